@@ -1,0 +1,74 @@
+// Package cli answers: what did the person ask for? Each subcommand is one
+// file; ui.go is how we talk, exit.go what the exit codes mean, config.go
+// what can be set.
+package cli
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// version is stated in the User-Agent and in every warcinfo record.
+const version = "0.1.0"
+
+// Main runs one command line and returns the exit code.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	u := &ui{in: stdin, out: stdout, err: stderr}
+	root := newRoot(u)
+	root.SetArgs(args)
+	err := root.Execute()
+	if err != nil {
+		u.fail(err)
+	}
+	return exitCode(err)
+}
+
+func newRoot(u *ui) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "curtsy",
+		Short:         "a polite crawler that archives one site the way its owner asked",
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noUnknownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(u.in)
+	root.SetOut(u.out)
+	root.SetErr(u.err)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(commands(u)...)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef(c.CommandPath()+" --help", "%v", err)
+	})
+	for _, c := range append(root.Commands(), root) {
+		c.SetUsageTemplate(c.UsageTemplate() + "\n" + exitTable())
+	}
+	return root
+}
+
+func noUnknownCommand(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("curtsy --help", "unknown command %q", args[0])
+	}
+	return nil
+}
+
+// args makes a wrong number of arguments a usage error.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		var e *exitError
+		if err == nil || errors.As(err, &e) {
+			return err
+		}
+		return usagef(c.CommandPath()+" --help", "%v", err)
+	}
+}
+
+// commands lists the subcommands in the order of the flow.
+func commands(u *ui) []*cobra.Command {
+	return []*cobra.Command{}
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Exit codes: the contract with scripts.
+const (
+	exitDone    = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitStopped = 3
+	exitRefused = 4
+	exitDamaged = 5
+)
+
+var exitMeanings = []string{
+	exitDone:    "done",
+	exitFailed:  "failed",
+	exitUsage:   "usage or configuration",
+	exitStopped: "stopped, can be resumed",
+	exitRefused: "the site refuses us (robots.txt disallows the seed, or cannot be had)",
+	exitDamaged: "archive in use or damaged",
+}
+
+// exitTable is the text at the end of each command's help.
+func exitTable() string {
+	var b strings.Builder
+	b.WriteString("Exit codes:\n")
+	for code, meaning := range exitMeanings {
+		fmt.Fprintf(&b, "  %d  %s\n", code, meaning)
+	}
+	return b.String()
+}
+
+// exitError is an error that knows its exit code and what to try next.
+type exitError struct {
+	code int
+	err  error
+	try  string // a command or an action; "" if there is none
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// exitWith gives err an exit code and a hint.
+func exitWith(code int, err error, try string) error {
+	return &exitError{code: code, err: err, try: try}
+}
+
+// usagef is a mistake on the command line or in the configuration.
+func usagef(try, format string, args ...any) error {
+	return exitWith(exitUsage, fmt.Errorf(format, args...), try)
+}
+
+// exitCode is the code that err ends the process with.
+func exitCode(err error) int {
+	var e *exitError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &e):
+		return e.code
+	}
+	return exitFailed
+}

@@ -1,0 +1,163 @@
+package weburl
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/encoding"
+)
+
+// plain holds the octets that the WHATWG parser copies unchanged in a path
+// and in a query alike, without looking at their neighbours. '.' and '%' are
+// among them because resolveFast looks at those itself.
+var plain = func() (t [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~!$&()+,;=@./%*:") {
+		t[c] = true
+	}
+	return
+}()
+
+// resolveFast resolves the references that need no parser: a path of plain
+// octets, relative or absolute, with leading dot segments at most, or an URL
+// that begins with our own origin. It is exact where it answers (a fuzz test
+// holds it against the full parser) and says !ok for everything else.
+func (u URL) resolveFast(ref string) (URL, bool) {
+	if u.href == "" {
+		return URL{}, false
+	}
+	if i := strings.IndexByte(ref, '#'); i >= 0 {
+		ref = ref[:i]
+	}
+	if ref == "" {
+		return u, true
+	}
+	if len(ref) >= MaxLength-len(u.href) {
+		return URL{}, false
+	}
+	if ref[0] == 'h' && len(ref) > u.pathAt && ref[u.pathAt] == '/' && ref[:u.pathAt] == u.href[:u.pathAt] {
+		ref = ref[u.pathAt:]
+	}
+	query, ok := scanPlain(ref)
+	if !ok {
+		return URL{}, false
+	}
+	if ref[0] == '/' {
+		if len(ref) > 1 && (ref[1] == '/' || ref[1] == '.') {
+			return URL{}, false
+		}
+		return u.with(u.href[:u.pathAt], ref, query), true
+	}
+	if ref[0] == '?' {
+		return u.with(u.href[:u.queryAt], ref, 0), true
+	}
+	dir := strings.LastIndexByte(u.href[:u.queryAt], '/') + 1
+	for {
+		switch {
+		case strings.HasPrefix(ref, "../"):
+			if dir > u.pathAt+1 {
+				dir = strings.LastIndexByte(u.href[:dir-1], '/') + 1
+			}
+			ref, query = ref[3:], query-3
+			continue
+		case strings.HasPrefix(ref, "./"):
+			ref, query = ref[2:], query-2
+			continue
+		}
+		break
+	}
+	if ref == "" {
+		return u.with(u.href[:dir], "", 0), true
+	}
+	if ref[0] == '.' || ref[0] == '/' || ref[0] == '?' {
+		return URL{}, false
+	}
+	return u.with(u.href[:dir], ref, query), true
+}
+
+// scanPlain says whether ref is made of plain octets only, and where its
+// query begins (len(ref) if it has none). A dot segment anywhere but at the
+// start, a coded dot, and a colon that may end a scheme make it not plain.
+func scanPlain(ref string) (query int, ok bool) {
+	query = len(ref)
+	slash := false
+	for i := 0; i < len(ref); i++ {
+		c := ref[i]
+		if !plain[c] && c != '?' {
+			return 0, false
+		}
+		if query < len(ref) {
+			continue
+		}
+		switch c {
+		case '?':
+			query = i
+		case '/':
+			slash = true
+		case ':':
+			if !slash {
+				return 0, false
+			}
+		case '.':
+			if i > 0 && ref[i-1] == '/' && !dotsSoFar(ref[:i]) {
+				return 0, false
+			}
+		case '%':
+			if i+2 < len(ref) && ref[i+1] == '2' && (ref[i+2] == 'e' || ref[i+2] == 'E') {
+				return 0, false
+			}
+		}
+	}
+	return query, true
+}
+
+// dotsSoFar says whether s is only "./" and "../" repeated.
+func dotsSoFar(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '.' && s[i] != '/' {
+			return false
+		}
+	}
+	return s[0] == '.'
+}
+
+// with joins a prefix of u's href and a plain rest whose query begins at query.
+func (u URL) with(prefix, rest string, query int) URL {
+	href := prefix + rest
+	if rest == "" {
+		query = 0
+	}
+	return URL{href: href, hostAt: u.hostAt, pathAt: u.pathAt, queryAt: len(prefix) + query}
+}
+
+// encodeQuery percent-encodes what is not ASCII in ref's query in the
+// document's charset; what the charset lacks becomes a numeric character
+// reference, as the URL Standard has it.
+func encodeQuery(ref string, enc encoding.Encoding) string {
+	q := strings.IndexByte(ref, '?')
+	if q < 0 {
+		return ref
+	}
+	end := len(ref)
+	if f := strings.IndexByte(ref[q:], '#'); f >= 0 {
+		end = q + f
+	}
+	var b strings.Builder
+	b.WriteString(ref[:q])
+	e := enc.NewEncoder()
+	for _, r := range ref[q:end] {
+		if r < 0x80 {
+			b.WriteByte(byte(r))
+			continue
+		}
+		coded, err := e.String(string(r))
+		if err != nil {
+			fmt.Fprintf(&b, "%%26%%23%d%%3B", r)
+			continue
+		}
+		for i := 0; i < len(coded); i++ {
+			fmt.Fprintf(&b, "%%%02X", coded[i])
+		}
+	}
+	b.WriteString(ref[end:])
+	return b.String()
+}

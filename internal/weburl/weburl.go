@@ -1,0 +1,245 @@
+// Package weburl answers: which URL is this? It holds the one canonical URL
+// type of Curtsy: parsed as browsers parse (WHATWG URL Standard), without
+// fragment and without credentials, and only http or https.
+package weburl
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+	"golang.org/x/text/encoding"
+)
+
+// MaxLength is the longest URL, in bytes of its canonical form or of the
+// reference it is made from, that is accepted. Servers refuse longer ones
+// (the usual limit of a request line is 8 KiB) and only traps offer them.
+const MaxLength = 8192
+
+// Errors of Parse and Resolve.
+var (
+	ErrScheme  = errors.New("scheme is not http or https")
+	ErrTooLong = errors.New("longer than 8192 bytes")
+	ErrInvalid = errors.New("not a valid URL")
+)
+
+// URL is an absolute http or https URL in canonical form: the WHATWG
+// serialisation without fragment and credentials. The zero URL is none.
+// URLs are values and comparable: equal URLs are the same resource name.
+type URL struct {
+	href    string
+	hostAt  int // start of the host, after "://"
+	pathAt  int // start of the path; everything before it is the origin
+	queryAt int // index of '?', or len(href)
+}
+
+// Parse reads an absolute URL.
+func Parse(s string) (URL, error) {
+	s = trim(s)
+	if len(s) > MaxLength {
+		return URL{}, ErrTooLong
+	}
+	return parseSlow(URL{}, s)
+}
+
+// MustParse is Parse for literals known to be right; it panics otherwise.
+func MustParse(s string) URL {
+	u, err := Parse(s)
+	if err != nil {
+		panic(fmt.Sprintf("weburl: %q: %v", s, err))
+	}
+	return u
+}
+
+// Canonical takes back a string that an URL's String gave, without parsing
+// it again. It is for reading our own storage; anything else goes to Parse.
+// A string that cannot have come from String gives the zero URL.
+func Canonical(href string) URL {
+	u, ok := index(href)
+	if !ok {
+		return URL{}
+	}
+	return u
+}
+
+// Resolve reads ref relative to u (WHATWG basic URL parser with a base).
+func (u URL) Resolve(ref string) (URL, error) {
+	if v, ok := u.resolveFast(ref); ok {
+		return v, nil
+	}
+	ref = trim(ref)
+	if len(ref) > MaxLength {
+		return URL{}, ErrTooLong
+	}
+	return parseSlow(u, ref)
+}
+
+// ResolveIn is Resolve for a reference found in a document of another
+// charset than UTF-8: the query is percent-encoded in that charset (WHATWG
+// URL, query state), the path always in UTF-8. enc nil means UTF-8.
+func (u URL) ResolveIn(ref string, enc encoding.Encoding) (URL, error) {
+	if enc != nil {
+		ref = encodeQuery(ref, enc)
+	}
+	return u.Resolve(ref)
+}
+
+func parseSlow(base URL, ref string) (URL, error) {
+	var w *whatwg.Url
+	var err error
+	if base.href == "" {
+		w, err = whatwg.Parse(ref)
+	} else {
+		w, err = whatwg.ParseRef(base.href, ref)
+	}
+	if err != nil {
+		return URL{}, ErrInvalid
+	}
+	if s := w.Scheme(); s != "http" && s != "https" {
+		return URL{}, ErrScheme
+	}
+	if w.Hostname() == "" {
+		return URL{}, ErrInvalid
+	}
+	var b strings.Builder
+	b.WriteString(w.Scheme())
+	b.WriteString("://")
+	b.WriteString(w.Host())
+	b.WriteString(w.Pathname())
+	if search := w.Search(); search != "" {
+		b.WriteString(search)
+	} else if strings.HasSuffix(w.Href(true), "?") {
+		b.WriteByte('?') // an empty query is not none
+	}
+	if b.Len() > MaxLength {
+		return URL{}, ErrTooLong
+	}
+	u, ok := index(b.String())
+	if !ok {
+		return URL{}, ErrInvalid
+	}
+	return u, nil
+}
+
+// index finds the parts of a serialised URL.
+func index(href string) (URL, bool) {
+	host := 0
+	switch {
+	case strings.HasPrefix(href, "http://"):
+		host = len("http://")
+	case strings.HasPrefix(href, "https://"):
+		host = len("https://")
+	default:
+		return URL{}, false
+	}
+	path := strings.IndexByte(href[host:], '/')
+	if path <= 0 {
+		return URL{}, false
+	}
+	path += host
+	query := strings.IndexByte(href[path:], '?')
+	if query < 0 {
+		query = len(href)
+	} else {
+		query += path
+	}
+	return URL{href: href, hostAt: host, pathAt: path, queryAt: query}, true
+}
+
+// IsZero says whether u is no URL at all.
+func (u URL) IsZero() bool { return u.href == "" }
+
+// String is the canonical form, "https://host/path?query".
+func (u URL) String() string { return u.href }
+
+// Scheme is "http" or "https".
+func (u URL) Scheme() string {
+	if u.hostAt == len("https://") {
+		return "https"
+	}
+	return "http"
+}
+
+// Host is the host with its port, where that is not the scheme's own.
+func (u URL) Host() string { return u.href[u.hostAt:u.pathAt] }
+
+// Hostname is the host without port; an IPv6 address keeps its brackets.
+func (u URL) Hostname() string {
+	h := u.Host()
+	if i := strings.LastIndexByte(h, ':'); i >= 0 && !strings.HasSuffix(h, "]") {
+		return h[:i]
+	}
+	return h
+}
+
+// Port is the port in digits, the scheme's default where none is written.
+func (u URL) Port() string {
+	h := u.Host()
+	if i := strings.LastIndexByte(h, ':'); i >= 0 && !strings.HasSuffix(h, "]") {
+		return h[i+1:]
+	}
+	if u.Scheme() == "https" {
+		return "443"
+	}
+	return "80"
+}
+
+// Origin is "scheme://host[:port]", the scope of one robots.txt.
+func (u URL) Origin() string { return u.href[:u.pathAt] }
+
+// Path is the path as it is sent, percent-encoded.
+func (u URL) Path() string { return u.href[u.pathAt:u.queryAt] }
+
+// Query is what follows the '?', or "".
+func (u URL) Query() string {
+	if u.queryAt == len(u.href) {
+		return ""
+	}
+	return u.href[u.queryAt+1:]
+}
+
+// Target is path and query, as in a request line and as robots.txt rules see it.
+func (u URL) Target() string { return u.href[u.pathAt:] }
+
+// HasQuery says whether there is a '?', be the query empty or not.
+func (u URL) HasQuery() bool { return u.queryAt < len(u.href) }
+
+// SURT is the sort-friendly form used as a key in CDXJ indexes:
+// "com,example)/path?query", host labels reversed and in lower case.
+func (u URL) SURT() string {
+	host, port := u.Hostname(), ""
+	if len(host) < len(u.Host()) {
+		port = u.Host()[len(host):]
+	}
+	var b strings.Builder
+	if strings.HasPrefix(host, "[") || isIPv4(host) {
+		b.WriteString(host)
+	} else {
+		labels := strings.Split(strings.TrimSuffix(host, "."), ".")
+		for i := len(labels) - 1; i >= 0; i-- {
+			b.WriteString(labels[i])
+			if i > 0 {
+				b.WriteByte(',')
+			}
+		}
+	}
+	b.WriteString(port)
+	b.WriteByte(')')
+	b.WriteString(strings.ToLower(u.Target()))
+	return b.String()
+}
+
+func isIPv4(h string) bool {
+	for i := 0; i < len(h); i++ {
+		if h[i] != '.' && (h[i] < '0' || h[i] > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// trim cuts the C0 controls and blanks that the URL parser ignores at both ends.
+func trim(s string) string {
+	return strings.TrimFunc(s, func(r rune) bool { return r <= ' ' })
+}
