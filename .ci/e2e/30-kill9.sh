@@ -1,0 +1,111 @@
+#!/bin/bash
+# kill -9 at random moments of a full-speed crawl, and at every named point of
+# the commit. After each kill: the archive verifies, its segments are whole, and
+# every page reported as kept is in them. At the end: nothing missing, nothing
+# captured twice, and fetched twice at most the visits in flight per kill.
+# KILLS, PAGES, CONCURRENCY and SEED change the size of it.
+. "$(dirname "$0")/../lib.sh"
+tools
+kills=${KILLS:-100}
+pages=${PAGES:-5000}
+concurrency=${CONCURRENCY:-8}
+RANDOM=${SEED:=$(date +%s)}
+echo "  seed $SEED"
+synthsite -pages "$pages" -list | sort >"$WORK/list"
+
+# begin_crawl: a new archive of the same site, with its own server log.
+begin_crawl() {
+	rm -rf "$WORK/archive"
+	synth_start -pages "$pages" -bytes 2000
+	crawl_kills=0
+}
+
+# run_until MS: crawl or go on, killed after that many ms (0: by itself); sets CODE.
+run_until() {
+	if [[ -e $WORK/archive/crawl.db ]]; then
+		"$CURTSY" resume "$WORK/archive" --delay 0 --concurrency "$concurrency" --json >>"$WORK/reported" 2>"$WORK/err" &
+	else
+		"$CURTSY" crawl "$SITE/" --archive "$WORK/archive" --delay 0 --concurrency "$concurrency" --json >"$WORK/reported" 2>"$WORK/err" &
+	fi
+	local pid=$!
+	if [[ $1 -gt 0 ]]; then
+		sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
+		kill -9 "$pid" 2>/dev/null || true
+	fi
+	CODE=0
+	{ wait "$pid"; } 2>/dev/null || CODE=$?
+}
+
+# after_kill WHERE: the archive right after a kill.
+after_kill() {
+	[[ -e $WORK/archive/crawl.db ]] || return 0 # killed before there was one
+	"$CURTSY" verify "$WORK/archive" >"$WORK/verify" 2>&1 || { note "$1: verify exit $?"; show "$WORK/verify"; }
+	compgen -G "$WORK/archive/warc/*.warc.gz" >/dev/null || return 0
+	gzip -t "$WORK"/archive/warc/*.warc.gz 2>"$WORK/gzip" || { note "$1: gzip -t"; show "$WORK/gzip"; }
+	warcls "$WORK"/archive/warc/*.warc.gz >"$WORK/ls" 2>"$WORK/torn" || { note "$1: torn"; show "$WORK/torn"; }
+	kept_lines "$WORK/ls" >"$WORK/kept"
+	comm -23 <(reported) "$WORK/kept" >"$WORK/lost"
+	[[ ! -s $WORK/lost ]] || { note "$1: $(wc -l <"$WORK/lost") pages reported as kept are lost"; show "$WORK/lost"; }
+}
+
+kept_lines() { awk -F '\t' '$2 == "response" || $2 == "revisit" { print $3 }' "$1" | sed "s|^$SITE||" | sort; }
+# the URLs that curtsy's --json lines call fetched; a last line may be cut by the kill
+reported() { grep '}$' "$WORK/reported" | grep -F '"fetched"' | sed -n 's|.*"url":"\([^"]*\)".*|\1|p' | sed "s|^$SITE||" | sort -u; }
+trouble=0
+note() { trouble=$((trouble + 1)); echo "  broken after $*"; }
+
+# end_crawl: what is true when the last resume is done.
+end_crawl() {
+	synth_stop
+	[[ $CODE -eq 0 ]] || { note "the last resume: exit $CODE"; show "$WORK/err"; }
+	after_kill 'the end'
+	grep -v '^/robots.txt$' "$WORK/kept" >"$WORK/captured" || true
+	missing=$((missing + $(comm -23 "$WORK/list" "$WORK/captured" | wc -l)))
+	twice=$((twice + $(uniq -d "$WORK/captured" | wc -l)))
+	local again
+	again=$(awk -F '\t' '$3 != "/robots.txt" && hits[$3]++' "$SYNTH_LOG" | wc -l)
+	refetched=$((refetched + again))
+	crawls=$((crawls + 1))
+	echo "  crawl $crawls: $crawl_kills kills, $again fetched again"
+	[[ $again -le $((crawl_kills * concurrency)) ]] || over=$((over + 1))
+}
+
+missing=0 twice=0 refetched=0 crawls=0 over=0 done_kills=0
+began=$SECONDS
+begin_crawl
+while [[ $done_kills -lt $kills ]]; do
+	run_until $((RANDOM % ${MOMENT_MS:-400} + 1))
+	if [[ $CODE -eq 137 ]]; then
+		done_kills=$((done_kills + 1)) crawl_kills=$((crawl_kills + 1))
+		after_kill "kill $done_kills"
+	else # the crawl was quicker than the kill: another one
+		end_crawl
+		begin_crawl
+	fi
+done
+run_until 0
+end_crawl
+claim "$done_kills kills at random moments of $crawls crawls of $pages pages ($((SECONDS - began)) s): verify, gzip -t and what was reported as kept, $trouble troubles" test "$trouble" -eq 0
+claim "random moments: 0 missing, got $missing" test "$missing" -eq 0
+claim "random moments: 0 captured twice, got $twice" test "$twice" -eq 0
+claim "random moments: $refetched fetched again in $done_kills kills, at most the $concurrency in flight per kill" test "$over" -eq 0
+
+# The named points of the commit are in the source; a build with the tag failpoint stops there.
+mapfile -t points < <(grep -rhoE --include='*.go' --exclude='*_test.go' 'failpoint(\.Hit)?\("[a-z0-9-]+"\)' "$CI_DIR/../storage" "$CI_DIR/../crawler" | sed -E 's/.*"(.*)".*/\1/' | sort -u)
+claim "the commit has named points: ${#points[@]}" test "${#points[@]}" -gt 0
+missing=0 twice=0 refetched=0 crawls=0 over=0 trouble=0
+for point in "${points[@]}"; do
+	begin_crawl
+	hit=0
+	for _ in 1 2 3; do # at the beginning, and twice on the way
+		CURTSY_FAILPOINT=$point run_until 0
+		[[ $CODE -ne 137 ]] || { hit=$((hit + 1)) crawl_kills=$((crawl_kills + 1)); after_kill "$point"; }
+		run_until 150
+		[[ $CODE -ne 137 ]] || { crawl_kills=$((crawl_kills + 1)); after_kill "$point, then a moment"; }
+	done
+	run_until 0
+	end_crawl
+	claim "killed at $point, $hit times" test "$hit" -gt 0
+done
+claim "named points: $trouble troubles, $missing missing, $twice captured twice, $refetched fetched again" test "$trouble" -eq 0 -a "$missing" -eq 0 -a "$twice" -eq 0 -a "$over" -eq 0
+finish

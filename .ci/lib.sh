@@ -1,0 +1,152 @@
+# What the end-to-end scripts share: a work directory, servers on free loopback
+# ports, helper programs, and claims. Each script begins with
+#   . "$(dirname "$0")/../lib.sh"
+# and needs the crawler's binary in $CURTSY.
+set -euo pipefail
+
+CI_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+CURTSY=${CURTSY:?the path of the curtsy binary}
+# Helper programs and npm packages are kept here between scripts, outside of the repository.
+TOOLS=${CURTSY_CI_TOOLS:-${TMPDIR:-/tmp}/curtsy-ci-tools}
+export npm_config_update_notifier=false
+WORK=$(mktemp -d)
+CHILDREN=()
+MOUNTS=()
+FAILED=0
+
+cleanup() {
+	local code=$? pid dir
+	# a script that stops half-way has not shown what it should
+	[[ $code -eq 0 || $FAILED -gt 0 ]] || echo "FAIL: $(basename "$0") stopped half-way, exit $code"
+	for pid in "${CHILDREN[@]}"; do kill "$pid" 2>/dev/null || true; done
+	# waited for, so that no server writes into a directory being removed
+	for pid in "${CHILDREN[@]}"; do wait "$pid" 2>/dev/null || true; done
+	for dir in "${MOUNTS[@]}"; do umount "$dir" 2>/dev/null || true; done
+	[[ -n ${KEEP:-} ]] && echo "kept: $WORK" >&2 || rm -rf "$WORK"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+ok() { echo "ok: $*"; }
+bad() { echo "FAIL: $*"; FAILED=$((FAILED + 1)); }
+
+# claim WORDS COMMAND...: one line for one claim, true when the command succeeds.
+claim() {
+	local words=$1
+	shift
+	if "$@"; then ok "$words"; else bad "$words"; fi
+}
+
+# show FILE: why a claim failed, a few lines of it.
+show() { [[ ! -s $1 ]] || { echo "  ${2:-${1##*/}}:"; head -n "${3:-10}" "$1" | cut -c1-300 | sed 's/^/    /'; }; }
+
+# empty FILE: is there nothing in it? If there is, show it.
+empty() { [[ -f $1 ]] || { echo "  no file $1"; return 1; }; [[ ! -s $1 ]] || { show "$1"; return 1; }; }
+
+# less A B: is A < B? For figures with a point.
+less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b + 0) }'; }
+
+# finish is every script's last line.
+finish() { [[ $FAILED -eq 0 ]]; }
+
+# skip WORDS: what is missing here is missing aloud; in CI it is a failure.
+skip() {
+	if [[ ${CI:-} == true ]]; then bad "$* (missing in CI)"; exit 1; fi
+	echo "skip: $*"
+	exit 0
+}
+
+# need TOOL...: programs without which a script shows nothing.
+need() {
+	local tool
+	for tool in "$@"; do command -v "$tool" >/dev/null || skip "$(basename "$0"): no $tool"; done
+}
+
+# tools builds the helper programs of .ci/tools once.
+tools() {
+	mkdir -p "$TOOLS/bin"
+	(cd "$CI_DIR/tools" && GOFLAGS= GOWORK=off go build -o "$TOOLS/bin/" ./...)
+	PATH=$TOOLS/bin:$PATH
+}
+
+# npm_tools installs the validators that we did not write.
+npm_tools() {
+	need node npm
+	export NPM_TOOLS=$TOOLS/npm
+	[[ -d $NPM_TOOLS/node_modules/@harvard-lil ]] && return
+	mkdir -p "$NPM_TOOLS"
+	npm install --prefix "$NPM_TOOLS" --ignore-scripts --no-audit --no-fund --loglevel=error \
+		warcio@2.4.11 @harvard-lil/js-wacz@0.1.6 >/dev/null
+}
+
+# freeport prints a loopback port that nobody listens on.
+freeport() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
+
+# until COMMAND...: wait for a server, at most ten seconds.
+until_true() {
+	local i
+	for i in $(seq 200); do "$@" 2>/dev/null && return; sleep 0.05; done
+	echo "  waited in vain for: $*"
+	return 1
+}
+
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1"); }
+
+# nginx_start CONF: an nginx of our own in the foreground, with CONF inside its
+# server block; sets SITE, and NGINX_LOG with lines of
+# status, uri as sent, user agent, body bytes, separated by tabs.
+nginx_start() {
+	local port user=''
+	port=$(freeport)
+	NGINX_LOG=$WORK/nginx-$port.log
+	SITE=http://127.0.0.1:$port
+	[[ $(id -u) -ne 0 ]] || user='user root;' # the work directory is closed to others
+	cat >"$WORK/nginx-$port.conf" <<-CONF
+		$user
+		worker_processes 1;
+		daemon off;
+		pid $WORK/nginx-$port.pid;
+		error_log $WORK/nginx-$port.err;
+		events { worker_connections 512; }
+		http {
+			include /etc/nginx/mime.types;
+			default_type application/octet-stream;
+			sendfile on; tcp_nopush on; keepalive_requests 100000;
+			log_format witness '\$status\t\$request_uri\t\$http_user_agent\t\$body_bytes_sent';
+			access_log $NGINX_LOG witness;
+			client_body_temp_path $WORK/nb; proxy_temp_path $WORK/np;
+			fastcgi_temp_path $WORK/nf; uwsgi_temp_path $WORK/nu; scgi_temp_path $WORK/ns;
+			server { listen 127.0.0.1:$port; $1 }
+		}
+	CONF
+	nginx -p "$WORK" -c "$WORK/nginx-$port.conf" -e "$WORK/nginx-$port.err" &
+	CHILDREN+=($!)
+	until_true listens "$port" || { show "$WORK/nginx-$port.err"; return 1; }
+}
+
+# synth_start ARGS...: the synthetic site (see tools/synthsite); sets SITE and
+# SYNTH_LOG with lines of start, end (ns since the server's start), path, user agent.
+synth_start() {
+	local url=$WORK/synth-$RANDOM.url
+	SYNTH_LOG=$url.log
+	synthsite -log "$SYNTH_LOG" -url-file "$url" "$@" &
+	SYNTH_PID=$!
+	CHILDREN+=("$SYNTH_PID")
+	until_true test -s "$url"
+	SITE=$(cat "$url")
+}
+
+# synth_stop ends the synthetic site, so that its log is complete.
+synth_stop() { kill "$SYNTH_PID"; wait "$SYNTH_PID" 2>/dev/null || true; }
+
+# corpus PACKAGE: the directory of a documentation package's start page.
+corpus() {
+	local page
+	page=$(dpkg -L "$1" 2>/dev/null | grep -E '/(html|api)/index\.html$' | head -n 1)
+	[[ -n $page ]] || page=$(dpkg -L "$1" 2>/dev/null | grep -E '/index\.html$' | head -n 1)
+	[[ -n $page ]] || { echo "no start page in package $1" >&2; return 1; }
+	dirname "$(readlink -f "$page")"
+}
+
+# peak_kb PID: the most memory a living process has held, in KiB.
+peak_kb() { awk '/VmHWM/ { print $2 }' "/proc/$1/status" 2>/dev/null; }

@@ -1,0 +1,3 @@
+module curtsy-ci-tools
+
+go 1.26.0
