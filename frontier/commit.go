@@ -1,0 +1,226 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// Counts are the totals of a frontier. Discovered is the sum of the states.
+type Counts struct {
+	Discovered  int            `json:"discovered"`
+	Fetched     int            `json:"fetched"`
+	Failed      int            `json:"failed"`
+	Disregarded int            `json:"disregarded"`
+	Reasons     map[string]int `json:"reasons,omitempty"` // of failed and disregarded URLs
+	NextID      uint64         `json:"next_id"`
+}
+
+// Queued is how many URLs wait or are in process.
+func (c Counts) Queued() int { return c.Discovered - c.Fetched - c.Failed - c.Disregarded }
+
+// add counts n URLs into a state.
+func (c *Counts) add(s State, reason string, n int) {
+	switch s {
+	case StateFetched:
+		c.Fetched += n
+		return
+	case StateFailed:
+		c.Failed += n
+	case StateDisregarded:
+		c.Disregarded += n
+	}
+	if c.Reasons == nil {
+		c.Reasons = map[string]int{}
+	}
+	c.Reasons[reason] += n
+}
+
+// Counts are the totals as of the last Flush.
+func (f *Frontier) Counts() Counts {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.counts
+	c.Reasons = make(map[string]int, len(f.counts.Reasons))
+	for k, v := range f.counts.Reasons {
+		c.Reasons[k] = v
+	}
+	return c
+}
+
+// Flush writes all that was added, finished and put off since the last Flush
+// into the caller's transaction. Added links are handed out after Publish.
+func (f *Frontier) Flush(tx *bbolt.Tx) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	top := tx.Bucket(bucketTop)
+	for _, step := range []func(*bbolt.Bucket) error{f.putBlocks, f.putFinished, f.putRetries, f.putQueues} {
+		if err := step(top); err != nil {
+			return err
+		}
+	}
+	f.counts.NextID = f.nextID
+	counts, err := json.Marshal(f.counts)
+	if err != nil {
+		return err
+	}
+	if err := top.Put(keyCounts, counts); err != nil {
+		return err
+	}
+	if err := f.hosts.save(top.Bucket(bucketHosts)); err != nil {
+		return err
+	}
+	return f.words.save(top.Bucket(bucketWords))
+}
+
+// putBlocks gives the staged links their ids and appends them.
+func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
+	blocks, seen := top.Bucket(bucketBlocks), top.Bucket(bucketSeen)
+	blocks.FillPercent, seen.FillPercent = 0.95, 0.95
+	for _, key := range f.order {
+		for links := range slices.Chunk(f.staged[key], blockSize) {
+			k := blockKey(key, f.nextID)
+			if err := blocks.Put(k, f.encodeBlock(nil, links)); err != nil {
+				return err
+			}
+			if err := seen.Put(k, f.fingerprints(links)); err != nil {
+				return err
+			}
+			f.nextID += uint64(len(links))
+			f.counts.Discovered += len(links)
+			if key.class == Disregarded {
+				for i := range links {
+					f.counts.add(StateDisregarded, links[i].Reason, 1)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Frontier) fingerprints(links []Link) []byte {
+	b := make([]byte, 0, 8*len(links))
+	for i := range links {
+		fp := f.fingerprint(links[i].URL.String())
+		if links[i].Soft && links[i].Class == Disregarded {
+			fp |= softBit
+		}
+		b = binary.LittleEndian.AppendUint64(b, fp)
+	}
+	return b
+}
+
+func (f *Frontier) putFinished(top *bbolt.Bucket) error {
+	b := top.Bucket(bucketFinished)
+	b.FillPercent = 0.9
+	for _, d := range f.done {
+		v := binary.AppendUvarint([]byte{byte(d.state)}, uint64(d.reason))
+		if err := b.Put(binary.BigEndian.AppendUint64(nil, d.e.ID), v); err != nil {
+			return err
+		}
+		if err := f.settleRetry(top, d.e); err != nil {
+			return err
+		}
+		f.settled = append(f.settled, d.e.ID)
+		f.counts.add(d.state, f.words.text(d.reason), 1)
+	}
+	f.done = f.done[:0]
+	return nil
+}
+
+func (f *Frontier) putRetries(top *bbolt.Bucket) error {
+	b := top.Bucket(bucketRetries)
+	for _, l := range f.later {
+		if err := f.settleRetry(top, l.e); err != nil {
+			return err
+		}
+		f.settled = append(f.settled, l.e.ID)
+		if err := b.Put(retryKey(l.e.at.host, l.due, l.e.ID), retryValue(l.e)); err != nil {
+			return err
+		}
+		f.retries[l.e.at.host]++
+	}
+	f.later = f.later[:0]
+	return nil
+}
+
+// settleRetry removes the retry that e was handed out from, if any.
+func (f *Frontier) settleRetry(top *bbolt.Bucket, e *Entry) error {
+	if e.retry == nil {
+		return nil
+	}
+	f.retries[e.at.host]--
+	return top.Bucket(bucketRetries).Delete(e.retry)
+}
+
+func (f *Frontier) putQueues(top *bbolt.Bucket) error {
+	b := top.Bucket(bucketQueues)
+	for _, key := range f.order {
+		if key.class == Disregarded {
+			continue
+		}
+		q := f.queues[key]
+		if q == nil {
+			q = &queue{key: key, next: position{host: key.host, class: key.class}}
+			q.mark = q.next
+			f.queues[key] = q
+		}
+		q.dirty = true
+	}
+	for key, q := range f.queues {
+		if !q.dirty {
+			continue
+		}
+		if err := b.Put(queueName(key), queueValue(q, len(f.staged[key]))); err != nil {
+			return err
+		}
+		q.dirty = false
+	}
+	return nil
+}
+
+func queueName(k queueKey) []byte { return blockKey(k, 0)[:5] }
+
+func queueValue(q *queue, staged int) []byte {
+	b := binary.BigEndian.AppendUint64(nil, q.mark.first)
+	b = binary.AppendUvarint(b, uint64(q.mark.index))
+	return binary.AppendUvarint(b, uint64(q.remaining()+staged))
+}
+
+// Publish lets Next hand out what the last Flush wrote, once its transaction
+// is committed.
+func (f *Frontier) Publish() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, key := range f.order {
+		if q := f.queues[key]; q != nil {
+			q.waiting += len(f.staged[key])
+		}
+		f.staged[key] = f.staged[key][:0]
+	}
+	f.order = f.order[:0]
+	for _, id := range f.settled {
+		delete(f.inFlight, id)
+	}
+	f.settled = f.settled[:0]
+}
+
+func (n *names) save(b *bbolt.Bucket) error {
+	for ; n.saved < len(n.list); n.saved++ {
+		k := binary.BigEndian.AppendUint32(nil, uint32(n.saved))
+		if err := b.Put(k, []byte(n.list[n.saved])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *names) load(b *bbolt.Bucket) error {
+	return b.ForEach(func(_, v []byte) error {
+		n.number(string(v))
+		n.saved = len(n.list)
+		return nil
+	})
+}

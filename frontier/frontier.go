@@ -1,0 +1,245 @@
+// Package frontier answers: which URL is next? It knows every URL ever
+// discovered, with its state and the reason for it, and hands out those that
+// wait, breadth first: robots.txt, sitemaps, requisites of fetched pages,
+// pages. The queue lives in bbolt, not in memory; what stays in memory is a
+// 64-bit keyed fingerprint of each URL and a few positions.
+//
+// On disk, below the top-level bucket "frontier":
+//
+//	blocks   host, class, first id → up to blockSize discovered URLs, in order
+//	seen     the same key          → their fingerprints, eight octets each
+//	finished id                    → state and reason of a URL that is done
+//	queues   host, class           → where the first unfinished URL is, how many follow
+//	retries  host, due time, id    → an URL to try again, where it stands, attempts
+//	words    number                → a text used by many entries (reasons, link places)
+//	hosts    number                → origin
+//	counts   one value             → totals by state and reason
+//
+// Keys grow at the ends of their ranges only, so that writes stay sequential
+// however many URLs there are.
+package frontier
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/dchest/siphash"
+	"go.etcd.io/bbolt"
+
+	"curtsy/internal/weburl"
+)
+
+// Class is the kind of queue a URL waits in; lower classes go first.
+type Class uint8
+
+// Classes, in the order in which they are served.
+const (
+	Prerequisite Class = iota // robots.txt
+	Sitemap
+	Requisite // what a fetched page needs to be shown
+	Page
+	Disregarded // decided against at discovery; never handed out
+	numClasses
+)
+
+func (c Class) String() string {
+	return [...]string{"prerequisite", "sitemap", "requisite", "page", "disregarded"}[c]
+}
+
+// State is what became of a URL.
+type State uint8
+
+// States of a discovered URL.
+const (
+	StateQueued State = iota
+	StateFetched
+	StateFailed
+	StateDisregarded
+)
+
+func (s State) String() string {
+	return [...]string{"queued", "fetched", "failed", "disregarded"}[s]
+}
+
+// Link is a URL to add, and how it was found.
+type Link struct {
+	URL       weburl.URL
+	Class     Class
+	Via       uint64 // the id of the URL that led here; 0 for a seed
+	Depth     int    // links followed from the seed
+	Redirects int    // redirects followed since the last link
+	How       string // "seed", "a href", "redirect", "sitemap", …: few distinct values
+	Reason    string // why it is disregarded, for that class
+	// Soft marks a disregarded URL that a later find may queue after all:
+	// a nofollow link holds back that link, not the URL.
+	Soft bool
+}
+
+// Entry is a discovered URL.
+type Entry struct {
+	ID uint64
+	Link
+	Attempts int // visits that failed so far
+
+	at    position
+	retry []byte // key in the retries bucket this was handed out from
+}
+
+// Frontier is the set of discovered URLs and the queues of those that wait.
+// Known, Next and Counts may be called from any goroutine; Add, Finish,
+// Retry, Flush and Publish belong to the one that commits.
+type Frontier struct {
+	db       *bbolt.DB
+	k0, k1   uint64
+	seen     seenSet
+	mu       sync.Mutex // guards what follows
+	queues   map[queueKey]*queue
+	retries  map[uint32]int
+	hosts    names
+	words    names
+	nextID   uint64
+	counts   Counts
+	staged   map[queueKey][]Link
+	order    []queueKey        // keys of staged, in order of first use
+	inFlight map[uint64]*Entry // handed out and not yet committed as done
+	opened   uint64            // ids below it were there when the archive was opened
+	done     []finished
+	later    []later
+	settled  []uint64 // in flight until Publish
+}
+
+type queueKey struct {
+	host  uint32
+	class Class
+}
+
+type finished struct {
+	e      *Entry
+	state  State
+	reason uint32
+}
+
+type later struct {
+	e   *Entry
+	due time.Time
+}
+
+var (
+	bucketTop      = []byte("frontier")
+	bucketBlocks   = []byte("blocks")
+	bucketSeen     = []byte("seen")
+	bucketFinished = []byte("finished")
+	bucketQueues   = []byte("queues")
+	bucketRetries  = []byte("retries")
+	bucketWords    = []byte("words")
+	bucketHosts    = []byte("hosts")
+	keyCounts      = []byte("counts")
+)
+
+var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketWords, bucketHosts}
+
+// Open reads the frontier kept in db, or begins one. key is the secret of
+// the archive that fingerprints are keyed with, so that no site can choose
+// URLs that collide.
+func Open(db *bbolt.DB, key [16]byte) (*Frontier, error) {
+	f := &Frontier{
+		db:       db,
+		k0:       binary.LittleEndian.Uint64(key[:8]),
+		k1:       binary.LittleEndian.Uint64(key[8:]),
+		queues:   map[queueKey]*queue{},
+		retries:  map[uint32]int{},
+		staged:   map[queueKey][]Link{},
+		inFlight: map[uint64]*Entry{},
+		nextID:   1,
+	}
+	if !db.IsReadOnly() {
+		if err := db.Update(create); err != nil {
+			return nil, fmt.Errorf("frontier: %w", err)
+		}
+	}
+	if err := db.View(f.load); err != nil {
+		return nil, fmt.Errorf("frontier: %w", err)
+	}
+	return f, nil
+}
+
+func create(tx *bbolt.Tx) error {
+	top, err := tx.CreateBucketIfNotExists(bucketTop)
+	if err != nil {
+		return err
+	}
+	for _, name := range buckets {
+		if _, err := top.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fingerprint is the keyed 64-bit name of a URL; its lowest bit is free.
+func (f *Frontier) fingerprint(href string) uint64 {
+	h := siphash.Hash(f.k0, f.k1, []byte(href)) &^ softBit
+	if h == 0 {
+		return 2
+	}
+	return h
+}
+
+// Known says whether the URL was discovered before, other than softly
+// disregarded. It may miss what is staged and not yet published.
+func (f *Frontier) Known(u weburl.URL) bool {
+	found, soft := f.seen.find(f.fingerprint(u.String()))
+	return found && !soft
+}
+
+// Add stages a link, unless its URL is known. It says whether it was new.
+func (f *Frontier) Add(l Link) bool {
+	fp := f.fingerprint(l.URL.String())
+	if !f.seen.add(fp, l.Class == Disregarded && l.Soft) {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := queueKey{class: l.Class}
+	if l.Class != Disregarded {
+		key.host = f.hosts.number(l.URL.Origin())
+	}
+	if len(f.staged[key]) == 0 {
+		f.order = append(f.order, key)
+	}
+	f.staged[key] = append(f.staged[key], l)
+	return true
+}
+
+// Finish says what became of an entry that Next gave out.
+func (f *Frontier) Finish(e *Entry, s State, reason string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.done = append(f.done, finished{e, s, f.words.number(reason)})
+	f.release(e)
+}
+
+// Retry puts an entry that Next gave out back, to be given out again when due.
+func (f *Frontier) Retry(e *Entry, due time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.later = append(f.later, later{e, due})
+	f.release(e)
+}
+
+// release takes e out of its queue. It stays in flight until Publish, since
+// until then a retry of it is still on disk.
+func (f *Frontier) release(e *Entry) {
+	if e.retry == nil {
+		f.queues[queueKey{e.at.host, e.at.class}].settle(e.at)
+	}
+}
+
+// InProcess is how many entries are given out and not committed as done.
+func (f *Frontier) InProcess() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.inFlight)
+}

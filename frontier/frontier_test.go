@@ -1,0 +1,266 @@
+package frontier
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/internal/weburl"
+)
+
+const origin = "http://h"
+
+func openDB(t testing.TB, path string) *bbolt.DB {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true, FreelistType: bbolt.FreelistMapType})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func open(t testing.TB, db *bbolt.DB) *Frontier {
+	t.Helper()
+	f, err := Open(db, [16]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func flush(t testing.TB, f *Frontier) {
+	t.Helper()
+	if err := f.db.Update(f.Flush); err != nil {
+		t.Fatal(err)
+	}
+	f.Publish()
+}
+
+func link(path string, c Class) Link {
+	return Link{URL: weburl.MustParse(origin + path), Class: c, How: "a href", Depth: 1}
+}
+
+func next(t testing.TB, f *Frontier, now time.Time) *Entry {
+	t.Helper()
+	e, err := f.Next(origin, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestLowerClassesGoFirstEachInOrderOfDiscovery(t *testing.T) {
+	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
+	for _, l := range []Link{link("/p1", Page), link("/p2", Page), link("/i1", Requisite), link("/robots.txt", Prerequisite), link("/s", Sitemap), link("/i2", Requisite)} {
+		f.Add(l)
+	}
+	flush(t, f)
+	for _, want := range []string{"/robots.txt", "/s", "/i1", "/i2", "/p1", "/p2"} {
+		e := next(t, f, time.Now())
+		if e == nil || e.URL.Path() != want {
+			t.Fatalf("next = %v, want %s", e, want)
+		}
+		f.Finish(e, StateFetched, "")
+	}
+	if e := next(t, f, time.Now()); e != nil {
+		t.Errorf("next = %v, want none", e.URL)
+	}
+}
+
+func TestAURLIsAddedOnce(t *testing.T) {
+	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
+	if !f.Add(link("/a", Page)) || f.Add(link("/a", Page)) {
+		t.Error("added twice before the commit")
+	}
+	flush(t, f)
+	if f.Add(link("/a", Requisite)) || !f.Known(weburl.MustParse(origin+"/a")) {
+		t.Error("added twice after the commit")
+	}
+}
+
+func TestASoftlyDisregardedURLMayBeQueuedLater(t *testing.T) {
+	dir := t.TempDir()
+	db := openDB(t, filepath.Join(dir, "db"))
+	f := open(t, db)
+	soft := link("/a", Disregarded)
+	soft.Soft, soft.Reason = true, "nofollow"
+	f.Add(soft)
+	flush(t, f)
+	f = open(t, db)
+	u := weburl.MustParse(origin + "/a")
+	if f.Known(u) {
+		t.Error("a softly disregarded URL is known")
+	}
+	if f.Add(soft) {
+		t.Error("disregarded twice")
+	}
+	if !f.Add(link("/a", Page)) {
+		t.Error("not queued after a link that may be followed")
+	}
+	flush(t, f)
+	found, err := f.Find(u)
+	if err != nil || len(found) != 2 || found[0].Reason != "nofollow" || found[1].State != StateQueued {
+		t.Errorf("find = %+v, %v", found, err)
+	}
+}
+
+func TestRetriesComeWhenDue(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "db"))
+	f := open(t, db)
+	f.Add(link("/a", Page))
+	flush(t, f)
+	now := time.Unix(1000, 0)
+	e := next(t, f, now)
+	e.Attempts++
+	f.Retry(e, now.Add(time.Minute))
+	flush(t, f)
+	if next(t, f, now) != nil {
+		t.Error("given out before it is due")
+	}
+	if due, ok := f.Waiting(origin); !ok || !due.Equal(now.Add(time.Minute)) {
+		t.Errorf("waiting = %v, %v", due, ok)
+	}
+	f = open(t, db)
+	e = next(t, f, now.Add(time.Minute))
+	if e == nil || e.Attempts != 1 || e.URL.Path() != "/a" {
+		t.Fatalf("after a restart: %+v", e)
+	}
+	if next(t, f, now.Add(time.Minute)) != nil {
+		t.Error("given out twice")
+	}
+	f.Finish(e, StateFetched, "")
+	flush(t, f)
+	f = open(t, db)
+	if next(t, f, now.Add(time.Hour)) != nil {
+		t.Error("given out after it was finished")
+	}
+	if _, ok := f.Waiting(origin); ok {
+		t.Error("still waiting")
+	}
+}
+
+// TestEveryURLOnceAcrossRestarts works through a growing frontier with
+// restarts at random moments that lose what is in flight, as kill -9 does.
+func TestEveryURLOnceAcrossRestarts(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		db := openDB(t, filepath.Join(t.TempDir(), "db"))
+		f := open(t, db)
+		f.Add(link("/0", Page))
+		flush(t, f)
+		added, done := 1, map[string]int{}
+		var flight []*Entry
+		for steps := 0; steps < 100000; steps++ {
+			switch {
+			case rng.IntN(60) == 0:
+				flush(t, f)
+			case rng.IntN(150) == 0:
+				flush(t, f) // what was finished is committed; the rest is lost
+				f, flight = open(t, db), nil
+			case len(flight) < 8 && rng.IntN(2) == 0:
+				if e := next(t, f, time.Now()); e != nil {
+					flight = append(flight, e)
+				}
+			case len(flight) > 0:
+				i := rng.IntN(len(flight))
+				e := flight[i]
+				flight = append(flight[:i], flight[i+1:]...)
+				done[e.URL.Path()]++
+				f.Finish(e, StateFetched, "")
+				for range rng.IntN(4) {
+					if added < 2000 {
+						c := Page
+						if rng.IntN(3) == 0 {
+							c = Requisite
+						}
+						f.Add(link(fmt.Sprintf("/%d", added), c))
+						added++
+					}
+				}
+			}
+			if len(flight) == 0 && f.Counts().Queued() == 0 && len(f.staged) > 0 && steps > 1000 {
+				break
+			}
+		}
+		flush(t, f)
+		for {
+			e := next(t, f, time.Now())
+			if e == nil {
+				break
+			}
+			done[e.URL.Path()]++
+			f.Finish(e, StateFetched, "")
+		}
+		for _, e := range flight {
+			f.Finish(e, StateFetched, "")
+			done[e.URL.Path()]++
+		}
+		flush(t, f)
+		if len(done) != added {
+			t.Fatalf("seed %d: %d of %d URLs done", seed, len(done), added)
+		}
+		for u, n := range done {
+			if n != 1 {
+				t.Fatalf("seed %d: %s done %d times", seed, u, n)
+			}
+		}
+		if c := f.Counts(); c.Fetched != added || c.Queued() != 0 {
+			t.Fatalf("seed %d: counts %+v, want %d fetched", seed, c, added)
+		}
+	}
+}
+
+func TestPathLeadsFromTheSeed(t *testing.T) {
+	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
+	f.Add(Link{URL: weburl.MustParse(origin + "/"), Class: Page, How: "seed"})
+	flush(t, f)
+	via := next(t, f, time.Now()).ID
+	for i := range 3 {
+		l := link(fmt.Sprintf("/%d", i), Page)
+		l.Via = via
+		f.Add(l)
+		flush(t, f)
+		found, err := f.Find(l.URL)
+		if err != nil || len(found) != 1 {
+			t.Fatalf("find %s: %v, %v", l.URL, found, err)
+		}
+		via = found[0].ID
+	}
+	path := f.Path(via)
+	if len(path) != 4 || path[0].How != "seed" || path[3].URL.Path() != "/2" {
+		t.Errorf("path = %+v", path)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	for _, known := range []int{100_000, 1_000_000} {
+		b.Run(fmt.Sprint(known), func(b *testing.B) {
+			f := open(b, openDB(b, filepath.Join(b.TempDir(), "db")))
+			u := func(i int) weburl.URL { return weburl.Canonical(fmt.Sprintf("http://h/dir%d/page-%d.html", i%1000, i)) }
+			for i := range known {
+				f.Add(Link{URL: u(i), Class: Page})
+				if i%5000 == 0 {
+					flush(b, f)
+				}
+			}
+			rng := rand.New(rand.NewPCG(1, 2))
+			links := make([]weburl.URL, 1<<16)
+			for i := range links {
+				links[i] = u(rng.IntN(known * 10 / 9))
+			}
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Add(Link{URL: links[i&(1<<16-1)], Class: Page})
+				if i++; i%5000 == 0 {
+					flush(b, f)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,243 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"encoding/json"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/internal/weburl"
+)
+
+// load reads what a restart needs: totals, names, fingerprints, positions.
+func (f *Frontier) load(tx *bbolt.Tx) error {
+	top := tx.Bucket(bucketTop)
+	if top == nil {
+		return errCorrupt
+	}
+	for _, name := range buckets {
+		if top.Bucket(name) == nil {
+			return errCorrupt
+		}
+	}
+	if v := top.Get(keyCounts); v != nil {
+		if err := json.Unmarshal(v, &f.counts); err != nil {
+			return errCorrupt
+		}
+		f.nextID = f.counts.NextID
+	}
+	f.opened = f.nextID
+	if err := f.hosts.load(top.Bucket(bucketHosts)); err != nil {
+		return err
+	}
+	if err := f.words.load(top.Bucket(bucketWords)); err != nil {
+		return err
+	}
+	f.seen.grow(f.counts.Discovered)
+	if err := top.Bucket(bucketSeen).ForEach(f.loadSeen); err != nil {
+		return err
+	}
+	if err := top.Bucket(bucketRetries).ForEach(f.loadRetry); err != nil {
+		return err
+	}
+	return top.Bucket(bucketQueues).ForEach(f.loadQueue)
+}
+
+func (f *Frontier) loadSeen(_, v []byte) error {
+	for ; len(v) >= 8; v = v[8:] {
+		fp := binary.LittleEndian.Uint64(v)
+		f.seen.add(fp&^softBit, fp&softBit != 0)
+	}
+	return nil
+}
+
+func (f *Frontier) loadRetry(k, v []byte) error {
+	if len(k) != 20 || len(v) < 10 {
+		return errCorrupt
+	}
+	f.retries[binary.BigEndian.Uint32(k)]++
+	return nil
+}
+
+func (f *Frontier) loadQueue(k, v []byte) error {
+	if len(k) != 5 || len(v) < 10 || k[4] >= byte(Disregarded) {
+		return errCorrupt
+	}
+	d := decoder{b: v[8:]}
+	key := queueKey{binary.BigEndian.Uint32(k), Class(k[4])}
+	at := position{host: key.host, class: key.class, first: binary.BigEndian.Uint64(v), index: int(d.uvarint())}
+	f.queues[key] = &queue{key: key, next: at, mark: at, waiting: int(d.uvarint())}
+	if d.bad {
+		return errCorrupt
+	}
+	return nil
+}
+
+func (f *Frontier) isFinished(id uint64) bool {
+	found := false
+	_ = f.db.View(func(tx *bbolt.Tx) error {
+		found = tx.Bucket(bucketTop).Bucket(bucketFinished).Get(binary.BigEndian.AppendUint64(nil, id)) != nil
+		return nil
+	})
+	return found
+}
+
+// Found is what the frontier knows of one URL.
+type Found struct {
+	Entry
+	State  State
+	Reason string
+}
+
+// Find looks a URL up, all its finds in the order of finding: softly
+// disregarded ones may come before the one that counts. It reads all
+// fingerprints (some 80 MB for ten million URLs), so it is for people who ask.
+func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	want := f.fingerprint(u.String())
+	var found []Found
+	err := f.db.View(func(tx *bbolt.Tx) error {
+		top := tx.Bucket(bucketTop)
+		return top.Bucket(bucketSeen).ForEach(func(k, v []byte) error {
+			for i := 0; i+8 <= len(v); i += 8 {
+				if binary.LittleEndian.Uint64(v[i:])&^softBit != want {
+					continue
+				}
+				e, err := f.entry(top, k, i/8)
+				if err != nil {
+					return err
+				}
+				if e.URL == u {
+					found = append(found, f.judged(top, e))
+				}
+			}
+			return nil
+		})
+	})
+	// Blocks lie by host and class, finds are told by age.
+	for i := 1; i < len(found); i++ {
+		for j := i; j > 0 && found[j].ID < found[j-1].ID; j-- {
+			found[j], found[j-1] = found[j-1], found[j]
+		}
+	}
+	return found, err
+}
+
+// Get looks an id up.
+func (f *Frontier) Get(id uint64) (Found, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var found Found
+	var ok bool
+	_ = f.db.View(func(tx *bbolt.Tx) error {
+		top := tx.Bucket(bucketTop)
+		found, ok = f.get(top, id)
+		return nil
+	})
+	return found, ok
+}
+
+// Path is the way from the seed to the URL with the given id, that one last.
+func (f *Frontier) Path(id uint64) []Found {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var path []Found
+	_ = f.db.View(func(tx *bbolt.Tx) error {
+		top := tx.Bucket(bucketTop)
+		for id != 0 && len(path) < 1000 {
+			e, ok := f.get(top, id)
+			if !ok {
+				return nil
+			}
+			path = append([]Found{e}, path...)
+			id = e.Via
+		}
+		return nil
+	})
+	return path
+}
+
+// get finds an id: in each range of keys, the block that begins at or before it.
+func (f *Frontier) get(top *bbolt.Bucket, id uint64) (Found, bool) {
+	c := top.Bucket(bucketBlocks).Cursor()
+	for host := range max(len(f.hosts.list), 1) {
+		for class := Prerequisite; class < numClasses; class++ {
+			key := queueKey{uint32(host), class}
+			if class == Disregarded && host > 0 {
+				continue
+			}
+			k, v := c.Seek(blockKey(key, id+1))
+			if k == nil {
+				k, v = c.Last()
+			} else {
+				k, v = c.Prev()
+			}
+			if k == nil {
+				continue
+			}
+			at, first := parseBlockKey(k)
+			n, _ := binary.Uvarint(v)
+			if at != key || id < first || id >= first+n {
+				continue
+			}
+			e, err := f.entry(top, k, int(id-first))
+			if err != nil {
+				return Found{}, false
+			}
+			return f.judged(top, e), true
+		}
+	}
+	return Found{}, false
+}
+
+func (f *Frontier) entry(top *bbolt.Bucket, key []byte, index int) (Entry, error) {
+	links, err := f.decodeBlock(top.Bucket(bucketBlocks).Get(key))
+	if err != nil || index >= len(links) {
+		return Entry{}, errCorrupt
+	}
+	q, first := parseBlockKey(key)
+	e := Entry{ID: first + uint64(index), Link: links[index]}
+	e.Class = q.class
+	e.at = position{host: q.host, class: q.class, first: first, index: index}
+	return e, nil
+}
+
+func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
+	if e.Class == Disregarded {
+		return Found{e, StateDisregarded, e.Reason}
+	}
+	v := top.Bucket(bucketFinished).Get(binary.BigEndian.AppendUint64(nil, e.ID))
+	if len(v) < 2 {
+		return Found{Entry: e}
+	}
+	reason, _ := binary.Uvarint(v[1:])
+	return Found{e, State(v[0]), f.words.text(uint32(reason))}
+}
+
+// Each calls visit for every URL of a class, in the order of discovery.
+func (f *Frontier) Each(class Class, visit func(Found) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.db.View(func(tx *bbolt.Tx) error {
+		top := tx.Bucket(bucketTop)
+		return top.Bucket(bucketBlocks).ForEach(func(k, v []byte) error {
+			q, first := parseBlockKey(k)
+			if q.class != class {
+				return nil
+			}
+			links, err := f.decodeBlock(v)
+			if err != nil {
+				return err
+			}
+			for i, l := range links {
+				l.Class = class
+				at := position{host: q.host, class: class, first: first, index: i}
+				if err := visit(f.judged(top, Entry{ID: first + uint64(i), Link: l, at: at})); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}

@@ -1,0 +1,275 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// position is the place of an entry: which block, and where in it.
+type position struct {
+	host  uint32
+	class Class
+	first uint64 // id of the block's first entry
+	index int
+}
+
+func (p position) key() []byte {
+	return blockKey(queueKey{p.host, p.class}, p.first)
+}
+
+func blockKey(q queueKey, first uint64) []byte {
+	b := make([]byte, 0, 13)
+	b = binary.BigEndian.AppendUint32(b, q.host)
+	b = append(b, byte(q.class))
+	return binary.BigEndian.AppendUint64(b, first)
+}
+
+func parseBlockKey(k []byte) (queueKey, uint64) {
+	return queueKey{binary.BigEndian.Uint32(k), Class(k[4])}, binary.BigEndian.Uint64(k[5:])
+}
+
+// queue is the reading end of one class of one host.
+type queue struct {
+	key     queueKey
+	next    position // the next entry to hand out
+	mark    position // the first unfinished entry: where a restart begins
+	waiting int      // committed entries from next on
+	block   []Link   // the block that next points into, decoded
+	out     []outstanding
+	dirty   bool
+}
+
+// outstanding is an entry handed out, in the order of handing out.
+type outstanding struct {
+	at      position
+	settled bool
+}
+
+// settle notes that the entry at p needs to be handed out no more.
+func (q *queue) settle(p position) {
+	for i := range q.out {
+		if q.out[i].at == p {
+			q.out[i].settled = true
+			break
+		}
+	}
+	q.advance()
+}
+
+// advance moves the mark behind what is settled at the front.
+func (q *queue) advance() {
+	q.dirty = true
+	for len(q.out) > 0 && q.out[0].settled {
+		q.out = q.out[1:]
+	}
+	q.mark = q.next
+	if len(q.out) > 0 {
+		q.mark = q.out[0].at
+	}
+}
+
+// remaining is how many entries a restart finds from the mark on.
+func (q *queue) remaining() int { return q.waiting + len(q.out) }
+
+// Waiting says whether anything of the origin is left to hand out, now or
+// later; due is when, the zero time for now.
+func (f *Frontier) Waiting(origin string) (due time.Time, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	host, known := f.hosts.find(origin)
+	if !known {
+		return time.Time{}, false
+	}
+	for c := Prerequisite; c < Disregarded; c++ {
+		if q := f.queues[queueKey{host, c}]; q != nil && q.waiting > 0 {
+			return time.Time{}, true
+		}
+	}
+	if f.retries[host] == 0 {
+		return time.Time{}, false
+	}
+	_ = f.db.View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketTop).Bucket(bucketRetries).Cursor()
+		for k, v := firstOf(c, host); k != nil; k, v = nextOf(c, host) {
+			if e := retryEntry(k, v); f.inFlight[e.ID] == nil {
+				due, ok = retryDue(k), true
+				return nil
+			}
+		}
+		return nil
+	})
+	return due, ok
+}
+
+// Origins lists the origins that have queued entries.
+func (f *Frontier) Origins() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	left := map[uint32]bool{}
+	for k, q := range f.queues {
+		if q.waiting > 0 {
+			left[k.host] = true
+		}
+	}
+	for h, n := range f.retries {
+		if n > 0 {
+			left[h] = true
+		}
+	}
+	var origins []string
+	for i, name := range f.hosts.list {
+		if left[uint32(i)] {
+			origins = append(origins, name)
+		}
+	}
+	return origins
+}
+
+// Next hands out the origin's next entry: a retry that is due, else the first
+// of the lowest class. The caller gives it to Finish, Retry or Forget.
+func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	host, ok := f.hosts.find(origin)
+	if !ok {
+		return nil, nil
+	}
+	if f.retries[host] > 0 {
+		if e, err := f.nextRetry(host, now); e != nil || err != nil {
+			return e, err
+		}
+	}
+	for c := Prerequisite; c < Disregarded; c++ {
+		q := f.queues[queueKey{host, c}]
+		if q == nil {
+			continue
+		}
+		for q.waiting > 0 {
+			e, err := f.take(q)
+			if e != nil || err != nil {
+				return e, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// take hands out the entry at q.next, or nothing if that is finished already
+// (which only happens in what follows the mark after a restart).
+func (f *Frontier) take(q *queue) (*Entry, error) {
+	if q.next.index >= len(q.block) {
+		if err := f.loadBlock(q); err != nil {
+			return nil, err
+		}
+	}
+	e := &Entry{ID: q.next.first + uint64(q.next.index), Link: q.block[q.next.index], at: q.next}
+	e.Class = q.key.class
+	q.next.index++
+	q.waiting--
+	if e.ID < f.opened && f.isFinished(e.ID) {
+		q.out = append(q.out, outstanding{at: e.at, settled: true})
+		q.advance()
+		return nil, nil
+	}
+	q.out = append(q.out, outstanding{at: e.at})
+	f.inFlight[e.ID] = e
+	return e, nil
+}
+
+// loadBlock reads the block at q.next, or the one after it.
+func (f *Frontier) loadBlock(q *queue) error {
+	return f.db.View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketTop).Bucket(bucketBlocks).Cursor()
+		k, v := c.Seek(blockKey(q.key, q.next.first))
+		for ; k != nil; k, v = c.Next() {
+			at, first := parseBlockKey(k)
+			if at != q.key {
+				break
+			}
+			links, err := f.decodeBlock(v)
+			if err != nil {
+				return err
+			}
+			if first > q.next.first {
+				q.next.first, q.next.index = first, 0
+			}
+			if q.next.index < len(links) {
+				q.block = links
+				return nil
+			}
+		}
+		return errCorrupt
+	})
+}
+
+func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
+	var e *Entry
+	err := f.db.View(func(tx *bbolt.Tx) error {
+		top := tx.Bucket(bucketTop)
+		c := top.Bucket(bucketRetries).Cursor()
+		for k, v := firstOf(c, host); k != nil && !retryDue(k).After(now); k, v = nextOf(c, host) {
+			r := retryEntry(k, v)
+			if f.inFlight[r.ID] != nil {
+				continue
+			}
+			links, err := f.decodeBlock(top.Bucket(bucketBlocks).Get(r.at.key()))
+			if err != nil || r.at.index >= len(links) {
+				return errCorrupt
+			}
+			r.Link, e = links[r.at.index], r
+			e.Class = r.at.class
+			return nil
+		}
+		return nil
+	})
+	if e != nil {
+		f.inFlight[e.ID] = e
+	}
+	return e, err
+}
+
+// Retry keys are host, due time, id; values the block's class and first id,
+// and the attempts so far.
+
+func retryKey(host uint32, due time.Time, id uint64) []byte {
+	b := binary.BigEndian.AppendUint32(nil, host)
+	b = binary.BigEndian.AppendUint64(b, uint64(due.UnixNano()))
+	return binary.BigEndian.AppendUint64(b, id)
+}
+
+func retryDue(k []byte) time.Time {
+	return time.Unix(0, int64(binary.BigEndian.Uint64(k[4:])))
+}
+
+func retryValue(e *Entry) []byte {
+	b := append([]byte(nil), byte(e.at.class))
+	b = binary.BigEndian.AppendUint64(b, e.at.first)
+	return binary.AppendUvarint(b, uint64(e.Attempts))
+}
+
+func retryEntry(k, v []byte) *Entry {
+	id := binary.BigEndian.Uint64(k[12:])
+	at := position{host: binary.BigEndian.Uint32(k), class: Class(v[0]), first: binary.BigEndian.Uint64(v[1:])}
+	at.index = int(id - at.first)
+	attempts, _ := binary.Uvarint(v[9:])
+	return &Entry{ID: id, Attempts: int(attempts), at: at, retry: append([]byte(nil), k...)}
+}
+
+func firstOf(c *bbolt.Cursor, host uint32) (k, v []byte) {
+	return ofHost(host)(c.Seek(binary.BigEndian.AppendUint32(nil, host)))
+}
+
+func nextOf(c *bbolt.Cursor, host uint32) (k, v []byte) {
+	return ofHost(host)(c.Next())
+}
+
+func ofHost(host uint32) func(k, v []byte) ([]byte, []byte) {
+	return func(k, v []byte) ([]byte, []byte) {
+		if k == nil || binary.BigEndian.Uint32(k) != host {
+			return nil, nil
+		}
+		return k, v
+	}
+}

@@ -1,0 +1,92 @@
+package frontier
+
+import "sync"
+
+// softBit marks a fingerprint whose URL was disregarded softly.
+const softBit = 1
+
+// seenSet is a set of fingerprints: open addressing over plain uint64s, in
+// shards that grow one by one, so that growing never needs twice the memory
+// and lookups from many goroutines rarely meet.
+type seenSet struct {
+	shards [256]shard
+}
+
+type shard struct {
+	mu    sync.RWMutex
+	slots []uint64 // a power of two; 0 is empty
+	used  int
+}
+
+func (s *seenSet) shard(fp uint64) *shard { return &s.shards[fp>>56] }
+
+// find says whether fp is there, and whether softly.
+func (s *seenSet) find(fp uint64) (found, soft bool) {
+	sh := s.shard(fp)
+	sh.mu.RLock()
+	defer sh.mu.RUnlock()
+	if len(sh.slots) == 0 {
+		return false, false
+	}
+	v := sh.slots[sh.slot(fp)]
+	return v != 0, v&softBit != 0
+}
+
+// add puts fp in. It is false where fp was there already and stays as it is:
+// only a hard find replaces a soft one.
+func (s *seenSet) add(fp uint64, soft bool) bool {
+	sh := s.shard(fp)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.reserve(1)
+	i := sh.slot(fp)
+	if v := sh.slots[i]; v != 0 {
+		if v&softBit == 0 || soft {
+			return false
+		}
+		sh.slots[i] = fp
+		return true
+	}
+	sh.used++
+	sh.slots[i] = fp
+	if soft {
+		sh.slots[i] |= softBit
+	}
+	return true
+}
+
+// slot is where fp is, or the empty place where it belongs.
+func (sh *shard) slot(fp uint64) int {
+	mask := uint64(len(sh.slots) - 1)
+	for i := fp >> 1 & mask; ; i = (i + 1) & mask {
+		if v := sh.slots[i]; v == 0 || v&^softBit == fp {
+			return int(i)
+		}
+	}
+}
+
+// reserve makes room for n more, at most four fifths full.
+func (sh *shard) reserve(n int) {
+	need := (sh.used + n) * 5 / 4
+	size := max(len(sh.slots), 64)
+	for size < need+1 {
+		size *= 2
+	}
+	if size == len(sh.slots) {
+		return
+	}
+	old := sh.slots
+	sh.slots = make([]uint64, size)
+	for _, v := range old {
+		if v != 0 {
+			sh.slots[sh.slot(v&^softBit)] = v
+		}
+	}
+}
+
+// grow prepares for n fingerprints in all.
+func (s *seenSet) grow(n int) {
+	for i := range s.shards {
+		s.shards[i].reserve(n / len(s.shards))
+	}
+}

@@ -1,0 +1,241 @@
+package warc
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// ErrRecord says that bytes are not a record of ours.
+var ErrRecord = errors.New("not a WARC 1.1 record")
+
+// maxHead bounds the fields of one record while reading.
+const maxHead = 64 << 10
+
+// Reader reads records one after another, each a gzip member.
+type Reader struct {
+	src    *counter
+	buf    *bufio.Reader
+	z      *gzip.Reader
+	rec    *bufio.Reader
+	left   int64 // octets of the current block not yet read
+	offset int64
+	open   bool
+}
+
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// NewReader reads from r, whose first octet is at the given offset of the segment.
+func NewReader(r io.Reader, offset int64) *Reader {
+	src := &counter{r: r, n: offset}
+	return &Reader{src: src, buf: bufio.NewReaderSize(src, 256<<10), offset: offset}
+}
+
+// Reset makes the reader begin anew on r.
+func (r *Reader) Reset(src io.Reader, offset int64) {
+	r.src.r, r.src.n = src, offset
+	r.buf.Reset(r.src)
+	r.offset, r.open, r.left = offset, false, 0
+}
+
+// Offset is where the record last returned by Next begins.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// pos is how far the compressed octets have been read.
+func (r *Reader) pos() int64 { return r.src.n - int64(r.buf.Buffered()) }
+
+// Next reads to the next record and returns its fields; io.EOF at the end.
+// Its block is then read with Read. A member that is torn or no record
+// gives an error, after which the reader is of no more use.
+func (r *Reader) Next() (*Header, error) {
+	if r.open {
+		if err := r.Finish(); err != nil {
+			return nil, err
+		}
+	}
+	r.offset = r.pos()
+	if _, err := r.buf.Peek(1); err == io.EOF {
+		return nil, io.EOF
+	}
+	if err := r.member(); err != nil {
+		return nil, fmt.Errorf("record at %d: %w", r.offset, err)
+	}
+	h, err := readHeader(r.rec)
+	if err != nil {
+		return nil, fmt.Errorf("record at %d: %w", r.offset, err)
+	}
+	r.left, r.open = h.Length, true
+	return h, nil
+}
+
+func (r *Reader) member() error {
+	if r.z == nil {
+		z, err := gzip.NewReader(r.buf)
+		if err != nil {
+			return err
+		}
+		r.z = z
+		r.rec = bufio.NewReaderSize(z, 32<<10)
+	} else {
+		if err := r.z.Reset(r.buf); err != nil {
+			return err
+		}
+		r.rec.Reset(r.z)
+	}
+	r.z.Multistream(false)
+	return nil
+}
+
+// Read reads the block of the current record.
+func (r *Reader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, io.EOF
+	}
+	if int64(len(p)) > r.left {
+		p = p[:r.left]
+	}
+	n, err := r.rec.Read(p)
+	r.left -= int64(n)
+	if err == io.EOF && r.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// Finish reads what is left of the current record, checks its end and the
+// member's checksum, and returns where the next record begins with End.
+func (r *Reader) Finish() error {
+	if !r.open {
+		return nil
+	}
+	r.open = false
+	if _, err := io.Copy(io.Discard, readOnly{r}); err != nil {
+		return fmt.Errorf("record at %d: %w", r.offset, err)
+	}
+	var tail [4]byte
+	if _, err := io.ReadFull(r.rec, tail[:]); err != nil || string(tail[:]) != "\r\n\r\n" {
+		return fmt.Errorf("record at %d: end: %w", r.offset, ErrRecord)
+	}
+	// Only reading on to the member's end makes gzip check its sum.
+	if _, err := r.rec.ReadByte(); err != io.EOF {
+		if err == nil {
+			err = ErrRecord
+		}
+		return fmt.Errorf("record at %d: end: %w", r.offset, err)
+	}
+	return nil
+}
+
+type readOnly struct{ io.Reader }
+
+// End is the offset behind the last record finished.
+func (r *Reader) End() int64 { return r.pos() }
+
+func readHeader(r *bufio.Reader) (*Header, error) {
+	line, err := readLine(r)
+	if err != nil {
+		return nil, err
+	}
+	if line != Version {
+		return nil, ErrRecord
+	}
+	h := &Header{Length: -1}
+	for size := 0; ; {
+		line, err := readLine(r)
+		if err != nil {
+			return nil, err
+		}
+		if line == "" {
+			break
+		}
+		if size += len(line); size > maxHead {
+			return nil, ErrRecord
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			return nil, ErrRecord
+		}
+		h.set(strings.ToLower(name), strings.TrimSpace(value))
+	}
+	if h.Type == "" || h.Length < 0 {
+		return nil, ErrRecord
+	}
+	return h, nil
+}
+
+func readLine(r *bufio.Reader) (string, error) {
+	line, err := r.ReadSlice('\n')
+	if err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return "", err
+	}
+	return strings.TrimRight(string(line), "\r\n"), nil
+}
+
+func (h *Header) set(name, value string) {
+	id := func() string { return strings.TrimSuffix(strings.TrimPrefix(value, "<"), ">") }
+	switch name {
+	case "warc-type":
+		h.Type = value
+	case "warc-record-id":
+		h.ID = id()
+	case "warc-date":
+		h.Date, _ = time.Parse(time.RFC3339Nano, value)
+	case "warc-target-uri":
+		h.TargetURI = value
+	case "warc-filename":
+		h.Filename = value
+	case "content-type":
+		h.ContentType = value
+	case "content-length":
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err == nil && n >= 0 {
+			h.Length = n
+		}
+	case "warc-ip-address":
+		h.IP, _ = netip.ParseAddr(value)
+	case "warc-concurrent-to":
+		h.ConcurrentTo = id()
+	case "warc-warcinfo-id":
+		h.WarcinfoID = id()
+	case "warc-block-digest":
+		h.BlockDigest = value
+	case "warc-payload-digest":
+		h.PayloadDigest = value
+	case "warc-truncated":
+		h.Truncated = value
+	case "warc-profile":
+		h.Profile = value
+	case "warc-refers-to":
+		h.RefersTo = id()
+	case "warc-refers-to-target-uri":
+		h.RefersToURI = value
+	case "warc-refers-to-date":
+		h.RefersToDate, _ = time.Parse(time.RFC3339Nano, value)
+	case "warc-protocol":
+		h.Protocol = value
+	case "warc-cipher-suite":
+		h.CipherSuite = value
+	}
+}

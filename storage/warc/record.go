@@ -1,0 +1,198 @@
+// Package warc answers: what do the bytes of a WARC file say? It writes and
+// reads records of WARC 1.1 (ISO 28500:2017), one gzip member a record, and
+// knows nothing of crawls.
+package warc
+
+import (
+	"encoding/hex"
+	"io"
+	"math/rand/v2"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// Version is the first line of every record (ISO 28500 §4).
+const Version = "WARC/1.1"
+
+// Record types in use (ISO 28500 §6).
+const (
+	TypeInfo     = "warcinfo"
+	TypeResponse = "response"
+	TypeRequest  = "request"
+	TypeMetadata = "metadata"
+	TypeRevisit  = "revisit"
+)
+
+// Profiles of revisit records (ISO 28500 §6.7).
+const (
+	ProfileIdentical   = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+	ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+)
+
+// Header is the named fields of a record. Empty fields are not written.
+type Header struct {
+	Type          string
+	ID            string // "urn:uuid:…", without angle brackets
+	Date          time.Time
+	TargetURI     string
+	ContentType   string
+	IP            netip.Addr
+	ConcurrentTo  string // record ID
+	WarcinfoID    string // record ID
+	Filename      string // warcinfo only
+	BlockDigest   string // "sha1:BASE32"
+	PayloadDigest string
+	Truncated     string // "length", "time", "disconnect"
+	Profile       string // revisit only
+	RefersTo      string // record ID
+	RefersToURI   string
+	RefersToDate  time.Time
+	Protocol      string // "http/1.1", "tls/1.3"; several joined by a blank
+	CipherSuite   string
+	Length        int64 // octets of the block
+}
+
+// dateFormat is WARC-Date (ISO 28500 §5.4), to the microsecond.
+const dateFormat = "2006-01-02T15:04:05.000000Z"
+
+// FormatDate writes a time as records have it.
+func FormatDate(t time.Time) string { return t.UTC().Format(dateFormat) }
+
+// append writes version line and fields, and the empty line after them.
+func (h *Header) append(b []byte) []byte {
+	b = append(b, Version...)
+	b = append(b, "\r\n"...)
+	field := func(name, value string) {
+		if value == "" {
+			return
+		}
+		b = append(b, name...)
+		b = append(b, ": "...)
+		b = appendValue(b, value)
+		b = append(b, "\r\n"...)
+	}
+	id := func(name, value string) {
+		if value != "" {
+			field(name, "<"+value+">")
+		}
+	}
+	field("WARC-Type", h.Type)
+	id("WARC-Record-ID", h.ID)
+	field("WARC-Date", FormatDate(h.Date))
+	field("WARC-Filename", h.Filename)
+	field("WARC-Target-URI", h.TargetURI)
+	if h.IP.IsValid() {
+		field("WARC-IP-Address", h.IP.String())
+	}
+	id("WARC-Concurrent-To", h.ConcurrentTo)
+	id("WARC-Warcinfo-ID", h.WarcinfoID)
+	field("WARC-Profile", h.Profile)
+	id("WARC-Refers-To", h.RefersTo)
+	field("WARC-Refers-To-Target-URI", h.RefersToURI)
+	if !h.RefersToDate.IsZero() {
+		field("WARC-Refers-To-Date", FormatDate(h.RefersToDate))
+	}
+	field("WARC-Protocol", h.Protocol)
+	field("WARC-Cipher-Suite", h.CipherSuite)
+	field("WARC-Block-Digest", h.BlockDigest)
+	field("WARC-Payload-Digest", h.PayloadDigest)
+	field("WARC-Truncated", h.Truncated)
+	field("Content-Type", h.ContentType)
+	b = append(b, "Content-Length: "...)
+	b = strconv.AppendInt(b, h.Length, 10)
+	return append(b, "\r\n\r\n"...)
+}
+
+// appendValue copies a field value and leaves out what would end it: no
+// value from the network can add a field of its own.
+func appendValue(b []byte, v string) []byte {
+	for i := 0; i < len(v); i++ {
+		if c := v[i]; c >= ' ' && c != 0x7f {
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+// NewID makes a record ID, a version 4 UUID. It need not be secret, only unique.
+func NewID() string {
+	var u [16]byte
+	for i := 0; i < 16; i += 8 {
+		r := rand.Uint64()
+		for j := range 8 {
+			u[i+j] = byte(r >> (8 * j))
+		}
+	}
+	u[6] = u[6]&0x0f | 0x40
+	u[8] = u[8]&0x3f | 0x80
+	b := make([]byte, 0, 45)
+	b = append(b, "urn:uuid:"...)
+	for i, n := range []int{4, 2, 2, 2, 6} {
+		if i > 0 {
+			b = append(b, '-')
+		}
+		start := []int{0, 4, 6, 8, 10}[i]
+		b = hex.AppendEncode(b, u[start:start+n])
+	}
+	return string(b)
+}
+
+// Encoder turns records into gzip members. It is reused from record to
+// record and belongs to one goroutine at a time.
+type Encoder struct {
+	z     *gzip.Writer
+	level int
+	head  []byte
+}
+
+// Levels of compression, from quick to small; they are those of gzip.
+const (
+	LevelFast    = 1
+	LevelDefault = 6
+)
+
+// NewEncoder makes an encoder.
+func NewEncoder() *Encoder { return &Encoder{level: -100} }
+
+// Encode writes one record as one gzip member: fields, block, and the two
+// line ends that close a record. block must give exactly h.Length octets.
+func (e *Encoder) Encode(w io.Writer, h *Header, level int, block ...io.Reader) error {
+	if e.level != level {
+		z, err := gzip.NewWriterLevel(w, level)
+		if err != nil {
+			return err
+		}
+		e.z, e.level = z, level
+	} else {
+		e.z.Reset(w)
+	}
+	e.head = h.append(e.head[:0])
+	if _, err := e.z.Write(e.head); err != nil {
+		return err
+	}
+	var n int64
+	for _, r := range block {
+		m, err := io.Copy(e.z, r)
+		n += m
+		if err != nil {
+			return err
+		}
+	}
+	if n != h.Length {
+		return &LengthError{Declared: h.Length, Got: n}
+	}
+	if _, err := io.WriteString(e.z, "\r\n\r\n"); err != nil {
+		return err
+	}
+	return e.z.Close()
+}
+
+// LengthError says that a block was not as long as its record declares.
+type LengthError struct{ Declared, Got int64 }
+
+func (e *LengthError) Error() string {
+	return "warc: block of " + strconv.FormatInt(e.Got, 10) + " bytes in a record of " + strconv.FormatInt(e.Declared, 10)
+}

@@ -1,0 +1,124 @@
+package warc
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/netip"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRoundTrip(t *testing.T) {
+	when := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
+	body := "HTTP/1.1 200 OK\r\n\r\nhello"
+	want := Header{Type: TypeResponse, ID: NewID(), Date: when, TargetURI: "http://h/x", ContentType: "application/http; msgtype=response",
+		IP: netip.MustParseAddr("2001:db8::1"), WarcinfoID: NewID(), BlockDigest: Sum([]byte(body)).String(),
+		PayloadDigest: Sum([]byte("hello")).String(), Truncated: "length", Length: int64(len(body))}
+	var file bytes.Buffer
+	e := NewEncoder()
+	for range 3 {
+		if err := e.Encode(&file, &want, LevelFast, strings.NewReader(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := NewReader(bytes.NewReader(file.Bytes()), 0)
+	for i := range 3 {
+		got, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *got != want {
+			t.Errorf("record %d: header\n%+v\nwant\n%+v", i, *got, want)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil || string(b) != body {
+			t.Errorf("record %d: block %q, %v", i, b, err)
+		}
+	}
+	if _, err := r.Next(); err != io.EOF {
+		t.Errorf("after the last record: %v, want EOF", err)
+	}
+	z, _ := gzip.NewReader(&file)
+	if _, err := io.Copy(io.Discard, z); err != nil {
+		t.Errorf("the standard gzip reader: %v", err)
+	}
+}
+
+func TestTornRecordIsAnError(t *testing.T) {
+	var file bytes.Buffer
+	h := Header{Type: TypeMetadata, ID: NewID(), Date: time.Now(), Length: 3}
+	if err := NewEncoder().Encode(&file, &h, LevelFast, strings.NewReader("abc")); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n < file.Len(); n++ {
+		r := NewReader(bytes.NewReader(file.Bytes()[:n]), 0)
+		_, err := r.Next()
+		if err == nil {
+			err = r.Finish()
+		}
+		if err == nil {
+			t.Fatalf("cut at %d of %d: no error", n, file.Len())
+		}
+	}
+}
+
+func TestBlockOfWrongLengthIsAnError(t *testing.T) {
+	h := Header{Type: TypeMetadata, ID: NewID(), Length: 2}
+	if err := NewEncoder().Encode(io.Discard, &h, LevelFast, strings.NewReader("abc")); err == nil {
+		t.Error("a block longer than declared was written")
+	}
+}
+
+func TestNoFieldComesFromAValue(t *testing.T) {
+	h := Header{Type: TypeResponse, TargetURI: "http://h/\r\nWARC-Type: warcinfo"}
+	if s := string(h.append(nil)); strings.Count(s, "\r\nWARC-Type:") != 1 {
+		t.Errorf("a value made a field:\n%s", s)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	d := Sum([]byte("hello"))
+	if got, want := d.String(), "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N"; got != want {
+		t.Errorf("digest of hello = %s, want %s", got, want)
+	}
+	if back, ok := ParseDigest(d.String()); !ok || back != d {
+		t.Error("the digest does not read back")
+	}
+}
+
+func TestID(t *testing.T) {
+	if id := NewID(); !regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) {
+		t.Errorf("id %q is not a version 4 UUID", id)
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	var file bytes.Buffer
+	h := Header{Type: TypeMetadata, ID: NewID(), Date: time.Now(), Length: 3}
+	_ = NewEncoder().Encode(&file, &h, LevelFast, strings.NewReader("abc"))
+	f.Add(file.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := NewReader(bytes.NewReader(b), 0)
+		for {
+			if _, err := r.Next(); err != nil {
+				return
+			}
+		}
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	body := []byte(strings.Repeat("<p>a paragraph of a page about nothing in particular</p>\n", 400))
+	h := Header{Type: TypeResponse, ID: NewID(), Date: time.Now(), TargetURI: "http://h/x", Length: int64(len(body))}
+	e := NewEncoder()
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := e.Encode(io.Discard, &h, LevelFast, bytes.NewReader(body)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
