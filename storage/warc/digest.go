@@ -3,6 +3,7 @@ package warc
 import (
 	"crypto/sha1"
 	"encoding/base32"
+	"hash"
 	"io"
 )
 
@@ -16,18 +17,16 @@ func Sum(b []byte) Digest { return sha1.Sum(b) }
 
 // SumReader is the digest of what the readers give, and its length.
 func SumReader(rs ...io.Reader) (Digest, int64, error) {
-	h := sha1.New()
+	h := NewHash()
 	var n int64
 	for _, r := range rs {
 		m, err := io.Copy(h, r)
 		n += m
 		if err != nil {
-			return Digest{}, n, err
+			return h.Digest(), n, err
 		}
 	}
-	var d Digest
-	h.Sum(d[:0])
-	return d, n, nil
+	return h.Digest(), n, nil
 }
 
 // String is the labelled digest, "sha1:" and base32 (32 letters, no padding).
@@ -45,4 +44,16 @@ func ParseDigest(s string) (d Digest, ok bool) {
 		return d, false
 	}
 	return Digest(b), true
+}
+
+// Hash computes a digest of what is written to it.
+type Hash struct{ hash.Hash }
+
+// NewHash begins a digest.
+func NewHash() Hash { return Hash{sha1.New()} }
+
+// Digest is the digest of what was written so far.
+func (h Hash) Digest() (d Digest) {
+	h.Sum(d[:0])
+	return d
 }

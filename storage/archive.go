@@ -1,0 +1,277 @@
+package storage
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/storage/warc"
+)
+
+// Errors of opening an archive.
+var (
+	ErrNone  = errors.New("no archive here")
+	ErrInUse = errors.New("in use by another curtsy")
+)
+
+// DamageError says that an archive is not as it was written.
+type DamageError struct {
+	File string
+	What string
+}
+
+func (e *DamageError) Error() string { return e.File + ": " + e.What }
+
+// DiskError says that the disk refused a write. The archive is as it was at
+// the last commit.
+type DiskError struct{ Err error }
+
+func (e *DiskError) Error() string { return "write to the archive: " + e.Err.Error() }
+func (e *DiskError) Unwrap() error { return e.Err }
+
+// schema is the version of the on-disk format; it is raised when a reader of
+// the version before would read wrongly.
+const schema = 1
+
+const (
+	dbName  = "crawl.db"
+	warcDir = "warc"
+)
+
+var (
+	bucketMeta     = []byte("meta")
+	bucketSegments = []byte("segments")
+	bucketVisits   = []byte("visits")
+	bucketDigests  = []byte("digests")
+	bucketRobots   = []byte("robots")
+	bucketBodies   = []byte("bodies")
+	keySchema      = []byte("schema")
+	keyKey         = []byte("key")
+	keyCrawl       = []byte("crawl")
+)
+
+// Options of an archive. The zero value is good.
+type Options struct {
+	Prefix      string // of segment names; "" is "curtsy"
+	SegmentSize int64  // octets after which a new segment begins; 0 is 1 GB
+	Software    string // for the warcinfo records
+	Operator    string
+	UserAgent   string
+	RobotsLine  string // "robots" of the warcinfo record: "classic" or what is obeyed
+	Logger      *slog.Logger
+	// Fail is called at the named points of a commit, in tests that kill the
+	// process there; nil does nothing.
+	Fail func(point string)
+}
+
+// Archive is an archive directory, open for writing or reading.
+type Archive struct {
+	dir  string
+	db   *bbolt.DB
+	opts Options
+	key  [16]byte
+	seg  *segment // the one being written; nil before the first record
+	pend pending
+}
+
+// Open opens the archive in dir for its one writer and makes it if there is
+// none. What a killed crawl left behind the last commit is cut off.
+func Open(dir string, o Options) (*Archive, error) {
+	if err := os.MkdirAll(filepath.Join(dir, warcDir), 0o755); err != nil {
+		return nil, err
+	}
+	a, err := open(dir, o, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.recover(); err != nil {
+		a.db.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// OpenRead opens the archive in dir for reading. Many may read at once, but
+// not while a crawl writes (ErrInUse).
+func OpenRead(dir string) (*Archive, error) {
+	if _, err := os.Stat(filepath.Join(dir, dbName)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+	}
+	return open(dir, Options{}, true)
+}
+
+// Exists says whether dir holds an archive.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, dbName))
+	return err == nil
+}
+
+func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
+	if o.Prefix == "" {
+		o.Prefix = "curtsy"
+	}
+	if o.SegmentSize == 0 {
+		o.SegmentSize = 1 << 30
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Fail == nil {
+		o.Fail = func(string) {}
+	}
+	path := filepath.Join(dir, dbName)
+	defer func() {
+		// bbolt trusts its file; a damaged one may make it panic.
+		if p := recover(); p != nil {
+			a, err = nil, &DamageError{File: path, What: fmt.Sprint("damaged: ", p)}
+		}
+	}()
+	db, err := bbolt.Open(path, 0o644, &bbolt.Options{
+		Timeout:      200 * time.Millisecond,
+		FreelistType: bbolt.FreelistMapType,
+		ReadOnly:     readOnly,
+		NoStatistics: true,
+	})
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	a = &Archive{dir: dir, db: db, opts: o}
+	if err := a.prepare(readOnly); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func openError(path string, err error) error {
+	switch {
+	case errors.Is(err, bbolt.ErrTimeout):
+		return fmt.Errorf("%s: %w", path, ErrInUse)
+	case errors.Is(err, bbolt.ErrInvalid), errors.Is(err, bbolt.ErrChecksum), errors.Is(err, bbolt.ErrVersionMismatch):
+		return &DamageError{File: path, What: err.Error()}
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return err
+	}
+	return &DamageError{File: path, What: err.Error()}
+}
+
+// prepare makes the buckets of a new archive and checks those of an old one.
+func (a *Archive) prepare(readOnly bool) error {
+	if !readOnly {
+		if err := a.db.Update(a.create); err != nil {
+			return &DiskError{err}
+		}
+	}
+	return a.db.View(a.check)
+}
+
+func (a *Archive) create(tx *bbolt.Tx) error {
+	if m := tx.Bucket(bucketMeta); m != nil && m.Get(keySchema) != nil {
+		return nil
+	}
+	for _, name := range [][]byte{bucketMeta, bucketSegments, bucketVisits, bucketDigests, bucketRobots, bucketBodies} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	key := make([]byte, 16)
+	if _, err := rand.Read(key); err != nil {
+		return err
+	}
+	m := tx.Bucket(bucketMeta)
+	if err := m.Put(keyKey, key); err != nil {
+		return err
+	}
+	return m.Put(keySchema, binary.BigEndian.AppendUint32(nil, schema))
+}
+
+func (a *Archive) check(tx *bbolt.Tx) error {
+	path := filepath.Join(a.dir, dbName)
+	for _, name := range [][]byte{bucketMeta, bucketSegments, bucketVisits, bucketDigests, bucketRobots, bucketBodies} {
+		if tx.Bucket(name) == nil {
+			return &DamageError{File: path, What: "not an archive of curtsy: bucket " + string(name) + " is missing"}
+		}
+	}
+	m := tx.Bucket(bucketMeta)
+	v, key := m.Get(keySchema), m.Get(keyKey)
+	if len(v) != 4 || len(key) != 16 {
+		return &DamageError{File: path, What: "not an archive of curtsy: no schema version"}
+	}
+	if got := binary.BigEndian.Uint32(v); got != schema {
+		return &DamageError{File: path, What: fmt.Sprintf("written with schema %d, this curtsy reads %d: use the version that wrote it", got, schema)}
+	}
+	copy(a.key[:], key)
+	return nil
+}
+
+// DB is the bbolt file, for the frontier. It belongs to the archive.
+func (a *Archive) DB() *bbolt.DB { return a.db }
+
+// Key is the archive's secret for fingerprints.
+func (a *Archive) Key() [16]byte { return a.key }
+
+// Dir is the archive's directory.
+func (a *Archive) Dir() string { return a.dir }
+
+// Close ends the use of the archive. What was not committed is cut off.
+func (a *Archive) Close() error {
+	if a.seg != nil {
+		a.seg.cut()
+		a.seg.file.Close()
+	}
+	return a.db.Close()
+}
+
+// Crawl reads what the crawl last said of itself into v; false if nothing.
+func (a *Archive) Crawl(v any) (ok bool, err error) {
+	err = a.db.View(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(bucketMeta).Get(keyCrawl)
+		if ok = b != nil; !ok {
+			return nil
+		}
+		if err := json.Unmarshal(b, v); err != nil {
+			return &DamageError{File: filepath.Join(a.dir, dbName), What: "the crawl's own entry does not read back"}
+		}
+		return nil
+	})
+	return ok, err
+}
+
+// PutCrawl keeps what the crawl says of itself.
+func PutCrawl(tx *bbolt.Tx, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return tx.Bucket(bucketMeta).Put(keyCrawl, b)
+}
+
+// infoRecord begins a segment.
+func (a *Archive) infoRecord(name string, now time.Time) (*warc.Header, string) {
+	o := &a.opts
+	block := "software: " + o.Software + "\r\n" +
+		"format: WARC File Format 1.1\r\n" +
+		"conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n" +
+		"robots: " + o.RobotsLine + "\r\n"
+	if o.Operator != "" {
+		block += "operator: " + o.Operator + "\r\n"
+	}
+	block += "http-header-user-agent: " + o.UserAgent + "\r\n"
+	return &warc.Header{Type: warc.TypeInfo, ID: warc.NewID(), Date: now, Filename: name,
+		ContentType: "application/warc-fields", Length: int64(len(block)),
+		BlockDigest: warc.Sum([]byte(block)).String()}, block
+}

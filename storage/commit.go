@@ -1,0 +1,273 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/storage/warc"
+)
+
+// pending is what the running group holds that is not yet on disk.
+type pending struct {
+	mu      sync.Mutex
+	digests map[warc.Digest]*Visit
+	infoID  string
+	visits  []*Visit
+	robots  []robotsPut
+	closed  []*segment // full ones of this group, still to be synced and named
+}
+
+// InfoID is the id of the warcinfo record that new records should name, ""
+// before the first segment. It may be asked from any goroutine.
+func (a *Archive) InfoID() string {
+	a.pend.mu.Lock()
+	defer a.pend.mu.Unlock()
+	return a.pend.infoID
+}
+
+// Original finds the visit that holds the payload with this digest, so that
+// it need not be kept twice. It may be asked from any goroutine; only an
+// answer given to the one that commits is final.
+func (a *Archive) Original(d warc.Digest) (*Visit, error) {
+	a.pend.mu.Lock()
+	v := a.pend.digests[d]
+	a.pend.mu.Unlock()
+	if v != nil {
+		return v, nil
+	}
+	var err error
+	_ = a.db.View(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(bucketDigests).Get(d[:])
+		if len(b) != 10 {
+			return nil
+		}
+		v, err = getVisit(tx, refOf(b))
+		return nil
+	})
+	return v, err
+}
+
+// Append writes the records of a visit to the segment and makes the visit
+// part of the group. encode gives the gzip members, made for the given
+// warcinfo record; they are written one after another. The visit is kept
+// only when Commit says so.
+func (a *Archive) Append(v *Visit, encode func(infoID string) ([]byte, error)) error {
+	if err := a.room(v.At); err != nil {
+		return err
+	}
+	members, err := encode(a.seg.infoID)
+	if err != nil {
+		return err
+	}
+	return a.append(v, members)
+}
+
+func (a *Archive) append(v *Visit, members []byte) error {
+	offset := a.seg.size
+	if _, err := a.seg.Write(members); err != nil {
+		return a.abandon(err)
+	}
+	a.opts.Fail("appended")
+	a.note(v, offset)
+	if len(a.seg.buf) < flushSize {
+		return nil
+	}
+	if err := a.seg.flush(); err != nil {
+		return a.abandon(err)
+	}
+	return nil
+}
+
+// AppendStream is Append for visits too large for memory: encode writes the
+// members straight to the segment.
+func (a *Archive) AppendStream(v *Visit, encode func(w *SegmentWriter) error) error {
+	if err := a.room(v.At); err != nil {
+		return err
+	}
+	offset := a.seg.size
+	if err := encode(&SegmentWriter{a.seg}); err != nil {
+		return a.abandon(err)
+	}
+	a.opts.Fail("appended")
+	a.note(v, offset)
+	return nil
+}
+
+// SegmentWriter writes members to the current segment.
+type SegmentWriter struct{ seg *segment }
+
+func (w *SegmentWriter) Write(p []byte) (int, error) { return w.seg.Write(p) }
+
+// InfoID is the warcinfo record that the members should name.
+func (w *SegmentWriter) InfoID() string { return w.seg.infoID }
+
+// room sees to it that there is a segment with room.
+func (a *Archive) room(now time.Time) error {
+	if a.seg != nil && a.seg.size < a.opts.SegmentSize {
+		return nil
+	}
+	if a.seg != nil {
+		a.pend.closed = append(a.pend.closed, a.seg)
+	}
+	if err := a.begin(now); err != nil {
+		return err
+	}
+	a.pend.mu.Lock()
+	a.pend.infoID = a.seg.infoID
+	a.pend.mu.Unlock()
+	return nil
+}
+
+func (a *Archive) note(v *Visit, offset int64) {
+	if v.Record != nil {
+		v.Record.Segment = a.seg.name
+		v.Record.Offset = offset
+		v.Record.Length = a.seg.size - offset
+	}
+	a.AddVisit(v)
+}
+
+// AddVisit makes a visit without records part of the group.
+func (a *Archive) AddVisit(v *Visit) {
+	a.pend.visits = append(a.pend.visits, v)
+	if v.Kept != KeptResponse || v.Length == 0 {
+		return
+	}
+	d, ok := warc.ParseDigest(v.Digest)
+	if !ok {
+		return
+	}
+	a.pend.mu.Lock()
+	defer a.pend.mu.Unlock()
+	if a.pend.digests == nil {
+		a.pend.digests = map[warc.Digest]*Visit{}
+	}
+	if a.pend.digests[d] == nil {
+		a.pend.digests[d] = v
+	}
+}
+
+// Commit makes the group durable: records first, then the transaction that
+// names them. also adds to that transaction what belongs to the same moment
+// (the frontier). When Commit returns an error nothing of the group is kept,
+// and the archive is as it was before.
+func (a *Archive) Commit(also func(*bbolt.Tx) error) error {
+	if err := a.syncSegments(); err != nil {
+		return a.abandon(err)
+	}
+	a.opts.Fail("synced")
+	err := a.db.Update(func(tx *bbolt.Tx) error {
+		if err := a.put(tx); err != nil {
+			return err
+		}
+		if err := also(tx); err != nil {
+			return err
+		}
+		a.opts.Fail("before-commit")
+		return nil
+	})
+	if err != nil {
+		return a.abandon(err)
+	}
+	a.opts.Fail("committed")
+	a.settle()
+	return nil
+}
+
+func (a *Archive) syncSegments() error {
+	for _, s := range a.pend.closed {
+		if err := s.sync(); err != nil {
+			return err
+		}
+	}
+	if a.seg == nil || a.seg.size == a.seg.durable {
+		return nil
+	}
+	return a.seg.sync()
+}
+
+// put writes the group's entries.
+func (a *Archive) put(tx *bbolt.Tx) error {
+	visits, digests := tx.Bucket(bucketVisits), tx.Bucket(bucketDigests)
+	visits.FillPercent = 0.9
+	for _, v := range a.pend.visits {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		if err := visits.Put(v.Ref().key(), b); err != nil {
+			return err
+		}
+	}
+	for d, v := range a.pend.digests {
+		if err := digests.Put(bytes.Clone(d[:]), v.Ref().key()); err != nil {
+			return err
+		}
+	}
+	for _, s := range append(a.pend.closed, a.seg) {
+		if s == nil {
+			continue
+		}
+		b, err := json.Marshal(segmentEntry{Size: s.size, InfoID: s.infoID})
+		if err != nil {
+			return err
+		}
+		if err := tx.Bucket(bucketSegments).Put([]byte(s.name), b); err != nil {
+			return err
+		}
+	}
+	return a.putRobots(tx)
+}
+
+// settle ends a group that is on disk.
+func (a *Archive) settle() {
+	for _, s := range a.pend.closed {
+		s.file.Close()
+	}
+	if a.seg != nil {
+		a.seg.durable = a.seg.size
+	}
+	a.clear()
+}
+
+// abandon ends a group that could not be written: what it wrote is cut off.
+func (a *Archive) abandon(err error) error {
+	for _, s := range a.pend.closed {
+		s.cut()
+		s.file.Close()
+	}
+	if a.seg != nil {
+		a.seg.cut()
+		if a.seg.durable == 0 {
+			a.seg.file.Close()
+			name := filepath.Join(a.dir, warcDir, a.seg.name)
+			a.opts.Logger.Debug("removed", "segment", name, "err", removeFile(name))
+			a.seg = nil
+		}
+	}
+	a.clear()
+	var disk *DiskError
+	if errors.As(err, &disk) {
+		return err
+	}
+	return &DiskError{err}
+}
+
+func (a *Archive) clear() {
+	a.pend.mu.Lock()
+	defer a.pend.mu.Unlock()
+	clear(a.pend.digests)
+	a.pend.visits, a.pend.robots, a.pend.closed = a.pend.visits[:0], nil, nil
+	if a.seg == nil {
+		a.pend.infoID = ""
+	}
+}
+
+// Uncommitted is how many visits the running group holds.
+func (a *Archive) Uncommitted() int { return len(a.pend.visits) }

@@ -1,0 +1,207 @@
+package storage
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/storage/warc"
+)
+
+// segmentEntry is what crawl.db knows of a segment.
+type segmentEntry struct {
+	Size   int64  `json:"size"` // committed octets
+	InfoID string `json:"info_id"`
+}
+
+// segment is the WARC file that is written.
+type segment struct {
+	name    string
+	infoID  string
+	file    *os.File
+	buf     []byte // whole records not yet handed to the system
+	size    int64  // octets written, buffered ones included
+	durable int64  // octets that a committed transaction names
+}
+
+// recover makes the segments what crawl.db says they are: longer ones are
+// cut, unknown ones, begun and never committed, removed. A shorter one is
+// damage, which verify tells more about.
+func (a *Archive) recover() error {
+	known := map[string]segmentEntry{}
+	last := ""
+	err := a.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
+			var e segmentEntry
+			if err := json.Unmarshal(v, &e); err != nil {
+				return &DamageError{File: filepath.Join(a.dir, dbName), What: "a segment's entry does not read back"}
+			}
+			known[string(k)], last = e, string(k)
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(a.dir, warcDir, "*.warc.gz"))
+	if err != nil {
+		return err
+	}
+	for _, path := range files {
+		if err := a.trim(path, known); err != nil {
+			return err
+		}
+	}
+	for name := range known {
+		if _, err := os.Stat(filepath.Join(a.dir, warcDir, name)); err != nil {
+			return &DamageError{File: filepath.Join(warcDir, name), What: "missing"}
+		}
+	}
+	if last == "" || known[last].Size >= a.opts.SegmentSize {
+		return nil
+	}
+	return a.reopen(last, known[last])
+}
+
+func (a *Archive) trim(path string, known map[string]segmentEntry) error {
+	name := filepath.Base(path)
+	e, ok := known[name]
+	if !ok {
+		if !strings.HasPrefix(name, a.opts.Prefix+"-") {
+			return nil // not ours
+		}
+		return os.Remove(path)
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case st.Size() < e.Size:
+		return &DamageError{File: filepath.Join(warcDir, name), What: fmt.Sprintf("%d bytes, %d were committed", st.Size(), e.Size)}
+	case st.Size() > e.Size:
+		a.opts.Logger.Info("cut what was in flight", "segment", name, "bytes", st.Size()-e.Size)
+		if err := os.Truncate(path, e.Size); err != nil {
+			return err
+		}
+		return syncFile(path)
+	}
+	return nil
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+func (a *Archive) reopen(name string, e segmentEntry) error {
+	f, err := os.OpenFile(filepath.Join(a.dir, warcDir, name), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(e.Size, io.SeekStart); err != nil {
+		f.Close()
+		return err
+	}
+	a.seg = &segment{name: name, infoID: e.InfoID, file: f,
+		size: e.Size, durable: e.Size}
+	a.pend.infoID = e.InfoID
+	return nil
+}
+
+// begin makes a new segment that starts with its warcinfo record. The
+// directory is synced, so that the file's name is as durable as its octets.
+func (a *Archive) begin(now time.Time) error {
+	n := 0
+	if err := a.db.View(func(tx *bbolt.Tx) error {
+		n = tx.Bucket(bucketSegments).Stats().KeyN
+		return nil
+	}); err != nil {
+		return err
+	}
+	dir := filepath.Join(a.dir, warcDir)
+	if a.seg != nil {
+		n++ // begun and not yet committed
+	}
+	var f *os.File
+	var name string
+	for {
+		name = fmt.Sprintf("%s-%s-%05d.warc.gz", a.opts.Prefix, now.UTC().Format("20060102150405"), n)
+		var err error
+		f, err = os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err == nil {
+			break
+		}
+		if !os.IsExist(err) {
+			return &DiskError{err}
+		}
+		n++
+	}
+	h, block := a.infoRecord(name, now)
+	s := &segment{name: name, infoID: h.ID, file: f}
+	if err := warc.NewEncoder().Encode(s, h, warc.LevelDefault, strings.NewReader(block)); err != nil {
+		f.Close()
+		return &DiskError{err}
+	}
+	if err := syncDir(dir); err != nil {
+		f.Close()
+		return &DiskError{err}
+	}
+	a.seg = s
+	return nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// flushSize is how much a segment holds back: whole records are handed to
+// the system in one write, so that even between a kill and the next Open a
+// segment hardly ever ends within a record.
+const flushSize = 1 << 20
+
+// Write appends to the segment.
+func (s *segment) Write(p []byte) (int, error) {
+	s.buf = append(s.buf, p...)
+	s.size += int64(len(p))
+	if len(s.buf) < 4*flushSize {
+		return len(p), nil
+	}
+	return len(p), s.flush()
+}
+
+func (s *segment) flush() error {
+	_, err := s.file.Write(s.buf)
+	s.buf = s.buf[:0]
+	return err
+}
+
+func (s *segment) sync() error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return s.file.Sync()
+}
+
+// cut takes the segment back to its last durable octet.
+func (s *segment) cut() {
+	s.buf = s.buf[:0]
+	_ = s.file.Truncate(s.durable) // Open does it again if this fails
+	_, _ = s.file.Seek(s.durable, io.SeekStart)
+	s.size = s.durable
+}

@@ -1,0 +1,294 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/storage/warc"
+)
+
+// Problem is one thing that is not as it was written.
+type Problem struct {
+	File   string `json:"file"`
+	Offset int64  `json:"offset"` // -1: the file as a whole
+	URL    string `json:"url,omitempty"`
+	What   string `json:"what"`
+	Visit  *Ref   `json:"visit,omitempty"` // whose record is damaged
+}
+
+// Report is what Verify found.
+type Report struct {
+	Segments int       `json:"segments"`
+	Records  int       `json:"records"`
+	Visits   int       `json:"visits"`
+	Bytes    int64     `json:"bytes"`
+	Problems []Problem `json:"problems"`
+}
+
+// maxProblems bounds a report; a disk that lost everything needs no list.
+const maxProblems = 10000
+
+func (r *Report) add(p Problem) {
+	if len(r.Problems) < maxProblems {
+		r.Problems = append(r.Problems, p)
+	}
+}
+
+// extent is where the records of a visit lie.
+type extent struct {
+	offset, length int64
+	ref            Ref
+}
+
+// Verify holds index, records and digests against each other: every visit's
+// records are where crawl.db says, say what it says, have the digests they
+// claim, and nothing lies between them. progress is told the octets read.
+func (a *Archive) Verify(progress func(octets int64)) (*Report, error) {
+	r := &Report{}
+	if err := a.verifyDB(r); err != nil {
+		return r, err
+	}
+	segments, extents, err := a.layout(r)
+	if err != nil {
+		return r, err
+	}
+	names := make([]string, 0, len(segments))
+	for name := range segments {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		r.Segments++
+		v := &verifier{a: a, r: r, name: name, progress: progress}
+		v.segment(segments[name], extents[name])
+		delete(extents, name)
+	}
+	for name, lost := range extents {
+		for _, e := range lost {
+			r.add(Problem{File: filepath.Join(warcDir, name), Offset: e.offset, What: "a visit lies in a segment that crawl.db does not know", Visit: &e.ref})
+		}
+	}
+	return r, nil
+}
+
+func (a *Archive) verifyDB(r *Report) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &DamageError{File: filepath.Join(a.dir, dbName), What: fmt.Sprint("damaged: ", p)}
+		}
+	}()
+	return a.db.View(func(tx *bbolt.Tx) error {
+		for e := range tx.Check() {
+			r.add(Problem{File: dbName, Offset: -1, What: e.Error()})
+		}
+		return nil
+	})
+}
+
+// layout lists segments, and in each the extents of visits by offset.
+func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]extent, error) {
+	segments, extents := map[string]segmentEntry{}, map[string][]extent{}
+	err := a.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
+			var e segmentEntry
+			if err := json.Unmarshal(v, &e); err != nil {
+				return &DamageError{File: dbName, What: "a segment's entry does not read back"}
+			}
+			segments[string(k)] = e
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = a.EachVisit(func(v *Visit) error {
+		r.Visits++
+		if v.Record != nil {
+			extents[v.Record.Segment] = append(extents[v.Record.Segment], extent{v.Record.Offset, v.Record.Length, v.Ref()})
+		}
+		return nil
+	})
+	for _, list := range extents {
+		slices.SortFunc(list, func(a, b extent) int { return int(a.offset - b.offset) })
+	}
+	return segments, extents, err
+}
+
+// verifier reads one segment.
+type verifier struct {
+	a        *Archive
+	r        *Report
+	name     string
+	progress func(int64)
+	file     *os.File
+}
+
+func (v *verifier) problem(offset int64, visit *Visit, what string) {
+	p := Problem{File: filepath.Join(warcDir, v.name), Offset: offset, What: what}
+	if visit != nil {
+		ref := visit.Ref()
+		p.URL, p.Visit = visit.URL, &ref
+	}
+	v.r.add(p)
+}
+
+func (v *verifier) segment(e segmentEntry, list []extent) {
+	f, err := os.Open(filepath.Join(v.a.dir, warcDir, v.name))
+	if err != nil {
+		v.problem(-1, nil, err.Error())
+		v.all(list, "its segment cannot be read")
+		return
+	}
+	defer f.Close()
+	v.file = f
+	st, err := f.Stat()
+	if err != nil || st.Size() != e.Size {
+		v.problem(-1, nil, fmt.Sprintf("%d bytes, %d are committed", st.Size(), e.Size))
+	}
+	v.r.Bytes += e.Size
+	end := v.info(list, e)
+	for _, x := range list {
+		visit, err := v.a.Visit(x.ref)
+		if err != nil || visit == nil {
+			v.problem(x.offset, nil, "its visit does not read back")
+			continue
+		}
+		if x.offset != end {
+			v.problem(end, visit, fmt.Sprintf("%d bytes that belong to no visit, or to two", x.offset-end))
+		}
+		if err := v.visit(visit); err != nil {
+			v.problem(x.offset, visit, err.Error())
+		}
+		end = x.offset + x.length
+		if v.progress != nil {
+			v.progress(x.length)
+		}
+	}
+	if end != e.Size {
+		v.problem(end, nil, fmt.Sprintf("%d bytes at the end that belong to no visit", e.Size-end))
+	}
+}
+
+func (v *verifier) all(list []extent, what string) {
+	for _, x := range list {
+		visit, _ := v.a.Visit(x.ref)
+		v.problem(x.offset, visit, what)
+	}
+}
+
+// info reads the warcinfo record and says where it ends.
+func (v *verifier) info(list []extent, e segmentEntry) int64 {
+	end := e.Size
+	if len(list) > 0 {
+		end = list[0].offset
+	}
+	w := warc.NewReader(io.NewSectionReader(v.file, 0, end), 0)
+	h, err := w.Next()
+	if err == nil {
+		err = w.Finish()
+	}
+	if err != nil || h.Type != warc.TypeInfo {
+		v.problem(0, nil, fmt.Sprintf("does not begin with a warcinfo record: %v", err))
+	} else if h.ID != e.InfoID {
+		v.problem(0, nil, "begins with another warcinfo record than crawl.db says")
+	}
+	v.r.Records++
+	return end
+}
+
+// visit checks the records of one visit.
+func (v *verifier) visit(visit *Visit) error {
+	section := io.NewSectionReader(v.file, visit.Record.Offset, visit.Record.Length)
+	w := warc.NewReader(section, visit.Record.Offset)
+	for n := 0; ; n++ {
+		h, err := w.Next()
+		if err == io.EOF && n > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		v.r.Records++
+		if n == 0 && h.ID != visit.Record.ID {
+			return fmt.Errorf("record %s is in the place of %s", h.ID, visit.Record.ID)
+		}
+		if h.TargetURI != visit.URL {
+			return fmt.Errorf("a record of %s", h.TargetURI)
+		}
+		if err := checkRecord(w, h, visit); err != nil {
+			return err
+		}
+	}
+}
+
+func checkRecord(w *warc.Reader, h *warc.Header, visit *Visit) error {
+	block := warc.NewHash()
+	tee := io.TeeReader(w, block)
+	if h.Type == warc.TypeResponse {
+		if err := checkPayload(tee, h, visit); err != nil {
+			return err
+		}
+	}
+	if _, err := io.Copy(io.Discard, tee); err != nil {
+		return err
+	}
+	if err := w.Finish(); err != nil {
+		return err
+	}
+	if got := block.Digest().String(); h.BlockDigest != "" && got != h.BlockDigest {
+		return fmt.Errorf("%s record: block digest is %s, the record says %s", h.Type, got, h.BlockDigest)
+	}
+	return nil
+}
+
+var errPayload = errors.New("payload digest differs")
+
+func checkPayload(block io.Reader, h *warc.Header, visit *Visit) error {
+	if h.PayloadDigest == "" {
+		return nil
+	}
+	if h.PayloadDigest != visit.Digest {
+		return fmt.Errorf("%w: the record says %s, crawl.db %s", errPayload, h.PayloadDigest, visit.Digest)
+	}
+	resp, err := ReadHTTP(block)
+	if err != nil {
+		return nil // a head too broken to read again; the block digest still guards it
+	}
+	d, n, err := warc.SumReader(resp.Body)
+	if err != nil && visit.Truncated == "" {
+		return err
+	}
+	if n != visit.Length || d.String() != h.PayloadDigest {
+		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, n, d, visit.Length, h.PayloadDigest)
+	}
+	return nil
+}
+
+// Discard removes visits from the archive, in the caller's transaction: what
+// Verify found damaged and cannot be had back. Their records stay where they
+// are until Rewrite.
+func Discard(tx *bbolt.Tx, refs []Ref) error {
+	visits, digests := tx.Bucket(bucketVisits), tx.Bucket(bucketDigests)
+	for _, ref := range refs {
+		v, err := getVisit(tx, ref)
+		if err == nil && v != nil {
+			if d, ok := warc.ParseDigest(v.Digest); ok && bytes.Equal(digests.Get(d[:]), ref.key()) {
+				if err := digests.Delete(d[:]); err != nil {
+					return err
+				}
+			}
+		}
+		if err := visits.Delete(ref.key()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package storage
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// How much of a response is kept.
+const (
+	KeptResponse = "response" // all of it, in a response record
+	KeptRevisit  = "revisit"  // its head; the payload is that of an earlier response
+	KeptWithheld = "withheld" // nothing of the body: a directive asked for it
+)
+
+// Visit is one attempt to fetch a URL and what came of it.
+type Visit struct {
+	URLID  uint64        `json:"url_id"`
+	N      int           `json:"n"` // which visit of this URL, from 1
+	URL    string        `json:"url"`
+	Class  string        `json:"class"`
+	At     time.Time     `json:"at"`
+	Waited time.Duration `json:"waited,omitempty"` // ns between being next and being fetched
+	Delay  string        `json:"delay,omitempty"`  // the delay in force and its source
+	Took   time.Duration `json:"took,omitempty"`   // ns from connecting to the last octet
+
+	Status   int    `json:"status,omitempty"`
+	Error    string `json:"error,omitempty"`    // why there is no response
+	Location string `json:"location,omitempty"` // where a redirect leads, absolute
+
+	ContentType  string `json:"content_type,omitempty"`
+	Charset      string `json:"charset,omitempty"`
+	Title        string `json:"title,omitempty"`
+	Lang         string `json:"lang,omitempty"`
+	Canonical    string `json:"canonical,omitempty"`
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	Links        int    `json:"links,omitempty"`     // found in the document
+	Length       int64  `json:"length"`              // octets of the payload as it was sent
+	Digest       string `json:"digest,omitempty"`    // of the payload
+	Truncated    string `json:"truncated,omitempty"` // as WARC-Truncated
+
+	Directives *Directives `json:"directives,omitempty"`
+	Robots     *Decision   `json:"robots,omitempty"` // the line that allowed it
+
+	Kept   string  `json:"kept,omitempty"`
+	Record *Record `json:"record,omitempty"` // the response, revisit or metadata record
+	Refers *Ref    `json:"refers,omitempty"` // for a revisit: who holds the payload
+}
+
+// Directives are what the document or its header asked for.
+type Directives struct {
+	NoIndex          bool       `json:"noindex,omitempty"`
+	NoFollow         bool       `json:"nofollow,omitempty"`
+	NoArchive        bool       `json:"noarchive,omitempty"`
+	NoImageIndex     bool       `json:"noimageindex,omitempty"`
+	NoTranslate      bool       `json:"notranslate,omitempty"`
+	MaxSnippet       *int       `json:"max_snippet,omitempty"` // 0: no snippet; absent: no limit
+	UnavailableAfter *time.Time `json:"unavailable_after,omitempty"`
+	Sources          []Source   `json:"sources,omitempty"`
+}
+
+// Source says where a directive stands.
+type Source struct {
+	Directive string `json:"directive"`
+	From      string `json:"from"` // "X-Robots-Tag" or "meta"
+	Text      string `json:"text"` // as written
+}
+
+// Decision is a verdict of a robots.txt and the line behind it.
+type Decision struct {
+	Allow   bool      `json:"allow"`
+	Line    int       `json:"line,omitempty"` // 0: no rule
+	Rule    string    `json:"rule,omitempty"`
+	Group   string    `json:"group,omitempty"`
+	Version string    `json:"version,omitempty"` // short digest of the robots.txt
+	Fetched time.Time `json:"fetched"`
+}
+
+// Record is where a record lies.
+type Record struct {
+	Segment string `json:"segment"`
+	Offset  int64  `json:"offset"`
+	Length  int64  `json:"length"` // of all records of the visit, from Offset on
+	ID      string `json:"id"`
+}
+
+// Ref names a visit.
+type Ref struct {
+	URLID uint64 `json:"url_id"`
+	N     int    `json:"n"`
+}
+
+func (r Ref) key() []byte {
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, 10), r.URLID)
+	return binary.BigEndian.AppendUint16(b, uint16(r.N))
+}
+
+// Ref is the name of the visit.
+func (v *Visit) Ref() Ref { return Ref{v.URLID, v.N} }
+
+// Kept bodies can be read: the visit's own, or that which it refers to.
+func (v *Visit) HasBody() bool { return v.Kept == KeptResponse || v.Kept == KeptRevisit }
+
+func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
+	b := tx.Bucket(bucketVisits).Get(r.key())
+	if b == nil {
+		return nil, nil
+	}
+	v := new(Visit)
+	if err := json.Unmarshal(b, v); err != nil {
+		return nil, &DamageError{File: dbName, What: "a visit does not read back"}
+	}
+	return v, nil
+}
+
+// VisitsOf are the visits of one URL, the oldest first.
+func (a *Archive) VisitsOf(urlID uint64) ([]*Visit, error) {
+	var visits []*Visit
+	err := a.db.View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketVisits).Cursor()
+		prefix := binary.BigEndian.AppendUint64(nil, urlID)
+		for k, b := c.Seek(prefix); len(k) == 10 && string(k[:8]) == string(prefix); k, b = c.Next() {
+			v := new(Visit)
+			if err := json.Unmarshal(b, v); err != nil {
+				return &DamageError{File: dbName, What: "a visit does not read back"}
+			}
+			visits = append(visits, v)
+		}
+		return nil
+	})
+	return visits, err
+}
+
+// EachVisit calls visit for every visit, by URL in the order of discovery
+// and by age; those of one URL follow each other.
+func (a *Archive) EachVisit(visit func(*Visit) error) error {
+	return a.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketVisits).ForEach(func(_, b []byte) error {
+			v := new(Visit)
+			if err := json.Unmarshal(b, v); err != nil {
+				return &DamageError{File: dbName, What: "a visit does not read back"}
+			}
+			return visit(v)
+		})
+	})
+}
+
+// Visit reads one visit; nil if there is none.
+func (a *Archive) Visit(r Ref) (v *Visit, err error) {
+	err = a.db.View(func(tx *bbolt.Tx) error {
+		v, err = getVisit(tx, r)
+		return err
+	})
+	return v, err
+}
