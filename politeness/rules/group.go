@@ -1,0 +1,144 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// choose finds the groups that speak to us and sorts their rules. All groups
+// of the first of our tokens that any group names add up; where none names
+// us, all groups of "*" do. Ours and "*" never mix (RFC 9309 §2.2.1).
+func (r *Robots) choose() {
+	for _, token := range append(r.tokens(), "*") {
+		if r.take(token) {
+			return
+		}
+	}
+}
+
+// tokens are our agents; in the Yandex dialect its robots also answer to
+// "Yandex", where they are not named themselves.
+func (r *Robots) tokens() []string {
+	var out []string
+	for _, a := range r.options.Agents {
+		if a == "" || a == "*" {
+			continue
+		}
+		out = append(out, a)
+	}
+	if r.options.Dialect != Yandex {
+		return out
+	}
+	for _, a := range out {
+		if len(a) >= 6 && strings.EqualFold(a[:6], "yandex") {
+			return append(out, "Yandex")
+		}
+	}
+	return out
+}
+
+// take collects what the file says to token; false if it is named nowhere.
+func (r *Robots) take(token string) bool {
+	found := false
+	for i := range r.groups {
+		g := &r.groups[i]
+		at := slices.IndexFunc(g.Agents, func(value string) bool { return names(value, token, r.options.Dialect) })
+		if at < 0 {
+			continue
+		}
+		if !found {
+			r.chosen = g.Agents[at]
+		}
+		found = true
+		r.addRules(g, g.Agents[at])
+		r.addLimits(g, token)
+		if r.options.Dialect == Classic1994 {
+			break // the first matching record alone
+		}
+	}
+	if found {
+		slices.SortStableFunc(r.rules, byPrecedence)
+		r.capDelay()
+	}
+	return found
+}
+
+func (r *Robots) addRules(g *Group, agent string) {
+	r.rules = slices.Grow(r.rules, len(g.Rules))
+	for i := range g.Rules {
+		w := &g.Rules[i]
+		if usable(w, r.options.Dialect) {
+			r.rules = append(r.rules, rule{
+				pattern: newPattern(w.Path, r.options.Dialect),
+				allow:   w.Allow, line: w.Line, text: w.Text, group: agent,
+			})
+		}
+	}
+}
+
+// usable says whether a rule can match at all: a path begins with a slash.
+// An empty path is no rule; where it is all that a group has, all is allowed.
+func usable(w *Rule, d Dialect) bool {
+	return strings.HasPrefix(w.Path, "/") || d != Classic1994 && strings.HasPrefix(w.Path, "*")
+}
+
+// addLimits adds what belongs to token: the lines that stand after its agent line.
+func (r *Robots) addLimits(g *Group, token string) {
+	for _, l := range g.limits {
+		for _, value := range g.Agents[:l.agents] {
+			if names(value, token, r.options.Dialect) {
+				r.limits.add(l)
+				break
+			}
+		}
+	}
+}
+
+// names says whether the value of a user-agent line means token.
+func names(value, token string, d Dialect) bool {
+	if d == Classic1994 {
+		return names1994(value, token)
+	}
+	if token == "*" {
+		return value == "*" || len(value) > 1 && value[0] == '*' && strings.IndexByte(blanks, value[1]) >= 0
+	}
+	if strings.EqualFold(productToken(value), token) {
+		return true
+	}
+	// A token of ours that RFC 9309 has no room for (digits) is known by the
+	// whole word.
+	word, _, _ := strings.Cut(value, " ")
+	return word != "" && strings.EqualFold(word, token)
+}
+
+// productToken is what of a user-agent line counts: letters, '-' and '_';
+// text after it is ignored (RFC 9309 §2.2.1).
+func productToken(value string) string {
+	for i := 0; i < len(value); i++ {
+		c := value[i] | 0x20
+		if (c < 'a' || c > 'z') && value[i] != '-' && value[i] != '_' {
+			return value[:i]
+		}
+	}
+	return value
+}
+
+// names1994 is the liberal match of 1994: a substring in any case, without
+// version information. The name may be part of ours, or ours of the line.
+func names1994(value, token string) bool {
+	token, _, _ = strings.Cut(strings.ToLower(token), "/")
+	if token == "*" {
+		return slices.Contains(strings.Fields(value), "*")
+	}
+	value = strings.ToLower(value)
+	if token == "" || strings.Contains(value, token) {
+		return token != ""
+	}
+	for _, word := range strings.Fields(value) {
+		word, _, _ = strings.Cut(word, "/")
+		if word != "" && word != "*" && strings.Contains(token, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package rules
+
+import (
+	"strconv"
+	"strings"
+)
+
+// hostLine is the first valid Host line; a line of 0 means there is none.
+type hostLine struct {
+	host string
+	line int
+}
+
+// Host is the main mirror that the site names: a domain name, perhaps with a
+// port. The first valid line counts, wherever it stands.
+func (r *Robots) Host() (host string, line int, ok bool) {
+	return r.host.host, r.host.line, r.host.line != 0
+}
+
+func (r *Robots) addHost(e entry) {
+	switch {
+	case !validHost(e.value):
+		r.warn(e.line, "Host %s is no domain name, perhaps with a port: ignored", quote(e.value))
+	case r.host.line != 0:
+		r.warn(e.line, "a second Host: line %d counts", r.host.line)
+	default:
+		r.host = hostLine{e.value, e.line}
+	}
+}
+
+// validHost says whether s is a domain name (RFC 952, RFC 1123 §2.1), not an
+// IP address, with a port of 1 to 65535 or none.
+func validHost(s string) bool {
+	name, port, hasPort := strings.Cut(s, ":")
+	if hasPort {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return false
+		}
+	}
+	labels := strings.Split(name, ".")
+	for _, l := range labels {
+		if !validLabel(l) {
+			return false
+		}
+	}
+	last := labels[len(labels)-1]
+	return len(name) <= 253 && strings.Trim(last, "0123456789") != ""
+}
+
+func validLabel(l string) bool {
+	if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' {
+		return false
+	}
+	for i := 0; i < len(l); i++ {
+		c := l[i] | 0x20
+		if (c < 'a' || c > 'z') && (l[i] < '0' || l[i] > '9') && l[i] != '-' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,247 @@
+package rules
+
+import (
+	"strings"
+	"time"
+)
+
+// Robots is a robots.txt read for our agents. It does not change after Parse
+// and may be used from many goroutines.
+type Robots struct {
+	options  Options
+	all      int    // allAllowed or allDenied: no lines to look at
+	why      string // the reason for all
+	groups   []Group
+	chosen   string // value of the agent line that chose the group, "" if none
+	rules    []rule // those that speak to us, in the order of precedence
+	limits   limits
+	sitemaps []Sitemap
+	host     hostLine
+	params   []CleanParam
+	warnings []Warning
+	temoto   asker
+}
+
+const (
+	allAllowed = 1 + iota
+	allDenied
+)
+
+// Sitemap is a Sitemap line; it belongs to no group.
+type Sitemap struct {
+	URL  string // as written
+	Line int
+}
+
+// Group is a group of the file, be it for us or not (RFC 9309 §2.2.1).
+type Group struct {
+	Line   int      // of its first user-agent line
+	Agents []string // as written
+	Rules  []Rule
+	limits []limit
+}
+
+// Rule is an Allow or Disallow line.
+type Rule struct {
+	Line  int
+	Allow bool
+	Path  string // as written; "" is no rule
+	Text  string // the line without comment
+}
+
+// parser makes groups of entries. The zero value of open means that there is
+// no group yet: rules outside any group are ignored (RFC 9309 §2.2.1).
+type parser struct {
+	r      *Robots
+	d      Dialect
+	open   bool            // a group has begun
+	inList bool            // the lines since are user-agent lines, or lines that end no list
+	seen   map[string]bool // sitemaps, each once
+}
+
+// Parse reads a robots.txt. It never fails: what cannot be read is skipped,
+// line by line (RFC 9309 §2.2), and told by Warnings.
+func Parse(body []byte, o Options) *Robots {
+	r := &Robots{options: o}
+	if o.Dialect == Yandex {
+		if why := notForYandex(body); why != "" {
+			r.all, r.why = allAllowed, why
+			r.warn(0, "%s: Yandex reads it as allowing everything", why)
+			return r
+		}
+	}
+	p := &parser{r: r, d: o.Dialect}
+	p.read(body)
+	r.choose()
+	return r
+}
+
+// notForYandex says why Yandex takes a file as allowing everything.
+func notForYandex(body []byte) string {
+	switch {
+	case len(body) > maxYandexBytes:
+		return "the file is over 32 KiB"
+	case binary(body):
+		return "the file is not text"
+	}
+	return ""
+}
+
+func (p *parser) read(body []byte) {
+	t := newText(body)
+	if t.charset != "" {
+		p.r.warn(0, "the file is %s; RFC 9309 wants UTF-8", t.charset)
+	}
+	if t.cut {
+		p.r.warn(0, "the file is over 500 KiB (%d bytes): the rest is ignored", len(body))
+	}
+	for {
+		line, long, ok := t.next()
+		if !ok {
+			break
+		}
+		if long {
+			p.r.warn(t.line, "over %d bytes: the rest of the line is ignored", maxLine)
+		}
+		e := readLine(line, p.d)
+		e.line = t.line
+		p.check(line, e)
+		p.take(line, e)
+	}
+	p.dropEmpty()
+}
+
+// take acts on one line.
+func (p *parser) take(line string, e entry) {
+	switch e.is {
+	case fieldNone:
+		if p.d == Classic1994 && trimBlanks(line) == "" {
+			p.endRecord()
+		}
+	case fieldAgent:
+		p.agent(e)
+	case fieldAllow, fieldDisallow:
+		p.rule(e)
+	case fieldDelay, fieldRate, fieldVisit:
+		p.limit(e)
+	case fieldSitemap:
+		p.sitemap(e)
+	case fieldHost:
+		p.r.addHost(e)
+	case fieldCleanParam:
+		p.r.addCleanParam(e)
+	}
+}
+
+// agent takes a user-agent line. After a rule it begins a new group; in 1994
+// only a blank line ends a record, and this line comes too late.
+func (p *parser) agent(e entry) {
+	g := p.group()
+	if p.d == Classic1994 && g != nil && len(g.Rules) > 0 {
+		p.r.warn(e.line, "no blank line before it: in 1994 it is not the start of a record")
+		return
+	}
+	if !p.open || !p.inList {
+		p.dropEmpty()
+		p.r.groups = append(p.r.groups, Group{Line: e.line})
+		p.open, p.inList = true, true
+		g = p.group()
+	}
+	g.Agents = append(g.Agents, e.value)
+}
+
+// group is the group that lines belong to now, nil if there is none.
+func (p *parser) group() *Group {
+	if !p.open {
+		return nil
+	}
+	return &p.r.groups[len(p.r.groups)-1]
+}
+
+// endRecord ends a record of the 1994 standard at a blank line.
+func (p *parser) endRecord() {
+	p.dropEmpty()
+	p.open, p.inList = false, false
+}
+
+// dropEmpty drops a 1994 record without a Disallow: it must have one.
+func (p *parser) dropEmpty() {
+	g := p.group()
+	if p.d != Classic1994 || g == nil || len(g.Rules) > 0 || len(g.limits) > 0 {
+		return
+	}
+	p.r.warn(g.Line, "a record without Disallow: in 1994 it is none")
+	p.r.groups = p.r.groups[:len(p.r.groups)-1]
+	p.open = false
+}
+
+// rule takes an Allow or Disallow line. It ends the list of user-agent lines,
+// also where its path is empty.
+func (p *parser) rule(e entry) {
+	g := p.group()
+	if g == nil {
+		p.r.warn(e.line, "a rule before any user-agent line: ignored")
+		return
+	}
+	if p.d == Classic1994 {
+		if e.is == fieldDisallow {
+			addClassic(g, e)
+		}
+		return
+	}
+	p.inList = false
+	g.Rules = append(g.Rules, Rule{Line: e.line, Allow: e.is == fieldAllow, Path: e.value, Text: e.text})
+}
+
+// addClassic adds a Disallow line of 1994, which may hold several paths.
+func addClassic(g *Group, e entry) {
+	paths := strings.Fields(e.value)
+	if len(paths) == 0 {
+		paths = []string{""}
+	}
+	for _, path := range paths {
+		g.Rules = append(g.Rules, Rule{Line: e.line, Path: path, Text: e.text})
+	}
+}
+
+// limit takes Crawl-delay, Request-rate or Visit-time. It belongs to the user
+// agents right before it and ends no list of them, but Yandex's Crawl-delay does.
+func (p *parser) limit(e entry) {
+	g := p.group()
+	if g == nil {
+		p.r.warn(e.line, "%s before any user-agent line: ignored", e.name)
+		return
+	}
+	l, ok := readLimit(e)
+	if !ok {
+		p.r.warn(e.line, "%s", badLimit(e))
+		return
+	}
+	l.agents = len(g.Agents)
+	g.limits = append(g.limits, l)
+	if p.d == Yandex && e.is == fieldDelay {
+		p.inList = false
+	}
+}
+
+func (p *parser) sitemap(e entry) {
+	if e.value == "" || p.seen[e.value] {
+		return
+	}
+	if p.seen == nil {
+		p.seen = make(map[string]bool)
+	}
+	p.seen[e.value] = true
+	p.r.sitemaps = append(p.r.sitemaps, Sitemap{URL: e.value, Line: e.line})
+}
+
+// Sitemaps are the Sitemap lines, each URL once.
+func (r *Robots) Sitemaps() []Sitemap { return r.sitemaps }
+
+// Groups are all groups of the file, in its order.
+func (r *Robots) Groups() []Group { return r.groups }
+
+// CrawlDelay is the group's delay for the first of its agents.
+func (g *Group) CrawlDelay() (d time.Duration, line int, ok bool) {
+	return largestDelay(g.limits)
+}

@@ -1,0 +1,191 @@
+package rules
+
+import "strings"
+
+// octet classes of the one form that rules and URLs are compared in.
+const (
+	classEscape  = iota // stands as %XX only
+	classReserve        // stands for itself; %XX of it is something else ("/", "?", "&")
+	classSame           // stands for itself, and %XX of it is the same
+)
+
+// classOf tells how an octet stands in the common form (RFC 9309 §2.2.2).
+//
+// Unreserved octets are the same coded or not, and so are ! ' ( ) and those
+// delimiters that divide neither path nor query: §2.2.2 wants both sides
+// coded alike. %2F, %3F and %26 stay apart from / ? &. '*' and '$' are
+// octets of a path here, never wildcards: they stand as %2A and %24.
+func classOf(c byte) int {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return classSame
+	case strings.IndexByte("-._~!'():@=+,;", c) >= 0:
+		return classSame
+	case c == '/' || c == '?' || c == '&':
+		return classReserve
+	}
+	return classEscape
+}
+
+var classes = func() (t [256]uint8) {
+	for c := range t {
+		t[c] = uint8(classOf(byte(c)))
+	}
+	return
+}()
+
+const upperHex = "0123456789ABCDEF"
+
+func unhex(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}
+
+// escaped reads %XX at the start of s.
+func escaped(s string) (c byte, ok bool) {
+	if len(s) < 3 || s[0] != '%' {
+		return 0, false
+	}
+	hi, ok1 := unhex(s[1])
+	lo, ok2 := unhex(s[2])
+	return hi<<4 | lo, ok1 && ok2
+}
+
+// isNormal says whether a path is in the common form already.
+func isNormal(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if classes[s[i]] != classEscape {
+			continue
+		}
+		c, ok := escaped(s[i:])
+		if !ok || classes[c] == classSame || s[i+1] >= 'a' || s[i+2] >= 'a' {
+			return false
+		}
+		i += 2
+	}
+	return true
+}
+
+// normal puts path and query of an URL into the common form. In the 1994
+// dialect every %XX but %2F is decoded before comparison, so %3F and %26 are
+// the same as ? and & there.
+func normal(s string, d Dialect) string {
+	if isNormal(s) && (d != Classic1994 || !strings.Contains(s, "%")) {
+		return s
+	}
+	out := make([]byte, 0, len(s)+16)
+	for i := 0; i < len(s); i++ {
+		c, coded := escaped(s[i:])
+		if coded {
+			i += 2
+		} else {
+			c = s[i]
+		}
+		out = appendOctet(out, c, coded, d)
+	}
+	return string(out)
+}
+
+func appendOctet(out []byte, c byte, coded bool, d Dialect) []byte {
+	class := classes[c]
+	if class == classSame || class == classReserve && (!coded || d == Classic1994 && c != '/') {
+		return append(out, c)
+	}
+	return append(out, '%', upperHex[c>>4], upperHex[c&15])
+}
+
+// pathOf is what rules are compared with: path and query in the common form,
+// without fragment, from its first octet, which is a slash.
+func pathOf(target string, d Dialect) string {
+	if i := strings.IndexByte(target, '#'); i >= 0 {
+		target = target[:i]
+	}
+	if target == "" || target[0] == '?' {
+		target = "/" + target
+	}
+	return normal(target, d)
+}
+
+// pattern is a rule's path in the common form.
+type pattern struct {
+	text   string // '*' is any octets; runs of it are one
+	end    bool   // '$' was the last octet: the path ends here too
+	star   int    // index of the first '*' in text, or len(text)
+	octets int    // length for precedence: '*' and '$' count one each
+}
+
+// newPattern reads a path as written in a rule. Only '*' anywhere and '$' at
+// the very end are special (RFC 9309 §2.2.3); in 1994 nothing is.
+func newPattern(s string, d Dialect) pattern {
+	var p pattern
+	special := d != Classic1994
+	if special && strings.HasSuffix(s, "$") {
+		s, p.end, p.octets = s[:len(s)-1], true, 1
+	}
+	out := make([]byte, 0, len(s)+8)
+	for i := 0; i < len(s); i++ {
+		c, coded := escaped(s[i:])
+		switch {
+		case coded:
+			i += 2
+		case special && s[i] == '*':
+			p.octets++
+			if len(out) == 0 || out[len(out)-1] != '*' {
+				out = append(out, '*')
+			}
+			continue
+		default:
+			c = s[i]
+		}
+		was := len(out)
+		out = appendOctet(out, c, coded, d)
+		p.octets += len(out) - was
+		if c == '$' && !coded {
+			p.octets -= 2 // a literal '$' is one octet
+		}
+	}
+	p.text = string(out)
+	if p.star = strings.IndexByte(p.text, '*'); p.star < 0 {
+		p.star = len(p.text)
+	}
+	return p
+}
+
+// literal says whether the pattern is a mere prefix.
+func (p *pattern) literal() bool { return p.star == len(p.text) && !p.end }
+
+// matches compares the pattern with a path, anchored at its first octet. Each
+// piece between stars is looked for once, leftmost first, so that the time is
+// linear in both, however many stars there are.
+func (p *pattern) matches(path string) bool {
+	if !strings.HasPrefix(path, p.text[:p.star]) {
+		return false
+	}
+	path = path[p.star:]
+	if p.star == len(p.text) {
+		return !p.end || path == ""
+	}
+	rest := p.text[p.star+1:]
+	for {
+		i := strings.IndexByte(rest, '*')
+		if i < 0 {
+			break
+		}
+		at := strings.Index(path, rest[:i])
+		if at < 0 {
+			return false
+		}
+		path, rest = path[at+i:], rest[i+1:]
+	}
+	if p.end {
+		return strings.HasSuffix(path, rest)
+	}
+	return strings.Contains(path, rest)
+}

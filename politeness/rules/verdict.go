@@ -1,0 +1,55 @@
+package rules
+
+import "cmp"
+
+// Verdict is what the file says of one URL, and which line says it.
+type Verdict struct {
+	Allow bool
+	Line  int    // of the rule that decided; 0: no rule did
+	Rule  string // the line as written, "" if no rule decided
+	Group string // value of the user-agent line that chose the group, "" if none
+}
+
+// rule is a rule that speaks to us.
+type rule struct {
+	pattern pattern
+	allow   bool
+	line    int
+	text    string
+	group   string
+}
+
+// byPrecedence puts the rule with the most octets first and Allow before
+// Disallow (RFC 9309 §2.2.2). That is Yandex's order as well, read backwards.
+func byPrecedence(a, b rule) int {
+	if c := cmp.Compare(b.pattern.octets, a.pattern.octets); c != 0 || a.allow == b.allow {
+		return c
+	}
+	if a.allow {
+		return -1
+	}
+	return 1
+}
+
+// Verdict says whether target, path and query as they are sent, may be
+// fetched. Of the rules in their order the first that matches decides: a mere
+// prefix at once, a pattern when temoto/robotstxt has matched it.
+func (r *Robots) Verdict(target string) Verdict {
+	path := pathOf(target, r.options.Dialect)
+	switch {
+	case path == Location:
+		return Verdict{Allow: true, Group: r.chosen}
+	case r.all != 0:
+		return Verdict{Allow: r.all == allAllowed, Rule: r.why}
+	}
+	for i := range r.rules {
+		rule := &r.rules[i]
+		if !rule.pattern.matches(path) {
+			continue
+		}
+		if rule.pattern.literal() || r.temoto.confirms(&rule.pattern, path) {
+			return Verdict{Allow: rule.allow, Line: rule.line, Rule: rule.text, Group: rule.group}
+		}
+	}
+	return Verdict{Allow: true, Group: r.chosen}
+}

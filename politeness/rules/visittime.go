@@ -1,0 +1,62 @@
+package rules
+
+import (
+	"strings"
+	"time"
+)
+
+const day = 24 * 60
+
+// VisitTime is a window of the day in minutes since midnight UTC, Start in
+// it and End not. It may go over midnight: End is less than Start then.
+type VisitTime struct {
+	Start, End int
+	Line       int
+}
+
+// Contains says whether t is in the window.
+func (v VisitTime) Contains(t time.Time) bool {
+	t = t.UTC()
+	m := t.Hour()*60 + t.Minute()
+	if v.Start <= v.End {
+		return v.Start <= m && m < v.End
+	}
+	return m >= v.Start || m < v.End
+}
+
+// Next is the first time from t on that is in the window.
+func (v VisitTime) Next(t time.Time) time.Time {
+	if v.Contains(t) {
+		return t
+	}
+	u := t.UTC()
+	start := time.Date(u.Year(), u.Month(), u.Day(), v.Start/60, v.Start%60, 0, 0, time.UTC)
+	if start.Before(u) {
+		start = start.AddDate(0, 0, 1)
+	}
+	return start
+}
+
+// readVisit reads "0600-0845"; colons in the times are overlooked.
+func readVisit(s string) (VisitTime, bool) {
+	from, to, ok := strings.Cut(s, "-")
+	start, ok1 := readClock(trimBlanks(from))
+	end, ok2 := readClock(trimBlanks(to))
+	if !ok || !ok1 || !ok2 || start == end || start == day {
+		return VisitTime{}, false
+	}
+	return VisitTime{Start: start, End: end}, true
+}
+
+// readClock reads hhmm as minutes; 2400 is the end of the day.
+func readClock(s string) (minutes int, ok bool) {
+	s = strings.Replace(s, ":", "", 1)
+	if len(s) != 4 || strings.Trim(s, "0123456789") != "" {
+		return 0, false
+	}
+	h, m := int(s[0]-'0')*10+int(s[1]-'0'), int(s[2]-'0')*10+int(s[3]-'0')
+	if m > 59 || h > 24 || h == 24 && m > 0 {
+		return 0, false
+	}
+	return h*60 + m, true
+}
