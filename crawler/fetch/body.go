@@ -1,0 +1,114 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// body reads one body into its exchange's recording.
+type body struct {
+	k    *conn
+	x    *Exchange
+	idle time.Duration // between two reads
+	end  time.Time     // when the exchange must be over
+	most int64         // octets that are kept
+	over error         // why nothing more can be read, io.EOF among it
+}
+
+// read reads the body to its end, to a limit or to where it breaks off.
+// clean says that it ended where it should and nothing lies behind it. An
+// error is ours alone: no room for the body.
+func (b *body) read() (clean bool, err error) {
+	x := b.x
+	rest := x.rec.buf[x.rec.body:] // came with the head
+	x.rec.buf = x.rec.buf[:x.rec.body]
+	defer x.measure()
+	for {
+		clipped := int64(len(rest)) > b.most-x.rec.size
+		if clipped {
+			rest = rest[:b.most-x.rec.size]
+		}
+		n, done, broken := x.frame.accept(rest, x.rec.size)
+		if err := x.rec.keep(n); err != nil {
+			return false, &fault{KindLocal, err}
+		}
+		switch {
+		case done:
+			return !clipped && n == len(rest) && b.over == nil, nil
+		case broken != nil:
+			x.Truncated, x.Cut = "disconnect", broken
+			return false, nil
+		case clipped:
+			x.Truncated, x.Cut = "length", fmt.Errorf("longer than %d bytes", b.most)
+			return false, nil
+		case b.over != nil:
+			b.breakOff()
+			return false, nil
+		}
+		if rest, err = b.more(); err != nil {
+			return false, &fault{KindLocal, err}
+		}
+	}
+}
+
+// more reads a piece of the body, into where it will be kept.
+func (b *body) more() ([]byte, error) {
+	want := int64(-1)
+	if f := b.x.frame; f.chunks == nil && f.length >= 0 {
+		want = min(f.length, b.most) - b.x.rec.size
+	}
+	space, err := b.x.rec.space(want)
+	if err != nil {
+		return nil, err
+	}
+	b.k.SetReadDeadline(earlier(time.Now().Add(b.idle), b.end))
+	n, err := b.k.Read(space)
+	b.over = err
+	return space[:n], nil
+}
+
+// breakOff says what the end of reading means for the body: nothing where
+// it lasts to the end of the connection (RFC 9112 §8).
+func (b *body) breakOff() {
+	f := b.x.frame
+	kind, text := classify(b.over)
+	switch {
+	case f.chunks == nil && f.length < 0 && b.over == io.EOF:
+	case kind == KindTimeout:
+		b.x.Truncated, b.x.Cut = "time", errors.New("the rest did not come in time")
+	case dropped(b.over):
+		b.x.Truncated, b.x.Cut = "disconnect", errors.New("the connection ended before the body")
+	default:
+		b.x.Truncated, b.x.Cut = "disconnect", text
+	}
+}
+
+// measure notes the payload's length.
+func (x *Exchange) measure() {
+	x.payload = x.rec.size
+	if x.frame.chunks != nil {
+		x.payload = x.frame.chunks.payload
+	}
+}
+
+// accept says how many octets of piece belong to a body of which have came
+// before, and whether it is complete with them.
+func (f *frame) accept(piece []byte, have int64) (n int, done bool, err error) {
+	switch {
+	case f.chunks != nil:
+		for n < len(piece) && f.chunks.state != atEnd {
+			_, k, err := f.chunks.next(piece[n:])
+			n += k
+			if err != nil {
+				return n, false, err
+			}
+		}
+		return n, f.chunks.state == atEnd, nil
+	case f.length >= 0:
+		n = int(min(f.length-have, int64(len(piece))))
+		return n, int64(n) == f.length-have, nil
+	}
+	return len(piece), false, nil
+}

@@ -1,0 +1,13 @@
+//go:build unix
+
+package fetch
+
+import "syscall"
+
+// readable says whether a read of the socket would not wait: bytes have
+// come, the other side has closed, or the connection is broken.
+func readable(fd uintptr) bool {
+	var b [1]byte
+	_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	return err != syscall.EAGAIN && err != syscall.EWOULDBLOCK && err != syscall.EINTR
+}

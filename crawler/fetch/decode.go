@@ -1,0 +1,98 @@
+package fetch
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// decoded is what Decoded found, kept for when it is asked again.
+type decoded struct {
+	body []byte
+	max  int64
+	cut  bool
+	err  error
+}
+
+// Decoded gives the payload with its content codings undone (RFC 9110
+// §8.4): gzip, deflate (zlib or raw), br, zstd, also several; a coding that
+// is only claimed is passed over. At most max octets come out of each
+// coding, and cut says that there would have been more: what a bomb holds is
+// never unpacked. A broken coding gives what could be read and an error.
+//
+// The body belongs to the Exchange and is valid until Release. Where nothing
+// is to be undone it is the recording itself: it must not be written to.
+func (x *Exchange) Decoded(max int64) (body []byte, cut bool, err error) {
+	codings := x.codings()
+	if b := x.rec.memory(); len(codings) == 0 && x.rec.file == nil && x.frame.chunks == nil {
+		return b[:min(int64(len(b)), max)], int64(len(b)) > max, nil
+	}
+	if d := x.decoded; d != nil && d.max == max {
+		return d.body, d.cut, d.err
+	}
+	d := &decoded{max: max}
+	if x.decoded == nil {
+		d.body = x.rec.scratch.buffer()
+	}
+	d.read(x, codings)
+	x.decoded = d
+	return d.body, d.cut, d.err
+}
+
+// codings are what is to be undone, the first to be undone first.
+func (x *Exchange) codings() []string {
+	l := append(tokens(x.Header["Content-Encoding"]), x.frame.coding...)
+	slices.Reverse(l)
+	return slices.DeleteFunc(l, func(c string) bool { return c == "identity" || c == "none" })
+}
+
+// read undoes the codings of x's payload.
+func (d *decoded) read(x *Exchange, codings []string) {
+	r, size := x.Payload()
+	if len(codings) > maxCodings {
+		d.err = fmt.Errorf("%d content codings, the most is %d", len(codings), maxCodings)
+		codings = nil
+	}
+	var layers []*layer
+	for _, c := range codings {
+		l, err := newLayer(c, r, d.max, x.rec.scratch)
+		if err != nil {
+			d.err = err
+			break // what lies below it cannot be reached
+		}
+		layers = append(layers, l)
+		r = l
+	}
+	if len(layers) == 0 {
+		d.body = slices.Grow(d.body[:0], int(min(size, d.max))+1)
+	}
+	err := d.fill(r)
+	for _, l := range layers {
+		d.cut = d.cut || l.cut
+		l.close()
+	}
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// fill reads r up to max octets.
+func (d *decoded) fill(r io.Reader) error {
+	b := d.body[:0]
+	for {
+		if len(b) == cap(b) {
+			b = slices.Grow(b, max(cap(b), firstBuf))
+		}
+		room := min(int64(cap(b)-len(b)), d.max+1-int64(len(b)))
+		n, err := r.Read(b[len(b) : len(b)+int(room)])
+		b = b[:len(b)+n]
+		d.cut = int64(len(b)) > d.max
+		d.body = b[:min(int64(len(b)), d.max)]
+		switch {
+		case d.cut || err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+)
+
+// Kind is the sort of failure, in one word that statistics and rules can use.
+type Kind string
+
+// The kinds of failure. Those up to KindDisconnect speak about the host, the
+// others about this one exchange or about us.
+const (
+	KindDNS        Kind = "dns"            // the name has no address, or nobody says
+	KindRefused    Kind = "refused"        // nobody listens
+	KindConnect    Kind = "connect"        // no way there
+	KindTLS        Kind = "tls"            // no trusted, encrypted connection
+	KindTimeout    Kind = "timeout"        // no connection, or no whole head, in time
+	KindDisconnect Kind = "disconnect"     // closed before the head was whole
+	KindProtocol   Kind = "protocol"       // what came is not HTTP/1
+	KindHead       Kind = "too-large-head" // the head exceeds MaxHead or maxFields
+	KindBlocked    Kind = "blocked"        // the address guard refuses the host
+	KindProxy      Kind = "proxy"          // the proxy is the one that fails
+	KindCanceled   Kind = "canceled"       // we were told to stop
+	KindLocal      Kind = "local"          // this machine: disk full, too many open files
+)
+
+// Error is why an exchange has no response.
+type Error struct {
+	Kind Kind
+	Op   string // "fetch https://…"
+	Err  error
+}
+
+// Error reads "fetch https://…: dns: no such host".
+func (e *Error) Error() string { return e.Op + ": " + string(e.Kind) + ": " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// fault is an error whose kind is known where it happens.
+type fault struct {
+	kind Kind
+	err  error
+}
+
+func (f *fault) Error() string { return f.err.Error() }
+func (f *fault) Unwrap() error { return f.err }
+
+// bad makes a fault of a kind with a text.
+func bad(kind Kind, text string) error { return &fault{kind, errors.New(text)} }
+
+// classify finds the kind of an error and its shortest honest text. What
+// was said of a connection that timed out is less than that it timed out.
+func classify(err error) (Kind, error) {
+	var f *fault
+	if errors.As(err, &f) {
+		return f.kind, f.err
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return KindDNS, errors.New(dns.Err)
+	}
+	var cert *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return KindCanceled, context.Canceled
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return KindTimeout, errors.New("no answer in time")
+	case errors.As(err, &cert), errors.As(err, &record), errors.As(err, &alert), errors.As(err, &unknown):
+		return KindTLS, err
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOSPC):
+		return KindLocal, err
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return KindRefused, errors.New("connection refused")
+	case dropped(err):
+		return KindDisconnect, errors.New("connection closed by the server")
+	}
+	return KindConnect, err
+}
+
+// dropped says whether the other side has left.
+func dropped(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, syscall.ECONNABORTED)
+}

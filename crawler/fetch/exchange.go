@@ -1,0 +1,97 @@
+package fetch
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"io"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+// Exchange is one request and what came of it. It owns pooled buffers: what
+// it gives is valid until Release, but for URL, Header and the other plain
+// values. It is for one goroutine at a time.
+type Exchange struct {
+	URL       weburl.URL
+	Start     time.Time     // before the connection was sought
+	FirstByte time.Duration // after Start; 0 if none came
+	Total     time.Duration // after Start; the download ended at End()
+
+	RequestBytes []byte // verbatim, but never the proxy's password
+	Head         []byte // verbatim head of the final response with its blank line
+	Status       int
+	Header       http.Header // joined folds, NUL and lone CR made blanks
+	Proto        string      // "HTTP/1.1"
+
+	// Truncated is what WARC-Truncated says of the body: "", "length" (our
+	// limit), "time" (our limit), "disconnect" (it ended early, or its
+	// chunks broke). Cut is the reason in words, nil for a whole body.
+	Truncated string
+	Cut       error
+
+	IP          netip.Addr // of the server; the zero Addr behind a proxy
+	TLSVersion  string     // "tls/1.3", as in WARC-Protocol; "" for plain HTTP
+	CipherSuite string     // "TLS_AES_128_GCM_SHA256"
+
+	// Err is nil once the head of a final response has been read, else an
+	// *Error. A body that was cut short is no error: see Truncated.
+	Err error
+
+	rec     recording
+	frame   frame
+	payload int64 // octets of the payload
+	digest  *[sha1.Size]byte
+	decoded *decoded
+}
+
+// End is when the last byte came, or the attempt was given up.
+func (x *Exchange) End() time.Time { return x.Start.Add(x.Total) }
+
+// Wire gives the body as it was transferred, chunks and all, and its length.
+func (x *Exchange) Wire() (io.Reader, int64) {
+	return x.rec.reader(), x.rec.size
+}
+
+// Payload gives the body without the chunks, content codings kept, and its
+// length: what WARC's payload digest is taken of.
+func (x *Exchange) Payload() (io.Reader, int64) {
+	if x.frame.chunks == nil {
+		return x.Wire()
+	}
+	d := &dechunked{from: x.rec.reader()}
+	if b := x.rec.memory(); x.rec.file == nil {
+		d.from, d.rest = bytes.NewReader(nil), b
+	} else {
+		d.buf = make([]byte, 32<<10)
+	}
+	return d, x.payload
+}
+
+// PayloadDigest gives the SHA-1 of the payload and the payload's length. It
+// is computed once, when it is first asked for.
+func (x *Exchange) PayloadDigest() ([sha1.Size]byte, int64) {
+	if x.digest == nil {
+		x.digest = new([sha1.Size]byte)
+		if b := x.rec.memory(); x.rec.file == nil && x.frame.chunks == nil {
+			*x.digest = sha1.Sum(b)
+			return *x.digest, x.payload
+		}
+		h := sha1.New()
+		r, _ := x.Payload()
+		io.Copy(h, r)
+		h.Sum(x.digest[:0])
+	}
+	return *x.digest, x.payload
+}
+
+// Release gives the buffers back. Nothing of x may be used after it.
+func (x *Exchange) Release() {
+	if x.decoded != nil {
+		x.rec.scratch.recycle(x.decoded.body)
+	}
+	x.rec.release()
+	x.Head, x.RequestBytes, x.decoded = nil, nil, nil
+}

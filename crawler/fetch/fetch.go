@@ -1,0 +1,246 @@
+// Package fetch answers: what did the server say? It makes one HTTP/1.1
+// exchange and keeps it verbatim. It follows no redirect, knows no rules and
+// stores nothing; every wait and every byte of it is bounded.
+//
+// It has connections of its own instead of net/http's Transport, because the
+// bytes must be kept as they were sent, and because a crawl of fast hosts
+// spends most of its time in the transport: there is no goroutine for a
+// connection here, and a response is read straight into the buffer it is
+// kept in.
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Client makes exchanges over kept-alive connections. It is safe for
+// concurrent use.
+type Client struct {
+	o      Options
+	fields []field
+	tls    *tls.Config
+	guard  guard
+	pool   pool
+
+	scratch scratch
+}
+
+// New makes a client. Close it when no exchange is going on any more.
+func New(o Options) *Client {
+	o = o.withDefaults()
+	return &Client{
+		o:      o,
+		fields: ours(o),
+		guard:  guard{host: o.AllowHost},
+		tls: &tls.Config{
+			RootCAs:            o.RootCAs,
+			NextProtos:         []string{"http/1.1"},
+			MinVersion:         tls.VersionTLS12,
+			ClientSessionCache: tls.NewLRUClientSessionCache(maxIdle),
+		},
+	}
+}
+
+// Close closes the idle connections, and those in use when they are done.
+func (c *Client) Close() { c.pool.close() }
+
+// errStale is a kept connection that had died before it was used again.
+var errStale = errors.New("the connection had been closed")
+
+// Do makes one exchange: connection, request, head, body. It always returns
+// an Exchange, to be Released; a failure is its Err.
+func (c *Client) Do(ctx context.Context, r Request) *Exchange {
+	x := &Exchange{URL: r.URL, Start: time.Now()}
+	x.rec = recording{buf: c.scratch.buffer(), spillAt: c.o.SpillAt, dir: c.o.TempDir, scratch: &c.scratch}
+	err := c.run(ctx, x, r)
+	x.Total = time.Since(x.Start)
+	x.RequestBytes = x.rec.buf[:x.rec.request]
+	if err != nil {
+		x.fail(err)
+		return x
+	}
+	x.Head = x.rec.buf[x.rec.head:x.rec.body]
+	return x
+}
+
+// fail forgets what came and says why.
+func (x *Exchange) fail(err error) {
+	kind, cause := classify(err)
+	x.Err = &Error{Kind: kind, Op: "fetch " + x.URL.String(), Err: cause}
+	x.rec.forget()
+	x.frame, x.payload = frame{}, 0
+	x.Status, x.Header, x.Proto, x.Truncated, x.Cut = 0, nil, "", "", nil
+}
+
+// run makes the exchange, once more where the kept connection turns out dead
+// before it gave a byte (RFC 9112 §9.3.1: GET may be repeated).
+func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
+	if r.URL.IsZero() {
+		return bad(KindProtocol, "no URL")
+	}
+	end := x.Start.Add(c.o.TotalTimeout)
+	k := c.pool.get(r.URL.Origin(), x.Start)
+	if k != nil {
+		err := c.exchange(ctx, k, x, r, end)
+		if !errors.Is(err, errStale) {
+			return err
+		}
+		c.o.Logger.LogAttrs(ctx, slog.LevelDebug, "kept connection had died", slog.String("origin", k.origin))
+	}
+	k, err := c.connect(ctx, r.URL, end)
+	if err != nil {
+		return err
+	}
+	return c.exchange(ctx, k, x, r, end)
+}
+
+// exchange uses k for one exchange and keeps or closes it. Closing it is
+// also how a cancelled context ends whatever k is waiting for.
+func (c *Client) exchange(ctx context.Context, k *conn, x *Exchange, r Request, end time.Time) error {
+	stop := context.AfterFunc(ctx, func() { k.Close() })
+	keep, err := c.roundTrip(k, x, r, end)
+	if !stop() {
+		keep = false
+		if err != nil || x.Truncated != "" {
+			err = &fault{KindCanceled, context.Cause(ctx)}
+		}
+	}
+	if keep && err == nil {
+		c.pool.put(k, time.Now())
+	} else {
+		k.Close()
+	}
+	return err
+}
+
+// roundTrip sends the request and reads the response. keep says whether the
+// connection ends it as clean as it began.
+func (c *Client) roundTrip(k *conn, x *Exchange, r Request, end time.Time) (keep bool, err error) {
+	x.IP, x.TLSVersion, x.CipherSuite = k.ip, k.tls, k.cipher
+	if err := c.render(&x.rec, r, k); err != nil {
+		return false, err
+	}
+	k.SetDeadline(earlier(time.Now().Add(c.o.HeadTimeout), end))
+	if err := k.send(x.rec.buf); err != nil {
+		return false, k.stale(err)
+	}
+	if err := c.readHead(k, x); err != nil {
+		return false, err
+	}
+	if x.Status == http.StatusProxyAuthRequired && k.forward != nil {
+		return false, bad(KindProxy, "it wants a user and password")
+	}
+	c.keepCookies(x)
+	x.frame, err = frameOf(x.Proto, x.Status, x.Header)
+	if err != nil {
+		return false, err
+	}
+	b := body{k: k, x: x, idle: c.o.IdleTimeout, end: end, most: c.o.MaxBody}
+	if r.MaxBody != 0 {
+		b.most = r.MaxBody
+	}
+	clean, err := b.read()
+	return clean && x.frame.keep, err
+}
+
+// send writes the request, with the proxy's own field where it needs one.
+func (k *conn) send(request []byte) error {
+	if k.forward == nil || k.forward.auth == "" {
+		_, err := k.Write(request)
+		return err
+	}
+	end := len(request) - len("\r\n")
+	l := net.Buffers{request[:end], []byte("Proxy-Authorization: " + k.forward.auth + "\r\n\r\n")}
+	_, err := l.WriteTo(k.Conn)
+	return err
+}
+
+// stale is err, or errStale where a reused connection was found closed.
+func (k *conn) stale(err error) error {
+	if k.reused && dropped(err) {
+		return errStale
+	}
+	return err
+}
+
+// readHead reads up to the end of the final response's head. Interim
+// responses before it are dropped (RFC 9110 §15.2).
+func (c *Client) readHead(k *conn, x *Exchange) error {
+	start, from := x.rec.request, x.rec.request
+	for interim := 0; interim <= maxInterim; interim++ {
+		end, err := c.readToBlank(k, x, start, from)
+		if err != nil {
+			return err
+		}
+		x.Proto, x.Status, x.Header, err = parseHead(x.rec.buf[start:end])
+		if err != nil {
+			return err
+		}
+		if x.Status == http.StatusSwitchingProtocols {
+			return bad(KindProtocol, "it switches protocols, which nobody asked for")
+		}
+		if x.Status >= 200 {
+			x.rec.head, x.rec.body = start, end
+			return nil
+		}
+		start, from = end, end
+	}
+	return bad(KindProtocol, "too many interim responses")
+}
+
+// readToBlank reads until the head that begins at start is whole.
+func (c *Client) readToBlank(k *conn, x *Exchange, start, from int) (int, error) {
+	rec := &x.rec
+	most := int64(rec.request) + c.o.MaxHead
+	for {
+		end, next := headEnd(rec.buf, start, from)
+		if end >= 0 && int64(end) <= most {
+			return end, nil
+		}
+		if int64(len(rec.buf)) >= most {
+			return 0, bad(KindHead, "the head does not end")
+		}
+		if err := notHTTP(rec.buf[start:]); err != nil {
+			return 0, err
+		}
+		from = next
+		if len(rec.buf) == cap(rec.buf) {
+			rec.grow(1)
+		}
+		n, err := k.Read(rec.buf[len(rec.buf):cap(rec.buf)])
+		silent := len(rec.buf) == rec.request
+		rec.buf = rec.buf[:len(rec.buf)+n]
+		switch {
+		case n > 0 && silent:
+			x.FirstByte = time.Since(x.Start)
+		case n == 0 && err != nil && silent:
+			return 0, k.stale(err)
+		case n == 0 && err != nil:
+			return 0, err
+		}
+	}
+}
+
+// notHTTP says early that what begins so will never be a status line.
+func notHTTP(b []byte) error {
+	const want = "HTTP/1."
+	if n := min(len(b), len(want)); string(b[:n]) != want[:n] {
+		_, _, err := parseStatus(string(b[:min(len(b), 80)]))
+		return err
+	}
+	return nil
+}
+
+// earlier is the earlier of two times.
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,202 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// layer undoes one coding, bounded in what it gives. A coding that was only
+// claimed, as the first octets show, is passed over.
+type layer struct {
+	coding string
+	r      io.Reader
+	in     *bufio.Reader
+	put    func() // gives the decoder back
+	left   int64  // octets it may still give
+	cut    bool   // it would have given more
+	s      *scratch
+}
+
+// newLayer begins to undo a coding of r.
+func newLayer(coding string, r io.Reader, most int64, s *scratch) (*layer, error) {
+	l := &layer{coding: coding, left: most + 1, s: s, in: s.reader(r)}
+	l.r = l.in
+	head, _ := l.in.Peek(256)
+	var err error
+	switch coding {
+	case "gzip", "x-gzip":
+		err = l.openGzip(head)
+	case "deflate":
+		l.openDeflate(head)
+	case "br":
+		l.openBrotli(head)
+	case "zstd":
+		err = l.openZstd(head)
+	default:
+		err = errors.New("it is unknown")
+	}
+	if err != nil {
+		l.close()
+		return nil, fmt.Errorf("content coding %.20q: %w", coding, err)
+	}
+	return l, nil
+}
+
+// Read gives what is decoded, up to the bound.
+func (l *layer) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		l.cut = true
+		return 0, io.EOF
+	}
+	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("content coding %s: %w", l.coding, err)
+	}
+	return n, err
+}
+
+func (l *layer) close() {
+	if l.put != nil {
+		l.put()
+	}
+	l.s.readers.Put(l.in)
+}
+
+// members reads the members of a gzip file one after the other (RFC 1952
+// §2.2). What follows the last one and is none is passed over.
+type members struct {
+	z  *gzip.Reader
+	in *bufio.Reader
+	n  int
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	for {
+		n, err := m.z.Read(p)
+		if n > 0 || err != io.EOF {
+			return n, err
+		}
+		if m.n++; m.n == maxMembers {
+			return 0, errors.New("more than 100000 members")
+		}
+		if head, _ := m.in.Peek(3); !isGzip(head) || m.z.Reset(m.in) != nil {
+			return 0, io.EOF
+		}
+		m.z.Multistream(false)
+	}
+}
+
+func (l *layer) openGzip(head []byte) error {
+	if !isGzip(head) {
+		return nil
+	}
+	z, _ := l.s.gzips.Get().(*gzip.Reader)
+	if z == nil {
+		z = new(gzip.Reader)
+	}
+	if err := z.Reset(l.in); err != nil {
+		return err
+	}
+	z.Multistream(false)
+	l.r = &members{z: z, in: l.in}
+	l.put = func() { l.s.gzips.Put(z) }
+	return nil
+}
+
+// openDeflate takes the zlib format, which the coding is (RFC 9110
+// §8.4.1.2), and the bare deflate stream that some servers send instead.
+func (l *layer) openDeflate(head []byte) {
+	switch {
+	case isZlib(head):
+		if z, err := zlib.NewReader(l.in); err == nil {
+			l.r = z
+			return
+		}
+	case isText(head):
+		return
+	}
+	l.r = flate.NewReader(l.in)
+}
+
+func (l *layer) openBrotli(head []byte) {
+	if isText(head) {
+		return
+	}
+	z, _ := l.s.brotlis.Get().(*brotli.Reader)
+	if z == nil {
+		z = brotli.NewReader(nil)
+	}
+	z.Reset(l.in)
+	l.r, l.put = z, func() { l.s.brotlis.Put(z) }
+}
+
+// maxWindow is the largest window that a zstd content coding may ask for
+// (RFC 9659 §3); it bounds the decoder's memory.
+const maxWindow = 8 << 20
+
+func (l *layer) openZstd(head []byte) error {
+	if !isZstd(head) {
+		return nil
+	}
+	z, _ := l.s.zstds.Get().(*zstd.Decoder)
+	if z == nil {
+		var err error
+		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return err
+		}
+	}
+	if err := z.Reset(l.in); err != nil {
+		return err
+	}
+	l.r = z
+	l.put = func() {
+		z.Reset(nil)
+		l.s.zstds.Put(z)
+	}
+	return nil
+}
+
+// isGzip, isZlib and isZstd know the first octets of RFC 1952, 1950 and 8878.
+func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte{0x1f, 0x8b, 8}) }
+
+func isZlib(b []byte) bool {
+	return len(b) >= 2 && b[0]&0x0f == 8 && b[0]>>4 <= 7 && (uint(b[0])<<8|uint(b[1]))%31 == 0
+}
+
+func isZstd(b []byte) bool {
+	skippable := len(b) >= 4 && b[0]&0xf0 == 0x50 && bytes.Equal(b[1:4], []byte{0x2a, 0x4d, 0x18})
+	return skippable || bytes.HasPrefix(b, []byte{0x28, 0xb5, 0x2f, 0xfd})
+}
+
+// isText says whether b begins as text does: neither brotli nor deflate has
+// first octets of its own. No brotli stream begins with "<"; sixteen octets
+// of UTF-8 without a control are no accident.
+func isText(b []byte) bool {
+	if len(b) > 0 && b[0] == '<' {
+		return true
+	}
+	if len(b) < 16 {
+		return false
+	}
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		whole := utf8.FullRune(b)
+		if whole && r == utf8.RuneError && n == 1 || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}

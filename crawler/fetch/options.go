@@ -1,0 +1,95 @@
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+)
+
+// The bounds on what a server may make us read, hold or wait for. Those that
+// depend on the crawl are in Options; these hold always.
+const (
+	maxInterim   = 8       // interim (1xx) responses before the final one
+	maxFields    = 10_000  // header lines read into Header
+	maxCodings   = 5       // content and transfer codings on one body
+	maxMembers   = 100_000 // gzip members of one body
+	maxChunkLine = 4 << 10 // a chunk's size line with its extensions
+	maxAddresses = 16      // addresses tried for one host
+	maxIdle      = 64      // connections kept between requests, all hosts together
+	idleFor      = 90 * time.Second
+	headStart    = 300 * time.Millisecond // before the next address is tried too (RFC 8305 §5)
+)
+
+// Options are the settings of a Client. The zero value is usable: it fetches
+// from public addresses, directly, with the bounds named below.
+type Options struct {
+	// UserAgent is sent as it is; empty sends none.
+	UserAgent string
+	// Header is sent with every request, after our own fields, in sorted
+	// order. Fields that frame the message (Host, Connection,
+	// Content-Length, Transfer-Encoding, …) are left out.
+	Header http.Header
+
+	ConnectTimeout time.Duration // name, connection and TLS together; 0 is 20 s
+	HeadTimeout    time.Duration // from the request to the end of the head; 0 is 60 s
+	IdleTimeout    time.Duration // between two pieces of a body; 0 is 30 s
+	TotalTimeout   time.Duration // one exchange in all; 0 is 20 min
+
+	MaxHead int64 // bytes of all heads of an exchange, interim ones too; 0 is 1 MiB
+	MaxBody int64 // bytes of the body as transferred; 0 is 1 GiB
+	SpillAt int64 // bytes of a body held in memory before it goes to a file; 0 is 4 MiB
+	TempDir string
+
+	// Proxy says which proxy, nil for none, serves an URL; see ProxyURL and
+	// ProxyFromEnvironment. A proxy itself is dialled unguarded, as it was
+	// the user who named it, and resolves names for us: literal addresses
+	// that the guard refuses are refused before it, names it resolves to
+	// such addresses are its business.
+	Proxy func(*url.URL) (*url.URL, error)
+	// RootCAs verify servers; nil is the system's. They are always verified.
+	RootCAs *x509.CertPool
+	// AllowHost is the seed's own host, as URL.Hostname gives it: the one
+	// host that may be at a private address, if it is there at first sight.
+	AllowHost string
+	// Cookies keeps cookies; nil, the default, neither keeps nor sends any.
+	Cookies http.CookieJar
+	// Logger gets what is worth knowing at level debug; nil is silence.
+	Logger *slog.Logger
+
+	// Lookup and Dial replace the system's resolver and dialler, in tests.
+	// Dial is given literal addresses that the guard has let through.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// withDefaults fills in what was left zero.
+func (o Options) withDefaults() Options {
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 20*time.Second)
+	o.HeadTimeout = cmp.Or(o.HeadTimeout, 60*time.Second)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, 30*time.Second)
+	o.TotalTimeout = cmp.Or(o.TotalTimeout, 20*time.Minute)
+	o.MaxHead = cmp.Or(o.MaxHead, 1<<20)
+	o.MaxBody = cmp.Or(o.MaxBody, 1<<30)
+	o.SpillAt = cmp.Or(o.SpillAt, 4<<20)
+	if o.Lookup == nil {
+		o.Lookup = lookup
+	}
+	if o.Dial == nil {
+		o.Dial = new(net.Dialer).DialContext
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// lookup asks the system's resolver.
+func lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+}

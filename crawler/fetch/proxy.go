@@ -1,0 +1,185 @@
+package fetch
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"curtsy/internal/weburl"
+
+	"golang.org/x/net/http/httpproxy"
+	"golang.org/x/net/proxy"
+)
+
+// ProxyURL uses one proxy for everything, this machine's own addresses
+// included: http, https, socks5 or socks5h://[user:password@]host[:port].
+func ProxyURL(raw string) (func(*url.URL) (*url.URL, error), error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Hostname() == "" {
+		return nil, errors.New("not a proxy's URL: write http://host:port or socks5://host:port")
+	}
+	if proxyPort(u) == "" {
+		return nil, fmt.Errorf("a proxy of scheme %q is unknown: use http, https or socks5", u.Scheme)
+	}
+	return func(*url.URL) (*url.URL, error) { return u, nil }, nil
+}
+
+// ProxyFromEnvironment reads HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY,
+// also in lower case, as they are now. Loopback hosts never go to a proxy.
+func ProxyFromEnvironment() func(*url.URL) (*url.URL, error) {
+	conf := httpproxy.FromEnvironment()
+	all := cmp.Or(os.Getenv("ALL_PROXY"), os.Getenv("all_proxy"))
+	conf.HTTPProxy = cmp.Or(conf.HTTPProxy, all)
+	conf.HTTPSProxy = cmp.Or(conf.HTTPSProxy, all)
+	if conf.HTTPProxy == "" && conf.HTTPSProxy == "" {
+		return nil
+	}
+	find := conf.ProxyFunc()
+	return func(u *url.URL) (*url.URL, error) {
+		p, err := find(u)
+		if err != nil { // its text may hold the proxy's password
+			return nil, errors.New("the environment names an unusable proxy")
+		}
+		return p, nil
+	}
+}
+
+// proxyPort is the port of a proxy, "" where its scheme is unknown.
+func proxyPort(u *url.URL) string {
+	port := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
+	if port == "" {
+		return ""
+	}
+	return cmp.Or(u.Port(), port)
+}
+
+// connectProxy opens a way to u through a proxy: plain HTTP is handed over
+// request by request, TLS goes through a tunnel, SOCKS carries both.
+func (c *Client) connectProxy(ctx context.Context, u weburl.URL, p *url.URL) (*conn, error) {
+	if err := c.guard.named(u.Hostname()); err != nil {
+		return nil, err
+	}
+	addr := net.JoinHostPort(p.Hostname(), proxyPort(p))
+	target := net.JoinHostPort(bare(u.Hostname()), u.Port())
+	var nc, below net.Conn
+	var err error
+	switch p.Scheme {
+	case "socks5", "socks5h":
+		nc, err = c.dialSocks(ctx, p, addr, target)
+		below = nc
+	case "http", "https":
+		nc, below, err = c.dialHTTPProxy(ctx, p, addr)
+	default:
+		err = errors.New("its scheme is unknown")
+	}
+	if err != nil {
+		return nil, proxyFault(err)
+	}
+	if u.Scheme() == "http" && (p.Scheme == "http" || p.Scheme == "https") {
+		k := newConn(nc, below, u.Origin())
+		k.forward = &forward{auth: basic(p)}
+		return k, nil
+	}
+	if p.Scheme == "http" || p.Scheme == "https" {
+		if err := tunnel(ctx, nc, target, basic(p)); err != nil {
+			nc.Close()
+			return nil, proxyFault(err)
+		}
+	}
+	return c.secure(ctx, nc, below, u)
+}
+
+// proxyFault says that the proxy failed, unless we stopped or time ran out.
+func proxyFault(err error) error {
+	kind, text := classify(err)
+	if kind == KindCanceled || kind == KindLocal {
+		return err
+	}
+	return &fault{KindProxy, text}
+}
+
+// dialHTTPProxy connects to a proxy, with TLS if it is an https one.
+func (c *Client) dialHTTPProxy(ctx context.Context, p *url.URL, addr string) (nc, below net.Conn, err error) {
+	nc, err = c.o.Dial(ctx, "tcp", addr)
+	if err != nil || p.Scheme == "http" {
+		return nc, nc, err
+	}
+	t, err := handshake(ctx, nc, c.tls, p.Hostname())
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, nc, nil
+}
+
+// dialer adapts Options.Dial to the socks package.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+func (d dialer) Dial(network, address string) (net.Conn, error) {
+	return d(context.Background(), network, address)
+}
+
+func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return d(ctx, network, address)
+}
+
+// dialSocks asks a SOCKS5 proxy for a connection to target; the proxy
+// resolves the name (RFC 1928 §4).
+func (c *Client) dialSocks(ctx context.Context, p *url.URL, addr, target string) (net.Conn, error) {
+	var auth *proxy.Auth
+	if p.User != nil {
+		password, _ := p.User.Password()
+		auth = &proxy.Auth{User: p.User.Username(), Password: password}
+	}
+	d, err := proxy.SOCKS5("tcp", addr, auth, dialer(c.o.Dial))
+	if err != nil {
+		return nil, err
+	}
+	return d.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
+}
+
+// tunnel asks an HTTP proxy for a way through (RFC 9110 §9.3.6).
+func tunnel(ctx context.Context, nc net.Conn, target, auth string) error {
+	if end, ok := ctx.Deadline(); ok {
+		nc.SetDeadline(end)
+	}
+	stop := context.AfterFunc(ctx, func() { nc.Close() })
+	defer stop()
+	ask := "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n"
+	if auth != "" {
+		ask += "Proxy-Authorization: " + auth + "\r\n"
+	}
+	if _, err := io.WriteString(nc, ask+"\r\n"); err != nil {
+		return err
+	}
+	r := bufio.NewReader(io.LimitReader(nc, 64<<10))
+	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return errors.New("its answer to CONNECT is no HTTP")
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("it answers %d to CONNECT", resp.StatusCode)
+	case r.Buffered() > 0:
+		return errors.New("it sends more than its answer to CONNECT")
+	}
+	return nc.SetDeadline(time.Time{})
+}
+
+// basic is the Proxy-Authorization for the URL's user, or "".
+func basic(p *url.URL) string {
+	if p.User == nil {
+		return ""
+	}
+	password, _ := p.User.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(p.User.Username()+":"+password))
+}

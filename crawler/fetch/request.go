@@ -1,0 +1,150 @@
+package fetch
+
+import (
+	"maps"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+
+	"curtsy/internal/weburl"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// Request is what to fetch.
+type Request struct {
+	URL weburl.URL
+	// Header is for this request only; a field here replaces one of ours
+	// and of Options. Credentials belong here, given by who knows that the
+	// URL is of the origin they are for.
+	Header http.Header
+	// MaxBody replaces Options.MaxBody where it is not 0.
+	MaxBody int64
+}
+
+// field is one header line to send.
+type field struct {
+	name string // canonical
+	line string // "Name: value\r\n", for each value
+}
+
+// ours are the fields of every request.
+func ours(o Options) []field {
+	l := []field{
+		{"User-Agent", "User-Agent: " + o.UserAgent + "\r\n"},
+		{"Accept", "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"},
+		{"Accept-Encoding", "Accept-Encoding: gzip, br, zstd\r\n"},
+	}
+	if !httpguts.ValidHeaderFieldValue(o.UserAgent) || o.UserAgent == "" {
+		l = l[1:]
+	}
+	h := o.Header.Clone()
+	for name := range h {
+		switch textproto.CanonicalMIMEHeaderKey(name) {
+		case "Authorization", "Cookie", "Proxy-Authorization":
+			delete(h, name) // they would go to every origin
+		}
+	}
+	return replace(l, fields(h))
+}
+
+// fields are the lines of h, sorted, without those that are not ours to set
+// and those that would break the message.
+func fields(h http.Header) []field {
+	var l []field
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		key := textproto.CanonicalMIMEHeaderKey(name)
+		if !httpguts.ValidHeaderFieldName(name) || framing[key] {
+			continue
+		}
+		f := field{name: key}
+		for _, v := range h[name] {
+			if httpguts.ValidHeaderFieldValue(v) {
+				f.line += key + ": " + strings.Trim(v, " \t") + "\r\n"
+			}
+		}
+		l = append(l, f)
+	}
+	return l
+}
+
+// framing names the fields by which a message is framed and routed.
+var framing = map[string]bool{
+	"Host": true, "Connection": true, "Content-Length": true, "Transfer-Encoding": true, "Te": true,
+	"Trailer": true, "Upgrade": true, "Expect": true, "Keep-Alive": true, "Proxy-Connection": true,
+}
+
+// replace is l with the fields of m in place of those of the same name.
+func replace(l, m []field) []field {
+	if len(m) == 0 {
+		return l
+	}
+	l = slices.Clone(l)
+	for _, f := range m {
+		l = slices.DeleteFunc(l, func(g field) bool { return g.name == f.name })
+	}
+	return append(l, m...)
+}
+
+// render begins the recording with the request as it will be sent (RFC 9112
+// §3), but for Proxy-Authorization, which is the proxy's and is not kept.
+func (c *Client) render(rec *recording, r Request, k *conn) error {
+	target := r.URL.Target()
+	if strings.ContainsFunc(target, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
+		return bad(KindProtocol, "the URL cannot stand in a request line")
+	}
+	b := append(rec.buf[:0], "GET "...)
+	if k.forward != nil {
+		b = append(b, r.URL.Origin()...)
+	}
+	b = append(b, target...)
+	b = append(b, " HTTP/1.1\r\nHost: "...)
+	b = append(b, r.URL.Host()...)
+	b = append(b, "\r\n"...)
+	l := c.fields
+	if len(r.Header) > 0 {
+		l = replace(l, fields(r.Header))
+	}
+	for _, f := range l {
+		b = append(b, f.line...)
+	}
+	b = c.appendCookies(b, r)
+	rec.buf = append(b, "\r\n"...)
+	rec.request = len(rec.buf)
+	return nil
+}
+
+// appendCookies adds the jar's cookies for the URL (RFC 6265 §5.4).
+func (c *Client) appendCookies(b []byte, r Request) []byte {
+	if c.o.Cookies == nil || r.Header.Get("Cookie") != "" {
+		return b
+	}
+	u, err := url.Parse(r.URL.String())
+	if err != nil {
+		return b
+	}
+	req := http.Request{Header: http.Header{}}
+	for _, k := range c.o.Cookies.Cookies(u) {
+		req.AddCookie(k)
+	}
+	if line := req.Header.Get("Cookie"); line != "" && httpguts.ValidHeaderFieldValue(line) {
+		b = append(b, "Cookie: "+line+"\r\n"...)
+	}
+	return b
+}
+
+// keepCookies gives the response's cookies to the jar.
+func (c *Client) keepCookies(x *Exchange) {
+	const most = 50 // as RFC 6265 §6.1 asks of us for each host
+	if c.o.Cookies == nil || len(x.Header["Set-Cookie"]) == 0 {
+		return
+	}
+	u, err := url.Parse(x.URL.String())
+	if err != nil {
+		return
+	}
+	l := (&http.Response{Header: x.Header}).Cookies()
+	c.o.Cookies.SetCookies(u, l[:min(len(l), most)])
+}
