@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,11 +42,16 @@ func main() {
 	logFile := flag.String("log", "", "file for start, end, path, user agent of each request")
 	urlFile := flag.String("url-file", "", "file to write the site's URL to, once it listens")
 	list := flag.Bool("list", false, "print the path of every page and file, and exit")
+	dir := flag.String("write", "", "write the site's files into this directory, and exit")
 	flag.Parse()
 	s.robots = strings.ReplaceAll(s.robots, `\n`, "\n")
 
 	if *list {
 		s.list()
+		return
+	}
+	if *dir != "" {
+		s.write(*dir)
 		return
 	}
 	l, err := net.Listen("tcp", *addr)
@@ -75,6 +81,21 @@ func (s *site) list() {
 	}
 	fmt.Fprintln(out, "/style.css")
 }
+
+// write makes files of the site, for another server.
+func (s *site) write(dir string) {
+	check(os.MkdirAll(filepath.Join(dir, "p"), 0o755))
+	for i := range s.pages {
+		name := path(i)
+		if i == 0 {
+			name = "index.html"
+		}
+		check(os.WriteFile(filepath.Join(dir, name), s.html(i), 0o644))
+	}
+	check(os.WriteFile(filepath.Join(dir, "style.css"), styleSheet, 0o644))
+}
+
+var styleSheet = []byte("body { margin: 1em }\n")
 
 // serve answers one connection's requests. A request begins with its first
 // byte. An answer's end is taken just before its one write, so that it is never
@@ -111,7 +132,7 @@ func (s *site) answer(out *bytes.Buffer, r *http.Request) {
 	case known:
 		body = s.html(i)
 	case r.URL.Path == "/style.css":
-		kind, body = "text/css", []byte("body { margin: 1em }\n")
+		kind, body = "text/css", styleSheet
 	case r.URL.Path == "/robots.txt" && s.robots != "":
 		kind, body = "text/plain", []byte(s.robots)
 	default:
