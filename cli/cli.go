@@ -70,5 +70,8 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // commands lists the subcommands in the order of the flow.
 func commands(u *ui) []*cobra.Command {
-	return []*cobra.Command{}
+	return []*cobra.Command{
+		robotsCmd(u),
+		sitemapCmd(u),
+	}
 }

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/politeness/rules"
+)
+
+// robotsFlags are the flags of `curtsy robots`.
+type robotsFlags struct {
+	file, url string
+	agents    []string
+	dialect   string
+	json      bool
+}
+
+// robotsText is a robots.txt to be looked at, and where it came from.
+type robotsText struct {
+	body   []byte
+	status int    // of the HTTP answer; 0 for a file
+	ctype  string // of the HTTP answer
+	from   string
+}
+
+// robotsCmd answers what a robots.txt says of URLs, or of itself.
+func robotsCmd(u *ui) *cobra.Command {
+	var f robotsFlags
+	c := &cobra.Command{
+		Use:   "robots --file F|--url U [URL...]",
+		Short: "what a robots.txt allows, which line says so, and what in it looks wrong",
+		Long: "Says for each URL whether the robots.txt allows it and which line decides.\n" +
+			"The file counts as the robots.txt of each URL's own host. Without URLs they\n" +
+			"are read from stdin, one a line; where there are none, it shows the groups,\n" +
+			"delays and sitemaps, and warns of each line that looks wrong.",
+		Example: "  curtsy robots --file robots.txt /private/ 'https://example.com/a?b=c'\n" +
+			"  curtsy robots --file robots.txt --agent Googlebot --json < urls.txt",
+		RunE: func(c *cobra.Command, urls []string) error { return u.robots(c, f, urls) },
+	}
+	c.Flags().StringVar(&f.file, "file", "", "the robots.txt to read (- is stdin)")
+	c.Flags().StringVar(&f.url, "url", "", "where to fetch the robots.txt from")
+	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as; may be given again, the most wanted first")
+	c.Flags().StringVar(&f.dialect, "dialect", "rfc9309", "how to read it: rfc9309, yandex or 1994")
+	c.Flags().BoolVar(&f.json, "json", false, "one JSON object a line")
+	return c
+}
+
+func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
+	dialect, err := rules.ParseDialect(f.dialect)
+	if err != nil {
+		return usagef("curtsy robots --help", "%v", err)
+	}
+	text, err := u.robotsText(c, f)
+	if err != nil {
+		return err
+	}
+	r := readRobots(text, rules.Options{Agents: f.agents, Dialect: dialect})
+	asked := len(urls) > 0
+	for _, url := range urls {
+		if err := u.robotsVerdict(r, url, f.json); err != nil {
+			return err
+		}
+	}
+	if !asked && f.file != "-" {
+		if asked, err = u.robotsFromStdin(r, f.json); err != nil {
+			return err
+		}
+	}
+	switch {
+	case asked:
+		return nil
+	case f.json:
+		return u.json(robotsSummary(r))
+	}
+	u.robotsReport(r, text)
+	return nil
+}
+
+// robotsText gets the robots.txt that the flags name.
+func (u *ui) robotsText(c *cobra.Command, f robotsFlags) (robotsText, error) {
+	switch {
+	case (f.file == "") == (f.url == ""):
+		return robotsText{}, usagef("curtsy robots --file robots.txt /path", "give one of --file and --url")
+	case f.url != "":
+		return fetchRobots(c.Context(), u, f.url)
+	case f.file == "-":
+		body, err := readSome(u.in)
+		return robotsText{body: body, from: "stdin"}, err
+	}
+	file, err := os.Open(f.file)
+	if err != nil {
+		return robotsText{}, err
+	}
+	defer file.Close()
+	body, err := readSome(file)
+	return robotsText{body: body, from: f.file}, err
+}
+
+// readSome reads a robots.txt, no more of it than shows that it is too long
+// (500 KiB are read by the rules).
+func readSome(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, 1<<20)) }
+
+// readRobots takes the outcome of an HTTP answer into account.
+func readRobots(text robotsText, o rules.Options) *rules.Robots {
+	if text.status == 0 {
+		return rules.Parse(text.body, o)
+	}
+	switch rules.ResponseAccess(text.status, text.ctype, o) {
+	case rules.Absent:
+		return rules.AllowAll(fmt.Sprintf("%s: status %d, there are no rules", text.from, text.status))
+	case rules.Refused:
+		return rules.DenyAll(fmt.Sprintf("%s: status %d, everything waits", text.from, text.status))
+	}
+	return rules.Parse(text.body, o)
+}
+
+// robotsFromStdin answers for the URLs on stdin, one a line; none are read
+// from a terminal.
+func (u *ui) robotsFromStdin(r *rules.Robots, asJSON bool) (asked bool, err error) {
+	if f, ok := u.in.(*os.File); u.in == nil || ok && isTerminal(f) {
+		return false, nil
+	}
+	lines := bufio.NewReaderSize(u.in, 64<<10)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return asked, fmt.Errorf("read stdin: %w", err)
+		}
+		if url := strings.TrimRight(line, "\r\n"); url != "" {
+			asked = true
+			if err := u.robotsVerdict(r, url, asJSON); err != nil {
+				return asked, err
+			}
+		}
+		if err == io.EOF {
+			return asked, nil
+		}
+	}
+}
+
+// robotsAnswer is the JSON of one verdict.
+type robotsAnswer struct {
+	URL   string `json:"url"`
+	Allow bool   `json:"allow"`
+	Line  int    `json:"line"`
+	Rule  string `json:"rule"`
+	Group string `json:"group"`
+}
+
+func (u *ui) robotsVerdict(r *rules.Robots, url string, asJSON bool) error {
+	v := r.Verdict(rawTarget(url))
+	if asJSON {
+		return u.json(robotsAnswer{url, v.Allow, v.Line, v.Rule, v.Group})
+	}
+	word := "allowed "
+	if !v.Allow {
+		word = "disallowed"
+	}
+	switch {
+	case v.Line > 0:
+		u.print("%-10s  %s  (line %d: %s; group %s)", word, url, v.Line, v.Rule, v.Group)
+	case v.Rule != "":
+		u.print("%-10s  %s  (%s)", word, url, v.Rule)
+	case v.Group != "":
+		u.print("%-10s  %s  (no rule of group %s matches)", word, url, v.Group)
+	default:
+		u.print("%-10s  %s  (no group is for us)", word, url)
+	}
+	return nil
+}
+
+// rawTarget takes path and query out of an URL as it is written: nothing is
+// decoded, no dot segment and no double slash goes away, since rules.Verdict
+// puts both sides into one form itself.
+func rawTarget(url string) string {
+	if strings.HasPrefix(url, "/") || strings.HasPrefix(url, "?") {
+		return url
+	}
+	rest := url
+	if i := strings.Index(url, "://"); i >= 0 && !strings.ContainsAny(url[:i], "/?#;") {
+		rest = url[i+len("://"):]
+	}
+	i := strings.IndexAny(rest, "/?#;")
+	switch {
+	case i < 0 || rest[i] == '#':
+		return "/"
+	case rest[i] == ';':
+		return "/" + rest[i:]
+	}
+	return rest[i:]
+}
+
+// seconds is a duration as the JSON has it.
+func seconds(d time.Duration) float64 { return d.Seconds() }

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"curtsy/politeness/rules"
+)
+
+// robotsFacts is the JSON of a robots.txt as a whole.
+type robotsFacts struct {
+	CrawlDelay  *float64     `json:"crawl_delay"`
+	Sitemaps    []string     `json:"sitemaps"`
+	Host        *string      `json:"host"`
+	CleanParams []string     `json:"clean_params"`
+	RequestRate *requestRate `json:"request_rate"`
+	VisitTime   *visitTime   `json:"visit_time"`
+}
+
+type requestRate struct {
+	Requests int     `json:"requests"`
+	Seconds  float64 `json:"seconds"`
+}
+
+type visitTime struct {
+	Start string `json:"start"`
+	End   string `json:"end"`
+}
+
+func robotsSummary(r *rules.Robots) robotsFacts {
+	f := robotsFacts{Sitemaps: []string{}, CleanParams: []string{}}
+	if d, _, ok := r.CrawlDelay(); ok {
+		s := seconds(d)
+		f.CrawlDelay = &s
+	}
+	for _, s := range r.Sitemaps() {
+		f.Sitemaps = append(f.Sitemaps, s.URL)
+	}
+	if h, _, ok := r.Host(); ok {
+		f.Host = &h
+	}
+	for _, p := range r.CleanParams() {
+		f.CleanParams = append(f.CleanParams, paramText(p))
+	}
+	if q, ok := r.RequestRate(); ok {
+		f.RequestRate = &requestRate{q.Requests, seconds(q.Per)}
+	}
+	if v, ok := r.VisitTime(); ok {
+		f.VisitTime = &visitTime{clock(v.Start), clock(v.End)}
+	}
+	return f
+}
+
+func paramText(p rules.CleanParam) string {
+	return strings.TrimSpace(strings.Join(p.Names, "&") + " " + p.Path)
+}
+
+// clock writes minutes since midnight as Visit-time does.
+func clock(minutes int) string { return fmt.Sprintf("%02d%02d", minutes/60, minutes%60) }
+
+// robotsReport is the checker: what the file says, then what looks wrong.
+func (u *ui) robotsReport(r *rules.Robots, text robotsText) {
+	u.print("%s: %d bytes, %d groups", text.from, len(text.body), len(r.Groups()))
+	for _, g := range r.Groups() {
+		u.robotsGroup(g)
+	}
+	u.robotsForUs(r)
+	warnings := r.Warnings()
+	if len(warnings) == 0 {
+		u.print("nothing looks wrong")
+		return
+	}
+	u.print("%d lines look wrong:", len(warnings))
+	for _, w := range warnings {
+		if w.Line == 0 {
+			u.print("  the file: %s", w.Text)
+			continue
+		}
+		u.print("  line %d: %s", w.Line, w.Text)
+	}
+}
+
+// most is how much of a long list is shown to people.
+const most = 50
+
+func (u *ui) robotsGroup(g rules.Group) {
+	agents := g.Agents
+	if len(agents) > most {
+		agents = append(append([]string{}, agents[:most]...), fmt.Sprintf("and %d more", len(g.Agents)-most))
+	}
+	u.print("line %d: group of %s", g.Line, strings.Join(agents, ", "))
+	if d, line, ok := g.CrawlDelay(); ok {
+		u.print("  line %d: a pause of %v between requests", line, d)
+	}
+	if len(g.Rules) == 0 {
+		u.print("  no rules: everything is allowed")
+	}
+	for i, rule := range g.Rules {
+		if i == most {
+			u.print("  and %d rules more", len(g.Rules)-most)
+			return
+		}
+		u.print("  line %d: %s", rule.Line, rule.Text)
+	}
+}
+
+// robotsForUs prints what holds for the agents asked about, and for the site.
+func (u *ui) robotsForUs(r *rules.Robots) {
+	switch v := r.Verdict("/"); {
+	case v.Group != "":
+		u.print("we belong to the group of %s", v.Group)
+	case v.Rule != "":
+		u.print("%s", v.Rule)
+	default:
+		u.print("no group is for us: everything is allowed")
+	}
+	if d, line, ok := r.CrawlDelay(); ok {
+		u.print("pause between requests: %v (line %d)", d, line)
+	}
+	if q, ok := r.RequestRate(); ok {
+		u.print("no more than %d requests in %v (line %d)", q.Requests, q.Per, q.Line)
+	}
+	if v, ok := r.VisitTime(); ok {
+		u.print("visits from %s to %s UTC only (line %d)", clock(v.Start), clock(v.End), v.Line)
+	}
+	if h, line, ok := r.Host(); ok {
+		u.print("main mirror: %s (line %d)", h, line)
+	}
+	for _, s := range r.Sitemaps() {
+		u.print("sitemap: %s (line %d)", s.URL, s.Line)
+	}
+	for _, p := range r.CleanParams() {
+		u.print("parameters without meaning: %s (line %d)", paramText(p), p.Line)
+	}
+}

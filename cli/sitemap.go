@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+)
+
+// sitemapFacts is the JSON of a sitemap.
+type sitemapFacts struct {
+	Type     rules.SitemapKind `json:"type"`
+	URLs     []string          `json:"urls"`
+	Children []string          `json:"children"`
+}
+
+// sitemapCmd answers what a sitemap names.
+func sitemapCmd(u *ui) *cobra.Command {
+	var base string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "sitemap FILE|URL",
+		Short: "which URLs and sitemaps a sitemap names",
+		Long: "Reads a sitemap by its content: XML, index, text, RSS or Atom, gzip or not.\n" +
+			"With --base, URLs of another scheme, host or port are left out.",
+		Example: "  curtsy sitemap sitemap.xml.gz --base https://example.com/ --json",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error {
+			return u.sitemap(c, a[0], base, asJSON)
+		},
+	}
+	c.Flags().StringVar(&base, "base", "", "the sitemap's own URL: scope, and what relative URLs are resolved against")
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
+	return c
+}
+
+func (u *ui) sitemap(c *cobra.Command, name, base string, asJSON bool) error {
+	scope, err := sitemapScope(name, base)
+	if err != nil {
+		return err
+	}
+	in, err := u.openSitemap(c, name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	f := sitemapFacts{URLs: []string{}, Children: []string{}}
+	sum, err := rules.ReadSitemap(in, scope, func(e rules.SitemapEntry, child bool) error {
+		switch {
+		case e.Alternate, base != "" && weburl.Canonical(e.Loc).Origin() != scope.Origin():
+		case child:
+			f.Children = append(f.Children, e.Loc)
+		default:
+			f.URLs = append(f.URLs, e.Loc)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	f.Type = sum.Kind
+	if asJSON {
+		return u.json(f)
+	}
+	u.sitemapReport(name, f, sum)
+	return nil
+}
+
+// sitemapScope is the URL that relative ones are resolved against.
+func sitemapScope(name, base string) (weburl.URL, error) {
+	if base == "" && isURL(name) {
+		base = name
+	}
+	if base == "" {
+		return weburl.URL{}, nil
+	}
+	scope, err := weburl.Parse(base)
+	if err != nil {
+		return scope, usagef("curtsy sitemap --help", "--base %s: %v", base, err)
+	}
+	return scope, nil
+}
+
+func isURL(s string) bool {
+	s = strings.ToLower(s)
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+func (u *ui) openSitemap(c *cobra.Command, name string) (io.ReadCloser, error) {
+	switch {
+	case isURL(name):
+		return fetchSitemap(c.Context(), u, name)
+	case name == "-":
+		return io.NopCloser(u.in), nil
+	}
+	return os.Open(name)
+}
+
+// sitemapReport prints the URLs on stdout, and tells people about the rest.
+func (u *ui) sitemapReport(name string, f sitemapFacts, sum rules.SitemapSummary) {
+	for _, url := range f.Children {
+		u.print("sitemap %s", url)
+	}
+	for _, url := range f.URLs {
+		u.print("%s", url)
+	}
+	u.say("%s: %s, %d URLs, %d sitemaps", name, sum.Kind, sum.URLs, sum.Children)
+	if sum.OutOfScope > 0 {
+		u.say("  %d of another scheme, host or port", sum.OutOfScope)
+	}
+	if sum.Bad > 0 {
+		u.say("  %d that are no URL, or too long", sum.Bad)
+	}
+	if sum.Truncated != "" {
+		u.say("  not read to the end: %s", sum.Truncated)
+	}
+}

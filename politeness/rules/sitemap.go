@@ -1,0 +1,219 @@
+package rules
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+// Limits of one sitemap file (sitemaps.org protocol). Beyond them reading
+// stops, and what was read is kept.
+const (
+	maxSitemapBytes    = 52_428_800 // unpacked
+	maxSitemapURLs     = 50_000
+	maxSitemapChildren = 50_000
+	maxSitemapLoc      = 2048 // an URL is shorter than this
+)
+
+// SitemapKind is what a file turned out to be, by its content.
+type SitemapKind string
+
+// The kinds of sitemaps.
+const (
+	SitemapURLs  SitemapKind = "urlset"
+	SitemapIndex SitemapKind = "index"
+	SitemapText  SitemapKind = "text"
+	SitemapRSS   SitemapKind = "rss"
+	SitemapAtom  SitemapKind = "atom"
+	SitemapNone  SitemapKind = "none"
+)
+
+// SitemapEntry is an URL in a sitemap, or a sitemap in an index.
+type SitemapEntry struct {
+	Loc       string    // absolute and canonical, resolved against the base
+	LastMod   time.Time // zero if there is none that can be read
+	Priority  float64   // -1 if there is none
+	Alternate bool      // another language's version (xhtml:link hreflang)
+}
+
+// SitemapSummary says what was read.
+type SitemapSummary struct {
+	Kind       SitemapKind
+	URLs       int    // pages, alternates among them
+	Children   int    // sitemaps of an index
+	OutOfScope int    // of these, those with another origin than the base
+	Bad        int    // entries that hold no http or https URL, or one too long
+	Truncated  string // why reading stopped early, "" if the file is whole
+}
+
+// ReadSitemap reads a sitemap of any kind, unpacked or gzip, and shows visit
+// each entry as it comes; child says that it is a sitemap of an index. It
+// needs constant memory. What is no sitemap, an HTML page say, has the kind
+// "none". A relative loc is resolved against base, which may be zero. Entries
+// of other origins are counted but shown: what is in scope is for the caller.
+//
+// An error is visit's or r's own. A file that is cut off, broken or beyond
+// the limits is no error: Truncated says so, and what was read is kept.
+func ReadSitemap(r io.Reader, base weburl.URL, visit func(e SitemapEntry, child bool) error) (SitemapSummary, error) {
+	s := &sitemapReader{base: base, visit: visit}
+	s.sum.Kind = SitemapNone
+	src := &watched{r: r}
+	s.read(src)
+	switch {
+	case s.err != nil:
+		return s.sum, s.err
+	case src.err != nil && src.err != io.EOF:
+		return s.sum, src.err
+	}
+	return s.sum, nil
+}
+
+// sitemapReader carries the state of one reading.
+type sitemapReader struct {
+	base  weburl.URL
+	visit func(SitemapEntry, bool) error
+	sum   SitemapSummary
+	err   error // visit's
+}
+
+// watched remembers how a reader ended.
+type watched struct {
+	r   io.Reader
+	err error
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
+
+func (s *sitemapReader) read(src io.Reader) {
+	packed := bufio.NewReaderSize(src, 32<<10)
+	var unpacked io.Reader = packed
+	if magic, _ := packed.Peek(2); string(magic) == "\x1f\x8b" {
+		z, err := gzip.NewReader(packed)
+		if err != nil {
+			s.truncate("broken gzip")
+			return
+		}
+		unpacked = z
+	}
+	counted := &counting{r: unpacked, left: maxSitemapBytes}
+	in := bufio.NewReaderSize(counted, 32<<10)
+	in = bufio.NewReaderSize(toUTF8(in), 32<<10)
+	s.readText(in)
+	if s.sum.Truncated == "" {
+		s.sum.Truncated = counted.why()
+	}
+}
+
+// counting ends a stream after left bytes, and remembers why it ended.
+type counting struct {
+	r    io.Reader
+	left int
+	over bool
+	err  error
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	if c.over {
+		return 0, io.EOF
+	}
+	n, err := c.r.Read(p)
+	if n > c.left {
+		n, c.over, err = c.left, true, io.EOF
+	}
+	c.left -= n
+	if err != nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// why says why a stream ended before its end.
+func (c *counting) why() string {
+	switch {
+	case c.over:
+		return "over 52,428,800 bytes unpacked"
+	case errors.Is(c.err, io.ErrUnexpectedEOF):
+		return "cut off"
+	case errors.Is(c.err, gzip.ErrChecksum), errors.Is(c.err, gzip.ErrHeader):
+		return "broken gzip"
+	case c.err != nil && c.err != io.EOF:
+		return "broken: " + c.err.Error()
+	}
+	return ""
+}
+
+// readText looks at the first octet that is no blank: '<' begins XML.
+func (s *sitemapReader) readText(in *bufio.Reader) {
+	for {
+		r, _, err := in.ReadRune()
+		if err != nil {
+			return
+		}
+		if !isBlank(r) {
+			break
+		}
+	}
+	in.UnreadRune()
+	if next, _ := in.Peek(1); string(next) == "<" {
+		s.readXML(in)
+		return
+	}
+	s.readLines(in)
+}
+
+// add shows one entry; false stops the reading.
+func (s *sitemapReader) add(e SitemapEntry, child bool) bool {
+	loc := trimLoc(e.Loc)
+	u, err := s.base.Resolve(loc)
+	if s.base.IsZero() {
+		u, err = weburl.Parse(loc)
+	}
+	if loc == "" || len(loc) >= maxSitemapLoc || err != nil {
+		s.sum.Bad++
+		return true
+	}
+	count, most := &s.sum.URLs, maxSitemapURLs
+	if child {
+		count, most = &s.sum.Children, maxSitemapChildren
+	}
+	if *count >= most {
+		s.truncate("over 50,000 entries")
+		return false
+	}
+	*count++
+	if !s.base.IsZero() && u.Origin() != s.base.Origin() {
+		s.sum.OutOfScope++
+	}
+	e.Loc = u.String()
+	s.err = s.visit(e, child)
+	return s.err == nil
+}
+
+func (s *sitemapReader) truncate(why string) {
+	if s.sum.Truncated == "" {
+		s.sum.Truncated = why
+	}
+}
+
+// trimLoc takes blanks off an URL, and those that look like none: no-break
+// spaces, zero-width marks and byte order marks.
+func trimLoc(s string) string { return strings.TrimFunc(s, isBlank) }
+
+func isBlank(r rune) bool {
+	switch r {
+	case '\u00a0', '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff', '\u3000':
+		return true
+	}
+	return r <= ' '
+}

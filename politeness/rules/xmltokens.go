@@ -1,0 +1,258 @@
+package rules
+
+import (
+	"bufio"
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxToken bounds what is kept of one tag or text; the rest is read over.
+const maxToken = 8 << 10
+
+// tokenKind is a kind of XML token. Comments, declarations and processing
+// instructions are read over: there are no DTDs and no entities for us.
+type tokenKind int
+
+const (
+	tokenEnd   tokenKind = iota // of the file
+	tokenOpen                   // <a …>
+	tokenClose                  // </a>
+	tokenText                   // text or CDATA
+)
+
+// token is a piece of XML. text is only valid until the next one.
+type token struct {
+	kind   tokenKind
+	prefix string // namespace prefix as written
+	name   string // local name
+	attrs  string // what follows the name
+	empty  bool   // <a/>
+	text   []byte
+	html   bool // a declaration <!DOCTYPE html>
+}
+
+// tokens reads XML leniently, in constant memory: what is not well-formed
+// gives odd tokens, never an error.
+type tokens struct {
+	in  *bufio.Reader
+	buf []byte
+}
+
+// next returns the next token.
+func (t *tokens) next() token {
+	c, err := t.in.ReadByte()
+	if err != nil {
+		return token{}
+	}
+	if c != '<' {
+		t.in.UnreadByte()
+		return t.text()
+	}
+	switch head, _ := t.in.Peek(8); {
+	case bytes.HasPrefix(head, []byte("!--")):
+		t.in.Discard(3)
+		t.upTo("-->")
+		return t.next0()
+	case bytes.HasPrefix(head, []byte("![CDATA[")):
+		t.in.Discard(8)
+		if !t.upTo("]]>") {
+			return token{}
+		}
+		return token{kind: tokenText, text: t.buf}
+	case bytes.HasPrefix(head, []byte("?")):
+		t.upTo("?>")
+		return t.next0()
+	case bytes.HasPrefix(head, []byte("!")):
+		return t.declaration()
+	}
+	return t.tag()
+}
+
+// next0 is an empty text: the place of what was read over.
+func (t *tokens) next0() token { return token{kind: tokenText} }
+
+// upTo reads to a mark and keeps what stands before it, as far as it fits.
+func (t *tokens) upTo(mark string) bool {
+	t.buf = t.buf[:0]
+	last := mark[len(mark)-1]
+	var tail [3]byte
+	n := len(mark)
+	for {
+		c, err := t.in.ReadByte()
+		if err != nil {
+			return false
+		}
+		copy(tail[:], tail[1:])
+		tail[2] = c
+		t.keep(c)
+		if c == last && string(tail[3-n:]) == mark {
+			t.buf = t.buf[:max(0, len(t.buf)-n)]
+			return true
+		}
+	}
+}
+
+func (t *tokens) keep(c byte) {
+	if len(t.buf) < maxToken {
+		t.buf = append(t.buf, c)
+	}
+}
+
+// text reads character data up to the next '<' and replaces its references.
+func (t *tokens) text() token {
+	t.buf = t.buf[:0]
+	for {
+		chunk, err := t.in.ReadSlice('<')
+		if err == nil {
+			chunk = chunk[:len(chunk)-1]
+			t.in.UnreadByte()
+		}
+		t.buf = append(t.buf, chunk[:min(len(chunk), maxToken-len(t.buf))]...)
+		if err != bufio.ErrBufferFull {
+			return token{kind: tokenText, text: unescape(t.buf)}
+		}
+	}
+}
+
+// declaration reads over <!DOCTYPE …>, an internal subset included.
+func (t *tokens) declaration() token {
+	t.buf = t.buf[:0]
+	depth := 0
+	for {
+		c, err := t.in.ReadByte()
+		if err != nil {
+			return token{}
+		}
+		switch c {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case '>':
+			if depth <= 0 {
+				words := strings.Fields(strings.ToLower(string(t.buf)))
+				html := len(words) >= 2 && words[0] == "!doctype" && words[1] == "html"
+				return token{kind: tokenText, html: html}
+			}
+		}
+		t.keep(c)
+	}
+}
+
+// tag reads to the '>' that is not in a quoted value.
+func (t *tokens) tag() token {
+	t.buf = t.buf[:0]
+	var quote byte
+	for {
+		c, err := t.in.ReadByte()
+		if err != nil {
+			return token{}
+		}
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '>':
+			return t.readTag()
+		case (c == '"' || c == '\'') && bytes.IndexByte(t.buf, '=') > 0:
+			quote = c
+		}
+		t.keep(c)
+	}
+}
+
+func (t *tokens) readTag() token {
+	s := string(t.buf)
+	k := token{kind: tokenOpen}
+	if strings.HasPrefix(s, "/") {
+		k.kind, s = tokenClose, s[1:]
+	}
+	s, k.empty = strings.CutSuffix(s, "/")
+	end := strings.IndexAny(s, " \t\r\n/")
+	if end < 0 {
+		end = len(s)
+	}
+	k.name, k.attrs = s[:end], s[end:]
+	if i := strings.LastIndexByte(k.name, ':'); i >= 0 {
+		k.prefix, k.name = k.name[:i], k.name[i+1:]
+	}
+	return k
+}
+
+// attr is the value of an attribute, without its namespace prefix's help.
+func (k *token) attr(name string) string {
+	s := k.attrs
+	for {
+		key, rest, ok := strings.Cut(s, "=")
+		rest = strings.TrimLeft(rest, " \t\r\n")
+		if !ok || rest == "" || rest[0] != '"' && rest[0] != '\'' {
+			return ""
+		}
+		value, after, _ := strings.Cut(rest[1:], rest[:1])
+		if strings.TrimSpace(key) == name {
+			return string(unescape([]byte(value)))
+		}
+		s = after
+	}
+}
+
+// unescape replaces, in place, the five references that XML has without a
+// DTD, and numeric ones. Any other '&' stands for itself.
+func unescape(b []byte) []byte {
+	if bytes.IndexByte(b, '&') < 0 {
+		return b
+	}
+	out := b[:0]
+	for i := 0; i < len(b); {
+		r, n := reference(b[i:])
+		if n == 0 {
+			out = append(out, b[i])
+			i++
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+		i += n
+	}
+	return out
+}
+
+// reference reads &name; at the start of b; n is its length, 0 if it is none.
+func reference(b []byte) (r rune, n int) {
+	if b[0] != '&' {
+		return 0, 0
+	}
+	end := bytes.IndexByte(b[:min(len(b), 12)], ';')
+	if end < 2 {
+		return 0, 0
+	}
+	name := string(b[1:end])
+	switch name {
+	case "amp":
+		return '&', end + 1
+	case "lt":
+		return '<', end + 1
+	case "gt":
+		return '>', end + 1
+	case "quot":
+		return '"', end + 1
+	case "apos":
+		return '\'', end + 1
+	}
+	if name[0] != '#' {
+		return 0, 0
+	}
+	base, digits := 10, name[1:]
+	if digits != "" && (digits[0] == 'x' || digits[0] == 'X') {
+		base, digits = 16, digits[1:]
+	}
+	// A reference is never shorter than the rune's UTF-8, so that unescape
+	// can write in place: &#1; is four octets, &#x10FFFF; ten.
+	v, err := strconv.ParseUint(digits, base, 21)
+	if err != nil || !utf8.ValidRune(rune(v)) || v == 0 {
+		return 0, 0
+	}
+	return rune(v), end + 1
+}
