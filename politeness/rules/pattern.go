@@ -107,7 +107,7 @@ func pathOf(target string, d Dialect) string {
 	if i := strings.IndexByte(target, '#'); i >= 0 {
 		target = target[:i]
 	}
-	if target == "" || target[0] == '?' {
+	if target == "" || target[0] != '/' {
 		target = "/" + target
 	}
 	return normal(target, d)
