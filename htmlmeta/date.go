@@ -1,0 +1,306 @@
+package htmlmeta
+
+import (
+	"strings"
+	"time"
+)
+
+// maxDate is the longest text that is tried as a date, in bytes.
+const maxDate = 128
+
+// parseDate reads a date as owners write it in unavailable_after: RFC 822,
+// 850 and 1123, asctime, ISO 8601, with or without weekday, seconds and
+// zone, the year in two or four digits. Without a zone it is UTC. What is
+// no date, such as the 31st of February, is !ok.
+func parseDate(s string) (time.Time, bool) {
+	if len(s) > maxDate {
+		return time.Time{}, false
+	}
+	if i := strings.IndexByte(s, '('); i >= 0 {
+		s = s[:i] // an RFC 822 comment at the end: "+0000 (UTC)"
+	}
+	p := dateParser{in: strings.Trim(s, asciiBlank+`"'.,`), month: -1, hour: -1}
+	for p.in != "" {
+		if !p.token() {
+			return time.Time{}, false
+		}
+	}
+	return p.time()
+}
+
+// dateParser reads a date word by word, in any order that is unambiguous.
+type dateParser struct {
+	in       string
+	numbers  [3]int // day and year; or year, month and day
+	digits   [3]int // how many digits each was written with
+	n        int
+	month    int // 1 to 12 where named, -1 where not
+	hour     int // -1: no time of day yet
+	min, sec int
+	zone     int // seconds east of UTC
+	zoned    bool
+	weekday  bool
+}
+
+// token reads the next word, number, time or zone.
+func (p *dateParser) token() bool {
+	switch c := p.in[0]; {
+	case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == ',':
+		p.in = p.in[1:]
+		return true
+	case isDigit(c):
+		return p.number()
+	case c == '+', c == '-' && p.complete():
+		return p.offset()
+	case c == '-':
+		p.in = p.in[1:]
+		return p.n > 0 && p.in != "" && p.in[0] != '-'
+	case isLetter(c):
+		return p.word()
+	}
+	return false
+}
+
+// complete says whether day, month and year are known, so that a sign begins
+// an offset and not the next part of the date.
+func (p *dateParser) complete() bool {
+	return p.n == 3 || p.n == 2 && p.month > 0
+}
+
+func (p *dateParser) number() bool {
+	n, width := leadingDigits(p.in)
+	if width > 0 && width < len(p.in) && p.in[width] == ':' {
+		return p.clock()
+	}
+	if width == 8 && p.n == 0 && p.month < 0 { // 20100625, ISO 8601 basic
+		p.numbers, p.digits, p.n = [3]int{n / 10000, n / 100 % 100, n % 100}, [3]int{4, 2, 2}, 3
+		p.in = p.in[width:]
+		return true
+	}
+	if width > 4 || width == 3 || p.complete() || p.n == len(p.numbers) {
+		return false
+	}
+	p.numbers[p.n], p.digits[p.n] = n, width
+	p.n++
+	p.in = trimOrdinal(p.in[width:])
+	return true
+}
+
+// trimOrdinal drops the "th" of "25th June".
+func trimOrdinal(s string) string {
+	if len(s) < 2 || len(s) > 2 && isLetter(s[2]) {
+		return s
+	}
+	switch strings.ToLower(s[:2]) {
+	case "st", "nd", "rd", "th":
+		return s[2:]
+	}
+	return s
+}
+
+// clock reads 15:00, 15:00:00 and 15:00:00.5; the fraction is dropped.
+func (p *dateParser) clock() bool {
+	if p.hour >= 0 {
+		return false
+	}
+	var part [3]int
+	for i := range part {
+		n, width := leadingDigits(p.in)
+		if width == 0 || width > 2 {
+			return false
+		}
+		part[i], p.in = n, p.in[width:]
+		if p.in == "" || p.in[0] != ':' || i == len(part)-1 {
+			break
+		}
+		p.in = p.in[1:]
+	}
+	if p.in != "" && (p.in[0] == '.' || p.in[0] == ':') {
+		_, width := leadingDigits(p.in[1:])
+		if p.in[0] == ':' || width == 0 {
+			return false
+		}
+		p.in = p.in[1+width:]
+	}
+	p.hour, p.min, p.sec = part[0], part[1], part[2]
+	return p.min < 60 && p.sec <= 60 && (p.hour < 24 || p.hour == 24 && p.min+p.sec == 0)
+}
+
+// offset reads +03, +0300 and +03:00.
+func (p *dateParser) offset() bool {
+	sign := 1
+	if p.in[0] == '-' {
+		sign = -1
+	}
+	n, width := leadingDigits(p.in[1:])
+	p.in = p.in[1+width:]
+	var hours, minutes int
+	switch width {
+	case 1, 2:
+		hours = n
+		if strings.HasPrefix(p.in, ":") {
+			minutes, width = leadingDigits(p.in[1:])
+			if width != 2 {
+				return false
+			}
+			p.in = p.in[3:]
+		}
+	case 4:
+		hours, minutes = n/100, n%100
+	default:
+		return false
+	}
+	if p.zoned && p.zone != 0 || hours > 15 || minutes > 59 || !p.complete() {
+		return false // "GMT+3" is one zone, "PST+3" none
+	}
+	p.zoned, p.zone = true, sign*(hours*3600+minutes*60)
+	return true
+}
+
+// word reads the name of a month, a weekday or a zone, T, Z, am and pm.
+func (p *dateParser) word() bool {
+	i := 0
+	for i < len(p.in) && isLetter(p.in[i]) {
+		i++
+	}
+	word := strings.ToLower(p.in[:i])
+	upper := word != p.in[:i] && strings.ToUpper(word) == p.in[:i]
+	p.in = p.in[i:]
+	switch {
+	case word == "t" && p.complete() && p.hour < 0:
+		return p.isoTime()
+	case word == "am", word == "pm":
+		return p.halfDay(word)
+	case monthOf(word) > 0 && p.month < 0:
+		p.month = monthOf(word)
+		p.in = strings.TrimPrefix(p.in, ".")
+		return true
+	case isWeekday(word) && !p.weekday:
+		p.weekday = true
+		p.in = strings.TrimPrefix(p.in, ".")
+		return true
+	}
+	return p.zoneName(word, upper)
+}
+
+// isoTime reads what follows the T: 15:00:00 goes on as usual, 150000 and
+// 1500 and 15 are the basic format.
+func (p *dateParser) isoTime() bool {
+	n, width := leadingDigits(p.in)
+	if width < len(p.in) && p.in[width] == ':' {
+		return true
+	}
+	switch width {
+	case 2:
+		p.hour = n
+	case 4:
+		p.hour, p.min = n/100, n%100
+	case 6:
+		p.hour, p.min, p.sec = n/10000, n/100%100, n%100
+	default:
+		return false
+	}
+	p.in = p.in[width:]
+	return p.hour < 24 && p.min < 60 && p.sec <= 60
+}
+
+func (p *dateParser) halfDay(word string) bool {
+	if p.hour < 1 || p.hour > 12 {
+		return false
+	}
+	p.hour %= 12
+	if word == "pm" {
+		p.hour += 12
+	}
+	return true
+}
+
+// zoneName takes in a zone. A name that nobody knows is UTC where it can
+// only be a zone: in capitals, behind a time of day.
+func (p *dateParser) zoneName(word string, upper bool) bool {
+	if p.zoned {
+		return false
+	}
+	east, known := zones[word]
+	if !known && !(upper && p.hour >= 0 && len(word) <= 5) {
+		return false
+	}
+	p.zoned, p.zone = true, east
+	return true
+}
+
+// time puts the parts together.
+func (p *dateParser) time() (time.Time, bool) {
+	year, month, day, digits := p.date()
+	if p.hour < 0 {
+		p.hour = 0
+	}
+	switch {
+	case digits == 0 || month < 1 || month > 12:
+		return time.Time{}, false
+	case digits <= 2 && year >= 69: // as POSIX and Go read two digits
+		year += 1900
+	case digits <= 2:
+		year += 2000
+	}
+	if t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC); year < 1900 || t.Day() != day {
+		return time.Time{}, false
+	}
+	t := time.Date(year, time.Month(month), day, p.hour, p.min, p.sec, 0, time.UTC)
+	return t.Add(-time.Duration(p.zone) * time.Second), true
+}
+
+// date says which number is what: "25 Jun 2010", "2010 Jun 25" or
+// "2010-06-25". Other numbers only, such as 06/07/10, are ambiguous.
+func (p *dateParser) date() (year, month, day, digits int) {
+	switch {
+	case p.month > 0 && p.n == 2 && p.digits[0] == 4:
+		return p.numbers[0], p.month, p.numbers[1], 4
+	case p.month > 0 && p.n == 2:
+		return p.numbers[1], p.month, p.numbers[0], p.digits[1]
+	case p.month < 0 && p.n == 3 && p.digits[0] == 4:
+		return p.numbers[0], p.numbers[1], p.numbers[2], 4
+	}
+	return 0, 0, 0, 0
+}
+
+// leadingDigits reads up to eight digits.
+func leadingDigits(s string) (n, width int) {
+	for width < len(s) && width < 9 && isDigit(s[width]) {
+		n = n*10 + int(s[width]-'0')
+		width++
+	}
+	return n, width
+}
+
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+const monthNames = "january february march april may june july august september october november december"
+
+func monthOf(word string) int {
+	if word == "sept" {
+		return 9
+	}
+	return nameOf(word, monthNames)
+}
+
+func isWeekday(word string) bool {
+	switch word {
+	case "tues", "wednes", "thur", "thurs":
+		return true
+	}
+	return nameOf(word, "monday tuesday wednesday thursday friday saturday sunday") > 0
+}
+
+// nameOf finds word, whole or as its first three letters, among names.
+func nameOf(word, names string) int {
+	i := 0
+	for name := range strings.FieldsSeq(names) {
+		i++
+		if word == name || word == name[:3] {
+			return i
+		}
+	}
+	return 0
+}

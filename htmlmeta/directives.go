@@ -1,0 +1,166 @@
+package htmlmeta
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Where a directive was found: Source.From.
+const (
+	FromHeader = "X-Robots-Tag"
+	FromMeta   = "meta"
+)
+
+// maxSources bounds what is remembered of a page that repeats itself; the
+// directives themselves are read to the end.
+const maxSources = 64
+
+// maxSourceText bounds the verbatim text kept of one line or tag, in bytes.
+const maxSourceText = 1024
+
+// Options says for whom a document is read. The zero value is nobody in
+// particular: only what is said to everybody counts.
+type Options struct {
+	// Agents are our product tokens, such as "curtsy". A directive addressed
+	// to one of them counts like one addressed to everybody.
+	Agents []string
+	// IgnoreRelNofollow lets links marked nofollow, ugc or sponsored be
+	// followed.
+	IgnoreRelNofollow bool
+}
+
+// Directives is what the owner asks: the sum of all headers and metas, the
+// stricter winning (a later "index" undoes no "noindex").
+type Directives struct {
+	Index      bool `json:"index"`
+	Follow     bool `json:"follow"`
+	Archive    bool `json:"archive"`
+	ImageIndex bool `json:"image_index"`
+	Translate  bool `json:"translate"`
+	// MaxSnippet is the longest snippet in characters: -1 is no limit, 0 none.
+	MaxSnippet int `json:"max_snippet"`
+	// UnavailableAfter is the earliest such time, in UTC; zero is never.
+	UnavailableAfter time.Time `json:"unavailable_after,omitzero"`
+	// Sources says where each directive that counts was found.
+	Sources []Source `json:"sources,omitempty"`
+}
+
+// Source is one directive as it was found.
+type Source struct {
+	Directive string `json:"directive"`       // "noindex", "max-snippet:20"
+	From      string `json:"from"`            // FromHeader or FromMeta
+	Agent     string `json:"agent,omitempty"` // whom it names; "" is everybody
+	Text      string `json:"text"`            // the header line or the content attribute
+}
+
+// Unrestricted is what a document without directives asks: nothing.
+func Unrestricted() Directives {
+	return Directives{Index: true, Follow: true, Archive: true, ImageIndex: true, Translate: true, MaxSnippet: -1}
+}
+
+// ReadDirectives reads what a response header alone says: all there is for a
+// PDF, an image or a redirect.
+func ReadDirectives(h http.Header, o Options) Directives {
+	d := Unrestricted()
+	for _, line := range h[http.CanonicalHeaderKey(FromHeader)] {
+		d.readHeader(line, o)
+	}
+	return d
+}
+
+// readHeader reads one X-Robots-Tag line. Lines are never joined: an agent
+// holds to the end of its own line.
+func (d *Directives) readHeader(line string, o Options) {
+	l := list{to: d, opts: o, from: FromHeader, text: line, agents: true, ours: true}
+	l.read(line)
+}
+
+// readMeta reads one meta tag, if its name is for us.
+func (d *Directives) readMeta(name, content string, o Options) {
+	name = strings.Trim(name, asciiBlank)
+	if !strings.EqualFold(name, "robots") && !o.names(name) {
+		return
+	}
+	l := list{to: d, opts: o, from: FromMeta, text: content, ours: true}
+	if !strings.EqualFold(name, "robots") {
+		l.agent = name
+	}
+	l.read(content)
+}
+
+// names says whether token is one of our own.
+func (o Options) names(token string) bool {
+	if token == "" || token == "*" {
+		return false
+	}
+	for _, a := range o.Agents {
+		if strings.EqualFold(a, token) {
+			return true
+		}
+	}
+	return false
+}
+
+// everybody says whether a header names all robots.
+func everybody(token string) bool {
+	return token == "" || token == "*" || strings.EqualFold(token, "robots")
+}
+
+// apply takes in one directive without a value and says whether it is known.
+func (d *Directives) apply(word string) bool {
+	switch word {
+	case "noindex":
+		d.Index = false
+	case "nofollow":
+		d.Follow = false
+	case "none":
+		d.Index, d.Follow = false, false
+	case "noarchive", "nocache":
+		d.Archive = false
+	case "nosnippet":
+		d.MaxSnippet = 0
+	case "noimageindex":
+		d.ImageIndex = false
+	case "notranslate":
+		d.Translate = false
+	default:
+		return false
+	}
+	return true
+}
+
+// limitSnippet takes in a max-snippet value; the least counts.
+func (d *Directives) limitSnippet(value string) bool {
+	if value == "" || strings.Trim(value, "0123456789") != "" {
+		return false // -1 is no limit; anything else is no number
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return false // more than an int holds is no limit either
+	}
+	if d.MaxSnippet < 0 || n < d.MaxSnippet {
+		d.MaxSnippet = n
+	}
+	return true
+}
+
+// endAt takes in an unavailable_after time; the earliest counts.
+func (d *Directives) endAt(t time.Time) {
+	if d.UnavailableAfter.IsZero() || t.Before(d.UnavailableAfter) {
+		d.UnavailableAfter = t
+	}
+}
+
+// note remembers where a directive came from.
+func (d *Directives) note(s Source) {
+	if len(d.Sources) >= maxSources {
+		return
+	}
+	if len(s.Text) > maxSourceText {
+		s.Text = strings.ToValidUTF8(s.Text[:maxSourceText], "")
+	}
+	s.Text = strings.Clone(s.Text)
+	d.Sources = append(d.Sources, s)
+}

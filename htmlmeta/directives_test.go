@@ -1,0 +1,294 @@
+package htmlmeta
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+// fact is one line of testdata/page.jsonl: what a page with these headers and
+// metas asks of an agent.
+type fact struct {
+	ID, Agent, Source, Note string
+	Headers                 [][2]string
+	Meta                    []struct{ Name, Content string }
+	HTML                    string
+	Index, Follow, Archive  bool
+	Snippet                 bool
+	MaxSnippet              *int       `json:"max_snippet"`
+	ImageIndex              bool       `json:"image_index"`
+	Translate               bool       `json:"translate"`
+	UnavailableAfter        *time.Time `json:"unavailable_after"`
+}
+
+func (f fact) page() Page {
+	h := http.Header{"Content-Type": {"text/html"}}
+	for _, line := range f.Headers {
+		h.Add(line[0], line[1])
+	}
+	doc := f.HTML
+	for _, m := range f.Meta {
+		doc += fmt.Sprintf("<meta name=\"%s\" content=\"%s\">\n", html.EscapeString(m.Name), html.EscapeString(m.Content))
+	}
+	return Page{URL: weburl.MustParse("http://example.com/"), Header: h, Body: []byte(doc)}
+}
+
+// TestFacts reads every fact of the seeds on directives.
+func TestFacts(t *testing.T) {
+	file, err := os.Open("testdata/page.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		var f fact
+		if err := json.Unmarshal(lines.Bytes(), &f); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(f.ID+" "+f.Source, func(t *testing.T) {
+			check(t, Read(f.page(), Options{Agents: []string{f.Agent}}).Directives, f)
+		})
+	}
+}
+
+func check(t *testing.T, d Directives, f fact) {
+	t.Helper()
+	want := Directives{Index: f.Index, Follow: f.Follow, Archive: f.Archive, ImageIndex: f.ImageIndex, Translate: f.Translate, MaxSnippet: -1}
+	if f.MaxSnippet != nil {
+		want.MaxSnippet = *f.MaxSnippet
+	}
+	if f.UnavailableAfter != nil {
+		want.UnavailableAfter = *f.UnavailableAfter
+	}
+	got := d
+	got.Sources = nil
+	if fmt.Sprint(got) != fmt.Sprint(want) || f.Snippet != (d.MaxSnippet != 0) {
+		t.Errorf("%s\n got %+v\nwant %+v", f.Note, got, want)
+	}
+}
+
+// brief writes directives as "noindex nofollow max-snippet=5".
+func brief(d Directives) string {
+	var b []string
+	add := func(no bool, s string) {
+		if no {
+			b = append(b, s)
+		}
+	}
+	add(!d.Index, "noindex")
+	add(!d.Follow, "nofollow")
+	add(!d.Archive, "noarchive")
+	add(!d.ImageIndex, "noimageindex")
+	add(!d.Translate, "notranslate")
+	add(d.MaxSnippet >= 0, fmt.Sprintf("max-snippet=%d", d.MaxSnippet))
+	add(!d.UnavailableAfter.IsZero(), "until="+d.UnavailableAfter.Format(time.RFC3339))
+	return strings.Join(b, " ")
+}
+
+func TestHeaderLines(t *testing.T) {
+	for _, c := range []struct{ lines, want string }{
+		{"noindex", "noindex"},
+		{"NoIndex , NOFOLLOW", "noindex nofollow"},
+		{"noindex nofollow", "noindex nofollow"},
+		{"noindex;nofollow", "noindex nofollow"},
+		{"noindex\tnofollow;;,noarchive", "noindex nofollow noarchive"},
+		{"nocache", "noarchive"},
+		{"none", "noindex nofollow"},
+		{"noindex, index, follow, all", "noindex"},
+		{"indexifembedded", ""},
+		{"noindex, indexifembedded", "noindex"},
+		{"", ""},
+		{",,,", ""},
+		{"foo, bar: , noindexx", ""},
+
+		// values
+		{"max-snippet:20", "max-snippet=20"},
+		{"max-snippet: 20, max-snippet:5", "max-snippet=5"},
+		{"max-snippet : 20", "max-snippet=20"},
+		{"max-snippet:-1", ""},
+		{"max-snippet:-1, nosnippet", "max-snippet=0"},
+		{"nosnippet, max-snippet:50", "max-snippet=0"},
+		{"max-snippet:x", ""},
+		{"max-snippet:", ""},
+		{"max-snippet:99999999999999999999", ""},
+		{"max-image-preview:none", ""},
+		{"max-image-preview: none, noarchive", "noarchive"},
+		{"max-video-preview:0, nofollow", "nofollow"},
+		{"max-snippet:20 noindex", "noindex max-snippet=20"},
+		{"noindex max-snippet:20", "noindex max-snippet=20"},
+
+		// agents
+		{"curtsy: noindex", "noindex"},
+		{"CURTSY:noindex,nofollow", "noindex nofollow"},
+		{"otherbot: noindex", ""},
+		{"otherbot: noindex, nofollow", ""},
+		{"noarchive, otherbot: noindex, nofollow", "noarchive"},
+		{"otherbot: noindex, curtsy: nofollow, noarchive", "nofollow noarchive"},
+		{"otherbot: noindex, *: nofollow", "nofollow"},
+		{"otherbot: noindex, robots: nofollow", "nofollow"},
+		{"otherbot: noindex, : nofollow", "nofollow"},
+		{"curtsybot: noindex", ""},
+		{"curt: noindex", ""},
+		{"curtsy : noindex", "noindex"},
+		{"otherbot: max-snippet:5", ""},
+		{"otherbot: unavailable_after: 25 Jun 2010 15:00:00 PST", ""},
+		{"curtsy: unavailable_after: 25 Jun 2010 15:00:00 PST", "until=2010-06-25T23:00:00Z"},
+		{"curtsy: max-snippet:5, otherbot: noindex", "max-snippet=5"},
+		{"noindex otherbot: nofollow", "noindex"},
+		{"otherbot: noindex\nnofollow", "nofollow"}, // lines do not lend agents
+
+		// dates in lists
+		{"unavailable_after: 25 Jun 2010 15:00:00 PST, noindex", "noindex until=2010-06-25T23:00:00Z"},
+		{"unavailable_after: Friday, 25-Jun-10 15:00:00 PST, noindex", "noindex until=2010-06-25T23:00:00Z"},
+		{"noarchive, unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT", "noarchive until=2010-06-25T15:00:00Z"},
+		{"unavailable_after: 2010-06-25T15:00:00+02:00, nofollow", "nofollow until=2010-06-25T13:00:00Z"},
+		{"unavailable_after: June 25, 2010, nofollow", "nofollow until=2010-06-25T00:00:00Z"},
+		{"unavailable_after: never, noindex", "noindex"},
+		{"unavailable_after: , noindex", "noindex"},
+		{"unavailable_after: 25 Jun 2012\nunavailable_after: 2010-06-25\nunavailable_after: 25 Jun 2011", "until=2010-06-25T00:00:00Z"},
+		{"unavailable_after: 25 Jun 2010 15:00:00 PST noindex", "noindex until=2010-06-25T23:00:00Z"},
+		{"otherbot: unavailable_after: Friday, 25-Jun-10 15:00:00 PST, noindex", ""},
+		{"UNAVAILABLE_AFTER: 2010-06-25", "until=2010-06-25T00:00:00Z"},
+		{"unavailable after: 27 Jun 2015 15:00 PST, noindex", "noindex"},
+	} {
+		h := http.Header{"X-Robots-Tag": strings.Split(c.lines, "\n")}
+		if got := brief(ReadDirectives(h, Options{Agents: []string{"curtsy"}})); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.lines, got, c.want)
+		}
+	}
+}
+
+func TestMetaPlaces(t *testing.T) {
+	const robots = `<meta name="robots" content="noindex">`
+	for _, c := range []struct{ name, html, want string }{
+		{"in the head", "<head>" + robots, "noindex"},
+		{"in the body", "<body><div>" + robots, "noindex"},
+		{"in noscript", "<noscript>" + robots + "</noscript>", "noindex"},
+		{"behind the end", "</body></html>" + robots, "noindex"},
+		{"in a comment", "<!-- " + robots + " -->", ""},
+		{"behind an empty comment", "<!-->" + robots + " -->", "noindex"},
+		{"in a comment that never ends", "<!-- " + robots, ""},
+		{"in a script", "<script>'" + robots + "'</script>", ""},
+		{"in a script's comment", "<script><!-- <script></script>" + robots + "--></script>", ""},
+		{"in a style", "<style>" + robots + "</style>", ""},
+		{"in a textarea", "<textarea>" + robots + "</textarea>", ""},
+		{"in a title", "<title>" + robots + "</title>", ""},
+		{"in a title in svg", "<svg><title>" + robots + "</title></svg>", "noindex"},
+		{"in xmp", "<xmp>" + robots + "</xmp>", ""},
+		{"in an iframe", "<iframe>" + robots + "</iframe>", ""},
+		{"in a template", "<template>" + robots + "</template>", ""},
+		{"behind a template", "<template></template>" + robots, "noindex"},
+		{"in CDATA, which HTML has not", "<![CDATA[>" + robots + "]]>", "noindex"},
+		{"in CDATA in svg", "<svg><![CDATA[>" + robots + "]]></svg>", ""},
+		{"behind plaintext", "<plaintext>" + robots, ""},
+		{"in an attribute", "<p title='" + robots + "'>", ""},
+		{"behind a self-closing script in svg", "<svg><script href=x /></svg>" + robots, "noindex"},
+		{"in a srcdoc", "<iframe srcdoc='" + robots + "'></iframe>", ""},
+
+		{"no quotes, any case", "<META CONTENT=NoIndex NAME=ROBOTS>", "noindex"},
+		{"blanks round the name", `<meta name=" robots&#10;" content=noindex>`, "noindex"},
+		{"entities", `<meta name="&#114;obots" content="no&#x69;ndex">`, "noindex"},
+		{"our name", `<meta name=Curtsy content=noindex>`, "noindex"},
+		{"another's name", `<meta name=googlebot content=noindex>`, ""},
+		{"part of our name", `<meta name=curtsybot content=noindex>`, ""},
+		{"no name", `<meta content=noindex>`, ""},
+		{"no content", `<meta name=robots>`, ""},
+		{"property is no name", `<meta property=robots content=noindex>`, ""},
+		{"first of duplicates", `<meta name=robots name=x content=noindex content=nofollow>`, "noindex"},
+		{"second of duplicates", `<meta name=x name=robots content=noindex>`, ""},
+		{"slash between attributes", `<meta/name='robots'/content='noindex'/>`, "noindex"},
+		{"metas add up", `<meta name=robots content=nofollow><meta name=curtsy content=noarchive><meta name=robots content="index,follow">`, "nofollow noarchive"},
+		{"a cut tag", `<meta name=robots content="noindex`, ""},
+	} {
+		p := Page{Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(c.html)}
+		if got := brief(Read(p, Options{Agents: []string{"curtsy"}}).Directives); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestSources(t *testing.T) {
+	p := Page{
+		Header: http.Header{"X-Robots-Tag": {"noindex, otherbot: nofollow", "curtsy: max-snippet:20"}},
+		Body:   []byte(`<meta name="robots" content="none, noodp">`),
+	}
+	got := Read(p, Options{Agents: []string{"curtsy"}}).Directives.Sources
+	want := []Source{
+		{"noindex", FromHeader, "", "noindex, otherbot: nofollow"},
+		{"max-snippet:20", FromHeader, "curtsy", "curtsy: max-snippet:20"},
+		{"none", FromMeta, "", "none, noodp"},
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestDates(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"25 Jun 2010 15:00:00 PST", "2010-06-25T23:00:00Z"},
+		{"25 Jun 2010 15:00:00 PDT", "2010-06-25T22:00:00Z"},
+		{"25 Jun 2010 15:00:00 EST", "2010-06-25T20:00:00Z"},
+		{"25 Jun 2010 15:00:00 EDT", "2010-06-25T19:00:00Z"},
+		{"25 Jun 2010 15:00:00 CST", "2010-06-25T21:00:00Z"},
+		{"25 Jun 2010 15:00:00 CET", "2010-06-25T14:00:00Z"},
+		{"25 Jun 2010 15:00:00 MSK", "2010-06-25T12:00:00Z"},
+		{"25 Jun 2010 15:00 PST", "2010-06-25T23:00:00Z"},
+		{"25 Jun 2010 15:00:00", "2010-06-25T15:00:00Z"},
+		{"25 Jun 2010", "2010-06-25T00:00:00Z"},
+		{"25-Jun-2010", "2010-06-25T00:00:00Z"},
+		{"25-Jun-10 15:00:00 PST", "2010-06-25T23:00:00Z"},
+		{"25 Jun 10 15:00 GMT", "2010-06-25T15:00:00Z"},
+		{"25 Jun 99 15:00 GMT", "1999-06-25T15:00:00Z"},
+		{"Friday, 25-Jun-10 15:00:00 UTC", "2010-06-25T15:00:00Z"},
+		{"Fri, 25 Jun 2010 15:00:00 GMT", "2010-06-25T15:00:00Z"},
+		{"Fri, 25 Jun 2010 15:00:00 +0300", "2010-06-25T12:00:00Z"},
+		{"Fri, 25 Jun 2010 15:00:00 -0730 (PST)", "2010-06-25T22:30:00Z"},
+		{"Fri 25 Jun 2010 15:00:00 GMT+3", "2010-06-25T12:00:00Z"},
+		{"Fri Jun 25 15:00:00 2010", "2010-06-25T15:00:00Z"},
+		{"Fri Jun  5 15:00:00 2010", "2010-06-05T15:00:00Z"},
+		{"Fri Jun 25 15:00:00 PST 2010", "2010-06-25T23:00:00Z"},
+		{"June 25, 2010 3:00 PM PST", "2010-06-25T23:00:00Z"},
+		{"12:30 AM 25 June 2010", "2010-06-25T00:30:00Z"},
+		{"25th June 2010", "2010-06-25T00:00:00Z"},
+		{"2010-06-25", "2010-06-25T00:00:00Z"},
+		{"2010-06-25T15:00:00Z", "2010-06-25T15:00:00Z"},
+		{"2010-06-25T15:00:00.123Z", "2010-06-25T15:00:00Z"},
+		{"2010-06-25t15:00z", "2010-06-25T15:00:00Z"},
+		{"2010-06-25T15:00:00-08:00", "2010-06-25T23:00:00Z"},
+		{"2010-06-25 15:00:00 +03:00", "2010-06-25T12:00:00Z"},
+		{"2010-06-25 15:00:00+03", "2010-06-25T12:00:00Z"},
+		{"2010-06-25 15:00:00 PST", "2010-06-25T23:00:00Z"},
+		{"2010-06-25 15:00", "2010-06-25T15:00:00Z"},
+		{"20100625T150000Z", "2010-06-25T15:00:00Z"},
+		{"2010-06-25T24:00:00Z", "2010-06-26T00:00:00Z"},
+		{"25 jun 2010 15:00:00 pst", "2010-06-25T23:00:00Z"},
+		{" 25  Jun\t2010 ", "2010-06-25T00:00:00Z"},
+		{"25 Sept 2010", "2010-09-25T00:00:00Z"},
+		{"29 Feb 2012", "2012-02-29T00:00:00Z"},
+		{"25 Jun 2010 15:00:00 XYZ", "2010-06-25T15:00:00Z"},
+
+		{"", ""}, {"soon", ""}, {"Friday", ""}, {"25 Jun", ""}, {"2010", ""}, {"2010-06", ""},
+		{"31 Feb 2010", ""}, {"29 Feb 2011", ""}, {"2010-13-01", ""}, {"0 Jun 2010", ""},
+		{"25 Jun 2010 25:00", ""}, {"25 Jun 2010 15:60", ""}, {"25 Jun 2010 15:00:61", ""},
+		{"06/25/2010", ""}, {"25.06.2010", ""}, {"25 Foo 2010", ""}, {"-25 Jun 2010", ""},
+		{"15:00:00 PST", ""}, {"25 Jun 2010 15:00 maybe later", ""}, {"1277478000", ""},
+		{"99999999999999999999 Jun 2010", ""},
+	} {
+		got := ""
+		if tm, ok := parseDate(c.in); ok {
+			got = tm.Format(time.RFC3339)
+		}
+		if got != c.want {
+			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
+		}
+	}
+}

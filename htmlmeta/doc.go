@@ -1,0 +1,17 @@
+// Package htmlmeta answers: what does this document say? It reads the
+// directives its owner gave to crawlers (meta robots, X-Robots-Tag), the
+// links it holds, its base, canonical URL, title, language and charset.
+//
+// The way of a page through Read:
+//
+//	scan      scanner.go finds the tags that matter, by offsets, in one pass
+//	charset   charset.go: BOM, header, meta, UTF-8, else detected
+//	tree      tree.go makes a small html.Node tree of those tags only
+//	select    goquery selects metas, base, title and links in that tree
+//	resolve   links.go makes URLs of the references, each once
+//
+// Where links are is one table (places.go); the scanner keeps the offsets of
+// every attribute value in the source, so that a rewriter may replace just
+// these bytes. Nothing here does I/O, fails or panics; work and memory are
+// linear in the document and its links are bounded by MaxLinks.
+package htmlmeta

@@ -1,0 +1,66 @@
+package htmlmeta
+
+import (
+	"html"
+	"strings"
+	"unicode/utf8"
+)
+
+// appendUnescaped appends the value of an attribute with its character
+// references decoded (HTML §13.2.5.72 and after): a name without semicolon
+// counts only if neither '=' nor a letter or digit follows it, so that
+// "?a=1&copy=2" stays.
+func appendUnescaped(dst []byte, s string) []byte {
+	for {
+		i := strings.IndexByte(s, '&')
+		if i < 0 {
+			return append(dst, s...)
+		}
+		dst = append(dst, s[:i]...)
+		s = s[i:]
+		n := referenceLength(s)
+		dst = appendReference(dst, s[:n], s[n:])
+		s = s[n:]
+	}
+}
+
+// referenceLength gives the length of what may be a character reference at
+// the start of s, its semicolon included.
+func referenceLength(s string) int {
+	n := 1
+	if n < len(s) && s[n] == '#' {
+		n++
+	}
+	for n < len(s) && (isLetter(s[n]) || isDigit(s[n])) {
+		n++
+	}
+	if s[1:n] != "" && n < len(s) && s[n] == ';' {
+		n++
+	}
+	return n
+}
+
+// longestReference is more than the longest name there is, in bytes.
+const longestReference = 64
+
+func appendReference(dst []byte, ref, after string) []byte {
+	switch {
+	case ref == "&amp;":
+		return append(dst, '&')
+	case len(ref) > 2 && ref[1] == '#':
+		return append(dst, html.UnescapeString(ref)...)
+	case len(ref) < 3 || len(ref) > longestReference:
+		return append(dst, ref...)
+	}
+	got := html.UnescapeString(ref)
+	if strings.HasSuffix(ref, ";") {
+		if got == ref || strings.HasSuffix(got, ";") && ref != "&semi;" {
+			return append(dst, ref...) // only its start is a name
+		}
+		return append(dst, got...)
+	}
+	if strings.HasPrefix(after, "=") || utf8.RuneCountInString(got) != 1 {
+		return append(dst, ref...)
+	}
+	return append(dst, got...)
+}

@@ -1,0 +1,216 @@
+package htmlmeta
+
+// form is how an attribute holds its links.
+type form uint8
+
+const (
+	noLink   form = iota
+	oneURL        // one reference: href, src
+	srcset        // image candidates: HTML §4.8.4.2.1
+	cssStyle      // declarations with url()
+	document      // a whole document: srcdoc
+	refresh       // a meta's content, where it is a refresh
+	param         // a param's value, where its name says it is a URL
+	archives      // applet: references separated by commas, relative to codebase
+	linkHref      // a link element's href: what it is, its rel says
+	aside         // no link: read for the sake of the others, or a directive
+)
+
+// place is one row of the table: this attribute of this tag holds links.
+type place struct {
+	tag, attr string // tag "*" is every tag
+	form      form
+	kind      LinkKind
+}
+
+// places says where links are in HTML, XHTML and SVG. Reading and rewriting
+// both go by this table. Links in style sheets are in css.go, those in
+// response headers in linkheader.go.
+var places = []place{
+	// links to pages
+	{"a", "href", oneURL, Navigation},
+	{"a", "xlink:href", oneURL, Navigation},
+	{"area", "href", oneURL, Navigation},
+	{"meta", "content", refresh, Navigation},
+	{"img", "longdesc", oneURL, Navigation},
+	{"frame", "longdesc", oneURL, Navigation},
+	{"iframe", "longdesc", oneURL, Navigation},
+
+	// what a link element is, its rel says (see linkKind)
+	{"link", "href", linkHref, Requisite},
+	{"link", "imagesrcset", srcset, Requisite},
+	{"link", "xlink:href", linkHref, Requisite},
+
+	// documents within the document
+	{"iframe", "src", oneURL, Requisite},
+	{"iframe", "srcdoc", document, Requisite},
+	{"frame", "src", oneURL, Requisite},
+	{"object", "data", oneURL, Requisite},
+	{"embed", "src", oneURL, Requisite},
+	{"applet", "archive", archives, Requisite},
+	{"applet", "code", archives, Requisite},
+	{"applet", "object", archives, Requisite},
+	{"param", "value", param, Requisite},
+
+	// pictures, sound, video
+	{"img", "src", oneURL, Requisite},
+	{"img", "srcset", srcset, Requisite},
+	{"img", "lowsrc", oneURL, Requisite},
+	{"img", "dynsrc", oneURL, Requisite},
+	{"image", "src", oneURL, Requisite}, // HTML reads <image> as <img>
+	{"image", "srcset", srcset, Requisite},
+	{"input", "src", oneURL, Requisite},
+	{"source", "src", oneURL, Requisite},
+	{"source", "srcset", srcset, Requisite},
+	{"video", "src", oneURL, Requisite},
+	{"video", "poster", oneURL, Requisite},
+	{"audio", "src", oneURL, Requisite},
+	{"track", "src", oneURL, Requisite},
+	{"bgsound", "src", oneURL, Requisite},
+
+	// scripts and styles
+	{"script", "src", oneURL, Requisite},
+	{"script", "href", oneURL, Requisite}, // in SVG
+	{"*", "style", cssStyle, Requisite},
+	{"html", "manifest", oneURL, Requisite},
+
+	// backgrounds
+	{"body", "background", oneURL, Requisite},
+	{"table", "background", oneURL, Requisite},
+	{"thead", "background", oneURL, Requisite},
+	{"tbody", "background", oneURL, Requisite},
+	{"tfoot", "background", oneURL, Requisite},
+	{"tr", "background", oneURL, Requisite},
+	{"td", "background", oneURL, Requisite},
+	{"th", "background", oneURL, Requisite},
+
+	// SVG
+	{"image", "href", oneURL, Requisite},
+	{"use", "href", oneURL, Requisite},
+	{"feimage", "href", oneURL, Requisite},
+	{"pattern", "href", oneURL, Requisite},
+	{"textpath", "href", oneURL, Requisite},
+	{"mpath", "href", oneURL, Requisite},
+	{"lineargradient", "href", oneURL, Requisite},
+	{"radialgradient", "href", oneURL, Requisite},
+	{"*", "xlink:href", oneURL, Requisite},
+
+	// what scripts load later
+	{"*", "data-src", oneURL, Requisite},
+	{"*", "data-srcset", srcset, Requisite},
+	{"img", "data-original", oneURL, Requisite},
+	{"img", "data-lazy-src", oneURL, Requisite},
+	{"img", "data-lazy-srcset", srcset, Requisite},
+	{"source", "data-lazy-srcset", srcset, Requisite},
+
+	// where forms go: a crawler sends none, a mirror rewrites them
+	{"form", "action", oneURL, Form},
+	{"button", "formaction", oneURL, Form},
+	{"input", "formaction", oneURL, Form},
+
+	// attributes that other rows and the directives need
+	{"a", "rel", aside, 0},
+	{"area", "rel", aside, 0},
+	{"form", "rel", aside, 0},
+	{"link", "rel", aside, 0},
+	{"link", "as", aside, 0},
+	{"applet", "codebase", aside, 0},
+	{"param", "name", aside, 0},
+	{"meta", "name", aside, 0},
+	{"meta", "http-equiv", aside, 0},
+	{"meta", "charset", aside, 0},
+	{"base", "href", aside, 0},
+	{"html", "lang", aside, 0},
+	{"html", "xml:lang", aside, 0},
+}
+
+// otherTags are tags without a place of their own whose content is special.
+var otherTags = []string{
+	"title", "style", "template", "textarea", "xmp", "noembed", "noframes", "plaintext", "svg", "math",
+}
+
+// Numbers of the tags and attributes that code asks for by name.
+var (
+	tagNames  = newNames(tagList())
+	attrNames = newNames(attrList())
+
+	tagBase, tagHTML, tagLink, tagMeta = tagNames.of("base"), tagNames.of("html"), tagNames.of("link"), tagNames.of("meta")
+	tagStyle, tagTitle, tagTemplate    = tagNames.of("style"), tagNames.of("title"), tagNames.of("template")
+	tagScript, tagIframe, tagPlaintext = tagNames.of("script"), tagNames.of("iframe"), tagNames.of("plaintext")
+	tagSVG, tagMath                    = tagNames.of("svg"), tagNames.of("math")
+	attrHref, attrRel                  = attrNames.of("href"), attrNames.of("rel")
+
+	placeOf = placeTable()
+	rawText = rawTextTags()
+)
+
+func tagList() []string {
+	var list []string
+	for _, p := range places {
+		if p.tag != "*" {
+			list = addName(list, p.tag)
+		}
+	}
+	for _, t := range otherTags {
+		list = addName(list, t)
+	}
+	return list
+}
+
+func attrList() []string {
+	var list []string
+	for _, p := range places {
+		list = addName(list, p.attr)
+	}
+	return list
+}
+
+func addName(list []string, s string) []string {
+	for _, have := range list {
+		if have == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+const (
+	maxTags  = 64
+	maxAttrs = 64 // one bit each in attrSet
+)
+
+// placeTable is places by number: placeOf[tag][attr] is the row's index plus
+// one, or 0 where nothing is.
+func placeTable() *[maxTags][maxAttrs]uint8 {
+	if len(tagNames.list) > maxTags || len(attrNames.list) > maxAttrs {
+		panic("htmlmeta: too many names")
+	}
+	t := new([maxTags][maxAttrs]uint8)
+	for i, p := range places {
+		if p.tag == "*" {
+			for tag := range t {
+				setPlace(t, name(tag), p.attr, i)
+			}
+		}
+	}
+	for i, p := range places {
+		if p.tag != "*" {
+			setPlace(t, tagNames.of(p.tag), p.attr, i)
+		}
+	}
+	return t
+}
+
+func setPlace(t *[maxTags][maxAttrs]uint8, tag name, attr string, row int) {
+	t[tag][attrNames.of(attr)] = uint8(row + 1)
+}
+
+// rawTextTags are those whose content is no markup (HTML §13.2.6: RCDATA,
+// RAWTEXT and script data). noscript is not among them: we run no scripts.
+func rawTextTags() *[maxTags]bool {
+	t := new([maxTags]bool)
+	for _, s := range []string{"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext"} {
+		t[tagNames.of(s)] = true
+	}
+	return t
+}

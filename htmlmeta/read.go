@@ -1,0 +1,392 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"hash/maphash"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/net/html"
+	"golang.org/x/text/encoding"
+
+	"curtsy/internal/weburl"
+)
+
+// Page is a response as it is read.
+type Page struct {
+	URL    weburl.URL  // where it came from; references are relative to it
+	Header http.Header // the response header; nil is none
+	// Body is the body without content codings, maybe cut at a limit. It is
+	// not changed, and nothing of the Document points into it.
+	Body []byte
+}
+
+// Document is what a page says.
+type Document struct {
+	Kind       Kind
+	Directives Directives
+	// Links are in the order of the document, those of headers first, each
+	// URL once for each LinkKind.
+	Links   []Link
+	Capped  bool // there were more than MaxLinks
+	Skipped Skipped
+
+	Base      weburl.URL // of the base element; zero if there is none
+	Canonical weburl.URL // zero if none is named
+
+	Title, Lang, Charset string
+}
+
+// maxInner bounds how deep a srcdoc in a srcdoc is read.
+const maxInner = 3
+
+// Read reads a page. It never fails: what cannot be read is not there. It
+// may be called from any number of goroutines.
+func Read(p Page, o Options) Document {
+	r := readers.Get().(*reader)
+	defer r.free()
+	r.doc.Directives = ReadDirectives(p.Header, o)
+	r.links.opts, r.links.base = o, p.URL
+	r.read(p)
+	r.doc.Links, r.doc.Capped, r.doc.Skipped = r.links.list, r.links.capped || r.found.cut, r.links.skip
+	return r.doc
+}
+
+// reader holds what is used again from page to page.
+type reader struct {
+	doc   Document
+	links linkSet
+	scan  scanner
+	found elements
+	tree  tree
+	inner int // how deep in srcdoc
+	dec   *encoding.Decoder
+}
+
+var readers = sync.Pool{New: func() any {
+	r := new(reader)
+	r.links.seed, r.found.seed = maphash.MakeSeed(), maphash.MakeSeed()
+	return r
+}}
+
+func (r *reader) free() {
+	r.doc, r.dec, r.inner = Document{}, nil, 0
+	r.links.known.clear()
+	r.links = linkSet{known: r.links.known, seed: r.links.seed}
+	r.scan = scanner{tag: tag{attrs: trimmed(r.scan.tag.attrs)}}
+	r.found.reset()
+	readers.Put(r)
+}
+
+func (r *reader) read(p Page) {
+	code := codeByHeader(p.Header, p.Body)
+	body := p.Body
+	if code.wide() {
+		body = decodeAll(code, body)
+	}
+	kind, asXML := kindOf(p.Header, body)
+	r.doc.Kind = kind
+	r.readHeader(p.Header)
+	switch kind {
+	case HTML, XML:
+		r.readMarkup(body, code, asXML || kind == XML)
+	case CSS:
+		r.readCSS(body, code)
+	default:
+		r.doc.Charset = code.name
+	}
+	if r.doc.Lang == "" {
+		r.doc.Lang = firstLang(p.Header.Get("Content-Language"))
+	}
+}
+
+// readHeader reads the links of the Link and Refresh headers. They are
+// relative to the page's URL, whatever its base (RFC 8288 §3.2).
+func (r *reader) readHeader(h http.Header) {
+	for _, line := range h["Link"] {
+		eachHeaderLink(line, func(l headerLink) {
+			if l.anchored {
+				return
+			}
+			rel := relWords(l.rel)
+			r.links.add(l.target, Link{Tag: "header", Attr: "Link", Rel: rel, Kind: linkKind(rel, l.as), NoFollow: r.links.nofollow(rel)})
+			r.canonical(rel, l.target)
+		})
+	}
+	for _, line := range h["Refresh"] {
+		if url, ok := parseRefresh(line); ok {
+			r.links.add(line[url.from:url.to], Link{Tag: "header", Attr: "Refresh", Kind: Navigation})
+		}
+	}
+}
+
+// canonical takes in a link whose rel may be canonical; the first counts.
+func (r *reader) canonical(rel, href string) {
+	if !r.doc.Canonical.IsZero() || !hasWord(rel, "canonical") || strings.Trim(href, asciiBlank) == "" {
+		return
+	}
+	if u, err := r.links.resolve(href); err == nil {
+		r.doc.Canonical = u
+	}
+}
+
+func (r *reader) readCSS(body []byte, code textCode) {
+	if !code.known() {
+		code = codeByMeta(cssCharset(body))
+	}
+	if !code.known() {
+		code = utf8Code
+	}
+	r.doc.Charset = code.name
+	if code.enc != nil && !code.wide() {
+		body = decodeAll(code, body)
+	}
+	r.links.addCSS(bytes.TrimPrefix(body, []byte(bomUTF8)), Link{Tag: "css", Kind: Requisite})
+}
+
+// cssCharset reads @charset "x"; at the start (CSS Syntax §3.2).
+func cssCharset(body []byte) string {
+	rest, ok := bytes.CutPrefix(body, []byte(`@charset "`))
+	if !ok {
+		return ""
+	}
+	label, _, ok := bytes.Cut(rest[:min(len(rest), 100)], []byte(`";`))
+	if !ok {
+		return ""
+	}
+	return string(label)
+}
+
+// readMarkup scans, builds the small tree, and selects in it.
+func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
+	body = r.scanAll(body, &code, xml)
+	r.doc.Charset = code.name
+	r.setCode(code)
+	doc := r.tree.build(&r.found, body, r.decode)
+	head := doc.FindMatcher(selHead)
+	r.readBase(head)
+	r.readHead(head)
+	for _, n := range doc.FindMatcher(selPlaces).Nodes {
+		if n.Data == "style" && n.FirstChild != nil {
+			r.links.addCSS([]byte(n.FirstChild.Data), Link{Tag: "style", Kind: Requisite})
+		}
+		r.links.addNode(n, r)
+	}
+	r.tree.release()
+}
+
+// scanAll finds the elements and, by them, the charset. It gives the body in
+// which the elements' offsets are.
+func (r *reader) scanAll(body []byte, code *textCode, xml bool) []byte {
+	r.collect(body, xml)
+	if !code.known() {
+		*code = r.declared(body, xml)
+		if code.wide() {
+			body = decodeAll(*code, body)
+			r.collect(body, xml)
+		}
+	}
+	if !code.known() {
+		*code = detect(body)
+	}
+	return body
+}
+
+func (r *reader) collect(body []byte, xml bool) {
+	attrs := r.scan.tag.attrs
+	r.scan = scanner{src: body, xml: xml, tag: tag{attrs: attrs}}
+	r.found.reset()
+	r.found.collect(&r.scan)
+}
+
+// declared is the charset that the document itself names.
+func (r *reader) declared(body []byte, xml bool) textCode {
+	if bytes.HasPrefix(body, []byte("<?xml")) {
+		if c := codeByMeta(xmlCharset(body)); c.known() {
+			return c
+		}
+		if xml {
+			return utf8Code
+		}
+	}
+	for i := range r.found.list {
+		if el := &r.found.list[i]; el.tag == tagMeta {
+			if c := codeByMeta(r.metaCharset(el, body)); c.known() {
+				return c
+			}
+		}
+	}
+	return textCode{}
+}
+
+// metaCharset is the label that a meta element names (HTML §13.2.3.2).
+func (r *reader) metaCharset(el *element, src []byte) string {
+	var label, content, pragma string
+	for _, a := range r.found.attrs[el.attrs.from:el.attrs.to] {
+		switch attrNames.list[a.id] {
+		case "charset":
+			label = string(a.value.of(src))
+		case "http-equiv":
+			pragma = string(a.value.of(src))
+		case "content":
+			content = string(a.value.of(src))
+		}
+	}
+	if label == "" && strings.EqualFold(strings.Trim(pragma, asciiBlank), "content-type") {
+		return charsetIn(content)
+	}
+	return label
+}
+
+// xmlCharset reads the encoding of an XML declaration.
+func xmlCharset(body []byte) string {
+	decl, _, ok := bytes.Cut(body[:min(len(body), 1024)], []byte("?>"))
+	if !ok {
+		return ""
+	}
+	_, rest, _ := bytes.Cut(decl, []byte("encoding"))
+	rest = bytes.TrimLeft(rest, asciiBlank+"=")
+	if len(rest) == 0 || rest[0] != '"' && rest[0] != '\'' {
+		return ""
+	}
+	label, _, _ := bytes.Cut(rest[1:], rest[:1])
+	return string(label)
+}
+
+func (r *reader) readBase(head *goquery.Selection) {
+	href := attrOfFirst(head.FilterMatcher(selBase), "href")
+	if href == "" {
+		return
+	}
+	// HTML §4.2.3: a base that is no URL, or data: or javascript:, is none.
+	if u, err := r.links.resolve(href); err == nil {
+		r.doc.Base, r.links.base = u, u
+	}
+}
+
+// readHead reads what is said about the page as a whole.
+func (r *reader) readHead(head *goquery.Selection) {
+	for _, n := range head.FilterMatcher(selRobots).Nodes {
+		r.doc.Directives.readMeta(attrOf(n, "name"), attrOf(n, "content"), r.links.opts)
+	}
+	for _, n := range head.FilterMatcher(selCanonical).Nodes {
+		r.canonical(relWords(attrOf(n, "rel")), attrOf(n, "href"))
+	}
+	r.doc.Title = titleText(head.FilterMatcher(selTitle).First().Text())
+	r.doc.Lang = r.language(head)
+}
+
+// language is html lang, then xml:lang, then the pragma.
+func (r *reader) language(head *goquery.Selection) string {
+	root := head.FilterMatcher(selHTML)
+	for _, key := range []string{"lang", "xml:lang"} {
+		if lang := strings.Trim(attrOfFirst(root, key), asciiBlank); lang != "" {
+			return strings.Clone(lang)
+		}
+	}
+	for _, n := range head.FilterMatcher(selPragma).Nodes {
+		if strings.EqualFold(strings.Trim(attrOf(n, "http-equiv"), asciiBlank), "content-language") {
+			return strings.Clone(firstLang(attrOf(n, "content")))
+		}
+	}
+	return ""
+}
+
+// attrOfFirst is the first value of an attribute in a selection.
+func attrOfFirst(sel *goquery.Selection, key string) string {
+	for _, n := range sel.Nodes {
+		if v := attrOf(n, key); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func firstLang(s string) string {
+	s, _, _ = strings.Cut(s, ",")
+	return strings.Trim(s, asciiBlank)
+}
+
+// maxTitle bounds a title, in bytes.
+const maxTitle = 1024
+
+// titleText decodes a title's entities, which are those of text and not of
+// attributes, and makes blanks one.
+func titleText(s string) string {
+	s = html.UnescapeString(s[:min(len(s), 8*maxTitle)])
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > maxTitle {
+		s = s[:maxTitle]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// readInner reads a srcdoc: a document whose links are this one's, whose
+// metas are its own.
+func (r *reader) readInner(text string) {
+	if r.inner >= maxInner || text == "" {
+		return
+	}
+	in := readers.Get().(*reader)
+	defer in.free()
+	in.inner = r.inner + 1
+	in.doc.Directives = Unrestricted()
+	in.links.opts, in.links.base = r.links.opts, r.links.base // HTML §4.2.3: srcdoc inherits the base
+	in.readMarkup([]byte(text), utf8Code, false)
+	for _, l := range in.links.list {
+		r.links.addURL(l.URL, l)
+	}
+	r.links.capped = r.links.capped || in.links.capped
+}
+
+// setCode says how decode is to decode.
+func (r *reader) setCode(code textCode) {
+	r.links.code, r.dec = code, nil
+	if code.enc != nil && !code.wide() {
+		r.dec = code.enc.NewDecoder()
+	}
+}
+
+// decode appends the text of a raw value.
+func (r *reader) decode(dst, raw []byte, entities bool) []byte {
+	text := raw
+	if !isASCIIBytes(raw) {
+		text = r.toUTF8(raw)
+	}
+	if bytes.IndexByte(text, 0) >= 0 {
+		text = bytes.ReplaceAll(text, []byte{0}, []byte("\uFFFD")) // HTML §13.2.5: in values and in RCDATA
+	}
+	if entities && bytes.IndexByte(text, '&') >= 0 {
+		return appendUnescaped(dst, string(text))
+	}
+	return append(dst, text...)
+}
+
+func (r *reader) toUTF8(raw []byte) []byte {
+	if r.dec != nil {
+		if text, err := r.dec.Bytes(raw); err == nil {
+			return text
+		}
+	}
+	return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+}
+
+func isASCIIBytes(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// decodeAll decodes a whole body.
+func decodeAll(code textCode, body []byte) []byte {
+	text, err := code.enc.NewDecoder().Bytes(body)
+	if err != nil {
+		return bytes.ToValidUTF8(body, []byte("\uFFFD"))
+	}
+	return bytes.TrimPrefix(text, []byte(bomUTF8))
+}

@@ -1,0 +1,296 @@
+package htmlmeta
+
+import "bytes"
+
+// span is a stretch of the source: src[from:to].
+type span struct{ from, to int }
+
+func (s span) of(src []byte) []byte { return src[s.from:s.to] }
+func (s span) empty() bool          { return s.from == s.to }
+
+// attr is one attribute of a tag, as it stands in the source. Its value is
+// without the quotes; entities are not decoded.
+type attr struct {
+	id    name // 0 if the table does not know it
+	name  span
+	value span
+	quote byte // '"', '\'' or 0
+}
+
+// tag is one start or end tag as it stands in the source.
+type tag struct {
+	id      name
+	name    span
+	all     span // from '<' to behind '>'
+	end     bool // </name>
+	selfEnd bool // <name/>
+	attrs   []attr
+	// text is the content of a raw text element: script, style, title, …
+	text span
+}
+
+// get gives the value of an attribute, and whether it is there.
+func (t *tag) get(id name) (span, bool) {
+	for i := range t.attrs {
+		if t.attrs[i].id == id {
+			return t.attrs[i].value, true
+		}
+	}
+	return span{}, false
+}
+
+// scanner finds tags in a document as the tokenizer of HTML §13.2.5 does,
+// scripting being off. It makes no tree and copies nothing: a tag is offsets
+// into src, so that a rewriter can replace just the bytes of a value.
+type scanner struct {
+	src []byte
+	pos int
+	tag tag // the current tag, valid until the next call of next
+
+	// every makes the scanner give every tag with all its attributes; else
+	// only start tags that may matter with the attributes of the table,
+	// and end tags of templates.
+	every bool
+	// xml: no element is raw text, CDATA sections are everywhere, and a
+	// prefix of a tag's name does not count.
+	xml bool
+
+	foreign foreign
+	row     *[maxAttrs]uint8 // what the table says of the current tag
+	seen    uint64           // attributes of the current tag: the first counts
+}
+
+// next finds the next tag; false at the end of the document.
+func (s *scanner) next() bool {
+	src := s.src
+	for s.pos < len(src) {
+		i := bytes.IndexByte(src[s.pos:], '<')
+		if i < 0 || s.pos+i+1 >= len(src) {
+			break
+		}
+		s.pos += i
+		switch c := src[s.pos+1]; {
+		case isLetter(c):
+			if s.startTag() {
+				return true
+			}
+		case c == '/':
+			if s.endTag() {
+				return true
+			}
+		case c == '!', c == '?':
+			s.skipMarkup()
+		default:
+			s.pos++
+		}
+	}
+	s.pos = len(src)
+	return false
+}
+
+// Classes of octets in a tag.
+const (
+	blank  = 1 << iota // HTML §13.2.5.32: tab, LF, FF, space; CR is normalised to LF
+	slash              // '/'
+	gt                 // '>'
+	equals             // '='
+)
+
+var class = [256]uint8{'\t': blank, '\n': blank, '\f': blank, '\r': blank, ' ': blank, '/': slash, '>': gt, '=': equals}
+
+// startTag reads the start tag at pos, and its raw text. False: it does not
+// matter, or it is cut off by the end of the document.
+func (s *scanner) startTag() bool {
+	src, t := s.src, &s.tag
+	start, p := s.pos, s.pos+2
+	for p < len(src) && class[src[p]]&(blank|slash|gt) == 0 {
+		p++
+	}
+	if p == len(src) {
+		s.pos = p
+		return false
+	}
+	t.name, t.end, t.selfEnd, t.text = span{start + 1, p}, false, false, span{}
+	t.id = s.findTag(src[start+1 : p])
+	t.attrs = t.attrs[:0]
+	if src[p] == '>' {
+		p++
+	} else if p = s.attributes(p); p < 0 {
+		s.pos = len(src)
+		return false
+	}
+	s.pos, t.all = p, span{start, p}
+	if t.id == 0 && !s.every && s.foreign.depth == 0 {
+		return len(t.attrs) > 0
+	}
+	return s.opened()
+}
+
+func (s *scanner) findTag(b []byte) name {
+	if s.xml {
+		if i := bytes.IndexByte(b, ':'); i >= 0 {
+			b = b[i+1:]
+		}
+	}
+	return tagNames.find(b)
+}
+
+// opened does what a start tag that is known, or is in foreign content, asks
+// for: raw text, foreign content. It says whether the tag matters.
+func (s *scanner) opened() bool {
+	t := &s.tag
+	if !s.xml {
+		inForeign := s.foreign.open(s)
+		switch {
+		case inForeign && t.id == tagStyle && !t.selfEnd:
+			t.text = span{s.pos, rawEnd(s.src, s.pos, "style")}
+		case inForeign:
+		case rawText[t.id]:
+			s.rawText()
+		}
+	} else if (t.id == tagStyle || t.id == tagTitle) && !t.selfEnd {
+		t.text = span{s.pos, rawEnd(s.src, s.pos, tagNames.list[t.id])}
+	}
+	return s.every || len(t.attrs) > 0 || t.id == tagTitle || t.id == tagStyle || t.id == tagTemplate
+}
+
+// rawText takes the content of a raw text element off the markup.
+func (s *scanner) rawText() {
+	t := &s.tag
+	var end int
+	switch t.id {
+	case tagPlaintext:
+		end = len(s.src)
+	case tagScript:
+		end = scriptEnd(s.src, s.pos)
+	default:
+		end = rawEnd(s.src, s.pos, tagNames.list[t.id])
+	}
+	t.text = span{s.pos, end}
+	s.pos = end
+}
+
+// endTag reads what begins with "</".
+func (s *scanner) endTag() bool {
+	src, t := s.src, &s.tag
+	start, p := s.pos, s.pos+2
+	if p == len(src) {
+		s.pos = p
+		return false
+	}
+	if !isLetter(src[p]) {
+		s.skipBogus(p) // "</>" is nothing at all, and ends there as well
+		return false
+	}
+	for p < len(src) && class[src[p]]&(blank|slash|gt) == 0 {
+		p++
+	}
+	t.name, t.end, t.selfEnd, t.text = span{start + 2, p}, true, false, span{}
+	t.attrs = t.attrs[:0]
+	if p < len(src) && src[p] == '>' {
+		p++
+	} else if p = s.attributes(p); p < 0 {
+		s.pos = len(src)
+		return false
+	}
+	s.pos, t.all = p, span{start, p}
+	if s.foreign.depth == 0 && !s.every {
+		if len(t.name.of(src)) != len("template") {
+			return false
+		}
+	}
+	t.id = s.findTag(t.name.of(src))
+	s.foreign.close(s)
+	return s.every || t.id == tagTemplate
+}
+
+// attributes reads attributes from p up to behind the '>'; -1 if the
+// document ends before.
+func (s *scanner) attributes(p int) int {
+	src, t := s.src, &s.tag
+	s.row, s.seen = &placeOf[t.id], 0
+	for {
+		start := p
+		for p < len(src) && class[src[p]]&(blank|slash) != 0 {
+			p++
+		}
+		if p == len(src) {
+			return -1
+		}
+		if src[p] == '>' {
+			t.selfEnd = p > start && src[p-1] == '/'
+			return p + 1
+		}
+		if p = s.attribute(p); p < 0 {
+			return -1
+		}
+	}
+}
+
+// attribute reads one attribute whose name begins at p; -1 if the document
+// ends before it does.
+func (s *scanner) attribute(p int) int {
+	src := s.src
+	a := attr{name: span{p, p}}
+	for p++; p < len(src) && class[src[p]] == 0; p++ { // a '=' in front is of the name
+	}
+	a.name.to = p
+	for p < len(src) && class[src[p]]&blank != 0 {
+		p++
+	}
+	if p == len(src) {
+		return -1
+	}
+	a.value = span{p, p}
+	if src[p] == '=' {
+		if p = s.value(&a, p+1); p < 0 {
+			return -1
+		}
+	}
+	s.keep(a)
+	return p
+}
+
+// value reads the value behind the '='.
+func (s *scanner) value(a *attr, p int) int {
+	src := s.src
+	for p < len(src) && class[src[p]]&blank != 0 {
+		p++
+	}
+	if p == len(src) {
+		return -1
+	}
+	if c := src[p]; c == '"' || c == '\'' {
+		n := bytes.IndexByte(src[p+1:], c)
+		if n < 0 {
+			return -1
+		}
+		a.quote, a.value = c, span{p + 1, p + 1 + n}
+		return p + n + 2
+	}
+	from := p
+	for p < len(src) && class[src[p]]&(blank|gt) == 0 {
+		p++
+	}
+	if p == len(src) {
+		return -1
+	}
+	a.value = span{from, p}
+	return p
+}
+
+// keep adds an attribute to the tag if the table asks for it.
+func (s *scanner) keep(a attr) {
+	id := attrNames.find(a.name.of(s.src))
+	if s.every {
+		a.id = id
+		s.tag.attrs = append(s.tag.attrs, a)
+		return
+	}
+	if s.row[id] == 0 || s.seen&(1<<id) != 0 || s.tag.end {
+		return
+	}
+	s.seen |= 1 << id
+	a.id = id
+	s.tag.attrs = append(s.tag.attrs, a)
+}

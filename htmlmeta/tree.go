@@ -1,0 +1,338 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/andybalholm/cascadia"
+	"golang.org/x/net/html"
+)
+
+// maxElements bounds how many elements of a document become nodes.
+const maxElements = 2 * MaxLinks
+
+// element is a start tag that becomes a node of the small tree.
+type element struct {
+	tag   name
+	name  span // in the source
+	attrs span // indexes into elements.attrs
+	text  span // title, style: the content, in the source
+}
+
+// elementAttr is an attribute of an element; value is in the source.
+type elementAttr struct {
+	id    name
+	value span
+}
+
+// elements are the tags of one document that matter, in their order.
+type elements struct {
+	list  []element
+	attrs []elementAttr
+	known indexSet // references that need no second node
+	refs  []reference
+	seed  maphash.Seed
+
+	templates              int // open template elements
+	hasBase, hasTitle, cut bool
+}
+
+// reference is an attribute value that has been seen in this place.
+type reference struct {
+	place    uint8
+	nofollow bool
+	value    span
+}
+
+func (e *elements) reset() {
+	e.list, e.attrs, e.refs = trimmed(e.list), trimmed(e.attrs), trimmed(e.refs)
+	e.known.clear()
+	e.templates, e.hasBase, e.hasTitle, e.cut = 0, false, false, false
+}
+
+// keptLength is how much of a buffer that a huge page has grown is kept.
+const keptLength = 1 << 14
+
+// trimmed empties a buffer for its next use.
+func trimmed[T any](b []T) []T {
+	if cap(b) > keptLength {
+		return nil
+	}
+	return b[:0]
+}
+
+// collect finds the elements of a document.
+func (e *elements) collect(s *scanner) {
+	for s.next() {
+		t := &s.tag
+		switch {
+		case t.id == tagTemplate && t.end:
+			e.templates = max(0, e.templates-1)
+			continue
+		case t.end:
+			continue
+		case len(e.list) >= maxElements:
+			e.cut = true
+			return
+		}
+		if e.wanted(s) {
+			e.add(t)
+		}
+		if t.id == tagTemplate && !s.xml {
+			e.templates++
+		}
+	}
+}
+
+// wanted says whether a tag adds anything to those that are there. What a
+// template holds is not part of the page yet: its links are read, its metas,
+// base and title are not.
+func (e *elements) wanted(s *scanner) bool {
+	t := &s.tag
+	switch t.id {
+	case tagMeta:
+		return e.templates == 0 && len(t.attrs) > 0
+	case tagBase:
+		_, ok := t.get(attrHref)
+		ok = ok && !e.hasBase && e.templates == 0
+		e.hasBase = e.hasBase || ok
+		return ok
+	case tagTitle:
+		if t.text.empty() || e.hasTitle || e.templates > 0 {
+			return len(t.attrs) > 0
+		}
+		e.hasTitle = true
+		return true
+	case tagStyle:
+		return mayHoldURL(t.text.of(s.src)) || len(t.attrs) > 0
+	case tagHTML, tagLink:
+		return true
+	}
+	return e.anyNew(s.src, t)
+}
+
+// anyNew says whether one of a tag's references has not been seen before.
+func (e *elements) anyNew(src []byte, t *tag) bool {
+	any, row := false, &placeOf[t.id]
+	nofollow := false
+	if rel, ok := t.get(attrRel); ok {
+		nofollow = bytes.IndexAny(rel.of(src), "oO") >= 0 || bytes.IndexByte(rel.of(src), '&') >= 0 || indexFold(string(rel.of(src)), "ugc") >= 0
+	}
+	for i := range t.attrs {
+		p := row[t.attrs[i].id]
+		if p == 0 {
+			continue
+		}
+		switch places[p-1].form {
+		case aside:
+		case oneURL:
+			any = e.isNew(src, reference{p, nofollow, withoutFragment(src, t.attrs[i].value)}) || any
+		default:
+			any = true
+		}
+	}
+	return any
+}
+
+func (e *elements) isNew(src []byte, r reference) bool {
+	value := r.value.of(src)
+	hash := maphash.Bytes(e.seed, value) + uint64(r.place)
+	_, known := e.known.find(hash, func(i int) bool {
+		o := &e.refs[i]
+		return o.place == r.place && o.nofollow == r.nofollow && bytes.Equal(o.value.of(src), value)
+	})
+	if known {
+		return false
+	}
+	e.known.insert(hash, len(e.refs))
+	e.refs = append(e.refs, r)
+	return true
+}
+
+// withoutFragment cuts the fragment off a reference, unless the '#' belongs
+// to a character reference.
+func withoutFragment(src []byte, v span) span {
+	b := v.of(src)
+	if i := bytes.IndexByte(b, '#'); i >= 0 && bytes.IndexByte(b[:i], '&') < 0 {
+		v.to = v.from + i
+	}
+	return v
+}
+
+// add copies a tag's offsets.
+func (e *elements) add(t *tag) {
+	from := len(e.attrs)
+	for i := range t.attrs {
+		e.attrs = append(e.attrs, elementAttr{t.attrs[i].id, t.attrs[i].value})
+	}
+	e.list = append(e.list, element{tag: t.id, name: t.name, attrs: span{from, len(e.attrs)}, text: t.text})
+}
+
+// tree is the small document that goquery selects in: one html element, and
+// in it, flat, the elements that matter in their order.
+type tree struct {
+	root  html.Node
+	nodes []html.Node
+	attrs []html.Attribute
+	text  []byte // names, values and texts, decoded, one after another
+	ends  []int
+}
+
+// build makes the nodes of the elements; decode appends a value's text.
+func (t *tree) build(e *elements, src []byte, decode func(dst, raw []byte, entities bool) []byte) *goquery.Document {
+	t.decode(e, src, decode)
+	t.nodes, t.attrs = sized(t.nodes, 2*len(e.list)+1), sized(t.attrs, len(e.attrs))
+	text, from := string(t.text), 0
+	i := 0
+	cut := func() string {
+		s := text[from:t.ends[i]]
+		from = t.ends[i]
+		i++
+		return s
+	}
+	t.root = html.Node{Type: html.DocumentNode}
+	parent := &t.root
+	node := 0
+	for at := range e.list {
+		el := &e.list[at]
+		n := &t.nodes[node]
+		node++
+		n.Type, n.Data = html.ElementNode, tagNames.list[el.tag]
+		if el.tag == 0 {
+			n.Data = cut()
+		}
+		n.Attr = t.attrs[el.attrs.from:el.attrs.to:el.attrs.to]
+		for j := range n.Attr {
+			n.Attr[j] = html.Attribute{Key: attrNames.list[e.attrs[el.attrs.from+j].id], Val: cut()}
+		}
+		appendChild(parent, n)
+		if !el.text.empty() {
+			inner := &t.nodes[node]
+			node++
+			inner.Type, inner.Data = html.TextNode, cut()
+			appendChild(n, inner)
+		}
+	}
+	return goquery.NewDocumentFromNode(&t.root)
+}
+
+// decode puts all texts into one buffer, in the order in which build cuts
+// them out again.
+func (t *tree) decode(e *elements, src []byte, decode func(dst, raw []byte, entities bool) []byte) {
+	t.text, t.ends = trimmed(t.text), trimmed(t.ends)
+	for i := range e.list {
+		el := &e.list[i]
+		if el.tag == 0 {
+			t.text = append(t.text, bytes.ToLower(el.name.of(src))...)
+			t.ends = append(t.ends, len(t.text))
+		}
+		for _, a := range e.attrs[el.attrs.from:el.attrs.to] {
+			t.text = decode(t.text, useful(a, el.tag, src), true)
+			t.ends = append(t.ends, len(t.text))
+		}
+		if !el.text.empty() {
+			t.text = decode(t.text, el.text.of(src), false)
+			t.ends = append(t.ends, len(t.text))
+		}
+	}
+}
+
+// useful is a value, cut short where nothing could be made of all of it: a
+// URL that is too long stays too long, a data: URL stays one.
+func useful(a elementAttr, tag name, src []byte) []byte {
+	v := a.value.of(src)
+	p := placeOf[tag][a.id]
+	if p == 0 || places[p-1].form != oneURL && places[p-1].form != linkHref {
+		return v
+	}
+	if len(v) > 5 && v[4] == ':' && equalFold(v[:5], "data:") {
+		return v[:5]
+	}
+	return v[:min(len(v), maxValue)]
+}
+
+// appendChild is html.Node.AppendChild without its checks.
+func appendChild(parent, n *html.Node) {
+	n.Parent, n.PrevSibling = parent, parent.LastChild
+	if parent.LastChild == nil {
+		parent.FirstChild = n
+	} else {
+		parent.LastChild.NextSibling = n
+	}
+	parent.LastChild = n
+}
+
+// sized gives a slice of n zero elements.
+func sized[T any](b []T, n int) []T {
+	if cap(b) < n {
+		return make([]T, n, n+n/2)
+	}
+	return b[:n]
+}
+
+// release drops what the nodes point to, so that they can be used again.
+func (t *tree) release() {
+	clear(t.nodes)
+	clear(t.attrs)
+	t.nodes, t.attrs = trimmed(t.nodes), trimmed(t.attrs)
+	t.root = html.Node{}
+}
+
+// Selectors of what is read from the small tree.
+var (
+	selHead      = cascadia.MustCompile("html, base, meta, title, link")
+	selHTML      = cascadia.MustCompile("html")
+	selBase      = cascadia.MustCompile("base[href]")
+	selRobots    = cascadia.MustCompile("meta[name][content]")
+	selPragma    = cascadia.MustCompile("meta[http-equiv][content]")
+	selCharset   = cascadia.MustCompile("meta[charset]")
+	selTitle     = cascadia.MustCompile("title")
+	selCanonical = cascadia.MustCompile("link[rel][href]")
+)
+
+// selPlaces selects the elements that hold links, by the table.
+var selPlaces goquery.Matcher = placeMatcher{}
+
+type placeMatcher struct{}
+
+func (placeMatcher) Match(n *html.Node) bool {
+	if n.Type != html.ElementNode {
+		return false
+	}
+	tag := tagNames.find([]byte(n.Data))
+	if tag == tagStyle {
+		return true
+	}
+	row := &placeOf[tag]
+	for i := range n.Attr {
+		if p := row[attrNames.find([]byte(n.Attr[i].Key))]; p != 0 && places[p-1].form != aside {
+			return true
+		}
+	}
+	return false
+}
+
+func (m placeMatcher) MatchAll(root *html.Node) []*html.Node {
+	return m.within(root, nil)
+}
+
+func (m placeMatcher) within(n *html.Node, found []*html.Node) []*html.Node {
+	if m.Match(n) {
+		found = append(found, n)
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		found = m.within(c, found)
+	}
+	return found
+}
+
+func (m placeMatcher) Filter(nodes []*html.Node) []*html.Node {
+	var found []*html.Node
+	for _, n := range nodes {
+		if m.Match(n) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
