@@ -1,0 +1,107 @@
+package politeness
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Delay is the pause in force and where it comes from.
+func (h *Host) Delay() (time.Duration, string) {
+	d, why := h.o.Delay, h.texts.configured
+	if r := ratePause(h.rules); r > 0 && r >= d {
+		d, why = r, h.texts.rate
+	}
+	if c := h.rules.CrawlDelay; c > 0 && c >= d {
+		d, why = c, h.texts.crawlDelay
+	}
+	if a := h.adaptive(); a > d {
+		d = a
+		why = fmt.Sprintf("adaptive %v (%g times the response time)", d, h.o.Adaptive)
+	}
+	if h.penalty > d {
+		d = h.penalty
+		why = fmt.Sprintf("slowed down to %v (%s)", d, h.lastFailure)
+	}
+	return d, why
+}
+
+// ratePause keeps a Request-rate: the time between two requests, rounded up.
+func ratePause(r Rules) time.Duration {
+	n := time.Duration(r.Requests)
+	if n <= 0 || r.Per <= 0 {
+		return 0
+	}
+	d := r.Per / n
+	if d*n < r.Per {
+		d++
+	}
+	return d
+}
+
+// adaptive is the pause that the server's speed asks for.
+func (h *Host) adaptive() time.Duration {
+	if h.o.Adaptive <= 0 || h.o.Delay == 0 {
+		return 0
+	}
+	return time.Duration(min(h.o.Adaptive*float64(h.smoothed), float64(h.o.MaxAdaptive)))
+}
+
+// learn smooths the response times, as TCP does the round trips (RFC 6298).
+func (h *Host) learn(r Result) {
+	switch {
+	case r.Status == 0 || r.Took <= 0:
+	case h.smoothed == 0:
+		h.smoothed = r.Took
+	default:
+		h.smoothed += (r.Took - h.smoothed) / 8
+	}
+}
+
+// reserve asks the limiter for the next token, instead of the one that it
+// was asked for before. The bucket holds one token and is empty when the
+// pause begins: at the end of the last download or, where requests overlap,
+// at the last start.
+func (h *Host) reserve() {
+	if h.token != nil {
+		h.token.CancelAt(h.from)
+	}
+	pause, why := h.Delay()
+	h.from, h.nextWhy = h.lastStart, why
+	if h.serial() {
+		h.from = later(h.from, h.lastEnd)
+	}
+	if h.from.IsZero() {
+		return // nobody has asked this host yet
+	}
+	h.limiter.SetLimitAt(h.from, every(pause))
+	h.limiter.SetBurstAt(h.from, 0)
+	h.limiter.SetBurstAt(h.from, 1)
+	h.token = h.limiter.ReserveN(h.from, 1)
+	h.next = h.from.Add(h.token.DelayFrom(h.from))
+}
+
+// every is the limit of one token in d. rate.Every loses a nanosecond for
+// some durations when the limiter turns it back into one; a quarter of a
+// nanosecond more makes the round trip exact.
+func every(d time.Duration) rate.Limit {
+	if d <= 0 {
+		return rate.Inf
+	}
+	return rate.Limit(float64(time.Second) / (float64(d) + 0.25))
+}
+
+// texts are the reasons that do not change from request to request.
+type texts struct {
+	configured, crawlDelay, rate, visit string
+}
+
+func textsOf(o Options, r Rules) texts {
+	return texts{
+		configured: fmt.Sprintf("configured delay %v", o.Delay),
+		crawlDelay: fmt.Sprintf("crawl-delay %v (robots.txt line %d)", r.CrawlDelay, r.DelayLine),
+		rate:       fmt.Sprintf("request-rate %d/%v (robots.txt line %d)", r.Requests, r.Per, r.RateLine),
+		visit:      fmt.Sprintf("visit-time (robots.txt line %d), until ", r.VisitLine),
+	}
+}

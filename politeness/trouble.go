@@ -1,0 +1,120 @@
+package politeness
+
+import (
+	"fmt"
+	"time"
+)
+
+// trouble is what a host's failures have led to.
+type trouble struct {
+	failures    int // in a row
+	lastFailure string
+	failedAt    time.Time // when the last one was counted
+	until       time.Time // nobody asks before
+	untilWhy    string
+	penalty     time.Duration // a pause that failures lengthen and successes shorten
+}
+
+// outcome is what a result says about the host.
+type outcome int
+
+const (
+	neutral  outcome = iota // nothing: the page's or our own fault
+	success                 // it answers
+	slowdown                // it fails, perhaps on this page only
+	hold                    // it fails, or says that it has enough
+)
+
+// outcome reads a result. 429 and 503 are the server's own words for "not
+// now" (RFC 6585 §4, RFC 9110 §15.6.4); any other 5xx may be one broken page.
+func (r Result) outcome() outcome {
+	switch r.Failure {
+	case "canceled", "blocked", "local", "protocol", "too-large-head":
+		return neutral
+	case "":
+	default: // dns, refused, connect, tls, timeout, disconnect, proxy
+		return hold
+	}
+	switch {
+	case r.Status == 0:
+		return neutral
+	case r.Status == 429 || r.Status == 503:
+		return hold
+	case r.Status >= 500:
+		return slowdown
+	}
+	return success
+}
+
+func (r Result) text() string {
+	if r.Failure != "" {
+		return r.Failure
+	}
+	return fmt.Sprintf("HTTP %d", r.Status)
+}
+
+// judge lets a result hold the host, slow it down or speed it up again.
+func (h *Host) judge(end time.Time, r Result) {
+	h.retryAfter(end, r)
+	what := r.outcome()
+	if what == neutral || end.Add(-r.Took).Before(h.failedAt) {
+		return // begun before the last failure, it tells nothing new
+	}
+	if what == success {
+		h.speedUp()
+		return
+	}
+	h.failures++
+	h.failedAt, h.lastFailure = end, r.text()
+	h.penalize()
+	n := h.failures
+	if what == slowdown {
+		n-- // the first may be one broken page
+	}
+	if n > 0 {
+		d := h.backoff(n)
+		h.holdUntil(end.Add(d), fmt.Sprintf("backoff %v (%s)", d, h.lastFailure))
+	}
+}
+
+// backoff is the hold after n failures in a row.
+func (h *Host) backoff(n int) time.Duration {
+	d := h.o.Backoff
+	for ; n > 1 && d < h.o.MaxBackoff; n-- {
+		d *= 2
+	}
+	return min(d, h.o.MaxBackoff)
+}
+
+// holdUntil holds the host, if nothing holds it longer.
+func (h *Host) holdUntil(t time.Time, why string) {
+	if t.After(h.until) {
+		h.until, h.untilWhy = t, why
+	}
+}
+
+// minPenalty is the least pause of a host that was in trouble: what is
+// shorter is over.
+const minPenalty = 100 * time.Millisecond
+
+func (h *Host) penalize() {
+	h.penalty = max(2*h.penalty, 2*h.o.Delay, minPenalty)
+	h.penalty = min(h.penalty, h.o.MaxBackoff)
+}
+
+// speedUp ends a row of failures; the pause shrinks with each success.
+func (h *Host) speedUp() {
+	h.failures = 0
+	if h.penalty /= 2; h.penalty < minPenalty {
+		h.penalty = 0
+	}
+}
+
+// GaveUp says whether there were so many failures in a row that the crawl
+// should stop, to be resumed later, and which.
+func (h *Host) GaveUp() (bool, string) {
+	if h.o.MaxFailures < 0 || h.failures < h.o.MaxFailures {
+		return false, ""
+	}
+	return true, fmt.Sprintf("%d failures in a row, the last: %s", h.failures, h.lastFailure)
+}
