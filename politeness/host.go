@@ -167,7 +167,9 @@ func (h *Host) serial() bool {
 func (h *Host) Start(now time.Time) {
 	h.flying++
 	h.lastStart = later(now, h.lastStart)
-	h.token = nil // it is used
+	if !h.next.After(now) {
+		h.token = nil // it is used
+	}
 	h.reserve()
 }
 
