@@ -68,10 +68,8 @@ func (r *Robots) addRules(g *Group, agent string) {
 	for i := range g.Rules {
 		w := &g.Rules[i]
 		if usable(w, r.options.Dialect) {
-			r.rules = append(r.rules, rule{
-				pattern: newPattern(w.Path, r.options.Dialect),
-				allow:   w.Allow, line: w.Line, text: w.Text, group: agent,
-			})
+			p := newPattern(w.Path, r.options.Dialect)
+			r.rules = append(r.rules, rule{pattern: p, needs: p.needs(), allow: w.Allow, line: w.Line, text: w.Text, group: agent})
 		}
 	}
 }

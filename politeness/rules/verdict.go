@@ -13,6 +13,7 @@ type Verdict struct {
 // rule is a rule that speaks to us.
 type rule struct {
 	pattern pattern
+	needs   [2]uint16 // grams
 	allow   bool
 	line    int
 	text    string
@@ -42,9 +43,14 @@ func (r *Robots) Verdict(target string) Verdict {
 	case r.all != 0:
 		return Verdict{Allow: r.all == allAllowed, Rule: r.why}
 	}
+	var have *grams
+	if len(r.rules) >= manyRules {
+		have = new(grams) // on the stack
+		have.fill(path)
+	}
 	for i := range r.rules {
 		rule := &r.rules[i]
-		if !rule.pattern.matches(path) {
+		if have != nil && have.lack(rule.needs) || !rule.pattern.matches(path) {
 			continue
 		}
 		if rule.pattern.literal() || r.temoto.confirms(&rule.pattern, path) {
