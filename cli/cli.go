@@ -72,6 +72,7 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 func commands(u *ui) []*cobra.Command {
 	return []*cobra.Command{
 		robotsCmd(u),
+		inspectCmd(u),
 		sitemapCmd(u),
 	}
 }

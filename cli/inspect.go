@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/net/http/httpguts"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+)
+
+// maxInspected is how much of a document is read, in bytes.
+const maxInspected = 64 << 20
+
+// inspectFlags are the flags of `curtsy inspect`.
+type inspectFlags struct {
+	headers, agents []string
+	base            string
+	json            bool
+}
+
+// inspectFacts is the JSON of a document.
+type inspectFacts struct {
+	Index            bool          `json:"index"`
+	Follow           bool          `json:"follow"`
+	Archive          bool          `json:"archive"`
+	Snippet          bool          `json:"snippet"`
+	MaxSnippet       *int          `json:"max_snippet"`
+	ImageIndex       bool          `json:"image_index"`
+	Translate        bool          `json:"translate"`
+	UnavailableAfter *string       `json:"unavailable_after"`
+	Canonical        string        `json:"canonical"`
+	Base             string        `json:"base"`
+	Lang             string        `json:"lang"`
+	Charset          string        `json:"charset"`
+	Title            string        `json:"title"`
+	Links            []inspectLink `json:"links"`
+}
+
+type inspectLink struct {
+	URL  string `json:"url"`
+	Tag  string `json:"tag"`
+	Attr string `json:"attr"`
+	Rel  string `json:"rel"`
+	Kind string `json:"kind"`
+}
+
+// inspectCmd answers what a page asks of crawlers.
+func inspectCmd(u *ui) *cobra.Command {
+	var f inspectFlags
+	c := &cobra.Command{
+		Use:   "inspect FILE|URL",
+		Short: "what a page asks of crawlers, and the links it holds",
+		Long: "Reads a page, or any other document with its response headers, as the crawl\n" +
+			"does: meta robots, X-Robots-Tag, canonical, base, language, charset and links,\n" +
+			"and says where each directive was found. FILE - is stdin.",
+		Example: "  curtsy inspect page.html --base https://example.com/page\n" +
+			"  curtsy inspect paper.pdf --header 'X-Robots-Tag: noindex' --header 'X-Robots-Tag: googlebot: nofollow'",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error { return u.inspect(c, a[0], f) },
+	}
+	c.Flags().StringArrayVar(&f.headers, "header", nil, "a response header, 'Name: value'; may be given again, each is a line of its own")
+	c.Flags().StringVar(&f.base, "base", "", "the page's own URL: what relative links are resolved against")
+	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as; may be given again")
+	c.Flags().BoolVar(&f.json, "json", false, "one JSON object")
+	return c
+}
+
+func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
+	header, err := headerOf(f.headers)
+	if err != nil {
+		return err
+	}
+	page, err := u.inspected(c, name, header)
+	if err != nil {
+		return err
+	}
+	if f.base != "" {
+		if page.URL, err = weburl.Parse(f.base); err != nil {
+			return usagef("curtsy inspect --help", "--base %s: %v", f.base, err)
+		}
+	}
+	doc := htmlmeta.Read(page, htmlmeta.Options{Agents: f.agents})
+	if f.json {
+		return u.json(inspectFactsOf(doc))
+	}
+	u.inspectReport(doc)
+	if page.URL.IsZero() && doc.Base.IsZero() && doc.Skipped.Invalid > 0 {
+		u.say("relative links cannot be told without the page's own URL")
+		u.say("  try: curtsy inspect %s --base https://example.com/page", name)
+	}
+	return nil
+}
+
+// headerOf makes a header of the lines given.
+func headerOf(lines []string) (http.Header, error) {
+	h := http.Header{}
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if name = strings.TrimSpace(name); !ok || !httpguts.ValidHeaderFieldName(name) {
+			return nil, usagef("curtsy inspect FILE --header 'X-Robots-Tag: noindex'", "--header %q: not of the form 'Name: value'", line)
+		}
+		h.Add(name, strings.Trim(value, " \t\r\n"))
+	}
+	return h, nil
+}
+
+// inspected reads the document. A file has the type that its name says,
+// unless a header says another.
+func (u *ui) inspected(c *cobra.Command, name string, header http.Header) (htmlmeta.Page, error) {
+	if isURL(name) {
+		return fetchPage(c.Context(), u, name, header)
+	}
+	in := u.in
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return htmlmeta.Page{}, err
+		}
+		defer file.Close()
+		in = file
+		if t := typeOfName(name); t != "" && header.Get("Content-Type") == "" {
+			header.Set("Content-Type", t)
+		}
+	}
+	body, err := io.ReadAll(io.LimitReader(in, maxInspected))
+	return htmlmeta.Page{Header: header, Body: body}, err
+}
+
+func typeOfName(name string) string {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".html", ".htm":
+		return "text/html"
+	case ".xhtml", ".xht":
+		return "application/xhtml+xml"
+	case ".css":
+		return "text/css"
+	case ".svg":
+		return "image/svg+xml"
+	case ".pdf":
+		return "application/pdf"
+	}
+	return ""
+}
+
+func inspectFactsOf(doc htmlmeta.Document) inspectFacts {
+	d := doc.Directives
+	f := inspectFacts{
+		Index: d.Index, Follow: d.Follow, Archive: d.Archive, Snippet: d.MaxSnippet != 0,
+		ImageIndex: d.ImageIndex, Translate: d.Translate,
+		Canonical: doc.Canonical.String(), Base: doc.Base.String(),
+		Lang: doc.Lang, Charset: doc.Charset, Title: doc.Title,
+		Links: make([]inspectLink, 0, len(doc.Links)),
+	}
+	if d.MaxSnippet >= 0 {
+		f.MaxSnippet = &d.MaxSnippet
+	}
+	if !d.UnavailableAfter.IsZero() {
+		s := d.UnavailableAfter.UTC().Format(time.RFC3339)
+		f.UnavailableAfter = &s
+	}
+	for _, l := range doc.Links {
+		f.Links = append(f.Links, inspectLink{l.URL.String(), l.Tag, l.Attr, l.Rel, l.Kind.String()})
+	}
+	return f
+}
+
+// inspectReport is the same for people.
+func (u *ui) inspectReport(doc htmlmeta.Document) {
+	d := doc.Directives
+	u.print("%-14s %s", "kind", doc.Kind)
+	for _, line := range [][2]string{
+		{"title", doc.Title}, {"language", doc.Lang}, {"charset", doc.Charset},
+		{"base", doc.Base.String()}, {"canonical", doc.Canonical.String()},
+	} {
+		if line[1] != "" {
+			u.print("%-14s %s", line[0], line[1])
+		}
+	}
+	u.print("%-14s %s", "directives", asked(d))
+	for _, s := range d.Sources {
+		u.print("  %-18s %s", s.Directive, foundIn(s))
+	}
+	u.print("%-14s %d%s", "links", len(doc.Links), skippedLinks(doc))
+	for _, l := range doc.Links {
+		u.print("  %-9s %s  (%s)", l.Kind, l.URL, placeOf(l))
+	}
+}
+
+// asked says what the directives forbid, in the owner's words.
+func asked(d htmlmeta.Directives) string {
+	var words []string
+	for _, w := range []struct {
+		allowed bool
+		word    string
+	}{
+		{d.Index, "noindex"}, {d.Follow, "nofollow"}, {d.Archive, "noarchive"}, {d.MaxSnippet != 0, "nosnippet"},
+		{d.ImageIndex, "noimageindex"}, {d.Translate, "notranslate"},
+	} {
+		if !w.allowed {
+			words = append(words, w.word)
+		}
+	}
+	if d.MaxSnippet > 0 || !d.UnavailableAfter.IsZero() {
+		words = append(words, "limits")
+	}
+	if len(words) == 0 {
+		return "none: index, follow, archive"
+	}
+	return strings.Join(words, ", ")
+}
+
+// foundIn says where a directive stands.
+func foundIn(s htmlmeta.Source) string {
+	switch {
+	case s.From == htmlmeta.FromHeader:
+		return "X-Robots-Tag: " + s.Text
+	case s.Agent != "":
+		return `<meta name="` + s.Agent + `" content="` + s.Text + `">`
+	}
+	return `<meta name="robots" content="` + s.Text + `">`
+}
+
+func placeOf(l htmlmeta.Link) string {
+	place := l.Tag + " " + l.Attr
+	if l.Rel != "" {
+		place += ", rel " + l.Rel
+	}
+	if l.NoFollow {
+		place += ", not to be followed"
+	}
+	return place
+}
+
+// skippedLinks counts what is not listed.
+func skippedLinks(doc htmlmeta.Document) string {
+	s := ""
+	for _, n := range []struct {
+		n    int
+		what string
+	}{
+		{doc.Skipped.Scheme, "of other schemes"}, {doc.Skipped.TooLong, "too long"}, {doc.Skipped.Invalid, "no URL"},
+	} {
+		if n.n > 0 {
+			s += ", " + strconv.Itoa(n.n) + " " + n.what
+		}
+	}
+	if doc.Capped {
+		s += ", more than are read"
+	}
+	return s
+}
