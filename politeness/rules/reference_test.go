@@ -198,6 +198,9 @@ func TestNoDifferenceToTheReference(t *testing.T) {
 	denied, patterns := 0, 0
 	for i := 0; i < n; {
 		robots := g.robots()
+		for i%4000 == 0 && strings.Count(robots, "\n") < 4*manyRules {
+			robots += g.robots() // so many rules that grams are looked at
+		}
 		r := Parse([]byte(robots), Options{Agents: []string{"bot"}})
 		for range 8 {
 			i++
@@ -294,4 +297,29 @@ func plainFile(s string) bool {
 		}
 	}
 	return true
+}
+
+// TestTemotoAgrees: what temoto/robotstxt says of one pattern and one path is
+// what pattern.matches says, be it yes or no.
+func TestTemotoAgrees(t *testing.T) {
+	g := inputs{rand.New(rand.NewPCG(3, 4))}
+	var ask asker
+	yes := 0
+	for range *pairs {
+		p := newPattern("/"+g.path(true), RFC9309)
+		path := pathOf(g.path(false), RFC9309)
+		if p.literal() {
+			continue
+		}
+		got, want := ask.confirms(&p, path), p.matches(path)
+		if got != want {
+			t.Fatalf("%q $ %v on %q: temoto says %v, we %v", p.text, p.end, path, got, want)
+		}
+		if want {
+			yes++
+		}
+	}
+	if yes < *pairs/1000 {
+		t.Errorf("%d of %d match: too few to tell", yes, *pairs)
+	}
 }
