@@ -102,6 +102,9 @@ func (s *linkSet) add(ref string, l Link) {
 }
 
 func (s *linkSet) resolve(ref string) (weburl.URL, error) {
+	if u, ok := absolute(ref); ok {
+		return u, nil
+	}
 	if s.code.enc != nil && !s.code.wide() && !isASCII(ref) {
 		return s.base.ResolveIn(ref, s.code.enc)
 	}
@@ -224,11 +227,11 @@ func relKind(word, as string) LinkKind {
 
 // addNode adds the links of an element, as the table says.
 func (s *linkSet) addNode(n *html.Node, r *reader) {
-	row := &placeOf[tagNames.find([]byte(n.Data))]
+	row := &placeOf[find(tagNames, n.Data)]
 	rel := relWords(attrOf(n, "rel"))
 	for i := range n.Attr {
 		a := &n.Attr[i]
-		id := row[attrNames.find([]byte(a.Key))]
+		id := row[find(attrNames, a.Key)]
 		if id == 0 {
 			continue
 		}

@@ -33,7 +33,7 @@ func newNames(list []string) *names {
 func (n *names) fill() bool {
 	n.slots = [1024]name{}
 	for i, s := range n.list[1:] {
-		h := n.hash([]byte(s))
+		h := hash(n, s)
 		if n.slots[h] != 0 {
 			return false
 		}
@@ -42,18 +42,18 @@ func (n *names) fill() bool {
 	return true
 }
 
-func (n *names) hash(b []byte) uint32 {
+func hash[T string | []byte](n *names, b T) uint32 {
 	h := uint32(len(b))*n.mul[0] + uint32(b[0]|0x20)*n.mul[1] +
 		uint32(b[len(b)/2]|0x20)*n.mul[2] + uint32(b[len(b)-1]|0x20)*n.mul[3]
 	return h >> 22
 }
 
 // find gives the number of b, written in any case.
-func (n *names) find(b []byte) name {
+func find[T string | []byte](n *names, b T) name {
 	if len(b) == 0 {
 		return 0
 	}
-	id := n.slots[n.hash(b)]
+	id := n.slots[hash(n, b)]
 	if s := n.list[id]; id == 0 || len(s) != len(b) || !equalFold(b, s) {
 		return 0
 	}
@@ -62,12 +62,12 @@ func (n *names) find(b []byte) name {
 
 // of gives the number of a name in lower case that is known to be in the list.
 func (n *names) of(s string) name {
-	return n.find([]byte(s))
+	return find(n, s)
 }
 
 // equalFold compares b, in any ASCII case, with s in lower case; both are of
 // the same length.
-func equalFold(b []byte, s string) bool {
+func equalFold[T string | []byte](b T, s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := b[i]
 		if c != s[i] && (c < 'A' || 'Z' < c || c|0x20 != s[i]) {

@@ -164,11 +164,11 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	body = r.scanAll(body, &code, xml)
 	r.doc.Charset = code.name
 	r.setCode(code)
-	doc := r.tree.build(&r.found, body, r.decode)
-	head := doc.FindMatcher(selHead)
+	all := r.tree.build(&r.found, body, r.decode)
+	head := all.FilterMatcher(selHead)
 	r.readBase(head)
 	r.readHead(head)
-	for _, n := range doc.FindMatcher(selPlaces).Nodes {
+	for _, n := range all.FilterMatcher(selPlaces).Nodes {
 		if n.Data == "style" && n.FirstChild != nil {
 			r.links.addCSS([]byte(n.FirstChild.Data), Link{Tag: "style", Kind: Requisite})
 		}

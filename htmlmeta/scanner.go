@@ -132,7 +132,7 @@ func (s *scanner) findTag(b []byte) name {
 			b = b[i+1:]
 		}
 	}
-	return tagNames.find(b)
+	return find(tagNames, b)
 }
 
 // opened does what a start tag that is known, or is in foreign content, asks
@@ -281,7 +281,7 @@ func (s *scanner) value(a *attr, p int) int {
 
 // keep adds an attribute to the tag if the table asks for it.
 func (s *scanner) keep(a attr) {
-	id := attrNames.find(a.name.of(s.src))
+	id := find(attrNames, a.name.of(s.src))
 	if s.every {
 		a.id = id
 		s.tag.attrs = append(s.tag.attrs, a)

@@ -169,57 +169,65 @@ func (e *elements) add(t *tag) {
 	e.list = append(e.list, element{tag: t.id, name: t.name, attrs: span{from, len(e.attrs)}, text: t.text})
 }
 
-// tree is the small document that goquery selects in: one html element, and
-// in it, flat, the elements that matter in their order.
+// tree is the small document that goquery selects in: the elements that
+// matter, in their order and side by side.
 type tree struct {
 	root  html.Node
 	nodes []html.Node
 	attrs []html.Attribute
+	all   []*html.Node
 	text  []byte // names, values and texts, decoded, one after another
 	ends  []int
 }
 
-// build makes the nodes of the elements; decode appends a value's text.
-func (t *tree) build(e *elements, src []byte, decode func(dst, raw []byte, entities bool) []byte) *goquery.Document {
+// build makes the nodes of the elements, and the selection of all of them.
+func (t *tree) build(e *elements, src []byte, decode decoder) *goquery.Selection {
 	t.decode(e, src, decode)
-	t.nodes, t.attrs = sized(t.nodes, 2*len(e.list)+1), sized(t.attrs, len(e.attrs))
-	text, from := string(t.text), 0
-	i := 0
-	cut := func() string {
-		s := text[from:t.ends[i]]
-		from = t.ends[i]
-		i++
-		return s
-	}
+	t.nodes, t.attrs = sized(t.nodes, 2*len(e.list)), sized(t.attrs, len(e.attrs))
+	t.all = sized(t.all, len(e.list))
+	c := cutter{text: string(t.text), ends: t.ends}
 	t.root = html.Node{Type: html.DocumentNode}
-	parent := &t.root
-	node := 0
-	for at := range e.list {
-		el := &e.list[at]
-		n := &t.nodes[node]
-		node++
+	for i := range e.list {
+		el := &e.list[i]
+		n := &t.nodes[2*i]
+		t.all[i] = n
 		n.Type, n.Data = html.ElementNode, tagNames.list[el.tag]
 		if el.tag == 0 {
-			n.Data = cut()
+			n.Data = c.next()
 		}
 		n.Attr = t.attrs[el.attrs.from:el.attrs.to:el.attrs.to]
 		for j := range n.Attr {
-			n.Attr[j] = html.Attribute{Key: attrNames.list[e.attrs[el.attrs.from+j].id], Val: cut()}
+			n.Attr[j] = html.Attribute{Key: attrNames.list[e.attrs[el.attrs.from+j].id], Val: c.next()}
 		}
-		appendChild(parent, n)
+		appendChild(&t.root, n)
 		if !el.text.empty() {
-			inner := &t.nodes[node]
-			node++
-			inner.Type, inner.Data = html.TextNode, cut()
-			appendChild(n, inner)
+			text := &t.nodes[2*i+1]
+			text.Type, text.Data = html.TextNode, c.next()
+			appendChild(n, text)
 		}
 	}
-	return goquery.NewDocumentFromNode(&t.root)
+	return &goquery.Selection{Nodes: t.all}
+}
+
+// decoder appends the text of a piece of the source.
+type decoder func(dst, raw []byte, entities bool) []byte
+
+// cutter cuts one string into the pieces that it was made of.
+type cutter struct {
+	text string
+	from int
+	ends []int
+}
+
+func (c *cutter) next() string {
+	s := c.text[c.from:c.ends[0]]
+	c.from, c.ends = c.ends[0], c.ends[1:]
+	return s
 }
 
 // decode puts all texts into one buffer, in the order in which build cuts
 // them out again.
-func (t *tree) decode(e *elements, src []byte, decode func(dst, raw []byte, entities bool) []byte) {
+func (t *tree) decode(e *elements, src []byte, decode decoder) {
 	t.text, t.ends = trimmed(t.text), trimmed(t.ends)
 	for i := range e.list {
 		el := &e.list[i]
@@ -275,7 +283,8 @@ func sized[T any](b []T, n int) []T {
 func (t *tree) release() {
 	clear(t.nodes)
 	clear(t.attrs)
-	t.nodes, t.attrs = trimmed(t.nodes), trimmed(t.attrs)
+	clear(t.all)
+	t.nodes, t.attrs, t.all = trimmed(t.nodes), trimmed(t.attrs), trimmed(t.all)
 	t.root = html.Node{}
 }
 
@@ -300,13 +309,13 @@ func (placeMatcher) Match(n *html.Node) bool {
 	if n.Type != html.ElementNode {
 		return false
 	}
-	tag := tagNames.find([]byte(n.Data))
+	tag := find(tagNames, n.Data)
 	if tag == tagStyle {
 		return true
 	}
 	row := &placeOf[tag]
 	for i := range n.Attr {
-		if p := row[attrNames.find([]byte(n.Attr[i].Key))]; p != 0 && places[p-1].form != aside {
+		if p := row[find(attrNames, n.Attr[i].Key)]; p != 0 && places[p-1].form != aside {
 			return true
 		}
 	}
@@ -314,21 +323,17 @@ func (placeMatcher) Match(n *html.Node) bool {
 }
 
 func (m placeMatcher) MatchAll(root *html.Node) []*html.Node {
-	return m.within(root, nil)
-}
-
-func (m placeMatcher) within(n *html.Node, found []*html.Node) []*html.Node {
-	if m.Match(n) {
-		found = append(found, n)
-	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		found = m.within(c, found)
+	var found []*html.Node
+	for n := range root.Descendants() {
+		if m.Match(n) {
+			found = append(found, n)
+		}
 	}
 	return found
 }
 
 func (m placeMatcher) Filter(nodes []*html.Node) []*html.Node {
-	var found []*html.Node
+	found := make([]*html.Node, 0, len(nodes))
 	for _, n := range nodes {
 		if m.Match(n) {
 			found = append(found, n)

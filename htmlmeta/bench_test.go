@@ -1,0 +1,114 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/net/html"
+
+	"curtsy/internal/weburl"
+)
+
+// corpora are real pages, from Debian packages that need not be installed.
+var corpora = map[string]string{
+	"openjdk-17-doc":    "/usr/share/doc/openjdk-17-jre-headless/api",
+	"postgresql-doc-15": "/usr/share/doc/postgresql-doc-15/html",
+	"python3.11-doc":    "/usr/share/doc/python3.11/html",
+	"gimp-help-ru":      "/usr/share/gimp/2.0/help/ru",
+}
+
+// corpus reads every step-th page of a corpus.
+func corpus(tb testing.TB, name string, step int) [][]byte {
+	tb.Helper()
+	var files []string
+	filepath.WalkDir(corpora[name], func(path string, _ os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".html") {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if len(files) == 0 {
+		tb.Skipf("%s is not installed (apt-get install %s)", corpora[name], name)
+	}
+	var pages [][]byte
+	for i := 0; i < len(files); i += step {
+		body, err := os.ReadFile(files[i])
+		if err != nil {
+			tb.Fatal(err)
+		}
+		pages = append(pages, body)
+	}
+	return pages
+}
+
+var htmlHeader = http.Header{"Content-Type": {"text/html"}}
+
+// BenchmarkPage reads pages of each corpus: with Read, and the way that is
+// usual, html.Parse and goquery; and the scanner and x/net's tokenizer alone.
+func BenchmarkPage(b *testing.B) {
+	for name := range corpora {
+		for how, f := range map[string]func([]byte){
+			"read": readOne, "parse": parseOne, "scan": scanOne, "tokenize": tokenizeOne,
+		} {
+			b.Run(name+"/"+how, func(b *testing.B) { benchPages(b, corpus(b, name, 40), f) })
+		}
+	}
+}
+
+func benchPages(b *testing.B, pages [][]byte, f func([]byte)) {
+	total := 0
+	for _, p := range pages {
+		total += len(p)
+	}
+	b.SetBytes(int64(total / len(pages)))
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		f(pages[i%len(pages)])
+		i++
+	}
+}
+
+func readOne(p []byte) {
+	Read(Page{URL: benchURL, Header: htmlHeader, Body: p}, Options{Agents: []string{"curtsy"}})
+}
+
+var benchURL = weburl.MustParse("http://127.0.0.1:8080/api/java.base/java/lang/String.html")
+
+func scanOne(p []byte) {
+	s := scanner{src: p}
+	for s.next() {
+	}
+}
+
+func tokenizeOne(p []byte) {
+	z := html.NewTokenizer(bytes.NewReader(p))
+	for z.Next() != html.ErrorToken {
+		z.TagName()
+		for more := true; more; {
+			_, _, more = z.TagAttr()
+		}
+	}
+}
+
+// parseOne does with the whole tree what Read does with the small one.
+func parseOne(p []byte) {
+	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(p))
+	if err != nil {
+		panic(err)
+	}
+	doc.Find("meta[name]").Each(func(_ int, s *goquery.Selection) { s.Attr("content") })
+	_ = doc.Find("title").First().Text()
+	doc.Find("a[href], area[href], link[href], img[src], script[src], iframe[src], form[action]").Each(func(_ int, s *goquery.Selection) {
+		for _, key := range []string{"href", "src", "action"} {
+			if ref, ok := s.Attr(key); ok {
+				benchURL.Resolve(ref)
+			}
+		}
+	})
+}
