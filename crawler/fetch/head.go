@@ -113,11 +113,11 @@ func unfold(value, s string) (string, string) {
 	return b.String(), s
 }
 
-// cleanValue trims a field value and makes NUL, CR and LF blanks.
+// cleanValue trims a field value and makes NUL and CR blanks.
 func cleanValue(v string) string {
 	v = strings.Trim(v, " \t")
-	if strings.ContainsAny(v, "\x00\r\n") {
-		v = strings.Trim(strings.NewReplacer("\x00", " ", "\r", " ", "\n", " ").Replace(v), " \t")
+	if strings.IndexByte(v, 0) >= 0 || strings.IndexByte(v, '\r') >= 0 {
+		v = strings.Trim(strings.NewReplacer("\x00", " ", "\r", " ").Replace(v), " \t")
 	}
 	return v
 }
