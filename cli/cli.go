@@ -71,6 +71,10 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 // commands lists the subcommands in the order of the flow.
 func commands(u *ui) []*cobra.Command {
 	return []*cobra.Command{
+		crawlCmd(u),
+		resumeCmd(u),
+		statusCmd(u),
+		verifyCmd(u),
 		robotsCmd(u),
 		inspectCmd(u),
 		sitemapCmd(u),

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -61,12 +62,7 @@ func (f *Frontier) Flush(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	f.counts.NextID = f.nextID
-	counts, err := json.Marshal(f.counts)
-	if err != nil {
-		return err
-	}
-	if err := top.Put(keyCounts, counts); err != nil {
+	if err := f.putCounts(top); err != nil {
 		return err
 	}
 	if err := f.hosts.save(top.Bucket(bucketHosts)); err != nil {
@@ -187,6 +183,51 @@ func queueValue(q *queue, staged int) []byte {
 	b := binary.BigEndian.AppendUint64(nil, q.mark.first)
 	b = binary.AppendUvarint(b, uint64(q.mark.index))
 	return binary.AppendUvarint(b, uint64(q.remaining()+staged))
+}
+
+// Requeue makes a URL that is done one that waits, to be tried again at once.
+// It is for an archive that is not being crawled.
+func (f *Frontier) Requeue(tx *bbolt.Tx, id uint64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	top := tx.Bucket(bucketTop)
+	found, ok := f.get(top, id)
+	if !ok || found.State == StateQueued || found.Class == Disregarded {
+		return nil
+	}
+	if err := top.Bucket(bucketFinished).Delete(binary.BigEndian.AppendUint64(nil, id)); err != nil {
+		return err
+	}
+	f.counts.add(found.State, found.Reason, -1)
+	if f.counts.Reasons[found.Reason] <= 0 {
+		delete(f.counts.Reasons, found.Reason)
+	}
+	if err := f.putCounts(top); err != nil {
+		return err
+	}
+	if found.at.first+uint64(found.at.index) >= f.markOf(found.at) {
+		return nil // it comes again by itself
+	}
+	f.retries[found.at.host]++
+	return top.Bucket(bucketRetries).Put(retryKey(found.at.host, time.Unix(0, 0), id), retryValue(&found.Entry))
+}
+
+// markOf is the id at which a restart begins in the queue that p is in.
+func (f *Frontier) markOf(p position) uint64 {
+	q := f.queues[queueKey{p.host, p.class}]
+	if q == nil {
+		return 0
+	}
+	return q.mark.first + uint64(q.mark.index)
+}
+
+func (f *Frontier) putCounts(top *bbolt.Bucket) error {
+	f.counts.NextID = f.nextID
+	counts, err := json.Marshal(f.counts)
+	if err != nil {
+		return err
+	}
+	return top.Put(keyCounts, counts)
 }
 
 // Publish lets Next hand out what the last Flush wrote, once its transaction

@@ -202,6 +202,11 @@ func (f *Frontier) Add(l Link) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.stage(l)
+	return true
+}
+
+func (f *Frontier) stage(l Link) {
 	key := queueKey{class: l.Class}
 	if l.Class != Disregarded {
 		key.host = f.hosts.number(l.URL.Origin())
@@ -210,7 +215,14 @@ func (f *Frontier) Add(l Link) bool {
 		f.order = append(f.order, key)
 	}
 	f.staged[key] = append(f.staged[key], l)
-	return true
+}
+
+// AddAgain stages a link whose URL is known and was disregarded, because the
+// rules that held it back have changed.
+func (f *Frontier) AddAgain(l Link) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stage(l)
 }
 
 // Finish says what became of an entry that Next gave out.

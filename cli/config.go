@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// config is all that can be set, by a file, by CURTSY_… variables and, for
+// the most used, by flags. config.example.yaml explains every key.
+type config struct {
+	Agent       string        `yaml:"agent"`
+	Contact     string        `yaml:"contact"`
+	Archive     string        `yaml:"archive"`
+	Delay       time.Duration `yaml:"delay"`
+	Concurrency int           `yaml:"concurrency"`
+	Limits      limitsConfig  `yaml:"limits"`
+	Scope       scopeConfig   `yaml:"scope"`
+	Politeness  politeConfig  `yaml:"politeness"`
+	Fetch       fetchConfig   `yaml:"fetch"`
+	Storage     storageConfig `yaml:"storage"`
+}
+
+type limitsConfig struct {
+	MaxPages int           `yaml:"max_pages"`
+	MaxBytes size          `yaml:"max_bytes"`
+	MaxTime  time.Duration `yaml:"max_time"`
+}
+
+type scopeConfig struct {
+	Include    []string `yaml:"include"`
+	Exclude    []string `yaml:"exclude"`
+	MaxDepth   int      `yaml:"max_depth"`
+	Requisites string   `yaml:"requisites"`
+}
+
+type politeConfig struct {
+	Dialect       string        `yaml:"dialect"`
+	Agents        []string      `yaml:"agents"`
+	Adaptive      float64       `yaml:"adaptive"`
+	MaxCrawlDelay time.Duration `yaml:"max_crawl_delay"`
+	MaxRetryAfter time.Duration `yaml:"max_retry_after"`
+	MaxFailures   int           `yaml:"max_failures"`
+	Quiet         []string      `yaml:"quiet"`
+	RelNofollow   bool          `yaml:"rel_nofollow"`
+	RobotsMaxAge  time.Duration `yaml:"robots_max_age"`
+	GuessSitemap  bool          `yaml:"guess_sitemap"`
+}
+
+type fetchConfig struct {
+	ConnectTimeout time.Duration     `yaml:"connect_timeout"`
+	HeadTimeout    time.Duration     `yaml:"head_timeout"`
+	IdleTimeout    time.Duration     `yaml:"idle_timeout"`
+	TotalTimeout   time.Duration     `yaml:"total_timeout"`
+	MaxBody        size              `yaml:"max_body"`
+	Proxy          string            `yaml:"proxy"`
+	Cookies        bool              `yaml:"cookies"`
+	Header         map[string]string `yaml:"header"`
+	Retries        int               `yaml:"retries"`
+	RetryBase      time.Duration     `yaml:"retry_base"`
+}
+
+type storageConfig struct {
+	SegmentSize size   `yaml:"segment_size"`
+	Prefix      string `yaml:"prefix"`
+}
+
+// defaults are the values of keys that nobody sets.
+func defaults() config {
+	return config{
+		Agent: "curtsy", Delay: time.Second, Concurrency: 1,
+		Scope: scopeConfig{Requisites: "same-host"},
+		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxFailures: 10,
+			RelNofollow: true, RobotsMaxAge: 24 * time.Hour},
+		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
+			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Retries: 3, RetryBase: 5 * time.Second},
+		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy"},
+	}
+}
+
+// readConfig reads a file over the values in c. An unknown key is an error
+// with its place.
+func readConfig(c *config, path string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return usagef("curtsy crawl --config FILE, with a file that is there", "config: %v", err)
+	}
+	err = yaml.UnmarshalWithOptions(b, c, yaml.Strict())
+	if err != nil {
+		return usagef("compare it with config.example.yaml", "config %s: %s", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
+	}
+	return nil
+}
+
+// readEnv reads CURTSY_… variables over the values in c: the key a.b is
+// CURTSY_A_B. lookup is os.LookupEnv, but in tests.
+func readEnv(c *config, lookup func(string) (string, bool)) error {
+	return eachKey(reflect.ValueOf(c).Elem(), "", func(key string, v reflect.Value) error {
+		name := "CURTSY_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		s, ok := lookup(name)
+		if !ok {
+			return nil
+		}
+		if err := setValue(v, s); err != nil {
+			return usagef("unset "+name, "%s=%s: %v", name, s, err)
+		}
+		return nil
+	})
+}
+
+// eachKey calls f for every key that holds a value.
+func eachKey(v reflect.Value, prefix string, f func(key string, v reflect.Value) error) error {
+	for i := range v.NumField() {
+		key := prefix + v.Type().Field(i).Tag.Get("yaml")
+		if field := v.Field(i); field.Kind() == reflect.Struct {
+			if err := eachKey(field, key+".", f); err != nil {
+				return err
+			}
+		} else if err := f(key, field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errForm = errors.New("not of this key's form")
+
+func setValue(v reflect.Value, s string) error {
+	if t, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return t.UnmarshalText([]byte(s))
+	}
+	switch p := v.Addr().Interface().(type) {
+	case *string:
+		*p = s
+	case *[]string:
+		*p = strings.Fields(s)
+	case *time.Duration:
+		d, err := time.ParseDuration(s)
+		*p = d
+		return err
+	case *int:
+		n, err := strconv.Atoi(s)
+		*p = n
+		return err
+	case *float64:
+		n, err := strconv.ParseFloat(s, 64)
+		*p = n
+		return err
+	case *bool:
+		b, err := strconv.ParseBool(s)
+		*p = b
+		return err
+	default:
+		return errForm
+	}
+	return nil
+}
+
+// size is a number of octets: "1073741824", "1GiB", "20 MB".
+type size int64
+
+var sizeUnits = []struct {
+	suffix string
+	octets int64
+}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1000}, {"mb", 1000_000}, {"gb", 1000_000_000}, {"b", 1}}
+
+// UnmarshalText reads a size.
+func (z *size) UnmarshalText(b []byte) error {
+	s, unit := strings.ToLower(strings.TrimSpace(string(b))), int64(1)
+	for _, u := range sizeUnits {
+		if rest, ok := strings.CutSuffix(s, u.suffix); ok {
+			s, unit = strings.TrimSpace(rest), u.octets
+			break
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > (1<<62)/unit {
+		return fmt.Errorf("%q is no size (write 500MB, 2GiB, or a number of bytes)", b)
+	}
+	*z = size(n * unit)
+	return nil
+}
+
+// String, Set and Type make a size a flag.
+func (z *size) String() string     { return strconv.FormatInt(int64(*z), 10) }
+func (z *size) Set(s string) error { return z.UnmarshalText([]byte(s)) }
+func (z *size) Type() string       { return "bytes" }
+
+// isMissing says whether err is about something that is not there.
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler"
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+)
+
+// crawlFlags are the flags that crawl and resume share. They are laid over
+// the configuration only where they were given.
+type crawlFlags struct {
+	config   string
+	json     bool
+	verbose  bool
+	set      config
+	maxBytes size
+}
+
+func (f *crawlFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.config, "config", "", "read settings from `FILE` (config.example.yaml has them all)")
+	fl.StringVar(&f.set.Contact, "contact", "", "mail address or URL where the site's owner can reach you")
+	fl.StringVar(&f.set.Agent, "agent", "", "product `token` that robots.txt knows us by")
+	fl.DurationVar(&f.set.Delay, "delay", 0, "pause between requests; robots.txt may ask for more (default 1s)")
+	fl.IntVar(&f.set.Concurrency, "concurrency", 0, "requests at a time, where robots.txt sets no Crawl-delay (default 1)")
+	fl.IntVar(&f.set.Limits.MaxPages, "max-pages", 0, "stop after so many pages")
+	fl.IntVar(&f.set.Scope.MaxDepth, "max-depth", 0, "follow no more than so many links from the seed")
+	fl.Var(&f.maxBytes, "max-bytes", "stop after so many `bytes` (2GiB, 500MB)")
+	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after so long")
+	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
+	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "fetch nothing whose URL matches this `regexp` (repeatable)")
+	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say more while working")
+}
+
+// lay puts the flags that were given over c.
+func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
+	for name, put := range map[string]func(){
+		"contact":     func() { c.Contact = f.set.Contact },
+		"agent":       func() { c.Agent = f.set.Agent },
+		"delay":       func() { c.Delay = f.set.Delay },
+		"concurrency": func() { c.Concurrency = f.set.Concurrency },
+		"max-pages":   func() { c.Limits.MaxPages = f.set.Limits.MaxPages },
+		"max-depth":   func() { c.Scope.MaxDepth = f.set.Scope.MaxDepth },
+		"max-bytes":   func() { c.Limits.MaxBytes = f.maxBytes },
+		"max-time":    func() { c.Limits.MaxTime = f.set.Limits.MaxTime },
+		"include":     func() { c.Scope.Include = f.set.Scope.Include },
+		"exclude":     func() { c.Scope.Exclude = f.set.Scope.Exclude },
+	} {
+		if cmd.Flags().Changed(name) {
+			put()
+		}
+	}
+}
+
+// settings joins defaults (or what an archive was made with), file,
+// variables and flags, the later over the earlier.
+func (f *crawlFlags) settings(cmd *cobra.Command, c config) (config, error) {
+	if f.config != "" {
+		if err := readConfig(&c, f.config); err != nil {
+			return c, err
+		}
+	}
+	if err := readEnv(&c, os.LookupEnv); err != nil {
+		return c, err
+	}
+	f.lay(cmd, &c)
+	return c, nil
+}
+
+func crawlCmd(u *ui) *cobra.Command {
+	f := &crawlFlags{}
+	var dir string
+	var dry bool
+	c := &cobra.Command{
+		Use:   "crawl URL",
+		Short: "archive a site, politely; goes on where it stopped",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			seed, err := seedURL(a[0])
+			if err != nil {
+				return err
+			}
+			c, err := f.settings(cmd, defaults())
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("archive") {
+				c.Archive = dir
+			}
+			if c.Archive == "" {
+				c.Archive = seed.Host()
+			}
+			if dry {
+				return dryRun(u, f, &c, seed)
+			}
+			return runCrawl(u, f, &c, seed)
+		},
+	}
+	f.register(c)
+	c.Flags().StringVar(&dir, "archive", "", "archive `directory` (default: the host's name)")
+	c.Flags().BoolVar(&dry, "dry-run", false, "say what the rules would allow and what it would take, and fetch no page")
+	return c
+}
+
+func resumeCmd(u *ui) *cobra.Command {
+	f := &crawlFlags{}
+	c := &cobra.Command{
+		Use:   "resume DIR",
+		Short: "go on with a crawl",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			seed, c, err := remembered(a[0])
+			if err != nil {
+				return err
+			}
+			if c, err = f.settings(cmd, c); err != nil {
+				return err
+			}
+			c.Archive = a[0]
+			return runCrawl(u, f, &c, seed)
+		},
+	}
+	f.register(c)
+	return c
+}
+
+// remembered reads seed and settings of the crawl in an archive.
+func remembered(dir string) (weburl.URL, config, error) {
+	c := defaults()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return weburl.URL{}, c, archiveError(err, dir)
+	}
+	defer a.Close()
+	st := crawler.State{Settings: &c}
+	ok, err := a.Crawl(&st)
+	if err != nil {
+		return weburl.URL{}, c, archiveError(err, dir)
+	}
+	if !ok {
+		return weburl.URL{}, c, archiveError(fmt.Errorf("%s: %w", dir, storage.ErrNone), dir)
+	}
+	seed, err := weburl.Parse(st.Seed)
+	if err != nil {
+		return seed, c, archiveError(&storage.DamageError{File: dir, What: "its seed does not read back"}, dir)
+	}
+	return seed, c, nil
+}
+
+func (u *ui) logger(verbose bool) *slog.Logger {
+	level := slog.LevelWarn
+	if verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(cleanWriter{u.err}, &slog.HandlerOptions{Level: level}))
+}
+
+// runCrawl crawls until the end or a signal, and says what came of it.
+func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
+	o, err := crawlOptions(c, seed, u.logger(f.verbose))
+	if err != nil {
+		return err
+	}
+	bar := newProgress(u)
+	o.Watch = bar.show
+	cr, err := crawler.Open(c.Archive, o)
+	if err != nil {
+		return archiveError(err, c.Archive)
+	}
+	defer cr.Close()
+	if cr.Finished() {
+		n := cr.Counts()
+		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d disregarded", c.Archive, seed, n.Fetched, n.Failed, n.Disregarded)
+		return u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n})
+	}
+	ctx, stop, release := signals(u)
+	defer release()
+	result, err := cr.Run(ctx, stop)
+	bar.close()
+	if err != nil {
+		return exitWith(exitFailed, err, "curtsy resume "+c.Archive)
+	}
+	if err := u.result(f, result); err != nil {
+		return err
+	}
+	return endingError(result, c.Archive)
+}
+
+// signals makes two contexts: stop ends after the first signal, ctx after the
+// second.
+func signals(u *ui) (ctx, stop context.Context, release func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	stop, ask := context.WithCancel(ctx)
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		if _, ok := <-ch; !ok {
+			return
+		}
+		u.say("finishing what is in flight; once more to stop at once")
+		ask()
+		if _, ok := <-ch; ok {
+			cancel()
+		}
+	}()
+	return ctx, stop, func() { signal.Stop(ch); close(ch); ask(); cancel() }
+}
+
+// result says how a run ended.
+func (u *ui) result(f *crawlFlags, r crawler.Result) error {
+	s := r.State
+	n := r.Counts
+	if f.json {
+		return u.json(struct {
+			State       string         `json:"state"`
+			Why         string         `json:"why"`
+			Discovered  int            `json:"discovered"`
+			Queued      int            `json:"queued"`
+			Fetched     int            `json:"fetched"`
+			Failed      int            `json:"failed"`
+			Disregarded int            `json:"disregarded"`
+			Bytes       int64          `json:"bytes"`
+			Pages       int            `json:"pages"`
+			Reasons     map[string]int `json:"reasons"`
+		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, s.Pages, n.Reasons})
+	}
+	if r.Why != "" {
+		u.say("%s: %d fetched, %d failed, %d disregarded, %d queued; %s in %s", r.Why, n.Fetched, n.Failed, n.Disregarded, n.Queued(),
+			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
+	}
+	return nil
+}
+
+// endingError gives an ending its exit code.
+func endingError(r crawler.Result, dir string) error {
+	resume := "curtsy resume " + dir
+	switch r.Ending {
+	case crawler.Stopped:
+		return exitWith(exitStopped, errors.New(r.Why), resume)
+	case crawler.DiskFull:
+		return exitWith(exitStopped, errors.New(r.Why), "make room, then "+resume)
+	case crawler.Refused:
+		return exitWith(exitRefused, fmt.Errorf("the site refuses us: %s", r.Why), "ask its owner for a group \"User-agent: curtsy\" in robots.txt, then "+resume)
+	}
+	return nil
+}
+
+// archiveError gives an error of opening an archive its exit code.
+func archiveError(err error, dir string) error {
+	var damage *storage.DamageError
+	var disk *storage.DiskError
+	switch {
+	case errors.Is(err, storage.ErrInUse):
+		return exitWith(exitDamaged, err, "curtsy status "+dir)
+	case errors.As(err, &damage):
+		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair")
+	case errors.As(err, &disk):
+		return exitWith(exitStopped, err, "make room, then curtsy resume "+dir)
+	case errors.Is(err, storage.ErrNone):
+		return usagef("curtsy crawl URL --archive "+dir, "%v", err)
+	}
+	return exitWith(exitFailed, err, "")
+}
+
+func byteCount(n int64) string {
+	const unit = 1000
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	div, exp := int64(unit), 0
+	for m := n / unit; m >= unit; m /= unit {
+		div *= unit
+		exp++
+	}
+	return fmt.Sprintf("%.1f %cB", float64(n)/float64(div), "kMGTPE"[exp])
+}
+
+// asJSON is for values whose JSON is their readable form too.
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/internal/weburl"
+	"curtsy/politeness"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+// crawlOptions makes the options of a crawl from what was set. Every mistake
+// is a usage error that names the key.
+func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
+	o := crawler.Options{
+		Seed:         seed,
+		Limits:       crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
+		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap, RelNofollow: c.Politeness.RelNofollow,
+		Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Logger: logger,
+	}
+	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions} {
+		if err := step(c, &o); err != nil {
+			return o, err
+		}
+	}
+	o.Archive = storage.Options{
+		Prefix: c.Storage.Prefix, SegmentSize: int64(c.Storage.SegmentSize), Logger: logger,
+		Software: "curtsy/" + version, Operator: c.Contact, UserAgent: o.Fetch.UserAgent,
+		RobotsLine: "obeyed (" + c.Politeness.Dialect + "), X-Robots-Tag and meta robots too", Fail: failpoint(),
+	}
+	return o, nil
+}
+
+func scopeOptions(c *config, o *crawler.Options) error {
+	o.Scope.MaxDepth = c.Scope.MaxDepth
+	var err error
+	if o.Scope.Include, err = patterns("scope.include", c.Scope.Include); err != nil {
+		return err
+	}
+	if o.Scope.Exclude, err = patterns("scope.exclude", c.Scope.Exclude); err != nil {
+		return err
+	}
+	switch c.Scope.Requisites {
+	case "same-host":
+	case "any":
+		o.Scope.AnyRequisites = true
+	default:
+		return usagef("scope.requisites: same-host, or any", "scope.requisites: %q is neither same-host nor any", c.Scope.Requisites)
+	}
+	if c.Concurrency < 1 || c.Concurrency > 256 {
+		return usagef("--concurrency 1", "concurrency: %d is not between 1 and 256", c.Concurrency)
+	}
+	return nil
+}
+
+func patterns(key string, list []string) ([]*regexp.Regexp, error) {
+	var res []*regexp.Regexp
+	for _, s := range list {
+		re, err := regexp.Compile(s)
+		if err != nil {
+			return nil, usagef("a regular expression of RE2, as in '^https://site/docs/'", "%s: %v", key, err)
+		}
+		res = append(res, re)
+	}
+	return res, nil
+}
+
+func rulesOptions(c *config, o *crawler.Options) error {
+	d, err := rules.ParseDialect(c.Politeness.Dialect)
+	if err != nil {
+		return usagef("politeness.dialect: rfc9309, yandex, or 1994", "politeness.dialect: %v", err)
+	}
+	if !regexp.MustCompile(`^[A-Za-z_-]+$`).MatchString(c.Agent) {
+		return usagef("--agent curtsy", "agent: %q is no product token: letters, - and _ only (RFC 9309 §2.2.1)", c.Agent)
+	}
+	o.Rules = rules.Options{Agents: append([]string{c.Agent}, c.Politeness.Agents...), Dialect: d, MaxCrawlDelay: c.Politeness.MaxCrawlDelay}
+	return nil
+}
+
+func paceOptions(c *config, o *crawler.Options) error {
+	if c.Delay < 0 {
+		return usagef("--delay 1s", "delay: %s is negative", c.Delay)
+	}
+	o.Pace = politeness.Options{Delay: c.Delay, Concurrency: c.Concurrency, Adaptive: c.Politeness.Adaptive,
+		MaxRetryAfter: c.Politeness.MaxRetryAfter, MaxFailures: c.Politeness.MaxFailures}
+	for _, s := range c.Politeness.Quiet {
+		w, err := quietWindow(s)
+		if err != nil {
+			return usagef(`politeness.quiet: ["08:00-18:00"]`, "politeness.quiet: %v", err)
+		}
+		o.Pace.Quiet = append(o.Pace.Quiet, w)
+	}
+	return nil
+}
+
+// quietWindow reads "08:00-18:30", local time.
+func quietWindow(s string) (politeness.Window, error) {
+	from, to, ok := strings.Cut(s, "-")
+	start, err1 := time.Parse("15:04", strings.TrimSpace(from))
+	end, err2 := time.Parse("15:04", strings.TrimSpace(to))
+	if !ok || err1 != nil || err2 != nil {
+		return politeness.Window{}, fmt.Errorf("%q is not of the form HH:MM-HH:MM", s)
+	}
+	since := func(t time.Time) time.Duration {
+		return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
+	}
+	return politeness.Window{Start: since(start), End: since(end), Location: time.Local}, nil
+}
+
+func fetchOptions(c *config, o *crawler.Options) error {
+	f := &o.Fetch
+	*f = fetch.Options{
+		UserAgent:      userAgent(c),
+		ConnectTimeout: c.Fetch.ConnectTimeout, HeadTimeout: c.Fetch.HeadTimeout,
+		IdleTimeout: c.Fetch.IdleTimeout, TotalTimeout: c.Fetch.TotalTimeout,
+		MaxBody: int64(c.Fetch.MaxBody), AllowHost: o.Seed.Hostname(), Logger: o.Logger,
+		Proxy: fetch.ProxyFromEnvironment(), Header: http.Header{},
+	}
+	for name, value := range c.Fetch.Header {
+		f.Header.Set(name, value)
+	}
+	if c.Fetch.Proxy != "" {
+		proxy, err := fetch.ProxyURL(c.Fetch.Proxy)
+		if err != nil {
+			return usagef("fetch.proxy: http://host:port, or socks5://host:port", "fetch.proxy: %v", err)
+		}
+		f.Proxy = proxy
+	}
+	if c.Fetch.Cookies {
+		jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
+		if err != nil {
+			return err
+		}
+		f.Cookies = jar
+	}
+	if c.Contact == "" && !isLoopback(o.Seed) {
+		return usagef("--contact you@example.org, or --contact https://example.org/crawler",
+			"%s: a contact is needed, so that the site's owner can reach you; it is sent in the User-Agent", o.Seed.Host())
+	}
+	return checkContact(c.Contact)
+}
+
+func userAgent(c *config) string {
+	if c.Contact == "" {
+		return c.Agent + "/" + version
+	}
+	return c.Agent + "/" + version + " (+" + c.Contact + ")"
+}
+
+func checkContact(s string) error {
+	if s == "" {
+		return nil
+	}
+	if u, err := url.Parse(s); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		return nil
+	}
+	if a, err := mail.ParseAddress(strings.TrimPrefix(s, "mailto:")); err == nil && a.Name == "" {
+		return nil
+	}
+	return usagef("--contact you@example.org", "contact: %q is neither a mail address nor an http URL", s)
+}
+
+// isLoopback says whether the host is this machine.
+func isLoopback(u weburl.URL) bool {
+	host := strings.Trim(u.Hostname(), "[]")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.IsLoopback()
+}
+
+// seedURL reads the URL that a person typed; a scheme may be left out.
+func seedURL(s string) (weburl.URL, error) {
+	u, err := weburl.Parse(s)
+	if err == nil {
+		return u, nil
+	}
+	if !strings.Contains(s, "://") {
+		if v, err2 := weburl.Parse("https://" + s); err2 == nil && strings.Contains(v.Hostname(), ".") && !strings.ContainsAny(s, " @") {
+			return u, usagef("https://"+s, "%q has no scheme", s)
+		}
+	}
+	return u, usagef("a URL such as https://example.org/", "%q: %v", s, err)
+}

@@ -1,0 +1,7 @@
+package cli
+
+import (
+	"curtsy/internal/weburl"
+)
+
+func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error { return nil }

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// failpoint kills the process, as kill -9 does, at the named point of a
+// commit: CURTSY_FAILPOINT=NAME or NAME:COUNT, for the COUNTth time it is
+// passed. It is how the durability promise is tested; see storage.Options.
+func failpoint() func(string) {
+	name, count, _ := strings.Cut(os.Getenv("CURTSY_FAILPOINT"), ":")
+	if name == "" {
+		return nil
+	}
+	after, err := strconv.ParseInt(count, 10, 64)
+	if err != nil {
+		after = 1
+	}
+	var passed atomic.Int64
+	return func(point string) {
+		if point == name && passed.Add(1) == after {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // until the signal arrives
+		}
+	}
+}

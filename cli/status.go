@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler"
+)
+
+func statusCmd(u *ui) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "status DIR",
+		Short: "how a crawl goes, or went",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, a []string) error {
+			s, err := crawler.ReadStatus(a[0])
+			if err != nil {
+				return archiveError(err, a[0])
+			}
+			if asJSON {
+				return u.json(s)
+			}
+			printStatus(u, s)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func printStatus(u *ui, s crawler.Status) {
+	u.print("%s: %s", s.Seed, s.State)
+	if s.Why != "" {
+		u.print("  %s", s.Why)
+	}
+	u.print("  discovered   %8d", s.Discovered)
+	u.print("  fetched      %8d  (%d kept, %d seen before, %d withheld; %s)", s.Fetched, s.Kept, s.Revisits, s.Withheld, byteCount(s.Bytes))
+	u.print("  failed       %8d", s.Failed)
+	u.print("  disregarded  %8d", s.Disregarded)
+	u.print("  queued       %8d", s.Queued)
+	for _, reason := range slices.SortedFunc(maps.Keys(s.Reasons), func(a, b string) int { return s.Reasons[b] - s.Reasons[a] }) {
+		if reason != "" {
+			u.print("    %8d  %s", s.Reasons[reason], reason)
+		}
+	}
+	if s.State == "running" {
+		u.print("  now          %s", statusLine(s))
+	}
+	if s.WaitingFor != "" {
+		until := ""
+		if s.NextDue != nil {
+			until = " until " + s.NextDue.Local().Format("2006-01-02 15:04:05")
+		}
+		u.print("  waiting for  %s%s", s.WaitingFor, until)
+	}
+	u.print("  elapsed      %s, as of %s", s.Elapsed.Round(time.Second), s.Updated.Local().Format("2006-01-02 15:04:05"))
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler"
+	"curtsy/storage"
+)
+
+func verifyCmd(u *ui) *cobra.Command {
+	var asJSON, repair bool
+	c := &cobra.Command{
+		Use:   "verify DIR",
+		Short: "hold index, records and digests of an archive against each other",
+		Long: "verify reads every record and holds it against crawl.db: place, length, digests.\n" +
+			"What a killed crawl left behind its last commit is cut off first, as every opening does.\n" +
+			"With --repair, damaged records are taken out and their URLs queued again; intact ones are never touched.",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, a []string) error {
+			if repair {
+				done, err := crawler.Repair(a[0], u.logger(false))
+				if err != nil {
+					return archiveError(err, a[0])
+				}
+				for _, line := range done {
+					u.say("%s", line)
+				}
+			}
+			r, err := crawler.Verify(a[0])
+			if r != nil {
+				if e := printReport(u, r, asJSON); e != nil {
+					return e
+				}
+			}
+			if err != nil {
+				return archiveError(err, a[0])
+			}
+			if len(r.Problems) > 0 {
+				return exitWith(exitDamaged, fmt.Errorf("%s: %d problems", a[0], len(r.Problems)), "curtsy verify "+a[0]+" --repair")
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&repair, "repair", false, "restore what can be restored")
+	return c
+}
+
+func printReport(u *ui, r *storage.Report, asJSON bool) error {
+	if asJSON {
+		return u.json(r)
+	}
+	for _, p := range r.Problems {
+		at := p.File
+		if p.Offset >= 0 {
+			at = fmt.Sprintf("%s at %d", filepath.ToSlash(p.File), p.Offset)
+		}
+		u.print("%s: %s %s", at, p.What, p.URL)
+	}
+	u.print("%d segments, %d records of %d visits, %s: %d problems", r.Segments, r.Records, r.Visits, byteCount(r.Bytes), len(r.Problems))
+	return nil
+}

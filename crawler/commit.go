@@ -1,0 +1,230 @@
+package crawler
+
+import (
+	"errors"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/frontier"
+	"curtsy/storage"
+)
+
+// maxGroup is the most visits in one commit, and so, with those being
+// fetched, the most that a kill can make us fetch again.
+const maxGroup = 128
+
+// commitEvery is the least time between the beginnings of two commits when
+// visits are fast; a visit that comes alone is committed at once.
+const commitEvery = 15 * time.Millisecond
+
+// commitLoop writes outcomes (step 6) until the channel is closed. After an
+// error it goes on receiving, so that nobody waits for it, and writes no more.
+func (c *Crawl) commitLoop() {
+	var last time.Time
+	for o := range c.outcomes {
+		group := append(c.group[:0], o)
+		group = c.gather(group, last)
+		last = time.Now()
+		if c.failure() == nil {
+			if err := c.commit(group); err != nil {
+				c.fail(err)
+			}
+		}
+		for _, o := range group {
+			if o.x != nil {
+				o.x.Release()
+			}
+		}
+		for _, o := range group {
+			if o.Visit != nil && o.Visit.Class == "page" {
+				c.pages.Add(-1)
+			}
+		}
+		c.group = group
+		c.open.Add(-int64(len(group)))
+		c.kickLoop()
+	}
+}
+
+// gather takes what is there already; when the last commit is recent, it
+// waits for more until commitEvery has passed.
+func (c *Crawl) gather(group []*Outcome, last time.Time) []*Outcome {
+	wait := commitEvery - time.Since(last)
+	var timer <-chan time.Time
+	if wait > 0 {
+		timer = time.After(wait)
+	}
+	for len(group) < maxGroup {
+		select {
+		case o, ok := <-c.outcomes:
+			if !ok {
+				return group
+			}
+			group = append(group, o)
+			continue
+		default:
+		}
+		if timer == nil || len(c.outcomes) == 0 && c.idle() {
+			return group
+		}
+		select {
+		case o, ok := <-c.outcomes:
+			if !ok {
+				return group
+			}
+			group = append(group, o)
+		case <-timer:
+			timer = nil
+		case <-c.idled:
+		}
+	}
+	return group
+}
+
+// commit writes one group.
+//
+//	records to the segment, synced     (the data)
+//	one transaction: visits, URL states, links, totals   (the pointers to it)
+//	links become available, the loop is told
+func (c *Crawl) commit(group []*Outcome) error {
+	for _, o := range group {
+		if err := c.append(o); err != nil {
+			return err
+		}
+	}
+	if err := c.archive.Commit(func(tx *bbolt.Tx) error {
+		for _, o := range group {
+			c.settle(o)
+		}
+		if err := c.frontier.Flush(tx); err != nil {
+			return err
+		}
+		return storage.PutCrawl(tx, c.snapshot())
+	}); err != nil {
+		return err
+	}
+	c.frontier.Publish()
+	return nil
+}
+
+// append writes the records of a visit.
+func (c *Crawl) append(o *Outcome) error {
+	v := o.Visit
+	if v == nil {
+		return nil
+	}
+	if o.robots != nil && o.robots.version.At.IsZero() == false {
+		c.archive.AddRobots(o.robots.version, o.robots.body)
+	}
+	if v.Kept == "" {
+		c.archive.AddVisit(v)
+		return nil
+	}
+	if err := c.deduplicate(o); err != nil {
+		return err
+	}
+	if o.large() {
+		return c.archive.AppendStream(v, func(w *storage.SegmentWriter) error {
+			return o.encode(w, w.InfoID())
+		})
+	}
+	return c.archive.Append(v, func(infoID string) ([]byte, error) {
+		if o.members != nil && o.infoID == infoID {
+			return o.members, nil
+		}
+		return o.encodeInto(nil, infoID)
+	})
+}
+
+// settle tells the frontier and the totals what became of the URL.
+func (c *Crawl) settle(o *Outcome) {
+	for _, l := range o.Links {
+		c.frontier.Add(l)
+		if l.Class != frontier.Disregarded {
+			c.plantRobots(l.URL.Origin(), o.entry.ID)
+		}
+	}
+	c.total(o)
+	switch {
+	case o.refetch:
+	case !o.RetryAt.IsZero():
+		o.entry.Attempts++
+		c.frontier.Retry(o.entry, o.RetryAt)
+	default:
+		c.frontier.Finish(o.entry, o.State, o.Reason)
+	}
+	if o.Alias != "" {
+		c.scope.Store(c.scope.Load().With(o.Alias))
+	}
+}
+
+// plantRobots sees to it that an origin's robots.txt comes before its pages.
+func (c *Crawl) plantRobots(origin string, via uint64) {
+	if c.planted[origin] {
+		return
+	}
+	c.planted[origin] = true
+	c.frontier.Add(frontier.Link{URL: robotsURL(origin), Class: frontier.Prerequisite, Via: via, How: "robots.txt"})
+}
+
+// total counts an outcome in the state of the crawl.
+func (c *Crawl) total(o *Outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := o.Visit
+	if v == nil {
+		return
+	}
+	c.state.Visits++
+	c.state.Bytes += v.Length
+	if v.Class == "page" && v.Status > 0 && o.RetryAt.IsZero() {
+		c.state.Pages++
+	}
+	switch v.Kept {
+	case storage.KeptResponse:
+		c.state.Kept++
+	case storage.KeptRevisit:
+		c.state.Revisits++
+	case storage.KeptWithheld:
+		c.state.Withheld++
+	}
+}
+
+func (c *Crawl) statePages() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.Pages
+}
+
+func (c *Crawl) flyingPages() int { return int(c.pages.Load()) }
+
+func (c *Crawl) snapshot() State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.state
+	s.Origins = c.scope.Load().Origins
+	s.Updated = time.Now().UTC()
+	s.Elapsed += time.Since(c.began)
+	return s
+}
+
+// fail keeps the first error of the committer; the loop stops on it.
+func (c *Crawl) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+func (c *Crawl) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+func isDisk(err error) bool {
+	var disk *storage.DiskError
+	return errors.As(err, &disk)
+}

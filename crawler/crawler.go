@@ -1,0 +1,233 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness"
+	"curtsy/storage"
+)
+
+// ErrFinished says that the archive holds a crawl that has nothing left to do.
+var ErrFinished = errors.New("the crawl is finished")
+
+// Crawl is one run over one archive. It belongs to the goroutine that calls
+// Run; Close gives the archive free.
+type Crawl struct {
+	opts     Options
+	archive  *storage.Archive
+	frontier *frontier.Frontier
+	client   *fetch.Client
+	scope    atomic.Pointer[frontier.Scope]
+
+	// The loop's own.
+	hosts  []*host
+	paces  map[string]*politeness.Host
+	wait   waiting
+	ending *Result
+	rate   meter
+
+	// Between the goroutines.
+	fetched  chan *download
+	outcomes chan *Outcome
+	kick     chan struct{} // a commit is done
+	idled    chan struct{} // nothing is being fetched
+	visits   sync.WaitGroup
+	flying   atomic.Int64 // visits not yet handed to the committer
+	open     atomic.Int64 // visits not yet committed
+	pages    atomic.Int64 // visits to pages not yet committed
+
+	// The committer's own.
+	group   []*Outcome
+	planted map[string]bool // origins whose robots.txt is in the frontier
+
+	mu    sync.Mutex // guards what follows
+	state State
+	err   error
+	began time.Time // this run; time since then is not yet in state.Elapsed
+}
+
+// Open opens the archive in dir, or begins one, for a crawl of o.Seed. An
+// archive that is there goes on where it stopped; its seed must be the same.
+func Open(dir string, o Options) (*Crawl, error) {
+	o.defaults()
+	a, err := storage.Open(dir, o.Archive)
+	if err != nil {
+		return nil, err
+	}
+	c, err := begin(a, o)
+	if err != nil {
+		a.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func begin(a *storage.Archive, o Options) (*Crawl, error) {
+	f, err := frontier.Open(a.DB(), a.Key())
+	if err != nil {
+		return nil, err
+	}
+	c := &Crawl{
+		opts: o, archive: a, frontier: f, paces: map[string]*politeness.Host{}, planted: map[string]bool{},
+		fetched: make(chan *download, 1024), outcomes: make(chan *Outcome, maxGroup),
+		kick: make(chan struct{}, 1), idled: make(chan struct{}, 1), began: time.Now(),
+	}
+	known, err := a.Crawl(&c.state)
+	if err != nil {
+		return nil, err
+	}
+	if known && c.state.Seed != o.Seed.String() {
+		return nil, fmt.Errorf("the archive holds a crawl of %s, not of %s", c.state.Seed, o.Seed)
+	}
+	scope := o.Scope
+	scope.Origins = []string{o.Seed.Origin()}
+	for _, origin := range c.state.Origins {
+		scope = *scope.With(origin)
+	}
+	c.scope.Store(&scope)
+	c.client = fetch.New(o.Fetch)
+	c.state.Settings = o.Settings
+	c.state.Ended = ""
+	if known {
+		return c, c.reconsider()
+	}
+	c.state.Seed, c.state.Began = o.Seed.String(), time.Now().UTC()
+	return c, c.plant()
+}
+
+// plant begins the frontier: the seed, and its robots.txt before it.
+func (c *Crawl) plant() error {
+	c.frontier.Add(frontier.Link{URL: robotsURL(c.opts.Seed.Origin()), Class: frontier.Prerequisite, How: "robots.txt"})
+	c.frontier.Add(frontier.Link{URL: c.opts.Seed, Class: frontier.Page, How: "seed"})
+	return c.commitFrontier()
+}
+
+func (c *Crawl) commitFrontier() error {
+	err := c.archive.Commit(func(tx *bbolt.Tx) error {
+		if err := c.frontier.Flush(tx); err != nil {
+			return err
+		}
+		return storage.PutCrawl(tx, c.snapshot())
+	})
+	if err != nil {
+		return err
+	}
+	c.frontier.Publish()
+	return nil
+}
+
+// reconsider queues what the scope held back when the crawl was last opened
+// and would let through now.
+func (c *Crawl) reconsider() error {
+	scope := c.scope.Load()
+	var again []frontier.Link
+	err := c.frontier.Each(frontier.Disregarded, func(f frontier.Found) error {
+		l := f.Link
+		if !isScopeReason(l.Reason) {
+			return nil
+		}
+		l.Class = frontier.Page
+		if _, ok := scope.Judge(&l); !ok {
+			return nil
+		}
+		l.Reason, l.Soft = "", false
+		again = append(again, l)
+		return nil
+	})
+	if err != nil || len(again) == 0 {
+		return err
+	}
+	c.opts.Logger.Info("the scope is wider than before", "queued again", len(again))
+	for _, l := range again {
+		c.frontier.AddAgain(l)
+	}
+	c.state.Finished = false
+	return c.commitFrontier()
+}
+
+// isScopeReason says whether a reason depends on the settings of the scope.
+func isScopeReason(reason string) bool { return strings.HasPrefix(reason, "scope: ") }
+
+func isInUse(err error) bool { return errors.Is(err, storage.ErrInUse) }
+
+func orNone(err error, dir string) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", dir, storage.ErrNone)
+}
+
+func robotsURL(origin string) weburl.URL { return weburl.Canonical(origin + "/robots.txt") }
+
+// Finished says whether nothing is left to do.
+func (c *Crawl) Finished() bool {
+	return c.state.Finished && len(c.frontier.Origins()) == 0
+}
+
+// State is what the archive knows of the crawl.
+func (c *Crawl) State() State { return c.snapshot() }
+
+// Counts are the frontier's totals.
+func (c *Crawl) Counts() frontier.Counts { return c.frontier.Counts() }
+
+// Close gives the archive free. What was in flight is dropped.
+func (c *Crawl) Close() error {
+	c.client.Close()
+	return c.archive.Close()
+}
+
+// Run crawls until nothing is left, a limit is reached, something stops it,
+// or stop is done: then the visits in flight are finished and committed. When
+// ctx itself is done, they are dropped. It returns when all goroutines have
+// ended; nothing that was committed is lost either way.
+func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
+	committed := make(chan struct{})
+	go func() {
+		defer close(committed)
+		c.commitLoop()
+	}()
+	result := c.loop(ctx, stop)
+	c.visits.Wait()
+	close(c.outcomes)
+	<-committed
+	if err := c.failure(); err != nil {
+		if !isDisk(err) {
+			return result, err
+		}
+		result.Ending, result.Why = DiskFull, err.Error()
+	}
+	return c.finish(result)
+}
+
+// finish writes how the run ended.
+func (c *Crawl) finish(r Result) (Result, error) {
+	c.mu.Lock()
+	c.state.Elapsed += time.Since(c.began)
+	c.began = time.Now()
+	c.state.Finished = r.Ending == Done
+	c.state.Ended = r.Why
+	c.err = nil
+	c.mu.Unlock()
+	if err := c.commitFrontier(); err != nil && r.Ending != DiskFull {
+		r.Ending, r.Why = DiskFull, err.Error()
+	}
+	r.State, r.Counts = c.snapshot(), c.frontier.Counts()
+	c.publish(c.status(time.Now(), r.Ending.String()))
+	return r, nil
+}
+
+// String names an ending as status does.
+func (e Ending) String() string {
+	return [...]string{"finished", "limited", "stopped", "refused", "stopped"}[e]
+}

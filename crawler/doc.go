@@ -1,0 +1,19 @@
+// Package crawler answers: what happens to one URL? It joins the stages;
+// no stage knows another.
+//
+//	1 frontier.Next      the next URL due, from bbolt                                (loop.go)
+//	2 politeness.Gate    may it be fetched (rules), and when (limiter)               (host.go)
+//	3 fetch.Do           one HTTP exchange, verbatim bytes kept, no redirect followed (visit.go)
+//	4 htmlmeta.Read      directives, links, base, canonical, language, charset       (visit.go)
+//	5 Outcome            a plain value: state, reason, capture, links, what is kept  (outcome.go)
+//	6 commit             WARC bytes written and synced, then one bbolt transaction   (commit.go)
+//
+// Learn first (2-4), then decide (5), then commit (6). robots.txt is an
+// ordinary, archived visit, and so is a sitemap; a redirect is a new URL with
+// its own visit.
+//
+// Three kinds of goroutine, all owned by Run: the loop hands out URLs and
+// owns the hosts' limiters; each visit runs 3 to 5 in a goroutine of its own
+// and prepares its records; the committer alone writes, a group of visits at
+// a time: every visit when visits are rare, many per sync when they are fast.
+package crawler

@@ -1,0 +1,306 @@
+package crawler
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+	"curtsy/storage/warc"
+)
+
+// host is the state of one origin; the loop owns it. Origins at the same
+// host name share a pace.
+type host struct {
+	origin string
+	pace   *politeness.Host
+	rules  *rules.Robots         // in force; nil before the first robots.txt
+	from   storage.RobotsVersion // where rules come from
+	robots robotsState
+	next   *frontier.Entry // taken from the frontier, waiting for its time
+	judged *storage.Decision
+	by     *rules.Robots // the rules that judged next
+	ended  time.Time     // of the last download
+	listed bool          // the sitemaps of robots.txt are in the frontier
+}
+
+// robotsState is the fetching of a robots.txt.
+type robotsState struct {
+	entry  *frontier.Entry
+	done   bool // the entry is finished: a fetch is one more visit
+	busy   bool
+	url    weburl.URL // where the redirects led
+	hops   int
+	visits int // of this URL, in the archive
+	tries  int // failures in a row
+	due    time.Time
+	good   time.Time // last had
+}
+
+// Redirects of robots.txt that are followed (RFC 9309 §2.3.1.2).
+const maxRobotsHops = 5
+
+// Tries for a robots.txt that no good copy stands in for, before the crawl
+// gives up, and how long a failing one is not taken as absent (RFC 9309 §2.3.1.4).
+const (
+	maxRobotsTries = 3
+	maxRobotsGone  = 30 * 24 * time.Hour
+)
+
+// host finds or makes the state of an origin.
+func (c *Crawl) host(origin string) (*host, error) {
+	for _, h := range c.hosts {
+		if h.origin == origin {
+			return h, nil
+		}
+	}
+	u := robotsURL(origin)
+	h := &host{origin: origin, pace: c.paces[u.Host()]}
+	if h.pace == nil {
+		h.pace = politeness.NewHost(c.opts.Pace)
+		c.paces[u.Host()] = h.pace
+	}
+	if err := c.recall(h, u); err != nil {
+		return nil, err
+	}
+	c.hosts = append(c.hosts, h)
+	return h, nil
+}
+
+// recall finds the robots.txt entry of an origin and the rules last read.
+func (c *Crawl) recall(h *host, u weburl.URL) error {
+	h.robots.url = u
+	found, err := c.frontier.Find(u)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if f.Class == frontier.Prerequisite {
+			e := f.Entry
+			h.robots.entry, h.robots.done = &e, f.State != frontier.StateQueued
+		}
+	}
+	if h.robots.entry == nil {
+		return fmt.Errorf("no robots.txt entry for %s", h.origin)
+	}
+	visits, err := c.archive.VisitsOf(h.robots.entry.ID)
+	if err != nil {
+		return err
+	}
+	h.robots.visits = len(visits)
+	history, err := c.archive.Robots(h.origin)
+	if err != nil {
+		return err
+	}
+	for _, v := range history {
+		if v.Used {
+			h.from = v
+		}
+	}
+	if h.from.At.IsZero() || !h.robots.done {
+		return nil
+	}
+	body, err := c.archive.RobotsBody(h.from)
+	if err != nil {
+		return err
+	}
+	h.robots.good, h.robots.due = h.from.At, h.from.Expires
+	c.enforce(h, readRules(h.from, body, c.opts.Rules), h.from)
+	return nil
+}
+
+// readRules makes rules of a version again.
+func readRules(v storage.RobotsVersion, body []byte, o rules.Options) *rules.Robots {
+	if v.Error != "" {
+		return rules.AllowAll(v.Error)
+	}
+	switch rules.ResponseAccess(v.Status, v.Type, o) {
+	case rules.Parsed:
+		return rules.Parse(body, o)
+	case rules.Absent:
+		return rules.AllowAll(fmt.Sprintf("robots.txt answered %d", v.Status))
+	}
+	return rules.DenyAll(fmt.Sprintf("robots.txt answered %d", v.Status))
+}
+
+// enforce puts rules in force from the next request on.
+func (c *Crawl) enforce(h *host, r *rules.Robots, from storage.RobotsVersion) {
+	h.rules, h.from = r, from
+	h.pace.SetRules(paceRules(r))
+}
+
+// paceRules are what robots.txt says about time.
+func paceRules(r *rules.Robots) politeness.Rules {
+	var p politeness.Rules
+	if d, line, ok := r.CrawlDelay(); ok {
+		p.CrawlDelay, p.DelayLine = d, line
+	}
+	if rate, ok := r.RequestRate(); ok {
+		p.Requests, p.Per, p.RateLine = rate.Requests, rate.Per, rate.Line
+	}
+	if v, ok := r.VisitTime(); ok {
+		p.Visit, p.VisitLine = v, v.Line
+	}
+	return p
+}
+
+// needsRobots says whether robots.txt is to be fetched before anything else.
+func (h *host) needsRobots(now time.Time) bool {
+	return !h.robots.busy && (h.rules == nil || !now.Before(h.robots.due)) && !now.Before(h.robots.due)
+}
+
+// gate is the verdict of the rules in force (step 2). robots.txt itself is
+// always allowed (RFC 9309 §2.2.2).
+func (h *host) gate(e *frontier.Entry) storage.Decision {
+	v := h.rules.Verdict(e.URL.Target())
+	return storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group,
+		Version: h.from.Short(), Fetched: h.from.At}
+}
+
+// denial is the reason of a URL that robots.txt denies.
+func denial(d storage.Decision) string {
+	if d.Line == 0 {
+		return "robots.txt: " + d.Rule
+	}
+	return fmt.Sprintf("robots.txt: line %d: %s", d.Line, d.Rule)
+}
+
+// robotsFetch is what came of one request for a robots.txt.
+type robotsFetch struct {
+	host    *host
+	version storage.RobotsVersion
+	body    []byte
+	rules   *rules.Robots
+	hop     weburl.URL // not zero: ask there
+	same    bool       // 304: what we have holds on
+	failed  string     // why it cannot be had for now
+}
+
+// readRobots reads the answer to a request for robots.txt (rules.md §1.14).
+func (c *Crawl) readRobots(j *job, x *fetch.Exchange) *robotsFetch {
+	r := &robotsFetch{host: j.robots.host}
+	v := &r.version
+	*v = storage.RobotsVersion{Origin: r.host.origin, At: x.Start.UTC(), Status: x.Status}
+	v.Expires = v.At.Add(c.robotsAge(x.Header))
+	switch {
+	case x.Err != nil:
+		r.failed = x.Err.Error()
+		v.Error = r.failed
+	case x.Truncated == "disconnect" || x.Truncated == "time":
+		r.failed = "cut off by the server"
+		v.Error = r.failed
+	case x.Status == 304 && j.conditional:
+		r.same = true
+		*v = j.robots.had
+		v.At, v.Expires = x.Start.UTC(), x.Start.UTC().Add(c.robotsAge(x.Header))
+	case x.Status >= 300 && x.Status < 400:
+		r.follow(j, x, c.opts.Rules)
+	default:
+		r.parse(x, c.opts.Rules)
+	}
+	v.Used = r.failed == "" && r.hop.IsZero()
+	return r
+}
+
+func (r *robotsFetch) follow(j *job, x *fetch.Exchange, o rules.Options) {
+	target, err := j.url.Resolve(x.Header.Get("Location"))
+	switch {
+	case o.Dialect == rules.Yandex: // whatever is not 200 allows all
+		r.parse(x, o)
+	case err != nil || x.Header.Get("Location") == "":
+		r.absent(fmt.Sprintf("robots.txt answered %d without a usable Location", x.Status))
+	case j.robots.hops >= maxRobotsHops:
+		r.absent("robots.txt redirects more than 5 times")
+	default:
+		r.hop = target
+	}
+}
+
+func (r *robotsFetch) absent(why string) {
+	r.version.Error = why
+	r.rules = rules.AllowAll(why)
+}
+
+// maxRobotsBody is what is read of a robots.txt: what counts of it (500 KiB,
+// RFC 9309 §2.5) and enough to see that there is more.
+const maxRobotsBody = 600 << 10
+
+func (r *robotsFetch) parse(x *fetch.Exchange, o rules.Options) {
+	v := &r.version
+	v.Type = bounded(x.Header.Get("Content-Type"), 200)
+	v.ETag, v.LastMod = bounded(x.Header.Get("ETag"), 300), bounded(x.Header.Get("Last-Modified"), 100)
+	if rules.ResponseAccess(x.Status, v.Type, o) == rules.Refused {
+		r.failed = fmt.Sprintf("answered %d", x.Status)
+		return
+	}
+	if rules.ResponseAccess(x.Status, v.Type, o) == rules.Parsed {
+		body, _, err := x.Decoded(maxRobotsBody)
+		if err != nil && len(body) == 0 {
+			r.failed = err.Error()
+			return
+		}
+		r.body = append([]byte{}, body...)
+		v.Digest = warc.Sum(r.body).String()
+	}
+	r.rules = readRules(*v, r.body, o)
+}
+
+// robotsAge is how long a robots.txt holds: a day at most, sooner if
+// Cache-Control says so (RFC 9309 §2.4), but a minute at least.
+func (c *Crawl) robotsAge(h http.Header) time.Duration {
+	age := c.opts.MaxRobotsAge
+	if max, ok := maxAge(h); ok && max < age {
+		age = max
+	}
+	return max(age, min(time.Minute, c.opts.MaxRobotsAge))
+}
+
+// robotsHad takes in the answer (the loop's side). refused is not empty when
+// the crawl cannot go on without these rules.
+func (c *Crawl) robotsHad(r *robotsFetch, now time.Time) (refused string) {
+	h := r.host
+	s := &h.robots
+	s.busy = false
+	s.visits++
+	if !r.hop.IsZero() {
+		s.url = r.hop
+		s.hops++
+		s.due = now
+		return ""
+	}
+	s.url, s.hops = robotsURL(h.origin), 0
+	if r.failed != "" {
+		return c.robotsFailed(h, r.failed, now)
+	}
+	s.tries, s.done = 0, true
+	s.good, s.due = now, r.version.Expires
+	if r.same {
+		h.from.Expires = r.version.Expires
+		return ""
+	}
+	c.enforce(h, r.rules, r.version)
+	return ""
+}
+
+// robotsFailed keeps the last good copy in force, or waits, or gives up.
+func (c *Crawl) robotsFailed(h *host, why string, now time.Time) (refused string) {
+	s := &h.robots
+	s.tries++
+	s.due = now.Add(min(c.opts.RetryBase<<min(s.tries-1, 10), time.Hour))
+	c.opts.Logger.Warn("robots.txt cannot be had", "origin", h.origin, "why", why, "again", s.due.Sub(now))
+	if h.rules != nil {
+		if now.Sub(s.good) > maxRobotsGone {
+			c.enforce(h, rules.AllowAll("robots.txt was unavailable for 30 days"), h.from)
+		}
+		return ""
+	}
+	if s.tries < maxRobotsTries {
+		return ""
+	}
+	return fmt.Sprintf("%s/robots.txt: %s (tried %d times)", h.origin, why, s.tries)
+}

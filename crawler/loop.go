@@ -1,0 +1,291 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"curtsy/frontier"
+	"curtsy/politeness"
+)
+
+// waiting is what the loop waits for, when it has nothing to start.
+type waiting struct {
+	until time.Time // zero: until something happens
+	why   string
+}
+
+// soon keeps the earliest wait.
+func (w *waiting) soon(until time.Time, why string) {
+	if w.why == "" || until.Before(w.until) {
+		w.until, w.why = until, why
+	}
+}
+
+// loop hands out URLs (steps 1 and 2) until the crawl ends. It alone touches
+// hosts. It fits on a screen: take what came back, start what may start,
+// else wait for whichever comes first.
+func (c *Crawl) loop(ctx, stop context.Context) Result {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		c.drain()
+		if c.ending == nil {
+			c.ending = c.limits(stop)
+		}
+		now := time.Now()
+		c.wait = waiting{}
+		if c.ending == nil && c.start(ctx, now) {
+			continue
+		}
+		if c.over() {
+			return *c.ending
+		}
+		if c.wait.why != "" && !c.wait.until.Equal(politeness.Never) {
+			timer.Reset(c.wait.until.Sub(now))
+		} else {
+			timer.Stop()
+		}
+		stopping := stop.Done()
+		if c.ending != nil {
+			stopping = nil
+		}
+		select {
+		case d := <-c.fetched:
+			c.ended(d)
+		case <-c.kick:
+		case <-timer.C:
+		case <-tick.C:
+			c.report("running")
+		case <-stopping:
+		case <-ctx.Done():
+			c.end(Stopped, "stopped at once")
+			return *c.ending
+		}
+	}
+}
+
+// drain takes in all downloads that have ended.
+func (c *Crawl) drain() {
+	for {
+		select {
+		case d := <-c.fetched:
+			c.ended(d)
+		default:
+			return
+		}
+	}
+}
+
+// limits says whether something ends the crawl before it is done.
+func (c *Crawl) limits(stop context.Context) *Result {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := &c.opts.Limits
+	switch {
+	case c.err != nil:
+		return &Result{Ending: DiskFull, Why: c.err.Error()}
+	case stop.Err() != nil:
+		return &Result{Ending: Stopped, Why: "asked to stop"}
+	case l.Pages > 0 && c.state.Pages >= l.Pages:
+		return &Result{Ending: Limited, Why: fmt.Sprintf("max-pages %d is reached", l.Pages)}
+	case l.Bytes > 0 && c.state.Bytes >= l.Bytes:
+		return &Result{Ending: Limited, Why: fmt.Sprintf("max-bytes %d is reached", l.Bytes)}
+	case l.Time > 0 && time.Since(c.began) >= l.Time:
+		return &Result{Ending: Limited, Why: fmt.Sprintf("max-time %s is over", l.Time)}
+	}
+	return nil
+}
+
+// over says whether the loop may return: nothing is in flight, and nothing is
+// queued or it was decided to leave it.
+func (c *Crawl) over() bool {
+	if c.open.Load() > 0 || len(c.fetched) > 0 {
+		return false
+	}
+	if c.ending != nil {
+		return true
+	}
+	if c.wait.why != "" || len(c.frontier.Origins()) > 0 {
+		return false
+	}
+	c.end(Done, "done")
+	return true
+}
+
+func (c *Crawl) end(e Ending, why string) {
+	if c.ending == nil {
+		c.ending = &Result{Ending: e, Why: why}
+	}
+}
+
+// start starts one thing, if anything may be started now: a visit, or the
+// dismissal of a URL that the rules deny. If not, c.wait says what for.
+func (c *Crawl) start(ctx context.Context, now time.Time) bool {
+	if c.open.Load() >= maxGroup+int64(c.opts.Pace.Concurrency) {
+		return false // the committer is behind; its kick wakes us
+	}
+	for _, origin := range c.frontier.Origins() {
+		if _, err := c.host(origin); err != nil {
+			c.fail(err)
+			return false
+		}
+	}
+	for _, h := range c.hosts {
+		if c.startAt(ctx, h, now) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Crawl) startAt(ctx context.Context, h *host, now time.Time) bool {
+	if h.robots.busy && h.rules == nil {
+		return false
+	}
+	if h.needsRobots(now) && (h.rules == nil || h.next != nil || c.hasWork(h)) {
+		return c.launch(ctx, h, c.robotsVisit(h), now)
+	}
+	if h.rules == nil {
+		c.wait.soon(h.robots.due, "robots.txt of "+h.origin+" is asked for again")
+		return false
+	}
+	if h.next == nil && !c.take(h, now) {
+		return false
+	}
+	if h.by != h.rules {
+		d := h.gate(h.next)
+		h.judged, h.by = &d, h.rules
+	}
+	if !h.judged.Allow {
+		c.deny(h)
+		return true
+	}
+	if c.opts.Limits.Pages > 0 && h.next.Class == frontier.Page && c.statePages()+c.flyingPages() >= c.opts.Limits.Pages {
+		return false // what is in flight may reach max-pages
+	}
+	e := h.next
+	j := &job{entry: e, url: e.URL, n: e.Attempts + 1, rules: h.rules, allowed: h.judged, host: h}
+	if !c.launch(ctx, h, j, now) {
+		return false
+	}
+	h.next = nil
+	return true
+}
+
+func (c *Crawl) hasWork(h *host) bool {
+	_, ok := c.frontier.Waiting(h.origin)
+	return ok
+}
+
+// take takes the next entry of the host from the frontier.
+func (c *Crawl) take(h *host, now time.Time) bool {
+	e, err := c.frontier.Next(h.origin, now)
+	if err != nil {
+		c.fail(err)
+		return false
+	}
+	if e == nil {
+		if due, ok := c.frontier.Waiting(h.origin); ok && due.After(now) {
+			c.wait.soon(due, "a visit that failed is tried again")
+		}
+		return false
+	}
+	if e.Class == frontier.Prerequisite {
+		// Fetched by robotsVisit, from the entry that recall found.
+		h.robots.entry = e
+		return c.take(h, now)
+	}
+	h.next, h.by = e, nil
+	return true
+}
+
+// deny dismisses h.next: robots.txt denies it.
+func (c *Crawl) deny(h *host) {
+	e := h.next
+	h.next = nil
+	why := denial(*h.judged)
+	if e.How == "seed" && e.Depth == 0 && e.Via == 0 {
+		c.end(Refused, fmt.Sprintf("%s is denied by %s/%s", e.URL, h.origin, why))
+	}
+	c.open.Add(1)
+	c.outcomes <- &Outcome{entry: e, State: frontier.StateDisregarded, Reason: why}
+}
+
+// robotsVisit is the job of asking for a robots.txt.
+func (c *Crawl) robotsVisit(h *host) *job {
+	s := &h.robots
+	j := &job{entry: s.entry, url: s.url, n: s.visits + 1, refetch: s.done, host: h,
+		robots: &robotsJob{host: h, hops: s.hops, had: h.from}}
+	if h.rules != nil && s.hops == 0 && h.from.Digest != "" && (h.from.ETag != "" || h.from.LastMod != "") {
+		j.conditional = true
+		j.header = http.Header{}
+		if h.from.ETag != "" {
+			j.header.Set("If-None-Match", h.from.ETag)
+		}
+		if h.from.LastMod != "" {
+			j.header.Set("If-Modified-Since", h.from.LastMod)
+		}
+	}
+	return j
+}
+
+// launch starts a visit, if the limiter lets it start now.
+func (c *Crawl) launch(ctx context.Context, h *host, j *job, now time.Time) bool {
+	if w := h.pace.Next(now); w.At.After(now) {
+		if gave, why := h.pace.GaveUp(); gave {
+			c.end(Stopped, why)
+			return false
+		}
+		if !w.Busy {
+			c.wait.soon(w.At, w.Why)
+		}
+		return false
+	}
+	if !h.ended.IsZero() {
+		j.waited = now.Sub(h.ended)
+	}
+	_, j.delay = h.pace.Delay()
+	h.pace.Start(now)
+	if j.robots != nil {
+		h.robots.busy = true
+	} else if j.entry.Class == frontier.Page {
+		c.pages.Add(1)
+	}
+	c.open.Add(1)
+	c.flying.Add(1)
+	c.visits.Add(1)
+	go c.visit(ctx, j)
+	return true
+}
+
+// ended takes in a download: the limiter learns, robots.txt takes effect.
+func (c *Crawl) ended(d *download) {
+	h := d.job.host
+	h.ended = d.end
+	h.pace.Done(d.end, d.result)
+	c.rate.add(d.end)
+	if d.local != nil {
+		c.end(Stopped, d.local.Error())
+		return
+	}
+	if d.robots == nil {
+		return
+	}
+	if refused := c.robotsHad(d.robots, time.Now()); refused != "" {
+		if len(c.hosts) == 1 || h.origin == c.opts.Seed.Origin() {
+			c.end(Refused, refused)
+		}
+	}
+}
+
+// kickLoop wakes the loop after a commit.
+func (c *Crawl) kickLoop() {
+	select {
+	case c.kick <- struct{}{}:
+	default:
+	}
+}

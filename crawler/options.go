@@ -1,0 +1,100 @@
+package crawler
+
+import (
+	"log/slog"
+	"time"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+// Options of a crawl.
+type Options struct {
+	Seed   weburl.URL
+	Scope  frontier.Scope // its origins are added by the crawl
+	Limits Limits
+
+	Rules        rules.Options
+	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is 24 h (RFC 9309 §2.4)
+	GuessSitemap bool          // ask for /sitemap.xml where robots.txt names none
+	RelNofollow  bool          // rel=nofollow stops a link
+
+	Pace      politeness.Options
+	Fetch     fetch.Options
+	Retries   int           // further visits after one that failed for a passing reason
+	RetryBase time.Duration // before the first of these; four times as long before each next
+	MaxParse  int64         // octets of a decoded body that are read for links; 0 is 16 MiB
+
+	Archive  storage.Options
+	Settings any // what the archive keeps of the settings, for resume and people
+	Logger   *slog.Logger
+	Watch    func(Status) // told about every second what goes on; may be nil
+}
+
+// Limits end a crawl early; zero values are no limits. The URLs that are left
+// stay queued.
+type Limits struct {
+	Pages int           // pages fetched, in the life of the archive
+	Bytes int64         // octets of payloads, in the life of the archive
+	Time  time.Duration // of one run
+}
+
+func (o *Options) defaults() {
+	if o.MaxRobotsAge == 0 {
+		o.MaxRobotsAge = 24 * time.Hour
+	}
+	if o.RetryBase == 0 {
+		o.RetryBase = 5 * time.Second
+	}
+	if o.MaxParse == 0 {
+		o.MaxParse = 16 << 20
+	}
+	if o.Pace.Concurrency < 1 {
+		o.Pace.Concurrency = 1
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// State is what an archive knows of its crawl as a whole.
+type State struct {
+	Seed     string        `json:"seed"`
+	Origins  []string      `json:"origins"` // the scope: the seed's and its aliases
+	Began    time.Time     `json:"began"`
+	Updated  time.Time     `json:"updated"`
+	Elapsed  time.Duration `json:"elapsed"` // of all runs
+	Finished bool          `json:"finished"`
+	Ended    string        `json:"ended"` // how the last run ended; "" while it runs or was killed
+	Pages    int           `json:"pages"`
+	Visits   int           `json:"visits"`
+	Bytes    int64         `json:"bytes"` // octets of payloads fetched
+	Kept     int           `json:"kept"`
+	Withheld int           `json:"withheld"`
+	Revisits int           `json:"revisits"`
+	Settings any           `json:"settings,omitempty"`
+}
+
+// Ending is how a run ended.
+type Ending int
+
+// Endings of a run.
+const (
+	Done     Ending = iota // nothing is left
+	Limited                // a limit was reached
+	Stopped                // asked to stop, or could not go on; can be resumed
+	Refused                // robots.txt denies the seed or cannot be had
+	DiskFull               // the disk refused a write; can be resumed
+)
+
+// Result of a run.
+type Result struct {
+	Ending Ending
+	Why    string // in words
+	State  State
+	Counts frontier.Counts
+}

@@ -1,0 +1,221 @@
+package crawler
+
+import (
+	"fmt"
+	"time"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+	"curtsy/storage/warc"
+)
+
+// Outcome is what became of one URL: a plain value, decided (step 5) before
+// anything is written.
+type Outcome struct {
+	entry   *frontier.Entry
+	refetch bool // a robots.txt fetched again: its URL is finished already
+
+	State   frontier.State
+	Reason  string
+	RetryAt time.Time // not zero: to be visited again then
+	Visit   *storage.Visit
+	Links   []frontier.Link
+	Alias   string // an origin that the seed's redirect makes part of the scope
+
+	robots   *robotsFetch // for a robots.txt
+	x        *fetch.Exchange
+	via      string         // the URL that led here
+	original *storage.Visit // who holds the payload of a revisit
+	infoID   string         // the warcinfo record that members name
+	members  []byte
+}
+
+// Reasons of states, as status counts them.
+const (
+	reasonNoFollow = "nofollow: the page asks for it"
+	reasonRel      = "nofollow: the link asks for it"
+)
+
+// decide turns an exchange and what its document says into an outcome.
+func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
+	o := &Outcome{entry: j.entry, refetch: j.refetch, x: x, Visit: newVisit(j, x)}
+	switch {
+	case x.Err != nil:
+		o.State, o.Reason = frontier.StateFailed, "fetch: "+string(kindOf(x.Err))
+		o.Visit.Error = x.Err.Error()
+		o.retry(c, j, passing(x.Err))
+		return o
+	case x.Status >= 300 && x.Status < 400 && x.Status != 304:
+		o.State = frontier.StateFetched
+		o.redirect(c, j, x)
+	case x.Status >= 200 && x.Status < 300:
+		o.State = frontier.StateFetched
+	default:
+		o.State, o.Reason = frontier.StateFailed, fmt.Sprintf("http: %d", x.Status)
+		o.retry(c, j, x.Status == 429 || x.Status >= 500)
+	}
+	if x.Truncated == "disconnect" && o.State == frontier.StateFetched {
+		o.State, o.Reason = frontier.StateFailed, "fetch: cut off by the server"
+		o.retry(c, j, true)
+	}
+	o.describe(doc)
+	o.keep(doc)
+	if o.State == frontier.StateFetched && x.Status < 300 {
+		o.follow(c, j, doc)
+	}
+	return o
+}
+
+func newVisit(j *job, x *fetch.Exchange) *storage.Visit {
+	v := &storage.Visit{
+		URLID: j.entry.ID, N: j.n, URL: j.url.String(), Class: j.entry.Class.String(),
+		At: x.Start.UTC(), Waited: j.waited, Delay: j.delay, Took: x.Total, Status: x.Status,
+		Truncated: x.Truncated, Robots: j.allowed,
+	}
+	if x.Header != nil {
+		v.ContentType = bounded(x.Header.Get("Content-Type"), 200)
+		v.ETag = bounded(x.Header.Get("ETag"), 300)
+		v.LastModified = bounded(x.Header.Get("Last-Modified"), 100)
+	}
+	return v
+}
+
+// bounded cuts text from the network that is only kept for people.
+func bounded(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n]
+}
+
+// retry puts the URL off, if what failed may pass and tries are left.
+func (o *Outcome) retry(c *Crawl, j *job, passing bool) {
+	if !passing || j.entry.Attempts >= c.opts.Retries {
+		return
+	}
+	wait := c.opts.RetryBase << (2 * min(j.entry.Attempts, 8))
+	o.RetryAt = time.Now().Add(wait)
+}
+
+func (o *Outcome) describe(doc *htmlmeta.Document) {
+	v := o.Visit
+	v.Charset, v.Title, v.Lang = doc.Charset, bounded(doc.Title, 500), bounded(doc.Lang, 40)
+	v.Canonical = doc.Canonical.String()
+	v.Links = len(doc.Links)
+	v.Directives = directivesOf(&doc.Directives)
+	d, n := o.x.PayloadDigest()
+	v.Length = n
+	v.Digest = warc.Digest(d).String()
+}
+
+// keep decides what of the response may be kept (design: noarchive withholds
+// the body altogether).
+func (o *Outcome) keep(doc *htmlmeta.Document) {
+	o.Visit.Kept = storage.KeptResponse
+	if !doc.Directives.Archive {
+		o.Visit.Kept = storage.KeptWithheld
+		o.Visit.Digest = ""
+	}
+}
+
+// redirect makes the target a link of its own.
+func (o *Outcome) redirect(c *Crawl, j *job, x *fetch.Exchange) {
+	location := x.Header.Get("Location")
+	target, err := j.url.Resolve(location)
+	if location == "" || err != nil {
+		o.State, o.Reason = frontier.StateFailed, fmt.Sprintf("http: %d without a usable Location", x.Status)
+		return
+	}
+	o.Visit.Location = target.String()
+	if target == j.url {
+		o.State, o.Reason = frontier.StateFailed, "redirect: to itself"
+		return
+	}
+	if j.robots != nil {
+		return // robots.txt follows its own redirects
+	}
+	if j.entry.How == "seed" && sameSite(j.url, target) {
+		o.Alias = target.Origin()
+	}
+	o.Links = c.judge(o.Links, j, target, frontier.Link{
+		Class: j.entry.Class, Depth: j.entry.Depth, Redirects: j.entry.Redirects + 1, How: redirectHow(j.entry),
+	}, o.Alias)
+}
+
+// redirectHow keeps a seed's redirect a seed, so that a chain from http to
+// https to www is followed to its end.
+func redirectHow(e *frontier.Entry) string {
+	if e.How == "seed" {
+		return "seed"
+	}
+	return "redirect"
+}
+
+// sameSite says whether two URLs differ in scheme and a leading "www." only.
+func sameSite(a, b weburl.URL) bool {
+	return bare(a) == bare(b) && (a.Origin() != b.Origin())
+}
+
+func bare(u weburl.URL) string {
+	h := u.Hostname()
+	if len(h) > 4 && h[:4] == "www." {
+		h = h[4:]
+	}
+	return h
+}
+
+// follow makes links of what the document names.
+func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
+	for i := range doc.Links {
+		l := &doc.Links[i]
+		class, ok := classOf(l)
+		if !ok {
+			continue
+		}
+		link := frontier.Link{Class: class, Depth: j.entry.Depth + 1, How: l.Tag + " " + l.Attr}
+		switch {
+		case !doc.Directives.Follow:
+			link.Reason = reasonNoFollow
+		case l.NoFollow:
+			link.Reason = reasonRel
+		}
+		o.Links = c.judge(o.Links, j, l.URL, link, "")
+	}
+}
+
+// judge adds a link to the list unless its URL is known, with the verdict of
+// Clean-param and scope on it.
+func (c *Crawl) judge(links []frontier.Link, j *job, u weburl.URL, l frontier.Link, alias string) []frontier.Link {
+	if c.frontier.Known(u) {
+		return links
+	}
+	l.URL, l.Via = u, j.entry.ID
+	if l.Reason != "" {
+		l.Class, l.Soft = frontier.Disregarded, true
+		return append(links, l)
+	}
+	if j.rules != nil && u.HasQuery() && u.Origin() == j.url.Origin() {
+		if folded, by := j.rules.Fold(u); by != nil {
+			held := l
+			held.Class, held.Reason = frontier.Disregarded, fmt.Sprintf("clean-param: line %d: %s", by.Line, by.Text)
+			links = append(links, held)
+			if c.frontier.Known(folded) {
+				return links
+			}
+			l.URL = folded
+		}
+	}
+	scope := c.scope.Load()
+	if alias != "" {
+		scope = scope.With(alias)
+	}
+	if reason, ok := scope.Judge(&l); !ok {
+		// A shorter way to the URL may be found later.
+		l.Soft = reason == frontier.ReasonDepth || reason == frontier.ReasonRedirects
+		l.Class, l.Reason = frontier.Disregarded, reason
+	}
+	return append(links, l)
+}

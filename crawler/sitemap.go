@@ -1,0 +1,88 @@
+package crawler
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+)
+
+// sitemapsOf are the sitemaps that a robots.txt names, else /sitemap.xml
+// where guessing is on.
+func (c *Crawl) sitemapsOf(r *robotsFetch, j *job) []weburl.URL {
+	base := robotsURL(r.host.origin)
+	var urls []weburl.URL
+	for _, s := range r.rules.Sitemaps() {
+		u, err := base.Resolve(s.URL)
+		if err != nil {
+			c.opts.Logger.Warn("robots.txt names a sitemap that is no URL", "line", s.Line, "sitemap", s.URL)
+			continue
+		}
+		urls = append(urls, u)
+	}
+	if len(urls) == 0 && c.opts.GuessSitemap {
+		if u, err := base.Resolve("/sitemap.xml"); err == nil {
+			urls = append(urls, u)
+		}
+	}
+	return urls
+}
+
+// judgeSitemap adds a sitemap to the list. One on another host is fetched
+// too, for the URLs of ours that it lists, if our own robots.txt names it.
+func (c *Crawl) judgeSitemap(links []frontier.Link, j *job, u weburl.URL) []frontier.Link {
+	if c.frontier.Known(u) {
+		return links
+	}
+	return append(links, frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, How: "sitemap of robots.txt"})
+}
+
+// outcomeOfSitemap makes links of what a sitemap lists: the URLs in the order
+// of their priority and of their last change, so that the queue is.
+func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
+	body, _, err := x.Decoded(maxSitemap)
+	if err != nil && len(body) == 0 {
+		o.State, o.Reason = frontier.StateFailed, "sitemap: "+err.Error()
+		return
+	}
+	var pages []rules.SitemapEntry
+	o.Links = nil
+	summary, err := rules.ReadSitemap(bytes.NewReader(body), j.url, func(e rules.SitemapEntry, child bool) error {
+		if !child {
+			pages = append(pages, e)
+			return nil
+		}
+		if u, err := j.url.Resolve(e.Loc); err == nil && j.entry.Depth < maxSitemapDepth && !c.frontier.Known(u) {
+			if c.scope.Load().Holds(u) || u.Origin() == j.url.Origin() {
+				o.Links = append(o.Links, frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: "sitemap index"})
+			}
+		}
+		return nil
+	})
+	if err != nil || summary.Kind == rules.SitemapNone {
+		o.Reason = "sitemap: neither a sitemap nor an index of them"
+		o.State = frontier.StateFailed
+		return
+	}
+	slices.SortStableFunc(pages, func(a, b rules.SitemapEntry) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), b.LastMod.Compare(a.LastMod))
+	})
+	for _, p := range pages {
+		if u, err := j.url.Resolve(p.Loc); err == nil && c.scope.Load().Holds(u) {
+			o.Links = c.judge(o.Links, j, u, frontier.Link{Class: frontier.Page, Depth: 1, How: "sitemap"}, "")
+		}
+	}
+	c.opts.Logger.Info("sitemap", "url", j.url.String(), "type", fmt.Sprint(summary.Kind), "urls", summary.URLs, "children", summary.Children)
+}
+
+// Bounds of sitemaps (sitemaps.org): octets of one unpacked, and how deep
+// indexes are followed.
+const (
+	maxSitemap      = 52_428_800
+	maxSitemapDepth = 3
+)

@@ -1,0 +1,275 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/politeness"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+	"curtsy/storage/warc"
+)
+
+// job is one visit to make.
+type job struct {
+	entry       *frontier.Entry
+	url         weburl.URL // the entry's, but for redirects of robots.txt
+	n           int        // which visit of the URL
+	refetch     bool       // the entry is finished already
+	header      http.Header
+	conditional bool
+	robots      *robotsJob
+	rules       *rules.Robots // in force at the host, for Clean-param
+	allowed     *storage.Decision
+	waited      time.Duration
+	delay       string
+	host        *host
+}
+
+// robotsJob marks a visit to robots.txt.
+type robotsJob struct {
+	host *host
+	hops int
+	had  storage.RobotsVersion
+}
+
+// download tells the loop that a download has ended.
+type download struct {
+	job    *job
+	end    time.Time
+	result politeness.Result
+	robots *robotsFetch
+	local  error // a failure of this machine, not of the site
+}
+
+// visit makes one visit: fetch (3), read (4), decide (5), prepare its records.
+func (c *Crawl) visit(ctx context.Context, j *job) {
+	defer c.visits.Done()
+	x := c.client.Do(ctx, fetch.Request{URL: j.url, Header: j.header})
+	d := &download{job: j, end: x.End(), result: resultOf(x)}
+	if kindOf(x.Err) == fetch.KindCanceled || kindOf(x.Err) == fetch.KindLocal {
+		d.local = x.Err
+		x.Release()
+		c.open.Add(-1)
+		if j.entry.Class == frontier.Page {
+			c.pages.Add(-1)
+		}
+		c.landed()
+		c.fetched <- d
+		return
+	}
+	if j.robots == nil {
+		c.fetched <- d
+	}
+	o := c.outcome(j, x)
+	if j.robots != nil {
+		d.robots = o.robots
+		c.fetched <- d
+	}
+	c.prepare(o)
+	c.outcomes <- o
+	c.landed()
+}
+
+// landed notes that a visit has reached the committer, so that it need not
+// wait for more than there is.
+func (c *Crawl) landed() {
+	if c.flying.Add(-1) == 0 {
+		select {
+		case c.idled <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (c *Crawl) idle() bool { return c.flying.Load() == 0 }
+
+func resultOf(x *fetch.Exchange) politeness.Result {
+	r := politeness.Result{Status: x.Status, Took: x.Total, Failure: string(kindOf(x.Err))}
+	if x.Header != nil {
+		r.RetryAfter = x.Header.Get("Retry-After")
+	}
+	return r
+}
+
+// outcome reads the response and decides.
+func (c *Crawl) outcome(j *job, x *fetch.Exchange) *Outcome {
+	doc := c.read(j, x)
+	o := c.decide(j, x, doc)
+	if j.robots != nil {
+		c.outcomeOfRobots(o, j, x)
+	}
+	if j.entry.Class == frontier.Sitemap && x.Err == nil && x.Status == 200 {
+		c.outcomeOfSitemap(o, j, x)
+	}
+	return o
+}
+
+// outcomeOfRobots lets the fetch of robots.txt decide when its URL is done.
+func (c *Crawl) outcomeOfRobots(o *Outcome, j *job, x *fetch.Exchange) {
+	o.robots = c.readRobots(j, x)
+	o.RetryAt, o.Links = time.Time{}, nil
+	// A hop or a failure leaves the URL as it was: the loop asks again.
+	o.refetch = o.refetch || !o.robots.version.Used
+	if !o.robots.version.Used || o.robots.rules == nil || j.robots.host.listed {
+		return
+	}
+	j.robots.host.listed = true
+	for _, s := range c.sitemapsOf(o.robots, j) {
+		o.Links = c.judgeSitemap(o.Links, j, s)
+	}
+}
+
+// read is what the document says; for a response without one, its header.
+func (c *Crawl) read(j *job, x *fetch.Exchange) *htmlmeta.Document {
+	if x.Err != nil {
+		return &htmlmeta.Document{Directives: htmlmeta.Unrestricted()}
+	}
+	o := htmlmeta.Options{Agents: c.opts.Rules.Agents, IgnoreRelNofollow: !c.opts.RelNofollow}
+	p := htmlmeta.Page{URL: j.url, Header: x.Header}
+	if readable(x.Header.Get("Content-Type")) && j.robots == nil && j.entry.Class != frontier.Sitemap {
+		body, cut, err := x.Decoded(c.opts.MaxParse)
+		if err != nil || cut {
+			c.opts.Logger.Debug("body not read to its end", "url", j.url.String(), "cut", cut, "err", err)
+		}
+		p.Body = body
+	}
+	doc := htmlmeta.Read(p, o)
+	return &doc
+}
+
+// readable says whether a body of this type may hold links: all text and
+// what is not declared. What is plainly picture, sound or archive is not read.
+func readable(contentType string) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(contentType), "/")
+	switch strings.TrimSpace(kind) {
+	case "image":
+		return strings.Contains(strings.ToLower(contentType), "svg")
+	case "audio", "video", "font":
+		return false
+	}
+	return true
+}
+
+// classOf is the queue that a link's target belongs to; !ok where crawlers
+// do not follow (a form is no link).
+func classOf(l *htmlmeta.Link) (frontier.Class, bool) {
+	switch l.Kind {
+	case htmlmeta.Requisite:
+		return frontier.Requisite, true
+	case htmlmeta.Form, htmlmeta.Hint:
+		return 0, false
+	}
+	return frontier.Page, true
+}
+
+// prepare makes the records of the visit while it is still nobody's turn to
+// write: compressing is most of the work.
+func (c *Crawl) prepare(o *Outcome) {
+	if o.Visit.Status == 0 {
+		o.Visit.Kept = ""
+		return
+	}
+	if o.large() {
+		return
+	}
+	if o.Visit.Kept == storage.KeptResponse && o.Visit.Length > 0 {
+		if d, ok := warc.ParseDigest(o.Visit.Digest); ok {
+			if original, err := c.archive.Original(d); err == nil && original != nil {
+				o.refer(original)
+			}
+		}
+	}
+	infoID := c.archive.InfoID()
+	if infoID == "" {
+		return
+	}
+	members, err := o.encodeInto(nil, infoID)
+	if err == nil { // if not, the committer meets the error again
+		o.members, o.infoID = members, infoID
+	}
+}
+
+// deduplicate makes the visit a revisit when its payload is held already.
+func (c *Crawl) deduplicate(o *Outcome) error {
+	v := o.Visit
+	d, ok := warc.ParseDigest(v.Digest)
+	if v.Kept != storage.KeptResponse || v.Length == 0 || !ok {
+		return nil
+	}
+	original, err := c.archive.Original(d)
+	if err != nil || original == nil {
+		return err
+	}
+	o.refer(original)
+	return nil
+}
+
+func (o *Outcome) refer(original *storage.Visit) {
+	ref := original.Ref()
+	o.Visit.Kept, o.Visit.Refers = storage.KeptRevisit, &ref
+	o.original = original
+	o.members = nil
+}
+
+// passing says whether a failure may be gone at the next try.
+func passing(err error) bool {
+	switch kindOf(err) {
+	case fetch.KindBlocked, fetch.KindProtocol, fetch.KindHead:
+		return false
+	}
+	return true
+}
+
+func kindOf(err error) fetch.Kind {
+	var e *fetch.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
+
+// maxAge reads Cache-Control: max-age in seconds; no-cache and no-store are 0.
+func maxAge(h http.Header) (time.Duration, bool) {
+	for _, line := range h.Values("Cache-Control") {
+		for part := range strings.SplitSeq(line, ",") {
+			name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
+			switch name {
+			case "no-cache", "no-store":
+				return 0, true
+			case "max-age":
+				n, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31)
+				if err == nil {
+					return time.Duration(n) * time.Second, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+func directivesOf(d *htmlmeta.Directives) *storage.Directives {
+	if len(d.Sources) == 0 {
+		return nil
+	}
+	s := &storage.Directives{NoIndex: !d.Index, NoFollow: !d.Follow, NoArchive: !d.Archive,
+		NoImageIndex: !d.ImageIndex, NoTranslate: !d.Translate}
+	if d.MaxSnippet >= 0 {
+		s.MaxSnippet = &d.MaxSnippet
+	}
+	if !d.UnavailableAfter.IsZero() {
+		s.UnavailableAfter = &d.UnavailableAfter
+	}
+	for _, src := range d.Sources {
+		s.Sources = append(s.Sources, storage.Source{Directive: src.Directive, From: src.From, Text: src.Text})
+	}
+	return s
+}

@@ -1,0 +1,234 @@
+package storage
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/storage/warc"
+)
+
+// OpenSalvage opens a damaged archive for Salvage: segments are left as they
+// are found, and may be missing or too short.
+func OpenSalvage(dir string, o Options) (*Archive, error) {
+	if !Exists(dir) {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, warcDir), 0o755); err != nil {
+		return nil, err
+	}
+	return open(dir, o, false)
+}
+
+// Damaged lists the visits that a report says are damaged, and those that
+// refer to them for their payload.
+func (a *Archive) Damaged(r *Report) ([]Ref, error) {
+	bad := map[Ref]bool{}
+	for _, p := range r.Problems {
+		if p.Visit != nil {
+			bad[*p.Visit] = true
+		}
+	}
+	if len(bad) == 0 && len(r.Problems) == 0 {
+		return nil, nil
+	}
+	err := a.EachVisit(func(v *Visit) error {
+		if v.Refers != nil && bad[*v.Refers] {
+			bad[v.Ref()] = true
+		}
+		return nil
+	})
+	refs := make([]Ref, 0, len(bad))
+	for ref := range bad {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, func(x, y Ref) int { return slices.Compare(x.key(), y.key()) })
+	return refs, err
+}
+
+// Salvage writes every segment that holds damage anew, with the intact visits
+// only, and forgets the damaged ones; also is part of the same transaction.
+// The old segments go last, so that at no moment an intact record is missing.
+func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []string, err error) {
+	report := &Report{}
+	segments, extents, err := a.layout(report)
+	if err != nil {
+		return nil, err
+	}
+	bad := map[Ref]bool{}
+	for _, ref := range damaged {
+		bad[ref] = true
+	}
+	moves := map[Ref]Record{}
+	renewed := map[string]segmentEntry{}
+	var old []string
+	for name, e := range segments {
+		if intact(filepath.Join(a.dir, warcDir, name), e, extents[name], bad) {
+			continue
+		}
+		newName, entry, err := a.rewrite(name, e, extents[name], bad, moves)
+		if err != nil {
+			return nil, &DiskError{err}
+		}
+		old = append(old, name)
+		renewed[newName] = entry
+		done = append(done, fmt.Sprintf("%s is written anew as %s", name, newName))
+	}
+	err = a.db.Update(func(tx *bbolt.Tx) error {
+		if err := Discard(tx, damaged); err != nil {
+			return err
+		}
+		if err := move(tx, moves); err != nil {
+			return err
+		}
+		b := tx.Bucket(bucketSegments)
+		for _, name := range old {
+			if err := b.Delete([]byte(name)); err != nil {
+				return err
+			}
+		}
+		for name, e := range renewed {
+			v, err := json.Marshal(e)
+			if err != nil {
+				return err
+			}
+			if err := b.Put([]byte(name), v); err != nil {
+				return err
+			}
+		}
+		return also(tx)
+	})
+	if err != nil {
+		return nil, &DiskError{err}
+	}
+	for _, name := range old {
+		path := filepath.Join(a.dir, warcDir, name)
+		if err := removeFile(path); err != nil && !os.IsNotExist(err) {
+			return done, err
+		}
+	}
+	slices.Sort(done)
+	return done, nil
+}
+
+// intact says whether a segment can stay: its size is right, its warcinfo
+// record too, nothing in it is bad, and its visits follow each other.
+func intact(path string, e segmentEntry, list []extent, bad map[Ref]bool) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || st.Size() < e.Size {
+		return false
+	}
+	w := warc.NewReader(io.NewSectionReader(f, 0, st.Size()), 0)
+	if h, err := w.Next(); err != nil || h.Type != warc.TypeInfo || h.ID != e.InfoID || w.Finish() != nil {
+		return false
+	}
+	end := w.End()
+	for _, x := range list {
+		if bad[x.ref] || x.offset != end {
+			return false
+		}
+		end = x.offset + x.length
+	}
+	return end == e.Size
+}
+
+// rewrite copies the good visits of a segment to a new one behind a new
+// warcinfo record that has the old one's id.
+func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Ref]bool, moves map[Ref]Record) (string, segmentEntry, error) {
+	newName := repairedName(name)
+	dir := filepath.Join(a.dir, warcDir)
+	out, err := os.Create(filepath.Join(dir, newName))
+	if err != nil {
+		return "", e, err
+	}
+	defer out.Close()
+	s := &segment{name: newName, infoID: e.InfoID, file: out}
+	in, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		in = nil // nothing of it is left
+	} else {
+		defer in.Close()
+	}
+	if err := a.rewriteInfo(s, newName, e.InfoID); err != nil {
+		return "", e, err
+	}
+	for _, x := range list {
+		if bad[x.ref] || in == nil {
+			continue
+		}
+		at := s.size
+		if _, err := io.Copy(s, io.NewSectionReader(in, x.offset, x.length)); err != nil {
+			return "", e, err
+		}
+		moves[x.ref] = Record{Segment: newName, Offset: at, Length: x.length}
+	}
+	if err := s.sync(); err != nil {
+		return "", e, err
+	}
+	return newName, segmentEntry{Size: s.size, InfoID: e.InfoID}, syncDir(dir)
+}
+
+func (a *Archive) rewriteInfo(s *segment, name, id string) error {
+	block := "software: " + a.opts.Software + "\r\nformat: WARC File Format 1.1\r\n" +
+		"description: the intact records of a damaged segment\r\n"
+	h := &warc.Header{Type: warc.TypeInfo, ID: id, Date: time.Now(), Filename: name, ContentType: "application/warc-fields",
+		Length: int64(len(block)), BlockDigest: warc.Sum([]byte(block)).String()}
+	return warc.NewEncoder().Encode(s, h, warc.LevelDefault, strings.NewReader(block))
+}
+
+// repairedName is the name of a segment's successor: "-r1" before the
+// ending, then "-r2" and so on.
+func repairedName(name string) string {
+	base := name[:len(name)-len(".warc.gz")]
+	n := 1
+	var stem string
+	if _, err := fmt.Sscanf(filepath.Ext("."+lastPart(base)), ".r%d", &n); err == nil {
+		stem = base[:len(base)-len(lastPart(base))-1]
+		n++
+	} else {
+		stem, n = base, 1
+	}
+	return fmt.Sprintf("%s-r%d.warc.gz", stem, n)
+}
+
+func lastPart(s string) string {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == '-' {
+			return s[i+1:]
+		}
+	}
+	return s
+}
+
+// move changes where visits lie.
+func move(tx *bbolt.Tx, moves map[Ref]Record) error {
+	b := tx.Bucket(bucketVisits)
+	for ref, to := range moves {
+		v, err := getVisit(tx, ref)
+		if err != nil {
+			return err
+		}
+		to.ID = v.Record.ID
+		v.Record = &to
+		enc, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		if err := b.Put(ref.key(), enc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
