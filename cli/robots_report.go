@@ -60,7 +60,7 @@ func clock(minutes int) string { return fmt.Sprintf("%02d%02d", minutes/60, minu
 
 // robotsReport is the checker: what the file says, then what looks wrong.
 func (u *ui) robotsReport(r *rules.Robots, text robotsText) {
-	u.print("%s: %d bytes, %d groups", text.from, len(text.body), len(r.Groups()))
+	u.print("%s: bytes %d, groups %d", text.from, len(text.body), len(r.Groups()))
 	for _, g := range r.Groups() {
 		u.robotsGroup(g)
 	}
@@ -70,7 +70,7 @@ func (u *ui) robotsReport(r *rules.Robots, text robotsText) {
 		u.print("nothing looks wrong")
 		return
 	}
-	u.print("%d lines look wrong:", len(warnings))
+	u.print("what looks wrong (%d):", len(warnings))
 	for _, w := range warnings {
 		if w.Line == 0 {
 			u.print("  the file: %s", w.Text)
