@@ -46,6 +46,9 @@ func corpus(tb testing.TB, name string, step int) [][]byte {
 	return pages
 }
 
+// corpusStep is how many pages are left out between two that a test reads.
+const corpusStep = 10
+
 var htmlHeader = http.Header{"Content-Type": {"text/html"}}
 
 // BenchmarkPage reads pages of each corpus: with Read, and the way that is

@@ -1,9 +1,10 @@
 package htmlmeta
 
 import (
-	"html"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/net/html"
 )
 
 // appendUnescaped appends the value of an attribute with its character
@@ -47,9 +48,9 @@ func appendReference(dst []byte, ref, after string) []byte {
 	switch {
 	case ref == "&amp;":
 		return append(dst, '&')
-	case len(ref) > 2 && ref[1] == '#':
+	case isNumeric(ref):
 		return append(dst, html.UnescapeString(ref)...)
-	case len(ref) < 3 || len(ref) > longestReference:
+	case len(ref) < 3, len(ref) > longestReference, ref[1] == '#':
 		return append(dst, ref...)
 	}
 	got := html.UnescapeString(ref)
@@ -63,4 +64,12 @@ func appendReference(dst []byte, ref, after string) []byte {
 		return append(dst, ref...)
 	}
 	return append(dst, got...)
+}
+
+// isNumeric says whether ref is &#65 or &#x41, with at least one digit.
+func isNumeric(ref string) bool {
+	if len(ref) < 3 || ref[1] != '#' {
+		return false
+	}
+	return isDigit(ref[2]) || len(ref) > 3 && ref[2]|0x20 == 'x' && isHex(ref[3])
 }
