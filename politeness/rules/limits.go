@@ -16,12 +16,12 @@ type RequestRate struct {
 
 // limit is one Crawl-delay, Request-rate or Visit-time line.
 type limit struct {
-	is     field
-	line   int
-	agents int // how many of its group's agents stand before it
-	delay  time.Duration
-	rate   RequestRate
-	visit  VisitTime
+	is       field
+	line     int
+	from, to int // which of its group's agents it belongs to
+	delay    time.Duration
+	rate     RequestRate
+	visit    VisitTime
 }
 
 // limits are those that hold for us; a line of 0 means there is none.

@@ -56,6 +56,8 @@ type parser struct {
 	d      Dialect
 	open   bool            // a group has begun
 	inList bool            // the lines since are user-agent lines, or lines that end no list
+	run    int             // index of the agent that the last run of user-agent lines began with
+	broken bool            // a limit has ended that run
 	seen   map[string]bool // sitemaps, each once
 }
 
@@ -144,8 +146,11 @@ func (p *parser) agent(e entry) {
 	if !p.open || !p.inList {
 		p.dropEmpty()
 		p.r.groups = append(p.r.groups, Group{Line: e.line})
-		p.open, p.inList = true, true
+		p.open, p.inList, p.run, p.broken = true, true, 0, false
 		g = p.group()
+	}
+	if p.broken {
+		p.run, p.broken = len(g.Agents), false
 	}
 	g.Agents = append(g.Agents, e.value)
 }
@@ -204,8 +209,9 @@ func addClassic(g *Group, e entry) {
 	}
 }
 
-// limit takes Crawl-delay, Request-rate or Visit-time. It belongs to the user
-// agents right before it and ends no list of them, but Yandex's Crawl-delay does.
+// limit takes Crawl-delay, Request-rate or Visit-time. Among user-agent lines
+// it belongs to those right before it, and ends no list of them (Yandex's
+// Crawl-delay does); after a rule it belongs to the whole group.
 func (p *parser) limit(e entry) {
 	g := p.group()
 	if g == nil {
@@ -217,7 +223,11 @@ func (p *parser) limit(e entry) {
 		p.r.warn(e.line, "%s", badLimit(e))
 		return
 	}
-	l.agents = len(g.Agents)
+	l.to = len(g.Agents)
+	if p.inList {
+		l.from = p.run
+	}
+	p.broken = true
 	g.limits = append(g.limits, l)
 	if p.d == Yandex && e.is == fieldDelay {
 		p.inList = false
@@ -241,7 +251,7 @@ func (r *Robots) Sitemaps() []Sitemap { return r.sitemaps }
 // Groups are all groups of the file, in its order.
 func (r *Robots) Groups() []Group { return r.groups }
 
-// CrawlDelay is the group's delay for the first of its agents.
+// CrawlDelay is the largest delay among the group's lines.
 func (g *Group) CrawlDelay() (d time.Duration, line int, ok bool) {
 	return largestDelay(g.limits)
 }

@@ -159,9 +159,9 @@ func TestSitemapLimits(t *testing.T) {
 		{"50,001 URLs", many("url", "urlset", 50_001), 50_000, 0, true},
 		{"50,001 children", many("sitemap", "sitemapindex", 50_001), 0, 50_000, true},
 		{"50,001 lines", strings.Repeat("http://h/a\n", 50_001), 50_000, 0, true},
-		{"a bomb of 100 MB", packed("<urlset><url><loc>http://h/a</loc></url>" + strings.Repeat(" ", 100<<20)), 1, 0, true},
-		{"a text node of 20 MB", "<urlset><url><loc>" + strings.Repeat("a", 20<<20) + "</loc></url></urlset>", 0, 0, false},
-		{"an attribute of 20 MB", "<urlset><url a='" + strings.Repeat("a", 20<<20) + "'><loc>http://h/a</loc></url></urlset>", 1, 0, false},
+		{"a bomb of 51 MiB", packed("<urlset><url><loc>http://h/a</loc></url>" + strings.Repeat(" ", 51<<20)), 1, 0, true},
+		{"a text node of 2 MB", "<urlset><url><loc>" + strings.Repeat("a", 2<<20) + "</loc></url></urlset>", 0, 0, false},
+		{"an attribute of 2 MB", "<urlset><url a='" + strings.Repeat("a", 2<<20) + "'><loc>http://h/a</loc></url></urlset>", 1, 0, false},
 		{"cut off", "<urlset><url><loc>http://h/a</loc></url>", 1, 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

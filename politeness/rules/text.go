@@ -24,8 +24,8 @@ func newText(body []byte) *text {
 	t := &text{}
 	if len(body) > maxBytes {
 		t.cut = true
-		end := bytes.LastIndexAny(body[:maxBytes], "\r\n")
-		body = body[:end+1]
+		end := bytes.LastIndexAny(body[:maxBytes+1], "\r\n")
+		body = body[:end+1] // the last line end may be the octet after the limit
 	}
 	t.rest, t.charset = decode(body)
 	return t
