@@ -35,6 +35,9 @@ func (x *Exchange) Decoded(max int64) (body []byte, cut bool, err error) {
 		d.body = x.rec.scratch.buffer()
 	}
 	d.read(x, codings)
+	if d.cut {
+		d.err = nil // what is cut does not end well
+	}
 	x.decoded = d
 	return d.body, d.cut, d.err
 }
@@ -51,29 +54,22 @@ func (d *decoded) read(x *Exchange, codings []string) {
 	r, size := x.Payload()
 	if len(codings) > maxCodings {
 		d.err = fmt.Errorf("%d content codings, the most is %d", len(codings), maxCodings)
-		codings = nil
+		return
 	}
-	var layers []*layer
 	for _, c := range codings {
 		l, err := newLayer(c, r, d.max, x.rec.scratch)
 		if err != nil {
 			d.err = err
-			break // what lies below it cannot be reached
+			return // what lies below it cannot be reached
 		}
-		layers = append(layers, l)
+		defer l.close()
+		defer func() { d.cut = d.cut || l.cut }()
 		r = l
 	}
-	if len(layers) == 0 {
+	if len(codings) == 0 {
 		d.body = slices.Grow(d.body[:0], int(min(size, d.max))+1)
 	}
-	err := d.fill(r)
-	for _, l := range layers {
-		d.cut = d.cut || l.cut
-		l.close()
-	}
-	if d.err == nil {
-		d.err = err
-	}
+	d.err = d.fill(r)
 }
 
 // fill reads r up to max octets.

@@ -43,7 +43,9 @@ func newLayer(coding string, r io.Reader, most int64, s *scratch) (*layer, error
 	case "zstd":
 		err = l.openZstd(head)
 	default:
-		err = errors.New("it is unknown")
+		if len(head) > 0 && !isText(head) { // text is coded in "utf-8" and the like
+			err = errors.New("it is unknown")
+		}
 	}
 	if err != nil {
 		l.close()
@@ -84,7 +86,10 @@ type members struct {
 func (m *members) Read(p []byte) (int, error) {
 	for {
 		n, err := m.z.Read(p)
-		if n > 0 || err != io.EOF {
+		if n > 0 && err == io.EOF {
+			return n, nil // it will say so again
+		}
+		if err != io.EOF {
 			return n, err
 		}
 		if m.n++; m.n == maxMembers {

@@ -1,0 +1,251 @@
+package fetch
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+const page = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+// When a connection serves another request, and when it must not.
+func TestConnectionsAreKept(t *testing.T) {
+	tests := []struct {
+		name, answer string
+		conns        int64 // for two requests
+	}{
+		{"a page", page, 1},
+		{"chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", 1},
+		{"304", "HTTP/1.1 304 Not Modified\r\n\r\n", 1},
+		{"HTTP/1.0 that says so", "HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\nx", 1},
+		{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", 2},
+		{"connection: close", "HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 1\r\n\r\nx", 2},
+		{"bytes behind the body", page + "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad", 2},
+		{"a body behind a 204", "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad", 2},
+		{"a length and chunks", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, func(c net.Conn, _ string) bool {
+				io.WriteString(c, tt.answer)
+				return true
+			})
+			c := local(t, Options{})
+			for range 2 {
+				x := do(t, c, s.url+"/")
+				if r, n := x.Wire(); x.Err != nil || strings.Contains(all(t, r, n), "bad") {
+					t.Fatal(x.Err)
+				}
+			}
+			if got := s.conns.Load(); got != tt.conns {
+				t.Errorf("%d connections, want %d", got, tt.conns)
+			}
+		})
+	}
+}
+
+// What a server sends into an idle connection is not the next answer.
+func TestUnaskedAnswersAreNotTaken(t *testing.T) {
+	sent := make(chan bool, 1)
+	s := serve(t, func(c net.Conn, _ string) bool {
+		io.WriteString(c, page)
+		time.Sleep(20 * time.Millisecond)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad")
+		sent <- true
+		return true
+	})
+	c := local(t, Options{})
+	for range 3 {
+		x := do(t, c, s.url+"/")
+		if r, n := x.Wire(); x.Err != nil || all(t, r, n) != "hello" {
+			t.Fatal(x.Err)
+		}
+		<-sent
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// A server may close a kept connection while the next request is on its
+// way. That request is sent again, once.
+func TestDeadConnectionsAreReplaced(t *testing.T) {
+	var n atomic.Int64
+	s := serve(t, func(c net.Conn, _ string) bool {
+		if n.Add(1)%2 == 0 {
+			return false // reads the request, and closes
+		}
+		io.WriteString(c, page)
+		return true
+	})
+	c := local(t, Options{})
+	for range 3 {
+		if x := do(t, c, s.url+"/"); x.Err != nil || !strings.HasPrefix(string(x.RequestBytes), "GET / HTTP/1.1\r\n") {
+			t.Error(x.Err)
+		}
+	}
+	if s.conns.Load() != 3 {
+		t.Errorf("%d connections, want 3", s.conns.Load())
+	}
+}
+
+func TestADeadNewConnectionIsAnError(t *testing.T) {
+	s := serve(t, func(net.Conn, string) bool { return false })
+	x := do(t, local(t, Options{}), s.url+"/")
+	if kindOf(x.Err) != KindDisconnect || s.conns.Load() != 1 {
+		t.Errorf("%v after %d connections", x.Err, s.conns.Load())
+	}
+}
+
+func TestOutOfTime(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\n"
+	drip := func(c net.Conn, s string, every time.Duration) {
+		for i := range len(s) {
+			if _, err := io.WriteString(c, s[i:i+1]); err != nil {
+				return
+			}
+			time.Sleep(every)
+		}
+	}
+	short := 100 * time.Millisecond
+	tests := []struct {
+		name      string
+		o         Options
+		answer    func(c net.Conn)
+		kind      Kind
+		truncated string
+	}{
+		{"no answer", Options{HeadTimeout: short}, func(net.Conn) { time.Sleep(3 * short) }, KindTimeout, ""},
+		{"a head that drips", Options{HeadTimeout: short, IdleTimeout: short}, func(c net.Conn) { drip(c, ok+strings.Repeat("A: b\r\n", 100), short/10) }, KindTimeout, ""},
+		{"heads without end", Options{HeadTimeout: short}, func(c net.Conn) { drip(c, strings.Repeat("HTTP/1.1 100 x\r\n\r\n", 7), short/50) }, KindTimeout, ""},
+		{"a body that stops", Options{IdleTimeout: short}, func(c net.Conn) { io.WriteString(c, ok+"Content-Length: 9\r\n\r\nhello"); time.Sleep(3 * short) }, "", "time"},
+		{"a body that drips", Options{TotalTimeout: 2 * short, IdleTimeout: short}, func(c net.Conn) { io.WriteString(c, ok+"\r\n"); drip(c, strings.Repeat("x", 1000), short/10) }, "", "time"},
+		{"chunks that drip", Options{TotalTimeout: 2 * short}, func(c net.Conn) {
+			io.WriteString(c, ok+"Transfer-Encoding: chunked\r\n\r\n")
+			drip(c, strings.Repeat("1\r\nx\r\n", 1000), short/10)
+		}, "", "time"},
+		{"slow, but in time", Options{HeadTimeout: 20 * short, IdleTimeout: short}, func(c net.Conn) { drip(c, page, short/20) }, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, func(c net.Conn, _ string) bool { tt.answer(c); return false })
+			began := time.Now()
+			x := do(t, local(t, tt.o), s.url+"/")
+			if kindOf(x.Err) != tt.kind || x.Truncated != tt.truncated {
+				t.Errorf("got %v, %q, want %q, %q", x.Err, x.Truncated, tt.kind, tt.truncated)
+			}
+			if d := time.Since(began); d > 15*short {
+				t.Errorf("took %v", d)
+			}
+		})
+	}
+}
+
+func TestNobodyAccepts(t *testing.T) {
+	c := local(t, Options{ConnectTimeout: 50 * time.Millisecond, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	if x := do(t, c, "http://127.0.0.1:1/"); kindOf(x.Err) != KindTimeout {
+		t.Error(x.Err)
+	}
+}
+
+// A cancelled context ends an exchange wherever it waits.
+func TestCancel(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer string
+	}{
+		{"for the head", ""},
+		{"in the head", "HTTP/1.1 200 OK\r\nA: "},
+		{"in the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			asked := make(chan bool, 1)
+			s := serve(t, func(c net.Conn, _ string) bool {
+				io.WriteString(c, tt.answer)
+				asked <- true
+				time.Sleep(time.Second)
+				return false
+			})
+			ctx, cancel := context.WithCancel(context.Background())
+			go func() { <-asked; time.Sleep(10 * time.Millisecond); cancel() }()
+			began := time.Now()
+			x := local(t, Options{}).Do(ctx, Request{URL: weburl.MustParse(s.url)})
+			defer x.Release()
+			if kindOf(x.Err) != KindCanceled || time.Since(began) > 500*time.Millisecond {
+				t.Errorf("%v after %v", x.Err, time.Since(began))
+			}
+		})
+	}
+	t.Run("before it began", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		x := local(t, Options{}).Do(ctx, Request{URL: weburl.MustParse("http://127.0.0.1:1/")})
+		defer x.Release()
+		if kindOf(x.Err) != KindCanceled {
+			t.Error(x.Err)
+		}
+	})
+}
+
+func TestRefused(t *testing.T) {
+	l, _ := net.Listen("tcp", "127.0.0.1:0")
+	l.Close()
+	x := do(t, local(t, Options{}), "http://"+l.Addr().String()+"/a?b")
+	if kindOf(x.Err) != KindRefused || x.Err.Error() != "fetch http://"+l.Addr().String()+"/a?b: refused: connection refused" {
+		t.Error(x.Err)
+	}
+}
+
+// Many exchanges at once leave nothing behind: no goroutine, and no more
+// connections than may be kept.
+func TestManyAtOnce(t *testing.T) {
+	before := runtime.NumGoroutine()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.URL.Path+strings.Repeat("x", len(r.URL.Path)*1000))
+	}))
+	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 20_000, TempDir: t.TempDir()})
+	done := make(chan error)
+	for i := range 100 {
+		go func() {
+			var err error
+			for j := range 20 {
+				path := "/" + strings.Repeat("a", (i+j)%40)
+				x := c.Do(context.Background(), Request{URL: weburl.MustParse(s.URL + path)})
+				b, _, _ := x.Decoded(1 << 20)
+				if x.Err != nil || !strings.HasPrefix(string(b), path+"x") || len(b) != 1001*len(path) {
+					err = x.Err
+				}
+				x.Release()
+			}
+			done <- err
+		}()
+	}
+	for range 100 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if c.pool.n > maxIdle {
+		t.Errorf("%d idle connections", c.pool.n)
+	}
+	c.Close()
+	s.Close()
+	for i := 0; runtime.NumGoroutine() > before && i < 100; i++ {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines, %d before", n, before)
+	}
+}

@@ -1,0 +1,88 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+// script is a connection whose other side says its text, a piece at a time,
+// and then closes.
+type script struct {
+	net.Conn
+	text  []byte
+	piece int
+}
+
+func (s *script) Read(b []byte) (int, error) {
+	if len(s.text) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b[:min(len(b), s.piece)], s.text)
+	s.text = s.text[n:]
+	return n, nil
+}
+
+func (s *script) Write(b []byte) (int, error)      { return len(b), nil }
+func (s *script) Close() error                     { return nil }
+func (s *script) SetDeadline(time.Time) error      { return nil }
+func (s *script) SetReadDeadline(time.Time) error  { return nil }
+func (s *script) SetWriteDeadline(time.Time) error { return nil }
+
+// scripted makes one exchange with a script.
+func scripted(answer []byte, piece int) *Exchange {
+	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 20, MaxHead: 1 << 14, MaxBody: 1 << 20, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return &script{text: answer, piece: piece}, nil
+	}})
+	return c.Do(context.Background(), Request{URL: weburl.MustParse("http://127.0.0.1/")})
+}
+
+// FuzzResponse holds us against net/http's reader, where both take an answer
+// for a whole one, and an answer in one piece against one in small pieces.
+func FuzzResponse(f *testing.F) {
+	for _, s := range []string{
+		page, "", "HTTP/1.1 204 No\r\n\r\nx", "HTTP/1.0 200 OK\nA:b\n c\n\nxyz", "HTTP/1.1 100 C\r\n\r\n" + page,
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nfoo\r\n0\r\nX: y\r\n\r\nrest",
+		"HTTP/1.1 200 OK\r\nContent-Length: 3, 3\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08",
+	} {
+		f.Add([]byte(s), 7)
+	}
+	f.Fuzz(func(t *testing.T, answer []byte, piece int) {
+		x := scripted(answer, 1<<20)
+		defer x.Release()
+		payload := payloadOf(t, x)
+		y := scripted(answer, 1+piece&63)
+		defer y.Release()
+		if kindOf(x.Err) != kindOf(y.Err) || x.Truncated != y.Truncated || !bytes.Equal(payload, payloadOf(t, y)) || !bytes.Equal(x.Head, y.Head) {
+			t.Fatalf("in pieces of %d: %v %q, in one: %v %q", 1+piece&63, y.Err, y.Truncated, x.Err, x.Truncated)
+		}
+		x.Decoded(1 << 16)
+		if x.Err != nil || x.Truncated != "" || !bytes.HasPrefix(answer, x.Head) {
+			return
+		}
+		r, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
+		if err != nil {
+			return // we are the more lenient one
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil || x.Proto == "HTTP/1.0" && strings.Contains(strings.ToLower(string(x.Head)), "transfer-encoding") {
+			return
+		}
+		if r.StatusCode != x.Status || !bytes.Equal(body, payload) {
+			t.Errorf("got %d %q, net/http %d %q", x.Status, payload, r.StatusCode, body)
+		}
+	})
+}
+
+func payloadOf(t *testing.T, x *Exchange) []byte {
+	r, n := x.Payload()
+	return []byte(all(t, r, n))
+}

@@ -1,0 +1,110 @@
+package fetch
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// secureServer is httptest's, made silent about handshakes that fail.
+func secureServer(t *testing.T, h http.HandlerFunc, conf *tls.Config) (*httptest.Server, *x509.CertPool) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ErrorLog = discard
+	s.TLS = conf
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	return s, roots
+}
+
+func TestTLS(t *testing.T) {
+	proto := ""
+	s, roots := secureServer(t, func(w http.ResponseWriter, r *http.Request) {
+		proto = r.Proto + " " + r.TLS.NegotiatedProtocol + " " + r.TLS.ServerName
+		io.WriteString(w, "hello")
+	}, nil)
+	c := local(t, Options{RootCAs: roots})
+	for i := range 2 {
+		x := do(t, c, s.URL+"/")
+		if x.Err != nil {
+			t.Fatal(x.Err)
+		}
+		r, n := x.Payload()
+		if got := all(t, r, n); got != "hello" || x.TLSVersion != "tls/1.3" || !strings.HasPrefix(x.CipherSuite, "TLS_") || proto != "HTTP/1.1 http/1.1 " {
+			t.Errorf("%q, %q, %q, %q", got, x.TLSVersion, x.CipherSuite, proto)
+		}
+		if i == 1 && x.FirstByte > time.Second {
+			t.Error("slow")
+		}
+	}
+}
+
+func TestTLSConnectionsAreKept(t *testing.T) {
+	conns := map[string]bool{}
+	s, roots := secureServer(t, func(w http.ResponseWriter, r *http.Request) { conns[r.RemoteAddr] = true }, nil)
+	c := local(t, Options{RootCAs: roots})
+	for range 5 {
+		if x := do(t, c, s.URL+"/"); x.Err != nil {
+			t.Fatal(x.Err)
+		}
+	}
+	if len(conns) != 1 {
+		t.Errorf("%d connections", len(conns))
+	}
+}
+
+// What a server sends behind its answer over TLS is not the next answer,
+// even if it was decrypted with it.
+func TestUnaskedAnswersOverTLS(t *testing.T) {
+	s, roots := secureServer(t, func(w http.ResponseWriter, r *http.Request) {
+		c, _, _ := w.(http.Hijacker).Hijack()
+		go func() {
+			defer c.Close()
+			io.WriteString(c, page)
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad")
+			time.Sleep(100 * time.Millisecond)
+		}()
+	}, nil)
+	c := local(t, Options{RootCAs: roots})
+	for range 3 {
+		x := do(t, c, s.URL+"/")
+		if r, n := x.Wire(); x.Err != nil || all(t, r, n) != "hello" {
+			t.Fatal(x.Err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestUntrusted(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	s, roots := secureServer(t, func(http.ResponseWriter, *http.Request) {}, nil)
+	old, oldRoots := secureServer(t, func(http.ResponseWriter, *http.Request) {}, &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10})
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	tests := []struct {
+		name, url, host string
+		roots           *x509.CertPool
+	}{
+		{"an unknown authority", s.URL, "127.0.0.1", nil},
+		{"another name's certificate", "https://localhost:" + port, "localhost", roots},
+		{"a plain server", strings.Replace(plain.URL, "http:", "https:", 1), "127.0.0.1", nil},
+		{"TLS 1.1", old.URL, "127.0.0.1", oldRoots},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := New(Options{AllowHost: tt.host, RootCAs: tt.roots})
+			defer c.Close()
+			if x := do(t, c, tt.url); kindOf(x.Err) != KindTLS {
+				t.Error(x.Err)
+			}
+		})
+	}
+}
