@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -18,7 +19,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	u := &ui{in: stdin, out: stdout, err: stderr}
 	root := newRoot(u)
 	root.SetArgs(args)
-	err := root.Execute()
+	err := root.ExecuteContext(context.Background())
 	if err != nil {
 		u.fail(err)
 	}
@@ -74,6 +75,7 @@ func commands(u *ui) []*cobra.Command {
 		crawlCmd(u),
 		resumeCmd(u),
 		statusCmd(u),
+		explainCmd(u),
 		verifyCmd(u),
 		robotsCmd(u),
 		inspectCmd(u),

@@ -189,6 +189,9 @@ func (z *size) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// MarshalText writes what UnmarshalText reads.
+func (z size) MarshalText() ([]byte, error) { return strconv.AppendInt(nil, int64(z), 10), nil }
+
 // String, Set and Type make a size a flag.
 func (z *size) String() string     { return strconv.FormatInt(int64(*z), 10) }
 func (z *size) Set(s string) error { return z.UnmarshalText([]byte(s)) }

@@ -208,6 +208,9 @@ func (c *Crawl) deny(h *host) {
 	e := h.next
 	h.next = nil
 	why := denial(*h.judged)
+	if h.judged.Version != "" {
+		why += " (version " + h.judged.Version + ")"
+	}
 	if e.How == "seed" && e.Depth == 0 && e.Via == 0 {
 		c.end(Refused, fmt.Sprintf("%s is denied by %s/%s", e.URL, h.origin, why))
 	}

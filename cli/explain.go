@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler"
+	"curtsy/storage"
+)
+
+func explainCmd(u *ui) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "explain DIR URL",
+		Short: "why a URL was or was not fetched, kept, published",
+		Args:  args(cobra.ExactArgs(2)),
+		RunE: func(_ *cobra.Command, a []string) error {
+			url, err := seedURL(a[1])
+			if err != nil {
+				return err
+			}
+			seed, c, err := remembered(a[0])
+			if err != nil {
+				return err
+			}
+			o, err := crawlOptions(&c, seed, u.logger(false))
+			if err != nil {
+				return err
+			}
+			x, err := crawler.Explain(a[0], url, o)
+			if err != nil {
+				return archiveError(err, a[0])
+			}
+			if asJSON {
+				return u.json(x)
+			}
+			printExplanation(u, x)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func printExplanation(u *ui, x *crawler.Explanation) {
+	u.print("%s", x.URL)
+	state := x.State
+	if x.Reason != "" {
+		state += ": " + x.Reason
+	}
+	if !x.Known {
+		state = "never seen by this crawl; the rules as they are now would decide"
+	}
+	u.print("  %s", state)
+	if len(x.Path) > 0 {
+		u.print("found")
+	}
+	for i, s := range x.Path {
+		u.print("  %s%s  (%s)", strings.Repeat(" ", min(i, 20)), s.URL, s.How)
+	}
+	for _, f := range x.Finds[:max(len(x.Finds)-1, 0)] {
+		u.print("  earlier: on %s (%s): %s %s", f.Via, f.How, f.State, f.Reason)
+	}
+	u.print("decided")
+	for _, d := range x.Decisions {
+		verdict := "yes"
+		if !d.Allow {
+			verdict = "no"
+		}
+		u.print("  %-11s %-3s  %s", d.Rule, verdict, d.Text)
+	}
+	if x.StandsFor != "" {
+		u.print("  stands for %s", x.StandsFor)
+	}
+	for _, v := range x.Visits {
+		printVisit(u, v)
+	}
+}
+
+func printVisit(u *ui, v *storage.Visit) {
+	u.print("visit %d  %s", v.N, v.At.Local().Format("2006-01-02 15:04:05.000"))
+	if v.Error != "" {
+		u.print("  error      %s", v.Error)
+	} else {
+		u.print("  status     %d %s, %s in %s", v.Status, v.ContentType, byteCount(v.Length), v.Took.Round(10*time.Microsecond))
+	}
+	if v.Waited > 0 || v.Delay != "" {
+		u.print("  waited     %s after the last download (delay: %s)", v.Waited.Round(10*time.Microsecond), v.Delay)
+	}
+	if v.Location != "" {
+		u.print("  redirects  to %s", v.Location)
+	}
+	if v.Truncated != "" {
+		u.print("  truncated  %s", v.Truncated)
+	}
+	if v.Directives != nil {
+		for _, s := range v.Directives.Sources {
+			u.print("  asks       %s (%s: %s)", s.Directive, s.From, s.Text)
+		}
+	}
+	u.print("  kept       %s", keptText(v))
+}
+
+// keptText says what is kept of a visit, and where.
+func keptText(v *storage.Visit) string {
+	where := ""
+	if v.Record != nil {
+		where = fmt.Sprintf(": %s at %d, %d bytes", v.Record.Segment, v.Record.Offset, v.Record.Length)
+	}
+	switch v.Kept {
+	case storage.KeptResponse:
+		return "all of it" + where
+	case storage.KeptRevisit:
+		return "its head; the body is the same as that of an earlier response" + where
+	case storage.KeptWithheld:
+		return "nothing of the body, as the site asks" + where
+	}
+	return "nothing"
+}

@@ -1,0 +1,221 @@
+package crawler
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+// Explanation is everything an archive knows of one URL, in the order in
+// which it was decided.
+type Explanation struct {
+	URL       string     `json:"url"`
+	Known     bool       `json:"known"` // discovered by the crawl
+	State     string     `json:"state"` // "unknown" if it was not
+	Reason    string     `json:"reason,omitempty"`
+	Finds     []Find     `json:"finds,omitempty"`
+	Path      []Step     `json:"path,omitempty"` // from the seed
+	Decisions []Decision `json:"decisions"`
+	// StandsFor is the URL that this one is folded into by Clean-param.
+	StandsFor string           `json:"stands_for,omitempty"`
+	Visits    []*storage.Visit `json:"visits,omitempty"`
+}
+
+// Find is one time a URL was found.
+type Find struct {
+	Via    string `json:"via,omitempty"`
+	How    string `json:"how"`
+	Depth  int    `json:"depth"`
+	State  string `json:"state"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Step is one step of the way from the seed.
+type Step struct {
+	URL string `json:"url"`
+	How string `json:"how"`
+}
+
+// Decision is one rule that was asked.
+type Decision struct {
+	Rule  string `json:"rule"` // "scope", "clean-param", "nofollow", "robots.txt", "trap"
+	Allow bool   `json:"allow"`
+	Text  string `json:"text"`
+	// Now is true for a verdict of the rules as they are now, false for what
+	// was decided in the crawl.
+	Now bool `json:"now,omitempty"`
+}
+
+// Explain says why a URL was or was not fetched and kept. o is what the crawl
+// was last run with.
+func Explain(dir string, u weburl.URL, o Options) (*Explanation, error) {
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	f, err := frontier.Open(a.DB(), a.Key())
+	if err != nil {
+		return nil, err
+	}
+	e := &explainer{a: a, f: f, o: o, x: &Explanation{URL: u.String(), State: "unknown"}}
+	if _, err := a.Crawl(&e.st); err != nil {
+		return nil, err
+	}
+	if err := e.explain(u); err != nil {
+		return nil, err
+	}
+	return e.x, nil
+}
+
+type explainer struct {
+	a  *storage.Archive
+	f  *frontier.Frontier
+	o  Options
+	st State
+	x  *Explanation
+}
+
+func (e *explainer) explain(u weburl.URL) error {
+	found, err := e.f.Find(u)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return e.foresee(u)
+	}
+	last := found[len(found)-1]
+	e.x.Known, e.x.State, e.x.Reason = true, last.State.String(), last.Reason
+	for _, f := range found {
+		via, _ := e.f.Get(f.Via)
+		e.x.Finds = append(e.x.Finds, Find{Via: via.URL.String(), How: f.How, Depth: f.Depth, State: f.State.String(), Reason: f.Reason})
+	}
+	for _, f := range e.f.Path(last.ID) {
+		e.x.Path = append(e.x.Path, Step{f.URL.String(), f.How})
+	}
+	if e.x.Visits, err = e.a.VisitsOf(last.ID); err != nil {
+		return err
+	}
+	return e.decided(u, last)
+}
+
+// decided lists what was decided about a URL that the crawl knows.
+func (e *explainer) decided(u weburl.URL, last frontier.Found) error {
+	if last.State == frontier.StateDisregarded {
+		rule, _, _ := strings.Cut(last.Reason, ":")
+		if rule != "scope" {
+			e.add("scope", true, e.scopeText(u, last.Depth), false)
+		}
+		e.add(rule, false, strings.TrimSpace(strings.TrimPrefix(last.Reason, rule+":")), false)
+		if rule == "clean-param" {
+			return e.fold(u)
+		}
+		return nil
+	}
+	e.add("scope", true, e.scopeText(u, last.Depth), false)
+	if len(e.x.Visits) == 0 {
+		return e.robots(u)
+	}
+	v := e.x.Visits[len(e.x.Visits)-1]
+	if v.Robots != nil {
+		e.add("robots.txt", true, decisionText(*v.Robots), false)
+	} else if last.Class == frontier.Prerequisite {
+		e.add("robots.txt", true, "/robots.txt itself is always allowed (RFC 9309 §2.2.2)", false)
+	}
+	return nil
+}
+
+func (e *explainer) add(rule string, allow bool, text string, now bool) {
+	e.x.Decisions = append(e.x.Decisions, Decision{Rule: rule, Allow: allow, Text: text, Now: now})
+}
+
+func (e *explainer) scopeText(u weburl.URL, depth int) string {
+	if depth == 0 {
+		return "of the seed's scheme, host and port"
+	}
+	return fmt.Sprintf("of the seed's scheme, host and port, %d links from the seed", depth)
+}
+
+// foresee says which rules would decide about a URL never seen.
+func (e *explainer) foresee(u weburl.URL) error {
+	scope := e.o.Scope
+	scope.Origins = e.st.Origins
+	if reason, ok := scope.Judge(&frontier.Link{URL: u, Class: frontier.Page, Depth: 1}); !ok {
+		e.add("scope", false, strings.TrimPrefix(reason, "scope: "), true)
+		return nil
+	}
+	e.add("scope", true, "of the seed's scheme, host and port", true)
+	if err := e.fold(u); err != nil {
+		return err
+	}
+	return e.robots(u)
+}
+
+// inForce reads the rules last fetched for the URL's origin.
+func (e *explainer) inForce(u weburl.URL) (*rules.Robots, storage.RobotsVersion, error) {
+	history, err := e.a.Robots(u.Origin())
+	if err != nil {
+		return nil, storage.RobotsVersion{}, err
+	}
+	for i := len(history) - 1; i >= 0; i-- {
+		if history[i].Used {
+			body, err := e.a.RobotsBody(history[i])
+			return readRules(history[i], body, e.o.Rules), history[i], err
+		}
+	}
+	return nil, storage.RobotsVersion{}, nil
+}
+
+// fold says what Clean-param makes of the URL.
+func (e *explainer) fold(u weburl.URL) error {
+	r, _, err := e.inForce(u)
+	if err != nil || r == nil {
+		return err
+	}
+	if folded, by := r.Fold(u); by != nil {
+		e.x.StandsFor = folded.String()
+		e.add("clean-param", true, fmt.Sprintf("line %d: %s: it stands for %s", by.Line, by.Text, folded), true)
+	}
+	return nil
+}
+
+// robots says what the rules last fetched make of the URL.
+func (e *explainer) robots(u weburl.URL) error {
+	r, from, err := e.inForce(u)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		e.add("robots.txt", true, "not fetched yet; it will be, before this URL", true)
+		return nil
+	}
+	v := r.Verdict(u.Target())
+	e.add("robots.txt", v.Allow, decisionText(storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group,
+		Version: from.Short(), Fetched: from.At}), true)
+	return nil
+}
+
+// decisionText is a verdict in words, with line, rule, group and version.
+func decisionText(d storage.Decision) string {
+	text := "no rule matches"
+	if d.Line > 0 {
+		text = fmt.Sprintf("line %d: %s", d.Line, d.Rule)
+	} else if d.Rule != "" {
+		text = d.Rule
+	}
+	if d.Group != "" {
+		text += fmt.Sprintf(" (group %q)", d.Group)
+	}
+	if d.Version != "" {
+		text += ", version " + d.Version
+	}
+	if !d.Fetched.IsZero() {
+		text += " of " + d.Fetched.UTC().Format(time.RFC3339)
+	}
+	return text
+}

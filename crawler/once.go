@@ -1,0 +1,106 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness"
+)
+
+// RobotsAnswer is a robots.txt as it was had.
+type RobotsAnswer struct {
+	Status int
+	Type   string
+	Body   []byte
+}
+
+// FetchRobots asks for the robots.txt of u's origin, as a crawl would, with
+// its redirects followed. The error says why it cannot be had.
+func FetchRobots(ctx context.Context, u weburl.URL, o Options) (RobotsAnswer, error) {
+	p := newPreviewer(o)
+	defer p.client.Close()
+	f := p.robots(ctx, robotsURL(u.Origin()))
+	a := RobotsAnswer{Status: f.version.Status, Type: f.version.Type, Body: f.body}
+	if f.failed != "" && f.version.Status == 0 {
+		return a, fmt.Errorf("%s: %s", robotsURL(u.Origin()), f.failed)
+	}
+	return a, nil
+}
+
+// DeniedError says that robots.txt denies a URL that somebody asked for.
+type DeniedError struct {
+	URL string
+	By  string
+}
+
+func (e *DeniedError) Error() string { return e.URL + " is denied by " + e.By }
+
+// Page is one page, fetched for a person to look at.
+type Page struct {
+	URL    weburl.URL // where the redirects led
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// maxOnce is what is read of a page that a person looks at.
+const maxOnce = 64 << 20
+
+// FetchPage fetches one page as a crawl would: robots.txt first, at its pace,
+// redirects followed and each judged. Nothing is kept.
+func FetchPage(ctx context.Context, u weburl.URL, o Options) (*Page, error) {
+	p := newPreviewer(o)
+	defer p.client.Close()
+	for range frontier.MaxRedirects + 1 {
+		if err := p.judge(ctx, u); err != nil {
+			return nil, err
+		}
+		x := p.get(ctx, u)
+		if x.Err != nil {
+			x.Release()
+			return nil, x.Err
+		}
+		if x.Status >= 300 && x.Status < 400 && x.Header.Get("Location") != "" {
+			target, err := u.Resolve(x.Header.Get("Location"))
+			x.Release()
+			if err != nil {
+				return nil, fmt.Errorf("%s redirects to no usable URL: %w", u, err)
+			}
+			u = target
+			continue
+		}
+		body, _, err := x.Decoded(maxOnce)
+		page := &Page{URL: u, Status: x.Status, Header: x.Header, Body: append([]byte{}, body...)}
+		x.Release()
+		if len(page.Body) > 0 {
+			err = nil // what came is what a person may look at
+		}
+		return page, err
+	}
+	return nil, fmt.Errorf("%s: %s", u, frontier.ReasonRedirects)
+}
+
+func newPreviewer(o Options) *previewer {
+	o.defaults()
+	return &previewer{o: o, client: fetch.New(o.Fetch), pace: politeness.NewHost(o.Pace), scope: o.Scope, seen: map[weburl.URL]bool{}}
+}
+
+// judge asks the robots.txt of u's origin.
+func (pv *previewer) judge(ctx context.Context, u weburl.URL) error {
+	if u.Origin() != pv.judged {
+		f := pv.robots(ctx, robotsURL(u.Origin()))
+		if f.failed != "" {
+			return &DeniedError{URL: u.String(), By: "robots.txt: " + f.failed}
+		}
+		pv.judged, pv.rules = u.Origin(), f.rules
+		pv.pace.SetRules(paceRules(f.rules))
+	}
+	if v := pv.rules.Verdict(u.Target()); !v.Allow {
+		return &DeniedError{URL: u.String(), By: fmt.Sprintf("robots.txt: line %d: %s", v.Line, v.Rule)}
+	}
+	return nil
+}

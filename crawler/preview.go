@@ -1,0 +1,186 @@
+package crawler
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+// Preview is what a crawl would be let do.
+type Preview struct {
+	Seed        string           `json:"seed"`
+	Robots      string           `json:"robots"`
+	Verdict     string           `json:"verdict"` // on the seed
+	Refused     string           `json:"refused,omitempty"`
+	Delay       string           `json:"delay"`
+	Concurrency int              `json:"concurrency"`
+	Sitemaps    []PreviewSitemap `json:"sitemaps"`
+	LeftOut     map[string]int   `json:"left_out"` // URLs of sitemaps, by reason
+	URLs        int              `json:"urls"`     // in scope and allowed, the seed among them
+	AtLeast     time.Duration    `json:"at_least_ns"`
+}
+
+// PreviewSitemap is a sitemap that was read.
+type PreviewSitemap struct {
+	URL     string `json:"url"`
+	Type    string `json:"type"`
+	URLs    int    `json:"urls"`
+	Allowed int    `json:"allowed"`
+}
+
+// maxPreviewSitemaps bounds what a preview fetches.
+const maxPreviewSitemaps = 50
+
+// previewer fetches robots.txt and sitemaps, at the pace of the crawl, and
+// keeps nothing.
+type previewer struct {
+	o      Options
+	client *fetch.Client
+	pace   *politeness.Host
+	rules  *rules.Robots
+	judged string // the origin that rules are of
+	scope  frontier.Scope
+	p      *Preview
+	seen   map[weburl.URL]bool
+}
+
+// PreviewOf fetches robots.txt and the sitemaps it names, and judges.
+func PreviewOf(ctx context.Context, o Options) (*Preview, error) {
+	pv := newPreviewer(o)
+	o = pv.o
+	defer pv.client.Close()
+	pv.scope.Origins = []string{o.Seed.Origin()}
+	pv.p = &Preview{Seed: o.Seed.String(), Concurrency: o.Pace.Concurrency, LeftOut: map[string]int{}, Sitemaps: []PreviewSitemap{}}
+	f := pv.robots(ctx, robotsURL(o.Seed.Origin()))
+	if err := ctx.Err(); err != nil {
+		return pv.p, nil
+	}
+	pv.p.Robots = fmt.Sprintf("answered %d", f.version.Status)
+	if f.failed != "" {
+		pv.p.Robots = f.failed
+		pv.p.Refused = fmt.Sprintf("%s: %s", robotsURL(o.Seed.Origin()), f.failed)
+		return pv.p, nil
+	}
+	pv.rules = f.rules
+	pv.pace.SetRules(paceRules(f.rules))
+	_, pv.p.Delay = pv.pace.Delay()
+	pv.seed(f)
+	for _, s := range f.rules.Sitemaps() {
+		if u, err := robotsURL(o.Seed.Origin()).Resolve(s.URL); err == nil {
+			pv.sitemap(ctx, u, 0)
+		}
+	}
+	d, _ := pv.pace.Delay()
+	pv.p.AtLeast = time.Duration(pv.p.URLs) * d
+	return pv.p, nil
+}
+
+func (pv *previewer) seed(f *robotsFetch) {
+	v := pv.rules.Verdict(pv.o.Seed.Target())
+	d := storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Version: f.version.Short(), Fetched: f.version.At}
+	pv.p.Verdict = "allowed: " + decisionText(d)
+	if !v.Allow {
+		pv.p.Verdict = "denied: " + decisionText(d)
+		pv.p.Refused = fmt.Sprintf("%s is denied by %s", pv.o.Seed, denial(d))
+		return
+	}
+	pv.count(pv.o.Seed, 0)
+}
+
+// get makes one request when the limiter lets it.
+func (pv *previewer) get(ctx context.Context, u weburl.URL) *fetch.Exchange {
+	if w := pv.pace.Next(time.Now()); time.Until(w.At) > 0 {
+		t := time.NewTimer(time.Until(w.At))
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+		}
+	}
+	pv.pace.Start(time.Now())
+	x := pv.client.Do(ctx, fetch.Request{URL: u})
+	pv.pace.Done(x.End(), resultOf(x))
+	return x
+}
+
+func (pv *previewer) robots(ctx context.Context, u weburl.URL) *robotsFetch {
+	c := &Crawl{opts: pv.o}
+	h := &host{origin: u.Origin()}
+	for hops := 0; ; hops++ {
+		x := pv.get(ctx, u)
+		r := c.readRobots(&job{url: u, robots: &robotsJob{host: h, hops: hops}}, x)
+		x.Release()
+		if r.hop.IsZero() {
+			return r
+		}
+		u = r.hop
+	}
+}
+
+func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
+	if depth > maxSitemapDepth || len(pv.p.Sitemaps) >= maxPreviewSitemaps || pv.seen[u] || ctx.Err() != nil {
+		return
+	}
+	pv.seen[u] = true
+	if u.Origin() == pv.o.Seed.Origin() && !pv.rules.Verdict(u.Target()).Allow {
+		pv.p.LeftOut["robots.txt: a sitemap"]++
+		return
+	}
+	x := pv.get(ctx, u)
+	defer x.Release()
+	body, _, _ := x.Decoded(maxSitemap)
+	s := PreviewSitemap{URL: u.String(), Type: fmt.Sprintf("answered %d", x.Status)}
+	var children []weburl.URL
+	if x.Err == nil && x.Status == 200 {
+		summary, err := rules.ReadSitemap(bytes.NewReader(body), u, func(e rules.SitemapEntry, child bool) error {
+			v, err := u.Resolve(e.Loc)
+			switch {
+			case err != nil:
+			case child:
+				children = append(children, v)
+			default:
+				s.URLs++
+				if pv.count(v, 1) {
+					s.Allowed++
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			s.Type = string(summary.Kind)
+		}
+	}
+	pv.p.Sitemaps = append(pv.p.Sitemaps, s)
+	for _, child := range children {
+		pv.sitemap(ctx, child, depth+1)
+	}
+}
+
+// count judges one URL as the crawl would.
+func (pv *previewer) count(u weburl.URL, depth int) bool {
+	if folded, by := pv.rules.Fold(u); by != nil {
+		u = folded
+	}
+	if pv.seen[u] {
+		return false
+	}
+	pv.seen[u] = true
+	if reason, ok := pv.scope.Judge(&frontier.Link{URL: u, Class: frontier.Page, Depth: depth}); !ok {
+		pv.p.LeftOut[reason]++
+		return false
+	}
+	if v := pv.rules.Verdict(u.Target()); !v.Allow {
+		pv.p.LeftOut[denial(storage.Decision{Line: v.Line, Rule: v.Rule})]++
+		return false
+	}
+	pv.p.URLs++
+	return true
+}
