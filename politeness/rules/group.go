@@ -120,27 +120,3 @@ func productToken(value string) string {
 	}
 	return value
 }
-
-// names1994 is the liberal match of 1994: a substring in any case, without
-// version information. The name may be part of ours, or ours of the line.
-func names1994(value, token string) bool {
-	if token == "*" {
-		return slices.Contains(strings.Fields(value), "*")
-	}
-	token, _, _ = strings.Cut(strings.ToLower(token), "/")
-	value = strings.ToLower(value)
-	if len(token) >= minPartial && strings.Contains(value, token) {
-		return true
-	}
-	for _, word := range strings.Fields(value) {
-		word, _, _ = strings.Cut(word, "/")
-		if word != "" && word == token || len(word) >= minPartial && strings.Contains(token, word) {
-			return true
-		}
-	}
-	return false
-}
-
-// minPartial is how long a part of a name must be to stand for it: one or
-// two letters are in every name.
-const minPartial = 3

@@ -1,9 +1,6 @@
 package rules
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // Robots is a robots.txt read for our agents. It does not change after Parse
 // and may be used from many goroutines.
@@ -163,23 +160,6 @@ func (p *parser) group() *Group {
 	return &p.r.groups[len(p.r.groups)-1]
 }
 
-// endRecord ends a record of the 1994 standard at a blank line.
-func (p *parser) endRecord() {
-	p.dropEmpty()
-	p.open, p.inList = false, false
-}
-
-// dropEmpty drops a 1994 record without a Disallow: it must have one.
-func (p *parser) dropEmpty() {
-	g := p.group()
-	if p.d != Classic1994 || g == nil || len(g.Rules) > 0 || len(g.limits) > 0 {
-		return
-	}
-	p.r.warn(g.Line, "a record without Disallow: in 1994 it is none")
-	p.r.groups = p.r.groups[:len(p.r.groups)-1]
-	p.open = false
-}
-
 // rule takes an Allow or Disallow line. It ends the list of user-agent lines,
 // also where its path is empty.
 func (p *parser) rule(e entry) {
@@ -196,17 +176,6 @@ func (p *parser) rule(e entry) {
 	}
 	p.inList = false
 	g.Rules = append(g.Rules, Rule{Line: e.line, Allow: e.is == fieldAllow, Path: e.value, Text: e.text})
-}
-
-// addClassic adds a Disallow line of 1994, which may hold several paths.
-func addClassic(g *Group, e entry) {
-	paths := strings.Fields(e.value)
-	if len(paths) == 0 {
-		paths = []string{""}
-	}
-	for _, path := range paths {
-		g.Rules = append(g.Rules, Rule{Line: e.line, Path: path, Text: e.text})
-	}
 }
 
 // limit takes Crawl-delay, Request-rate or Visit-time. Among user-agent lines

@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// What only the standard of 1994 has: records that a blank line ends, several
+// values in a line, names in part.
+
+// endRecord ends a record of the 1994 standard at a blank line.
+func (p *parser) endRecord() {
+	p.dropEmpty()
+	p.open, p.inList = false, false
+}
+
+// dropEmpty drops a 1994 record without a Disallow: it must have one.
+func (p *parser) dropEmpty() {
+	g := p.group()
+	if p.d != Classic1994 || g == nil || len(g.Rules) > 0 || len(g.limits) > 0 {
+		return
+	}
+	p.r.warn(g.Line, "a record without Disallow: in 1994 it is none")
+	p.r.groups = p.r.groups[:len(p.r.groups)-1]
+	p.open = false
+}
+
+// addClassic adds a Disallow line of 1994, which may hold several paths.
+func addClassic(g *Group, e entry) {
+	paths := strings.Fields(e.value)
+	if len(paths) == 0 {
+		paths = []string{""}
+	}
+	for _, path := range paths {
+		g.Rules = append(g.Rules, Rule{Line: e.line, Path: path, Text: e.text})
+	}
+}
+
+// names1994 is the liberal match of 1994: a substring in any case, without
+// version information. The name may be part of ours, or ours of the line.
+func names1994(value, token string) bool {
+	if token == "*" {
+		return slices.Contains(strings.Fields(value), "*")
+	}
+	token, _, _ = strings.Cut(strings.ToLower(token), "/")
+	value = strings.ToLower(value)
+	if len(token) >= minPartial && strings.Contains(value, token) {
+		return true
+	}
+	for _, word := range strings.Fields(value) {
+		word, _, _ = strings.Cut(word, "/")
+		if word != "" && word == token || len(word) >= minPartial && strings.Contains(token, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// minPartial is how long a part of a name must be to stand for it: one or
+// two letters are in every name.
+const minPartial = 3

@@ -1,0 +1,65 @@
+package rules
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf8"
+)
+
+// unescape replaces, in place, the five references that XML has without a
+// DTD, and numeric ones. Any other '&' stands for itself.
+func unescape(b []byte) []byte {
+	if bytes.IndexByte(b, '&') < 0 {
+		return b
+	}
+	out := b[:0]
+	for i := 0; i < len(b); {
+		r, n := reference(b[i:])
+		if n == 0 {
+			out = append(out, b[i])
+			i++
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+		i += n
+	}
+	return out
+}
+
+// reference reads &name; at the start of b; n is its length, 0 if it is none.
+func reference(b []byte) (r rune, n int) {
+	if b[0] != '&' {
+		return 0, 0
+	}
+	end := bytes.IndexByte(b[:min(len(b), 12)], ';')
+	if end < 2 {
+		return 0, 0
+	}
+	name := string(b[1:end])
+	switch name {
+	case "amp":
+		return '&', end + 1
+	case "lt":
+		return '<', end + 1
+	case "gt":
+		return '>', end + 1
+	case "quot":
+		return '"', end + 1
+	case "apos":
+		return '\'', end + 1
+	}
+	if name[0] != '#' {
+		return 0, 0
+	}
+	base, digits := 10, name[1:]
+	if digits != "" && (digits[0] == 'x' || digits[0] == 'X') {
+		base, digits = 16, digits[1:]
+	}
+	// A reference is never shorter than the rune's UTF-8, so that unescape
+	// can write in place: &#1; is four octets, &#x10FFFF; ten.
+	v, err := strconv.ParseUint(digits, base, 21)
+	if err != nil || !utf8.ValidRune(rune(v)) || v == 0 {
+		return 0, 0
+	}
+	return rune(v), end + 1
+}
