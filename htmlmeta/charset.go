@@ -121,7 +121,11 @@ func detect(body []byte) textCode {
 	if utf8.Valid(withoutCutRune(body)) || mostlyUTF8(body) {
 		return utf8Code
 	}
-	if c := codeOf(chardet.Detect(sampleText(body)).Encoding); c.known() {
+	text := sampleText(body)
+	if c, ok := detectCyrillic(text); ok {
+		return c
+	}
+	if c := codeOf(chardet.Detect(text).Encoding); c.known() {
 		return c
 	}
 	return codeOf("windows-1252")
