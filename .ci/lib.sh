@@ -43,6 +43,9 @@ show() { [[ ! -s $1 ]] || { echo "  ${2:-${1##*/}}:"; head -n "${3:-10}" "$1" | 
 # empty FILE: is there nothing in it? If there is, show it.
 empty() { [[ -f $1 ]] || { echo "  no file $1"; return 1; }; [[ ! -s $1 ]] || { show "$1"; return 1; }; }
 
+# verified DIR: curtsy's own verification, shown when it finds something.
+verified() { "$CURTSY" verify "$1" >"$WORK/verify" 2>&1 || { show "$WORK/verify"; return 1; }; }
+
 # less A B: is A < B? For figures with a point.
 less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b + 0) }'; }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # kill -9 at random moments of a full-speed crawl, and at every named point of
 # the commit. After each kill: the archive verifies, its segments are whole, and
-# every page reported as kept is in them. At the end: nothing missing, nothing
+# what was kept or reported before is still there and never asked for again. At the end: nothing missing, nothing
 # captured twice, and fetched twice at most the visits in flight per kill.
 # KILLS, PAGES, CONCURRENCY and SEED change the size of it.
 . "$(dirname "$0")/../lib.sh"
@@ -19,15 +19,17 @@ synthsite -pages "$pages" -list | sort >"$WORK/list"
 begin_crawl() {
 	rm -rf "$WORK/archive"
 	synth_start -pages "$pages" -bytes 2000
-	crawl_kills=0
+	: >"$WORK/kept-since"
+	crawl_kills=0 published=0
 }
 
 # run_until MS: crawl or go on, killed after that many ms (0: by itself); sets CODE.
 run_until() {
-	if [[ -e $WORK/archive/crawl.db ]]; then
-		"$CURTSY" resume "$WORK/archive" --delay 0 --concurrency "$concurrency" --json >>"$WORK/reported" 2>"$WORK/err" &
+	# before its first commit a crawl has nothing to resume, and begins again
+	if "$CURTSY" status "$WORK/archive" >/dev/null 2>&1; then
+		"$CURTSY" resume "$WORK/archive" >"$WORK/out" 2>"$WORK/err" &
 	else
-		"$CURTSY" crawl "$SITE/" --archive "$WORK/archive" --delay 0 --concurrency "$concurrency" --json >"$WORK/reported" 2>"$WORK/err" &
+		"$CURTSY" crawl "$SITE/" --archive "$WORK/archive" --delay 0 --concurrency "$concurrency" >"$WORK/out" 2>"$WORK/err" &
 	fi
 	local pid=$!
 	if [[ $1 -gt 0 ]]; then
@@ -38,28 +40,39 @@ run_until() {
 	{ wait "$pid"; } 2>/dev/null || CODE=$?
 }
 
+trouble=0
+note() { trouble=$((trouble + 1)); echo "  broken after $*"; }
+
 # after_kill WHERE: the archive right after a kill.
 after_kill() {
 	[[ -e $WORK/archive/crawl.db ]] || return 0 # killed before there was one
-	"$CURTSY" verify "$WORK/archive" >"$WORK/verify" 2>&1 || { note "$1: verify exit $?"; show "$WORK/verify"; }
+	# what it said of itself before the kill: not less may be there now
+	published=$(sed -n 's/.*"fetched":\([0-9]*\).*/\1/p' "$WORK/archive/status.json" 2>/dev/null | grep . || echo 0)
+	local code=0
+	"$CURTSY" verify "$WORK/archive" >"$WORK/verify" 2>&1 || code=$?
+	# no visit was committed yet: there is nothing to verify
+	[[ $code -ne 2 || -n $(compgen -G "$WORK/archive/warc/*.warc.gz") ]] || return 0
+	[[ $code -eq 0 ]] || { note "$1: verify exit $code"; show "$WORK/verify"; }
 	compgen -G "$WORK/archive/warc/*.warc.gz" >/dev/null || return 0
 	gzip -t "$WORK"/archive/warc/*.warc.gz 2>"$WORK/gzip" || { note "$1: gzip -t"; show "$WORK/gzip"; }
 	warcls "$WORK"/archive/warc/*.warc.gz >"$WORK/ls" 2>"$WORK/torn" || { note "$1: torn"; show "$WORK/torn"; }
-	kept_lines "$WORK/ls" >"$WORK/kept"
-	comm -23 <(reported) "$WORK/kept" >"$WORK/lost"
-	[[ ! -s $WORK/lost ]] || { note "$1: $(wc -l <"$WORK/lost") pages reported as kept are lost"; show "$WORK/lost"; }
+	awk -F '\t' '$2 == "response" || $2 == "revisit" { print $3 }' "$WORK/ls" | sed "s|^$SITE||" | sort >"$WORK/kept"
+	[[ $(wc -l <"$WORK/kept") -ge $published ]] || note "$1: status said $published fetched, $(wc -l <"$WORK/kept") are kept"
+	cut -f 1 "$WORK/kept-since" | comm -23 - "$WORK/kept" >"$WORK/lost"
+	[[ ! -s $WORK/lost ]] || { note "$1: $(wc -l <"$WORK/lost") URLs kept after an earlier kill are lost"; show "$WORK/lost"; }
+	# from now on no kept URL may be asked for again: remember the line of the server's log
+	sleep 0.1 # the log is written every 50 ms
+	awk -F '\t' -v line="$(wc -l <"$SYNTH_LOG")" 'NR == FNR { since[$1] = $2; next } { print $1 "\t" ($1 in since ? since[$1] : line) }' \
+		"$WORK/kept-since" "$WORK/kept" >"$WORK/kept-now"
+	mv "$WORK/kept-now" "$WORK/kept-since"
 }
-
-kept_lines() { awk -F '\t' '$2 == "response" || $2 == "revisit" { print $3 }' "$1" | sed "s|^$SITE||" | sort; }
-# the URLs that curtsy's --json lines call fetched; a last line may be cut by the kill
-reported() { grep '}$' "$WORK/reported" | grep -F '"fetched"' | sed -n 's|.*"url":"\([^"]*\)".*|\1|p' | sed "s|^$SITE||" | sort -u; }
-trouble=0
-note() { trouble=$((trouble + 1)); echo "  broken after $*"; }
 
 # end_crawl: what is true when the last resume is done.
 end_crawl() {
 	synth_stop
 	[[ $CODE -eq 0 ]] || { note "the last resume: exit $CODE"; show "$WORK/err"; }
+	awk -F '\t' 'NR == FNR { since[$1] = $2; next } $3 != "/robots.txt" && $3 in since && FNR > since[$3] { print $3 }' "$WORK/kept-since" "$SYNTH_LOG" >"$WORK/asked-again"
+	[[ ! -s $WORK/asked-again ]] || { note "the end: $(wc -l <"$WORK/asked-again") URLs were asked for again though kept"; show "$WORK/asked-again"; }
 	after_kill 'the end'
 	grep -v '^/robots.txt$' "$WORK/kept" >"$WORK/captured" || true
 	missing=$((missing + $(comm -23 "$WORK/list" "$WORK/captured" | wc -l)))
@@ -87,29 +100,26 @@ while [[ $done_kills -lt $kills ]]; do
 done
 run_until 0
 end_crawl
-claim "$done_kills kills at random moments of $crawls crawls of $pages pages ($((SECONDS - began)) s): verify, gzip -t and what was reported as kept, $trouble troubles" test "$trouble" -eq 0
+claim "$done_kills kills at random moments of $crawls crawls of $pages pages ($((SECONDS - began)) s): verify, gzip -t, and all that was kept stays kept and is not asked for again: $trouble troubles" test "$trouble" -eq 0
 claim "random moments: 0 missing, got $missing" test "$missing" -eq 0
 claim "random moments: 0 captured twice, got $twice" test "$twice" -eq 0
 claim "random moments: $refetched fetched again in $done_kills kills, at most the $inflight in flight per kill" test "$over" -eq 0
 
-# The named points of the commit are in the source; only a build with the tag failpoint stops at them.
+# The named points of the commit are in the source; CURTSY_FAILPOINT=NAME:COUNT
+# kills at the COUNTth passing of one.
 mapfile -t points < <(grep -hoE '\.Fail\("[a-z0-9-]+"\)' "$CI_DIR"/../storage/*.go "$CI_DIR"/../crawler/*.go | cut -d '"' -f 2 | sort -u)
-CURTSY=$WORK/curtsy-failpoint
-(cd "$CI_DIR/.." && CGO_ENABLED=0 go build -tags failpoint -o "$CURTSY" .)
-claim "the commit has named points: ${#points[@]}" test "${#points[@]}" -gt 0
+claim "the commit has named points: ${points[*]}" test "${#points[@]}" -gt 0
 missing=0 twice=0 refetched=0 crawls=0 over=0 trouble=0
 for point in "${points[@]}"; do
 	begin_crawl
 	hit=0
-	for _ in 1 2 3; do # at the beginning, and twice on the way
-		CURTSY_FAILPOINT=$point run_until 0
-		[[ $CODE -ne 137 ]] || { hit=$((hit + 1)) crawl_kills=$((crawl_kills + 1)); after_kill "$point"; }
-		run_until 150
-		[[ $CODE -ne 137 ]] || { crawl_kills=$((crawl_kills + 1)); after_kill "$point, then a moment"; }
+	for count in 1 2 7 30; do # at the beginning, and on the way
+		CURTSY_FAILPOINT=$point:$count run_until 0
+		[[ $CODE -ne 137 ]] || { hit=$((hit + 1)) crawl_kills=$((crawl_kills + 1)); after_kill "$point:$count"; }
 	done
 	run_until 0
 	end_crawl
-	claim "killed at $point, $hit times" test "$hit" -gt 0
+	claim "killed at $point, $hit times" test "$hit" -ge 2
 done
 claim "named points: $trouble troubles, $missing missing, $twice captured twice, $refetched fetched again" test "$trouble" -eq 0 -a "$missing" -eq 0 -a "$twice" -eq 0 -a "$over" -eq 0
 finish

@@ -28,7 +28,7 @@ code=0
 "$CURTSY" resume "$archive" --delay 0 --concurrency 8 >"$WORK/out" 2>"$WORK/err" || code=$?
 [[ $code -eq 0 ]] || show "$WORK/err"
 claim "resumed with room: exit 0, got $code" test "$code" -eq 0
-claim "verify is clean" "$CURTSY" verify "$archive"
+claim "verify is clean" verified "$archive"
 synth_stop
 
 warcls "$archive"/warc/*.warc.gz | awk -F '\t' '($2 == "response" || $2 == "revisit") && $4 == 200 { print $3 }' | sed "s|^$SITE||" | sort >"$WORK/captured"

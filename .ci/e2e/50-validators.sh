@@ -27,7 +27,7 @@ validate() {
 	local pages
 	pages=$(unzip_pages "$WORK/$1.wacz" 2>/dev/null || echo 0)
 	claim "$1: js-wacz packages them, exit $code, $pages pages" test "$code" -eq 0 -a "$pages" -gt 0
-	claim "$1: curtsy verify" "$CURTSY" verify "$WORK/$1"
+	claim "$1: curtsy verify" verified "$WORK/$1"
 }
 
 warcls_to() { warcls "${@:2}" >"$WORK/$1"; }

@@ -152,7 +152,7 @@ visit() {
 		{ bad "$name: tools/justify.py"; show "$WORK/$name.judge"; }
 	claim "$name: of $asked URLs asked for, 0 are denied or were met only behind a nofollow ($(tail -n 1 "$WORK/$name.judge"))" empty "$WORK/$name.unjustified"
 	claim "$name: nothing asked for twice" test -z "$(sort "$WORK/$name.asked" | uniq -d)"
-	claim "$name: curtsy verify" "$CURTSY" verify "$WORK/$name.archive"
+	claim "$name: curtsy verify" verified "$WORK/$name.archive"
 }
 
 asked() { grep -qxF -- "$2" "$WORK/$1.asked"; }

@@ -41,15 +41,16 @@ function digestOf(named, bytes) {
 
 // An HTTP message's head and entity body; the transfer coding is undone here, by hand.
 function http(block) {
-  const end = block.indexOf("\r\n\r\n");
-  if (end < 0) return { status: "", headers: {}, entity: Buffer.alloc(0), head: block };
-  const [first, ...lines] = block.subarray(0, end).toString("latin1").split("\r\n");
+  // a server may end lines with LF alone; bytes are kept as they came
+  const end = /\r?\n\r?\n/.exec(block.toString("latin1"));
+  if (!end) return { first: "", status: "", headers: {}, raw: Buffer.alloc(0), entity: Buffer.alloc(0) };
+  const [first, ...lines] = block.subarray(0, end.index).toString("latin1").split(/\r?\n/);
   const headers = {};
   for (const line of lines) {
     const colon = line.indexOf(":");
     headers[line.slice(0, colon).toLowerCase()] ??= line.slice(colon + 1).trim();
   }
-  const raw = block.subarray(end + 4);
+  const raw = block.subarray(end.index + end[0].length);
   const chunked = /chunked/i.test(headers["transfer-encoding"] ?? "");
   return { first, status: first.split(" ")[1], headers, raw, chunked, entity: chunked ? dechunk(raw) : raw };
 }
@@ -93,7 +94,7 @@ function checkResponse(where, w, m) {
 
 function checkRevisit(where, w, m, block) {
   if (!/revisit\/(identical-payload-digest|server-not-modified)$/.test(w["warc-profile"] ?? "")) complain(where, `profile ${w["warc-profile"]}`);
-  if (!m.head && m.raw.length !== 0) complain(where, `a revisit with ${m.raw.length} bytes of body`);
+  if (m.raw.length !== 0) complain(where, `a revisit with ${m.raw.length} bytes of body`);
   if (block.length && !block.toString("latin1").endsWith("\r\n\r\n")) complain(where, "a revisit's head that does not end");
   wanted.push([where, w["warc-refers-to"], (o) => {
     if (o.type !== "response") return `refers to a ${o.type}`;
