@@ -1,0 +1,127 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+// FuzzRead: no bytes make Read panic, and what it gives keeps its promises.
+func FuzzRead(f *testing.F) {
+	for _, src := range oddMarkup {
+		f.Add("text/html", []byte(src))
+	}
+	f.Add("text/css", []byte(`@import "a";p{b:url(c)}`))
+	f.Add("image/svg+xml", []byte(`<?xml version="1.0"?><svg><style><![CDATA[p{fill:url(b)}]]></style></svg>`))
+	f.Add("text/html; charset=iso-2022-jp", []byte("<a href=\x1b$B\x3c\x3e>"))
+	f.Add("text/html", []byte("\xff\xfe<\x00a\x00"))
+	f.Add("text/html", []byte(`<iframe srcdoc="<iframe srcdoc='<iframe srcdoc=&amp;quot;<a href=x>&amp;quot;>'>">`))
+	f.Add("text/html", []byte(`<style>p{a:url(</style><p style="url(&quot;\"><meta http-equiv=refresh content="0;url=x"><img srcset=",a 1x,">`))
+	f.Fuzz(func(t *testing.T, contentType string, src []byte) {
+		before := bytes.Clone(src)
+		d := Read(Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {contentType}, "Link": {contentType}, "X-Robots-Tag": {contentType}}, Body: src}, Options{Agents: []string{"curtsy"}})
+		if !bytes.Equal(before, src) {
+			t.Fatal("the body was changed")
+		}
+		seen := map[string]bool{}
+		for _, l := range d.Links {
+			key := l.Kind.String() + " " + l.URL.String()
+			if u, err := weburl.Parse(l.URL.String()); err != nil || u != l.URL || seen[key] {
+				t.Fatalf("link %s: %v, twice %v", l.URL, err, seen[key])
+			}
+			seen[key] = true
+		}
+	})
+}
+
+// FuzzDirectives: an agent's own line never makes it freer, and order counts
+// for nothing.
+func FuzzDirectives(f *testing.F) {
+	for _, s := range []string{"noindex", "otherbot: noindex, curtsy: max-snippet:5", "unavailable_after: Fri, 25-Jun-10 15:00 PST, none", "a:b:c, :,;;: unavailable_after:,,,"} {
+		f.Add(s, "nofollow")
+	}
+	o := Options{Agents: []string{"curtsy"}}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		one := ReadDirectives(http.Header{"X-Robots-Tag": {a, b}}, o)
+		two := ReadDirectives(http.Header{"X-Robots-Tag": {b, a}}, o)
+		if brief(one) != brief(two) {
+			t.Fatalf("%q, %q: %s but %s", a, b, brief(one), brief(two))
+		}
+		none := ReadDirectives(http.Header{"X-Robots-Tag": {a}}, Options{})
+		own := ReadDirectives(http.Header{"X-Robots-Tag": {a}}, o)
+		if none.Index && !none.Follow && own.Follow || !none.Index && own.Index {
+			t.Fatalf("%q: the name makes free", a)
+		}
+	})
+}
+
+// FuzzDate: what is read as a date is one, and reads the same again.
+func FuzzDate(f *testing.F) {
+	for _, s := range []string{"25 Jun 2010 15:00:00 PST", "Fri, 25-Jun-10 15:00 GMT+3", "2010-06-25T15:00:00.5+02:00", "20100625T1500Z", "Fri Jun 25 15:00:00 2010", "25th June, 2010 3:00 pm"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		tm, ok := parseDate(s)
+		if !ok {
+			return
+		}
+		again, ok := parseDate(tm.Format(time.RFC3339))
+		if tm.Year() > 1899 && tm.Year() < 10000 && (!ok || !again.Equal(tm)) {
+			t.Fatalf("%q: %v, then %v", s, tm, again)
+		}
+	})
+}
+
+// FuzzSrcset: candidates lie in order within the text, without blanks.
+func FuzzSrcset(f *testing.F) {
+	for _, s := range []string{"a 1x, b 2x", "a,b", "a (,) 1x,b", ",,a,,", "data:,x 1x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		end := 0
+		eachCandidate(s, func(at span) bool {
+			if at.from < end || at.to <= at.from || strings.ContainsAny(s[at.from:at.to], asciiBlank) {
+				t.Fatalf("%q: %v after %d", s, at, end)
+			}
+			end = at.to
+			return true
+		})
+	})
+}
+
+// FuzzCSS: references lie in order within the source.
+func FuzzCSS(f *testing.F) {
+	for _, s := range []string{`url(`, `url("`, `url("\`, `url(\`, `@import "a`, `image-set("a" 1x,url(b))`, `a{b:url( c )}/*`, `@import url(a) x;url(b)`, `\75rl("x")`, "url(\"a\nb\")"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, s []byte) {
+		end := 0
+		eachCSSRef(s, func(r cssRef) bool {
+			if r.at.from < end || r.at.to < r.at.from || r.at.to > len(s) {
+				t.Fatalf("%q: %v after %d", s, r.at, end)
+			}
+			end = r.at.to
+			return true
+		})
+	})
+}
+
+// FuzzAbsolute: where absolute answers, weburl.Parse says the same.
+func FuzzAbsolute(f *testing.F) {
+	for _, s := range []string{"http://a.b/c?d", "https://a.b", "http://1.2.3.4/", "http://a.b/./c", "http://a.0x1/", "http://xn--a/", "http://a-.b/", "http://a..b/", "https://a.b/%2e/c", "http://a.b/c/../d", "http://a.b:80/", "http://a.b/%41//"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, ok := absolute(s)
+		if !ok {
+			return
+		}
+		if want, err := weburl.Parse(s); err != nil || got != want {
+			t.Fatalf("%q: got %s, want %s, %v", s, got, want, err)
+		}
+	})
+}
