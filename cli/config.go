@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"curtsy/frontier"
 )
 
 // config is all that can be set, by a file, by CURTSY_… variables and, for
@@ -24,6 +26,7 @@ type config struct {
 	Concurrency int           `yaml:"concurrency"`
 	Limits      limitsConfig  `yaml:"limits"`
 	Scope       scopeConfig   `yaml:"scope"`
+	Traps       trapsConfig   `yaml:"traps"`
 	Politeness  politeConfig  `yaml:"politeness"`
 	Fetch       fetchConfig   `yaml:"fetch"`
 	Storage     storageConfig `yaml:"storage"`
@@ -40,6 +43,18 @@ type scopeConfig struct {
 	Exclude    []string `yaml:"exclude"`
 	MaxDepth   int      `yaml:"max_depth"`
 	Requisites string   `yaml:"requisites"`
+}
+
+type trapsConfig struct {
+	PathDepth     int  `yaml:"path_depth"`
+	Repeats       int  `yaml:"repeats"`
+	Length        int  `yaml:"length"`
+	Ahead         int  `yaml:"months_ahead"`
+	QueryVariants int  `yaml:"query_variants"`
+	Calendar      int  `yaml:"calendar"`
+	Pattern       int  `yaml:"pattern"`
+	Twins         bool `yaml:"twins"`
+	SameBody      int  `yaml:"same_body"`
 }
 
 type politeConfig struct {
@@ -78,6 +93,7 @@ func defaults() config {
 	return config{
 		Agent: "curtsy", Delay: time.Second, Concurrency: 1,
 		Scope: scopeConfig{Requisites: "same-host"},
+		Traps: trapsConfig(frontier.DefaultTraps()),
 		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxFailures: 10,
 			RelNofollow: true, RobotsMaxAge: 24 * time.Hour},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,

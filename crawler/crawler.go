@@ -16,6 +16,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/storage"
+	"curtsy/storage/warc"
 )
 
 // ErrFinished says that the archive holds a crawl that has nothing left to do.
@@ -51,10 +52,11 @@ type Crawl struct {
 	group   []*Outcome
 	planted map[string]bool // origins whose robots.txt is in the frontier
 
-	mu    sync.Mutex // guards what follows
-	state State
-	err   error
-	began time.Time // this run; time since then is not yet in state.Elapsed
+	mu     sync.Mutex          // guards what follows
+	bodies map[warc.Digest]int // how often a payload came again
+	state  State
+	err    error
+	began  time.Time // this run; time since then is not yet in state.Elapsed
 }
 
 // Open opens the archive in dir, or begins one, for a crawl of o.Seed. An
@@ -79,10 +81,11 @@ func begin(a *storage.Archive, o Options) (*Crawl, error) {
 		return nil, err
 	}
 	c := &Crawl{
-		opts: o, archive: a, frontier: f, paces: map[string]*politeness.Host{}, planted: map[string]bool{},
+		opts: o, archive: a, frontier: f, paces: map[string]*politeness.Host{}, planted: map[string]bool{}, bodies: map[warc.Digest]int{},
 		fetched: make(chan *download, 1024), outcomes: make(chan *Outcome, maxGroup),
 		kick: make(chan struct{}, 1), idled: make(chan struct{}, 1), began: time.Now(),
 	}
+	f.SetTraps(o.Traps)
 	known, err := a.Crawl(&c.state)
 	if err != nil {
 		return nil, err
@@ -127,37 +130,48 @@ func (c *Crawl) commitFrontier() error {
 	return nil
 }
 
-// reconsider queues what the scope held back when the crawl was last opened
-// and would let through now.
+// reconsider queues what scope or trap rules held back when the crawl was
+// last open and would let through now.
 func (c *Crawl) reconsider() error {
 	scope := c.scope.Load()
-	var again []frontier.Link
+	now := time.Now()
+	var again []frontier.Found
 	err := c.frontier.Each(frontier.Disregarded, func(f frontier.Found) error {
 		l := f.Link
-		if !isScopeReason(l.Reason) {
-			return nil
-		}
 		l.Class = frontier.Page
-		if _, ok := scope.Judge(&l); !ok {
-			return nil
+		if _, ok := c.judgeAgain(scope, &l, now); ok {
+			again = append(again, f)
 		}
-		l.Reason, l.Soft = "", false
-		again = append(again, l)
 		return nil
 	})
 	if err != nil || len(again) == 0 {
 		return err
 	}
-	c.opts.Logger.Info("the scope is wider than before", "queued again", len(again))
-	for _, l := range again {
-		c.frontier.AddAgain(l)
+	n := 0
+	for _, found := range again {
+		if c.frontier.AddAgain(found) {
+			n++
+		}
 	}
+	if n == 0 {
+		return nil
+	}
+	c.opts.Logger.Warn("settings let through what was held back before", "urls", n)
 	c.state.Finished = false
 	return c.commitFrontier()
 }
 
-// isScopeReason says whether a reason depends on the settings of the scope.
-func isScopeReason(reason string) bool { return strings.HasPrefix(reason, "scope: ") }
+// judgeAgain says whether a link that a setting held back is let through now.
+func (c *Crawl) judgeAgain(scope *frontier.Scope, l *frontier.Link, now time.Time) (string, bool) {
+	rule, _, _ := strings.Cut(l.Reason, ":")
+	if rule != "scope" && rule != "trap" {
+		return "", false
+	}
+	if reason, ok := scope.Judge(l); !ok {
+		return reason, false
+	}
+	return c.opts.Traps.Judge(l.URL, now)
+}
 
 func isInUse(err error) bool { return errors.Is(err, storage.ErrInUse) }
 

@@ -252,6 +252,7 @@ func (c *Crawl) launch(ctx context.Context, h *host, j *job, now time.Time) bool
 		j.waited = now.Sub(h.ended)
 	}
 	_, j.delay = h.pace.Delay()
+	j.now = now
 	h.pace.Start(now)
 	if j.robots != nil {
 		h.robots.busy = true

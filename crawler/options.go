@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Seed   weburl.URL
 	Scope  frontier.Scope // its origins are added by the crawl
+	Traps  frontier.Traps
 	Limits Limits
 
 	Rules        rules.Options

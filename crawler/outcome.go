@@ -169,6 +169,7 @@ func bare(u weburl.URL) string {
 
 // follow makes links of what the document names.
 func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
+	again := c.seenBefore(o.Visit.Digest)
 	for i := range doc.Links {
 		l := &doc.Links[i]
 		class, ok := classOf(l)
@@ -181,9 +182,33 @@ func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
 			link.Reason = reasonNoFollow
 		case l.NoFollow:
 			link.Reason = reasonRel
+		case again:
+			link.Reason = fmt.Sprintf("trap: same-body: on a page like %d others", c.opts.Traps.SameBody)
 		}
 		o.Links = c.judge(o.Links, j, l.URL, link, "")
 	}
+}
+
+// maxBodies bounds what seenBefore remembers: payloads that came twice.
+const maxBodies = 1 << 16
+
+// seenBefore says whether so many pages had this very payload before that
+// the links of one more are not followed: a soft 404, or a tree that mirrors
+// itself.
+func (c *Crawl) seenBefore(digest string) bool {
+	d, ok := warc.ParseDigest(digest)
+	if c.opts.Traps.SameBody <= 0 || !ok {
+		return false
+	}
+	if original, err := c.archive.Original(d); err != nil || original == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.bodies) < maxBodies || c.bodies[d] > 0 {
+		c.bodies[d]++
+	}
+	return c.bodies[d] >= c.opts.Traps.SameBody
 }
 
 // judge adds a link to the list unless its URL is known, with the verdict of
@@ -215,6 +240,8 @@ func (c *Crawl) judge(links []frontier.Link, j *job, u weburl.URL, l frontier.Li
 	if reason, ok := scope.Judge(&l); !ok {
 		// A shorter way to the URL may be found later.
 		l.Soft = reason == frontier.ReasonDepth || reason == frontier.ReasonRedirects
+		l.Class, l.Reason = frontier.Disregarded, reason
+	} else if reason, ok := c.opts.Traps.Judge(l.URL, j.now); !ok {
 		l.Class, l.Reason = frontier.Disregarded, reason
 	}
 	return append(links, l)

@@ -32,6 +32,7 @@ type job struct {
 	waited      time.Duration
 	delay       string
 	host        *host
+	now         time.Time
 }
 
 // robotsJob marks a visit to robots.txt.

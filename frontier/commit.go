@@ -9,6 +9,11 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// ReasonOverruled counts the URLs that a nofollow link or the like held back
+// until another link let them through. They are among the counts of those
+// reasons, and no longer among the disregarded.
+const ReasonOverruled = "overruled: found again by a link that may be followed"
+
 // Counts are the totals of a frontier. Discovered is the sum of the states.
 type Counts struct {
 	Discovered  int            `json:"discovered"`
@@ -68,7 +73,20 @@ func (f *Frontier) Flush(tx *bbolt.Tx) error {
 	if err := f.hosts.save(top.Bucket(bucketHosts)); err != nil {
 		return err
 	}
+	if err := f.putTally(top.Bucket(bucketTally)); err != nil {
+		return err
+	}
 	return f.words.save(top.Bucket(bucketWords))
+}
+
+func (f *Frontier) putTally(b *bbolt.Bucket) error {
+	for h, n := range f.tallied {
+		if err := b.Put(binary.BigEndian.AppendUint64(nil, h), tallyValue(n)); err != nil {
+			return err
+		}
+	}
+	clear(f.tallied)
+	return nil
 }
 
 // putBlocks gives the staged links their ids and appends them.
@@ -105,6 +123,11 @@ func (f *Frontier) fingerprints(links []Link) []byte {
 		}
 		b = binary.LittleEndian.AppendUint64(b, fp)
 	}
+	for i := range links {
+		if links[i].twin != 0 {
+			b = binary.LittleEndian.AppendUint64(b, links[i].twin)
+		}
+	}
 	return b
 }
 
@@ -123,6 +146,23 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 		f.counts.add(d.state, f.words.text(d.reason), 1)
 	}
 	f.done = f.done[:0]
+	for _, s := range f.superseded {
+		if err := b.Put(binary.BigEndian.AppendUint64(nil, s.ID), []byte{byte(StateQueued), 0}); err != nil {
+			return err
+		}
+		f.counts.add(StateDisregarded, s.Reason, -1)
+		f.counts.Discovered--
+		if f.counts.Reasons[s.Reason] <= 0 {
+			delete(f.counts.Reasons, s.Reason)
+		}
+	}
+	f.superseded = f.superseded[:0]
+	if f.overruled > 0 {
+		f.counts.Discovered -= f.overruled
+		f.counts.Disregarded -= f.overruled
+		f.counts.Reasons[ReasonOverruled] += f.overruled
+		f.overruled = 0
+	}
 	return nil
 }
 

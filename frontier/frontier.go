@@ -7,12 +7,13 @@
 // On disk, below the top-level bucket "frontier":
 //
 //	blocks   host, class, first id → up to blockSize discovered URLs, in order
-//	seen     the same key          → their fingerprints, eight octets each
+//	seen     the same key          → their fingerprints, eight octets each, then those of twins
 //	finished id                    → state and reason of a URL that is done
 //	queues   host, class           → where the first unfinished URL is, how many follow
 //	retries  host, due time, id    → an URL to try again, where it stands, attempts
 //	words    number                → a text used by many entries (reasons, link places)
 //	hosts    number                → origin
+//	tally    hash of a shape       → how many URLs of it there are (trap rules)
 //	counts   one value             → totals by state and reason
 //
 // Keys grow at the ends of their ranges only, so that writes stay sequential
@@ -75,6 +76,8 @@ type Link struct {
 	// Soft marks a disregarded URL that a later find may queue after all:
 	// a nofollow link holds back that link, not the URL.
 	Soft bool
+
+	twin uint64 // fingerprint of the form that its twins share, 0 if it is that
 }
 
 // Entry is a discovered URL.
@@ -108,6 +111,15 @@ type Frontier struct {
 	done     []finished
 	later    []later
 	settled  []uint64 // in flight until Publish
+
+	superseded []Found
+	overruled  int            // soft finds that a later find replaced since the last Flush
+	passed     map[string]int // by shape, what AddAgain let through
+
+	// Add's own.
+	traps   Traps
+	tally   tally
+	tallied map[uint64]int // counts that changed since the last Flush
 }
 
 type queueKey struct {
@@ -135,10 +147,11 @@ var (
 	bucketRetries  = []byte("retries")
 	bucketWords    = []byte("words")
 	bucketHosts    = []byte("hosts")
+	bucketTally    = []byte("tally")
 	keyCounts      = []byte("counts")
 )
 
-var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketWords, bucketHosts}
+var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketWords, bucketHosts, bucketTally}
 
 // Open reads the frontier kept in db, or begins one. key is the secret of
 // the archive that fingerprints are keyed with, so that no site can choose
@@ -153,6 +166,8 @@ func Open(db *bbolt.DB, key [16]byte) (*Frontier, error) {
 		staged:   map[queueKey][]Link{},
 		inFlight: map[uint64]*Entry{},
 		nextID:   1,
+		tallied:  map[uint64]int{},
+		passed:   map[string]int{},
 	}
 	if !db.IsReadOnly() {
 		if err := db.Update(create); err != nil {
@@ -197,11 +212,20 @@ func (f *Frontier) Known(u weburl.URL) bool {
 // Add stages a link, unless its URL is known. It says whether it was new.
 func (f *Frontier) Add(l Link) bool {
 	fp := f.fingerprint(l.URL.String())
-	if !f.seen.add(fp, l.Class == Disregarded && l.Soft) {
+	added, overruled := f.seen.add(fp, l.Class == Disregarded && l.Soft)
+	if !added {
 		return false
+	}
+	if l.Class > Sitemap && l.Class < Disregarded {
+		if reason, ok := f.trapped(&l); !ok {
+			l.Class, l.Reason = Disregarded, reason
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if overruled {
+		f.overruled++
+	}
 	f.stage(l)
 	return true
 }
@@ -217,12 +241,20 @@ func (f *Frontier) stage(l Link) {
 	f.staged[key] = append(f.staged[key], l)
 }
 
-// AddAgain stages a link whose URL is known and was disregarded, because the
-// rules that held it back have changed.
-func (f *Frontier) AddAgain(l Link) {
+// AddAgain stages a URL that was disregarded for a setting that has changed
+// since. It is false where a rule that remembers what came before holds it
+// back still.
+func (f *Frontier) AddAgain(found Found) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.stillSpent(&found) {
+		return false
+	}
+	l := found.Link
+	l.Class, l.Reason, l.Soft = Page, "", false
 	f.stage(l)
+	f.superseded = append(f.superseded, found)
+	return true
 }
 
 // Finish says what became of an entry that Next gave out.

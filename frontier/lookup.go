@@ -37,6 +37,9 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 	if err := top.Bucket(bucketSeen).ForEach(f.loadSeen); err != nil {
 		return err
 	}
+	if err := top.Bucket(bucketTally).ForEach(f.loadTally); err != nil {
+		return err
+	}
 	if err := top.Bucket(bucketRetries).ForEach(f.loadRetry); err != nil {
 		return err
 	}
@@ -48,6 +51,15 @@ func (f *Frontier) loadSeen(_, v []byte) error {
 		fp := binary.LittleEndian.Uint64(v)
 		f.seen.add(fp&^softBit, fp&softBit != 0)
 	}
+	return nil
+}
+
+func (f *Frontier) loadTally(k, v []byte) error {
+	n, size := binary.Uvarint(v)
+	if len(k) != 8 || size <= 0 {
+		return errCorrupt
+	}
+	f.tally.set(binary.BigEndian.Uint64(k), int(min(n, 1<<31)))
 	return nil
 }
 
@@ -106,7 +118,7 @@ func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 				}
 				e, err := f.entry(top, k, i/8)
 				if err != nil {
-					return err
+					continue // the fingerprint of a twin
 				}
 				if e.URL == u {
 					found = append(found, f.judged(top, e))
@@ -215,7 +227,8 @@ func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
 	return Found{e, State(v[0]), f.words.text(uint32(reason))}
 }
 
-// Each calls visit for every URL of a class, in the order of discovery.
+// Each calls visit for every URL of a class, in the order of discovery, but
+// for disregarded ones that AddAgain let through.
 func (f *Frontier) Each(class Class, visit func(Found) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -233,6 +246,10 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 			for i, l := range links {
 				l.Class = class
 				at := position{host: q.host, class: class, first: first, index: i}
+				id := binary.BigEndian.AppendUint64(nil, first+uint64(i))
+				if class == Disregarded && top.Bucket(bucketFinished).Get(id) != nil {
+					continue // superseded
+				}
 				if err := visit(f.judged(top, Entry{ID: first + uint64(i), Link: l, at: at})); err != nil {
 					return err
 				}

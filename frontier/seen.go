@@ -32,9 +32,9 @@ func (s *seenSet) find(fp uint64) (found, soft bool) {
 	return v != 0, v&softBit != 0
 }
 
-// add puts fp in. It is false where fp was there already and stays as it is:
-// only a hard find replaces a soft one.
-func (s *seenSet) add(fp uint64, soft bool) bool {
+// add puts fp in. added is false where fp was there already and stays as it
+// is: only a hard find replaces, and overrules, a soft one.
+func (s *seenSet) add(fp uint64, soft bool) (added, overruled bool) {
 	sh := s.shard(fp)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -42,17 +42,17 @@ func (s *seenSet) add(fp uint64, soft bool) bool {
 	i := sh.slot(fp)
 	if v := sh.slots[i]; v != 0 {
 		if v&softBit == 0 || soft {
-			return false
+			return false, false
 		}
 		sh.slots[i] = fp
-		return true
+		return true, true
 	}
 	sh.used++
 	sh.slots[i] = fp
 	if soft {
 		sh.slots[i] |= softBit
 	}
-	return true
+	return true, false
 }
 
 // slot is where fp is, or the empty place where it belongs.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -247,5 +248,39 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	if n := runtime.NumGoroutine(); n > before {
 		t.Errorf("%d goroutines, %d before", n, before)
+	}
+}
+
+// Whatever a server does, no connection and no file of it is left open.
+func TestNoFilesAreLeft(t *testing.T) {
+	files := func() int {
+		l, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("no /proc here")
+		}
+		return len(l)
+	}
+	before := files()
+	answers := []string{page, "", "HTTP/1.1 200 OK\r\n", "SSH-2.0", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
+		"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1<<17), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz"}
+	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 16, HeadTimeout: 20 * time.Millisecond, TempDir: t.TempDir()})
+	var listeners []net.Listener
+	for i, a := range answers {
+		s := serve(t, func(c net.Conn, _ string) bool { io.WriteString(c, a); return i%2 == 0 })
+		listeners = append(listeners, s.l)
+		for range 20 {
+			x := c.Do(context.Background(), Request{URL: weburl.MustParse(s.url), MaxBody: 1 << 18})
+			x.Release()
+		}
+	}
+	c.Close()
+	for _, l := range listeners {
+		l.Close()
+	}
+	for i := 0; files() > before+1 && i < 100; i++ {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := files(); n > before+1 { // the poller's own
+		t.Errorf("%d open files, %d before", n, before)
 	}
 }

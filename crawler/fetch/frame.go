@@ -2,7 +2,9 @@ package fetch
 
 import (
 	"fmt"
+	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,7 +65,7 @@ func (f frame) transfer(te []string) (frame, error) {
 // contentLength reads all Content-Length values: none, or one, or one that
 // is repeated. Anything else frames nothing that can be trusted.
 func contentLength(values []string) (n int64, known bool, err error) {
-	for _, t := range tokens(values) {
+	for t := range each(values) {
 		v, err := strconv.ParseUint(t, 10, 63)
 		if err != nil {
 			return 0, false, &fault{KindProtocol, fmt.Errorf("content-length %.40q is no length", t)}
@@ -79,7 +81,7 @@ func contentLength(values []string) (n int64, known bool, err error) {
 // keepAlive says whether the server will read another request (RFC 9112 §9.3).
 func keepAlive(proto string, h http.Header) bool {
 	keep := proto != "HTTP/1.0"
-	for _, t := range tokens(h["Connection"]) {
+	for t := range each(h["Connection"]) {
 		switch t {
 		case "close":
 			return false
@@ -90,18 +92,20 @@ func keepAlive(proto string, h http.Header) bool {
 	return keep
 }
 
-// tokens splits comma lists, in lower case, without empty elements.
-func tokens(values []string) []string {
-	if len(values) == 0 {
-		return nil
-	}
-	var l []string
-	for _, v := range values {
-		for t := range strings.SplitSeq(v, ",") {
-			if t = strings.ToLower(strings.Trim(t, " \t")); t != "" {
-				l = append(l, t)
+// each gives the elements of comma lists, in lower case, but for empty ones.
+func each(values []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, v := range values {
+			for more := true; more; {
+				var t string
+				t, v, more = strings.Cut(v, ",")
+				if t = trimBlanks(t); t != "" && !yield(strings.ToLower(t)) {
+					return
+				}
 			}
 		}
 	}
-	return l
 }
+
+// tokens are the elements of comma lists.
+func tokens(values []string) []string { return slices.Collect(each(values)) }

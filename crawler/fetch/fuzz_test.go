@@ -86,3 +86,30 @@ func payloadOf(t *testing.T, x *Exchange) []byte {
 	r, n := x.Payload()
 	return []byte(all(t, r, n))
 }
+
+// FuzzDecoded undoes every coding of anything, within its bounds.
+func FuzzDecoded(f *testing.F) {
+	for _, c := range []string{"gzip", "zlib", "raw", "br", "zstd"} {
+		f.Add(strings.NewReplacer("zlib", "deflate", "raw", "deflate").Replace(c), []byte(code(f, strings.Repeat("hello ", 50), c)))
+	}
+	f.Add("gzip, br", []byte(code(f, "hello", "gzip", "br")))
+	f.Fuzz(func(t *testing.T, coding string, body []byte) {
+		coding = strings.Map(func(r rune) rune {
+			if r < ' ' {
+				return -1
+			}
+			return r
+		}, coding)
+		x := scripted([]byte(answerOf(coding, string(body))), 1<<20)
+		defer x.Release()
+		const most = 1 << 16
+		began := time.Now()
+		b, cut, err := x.Decoded(most)
+		if len(b) > most || cut && (len(b) == 0 && err != nil) || time.Since(began) > 2*time.Second {
+			t.Errorf("%d bytes, cut %v, %v, in %v", len(b), cut, err, time.Since(began))
+		}
+		if r, n := x.Payload(); x.Err == nil && all(t, r, n) != string(body) {
+			t.Error("the payload is not what came")
+		}
+	})
+}

@@ -73,7 +73,7 @@ func parseFields(s string) (http.Header, error) {
 		line, s = cutLine(s)
 		folded := folds(s)
 		name, value, ok := strings.Cut(line, ":")
-		name = strings.TrimRight(name, " \t")
+		name = trimBlanks(name)
 		if folded {
 			value, s = unfold(value, s)
 		}
@@ -108,16 +108,27 @@ func unfold(value, s string) (string, string) {
 		var line string
 		line, s = cutLine(s)
 		b.WriteByte(' ')
-		b.WriteString(strings.Trim(line, " \t"))
+		b.WriteString(trimBlanks(line))
 	}
 	return b.String(), s
 }
 
 // cleanValue trims a field value and makes NUL and CR blanks.
 func cleanValue(v string) string {
-	v = strings.Trim(v, " \t")
+	v = trimBlanks(v)
 	if strings.IndexByte(v, 0) >= 0 || strings.IndexByte(v, '\r') >= 0 {
-		v = strings.Trim(strings.NewReplacer("\x00", " ", "\r", " ").Replace(v), " \t")
+		v = trimBlanks(strings.NewReplacer("\x00", " ", "\r", " ").Replace(v))
 	}
 	return v
+}
+
+// trimBlanks cuts blanks and tabs at both ends.
+func trimBlanks(s string) string {
+	for s != "" && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
 }

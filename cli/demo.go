@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler"
+	"curtsy/internal/weburl"
+)
+
+func demoCmd(u *ui) *cobra.Command {
+	var keep string
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "crawl a small built-in site over loopback and show what came of it",
+		Args:  args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir := keep
+			if dir == "" {
+				tmp, err := os.MkdirTemp("", "curtsy-demo-")
+				if err != nil {
+					return err
+				}
+				defer os.RemoveAll(tmp)
+				dir = filepath.Join(tmp, "archive")
+			}
+			return demo(c.Context(), u, dir, keep != "")
+		},
+	}
+	c.Flags().StringVar(&keep, "keep", "", "keep the archive in `DIR`")
+	return c
+}
+
+// demo crawls the built-in site and shows every URL with the rule behind it.
+func demo(ctx context.Context, u *ui, dir string, kept bool) error {
+	origin, stop, err := demoSite()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	seed := weburl.MustParse(origin + "/")
+	c := defaults()
+	c.Delay, c.Politeness.Adaptive = 0, 0
+	c.Traps.Ahead = 3 // the calendar has no end; three months show it as well
+	o, err := crawlOptions(&c, seed, u.logger(false))
+	if err != nil {
+		return err
+	}
+	u.say("crawling %s, a small site with every kind of rule; robots.txt asks for 50 ms between requests", seed)
+	cr, err := crawler.Open(dir, o)
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	result, err := cr.Run(ctx, ctx)
+	if closeErr := cr.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	rows, err := crawler.List(dir)
+	if err != nil {
+		return err
+	}
+	printDemo(u, rows, origin)
+	n := result.Counts
+	u.print("")
+	u.print("%d URLs: %d fetched, %d failed, %d disregarded, in %s", n.Discovered, n.Fetched, n.Failed, n.Disregarded, result.State.Elapsed.Round(1e7))
+	if kept {
+		u.say("the archive is in %s; try: curtsy explain %s %s/news?ref=top", dir, dir, origin)
+	} else {
+		u.say("try: curtsy demo --keep demo-archive, then curtsy explain demo-archive URL")
+	}
+	return endingError(result, dir)
+}
+
+func printDemo(u *ui, rows []crawler.Row, origin string) {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "URL\tSTATE\tHTTP\tKEPT\tRULE")
+	for _, r := range rows {
+		status := ""
+		if r.Status > 0 {
+			status = fmt.Sprint(r.Status)
+		}
+		url := cmp.Or(strings.TrimPrefix(r.URL, origin), "/")
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", url, r.State, status, r.Kept, r.Rule)
+	}
+	w.Flush()
+	u.print("%s", strings.TrimRight(b.String(), "\n"))
+}

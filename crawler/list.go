@@ -1,0 +1,78 @@
+package crawler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"curtsy/frontier"
+	"curtsy/storage"
+)
+
+// Row is one URL of an archive with what became of it and the rule behind it.
+type Row struct {
+	URL    string `json:"url"`
+	State  string `json:"state"`
+	Status int    `json:"status,omitempty"`
+	Kept   string `json:"kept,omitempty"`
+	Rule   string `json:"rule,omitempty"`
+	id     uint64
+}
+
+// List tells of every URL of a small archive, in the order of discovery.
+func List(dir string) ([]Row, error) {
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	f, err := frontier.Open(a.DB(), a.Key())
+	if err != nil {
+		return nil, err
+	}
+	var found []frontier.Found
+	for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
+		if err := f.Each(class, func(e frontier.Found) error {
+			found = append(found, e)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	rows := make([]Row, 0, len(found))
+	for _, e := range found {
+		visits, err := a.VisitsOf(e.ID)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, rowOf(e, visits))
+	}
+	slices.SortFunc(rows, func(a, b Row) int { return int(a.id) - int(b.id) })
+	return rows, nil
+}
+
+func rowOf(e frontier.Found, visits []*storage.Visit) Row {
+	r := Row{URL: e.URL.String(), State: e.State.String(), Rule: e.Reason, id: e.ID}
+	if len(visits) == 0 {
+		return r
+	}
+	v := visits[len(visits)-1]
+	r.Status, r.Kept = v.Status, v.Kept
+	var rules []string
+	if r.Rule != "" {
+		rules = append(rules, r.Rule)
+	}
+	if v.Robots != nil && v.Robots.Line > 0 {
+		rules = append(rules, fmt.Sprintf("robots.txt: line %d: %s", v.Robots.Line, v.Robots.Rule))
+	}
+	if v.Directives != nil {
+		for _, s := range v.Directives.Sources {
+			rules = append(rules, s.Directive+" ("+s.From+")")
+		}
+	}
+	if v.Location != "" {
+		rules = append(rules, "redirect to "+v.Location)
+	}
+	r.Rule = strings.Join(rules, "; ")
+	return r
+}

@@ -1,0 +1,355 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+// Traps bounds what a site can make a crawl fetch without end. Each rule has
+// a name and a budget; 0 turns a rule off. What a rule holds back is
+// disregarded with its name, and goes through when the budget is raised.
+type Traps struct {
+	PathDepth     int  // segments of a path
+	Repeats       int  // times that one run of segments follows itself
+	Length        int  // octets of a URL
+	Ahead         int  // months that a date in a URL lies in the future
+	QueryVariants int  // queries with the same parameter on one path; a quarter of it for each further parameter
+	Calendar      int  // URLs with a date that differ in digits only
+	Pattern       int  // URLs that differ in digits only
+	Twins         bool // sessions and orders of parameters that make no new page
+	SameBody      int  // pages with one and the same body whose links are followed
+}
+
+// DefaultTraps are budgets that real sites stay below.
+func DefaultTraps() Traps {
+	return Traps{PathDepth: 30, Repeats: 3, Length: 2000, Ahead: 18, QueryVariants: 20_000,
+		Calendar: 10_000, Pattern: 1_000_000, Twins: true, SameBody: 20}
+}
+
+// Judge applies the rules that need nothing but the URL.
+func (t *Traps) Judge(u weburl.URL, now time.Time) (reason string, ok bool) {
+	if t.Length > 0 && len(u.String()) > t.Length {
+		return fmt.Sprintf("trap: length: over %d bytes", t.Length), false
+	}
+	path := u.Path()
+	if t.PathDepth > 0 && strings.Count(path, "/") > t.PathDepth {
+		return fmt.Sprintf("trap: path-depth: over %d segments", t.PathDepth), false
+	}
+	if t.Repeats > 0 && repeats(path, t.Repeats) {
+		return fmt.Sprintf("trap: repeated-segments: %d times in a row", t.Repeats), false
+	}
+	if t.Ahead > 0 && ahead(u.Target(), now, t.Ahead) {
+		return fmt.Sprintf("trap: calendar: over %d months ahead", t.Ahead), false
+	}
+	return "", true
+}
+
+// repeats says whether a run of segments follows itself n times: /a/a/a, or
+// /a/b/a/b/a/b.
+func repeats(path string, n int) bool {
+	if strings.Count(path, "/") < n {
+		return false
+	}
+	seg := strings.Split(strings.Trim(path, "/"), "/")
+	for run := 1; run*n <= len(seg) && run <= 8; run++ {
+		same := 0
+		for i := run; i < len(seg); i++ {
+			if seg[i] != seg[i-run] || seg[i] == "" {
+				same = 0
+				continue
+			}
+			if same++; same >= run*(n-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ahead says whether the target holds a date that lies more than so many
+// months after now.
+func ahead(target string, now time.Time, months int) bool {
+	return latest(target) > now.Year()*12+int(now.Month())+months
+}
+
+// latest is the latest date in the target, as months since year 0; a date is
+// a year and then a month. 0 if there is none.
+func latest(target string) (months int) {
+	for i := 0; i+4 <= len(target); {
+		if target[i] < '0' || target[i] > '9' {
+			i++
+			continue
+		}
+		end := i
+		for end < len(target) && target[end] >= '0' && target[end] <= '9' {
+			end++
+		}
+		if n := end - i; n == 4 || n == 6 || n == 8 {
+			year, _ := strconv.Atoi(target[i : i+4])
+			if month := followingMonth(target, i, end); year >= 1000 && month > 0 {
+				months = max(months, year*12+month)
+			}
+		}
+		i = end
+	}
+	return months
+}
+
+// followingMonth is the month that belongs to the year at target[at:]: in the
+// same digits, or behind one separator, or in a parameter named for it.
+func followingMonth(target string, at, end int) int {
+	rest := target[at+4 : end]
+	if rest == "" && end < len(target) && strings.IndexByte("-/_.", target[end]) >= 0 {
+		rest = target[end+1:]
+		n := 0
+		for n < len(rest) && n < 3 && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		if n == 0 || n > 2 {
+			return 0
+		}
+		rest = rest[:n]
+	}
+	if rest == "" {
+		if before := strings.ToLower(target[:at]); strings.HasSuffix(before, "year=") || strings.HasSuffix(before, "y=") {
+			return 1
+		}
+		return 0
+	}
+	month, err := strconv.Atoi(rest[:min(2, len(rest))])
+	if err != nil || month < 1 || month > 12 {
+		return 0
+	}
+	return month
+}
+
+// twin is the form that URLs of one page share although they differ in a
+// session id or in the order of their parameters; "" if the URL is that form.
+func twin(u weburl.URL) (form, rule string) {
+	path, session := withoutSession(u.Path())
+	if !u.HasQuery() {
+		if session {
+			return u.Origin() + path, "session-id"
+		}
+		return "", ""
+	}
+	var kept []string
+	for p := range strings.SplitSeq(u.Query(), "&") {
+		name, value, _ := strings.Cut(p, "=")
+		if isSession(name, value) {
+			session = true
+			continue
+		}
+		kept = append(kept, p)
+	}
+	rule = "session-id"
+	if !session {
+		if slices.IsSorted(kept) {
+			return "", ""
+		}
+		rule = "query-order"
+	}
+	slices.Sort(kept)
+	form = u.Origin() + path
+	if len(kept) > 0 {
+		form += "?" + strings.Join(kept, "&")
+	}
+	return form, rule
+}
+
+// withoutSession cuts ";jsessionid=…" and "/(S(…))/" out of a path.
+func withoutSession(path string) (string, bool) {
+	lower := strings.ToLower(path)
+	for _, mark := range []string{";jsessionid=", ";sid=", ";phpsessid="} {
+		if i := strings.Index(lower, mark); i >= 0 {
+			end := strings.IndexByte(path[i:], '/')
+			if end < 0 {
+				return path[:i], true
+			}
+			return path[:i] + path[i+end:], true
+		}
+	}
+	if i := strings.Index(lower, "/(s("); i >= 0 {
+		if end := strings.Index(path[i:], "))"); end > 0 {
+			return path[:i] + path[i+end+2:], true
+		}
+	}
+	return path, false
+}
+
+// isSession knows parameters that carry a session: by name, and by a value
+// that no person chose.
+func isSession(name, value string) bool {
+	switch strings.ToLower(name) {
+	case "phpsessid", "jsessionid", "aspsessionid", "sessionid", "session_id", "sessid", "sid", "s", "session", "cfid", "cftoken", "zenid", "oscsid":
+		return len(value) >= 16 && strings.IndexFunc(value, func(r rune) bool {
+			return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+		}) < 0
+	}
+	return false
+}
+
+// budget is a rule with a budget that a URL counts against.
+type budget struct {
+	rule  string
+	shape string // what the URLs that share the budget have in common
+	limit int
+}
+
+// budgets are those that the URL counts against.
+func (t *Traps) budgets(u weburl.URL) []budget {
+	var list []budget
+	if t.QueryVariants > 0 && u.HasQuery() {
+		names, n := parameterNames(u.Query())
+		limit := max(t.QueryVariants>>(2*min(n-1, 6)), 10)
+		list = append(list, budget{"query-variants", u.Origin() + u.Path() + "?" + names, limit})
+	}
+	shape, digits := withoutDigits(u.String())
+	if digits && t.Pattern > 0 {
+		list = append(list, budget{"pattern", shape, t.Pattern})
+	}
+	if digits && t.Calendar > 0 && latest(u.Target()) > 0 {
+		list = append(list, budget{"calendar", shape, t.Calendar})
+	}
+	return list
+}
+
+func parameterNames(query string) (names string, n int) {
+	var list []string
+	for p := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(p, "=")
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	return strings.Join(list, "&"), len(list)
+}
+
+// withoutDigits makes every run of digits a 0.
+func withoutDigits(s string) (shape string, digits bool) {
+	i := strings.IndexFunc(s, func(r rune) bool { return r >= '0' && r <= '9' })
+	if i < 0 {
+		return s, false
+	}
+	b := make([]byte, 0, len(s))
+	for j := 0; j < len(s); j++ {
+		c := s[j]
+		if c >= '0' && c <= '9' {
+			if n := len(b); n > 0 && b[n-1] == '0' {
+				continue
+			}
+			c = '0'
+		}
+		b = append(b, c)
+	}
+	return string(b), true
+}
+
+// tally counts URLs by shape in constant memory: a count-min sketch, which may
+// count too many, by some ten in ten million URLs, and never too few.
+type tally struct {
+	rows [4][]uint32
+}
+
+const tallyWidth = 1 << 18
+
+// add counts one more and says how many that makes.
+func (t *tally) add(hash uint64) int {
+	least := uint32(1<<32 - 1)
+	for i := range t.rows {
+		if t.rows[i] == nil {
+			t.rows[i] = make([]uint32, tallyWidth)
+		}
+		c := &t.rows[i][t.cell(hash, i)]
+		*c++
+		least = min(least, *c)
+	}
+	return int(least)
+}
+
+// set restores a count.
+func (t *tally) set(hash uint64, n int) {
+	for i := range t.rows {
+		if t.rows[i] == nil {
+			t.rows[i] = make([]uint32, tallyWidth)
+		}
+		c := &t.rows[i][t.cell(hash, i)]
+		*c = max(*c, uint32(n))
+	}
+}
+
+func (t *tally) cell(hash uint64, row int) int {
+	return int((hash>>(row*11) ^ hash>>(row*7+20)) & (tallyWidth - 1))
+}
+
+// tallyKept is the count from which on a shape is kept on disk: smaller ones
+// begin anew after a restart, at no loss worth the room.
+const tallyKept = 16
+
+// spend counts a URL against its budgets; it names the one that is spent.
+func (f *Frontier) spend(u weburl.URL) (reason string, ok bool) {
+	for _, b := range f.traps.budgets(u) {
+		h := f.fingerprint(b.rule + " " + b.shape)
+		n := f.tally.add(h)
+		if n >= tallyKept {
+			f.tallied[h] = n
+		}
+		if n > b.limit {
+			return fmt.Sprintf("trap: %s: over %d alike", b.rule, b.limit), false
+		}
+	}
+	return "", true
+}
+
+// SetTraps sets the rules that Add applies. It is called before the first Add.
+func (f *Frontier) SetTraps(t Traps) { f.traps = t }
+
+// trapped applies the rules that remember what came before.
+func (f *Frontier) trapped(l *Link) (reason string, ok bool) {
+	if f.traps.Twins {
+		form, rule := twin(l.URL)
+		if form != "" {
+			l.twin = f.fingerprint(form)
+			if added, _ := f.seen.add(l.twin, false); !added {
+				l.twin = 0
+				return "trap: " + rule + ": the same page under another name", false
+			}
+		}
+	}
+	return f.spend(l.URL)
+}
+
+// stillSpent says whether a trap rule with a memory would hold the URL back
+// again. A budget that was raised lets through as many as it was raised by.
+func (f *Frontier) stillSpent(found *Found) bool {
+	rule, isTrap := strings.CutPrefix(found.Reason, "trap: ")
+	rule, text, _ := strings.Cut(rule, ": ")
+	if !isTrap {
+		return false
+	}
+	if rule == "session-id" || rule == "query-order" {
+		return f.traps.Twins
+	}
+	var before int
+	if _, err := fmt.Sscanf(text, "over %d alike", &before); err != nil {
+		return rule == "same-body" && f.traps.SameBody > 0
+	}
+	for _, b := range f.traps.budgets(found.URL) {
+		if b.rule != rule {
+			continue
+		}
+		if before+f.passed[b.shape] >= b.limit {
+			return true
+		}
+		f.passed[b.shape]++
+	}
+	return false
+}
+
+func tallyValue(n int) []byte { return binary.AppendUvarint(nil, uint64(n)) }

@@ -1,0 +1,87 @@
+package frontier
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+func TestTrapsByURLAlone(t *testing.T) {
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	traps := DefaultTraps()
+	for _, c := range []struct {
+		path string
+		ok   bool
+	}{
+		{"/", true}, {"/a/b/c", true}, {"/a/a/b", true}, {"/a/a/a/", false}, {"/x/a/b/a/b/a/b", false}, {"/x/a/b/a/b/c", true},
+		{"/calendar/2026/12", true}, {"/calendar/2029-01", false}, {"/cal?year=2031&month=4", false}, {"/cal/20310401", false},
+		{"/rfc/9309", true}, {"/item/20300", true}, {"/v/2048.10", false}, {"/p/1999-13", true}, {"/news/2012/05/01", true},
+		{"/api/java.base/java/util/concurrent/atomic/package-summary.html", true},
+	} {
+		reason, ok := traps.Judge(weburl.MustParse("http://h"+c.path), now)
+		if ok != c.ok {
+			t.Errorf("%s: %v (%s), want %v", c.path, ok, reason, c.ok)
+		}
+	}
+}
+
+func TestTwinsAreFetchedOnce(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "db"))
+	f := open(t, db)
+	f.SetTraps(DefaultTraps())
+	add := func(target string) string {
+		u := weburl.MustParse("http://h" + target)
+		if !f.Add(Link{URL: u, Class: Page}) {
+			return "known"
+		}
+		flush(t, f)
+		found, err := f.Find(u)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: not found, %v", target, err)
+		}
+		return found[len(found)-1].Reason
+	}
+	for _, c := range []struct{ target, want string }{
+		{"/p?a=1&b=2", ""}, {"/p?b=2&a=1", "trap: query-order: the same page under another name"},
+		{"/q;jsessionid=0123456789abcdef", ""}, {"/q;jsessionid=fedcba9876543210", "trap: session-id: the same page under another name"},
+		{"/s?PHPSESSID=0123456789abcdef01&x=1", ""}, {"/s?x=1&PHPSESSID=aaaaaaaaaaaaaaaaaaaa", "trap: session-id: the same page under another name"},
+		{"/s?sid=short&x=1", ""},
+	} {
+		if got := add(c.target); got != c.want {
+			t.Errorf("%s: %q, want %q", c.target, got, c.want)
+		}
+	}
+	f = open(t, db)
+	f.SetTraps(DefaultTraps())
+	if got := add("/q;jsessionid=11111111111111111"); got == "" {
+		t.Error("the twin was forgotten over a restart")
+	}
+}
+
+func TestBudgetsAreKeptOverARestart(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "db"))
+	f := open(t, db)
+	traps := Traps{QueryVariants: 40}
+	f.SetTraps(traps)
+	n := 0
+	add := func() {
+		f.Add(Link{URL: weburl.MustParse(fmt.Sprintf("http://h/shop?color=%d", n)), Class: Page})
+		n++
+		flush(t, f)
+	}
+	for range 30 {
+		add()
+	}
+	f = open(t, db)
+	f.SetTraps(traps)
+	for range 30 {
+		add()
+	}
+	c := f.Counts()
+	if c.Disregarded != 20 || c.Reasons["trap: query-variants: over 40 alike"] != 20 {
+		t.Errorf("counts %+v, want 20 held back", c)
+	}
+}
