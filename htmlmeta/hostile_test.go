@@ -91,12 +91,14 @@ func differentLinks(n int) string {
 
 // TestReadTogether: many goroutines read, each gets its own page's links.
 func TestReadTogether(t *testing.T) {
+	greek := encoded(t, "windows-1253", "<title>Καλώς ήλθατε στην ιστοσελίδα μας</title>")
 	var all sync.WaitGroup
 	for g := range 8 {
 		all.Go(func() {
 			path := "/" + string(rune('a'+g))
 			for range 200 {
 				d := Read(Page{URL: weburl.MustParse("http://h/"), Header: htmlHeader, Body: []byte("<title>" + path + "</title><a href=" + path + "><style>p{a:url(" + path + ".png)}</style><iframe srcdoc='<a href=" + path + "in>'>")}, Options{})
+				Read(Page{Header: htmlHeader, Body: greek}, Options{}) // through the detector
 				want := path + " a.href page\n" + path + ".png style.url() requisite\n" + path + "in a.href page"
 				if got := linkLines(d); got != want || d.Title != path {
 					t.Errorf("got %s %q, want %s", got, d.Title, want)
