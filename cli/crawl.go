@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 	"syscall"
 	"time"
 
@@ -24,6 +25,7 @@ type crawlFlags struct {
 	config   string
 	json     bool
 	verbose  bool
+	profile  string
 	set      config
 	maxBytes size
 }
@@ -42,6 +44,8 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
 	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "fetch nothing whose URL matches this `regexp` (repeatable)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
+	fl.StringVar(&f.profile, "cpuprofile", "", "write a CPU profile of the crawl to `FILE`, for pprof")
+	_ = fl.MarkHidden("cpuprofile")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say more while working")
 }
 
@@ -188,7 +192,12 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	ctx, stop, release := signals(u)
 	defer release()
+	endProfile, err := startProfile(f.profile)
+	if err != nil {
+		return err
+	}
 	result, err := cr.Run(ctx, stop)
+	endProfile()
 	bar.close()
 	if err != nil {
 		return exitWith(exitFailed, err, "curtsy resume "+c.Archive)
@@ -197,6 +206,21 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	return endingError(result, c.Archive)
+}
+
+// startProfile begins a CPU profile, if one is asked for.
+func startProfile(path string) (end func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() { pprof.StopCPUProfile(); f.Close() }, nil
 }
 
 // signals makes two contexts: stop ends after the first signal, ctx after the
