@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -168,7 +169,9 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	head := all.FilterMatcher(selHead)
 	r.readBase(head)
 	r.readHead(head)
-	for _, n := range all.FilterMatcher(selPlaces).Nodes {
+	holders := all.FilterMatcher(selPlaces).Nodes
+	r.links.list = slices.Grow(r.links.list, min(len(holders), MaxLinks))
+	for _, n := range holders {
 		if n.Data == "style" && n.FirstChild != nil {
 			r.links.addCSS([]byte(n.FirstChild.Data), Link{Tag: "style", Kind: Requisite})
 		}

@@ -34,6 +34,7 @@ type elements struct {
 	refs  []reference
 	seed  maphash.Seed
 
+	texts                  int // elements with a text
 	templates              int // open template elements
 	hasBase, hasTitle, cut bool
 }
@@ -48,7 +49,7 @@ type reference struct {
 func (e *elements) reset() {
 	e.list, e.attrs, e.refs = trimmed(e.list), trimmed(e.attrs), trimmed(e.refs)
 	e.known.clear()
-	e.templates, e.hasBase, e.hasTitle, e.cut = 0, false, false, false
+	e.texts, e.templates, e.hasBase, e.hasTitle, e.cut = 0, 0, false, false, false
 }
 
 // keptLength is how much of a buffer that a huge page has grown is kept.
@@ -160,13 +161,20 @@ func withoutFragment(src []byte, v span) span {
 	return v
 }
 
-// add copies a tag's offsets.
+// add copies a tag's offsets. Only styles and titles keep their text.
 func (e *elements) add(t *tag) {
 	from := len(e.attrs)
 	for i := range t.attrs {
 		e.attrs = append(e.attrs, elementAttr{t.attrs[i].id, t.attrs[i].value})
 	}
-	e.list = append(e.list, element{tag: t.id, name: t.name, attrs: span{from, len(e.attrs)}, text: t.text})
+	el := element{tag: t.id, name: t.name, attrs: span{from, len(e.attrs)}}
+	if t.id == tagStyle || t.id == tagTitle {
+		el.text = t.text
+	}
+	if !el.text.empty() {
+		e.texts++
+	}
+	e.list = append(e.list, el)
 }
 
 // tree is the small document that goquery selects in: the elements that
@@ -183,14 +191,14 @@ type tree struct {
 // build makes the nodes of the elements, and the selection of all of them.
 func (t *tree) build(e *elements, src []byte, decode decoder) *goquery.Selection {
 	t.decode(e, src, decode)
-	t.nodes, t.attrs = sized(t.nodes, 2*len(e.list)), sized(t.attrs, len(e.attrs))
+	t.nodes, t.attrs = sized(t.nodes, len(e.list)+e.texts), sized(t.attrs, len(e.attrs))
 	t.all = sized(t.all, len(e.list))
 	c := cutter{text: string(t.text), ends: t.ends}
 	t.root = html.Node{Type: html.DocumentNode}
+	free := t.nodes
 	for i := range e.list {
-		el := &e.list[i]
-		n := &t.nodes[2*i]
-		t.all[i] = n
+		el, n := &e.list[i], &free[0]
+		t.all[i], free = n, free[1:]
 		n.Type, n.Data = html.ElementNode, tagNames.list[el.tag]
 		if el.tag == 0 {
 			n.Data = c.next()
@@ -201,7 +209,8 @@ func (t *tree) build(e *elements, src []byte, decode decoder) *goquery.Selection
 		}
 		appendChild(&t.root, n)
 		if !el.text.empty() {
-			text := &t.nodes[2*i+1]
+			text := &free[0]
+			free = free[1:]
 			text.Type, text.Data = html.TextNode, c.next()
 			appendChild(n, text)
 		}
