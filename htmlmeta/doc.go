@@ -10,6 +10,13 @@
 //	select    goquery selects metas, base, title and links in that tree
 //	resolve   links.go makes URLs of the references, each once
 //
+// What it finds is what goquery finds in the whole tree of html.Parse with
+// scripts off, tests hold the one against the other; but for these: tags
+// that the tree builder drops or moves (within select and frameset, a second
+// body) count where they stand; metas, base and title in a template do not
+// count, since they are not part of the page, while links in it do; a page
+// that ends within a tag has not that tag.
+//
 // Where links are is one table (places.go); the scanner keeps the offsets of
 // every attribute value in the source, so that a rewriter may replace just
 // these bytes. Nothing here does I/O, fails or panics; work and memory are

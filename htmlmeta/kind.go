@@ -15,6 +15,7 @@ const (
 	HTML              // HTML, and XHTML served as HTML or as itself
 	XML               // XML with links in it: SVG, Atom
 	CSS
+	Manifest // a web app manifest
 )
 
 func (k Kind) String() string {
@@ -25,6 +26,8 @@ func (k Kind) String() string {
 		return "xml"
 	case CSS:
 		return "css"
+	case Manifest:
+		return "manifest"
 	}
 	return "other"
 }
@@ -43,6 +46,8 @@ func kindOf(h http.Header, body []byte) (kind Kind, asXML bool) {
 		return HTML, true
 	case t == "text/css":
 		return CSS, false
+	case t == "application/manifest+json":
+		return Manifest, false
 	case t == "text/xml", t == "application/xml", strings.HasSuffix(t, "+xml"):
 		return xmlKind(body)
 	case t == "", t == "application/octet-stream", t == "application/x-unknown", t == "unknown/unknown", t == "*/*":

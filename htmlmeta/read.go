@@ -92,9 +92,14 @@ func (r *reader) read(p Page) {
 	r.readHeader(p.Header)
 	switch kind {
 	case HTML, XML:
+		if asXML || kind == XML {
+			r.addStyleInstructions(body)
+		}
 		r.readMarkup(body, code, asXML || kind == XML)
 	case CSS:
 		r.readCSS(body, code)
+	case Manifest:
+		r.readManifest(body)
 	default:
 		r.doc.Charset = code.name
 	}
