@@ -136,7 +136,7 @@ var (
 
 	tagBase, tagHTML, tagLink, tagMeta = tagNames.of("base"), tagNames.of("html"), tagNames.of("link"), tagNames.of("meta")
 	tagStyle, tagTitle, tagTemplate    = tagNames.of("style"), tagNames.of("title"), tagNames.of("template")
-	tagScript, tagIframe, tagPlaintext = tagNames.of("script"), tagNames.of("iframe"), tagNames.of("plaintext")
+	tagScript, tagPlaintext            = tagNames.of("script"), tagNames.of("plaintext")
 	tagSVG, tagMath                    = tagNames.of("svg"), tagNames.of("math")
 	attrHref, attrRel                  = attrNames.of("href"), attrNames.of("rel")
 

@@ -116,10 +116,8 @@ func (e *elements) wanted(s *scanner) bool {
 // anyNew says whether one of a tag's references has not been seen before.
 func (e *elements) anyNew(src []byte, t *tag) bool {
 	any, row := false, &placeOf[t.id]
-	nofollow := false
-	if rel, ok := t.get(attrRel); ok {
-		nofollow = bytes.IndexAny(rel.of(src), "oO") >= 0 || bytes.IndexByte(rel.of(src), '&') >= 0 || indexFold(string(rel.of(src)), "ugc") >= 0
-	}
+	rel, _ := t.get(attrRel)
+	nofollow := mayForbid(rel.of(src))
 	for i := range t.attrs {
 		p := row[t.attrs[i].id]
 		if p == 0 {
@@ -134,6 +132,21 @@ func (e *elements) anyNew(src []byte, t *tag) bool {
 		}
 	}
 	return any
+}
+
+// mayForbid says whether a rel may ask not to follow, as far as its source tells.
+func mayForbid(rel []byte) bool {
+	return len(rel) > 0 && (bytes.IndexByte(rel, '&') >= 0 ||
+		containsFold(rel, "nofollow") || containsFold(rel, "ugc") || containsFold(rel, "sponsored"))
+}
+
+func containsFold(b []byte, sub string) bool {
+	for i := 0; i+len(sub) <= len(b); i++ {
+		if equalFold(b[i:i+len(sub)], sub) {
+			return true
+		}
+	}
+	return false
 }
 
 func (e *elements) isNew(src []byte, r reference) bool {
@@ -304,7 +317,6 @@ var (
 	selBase      = cascadia.MustCompile("base[href]")
 	selRobots    = cascadia.MustCompile("meta[name][content]")
 	selPragma    = cascadia.MustCompile("meta[http-equiv][content]")
-	selCharset   = cascadia.MustCompile("meta[charset]")
 	selTitle     = cascadia.MustCompile("title")
 	selCanonical = cascadia.MustCompile("link[rel][href]")
 )
