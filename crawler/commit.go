@@ -37,8 +37,8 @@ func (c *Crawl) commitLoop() {
 			}
 		}
 		for _, o := range group {
-			if o.Visit != nil && o.Visit.Class == "page" {
-				c.pages.Add(-1)
+			if n := c.counter(o.entry.Class); n != nil && o.Visit != nil {
+				n.Add(-1)
 			}
 		}
 		c.group = group

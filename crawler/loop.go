@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"curtsy/frontier"
@@ -153,7 +154,7 @@ func (c *Crawl) startAt(ctx context.Context, h *host, now time.Time) bool {
 		c.wait.soon(h.robots.due, "robots.txt of "+h.origin+" is asked for again")
 		return false
 	}
-	if h.next == nil && !c.take(h, now) {
+	if h.next == nil && (!c.ready(h, now) || !c.take(h, now)) {
 		return false
 	}
 	if h.by != h.rules {
@@ -174,6 +175,25 @@ func (c *Crawl) startAt(ctx context.Context, h *host, now time.Time) bool {
 	}
 	h.next = nil
 	return true
+}
+
+// ready says whether an entry of the host should be taken now: not while it
+// would have to wait, since what is found in the meantime may come before
+// it, and not while robots.txt or a sitemap is on its way.
+func (c *Crawl) ready(h *host, now time.Time) bool {
+	if c.listings.Load() > 0 {
+		return false // their commit wakes us
+	}
+	w := h.pace.Next(now)
+	if !w.At.After(now) {
+		return true
+	}
+	if gave, why := h.pace.GaveUp(); gave && c.hasWork(h) {
+		c.end(Stopped, why)
+	} else if !w.Busy && c.hasWork(h) {
+		c.wait.soon(w.At, w.Why)
+	}
+	return false
 }
 
 func (c *Crawl) hasWork(h *host) bool {
@@ -256,14 +276,26 @@ func (c *Crawl) launch(ctx context.Context, h *host, j *job, now time.Time) bool
 	h.pace.Start(now)
 	if j.robots != nil {
 		h.robots.busy = true
-	} else if j.entry.Class == frontier.Page {
-		c.pages.Add(1)
+	}
+	if n := c.counter(j.entry.Class); n != nil {
+		n.Add(1)
 	}
 	c.open.Add(1)
 	c.flying.Add(1)
 	c.visits.Add(1)
 	go c.visit(ctx, j)
 	return true
+}
+
+// counter is where visits to URLs of a class are counted until they are committed.
+func (c *Crawl) counter(class frontier.Class) *atomic.Int64 {
+	switch class {
+	case frontier.Prerequisite, frontier.Sitemap:
+		return &c.listings
+	case frontier.Page:
+		return &c.pages
+	}
+	return nil
 }
 
 // ended takes in a download: the limiter learns, robots.txt takes effect.

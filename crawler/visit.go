@@ -60,8 +60,8 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		d.local = x.Err
 		x.Release()
 		c.open.Add(-1)
-		if j.entry.Class == frontier.Page {
-			c.pages.Add(-1)
+		if n := c.counter(j.entry.Class); n != nil {
+			n.Add(-1)
 		}
 		c.landed()
 		c.fetched <- d

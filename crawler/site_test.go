@@ -1,0 +1,422 @@
+package crawler_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+// unkept is what the body of every page that asks for noarchive holds. No
+// archive may hold it, in any file, compressed or not.
+const unkept = "this-must-not-be-kept"
+
+// page is what a site answers.
+type page struct {
+	status int      // 0 is 200
+	header []string // "Name: value"
+	body   string
+	serve  http.HandlerFunc // in place of all that
+}
+
+func html(body string) page {
+	return page{header: []string{"Content-Type: text/html; charset=utf-8"}, body: body}
+}
+
+func text(body string) page { return page{header: []string{"Content-Type: text/plain"}, body: body} }
+
+func redirect(to string) page { return page{status: 302, header: []string{"Location: " + to}} }
+
+func status(code int) page { return page{status: code} }
+
+func (p page) with(header string) page {
+	p.header = append(slices.Clone(p.header), header)
+	return p
+}
+
+// links is a page that links to each target.
+func links(targets ...string) page {
+	var b strings.Builder
+	b.WriteString("<!DOCTYPE html><title>links</title>")
+	for _, t := range targets {
+		fmt.Fprintf(&b, "<a href=%q>%s</a>\n", t, t)
+	}
+	return html(b.String())
+}
+
+// asked is one request as the server saw it. end is taken before the last
+// octet is sent, so never later than the client has it.
+type asked struct {
+	host, target string
+	start, end   time.Time
+	header       http.Header
+}
+
+// site is a web server on loopback that records every request.
+type site struct {
+	*httptest.Server
+	mu    sync.Mutex
+	pages map[string]page // by target, or by host and target
+	log   []asked
+	slow  time.Duration // between start and end of every answer
+}
+
+func newSite(t *testing.T, pages map[string]page) *site {
+	t.Helper()
+	s := &site{pages: pages}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *site) set(target string, p page) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pages[target] = p
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	s.mu.Lock()
+	p, ok := s.pages[r.Host+r.URL.RequestURI()]
+	if !ok {
+		p, ok = s.pages[r.URL.RequestURI()]
+	}
+	slow := s.slow
+	s.mu.Unlock()
+	if slow > 0 {
+		time.Sleep(slow)
+	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.log = append(s.log, asked{r.Host, r.URL.RequestURI(), start, time.Now(), r.Header})
+	}()
+	switch {
+	case p.serve != nil:
+		p.serve(w, r)
+		return
+	case !ok:
+		p.status = http.StatusNotFound
+	}
+	for _, line := range p.header {
+		name, value, _ := strings.Cut(line, ": ")
+		w.Header().Add(name, value)
+	}
+	w.WriteHeader(cmp.Or(p.status, 200))
+	io.WriteString(w, strings.ReplaceAll(p.body, "ORIGIN", s.URL))
+}
+
+// requests are the targets asked for, in the order of their starts.
+func (s *site) requests() []string {
+	var list []string
+	for _, a := range s.asked() {
+		list = append(list, a.target)
+	}
+	return list
+}
+
+func (s *site) asked() []asked {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	log := slices.Clone(s.log)
+	slices.SortFunc(log, func(a, b asked) int { return a.start.Compare(b.start) })
+	return log
+}
+
+func (s *site) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = nil
+}
+
+// times is how often a target was asked for.
+func (s *site) times(target string) int {
+	n := 0
+	for _, r := range s.requests() {
+		if r == target {
+			n++
+		}
+	}
+	return n
+}
+
+// options are those of the command line, but for waits, which are short.
+func options(seed string) crawler.Options {
+	u := weburl.MustParse(seed)
+	return crawler.Options{
+		Seed: u, Traps: frontier.DefaultTraps(), RelNofollow: true,
+		Rules:   rules.Options{Agents: []string{"curtsy"}},
+		Pace:    politeness.Options{Backoff: time.Millisecond, MaxBackoff: 5 * time.Millisecond},
+		Fetch:   fetch.Options{UserAgent: "curtsy/test", AllowHost: u.Hostname()},
+		Retries: 2, RetryBase: time.Millisecond,
+	}
+}
+
+// told collects what a crawl logs.
+type told struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *told) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *told) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *told) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// crawl crawls to the end of one run and checks the archive.
+func crawl(t *testing.T, dir string, o crawler.Options) crawler.Result {
+	t.Helper()
+	r := run(t, t.Context(), dir, o)
+	check(t, dir)
+	return r
+}
+
+// run is one run that ends by itself, or when stop ends.
+func run(t *testing.T, stop context.Context, dir string, o crawler.Options) crawler.Result {
+	t.Helper()
+	c, err := crawler.Open(dir, o)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	r, err := c.Run(ctx, stop)
+	if err != nil {
+		t.Fatalf("run: %v", err)
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("the crawl did not end in 30 s")
+	}
+	return r
+}
+
+// check holds an archive against what must be true of every archive.
+func check(t *testing.T, dir string) {
+	t.Helper()
+	report, err := crawler.Verify(dir)
+	if err != nil {
+		t.Fatalf("verify: %v", err)
+	}
+	for _, p := range report.Problems {
+		t.Errorf("verify: %+v", p)
+	}
+	checkCounts(t, dir)
+	checkUnkept(t, dir)
+}
+
+// checkCounts: every URL has a state, every visit a URL, and they add up.
+func checkCounts(t *testing.T, dir string) {
+	t.Helper()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	f, err := frontier.Open(a.DB(), a.Key())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[frontier.State]int{}
+	total := 0
+	for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
+		if err := f.Each(class, func(e frontier.Found) error {
+			n[e.State]++
+			total++
+			if (e.State == frontier.StateDisregarded || e.State == frontier.StateFailed) && e.Reason == "" {
+				t.Errorf("%s is %s without a reason", e.URL, e.State)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := f.Counts()
+	overruled := c.Reasons[frontier.ReasonOverruled]
+	got := [...]int{c.Discovered, c.Queued(), c.Fetched, c.Failed, c.Disregarded}
+	want := [...]int{total - overruled, n[frontier.StateQueued], n[frontier.StateFetched], n[frontier.StateFailed], n[frontier.StateDisregarded] - overruled}
+	if got != want {
+		t.Errorf("counts say discovered, queued, fetched, failed, disregarded = %v; the entries say %v", got, want)
+	}
+	var st crawler.State
+	if _, err := a.Crawl(&st); err != nil {
+		t.Fatal(err)
+	}
+	visits := 0
+	if err := a.EachVisit(func(v *storage.Visit) error {
+		visits++
+		e, ok := f.Get(v.URLID)
+		if !ok {
+			t.Errorf("a visit to %s belongs to no URL", v.URL)
+		} else if e.URL.String() != v.URL && e.Class != frontier.Prerequisite {
+			t.Errorf("a visit to %s belongs to %s", v.URL, e.URL)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if visits != st.Visits {
+		t.Errorf("the crawl says %d visits, %d are there", st.Visits, visits)
+	}
+}
+
+// checkUnkept reads every file of the archive, unpacked, for what must not be kept.
+func checkUnkept(t *testing.T, dir string) {
+	t.Helper()
+	for name, b := range contents(t, dir) {
+		if bytes.Contains(b, []byte(unkept)) {
+			t.Errorf("%s holds the body of a page that asks for noarchive", name)
+		}
+	}
+}
+
+// contents reads every file of an archive; segments unpacked, all members.
+func contents(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(path, ".gz") {
+			z, err := gzip.NewReader(bytes.NewReader(b))
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			if b, err = io.ReadAll(z); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+		}
+		files[path] = b
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return files
+}
+
+// warcText is all segments of an archive, unpacked.
+func warcText(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	for name, data := range contents(t, dir) {
+		if strings.HasSuffix(name, ".warc.gz") {
+			b.Write(data)
+		}
+	}
+	return b.String()
+}
+
+// rows is what an archive tells of its URLs, by path and query.
+func rows(t *testing.T, dir string) map[string]crawler.Row {
+	t.Helper()
+	list, err := crawler.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := map[string]crawler.Row{}
+	for _, r := range list {
+		m[weburl.MustParse(r.URL).Target()] = r
+	}
+	return m
+}
+
+// explain asks why.
+func explain(t *testing.T, dir, url string, o crawler.Options) *crawler.Explanation {
+	t.Helper()
+	x, err := crawler.Explain(dir, weburl.MustParse(url), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// visitsOf are the visits to a URL.
+func visitsOf(t *testing.T, dir, url string) []*storage.Visit {
+	t.Helper()
+	return explain(t, dir, url, options(url)).Visits
+}
+
+// reaches makes every host name lead to the site: port 443 to its TLS twin,
+// which has a certificate that the options trust. Names are at a public
+// address for all that the crawl knows.
+func (s *site) reaches(t *testing.T, o *crawler.Options) {
+	t.Helper()
+	secure := httptest.NewUnstartedServer(s)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(secure.Certificate())
+	o.Fetch.RootCAs = roots
+	o.Fetch.Lookup = func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+	}
+	o.Fetch.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		to := s.Listener.Addr().String()
+		if strings.HasSuffix(address, ":443") {
+			to = secure.Listener.Addr().String()
+		}
+		return new(net.Dialer).DialContext(ctx, network, to)
+	}
+}
+
+// same fails unless two lists are equal.
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
+	}
+}
+
+// has fails unless text holds part.
+func has(t *testing.T, text, part string) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("%q is not in:\n%s", part, text)
+	}
+}
