@@ -77,6 +77,7 @@ func commands(u *ui) []*cobra.Command {
 		statusCmd(u),
 		explainCmd(u),
 		verifyCmd(u),
+		mirrorCmd(u),
 		demoCmd(u),
 		robotsCmd(u),
 		inspectCmd(u),

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/publish/mirror"
+	"curtsy/storage"
+)
+
+// mirrorFlags are the flags of mirror.
+type mirrorFlags struct {
+	json, check, online bool
+}
+
+func mirrorCmd(u *ui) *cobra.Command {
+	f := &mirrorFlags{}
+	c := &cobra.Command{
+		Use:   "mirror DIR OUT",
+		Short: "make a browsable copy of an archive that opens from a disk",
+		Long: "mirror DIR OUT makes OUT a tree of files that opens in any browser, offline, from a disk or behind\n" +
+			"any web server. What is there already is replaced as a whole, at the end, and only if it is a mirror\n" +
+			"of curtsy's. OUT/mirror-report.html says what was withheld and why, what is broken on the site\n" +
+			"itself, what needs a web server, and where redirects lead.\n\n" +
+			"mirror --check OUT proves a mirror: every local reference leads to a file, on systems that do not\n" +
+			"know upper case too, and nothing is loaded from elsewhere. Every export ends with it.",
+		Args: func(c *cobra.Command, a []string) error {
+			if f.check {
+				return args(cobra.ExactArgs(1))(c, a)
+			}
+			return args(cobra.ExactArgs(2))(c, a)
+		},
+		RunE: func(_ *cobra.Command, a []string) error {
+			if f.check {
+				return checkMirror(u, f, a[0])
+			}
+			return exportMirror(u, f, a[0], a[1])
+		},
+	}
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().BoolVar(&f.check, "check", false, "check the mirror OUT and change nothing")
+	c.Flags().BoolVar(&f.online, "online", false, "let pictures, styles and scripts that the archive lacks be loaded from the live site")
+	return c
+}
+
+// exportMirror makes the mirror of an archive.
+func exportMirror(u *ui, f *mirrorFlags, dir, out string) error {
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	defer a.Close()
+	o, err := mirrorOptions(a, dir)
+	if err != nil {
+		return err
+	}
+	o.Online = f.online
+	ctx, _, release := signals(u)
+	defer release()
+	bar := newMirrorBar(u)
+	o.Watch = bar.show
+	r, err := mirror.Export(ctx, a, out, o)
+	bar.close()
+	if err != nil {
+		return mirrorError(err, dir, out)
+	}
+	return sayMirror(u, f, out, r)
+}
+
+// sayMirror says what came of an export.
+func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
+	if f.json {
+		if err := u.json(r); err != nil {
+			return err
+		}
+	} else {
+		u.print("%s: %d files, of them %d pages, %d redirects; %d withheld, %d need a web server, %d broken on the site; see %s/%s",
+			out, r.Files, r.Pages, r.Redirects, r.Withheld, r.NeedHTTP, r.Broken, out, mirror.ReportFile)
+	}
+	if !r.Complete {
+		u.say("the archive is not complete (%s): this is what it has so far", r.Why)
+	}
+	return problems(u, f, out, r.Problems)
+}
+
+// problems lists what a check found.
+func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
+	if len(list) == 0 {
+		return nil
+	}
+	for _, p := range list {
+		if !f.json {
+			u.print("%s: %s %s", p.File, p.What, p.Ref)
+		}
+	}
+	return exitWith(exitFailed, fmt.Errorf("%s: %d problems", out, len(list)), "")
+}
+
+// checkMirror proves a mirror that is there.
+func checkMirror(u *ui, f *mirrorFlags, out string) error {
+	ctx, _, release := signals(u)
+	defer release()
+	bar := newMirrorBar(u)
+	r, err := mirror.Check(ctx, out, bar.show)
+	bar.close()
+	if err != nil {
+		return mirrorError(err, "DIR", out)
+	}
+	if f.json {
+		if err := u.json(r); err != nil {
+			return err
+		}
+	} else if len(r.Problems) == 0 {
+		u.print("%s: %d files, %d references: all lead somewhere", out, r.Files, r.Refs)
+	}
+	return problems(u, f, out, r.Problems)
+}
+
+// mirrorError gives an error of an export its exit code.
+func mirrorError(err error, dir, out string) error {
+	var disk *mirror.DiskError
+	switch {
+	case errors.Is(err, mirror.ErrNotOurs):
+		return exitWith(exitUsage, err, "another directory; this one is left alone")
+	case errors.Is(err, fs.ErrNotExist):
+		return usagef("curtsy mirror "+dir+" "+out, "%v", err)
+	case errors.Is(err, context.Canceled):
+		return exitWith(exitStopped, errors.New("stopped; what was in "+out+" is as it was"), "curtsy mirror "+dir+" "+out)
+	case errors.As(err, &disk):
+		return exitWith(exitStopped, err, "make room, then curtsy mirror "+dir+" "+out)
+	}
+	return archiveError(err, dir)
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+	"curtsy/publish/mirror"
+	"curtsy/storage"
+)
+
+// mirrorOptions reads from an archive what its mirror needs to know of the
+// crawl: the seed, how it ended, what it left out, and Clean-param.
+func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
+	var o mirror.Options
+	c := defaults()
+	st := crawler.State{Settings: &c}
+	ok, err := a.Crawl(&st)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: %w", dir, storage.ErrNone)
+	}
+	if err != nil {
+		return o, archiveError(err, dir)
+	}
+	if o.Seed, err = weburl.Parse(st.Seed); err != nil {
+		return o, archiveError(&storage.DamageError{File: dir, What: "its seed does not read back"}, dir)
+	}
+	f, err := frontier.Open(a.DB(), a.Key())
+	if err != nil {
+		return o, archiveError(err, dir)
+	}
+	o.Origins, o.Now, o.Complete = st.Origins, time.Now(), st.Finished
+	if !o.Complete {
+		o.Why = unfinished(&st, f)
+	}
+	o.Left = func(each func(mirror.Left) error) error { return eachLeft(f, each) }
+	var co crawler.Options
+	if err := rulesOptions(&c, &co); err != nil {
+		return o, err
+	}
+	o.Fold, err = cleanParams(a, o.Origins, co.Rules)
+	if err != nil {
+		return o, archiveError(err, dir)
+	}
+	return o, nil
+}
+
+func unfinished(st *crawler.State, f *frontier.Frontier) string {
+	why := st.Ended
+	if why == "" {
+		why = "the crawl was cut short"
+	}
+	return fmt.Sprintf("%s, %d URLs are queued", why, f.Counts().Queued())
+}
+
+// eachLeft gives what the crawl knows of and did not fetch. What was fetched
+// and failed, the visits tell.
+func eachLeft(f *frontier.Frontier, each func(mirror.Left) error) error {
+	for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
+		err := f.Each(class, func(found frontier.Found) error {
+			if found.State == frontier.StateFetched {
+				return nil
+			}
+			return each(mirror.Left{URL: found.URL.String(), State: found.State.String(), Reason: found.Reason, How: found.How})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cleanParams gives the folding that the site's own Clean-param lines ask for.
+func cleanParams(a *storage.Archive, origins []string, o rules.Options) (func(weburl.URL) (weburl.URL, bool), error) {
+	robots := map[string]*rules.Robots{}
+	for _, origin := range origins {
+		history, err := a.Robots(origin)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range history {
+			if !v.Used || rules.ResponseAccess(v.Status, v.Type, o) != rules.Parsed {
+				continue
+			}
+			body, err := a.RobotsBody(v)
+			if err != nil {
+				return nil, err
+			}
+			robots[origin] = rules.Parse(body, o)
+		}
+	}
+	return func(u weburl.URL) (weburl.URL, bool) {
+		r := robots[u.Origin()]
+		if r == nil || !u.HasQuery() {
+			return u, false
+		}
+		folded, by := r.Fold(u)
+		return folded, by != nil
+	}, nil
+}

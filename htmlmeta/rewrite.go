@@ -1,0 +1,205 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+
+	"curtsy/internal/weburl"
+)
+
+// Change is what is to become of a reference.
+type Change uint8
+
+const (
+	Leave  Change = iota // as it stands
+	Local                // another reference, to a file of the same tree
+	Live                 // another reference, absolute
+	Silent               // nothing a browser would load: the attribute is renamed, the URL stays legible in it
+)
+
+// Reference is one reference of a document, while it is rewritten.
+type Reference struct {
+	Link
+	Text     string // as written, without entities and escapes
+	Fragment string // with its '#', or ""
+}
+
+// Rewriting says what Rewrite is to change.
+type Rewriting struct {
+	// Ref decides about one reference. The new text is ASCII and holds no
+	// blanks, quotes, parentheses and commas.
+	Ref func(Reference) (Change, string)
+	// NoTranslate puts translate="no" on the html element.
+	NoTranslate bool
+	// Inline gives the markup of an SVG sprite whose parts a page uses, with
+	// prefix in front of all its ids; "" if there is none. nil inlines nothing.
+	Inline func(u weburl.URL, prefix string) string
+}
+
+// Rewritten is a page after rewriting.
+type Rewritten struct {
+	Body    []byte
+	Changed bool // if not, Body is the page's own
+	Kind    Kind
+	// NeedsHTTP are the things in the page that browsers refuse on a file:
+	// URL: "module", "fetch", "worker", "use".
+	NeedsHTTP []string
+}
+
+// Rewrite replaces the references of a page and leaves every other octet as
+// it is. References are those that Read reads, by the same table; they are
+// resolved against the base, which is then removed, as are CSP in metas, and
+// integrity and crossorigin where what they guard is now a local file.
+func Rewrite(p Page, o Rewriting) Rewritten {
+	r := readers.Get().(*reader)
+	defer r.free()
+	r.links.base = p.URL
+	code := codeByHeader(p.Header, p.Body)
+	body := p.Body
+	if code.wide() {
+		body = decodeAll(code, body)
+	}
+	kind, asXML := kindOf(p.Header, body)
+	w := &rewriter{r: r, o: o, byHeader: code, header: p.Header}
+	switch {
+	case kind == CSS:
+		w.sheet(body, code)
+	case kind == HTML, kind == XML && isSVG(body):
+		w.page(body, code, asXML || kind == XML)
+	}
+	out := Rewritten{Body: p.Body, Kind: kind, NeedsHTTP: w.needs}
+	if w.changed {
+		out.Changed = true
+		out.Body = encodeAll(w.code, w.finish(), p.Body)
+	}
+	return out
+}
+
+// isSVG says whether an XML document is a picture: of other XML, such as
+// feeds and sitemaps, references are data and stay as they are.
+func isSVG(body []byte) bool {
+	s := scanner{src: body[:min(len(body), sniffLength)], xml: true, every: true}
+	return s.next() && s.tag.id == tagSVG
+}
+
+// rewriter copies src to out, piece by piece, with edits in between.
+type rewriter struct {
+	r        *reader
+	o        Rewriting
+	src, out []byte
+	last     int // what lies before is copied
+	changed  bool
+	edits    []edit // of the current tag, in any order
+	code     textCode
+	byHeader textCode
+	header   map[string][]string
+	xml      bool
+	hasBase  bool
+	front    string // to be put in at the beginning of the head
+	html     bool   // the html element has been seen
+	needs    []string
+	sprites  []sprite
+}
+
+// edit replaces src[at] by text.
+type edit struct {
+	at   span
+	text string
+}
+
+func (w *rewriter) edit(at span, text string) {
+	w.edits = append(w.edits, edit{at, text})
+}
+
+// apply does the edits noted so far. Those that lie before what is copied, or
+// within another one, are dropped: only broken markup has such.
+func (w *rewriter) apply() {
+	if len(w.edits) > 1 {
+		slices.SortStableFunc(w.edits, func(a, b edit) int { return a.at.from - b.at.from })
+	}
+	for _, e := range w.edits {
+		if e.at.from < w.last || e.at.to < e.at.from {
+			continue
+		}
+		w.out = append(append(w.out, w.src[w.last:e.at.from]...), e.text...)
+		w.last, w.changed = e.at.to, true
+	}
+	w.edits = w.edits[:0]
+}
+
+func (w *rewriter) finish() []byte {
+	w.out = append(w.out, w.src[w.last:]...)
+	w.last = len(w.src)
+	return w.out
+}
+
+func (w *rewriter) need(what string) {
+	if !slices.Contains(w.needs, what) {
+		w.needs = append(w.needs, what)
+	}
+}
+
+// ref asks what is to become of a reference; ok false leaves it alone: it is
+// no URL of ours, or a place in this very document.
+func (w *rewriter) ref(text string, l Link) (Change, string) {
+	ref := trimRef(text)
+	i := indexByteOrLen(ref, '#')
+	bare, fragment := ref[:i], ref[i:]
+	if bare == "" && !w.hasBase || foreignScheme(bare) {
+		return Leave, ""
+	}
+	if bare == "" && l.Kind != Navigation && l.Kind != Form {
+		return Leave, "" // a part of this document, or nothing at all
+	}
+	u, err := w.r.links.resolve(bare)
+	if err != nil {
+		return Leave, ""
+	}
+	l.URL = u
+	return w.o.Ref(Reference{Link: l, Text: text, Fragment: fragment})
+}
+
+// KindOf says how Read and Rewrite read a response: by its Content-Type, and
+// where that says nothing, by the beginning of its body.
+func KindOf(h http.Header, body []byte) Kind {
+	kind, _ := kindOf(h, body)
+	return kind
+}
+
+func trimRef(s string) string {
+	for s != "" && s[0] <= ' ' {
+		s = s[1:]
+	}
+	for s != "" && s[len(s)-1] <= ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+func indexByteOrLen(s string, c byte) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] == c {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// encodeAll brings text that was decoded as a whole back into its charset,
+// with the byte order mark that the original had.
+func encodeAll(code textCode, text, original []byte) []byte {
+	if !code.wide() {
+		return text
+	}
+	out, err := encoderOf(code).Bytes(text)
+	if err != nil {
+		return original
+	}
+	for _, bom := range []string{bomUTF16LE, bomUTF16BE} {
+		if bytes.HasPrefix(original, []byte(bom)) {
+			return append([]byte(bom), bytes.TrimPrefix(out, []byte(bom))...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,237 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"golang.org/x/text/encoding"
+)
+
+// page rewrites markup.
+func (w *rewriter) page(body []byte, code textCode, xml bool) {
+	r := w.r
+	body = r.scanAll(body, &code, xml)
+	w.src, w.code, w.xml = body, code, xml
+	r.setCode(code)
+	if !xml {
+		w.front = w.declaration(body) + w.fromHeader()
+	}
+	w.findBase()
+	s := scanner{src: body, xml: xml, every: true}
+	for s.next() {
+		w.tag(&s)
+		w.apply()
+	}
+	w.close()
+}
+
+// findBase resolves the first base, as Read does.
+func (w *rewriter) findBase() {
+	r := w.r
+	for i := range r.found.list {
+		el := &r.found.list[i]
+		if el.tag != tagBase {
+			continue
+		}
+		for _, a := range r.found.attrs[el.attrs.from:el.attrs.to] {
+			if a.id != attrHref {
+				continue
+			}
+			href := string(r.decode(nil, a.value.of(w.src), true))
+			if u, err := r.links.resolve(href); href != "" && err == nil {
+				r.links.base, w.hasBase = u, true
+			}
+			return
+		}
+	}
+}
+
+// declaration is a meta that says the charset which until now only the
+// response header said: on a disk there is none.
+func (w *rewriter) declaration(body []byte) string {
+	if !w.byHeader.known() || isASCIIBytes(body) || codeByBOM(body).known() {
+		return ""
+	}
+	if w.r.declared(body, false).name == w.byHeader.name {
+		return ""
+	}
+	return `<meta charset="` + w.byHeader.name + `">`
+}
+
+// fromHeader makes markup of the headers that a page on a disk has lost:
+// Refresh, and Link with a style sheet.
+func (w *rewriter) fromHeader() string {
+	var b strings.Builder
+	h := http.Header(w.header)
+	for _, line := range h["Refresh"] {
+		if at, ok := parseRefresh(line); ok {
+			if change, to := w.ref(line[at.from:at.to], Link{Tag: "header", Attr: "Refresh", Kind: Navigation}); change == Local {
+				b.WriteString(`<meta http-equiv="refresh" content="` + escapeAttr(line[:at.from]+to+line[at.to:], '"') + `">`)
+			}
+		}
+	}
+	for _, line := range h["Link"] {
+		eachHeaderLink(line, func(l headerLink) {
+			rel := relWords(l.rel)
+			if l.anchored || !hasWord(rel, "stylesheet") || hasWord(rel, "alternate") {
+				return
+			}
+			if change, to := w.ref(l.target, Link{Tag: "header", Attr: "Link", Rel: rel, Kind: Requisite}); change == Local {
+				b.WriteString(`<link rel="stylesheet" href="` + escapeAttr(to, '"') + `">`)
+			}
+		})
+	}
+	return b.String()
+}
+
+// tag rewrites one tag and what is within raw text elements.
+func (w *rewriter) tag(s *scanner) {
+	t := &s.tag
+	if t.end {
+		w.endTag(t)
+		return
+	}
+	w.head(t)
+	switch t.id {
+	case tagBase:
+		w.dropBase(t)
+		return
+	case tagMeta:
+		if w.isPolicy(t) {
+			w.edit(t.all, "")
+			return
+		}
+	case tagStyle:
+		w.styleText(t)
+	case tagScript:
+		w.script(t)
+	}
+	w.attributes(t)
+}
+
+// head puts in what belongs to the beginning of html and head: the parser
+// makes these elements at the first tag that is neither.
+func (w *rewriter) head(t *tag) {
+	name := t.name.of(w.src)
+	switch {
+	case len(name) == 4 && equalFold(name, "html"):
+		if w.o.NoTranslate && !w.html {
+			w.noTranslate(t)
+		}
+		w.html = true
+		return
+	case len(name) == 4 && equalFold(name, "head"):
+		if w.front != "" {
+			w.edit(span{t.all.to, t.all.to}, w.front)
+		}
+	default:
+		text := w.front
+		if w.o.NoTranslate && !w.html && !w.xml {
+			text = `<html translate="no">` + text
+		}
+		if text != "" {
+			w.edit(span{t.all.from, t.all.from}, text)
+		}
+		w.html = true
+	}
+	w.front = ""
+}
+
+func (w *rewriter) noTranslate(t *tag) {
+	for i := range t.attrs {
+		if a := &t.attrs[i]; isName(w.src, a, "translate") {
+			w.edit(a.whole(), `translate="no"`)
+			return
+		}
+	}
+	w.edit(span{t.name.to, t.name.to}, ` translate="no"`)
+}
+
+// dropBase takes href off a base element: what it stood for is resolved.
+func (w *rewriter) dropBase(t *tag) {
+	others := false
+	for i := range t.attrs {
+		if a := &t.attrs[i]; isName(w.src, a, "href") {
+			w.edit(w.withBlank(a), "")
+		} else {
+			others = true
+		}
+	}
+	if !others {
+		w.edits = w.edits[:0]
+		w.edit(t.all, "")
+	}
+}
+
+// isPolicy says whether a meta holds a Content-Security-Policy, which would
+// refuse the page's own files on a disk.
+func (w *rewriter) isPolicy(t *tag) bool {
+	for i := range t.attrs {
+		if a := &t.attrs[i]; isName(w.src, a, "http-equiv") {
+			v := strings.Trim(w.value(a), asciiBlank)
+			return len(v) >= 23 && strings.EqualFold(v[:23], "content-security-policy")
+		}
+	}
+	return false
+}
+
+// close puts in what is left to be put in.
+func (w *rewriter) close() {
+	if w.front != "" || w.o.NoTranslate && !w.html && !w.xml {
+		// A page without any tag.
+		text := w.front
+		if w.o.NoTranslate {
+			text = `<html translate="no">` + text
+		}
+		at := 0
+		if bytes.HasPrefix(w.src, []byte(bomUTF8)) {
+			at = len(bomUTF8)
+		}
+		w.edit(span{at, at}, text)
+		w.apply()
+	}
+	w.spriteEnd(len(w.src))
+	w.apply()
+}
+
+func (w *rewriter) endTag(t *tag) {
+	if name := t.name.of(w.src); len(name) == 4 && equalFold(name, "body") {
+		w.spriteEnd(t.all.from)
+	}
+}
+
+// whole is the attribute from its name to behind its value.
+func (a *attr) whole() span {
+	end := max(a.name.to, a.value.to)
+	if a.quote != 0 {
+		end++
+	}
+	if a.value.empty() && a.quote == 0 {
+		end = a.name.to
+	}
+	return span{a.name.from, end}
+}
+
+// withBlank is the attribute and the blanks before it.
+func (w *rewriter) withBlank(a *attr) span {
+	at := a.whole()
+	for at.from > 0 && class[w.src[at.from-1]]&blank != 0 {
+		at.from--
+	}
+	return at
+}
+
+func isName(src []byte, a *attr, name string) bool {
+	return a.name.to-a.name.from == len(name) && equalFold(a.name.of(src), name)
+}
+
+// value is an attribute's value, decoded.
+func (w *rewriter) value(a *attr) string {
+	return string(w.r.decode(nil, a.value.of(w.src), true))
+}
+
+// encoderOf encodes what the charset lacks as character references.
+func encoderOf(code textCode) *encoding.Encoder {
+	return encoding.HTMLEscapeUnsupported(code.enc.NewEncoder())
+}

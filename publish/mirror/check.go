@@ -1,0 +1,237 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+)
+
+// Problem is one thing that keeps a mirror from being whole.
+type Problem struct {
+	File string `json:"file"`
+	Ref  string `json:"ref,omitempty"`
+	What string `json:"what"`
+}
+
+// Report is what a check found.
+type Report struct {
+	Files    int       `json:"files"`
+	Refs     int64     `json:"refs"`
+	Problems []Problem `json:"problems"`
+	More     bool      `json:"more,omitempty"` // there are more problems than are listed
+}
+
+// maxProblems bounds the list.
+const maxProblems = 1000
+
+// Check proves a mirror: each local reference of each file leads to a file
+// that is there, nothing is loaded from anywhere else, and all of this holds
+// on a file system that knows no case, too.
+func Check(ctx context.Context, out string, watch func(Progress)) (*Report, error) {
+	root, err := os.OpenRoot(out)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	o := &Options{Watch: watch}
+	o.defaults()
+	return checkRoot(ctx, root, o)
+}
+
+// checker holds the names of a tree.
+type checker struct {
+	root   *os.Root
+	m      *mirrorMap
+	names  []string
+	files  map[string]bool
+	base   weburl.URL
+	o      *Options
+	mu     sync.Mutex
+	report Report
+	refs   atomic.Int64
+}
+
+func checkRoot(ctx context.Context, root *os.Root, o *Options) (*Report, error) {
+	m, err := readMap(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", root.Name(), ErrNotOurs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", root.Name(), MapFile, err)
+	}
+	c := &checker{root: root, m: m, files: map[string]bool{}, o: o, base: weburl.MustParse("http://mirror.invalid/")}
+	if err := c.list(); err != nil {
+		return nil, err
+	}
+	c.mapped()
+	if err := c.readAll(ctx); err != nil {
+		return nil, err
+	}
+	c.report.Files, c.report.Refs = len(c.names), c.refs.Load()
+	slices.SortFunc(c.report.Problems, func(a, b Problem) int {
+		return strings.Compare(a.File+"\x00"+a.Ref+"\x00"+a.What, b.File+"\x00"+b.Ref+"\x00"+b.What)
+	})
+	return &c.report, nil
+}
+
+func (c *checker) problem(file, ref, what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.report.Problems) >= maxProblems {
+		c.report.More = true
+		return
+	}
+	c.report.Problems = append(c.report.Problems, Problem{file, ref, what})
+}
+
+// list reads the names of the tree and holds them against each other.
+func (c *checker) list() error {
+	folded := map[string]string{}
+	return fs.WalkDir(c.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == "." {
+			return err
+		}
+		if why := badName(path.Base(name)); why != "" {
+			c.problem(name, "", why)
+		}
+		if d.IsDir() {
+			if other, ok := folded[fold(name)]; ok && c.files[other] {
+				c.problem(name, "", "a directory that is the file "+other+" where case does not count")
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			c.problem(name, "", "not a regular file")
+			return nil
+		}
+		if other, ok := folded[fold(name)]; ok {
+			c.problem(name, "", "the same name as "+other+" where case does not count")
+		}
+		folded[fold(name)] = name
+		c.files[name] = true
+		c.names = append(c.names, name)
+		return nil
+	})
+}
+
+// badName says what is wrong with a name.
+func badName(s string) string {
+	switch {
+	case !utf8.ValidString(s) || !norm.NFC.IsNormalString(s):
+		return "its name is not NFC"
+	case isDevice(s):
+		return "its name is a device's on Windows"
+	case strings.ContainsAny(s, "\\:*?\"<>|\x00") || strings.HasSuffix(s, ".") || strings.HasSuffix(s, " "):
+		return "a name that Windows does not take"
+	case len(s) > 255:
+		return "its name is too long"
+	}
+	return ""
+}
+
+// mapped holds the map against the tree.
+func (c *checker) mapped() {
+	for _, f := range c.m.Files {
+		if !c.files[f.File] {
+			c.problem(f.File, f.URL, "in "+MapFile+", and not there")
+		}
+	}
+}
+
+func (c *checker) readAll(ctx context.Context) error {
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	var failure atomic.Pointer[error]
+	for range runtime.GOMAXPROCS(0) {
+		readers.Go(func() {
+			for ctx.Err() == nil && failure.Load() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(c.names) {
+					return
+				}
+				if err := c.read(c.names[i]); err != nil {
+					failure.Store(&err)
+				}
+				if i%64 == 0 || i == len(c.names)-1 {
+					c.o.Watch(Progress{Step: "check", Done: i + 1, Total: len(c.names)})
+				}
+			}
+		})
+	}
+	readers.Wait()
+	if err := failure.Load(); err != nil {
+		return *err
+	}
+	return ctx.Err()
+}
+
+// read checks the references of one file.
+func (c *checker) read(name string) error {
+	_, ext := splitExt(name)
+	typ := typeOfExt[strings.ToLower(ext)]
+	if typ == "application/manifest+json" || !rewritten(typ) {
+		return nil
+	}
+	st, err := c.root.Stat(name)
+	if err != nil {
+		return err
+	}
+	if st.Size() > maxRewrite {
+		return nil // said in the report: too large to be rewritten
+	}
+	body, err := c.root.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	u, err := c.base.Resolve("/" + encodePath(name))
+	if err != nil {
+		c.problem(name, "", "no URL names it")
+		return nil
+	}
+	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: http.Header{"Content-Type": {typ}}, Body: body}, htmlmeta.Options{IgnoreRelNofollow: true})
+	if doc.Capped {
+		c.problem(name, "", "more links than are read")
+	}
+	for i := range doc.Links {
+		c.link(name, &doc.Links[i])
+	}
+	c.refs.Add(int64(len(doc.Links)))
+	return nil
+}
+
+// link checks one reference.
+func (c *checker) link(name string, l *htmlmeta.Link) {
+	if l.URL.Origin() == c.base.Origin() {
+		to := decode(l.URL.Path()[1:])
+		if l.URL.HasQuery() {
+			to += "?"
+		}
+		if !c.files[to] {
+			c.problem(name, to, fmt.Sprintf("%s %s: no such file", l.Tag, l.Attr))
+		}
+		return
+	}
+	out := linker{}
+	r := htmlmeta.Reference{Link: *l}
+	if out.loads(r) && !c.m.Online && !c.reported(name) {
+		c.problem(name, l.URL.String(), fmt.Sprintf("%s %s: loaded from another place", l.Tag, l.Attr))
+	}
+}
+
+// reported says whether a file is a page of our own.
+func (c *checker) reported(name string) bool { return name == ReportFile }

@@ -1,0 +1,294 @@
+package mirror
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// state is what became of a URL.
+type state uint8
+
+const (
+	failed   state = iota // no answer, or one that is no page
+	gone                  // 404, 410
+	withheld              // kept from the mirror by a directive
+	moved                 // a redirect
+	kept                  // it has a file
+)
+
+// entry is one URL that was visited: its latest answer, and its file.
+type entry struct {
+	url   weburl.URL
+	ref   storage.Ref
+	state state
+	cut   bool   // the body is not complete
+	page  bool   // HTML
+	why   string // for all but kept: the reason
+	typ   string
+	to    weburl.URL // moved: where to
+	part  string     // moved: the fragment of the Location
+	final int32      // moved: the entry at the end of the chain, or -1
+	file  string     // "" if it has none
+}
+
+// site is the sorted list of entries, and how to find one.
+type site struct {
+	list []entry
+	o    *Options
+	own  map[string]bool // origins
+	last time.Time       // of the last visit: the time that files of our own bear
+	name namer
+}
+
+// seen is one visit, while the one that counts is looked for.
+type seen struct {
+	url  weburl.URL
+	at   time.Time
+	rank uint8
+	entry
+}
+
+// gather reads the visits of the archive and keeps, of each URL, the last one
+// that is an answer.
+func gather(a *storage.Archive, o *Options) (*site, error) {
+	var all []seen
+	err := a.EachVisit(func(v *storage.Visit) error {
+		u := weburl.Canonical(v.URL)
+		if !u.IsZero() {
+			all = append(all, seen{url: u, at: v.At, rank: rank(v), entry: describe(v, u, o.Now)})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(x, y seen) int {
+		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), cmp.Compare(y.rank, x.rank), y.at.Compare(x.at))
+	})
+	s := &site{o: o, own: map[string]bool{}}
+	for _, origin := range o.Origins {
+		s.own[origin] = true
+	}
+	for i := range all {
+		if all[i].at.After(s.last) {
+			s.last = all[i].at
+		}
+		if i == 0 || all[i].url != all[i-1].url {
+			s.list = append(s.list, all[i].entry)
+		}
+	}
+	return s, s.complete(a)
+}
+
+// rank orders the visits of a URL: an answer before a failure, since a server
+// that is down for a day takes nothing back; a whole one before one cut off.
+func rank(v *storage.Visit) uint8 {
+	switch {
+	case v.Status == 0:
+		return 0
+	case v.Status == 429 || v.Status >= 500:
+		return 1
+	case v.Truncated == "disconnect" || v.Truncated == "time":
+		return 2
+	}
+	return 3
+}
+
+// describe says what a visit means for the mirror.
+func describe(v *storage.Visit, u weburl.URL, now time.Time) entry {
+	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != ""}
+	permit := publish.Decide(v, now)
+	switch {
+	case v.Status == 0:
+		e.why = "fetch: " + v.Error
+	case v.Status == 304 && v.Refers != nil:
+		e.ref, e.state = *v.Refers, kept
+	case v.Status >= 300 && v.Status < 400 && v.Location != "":
+		e.state, e.to = moved, weburl.Canonical(v.Location)
+	case v.Status == 404 || v.Status == 410:
+		e.state, e.why = gone, fmt.Sprintf("http: %d", v.Status)
+	case v.Status < 200 || v.Status >= 300 || v.Status == 204 || v.Status == 205:
+		e.why = fmt.Sprintf("http: %d", v.Status)
+	case !permit.Show:
+		e.state, e.why = withheld, permit.Why()
+	case !v.HasBody():
+		e.why = "no body is kept"
+	default:
+		e.state, e.typ = kept, declared(v.ContentType)
+		// A title or links are found in what is HTML by its content too.
+		e.page = e.typ == typeHTML && (v.Title != "" || v.Links > 0)
+	}
+	return e
+}
+
+// complete looks up what the list of visits does not say: types that are in
+// doubt, fragments of redirects, bodies of unchanged pages.
+func (s *site) complete(a *storage.Archive) error {
+	for i := range s.list {
+		e := &s.list[i]
+		switch {
+		case e.state == moved:
+			e.part = fragmentOf(a, e.ref)
+		case e.state != kept:
+		case e.typ == "" || doubtful(e.typ) && !e.page:
+			if err := s.look(a, e); err != nil {
+				return err
+			}
+		}
+		e.page = e.state == kept && (e.typ == typeHTML || e.typ == typeXHTML)
+		if e.state == kept && e.cut && !e.page {
+			e.state, e.why = failed, "fetch: cut off"
+		}
+	}
+	for i := range s.list {
+		if s.list[i].state == moved {
+			s.list[i].final = s.follow(i)
+		}
+	}
+	return nil
+}
+
+// sniffLength is how much of a body tells its type.
+const sniffLength = 4096
+
+// look decides the type of an entry by its content.
+func (s *site) look(a *storage.Archive, e *entry) error {
+	v, err := a.Visit(e.ref)
+	if err != nil || v == nil {
+		return cmp.Or(err, error(&storage.DamageError{File: "crawl.db", What: "the original of " + e.url.String() + " is missing"}))
+	}
+	if p := publish.Decide(v, s.o.Now); !p.Show || !v.HasBody() {
+		e.state, e.why = withheld, p.Why()
+		return nil
+	}
+	e.typ = declared(v.ContentType)
+	if e.typ != "" && !doubtful(e.typ) {
+		return nil
+	}
+	b, err := publish.OpenBody(a, v)
+	if err != nil {
+		e.state, e.why = failed, err.Error()
+		return nil
+	}
+	defer b.Close()
+	head := make([]byte, sniffLength)
+	n, _ := io.ReadFull(b, head) // a broken coding shows when the file is written
+	path := e.url.Path()
+	_, ext := splitExt(decode(path[strings.LastIndexByte(path, '/')+1:]))
+	e.typ = sniffed(e.typ, ext, head[:n])
+	return nil
+}
+
+// fragmentOf is the fragment of a redirect's Location, which counts where a
+// link has none of its own.
+func fragmentOf(a *storage.Archive, ref storage.Ref) string {
+	v, err := a.Visit(ref)
+	if err != nil || v == nil || !v.HasBody() {
+		return ""
+	}
+	r, err := a.Response(v)
+	if err != nil {
+		return ""
+	}
+	defer r.Close()
+	location := http.Header(r.Header).Get("Location")
+	if i := strings.IndexByte(location, '#'); i >= 0 {
+		return location[i:]
+	}
+	return ""
+}
+
+// maxHops is how many redirects are followed one after another.
+const maxHops = 21
+
+// follow gives the kept entry at the end of a chain of redirects, or -1.
+func (s *site) follow(i int) int32 {
+	e := &s.list[i]
+	part := e.part
+	for range maxHops {
+		if part == "" {
+			part = e.part
+		}
+		j := s.find(e.to)
+		if j < 0 {
+			return -1
+		}
+		e = &s.list[j]
+		switch e.state {
+		case kept:
+			s.list[i].part = part
+			return int32(j)
+		case moved:
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// index finds an URL as it is.
+func (s *site) index(u weburl.URL) int {
+	href := u.String()
+	i, ok := slices.BinarySearchFunc(s.list, href, func(e entry, h string) int { return strings.Compare(e.url.String(), h) })
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// indexOf finds an URL given as text.
+func (s *site) indexOf(href string) int { return s.index(weburl.Canonical(href)) }
+
+// find finds the entry that stands for an URL: its own, that of the URL which
+// Clean-param makes of it, or that of the same page under the site's other
+// scheme or with and without www.
+func (s *site) find(u weburl.URL) int {
+	i := s.index(u)
+	if i >= 0 {
+		return i
+	}
+	if folded, ok := s.o.Fold(u); ok {
+		if i = s.index(folded); i >= 0 {
+			return i
+		}
+	}
+	return s.alias(u)
+}
+
+// alias looks for a page of the site under the origins that are the site too.
+func (s *site) alias(u weburl.URL) int {
+	if bare(u) != bare(s.o.Seed) {
+		return -1
+	}
+	for _, origin := range s.o.Origins {
+		if origin == u.Origin() {
+			continue
+		}
+		if i := s.index(weburl.Canonical(origin + u.Target())); i >= 0 && s.list[i].state >= moved {
+			return i
+		}
+	}
+	return -1
+}
+
+// bare is the host without www. and without a default port; hosts on other
+// ports are other sites.
+func bare(u weburl.URL) string {
+	host := strings.TrimPrefix(u.Hostname(), "www.")
+	if len(u.Host()) > len(u.Hostname()) {
+		host += ":" + u.Port()
+	}
+	return host
+}
+
+// isOwn says whether an URL belongs to the site itself.
+func (s *site) isOwn(u weburl.URL) bool { return s.own[u.Origin()] }

@@ -1,0 +1,92 @@
+package mirror
+
+import (
+	"context"
+
+	"curtsy/storage"
+)
+
+// Result is what an export did.
+type Result struct {
+	Files     int       `json:"files"`     // bodies written
+	Pages     int       `json:"pages"`     // of them, HTML
+	Redirects int       `json:"redirects"` // stub pages
+	Withheld  int       `json:"withheld"`  // by a directive
+	NeedHTTP  int       `json:"need_http"` // pages that want a web server
+	External  int       `json:"external"`  // URLs of other sites that are linked to
+	Broken    int       `json:"broken"`    // URLs of the site that are linked to and are not there
+	Complete  bool      `json:"complete"`
+	Why       string    `json:"why,omitempty"` // it is not complete
+	Problems  []Problem `json:"problems"`      // found by the check
+}
+
+// Export makes the mirror of an archive in out. An error leaves what was there.
+func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
+	o.defaults()
+	t, err := newTree(out)
+	if err != nil {
+		return nil, err
+	}
+	defer t.discard()
+	s, err := gather(a, &o)
+	if err != nil {
+		return nil, err
+	}
+	s.nameAll()
+	w := &writer{a: a, s: s, tree: t, notes: newNotes()}
+	if err := w.writeAll(ctx); err != nil {
+		return nil, err
+	}
+	r := w.result()
+	extra, err := w.writeOwn(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.writeMap(extra); err != nil {
+		return nil, err
+	}
+	check, err := checkRoot(ctx, t.root, &o)
+	if err != nil {
+		return nil, err
+	}
+	r.Problems = check.Problems
+	return r, t.swap()
+}
+
+func (w *writer) result() *Result {
+	r := &Result{Complete: w.s.o.Complete, Why: w.s.o.Why}
+	for i := range w.s.list {
+		switch e := &w.s.list[i]; {
+		case e.state == kept:
+			r.Files++
+			if e.page {
+				r.Pages++
+			}
+		case e.state == moved && e.file != "":
+			r.Redirects++
+		case e.state == withheld:
+			r.Withheld++
+		}
+	}
+	r.Broken, r.External, r.NeedHTTP = len(w.notes.rows[broken]), len(w.notes.rows[external]), len(w.notes.rows[needsHTTP])
+	return r
+}
+
+// writeOwn writes the files of our own: the report, and a start page where
+// the site has none.
+func (w *writer) writeOwn(r *Result) ([]mapped, error) {
+	extra := []mapped{{File: ReportFile, Type: typeHTML}}
+	if err := w.writeReport(r); err != nil {
+		return nil, err
+	}
+	if !w.s.name.free("index.html") {
+		return extra, nil
+	}
+	to, href := ReportFile, w.s.o.Seed.String()
+	l := &linker{s: w.s}
+	if e, part := l.target(w.s.find(w.s.o.Seed), ""); e != nil {
+		to, href = encodePath(e.file)+encodeFragment(part), e.url.String()
+	}
+	extra = append(extra, mapped{File: "index.html", Type: typeHTML})
+	return extra, w.tree.put("index.html", w.s.last, stub(to, w.s.o.Seed.String(), href))
+}

@@ -1,0 +1,144 @@
+package mirror
+
+import (
+	"strings"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+)
+
+// linker decides about the references of one file.
+type linker struct {
+	s     *site
+	from  *entry
+	notes *notes
+}
+
+// ref says what is to become of a reference: one to a file of the tree, an
+// absolute one to the live site, or one that nothing follows by itself.
+func (l *linker) ref(r htmlmeta.Reference) (htmlmeta.Change, string) {
+	if r.Kind == htmlmeta.Alternate {
+		return live(r) // canonical, feeds, other languages: said of the live site
+	}
+	i := l.s.find(r.URL)
+	to, part := l.target(i, r.Fragment)
+	if to == nil {
+		l.note(r, i)
+		if l.loads(r) && !l.s.o.Online {
+			return htmlmeta.Silent, r.URL.String() + r.Fragment
+		}
+		return live(r)
+	}
+	part = encodeFragment(part)
+	if to == l.from && part != "" && r.Kind == htmlmeta.Navigation && r.Tag != "meta" {
+		return htmlmeta.Local, samePage(r, part)
+	}
+	return htmlmeta.Local, relative(l.from.file, to.file) + part
+}
+
+// samePage leaves a reference to a place in the same file as short as it was.
+func samePage(r htmlmeta.Reference, part string) string {
+	if strings.HasPrefix(strings.TrimSpace(r.Text), "#") {
+		return r.Text
+	}
+	return part
+}
+
+// target is the file that the entry i stands for, and the fragment.
+func (l *linker) target(i int, part string) (*entry, string) {
+	if i < 0 {
+		return nil, part
+	}
+	e := &l.s.list[i]
+	switch {
+	case e.state == kept:
+		return e, part
+	case e.state == moved && e.final >= 0:
+		if part == "" {
+			part = e.part
+		}
+		return &l.s.list[e.final], part
+	}
+	return nil, part
+}
+
+// loads says whether a browser would fetch the reference by itself, without
+// anybody asking.
+func (l *linker) loads(r htmlmeta.Reference) bool {
+	switch r.Kind {
+	case htmlmeta.Requisite:
+		return true
+	case htmlmeta.Hint:
+		return hasAny(r.Rel, "preconnect", "dns-prefetch")
+	case htmlmeta.Navigation:
+		return r.Tag == "meta" || r.Tag == "link" && hasAny(r.Rel, "prefetch", "prerender", "subresource")
+	}
+	return false
+}
+
+func hasAny(rel string, words ...string) bool {
+	for w := range strings.FieldsSeq(rel) {
+		for _, x := range words {
+			if w == x {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// live makes a reference absolute; one that is so already stays as it is.
+func live(r htmlmeta.Reference) (htmlmeta.Change, string) {
+	text := strings.TrimSpace(r.Text)
+	if hasPrefixFold(text, "http://") || hasPrefixFold(text, "https://") {
+		return htmlmeta.Leave, ""
+	}
+	to := r.URL.String()
+	if inList(r) {
+		to = encodeLive(to)
+	}
+	return htmlmeta.Live, to + encodeFragment(r.Fragment)
+}
+
+// inList says whether commas, quotes and parentheses mean something where the
+// reference stands.
+func inList(r htmlmeta.Reference) bool {
+	return r.Tag == "css" || r.Tag == "style" || strings.HasSuffix(r.Attr, "style") || strings.HasSuffix(r.Attr, "srcset")
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// note remembers for the report where a reference out of the tree stands.
+func (l *linker) note(r htmlmeta.Reference, i int) {
+	switch {
+	case r.Kind == htmlmeta.Form || r.Kind == htmlmeta.Hint:
+	case i >= 0 && l.s.list[i].state == gone, i >= 0 && l.s.list[i].state == failed:
+		l.notes.add(broken, r.URL.String(), l.s.list[i].why, l.from.url.String())
+	case i >= 0 && l.s.list[i].state == moved:
+		l.notes.add(external, r.URL.String(), "redirect to "+l.s.list[i].to.String(), l.from.url.String())
+	case !l.s.isOwn(r.URL):
+		l.notes.add(external, r.URL.String(), "", l.from.url.String())
+	}
+}
+
+// sprite reads an SVG file that a page uses parts of.
+func (w *writer) sprite(u weburl.URL, prefix string) string {
+	i := w.s.find(u)
+	if i < 0 {
+		return ""
+	}
+	e := &w.s.list[i]
+	if e.state == moved && e.final >= 0 {
+		e = &w.s.list[e.final]
+	}
+	if e.state != kept || e.typ != typeSVG {
+		return ""
+	}
+	body, _, _, err := w.read(e)
+	if err != nil {
+		return ""
+	}
+	return htmlmeta.Sprite(body, prefix)
+}

@@ -1,0 +1,107 @@
+package mirror
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// mapFormat marks a mirror-map.json, and with it a directory, as ours.
+const mapFormat = "curtsy mirror 1"
+
+// mapped is one line of the map: a URL, its file, and what it is.
+type mapped struct {
+	URL  string `json:"url,omitempty"`
+	File string `json:"file"`
+	Type string `json:"type,omitempty"`
+	To   string `json:"to,omitempty"` // for a redirect: the URL it leads to
+}
+
+// mirrorMap is mirror-map.json.
+type mirrorMap struct {
+	Format string   `json:"format"`
+	Seed   string   `json:"seed"`
+	Online bool     `json:"online,omitempty"`
+	Files  []mapped `json:"files"`
+}
+
+// files are the names in the map, and the map's own.
+func (m *mirrorMap) files() map[string]bool {
+	set := map[string]bool{MapFile: true}
+	for _, f := range m.Files {
+		set[f.File] = true
+	}
+	return set
+}
+
+var errFormat = errors.New("not a map of curtsy's")
+
+// readMap reads the map of a mirror.
+func readMap(root *os.Root) (*mirrorMap, error) {
+	f, err := root.Open(MapFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m := new(mirrorMap)
+	if err := json.NewDecoder(bufio.NewReader(f)).Decode(m); err != nil {
+		return nil, fmt.Errorf("%w: %w", errFormat, err)
+	}
+	if m.Format != mapFormat {
+		return nil, errFormat
+	}
+	return m, nil
+}
+
+// writeMap writes the map, one file a line, sorted by URL, without holding
+// more than a line.
+func (w *writer) writeMap(extra []mapped) error {
+	r, pw := io.Pipe()
+	go func() { pw.CloseWithError(w.encodeMap(pw, extra)) }()
+	err := w.tree.stream(MapFile, w.s.last, r)
+	r.CloseWithError(err)
+	return err
+}
+
+func (w *writer) encodeMap(to io.Writer, extra []mapped) error {
+	b := bufio.NewWriter(to)
+	head, err := json.Marshal(mirrorMap{Format: mapFormat, Seed: w.s.o.Seed.String(), Online: w.s.o.Online})
+	if err != nil {
+		return err
+	}
+	b.Write(head[:len(head)-len("null}")]) // "files":null}
+	sep := "[\n"
+	line := func(m mapped) error {
+		text, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		b.WriteString(sep)
+		sep = ",\n"
+		_, err = b.Write(text)
+		return err
+	}
+	for i := range w.s.list {
+		e := &w.s.list[i]
+		if e.file == "" {
+			continue
+		}
+		m := mapped{URL: e.url.String(), File: e.file, Type: e.typ}
+		if e.state == moved {
+			m.Type, m.To = typeHTML, w.s.list[e.final].url.String()
+		}
+		if err := line(m); err != nil {
+			return err
+		}
+	}
+	for _, m := range extra {
+		if err := line(m); err != nil {
+			return err
+		}
+	}
+	b.WriteString("\n]}\n")
+	return b.Flush()
+}

@@ -1,0 +1,286 @@
+package mirror
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"curtsy/internal/weburl"
+)
+
+// Files and directories of our own at the root of a mirror.
+const (
+	MapFile    = "mirror-map.json"
+	ReportFile = "mirror-report.html"
+	hostsDir   = "_hosts"
+)
+
+// Bounds of names (archive.md §2): file systems allow 255 octets a name, and
+// Windows 260 UTF-16 units a path.
+const (
+	maxSegment = 200 // octets of UTF-8
+	maxPath    = 240 // UTF-16 units
+	maxQuery   = 80  // octets of a query that is still readable
+)
+
+// candidate is the name that a URL asks for, with the extension of what it
+// holds. Others may ask for the same: see nameAll.
+func candidate(u weburl.URL, site bool, typ string) string {
+	path := u.Path()[1:]
+	var dirs []string
+	if !site {
+		dirs = append(dirs, hostsDir, segment(u.Host()))
+	}
+	own := len(dirs) == 0
+	segs := strings.Split(path, "/")
+	for _, s := range segs[:len(segs)-1] {
+		dirs = append(dirs, directory(s, own && len(dirs) == 0))
+	}
+	name := file(segs[len(segs)-1], u, typ)
+	if own && len(dirs) == 0 {
+		name = notOurs(name)
+	}
+	return bounded(dirs, name, u)
+}
+
+// directory is the name of one inner segment of a path.
+func directory(s string, first bool) string {
+	if s == "" {
+		return "%2F" // as in //: a segment without a name
+	}
+	s = segment(decode(s))
+	if first && fold(s) == hostsDir {
+		return escapeFirst(s)
+	}
+	return s
+}
+
+// notOurs keeps a site's file off the names of our own.
+func notOurs(name string) string {
+	switch fold(name) {
+	case MapFile, ReportFile, hostsDir:
+		return escapeFirst(name)
+	}
+	return name
+}
+
+// file is the name of the last segment, its query and its type.
+func file(last string, u weburl.URL, typ string) string {
+	name := decode(last)
+	if last == "" {
+		name = "index" + extension(typ, "")
+	}
+	stem, ext := splitExt(name)
+	if want := extension(typ, ext); want != ext {
+		stem, ext = name, want
+	}
+	stem = escape(stem)
+	if u.HasQuery() {
+		stem += "@" + query(u.Query())
+	}
+	return finish(stem, ext, u)
+}
+
+// finish bounds a file name and makes it one that every system takes.
+func finish(stem, ext string, u weburl.URL) string {
+	ext = escape(ext)
+	if len(ext) > 20 {
+		stem, ext = stem+ext, ""
+	}
+	if len(stem)+len(ext)+8 > maxSegment {
+		stem = cut(stem, maxSegment-len(ext)-20) + "~" + hash(u.String(), 10)
+	}
+	return safe(stem + ext)
+}
+
+// query is a query as part of a name: itself where it is short, else a hash.
+func query(q string) string {
+	s := escape(decode(q))
+	if len(s) > maxQuery {
+		return hash(q, 16)
+	}
+	return s
+}
+
+// segment makes any text one segment of a path.
+func segment(s string) string {
+	e := escape(s)
+	if len(e) > maxSegment {
+		e = cut(e, maxSegment-20) + "~" + hash(s, 10)
+	}
+	return safe(e)
+}
+
+// bounded joins a path and shortens one that is too long: the first
+// directories stay, the rest is a hash in the name.
+func bounded(dirs []string, name string, u weburl.URL) string {
+	path := strings.Join(append(dirs, name), "/")
+	if units(path) <= maxPath {
+		return path
+	}
+	stem, ext := splitExt(name)
+	if len(ext) > 20 {
+		stem, ext = name, ""
+	}
+	name = safe(cutUnits(stem, 80) + "~" + hash(u.String(), 12) + ext)
+	kept, room := 0, maxPath-units(name)-12
+	for kept < len(dirs) && units(dirs[kept])+1 <= room {
+		room -= units(dirs[kept]) + 1
+		kept++
+	}
+	return strings.Join(append(dirs[:kept:kept], name), "/")
+}
+
+// splitExt splits a name before its extension, which has the dot.
+func splitExt(name string) (stem, ext string) {
+	i := strings.LastIndexByte(name, '.')
+	if i <= 0 || strings.Trim(name[:i], ".") == "" {
+		return name, ""
+	}
+	return name[:i], name[i:]
+}
+
+// decode takes percent-encoding back, once.
+func decode(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s)+0 {
+			if c, err := hex.DecodeString(s[i+1 : i+3]); err == nil {
+				b = append(b, c[0])
+				i += 2
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+// escape writes what no file system, shell or terminal should meet in a name
+// as %XX, and everything else in NFC.
+func escape(s string) string {
+	if plainName(s) {
+		return s
+	}
+	if utf8.ValidString(s) {
+		s = norm.NFC.String(s)
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|%`, r) {
+			for _, c := range []byte(s[i : i+n]) {
+				fmt.Fprintf(&b, "%%%02X", c)
+			}
+		} else {
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+func plainName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || strings.IndexByte(`/\:*?"<>|%`, c) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// safe escapes where it stands what is only harmful there: a name of a
+// device, a leading dash, tilde, dot or blank, a trailing dot or blank.
+func safe(s string) string {
+	if s == "" {
+		return "%2F"
+	}
+	if strings.IndexByte("-~. ", s[0]) >= 0 || isDevice(s) {
+		s = escapeFirst(s)
+	}
+	if last := s[len(s)-1]; last == '.' || last == ' ' {
+		s = s[:len(s)-1] + fmt.Sprintf("%%%02X", last)
+	}
+	return s
+}
+
+func escapeFirst(s string) string { return fmt.Sprintf("%%%02X", s[0]) + s[1:] }
+
+// isDevice says whether Windows takes a name for a device, whatever its
+// extension.
+func isDevice(s string) bool {
+	base, _, _ := strings.Cut(s, ".")
+	base = strings.ToLower(strings.TrimRight(base, " "))
+	switch base {
+	case "con", "prn", "aux", "nul", "conin$", "conout$", "clock$":
+		return true
+	}
+	port, ok := strings.CutPrefix(base, "com")
+	if !ok {
+		port, ok = strings.CutPrefix(base, "lpt")
+	}
+	return ok && utf8.RuneCountInString(port) == 1 && strings.Contains("0123456789¹²³", port)
+}
+
+// cut shortens an escaped name to n octets, between runes and escapes.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	n = max(n, 0)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	for back := 1; back <= 2 && back <= n; back++ {
+		if s[n-back] == '%' {
+			n -= back
+			break
+		}
+	}
+	return s[:n]
+}
+
+// cutUnits shortens an escaped name to n UTF-16 units.
+func cutUnits(s string, n int) string {
+	for i, r := range s {
+		if n -= utf16.RuneLen(r); n < 0 {
+			return cut(s, i)
+		}
+	}
+	return s
+}
+
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n += max(1, utf16.RuneLen(r))
+	}
+	return n
+}
+
+func hash(s string, n int) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])[:n]
+}
+
+// fold is the name as a file system sees it that knows no case and no
+// difference between the forms of a letter.
+func fold(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return norm.NFC.String(cases.Fold().String(norm.NFD.String(s)))
+		}
+	}
+	return strings.ToLower(s)
+}

@@ -1,0 +1,66 @@
+package mirror
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+// Options of an export. Only Seed is needed.
+type Options struct {
+	Seed     weburl.URL
+	Origins  []string // the site's: the seed's and its aliases; one tree for all
+	Complete bool     // the crawl has ended by itself
+	Why      string   // if not, why not
+	Now      time.Time
+	Workers  int // 0: twice the processors
+	// Online leaves pictures, styles and scripts that the archive does not
+	// hold pointing to the live site. Else nothing is loaded from anywhere.
+	Online bool
+	// Fold gives the URL that the site's Clean-param makes of another one.
+	Fold func(weburl.URL) (weburl.URL, bool)
+	// Left calls back with what the crawl knows of and did not fetch.
+	Left func(func(Left) error) error
+	// Watch is told how far the export is, now and then.
+	Watch func(Progress)
+}
+
+// Left is a URL that the crawl knows of and did not fetch, and why.
+type Left struct {
+	URL    string
+	State  string
+	Reason string
+	How    string // how it was found: "a href", "sitemap"
+}
+
+// Progress of an export.
+type Progress struct {
+	Step        string // "write", "check"
+	Done, Total int
+}
+
+// ErrNotOurs says that OUT holds what no mirror of ours has put there.
+var ErrNotOurs = errors.New("not a mirror made by curtsy")
+
+func (o *Options) defaults() {
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	if o.Workers <= 0 {
+		o.Workers = 2 * runtime.GOMAXPROCS(0)
+	}
+	if len(o.Origins) == 0 {
+		o.Origins = []string{o.Seed.Origin()}
+	}
+	if o.Fold == nil {
+		o.Fold = func(u weburl.URL) (weburl.URL, bool) { return u, false }
+	}
+	if o.Left == nil {
+		o.Left = func(func(Left) error) error { return nil }
+	}
+	if o.Watch == nil {
+		o.Watch = func(Progress) {}
+	}
+}

@@ -1,0 +1,160 @@
+package mirror
+
+import (
+	"bufio"
+	_ "embed"
+	"fmt"
+	"io"
+	"strings"
+)
+
+//go:embed report.html
+var reportPage string
+
+// marker is where in report.html the sections go.
+const marker = "<!--sections-->"
+
+// headings of the report, in its order.
+var headings = []struct {
+	section section
+	title   string
+	says    string
+}{
+	{absent, "Withheld", "left out because the site asks for it; links to these lead to the live site"},
+	{broken, "Broken on the site", "links of the site itself that lead to nothing, with the pages that hold them"},
+	{needsHTTP, "Need a web server", "these use modules, fetch, workers or pictures in pictures, which browsers refuse for files on a disk; from any web server they work"},
+	{cutOff, "Incomplete", "the answer was cut off, could not be decoded, or is too large to be rewritten"},
+	{unfetched, "Not fetched", "known to the crawl and not in the archive"},
+	{external, "Other sites", "links that lead out of this mirror"},
+}
+
+// writeReport writes mirror-report.html.
+func (w *writer) writeReport(r *Result) error {
+	if err := w.noteAbsent(); err != nil {
+		return err
+	}
+	pr, pw := io.Pipe()
+	go func() { pw.CloseWithError(w.encodeReport(pw, r)) }()
+	err := w.tree.stream(ReportFile, w.s.last, pr)
+	pr.CloseWithError(err)
+	return err
+}
+
+// noteAbsent notes what has no file.
+func (w *writer) noteAbsent() error {
+	for i := range w.s.list {
+		if e := &w.s.list[i]; e.state == withheld {
+			w.notes.add(absent, e.url.String(), e.why, "")
+		}
+	}
+	return w.s.o.Left(func(l Left) error {
+		kind, _, _ := strings.Cut(l.Reason, ":")
+		switch {
+		case kind == "scope" && strings.Contains(l.Reason, "another scheme"), kind == "clean-param":
+		case kind == "robots.txt", kind == "nofollow":
+			w.notes.add(absent, l.URL, l.Reason, "")
+		case kind != "http":
+			w.notes.add(unfetched, l.URL, strings.TrimSpace(l.State+" "+l.Reason), "")
+		}
+		return nil
+	})
+}
+
+func (w *writer) encodeReport(to io.Writer, r *Result) error {
+	head, tail, _ := strings.Cut(reportPage, marker)
+	b := bufio.NewWriter(to)
+	seed := visible(w.s.o.Seed.String())
+	b.WriteString(strings.ReplaceAll(head, "{{seed}}", seed))
+	fmt.Fprintf(b, "<p class=sum>%d files, of them %d pages; %d redirects. Fetched until %s.", r.Files, r.Pages, r.Redirects, w.s.last.UTC().Format("2006-01-02 15:04 UTC"))
+	if !r.Complete {
+		fmt.Fprintf(b, " <strong>The crawl is not complete: %s.</strong>", visible(r.Why))
+	}
+	b.WriteString("</p>\n")
+	for _, h := range headings {
+		w.encodeSection(b, h.section, h.title, h.says)
+	}
+	w.encodeRedirects(b)
+	b.WriteString(tail)
+	return b.Flush()
+}
+
+func (w *writer) encodeSection(b *bufio.Writer, in section, title, says string) {
+	urls := w.notes.sorted(in)
+	begin(b, title, says, len(urls), w.notes.more[in] || len(urls) > maxRows)
+	for _, u := range urls[:min(len(urls), maxRows)] {
+		r := w.notes.rows[in][u]
+		fmt.Fprintf(b, "<tr><td>%s<td>%s<td>", anchor(u), visible(r.why))
+		if in == broken || in == external {
+			pages(b, w.s, r)
+		}
+		b.WriteString("\n")
+	}
+	end(b, len(urls))
+}
+
+// pages lists the pages that a reference stands on, as links into the mirror.
+func pages(b *bufio.Writer, s *site, r *row) {
+	for i, p := range r.pages {
+		if i > 0 {
+			b.WriteString("<br>")
+		}
+		href := p
+		if j := s.indexOf(p); j >= 0 {
+			href = encodePath(s.list[j].file)
+		}
+		fmt.Fprintf(b, `<a href="%s">%s</a>`, visible(href), visible(p))
+	}
+	if n := r.count - len(r.pages); n > 0 {
+		fmt.Fprintf(b, "<br>and on %d more", n)
+	}
+}
+
+func (w *writer) encodeRedirects(b *bufio.Writer) {
+	n := 0
+	for i := range w.s.list {
+		if w.s.list[i].state == moved {
+			n++
+		}
+	}
+	begin(b, "Redirects", "links to the left lead to the page on the right at once", n, n > maxRows)
+	rows := 0
+	for i := range w.s.list {
+		e := &w.s.list[i]
+		if e.state != moved {
+			continue
+		}
+		if rows++; rows > maxRows {
+			break
+		}
+		if e.final >= 0 {
+			f := &w.s.list[e.final]
+			fmt.Fprintf(b, "<tr><td>%s<td><td><a href=\"%s\">%s</a>\n", anchor(e.url.String()), encodePath(f.file), visible(f.url.String()))
+		} else {
+			fmt.Fprintf(b, "<tr><td>%s<td>leads out of the mirror<td>%s\n", anchor(e.url.String()), anchor(e.to.String()))
+		}
+	}
+	end(b, n)
+}
+
+func begin(b *bufio.Writer, title, says string, n int, more bool) {
+	count := fmt.Sprint(n)
+	if more {
+		count = fmt.Sprintf("the first %d", maxRows)
+	}
+	fmt.Fprintf(b, "<details%s><summary><h2>%s <small>%s</small></h2></summary><p>%s</p>\n", map[bool]string{true: " open", false: ""}[n > 0], title, count, says)
+	if n > 0 {
+		b.WriteString("<table><tbody>\n")
+	}
+}
+
+func end(b *bufio.Writer, n int) {
+	if n > 0 {
+		b.WriteString("</tbody></table>\n")
+	}
+	b.WriteString("</details>\n")
+}
+
+// anchor is a link to the live site.
+func anchor(u string) string {
+	return fmt.Sprintf(`<a rel="noreferrer" href="%s">%s</a>`, visible(u), visible(u))
+}

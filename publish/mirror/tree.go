@@ -1,0 +1,259 @@
+package mirror
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// tree is the new mirror while it is made: a directory beside OUT, which
+// takes OUT's place at the end.
+type tree struct {
+	out  string   // where it will be
+	tmp  string   // where it is
+	root *os.Root // of tmp
+	old  *os.Root // of the mirror that is there already; nil if none
+	mu   sync.Mutex
+	made map[string]bool // directories
+}
+
+// tmpMark is in the name of the directory in which a mirror is made.
+const tmpMark = ".curtsy-new-"
+
+// newTree begins a mirror. It refuses an OUT that is not empty and not ours.
+func newTree(out string) (*tree, error) {
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(out); err == nil {
+		out = real // a link to a mirror stays one
+	}
+	t := &tree{out: out, made: map[string]bool{".": true}}
+	if t.old, err = openOld(out); err != nil {
+		return nil, err
+	}
+	parent, name := filepath.Split(out)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return nil, t.fail(err)
+	}
+	sweep(parent, name)
+	if t.tmp, err = os.MkdirTemp(parent, "."+name+tmpMark); err != nil {
+		return nil, t.fail(err)
+	}
+	if err = os.Chmod(t.tmp, 0o755); err == nil {
+		t.root, err = os.OpenRoot(t.tmp)
+	}
+	if err != nil {
+		return nil, t.fail(err)
+	}
+	return t, nil
+}
+
+func (t *tree) fail(err error) error {
+	t.discard()
+	return &DiskError{err}
+}
+
+// openOld opens the mirror in out; nil if there is none. A directory with
+// anything in it that no map of ours names is not ours.
+func openOld(out string) (*os.Root, error) {
+	st, err := os.Lstat(out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !st.IsDir():
+		return nil, fmt.Errorf("%s: %w: it is no directory", out, ErrNotOurs)
+	}
+	root, err := os.OpenRoot(out)
+	if err != nil {
+		return nil, err
+	}
+	if err := foreign(root); err != nil {
+		root.Close()
+		return nil, fmt.Errorf("%s: %w", out, err)
+	}
+	return root, nil
+}
+
+// foreign says what in a directory is not ours.
+func foreign(root *os.Root) error {
+	ours := map[string]bool{}
+	m, err := readMap(root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("%w: %s: %w", ErrNotOurs, MapFile, err)
+	default:
+		ours = m.files()
+	}
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || ours[name] {
+			return err
+		}
+		return fmt.Errorf("%w: it holds %s", ErrNotOurs, name)
+	})
+}
+
+// sweep removes what an export that was killed has left, after an hour.
+func sweep(parent, name string) {
+	left, _ := filepath.Glob(filepath.Join(globEscape(parent), globEscape("."+name+tmpMark)+"*"))
+	for _, dir := range left {
+		if st, err := os.Lstat(dir); err == nil && st.IsDir() && time.Since(st.ModTime()) > time.Hour {
+			os.RemoveAll(dir)
+		}
+	}
+}
+
+func globEscape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s)
+}
+
+// discard removes what was made. The old mirror is untouched.
+func (t *tree) discard() {
+	for _, r := range []*os.Root{t.root, t.old} {
+		if r != nil {
+			r.Close()
+		}
+	}
+	if t.tmp != "" {
+		os.RemoveAll(t.tmp)
+	}
+	t.root, t.old, t.tmp = nil, nil, ""
+}
+
+// put writes a file. Where the old mirror has the very same, it is that file.
+func (t *tree) put(name string, at time.Time, body []byte) error {
+	if err := t.mkdir(path.Dir(name)); err != nil {
+		return err
+	}
+	if t.keep(name, at, body) {
+		return nil
+	}
+	return t.stream(name, at, bytes.NewReader(body))
+}
+
+// stream writes a file from a reader. An error of the reader is not one of
+// the disk.
+func (t *tree) stream(name string, at time.Time, r io.Reader) error {
+	if err := t.mkdir(path.Dir(name)); err != nil {
+		return err
+	}
+	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return &DiskError{err}
+	}
+	d := &diskWriter{w: f}
+	_, err = io.Copy(d, r)
+	if e := f.Close(); d.err == nil && e != nil {
+		d.err = e
+	}
+	if d.err != nil {
+		return &DiskError{d.err}
+	}
+	if !at.IsZero() {
+		if e := t.root.Chtimes(name, at, at); e != nil {
+			return &DiskError{e}
+		}
+	}
+	return err
+}
+
+// diskWriter tells the disk's errors from those of the other side.
+type diskWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (d *diskWriter) Write(p []byte) (int, error) {
+	n, err := d.w.Write(p)
+	if err != nil {
+		d.err = err
+	}
+	return n, err
+}
+
+// keep links the old mirror's file into the new one, if it is the same.
+func (t *tree) keep(name string, at time.Time, body []byte) bool {
+	if t.old == nil {
+		return false
+	}
+	st, err := t.old.Lstat(name)
+	if err != nil || !st.Mode().IsRegular() || st.Size() != int64(len(body)) {
+		return false
+	}
+	have, err := t.old.ReadFile(name)
+	if err != nil || !bytes.Equal(have, body) {
+		return false
+	}
+	if os.Link(filepath.Join(t.out, filepath.FromSlash(name)), filepath.Join(t.tmp, filepath.FromSlash(name))) != nil {
+		return false
+	}
+	if !at.IsZero() && !st.ModTime().Equal(at) {
+		_ = t.root.Chtimes(name, at, at) // the octets are the same: only the date is newer
+	}
+	return true
+}
+
+func (t *tree) mkdir(dir string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.made[dir] {
+		return nil
+	}
+	if err := t.root.MkdirAll(dir, 0o755); err != nil {
+		return &DiskError{err}
+	}
+	t.made[dir] = true
+	return nil
+}
+
+// swap puts the new mirror where the old one is, in one step where the system
+// can do that.
+func (t *tree) swap() error {
+	if err := syncDir(t.tmp); err != nil {
+		return t.fail(err)
+	}
+	t.root.Close()
+	if t.old != nil {
+		t.old.Close()
+	}
+	had := t.old != nil
+	t.root, t.old = nil, nil
+	if !had {
+		if err := os.Rename(t.tmp, t.out); err != nil {
+			return t.fail(err)
+		}
+		t.tmp = ""
+		return nil
+	}
+	if err := exchange(t.tmp, t.out); err != nil {
+		return t.fail(err)
+	}
+	// What is in tmp now is the old mirror, and ours.
+	err := os.RemoveAll(t.tmp)
+	t.tmp = ""
+	return err
+}
+
+// exchangeByRename is exchange in three steps.
+func exchangeByRename(a, b string) error {
+	aside := a + ".old"
+	if err := os.Rename(b, aside); err != nil {
+		return err
+	}
+	if err := os.Rename(a, b); err != nil {
+		return errors.Join(err, os.Rename(aside, b))
+	}
+	return os.Rename(aside, a)
+}

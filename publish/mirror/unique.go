@@ -1,0 +1,79 @@
+package mirror
+
+import (
+	"strings"
+)
+
+// nameAll gives every entry that needs one its file. Two never get names that
+// a file system might take for one, and no file has the name of a directory.
+// It goes by the order of the URLs, files of pages before those of redirects,
+// so that the same archive gives the same names.
+func (s *site) nameAll() {
+	s.name = namer{used: map[string]bool{}, dirs: map[string]bool{}}
+	n := &s.name
+	for i := range s.list {
+		e := &s.list[i]
+		switch {
+		case e.state == kept:
+			e.file = candidate(e.url, s.isOwn(e.url), e.typ)
+		case e.state == moved && e.final >= 0:
+			e.file = candidate(e.url, s.isOwn(e.url), typeHTML)
+		default:
+			continue
+		}
+		n.addDirs(e.file)
+	}
+	for _, pass := range []state{kept, moved} {
+		for i := range s.list {
+			e := &s.list[i]
+			if e.file == "" || e.state != pass {
+				continue
+			}
+			if pass == moved && s.list[e.final].file == e.file {
+				e.file = "" // http to https, say: the name is the page's own
+				continue
+			}
+			e.file = n.take(e)
+		}
+	}
+}
+
+// namer knows the names that are taken.
+type namer struct {
+	used map[string]bool // folded
+	dirs map[string]bool // folded
+}
+
+func (n *namer) addDirs(file string) {
+	for i := len(file) - 1; i > 0; i-- {
+		if file[i] == '/' {
+			d := fold(file[:i])
+			if n.dirs[d] {
+				return
+			}
+			n.dirs[d] = true
+		}
+	}
+}
+
+// free says whether nothing has a name.
+func (n *namer) free(name string) bool { return !n.used[fold(name)] && !n.dirs[fold(name)] }
+
+// take gives an entry the name it asks for, or one with a hash in it.
+func (n *namer) take(e *entry) string {
+	name := e.file
+	for length := 8; ; length += 8 {
+		if n.free(name) {
+			n.used[fold(name)] = true
+			return name
+		}
+		name = withHash(e.file, hash(e.url.String(), min(length, 64)))
+	}
+}
+
+// withHash puts a hash before the extension.
+func withHash(file, h string) string {
+	dir := file[:strings.LastIndexByte(file, '/')+1]
+	stem, ext := splitExt(file[len(dir):])
+	return dir + safe(cut(stem, maxSegment-len(h)-len(ext))+"~"+h+ext)
+}

@@ -1,0 +1,232 @@
+package mirror
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"curtsy/htmlmeta"
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// maxRewrite is the largest document whose references are rewritten, in
+// octets; larger ones are copied as they are.
+const maxRewrite = 64 << 20
+
+// writer writes the files of a mirror.
+type writer struct {
+	a     *storage.Archive
+	s     *site
+	tree  *tree
+	notes *notes
+	done  atomic.Int64
+}
+
+// writeAll writes the file of every entry, several at a time.
+func (w *writer) writeAll(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range w.s.o.Workers {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(w.s.list) {
+					return
+				}
+				if err := w.write(&w.s.list[i]); err != nil {
+					cancel(err)
+					return
+				}
+				w.progress()
+			}
+		})
+	}
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+func (w *writer) progress() {
+	if n := w.done.Add(1); n%64 == 0 || int(n) == len(w.s.list) {
+		w.s.o.Watch(Progress{Step: "write", Done: int(n), Total: len(w.s.list)})
+	}
+}
+
+// write writes one entry's file.
+func (w *writer) write(e *entry) error {
+	switch {
+	case e.file == "":
+		return nil
+	case e.state == moved:
+		to := &w.s.list[e.final]
+		return w.tree.put(e.file, time.Time{}, stub(relative(e.file, to.file)+encodeFragment(e.part), e.url.String(), to.url.String()))
+	case rewritten(e.typ):
+		return w.rewrite(e)
+	}
+	return w.copy(e)
+}
+
+// rewritten says whether a type holds references that are rewritten.
+func rewritten(typ string) bool {
+	switch typ {
+	case typeHTML, typeXHTML, typeCSS, typeSVG, "application/manifest+json":
+		return true
+	}
+	return false
+}
+
+// visit is the visit that an entry stands for.
+func (w *writer) visit(e *entry) (*storage.Visit, error) {
+	v, err := w.a.Visit(e.ref)
+	if err == nil && v == nil {
+		err = &storage.DamageError{File: "crawl.db", What: "the visit of " + e.url.String() + " is missing"}
+	}
+	return v, err
+}
+
+// read reads a whole body; ok false if it is too large for that.
+func (w *writer) read(e *entry) (body []byte, h http.Header, v *storage.Visit, err error) {
+	v, err = w.visit(e)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	b, err := publish.OpenBody(w.a, v)
+	if err != nil {
+		return nil, nil, v, err
+	}
+	defer b.Close()
+	body, err = readUpTo(b, maxRewrite, int(v.Length))
+	return body, b.Header, v, err
+}
+
+var errTooLarge = errors.New("too large to be rewritten")
+
+// readUpTo reads r to its end. A body that breaks off in its coding is what
+// could be read of it.
+func readUpTo(r io.Reader, most, hint int) ([]byte, error) {
+	buf := bytes.NewBuffer(make([]byte, 0, min(max(hint, 4<<10), most)+512))
+	_, err := io.Copy(buf, io.LimitReader(r, int64(most)+1))
+	if buf.Len() > most {
+		return nil, errTooLarge
+	}
+	if err != nil && buf.Len() == 0 {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+func (w *writer) rewrite(e *entry) error {
+	body, h, v, err := w.read(e)
+	if errors.Is(err, errTooLarge) {
+		w.notes.add(cutOff, e.url.String(), "over 64 MiB: its links are as they were", e.url.String())
+		return w.copy(e)
+	}
+	if err != nil {
+		return w.unreadable(e, err)
+	}
+	if e.typ == "application/manifest+json" {
+		return w.tree.put(e.file, modified(v), w.manifest(e, body))
+	}
+	l := &linker{s: w.s, from: e, notes: w.notes}
+	permit := publish.Decide(v, w.s.o.Now)
+	out := htmlmeta.Rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body},
+		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: !permit.Translate, Inline: w.sprite})
+	w.noteNeeds(e, out.NeedsHTTP)
+	if e.cut {
+		w.notes.add(cutOff, e.url.String(), "the server broke off", e.url.String())
+	}
+	return w.tree.put(e.file, modified(v), out.Body)
+}
+
+func (w *writer) noteNeeds(e *entry, needs []string) {
+	if len(needs) > 0 {
+		w.notes.add(needsHTTP, e.url.String(), strings.Join(needs, ", "), e.url.String())
+	}
+}
+
+// headerFor is the header with the type that the content has.
+func headerFor(h http.Header, typ string) http.Header {
+	if declared(h.Get("Content-Type")) == typ && len(h.Values("Content-Type")) == 1 {
+		return h
+	}
+	h = h.Clone()
+	_, params, ok := strings.Cut(h.Get("Content-Type"), ";")
+	if ok {
+		typ += ";" + params
+	}
+	h.Set("Content-Type", typ)
+	return h
+}
+
+// unreadable leaves a file out whose body cannot be decoded, and says so; an
+// archive that is damaged is another matter.
+func (w *writer) unreadable(e *entry, err error) error {
+	var damage *storage.DamageError
+	var path *os.PathError
+	if errors.As(err, &damage) || errors.As(err, &path) {
+		return err
+	}
+	w.notes.add(cutOff, e.url.String(), err.Error(), e.url.String())
+	return w.tree.put(e.file, time.Time{}, nil)
+}
+
+// copy copies a body without reading it all at once.
+func (w *writer) copy(e *entry) error {
+	v, err := w.visit(e)
+	if err != nil {
+		return err
+	}
+	b, err := publish.OpenBody(w.a, v)
+	if err != nil {
+		return w.unreadable(e, err)
+	}
+	defer b.Close()
+	if v.Length <= 4<<20 && b.Header.Get("Content-Encoding") == "" || e.typ == typeJS {
+		body, err := readUpTo(b, maxRewrite, int(v.Length))
+		if err == nil {
+			if e.typ == typeJS {
+				w.noteNeeds(e, htmlmeta.ScriptNeeds(body))
+			}
+			return w.tree.put(e.file, modified(v), body)
+		}
+		if !errors.Is(err, errTooLarge) {
+			return w.unreadable(e, err)
+		}
+		b.Close()
+		if b, err = publish.OpenBody(w.a, v); err != nil {
+			return w.unreadable(e, err)
+		}
+		defer b.Close()
+	}
+	err = w.tree.stream(e.file, modified(v), b)
+	var disk *DiskError
+	if err != nil && !errors.As(err, &disk) {
+		return w.unreadable(e, err)
+	}
+	return err
+}
+
+// modified is when a file was last changed, by its server or, if that does
+// not say, by the time it was fetched.
+func modified(v *storage.Visit) time.Time {
+	if t, err := http.ParseTime(v.LastModified); err == nil && t.Year() > 1970 && t.Before(v.At.Add(24*time.Hour)) {
+		return t
+	}
+	return v.At.Truncate(time.Second)
+}
+
+// DiskError says that the disk refused a write. The old mirror is whole.
+type DiskError struct{ Err error }
+
+func (e *DiskError) Error() string { return fmt.Sprintf("write the mirror: %v", e.Err) }
+func (e *DiskError) Unwrap() error { return e.Err }

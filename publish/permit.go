@@ -1,0 +1,109 @@
+// Package publish answers: what may be shown of what is kept? Every outlet
+// (mirror, replay, search, export) asks Decide and no other place.
+package publish
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"curtsy/storage"
+)
+
+// NoLimit is the Snippet of a page that sets none.
+const NoLimit = -1
+
+// Permit is what may be done with one capture.
+type Permit struct {
+	Show      bool // the kept copy may be shown to others
+	List      bool // the URL may stand in search results and published lists
+	Snippet   int  // characters of its text that a search may show; NoLimit, or 0: none
+	Images    bool // its images may be searched for
+	Translate bool // if not, what is shown carries translate="no"
+	Reasons   []Reason
+}
+
+// Reason is one restriction and where its author put it.
+type Reason struct {
+	Directive string `json:"directive"`      // "noarchive", "unavailable_after:2010-06-25"
+	From      string `json:"from"`           // "X-Robots-Tag", "meta", or "" where it is not known
+	Text      string `json:"text,omitempty"` // the header line or the content attribute, verbatim
+}
+
+func (r Reason) String() string {
+	if r.From == "" {
+		return r.Directive
+	}
+	return fmt.Sprintf("%s (%s: %s)", r.Directive, r.From, r.Text)
+}
+
+// Why is the reasons in one line.
+func (p *Permit) Why() string {
+	words := make([]string, len(p.Reasons))
+	for i, r := range p.Reasons {
+		words[i] = r.String()
+	}
+	return strings.Join(words, "; ")
+}
+
+// Decide says what may be shown of the latest capture of a URL, at a time
+// (rules.md §2.10). It looks at nothing but its arguments.
+func Decide(v *storage.Visit, now time.Time) Permit {
+	p := Permit{Show: true, List: true, Snippet: NoLimit, Images: true, Translate: true}
+	d := v.Directives
+	if d == nil {
+		d = &storage.Directives{}
+	}
+	if d.NoIndex {
+		p.List = false
+		p.because(d, "noindex", "none")
+	}
+	if d.NoArchive || v.Kept == storage.KeptWithheld {
+		p.Show = false
+		p.because(d, "noarchive", "nocache")
+	}
+	if expired(d, now) {
+		p.Show, p.List = false, false
+		p.because(d, "unavailable_after")
+	}
+	p.limit(d)
+	return p
+}
+
+// expired says whether unavailable_after has come: from that moment on.
+func expired(d *storage.Directives, now time.Time) bool {
+	return d.UnavailableAfter != nil && !now.Before(*d.UnavailableAfter)
+}
+
+// limit takes in what does not hide a page but narrows its use.
+func (p *Permit) limit(d *storage.Directives) {
+	if d.MaxSnippet != nil {
+		p.Snippet = max(0, *d.MaxSnippet)
+		p.because(d, "nosnippet", "max-snippet")
+	}
+	if d.NoImageIndex {
+		p.Images = false
+		p.because(d, "noimageindex")
+	}
+	if d.NoTranslate {
+		p.Translate = false
+		p.because(d, "notranslate")
+	}
+}
+
+// because notes the sources of a restriction; where none is remembered, the
+// directive itself.
+func (p *Permit) because(d *storage.Directives, names ...string) {
+	before := len(p.Reasons)
+	for _, s := range d.Sources {
+		word, _, _ := strings.Cut(s.Directive, ":")
+		for _, name := range names {
+			if word == name {
+				p.Reasons = append(p.Reasons, Reason{s.Directive, s.From, s.Text})
+			}
+		}
+	}
+	if len(p.Reasons) == before {
+		p.Reasons = append(p.Reasons, Reason{Directive: names[0]})
+	}
+}
