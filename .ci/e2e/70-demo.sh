@@ -17,8 +17,8 @@ done
 claim "the demo leaves nothing in the clone" test -z "$(git -C "$WORK/clone" status --porcelain)"
 bare go test -run xxx ./... >/dev/null 2>&1 || true # compile first: the minute is for the tests
 began=$SECONDS code=0
-bare go test -count=1 ./... >"$WORK/test" 2>&1 || code=$?
+bare go test -count=1 -timeout 120s ./... >"$WORK/test" 2>&1 || code=$?
 took=$((SECONDS - began))
 claim "go test ./...: exit $code in $took s, want under 60 s" test "$code" -eq 0 -a "$took" -lt 60
-[[ $code -eq 0 ]] || grep -vE '^ok|no test files' "$WORK/test" | head -n 30
+[[ $code -eq 0 ]] || grep -vE "^ok|no test files" "$WORK/test" | head -n 30
 finish

@@ -65,7 +65,8 @@ for n in $(seq 1 8); do
 	printf 'To [[Page %s]], [[No such page %s]], [[User:Someone]], [https://example.invalid/ away]. [[Category:All]]' $((n % 8 + 1)) "$n" |
 		php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin "Page $n" >/dev/null
 done
-printf '[[Page 1]] __NOINDEX__' | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin 'Main Page' >/dev/null
+{ printf '[[Page %s]] ' $(seq 8); echo __NOINDEX__; } |
+	php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin 'Main Page' >/dev/null
 printf 'A person. [[Behind user]]' | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin User:Someone >/dev/null
 printf 'Found only from a page that says nofollow.' | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin 'Behind user' >/dev/null
 # as in MediaWiki's manual: no old revisions, differences, actions and special pages
