@@ -11,7 +11,7 @@ code=0
 bare go run . demo >"$WORK/demo" 2>"$WORK/demo.err" </dev/null || code=$?
 claim "go run . demo: exit $code, $(wc -l <"$WORK/demo") lines" test "$code" -eq 0 -a -s "$WORK/demo"
 [[ $code -eq 0 ]] || show "$WORK/demo.err"
-for word in Disallow noarchive nofollow noindex 404 302; do
+for word in Disallow Allow Clean-param noarchive withheld nofollow noindex X-Robots-Tag unavailable_after redirect revisit trap 404; do
 	claim "the demo's table speaks of $word" grep -qi -- "$word" "$WORK/demo" "$WORK/demo.err"
 done
 claim "the demo leaves nothing in the clone" test -z "$(git -C "$WORK/clone" status --porcelain)"
