@@ -37,12 +37,25 @@ func (s *script) SetDeadline(time.Time) error      { return nil }
 func (s *script) SetReadDeadline(time.Time) error  { return nil }
 func (s *script) SetWriteDeadline(time.Time) error { return nil }
 
-// scripted makes one exchange with a script.
-func scripted(answer []byte, piece int) *Exchange {
-	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 20, MaxHead: 1 << 14, MaxBody: 1 << 20, Dial: func(context.Context, string, string) (net.Conn, error) {
-		return &script{text: answer, piece: piece}, nil
+// scripts is a client whose connections lead to scripts.
+type scripts struct {
+	*Client
+	next *script
+}
+
+func newScripts() *scripts {
+	s := &scripts{}
+	s.Client = New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 20, MaxHead: 1 << 14, MaxBody: 1 << 20, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return s.next, nil
 	}})
-	return c.Do(context.Background(), Request{URL: weburl.MustParse("http://127.0.0.1/")})
+	return s
+}
+
+// ask makes one exchange with a server that says answer.
+func (s *scripts) ask(answer []byte, piece int) *Exchange {
+	s.pool.close() // no connection is kept
+	s.next = &script{text: answer, piece: piece}
+	return s.Do(context.Background(), Request{URL: weburl.MustParse("http://127.0.0.1/")})
 }
 
 // FuzzResponse holds us against net/http's reader, where both take an answer
@@ -55,11 +68,12 @@ func FuzzResponse(f *testing.F) {
 	} {
 		f.Add([]byte(s), 7)
 	}
+	c := newScripts()
 	f.Fuzz(func(t *testing.T, answer []byte, piece int) {
-		x := scripted(answer, 1<<20)
+		x := c.ask(answer, 1<<20)
 		defer x.Release()
 		payload := payloadOf(t, x)
-		y := scripted(answer, 1+piece&63)
+		y := c.ask(answer, 1+piece&63)
 		defer y.Release()
 		if kindOf(x.Err) != kindOf(y.Err) || x.Truncated != y.Truncated || !bytes.Equal(payload, payloadOf(t, y)) || !bytes.Equal(x.Head, y.Head) {
 			t.Fatalf("in pieces of %d: %v %q, in one: %v %q", 1+piece&63, y.Err, y.Truncated, x.Err, x.Truncated)
@@ -93,6 +107,7 @@ func FuzzDecoded(f *testing.F) {
 		f.Add(strings.NewReplacer("zlib", "deflate", "raw", "deflate").Replace(c), []byte(code(f, strings.Repeat("hello ", 50), c)))
 	}
 	f.Add("gzip, br", []byte(code(f, "hello", "gzip", "br")))
+	c := newScripts()
 	f.Fuzz(func(t *testing.T, coding string, body []byte) {
 		coding = strings.Map(func(r rune) rune {
 			if r < ' ' {
@@ -100,7 +115,7 @@ func FuzzDecoded(f *testing.F) {
 			}
 			return r
 		}, coding)
-		x := scripted([]byte(answerOf(coding, string(body))), 1<<20)
+		x := c.ask([]byte(answerOf(coding, string(body))), 1<<20)
 		defer x.Release()
 		const most = 1 << 16
 		began := time.Now()
