@@ -142,26 +142,32 @@ func resumeCmd(u *ui) *cobra.Command {
 }
 
 // remembered reads seed and settings of the crawl in an archive.
-func remembered(dir string) (weburl.URL, config, error) {
-	c := defaults()
+func remembered(dir string) (seed weburl.URL, c config, err error) {
+	c = defaults()
+	defer func() {
+		var exit *exitError
+		if err != nil && !errors.As(err, &exit) {
+			err = archiveError(err, dir)
+		}
+	}()
+	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
 	if err != nil {
-		return weburl.URL{}, c, archiveError(err, dir)
+		return seed, c, err
 	}
 	defer a.Close()
 	st := crawler.State{Settings: &c}
 	ok, err := a.Crawl(&st)
 	if err != nil {
-		return weburl.URL{}, c, archiveError(err, dir)
+		return seed, c, err
 	}
 	if !ok {
-		return weburl.URL{}, c, archiveError(fmt.Errorf("%s: %w", dir, storage.ErrNone), dir)
+		return seed, c, fmt.Errorf("%s: %w", dir, storage.ErrNone)
 	}
-	seed, err := weburl.Parse(st.Seed)
-	if err != nil {
-		return seed, c, archiveError(&storage.DamageError{File: dir, What: "its seed does not read back"}, dir)
+	if seed, err = weburl.Parse(st.Seed); err != nil {
+		err = &storage.DamageError{File: dir, What: "its seed does not read back"}
 	}
-	return seed, c, nil
+	return seed, c, err
 }
 
 func (u *ui) logger(verbose bool) *slog.Logger {
@@ -199,6 +205,10 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	result, err := cr.Run(ctx, stop)
 	endProfile()
 	bar.close()
+	var damage *storage.DamageError
+	if errors.As(err, &damage) {
+		return archiveError(err, c.Archive)
+	}
 	if err != nil {
 		return exitWith(exitFailed, err, "curtsy resume "+c.Archive)
 	}

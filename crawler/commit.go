@@ -32,9 +32,7 @@ func (c *Crawl) commitLoop() {
 			}
 		}
 		for _, o := range group {
-			if o.x != nil {
-				o.x.Release()
-			}
+			o.release()
 		}
 		for _, o := range group {
 			if n := c.counter(o.entry.Class); n != nil && o.Visit != nil {
@@ -87,7 +85,8 @@ func (c *Crawl) gather(group []*Outcome, last time.Time) []*Outcome {
 //	records to the segment, synced     (the data)
 //	one transaction: visits, URL states, links, totals   (the pointers to it)
 //	links become available, the loop is told
-func (c *Crawl) commit(group []*Outcome) error {
+func (c *Crawl) commit(group []*Outcome) (err error) {
+	defer storage.Guard(&err)()
 	for _, o := range group {
 		if err := c.append(o); err != nil {
 			return err
@@ -126,14 +125,14 @@ func (c *Crawl) append(o *Outcome) error {
 	}
 	if o.large() {
 		return c.archive.AppendStream(v, func(w *storage.SegmentWriter) error {
-			return o.encode(w, w.InfoID())
+			return o.stream(w, w.InfoID())
 		})
 	}
 	return c.archive.Append(v, func(infoID string) ([]byte, error) {
-		if o.members != nil && o.infoID == infoID {
+		if o.members != nil {
 			return o.members, nil
 		}
-		return o.encodeInto(nil, infoID)
+		return o.encode(nil, infoID)
 	})
 }
 

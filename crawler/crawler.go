@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,15 +40,16 @@ type Crawl struct {
 	rate   meter
 
 	// Between the goroutines.
-	fetched  chan *download
-	outcomes chan *Outcome
-	kick     chan struct{} // a commit is done
-	idled    chan struct{} // nothing is being fetched
-	visits   sync.WaitGroup
-	flying   atomic.Int64 // visits not yet handed to the committer
-	open     atomic.Int64 // visits not yet committed
-	pages    atomic.Int64 // visits to pages not yet committed
-	listings atomic.Int64 // visits to robots.txt and sitemaps not yet committed
+	fetched   chan *download
+	processor chan struct{} // holds a token for each visit being read or compressed
+	outcomes  chan *Outcome
+	kick      chan struct{} // a commit is done
+	idled     chan struct{} // nothing is being fetched
+	visits    sync.WaitGroup
+	flying    atomic.Int64 // visits not yet handed to the committer
+	open      atomic.Int64 // visits not yet committed
+	pages     atomic.Int64 // visits to pages not yet committed
+	listings  atomic.Int64 // visits to robots.txt and sitemaps not yet committed
 
 	// The committer's own.
 	group   []*Outcome
@@ -76,14 +78,16 @@ func Open(dir string, o Options) (*Crawl, error) {
 	return c, nil
 }
 
-func begin(a *storage.Archive, o Options) (*Crawl, error) {
+func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
+	defer storage.Guard(&err)()
 	f, err := frontier.Open(a.DB(), a.Key())
 	if err != nil {
 		return nil, err
 	}
-	c := &Crawl{
+	c = &Crawl{
 		opts: o, archive: a, frontier: f, paces: map[string]*politeness.Host{}, planted: map[string]bool{}, bodies: map[warc.Digest]int{},
-		fetched: make(chan *download, 1024), outcomes: make(chan *Outcome, maxGroup),
+		processor: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		fetched:   make(chan *download, 1024), outcomes: make(chan *Outcome, maxGroup),
 		kick: make(chan struct{}, 1), idled: make(chan struct{}, 1), began: time.Now(),
 	}
 	f.SetTraps(o.Traps)
@@ -212,7 +216,10 @@ func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
 		defer close(committed)
 		c.commitLoop()
 	}()
-	result := c.loop(ctx, stop)
+	result, err := c.guarded(ctx, stop)
+	if err != nil {
+		c.fail(err)
+	}
 	c.visits.Wait()
 	close(c.outcomes)
 	<-committed
@@ -223,6 +230,12 @@ func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
 		result.Ending, result.Why = DiskFull, err.Error()
 	}
 	return c.finish(result)
+}
+
+// guarded is the loop; a crawl.db that proves damaged is its error.
+func (c *Crawl) guarded(ctx, stop context.Context) (r Result, err error) {
+	defer storage.Guard(&err)()
+	return c.loop(ctx, stop), nil
 }
 
 // finish writes how the run ended.

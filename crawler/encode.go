@@ -2,8 +2,8 @@ package crawler
 
 import (
 	"bytes"
-	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -11,39 +11,75 @@ import (
 	"curtsy/storage/warc"
 )
 
-// largeBody is the payload above which records are not made in memory.
+// largeBody is the payload above which a response record is not made in memory.
 const largeBody = 4 << 20
 
-func (o *Outcome) large() bool { return o.Visit.Length > largeBody }
-
-var encoders = sync.Pool{New: func() any { return warc.NewEncoder() }}
-
-// encodeInto is encode into memory.
-func (o *Outcome) encodeInto(b []byte, infoID string) ([]byte, error) {
-	buf := bytes.NewBuffer(b)
-	buf.Grow(int(o.Visit.Length/3) + 2048)
-	err := o.encode(buf, infoID)
-	return buf.Bytes(), err
+func (o *Outcome) large() bool {
+	return o.Visit.Length > largeBody && o.Visit.Kept == storage.KeptResponse
 }
 
-// encode writes the records of a visit: what came (a response, a revisit, or
+// scratch is what making records needs, reused from visit to visit.
+type scratch struct {
+	encoder *warc.Encoder
+	wire    bytes.Buffer
+	fields  []byte
+}
+
+var scratches = sync.Pool{New: func() any { return &scratch{encoder: warc.NewEncoder()} }}
+
+// members are the gzip members of a visit, in a buffer from a pool: they live
+// from prepare to the end of their commit.
+var memberPool = sync.Pool{New: func() any { return new([]byte) }}
+
+// encode makes the records of a visit: what came (a response, a revisit, or
 // metadata alone where the body is withheld), what was asked, and what else
 // is known (archive.md §1).
-func (o *Outcome) encode(w io.Writer, infoID string) error {
-	e := encoders.Get().(*warc.Encoder)
-	defer encoders.Put(e)
+func (o *Outcome) encode(dst []byte, infoID string) ([]byte, error) {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
 	id := warc.NewID()
 	o.Visit.Record = &storage.Record{ID: id}
-	if o.Visit.Kept == storage.KeptWithheld {
-		return o.encodeMetadata(e, w, infoID, id, "")
+	switch o.Visit.Kept {
+	case storage.KeptWithheld:
+		return o.appendMetadata(s, dst, infoID, id, ""), nil
+	case storage.KeptRevisit:
+		dst = o.appendRevisit(s, dst, infoID, id)
+	default:
+		var err error
+		if dst, err = o.appendResponse(s, dst, infoID, id); err != nil {
+			return dst, err
+		}
 	}
-	if err := o.encodeResponse(e, w, infoID, id); err != nil {
+	return o.appendRest(s, dst, infoID, id), nil
+}
+
+// appendRest makes the records beside that of the response.
+func (o *Outcome) appendRest(s *scratch, dst []byte, infoID, id string) []byte {
+	dst = o.appendRequest(s, dst, infoID, id)
+	return o.appendMetadata(s, dst, infoID, warc.NewID(), id)
+}
+
+// stream is encode for a large body: its record is written straight to the
+// segment.
+func (o *Outcome) stream(w io.Writer, infoID string) error {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	id := warc.NewID()
+	o.Visit.Record = &storage.Record{ID: id}
+	h := o.responseHeader(id, infoID)
+	wire, n := o.x.Wire()
+	h.Length = int64(len(o.x.Head)) + n
+	digest, _, err := warc.SumReader(bytes.NewReader(o.x.Head), wire)
+	if err != nil {
 		return err
 	}
-	if err := o.encodeRequest(e, w, infoID, id); err != nil {
+	h.BlockDigest = digest.String()
+	wire, _ = o.x.Wire()
+	if err := s.encoder.Stream(w, &h, bytes.NewReader(o.x.Head), wire); err != nil {
 		return err
 	}
-	return o.encodeMetadata(e, w, infoID, warc.NewID(), id)
+	_, err = w.Write(o.appendRest(s, nil, infoID, id))
+	return err
 }
 
 // header is what all records of the visit share.
@@ -51,75 +87,76 @@ func (o *Outcome) header(kind, id, infoID string) warc.Header {
 	return warc.Header{Type: kind, ID: id, Date: o.Visit.At, TargetURI: o.Visit.URL, WarcinfoID: infoID}
 }
 
-func (o *Outcome) encodeResponse(e *warc.Encoder, w io.Writer, infoID, id string) error {
-	x := o.x
+func (o *Outcome) responseHeader(id, infoID string) warc.Header {
 	h := o.header(warc.TypeResponse, id, infoID)
-	h.ContentType, h.IP = "application/http; msgtype=response", x.IP
-	h.Protocol, h.CipherSuite, h.PayloadDigest = protocol(x.Proto, x.TLSVersion), x.CipherSuite, o.Visit.Digest
-	if o.Visit.Kept == storage.KeptRevisit {
-		return o.encodeRevisit(e, w, h)
-	}
-	h.Truncated = o.Visit.Truncated
-	wire, n := x.Wire()
-	h.Length = int64(len(x.Head)) + n
-	digest, err := o.blockDigest()
-	if err != nil {
-		return err
-	}
-	h.BlockDigest = digest.String()
-	return e.Encode(w, &h, o.level(), bytes.NewReader(x.Head), wire)
+	h.ContentType, h.IP = "application/http; msgtype=response", o.x.IP
+	h.Protocol, h.CipherSuite = protocol(o.x.Proto, o.x.TLSVersion), o.x.CipherSuite
+	h.PayloadDigest, h.Truncated = o.Visit.Digest, o.Visit.Truncated
+	return h
 }
 
-func (o *Outcome) encodeRevisit(e *warc.Encoder, w io.Writer, h warc.Header) error {
-	h.Type, h.Profile = warc.TypeRevisit, warc.ProfileIdentical
+func (o *Outcome) appendResponse(s *scratch, dst []byte, infoID, id string) ([]byte, error) {
+	h := o.responseHeader(id, infoID)
+	wire, _ := o.x.Wire()
+	s.wire.Reset()
+	if _, err := s.wire.ReadFrom(wire); err != nil {
+		return dst, err
+	}
+	hash := warc.NewHash()
+	hash.Write(o.x.Head)
+	hash.Write(s.wire.Bytes())
+	h.BlockDigest = hash.Digest().String()
+	return s.encoder.Append(dst, &h, o.effort(), o.x.Head, s.wire.Bytes()), nil
+}
+
+func (o *Outcome) appendRevisit(s *scratch, dst []byte, infoID, id string) []byte {
+	h := o.responseHeader(id, infoID)
+	h.Type, h.Profile, h.Truncated = warc.TypeRevisit, warc.ProfileIdentical, ""
 	if o.x.Status == 304 {
 		h.Profile = warc.ProfileNotModified
 	}
 	h.RefersTo, h.RefersToURI, h.RefersToDate = o.original.Record.ID, o.original.URL, o.original.At
-	h.Length = int64(len(o.x.Head))
 	h.BlockDigest = warc.Sum(o.x.Head).String()
-	return e.Encode(w, &h, warc.LevelFast, bytes.NewReader(o.x.Head))
+	return s.encoder.Append(dst, &h, o.small(), o.x.Head)
 }
 
-// blockDigest is the digest of head and body as they came.
-func (o *Outcome) blockDigest() (warc.Digest, error) {
-	wire, _ := o.x.Wire()
-	d, _, err := warc.SumReader(bytes.NewReader(o.x.Head), wire)
-	return d, err
-}
-
-func (o *Outcome) encodeRequest(e *warc.Encoder, w io.Writer, infoID, responseID string) error {
+func (o *Outcome) appendRequest(s *scratch, dst []byte, infoID, responseID string) []byte {
 	h := o.header(warc.TypeRequest, warc.NewID(), infoID)
 	h.ContentType, h.IP, h.ConcurrentTo = "application/http; msgtype=request", o.x.IP, responseID
-	h.Length = int64(len(o.x.RequestBytes))
 	h.BlockDigest = warc.Sum(o.x.RequestBytes).String()
-	return e.Encode(w, &h, warc.LevelFast, bytes.NewReader(o.x.RequestBytes))
+	return s.encoder.Append(dst, &h, o.small(), o.x.RequestBytes)
 }
 
-func (o *Outcome) encodeMetadata(e *warc.Encoder, w io.Writer, infoID, id, responseID string) error {
+func (o *Outcome) appendMetadata(s *scratch, dst []byte, infoID, id, responseID string) []byte {
 	h := o.header(warc.TypeMetadata, id, infoID)
 	h.ContentType, h.ConcurrentTo = "application/warc-fields", responseID
-	fields := o.fields()
-	h.Length = int64(len(fields))
-	h.BlockDigest = warc.Sum([]byte(fields)).String()
-	return e.Encode(w, &h, warc.LevelFast, strings.NewReader(fields))
+	s.fields = o.appendFields(s.fields[:0])
+	h.BlockDigest = warc.Sum(s.fields).String()
+	return s.encoder.Append(dst, &h, o.small(), s.fields)
 }
 
-// fields is the block of the metadata record.
-func (o *Outcome) fields() string {
-	var b strings.Builder
+// appendFields makes the block of the metadata record.
+func (o *Outcome) appendFields(b []byte) []byte {
 	v := o.Visit
-	if o.via != "" {
-		fmt.Fprintf(&b, "via: %s\r\n", oneLine(o.via))
+	field := func(name, value string) {
+		b = append(b, name...)
+		b = append(b, ": "...)
+		b = append(b, oneLine(value)...)
+		b = append(b, "\r\n"...)
 	}
-	fmt.Fprintf(&b, "hopsFromSeed: %d\r\nfetchTimeMs: %d\r\n", o.entry.Depth, v.Took.Milliseconds())
+	if o.via != "" {
+		field("via", o.via)
+	}
+	field("hopsFromSeed", strconv.Itoa(o.entry.Depth))
+	field("fetchTimeMs", strconv.FormatInt(v.Took.Milliseconds(), 10))
 	if v.Robots != nil && v.Robots.Line > 0 {
-		fmt.Fprintf(&b, "robots: line %d of robots.txt %s: %s\r\n", v.Robots.Line, v.Robots.Version, oneLine(v.Robots.Rule))
+		field("robots", "line "+strconv.Itoa(v.Robots.Line)+" of robots.txt "+v.Robots.Version+": "+v.Robots.Rule)
 	}
 	if v.Kept == storage.KeptWithheld {
-		fmt.Fprintf(&b, "status: %d\r\nwithheld: the body, as the site asks: %s\r\n", v.Status, oneLine(withheldBy(v)))
+		field("status", strconv.Itoa(v.Status))
+		field("withheld", "the body, as the site asks: "+withheldBy(v))
 	}
-	return b.String()
+	return b
 }
 
 // withheldBy names the directive that forbids keeping.
@@ -137,17 +174,49 @@ func withheldBy(v *storage.Visit) string {
 
 // oneLine keeps text from the network from making fields of its own.
 func oneLine(s string) string {
+	if strings.IndexFunc(s, isControl) < 0 {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if isControl(r) {
 			return ' '
 		}
 		return r
 	}, s)
 }
 
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
 func protocol(http, tls string) string {
-	return strings.TrimSpace(strings.ToLower(http) + " " + tls)
+	if tls == "" {
+		return strings.ToLower(http)
+	}
+	return strings.ToLower(http) + " " + tls
 }
 
-// level of compression: what is compressed already is only wrapped.
-func (o *Outcome) level() int { return warc.LevelFast }
+// effort is how hard to compress the response: not at all what is compressed
+// already, and little while others wait for the processor.
+func (o *Outcome) effort() warc.Effort {
+	if o.x.Header.Get("Content-Encoding") != "" || isCompressed(o.Visit.ContentType) {
+		return warc.Stored
+	}
+	return o.small()
+}
+
+func (o *Outcome) small() warc.Effort {
+	if o.hurry {
+		return warc.Quick
+	}
+	return warc.Small
+}
+
+// isCompressed knows the types that do not get smaller.
+func isCompressed(contentType string) bool {
+	kind, _, _ := strings.Cut(contentType, ";")
+	switch kind {
+	case "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "application/zip", "application/gzip",
+		"application/java-archive", "font/woff", "font/woff2", "application/x-xz", "application/x-bzip2", "application/zstd":
+		return true
+	}
+	return strings.HasPrefix(kind, "video/") || strings.HasPrefix(kind, "audio/")
+}

@@ -53,7 +53,8 @@ type Decision struct {
 
 // Explain says why a URL was or was not fetched and kept. o is what the crawl
 // was last run with.
-func Explain(dir string, u weburl.URL, o Options) (*Explanation, error) {
+func Explain(dir string, u weburl.URL, o Options) (x *Explanation, err error) {
+	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,8 @@ type Row struct {
 }
 
 // List tells of every URL of a small archive, in the order of discovery.
-func List(dir string) ([]Row, error) {
+func List(dir string) (rows []Row, err error) {
+	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func List(dir string) ([]Row, error) {
 			return nil, err
 		}
 	}
-	rows := make([]Row, 0, len(found))
+	rows = make([]Row, 0, len(found))
 	for _, e := range found {
 		visits, err := a.VisitsOf(e.ID)
 		if err != nil {

@@ -29,8 +29,10 @@ type Outcome struct {
 	x        *fetch.Exchange
 	via      string         // the URL that led here
 	original *storage.Visit // who holds the payload of a revisit
-	infoID   string         // the warcinfo record that members name
-	members  []byte
+	members  []byte         // its records, ready to be written
+	released bool           // x gave its buffers back
+	buf      *[]byte        // where members lie, from memberPool
+	hurry    bool           // others wait for the processor
 }
 
 // Reasons of states, as status counts them.

@@ -104,7 +104,8 @@ func (c *Crawl) publish(s Status) {
 }
 
 // ReadStatus is the status of an archive, be it crawled right now or not.
-func ReadStatus(dir string) (Status, error) {
+func ReadStatus(dir string) (s Status, err error) {
+	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		if s, ok := published(dir); ok && isInUse(err) {

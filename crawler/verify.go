@@ -13,9 +13,10 @@ import (
 
 // Verify checks the archive in dir. It opens it as a crawl would, which cuts
 // off what was in flight; an archive that cannot be opened so is read as it is.
-func Verify(dir string) (*storage.Report, error) {
-	if !storage.Exists(dir) {
-		return nil, fmt.Errorf("%s: %w", dir, storage.ErrNone)
+func Verify(dir string) (r *storage.Report, err error) {
+	defer storage.Guard(&err)()
+	if err := storage.Look(dir); err != nil {
+		return nil, err
 	}
 	a, err := storage.Open(dir, storage.Options{})
 	var damage *storage.DamageError
@@ -26,7 +27,7 @@ func Verify(dir string) (*storage.Report, error) {
 		return nil, err
 	}
 	defer a.Close()
-	r, err := a.Verify(nil)
+	r, err = a.Verify(nil)
 	if err != nil {
 		return r, err
 	}
@@ -38,7 +39,8 @@ func Verify(dir string) (*storage.Report, error) {
 
 // Repair takes damaged records out of the archive and queues their URLs
 // again, so that resume fetches them. It says what it did.
-func Repair(dir string, logger *slog.Logger) ([]string, error) {
+func Repair(dir string, logger *slog.Logger) (done []string, err error) {
+	defer storage.Guard(&err)()
 	a, err := storage.OpenSalvage(dir, storage.Options{Logger: logger})
 	if err != nil {
 		return nil, err
@@ -56,7 +58,7 @@ func Repair(dir string, logger *slog.Logger) ([]string, error) {
 	if err != nil || len(damaged) == 0 {
 		return nil, err
 	}
-	done, err := a.Salvage(damaged, func(tx *bbolt.Tx) error {
+	done, err = a.Salvage(damaged, func(tx *bbolt.Tx) error {
 		for _, ref := range damaged {
 			if err := f.Requeue(tx, ref.URLID); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -70,12 +71,16 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	if j.robots == nil {
 		c.fetched <- d
 	}
+	// Reading and compressing are all processor: more at once than there are
+	// processors would only hold more buffers.
+	c.processor <- struct{}{}
 	o := c.outcome(j, x)
 	if j.robots != nil {
 		d.robots = o.robots
 		c.fetched <- d
 	}
 	c.prepare(o)
+	<-c.processor
 	c.outcomes <- o
 	c.landed()
 }
@@ -193,9 +198,34 @@ func (c *Crawl) prepare(o *Outcome) {
 	if infoID == "" {
 		return
 	}
-	members, err := o.encodeInto(nil, infoID)
-	if err == nil { // if not, the committer meets the error again
-		o.members, o.infoID = members, infoID
+	o.hurry = c.flying.Load() > hurryFrom
+	buf := memberPool.Get().(*[]byte)
+	members, err := o.encode((*buf)[:0], infoID)
+	*buf = members
+	if err != nil { // the committer meets it again
+		memberPool.Put(buf)
+		return
+	}
+	o.buf, o.members = buf, members
+	// All that a revisit needs, should the committer find that another visit
+	// brought the same payload; the rest makes room for the next body.
+	o.x.Head, o.x.RequestBytes = bytes.Clone(o.x.Head), bytes.Clone(o.x.RequestBytes)
+	o.x.Release()
+	o.released = true
+}
+
+// hurryFrom is how many visits must be on their way for compression to take
+// the quick road: then there is always another to be prepared.
+const hurryFrom = 3
+
+// release gives back what an outcome holds, once it is committed or dropped.
+func (o *Outcome) release() {
+	if o.x != nil && !o.released {
+		o.x.Release()
+	}
+	if o.buf != nil {
+		memberPool.Put(o.buf)
+		o.buf, o.members = nil, nil
 	}
 }
 

@@ -104,16 +104,23 @@ func Open(dir string, o Options) (*Archive, error) {
 // OpenRead opens the archive in dir for reading. Many may read at once, but
 // not while a crawl writes (ErrInUse).
 func OpenRead(dir string) (*Archive, error) {
-	if _, err := os.Stat(filepath.Join(dir, dbName)); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+	if err := Look(dir); err != nil {
+		return nil, err
 	}
 	return open(dir, Options{}, true)
 }
 
-// Exists says whether dir holds an archive.
-func Exists(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, dbName))
-	return err == nil
+// Look says what speaks against an archive being in dir: ErrNone, or that
+// its crawl.db is gone.
+func Look(dir string) error {
+	if err := neverLost(dir); err != nil {
+		return err
+	}
+	st, err := os.Stat(filepath.Join(dir, dbName))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
+		return fmt.Errorf("%s: %w", dir, ErrNone)
+	}
+	return err
 }
 
 func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
@@ -130,13 +137,18 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 		o.Fail = func(string) {}
 	}
 	path := filepath.Join(dir, dbName)
+	var db *bbolt.DB
 	defer func() {
-		// bbolt trusts its file; a damaged one may make it panic.
-		if p := recover(); p != nil {
-			a, err = nil, &DamageError{File: path, What: fmt.Sprint("damaged: ", p)}
+		if err != nil && db != nil {
+			a = nil
+			db.Close()
 		}
 	}()
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{
+	defer Guard(&err)()
+	if err := neverLost(dir); err != nil {
+		return nil, err
+	}
+	db, err = bbolt.Open(path, 0o644, &bbolt.Options{
 		Timeout:      200 * time.Millisecond,
 		FreelistType: bbolt.FreelistMapType,
 		ReadOnly:     readOnly,
@@ -146,11 +158,26 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 		return nil, openError(path, err)
 	}
 	a = &Archive{dir: dir, db: db, opts: o}
-	if err := a.prepare(readOnly); err != nil {
-		db.Close()
-		return nil, err
+	return a, a.prepare(readOnly)
+}
+
+// neverLost refuses to begin an archive anew where segments show that there
+// was one: opening would take all of them for what a kill left behind.
+func neverLost(dir string) error {
+	path := filepath.Join(dir, dbName)
+	st, err := os.Stat(path)
+	if err == nil && st.Size() > 0 {
+		return nil
 	}
-	return a, nil
+	segments, globErr := filepath.Glob(filepath.Join(dir, warcDir, "*.warc.gz"))
+	if globErr != nil || len(segments) == 0 {
+		return globErr
+	}
+	what := "empty"
+	if err != nil {
+		what = "missing"
+	}
+	return &DamageError{File: path, What: fmt.Sprintf("%s, but %d segments are there: put it back from a backup, or move them away", what, len(segments))}
 }
 
 func openError(path string, err error) error {
@@ -171,6 +198,9 @@ func openError(path string, err error) error {
 
 // prepare makes the buckets of a new archive and checks those of an old one.
 func (a *Archive) prepare(readOnly bool) error {
+	if err := a.db.View(a.whole); err != nil {
+		return err
+	}
 	if !readOnly {
 		if err := a.db.Update(a.create); err != nil {
 			return &DiskError{err}
@@ -179,9 +209,19 @@ func (a *Archive) prepare(readOnly bool) error {
 	return a.db.View(a.check)
 }
 
+// whole says whether the file holds every page that it should.
+func (a *Archive) whole(tx *bbolt.Tx) error {
+	path := filepath.Join(a.dir, dbName)
+	st, err := os.Stat(path)
+	if err == nil && st.Size() < tx.Size() {
+		err = &DamageError{File: path, What: fmt.Sprintf("cut off: %d bytes of %d", st.Size(), tx.Size())}
+	}
+	return err
+}
+
 func (a *Archive) create(tx *bbolt.Tx) error {
-	if m := tx.Bucket(bucketMeta); m != nil && m.Get(keySchema) != nil {
-		return nil
+	if first, _ := tx.Cursor().First(); first != nil {
+		return nil // made before, or not ours
 	}
 	for _, name := range [][]byte{bucketMeta, bucketSegments, bucketVisits, bucketDigests, bucketRobots, bucketBodies} {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {

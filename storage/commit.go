@@ -34,14 +34,14 @@ func (a *Archive) InfoID() string {
 // Original finds the visit that holds the payload with this digest, so that
 // it need not be kept twice. It may be asked from any goroutine; only an
 // answer given to the one that commits is final.
-func (a *Archive) Original(d warc.Digest) (*Visit, error) {
+func (a *Archive) Original(d warc.Digest) (v *Visit, err error) {
 	a.pend.mu.Lock()
-	v := a.pend.digests[d]
+	v = a.pend.digests[d]
 	a.pend.mu.Unlock()
 	if v != nil {
 		return v, nil
 	}
-	var err error
+	defer Guard(&err)()
 	_ = a.db.View(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketDigests).Get(d[:])
 		if len(b) != 10 {
@@ -214,7 +214,7 @@ func (a *Archive) put(tx *bbolt.Tx) error {
 		if s == nil {
 			continue
 		}
-		b, err := json.Marshal(segmentEntry{Size: s.size, InfoID: s.infoID})
+		b, err := segmentEntry{Size: s.size, InfoID: s.infoID}.encode(s.name)
 		if err != nil {
 			return err
 		}

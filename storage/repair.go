@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -18,8 +17,8 @@ import (
 // OpenSalvage opens a damaged archive for Salvage: segments are left as they
 // are found, and may be missing or too short.
 func OpenSalvage(dir string, o Options) (*Archive, error) {
-	if !Exists(dir) {
-		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+	if err := Look(dir); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(dir, warcDir), 0o755); err != nil {
 		return nil, err
@@ -95,7 +94,7 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 			}
 		}
 		for name, e := range renewed {
-			v, err := json.Marshal(e)
+			v, err := e.encode(name)
 			if err != nil {
 				return err
 			}
@@ -185,7 +184,8 @@ func (a *Archive) rewriteInfo(s *segment, name, id string) error {
 		"description: the intact records of a damaged segment\r\n"
 	h := &warc.Header{Type: warc.TypeInfo, ID: id, Date: time.Now(), Filename: name, ContentType: "application/warc-fields",
 		Length: int64(len(block)), BlockDigest: warc.Sum([]byte(block)).String()}
-	return warc.NewEncoder().Encode(s, h, warc.LevelDefault, strings.NewReader(block))
+	_, err := s.Write(warc.NewEncoder().Append(nil, h, warc.Small, []byte(block)))
+	return err
 }
 
 // repairedName is the name of a segment's successor: "-r1" before the

@@ -2,8 +2,11 @@ package storage
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +21,34 @@ import (
 type segmentEntry struct {
 	Size   int64  `json:"size"` // committed octets
 	InfoID string `json:"info_id"`
+	// Check guards what Open cuts segments by: a size that was overwritten
+	// must not cost what is kept.
+	Check uint32 `json:"check"`
+}
+
+// check is the sum of an entry and its name.
+func (e segmentEntry) check(name string) uint32 {
+	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%s %d %s", name, e.Size, e.InfoID))
+}
+
+// encode writes the entry as crawl.db has it.
+func (e segmentEntry) encode(name string) ([]byte, error) {
+	e.Check = e.check(name)
+	return json.Marshal(e)
+}
+
+// eachSegment calls visit for every segment, by name.
+func (a *Archive) eachSegment(visit func(name string, e segmentEntry)) error {
+	return a.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
+			var e segmentEntry
+			if err := json.Unmarshal(v, &e); err != nil || e.Check != e.check(string(k)) {
+				return &DamageError{File: filepath.Join(a.dir, dbName), What: "a segment's entry does not read back"}
+			}
+			visit(string(k), e)
+			return nil
+		})
+	})
 }
 
 // segment is the WARC file that is written.
@@ -33,20 +64,16 @@ type segment struct {
 // recover makes the segments what crawl.db says they are: longer ones are
 // cut, unknown ones, begun and never committed, removed. A shorter one is
 // damage, which verify tells more about.
-func (a *Archive) recover() error {
+func (a *Archive) recover() (err error) {
+	defer Guard(&err)()
 	known := map[string]segmentEntry{}
 	last := ""
-	err := a.db.View(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
-			var e segmentEntry
-			if err := json.Unmarshal(v, &e); err != nil {
-				return &DamageError{File: filepath.Join(a.dir, dbName), What: "a segment's entry does not read back"}
-			}
-			known[string(k)], last = e, string(k)
-			return nil
-		})
-	})
+	err = a.eachSegment(func(name string, e segmentEntry) { known[name], last = e, name })
 	if err != nil {
+		return err
+	}
+	// Nothing is cut or removed before all that was committed is seen to be there.
+	if err := a.present(known); err != nil {
 		return err
 	}
 	files, err := filepath.Glob(filepath.Join(a.dir, warcDir, "*.warc.gz"))
@@ -56,11 +83,6 @@ func (a *Archive) recover() error {
 	for _, path := range files {
 		if err := a.trim(path, known); err != nil {
 			return err
-		}
-	}
-	for name := range known {
-		if _, err := os.Stat(filepath.Join(a.dir, warcDir, name)); err != nil {
-			return &DamageError{File: filepath.Join(warcDir, name), What: "missing"}
 		}
 	}
 	if last == "" || known[last].Size >= a.opts.SegmentSize {
@@ -79,20 +101,36 @@ func (a *Archive) trim(path string, known map[string]segmentEntry) error {
 		return os.Remove(path)
 	}
 	st, err := os.Stat(path)
-	if err != nil {
+	if err != nil || st.Size() == e.Size {
 		return err
 	}
-	switch {
-	case st.Size() < e.Size:
-		return &DamageError{File: filepath.Join(warcDir, name), What: fmt.Sprintf("%d bytes, %d were committed", st.Size(), e.Size)}
-	case st.Size() > e.Size:
-		a.opts.Logger.Info("cut what was in flight", "segment", name, "bytes", st.Size()-e.Size)
-		if err := os.Truncate(path, e.Size); err != nil {
-			return err
-		}
-		return syncFile(path)
+	a.opts.Logger.Info("cut what was in flight", "segment", name, "bytes", st.Size()-e.Size)
+	if err := os.Truncate(path, e.Size); err != nil {
+		return err
 	}
-	return nil
+	return syncFile(path)
+}
+
+// present says whether all committed octets are there.
+func (a *Archive) present(known map[string]segmentEntry) error {
+	for name, e := range known {
+		file := filepath.Join(warcDir, name)
+		st, err := os.Stat(filepath.Join(a.dir, file))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return &DamageError{File: file, What: "missing"}
+		case err != nil:
+			return err
+		case st.Size() < e.Size:
+			return &DamageError{File: file, What: fmt.Sprintf("%d bytes, %d were committed", st.Size(), e.Size)}
+		}
+	}
+	return a.db.View(func(tx *bbolt.Tx) error {
+		if k, _ := tx.Bucket(bucketDigests).Cursor().First(); k != nil && len(known) == 0 {
+			return &DamageError{File: filepath.Join(a.dir, dbName), What: "it knows payloads, but no segment"}
+		}
+		return nil
+	})
 }
 
 func syncFile(path string) error {
@@ -149,7 +187,7 @@ func (a *Archive) begin(now time.Time) error {
 	}
 	h, block := a.infoRecord(name, now)
 	s := &segment{name: name, infoID: h.ID, file: f}
-	if err := warc.NewEncoder().Encode(s, h, warc.LevelDefault, strings.NewReader(block)); err != nil {
+	if _, err := s.Write(warc.NewEncoder().Append(nil, h, warc.Small, []byte(block))); err != nil {
 		f.Close()
 		return &DiskError{err}
 	}

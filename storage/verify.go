@@ -2,9 +2,9 @@ package storage
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -51,8 +51,9 @@ type extent struct {
 // Verify holds index, records and digests against each other: every visit's
 // records are where crawl.db says, say what it says, have the digests they
 // claim, and nothing lies between them. progress is told the octets read.
-func (a *Archive) Verify(progress func(octets int64)) (*Report, error) {
-	r := &Report{}
+func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
+	defer Guard(&err)()
+	r = &Report{}
 	if err := a.verifyDB(r); err != nil {
 		return r, err
 	}
@@ -80,14 +81,27 @@ func (a *Archive) Verify(progress func(octets int64)) (*Report, error) {
 }
 
 func (a *Archive) verifyDB(r *Report) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &DamageError{File: filepath.Join(a.dir, dbName), What: fmt.Sprint("damaged: ", p)}
-		}
-	}()
+	defer Guard(&err)()
 	return a.db.View(func(tx *bbolt.Tx) error {
+		// Check reads in a goroutine of its own, which Guard does not reach.
+		if err := tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return walk(b) }); err != nil {
+			return err
+		}
 		for e := range tx.Check() {
 			r.add(Problem{File: dbName, Offset: -1, What: e.Error()})
+		}
+		return nil
+	})
+}
+
+// walk reads every key and value.
+func walk(b *bbolt.Bucket) error {
+	h := crc32.NewIEEE()
+	return b.ForEach(func(k, v []byte) error {
+		h.Write(k)
+		h.Write(v)
+		if v == nil {
+			return walk(b.Bucket(k))
 		}
 		return nil
 	})
@@ -96,16 +110,7 @@ func (a *Archive) verifyDB(r *Report) (err error) {
 // layout lists segments, and in each the extents of visits by offset.
 func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]extent, error) {
 	segments, extents := map[string]segmentEntry{}, map[string][]extent{}
-	err := a.db.View(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
-			var e segmentEntry
-			if err := json.Unmarshal(v, &e); err != nil {
-				return &DamageError{File: dbName, What: "a segment's entry does not read back"}
-			}
-			segments[string(k)] = e
-			return nil
-		})
-	})
+	err := a.eachSegment(func(name string, e segmentEntry) { segments[name] = e })
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,6 +4,7 @@
 package warc
 
 import (
+	"bytes"
 	"encoding/hex"
 	"io"
 	"math/rand/v2"
@@ -143,32 +144,66 @@ func NewID() string {
 // Encoder turns records into gzip members. It is reused from record to
 // record and belongs to one goroutine at a time.
 type Encoder struct {
-	z     *gzip.Writer
-	level int
-	head  []byte
+	z    *gzip.Writer
+	d    *deflater
+	head []byte
+	src  []byte // the record in memory, before it is compressed
+	out  bytes.Buffer
 }
 
-// Levels of compression, from quick to small; they are those of gzip.
+// Effort is how much is done to make a record small.
+type Effort int
+
+// Efforts.
 const (
-	LevelFast    = 1
-	LevelDefault = 6
+	Small  Effort = iota // as gzip -6; for crawls that wait for the site anyway
+	Quick                // about the size of gzip -1, in less time
+	Stored               // not compressed: what is compressed already
 )
 
 // NewEncoder makes an encoder.
-func NewEncoder() *Encoder { return &Encoder{level: -100} }
+func NewEncoder() *Encoder { return &Encoder{} }
 
-// Encode writes one record as one gzip member: fields, block, and the two
-// line ends that close a record. block must give exactly h.Length octets.
-func (e *Encoder) Encode(w io.Writer, h *Header, level int, block ...io.Reader) error {
-	if e.level != level {
-		z, err := gzip.NewWriterLevel(w, level)
-		if err != nil {
-			return err
+// Append appends one record as one gzip member to dst: fields, block, and
+// the two line ends that close a record. h.Length is set to the block's.
+func (e *Encoder) Append(dst []byte, h *Header, effort Effort, block ...[]byte) []byte {
+	h.Length = 0
+	for _, b := range block {
+		h.Length += int64(len(b))
+	}
+	e.src = h.append(e.src[:0])
+	for _, b := range block {
+		e.src = append(e.src, b...)
+	}
+	e.src = append(e.src, "\r\n\r\n"...)
+	switch effort {
+	case Stored:
+		return appendStored(dst, e.src)
+	case Quick:
+		if e.d == nil {
+			e.d = &deflater{}
 		}
-		e.z, e.level = z, level
+		return e.d.appendMember(dst, e.src)
+	}
+	e.out.Reset()
+	e.gzip(&e.out)
+	_, _ = e.z.Write(e.src) // a bytes.Buffer does not fail
+	_ = e.z.Close()
+	return append(dst, e.out.Bytes()...)
+}
+
+func (e *Encoder) gzip(w io.Writer) {
+	if e.z == nil {
+		e.z = gzip.NewWriter(w)
 	} else {
 		e.z.Reset(w)
 	}
+}
+
+// Stream writes one record as one gzip member to w, for blocks too large for
+// memory. block must give exactly h.Length octets.
+func (e *Encoder) Stream(w io.Writer, h *Header, block ...io.Reader) error {
+	e.gzip(w)
 	e.head = h.append(e.head[:0])
 	if _, err := e.z.Write(e.head); err != nil {
 		return err
