@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -19,12 +20,15 @@ var discard = log.New(io.Discard, "", 0)
 // httpProxy forwards everything to one origin, and notes what it was asked.
 type httpProxy struct {
 	to    string
+	mu    sync.Mutex
 	asked []string
 }
 
 func (p *httpProxy) answer(t *testing.T) *rawServer {
 	return serve(t, func(c net.Conn, request string) bool {
+		p.mu.Lock()
 		p.asked = append(p.asked, request)
+		p.mu.Unlock()
 		if !strings.Contains(request, "Proxy-Authorization: Basic "+base64.StdEncoding.EncodeToString([]byte("user:secret"))) {
 			io.WriteString(c, "HTTP/1.1 407 Who?\r\nContent-Length: 0\r\n\r\n")
 			return true
@@ -43,6 +47,13 @@ func (p *httpProxy) answer(t *testing.T) *rawServer {
 		io.Copy(c, o)
 		return false
 	})
+}
+
+// first is the first request it got.
+func (p *httpProxy) first() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked[0]
 }
 
 func proxied(t *testing.T, raw string, o Options) *Client {
@@ -66,10 +77,10 @@ func TestPlainThroughHTTPProxy(t *testing.T) {
 	if x.Err != nil || x.Status != 200 || x.IP.IsValid() {
 		t.Fatal(x.Err, x.Status, x.IP)
 	}
-	if !strings.HasPrefix(p.asked[0], "GET http://site.example:81/a?b HTTP/1.1\r\nHost: site.example:81\r\n") {
-		t.Errorf("asked %q", p.asked[0])
+	if !strings.HasPrefix(p.first(), "GET http://site.example:81/a?b HTTP/1.1\r\nHost: site.example:81\r\n") {
+		t.Errorf("asked %q", p.first())
 	}
-	want := strings.Replace(p.asked[0], "Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\n", "", 1)
+	want := strings.Replace(p.first(), "Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\n", "", 1)
 	if string(x.RequestBytes) != want {
 		t.Errorf("kept %q, want %q", x.RequestBytes, want)
 	}
@@ -87,8 +98,8 @@ func TestTLSThroughHTTPProxy(t *testing.T) {
 	if x.Err != nil || x.TLSVersion != "tls/1.3" || string(x.RequestBytes[:len("GET /a ")]) != "GET /a " {
 		t.Error(x.Err)
 	}
-	if !strings.HasPrefix(p.asked[0], "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n") {
-		t.Errorf("asked %q", p.asked[0])
+	if !strings.HasPrefix(p.first(), "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n") {
+		t.Errorf("asked %q", p.first())
 	}
 	x = do(t, proxied(t, "http://"+addr, Options{RootCAs: roots}), "https://example.com/a")
 	if kindOf(x.Err) != KindProxy || !strings.Contains(x.Err.Error(), "407") {

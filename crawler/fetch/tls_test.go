@@ -26,35 +26,33 @@ func secureServer(t *testing.T, h http.HandlerFunc, conf *tls.Config) (*httptest
 }
 
 func TestTLS(t *testing.T) {
-	proto := ""
 	s, roots := secureServer(t, func(w http.ResponseWriter, r *http.Request) {
-		proto = r.Proto + " " + r.TLS.NegotiatedProtocol + " " + r.TLS.ServerName
-		io.WriteString(w, "hello")
+		io.WriteString(w, r.Proto+" "+r.TLS.NegotiatedProtocol+" "+r.TLS.ServerName)
 	}, nil)
 	c := local(t, Options{RootCAs: roots})
-	for i := range 2 {
+	for range 2 {
 		x := do(t, c, s.URL+"/")
 		if x.Err != nil {
 			t.Fatal(x.Err)
 		}
 		r, n := x.Payload()
-		if got := all(t, r, n); got != "hello" || x.TLSVersion != "tls/1.3" || !strings.HasPrefix(x.CipherSuite, "TLS_") || proto != "HTTP/1.1 http/1.1 " {
-			t.Errorf("%q, %q, %q, %q", got, x.TLSVersion, x.CipherSuite, proto)
-		}
-		if i == 1 && x.FirstByte > time.Second {
-			t.Error("slow")
+		if got := all(t, r, n); got != "HTTP/1.1 http/1.1 " || x.TLSVersion != "tls/1.3" || !strings.HasPrefix(x.CipherSuite, "TLS_") {
+			t.Errorf("%q, %q, %q", got, x.TLSVersion, x.CipherSuite)
 		}
 	}
 }
 
 func TestTLSConnectionsAreKept(t *testing.T) {
-	conns := map[string]bool{}
-	s, roots := secureServer(t, func(w http.ResponseWriter, r *http.Request) { conns[r.RemoteAddr] = true }, nil)
+	s, roots := secureServer(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.RemoteAddr) }, nil)
 	c := local(t, Options{RootCAs: roots})
+	conns := map[string]bool{}
 	for range 5 {
-		if x := do(t, c, s.URL+"/"); x.Err != nil {
+		x := do(t, c, s.URL+"/")
+		if x.Err != nil {
 			t.Fatal(x.Err)
 		}
+		r, n := x.Payload()
+		conns[all(t, r, n)] = true
 	}
 	if len(conns) != 1 {
 		t.Errorf("%d connections", len(conns))
