@@ -12,6 +12,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/warc"
 )
 
 // state is what became of a URL.
@@ -32,12 +33,15 @@ type entry struct {
 	state state
 	cut   bool   // the body is not complete
 	page  bool   // HTML
+	asIs  bool   // not to be translated
 	why   string // for all but kept: the reason
 	typ   string
 	to    weburl.URL // moved: where to
 	part  string     // moved: the fragment of the Location
 	final int32      // moved: the entry at the end of the chain, or -1
 	file  string     // "" if it has none
+	same  bool       // kept: the file is that of another URL with the same payload
+	sum   warc.Digest
 }
 
 // site is the sorted list of entries, and how to find one.
@@ -124,6 +128,8 @@ func describe(v *storage.Visit, u weburl.URL, now time.Time) entry {
 		e.why = "no body is kept"
 	default:
 		e.state, e.typ = kept, declared(v.ContentType)
+		e.asIs = !permit.Translate
+		e.sum, _ = warc.ParseDigest(v.Digest)
 		// A title or links are found in what is HTML by its content too.
 		e.page = e.typ == typeHTML && (v.Title != "" || v.Links > 0)
 	}

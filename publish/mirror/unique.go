@@ -2,6 +2,8 @@ package mirror
 
 import (
 	"strings"
+
+	"curtsy/storage/warc"
 )
 
 // nameAll gives every entry that needs one its file. Two never get names that
@@ -9,7 +11,7 @@ import (
 // It goes by the order of the URLs, files of pages before those of redirects,
 // so that the same archive gives the same names.
 func (s *site) nameAll() {
-	s.name = namer{used: map[string]bool{}, dirs: map[string]bool{}}
+	s.name = namer{used: map[string]bool{}, dirs: map[string]bool{}, first: map[string]int{}}
 	n := &s.name
 	for i := range s.list {
 		e := &s.list[i]
@@ -33,15 +35,18 @@ func (s *site) nameAll() {
 				e.file = "" // http to https, say: the name is the page's own
 				continue
 			}
-			e.file = n.take(e)
+			if pass == moved || !n.share(s, i) {
+				e.file = n.take(e)
+			}
 		}
 	}
 }
 
 // namer knows the names that are taken.
 type namer struct {
-	used map[string]bool // folded
-	dirs map[string]bool // folded
+	used  map[string]bool // folded
+	dirs  map[string]bool // folded
+	first map[string]int  // who asked first for a name, as it is
 }
 
 func (n *namer) addDirs(file string) {
@@ -54,6 +59,24 @@ func (n *namer) addDirs(file string) {
 			n.dirs[d] = true
 		}
 	}
+}
+
+// share gives an entry the file of an earlier one that asked for the same name
+// and has the same payload, as / and /index.html most often have, or a page
+// under http and https.
+func (n *namer) share(s *site, i int) bool {
+	e := &s.list[i]
+	j, ok := n.first[e.file]
+	if !ok {
+		n.first[e.file] = i
+		return false
+	}
+	o := &s.list[j]
+	e.same = o.state == kept && o.typ == e.typ && o.sum == e.sum && e.sum != warc.Digest{} && o.cut == e.cut && o.asIs == e.asIs
+	if e.same {
+		e.file = o.file
+	}
+	return e.same
 }
 
 // free says whether nothing has a name.

@@ -65,7 +65,7 @@ func (w *writer) progress() {
 // write writes one entry's file.
 func (w *writer) write(e *entry) error {
 	switch {
-	case e.file == "":
+	case e.file == "" || e.same:
 		return nil
 	case e.state == moved:
 		to := &w.s.list[e.final]
