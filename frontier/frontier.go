@@ -108,6 +108,7 @@ type Frontier struct {
 	order    []queueKey        // keys of staged, in order of first use
 	inFlight map[uint64]*Entry // handed out and not yet committed as done
 	opened   uint64            // ids below it were there when the archive was opened
+	putOff   map[uint64]bool   // retries behind the mark of their queue when the archive was opened
 	done     []finished
 	later    []later
 	settled  []uint64 // in flight until Publish
@@ -165,6 +166,7 @@ func Open(db *bbolt.DB, key [16]byte) (*Frontier, error) {
 		retries:  map[uint32]int{},
 		staged:   map[queueKey][]Link{},
 		inFlight: map[uint64]*Entry{},
+		putOff:   map[uint64]bool{},
 		nextID:   1,
 		tallied:  map[uint64]int{},
 		passed:   map[string]int{},

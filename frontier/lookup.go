@@ -40,10 +40,10 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 	if err := top.Bucket(bucketTally).ForEach(f.loadTally); err != nil {
 		return err
 	}
-	if err := top.Bucket(bucketRetries).ForEach(f.loadRetry); err != nil {
+	if err := top.Bucket(bucketQueues).ForEach(f.loadQueue); err != nil {
 		return err
 	}
-	return top.Bucket(bucketQueues).ForEach(f.loadQueue)
+	return top.Bucket(bucketRetries).ForEach(f.loadRetry)
 }
 
 func (f *Frontier) loadSeen(_, v []byte) error {
@@ -68,6 +68,9 @@ func (f *Frontier) loadRetry(k, v []byte) error {
 		return errCorrupt
 	}
 	f.retries[binary.BigEndian.Uint32(k)]++
+	if e := retryEntry(k, v); e.ID >= f.markOf(e.at) {
+		f.putOff[e.ID] = true
+	}
 	return nil
 }
 

@@ -1,0 +1,50 @@
+package frontier
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// With several in flight, one may be put off while an older one is still
+// being fetched. A kill then must not make it come twice.
+func TestARetryBehindOneInFlightComesOnceAfterARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	db := openDB(t, path)
+	f := open(t, db)
+	for _, p := range []string{"/a", "/b", "/c"} {
+		f.Add(link(p, Page))
+	}
+	flush(t, f)
+	now := time.Now()
+	next(t, f, now) // /a stays in flight
+	b := next(t, f, now)
+	b.Attempts++
+	f.Retry(b, now.Add(time.Minute))
+	flush(t, f)
+	db.Close()
+
+	f = open(t, openDB(t, path))
+	var got []string
+	for now = now.Add(time.Hour); ; {
+		e := next(t, f, now)
+		if e == nil {
+			break
+		}
+		if e.URL.Path() == "/b" && e.Attempts != 1 {
+			t.Errorf("/b comes with %d attempts, want 1", e.Attempts)
+		}
+		got = append(got, e.URL.Path())
+		f.Finish(e, StateFetched, "")
+		flush(t, f)
+	}
+	if len(got) != 3 {
+		t.Errorf("after the restart came %q, want each once", got)
+	}
+	if c := f.Counts(); c.Fetched != 3 || c.Queued() != 0 {
+		t.Errorf("counts %+v, want 3 fetched, none queued", c)
+	}
+	if len(f.Origins()) != 0 {
+		t.Errorf("%v still have entries", f.Origins())
+	}
+}
