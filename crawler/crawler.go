@@ -39,6 +39,10 @@ type Crawl struct {
 	ending *Result
 	rate   meter
 
+	// How the last run ended.
+	killed    bool // without a word
+	askRobots bool // refused: robots.txt may be another now
+
 	// Between the goroutines.
 	fetched   chan *download
 	processor chan struct{} // holds a token for each visit being read or compressed
@@ -105,8 +109,10 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	}
 	c.scope.Store(&scope)
 	c.client = fetch.New(o.Fetch)
+	c.killed = known && c.state.Ended == ""
+	c.askRobots = c.state.AskRobots
 	c.state.Settings = o.Settings
-	c.state.Ended = ""
+	c.state.Ended, c.state.Ending, c.state.AskRobots = "", "", false
 	if known {
 		return c, c.reconsider()
 	}
@@ -244,7 +250,11 @@ func (c *Crawl) finish(r Result) (Result, error) {
 	c.state.Elapsed += time.Since(c.began)
 	c.began = time.Now()
 	c.state.Finished = r.Ending == Done
-	c.state.Ended = r.Why
+	c.state.AskRobots = r.Ending == Refused
+	c.state.Ending, c.state.Ended = r.Ending.String(), r.Why
+	for name, p := range c.paces {
+		c.putPace(name, p.Snapshot())
+	}
 	c.err = nil
 	c.mu.Unlock()
 	if err := c.commitFrontier(); err != nil && r.Ending != DiskFull {

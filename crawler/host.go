@@ -26,7 +26,7 @@ type host struct {
 	judged *storage.Decision
 	by     *rules.Robots // the rules that judged next
 	ended  time.Time     // of the last download
-	listed bool          // the sitemaps of robots.txt are in the frontier
+	gone   bool          // given up, and with it what is queued for it
 }
 
 // robotsState is the fetching of a robots.txt.
@@ -63,6 +63,7 @@ func (c *Crawl) host(origin string) (*host, error) {
 	h := &host{origin: origin, pace: c.paces[u.Host()]}
 	if h.pace == nil {
 		h.pace = politeness.NewHost(c.opts.Pace)
+		c.restore(u.Host(), h.pace)
 		c.paces[u.Host()] = h.pace
 	}
 	if err := c.recall(h, u); err != nil {
@@ -92,7 +93,9 @@ func (c *Crawl) recall(h *host, u weburl.URL) error {
 	if err != nil {
 		return err
 	}
-	h.robots.visits = len(visits)
+	if n := len(visits); n > 0 {
+		h.robots.visits = visits[n-1].N
+	}
 	history, err := c.archive.Robots(h.origin)
 	if err != nil {
 		return err
@@ -110,6 +113,9 @@ func (c *Crawl) recall(h *host, u weburl.URL) error {
 		return err
 	}
 	h.robots.good, h.robots.due = h.from.At, h.from.Expires
+	if c.askRobots {
+		h.robots.due = time.Now()
+	}
 	c.enforce(h, readRules(h.from, body, c.opts.Rules), h.from)
 	return nil
 }
@@ -261,7 +267,7 @@ func (c *Crawl) robotsAge(h http.Header) time.Duration {
 }
 
 // robotsHad takes in the answer (the loop's side). refused is not empty when
-// the crawl cannot go on without these rules.
+// the rules cannot be had, and none are in force.
 func (c *Crawl) robotsHad(r *robotsFetch, now time.Time) (refused string) {
 	h := r.host
 	s := &h.robots
@@ -294,7 +300,7 @@ func (c *Crawl) robotsFailed(h *host, why string, now time.Time) (refused string
 	s.due = now.Add(min(c.opts.RetryBase<<min(s.tries-1, 10), time.Hour))
 	c.opts.Logger.Warn("robots.txt cannot be had", "origin", h.origin, "why", why, "again", s.due.Sub(now))
 	if h.rules != nil {
-		if now.Sub(s.good) > maxRobotsGone {
+		if !s.good.IsZero() && now.Sub(s.good) > maxRobotsGone {
 			c.enforce(h, rules.AllowAll("robots.txt was unavailable for 30 days"), h.from)
 		}
 		return ""
@@ -303,4 +309,51 @@ func (c *Crawl) robotsFailed(h *host, why string, now time.Time) (refused string
 		return ""
 	}
 	return fmt.Sprintf("%s/robots.txt: %s (tried %d times)", h.origin, why, s.tries)
+}
+
+// withoutRules ends what cannot be crawled since robots.txt cannot be had:
+// the crawl, if it is of the site, else what is queued for that host.
+func (c *Crawl) withoutRules(h *host, why string) {
+	if c.ours(h) {
+		c.end(Refused, why)
+		return
+	}
+	c.enforce(h, rules.DenyAll("cannot be had: "+why), h.from)
+}
+
+// gaveUp ends what cannot be crawled since a host fails again and again.
+func (c *Crawl) gaveUp(h *host, why string) {
+	if c.ours(h) {
+		c.end(Stopped, why)
+		return
+	}
+	h.gone = true
+	c.enforce(h, rules.DenyAll(h.origin+" is given up: "+why), h.from)
+}
+
+// ours says whether an origin is part of the site, not one that helps out
+// with a sitemap or with requisites.
+func (c *Crawl) ours(h *host) bool { return c.scope.Load().Holds(robotsURL(h.origin)) }
+
+// original is the response that the last copy of a robots.txt came in; nil
+// if it is not held.
+func (c *Crawl) original(e *frontier.Entry) *storage.Visit {
+	visits, err := c.archive.VisitsOf(e.ID)
+	if err != nil {
+		return nil
+	}
+	for i := len(visits) - 1; i >= 0; i-- {
+		v := visits[i]
+		if v.Status != 200 {
+			continue
+		}
+		if v.Refers != nil {
+			v, err = c.archive.Visit(*v.Refers)
+		}
+		if err != nil || v == nil || v.Kept != storage.KeptResponse {
+			return nil
+		}
+		return v
+	}
+	return nil
 }

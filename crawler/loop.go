@@ -30,6 +30,7 @@ func (w *waiting) soon(until time.Time, why string) {
 func (c *Crawl) loop(ctx, stop context.Context) Result {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	c.report("running")
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -147,7 +148,7 @@ func (c *Crawl) startAt(ctx context.Context, h *host, now time.Time) bool {
 	if h.robots.busy && h.rules == nil {
 		return false
 	}
-	if h.needsRobots(now) && (h.rules == nil || h.next != nil || c.hasWork(h)) {
+	if !h.gone && h.needsRobots(now) && (h.rules == nil || h.next != nil || c.hasWork(h)) {
 		return c.launch(ctx, h, c.robotsVisit(h), now)
 	}
 	if h.rules == nil {
@@ -189,7 +190,8 @@ func (c *Crawl) ready(h *host, now time.Time) bool {
 		return true
 	}
 	if gave, why := h.pace.GaveUp(); gave && c.hasWork(h) {
-		c.end(Stopped, why)
+		c.gaveUp(h, why)
+		return h.gone
 	} else if !w.Busy && c.hasWork(h) {
 		c.wait.soon(w.At, w.Why)
 	}
@@ -231,8 +233,10 @@ func (c *Crawl) deny(h *host) {
 	if h.judged.Version != "" {
 		why += " (version " + h.judged.Version + ")"
 	}
-	if e.How == "seed" && e.Depth == 0 && e.Via == 0 {
+	if e.How == "seed" {
+		// It stays queued: the owner may let us in some day.
 		c.end(Refused, fmt.Sprintf("%s is denied by %s/%s", e.URL, h.origin, why))
+		return
 	}
 	c.open.Add(1)
 	c.outcomes <- &Outcome{entry: e, State: frontier.StateDisregarded, Reason: why}
@@ -244,6 +248,9 @@ func (c *Crawl) robotsVisit(h *host) *job {
 	j := &job{entry: s.entry, url: s.url, n: s.visits + 1, refetch: s.done, host: h,
 		robots: &robotsJob{host: h, hops: s.hops, had: h.from}}
 	if h.rules != nil && s.hops == 0 && h.from.Digest != "" && (h.from.ETag != "" || h.from.LastMod != "") {
+		j.robots.original = c.original(s.entry)
+	}
+	if j.robots.original != nil {
 		j.conditional = true
 		j.header = http.Header{}
 		if h.from.ETag != "" {
@@ -260,8 +267,8 @@ func (c *Crawl) robotsVisit(h *host) *job {
 func (c *Crawl) launch(ctx context.Context, h *host, j *job, now time.Time) bool {
 	if w := h.pace.Next(now); w.At.After(now) {
 		if gave, why := h.pace.GaveUp(); gave {
-			c.end(Stopped, why)
-			return false
+			c.gaveUp(h, why)
+			return h.gone
 		}
 		if !w.Busy {
 			c.wait.soon(w.At, w.Why)
@@ -303,6 +310,7 @@ func (c *Crawl) ended(d *download) {
 	h := d.job.host
 	h.ended = d.end
 	h.pace.Done(d.end, d.result)
+	c.remember(robotsURL(h.origin).Host(), h.pace)
 	c.rate.add(d.end)
 	if d.local != nil {
 		c.end(Stopped, d.local.Error())
@@ -312,9 +320,7 @@ func (c *Crawl) ended(d *download) {
 		return
 	}
 	if refused := c.robotsHad(d.robots, time.Now()); refused != "" {
-		if len(c.hosts) == 1 || h.origin == c.opts.Seed.Origin() {
-			c.end(Refused, refused)
-		}
+		c.withoutRules(h, refused)
 	}
 }
 

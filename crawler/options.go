@@ -70,7 +70,8 @@ type State struct {
 	Updated  time.Time     `json:"updated"`
 	Elapsed  time.Duration `json:"elapsed"` // of all runs
 	Finished bool          `json:"finished"`
-	Ended    string        `json:"ended"` // how the last run ended; "" while it runs or was killed
+	Ending   string        `json:"ending,omitempty"` // how the last run ended; "" while it runs or was killed
+	Ended    string        `json:"ended"`            // why
 	Pages    int           `json:"pages"`
 	Visits   int           `json:"visits"`
 	Bytes    int64         `json:"bytes"` // octets of payloads fetched
@@ -78,6 +79,9 @@ type State struct {
 	Withheld int           `json:"withheld"`
 	Revisits int           `json:"revisits"`
 	Settings any           `json:"settings,omitempty"`
+	// AskRobots makes the next run ask for every robots.txt first.
+	AskRobots bool                           `json:"ask_robots,omitempty"`
+	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"` // by host
 }
 
 // Ending is how a run ended.

@@ -8,6 +8,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
 	"curtsy/storage"
 	"curtsy/storage/warc"
 )
@@ -52,7 +53,9 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 		return o
 	case x.Status >= 300 && x.Status < 400 && x.Status != 304:
 		o.State = frontier.StateFetched
-		o.redirect(c, j, x)
+		o.redirect(c, j, x, doc)
+	case x.Status == 304 && j.conditional:
+		o.State = frontier.StateFetched
 	case x.Status >= 200 && x.Status < 300:
 		o.State = frontier.StateFetched
 	default:
@@ -65,6 +68,9 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 	}
 	o.describe(doc)
 	o.keep(doc)
+	if x.Status == 304 && j.conditional {
+		o.repeat(j.robots.original)
+	}
 	if o.State == frontier.StateFetched && x.Status < 300 {
 		o.follow(c, j, doc)
 	}
@@ -119,12 +125,20 @@ func (o *Outcome) keep(doc *htmlmeta.Document) {
 	o.Visit.Kept = storage.KeptResponse
 	if !doc.Directives.Archive {
 		o.Visit.Kept = storage.KeptWithheld
-		o.Visit.Digest = ""
+		o.Visit.Digest, o.Visit.Title = "", "" // the title is of the body
+	}
+}
+
+// repeat makes a 304 a revisit of the response that it speaks of.
+func (o *Outcome) repeat(original *storage.Visit) {
+	if o.Visit.Kept == storage.KeptResponse {
+		o.Visit.Digest = original.Digest
+		o.refer(original)
 	}
 }
 
 // redirect makes the target a link of its own.
-func (o *Outcome) redirect(c *Crawl, j *job, x *fetch.Exchange) {
+func (o *Outcome) redirect(c *Crawl, j *job, x *fetch.Exchange, doc *htmlmeta.Document) {
 	location := x.Header.Get("Location")
 	target, err := j.url.Resolve(location)
 	if location == "" || err != nil {
@@ -142,9 +156,11 @@ func (o *Outcome) redirect(c *Crawl, j *job, x *fetch.Exchange) {
 	if j.entry.How == "seed" && sameSite(j.url, target) {
 		o.Alias = target.Origin()
 	}
-	o.Links = c.judge(o.Links, j, target, frontier.Link{
-		Class: j.entry.Class, Depth: j.entry.Depth, Redirects: j.entry.Redirects + 1, How: redirectHow(j.entry),
-	}, o.Alias)
+	link := frontier.Link{Class: j.entry.Class, Depth: j.entry.Depth, Redirects: j.entry.Redirects + 1, How: redirectHow(j.entry)}
+	if !doc.Directives.Follow {
+		link.Reason = reasonNoFollow
+	}
+	o.Links = c.judge(o.Links, j, target, link, o.Alias)
 }
 
 // redirectHow keeps a seed's redirect a seed, so that a chain from http to
@@ -240,11 +256,13 @@ func (c *Crawl) judge(links []frontier.Link, j *job, u weburl.URL, l frontier.Li
 		scope = scope.With(alias)
 	}
 	if reason, ok := scope.Judge(&l); !ok {
-		// A shorter way to the URL may be found later.
-		l.Soft = reason == frontier.ReasonDepth || reason == frontier.ReasonRedirects
+		// A shorter way to the URL may be found later; a robots.txt may be needed.
+		l.Soft = reason == frontier.ReasonDepth || reason == frontier.ReasonRedirects || l.URL.Target() == rules.Location
 		l.Class, l.Reason = frontier.Disregarded, reason
 	} else if reason, ok := c.opts.Traps.Judge(l.URL, j.now); !ok {
 		l.Class, l.Reason = frontier.Disregarded, reason
+	} else if l.URL.Target() == rules.Location {
+		l.Class = frontier.Prerequisite
 	}
 	return append(links, l)
 }

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -122,10 +123,7 @@ func ReadStatus(dir string) (s Status, err error) {
 	if err != nil {
 		return Status{}, err
 	}
-	state := "stopped"
-	if st.Finished {
-		state = "finished"
-	}
+	state := cmp.Or(st.Ending, "stopped")
 	return newStatus(st, f.Counts(), state), nil
 }
 

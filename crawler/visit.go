@@ -38,9 +38,10 @@ type job struct {
 
 // robotsJob marks a visit to robots.txt.
 type robotsJob struct {
-	host *host
-	hops int
-	had  storage.RobotsVersion
+	host     *host
+	hops     int
+	had      storage.RobotsVersion
+	original *storage.Visit // the response that held it, for a conditional request
 }
 
 // download tells the loop that a download has ended.
@@ -125,10 +126,9 @@ func (c *Crawl) outcomeOfRobots(o *Outcome, j *job, x *fetch.Exchange) {
 	o.RetryAt, o.Links = time.Time{}, nil
 	// A hop or a failure leaves the URL as it was: the loop asks again.
 	o.refetch = o.refetch || !o.robots.version.Used
-	if !o.robots.version.Used || o.robots.rules == nil || j.robots.host.listed {
+	if !o.robots.version.Used || o.robots.rules == nil || !c.ours(j.robots.host) {
 		return
 	}
-	j.robots.host.listed = true
 	for _, s := range c.sitemapsOf(o.robots, j) {
 		o.Links = c.judgeSitemap(o.Links, j, s)
 	}
