@@ -16,7 +16,7 @@ var errCorrupt = errors.New("frontier: crawl.db does not read back as it was wri
 // encodeBlock writes links one after another. URLs share their beginnings
 // with the one before; what many entries have in common is a number.
 //
-//	entry = shared prefix, rest length, rest, via (difference), depth<<1|soft, redirects, how, reason
+//	entry = shared prefix, rest length, rest, via (difference), depth<<2|needed<<1|soft, redirects, how, reason
 func (f *Frontier) encodeBlock(b []byte, links []Link) []byte {
 	b = binary.AppendUvarint(b, uint64(len(links)))
 	var prev string
@@ -29,11 +29,14 @@ func (f *Frontier) encodeBlock(b []byte, links []Link) []byte {
 		b = binary.AppendUvarint(b, uint64(len(href)-n))
 		b = append(b, href[n:]...)
 		b = binary.AppendVarint(b, int64(l.Via-via))
-		soft := uint64(0)
+		flags := uint64(0)
 		if l.Soft {
-			soft = 1
+			flags = 1
 		}
-		b = binary.AppendUvarint(b, uint64(l.Depth)<<1|soft)
+		if l.Needed {
+			flags |= 2
+		}
+		b = binary.AppendUvarint(b, uint64(l.Depth)<<2|flags)
 		b = binary.AppendUvarint(b, uint64(l.Redirects))
 		b = binary.AppendUvarint(b, uint64(f.words.number(l.How)))
 		b = binary.AppendUvarint(b, uint64(f.words.number(l.Reason)))
@@ -73,7 +76,7 @@ func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 		via += uint64(d.varint())
 		depth := d.uvarint()
 		l.URL, l.Via = weburl.Canonical(string(prev)), via
-		l.Depth, l.Soft = int(depth>>1), depth&1 != 0
+		l.Depth, l.Needed, l.Soft = int(depth>>2), depth&2 != 0, depth&1 != 0
 		l.Redirects = int(d.uvarint())
 		l.How = f.words.text(uint32(d.uvarint()))
 		l.Reason = f.words.text(uint32(d.uvarint()))

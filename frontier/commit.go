@@ -20,6 +20,7 @@ type Counts struct {
 	Fetched     int            `json:"fetched"`
 	Failed      int            `json:"failed"`
 	Disregarded int            `json:"disregarded"`
+	Orphans     int            `json:"orphans"`           // pages of sitemaps that no link has led to
 	Reasons     map[string]int `json:"reasons,omitempty"` // of failed and disregarded URLs
 	NextID      uint64         `json:"next_id"`
 }
@@ -62,7 +63,7 @@ func (f *Frontier) Flush(tx *bbolt.Tx) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	top := tx.Bucket(bucketTop)
-	for _, step := range []func(*bbolt.Bucket) error{f.putBlocks, f.putFinished, f.putRetries, f.putQueues} {
+	for _, step := range []func(*bbolt.Bucket) error{f.putBlocks, f.putLinked, f.putFinished, f.putRetries, f.putQueues} {
 		if err := step(top); err != nil {
 			return err
 		}
@@ -104,6 +105,11 @@ func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
 			}
 			f.nextID += uint64(len(links))
 			f.counts.Discovered += len(links)
+			for i := range links {
+				if links[i].listed() {
+					f.counts.Orphans++
+				}
+			}
 			if key.class == Disregarded {
 				for i := range links {
 					f.counts.add(StateDisregarded, links[i].Reason, 1)
@@ -114,12 +120,34 @@ func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
 	return nil
 }
 
+// putLinked notes the URLs that are orphans no longer.
+func (f *Frontier) putLinked(top *bbolt.Bucket) error {
+	if len(f.linked) == 0 {
+		return nil
+	}
+	b := top.Bucket(bucketLinked)
+	n, err := b.NextSequence()
+	if err != nil {
+		return err
+	}
+	var v []byte
+	for _, fp := range f.linked {
+		v = binary.LittleEndian.AppendUint64(v, fp)
+	}
+	f.counts.Orphans -= len(f.linked)
+	f.linked = f.linked[:0]
+	return b.Put(binary.BigEndian.AppendUint64(nil, n), v)
+}
+
 func (f *Frontier) fingerprints(links []Link) []byte {
 	b := make([]byte, 0, 8*len(links))
 	for i := range links {
 		fp := f.fingerprint(links[i].URL.String())
 		if links[i].Soft && links[i].Class == Disregarded {
 			fp |= softBit
+		}
+		if links[i].listed() {
+			fp |= listedBit
 		}
 		b = binary.LittleEndian.AppendUint64(b, fp)
 	}

@@ -11,6 +11,7 @@
 //	finished id                    → state and reason of a URL that is done
 //	queues   host, class           → where the first unfinished URL is, how many follow
 //	retries  host, due time, id    → an URL to try again, where it stands, attempts
+//	linked   sequence              → fingerprints of URLs of sitemaps that a link led to later
 //	words    number                → a text used by many entries (reasons, link places)
 //	hosts    number                → origin
 //	tally    hash of a shape       → how many URLs of it there are (trap rules)
@@ -76,6 +77,8 @@ type Link struct {
 	// Soft marks a disregarded URL that a later find may queue after all:
 	// a nofollow link holds back that link, not the URL.
 	Soft bool
+	// Needed marks a requisite, also where it is disregarded.
+	Needed bool
 
 	twin uint64 // fingerprint of the form that its twins share, 0 if it is that
 }
@@ -114,6 +117,7 @@ type Frontier struct {
 	settled  []uint64 // in flight until Publish
 
 	superseded []Found
+	linked     []uint64       // listed URLs that a link led to since the last Flush
 	overruled  int            // soft finds that a later find replaced since the last Flush
 	passed     map[string]int // by shape, what AddAgain let through
 
@@ -146,13 +150,14 @@ var (
 	bucketFinished = []byte("finished")
 	bucketQueues   = []byte("queues")
 	bucketRetries  = []byte("retries")
+	bucketLinked   = []byte("linked")
 	bucketWords    = []byte("words")
 	bucketHosts    = []byte("hosts")
 	bucketTally    = []byte("tally")
 	keyCounts      = []byte("counts")
 )
 
-var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketWords, bucketHosts, bucketTally}
+var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketLinked, bucketWords, bucketHosts, bucketTally}
 
 // Open reads the frontier kept in db, or begins one. key is the secret of
 // the archive that fingerprints are keyed with, so that no site can choose
@@ -195,11 +200,11 @@ func create(tx *bbolt.Tx) error {
 	return nil
 }
 
-// fingerprint is the keyed 64-bit name of a URL; its lowest bit is free.
+// fingerprint is the keyed name of a URL; its two lowest bits are free.
 func (f *Frontier) fingerprint(href string) uint64 {
-	h := siphash.Hash(f.k0, f.k1, []byte(href)) &^ softBit
+	h := siphash.Hash(f.k0, f.k1, []byte(href)) &^ flagBits
 	if h == 0 {
-		return 2
+		return flagBits + 1
 	}
 	return h
 }
@@ -207,21 +212,40 @@ func (f *Frontier) fingerprint(href string) uint64 {
 // Known says whether the URL was discovered before, other than softly
 // disregarded. It may miss what is staged and not yet published.
 func (f *Frontier) Known(u weburl.URL) bool {
-	found, soft := f.seen.find(f.fingerprint(u.String()))
-	return found && !soft
+	found, flags := f.seen.find(f.fingerprint(u.String()))
+	return found && flags&softBit == 0
 }
+
+// HowSitemap is the How of a URL that a sitemap lists.
+const HowSitemap = "sitemap"
+
+// Orphan says whether a sitemap lists the URL and no link has led to it yet.
+// Adding a link to it makes that known.
+func (f *Frontier) Orphan(u weburl.URL) bool {
+	_, flags := f.seen.find(f.fingerprint(u.String()))
+	return flags&listedBit != 0
+}
+
+// listed says whether a link is a page that a sitemap names.
+func (l *Link) listed() bool { return l.Class == Page && l.How == HowSitemap }
 
 // Add stages a link, unless its URL is known. It says whether it was new.
 func (f *Frontier) Add(l Link) bool {
 	fp := f.fingerprint(l.URL.String())
 	added, overruled := f.seen.add(fp, l.Class == Disregarded && l.Soft)
 	if !added {
+		if l.How != HowSitemap && f.seen.setListed(fp, false) {
+			f.linked = append(f.linked, fp)
+		}
 		return false
 	}
 	if l.Class > Sitemap && l.Class < Disregarded {
 		if reason, ok := f.trapped(&l); !ok {
 			l.Class, l.Reason = Disregarded, reason
 		}
+	}
+	if l.listed() {
+		f.seen.setListed(fp, true)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -254,6 +278,12 @@ func (f *Frontier) AddAgain(found Found) bool {
 	}
 	l := found.Link
 	l.Class, l.Reason, l.Soft = Page, "", false
+	if l.Needed {
+		l.Class = Requisite
+	}
+	if l.listed() {
+		f.seen.setListed(f.fingerprint(l.URL.String()), true)
+	}
 	f.stage(l)
 	f.superseded = append(f.superseded, found)
 	return true

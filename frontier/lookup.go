@@ -37,6 +37,9 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 	if err := top.Bucket(bucketSeen).ForEach(f.loadSeen); err != nil {
 		return err
 	}
+	if err := top.Bucket(bucketLinked).ForEach(f.loadLinked); err != nil {
+		return err
+	}
 	if err := top.Bucket(bucketTally).ForEach(f.loadTally); err != nil {
 		return err
 	}
@@ -49,7 +52,17 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 func (f *Frontier) loadSeen(_, v []byte) error {
 	for ; len(v) >= 8; v = v[8:] {
 		fp := binary.LittleEndian.Uint64(v)
-		f.seen.add(fp&^softBit, fp&softBit != 0)
+		f.seen.add(fp&^flagBits, fp&softBit != 0)
+		if fp&listedBit != 0 {
+			f.seen.setListed(fp&^flagBits, true)
+		}
+	}
+	return nil
+}
+
+func (f *Frontier) loadLinked(_, v []byte) error {
+	for ; len(v) >= 8; v = v[8:] {
+		f.seen.setListed(binary.LittleEndian.Uint64(v), false)
 	}
 	return nil
 }
@@ -116,7 +129,7 @@ func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 		top := tx.Bucket(bucketTop)
 		return top.Bucket(bucketSeen).ForEach(func(k, v []byte) error {
 			for i := 0; i+8 <= len(v); i += 8 {
-				if binary.LittleEndian.Uint64(v[i:])&^softBit != want {
+				if binary.LittleEndian.Uint64(v[i:])&^flagBits != want {
 					continue
 				}
 				e, err := f.entry(top, k, i/8)

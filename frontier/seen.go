@@ -2,8 +2,12 @@ package frontier
 
 import "sync"
 
-// softBit marks a fingerprint whose URL was disregarded softly.
-const softBit = 1
+// Bits of a fingerprint that tell something of its URL.
+const (
+	softBit   = 1 // it was disregarded softly
+	listedBit = 2 // it is queued, and only a sitemap names it so far
+	flagBits  = softBit | listedBit
+)
 
 // seenSet is a set of fingerprints: open addressing over plain uint64s, in
 // shards that grow one by one, so that growing never needs twice the memory
@@ -20,16 +24,32 @@ type shard struct {
 
 func (s *seenSet) shard(fp uint64) *shard { return &s.shards[fp>>56] }
 
-// find says whether fp is there, and whether softly.
-func (s *seenSet) find(fp uint64) (found, soft bool) {
+// find says whether fp is there, and its flags.
+func (s *seenSet) find(fp uint64) (found bool, flags uint64) {
 	sh := s.shard(fp)
 	sh.mu.RLock()
 	defer sh.mu.RUnlock()
 	if len(sh.slots) == 0 {
-		return false, false
+		return false, 0
 	}
 	v := sh.slots[sh.slot(fp)]
-	return v != 0, v&softBit != 0
+	return v != 0, v & flagBits
+}
+
+// setListed changes the listed bit of fp, if it is there; it says whether it did.
+func (s *seenSet) setListed(fp uint64, listed bool) bool {
+	sh := s.shard(fp)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if len(sh.slots) == 0 {
+		return false
+	}
+	v := &sh.slots[sh.slot(fp)]
+	if *v == 0 || *v&listedBit != 0 == listed {
+		return false
+	}
+	*v ^= listedBit
+	return true
 }
 
 // add puts fp in. added is false where fp was there already and stays as it
@@ -58,8 +78,8 @@ func (s *seenSet) add(fp uint64, soft bool) (added, overruled bool) {
 // slot is where fp is, or the empty place where it belongs.
 func (sh *shard) slot(fp uint64) int {
 	mask := uint64(len(sh.slots) - 1)
-	for i := fp >> 1 & mask; ; i = (i + 1) & mask {
-		if v := sh.slots[i]; v == 0 || v&^softBit == fp {
+	for i := fp >> 2 & mask; ; i = (i + 1) & mask {
+		if v := sh.slots[i]; v == 0 || v&^flagBits == fp {
 			return int(i)
 		}
 	}
@@ -79,7 +99,7 @@ func (sh *shard) reserve(n int) {
 	sh.slots = make([]uint64, size)
 	for _, v := range old {
 		if v != 0 {
-			sh.slots[sh.slot(v&^softBit)] = v
+			sh.slots[sh.slot(v&^flagBits)] = v
 		}
 	}
 }

@@ -3,6 +3,7 @@ package frontier
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -290,14 +291,21 @@ func (t *tally) cell(hash uint64, row int) int {
 
 // tallyKept is the count from which on a shape is kept on disk: smaller ones
 // begin anew after a restart, at no loss worth the room.
-const tallyKept = 16
+const tallyKept = 64
+
+// isKept says whether a count is one of those that are written: some eight
+// between a power of two and the next, so that a restart forgets an eighth of
+// a count at most and most URLs cost no write.
+func isKept(n int) bool {
+	return n >= tallyKept && n%(1<<(bits.Len(uint(n))-4)) == 0
+}
 
 // spend counts a URL against its budgets; it names the one that is spent.
 func (f *Frontier) spend(u weburl.URL) (reason string, ok bool) {
 	for _, b := range f.traps.budgets(u) {
 		h := f.fingerprint(b.rule + " " + b.shape)
 		n := f.tally.add(h)
-		if n >= tallyKept {
+		if isKept(n) {
 			f.tallied[h] = n
 		}
 		if n > b.limit {

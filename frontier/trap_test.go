@@ -64,7 +64,7 @@ func TestTwinsAreFetchedOnce(t *testing.T) {
 func TestBudgetsAreKeptOverARestart(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "db"))
 	f := open(t, db)
-	traps := Traps{QueryVariants: 40}
+	traps := Traps{QueryVariants: 100}
 	f.SetTraps(traps)
 	n := 0
 	add := func() {
@@ -72,16 +72,16 @@ func TestBudgetsAreKeptOverARestart(t *testing.T) {
 		n++
 		flush(t, f)
 	}
-	for range 30 {
+	for range 80 {
 		add()
 	}
 	f = open(t, db)
 	f.SetTraps(traps)
-	for range 30 {
+	for range 80 {
 		add()
 	}
 	c := f.Counts()
-	if c.Disregarded != 20 || c.Reasons["trap: query-variants: over 40 alike"] != 20 {
-		t.Errorf("counts %+v, want 20 held back", c)
+	if c.Disregarded != 60 || c.Reasons["trap: query-variants: over 100 alike"] != 60 {
+		t.Errorf("counts %+v, want 60 held back", c)
 	}
 }

@@ -1,0 +1,120 @@
+package frontier
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+// TestScale fills a frontier with CURTSY_SCALE URLs (10000000 for the figures
+// in docs/performance.md) as a crawl does: pages of 55 random-looking links,
+// nine of ten known already, a commit for every hundred pages. It prints what
+// it measured. Without the variable it is a small test of the same way.
+func TestScale(t *testing.T) {
+	total, err := strconv.Atoi(os.Getenv("CURTSY_SCALE"))
+	if err != nil {
+		total = 100_000
+	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(192 << 20)) // as a crawl does
+	path := filepath.Join(t.TempDir(), "db")
+	db := openDB(t, path)
+	f := open(t, db)
+	f.SetTraps(DefaultTraps())
+	rng := rand.New(rand.NewPCG(1, 2))
+	base := weburl.MustParse("http://site.example/")
+	found, judged, pages := 0, 0, 0
+	var early, late time.Duration
+	var earlyN, lateN int
+	refs := make([]string, 55)
+	for found < total {
+		for i := range refs { // not timed: this is the site's work
+			n := rng.IntN(found*10/9 + 100)
+			if i%10 == 0 {
+				n = found + i
+			}
+			refs[i] = sitePath(n)
+		}
+		start := time.Now()
+		for _, ref := range refs {
+			u, err := base.Resolve(ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			judged++
+			if !f.Known(u) && f.Add(Link{URL: u, Class: Page, Via: uint64(pages), Depth: 3, How: "a href"}) {
+				found++
+			}
+		}
+		if pages++; pages%100 == 0 {
+			flush(t, f)
+		}
+		took := time.Since(start)
+		switch {
+		case found < 100_000:
+			early, earlyN = early+took, earlyN+len(refs)
+		case found > total*9/10:
+			late, lateN = late+took, lateN+len(refs)
+		}
+	}
+	flush(t, f)
+	before, file := memory()
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	f = nil
+	runtime.GC()
+	start := time.Now()
+	db = openDB(t, path)
+	f = open(t, db)
+	reopened := time.Since(start)
+	if got := f.Counts().Discovered; got != found {
+		t.Errorf("%d URLs after reopening, want %d", got, found)
+	}
+	e := next(t, f, time.Now()) // of the default origin: none
+	if e != nil {
+		t.Error("an entry of another host")
+	}
+	per := func(d time.Duration, n int) float64 { return float64(d.Nanoseconds()) / float64(max(n, 1)) }
+	fmt.Printf("frontier: %d URLs, %d links judged; a link costs %.0f ns below 100,000 URLs, %.0f ns at the end (%.2f times); %.0f links/s at the end\n",
+		found, judged, per(early, earlyN), per(late, lateN), per(late, lateN)/per(early, earlyN), 1e9/per(late, lateN))
+	fmt.Printf("frontier: file %.0f bytes a URL, reopened in %v, peak memory %d MB, %d MB of it pages of the file\n", float64(st.Size())/float64(found), reopened.Round(time.Millisecond), before, file)
+}
+
+// sitePath is a path that looks random and is the same for the same n.
+func sitePath(n int) string {
+	h := uint64(n)*0x9e3779b97f4a7c15 + 1
+	h ^= h >> 29
+	h *= 0xbf58476d1ce4e5b9
+	return fmt.Sprintf("/%x/%x/article-%d.html", h>>56, h>>40&0xffff, n)
+}
+
+// memory is the most memory the process held, and the most pages of the
+// database file among it, as sampled now; in MB, 0 where that is not told.
+func memory() (peak, file int) {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, 0
+	}
+	for line := range strings.SplitSeq(string(b), "\n") {
+		name, rest, _ := strings.Cut(line, ":")
+		kb, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+		switch name {
+		case "VmHWM":
+			peak = kb / 1024
+		case "RssFile":
+			file = kb / 1024
+		}
+	}
+	return peak, file
+}
