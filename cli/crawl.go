@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"runtime/pprof"
 	"syscall"
 	"time"
@@ -198,6 +199,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	ctx, stop, release := signals(u)
 	defer release()
+	debug.SetMemoryLimit(memoryLimit)
 	endProfile, err := startProfile(f.profile)
 	if err != nil {
 		return err
@@ -217,6 +219,11 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	return endingError(result, c.Archive)
 }
+
+// memoryLimit is what the collector of garbage keeps the process below, as
+// long as it can: a crawl of ten million URLs needs 160 MB for their
+// fingerprints, and must not take twice that.
+const memoryLimit = 192 << 20
 
 // startProfile begins a CPU profile, if one is asked for.
 func startProfile(path string) (end func(), err error) {
