@@ -187,6 +187,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	bar := newProgress(u)
 	o.Watch = bar.show
+	o.Tell = func(text string) { u.say("%s", text) }
 	cr, err := crawler.Open(c.Archive, o)
 	if err != nil {
 		return archiveError(err, c.Archive)

@@ -61,6 +61,9 @@ func printExplanation(u *ui, x *crawler.Explanation) {
 	for i, s := range x.Path {
 		u.print("  %s%s  (%s)", strings.Repeat(" ", min(i, 20)), s.URL, s.How)
 	}
+	if x.Orphan {
+		u.print("  orphan: only a sitemap names it, no link led to it")
+	}
 	for _, f := range x.Finds[:max(len(x.Finds)-1, 0)] {
 		u.print("  earlier: on %s (%s): %s %s", f.Via, f.How, f.State, f.Reason)
 	}

@@ -42,6 +42,9 @@ func printStatus(u *ui, s crawler.Status) {
 	u.print("  failed       %8d", s.Failed)
 	u.print("  disregarded  %8d", s.Disregarded)
 	u.print("  queued       %8d", s.Queued)
+	if s.Orphans > 0 {
+		u.print("  orphans      %8d  (in a sitemap, and no link led to them so far)", s.Orphans)
+	}
 	for _, reason := range slices.SortedFunc(maps.Keys(s.Reasons), func(a, b string) int { return s.Reasons[b] - s.Reasons[a] }) {
 		if reason != "" {
 			u.print("    %8d  %s", s.Reasons[reason], reason)

@@ -127,8 +127,14 @@ func (c *Crawl) plant() error {
 	return c.commitFrontier()
 }
 
-func (c *Crawl) commitFrontier() error {
+// commitFrontier writes what was added, and the URLs to be visited again.
+func (c *Crawl) commitFrontier(again ...frontier.Found) error {
 	err := c.archive.Commit(func(tx *bbolt.Tx) error {
+		for _, f := range again {
+			if err := c.frontier.Requeue(tx, f.ID, f.Attempts); err != nil {
+				return err
+			}
+		}
 		if err := c.frontier.Flush(tx); err != nil {
 			return err
 		}
@@ -144,18 +150,8 @@ func (c *Crawl) commitFrontier() error {
 // reconsider queues what scope or trap rules held back when the crawl was
 // last open and would let through now.
 func (c *Crawl) reconsider() error {
-	scope := c.scope.Load()
-	now := time.Now()
-	var again []frontier.Found
-	err := c.frontier.Each(frontier.Disregarded, func(f frontier.Found) error {
-		l := f.Link
-		l.Class = frontier.Page
-		if _, ok := c.judgeAgain(scope, &l, now); ok {
-			again = append(again, f)
-		}
-		return nil
-	})
-	if err != nil || len(again) == 0 {
+	again, err := c.heldBack(frontier.Disregarded)
+	if err != nil {
 		return err
 	}
 	n := 0
@@ -164,12 +160,44 @@ func (c *Crawl) reconsider() error {
 			n++
 		}
 	}
-	if n == 0 {
+	var queued []frontier.Found
+	if c.state.Narrowed {
+		if queued, err = c.heldBack(frontier.Page, frontier.Requisite); err != nil {
+			return err
+		}
+	}
+	if n += len(queued); n == 0 {
 		return nil
 	}
-	c.opts.Logger.Warn("settings let through what was held back before", "urls", n)
+	c.opts.Tell(fmt.Sprintf("the settings let through %d URLs that were held back before", n))
 	c.state.Finished = false
-	return c.commitFrontier()
+	return c.commitFrontier(queued...)
+}
+
+// heldBack lists the URLs of some classes that a setting held back and would
+// let through now.
+func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err error) {
+	scope, now := c.scope.Load(), time.Now()
+	for _, class := range classes {
+		err = c.frontier.Each(class, func(f frontier.Found) error {
+			if f.State != frontier.StateDisregarded {
+				return nil
+			}
+			l := f.Link
+			l.Class, l.Reason = frontier.Page, f.Reason
+			if l.Needed {
+				l.Class = frontier.Requisite
+			}
+			if _, ok := c.judgeAgain(scope, &l, now); ok {
+				again = append(again, f)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return again, nil
 }
 
 // judgeAgain says whether a link that a setting held back is let through now.

@@ -18,6 +18,7 @@ type Explanation struct {
 	Known     bool       `json:"known"` // discovered by the crawl
 	State     string     `json:"state"` // "unknown" if it was not
 	Reason    string     `json:"reason,omitempty"`
+	Orphan    bool       `json:"orphan,omitempty"` // only a sitemap names it: no link led to it
 	Finds     []Find     `json:"finds,omitempty"`
 	Path      []Step     `json:"path,omitempty"` // from the seed
 	Decisions []Decision `json:"decisions"`
@@ -91,6 +92,7 @@ func (e *explainer) explain(u weburl.URL) error {
 		return e.foresee(u)
 	}
 	last := found[len(found)-1]
+	e.x.Orphan = e.f.Orphan(u)
 	e.x.Known, e.x.State, e.x.Reason = true, last.State.String(), last.Reason
 	for _, f := range found {
 		via, _ := e.f.Get(f.Via)

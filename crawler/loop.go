@@ -161,6 +161,10 @@ func (c *Crawl) startAt(ctx context.Context, h *host, now time.Time) bool {
 		return false
 	}
 	if h.by != h.rules {
+		if reason, ok := c.stillInScope(h.next); !ok {
+			c.dismiss(h, reason)
+			return true
+		}
 		d := h.gate(h.next)
 		h.judged, h.by = &d, h.rules
 	}
@@ -230,18 +234,39 @@ func (c *Crawl) take(h *host, now time.Time) bool {
 // deny dismisses h.next: robots.txt denies it.
 func (c *Crawl) deny(h *host) {
 	e := h.next
-	h.next = nil
 	why := denial(*h.judged)
 	if h.judged.Version != "" {
 		why += " (version " + h.judged.Version + ")"
 	}
 	if e.How == "seed" {
 		// It stays queued: the owner may let us in some day.
+		h.next = nil
 		c.end(Refused, fmt.Sprintf("%s is denied by %s/%s", e.URL, h.origin, why))
 		return
 	}
+	c.dismiss(h, why)
+}
+
+// dismiss finishes h.next without a visit.
+func (c *Crawl) dismiss(h *host, why string) {
+	e := h.next
+	h.next = nil
 	c.open.Add(1)
 	c.outcomes <- &Outcome{entry: e, State: frontier.StateDisregarded, Reason: why}
+}
+
+// stillInScope judges what was queued by the scope of an earlier run by that
+// of this one.
+func (c *Crawl) stillInScope(e *frontier.Entry) (reason string, ok bool) {
+	if e.Class < frontier.Requisite || e.How == "seed" {
+		return "", true
+	}
+	if reason, ok = c.scope.Load().Judge(&e.Link); !ok {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.state.Narrowed = true
+	}
+	return reason, ok
 }
 
 // robotsVisit is the job of asking for a robots.txt.

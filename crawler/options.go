@@ -34,6 +34,7 @@ type Options struct {
 	Settings any // what the archive keeps of the settings, for resume and people
 	Logger   *slog.Logger
 	Watch    func(Status) // told about every second what goes on; may be nil
+	Tell     func(string) // told what a person should know, in a line; nil logs it
 }
 
 // Limits end a crawl early; zero values are no limits. The URLs that are left
@@ -60,6 +61,9 @@ func (o *Options) defaults() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Tell == nil {
+		o.Tell = func(text string) { o.Logger.Info(text) }
+	}
 }
 
 // State is what an archive knows of its crawl as a whole.
@@ -79,6 +83,8 @@ type State struct {
 	Withheld int           `json:"withheld"`
 	Revisits int           `json:"revisits"`
 	Settings any           `json:"settings,omitempty"`
+	// Narrowed says that a narrower scope held back what was queued already.
+	Narrowed bool `json:"narrowed,omitempty"`
 	// AskRobots makes the next run ask for every robots.txt first.
 	AskRobots bool                           `json:"ask_robots,omitempty"`
 	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"` // by host

@@ -24,7 +24,7 @@ type Outcome struct {
 	RetryAt time.Time // not zero: to be visited again then
 	Visit   *storage.Visit
 	Links   []frontier.Link
-	Alias   string // an origin that the seed's redirect makes part of the scope
+	Alias   string // an origin that the seed's redirect, or Host, makes part of the scope
 
 	robots   *robotsFetch // for a robots.txt
 	x        *fetch.Exchange
@@ -153,8 +153,8 @@ func (o *Outcome) redirect(c *Crawl, j *job, x *fetch.Exchange, doc *htmlmeta.Do
 	if j.robots != nil {
 		return // robots.txt follows its own redirects
 	}
-	if j.entry.How == "seed" && sameSite(j.url, target) {
-		o.Alias = target.Origin()
+	if j.entry.How == "seed" {
+		o.alias(c, j.url, target)
 	}
 	link := frontier.Link{Class: j.entry.Class, Depth: j.entry.Depth, Redirects: j.entry.Redirects + 1, How: redirectHow(j.entry)}
 	if !doc.Directives.Follow {
@@ -172,19 +172,6 @@ func redirectHow(e *frontier.Entry) string {
 	return "redirect"
 }
 
-// sameSite says whether two URLs differ in scheme and a leading "www." only.
-func sameSite(a, b weburl.URL) bool {
-	return bare(a) == bare(b) && (a.Origin() != b.Origin())
-}
-
-func bare(u weburl.URL) string {
-	h := u.Hostname()
-	if len(h) > 4 && h[:4] == "www." {
-		h = h[4:]
-	}
-	return h
-}
-
 // follow makes links of what the document names.
 func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
 	again := c.seenBefore(o.Visit.Digest)
@@ -194,7 +181,7 @@ func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
 		if !ok {
 			continue
 		}
-		link := frontier.Link{Class: class, Depth: j.entry.Depth + 1, How: l.Tag + " " + l.Attr}
+		link := frontier.Link{Class: class, Needed: class == frontier.Requisite, Depth: j.entry.Depth + 1, How: l.Tag + " " + l.Attr}
 		switch {
 		case !doc.Directives.Follow:
 			link.Reason = reasonNoFollow
@@ -203,7 +190,7 @@ func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
 		case again:
 			link.Reason = fmt.Sprintf("trap: same-body: on a page like %d others", c.opts.Traps.SameBody)
 		}
-		o.Links = c.judge(o.Links, j, l.URL, link, "")
+		o.Links = c.judge(o.Links, j, l.URL, link, o.Alias)
 	}
 }
 
@@ -232,10 +219,13 @@ func (c *Crawl) seenBefore(digest string) bool {
 // judge adds a link to the list unless its URL is known, with the verdict of
 // Clean-param and scope on it.
 func (c *Crawl) judge(links []frontier.Link, j *job, u weburl.URL, l frontier.Link, alias string) []frontier.Link {
+	l.URL, l.Via = u, j.entry.ID
 	if c.frontier.Known(u) {
+		if l.How != frontier.HowSitemap && u != j.url && c.frontier.Orphan(u) {
+			return append(links, l) // which tells the frontier that it is none
+		}
 		return links
 	}
-	l.URL, l.Via = u, j.entry.ID
 	if l.Reason != "" {
 		l.Class, l.Soft = frontier.Disregarded, true
 		return append(links, l)

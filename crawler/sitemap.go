@@ -70,14 +70,22 @@ func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
 		return
 	}
 	slices.SortStableFunc(pages, func(a, b rules.SitemapEntry) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), b.LastMod.Compare(a.LastMod))
+		return cmp.Or(cmp.Compare(priority(b), priority(a)), b.LastMod.Compare(a.LastMod))
 	})
 	for _, p := range pages {
 		if u, err := j.url.Resolve(p.Loc); err == nil && c.scope.Load().Holds(u) {
-			o.Links = c.judge(o.Links, j, u, frontier.Link{Class: frontier.Page, Depth: 1, How: "sitemap"}, "")
+			o.Links = c.judge(o.Links, j, u, frontier.Link{Class: frontier.Page, Depth: 1, How: frontier.HowSitemap}, "")
 		}
 	}
 	c.opts.Logger.Info("sitemap", "url", j.url.String(), "type", fmt.Sprint(summary.Kind), "urls", summary.URLs, "children", summary.Children)
+}
+
+// priority is that of an entry; one without has 0.5 (sitemaps.org).
+func priority(e rules.SitemapEntry) float64 {
+	if e.Priority < 0 {
+		return 0.5
+	}
+	return e.Priority
 }
 
 // Bounds of sitemaps (sitemaps.org): octets of one unpacked, and how deep

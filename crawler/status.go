@@ -24,6 +24,7 @@ type Status struct {
 	Fetched     int            `json:"fetched"`
 	Failed      int            `json:"failed"`
 	Disregarded int            `json:"disregarded"`
+	Orphans     int            `json:"orphans"` // pages of sitemaps that no link has led to
 	Reasons     map[string]int `json:"reasons,omitempty"`
 	Pages       int            `json:"pages"`
 	Visits      int            `json:"visits"`
@@ -76,7 +77,7 @@ func (c *Crawl) status(now time.Time, state string) Status {
 
 func newStatus(st State, n frontier.Counts, state string) Status {
 	return Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(), Fetched: n.Fetched,
-		Failed: n.Failed, Disregarded: n.Disregarded, Reasons: n.Reasons, Pages: st.Pages, Visits: st.Visits,
+		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, Reasons: n.Reasons, Pages: st.Pages, Visits: st.Visits,
 		Bytes: st.Bytes, Kept: st.Kept, Revisits: st.Revisits, Withheld: st.Withheld, Elapsed: st.Elapsed, Updated: st.Updated}
 }
 

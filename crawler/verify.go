@@ -60,7 +60,7 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	}
 	done, err = a.Salvage(damaged, func(tx *bbolt.Tx) error {
 		for _, ref := range damaged {
-			if err := f.Requeue(tx, ref.URLID); err != nil {
+			if err := f.Requeue(tx, ref.URLID, ref.N-1); err != nil {
 				return err
 			}
 		}
@@ -68,7 +68,7 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		if _, err := a.Crawl(&st); err != nil {
 			return err
 		}
-		st.Finished = false
+		st.Finished, st.AskRobots = false, true // a robots.txt may be among them
 		return storage.PutCrawl(tx, st)
 	})
 	return append(done, fmt.Sprintf("%d visits were damaged: their URLs are queued again; curtsy resume %s fetches them", len(damaged), dir)), err

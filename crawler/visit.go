@@ -129,6 +129,7 @@ func (c *Crawl) outcomeOfRobots(o *Outcome, j *job, x *fetch.Exchange) {
 	if !o.robots.version.Used || o.robots.rules == nil || !c.ours(j.robots.host) {
 		return
 	}
+	o.hostAlias(c, robotsURL(j.robots.host.origin), o.robots.rules)
 	for _, s := range c.sitemapsOf(o.robots, j) {
 		o.Links = c.judgeSitemap(o.Links, j, s)
 	}

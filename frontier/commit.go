@@ -253,14 +253,15 @@ func queueValue(q *queue, staged int) []byte {
 	return binary.AppendUvarint(b, uint64(q.remaining()+staged))
 }
 
-// Requeue makes a URL that is done one that waits, to be tried again at once.
-// It is for an archive that is not being crawled.
-func (f *Frontier) Requeue(tx *bbolt.Tx, id uint64) error {
+// Requeue makes a URL that is done one that waits, to be tried again at once
+// as if it had failed so many times; a robots.txt, which is asked for anyway,
+// stays as it is. It is for an archive that is not being crawled.
+func (f *Frontier) Requeue(tx *bbolt.Tx, id uint64, attempts int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	top := tx.Bucket(bucketTop)
 	found, ok := f.get(top, id)
-	if !ok || found.State == StateQueued || found.Class == Disregarded {
+	if !ok || found.State == StateQueued || found.Class == Disregarded || found.Class == Prerequisite {
 		return nil
 	}
 	if err := top.Bucket(bucketFinished).Delete(binary.BigEndian.AppendUint64(nil, id)); err != nil {
@@ -273,9 +274,8 @@ func (f *Frontier) Requeue(tx *bbolt.Tx, id uint64) error {
 	if err := f.putCounts(top); err != nil {
 		return err
 	}
-	if found.at.first+uint64(found.at.index) >= f.markOf(found.at) {
-		return nil // it comes again by itself
-	}
+	f.putOff[id] = true
+	found.Attempts = attempts
 	f.retries[found.at.host]++
 	return top.Bucket(bucketRetries).Put(retryKey(found.at.host, time.Unix(0, 0), id), retryValue(&found.Entry))
 }

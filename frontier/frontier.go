@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/dchest/siphash"
 	"go.etcd.io/bbolt"
@@ -228,6 +229,22 @@ func (f *Frontier) Orphan(u weburl.URL) bool {
 
 // listed says whether a link is a page that a sitemap names.
 func (l *Link) listed() bool { return l.Class == Page && l.How == HowSitemap }
+
+// Unknown returns the indices of the URLs that Known is false for, in order,
+// appended to list. For many URLs it is several times as quick as Known.
+func (f *Frontier) Unknown(list []int, n int, url func(int) weburl.URL) []int {
+	fps := make([]uint64, n)
+	for i := range fps {
+		fps[i] = f.fingerprint(url(i).String())
+	}
+	f.seen.findAll(fps)
+	for i, v := range fps {
+		if v == 0 || v&softBit != 0 {
+			list = append(list, i)
+		}
+	}
+	return list
+}
 
 // Add stages a link, unless its URL is known. It says whether it was new.
 func (f *Frontier) Add(l Link) bool {

@@ -10,54 +10,52 @@ const (
 )
 
 // seenSet is a set of fingerprints: open addressing over plain uint64s, in
-// shards that grow one by one, so that growing never needs twice the memory
-// and lookups from many goroutines rarely meet.
+// shards that grow one by one, so that growing never needs twice the memory.
 type seenSet struct {
+	mu     sync.RWMutex
 	shards [256]shard
 }
 
 type shard struct {
-	mu    sync.RWMutex
 	slots []uint64 // a power of two; 0 is empty
 	used  int
 }
 
 func (s *seenSet) shard(fp uint64) *shard { return &s.shards[fp>>56] }
 
-// find says whether fp is there, and its flags.
-func (s *seenSet) find(fp uint64) (found bool, flags uint64) {
-	sh := s.shard(fp)
-	sh.mu.RLock()
-	defer sh.mu.RUnlock()
-	if len(sh.slots) == 0 {
-		return false, 0
-	}
-	v := sh.slots[sh.slot(fp)]
-	return v != 0, v & flagBits
+// find says whether fp is there, and whether softly.
+func (s *seenSet) find(fp uint64) (found, soft bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	v := s.get(fp)
+	return v != 0, v&softBit != 0
 }
 
-// setListed changes the listed bit of fp, if it is there; it says whether it did.
-func (s *seenSet) setListed(fp uint64, listed bool) bool {
+func (s *seenSet) get(fp uint64) uint64 {
 	sh := s.shard(fp)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
 	if len(sh.slots) == 0 {
-		return false
+		return 0
 	}
-	v := &sh.slots[sh.slot(fp)]
-	if *v == 0 || *v&listedBit != 0 == listed {
-		return false
+	return sh.slots[sh.slot(fp)]
+}
+
+// findAll replaces each fingerprint by what the set holds of it, 0 for
+// nothing. One lock for all lets the processor wait for many places of a
+// large set at a time, in place of one after another.
+func (s *seenSet) findAll(fps []uint64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for i, fp := range fps {
+		fps[i] = s.get(fp)
 	}
-	*v ^= listedBit
-	return true
 }
 
 // add puts fp in. added is false where fp was there already and stays as it
 // is: only a hard find replaces, and overrules, a soft one.
 func (s *seenSet) add(fp uint64, soft bool) (added, overruled bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	sh := s.shard(fp)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
 	sh.reserve(1)
 	i := sh.slot(fp)
 	if v := sh.slots[i]; v != 0 {

@@ -41,7 +41,7 @@ func (e *DiskError) Unwrap() error { return e.Err }
 
 // schema is the version of the on-disk format; it is raised when a reader of
 // the version before would read wrongly.
-const schema = 1
+const schema = 2
 
 const (
 	dbName  = "crawl.db"
@@ -148,8 +148,11 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 	if err := neverLost(dir); err != nil {
 		return nil, err
 	}
+	if err := whole(path); err != nil {
+		return nil, err
+	}
 	db, err = bbolt.Open(path, 0o644, &bbolt.Options{
-		Timeout:      200 * time.Millisecond,
+		Timeout:      lockTimeout,
 		FreelistType: bbolt.FreelistMapType,
 		ReadOnly:     readOnly,
 		NoStatistics: true,
@@ -198,9 +201,6 @@ func openError(path string, err error) error {
 
 // prepare makes the buckets of a new archive and checks those of an old one.
 func (a *Archive) prepare(readOnly bool) error {
-	if err := a.db.View(a.whole); err != nil {
-		return err
-	}
 	if !readOnly {
 		if err := a.db.Update(a.create); err != nil {
 			return &DiskError{err}
@@ -209,14 +209,27 @@ func (a *Archive) prepare(readOnly bool) error {
 	return a.db.View(a.check)
 }
 
-// whole says whether the file holds every page that it should.
-func (a *Archive) whole(tx *bbolt.Tx) error {
-	path := filepath.Join(a.dir, dbName)
+// lockTimeout is how long another process may take to give crawl.db free.
+const lockTimeout = 200 * time.Millisecond
+
+// whole says whether the file, if there is one, holds every page that it
+// should; bbolt would look for them beyond its end.
+func whole(path string) error {
 	st, err := os.Stat(path)
-	if err == nil && st.Size() < tx.Size() {
-		err = &DamageError{File: path, What: fmt.Sprintf("cut off: %d bytes of %d", st.Size(), tx.Size())}
+	if err != nil || st.Size() == 0 {
+		return nil // there is none yet
 	}
-	return err
+	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
+	if err != nil {
+		return openError(path, err)
+	}
+	defer db.Close()
+	return db.View(func(tx *bbolt.Tx) error {
+		if st, err := os.Stat(path); err != nil || st.Size() < tx.Size() {
+			return &DamageError{File: path, What: fmt.Sprintf("cut off: %d bytes should be there", tx.Size())}
+		}
+		return nil
+	})
 }
 
 func (a *Archive) create(tx *bbolt.Tx) error {
