@@ -23,12 +23,28 @@ type shard struct {
 
 func (s *seenSet) shard(fp uint64) *shard { return &s.shards[fp>>56] }
 
-// find says whether fp is there, and whether softly.
-func (s *seenSet) find(fp uint64) (found, soft bool) {
+// find says whether fp is there, and its flags.
+func (s *seenSet) find(fp uint64) (found bool, flags uint64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	v := s.get(fp)
-	return v != 0, v&softBit != 0
+	return v != 0, v & flagBits
+}
+
+// setListed changes the listed bit of fp, if it is there; it says whether it did.
+func (s *seenSet) setListed(fp uint64, listed bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sh := s.shard(fp)
+	if len(sh.slots) == 0 {
+		return false
+	}
+	v := &sh.slots[sh.slot(fp)]
+	if *v == 0 || *v&listedBit != 0 == listed {
+		return false
+	}
+	*v ^= listedBit
+	return true
 }
 
 func (s *seenSet) get(fp uint64) uint64 {
