@@ -175,7 +175,7 @@ func redirectHow(e *frontier.Entry) string {
 // follow makes links of what the document names.
 func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
 	again := c.seenBefore(o.Visit.Digest)
-	for i := range doc.Links {
+	for _, i := range c.frontier.Unknown(nil, len(doc.Links), func(i int) weburl.URL { return doc.Links[i].URL }) {
 		l := &doc.Links[i]
 		class, ok := classOf(l)
 		if !ok {

@@ -230,8 +230,9 @@ func (f *Frontier) Orphan(u weburl.URL) bool {
 // listed says whether a link is a page that a sitemap names.
 func (l *Link) listed() bool { return l.Class == Page && l.How == HowSitemap }
 
-// Unknown returns the indices of the URLs that Known is false for, in order,
-// appended to list. For many URLs it is several times as quick as Known.
+// Unknown appends to list the indices of those of n URLs that Known is false
+// or Orphan true for: the ones that Add has something to do with. For a page
+// of links it is several times as quick as asking for each.
 func (f *Frontier) Unknown(list []int, n int, url func(int) weburl.URL) []int {
 	fps := make([]uint64, n)
 	for i := range fps {
@@ -239,7 +240,7 @@ func (f *Frontier) Unknown(list []int, n int, url func(int) weburl.URL) []int {
 	}
 	f.seen.findAll(fps)
 	for i, v := range fps {
-		if v == 0 || v&softBit != 0 {
+		if v == 0 || v&flagBits != 0 {
 			list = append(list, i)
 		}
 	}

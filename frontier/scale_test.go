@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/internal/mapped"
 	"curtsy/internal/weburl"
 )
 
@@ -34,7 +35,7 @@ func TestScale(t *testing.T) {
 	found, judged, pages := 0, 0, 0
 	var early, late time.Duration
 	var earlyN, lateN int
-	refs := make([]string, 55)
+	refs, urls, fresh := make([]string, 55), make([]weburl.URL, 55), []int(nil)
 	for found < total {
 		for i := range refs { // not timed: this is the site's work
 			n := rng.IntN(found*10/9 + 100)
@@ -44,18 +45,23 @@ func TestScale(t *testing.T) {
 			refs[i] = sitePath(n)
 		}
 		start := time.Now()
-		for _, ref := range refs {
-			u, err := base.Resolve(ref)
-			if err != nil {
+		for i, ref := range refs {
+			if urls[i], err = base.Resolve(ref); err != nil {
 				t.Fatal(err)
 			}
-			judged++
-			if !f.Known(u) && f.Add(Link{URL: u, Class: Page, Via: uint64(pages), Depth: 3, How: "a href"}) {
+		}
+		judged += len(refs)
+		fresh = f.Unknown(fresh[:0], len(refs), func(i int) weburl.URL { return urls[i] })
+		for _, i := range fresh {
+			if f.Add(Link{URL: urls[i], Class: Page, Via: uint64(pages), Depth: 3, How: "a href"}) {
 				found++
 			}
 		}
 		if pages++; pages%100 == 0 {
 			flush(t, f)
+		}
+		if pages%10_000 == 0 {
+			mapped.Release(db)
 		}
 		took := time.Since(start)
 		switch {

@@ -31,22 +31,6 @@ func (s *seenSet) find(fp uint64) (found bool, flags uint64) {
 	return v != 0, v & flagBits
 }
 
-// setListed changes the listed bit of fp, if it is there; it says whether it did.
-func (s *seenSet) setListed(fp uint64, listed bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sh := s.shard(fp)
-	if len(sh.slots) == 0 {
-		return false
-	}
-	v := &sh.slots[sh.slot(fp)]
-	if *v == 0 || *v&listedBit != 0 == listed {
-		return false
-	}
-	*v ^= listedBit
-	return true
-}
-
 func (s *seenSet) get(fp uint64) uint64 {
 	sh := s.shard(fp)
 	if len(sh.slots) == 0 {
@@ -64,6 +48,22 @@ func (s *seenSet) findAll(fps []uint64) {
 	for i, fp := range fps {
 		fps[i] = s.get(fp)
 	}
+}
+
+// setListed changes the listed bit of fp, if it is there; it says whether it did.
+func (s *seenSet) setListed(fp uint64, listed bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sh := s.shard(fp)
+	if len(sh.slots) == 0 {
+		return false
+	}
+	v := &sh.slots[sh.slot(fp)]
+	if *v == 0 || *v&listedBit != 0 == listed {
+		return false
+	}
+	*v ^= listedBit
+	return true
 }
 
 // add puts fp in. added is false where fp was there already and stays as it

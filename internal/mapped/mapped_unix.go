@@ -1,0 +1,28 @@
+//go:build linux || darwin || freebsd
+
+// Package mapped answers: what of a database file is held in memory? bbolt
+// maps its file, and every page once looked at stays part of the process
+// until the system needs the room, which makes a large frontier look large.
+package mapped
+
+import (
+	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
+)
+
+// Release gives the pages of the file that are mapped back to the system's
+// cache, from where they come again when they are looked at. It must not run
+// beside a write transaction of the same db, which may move the map.
+func Release(db *bbolt.DB) {
+	var size int64
+	_ = db.View(func(tx *bbolt.Tx) error {
+		size = tx.Size()
+		return nil
+	})
+	data := db.Info().Data
+	if data == 0 || size == 0 {
+		return
+	}
+	// Advice only: where it is refused, nothing is lost.
+	_, _, _ = unix.Syscall(unix.SYS_MADVISE, data, uintptr(size), unix.MADV_DONTNEED)
+}
