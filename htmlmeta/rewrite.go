@@ -95,6 +95,7 @@ type rewriter struct {
 	byHeader textCode
 	header   map[string][]string
 	xml      bool
+	numeric  bool // letters of other scripts in local references are character references
 	hasBase  bool
 	front    string // to be put in at the beginning of the head
 	html     bool   // the html element has been seen

@@ -1,7 +1,10 @@
 package htmlmeta
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // attributes rewrites the references of a start tag.
@@ -12,14 +15,15 @@ func (w *rewriter) attributes(t *tag) {
 	l := Link{Tag: w.tagName(t), Rel: w.relOf(t)}
 	for i := range t.attrs {
 		a := &t.attrs[i]
-		if a.id == 0 || row[a.id] == 0 || seen&(1<<a.id) != 0 {
+		if a.id == 0 || row[a.id] == 0 || places[row[a.id]-1].form == aside {
 			continue
 		}
-		seen |= 1 << a.id // of duplicates the first counts
 		p := &places[row[a.id]-1]
-		if p.form == aside {
+		if seen&(1<<a.id) != 0 {
+			w.edit(w.withBlank(a), "") // of duplicates the first counts, but not for every reader
 			continue
 		}
+		seen |= 1 << a.id
 		l.Attr, l.Kind = p.attr, p.kind
 		if w.attribute(t, a, p.form, l) == Local {
 			local = true
@@ -105,6 +109,16 @@ func (w *rewriter) put(a *attr, text string) {
 	w.edit(a.value, before+text+after)
 }
 
+// putRaw replaces an attribute's value by text that is escaped for double
+// quotes already.
+func (w *rewriter) putRaw(a *attr, text string) {
+	at := a.value
+	if a.quote != 0 {
+		at = span{at.from - 1, at.to + 1}
+	}
+	w.edit(at, `"`+text+`"`)
+}
+
 // encode brings text into the page's charset.
 func (w *rewriter) encode(text string) string {
 	if w.code.enc == nil || w.code.wide() {
@@ -152,10 +166,53 @@ func (w *rewriter) single(t *tag, a *attr, text string, l Link) Change {
 		w.silence(a, to)
 	case Local, Live:
 		if to != text {
-			w.put(a, to)
+			w.putRef(a, to, change == Local)
 		}
 	}
 	return change
+}
+
+// putRef replaces an attribute's value by references.
+func (w *rewriter) putRef(a *attr, to string, local bool) {
+	if local && w.numeric && strings.IndexByte(to, '%') >= 0 {
+		w.putRaw(a, numeric(escapeAttr(to, '"')))
+		return
+	}
+	w.put(a, to)
+}
+
+// numeric writes percent-encoded letters of other scripts as character
+// references. For a browser that is the same path; but there are readers that
+// take percent-encoding for octets in the page's charset, which is not UTF-8.
+func numeric(s string) string {
+	var b strings.Builder
+	for s != "" {
+		octets := percentRun(s)
+		if n := 3 * len(octets); n > 0 && utf8.Valid(octets) {
+			for _, r := range string(octets) {
+				fmt.Fprintf(&b, "&#%d;", r)
+			}
+			s = s[n:]
+			continue
+		}
+		n := max(1, 3*len(octets))
+		b.WriteString(s[:n])
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// percentRun is what the escapes of octets beyond ASCII at the start of s say.
+func percentRun(s string) (octets []byte) {
+	for len(s) >= 3 && s[0] == '%' && s[1] >= '8' && isHex(s[1]) && isHex(s[2]) {
+		c, err := strconv.ParseUint(s[1:3], 16, 8)
+		if err != nil {
+			break
+		}
+		octets = append(octets, byte(c))
+		s = s[3:]
+	}
+	return octets
 }
 
 // liveAttr is put in front of the name of an attribute whose reference is
@@ -218,7 +275,7 @@ func (w *rewriter) candidates(a *attr, text string, l Link) Change {
 	case kept == 0:
 		w.silence(a, last)
 	default:
-		w.put(a, strings.TrimRight(b.String(), asciiBlank+","))
+		w.putRef(a, strings.TrimRight(b.String(), asciiBlank+","), result == Local)
 	}
 	return result
 }
@@ -254,13 +311,19 @@ func (w *rewriter) refresh(t *tag, a *attr, text string, l Link) {
 	if !ok {
 		return
 	}
-	switch change, to := w.ref(text[at.from:at.to], l); change {
-	case Local, Live:
-		if to != text[at.from:at.to] {
-			w.put(a, text[:at.from]+to+text[at.to:])
-		}
-	case Silent:
-		w.silence(a, text[:at.from]+to+text[at.to:])
+	change, to := w.ref(text[at.from:at.to], l)
+	if change == Leave || change != Silent && to == text[at.from:at.to] {
+		return
+	}
+	// The plainest spelling: not every reader knows the others.
+	i := skip(text, 0, asciiBlank)
+	if to = text[i:skip(text, i, "0123456789.")] + "; url=" + to; to[0] == ';' {
+		to = "0" + to
+	}
+	if change == Silent {
+		w.silence(a, to)
+	} else {
+		w.putRef(a, to, change == Local)
 	}
 }
 

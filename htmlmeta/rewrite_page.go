@@ -17,6 +17,7 @@ func (w *rewriter) page(body []byte, code textCode, xml bool) {
 	if !xml {
 		w.front = w.declaration(body) + w.fromHeader()
 	}
+	w.numeric = code.name != "utf-8" || isASCIIBytes(body) && !r.declared(body, xml).known()
 	w.findBase()
 	s := scanner{src: body, xml: xml, every: true}
 	for s.next() {
