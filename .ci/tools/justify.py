@@ -9,6 +9,7 @@ does not say nofollow, by a link that does not say nofollow. Unjustified paths g
 to standard output; a summary to standard error.
 """
 import gzip
+import json
 import re
 import sys
 import zlib
@@ -170,6 +171,12 @@ def main(site, robots, asked_file, *warcs):
             elif "css" in named.get("content-type", "") and not no:
                 for href in css_links(body.decode("utf-8", "replace")):
                     link(uri, href)
+            if "xml" in named.get("content-type", ""):
+                for href in re.findall(r"<\?xml-stylesheet[^>]*href=[\"']([^\"']+)", body.decode("utf-8", "replace")):
+                    link(uri, href.replace("&amp;", "&"))
+            if "manifest" in named.get("content-type", ""):
+                for icon in json.loads(body).get("icons", []):
+                    link(uri, icon["src"])
             for k, v in fields:
                 if k == "link" and not no and "nofollow" not in v:
                     for href in re.findall(r"<([^>]+)>", v):
