@@ -417,6 +417,6 @@ func same(t *testing.T, what string, got, want []string) {
 func has(t *testing.T, text, part string) {
 	t.Helper()
 	if !strings.Contains(text, part) {
-		t.Errorf("%q is not in:\n%s", part, text)
+		t.Errorf("%q is not in:\n%.3000s", part, text)
 	}
 }
