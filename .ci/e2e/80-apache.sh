@@ -58,6 +58,7 @@ cat >>"$WORK/wiki/LocalSettings.php" <<-PHP
 	\$wgJobRunRate = 0;
 	wfLoadSkin( 'Vector' );
 	\$wgNamespaceRobotPolicies = [ NS_USER => 'noindex,nofollow' ];
+	\$wgExemptFromUserRobotsControl = []; // __NOINDEX__ counts on every page
 PHP
 mkdir -p "$WORK/wiki/cache" "$WORK/wiki/images"
 export MW_CONFIG_FILE=$WORK/wiki/LocalSettings.php
@@ -67,8 +68,8 @@ for n in $(seq 1 8); do
 done
 { printf '[[Page %s]] ' $(seq 8); echo __NOINDEX__; } |
 	php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin 'Main Page' >/dev/null
-printf 'A person. [[Behind user]]' | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin User:Someone >/dev/null
 printf 'Found only from a page that says nofollow.' | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin 'Behind user' >/dev/null
+printf 'A person. [[Behind user]]' | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin User:Someone >/dev/null
 # as in MediaWiki's manual: no old revisions, differences, actions and special pages
 cat >"$WORK/wiki/robots.txt" <<-'ROBOTS'
 	User-agent: *
@@ -169,8 +170,13 @@ claim "files: explain names the noarchive of b.PDF" explain files "${ports[0]}" 
 claim "files: explain names the rule and line that denies c.pdf" explain files "${ports[0]}" /docs/private/c.pdf 'line 2|:2'
 claim "files: explain names the nofollow before behind.html" explain files "${ports[0]}" /behind.html nofollow
 visit doku "${ports[1]}" /doku.php "$WORK/doku/robots.txt"
+claim "doku: explain names the noindex of a page of the last 5 days" explain doku "${ports[1]}" '/doku.php?id=notes:page5' 'noindex.*meta'
+claim "doku: explain names the nofollow of an edit link" explain doku "${ports[1]}" '/doku.php?id=page1&do=edit' 'nofollow.*link'
 claim "doku: all 12 pages were found" test "$(grep -cE '^/doku.php\?id=page[0-9]+$' "$WORK/doku.asked")" -eq 12
 visit wiki "${ports[2]}" /index.php/Main_Page "$WORK/wiki/robots.txt"
 claim "wiki: all 8 pages were found" test "$(grep -cE '^/index.php/Page_[0-9]$' "$WORK/wiki.asked")" -eq 8
 claim "wiki: a page met only on one that says nofollow was not asked for" not_asked wiki /index.php/Behind_user
+claim "wiki: explain says so" explain wiki "${ports[2]}" /index.php/Behind_user 'nofollow.*page'
+claim "wiki: explain names the noindex of the main page" explain wiki "${ports[2]}" /index.php/Main_Page 'noindex.*meta'
+claim "wiki: explain names the rule and line that denies an edit" explain wiki "${ports[2]}" '/index.php?title=Page_1&action=edit' 'line 4: .*action='
 finish
