@@ -114,7 +114,7 @@ func (c *Crawl) recall(h *host, u weburl.URL) error {
 	}
 	h.robots.good, h.robots.due = h.from.At, h.from.Expires
 	if c.askRobots {
-		h.robots.due = time.Now()
+		h.robots.due = time.Time{}
 	}
 	c.enforce(h, readRules(h.from, body, c.opts.Rules), h.from)
 	return nil

@@ -1,0 +1,472 @@
+package crawler_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/crawler"
+	"curtsy/politeness"
+	"curtsy/storage"
+)
+
+// history is the robots.txt versions that an archive knows.
+func history(t *testing.T, dir, origin string) []storage.RobotsVersion {
+	t.Helper()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	h, err := a.Robots(origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// turning is a robots.txt that changes with each answer; the last one stays.
+func turning(pages ...page) page {
+	n := 0
+	return page{serve: func(w http.ResponseWriter, r *http.Request) {
+		p := pages[min(n, len(pages)-1)]
+		n++
+		for _, line := range p.header {
+			name, value, _ := strings.Cut(line, ": ")
+			w.Header().Set(name, value)
+		}
+		if p.status != 0 {
+			w.WriteHeader(p.status)
+		}
+		w.Write([]byte(p.body))
+	}}
+}
+
+// chain is a site of pages that link to the next, so that only one is queued.
+func chain(n int) map[string]page {
+	pages := map[string]page{"/": links("/p/0")}
+	for i := range n {
+		pages[fmt.Sprintf("/p/%d", i)] = links(fmt.Sprintf("/p/%d", i+1))
+	}
+	return pages
+}
+
+func TestRobotsChangesDuringTheCrawl(t *testing.T) {
+	pages := chain(40)
+	pages["/robots.txt"] = turning(
+		text("User-agent: *\nDisallow: /never"),
+		text("User-agent: *\nCrawl-delay: 0.02\nDisallow: /late"))
+	pages["/"] = links("/p/0", "/never", "/late/a")
+	pages["/p/39"] = links("/late/b")
+	s := newSite(t, pages)
+	o := options(s.URL + "/")
+	o.Pace.Delay = 2 * time.Millisecond
+	o.MaxRobotsAge = 40 * time.Millisecond
+	dir := t.TempDir()
+	crawl(t, dir, o)
+	log := s.asked()
+	second := -1
+	for i, a := range log[1:] {
+		if a.target == "/robots.txt" {
+			second = i + 1
+			break
+		}
+	}
+	if second < 0 {
+		t.Fatal("robots.txt was asked for once only")
+	}
+	pauses(t, log[second:], 20*time.Millisecond)
+	if s.times("/never")+s.times("/late/b") != 0 {
+		t.Error("what one of the versions denies was asked for")
+	}
+	versions := history(t, dir, s.URL)
+	if len(versions) < 2 || versions[0].Digest == versions[1].Digest || !versions[1].Used {
+		t.Fatalf("versions %+v", versions)
+	}
+	for target, version := range map[string]int{"/never": 0, "/late/b": 1} {
+		x := explain(t, dir, s.URL+target, o)
+		has(t, x.Reason, "version "+versions[version].Short())
+	}
+	v := visitsOf(t, dir, s.URL+"/p/0")[0]
+	if v.Robots == nil || v.Robots.Version != versions[0].Short() || !v.Robots.Fetched.Equal(versions[0].At) {
+		t.Errorf("/p/0 was allowed by %+v, want version %s of %s", v.Robots, versions[0].Short(), versions[0].At)
+	}
+	if n := len(visitsOf(t, dir, s.URL+"/robots.txt")); n != s.times("/robots.txt") {
+		t.Errorf("%d visits to robots.txt are archived, %d were made", n, s.times("/robots.txt"))
+	}
+}
+
+func TestQueuedURLsAreJudgedByTheRulesInForceWhenTheyAreFetched(t *testing.T) {
+	pages := map[string]page{"/robots.txt": turning(text("User-agent: *\nDisallow:"), text("User-agent: *\nDisallow: /p"))}
+	var all []string
+	for i := range 40 {
+		all = append(all, fmt.Sprintf("/p/%d", i))
+		pages[all[i]] = html(all[i])
+	}
+	pages["/"] = links(all...)
+	s := newSite(t, pages)
+	o := options(s.URL + "/")
+	o.Pace.Delay, o.MaxRobotsAge = 5*time.Millisecond, 60*time.Millisecond
+	r := crawl(t, t.TempDir(), o)
+	got := s.requests()
+	change := slices.Index(got[1:], "/robots.txt") + 1
+	if change == 0 || change > 35 {
+		t.Fatalf("robots.txt was not asked for again in time: %q", got)
+	}
+	if slices.ContainsFunc(got[change:], func(s string) bool { return s != "/robots.txt" }) {
+		t.Errorf("after the change: %q", got[change:])
+	}
+	if r.Counts.Disregarded != 40-(change-2) {
+		t.Errorf("%d disregarded after %d fetched", r.Counts.Disregarded, change-2)
+	}
+}
+
+func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
+	var conditions []string
+	pages := chain(30)
+	pages["/robots.txt"] = page{serve: func(w http.ResponseWriter, r *http.Request) {
+		conditions = append(conditions, r.Header.Get("If-None-Match")+" "+r.Header.Get("If-Modified-Since"))
+		w.Header().Set("ETag", `"v1"`)
+		if r.Header.Get("If-None-Match") == `"v1"` {
+			w.WriteHeader(304)
+			return
+		}
+		w.Header().Set("Last-Modified", "Sun, 01 Mar 2026 12:00:00 GMT")
+		w.Header().Set("Content-Type", "text/plain")
+		w.Write([]byte("User-agent: *\nDisallow: /p/20"))
+	}}
+	s := newSite(t, pages)
+	o := options(s.URL + "/")
+	o.Pace.Delay, o.MaxRobotsAge = 5*time.Millisecond, 30*time.Millisecond
+	dir := t.TempDir()
+	crawl(t, dir, o)
+	if len(conditions) < 3 || conditions[0] != " " || conditions[1] != `"v1" Sun, 01 Mar 2026 12:00:00 GMT` {
+		t.Fatalf("conditions %q", conditions)
+	}
+	if s.times("/p/20") != 0 || s.times("/p/19") != 1 {
+		t.Error("after a 304 the rules are no longer in force")
+	}
+	v := visitsOf(t, dir, s.URL+"/robots.txt")
+	if v[1].Status != 304 || v[1].Kept != "revisit" || v[1].Digest != v[0].Digest || v[1].Refers == nil || v[1].Refers.N != 1 {
+		t.Errorf("the visit that was answered 304: %+v", v[1])
+	}
+	w := warcText(t, dir)
+	has(t, w, "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\n")
+	has(t, w, "WARC-Refers-To: <"+v[0].Record.ID+">")
+	for i, h := range history(t, dir, s.URL) {
+		if h.Digest != history(t, dir, s.URL)[0].Digest || !h.Used {
+			t.Errorf("version %d: %+v", i, h)
+		}
+	}
+}
+
+func TestLastGoodRobotsIsUsedWhileTheServerFails(t *testing.T) {
+	pages := chain(25)
+	pages["/robots.txt"] = turning(text("User-agent: *\nDisallow: /p/20"), status(500), status(429), page{status: 503})
+	s := newSite(t, pages)
+	o := options(s.URL + "/")
+	o.Pace.Delay, o.MaxRobotsAge, o.RetryBase = 3*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
+	o.Pace.MaxFailures = -1
+	dir := t.TempDir()
+	if r := crawl(t, dir, o); r.Ending != crawler.Done {
+		t.Errorf("ended as %v: %s", r.Ending, r.Why)
+	}
+	if s.times("/p/20") != 0 || s.times("/p/19") != 1 {
+		t.Errorf("requests %q, want all up to /p/19", s.requests())
+	}
+	if n := s.times("/robots.txt"); n < 3 {
+		t.Errorf("robots.txt was asked for %d times only", n)
+	}
+	h := history(t, dir, s.URL)
+	has(t, explain(t, dir, s.URL+"/p/20", o).Reason, "version "+h[0].Short())
+	for _, v := range h[1:] {
+		if v.Used {
+			t.Errorf("a failed version was used: %+v", v)
+		}
+	}
+}
+
+// aged makes the versions of an archive older.
+func aged(t *testing.T, dir string, by time.Duration) {
+	t.Helper()
+	db, err := bbolt.Open(filepath.Join(dir, "crawl.db"), 0o644, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Update(func(tx *bbolt.Tx) error {
+		b := tx.Bucket([]byte("robots"))
+		all := map[string][]byte{}
+		if err := b.ForEach(func(k, v []byte) error {
+			var r storage.RobotsVersion
+			if err := json.Unmarshal(v, &r); err != nil {
+				return err
+			}
+			r.At, r.Expires = r.At.Add(-by), r.Expires.Add(-by)
+			enc, err := json.Marshal(r)
+			all[string(k)] = enc
+			return err
+		}); err != nil {
+			return err
+		}
+		for k, v := range all {
+			if err := b.Put([]byte(k), v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRobotsThatFailsForThirtyDaysIsTakenAsAbsent(t *testing.T) {
+	for _, days := range []int{29, 31} {
+		pages := map[string]page{
+			"/robots.txt": turning(text("User-agent: *\nDisallow: /p"), status(500)),
+			"/":           links("/a", "/p/1"), "/a": links("/p/2"),
+		}
+		s := newSite(t, pages)
+		o := options(s.URL + "/")
+		o.Limits.Pages = 1
+		dir := t.TempDir()
+		crawl(t, dir, o)
+		aged(t, dir, time.Duration(days)*24*time.Hour)
+		o.Limits.Pages, o.Pace.Delay, o.RetryBase = 0, 10*time.Millisecond, time.Millisecond
+		if r := crawl(t, dir, o); r.Ending != crawler.Done {
+			t.Errorf("%d days: ended as %v: %s", days, r.Ending, r.Why)
+		}
+		if got, want := s.times("/p/1"), map[int]int{29: 0, 31: 1}[days]; got != want {
+			t.Errorf("after %d days of failures the URL that was denied is asked for %d times, want %d", days, got, want)
+		}
+	}
+}
+
+func TestCacheControlShortensTheLifeOfRobots(t *testing.T) {
+	for header, want := range map[string]time.Duration{
+		"max-age=600": 10 * time.Minute, "public, max-age=90": 90 * time.Second, "max-age=999999": 24 * time.Hour,
+		"no-cache": time.Minute, "no-store, max-age=900": time.Minute, "max-age=0": time.Minute, "max-age=x": 24 * time.Hour, "private": 24 * time.Hour,
+	} {
+		s := newSite(t, map[string]page{"/robots.txt": text("").with("Cache-Control: " + header), "/": html("")})
+		dir := t.TempDir()
+		crawl(t, dir, options(s.URL+"/"))
+		if h := history(t, dir, s.URL); len(h) != 1 || h[0].Expires.Sub(h[0].At) != want {
+			t.Errorf("%s: lives for %v, want %v", header, h[0].Expires.Sub(h[0].At), want)
+		}
+	}
+}
+
+func TestStatusOfRobotsDecides(t *testing.T) {
+	cut := page{serve: func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "5000")
+		w.Write([]byte("User-agent: *\nAllow: /\n"))
+	}}
+	hangUp := page{serve: func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }}
+	late := page{serve: func(w http.ResponseWriter, r *http.Request) { time.Sleep(120 * time.Millisecond) }}
+	deny := "User-agent: *\nDisallow: /"
+	for name, c := range map[string]struct {
+		robots  page
+		fetched bool
+		why     string
+	}{
+		"200":       {text("User-agent: *\nDisallow: /x"), true, ""},
+		"200 empty": {text(""), true, ""},
+		"204":       {page{status: 204}, true, ""},
+		"400":       {page{status: 400, body: deny}, true, ""}, "401": {page{status: 401, body: deny}, true, ""},
+		"403": {page{status: 403, body: deny}, true, ""}, "404": {page{status: 404, body: deny}, true, ""},
+		"410": {page{status: 410, body: deny}, true, ""}, "451": {page{status: 451, body: deny}, true, ""},
+		"429": {status(429), false, "answered 429 (tried 3 times)"}, "500": {status(500), false, "answered 500 (tried 3 times)"},
+		"503":        {status(503), false, "answered 503 (tried 3 times)"},
+		"cut off":    {cut, false, "cut off by the server (tried 3 times)"},
+		"hangs up":   {hangUp, false, "disconnect: connection closed by the server (tried 3 times)"},
+		"no answer":  {late, false, "timeout: no answer in time (tried 3 times)"},
+		"html":       {html("<html><body>User-agent: *<br>Disallow: /</body></html>"), true, ""},
+		"denies all": {text(deny), false, "is denied by"},
+		"recovers":   {turning(status(500), status(503), text("User-agent: *\nDisallow: /x")), true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, map[string]page{"/robots.txt": c.robots, "/": html("")})
+			o := options(s.URL + "/")
+			o.Fetch.HeadTimeout = 60 * time.Millisecond
+			dir := t.TempDir()
+			r := crawl(t, dir, o)
+			if s.times("/") != map[bool]int{true: 1, false: 0}[c.fetched] || (r.Ending == crawler.Done) != c.fetched {
+				t.Errorf("the seed was asked for %d times, and it ended as %v: %s", s.times("/"), r.Ending, r.Why)
+			}
+			if !c.fetched {
+				if r.Ending != crawler.Refused {
+					t.Errorf("ended as %v", r.Ending)
+				}
+				has(t, r.Why, c.why)
+			}
+		})
+	}
+}
+
+func TestRefusedSeedIsAskedForAgainWhenRobotsLetsUsIn(t *testing.T) {
+	s := newSite(t, map[string]page{
+		"/robots.txt": text("User-agent: *\nDisallow: /\nSitemap: /map.txt"), "/map.txt": text("ORIGIN/a"),
+		"/": links("/a"), "/a": html(""),
+	})
+	o := options(s.URL + "/")
+	dir := t.TempDir()
+	for range 2 {
+		r := crawl(t, dir, o)
+		if r.Ending != crawler.Refused || r.Why != s.URL+"/ is denied by "+s.URL+"/robots.txt: line 2: Disallow: / (version "+history(t, dir, s.URL)[0].Short()+")" {
+			t.Fatalf("ended as %v: %s", r.Ending, r.Why)
+		}
+		if st, _ := crawler.ReadStatus(dir); st.State != "refused" || st.Why != r.Why {
+			t.Errorf("status: %s, %s", st.State, st.Why)
+		}
+	}
+	if slices.Contains(s.requests(), "/") || s.times("/robots.txt") != 2 {
+		t.Errorf("requests %q, want robots.txt once a run, the seed never", s.requests())
+	}
+	s.set("/robots.txt", text("User-agent: curtsy\nAllow: /\n\nUser-agent: *\nDisallow: /"))
+	if r := crawl(t, dir, o); r.Ending != crawler.Done || s.times("/") != 1 || s.times("/a") != 1 {
+		t.Errorf("let in, it ended as %v: %s; requests %q", r.Ending, r.Why, s.requests())
+	}
+}
+
+func TestRobotsRedirectsAreFollowedFiveTimes(t *testing.T) {
+	for hops := range 8 {
+		s := newSite(t, map[string]page{"/": links("/private"), "/private": html("")})
+		last := "User-agent: *\nDisallow: /private"
+		at := "/robots.txt"
+		for i := range hops {
+			to := fmt.Sprintf("/hop/%d", i)
+			s.pages[at] = redirect(to)
+			at = to
+		}
+		s.pages[at] = text(last)
+		dir := t.TempDir()
+		crawl(t, dir, options(s.URL+"/"))
+		if got, want := s.times("/private"), map[bool]int{true: 0, false: 1}[hops <= 5]; got != want {
+			t.Errorf("%d hops: the URL that is denied behind them is asked for %d times, want %d", hops, got, want)
+		}
+		if n := len(visitsOf(t, dir, s.URL+"/robots.txt")); n != min(hops+1, 6) {
+			t.Errorf("%d hops: %d visits are archived", hops, n)
+		}
+	}
+}
+
+func TestRulesBehindARedirectToAnotherHostHoldForTheFirst(t *testing.T) {
+	s := newSite(t, nil)
+	s.pages = map[string]page{
+		"site.example/robots.txt":  redirect("http://rules.example/shared.txt"),
+		"rules.example/shared.txt": text("User-agent: *\nDisallow: /private"),
+		"site.example/":            links("/private", "/open"), "site.example/open": html(""),
+	}
+	o := options("http://site.example/")
+	s.reaches(t, &o)
+	dir := t.TempDir()
+	crawl(t, dir, o)
+	var got []string
+	for _, a := range s.asked() {
+		got = append(got, a.host+a.target)
+	}
+	same(t, "requests", got, []string{"site.example/robots.txt", "rules.example/shared.txt", "site.example/", "site.example/open"})
+	has(t, rows(t, dir)["/private"].Rule, "robots.txt: line 2: Disallow: /private")
+}
+
+func TestChangedRobotsMayNameASitemap(t *testing.T) {
+	pages := chain(20)
+	pages["/robots.txt"] = turning(text(""), text("Sitemap: /map.txt"))
+	pages["/map.txt"] = text("ORIGIN/orphan")
+	pages["/orphan"] = html("")
+	s := newSite(t, pages)
+	pages["/map.txt"] = text(s.URL + "/orphan")
+	o := options(s.URL + "/")
+	o.Pace.Delay, o.MaxRobotsAge = 5*time.Millisecond, 40*time.Millisecond
+	crawl(t, t.TempDir(), o)
+	if s.times("/map.txt") != 1 || s.times("/orphan") != 1 {
+		t.Errorf("requests %q", s.requests())
+	}
+}
+
+// waits runs a crawl until status says what it waits for, and stops it.
+func waits(t *testing.T, o crawler.Options, dir string) crawler.Status {
+	t.Helper()
+	stop, enough := context.WithCancel(t.Context())
+	defer enough()
+	var seen crawler.Status
+	o.Watch = func(s crawler.Status) {
+		if s.WaitingFor != "" {
+			seen = s
+			enough()
+		}
+	}
+	if r := run(t, stop, dir, o); r.Ending != crawler.Stopped {
+		t.Errorf("ended as %v: %s", r.Ending, r.Why)
+	}
+	check(t, dir)
+	return seen
+}
+
+func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) {
+	now := time.Now().UTC()
+	from, to := now.Add(2*time.Hour), now.Add(4*time.Hour)
+	t.Run("Visit-time", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t, map[string]page{
+			"/robots.txt": text(fmt.Sprintf("User-agent: *\nVisit-time: %s-%s", from.Format("1504"), to.Format("1504"))), "/": html("")})
+		st := waits(t, options(s.URL+"/"), t.TempDir())
+		has(t, st.WaitingFor, "visit-time (robots.txt line 2), until "+from.Format("2006-01-02 15:04"))
+		if st.NextDue == nil || st.NextDue.Format("15:04") != from.Format("15:04") {
+			t.Errorf("next due at %v, want %v", st.NextDue, from)
+		}
+		same(t, "requests", s.requests(), []string{"/robots.txt"})
+	})
+	t.Run("quiet hours", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t, map[string]page{"/": html("")})
+		o := options(s.URL + "/")
+		since := func(t time.Time) time.Duration {
+			return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
+		}
+		o.Pace.Quiet = []politeness.Window{{Start: since(now.Add(-time.Hour)), End: since(from)}}
+		st := waits(t, o, t.TempDir())
+		has(t, st.WaitingFor, "quiet hours until "+from.Format("2006-01-02 15:04"))
+		if len(s.requests()) != 0 {
+			t.Errorf("requests in quiet hours: %q", s.requests())
+		}
+	})
+	t.Run("Crawl-delay", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 100"), "/": html("")})
+		st := waits(t, options(s.URL+"/"), t.TempDir())
+		has(t, st.WaitingFor, "crawl-delay 1m40s (robots.txt line 2)")
+		if st.NextDue == nil || time.Until(*st.NextDue) < 90*time.Second || st.Delay == "" {
+			t.Errorf("status %+v", st)
+		}
+	})
+	t.Run("Retry-After outlives the run", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t, map[string]page{"/robots.txt": text(""), "/": status(503).with("Retry-After: 100")})
+		o, dir := options(s.URL+"/"), t.TempDir()
+		for range 2 {
+			st := waits(t, o, dir)
+			has(t, st.WaitingFor, "retry-after 1m40s (HTTP 503)")
+		}
+		same(t, "requests", s.requests(), []string{"/robots.txt", "/"})
+	})
+	t.Run("Crawl-delay outlives the run", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 0.3"), "/": links("/a", "/b"), "/a": html(""), "/b": html("")})
+		o, dir := options(s.URL+"/"), t.TempDir()
+		o.Limits.Pages = 1
+		crawl(t, dir, o)
+		o.Limits.Pages = 2
+		crawl(t, dir, o)
+		pauses(t, s.asked(), 300*time.Millisecond)
+	})
+}
