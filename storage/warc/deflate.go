@@ -97,7 +97,7 @@ func appendStored(dst, src []byte) []byte {
 // block writes src as the one and last block of a member.
 func (d *deflater) block(src []byte, c *code) {
 	w := &d.out
-	w.reserve(2*len(src) + 1024)
+	w.reserve(len(src) + len(src)/2 + 1024) // twelve bits for eight at worst
 	w.put(1, 1)
 	c.writeHeader(w)
 	d.counting = d.stale%countEvery == 0
