@@ -23,6 +23,7 @@ import (
 // crawlFlags are the flags that crawl and resume share. They are laid over
 // the configuration only where they were given.
 type crawlFlags struct {
+	mirror   string
 	config   string
 	json     bool
 	verbose  bool
@@ -44,6 +45,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after so long")
 	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
 	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "fetch nothing whose URL matches this `regexp` (repeatable)")
+	fl.StringVar(&f.mirror, "mirror", "", "at the end, make a browsable copy in `OUT` (see curtsy mirror)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
 	fl.StringVar(&f.profile, "cpuprofile", "", "write a CPU profile of the crawl to `FILE`, for pprof")
 	_ = fl.MarkHidden("cpuprofile")
@@ -111,7 +113,7 @@ func crawlCmd(u *ui) *cobra.Command {
 			if dry {
 				return dryRun(u, f, &c, seed)
 			}
-			return runCrawl(u, f, &c, seed)
+			return crawlAndMirror(u, f, &c, seed)
 		},
 	}
 	f.register(c)
@@ -135,7 +137,7 @@ func resumeCmd(u *ui) *cobra.Command {
 				return err
 			}
 			c.Archive = a[0]
-			return runCrawl(u, f, &c, seed)
+			return crawlAndMirror(u, f, &c, seed)
 		},
 	}
 	f.register(c)
