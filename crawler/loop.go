@@ -336,7 +336,7 @@ func (c *Crawl) counter(class frontier.Class) *atomic.Int64 {
 func (c *Crawl) ended(d *download) {
 	h := d.job.host
 	h.ended = d.end
-	h.pace.Done(d.end, d.result)
+	h.pace.Done(d.end.Add(h.margin()), d.result)
 	c.remember(robotsURL(h.origin).Host(), h.pace)
 	c.rate.add(d.end)
 	if d.local != nil {
@@ -349,6 +349,14 @@ func (c *Crawl) ended(d *download) {
 	if refused := c.robotsHad(d.robots, time.Now()); refused != "" {
 		c.withoutRules(h, refused)
 	}
+}
+
+// margin is added to the end of a download before the pause begins. A server
+// is done with us only when its last write has returned, which may be after
+// we have read what it wrote, and it is the server's clock that counts.
+func (h *host) margin() time.Duration {
+	d, _ := h.pace.Delay()
+	return min(d/200, time.Millisecond)
 }
 
 // kickLoop wakes the loop after a commit.
