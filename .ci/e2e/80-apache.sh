@@ -142,17 +142,28 @@ setsid apache2 -f "$WORK/apache.conf" -D FOREGROUND &
 CHILDREN+=($!)
 for p in "${ports[@]}"; do until_true listens "$p" || { show "$WORK/apache.err"; exit 1; }; done
 
+# quiet LOG: until nothing was written for a second. Apache notes a request when its
+# program ends, and DokuWiki's go on for a while after they have answered.
+quiet() {
+	local before=-1 now
+	while now=$(stat -c %s "$1") && [[ $now -ne $before ]]; do
+		before=$now
+		sleep 1
+	done
+}
+
 # visit NAME PORT PATH: crawl one of the three and judge the server's log.
 visit() {
 	local name=$1 site=http://127.0.0.1:$2 code=0 asked
 	"$CURTSY" crawl "$site$3" --archive "$WORK/$name.archive" --delay 0 --concurrency 2 --max-pages "${PAGES:-600}" >"$WORK/out" 2>"$WORK/err" || code=$?
 	claim "$name: crawl ended with $code (0 done, 3 at the page limit)" test "$code" -eq 0 -o "$code" -eq 3
 	[[ $code -eq 0 || $code -eq 3 ]] || show "$WORK/err"
+	quiet "$WORK/$name.log"
 	awk -F '\t' '$3 ~ /^curtsy\// { split($2, request, " "); print request[2] }' "$WORK/$name.log" >"$WORK/$name.asked"
 	asked=$(wc -l <"$WORK/$name.asked")
 	python3 "$CI_DIR/tools/justify.py" "$site" "$4" "$WORK/$name.asked" "$WORK/$name.archive"/warc/*.warc.gz >"$WORK/$name.unjustified" 2>"$WORK/$name.judge" ||
 		{ bad "$name: tools/justify.py"; show "$WORK/$name.judge"; }
-	claim "$name: of $asked URLs asked for, 0 are denied or were met only behind a nofollow ($(tail -n 1 "$WORK/$name.judge"))" empty "$WORK/$name.unjustified"
+	claim "$name: of $asked URLs asked for, 0 are denied or were met only behind a nofollow, and 0 others are missing ($(tail -n 1 "$WORK/$name.judge"))" empty "$WORK/$name.unjustified"
 	claim "$name: nothing asked for twice" test -z "$(sort "$WORK/$name.asked" | uniq -d)"
 	claim "$name: curtsy verify" verified "$WORK/$name.archive"
 }

@@ -6,7 +6,8 @@ ASKED-FILE holds a path a line, from the server's log. A path is justified when
 no rule of the robots.txt denies it, and when it is the seed (the first one that
 is not robots.txt), or a redirect's target, or linked from an archived page that
 does not say nofollow, by a link that does not say nofollow. Unjustified paths go
-to standard output; a summary to standard error.
+to standard output, and so does what may be followed and was not asked for; a
+summary goes to standard error.
 """
 import gzip
 import json
@@ -56,7 +57,7 @@ class Page(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.links, self.nofollow, self.base, self.css = [], False, None, ""
+        self.links, self.perhaps, self.nofollow, self.base, self.css = [], [], False, None, ""
         self.in_style = False
 
     def handle_starttag(self, tag, attrs):
@@ -74,9 +75,11 @@ class Page(HTMLParser):
             if target:
                 self.links.append((target[1].strip(), no))
         if tag != "base":
-            for k in ("href", "src", "action", "data", "poster", "background", "xlink:href", "formaction", "cite", "longdesc", "data-src"):
+            for k in ("href", "src", "data", "poster", "background", "xlink:href"):
                 if k in a:
                     self.links.append((a[k], no))
+            # a crawler may ask for these, or leave them
+            self.perhaps += [a[k] for k in ("action", "formaction", "cite", "longdesc", "data-src") if k in a]
             for k in ("srcset", "imagesrcset"):
                 self.links += [(c.split()[0], no) for c in a.get(k, "").split(",") if c.split()]
         self.css += a.get("style", "") + "\n"
@@ -134,9 +137,9 @@ def denied(path, rule_list):
 def main(site, robots, asked_file, *warcs):
     rule_list = list(rules(open(robots).read()))
     asked = [canonical(line.rstrip("\n")) for line in open(asked_file)]
-    reasons, unfollowed = set(), 0
+    reasons, may, unfollowed = set(), set(), 0
 
-    def link(base, href):
+    def link(base, href, to=reasons):
         href = re.sub(r"[\t\n\r]", "", href.strip())
         try:
             target = urljoin(base, href)
@@ -144,7 +147,7 @@ def main(site, robots, asked_file, *warcs):
         except ValueError:
             return
         if f"{parts.scheme}://{parts.netloc}" == site:
-            reasons.add(canonical((parts.path or "/") + ("?" + parts.query if parts.query else "")))
+            to.add(canonical((parts.path or "/") + ("?" + parts.query if parts.query else "")))
 
     for name in warcs:
         for head, block in records(name):
@@ -161,11 +164,13 @@ def main(site, robots, asked_file, *warcs):
                 if no or page.nofollow:
                     unfollowed += 1
                     # what a page needs to be shown is not a link to follow
-                    page.links = []
+                    page.links, page.perhaps = [], []
                 base = urljoin(uri, page.base or "")
                 for href, nofollow in page.links:
                     if not nofollow:
                         link(base, href)
+                for href in page.perhaps:
+                    link(base, href, may)
                 for href in css_links(page.css):
                     link(base, href)
             elif "css" in named.get("content-type", "") and not no:
@@ -185,10 +190,13 @@ def main(site, robots, asked_file, *warcs):
     wrong = 0
     for i, path in enumerate(pages):
         why = "denied by robots.txt" if denied(path, rule_list) else \
-            "no link to it that may be followed" if path not in reasons and i > 0 and not re.search(r"(^|/)(sitemap[^/]*|favicon\.ico)$", path) else None
+            "no link to it that may be followed" if path not in reasons | may and i > 0 and not re.search(r"(^|/)(sitemap[^/]*|favicon\.ico)$", path) else None
         if why:
             wrong += 1
             print(f"{path}\t{why}")
+    for path in sorted(reasons - set(asked)):
+        if not denied(path, rule_list):
+            print(f"{path}\tmay be followed, and was not asked for")
     print(f"{len(reasons)} links that may be followed, {unfollowed} pages say nofollow, {sum(denied(p, rule_list) for p in reasons)} links denied by robots.txt", file=sys.stderr)
 
 
