@@ -157,6 +157,7 @@ func (c *Crawl) reconsider() error {
 	n := 0
 	for _, found := range again {
 		if c.frontier.AddAgain(found) {
+			c.plantRobots(found.URL.Origin(), found.Via)
 			n++
 		}
 	}

@@ -157,7 +157,8 @@ func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
 }
 
 // take hands out the entry at q.next, or nothing if that is finished or put
-// off already (which only happens in what follows the mark after a restart).
+// off already: so are some of what follows the mark after a restart, and a
+// robots.txt, which is asked for before its turn.
 func (f *Frontier) take(q *queue) (*Entry, error) {
 	if q.next.index >= len(q.block) {
 		if err := f.loadBlock(q); err != nil {
@@ -168,7 +169,7 @@ func (f *Frontier) take(q *queue) (*Entry, error) {
 	e.Class = q.key.class
 	q.next.index++
 	q.waiting--
-	if e.ID < f.opened && (f.putOff[e.ID] || f.isFinished(e.ID)) {
+	if (e.ID < f.opened || e.Class == Prerequisite) && (f.putOff[e.ID] || f.isFinished(e.ID)) {
 		q.out = append(q.out, outstanding{at: e.at, settled: true})
 		q.advance()
 		return nil, nil
