@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,9 +123,9 @@ func TestConcurrencyOverlapsWhereNoCrawlDelayIsSet(t *testing.T) {
 
 // failing answers with a status so often, and then with a page.
 func failing(times int, code int, retryAfter string, then page) page {
-	n := 0
+	var n atomic.Int64
 	return page{serve: func(w http.ResponseWriter, r *http.Request) {
-		if n++; n <= times {
+		if n.Add(1) <= int64(times) {
 			if retryAfter != "" {
 				w.Header().Set("Retry-After", retryAfter)
 			}
