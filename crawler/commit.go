@@ -129,8 +129,11 @@ func (c *Crawl) append(o *Outcome) error {
 		})
 	}
 	return c.archive.Append(v, func(infoID string) ([]byte, error) {
-		if o.members != nil {
+		switch {
+		case o.members != nil && o.infoID == infoID:
 			return o.members, nil
+		case o.members != nil: // a segment ended in the meantime
+			return renamed(o.members, o.infoID, infoID)
 		}
 		return o.encode(nil, infoID)
 	})

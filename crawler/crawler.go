@@ -50,6 +50,7 @@ type Crawl struct {
 	kick      chan struct{} // a commit is done
 	idled     chan struct{} // nothing is being fetched
 	visits    sync.WaitGroup
+	vias      vias
 	flying    atomic.Int64 // visits not yet handed to the committer
 	open      atomic.Int64 // visits not yet committed
 	pages     atomic.Int64 // visits to pages not yet committed

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/klauspost/compress/gzip"
+
 	"curtsy/storage"
 	"curtsy/storage/warc"
 )
@@ -80,6 +82,34 @@ func (o *Outcome) stream(w io.Writer, infoID string) error {
 	}
 	_, err = w.Write(o.appendRest(s, nil, infoID, id))
 	return err
+}
+
+// renamed makes members name another warcinfo record. Both names are of one
+// length, so that nothing else changes.
+func renamed(members []byte, from, to string) ([]byte, error) {
+	src := bytes.NewReader(members)
+	z, err := gzip.NewReader(src)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for {
+		z.Multistream(false)
+		record, err := io.ReadAll(z)
+		if err != nil {
+			return nil, err
+		}
+		w := gzip.NewWriter(&out)
+		w.Write(bytes.Replace(record, []byte("WARC-Warcinfo-ID: <"+from+">"), []byte("WARC-Warcinfo-ID: <"+to+">"), 1))
+		if err := w.Close(); err != nil {
+			return nil, err
+		}
+		if err := z.Reset(src); err == io.EOF {
+			return out.Bytes(), nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
 }
 
 // header is what all records of the visit share.

@@ -33,6 +33,7 @@ type Outcome struct {
 	members  []byte         // its records, ready to be written
 	released bool           // x gave its buffers back
 	buf      *[]byte        // where members lie, from memberPool
+	infoID   string         // the warcinfo record that members name
 	hurry    bool           // others wait for the processor
 }
 
@@ -44,7 +45,7 @@ const (
 
 // decide turns an exchange and what its document says into an outcome.
 func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
-	o := &Outcome{entry: j.entry, refetch: j.refetch, x: x, Visit: newVisit(j, x)}
+	o := &Outcome{entry: j.entry, refetch: j.refetch, x: x, Visit: newVisit(j, x), via: c.via(j.entry.Via)}
 	switch {
 	case x.Err != nil:
 		o.State, o.Reason = frontier.StateFailed, "fetch: "+string(kindOf(x.Err))

@@ -207,12 +207,12 @@ func (c *Crawl) prepare(o *Outcome) {
 		memberPool.Put(buf)
 		return
 	}
-	o.buf, o.members = buf, members
+	o.buf, o.members, o.infoID = buf, members, infoID
 	// All that a revisit needs, should the committer find that another visit
 	// brought the same payload; the rest makes room for the next body.
-	o.x.Head, o.x.RequestBytes = bytes.Clone(o.x.Head), bytes.Clone(o.x.RequestBytes)
+	head, request := bytes.Clone(o.x.Head), bytes.Clone(o.x.RequestBytes)
 	o.x.Release()
-	o.released = true
+	o.x.Head, o.x.RequestBytes, o.released = head, request, true
 }
 
 // hurryFrom is how many visits must be on their way for compression to take
