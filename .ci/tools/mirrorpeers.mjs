@@ -14,9 +14,8 @@ const read = f => { let b = fs.readFileSync(f); return b[0] === 0xff && b[1] ===
 const identity = f => { try { const m = read(f).slice(0, 200000).match(/<p id="?me"?>([^<]*)</i); return m ? unescape(m[1]) : null; } catch { return null; } };
 
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
-const rows = [];
-const wanted = new Set();
 const results = [];
+const forbidden = new Set(); // what the site does not let be kept or followed
 for (const pair of pairs) {
   const [name, dir] = [pair.slice(0, pair.indexOf('=')), fs.realpathSync(pair.slice(pair.indexOf('=') + 1))];
   const root = pathToFileURL(dir).href + '/';
@@ -40,11 +39,11 @@ for (const pair of pairs) {
     if (seen.me !== me) continue; // a refresh led on
     for (const l of seen.links) {
       if (/^live/.test(l.to)) {
+        forbidden.add(l.to.replace(/^live:/, '').replace(/#.*/, ''));
         const want = l.to.startsWith('live!') ? l.to.slice(5) : origin + l.to.slice(5);
         if (l.href === want) c.right++; else c.broken++;
         continue;
       }
-      wanted.add(l.to);
       if (/^https?:/.test(l.href)) { c.outside++; continue; }
       let f;
       try { const u = new URL(l.href); u.hash = ''; f = fileURLToPath(u.href.replace(/\?.*$/, '')); } catch { c.broken++; continue; }
@@ -58,6 +57,7 @@ for (const pair of pairs) {
   results.push(c);
 }
 await browser.close();
-console.log('| program | pages held | links right | lead to the wrong page | broken | left on the live site | pictures missing | requests elsewhere |');
-console.log('|---|---|---|---|---|---|---|---|');
-for (const c of results) console.log(`| ${c.name} | ${[...wanted].filter(w => c.held.has(w)).length} of ${wanted.size} | ${c.right} | ${c.wrong} | ${c.broken} | ${c.outside} | ${c.picturesBad} of ${c.pictures} | ${c.away.size} |`);
+const wanted = new Set(results.flatMap(c => [...c.held]).filter(h => !forbidden.has(h))); // whatever any program holds
+console.log('| program | pages held | held against the site\'s wish | links right | lead to the wrong page | broken | left on the live site | pictures missing | requests elsewhere |');
+console.log('|---|---|---|---|---|---|---|---|---|');
+for (const c of results) console.log(`| ${c.name} | ${[...wanted].filter(w => c.held.has(w)).length} of ${wanted.size} | ${[...forbidden].filter(w => c.held.has(w)).length} | ${c.right} | ${c.wrong} | ${c.broken} | ${c.outside} | ${c.picturesBad} of ${c.pictures} | ${c.away.size} |`);

@@ -94,6 +94,7 @@ function checkResponse(where, w, m) {
 
 function checkRevisit(where, w, m, block) {
   if (!/revisit\/(identical-payload-digest|server-not-modified)$/.test(w["warc-profile"] ?? "")) complain(where, `profile ${w["warc-profile"]}`);
+  if (!/^HTTP\/1\.[01]$/.test(m.first.split(" ")[0])) complain(where, "a revisit without the answer's head");
   if (m.raw.length !== 0) complain(where, `a revisit with ${m.raw.length} bytes of body`);
   if (block.length && !block.toString("latin1").endsWith("\r\n\r\n")) complain(where, "a revisit's head that does not end");
   wanted.push([where, w["warc-refers-to"], (o) => {
@@ -121,6 +122,7 @@ function checkRecord(where, w, version, block, m, info) {
     if (got !== w["warc-block-digest"]) complain(where, `block digest ${w["warc-block-digest"]}, block is ${got}`);
     counts.blockDigests++;
   } else if (w["warc-type"] === "response" || w["warc-type"] === "request") complain(where, "no block digest");
+  if (w["warc-type"] === "request" && !block.length) complain(where, "an empty request");
   if (w["warc-type"] === "response" && !(w["warc-ip-address"])) complain(where, "no IP address");
   if (w["warc-type"] === "response") checkResponse(where, w, m);
   if (w["warc-type"] === "revisit") checkRevisit(where, w, m, block);
