@@ -176,18 +176,30 @@ func escape(s string) string {
 		s = norm.NFC.String(s)
 	}
 	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|%`, r) {
-			for _, c := range []byte(s[i : i+n]) {
-				fmt.Fprintf(&b, "%%%02X", c)
-			}
+	escaped := false
+	for s != "" {
+		r, n := utf8.DecodeRuneInString(s)
+		escaped = r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|%`, r) || escaped && joins(s)
+		if escaped {
+			writeEscaped(&b, s[:n])
 		} else {
-			b.WriteString(s[i : i+n])
+			b.WriteString(s[:n])
 		}
-		i += n
+		s = s[n:]
 	}
 	return b.String()
+}
+
+func writeEscaped(b *strings.Builder, s string) {
+	for _, c := range []byte(s) {
+		fmt.Fprintf(b, "%%%02X", c)
+	}
+}
+
+// joins says whether a text begins with a mark that would join the hex digit
+// of an escape before it: "%2A" and a diaeresis are no "%2Ä".
+func joins(s string) bool {
+	return s != "" && s[0] >= utf8.RuneSelf && !norm.NFC.PropertiesString(s).BoundaryBefore()
 }
 
 func plainName(s string) bool {
@@ -215,7 +227,17 @@ func safe(s string) string {
 	return s
 }
 
-func escapeFirst(s string) string { return fmt.Sprintf("%%%02X", s[0]) + s[1:] }
+// escapeFirst escapes the first octet, and marks that would join the escape.
+func escapeFirst(s string) string {
+	var b strings.Builder
+	writeEscaped(&b, s[:1])
+	for s = s[1:]; joins(s); {
+		_, n := utf8.DecodeRuneInString(s)
+		writeEscaped(&b, s[:n])
+		s = s[n:]
+	}
+	return b.String() + s
+}
 
 // isDevice says whether Windows takes a name for a device, whatever its
 // extension.
