@@ -1,0 +1,160 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"curtsy/internal/weburl"
+)
+
+// testRef maps http://h/x to L/x, what begins with /gone is silenced or live,
+// other hosts are left.
+func testRef(r Reference) (Change, string) {
+	path := r.URL.Path()
+	switch {
+	case r.URL.Host() != "h":
+		if r.Kind == Requisite {
+			return Silent, r.URL.String()
+		}
+		return Leave, ""
+	case strings.HasPrefix(path, "/gone"):
+		if r.Kind == Requisite {
+			return Silent, r.URL.String()
+		}
+		return Live, r.URL.String() + r.Fragment
+	}
+	return Local, "L" + strings.ReplaceAll(r.URL.Target(), "?", "@") + r.Fragment
+}
+
+func rewriteHTML(src string) string {
+	return rewriteAs("text/html; charset=utf-8", src)
+}
+
+func rewriteAs(typ, src string) string {
+	out := Rewrite(Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {typ}}, Body: []byte(src)}, Rewriting{Ref: testRef})
+	return string(out.Body)
+}
+
+func TestRewrite(t *testing.T) {
+	for _, c := range []struct{ says, src, want string }{
+		{"a reference is replaced where it stands", `<a  HREF = "/x" b>`, `<a  HREF = "L/x" b>`},
+		{"single quotes stay", `<a href='/x'>`, `<a href='L/x'>`},
+		{"unquoted values get quotes", `<a href=/x>`, `<a href="L/x">`},
+		{"blanks and newlines around and within", "<a href=' /x\ny '>", `<a href='L/xy'>`},
+		{"entities", `<a href="/x?a=1&amp;b=&#50;">`, `<a href="L/x@a=1&amp;b=2">`},
+		{"of duplicates the first counts, the others go", `<a href="/x" href="/y">`, `<a href="L/x">`},
+		{"fragments are kept", `<a href="/x#f">`, `<a href="L/x#f">`},
+		{"a place in the page stays", `<a href="#f"><img src=""><use href="#u">`, `<a href="#f"><img src=""><use href="#u">`},
+		{"other schemes stay", `<a href="javascript:x()"><a href=mailto:a@b><img src="data:image/gif;base64,R">`, `<a href="javascript:x()"><a href=mailto:a@b><img src="data:image/gif;base64,R">`},
+		{"comments, scripts and text stay", `<!-- <a href="/x"> --><script>"<a href='/x'>"</script>/x<textarea><a href=/x></textarea>`, `<!-- <a href="/x"> --><script>"<a href='/x'>"</script>/x<textarea><a href=/x></textarea>`},
+		{"what is not there becomes absolute", `<a href="/gone?x&amp;y">`, `<a href="http://h/gone?x&amp;y">`},
+		{"a picture that is not there is not asked for", `<img src="/gone" alt=x>`, `<img data-live-src="http://h/gone" alt=x>`},
+		{"base is resolved and removed", `<base href="/b/"><a href="x"><a href="#f"><img src="">`, `<a href="L/b/x"><a href="L/b/#f"><img src="">`},
+		{"a base keeps its target, a second base goes too", `<base target=_top href="/b/"><base href=/c/><a href=x>`, `<base target=_top><a href="L/b/x">`},
+		{"srcset", `<img srcset="/a 1x, /b,c 2x,data:x 3x">`, `<img srcset="L/a 1x, L/b,c 2x,data:x 3x">`},
+		{"candidates that are not there go", `<img srcset="/gone 1x, /b 2x"><img srcset="/gone 1x">`, `<img srcset="L/b 2x"><img data-live-srcset="http://h/gone">`},
+		{"style attributes", `<p style="color:red;background:url(&quot;/x&quot;)">`, `<p style="color:red;background:url(&#34;L/x&#34;)">`},
+		{"style elements", `<style>a{b:url( /x )} @import "/y" screen; /* url(/z) */ b{content:"url(/z)"}</style>`, `<style>a{b:url( L/x )} @import "L/y" screen; /* url(/z) */ b{content:"url(/z)"}</style>`},
+		{"styles that are not there are not asked for", `<style>a{b:url(/gone)} @import url(/gone);</style>`, `<style>a{b:url(data:,live%20http://h/gone)} @import url(data:text/css,);</style>`},
+		{"namespaces are no references", `<style>@namespace url(http://www.w3.org/1999/xhtml);</style>`, `<style>@namespace url(http://www.w3.org/1999/xhtml);</style>`},
+		{"refresh", `<meta http-equiv="Refresh" content="3;URL='/x#f'">`, `<meta http-equiv="Refresh" content="3; url=L/x#f">`},
+		{"a meta that is none stays", `<meta name=description content="0;url=/x">`, `<meta name=description content="0;url=/x">`},
+		{"guards of local files go", `<script src=/x integrity="sha256-x" crossorigin async></script>`, `<script src="L/x" async></script>`},
+		{"guards of others stay", `<a href="http://o/" integrity=x>`, `<a href="http://o/" integrity=x>`},
+		{"CSP in a meta goes", `<meta http-equiv="Content-Security-Policy" content="default-src 'self'"><p>`, `<p>`},
+		{"srcdoc", `<iframe srcdoc="&lt;a href=&quot;/x&quot;>">`, `<iframe srcdoc="&lt;a href=&#34;L/x&#34;>">`},
+		{"forms", `<form action="/x"><button formaction=/y>`, `<form action="L/x"><button formaction="L/y">`},
+		{"svg", `<svg><image xlink:href="/x"/><a xlink:href=/y /></svg>`, `<svg><image xlink:href="L/x"/><a xlink:href="L/y" /></svg>`},
+		{"an unfinished tag stays", `<a href="/x"><a href="/y`, `<a href="L/x"><a href="/y`},
+		{"nothing to do leaves every octet", "<A\tHREF='http://o/' x>\x80\x00</a", "<A\tHREF='http://o/' x>\x80\x00</a"},
+	} {
+		if got := rewriteAs("text/html", c.src); got != c.want {
+			t.Errorf("%s: %s\n got %s\nwant %s", c.says, c.src, got, c.want)
+		}
+	}
+}
+
+func TestRewriteCSSFile(t *testing.T) {
+	for _, c := range []struct{ src, want string }{
+		{`a{b:url(/x)}`, `a{b:url(L/x)}`}, {`a{b:url('/x')}`, `a{b:url('L/x')}`}, {`@import'/x'layer(a)`, `@import'L/x'layer(a)`},
+		{`a{b:url(/x\,y)}`, `a{b:url(L/x,y)}`}, {`a{b:url("/\78")}`, `a{b:url("L/x")}`}, {`a{b:url(/x`, `a{b:url(L/x`}, {`a{b:url(#x) url(data:,x)}`, `a{b:url(#x) url(data:,x)}`},
+		{`a{b:image-set("/x" 1x, url(/y) 2x)}`, `a{b:image-set("L/x" 1x, url(L/y) 2x)}`}, {`@font-face{src:url("/f?#iefix")}`, `@font-face{src:url("L/f@#iefix")}`},
+	} {
+		if got := rewriteAs("text/css", c.src); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.src, got, c.want)
+		}
+	}
+}
+
+func TestRewriteCharsets(t *testing.T) {
+	src := "<!DOCTYPE html>\n<title>Привет</title><a href=/x title=ж>ж</a><p style=\"background:url(/y) /* ж */\">"
+	want := "<!DOCTYPE html>\n<meta charset=\"windows-1251\"><title>Привет</title><a href=\"L/x\" title=ж>ж</a><p style=\"background:url(L/y) /* ж */\">"
+	coded, _ := charmap.Windows1251.NewEncoder().String(src)
+	got, _ := charmap.Windows1251.NewDecoder().String(rewriteAs("text/html; charset=windows-1251", coded))
+	if got != want {
+		t.Errorf("charset of the header:\n got %s\nwant %s", got, want)
+	}
+	if got := rewriteHTML("\xEF\xBB\xBF<p>ж"); got != "\xEF\xBB\xBF<p>ж" {
+		t.Errorf("a byte order mark says enough: %q", got)
+	}
+	if got := rewriteAs("text/css; charset=utf-8", "a{b:'ж'}"); got != `@charset "utf-8";a{b:'ж'}` {
+		t.Errorf("css: %s", got)
+	}
+}
+
+func TestRewriteNoTranslate(t *testing.T) {
+	for src, want := range map[string]string{
+		"<!DOCTYPE html><html lang=de><p>": `<!DOCTYPE html><html translate="no" lang=de><p>`,
+		"<html translate=yes>":             `<html translate="no">`,
+		"<!DOCTYPE html><title>x</title>":  `<!DOCTYPE html><html translate="no"><title>x</title>`,
+		"only text":                        `<html translate="no">only text`,
+	} {
+		out := Rewrite(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(src)}, Rewriting{Ref: testRef, NoTranslate: true})
+		if string(out.Body) != want {
+			t.Errorf("%s: got %s, want %s", src, out.Body, want)
+		}
+	}
+}
+
+func TestRewriteTakesSpritesIn(t *testing.T) {
+	sprite := func(u weburl.URL, prefix string) string {
+		return Sprite([]byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><g id="a" fill="url(#b)"/></svg>`), prefix)
+	}
+	out := Rewrite(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(`<body><svg><use href="/s.svg#a"/></svg></body>`)}, Rewriting{Ref: testRef, Inline: sprite})
+	want := `<body><svg><use href="#sprite1-a"/></svg><div hidden style="display:none"><?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><g id="sprite1-a" fill="url(#sprite1-b)"/></svg></div></body>`
+	want = strings.Replace(want, `<?xml version="1.0"?>`, "", 1)
+	if string(out.Body) != want {
+		t.Errorf("got %s\nwant %s", out.Body, want)
+	}
+	if s := Sprite([]byte(`<svg><script>x</script></svg>`), "p"); s != "" {
+		t.Errorf("a sprite with a script was taken in: %s", s)
+	}
+}
+
+// FuzzRewrite: nothing panics, and a rewriter that changes nothing gives the
+// page back, octet by octet.
+func FuzzRewrite(f *testing.F) {
+	for _, s := range oddMarkup {
+		f.Add([]byte(s))
+	}
+	f.Add([]byte(`<base href=x><a href=1 href=2 style="a:url(x)" srcset="a 1x,b"><iframe srcdoc="<a href=x>"><meta http-equiv=refresh content="0;x">`))
+	leave := func(Reference) (Change, string) { return Leave, "" }
+	f.Fuzz(func(t *testing.T, src []byte) {
+		p := Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {"text/html"}}, Body: bytes.Clone(src)}
+		Rewrite(p, Rewriting{Ref: testRef, NoTranslate: true})
+		if !bytes.Equal(p.Body, src) {
+			t.Fatalf("the page itself was changed: %q", src)
+		}
+		low := bytes.ToLower(src)
+		if bytes.Contains(low, []byte("base")) || bytes.Contains(low, []byte("meta")) {
+			return
+		}
+		if out := Rewrite(p, Rewriting{Ref: leave}); out.Changed && bytes.Equal(out.Body, src) {
+			t.Fatalf("said to be changed, and is not: %q", src)
+		}
+	})
+}
