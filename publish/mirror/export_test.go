@@ -1,0 +1,274 @@
+package mirror_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/internal/sitetest"
+	"curtsy/internal/weburl"
+	"curtsy/publish/mirror"
+	"curtsy/storage"
+)
+
+// serve starts a site.
+func serve(t *testing.T, text string) *sitetest.Site {
+	t.Helper()
+	s, err := sitetest.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// crawl archives a site into a new directory.
+func crawl(t *testing.T, s *sitetest.Site) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "archive")
+	seed := weburl.MustParse(s.Origin + "/")
+	c, err := crawler.Open(dir, crawler.Options{Seed: seed, RelNofollow: true, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Run(context.Background(), context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// export mirrors an archive.
+func export(t *testing.T, s *sitetest.Site, archive, out string) (*mirror.Result, error) {
+	t.Helper()
+	a, err := storage.OpenRead(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	return mirror.Export(context.Background(), a, out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true})
+}
+
+// tree is what lies below a directory: name → octets.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		name, _ := filepath.Rel(dir, p)
+		files[filepath.ToSlash(name)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+const small = `
+-- / --
+<!DOCTYPE html><title>start</title><a href="/a">a</a> <a href="/old">old</a> <a href="/hidden">h</a> <a href="/gone">g</a> <a href="/evil">e</a>
+-- /a --
+HTTP 200
+Last-Modified: Tue, 01 Mar 2016 10:00:00 GMT
+
+<title>a</title><a href="/">home</a>
+-- /old --
+HTTP 301
+Location: /a
+
+-- /hidden --
+HTTP 200
+X-Robots-Tag: noarchive
+
+<title>hidden</title>secret
+-- /evil --
+<title></title><script>alert(1)</script>` + "\u202e" + `</title><a href="/gone?&quot;><script>alert(2)</script>">x</a><a href="http://x.invalid/'&quot;><img src=x onerror=alert(3)>">y</a>
+`
+
+func TestExport(t *testing.T) {
+	s := serve(t, small)
+	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
+	r, err := export(t, s, archive, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Files != 3 || r.Redirects != 1 || r.Withheld != 1 || len(r.Problems) > 0 {
+		t.Errorf("result %+v", r)
+	}
+	files := tree(t, out)
+	for name, want := range map[string]string{
+		"index.html": `<a href="a.html">a</a> <a href="a.html">old</a> <a href="` + s.Origin + `/hidden">h</a> <a href="` + s.Origin + `/gone">g</a> <a href="evil.html">e</a>`,
+		"a.html":     `<a href="index.html">home</a>`,
+		"old.html":   `url=a.html`,
+	} {
+		if !strings.Contains(files[name], want) {
+			t.Errorf("%s: got %q, want %q", name, files[name], want)
+		}
+	}
+	st, err := os.Stat(filepath.Join(out, "a.html"))
+	if want := time.Date(2016, 3, 1, 10, 0, 0, 0, time.UTC); err != nil || !st.ModTime().Equal(want) {
+		t.Errorf("a.html is of %v, want %v: %v", st.ModTime(), want, err)
+	}
+	for name, body := range files {
+		if strings.Contains(body, "secret") {
+			t.Errorf("%s holds what noarchive forbids", name)
+		}
+	}
+	report := files[mirror.ReportFile]
+	for _, bad := range []string{"<script>alert", "<img src=x", "\u202e"} {
+		if strings.Contains(report, bad) {
+			t.Errorf("the report holds %q", bad)
+		}
+	}
+	if !strings.Contains(report, "noarchive (X-Robots-Tag: noarchive)") {
+		t.Error("the report does not say why /hidden is withheld")
+	}
+}
+
+func TestExportAgainChangesNothing(t *testing.T) {
+	s := serve(t, small)
+	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
+	if _, err := export(t, s, archive, out); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, out)
+	first, _ := os.Stat(filepath.Join(out, "a.html"))
+	if _, err := export(t, s, archive, out); err != nil {
+		t.Fatal(err)
+	}
+	after := tree(t, out)
+	for name, body := range before {
+		if after[name] != body {
+			t.Errorf("%s changed", name)
+		}
+	}
+	if len(after) != len(before) {
+		t.Errorf("%d files, then %d", len(before), len(after))
+	}
+	if second, _ := os.Stat(filepath.Join(out, "a.html")); !os.SameFile(first, second) {
+		t.Error("a.html is another file, though it did not change")
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(out), ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestExportLeavesAlone(t *testing.T) {
+	s := serve(t, small)
+	archive := crawl(t, s)
+	for _, c := range []struct {
+		says  string
+		plant func(out string)
+	}{
+		{"a directory with files", func(out string) { os.MkdirAll(out, 0o755); os.WriteFile(out+"/letter.txt", []byte("mine"), 0o644) }},
+		{"a file", func(out string) { os.WriteFile(out, []byte("mine"), 0o644) }},
+		{"a map of somebody else's", func(out string) {
+			os.MkdirAll(out, 0o755)
+			os.WriteFile(out+"/mirror-map.json", []byte(`{"format":"other"}`), 0o644)
+		}},
+		{"a mirror with a file in it that is not of it", func(out string) { export(t, s, archive, out); os.WriteFile(out+"/letter.txt", []byte("mine"), 0o644) }},
+		{"a mirror with a link in it", func(out string) { export(t, s, archive, out); os.Symlink("/etc/passwd", out+"/passwd") }},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		c.plant(out)
+		if _, err := export(t, s, archive, out); !errors.Is(err, mirror.ErrNotOurs) {
+			t.Errorf("%s: %v", c.says, err)
+		}
+		if _, err := os.Lstat(out); err != nil {
+			t.Errorf("%s: %v", c.says, err)
+		}
+	}
+}
+
+func TestExportStopped(t *testing.T) {
+	s := serve(t, small)
+	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
+	if _, err := export(t, s, archive, out); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, out)
+	a, err := storage.OpenRead(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := mirror.Export(ctx, a, out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/")}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if after := tree(t, out); len(after) != len(before) {
+		t.Errorf("%d files, then %d", len(before), len(after))
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(out), ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestExportAfterRecrawl(t *testing.T) {
+	s := serve(t, small)
+	out := filepath.Join(t.TempDir(), "out")
+	if _, err := export(t, s, crawl(t, s), out); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := os.Stat(filepath.Join(out, "a.html"))
+	if err := s.Set("/evil", "<title>good now</title>"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := export(t, s, crawl(t, s), out); err != nil {
+		t.Fatal(err)
+	}
+	files := tree(t, out)
+	if !strings.Contains(files["evil.html"], "good now") {
+		t.Errorf("evil.html: %q", files["evil.html"])
+	}
+	if second, _ := os.Stat(filepath.Join(out, "a.html")); !os.SameFile(first, second) {
+		t.Error("a.html is another file, though it did not change")
+	}
+}
+
+// TestTrapSite exports the trap site: the check finds nothing, every page has
+// its own file, and nothing is outside.
+func TestTrapSite(t *testing.T) {
+	text, err := os.ReadFile("testdata/trap.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, string(text))
+	out := filepath.Join(t.TempDir(), "out")
+	r, err := export(t, s, crawl(t, s), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Problems {
+		t.Errorf("%s: %s %s", p.File, p.What, p.Ref)
+	}
+	if r.Pages < 150 {
+		t.Errorf("%d pages", r.Pages)
+	}
+	check, err := mirror.Check(context.Background(), out, nil)
+	if err != nil || len(check.Problems) > 0 || check.Refs < 300 {
+		t.Errorf("check: %+v, %v", check, err)
+	}
+	// what a check is for
+	if err := os.Remove(filepath.Join(out, "final~914c243d.html")); err == nil {
+		if check, err = mirror.Check(context.Background(), out, nil); err != nil || len(check.Problems) == 0 {
+			t.Errorf("a missing page was not found: %v", err)
+		}
+	}
+}
+
