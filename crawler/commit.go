@@ -178,18 +178,23 @@ func (c *Crawl) total(o *Outcome) {
 	if v == nil {
 		return
 	}
-	c.state.Visits++
-	c.state.Bytes += v.Length
-	if v.Class == "page" && v.Status > 0 && o.RetryAt.IsZero() {
-		c.state.Pages++
+	c.state.count(v, v.Class == "page" && v.Status > 0 && o.RetryAt.IsZero())
+}
+
+// count adds a visit to the totals.
+func (s *State) count(v *storage.Visit, page bool) {
+	s.Visits++
+	s.Bytes += v.Length
+	if page {
+		s.Pages++
 	}
 	switch v.Kept {
 	case storage.KeptResponse:
-		c.state.Kept++
+		s.Kept++
 	case storage.KeptRevisit:
-		c.state.Revisits++
+		s.Revisits++
 	case storage.KeptWithheld:
-		c.state.Withheld++
+		s.Withheld++
 	}
 }
 

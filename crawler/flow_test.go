@@ -67,7 +67,7 @@ func TestCrawlDelayRunsFromEndToStartWhateverTheConcurrency(t *testing.T) {
 			"/":           links("/a", "/b", "/c", "/d"),
 			"/a":          html("a"), "/b": html("b"), "/c": html("c"), "/d": html("d"),
 		})
-		s.slow = 10 * time.Millisecond
+		s.slower(10 * time.Millisecond)
 		o := options(s.URL + "/")
 		o.Pace.Concurrency = concurrency
 		crawl(t, t.TempDir(), o)
@@ -80,7 +80,7 @@ func TestCrawlDelayRunsFromEndToStartWhateverTheConcurrency(t *testing.T) {
 
 func TestConfiguredDelayRunsFromEndToStartOneAtATime(t *testing.T) {
 	s := newSite(t, map[string]page{"/": links("/a", "/b"), "/a": html("a"), "/b": html("b")})
-	s.slow = 10 * time.Millisecond
+	s.slower(10 * time.Millisecond)
 	o := options(s.URL + "/")
 	o.Pace.Delay = 20 * time.Millisecond
 	crawl(t, t.TempDir(), o)
@@ -101,7 +101,7 @@ func TestConcurrencyOverlapsWhereNoCrawlDelayIsSet(t *testing.T) {
 	for _, p := range []string{"/a", "/b", "/c", "/d", "/e", "/f"} {
 		s.pages[p] = html(p)
 	}
-	s.slow = 20 * time.Millisecond
+	s.slower(20 * time.Millisecond)
 	o := options(s.URL + "/")
 	o.Pace.Concurrency = 4
 	dir := t.TempDir()

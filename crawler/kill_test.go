@@ -179,7 +179,7 @@ func TestKillAtRandomMomentsLosesNothing(t *testing.T) {
 	t.Logf("CURTSY_TEST_RANDOM=%d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := grove(t, n)
-	s.slow = 2 * time.Millisecond
+	s.slower(2 * time.Millisecond)
 	dir := filepath.Join(t.TempDir(), "archive")
 	kills := 0
 	for range 20 {

@@ -65,7 +65,7 @@ func TestMaxPagesIsNotExceededByWhatIsInFlight(t *testing.T) {
 	}
 	pages["/"] = links(all...)
 	s := newSite(t, pages)
-	s.slow = 3 * time.Millisecond
+	s.slower(3 * time.Millisecond)
 	o := options(s.URL + "/")
 	o.Pace.Concurrency, o.Limits.Pages = 8, 10
 	if r := crawl(t, t.TempDir(), o); r.State.Pages != 10 || len(s.requests()) != 11 {

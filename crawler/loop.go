@@ -32,6 +32,11 @@ func (c *Crawl) loop(ctx, stop context.Context) Result {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	c.report("running")
+	if c.askRobots {
+		if _, err := c.host(c.opts.Seed.Origin()); err != nil {
+			c.fail(err)
+		}
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -150,7 +155,7 @@ func (c *Crawl) startAt(ctx context.Context, h *host, now time.Time) bool {
 	if h.robots.busy && h.rules == nil {
 		return false
 	}
-	if !h.gone && h.needsRobots(now) && (h.rules == nil || h.next != nil || c.hasWork(h)) {
+	if !h.gone && h.needsRobots(now) && (h.rules == nil || h.robots.due.IsZero() || h.next != nil || c.hasWork(h)) {
 		return c.launch(ctx, h, c.robotsVisit(h), now)
 	}
 	if h.rules == nil {

@@ -79,16 +79,19 @@ type asked struct {
 // site is a web server on loopback that records every request.
 type site struct {
 	*httptest.Server
-	mu    sync.Mutex
-	pages map[string]page // by target, or by host and target
-	log   []asked
-	slow  time.Duration // between start and end of every answer
+	mu     sync.Mutex
+	pages  map[string]page // by target, or by host and target
+	log    []asked
+	origin string
+	slow   time.Duration // between start and end of every answer
 }
 
 func newSite(t *testing.T, pages map[string]page) *site {
 	t.Helper()
 	s := &site{pages: pages}
-	s.Server = httptest.NewServer(s)
+	s.Server = httptest.NewUnstartedServer(s)
+	s.origin = "http://" + s.Listener.Addr().String()
+	s.Start()
 	t.Cleanup(s.Close)
 	return s
 }
@@ -128,7 +131,14 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add(name, value)
 	}
 	w.WriteHeader(cmp.Or(p.status, 200))
-	io.WriteString(w, strings.ReplaceAll(p.body, "ORIGIN", s.URL))
+	io.WriteString(w, strings.ReplaceAll(p.body, "ORIGIN", s.origin))
+}
+
+// slower makes every answer take a while.
+func (s *site) slower(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slow = d
 }
 
 // requests are the targets asked for, in the order of their starts.

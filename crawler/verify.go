@@ -55,7 +55,7 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		return nil, &storage.DamageError{File: "crawl.db", What: err.Error()}
 	}
 	damaged, err := a.Damaged(r)
-	if err != nil || len(damaged) == 0 {
+	if err != nil || len(r.Problems) == 0 {
 		return nil, err
 	}
 	done, err = a.Salvage(damaged, func(tx *bbolt.Tx) error {
@@ -68,8 +68,27 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		if _, err := a.Crawl(&st); err != nil {
 			return err
 		}
-		st.Finished, st.AskRobots = false, true // a robots.txt may be among them
+		st.Finished, st.AskRobots = st.Finished && len(damaged) == 0, true // a robots.txt may be among them
+		if err := st.recount(tx); err != nil {
+			return err
+		}
 		return storage.PutCrawl(tx, st)
 	})
+	if len(damaged) == 0 {
+		return done, err
+	}
 	return append(done, fmt.Sprintf("%d visits were damaged: their URLs are queued again; curtsy resume %s fetches them", len(damaged), dir)), err
+}
+
+// recount makes the totals those of the visits that are there.
+func (s *State) recount(tx *bbolt.Tx) error {
+	s.Visits, s.Pages, s.Bytes, s.Kept, s.Withheld, s.Revisits = 0, 0, 0, 0, 0, 0
+	var page uint64 // the last one counted
+	return storage.EachVisit(tx, func(v *storage.Visit) error {
+		s.count(v, v.Class == "page" && v.Status > 0 && v.URLID != page)
+		if v.Class == "page" && v.Status > 0 {
+			page = v.URLID
+		}
+		return nil
+	})
 }

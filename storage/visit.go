@@ -137,14 +137,17 @@ func (a *Archive) VisitsOf(urlID uint64) ([]*Visit, error) {
 // EachVisit calls visit for every visit, by URL in the order of discovery
 // and by age; those of one URL follow each other.
 func (a *Archive) EachVisit(visit func(*Visit) error) error {
-	return a.db.View(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketVisits).ForEach(func(_, b []byte) error {
-			v := new(Visit)
-			if err := json.Unmarshal(b, v); err != nil {
-				return &DamageError{File: dbName, What: "a visit does not read back"}
-			}
-			return visit(v)
-		})
+	return a.db.View(func(tx *bbolt.Tx) error { return EachVisit(tx, visit) })
+}
+
+// EachVisit is Archive.EachVisit within a transaction.
+func EachVisit(tx *bbolt.Tx, visit func(*Visit) error) error {
+	return tx.Bucket(bucketVisits).ForEach(func(_, b []byte) error {
+		v := new(Visit)
+		if err := json.Unmarshal(b, v); err != nil {
+			return &DamageError{File: dbName, What: "a visit does not read back"}
+		}
+		return visit(v)
 	})
 }
 
