@@ -91,7 +91,7 @@ func printVisit(u *ui, v *storage.Visit) {
 		u.print("  status     %d %s, %s in %s", v.Status, v.ContentType, byteCount(v.Length), v.Took.Round(10*time.Microsecond))
 	}
 	if v.Waited > 0 || v.Delay != "" {
-		u.print("  waited     %s after the last download (delay: %s)", v.Waited.Round(10*time.Microsecond), v.Delay)
+		u.print("  waited     %s after the last download (%s)", v.Waited.Round(10*time.Microsecond), v.Delay)
 	}
 	if v.Location != "" {
 		u.print("  redirects  to %s", v.Location)

@@ -57,7 +57,7 @@ func (p *progress) close() {
 
 // statusLine is the state of a crawl in one line.
 func statusLine(s crawler.Status) string {
-	line := fmt.Sprintf("%d done, %d queued, %.1f/s, delay %s", s.Discovered-s.Queued, s.Queued, s.Rate, s.Delay)
+	line := fmt.Sprintf("%d done, %d queued, %.1f/s, %s", s.Discovered-s.Queued, s.Queued, s.Rate, s.Delay)
 	if s.NextDue != nil && time.Until(*s.NextDue) > 2*time.Second {
 		line += fmt.Sprintf(", next at %s (%s)", s.NextDue.Local().Format("15:04:05"), s.WaitingFor)
 	}
