@@ -46,6 +46,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
 	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "fetch nothing whose URL matches this `regexp` (repeatable)")
 	fl.StringVar(&f.mirror, "mirror", "", "at the end, make a browsable copy in `OUT` (see curtsy mirror)")
+	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "", "fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
 	fl.StringVar(&f.profile, "cpuprofile", "", "write a CPU profile of the crawl to `FILE`, for pprof")
 	_ = fl.MarkHidden("cpuprofile")
@@ -63,6 +64,7 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 		"max-depth":   func() { c.Scope.MaxDepth = f.set.Scope.MaxDepth },
 		"max-bytes":   func() { c.Limits.MaxBytes = f.maxBytes },
 		"max-time":    func() { c.Limits.MaxTime = f.set.Limits.MaxTime },
+		"proxy":       func() { c.Fetch.Proxy = f.set.Fetch.Proxy },
 		"include":     func() { c.Scope.Include = f.set.Scope.Include },
 		"exclude":     func() { c.Scope.Exclude = f.set.Scope.Exclude },
 	} {
