@@ -57,34 +57,76 @@ func commonPrefix(a, b string) int {
 
 // decodeBlock reads what encodeBlock wrote. The class and host are the key's.
 func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
-	d := decoder{b: b}
-	n := d.uvarint()
+	r, n := readBlock(b)
 	if n > blockSize {
 		return nil, errCorrupt
 	}
 	links := make([]Link, n)
-	var prev []byte
-	var via uint64
 	for i := range links {
-		l := &links[i]
-		shared := int(d.uvarint())
-		rest := d.bytes(int(d.uvarint()))
-		if d.bad || shared > len(prev) {
-			return nil, errCorrupt
-		}
-		prev = append(prev[:shared], rest...)
-		via += uint64(d.varint())
-		depth := d.uvarint()
-		l.URL, l.Via = weburl.Canonical(string(prev)), via
-		l.Depth, l.Needed, l.Soft = int(depth>>2), depth&2 != 0, depth&1 != 0
-		l.Redirects = int(d.uvarint())
-		l.How = f.words.text(uint32(d.uvarint()))
-		l.Reason = f.words.text(uint32(d.uvarint()))
+		r.next()
+		links[i] = f.linkOf(&r)
 	}
-	if d.bad {
+	if r.bad {
 		return nil, errCorrupt
 	}
 	return links, nil
+}
+
+// decodeOne reads one entry of a block, and makes no more of the others than
+// is needed to find it.
+func (f *Frontier) decodeOne(b []byte, index int) (Link, error) {
+	r, n := readBlock(b)
+	if index < 0 || index >= n {
+		return Link{}, errCorrupt
+	}
+	for range index + 1 {
+		r.next()
+	}
+	if r.bad {
+		return Link{}, errCorrupt
+	}
+	return f.linkOf(&r), nil
+}
+
+// blockReader reads the entries of a block, one after another, into itself.
+type blockReader struct {
+	decoder
+	href        []byte
+	via         uint64
+	depth       uint64 // and flags, as written
+	redirects   int
+	how, reason uint32
+}
+
+func readBlock(b []byte) (r blockReader, n int) {
+	r.b = b
+	v := r.uvarint()
+	if r.bad || v > blockSize {
+		return r, blockSize + 1
+	}
+	return r, int(v)
+}
+
+func (r *blockReader) next() {
+	shared := int(r.uvarint())
+	rest := r.bytes(int(r.uvarint()))
+	if r.bad || shared < 0 || shared > len(r.href) {
+		r.bad = true
+		return
+	}
+	r.href = append(r.href[:shared], rest...)
+	r.via += uint64(r.varint())
+	r.depth = r.uvarint()
+	r.redirects = int(r.uvarint())
+	r.how, r.reason = uint32(r.uvarint()), uint32(r.uvarint())
+}
+
+func (f *Frontier) linkOf(r *blockReader) Link {
+	return Link{
+		URL: weburl.Canonical(string(r.href)), Via: r.via,
+		Depth: int(r.depth >> 2), Needed: r.depth&2 != 0, Soft: r.depth&1 != 0,
+		Redirects: r.redirects, How: f.words.text(r.how), Reason: f.words.text(r.reason),
+	}
 }
 
 // decoder reads varints; once bad, it stays bad.

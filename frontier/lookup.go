@@ -220,12 +220,12 @@ func (f *Frontier) get(top *bbolt.Bucket, id uint64) (Found, bool) {
 }
 
 func (f *Frontier) entry(top *bbolt.Bucket, key []byte, index int) (Entry, error) {
-	links, err := f.decodeBlock(top.Bucket(bucketBlocks).Get(key))
-	if err != nil || index >= len(links) {
-		return Entry{}, errCorrupt
+	l, err := f.decodeOne(top.Bucket(bucketBlocks).Get(key), index)
+	if err != nil {
+		return Entry{}, err
 	}
 	q, first := parseBlockKey(key)
-	e := Entry{ID: first + uint64(index), Link: links[index]}
+	e := Entry{ID: first + uint64(index), Link: l}
 	e.Class = q.class
 	e.at = position{host: q.host, class: q.class, first: first, index: index}
 	return e, nil

@@ -215,20 +215,18 @@ func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
 			if f.inFlight[r.ID] != nil {
 				continue
 			}
-			links, err := f.decodeBlock(top.Bucket(bucketBlocks).Get(r.at.key()))
-			if err != nil || r.at.index >= len(links) {
-				return errCorrupt
-			}
-			r.Link, e = links[r.at.index], r
-			e.Class = r.at.class
-			return nil
+			var err error
+			r.Link, err = f.decodeOne(top.Bucket(bucketBlocks).Get(r.at.key()), r.at.index)
+			e, r.Class = r, r.at.class
+			return err
 		}
 		return nil
 	})
-	if e != nil {
-		f.inFlight[e.ID] = e
+	if e == nil || err != nil {
+		return nil, err
 	}
-	return e, err
+	f.inFlight[e.ID] = e
+	return e, nil
 }
 
 // Retry keys are host, due time, id; values the block's class and first id,
