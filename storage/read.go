@@ -91,11 +91,15 @@ func ReadHTTP(block io.Reader) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(head), br)), nil)
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(head)), nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Response{Head: head, Status: resp.StatusCode, Header: resp.Header, Body: resp.Body, close: func() error { return nil }}, nil
+	r := &Response{Head: head, Status: resp.StatusCode, Header: resp.Header, Body: br, close: func() error { return nil }}
+	if len(resp.TransferEncoding) > 0 {
+		r.Body = &chunked{r: br}
+	}
+	return r, nil
 }
 
 // maxHead bounds the head of a kept response.
