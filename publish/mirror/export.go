@@ -49,7 +49,7 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 	if err != nil {
 		return nil, err
 	}
-	r.Problems = check.Problems
+	r.Problems = append([]Problem{}, check.Problems...)
 	return r, t.swap()
 }
 
