@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml"
 
 	"curtsy/frontier"
 )
@@ -102,20 +99,6 @@ func defaults() config {
 	}
 }
 
-// readConfig reads a file over the values in c. An unknown key is an error
-// with its place.
-func readConfig(c *config, path string) error {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return usagef("curtsy crawl --config FILE, with a file that is there", "config: %v", err)
-	}
-	err = yaml.UnmarshalWithOptions(b, c, yaml.Strict())
-	if err != nil {
-		return usagef("compare it with config.example.yaml", "config %s: %s", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
-	}
-	return nil
-}
-
 // readEnv reads CURTSY_… variables over the values in c: the key a.b is
 // CURTSY_A_B. lookup is os.LookupEnv, but in tests.
 func readEnv(c *config, lookup func(string) (string, bool)) error {
@@ -161,23 +144,31 @@ func setValue(v reflect.Value, s string) error {
 	case *time.Duration:
 		d, err := time.ParseDuration(s)
 		*p = d
-		return err
+		return form(err, s, "duration (write 1s, 500ms, 1h30m)")
 	case *int:
 		n, err := strconv.Atoi(s)
 		*p = n
-		return err
+		return form(err, s, "whole number")
 	case *float64:
 		n, err := strconv.ParseFloat(s, 64)
 		*p = n
-		return err
+		return form(err, s, "number")
 	case *bool:
 		b, err := strconv.ParseBool(s)
 		*p = b
-		return err
+		return form(err, s, "true or false")
 	default:
 		return errForm
 	}
 	return nil
+}
+
+// form says what a value should have been.
+func form(err error, s, want string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%q is no %s", s, want)
 }
 
 // size is a number of octets: "1073741824", "1GiB", "20 MB".

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"runtime/pprof"
+	"strings"
 	"syscall"
 	"time"
 
@@ -305,9 +306,18 @@ func endingError(r crawler.Result, dir string) error {
 	case crawler.DiskFull:
 		return exitWith(exitStopped, errors.New(r.Why), "make room, then "+resume)
 	case crawler.Refused:
-		return exitWith(exitRefused, fmt.Errorf("the site refuses us: %s", r.Why), "ask its owner for a group \"User-agent: curtsy\" in robots.txt, then "+resume)
+		return exitWith(exitRefused, fmt.Errorf("the site refuses us: %s", r.Why), refusedHint(r.Why, resume))
 	}
 	return nil
+}
+
+// refusedHint says what may help where robots.txt denies the seed, or cannot
+// be had.
+func refusedHint(why, again string) string {
+	if strings.Contains(why, " is denied by ") {
+		return "ask its owner for a group \"User-agent: curtsy\" in robots.txt, then " + again
+	}
+	return again + ", later"
 }
 
 // archiveError gives an error of opening an archive its exit code.

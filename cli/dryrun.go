@@ -31,7 +31,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		printPreview(u, p)
 	}
 	if p.Refused != "" {
-		return exitWith(exitRefused, errors.New(p.Refused), "ask the site's owner for a group \"User-agent: curtsy\" in robots.txt")
+		return exitWith(exitRefused, errors.New(p.Refused), refusedHint(p.Refused, "curtsy crawl "+p.Seed))
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return exitWith(exitStopped, errors.New("stopped"), "")
@@ -42,6 +42,9 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 func printPreview(u *ui, p *crawler.Preview) {
 	u.print("%s", p.Seed)
 	u.print("  robots.txt   %s", p.Robots)
+	if p.Verdict == "" {
+		return // without it nothing is allowed
+	}
 	u.print("  seed         %s", p.Verdict)
 	u.print("  pace         %s, %d at a time", p.Delay, p.Concurrency)
 	for _, s := range p.Sitemaps {

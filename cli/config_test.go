@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+const example = "../config.example.yaml"
+
+func TestExampleHoldsEveryKeyWithItsDefault(t *testing.T) {
+	var got config
+	if err := readConfig(&got, example); err != nil {
+		t.Fatal(err)
+	}
+	if got.Fetch.Header != nil && len(got.Fetch.Header) == 0 {
+		got.Fetch.Header = nil
+	}
+	want := values(defaults())
+	for key, v := range values(got) {
+		if !reflect.DeepEqual(v, want[key]) && !(reflect.ValueOf(v).Kind() == reflect.Slice && reflect.ValueOf(v).Len() == 0) {
+			t.Errorf("%s is %v, the default is %v", key, v, want[key])
+		}
+	}
+	lines := keysOf(t)
+	for key := range want {
+		if !lines[key] {
+			t.Errorf("%s is missing, or has no comment right above it", key)
+		}
+		delete(lines, key)
+	}
+	for key := range lines {
+		t.Errorf("%s is no key", key)
+	}
+}
+
+// values are the keys of a configuration that hold one.
+func values(c config) map[string]any {
+	m := map[string]any{}
+	_ = eachKey(reflect.ValueOf(&c).Elem(), "", func(key string, v reflect.Value) error {
+		m[key] = v.Interface()
+		return nil
+	})
+	return m
+}
+
+// keysOf lists the keys of the example that have a comment right above them.
+func keysOf(t *testing.T) map[string]bool {
+	t.Helper()
+	b, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, section, before := map[string]bool{}, "", ""
+	for line := range strings.Lines(string(b)) {
+		name, value, isKey := strings.Cut(strings.TrimRight(line, "\n"), ":")
+		switch trimmed := strings.TrimSpace(name); {
+		case strings.HasPrefix(trimmed, "#") || !isKey:
+		case value == "":
+			section = trimmed + "."
+		case strings.HasPrefix(name, " "):
+			keys[section+trimmed] = strings.HasPrefix(before, "#")
+		default:
+			keys[trimmed] = strings.HasPrefix(before, "#")
+		}
+		before = strings.TrimSpace(line)
+	}
+	return keys
+}
+
+func TestVariablesReachEveryKey(t *testing.T) {
+	// What a key of each type can be set to.
+	forms := map[string]string{
+		"string": "x", "[]string": "a b", "time.Duration": "7s", "int": "7", "float64": "1.5", "bool": "true", "cli.size": "7KiB",
+	}
+	for key, v := range values(config{}) {
+		name := "CURTSY_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		form, ok := forms[reflect.TypeOf(v).String()]
+		if !ok {
+			if key != "fetch.header" {
+				t.Errorf("%s is a %T, which no variable can set", key, v)
+			}
+			continue
+		}
+		var c config
+		if err := readEnv(&c, func(n string) (string, bool) { return form, n == name }); err != nil {
+			t.Errorf("%s=%s: %v", name, form, err)
+		}
+		if reflect.ValueOf(values(c)[key]).IsZero() {
+			t.Errorf("%s=%s sets nothing", name, form)
+		}
+	}
+}
+
+func TestMistakesInAFileNameItAndTheLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"an unknown key":          {"delay: 1s\nfetch:\n  retries: 3\n  retrys: 3\n", []string{"unknown key fetch.retrys", ":4: "}},
+		"an unknown section":      {"delay: 1s\npolitness:\n  adaptive: 1\n", []string{"unknown key politness", ":2: "}},
+		"a duration without unit": {"concurrency: 2\ndelay: 1\n", []string{`delay: "1" is no duration (write 1s, 500ms, 1h30m)`, ":2: "}},
+		"a size":                  {"limits:\n  max_bytes: lots\n", []string{`limits.max_bytes: "lots" is no size`, ":2: "}},
+		"no YAML":                 {"delay: [1s\n", []string{":1: "}},
+		"a key twice":             {"fetch:\n  retries: 1\n  retries: 2\n", []string{"retries", ":3: "}},
+		"a value for a section":   {"limits: 5\n", []string{"limits holds keys, not a value", ":1: "}},
+		"a list for a value":      {"agent: [a, b]\n", []string{"agent: a list, where one value is wanted", ":1: "}},
+		"a number for a switch":   {"fetch:\n  cookies: maybe\n", []string{`fetch.cookies: "maybe" is no true or false`, ":2: "}},
+		"no mapping at all":       {"just words\n", []string{"the file holds keys", ":1: "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "curtsy.yaml")
+			if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			conf := defaults()
+			err := readConfig(&conf, path)
+			if err == nil || exitCode(err) != exitUsage {
+				t.Fatalf("%v, want a usage error", err)
+			}
+			for _, want := range append(c.want, path) {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in %q", want, err)
+				}
+			}
+			t.Log(err)
+		})
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]int64{
+		"0": 0, "1073741824": 1 << 30, "1GiB": 1 << 30, "20 MB": 20_000_000, "500kb": 500_000, "7 b": 7,
+		"-1": -1, "x": -1, "1.5GB": -1, "": -1, "99999999999GiB": -1, "GiB": -1,
+	} {
+		var z size
+		err := z.UnmarshalText([]byte(text))
+		if want < 0 && err == nil || want >= 0 && (err != nil || int64(z) != want) {
+			t.Errorf("%q is %d, %v; want %d", text, z, err, want)
+		}
+	}
+}
+
+func TestQuietWindows(t *testing.T) {
+	for text, ok := range map[string]bool{"08:00-18:30": true, "22:00 - 06:00": true, "8-18": false, "08:00": false, "25:00-26:00": false, "": false} {
+		w, err := quietWindow(text)
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", text, err)
+		}
+		if text == "08:00-18:30" && (w.Start != 8*time.Hour || w.End != 18*time.Hour+30*time.Minute) {
+			t.Errorf("%q is %+v", text, w)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package internal_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// allowed is the direction of imports: main asks cli, cli asks crawler and
+// the outlets, only crawler joins stages, and stages never know each other.
+// What is below internal/ anybody may use, and it knows nobody.
+var allowed = map[string][]string{
+	".":                {"cli"},
+	"cli":              {"crawler", "crawler/fetch", "frontier", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "storage"},
+	"crawler":          {"crawler/fetch", "frontier", "htmlmeta", "politeness", "politeness/rules", "storage", "storage/warc"},
+	"crawler/fetch":    {},
+	"frontier":         {},
+	"htmlmeta":         {},
+	"politeness":       {},
+	"politeness/rules": {},
+	"storage":          {"storage/warc"},
+	"storage/warc":     {},
+	"publish":          {"htmlmeta", "storage", "storage/warc"},
+	"publish/...":      {"htmlmeta", "publish", "storage", "storage/warc"},
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	graph := imports(t, "..")
+	if len(graph) < 10 {
+		t.Fatalf("only %d packages were found", len(graph))
+	}
+	for pkg, list := range graph {
+		for _, imported := range list {
+			if inside(imported) && (!inside(pkg) || imported == parent(pkg)) {
+				continue
+			}
+			rule, known := rulesFor(pkg)
+			if !known {
+				t.Errorf("package %s is not in the picture: add it to crawler/doc.go, the README and here", pkg)
+				break
+			}
+			if !slices.Contains(rule, imported) && !slices.Contains(rule, parent(imported)+"/...") {
+				t.Errorf("%s imports %s; it may import %q", pkg, imported, rule)
+			}
+		}
+	}
+}
+
+func inside(pkg string) bool { return strings.HasPrefix(pkg, "internal/") }
+
+func parent(pkg string) string {
+	p, _, _ := strings.Cut(pkg, "/")
+	if inside(pkg) {
+		return filepath.ToSlash(filepath.Dir(pkg))
+	}
+	return p
+}
+
+func rulesFor(pkg string) ([]string, bool) {
+	if list, ok := allowed[pkg]; ok {
+		return list, true
+	}
+	list, ok := allowed[parent(pkg)+"/..."]
+	return list, ok
+}
+
+// imports reads the import lines of every package of the module, but of its
+// tests, offline.
+func imports(t *testing.T, root string) map[string][]string {
+	t.Helper()
+	graph := map[string][]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(dir)
+		for _, spec := range f.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if rest, ours := strings.CutPrefix(name, "curtsy/"); ours && !slices.Contains(graph[pkg], rest) {
+				graph[pkg] = append(graph[pkg], rest)
+			} else if graph[pkg] == nil {
+				graph[pkg] = []string{}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return graph
+}
