@@ -77,7 +77,7 @@ func (o *Outcome) stream(w io.Writer, infoID string) error {
 	}
 	h.BlockDigest = digest.String()
 	wire, _ = o.x.Wire()
-	if err := s.encoder.Stream(w, &h, bytes.NewReader(o.x.Head), wire); err != nil {
+	if err := s.encoder.Stream(w, &h, o.effort(), bytes.NewReader(o.x.Head), wire); err != nil {
 		return err
 	}
 	_, err = w.Write(o.appendRest(s, nil, infoID, id))

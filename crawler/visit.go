@@ -181,6 +181,7 @@ func classOf(l *htmlmeta.Link) (frontier.Class, bool) {
 // prepare makes the records of the visit while it is still nobody's turn to
 // write: compressing is most of the work.
 func (c *Crawl) prepare(o *Outcome) {
+	o.hurry = c.flying.Load() > hurryFrom
 	if o.Visit.Status == 0 {
 		o.Visit.Kept = ""
 		return
@@ -199,7 +200,6 @@ func (c *Crawl) prepare(o *Outcome) {
 	if infoID == "" {
 		return
 	}
-	o.hurry = c.flying.Load() > hurryFrom
 	buf := memberPool.Get().(*[]byte)
 	members, err := o.encode((*buf)[:0], infoID)
 	*buf = members
@@ -216,8 +216,8 @@ func (c *Crawl) prepare(o *Outcome) {
 }
 
 // hurryFrom is how many visits must be on their way for compression to take
-// the quick road: then there is always another to be prepared.
-const hurryFrom = 3
+// the quick road: then there is another that waits for the processor.
+const hurryFrom = 1
 
 // release gives back what an outcome holds, once it is committed or dropped.
 func (o *Outcome) release() {

@@ -144,11 +144,12 @@ func NewID() string {
 // Encoder turns records into gzip members. It is reused from record to
 // record and belongs to one goroutine at a time.
 type Encoder struct {
-	z    *gzip.Writer
-	d    *deflater
-	head []byte
-	src  []byte // the record in memory, before it is compressed
-	out  bytes.Buffer
+	z     *gzip.Writer
+	level int // of z
+	d     *deflater
+	head  []byte
+	src   []byte // the record in memory, before it is compressed
+	out   bytes.Buffer
 }
 
 // Effort is how much is done to make a record small.
@@ -186,24 +187,27 @@ func (e *Encoder) Append(dst []byte, h *Header, effort Effort, block ...[]byte) 
 		return e.d.appendMember(dst, e.src)
 	}
 	e.out.Reset()
-	e.gzip(&e.out)
+	e.gzip(&e.out, effort)
 	_, _ = e.z.Write(e.src) // a bytes.Buffer does not fail
 	_ = e.z.Close()
 	return append(dst, e.out.Bytes()...)
 }
 
-func (e *Encoder) gzip(w io.Writer) {
-	if e.z == nil {
-		e.z = gzip.NewWriter(w)
-	} else {
+// gzip makes e.z write to w at the level that suits the effort.
+func (e *Encoder) gzip(w io.Writer, effort Effort) {
+	level := [...]int{Small: gzip.DefaultCompression, Quick: gzip.BestSpeed, Stored: gzip.NoCompression}[effort]
+	if e.z != nil && e.level == level {
 		e.z.Reset(w)
+		return
 	}
+	e.level = level
+	e.z, _ = gzip.NewWriterLevel(w, level) // no level of ours is refused
 }
 
 // Stream writes one record as one gzip member to w, for blocks too large for
 // memory. block must give exactly h.Length octets.
-func (e *Encoder) Stream(w io.Writer, h *Header, block ...io.Reader) error {
-	e.gzip(w)
+func (e *Encoder) Stream(w io.Writer, h *Header, effort Effort, block ...io.Reader) error {
+	e.gzip(w, effort)
 	e.head = h.append(e.head[:0])
 	if _, err := e.z.Write(e.head); err != nil {
 		return err

@@ -48,7 +48,7 @@ func TestRoundTrip(t *testing.T) {
 func TestTornRecordIsAnError(t *testing.T) {
 	var file bytes.Buffer
 	h := Header{Type: TypeMetadata, ID: NewID(), Date: time.Now(), Length: 3}
-	if err := NewEncoder().Stream(&file, &h, strings.NewReader("abc")); err != nil {
+	if err := NewEncoder().Stream(&file, &h, Quick, strings.NewReader("abc")); err != nil {
 		t.Fatal(err)
 	}
 	for n := 1; n < file.Len(); n++ {
@@ -65,7 +65,7 @@ func TestTornRecordIsAnError(t *testing.T) {
 
 func TestBlockOfWrongLengthIsAnError(t *testing.T) {
 	h := Header{Type: TypeMetadata, ID: NewID(), Length: 2}
-	if err := NewEncoder().Stream(io.Discard, &h, strings.NewReader("abc")); err == nil {
+	if err := NewEncoder().Stream(io.Discard, &h, Stored, strings.NewReader("abc")); err == nil {
 		t.Error("a block longer than declared was written")
 	}
 }
