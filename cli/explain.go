@@ -96,6 +96,9 @@ func printVisit(u *ui, v *storage.Visit) {
 	if v.Location != "" {
 		u.print("  redirects  to %s", v.Location)
 	}
+	if v.Blocked != "" {
+		u.print("  blocked    %s: kept as it came, no page", v.Blocked)
+	}
 	if v.Truncated != "" {
 		u.print("  truncated  %s", v.Truncated)
 	}

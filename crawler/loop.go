@@ -340,6 +340,11 @@ func (c *Crawl) counter(class frontier.Class) *atomic.Int64 {
 // ended takes in a download: the limiter learns, robots.txt takes effect.
 func (c *Crawl) ended(d *download) {
 	h := d.job.host
+	if d.blocked != "" {
+		h.pace.Blocked(d.end, d.blocked)
+		c.remember(robotsURL(h.origin).Host(), h.pace)
+		return
+	}
 	h.ended = d.end
 	h.pace.Done(d.end.Add(h.margin()), d.result)
 	c.remember(robotsURL(h.origin).Host(), h.pace)

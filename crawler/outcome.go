@@ -69,6 +69,7 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 	}
 	o.describe(doc)
 	o.keep(doc)
+	o.block(c, j, doc)
 	if x.Status == 304 && j.conditional {
 		o.repeat(j.robots.original)
 	}

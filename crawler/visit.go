@@ -51,6 +51,9 @@ type download struct {
 	result politeness.Result
 	robots *robotsFetch
 	local  error // a failure of this machine, not of the site
+	// blocked follows a download that has been told of already: what it
+	// brought, as reading shows, stands in the page's place.
+	blocked string
 }
 
 // visit makes one visit: fetch (3), read (4), decide (5), prepare its records.
@@ -79,6 +82,8 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	if j.robots != nil {
 		d.robots = o.robots
 		c.fetched <- d
+	} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests {
+		c.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
 	}
 	c.prepare(o)
 	<-c.processor

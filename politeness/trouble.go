@@ -13,6 +13,8 @@ type trouble struct {
 	until       time.Time // nobody asks before
 	untilWhy    string
 	penalty     time.Duration // a pause that failures lengthen and successes shorten
+	blocks      int           // answers in a row that stood in a page's place
+	pages       int           // successes since the last of them
 }
 
 // outcome is what a result says about the host.
@@ -105,6 +107,7 @@ func (h *Host) penalize() {
 // speedUp ends a row of failures; the pause shrinks with each success.
 func (h *Host) speedUp() {
 	h.failures = 0
+	h.pages++
 	if h.penalty /= 2; h.penalty < minPenalty {
 		h.penalty = 0
 	}
@@ -117,4 +120,23 @@ func (h *Host) GaveUp() (bool, string) {
 		return false, ""
 	}
 	return true, fmt.Sprintf("%d failures in a row, the last: %s", h.failures, h.lastFailure)
+}
+
+// Blocked says that an answer which ended then, and was told of with Done,
+// stood in a page's place: the site has enough of us. The host is held and
+// slowed down as for a failure, a row of them ends the crawl; that Done took
+// it for a success is undone.
+func (h *Host) Blocked(end time.Time, what string) {
+	if h.pages > 1 {
+		h.blocks = 0 // there were true pages in between
+	}
+	h.blocks++
+	h.pages = 0
+	h.failures = max(h.failures, h.blocks)
+	h.failedAt, h.lastFailure = end, what
+	h.penalty *= 2 // as it was
+	h.penalize()
+	d := h.backoff(h.blocks)
+	h.holdUntil(end.Add(d), fmt.Sprintf("backoff %v (%s)", d, what))
+	h.reserve()
 }

@@ -62,6 +62,10 @@ func Decide(v *storage.Visit, now time.Time) Permit {
 		p.Show = false
 		p.because(d, "noarchive", "nocache")
 	}
+	if v.Blocked != "" {
+		p.Show, p.List = false, false
+		p.Reasons = append(p.Reasons, Reason{Directive: "blocked: " + v.Blocked})
+	}
 	if expired(d, now) {
 		p.Show, p.List = false, false
 		p.because(d, "unavailable_after")

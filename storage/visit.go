@@ -41,6 +41,7 @@ type Visit struct {
 	Length       int64  `json:"length"`              // octets of the payload as it was sent
 	Digest       string `json:"digest,omitempty"`    // of the payload
 	Truncated    string `json:"truncated,omitempty"` // as WARC-Truncated
+	Blocked      string `json:"blocked,omitempty"`   // what stands in the page's place: a challenge, a refusal of crawlers
 
 	Directives *Directives `json:"directives,omitempty"`
 	Robots     *Decision   `json:"robots,omitempty"` // the line that allowed it

@@ -99,7 +99,7 @@ func rank(v *storage.Visit) uint8 {
 	switch {
 	case v.Status == 0:
 		return 0
-	case v.Status == 429 || v.Status >= 500:
+	case v.Status == 429 || v.Status >= 500 || v.Blocked != "":
 		return 1
 	case v.Truncated == "disconnect" || v.Truncated == "time":
 		return 2

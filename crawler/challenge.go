@@ -1,0 +1,105 @@
+package crawler
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/htmlmeta"
+)
+
+// maxChallenge is the largest body that is looked at: what stands in a page's
+// place is small.
+const maxChallenge = 64 << 10
+
+// maxChallengeText is the most text that a challenge shows. More of it is a
+// page, if perhaps one about challenges.
+const maxChallengeText = 1500
+
+// challengeTitles are what challenges call themselves; challengeMarks what
+// they are made of, which a page that only speaks of them is not. Both in
+// lower case.
+var (
+	challengeTitles = []string{"just a moment", "attention required", "checking your browser", "a robot", "not a robot", "robot check", "не робот",
+		"security check", "are human", "human verification", "bot verification", "ddos-guard", "ddos protection", "access denied",
+		"проверка браузера", "captcha", "pardon our interruption", "one more step", "request unsuccessful", "один момент", "einen moment"}
+	challengeMarks = [][]byte{[]byte("cdn-cgi/challenge-platform"), []byte("cf-chl"), []byte("jschl"), []byte("g-recaptcha"), []byte("recaptcha/api"),
+		[]byte("h-captcha"), []byte("hcaptcha.com"), []byte("cf-turnstile"), []byte("turnstile/v0"), []byte("smartcaptcha"), []byte("showcaptcha"),
+		[]byte("_incapsula_resource"), []byte("ddos-guard"), []byte("__ddg"), []byte("px-captcha"), []byte("datadome"), []byte("awswaf"), []byte("geetest"),
+		[]byte("enable javascript and cookies"), []byte("id=\"captcha"), []byte("name=\"captcha")}
+)
+
+// challenge says what stands in the place of a page: "" where it is the page
+// itself. It is strict with a 200, where a mistake would cost a page: both
+// what it is called and what it is made of must say so, and little else may
+// be on it.
+func challenge(x *fetch.Exchange, doc *htmlmeta.Document) string {
+	if x.Status == http.StatusTooManyRequests {
+		return "too many requests"
+	}
+	if x.Header.Get("Cf-Mitigated") == "challenge" || x.Header.Get("X-Amzn-Waf-Action") != "" {
+		return "challenge"
+	}
+	refused := x.Status == http.StatusForbidden || x.Status == http.StatusServiceUnavailable
+	if !refused && (x.Status != http.StatusOK || !holdsAny(strings.ToLower(bounded(doc.Title, 200)), challengeTitles)) {
+		return ""
+	}
+	body, cut, err := x.Decoded(maxChallenge)
+	if err != nil || cut {
+		return ""
+	}
+	lower := bytes.ToLower(body)
+	for _, mark := range challengeMarks {
+		if bytes.Contains(lower, mark) && shownText(lower) < maxChallengeText {
+			return "challenge"
+		}
+	}
+	return ""
+}
+
+func holdsAny(s string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// shownText counts, roughly, the octets that a page in lower case shows.
+func shownText(b []byte) (n int) {
+	for len(b) > 0 {
+		at := bytes.IndexByte(b, '<')
+		if at < 0 {
+			return n + len(b)
+		}
+		n += len(bytes.TrimSpace(b[:at]))
+		b = b[at:]
+		end := []byte(">")
+		switch {
+		case bytes.HasPrefix(b, []byte("<script")):
+			end = []byte("</script")
+		case bytes.HasPrefix(b, []byte("<style")):
+			end = []byte("</style")
+		}
+		at = bytes.Index(b, end)
+		if at < 0 {
+			return n
+		}
+		b = b[at+len(end):]
+	}
+	return n
+}
+
+// block makes of an answer in a page's place what it is: kept for whoever
+// wants to see it, but no page, and asked for again later.
+func (o *Outcome) block(c *Crawl, j *job, doc *htmlmeta.Document) {
+	o.Visit.Blocked = challenge(o.x, doc)
+	if o.Visit.Blocked == "" || o.x.Status == http.StatusTooManyRequests {
+		return
+	}
+	o.State, o.Reason = frontier.StateFailed, "blocked: "+o.Visit.Blocked
+	o.retry(c, j, true)
+}

@@ -1,0 +1,47 @@
+package politeness
+
+import (
+	"testing"
+	"time"
+)
+
+// Answers that stand in a page's place come with status 200: Done takes each
+// for a success, Blocked says what it was.
+func TestChallengesSlowDownAndEndInGivingUp(t *testing.T) {
+	h := NewHost(Options{Delay: time.Second, Backoff: time.Second, MaxFailures: 4})
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	visit := func(blocked bool) time.Duration {
+		if w := h.Next(now); w.At.After(now) && !w.At.Equal(Never) {
+			now = w.At
+		}
+		h.Start(now)
+		now = now.Add(10 * time.Millisecond)
+		h.Done(now, Result{Status: 200, Took: 10 * time.Millisecond})
+		if blocked {
+			h.Blocked(now, "challenge")
+		}
+		return h.Next(now).At.Sub(now)
+	}
+	if d := visit(false); d != time.Second {
+		t.Errorf("after a page: %v, want the delay", d)
+	}
+	last := time.Duration(0)
+	for n := range 3 {
+		d := visit(true)
+		if d <= last || d < 2*time.Second {
+			t.Errorf("after challenge %d: %v, want more than %v", n+1, d, last)
+		}
+		last = d
+	}
+	visit(false)
+	visit(false)
+	if gave, _ := h.GaveUp(); gave {
+		t.Error("given up although pages came")
+	}
+	for range 4 {
+		visit(true)
+	}
+	if gave, why := h.GaveUp(); !gave || why != "4 failures in a row, the last: challenge" {
+		t.Errorf("got %v %q, want that the host is given up", gave, why)
+	}
+}
