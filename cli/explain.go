@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/publish"
 	"curtsy/storage"
 )
 
@@ -34,15 +35,57 @@ func explainCmd(u *ui) *cobra.Command {
 			if err != nil {
 				return archiveError(err, a[0])
 			}
+			p := permitOf(x, time.Now())
 			if asJSON {
-				return u.json(x)
+				return u.json(struct {
+					*crawler.Explanation
+					Permit *permitJSON `json:"permit,omitempty"`
+				}{x, p})
 			}
 			printExplanation(u, x)
+			if p != nil {
+				u.print("published")
+				u.print("  %s", p)
+			}
 			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// permitJSON is what may be shown of the latest capture.
+type permitJSON struct {
+	Show bool   `json:"show"` // the copy itself
+	List bool   `json:"list"` // the URL, in results and lists
+	Why  string `json:"why,omitempty"`
+}
+
+func (p *permitJSON) String() string {
+	text := "the copy may be shown"
+	if !p.Show {
+		text = "the copy may not be shown"
+	}
+	if p.List {
+		text += ", the URL listed"
+	} else {
+		text += ", the URL not listed"
+	}
+	if p.Why != "" {
+		text += ": " + p.Why
+	}
+	return text
+}
+
+// permitOf asks the one gate about the latest visit that kept something.
+func permitOf(x *crawler.Explanation, now time.Time) *permitJSON {
+	for i := len(x.Visits) - 1; i >= 0; i-- {
+		if v := x.Visits[i]; v.Kept != "" {
+			d := publish.Decide(v, now)
+			return &permitJSON{Show: d.Show, List: d.List, Why: d.Why()}
+		}
+	}
+	return nil
 }
 
 func printExplanation(u *ui, x *crawler.Explanation) {
