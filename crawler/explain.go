@@ -56,15 +56,11 @@ type Decision struct {
 // was last run with.
 func Explain(dir string, u weburl.URL, o Options) (x *Explanation, err error) {
 	defer storage.Guard(&err)()
-	a, err := storage.OpenRead(dir)
+	a, f, err := openRead(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
-	f, err := frontier.Open(a.DB(), a.Key())
-	if err != nil {
-		return nil, err
-	}
 	e := &explainer{a: a, f: f, o: o, x: &Explanation{URL: u.String(), State: "unknown"}}
 	if _, err := a.Crawl(&e.st); err != nil {
 		return nil, err

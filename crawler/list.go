@@ -22,15 +22,11 @@ type Row struct {
 // List tells of every URL of a small archive, in the order of discovery.
 func List(dir string) (rows []Row, err error) {
 	defer storage.Guard(&err)()
-	a, err := storage.OpenRead(dir)
+	a, f, err := openRead(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
-	f, err := frontier.Open(a.DB(), a.Key())
-	if err != nil {
-		return nil, err
-	}
 	var found []frontier.Found
 	for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
 		if err := f.Each(class, func(e frontier.Found) error {

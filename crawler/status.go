@@ -108,7 +108,7 @@ func (c *Crawl) publish(s Status) {
 // ReadStatus is the status of an archive, be it crawled right now or not.
 func ReadStatus(dir string) (s Status, err error) {
 	defer storage.Guard(&err)()
-	a, err := storage.OpenRead(dir)
+	a, f, err := openRead(dir)
 	if err != nil {
 		if s, ok := published(dir); ok && isInUse(err) {
 			return s, nil
@@ -119,10 +119,6 @@ func ReadStatus(dir string) (s Status, err error) {
 	var st State
 	if ok, err := a.Crawl(&st); err != nil || !ok {
 		return Status{}, orNone(err, dir)
-	}
-	f, err := frontier.Open(a.DB(), a.Key())
-	if err != nil {
-		return Status{}, err
 	}
 	state := cmp.Or(st.Ending, "stopped")
 	return newStatus(st, f.Counts(), state), nil
