@@ -331,6 +331,8 @@ func archiveError(err error, dir string) error {
 		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair")
 	case errors.As(err, &disk):
 		return exitWith(exitStopped, err, "make room, then curtsy resume "+dir)
+	case errors.Is(err, crawler.ErrSeed):
+		return usagef("curtsy resume "+dir+", or another --archive", "%s: %v", dir, err)
 	case errors.Is(err, storage.ErrNone):
 		return usagef("curtsy crawl URL --archive "+dir, "%v", err)
 	}

@@ -1,10 +1,20 @@
 package cli
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"curtsy/internal/sitetest"
+	"curtsy/storage"
 )
 
 // TestMain lets the scripts run curtsy as a command.
@@ -16,5 +26,102 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs each script of testdata: the command line's contract.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata"})
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exit": exitScript, "serve": serveScript, "change": changeScript, "asked": askedScript, "damage": damageScript,
+		},
+	})
+}
+
+// exitScript is "exit CODE COMMAND ARG...": the command must end with it.
+func exitScript(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d\n%s%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// serveScript is "serve DIR": a website of the directory's files until the
+// script ends; $SITE is its origin. index.html is "/".
+func serveScript(ts *testscript.TestScript, neg bool, args []string) {
+	s, err := sitetest.Parse(nil)
+	ts.Check(err)
+	dir := ts.MkAbs(args[0])
+	ts.Check(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		target := "/" + filepath.ToSlash(rel)
+		return s.Set(strings.TrimSuffix(target, "index.html"), ts.ReadFile(path))
+	}))
+	ts.Check(s.Start("127.0.0.1:0"))
+	ts.Defer(func() { s.Close() })
+	ts.Setenv("SITE", s.Origin)
+	served.Store(ts.Getenv("WORK"), s)
+}
+
+// served are the sites of running scripts, by their directories.
+var served sync.Map
+
+func siteOf(ts *testscript.TestScript) *sitetest.Site {
+	s, ok := served.Load(ts.Getenv("WORK"))
+	if !ok {
+		ts.Fatalf("nothing is served")
+	}
+	return s.(*sitetest.Site)
+}
+
+// changeScript is "change TARGET FILE": the site answers otherwise from now on.
+func changeScript(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(siteOf(ts).Set(args[0], ts.ReadFile(args[1])))
+}
+
+// askedScript is "asked TARGET N": so often was the target asked for.
+func askedScript(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	got := 0
+	targets := siteOf(ts).Targets()
+	for _, target := range targets {
+		if target == args[0] {
+			got++
+		}
+	}
+	if got != want {
+		ts.Fatalf("%s was asked for %d times, want %d; requests: %q", args[0], got, want, targets)
+	}
+}
+
+// damageScript is "damage ARCHIVE": an octet of the record of /page.html is
+// changed.
+func damageScript(ts *testscript.TestScript, neg bool, args []string) {
+	a, err := storage.OpenRead(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer a.Close()
+	ts.Check(a.EachVisit(func(v *storage.Visit) error {
+		if !strings.HasSuffix(v.URL, "/page.html") {
+			return nil
+		}
+		path := filepath.Join(ts.MkAbs(args[0]), "warc", v.Record.Segment)
+		b, err := os.ReadFile(path)
+		if err == nil {
+			b[v.Record.Offset+v.Record.Length/3] ^= 1
+			err = os.WriteFile(path, b, 0o644)
+		}
+		return err
+	}))
 }

@@ -20,8 +20,8 @@ import (
 	"curtsy/storage/warc"
 )
 
-// ErrFinished says that the archive holds a crawl that has nothing left to do.
-var ErrFinished = errors.New("the crawl is finished")
+// ErrSeed says that an archive holds the crawl of another seed.
+var ErrSeed = errors.New("the archive holds another crawl")
 
 // Crawl is one run over one archive. It belongs to the goroutine that calls
 // Run; Close gives the archive free.
@@ -44,6 +44,7 @@ type Crawl struct {
 	askRobots bool // refused: robots.txt may be another now
 
 	// Between the goroutines.
+	look      lookalikes
 	fetched   chan *download
 	processor chan struct{} // holds a token for each visit being read or compressed
 	outcomes  chan *Outcome
@@ -101,7 +102,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 		return nil, err
 	}
 	if known && c.state.Seed != o.Seed.String() {
-		return nil, fmt.Errorf("the archive holds a crawl of %s, not of %s", c.state.Seed, o.Seed)
+		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, c.state.Seed, o.Seed)
 	}
 	scope := o.Scope
 	scope.Origins = []string{o.Seed.Origin()}

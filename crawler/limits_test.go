@@ -211,7 +211,7 @@ func TestFinishedCrawlHasNothingLeftToDo(t *testing.T) {
 		t.Errorf("a finished crawl asks for %q", s.requests())
 	}
 	o.Seed = options(s.URL + "/other").Seed
-	if _, err := crawler.Open(dir, o); err == nil || !strings.Contains(err.Error(), "holds a crawl of "+s.URL+"/, not of") {
+	if _, err := crawler.Open(dir, o); err == nil || !strings.Contains(err.Error(), "holds another crawl: of "+s.URL+"/, not of") {
 		t.Errorf("another seed: %v", err)
 	}
 }

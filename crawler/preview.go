@@ -164,23 +164,22 @@ func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
 	}
 }
 
-// count judges one URL as the crawl would.
+// count judges one URL as the crawl would, and counts it once.
 func (pv *previewer) count(u weburl.URL, depth int) bool {
 	if folded, by := pv.rules.Fold(u); by != nil {
 		u = folded
 	}
-	if pv.seen[u] {
-		return false
+	reason, ok := pv.scope.Judge(&frontier.Link{URL: u, Class: frontier.Page, Depth: depth})
+	if v := pv.rules.Verdict(u.Target()); ok && !v.Allow {
+		reason, ok = denial(storage.Decision{Line: v.Line, Rule: v.Rule}), false
+	}
+	switch {
+	case pv.seen[u]:
+	case ok:
+		pv.p.URLs++
+	default:
+		pv.p.LeftOut[reason]++
 	}
 	pv.seen[u] = true
-	if reason, ok := pv.scope.Judge(&frontier.Link{URL: u, Class: frontier.Page, Depth: depth}); !ok {
-		pv.p.LeftOut[reason]++
-		return false
-	}
-	if v := pv.rules.Verdict(u.Target()); !v.Allow {
-		pv.p.LeftOut[denial(storage.Decision{Line: v.Line, Rule: v.Rule})]++
-		return false
-	}
-	pv.p.URLs++
-	return true
+	return ok
 }

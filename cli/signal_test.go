@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// command is a curtsy in a process of its own.
+type command struct {
+	*exec.Cmd
+	said strings.Builder
+}
+
+func curtsy(t *testing.T, args ...string) *command {
+	t.Helper()
+	c := &command{Cmd: exec.CommandContext(t.Context(), os.Args[0])}
+	c.Args = append([]string{"curtsy"}, args...)
+	c.Env = append(os.Environ(), "CURTSY_DELAY=5ms", "CURTSY_POLITENESS_ADAPTIVE=0")
+	c.Stdout, c.Stderr = &c.said, &c.said
+	return c
+}
+
+// ends waits for the exit code and gives what was said.
+func (c *command) ends(t *testing.T, code int) string {
+	t.Helper()
+	_ = c.Wait()
+	if got := c.ProcessState.ExitCode(); got != code {
+		t.Fatalf("%q ended with %d, want %d:\n%s", c.Args, got, code, c.said.String())
+	}
+	return c.said.String()
+}
+
+func (c *command) run(t *testing.T, code int) string {
+	t.Helper()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c.ends(t, code)
+}
+
+// endless is a site of pages each of which links to the next; it says on its
+// channel when the nth is asked for. From then on pages hang until released.
+type endless struct {
+	*httptest.Server
+	reached chan struct{}
+	release func()
+}
+
+func newEndless(t *testing.T, nth int64, hang bool) *endless {
+	e := &endless{reached: make(chan struct{})}
+	released := make(chan struct{})
+	e.release = sync.OnceFunc(func() { close(released) })
+	var n atomic.Int64
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			return
+		}
+		i := n.Add(1)
+		if i == nth {
+			close(e.reached)
+		}
+		if hang && i >= nth {
+			select {
+			case <-released:
+			case <-r.Context().Done():
+			}
+		}
+		w.Header().Set("Content-Type", "text/html")
+		var page int
+		fmt.Sscanf(r.URL.Path, "/%d", &page)
+		if page < 60 {
+			fmt.Fprintf(w, "<a href=/%d>next</a>", page+1)
+		}
+	}))
+	t.Cleanup(e.Close)
+	t.Cleanup(e.release)
+	return e
+}
+
+func wait(t *testing.T, reached <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-reached:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the crawl does not get there")
+	}
+}
+
+func contains(t *testing.T, text, part string) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("%q is not in:\n%s", part, text)
+	}
+}
+
+func TestInterruptFinishesWhatIsInFlightAndNamesTheCommandThatResumes(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		s := newEndless(t, 10, false)
+		dir := filepath.Join(t.TempDir(), "archive")
+		c := curtsy(t, "crawl", s.URL+"/", "--archive", dir)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, s.reached)
+		if err := c.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		said := c.ends(t, exitStopped)
+		contains(t, said, "finishing what is in flight; once more to stop at once")
+		contains(t, said, "try: curtsy resume "+dir+"\n")
+		contains(t, curtsy(t, "verify", dir).run(t, exitDone), ": 0 problems")
+		contains(t, curtsy(t, "status", dir, "--json").run(t, exitDone), `"state":"stopped"`)
+		contains(t, curtsy(t, "resume", dir).run(t, exitDone), "done: 62 fetched, 0 failed")
+	}
+}
+
+func TestSecondInterruptStopsAtOnceAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := newEndless(t, 10, true)
+	dir := filepath.Join(t.TempDir(), "archive")
+	c := curtsy(t, "crawl", s.URL+"/", "--archive", dir)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, s.reached)
+	for range 2 {
+		if err := c.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // two signals at once may arrive as one
+	}
+	contains(t, c.ends(t, exitStopped), "try: curtsy resume "+dir)
+	s.release()
+	contains(t, curtsy(t, "verify", dir).run(t, exitDone), ": 0 problems")
+	contains(t, curtsy(t, "resume", dir).run(t, exitDone), "done: 62 fetched, 0 failed")
+}
+
+func TestOneArchiveHasOneWriterAndAnybodyMayAskForItsStatus(t *testing.T) {
+	t.Parallel()
+	s := newEndless(t, 5, true)
+	dir := filepath.Join(t.TempDir(), "archive")
+	c := curtsy(t, "crawl", s.URL+"/", "--archive", dir)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, s.reached)
+	for _, args := range [][]string{{"crawl", s.URL + "/", "--archive", dir}, {"resume", dir}, {"verify", dir}, {"verify", dir, "--repair"}} {
+		said := curtsy(t, args...).run(t, exitDamaged)
+		contains(t, said, "in use by another curtsy")
+		contains(t, said, "try: curtsy status "+dir)
+	}
+	said := curtsy(t, "status", dir).run(t, exitDone)
+	contains(t, said, s.URL+"/: running")
+	s.release()
+	contains(t, c.ends(t, exitDone), "done: 62 fetched, 0 failed")
+}
+
+func TestDiskThatRefusesAWriteStopsTheCrawlAndItGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newEndless(t, -1, false)
+	dir := filepath.Join(t.TempDir(), "archive")
+	// A limit on the size of files is a full disk that needs no mount.
+	c := curtsy(t)
+	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", `ulimit -f 150; exec "$0" "$@"`}
+	c.Args = append(c.Args, curtsyPath(t), "crawl", s.URL+"/", "--archive", dir)
+	said := c.run(t, exitStopped)
+	contains(t, said, "write to the archive: ")
+	contains(t, said, "try: make room, then curtsy resume "+dir)
+	contains(t, curtsy(t, "verify", dir).run(t, exitDone), ": 0 problems")
+	contains(t, curtsy(t, "resume", dir).run(t, exitDone), "done: 62 fetched, 0 failed")
+}
+
+// curtsyPath is a file that is run as curtsy: its name says what it is.
+func curtsyPath(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "curtsy")
+	if err := os.Symlink(os.Args[0], path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
