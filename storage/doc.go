@@ -8,7 +8,7 @@
 // Top-level buckets of crawl.db (those of the frontier are its own):
 //
 //	meta      schema, key (fingerprints), crawl (what the crawl says of itself)
-//	segments  name → octets committed, records, id of its warcinfo record
+//	segments  name → octets committed, id of its warcinfo record, sum of both
 //	visits    URL id, number of the visit → Visit as JSON
 //	digests   SHA-1 of a payload → the visit that holds it
 //	robots    origin, time → RobotsVersion as JSON
