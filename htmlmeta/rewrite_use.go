@@ -30,6 +30,10 @@ func (w *rewriter) use(a *attr, text string, l Link) bool {
 	}
 	at := slices.IndexFunc(w.sprites, func(s sprite) bool { return s.url == u })
 	if at < 0 {
+		if len(w.sprites) == maxSprites {
+			w.need("use")
+			return false
+		}
 		prefix := fmt.Sprintf("sprite%d-", len(w.sprites)+1)
 		at = len(w.sprites)
 		w.sprites = append(w.sprites, sprite{u, prefix, w.o.Inline(u, prefix)})
@@ -56,6 +60,9 @@ func (w *rewriter) spriteEnd(at int) {
 		w.edit(span{at, at}, `<div hidden style="display:none">`+b.String()+"</div>")
 	}
 }
+
+// maxSprites bounds how many SVG files a page takes in.
+const maxSprites = 16
 
 // maxSprite bounds what is taken in of one SVG file, in bytes.
 const maxSprite = 512 << 10

@@ -37,15 +37,46 @@ type Body struct {
 func OpenBody(a *storage.Archive, v *storage.Visit) (*Body, error) {
 	resp, err := a.Response(v)
 	if err != nil {
-		return nil, err
+		return nil, damaged(v, err)
 	}
-	b := &Body{Header: resp.Header, resp: resp, r: resp.Body}
+	b := &Body{Header: resp.Header, resp: resp, r: &kept{v: v, r: resp.Body}}
 	if err := b.decode(codings(resp.Header)); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("read %s: %w", v.URL, err)
 	}
 	b.r = io.LimitReader(b.r, MaxBody)
 	return b, nil
+}
+
+// kept reads the payload as the archive holds it. An error here is the
+// archive's, one in a coding is the site's.
+type kept struct {
+	v *storage.Visit
+	r io.Reader
+}
+
+func (k *kept) Read(p []byte) (int, error) {
+	n, err := k.r.Read(p)
+	switch {
+	case err == nil || err == io.EOF:
+	case errors.Is(err, io.ErrUnexpectedEOF) && k.v.Truncated != "":
+		err = io.EOF // the server broke off, and the archive says so
+	default:
+		err = damaged(k.v, err)
+	}
+	return n, err
+}
+
+func damaged(v *storage.Visit, err error) error {
+	var d *storage.DamageError
+	if errors.As(err, &d) || errors.Is(err, storage.ErrNoBody) {
+		return err
+	}
+	file := "crawl.db"
+	if v.Record != nil {
+		file = v.Record.Segment
+	}
+	return &storage.DamageError{File: file, What: fmt.Sprintf("%s does not read back: %v", v.URL, err)}
 }
 
 // Read gives the next octets of the payload.

@@ -33,7 +33,7 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 		return nil, err
 	}
 	s.nameAll()
-	w := &writer{a: a, s: s, tree: t, notes: newNotes()}
+	w := &writer{a: a, s: s, tree: t, notes: newNotes(), sprites: sprites{made: map[string]string{}}}
 	if err := w.writeAll(ctx); err != nil {
 		return nil, err
 	}

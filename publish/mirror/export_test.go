@@ -271,4 +271,3 @@ func TestTrapSite(t *testing.T) {
 		}
 	}
 }
-

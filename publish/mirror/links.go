@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"curtsy/htmlmeta"
-	"curtsy/internal/weburl"
 )
 
 // linker decides about the references of one file.
@@ -121,24 +120,4 @@ func (l *linker) note(r htmlmeta.Reference, i int) {
 	case !l.s.isOwn(r.URL):
 		l.notes.add(external, r.URL.String(), "", l.from.url.String())
 	}
-}
-
-// sprite reads an SVG file that a page uses parts of.
-func (w *writer) sprite(u weburl.URL, prefix string) string {
-	i := w.s.find(u)
-	if i < 0 {
-		return ""
-	}
-	e := &w.s.list[i]
-	if e.state == moved && e.final >= 0 {
-		e = &w.s.list[e.final]
-	}
-	if e.state != kept || e.typ != typeSVG {
-		return ""
-	}
-	body, _, _, err := w.read(e)
-	if err != nil {
-		return ""
-	}
-	return htmlmeta.Sprite(body, prefix)
 }

@@ -29,6 +29,8 @@ type writer struct {
 	tree  *tree
 	notes *notes
 	done  atomic.Int64
+
+	sprites sprites
 }
 
 // writeAll writes the file of every entry, several at a time.
@@ -119,7 +121,8 @@ func readUpTo(r io.Reader, most, hint int) ([]byte, error) {
 	if buf.Len() > most {
 		return nil, errTooLarge
 	}
-	if err != nil && buf.Len() == 0 {
+	var damage *storage.DamageError
+	if err != nil && (buf.Len() == 0 || errors.As(err, &damage)) {
 		return nil, err
 	}
 	return buf.Bytes(), nil
