@@ -113,7 +113,7 @@ func (c *Crawl) append(o *Outcome) error {
 	if v == nil {
 		return nil
 	}
-	if o.robots != nil && o.robots.version.At.IsZero() == false {
+	if o.robots != nil && !o.robots.version.At.IsZero() {
 		c.archive.AddRobots(o.robots.version, o.robots.body)
 	}
 	if v.Kept == "" {

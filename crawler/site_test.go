@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -185,28 +184,6 @@ func options(seed string) crawler.Options {
 		Fetch:   fetch.Options{UserAgent: "curtsy/test", AllowHost: u.Hostname()},
 		Retries: 2, RetryBase: time.Millisecond,
 	}
-}
-
-// told collects what a crawl logs.
-type told struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *told) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *told) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func (l *told) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // crawl crawls to the end of one run and checks the archive.

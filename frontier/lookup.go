@@ -195,8 +195,8 @@ func (f *Frontier) get(top *bbolt.Bucket, id uint64) (Found, bool) {
 			if class == Disregarded && host > 0 {
 				continue
 			}
-			k, v := c.Seek(blockKey(key, id+1))
-			if k == nil {
+			var k, v []byte
+			if after, _ := c.Seek(blockKey(key, id+1)); after == nil {
 				k, v = c.Last()
 			} else {
 				k, v = c.Prev()

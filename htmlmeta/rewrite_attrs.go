@@ -134,7 +134,7 @@ func (w *rewriter) encode(text string) string {
 // escapeAttr writes a value so that it can stand between such quotes, in
 // HTML and in XML.
 func escapeAttr(s string, quote byte) string {
-	if strings.IndexAny(s, "&<\"'") < 0 {
+	if !strings.ContainsAny(s, "&<\"'") {
 		return s
 	}
 	var b strings.Builder

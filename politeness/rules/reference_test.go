@@ -15,12 +15,6 @@ import (
 // nothing with the package: lines by strings.Split, one pass over all groups,
 // a matcher by recursion over a table.
 
-type refRule struct {
-	allow bool
-	path  string // common form, octets kept as a list of symbols
-	line  int
-}
-
 // refSymbols turns text into symbols: "*", "$" (literal) or an octet's form.
 // wild says whether '*' is a wildcard.
 func refSymbols(s string, wild bool) (out []string, octets int) {

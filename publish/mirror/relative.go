@@ -65,7 +65,7 @@ func encodeFragment(s string) string {
 
 // encodeLive makes an absolute URL one that can stand in CSS and srcset.
 func encodeLive(s string) string {
-	if strings.IndexAny(s, "'(),") < 0 {
+	if !strings.ContainsAny(s, "'(),") {
 		return s
 	}
 	return strings.NewReplacer("'", "%27", "(", "%28", ")", "%29", ",", "%2C").Replace(s)
