@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -181,6 +182,10 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 		return nil
 	}
 	b, err := publish.OpenBody(a, v)
+	var damage *storage.DamageError
+	if errors.As(err, &damage) {
+		return err
+	}
 	if err != nil {
 		e.state, e.why = failed, err.Error()
 		return nil
