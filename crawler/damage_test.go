@@ -172,6 +172,7 @@ func TestDatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {
 
 // Random octets anywhere in crawl.db: never a panic, and no segment is lost.
 func TestDatabaseWithRandomOctetsNeverPanics(t *testing.T) {
+	t.Parallel()
 	s := small(t)
 	base := crawled(t, s)
 	db := filepath.Join(base, "crawl.db")

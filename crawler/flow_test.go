@@ -61,6 +61,7 @@ func pauses(t *testing.T, log []asked, pause time.Duration) {
 }
 
 func TestCrawlDelayRunsFromEndToStartWhateverTheConcurrency(t *testing.T) {
+	t.Parallel()
 	for _, concurrency := range []int{1, 8} {
 		s := newSite(t, map[string]page{
 			"/robots.txt": text("User-agent: *\nCrawl-delay: 0.03"),
@@ -141,6 +142,7 @@ func failing(times int, code int, retryAfter string, then page) page {
 }
 
 func TestRetryAfterPausesTheWholeHost(t *testing.T) {
+	t.Parallel()
 	for _, code := range []int{429, 503} {
 		s := newSite(t, map[string]page{
 			"/":  links("/a", "/b"),
@@ -168,6 +170,7 @@ func TestRetryAfterPausesTheWholeHost(t *testing.T) {
 }
 
 func TestFailedPageIsTriedAgainLaterAndThenFailed(t *testing.T) {
+	t.Parallel()
 	hangUp := page{serve: func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }}
 	cut := page{serve: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -218,6 +221,7 @@ func TestFailedPageIsTriedAgainLaterAndThenFailed(t *testing.T) {
 }
 
 func TestRepeatedFailuresStopTheCrawlAndItCanBeResumed(t *testing.T) {
+	t.Parallel()
 	down := true
 	p := page{serve: func(w http.ResponseWriter, r *http.Request) {
 		if down {

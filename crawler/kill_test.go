@@ -171,6 +171,7 @@ func TestKillAtEachPointOfACommitLosesNothing(t *testing.T) {
 }
 
 func TestKillAtRandomMomentsLosesNothing(t *testing.T) {
+	t.Parallel()
 	const n = 300
 	seed := uint64(time.Now().UnixNano())
 	if v, err := strconv.ParseUint(os.Getenv("CURTSY_TEST_RANDOM"), 10, 64); err == nil {

@@ -60,12 +60,13 @@ func chain(n int) map[string]page {
 }
 
 func TestRobotsChangesDuringTheCrawl(t *testing.T) {
-	pages := chain(40)
+	t.Parallel()
+	pages := chain(25)
 	pages["/robots.txt"] = turning(
 		text("User-agent: *\nDisallow: /never"),
 		text("User-agent: *\nCrawl-delay: 0.02\nDisallow: /late"))
 	pages["/"] = links("/p/0", "/never", "/late/a")
-	pages["/p/39"] = links("/late/b")
+	pages["/p/24"] = links("/late/b")
 	s := newSite(t, pages)
 	o := options(s.URL + "/")
 	o.Pace.Delay = 2 * time.Millisecond
@@ -105,6 +106,7 @@ func TestRobotsChangesDuringTheCrawl(t *testing.T) {
 }
 
 func TestQueuedURLsAreJudgedByTheRulesInForceWhenTheyAreFetched(t *testing.T) {
+	t.Parallel()
 	pages := map[string]page{"/robots.txt": turning(text("User-agent: *\nDisallow:"), text("User-agent: *\nDisallow: /p"))}
 	var all []string
 	for i := range 40 {
@@ -130,6 +132,7 @@ func TestQueuedURLsAreJudgedByTheRulesInForceWhenTheyAreFetched(t *testing.T) {
 }
 
 func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
+	t.Parallel()
 	var conditions []string
 	pages := chain(30)
 	pages["/robots.txt"] = page{serve: func(w http.ResponseWriter, r *http.Request) {
@@ -169,6 +172,7 @@ func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
 }
 
 func TestLastGoodRobotsIsUsedWhileTheServerFails(t *testing.T) {
+	t.Parallel()
 	pages := chain(25)
 	pages["/robots.txt"] = turning(text("User-agent: *\nDisallow: /p/20"), status(500), status(429), page{status: 503})
 	s := newSite(t, pages)
@@ -229,6 +233,7 @@ func aged(t *testing.T, dir string, by time.Duration) {
 }
 
 func TestRobotsThatFailsForThirtyDaysIsTakenAsAbsent(t *testing.T) {
+	t.Parallel()
 	for _, days := range []int{29, 31} {
 		pages := map[string]page{
 			"/robots.txt": turning(text("User-agent: *\nDisallow: /p"), status(500)),
@@ -251,6 +256,7 @@ func TestRobotsThatFailsForThirtyDaysIsTakenAsAbsent(t *testing.T) {
 }
 
 func TestCacheControlShortensTheLifeOfRobots(t *testing.T) {
+	t.Parallel()
 	for header, want := range map[string]time.Duration{
 		"max-age=600": 10 * time.Minute, "public, max-age=90": 90 * time.Second, "max-age=999999": 24 * time.Hour,
 		"no-cache": time.Minute, "no-store, max-age=900": time.Minute, "max-age=0": time.Minute, "max-age=x": 24 * time.Hour, "private": 24 * time.Hour,
@@ -338,6 +344,7 @@ func TestRefusedSeedIsAskedForAgainWhenRobotsLetsUsIn(t *testing.T) {
 }
 
 func TestRobotsRedirectsAreFollowedFiveTimes(t *testing.T) {
+	t.Parallel()
 	for hops := range 8 {
 		s := newSite(t, map[string]page{"/": links("/private"), "/private": html("")})
 		last := "User-agent: *\nDisallow: /private"
@@ -379,6 +386,7 @@ func TestRulesBehindARedirectToAnotherHostHoldForTheFirst(t *testing.T) {
 }
 
 func TestChangedRobotsMayNameASitemap(t *testing.T) {
+	t.Parallel()
 	pages := chain(20)
 	pages["/robots.txt"] = turning(text(""), text("Sitemap: /map.txt"))
 	pages["/map.txt"] = text("ORIGIN/orphan")
@@ -413,6 +421,7 @@ func waits(t *testing.T, o crawler.Options, dir string) crawler.Status {
 }
 
 func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) {
+	t.Parallel()
 	now := time.Now().UTC()
 	from, to := now.Add(2*time.Hour), now.Add(4*time.Hour)
 	t.Run("Visit-time", func(t *testing.T) {

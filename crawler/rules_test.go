@@ -110,6 +110,7 @@ func TestRelNofollowCanBeTurnedOff(t *testing.T) {
 
 // Every way to say noarchive, on every kind of response.
 func TestNoarchiveKeepsTheBodyNowhere(t *testing.T) {
+	t.Parallel()
 	secret := "<title>" + unkept + "</title>" + unkept
 	big := strings.Repeat(unkept+" ", 6<<20/len(unkept))
 	s := newSite(t, map[string]page{
@@ -331,6 +332,7 @@ func TestHostOfAnotherDomainIsSaidAndNotFollowed(t *testing.T) {
 }
 
 func TestRequisitesFromOtherHostsObeyTheirRobots(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"site.example/":           html(`<img src=http://cdn.example/i.png><img src=http://cdn.example/no.png><a href=http://cdn.example/robots.txt>r</a><a href=http://cdn.example/page>p</a><img src=http://dead.example/x.png>`),

@@ -164,6 +164,7 @@ func of(t *testing.T, list []record, kind, path string) record {
 }
 
 func TestRecordsOfEveryKindOfResponse(t *testing.T) {
+	t.Parallel()
 	chunked := page{serve: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		for _, part := range []string{"<a href=/same1>one", "</a>", strings.Repeat("chunk ", 3000)} {
@@ -241,6 +242,7 @@ func TestRecordsOfEveryKindOfResponse(t *testing.T) {
 }
 
 func TestSegmentsEndWhenTheyAreFull(t *testing.T) {
+	t.Parallel()
 	s := grove(t, 60)
 	o := options(s.URL + "/")
 	o.Archive.SegmentSize, o.Archive.Prefix, o.Archive.Operator = 10_000, "test", "me@example.org"

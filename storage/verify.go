@@ -134,6 +134,18 @@ type verifier struct {
 	name     string
 	progress func(int64)
 	file     *os.File
+	w        *warc.Reader
+}
+
+// read makes the reader begin on a part of the segment.
+func (v *verifier) read(offset, length int64) *warc.Reader {
+	section := io.NewSectionReader(v.file, offset, length)
+	if v.w == nil {
+		v.w = warc.NewReader(section, offset)
+	} else {
+		v.w.Reset(section, offset)
+	}
+	return v.w
 }
 
 func (v *verifier) problem(offset int64, visit *Visit, what string) {
@@ -195,7 +207,7 @@ func (v *verifier) info(list []extent, e segmentEntry) int64 {
 	if len(list) > 0 {
 		end = list[0].offset
 	}
-	w := warc.NewReader(io.NewSectionReader(v.file, 0, end), 0)
+	w := v.read(0, end)
 	h, err := w.Next()
 	if err == nil {
 		err = w.Finish()
@@ -211,8 +223,7 @@ func (v *verifier) info(list []extent, e segmentEntry) int64 {
 
 // visit checks the records of one visit.
 func (v *verifier) visit(visit *Visit) error {
-	section := io.NewSectionReader(v.file, visit.Record.Offset, visit.Record.Length)
-	w := warc.NewReader(section, visit.Record.Offset)
+	w := v.read(visit.Record.Offset, visit.Record.Length)
 	for n := 0; ; n++ {
 		h, err := w.Next()
 		if err == io.EOF && n > 0 {
