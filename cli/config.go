@@ -4,7 +4,6 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
-	"io/fs"
 	"reflect"
 	"strconv"
 	"strings"
@@ -48,10 +47,12 @@ type trapsConfig struct {
 	Length        int  `yaml:"length"`
 	Ahead         int  `yaml:"months_ahead"`
 	QueryVariants int  `yaml:"query_variants"`
+	Facets        int  `yaml:"facets"`
 	Calendar      int  `yaml:"calendar"`
 	Pattern       int  `yaml:"pattern"`
 	Twins         bool `yaml:"twins"`
 	SameBody      int  `yaml:"same_body"`
+	SoftNotFound  int  `yaml:"soft_404"`
 }
 
 type politeConfig struct {
@@ -203,6 +204,3 @@ func (z size) MarshalText() ([]byte, error) { return strconv.AppendInt(nil, int6
 func (z *size) String() string     { return strconv.FormatInt(int64(*z), 10) }
 func (z *size) Set(s string) error { return z.UnmarshalText([]byte(s)) }
 func (z *size) Type() string       { return "bytes" }
-
-// isMissing says whether err is about something that is not there.
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

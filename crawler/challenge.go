@@ -68,29 +68,38 @@ func holdsAny(s string, words []string) bool {
 	return false
 }
 
-// shownText counts, roughly, the octets that a page in lower case shows.
+// shownText counts, roughly, the octets that a page shows.
 func shownText(b []byte) (n int) {
+	shown(b, func(text []byte) { n += len(bytes.TrimSpace(text)) })
+	return n
+}
+
+// shown calls f for, roughly, every text of a page that is shown.
+func shown(b []byte, f func(text []byte)) {
 	for len(b) > 0 {
 		at := bytes.IndexByte(b, '<')
 		if at < 0 {
-			return n + len(b)
+			f(b)
+			return
 		}
-		n += len(bytes.TrimSpace(b[:at]))
+		f(b[:at])
 		b = b[at:]
 		end := []byte(">")
 		switch {
-		case bytes.HasPrefix(b, []byte("<script")):
+		case hasPrefixFold(b, "<script"):
 			end = []byte("</script")
-		case bytes.HasPrefix(b, []byte("<style")):
+		case hasPrefixFold(b, "<style"):
 			end = []byte("</style")
 		}
-		at = bytes.Index(b, end)
-		if at < 0 {
-			return n
+		if at = bytes.Index(b, end); at < 0 {
+			return
 		}
 		b = b[at+len(end):]
 	}
-	return n
+}
+
+func hasPrefixFold(b []byte, prefix string) bool {
+	return len(b) >= len(prefix) && strings.EqualFold(string(b[:len(prefix)]), prefix)
 }
 
 // block makes of an answer in a page's place what it is: kept for whoever

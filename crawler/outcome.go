@@ -194,6 +194,7 @@ func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
 		}
 		o.Links = c.judge(o.Links, j, l.URL, link, o.Alias)
 	}
+	o.softNotFound(c, j, doc)
 }
 
 // maxBodies bounds what seenBefore remembers: payloads that came twice.

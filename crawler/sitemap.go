@@ -59,7 +59,7 @@ func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
 		}
 		if u, err := j.url.Resolve(e.Loc); err == nil && j.entry.Depth < maxSitemapDepth && !c.frontier.Known(u) {
 			if c.scope.Load().Holds(u) || u.Origin() == j.url.Origin() {
-				o.Links = append(o.Links, frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: "sitemap index"})
+				o.Links = append(o.Links, c.childSitemap(j, u))
 			}
 		}
 		return nil
@@ -88,9 +88,21 @@ func priority(e rules.SitemapEntry) float64 {
 	return e.Priority
 }
 
-// Bounds of sitemaps (sitemaps.org): octets of one unpacked, and how deep
-// indexes are followed.
+// childSitemap is a sitemap that an index lists. An index within an index,
+// which sitemaps.org does not know of, may name so many in one run: they would
+// multiply.
+func (c *Crawl) childSitemap(j *job, u weburl.URL) frontier.Link {
+	l := frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: "sitemap index"}
+	if l.Depth > 1 && c.nested.Add(1) > maxNested {
+		l.Class, l.Reason, l.Soft = frontier.Disregarded, fmt.Sprintf("sitemap: over %d in indexes of indexes", maxNested), true
+	}
+	return l
+}
+
+// Bounds of sitemaps (sitemaps.org): octets of one unpacked, how deep indexes
+// are followed, and how many sitemaps those within indexes may name.
 const (
 	maxSitemap      = 52_428_800
 	maxSitemapDepth = 3
+	maxNested       = 1000
 )

@@ -82,7 +82,7 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	if j.robots != nil {
 		d.robots = o.robots
 		c.fetched <- d
-	} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests {
+	} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests && j.entry.How != howProbe {
 		c.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
 	}
 	c.prepare(o)
@@ -118,6 +118,9 @@ func (c *Crawl) outcome(j *job, x *fetch.Exchange) *Outcome {
 	o := c.decide(j, x, doc)
 	if j.robots != nil {
 		c.outcomeOfRobots(o, j, x)
+	}
+	if j.entry.How == howProbe {
+		o.answered(c, j)
 	}
 	if j.entry.Class == frontier.Sitemap && x.Err == nil && x.Status == 200 {
 		c.outcomeOfSitemap(o, j, x)

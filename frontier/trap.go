@@ -20,17 +20,19 @@ type Traps struct {
 	Repeats       int  // times that one run of segments follows itself
 	Length        int  // octets of a URL
 	Ahead         int  // months that a date in a URL lies in the future
-	QueryVariants int  // queries with the same parameter on one path; a quarter of it for each further parameter
-	Calendar      int  // URLs with a date that differ in digits only
+	QueryVariants int  // queries with the same parameters on one path; half of it for each parameter beyond the first
+	Facets        int  // queries of two parameters and more on one path, once there are over 32 combinations of names
+	Calendar      int  // URLs with a date that differ in digits only; an eighth of it where dates are months
 	Pattern       int  // URLs that differ in digits only
 	Twins         bool // sessions and orders of parameters that make no new page
 	SameBody      int  // pages with one and the same body whose links are followed
+	SoftNotFound  int  // pages that look alike before the site is asked for a name that does not exist
 }
 
 // DefaultTraps are budgets that real sites stay below.
 func DefaultTraps() Traps {
-	return Traps{PathDepth: 30, Repeats: 3, Length: 2000, Ahead: 18, QueryVariants: 20_000,
-		Calendar: 10_000, Pattern: 1_000_000, Twins: true, SameBody: 20}
+	return Traps{PathDepth: 30, Repeats: 3, Length: 2000, Ahead: 18, QueryVariants: 20_000, Facets: 1000,
+		Calendar: 10_000, Pattern: 1_000_000, Twins: true, SameBody: 20, SoftNotFound: 20}
 }
 
 // Judge applies the rules that need nothing but the URL.
@@ -76,12 +78,15 @@ func repeats(path string, n int) bool {
 // ahead says whether the target holds a date that lies more than so many
 // months after now.
 func ahead(target string, now time.Time, months int) bool {
-	return latest(target) > now.Year()*12+int(now.Month())+months
+	return latest(target, firstYear) > now.Year()*12+int(now.Month())+months
 }
 
+// What is taken for a year; other numbers of four digits are those of articles.
+const firstYear, lastYear = 1900, 2100
+
 // latest is the latest date in the target, as months since year 0; a date is
-// a year and then a month. 0 if there is none.
-func latest(target string) (months int) {
+// a year, from the first to lastYear (0: any), and then a month. 0 if there is none.
+func latest(target string, first int) (months int) {
 	for i := 0; i+4 <= len(target); {
 		if target[i] < '0' || target[i] > '9' {
 			i++
@@ -93,7 +98,7 @@ func latest(target string) (months int) {
 		}
 		if n := end - i; n == 4 || n == 6 || n == 8 {
 			year, _ := strconv.Atoi(target[i : i+4])
-			if month := followingMonth(target, i, end); year >= 1000 && month > 0 {
+			if month := followingMonth(target, i, end); year >= first && (first == 0 || year <= lastYear) && month > 0 {
 				months = max(months, year*12+month)
 			}
 		}
@@ -206,19 +211,70 @@ type budget struct {
 // budgets are those that the URL counts against.
 func (t *Traps) budgets(u weburl.URL) []budget {
 	var list []budget
-	if t.QueryVariants > 0 && u.HasQuery() {
+	if u.HasQuery() && (t.QueryVariants > 0 || t.Facets > 0) {
 		names, n := parameterNames(u.Query())
-		limit := max(t.QueryVariants>>(2*min(n-1, 6)), 10)
-		list = append(list, budget{"query-variants", u.Origin() + u.Path() + "?" + names, limit})
+		path := u.Origin() + u.Path()
+		if t.QueryVariants > 0 {
+			list = append(list, budget{"query-variants", path + "?" + names, max(t.QueryVariants>>min(n-1, 6), 10)})
+		}
+		if t.Facets > 0 && n > 1 {
+			list = append(list, budget{ruleFacets, path, t.Facets})
+		}
 	}
 	shape, digits := withoutDigits(u.String())
 	if digits && t.Pattern > 0 {
 		list = append(list, budget{"pattern", shape, t.Pattern})
 	}
-	if digits && t.Calendar > 0 && latest(u.Target()) > 0 {
-		list = append(list, budget{"calendar", shape, t.Calendar})
+	if digits && t.Calendar > 0 && latest(u.Target(), 0) > 0 {
+		limit := t.Calendar
+		if !hasDays(u.Target()) {
+			limit = max(limit/8, 1)
+		}
+		list = append(list, budget{ruleCalendar, shape, limit})
 	}
 	return list
+}
+
+// Rules that take effect only once a shape shows what it is.
+const (
+	ruleFacets   = "facets"
+	ruleCalendar = "calendar"
+
+	manyCombinations = 32  // of parameter names on one path
+	manyDates        = 500 // between firstYear and lastYear in one shape
+)
+
+// applies says whether a URL counts against a budget. A shop whose filters
+// combine shows itself by the combinations of names on one path; a calendar,
+// which may go back before all years, by many dates of our time.
+func (f *Frontier) applies(b budget, u weburl.URL) bool {
+	switch b.rule {
+	case ruleFacets:
+		names, _ := parameterNames(u.Query())
+		combinations := f.fingerprint("combinations " + b.shape)
+		if f.tally.add(f.fingerprint("combination "+b.shape+"?"+names)) == 1 {
+			f.tally.add(combinations)
+		}
+		return f.tally.count(combinations) > manyCombinations
+	case ruleCalendar:
+		return latest(u.Target(), firstYear) > 0 || f.tally.count(f.fingerprint(b.rule+" "+b.shape)) >= manyDates
+	}
+	return true
+}
+
+// hasDays says whether a target has more numbers than a year and a month:
+// then its dates may be days, of which there are more.
+func hasDays(target string) bool {
+	runs, digits := 0, 0
+	for i := range len(target) {
+		if c := target[i]; c < '0' || c > '9' {
+			continue
+		}
+		if digits++; i == 0 || target[i-1] < '0' || target[i-1] > '9' {
+			runs++
+		}
+	}
+	return runs > 2 || digits > 6
 }
 
 func parameterNames(query string) (names string, n int) {
@@ -274,6 +330,18 @@ func (t *tally) add(hash uint64) int {
 	return int(least)
 }
 
+// count is how many there are.
+func (t *tally) count(hash uint64) int {
+	least := uint32(1<<32 - 1)
+	for i := range t.rows {
+		if t.rows[i] == nil {
+			return 0
+		}
+		least = min(least, t.rows[i][t.cell(hash, i)])
+	}
+	return int(least)
+}
+
 // set restores a count.
 func (t *tally) set(hash uint64, n int) {
 	for i := range t.rows {
@@ -303,6 +371,9 @@ func isKept(n int) bool {
 // spend counts a URL against its budgets; it names the one that is spent.
 func (f *Frontier) spend(u weburl.URL) (reason string, ok bool) {
 	for _, b := range f.traps.budgets(u) {
+		if !f.applies(b, u) {
+			continue
+		}
 		h := f.fingerprint(b.rule + " " + b.shape)
 		n := f.tally.add(h)
 		if isKept(n) {
@@ -346,7 +417,7 @@ func (f *Frontier) stillSpent(found *Found) bool {
 	}
 	var before int
 	if _, err := fmt.Sscanf(text, "over %d alike", &before); err != nil {
-		return rule == "same-body" && f.traps.SameBody > 0
+		return rule == "same-body" && f.traps.SameBody > 0 || rule == "soft-404" && f.traps.SoftNotFound > 0
 	}
 	for _, b := range f.traps.budgets(found.URL) {
 		if b.rule != rule {

@@ -1,0 +1,226 @@
+package crawler
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"math/bits"
+	"math/rand/v2"
+	"strings"
+	"sync"
+
+	"curtsy/frontier"
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+)
+
+// A soft 404 says "not found" with status 200. Where such a page links to
+// ever new names, or holds its own address, neither the status nor the digest
+// of the body ends the crawl. Suspicion arises when many pages look alike and
+// each still brings new links; then the site is asked, once, for a name that
+// was made up. If that is answered with a page that looks the same, the links
+// of all that look so are held back: they are kept, and lead nowhere.
+
+// howProbe is how a made-up name was found.
+const howProbe = "probe for soft 404s"
+
+// Bounds of the search for soft 404s.
+const (
+	maxShapes   = 4096      // kinds of pages that are told apart
+	maxProbes   = 8         // made-up names in one run
+	maxLookedAt = 256 << 10 // octets of a page
+	nearPrints  = 6         // bits in which the prints of pages that look alike may differ
+)
+
+// lookalikes is what is known of pages that look alike.
+type lookalikes struct {
+	mu     sync.Mutex
+	shapes map[uint64]*shape // by title and number of links
+	probes map[string]*shape // made-up names that were not answered yet
+	asked  int
+}
+
+// shape is a kind of pages.
+type shape struct {
+	pages   int    // that brought new links
+	print   uint64 // of one of them
+	alike   int    // how many look like it
+	verdict verdict
+}
+
+type verdict int
+
+const (
+	unasked verdict = iota
+	asked
+	honest // the site knows what it does not have
+	soft   // print is that of its "not found"
+)
+
+// softNotFound says whether the links of a page are to be held back. It may
+// add the made-up name to the page's links.
+func (o *Outcome) softNotFound(c *Crawl, j *job, doc *htmlmeta.Document) {
+	most := c.opts.Traps.SoftNotFound
+	if most <= 0 || !bringsNew(o.Links) {
+		return
+	}
+	look := &c.look
+	look.mu.Lock()
+	defer look.mu.Unlock()
+	s := look.shape(j.url, doc)
+	if s == nil || s.verdict == honest {
+		return
+	}
+	if s.pages++; s.pages <= most/2 {
+		return
+	}
+	p, ok := o.print(c, j.url)
+	switch {
+	case !ok:
+	case s.print == 0:
+		s.print = p
+	case bits.OnesCount64(s.print^p) > nearPrints:
+	case s.verdict == soft:
+		for i := range o.Links {
+			if l := &o.Links[i]; l.Class != frontier.Disregarded {
+				l.Class, l.Soft = frontier.Disregarded, true
+				l.Reason = "trap: soft-404: on a page like that for a name which does not exist"
+			}
+		}
+	case s.verdict == unasked:
+		if s.alike++; s.alike >= most/2 && look.asked < maxProbes {
+			o.Links = append(o.Links, look.probe(s, j))
+		}
+	}
+}
+
+// bringsNew says whether one of the links is a page that nobody knew.
+func bringsNew(links []frontier.Link) bool {
+	for i := range links {
+		if links[i].Class == frontier.Page {
+			return true
+		}
+	}
+	return false
+}
+
+// shape is the kind that a page is of; nil if there are too many kinds.
+func (look *lookalikes) shape(u weburl.URL, doc *htmlmeta.Document) *shape {
+	h := fnv.New64a()
+	own := words(u.String())
+	eachWord([]byte(bounded(doc.Title, 200)), func(w []byte) {
+		if !own[string(w)] {
+			h.Write(append(w, ' '))
+		}
+	})
+	fmt.Fprint(h, u.Origin(), len(doc.Links))
+	key := h.Sum64()
+	s := look.shapes[key]
+	if s == nil && len(look.shapes) < maxShapes {
+		if look.shapes == nil {
+			look.shapes, look.probes = map[uint64]*shape{}, map[string]*shape{}
+		}
+		s = &shape{}
+		look.shapes[key] = s
+	}
+	return s
+}
+
+// probe makes up a name beside the page. It goes before other pages, so that
+// the answer comes while it is of use.
+func (look *lookalikes) probe(s *shape, j *job) frontier.Link {
+	s.verdict = asked
+	look.asked++
+	path := j.url.Path()
+	u := weburl.Canonical(fmt.Sprintf("%s%scurtsy-%08x%08x", j.url.Origin(), path[:strings.LastIndexByte(path, '/')+1], rand.Uint32(), rand.Uint32()))
+	look.probes[u.String()] = s
+	return frontier.Link{URL: u, Class: frontier.Requisite, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: howProbe}
+}
+
+// answered takes in what a made-up name was answered with. It is no page.
+func (o *Outcome) answered(c *Crawl, j *job) {
+	o.Links = nil
+	p, isPage := uint64(0), false
+	if o.x.Err == nil && o.x.Status == 200 {
+		p, isPage = o.print(c, j.url)
+		o.Visit.Blocked = "a made-up name, asked for once to know how the site says that it has no such page"
+		o.State, o.Reason = frontier.StateFailed, "probe: made up, and answered as if it were a page"
+	}
+	look := &c.look
+	look.mu.Lock()
+	defer look.mu.Unlock()
+	s := look.probes[j.url.String()]
+	delete(look.probes, j.url.String())
+	switch {
+	case s == nil:
+	case isPage && bits.OnesCount64(s.print^p) <= nearPrints:
+		s.verdict = soft
+		c.opts.Logger.Warn("the site answers names that do not exist with a page; its links are not followed", "asked", j.url.String())
+	default:
+		s.verdict = honest
+	}
+}
+
+// print is a similarity hash (Charikar 2002) of what a page shows, without
+// the words of its own address: pages that differ in a few words differ in a
+// few bits.
+func (o *Outcome) print(c *Crawl, u weburl.URL) (p uint64, ok bool) {
+	body, _, err := o.x.Decoded(c.opts.MaxParse)
+	if err != nil && len(body) == 0 {
+		return 0, false
+	}
+	own := words(u.String())
+	var sums [64]int
+	n := 0
+	shown(body[:min(len(body), maxLookedAt)], func(text []byte) {
+		eachWord(text, func(w []byte) {
+			if own[string(w)] {
+				return
+			}
+			n++
+			h := fnv.New64a()
+			h.Write(w)
+			x := h.Sum64() * 0x9e3779b97f4a7c15 // FNV's high bits are poor for short words
+			for i := range sums {
+				sums[i] += int(x>>i&1)*2 - 1
+			}
+		})
+	})
+	for i, sum := range sums {
+		if sum > 0 {
+			p |= 1 << i
+		}
+	}
+	return p, n >= 8
+}
+
+// words are the words of a text.
+func words(s string) map[string]bool {
+	m := map[string]bool{}
+	eachWord([]byte(s), func(w []byte) { m[string(w)] = true })
+	return m
+}
+
+// eachWord calls f for every run of letters, in lower case, that is no part
+// of a number or an identifier with digits.
+func eachWord(b []byte, f func([]byte)) {
+	for len(b) > 0 {
+		end := bytes.IndexFunc(b, func(r rune) bool { return !isWordRune(r) })
+		if end < 0 {
+			end = len(b)
+		}
+		if w := b[:end]; end > 0 && end < 64 && bytes.IndexFunc(w, func(r rune) bool { return r >= '0' && r <= '9' }) < 0 {
+			f(bytes.ToLower(w))
+		}
+		b = b[end:]
+		start := bytes.IndexFunc(b, isWordRune)
+		if start < 0 {
+			return
+		}
+		b = b[start:]
+	}
+}
+
+func isWordRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0xc0
+}
