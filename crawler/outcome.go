@@ -162,7 +162,22 @@ func (o *Outcome) redirect(c *Crawl, j *job, x *fetch.Exchange, doc *htmlmeta.Do
 	if !doc.Directives.Follow {
 		link.Reason = reasonNoFollow
 	}
-	o.Links = c.judge(o.Links, j, target, link, o.Alias)
+	o.Links = c.judge(o.Links, j.unlessFolded(target), target, link, o.Alias)
+}
+
+// unlessFolded is the job without its rules' Clean-param where that would
+// fold a redirect's target into the URL that redirects: nothing would be left
+// to fetch.
+func (j *job) unlessFolded(target weburl.URL) *job {
+	if j.rules == nil {
+		return j
+	}
+	if folded, by := j.rules.Fold(target); by == nil || folded != j.url {
+		return j
+	}
+	as := *j
+	as.rules = nil
+	return &as
 }
 
 // redirectHow keeps a seed's redirect a seed, so that a chain from http to

@@ -358,3 +358,14 @@ func TestRequisitesFromOtherHostsObeyTheirRobots(t *testing.T) {
 	same(t, "requests", got, []string{"cdn.example/i.png", "cdn.example/robots.txt", "site.example/", "site.example/robots.txt"})
 	has(t, rows(t, dir)["/x.png"].Rule, "robots.txt: cannot be had")
 }
+
+func TestRedirectToAParameterThatIsVoidIsFollowed(t *testing.T) {
+	s := newSite(t, map[string]page{
+		"/robots.txt": text("Clean-param: sid"),
+		"/":           links("/shop"), "/shop": redirect("/shop?sid=1"), "/shop?sid=1": links("/shop?sid=2", "/ware?sid=3"), "/ware": html(""),
+	})
+	crawl(t, t.TempDir(), options(s.URL+"/"))
+	got := s.requests()
+	slices.Sort(got)
+	same(t, "requests", got, []string{"/", "/robots.txt", "/shop", "/shop?sid=1", "/ware"})
+}
