@@ -56,6 +56,7 @@ type scanner struct {
 	xml bool
 
 	foreign foreign
+	style   int              // where the last style element in foreign content ends
 	row     *[maxAttrs]uint8 // what the table says of the current tag
 	seen    uint64           // attributes of the current tag: the first counts
 }
@@ -143,15 +144,28 @@ func (s *scanner) opened() bool {
 		inForeign := s.foreign.open(s)
 		switch {
 		case inForeign && t.id == tagStyle && !t.selfEnd:
-			t.text = span{s.pos, rawEnd(s.src, s.pos, "style")}
+			t.text = span{s.pos, s.styleEnd()}
 		case inForeign:
 		case rawText[t.id]:
 			s.rawText()
 		}
-	} else if (t.id == tagStyle || t.id == tagTitle) && !t.selfEnd {
+	} else if t.id == tagStyle && !t.selfEnd {
+		t.text = span{s.pos, s.styleEnd()}
+	} else if t.id == tagTitle && !t.selfEnd {
 		t.text = span{s.pos, rawEnd(s.src, s.pos, tagNames.list[t.id])}
 	}
 	return s.every || len(t.attrs) > 0 || t.id == tagTitle || t.id == tagStyle || t.id == tagTemplate
+}
+
+// styleEnd is where the style element that begins at pos ends. In foreign
+// content the scanner goes on within it: one that begins within another adds
+// no text, or a page of such would be read once for each of them.
+func (s *scanner) styleEnd() int {
+	if s.pos < s.style {
+		return s.pos
+	}
+	s.style = rawEnd(s.src, s.pos, "style")
+	return s.style
 }
 
 // rawText takes the content of a raw text element off the markup.
