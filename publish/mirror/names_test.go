@@ -31,12 +31,12 @@ func namesOf(types map[string]string, targets ...string) map[string]string {
 }
 
 func TestNames(t *testing.T) {
-	types := map[string]string{"/a.txt": typeText, "/doc": "application/pdf", "/real.html": "application/pdf", "/s.php": typeCSS, "/i": "image/png", "/i.jpg": "image/png", "/x.bin": typeAny, "/y": typeAny,
+	types := map[string]string{"/a.txt": typeText, "/README.md": typeText, "/t.html": typeText, "/doc": "application/pdf", "/real.html": "application/pdf", "/s.php": typeCSS, "/i": "image/png", "/i.jpg": "image/png", "/x.bin": typeAny, "/y": typeAny,
 		"/main.css?v=1": typeCSS, "/t.tar.gz": "application/gzip", "/f.woff2?": "font/woff2", "/x.docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document"}
 	for _, c := range []struct{ url, want string }{
 		{"/", "index.html"}, {"/dir", "dir.html"}, {"/dir/", "dir/index.html"}, {"/a/b", "a/b.html"}, {"/a.txt", "a.txt"},
 		{"/x.HTM", "x.HTM"}, {"/p.php", "p.php.html"}, {"/p.php?id=1&b=2", "p.php@id=1&b=2.html"}, {"/q?", "q@.html"}, {"/q%3Fx", "q%3Fx.html"},
-		{"/doc", "doc.pdf"}, {"/real.html", "real.html.pdf"}, {"/s.php", "s.php.css"}, {"/i", "i.png"}, {"/i.jpg", "i.jpg"}, {"/x.bin", "x.bin"}, {"/y", "y.bin"},
+		{"/README.md", "README.md"}, {"/t.html", "t.html.txt"}, {"/v1.2", "v1.2.html"}, {"/doc", "doc.pdf"}, {"/real.html", "real.html.pdf"}, {"/s.php", "s.php.css"}, {"/i", "i.png"}, {"/i.jpg", "i.jpg"}, {"/x.bin", "x.bin"}, {"/y", "y.bin"},
 		{"/main.css?v=1", "main@v=1.css"}, {"/t.tar.gz", "t.tar.gz"}, {"/f.woff2?", "f@.woff2"}, {"/x.docx", "x.docx"},
 		{"/%D1%91", "ё.html"}, {"/%D0%B5%CC%88", "ё.html"}, {"/%FF", "%FF.html"}, {"/a%20b", "a b.html"}, {"/100%25", "100%25.html"},
 		{"/sl%2Fash", "sl%2Fash.html"}, {"/b%5Cs", "b%5Cs.html"}, {"/n%00", "n%00.html"}, {"/..%2F..%2Fetc", "%2E.%2F..%2Fetc.html"}, {"/a//b", "a/%2F/b.html"}, {"/c:d", "c%3Ad.html"},

@@ -87,6 +87,8 @@ func extension(typ, ext string) string {
 		return ext
 	case ext != "" && typeOfExt[low] == "":
 		return ext // what we know nothing about is not ours to correct
+	case typ == typeText && inert(typeOfExt[low]):
+		return ext
 	case typ == typeText || strings.HasPrefix(typ, "text/"):
 		return ".txt"
 	case strings.HasPrefix(typ, "image/") && slices.Contains(pictures, low):
@@ -97,6 +99,15 @@ func extension(typ, ext string) string {
 		return ".json"
 	}
 	return ".bin"
+}
+
+// inert says whether a browser shows a type of text as text.
+func inert(typ string) bool {
+	switch typ {
+	case typeText, "text/markdown", "text/csv", "text/vtt", "text/calendar", typeJSON:
+		return true
+	}
+	return false
 }
 
 // declared is the type that a Content-Type names, in one spelling; "" if none.
