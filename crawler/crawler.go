@@ -213,7 +213,7 @@ func (c *Crawl) judgeAgain(scope *frontier.Scope, l *frontier.Link, now time.Tim
 	if reason, ok := scope.Judge(l); !ok {
 		return reason, false
 	}
-	return c.opts.Traps.Judge(l.URL, now)
+	return c.opts.Traps.Judge(l, now)
 }
 
 func isInUse(err error) bool { return errors.Is(err, storage.ErrInUse) }

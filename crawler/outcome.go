@@ -267,7 +267,7 @@ func (c *Crawl) judge(links []frontier.Link, j *job, u weburl.URL, l frontier.Li
 		// A shorter way to the URL may be found later; a robots.txt may be needed.
 		l.Soft = reason == frontier.ReasonDepth || reason == frontier.ReasonRedirects || l.URL.Target() == rules.Location
 		l.Class, l.Reason = frontier.Disregarded, reason
-	} else if reason, ok := c.opts.Traps.Judge(l.URL, j.now); !ok {
+	} else if reason, ok := c.opts.Traps.Judge(&l, j.now); !ok {
 		l.Class, l.Reason = frontier.Disregarded, reason
 	} else if l.URL.Target() == rules.Location {
 		l.Class = frontier.Prerequisite

@@ -35,8 +35,9 @@ func DefaultTraps() Traps {
 		Calendar: 10_000, Pattern: 1_000_000, Twins: true, SameBody: 20, SoftNotFound: 20}
 }
 
-// Judge applies the rules that need nothing but the URL.
-func (t *Traps) Judge(u weburl.URL, now time.Time) (reason string, ok bool) {
+// Judge applies the rules that need nothing but the link.
+func (t *Traps) Judge(l *Link, now time.Time) (reason string, ok bool) {
+	u := l.URL
 	if t.Length > 0 && len(u.String()) > t.Length {
 		return fmt.Sprintf("trap: length: over %d bytes", t.Length), false
 	}
@@ -47,7 +48,7 @@ func (t *Traps) Judge(u weburl.URL, now time.Time) (reason string, ok bool) {
 	if t.Repeats > 0 && repeats(path, t.Repeats) {
 		return fmt.Sprintf("trap: repeated-segments: %d times in a row", t.Repeats), false
 	}
-	if t.Ahead > 0 && ahead(u.Target(), now, t.Ahead) {
+	if t.Ahead > 0 && l.Class != Requisite && ahead(u.Target(), now, t.Ahead) {
 		return fmt.Sprintf("trap: calendar: over %d months ahead", t.Ahead), false
 	}
 	return "", true
@@ -96,7 +97,7 @@ func latest(target string, first int) (months int) {
 		for end < len(target) && target[end] >= '0' && target[end] <= '9' {
 			end++
 		}
-		if n := end - i; n == 4 || n == 6 || n == 8 {
+		if n := end - i; n == 4 || (n == 6 || n == 8) && standsAlone(target, i, end) {
 			year, _ := strconv.Atoi(target[i : i+4])
 			if month := followingMonth(target, i, end); year >= first && (first == 0 || year <= lastYear) && month > 0 {
 				months = max(months, year*12+month)
@@ -106,6 +107,27 @@ func latest(target string, first int) (months int) {
 	}
 	return months
 }
+
+// standsAlone says whether digits without separators may be a date: not a
+// part of a word, and not the value of a parameter that has nothing to do
+// with time.
+func standsAlone(target string, at, end int) bool {
+	if at > 0 && isLetter(target[at-1]) || end < len(target) && isLetter(target[end]) {
+		return false
+	}
+	if at == 0 || target[at-1] != '=' {
+		return true
+	}
+	name := strings.ToLower(target[max(0, strings.LastIndexAny(target[:at-1], "?&;")):at])
+	for _, word := range []string{"date", "day", "month", "year", "time", "cal", "from", "start", "end", "week"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // followingMonth is the month that belongs to the year at target[at:]: in the
 // same digits, or behind one separator, or in a parameter named for it.
