@@ -1,9 +1,7 @@
 package crawler
 
 import (
-	"bytes"
 	"fmt"
-	"hash/fnv"
 	"math/bits"
 	"math/rand/v2"
 	"strings"
@@ -26,10 +24,10 @@ const howProbe = "probe for soft 404s"
 
 // Bounds of the search for soft 404s.
 const (
-	maxShapes   = 4096      // kinds of pages that are told apart
-	maxProbes   = 8         // made-up names in one run
-	maxLookedAt = 256 << 10 // octets of a page
-	nearPrints  = 6         // bits in which the prints of pages that look alike may differ
+	maxShapes   = 4096     // kinds of pages that are told apart
+	maxProbes   = 8        // made-up names in one run
+	maxLookedAt = 32 << 10 // octets of a page: what pages have in common is at their beginning
+	nearPrints  = 6        // bits in which the prints of pages that look alike may differ
 )
 
 // lookalikes is what is known of pages that look alike.
@@ -74,6 +72,10 @@ func (o *Outcome) softNotFound(c *Crawl, j *job, doc *htmlmeta.Document) {
 	if s.pages++; s.pages <= most/2 {
 		return
 	}
+	if s.verdict == unasked && s.pages > 5*most {
+		s.verdict = honest // so many pages of a kind, and most of them differ
+		return
+	}
 	p, ok := o.print(c, j.url)
 	switch {
 	case !ok:
@@ -106,15 +108,15 @@ func bringsNew(links []frontier.Link) bool {
 
 // shape is the kind that a page is of; nil if there are too many kinds.
 func (look *lookalikes) shape(u weburl.URL, doc *htmlmeta.Document) *shape {
-	h := fnv.New64a()
 	own := words(u.String())
-	eachWord([]byte(bounded(doc.Title, 200)), func(w []byte) {
-		if !own[string(w)] {
-			h.Write(append(w, ' '))
+	key := uint64(len(doc.Links))
+	mix := func(w uint64) { key = (key ^ w) * fnvPrime }
+	eachWord([]byte(u.Origin()), mix)
+	eachWord([]byte(bounded(doc.Title, 200)), func(w uint64) {
+		if !own[w] {
+			mix(w)
 		}
 	})
-	fmt.Fprint(h, u.Origin(), len(doc.Links))
-	key := h.Sum64()
 	s := look.shapes[key]
 	if s == nil && len(look.shapes) < maxShapes {
 		if look.shapes == nil {
@@ -146,6 +148,9 @@ func (o *Outcome) answered(c *Crawl, j *job) {
 		o.Visit.Blocked = "a made-up name, asked for once to know how the site says that it has no such page"
 		o.State, o.Reason = frontier.StateFailed, "probe: made up, and answered as if it were a page"
 	}
+	if o.x.Err == nil && o.x.Status >= 400 && o.x.Status < 500 {
+		o.Reason = "probe: made up, and the site says that it has no such page"
+	}
 	look := &c.look
 	look.mu.Lock()
 	defer look.mu.Unlock()
@@ -173,16 +178,13 @@ func (o *Outcome) print(c *Crawl, u weburl.URL) (p uint64, ok bool) {
 	var sums [64]int
 	n := 0
 	shown(body[:min(len(body), maxLookedAt)], func(text []byte) {
-		eachWord(text, func(w []byte) {
-			if own[string(w)] {
+		eachWord(text, func(w uint64) {
+			if own[w] {
 				return
 			}
 			n++
-			h := fnv.New64a()
-			h.Write(w)
-			x := h.Sum64() * 0x9e3779b97f4a7c15 // FNV's high bits are poor for short words
 			for i := range sums {
-				sums[i] += int(x>>i&1)*2 - 1
+				sums[i] += int(w>>i&1)*2 - 1
 			}
 		})
 	})
@@ -194,33 +196,40 @@ func (o *Outcome) print(c *Crawl, u weburl.URL) (p uint64, ok bool) {
 	return p, n >= 8
 }
 
-// words are the words of a text.
-func words(s string) map[string]bool {
-	m := map[string]bool{}
-	eachWord([]byte(s), func(w []byte) { m[string(w)] = true })
+// words are the words of a text, as eachWord gives them.
+func words(s string) map[uint64]bool {
+	m := map[uint64]bool{}
+	eachWord([]byte(s), func(w uint64) { m[w] = true })
 	return m
 }
 
-// eachWord calls f for every run of letters, in lower case, that is no part
-// of a number or an identifier with digits.
-func eachWord(b []byte, f func([]byte)) {
-	for len(b) > 0 {
-		end := bytes.IndexFunc(b, func(r rune) bool { return !isWordRune(r) })
-		if end < 0 {
-			end = len(b)
+// eachWord calls f with a hash of every run of letters, whatever their case,
+// that is no part of a number or an identifier with digits.
+func eachWord(b []byte, f func(hash uint64)) {
+	h, n, digits := uint64(fnvBasis), 0, false
+	for i := 0; i <= len(b); i++ {
+		if i < len(b) && isWordByte(b[i]) {
+			c := b[i]
+			if c >= 'A' && c <= 'Z' {
+				c |= 0x20
+			}
+			h = (h ^ uint64(c)) * fnvPrime
+			n, digits = n+1, digits || c <= '9'
+			continue
 		}
-		if w := b[:end]; end > 0 && end < 64 && bytes.IndexFunc(w, func(r rune) bool { return r >= '0' && r <= '9' }) < 0 {
-			f(bytes.ToLower(w))
+		if n > 0 && n < 64 && !digits {
+			f((h ^ h>>32) * 0x9e3779b97f4a7c15) // FNV's high bits are poor for short words
 		}
-		b = b[end:]
-		start := bytes.IndexFunc(b, isWordRune)
-		if start < 0 {
-			return
-		}
-		b = b[start:]
+		h, n, digits = fnvBasis, 0, false
 	}
 }
 
-func isWordRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0xc0
+// FNV-1a, 64 bits.
+const (
+	fnvBasis = 14695981039346656037
+	fnvPrime = 1099511628211
+)
+
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
 }
