@@ -83,6 +83,9 @@ type Archive struct {
 	key  [16]byte
 	seg  *segment // the one being written; nil before the first record
 	pend pending
+	// failed is why the archive takes no more: a transaction that ended in
+	// doubt.
+	failed error
 }
 
 // Open opens the archive in dir for its one writer and makes it if there is

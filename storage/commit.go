@@ -59,11 +59,11 @@ func (a *Archive) Original(d warc.Digest) (v *Visit, err error) {
 // only when Commit says so.
 func (a *Archive) Append(v *Visit, encode func(infoID string) ([]byte, error)) error {
 	if err := a.room(v.At); err != nil {
-		return err
+		return a.abandon(err)
 	}
 	members, err := encode(a.seg.infoID)
 	if err != nil {
-		return err
+		return a.abandon(err)
 	}
 	return a.append(v, members)
 }
@@ -88,7 +88,7 @@ func (a *Archive) append(v *Visit, members []byte) error {
 // members straight to the segment.
 func (a *Archive) AppendStream(v *Visit, encode func(w *SegmentWriter) error) error {
 	if err := a.room(v.At); err != nil {
-		return err
+		return a.abandon(err)
 	}
 	offset := a.seg.size
 	if err := encode(&SegmentWriter{a.seg}); err != nil {
@@ -109,14 +109,18 @@ func (w *SegmentWriter) InfoID() string { return w.seg.infoID }
 
 // room sees to it that there is a segment with room.
 func (a *Archive) room(now time.Time) error {
+	if a.failed != nil {
+		return a.failed
+	}
 	if a.seg != nil && a.seg.size < a.opts.SegmentSize {
 		return nil
 	}
-	if a.seg != nil {
-		a.pend.closed = append(a.pend.closed, a.seg)
-	}
+	full := a.seg
 	if err := a.begin(now); err != nil {
 		return err
+	}
+	if full != nil {
+		a.pend.closed = append(a.pend.closed, full)
 	}
 	a.pend.mu.Lock()
 	a.pend.infoID = a.seg.infoID
@@ -158,6 +162,9 @@ func (a *Archive) AddVisit(v *Visit) {
 // (the frontier). When Commit returns an error nothing of the group is kept,
 // and the archive is as it was before.
 func (a *Archive) Commit(also func(*bbolt.Tx) error) error {
+	if a.failed != nil {
+		return a.failed
+	}
 	if err := a.syncSegments(); err != nil {
 		return a.abandon(err)
 	}
@@ -173,7 +180,7 @@ func (a *Archive) Commit(also func(*bbolt.Tx) error) error {
 		return nil
 	})
 	if err != nil {
-		return a.abandon(err)
+		return a.doubt(err)
 	}
 	a.opts.Fail("committed")
 	a.settle()
@@ -257,6 +264,22 @@ func (a *Archive) abandon(err error) error {
 		return err
 	}
 	return &DiskError{err}
+}
+
+// doubt ends a group whose transaction failed. It may be on disk all the same:
+// when the last sync fails, the pages that it was for may have been written.
+// So nothing is cut and nothing more is written; the next Open sees which it
+// was, and cuts off what is named nowhere.
+func (a *Archive) doubt(err error) error {
+	a.failed = &DiskError{err}
+	for _, s := range append(a.pend.closed, a.seg) {
+		if s != nil {
+			s.file.Close()
+		}
+	}
+	a.seg = nil
+	a.clear()
+	return a.failed
 }
 
 func (a *Archive) clear() {
