@@ -1,0 +1,277 @@
+package hostile_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"curtsy/internal/hostile"
+)
+
+// TestTable writes docs/hostile.md: each attack against the built program,
+// and against wget2 and HTTrack where they are installed. It takes a while:
+//
+//	HOSTILE_TABLE=../../docs/hostile.md go test ./internal/hostile -run TestTable -timeout 60m
+func TestTable(t *testing.T) {
+	path := os.Getenv("HOSTILE_TABLE")
+	if path == "" {
+		t.Skip("set HOSTILE_TABLE to the file to write")
+	}
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "curtsy")
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", bin, "curtsy").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	config := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(config, []byte(settings), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, noPeers := os.LookupEnv("HOSTILE_NO_PEERS")
+	var b bytes.Buffer
+	b.WriteString(preface)
+	line := 0
+	for _, f := range hostile.List() {
+		if f.Line != line {
+			line = f.Line
+			fmt.Fprintf(&b, "\n## %d. %s\n\n%s", line, hostile.Lines[line], head)
+		}
+		row := []string{f.Attack}
+		c := curtsy(t, f, bin, config)
+		row = append(row, c.said, c.figures())
+		for _, peer := range peers {
+			p := ""
+			if !noPeers {
+				p = peer(t, f).figures()
+			}
+			row = append(row, p)
+		}
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], "|", "\\|")
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		t.Logf("%s: %s", f.Name, strings.Join(row[1:], " | "))
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const preface = `# Hostile sites
+
+What a hostile server can do, what Curtsy does then, and what it costs. Written by the tests:
+
+` + "```" + `
+HOSTILE_TABLE=../../docs/hostile.md go test ./internal/hostile -run TestTable -timeout 60m
+` + "```" + `
+
+Each line is a server on loopback with one attack and a good page behind it ([internal/hostile](../internal/hostile)), crawled by the built program with timeouts of a second, 5 s for one response, bodies cut at 64 MB, one retry and no delay.
+Every test run holds each line against what it must say (` + "`TestEachFixture`" + `) and all lines against each other on one server (` + "`TestTheWholeServer`" + `).
+
+Figures are time, peak memory, requests that reached the server, and bytes on disk; **lost** means that the good page was not fetched, **killed** that it had not ended after 6 s. wget2 and HTTrack ran on the same servers, recursively, with the same timeouts where they have them. Neither is asked to do what Curtsy does; they show which attacks bite.
+
+What the machine does (full disk, failing writes and fsync, no more files, kill -9, flipped bytes) is in [crawler/fault_test.go](../crawler/fault_test.go), [crawler/damage_test.go](../crawler/damage_test.go) and [.ci/e2e](../.ci/e2e).
+`
+
+const head = "| attack | what Curtsy says | Curtsy | wget2 | HTTrack |\n|---|---|---|---|---|\n"
+
+const settings = `delay: 0s
+concurrency: 2
+politeness: {max_failures: 1000, max_retry_after: 1s}
+fetch: {connect_timeout: 1s, head_timeout: 1s, idle_timeout: 1s, total_timeout: 5s, max_body: 64MB, retries: 1, retry_base: 10ms}
+`
+
+// measured is what one program did with one fixture.
+type measured struct {
+	took     time.Duration
+	memory   int64 // octets at the peak
+	requests int
+	stored   int64
+	lost     bool
+	killed   bool
+	exit     int
+	said     string
+	none     bool
+}
+
+func (m measured) figures() string {
+	if m.none {
+		return "–"
+	}
+	s := fmt.Sprintf("%.1f s, %d MB, %d, %s", m.took.Seconds(), m.memory>>20, m.requests, octets(m.stored))
+	if m.killed {
+		s += ", **killed**"
+	} else if m.exit < 0 || m.exit > 128 {
+		s += ", **crashed**"
+	}
+	if m.lost {
+		s += ", **lost**"
+	}
+	return s
+}
+
+func octets(n int64) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%d MB", n/1_000_000)
+	case n >= 10_000:
+		return fmt.Sprintf("%d kB", n/1000)
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+// measure runs a command against a fixture's server, for so long at most.
+func measure(t *testing.T, f *hostile.Fixture, most time.Duration, command func(origin, dir string) *exec.Cmd) (measured, string) {
+	t.Helper()
+	s, err := hostile.Start("127.0.0.1:0", f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := t.TempDir()
+	cmd := command(s.Origin, dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Dir = dir
+	ctx, cancel := context.WithTimeout(t.Context(), most)
+	defer cancel()
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return measured{none: true}, dir
+	}
+	stop := context.AfterFunc(ctx, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	ended := make(chan struct{})
+	peak := make(chan int64)
+	go func() { peak <- peakOf(cmd.Process.Pid, ended) }()
+	cmd.Wait()
+	close(ended)
+	m := measured{took: time.Since(began), killed: !stop(), exit: cmd.ProcessState.ExitCode(), memory: <-peak}
+	requests := s.Requests()
+	for _, n := range requests {
+		m.requests += n
+	}
+	m.lost = f.Exit == 0 && requests["/last"] == 0
+	m.stored = size(dir)
+	return m, dir
+}
+
+// peakOf watches the most memory that a process has held. (What wait reports
+// includes the memory of the process that forked it.)
+func peakOf(pid int, ended chan struct{}) (most int64) {
+	for {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if _, rest, ok := strings.Cut(string(b), "VmHWM:"); ok {
+			var kb int64
+			fmt.Sscan(rest, &kb)
+			most = max(most, kb<<10)
+		}
+		select {
+		case <-ended:
+			return most
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+func size(dir string) (n int64) {
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && d.Name() != "crawl.db" {
+			if info, err := d.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+// curtsy crawls a fixture and says what status says.
+func curtsy(t *testing.T, f *hostile.Fixture, bin, config string) measured {
+	t.Helper()
+	m, dir := measure(t, f, 60*time.Second, func(origin, dir string) *exec.Cmd {
+		cmd := exec.Command(bin, "crawl", origin+"/", "--archive", filepath.Join(dir, "archive"), "--config", config)
+		cmd.Env = append(os.Environ(), fmt.Sprintf("CURTSY_FETCH_COOKIES=%t", f.Cookies))
+		if f.Requisites {
+			cmd.Env = append(cmd.Env, "CURTSY_SCOPE_REQUISITES=any")
+		}
+		return cmd
+	})
+	if m.exit != f.Exit || m.killed || m.memory > 200<<20 {
+		t.Errorf("%s: exit %d, want %d; %s", f.Name, m.exit, f.Exit, m.figures())
+	}
+	out, err := exec.Command(bin, "status", filepath.Join(dir, "archive"), "--json").Output()
+	var status struct {
+		Fetched int
+		Why     string
+		Reasons map[string]int
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &status)
+	}
+	if err != nil {
+		t.Errorf("%s: status: %v", f.Name, err)
+	}
+	m.said = fmt.Sprintf("exit %d; %d fetched", m.exit, status.Fetched)
+	for _, reason := range slices.Sorted(maps.Keys(status.Reasons)) {
+		if n := status.Reasons[reason]; reason != "" && n > 0 {
+			short, _, _ := strings.Cut(reason, " (")
+			m.said += fmt.Sprintf("; %d %s", n, short)
+		}
+	}
+	if f.Exit != 0 {
+		m.said += "; " + status.Why
+	}
+	m.said = anonymous(m.said)
+	return m
+}
+
+// anonymous leaves out the port, which differs from run to run.
+func anonymous(s string) string {
+	for {
+		at := strings.Index(s, "127.0.0.1:")
+		if at < 0 {
+			return s
+		}
+		end := at + len("127.0.0.1:")
+		for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+			end++
+		}
+		s = s[:at] + "HOST" + s[end:]
+	}
+}
+
+// peers are bounded in memory and in the size of a file, so that what bites
+// them does not bite the machine.
+var peers = []func(t *testing.T, f *hostile.Fixture) measured{
+	func(t *testing.T, f *hostile.Fixture) measured {
+		m, _ := measure(t, f, 6*time.Second, func(origin, dir string) *exec.Cmd {
+			return bounded("wget2 -q -r -l inf -T 1 --tries=1 --max-threads=2 -P . "+cookies(f.Cookies, "", "--no-cookies"), origin+"/")
+		})
+		return m
+	},
+	func(t *testing.T, f *hostile.Fixture) measured {
+		m, _ := measure(t, f, 6*time.Second, func(origin, dir string) *exec.Cmd {
+			return bounded("httrack -q -O . -c2 -T1 -R0 -s2 -A100000000 -%c100 --disable-security-limits "+cookies(f.Cookies, "-b1", "-b0"), origin+"/")
+		})
+		return m
+	},
+}
+
+func cookies(on bool, with, without string) string {
+	if on {
+		return with
+	}
+	return without
+}
+
+func bounded(command, url string) *exec.Cmd {
+	return exec.Command("bash", "-c", "command -v ${1%% *} >/dev/null || exit 127; ulimit -v 3000000 -f 1000000; exec $1 \"$2\" >/dev/null 2>&1 </dev/null", "bounded", command, url)
+}
