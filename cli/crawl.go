@@ -326,6 +326,8 @@ func archiveError(err error, dir string) error {
 	switch {
 	case errors.Is(err, storage.ErrInUse):
 		return exitWith(exitDamaged, err, "curtsy status "+dir)
+	case errors.Is(err, storage.ErrSchema):
+		return exitWith(exitDamaged, err, "the curtsy that wrote it")
 	case errors.As(err, &damage):
 		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair")
 	case errors.As(err, &disk):

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,6 +135,9 @@ func (e *explainer) add(rule string, allow bool, text string, now bool) {
 }
 
 func (e *explainer) scopeText(u weburl.URL, depth int) string {
+	if !slices.Contains(e.st.Origins, u.Origin()) {
+		return "a requisite of a kept page, from another host as the settings allow"
+	}
 	if depth == 0 {
 		return "of the seed's scheme, host and port"
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"curtsy/internal/weburl"
 )
@@ -31,7 +32,7 @@ const (
 
 // Judge says whether a link is in scope; if not, why.
 func (s *Scope) Judge(l *Link) (reason string, ok bool) {
-	if !s.Holds(l.URL) && !(s.AnyRequisites && l.Class == Requisite) {
+	if !s.Holds(l.URL) && !(s.AnyRequisites && l.Class == Requisite && !isDocument(l.How)) {
 		return ReasonOtherHost, false
 	}
 	if l.Redirects > MaxRedirects {
@@ -50,6 +51,18 @@ func (s *Scope) Judge(l *Link) (reason string, ok bool) {
 		return ReasonInclude, false
 	}
 	return "", true
+}
+
+// isDocument says whether a requisite is, by the place it was found in, a
+// document of its own. Those of other hosts are like links there: what a page
+// is drawn with may come from elsewhere, other pages may not.
+func isDocument(how string) bool {
+	tag, _, _ := strings.Cut(how, " ")
+	switch tag {
+	case "iframe", "frame", "object", "embed", "applet", "param":
+		return true
+	}
+	return false
 }
 
 // Holds says whether the URL is of one of the scope's origins.

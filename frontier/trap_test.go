@@ -16,7 +16,7 @@ func TestTrapsByURLAlone(t *testing.T) {
 		path string
 		ok   bool
 	}{
-		{"/", true}, {"/a/b/c", true}, {"/a/a/b", true}, {"/a/a/a/", false}, {"/x/a/b/a/b/a/b", false}, {"/x/a/b/a/b/c", true},
+		{"/", true}, {"/a/b/c", true}, {"/a/a/b", true}, {"/a/a/a/", true}, {"/a/a/a/a/a/", false}, {"/x/a/b/a/b/a/b/a/b/a/b", false}, {"/x/a/b/a/b/a/b", true}, {"/x/a/b/a/b/c", true},
 		{"/calendar/2026/12", true}, {"/calendar/2029-01", false}, {"/cal?year=2031&month=4", false}, {"/cal/20310401", false},
 		{"/rfc/9309", true}, {"/i.php?tok=209912", true}, {"/i.php?seed=b203108", true}, {"/i.php?date=203108", false}, {"/item/20300", true}, {"/v/2048.10", false}, {"/p/1999-13", true}, {"/news/2012/05/01", true},
 		{"/api/java.base/java/util/concurrent/atomic/package-summary.html", true},

@@ -23,6 +23,8 @@ import (
 var (
 	ErrNone  = errors.New("no archive here")
 	ErrInUse = errors.New("in use by another curtsy")
+	// ErrSchema: whole, but of another version.
+	ErrSchema = errors.New("an archive of another version of curtsy")
 )
 
 // DamageError says that an archive is not as it was written.
@@ -269,7 +271,7 @@ func (a *Archive) check(tx *bbolt.Tx) error {
 		return &DamageError{File: path, What: "not an archive of curtsy: no schema version"}
 	}
 	if got := binary.BigEndian.Uint32(v); got != schema {
-		return &DamageError{File: path, What: fmt.Sprintf("written with schema %d, this curtsy reads %d: use the version that wrote it", got, schema)}
+		return fmt.Errorf("%s: %w: written with schema %d, this curtsy reads %d", path, ErrSchema, got, schema)
 	}
 	copy(a.key[:], key)
 	return nil
