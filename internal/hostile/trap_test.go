@@ -22,7 +22,7 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 		{"calendar", "calendar: over 1250 alike", func(t *frontier.Traps) { t.Calendar = 10_400 }},
 		{"facets", "facets", func(t *frontier.Traps) { t.Facets = 1100 }},
 		{"repeated", "repeated-segments", func(t *frontier.Traps) { t.Repeats = 8 }},
-		{"deep", "path-depth", func(t *frontier.Traps) { t.PathDepth = 40 }},
+		{"deep", "path-depth", func(t *frontier.Traps) { t.PathDepth = 80 }},
 		{"session-query", "session-id", func(t *frontier.Traps) { t.Twins = false; t.QueryVariants = 40 }},
 		{"query-order", "query-order", func(t *frontier.Traps) { t.Twins = false }},
 		{"soft-404-echo", "soft-404", func(t *frontier.Traps) { t.SoftNotFound = 0; t.PathDepth = 4 }},

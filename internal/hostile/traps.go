@@ -46,7 +46,7 @@ func traps() []*Fixture {
 			Pages:  map[string]Answer{"": links("a/b/", "good"), "good": good, "*": func(c *Conn) { c.HTML("<a href='a/b/'>%s</a>", noise(c.Target, 100)) }},
 			Want:   map[string]string{"good": fetched},
 			Counts: map[string]int{"trap: repeated-segments": 1}},
-		{Line: 12, Name: "deep", Attack: "ever deeper paths of ever new names", Most: 60,
+		{Line: 12, Name: "deep", Attack: "ever deeper paths of ever new names", Most: 100,
 			Pages: map[string]Answer{"": links("go/", "good"), "good": good, "go/*": func(c *Conn) {
 				c.HTML("<a href='%s/'>%s</a>", strings.TrimSpace(noise(c.Target, 1)), noise(c.Target, 100))
 			}},
