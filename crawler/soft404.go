@@ -26,7 +26,7 @@ const howProbe = "probe for soft 404s"
 const (
 	maxShapes   = 4096     // kinds of pages that are told apart
 	maxProbes   = 8        // made-up names in one run
-	maxLookedAt = 32 << 10 // octets of a page: what pages have in common is at their beginning
+	maxLookedAt = 16 << 10 // octets of a page: what pages have in common is at their beginning
 	nearPrints  = 6        // bits in which the prints of pages that look alike may differ
 )
 
@@ -72,8 +72,8 @@ func (o *Outcome) softNotFound(c *Crawl, j *job, doc *htmlmeta.Document) {
 	if s.pages++; s.pages <= most/2 {
 		return
 	}
-	if s.verdict == unasked && s.pages > 5*most {
-		s.verdict = honest // so many pages of a kind, and most of them differ
+	if s.verdict == unasked && s.pages > most && s.alike < s.pages/4 {
+		s.verdict = honest // pages of a kind, most of which differ
 		return
 	}
 	p, ok := o.print(c, j.url)
