@@ -79,12 +79,13 @@ type Options struct {
 
 // Archive is an archive directory, open for writing or reading.
 type Archive struct {
-	dir  string
-	db   *bbolt.DB
-	opts Options
-	key  [16]byte
-	seg  *segment // the one being written; nil before the first record
-	pend pending
+	dir     string
+	db      *bbolt.DB
+	opts    Options
+	key     [16]byte
+	seg     *segment // the one being written; nil before the first record
+	pend    pending
+	commits int
 	// failed is why the archive takes no more: a transaction that ended in
 	// doubt.
 	failed error

@@ -10,6 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/internal/mapped"
 	"curtsy/storage/warc"
 )
 
@@ -241,7 +242,15 @@ func (a *Archive) settle() {
 		a.seg.durable = a.seg.size
 	}
 	a.clear()
+	if a.commits++; a.commits%releaseEvery == 0 {
+		mapped.Release(a.db)
+	}
 }
+
+// releaseEvery is how many commits there are to one giving back of the pages
+// of crawl.db that were looked at: else the memory of a crawl would seem to
+// grow with its index.
+const releaseEvery = 256
 
 // abandon ends a group that could not be written: what it wrote is cut off.
 func (a *Archive) abandon(err error) error {
