@@ -190,7 +190,10 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	bar := newProgress(u)
-	o.Watch = bar.show
+	o.Watch = func(s crawler.Status) {
+		limitMemory(s.Discovered)
+		bar.show(s)
+	}
 	o.Tell = func(text string) { u.say("%s", text) }
 	cr, err := crawler.Open(c.Archive, o)
 	if err != nil {
@@ -204,7 +207,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	ctx, stop, release := signals(u)
 	defer release()
-	debug.SetMemoryLimit(memoryLimit)
+	limitMemory(cr.Counts().Discovered)
 	debug.SetGCPercent(collectAt)
 	endProfile, err := startProfile(f.profile)
 	if err != nil {
@@ -226,10 +229,15 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	return endingError(result, c.Archive)
 }
 
-// memoryLimit is what the collector of garbage keeps the process below, as
-// long as it can: a crawl of ten million URLs needs 160 MB for their
-// fingerprints, and must not take twice that.
-const memoryLimit = 192 << 20
+// limitMemory sets what the collector of garbage keeps the process below, as
+// long as it can: room for a few large documents, and for the fingerprints of
+// all URLs. Those of ten million take 160 MB, and must not take twice that.
+func limitMemory(urls int) {
+	limit := min(int64(136<<20)+16*int64(urls), 192<<20)
+	if was := debug.SetMemoryLimit(-1); limit < was || limit > was+1<<20 {
+		debug.SetMemoryLimit(limit)
+	}
+}
 
 // collectAt is how much garbage, in percent of what lives, starts a
 // collection. Little lives, and most garbage is buffers without pointers, so

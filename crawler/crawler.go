@@ -45,6 +45,7 @@ type Crawl struct {
 
 	// Between the goroutines.
 	look      lookalikes
+	heavy     sync.Mutex   // held while a large document is read
 	nested    atomic.Int64 // sitemaps that indexes within indexes named
 	fetched   chan *download
 	processor chan struct{} // holds a token for each visit being read or compressed

@@ -34,6 +34,7 @@ type job struct {
 	delay       string
 	host        *host
 	now         time.Time
+	heavy       bool // holds Crawl.heavy
 }
 
 // robotsJob marks a visit to robots.txt.
@@ -78,6 +79,10 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	// Reading and compressing are all processor: more at once than there are
 	// processors would only hold more buffers.
 	c.processor <- struct{}{}
+	if j.entry.Class == frontier.Sitemap { // up to 50 MB, read whole
+		c.heavy.Lock()
+		j.heavy = true
+	}
 	o := c.outcome(j, x)
 	if j.robots != nil {
 		d.robots = o.robots
@@ -86,6 +91,9 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		c.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
 	}
 	c.prepare(o)
+	if j.heavy {
+		c.heavy.Unlock()
+	}
 	<-c.processor
 	c.outcomes <- o
 	c.landed()
@@ -156,10 +164,18 @@ func (c *Crawl) read(j *job, x *fetch.Exchange) *htmlmeta.Document {
 			c.opts.Logger.Debug("body not read to its end", "url", j.url.String(), "cut", cut, "err", err)
 		}
 		p.Body = body
+		if len(body) > heavyBody {
+			c.heavy.Lock()
+			j.heavy = true
+		}
 	}
 	doc := htmlmeta.Read(p, o)
 	return &doc
 }
+
+// heavyBody is the decoded body from which on only one is read at a time: what
+// is made of it, links above all, may be ten times as large.
+const heavyBody = 2 << 20
 
 // readable says whether a body of this type may hold links: all text and
 // what is not declared. What is plainly picture, sound or archive is not read.
