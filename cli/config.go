@@ -48,6 +48,7 @@ type trapsConfig struct {
 	Ahead         int  `yaml:"months_ahead"`
 	QueryVariants int  `yaml:"query_variants"`
 	Facets        int  `yaml:"facets"`
+	Versions      int  `yaml:"versions"`
 	Calendar      int  `yaml:"calendar"`
 	Pattern       int  `yaml:"pattern"`
 	Twins         bool `yaml:"twins"`

@@ -22,6 +22,7 @@ type Traps struct {
 	Ahead         int  // months that a date in a URL lies in the future
 	QueryVariants int  // queries with the same parameters on one path; half of it for each parameter beyond the first
 	Facets        int  // queries of two parameters and more on one path, once there are over 32 combinations of names
+	Versions      int  // queries with a hash on ever other paths below the same two segments: old states of files
 	Calendar      int  // URLs with a date that differ in digits only; an eighth of it where dates are months
 	Pattern       int  // URLs that differ in digits only
 	Twins         bool // sessions and orders of parameters that make no new page
@@ -31,7 +32,7 @@ type Traps struct {
 
 // DefaultTraps are budgets that real sites stay below.
 func DefaultTraps() Traps {
-	return Traps{PathDepth: 60, Repeats: 5, Length: 2000, Ahead: 18, QueryVariants: 20_000, Facets: 1000,
+	return Traps{PathDepth: 60, Repeats: 5, Length: 2000, Ahead: 18, QueryVariants: 20_000, Facets: 1000, Versions: 1000,
 		Calendar: 10_000, Pattern: 1_000_000, Twins: true, SameBody: 20, SoftNotFound: 20}
 }
 
@@ -233,7 +234,7 @@ type budget struct {
 // budgets are those that the URL counts against.
 func (t *Traps) budgets(u weburl.URL) []budget {
 	var list []budget
-	if u.HasQuery() && (t.QueryVariants > 0 || t.Facets > 0) {
+	if u.HasQuery() && (t.QueryVariants > 0 || t.Facets > 0 || t.Versions > 0) {
 		names, n := parameterNames(u.Query())
 		path := u.Origin() + u.Path()
 		if t.QueryVariants > 0 {
@@ -241,6 +242,9 @@ func (t *Traps) budgets(u weburl.URL) []budget {
 		}
 		if t.Facets > 0 && n > 1 {
 			list = append(list, budget{ruleFacets, path, t.Facets})
+		}
+		if below, ok := belowTwo(u.Path()); ok && t.Versions > 0 && hasHash(u.Query()) {
+			list = append(list, budget{"versions", u.Origin() + below + "?" + names, t.Versions})
 		}
 	}
 	shape, digits := withoutDigits(u.String())
@@ -282,6 +286,31 @@ func (f *Frontier) applies(b budget, u weburl.URL) bool {
 		return latest(u.Target(), firstYear) > 0 || f.tally.count(f.fingerprint(b.rule+" "+b.shape)) >= manyDates
 	}
 	return true
+}
+
+// belowTwo is the first two segments of a path that has more.
+func belowTwo(path string) (string, bool) {
+	n := 0
+	for i := 1; i < len(path)-1; i++ {
+		if path[i] == '/' {
+			if n++; n == 2 {
+				return path[:i], true
+			}
+		}
+	}
+	return "", false
+}
+
+// hasHash says whether a parameter's value is a hash, as those that name a
+// commit: a repository's browser shows every file as it was in every commit.
+func hasHash(query string) bool {
+	for p := range strings.SplitSeq(query, "&") {
+		_, value, _ := strings.Cut(p, "=")
+		if len(value) >= 32 && strings.Trim(value, "0123456789abcdef") == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // hasDays says whether a target has more numbers than a year and a month:

@@ -21,6 +21,7 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 		{"calendar", "calendar: over 18 months", func(t *frontier.Traps) { t.Ahead = 30 }},
 		{"calendar", "calendar: over 1250 alike", func(t *frontier.Traps) { t.Calendar = 10_400 }},
 		{"facets", "facets", func(t *frontier.Traps) { t.Facets = 1100 }},
+		{"versions", "versions", func(t *frontier.Traps) { t.Versions = 1100 }},
 		{"repeated", "repeated-segments", func(t *frontier.Traps) { t.Repeats = 8 }},
 		{"deep", "path-depth", func(t *frontier.Traps) { t.PathDepth = 80 }},
 		{"session-query", "session-id", func(t *frontier.Traps) { t.Twins = false; t.QueryVariants = 40 }},
@@ -29,6 +30,7 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 		{"mirrored", "same-body", func(t *frontier.Traps) { t.SameBody = 0; t.PathDepth = 6 }},
 	} {
 		t.Run(c.fixture+"/"+c.rule, func(t *testing.T) {
+			t.Parallel()
 			s, err := hostile.Start("127.0.0.1:0", hostile.Find(c.fixture))
 			if err != nil {
 				t.Fatal(err)

@@ -33,6 +33,17 @@ func traps() []*Fixture {
 		{Line: 12, Name: "facets", Attack: "a shop of 20 articles whose filters combine without end", Most: 2000,
 			Pages: map[string]Answer{"": facets, "?*": facets, "article/*": func(c *Conn) { c.HTML("<title>article</title>%s", noise(c.Target, 200)) }},
 			Want:  map[string]string{"article/1": fetched, "article/20": fetched}, Counts: map[string]int{"trap: facets": 1}},
+		{Line: 12, Name: "versions", Attack: "a repository's browser: 40 files in each of 300 commits, in two views", Most: 3500,
+			Pages: map[string]Answer{"": links("log"), "log": func(c *Conn) { c.HTML("%s", versions(c, 300, "commit/?id=%s")) },
+				"commit/?id=*": func(c *Conn) {
+					_, id, _ := strings.Cut(c.Target, "id=")
+					var b strings.Builder
+					for i := range 40 {
+						fmt.Fprintf(&b, "<a href='%stree/dir%c/file%d?id=%s'>x</a><a href='%sblame/dir%c/file%d?id=%s'>x</a>", c.Dir, 'a'+i%5, i, id, c.Dir, 'a'+i%5, i, id)
+					}
+					c.HTML("<title>commit %s</title>%s%s", id, b.String(), noise(id, 40))
+				}, "*": func(c *Conn) { c.HTML("<title>file</title>%s", noise(c.Target, 80)) }},
+			Want: map[string]string{"commit/?id=" + commit(0): fetched, "commit/?id=" + commit(299): fetched}, Counts: map[string]int{"trap: versions": 1}},
 		{Line: 12, Name: "session-path", Attack: "a session id in the path, new in every link", Most: 60,
 			Pages: map[string]Answer{"": sessions(";jsessionid=%s"), "*": sessions(";jsessionid=%s")},
 			Want:  map[string]string{}, Counts: map[string]int{"trap: session-id": 10}},
@@ -130,4 +141,16 @@ func softBody(c *Conn, echo string) {
 	}
 	c.HTML("<!DOCTYPE html><html><head><title>Page not found</title></head><body><nav><a href='%s'>Home</a></nav><h1>Sorry!</h1><p>We could not find %s on our server.</p><p>%s</p>%s<footer>%s</footer></body></html>",
 		c.Dir, echo, "It may have been moved or deleted. Please use the search box, or go back to the home page and try again from there.", b.String(), noise("footer", 60))
+}
+
+// commit is the hash of a commit.
+func commit(n int) string { return fmt.Sprintf("%040x", uint64(n+1)*0x9e3779b97f4a7c15) }
+
+// versions links to a number of commits.
+func versions(c *Conn, n int, form string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "<a href='%s%s'>x</a>\n", c.Dir, fmt.Sprintf(form, commit(i)))
+	}
+	return b.String()
 }

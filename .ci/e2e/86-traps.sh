@@ -1,0 +1,122 @@
+#!/bin/bash
+# Real software with endless views and no robots.txt to help: MediaWiki and
+# DokuWiki with every link followed, cgit on a repository. The real pages are
+# found, the crawl ends by itself, status names the rules that held the rest back.
+. "$(dirname "$0")/../lib.sh"
+need apache2 php git
+modules=/usr/lib/apache2/modules
+php_module=$(ls $modules/libphp*.so 2>/dev/null | head -n 1)
+[[ -n $php_module && -d /usr/share/dokuwiki && -d /usr/share/mediawiki ]] || skip "$(basename "$0"): no DokuWiki and MediaWiki"
+cgit=/usr/lib/cgit/cgit.cgi
+[[ -x $cgit ]] || echo 'skip: cgit is not installed'
+chmod 755 "$WORK"
+read -r -a ports <<<"$(freeport) $(freeport) $(freeport)"
+nofollow='{"politeness": {"rel_nofollow": false}}' # every view that a link leads to
+
+# --- DokuWiki with 12 pages
+mkdir -p "$WORK/doku/conf" "$WORK/doku/data"
+cp -r /var/lib/dokuwiki/data/. "$WORK/doku/data"
+cp /etc/dokuwiki/local.php /etc/dokuwiki/plugins*.php /var/lib/dokuwiki/acl/* "$WORK/doku/conf"
+echo "\$conf['savedir'] = '$WORK/doku/data'; \$conf['indexdelay'] = 0;" >>"$WORK/doku/conf/local.php"
+echo "<?php define('DOKU_CONF', '$WORK/doku/conf/');" >"$WORK/doku/before.php"
+for n in $(seq 1 12); do printf '====== Page %s ======\n[[page%s]] [[missing%s]]\n' "$n" $((n % 12 + 1)) "$n" >"$WORK/doku/data/pages/page$n.txt"; done
+printf '====== Start ======\n[[page1]]\n' >"$WORK/doku/data/pages/start.txt"
+find "$WORK/doku/data/pages" -name '*.txt' -exec touch -d 2020-01-01 {} +
+
+# --- MediaWiki with 8 pages of 3 revisions
+mkdir -p "$WORK/wiki/cache" "$WORK/wiki/images"
+php /usr/share/mediawiki/maintenance/install.php --dbtype sqlite --dbpath "$WORK/wiki" --dbname wiki --confpath "$WORK/wiki" \
+	--server "http://127.0.0.1:${ports[1]}" --scriptpath '' --pass "pass-$RANDOM$RANDOM" Wiki Admin >"$WORK/install.log" 2>&1 || { show "$WORK/install.log" '' 20; bad "MediaWiki's installer"; exit 1; }
+printf '$wgCacheDirectory = "%s/wiki/cache"; $wgUploadDirectory = "%s/wiki/images"; $wgJobRunRate = 0; $wgDefaultRobotPolicy = "index,follow"; wfLoadSkin( "Vector" );\n' "$WORK" "$WORK" >>"$WORK/wiki/LocalSettings.php"
+export MW_CONFIG_FILE=$WORK/wiki/LocalSettings.php
+for revision in 1 2 3; do
+	for n in $(seq 1 8); do
+		printf '[[Page %s]] revision %s [[Category:All]]' $((n % 8 + 1)) "$revision" | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin "Page $n" >/dev/null
+	done
+done
+printf '[[Page 1]]' | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin 'Main Page' >/dev/null
+
+# --- a repository of 300 commits
+mkdir -p "$WORK/git"
+git init -q "$WORK/git/work"
+(
+	cd "$WORK/git/work"
+	git config user.email nobody@example.invalid
+	git config user.name nobody
+	for n in $(seq 1 300); do
+		mkdir -p "dir$((n % 7))"
+		echo "$n" >>"dir$((n % 7))/file$((n % 23)).txt"
+		git add -A . && git commit -q -m "change $n"
+	done
+)
+git clone -q --bare "$WORK/git/work" "$WORK/git/repo.git"
+printf 'virtual-root=/\nrobots=index, follow\nenable-log-filecount=1\nenable-blame=1\nrepo.url=repo\nrepo.path=%s/git/repo.git\nrepo.desc=a repository\n' "$WORK" >"$WORK/cgitrc"
+
+[[ $(id -u) -ne 0 ]] || { account=$'User www-data\nGroup www-data'; chown -R www-data:www-data "$WORK/doku" "$WORK/wiki" "$WORK/git"; }
+cat >"$WORK/apache.conf" <<-CONF
+	ServerRoot "$WORK"
+	ServerName 127.0.0.1
+	PidFile "$WORK/apache.pid"
+	DefaultRuntimeDir "$WORK"
+	Mutex file:$WORK
+	ErrorLog "$WORK/apache.err"
+	${account:-}
+	$(for m in mpm_prefork authz_core authz_host access_compat mime dir alias rewrite headers env setenvif version filter deflate cgi; do
+		[[ ! -e $modules/mod_$m.so ]] || echo "LoadModule ${m}_module $modules/mod_$m.so"
+	done)
+	LoadModule php_module $php_module
+	TypesConfig /etc/mime.types
+	KeepAlive On
+	MaxKeepAliveRequests 0
+	DirectoryIndex index.html index.php
+	<FilesMatch "\.php$">
+		SetHandler application/x-httpd-php
+	</FilesMatch>
+	LogFormat "%>s\t%r\t%{User-Agent}i" witness
+	$(for p in "${ports[@]}"; do echo "Listen 127.0.0.1:$p"; done)
+	<Directory />
+		Options +FollowSymLinks +ExecCGI
+		AllowOverride None
+		Require all granted
+	</Directory>
+	<VirtualHost 127.0.0.1:${ports[0]}>
+		DocumentRoot /usr/share/dokuwiki
+		CustomLog "$WORK/doku.log" witness
+		php_value auto_prepend_file "$WORK/doku/before.php"
+	</VirtualHost>
+	<VirtualHost 127.0.0.1:${ports[1]}>
+		DocumentRoot /var/lib/mediawiki
+		CustomLog "$WORK/wiki.log" witness
+		SetEnv MW_CONFIG_FILE "$WORK/wiki/LocalSettings.php"
+	</VirtualHost>
+	<VirtualHost 127.0.0.1:${ports[2]}>
+		DocumentRoot "$WORK/git"
+		CustomLog "$WORK/cgit.log" witness
+		SetEnv CGIT_CONFIG "$WORK/cgitrc"
+		ScriptAlias / $cgit/
+	</VirtualHost>
+CONF
+setsid apache2 -f "$WORK/apache.conf" -D FOREGROUND &
+CHILDREN+=($!)
+for p in "${ports[@]}"; do until_true listens "$p" || { show "$WORK/apache.err"; exit 1; }; done
+
+# visit NAME PORT PATH: crawl everything, at most MOST seconds.
+visit() {
+	local name=$1 code=0 began=$SECONDS
+	echo "$nofollow" >"$WORK/settings.yaml"
+	timeout -k 5 "${MOST:-150}" "$CURTSY" crawl "http://127.0.0.1:$2$3" --archive "$WORK/$name.archive" --config "$WORK/settings.yaml" --delay 0 --concurrency 2 --json ${4:-} >"$WORK/$name.json" 2>"$WORK/err" || code=$?
+	awk -F '\t' '{ split($2, request, " "); print request[2] }' "$WORK/$name.log" | sort >"$WORK/$name.asked"
+	claim "$name: ended by itself ($code) after $((SECONDS - began)) s and $(wc -l <"$WORK/$name.asked") requests" test "$code" -eq 0
+	[[ $code -eq 0 ]] || show "$WORK/err"
+	grep -oE '"trap[^}]*' "$WORK/$name.json" | tr ',' '\n' | grep trap | sed 's/^/  /' || true
+}
+visit doku "${ports[0]}" /doku.php
+claim "doku: all 12 pages" test "$(grep -cxE '/doku.php\?id=page[0-9]+' "$WORK/doku.asked")" -eq 12
+visit wiki "${ports[1]}" /index.php/Main_Page
+claim "wiki: all 8 pages" test "$(grep -cxE '/index.php/Page_[0-9]' "$WORK/wiki.asked")" -eq 8
+if [[ -x $cgit ]]; then
+	visit cgit "${ports[2]}" /repo/
+	commits=$(grep -oE '^/repo/commit/\?id=[0-9a-f]{40}$' "$WORK/cgit.asked" | sort -u | wc -l || true)
+	claim "cgit: all 300 commits were found ($commits)" test "$commits" -ge 299
+fi
+finish
