@@ -30,8 +30,8 @@ func options(t *testing.T, seed string, f *hostile.Fixture) crawler.Options {
 		Seed: u, Traps: frontier.DefaultTraps(), RelNofollow: true,
 		Rules: rules.Options{Agents: []string{"curtsy"}},
 		Pace:  politeness.Options{Concurrency: 4, Backoff: time.Millisecond, MaxBackoff: 2 * time.Millisecond, MaxRetryAfter: 50 * time.Millisecond, MaxFailures: -1},
-		Fetch: fetch.Options{UserAgent: "curtsy/test", AllowHost: u.Hostname(), ConnectTimeout: time.Second, HeadTimeout: 300 * time.Millisecond,
-			IdleTimeout: 300 * time.Millisecond, TotalTimeout: 2 * time.Second, MaxBody: 64 << 20, TempDir: t.TempDir()},
+		Fetch: fetch.Options{UserAgent: "curtsy/test", AllowHost: u.Hostname(), ConnectTimeout: patience * time.Second, HeadTimeout: patience * 400 * time.Millisecond,
+			IdleTimeout: patience * 400 * time.Millisecond, TotalTimeout: patience * 2 * time.Second, MaxBody: 64 << 20, TempDir: t.TempDir()},
 		Retries: 1, RetryBase: time.Millisecond,
 	}
 	if f != nil && f.Cookies {
@@ -163,9 +163,10 @@ var exits = map[crawler.Ending]int{crawler.Done: 0, crawler.Limited: 0, crawler.
 func TestEachFixture(t *testing.T) {
 	for _, f := range hostile.List() {
 		t.Run(fmt.Sprintf("%d/%s", f.Line, f.Name), func(t *testing.T) {
-			if f.Heavy && testing.Short() {
-				t.Skip("heavy")
+			if f.Heavy && (testing.Short() || patience > 1) {
+				t.Skip("heavy: for runs without the race detector")
 			}
+			t.Parallel() // most of it is waiting
 			s, err := hostile.Start("127.0.0.1:0", f)
 			if err != nil {
 				t.Fatal(err)
@@ -174,7 +175,7 @@ func TestEachFixture(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "archive")
 			o := options(t, s.Origin+"/", f)
 			began := time.Now()
-			r := crawl(t, dir, o, 60*time.Second)
+			r := crawl(t, dir, o, patience*60*time.Second)
 			took := time.Since(began)
 			if exits[r.Ending] != f.Exit {
 				t.Errorf("ended with %v (%s), want exit %d", r.Ending, r.Why, f.Exit)
@@ -210,7 +211,7 @@ func TestTheWholeServer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	o := options(t, s.Origin+"/", nil)
 	began := time.Now()
-	r := crawl(t, dir, o, 120*time.Second)
+	r := crawl(t, dir, o, patience*120*time.Second)
 	t.Logf("%v, %d requests, %s: %+v", time.Since(began).Round(time.Millisecond), len(s.Requests()), r.Why, r.Counts)
 	if r.Ending != crawler.Done {
 		t.Errorf("ended with %v: %s", r.Ending, r.Why)
