@@ -261,6 +261,6 @@ func (s *Server) index(c *Conn) {
 	for i, f := range s.fixtures {
 		fmt.Fprintf(&b, "<a href=%q>%s</a> <a href=\"/good/%c%c\">a good one</a>\n", f.Dir(), f.Name, 'a'+i/26, 'a'+i%26)
 	}
-	b.WriteString("<a href=/last>last</a>\n")
+	b.WriteString("<a href=\"/last\">last</a>\n")
 	c.HTML("%s", b.String())
 }
