@@ -12,6 +12,7 @@ import (
 )
 
 func TestRobotsThenSitemapsThenSeedThenBreadthFirst(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt":  text("User-agent: *\nDisallow:\nSitemap: /map.xml"),
 		"/map.xml":     text("ORIGIN/listed"),
@@ -28,7 +29,7 @@ func TestRobotsThenSitemapsThenSeedThenBreadthFirst(t *testing.T) {
 	})
 	dir := t.TempDir()
 	o := options(s.URL + "/")
-	o.Pace.Delay = 30 * time.Millisecond
+	o.Pace.Delay = 200 * time.Millisecond // long beside a commit on a busy machine
 	r := crawl(t, dir, o)
 	if r.Ending != crawler.Done {
 		t.Errorf("ended as %v: %s", r.Ending, r.Why)

@@ -148,18 +148,19 @@ func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
 	}}
 	s := newSite(t, pages)
 	o := options(s.URL + "/")
-	o.Pace.Delay, o.MaxRobotsAge = 5*time.Millisecond, 30*time.Millisecond
+	o.Pace.Delay, o.MaxRobotsAge = 20*time.Millisecond, 150*time.Millisecond
 	dir := t.TempDir()
 	crawl(t, dir, o)
-	if len(conditions) < 3 || conditions[0] != " " || conditions[1] != `"v1" Sun, 01 Mar 2026 12:00:00 GMT` {
+	if len(conditions) < 3 || conditions[0] != " " || !slices.Contains(conditions, `"v1" Sun, 01 Mar 2026 12:00:00 GMT`) {
 		t.Fatalf("conditions %q", conditions)
 	}
 	if s.times("/p/20") != 0 || s.times("/p/19") != 1 {
 		t.Error("after a 304 the rules are no longer in force")
 	}
 	v := visitsOf(t, dir, s.URL+"/robots.txt")
-	if v[1].Status != 304 || v[1].Kept != "revisit" || v[1].Digest != v[0].Digest || v[1].Refers == nil || v[1].Refers.N != 1 {
-		t.Errorf("the visit that was answered 304: %+v", v[1])
+	same := v[slices.IndexFunc(v, func(v *storage.Visit) bool { return v.Status == 304 })]
+	if same.Kept != "revisit" || same.Digest != v[0].Digest || same.Refers == nil || same.Refers.N != 1 {
+		t.Errorf("the visit that was answered 304: %+v", same)
 	}
 	w := warcText(t, dir)
 	has(t, w, "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\n")

@@ -161,10 +161,13 @@ var exits = map[crawler.Ending]int{crawler.Done: 0, crawler.Limited: 0, crawler.
 // Every attack by itself: it ends in time, what it was is said, what is good
 // is found.
 func TestEachFixture(t *testing.T) {
+	if patience > 1 {
+		t.Skip("one by one: for runs without the race detector, which has TestTheWholeServer")
+	}
 	for _, f := range hostile.List() {
 		t.Run(fmt.Sprintf("%d/%s", f.Line, f.Name), func(t *testing.T) {
-			if f.Heavy && (testing.Short() || patience > 1) {
-				t.Skip("heavy: for runs without the race detector")
+			if f.Heavy && testing.Short() {
+				t.Skip("heavy")
 			}
 			t.Parallel() // most of it is waiting
 			s, err := hostile.Start("127.0.0.1:0", f)
