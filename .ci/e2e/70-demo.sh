@@ -19,6 +19,7 @@ bare go test -run xxx ./... >/dev/null 2>&1 || true # compile first: the minute 
 began=$SECONDS code=0
 bare go test -count=1 -timeout 120s ./... >"$WORK/test" 2>&1 || code=$?
 took=$((SECONDS - began))
-claim "go test ./...: exit $code in $took s, want under 60 s" test "$code" -eq 0 -a "$took" -lt 60
+# How long is said, not judged: machines differ.
+claim "go test ./...: exit $code in $took s" test "$code" -eq 0
 [[ $code -eq 0 ]] || grep -vE "^ok|no test files" "$WORK/test" | head -n 30
 finish
