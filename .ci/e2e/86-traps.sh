@@ -11,7 +11,8 @@ cgit=/usr/lib/cgit/cgit.cgi
 [[ -x $cgit ]] || echo 'skip: cgit is not installed'
 chmod 755 "$WORK"
 read -r -a ports <<<"$(freeport) $(freeport) $(freeport)"
-nofollow='{"politeness": {"rel_nofollow": false}}' # every view that a link leads to
+# Every view that a link leads to; a smaller budget than the default, for the time it takes.
+settings='{"politeness": {"rel_nofollow": false}, "traps": {"versions": 150}}'
 
 # --- DokuWiki with 12 pages
 mkdir -p "$WORK/doku/conf" "$WORK/doku/data"
@@ -103,7 +104,7 @@ for p in "${ports[@]}"; do until_true listens "$p" || { show "$WORK/apache.err";
 # visit NAME PORT PATH: crawl everything, at most MOST seconds.
 visit() {
 	local name=$1 code=0 began=$SECONDS
-	echo "$nofollow" >"$WORK/settings.yaml"
+	echo "$settings" >"$WORK/settings.yaml"
 	timeout -k 5 "${MOST:-150}" "$CURTSY" crawl "http://127.0.0.1:$2$3" --archive "$WORK/$name.archive" --config "$WORK/settings.yaml" --delay 0 --concurrency 2 --json ${4:-} >"$WORK/$name.json" 2>"$WORK/err" || code=$?
 	awk -F '\t' '{ split($2, request, " "); print request[2] }' "$WORK/$name.log" | sort >"$WORK/$name.asked"
 	claim "$name: ended by itself ($code) after $((SECONDS - began)) s and $(wc -l <"$WORK/$name.asked") requests" test "$code" -eq 0
@@ -118,5 +119,9 @@ if [[ -x $cgit ]]; then
 	visit cgit "${ports[2]}" /repo/
 	commits=$(grep -oE '^/repo/commit/\?id=[0-9a-f]{40}$' "$WORK/cgit.asked" | sort -u | wc -l || true)
 	claim "cgit: all 300 commits were found ($commits)" test "$commits" -ge 299
+	claim "cgit: status names the rule and counts what it held back" grep -q '"trap: versions: over 150 alike":[1-9]' "$WORK/cgit.json"
+	before=$(wc -l <"$WORK/cgit.log") code=0
+	CURTSY_TRAPS_VERSIONS=160 timeout -k 5 100 "$CURTSY" resume "$WORK/cgit.archive" >"$WORK/out" 2>"$WORK/err" || code=$?
+	claim "cgit: ten more of each view with a budget of 160: exit $code, $(($(wc -l <"$WORK/cgit.log") - before)) more requests" test "$code" -eq 0 -a "$(wc -l <"$WORK/cgit.log")" -gt "$before"
 fi
 finish
