@@ -188,7 +188,7 @@ func TestFailedPageIsTriedAgainLaterAndThenFailed(t *testing.T) {
 	})
 	dir := t.TempDir()
 	o := options(s.URL + "/")
-	o.RetryBase = 30 * time.Millisecond
+	o.RetryBase = 400 * time.Millisecond // long beside the pages in between
 	if r := crawl(t, dir, o); r.Ending != crawler.Done {
 		t.Errorf("ended as %v: %s", r.Ending, r.Why)
 	}

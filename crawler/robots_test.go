@@ -64,13 +64,13 @@ func TestRobotsChangesDuringTheCrawl(t *testing.T) {
 	pages := chain(25)
 	pages["/robots.txt"] = turning(
 		text("User-agent: *\nDisallow: /never"),
-		text("User-agent: *\nCrawl-delay: 0.02\nDisallow: /late"))
+		text("User-agent: *\nCrawl-delay: 0.05\nDisallow: /late"))
 	pages["/"] = links("/p/0", "/never", "/late/a")
 	pages["/p/24"] = links("/late/b")
 	s := newSite(t, pages)
 	o := options(s.URL + "/")
-	o.Pace.Delay = 2 * time.Millisecond
-	o.MaxRobotsAge = 40 * time.Millisecond
+	o.Pace.Delay = 25 * time.Millisecond
+	o.MaxRobotsAge = 400 * time.Millisecond
 	dir := t.TempDir()
 	crawl(t, dir, o)
 	log := s.asked()
@@ -84,7 +84,7 @@ func TestRobotsChangesDuringTheCrawl(t *testing.T) {
 	if second < 0 {
 		t.Fatal("robots.txt was asked for once only")
 	}
-	pauses(t, log[second:], 20*time.Millisecond)
+	pauses(t, log[second:], 50*time.Millisecond)
 	if s.times("/never")+s.times("/late/b") != 0 {
 		t.Error("what one of the versions denies was asked for")
 	}
