@@ -81,9 +81,9 @@ HOSTILE_TABLE=../../docs/hostile.md go test ./internal/hostile -run TestTable -t
 Each line is a server on loopback with one attack and a good page behind it ([internal/hostile](../internal/hostile)), crawled by the built program with timeouts of a second, 5 s for one response, bodies cut at 64 MB, one retry and no delay.
 Every test run holds each line against what it must say (` + "`TestEachFixture`" + `) and all lines against each other on one server (` + "`TestTheWholeServer`" + `).
 
-Figures are time, peak memory, requests that reached the server, and bytes on disk; **lost** means that the good page was not fetched, **killed** that it had not ended after 6 s (HTTrack, which waits some seconds at the end of any crawl: 15 s). wget2 and HTTrack ran on the same servers, recursively, with the same timeouts where they have them. Neither is asked to do what Curtsy does; they show which attacks bite.
+Figures are time, peak memory, requests that reached the server, and bytes on disk; **lost** means that the good page was not fetched, **killed** that it had not ended after 6 s (HTTrack, which waits some seconds at the end of any crawl: 15 s). wget2 and HTTrack ran on the same servers, recursively, with the same timeouts where they have them. They may write a file of 1 GB and use 3 GB of memory; **crashed** is the end of one that wanted more. HTTrack makes about one request a second, whatever it is told, so that for it an endless tree shows only in not ending. Neither is asked to do what Curtsy does; they show which attacks bite.
 
-What the machine does (full disk, failing writes and fsync, no more files, kill -9, flipped bytes) is in [crawler/fault_test.go](../crawler/fault_test.go), [crawler/damage_test.go](../crawler/damage_test.go) and [.ci/e2e](../.ci/e2e).
+What the machine does (full disk, failing writes and fsync, no more files, kill -9, flipped bytes) is in [crawler/fault_test.go](../crawler/fault_test.go), [crawler/damage_test.go](../crawler/damage_test.go), [crawler/flip_test.go](../crawler/flip_test.go) and [.ci/e2e](../.ci/e2e).
 `
 
 const head = "| attack | what Curtsy says | Curtsy | wget2 | HTTrack |\n|---|---|---|---|---|\n"
