@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"curtsy/storage"
 )
@@ -184,6 +185,7 @@ func TestRecordsOfEveryKindOfResponse(t *testing.T) {
 		"/moved": redirect("/same1"), "/gone": {status: 410, body: "gone"}, "/%D0%B6?q=%3C%3E": html("ж"),
 	})
 	o := options(s.URL + "/")
+	o.Pace.Delay = 40 * time.Millisecond // the first asked for is the first committed
 	o.Fetch.MaxBody = 6 << 20
 	dir := t.TempDir()
 	r := crawl(t, dir, o)
