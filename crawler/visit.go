@@ -213,13 +213,7 @@ func (c *Crawl) prepare(o *Outcome) {
 	if o.large() {
 		return
 	}
-	if o.Visit.Kept == storage.KeptResponse && o.Visit.Length > 0 {
-		if d, ok := warc.ParseDigest(o.Visit.Digest); ok {
-			if original, err := c.archive.Original(d); err == nil && original != nil {
-				o.refer(original)
-			}
-		}
-	}
+	_ = c.deduplicate(o) // asked again, and an error met, by the committer
 	infoID := c.archive.InfoID()
 	if infoID == "" {
 		return
