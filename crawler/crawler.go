@@ -74,6 +74,7 @@ type Crawl struct {
 // archive that is there goes on where it stopped; its seed must be the same.
 func Open(dir string, o Options) (*Crawl, error) {
 	o.defaults()
+	o.Archive.Crawl = Told{o.Seed.String(), o.Public}
 	a, err := storage.Open(dir, o.Archive)
 	if err != nil {
 		return nil, err

@@ -191,7 +191,7 @@ func redirectHow(e *frontier.Entry) string {
 
 // follow makes links of what the document names.
 func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
-	again := c.seenBefore(o.Visit.Digest)
+	again := c.seenBefore(o.Visit)
 	for _, i := range c.frontier.Unknown(nil, len(doc.Links), func(i int) weburl.URL { return doc.Links[i].URL }) {
 		l := &doc.Links[i]
 		class, ok := classOf(l)
@@ -218,12 +218,12 @@ const maxBodies = 1 << 16
 // seenBefore says whether so many pages had this very payload before that
 // the links of one more are not followed: a soft 404, or a tree that mirrors
 // itself.
-func (c *Crawl) seenBefore(digest string) bool {
-	d, ok := warc.ParseDigest(digest)
+func (c *Crawl) seenBefore(v *storage.Visit) bool {
+	d, ok := warc.ParseDigest(v.Digest)
 	if c.opts.Traps.SameBody <= 0 || !ok {
 		return false
 	}
-	if original, err := c.archive.Original(d); err != nil || original == nil {
+	if original, err := c.archive.Original(d); err != nil || original == nil || original.Ref() == v.Ref() {
 		return false
 	}
 	c.mu.Lock()

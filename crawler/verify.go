@@ -8,6 +8,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
 	"curtsy/storage"
 )
 
@@ -37,8 +39,23 @@ func Verify(dir string) (r *storage.Report, err error) {
 	return r, nil
 }
 
+// FirstSeed is what the crawl of an archive that does not say it began with:
+// the first page that no other led to.
+func FirstSeed(dir string) (weburl.URL, bool) {
+	c := storage.FirstOf(dir, func(c *storage.Capture) bool {
+		u, err := weburl.Parse(c.Visit.URL)
+		return err == nil && c.Via == "" && u.Target() != rules.Location
+	})
+	if c == nil {
+		return weburl.URL{}, false
+	}
+	u, err := weburl.Parse(c.Visit.URL)
+	return u, err == nil
+}
+
 // Repair takes damaged records out of the archive and queues their URLs
-// again, so that resume fetches them. It says what it did.
+// again, so that resume fetches them. It says what it did. Where the index
+// itself is damaged it changes nothing: that is for Rebuild.
 func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	defer storage.Guard(&err)()
 	a, err := storage.OpenSalvage(dir, storage.Options{Logger: logger})
@@ -53,6 +70,11 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	f, err := frontier.Open(a.DB(), a.Key())
 	if err != nil {
 		return nil, &storage.DamageError{File: "crawl.db", What: err.Error()}
+	}
+	for _, p := range r.Problems {
+		if d := (&storage.DamageError{File: p.File, What: p.What}); d.Index() {
+			return nil, d
+		}
 	}
 	damaged, err := a.Damaged(r)
 	if err != nil || len(r.Problems) == 0 {

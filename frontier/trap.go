@@ -442,6 +442,9 @@ func (f *Frontier) SetTraps(t Traps) { f.traps = t }
 
 // trapped applies the rules that remember what came before.
 func (f *Frontier) trapped(l *Link) (reason string, ok bool) {
+	if l.Class <= Sitemap || l.Class == Disregarded {
+		return "", true
+	}
 	if f.traps.Twins {
 		form, rule := twin(l.URL)
 		if form != "" {

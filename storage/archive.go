@@ -15,8 +15,6 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
-
-	"curtsy/storage/warc"
 )
 
 // Errors of opening an archive.
@@ -34,6 +32,10 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string { return e.File + ": " + e.What }
+
+// Index says whether it is the index that is damaged, crawl.db, which can be
+// rebuilt from the segments.
+func (e *DamageError) Index() bool { return filepath.Base(e.File) == dbName }
 
 // DiskError says that the disk refused a write. The archive is as it was at
 // the last commit.
@@ -71,7 +73,10 @@ type Options struct {
 	Operator    string
 	UserAgent   string
 	RobotsLine  string // "robots" of the warcinfo record: "classic" or what is obeyed
-	Logger      *slog.Logger
+	// Crawl is what every segment says of the crawl, as JSON: whoever has the
+	// segments alone can go on with it. It must hold no secrets. nil is nothing.
+	Crawl  any
+	Logger *slog.Logger
 	// Fail is called at the named points of a commit, in tests that kill the
 	// process there; nil does nothing.
 	Fail func(point string)
@@ -130,7 +135,15 @@ func Look(dir string) error {
 	return err
 }
 
-func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
+func open(dir string, o Options, readOnly bool) (*Archive, error) {
+	o.defaults()
+	if err := neverLost(dir); err != nil {
+		return nil, err
+	}
+	return openFile(dir, dbName, o, readOnly)
+}
+
+func (o *Options) defaults() {
 	if o.Prefix == "" {
 		o.Prefix = "curtsy"
 	}
@@ -143,7 +156,11 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 	if o.Fail == nil {
 		o.Fail = func(string) {}
 	}
-	path := filepath.Join(dir, dbName)
+}
+
+// openFile opens the archive in dir with the index of that name.
+func openFile(dir, name string, o Options, readOnly bool) (a *Archive, err error) {
+	path := filepath.Join(dir, name)
 	var db *bbolt.DB
 	defer func() {
 		if err != nil && db != nil {
@@ -152,9 +169,6 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 		}
 	}()
 	defer Guard(&err)()
-	if err := neverLost(dir); err != nil {
-		return nil, err
-	}
 	if err := whole(path); err != nil {
 		return nil, err
 	}
@@ -187,7 +201,7 @@ func neverLost(dir string) error {
 	if err != nil {
 		what = "missing"
 	}
-	return &DamageError{File: path, What: fmt.Sprintf("%s, but %d segments are there: put it back from a backup, or move them away", what, len(segments))}
+	return &DamageError{File: path, What: fmt.Sprintf("%s, but %d segments are there: it can be rebuilt from them, or put back from a backup", what, len(segments))}
 }
 
 func openError(path string, err error) error {
@@ -318,20 +332,4 @@ func PutCrawl(tx *bbolt.Tx, v any) error {
 		return err
 	}
 	return tx.Bucket(bucketMeta).Put(keyCrawl, b)
-}
-
-// infoRecord begins a segment.
-func (a *Archive) infoRecord(name string, now time.Time) (*warc.Header, string) {
-	o := &a.opts
-	block := "software: " + o.Software + "\r\n" +
-		"format: WARC File Format 1.1\r\n" +
-		"conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n" +
-		"robots: " + o.RobotsLine + "\r\n"
-	if o.Operator != "" {
-		block += "operator: " + o.Operator + "\r\n"
-	}
-	block += "http-header-user-agent: " + o.UserAgent + "\r\n"
-	return &warc.Header{Type: warc.TypeInfo, ID: warc.NewID(), Date: now, Filename: name,
-		ContentType: "application/warc-fields", Length: int64(len(block)),
-		BlockDigest: warc.Sum([]byte(block)).String()}, block
 }

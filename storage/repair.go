@@ -2,8 +2,10 @@ package storage
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,11 +96,7 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 			}
 		}
 		for name, e := range renewed {
-			v, err := e.encode(name)
-			if err != nil {
-				return err
-			}
-			if err := b.Put([]byte(name), v); err != nil {
+			if err := putSegment(tx, name, e); err != nil {
 				return err
 			}
 		}
@@ -148,7 +146,11 @@ func intact(path string, e segmentEntry, list []extent, bad map[Ref]bool) bool {
 func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Ref]bool, moves map[Ref]Record) (string, segmentEntry, error) {
 	newName := repairedName(name)
 	dir := filepath.Join(a.dir, warcDir)
-	out, err := os.Create(filepath.Join(dir, newName))
+	out, err := os.OpenFile(filepath.Join(dir, newName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	for errors.Is(err, fs.ErrExist) { // what a kill left behind may hold records that are nowhere else
+		newName = repairedName(newName)
+		out, err = os.OpenFile(filepath.Join(dir, newName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	}
 	if err != nil {
 		return "", e, err
 	}
@@ -160,7 +162,7 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 	} else {
 		defer in.Close()
 	}
-	if err := a.rewriteInfo(s, newName, e.InfoID); err != nil {
+	if err := a.rewriteInfo(s, readInfo(filepath.Join(dir, name)), e.InfoID); err != nil {
 		return "", e, err
 	}
 	for _, x := range list {
@@ -179,11 +181,19 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 	return newName, segmentEntry{Size: s.size, InfoID: e.InfoID}, syncDir(dir)
 }
 
-func (a *Archive) rewriteInfo(s *segment, name, id string) error {
+// rewriteInfo begins a segment's successor; what the old one says of the
+// crawl goes along.
+func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
 	block := "software: " + a.opts.Software + "\r\nformat: WARC File Format 1.1\r\n" +
 		"description: the intact records of a damaged segment\r\n"
-	h := &warc.Header{Type: warc.TypeInfo, ID: id, Date: time.Now(), Filename: name, ContentType: "application/warc-fields",
-		Length: int64(len(block)), BlockDigest: warc.Sum([]byte(block)).String()}
+	if old.Robots != "" {
+		block += "robots: " + old.Robots + "\r\n"
+	}
+	if old.Operator != "" {
+		block += "operator: " + old.Operator + "\r\n"
+	}
+	block += crawlField(old.Crawl)
+	h := infoHeader(s.name, id, block, time.Now())
 	_, err := s.Write(warc.NewEncoder().Append(nil, h, warc.Small, []byte(block)))
 	return err
 }

@@ -63,7 +63,7 @@ func (a *Archive) putRobots(tx *bbolt.Tx) error {
 			return err
 		}
 		d, ok := warc.ParseDigest(r.version.Digest)
-		if !ok {
+		if !ok || r.body == nil { // not modified: its body is held
 			continue
 		}
 		if err := tx.Bucket(bucketBodies).Put(d[:], r.body); err != nil {

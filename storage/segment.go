@@ -31,10 +31,14 @@ func (e segmentEntry) check(name string) uint32 {
 	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%s %d %s", name, e.Size, e.InfoID))
 }
 
-// encode writes the entry as crawl.db has it.
-func (e segmentEntry) encode(name string) ([]byte, error) {
+// putSegment names a segment and how much of it is committed.
+func putSegment(tx *bbolt.Tx, name string, e segmentEntry) error {
 	e.Check = e.check(name)
-	return json.Marshal(e)
+	b, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return tx.Bucket(bucketSegments).Put([]byte(name), b)
 }
 
 // eachSegment calls visit for every segment, by name.
@@ -85,7 +89,7 @@ func (a *Archive) recover() (err error) {
 			return err
 		}
 	}
-	if last == "" || known[last].Size >= a.opts.SegmentSize {
+	if last == "" || known[last].Size >= a.opts.SegmentSize || !a.says(last) {
 		return nil
 	}
 	return a.reopen(last, known[last])

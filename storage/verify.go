@@ -178,8 +178,10 @@ func (v *verifier) segment(e segmentEntry, list []extent) {
 			v.problem(x.offset, nil, "its visit does not read back")
 			continue
 		}
-		if x.offset != end {
-			v.problem(end, visit, fmt.Sprintf("%d bytes that belong to no visit, or to two", x.offset-end))
+		if x.offset > end {
+			v.problem(end, nil, fmt.Sprintf("%d bytes that belong to no visit", x.offset-end))
+		} else if x.offset < end {
+			v.problem(x.offset, visit, fmt.Sprintf("%d bytes that belong to two visits", end-x.offset))
 		}
 		if err := v.visit(visit); err != nil {
 			v.problem(x.offset, visit, err.Error())
@@ -246,12 +248,21 @@ func (v *verifier) visit(visit *Visit) error {
 }
 
 func checkRecord(w *warc.Reader, h *warc.Header, visit *Visit) error {
+	return readBlock(w, h, func(block io.Reader) error {
+		if h.Type != warc.TypeResponse {
+			return nil
+		}
+		return checkPayload(block, h, visit)
+	})
+}
+
+// readBlock reads a record to its end, of which read may take what it wants,
+// and holds it against the sums that guard it.
+func readBlock(w *warc.Reader, h *warc.Header, read func(block io.Reader) error) error {
 	block := warc.NewHash()
 	tee := io.TeeReader(w, block)
-	if h.Type == warc.TypeResponse {
-		if err := checkPayload(tee, h, visit); err != nil {
-			return err
-		}
+	if err := read(tee); err != nil {
+		return err
 	}
 	if _, err := io.Copy(io.Discard, tee); err != nil {
 		return err

@@ -51,6 +51,20 @@ type Visit struct {
 	Refers *Ref    `json:"refers,omitempty"` // for a revisit: who holds the payload
 }
 
+// Note is what a visit's metadata record says, as one line of JSON, of what
+// its other records do not show: with it crawl.db can be rebuilt.
+type Note struct {
+	Class     string        `json:"class"`
+	How       string        `json:"how,omitempty"` // the place in which the URL was found
+	Redirects int           `json:"redirects,omitempty"`
+	Of        string        `json:"of,omitempty"` // the URL that led here by redirects, for a robots.txt
+	Waited    time.Duration `json:"waited,omitempty"`
+	Delay     string        `json:"delay,omitempty"`
+	// Withheld is the visit itself where the body, and with it the whole
+	// response, is not kept.
+	Withheld *Visit `json:"withheld,omitempty"`
+}
+
 // Directives are what the document or its header asked for.
 type Directives struct {
 	NoIndex          bool       `json:"noindex,omitempty"`
@@ -105,6 +119,8 @@ func (v *Visit) Ref() Ref { return Ref{v.URLID, v.N} }
 // Kept bodies can be read: the visit's own, or that which it refers to.
 func (v *Visit) HasBody() bool { return v.Kept == KeptResponse || v.Kept == KeptRevisit }
 
+var errVisit = &DamageError{File: dbName, What: "a visit does not read back"}
+
 func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 	b := tx.Bucket(bucketVisits).Get(r.key())
 	if b == nil {
@@ -112,7 +128,7 @@ func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 	}
 	v := new(Visit)
 	if err := json.Unmarshal(b, v); err != nil {
-		return nil, &DamageError{File: dbName, What: "a visit does not read back"}
+		return nil, errVisit
 	}
 	return v, nil
 }
@@ -126,7 +142,7 @@ func (a *Archive) VisitsOf(urlID uint64) ([]*Visit, error) {
 		for k, b := c.Seek(prefix); len(k) == 10 && string(k[:8]) == string(prefix); k, b = c.Next() {
 			v := new(Visit)
 			if err := json.Unmarshal(b, v); err != nil {
-				return &DamageError{File: dbName, What: "a visit does not read back"}
+				return errVisit
 			}
 			visits = append(visits, v)
 		}
@@ -141,12 +157,30 @@ func (a *Archive) EachVisit(visit func(*Visit) error) error {
 	return a.db.View(func(tx *bbolt.Tx) error { return EachVisit(tx, visit) })
 }
 
+// VisitsAfter are the next n visits behind that of the given name, in the
+// order of EachVisit; of the zero Ref, the first.
+func (a *Archive) VisitsAfter(r Ref, n int) (visits []*Visit, err error) {
+	err = a.db.View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketVisits).Cursor()
+		r.N++
+		for k, b := c.Seek(r.key()); k != nil && len(visits) < n; k, b = c.Next() {
+			v := new(Visit)
+			if err := json.Unmarshal(b, v); err != nil {
+				return errVisit
+			}
+			visits = append(visits, v)
+		}
+		return nil
+	})
+	return visits, err
+}
+
 // EachVisit is Archive.EachVisit within a transaction.
 func EachVisit(tx *bbolt.Tx, visit func(*Visit) error) error {
 	return tx.Bucket(bucketVisits).ForEach(func(_, b []byte) error {
 		v := new(Visit)
 		if err := json.Unmarshal(b, v); err != nil {
-			return &DamageError{File: dbName, What: "a visit does not read back"}
+			return errVisit
 		}
 		return visit(v)
 	})
