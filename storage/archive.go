@@ -15,6 +15,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"curtsy/internal/mapped"
 )
 
 // Errors of opening an archive.
@@ -172,7 +174,7 @@ func openFile(dir, name string, o Options, readOnly bool) (a *Archive, err error
 	if err := whole(path); err != nil {
 		return nil, err
 	}
-	db, err = bbolt.Open(path, 0o644, &bbolt.Options{
+	db, err = openDB(path, bbolt.Options{
 		Timeout:      lockTimeout,
 		FreelistType: bbolt.FreelistMapType,
 		ReadOnly:     readOnly,
@@ -204,8 +206,29 @@ func neverLost(dir string) error {
 	return &DamageError{File: path, What: fmt.Sprintf("%s, but %d segments are there: it can be rebuilt from them, or put back from a backup", what, len(segments))}
 }
 
+// openDB opens a bbolt file. Where bbolt panics over what is in it, the file
+// and its lock are given free.
+func openDB(path string, o bbolt.Options) (db *bbolt.DB, err error) {
+	var file *os.File
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+		file, err = os.OpenFile(name, flag, mode)
+		return file, err
+	}
+	defer func() {
+		if db == nil && file != nil {
+			mapped.Unlock(file)
+			file.Close()
+		}
+	}()
+	defer Guard(&err)()
+	return bbolt.Open(path, 0o644, &o)
+}
+
 func openError(path string, err error) error {
+	var damage *DamageError
 	switch {
+	case errors.As(err, &damage):
+		return &DamageError{File: path, What: damage.What}
 	case errors.Is(err, berrors.ErrTimeout):
 		return fmt.Errorf("%s: %w", path, ErrInUse)
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
@@ -240,7 +263,7 @@ func whole(path string) error {
 	if err != nil || st.Size() == 0 {
 		return nil // there is none yet
 	}
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
+	db, err := openDB(path, bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
 	if err != nil {
 		return openError(path, err)
 	}

@@ -51,23 +51,16 @@ func OpenRebuild(dir string, o Options) (r *Rebuild, err error) {
 }
 
 // unused says whether no other process holds the file, whatever is in it.
-func unused(path string) (err error) {
-	defer func() {
-		var damage *DamageError
-		if errors.As(err, &damage) {
-			err = nil
-		}
-	}()
-	defer Guard(&err)()
+func unused(path string) error {
 	if st, err := os.Stat(path); err != nil || st.Size() == 0 {
 		return nil
 	}
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
+	db, err := openDB(path, bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
 	if errors.Is(err, berrors.ErrTimeout) {
 		return fmt.Errorf("%s: %w", path, ErrInUse)
 	}
 	if err == nil {
-		db.Close()
+		return db.Close()
 	}
 	return nil
 }

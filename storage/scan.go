@@ -60,6 +60,7 @@ type scanner struct {
 	info  Info
 	infos string   // the warcinfo record that records name
 	open  *Capture // whose records are being read
+	torn  bool     // what follows lies behind damage, and is no part of it
 	end   int64    // behind the last good record of a capture
 }
 
@@ -79,9 +80,7 @@ func (s *scanner) scan() error {
 			at = s.w.End()
 			continue
 		}
-		if err := s.close(); err != nil {
-			return err
-		}
+		s.torn = true
 		next := s.resync(at + 1)
 		s.r.add(Problem{File: filepath.Join(warcDir, s.name), Offset: at, What: fmt.Sprintf("%d bytes cannot be kept: %v", next-at, err)})
 		at = next
@@ -125,7 +124,9 @@ func (s *scanner) extend(h *warc.Header) error {
 	if s.open == nil || s.open.Visit.Record.ID != h.ConcurrentTo {
 		return fmt.Errorf("a %s record beside no response", h.Type)
 	}
-	s.open.Visit.Record.Length = s.w.End() - s.open.Visit.Record.Offset
+	if !s.torn {
+		s.open.Visit.Record.Length = s.w.End() - s.open.Visit.Record.Offset
+	}
 	return nil
 }
 
@@ -156,7 +157,7 @@ func (s *scanner) answer(h *warc.Header) error {
 		return err
 	}
 	v.Record.Length = s.w.End() - v.Record.Offset
-	s.open = &Capture{Visit: v}
+	s.open, s.torn = &Capture{Visit: v}, false
 	return nil
 }
 
@@ -222,7 +223,7 @@ func (s *scanner) metadata(h *warc.Header) error {
 		v := s.visitOf(h)
 		v.Kept = KeptWithheld
 		v.Status, _ = strconv.Atoi(fields["status"])
-		s.open = &Capture{Visit: v}
+		s.open, s.torn = &Capture{Visit: v}, false
 		h.ConcurrentTo = v.Record.ID
 	}
 	if err := s.extend(h); err != nil {
