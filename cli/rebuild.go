@@ -29,7 +29,7 @@ func repairArchive(u *ui, dir string) error {
 }
 
 func rebuildIndex(u *ui, dir string, damage *storage.DamageError) error {
-	seed, c, err := rememberedBySegments(u, dir)
+	seed, c, note, err := rememberedBySegments(dir)
 	if err != nil {
 		return archiveError(errors.Join(damage, err), dir)
 	}
@@ -38,6 +38,9 @@ func rebuildIndex(u *ui, dir string, damage *storage.DamageError) error {
 		return err
 	}
 	u.say("%v", damage)
+	if note != "" {
+		u.say("%s", note)
+	}
 	d, err := crawler.Rebuild(dir, o)
 	if errors.Is(err, storage.ErrNoSegments) {
 		return archiveError(damage, dir)
@@ -57,33 +60,31 @@ func rebuildIndex(u *ui, dir string, damage *storage.DamageError) error {
 
 // rememberedBySegments is seed and settings of an archive whose index is lost:
 // of the index all the same, if that much of it can be read, else of the
-// newest segment, which tells no proxy and no header, else a guess.
-func rememberedBySegments(u *ui, dir string) (seed weburl.URL, c config, err error) {
+// newest segment, else a guess. note is what a person should know of them.
+func rememberedBySegments(dir string) (seed weburl.URL, c config, note string, err error) {
 	if seed, c, err = remembered(dir); err == nil {
-		return seed, c, nil
+		return seed, c, "", nil
 	}
 	c = defaults()
 	info, ok := storage.LastInfo(dir)
 	if !ok {
-		return seed, c, storage.ErrNoSegments
+		return seed, c, "", storage.ErrNoSegments
 	}
 	told := crawler.Told{Settings: &c}
 	if err := json.Unmarshal(info.Crawl, &told); err == nil {
 		if seed, err = weburl.Parse(told.Seed); err == nil {
-			u.say("seed and settings are those that %s tells of; fetch.proxy and fetch.header, if there were any, are to be given again", info.Segment)
-			return seed, c, nil
+			return seed, c, fmt.Sprintf("seed and settings are those that %s tells of; fetch.proxy and fetch.header, which no segment tells, are to be given to curtsy resume again", info.Segment), nil
 		}
 	}
 	if seed, ok = crawler.FirstSeed(dir); !ok {
-		return seed, c, fmt.Errorf("%s: no page to begin from in any segment", dir)
+		return seed, c, "", fmt.Errorf("%s: no page to begin from in any segment", dir)
 	}
 	c.Contact = info.Operator
-	if _, err := fmt.Sscanf(info.Robots, "obeyed (%s", &c.Politeness.Dialect); err == nil {
-		c.Politeness.Dialect = strings.TrimRight(c.Politeness.Dialect, "),")
+	if dialect, ok := strings.CutPrefix(info.Robots, "obeyed ("); ok {
+		c.Politeness.Dialect, _, _ = strings.Cut(dialect, ")")
 	}
-	u.say("no segment tells seed or settings: the seed is taken to be %s, the first page that was fetched, and all settings are the defaults;"+
-		" give those that you had to curtsy resume", seed)
-	return seed, c, nil
+	return seed, c, fmt.Sprintf("no segment tells seed or settings: the seed is taken to be %s, the first page that was fetched,"+
+		" and all settings are the defaults; give those that you had to curtsy resume", seed), nil
 }
 
 // public is what of the settings may stand in segments, which are handed on:

@@ -14,6 +14,8 @@ import (
 // fetched, the most that a kill can make us fetch again.
 const maxGroup = 128
 
+const _ = uint(storage.MaxGroup - maxGroup) // does not compile if storage expects less
+
 // commitEvery is the least time between the beginnings of two commits when
 // visits are fast; a visit that comes alone is committed at once.
 const commitEvery = 10 * time.Millisecond

@@ -334,13 +334,13 @@ func (b *rebuilder) requeueLost() {
 // finish puts the new index in place, and takes damage out of the segments.
 func (b *rebuilder) finish(dir string) (*Rebuilt, error) {
 	counts := b.c.Counts()
-	d := &Rebuilt{Visits: b.r.Report.Visits, Again: len(b.lost) + b.withheld, Queued: counts.Queued(), Problems: b.r.Report.Problems}
+	d := &Rebuilt{Visits: b.r.Report.Visits - b.copies, Again: len(b.lost) + b.withheld, Queued: counts.Queued(), Problems: b.r.Report.Problems}
 	said, err := b.r.Finish()
 	if err != nil {
 		return nil, err
 	}
 	d.Said = append(d.Said, fmt.Sprintf("%s is rebuilt from %d segments: %d visits of %d URLs, and %d URLs that wait",
-		filepath.Join(dir, "crawl.db"), b.r.Report.Segments, b.r.Report.Visits, counts.Discovered-counts.Queued()-counts.Disregarded, d.Queued))
+		filepath.Join(dir, "crawl.db"), b.r.Report.Segments, d.Visits, counts.Discovered-counts.Queued()-counts.Disregarded, d.Queued))
 	d.Said = append(d.Said, said...)
 	d.Said = append(d.Said, b.shortcomings()...)
 	if !b.r.Gaps() {

@@ -345,3 +345,64 @@ func TestRebuildKeepsRobotsHistory(t *testing.T) {
 	rebuilt(t, dir, o)
 	same(t, "history", history(), want)
 }
+
+// A rebuild that is killed can be repeated.
+func TestKilledRebuildIsRepeatable(t *testing.T) {
+	s := grove(t, 60)
+	dir := filepath.Join(t.TempDir(), "archive")
+	o := victimOptions(s.URL + "/")
+	run(t, t.Context(), dir, o)
+	db := filepath.Join(dir, "crawl.db")
+	if err := os.WriteFile(db, []byte("destroyed"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := sum(t, dir)
+	s.forget()
+	t.Setenv("CURTSY_TEST_REBUILD", "1")
+	for _, point := range []string{"committed:1", "before-commit:2", "committed:4"} {
+		if !crawlKilled(t, dir, s.URL+"/", point, 0) {
+			t.Fatalf("the rebuild passed no %s", point)
+		}
+		if b, err := os.ReadFile(db); err != nil || string(b) != "destroyed" {
+			t.Fatalf("after a kill at %s: %q, %v", point, b, err)
+		}
+	}
+	rebuilt(t, dir, o)
+	if sum(t, dir) != before {
+		t.Error("segments were changed")
+	}
+	for _, name := range []string{"crawl.db.rebuilding", "crawl.db.rebuilding-urls"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
+			t.Errorf("%s is left: %v", name, err)
+		}
+	}
+	run(t, t.Context(), dir, o)
+	same(t, "requests", s.requests(), nil)
+	check(t, dir)
+}
+
+// Records that lie in two segments, as a killed repair leaves them, are taken once.
+func TestRebuildTakesCopiesOnce(t *testing.T) {
+	s := small(t)
+	dir := crawled(t, s)
+	o := options(s.URL + "/")
+	want := len(rows(t, dir))
+	path := segments(t, dir)[0]
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(strings.TrimSuffix(path, ".warc.gz")+"-r1.warc.gz", b[:len(b)*2/3], 0o644)
+	}
+	if err == nil {
+		err = os.Remove(filepath.Join(dir, "crawl.db"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.forget()
+	rebuilt(t, dir, o)
+	crawl(t, dir, o)
+	same(t, "requests", s.requests(), nil)
+	if n := len(rows(t, dir)); n != want {
+		t.Errorf("%d URLs are known, want %d", n, want)
+	}
+}

@@ -42,7 +42,7 @@ func Verify(dir string) (r *storage.Report, err error) {
 // FirstSeed is what the crawl of an archive that does not say it began with:
 // the first page that no other led to.
 func FirstSeed(dir string) (weburl.URL, bool) {
-	c := storage.FirstOf(dir, func(c *storage.Capture) bool {
+	c := storage.First(dir, func(c *storage.Capture) bool {
 		u, err := weburl.Parse(c.Visit.URL)
 		return err == nil && c.Via == "" && u.Target() != rules.Location
 	})

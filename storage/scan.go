@@ -47,6 +47,15 @@ func segmentNames(dir string) []string {
 	return names
 }
 
+// stem is the name of a segment without the mark of a repair.
+func stem(name string) string {
+	m := segmentName.FindStringSubmatchIndex(name)
+	if m == nil || m[4] < 0 {
+		return name
+	}
+	return name[:m[4]] + name[m[5]:]
+}
+
 // scanner reads a segment whose index is lost, record by record.
 type scanner struct {
 	name  string
@@ -250,11 +259,15 @@ func (c *Capture) read(fields map[string]string) {
 	v.Took, v.Class, v.Waited, v.Delay = time.Duration(ms)*time.Millisecond, c.Note.Class, c.Note.Waited, c.Note.Delay
 }
 
-// FirstOf is the first capture in the segments of dir that is wanted; nil if
+// First is the first capture in the segments of dir that is wanted; nil if
 // there is none.
-func FirstOf(dir string, wanted func(*Capture) bool) (first *Capture) {
+func First(dir string, wanted func(*Capture) bool) *Capture {
+	return firstOf(dir, segmentNames(dir), wanted)
+}
+
+func firstOf(dir string, names []string, wanted func(*Capture) bool) (first *Capture) {
 	stop := errors.New("found")
-	for _, name := range segmentNames(dir) {
+	for _, name := range names {
 		_, _ = scanSegment(dir, name, &Report{}, func(c *Capture) error {
 			if !wanted(c) {
 				return nil

@@ -102,7 +102,7 @@ func (a *Archive) trim(path string, known map[string]segmentEntry) error {
 		if !strings.HasPrefix(name, a.opts.Prefix+"-") {
 			return nil // not ours
 		}
-		return os.Remove(path)
+		return a.dropUnknown(path, known)
 	}
 	st, err := os.Stat(path)
 	if err != nil || st.Size() == e.Size {
@@ -113,6 +113,34 @@ func (a *Archive) trim(path string, known map[string]segmentEntry) error {
 		return err
 	}
 	return syncFile(path)
+}
+
+// MaxGroup is the most visits that one Commit may hold, and so the most that a
+// kill leaves in segments that crawl.db does not know.
+const MaxGroup = 128
+
+// dropUnknown removes a segment that crawl.db does not know. One that holds
+// more than a kill leaves behind, as when crawl.db is an older one put back
+// from a backup, is set aside; but for a copy that a killed repair left.
+func (a *Archive) dropUnknown(path string, known map[string]segmentEntry) error {
+	name := filepath.Base(path)
+	for other := range known {
+		if stem(other) == stem(name) {
+			return os.Remove(path)
+		}
+	}
+	visits := 0
+	firstOf(a.dir, []string{name}, func(*Capture) bool {
+		visits++
+		return visits > MaxGroup
+	})
+	if visits <= MaxGroup {
+		return os.Remove(path)
+	}
+	to, err := setAside(path, "unknown")
+	a.opts.Logger.Warn("a segment holds more than a killed crawl leaves, and crawl.db does not know it: is crawl.db an older one? it is kept",
+		"segment", name, "as", filepath.Base(to), "err", err)
+	return err
 }
 
 // present says whether all committed octets are there.
