@@ -202,7 +202,7 @@ func (o *Outcome) note() storage.Note {
 	}
 	if v.Kept == storage.KeptWithheld {
 		withheld := *v
-		withheld.Record = nil
+		withheld.Record, withheld.Canonical, withheld.Lang = nil, "", "" // what the body says stays out of segments
 		n.Withheld = &withheld
 	}
 	return n

@@ -49,7 +49,9 @@ func told(t *testing.T, dir string) []string {
 	defer a.Close()
 	ids := map[storage.Ref]string{}
 	if err := a.EachVisit(func(v *storage.Visit) error {
-		ids[v.Ref()] = v.Record.ID
+		if v.Record != nil {
+			ids[v.Ref()] = v.Record.ID
+		}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -404,5 +406,120 @@ func TestRebuildTakesCopiesOnce(t *testing.T) {
 	same(t, "requests", s.requests(), nil)
 	if n := len(rows(t, dir)); n != want {
 		t.Errorf("%d URLs are known, want %d", n, want)
+	}
+}
+
+// Other names of the site, rules behind redirects, and sitemaps of sitemaps
+// come back too.
+func TestRebuildOfASiteOfManyNames(t *testing.T) {
+	robots := text("User-agent: *\nDisallow: /no\nHost: www.example.com\nSitemap: https://www.example.com/index.xml\n")
+	xml := func(body string) page { return page{header: []string{"Content-Type: text/xml"}, body: body} }
+	s := newSite(t, map[string]page{
+		"example.com/robots.txt":     redirect("http://example.com/rules"),
+		"example.com/rules":          robots,
+		"www.example.com/robots.txt": robots,
+		"example.com/":               redirect("https://www.example.com/"),
+		"www.example.com/":           links("/a", "http://example.com/b", "http://elsewhere.example/x", "/no"),
+		"www.example.com/a":          html(`<a href=/b>b</a><img src=//cdn.example.com/i.png>`),
+		"www.example.com/b":          html("b"),
+		"example.com/b":              html("another b"),
+		"cdn.example.com/i.png":      {header: []string{"Content-Type: image/png"}, body: "picture"},
+		"www.example.com/index.xml":  xml(`<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>https://www.example.com/child.xml</loc></sitemap></sitemapindex>`),
+		"www.example.com/child.xml":  xml(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://www.example.com/orphan</loc></url></urlset>`),
+		"www.example.com/orphan":     html("orphan"),
+	})
+	o := options("http://example.com/")
+	o.Scope.AnyRequisites = true
+	s.reaches(t, &o)
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawl(t, dir, o)
+	want := told(t, dir)
+	if !strings.Contains(strings.Join(want, "\n"), "https://www.example.com/orphan: fetched") {
+		t.Fatalf("the crawl before: %q", want)
+	}
+	if err := os.Remove(filepath.Join(dir, "crawl.db")); err != nil {
+		t.Fatal(err)
+	}
+	s.forget()
+	rebuilt(t, dir, o)
+	crawl(t, dir, o)
+	same(t, "requests", s.requests(), nil)
+	diff(t, told(t, dir), want)
+	if !explain(t, dir, "https://www.example.com/orphan", o).Orphan {
+		t.Error("the orphan is none any more")
+	}
+}
+
+// Random octets anywhere in crawl.db: where that is found, it is rebuilt.
+func TestRebuildOfAnIndexWithRandomOctets(t *testing.T) {
+	t.Parallel()
+	s := small(t)
+	base := crawled(t, s)
+	good, err := os.ReadFile(filepath.Join(base, "crawl.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(s.URL + "/")
+	n := 0
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		bad := bytes.Clone(good)
+		for i, at := 0, r.IntN(len(bad)-2000); i < 2000; i++ {
+			bad[at+i] = byte(r.Uint32())
+		}
+		dir := filepath.Join(t.TempDir(), "archive")
+		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "crawl.db"), bad, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var damage *storage.DamageError
+		if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) || !damage.Index() {
+			continue // in a page that is not used
+		}
+		n++
+		s.forget()
+		rebuilt(t, dir, o)
+		crawl(t, dir, o)
+		same(t, "requests", s.requests(), nil)
+	}
+	if n < 3 {
+		t.Errorf("%d of 12 were found to be damaged", n)
+	}
+}
+
+// What nobody can know any more is asked for again; what a trap rule held back
+// stays held back.
+func TestRebuildAsksAgainForWhatBroughtNoResponseAndForNothingElse(t *testing.T) {
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/broken", "/n/1"), "/broken": {serve: func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			c.Close()
+		}
+	}}})
+	for i := range 60 {
+		s.pages[fmt.Sprintf("/n/%d", i)] = links(fmt.Sprintf("/n/%d", i+1), fmt.Sprintf("/n/%d", i+2))
+	}
+	dir := filepath.Join(t.TempDir(), "archive")
+	o := options(s.URL + "/")
+	o.Traps.Pattern = 20
+	crawl(t, dir, o)
+	before := rows(t, dir)
+	if err := os.Remove(filepath.Join(dir, "crawl.db")); err != nil {
+		t.Fatal(err)
+	}
+	s.forget()
+	rebuilt(t, dir, o)
+	crawl(t, dir, o)
+	same(t, "requests", s.requests(), []string{"/broken", "/broken", "/broken"})
+	after := rows(t, dir)
+	for target, row := range before {
+		if got := after[target]; got.State != row.State || got.Rule != row.Rule {
+			t.Errorf("%s is %s (%s), it was %s (%s)", target, got.State, got.Rule, row.State, row.Rule)
+		}
+	}
+	if len(after) != len(before) || before["/n/22"].State != "disregarded" {
+		t.Errorf("%d URLs are known, they were %d; /n/22 was %+v", len(after), len(before), before["/n/22"])
 	}
 }

@@ -198,30 +198,6 @@ func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
 	return err
 }
 
-// repairedName is the name of a segment's successor: "-r1" before the
-// ending, then "-r2" and so on.
-func repairedName(name string) string {
-	base := name[:len(name)-len(".warc.gz")]
-	n := 1
-	var stem string
-	if _, err := fmt.Sscanf(filepath.Ext("."+lastPart(base)), ".r%d", &n); err == nil {
-		stem = base[:len(base)-len(lastPart(base))-1]
-		n++
-	} else {
-		stem, n = base, 1
-	}
-	return fmt.Sprintf("%s-r%d.warc.gz", stem, n)
-}
-
-func lastPart(s string) string {
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] == '-' {
-			return s[i+1:]
-		}
-	}
-	return s
-}
-
 // move changes where visits lie.
 func move(tx *bbolt.Tx, moves map[Ref]Record) error {
 	b := tx.Bucket(bucketVisits)

@@ -119,16 +119,18 @@ func (v *Visit) Ref() Ref { return Ref{v.URLID, v.N} }
 // Kept bodies can be read: the visit's own, or that which it refers to.
 func (v *Visit) HasBody() bool { return v.Kept == KeptResponse || v.Kept == KeptRevisit }
 
-var errVisit = &DamageError{File: dbName, What: "a visit does not read back"}
-
 func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 	b := tx.Bucket(bucketVisits).Get(r.key())
 	if b == nil {
 		return nil, nil
 	}
+	return decodeVisit(b)
+}
+
+func decodeVisit(b []byte) (*Visit, error) {
 	v := new(Visit)
 	if err := json.Unmarshal(b, v); err != nil {
-		return nil, errVisit
+		return nil, &DamageError{File: dbName, What: "a visit does not read back"}
 	}
 	return v, nil
 }
@@ -140,9 +142,9 @@ func (a *Archive) VisitsOf(urlID uint64) ([]*Visit, error) {
 		c := tx.Bucket(bucketVisits).Cursor()
 		prefix := binary.BigEndian.AppendUint64(nil, urlID)
 		for k, b := c.Seek(prefix); len(k) == 10 && string(k[:8]) == string(prefix); k, b = c.Next() {
-			v := new(Visit)
-			if err := json.Unmarshal(b, v); err != nil {
-				return errVisit
+			v, err := decodeVisit(b)
+			if err != nil {
+				return err
 			}
 			visits = append(visits, v)
 		}
@@ -164,9 +166,9 @@ func (a *Archive) VisitsAfter(r Ref, n int) (visits []*Visit, err error) {
 		c := tx.Bucket(bucketVisits).Cursor()
 		r.N++
 		for k, b := c.Seek(r.key()); k != nil && len(visits) < n; k, b = c.Next() {
-			v := new(Visit)
-			if err := json.Unmarshal(b, v); err != nil {
-				return errVisit
+			v, err := decodeVisit(b)
+			if err != nil {
+				return err
 			}
 			visits = append(visits, v)
 		}
@@ -178,9 +180,9 @@ func (a *Archive) VisitsAfter(r Ref, n int) (visits []*Visit, err error) {
 // EachVisit is Archive.EachVisit within a transaction.
 func EachVisit(tx *bbolt.Tx, visit func(*Visit) error) error {
 	return tx.Bucket(bucketVisits).ForEach(func(_, b []byte) error {
-		v := new(Visit)
-		if err := json.Unmarshal(b, v); err != nil {
-			return errVisit
+		v, err := decodeVisit(b)
+		if err != nil {
+			return err
 		}
 		return visit(v)
 	})
