@@ -336,6 +336,8 @@ func archiveError(err error, dir string) error {
 		return exitWith(exitDamaged, err, "curtsy status "+dir)
 	case errors.Is(err, storage.ErrSchema):
 		return exitWith(exitDamaged, err, "the curtsy that wrote it")
+	case errors.As(err, &damage) && damage.Index():
+		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair, which rebuilds crawl.db from the segments")
 	case errors.As(err, &damage):
 		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair")
 	case errors.As(err, &disk):

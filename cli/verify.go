@@ -57,6 +57,9 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 		}
 		u.print("%s: %s %s", at, p.What, p.URL)
 	}
+	for _, name := range r.Aside {
+		u.print("%s: set aside, nothing reads it", filepath.ToSlash(name))
+	}
 	u.print("%d segments, %d records of %d visits, %s: %d problems", r.Segments, r.Records, r.Visits, byteCount(r.Bytes), len(r.Problems))
 	return nil
 }

@@ -77,12 +77,12 @@ func Rebuild(dir string, o Options) (done *Rebuilt, err error) {
 	}
 	b, err := newRebuilder(r, o)
 	if err != nil {
-		r.Close()
+		r.Abandon()
 		return nil, err
 	}
 	defer b.c.client.Close()
 	if err := b.run(dir); err != nil {
-		r.Close()
+		r.Abandon()
 		return nil, err
 	}
 	return b.finish(dir)

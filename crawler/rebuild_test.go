@@ -523,3 +523,26 @@ func TestRebuildAsksAgainForWhatBroughtNoResponseAndForNothingElse(t *testing.T)
 		t.Errorf("%d URLs are known, they were %d; /n/22 was %+v", len(after), len(before), before["/n/22"])
 	}
 }
+
+// The original of a revisit is damaged: both are fetched again.
+func TestRebuildWithoutAnOriginalAsksForItsRevisitsToo(t *testing.T) {
+	body := html(strings.Repeat("the same ", 500))
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b", "/c"), "/a": body, "/b": body, "/c": html("c")})
+	dir := crawled(t, s)
+	for _, target := range []string{"/a", "/b"} {
+		if rows(t, dir)[target].Kept == "response" {
+			path, r := at(t, dir, target)
+			flip(t, path, r.Offset+40)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "crawl.db")); err != nil {
+		t.Fatal(err)
+	}
+	s.forget()
+	rebuilt(t, dir, options(s.URL+"/"))
+	crawl(t, dir, options(s.URL+"/"))
+	got := s.requests()
+	slices.Sort(got)
+	same(t, "requests", got, []string{"/a", "/b"})
+	checkRecords(t, records(t, dir))
+}

@@ -130,6 +130,25 @@ func (r *Rebuild) Finish() (done []string, err error) {
 	return done, syncDir(r.dir)
 }
 
+// Abandon ends a rebuild that failed, and leaves all as it was.
+func (r *Rebuild) Abandon() {
+	r.Close()
+	os.Remove(filepath.Join(r.dir, rebuildName))
+}
+
+// asides are the files that were set aside.
+func asides(dir string) (names []string) {
+	for _, pattern := range []string{"*.damaged*", filepath.Join(warcDir, "*.damaged*"), filepath.Join(warcDir, "*.unknown*")} {
+		paths, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, path := range paths {
+			if name, err := filepath.Rel(dir, path); err == nil {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // setAside gives a file a name that nothing reads: ".what", or ".what-1" and so
 // on where that is taken.
 func setAside(path, what string) (to string, err error) {

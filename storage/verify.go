@@ -31,6 +31,7 @@ type Report struct {
 	Visits   int       `json:"visits"`
 	Bytes    int64     `json:"bytes"`
 	Problems []Problem `json:"problems"`
+	Aside    []string  `json:"aside,omitempty"` // files that an opening or a rebuild gave names that nothing reads
 }
 
 // maxProblems bounds a report; a disk that lost everything needs no list.
@@ -72,6 +73,7 @@ func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
 		v.segment(segments[name], extents[name])
 		delete(extents, name)
 	}
+	r.Aside = asides(a.dir)
 	for name, lost := range extents {
 		for _, e := range lost {
 			r.add(Problem{File: filepath.Join(warcDir, name), Offset: e.offset, What: "a visit lies in a segment that crawl.db does not know", Visit: &e.ref})
