@@ -46,10 +46,10 @@ func (w *writer) page(url, body string) {
 			PayloadDigest: v.Digest, BlockDigest: warc.Sum(block).String()}
 		b := e.Append(nil, &h, warc.Small, block)
 		asked := []byte("GET / HTTP/1.1\r\n\r\n")
-		b = e.Append(b, &warc.Header{Type: warc.TypeRequest, ID: warc.NewID(), Date: v.At, TargetURI: url,
+		b = e.Append(b, &warc.Header{Type: warc.TypeRequest, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
 			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(asked).String()}, warc.Small, asked)
 		fields := []byte("via: http://h/\r\nhopsFromSeed: 3\r\nfetchTimeMs: 17\r\n" + FieldVisit + `: {"class":"page","how":"a href"}` + "\r\n")
-		return e.Append(b, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), Date: v.At, TargetURI: url,
+		return e.Append(b, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
 			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(fields).String()}, warc.Small, fields), nil
 	})
 	if err != nil {
@@ -151,6 +151,13 @@ func TestScanPassesOverDamage(t *testing.T) {
 			clear(b[p[1].Offset+5 : p[3].Offset+5])
 			return b
 		}, want: []string{"0", "4"}, gaps: true},
+		"a record within what a site sent": {do: func(b []byte, p []Record) []byte {
+			foreign := b[p[4].Offset : p[4].Offset+p[4].Length]
+			h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), WarcinfoID: warc.NewID(), TargetURI: "http://h/forged",
+				PayloadDigest: warc.Sum(nil).String()}
+			forged := warc.NewEncoder().Append(nil, h, warc.Small, []byte("HTTP/1.1 200 OK\r\n\r\n"))
+			return slices.Concat(b[:p[4].Offset], []byte("damaged"), forged, []byte("damaged"), foreign)
+		}, want: []string{"0", "1", "2", "3", "4"}, gaps: true},
 		"a torn end":         {do: func(b []byte, p []Record) []byte { return b[:p[4].Offset+20] }, want: []string{"0", "1", "2", "3"}},
 		"junk at the end":    {do: func(b []byte, p []Record) []byte { return append(b, "what a kill left"...) }, want: []string{"0", "1", "2", "3", "4"}},
 		"nothing but junk":   {do: func(b []byte, p []Record) []byte { return bytes.Repeat([]byte("junk"), 1000) }},

@@ -17,15 +17,15 @@ type scanner struct {
 	file  *os.File
 	size  int64
 	w     *warc.Reader
+	probe warc.Probe
 	r     *Report
 	found func(*Capture) error
 	lost  func(url string)
 
-	info  Info
-	infos string   // the warcinfo record that records name
-	open  *Capture // whose records are being read
-	torn  bool     // what follows lies behind damage, and is no part of it
-	end   int64    // behind the last good record of a capture
+	info Info
+	open *Capture // whose records are being read
+	torn bool     // what follows lies behind damage, and is no part of it
+	end  int64    // behind the last good record of a capture
 }
 
 // scan reads a segment from end to end. What is damaged is told to the report
@@ -65,12 +65,18 @@ func (s *scanner) record() error {
 		return err
 	}
 	s.r.Records++
-	if s.infos == "" {
-		s.infos = h.WarcinfoID
+	if h.Type == warc.TypeInfo {
+		return s.warcinfo(h)
+	}
+	if s.info.ID == "" {
+		s.info.ID = h.WarcinfoID // the warcinfo record is damaged, and this names it
+	}
+	if h.WarcinfoID != s.info.ID {
+		// Behind damage, what looks like a record may be part of what a site
+		// sent. It cannot know this id.
+		return fmt.Errorf("a %s record of another segment", h.Type)
 	}
 	switch {
-	case h.Type == warc.TypeInfo:
-		return s.warcinfo(h)
 	case h.Type == warc.TypeResponse || h.Type == warc.TypeRevisit:
 		return s.answer(h)
 	case h.Type == warc.TypeMetadata:
@@ -149,9 +155,6 @@ func scanSegment(dir, name string, r *Report, found func(*Capture) error, lost f
 	}
 	r.Segments++
 	r.Bytes += s.end
-	if s.info.ID == "" {
-		s.info.ID = s.infos // damaged, and its records name it
-	}
 	return segmentEntry{Size: s.end, InfoID: s.info.ID}, nil
 }
 
@@ -189,7 +192,7 @@ func (s *scanner) resync(from int64) int64 {
 
 // begins says whether a record begins at an offset.
 func (s *scanner) begins(at int64) bool {
-	s.w.Reset(io.NewSectionReader(s.file, at, s.size-at), at)
-	_, err := s.w.Next()
-	return err == nil
+	var b [warc.ProbeSize]byte
+	n, _ := s.file.ReadAt(b[:], at)
+	return s.probe.Begins(b[:n])
 }
