@@ -16,7 +16,7 @@ const maxGroup = 128
 
 // commitEvery is the least time between the beginnings of two commits when
 // visits are fast; a visit that comes alone is committed at once.
-const commitEvery = 10 * time.Millisecond
+const commitEvery = 20 * time.Millisecond
 
 // commitLoop writes outcomes (step 6) until the channel is closed. After an
 // error it goes on receiving, so that nobody waits for it, and writes no more.

@@ -310,7 +310,7 @@ func (c *Crawl) launch(ctx context.Context, h *host, j *job, now time.Time) bool
 	if !h.ended.IsZero() {
 		j.waited = now.Sub(h.ended)
 	}
-	_, j.delay = h.pace.Delay()
+	j.pause, j.delay = h.pace.Delay()
 	j.now = now
 	h.pace.Start(now)
 	if j.robots != nil {
@@ -322,7 +322,11 @@ func (c *Crawl) launch(ctx context.Context, h *host, j *job, now time.Time) bool
 	c.open.Add(1)
 	c.flying.Add(1)
 	c.visits.Add(1)
-	go c.visit(ctx, j)
+	select {
+	case c.jobs <- j:
+	default: // nobody is idle
+		c.workers.Go(func() { c.work(ctx, j) })
+	}
 	return true
 }
 

@@ -34,7 +34,7 @@ type Outcome struct {
 	released bool           // x gave its buffers back
 	buf      *[]byte        // where members lie, from memberPool
 	infoID   string         // the warcinfo record that members name
-	hurry    bool           // others wait for the processor
+	hurry    bool           // others wait for the processor, or could: compress by the quick road
 }
 
 // Reasons of states, as status counts them.
@@ -73,6 +73,7 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 	if x.Status == 304 && j.conditional {
 		o.repeat(j.robots.original)
 	}
+	_ = c.deduplicate(o) // asked again, and an error met, by the committer
 	if o.State == frontier.StateFetched && x.Status < 300 {
 		o.follow(c, j, doc)
 	}
@@ -191,7 +192,7 @@ func redirectHow(e *frontier.Entry) string {
 
 // follow makes links of what the document names.
 func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
-	again := c.seenBefore(o.Visit.Digest)
+	again := c.seenBefore(o)
 	for _, i := range c.frontier.Unknown(nil, len(doc.Links), func(i int) weburl.URL { return doc.Links[i].URL }) {
 		l := &doc.Links[i]
 		class, ok := classOf(l)
@@ -218,12 +219,9 @@ const maxBodies = 1 << 16
 // seenBefore says whether so many pages had this very payload before that
 // the links of one more are not followed: a soft 404, or a tree that mirrors
 // itself.
-func (c *Crawl) seenBefore(digest string) bool {
-	d, ok := warc.ParseDigest(digest)
-	if c.opts.Traps.SameBody <= 0 || !ok {
-		return false
-	}
-	if original, err := c.archive.Original(d); err != nil || original == nil {
+func (c *Crawl) seenBefore(o *Outcome) bool {
+	d, ok := warc.ParseDigest(o.Visit.Digest)
+	if c.opts.Traps.SameBody <= 0 || !ok || o.original == nil {
 		return false
 	}
 	c.mu.Lock()
