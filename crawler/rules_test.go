@@ -357,6 +357,24 @@ func TestRequisitesFromOtherHostsObeyTheirRobots(t *testing.T) {
 	slices.Sort(got)
 	same(t, "requests", got, []string{"cdn.example/i.png", "cdn.example/robots.txt", "site.example/", "site.example/robots.txt"})
 	has(t, rows(t, dir)["/x.png"].Rule, "robots.txt: cannot be had")
+	if r.Counts.Queued() != 0 {
+		t.Errorf("%d left queued by a crawl that is done: %v", r.Counts.Queued(), r.Counts.Reasons)
+	}
+}
+
+func TestHostThatIsNotDialledIsGivenUpAtOnce(t *testing.T) {
+	s := newSite(t, map[string]page{"/": html(`<img src=http://169.254.169.254/x.png>`)})
+	o := options(s.URL + "/")
+	o.Scope.AnyRequisites = true
+	dir := t.TempDir()
+	r := crawl(t, dir, o)
+	if r.Ending != crawler.Done || r.Counts.Queued() != 0 {
+		t.Errorf("ended as %v with %d queued: %v", r.Ending, r.Counts.Queued(), r.Counts.Reasons)
+	}
+	if n := len(visitsOf(t, dir, "http://169.254.169.254/robots.txt")); n != 1 {
+		t.Errorf("%d tries for a robots.txt at an address that is not dialled, want 1", n)
+	}
+	has(t, rows(t, dir)["/x.png"].Rule, "a link-local address")
 }
 
 func TestRedirectToAParameterThatIsVoidIsFollowed(t *testing.T) {
