@@ -35,8 +35,8 @@ func (c *Crawl) commitLoop() {
 			o.release()
 		}
 		for _, o := range group {
-			if n := c.counter(o.entry.Class); n != nil && o.Visit != nil {
-				n.Add(-1)
+			if o.counted != nil {
+				o.counted.Add(-1)
 			}
 		}
 		c.group = group

@@ -59,7 +59,6 @@ type Crawl struct {
 	flying    atomic.Int64 // visits not yet handed to the committer
 	open      atomic.Int64 // visits not yet committed
 	pages     atomic.Int64 // visits to pages not yet committed
-	listings  atomic.Int64 // visits to robots.txt and sitemaps not yet committed
 
 	// The committer's own.
 	group   []*Outcome

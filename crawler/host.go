@@ -3,6 +3,7 @@ package crawler
 import (
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"curtsy/crawler/fetch"
@@ -27,6 +28,8 @@ type host struct {
 	by     *rules.Robots // the rules that judged next
 	ended  time.Time     // of the last download
 	gone   bool          // given up, and with it what is queued for it
+
+	listings atomic.Int64 // visits to its robots.txt and sitemaps not yet committed
 }
 
 // robotsState is the fetching of a robots.txt.

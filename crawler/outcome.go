@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"curtsy/crawler/fetch"
@@ -27,6 +28,7 @@ type Outcome struct {
 	Alias   string // an origin that the seed's redirect, or Host, makes part of the scope
 
 	robots   *robotsFetch // for a robots.txt
+	counted  *atomic.Int64
 	x        *fetch.Exchange
 	via      string         // the URL that led here
 	original *storage.Visit // who holds the payload of a revisit
@@ -45,7 +47,7 @@ const (
 
 // decide turns an exchange and what its document says into an outcome.
 func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
-	o := &Outcome{entry: j.entry, refetch: j.refetch, x: x, Visit: newVisit(j, x), via: c.via(j.entry.Via)}
+	o := &Outcome{entry: j.entry, refetch: j.refetch, counted: j.counted, x: x, Visit: newVisit(j, x), via: c.via(j.entry.Via)}
 	switch {
 	case x.Err != nil:
 		o.State, o.Reason = frontier.StateFailed, "fetch: "+string(kindOf(x.Err))

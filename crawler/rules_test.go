@@ -2,6 +2,7 @@ package crawler_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -359,6 +360,32 @@ func TestRequisitesFromOtherHostsObeyTheirRobots(t *testing.T) {
 	has(t, rows(t, dir)["/x.png"].Rule, "robots.txt: cannot be had")
 	if r.Counts.Queued() != 0 {
 		t.Errorf("%d left queued by a crawl that is done: %v", r.Counts.Queued(), r.Counts.Reasons)
+	}
+}
+
+func TestSlowRobotsOfAnotherHostHoldsNobodyElseBack(t *testing.T) {
+	t.Parallel()
+	last := make(chan struct{})
+	s := newSite(t, nil)
+	s.pages = map[string]page{
+		"site.example/":  html(`<img src=http://cdn.example/i.png><a href=/2>2</a>`),
+		"site.example/2": links("/3"),
+		"site.example/3": {serve: func(http.ResponseWriter, *http.Request) { close(last) }},
+		"cdn.example/robots.txt": {serve: func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-last:
+			case <-r.Context().Done():
+				t.Error("/3 was not asked for while the robots.txt of the other host was on its way")
+			}
+		}},
+		"cdn.example/i.png": {header: []string{"Content-Type: image/png"}, body: "png"},
+	}
+	o := options("http://site.example/")
+	o.Scope.AnyRequisites = true
+	s.reaches(t, &o)
+	r := crawl(t, t.TempDir(), o)
+	if r.Ending != crawler.Done || s.times("/i.png") != 1 {
+		t.Errorf("ended as %v, %q", r.Ending, s.requests())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"curtsy/crawler/fetch"
@@ -35,7 +36,8 @@ type job struct {
 	delay       string // why it is so long
 	host        *host
 	now         time.Time
-	heavy       bool // holds Crawl.heavy
+	heavy       bool          // holds Crawl.heavy
+	counted     *atomic.Int64 // where it counts until it is committed; nil for nowhere
 }
 
 // robotsJob marks a visit to robots.txt.
@@ -75,8 +77,8 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		d.local = x.Err
 		x.Release()
 		c.open.Add(-1)
-		if n := c.counter(j.entry.Class); n != nil {
-			n.Add(-1)
+		if j.counted != nil {
+			j.counted.Add(-1)
 		}
 		c.landed()
 		c.fetched <- d
