@@ -53,11 +53,12 @@ type Crawl struct {
 	kick      chan struct{} // a commit is done
 	idled     chan struct{} // nothing is being fetched
 	visits    sync.WaitGroup
+	jobs      chan *job      // to workers that are idle
+	workers   sync.WaitGroup // those of this run
 	vias      vias
 	flying    atomic.Int64 // visits not yet handed to the committer
 	open      atomic.Int64 // visits not yet committed
 	pages     atomic.Int64 // visits to pages not yet committed
-	listings  atomic.Int64 // visits to robots.txt and sitemaps not yet committed
 
 	// The committer's own.
 	group   []*Outcome
@@ -96,7 +97,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c = &Crawl{
 		opts: o, archive: a, frontier: f, paces: map[string]*politeness.Host{}, planted: map[string]bool{}, bodies: map[warc.Digest]int{},
 		processor: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		fetched:   make(chan *download, 1024), outcomes: make(chan *Outcome, maxGroup),
+		jobs:      make(chan *job), fetched: make(chan *download, 1024), outcomes: make(chan *Outcome, maxGroup),
 		kick: make(chan struct{}, 1), idled: make(chan struct{}, 1), began: time.Now(),
 	}
 	f.SetTraps(o.Traps)
@@ -261,6 +262,8 @@ func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
 		c.fail(err)
 	}
 	c.visits.Wait()
+	close(c.jobs)
+	c.workers.Wait()
 	close(c.outcomes)
 	<-committed
 	if err := c.failure(); err != nil {
