@@ -88,7 +88,7 @@ func Open(dir string, o Options) (*Crawl, error) {
 
 func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	defer storage.Guard(&err)()
-	f, err := frontier.Open(a.DB(), a.Key())
+	f, err := openFrontier(a)
 	if err != nil {
 		return nil, err
 	}
@@ -262,11 +262,11 @@ func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
 	c.visits.Wait()
 	close(c.outcomes)
 	<-committed
-	if err := c.failure(); err != nil {
-		if !isDisk(err) {
+	if err := damaged(c.failure()); err != nil {
+		if !storage.IsDisk(err) {
 			return result, err
 		}
-		result.Ending, result.Why = DiskFull, err.Error()
+		result.Ending, result.Why, result.Err = DiskFull, err.Error(), err
 	}
 	return c.finish(result)
 }
@@ -291,7 +291,10 @@ func (c *Crawl) finish(r Result) (Result, error) {
 	c.err = nil
 	c.mu.Unlock()
 	if err := c.commitFrontier(); err != nil && r.Ending != DiskFull {
-		r.Ending, r.Why = DiskFull, err.Error()
+		if !storage.IsDisk(err) {
+			return r, err
+		}
+		r.Ending, r.Why, r.Err = DiskFull, err.Error(), err
 	}
 	r.State, r.Counts = c.snapshot(), c.frontier.Counts()
 	c.publish(c.status(time.Now(), r.Ending.String()))

@@ -1,6 +1,8 @@
 package crawler
 
 import (
+	"errors"
+
 	"curtsy/frontier"
 	"curtsy/storage"
 )
@@ -10,9 +12,22 @@ func openRead(dir string) (a *storage.Archive, f *frontier.Frontier, err error) 
 	if a, err = storage.OpenRead(dir); err != nil {
 		return nil, nil, err
 	}
-	if f, err = frontier.Open(a.DB(), a.Key()); err != nil {
+	if f, err = openFrontier(a); err != nil {
 		a.Close()
 		return nil, nil, err
 	}
 	return a, f, nil
+}
+
+func openFrontier(a *storage.Archive) (*frontier.Frontier, error) {
+	f, err := frontier.Open(a, a.Key())
+	return f, damaged(err)
+}
+
+// damaged makes what the frontier finds wrong in crawl.db a DamageError.
+func damaged(err error) error {
+	if errors.Is(err, frontier.ErrCorrupt) {
+		return &storage.DamageError{File: "crawl.db", What: err.Error()}
+	}
+	return err
 }

@@ -31,7 +31,7 @@ func Verify(dir string) (r *storage.Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	if _, err := frontier.Open(a.DB(), a.Key()); err != nil {
+	if _, err := frontier.Open(a, a.Key()); err != nil {
 		r.Problems = append(r.Problems, storage.Problem{File: "crawl.db", Offset: -1, What: err.Error()})
 	}
 	return r, nil
@@ -50,7 +50,7 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := frontier.Open(a.DB(), a.Key())
+	f, err := frontier.Open(a, a.Key())
 	if err != nil {
 		return nil, &storage.DamageError{File: "crawl.db", What: err.Error()}
 	}

@@ -11,7 +11,8 @@ import (
 // an entry, few enough that decoding one does not show.
 const blockSize = 512
 
-var errCorrupt = errors.New("frontier: crawl.db does not read back as it was written")
+// ErrCorrupt says that an entry of the frontier is not as it was written.
+var ErrCorrupt = errors.New("crawl.db does not read back as it was written")
 
 // encodeBlock writes links one after another. URLs share their beginnings
 // with the one before; what many entries have in common is a number.
@@ -59,7 +60,7 @@ func commonPrefix(a, b string) int {
 func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 	r, n := readBlock(b)
 	if n > blockSize {
-		return nil, errCorrupt
+		return nil, ErrCorrupt
 	}
 	links := make([]Link, n)
 	for i := range links {
@@ -67,7 +68,7 @@ func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 		links[i] = f.linkOf(&r)
 	}
 	if r.bad {
-		return nil, errCorrupt
+		return nil, ErrCorrupt
 	}
 	return links, nil
 }
@@ -77,13 +78,13 @@ func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 func (f *Frontier) decodeOne(b []byte, index int) (Link, error) {
 	r, n := readBlock(b)
 	if index < 0 || index >= n {
-		return Link{}, errCorrupt
+		return Link{}, ErrCorrupt
 	}
 	for range index + 1 {
 		r.next()
 	}
 	if r.bad {
-		return Link{}, errCorrupt
+		return Link{}, ErrCorrupt
 	}
 	return f.linkOf(&r), nil
 }

@@ -94,11 +94,18 @@ type Entry struct {
 	retry []byte // key in the retries bucket this was handed out from
 }
 
+// DB is crawl.db as the frontier uses it: bbolt's, or the archive around it.
+type DB interface {
+	Update(func(*bbolt.Tx) error) error
+	View(func(*bbolt.Tx) error) error
+	IsReadOnly() bool
+}
+
 // Frontier is the set of discovered URLs and the queues of those that wait.
 // Known, Next and Counts may be called from any goroutine; Add, Finish,
 // Retry, Flush and Publish belong to the one that commits.
 type Frontier struct {
-	db       *bbolt.DB
+	db       DB
 	k0, k1   uint64
 	seen     seenSet
 	mu       sync.Mutex // guards what follows
@@ -163,7 +170,7 @@ var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, b
 // Open reads the frontier kept in db, or begins one. key is the secret of
 // the archive that fingerprints are keyed with, so that no site can choose
 // URLs that collide.
-func Open(db *bbolt.DB, key [16]byte) (*Frontier, error) {
+func Open(db DB, key [16]byte) (*Frontier, error) {
 	f := &Frontier{
 		db:       db,
 		k0:       binary.LittleEndian.Uint64(key[:8]),

@@ -13,16 +13,16 @@ import (
 func (f *Frontier) load(tx *bbolt.Tx) error {
 	top := tx.Bucket(bucketTop)
 	if top == nil {
-		return errCorrupt
+		return ErrCorrupt
 	}
 	for _, name := range buckets {
 		if top.Bucket(name) == nil {
-			return errCorrupt
+			return ErrCorrupt
 		}
 	}
 	if v := top.Get(keyCounts); v != nil {
 		if err := json.Unmarshal(v, &f.counts); err != nil {
-			return errCorrupt
+			return ErrCorrupt
 		}
 		f.nextID = f.counts.NextID
 	}
@@ -70,7 +70,7 @@ func (f *Frontier) loadLinked(_, v []byte) error {
 func (f *Frontier) loadTally(k, v []byte) error {
 	n, size := binary.Uvarint(v)
 	if len(k) != 8 || size <= 0 {
-		return errCorrupt
+		return ErrCorrupt
 	}
 	f.tally.set(binary.BigEndian.Uint64(k), int(min(n, 1<<31)))
 	return nil
@@ -78,7 +78,7 @@ func (f *Frontier) loadTally(k, v []byte) error {
 
 func (f *Frontier) loadRetry(k, v []byte) error {
 	if len(k) != 20 || len(v) < 10 {
-		return errCorrupt
+		return ErrCorrupt
 	}
 	f.retries[binary.BigEndian.Uint32(k)]++
 	if e := retryEntry(k, v); e.ID >= f.markOf(e.at) {
@@ -89,14 +89,14 @@ func (f *Frontier) loadRetry(k, v []byte) error {
 
 func (f *Frontier) loadQueue(k, v []byte) error {
 	if len(k) != 5 || len(v) < 10 || k[4] >= byte(Disregarded) {
-		return errCorrupt
+		return ErrCorrupt
 	}
 	d := decoder{b: v[8:]}
 	key := queueKey{binary.BigEndian.Uint32(k), Class(k[4])}
 	at := position{host: key.host, class: key.class, first: binary.BigEndian.Uint64(v), index: int(d.uvarint())}
 	f.queues[key] = &queue{key: key, next: at, mark: at, waiting: int(d.uvarint())}
 	if d.bad {
-		return errCorrupt
+		return ErrCorrupt
 	}
 	return nil
 }

@@ -201,7 +201,7 @@ func (f *Frontier) loadBlock(q *queue) error {
 				return nil
 			}
 		}
-		return errCorrupt
+		return ErrCorrupt
 	})
 }
 

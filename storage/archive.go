@@ -89,6 +89,8 @@ type Archive struct {
 	// failed is why the archive takes no more: a transaction that ended in
 	// doubt.
 	failed error
+	// stuck: a transaction panicked over a damaged crawl.db; see Update.
+	stuck bool
 }
 
 // Open opens the archive in dir for its one writer and makes it if there is
@@ -97,12 +99,19 @@ func Open(dir string, o Options) (*Archive, error) {
 	if err := os.MkdirAll(filepath.Join(dir, warcDir), 0o755); err != nil {
 		return nil, err
 	}
+	_, missing := os.Stat(filepath.Join(dir, dbName))
 	a, err := open(dir, o, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.recover(); err != nil {
-		a.db.Close()
+	if missing != nil {
+		err = named(dir)
+	}
+	if err == nil {
+		err = a.recover()
+	}
+	if err != nil {
+		a.closeDB()
 		return nil, err
 	}
 	return a, nil
@@ -144,11 +153,10 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 		o.Fail = func(string) {}
 	}
 	path := filepath.Join(dir, dbName)
-	var db *bbolt.DB
 	defer func() {
-		if err != nil && db != nil {
+		if err != nil && a != nil {
+			a.closeDB()
 			a = nil
-			db.Close()
 		}
 	}()
 	defer Guard(&err)()
@@ -158,7 +166,7 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 	if err := whole(path); err != nil {
 		return nil, err
 	}
-	db, err = bbolt.Open(path, 0o644, &bbolt.Options{
+	db, err := bbolt.Open(path, 0o644, &bbolt.Options{
 		Timeout:      lockTimeout,
 		FreelistType: bbolt.FreelistMapType,
 		ReadOnly:     readOnly,
@@ -179,9 +187,9 @@ func neverLost(dir string) error {
 	if err == nil && st.Size() > 0 {
 		return nil
 	}
-	segments, globErr := filepath.Glob(filepath.Join(dir, warcDir, "*.warc.gz"))
-	if globErr != nil || len(segments) == 0 {
-		return globErr
+	segments, listErr := segmentFiles(dir)
+	if listErr != nil || len(segments) == 0 {
+		return listErr
 	}
 	what := "empty"
 	if err != nil {
@@ -209,8 +217,8 @@ func openError(path string, err error) error {
 // prepare makes the buckets of a new archive and checks those of an old one.
 func (a *Archive) prepare(readOnly bool) error {
 	if !readOnly {
-		if err := a.db.Update(a.create); err != nil {
-			return &DiskError{err}
+		if err := a.Update(a.create); err != nil {
+			return refused(err)
 		}
 	}
 	return a.db.View(a.check)
@@ -293,7 +301,7 @@ func (a *Archive) Close() error {
 		a.seg.cut()
 		a.seg.file.Close()
 	}
-	return a.db.Close()
+	return a.closeDB()
 }
 
 // Crawl reads what the crawl last said of itself into v; false if nothing.

@@ -80,7 +80,7 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 		renewed[newName] = entry
 		done = append(done, fmt.Sprintf("%s is written anew as %s", name, newName))
 	}
-	err = a.db.Update(func(tx *bbolt.Tx) error {
+	err = a.Update(func(tx *bbolt.Tx) error {
 		if err := Discard(tx, damaged); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 		return also(tx)
 	})
 	if err != nil {
-		return nil, &DiskError{err}
+		return nil, refused(err)
 	}
 	for _, name := range old {
 		path := filepath.Join(a.dir, warcDir, name)
@@ -155,8 +155,10 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 	defer out.Close()
 	s := &segment{name: newName, infoID: e.InfoID, file: out}
 	in, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
+	if os.IsNotExist(err) {
 		in = nil // nothing of it is left
+	} else if err != nil {
+		return "", e, err
 	} else {
 		defer in.Close()
 	}

@@ -69,7 +69,9 @@ func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
 	for _, name := range names {
 		r.Segments++
 		v := &verifier{a: a, r: r, name: name, progress: progress}
-		v.segment(segments[name], extents[name])
+		if err := v.segment(segments[name], extents[name]); err != nil {
+			return r, err
+		}
 		delete(extents, name)
 	}
 	for name, lost := range extents {
@@ -157,12 +159,18 @@ func (v *verifier) problem(offset int64, visit *Visit, what string) {
 	v.r.add(p)
 }
 
-func (v *verifier) segment(e segmentEntry, list []extent) {
+// segment checks one. That it cannot be opened just now, for want of
+// descriptors or of permission, is an error and no damage: repair would
+// discard what is intact.
+func (v *verifier) segment(e segmentEntry, list []extent) error {
 	f, err := os.Open(filepath.Join(v.a.dir, warcDir, v.name))
-	if err != nil {
+	if os.IsNotExist(err) {
 		v.problem(-1, nil, err.Error())
 		v.all(list, "its segment cannot be read")
-		return
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	defer f.Close()
 	v.file = f
@@ -192,6 +200,7 @@ func (v *verifier) segment(e segmentEntry, list []extent) {
 	if end != e.Size {
 		v.problem(end, nil, fmt.Sprintf("%d bytes at the end that belong to no visit", e.Size-end))
 	}
+	return nil
 }
 
 func (v *verifier) all(list []extent, what string) {
