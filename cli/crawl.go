@@ -354,12 +354,12 @@ func diskHint(err error) string {
 		return slices.ContainsFunc(list, func(e error) bool { return errors.Is(err, e) })
 	}
 	switch {
-	case is(syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG):
-		return "make room"
+	case is(syscall.EIO):
+		return "see that the disk is well"
 	case is(syscall.EMFILE, syscall.ENFILE):
 		return "allow more open files (ulimit -n)"
 	}
-	return "see that the disk is well"
+	return "make room"
 }
 
 func byteCount(n int64) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"curtsy/internal/sum"
 	"curtsy/internal/weburl"
 )
 
@@ -56,6 +57,15 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
+// decodeSealed reads a block as it lies in crawl.db.
+func (f *Frontier) decodeSealed(key, sealed []byte) ([]Link, error) {
+	b, ok := sum.Open(key, sealed)
+	if !ok {
+		return nil, ErrCorrupt
+	}
+	return f.decodeBlock(b)
+}
+
 // decodeBlock reads what encodeBlock wrote. The class and host are the key's.
 func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 	r, n := readBlock(b)
@@ -75,9 +85,10 @@ func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 
 // decodeOne reads one entry of a block, and makes no more of the others than
 // is needed to find it.
-func (f *Frontier) decodeOne(b []byte, index int) (Link, error) {
+func (f *Frontier) decodeOne(key, sealed []byte, index int) (Link, error) {
+	b, ok := sum.Open(key, sealed)
 	r, n := readBlock(b)
-	if index < 0 || index >= n {
+	if !ok || index < 0 || index >= n {
 		return Link{}, ErrCorrupt
 	}
 	for range index + 1 {

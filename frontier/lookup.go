@@ -6,6 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/internal/sum"
 	"curtsy/internal/weburl"
 )
 
@@ -21,7 +22,8 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 		}
 	}
 	if v := top.Get(keyCounts); v != nil {
-		if err := json.Unmarshal(v, &f.counts); err != nil {
+		v, ok := sum.Open(keyCounts, v)
+		if !ok || json.Unmarshal(v, &f.counts) != nil {
 			return ErrCorrupt
 		}
 		f.nextID = f.counts.NextID
@@ -49,7 +51,11 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 	return top.Bucket(bucketRetries).ForEach(f.loadRetry)
 }
 
-func (f *Frontier) loadSeen(_, v []byte) error {
+func (f *Frontier) loadSeen(k, v []byte) error {
+	v, ok := sum.Open(k, v)
+	if !ok {
+		return ErrCorrupt
+	}
 	for ; len(v) >= 8; v = v[8:] {
 		fp := binary.LittleEndian.Uint64(v)
 		f.seen.add(fp&^flagBits, fp&softBit != 0)
@@ -60,7 +66,11 @@ func (f *Frontier) loadSeen(_, v []byte) error {
 	return nil
 }
 
-func (f *Frontier) loadLinked(_, v []byte) error {
+func (f *Frontier) loadLinked(k, v []byte) error {
+	v, ok := sum.Open(k, v)
+	if !ok {
+		return ErrCorrupt
+	}
 	for ; len(v) >= 8; v = v[8:] {
 		f.seen.setListed(binary.LittleEndian.Uint64(v), false)
 	}
@@ -77,7 +87,8 @@ func (f *Frontier) loadTally(k, v []byte) error {
 }
 
 func (f *Frontier) loadRetry(k, v []byte) error {
-	if len(k) != 20 || len(v) < 10 {
+	v, ok := sum.Open(k, v)
+	if !ok || len(k) != 20 || len(v) < 10 {
 		return ErrCorrupt
 	}
 	f.retries[binary.BigEndian.Uint32(k)]++
@@ -88,7 +99,8 @@ func (f *Frontier) loadRetry(k, v []byte) error {
 }
 
 func (f *Frontier) loadQueue(k, v []byte) error {
-	if len(k) != 5 || len(v) < 10 || k[4] >= byte(Disregarded) {
+	v, ok := sum.Open(k, v)
+	if !ok || len(k) != 5 || len(v) < 10 || k[4] >= byte(Disregarded) {
 		return ErrCorrupt
 	}
 	d := decoder{b: v[8:]}
@@ -220,7 +232,7 @@ func (f *Frontier) get(top *bbolt.Bucket, id uint64) (Found, bool) {
 }
 
 func (f *Frontier) entry(top *bbolt.Bucket, key []byte, index int) (Entry, error) {
-	l, err := f.decodeOne(top.Bucket(bucketBlocks).Get(key), index)
+	l, err := f.decodeOne(key, top.Bucket(bucketBlocks).Get(key), index)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -239,6 +251,9 @@ func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
 	if len(v) < 2 {
 		return Found{Entry: e}
 	}
+	if State(v[0]) > StateDisregarded {
+		return Found{e, StateFailed, ReasonUnreadable}
+	}
 	reason, _ := binary.Uvarint(v[1:])
 	return Found{e, State(v[0]), f.words.text(uint32(reason))}
 }
@@ -255,7 +270,7 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 			if q.class != class {
 				return nil
 			}
-			links, err := f.decodeBlock(v)
+			links, err := f.decodeSealed(k, v)
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
+	"curtsy/internal/sum"
 	"curtsy/storage/warc"
 )
 
@@ -44,7 +44,7 @@ func (e *DiskError) Unwrap() error { return e.Err }
 
 // schema is the version of the on-disk format; it is raised when a reader of
 // the version before would read wrongly.
-const schema = 2
+const schema = 3
 
 const (
 	dbName  = "crawl.db"
@@ -99,18 +99,17 @@ func Open(dir string, o Options) (*Archive, error) {
 	if err := os.MkdirAll(filepath.Join(dir, warcDir), 0o755); err != nil {
 		return nil, err
 	}
-	_, missing := os.Stat(filepath.Join(dir, dbName))
+	if err := neverLost(dir); err != nil {
+		return nil, err
+	}
+	if err := begin(dir); err != nil {
+		return nil, err
+	}
 	a, err := open(dir, o, false)
 	if err != nil {
 		return nil, err
 	}
-	if missing != nil {
-		err = named(dir)
-	}
-	if err == nil {
-		err = a.recover()
-	}
-	if err != nil {
+	if err := a.recover(); err != nil {
 		a.closeDB()
 		return nil, err
 	}
@@ -176,7 +175,7 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 		return nil, openError(path, err)
 	}
 	a = &Archive{dir: dir, db: db, opts: o}
-	return a, a.prepare(readOnly)
+	return a, a.db.View(a.check)
 }
 
 // neverLost refuses to begin an archive anew where segments show that there
@@ -200,6 +199,8 @@ func neverLost(dir string) error {
 
 func openError(path string, err error) error {
 	switch {
+	case IsDisk(err):
+		return fmt.Errorf("%s: %w", path, err)
 	case errors.Is(err, berrors.ErrTimeout):
 		return fmt.Errorf("%s: %w", path, ErrInUse)
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
@@ -212,16 +213,6 @@ func openError(path string, err error) error {
 		return err
 	}
 	return &DamageError{File: path, What: err.Error()}
-}
-
-// prepare makes the buckets of a new archive and checks those of an old one.
-func (a *Archive) prepare(readOnly bool) error {
-	if !readOnly {
-		if err := a.Update(a.create); err != nil {
-			return refused(err)
-		}
-	}
-	return a.db.View(a.check)
 }
 
 // lockTimeout is how long another process may take to give crawl.db free.
@@ -245,26 +236,6 @@ func whole(path string) error {
 		}
 		return nil
 	})
-}
-
-func (a *Archive) create(tx *bbolt.Tx) error {
-	if first, _ := tx.Cursor().First(); first != nil {
-		return nil // made before, or not ours
-	}
-	for _, name := range [][]byte{bucketMeta, bucketSegments, bucketVisits, bucketDigests, bucketRobots, bucketBodies} {
-		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-			return err
-		}
-	}
-	key := make([]byte, 16)
-	if _, err := rand.Read(key); err != nil {
-		return err
-	}
-	m := tx.Bucket(bucketMeta)
-	if err := m.Put(keyKey, key); err != nil {
-		return err
-	}
-	return m.Put(keySchema, binary.BigEndian.AppendUint32(nil, schema))
 }
 
 func (a *Archive) check(tx *bbolt.Tx) error {
@@ -311,7 +282,8 @@ func (a *Archive) Crawl(v any) (ok bool, err error) {
 		if ok = b != nil; !ok {
 			return nil
 		}
-		if err := json.Unmarshal(b, v); err != nil {
+		b, whole := sum.Open(keyCrawl, b)
+		if !whole || json.Unmarshal(b, v) != nil {
 			return &DamageError{File: filepath.Join(a.dir, dbName), What: "the crawl's own entry does not read back"}
 		}
 		return nil
@@ -325,7 +297,7 @@ func PutCrawl(tx *bbolt.Tx, v any) error {
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(bucketMeta).Put(keyCrawl, b)
+	return tx.Bucket(bucketMeta).Put(keyCrawl, sum.Seal(keyCrawl, b))
 }
 
 // infoRecord begins a segment.

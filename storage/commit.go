@@ -2,7 +2,6 @@ package storage
 
 import (
 	"bytes"
-	"encoding/json"
 	"path/filepath"
 	"sync"
 	"time"
@@ -204,11 +203,7 @@ func (a *Archive) put(tx *bbolt.Tx) error {
 	visits, digests := tx.Bucket(bucketVisits), tx.Bucket(bucketDigests)
 	visits.FillPercent = 0.9
 	for _, v := range a.pend.visits {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		if err := visits.Put(v.Ref().key(), b); err != nil {
+		if err := putVisit(visits, v); err != nil {
 			return err
 		}
 	}

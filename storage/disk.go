@@ -2,8 +2,6 @@ package storage
 
 import (
 	"errors"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -41,9 +39,16 @@ func (a *Archive) Update(fn func(*bbolt.Tx) error) (err error) {
 		return &DamageError{File: dbName, What: "damaged: a transaction did not come to its end"}
 	}
 	defer Guard(&err)()
+	var own error
 	a.stuck = true
-	err = a.db.Update(fn)
+	err = a.db.Update(func(tx *bbolt.Tx) error {
+		own = fn(tx)
+		return own
+	})
 	a.stuck = false
+	if err != nil && own == nil {
+		return refused(err)
+	}
 	return err
 }
 
@@ -58,17 +63,4 @@ func (a *Archive) closeDB() error {
 		return nil
 	}
 	return a.db.Close()
-}
-
-// named makes the names of a new archive and of its crawl.db durable, as its
-// segments' are: else a power loss might leave segments without a crawl.db.
-func named(dir string) error {
-	if err := syncDir(dir); err != nil {
-		return err
-	}
-	err := syncDir(filepath.Dir(filepath.Clean(dir)))
-	if errors.Is(err, fs.ErrPermission) {
-		return nil // a directory that we may enter and not read, made by another
-	}
-	return err
 }

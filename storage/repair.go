@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -38,8 +37,8 @@ func (a *Archive) Damaged(r *Report) ([]Ref, error) {
 	if len(bad) == 0 && len(r.Problems) == 0 {
 		return nil, nil
 	}
-	err := a.EachVisit(func(v *Visit) error {
-		if v.Refers != nil && bad[*v.Refers] {
+	err := a.eachVisit(func(_ Ref, v *Visit, err error) error {
+		if err == nil && v.Refers != nil && bad[*v.Refers] {
 			bad[v.Ref()] = true
 		}
 		return nil
@@ -85,6 +84,9 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 			return err
 		}
 		if err := move(tx, moves); err != nil {
+			return err
+		}
+		if err := dropWrong(tx); err != nil {
 			return err
 		}
 		b := tx.Bucket(bucketSegments)
@@ -224,11 +226,7 @@ func move(tx *bbolt.Tx, moves map[Ref]Record) error {
 		}
 		to.ID = v.Record.ID
 		v.Record = &to
-		enc, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		if err := b.Put(ref.key(), enc); err != nil {
+		if err := putVisit(b, v); err != nil {
 			return err
 		}
 	}

@@ -57,6 +57,9 @@ func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
 	if err := a.verifyDB(r); err != nil {
 		return r, err
 	}
+	if err := a.verifyEntries(r); err != nil {
+		return r, err
+	}
 	segments, extents, err := a.layout(r)
 	if err != nil {
 		return r, err
@@ -116,7 +119,11 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 	if err != nil {
 		return nil, nil, err
 	}
-	err = a.EachVisit(func(v *Visit) error {
+	err = a.eachVisit(func(ref Ref, v *Visit, err error) error {
+		if err != nil {
+			r.add(Problem{File: dbName, Offset: -1, What: "a visit does not read back", Visit: &ref})
+			return nil
+		}
 		r.Visits++
 		if v.Record != nil {
 			extents[v.Record.Segment] = append(extents[v.Record.Segment], extent{v.Record.Offset, v.Record.Length, v.Ref()})

@@ -3,7 +3,7 @@
 # after another: in a crawl, in a resume of a killed crawl, in a repair. After
 # each: an exit code that says what is so, a message that says what to try,
 # nothing kept is lost, and resume completes the site with each page once.
-# EVERY=1 tries each call (default: each so-manieth of the longest sweeps);
+# EVERY=1 tries each call (the default: one in so many);
 # KINDS and SCENARIOS take some out; KEEP=1 leaves the last archive.
 . "$(dirname "$0")/../lib.sh"
 need strace
@@ -34,7 +34,7 @@ for s in $(printf '%s\n' "$a"/warc/* | sed -n '1p;$p'); do
 done
 mv "$a" "$WORK/at-repair"
 # resume: killed with records behind the last commit, and with a segment that was never committed
-CURTSY_FAILPOINT=synced:9 "$CURTSY" "${crawling[@]}" >/dev/null 2>&1 || true
+{ CURTSY_FAILPOINT=synced:9 "$CURTSY" "${crawling[@]}" >/dev/null 2>&1 || true; } 2>/dev/null
 cp "$(printf '%s\n' "$a"/warc/* | tail -n 1)" "$a/warc/curtsy-20990101000000-00099.warc.gz"
 mv "$a" "$WORK/at-resume"
 
@@ -100,6 +100,10 @@ whole_again() {
 	fi
 	code=0
 	"$CURTSY" "${next[@]}" >"$WORK/err" 2>&1 || code=$?
+	if [[ $how == lie && $code -eq 2 ]]; then # what was committed first is what did not come to be
+		code=0
+		"$CURTSY" "${crawling[@]}" >"$WORK/err" 2>&1 || code=$?
+	fi
 	[[ $code -eq 0 ]] || { wrong "${next[0]}: exit $code"; return; }
 	"$CURTSY" verify "$a" >"$WORK/err" 2>&1 || { wrong "verify at the end"; return; }
 	records "$WORK/end"
@@ -166,7 +170,7 @@ for scenario in ${SCENARIOS:-crawl resume repair}; do
 	sweep EMFILE+ "$few"
 done
 scenario=resume
-for how in strace-EIO strace-ENOSPC strace-kill; do sweep "$how" "$step"; done
+for how in strace-EIO strace-ENOSPC strace-kill; do sweep "$how" 1; done
 
 # Both tracers see the same calls where they are the same each time.
 prepare repair
