@@ -103,6 +103,9 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if known != (f.Counts().Discovered > 0) {
+		return nil, &storage.DamageError{File: "crawl.db", What: "the crawl's own entry, or the frontier, is missing"}
+	}
 	if known && c.state.Seed != o.Seed.String() {
 		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, c.state.Seed, o.Seed)
 	}

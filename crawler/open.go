@@ -21,7 +21,11 @@ func openRead(dir string) (a *storage.Archive, f *frontier.Frontier, err error) 
 
 func openFrontier(a *storage.Archive) (*frontier.Frontier, error) {
 	f, err := frontier.Open(a, a.Key())
-	return f, damaged(err)
+	var damage *storage.DamageError
+	if err != nil && !storage.IsDisk(err) && !errors.As(err, &damage) {
+		err = &storage.DamageError{File: "crawl.db", What: err.Error()}
+	}
+	return f, err
 }
 
 // damaged makes what the frontier finds wrong in crawl.db a DamageError.

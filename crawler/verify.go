@@ -43,7 +43,7 @@ func Verify(dir string) (r *storage.Report, err error) {
 type audited struct {
 	frontier *frontier.Frontier
 	again    []frontier.Found // fetched, and no visit is there
-	counts   frontier.Counts
+	wrong    bool             // more than that: nothing tells what was there
 }
 
 // audit holds the frontier against the visits and its own totals.
@@ -56,21 +56,30 @@ func audit(a *storage.Archive, r *storage.Report) (*audited, error) {
 	problem := func(url, what string) {
 		r.Problems = append(r.Problems, storage.Problem{File: "crawl.db", Offset: -1, URL: url, What: what})
 	}
+	var got frontier.Counts
 	err = a.View(func(tx *bbolt.Tx) error {
-		found.counts, err = f.Audit(func(u frontier.Found) {
-			if u.Reason == frontier.ReasonUnreadable || u.State == frontier.StateFetched && u.Class != frontier.Prerequisite && !storage.Visited(tx, u.ID) {
+		got, err = f.Audit(func(u frontier.Found) {
+			switch {
+			case u.Reason == frontier.ReasonUnreadable:
+				found.wrong = true
+				problem(u.URL.String(), u.Reason)
+			case u.State == frontier.StateFetched && u.Class != frontier.Prerequisite && !storage.Visited(tx, u.ID):
 				found.again = append(found.again, u)
-				problem(u.URL.String(), "its state does not read back, or its visits are missing")
+				problem(u.URL.String(), "it was fetched, and no visit is there")
 			}
 		})
 		return err
 	})
-	if n := f.Counts(); err == nil && (n.Fetched != found.counts.Fetched || n.Failed != found.counts.Failed) {
-		problem("", fmt.Sprintf("%d URLs were fetched and %d failed, but %d and %d are there", n.Fetched, n.Failed, found.counts.Fetched, found.counts.Failed))
+	if want := f.Counts(); err == nil && (want.Discovered != got.Discovered || want.Fetched != got.Fetched || want.Failed != got.Failed || want.Disregarded != got.Disregarded) {
+		found.wrong = true
+		problem("", fmt.Sprintf("the totals are not those of its URLs: %d discovered, %d fetched, %d failed, %d disregarded are there", got.Discovered, got.Fetched, got.Failed, got.Disregarded))
 	}
 	var st State
 	if err == nil {
-		_, err = a.Crawl(&st)
+		var known bool
+		if known, err = a.Crawl(&st); err == nil && (!known || got.Discovered == 0) && r.Visits > 0 {
+			err = &storage.DamageError{File: "crawl.db", What: "the crawl's own entry, or the frontier, is missing"}
+		}
 	}
 	if err == nil && st.Visits != r.Visits {
 		problem("", fmt.Sprintf("%d visits were committed, %d are there", st.Visits, r.Visits))
@@ -91,20 +100,23 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Broken {
+		return nil, &storage.DamageError{File: "crawl.db", What: "its pages are out of place: put it back from a backup"}
+	}
 	found, err := audit(a, r)
 	if err != nil {
-		return nil, err
+		return nil, damaged(err)
+	}
+	if found.wrong {
+		return nil, &storage.DamageError{File: "crawl.db", What: "the frontier is not as it was written: put it back from a backup"}
 	}
 	f := found.frontier
-	damaged, err := a.Damaged(r)
+	bad, err := a.Damaged(r)
 	if err != nil || len(r.Problems) == 0 {
 		return nil, err
 	}
-	done, err = a.Salvage(damaged, func(tx *bbolt.Tx) error {
-		if err := f.Recount(tx, found.counts); err != nil {
-			return err
-		}
-		for _, ref := range damaged {
+	done, err = a.Salvage(bad, func(tx *bbolt.Tx) error {
+		for _, ref := range bad {
 			if err := f.Requeue(tx, ref.URLID, ref.N-1); err != nil {
 				return err
 			}
@@ -118,13 +130,13 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		if _, err := a.Crawl(&st); err != nil {
 			return err
 		}
-		st.Finished, st.AskRobots = st.Finished && len(damaged)+len(found.again) == 0, true // a robots.txt may be among them
+		st.Finished, st.AskRobots = st.Finished && len(bad)+len(found.again) == 0, true // a robots.txt may be among them
 		if err := st.recount(tx); err != nil {
 			return err
 		}
 		return storage.PutCrawl(tx, st)
 	})
-	n := len(damaged) + len(found.again)
+	n := len(bad) + len(found.again)
 	if n == 0 {
 		return done, err
 	}

@@ -196,12 +196,15 @@ func Open(db DB, key [16]byte) (*Frontier, error) {
 }
 
 func create(tx *bbolt.Tx) error {
-	top, err := tx.CreateBucketIfNotExists(bucketTop)
+	if tx.Bucket(bucketTop) != nil {
+		return nil // load says whether all of it is there
+	}
+	top, err := tx.CreateBucket(bucketTop)
 	if err != nil {
 		return err
 	}
 	for _, name := range buckets {
-		if _, err := top.CreateBucketIfNotExists(name); err != nil {
+		if _, err := top.CreateBucket(name); err != nil {
 			return err
 		}
 	}

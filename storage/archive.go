@@ -109,7 +109,11 @@ func Open(dir string, o Options) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.recover(); err != nil {
+	err = metas(dir)
+	if err == nil {
+		err = a.recover()
+	}
+	if err != nil {
 		a.closeDB()
 		return nil, err
 	}
@@ -164,6 +168,11 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 	}
 	if err := whole(path); err != nil {
 		return nil, err
+	}
+	if !readOnly {
+		if err := freelist(path); err != nil {
+			return nil, err
+		}
 	}
 	db, err := bbolt.Open(path, 0o644, &bbolt.Options{
 		Timeout:      lockTimeout,
@@ -246,12 +255,16 @@ func (a *Archive) check(tx *bbolt.Tx) error {
 		}
 	}
 	m := tx.Bucket(bucketMeta)
-	v, key := m.Get(keySchema), m.Get(keyKey)
-	if len(v) != 4 || len(key) != 16 {
+	v := m.Get(keySchema)
+	if len(v) != 4 {
 		return &DamageError{File: path, What: "not an archive of curtsy: no schema version"}
 	}
 	if got := binary.BigEndian.Uint32(v); got != schema {
 		return fmt.Errorf("%s: %w: written with schema %d, this curtsy reads %d", path, ErrSchema, got, schema)
+	}
+	key, ok := sum.Open(keyKey, m.Get(keyKey))
+	if !ok || len(key) != len(a.key) {
+		return &DamageError{File: path, What: "its key does not read back"}
 	}
 	copy(a.key[:], key)
 	return nil

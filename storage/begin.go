@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"go.etcd.io/bbolt"
+
+	"curtsy/internal/sum"
 )
 
 // begin makes crawl.db, if there is none. It is made whole under another name
@@ -61,7 +63,7 @@ func create(tx *bbolt.Tx) error {
 		return err
 	}
 	m := tx.Bucket(bucketMeta)
-	if err := m.Put(keyKey, key); err != nil {
+	if err := m.Put(keyKey, sum.Seal(keyKey, key)); err != nil {
 		return err
 	}
 	return m.Put(keySchema, binary.BigEndian.AppendUint32(nil, schema))

@@ -86,9 +86,6 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 		if err := move(tx, moves); err != nil {
 			return err
 		}
-		if err := dropWrong(tx); err != nil {
-			return err
-		}
 		b := tx.Bucket(bucketSegments)
 		for _, name := range old {
 			if err := b.Delete([]byte(name)); err != nil {

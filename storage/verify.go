@@ -31,6 +31,9 @@ type Report struct {
 	Visits   int       `json:"visits"`
 	Bytes    int64     `json:"bytes"`
 	Problems []Problem `json:"problems"`
+	// Broken: crawl.db's pages or keys are out of place, so that writing to it
+	// might damage more.
+	Broken bool `json:"broken,omitempty"`
 }
 
 // maxProblems bounds a report; a disk that lost everything needs no list.
@@ -40,6 +43,12 @@ func (r *Report) add(p Problem) {
 	if len(r.Problems) < maxProblems {
 		r.Problems = append(r.Problems, p)
 	}
+}
+
+// broken adds a problem that writing to crawl.db might make worse.
+func (r *Report) broken(what string) {
+	r.Broken = true
+	r.add(Problem{File: dbName, Offset: -1, What: what})
 }
 
 // extent is where the records of a visit lie.
@@ -54,6 +63,14 @@ type extent struct {
 func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
 	defer Guard(&err)()
 	r = &Report{}
+	for _, err := range []error{metas(a.dir), freelist(a.db.Path())} {
+		if IsDisk(err) {
+			return r, err
+		}
+		if err != nil {
+			r.add(Problem{File: dbName, Offset: -1, What: err.Error()})
+		}
+	}
 	if err := a.verifyDB(r); err != nil {
 		return r, err
 	}
@@ -93,10 +110,30 @@ func (a *Archive) verifyDB(r *Report) (err error) {
 			return err
 		}
 		for e := range tx.Check() {
-			r.add(Problem{File: dbName, Offset: -1, What: e.Error()})
+			r.broken(e.Error())
 		}
-		return nil
+		return overlaps(tx, r)
 	})
+}
+
+// overlaps finds pages that reach into free ones, which Check does not see.
+func overlaps(tx *bbolt.Tx, r *Report) error {
+	for id := 2; ; id++ {
+		p, err := tx.Page(id)
+		if p == nil || err != nil {
+			return err
+		}
+		if p.Type == "free" {
+			continue
+		}
+		for range p.OverflowCount {
+			id++
+			if next, err := tx.Page(id); err != nil || next == nil || next.Type == "free" {
+				r.broken(fmt.Sprintf("page %d: reaches into free page %d", p.ID, id))
+				return err
+			}
+		}
+	}
 }
 
 // walk reads every key and value.
@@ -122,6 +159,7 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 	err = a.eachVisit(func(ref Ref, v *Visit, err error) error {
 		if err != nil {
 			r.add(Problem{File: dbName, Offset: -1, What: "a visit does not read back", Visit: &ref})
+			r.Broken = r.Broken || errors.Is(err, errKey)
 			return nil
 		}
 		r.Visits++

@@ -3,6 +3,7 @@ package storage
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -120,11 +121,20 @@ func putVisit(visits *bbolt.Bucket, v *Visit) error {
 func readVisit(key, sealed []byte) (*Visit, error) {
 	v := new(Visit)
 	b, ok := sum.Open(key, sealed)
-	if !ok || json.Unmarshal(b, v) != nil {
-		return nil, &DamageError{File: dbName, What: "a visit does not read back"}
+	if ok && json.Unmarshal(b, v) == nil {
+		return v, nil
 	}
-	return v, nil
+	damage := &DamageError{File: dbName, What: "a visit does not read back"}
+	if end := len(sealed) - sum.Size; end > 0 && json.Unmarshal(sealed[:end], v) == nil {
+		if _, ok := sum.Open(v.Ref().key(), sealed); ok {
+			return nil, errors.Join(damage, errKey)
+		}
+	}
+	return nil, damage
 }
+
+// errKey says that a visit is whole and its key is another.
+var errKey = errors.New("its key is that of another visit")
 
 func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 	key := r.key()

@@ -7,7 +7,8 @@ import (
 	"hash/crc32"
 )
 
-const size = 4
+// Size is how many octets a sum takes.
+const Size = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -24,7 +25,7 @@ func Seal(key, value []byte) []byte {
 
 // Open gives back what was sealed under the key; false if it is not as it was.
 func Open(key, sealed []byte) ([]byte, bool) {
-	n := len(sealed) - size
+	n := len(sealed) - Size
 	if n < 0 || binary.LittleEndian.Uint32(sealed[n:]) != of(key, sealed[:n]) {
 		return nil, false
 	}
