@@ -58,7 +58,7 @@ func soaked(t *testing.T, dir string, mix []*hostile.Fixture) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	crawl(t, dir, options(t, s.Origin+"/", nil), time.Minute)
+	crawl(t, dir, options(t, s.Origin+"/", nil), 10*time.Minute) // slow with the race detector
 	sound(t, dir)
 	for _, bad := range s.Improper() {
 		t.Errorf("improper request: %s", bad)
