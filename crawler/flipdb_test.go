@@ -289,3 +289,30 @@ func TestATransactionThatPanicsDoesNotHoldTheArchive(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A page that leads back to itself, as after a write that was lost: verify ends
+// and names it.
+func TestVerifyEndsWherePagesLeadInACircle(t *testing.T) {
+	dir := crawled(t, small(t))
+	path := filepath.Join(dir, "crawl.db")
+	kinds := offsets(t, path)
+	head, child := kinds["branch page of visits, id"], kinds["branch element of visits, page"]
+	if len(head) == 0 || len(child) == 0 {
+		t.Fatal("no branch page")
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(head[0]/dbPage)), child[0]); err != nil {
+		t.Fatal(err)
+	}
+	var damage *storage.DamageError
+	if _, err := crawler.Verify(dir); !errors.As(err, &damage) {
+		t.Errorf("verify says %v, want that crawl.db is damaged", err)
+	}
+	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) {
+		t.Errorf("repair says %v, want that crawl.db is damaged", err)
+	}
+}

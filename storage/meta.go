@@ -43,7 +43,7 @@ func damagedPage(n int) error {
 
 // meta is what is of interest in a meta page.
 type meta struct {
-	pageSize, freelist, pages, transaction int64
+	pageSize, root, freelist, pages, transaction int64
 }
 
 func readMeta(f io.ReaderAt, at int64) (m meta, whole bool) {
@@ -54,7 +54,7 @@ func readMeta(f io.ReaderAt, at int64) (m meta, whole bool) {
 	h := fnv.New64a()
 	h.Write(b[:metaSize-8])
 	n := binary.NativeEndian
-	m = meta{int64(n.Uint32(b[8:])), int64(n.Uint64(b[32:])), int64(n.Uint64(b[40:])), int64(n.Uint64(b[48:]))}
+	m = meta{int64(n.Uint32(b[8:])), int64(n.Uint64(b[16:])), int64(n.Uint64(b[32:])), int64(n.Uint64(b[40:])), int64(n.Uint64(b[48:]))}
 	return m, n.Uint32(b) == metaMagic && n.Uint64(b[metaSize-8:]) == h.Sum64()
 }
 
@@ -67,6 +67,14 @@ func freelist(path string) error {
 		return err
 	}
 	defer f.Close()
+	if !goodFreelist(f, newestMeta(f)) {
+		return &DamageError{File: path, What: "the list of its free pages is damaged"}
+	}
+	return nil
+}
+
+// newestMeta is the meta page that bbolt goes by.
+func newestMeta(f io.ReaderAt) meta {
 	m, ok := readMeta(f, 0)
 	if !ok {
 		m.pageSize = int64(os.Getpagesize())
@@ -74,10 +82,7 @@ func freelist(path string) error {
 	if other, whole := readMeta(f, m.pageSize); whole && (!ok || other.transaction > m.transaction) {
 		m = other
 	}
-	if !goodFreelist(f, m) {
-		return &DamageError{File: path, What: "the list of its free pages is damaged"}
-	}
-	return nil
+	return m
 }
 
 func goodFreelist(f io.ReaderAt, m meta) bool {

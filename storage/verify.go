@@ -71,6 +71,9 @@ func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
 			r.add(Problem{File: dbName, Offset: -1, What: err.Error()})
 		}
 	}
+	if err := pages(a.db.Path()); err != nil {
+		return r, err // bbolt might walk for ever
+	}
 	if err := a.verifyDB(r); err != nil {
 		return r, err
 	}
