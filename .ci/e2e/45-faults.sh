@@ -9,13 +9,16 @@
 need strace
 tools
 pages=${PAGES:-60}
-every=${EVERY:-11}
+every=${EVERY:-23}
 export CURTSY_STORAGE_SEGMENT_SIZE=30000 # several segments
 synth_start -pages "$pages" -bytes 1500 -fanout 60 -links 2 -robots 'User-agent: *\nDisallow: /no'
 synthsite -pages "$pages" -list | sort >"$WORK/list"
 a=$WORK/archive
 crawling=(crawl "$SITE/" --archive "$a" --delay 0 --concurrency 1)
 if ! strace -f -o "$WORK/strace" "$CURTSY" --version >/dev/null 2>&1; then skip "$(basename "$0"): may not trace"; fi
+
+# curtsy ARGS...: the program, with a guard: that it ends is part of what is shown.
+curtsy() { timeout -k 5 120 "$CURTSY" "$@"; }
 
 # records FILE: what the segments hold, by segment and place.
 records() {
@@ -69,7 +72,7 @@ ended() {
 		return
 	fi
 	case $1 in
-	0) harmless=$((harmless + 1)); "$CURTSY" verify "$a" >/dev/null 2>&1 || [[ $how == lie ]] || wrong "exit 0, and verify finds something" ;;
+	0) harmless=$((harmless + 1)); curtsy verify "$a" >/dev/null 2>&1 || [[ $how == lie ]] || wrong "exit 0, and verify finds something" ;;
 	3) grep -q '^ *try: ' "$WORK/err" || wrong "exit 3, and no word of what to try" ;;
 	5) [[ $how == lie || $scenario == repair ]] || wrong "exit 5"
 		grep -q '^ *try: ' "$WORK/err" || wrong "exit 5, and no word of what to try" ;;
@@ -87,10 +90,10 @@ few_damaged() {
 # whole_again: verify is clean or repair makes it so; resume completes; each page is there once.
 whole_again() {
 	local code=0
-	"$CURTSY" verify "$a" >"$WORK/err" 2>&1 || code=$?
+	curtsy verify "$a" >"$WORK/err" 2>&1 || code=$?
 	if [[ $code -eq 5 && ($scenario == repair || $how == lie) ]]; then
 		code=0
-		"$CURTSY" verify "$a" --repair >"$WORK/err" 2>&1 || code=$?
+		curtsy verify "$a" --repair >"$WORK/err" 2>&1 || code=$?
 		few_damaged
 	fi
 	records "$WORK/kept"
@@ -99,13 +102,13 @@ whole_again() {
 		return
 	fi
 	code=0
-	"$CURTSY" "${next[@]}" >"$WORK/err" 2>&1 || code=$?
+	curtsy "${next[@]}" >"$WORK/err" 2>&1 || code=$?
 	if [[ $how == lie && $code -eq 2 ]]; then # what was committed first is what did not come to be
 		code=0
-		"$CURTSY" "${crawling[@]}" >"$WORK/err" 2>&1 || code=$?
+		curtsy "${crawling[@]}" >"$WORK/err" 2>&1 || code=$?
 	fi
 	[[ $code -eq 0 ]] || { wrong "${next[0]}: exit $code"; return; }
-	"$CURTSY" verify "$a" >"$WORK/err" 2>&1 || { wrong "verify at the end"; return; }
+	curtsy verify "$a" >"$WORK/err" 2>&1 || { wrong "verify at the end"; return; }
 	records "$WORK/end"
 	comm -23 "$WORK/kept" "$WORK/end" >"$WORK/err"
 	[[ ! -s $WORK/err ]] || wrong "records that were kept are gone"
@@ -120,7 +123,7 @@ point() {
 	if [[ $how == strace-* ]]; then
 		by_strace "$n" || code=$?
 	else
-		faultat -dir "$a" -how "${how%+}" $([[ $how != *+ ]] || echo -stays) -at "$n" -log "$WORK/call" "$CURTSY" "${cmd[@]}" >"$WORK/err" 2>&1 || code=$?
+		timeout -k 5 120 faultat -dir "$a" -how "${how%+}" $([[ $how != *+ ]] || echo -stays) -at "$n" -log "$WORK/call" "$CURTSY" "${cmd[@]}" >"$WORK/err" 2>&1 || code=$?
 	fi
 	[[ -s $WORK/call ]] || return 1
 	cat "$WORK/call" >>"$WORK/calls"
@@ -133,7 +136,7 @@ by_strace() {
 	local code=0 s how_=${how#strace-} paths=(-P "$a" -P "$a/crawl.db" -P "$a/warc" -P "$a/status.json.new" -P "$a/status.json")
 	for s in "$a"/warc/*.warc.gz; do [[ ! -e $s ]] || paths+=(-P "$s"); done
 	[[ $how_ != kill ]] && how_=error=$how_ || how_=signal=KILL
-	{ strace -f -y -o "$WORK/strace" "${paths[@]}" -e "trace=$traced" -e "inject=$traced:$how_:when=$1" "$CURTSY" "${cmd[@]}" >"$WORK/err" 2>&1 || code=$?; } 2>/dev/null
+	{ timeout -k 5 120 strace -f -y -o "$WORK/strace" "${paths[@]}" -e "trace=$traced" -e "inject=$traced:$how_:when=$1" "$CURTSY" "${cmd[@]}" >"$WORK/err" 2>&1 || code=$?; } 2>/dev/null
 	if [[ $how == strace-kill ]]; then
 		[[ $code -ne 137 ]] && : >"$WORK/strace" || sed -i '/+++\|---/d; $!d' "$WORK/strace"
 	else
