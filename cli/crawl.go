@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -319,7 +320,7 @@ func endingError(r crawler.Result, dir string) error {
 	case crawler.Stopped:
 		return exitWith(exitStopped, errors.New(r.Why), resume)
 	case crawler.DiskFull:
-		return exitWith(exitStopped, errors.New(r.Why), "make room, then "+resume)
+		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err)+", then "+resume)
 	case crawler.Refused:
 		return exitWith(exitRefused, fmt.Errorf("the site refuses us: %s", r.Why), refusedHint(r.Why, resume))
 	}
@@ -338,7 +339,6 @@ func refusedHint(why, again string) string {
 // archiveError gives an error of opening an archive its exit code.
 func archiveError(err error, dir string) error {
 	var damage *storage.DamageError
-	var disk *storage.DiskError
 	switch {
 	case errors.Is(err, storage.ErrInUse):
 		return exitWith(exitDamaged, err, "curtsy status "+dir)
@@ -348,14 +348,28 @@ func archiveError(err error, dir string) error {
 		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair, which rebuilds crawl.db from the segments")
 	case errors.As(err, &damage):
 		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair")
-	case errors.As(err, &disk):
-		return exitWith(exitStopped, err, "make room, then curtsy resume "+dir)
+	case storage.IsDisk(err):
+		return exitWith(exitStopped, err, diskHint(err)+", then the same command again")
 	case errors.Is(err, crawler.ErrSeed):
 		return usagef("curtsy resume "+dir+", or another --archive", "%s: %v", dir, err)
 	case errors.Is(err, storage.ErrNone):
 		return usagef("curtsy crawl URL --archive "+dir, "%v", err)
 	}
 	return exitWith(exitFailed, err, "")
+}
+
+// diskHint is what may help where the system refused to write or to open.
+func diskHint(err error) string {
+	is := func(list ...error) bool {
+		return slices.ContainsFunc(list, func(e error) bool { return errors.Is(err, e) })
+	}
+	switch {
+	case is(syscall.EIO):
+		return "see that the disk is well"
+	case is(syscall.EMFILE, syscall.ENFILE):
+		return "allow more open files (ulimit -n)"
+	}
+	return "make room"
 }
 
 func byteCount(n int64) string {

@@ -28,7 +28,7 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	if o.Seed, err = weburl.Parse(st.Seed); err != nil {
 		return o, archiveError(&storage.DamageError{File: dir, What: "its seed does not read back"}, dir)
 	}
-	f, err := frontier.Open(a.DB(), a.Key())
+	f, err := frontier.Open(a, a.Key())
 	if err != nil {
 		return o, archiveError(err, dir)
 	}

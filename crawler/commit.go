@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"errors"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -231,9 +230,4 @@ func (c *Crawl) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
-}
-
-func isDisk(err error) bool {
-	var disk *storage.DiskError
-	return errors.As(err, &disk)
 }

@@ -90,7 +90,7 @@ func Open(dir string, o Options) (*Crawl, error) {
 
 func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	defer storage.Guard(&err)()
-	f, err := frontier.Open(a.DB(), a.Key())
+	f, err := openFrontier(a)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +104,9 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	known, err := a.Crawl(&c.state)
 	if err != nil {
 		return nil, err
+	}
+	if known != (f.Counts().Discovered > 0) {
+		return nil, &storage.DamageError{File: "crawl.db", What: "the crawl's own entry, or the frontier, is missing"}
 	}
 	if known && c.state.Seed != o.Seed.String() {
 		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, c.state.Seed, o.Seed)
@@ -266,11 +269,11 @@ func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
 	c.workers.Wait()
 	close(c.outcomes)
 	<-committed
-	if err := c.failure(); err != nil {
-		if !isDisk(err) {
+	if err := damaged(c.failure()); err != nil {
+		if !storage.IsDisk(err) {
 			return result, err
 		}
-		result.Ending, result.Why = DiskFull, err.Error()
+		result.Ending, result.Why, result.Err = DiskFull, err.Error(), err
 	}
 	return c.finish(result)
 }
@@ -295,7 +298,10 @@ func (c *Crawl) finish(r Result) (Result, error) {
 	c.err = nil
 	c.mu.Unlock()
 	if err := c.commitFrontier(); err != nil && r.Ending != DiskFull {
-		r.Ending, r.Why = DiskFull, err.Error()
+		if !storage.IsDisk(err) {
+			return r, err
+		}
+		r.Ending, r.Why, r.Err = DiskFull, err.Error(), err
 	}
 	r.State, r.Counts = c.snapshot(), c.frontier.Counts()
 	c.publish(c.status(time.Now(), r.Ending.String()))

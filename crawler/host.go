@@ -90,7 +90,7 @@ func (c *Crawl) recall(h *host, u weburl.URL) error {
 		}
 	}
 	if h.robots.entry == nil {
-		return fmt.Errorf("no robots.txt entry for %s", h.origin)
+		return &storage.DamageError{File: "crawl.db", What: "no robots.txt entry for " + h.origin}
 	}
 	visits, err := c.archive.VisitsOf(h.robots.entry.ID)
 	if err != nil {
@@ -326,6 +326,7 @@ func (c *Crawl) withoutRules(h *host, why string) {
 		c.end(Refused, why)
 		return
 	}
+	h.gone = true
 	c.enforce(h, rules.DenyAll("cannot be had: "+why), h.from)
 	c.endRobots(h)
 }

@@ -115,6 +115,7 @@ const (
 type Result struct {
 	Ending Ending
 	Why    string // in words
+	Err    error  // with DiskFull, what the disk said
 	State  State
 	Counts frontier.Counts
 }

@@ -64,7 +64,7 @@ func TestVerifyNamesDamageRepairMendsItAndResumeFetchesWhatIsMissing(t *testing.
 			flip(t, path, where(r))
 		}
 	}
-	middle := func(r storage.Record) int64 { return r.Offset + r.Length/3 }
+	middle := func(r storage.Record) int64 { return r.Offset + 40 } // behind the gzip header, of which not all octets matter
 	for name, h := range map[string]harm{
 		"an octet of a response":      {do: flipIn("/page/c", middle), says: "/page/c", again: []string{"/page/c"}},
 		"the first octet of a record": {do: flipIn("/page/d", func(r storage.Record) int64 { return r.Offset }), says: "/page/d", again: []string{"/page/d"}},

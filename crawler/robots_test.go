@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"curtsy/crawler"
+	seal "curtsy/internal/sum"
 	"curtsy/politeness"
 	"curtsy/storage"
 )
@@ -212,12 +213,13 @@ func aged(t *testing.T, dir string, by time.Duration) {
 		all := map[string][]byte{}
 		if err := b.ForEach(func(k, v []byte) error {
 			var r storage.RobotsVersion
-			if err := json.Unmarshal(v, &r); err != nil {
-				return err
+			v, ok := seal.Open(k, v)
+			if err := json.Unmarshal(v, &r); err != nil || !ok {
+				return fmt.Errorf("%v, %v", ok, err)
 			}
 			r.At, r.Expires = r.At.Add(-by), r.Expires.Add(-by)
 			enc, err := json.Marshal(r)
-			all[string(k)] = enc
+			all[string(k)] = seal.Seal(k, enc)
 			return err
 		}); err != nil {
 			return err

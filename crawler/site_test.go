@@ -240,7 +240,7 @@ func checkCounts(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	f, err := frontier.Open(a.DB(), a.Key())
+	f, err := frontier.Open(a, a.Key())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"curtsy/internal/sum"
 	"curtsy/internal/weburl"
 )
 
@@ -11,7 +12,8 @@ import (
 // an entry, few enough that decoding one does not show.
 const blockSize = 512
 
-var errCorrupt = errors.New("frontier: crawl.db does not read back as it was written")
+// ErrCorrupt says that an entry of the frontier is not as it was written.
+var ErrCorrupt = errors.New("crawl.db does not read back as it was written")
 
 // encodeBlock writes links one after another. URLs share their beginnings
 // with the one before; what many entries have in common is a number.
@@ -55,11 +57,20 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
+// decodeSealed reads a block as it lies in crawl.db.
+func (f *Frontier) decodeSealed(key, sealed []byte) ([]Link, error) {
+	b, ok := sum.Open(key, sealed)
+	if !ok {
+		return nil, ErrCorrupt
+	}
+	return f.decodeBlock(b)
+}
+
 // decodeBlock reads what encodeBlock wrote. The class and host are the key's.
 func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 	r, n := readBlock(b)
 	if n > blockSize {
-		return nil, errCorrupt
+		return nil, ErrCorrupt
 	}
 	links := make([]Link, n)
 	for i := range links {
@@ -67,23 +78,24 @@ func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 		links[i] = f.linkOf(&r)
 	}
 	if r.bad {
-		return nil, errCorrupt
+		return nil, ErrCorrupt
 	}
 	return links, nil
 }
 
 // decodeOne reads one entry of a block, and makes no more of the others than
 // is needed to find it.
-func (f *Frontier) decodeOne(b []byte, index int) (Link, error) {
+func (f *Frontier) decodeOne(key, sealed []byte, index int) (Link, error) {
+	b, ok := sum.Open(key, sealed)
 	r, n := readBlock(b)
-	if index < 0 || index >= n {
-		return Link{}, errCorrupt
+	if !ok || index < 0 || index >= n {
+		return Link{}, ErrCorrupt
 	}
 	for range index + 1 {
 		r.next()
 	}
 	if r.bad {
-		return Link{}, errCorrupt
+		return Link{}, ErrCorrupt
 	}
 	return f.linkOf(&r), nil
 }

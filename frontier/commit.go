@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"curtsy/internal/sum"
 )
 
 // ReasonOverruled counts the URLs that a nofollow link or the like held back
@@ -24,6 +26,9 @@ type Counts struct {
 	Reasons     map[string]int `json:"reasons,omitempty"` // of failed and disregarded URLs
 	NextID      uint64         `json:"next_id"`
 }
+
+// ReasonUnreadable is that of a URL whose state in crawl.db is none.
+const ReasonUnreadable = "its state does not read back"
 
 // Queued is how many URLs wait or are in process.
 func (c Counts) Queued() int { return c.Discovered - c.Fetched - c.Failed - c.Disregarded }
@@ -97,10 +102,10 @@ func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
 	for _, key := range f.order {
 		for links := range slices.Chunk(f.staged[key], blockSize) {
 			k := blockKey(key, f.nextID)
-			if err := blocks.Put(k, f.encodeBlock(nil, links)); err != nil {
+			if err := blocks.Put(k, sum.Seal(k, f.encodeBlock(nil, links))); err != nil {
 				return err
 			}
-			if err := seen.Put(k, f.fingerprints(links)); err != nil {
+			if err := seen.Put(k, sum.Seal(k, f.fingerprints(links))); err != nil {
 				return err
 			}
 			f.placed(links)
@@ -137,7 +142,8 @@ func (f *Frontier) putLinked(top *bbolt.Bucket) error {
 	}
 	f.counts.Orphans -= len(f.linked)
 	f.linked = f.linked[:0]
-	return b.Put(binary.BigEndian.AppendUint64(nil, n), v)
+	k := binary.BigEndian.AppendUint64(nil, n)
+	return b.Put(k, sum.Seal(k, v))
 }
 
 func (f *Frontier) fingerprints(links []Link) []byte {
@@ -202,7 +208,8 @@ func (f *Frontier) putRetries(top *bbolt.Bucket) error {
 			return err
 		}
 		f.settled = append(f.settled, l.e.ID)
-		if err := b.Put(retryKey(l.e.at.host, l.due, l.e.ID), retryValue(l.e)); err != nil {
+		k := retryKey(l.e.at.host, l.due, l.e.ID)
+		if err := b.Put(k, sum.Seal(k, retryValue(l.e))); err != nil {
 			return err
 		}
 		f.retries[l.e.at.host]++
@@ -238,7 +245,8 @@ func (f *Frontier) putQueues(top *bbolt.Bucket) error {
 		if !q.dirty {
 			continue
 		}
-		if err := b.Put(queueName(key), queueValue(q, len(f.staged[key]))); err != nil {
+		k := queueName(key)
+		if err := b.Put(k, sum.Seal(k, queueValue(q, len(f.staged[key])))); err != nil {
 			return err
 		}
 		q.dirty = false
@@ -278,7 +286,8 @@ func (f *Frontier) Requeue(tx *bbolt.Tx, id uint64, attempts int) error {
 	f.putOff[id] = true
 	found.Attempts = attempts
 	f.retries[found.at.host]++
-	return top.Bucket(bucketRetries).Put(retryKey(found.at.host, time.Unix(0, 0), id), retryValue(&found.Entry))
+	k := retryKey(found.at.host, time.Unix(0, 0), id)
+	return top.Bucket(bucketRetries).Put(k, sum.Seal(k, retryValue(&found.Entry)))
 }
 
 // markOf is the id at which a restart begins in the queue that p is in.
@@ -296,7 +305,7 @@ func (f *Frontier) putCounts(top *bbolt.Bucket) error {
 	if err != nil {
 		return err
 	}
-	return top.Put(keyCounts, counts)
+	return top.Put(keyCounts, sum.Seal(keyCounts, counts))
 }
 
 // Publish lets Next hand out what the last Flush wrote, once its transaction
@@ -320,7 +329,7 @@ func (f *Frontier) Publish() {
 func (n *names) save(b *bbolt.Bucket) error {
 	for ; n.saved < len(n.list); n.saved++ {
 		k := binary.BigEndian.AppendUint32(nil, uint32(n.saved))
-		if err := b.Put(k, []byte(n.list[n.saved])); err != nil {
+		if err := b.Put(k, sum.Seal(k, []byte(n.list[n.saved]))); err != nil {
 			return err
 		}
 	}
@@ -328,7 +337,11 @@ func (n *names) save(b *bbolt.Bucket) error {
 }
 
 func (n *names) load(b *bbolt.Bucket) error {
-	return b.ForEach(func(_, v []byte) error {
+	return b.ForEach(func(k, v []byte) error {
+		v, ok := sum.Open(k, v)
+		if !ok || int(binary.BigEndian.Uint32(k)) != len(n.list) {
+			return ErrCorrupt
+		}
 		n.number(string(v))
 		n.saved = len(n.list)
 		return nil

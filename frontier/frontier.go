@@ -94,11 +94,18 @@ type Entry struct {
 	retry []byte // key in the retries bucket this was handed out from
 }
 
+// DB is crawl.db as the frontier uses it: bbolt's, or the archive around it.
+type DB interface {
+	Update(func(*bbolt.Tx) error) error
+	View(func(*bbolt.Tx) error) error
+	IsReadOnly() bool
+}
+
 // Frontier is the set of discovered URLs and the queues of those that wait.
 // Known, Next and Counts may be called from any goroutine; Add, Finish,
 // Retry, Flush and Publish belong to the one that commits.
 type Frontier struct {
-	db       *bbolt.DB
+	db       DB
 	k0, k1   uint64
 	seen     seenSet
 	mu       sync.Mutex // guards what follows
@@ -164,7 +171,7 @@ var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, b
 // Open reads the frontier kept in db, or begins one. key is the secret of
 // the archive that fingerprints are keyed with, so that no site can choose
 // URLs that collide.
-func Open(db *bbolt.DB, key [16]byte) (*Frontier, error) {
+func Open(db DB, key [16]byte) (*Frontier, error) {
 	f := &Frontier{
 		db:       db,
 		k0:       binary.LittleEndian.Uint64(key[:8]),
@@ -190,12 +197,15 @@ func Open(db *bbolt.DB, key [16]byte) (*Frontier, error) {
 }
 
 func create(tx *bbolt.Tx) error {
-	top, err := tx.CreateBucketIfNotExists(bucketTop)
+	if tx.Bucket(bucketTop) != nil {
+		return nil // load says whether all of it is there
+	}
+	top, err := tx.CreateBucket(bucketTop)
 	if err != nil {
 		return err
 	}
 	for _, name := range buckets {
-		if _, err := top.CreateBucketIfNotExists(name); err != nil {
+		if _, err := top.CreateBucket(name); err != nil {
 			return err
 		}
 	}

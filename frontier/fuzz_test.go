@@ -1,8 +1,12 @@
 package frontier
 
 import (
+	"bytes"
+	"errors"
 	"testing"
+	"time"
 
+	"curtsy/internal/sum"
 	"curtsy/internal/weburl"
 )
 
@@ -23,5 +27,34 @@ func FuzzDecodeBlock(f *testing.F) {
 		if err == nil && len(links) > blockSize {
 			t.Errorf("%d entries", len(links))
 		}
+	})
+}
+
+// FuzzEntries: whatever stands in crawl.db in the place of the frontier's other
+// entries, sums right, is read or is an error.
+func FuzzEntries(f *testing.F) {
+	q := queueKey{0, Page}
+	f.Add(queueName(q), queueValue(&queue{key: q}, 3))
+	e := &Entry{ID: 7, Attempts: 2, at: position{class: Page, first: 5}}
+	f.Add(retryKey(0, time.Unix(9, 0), 7), retryValue(e))
+	f.Add(blockKey(q, 1), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9})
+	f.Add([]byte{}, []byte{})
+	f.Fuzz(func(t *testing.T, key, value []byte) {
+		fr := &Frontier{queues: map[queueKey]*queue{}, retries: map[uint32]int{}, putOff: map[uint64]bool{}}
+		sealed := sum.Seal(key, bytes.Clone(value))
+		for name, load := range map[string]func(k, v []byte) error{
+			"seen": fr.loadSeen, "linked": fr.loadLinked, "queue": fr.loadQueue, "retry": fr.loadRetry,
+		} {
+			if err := load(key, sealed); err != nil && !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := load(key, value); err == nil {
+				if _, ok := sum.Open(key, value); !ok {
+					t.Errorf("%s: read with a wrong sum", name)
+				}
+			}
+		}
+		_ = fr.loadTally(key, value)
+		_, _ = fr.decodeOne(key, sealed, 0)
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/internal/sum"
 	"curtsy/internal/weburl"
 )
 
@@ -13,16 +14,17 @@ import (
 func (f *Frontier) load(tx *bbolt.Tx) error {
 	top := tx.Bucket(bucketTop)
 	if top == nil {
-		return errCorrupt
+		return ErrCorrupt
 	}
 	for _, name := range buckets {
 		if top.Bucket(name) == nil {
-			return errCorrupt
+			return ErrCorrupt
 		}
 	}
 	if v := top.Get(keyCounts); v != nil {
-		if err := json.Unmarshal(v, &f.counts); err != nil {
-			return errCorrupt
+		v, ok := sum.Open(keyCounts, v)
+		if !ok || json.Unmarshal(v, &f.counts) != nil {
+			return ErrCorrupt
 		}
 		f.nextID = f.counts.NextID
 	}
@@ -49,7 +51,11 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 	return top.Bucket(bucketRetries).ForEach(f.loadRetry)
 }
 
-func (f *Frontier) loadSeen(_, v []byte) error {
+func (f *Frontier) loadSeen(k, v []byte) error {
+	v, ok := sum.Open(k, v)
+	if !ok {
+		return ErrCorrupt
+	}
 	for ; len(v) >= 8; v = v[8:] {
 		fp := binary.LittleEndian.Uint64(v)
 		f.seen.add(fp&^flagBits, fp&softBit != 0)
@@ -60,7 +66,11 @@ func (f *Frontier) loadSeen(_, v []byte) error {
 	return nil
 }
 
-func (f *Frontier) loadLinked(_, v []byte) error {
+func (f *Frontier) loadLinked(k, v []byte) error {
+	v, ok := sum.Open(k, v)
+	if !ok {
+		return ErrCorrupt
+	}
 	for ; len(v) >= 8; v = v[8:] {
 		f.seen.setListed(binary.LittleEndian.Uint64(v), false)
 	}
@@ -70,15 +80,16 @@ func (f *Frontier) loadLinked(_, v []byte) error {
 func (f *Frontier) loadTally(k, v []byte) error {
 	n, size := binary.Uvarint(v)
 	if len(k) != 8 || size <= 0 {
-		return errCorrupt
+		return ErrCorrupt
 	}
 	f.tally.set(binary.BigEndian.Uint64(k), int(min(n, 1<<31)))
 	return nil
 }
 
 func (f *Frontier) loadRetry(k, v []byte) error {
-	if len(k) != 20 || len(v) < 10 {
-		return errCorrupt
+	v, ok := sum.Open(k, v)
+	if !ok || len(k) != 20 || len(v) < 10 {
+		return ErrCorrupt
 	}
 	f.retries[binary.BigEndian.Uint32(k)]++
 	if e := retryEntry(k, v); e.ID >= f.markOf(e.at) {
@@ -88,15 +99,16 @@ func (f *Frontier) loadRetry(k, v []byte) error {
 }
 
 func (f *Frontier) loadQueue(k, v []byte) error {
-	if len(k) != 5 || len(v) < 10 || k[4] >= byte(Disregarded) {
-		return errCorrupt
+	v, ok := sum.Open(k, v)
+	if !ok || len(k) != 5 || len(v) < 10 || k[4] >= byte(Disregarded) {
+		return ErrCorrupt
 	}
 	d := decoder{b: v[8:]}
 	key := queueKey{binary.BigEndian.Uint32(k), Class(k[4])}
 	at := position{host: key.host, class: key.class, first: binary.BigEndian.Uint64(v), index: int(d.uvarint())}
 	f.queues[key] = &queue{key: key, next: at, mark: at, waiting: int(d.uvarint())}
 	if d.bad {
-		return errCorrupt
+		return ErrCorrupt
 	}
 	return nil
 }
@@ -220,7 +232,7 @@ func (f *Frontier) get(top *bbolt.Bucket, id uint64) (Found, bool) {
 }
 
 func (f *Frontier) entry(top *bbolt.Bucket, key []byte, index int) (Entry, error) {
-	l, err := f.decodeOne(top.Bucket(bucketBlocks).Get(key), index)
+	l, err := f.decodeOne(key, top.Bucket(bucketBlocks).Get(key), index)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -239,6 +251,9 @@ func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
 	if len(v) < 2 {
 		return Found{Entry: e}
 	}
+	if State(v[0]) > StateDisregarded {
+		return Found{e, StateFailed, ReasonUnreadable}
+	}
 	reason, _ := binary.Uvarint(v[1:])
 	return Found{e, State(v[0]), f.words.text(uint32(reason))}
 }
@@ -255,7 +270,7 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 			if q.class != class {
 				return nil
 			}
-			links, err := f.decodeBlock(v)
+			links, err := f.decodeSealed(k, v)
 			if err != nil {
 				return err
 			}

@@ -189,7 +189,7 @@ func (f *Frontier) loadBlock(q *queue) error {
 			if at != q.key {
 				break
 			}
-			links, err := f.decodeBlock(v)
+			links, err := f.decodeSealed(k, v)
 			if err != nil {
 				return err
 			}
@@ -201,7 +201,7 @@ func (f *Frontier) loadBlock(q *queue) error {
 				return nil
 			}
 		}
-		return errCorrupt
+		return ErrCorrupt
 	})
 }
 
@@ -216,7 +216,8 @@ func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
 				continue
 			}
 			var err error
-			r.Link, err = f.decodeOne(top.Bucket(bucketBlocks).Get(r.at.key()), r.at.index)
+			at := r.at.key()
+			r.Link, err = f.decodeOne(at, top.Bucket(bucketBlocks).Get(at), r.at.index)
 			e, r.Class = r, r.at.class
 			return err
 		}

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,8 @@ import (
 	"path/filepath"
 
 	"go.etcd.io/bbolt"
+
+	"curtsy/internal/sum"
 )
 
 // Errors of opening an archive.
@@ -43,7 +44,7 @@ func (e *DiskError) Unwrap() error { return e.Err }
 
 // schema is the version of the on-disk format; it is raised when a reader of
 // the version before would read wrongly.
-const schema = 2
+const schema = 3
 
 const (
 	dbName  = "crawl.db"
@@ -91,6 +92,8 @@ type Archive struct {
 	// failed is why the archive takes no more: a transaction that ended in
 	// doubt.
 	failed error
+	// stuck: a transaction panicked over a damaged crawl.db; see Update.
+	stuck bool
 }
 
 // Open opens the archive in dir for its one writer and makes it if there is
@@ -99,12 +102,22 @@ func Open(dir string, o Options) (*Archive, error) {
 	if err := os.MkdirAll(filepath.Join(dir, warcDir), 0o755); err != nil {
 		return nil, err
 	}
+	if err := neverLost(dir); err != nil {
+		return nil, err
+	}
+	if err := begin(dir); err != nil {
+		return nil, err
+	}
 	a, err := open(dir, o, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.recover(); err != nil {
-		a.db.Close()
+	err = metas(dir)
+	if err == nil {
+		err = a.recover()
+	}
+	if err != nil {
+		a.closeDB()
 		return nil, err
 	}
 	return a, nil
@@ -158,18 +171,17 @@ func (o *Options) defaults() {
 // openFile opens the archive in dir with the index of that name.
 func openFile(dir, name string, o Options, readOnly bool) (a *Archive, err error) {
 	path := filepath.Join(dir, name)
-	var db *bbolt.DB
 	defer func() {
-		if err != nil && db != nil {
+		if err != nil && a != nil {
+			a.closeDB()
 			a = nil
-			db.Close()
 		}
 	}()
 	defer Guard(&err)()
 	if err := whole(path); err != nil {
 		return nil, err
 	}
-	db, err = openDB(path, bbolt.Options{
+	db, err := openDB(path, bbolt.Options{
 		Timeout:      lockTimeout,
 		FreelistType: bbolt.FreelistMapType,
 		ReadOnly:     readOnly,
@@ -179,37 +191,7 @@ func openFile(dir, name string, o Options, readOnly bool) (a *Archive, err error
 		return nil, openError(path, err)
 	}
 	a = &Archive{dir: dir, db: db, opts: o}
-	return a, a.prepare(readOnly)
-}
-
-// prepare makes the buckets of a new archive and checks those of an old one.
-func (a *Archive) prepare(readOnly bool) error {
-	if !readOnly {
-		if err := a.db.Update(a.create); err != nil {
-			return &DiskError{err}
-		}
-	}
-	return a.db.View(a.check)
-}
-
-func (a *Archive) create(tx *bbolt.Tx) error {
-	if first, _ := tx.Cursor().First(); first != nil {
-		return nil // made before, or not ours
-	}
-	for _, name := range [][]byte{bucketMeta, bucketSegments, bucketVisits, bucketDigests, bucketRobots, bucketBodies} {
-		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-			return err
-		}
-	}
-	key := make([]byte, 16)
-	if _, err := rand.Read(key); err != nil {
-		return err
-	}
-	m := tx.Bucket(bucketMeta)
-	if err := m.Put(keyKey, key); err != nil {
-		return err
-	}
-	return m.Put(keySchema, binary.BigEndian.AppendUint32(nil, schema))
+	return a, a.db.View(a.check)
 }
 
 func (a *Archive) check(tx *bbolt.Tx) error {
@@ -220,12 +202,16 @@ func (a *Archive) check(tx *bbolt.Tx) error {
 		}
 	}
 	m := tx.Bucket(bucketMeta)
-	v, key := m.Get(keySchema), m.Get(keyKey)
-	if len(v) != 4 || len(key) != 16 {
+	v := m.Get(keySchema)
+	if len(v) != 4 {
 		return &DamageError{File: path, What: "not an archive of curtsy: no schema version"}
 	}
 	if got := binary.BigEndian.Uint32(v); got != schema {
 		return fmt.Errorf("%s: %w: written with schema %d, this curtsy reads %d", path, ErrSchema, got, schema)
+	}
+	key, ok := sum.Open(keyKey, m.Get(keyKey))
+	if !ok || len(key) != len(a.key) {
+		return &DamageError{File: path, What: "its key does not read back"}
 	}
 	copy(a.key[:], key)
 	return nil
@@ -246,7 +232,7 @@ func (a *Archive) Close() error {
 		a.seg.cut()
 		a.seg.file.Close()
 	}
-	return a.db.Close()
+	return a.closeDB()
 }
 
 // Crawl reads what the crawl last said of itself into v; false if nothing.
@@ -256,7 +242,8 @@ func (a *Archive) Crawl(v any) (ok bool, err error) {
 		if ok = b != nil; !ok {
 			return nil
 		}
-		if err := json.Unmarshal(b, v); err != nil {
+		b, whole := sum.Open(keyCrawl, b)
+		if !whole || json.Unmarshal(b, v) != nil {
 			return &DamageError{File: filepath.Join(a.dir, dbName), What: "the crawl's own entry does not read back"}
 		}
 		return nil
@@ -270,5 +257,5 @@ func PutCrawl(tx *bbolt.Tx, v any) error {
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(bucketMeta).Put(keyCrawl, b)
+	return tx.Bucket(bucketMeta).Put(keyCrawl, sum.Seal(keyCrawl, b))
 }

@@ -2,8 +2,6 @@ package storage
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"path/filepath"
 	"sync"
 	"time"
@@ -179,7 +177,7 @@ func (a *Archive) Commit(also func(*bbolt.Tx) error) error {
 		return a.abandon(err)
 	}
 	a.opts.Fail("synced")
-	err := a.db.Update(func(tx *bbolt.Tx) error {
+	err := a.Update(func(tx *bbolt.Tx) error {
 		if err := a.put(tx); err != nil {
 			return err
 		}
@@ -214,11 +212,7 @@ func (a *Archive) put(tx *bbolt.Tx) error {
 	visits, digests := tx.Bucket(bucketVisits), tx.Bucket(bucketDigests)
 	visits.FillPercent = 0.9
 	for _, v := range a.pend.visits {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		if err := visits.Put(v.Ref().key(), b); err != nil {
+		if err := putVisit(visits, v); err != nil {
 			return err
 		}
 	}
@@ -273,11 +267,7 @@ func (a *Archive) abandon(err error) error {
 		}
 	}
 	a.clear()
-	var disk *DiskError
-	if errors.As(err, &disk) {
-		return err
-	}
-	return &DiskError{err}
+	return refused(err)
 }
 
 // doubt ends a group whose transaction failed. It may be on disk all the same:
@@ -285,7 +275,7 @@ func (a *Archive) abandon(err error) error {
 // So nothing is cut and nothing more is written; the next Open sees which it
 // was, and cuts off what is named nowhere.
 func (a *Archive) doubt(err error) error {
-	a.failed = &DiskError{err}
+	a.failed = refused(err)
 	for _, s := range append(a.pend.closed, a.seg) {
 		if s != nil {
 			s.file.Close()

@@ -16,6 +16,10 @@
 //	robots    origin, time → RobotsVersion as JSON
 //	bodies    SHA-1 of a robots.txt → its octets
 //
+// Values have a sum (internal/sum) behind them, but for the schema, those of
+// digests, which Verify holds against the visits, and those of segments, which
+// have it within.
+//
 // # The promise
 //
 // After kill -9 or power loss at any moment: no page reported as kept is
@@ -28,7 +32,8 @@
 // links found in them. bbolt writes and syncs its data pages before the meta
 // page that points to them. So crawl.db never names an octet that is not on
 // disk; what a segment holds beyond its committed size was in flight, and
-// Open cuts it off.
+// Open cuts it off. A new crawl.db is made whole under another name, for a kill
+// within bbolt's first writes would leave one that is damaged for good.
 //
 // # Rebuilding crawl.db
 //

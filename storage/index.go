@@ -18,8 +18,8 @@ import (
 // lockTimeout is how long another process may take to give crawl.db free.
 const lockTimeout = 200 * time.Millisecond
 
-// whole says whether the file, if there is one, holds every page that it
-// should; bbolt would look for them beyond its end.
+// whole says whether the file, if there is one, is such that bbolt can read
+// it: it looks for pages beyond the end, and follows a circle for ever.
 func whole(path string) error {
 	st, err := os.Stat(path)
 	if err != nil || st.Size() == 0 {
@@ -29,13 +29,19 @@ func whole(path string) error {
 	if err != nil {
 		return openError(path, err)
 	}
-	defer db.Close()
-	return db.View(func(tx *bbolt.Tx) error {
-		if st, err := os.Stat(path); err != nil || st.Size() < tx.Size() {
-			return &DamageError{File: path, What: fmt.Sprintf("cut off: %d bytes should be there", tx.Size())}
-		}
-		return nil
-	})
+	defer db.Close() // until then nobody writes
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if st, err = f.Stat(); err != nil {
+		return err
+	}
+	if err := checkPages(f, st.Size()); err != nil {
+		return &DamageError{File: path, What: err.Error()}
+	}
+	return nil
 }
 
 // neverLost refuses to begin an archive anew where segments show that there
@@ -46,9 +52,9 @@ func neverLost(dir string) error {
 	if err == nil && st.Size() > 0 {
 		return nil
 	}
-	segments, globErr := filepath.Glob(filepath.Join(dir, warcDir, "*.warc.gz"))
-	if globErr != nil || len(segments) == 0 {
-		return globErr
+	segments, listErr := segmentFiles(dir)
+	if listErr != nil || len(segments) == 0 {
+		return listErr
 	}
 	what := "empty"
 	if err != nil {
@@ -80,6 +86,8 @@ func openError(path string, err error) error {
 	switch {
 	case errors.As(err, &damage):
 		return &DamageError{File: path, What: damage.What}
+	case IsDisk(err):
+		return fmt.Errorf("%s: %w", path, err)
 	case errors.Is(err, berrors.ErrTimeout):
 		return fmt.Errorf("%s: %w", path, ErrInUse)
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):

@@ -42,6 +42,9 @@ func OpenRebuild(dir string, o Options) (r *Rebuild, err error) {
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		return nil, err
 	}
+	if err := makeDB(path); err != nil {
+		return nil, refused(err)
+	}
 	a, err := openFile(dir, rebuildName, o, false)
 	if err != nil {
 		return nil, err

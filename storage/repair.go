@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,8 +39,8 @@ func (a *Archive) Damaged(r *Report) ([]Ref, error) {
 	if len(bad) == 0 && len(r.Problems) == 0 {
 		return nil, nil
 	}
-	err := a.EachVisit(func(v *Visit) error {
-		if v.Refers != nil && bad[*v.Refers] {
+	err := a.eachVisit(func(_ Ref, v *Visit, err error) error {
+		if err == nil && v.Refers != nil && bad[*v.Refers] {
 			bad[v.Ref()] = true
 		}
 		return nil
@@ -82,7 +81,7 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 		renewed[newName] = entry
 		done = append(done, fmt.Sprintf("%s is written anew as %s", name, newName))
 	}
-	err = a.db.Update(func(tx *bbolt.Tx) error {
+	err = a.Update(func(tx *bbolt.Tx) error {
 		if err := Discard(tx, damaged); err != nil {
 			return err
 		}
@@ -103,7 +102,7 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 		return also(tx)
 	})
 	if err != nil {
-		return nil, &DiskError{err}
+		return nil, refused(err)
 	}
 	for _, name := range old {
 		path := filepath.Join(a.dir, warcDir, name)
@@ -157,8 +156,10 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 	defer out.Close()
 	s := &segment{name: newName, infoID: e.InfoID, file: out}
 	in, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
+	if os.IsNotExist(err) {
 		in = nil // nothing of it is left
+	} else if err != nil {
+		return "", e, err
 	} else {
 		defer in.Close()
 	}
@@ -208,11 +209,7 @@ func move(tx *bbolt.Tx, moves map[Ref]Record) error {
 		}
 		to.ID = v.Record.ID
 		v.Record = &to
-		enc, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		if err := b.Put(ref.key(), enc); err != nil {
+		if err := putVisit(b, v); err != nil {
 			return err
 		}
 	}

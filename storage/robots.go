@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/internal/sum"
 	"curtsy/storage/warc"
 )
 
@@ -59,14 +60,15 @@ func (a *Archive) putRobots(tx *bbolt.Tx) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.Bucket(bucketRobots).Put(robotsKey(r.version.Origin, r.version.At), b); err != nil {
+		key := robotsKey(r.version.Origin, r.version.At)
+		if err := tx.Bucket(bucketRobots).Put(key, sum.Seal(key, b)); err != nil {
 			return err
 		}
 		d, ok := warc.ParseDigest(r.version.Digest)
 		if !ok || r.body == nil { // not modified: its body is held
 			continue
 		}
-		if err := tx.Bucket(bucketBodies).Put(d[:], r.body); err != nil {
+		if err := tx.Bucket(bucketBodies).Put(d[:], sum.Seal(d[:], bytes.Clone(r.body))); err != nil {
 			return err
 		}
 	}
@@ -86,7 +88,8 @@ func (a *Archive) Robots(origin string) ([]RobotsVersion, error) {
 		c := tx.Bucket(bucketRobots).Cursor()
 		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
 			var r RobotsVersion
-			if err := json.Unmarshal(v, &r); err != nil {
+			v, whole := sum.Open(k, v)
+			if !whole || json.Unmarshal(v, &r) != nil {
 				return &DamageError{File: dbName, What: "a robots.txt version does not read back"}
 			}
 			history = append(history, r)
@@ -103,7 +106,12 @@ func (a *Archive) RobotsBody(v RobotsVersion) (body []byte, err error) {
 		return nil, nil
 	}
 	err = a.db.View(func(tx *bbolt.Tx) error {
-		body = bytes.Clone(tx.Bucket(bucketBodies).Get(d[:]))
+		sealed := tx.Bucket(bucketBodies).Get(d[:])
+		b, whole := sum.Open(d[:], sealed)
+		if sealed != nil && !whole {
+			return &DamageError{File: dbName, What: "the text of a robots.txt does not read back"}
+		}
+		body = bytes.Clone(b)
 		return nil
 	})
 	return body, err

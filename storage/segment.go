@@ -80,7 +80,7 @@ func (a *Archive) recover() (err error) {
 	if err := a.present(known); err != nil {
 		return err
 	}
-	files, err := filepath.Glob(filepath.Join(a.dir, warcDir, "*.warc.gz"))
+	files, err := segmentFiles(a.dir)
 	if err != nil {
 		return err
 	}
@@ -93,6 +93,22 @@ func (a *Archive) recover() (err error) {
 		return nil
 	}
 	return a.reopen(last, known[last])
+}
+
+// segmentFiles lists the segments that lie in an archive, known or not. Unlike
+// filepath.Glob it does not take a directory that cannot be read for an empty
+// one.
+func segmentFiles(dir string) (paths []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(dir, warcDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".warc.gz") {
+			paths = append(paths, filepath.Join(dir, warcDir, e.Name()))
+		}
+	}
+	return paths, nil
 }
 
 func (a *Archive) trim(path string, known map[string]segmentEntry) error {

@@ -32,6 +32,9 @@ type Report struct {
 	Bytes    int64     `json:"bytes"`
 	Problems []Problem `json:"problems"`
 	Aside    []string  `json:"aside,omitempty"` // files that an opening or a rebuild gave names that nothing reads
+	// Broken: crawl.db's pages or keys are out of place, so that writing to it
+	// might damage more.
+	Broken bool `json:"broken,omitempty"`
 }
 
 // maxProblems bounds a report; a disk that lost everything needs no list.
@@ -41,6 +44,12 @@ func (r *Report) add(p Problem) {
 	if len(r.Problems) < maxProblems {
 		r.Problems = append(r.Problems, p)
 	}
+}
+
+// broken adds a problem that writing to crawl.db might make worse.
+func (r *Report) broken(what string) {
+	r.Broken = true
+	r.add(Problem{File: dbName, Offset: -1, What: what})
 }
 
 // extent is where the records of a visit lie.
@@ -55,7 +64,15 @@ type extent struct {
 func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
 	defer Guard(&err)()
 	r = &Report{}
+	if err := metas(a.dir); IsDisk(err) {
+		return r, err
+	} else if err != nil {
+		r.broken(err.Error())
+	}
 	if err := a.verifyDB(r); err != nil {
+		return r, err
+	}
+	if err := a.verifyEntries(r); err != nil {
 		return r, err
 	}
 	segments, extents, err := a.layout(r)
@@ -70,7 +87,9 @@ func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
 	for _, name := range names {
 		r.Segments++
 		v := &verifier{a: a, r: r, name: name, progress: progress}
-		v.segment(segments[name], extents[name])
+		if err := v.segment(segments[name], extents[name]); err != nil {
+			return r, err
+		}
 		delete(extents, name)
 	}
 	r.Aside = asides(a.dir)
@@ -90,7 +109,7 @@ func (a *Archive) verifyDB(r *Report) (err error) {
 			return err
 		}
 		for e := range tx.Check() {
-			r.add(Problem{File: dbName, Offset: -1, What: e.Error()})
+			r.broken(e.Error())
 		}
 		return nil
 	})
@@ -116,7 +135,12 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 	if err != nil {
 		return nil, nil, err
 	}
-	err = a.EachVisit(func(v *Visit) error {
+	err = a.eachVisit(func(ref Ref, v *Visit, err error) error {
+		if err != nil {
+			r.add(Problem{File: dbName, Offset: -1, What: "a visit does not read back", Visit: &ref})
+			r.Broken = r.Broken || errors.Is(err, errKey)
+			return nil
+		}
 		r.Visits++
 		if v.Record != nil {
 			extents[v.Record.Segment] = append(extents[v.Record.Segment], extent{v.Record.Offset, v.Record.Length, v.Ref()})
@@ -159,12 +183,18 @@ func (v *verifier) problem(offset int64, visit *Visit, what string) {
 	v.r.add(p)
 }
 
-func (v *verifier) segment(e segmentEntry, list []extent) {
+// segment checks one. That it cannot be opened just now, for want of
+// descriptors or of permission, is an error and no damage: repair would
+// discard what is intact.
+func (v *verifier) segment(e segmentEntry, list []extent) error {
 	f, err := os.Open(filepath.Join(v.a.dir, warcDir, v.name))
-	if err != nil {
+	if os.IsNotExist(err) {
 		v.problem(-1, nil, err.Error())
 		v.all(list, "its segment cannot be read")
-		return
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	defer f.Close()
 	v.file = f
@@ -196,6 +226,7 @@ func (v *verifier) segment(e segmentEntry, list []extent) {
 	if end != e.Size {
 		v.problem(end, nil, fmt.Sprintf("%d bytes at the end that belong to no visit", e.Size-end))
 	}
+	return nil
 }
 
 func (v *verifier) all(list []extent, what string) {

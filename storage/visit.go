@@ -3,9 +3,12 @@ package storage
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"curtsy/internal/sum"
 )
 
 // How much of a response is kept.
@@ -119,20 +122,41 @@ func (v *Visit) Ref() Ref { return Ref{v.URLID, v.N} }
 // Kept bodies can be read: the visit's own, or that which it refers to.
 func (v *Visit) HasBody() bool { return v.Kept == KeptResponse || v.Kept == KeptRevisit }
 
+// putVisit writes a visit with its sum.
+func putVisit(visits *bbolt.Bucket, v *Visit) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	key := v.Ref().key()
+	return visits.Put(key, sum.Seal(key, b))
+}
+
+func readVisit(key, sealed []byte) (*Visit, error) {
+	v := new(Visit)
+	b, ok := sum.Open(key, sealed)
+	if ok && json.Unmarshal(b, v) == nil {
+		return v, nil
+	}
+	damage := &DamageError{File: dbName, What: "a visit does not read back"}
+	if end := len(sealed) - sum.Size; end > 0 && json.Unmarshal(sealed[:end], v) == nil {
+		if _, ok := sum.Open(v.Ref().key(), sealed); ok {
+			return nil, errors.Join(damage, errKey)
+		}
+	}
+	return nil, damage
+}
+
+// errKey says that a visit is whole and its key is another.
+var errKey = errors.New("its key is that of another visit")
+
 func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
-	b := tx.Bucket(bucketVisits).Get(r.key())
+	key := r.key()
+	b := tx.Bucket(bucketVisits).Get(key)
 	if b == nil {
 		return nil, nil
 	}
-	return decodeVisit(b)
-}
-
-func decodeVisit(b []byte) (*Visit, error) {
-	v := new(Visit)
-	if err := json.Unmarshal(b, v); err != nil {
-		return nil, &DamageError{File: dbName, What: "a visit does not read back"}
-	}
-	return v, nil
+	return readVisit(key, b)
 }
 
 // VisitsOf are the visits of one URL, the oldest first.
@@ -142,7 +166,7 @@ func (a *Archive) VisitsOf(urlID uint64) ([]*Visit, error) {
 		c := tx.Bucket(bucketVisits).Cursor()
 		prefix := binary.BigEndian.AppendUint64(nil, urlID)
 		for k, b := c.Seek(prefix); len(k) == 10 && string(k[:8]) == string(prefix); k, b = c.Next() {
-			v, err := decodeVisit(b)
+			v, err := readVisit(k, b)
 			if err != nil {
 				return err
 			}
@@ -166,7 +190,7 @@ func (a *Archive) VisitsAfter(r Ref, n int) (visits []*Visit, err error) {
 		c := tx.Bucket(bucketVisits).Cursor()
 		r.N++
 		for k, b := c.Seek(r.key()); k != nil && len(visits) < n; k, b = c.Next() {
-			v, err := decodeVisit(b)
+			v, err := readVisit(k, b)
 			if err != nil {
 				return err
 			}
@@ -179,12 +203,26 @@ func (a *Archive) VisitsAfter(r Ref, n int) (visits []*Visit, err error) {
 
 // EachVisit is Archive.EachVisit within a transaction.
 func EachVisit(tx *bbolt.Tx, visit func(*Visit) error) error {
-	return tx.Bucket(bucketVisits).ForEach(func(_, b []byte) error {
-		v, err := decodeVisit(b)
+	return tx.Bucket(bucketVisits).ForEach(func(k, b []byte) error {
+		v, err := readVisit(k, b)
 		if err != nil {
 			return err
 		}
 		return visit(v)
+	})
+}
+
+// eachVisit calls visit for every visit, with the error of those that do not
+// read back.
+func (a *Archive) eachVisit(visit func(Ref, *Visit, error) error) error {
+	return a.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketVisits).ForEach(func(k, b []byte) error {
+			if len(k) != 10 {
+				return &DamageError{File: dbName, What: "the key of a visit does not read back"}
+			}
+			v, err := readVisit(k, b)
+			return visit(refOf(k), v, err)
+		})
 	})
 }
 

@@ -5,15 +5,21 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 
 	"curtsy/internal/hostile"
 )
 
 // TestSoak crawls the whole server again and again, for as long as
 // HOSTILE_SOAK says (30m, say; with -race once): afterwards no goroutine, file
-// or connection is left, and memory is what it was after the first rounds.
+// or connection is left, after no round more files than after the first, and
+// memory does not grow from the second third of the rounds to the last.
 func TestSoak(t *testing.T) {
 	length := 3 * time.Second
 	if s := os.Getenv("HOSTILE_SOAK"); s != "" {
@@ -30,39 +36,111 @@ func TestSoak(t *testing.T) {
 			mix = append(mix, f)
 		}
 	}
+	others := goleak.IgnoreCurrent()
 	before := left()
-	var first, last uint64
-	rounds := 0
-	for end := time.Now().Add(length); time.Now().Before(end) || rounds < 2; rounds++ {
-		s, err := hostile.Start("127.0.0.1:0", mix...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := filepath.Join(t.TempDir(), fmt.Sprint(rounds))
-		crawl(t, dir, options(t, s.Origin+"/", nil), time.Minute)
-		sound(t, dir)
-		for _, bad := range s.Improper() {
-			t.Errorf("improper request: %s", bad)
-		}
-		s.Close()
+	var after []held
+	for end := time.Now().Add(length); time.Now().Before(end) || len(after) < 2; {
+		dir := filepath.Join(t.TempDir(), fmt.Sprint(len(after)))
+		soaked(t, dir, mix)
 		os.RemoveAll(dir)
-		last = live()
-		if rounds < 3 {
-			first = max(first, last)
-		}
+		after = append(after, holding())
 	}
 	gone(t, before)
-	t.Logf("%d rounds, %d MB live after the first, %d MB after the last", rounds, first>>20, last>>20)
-	if last > first+first/4+8<<20 {
-		t.Errorf("memory grows: %d MB live after the first rounds, %d MB after %d", first>>20, last>>20, rounds)
+	goleak.VerifyNone(t, others) // it waits, and names what is left
+	steady(t, after)
+}
+
+// soaked is one round.
+func soaked(t *testing.T, dir string, mix []*hostile.Fixture) {
+	t.Helper()
+	s, err := hostile.Start("127.0.0.1:0", mix...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	crawl(t, dir, options(t, s.Origin+"/", nil), patience*2*time.Minute)
+	sound(t, dir)
+	for _, bad := range s.Improper() {
+		t.Errorf("improper request: %s", bad)
 	}
 }
 
-// live is what lives on the heap.
-func live() uint64 {
+// held is what the process holds after a round.
+type held struct {
+	heap, resident uint64 // octets
+	sockets        int    // idle connections among them
+	files          int
+}
+
+func (h held) String() string {
+	return fmt.Sprintf("%.1f MB of heap, %.1f MB resident, %d files, %d sockets", float64(h.heap)/(1<<20), float64(h.resident)/(1<<20), h.files, h.sockets)
+}
+
+// holding measures, with garbage collected and given back.
+func holding() (h held) {
 	runtime.GC()
-	runtime.GC()
+	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
+	h.heap, h.resident = m.HeapInuse, resident()
+	entries, _ := os.ReadDir("/proc/self/fd")
+	h.files = len(entries)
+	for _, e := range entries {
+		if to, _ := os.Readlink("/proc/self/fd/" + e.Name()); strings.HasPrefix(to, "socket:") {
+			h.sockets++
+		}
+	}
+	return h
+}
+
+// resident is the memory the process has, 0 where there is no /proc.
+func resident() uint64 {
+	b, _ := os.ReadFile("/proc/self/statm")
+	var size, pages uint64
+	fmt.Sscan(string(b), &size, &pages)
+	return pages * uint64(os.Getpagesize())
+}
+
+// margin is what chance may add to a median: a tenth, and some pages.
+func margin(n uint64) uint64 { return n/10 + 4<<20 }
+
+// steady holds the last third of the rounds against the second; in the first,
+// caches fill.
+func steady(t *testing.T, after []held) {
+	t.Helper()
+	third := len(after) / 3
+	t.Logf("%d rounds: after the first %v; after the last %v", len(after), after[0], after[len(after)-1])
+	if third < 2 {
+		return // too few to tell
+	}
+	second, last := after[third:2*third], after[len(after)-third:]
+	for _, m := range []struct {
+		name string
+		of   func(held) uint64
+	}{
+		{"heap", func(h held) uint64 { return h.heap }},
+		{"resident memory", func(h held) uint64 { return h.resident }},
+	} {
+		if patience > 1 && m.name != "heap" {
+			continue // the detector's shadow of it only grows
+		}
+		was, is := median(second, m.of), median(last, m.of)
+		t.Logf("%s: median of the second third %d kB, of the last %d kB", m.name, was>>10, is>>10)
+		if is > was+margin(was) {
+			t.Errorf("%s grows: %d kB in the second third of the rounds, %d kB in the last", m.name, was>>10, is>>10)
+		}
+	}
+	files := func(h held) uint64 { return uint64(h.files) }
+	if was, is := median(second, files), median(last, files); is > was {
+		t.Errorf("open files grow from %d to %d", was, is)
+	}
+}
+
+func median(list []held, of func(held) uint64) uint64 {
+	values := make([]uint64, len(list))
+	for i, h := range list {
+		values[i] = of(h)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
 }

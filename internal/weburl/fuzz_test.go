@@ -41,3 +41,33 @@ func FuzzParseFast(f *testing.F) {
 		}
 	})
 }
+
+// FuzzSURT: the key of a URL is one word in lower case, and two URLs that
+// differ by more than scheme and case have two keys.
+func FuzzSURT(f *testing.F) {
+	f.Add("http://www.Example.com:8080/A/b?C=d", "http://example.com/")
+	f.Add("http://1.2.3.4/", "http://4.3.2.1/")
+	f.Add("http://[::1]:80/x", "http://[::1]/X")
+	f.Add("http://a.b./", "http://a.b/")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		u, err := Parse(a)
+		if err != nil {
+			return
+		}
+		key := u.SURT()
+		if strings.ContainsAny(key, " \t\r\n") || key != strings.ToLower(key) || !strings.Contains(key, ")/") {
+			t.Errorf("%q: %q", a, key)
+		}
+		v, err := Parse(b)
+		if err != nil {
+			return
+		}
+		bare := func(u URL) string {
+			_, rest, _ := strings.Cut(strings.ToLower(u.String()), "://")
+			return strings.Replace(rest, u.Hostname()+".", u.Hostname(), 1)
+		}
+		if key == v.SURT() && bare(u) != bare(v) && !strings.Contains(u.Host()+v.Host(), "..") && !strings.HasSuffix(u.Hostname(), ".") && !strings.HasSuffix(v.Hostname(), ".") {
+			t.Errorf("%q and %q have the key %q", a, b, key)
+		}
+	})
+}

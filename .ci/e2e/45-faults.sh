@@ -1,0 +1,187 @@
+#!/bin/bash
+# Every system call that the archive is written with fails, in every way, one
+# after another: in a crawl, in a resume of a killed crawl, in a repair. After
+# each: an exit code that says what is so, a message that says what to try,
+# nothing kept is lost, and resume completes the site with each page once.
+# EVERY=1 tries each call (the default: one in so many);
+# KINDS and SCENARIOS take some out; KEEP=1 leaves the last archive.
+. "$(dirname "$0")/../lib.sh"
+need strace
+tools
+pages=${PAGES:-60}
+every=${EVERY:-23}
+export CURTSY_STORAGE_SEGMENT_SIZE=30000 # several segments
+synth_start -pages "$pages" -bytes 1500 -fanout 60 -links 2 -robots 'User-agent: *\nDisallow: /no'
+synthsite -pages "$pages" -list | sort >"$WORK/list"
+a=$WORK/archive
+crawling=(crawl "$SITE/" --archive "$a" --delay 0 --concurrency 1)
+if ! strace -f -o "$WORK/strace" "$CURTSY" --version >/dev/null 2>&1; then skip "$(basename "$0"): may not trace"; fi
+
+# curtsy ARGS...: the program, with a guard: that it ends is part of what is shown.
+curtsy() { timeout -k 5 120 "$CURTSY" "$@"; }
+
+# records FILE: what the segments hold, by segment and place.
+records() {
+	local s
+	for s in "$a"/warc/*.warc.gz; do
+		[[ ! -e $s ]] || warcls "$s" | sed "s|^|${s##*/}\t|"
+	done | sort >"$1"
+}
+
+# Templates of the archives that a scenario begins with.
+"$CURTSY" "${crawling[@]}" >/dev/null 2>&1
+cp -a "$a" "$WORK/whole"
+# repair: an octet in the middle of the first and the last segment is another
+for s in $(printf '%s\n' "$a"/warc/* | sed -n '1p;$p'); do
+	printf '\x5a\x5a' | dd of="$s" bs=1 seek=$(($(stat -c %s "$s") / 2)) conv=notrunc status=none
+done
+mv "$a" "$WORK/at-repair"
+# resume: killed with records behind the last commit, and with a segment that was never committed
+{ CURTSY_FAILPOINT=synced:9 "$CURTSY" "${crawling[@]}" >/dev/null 2>&1 || true; } 2>/dev/null
+cp "$(printf '%s\n' "$a"/warc/* | tail -n 1)" "$a/warc/curtsy-20990101000000-00099.warc.gz"
+mv "$a" "$WORK/at-resume"
+
+# prepare SCENARIO: the archive as it is before, and cmd.
+prepare() {
+	rm -rf "$a"
+	case $1 in
+	crawl) cmd=("${crawling[@]}") ;;
+	resume) cp -a "$WORK/at-resume" "$a" && cmd=(resume "$a" --delay 0 --concurrency 1) ;;
+	repair) cp -a "$WORK/at-repair" "$a" && cmd=(verify "$a" --repair) ;;
+	esac
+}
+
+traced=write,pwrite64,fsync,fdatasync,ftruncate,truncate,openat,renameat,renameat2,unlinkat,mkdirat,linkat
+
+wrong() { # WORDS: the point that was tried is not as it should be
+	trouble=$((trouble + 1))
+	[[ $trouble -gt ${SHOW:-12} ]] || { echo "  $scenario, $how $n: $*: $(tail -n 1 "$WORK/call")"; show "$WORK/err" '' 4; }
+}
+
+# ended CODE: what the program said when the call failed.
+ended() {
+	next=("${crawling[@]}")
+	! grep -q '^ *try: .*curtsy resume' "$WORK/err" || next=(resume "$a" --delay 0)
+	few_damaged
+	! grep -qE 'panic:|fatal error:|goroutine [0-9]+|SIGBUS' "$WORK/err" || wrong "a panic"
+	case $how in
+	kill | killed | torn | strace-kill) [[ $1 -eq 137 ]] || wrong "exit $1, want a kill"; return ;;
+	esac
+	if grep -q 'status\.json' "$WORK/call" && [[ $how != *+ ]]; then
+		[[ $1 -eq 0 ]] || wrong "exit $1 for the sake of status.json"
+		return
+	fi
+	case $1 in
+	0) harmless=$((harmless + 1)); curtsy verify "$a" >/dev/null 2>&1 || [[ $how == lie ]] || wrong "exit 0, and verify finds something" ;;
+	3) grep -q '^ *try: ' "$WORK/err" || wrong "exit 3, and no word of what to try" ;;
+	5) [[ $how == lie || $scenario == repair ]] || wrong "exit 5"
+		grep -q '^ *try: ' "$WORK/err" || wrong "exit 5, and no word of what to try" ;;
+	*) wrong "exit $1" ;;
+	esac
+}
+
+# few_damaged: of what repair takes out, no more is damaged than the template's two visits and what refers to them.
+few_damaged() {
+	local n
+	n=$(sed -nE 's/^([0-9]+) visits were damaged.*/\1/p' "$WORK/err")
+	[[ ${n:-0} -le 4 || $how == lie ]] || wrong "repair discarded $n visits"
+}
+
+# whole_again: verify is clean or repair makes it so; resume completes; each page is there once.
+whole_again() {
+	local code=0
+	curtsy verify "$a" >"$WORK/err" 2>&1 || code=$?
+	if [[ $code -eq 5 && ($scenario == repair || $how == lie) ]]; then
+		code=0
+		curtsy verify "$a" --repair >"$WORK/err" 2>&1 || code=$?
+		few_damaged
+	fi
+	records "$WORK/kept"
+	if [[ $code -ne 0 && ($code -ne 2 || -s $WORK/kept) ]]; then # 2: it failed before there was an archive
+		if [[ $how == lie && $code -eq 5 ]]; then named=$((named + 1)); else wrong "verify: exit $code"; fi
+		return
+	fi
+	code=0
+	curtsy "${next[@]}" >"$WORK/err" 2>&1 || code=$?
+	if [[ $how == lie && $code -eq 2 ]]; then # what was committed first is what did not come to be
+		code=0
+		curtsy "${crawling[@]}" >"$WORK/err" 2>&1 || code=$?
+	fi
+	[[ $code -eq 0 ]] || { wrong "${next[0]}: exit $code"; return; }
+	curtsy verify "$a" >"$WORK/err" 2>&1 || { wrong "verify at the end"; return; }
+	records "$WORK/end"
+	comm -23 "$WORK/kept" "$WORK/end" >"$WORK/err"
+	[[ ! -s $WORK/err ]] || wrong "records that were kept are gone"
+	awk -F '\t' '$3 == "response" || $3 == "revisit" { print $4 }' "$WORK/end" | sed "s|^$SITE||" | grep -v '^/robots.txt$' | sort >"$WORK/captured"
+	diff "$WORK/list" "$WORK/captured" >"$WORK/err" || wrong "not every page is there once"
+}
+
+# point: one call fails; false when the program makes fewer calls.
+point() {
+	local code=0
+	prepare "$scenario"
+	if [[ $how == strace-* ]]; then
+		by_strace "$n" || code=$?
+	else
+		timeout -k 5 120 faultat -dir "$a" -how "${how%+}" $([[ $how != *+ ]] || echo -stays) -at "$n" -log "$WORK/call" "$CURTSY" "${cmd[@]}" >"$WORK/err" 2>&1 || code=$?
+	fi
+	[[ -s $WORK/call ]] || return 1
+	cat "$WORK/call" >>"$WORK/calls"
+	ended "$code"
+	whole_again
+}
+
+# by_strace N: the Nth call of each thread fails; strace's own log names the call.
+by_strace() {
+	local code=0 s how_=${how#strace-} paths=(-P "$a" -P "$a/crawl.db" -P "$a/warc" -P "$a/status.json.new" -P "$a/status.json")
+	for s in "$a"/warc/*.warc.gz; do [[ ! -e $s ]] || paths+=(-P "$s"); done
+	[[ $how_ != kill ]] && how_=error=$how_ || how_=signal=KILL
+	{ timeout -k 5 120 strace -f -y -o "$WORK/strace" "${paths[@]}" -e "trace=$traced" -e "inject=$traced:$how_:when=$1" "$CURTSY" "${cmd[@]}" >"$WORK/err" 2>&1 || code=$?; } 2>/dev/null
+	if [[ $how == strace-kill ]]; then
+		[[ $code -ne 137 ]] && : >"$WORK/strace" || sed -i '/+++\|---/d; $!d' "$WORK/strace"
+	else
+		sed -i '/(INJECTED)/!d' "$WORK/strace"
+	fi
+	sed -E "s/^[0-9]+ +([a-z0-9]+)\\(/$1\t\\1\t(/" "$WORK/strace" >"$WORK/call"
+	return "$code"
+}
+
+# sweep HOW STEP: calls 1, 1+STEP, ... in the scenario fail so.
+sweep() {
+	how=$1
+	local step=$2 from=$SECONDS points=0 misses=0
+	[[ -z ${KINDS:-} || " $KINDS " == *" $how "* ]] || return 0
+	trouble=0 harmless=0 named=0
+	: >"$WORK/calls"
+	for ((n = 1 + RANDOM % step; misses < 1; n += step)); do
+		if point; then points=$((points + 1)); else misses=$((misses + 1)); fi
+	done
+	local more=''
+	[[ $harmless -eq 0 ]] || more=", $harmless of them without harm"
+	[[ $named -eq 0 ]] || more+=", $named named by verify and beyond repair"
+	claim "$scenario, $how: $points calls ($(cut -f 2 "$WORK/calls" | sort | uniq -c | awk '{ printf "%s%s %s", s, $1, $2; s = ", " }')) in $((SECONDS - from)) s, $trouble not as they should be$more" \
+		test "$trouble" -eq 0 -a "$points" -gt 0
+}
+
+RANDOM=${SEED:=$(date +%s)}
+echo "  seed $SEED, every ${every}th call"
+[[ $every -gt 1 ]] && few=2 || few=1
+for scenario in ${SCENARIOS:-crawl resume repair}; do
+	[[ $scenario == crawl ]] && step=$every || step=$(((every + 2) / 3))
+	for how in EIO EIO+ ENOSPC ENOSPC+ kill killed short torn lie; do sweep "$how" "$step"; done
+	sweep EMFILE "$few"
+	sweep EMFILE+ "$few"
+done
+scenario=resume
+for how in strace-EIO strace-ENOSPC strace-kill; do sweep "$how" 1; done
+
+# Both tracers see the same calls where they are the same each time.
+prepare repair
+faultat -dir "$a" -how EIO -at 0 -log "$WORK/calls" "$CURTSY" "${cmd[@]}" >/dev/null 2>&1
+ours=$(wc -l <"$WORK/calls")
+prepare repair
+strace -f -y -o "$WORK/strace" -e "trace=$traced" "$CURTSY" "${cmd[@]}" >/dev/null 2>&1
+theirs=$(grep -v 'resumed>' "$WORK/strace" | grep -c "$a")
+claim "a repair makes $ours calls, strace counts $theirs" test "$ours" -eq "$theirs"
+synth_stop
+finish

@@ -1,0 +1,16 @@
+package sum_test
+
+import (
+	"testing"
+
+	"curtsy/internal/sum"
+)
+
+// A visit's value is some 700 octets.
+func BenchmarkSeal(b *testing.B) {
+	key, value := make([]byte, 10), make([]byte, 700, 704)
+	b.SetBytes(700)
+	for b.Loop() {
+		sum.Seal(key, value)
+	}
+}

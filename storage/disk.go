@@ -1,0 +1,66 @@
+package storage
+
+import (
+	"errors"
+	"slices"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+)
+
+// refusals are what the system says when nothing is wrong with the archive:
+// there is no room, the disk fails, too much is open.
+var refusals = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}
+
+// IsDisk says whether the system refused to write or to open, so that the same
+// may be tried again.
+func IsDisk(err error) bool {
+	var disk *DiskError
+	var damage *DamageError
+	return errors.As(err, &disk) ||
+		!errors.As(err, &damage) && slices.ContainsFunc(refusals, func(e error) bool { return errors.Is(err, e) })
+}
+
+// refused makes the error of a write a DiskError, unless it is damage.
+func refused(err error) error {
+	var disk *DiskError
+	var damage *DamageError
+	if errors.As(err, &disk) || errors.As(err, &damage) {
+		return err
+	}
+	return &DiskError{err}
+}
+
+// Update is bbolt's. A transaction that panics over a damaged file ends with a
+// DamageError, but leaves bbolt's locks taken: nothing more is written then,
+// and Close leaves the file to the system.
+func (a *Archive) Update(fn func(*bbolt.Tx) error) (err error) {
+	if a.stuck {
+		return &DamageError{File: dbName, What: "damaged: a transaction did not come to its end"}
+	}
+	defer Guard(&err)()
+	var own error
+	a.stuck = true
+	err = a.db.Update(func(tx *bbolt.Tx) error {
+		own = fn(tx)
+		return own
+	})
+	a.stuck = false
+	if err != nil && own == nil {
+		return refused(err)
+	}
+	return err
+}
+
+// View is bbolt's.
+func (a *Archive) View(fn func(*bbolt.Tx) error) error { return a.db.View(fn) }
+
+// IsReadOnly says whether the archive is open for reading only.
+func (a *Archive) IsReadOnly() bool { return a.db.IsReadOnly() }
+
+func (a *Archive) closeDB() error {
+	if a.stuck {
+		return nil
+	}
+	return a.db.Close()
+}

@@ -1,0 +1,72 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/internal/sum"
+	"curtsy/storage/warc"
+)
+
+// verifyEntries checks the entries of crawl.db other than visits and segments:
+// what they name is there, and is the same.
+func (a *Archive) verifyEntries(r *Report) error {
+	return a.db.View(func(tx *bbolt.Tx) error {
+		for _, each := range []struct {
+			bucket []byte
+			fits   func(tx *bbolt.Tx, k, v []byte) bool
+			what   string
+		}{
+			{bucketDigests, digestFits, "a payload's digest names another visit than the one that holds it"},
+			{bucketRobots, robotsFits, "a robots.txt version does not read back"},
+			{bucketBodies, bodyFits, "the text of a robots.txt is another"},
+		} {
+			err := tx.Bucket(each.bucket).ForEach(func(k, v []byte) error {
+				if !each.fits(tx, k, v) {
+					r.broken(each.what)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func digestFits(tx *bbolt.Tx, k, v []byte) bool {
+	if len(v) != 10 {
+		return false
+	}
+	visit, err := getVisit(tx, refOf(v))
+	if err != nil || visit == nil {
+		return false
+	}
+	d, ok := warc.ParseDigest(visit.Digest)
+	return ok && bytes.Equal(d[:], k)
+}
+
+func robotsFits(tx *bbolt.Tx, k, v []byte) bool {
+	var r RobotsVersion
+	b, ok := sum.Open(k, v)
+	if !ok || json.Unmarshal(b, &r) != nil {
+		return false
+	}
+	d, ok := warc.ParseDigest(r.Digest)
+	return !ok || bodyFits(tx, d[:], tx.Bucket(bucketBodies).Get(d[:]))
+}
+
+func bodyFits(_ *bbolt.Tx, k, v []byte) bool {
+	_, ok := sum.Open(k, v)
+	return ok
+}
+
+// Visited says whether there is a visit of the URL.
+func Visited(tx *bbolt.Tx, urlID uint64) bool {
+	first := Ref{urlID, 0}.key()
+	k, _ := tx.Bucket(bucketVisits).Cursor().Seek(first)
+	return len(k) == len(first) && bytes.Equal(k[:8], first[:8])
+}

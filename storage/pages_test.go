@@ -1,0 +1,203 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// sample is a bbolt file with branches, small and large buckets, values over
+// several pages, and free pages.
+func sample(t testing.TB, keys int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "db")
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true, FreelistType: bbolt.FreelistMapType})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	fill := func(tx *bbolt.Tx, from int) error {
+		for _, name := range []string{"large", "small", "empty"} {
+			b, err := tx.CreateBucketIfNotExists([]byte(name))
+			if err != nil {
+				return err
+			}
+			n := map[string]int{"large": keys, "small": 3}[name]
+			for i := from; i < n; i++ {
+				value := strings.Repeat("v", 20+i%7*i%6000)
+				if err := b.Put(fmt.Appendf(nil, "key %06d", i), []byte(value)); err != nil {
+					return err
+				}
+			}
+			if _, err := b.CreateBucketIfNotExists([]byte("within")); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for from := range 3 {
+		if err := db.Update(func(tx *bbolt.Tx) error { return fill(tx, from) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		for i := keys / 4; i < keys/2; i++ {
+			if err := tx.Bucket([]byte("large")).Delete(fmt.Appendf(nil, "key %06d", i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func structure(t testing.TB, path string) error {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checkPages(f, st.Size())
+}
+
+// tour visits every key as a crawl does; it ends after so many.
+func tour(path string, most int) (n int, err error) {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockTimeout})
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	defer Guard(&err)()
+	var visit func(b *bbolt.Bucket) error
+	visit = func(b *bbolt.Bucket) error {
+		return b.ForEach(func(k, v []byte) error {
+			if n++; n > most {
+				return fmt.Errorf("over %d keys", most)
+			}
+			if v == nil {
+				return visit(b.Bucket(k))
+			}
+			return nil
+		})
+	}
+	err = db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return visit(b) })
+	})
+	return n, err
+}
+
+func TestPagesOfASoundFile(t *testing.T) {
+	for _, keys := range []int{0, 10, 1000} {
+		if err := structure(t, sample(t, keys)); err != nil {
+			t.Errorf("%d keys: %v", keys, err)
+		}
+	}
+}
+
+func TestPageThatLeadsBackToItself(t *testing.T) {
+	path := sample(t, 600)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, broken := os.Getpagesize(), 0
+	for id := 2; id < len(b)/size; id++ {
+		page := b[id*size:]
+		if binary.NativeEndian.Uint16(page[8:]) != pageBranch || binary.NativeEndian.Uint64(page) != uint64(id) {
+			continue
+		}
+		bad := append([]byte{}, b...)
+		binary.NativeEndian.PutUint64(bad[id*size+pageHeader+8:], uint64(id))
+		at := filepath.Join(t.TempDir(), "bad")
+		if err := os.WriteFile(at, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := structure(t, at); err != nil {
+			has(t, err.Error(), "in use twice")
+			broken++
+		}
+	}
+	if broken == 0 {
+		t.Error("no page that is in use leads to others")
+	}
+}
+
+func has(t *testing.T, got, want string) {
+	t.Helper()
+	if !strings.Contains(got, want) {
+		t.Errorf("%q does not say %q", got, want)
+	}
+}
+
+// What passes is safe to walk: octets of headers and elements are changed, and
+// bbolt comes to an end, with no more keys than there can be.
+func TestWhatPassesCanBeWalked(t *testing.T) {
+	path := sample(t, 300)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := os.Getpagesize()
+	rng := rand.New(rand.NewPCG(1, 2))
+	passed, refused := 0, 0
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for range 8000 {
+		where := make([]int64, 1+rng.IntN(3))
+		for i := range where {
+			where[i] = int64(rng.IntN(len(whole)/size)*size + rng.IntN(200))
+			f.WriteAt([]byte{byte(rng.Uint32())}, where[i])
+		}
+		if checkPages(f, int64(len(whole))) != nil {
+			refused++
+		} else {
+			passed++
+			var damage *DamageError // names out of order: bbolt does not find them
+			if _, err := tour(path, len(whole)/pageElement); err != nil && !errors.As(err, &damage) {
+				t.Fatalf("passed, and then: %v", err)
+			}
+		}
+		for _, at := range where {
+			f.WriteAt(whole[at:at+1], at)
+		}
+	}
+	t.Logf("%d passed, %d refused", passed, refused)
+	if passed == 0 || refused == 0 {
+		t.Error("nothing is shown")
+	}
+}
+
+// FuzzPages: any file is sound or not, without a panic and in bounded memory.
+func FuzzPages(f *testing.F) {
+	b, err := os.ReadFile(sample(f, 8))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b[:6*os.Getpagesize()])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_ = checkPages(bytes.NewReader(b), int64(len(b)))
+		p := &pages{file: bytes.NewReader(b), size: 512, high: uint64(len(b) / 512), used: make([]uint64, len(b)/512/64+1), buf: make([]byte, 512)}
+		_ = p.walk(2, 0)
+		_ = p.freelist(3)
+	})
+}
