@@ -30,7 +30,7 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 		Seed:         seed,
 		Limits:       crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
 		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap, RelNofollow: c.Politeness.RelNofollow,
-		Traps: frontier.Traps(c.Traps), Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Logger: logger,
+		Traps: frontier.Traps(c.Traps), Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Public: c.public(), Logger: logger,
 	}
 	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions} {
 		if err := step(c, &o); err != nil {

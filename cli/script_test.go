@@ -2,10 +2,12 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 
 	"curtsy/internal/sitetest"
 	"curtsy/storage"
+	"curtsy/storage/warc"
 )
 
 // TestMain lets the scripts run curtsy as a command.
@@ -29,7 +32,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exit": exitScript, "serve": serveScript, "change": changeScript, "asked": askedScript, "damage": damageScript,
+			"exit": exitScript, "serve": serveScript, "change": changeScript, "asked": askedScript, "damage": damageScript, "older": olderScript,
 		},
 	})
 }
@@ -124,4 +127,31 @@ func damageScript(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return err
 	}))
+}
+
+// olderScript is "older ARCHIVE": its segments say nothing of their crawl, as
+// those of the first versions.
+func olderScript(ts *testscript.TestScript, neg bool, args []string) {
+	paths, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "warc", "*.warc.gz"))
+	ts.Check(err)
+	for _, path := range paths {
+		f, err := os.Open(path)
+		ts.Check(err)
+		var out []byte
+		e, r := warc.NewEncoder(), warc.NewReader(f, 0)
+		for {
+			h, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			ts.Check(err)
+			block, err := io.ReadAll(r)
+			ts.Check(err)
+			block = regexp.MustCompile(`curtsy-(crawl|visit): .*\r\n`).ReplaceAll(block, nil)
+			h.BlockDigest = warc.Sum(block).String()
+			out = e.Append(out, h, warc.Small, block)
+		}
+		f.Close()
+		ts.Check(os.WriteFile(path, out, 0o644))
+	}
 }

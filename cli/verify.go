@@ -17,16 +17,13 @@ func verifyCmd(u *ui) *cobra.Command {
 		Short: "hold index, records and digests of an archive against each other",
 		Long: "verify reads every record and holds it against crawl.db: place, length, digests.\n" +
 			"What a killed crawl left behind its last commit is cut off first, as every opening does.\n" +
-			"With --repair, damaged records are taken out and their URLs queued again; intact ones are never touched.",
+			"With --repair, damaged records are taken out and their URLs queued again; intact ones are never touched.\n" +
+			"A crawl.db that is gone or cannot be read is rebuilt from the segments; the old one is kept as crawl.db.damaged.",
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, a []string) error {
 			if repair {
-				done, err := crawler.Repair(a[0], u.logger(false))
-				if err != nil {
-					return archiveError(err, a[0])
-				}
-				for _, line := range done {
-					u.say("%s", line)
+				if err := repairArchive(u, a[0]); err != nil {
+					return err
 				}
 			}
 			r, err := crawler.Verify(a[0])
@@ -59,6 +56,9 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 			at = fmt.Sprintf("%s at %d", filepath.ToSlash(p.File), p.Offset)
 		}
 		u.print("%s: %s %s", at, p.What, p.URL)
+	}
+	for _, name := range r.Aside {
+		u.print("%s: set aside, nothing reads it", filepath.ToSlash(name))
 	}
 	u.print("%d segments, %d records of %d visits, %s: %d problems", r.Segments, r.Records, r.Visits, byteCount(r.Bytes), len(r.Problems))
 	return nil

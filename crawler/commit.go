@@ -13,9 +13,11 @@ import (
 // fetched, the most that a kill can make us fetch again.
 const maxGroup = 128
 
+const _ = uint(storage.MaxGroup - maxGroup) // does not compile if storage expects less
+
 // commitEvery is the least time between the beginnings of two commits when
 // visits are fast; a visit that comes alone is committed at once.
-const commitEvery = 10 * time.Millisecond
+const commitEvery = 20 * time.Millisecond
 
 // commitLoop writes outcomes (step 6) until the channel is closed. After an
 // error it goes on receiving, so that nobody waits for it, and writes no more.
@@ -34,8 +36,8 @@ func (c *Crawl) commitLoop() {
 			o.release()
 		}
 		for _, o := range group {
-			if n := c.counter(o.entry.Class); n != nil && o.Visit != nil {
-				n.Add(-1)
+			if o.counted != nil {
+				o.counted.Add(-1)
 			}
 		}
 		c.group = group

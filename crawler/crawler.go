@@ -53,11 +53,12 @@ type Crawl struct {
 	kick      chan struct{} // a commit is done
 	idled     chan struct{} // nothing is being fetched
 	visits    sync.WaitGroup
+	jobs      chan *job      // to workers that are idle
+	workers   sync.WaitGroup // those of this run
 	vias      vias
 	flying    atomic.Int64 // visits not yet handed to the committer
 	open      atomic.Int64 // visits not yet committed
 	pages     atomic.Int64 // visits to pages not yet committed
-	listings  atomic.Int64 // visits to robots.txt and sitemaps not yet committed
 
 	// The committer's own.
 	group   []*Outcome
@@ -74,6 +75,7 @@ type Crawl struct {
 // archive that is there goes on where it stopped; its seed must be the same.
 func Open(dir string, o Options) (*Crawl, error) {
 	o.defaults()
+	o.Archive.Crawl = Told{o.Seed.String(), o.Public}
 	a, err := storage.Open(dir, o.Archive)
 	if err != nil {
 		return nil, err
@@ -95,7 +97,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c = &Crawl{
 		opts: o, archive: a, frontier: f, paces: map[string]*politeness.Host{}, planted: map[string]bool{}, bodies: map[warc.Digest]int{},
 		processor: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		fetched:   make(chan *download, 1024), outcomes: make(chan *Outcome, maxGroup),
+		jobs:      make(chan *job), fetched: make(chan *download, 1024), outcomes: make(chan *Outcome, maxGroup),
 		kick: make(chan struct{}, 1), idled: make(chan struct{}, 1), began: time.Now(),
 	}
 	f.SetTraps(o.Traps)
@@ -263,6 +265,8 @@ func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
 		c.fail(err)
 	}
 	c.visits.Wait()
+	close(c.jobs)
+	c.workers.Wait()
 	close(c.outcomes)
 	<-committed
 	if err := damaged(c.failure()); err != nil {

@@ -16,4 +16,7 @@
 // owns the hosts' limiters; each visit runs 3 to 5 in a goroutine of its own
 // and prepares its records; the committer alone writes, a group of visits at
 // a time: every visit when visits are rare, many per sync when they are fast.
+//
+// Where crawl.db is lost, a rebuild takes steps 4 to 6 once more, with the
+// segments in the site's place (rebuild.go).
 package crawler

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"strconv"
 	"strings"
@@ -186,7 +187,25 @@ func (o *Outcome) appendFields(b []byte) []byte {
 		field("status", strconv.Itoa(v.Status))
 		field("withheld", "the body, as the site asks: "+withheldBy(v))
 	}
+	if note, err := json.Marshal(o.note()); err == nil { // of strings and numbers, which is no error
+		field(storage.FieldVisit, string(note))
+	}
 	return b
+}
+
+// note is what a rebuild of crawl.db needs and no other record shows.
+func (o *Outcome) note() storage.Note {
+	v, e := o.Visit, o.entry
+	n := storage.Note{Class: v.Class, How: e.How, Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay}
+	if of := e.URL.String(); of != v.URL {
+		n.Of = of
+	}
+	if v.Kept == storage.KeptWithheld {
+		withheld := *v
+		withheld.Record, withheld.Canonical, withheld.Lang = nil, "", "" // what the body says stays out of segments
+		n.Withheld = &withheld
+	}
+	return n
 }
 
 // withheldBy names the directive that forbids keeping.

@@ -3,6 +3,7 @@ package crawler
 import (
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"curtsy/crawler/fetch"
@@ -27,6 +28,8 @@ type host struct {
 	by     *rules.Robots // the rules that judged next
 	ended  time.Time     // of the last download
 	gone   bool          // given up, and with it what is queued for it
+
+	listings atomic.Int64 // visits to its robots.txt and sitemaps not yet committed
 }
 
 // robotsState is the fetching of a robots.txt.
@@ -185,6 +188,7 @@ type robotsFetch struct {
 	hop     weburl.URL // not zero: ask there
 	same    bool       // 304: what we have holds on
 	failed  string     // why it cannot be had for now
+	blocked bool       // and never can: its address is not to be dialled
 }
 
 // readRobots reads the answer to a request for robots.txt (rules.md §1.14).
@@ -195,7 +199,7 @@ func (c *Crawl) readRobots(j *job, x *fetch.Exchange) *robotsFetch {
 	v.Expires = v.At.Add(c.robotsAge(x.Header))
 	switch {
 	case x.Err != nil:
-		r.failed = x.Err.Error()
+		r.failed, r.blocked = x.Err.Error(), kindOf(x.Err) == fetch.KindBlocked
 		v.Error = r.failed
 	case x.Truncated == "disconnect" || x.Truncated == "time":
 		r.failed = "cut off by the server"
@@ -281,7 +285,7 @@ func (c *Crawl) robotsHad(r *robotsFetch, now time.Time) (refused string) {
 	}
 	s.url, s.hops = robotsURL(h.origin), 0
 	if r.failed != "" {
-		return c.robotsFailed(h, r.failed, now)
+		return c.robotsFailed(r, now)
 	}
 	s.tries, s.done = 0, true
 	s.good, s.due = now, r.version.Expires
@@ -294,10 +298,14 @@ func (c *Crawl) robotsHad(r *robotsFetch, now time.Time) (refused string) {
 }
 
 // robotsFailed keeps the last good copy in force, or waits, or gives up.
-func (c *Crawl) robotsFailed(h *host, why string, now time.Time) (refused string) {
+func (c *Crawl) robotsFailed(r *robotsFetch, now time.Time) (refused string) {
+	h, why := r.host, r.failed
 	s := &h.robots
 	s.tries++
 	s.due = now.Add(min(c.opts.RetryBase<<min(s.tries-1, 10), time.Hour))
+	if r.blocked && h.rules == nil {
+		return fmt.Sprintf("%s/robots.txt: %s", h.origin, why)
+	}
 	c.opts.Logger.Warn("robots.txt cannot be had", "origin", h.origin, "why", why, "again", s.due.Sub(now))
 	if h.rules != nil {
 		if !s.good.IsZero() && now.Sub(s.good) > maxRobotsGone {
@@ -319,6 +327,7 @@ func (c *Crawl) withoutRules(h *host, why string) {
 		return
 	}
 	c.enforce(h, rules.DenyAll("cannot be had: "+why), h.from)
+	c.endRobots(h)
 }
 
 // gaveUp ends what cannot be crawled since a host fails again and again.
@@ -329,6 +338,17 @@ func (c *Crawl) gaveUp(h *host, why string) {
 	}
 	h.gone = true
 	c.enforce(h, rules.DenyAll(h.origin+" is given up: "+why), h.from)
+	c.endRobots(h)
+}
+
+// endRobots finishes the robots.txt of a host that nothing more is asked of.
+func (c *Crawl) endRobots(h *host) {
+	if h.robots.done {
+		return
+	}
+	h.robots.done = true
+	c.open.Add(1)
+	c.outcomes <- &Outcome{entry: h.robots.entry, State: frontier.StateFailed, Reason: "robots.txt: cannot be had"}
 }
 
 // ours says whether an origin is part of the site, not one that helps out

@@ -39,6 +39,13 @@ func victim(dir string) {
 			select {}
 		}
 	}
+	if os.Getenv("CURTSY_TEST_REBUILD") != "" {
+		if _, err := crawler.Rebuild(dir, o); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	c, err := crawler.Open(dir, o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

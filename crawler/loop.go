@@ -193,7 +193,7 @@ func (c *Crawl) startAt(ctx context.Context, h *host, now time.Time) bool {
 // would have to wait, since what is found in the meantime may come before
 // it, and not while robots.txt or a sitemap is on its way.
 func (c *Crawl) ready(h *host, now time.Time) bool {
-	if c.listings.Load() > 0 {
+	if h.listings.Load() > 0 {
 		return false // their commit wakes us
 	}
 	w := h.pace.Next(now)
@@ -310,27 +310,31 @@ func (c *Crawl) launch(ctx context.Context, h *host, j *job, now time.Time) bool
 	if !h.ended.IsZero() {
 		j.waited = now.Sub(h.ended)
 	}
-	_, j.delay = h.pace.Delay()
+	j.pause, j.delay = h.pace.Delay()
 	j.now = now
 	h.pace.Start(now)
 	if j.robots != nil {
 		h.robots.busy = true
 	}
-	if n := c.counter(j.entry.Class); n != nil {
-		n.Add(1)
+	if j.counted = c.counter(h, j.entry.Class); j.counted != nil {
+		j.counted.Add(1)
 	}
 	c.open.Add(1)
 	c.flying.Add(1)
 	c.visits.Add(1)
-	go c.visit(ctx, j)
+	select {
+	case c.jobs <- j:
+	default: // nobody is idle
+		c.workers.Go(func() { c.work(ctx, j) })
+	}
 	return true
 }
 
 // counter is where visits to URLs of a class are counted until they are committed.
-func (c *Crawl) counter(class frontier.Class) *atomic.Int64 {
+func (c *Crawl) counter(h *host, class frontier.Class) *atomic.Int64 {
 	switch class {
 	case frontier.Prerequisite, frontier.Sitemap:
-		return &c.listings
+		return &h.listings
 	case frontier.Page:
 		return &c.pages
 	}

@@ -32,9 +32,12 @@ type Options struct {
 
 	Archive  storage.Options
 	Settings any // what the archive keeps of the settings, for resume and people
-	Logger   *slog.Logger
-	Watch    func(Status) // told about every second what goes on; may be nil
-	Tell     func(string) // told what a person should know, in a line; nil logs it
+	// Public is what of the settings every segment may tell whoever gets it; of
+	// it, settings come back when crawl.db is rebuilt. It must hold no secrets.
+	Public any
+	Logger *slog.Logger
+	Watch  func(Status) // told about every second what goes on; may be nil
+	Tell   func(string) // told what a person should know, in a line; nil logs it
 }
 
 // Limits end a crawl early; zero values are no limits. The URLs that are left
@@ -88,6 +91,12 @@ type State struct {
 	// AskRobots makes the next run ask for every robots.txt first.
 	AskRobots bool                           `json:"ask_robots,omitempty"`
 	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"` // by host
+}
+
+// Told is what every segment says of the crawl that it is of.
+type Told struct {
+	Seed     string `json:"seed"`
+	Settings any    `json:"settings,omitempty"`
 }
 
 // Ending is how a run ended.

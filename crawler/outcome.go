@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"curtsy/crawler/fetch"
@@ -27,6 +28,7 @@ type Outcome struct {
 	Alias   string // an origin that the seed's redirect, or Host, makes part of the scope
 
 	robots   *robotsFetch // for a robots.txt
+	counted  *atomic.Int64
 	x        *fetch.Exchange
 	via      string         // the URL that led here
 	original *storage.Visit // who holds the payload of a revisit
@@ -34,7 +36,7 @@ type Outcome struct {
 	released bool           // x gave its buffers back
 	buf      *[]byte        // where members lie, from memberPool
 	infoID   string         // the warcinfo record that members name
-	hurry    bool           // others wait for the processor
+	hurry    bool           // others wait for the processor, or could: compress by the quick road
 }
 
 // Reasons of states, as status counts them.
@@ -45,7 +47,7 @@ const (
 
 // decide turns an exchange and what its document says into an outcome.
 func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
-	o := &Outcome{entry: j.entry, refetch: j.refetch, x: x, Visit: newVisit(j, x), via: c.via(j.entry.Via)}
+	o := &Outcome{entry: j.entry, refetch: j.refetch, counted: j.counted, x: x, Visit: newVisit(j, x), via: c.via(j.entry.Via)}
 	switch {
 	case x.Err != nil:
 		o.State, o.Reason = frontier.StateFailed, "fetch: "+string(kindOf(x.Err))
@@ -73,6 +75,7 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 	if x.Status == 304 && j.conditional {
 		o.repeat(j.robots.original)
 	}
+	_ = c.deduplicate(o) // asked again, and an error met, by the committer
 	if o.State == frontier.StateFetched && x.Status < 300 {
 		o.follow(c, j, doc)
 	}
@@ -191,7 +194,7 @@ func redirectHow(e *frontier.Entry) string {
 
 // follow makes links of what the document names.
 func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
-	again := c.seenBefore(o.Visit.Digest)
+	again := c.seenBefore(o)
 	for _, i := range c.frontier.Unknown(nil, len(doc.Links), func(i int) weburl.URL { return doc.Links[i].URL }) {
 		l := &doc.Links[i]
 		class, ok := classOf(l)
@@ -218,12 +221,9 @@ const maxBodies = 1 << 16
 // seenBefore says whether so many pages had this very payload before that
 // the links of one more are not followed: a soft 404, or a tree that mirrors
 // itself.
-func (c *Crawl) seenBefore(digest string) bool {
-	d, ok := warc.ParseDigest(digest)
-	if c.opts.Traps.SameBody <= 0 || !ok {
-		return false
-	}
-	if original, err := c.archive.Original(d); err != nil || original == nil {
+func (c *Crawl) seenBefore(o *Outcome) bool {
+	d, ok := warc.ParseDigest(o.Visit.Digest)
+	if c.opts.Traps.SameBody <= 0 || !ok || o.original == nil {
 		return false
 	}
 	c.mu.Lock()

@@ -64,7 +64,9 @@ func TestVerifyNamesDamageRepairMendsItAndResumeFetchesWhatIsMissing(t *testing.
 			flip(t, path, where(r))
 		}
 	}
-	middle := func(r storage.Record) int64 { return r.Offset + r.Length/3 }
+	// Behind the header of a gzip member that may begin there: its time, which is
+	// 0, says nothing, and that it is another is not found.
+	middle := func(r storage.Record) int64 { return r.Offset + r.Length/3 + 12 }
 	for name, h := range map[string]harm{
 		"an octet of a response":      {do: flipIn("/page/c", middle), says: "/page/c", again: []string{"/page/c"}},
 		"the first octet of a record": {do: flipIn("/page/d", func(r storage.Record) int64 { return r.Offset }), says: "/page/d", again: []string{"/page/d"}},

@@ -2,6 +2,7 @@ package crawler_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -357,6 +358,50 @@ func TestRequisitesFromOtherHostsObeyTheirRobots(t *testing.T) {
 	slices.Sort(got)
 	same(t, "requests", got, []string{"cdn.example/i.png", "cdn.example/robots.txt", "site.example/", "site.example/robots.txt"})
 	has(t, rows(t, dir)["/x.png"].Rule, "robots.txt: cannot be had")
+	if r.Counts.Queued() != 0 {
+		t.Errorf("%d left queued by a crawl that is done: %v", r.Counts.Queued(), r.Counts.Reasons)
+	}
+}
+
+func TestSlowRobotsOfAnotherHostHoldsNobodyElseBack(t *testing.T) {
+	t.Parallel()
+	last := make(chan struct{})
+	s := newSite(t, nil)
+	s.pages = map[string]page{
+		"site.example/":  html(`<img src=http://cdn.example/i.png><a href=/2>2</a>`),
+		"site.example/2": links("/3"),
+		"site.example/3": {serve: func(http.ResponseWriter, *http.Request) { close(last) }},
+		"cdn.example/robots.txt": {serve: func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-last:
+			case <-r.Context().Done():
+				t.Error("/3 was not asked for while the robots.txt of the other host was on its way")
+			}
+		}},
+		"cdn.example/i.png": {header: []string{"Content-Type: image/png"}, body: "png"},
+	}
+	o := options("http://site.example/")
+	o.Scope.AnyRequisites = true
+	s.reaches(t, &o)
+	r := crawl(t, t.TempDir(), o)
+	if r.Ending != crawler.Done || s.times("/i.png") != 1 {
+		t.Errorf("ended as %v, %q", r.Ending, s.requests())
+	}
+}
+
+func TestHostThatIsNotDialledIsGivenUpAtOnce(t *testing.T) {
+	s := newSite(t, map[string]page{"/": html(`<img src=http://169.254.169.254/x.png>`)})
+	o := options(s.URL + "/")
+	o.Scope.AnyRequisites = true
+	dir := t.TempDir()
+	r := crawl(t, dir, o)
+	if r.Ending != crawler.Done || r.Counts.Queued() != 0 {
+		t.Errorf("ended as %v with %d queued: %v", r.Ending, r.Counts.Queued(), r.Counts.Reasons)
+	}
+	if n := len(visitsOf(t, dir, "http://169.254.169.254/robots.txt")); n != 1 {
+		t.Errorf("%d tries for a robots.txt at an address that is not dialled, want 1", n)
+	}
+	has(t, rows(t, dir)["/x.png"].Rule, "a link-local address")
 }
 
 func TestRedirectToAParameterThatIsVoidIsFollowed(t *testing.T) {

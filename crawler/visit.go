@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"curtsy/crawler/fetch"
@@ -31,10 +32,12 @@ type job struct {
 	rules       *rules.Robots // in force at the host, for Clean-param
 	allowed     *storage.Decision
 	waited      time.Duration
-	delay       string
+	pause       time.Duration
+	delay       string // why it is so long
 	host        *host
 	now         time.Time
-	heavy       bool // holds Crawl.heavy
+	heavy       bool          // holds Crawl.heavy
+	counted     *atomic.Int64 // where it counts until it is committed; nil for nowhere
 }
 
 // robotsJob marks a visit to robots.txt.
@@ -57,6 +60,14 @@ type download struct {
 	blocked string
 }
 
+// work makes visits, from j on, until there are no more. A worker that stays
+// has its stack grown already.
+func (c *Crawl) work(ctx context.Context, j *job) {
+	for ok := true; ok; j, ok = <-c.jobs {
+		c.visit(ctx, j)
+	}
+}
+
 // visit makes one visit: fetch (3), read (4), decide (5), prepare its records.
 func (c *Crawl) visit(ctx context.Context, j *job) {
 	defer c.visits.Done()
@@ -66,8 +77,8 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		d.local = x.Err
 		x.Release()
 		c.open.Add(-1)
-		if n := c.counter(j.entry.Class); n != nil {
-			n.Add(-1)
+		if j.counted != nil {
+			j.counted.Add(-1)
 		}
 		c.landed()
 		c.fetched <- d
@@ -90,6 +101,7 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests && j.entry.How != howProbe {
 		c.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
 	}
+	o.hurry = j.pause == 0 || c.flying.Load() > 1
 	c.prepare(o)
 	if j.heavy {
 		c.heavy.Unlock()
@@ -205,7 +217,6 @@ func classOf(l *htmlmeta.Link) (frontier.Class, bool) {
 // prepare makes the records of the visit while it is still nobody's turn to
 // write: compressing is most of the work.
 func (c *Crawl) prepare(o *Outcome) {
-	o.hurry = c.flying.Load() > hurryFrom
 	if o.Visit.Status == 0 {
 		o.Visit.Kept = ""
 		return
@@ -213,7 +224,6 @@ func (c *Crawl) prepare(o *Outcome) {
 	if o.large() {
 		return
 	}
-	_ = c.deduplicate(o) // asked again, and an error met, by the committer
 	infoID := c.archive.InfoID()
 	if infoID == "" {
 		return
@@ -232,10 +242,6 @@ func (c *Crawl) prepare(o *Outcome) {
 	o.x.Release()
 	o.x.Head, o.x.RequestBytes, o.released = head, request, true
 }
-
-// hurryFrom is how many visits must be on their way for compression to take
-// the quick road: then there is another that waits for the processor.
-const hurryFrom = 1
 
 // release gives back what an outcome holds, once it is committed or dropped.
 func (o *Outcome) release() {
@@ -256,7 +262,7 @@ func (c *Crawl) deduplicate(o *Outcome) error {
 		return nil
 	}
 	original, err := c.archive.Original(d)
-	if err != nil || original == nil {
+	if err != nil || original == nil || original.Ref() == v.Ref() { // itself, in a rebuild
 		return err
 	}
 	o.refer(original)

@@ -108,6 +108,7 @@ func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
 			if err := seen.Put(k, sum.Seal(k, f.fingerprints(links))); err != nil {
 				return err
 			}
+			f.placed(links)
 			f.nextID += uint64(len(links))
 			f.counts.Discovered += len(links)
 			for i := range links {

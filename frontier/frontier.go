@@ -128,6 +128,7 @@ type Frontier struct {
 	linked     []uint64       // listed URLs that a link led to since the last Flush
 	overruled  int            // soft finds that a later find replaced since the last Flush
 	passed     map[string]int // by shape, what AddAgain let through
+	onPlaced   func(id uint64, u weburl.URL)
 
 	// Add's own.
 	traps   Traps
@@ -267,21 +268,26 @@ func (f *Frontier) Add(l Link) bool {
 		}
 		return false
 	}
-	if l.Class > Sitemap && l.Class < Disregarded {
-		if reason, ok := f.trapped(&l); !ok {
-			l.Class, l.Reason = Disregarded, reason
-		}
+	if reason, ok := f.trapped(&l); !ok {
+		l.Class, l.Reason = Disregarded, reason
 	}
-	if l.listed() {
-		f.seen.setListed(fp, true)
-	}
+	f.put(l, fp)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if overruled {
 		f.overruled++
 	}
-	f.stage(l)
 	return true
+}
+
+// put stages a link that is not there yet.
+func (f *Frontier) put(l Link, fp uint64) {
+	if l.listed() {
+		f.seen.setListed(fp, true)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stage(l)
 }
 
 func (f *Frontier) stage(l Link) {

@@ -264,3 +264,28 @@ func BenchmarkAdd(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkNext takes URLs out and finishes them, a commit every hundred.
+func BenchmarkNext(b *testing.B) {
+	f := open(b, openDB(b, filepath.Join(b.TempDir(), "db")))
+	now, id := time.Now(), 0
+	fill := func() {
+		for range 50_000 {
+			f.Add(Link{URL: weburl.Canonical(fmt.Sprintf("%s/dir%d/page-%d.html", origin, id%1000, id)), Class: Page})
+			id++
+		}
+		flush(b, f)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if i%50_000 == 0 {
+			b.StopTimer()
+			fill()
+			b.StartTimer()
+		}
+		f.Finish(next(b, f, now), StateFetched, "")
+		if i%100 == 99 {
+			flush(b, f)
+		}
+	}
+}

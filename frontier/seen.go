@@ -1,6 +1,10 @@
 package frontier
 
-import "sync"
+import (
+	"sync"
+
+	"curtsy/internal/mapped"
+)
 
 // Bits of a fingerprint that tell something of its URL.
 const (
@@ -13,7 +17,7 @@ const (
 // shards that grow one by one, so that growing never needs twice the memory.
 type seenSet struct {
 	mu     sync.RWMutex
-	shards [256]shard
+	shards [16]shard
 }
 
 type shard struct {
@@ -21,7 +25,7 @@ type shard struct {
 	used  int
 }
 
-func (s *seenSet) shard(fp uint64) *shard { return &s.shards[fp>>56] }
+func (s *seenSet) shard(fp uint64) *shard { return &s.shards[fp>>60] }
 
 // find says whether fp is there, and its flags.
 func (s *seenSet) find(fp uint64) (found bool, flags uint64) {
@@ -111,6 +115,7 @@ func (sh *shard) reserve(n int) {
 	}
 	old := sh.slots
 	sh.slots = make([]uint64, size)
+	mapped.Huge(sh.slots)
 	for _, v := range old {
 		if v != 0 {
 			sh.slots[sh.slot(v&^flagBits)] = v

@@ -359,55 +359,6 @@ func withoutDigits(s string) (shape string, digits bool) {
 	return string(b), true
 }
 
-// tally counts URLs by shape in constant memory: a count-min sketch, which may
-// count too many, by some ten in ten million URLs, and never too few.
-type tally struct {
-	rows [4][]uint32
-}
-
-const tallyWidth = 1 << 18
-
-// add counts one more and says how many that makes.
-func (t *tally) add(hash uint64) int {
-	least := uint32(1<<32 - 1)
-	for i := range t.rows {
-		if t.rows[i] == nil {
-			t.rows[i] = make([]uint32, tallyWidth)
-		}
-		c := &t.rows[i][t.cell(hash, i)]
-		*c++
-		least = min(least, *c)
-	}
-	return int(least)
-}
-
-// count is how many there are.
-func (t *tally) count(hash uint64) int {
-	least := uint32(1<<32 - 1)
-	for i := range t.rows {
-		if t.rows[i] == nil {
-			return 0
-		}
-		least = min(least, t.rows[i][t.cell(hash, i)])
-	}
-	return int(least)
-}
-
-// set restores a count.
-func (t *tally) set(hash uint64, n int) {
-	for i := range t.rows {
-		if t.rows[i] == nil {
-			t.rows[i] = make([]uint32, tallyWidth)
-		}
-		c := &t.rows[i][t.cell(hash, i)]
-		*c = max(*c, uint32(n))
-	}
-}
-
-func (t *tally) cell(hash uint64, row int) int {
-	return int((hash>>(row*11) ^ hash>>(row*7+20)) & (tallyWidth - 1))
-}
-
 // tallyKept is the count from which on a shape is kept on disk: smaller ones
 // begin anew after a restart, at no loss worth the room.
 const tallyKept = 64
@@ -442,6 +393,9 @@ func (f *Frontier) SetTraps(t Traps) { f.traps = t }
 
 // trapped applies the rules that remember what came before.
 func (f *Frontier) trapped(l *Link) (reason string, ok bool) {
+	if l.Class <= Sitemap || l.Class == Disregarded {
+		return "", true
+	}
 	if f.traps.Twins {
 		form, rule := twin(l.URL)
 		if form != "" {

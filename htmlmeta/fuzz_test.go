@@ -109,19 +109,3 @@ func FuzzCSS(f *testing.F) {
 		})
 	})
 }
-
-// FuzzAbsolute: where absolute answers, weburl.Parse says the same.
-func FuzzAbsolute(f *testing.F) {
-	for _, s := range []string{"http://a.b/c?d", "https://a.b", "http://1.2.3.4/", "http://a.b/./c", "http://a.0x1/", "http://xn--a/", "http://a-.b/", "http://a..b/", "https://a.b/%2e/c", "http://a.b/c/../d", "http://a.b:80/", "http://a.b/%41//"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got, ok := absolute(s)
-		if !ok {
-			return
-		}
-		if want, err := weburl.Parse(s); err != nil || got != want {
-			t.Fatalf("%q: got %s, want %s, %v", s, got, want, err)
-		}
-	})
-}

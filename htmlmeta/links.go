@@ -102,9 +102,6 @@ func (s *linkSet) add(ref string, l Link) {
 }
 
 func (s *linkSet) resolve(ref string) (weburl.URL, error) {
-	if u, ok := absolute(ref); ok {
-		return u, nil
-	}
 	if s.code.enc != nil && !s.code.wide() && !isASCII(ref) {
 		return s.base.ResolveIn(ref, s.code.enc)
 	}

@@ -3,6 +3,7 @@ package htmlmeta
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding"
@@ -19,6 +20,9 @@ func (w *rewriter) page(body []byte, code textCode, xml bool) {
 	}
 	w.numeric = code.name != "utf-8" || isASCIIBytes(body) && !r.declared(body, xml).known()
 	w.findBase()
+	if xml {
+		w.styleInstructions()
+	}
 	s := scanner{src: body, xml: xml, every: true}
 	for s.next() {
 		w.tag(&s)
@@ -61,10 +65,13 @@ func (w *rewriter) declaration(body []byte) string {
 }
 
 // fromHeader makes markup of the headers that a page on a disk has lost:
-// Refresh, and Link with a style sheet.
+// X-Robots-Tag, Refresh, and Link with a style sheet.
 func (w *rewriter) fromHeader() string {
 	var b strings.Builder
 	h := http.Header(w.header)
+	if asked := directivesToAll(h); asked != "" {
+		b.WriteString(`<meta name="robots" content="` + escapeAttr(asked, '"') + `">`)
+	}
 	for _, line := range h["Refresh"] {
 		if at, ok := parseRefresh(line); ok {
 			if change, to := w.ref(line[at.from:at.to], Link{Tag: "header", Attr: "Refresh", Kind: Navigation}); change == Local {
@@ -84,6 +91,37 @@ func (w *rewriter) fromHeader() string {
 		})
 	}
 	return b.String()
+}
+
+// directivesToAll is what X-Robots-Tag asks of every robot, should the copy
+// come to stand on the web: not of us alone, nor of what was held to already.
+func directivesToAll(h http.Header) string {
+	var asked []string
+	for _, s := range ReadDirectives(h, Options{}).Sources {
+		if s.Directive != "notranslate" && !slices.Contains(asked, s.Directive) {
+			asked = append(asked, s.Directive)
+		}
+	}
+	return strings.Join(asked, ", ")
+}
+
+// styleInstructions rewrites the style sheets that the prolog of an XML
+// document names.
+func (w *rewriter) styleInstructions() {
+	for _, m := range styleInstruction.FindAllSubmatchIndex(w.src[:min(len(w.src), sniffLength)], -1) {
+		at, quote := span{m[2], m[3]}, byte('"')
+		if m[2] < 0 {
+			at, quote = span{m[4], m[5]}, '\''
+		}
+		text := string(appendUnescaped(nil, string(at.of(w.src))))
+		switch change, to := w.ref(text, Link{Tag: "xml-stylesheet", Attr: "href", Kind: Requisite}); change {
+		case Local, Live:
+			w.edit(at, escapeAttr(to, quote))
+		case Silent: // as an instruction of another name nobody loads it
+			w.edit(span{m[0] + len("<?"), m[0] + len("<?xml")}, "live")
+		}
+	}
+	w.apply()
 }
 
 // tag rewrites one tag and what is within raw text elements.

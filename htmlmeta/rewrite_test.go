@@ -120,6 +120,29 @@ func TestRewriteNoTranslate(t *testing.T) {
 	}
 }
 
+func TestRewriteOfStyleInstructions(t *testing.T) {
+	for src, want := range map[string]string{
+		`<?xml version="1.0"?><?xml-stylesheet href="/a.css?x&amp;y" type="text/css"?><svg xmlns="http://www.w3.org/2000/svg"/>`: `<?xml version="1.0"?><?xml-stylesheet href="L/a.css@x&amp;y" type="text/css"?><svg xmlns="http://www.w3.org/2000/svg"/>`,
+		`<?xml-stylesheet type='text/css' href='/gone'?><svg><image href="/i"/></svg>`:                                           `<?live-stylesheet type='text/css' href='/gone'?><svg><image href="L/i"/></svg>`,
+	} {
+		if got := rewriteAs("image/svg+xml", src); got != want {
+			t.Errorf(" got %s\nwant %s", got, want)
+		}
+	}
+	page := `<?xml-stylesheet href="/a.css"?><html xmlns="http://www.w3.org/1999/xhtml"><head/></html>`
+	if got, want := rewriteAs("application/xhtml+xml", page), strings.Replace(page, "/a.css", "L/a.css", 1); got != want {
+		t.Errorf("xhtml: %s", got)
+	}
+}
+
+func TestRewriteKeepsWhatTheHeaderAsksOfRobots(t *testing.T) {
+	h := http.Header{"Content-Type": {"text/html"}, "X-Robots-Tag": {"noindex", "otherbot: nofollow", "unavailable_after: 25 Jun 2030 15:00:00 GMT, noindex", "notranslate"}}
+	out := Rewrite(Page{URL: weburl.MustParse("http://h/"), Header: h, Body: []byte(`<html><head><title>x</title>`)}, Rewriting{Ref: testRef})
+	if want := `<html><head><meta name="robots" content="noindex, unavailable_after:25 Jun 2030 15:00:00 GMT"><title>x</title>`; string(out.Body) != want {
+		t.Errorf(" got %s\nwant %s", out.Body, want)
+	}
+}
+
 func TestRewriteTakesSpritesIn(t *testing.T) {
 	sprite := func(u weburl.URL, prefix string) string {
 		return Sprite([]byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><g id="a" fill="url(#b)"/></svg>`), prefix)

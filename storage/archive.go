@@ -9,14 +9,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"syscall"
-	"time"
 
 	"go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
 
 	"curtsy/internal/sum"
-	"curtsy/storage/warc"
 )
 
 // Errors of opening an archive.
@@ -34,6 +30,10 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string { return e.File + ": " + e.What }
+
+// Index says whether it is the index that is damaged, crawl.db, which can be
+// rebuilt from the segments.
+func (e *DamageError) Index() bool { return filepath.Base(e.File) == dbName }
 
 // DiskError says that the disk refused a write. The archive is as it was at
 // the last commit.
@@ -71,7 +71,10 @@ type Options struct {
 	Operator    string
 	UserAgent   string
 	RobotsLine  string // "robots" of the warcinfo record: "classic" or what is obeyed
-	Logger      *slog.Logger
+	// Crawl is what every segment says of the crawl, as JSON: whoever has the
+	// segments alone can go on with it. It must hold no secrets. nil is nothing.
+	Crawl  any
+	Logger *slog.Logger
 	// Fail is called at the named points of a commit, in tests that kill the
 	// process there; nil does nothing.
 	Fail func(point string)
@@ -142,7 +145,15 @@ func Look(dir string) error {
 	return err
 }
 
-func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
+func open(dir string, o Options, readOnly bool) (*Archive, error) {
+	o.defaults()
+	if err := neverLost(dir); err != nil {
+		return nil, err
+	}
+	return openFile(dir, dbName, o, readOnly)
+}
+
+func (o *Options) defaults() {
 	if o.Prefix == "" {
 		o.Prefix = "curtsy"
 	}
@@ -155,7 +166,11 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 	if o.Fail == nil {
 		o.Fail = func(string) {}
 	}
-	path := filepath.Join(dir, dbName)
+}
+
+// openFile opens the archive in dir with the index of that name.
+func openFile(dir, name string, o Options, readOnly bool) (a *Archive, err error) {
+	path := filepath.Join(dir, name)
 	defer func() {
 		if err != nil && a != nil {
 			a.closeDB()
@@ -163,9 +178,6 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 		}
 	}()
 	defer Guard(&err)()
-	if err := neverLost(dir); err != nil {
-		return nil, err
-	}
 	if err := whole(path); err != nil {
 		return nil, err
 	}
@@ -174,7 +186,7 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 			return nil, err
 		}
 	}
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{
+	db, err := openDB(path, bbolt.Options{
 		Timeout:      lockTimeout,
 		FreelistType: bbolt.FreelistMapType,
 		ReadOnly:     readOnly,
@@ -185,66 +197,6 @@ func open(dir string, o Options, readOnly bool) (a *Archive, err error) {
 	}
 	a = &Archive{dir: dir, db: db, opts: o}
 	return a, a.db.View(a.check)
-}
-
-// neverLost refuses to begin an archive anew where segments show that there
-// was one: opening would take all of them for what a kill left behind.
-func neverLost(dir string) error {
-	path := filepath.Join(dir, dbName)
-	st, err := os.Stat(path)
-	if err == nil && st.Size() > 0 {
-		return nil
-	}
-	segments, listErr := segmentFiles(dir)
-	if listErr != nil || len(segments) == 0 {
-		return listErr
-	}
-	what := "empty"
-	if err != nil {
-		what = "missing"
-	}
-	return &DamageError{File: path, What: fmt.Sprintf("%s, but %d segments are there: put it back from a backup, or move them away", what, len(segments))}
-}
-
-func openError(path string, err error) error {
-	switch {
-	case IsDisk(err):
-		return fmt.Errorf("%s: %w", path, err)
-	case errors.Is(err, berrors.ErrTimeout):
-		return fmt.Errorf("%s: %w", path, ErrInUse)
-	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
-		return &DamageError{File: path, What: err.Error()}
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return err
-	}
-	return &DamageError{File: path, What: err.Error()}
-}
-
-// lockTimeout is how long another process may take to give crawl.db free.
-const lockTimeout = 200 * time.Millisecond
-
-// whole says whether the file, if there is one, holds every page that it
-// should; bbolt would look for them beyond its end.
-func whole(path string) error {
-	st, err := os.Stat(path)
-	if err != nil || st.Size() == 0 {
-		return nil // there is none yet
-	}
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
-	if err != nil {
-		return openError(path, err)
-	}
-	defer db.Close()
-	return db.View(func(tx *bbolt.Tx) error {
-		if st, err := os.Stat(path); err != nil || st.Size() < tx.Size() {
-			return &DamageError{File: path, What: fmt.Sprintf("cut off: %d bytes should be there", tx.Size())}
-		}
-		return nil
-	})
 }
 
 func (a *Archive) check(tx *bbolt.Tx) error {
@@ -311,20 +263,4 @@ func PutCrawl(tx *bbolt.Tx, v any) error {
 		return err
 	}
 	return tx.Bucket(bucketMeta).Put(keyCrawl, sum.Seal(keyCrawl, b))
-}
-
-// infoRecord begins a segment.
-func (a *Archive) infoRecord(name string, now time.Time) (*warc.Header, string) {
-	o := &a.opts
-	block := "software: " + o.Software + "\r\n" +
-		"format: WARC File Format 1.1\r\n" +
-		"conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n" +
-		"robots: " + o.RobotsLine + "\r\n"
-	if o.Operator != "" {
-		block += "operator: " + o.Operator + "\r\n"
-	}
-	block += "http-header-user-agent: " + o.UserAgent + "\r\n"
-	return &warc.Header{Type: warc.TypeInfo, ID: warc.NewID(), Date: now, Filename: name,
-		ContentType: "application/warc-fields", Length: int64(len(block)),
-		BlockDigest: warc.Sum([]byte(block)).String()}, block
 }

@@ -52,6 +52,15 @@ func (a *Archive) Original(d warc.Digest) (v *Visit, err error) {
 	return v, err
 }
 
+// OriginalOf is Original for a digest as records have it; nil for none.
+func (a *Archive) OriginalOf(label string) (*Visit, error) {
+	d, ok := warc.ParseDigest(label)
+	if !ok {
+		return nil, nil
+	}
+	return a.Original(d)
+}
+
 // Append writes the records of a visit to the segment and makes the visit
 // part of the group. encode gives the gzip members, made for the given
 // warcinfo record; they are written one after another. The visit is kept
@@ -216,11 +225,7 @@ func (a *Archive) put(tx *bbolt.Tx) error {
 		if s == nil {
 			continue
 		}
-		b, err := segmentEntry{Size: s.size, InfoID: s.infoID}.encode(s.name)
-		if err != nil {
-			return err
-		}
-		if err := tx.Bucket(bucketSegments).Put([]byte(s.name), b); err != nil {
+		if err := putSegment(tx, s.name, segmentEntry{Size: s.size, InfoID: s.infoID}); err != nil {
 			return err
 		}
 	}

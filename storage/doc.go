@@ -4,6 +4,8 @@
 //	DIR/crawl.db                               bbolt, locked by one writer
 //	DIR/warc/PREFIX-YYYYMMDDhhmmss-NNNNN.warc.gz   segments, one gzip member a record
 //	DIR/status.json                            what a running crawl publishes (derived)
+//	DIR/crawl.db.damaged, DIR/warc/*.damaged   what could not be read, set aside by a rebuild; never read again
+//	DIR/warc/*.unknown                         a segment that crawl.db does not know and no kill can have left
 //
 // Top-level buckets of crawl.db (those of the frontier are its own):
 //
@@ -32,4 +34,19 @@
 // disk; what a segment holds beyond its committed size was in flight, and
 // Open cuts it off. A new crawl.db is made whole under another name, for a kill
 // within bbolt's first writes would leave one that is damaged for good.
+//
+// # Rebuilding crawl.db
+//
+// The segments hold all that matters, so crawl.db can be made anew of them
+// (OpenRebuild). Beside what WARC asks for, they say
+//
+//	curtsy-crawl   in the warcinfo record: seed and settings as JSON. A segment is
+//	               written on only by a crawl with the same; so the newest that
+//	               has the field is right
+//	curtsy-visit   in the metadata record: a Note as JSON
+//
+// Scan reads all segments by their age, a record at a time, and holds each
+// against its digests. Damage is passed over to the next record that begins
+// well. The new index is made as crawl.db.rebuilding and takes its place when
+// it is whole and synced; a rebuild that was killed is begun anew.
 package storage

@@ -3,11 +3,15 @@ package storage
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"curtsy/internal/sum"
+	"curtsy/storage/warc"
 )
 
 // FuzzReadHTTP: a kept response, whatever a damaged segment makes of it, reads
@@ -78,6 +82,39 @@ func FuzzFreelist(f *testing.F) {
 		good := goodFreelist(file, meta{pageSize: pageSize, freelist: id, pages: pages})
 		if good && id >= pages {
 			t.Errorf("page %d of %d is a list", id, pages)
+		}
+	})
+}
+
+// FuzzScan: whatever a segment holds, a rebuild reads it to its end, and what
+// it takes lies within.
+func FuzzScan(f *testing.F) {
+	e := warc.NewEncoder()
+	block := []byte("HTTP/1.1 200 OK\r\n\r\nbody")
+	h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), TargetURI: "http://h/", PayloadDigest: warc.Sum([]byte("body")).String()}
+	response := e.Append(nil, h, warc.Small, block)
+	fields := []byte("withheld: all\r\n" + FieldVisit + `: {"class":"page"}` + "\r\n")
+	withheld := e.Append(nil, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), TargetURI: "http://h/2"}, warc.Small, fields)
+	f.Add(append(bytes.Clone(response), withheld...))
+	f.Add(append(response[:len(response)/2], withheld...))
+	f.Add(bytes.Repeat([]byte{0x1f, 0x8b, 8}, 20))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		name := "f-20260101000000-00000.warc.gz"
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, warcDir), 0o755), os.WriteFile(filepath.Join(dir, warcDir, name), b, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		end := int64(0)
+		entry, err := scanSegment(dir, name, &Report{}, func(c *Capture) error {
+			r := c.Visit.Record
+			if r.Offset < end || r.Length <= 0 || r.Offset+r.Length > int64(len(b)) {
+				t.Errorf("a capture at %+v of %d bytes, behind %d", *r, len(b), end)
+			}
+			end = r.Offset + r.Length
+			return nil
+		}, func(string) {})
+		if err != nil || entry.Size > int64(len(b)) {
+			t.Errorf("%+v, %v", entry, err)
 		}
 	})
 }

@@ -1,8 +1,10 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,11 +95,7 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 			}
 		}
 		for name, e := range renewed {
-			v, err := e.encode(name)
-			if err != nil {
-				return err
-			}
-			if err := b.Put([]byte(name), v); err != nil {
+			if err := putSegment(tx, name, e); err != nil {
 				return err
 			}
 		}
@@ -147,7 +145,11 @@ func intact(path string, e segmentEntry, list []extent, bad map[Ref]bool) bool {
 func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Ref]bool, moves map[Ref]Record) (string, segmentEntry, error) {
 	newName := repairedName(name)
 	dir := filepath.Join(a.dir, warcDir)
-	out, err := os.Create(filepath.Join(dir, newName))
+	out, err := os.OpenFile(filepath.Join(dir, newName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	for errors.Is(err, fs.ErrExist) { // what a kill left behind may hold records that are nowhere else
+		newName = repairedName(newName)
+		out, err = os.OpenFile(filepath.Join(dir, newName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	}
 	if err != nil {
 		return "", e, err
 	}
@@ -161,7 +163,7 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 	} else {
 		defer in.Close()
 	}
-	if err := a.rewriteInfo(s, newName, e.InfoID); err != nil {
+	if err := a.rewriteInfo(s, readInfo(filepath.Join(dir, name)), e.InfoID); err != nil {
 		return "", e, err
 	}
 	for _, x := range list {
@@ -180,37 +182,21 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 	return newName, segmentEntry{Size: s.size, InfoID: e.InfoID}, syncDir(dir)
 }
 
-func (a *Archive) rewriteInfo(s *segment, name, id string) error {
+// rewriteInfo begins a segment's successor; what the old one says of the
+// crawl goes along.
+func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
 	block := "software: " + a.opts.Software + "\r\nformat: WARC File Format 1.1\r\n" +
 		"description: the intact records of a damaged segment\r\n"
-	h := &warc.Header{Type: warc.TypeInfo, ID: id, Date: time.Now(), Filename: name, ContentType: "application/warc-fields",
-		Length: int64(len(block)), BlockDigest: warc.Sum([]byte(block)).String()}
+	if old.Robots != "" {
+		block += "robots: " + old.Robots + "\r\n"
+	}
+	if old.Operator != "" {
+		block += "operator: " + old.Operator + "\r\n"
+	}
+	block += crawlField(old.Crawl)
+	h := infoHeader(s.name, id, block, time.Now())
 	_, err := s.Write(warc.NewEncoder().Append(nil, h, warc.Small, []byte(block)))
 	return err
-}
-
-// repairedName is the name of a segment's successor: "-r1" before the
-// ending, then "-r2" and so on.
-func repairedName(name string) string {
-	base := name[:len(name)-len(".warc.gz")]
-	n := 1
-	var stem string
-	if _, err := fmt.Sscanf(filepath.Ext("."+lastPart(base)), ".r%d", &n); err == nil {
-		stem = base[:len(base)-len(lastPart(base))-1]
-		n++
-	} else {
-		stem, n = base, 1
-	}
-	return fmt.Sprintf("%s-r%d.warc.gz", stem, n)
-}
-
-func lastPart(s string) string {
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] == '-' {
-			return s[i+1:]
-		}
-	}
-	return s
 }
 
 // move changes where visits lie.

@@ -65,7 +65,7 @@ func (a *Archive) putRobots(tx *bbolt.Tx) error {
 			return err
 		}
 		d, ok := warc.ParseDigest(r.version.Digest)
-		if !ok {
+		if !ok || r.body == nil { // not modified: its body is held
 			continue
 		}
 		if err := tx.Bucket(bucketBodies).Put(d[:], sum.Seal(d[:], bytes.Clone(r.body))); err != nil {

@@ -31,10 +31,14 @@ func (e segmentEntry) check(name string) uint32 {
 	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%s %d %s", name, e.Size, e.InfoID))
 }
 
-// encode writes the entry as crawl.db has it.
-func (e segmentEntry) encode(name string) ([]byte, error) {
+// putSegment names a segment and how much of it is committed.
+func putSegment(tx *bbolt.Tx, name string, e segmentEntry) error {
 	e.Check = e.check(name)
-	return json.Marshal(e)
+	b, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return tx.Bucket(bucketSegments).Put([]byte(name), b)
 }
 
 // eachSegment calls visit for every segment, by name.
@@ -85,7 +89,7 @@ func (a *Archive) recover() (err error) {
 			return err
 		}
 	}
-	if last == "" || known[last].Size >= a.opts.SegmentSize {
+	if last == "" || known[last].Size >= a.opts.SegmentSize || !a.says(last) {
 		return nil
 	}
 	return a.reopen(last, known[last])
@@ -114,7 +118,7 @@ func (a *Archive) trim(path string, known map[string]segmentEntry) error {
 		if !strings.HasPrefix(name, a.opts.Prefix+"-") {
 			return nil // not ours
 		}
-		return os.Remove(path)
+		return a.dropUnknown(path, known)
 	}
 	st, err := os.Stat(path)
 	if err != nil || st.Size() == e.Size {
@@ -125,6 +129,34 @@ func (a *Archive) trim(path string, known map[string]segmentEntry) error {
 		return err
 	}
 	return syncFile(path)
+}
+
+// MaxGroup is the most visits that one Commit may hold, and so the most that a
+// kill leaves in segments that crawl.db does not know.
+const MaxGroup = 128
+
+// dropUnknown removes a segment that crawl.db does not know. One that holds
+// more than a kill leaves behind, as when crawl.db is an older one put back
+// from a backup, is set aside; but for a copy that a killed repair left.
+func (a *Archive) dropUnknown(path string, known map[string]segmentEntry) error {
+	name := filepath.Base(path)
+	for other := range known {
+		if stem(other) == stem(name) {
+			return os.Remove(path)
+		}
+	}
+	visits := 0
+	firstOf(a.dir, []string{name}, func(*Capture) bool {
+		visits++
+		return visits > MaxGroup
+	})
+	if visits <= MaxGroup {
+		return os.Remove(path)
+	}
+	to, err := setAside(path, "unknown")
+	a.opts.Logger.Warn("a segment holds more than a killed crawl leaves, and crawl.db does not know it: is crawl.db an older one? it is kept",
+		"segment", name, "as", filepath.Base(to), "err", err)
+	return err
 }
 
 // present says whether all committed octets are there.

@@ -31,9 +31,7 @@ type Report struct {
 	Visits   int       `json:"visits"`
 	Bytes    int64     `json:"bytes"`
 	Problems []Problem `json:"problems"`
-	// Broken: crawl.db's pages or keys are out of place, so that writing to it
-	// might damage more.
-	Broken bool `json:"broken,omitempty"`
+	Aside    []string  `json:"aside,omitempty"` // files that an opening or a rebuild gave names that nothing reads
 }
 
 // maxProblems bounds a report; a disk that lost everything needs no list.
@@ -45,9 +43,8 @@ func (r *Report) add(p Problem) {
 	}
 }
 
-// broken adds a problem that writing to crawl.db might make worse.
-func (r *Report) broken(what string) {
-	r.Broken = true
+// index adds a problem of crawl.db as a whole.
+func (r *Report) index(what string) {
 	r.add(Problem{File: dbName, Offset: -1, What: what})
 }
 
@@ -97,6 +94,7 @@ func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
 		}
 		delete(extents, name)
 	}
+	r.Aside = asides(a.dir)
 	for name, lost := range extents {
 		for _, e := range lost {
 			r.add(Problem{File: filepath.Join(warcDir, name), Offset: e.offset, What: "a visit lies in a segment that crawl.db does not know", Visit: &e.ref})
@@ -113,7 +111,7 @@ func (a *Archive) verifyDB(r *Report) (err error) {
 			return err
 		}
 		for e := range tx.Check() {
-			r.broken(e.Error())
+			r.index(e.Error())
 		}
 		return overlaps(tx, r)
 	})
@@ -132,7 +130,7 @@ func overlaps(tx *bbolt.Tx, r *Report) error {
 		for range p.OverflowCount {
 			id++
 			if next, err := tx.Page(id); err != nil || next == nil || next.Type == "free" {
-				r.broken(fmt.Sprintf("page %d: reaches into free page %d", p.ID, id))
+				r.index(fmt.Sprintf("page %d: reaches into free page %d", p.ID, id))
 				return err
 			}
 		}
@@ -162,7 +160,6 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 	err = a.eachVisit(func(ref Ref, v *Visit, err error) error {
 		if err != nil {
 			r.add(Problem{File: dbName, Offset: -1, What: "a visit does not read back", Visit: &ref})
-			r.Broken = r.Broken || errors.Is(err, errKey)
 			return nil
 		}
 		r.Visits++
@@ -234,8 +231,10 @@ func (v *verifier) segment(e segmentEntry, list []extent) error {
 			v.problem(x.offset, nil, "its visit does not read back")
 			continue
 		}
-		if x.offset != end {
-			v.problem(end, visit, fmt.Sprintf("%d bytes that belong to no visit, or to two", x.offset-end))
+		if x.offset > end {
+			v.problem(end, nil, fmt.Sprintf("%d bytes that belong to no visit", x.offset-end))
+		} else if x.offset < end {
+			v.problem(x.offset, visit, fmt.Sprintf("%d bytes that belong to two visits", end-x.offset))
 		}
 		if err := v.visit(visit); err != nil {
 			v.problem(x.offset, visit, err.Error())
@@ -303,12 +302,21 @@ func (v *verifier) visit(visit *Visit) error {
 }
 
 func checkRecord(w *warc.Reader, h *warc.Header, visit *Visit) error {
+	return readBlock(w, h, func(block io.Reader) error {
+		if h.Type != warc.TypeResponse {
+			return nil
+		}
+		return checkPayload(block, h, visit)
+	})
+}
+
+// readBlock reads a record to its end, of which read may take what it wants,
+// and holds it against the sums that guard it.
+func readBlock(w *warc.Reader, h *warc.Header, read func(block io.Reader) error) error {
 	block := warc.NewHash()
 	tee := io.TeeReader(w, block)
-	if h.Type == warc.TypeResponse {
-		if err := checkPayload(tee, h, visit); err != nil {
-			return err
-		}
+	if err := read(tee); err != nil {
+		return err
 	}
 	if _, err := io.Copy(io.Discard, tee); err != nil {
 		return err

@@ -3,7 +3,6 @@ package storage
 import (
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -52,6 +51,20 @@ type Visit struct {
 	Kept   string  `json:"kept,omitempty"`
 	Record *Record `json:"record,omitempty"` // the response, revisit or metadata record
 	Refers *Ref    `json:"refers,omitempty"` // for a revisit: who holds the payload
+}
+
+// Note is what a visit's metadata record says, as one line of JSON, of what
+// its other records do not show: with it crawl.db can be rebuilt.
+type Note struct {
+	Class     string        `json:"class"`
+	How       string        `json:"how,omitempty"` // the place in which the URL was found
+	Redirects int           `json:"redirects,omitempty"`
+	Of        string        `json:"of,omitempty"` // the URL that led here by redirects, for a robots.txt
+	Waited    time.Duration `json:"waited,omitempty"`
+	Delay     string        `json:"delay,omitempty"`
+	// Withheld is the visit itself where the body, and with it the whole
+	// response, is not kept.
+	Withheld *Visit `json:"withheld,omitempty"`
 }
 
 // Directives are what the document or its header asked for.
@@ -124,17 +137,8 @@ func readVisit(key, sealed []byte) (*Visit, error) {
 	if ok && json.Unmarshal(b, v) == nil {
 		return v, nil
 	}
-	damage := &DamageError{File: dbName, What: "a visit does not read back"}
-	if end := len(sealed) - sum.Size; end > 0 && json.Unmarshal(sealed[:end], v) == nil {
-		if _, ok := sum.Open(v.Ref().key(), sealed); ok {
-			return nil, errors.Join(damage, errKey)
-		}
-	}
-	return nil, damage
+	return nil, &DamageError{File: dbName, What: "a visit does not read back"}
 }
-
-// errKey says that a visit is whole and its key is another.
-var errKey = errors.New("its key is that of another visit")
 
 func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 	key := r.key()
@@ -167,6 +171,24 @@ func (a *Archive) VisitsOf(urlID uint64) ([]*Visit, error) {
 // and by age; those of one URL follow each other.
 func (a *Archive) EachVisit(visit func(*Visit) error) error {
 	return a.db.View(func(tx *bbolt.Tx) error { return EachVisit(tx, visit) })
+}
+
+// VisitsAfter are the next n visits behind that of the given name, in the
+// order of EachVisit; of the zero Ref, the first.
+func (a *Archive) VisitsAfter(r Ref, n int) (visits []*Visit, err error) {
+	err = a.db.View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketVisits).Cursor()
+		r.N++
+		for k, b := c.Seek(r.key()); k != nil && len(visits) < n; k, b = c.Next() {
+			v, err := readVisit(k, b)
+			if err != nil {
+				return err
+			}
+			visits = append(visits, v)
+		}
+		return nil
+	})
+	return visits, err
 }
 
 // EachVisit is Archive.EachVisit within a transaction.

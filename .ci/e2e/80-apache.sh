@@ -4,14 +4,11 @@
 # MediaWiki's manual recommends and the directives their pages carry. The
 # witness is Apache's log, judged by tools/justify.py, which knows the rules by itself.
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../wikis.sh"
 need apache2 php python3
 tools
 npm_tools
-modules=/usr/lib/apache2/modules
-php_module=$(ls $modules/libphp*.so 2>/dev/null | head -n 1)
-[[ -n $php_module ]] || skip "$(basename "$0"): no PHP module of Apache"
-[[ -d /usr/share/dokuwiki && -d /usr/share/mediawiki ]] || skip "$(basename "$0"): no DokuWiki and MediaWiki"
-chmod 755 "$WORK" # Apache's workers are not root
+have_wikis || skip "$(basename "$0"): no DokuWiki and MediaWiki, or no PHP module of Apache"
 read -r -a ports <<<"$(freeport) $(freeport) $(freeport)"
 
 # --- a site of files; the <Files> block is the one of the seminar slides, its typo corrected
@@ -28,48 +25,23 @@ echo '<!DOCTYPE html><title>nofollow</title><a href="/behind.html">behind</a>' >
 echo behind | tee "$WORK/files/unfollowed.html" >"$WORK/files/behind.html"
 printf 'User-agent: *\nDisallow: /docs/private/\n' >"$WORK/files/robots.txt"
 
-# --- DokuWiki: its own code, with configuration and data of ours
-mkdir -p "$WORK/doku/conf" "$WORK/doku/data"
-cp -r /var/lib/dokuwiki/data/. "$WORK/doku/data"
-cp /etc/dokuwiki/local.php /etc/dokuwiki/plugins*.php "$WORK/doku/conf"
-echo "\$conf['savedir'] = '$WORK/doku/data';" >>"$WORK/doku/conf/local.php"
-cp /var/lib/dokuwiki/acl/* "$WORK/doku/conf"
-echo "<?php define('DOKU_CONF', '$WORK/doku/conf/');" >"$WORK/doku/before.php"
-for n in $(seq 1 12); do
-	printf '====== Page %s ======\nTo [[page%s]], [[notes:page%s]], [[missing%s]], [[http://example.invalid/|away]].\n' "$n" $((n % 12 + 1)) $((n % 5 + 1)) "$n" >"$WORK/doku/data/pages/page$n.txt"
-done
-mkdir "$WORK/doku/data/pages/notes"
-for n in $(seq 1 5); do printf '====== Note %s ======\n[[:page%s]] [[:start]]\n' "$n" "$n" >"$WORK/doku/data/pages/notes/page$n.txt"; done
-printf '====== Start ======\n[[page1]] [[notes:page1]] [[wiki:syntax]] [[wiki:welcome]]\n' >"$WORK/doku/data/pages/start.txt"
+# --- DokuWiki
+doku_make
+doku_notes with-missing
 printf 'User-agent: *\nDisallow: /lib/exe/ajax.php\nDisallow: /*?*do=\nDisallow: /*?*idx=\nAllow: /lib/exe/css.php\n' >"$WORK/doku/robots.txt"
+touch "$WORK/doku/data/pages/notes/page5.txt" # of today: noindex, nofollow
 
-find "$WORK/doku/data/pages" -name '*.txt' -exec touch -d 2020-01-01 {} + # DokuWiki says noindex, nofollow on pages of the last 5 days
-touch "$WORK/doku/data/pages/notes/page5.txt"                              # this is one
-
-# --- MediaWiki: installed into sqlite by its own installer
-mw=http://127.0.0.1:${ports[2]}
-mkdir "$WORK/wiki"
-php /usr/share/mediawiki/maintenance/install.php --dbtype sqlite --dbpath "$WORK/wiki" --dbname wiki --confpath "$WORK/wiki" \
-	--server "$mw" --scriptpath '' --pass "pass-$RANDOM$RANDOM" Wiki Admin >"$WORK/install.log" 2>&1 ||
-	{ show "$WORK/install.log" '' 20; bad "MediaWiki's installer"; exit 1; }
-cat >>"$WORK/wiki/LocalSettings.php" <<-PHP
-	\$wgCacheDirectory = "$WORK/wiki/cache";
-	\$wgUploadDirectory = "$WORK/wiki/images";
-	\$wgJobRunRate = 0;
-	wfLoadSkin( 'Vector' );
-	\$wgNamespaceRobotPolicies = [ NS_USER => 'noindex,nofollow' ];
-	\$wgExemptFromUserRobotsControl = []; // __NOINDEX__ counts on every page
+# --- MediaWiki
+wiki_make "http://127.0.0.1:${ports[2]}" <<-'PHP'
+	$wgNamespaceRobotPolicies = [ NS_USER => 'noindex,nofollow' ];
+	$wgExemptFromUserRobotsControl = []; // __NOINDEX__ counts on every page
 PHP
-mkdir -p "$WORK/wiki/cache" "$WORK/wiki/images"
-export MW_CONFIG_FILE=$WORK/wiki/LocalSettings.php
-for n in $(seq 1 8); do
-	printf 'To [[Page %s]], [[No such page %s]], [[User:Someone]], [https://example.invalid/ away]. [[Category:All]]' $((n % 8 + 1)) "$n" |
-		php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin "Page $n" >/dev/null
+for n in $(seq 8); do
+	printf 'To [[Page %s]], [[No such page %s]], [[User:Someone]], [https://example.invalid/ away]. [[Category:All]]' $((n % 8 + 1)) "$n" | wiki_page "Page $n"
 done
-{ printf '[[Page %s]] ' $(seq 8); echo __NOINDEX__; } |
-	php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin 'Main Page' >/dev/null
-printf 'Found only from a page that says nofollow.' | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin 'Behind user' >/dev/null
-printf 'A person. [[Behind user]]' | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin User:Someone >/dev/null
+{ printf '[[Page %s]] ' $(seq 8); echo __NOINDEX__; } | wiki_page 'Main Page'
+printf 'Found only from a page that says nofollow.' | wiki_page 'Behind user'
+printf 'A person. [[Behind user]]' | wiki_page User:Someone
 # as in MediaWiki's manual: no old revisions, differences, actions and special pages
 cat >"$WORK/wiki/robots.txt" <<-'ROBOTS'
 	User-agent: *
@@ -84,33 +56,7 @@ cat >"$WORK/wiki/robots.txt" <<-'ROBOTS'
 	Allow: /load.php
 ROBOTS
 
-[[ $(id -u) -ne 0 ]] || { account=$'User www-data\nGroup www-data'; chown -R www-data:www-data "$WORK/doku" "$WORK/wiki"; }
-cat >"$WORK/apache.conf" <<-CONF
-	ServerRoot "$WORK"
-	ServerName 127.0.0.1
-	PidFile "$WORK/apache.pid"
-	DefaultRuntimeDir "$WORK"
-	Mutex file:$WORK
-	ErrorLog "$WORK/apache.err"
-	${account:-}
-	$(for m in mpm_prefork authz_core authz_host access_compat mime dir alias rewrite headers env setenvif version filter deflate; do
-		[[ ! -e $modules/mod_$m.so ]] || echo "LoadModule ${m}_module $modules/mod_$m.so"
-	done)
-	LoadModule php_module $php_module
-	TypesConfig /etc/mime.types
-	KeepAlive On
-	MaxKeepAliveRequests 0
-	DirectoryIndex index.html index.php
-	<FilesMatch "\.php$">
-		SetHandler application/x-httpd-php
-	</FilesMatch>
-	LogFormat "%>s\t%r\t%{User-Agent}i" witness
-	$(for p in "${ports[@]}"; do echo "Listen 127.0.0.1:$p"; done)
-	<Directory />
-		Options +FollowSymLinks
-		AllowOverride None
-		Require all granted
-	</Directory>
+apache_start "${ports[@]}" <<-CONF
 	<VirtualHost 127.0.0.1:${ports[0]}>
 		DocumentRoot "$WORK/files"
 		CustomLog "$WORK/files.log" witness
@@ -137,10 +83,6 @@ cat >"$WORK/apache.conf" <<-CONF
 		SetEnv MW_CONFIG_FILE "$WORK/wiki/LocalSettings.php"
 	</VirtualHost>
 CONF
-# in a process group of its own, because Apache ends with a signal to its whole group
-setsid apache2 -f "$WORK/apache.conf" -D FOREGROUND &
-CHILDREN+=($!)
-for p in "${ports[@]}"; do until_true listens "$p" || { show "$WORK/apache.err"; exit 1; }; done
 
 # quiet LOG: until nothing was written for a second. Apache notes a request when its
 # program ends, and DokuWiki's go on for a while after they have answered.

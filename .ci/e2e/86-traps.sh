@@ -3,39 +3,28 @@
 # DokuWiki with every link followed, cgit on a repository. The real pages are
 # found, the crawl ends by itself, status names the rules that held the rest back.
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../wikis.sh"
 need apache2 php git
-modules=/usr/lib/apache2/modules
-php_module=$(ls $modules/libphp*.so 2>/dev/null | head -n 1)
-[[ -n $php_module && -d /usr/share/dokuwiki && -d /usr/share/mediawiki ]] || skip "$(basename "$0"): no DokuWiki and MediaWiki"
+have_wikis || skip "$(basename "$0"): no DokuWiki and MediaWiki, or no PHP module of Apache"
 cgit=/usr/lib/cgit/cgit.cgi
 [[ -x $cgit ]] || echo 'skip: cgit is not installed'
-chmod 755 "$WORK"
 read -r -a ports <<<"$(freeport) $(freeport) $(freeport)"
 # Every view that a link leads to; a smaller budget than the default, for the time it takes.
 settings='{"politeness": {"rel_nofollow": false}, "traps": {"versions": 150}}'
 
 # --- DokuWiki with 12 pages
-mkdir -p "$WORK/doku/conf" "$WORK/doku/data"
-cp -r /var/lib/dokuwiki/data/. "$WORK/doku/data"
-cp /etc/dokuwiki/local.php /etc/dokuwiki/plugins*.php /var/lib/dokuwiki/acl/* "$WORK/doku/conf"
-echo "\$conf['savedir'] = '$WORK/doku/data'; \$conf['indexdelay'] = 0;" >>"$WORK/doku/conf/local.php"
-echo "<?php define('DOKU_CONF', '$WORK/doku/conf/');" >"$WORK/doku/before.php"
-for n in $(seq 1 12); do printf '====== Page %s ======\n[[page%s]] [[missing%s]]\n' "$n" $((n % 12 + 1)) "$n" >"$WORK/doku/data/pages/page$n.txt"; done
-printf '====== Start ======\n[[page1]]\n' >"$WORK/doku/data/pages/start.txt"
-find "$WORK/doku/data/pages" -name '*.txt' -exec touch -d 2020-01-01 {} +
+doku_make
+echo "\$conf['indexdelay'] = 0;" >>"$WORK/doku/conf/local.php"
+for n in $(seq 12); do printf '====== Page %s ======\n[[page%s]] [[missing%s]]\n' "$n" $((n % 12 + 1)) "$n" | doku_page "page$n"; done
+printf '====== Start ======\n[[page1]]\n' | doku_page start
+doku_old
 
 # --- MediaWiki with 8 pages of 3 revisions
-mkdir -p "$WORK/wiki/cache" "$WORK/wiki/images"
-php /usr/share/mediawiki/maintenance/install.php --dbtype sqlite --dbpath "$WORK/wiki" --dbname wiki --confpath "$WORK/wiki" \
-	--server "http://127.0.0.1:${ports[1]}" --scriptpath '' --pass "pass-$RANDOM$RANDOM" Wiki Admin >"$WORK/install.log" 2>&1 || { show "$WORK/install.log" '' 20; bad "MediaWiki's installer"; exit 1; }
-printf '$wgCacheDirectory = "%s/wiki/cache"; $wgUploadDirectory = "%s/wiki/images"; $wgJobRunRate = 0; $wgDefaultRobotPolicy = "index,follow"; wfLoadSkin( "Vector" );\n' "$WORK" "$WORK" >>"$WORK/wiki/LocalSettings.php"
-export MW_CONFIG_FILE=$WORK/wiki/LocalSettings.php
+wiki_make "http://127.0.0.1:${ports[1]}" <<<'$wgDefaultRobotPolicy = "index,follow";'
 for revision in 1 2 3; do
-	for n in $(seq 1 8); do
-		printf '[[Page %s]] revision %s [[Category:All]]' $((n % 8 + 1)) "$revision" | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin "Page $n" >/dev/null
-	done
+	for n in $(seq 8); do printf '[[Page %s]] revision %s [[Category:All]]' $((n % 8 + 1)) "$revision" | wiki_page "Page $n"; done
 done
-printf '[[Page 1]]' | php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin 'Main Page' >/dev/null
+printf '[[Page 1]]' | wiki_page 'Main Page'
 
 # --- a repository of 300 commits
 mkdir -p "$WORK/git"
@@ -53,33 +42,7 @@ git init -q "$WORK/git/work"
 git clone -q --bare "$WORK/git/work" "$WORK/git/repo.git"
 printf 'virtual-root=/\nrobots=index, follow\nenable-log-filecount=1\nenable-blame=1\nrepo.url=repo\nrepo.path=%s/git/repo.git\nrepo.desc=a repository\n' "$WORK" >"$WORK/cgitrc"
 
-[[ $(id -u) -ne 0 ]] || { account=$'User www-data\nGroup www-data'; chown -R www-data:www-data "$WORK/doku" "$WORK/wiki" "$WORK/git"; }
-cat >"$WORK/apache.conf" <<-CONF
-	ServerRoot "$WORK"
-	ServerName 127.0.0.1
-	PidFile "$WORK/apache.pid"
-	DefaultRuntimeDir "$WORK"
-	Mutex file:$WORK
-	ErrorLog "$WORK/apache.err"
-	${account:-}
-	$(for m in mpm_prefork authz_core authz_host access_compat mime dir alias rewrite headers env setenvif version filter deflate cgi; do
-		[[ ! -e $modules/mod_$m.so ]] || echo "LoadModule ${m}_module $modules/mod_$m.so"
-	done)
-	LoadModule php_module $php_module
-	TypesConfig /etc/mime.types
-	KeepAlive On
-	MaxKeepAliveRequests 0
-	DirectoryIndex index.html index.php
-	<FilesMatch "\.php$">
-		SetHandler application/x-httpd-php
-	</FilesMatch>
-	LogFormat "%>s\t%r\t%{User-Agent}i" witness
-	$(for p in "${ports[@]}"; do echo "Listen 127.0.0.1:$p"; done)
-	<Directory />
-		Options +FollowSymLinks +ExecCGI
-		AllowOverride None
-		Require all granted
-	</Directory>
+apache_start "${ports[@]}" <<-CONF
 	<VirtualHost 127.0.0.1:${ports[0]}>
 		DocumentRoot /usr/share/dokuwiki
 		CustomLog "$WORK/doku.log" witness
@@ -97,9 +60,6 @@ cat >"$WORK/apache.conf" <<-CONF
 		ScriptAlias / $cgit/
 	</VirtualHost>
 CONF
-setsid apache2 -f "$WORK/apache.conf" -D FOREGROUND &
-CHILDREN+=($!)
-for p in "${ports[@]}"; do until_true listens "$p" || { show "$WORK/apache.err"; exit 1; }; done
 
 # visit NAME PORT PATH: crawl everything, at most MOST seconds.
 visit() {

@@ -3,6 +3,7 @@
 # windows-1251, and a DokuWiki. No internal link is broken that was not broken
 # on the site, and the mirrored pages look as the originals do.
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../wikis.sh"
 need node npm chromium nginx
 export MIRROR_TOOLS=$TOOLS/mirror
 mkdir -p "$MIRROR_TOOLS"
@@ -50,17 +51,8 @@ if [[ -d $help/ru ]]; then
 fi
 
 if [[ -d /usr/share/dokuwiki ]] && command -v php >/dev/null; then
-	mkdir -p "$WORK/doku/conf" "$WORK/doku/data"
-	cp -r /var/lib/dokuwiki/data/. "$WORK/doku/data"
-	cp /etc/dokuwiki/local.php /etc/dokuwiki/plugins*.php "$WORK/doku/conf"
-	cp /var/lib/dokuwiki/acl/* "$WORK/doku/conf"
-	echo "\$conf['savedir'] = '$WORK/doku/data';" >>"$WORK/doku/conf/local.php"
-	echo "<?php define('DOKU_CONF', '$WORK/doku/conf/');" >"$WORK/doku/before.php"
-	for n in $(seq 12); do printf '====== Page %s ======\n[[page%s]] [[notes:page%s]] [[http://example.invalid/|away]]\n' "$n" $((n % 12 + 1)) $((n % 5 + 1)) >"$WORK/doku/data/pages/page$n.txt"; done
-	mkdir "$WORK/doku/data/pages/notes"
-	for n in $(seq 5); do printf '====== Note %s ======\n[[:page%s]] [[:start]]\n' "$n" "$n" >"$WORK/doku/data/pages/notes/page$n.txt"; done
-	printf '====== Start ======\n[[page1]] [[notes:page1]] [[wiki:syntax]] [[wiki:welcome]]\n' >"$WORK/doku/data/pages/start.txt"
-	find "$WORK/doku/data/pages" -name '*.txt' -exec touch -d 2020-01-01 {} + # younger pages say noindex, nofollow
+	doku_make
+	doku_notes
 	cat >"$WORK/doku/router.php" <<-'PHP'
 		<?php
 		if ($_SERVER["REQUEST_URI"] != "/robots.txt") return false;

@@ -2,7 +2,14 @@
 
 package mapped
 
-import "go.etcd.io/bbolt"
+import (
+	"os"
+
+	"go.etcd.io/bbolt"
+)
 
 // Release does nothing here.
 func Release(*bbolt.DB) {}
+
+// Unlock does nothing here.
+func Unlock(*os.File) {}

@@ -1,11 +1,13 @@
 //go:build linux || darwin || freebsd
 
-// Package mapped answers: what of a database file is held in memory? bbolt
+// Package mapped answers: which pages of memory does the system give us? bbolt
 // maps its file, and every page once looked at stays part of the process
 // until the system needs the room, which makes a large frontier look large.
 package mapped
 
 import (
+	"os"
+
 	"go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 )
@@ -26,3 +28,7 @@ func Release(db *bbolt.DB) {
 	// Advice only: where it is refused, nothing is lost.
 	_, _, _ = unix.Syscall(unix.SYS_MADVISE, data, uintptr(size), unix.MADV_DONTNEED)
 }
+
+// Unlock gives the lock on a file free. Closing the file does not, while a map
+// of it is left, as where bbolt panics before it could take the map away.
+func Unlock(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) }

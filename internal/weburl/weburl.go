@@ -40,6 +40,9 @@ func Parse(s string) (URL, error) {
 	if len(s) > MaxLength {
 		return URL{}, ErrTooLong
 	}
+	if u, ok := parseFast(s); ok {
+		return u, nil
+	}
 	return parseSlow(URL{}, s)
 }
 
@@ -66,6 +69,9 @@ func Canonical(href string) URL {
 // Resolve reads ref relative to u (WHATWG basic URL parser with a base).
 func (u URL) Resolve(ref string) (URL, error) {
 	if v, ok := u.resolveFast(ref); ok {
+		return v, nil
+	}
+	if v, ok := parseFast(ref); ok {
 		return v, nil
 	}
 	ref = trim(ref)

@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -143,6 +144,31 @@ func (r *Reader) Finish() error {
 		return fmt.Errorf("record at %d: end: %w", r.offset, err)
 	}
 	return nil
+}
+
+// Probe tells beginnings of records from other octets.
+type Probe struct {
+	src bytes.Reader
+	z   *gzip.Reader
+}
+
+// ProbeSize is how many octets of a record are enough to know it.
+const ProbeSize = 512
+
+// Begins says whether a record begins so.
+func (p *Probe) Begins(b []byte) bool {
+	p.src.Reset(b)
+	var err error
+	if p.z == nil {
+		p.z, err = gzip.NewReader(&p.src)
+	} else {
+		err = p.z.Reset(&p.src)
+	}
+	var line [len(Version)]byte
+	if err == nil {
+		_, err = io.ReadFull(p.z, line[:])
+	}
+	return err == nil && string(line[:]) == Version
 }
 
 type readOnly struct{ io.Reader }

@@ -1,16 +1,13 @@
-package htmlmeta
+package weburl
 
-import (
-	"strings"
+import "strings"
 
-	"curtsy/internal/weburl"
-)
-
-// absolute reads a reference that is an absolute URL and in canonical form
-// already, as most links to other sites are. It answers for these only: a
-// name of plain letters and no port, a path without dot segments, nothing
-// that the parser would encode. A fuzz test holds it against weburl.Parse.
-func absolute(ref string) (weburl.URL, bool) {
+// parseFast reads an absolute URL that is in canonical form already, as most
+// links to other sites are. It answers for these only: a name of plain
+// letters and no port, a path without dot segments, nothing that the parser
+// would encode. A fuzz test holds it against the full parser.
+func parseFast(ref string) (URL, bool) {
+	ref, _, _ = strings.Cut(ref, "#")
 	host := 0
 	switch {
 	case strings.HasPrefix(ref, "https://"):
@@ -18,19 +15,19 @@ func absolute(ref string) (weburl.URL, bool) {
 	case strings.HasPrefix(ref, "http://"):
 		host = len("http://")
 	default:
-		return weburl.URL{}, false
+		return URL{}, false
 	}
 	path := strings.IndexByte(ref[host:], '/')
 	if path < 0 {
 		path = len(ref) - host
 	}
-	if path += host; len(ref) >= weburl.MaxLength || !plainHost(ref[host:path]) || !plainPath(ref[path:]) {
-		return weburl.URL{}, false
+	if path += host; len(ref) >= MaxLength || !plainHost(ref[host:path]) || !plainPath(ref[path:]) {
+		return URL{}, false
 	}
 	if path == len(ref) {
-		return weburl.Canonical(ref + "/"), true
+		return Canonical(ref + "/"), true
 	}
-	return weburl.Canonical(strings.Clone(ref)), true
+	return Canonical(strings.Clone(ref)), true
 }
 
 // plainHost says whether a host is letters and digits in lower case, its last
@@ -40,7 +37,7 @@ func plainHost(host string) bool {
 	for i := 0; i < len(host); i++ {
 		switch c := host[i]; {
 		case 'a' <= c && c <= 'z':
-		case isDigit(c), c == '-' && i > label:
+		case '0' <= c && c <= '9', c == '-' && i > label:
 		case c == '.' && i > label:
 			label = i + 1
 		default:
@@ -51,19 +48,11 @@ func plainHost(host string) bool {
 	return last != "" && len(host) < 254 && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == "" && !strings.Contains(host, "--")
 }
 
-// plainOctets are those that path and query keep as they are.
-var plainOctets = func() (t [256]bool) {
-	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~!$&()+,;=@/%*:.?") {
-		t[c] = true
-	}
-	return
-}()
-
 // plainPath says whether a path and its query stay as they are.
 func plainPath(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case !plainOctets[c]:
+		case !plain[c] && c != '?':
 			return false
 		case c == '.' && s[i-1] == '/', c == '%' && i+2 < len(s) && s[i+1] == '2' && s[i+2]|0x20 == 'e':
 			return false // perhaps a dot segment

@@ -1,0 +1,176 @@
+package crawler
+
+import (
+	"strings"
+
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+// planted makes known what every frontier begins with.
+func (b *rebuilder) planted() error {
+	for _, u := range []weburl.URL{b.c.opts.Seed, robotsURL(b.c.opts.Seed.Origin())} {
+		found, err := b.c.frontier.Find(u)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			if err := b.urls.put(u.String(), known{id: f.ID}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *rebuilder) lose(url string) {
+	if len(b.lost) < maxLost {
+		b.lost = append(b.lost, url)
+	}
+}
+
+// take takes in what the records of one visit say.
+func (b *rebuilder) take(c *storage.Capture) error {
+	v := c.Visit
+	href := v.URL
+	if c.Note.Of != "" {
+		href = c.Note.Of
+	}
+	u, err := weburl.Parse(href)
+	if err != nil {
+		b.r.Passed()
+		return nil
+	}
+	if p := b.placed[c.Via]; p != nil && p.id == 0 || len(b.batch) >= rebuildBatch {
+		if err := b.flush(); err != nil {
+			return err
+		}
+	}
+	k, err := b.known(u, c)
+	if err != nil {
+		return err
+	}
+	if k.n > 0 && b.isCopy(k, v) {
+		b.copies++
+		b.r.Passed()
+		return nil
+	}
+	k.n++
+	v.N = k.n
+	if b.began.IsZero() || v.At.Before(b.began) {
+		b.began = v.At
+	}
+	b.batch = append(b.batch, captured{c, k})
+	return nil
+}
+
+// known finds a capture's URL, or makes it known to the frontier.
+func (b *rebuilder) known(u weburl.URL, c *storage.Capture) (*known, error) {
+	if k := b.placed[u.String()]; k != nil {
+		return k, nil
+	}
+	had, ok := b.urls.get(u.String())
+	k := &had
+	b.placed[u.String()] = k
+	if ok {
+		return k, nil
+	}
+	via, _ := b.urls.get(c.Via)
+	if p := b.placed[c.Via]; p != nil {
+		via = *p
+	}
+	class := b.classOf(u, c)
+	b.c.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.id,
+		Depth: c.Depth, Redirects: c.Note.Redirects, How: howOf(c)})
+	return k, nil
+}
+
+// howOf is how a capture's URL was found.
+func howOf(c *storage.Capture) string {
+	if c.Noted {
+		return c.Note.How
+	}
+	return "in the archive"
+}
+
+// classOf is the class that a capture's URL was queued in; of a record that
+// does not say, one that suits what came.
+func (b *rebuilder) classOf(u weburl.URL, c *storage.Capture) frontier.Class {
+	for class := frontier.Prerequisite; class < frontier.Disregarded && c.Noted; class++ {
+		if class.String() == c.Note.Class {
+			return class
+		}
+	}
+	b.guess++
+	kind, _, _ := strings.Cut(strings.ToLower(c.Visit.ContentType), ";")
+	switch {
+	case u.Target() == rules.Location:
+		return frontier.Prerequisite
+	case strings.Contains(u.Path(), "sitemap") && !strings.Contains(kind, "html"):
+		return frontier.Sitemap
+	case !readable(kind), strings.Contains(kind, "css"), strings.Contains(kind, "javascript"):
+		return frontier.Requisite
+	}
+	return frontier.Page
+}
+
+// isCopy says whether the records of a visit were read before: a repair that
+// was killed leaves them in two segments.
+func (b *rebuilder) isCopy(k *known, v *storage.Visit) bool {
+	for _, c := range b.batch {
+		if c.of == k && c.Visit.Record.ID == v.Record.ID {
+			return true
+		}
+	}
+	visits, _ := b.r.VisitsOf(k.id)
+	for _, had := range visits {
+		if had.Record.ID == v.Record.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// flush writes the batch: first the URLs, which gives them their ids.
+func (b *rebuilder) flush() error {
+	if err := b.c.commitFrontier(); err != nil {
+		return err
+	}
+	for _, c := range b.batch {
+		v := c.Visit
+		v.URLID = c.of.id
+		if v.Kept == storage.KeptRevisit && !b.refer(v) {
+			b.lose(v.URL)
+			b.r.Passed()
+			continue
+		}
+		b.r.AddVisit(v)
+	}
+	if err := b.c.commitFrontier(); err != nil {
+		return err
+	}
+	for url, k := range b.placed {
+		if err := b.urls.put(url, *k); err != nil {
+			return err
+		}
+	}
+	clear(b.placed)
+	b.batch = b.batch[:0]
+	return nil
+}
+
+// refer finds the response that holds the payload of a revisit.
+func (b *rebuilder) refer(v *storage.Visit) bool {
+	original, err := b.r.OriginalOf(v.Digest)
+	if err != nil || original == nil {
+		return false
+	}
+	ref := original.Ref()
+	v.Refers = &ref
+	if v.Status != 304 {
+		v.Length = original.Length
+	}
+	return true
+}

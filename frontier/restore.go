@@ -1,0 +1,59 @@
+package frontier
+
+import "curtsy/internal/weburl"
+
+// What follows makes a frontier anew of an archive that lost it. It is for an
+// archive that is not being crawled.
+
+// OnPlaced has f told of every URL that a Flush gives an id.
+func (f *Frontier) OnPlaced(told func(id uint64, u weburl.URL)) { f.onPlaced = told }
+
+func (f *Frontier) placed(links []Link) {
+	if f.onPlaced == nil {
+		return
+	}
+	for i := range links {
+		f.onPlaced(f.nextID+uint64(i), links[i].URL)
+	}
+}
+
+// Restore is Add for a URL that was fetched, and so was let through: the rules
+// that remember what came before count it, and do not hold it back. It must
+// not have been added before.
+func (f *Frontier) Restore(l Link) {
+	fp := f.fingerprint(l.URL.String())
+	f.seen.add(fp, false)
+	_, _ = f.trapped(&l)
+	f.put(l, fp)
+}
+
+// Settle is Finish for an entry that nobody took from its queue.
+func (f *Frontier) Settle(id uint64, s State, reason string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.done = append(f.done, finished{&Entry{ID: id}, s, f.words.number(reason)})
+}
+
+// Advance moves every queue behind what is finished at its beginning, so that
+// a restart has no need to. It is for a frontier just opened, before Next.
+func (f *Frontier) Advance() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, q := range f.queues {
+		for q.waiting > 0 {
+			e, err := f.take(q)
+			if err != nil {
+				return err
+			}
+			if e == nil {
+				continue
+			}
+			q.next, q.out = e.at, nil
+			q.waiting++
+			delete(f.inFlight, e.ID)
+			q.advance()
+			break
+		}
+	}
+	return nil
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package mapped
+
+// Huge does nothing here.
+func Huge([]uint64) {}

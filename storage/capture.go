@@ -1,0 +1,130 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"curtsy/storage/warc"
+)
+
+// Capture is a visit as its records alone tell of it: without the ids that
+// crawl.db gave it.
+type Capture struct {
+	Visit *Visit
+	Note  Note
+	Via   string // the URL that led here
+	Depth int    // links from the seed
+	Noted bool   // its metadata record is there, and has a Note
+}
+
+// answer begins the capture of a response or of a revisit.
+func (s *scanner) answer(h *warc.Header) error {
+	if err := s.close(); err != nil {
+		return &stopError{err}
+	}
+	v := s.visitOf(h)
+	v.Kept = KeptResponse
+	if h.Type == warc.TypeRevisit {
+		v.Kept = KeptRevisit
+	}
+	if err := readBlock(s.w, h, func(block io.Reader) error { return readAnswer(block, h, v) }); err != nil {
+		s.lost(h.TargetURI)
+		return err
+	}
+	v.Record.Length = s.w.End() - v.Record.Offset
+	s.open, s.torn = &Capture{Visit: v}, false
+	return nil
+}
+
+func (s *scanner) visitOf(h *warc.Header) *Visit {
+	return &Visit{URL: h.TargetURI, At: h.Date, Digest: h.PayloadDigest, Truncated: h.Truncated,
+		Record: &Record{Segment: s.name, Offset: s.w.Offset(), ID: h.ID}}
+}
+
+// readAnswer takes from the block of a response what a visit says of it, and
+// holds the payload against its digest.
+func readAnswer(block io.Reader, h *warc.Header, v *Visit) error {
+	var head bytes.Buffer
+	r, err := ReadHTTP(io.TeeReader(block, &limited{&head, 64}))
+	if err != nil { // a head too broken to read again; the block digest still guards it
+		v.Status = statusOf(head.Bytes())
+		return nil
+	}
+	v.Status, v.ContentType, v.Location = r.Status, r.Header.Get("Content-Type"), r.Header.Get("Location")
+	if h.Type != warc.TypeResponse {
+		return nil
+	}
+	d, n, err := warc.SumReader(r.Body)
+	if err != nil && h.Truncated == "" {
+		return err
+	}
+	if v.Length = n; h.PayloadDigest != "" && h.PayloadDigest != d.String() {
+		return fmt.Errorf("%w: %d bytes, %s; the record says %s", errPayload, n, d, h.PayloadDigest)
+	}
+	return nil
+}
+
+// limited keeps the first octets of what is written to it.
+type limited struct {
+	*bytes.Buffer
+	most int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	l.Buffer.Write(p[:min(len(p), max(l.most-l.Len(), 0))])
+	return len(p), nil
+}
+
+// statusOf reads "HTTP/1.1 200".
+func statusOf(head []byte) int {
+	_, rest, _ := bytes.Cut(head, []byte(" "))
+	n, _ := strconv.Atoi(string(rest[:min(len(rest), 3)]))
+	return n
+}
+
+// metadata ends a capture, or is one by itself where the response is withheld.
+func (s *scanner) metadata(h *warc.Header) error {
+	var fields map[string]string
+	if err := readBlock(s.w, h, func(block io.Reader) (err error) {
+		fields, err = readFields(block)
+		return err
+	}); err != nil {
+		return err
+	}
+	if h.ConcurrentTo == "" && fields["withheld"] != "" {
+		if err := s.close(); err != nil {
+			return &stopError{err}
+		}
+		v := s.visitOf(h)
+		v.Kept = KeptWithheld
+		v.Status, _ = strconv.Atoi(fields["status"])
+		s.open, s.torn = &Capture{Visit: v}, false
+		h.ConcurrentTo = v.Record.ID
+	}
+	if err := s.extend(h); err != nil {
+		return err
+	}
+	s.open.read(fields)
+	if err := s.close(); err != nil {
+		return &stopError{err}
+	}
+	return nil
+}
+
+// read takes in what the metadata record says.
+func (c *Capture) read(fields map[string]string) {
+	c.Via = fields["via"]
+	c.Depth, _ = strconv.Atoi(fields["hopsFromSeed"])
+	c.Noted = json.Unmarshal([]byte(fields[FieldVisit]), &c.Note) == nil
+	v := c.Visit
+	if w := c.Note.Withheld; w != nil && v.Kept == KeptWithheld && w.URL == v.URL {
+		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""
+		c.Visit, v = w, w
+	}
+	ms, _ := strconv.ParseInt(fields["fetchTimeMs"], 10, 64)
+	v.Took, v.Class, v.Waited, v.Delay = time.Duration(ms)*time.Millisecond, c.Note.Class, c.Note.Waited, c.Note.Delay
+}

@@ -1,0 +1,308 @@
+package storage
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/storage/warc"
+)
+
+// writer fills an archive without a crawl.
+type writer struct {
+	t *testing.T
+	a *Archive
+	n uint64
+}
+
+func begun(t *testing.T, dir string, o Options) *writer {
+	t.Helper()
+	a, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &writer{t: t, a: a}
+}
+
+// page keeps a response in the way that a crawl does.
+func (w *writer) page(url, body string) {
+	w.t.Helper()
+	w.n++
+	head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + fmt.Sprint(len(body)) + "\r\n\r\n"
+	v := &Visit{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC(), Status: 200, Kept: KeptResponse,
+		Length: int64(len(body)), Digest: warc.Sum([]byte(body)).String(), Record: &Record{ID: warc.NewID()}}
+	err := w.a.Append(v, func(infoID string) ([]byte, error) {
+		e := warc.NewEncoder()
+		block := []byte(head + body)
+		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: url, WarcinfoID: infoID,
+			PayloadDigest: v.Digest, BlockDigest: warc.Sum(block).String()}
+		b := e.Append(nil, &h, warc.Small, block)
+		asked := []byte("GET / HTTP/1.1\r\n\r\n")
+		b = e.Append(b, &warc.Header{Type: warc.TypeRequest, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
+			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(asked).String()}, warc.Small, asked)
+		fields := []byte("via: http://h/\r\nhopsFromSeed: 3\r\nfetchTimeMs: 17\r\n" + FieldVisit + `: {"class":"page","how":"a href"}` + "\r\n")
+		return e.Append(b, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
+			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(fields).String()}, warc.Small, fields), nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *writer) commit() {
+	w.t.Helper()
+	if err := w.a.Commit(func(*bbolt.Tx) error { return nil }); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *writer) close() {
+	w.t.Helper()
+	if err := w.a.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// five is an archive of five pages; places are where their records lie.
+func five(t *testing.T) (dir string, places []Record) {
+	t.Helper()
+	dir = t.TempDir()
+	w := begun(t, dir, Options{})
+	for i := range 5 {
+		w.page(fmt.Sprintf("http://h/%d", i), strings.Repeat(fmt.Sprint("page ", i, " "), 50))
+	}
+	w.commit()
+	if err := w.a.EachVisit(func(v *Visit) error { places = append(places, *v.Record); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	w.close()
+	return dir, places
+}
+
+// scanned is what a rebuild finds in the segments.
+func scanned(t *testing.T, dir string) (found []*Capture, lost []string, r *Rebuild) {
+	t.Helper()
+	r, err := OpenRebuild(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	if err := r.Scan(func(c *Capture) error { found = append(found, c); return nil },
+		func(url string) { lost = append(lost, url) }); err != nil {
+		t.Fatal(err)
+	}
+	return found, lost, r
+}
+
+func TestScanFindsEveryVisitWithWhatItsRecordsSay(t *testing.T) {
+	dir, places := five(t)
+	if err := os.Remove(filepath.Join(dir, dbName)); err != nil {
+		t.Fatal(err)
+	}
+	found, lost, r := scanned(t, dir)
+	if len(found) != 5 || len(lost) != 0 || len(r.Report.Problems) != 0 || r.Gaps() {
+		t.Fatalf("found %d, lost %q, problems %v", len(found), lost, r.Report.Problems)
+	}
+	for i, c := range found {
+		v := c.Visit
+		if *v.Record != places[i] {
+			t.Errorf("page %d lies at %+v, want %+v", i, *v.Record, places[i])
+		}
+		if v.URL != fmt.Sprintf("http://h/%d", i) || v.Status != 200 || v.Kept != KeptResponse || v.Length != 350 || v.Took != 17*time.Millisecond {
+			t.Errorf("page %d: %+v", i, v)
+		}
+		if c.Via != "http://h/" || c.Depth != 3 || !c.Noted || c.Note.How != "a href" {
+			t.Errorf("page %d was found %+v", i, c)
+		}
+	}
+}
+
+func TestScanPassesOverDamage(t *testing.T) {
+	flip := func(at func(p []Record) int64) func([]byte, []Record) []byte {
+		return func(b []byte, p []Record) []byte { b[at(p)] ^= 0x55; return b }
+	}
+	for name, h := range map[string]struct {
+		do   func(b []byte, places []Record) []byte
+		want []string // the pages that are found
+		lost []string // those that are known to be lost
+		gaps bool
+	}{
+		"an octet of a response": {do: flip(func(p []Record) int64 { return p[2].Offset + 40 }), want: []string{"0", "1", "3", "4"}, gaps: true},
+		"the end of a response's member": {do: func(b []byte, p []Record) []byte {
+			end := bytes.Index(b[p[2].Offset+2:], []byte{0x1f, 0x8b, 8}) + int(p[2].Offset) + 2
+			b[end-6] ^= 1 // of the sum
+			return b
+		}, want: []string{"0", "1", "3", "4"}, lost: []string{"http://h/2"}, gaps: true},
+		"the first octet of a visit": {do: flip(func(p []Record) int64 { return p[2].Offset }), want: []string{"0", "1", "3", "4"}, gaps: true},
+		"the metadata of a visit":    {do: flip(func(p []Record) int64 { return p[2].Offset + p[2].Length - 3 }), want: []string{"0", "1", "2", "3", "4"}, gaps: true},
+		"the warcinfo":               {do: flip(func([]Record) int64 { return 30 }), want: []string{"0", "1", "2", "3", "4"}, gaps: true},
+		"junk between two visits": {do: func(b []byte, p []Record) []byte {
+			return slices.Insert(b, int(p[3].Offset), bytes.Repeat([]byte{0x1f, 0x8b, 8, 0}, 1000)...)
+		}, want: []string{"0", "1", "2", "3", "4"}, gaps: true},
+		"a page of zeros": {do: func(b []byte, p []Record) []byte {
+			clear(b[p[1].Offset+5 : p[3].Offset+5])
+			return b
+		}, want: []string{"0", "4"}, gaps: true},
+		"a record within what a site sent": {do: func(b []byte, p []Record) []byte {
+			foreign := b[p[4].Offset : p[4].Offset+p[4].Length]
+			h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), WarcinfoID: warc.NewID(), TargetURI: "http://h/forged",
+				PayloadDigest: warc.Sum(nil).String()}
+			forged := warc.NewEncoder().Append(nil, h, warc.Small, []byte("HTTP/1.1 200 OK\r\n\r\n"))
+			return slices.Concat(b[:p[4].Offset], []byte("damaged"), forged, []byte("damaged"), foreign)
+		}, want: []string{"0", "1", "2", "3", "4"}, gaps: true},
+		"a torn end":         {do: func(b []byte, p []Record) []byte { return b[:p[4].Offset+20] }, want: []string{"0", "1", "2", "3"}},
+		"junk at the end":    {do: func(b []byte, p []Record) []byte { return append(b, "what a kill left"...) }, want: []string{"0", "1", "2", "3", "4"}},
+		"nothing but junk":   {do: func(b []byte, p []Record) []byte { return bytes.Repeat([]byte("junk"), 1000) }},
+		"nothing at all":     {do: func(b []byte, p []Record) []byte { return nil }},
+		"the warcinfo alone": {do: func(b []byte, p []Record) []byte { return b[:p[0].Offset] }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, places := five(t)
+			path := filepath.Join(dir, warcDir, places[0].Segment)
+			b, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(path, h.do(b, places), 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, lost, r := scanned(t, dir)
+			var got []string
+			for _, c := range found {
+				got = append(got, strings.TrimPrefix(c.Visit.URL, "http://h/"))
+			}
+			if !slices.Equal(got, h.want) || h.lost != nil && !slices.Equal(lost, h.lost) {
+				t.Errorf("found %q, lost %q, want %q and %q; problems %v", got, lost, h.want, h.lost, r.Report.Problems)
+			}
+			if h.gaps && !r.Gaps() {
+				t.Errorf("no gap is told; problems %v", r.Report.Problems)
+			}
+		})
+	}
+}
+
+func TestRebuildIsInPlaceOnlyWhenItIsFinished(t *testing.T) {
+	dir, _ := five(t)
+	db := filepath.Join(dir, dbName)
+	if err := os.WriteFile(db, []byte("destroyed"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, _, r := scanned(t, dir)
+	r.Close() // as a kill would
+	if b, err := os.ReadFile(db); err != nil || string(b) != "destroyed" {
+		t.Fatalf("crawl.db before the end: %q, %v", b, err)
+	}
+	for n := range 3 {
+		_, _, r = scanned(t, dir)
+		if _, err := r.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(db, fmt.Appendf(nil, "again %d", n), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{".damaged": "destroyed", ".damaged-1": "again 0", ".damaged-2": "again 1"} {
+		if b, err := os.ReadFile(db + name); err != nil || string(b) != want {
+			t.Errorf("%s is %q, %v, want %q", name, b, err, want)
+		}
+	}
+}
+
+func TestRebuildOfAnArchiveInUseIsRefused(t *testing.T) {
+	dir, _ := five(t)
+	w := begun(t, dir, Options{})
+	defer w.close()
+	if _, err := OpenRebuild(dir, Options{}); !errors.Is(err, ErrInUse) {
+		t.Errorf("rebuild beside a crawl: %v, want %v", err, ErrInUse)
+	}
+}
+
+func TestSegmentsTellOfTheirCrawl(t *testing.T) {
+	dir := t.TempDir()
+	write := func(crawl any, url string) {
+		w := begun(t, dir, Options{Crawl: crawl, Operator: "me@example.org"})
+		w.page(url, url)
+		w.commit()
+		w.close()
+	}
+	says := func(want string, segments int) {
+		t.Helper()
+		info, ok := LastInfo(dir)
+		if !ok || string(info.Crawl) != want || info.Operator != "me@example.org" {
+			t.Errorf("the newest segment says %q of %+v, want %q", info.Crawl, info, want)
+		}
+		if n := len(segmentNames(dir)); n != segments {
+			t.Errorf("%d segments, want %d", n, segments)
+		}
+	}
+	write(map[string]string{"seed": "http://h/"}, "http://h/1")
+	says(`{"seed":"http://h/"}`, 1)
+	write(map[string]string{"seed": "http://h/"}, "http://h/2") // the same: no new segment
+	says(`{"seed":"http://h/"}`, 1)
+	write(map[string]string{"seed": "http://h/\r\noperator: you"}, "http://h/3") // no field can be added
+	says(`{"seed":"http://h/\r\noperator: you"}`, 2)
+}
+
+func TestUnknownSegmentsAreRemovedOnlyIfAKillCanHaveLeftThem(t *testing.T) {
+	for visits, kept := range map[int]bool{1: false, MaxGroup: false, MaxGroup + 1: true} {
+		t.Run(fmt.Sprint(visits), func(t *testing.T) {
+			dir, _ := five(t)
+			older, err := os.ReadFile(filepath.Join(dir, dbName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := begun(t, dir, Options{SegmentSize: 1})
+			w.n = 5
+			w.a.opts.SegmentSize = 1 << 30
+			w.a.seg = nil // the next record begins a segment
+			for i := range visits {
+				w.page(fmt.Sprintf("http://h/new/%d", i), fmt.Sprint(i))
+			}
+			w.commit()
+			w.close()
+			names := segmentNames(dir)
+			if err := os.WriteFile(filepath.Join(dir, dbName), older, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			begun(t, dir, Options{}).close()
+			_, err = os.Stat(filepath.Join(dir, warcDir, names[1]+".unknown"))
+			if len(names) != 2 || kept != (err == nil) || !slices.Equal(segmentNames(dir), names[:1]) {
+				t.Errorf("%v; segments are now %q, they were %q", err, segmentNames(dir), names)
+			}
+		})
+	}
+}
+
+func TestNamesOfSegments(t *testing.T) {
+	for name, want := range map[string]string{
+		"a-20260101000000-00001.warc.gz":       "a-20260101000000-00001.warc.gz",
+		"a-20260101000000-00001-r1.warc.gz":    "a-20260101000000-00001.warc.gz",
+		"a-b-20260101000000-00001-r12.warc.gz": "a-b-20260101000000-00001.warc.gz",
+		"theirs-r1.warc.gz":                    "theirs-r1.warc.gz",
+	} {
+		if got := stem(name); got != want {
+			t.Errorf("stem of %s is %s, want %s", name, got, want)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, warcDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"z-20250101000000-00000.warc.gz", "a-20260101000000-00000-r1.warc.gz", "a-20260101000000-00001.warc.gz", "b-20260201000000-00002.warc.gz"}
+	for _, name := range append(want, "theirs.warc.gz", want[0]+".unknown") {
+		if err := os.WriteFile(filepath.Join(dir, warcDir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := segmentNames(dir); !slices.Equal(got, want) {
+		t.Errorf("segments %q, want %q", got, want)
+	}
+}
