@@ -126,8 +126,8 @@ func some(list []int64) []int64 {
 	return []int64{list[0], list[len(list)/2], list[len(list)-1]}
 }
 
-// tells is all that an archive tells of its URLs and visits.
-func tells(dir string) (visits []storage.Visit, rows []crawler.Row, err error) {
+// everythingTold is all that an archive tells of its URLs and visits.
+func everythingTold(dir string) (visits []storage.Visit, rows []crawler.Row, err error) {
 	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
 	if err != nil {
@@ -142,15 +142,15 @@ func tells(dir string) (visits []storage.Visit, rows []crawler.Row, err error) {
 }
 
 // One flipped octet of every kind in crawl.db. Either verify names it, and then
-// nothing kept in a segment is touched before repair, repair restores it or the
-// whole index is rebuilt, and resume completes the site; or all that the archive tells
-// is what it told before, and the crawl is as finished as it was.
+// nothing kept in a segment is touched, the index is rebuilt of the segments,
+// and resume asks for nothing that they hold; or all that the archive tells is
+// what it told before, and the crawl is as finished as it was.
 func TestFlippedOctetsInTheDatabase(t *testing.T) {
 	s := small(t)
 	s.pages["/late"] = failing(2, 500, "", html("late"))
 	s.pages["/"] = links(append([]string{"/late", "/private"}, pagesOf(s)...)...)
 	base := crawled(t, s)
-	was, wasRows, err := tells(base)
+	was, wasRows, err := everythingTold(base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func pagesOf(s *site) (list []string) {
 // unchanged checks that an archive tells what it told.
 func unchanged(t *testing.T, dir string, s *site, was []storage.Visit, wasRows []crawler.Row) {
 	t.Helper()
-	visits, rows, err := tells(dir)
+	visits, rows, err := everythingTold(dir)
 	if err != nil || !reflect.DeepEqual(visits, was) || !reflect.DeepEqual(rows, wasRows) {
 		t.Errorf("verify finds nothing, and the archive tells otherwise: %v", err)
 	}
@@ -205,27 +205,27 @@ func unchanged(t *testing.T, dir string, s *site, was []storage.Visit, wasRows [
 	}
 }
 
-// restored says whether an archive could be restored, by repair or else by a
-// rebuild: then it is whole again after resume.
+// restored says whether an archive could be restored; it is whole again then,
+// and nothing that was kept is asked for again.
 func restored(t *testing.T, dir string, s *site) bool {
 	t.Helper()
 	before := sum(t, dir)
-	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); err != nil {
-		var damage *storage.DamageError
-		if !errors.As(err, &damage) && !errors.Is(err, storage.ErrSchema) {
-			t.Errorf("repair: %v, want what is damaged", err)
-		}
-		if sum(t, dir) != before {
-			t.Error("repair gave up, and segments were changed")
-		}
-		if errors.Is(err, storage.ErrSchema) {
-			return false
-		}
-		if _, err := crawler.Rebuild(dir, options(s.URL+"/")); err != nil {
-			t.Fatalf("rebuild: %v", err)
-		}
+	_, err := crawler.Repair(dir, slog.New(slog.DiscardHandler))
+	if errors.Is(err, storage.ErrSchema) {
+		return false // of another version, for all that it says
+	}
+	var damage *storage.DamageError
+	if !errors.As(err, &damage) || !damage.Index() {
+		t.Fatalf("repair: %v, want that the index is damaged", err)
+	}
+	if sum(t, dir) != before {
+		t.Error("repair gave up, and segments were changed")
+	}
+	if _, err := crawler.Rebuild(dir, options(s.URL+"/")); err != nil {
+		t.Fatalf("rebuild: %v", err)
 	}
 	check(t, dir)
+	asked := len(s.requests())
 	if r := crawl(t, dir, options(s.URL+"/")); r.Ending != crawler.Done {
 		t.Errorf("resume: %v, %s", r.Ending, r.Why)
 	}
@@ -234,6 +234,11 @@ func restored(t *testing.T, dir string, s *site) bool {
 	for target := range s.pages {
 		if target != "/private" && now[target].Kept == "" {
 			t.Errorf("%s is not kept: %+v", target, now[target])
+		}
+	}
+	for _, again := range s.requests()[asked:] {
+		if again != "/robots.txt" {
+			t.Errorf("%s was kept and is asked for again", again)
 		}
 	}
 	return true

@@ -33,60 +33,55 @@ func Verify(dir string) (r *storage.Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	_, err = audit(a, r)
-	if err != nil && !storage.IsDisk(err) {
-		r.Problems = append(r.Problems, storage.Problem{File: "crawl.db", Offset: -1, What: err.Error()})
-		err = nil
-	}
-	return r, err
-}
-
-// audited is what an audit of the frontier found to be mended.
-type audited struct {
-	frontier *frontier.Frontier
-	again    []frontier.Found // fetched, and no visit is there
-	wrong    bool             // more than that: nothing tells what was there
+	return r, audit(a, r)
 }
 
 // audit holds the frontier against the visits and its own totals.
-func audit(a *storage.Archive, r *storage.Report) (*audited, error) {
-	f, err := openFrontier(a)
-	if err != nil {
-		return nil, err
-	}
-	found := &audited{frontier: f}
+func audit(a *storage.Archive, r *storage.Report) error {
 	problem := func(url, what string) {
 		r.Problems = append(r.Problems, storage.Problem{File: "crawl.db", Offset: -1, URL: url, What: what})
+	}
+	err := auditFrontier(a, r, problem)
+	if err == nil || storage.IsDisk(err) {
+		return err
+	}
+	problem("", err.Error())
+	return nil
+}
+
+func auditFrontier(a *storage.Archive, r *storage.Report, problem func(url, what string)) error {
+	f, err := openFrontier(a)
+	if err != nil {
+		return err
 	}
 	var got frontier.Counts
 	err = a.View(func(tx *bbolt.Tx) error {
 		got, err = f.Audit(func(u frontier.Found) {
-			switch {
-			case u.Reason == frontier.ReasonUnreadable:
-				found.wrong = true
+			if u.Reason == frontier.ReasonUnreadable {
 				problem(u.URL.String(), u.Reason)
-			case u.State == frontier.StateFetched && u.Class != frontier.Prerequisite && !storage.Visited(tx, u.ID):
-				found.again = append(found.again, u)
+			} else if u.State == frontier.StateFetched && u.Class != frontier.Prerequisite && !storage.Visited(tx, u.ID) {
 				problem(u.URL.String(), "it was fetched, and no visit is there")
 			}
 		})
 		return err
 	})
-	if want := f.Counts(); err == nil && (want.Discovered != got.Discovered || want.Fetched != got.Fetched || want.Failed != got.Failed || want.Disregarded != got.Disregarded) {
-		found.wrong = true
+	if err != nil {
+		return err
+	}
+	if want := f.Counts(); want.Discovered != got.Discovered || want.Fetched != got.Fetched || want.Failed != got.Failed || want.Disregarded != got.Disregarded {
 		problem("", fmt.Sprintf("the totals are not those of its URLs: %d discovered, %d fetched, %d failed, %d disregarded are there", got.Discovered, got.Fetched, got.Failed, got.Disregarded))
 	}
 	var st State
-	if err == nil {
-		var known bool
-		if known, err = a.Crawl(&st); err == nil && (!known || got.Discovered == 0) && r.Visits > 0 {
-			err = &storage.DamageError{File: "crawl.db", What: "the crawl's own entry, or the frontier, is missing"}
-		}
+	known, err := a.Crawl(&st)
+	if err != nil {
+		return err
 	}
-	if err == nil && st.Visits != r.Visits {
+	if (!known || got.Discovered == 0) && r.Visits > 0 {
+		problem("", "the crawl's own entry, or the frontier, is missing")
+	} else if st.Visits != r.Visits {
 		problem("", fmt.Sprintf("%d visits were committed, %d are there", st.Visits, r.Visits))
 	}
-	return found, err
+	return nil
 }
 
 // FirstSeed is what the crawl of an archive that does not say it began with:
@@ -117,29 +112,25 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Broken {
-		return nil, &storage.DamageError{File: "crawl.db", What: "it is not as it was written"}
+	if err := audit(a, r); err != nil {
+		return nil, err
 	}
-	found, err := audit(a, r)
+	f, err := openFrontier(a)
 	if err != nil {
-		return nil, damaged(err)
+		return nil, err
 	}
-	if found.wrong {
-		return nil, &storage.DamageError{File: "crawl.db", What: "its frontier is not as it was written"}
+	for _, p := range r.Problems {
+		if d := (&storage.DamageError{File: p.File, What: p.What}); d.Index() {
+			return nil, d
+		}
 	}
-	f := found.frontier
-	bad, err := a.Damaged(r)
+	damaged, err := a.Damaged(r)
 	if err != nil || len(r.Problems) == 0 {
 		return nil, err
 	}
-	done, err = a.Salvage(bad, func(tx *bbolt.Tx) error {
-		for _, ref := range bad {
+	done, err = a.Salvage(damaged, func(tx *bbolt.Tx) error {
+		for _, ref := range damaged {
 			if err := f.Requeue(tx, ref.URLID, ref.N-1); err != nil {
-				return err
-			}
-		}
-		for _, u := range found.again {
-			if err := f.Requeue(tx, u.ID, 0); err != nil {
 				return err
 			}
 		}
@@ -147,17 +138,16 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		if _, err := a.Crawl(&st); err != nil {
 			return err
 		}
-		st.Finished, st.AskRobots = st.Finished && len(bad)+len(found.again) == 0, true // a robots.txt may be among them
+		st.Finished, st.AskRobots = st.Finished && len(damaged) == 0, true // a robots.txt may be among them
 		if err := st.recount(tx); err != nil {
 			return err
 		}
 		return storage.PutCrawl(tx, st)
 	})
-	n := len(bad) + len(found.again)
-	if n == 0 {
+	if len(damaged) == 0 {
 		return done, err
 	}
-	return append(done, fmt.Sprintf("%d visits were damaged: their URLs are queued again; curtsy resume %s fetches them", n, dir)), err
+	return append(done, fmt.Sprintf("%d visits were damaged: their URLs are queued again; curtsy resume %s fetches them", len(damaged), dir)), err
 }
 
 // recount makes the totals those of the visits that are there.

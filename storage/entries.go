@@ -25,7 +25,7 @@ func (a *Archive) verifyEntries(r *Report) error {
 		} {
 			err := tx.Bucket(each.bucket).ForEach(func(k, v []byte) error {
 				if !each.fits(tx, k, v) {
-					r.broken(each.what)
+					r.index(each.what)
 				}
 				return nil
 			})

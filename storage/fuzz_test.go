@@ -37,6 +37,31 @@ func FuzzReadHTTP(f *testing.F) {
 	})
 }
 
+// FuzzVisit: whatever stands in crawl.db in the place of a visit is that visit
+// or an error, its sum right or wrong.
+func FuzzVisit(f *testing.F) {
+	good := []byte(`{"url":"http://h/","url_id":1,"n":2,"at":"2026-03-01T12:00:00Z","status":200,"kept":"response","digest":"sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ","length":3,"record":{"segment":"s","offset":1,"length":2,"id":"i"}}`)
+	f.Add(Ref{1, 2}.key(), good, true)
+	f.Add(Ref{1, 3}.key(), good, true)
+	f.Add(Ref{1, 2}.key(), good[:40], true)
+	f.Add([]byte{}, []byte("null"), true)
+	f.Add(Ref{1, 2}.key(), []byte{1, 2, 3}, false)
+	f.Fuzz(func(t *testing.T, key, value []byte, sealed bool) {
+		if sealed {
+			value = sum.Seal(key, value)
+		}
+		v, err := readVisit(key, value)
+		if (v == nil) == (err == nil) {
+			t.Errorf("%q: %v, %v", value, v, err)
+		}
+		if err == nil && !sealed {
+			if _, ok := sum.Open(key, value); !ok {
+				t.Errorf("%q: read with a wrong sum", value)
+			}
+		}
+	})
+}
+
 // FuzzScan: whatever a segment holds, a rebuild reads it to its end, and what
 // it takes lies within.
 func FuzzScan(f *testing.F) {
@@ -66,31 +91,6 @@ func FuzzScan(f *testing.F) {
 		}, func(string) {})
 		if err != nil || entry.Size > int64(len(b)) {
 			t.Errorf("%+v, %v", entry, err)
-		}
-	})
-}
-
-// FuzzVisit: whatever stands in crawl.db in the place of a visit is that visit
-// or an error, its sum right or wrong.
-func FuzzVisit(f *testing.F) {
-	good := []byte(`{"url":"http://h/","url_id":1,"n":2,"at":"2026-03-01T12:00:00Z","status":200,"kept":"response","digest":"sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ","length":3,"record":{"segment":"s","offset":1,"length":2,"id":"i"}}`)
-	f.Add(Ref{1, 2}.key(), good, true)
-	f.Add(Ref{1, 3}.key(), good, true)
-	f.Add(Ref{1, 2}.key(), good[:40], true)
-	f.Add([]byte{}, []byte("null"), true)
-	f.Add(Ref{1, 2}.key(), []byte{1, 2, 3}, false)
-	f.Fuzz(func(t *testing.T, key, value []byte, sealed bool) {
-		if sealed {
-			value = sum.Seal(key, value)
-		}
-		v, err := readVisit(key, value)
-		if (v == nil) == (err == nil) {
-			t.Errorf("%q: %v, %v", value, v, err)
-		}
-		if err == nil && !sealed {
-			if _, ok := sum.Open(key, value); !ok {
-				t.Errorf("%q: read with a wrong sum", value)
-			}
 		}
 	})
 }

@@ -84,6 +84,8 @@ func openDB(path string, o bbolt.Options) (db *bbolt.DB, err error) {
 func openError(path string, err error) error {
 	var damage *DamageError
 	switch {
+	case IsDisk(err):
+		return fmt.Errorf("%s: %w", path, err)
 	case errors.As(err, &damage):
 		return &DamageError{File: path, What: damage.What}
 	case IsDisk(err):

@@ -15,7 +15,7 @@ var segmentName = regexp.MustCompile(`-(\d{14}-\d{5}(-r\d+)?)\.warc\.gz$`)
 // segmentNames lists the segments in the order in which they were written,
 // whatever their prefix; a repaired one is in the place of the one that it was.
 func segmentNames(dir string) []string {
-	paths, _ := filepath.Glob(filepath.Join(dir, warcDir, "*.warc.gz"))
+	paths, _ := segmentFiles(dir) // those that cannot be had are missed when they are opened
 	var names []string
 	for _, p := range paths {
 		if name := filepath.Base(p); segmentName.MatchString(name) {

@@ -32,9 +32,6 @@ type Report struct {
 	Bytes    int64     `json:"bytes"`
 	Problems []Problem `json:"problems"`
 	Aside    []string  `json:"aside,omitempty"` // files that an opening or a rebuild gave names that nothing reads
-	// Broken: crawl.db's pages or keys are out of place, so that writing to it
-	// might damage more.
-	Broken bool `json:"broken,omitempty"`
 }
 
 // maxProblems bounds a report; a disk that lost everything needs no list.
@@ -46,9 +43,8 @@ func (r *Report) add(p Problem) {
 	}
 }
 
-// broken adds a problem that writing to crawl.db might make worse.
-func (r *Report) broken(what string) {
-	r.Broken = true
+// index adds a problem of crawl.db as a whole.
+func (r *Report) index(what string) {
 	r.add(Problem{File: dbName, Offset: -1, What: what})
 }
 
@@ -67,7 +63,7 @@ func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
 	if err := metas(a.dir); IsDisk(err) {
 		return r, err
 	} else if err != nil {
-		r.broken(err.Error())
+		r.index(err.Error())
 	}
 	if err := a.verifyDB(r); err != nil {
 		return r, err
@@ -109,7 +105,7 @@ func (a *Archive) verifyDB(r *Report) (err error) {
 			return err
 		}
 		for e := range tx.Check() {
-			r.broken(e.Error())
+			r.index(e.Error())
 		}
 		return nil
 	})
@@ -138,7 +134,6 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 	err = a.eachVisit(func(ref Ref, v *Visit, err error) error {
 		if err != nil {
 			r.add(Problem{File: dbName, Offset: -1, What: "a visit does not read back", Visit: &ref})
-			r.Broken = r.Broken || errors.Is(err, errKey)
 			return nil
 		}
 		r.Visits++

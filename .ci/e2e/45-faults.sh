@@ -138,7 +138,7 @@ by_strace() {
 	[[ $how_ != kill ]] && how_=error=$how_ || how_=signal=KILL
 	{ timeout -k 5 120 strace -f -y -o "$WORK/strace" "${paths[@]}" -e "trace=$traced" -e "inject=$traced:$how_:when=$1" "$CURTSY" "${cmd[@]}" >"$WORK/err" 2>&1 || code=$?; } 2>/dev/null
 	if [[ $how == strace-kill ]]; then
-		[[ $code -ne 137 ]] && : >"$WORK/strace" || sed -i '/+++\|---/d; $!d' "$WORK/strace"
+		[[ $code -ne 137 ]] && : >"$WORK/strace" || sed -i '/+++\|---/d' "$WORK/strace" && sed -i '$!d' "$WORK/strace"
 	else
 		sed -i '/(INJECTED)/!d' "$WORK/strace"
 	fi
@@ -167,7 +167,11 @@ RANDOM=${SEED:=$(date +%s)}
 echo "  seed $SEED, every ${every}th call"
 [[ $every -gt 1 ]] && few=2 || few=1
 for scenario in ${SCENARIOS:-crawl resume repair}; do
-	[[ $scenario == crawl ]] && step=$every || step=$(((every + 2) / 3))
+	case $scenario in
+	crawl) step=$every ;;
+	repair) step=$(((every + 2) / 3)) ;;
+	resume) step=$(((every + 9) / 10)) ;; # it makes few
+	esac
 	for how in EIO EIO+ ENOSPC ENOSPC+ kill killed short torn lie; do sweep "$how" "$step"; done
 	sweep EMFILE "$few"
 	sweep EMFILE+ "$few"

@@ -7,8 +7,7 @@ import (
 	"hash/crc32"
 )
 
-// Size is how many octets a sum takes.
-const Size = 4
+const size = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -25,7 +24,7 @@ func Seal(key, value []byte) []byte {
 
 // Open gives back what was sealed under the key; false if it is not as it was.
 func Open(key, sealed []byte) ([]byte, bool) {
-	n := len(sealed) - Size
+	n := len(sealed) - size
 	if n < 0 || binary.LittleEndian.Uint32(sealed[n:]) != of(key, sealed[:n]) {
 		return nil, false
 	}
