@@ -109,7 +109,7 @@ func FuzzReader(f *testing.F) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	body := []byte(strings.Repeat("<p>a paragraph of a page about nothing in particular</p>\n", 400))
+	body := page(7)
 	h := Header{Type: TypeResponse, ID: NewID(), Date: time.Now(), TargetURI: "http://h/x"}
 	e := NewEncoder()
 	var dst []byte
