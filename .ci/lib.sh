@@ -127,10 +127,11 @@ nginx_start() {
 	until_true listens "$port" || { show "$WORK/nginx-$port.err"; return 1; }
 }
 
+SYNTH_SITES=0
 # synth_start ARGS...: the synthetic site (see tools/synthsite); sets SITE and
 # SYNTH_LOG with lines of start, end (ns since the server's start), path, user agent.
 synth_start() {
-	local url=$WORK/synth-$RANDOM.url
+	local url=$WORK/synth-$((SYNTH_SITES += 1)).url
 	SYNTH_LOG=$url.log
 	synthsite -log "$SYNTH_LOG" -url-file "$url" "$@" &
 	SYNTH_PID=$!

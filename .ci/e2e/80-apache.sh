@@ -36,12 +36,13 @@ wiki_make "http://127.0.0.1:${ports[2]}" <<-'PHP'
 	$wgNamespaceRobotPolicies = [ NS_USER => 'noindex,nofollow' ];
 	$wgExemptFromUserRobotsControl = []; // __NOINDEX__ counts on every page
 PHP
+# before the pages that link to them: a link to what is not there leads to its editor
+printf 'Found only from a page that says nofollow.' | wiki_page 'Behind user'
+printf 'A person. [[Behind user]]' | wiki_page User:Someone
 for n in $(seq 8); do
 	printf 'To [[Page %s]], [[No such page %s]], [[User:Someone]], [https://example.invalid/ away]. [[Category:All]]' $((n % 8 + 1)) "$n" | wiki_page "Page $n"
 done
 { printf '[[Page %s]] ' $(seq 8); echo __NOINDEX__; } | wiki_page 'Main Page'
-printf 'Found only from a page that says nofollow.' | wiki_page 'Behind user'
-printf 'A person. [[Behind user]]' | wiki_page User:Someone
 # as in MediaWiki's manual: no old revisions, differences, actions and special pages
 cat >"$WORK/wiki/robots.txt" <<-'ROBOTS'
 	User-agent: *
