@@ -159,6 +159,7 @@ sweep() {
 	local more=''
 	[[ $harmless -eq 0 ]] || more=", $harmless of them without harm"
 	[[ $named -eq 0 ]] || more+=", $named named by verify and beyond repair"
+	printf '| %s | %s | %s | %s | %s | %s |\n' "$scenario" "$how" "$points" "$((points - trouble - named))" "$named" "$trouble" >>"$WORK/table"
 	claim "$scenario, $how: $points calls ($(cut -f 2 "$WORK/calls" | sort | uniq -c | awk '{ printf "%s%s %s", s, $1, $2; s = ", " }')) in $((SECONDS - from)) s, $trouble not as they should be$more" \
 		test "$trouble" -eq 0 -a "$points" -gt 0
 }
@@ -188,4 +189,5 @@ strace -f -y -o "$WORK/strace" -e "trace=$traced" "$CURTSY" "${cmd[@]}" >/dev/nu
 theirs=$(grep -v 'resumed>' "$WORK/strace" | grep -c "$a")
 claim "a repair makes $ours calls, strace counts $theirs" test "$ours" -eq "$theirs"
 synth_stop
+[[ -z ${FAULTS_TABLE:-} ]] || cp "$WORK/table" "$FAULTS_TABLE"
 finish
