@@ -118,8 +118,11 @@ func (p *pages) leaf(bucket string, at int64) {
 	}
 }
 
-// some are the first, the middle and the last of a list.
+// some are the middle of a list; with CURTSY_FLIPS=more the first and the last too.
 func some(list []int64) []int64 {
+	if os.Getenv("CURTSY_FLIPS") != "more" {
+		return list[len(list)/2:][:1]
+	}
 	if len(list) <= 3 {
 		return list
 	}

@@ -11,6 +11,8 @@ mkdir -p "$MIRROR_TOOLS"
 	npm install --prefix "$MIRROR_TOOLS" --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core linkinator@6 pngjs pixelmatch@5 >/dev/null
 cp "$CI_DIR"/tools/mirror*.mjs "$MIRROR_TOOLS"
 
+pictures=${PICTURES:-6} # of each site
+
 # proven NAME URL PICTURES: crawl, export, check, count pictures that differ, then let linkinator judge.
 proven() {
 	local name=$1 url=$2 pictures=$3 began out=$WORK/$1
@@ -31,7 +33,7 @@ for package in python3-doc postgresql-doc-15; do
 	root=/usr/share/doc/$package/html
 	[[ -d $root ]] || root=$(corpus "$package" 2>/dev/null) || { echo "  no $package"; continue; }
 	nginx_start "root $root;"
-	proven "$package" "$SITE/" 12
+	proven "$package" "$SITE/" "$pictures"
 done
 
 help=/usr/share/gimp/2.0/help
@@ -47,7 +49,7 @@ if [[ -d $help/ru ]]; then
 		fi
 	done
 	nginx_start "root $WORK/gimp;"
-	proven gimp-help-ru "$SITE/ru/index.html" 12
+	proven gimp-help-ru "$SITE/ru/index.html" "$pictures"
 fi
 
 if [[ -d /usr/share/dokuwiki ]] && command -v php >/dev/null; then
@@ -63,6 +65,6 @@ if [[ -d /usr/share/dokuwiki ]] && command -v php >/dev/null; then
 	php -d auto_prepend_file="$WORK/doku/before.php" -d error_reporting=0 -S "127.0.0.1:$port" -t /usr/share/dokuwiki "$WORK/doku/router.php" >/dev/null 2>&1 &
 	CHILDREN+=($!)
 	until_true listens "$port"
-	proven dokuwiki "http://127.0.0.1:$port/doku.php" 12
+	proven dokuwiki "http://127.0.0.1:$port/doku.php" "$pictures"
 fi
 finish
