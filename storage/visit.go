@@ -151,11 +151,22 @@ func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 
 // VisitsOf are the visits of one URL, the oldest first.
 func (a *Archive) VisitsOf(urlID uint64) ([]*Visit, error) {
-	var visits []*Visit
-	err := a.db.View(func(tx *bbolt.Tx) error {
+	prefix := binary.BigEndian.AppendUint64(nil, urlID)
+	return a.visitsFrom(prefix, func(k []byte, _ int) bool { return len(k) == 10 && string(k[:8]) == string(prefix) })
+}
+
+// VisitsAfter are the next n visits behind that of the given name, in the
+// order of EachVisit; of the zero Ref, the first.
+func (a *Archive) VisitsAfter(r Ref, n int) ([]*Visit, error) {
+	r.N++
+	return a.visitsFrom(r.key(), func(_ []byte, had int) bool { return had < n })
+}
+
+// visitsFrom are the visits from a key on, as long as there are to be more.
+func (a *Archive) visitsFrom(key []byte, more func(k []byte, had int) bool) (visits []*Visit, err error) {
+	err = a.db.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketVisits).Cursor()
-		prefix := binary.BigEndian.AppendUint64(nil, urlID)
-		for k, b := c.Seek(prefix); len(k) == 10 && string(k[:8]) == string(prefix); k, b = c.Next() {
+		for k, b := c.Seek(key); k != nil && more(k, len(visits)); k, b = c.Next() {
 			v, err := readVisit(k, b)
 			if err != nil {
 				return err
@@ -171,24 +182,6 @@ func (a *Archive) VisitsOf(urlID uint64) ([]*Visit, error) {
 // and by age; those of one URL follow each other.
 func (a *Archive) EachVisit(visit func(*Visit) error) error {
 	return a.db.View(func(tx *bbolt.Tx) error { return EachVisit(tx, visit) })
-}
-
-// VisitsAfter are the next n visits behind that of the given name, in the
-// order of EachVisit; of the zero Ref, the first.
-func (a *Archive) VisitsAfter(r Ref, n int) (visits []*Visit, err error) {
-	err = a.db.View(func(tx *bbolt.Tx) error {
-		c := tx.Bucket(bucketVisits).Cursor()
-		r.N++
-		for k, b := c.Seek(r.key()); k != nil && len(visits) < n; k, b = c.Next() {
-			v, err := readVisit(k, b)
-			if err != nil {
-				return err
-			}
-			visits = append(visits, v)
-		}
-		return nil
-	})
-	return visits, err
 }
 
 // EachVisit is Archive.EachVisit within a transaction.

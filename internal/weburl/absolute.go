@@ -8,13 +8,8 @@ import "strings"
 // would encode. A fuzz test holds it against the full parser.
 func parseFast(ref string) (URL, bool) {
 	ref, _, _ = strings.Cut(ref, "#")
-	host := 0
-	switch {
-	case strings.HasPrefix(ref, "https://"):
-		host = len("https://")
-	case strings.HasPrefix(ref, "http://"):
-		host = len("http://")
-	default:
+	host := afterScheme(ref)
+	if host == 0 {
 		return URL{}, false
 	}
 	path := strings.IndexByte(ref[host:], '/')

@@ -128,15 +128,20 @@ func parseSlow(base URL, ref string) (URL, error) {
 	return u, nil
 }
 
+// afterScheme is where the host begins; 0 if the scheme is none of ours.
+func afterScheme(href string) int {
+	for _, scheme := range [...]string{"http://", "https://"} {
+		if strings.HasPrefix(href, scheme) {
+			return len(scheme)
+		}
+	}
+	return 0
+}
+
 // index finds the parts of a serialised URL.
 func index(href string) (URL, bool) {
-	host := 0
-	switch {
-	case strings.HasPrefix(href, "http://"):
-		host = len("http://")
-	case strings.HasPrefix(href, "https://"):
-		host = len("https://")
-	default:
+	host := afterScheme(href)
+	if host == 0 {
 		return URL{}, false
 	}
 	path := strings.IndexByte(href[host:], '/')
