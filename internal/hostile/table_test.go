@@ -83,7 +83,7 @@ Every test run holds each line against what it must say (` + "`TestEachFixture`"
 
 Figures are time, peak memory, requests that reached the server, and bytes on disk; **lost** means that the good page was not fetched, **killed** that it had not ended after 6 s (HTTrack, which waits some seconds at the end of any crawl: 15 s). wget2 and HTTrack ran on the same servers, recursively, with the same timeouts where they have them. They may write a file of 1 GB and use 3 GB of memory; **crashed** is the end of one that wanted more. HTTrack makes about one request a second, whatever it is told, so that for it an endless tree shows only in not ending. Neither is asked to do what Curtsy does; they show which attacks bite.
 
-What the machine does (full disk, failing writes and fsync, no more files, kill -9, flipped bytes) is in [crawler/fault_test.go](../crawler/fault_test.go), [crawler/damage_test.go](../crawler/damage_test.go), [crawler/flip_test.go](../crawler/flip_test.go) and [.ci/e2e](../.ci/e2e).
+What a site's names could do to a disk, and what the machine does (failing writes, kill -9, flipped octets, a lost crawl.db), is in [faults.md](faults.md).
 `
 
 const head = "| attack | what Curtsy says | Curtsy | wget2 | HTTrack |\n|---|---|---|---|---|\n"
