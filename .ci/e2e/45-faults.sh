@@ -156,6 +156,8 @@ sweep() {
 	for ((n = 1 + RANDOM % step; misses < 1; n += step)); do
 		if point; then points=$((points + 1)); else misses=$((misses + 1)); fi
 	done
+	# it began behind the last call that there was: the first one then
+	if [[ $points -eq 0 ]]; then n=1; if point; then points=1; fi; fi
 	local more=''
 	[[ $harmless -eq 0 ]] || more=", $harmless of them without harm"
 	[[ $named -eq 0 ]] || more+=", $named named by verify and beyond repair"
