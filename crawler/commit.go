@@ -9,11 +9,9 @@ import (
 	"curtsy/storage"
 )
 
-// maxGroup is the most visits in one commit, and so, with those being
-// fetched, the most that a kill can make us fetch again.
-const maxGroup = 128
-
-const _ = uint(storage.MaxGroup - maxGroup) // does not compile if storage expects less
+// maxGroup is the most visits in one commit: half of those that may wait for
+// one, so that the next group gathers while this one is written.
+const maxGroup = storage.MaxGroup / 2
 
 // commitEvery is the least time between the beginnings of two commits when
 // visits are fast; a visit that comes alone is committed at once.

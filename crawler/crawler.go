@@ -97,7 +97,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c = &Crawl{
 		opts: o, archive: a, frontier: f, paces: map[string]*politeness.Host{}, planted: map[string]bool{}, bodies: map[warc.Digest]int{},
 		processor: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		jobs:      make(chan *job), fetched: make(chan *download, 1024), outcomes: make(chan *Outcome, maxGroup),
+		jobs:      make(chan *job), fetched: make(chan *download, 1024), outcomes: make(chan *Outcome, storage.MaxGroup),
 		kick: make(chan struct{}, 1), idled: make(chan struct{}, 1), began: time.Now(),
 	}
 	f.SetTraps(o.Traps)

@@ -10,6 +10,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/internal/alarm"
 	"curtsy/politeness"
+	"curtsy/storage"
 )
 
 // waiting is what the loop waits for, when it has nothing to start.
@@ -134,8 +135,8 @@ func (c *Crawl) end(e Ending, why string) {
 // start starts one thing, if anything may be started now: a visit, or the
 // dismissal of a URL that the rules deny. If not, c.wait says what for.
 func (c *Crawl) start(ctx context.Context, now time.Time) bool {
-	if c.open.Load() >= maxGroup+int64(c.opts.Pace.Concurrency) {
-		return false // the committer is behind; its kick wakes us
+	if c.open.Load() >= storage.MaxGroup+int64(c.opts.Pace.Concurrency) {
+		return false // the committer is behind, its kick wakes us; and a kill must not cost more than this
 	}
 	for _, origin := range c.frontier.Origins() {
 		if _, err := c.host(origin); err != nil {

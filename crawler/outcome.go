@@ -27,8 +27,8 @@ type Outcome struct {
 	Links   []frontier.Link
 	Alias   string // an origin that the seed's redirect, or Host, makes part of the scope
 
-	robots   *robotsFetch // for a robots.txt
-	counted  *atomic.Int64
+	robots   *robotsFetch  // for a robots.txt
+	counted  *atomic.Int64 // see job
 	x        *fetch.Exchange
 	via      string         // the URL that led here
 	original *storage.Visit // who holds the payload of a revisit

@@ -127,7 +127,7 @@ func (b *rebuilder) end() error {
 	if err := b.commit(); err != nil {
 		return err
 	}
-	f, err := frontier.Open(b.r.DB(), b.r.Key())
+	f, err := openFrontier(b.r.Archive)
 	if err != nil {
 		return err
 	}

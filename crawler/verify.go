@@ -33,29 +33,32 @@ func Verify(dir string) (r *storage.Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	return r, audit(a, r)
+	_, err = audited(a, r)
+	return r, err
 }
 
-// audit holds the frontier against the visits and its own totals.
-func audit(a *storage.Archive, r *storage.Report) error {
+// audited opens the frontier and holds it against the visits and its own
+// totals. What is wrong with it, even that it does not open, goes to r; the
+// error is of the disk.
+func audited(a *storage.Archive, r *storage.Report) (*frontier.Frontier, error) {
 	problem := func(url, what string) {
 		r.Problems = append(r.Problems, storage.Problem{File: "crawl.db", Offset: -1, URL: url, What: what})
 	}
-	err := auditFrontier(a, r, problem)
+	f, err := openFrontier(a)
+	if err == nil {
+		err = audit(f, a, r, problem)
+	}
 	if err == nil || storage.IsDisk(err) {
-		return err
+		return f, err
 	}
 	problem("", err.Error())
-	return nil
+	return f, nil
 }
 
-func auditFrontier(a *storage.Archive, r *storage.Report, problem func(url, what string)) error {
-	f, err := openFrontier(a)
-	if err != nil {
-		return err
-	}
+func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem func(url, what string)) error {
 	var got frontier.Counts
-	err = a.View(func(tx *bbolt.Tx) error {
+	err := a.View(func(tx *bbolt.Tx) error {
+		var err error
 		got, err = f.Audit(func(u frontier.Found) {
 			if u.Reason == frontier.ReasonUnreadable {
 				problem(u.URL.String(), u.Reason)
@@ -112,10 +115,7 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := audit(a, r); err != nil {
-		return nil, err
-	}
-	f, err := openFrontier(a)
+	f, err := audited(a, r)
 	if err != nil {
 		return nil, err
 	}

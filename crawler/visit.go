@@ -17,7 +17,6 @@ import (
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
-	"curtsy/storage/warc"
 )
 
 // job is one visit to make.
@@ -257,11 +256,10 @@ func (o *Outcome) release() {
 // deduplicate makes the visit a revisit when its payload is held already.
 func (c *Crawl) deduplicate(o *Outcome) error {
 	v := o.Visit
-	d, ok := warc.ParseDigest(v.Digest)
-	if v.Kept != storage.KeptResponse || v.Length == 0 || !ok {
+	if v.Kept != storage.KeptResponse || v.Length == 0 {
 		return nil
 	}
-	original, err := c.archive.Original(d)
+	original, err := c.archive.OriginalOf(v.Digest)
 	if err != nil || original == nil || original.Ref() == v.Ref() { // itself, in a rebuild
 		return err
 	}

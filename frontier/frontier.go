@@ -272,9 +272,9 @@ func (f *Frontier) Add(l Link) bool {
 		l.Class, l.Reason = Disregarded, reason
 	}
 	f.put(l, fp)
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if overruled {
+		f.mu.Lock()
+		defer f.mu.Unlock()
 		f.overruled++
 	}
 	return true

@@ -217,9 +217,6 @@ func (a *Archive) check(tx *bbolt.Tx) error {
 	return nil
 }
 
-// DB is the bbolt file, for the frontier. It belongs to the archive.
-func (a *Archive) DB() *bbolt.DB { return a.db }
-
 // Key is the archive's secret for fingerprints.
 func (a *Archive) Key() [16]byte { return a.key }
 

@@ -60,7 +60,7 @@ func neverLost(dir string) error {
 	if err != nil {
 		what = "missing"
 	}
-	return &DamageError{File: path, What: fmt.Sprintf("%s, but %d segments are there: it can be rebuilt from them, or put back from a backup", what, len(segments))}
+	return &DamageError{File: path, What: fmt.Sprintf("%s, but its segments are there (%d): it can be rebuilt from them, or put back from a backup", what, len(segments))}
 }
 
 // openDB opens a bbolt file. Where bbolt panics over what is in it, the file

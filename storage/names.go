@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -40,23 +41,10 @@ func stem(name string) string {
 // repairedName is the name of a segment's successor: "-r1" before the
 // ending, then "-r2" and so on.
 func repairedName(name string) string {
-	base := name[:len(name)-len(".warc.gz")]
 	n := 1
-	var stem string
-	if _, err := fmt.Sscanf(filepath.Ext("."+lastPart(base)), ".r%d", &n); err == nil {
-		stem = base[:len(base)-len(lastPart(base))-1]
+	if m := segmentName.FindStringSubmatch(name); m != nil && m[2] != "" {
+		n, _ = strconv.Atoi(m[2][len("-r"):]) // digits
 		n++
-	} else {
-		stem, n = base, 1
 	}
-	return fmt.Sprintf("%s-r%d.warc.gz", stem, n)
-}
-
-func lastPart(s string) string {
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] == '-' {
-			return s[i+1:]
-		}
-	}
-	return s
+	return fmt.Sprintf("%s-r%d.warc.gz", strings.TrimSuffix(stem(name), ".warc.gz"), n)
 }

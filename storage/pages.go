@@ -90,8 +90,10 @@ func (p *pages) walk(id uint64, depth int) error {
 		return fmt.Errorf("page %d: %d elements do not fit", id, count)
 	}
 	elements := make([]byte, count*pageElement)
-	if _, err := p.file.ReadAt(elements, int64(id)*int64(p.size)+pageHeader); err != nil {
-		return err
+	if n := copy(elements, p.buf[pageHeader:]); n < len(elements) {
+		if _, err := p.file.ReadAt(elements, int64(id)*int64(p.size)+pageHeader); err != nil {
+			return err
+		}
 	}
 	for i := range count {
 		at := pageHeader + i*pageElement

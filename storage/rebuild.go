@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
@@ -107,7 +108,7 @@ func (r *Rebuild) Gaps() bool { return r.gaps }
 // another name, and so do the segments in which nothing could be read.
 func (r *Rebuild) Finish() (done []string, err error) {
 	for _, name := range r.aside {
-		to, err := setAside(filepath.Join(r.dir, warcDir, name), "damaged")
+		to, err := setAside(filepath.Join(r.dir, warcDir, name), asideDamaged)
 		if err != nil {
 			return done, err
 		}
@@ -121,7 +122,7 @@ func (r *Rebuild) Finish() (done []string, err error) {
 	}
 	path := filepath.Join(r.dir, dbName)
 	if _, err := os.Lstat(path); err == nil {
-		to, err := setAside(path, "damaged")
+		to, err := setAside(path, asideDamaged)
 		if err != nil {
 			return done, err
 		}
@@ -139,13 +140,19 @@ func (r *Rebuild) Abandon() {
 	os.Remove(filepath.Join(r.dir, rebuildName))
 }
 
+// Why a file is set aside, as its name says.
+const (
+	asideDamaged = "damaged"
+	asideUnknown = "unknown"
+)
+
 // asides are the files that were set aside.
 func asides(dir string) (names []string) {
-	for _, pattern := range []string{"*.damaged*", filepath.Join(warcDir, "*.damaged*"), filepath.Join(warcDir, "*.unknown*")} {
-		paths, _ := filepath.Glob(filepath.Join(dir, pattern))
-		for _, path := range paths {
-			if name, err := filepath.Rel(dir, path); err == nil {
-				names = append(names, name)
+	for _, sub := range []string{"", warcDir} {
+		entries, _ := os.ReadDir(filepath.Join(dir, sub)) // only to tell of them
+		for _, e := range entries {
+			if strings.Contains(e.Name(), "."+asideDamaged) || strings.Contains(e.Name(), "."+asideUnknown) {
+				names = append(names, filepath.Join(sub, e.Name()))
 			}
 		}
 	}

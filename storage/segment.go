@@ -131,8 +131,9 @@ func (a *Archive) trim(path string, known map[string]segmentEntry) error {
 	return syncFile(path)
 }
 
-// MaxGroup is the most visits that one Commit may hold, and so the most that a
-// kill leaves in segments that crawl.db does not know.
+// MaxGroup is the most visits that may be written or wait to be while no Commit
+// names them, and so the most that a kill leaves in segments that crawl.db does
+// not know.
 const MaxGroup = 128
 
 // dropUnknown removes a segment that crawl.db does not know. One that holds
@@ -153,7 +154,7 @@ func (a *Archive) dropUnknown(path string, known map[string]segmentEntry) error 
 	if visits <= MaxGroup {
 		return os.Remove(path)
 	}
-	to, err := setAside(path, "unknown")
+	to, err := setAside(path, asideUnknown)
 	a.opts.Logger.Warn("a segment holds more than a killed crawl leaves, and crawl.db does not know it: is crawl.db an older one? it is kept",
 		"segment", name, "as", filepath.Base(to), "err", err)
 	return err
