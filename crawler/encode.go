@@ -128,16 +128,15 @@ func (o *Outcome) responseHeader(id, infoID string) warc.Header {
 
 func (o *Outcome) appendResponse(s *scratch, dst []byte, infoID, id string) ([]byte, error) {
 	h := o.responseHeader(id, infoID)
-	wire, _ := o.x.Wire()
-	s.wire.Reset()
-	if _, err := s.wire.ReadFrom(wire); err != nil {
+	wire, err := o.x.WireBytes(&s.wire)
+	if err != nil {
 		return dst, err
 	}
 	hash := warc.NewHash()
 	hash.Write(o.x.Head)
-	hash.Write(s.wire.Bytes())
+	hash.Write(wire)
 	h.BlockDigest = hash.Digest().String()
-	return s.encoder.Append(dst, &h, o.effort(), o.x.Head, s.wire.Bytes()), nil
+	return s.encoder.Append(dst, &h, o.effort(), o.x.Head, wire), nil
 }
 
 func (o *Outcome) appendRevisit(s *scratch, dst []byte, infoID, id string) []byte {

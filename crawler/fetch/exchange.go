@@ -55,6 +55,17 @@ func (x *Exchange) Wire() (io.Reader, int64) {
 	return x.rec.reader(), x.rec.size
 }
 
+// WireBytes gives the body as Wire does, all of it in memory; buf is where it
+// is read to when it is in a file.
+func (x *Exchange) WireBytes(buf *bytes.Buffer) ([]byte, error) {
+	if x.rec.file == nil {
+		return x.rec.memory(), nil
+	}
+	buf.Reset()
+	_, err := buf.ReadFrom(x.rec.reader())
+	return buf.Bytes(), err
+}
+
 // Payload gives the body without the chunks, content codings kept, and its
 // length: what WARC's payload digest is taken of.
 func (x *Exchange) Payload() (io.Reader, int64) {
