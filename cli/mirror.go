@@ -61,8 +61,8 @@ func exportMirror(u *ui, f *mirrorFlags, dir, out string) error {
 	o.Online = f.online
 	ctx, _, release := signals(u)
 	defer release()
-	bar := newMirrorBar(u)
-	o.Watch = bar.show
+	bar := newStepBar(u)
+	o.Watch = bar.showMirror
 	r, err := mirror.Export(ctx, a, out, o)
 	bar.close()
 	if err != nil {
@@ -104,8 +104,8 @@ func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 func checkMirror(u *ui, f *mirrorFlags, out string) error {
 	ctx, _, release := signals(u)
 	defer release()
-	bar := newMirrorBar(u)
-	r, err := mirror.Check(ctx, out, bar.show)
+	bar := newStepBar(u)
+	r, err := mirror.Check(ctx, out, bar.showMirror)
 	bar.close()
 	if err != nil {
 		return mirrorError(err, "DIR", out)
@@ -134,4 +134,9 @@ func mirrorError(err error, dir, out string) error {
 		return exitWith(exitStopped, err, "make room, then curtsy mirror "+dir+" "+out)
 	}
 	return archiveError(err, dir)
+}
+
+// showMirror shows the progress of an export or of its check.
+func (b *stepBar) showMirror(p mirror.Progress) {
+	b.show(fmt.Sprintf("%s %d of %d", p.Step, p.Done, p.Total), int64(p.Done), int64(p.Total))
 }

@@ -26,7 +26,11 @@ func verifyCmd(u *ui) *cobra.Command {
 					return err
 				}
 			}
-			r, err := crawler.Verify(a[0])
+			bar := newStepBar(u)
+			r, err := crawler.Verify(a[0], func(read, of int64) {
+				bar.show(byteCount(read)+" of "+byteCount(of), read, of)
+			})
+			bar.close()
 			if r != nil {
 				if e := printReport(u, r, asJSON); e != nil {
 					return e

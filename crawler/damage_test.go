@@ -76,7 +76,7 @@ func everything(t *testing.T, dir string, o crawler.Options) map[string]error {
 	_, said["status"] = crawler.ReadStatus(dir)
 	_, said["explain"] = crawler.Explain(dir, weburl.MustParse(o.Seed.Origin()+"/page/c"), o)
 	_, said["list"] = crawler.List(dir)
-	report, err := crawler.Verify(dir)
+	report, err := crawler.Verify(dir, nil)
 	if err == nil && len(report.Problems) > 0 {
 		err = &storage.DamageError{What: "reported"}
 	}

@@ -146,7 +146,7 @@ func writeFails(t *testing.T, fault func(dir string), point string, nth int, may
 	}
 	o.Archive.Fail = nil
 	if _, err := os.Stat(filepath.Join(dir, "crawl.db")); err == nil && passed > 0 {
-		report, err := crawler.Verify(dir)
+		report, err := crawler.Verify(dir, nil)
 		if err != nil {
 			t.Fatalf("verify: %v", err)
 		}

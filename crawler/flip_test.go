@@ -70,7 +70,7 @@ func TestFlippedOctetsInASegment(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			report, err := crawler.Verify(dir)
+			report, err := crawler.Verify(dir, nil)
 			if err != nil || len(report.Problems) == 0 {
 				t.Fatalf("offset %d: verify finds nothing (%v)", at, err)
 			}

@@ -167,7 +167,7 @@ func TestFlippedOctetsInTheDatabase(t *testing.T) {
 				}
 				flip(t, filepath.Join(dir, "crawl.db"), at)
 				before := sum(t, dir)
-				report, err := crawler.Verify(dir)
+				report, err := crawler.Verify(dir, nil)
 				if err == nil && len(report.Problems) == 0 {
 					silent[kind]++
 					unchanged(t, dir, s, was, wasRows)
@@ -311,7 +311,7 @@ func TestVerifyEndsWherePagesLeadInACircle(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damage *storage.DamageError
-	if _, err := crawler.Verify(dir); !errors.As(err, &damage) {
+	if _, err := crawler.Verify(dir, nil); !errors.As(err, &damage) {
 		t.Errorf("verify says %v, want that crawl.db is damaged", err)
 	}
 	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) {

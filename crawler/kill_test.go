@@ -196,7 +196,7 @@ func TestKillAtRandomMomentsLosesNothing(t *testing.T) {
 		}
 		kills++
 		if _, err := os.Stat(filepath.Join(dir, "crawl.db")); err == nil {
-			if report, err := crawler.Verify(dir); err != nil || len(report.Problems) > 0 {
+			if report, err := crawler.Verify(dir, nil); err != nil || len(report.Problems) > 0 {
 				t.Fatalf("after kill %d: %v, %+v", kills, err, report)
 			}
 		}

@@ -119,7 +119,7 @@ func mend(t *testing.T, h harm) {
 	h.do(t, dir)
 	s.forget()
 
-	report, err := crawler.Verify(dir)
+	report, err := crawler.Verify(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

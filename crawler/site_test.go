@@ -221,7 +221,7 @@ func run(t *testing.T, stop context.Context, dir string, o crawler.Options) craw
 // check holds an archive against what must be true of every archive.
 func check(t *testing.T, dir string) {
 	t.Helper()
-	report, err := crawler.Verify(dir)
+	report, err := crawler.Verify(dir, nil)
 	if err != nil {
 		t.Fatalf("verify: %v", err)
 	}

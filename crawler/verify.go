@@ -15,7 +15,8 @@ import (
 
 // Verify checks the archive in dir. It opens it as a crawl would, which cuts
 // off what was in flight; an archive that cannot be opened so is read as it is.
-func Verify(dir string) (r *storage.Report, err error) {
+// progress is that of storage.Archive.Verify.
+func Verify(dir string, progress func(read, of int64)) (r *storage.Report, err error) {
 	defer storage.Guard(&err)()
 	if err := storage.Look(dir); err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func Verify(dir string) (r *storage.Report, err error) {
 		return nil, err
 	}
 	defer a.Close()
-	r, err = a.Verify(nil)
+	r, err = a.Verify(progress)
 	if err != nil {
 		return r, err
 	}

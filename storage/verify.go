@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"go.etcd.io/bbolt"
+	"golang.org/x/sync/errgroup"
 
 	"curtsy/storage/warc"
 )
@@ -56,8 +60,9 @@ type extent struct {
 
 // Verify holds index, records and digests against each other: every visit's
 // records are where crawl.db says, say what it says, have the digests they
-// claim, and nothing lies between them. progress is told the octets read.
-func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
+// claim, and nothing lies between them. progress, which may be nil, is told how
+// many octets of how many are read.
+func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	defer Guard(&err)()
 	r = &Report{}
 	if err := metas(a.dir); IsDisk(err) {
@@ -75,14 +80,13 @@ func (a *Archive) Verify(progress func(octets int64)) (r *Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	names := make([]string, 0, len(segments))
-	for name := range segments {
-		names = append(names, name)
+	v := &verifier{a: a, r: r, progress: progress, readers: make([]*warc.Reader, runtime.GOMAXPROCS(0))}
+	for _, e := range segments {
+		v.of += e.Size
 	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(segments)) {
 		r.Segments++
-		v := &verifier{a: a, r: r, name: name, progress: progress}
+		v.name = name
 		if err := v.segment(segments[name], extents[name]); err != nil {
 			return r, err
 		}
@@ -148,25 +152,27 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 	return segments, extents, err
 }
 
-// verifier reads one segment.
+// verifier reads one segment after another.
 type verifier struct {
 	a        *Archive
 	r        *Report
-	name     string
-	progress func(int64)
+	name     string // of the segment
 	file     *os.File
-	w        *warc.Reader
+	readers  []*warc.Reader // one for each processor
+	progress func(read, of int64)
+	read, of int64
 }
 
-// read makes the reader begin on a part of the segment.
-func (v *verifier) read(offset, length int64) *warc.Reader {
+// reader makes a reader, which is that of one goroutine, begin on a part of
+// the segment.
+func (v *verifier) reader(which int, offset, length int64) *warc.Reader {
 	section := io.NewSectionReader(v.file, offset, length)
-	if v.w == nil {
-		v.w = warc.NewReader(section, offset)
+	if v.readers[which] == nil {
+		v.readers[which] = warc.NewReader(section, offset)
 	} else {
-		v.w.Reset(section, offset)
+		v.readers[which].Reset(section, offset)
 	}
-	return v.w
+	return v.readers[which]
 }
 
 func (v *verifier) problem(offset int64, visit *Visit, what string) {
@@ -199,29 +205,77 @@ func (v *verifier) segment(e segmentEntry, list []extent) error {
 	}
 	v.r.Bytes += e.Size
 	end := v.info(list, e)
-	for _, x := range list {
-		visit, err := v.a.Visit(x.ref)
-		if err != nil || visit == nil {
-			v.problem(x.offset, nil, "its visit does not read back")
-			continue
+	for some := range slices.Chunk(list, 512) {
+		shown, err := v.checkAll(some)
+		if err != nil {
+			return err
 		}
-		if x.offset > end {
-			v.problem(end, nil, fmt.Sprintf("%d bytes that belong to no visit", x.offset-end))
-		} else if x.offset < end {
-			v.problem(x.offset, visit, fmt.Sprintf("%d bytes that belong to two visits", end-x.offset))
+		for i, x := range some {
+			end = v.place(x, shown[i], end)
 		}
-		if err := v.visit(visit); err != nil {
-			v.problem(x.offset, visit, err.Error())
-		}
-		end = x.offset + x.length
 		if v.progress != nil {
-			v.progress(x.length)
+			v.progress(v.read+end, v.of)
 		}
 	}
+	v.read += e.Size
 	if end != e.Size {
 		v.problem(end, nil, fmt.Sprintf("%d bytes at the end that belong to no visit", e.Size-end))
 	}
 	return nil
+}
+
+// checked is what reading the records of a visit showed.
+type checked struct {
+	visit   *Visit // nil: its entry does not read back
+	records int
+	err     error // what is wrong with its records
+}
+
+// checkAll reads the records of many visits, as many at a time as there are
+// processors: inflating and digests are slower than any disk.
+func (v *verifier) checkAll(list []extent) ([]checked, error) {
+	shown := make([]checked, len(list))
+	var next atomic.Int64
+	var workers errgroup.Group
+	for which := range v.readers {
+		workers.Go(func() (err error) {
+			defer Guard(&err)()
+			for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
+				shown[i] = v.check(which, list[i].ref)
+			}
+			return nil
+		})
+	}
+	return shown, workers.Wait()
+}
+
+func (v *verifier) check(which int, ref Ref) (c checked) {
+	visit, err := v.a.Visit(ref)
+	if err != nil || visit == nil {
+		return c
+	}
+	c.visit = visit
+	c.records, c.err = checkVisit(v.reader(which, visit.Record.Offset, visit.Record.Length), visit)
+	return c
+}
+
+// place notes what is wrong with a visit or before it, whose records should
+// begin at from, and says where they end.
+func (v *verifier) place(x extent, c checked, from int64) (end int64) {
+	v.r.Records += c.records
+	if c.visit == nil {
+		v.problem(x.offset, nil, "its visit does not read back")
+		return from
+	}
+	if x.offset > from {
+		v.problem(from, nil, fmt.Sprintf("%d bytes that belong to no visit", x.offset-from))
+	} else if x.offset < from {
+		v.problem(x.offset, c.visit, fmt.Sprintf("%d bytes that belong to two visits", from-x.offset))
+	}
+	if c.err != nil {
+		v.problem(x.offset, c.visit, c.err.Error())
+	}
+	return x.offset + x.length
 }
 
 func (v *verifier) all(list []extent, what string) {
@@ -237,7 +291,7 @@ func (v *verifier) info(list []extent, e segmentEntry) int64 {
 	if len(list) > 0 {
 		end = list[0].offset
 	}
-	w := v.read(0, end)
+	w := v.reader(0, 0, end)
 	h, err := w.Next()
 	if err == nil {
 		err = w.Finish()
@@ -251,26 +305,24 @@ func (v *verifier) info(list []extent, e segmentEntry) int64 {
 	return end
 }
 
-// visit checks the records of one visit.
-func (v *verifier) visit(visit *Visit) error {
-	w := v.read(visit.Record.Offset, visit.Record.Length)
-	for n := 0; ; n++ {
+// checkVisit checks the records of one visit, and says how many it read.
+func checkVisit(w *warc.Reader, visit *Visit) (n int, err error) {
+	for ; ; n++ {
 		h, err := w.Next()
 		if err == io.EOF && n > 0 {
-			return nil
+			return n, nil
 		}
 		if err != nil {
-			return err
+			return n, err
 		}
-		v.r.Records++
 		if n == 0 && h.ID != visit.Record.ID {
-			return fmt.Errorf("record %s is in the place of %s", h.ID, visit.Record.ID)
+			return n + 1, fmt.Errorf("record %s is in the place of %s", h.ID, visit.Record.ID)
 		}
 		if h.TargetURI != visit.URL {
-			return fmt.Errorf("a record of %s", h.TargetURI)
+			return n + 1, fmt.Errorf("a record of %s", h.TargetURI)
 		}
 		if err := checkRecord(w, h, visit); err != nil {
-			return err
+			return n + 1, err
 		}
 	}
 }

@@ -70,7 +70,7 @@ func crawl(t *testing.T, dir string, o crawler.Options, most time.Duration) craw
 // sound holds an archive against itself.
 func sound(t *testing.T, dir string) {
 	t.Helper()
-	report, err := crawler.Verify(dir)
+	report, err := crawler.Verify(dir, nil)
 	if err != nil {
 		t.Fatalf("verify: %v", err)
 	}

@@ -1,25 +1,22 @@
 package cli
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-
-	"curtsy/publish/mirror"
 )
 
-// mirrorBar shows how an export goes, on a terminal.
-type mirrorBar struct {
+// stepBar shows how something with a known end goes, on a terminal.
+type stepBar struct {
 	mu   sync.Mutex
 	bars *mpb.Progress
 	bar  *mpb.Bar
 	text string
 }
 
-func newMirrorBar(u *ui) *mirrorBar {
-	b := &mirrorBar{}
+func newStepBar(u *ui) *stepBar {
+	b := &stepBar{}
 	if isTerminal(u.err) {
 		b.bars = mpb.New(mpb.WithOutput(u.err), mpb.WithWidth(24))
 		b.bar = b.bars.AddBar(0, mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
@@ -32,18 +29,18 @@ func newMirrorBar(u *ui) *mirrorBar {
 }
 
 // show may be called from any goroutine.
-func (b *mirrorBar) show(p mirror.Progress) {
+func (b *stepBar) show(text string, done, total int64) {
 	if b.bar == nil {
 		return
 	}
 	b.mu.Lock()
-	b.text = fmt.Sprintf("%s %d of %d", p.Step, p.Done, p.Total)
+	b.text = text
 	b.mu.Unlock()
-	b.bar.SetTotal(int64(p.Total), false)
-	b.bar.SetCurrent(int64(p.Done))
+	b.bar.SetTotal(total, false)
+	b.bar.SetCurrent(done)
 }
 
-func (b *mirrorBar) close() {
+func (b *stepBar) close() {
 	if b.bar != nil {
 		b.bar.Abort(true)
 		b.bars.Wait()
