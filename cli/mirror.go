@@ -131,7 +131,7 @@ func mirrorError(err error, dir, out string) error {
 	case errors.Is(err, context.Canceled):
 		return exitWith(exitStopped, errors.New("stopped; what was in "+out+" is as it was"), "curtsy mirror "+dir+" "+out)
 	case errors.As(err, &disk):
-		return exitWith(exitStopped, err, "make room, then curtsy mirror "+dir+" "+out)
+		return exitWith(exitStopped, err, diskHint(err)+", then curtsy mirror "+dir+" "+out)
 	}
 	return archiveError(err, dir)
 }

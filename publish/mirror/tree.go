@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"curtsy/storage"
 )
 
 // tree is the new mirror while it is made: a directory beside OUT, which
@@ -92,6 +94,8 @@ func foreign(root *os.Root) error {
 	m, err := readMap(root)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+	case storage.IsDisk(err):
+		return err // it may be ours
 	case err != nil:
 		return fmt.Errorf("%w: %s: %w", ErrNotOurs, MapFile, err)
 	default:
@@ -241,9 +245,12 @@ func (t *tree) swap() error {
 		return t.fail(err)
 	}
 	// What is in tmp now is the old mirror, and ours.
-	err := os.RemoveAll(t.tmp)
+	old := t.tmp
 	t.tmp = ""
-	return err
+	if err := os.RemoveAll(old); err != nil {
+		return fmt.Errorf("%s is the new mirror, but the old one, now %s, could not be removed: %w", t.out, old, err)
+	}
+	return nil
 }
 
 // exchangeByRename is exchange in three steps.

@@ -29,6 +29,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -55,6 +56,7 @@ var calls = map[uint64]call{
 	syscall.SYS_MKDIRAT:   {"mkdirat", 1, false, true},
 	syscall.SYS_UNLINKAT:  {"unlinkat", 1, false, false},
 	syscall.SYS_LINKAT:    {"linkat", 1, false, true},
+	306:                   {"syncfs", -1, false, true},
 	316:                   {"renameat2", 1, false, true},
 }
 
@@ -235,15 +237,31 @@ func (t *tracer) refuse(tid int, r *syscall.PtraceRegs, value int64) {
 	t.after[tid] = func(r *syscall.PtraceRegs) { r.Rax = uint64(value) }
 }
 
+// atCwd is the descriptor of the working directory (AT_FDCWD).
+const atCwd = -100
+
+// path is what a call is about: that of its descriptor, or the one it names,
+// which may begin at a directory's descriptor.
 func (t *tracer) path(c call, r *syscall.PtraceRegs) string {
-	if c.path < 0 {
-		path, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", t.root, r.Rdi))
+	of := func(fd uint64) string {
+		path, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", t.root, fd))
 		return path
 	}
-	address := r.Rdi
-	if c.path == 1 {
-		address = r.Rsi
+	switch c.path {
+	case -1:
+		return of(r.Rdi)
+	case 0:
+		return t.text(r.Rdi)
 	}
+	name := t.text(r.Rsi)
+	if filepath.IsAbs(name) || int32(r.Rdi) == atCwd {
+		return name
+	}
+	return filepath.Join(of(r.Rdi), name)
+}
+
+// text reads a string of the process.
+func (t *tracer) text(address uint64) string {
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", t.root))
 	if err != nil {
 		return ""
