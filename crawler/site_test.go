@@ -24,6 +24,7 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/internal/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
@@ -197,37 +198,13 @@ func crawl(t *testing.T, dir string, o crawler.Options) crawler.Result {
 // run is one run that ends by itself, or when stop ends.
 func run(t *testing.T, stop context.Context, dir string, o crawler.Options) crawler.Result {
 	t.Helper()
-	c, err := crawler.Open(dir, o)
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
-	defer func() {
-		if err := c.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	r, err := c.Run(ctx, stop)
-	if err != nil {
-		t.Fatalf("run: %v", err)
-	}
-	if ctx.Err() != nil {
-		t.Fatalf("the crawl did not end in 30 s")
-	}
-	return r
+	return crawltest.Run(t, stop, dir, o, 30*time.Second)
 }
 
 // check holds an archive against what must be true of every archive.
 func check(t *testing.T, dir string) {
 	t.Helper()
-	report, err := crawler.Verify(dir, nil)
-	if err != nil {
-		t.Fatalf("verify: %v", err)
-	}
-	for _, p := range report.Problems {
-		t.Errorf("verify: %+v", p)
-	}
+	crawltest.Sound(t, dir)
 	checkCounts(t, dir)
 	checkUnkept(t, dir)
 }

@@ -1,7 +1,6 @@
 package hostile_test
 
 import (
-	"context"
 	"fmt"
 	"net/http/cookiejar"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/internal/crawltest"
 	"curtsy/internal/hostile"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
@@ -46,37 +46,7 @@ func options(t *testing.T, seed string, f *hostile.Fixture) crawler.Options {
 // crawl crawls to the end of one run.
 func crawl(t *testing.T, dir string, o crawler.Options, most time.Duration) crawler.Result {
 	t.Helper()
-	c, err := crawler.Open(dir, o)
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
-	defer func() {
-		if err := c.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	}()
-	ctx, cancel := context.WithTimeout(t.Context(), most)
-	defer cancel()
-	r, err := c.Run(ctx, ctx)
-	if err != nil {
-		t.Fatalf("run: %v", err)
-	}
-	if ctx.Err() != nil {
-		t.Fatalf("the crawl did not end in %v: %v", most, r.Counts.Reasons)
-	}
-	return r
-}
-
-// sound holds an archive against itself.
-func sound(t *testing.T, dir string) {
-	t.Helper()
-	report, err := crawler.Verify(dir, nil)
-	if err != nil {
-		t.Fatalf("verify: %v", err)
-	}
-	for _, p := range report.Problems {
-		t.Errorf("verify: %+v", p)
-	}
+	return crawltest.Run(t, t.Context(), dir, o, most)
 }
 
 // wanted holds what an archive says against what the fixture wants of it.
@@ -183,7 +153,7 @@ func TestEachFixture(t *testing.T) {
 			if exits[r.Ending] != f.Exit {
 				t.Errorf("ended with %v (%s), want exit %d", r.Ending, r.Why, f.Exit)
 			}
-			sound(t, dir)
+			crawltest.Sound(t, dir)
 			rows := told(t, dir)
 			wanted(t, f, s, rows, r.Counts.Reasons)
 			explained(t, dir, o, rows)
@@ -222,7 +192,7 @@ func TestTheWholeServer(t *testing.T) {
 	if r.Ending != crawler.Done {
 		t.Errorf("ended with %v: %s", r.Ending, r.Why)
 	}
-	sound(t, dir)
+	crawltest.Sound(t, dir)
 	rows := told(t, dir)
 	for _, f := range fast {
 		t.Run(f.Name, func(t *testing.T) { wanted(t, f, s, rows, r.Counts.Reasons) })

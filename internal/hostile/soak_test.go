@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"curtsy/internal/crawltest"
 	"curtsy/internal/hostile"
 )
 
@@ -59,7 +60,7 @@ func soaked(t *testing.T, dir string, mix []*hostile.Fixture) {
 	}
 	defer s.Close()
 	crawl(t, dir, options(t, s.Origin+"/", nil), patience*2*time.Minute)
-	sound(t, dir)
+	crawltest.Sound(t, dir)
 	for _, bad := range s.Improper() {
 		t.Errorf("improper request: %s", bad)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/frontier"
+	"curtsy/internal/crawltest"
 	"curtsy/internal/hostile"
 )
 
@@ -50,7 +51,7 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 			if second.Counts.Fetched <= first.Counts.Fetched || len(s.Requests()) <= before {
 				t.Errorf("%d fetched, then %d; %d requests, then %d: %v", first.Counts.Fetched, second.Counts.Fetched, before, len(s.Requests()), second.Counts.Reasons)
 			}
-			sound(t, dir)
+			crawltest.Sound(t, dir)
 		})
 	}
 }

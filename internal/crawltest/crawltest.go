@@ -1,0 +1,48 @@
+// Package crawltest is what tests of whole crawls share: one run, and an
+// archive held against itself.
+package crawltest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+)
+
+// Run makes one run over the archive in dir, which ends by itself within most,
+// or when stop is done.
+func Run(t testing.TB, stop context.Context, dir string, o crawler.Options, most time.Duration) crawler.Result {
+	t.Helper()
+	c, err := crawler.Open(dir, o)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), most)
+	defer cancel()
+	r, err := c.Run(ctx, stop)
+	if err != nil {
+		t.Fatalf("run: %v", err)
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("the crawl did not end in %v: %v", most, r.Counts.Reasons)
+	}
+	return r
+}
+
+// Sound holds an archive against itself.
+func Sound(t testing.TB, dir string) {
+	t.Helper()
+	report, err := crawler.Verify(dir, nil)
+	if err != nil {
+		t.Fatalf("verify: %v", err)
+	}
+	for _, p := range report.Problems {
+		t.Errorf("verify: %+v", p)
+	}
+}
