@@ -3,12 +3,14 @@ package crawler_test
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"curtsy/crawler"
 	"curtsy/politeness/rules"
+	"curtsy/storage"
 )
 
 func TestWhatRobotsDeniesIsNeverAskedForAndExplainNamesTheLine(t *testing.T) {
@@ -413,4 +415,28 @@ func TestRedirectToAParameterThatIsVoidIsFollowed(t *testing.T) {
 	got := s.requests()
 	slices.Sort(got)
 	same(t, "requests", got, []string{"/", "/robots.txt", "/shop", "/shop?sid=1", "/ware"})
+}
+
+// A page in the place of a sitemap or of a robots.txt asks what pages ask.
+func TestNoarchiveHoldsInThePlaceOfListings(t *testing.T) {
+	bad := html(`<!DOCTYPE html><meta name="robots" content="noarchive"><title>not found</title><a href="/found">x</a><p>` + unkept)
+	t.Run("sitemap", func(t *testing.T) {
+		s := newSite(t, map[string]page{"/robots.txt": text("Sitemap: ORIGIN/sitemap.xml\n"), "/": html("x"), "/sitemap.xml": bad})
+		dir := filepath.Join(t.TempDir(), "archive")
+		crawl(t, dir, options(s.URL+"/"))
+		if got := rows(t, dir)["/sitemap.xml"].Kept; got != storage.KeptWithheld {
+			t.Errorf("it is kept as %q", got)
+		}
+		if s.times("/found") > 0 {
+			t.Error("its links were followed")
+		}
+	})
+	t.Run("robots.txt", func(t *testing.T) {
+		s := newSite(t, map[string]page{"/robots.txt": bad, "/": html("x")})
+		dir := filepath.Join(t.TempDir(), "archive")
+		crawl(t, dir, options(s.URL+"/"))
+		if got := rows(t, dir)["/robots.txt"].Kept; got != storage.KeptWithheld {
+			t.Errorf("it is kept as %q", got)
+		}
+	})
 }

@@ -129,8 +129,9 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	if err != nil || len(r.Problems) == 0 {
 		return nil, err
 	}
+	again := lastOf(a, damaged)
 	done, err = a.Salvage(damaged, func(tx *bbolt.Tx) error {
-		for _, ref := range damaged {
+		for _, ref := range again {
 			if err := f.Requeue(tx, ref.URLID, ref.N-1); err != nil {
 				return err
 			}
@@ -139,7 +140,7 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		if _, err := a.Crawl(&st); err != nil {
 			return err
 		}
-		st.Finished, st.AskRobots = st.Finished && len(damaged) == 0, true // a robots.txt may be among them
+		st.Finished, st.AskRobots = st.Finished && len(again) == 0, true // a robots.txt may be among the damaged
 		if err := st.recount(tx); err != nil {
 			return err
 		}
@@ -148,7 +149,24 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	if len(damaged) == 0 {
 		return done, err
 	}
-	return append(done, fmt.Sprintf("%d visits were damaged: their URLs are queued again; curtsy resume %s fetches them", len(damaged), dir)), err
+	if kept := len(damaged) - len(again); kept > 0 {
+		done = append(done, fmt.Sprintf("%d visits were damaged whose URLs were visited again later: those visits are kept", kept))
+	}
+	if len(again) > 0 {
+		done = append(done, fmt.Sprintf("%d visits were damaged: their URLs are queued again; curtsy resume %s fetches them", len(again), dir))
+	}
+	return done, err
+}
+
+// lastOf are those of the visits that are the last of their URL: what became
+// of the URL later stands, and so do the numbers of its visits.
+func lastOf(a *storage.Archive, visits []storage.Ref) (last []storage.Ref) {
+	for _, ref := range visits {
+		if a.LastN(ref.URLID) == ref.N {
+			last = append(last, ref)
+		}
+	}
+	return last
 }
 
 // recount makes the totals those of the visits that are there.

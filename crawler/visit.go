@@ -75,12 +75,13 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	if kindOf(x.Err) == fetch.KindCanceled || kindOf(x.Err) == fetch.KindLocal {
 		d.local = x.Err
 		x.Release()
-		c.open.Add(-1)
+		c.fetched <- d // before it is over: the loop must not end as if nothing had failed
 		if j.counted != nil {
 			j.counted.Add(-1)
 		}
+		c.open.Add(-1)
 		c.landed()
-		c.fetched <- d
+		c.kickLoop()
 		return
 	}
 	if j.robots == nil {
@@ -169,7 +170,8 @@ func (c *Crawl) read(j *job, x *fetch.Exchange) *htmlmeta.Document {
 	}
 	o := htmlmeta.Options{Agents: c.opts.Rules.Agents, IgnoreRelNofollow: !c.opts.RelNofollow}
 	p := htmlmeta.Page{URL: j.url, Header: x.Header}
-	if readable(x.Header.Get("Content-Type")) && j.robots == nil && j.entry.Class != frontier.Sitemap {
+	listing := j.robots != nil || j.entry.Class == frontier.Sitemap
+	if readable(x.Header.Get("Content-Type")) && (!listing || isPage(x)) {
 		body, cut, err := x.Decoded(c.opts.MaxParse)
 		if err != nil || cut {
 			c.opts.Logger.Debug("body not read to its end", "url", j.url.String(), "cut", cut, "err", err)
@@ -181,7 +183,17 @@ func (c *Crawl) read(j *job, x *fetch.Exchange) *htmlmeta.Document {
 		}
 	}
 	doc := htmlmeta.Read(p, o)
+	if listing {
+		doc = htmlmeta.Document{Directives: doc.Directives}
+	}
 	return &doc
+}
+
+// isPage says whether a page stands where a robots.txt or a sitemap should:
+// what it asks of crawlers holds there, too.
+func isPage(x *fetch.Exchange) bool {
+	body, _, _ := x.Decoded(1 << 10)
+	return htmlmeta.KindOf(x.Header, body) == htmlmeta.HTML
 }
 
 // heavyBody is the decoded body from which on only one is read at a time: what

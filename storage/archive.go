@@ -44,7 +44,7 @@ func (e *DiskError) Unwrap() error { return e.Err }
 
 // schema is the version of the on-disk format; it is raised when a reader of
 // the version before would read wrongly.
-const schema = 3
+const schema = 4
 
 const (
 	dbName  = "crawl.db"

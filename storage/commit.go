@@ -43,7 +43,7 @@ func (a *Archive) Original(d warc.Digest) (v *Visit, err error) {
 	defer Guard(&err)()
 	_ = a.db.View(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketDigests).Get(d[:])
-		if len(b) != 10 {
+		if len(b) != refSize {
 			return nil
 		}
 		v, err = getVisit(tx, refOf(b))

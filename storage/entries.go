@@ -38,7 +38,7 @@ func (a *Archive) verifyEntries(r *Report) error {
 }
 
 func digestFits(tx *bbolt.Tx, k, v []byte) bool {
-	if len(v) != 10 {
+	if len(v) != refSize {
 		return false
 	}
 	visit, err := getVisit(tx, refOf(v))

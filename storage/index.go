@@ -88,8 +88,6 @@ func openError(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	case errors.As(err, &damage):
 		return &DamageError{File: path, What: damage.What}
-	case IsDisk(err):
-		return fmt.Errorf("%s: %w", path, err)
 	case errors.Is(err, berrors.ErrTimeout):
 		return fmt.Errorf("%s: %w", path, ErrInUse)
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):

@@ -31,10 +31,8 @@ func OpenSalvage(dir string, o Options) (*Archive, error) {
 // refer to them for their payload.
 func (a *Archive) Damaged(r *Report) ([]Ref, error) {
 	bad := map[Ref]bool{}
-	for _, p := range r.Problems {
-		if p.Visit != nil {
-			bad[*p.Visit] = true
-		}
+	for _, ref := range r.damaged {
+		bad[ref] = true
 	}
 	if len(bad) == 0 && len(r.Problems) == 0 {
 		return nil, nil
@@ -171,8 +169,10 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 			continue
 		}
 		at := s.size
-		if _, err := io.Copy(s, io.NewSectionReader(in, x.offset, x.length)); err != nil {
+		if n, err := io.Copy(s, io.NewSectionReader(in, x.offset, x.length)); err != nil {
 			return "", e, err
+		} else if n < x.length {
+			return "", e, fmt.Errorf("%s at %d: %w", name, x.offset, io.ErrUnexpectedEOF)
 		}
 		moves[x.ref] = Record{Segment: newName, Offset: at, Length: x.length}
 	}

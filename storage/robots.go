@@ -117,10 +117,6 @@ func (a *Archive) RobotsBody(v RobotsVersion) (body []byte, err error) {
 	return body, err
 }
 
-func refOf(b []byte) Ref {
-	return Ref{binary.BigEndian.Uint64(b), int(binary.BigEndian.Uint16(b[8:]))}
-}
-
 func removeFile(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err

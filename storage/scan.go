@@ -28,11 +28,27 @@ type scanner struct {
 	end  int64    // behind the last good record of a capture
 }
 
-// scan reads a segment from end to end. What is damaged is told to the report
-// and passed over; only found's error ends it.
-func (s *scanner) scan() error {
-	s.w = warc.NewReader(s.file, 0)
-	for at := int64(0); at < s.size; {
+// read opens the segment and scans it.
+func (s *scanner) read(dir string, from int64) error {
+	f, err := os.Open(filepath.Join(dir, warcDir, s.name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	s.file, s.size = f, st.Size()
+	return s.scan(from)
+}
+
+// scan reads a segment from an offset to its end. What is damaged is told to
+// the report and passed over; only found's error ends it, and that the segment
+// cannot be read just now, which is no damage.
+func (s *scanner) scan(from int64) error {
+	s.w = warc.NewReader(io.NewSectionReader(s.file, from, s.size-from), from)
+	for at := from; at < s.size; {
 		err := s.record()
 		var stop *stopError
 		switch {
@@ -43,9 +59,14 @@ func (s *scanner) scan() error {
 		case err == nil:
 			at = s.w.End()
 			continue
+		case IsDisk(err):
+			return err
 		}
 		s.torn = true
-		next := s.resync(at + 1)
+		next, broken := s.resync(at + 1)
+		if broken != nil {
+			return broken
+		}
 		s.r.add(Problem{File: filepath.Join(warcDir, s.name), Offset: at, What: fmt.Sprintf("%d bytes cannot be kept: %v", next-at, err)})
 		at = next
 		s.w.Reset(io.NewSectionReader(s.file, at, s.size-at), at)
@@ -114,13 +135,9 @@ func (s *scanner) warcinfo(h *warc.Header) error {
 
 // First is the first capture in the segments of dir that is wanted; nil if
 // there is none.
-func First(dir string, wanted func(*Capture) bool) *Capture {
-	return firstOf(dir, segmentNames(dir), wanted)
-}
-
-func firstOf(dir string, names []string, wanted func(*Capture) bool) (first *Capture) {
+func First(dir string, wanted func(*Capture) bool) (first *Capture) {
 	stop := errors.New("found")
-	for _, name := range names {
+	for _, name := range segmentNames(dir) {
 		_, _ = scanSegment(dir, name, &Report{}, func(c *Capture) error {
 			if !wanted(c) {
 				return nil
@@ -135,22 +152,29 @@ func firstOf(dir string, names []string, wanted func(*Capture) bool) (first *Cap
 	return nil
 }
 
+// capturesFrom counts the captures of a segment from an offset on, but no
+// further than one more than most.
+func capturesFrom(dir, name string, from int64, infoID string, most int) (n int, err error) {
+	stop := errors.New("enough")
+	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{ID: infoID}, found: func(*Capture) error {
+		if n++; n > most {
+			return stop
+		}
+		return nil
+	}}
+	if err := s.read(dir, from); err != nil && err != stop {
+		return n, err
+	}
+	return n, nil
+}
+
 // scanSegment reads one segment and says how much of it is of use.
 func scanSegment(dir, name string, r *Report, found func(*Capture) error, lost func(url string)) (e segmentEntry, err error) {
-	f, err := os.Open(filepath.Join(dir, warcDir, name))
-	if err != nil {
-		return e, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return e, err
-	}
-	s := &scanner{name: name, file: f, size: st.Size(), r: r, lost: lost, found: func(c *Capture) error {
+	s := &scanner{name: name, r: r, lost: lost, found: func(c *Capture) error {
 		r.Visits++
 		return found(c)
 	}}
-	if err := s.scan(); err != nil {
+	if err := s.read(dir, 0); err != nil {
 		return e, err
 	}
 	r.Segments++
@@ -170,29 +194,32 @@ func (s *scanner) close() error {
 
 // resync finds where the next record begins, at or behind an offset; the
 // segment's end if there is none.
-func (s *scanner) resync(from int64) int64 {
+func (s *scanner) resync(from int64) (int64, error) {
 	magic := []byte{0x1f, 0x8b, 8}
 	buf := make([]byte, 64<<10)
+	var probe [warc.ProbeSize]byte
 	for at := from; at < s.size; {
-		n, _ := s.file.ReadAt(buf, at)
+		n, err := s.file.ReadAt(buf, at)
+		if err != nil && err != io.EOF {
+			return at, err
+		}
 		i := bytes.Index(buf[:n], magic)
 		switch {
-		case i >= 0 && s.begins(at+int64(i)):
-			return at + int64(i)
 		case i >= 0:
-			at += int64(i) + 1
+			at += int64(i)
+			m, err := s.file.ReadAt(probe[:], at)
+			if err != nil && err != io.EOF {
+				return at, err
+			}
+			if s.probe.Begins(probe[:m]) {
+				return at, nil
+			}
+			at++
 		case n < len(buf):
-			return s.size
+			return s.size, nil
 		default:
 			at += int64(n - len(magic) + 1)
 		}
 	}
-	return s.size
-}
-
-// begins says whether a record begins at an offset.
-func (s *scanner) begins(at int64) bool {
-	var b [warc.ProbeSize]byte
-	n, _ := s.file.ReadAt(b[:], at)
-	return s.probe.Begins(b[:n])
+	return s.size, nil
 }

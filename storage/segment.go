@@ -76,12 +76,16 @@ func (a *Archive) recover() (err error) {
 	if err != nil {
 		return err
 	}
-	// Nothing is cut or removed before all that was committed is seen to be there.
+	// Nothing is cut or removed before all that was committed is seen to be there,
+	// and no more than what a kill leaves.
 	if err := a.present(known); err != nil {
 		return err
 	}
 	files, err := segmentFiles(a.dir)
 	if err != nil {
+		return err
+	}
+	if err := a.newest(known); err != nil {
 		return err
 	}
 	for _, path := range files {
@@ -146,11 +150,10 @@ func (a *Archive) dropUnknown(path string, known map[string]segmentEntry) error 
 			return os.Remove(path)
 		}
 	}
-	visits := 0
-	firstOf(a.dir, []string{name}, func(*Capture) bool {
-		visits++
-		return visits > MaxGroup
-	})
+	visits, err := capturesFrom(a.dir, name, 0, "", MaxGroup)
+	if err != nil {
+		return err
+	}
 	if visits <= MaxGroup {
 		return os.Remove(path)
 	}
@@ -180,6 +183,29 @@ func (a *Archive) present(known map[string]segmentEntry) error {
 		}
 		return nil
 	})
+}
+
+// newest refuses a crawl.db that is older than its segments, as one put back
+// from a backup: what lies behind the last commit that it knows would be cut
+// off, and is more than what a kill leaves.
+func (a *Archive) newest(known map[string]segmentEntry) error {
+	for name, e := range known {
+		st, err := os.Stat(filepath.Join(a.dir, warcDir, name))
+		if err != nil {
+			return err
+		}
+		if st.Size() == e.Size {
+			continue
+		}
+		visits, err := capturesFrom(a.dir, name, e.Size, e.InfoID, MaxGroup)
+		if err != nil {
+			return err
+		}
+		if visits > MaxGroup {
+			return &DamageError{File: filepath.Join(a.dir, dbName), What: "it is older than " + name + ", which holds visits that it does not know; it can be rebuilt from the segments"}
+		}
+	}
+	return nil
 }
 
 func syncFile(path string) error {

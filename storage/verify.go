@@ -34,14 +34,19 @@ type Report struct {
 	Records  int       `json:"records"`
 	Visits   int       `json:"visits"`
 	Bytes    int64     `json:"bytes"`
-	Problems []Problem `json:"problems"`
+	Problems []Problem `json:"problems"`        // not more than maxProblems
 	Aside    []string  `json:"aside,omitempty"` // files that an opening or a rebuild gave names that nothing reads
+
+	damaged []Ref // all visits that a problem names, listed or not
 }
 
 // maxProblems bounds a report; a disk that lost everything needs no list.
 const maxProblems = 10000
 
 func (r *Report) add(p Problem) {
+	if p.Visit != nil {
+		r.damaged = append(r.damaged, *p.Visit)
+	}
 	if len(r.Problems) < maxProblems {
 		r.Problems = append(r.Problems, p)
 	}
@@ -184,14 +189,15 @@ func (v *verifier) problem(offset int64, visit *Visit, what string) {
 	v.r.add(p)
 }
 
-// segment checks one. That it cannot be opened just now, for want of
-// descriptors or of permission, is an error and no damage: repair would
-// discard what is intact.
+// segment checks one. That it cannot be opened or read just now, for want of
+// descriptors or of permission or because the disk fails, is an error and no
+// damage: repair would discard what is intact.
 func (v *verifier) segment(e segmentEntry, list []extent) error {
 	f, err := os.Open(filepath.Join(v.a.dir, warcDir, v.name))
 	if os.IsNotExist(err) {
 		v.problem(-1, nil, err.Error())
 		v.all(list, "its segment cannot be read")
+		v.read += e.Size
 		return nil
 	}
 	if err != nil {
@@ -200,11 +206,17 @@ func (v *verifier) segment(e segmentEntry, list []extent) error {
 	defer f.Close()
 	v.file = f
 	st, err := f.Stat()
-	if err != nil || st.Size() != e.Size {
+	if err != nil {
+		return err
+	}
+	if st.Size() != e.Size {
 		v.problem(-1, nil, fmt.Sprintf("%d bytes, %d are committed", st.Size(), e.Size))
 	}
 	v.r.Bytes += e.Size
-	end := v.info(list, e)
+	end, err := v.info(list, e)
+	if err != nil {
+		return err
+	}
 	for some := range slices.Chunk(list, 512) {
 		shown, err := v.checkAll(some)
 		if err != nil {
@@ -242,6 +254,9 @@ func (v *verifier) checkAll(list []extent) ([]checked, error) {
 			defer Guard(&err)()
 			for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
 				shown[i] = v.check(which, list[i].ref)
+				if IsDisk(shown[i].err) {
+					return fmt.Errorf("%s: %w", v.name, shown[i].err)
+				}
 			}
 			return nil
 		})
@@ -286,7 +301,7 @@ func (v *verifier) all(list []extent, what string) {
 }
 
 // info reads the warcinfo record and says where it ends.
-func (v *verifier) info(list []extent, e segmentEntry) int64 {
+func (v *verifier) info(list []extent, e segmentEntry) (int64, error) {
 	end := e.Size
 	if len(list) > 0 {
 		end = list[0].offset
@@ -296,13 +311,16 @@ func (v *verifier) info(list []extent, e segmentEntry) int64 {
 	if err == nil {
 		err = w.Finish()
 	}
+	if IsDisk(err) {
+		return end, fmt.Errorf("%s: %w", v.name, err)
+	}
 	if err != nil || h.Type != warc.TypeInfo {
 		v.problem(0, nil, fmt.Sprintf("does not begin with a warcinfo record: %v", err))
 	} else if h.ID != e.InfoID {
 		v.problem(0, nil, "begins with another warcinfo record than crawl.db says")
 	}
 	v.r.Records++
-	return end
+	return end, nil
 }
 
 // checkVisit checks the records of one visit, and says how many it read.

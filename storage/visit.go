@@ -110,9 +110,16 @@ type Ref struct {
 	N     int    `json:"n"`
 }
 
+// refSize is the size of a Ref's key.
+const refSize = 8 + 4
+
 func (r Ref) key() []byte {
-	b := binary.BigEndian.AppendUint64(make([]byte, 0, 10), r.URLID)
-	return binary.BigEndian.AppendUint16(b, uint16(r.N))
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, refSize), r.URLID)
+	return binary.BigEndian.AppendUint32(b, uint32(r.N))
+}
+
+func refOf(key []byte) Ref {
+	return Ref{binary.BigEndian.Uint64(key), int(binary.BigEndian.Uint32(key[8:]))}
 }
 
 // Ref is the name of the visit.
@@ -152,7 +159,20 @@ func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 // VisitsOf are the visits of one URL, the oldest first.
 func (a *Archive) VisitsOf(urlID uint64) ([]*Visit, error) {
 	prefix := binary.BigEndian.AppendUint64(nil, urlID)
-	return a.visitsFrom(prefix, func(k []byte, _ int) bool { return len(k) == 10 && string(k[:8]) == string(prefix) })
+	return a.visitsFrom(prefix, func(k []byte, _ int) bool { return len(k) == refSize && string(k[:8]) == string(prefix) })
+}
+
+// LastN is the number of the last visit of a URL, whether its entry reads back
+// or not; 0 for none.
+func (a *Archive) LastN(urlID uint64) (n int) {
+	_ = a.db.View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketVisits).Cursor()
+		for k, _ := c.Seek(Ref{urlID, 0}.key()); len(k) == refSize && refOf(k).URLID == urlID; k, _ = c.Next() {
+			n = refOf(k).N
+		}
+		return nil
+	})
+	return n
 }
 
 // VisitsAfter are the next n visits behind that of the given name, in the
@@ -200,7 +220,7 @@ func EachVisit(tx *bbolt.Tx, visit func(*Visit) error) error {
 func (a *Archive) eachVisit(visit func(Ref, *Visit, error) error) error {
 	return a.db.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketVisits).ForEach(func(k, b []byte) error {
-			if len(k) != 10 {
+			if len(k) != refSize {
 				return &DamageError{File: dbName, What: "the key of a visit does not read back"}
 			}
 			v, err := readVisit(k, b)
