@@ -13,6 +13,10 @@ import (
 // one, so that the next group gathers while this one is written.
 const maxGroup = storage.MaxGroup / 2
 
+// maxHeld is how many octets of records may wait for a commit before nothing
+// new is fetched: a disk may be slower than a site with large pictures.
+const maxHeld = 32 << 20
+
 // commitEvery is the least time between the beginnings of two commits when
 // visits are fast; a visit that comes alone is committed at once.
 const commitEvery = 20 * time.Millisecond
@@ -31,6 +35,7 @@ func (c *Crawl) commitLoop() {
 			}
 		}
 		for _, o := range group {
+			c.held.Add(-int64(o.held))
 			o.release()
 		}
 		for _, o := range group {

@@ -256,7 +256,8 @@ func (c *Crawl) prepare(o *Outcome) {
 		memberPool.Put(buf)
 		return
 	}
-	o.buf, o.members, o.infoID = buf, members, infoID
+	o.buf, o.members, o.infoID, o.held = buf, members, infoID, len(members)
+	c.held.Add(int64(o.held))
 	// All that a revisit needs, should the committer find that another visit
 	// brought the same payload; the rest makes room for the next body.
 	head, request := bytes.Clone(o.x.Head), bytes.Clone(o.x.RequestBytes)
