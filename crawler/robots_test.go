@@ -482,3 +482,48 @@ func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) 
 		pauses(t, s.asked(), 300*time.Millisecond)
 	})
 }
+
+func TestOriginsOfOneHostKeepThePaceThatAnyOfThemAsksFor(t *testing.T) {
+	t.Parallel()
+	const slow, quick = "User-agent: *\nCrawl-delay: 0.04\n", "User-agent: *\nCrawl-delay: 0.001\n"
+	for name, c := range map[string]struct {
+		seed, https string
+		http        page
+	}{
+		"the other has no robots.txt":     {"https://example.com/", slow, status(404)},
+		"the other asks for less":         {"https://example.com/", slow, text(quick)},
+		"the first asks for more":         {"http://example.com/", quick, text(slow)},
+		"the other cannot be had":         {"https://example.com/", slow, status(500)},
+		"the other may not even be asked": {"https://example.com/", slow, redirect("http://169.254.169.254/")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, map[string]page{"/map.txt": text("https://example.com/a")})
+			by := func(plain, secure page) page {
+				return page{serve: func(w http.ResponseWriter, r *http.Request) {
+					if r.TLS != nil {
+						turning(secure).serve(w, r)
+					} else {
+						turning(plain).serve(w, r)
+					}
+				}}
+			}
+			s.pages["/robots.txt"] = by(c.http, text(c.https+"Sitemap: http://example.com/map.txt"))
+			s.pages["/"] = by(redirect("https://example.com/"), links("/a", "/b", "/c"))
+			for _, target := range []string{"/a", "/b", "/c"} {
+				s.pages[target] = html(target)
+			}
+			o := options(c.seed)
+			s.reaches(t, &o)
+			dir := t.TempDir()
+			for _, o.Limits.Pages = range []int{3, 0} {
+				was := len(s.asked())
+				crawl(t, dir, o)
+				pauses(t, s.asked()[was:], 40*time.Millisecond)
+			}
+			if s.times("/c") != 1 {
+				t.Errorf("requests %q", s.requests())
+			}
+		})
+	}
+}

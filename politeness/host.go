@@ -64,6 +64,24 @@ type Rules struct {
 	VisitLine  int
 }
 
+// And is what keeps both r and s: the longer pause of each kind, and the hours
+// that are in both.
+func (r Rules) And(s Rules) Rules {
+	if s.CrawlDelay > r.CrawlDelay {
+		r.CrawlDelay, r.DelayLine = s.CrawlDelay, s.DelayLine
+	}
+	if ratePause(s) > ratePause(r) {
+		r.Requests, r.Per, r.RateLine = s.Requests, s.Per, s.RateLine
+	}
+	switch {
+	case r.Visit == nil:
+		r.Visit, r.VisitLine = s.Visit, s.VisitLine
+	case s.Visit != nil:
+		r.Visit = bothHours{r.Visit, s.Visit}
+	}
+	return r
+}
+
 // maxPause is the longest pause that is reckoned with. The longest Duration,
 // which a site may ask for, overflows where the limiter turns it into a rate
 // and back, and an overflow is no pause at all.
