@@ -260,8 +260,9 @@ func (r *robotsFetch) parse(x *fetch.Exchange, o rules.Options) {
 	}
 	if rules.ResponseAccess(x.Status, v.Type, o) == rules.Parsed {
 		body, _, err := x.Decoded(maxRobotsBody)
-		if err != nil && len(body) == 0 {
+		if err != nil && (x.Truncated == "" || len(body) == 0) { // what we cut ourselves ends badly
 			r.failed = err.Error()
+			v.Error = r.failed
 			return
 		}
 		r.body = append([]byte{}, body...)

@@ -9,6 +9,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
+	"curtsy/politeness/rules"
 )
 
 // RobotsAnswer is a robots.txt as it was had.
@@ -25,7 +26,7 @@ func FetchRobots(ctx context.Context, u weburl.URL, o Options) (RobotsAnswer, er
 	defer p.client.Close()
 	f := p.robots(ctx, robotsURL(u.Origin()))
 	a := RobotsAnswer{Status: f.version.Status, Type: f.version.Type, Body: f.body}
-	if f.failed != "" && f.version.Status == 0 {
+	if f.failed != "" && rules.ResponseAccess(a.Status, a.Type, o.Rules) != rules.Refused || a.Status == 0 {
 		return a, fmt.Errorf("%s: %s", robotsURL(u.Origin()), f.failed)
 	}
 	return a, nil

@@ -1,6 +1,7 @@
 package crawler_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,10 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"go.etcd.io/bbolt"
 
 	"curtsy/crawler"
 	seal "curtsy/internal/sum"
+	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/storage"
 )
@@ -281,6 +284,20 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 	hangUp := page{serve: func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }}
 	late := page{serve: func(w http.ResponseWriter, r *http.Request) { time.Sleep(120 * time.Millisecond) }}
 	deny := "User-agent: *\nDisallow: /"
+	packed := func(text string, change func([]byte) []byte) page {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		z.Write([]byte(text))
+		z.Close()
+		return page{header: []string{"Content-Encoding: gzip", "Content-Type: text/plain"}, body: string(change(b.Bytes()))}
+	}
+	var long strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&long, "Disallow: /%x\n", i*2654435761)
+	}
+	whole := func(b []byte) []byte { return b }
+	half := func(b []byte) []byte { return b[:len(b)/2] }
+	flipped := func(b []byte) []byte { b[len(b)-6] ^= 1; return b } // in the checksum
 	for name, c := range map[string]struct {
 		robots  page
 		fetched bool
@@ -293,13 +310,17 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		"403": {page{status: 403, body: deny}, true, ""}, "404": {page{status: 404, body: deny}, true, ""},
 		"410": {page{status: 410, body: deny}, true, ""}, "451": {page{status: 451, body: deny}, true, ""},
 		"429": {status(429), false, "answered 429 (tried 3 times)"}, "500": {status(500), false, "answered 500 (tried 3 times)"},
-		"503":        {status(503), false, "answered 503 (tried 3 times)"},
-		"cut off":    {cut, false, "cut off by the server (tried 3 times)"},
-		"hangs up":   {hangUp, false, "disconnect: connection closed by the server (tried 3 times)"},
-		"no answer":  {late, false, "timeout: no answer in time (tried 3 times)"},
-		"html":       {html("<html><body>User-agent: *<br>Disallow: /</body></html>"), true, ""},
-		"denies all": {text(deny), false, "is denied by"},
-		"recovers":   {turning(status(500), status(503), text("User-agent: *\nDisallow: /x")), true, ""},
+		"503":            {status(503), false, "answered 503 (tried 3 times)"},
+		"cut off":        {cut, false, "cut off by the server (tried 3 times)"},
+		"hangs up":       {hangUp, false, "disconnect: connection closed by the server (tried 3 times)"},
+		"no answer":      {late, false, "timeout: no answer in time (tried 3 times)"},
+		"html":           {html("<html><body>User-agent: *<br>Disallow: /</body></html>"), true, ""},
+		"denies all":     {text(deny), false, "is denied by"},
+		"packed":         {packed("User-agent: *\nDisallow: /x", whole), true, ""},
+		"cut at 600 KiB": {packed("User-agent: *\n"+long.String(), whole), true, ""},
+		"cut gzip":       {packed("User-agent: *\nDisallow: /x\n"+long.String()[:100_000], half), false, "content coding gzip: unexpected EOF (tried 3 times)"},
+		"bad gzip":       {packed("User-agent: *\nDisallow: /x", flipped), false, "content coding gzip: gzip: invalid checksum (tried 3 times)"},
+		"recovers":       {turning(status(500), status(503), text("User-agent: *\nDisallow: /x")), true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -525,5 +546,25 @@ func TestOriginsOfOneHostKeepThePaceThatAnyOfThemAsksFor(t *testing.T) {
 				t.Errorf("requests %q", s.requests())
 			}
 		})
+	}
+}
+
+func TestRobotsThatCannotBeHadIsNoneToLookAt(t *testing.T) {
+	for what, c := range map[string]struct {
+		page page
+		want string
+	}{
+		"a cut body":   {page{header: []string{"Content-Length: 5000"}, body: "User-agent: *"}, "cut off by the server"},
+		"a bad coding": {page{header: []string{"Content-Encoding: gzip"}, body: "\x1f\x8b\x08 and then nothing of the kind"}, "content coding"},
+		"a 503":        {status(503), ""},
+	} {
+		s := newSite(t, map[string]page{"/robots.txt": c.page})
+		a, err := crawler.FetchRobots(t.Context(), weburl.MustParse(s.URL+"/"), options(s.URL+"/"))
+		if (err == nil) != (c.want == "") || err == nil && a.Status != 503 {
+			t.Errorf("%s: status %d, %v", what, a.Status, err)
+		}
+		if err != nil {
+			has(t, err.Error(), s.URL+"/robots.txt: "+c.want)
+		}
 	}
 }
