@@ -218,7 +218,7 @@ func (c *Crawl) readRobots(j *job, x *fetch.Exchange) *robotsFetch {
 		r.same = true
 		*v = j.robots.had
 		v.At, v.Expires = x.Start.UTC(), x.Start.UTC().Add(c.robotsAge(x.Header))
-	case x.Status >= 300 && x.Status < 400:
+	case x.Status >= 300 && x.Status < 400 && x.Status != 304:
 		r.follow(j, x, c.opts.Rules)
 	default:
 		r.parse(x, c.opts.Rules)

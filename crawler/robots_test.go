@@ -311,6 +311,7 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		"410": {page{status: 410, body: deny}, true, ""}, "451": {page{status: 451, body: deny}, true, ""},
 		"429": {status(429), false, "answered 429 (tried 3 times)"}, "500": {status(500), false, "answered 500 (tried 3 times)"},
 		"503":            {status(503), false, "answered 503 (tried 3 times)"},
+		"304":            {status(304), false, "answered 304 (tried 3 times)"},
 		"cut off":        {cut, false, "cut off by the server (tried 3 times)"},
 		"hangs up":       {hangUp, false, "disconnect: connection closed by the server (tried 3 times)"},
 		"no answer":      {late, false, "timeout: no answer in time (tried 3 times)"},
