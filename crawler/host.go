@@ -271,7 +271,8 @@ func (r *robotsFetch) parse(x *fetch.Exchange, o rules.Options) {
 	r.rules = readRules(*v, r.body, o)
 }
 
-// robotsAge is how long a robots.txt holds: a day at most, sooner if
+// robotsAge is how long a robots.txt holds: a day at most, if neither the
+// settings nor the dialect of 1994 say otherwise, and sooner if
 // Cache-Control says so (RFC 9309 §2.4), but a minute at least.
 func (c *Crawl) robotsAge(h http.Header) time.Duration {
 	age := c.opts.MaxRobotsAge

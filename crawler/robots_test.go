@@ -19,6 +19,7 @@ import (
 	seal "curtsy/internal/sum"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
+	"curtsy/politeness/rules"
 	"curtsy/storage"
 )
 
@@ -276,6 +277,29 @@ func TestCacheControlShortensTheLifeOfRobots(t *testing.T) {
 	}
 }
 
+func TestRobotsHoldsForAsLongAsTheDialectSays(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		dialect rules.Dialect
+		set     time.Duration
+		header  string
+		want    time.Duration
+	}{
+		{rules.RFC9309, 0, "X: y", day}, {rules.Yandex, 0, "X: y", day}, {rules.Classic1994, 0, "X: y", 7 * day},
+		{rules.Classic1994, day, "X: y", day}, {rules.Classic1994, 0, "Cache-Control: max-age=3600", time.Hour},
+	} {
+		s := newSite(t, map[string]page{"/robots.txt": text("").with(c.header), "/": html("")})
+		dir := t.TempDir()
+		o := options(s.URL + "/")
+		o.Rules.Dialect, o.MaxRobotsAge = c.dialect, c.set
+		crawl(t, dir, o)
+		if h := history(t, dir, s.URL); len(h) != 1 || h[0].Expires.Sub(h[0].At) != c.want {
+			t.Errorf("%v, set to %v, %s: lives for %v, want %v", c.dialect, c.set, c.header, h[0].Expires.Sub(h[0].At), c.want)
+		}
+	}
+}
+
 func TestStatusOfRobotsDecides(t *testing.T) {
 	cut := page{serve: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "5000")
@@ -293,7 +317,7 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 	}
 	var long strings.Builder
 	for i := range 60_000 {
-		fmt.Fprintf(&long, "Disallow: /%x\n", i*2654435761)
+		fmt.Fprintf(&long, "Disallow: /%x\n", i*104_729)
 	}
 	whole := func(b []byte) []byte { return b }
 	half := func(b []byte) []byte { return b[:len(b)/2] }
