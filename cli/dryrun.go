@@ -33,6 +33,9 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if p.Refused != "" {
 		return exitWith(exitRefused, errors.New(p.Refused), refusedHint(p.Refused, "curtsy crawl "+p.Seed))
 	}
+	if p.Stopped != "" {
+		return exitWith(exitStopped, errors.New(p.Stopped), "curtsy crawl "+p.Seed+" --dry-run, later")
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return exitWith(exitStopped, errors.New("stopped"), "")
 	}
