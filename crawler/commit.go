@@ -145,6 +145,9 @@ func (c *Crawl) append(o *Outcome) error {
 
 // settle tells the frontier and the totals what became of the URL.
 func (c *Crawl) settle(o *Outcome) {
+	if len(o.Links) > 0 {
+		c.vias.led(o.entry.ID, o.entry.URL)
+	}
 	for _, l := range o.Links {
 		c.frontier.Add(l)
 		if l.Class != frontier.Disregarded {
