@@ -40,7 +40,7 @@ func OpenBody(a *storage.Archive, v *storage.Visit) (*Body, error) {
 		return nil, damaged(v, err)
 	}
 	b := &Body{Header: resp.Header, resp: resp, r: &kept{v: v, r: resp.Body}}
-	if err := b.decode(codings(resp.Header)); err != nil {
+	if err := b.decode(codings(resp)); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("read %s: %w", v.URL, err)
 	}
@@ -69,7 +69,7 @@ func (k *kept) Read(p []byte) (int, error) {
 
 func damaged(v *storage.Visit, err error) error {
 	var d *storage.DamageError
-	if errors.As(err, &d) || errors.Is(err, storage.ErrNoBody) {
+	if errors.As(err, &d) || errors.Is(err, storage.ErrNoBody) || errors.Is(err, storage.ErrHead) {
 		return err
 	}
 	file := "crawl.db"
@@ -93,8 +93,9 @@ func (b *Body) Close() error {
 // codings are what is to be undone, the first to be undone first. An archive
 // that is served with the coding that is its own format stays one: browsers
 // too keep x.tar.gz compressed when it comes as gzip in gzip.
-func codings(h http.Header) []string {
+func codings(r *storage.Response) []string {
 	var list []string
+	h := r.Header
 	for _, line := range h.Values("Content-Encoding") {
 		for c := range strings.SplitSeq(line, ",") {
 			c = strings.ToLower(strings.TrimSpace(c))
@@ -107,6 +108,7 @@ func codings(h http.Header) []string {
 	case "application/gzip", "application/x-gzip", "application/x-gunzip", "application/x-gtar", "application/x-compress":
 		list = slices.DeleteFunc(list, func(c string) bool { return c == "gzip" || c == "x-gzip" })
 	}
+	list = append(list, r.Transfer...)
 	slices.Reverse(list)
 	return list
 }

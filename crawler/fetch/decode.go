@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"curtsy/internal/http1"
 )
 
 // decoded is what Decoded found, kept for when it is asked again.
@@ -44,7 +46,7 @@ func (x *Exchange) Decoded(max int64) (body []byte, cut bool, err error) {
 
 // codings are what is to be undone, the first to be undone first.
 func (x *Exchange) codings() []string {
-	l := append(tokens(x.Header["Content-Encoding"]), x.frame.coding...)
+	l := append(http1.Tokens(x.Header["Content-Encoding"]), x.frame.Codings...)
 	slices.Reverse(l)
 	return slices.DeleteFunc(l, func(c string) bool { return c == "identity" || c == "none" })
 }

@@ -16,10 +16,8 @@ import (
 // depend on the crawl are in Options; these hold always.
 const (
 	maxInterim   = 8       // interim (1xx) responses before the final one
-	maxFields    = 10_000  // header lines read into Header
 	maxCodings   = 5       // content and transfer codings on one body
 	maxMembers   = 100_000 // gzip members of one body
-	maxChunkLine = 4 << 10 // a chunk's size line with its extensions
 	maxAddresses = 16      // addresses tried for one host
 	maxIdle      = 64      // connections kept between requests, all hosts together
 	idleFor      = 90 * time.Second

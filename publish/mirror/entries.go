@@ -42,6 +42,7 @@ type entry struct {
 	final int32      // moved: the entry at the end of the chain, or -1
 	file  string     // "" if it has none
 	same  bool       // kept: the file is that of another URL with the same payload
+	bad   bool       // failed: there is a body, and it cannot be read
 	sum   warc.Digest
 }
 
@@ -187,7 +188,7 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 		return err
 	}
 	if err != nil {
-		e.state, e.why = failed, err.Error()
+		e.state, e.why, e.bad = failed, err.Error(), true
 		return nil
 	}
 	defer b.Close()
