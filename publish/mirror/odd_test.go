@@ -1,6 +1,8 @@
 package mirror_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"os"
 	"path/filepath"
@@ -89,4 +91,33 @@ func incomplete(files map[string]string, url string) bool {
 	_, section, _ := strings.Cut(files[mirror.ReportFile], ">Incomplete ")
 	section, _, _ = strings.Cut(section, "</details>")
 	return strings.Contains(section, `href="`+url+`"`)
+}
+
+// A body that breaks in its coding while it is copied is that page's problem.
+func TestExportWithABodyThatCannotBeDecoded(t *testing.T) {
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	w.Write([]byte(strings.Repeat("some text ", 1000)))
+	w.Close()
+	broken := append(z.Bytes()[:20:20], bytes.Repeat([]byte{0xff}, 200)...)
+	s := serve(t, small)
+	archive := crawl(t, s)
+	for i, v := range []storage.Visit{
+		{URL: s.Origin + "/p.png", ContentType: "image/png"},
+		{URL: s.Origin + "/p.js", ContentType: "text/javascript"},
+		{URL: s.Origin + "/p.css", ContentType: "text/css"},
+		{URL: s.Origin + "/p.txt", ContentType: "text/plain"},
+	} {
+		v.URLID = uint64(1000 + i)
+		keep(t, archive, v, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"+string(broken))
+	}
+	files := exported(t, s, archive)
+	if !strings.Contains(files["index.html"], `<a href="a.html">`) {
+		t.Errorf("the start page: %q", files["index.html"])
+	}
+	for _, path := range []string{"/p.png", "/p.js", "/p.css", "/p.txt"} {
+		if body, ok := files[path[1:]]; !ok || body != "" || !incomplete(files, s.Origin+path) {
+			t.Errorf("%s: %v, %q", path, ok, body)
+		}
+	}
 }

@@ -148,7 +148,7 @@ func (t *tree) put(name string, at time.Time, body []byte) error {
 }
 
 // stream writes a file from a reader. An error of the reader is not one of
-// the disk.
+// the disk, and leaves no file.
 func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 	if err := t.mkdir(path.Dir(name)); err != nil {
 		return err
@@ -165,12 +165,18 @@ func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 	if d.err != nil {
 		return &DiskError{d.err}
 	}
+	if err != nil {
+		if e := t.root.Remove(name); e != nil {
+			return &DiskError{e}
+		}
+		return err
+	}
 	if !at.IsZero() {
 		if e := t.root.Chtimes(name, at, at); e != nil {
 			return &DiskError{e}
 		}
 	}
-	return err
+	return nil
 }
 
 // diskWriter tells the disk's errors from those of the other side.
