@@ -2,7 +2,6 @@ package mirror_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"go.etcd.io/bbolt"
 
 	"curtsy/internal/sitetest"
