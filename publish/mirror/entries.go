@@ -34,7 +34,6 @@ type entry struct {
 	state state
 	cut   bool   // the body is not complete
 	page  bool   // HTML
-	asIs  bool   // not to be translated
 	why   string // for all but kept: the reason
 	typ   string
 	to    weburl.URL // moved: where to
@@ -130,7 +129,6 @@ func describe(v *storage.Visit, u weburl.URL, now time.Time) entry {
 		e.why = "no body is kept"
 	default:
 		e.state, e.typ = kept, declared(v.ContentType)
-		e.asIs = !permit.Translate
 		e.sum, _ = warc.ParseDigest(v.Digest)
 		// A title or links are found in what is HTML by its content too.
 		e.page = e.typ == typeHTML && (v.Title != "" || v.Links > 0)
