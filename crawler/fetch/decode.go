@@ -58,11 +58,11 @@ func (d *decoded) read(x *Exchange, codings []string) {
 		return
 	}
 	c, err := x.rec.scratch.decoders.Open(r, codings, d.max)
-	defer c.Close()
 	if d.err = err; err == nil {
 		d.err = d.fill(c)
 	}
 	d.cut = d.cut || c.Cut()
+	c.Close()
 }
 
 // fill reads r up to max octets.
