@@ -13,8 +13,9 @@ import (
 // one, so that the next group gathers while this one is written.
 const maxGroup = storage.MaxGroup / 2
 
-// maxHeld is how many octets of records may wait for a commit before nothing
-// new is fetched: a disk may be slower than a site with large pictures.
+// maxHeld is how many octets of bodies may wait to be read, and of records to
+// be committed, before nothing new is fetched: processor and disk may be slower
+// than a site with large pictures.
 const maxHeld = 32 << 20
 
 // commitEvery is the least time between the beginnings of two commits when

@@ -57,7 +57,7 @@ type Crawl struct {
 	vias      vias
 	flying    atomic.Int64 // visits not yet handed to the committer
 	open      atomic.Int64 // visits not yet committed
-	held      atomic.Int64 // octets of their records
+	held      atomic.Int64 // octets of their bodies and records
 	pages     atomic.Int64 // visits to pages not yet committed
 
 	// The committer's own.

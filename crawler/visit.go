@@ -85,6 +85,8 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		c.kickLoop()
 		return
 	}
+	held := x.Memory()
+	c.held.Add(int64(held))
 	if j.robots == nil {
 		c.fetched <- d
 	}
@@ -96,6 +98,7 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		j.heavy = true
 	}
 	o := c.outcome(j, x)
+	o.held = held
 	if j.robots != nil {
 		d.robots = o.robots
 		c.fetched <- d
@@ -256,8 +259,9 @@ func (c *Crawl) prepare(o *Outcome) {
 		memberPool.Put(buf)
 		return
 	}
-	o.buf, o.members, o.infoID, o.held = buf, members, infoID, len(members)
-	c.held.Add(int64(o.held))
+	o.buf, o.members, o.infoID = buf, members, infoID
+	c.held.Add(int64(cap(members) - o.held))
+	o.held = cap(members)
 	// All that a revisit needs, should the committer find that another visit
 	// brought the same payload; the rest makes room for the next body.
 	head, request := bytes.Clone(o.x.Head), bytes.Clone(o.x.RequestBytes)

@@ -51,6 +51,9 @@ type Exchange struct {
 // End is when the last byte came, or the attempt was given up.
 func (x *Exchange) End() time.Time { return x.Start.Add(x.Total) }
 
+// Memory is how many octets of memory its buffers take until Release.
+func (x *Exchange) Memory() int { return cap(x.rec.buf) }
+
 // Wire gives the body as it was transferred, chunks and all, and its length.
 func (x *Exchange) Wire() (io.Reader, int64) {
 	return x.rec.reader(), x.rec.size
