@@ -69,7 +69,7 @@ func (k *kept) Read(p []byte) (int, error) {
 
 func damaged(v *storage.Visit, err error) error {
 	var d *storage.DamageError
-	if errors.As(err, &d) || errors.Is(err, storage.ErrNoBody) || errors.Is(err, storage.ErrHead) {
+	if errors.As(err, &d) || errors.Is(err, storage.ErrNoBody) || errors.Is(err, storage.ErrHead) || storage.IsDisk(err) {
 		return err
 	}
 	file := "crawl.db"

@@ -121,3 +121,23 @@ func TestExportWithABodyThatCannotBeDecoded(t *testing.T) {
 		}
 	}
 }
+
+// Of a document whose coding breaks half-way there is what could be read, and
+// the report says that it is not all.
+func TestExportWithADocumentThatBreaksOff(t *testing.T) {
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	w.Write([]byte("<!DOCTYPE html><title>half</title>"))
+	w.Flush()
+	first := z.Len()
+	w.Write([]byte(strings.Repeat("<p>the other half", 100)))
+	w.Close()
+	s := serve(t, small)
+	archive := crawl(t, s)
+	keep(t, archive, storage.Visit{URLID: 1000, URL: s.Origin + "/half.html", ContentType: "text/html"},
+		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"+string(z.Bytes()[:first]))
+	files := exported(t, s, archive)
+	if !strings.Contains(files["half.html"], "<title>half</title>") || !incomplete(files, s.Origin+"/half.html") {
+		t.Errorf("%q; the report names it: %v", files["half.html"], incomplete(files, s.Origin+"/half.html"))
+	}
+}

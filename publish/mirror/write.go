@@ -96,7 +96,7 @@ func (w *writer) visit(e *entry) (*storage.Visit, error) {
 	return v, err
 }
 
-// read reads a whole body; ok false if it is too large for that.
+// read reads a whole body, or errTooLarge.
 func (w *writer) read(e *entry) (body []byte, h http.Header, v *storage.Visit, err error) {
 	v, err = w.visit(e)
 	if err != nil {
@@ -107,25 +107,34 @@ func (w *writer) read(e *entry) (body []byte, h http.Header, v *storage.Visit, e
 		return nil, nil, v, err
 	}
 	defer b.Close()
-	body, err = readUpTo(b, maxRewrite, int(v.Length))
+	body, err = w.whole(e, b, v)
 	return body, b.Header, v, err
+}
+
+// whole is a body to its end. One that breaks off in its coding is what could
+// be read of it, and the report says so.
+func (w *writer) whole(e *entry, r io.Reader, v *storage.Visit) ([]byte, error) {
+	body, broken, err := readUpTo(r, maxRewrite, int(v.Length))
+	if broken != nil {
+		w.notes.add(cutOff, e.url.String(), broken.Error(), e.url.String())
+	}
+	return body, err
 }
 
 var errTooLarge = errors.New("too large to be rewritten")
 
-// readUpTo reads r to its end. A body that breaks off in its coding is what
-// could be read of it.
-func readUpTo(r io.Reader, most, hint int) ([]byte, error) {
+// readUpTo reads r to its end; broken is why that came early.
+func readUpTo(r io.Reader, most, hint int) (body []byte, broken, err error) {
 	buf := bytes.NewBuffer(make([]byte, 0, min(max(hint, 4<<10), most)+512))
-	_, err := io.Copy(buf, io.LimitReader(r, int64(most)+1))
+	_, err = io.Copy(buf, io.LimitReader(r, int64(most)+1))
 	if buf.Len() > most {
-		return nil, errTooLarge
+		return nil, nil, errTooLarge
 	}
 	var damage *storage.DamageError
-	if err != nil && (buf.Len() == 0 || errors.As(err, &damage)) {
-		return nil, err
+	if err != nil && (buf.Len() == 0 || errors.As(err, &damage) || storage.IsDisk(err)) {
+		return nil, nil, err
 	}
-	return buf.Bytes(), nil
+	return buf.Bytes(), err, nil
 }
 
 func (w *writer) rewrite(e *entry) error {
@@ -195,7 +204,7 @@ func (w *writer) copy(e *entry) error {
 	}
 	defer b.Close()
 	if v.Length <= 4<<20 && b.Header.Get("Content-Encoding") == "" || e.typ == typeJS {
-		body, err := readUpTo(b, maxRewrite, int(v.Length))
+		body, err := w.whole(e, b, v)
 		if err == nil {
 			if e.typ == typeJS {
 				w.noteNeeds(e, htmlmeta.ScriptNeeds(body))
