@@ -26,6 +26,12 @@ import (
 // crawlOptions makes the options of a crawl from what was set. Every mistake
 // is a usage error that names the key.
 func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
+	if err := checkAmounts(c); err != nil {
+		return crawler.Options{}, err
+	}
+	if err := checkPrefix(c); err != nil {
+		return crawler.Options{}, err
+	}
 	o := crawler.Options{
 		Seed:         seed,
 		Limits:       crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
@@ -92,9 +98,6 @@ func rulesOptions(c *config, o *crawler.Options) error {
 }
 
 func paceOptions(c *config, o *crawler.Options) error {
-	if c.Delay < 0 {
-		return usagef("--delay 1s", "delay: %s is negative", c.Delay)
-	}
 	o.Pace = politeness.Options{Delay: c.Delay, Concurrency: c.Concurrency, Adaptive: c.Politeness.Adaptive,
 		MaxRetryAfter: c.Politeness.MaxRetryAfter, MaxFailures: c.Politeness.MaxFailures}
 	for _, s := range c.Politeness.Quiet {
@@ -129,6 +132,9 @@ func fetchOptions(c *config, o *crawler.Options) error {
 		IdleTimeout: c.Fetch.IdleTimeout, TotalTimeout: c.Fetch.TotalTimeout,
 		MaxBody: int64(c.Fetch.MaxBody), AllowHost: o.Seed.Hostname(), Logger: o.Logger,
 		Proxy: fetch.ProxyFromEnvironment(), Header: http.Header{},
+	}
+	if err := checkHeader(c.Fetch.Header); err != nil {
+		return err
 	}
 	for name, value := range c.Fetch.Header {
 		f.Header.Set(name, value)
