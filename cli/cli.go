@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -16,12 +17,16 @@ const version = "0.1.0"
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	u := &ui{in: stdin, out: stdout, err: stderr}
+	u := &ui{in: stdin, out: &dataWriter{w: stdout}, err: stderr}
 	root := newRoot(u)
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
 	if err != nil {
 		u.fail(err)
+	}
+	if lost := u.out.failure(); lost != nil {
+		u.fail(lost)
+		err = cmp.Or(err, lost)
 	}
 	return exitCode(err)
 }

@@ -182,7 +182,7 @@ func (u *ui) logger(verbose bool) *slog.Logger {
 	if verbose {
 		level = slog.LevelDebug
 	}
-	return slog.New(slog.NewTextHandler(cleanWriter{u.err}, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: level}))
 }
 
 // runCrawl crawls until the end or a signal, and says what came of it.
@@ -192,6 +192,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	bar := newProgress(u)
+	defer bar.close()
 	o.Watch = func(s crawler.Status) {
 		limitMemory(s.Discovered)
 		bar.show(s)
@@ -286,6 +287,14 @@ func signals(u *ui) (ctx, stop context.Context, release func()) {
 		}
 	}()
 	return ctx, stop, func() { signal.Stop(ch); close(ch); ask(); cancel() }
+}
+
+// untilSignal makes the context of a command that has nothing in flight worth
+// finishing: the first signal ends it, the second the process.
+func untilSignal() (ctx context.Context, release func()) {
+	ctx, release = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, release)
+	return ctx, release
 }
 
 // result says how a run ended.

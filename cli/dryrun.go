@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -17,11 +16,14 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if err != nil {
 		return err
 	}
-	ctx, _, release := signals(u)
+	ctx, release := untilSignal()
 	defer release()
 	p, err := crawler.PreviewOf(ctx, o)
 	if err != nil {
 		return err
+	}
+	if ctx.Err() != nil { // half a preview would mislead
+		return exitWith(exitStopped, errors.New("stopped; nothing was kept"), "curtsy crawl "+p.Seed+" --dry-run")
 	}
 	if f.json {
 		if err := u.json(p); err != nil {
@@ -32,9 +34,6 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	if p.Refused != "" {
 		return exitWith(exitRefused, errors.New(p.Refused), refusedHint(p.Refused, "curtsy crawl "+p.Seed))
-	}
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped"), "")
 	}
 	return nil
 }

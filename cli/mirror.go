@@ -35,10 +35,12 @@ func mirrorCmd(u *ui) *cobra.Command {
 			return args(cobra.ExactArgs(2))(c, a)
 		},
 		RunE: func(_ *cobra.Command, a []string) error {
+			ctx, release := untilSignal()
+			defer release()
 			if f.check {
-				return checkMirror(u, f, a[0])
+				return checkMirror(ctx, u, f, a[0])
 			}
-			return exportMirror(u, f, a[0], a[1])
+			return exportMirror(ctx, u, f, a[0], a[1])
 		},
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -48,7 +50,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 }
 
 // exportMirror makes the mirror of an archive.
-func exportMirror(u *ui, f *mirrorFlags, dir, out string) error {
+func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) error {
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		return archiveError(err, dir)
@@ -59,12 +61,14 @@ func exportMirror(u *ui, f *mirrorFlags, dir, out string) error {
 		return err
 	}
 	o.Online = f.online
-	ctx, _, release := signals(u)
-	defer release()
 	bar := newStepBar(u)
+	defer bar.close()
 	o.Watch = bar.showMirror
 	r, err := mirror.Export(ctx, a, out, o)
 	bar.close()
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New("stopped; what was in "+out+" is as it was"), "curtsy mirror "+dir+" "+out)
+	}
 	if err != nil {
 		return mirrorError(err, dir, out)
 	}
@@ -101,12 +105,13 @@ func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 }
 
 // checkMirror proves a mirror that is there.
-func checkMirror(u *ui, f *mirrorFlags, out string) error {
-	ctx, _, release := signals(u)
-	defer release()
+func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
 	bar := newStepBar(u)
 	r, err := mirror.Check(ctx, out, bar.showMirror)
 	bar.close()
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New("stopped; nothing is proved"), "curtsy mirror --check "+out)
+	}
 	if err != nil {
 		return mirrorError(err, "DIR", out)
 	}
@@ -128,8 +133,6 @@ func mirrorError(err error, dir, out string) error {
 		return exitWith(exitUsage, err, "another directory; this one is left alone")
 	case errors.Is(err, fs.ErrNotExist):
 		return usagef("curtsy mirror "+dir+" "+out, "%v", err)
-	case errors.Is(err, context.Canceled):
-		return exitWith(exitStopped, errors.New("stopped; what was in "+out+" is as it was"), "curtsy mirror "+dir+" "+out)
 	case errors.As(err, &disk):
 		return exitWith(exitStopped, err, diskHint(err)+", then curtsy mirror "+dir+" "+out)
 	}

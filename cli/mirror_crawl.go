@@ -11,7 +11,9 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if code := exitCode(err); f.mirror == "" || code != exitDone && code != exitStopped {
 		return err
 	}
-	mirrored := exportMirror(u, &mirrorFlags{json: f.json}, c.Archive, f.mirror)
+	ctx, release := untilSignal()
+	defer release()
+	mirrored := exportMirror(ctx, u, &mirrorFlags{json: f.json}, c.Archive, f.mirror)
 	if err != nil && mirrored != nil {
 		u.fail(mirrored)
 		return err
