@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"curtsy/crawler"
@@ -36,16 +37,21 @@ func (p *progress) show(s crawler.Status) {
 
 func (p *progress) close() { p.bar.close() }
 
-// statusLine is the state of a crawl in one line.
+// statusLine is the state of a crawl in one line, what matters most first: a
+// narrow terminal cuts its end.
 func statusLine(s crawler.Status) string {
-	line := fmt.Sprintf("%d done, %d queued, %.1f/s, %s", s.Discovered-s.Queued, s.Queued, s.Rate, s.Delay)
-	if s.NextDue != nil && time.Until(*s.NextDue) > 2*time.Second {
-		line += fmt.Sprintf(", next at %s (%s)", s.NextDue.Local().Format("15:04:05"), s.WaitingFor)
-	}
+	parts := []string{fmt.Sprintf("%d done, %d queued, %.1f/s", s.Discovered-s.Queued, s.Queued, s.Rate)}
 	if s.Left > 0 {
-		line += ", at least " + s.Left.Round(time.Second).String() + " left"
+		parts = append(parts, "at least "+s.Left.Round(time.Second).String()+" left")
 	}
-	return line
+	waiting := s.NextDue != nil && time.Until(*s.NextDue) > 2*time.Second
+	if waiting {
+		parts = append(parts, fmt.Sprintf("next at %s (%s)", s.NextDue.Local().Format("15:04:05"), s.WaitingFor))
+	}
+	if s.Delay != "" && !(waiting && s.Delay == s.WaitingFor) {
+		parts = append(parts, s.Delay)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // cleanWriter makes what is logged harmless for a terminal.

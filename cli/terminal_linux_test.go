@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -44,7 +45,8 @@ var upAndErase = regexp.MustCompile(`^\x1b\[(\d+)A\x1b\[J`)
 // screen is what a person saw at the end of lines that a bar redrew, and each
 // line that stood on the screen at any time.
 func screen(written []byte) (at []string, ever string) {
-	row, all := 0, []string{}
+	row, column := 0, 0
+	var all []string
 	at = []string{""}
 	for rest := string(written); rest != ""; {
 		if m := upAndErase.FindStringSubmatch(rest); m != nil {
@@ -52,17 +54,21 @@ func screen(written []byte) (at []string, ever string) {
 			fmt.Sscan(m[1], &n)
 			all = append(all, at...)
 			row = max(row-n, 0)
-			at = append(at[:row], "")
+			at = append(at[:row], at[row][:min(column, len(at[row]))])
 			rest = rest[len(m[0]):]
 			continue
 		}
 		switch c := rest[0]; c {
-		case '\n':
-			row++
-			at = append(at, "")
+		case '\n': // the column stays, as \r comes with it
+			if row++; row == len(at) {
+				at = append(at, "")
+			}
 		case '\r':
+			column = 0
 		default:
-			at[row] += string([]byte{c})
+			line := at[row] + strings.Repeat(" ", max(column-len(at[row]), 0))
+			at[row] = line[:column] + string([]byte{c}) + line[min(column+1, len(line)):]
+			column++
 		}
 		rest = rest[1:]
 	}
@@ -70,8 +76,8 @@ func screen(written []byte) (at []string, ever string) {
 }
 
 // onTerminal runs a curtsy whose stderr is a terminal. step is called while
-// it runs; the result is all that was written to the terminal.
-func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func()) []byte {
+// it runs, and may press keys; the result is all that was written to the terminal.
+func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func(keys *os.File)) []byte {
 	t.Helper()
 	ours, its := openTerminal(t, columns)
 	c.Stderr = its
@@ -85,7 +91,7 @@ func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func()) []byte {
 		_, _ = b.ReadFrom(ours) // ends with EIO when the other end is closed
 		all <- b.Bytes()
 	}()
-	step()
+	step(ours)
 	_ = c.Wait()
 	return <-all
 }
@@ -95,8 +101,10 @@ func TestOnATerminalLinesStandAboveTheBar(t *testing.T) {
 	s := newEndless(t, 10, true)
 	dir := filepath.Join(t.TempDir(), "archive")
 	c := curtsy(t, "crawl", s.URL+"/", "--archive", dir, "-v")
-	written := onTerminal(t, 80, c.Cmd, func() {
+	written := onTerminal(t, 80, c.Cmd, func(keys *os.File) {
 		wait(t, s.reached)
+		time.Sleep(300 * time.Millisecond) // the bar is drawn by now
+		_, _ = keys.WriteString("\x03")    // the terminal shows it as ^C
 		_ = c.Process.Signal(os.Interrupt)
 		s.release()
 	})
@@ -121,7 +129,7 @@ func TestOnATerminalNothingIsSaidIntoABarThatIsGone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	curtsy(t, "crawl", s.URL+"/", "--archive", dir).run(t, exitDone)
 	for _, args := range [][]string{{"crawl", s.URL + "/", "--archive", dir}, {"crawl", s.URL + "/other", "--archive", dir}} {
-		at, _ := screen(onTerminal(t, 80, curtsy(t, args...).Cmd, func() {}))
+		at, _ := screen(onTerminal(t, 80, curtsy(t, args...).Cmd, func(*os.File) {}))
 		said := strings.Join(at, "\n")
 		if !strings.Contains(said, "is finished") && !strings.Contains(said, "holds another crawl") {
 			t.Errorf("%q said %q", args, said)

@@ -39,6 +39,9 @@ func (l lineWriter) Write(b []byte) (int, error) {
 	l.u.mu.Lock()
 	defer l.u.mu.Unlock()
 	if l.u.above != nil {
+		// A key that was pressed, Ctrl-C above all, has moved the cursor from
+		// the column in which the bar left it, and only erases from there.
+		_, _ = io.WriteString(l.u.err, "\r")
 		if n, err := l.u.above.Write(b); err == nil {
 			return n, nil
 		} // the bar is no more
