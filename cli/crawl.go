@@ -205,8 +205,11 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	defer cr.Close()
 	if cr.Finished() {
 		n := cr.Counts()
-		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d disregarded", c.Archive, seed, n.Fetched, n.Failed, n.Disregarded)
-		return u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n})
+		u.say("%s: the crawl of %s is finished: %d fetched, %s, %d disregarded", c.Archive, seed, n.Fetched, failedText(cr), n.Disregarded)
+		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}, ""); err != nil {
+			return err
+		}
+		return seedError(cr, c.Archive)
 	}
 	ctx, stop, release := signals(u)
 	defer release()
@@ -228,10 +231,42 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if err != nil {
 		return exitWith(exitFailed, err, "curtsy resume "+c.Archive)
 	}
-	if err := u.result(f, result); err != nil {
+	if err := u.result(f, result, failedText(cr)); err != nil {
 		return err
 	}
+	if result.Ending == crawler.Done {
+		return seedError(cr, c.Archive)
+	}
 	return endingError(result, c.Archive)
+}
+
+// failedText counts what failed. A site without robots.txt has not failed.
+func failedText(cr *crawler.Crawl) string {
+	failed := cr.Counts().Failed
+	text := fmt.Sprintf("%d failed", failed)
+	if failed == 0 {
+		return text
+	}
+	switch n, err := cr.WithoutRobots(); {
+	case err != nil || n == 0:
+	case n == 1:
+		text += " (robots.txt: there is none)"
+	default:
+		text += fmt.Sprintf(" (%d of them robots.txt: there is none)", n)
+	}
+	return text
+}
+
+// seedError is the error of a crawl that came to its end without a page.
+func seedError(cr *crawler.Crawl, dir string) error {
+	why, err := cr.SeedFailure()
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	if why == "" {
+		return nil
+	}
+	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", why), "another URL, or the same one later; with another --archive, or without "+dir)
 }
 
 // limitMemory sets what the collector of garbage keeps the process below, as
@@ -297,8 +332,8 @@ func untilSignal() (ctx context.Context, release func()) {
 	return ctx, release
 }
 
-// result says how a run ended.
-func (u *ui) result(f *crawlFlags, r crawler.Result) error {
+// result says how a run ended, but for one that had nothing to do.
+func (u *ui) result(f *crawlFlags, r crawler.Result, failed string) error {
 	s := r.State
 	n := r.Counts
 	if f.json {
@@ -316,7 +351,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, s.Pages, n.Reasons})
 	}
 	if r.Why != "" {
-		u.say("%s: %d fetched, %d failed, %d disregarded, %d queued; %s in %s", r.Why, n.Fetched, n.Failed, n.Disregarded, n.Queued(),
+		u.say("%s: %d fetched, %s, %d disregarded, %d queued; %s in %s", r.Why, n.Fetched, failed, n.Disregarded, n.Queued(),
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
 	}
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"sync"
 
 	"github.com/vbauerster/mpb/v8"
@@ -21,7 +22,7 @@ func newStepBar(u *ui) *stepBar {
 	b := &stepBar{u: u}
 	if isTerminal(u.err) {
 		b.bars = mpb.New(mpb.WithOutput(u.err), mpb.WithWidth(24))
-		b.bar = b.bars.AddBar(0, mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
+		b.bar = b.bars.AddBar(0, mpb.PrependDecorators(decor.Name(home)), mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			return " " + b.text
@@ -52,6 +53,7 @@ func (b *stepBar) close() {
 		b.bar.Abort(true)
 		b.bars.Wait()
 		b.u.drawAbove(nil)
+		_, _ = io.WriteString(b.u.err, home+"\x1b[J")
 		b.bar = nil
 	}
 }

@@ -58,6 +58,11 @@ func screen(written []byte) (at []string, ever string) {
 			rest = rest[len(m[0]):]
 			continue
 		}
+		if after, ok := strings.CutPrefix(rest, "\x1b[J"); ok {
+			at = append(at[:row], at[row][:min(column, len(at[row]))])
+			rest = after
+			continue
+		}
 		switch c := rest[0]; c {
 		case '\n': // the column stays, as \r comes with it
 			if row++; row == len(at) {
@@ -105,6 +110,7 @@ func TestOnATerminalLinesStandAboveTheBar(t *testing.T) {
 		wait(t, s.reached)
 		time.Sleep(300 * time.Millisecond) // the bar is drawn by now
 		_, _ = keys.WriteString("\x03")    // the terminal shows it as ^C
+		time.Sleep(300 * time.Millisecond) // and the bar is drawn anew
 		_ = c.Process.Signal(os.Interrupt)
 		s.release()
 	})

@@ -39,15 +39,17 @@ func (l lineWriter) Write(b []byte) (int, error) {
 	l.u.mu.Lock()
 	defer l.u.mu.Unlock()
 	if l.u.above != nil {
-		// A key that was pressed, Ctrl-C above all, has moved the cursor from
-		// the column in which the bar left it, and only erases from there.
-		_, _ = io.WriteString(l.u.err, "\r")
-		if n, err := l.u.above.Write(b); err == nil {
-			return n, nil
+		if _, err := l.u.above.Write(append([]byte(home), b...)); err == nil {
+			return len(b), nil
 		} // the bar is no more
 	}
 	return l.u.err.Write(b)
 }
+
+// home begins all that is written while there is a bar. A key that is pressed,
+// Ctrl-C above all, moves the cursor, and the bar erases itself from the column
+// where the cursor is.
+const home = "\r"
 
 // drawAbove sends lines for people through a bar's writer, until it is nil.
 func (u *ui) drawAbove(w io.Writer) {
