@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -113,7 +114,7 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
 		return exitWith(exitStopped, errors.New("stopped; nothing is proved"), "curtsy mirror --check "+out)
 	}
 	if err != nil {
-		return mirrorError(err, "DIR", out)
+		return checkError(err, out)
 	}
 	if f.json {
 		if err := u.json(r); err != nil {
@@ -131,12 +132,32 @@ func mirrorError(err error, dir, out string) error {
 	switch {
 	case errors.Is(err, mirror.ErrNotOurs):
 		return exitWith(exitUsage, err, "another directory; this one is left alone")
-	case errors.Is(err, fs.ErrNotExist):
-		return usagef("curtsy mirror "+dir+" "+out, "%v", err)
+	case noRights(err):
+		return exitWith(exitFailed, err, "the right to write "+out+" and beside it, or another OUT")
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return usagef("another OUT, in a directory that is there", "%v", err)
 	case errors.As(err, &disk):
 		return exitWith(exitStopped, err, diskHint(err)+", then curtsy mirror "+dir+" "+out)
 	}
 	return archiveError(err, dir)
+}
+
+// checkError gives an error of a check its exit code.
+func checkError(err error, out string) error {
+	switch {
+	case errors.Is(err, mirror.ErrNotOurs):
+		return exitWith(exitUsage, err, "a directory that curtsy mirror made")
+	case noRights(err):
+		return exitWith(exitFailed, err, "the right to read "+out)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return usagef("curtsy mirror DIR "+out+", which makes it", "%v", err)
+	}
+	return archiveError(err, out)
+}
+
+// noRights says whether the system forbids what was tried.
+func noRights(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
 // showMirror shows the progress of an export or of its check.
