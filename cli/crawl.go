@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -98,7 +99,7 @@ func crawlCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "crawl URL",
 		Short: "archive a site, politely; goes on where it stopped",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  wants("URL"),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			seed, err := seedURL(a[0])
 			if err != nil {
@@ -131,7 +132,7 @@ func resumeCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume DIR",
 		Short: "go on with a crawl",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  wants("DIR"),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			seed, c, err := remembered(a[0])
 			if err != nil {
@@ -383,7 +384,12 @@ func refusedHint(why, again string) string {
 // archiveError gives an error of opening an archive its exit code.
 func archiveError(err error, dir string) error {
 	var damage *storage.DamageError
+	var forbidden *fs.PathError
 	switch {
+	case noRights(err) && errors.As(err, &forbidden): // it names the path once
+		return exitWith(exitFailed, forbidden, "the right to read and write "+dir)
+	case errors.Is(err, syscall.ENOTDIR):
+		return usagef("the directory of an archive", "%s is no directory", dir)
 	case errors.Is(err, storage.ErrInUse):
 		return exitWith(exitDamaged, err, "curtsy status "+dir)
 	case errors.Is(err, storage.ErrSchema):

@@ -90,10 +90,22 @@ func rulesOptions(c *config, o *crawler.Options) error {
 	if err != nil {
 		return usagef("politeness.dialect: rfc9309, yandex, or 1994", "politeness.dialect: %v", err)
 	}
-	if !regexp.MustCompile(`^[A-Za-z_-]+$`).MatchString(c.Agent) {
-		return usagef("--agent curtsy", "agent: %q is no product token: letters, - and _ only (RFC 9309 §2.2.1)", c.Agent)
+	if err := checkAgents([]string{c.Agent}); err != nil {
+		return err
 	}
 	o.Rules = rules.Options{Agents: append([]string{c.Agent}, c.Politeness.Agents...), Dialect: d, MaxCrawlDelay: c.Politeness.MaxCrawlDelay}
+	return nil
+}
+
+var productToken = regexp.MustCompile(`^[A-Za-z_-]+$`)
+
+// checkAgents refuses what no user-agent line can name.
+func checkAgents(agents []string) error {
+	for _, a := range agents {
+		if !productToken.MatchString(a) {
+			return usagef("--agent curtsy", "agent: %q is no product token: letters, - and _ only (RFC 9309 §2.2.1)", a)
+		}
+	}
 	return nil
 }
 
@@ -194,12 +206,37 @@ func isLoopback(u weburl.URL) bool {
 func seedURL(s string) (weburl.URL, error) {
 	u, err := weburl.Parse(s)
 	if err == nil {
+		if secretIn(s) {
+			return u, usagef(quoted(u.String()), "%s: a name and a password in a URL are not sent, and not kept", u)
+		}
 		return u, nil
 	}
-	if !strings.Contains(s, "://") {
-		if v, err2 := weburl.Parse("https://" + s); err2 == nil && strings.Contains(v.Hostname(), ".") && !strings.ContainsAny(s, " @") {
-			return u, usagef("https://"+s, "%q has no scheme", s)
-		}
+	if strings.Contains(s, "://") || strings.ContainsAny(s, " @") {
+		return u, usagef("a URL such as https://example.org/", "%q: %v", s, err)
+	}
+	if v, err2 := weburl.Parse("http://" + s); err2 == nil && isLoopback(v) {
+		return u, usagef(quoted(v.String()), "%q has no scheme", s)
+	}
+	if v, err2 := weburl.Parse("https://" + s); err2 == nil && strings.Contains(v.Hostname(), ".") {
+		return u, usagef(quoted("https://"+s), "%q has no scheme", s)
 	}
 	return u, usagef("a URL such as https://example.org/", "%q: %v", s, err)
+}
+
+// secretIn says whether a URL has a user name, and perhaps a password.
+func secretIn(s string) bool {
+	_, rest, _ := strings.Cut(s, ":")
+	rest = strings.TrimLeft(rest, `/\`)
+	if i := strings.IndexAny(rest, `/?#\`); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.Contains(rest, "@")
+}
+
+// quoted is a word as a shell takes it.
+func quoted(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:%@+,=") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -20,7 +20,7 @@ func demoCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "crawl a small built-in site over loopback and show what came of it",
-		Args:  args(cobra.NoArgs),
+		Args:  wants(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir := keep
 			if dir == "" {

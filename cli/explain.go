@@ -17,7 +17,7 @@ func explainCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain DIR URL",
 		Short: "why a URL was or was not fetched, kept, published",
-		Args:  args(cobra.ExactArgs(2)),
+		Args:  wants("DIR", "URL"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			url, err := seedURL(a[1])
 			if err != nil {

@@ -31,9 +31,9 @@ func mirrorCmd(u *ui) *cobra.Command {
 			"know upper case too, and nothing is loaded from elsewhere. Every export ends with it.",
 		Args: func(c *cobra.Command, a []string) error {
 			if f.check {
-				return args(cobra.ExactArgs(1))(c, a)
+				return wants("OUT")(c, a)
 			}
-			return args(cobra.ExactArgs(2))(c, a)
+			return wants("DIR", "OUT")(c, a)
 		},
 		RunE: func(_ *cobra.Command, a []string) error {
 			ctx, release := untilSignal()

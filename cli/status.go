@@ -15,7 +15,7 @@ func statusCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status DIR",
 		Short: "how a crawl goes, or went",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			s, err := crawler.ReadStatus(a[0])
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -107,6 +108,26 @@ func (u *ui) fail(err error) {
 	if errors.As(err, &e) && e.try != "" {
 		u.say("  try: %s", e.try)
 	}
+}
+
+// count is a number of things: "1 file", "2 files". A word ending in y, x or ch
+// is given with its plural.
+func count[N int | int64](n N, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return fmt.Sprintf("%d %s", n, many[0])
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// none is a number in a sentence.
+func none(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return strconv.Itoa(n)
 }
 
 // isTerminal says whether people look at w while it is written.

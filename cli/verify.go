@@ -19,7 +19,7 @@ func verifyCmd(u *ui) *cobra.Command {
 			"What a killed crawl left behind its last commit is cut off first, as every opening does.\n" +
 			"With --repair, damaged records are taken out and their URLs queued again; intact ones are never touched.\n" +
 			"A crawl.db that is gone or cannot be read is rebuilt from the segments; the old one is kept as crawl.db.damaged.",
-		Args: args(cobra.ExactArgs(1)),
+		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			if repair {
 				if err := repairArchive(u, a[0]); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
@@ -26,9 +27,26 @@ func FetchRobots(ctx context.Context, u weburl.URL, o Options) (RobotsAnswer, er
 	f := p.robots(ctx, robotsURL(u.Origin()))
 	a := RobotsAnswer{Status: f.version.Status, Type: f.version.Type, Body: f.body}
 	if f.failed != "" && f.version.Status == 0 {
-		return a, fmt.Errorf("%s: %s", robotsURL(u.Origin()), f.failed)
+		return a, noRobots(u, f)
 	}
 	return a, nil
+}
+
+// NoRobotsError says that a URL is left alone since robots.txt, which might
+// deny it, cannot be had (RFC 9309 §2.3.1.4).
+type NoRobotsError struct {
+	Robots string // its URL
+	Why    string
+}
+
+func (e *NoRobotsError) Error() string { return "robots.txt cannot be had: " + e.Robots + ": " + e.Why }
+
+// noRobots says once what the failure says twice: the URL, and the kind of
+// failure where its text has the same words.
+func noRobots(u weburl.URL, f *robotsFetch) error {
+	url := robotsURL(u.Origin()).String()
+	why := strings.TrimPrefix(f.failed, "fetch "+url+": ")
+	return &NoRobotsError{Robots: url, Why: strings.TrimPrefix(why, string(fetch.KindRefused)+": ")}
 }
 
 // DeniedError says that robots.txt denies a URL that somebody asked for.
@@ -94,7 +112,7 @@ func (pv *previewer) judge(ctx context.Context, u weburl.URL) error {
 	if u.Origin() != pv.judged {
 		f := pv.robots(ctx, robotsURL(u.Origin()))
 		if f.failed != "" {
-			return &DeniedError{URL: u.String(), By: "robots.txt: " + f.failed}
+			return noRobots(u, f)
 		}
 		pv.judged, pv.rules = u.Origin(), f.rules
 		pv.pace.SetRules(paceRules(f.rules))
