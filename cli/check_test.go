@@ -33,7 +33,7 @@ func TestNoAmountIsBelowNothing(t *testing.T) {
 		}
 		n++
 		c := defaults()
-		name := "CURTSY_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		name := variable(key)
 		if err := readEnv(&c, func(n string) (string, bool) { return text, n == name }); err != nil {
 			t.Fatal(err)
 		}
@@ -60,6 +60,49 @@ func TestSegmentsStayInTheirDirectory(t *testing.T) {
 		c.Storage.Prefix = prefix
 		if _, err := crawlOptions(&c, weburl.MustParse("http://localhost/"), nil); err != nil {
 			t.Errorf("%q: %v", prefix, err)
+		}
+	}
+}
+
+func TestURLsInHintsAreOneWordForAShell(t *testing.T) {
+	for s, want := range map[string]string{
+		"http://a.test/b": "http://a.test/b", "http://a.test/?b=c&d": "'http://a.test/?b=c&d'", "it's": `'it'\''s'`, "": "''", "my site": "'my site'",
+	} {
+		if got := quoted(s); got != want {
+			t.Errorf("%q is %s, want %s", s, got, want)
+		}
+	}
+}
+
+func TestURLsThatHoldASecretAreKnown(t *testing.T) {
+	for s, want := range map[string]bool{
+		"http://a:b@c/": true, "http://a@c/": true, `http:\\a@c/`: true, "http:a@c/": true, "http://c/@": false, "http://c?a@b": false, "http://c#a@b": false, "http://c/": false,
+	} {
+		if got := secretIn(s); got != want {
+			t.Errorf("%q: %t, want %t", s, got, want)
+		}
+	}
+}
+
+func TestOneThingIsNotMany(t *testing.T) {
+	if got := count(0, "page") + ", " + count(1, "page") + ", " + count(int64(2), "page"); got != "0 pages, 1 page, 2 pages" {
+		t.Error(got)
+	}
+}
+
+func TestPathsOfAnArchiveAreReadFromItsSeed(t *testing.T) {
+	seed := weburl.MustParse("http://127.0.0.1:8000/docs/")
+	for s, want := range map[string]string{
+		"/a?b": "http://127.0.0.1:8000/a?b", "index.html": "http://127.0.0.1:8000/docs/index.html", "?q": "http://127.0.0.1:8000/docs/?q",
+		"127.0.0.1:8000/a": "http://127.0.0.1:8000/a", "127.0.0.1:8000": "http://127.0.0.1:8000/", "https://b.test": "https://b.test/",
+		"//b.test/c": "http://b.test/c", "ftp://b.test/": "", "http://": "", "http://a@b.test/": "", "mailto:a@b.test": "",
+	} {
+		got, err := urlAt(seed, s)
+		if got.String() != want && (want != "" || err == nil) {
+			t.Errorf("%q is %s, %v; want %s", s, got, err, want)
+		}
+		if (err != nil) != (want == "") || err != nil && exitCode(err) != exitUsage {
+			t.Errorf("%q: %v", s, err)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
 	fl.StringVar(&f.profile, "cpuprofile", "", "write a CPU profile of the crawl to `FILE`, for pprof")
 	_ = fl.MarkHidden("cpuprofile")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say more while working")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say each visit, in a line")
 }
 
 // lay puts the flags that were given over c.
@@ -79,17 +79,25 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 
 // settings joins defaults (or what an archive was made with), file,
 // variables and flags, the later over the earlier.
-func (f *crawlFlags) settings(cmd *cobra.Command, c config) (config, error) {
+func (f *crawlFlags) settings(u *ui, cmd *cobra.Command, c config) (config, error) {
 	if f.config != "" {
 		if err := readConfig(&c, f.config); err != nil {
 			return c, err
 		}
 	}
-	if err := readEnv(&c, os.LookupEnv); err != nil {
+	if err := u.readEnv(&c); err != nil {
 		return c, err
 	}
 	f.lay(cmd, &c)
 	return c, nil
+}
+
+// readEnv reads the variables, and warns of those that set nothing.
+func (u *ui) readEnv(c *config) error {
+	for _, warning := range unknownVariables(os.Environ()) {
+		u.say("%s", warning)
+	}
+	return readEnv(c, os.LookupEnv)
 }
 
 func crawlCmd(u *ui) *cobra.Command {
@@ -105,7 +113,7 @@ func crawlCmd(u *ui) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := f.settings(cmd, defaults())
+			c, err := f.settings(u, cmd, defaults())
 			if err != nil {
 				return err
 			}
@@ -138,7 +146,7 @@ func resumeCmd(u *ui) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c, err = f.settings(cmd, c); err != nil {
+			if c, err = f.settings(u, cmd, c); err != nil {
 				return err
 			}
 			c.Archive = a[0]
@@ -230,7 +238,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return archiveError(err, c.Archive)
 	}
 	if err != nil {
-		return exitWith(exitFailed, err, "curtsy resume "+c.Archive)
+		return exitWith(exitFailed, err, "curtsy resume "+quoted(c.Archive))
 	}
 	if err := u.result(f, result, failedText(cr)); err != nil {
 		return err
@@ -352,7 +360,11 @@ func (u *ui) result(f *crawlFlags, r crawler.Result, failed string) error {
 		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, s.Pages, n.Reasons})
 	}
 	if r.Why != "" {
-		u.say("%s: %d fetched, %s, %d disregarded, %d queued; %s in %s", r.Why, n.Fetched, failed, n.Disregarded, n.Queued(),
+		what := r.Why
+		if endingError(r, "") != nil { // which says why
+			what = r.Ending.String()
+		}
+		u.say("%s: %d fetched, %s, %d disregarded, %d queued; %s in %s", what, n.Fetched, failed, n.Disregarded, n.Queued(),
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
 	}
 	return nil
@@ -360,7 +372,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result, failed string) error {
 
 // endingError gives an ending its exit code.
 func endingError(r crawler.Result, dir string) error {
-	resume := "curtsy resume " + dir
+	resume := "curtsy resume " + quoted(dir)
 	switch r.Ending {
 	case crawler.Stopped:
 		return exitWith(exitStopped, errors.New(r.Why), resume)
@@ -391,19 +403,19 @@ func archiveError(err error, dir string) error {
 	case errors.Is(err, syscall.ENOTDIR):
 		return usagef("the directory of an archive", "%s is no directory", dir)
 	case errors.Is(err, storage.ErrInUse):
-		return exitWith(exitDamaged, err, "curtsy status "+dir)
+		return exitWith(exitDamaged, err, "curtsy status "+quoted(dir))
 	case errors.Is(err, storage.ErrSchema):
 		return exitWith(exitDamaged, err, "the curtsy that wrote it")
 	case errors.As(err, &damage) && damage.Index():
-		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair, which rebuilds crawl.db from the segments")
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair, which rebuilds crawl.db from the segments")
 	case errors.As(err, &damage):
-		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair")
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair")
 	case storage.IsDisk(err):
 		return exitWith(exitStopped, err, diskHint(err)+", then the same command again")
 	case errors.Is(err, crawler.ErrSeed):
-		return usagef("curtsy resume "+dir+", or another --archive", "%s: %v", dir, err)
+		return usagef("curtsy resume "+quoted(dir)+", or another --archive", "%s: %v", dir, err)
 	case errors.Is(err, storage.ErrNone):
-		return usagef("curtsy crawl URL --archive "+dir, "%v", err)
+		return usagef("curtsy crawl URL --archive "+quoted(dir), "%v", err)
 	}
 	return exitWith(exitFailed, err, "")
 }

@@ -68,7 +68,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	r, err := mirror.Export(ctx, a, out, o)
 	bar.close()
 	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; what was in "+out+" is as it was"), "curtsy mirror "+dir+" "+out)
+		return exitWith(exitStopped, errors.New("stopped; what was in "+out+" is as it was"), "curtsy mirror "+quoted(dir)+" "+quoted(out))
 	}
 	if err != nil {
 		return mirrorError(err, dir, out)
@@ -83,8 +83,8 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 			return err
 		}
 	} else {
-		u.print("%s: %d files, of them %d pages, %d redirects; %d withheld, %d need a web server, %d broken on the site; see %s/%s",
-			out, r.Files, r.Pages, r.Redirects, r.Withheld, r.NeedHTTP, r.Broken, out, mirror.ReportFile)
+		u.print("%s: %s, of them %s, %s; %d withheld, %d needing a web server, %d broken on the site; see %s/%s",
+			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), r.Withheld, r.NeedHTTP, r.Broken, out, mirror.ReportFile)
 	}
 	if !r.Complete {
 		u.say("the archive is not complete (%s): this is what it has so far", r.Why)
@@ -102,7 +102,7 @@ func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 			u.print("%s: %s %s", p.File, p.What, p.Ref)
 		}
 	}
-	return exitWith(exitFailed, fmt.Errorf("%s: %d problems", out, len(list)), "")
+	return exitWith(exitFailed, fmt.Errorf("%s: %s", out, count(len(list), "problem")), "")
 }
 
 // checkMirror proves a mirror that is there.
@@ -111,17 +111,18 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
 	r, err := mirror.Check(ctx, out, bar.showMirror)
 	bar.close()
 	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; nothing is proved"), "curtsy mirror --check "+out)
+		return exitWith(exitStopped, errors.New("stopped; nothing is proved"), "curtsy mirror --check "+quoted(out))
 	}
 	if err != nil {
 		return checkError(err, out)
 	}
 	if f.json {
+		r.Problems = orEmpty(r.Problems)
 		if err := u.json(r); err != nil {
 			return err
 		}
 	} else if len(r.Problems) == 0 {
-		u.print("%s: %d files, %d references: all lead somewhere", out, r.Files, r.Refs)
+		u.print("%s: %s, %s: all lead somewhere", out, count(r.Files, "file"), count(r.Refs, "reference"))
 	}
 	return problems(u, f, out, r.Problems)
 }
@@ -137,7 +138,7 @@ func mirrorError(err error, dir, out string) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return usagef("another OUT, in a directory that is there", "%v", err)
 	case errors.As(err, &disk):
-		return exitWith(exitStopped, err, diskHint(err)+", then curtsy mirror "+dir+" "+out)
+		return exitWith(exitStopped, err, diskHint(err)+", then curtsy mirror "+quoted(dir)+" "+quoted(out))
 	}
 	return archiveError(err, dir)
 }
@@ -150,7 +151,7 @@ func checkError(err error, out string) error {
 	case noRights(err):
 		return exitWith(exitFailed, err, "the right to read "+out)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return usagef("curtsy mirror DIR "+out+", which makes it", "%v", err)
+		return usagef("curtsy mirror DIR "+quoted(out)+", which makes it", "%v", err)
 	}
 	return archiveError(err, out)
 }

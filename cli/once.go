@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +29,7 @@ func once(u *ui, name, contact string) (weburl.URL, crawler.Options, error) {
 		return url, crawler.Options{}, err
 	}
 	c := defaults()
-	if err := readEnv(&c, os.LookupEnv); err != nil {
+	if err := u.readEnv(&c); err != nil {
 		return url, crawler.Options{}, err
 	}
 	c.Contact = cmp.Or(contact, c.Contact)

@@ -115,7 +115,7 @@ func (u *ui) sitemapReport(name string, f sitemapFacts, sum rules.SitemapSummary
 	for _, url := range f.URLs {
 		u.print("%s", url)
 	}
-	u.say("%s: %s, %d URLs, %d sitemaps", name, sum.Kind, sum.URLs, sum.Children)
+	u.say("%s: %s, %s, %s", name, sum.Kind, count(sum.URLs, "URL"), count(sum.Children, "sitemap"))
 	if sum.OutOfScope > 0 {
 		u.say("  %d of another scheme, host or port", sum.OutOfScope)
 	}

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -110,16 +113,27 @@ func (u *ui) fail(err error) {
 	}
 }
 
-// count is a number of things: "1 file", "2 files". A word ending in y, x or ch
-// is given with its plural.
-func count[N int | int64](n N, one string, many ...string) string {
-	switch {
-	case n == 1:
-		return "1 " + one
-	case len(many) > 0:
-		return fmt.Sprintf("%d %s", n, many[0])
+// count is a number of things: "1 file", "2 files".
+func count[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
 	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// orEmpty is the list for JSON, where none is [] and not null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// byCount lists texts by how often they came, the most frequent first.
+func byCount(m map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(m[b]-m[a], strings.Compare(a, b))
+	})
 }
 
 // none is a number in a sentence.
