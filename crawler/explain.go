@@ -142,6 +142,9 @@ func (e *explainer) scopeText(u weburl.URL, depth int) string {
 	if depth == 0 {
 		return "of the seed's scheme, host and port"
 	}
+	if depth == 1 {
+		return "of the seed's scheme, host and port, 1 link from the seed"
+	}
 	return fmt.Sprintf("of the seed's scheme, host and port, %d links from the seed", depth)
 }
 
