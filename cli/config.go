@@ -93,10 +93,9 @@ type storageConfig struct {
 func defaults() config {
 	return config{
 		Agent: "curtsy", Delay: time.Second, Concurrency: 1,
-		Scope: scopeConfig{Requisites: "same-host"},
-		Traps: trapsConfig(frontier.DefaultTraps()),
-		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxFailures: 10,
-			RelNofollow: true, RobotsMaxAge: 24 * time.Hour},
+		Scope:      scopeConfig{Requisites: "same-host"},
+		Traps:      trapsConfig(frontier.DefaultTraps()),
+		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxFailures: 10, RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
 			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Retries: 3, RetryBase: 5 * time.Second},
 		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy"},

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"curtsy/internal/weburl"
 )
 
 const example = "../config.example.yaml"
@@ -142,6 +145,19 @@ func TestMistakesInAFileNameItAndTheLine(t *testing.T) {
 			}
 			t.Log(err)
 		})
+	}
+}
+
+func TestRobotsHoldsForWhatTheDialectSaysUnlessSet(t *testing.T) {
+	for _, set := range []time.Duration{0, time.Hour} {
+		c := defaults()
+		if set > 0 {
+			c.Politeness.RobotsMaxAge = set
+		}
+		o, err := crawlOptions(&c, weburl.MustParse("http://127.0.0.1/"), slog.New(slog.DiscardHandler))
+		if err != nil || o.MaxRobotsAge != set {
+			t.Errorf("set to %v it is %v, %v", set, o.MaxRobotsAge, err)
+		}
 	}
 }
 

@@ -35,6 +35,9 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if p.Refused != "" {
 		return exitWith(exitRefused, errors.New(p.Refused), refusedHint(p.Refused, "curtsy crawl "+quoted(p.Seed)))
 	}
+	if p.Stopped != "" {
+		return exitWith(exitStopped, errors.New(p.Stopped), "curtsy crawl "+quoted(p.Seed)+" --dry-run, later")
+	}
 	return nil
 }
 

@@ -15,6 +15,11 @@ import (
 // one, so that the next group gathers while this one is written.
 const maxGroup = storage.MaxGroup / 2
 
+// maxHeld is how many octets of bodies may wait to be read, and of records to
+// be committed, before nothing new is fetched: processor and disk may be slower
+// than a site with large pictures.
+const maxHeld = 32 << 20
+
 // commitEvery is the least time between the beginnings of two commits when
 // visits are fast; a visit that comes alone is committed at once.
 const commitEvery = 20 * time.Millisecond
@@ -33,6 +38,7 @@ func (c *Crawl) commitLoop() {
 			}
 		}
 		for _, o := range group {
+			c.held.Add(-int64(o.held))
 			o.release()
 		}
 		for _, o := range group {
@@ -163,6 +169,9 @@ func (c *Crawl) append(o *Outcome) error {
 
 // settle tells the frontier and the totals what became of the URL.
 func (c *Crawl) settle(o *Outcome) {
+	if len(o.Links) > 0 {
+		c.vias.led(o.entry.ID, o.entry.URL)
+	}
 	for _, l := range o.Links {
 		c.frontier.Add(l)
 		if l.Class != frontier.Disregarded {

@@ -15,7 +15,6 @@ import (
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
-	"curtsy/politeness"
 	"curtsy/storage"
 	"curtsy/storage/warc"
 )
@@ -34,7 +33,7 @@ type Crawl struct {
 
 	// The loop's own.
 	hosts  []*host
-	paces  map[string]*politeness.Host
+	paces  map[string]*pace // by host
 	wait   waiting
 	ending *Result
 	rate   meter
@@ -58,6 +57,7 @@ type Crawl struct {
 	vias      vias
 	flying    atomic.Int64 // visits not yet handed to the committer
 	open      atomic.Int64 // visits not yet committed
+	held      atomic.Int64 // octets of their bodies and records
 	pages     atomic.Int64 // visits to pages not yet committed
 
 	// The committer's own.
@@ -95,7 +95,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 		return nil, err
 	}
 	c = &Crawl{
-		opts: o, archive: a, frontier: f, paces: map[string]*politeness.Host{}, planted: map[string]bool{}, bodies: map[warc.Digest]int{},
+		opts: o, archive: a, frontier: f, paces: map[string]*pace{}, planted: map[string]bool{}, bodies: map[warc.Digest]int{},
 		processor: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		jobs:      make(chan *job), fetched: make(chan *download, 1024), outcomes: make(chan *Outcome, storage.MaxGroup),
 		kick: make(chan struct{}, 1), idled: make(chan struct{}, 1), began: time.Now(),

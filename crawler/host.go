@@ -19,7 +19,7 @@ import (
 // host name share a pace.
 type host struct {
 	origin string
-	pace   *politeness.Host
+	pace   *pace
 	rules  *rules.Robots         // in force; nil before the first robots.txt
 	from   storage.RobotsVersion // where rules come from
 	robots robotsState
@@ -63,12 +63,11 @@ func (c *Crawl) host(origin string) (*host, error) {
 		}
 	}
 	u := robotsURL(origin)
-	h := &host{origin: origin, pace: c.paces[u.Host()]}
-	if h.pace == nil {
-		h.pace = politeness.NewHost(c.opts.Pace)
-		c.restore(u.Host(), h.pace)
-		c.paces[u.Host()] = h.pace
+	p, err := c.pace(u)
+	if err != nil {
+		return nil, err
 	}
+	h := &host{origin: origin, pace: p}
 	if err := c.recall(h, u); err != nil {
 		return nil, err
 	}
@@ -99,28 +98,35 @@ func (c *Crawl) recall(h *host, u weburl.URL) error {
 	if n := len(visits); n > 0 {
 		h.robots.visits = visits[n-1].N
 	}
-	history, err := c.archive.Robots(h.origin)
-	if err != nil {
-		return err
-	}
-	for _, v := range history {
-		if v.Used {
-			h.from = v
-		}
-	}
-	if h.from.At.IsZero() || !h.robots.done {
-		return nil
-	}
-	body, err := c.archive.RobotsBody(h.from)
-	if err != nil {
+	r, from, err := c.lastRules(h.origin)
+	h.from = from
+	if r == nil || !h.robots.done {
 		return err
 	}
 	h.robots.good, h.robots.due = h.from.At, h.from.Expires
 	if c.askRobots {
 		h.robots.due = time.Time{}
 	}
-	c.enforce(h, readRules(h.from, body, c.opts.Rules), h.from)
+	c.enforce(h, r, h.from)
 	return nil
+}
+
+// lastRules are those last read of an origin's robots.txt; nil if none were.
+func (c *Crawl) lastRules(origin string) (r *rules.Robots, from storage.RobotsVersion, err error) {
+	history, err := c.archive.Robots(origin)
+	for _, v := range history {
+		if v.Used {
+			from = v
+		}
+	}
+	if err != nil || from.At.IsZero() {
+		return nil, from, err
+	}
+	body, err := c.archive.RobotsBody(from)
+	if err != nil {
+		return nil, from, err
+	}
+	return readRules(from, body, c.opts.Rules), from, nil
 }
 
 // readRules makes rules of a version again.
@@ -140,8 +146,12 @@ func readRules(v storage.RobotsVersion, body []byte, o rules.Options) *rules.Rob
 // enforce puts rules in force from the next request on.
 func (c *Crawl) enforce(h *host, r *rules.Robots, from storage.RobotsVersion) {
 	h.rules, h.from = r, from
-	h.pace.SetRules(paceRules(r))
+	h.pace.obey(h.origin, paceRules(r))
 }
+
+// shut lets nothing more be asked of an origin. The pace it asked for holds
+// on, since another origin at that host may share it.
+func (h *host) shut(why string) { h.rules = rules.DenyAll(why) }
 
 // paceRules are what robots.txt says about time.
 func paceRules(r *rules.Robots) politeness.Rules {
@@ -208,7 +218,7 @@ func (c *Crawl) readRobots(j *job, x *fetch.Exchange) *robotsFetch {
 		r.same = true
 		*v = j.robots.had
 		v.At, v.Expires = x.Start.UTC(), x.Start.UTC().Add(c.robotsAge(x.Header))
-	case x.Status >= 300 && x.Status < 400:
+	case x.Status >= 300 && x.Status < 400 && x.Status != 304:
 		r.follow(j, x, c.opts.Rules)
 	default:
 		r.parse(x, c.opts.Rules)
@@ -250,8 +260,9 @@ func (r *robotsFetch) parse(x *fetch.Exchange, o rules.Options) {
 	}
 	if rules.ResponseAccess(x.Status, v.Type, o) == rules.Parsed {
 		body, _, err := x.Decoded(maxRobotsBody)
-		if err != nil && len(body) == 0 {
+		if err != nil && (x.Truncated == "" || len(body) == 0) { // what we cut ourselves ends badly
 			r.failed = err.Error()
+			v.Error = r.failed
 			return
 		}
 		r.body = append([]byte{}, body...)
@@ -260,7 +271,8 @@ func (r *robotsFetch) parse(x *fetch.Exchange, o rules.Options) {
 	r.rules = readRules(*v, r.body, o)
 }
 
-// robotsAge is how long a robots.txt holds: a day at most, sooner if
+// robotsAge is how long a robots.txt holds: a day at most, if neither the
+// settings nor the dialect of 1994 say otherwise, and sooner if
 // Cache-Control says so (RFC 9309 §2.4), but a minute at least.
 func (c *Crawl) robotsAge(h http.Header) time.Duration {
 	age := c.opts.MaxRobotsAge
@@ -327,7 +339,7 @@ func (c *Crawl) withoutRules(h *host, why string) {
 		return
 	}
 	h.gone = true
-	c.enforce(h, rules.DenyAll("cannot be had: "+why), h.from)
+	h.shut("cannot be had: " + why)
 	c.endRobots(h)
 }
 
@@ -338,7 +350,7 @@ func (c *Crawl) gaveUp(h *host, why string) {
 		return
 	}
 	h.gone = true
-	c.enforce(h, rules.DenyAll(h.origin+" is given up: "+why), h.from)
+	h.shut(h.origin + " is given up: " + why)
 	c.endRobots(h)
 }
 

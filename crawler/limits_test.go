@@ -2,7 +2,11 @@ package crawler_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -213,5 +217,46 @@ func TestFinishedCrawlHasNothingLeftToDo(t *testing.T) {
 	o.Seed = options(s.URL + "/other").Seed
 	if _, err := crawler.Open(dir, o); err == nil || !strings.Contains(err.Error(), "holds another crawl: of "+s.URL+"/, not of") {
 		t.Errorf("another seed: %v", err)
+	}
+}
+
+// Records that wait for a slow disk are bounded in octets, not only in number.
+func TestRecordsThatWaitForTheDiskAreBounded(t *testing.T) {
+	noise := make([]byte, 1<<20)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	pages := map[string]page{"/robots.txt": text("")}
+	var all []string
+	for i := range 160 {
+		all = append(all, fmt.Sprintf("/p/%d.png", i))
+		pages[all[i]] = page{serve: func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "image/png")
+			fmt.Fprint(w, r.URL.Path) // no two are the same
+			w.Write(noise)
+		}}
+	}
+	pages["/"] = links(all...)
+	s := newSite(t, pages)
+	o := options(s.URL + "/")
+	o.Pace.Concurrency = 8
+	live := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, most := live(), int64(0)
+	o.Archive.Fail = func(point string) {
+		if point == "synced" {
+			time.Sleep(50 * time.Millisecond) // a slow disk
+			most = max(most, live()-before)
+		}
+	}
+	crawl(t, filepath.Join(t.TempDir(), "archive"), o)
+	t.Logf("at most %d MB", most>>20)
+	if most > 120<<20 { // 170 MB without the bound
+		t.Errorf("%d MB are held while the disk is slow", most>>20)
 	}
 }

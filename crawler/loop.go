@@ -135,7 +135,7 @@ func (c *Crawl) end(e Ending, why string) {
 // start starts one thing, if anything may be started now: a visit, or the
 // dismissal of a URL that the rules deny. If not, c.wait says what for.
 func (c *Crawl) start(ctx context.Context, now time.Time) bool {
-	if c.open.Load() >= storage.MaxGroup+int64(c.opts.Pace.Concurrency) {
+	if c.open.Load() >= storage.MaxGroup+int64(c.opts.Pace.Concurrency) || c.held.Load() >= maxHeld {
 		return false // the committer is behind, its kick wakes us; and a kill must not cost more than this
 	}
 	for _, origin := range c.frontier.Origins() {

@@ -9,7 +9,7 @@ import (
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
-	"curtsy/politeness"
+	"curtsy/politeness/rules"
 )
 
 // RobotsAnswer is a robots.txt as it was had.
@@ -24,9 +24,9 @@ type RobotsAnswer struct {
 func FetchRobots(ctx context.Context, u weburl.URL, o Options) (RobotsAnswer, error) {
 	p := newPreviewer(o)
 	defer p.client.Close()
-	f := p.robots(ctx, robotsURL(u.Origin()))
+	f := p.robotsOf(ctx, u.Origin())
 	a := RobotsAnswer{Status: f.version.Status, Type: f.version.Type, Body: f.body}
-	if f.failed != "" && f.version.Status == 0 {
+	if f.failed != "" && rules.ResponseAccess(a.Status, a.Type, o.Rules) != rules.Refused || a.Status == 0 {
 		return a, noRobots(u, f)
 	}
 	return a, nil
@@ -77,7 +77,10 @@ func FetchPage(ctx context.Context, u weburl.URL, o Options) (*Page, error) {
 		if err := p.judge(ctx, u); err != nil {
 			return nil, err
 		}
-		x := p.get(ctx, u)
+		x, err := p.get(ctx, u)
+		if err != nil {
+			return nil, err
+		}
 		if x.Err != nil {
 			x.Release()
 			return nil, x.Err
@@ -104,20 +107,16 @@ func FetchPage(ctx context.Context, u weburl.URL, o Options) (*Page, error) {
 
 func newPreviewer(o Options) *previewer {
 	o.defaults()
-	return &previewer{o: o, client: fetch.New(o.Fetch), pace: politeness.NewHost(o.Pace), scope: o.Scope, seen: map[weburl.URL]bool{}}
+	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{}, robots: map[string]*robotsFetch{}, scope: o.Scope, seen: map[weburl.URL]bool{}}
 }
 
 // judge asks the robots.txt of u's origin.
 func (pv *previewer) judge(ctx context.Context, u weburl.URL) error {
-	if u.Origin() != pv.judged {
-		f := pv.robots(ctx, robotsURL(u.Origin()))
-		if f.failed != "" {
-			return noRobots(u, f)
-		}
-		pv.judged, pv.rules = u.Origin(), f.rules
-		pv.pace.SetRules(paceRules(f.rules))
+	f := pv.robotsOf(ctx, u.Origin())
+	if f.failed != "" {
+		return noRobots(u, f)
 	}
-	if v := pv.rules.Verdict(u.Target()); !v.Allow {
+	if v := f.rules.Verdict(u.Target()); !v.Allow {
 		return &DeniedError{URL: u.String(), By: fmt.Sprintf("robots.txt: line %d: %s", v.Line, v.Rule)}
 	}
 	return nil

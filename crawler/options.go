@@ -20,7 +20,7 @@ type Options struct {
 	Limits Limits
 
 	Rules        rules.Options
-	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is 24 h (RFC 9309 §2.4)
+	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is what the dialect says
 	GuessSitemap bool          // ask for /sitemap.xml where robots.txt names none
 	RelNofollow  bool          // rel=nofollow stops a link
 
@@ -50,7 +50,7 @@ type Limits struct {
 
 func (o *Options) defaults() {
 	if o.MaxRobotsAge == 0 {
-		o.MaxRobotsAge = 24 * time.Hour
+		o.MaxRobotsAge = o.Rules.Dialect.MaxAge()
 	}
 	if o.RetryBase == 0 {
 		o.RetryBase = 5 * time.Second

@@ -33,6 +33,7 @@ type Outcome struct {
 	via      string         // the URL that led here
 	original *storage.Visit // who holds the payload of a revisit
 	members  []byte         // its records, ready to be written
+	held     int            // counted in Crawl.held
 	released bool           // x gave its buffers back
 	buf      *[]byte        // where members lie, from memberPool
 	infoID   string         // the warcinfo record that members name

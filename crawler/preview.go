@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
-	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
 )
@@ -20,6 +20,7 @@ type Preview struct {
 	Robots      string           `json:"robots"`
 	Verdict     string           `json:"verdict"` // on the seed
 	Refused     string           `json:"refused,omitempty"`
+	Stopped     string           `json:"stopped,omitempty"` // the site fails again and again: not all was looked at
 	Delay       string           `json:"delay"`
 	Concurrency int              `json:"concurrency"`
 	Sitemaps    []PreviewSitemap `json:"sitemaps"`
@@ -44,9 +45,9 @@ const maxPreviewSitemaps = 50
 type previewer struct {
 	o      Options
 	client *fetch.Client
-	pace   *politeness.Host
-	rules  *rules.Robots
-	judged string // the origin that rules are of
+	paces  map[string]*pace        // by host
+	robots map[string]*robotsFetch // by origin
+	rules  *rules.Robots           // of the seed
 	scope  frontier.Scope
 	p      *Preview
 	seen   map[weburl.URL]bool
@@ -59,7 +60,7 @@ func PreviewOf(ctx context.Context, o Options) (*Preview, error) {
 	defer pv.client.Close()
 	pv.scope.Origins = []string{o.Seed.Origin()}
 	pv.p = &Preview{Seed: o.Seed.String(), Concurrency: o.Pace.Concurrency, LeftOut: map[string]int{}, Sitemaps: []PreviewSitemap{}}
-	f := pv.robots(ctx, robotsURL(o.Seed.Origin()))
+	f := pv.robotsOf(ctx, o.Seed.Origin())
 	if err := ctx.Err(); err != nil {
 		return pv.p, nil
 	}
@@ -70,16 +71,17 @@ func PreviewOf(ctx context.Context, o Options) (*Preview, error) {
 		return pv.p, nil
 	}
 	pv.rules = f.rules
-	pv.pace.SetRules(paceRules(f.rules))
-	_, pv.p.Delay = pv.pace.Delay()
+	_, pv.p.Delay = pv.pace(o.Seed).Delay()
 	pv.seed(f)
 	for _, s := range f.rules.Sitemaps() {
 		if u, err := robotsURL(o.Seed.Origin()).Resolve(s.URL); err == nil {
 			pv.sitemap(ctx, u, 0)
 		}
 	}
-	d, _ := pv.pace.Delay()
-	pv.p.AtLeast = time.Duration(pv.p.URLs) * d
+	d, _ := pv.pace(o.Seed).Delay()
+	if pv.p.AtLeast = math.MaxInt64; d < pv.p.AtLeast/time.Duration(pv.p.URLs+1) {
+		pv.p.AtLeast = time.Duration(pv.p.URLs) * d
+	}
 	return pv.p, nil
 }
 
@@ -95,9 +97,24 @@ func (pv *previewer) seed(f *robotsFetch) {
 	pv.count(pv.o.Seed, 0)
 }
 
-// get makes one request when the limiter lets it.
-func (pv *previewer) get(ctx context.Context, u weburl.URL) *fetch.Exchange {
-	if w := pv.pace.Next(time.Now()); time.Until(w.At) > 0 {
+// pace finds or makes the pace of u's host.
+func (pv *previewer) pace(u weburl.URL) *pace {
+	p := pv.paces[u.Host()]
+	if p == nil {
+		p = newPace(pv.o.Pace)
+		pv.paces[u.Host()] = p
+	}
+	return p
+}
+
+// get makes one request when the limiter lets it. The error says that it
+// never will: the host is given up.
+func (pv *previewer) get(ctx context.Context, u weburl.URL) (*fetch.Exchange, error) {
+	p := pv.pace(u)
+	if gave, why := p.GaveUp(); gave {
+		return nil, fmt.Errorf("%s is given up: %s", u.Host(), why)
+	}
+	if w := p.Next(time.Now()); time.Until(w.At) > 0 {
 		t := time.NewTimer(time.Until(w.At))
 		defer t.Stop()
 		select {
@@ -105,19 +122,36 @@ func (pv *previewer) get(ctx context.Context, u weburl.URL) *fetch.Exchange {
 		case <-ctx.Done():
 		}
 	}
-	pv.pace.Start(time.Now())
+	p.Start(time.Now())
 	x := pv.client.Do(ctx, fetch.Request{URL: u})
-	pv.pace.Done(x.End(), resultOf(x))
-	return x
+	p.Done(x.End(), resultOf(x))
+	return x, nil
 }
 
-func (pv *previewer) robots(ctx context.Context, u weburl.URL) *robotsFetch {
+// robotsOf is the robots.txt of an origin, asked for once.
+func (pv *previewer) robotsOf(ctx context.Context, origin string) *robotsFetch {
+	r := pv.robots[origin]
+	if r == nil {
+		r = pv.fetchRobots(ctx, robotsURL(origin))
+		pv.robots[origin] = r
+	}
+	return r
+}
+
+func (pv *previewer) fetchRobots(ctx context.Context, u weburl.URL) *robotsFetch {
 	c := &Crawl{opts: pv.o}
 	h := &host{origin: u.Origin()}
+	first := pv.pace(u)
 	for hops := 0; ; hops++ {
-		x := pv.get(ctx, u)
+		x, err := pv.get(ctx, u)
+		if err != nil {
+			return &robotsFetch{failed: err.Error()}
+		}
 		r := c.readRobots(&job{url: u, robots: &robotsJob{host: h, hops: hops}}, x)
 		x.Release()
+		if r.rules != nil {
+			first.obey(h.origin, paceRules(r.rules))
+		}
 		if r.hop.IsZero() {
 			return r
 		}
@@ -126,15 +160,22 @@ func (pv *previewer) robots(ctx context.Context, u weburl.URL) *robotsFetch {
 }
 
 func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
-	if depth > maxSitemapDepth || len(pv.p.Sitemaps) >= maxPreviewSitemaps || pv.seen[u] || ctx.Err() != nil {
+	if depth > maxSitemapDepth || len(pv.p.Sitemaps) >= maxPreviewSitemaps || pv.seen[u] || pv.p.Stopped != "" || ctx.Err() != nil {
 		return
 	}
 	pv.seen[u] = true
-	if u.Origin() == pv.o.Seed.Origin() && !pv.rules.Verdict(u.Target()).Allow {
+	if pv.judge(ctx, u) != nil {
 		pv.p.LeftOut["robots.txt: a sitemap"]++
 		return
 	}
-	x := pv.get(ctx, u)
+	x, err := pv.get(ctx, u)
+	if err != nil && u.Host() == pv.o.Seed.Host() {
+		pv.p.Stopped = err.Error()
+		return
+	} else if err != nil {
+		pv.p.LeftOut[err.Error()]++
+		return
+	}
 	defer x.Release()
 	body, _, _ := x.Decoded(maxSitemap)
 	s := PreviewSitemap{URL: u.String(), Type: fmt.Sprintf("answered %d", x.Status)}

@@ -1,6 +1,7 @@
 package crawler_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -198,4 +199,77 @@ func TestRepairOfAnOriginalTakesItsRevisitsAlong(t *testing.T) {
 		t.Errorf("requests %q", s.requests())
 	}
 	checkRecords(t, records(t, dir))
+}
+
+// An early visit is damaged and a later one is not: what became of the URL
+// later stands, and is not written over.
+func TestRepairOfAnEarlyVisitKeepsTheLaterOne(t *testing.T) {
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/late"), "/late": failing(1, 500, "", html(strings.Repeat("late ", 500)))})
+	dir := filepath.Join(t.TempDir(), "archive")
+	o := options(s.URL + "/")
+	crawl(t, dir, o)
+	early := visitsOf(t, dir, s.URL+"/late")[0]
+	flip(t, filepath.Join(dir, "warc", early.Record.Segment), early.Record.Offset+40)
+	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	check(t, dir)
+	s.forget()
+	crawl(t, dir, o)
+	if v := visitsOf(t, dir, s.URL+"/late"); len(v) != 1 || v[0].N != 2 || v[0].Status != 200 {
+		t.Errorf("visits %+v", v)
+	}
+	if s.times("/late") > 0 {
+		t.Error("it was fetched again")
+	}
+}
+
+// A crawl.db that is put back from a backup knows less than its segments hold:
+// nothing of them is cut off, and a rebuild has it all.
+func TestOlderDatabaseCutsNothingOff(t *testing.T) {
+	pages := map[string]page{"/robots.txt": text("")}
+	var all []string
+	for i := range 300 {
+		all = append(all, fmt.Sprintf("/p/%d", i))
+		pages[all[i]] = html(strings.Repeat(all[i]+" ", 50))
+	}
+	pages["/"] = links(all...)
+	s := newSite(t, pages)
+	dir := filepath.Join(t.TempDir(), "archive")
+	o := options(s.URL + "/")
+	o.Limits.Pages = 30
+	crawl(t, dir, o)
+	db := filepath.Join(dir, "crawl.db")
+	old, err := os.ReadFile(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Limits.Pages = 0
+	crawl(t, dir, o)
+	want := len(rows(t, dir))
+	if err := os.WriteFile(db, old, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := sum(t, dir)
+	var damage *storage.DamageError
+	if _, err := crawler.Open(dir, o); !errors.As(err, &damage) || !damage.Index() || !strings.Contains(err.Error(), "older") {
+		t.Errorf("open: %v", err)
+	}
+	if r, err := crawler.Verify(dir, nil); err == nil && len(r.Problems) == 0 {
+		t.Error("verify finds nothing")
+	}
+	if sum(t, dir) != before {
+		t.Fatal("the segments are not what they were")
+	}
+	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) || !damage.Index() || sum(t, dir) != before {
+		t.Fatalf("repair: %v, and the segments are the same: %v", err, sum(t, dir) == before)
+	}
+	if _, err := crawler.Rebuild(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	s.forget()
+	crawl(t, dir, o)
+	if got := len(rows(t, dir)); got != want || len(s.requests()) > 1 { // robots.txt may be asked for again
+		t.Errorf("%d rows, want %d; requests %q", got, want, s.requests())
+	}
 }

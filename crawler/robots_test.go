@@ -1,6 +1,7 @@
 package crawler_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,11 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"go.etcd.io/bbolt"
 
 	"curtsy/crawler"
 	seal "curtsy/internal/sum"
+	"curtsy/internal/weburl"
 	"curtsy/politeness"
+	"curtsy/politeness/rules"
 	"curtsy/storage"
 )
 
@@ -273,6 +277,29 @@ func TestCacheControlShortensTheLifeOfRobots(t *testing.T) {
 	}
 }
 
+func TestRobotsHoldsForAsLongAsTheDialectSays(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		dialect rules.Dialect
+		set     time.Duration
+		header  string
+		want    time.Duration
+	}{
+		{rules.RFC9309, 0, "X: y", day}, {rules.Yandex, 0, "X: y", day}, {rules.Classic1994, 0, "X: y", 7 * day},
+		{rules.Classic1994, day, "X: y", day}, {rules.Classic1994, 0, "Cache-Control: max-age=3600", time.Hour},
+	} {
+		s := newSite(t, map[string]page{"/robots.txt": text("").with(c.header), "/": html("")})
+		dir := t.TempDir()
+		o := options(s.URL + "/")
+		o.Rules.Dialect, o.MaxRobotsAge = c.dialect, c.set
+		crawl(t, dir, o)
+		if h := history(t, dir, s.URL); len(h) != 1 || h[0].Expires.Sub(h[0].At) != c.want {
+			t.Errorf("%v, set to %v, %s: lives for %v, want %v", c.dialect, c.set, c.header, h[0].Expires.Sub(h[0].At), c.want)
+		}
+	}
+}
+
 func TestStatusOfRobotsDecides(t *testing.T) {
 	cut := page{serve: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "5000")
@@ -281,6 +308,20 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 	hangUp := page{serve: func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }}
 	late := page{serve: func(w http.ResponseWriter, r *http.Request) { time.Sleep(120 * time.Millisecond) }}
 	deny := "User-agent: *\nDisallow: /"
+	packed := func(text string, change func([]byte) []byte) page {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		z.Write([]byte(text))
+		z.Close()
+		return page{header: []string{"Content-Encoding: gzip", "Content-Type: text/plain"}, body: string(change(b.Bytes()))}
+	}
+	var long strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&long, "Disallow: /%x\n", i*104_729)
+	}
+	whole := func(b []byte) []byte { return b }
+	half := func(b []byte) []byte { return b[:len(b)/2] }
+	flipped := func(b []byte) []byte { b[len(b)-6] ^= 1; return b } // in the checksum
 	for name, c := range map[string]struct {
 		robots  page
 		fetched bool
@@ -293,13 +334,18 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		"403": {page{status: 403, body: deny}, true, ""}, "404": {page{status: 404, body: deny}, true, ""},
 		"410": {page{status: 410, body: deny}, true, ""}, "451": {page{status: 451, body: deny}, true, ""},
 		"429": {status(429), false, "answered 429 (tried 3 times)"}, "500": {status(500), false, "answered 500 (tried 3 times)"},
-		"503":        {status(503), false, "answered 503 (tried 3 times)"},
-		"cut off":    {cut, false, "cut off by the server (tried 3 times)"},
-		"hangs up":   {hangUp, false, "disconnect: connection closed by the server (tried 3 times)"},
-		"no answer":  {late, false, "timeout: no answer in time (tried 3 times)"},
-		"html":       {html("<html><body>User-agent: *<br>Disallow: /</body></html>"), true, ""},
-		"denies all": {text(deny), false, "is denied by"},
-		"recovers":   {turning(status(500), status(503), text("User-agent: *\nDisallow: /x")), true, ""},
+		"503":            {status(503), false, "answered 503 (tried 3 times)"},
+		"304":            {status(304), false, "answered 304 (tried 3 times)"},
+		"cut off":        {cut, false, "cut off by the server (tried 3 times)"},
+		"hangs up":       {hangUp, false, "disconnect: connection closed by the server (tried 3 times)"},
+		"no answer":      {late, false, "timeout: no answer in time (tried 3 times)"},
+		"html":           {html("<html><body>User-agent: *<br>Disallow: /</body></html>"), true, ""},
+		"denies all":     {text(deny), false, "is denied by"},
+		"packed":         {packed("User-agent: *\nDisallow: /x", whole), true, ""},
+		"cut at 600 KiB": {packed("User-agent: *\n"+long.String(), whole), true, ""},
+		"cut gzip":       {packed("User-agent: *\nDisallow: /x\n"+long.String()[:100_000], half), false, "content coding gzip: unexpected EOF (tried 3 times)"},
+		"bad gzip":       {packed("User-agent: *\nDisallow: /x", flipped), false, "content coding gzip: gzip: invalid checksum (tried 3 times)"},
+		"recovers":       {turning(status(500), status(503), text("User-agent: *\nDisallow: /x")), true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -481,4 +527,69 @@ func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) 
 		crawl(t, dir, o)
 		pauses(t, s.asked(), 300*time.Millisecond)
 	})
+}
+
+func TestOriginsOfOneHostKeepThePaceThatAnyOfThemAsksFor(t *testing.T) {
+	t.Parallel()
+	const slow, quick = "User-agent: *\nCrawl-delay: 0.04\n", "User-agent: *\nCrawl-delay: 0.001\n"
+	for name, c := range map[string]struct {
+		seed, https string
+		http        page
+	}{
+		"the other has no robots.txt":     {"https://example.com/", slow, status(404)},
+		"the other asks for less":         {"https://example.com/", slow, text(quick)},
+		"the first asks for more":         {"http://example.com/", quick, text(slow)},
+		"the other cannot be had":         {"https://example.com/", slow, status(500)},
+		"the other may not even be asked": {"https://example.com/", slow, redirect("http://169.254.169.254/")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, map[string]page{"/map.txt": text("https://example.com/a")})
+			by := func(plain, secure page) page {
+				return page{serve: func(w http.ResponseWriter, r *http.Request) {
+					if r.TLS != nil {
+						turning(secure).serve(w, r)
+					} else {
+						turning(plain).serve(w, r)
+					}
+				}}
+			}
+			s.pages["/robots.txt"] = by(c.http, text(c.https+"Sitemap: http://example.com/map.txt"))
+			s.pages["/"] = by(redirect("https://example.com/"), links("/a", "/b", "/c"))
+			for _, target := range []string{"/a", "/b", "/c"} {
+				s.pages[target] = html(target)
+			}
+			o := options(c.seed)
+			s.reaches(t, &o)
+			dir := t.TempDir()
+			for _, o.Limits.Pages = range []int{3, 0} {
+				was := len(s.asked())
+				crawl(t, dir, o)
+				pauses(t, s.asked()[was:], 40*time.Millisecond)
+			}
+			if s.times("/c") != 1 {
+				t.Errorf("requests %q", s.requests())
+			}
+		})
+	}
+}
+
+func TestRobotsThatCannotBeHadIsNoneToLookAt(t *testing.T) {
+	for what, c := range map[string]struct {
+		page page
+		want string
+	}{
+		"a cut body":   {page{header: []string{"Content-Length: 5000"}, body: "User-agent: *"}, "cut off by the server"},
+		"a bad coding": {page{header: []string{"Content-Encoding: gzip"}, body: "\x1f\x8b\x08 and then nothing of the kind"}, "content coding"},
+		"a 503":        {status(503), ""},
+	} {
+		s := newSite(t, map[string]page{"/robots.txt": c.page})
+		a, err := crawler.FetchRobots(t.Context(), weburl.MustParse(s.URL+"/"), options(s.URL+"/"))
+		if (err == nil) != (c.want == "") || err == nil && a.Status != 503 {
+			t.Errorf("%s: status %d, %v", what, a.Status, err)
+		}
+		if err != nil {
+			has(t, err.Error(), s.URL+"/robots.txt: "+c.want)
+		}
+	}
 }

@@ -1,14 +1,24 @@
 package crawler
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"curtsy/internal/weburl"
+)
 
 // vias remembers the URLs of pages that led to others: what is queued side by
-// side was mostly found side by side. It is for any goroutine.
-type vias [256]atomic.Pointer[via]
+// side was mostly found side by side, on a page that was visited not long ago.
+// It is for any goroutine.
+type vias [4096]atomic.Pointer[via]
 
 type via struct {
 	id  uint64
 	url string
+}
+
+// led remembers that the page at u led to others.
+func (v *vias) led(id uint64, u weburl.URL) {
+	v[id%uint64(len(v))].Store(&via{id, u.String()})
 }
 
 // via is the URL with an id, "" for that of a seed.
@@ -21,6 +31,6 @@ func (c *Crawl) via(id uint64) string {
 		return v.url
 	}
 	found, _ := c.frontier.Get(id)
-	place.Store(&via{id, found.URL.String()})
+	c.vias.led(id, found.URL)
 	return found.URL.String()
 }

@@ -17,6 +17,7 @@ import (
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/warc"
 )
 
 // job is one visit to make.
@@ -84,6 +85,8 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		c.kickLoop()
 		return
 	}
+	held := x.Memory()
+	c.held.Add(int64(held))
 	if j.robots == nil {
 		c.fetched <- d
 	}
@@ -95,6 +98,7 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		j.heavy = true
 	}
 	o := c.outcome(j, x)
+	o.held = held
 	if j.robots != nil {
 		d.robots = o.robots
 		c.fetched <- d
@@ -151,6 +155,9 @@ func (c *Crawl) outcome(j *job, x *fetch.Exchange) *Outcome {
 // outcomeOfRobots lets the fetch of robots.txt decide when its URL is done.
 func (c *Crawl) outcomeOfRobots(o *Outcome, j *job, x *fetch.Exchange) {
 	o.robots = c.readRobots(j, x)
+	if o.Visit.Kept == storage.KeptWithheld && o.robots.version.Digest != "" {
+		o.robots.onlyRules(c.opts.Rules)
+	}
 	o.RetryAt, o.Links = time.Time{}, nil
 	// A hop or a failure leaves the URL as it was: the loop asks again.
 	o.refetch = o.refetch || !o.robots.version.Used
@@ -161,6 +168,12 @@ func (c *Crawl) outcomeOfRobots(o *Outcome, j *job, x *fetch.Exchange) {
 	for _, s := range c.sitemapsOf(o.robots, j) {
 		o.Links = c.judgeSitemap(o.Links, j, s)
 	}
+}
+
+// onlyRules forgets what of the text is no rule.
+func (r *robotsFetch) onlyRules(o rules.Options) {
+	r.body = rules.OnlyRules(r.body, o)
+	r.version.Digest = warc.Sum(r.body).String()
 }
 
 // read is what the document says; for a response without one, its header.
@@ -247,6 +260,8 @@ func (c *Crawl) prepare(o *Outcome) {
 		return
 	}
 	o.buf, o.members, o.infoID = buf, members, infoID
+	c.held.Add(int64(cap(members) - o.held))
+	o.held = cap(members)
 	// All that a revisit needs, should the committer find that another visit
 	// brought the same payload; the rest makes room for the next body.
 	head, request := bytes.Clone(o.x.Head), bytes.Clone(o.x.RequestBytes)

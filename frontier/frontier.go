@@ -346,10 +346,3 @@ func (f *Frontier) release(e *Entry) {
 		f.queues[queueKey{e.at.host, e.at.class}].settle(e.at)
 	}
 }
-
-// InProcess is how many entries are given out and not committed as done.
-func (f *Frontier) InProcess() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.inFlight)
-}

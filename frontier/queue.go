@@ -128,7 +128,7 @@ func (f *Frontier) Origins() []string {
 }
 
 // Next hands out the origin's next entry: a retry that is due, else the first
-// of the lowest class. The caller gives it to Finish, Retry or Forget.
+// of the lowest class. The caller gives it to Finish or Retry.
 func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -213,15 +213,26 @@ func withoutSession(path string) (string, bool) {
 }
 
 // isSession knows parameters that carry a session: by name, and by a value
-// that no person chose.
+// that no person chose. Where the name may mean anything else, a search or a
+// talk, a value of letters alone is a word.
 func isSession(name, value string) bool {
+	word := true
 	switch strings.ToLower(name) {
-	case "phpsessid", "jsessionid", "aspsessionid", "sessionid", "session_id", "sessid", "sid", "s", "session", "cfid", "cftoken", "zenid", "oscsid":
-		return len(value) >= 16 && strings.IndexFunc(value, func(r rune) bool {
-			return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
-		}) < 0
+	case "phpsessid", "jsessionid", "aspsessionid", "cfid", "cftoken", "zenid", "oscsid":
+		word = false
+	case "s", "sid", "sessid", "session", "sessionid", "session_id":
+	default:
+		return false
 	}
-	return false
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c >= '0' && c <= '9':
+			word = false
+		case !isLetter(c):
+			return false
+		}
+	}
+	return len(value) >= 16 && !word
 }
 
 // budget is a rule with a budget that a URL counts against.

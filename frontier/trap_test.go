@@ -28,6 +28,32 @@ func TestTrapsByURLAlone(t *testing.T) {
 	}
 }
 
+func TestSessionsAreKnownByNameAndValue(t *testing.T) {
+	for query, want := range map[string]string{
+		"s=681498b9648949605&t=8243":              "?t=8243",
+		"a=1&sid=2564126ebdec301c607e5df":         "?a=1",
+		"PHPSESSID=abcdefghijklmnopqrstuvwxyz":    "", // letters alone: the name says enough
+		"Session_ID=0123456789ABCDEFabcdef&b&a":   "?a&b",
+		"s=internationalization":                  "none",
+		"s=responsibilities&lang=en":              "none",
+		"session=ClosingKeynoteByTheChair":        "none",
+		"sid=aaaaaaaaaaaaaaaaaaaa":                "none",
+		"s=1234567":                               "none",
+		"s=state-of-the-art-2026-and-beyond":      "none",
+		"jsessionid=0123456789abcdef.node1":       "none",
+		"search=0123456789abcdef0123456789abcdef": "none",
+	} {
+		form, rule := twin(weburl.MustParse("http://h/p?" + query))
+		if want == "none" {
+			if rule == "session-id" {
+				t.Errorf("%s is taken for a session: %s", query, form)
+			}
+		} else if form != "http://h/p"+want || rule != "session-id" {
+			t.Errorf("%s: %s (%s), want %s", query, form, rule, want)
+		}
+	}
+}
+
 func TestTwinsAreFetchedOnce(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "db"))
 	f := open(t, db)

@@ -1,7 +1,9 @@
 package politeness
 
 import (
+	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,6 +45,31 @@ func TestOverlappingPausesAreExact(t *testing.T) {
 			t.Fatalf("a pause of %v becomes %v", pause, got)
 		}
 		now = h.Next(now).At.Add(time.Duration(r.Int64N(3)))
+	}
+}
+
+// What is longer than the limiter can reckon with is still a pause.
+func TestAbsurdPausesAreLong(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	for _, pause := range []time.Duration{year, 100 * year, 1 << 62, math.MaxInt64 - 1, math.MaxInt64} {
+		for why, c := range map[string]struct {
+			o Options
+			r Rules
+		}{
+			"configured delay": {o: Options{Delay: pause}},
+			"crawl-delay":      {r: Rules{CrawlDelay: pause, DelayLine: 1}},
+			"request-rate":     {r: Rules{Requests: 1, Per: pause, RateLine: 1}},
+		} {
+			h := NewHost(c.o)
+			for range 3 { // known before the request, and learned from it
+				h.Start(noon)
+				h.Done(noon.Add(ms), ok)
+				h.SetRules(c.r)
+				if w := h.Next(noon.Add(time.Hour)); w.At.Before(noon.Add(year-time.Second)) || !strings.HasPrefix(w.Why, why) {
+					t.Errorf("a %s of %v is over at %v (%s)", why, pause, w.At, w.Why)
+				}
+			}
+		}
 	}
 }
 

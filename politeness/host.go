@@ -37,7 +37,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	o.Delay = max(o.Delay, 0)
+	o.Delay = min(max(o.Delay, 0), maxPause)
 	o.Concurrency = max(o.Concurrency, 1)
 	o.MaxAdaptive = cmp.Or(o.MaxAdaptive, 30*time.Second)
 	o.MaxRetryAfter = cmp.Or(o.MaxRetryAfter, time.Hour)
@@ -63,6 +63,29 @@ type Rules struct {
 	Visit      Hours // Visit-time
 	VisitLine  int
 }
+
+// And is what keeps both r and s: the longer pause of each kind, and the hours
+// that are in both.
+func (r Rules) And(s Rules) Rules {
+	if s.CrawlDelay > r.CrawlDelay {
+		r.CrawlDelay, r.DelayLine = s.CrawlDelay, s.DelayLine
+	}
+	if ratePause(s) > ratePause(r) {
+		r.Requests, r.Per, r.RateLine = s.Requests, s.Per, s.RateLine
+	}
+	switch {
+	case r.Visit == nil:
+		r.Visit, r.VisitLine = s.Visit, s.VisitLine
+	case s.Visit != nil:
+		r.Visit = bothHours{r.Visit, s.Visit}
+	}
+	return r
+}
+
+// maxPause is the longest pause that is reckoned with. The longest Duration,
+// which a site may ask for, overflows where the limiter turns it into a rate
+// and back, and an overflow is no pause at all.
+const maxPause = 365 * 24 * time.Hour
 
 // Never is the time of a wait whose end is not known yet.
 var Never = time.Unix(1<<40, 0)
@@ -105,6 +128,7 @@ func NewHost(o Options) *Host {
 // SetRules takes what robots.txt says now. It holds from the next request
 // on, one that is waited for already included.
 func (h *Host) SetRules(r Rules) {
+	r.CrawlDelay = min(r.CrawlDelay, maxPause)
 	h.rules = r
 	h.texts = textsOf(h.o, r)
 	h.reserve()

@@ -169,3 +169,34 @@ func TestTrouble(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { play(t, tt.o, tt.steps) })
 	}
 }
+
+func TestRulesOfTwoOriginsAddUp(t *testing.T) {
+	day := func(start, end time.Duration) Window { return Window{Start: end * time.Hour, End: start * time.Hour} }
+	a := Rules{CrawlDelay: 2 * time.Second, DelayLine: 3, Requests: 10, Per: time.Minute, RateLine: 4, Visit: day(9, 15), VisitLine: 5}
+	b := Rules{CrawlDelay: time.Second, DelayLine: 1, Requests: 1, Per: 10 * time.Second, RateLine: 2, Visit: day(13, 20), VisitLine: 6}
+	both := Rules{CrawlDelay: 2 * time.Second, DelayLine: 3, Requests: 1, Per: 10 * time.Second, RateLine: 2}
+	for _, c := range []struct{ r, s, want Rules }{
+		{Rules{}, Rules{}, Rules{}}, {a, Rules{}, a}, {Rules{}, a, a}, {a, a, a}, {a, b, both}, {b, a, both},
+	} {
+		got := c.r.And(c.s)
+		if c.r.Visit != nil && c.s.Visit != nil {
+			for hour, want := range map[int]int{8: 13, 13: 13, 14: 14, 16: 13 + 24, 21: 13 + 24} {
+				if c.r == c.s {
+					want = map[int]int{8: 9, 13: 13, 14: 14, 16: 9 + 24, 21: 9 + 24}[hour]
+				}
+				midnight := noon.Add(-12 * time.Hour)
+				if at := got.Visit.Next(midnight.Add(time.Duration(hour) * time.Hour)); !at.Equal(midnight.Add(time.Duration(want) * time.Hour)) {
+					t.Errorf("at %d:00 the next visit is at %v, want %d:00", hour, at, want)
+				}
+			}
+			got.Visit, got.VisitLine, c.want.Visit, c.want.VisitLine = nil, 0, nil, 0
+		}
+		if got != c.want {
+			t.Errorf("%+v and %+v are %+v", c.r, c.s, got)
+		}
+	}
+	never := Rules{Visit: day(1, 2)}.And(Rules{Visit: day(3, 4)})
+	if at := never.Visit.Next(noon); !at.After(noon) || at.After(noon.AddDate(0, 0, 10)) {
+		t.Errorf("hours that have nothing in common begin at %v", at)
+	}
+}

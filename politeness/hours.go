@@ -34,3 +34,19 @@ func at(y int, m time.Month, day int, since time.Duration, loc *time.Location) t
 	s := int(since / time.Second)
 	return time.Date(y, m, day, s/3600, s/60%60, s%60, 0, loc)
 }
+
+// bothHours are those that are within two.
+type bothHours [2]Hours
+
+// Next is the first time from t on that is within both. Where they have none
+// in common it is one to ask again at: nobody is let in, but not for ever.
+func (b bothHours) Next(t time.Time) time.Time {
+	for range 4 {
+		next := b[1].Next(b[0].Next(t))
+		if next.Equal(t) {
+			break
+		}
+		t = next
+	}
+	return t
+}

@@ -37,7 +37,7 @@ func ratePause(r Rules) time.Duration {
 	if d*n < r.Per {
 		d++
 	}
-	return d
+	return min(d, maxPause)
 }
 
 // adaptive is the pause that the server's speed asks for.

@@ -1,28 +1,35 @@
 package storage
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"curtsy/internal/http1"
 	"curtsy/storage/warc"
 )
 
 // ErrNoBody says that a visit kept no body to read.
 var ErrNoBody = errors.New("no body is kept")
 
+// ErrHead says that the head of a kept response cannot be read, although it is
+// as it was written.
+var ErrHead = errors.New("the head does not read back")
+
 // Response is a kept response, read back.
 type Response struct {
-	Head   []byte // verbatim
-	Status int
-	Header http.Header
-	Body   io.Reader // the payload: de-chunked, in the content coding it came in
-	close  func() error
+	Head     []byte // verbatim
+	Status   int
+	Header   http.Header
+	Transfer []string  // transfer codings of the payload, in order of application
+	Body     io.Reader // the payload: de-chunked, in the codings it came in
+	close    func() error
 }
 
 // Close ends the reading.
@@ -53,7 +60,7 @@ func (a *Archive) Response(v *Visit) (*Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", original.URL, err)
 	}
-	body.Head, body.Status, body.Header = r.Head, r.Status, r.Header
+	body.Head, body.Status, body.Header, body.Transfer = r.Head, r.Status, r.Header, r.Transfer
 	return body, nil
 }
 
@@ -76,6 +83,9 @@ func (a *Archive) readResponse(v *Visit) (*Response, error) {
 		return nil, err
 	}
 	r, err := ReadHTTP(w)
+	if errors.Is(err, ErrHead) {
+		err = cmp.Or(w.Finish(), err) // a damaged record is another matter
+	}
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -84,20 +94,24 @@ func (a *Archive) readResponse(v *Visit) (*Response, error) {
 	return r, nil
 }
 
-// ReadHTTP reads the block of a response or revisit record.
+// ReadHTTP reads the block of a response or revisit record, as it was read when
+// it came. A head that cannot be read is an ErrHead.
 func ReadHTTP(block io.Reader) (*Response, error) {
-	br := bufio.NewReaderSize(block, 64<<10)
-	head, err := readHead(br)
+	head, rest, err := readHead(block)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(head)), nil)
+	proto, status, fields, err := http1.ParseHead(head)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrHead, err)
 	}
-	r := &Response{Head: head, Status: resp.StatusCode, Header: resp.Header, Body: br, close: func() error { return nil }}
-	if len(resp.TransferEncoding) > 0 {
-		r.Body = &chunked{r: br}
+	frame, err := http1.FrameOf(proto, status, fields)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrHead, err)
+	}
+	r := &Response{Head: head, Status: status, Header: fields, Transfer: frame.Codings, close: func() error { return nil }}
+	if r.Body = io.MultiReader(bytes.NewReader(rest), block); frame.Chunked {
+		r.Body = http1.Dechunk(rest, block)
 	}
 	return r, nil
 }
@@ -105,20 +119,23 @@ func ReadHTTP(block io.Reader) (*Response, error) {
 // maxHead bounds the head of a kept response.
 const maxHead = 2 << 20
 
-func readHead(br *bufio.Reader) ([]byte, error) {
-	var head []byte
-	for len(head) < maxHead {
-		line, err := br.ReadSlice('\n')
-		head = append(head, line...)
-		if err == bufio.ErrBufferFull {
-			continue
+// readHead reads up to the end of the head; rest is what came with it.
+func readHead(block io.Reader) (head, rest []byte, err error) {
+	buf := make([]byte, 0, 16<<10)
+	for from := 0; len(buf) < maxHead; {
+		buf = slices.Grow(buf, 1)
+		n, err := block.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		end, next := http1.HeadEnd(buf, 0, from)
+		switch {
+		case end >= 0:
+			return buf[:end:end], buf[end:], nil
+		case n == 0 && err == io.EOF:
+			return nil, nil, fmt.Errorf("%w: it does not end", ErrHead)
+		case n == 0 && err != nil:
+			return nil, nil, err
 		}
-		if err != nil {
-			return nil, io.ErrUnexpectedEOF
-		}
-		if s := bytes.TrimRight(line, "\r\n"); len(s) == 0 && len(head) > 2 {
-			return head, nil
-		}
+		from = next
 	}
-	return nil, errors.New("head too long")
+	return nil, nil, fmt.Errorf("%w: it is too long", ErrHead)
 }

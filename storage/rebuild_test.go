@@ -20,6 +20,7 @@ import (
 type writer struct {
 	t *testing.T
 	a *Archive
+	e *warc.Encoder
 	n uint64
 }
 
@@ -29,7 +30,7 @@ func begun(t *testing.T, dir string, o Options) *writer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &writer{t: t, a: a}
+	return &writer{t: t, a: a, e: warc.NewEncoder()}
 }
 
 // page keeps a response in the way that a crawl does.
@@ -40,7 +41,7 @@ func (w *writer) page(url, body string) {
 	v := &Visit{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC(), Status: 200, Kept: KeptResponse,
 		Length: int64(len(body)), Digest: warc.Sum([]byte(body)).String(), Record: &Record{ID: warc.NewID()}}
 	err := w.a.Append(v, func(infoID string) ([]byte, error) {
-		e := warc.NewEncoder()
+		e := w.e
 		block := []byte(head + body)
 		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: url, WarcinfoID: infoID,
 			PayloadDigest: v.Digest, BlockDigest: warc.Sum(block).String()}
@@ -304,5 +305,47 @@ func TestNamesOfSegments(t *testing.T) {
 	}
 	if got := segmentNames(dir); !slices.Equal(got, want) {
 		t.Errorf("segments %q, want %q", got, want)
+	}
+}
+
+// More damage than a report lists is mended all the same.
+func TestRepairIsNotBoundByTheReport(t *testing.T) {
+	dir := t.TempDir()
+	w := begun(t, dir, Options{})
+	const visits = maxProblems + 50
+	for i := range visits {
+		w.page(fmt.Sprintf("http://h/%d", i), fmt.Sprint("page ", i))
+	}
+	w.commit()
+	w.close()
+	if err := os.Remove(filepath.Join(dir, warcDir, segmentNames(dir)[0])); err != nil {
+		t.Fatal(err)
+	}
+	a, err := OpenSalvage(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	r, err := a.Verify(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refs, err := a.Damaged(r)
+	if err != nil || len(refs) != visits || len(r.Problems) != maxProblems {
+		t.Fatalf("%v: %d visits are damaged, %d problems listed", err, len(refs), len(r.Problems))
+	}
+	if _, err := a.Salvage(refs, func(*bbolt.Tx) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = a.Verify(nil); err != nil || len(r.Problems) > 0 || r.Visits > 0 {
+		t.Errorf("%v: %d visits, problems %v", err, r.Visits, r.Problems)
+	}
+}
+
+func TestVisitsHaveKeysOfTheirOwn(t *testing.T) {
+	for _, r := range []Ref{{7, 1}, {7, 1 << 16}, {7, 1<<16 + 1}, {1 << 40, 1}} {
+		if got := refOf(r.key()); got != r {
+			t.Errorf("%v is read back as %v", r, got)
+		}
 	}
 }

@@ -24,7 +24,15 @@ func OpenSalvage(dir string, o Options) (*Archive, error) {
 	if err := os.MkdirAll(filepath.Join(dir, warcDir), 0o755); err != nil {
 		return nil, err
 	}
-	return open(dir, o, false)
+	a, err := open(dir, o, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.newest(); err != nil {
+		a.closeDB()
+		return nil, err
+	}
+	return a, nil
 }
 
 // Damaged lists the visits that a report says are damaged, and those that

@@ -85,7 +85,7 @@ func (a *Archive) recover() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.newest(known); err != nil {
+	if err := a.newest(); err != nil {
 		return err
 	}
 	for _, path := range files {
@@ -188,14 +188,16 @@ func (a *Archive) present(known map[string]segmentEntry) error {
 // newest refuses a crawl.db that is older than its segments, as one put back
 // from a backup: what lies behind the last commit that it knows would be cut
 // off, and is more than what a kill leaves.
-func (a *Archive) newest(known map[string]segmentEntry) error {
+func (a *Archive) newest() (err error) {
+	defer Guard(&err)()
+	known := map[string]segmentEntry{}
+	if err := a.eachSegment(func(name string, e segmentEntry) { known[name] = e }); err != nil {
+		return err
+	}
 	for name, e := range known {
 		st, err := os.Stat(filepath.Join(a.dir, warcDir, name))
-		if err != nil {
-			return err
-		}
-		if st.Size() == e.Size {
-			continue
+		if err != nil || st.Size() <= e.Size {
+			continue // damage of another kind, if any
 		}
 		visits, err := capturesFrom(a.dir, name, e.Size, e.InfoID, MaxGroup)
 		if err != nil {

@@ -125,7 +125,8 @@ func refOf(key []byte) Ref {
 // Ref is the name of the visit.
 func (v *Visit) Ref() Ref { return Ref{v.URLID, v.N} }
 
-// Kept bodies can be read: the visit's own, or that which it refers to.
+// HasBody says whether a body can be read: the visit's own, or that which it
+// refers to.
 func (v *Visit) HasBody() bool { return v.Kept == KeptResponse || v.Kept == KeptRevisit }
 
 // putVisit writes a visit with its sum.

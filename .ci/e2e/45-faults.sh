@@ -182,6 +182,23 @@ done
 scenario=resume
 for how in strace-EIO strace-ENOSPC strace-kill; do sweep "$how" 1; done
 
+# What cannot be read just now is no damage: nothing is taken out, nothing removed.
+unread() { # CALL WHEN: the reads of a segment that fail, while repair looks for damage
+	local code=0 segment
+	rm -rf "$a"
+	cp -a "$WORK/whole" "$a"
+	segment=$(printf '%s\n' "$a"/warc/* | sed -n 2p)
+	timeout -k 5 120 strace -f -qq -o "$WORK/strace" -P "$segment" -e "trace=$1" -e "inject=$1:error=EIO:when=$2" "$CURTSY" verify "$a" --repair >"$WORK/err" 2>&1 || code=$?
+	grep -q INJECTED "$WORK/strace" || { echo "  no $1 failed"; return 1; }
+	[[ $code -eq 3 ]] && grep -q '^ *try: ' "$WORK/err" && diff -r "$WORK/whole/warc" "$a/warc" >/dev/null && verified "$a" && return
+	echo "  exit $code"
+	show "$WORK/err"
+	return 1
+}
+claim "a segment that cannot be read: verify --repair ends with 3 and leaves all as it is" unread pread64 1+
+claim "three reads that fail: the same" unread pread64 2..4
+claim "one that cannot be looked at: the same" unread fstat 1+
+
 # Both tracers see the same calls where they are the same each time.
 prepare repair
 faultat -dir "$a" -how EIO -at 0 -log "$WORK/calls" "$CURTSY" "${cmd[@]}" >/dev/null 2>&1

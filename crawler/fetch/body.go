@@ -56,8 +56,8 @@ func (b *body) read() (clean bool, err error) {
 // more reads a piece of the body, into where it will be kept.
 func (b *body) more() ([]byte, error) {
 	want := int64(-1)
-	if f := b.x.frame; f.chunks == nil && f.length >= 0 {
-		want = min(f.length, b.most) - b.x.rec.size
+	if f := b.x.frame; f.chunks == nil && f.Length >= 0 {
+		want = min(f.Length, b.most) - b.x.rec.size
 	}
 	space, err := b.x.rec.space(want)
 	if err != nil {
@@ -75,7 +75,7 @@ func (b *body) breakOff() {
 	f := b.x.frame
 	kind, text := classify(b.over)
 	switch {
-	case f.chunks == nil && f.length < 0 && b.over == io.EOF:
+	case f.chunks == nil && f.Length < 0 && b.over == io.EOF:
 	case kind == KindTimeout:
 		b.x.Truncated, b.x.Cut = "time", errors.New("the rest did not come in time")
 	case dropped(b.over):
@@ -89,7 +89,7 @@ func (b *body) breakOff() {
 func (x *Exchange) measure() {
 	x.payload = x.rec.size
 	if x.frame.chunks != nil {
-		x.payload = x.frame.chunks.payload
+		x.payload = x.frame.chunks.Payload()
 	}
 }
 
@@ -98,17 +98,17 @@ func (x *Exchange) measure() {
 func (f *frame) accept(piece []byte, have int64) (n int, done bool, err error) {
 	switch {
 	case f.chunks != nil:
-		for n < len(piece) && f.chunks.state != atEnd {
-			_, k, err := f.chunks.next(piece[n:])
+		for n < len(piece) && !f.chunks.Ended() {
+			_, k, err := f.chunks.Next(piece[n:])
 			n += k
 			if err != nil {
 				return n, false, err
 			}
 		}
-		return n, f.chunks.state == atEnd, nil
-	case f.length >= 0:
-		n = int(min(f.length-have, int64(len(piece))))
-		return n, int64(n) == f.length-have, nil
+		return n, f.chunks.Ended(), nil
+	case f.Length >= 0:
+		n = int(min(f.Length-have, int64(len(piece))))
+		return n, int64(n) == f.Length-have, nil
 	}
 	return len(piece), false, nil
 }

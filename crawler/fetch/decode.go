@@ -1,9 +1,11 @@
 package fetch
 
 import (
-	"fmt"
 	"io"
 	"slices"
+
+	"curtsy/internal/coding"
+	"curtsy/internal/http1"
 )
 
 // decoded is what Decoded found, kept for when it is asked again.
@@ -44,32 +46,23 @@ func (x *Exchange) Decoded(max int64) (body []byte, cut bool, err error) {
 
 // codings are what is to be undone, the first to be undone first.
 func (x *Exchange) codings() []string {
-	l := append(tokens(x.Header["Content-Encoding"]), x.frame.coding...)
-	slices.Reverse(l)
-	return slices.DeleteFunc(l, func(c string) bool { return c == "identity" || c == "none" })
+	return coding.Order(append(http1.Tokens(x.Header["Content-Encoding"]), x.frame.Codings...))
 }
 
 // read undoes the codings of x's payload.
 func (d *decoded) read(x *Exchange, codings []string) {
 	r, size := x.Payload()
-	if len(codings) > maxCodings {
-		d.err = fmt.Errorf("%d content codings, the most is %d", len(codings), maxCodings)
-		return
-	}
-	for _, c := range codings {
-		l, err := newLayer(c, r, d.max, x.rec.scratch)
-		if err != nil {
-			d.err = err
-			return // what lies below it cannot be reached
-		}
-		defer l.close()
-		defer func() { d.cut = d.cut || l.cut }()
-		r = l
-	}
 	if len(codings) == 0 {
 		d.body = slices.Grow(d.body[:0], int(min(size, d.max))+1)
+		d.err = d.fill(r)
+		return
 	}
-	d.err = d.fill(r)
+	c, err := x.rec.scratch.decoders.Open(r, codings, d.max)
+	if d.err = err; err == nil {
+		d.err = d.fill(c)
+	}
+	d.cut = d.cut || c.Cut()
+	c.Close()
 }
 
 // fill reads r up to max octets.

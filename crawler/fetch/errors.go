@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"curtsy/internal/http1"
 )
 
 // Kind is the sort of failure, in one word that statistics and rules can use.
@@ -24,7 +26,7 @@ const (
 	KindTimeout    Kind = "timeout"        // no connection, or no whole head, in time
 	KindDisconnect Kind = "disconnect"     // closed before the head was whole
 	KindProtocol   Kind = "protocol"       // what came is not HTTP/1
-	KindHead       Kind = "too-large-head" // the head exceeds MaxHead or maxFields
+	KindHead       Kind = "too-large-head" // the head exceeds MaxHead or has too many lines
 	KindBlocked    Kind = "blocked"        // the address guard refuses the host
 	KindProxy      Kind = "proxy"          // the proxy is the one that fails
 	KindCanceled   Kind = "canceled"       // we were told to stop
@@ -55,6 +57,17 @@ func (f *fault) Unwrap() error { return f.err }
 
 // bad makes a fault of a kind with a text.
 func bad(kind Kind, text string) error { return &fault{kind, errors.New(text)} }
+
+// misread is a fault where a response cannot be understood.
+func misread(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, http1.ErrFields):
+		return &fault{KindHead, err}
+	}
+	return &fault{KindProtocol, err}
+}
 
 // classify finds the kind of an error and its shortest honest text. What
 // was said of a connection that timed out is less than that it timed out.

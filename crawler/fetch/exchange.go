@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"curtsy/internal/http1"
 	"curtsy/internal/weburl"
 )
 
@@ -50,6 +51,9 @@ type Exchange struct {
 // End is when the last byte came, or the attempt was given up.
 func (x *Exchange) End() time.Time { return x.Start.Add(x.Total) }
 
+// Memory is how many octets of memory its buffers take until Release.
+func (x *Exchange) Memory() int { return cap(x.rec.buf) }
+
 // Wire gives the body as it was transferred, chunks and all, and its length.
 func (x *Exchange) Wire() (io.Reader, int64) {
 	return x.rec.reader(), x.rec.size
@@ -72,13 +76,10 @@ func (x *Exchange) Payload() (io.Reader, int64) {
 	if x.frame.chunks == nil {
 		return x.Wire()
 	}
-	d := &dechunked{from: x.rec.reader()}
-	if b := x.rec.memory(); x.rec.file == nil {
-		d.from, d.rest = bytes.NewReader(nil), b
-	} else {
-		d.buf = make([]byte, 32<<10)
+	if x.rec.file == nil {
+		return upToCut{http1.Dechunk(x.rec.memory(), nil)}, x.payload
 	}
-	return d, x.payload
+	return upToCut{http1.Dechunk(nil, x.rec.reader())}, x.payload
 }
 
 // PayloadDigest gives the SHA-1 of the payload and the payload's length. It

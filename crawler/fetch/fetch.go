@@ -17,6 +17,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"curtsy/internal/http1"
 )
 
 // Client makes exchanges over kept-alive connections. It is safe for
@@ -146,7 +148,7 @@ func (c *Client) roundTrip(k *conn, x *Exchange, r Request, end time.Time) (keep
 		b.most = r.MaxBody
 	}
 	clean, err := b.read()
-	return clean && x.frame.keep, err
+	return clean && x.frame.Keep, err
 }
 
 // send writes the request, with the proxy's own field where it needs one.
@@ -199,7 +201,7 @@ func (c *Client) readToBlank(k *conn, x *Exchange, start, from int) (int, error)
 	rec := &x.rec
 	most := int64(rec.request) + c.o.MaxHead
 	for {
-		end, next := headEnd(rec.buf, start, from)
+		end, next := http1.HeadEnd(rec.buf, start, from)
 		if end >= 0 && int64(end) <= most {
 			return end, nil
 		}
@@ -231,8 +233,8 @@ func (c *Client) readToBlank(k *conn, x *Exchange, start, from int) (int, error)
 func notHTTP(b []byte) error {
 	const want = "HTTP/1."
 	if n := min(len(b), len(want)); string(b[:n]) != want[:n] {
-		_, _, err := parseStatus(string(b[:min(len(b), 80)]))
-		return err
+		_, _, err := http1.ParseStatus(string(b[:min(len(b), 80)]))
+		return misread(err)
 	}
 	return nil
 }

@@ -1,134 +1,40 @@
 package fetch
 
 import (
-	"bytes"
-	"fmt"
+	"io"
 	"net/http"
-	"net/textproto"
-	"strings"
 
-	"golang.org/x/net/http/httpguts"
+	"curtsy/internal/http1"
 )
 
-// headEnd finds the end of the head that begins at buf[start:], looking only
-// at lines that end behind from: the index behind the blank line, or -1 and
-// where to look on. Lines end in LF, with or without CR (RFC 9112 §2.2).
-func headEnd(buf []byte, start, from int) (end, next int) {
-	for {
-		i := bytes.IndexByte(buf[from:], '\n')
-		if i < 0 {
-			return -1, len(buf)
-		}
-		lf := from + i
-		line := lf - 1
-		if line >= start && buf[line] == '\r' {
-			line--
-		}
-		if line < start || buf[line] == '\n' {
-			return lf + 1, lf + 1
-		}
-		from = lf + 1
-	}
-}
-
-// parseHead reads a head. A field line that is none is passed over, as
-// browsers do; NUL and a CR alone become blanks (RFC 9110 §5.5). What is not
-// an HTTP/1 status line is an error: HTTP/0.9, garbage, HTTP/2.
+// parseHead reads a head.
 func parseHead(head []byte) (proto string, status int, h http.Header, err error) {
-	s := string(head)
-	line, rest := cutLine(s)
-	proto, status, err = parseStatus(line)
+	proto, status, h, err = http1.ParseHead(head)
+	return proto, status, h, misread(err)
+}
+
+// frame says where a body ends, and how far its chunks are read.
+type frame struct {
+	http1.Frame
+	chunks *http1.Chunks // nil: it is not in chunks
+}
+
+// frameOf decides from a head where its body ends.
+func frameOf(proto string, status int, h http.Header) (frame, error) {
+	f, err := http1.FrameOf(proto, status, h)
+	if err != nil || !f.Chunked {
+		return frame{Frame: f}, misread(err)
+	}
+	return frame{f, new(http1.Chunks)}, nil
+}
+
+// upToCut makes what was cut off end where it was cut.
+type upToCut struct{ r io.Reader }
+
+func (u upToCut) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
 	if err != nil {
-		return "", 0, nil, err
+		err = io.EOF
 	}
-	h, err = parseFields(rest)
-	return proto, status, h, err
-}
-
-// parseStatus reads "HTTP/1.1 200 OK" (RFC 9112 §4).
-func parseStatus(line string) (proto string, status int, err error) {
-	proto, rest, _ := strings.Cut(line, " ")
-	rest = strings.TrimLeft(rest, " ")
-	code, _, _ := strings.Cut(rest, " ")
-	ok := len(proto) == len("HTTP/1.1") && strings.HasPrefix(proto, "HTTP/1.") && digit(proto[7]) &&
-		len(code) == 3 && digit(code[0]) && digit(code[1]) && digit(code[2]) && code[0] != '0'
-	if !ok {
-		return "", 0, &fault{KindProtocol, fmt.Errorf("no HTTP/1 status line: %.40q", line)}
-	}
-	return proto, int(code[0]-'0')*100 + int(code[1]-'0')*10 + int(code[2]-'0'), nil
-}
-
-func digit(c byte) bool { return '0' <= c && c <= '9' }
-
-// parseFields reads field lines up to the blank one (RFC 9112 §5).
-func parseFields(s string) (http.Header, error) {
-	n := strings.Count(s, "\n")
-	if n > maxFields {
-		return nil, bad(KindHead, "more than 10000 header lines")
-	}
-	h := make(http.Header, min(n, 64))
-	values := make([]string, 0, n)
-	for s != "" {
-		var line string
-		line, s = cutLine(s)
-		folded := folds(s)
-		name, value, ok := strings.Cut(line, ":")
-		name = trimBlanks(name)
-		if folded {
-			value, s = unfold(value, s)
-		}
-		if !ok || !httpguts.ValidHeaderFieldName(name) {
-			continue
-		}
-		name = textproto.CanonicalMIMEHeaderKey(name)
-		values = append(values, cleanValue(value))
-		if old, ok := h[name]; ok {
-			h[name] = append(old, values[len(values)-1])
-			continue
-		}
-		h[name] = values[len(values)-1 : len(values) : len(values)]
-	}
-	return h, nil
-}
-
-// cutLine splits s behind its first line end, which it drops.
-func cutLine(s string) (line, rest string) {
-	line, rest, _ = strings.Cut(s, "\n")
-	return strings.TrimSuffix(line, "\r"), rest
-}
-
-// folds says whether s goes on with the line before it (RFC 9112 §5.2).
-func folds(s string) bool { return s != "" && (s[0] == ' ' || s[0] == '\t') }
-
-// unfold joins value with the lines that go on with it.
-func unfold(value, s string) (string, string) {
-	var b strings.Builder
-	b.WriteString(value)
-	for folds(s) {
-		var line string
-		line, s = cutLine(s)
-		b.WriteByte(' ')
-		b.WriteString(trimBlanks(line))
-	}
-	return b.String(), s
-}
-
-// cleanValue trims a field value and makes NUL and CR blanks.
-func cleanValue(v string) string {
-	v = trimBlanks(v)
-	if strings.IndexByte(v, 0) >= 0 || strings.IndexByte(v, '\r') >= 0 {
-		v = trimBlanks(strings.NewReplacer("\x00", " ", "\r", " ").Replace(v))
-	}
-	return v
-}
-
-// trimBlanks cuts blanks and tabs at both ends.
-func trimBlanks(s string) string {
-	for s != "" && (s[0] == ' ' || s[0] == '\t') {
-		s = s[1:]
-	}
-	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
-		s = s[:len(s)-1]
-	}
-	return s
+	return n, err
 }

@@ -15,13 +15,9 @@ import (
 // The bounds on what a server may make us read, hold or wait for. Those that
 // depend on the crawl are in Options; these hold always.
 const (
-	maxInterim   = 8       // interim (1xx) responses before the final one
-	maxFields    = 10_000  // header lines read into Header
-	maxCodings   = 5       // content and transfer codings on one body
-	maxMembers   = 100_000 // gzip members of one body
-	maxChunkLine = 4 << 10 // a chunk's size line with its extensions
-	maxAddresses = 16      // addresses tried for one host
-	maxIdle      = 64      // connections kept between requests, all hosts together
+	maxInterim   = 8  // interim (1xx) responses before the final one
+	maxAddresses = 16 // addresses tried for one host
+	maxIdle      = 64 // connections kept between requests, all hosts together
 	idleFor      = 90 * time.Second
 	headStart    = 300 * time.Millisecond // before the next address is tried too (RFC 8305 §5)
 )

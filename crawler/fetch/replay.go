@@ -19,7 +19,7 @@ func (c *Client) Replay(u weburl.URL, start time.Time, head, payload []byte) (*E
 		return nil, err
 	}
 	if f, err := frameOf(x.Proto, x.Status, x.Header); err == nil {
-		x.frame.coding = f.coding
+		x.frame.Codings = f.Codings
 	}
 	x.Head = x.rec.buf[:len(head)]
 	return x, nil

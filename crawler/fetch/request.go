@@ -61,7 +61,7 @@ func fields(h http.Header) []field {
 		f := field{name: key}
 		for _, v := range h[name] {
 			if httpguts.ValidHeaderFieldValue(v) {
-				f.line += key + ": " + trimBlanks(v) + "\r\n"
+				f.line += key + ": " + strings.Trim(v, " \t") + "\r\n"
 			}
 		}
 		l = append(l, f)

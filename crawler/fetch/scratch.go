@@ -1,9 +1,9 @@
 package fetch
 
 import (
-	"bufio"
-	"io"
 	"sync"
+
+	"curtsy/internal/coding"
 )
 
 const (
@@ -13,8 +13,8 @@ const (
 
 // scratch is what a client's exchanges use in turn: buffers and decoders.
 type scratch struct {
-	buffers, readers      sync.Pool
-	gzips, brotlis, zstds sync.Pool
+	buffers  sync.Pool
+	decoders coding.Pool
 }
 
 // buffer gives an empty buffer of at least firstBuf.
@@ -30,13 +30,4 @@ func (s *scratch) recycle(b []byte) {
 	if c := cap(b); c >= firstBuf && c <= poolMost {
 		s.buffers.Put(&b)
 	}
-}
-
-// reader gives a buffered reader of r.
-func (s *scratch) reader(r io.Reader) *bufio.Reader {
-	if b, ok := s.readers.Get().(*bufio.Reader); ok {
-		b.Reset(r)
-		return b
-	}
-	return bufio.NewReaderSize(r, 32<<10)
 }

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"curtsy/crawler"
+	"curtsy/crawler/crawltest"
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
-	"curtsy/internal/crawltest"
 	"curtsy/internal/hostile"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"

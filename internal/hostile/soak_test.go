@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"curtsy/internal/crawltest"
+	"curtsy/crawler/crawltest"
 	"curtsy/internal/hostile"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/crawler/crawltest"
 	"curtsy/frontier"
-	"curtsy/internal/crawltest"
 	"curtsy/internal/hostile"
 )
 

@@ -22,7 +22,8 @@ const (
 // StatusAccess says what an HTTP status of the robots.txt means; 0 stands for
 // no answer at all (timeout, DNS, TLS, a cut body). A 3xx is what remains
 // after the hops we follow: that MAY be taken as absent (§2.3.1.2). 429 is
-// the server asking for less, not the absence of rules.
+// the server asking for less, not the absence of rules, and so little is a 304
+// to somebody who has no copy.
 func StatusAccess(status int, o Options) Access {
 	class := status / 100
 	switch {
@@ -33,7 +34,7 @@ func StatusAccess(status int, o Options) Access {
 		return Absent
 	case class == 2:
 		return Parsed
-	case status == 429:
+	case status == 429 || status == 304:
 		return Refused
 	case class == 3 || class == 4:
 		return Absent

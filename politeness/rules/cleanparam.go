@@ -7,8 +7,15 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// maxCleanParam is the longest Clean-param, in characters, that counts.
-const maxCleanParam = 500
+// Bounds of what Clean-param lines may hold: the characters of one, the lines
+// that count, and the names in all of them. They bound what Fold does for one
+// URL: no more than each line compared once, and each name looked at once.
+const (
+	maxCleanParam  = 500
+	maxCleanParams = 1000
+	maxCleanNames  = 10_000
+	maxAskedFold   = 16 // patterns that temoto is asked about for one URL
+)
 
 // CleanParam is a Clean-param line: parameters that do not change what a page
 // shows. URLs that differ in them only are one page.
@@ -21,8 +28,16 @@ type CleanParam struct {
 	pattern pattern
 }
 
+// cleanParams are the Clean-param lines of a file, and where they are found
+// by the parameters that they name.
+type cleanParams struct {
+	lines []CleanParam
+	by    map[string][]uint16 // lines, by a name in the common form
+	names int                 // in all lines
+}
+
 // CleanParams are the Clean-param lines; they belong to no group.
-func (r *Robots) CleanParams() []CleanParam { return r.params }
+func (r *Robots) CleanParams() []CleanParam { return r.params.lines }
 
 func (r *Robots) addCleanParam(e entry) {
 	words := strings.Fields(e.value)
@@ -47,10 +62,33 @@ func (r *Robots) addCleanParam(e entry) {
 		r.warn(e.line, "Clean-param wants a path of A-Z a-z 0-9 . - / * _ only: ignored")
 		return
 	}
+	if strings.Count(c.Path, "*") > maxStars {
+		r.warn(e.line, "Clean-param has more than %d stars in its path: ignored", maxStars)
+		return
+	}
+	if !r.params.add(c) {
+		r.warn(e.line, "more than %d Clean-param lines, or %d names in them: ignored", maxCleanParams, maxCleanNames)
+	}
+}
+
+// add adds a line, if there is room for it.
+func (ps *cleanParams) add(c CleanParam) bool {
+	if len(ps.lines) == maxCleanParams || ps.names+len(c.Names) > maxCleanNames {
+		return false
+	}
 	if c.Path != "" {
 		c.pattern = newPattern(c.Path, RFC9309)
 	}
-	r.params = append(r.params, c)
+	if ps.by == nil {
+		ps.by = make(map[string][]uint16)
+	}
+	for _, n := range c.Names {
+		n = normal(n, RFC9309)
+		ps.by[n] = append(ps.by[n], uint16(len(ps.lines)))
+	}
+	ps.names += len(c.Names)
+	ps.lines = append(ps.lines, c)
+	return true
 }
 
 func validParamPath(s string) bool {
@@ -65,60 +103,106 @@ func validParamPath(s string) bool {
 // Fold drops from u the parameters that Clean-param lines declare void on its
 // path. It returns the first line that dropped one, nil if u is unchanged.
 func (r *Robots) Fold(u weburl.URL) (weburl.URL, *CleanParam) {
-	if len(r.params) == 0 || u.Query() == "" {
+	if len(r.params.lines) == 0 || u.Query() == "" {
 		return u, nil
 	}
-	var by *CleanParam
-	path, query := normal(u.Path(), RFC9309), u.Query()
-	for i := range r.params {
-		c := &r.params[i]
-		if !c.covers(r, path) {
-			continue
-		}
-		if rest, changed := c.drop(query); changed {
-			query = rest
-			if by == nil {
-				by = c
-			}
-		}
-	}
-	if by == nil {
+	f := folding{r: r, path: normal(u.Path(), RFC9309)}
+	query := f.fold(u.Query())
+	if f.by == nil {
 		return u, nil
 	}
 	href := u.Origin() + u.Path()
 	if query != "" {
 		href += "?" + query
 	}
-	return weburl.Canonical(href), by
+	return weburl.Canonical(href), f.by
 }
 
-// covers says whether the line holds for a path: a prefix with stars, matched
-// as rules are.
-func (c *CleanParam) covers(r *Robots, path string) bool {
-	return c.Path == "" || c.pattern.matches(path) &&
-		(c.pattern.literal() || r.temoto.confirms(&c.pattern, path))
+// folding is Fold at work on one URL.
+type folding struct {
+	r      *Robots
+	path   string
+	covers []int8         // by line: 1 holds for the path, -1 does not, 0 is not known yet
+	void   map[string]int // by name: the first line that drops it, or none
+	by     *CleanParam    // the first line that dropped something
+	asked  int            // times that temoto was
+	steps  int            // looks at names and lines, for a test of what it takes
 }
 
-// drop takes the line's parameters out of a query.
-func (c *CleanParam) drop(query string) (rest string, changed bool) {
+// none is the line that drops a parameter which no line does.
+const none = -1
+
+// fold drops parameters of a query.
+func (f *folding) fold(query string) string {
 	kept := make([]string, 0, 8)
+	first := none
 	for part := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(part, "=")
-		if c.has(name) {
-			changed = true
-			continue
+		line := f.droppedBy(normal(name, RFC9309))
+		if line == none {
+			kept = append(kept, part)
+		} else if first == none || line < first {
+			first = line
 		}
-		kept = append(kept, part)
 	}
-	return strings.Join(kept, "&"), changed
+	if first != none {
+		f.by = &f.r.params.lines[first]
+	}
+	return strings.Join(kept, "&")
 }
 
-func (c *CleanParam) has(name string) bool {
-	name = normal(name, RFC9309)
-	for _, n := range c.Names {
-		if normal(n, RFC9309) == name {
-			return true
+// droppedBy is the first line that drops a parameter. The lines of a name are
+// looked through once, however often the URL has it.
+func (f *folding) droppedBy(name string) int {
+	f.steps++
+	lines := f.r.params.by[name]
+	if len(lines) == 0 {
+		return none
+	}
+	if line, known := f.void[name]; known {
+		return line
+	}
+	line := none
+	for _, i := range lines {
+		f.steps++
+		if f.isCovered(int(i)) {
+			line = int(i)
+			break
 		}
 	}
-	return false
+	if f.void == nil {
+		f.void = make(map[string]int)
+	}
+	f.void[name] = line
+	return line
+}
+
+// isCovered says whether a line holds for the path: a prefix with stars,
+// matched as rules are.
+func (f *folding) isCovered(line int) bool {
+	c := &f.r.params.lines[line]
+	if c.Path == "" {
+		return true
+	}
+	if f.covers == nil {
+		f.covers = make([]int8, len(f.r.params.lines))
+	}
+	if f.covers[line] == 0 {
+		f.steps++
+		f.covers[line] = -1
+		if c.pattern.matches(f.path) && f.confirms(&c.pattern) {
+			f.covers[line] = 1
+		}
+	}
+	return f.covers[line] == 1
+}
+
+// confirms asks temoto, which is slow where a pattern is new to it, about the
+// first patterns that match; pattern.matches decides about more of them alone.
+func (f *folding) confirms(p *pattern) bool {
+	if p.literal() || f.asked == maxAskedFold {
+		return true
+	}
+	f.asked++
+	return f.r.temoto.confirms(p, f.path)
 }

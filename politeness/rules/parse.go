@@ -14,7 +14,7 @@ type Robots struct {
 	limits   limits
 	sitemaps []Sitemap
 	host     hostLine
-	params   []CleanParam
+	params   cleanParams
 	warnings []Warning
 	temoto   asker
 }

@@ -34,7 +34,6 @@ type entry struct {
 	state state
 	cut   bool   // the body is not complete
 	page  bool   // HTML
-	asIs  bool   // not to be translated
 	why   string // for all but kept: the reason
 	typ   string
 	to    weburl.URL // moved: where to
@@ -42,6 +41,7 @@ type entry struct {
 	final int32      // moved: the entry at the end of the chain, or -1
 	file  string     // "" if it has none
 	same  bool       // kept: the file is that of another URL with the same payload
+	bad   bool       // failed: there is a body, and it cannot be read
 	sum   warc.Digest
 }
 
@@ -129,7 +129,6 @@ func describe(v *storage.Visit, u weburl.URL, now time.Time) entry {
 		e.why = "no body is kept"
 	default:
 		e.state, e.typ = kept, declared(v.ContentType)
-		e.asIs = !permit.Translate
 		e.sum, _ = warc.ParseDigest(v.Digest)
 		// A title or links are found in what is HTML by its content too.
 		e.page = e.typ == typeHTML && (v.Title != "" || v.Links > 0)
@@ -187,7 +186,7 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 		return err
 	}
 	if err != nil {
-		e.state, e.why = failed, err.Error()
+		e.state, e.why, e.bad = failed, err.Error(), true
 		return nil
 	}
 	defer b.Close()

@@ -17,7 +17,7 @@ func decode(s string) string {
 	}
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s)+0 {
+		if s[i] == '%' && i+2 < len(s) {
 			if c, err := hex.DecodeString(s[i+1 : i+3]); err == nil {
 				b = append(b, c[0])
 				i += 2

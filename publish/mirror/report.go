@@ -43,8 +43,11 @@ func (w *writer) writeReport(r *Result) error {
 // noteAbsent notes what has no file.
 func (w *writer) noteAbsent() error {
 	for i := range w.s.list {
-		if e := &w.s.list[i]; e.state == withheld {
+		switch e := &w.s.list[i]; {
+		case e.state == withheld:
 			w.notes.add(absent, e.url.String(), e.why, "")
+		case e.bad:
+			w.notes.add(cutOff, e.url.String(), e.why, "")
 		}
 	}
 	return w.s.o.Left(func(l Left) error {

@@ -21,6 +21,7 @@ import (
 type tree struct {
 	out  string   // where it will be
 	tmp  string   // where it is
+	lock *os.File // of tmp: it is being made
 	root *os.Root // of tmp
 	old  *os.Root // of the mirror that is there already; nil if none
 	mu   sync.Mutex
@@ -51,6 +52,7 @@ func newTree(out string) (*tree, error) {
 	if t.tmp, err = os.MkdirTemp(parent, "."+name+tmpMark); err != nil {
 		return nil, t.fail(err)
 	}
+	t.lock = lock(t.tmp)
 	if err = os.Chmod(t.tmp, 0o755); err == nil {
 		t.root, err = os.OpenRoot(t.tmp)
 	}
@@ -109,12 +111,18 @@ func foreign(root *os.Root) error {
 	})
 }
 
-// sweep removes what an export that was killed has left, after an hour.
+// sweep removes what an export that was killed has left, after an hour: before
+// that it may not have its lock yet, and after it, only who has no lock is dead.
 func sweep(parent, name string) {
 	left, _ := filepath.Glob(filepath.Join(globEscape(parent), globEscape("."+name+tmpMark)+"*"))
 	for _, dir := range left {
-		if st, err := os.Lstat(dir); err == nil && st.IsDir() && time.Since(st.ModTime()) > time.Hour {
+		st, err := os.Lstat(dir)
+		if err != nil || !st.IsDir() || time.Since(st.ModTime()) < time.Hour {
+			continue
+		}
+		if l := lock(dir); l != nil {
 			os.RemoveAll(dir)
+			l.Close()
 		}
 	}
 }
@@ -133,7 +141,8 @@ func (t *tree) discard() {
 	if t.tmp != "" {
 		os.RemoveAll(t.tmp)
 	}
-	t.root, t.old, t.tmp = nil, nil, ""
+	t.lock.Close() // nil has nothing to close
+	t.root, t.old, t.lock, t.tmp = nil, nil, nil, ""
 }
 
 // put writes a file. Where the old mirror has the very same, it is that file.
@@ -148,7 +157,7 @@ func (t *tree) put(name string, at time.Time, body []byte) error {
 }
 
 // stream writes a file from a reader. An error of the reader is not one of
-// the disk.
+// the disk, and leaves no file.
 func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 	if err := t.mkdir(path.Dir(name)); err != nil {
 		return err
@@ -165,12 +174,18 @@ func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 	if d.err != nil {
 		return &DiskError{d.err}
 	}
+	if err != nil {
+		if e := t.root.Remove(name); e != nil {
+			return &DiskError{e}
+		}
+		return err
+	}
 	if !at.IsZero() {
 		if e := t.root.Chtimes(name, at, at); e != nil {
 			return &DiskError{e}
 		}
 	}
-	return err
+	return nil
 }
 
 // diskWriter tells the disk's errors from those of the other side.
@@ -255,6 +270,9 @@ func (t *tree) swap() error {
 
 // exchangeByRename is exchange in three steps.
 func exchangeByRename(a, b string) error {
+	if l := lock(b); l != nil {
+		defer l.Close() // while it is aside, it is nothing left behind
+	}
 	aside := a + ".old"
 	if err := os.Rename(b, aside); err != nil {
 		return err

@@ -62,8 +62,10 @@ func (n *namer) addDirs(file string) {
 }
 
 // share gives an entry the file of an earlier one that asked for the same name
-// and has the same payload, as / and /index.html most often have, or a page
-// under http and https.
+// and has the same payload, as a picture under http and https, or with and
+// without its extension. Documents never share: what is relative in them, "?x"
+// say, leads elsewhere from / than from /index.html, and their charset may
+// differ by their header.
 func (n *namer) share(s *site, i int) bool {
 	e := &s.list[i]
 	j, ok := n.first[e.file]
@@ -72,7 +74,7 @@ func (n *namer) share(s *site, i int) bool {
 		return false
 	}
 	o := &s.list[j]
-	e.same = o.state == kept && o.typ == e.typ && o.sum == e.sum && e.sum != warc.Digest{} && o.cut == e.cut && o.asIs == e.asIs
+	e.same = !rewritten(e.typ) && o.state == kept && o.typ == e.typ && o.sum == e.sum && e.sum != warc.Digest{}
 	if e.same {
 		e.file = o.file
 	}

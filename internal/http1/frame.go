@@ -1,6 +1,7 @@
-package fetch
+package http1
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -9,55 +10,55 @@ import (
 	"strings"
 )
 
-// frame says where a body ends (RFC 9112 §6.3).
-type frame struct {
-	chunks *chunks  // transferred in chunks
-	length int64    // else so many bytes; -1: to the end of the connection
-	keep   bool     // the connection may serve another request
-	coding []string // transfer codings below the chunks, in order of application
+// Frame says where a body ends (RFC 9112 §6.3).
+type Frame struct {
+	Chunked bool
+	Length  int64    // if not in chunks: so many bytes; -1: to the end of the connection
+	Keep    bool     // the connection may serve another request
+	Codings []string // transfer codings below the chunks, in order of application
 }
 
-// frameOf decides from a head where its body ends.
-func frameOf(proto string, status int, h http.Header) (frame, error) {
-	f := frame{length: -1, keep: keepAlive(proto, h)}
+// FrameOf decides from a head where its body ends.
+func FrameOf(proto string, status int, h http.Header) (Frame, error) {
+	f := Frame{Length: -1, Keep: keepAlive(proto, h)}
 	length, known, err := contentLength(h["Content-Length"])
 	if err != nil {
 		return f, err
 	}
 	if status == http.StatusNoContent || status == http.StatusNotModified {
-		f.length = 0
+		f.Length = 0
 		return f, nil
 	}
-	te := tokens(h["Transfer-Encoding"])
+	te := Tokens(h["Transfer-Encoding"])
 	if proto == "HTTP/1.0" {
 		te = nil // such servers do not mean it (RFC 9112 §6.1)
 	}
 	if len(te) > 0 {
-		f.keep = f.keep && !known // both is an attack or a mistake
+		f.Keep = f.Keep && !known // both is an attack or a mistake
 		return f.transfer(te)
 	}
 	if known {
-		f.length = length
+		f.Length = length
 		return f, nil
 	}
-	f.keep = false
+	f.Keep = false
 	return f, nil
 }
 
 // transfer reads the transfer codings.
-func (f frame) transfer(te []string) (frame, error) {
+func (f Frame) transfer(te []string) (Frame, error) {
 	for i, t := range te {
 		switch {
 		case t == "chunked" && i == len(te)-1:
-			f.chunks = &chunks{}
+			f.Chunked = true
 		case t == "chunked":
-			return f, bad(KindProtocol, "chunked is not the last transfer coding")
+			return f, errors.New("chunked is not the last transfer coding")
 		case t != "identity":
-			f.coding = append(f.coding, t)
+			f.Codings = append(f.Codings, t)
 		}
 	}
-	if f.chunks == nil {
-		f.keep = false
+	if !f.Chunked {
+		f.Keep = false
 	}
 	return f, nil
 }
@@ -68,10 +69,10 @@ func contentLength(values []string) (n int64, known bool, err error) {
 	for t := range each(values) {
 		v, err := strconv.ParseUint(t, 10, 63)
 		if err != nil {
-			return 0, false, &fault{KindProtocol, fmt.Errorf("content-length %.40q is no length", t)}
+			return 0, false, fmt.Errorf("content-length %.40q is no length", t)
 		}
 		if known && int64(v) != n {
-			return 0, false, &fault{KindProtocol, fmt.Errorf("two content-lengths, %d and %d", n, v)}
+			return 0, false, fmt.Errorf("two content-lengths, %d and %d", n, v)
 		}
 		n, known = int64(v), true
 	}
@@ -107,5 +108,5 @@ func each(values []string) iter.Seq[string] {
 	}
 }
 
-// tokens are the elements of comma lists.
-func tokens(values []string) []string { return slices.Collect(each(values)) }
+// Tokens are the elements of comma lists, in lower case, but for empty ones.
+func Tokens(values []string) []string { return slices.Collect(each(values)) }

@@ -1,13 +1,13 @@
-package fetch
+package http1
 
 import (
 	"errors"
 	"io"
 )
 
-// chunks reads the chunked transfer coding (RFC 9112 §7.1), piece by piece
+// Chunks reads the chunked transfer coding (RFC 9112 §7.1), piece by piece
 // as it arrives. The zero value is at the start of a body.
-type chunks struct {
+type Chunks struct {
 	state   chunkState
 	left    int64 // of the size being read, or of the data still to come
 	line    int   // octets of the size line or of the trailer so far
@@ -34,9 +34,9 @@ var (
 	errChunkEnd  = errors.New("a chunk does not end where it says")
 )
 
-// next consumes n octets of b, at least one unless b is empty or the body
+// Next consumes n octets of b, at least one unless b is empty or the body
 // has ended, and gives the data among them.
-func (c *chunks) next(b []byte) (data []byte, n int, err error) {
+func (c *Chunks) Next(b []byte) (data []byte, n int, err error) {
 	for n < len(b) && c.state != atEnd {
 		if c.state == inData {
 			k := int(min(c.left, int64(len(b)-n)))
@@ -56,8 +56,14 @@ func (c *chunks) next(b []byte) (data []byte, n int, err error) {
 	return nil, n, nil
 }
 
+// Ended says whether the body is whole.
+func (c *Chunks) Ended() bool { return c.state == atEnd }
+
+// Payload is how many octets of data there were so far.
+func (c *Chunks) Payload() int64 { return c.payload }
+
 // octet consumes one octet that is not data.
-func (c *chunks) octet(b byte) error {
+func (c *Chunks) octet(b byte) error {
 	switch c.state {
 	case inSize:
 		return c.size(b)
@@ -80,7 +86,7 @@ func (c *chunks) octet(b byte) error {
 }
 
 // size reads hexadecimal digits, and what follows them to the line's end.
-func (c *chunks) size(b byte) error {
+func (c *Chunks) size(b byte) error {
 	d := -1
 	switch {
 	case '0' <= b && b <= '9':
@@ -106,7 +112,7 @@ func (c *chunks) size(b byte) error {
 }
 
 // extension passes over everything up to the line's end.
-func (c *chunks) extension(b byte) error {
+func (c *Chunks) extension(b byte) error {
 	if b != '\n' {
 		return c.long(maxChunkLine)
 	}
@@ -119,7 +125,7 @@ func (c *chunks) extension(b byte) error {
 }
 
 // trailer passes over trailer fields up to the blank line.
-func (c *chunks) trailer(b byte) error {
+func (c *Chunks) trailer(b byte) error {
 	switch {
 	case b == '\n' && c.blank:
 		c.state = atEnd
@@ -129,10 +135,10 @@ func (c *chunks) trailer(b byte) error {
 	case b != '\r':
 		c.blank = false
 	}
-	return c.long(64 << 10)
+	return c.long(maxTrailer)
 }
 
-func (c *chunks) long(most int) error {
+func (c *Chunks) long(most int) error {
 	c.line++
 	if c.line > most {
 		return errChunkLine
@@ -140,37 +146,52 @@ func (c *chunks) long(most int) error {
 	return nil
 }
 
-// dechunked reads the data out of a recorded chunked body. What was cut off
-// ends where it was cut.
+// dechunked reads the data out of a recorded chunked body.
 type dechunked struct {
 	from io.Reader
-	c    chunks
+	c    Chunks
 	buf  []byte
 	rest []byte
+	err  error
 }
 
+// Dechunk gives the data of a body in chunks: of what is begun, and of what
+// from, which may be nil, has behind it. Where the body was cut off it ends
+// with io.ErrUnexpectedEOF.
+func Dechunk(begun []byte, from io.Reader) io.Reader { return &dechunked{from: from, rest: begun} }
+
 func (d *dechunked) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
+	for len(p) > 0 && d.err == nil && !d.c.Ended() {
+		if len(d.rest) == 0 {
+			d.more()
+			continue
+		}
+		data, n, err := d.c.Next(d.rest[:min(len(d.rest), len(p))])
+		d.rest, d.err = d.rest[n:], err
+		if len(data) > 0 {
+			return copy(p, data), nil
+		}
 	}
-	for {
-		for len(d.rest) > 0 && d.c.state != atEnd {
-			data, n, err := d.c.next(d.rest[:min(len(d.rest), max(len(p), 1))])
-			d.rest = d.rest[n:]
-			if err != nil {
-				return 0, io.EOF
-			}
-			if len(data) > 0 {
-				return copy(p, data), nil
-			}
-		}
-		if d.c.state == atEnd {
-			return 0, io.EOF
-		}
-		n, err := d.from.Read(d.buf)
-		if n == 0 && err != nil {
-			return 0, io.EOF
-		}
-		d.rest = d.buf[:n]
+	if len(p) > 0 && d.err == nil {
+		return 0, io.EOF
+	}
+	return 0, d.err
+}
+
+func (d *dechunked) more() {
+	if d.from == nil {
+		d.err = io.ErrUnexpectedEOF
+		return
+	}
+	if d.buf == nil {
+		d.buf = make([]byte, 32<<10)
+	}
+	n, err := d.from.Read(d.buf)
+	d.rest = d.buf[:n]
+	if n > 0 {
+		return // it will say so again
+	}
+	if d.err = err; err == io.EOF {
+		d.err = io.ErrUnexpectedEOF
 	}
 }

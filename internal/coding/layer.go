@@ -1,10 +1,9 @@
-package fetch
+package coding
 
 import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"unicode/utf8"
 
@@ -15,21 +14,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// layer undoes one coding, bounded in what it gives. A coding that was only
-// claimed, as the first octets show, is passed over.
-type layer struct {
-	coding string
-	r      io.Reader
-	in     *bufio.Reader
-	put    func() // gives the decoder back
-	left   int64  // octets it may still give
-	cut    bool   // it would have given more
-	s      *scratch
-}
-
-// newLayer begins to undo a coding of r.
-func newLayer(coding string, r io.Reader, most int64, s *scratch) (*layer, error) {
-	l := &layer{coding: coding, left: most + 1, s: s, in: s.reader(r)}
+// layer begins to undo a coding of r.
+func (p *Pool) layer(coding string, r io.Reader, most int64) (*Reader, error) {
+	l := &Reader{coding: coding, left: most + 1, pool: p, in: p.reader(r)}
 	l.r = l.in
 	head, _ := l.in.Peek(256)
 	var err error
@@ -48,31 +35,10 @@ func newLayer(coding string, r io.Reader, most int64, s *scratch) (*layer, error
 		}
 	}
 	if err != nil {
-		l.close()
-		return nil, fmt.Errorf("content coding %.20q: %w", coding, err)
+		l.Close()
+		return nil, err
 	}
 	return l, nil
-}
-
-// Read gives what is decoded, up to the bound.
-func (l *layer) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		l.cut = true
-		return 0, io.EOF
-	}
-	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
-	l.left -= int64(n)
-	if err != nil && err != io.EOF {
-		err = fmt.Errorf("content coding %s: %w", l.coding, err)
-	}
-	return n, err
-}
-
-func (l *layer) close() {
-	if l.put != nil {
-		l.put()
-	}
-	l.s.readers.Put(l.in)
 }
 
 // members reads the members of a gzip file one after the other (RFC 1952
@@ -102,11 +68,11 @@ func (m *members) Read(p []byte) (int, error) {
 	}
 }
 
-func (l *layer) openGzip(head []byte) error {
+func (l *Reader) openGzip(head []byte) error {
 	if !isGzip(head) {
 		return nil
 	}
-	z, _ := l.s.gzips.Get().(*gzip.Reader)
+	z, _ := l.pool.gzips.Get().(*gzip.Reader)
 	if z == nil {
 		z = new(gzip.Reader)
 	}
@@ -115,13 +81,13 @@ func (l *layer) openGzip(head []byte) error {
 	}
 	z.Multistream(false)
 	l.r = &members{z: z, in: l.in}
-	l.put = func() { l.s.gzips.Put(z) }
+	l.put = func() { l.pool.gzips.Put(z) }
 	return nil
 }
 
 // openDeflate takes the zlib format, which the coding is (RFC 9110
 // §8.4.1.2), and the bare deflate stream that some servers send instead.
-func (l *layer) openDeflate(head []byte) {
+func (l *Reader) openDeflate(head []byte) {
 	switch {
 	case isZlib(head):
 		if z, err := zlib.NewReader(l.in); err == nil {
@@ -134,27 +100,27 @@ func (l *layer) openDeflate(head []byte) {
 	l.r = flate.NewReader(l.in)
 }
 
-func (l *layer) openBrotli(head []byte) {
+func (l *Reader) openBrotli(head []byte) {
 	if isText(head) {
 		return
 	}
-	z, _ := l.s.brotlis.Get().(*brotli.Reader)
+	z, _ := l.pool.brotlis.Get().(*brotli.Reader)
 	if z == nil {
 		z = brotli.NewReader(nil)
 	}
 	z.Reset(l.in)
-	l.r, l.put = z, func() { l.s.brotlis.Put(z) }
+	l.r, l.put = z, func() { l.pool.brotlis.Put(z) }
 }
 
 // maxWindow is the largest window that a zstd content coding may ask for
 // (RFC 9659 §3); it bounds the decoder's memory.
 const maxWindow = 8 << 20
 
-func (l *layer) openZstd(head []byte) error {
+func (l *Reader) openZstd(head []byte) error {
 	if !isZstd(head) {
 		return nil
 	}
-	z, _ := l.s.zstds.Get().(*zstd.Decoder)
+	z, _ := l.pool.zstds.Get().(*zstd.Decoder)
 	if z == nil {
 		var err error
 		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
@@ -168,7 +134,7 @@ func (l *layer) openZstd(head []byte) error {
 	l.r = z
 	l.put = func() {
 		z.Reset(nil)
-		l.s.zstds.Put(z)
+		l.pool.zstds.Put(z)
 	}
 	return nil
 }

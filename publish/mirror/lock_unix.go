@@ -1,0 +1,23 @@
+//go:build linux || darwin || freebsd
+
+package mirror
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock takes a directory until the file is closed, or the process ends in any
+// way; nil if another has it or the file system knows no locks.
+func lock(dir string) *os.File {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		f.Close()
+		return nil
+	}
+	return f
+}

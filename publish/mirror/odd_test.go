@@ -1,0 +1,123 @@
+package mirror_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"go.etcd.io/bbolt"
+
+	"curtsy/internal/sitetest"
+	"curtsy/publish/mirror"
+	"curtsy/storage"
+	"curtsy/storage/warc"
+)
+
+// keep adds a page to an archive as if a crawl had read its answer.
+func keep(t *testing.T, dir string, v storage.Visit, answer string) storage.Record {
+	t.Helper()
+	a, err := storage.Open(dir, storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	v.N, v.At, v.Status, v.Kept, v.Record = 1, time.Now(), 200, storage.KeptResponse, &storage.Record{ID: warc.NewID()}
+	if err := a.Append(&v, func(infoID string) ([]byte, error) {
+		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: v.URL, WarcinfoID: infoID, BlockDigest: warc.Sum([]byte(answer)).String()}
+		return warc.NewEncoder().Append(nil, &h, warc.Stored, []byte(answer)), nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Commit(func(*bbolt.Tx) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return *v.Record
+}
+
+// A page whose head cannot be read is missing in the mirror, which says so;
+// where its record is damaged there is no mirror.
+func TestExportWithAHeadThatCannotBeRead(t *testing.T) {
+	const lengths = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy"
+	s := serve(t, small)
+	archive := crawl(t, s)
+	keep(t, archive, storage.Visit{URL: s.Origin + "/two-lengths", URLID: 1000, ContentType: "text/html", Links: 1}, lengths)
+	keep(t, archive, storage.Visit{URL: s.Origin + "/image", URLID: 1001, ContentType: "image/png"}, lengths)
+	last := keep(t, archive, storage.Visit{URL: s.Origin + "/untyped", URLID: 1002}, "no head at all")
+	files := exported(t, s, archive)
+	if !strings.Contains(files["index.html"], `<a href="a.html">`) || !strings.Contains(files["a.html"], "home") {
+		t.Errorf("the other pages: %q, %q", files["index.html"], files["a.html"])
+	}
+	for _, path := range []string{"/two-lengths", "/image", "/untyped"} {
+		if !incomplete(files, s.Origin+path) {
+			t.Errorf("the report does not name %s", path)
+		}
+	}
+	segment := filepath.Join(archive, "warc", last.Segment)
+	b, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[strings.Index(string(b), "no head at all")] = 'N'
+	if err := os.WriteFile(segment, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var damage *storage.DamageError
+	if _, err := export(t, s, archive, filepath.Join(t.TempDir(), "out")); !errors.As(err, &damage) {
+		t.Errorf("a damaged record: %v", err)
+	}
+}
+
+// exported mirrors an archive and gives the files.
+func exported(t *testing.T, s *sitetest.Site, archive string) map[string]string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
+	r, err := export(t, s, archive, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Problems {
+		t.Errorf("%s: %s %s", p.File, p.What, p.Ref)
+	}
+	return tree(t, out)
+}
+
+// incomplete says whether the report has a URL among what is incomplete.
+func incomplete(files map[string]string, url string) bool {
+	_, section, _ := strings.Cut(files[mirror.ReportFile], ">Incomplete ")
+	section, _, _ = strings.Cut(section, "</details>")
+	return strings.Contains(section, `href="`+url+`"`)
+}
+
+// A body that breaks in its coding while it is copied is that page's problem.
+func TestExportWithABodyThatCannotBeDecoded(t *testing.T) {
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	w.Write([]byte(strings.Repeat("some text ", 1000)))
+	w.Close()
+	broken := append(z.Bytes()[:20:20], bytes.Repeat([]byte{0xff}, 200)...)
+	s := serve(t, small)
+	archive := crawl(t, s)
+	for i, v := range []storage.Visit{
+		{URL: s.Origin + "/p.png", ContentType: "image/png"},
+		{URL: s.Origin + "/p.js", ContentType: "text/javascript"},
+		{URL: s.Origin + "/p.css", ContentType: "text/css"},
+		{URL: s.Origin + "/p.txt", ContentType: "text/plain"},
+	} {
+		v.URLID = uint64(1000 + i)
+		keep(t, archive, v, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"+string(broken))
+	}
+	files := exported(t, s, archive)
+	if !strings.Contains(files["index.html"], `<a href="a.html">`) {
+		t.Errorf("the start page: %q", files["index.html"])
+	}
+	for _, path := range []string{"/p.png", "/p.js", "/p.css", "/p.txt"} {
+		if body, ok := files[path[1:]]; !ok || body != "" || !incomplete(files, s.Origin+path) {
+			t.Errorf("%s: %v, %q", path, ok, body)
+		}
+	}
+}
