@@ -4,7 +4,9 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,16 +106,55 @@ func defaults() config {
 // CURTSY_A_B. lookup is os.LookupEnv, but in tests.
 func readEnv(c *config, lookup func(string) (string, bool)) error {
 	return eachKey(reflect.ValueOf(c).Elem(), "", func(key string, v reflect.Value) error {
-		name := "CURTSY_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		name := variable(key)
 		s, ok := lookup(name)
 		if !ok {
 			return nil
+		}
+		if v.Kind() == reflect.Map {
+			if s == "" {
+				return nil
+			}
+			return usagef(key+" in a file, with --config, and unset "+name, "%s: only a file can give %s", name, key)
 		}
 		if err := setValue(v, s); err != nil {
 			return usagef("unset "+name, "%s=%s: %v", name, s, err)
 		}
 		return nil
 	})
+}
+
+// variable is the name of a key's variable.
+func variable(key string) string {
+	return "CURTSY_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
+// unknownVariables says which variables of an environment look like settings
+// and are none.
+func unknownVariables(environ []string) (warnings []string) {
+	known := map[string]bool{failpointVariable: true}
+	c := defaults()
+	_ = eachKey(reflect.ValueOf(&c).Elem(), "", func(key string, _ reflect.Value) error {
+		known[variable(key)] = true
+		return nil
+	})
+	for _, e := range environ {
+		name, value, _ := strings.Cut(e, "=")
+		rest, ok := strings.CutPrefix(name, "CURTSY_")
+		if !ok || value == "" || known[name] {
+			continue
+		}
+		warning := name + " is no setting, and does nothing"
+		for _, k := range slices.Sorted(maps.Keys(known)) {
+			if strings.HasSuffix(k, "_"+strings.ToUpper(rest)) {
+				warning += "; is " + k + " meant?"
+				break
+			}
+		}
+		warnings = append(warnings, warning)
+	}
+	slices.Sort(warnings)
+	return warnings
 }
 
 // eachKey calls f for every key that holds a value.
@@ -140,7 +181,7 @@ func setValue(v reflect.Value, s string) error {
 	switch p := v.Addr().Interface().(type) {
 	case *string:
 		*p = s
-	case *[]string:
+	case *[]string: // a regular expression with a blank is for a flag or a file
 		*p = strings.Fields(s)
 	case *time.Duration:
 		d, err := time.ParseDuration(s)

@@ -80,7 +80,7 @@ func TestVariablesReachEveryKey(t *testing.T) {
 		"string": "x", "[]string": "a b", "time.Duration": "7s", "int": "7", "float64": "1.5", "bool": "true", "cli.size": "7KiB",
 	}
 	for key, v := range values(config{}) {
-		name := "CURTSY_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		name := variable(key)
 		form, ok := forms[reflect.TypeOf(v).String()]
 		if !ok {
 			if key != "fetch.header" {
@@ -95,6 +95,20 @@ func TestVariablesReachEveryKey(t *testing.T) {
 		if reflect.ValueOf(values(c)[key]).IsZero() {
 			t.Errorf("%s=%s sets nothing", name, form)
 		}
+	}
+}
+
+func TestVariablesThatSetNothingAreNamed(t *testing.T) {
+	got := unknownVariables([]string{"PATH=/bin", "CURTSY=curtsy", "CURTSY_DELAY=1s", "CURTSY_FETCH_HEADER=x", "CURTSY_FAILPOINT=x",
+		"CURTSY_MAX_PAGES=5", "CURTSY_NOTHING=5", "CURTSY_=x", "CURTSY_EMPTY=", "CURTSY_delay=1s"})
+	want := []string{
+		"CURTSY_ is no setting, and does nothing",
+		"CURTSY_MAX_PAGES is no setting, and does nothing; is CURTSY_LIMITS_MAX_PAGES meant?",
+		"CURTSY_NOTHING is no setting, and does nothing",
+		"CURTSY_delay is no setting, and does nothing; is CURTSY_DELAY meant?",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func readConfig(c *config, path string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return usagef("curtsy crawl --config FILE, with a file that is there", "config: %v", err)
+		return usagef("--config FILE, with a file that can be read", "config: %v", err)
 	}
 	file, err := parser.ParseBytes(b, 0)
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -52,7 +53,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
 	fl.StringVar(&f.profile, "cpuprofile", "", "write a CPU profile of the crawl to `FILE`, for pprof")
 	_ = fl.MarkHidden("cpuprofile")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say more while working")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say each visit, in a line")
 }
 
 // lay puts the flags that were given over c.
@@ -78,17 +79,25 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 
 // settings joins defaults (or what an archive was made with), file,
 // variables and flags, the later over the earlier.
-func (f *crawlFlags) settings(cmd *cobra.Command, c config) (config, error) {
+func (f *crawlFlags) settings(u *ui, cmd *cobra.Command, c config) (config, error) {
 	if f.config != "" {
 		if err := readConfig(&c, f.config); err != nil {
 			return c, err
 		}
 	}
-	if err := readEnv(&c, os.LookupEnv); err != nil {
+	if err := u.readEnv(&c); err != nil {
 		return c, err
 	}
 	f.lay(cmd, &c)
 	return c, nil
+}
+
+// readEnv reads the variables, and warns of those that set nothing.
+func (u *ui) readEnv(c *config) error {
+	for _, warning := range unknownVariables(os.Environ()) {
+		u.say("%s", warning)
+	}
+	return readEnv(c, os.LookupEnv)
 }
 
 func crawlCmd(u *ui) *cobra.Command {
@@ -98,13 +107,13 @@ func crawlCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "crawl URL",
 		Short: "archive a site, politely; goes on where it stopped",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  wants("URL"),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			seed, err := seedURL(a[0])
 			if err != nil {
 				return err
 			}
-			c, err := f.settings(cmd, defaults())
+			c, err := f.settings(u, cmd, defaults())
 			if err != nil {
 				return err
 			}
@@ -131,13 +140,13 @@ func resumeCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume DIR",
 		Short: "go on with a crawl",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  wants("DIR"),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			seed, c, err := remembered(a[0])
 			if err != nil {
 				return err
 			}
-			if c, err = f.settings(cmd, c); err != nil {
+			if c, err = f.settings(u, cmd, c); err != nil {
 				return err
 			}
 			c.Archive = a[0]
@@ -182,7 +191,7 @@ func (u *ui) logger(verbose bool) *slog.Logger {
 	if verbose {
 		level = slog.LevelDebug
 	}
-	return slog.New(slog.NewTextHandler(cleanWriter{u.err}, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: level}))
 }
 
 // runCrawl crawls until the end or a signal, and says what came of it.
@@ -192,6 +201,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	bar := newProgress(u)
+	defer bar.close()
 	o.Watch = func(s crawler.Status) {
 		limitMemory(s.Discovered)
 		bar.show(s)
@@ -204,8 +214,11 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	defer cr.Close()
 	if cr.Finished() {
 		n := cr.Counts()
-		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d disregarded", c.Archive, seed, n.Fetched, n.Failed, n.Disregarded)
-		return u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n})
+		u.say("%s: the crawl of %s is finished: %d fetched, %s, %d disregarded", c.Archive, seed, n.Fetched, failedText(cr), n.Disregarded)
+		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}, ""); err != nil {
+			return err
+		}
+		return seedError(cr, c.Archive)
 	}
 	ctx, stop, release := signals(u)
 	defer release()
@@ -225,12 +238,44 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return archiveError(err, c.Archive)
 	}
 	if err != nil {
-		return exitWith(exitFailed, err, "curtsy resume "+c.Archive)
+		return exitWith(exitFailed, err, "curtsy resume "+quoted(c.Archive))
 	}
-	if err := u.result(f, result); err != nil {
+	if err := u.result(f, result, failedText(cr)); err != nil {
 		return err
 	}
+	if result.Ending == crawler.Done {
+		return seedError(cr, c.Archive)
+	}
 	return endingError(result, c.Archive)
+}
+
+// failedText counts what failed. A site without robots.txt has not failed.
+func failedText(cr *crawler.Crawl) string {
+	failed := cr.Counts().Failed
+	text := fmt.Sprintf("%d failed", failed)
+	if failed == 0 {
+		return text
+	}
+	switch n, err := cr.WithoutRobots(); {
+	case err != nil || n == 0:
+	case n == 1:
+		text += " (robots.txt: there is none)"
+	default:
+		text += fmt.Sprintf(" (%d of them robots.txt: there is none)", n)
+	}
+	return text
+}
+
+// seedError is the error of a crawl that came to its end without a page.
+func seedError(cr *crawler.Crawl, dir string) error {
+	why, err := cr.SeedFailure()
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	if why == "" {
+		return nil
+	}
+	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", why), "another URL, or the same one later; with another --archive, or without "+dir)
 }
 
 // limitMemory sets what the collector of garbage keeps the process below, as
@@ -288,8 +333,16 @@ func signals(u *ui) (ctx, stop context.Context, release func()) {
 	return ctx, stop, func() { signal.Stop(ch); close(ch); ask(); cancel() }
 }
 
-// result says how a run ended.
-func (u *ui) result(f *crawlFlags, r crawler.Result) error {
+// untilSignal makes the context of a command that has nothing in flight worth
+// finishing: the first signal ends it, the second the process.
+func untilSignal() (ctx context.Context, release func()) {
+	ctx, release = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, release)
+	return ctx, release
+}
+
+// result says how a run ended, but for one that had nothing to do.
+func (u *ui) result(f *crawlFlags, r crawler.Result, failed string) error {
 	s := r.State
 	n := r.Counts
 	if f.json {
@@ -307,7 +360,11 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, s.Pages, n.Reasons})
 	}
 	if r.Why != "" {
-		u.say("%s: %d fetched, %d failed, %d disregarded, %d queued; %s in %s", r.Why, n.Fetched, n.Failed, n.Disregarded, n.Queued(),
+		what := r.Why
+		if endingError(r, "") != nil { // which says why
+			what = r.Ending.String()
+		}
+		u.say("%s: %d fetched, %s, %d disregarded, %d queued; %s in %s", what, n.Fetched, failed, n.Disregarded, n.Queued(),
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
 	}
 	return nil
@@ -315,7 +372,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 
 // endingError gives an ending its exit code.
 func endingError(r crawler.Result, dir string) error {
-	resume := "curtsy resume " + dir
+	resume := "curtsy resume " + quoted(dir)
 	switch r.Ending {
 	case crawler.Stopped:
 		return exitWith(exitStopped, errors.New(r.Why), resume)
@@ -339,21 +396,26 @@ func refusedHint(why, again string) string {
 // archiveError gives an error of opening an archive its exit code.
 func archiveError(err error, dir string) error {
 	var damage *storage.DamageError
+	var forbidden *fs.PathError
 	switch {
+	case noRights(err) && errors.As(err, &forbidden): // it names the path once
+		return exitWith(exitFailed, forbidden, "the right to read and write "+dir)
+	case errors.Is(err, syscall.ENOTDIR):
+		return usagef("the directory of an archive", "%s is no directory", dir)
 	case errors.Is(err, storage.ErrInUse):
-		return exitWith(exitDamaged, err, "curtsy status "+dir)
+		return exitWith(exitDamaged, err, "curtsy status "+quoted(dir))
 	case errors.Is(err, storage.ErrSchema):
 		return exitWith(exitDamaged, err, "the curtsy that wrote it")
 	case errors.As(err, &damage) && damage.Index():
-		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair, which rebuilds crawl.db from the segments")
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair, which rebuilds crawl.db from the segments")
 	case errors.As(err, &damage):
-		return exitWith(exitDamaged, err, "curtsy verify "+dir+" --repair")
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair")
 	case storage.IsDisk(err):
 		return exitWith(exitStopped, err, diskHint(err)+", then the same command again")
 	case errors.Is(err, crawler.ErrSeed):
-		return usagef("curtsy resume "+dir+", or another --archive", "%s: %v", dir, err)
+		return usagef("curtsy resume "+quoted(dir)+", or another --archive", "%s: %v", dir, err)
 	case errors.Is(err, storage.ErrNone):
-		return usagef("curtsy crawl URL --archive "+dir, "%v", err)
+		return usagef("curtsy crawl URL --archive "+quoted(dir), "%v", err)
 	}
 	return exitWith(exitFailed, err, "")
 }

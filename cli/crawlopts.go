@@ -26,6 +26,12 @@ import (
 // crawlOptions makes the options of a crawl from what was set. Every mistake
 // is a usage error that names the key.
 func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
+	if err := checkAmounts(c); err != nil {
+		return crawler.Options{}, err
+	}
+	if err := checkPrefix(c); err != nil {
+		return crawler.Options{}, err
+	}
 	o := crawler.Options{
 		Seed:         seed,
 		Limits:       crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
@@ -84,17 +90,26 @@ func rulesOptions(c *config, o *crawler.Options) error {
 	if err != nil {
 		return usagef("politeness.dialect: rfc9309, yandex, or 1994", "politeness.dialect: %v", err)
 	}
-	if !regexp.MustCompile(`^[A-Za-z_-]+$`).MatchString(c.Agent) {
-		return usagef("--agent curtsy", "agent: %q is no product token: letters, - and _ only (RFC 9309 §2.2.1)", c.Agent)
+	if err := checkAgents([]string{c.Agent}); err != nil {
+		return err
 	}
 	o.Rules = rules.Options{Agents: append([]string{c.Agent}, c.Politeness.Agents...), Dialect: d, MaxCrawlDelay: c.Politeness.MaxCrawlDelay}
 	return nil
 }
 
-func paceOptions(c *config, o *crawler.Options) error {
-	if c.Delay < 0 {
-		return usagef("--delay 1s", "delay: %s is negative", c.Delay)
+var productToken = regexp.MustCompile(`^[A-Za-z_-]+$`)
+
+// checkAgents refuses what no user-agent line can name.
+func checkAgents(agents []string) error {
+	for _, a := range agents {
+		if !productToken.MatchString(a) {
+			return usagef("--agent curtsy", "agent: %q is no product token: letters, - and _ only (RFC 9309 §2.2.1)", a)
+		}
 	}
+	return nil
+}
+
+func paceOptions(c *config, o *crawler.Options) error {
 	o.Pace = politeness.Options{Delay: c.Delay, Concurrency: c.Concurrency, Adaptive: c.Politeness.Adaptive,
 		MaxRetryAfter: c.Politeness.MaxRetryAfter, MaxFailures: c.Politeness.MaxFailures}
 	for _, s := range c.Politeness.Quiet {
@@ -129,6 +144,9 @@ func fetchOptions(c *config, o *crawler.Options) error {
 		IdleTimeout: c.Fetch.IdleTimeout, TotalTimeout: c.Fetch.TotalTimeout,
 		MaxBody: int64(c.Fetch.MaxBody), AllowHost: o.Seed.Hostname(), Logger: o.Logger,
 		Proxy: fetch.ProxyFromEnvironment(), Header: http.Header{},
+	}
+	if err := checkHeader(c.Fetch.Header); err != nil {
+		return err
 	}
 	for name, value := range c.Fetch.Header {
 		f.Header.Set(name, value)
@@ -188,12 +206,37 @@ func isLoopback(u weburl.URL) bool {
 func seedURL(s string) (weburl.URL, error) {
 	u, err := weburl.Parse(s)
 	if err == nil {
+		if secretIn(s) {
+			return u, usagef(quoted(u.String()), "%s: a name and a password in a URL are not sent, and not kept", u)
+		}
 		return u, nil
 	}
-	if !strings.Contains(s, "://") {
-		if v, err2 := weburl.Parse("https://" + s); err2 == nil && strings.Contains(v.Hostname(), ".") && !strings.ContainsAny(s, " @") {
-			return u, usagef("https://"+s, "%q has no scheme", s)
-		}
+	if strings.Contains(s, "://") || strings.ContainsAny(s, " @") {
+		return u, usagef("a URL such as https://example.org/", "%q: %v", s, err)
+	}
+	if v, err2 := weburl.Parse("http://" + s); err2 == nil && isLoopback(v) {
+		return u, usagef(quoted(v.String()), "%q has no scheme", s)
+	}
+	if v, err2 := weburl.Parse("https://" + s); err2 == nil && strings.Contains(v.Hostname(), ".") {
+		return u, usagef(quoted("https://"+s), "%q has no scheme", s)
 	}
 	return u, usagef("a URL such as https://example.org/", "%q: %v", s, err)
+}
+
+// secretIn says whether a URL has a user name, and perhaps a password.
+func secretIn(s string) bool {
+	_, rest, _ := strings.Cut(s, ":")
+	rest = strings.TrimLeft(rest, `/\`)
+	if i := strings.IndexAny(rest, `/?#\`); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.Contains(rest, "@")
+}
+
+// quoted is a word as a shell takes it.
+func quoted(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:%@+,=") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ func demoCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "crawl a small built-in site over loopback and show what came of it",
-		Args:  args(cobra.NoArgs),
+		Args:  wants(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir := keep
 			if dir == "" {
@@ -38,6 +39,10 @@ func demoCmd(u *ui) *cobra.Command {
 	return c
 }
 
+// demoMonths is how far the demo looks ahead: its calendar has no end, and three
+// months show that as well.
+const demoMonths = 3
+
 // demo crawls the built-in site and shows every URL with the rule behind it.
 func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 	origin, stop, err := demoSite()
@@ -48,13 +53,16 @@ func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 	seed := weburl.MustParse(origin + "/")
 	c := defaults()
 	c.Delay, c.Politeness.Adaptive = 0, 0
-	c.Traps.Ahead = 3 // the calendar has no end; three months show it as well
+	c.Traps.Ahead = demoMonths
 	o, err := crawlOptions(&c, seed, u.logger(false))
 	if err != nil {
 		return err
 	}
 	u.say("crawling %s, a small site with every kind of rule; robots.txt asks for 50 ms between requests", seed)
 	cr, err := crawler.Open(dir, o)
+	if errors.Is(err, crawler.ErrSeed) {
+		return demoAgain(dir)
+	}
 	if err != nil {
 		return archiveError(err, dir)
 	}
@@ -72,13 +80,23 @@ func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 	printDemo(u, rows, origin)
 	n := result.Counts
 	u.print("")
-	u.print("%d URLs: %d fetched, %d failed, %d disregarded, in %s", n.Discovered, n.Fetched, n.Failed, n.Disregarded, result.State.Elapsed.Round(1e7))
+	u.print("%s: %d fetched, %d failed, %d disregarded, in %s", count(n.Discovered, "URL"), n.Fetched, n.Failed, n.Disregarded, result.State.Elapsed.Round(1e7))
 	if kept {
-		u.say("the archive is in %s; try: curtsy explain %s %s/news?ref=top", dir, dir, origin)
+		u.say("the archive is in %s; try: curtsy explain %s '/news?ref=top'", dir, quoted(dir))
 	} else {
 		u.say("try: curtsy demo --keep demo-archive, then curtsy explain demo-archive URL")
 	}
 	return endingError(result, dir)
+}
+
+// demoAgain says what is in the way of a demo: each has a port of its own, and
+// so is the crawl of another site.
+func demoAgain(dir string) error {
+	seed, c, err := remembered(dir)
+	if err == nil && isLoopback(seed) && c.Delay == 0 && c.Traps.Ahead == demoMonths {
+		return usagef("curtsy demo --keep with another DIR, or remove "+quoted(dir)+" first", "%s holds an earlier demo", dir)
+	}
+	return usagef("curtsy demo --keep with another DIR", "%s holds the archive of another site; it is left alone", dir)
 }
 
 func printDemo(u *ui, rows []crawler.Row, origin string) {

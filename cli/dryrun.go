@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -17,11 +16,14 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if err != nil {
 		return err
 	}
-	ctx, _, release := signals(u)
+	ctx, release := untilSignal()
 	defer release()
 	p, err := crawler.PreviewOf(ctx, o)
 	if err != nil {
 		return err
+	}
+	if ctx.Err() != nil { // half a preview would mislead
+		return exitWith(exitStopped, errors.New("stopped; nothing was kept"), "curtsy crawl "+quoted(p.Seed)+" --dry-run")
 	}
 	if f.json {
 		if err := u.json(p); err != nil {
@@ -31,13 +33,10 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		printPreview(u, p)
 	}
 	if p.Refused != "" {
-		return exitWith(exitRefused, errors.New(p.Refused), refusedHint(p.Refused, "curtsy crawl "+p.Seed))
+		return exitWith(exitRefused, errors.New(p.Refused), refusedHint(p.Refused, "curtsy crawl "+quoted(p.Seed)))
 	}
 	if p.Stopped != "" {
-		return exitWith(exitStopped, errors.New(p.Stopped), "curtsy crawl "+p.Seed+" --dry-run, later")
-	}
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped"), "")
+		return exitWith(exitStopped, errors.New(p.Stopped), "curtsy crawl "+quoted(p.Seed)+" --dry-run, later")
 	}
 	return nil
 }
@@ -51,13 +50,13 @@ func printPreview(u *ui, p *crawler.Preview) {
 	u.print("  seed         %s", p.Verdict)
 	u.print("  pace         %s, %d at a time", p.Delay, p.Concurrency)
 	for _, s := range p.Sitemaps {
-		u.print("  sitemap      %s: %s, %d URLs, %d of them in scope and allowed", s.URL, s.Type, s.URLs, s.Allowed)
+		u.print("  sitemap      %s: %s, %s, %d of them in scope and allowed", s.URL, s.Type, count(s.URLs, "URL"), s.Allowed)
 	}
-	for reason, n := range p.LeftOut {
-		u.print("  left out     %6d  %s", n, reason)
+	for _, reason := range byCount(p.LeftOut) {
+		u.print("  left out     %6d  %s", p.LeftOut[reason], reason)
 	}
 	if p.URLs > 0 {
-		u.print("  it would take at least %s for the %d URLs known so far; links add to that", p.AtLeast.Round(time.Second), p.URLs)
+		u.print("  it would take at least %s for the %s known so far; links add to that", p.AtLeast.Round(time.Second), count(p.URLs, "URL"))
 	} else {
 		u.print("  no sitemap says how many pages there are; %s for each", p.Delay)
 	}

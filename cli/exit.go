@@ -50,6 +50,11 @@ func exitWith(code int, err error, try string) error {
 	return &exitError{code: code, err: err, try: try}
 }
 
+// fileError is that of a file that was named and cannot be read.
+func fileError(err error) error {
+	return exitWith(exitFailed, err, "a file that can be read, or a URL with its scheme")
+}
+
 // usagef is a mistake on the command line or in the configuration.
 func usagef(try, format string, args ...any) error {
 	return exitWith(exitUsage, fmt.Errorf(format, args...), try)

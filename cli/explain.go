@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
 )
@@ -17,13 +18,15 @@ func explainCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain DIR URL",
 		Short: "why a URL was or was not fetched, kept, published",
-		Args:  args(cobra.ExactArgs(2)),
+		Long: "explain says where a URL was found, which rule decided, with its line, and what came of each visit.\n" +
+			"The URL may be a path on the site: /private/x.",
+		Args: wants("DIR", "URL"),
 		RunE: func(_ *cobra.Command, a []string) error {
-			url, err := seedURL(a[1])
+			seed, c, err := remembered(a[0])
 			if err != nil {
 				return err
 			}
-			seed, c, err := remembered(a[0])
+			url, err := urlAt(seed, a[1])
 			if err != nil {
 				return err
 			}
@@ -52,6 +55,22 @@ func explainCmd(u *ui) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// urlAt reads a URL of an archive that a person typed: whole, without its
+// scheme, or from the seed on.
+func urlAt(seed weburl.URL, s string) (weburl.URL, error) {
+	if _, err := weburl.Parse(s); err == nil || strings.Contains(s, "://") {
+		return seedURL(s)
+	}
+	if rest, ok := strings.CutPrefix(s, seed.Host()); ok && (rest == "" || strings.ContainsAny(rest[:1], "/?#")) {
+		s = seed.Origin() + rest
+	}
+	u, err := seed.Resolve(s)
+	if err != nil {
+		return u, usagef(quoted(seed.String())+", or a path there", "%q: %v", s, err)
+	}
+	return u, nil
 }
 
 // permitJSON is what may be shown of the latest capture.
@@ -131,7 +150,8 @@ func printVisit(u *ui, v *storage.Visit) {
 	if v.Error != "" {
 		u.print("  error      %s", v.Error)
 	} else {
-		u.print("  status     %d %s, %s in %s", v.Status, v.ContentType, byteCount(v.Length), v.Took.Round(10*time.Microsecond))
+		status := strings.TrimSpace(fmt.Sprintf("%d %s", v.Status, v.ContentType))
+		u.print("  status     %s, %s in %s", status, byteCount(v.Length), v.Took.Round(10*time.Microsecond))
 	}
 	if v.Waited > 0 || v.Delay != "" {
 		u.print("  waited     %s after the last download (%s)", v.Waited.Round(10*time.Microsecond), v.Delay)
@@ -157,7 +177,7 @@ func printVisit(u *ui, v *storage.Visit) {
 func keptText(v *storage.Visit) string {
 	where := ""
 	if v.Record != nil {
-		where = fmt.Sprintf(": %s at %d, %d bytes", v.Record.Segment, v.Record.Offset, v.Record.Length)
+		where = fmt.Sprintf(": %s at %d, %s", v.Record.Segment, v.Record.Offset, count(v.Record.Length, "byte"))
 	}
 	switch v.Kept {
 	case storage.KeptResponse:

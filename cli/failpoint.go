@@ -8,11 +8,14 @@ import (
 	"syscall"
 )
 
+// failpointVariable is for tests, and no setting.
+const failpointVariable = "CURTSY_FAILPOINT"
+
 // failpoint kills the process, as kill -9 does, at the named point of a
 // commit: CURTSY_FAILPOINT=NAME or NAME:COUNT, for the COUNTth time it is
 // passed. It is how the durability promise is tested; see storage.Options.
 func failpoint() func(string) {
-	name, count, _ := strings.Cut(os.Getenv("CURTSY_FAILPOINT"), ":")
+	name, count, _ := strings.Cut(os.Getenv(failpointVariable), ":")
 	if name == "" {
 		return nil
 	}

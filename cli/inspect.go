@@ -22,7 +22,7 @@ const maxInspected = 64 << 20
 // inspectFlags are the flags of `curtsy inspect`.
 type inspectFlags struct {
 	headers, agents []string
-	base            string
+	base, contact   string
 	json            bool
 }
 
@@ -62,23 +62,28 @@ func inspectCmd(u *ui) *cobra.Command {
 			"does: meta robots, X-Robots-Tag, canonical, base, language, charset and links,\n" +
 			"and says where each directive was found. FILE - is stdin.",
 		Example: "  curtsy inspect page.html --base https://example.com/page\n" +
+			"  curtsy inspect https://example.com/page --contact you@example.org\n" +
 			"  curtsy inspect paper.pdf --header 'X-Robots-Tag: noindex' --header 'X-Robots-Tag: googlebot: nofollow'",
-		Args: args(cobra.ExactArgs(1)),
+		Args: wants("FILE or URL"),
 		RunE: func(c *cobra.Command, a []string) error { return u.inspect(c, a[0], f) },
 	}
 	c.Flags().StringArrayVar(&f.headers, "header", nil, "a response header, 'Name: value'; may be given again, each is a line of its own")
 	c.Flags().StringVar(&f.base, "base", "", "the page's own URL: what relative links are resolved against")
 	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as; may be given again")
+	contactFlag(c, &f.contact)
 	c.Flags().BoolVar(&f.json, "json", false, "one JSON object")
 	return c
 }
 
 func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
+	if err := checkAgents(f.agents); err != nil {
+		return err
+	}
 	header, err := headerOf(f.headers)
 	if err != nil {
 		return err
 	}
-	page, err := u.inspected(c, name, header)
+	page, err := u.inspected(c, name, f.contact, header)
 	if err != nil {
 		return err
 	}
@@ -94,7 +99,7 @@ func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
 	u.inspectReport(doc)
 	if page.URL.IsZero() && doc.Base.IsZero() && doc.Skipped.Invalid > 0 {
 		u.say("relative links cannot be told without the page's own URL")
-		u.say("  try: curtsy inspect %s --base https://example.com/page", name)
+		u.say("  try: curtsy inspect %s --base https://example.com/page", quoted(name))
 	}
 	return nil
 }
@@ -114,15 +119,15 @@ func headerOf(lines []string) (http.Header, error) {
 
 // inspected reads the document. A file has the type that its name says,
 // unless a header says another.
-func (u *ui) inspected(c *cobra.Command, name string, header http.Header) (htmlmeta.Page, error) {
+func (u *ui) inspected(c *cobra.Command, name, contact string, header http.Header) (htmlmeta.Page, error) {
 	if isURL(name) {
-		return fetchPage(c.Context(), u, name, header)
+		return fetchPage(c.Context(), u, name, contact, header)
 	}
 	in := u.in
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return htmlmeta.Page{}, err
+			return htmlmeta.Page{}, fileError(err)
 		}
 		defer file.Close()
 		in = file

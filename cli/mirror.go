@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -30,15 +31,17 @@ func mirrorCmd(u *ui) *cobra.Command {
 			"know upper case too, and nothing is loaded from elsewhere. Every export ends with it.",
 		Args: func(c *cobra.Command, a []string) error {
 			if f.check {
-				return args(cobra.ExactArgs(1))(c, a)
+				return wants("OUT")(c, a)
 			}
-			return args(cobra.ExactArgs(2))(c, a)
+			return wants("DIR", "OUT")(c, a)
 		},
 		RunE: func(_ *cobra.Command, a []string) error {
+			ctx, release := untilSignal()
+			defer release()
 			if f.check {
-				return checkMirror(u, f, a[0])
+				return checkMirror(ctx, u, f, a[0])
 			}
-			return exportMirror(u, f, a[0], a[1])
+			return exportMirror(ctx, u, f, a[0], a[1])
 		},
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -48,7 +51,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 }
 
 // exportMirror makes the mirror of an archive.
-func exportMirror(u *ui, f *mirrorFlags, dir, out string) error {
+func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) error {
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		return archiveError(err, dir)
@@ -59,12 +62,14 @@ func exportMirror(u *ui, f *mirrorFlags, dir, out string) error {
 		return err
 	}
 	o.Online = f.online
-	ctx, _, release := signals(u)
-	defer release()
 	bar := newStepBar(u)
+	defer bar.close()
 	o.Watch = bar.showMirror
 	r, err := mirror.Export(ctx, a, out, o)
 	bar.close()
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New("stopped; what was in "+out+" is as it was"), "curtsy mirror "+quoted(dir)+" "+quoted(out))
+	}
 	if err != nil {
 		return mirrorError(err, dir, out)
 	}
@@ -78,8 +83,8 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 			return err
 		}
 	} else {
-		u.print("%s: %d files, of them %d pages, %d redirects; %d withheld, %d need a web server, %d broken on the site; see %s/%s",
-			out, r.Files, r.Pages, r.Redirects, r.Withheld, r.NeedHTTP, r.Broken, out, mirror.ReportFile)
+		u.print("%s: %s, of them %s, %s; %d withheld, %d needing a web server, %d broken on the site; see %s/%s",
+			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), r.Withheld, r.NeedHTTP, r.Broken, out, mirror.ReportFile)
 	}
 	if !r.Complete {
 		u.say("the archive is not complete (%s): this is what it has so far", r.Why)
@@ -97,25 +102,27 @@ func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 			u.print("%s: %s %s", p.File, p.What, p.Ref)
 		}
 	}
-	return exitWith(exitFailed, fmt.Errorf("%s: %d problems", out, len(list)), "")
+	return exitWith(exitFailed, fmt.Errorf("%s: %s", out, count(len(list), "problem")), "")
 }
 
 // checkMirror proves a mirror that is there.
-func checkMirror(u *ui, f *mirrorFlags, out string) error {
-	ctx, _, release := signals(u)
-	defer release()
+func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
 	bar := newStepBar(u)
 	r, err := mirror.Check(ctx, out, bar.showMirror)
 	bar.close()
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New("stopped; nothing is proved"), "curtsy mirror --check "+quoted(out))
+	}
 	if err != nil {
-		return mirrorError(err, "DIR", out)
+		return checkError(err, out)
 	}
 	if f.json {
+		r.Problems = orEmpty(r.Problems)
 		if err := u.json(r); err != nil {
 			return err
 		}
 	} else if len(r.Problems) == 0 {
-		u.print("%s: %d files, %d references: all lead somewhere", out, r.Files, r.Refs)
+		u.print("%s: %s, %s: all lead somewhere", out, count(r.Files, "file"), count(r.Refs, "reference"))
 	}
 	return problems(u, f, out, r.Problems)
 }
@@ -126,14 +133,32 @@ func mirrorError(err error, dir, out string) error {
 	switch {
 	case errors.Is(err, mirror.ErrNotOurs):
 		return exitWith(exitUsage, err, "another directory; this one is left alone")
-	case errors.Is(err, fs.ErrNotExist):
-		return usagef("curtsy mirror "+dir+" "+out, "%v", err)
-	case errors.Is(err, context.Canceled):
-		return exitWith(exitStopped, errors.New("stopped; what was in "+out+" is as it was"), "curtsy mirror "+dir+" "+out)
+	case noRights(err):
+		return exitWith(exitFailed, err, "the right to write "+out+" and beside it, or another OUT")
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return usagef("another OUT, in a directory that is there", "%v", err)
 	case errors.As(err, &disk):
-		return exitWith(exitStopped, err, diskHint(err)+", then curtsy mirror "+dir+" "+out)
+		return exitWith(exitStopped, err, diskHint(err)+", then curtsy mirror "+quoted(dir)+" "+quoted(out))
 	}
 	return archiveError(err, dir)
+}
+
+// checkError gives an error of a check its exit code.
+func checkError(err error, out string) error {
+	switch {
+	case errors.Is(err, mirror.ErrNotOurs):
+		return exitWith(exitUsage, err, "a directory that curtsy mirror made")
+	case noRights(err):
+		return exitWith(exitFailed, err, "the right to read "+out)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return usagef("curtsy mirror DIR "+quoted(out)+", which makes it", "%v", err)
+	}
+	return archiveError(err, out)
+}
+
+// noRights says whether the system forbids what was tried.
+func noRights(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
 // showMirror shows the progress of an export or of its check.

@@ -1,17 +1,26 @@
 package cli
 
 import (
+	"path/filepath"
+	"strings"
+
 	"curtsy/internal/weburl"
+	"curtsy/publish/mirror"
 )
 
 // crawlAndMirror crawls and, where it was asked for, exports what there is,
 // be the crawl complete or stopped. The crawl's own ending counts first.
 func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
+	if err := mirrorPlace(f.mirror, c, seed); err != nil {
+		return err // now, not after hours
+	}
 	err := runCrawl(u, f, c, seed)
 	if code := exitCode(err); f.mirror == "" || code != exitDone && code != exitStopped {
 		return err
 	}
-	mirrored := exportMirror(u, &mirrorFlags{json: f.json}, c.Archive, f.mirror)
+	ctx, release := untilSignal()
+	defer release()
+	mirrored := exportMirror(ctx, u, &mirrorFlags{json: f.json}, c.Archive, f.mirror)
 	if err != nil && mirrored != nil {
 		u.fail(mirrored)
 		return err
@@ -20,4 +29,29 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	return mirrored
+}
+
+// mirrorPlace says what is wrong with the place of a mirror, before the crawl.
+func mirrorPlace(out string, c *config, seed weburl.URL) error {
+	if out == "" {
+		return nil
+	}
+	if _, err := crawlOptions(c, seed, nil); err != nil {
+		return err
+	}
+	if holds(out, c.Archive) {
+		return usagef("--mirror with a directory of its own", "--mirror %s: the archive %s is there", out, c.Archive)
+	}
+	if err := mirror.Place(out); err != nil {
+		return mirrorError(err, c.Archive, out)
+	}
+	return nil
+}
+
+// holds says whether a path is a directory, or lies below it.
+func holds(dir, path string) bool {
+	dir, err1 := filepath.Abs(dir)
+	path, err2 := filepath.Abs(path)
+	rel, err3 := filepath.Rel(dir, path)
+	return err1 == nil && err2 == nil && err3 == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

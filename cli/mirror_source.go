@@ -53,7 +53,7 @@ func unfinished(st *crawler.State, f *frontier.Frontier) string {
 	if why == "" {
 		why = "the crawl was cut short"
 	}
-	return fmt.Sprintf("%s, %d URLs are queued", why, f.Counts().Queued())
+	return fmt.Sprintf("%s, %s queued", why, count(f.Counts().Queued(), "URL"))
 }
 
 // eachLeft gives what the crawl knows of and did not fetch. What was fetched

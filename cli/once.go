@@ -2,63 +2,75 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"os"
+
+	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 )
 
-// once makes options for fetching a single file of u's site, by the defaults
-// and CURTSY_… variables.
-func once(u *ui, name string) (weburl.URL, crawler.Options, error) {
+// contactFlag is that of the commands which may fetch a single file.
+func contactFlag(c *cobra.Command, contact *string) {
+	c.Flags().StringVar(contact, "contact", "", "mail address or URL where the site's owner can reach you; needed for a URL of another machine")
+}
+
+// once makes options for fetching a single file of a site, by the defaults,
+// CURTSY_… variables and, if it is not empty, the contact.
+func once(u *ui, name, contact string) (weburl.URL, crawler.Options, error) {
 	url, err := seedURL(name)
 	if err != nil {
 		return url, crawler.Options{}, err
 	}
 	c := defaults()
-	if err := readEnv(&c, os.LookupEnv); err != nil {
+	if err := u.readEnv(&c); err != nil {
 		return url, crawler.Options{}, err
 	}
+	c.Contact = cmp.Or(contact, c.Contact)
 	o, err := crawlOptions(&c, url, u.logger(false))
-	var e *exitError
-	if errors.As(err, &e) && c.Contact == "" {
-		e.try = "CURTSY_CONTACT=you@example.org curtsy …"
-	}
 	return url, o, err
 }
 
 // fetchRobots gets a robots.txt politely.
-func fetchRobots(ctx context.Context, u *ui, name string) (robotsText, error) {
-	url, o, err := once(u, name)
+func fetchRobots(ctx context.Context, u *ui, name, contact string) (robotsText, error) {
+	url, o, err := once(u, name, contact)
 	if err != nil {
 		return robotsText{}, err
 	}
 	a, err := crawler.FetchRobots(ctx, url, o)
 	if err != nil {
-		return robotsText{}, exitWith(exitRefused, err, "")
+		return robotsText{}, exitWith(exitRefused, err, "the same command, later")
 	}
 	return robotsText{body: a.Body, status: a.Status, ctype: a.Type, from: url.Origin() + "/robots.txt"}, nil
 }
 
 // fetchSitemap gets a sitemap politely; the caller closes it.
-func fetchSitemap(ctx context.Context, u *ui, name string) (io.ReadCloser, error) {
-	p, err := fetchOnce(ctx, u, name)
+func fetchSitemap(ctx context.Context, u *ui, name, contact string) (io.ReadCloser, error) {
+	p, err := fetchOnce(ctx, u, name, contact)
 	if err != nil {
 		return nil, err
+	}
+	if p.Status != http.StatusOK {
+		return nil, exitWith(exitFailed, fmt.Errorf("%s answered %d", p.URL, p.Status), "the URL that robots.txt names: curtsy robots --url "+p.URL.Origin()+"/")
 	}
 	return io.NopCloser(bytes.NewReader(p.Body)), nil
 }
 
-// fetchPage gets a page politely; the lines of header are added to its own.
-func fetchPage(ctx context.Context, u *ui, name string, header http.Header) (htmlmeta.Page, error) {
-	p, err := fetchOnce(ctx, u, name)
+// fetchPage gets a page politely, whatever its status; the lines of header are
+// added to its own.
+func fetchPage(ctx context.Context, u *ui, name, contact string, header http.Header) (htmlmeta.Page, error) {
+	p, err := fetchOnce(ctx, u, name, contact)
 	if err != nil {
 		return htmlmeta.Page{}, err
+	}
+	if p.Status != http.StatusOK {
+		u.say("%s answered %d", p.URL, p.Status)
 	}
 	for name, lines := range header {
 		p.Header[name] = append(p.Header[name], lines...)
@@ -66,8 +78,8 @@ func fetchPage(ctx context.Context, u *ui, name string, header http.Header) (htm
 	return htmlmeta.Page{URL: p.URL, Header: p.Header, Body: p.Body}, nil
 }
 
-func fetchOnce(ctx context.Context, u *ui, name string) (*crawler.Page, error) {
-	url, o, err := once(u, name)
+func fetchOnce(ctx context.Context, u *ui, name, contact string) (*crawler.Page, error) {
+	url, o, err := once(u, name, contact)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +88,15 @@ func fetchOnce(ctx context.Context, u *ui, name string) (*crawler.Page, error) {
 	if errors.As(err, &denied) {
 		return nil, exitWith(exitRefused, err, "save the file and name it")
 	}
+	var none *crawler.NoRobotsError
+	if errors.As(err, &none) {
+		return nil, exitWith(exitRefused, err, "the same command, later")
+	}
 	if err != nil {
-		return nil, err
+		return nil, exitWith(exitFailed, err, "the same command, later")
 	}
 	if p.URL != url {
 		u.say("%s redirects to %s", url, p.URL)
-	}
-	if p.Status != http.StatusOK {
-		u.say("%s answered %d", p.URL, p.Status)
 	}
 	return p, nil
 }

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"time"
-
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"curtsy/crawler"
 )
@@ -16,29 +14,19 @@ import (
 // plain line now and then elsewhere.
 type progress struct {
 	u    *ui
-	bars *mpb.Progress
-	bar  *mpb.Bar
-	text string
+	bar  *stepBar
 	last time.Time
 }
 
 func newProgress(u *ui) *progress {
-	p := &progress{u: u, last: time.Now()}
-	if !isTerminal(u.err) {
-		return p
-	}
-	p.bars = mpb.New(mpb.WithOutput(u.err), mpb.WithWidth(24))
-	p.bar = p.bars.AddBar(0, mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + p.text })))
-	return p
+	return &progress{u: u, bar: newStepBar(u), last: time.Now()}
 }
 
 // show tells how things are; the crawl calls it about every second.
 func (p *progress) show(s crawler.Status) {
 	line := statusLine(s)
-	if p.bar != nil {
-		p.text = clean(line)
-		p.bar.SetTotal(int64(s.Discovered), false)
-		p.bar.SetCurrent(int64(s.Discovered - s.Queued))
+	if p.bar.drawn() {
+		p.bar.show(clean(line), int64(s.Discovered-s.Queued), int64(s.Discovered))
 		return
 	}
 	if time.Since(p.last) >= 30*time.Second {
@@ -47,24 +35,23 @@ func (p *progress) show(s crawler.Status) {
 	}
 }
 
-func (p *progress) close() {
-	if p.bar == nil {
-		return
-	}
-	p.bar.Abort(true)
-	p.bars.Wait()
-}
+func (p *progress) close() { p.bar.close() }
 
-// statusLine is the state of a crawl in one line.
+// statusLine is the state of a crawl in one line, what matters most first: a
+// narrow terminal cuts its end.
 func statusLine(s crawler.Status) string {
-	line := fmt.Sprintf("%d done, %d queued, %.1f/s, %s", s.Discovered-s.Queued, s.Queued, s.Rate, s.Delay)
-	if s.NextDue != nil && time.Until(*s.NextDue) > 2*time.Second {
-		line += fmt.Sprintf(", next at %s (%s)", s.NextDue.Local().Format("15:04:05"), s.WaitingFor)
-	}
+	parts := []string{fmt.Sprintf("%d done, %d queued, %.1f/s", s.Discovered-s.Queued, s.Queued, s.Rate)}
 	if s.Left > 0 {
-		line += ", at least " + s.Left.Round(time.Second).String() + " left"
+		parts = append(parts, "at least "+s.Left.Round(time.Second).String()+" left")
 	}
-	return line
+	waiting := s.NextDue != nil && time.Until(*s.NextDue) > 2*time.Second
+	if waiting {
+		parts = append(parts, fmt.Sprintf("next at %s (%s)", s.NextDue.Local().Format("15:04:05"), s.WaitingFor))
+	}
+	if s.Delay != "" && !(waiting && s.Delay == s.WaitingFor) {
+		parts = append(parts, s.Delay)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // cleanWriter makes what is logged harmless for a terminal.

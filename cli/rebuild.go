@@ -54,7 +54,7 @@ func rebuildIndex(u *ui, dir string, damage *storage.DamageError) error {
 	for _, line := range d.Said {
 		u.say("%s", line)
 	}
-	u.say("to go on: curtsy resume %s", dir)
+	u.say("to go on: curtsy resume %s", quoted(dir))
 	return nil
 }
 

@@ -10,15 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 )
 
 // robotsFlags are the flags of `curtsy robots`.
 type robotsFlags struct {
-	file, url string
-	agents    []string
-	dialect   string
-	json      bool
+	file, url, contact string
+	agents             []string
+	dialect            string
+	json               bool
 }
 
 // robotsText is a robots.txt to be looked at, and where it came from.
@@ -36,15 +37,18 @@ func robotsCmd(u *ui) *cobra.Command {
 		Use:   "robots --file F|--url U [URL...]",
 		Short: "what a robots.txt allows, which line says so, and what in it looks wrong",
 		Long: "Says for each URL whether the robots.txt allows it and which line decides.\n" +
-			"The file counts as the robots.txt of each URL's own host. Without URLs they\n" +
-			"are read from stdin, one a line; where there are none, it shows the groups,\n" +
-			"delays and sitemaps, and warns of each line that looks wrong.",
+			"A file counts as the robots.txt of each URL's own host; one of --url is that of\n" +
+			"its own host only, and a path is a URL there. Without URLs they are read from\n" +
+			"stdin, one a line; where there are none, it shows the groups, delays and\n" +
+			"sitemaps, and warns of each line that looks wrong.",
 		Example: "  curtsy robots --file robots.txt /private/ 'https://example.com/a?b=c'\n" +
+			"  curtsy robots --url https://example.com/ --contact you@example.org /private/\n" +
 			"  curtsy robots --file robots.txt --agent Googlebot --json < urls.txt",
 		RunE: func(c *cobra.Command, urls []string) error { return u.robots(c, f, urls) },
 	}
 	c.Flags().StringVar(&f.file, "file", "", "the robots.txt to read (- is stdin)")
 	c.Flags().StringVar(&f.url, "url", "", "where to fetch the robots.txt from")
+	contactFlag(c, &f.contact)
 	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as; may be given again, the most wanted first")
 	c.Flags().StringVar(&f.dialect, "dialect", "rfc9309", "how to read it: rfc9309, yandex or 1994")
 	c.Flags().BoolVar(&f.json, "json", false, "one JSON object a line")
@@ -55,6 +59,14 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 	dialect, err := rules.ParseDialect(f.dialect)
 	if err != nil {
 		return usagef("curtsy robots --help", "%v", err)
+	}
+	if err := checkAgents(f.agents); err != nil {
+		return err
+	}
+	for _, url := range urls {
+		if err := sameHost(f.url, url); err != nil {
+			return err
+		}
 	}
 	text, err := u.robotsText(c, f)
 	if err != nil {
@@ -68,7 +80,7 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 		}
 	}
 	if !asked && f.file != "-" {
-		if asked, err = u.robotsFromStdin(r, f.json); err != nil {
+		if asked, err = u.robotsFromStdin(r, f); err != nil {
 			return err
 		}
 	}
@@ -88,14 +100,14 @@ func (u *ui) robotsText(c *cobra.Command, f robotsFlags) (robotsText, error) {
 	case (f.file == "") == (f.url == ""):
 		return robotsText{}, usagef("curtsy robots --file robots.txt /path", "give one of --file and --url")
 	case f.url != "":
-		return fetchRobots(c.Context(), u, f.url)
+		return fetchRobots(c.Context(), u, f.url, f.contact)
 	case f.file == "-":
 		body, err := readSome(u.in)
 		return robotsText{body: body, from: "stdin"}, err
 	}
 	file, err := os.Open(f.file)
 	if err != nil {
-		return robotsText{}, err
+		return robotsText{}, exitWith(exitFailed, err, "a file that can be read, or --url")
 	}
 	defer file.Close()
 	body, err := readSome(file)
@@ -120,10 +132,24 @@ func readRobots(text robotsText, o rules.Options) *rules.Robots {
 	return rules.Parse(text.body, o)
 }
 
+// sameHost refuses a URL that the robots.txt of another one says nothing of
+// (RFC 9309 §2.3). What has no host of its own is of that one's.
+func sameHost(of, url string) error {
+	if of == "" || !isURL(url) {
+		return nil
+	}
+	base, err1 := weburl.Parse(of)
+	u, err2 := weburl.Parse(url)
+	if err1 != nil || err2 != nil || u.Origin() == base.Origin() {
+		return nil
+	}
+	return usagef("curtsy robots --url "+u.Origin()+"/ "+quoted(url), "%s: the robots.txt of %s says nothing of it", url, base.Origin())
+}
+
 // robotsFromStdin answers for the URLs on stdin, one a line; none are read
 // from a terminal.
-func (u *ui) robotsFromStdin(r *rules.Robots, asJSON bool) (asked bool, err error) {
-	if f, ok := u.in.(*os.File); u.in == nil || ok && isTerminal(f) {
+func (u *ui) robotsFromStdin(r *rules.Robots, f robotsFlags) (asked bool, err error) {
+	if in, ok := u.in.(*os.File); u.in == nil || ok && isTerminal(in) {
 		return false, nil
 	}
 	lines := bufio.NewReaderSize(u.in, 64<<10)
@@ -134,7 +160,10 @@ func (u *ui) robotsFromStdin(r *rules.Robots, asJSON bool) (asked bool, err erro
 		}
 		if url := strings.TrimRight(line, "\r\n"); url != "" {
 			asked = true
-			if err := u.robotsVerdict(r, url, asJSON); err != nil {
+			if err := sameHost(f.url, url); err != nil {
+				return asked, err
+			}
+			if err := u.robotsVerdict(r, url, f.json); err != nil {
 				return asked, err
 			}
 		}

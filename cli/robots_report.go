@@ -11,7 +11,7 @@ import (
 type robotsFacts struct {
 	CrawlDelay  *float64     `json:"crawl_delay"`
 	Sitemaps    []string     `json:"sitemaps"`
-	Host        *string      `json:"host"`
+	Host        string       `json:"host"` // "" if none is named
 	CleanParams []string     `json:"clean_params"`
 	RequestRate *requestRate `json:"request_rate"`
 	VisitTime   *visitTime   `json:"visit_time"`
@@ -36,9 +36,7 @@ func robotsSummary(r *rules.Robots) robotsFacts {
 	for _, s := range r.Sitemaps() {
 		f.Sitemaps = append(f.Sitemaps, s.URL)
 	}
-	if h, _, ok := r.Host(); ok {
-		f.Host = &h
-	}
+	f.Host, _, _ = r.Host()
 	for _, p := range r.CleanParams() {
 		f.CleanParams = append(f.CleanParams, paramText(p))
 	}
@@ -97,7 +95,7 @@ func (u *ui) robotsGroup(g rules.Group) {
 	}
 	for i, rule := range g.Rules {
 		if i == most {
-			u.print("  and %d rules more", len(g.Rules)-most)
+			u.print("  and %s more", count(len(g.Rules)-most, "rule"))
 			return
 		}
 		u.print("  line %d: %s", rule.Line, rule.Text)
@@ -118,7 +116,7 @@ func (u *ui) robotsForUs(r *rules.Robots) {
 		u.print("pause between requests: %v (line %d)", d, line)
 	}
 	if q, ok := r.RequestRate(); ok {
-		u.print("no more than %d requests in %v (line %d)", q.Requests, q.Per, q.Line)
+		u.print("no more than %s in %v (line %d)", count(q.Requests, "request"), q.Per, q.Line)
 	}
 	if v, ok := r.VisitTime(); ok {
 		u.print("visits from %s to %s UTC only (line %d)", clock(v.Start), clock(v.End), v.Line)

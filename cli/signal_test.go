@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -144,6 +145,92 @@ func TestSecondInterruptStopsAtOnceAndLosesNothing(t *testing.T) {
 	s.release()
 	contains(t, curtsy(t, "verify", dir).run(t, exitDone), ": 0 problems")
 	contains(t, curtsy(t, "resume", dir).run(t, exitDone), "done: 62 fetched, 0 failed")
+}
+
+func TestFirstInterruptStopsWhatHasNothingToFinish(t *testing.T) {
+	t.Parallel()
+	reached := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			fmt.Fprint(w, "Sitemap: /map.xml\n")
+			return
+		}
+		close(reached)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(s.Close)
+	c := curtsy(t, "crawl", s.URL+"/", "--dry-run")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, reached)
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	said := c.ends(t, exitStopped)
+	contains(t, said, "stopped; nothing was kept")
+	contains(t, said, "try: curtsy crawl "+s.URL+"/ --dry-run")
+	if strings.Contains(said, "finishing") || strings.Contains(said, "at least") {
+		t.Errorf("said:\n%s", said)
+	}
+}
+
+func TestFirstInterruptStopsAMirrorAndItsCheck(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "archive")
+	curtsy(t, "demo", "--keep", dir).run(t, exitDone)
+	interrupted := func(f func(ctx context.Context, u *ui) error) (error, string) {
+		var said strings.Builder
+		u := &ui{out: &dataWriter{w: &said}, err: &said}
+		ctx, release := untilSignal()
+		defer release()
+		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		return f(ctx, u), said.String()
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	err, said := interrupted(func(ctx context.Context, u *ui) error { return exportMirror(ctx, u, &mirrorFlags{}, dir, out) })
+	if exitCode(err) != exitStopped || said != "" {
+		t.Errorf("mirror: %v\n%s", err, said)
+	}
+	if _, err := os.Stat(out); !os.IsNotExist(err) {
+		t.Errorf("a mirror that was stopped: %v", err)
+	}
+	curtsy(t, "mirror", dir, out).run(t, exitDone)
+	err, said = interrupted(func(ctx context.Context, u *ui) error { return checkMirror(ctx, u, &mirrorFlags{}, out) })
+	if exitCode(err) != exitStopped || said != "" {
+		t.Errorf("mirror --check: %v\n%s", err, said)
+	}
+}
+
+func TestOutputThatIsLostIsAFailure(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	dir := filepath.Join(t.TempDir(), "archive")
+	curtsy(t, "demo", "--keep", dir).run(t, exitDone)
+	for _, args := range [][]string{{"status", dir}, {"status", dir, "--json"}, {"verify", dir}, {"crawl", "--help"}, {"demo"}} {
+		c := curtsy(t, args...)
+		c.Stdout = full
+		said := c.run(t, exitFailed)
+		contains(t, said, "curtsy: the output cannot be written: ")
+		contains(t, said, "no space left on device")
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read.Close()
+	defer write.Close()
+	c := curtsy(t, "status", dir)
+	c.Stdout = write
+	_ = c.Run()
+	if c.said.String() != "" {
+		t.Errorf("a reader that has seen enough is told:\n%s", c.said.String())
+	}
 }
 
 func TestOneArchiveHasOneWriterAndAnybodyMayAskForItsStatus(t *testing.T) {

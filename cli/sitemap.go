@@ -20,30 +20,33 @@ type sitemapFacts struct {
 
 // sitemapCmd answers what a sitemap names.
 func sitemapCmd(u *ui) *cobra.Command {
-	var base string
+	var base, contact string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "sitemap FILE|URL",
 		Short: "which URLs and sitemaps a sitemap names",
 		Long: "Reads a sitemap by its content: XML, index, text, RSS or Atom, gzip or not.\n" +
 			"With --base, URLs of another scheme, host or port are left out.",
-		Example: "  curtsy sitemap sitemap.xml.gz --base https://example.com/ --json",
-		Args:    args(cobra.ExactArgs(1)),
+		Example: "  curtsy sitemap sitemap.xml.gz --base https://example.com/ --json\n" +
+			"  curtsy sitemap https://example.com/sitemap.xml --contact you@example.org",
+		Args: wants("FILE or URL"),
 		RunE: func(c *cobra.Command, a []string) error {
-			return u.sitemap(c, a[0], base, asJSON)
+			in := func() (io.ReadCloser, error) { return u.openSitemap(c, a[0], contact) }
+			return u.sitemap(a[0], base, asJSON, in)
 		},
 	}
 	c.Flags().StringVar(&base, "base", "", "the sitemap's own URL: scope, and what relative URLs are resolved against")
+	contactFlag(c, &contact)
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
 	return c
 }
 
-func (u *ui) sitemap(c *cobra.Command, name, base string, asJSON bool) error {
+func (u *ui) sitemap(name, base string, asJSON bool, open func() (io.ReadCloser, error)) error {
 	scope, err := sitemapScope(name, base)
 	if err != nil {
 		return err
 	}
-	in, err := u.openSitemap(c, name)
+	in, err := open()
 	if err != nil {
 		return err
 	}
@@ -90,14 +93,18 @@ func isURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-func (u *ui) openSitemap(c *cobra.Command, name string) (io.ReadCloser, error) {
+func (u *ui) openSitemap(c *cobra.Command, name, contact string) (io.ReadCloser, error) {
 	switch {
 	case isURL(name):
-		return fetchSitemap(c.Context(), u, name)
+		return fetchSitemap(c.Context(), u, name, contact)
 	case name == "-":
 		return io.NopCloser(u.in), nil
 	}
-	return os.Open(name)
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fileError(err)
+	}
+	return file, nil
 }
 
 // sitemapReport prints the URLs on stdout, and tells people about the rest.
@@ -108,7 +115,7 @@ func (u *ui) sitemapReport(name string, f sitemapFacts, sum rules.SitemapSummary
 	for _, url := range f.URLs {
 		u.print("%s", url)
 	}
-	u.say("%s: %s, %d URLs, %d sitemaps", name, sum.Kind, sum.URLs, sum.Children)
+	u.say("%s: %s, %s, %s", name, sum.Kind, count(sum.URLs, "URL"), count(sum.Children, "sitemap"))
 	if sum.OutOfScope > 0 {
 		u.say("  %d of another scheme, host or port", sum.OutOfScope)
 	}

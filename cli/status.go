@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"maps"
-	"slices"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,7 +14,7 @@ func statusCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status DIR",
 		Short: "how a crawl goes, or went",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			s, err := crawler.ReadStatus(a[0])
 			if err != nil {
@@ -32,24 +31,35 @@ func statusCmd(u *ui) *cobra.Command {
 	return c
 }
 
+// visitsText adds up to the number of visits: a URL may have several, those
+// that failed among them, and a robots.txt has one a day.
+func visitsText(s crawler.Status) string {
+	text := fmt.Sprintf("%d kept, %d seen before, %d withheld", s.Kept, s.Revisits, s.Withheld)
+	if n := s.Visits - s.Kept - s.Revisits - s.Withheld; n > 0 {
+		text += fmt.Sprintf(", %d without an answer", n)
+	}
+	return text + "; " + byteCount(s.Bytes)
+}
+
 func printStatus(u *ui, s crawler.Status) {
 	u.print("%s: %s", s.Seed, s.State)
 	if s.Why != "" {
 		u.print("  %s", s.Why)
 	}
 	u.print("  discovered   %8d", s.Discovered)
-	u.print("  fetched      %8d  (%d kept, %d seen before, %d withheld; %s)", s.Fetched, s.Kept, s.Revisits, s.Withheld, byteCount(s.Bytes))
+	u.print("  fetched      %8d", s.Fetched)
 	u.print("  failed       %8d", s.Failed)
 	u.print("  disregarded  %8d", s.Disregarded)
 	u.print("  queued       %8d", s.Queued)
 	if s.Orphans > 0 {
 		u.print("  orphans      %8d  (in a sitemap, and no link led to them so far)", s.Orphans)
 	}
-	for _, reason := range slices.SortedFunc(maps.Keys(s.Reasons), func(a, b string) int { return s.Reasons[b] - s.Reasons[a] }) {
+	for _, reason := range byCount(s.Reasons) {
 		if reason != "" {
 			u.print("    %8d  %s", s.Reasons[reason], reason)
 		}
 	}
+	u.print("  visits       %8d  (%s)", s.Visits, visitsText(s))
 	if s.State == "running" {
 		u.print("  now          %s", statusLine(s))
 	}

@@ -1,37 +1,107 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"unicode"
 )
 
 // ui is how curtsy talks: data on out, words for people on err. Everything
 // that came from the network passes through clean before it is shown.
 type ui struct {
-	in       io.Reader
-	out, err io.Writer
+	in  io.Reader
+	out *dataWriter
+	err io.Writer
+
+	mu    sync.Mutex
+	above io.Writer // takes lines while a bar is drawn on err; nil while none is
 }
 
 // say tells people something, on a line of its own.
 func (u *ui) say(format string, args ...any) {
-	fmt.Fprintln(u.err, clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(u.lines(), clean(fmt.Sprintf(format, args...)))
 }
 
-// print writes a line of data.
+// lines is where whole lines for people go: a bar draws itself anew below
+// them, and would draw over what is written past it.
+func (u *ui) lines() io.Writer { return lineWriter{u} }
+
+type lineWriter struct{ u *ui }
+
+func (l lineWriter) Write(b []byte) (int, error) {
+	l.u.mu.Lock()
+	defer l.u.mu.Unlock()
+	if l.u.above != nil {
+		if _, err := l.u.above.Write(append([]byte(home), b...)); err == nil {
+			return len(b), nil
+		} // the bar is no more
+	}
+	return l.u.err.Write(b)
+}
+
+// home begins all that is written while there is a bar. A key that is pressed,
+// Ctrl-C above all, moves the cursor, and the bar erases itself from the column
+// where the cursor is.
+const home = "\r"
+
+// drawAbove sends lines for people through a bar's writer, until it is nil.
+func (u *ui) drawAbove(w io.Writer) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.above = w
+}
+
+// print writes a line of data. That it could not be written is met at the end.
 func (u *ui) print(format string, args ...any) {
 	fmt.Fprintln(u.out, clean(fmt.Sprintf(format, args...)))
 }
 
 // json writes one JSON object on a line of data. JSON escapes controls itself.
 func (u *ui) json(v any) error {
-	e := json.NewEncoder(u.out)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, _ = u.out.Write(b.Bytes())
+	return nil
+}
+
+// dataWriter is stdout. It remembers the first error: a command whose output
+// is lost has failed, whatever it did.
+type dataWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (d *dataWriter) Write(b []byte) (int, error) {
+	if d.err != nil {
+		return 0, d.err
+	}
+	n, err := d.w.Write(b)
+	d.err = err
+	return n, err
+}
+
+// failure is an error if data was lost. A reader that has seen enough, as head
+// does, loses nothing.
+func (d *dataWriter) failure() error {
+	if d.err == nil || errors.Is(d.err, syscall.EPIPE) {
+		return nil
+	}
+	return exitWith(exitFailed, fmt.Errorf("the output cannot be written: %w", d.err), "another place for it, then the same command again")
 }
 
 // fail says what went wrong, and what to try.
@@ -41,6 +111,37 @@ func (u *ui) fail(err error) {
 	if errors.As(err, &e) && e.try != "" {
 		u.say("  try: %s", e.try)
 	}
+}
+
+// count is a number of things: "1 file", "2 files".
+func count[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// orEmpty is the list for JSON, where none is [] and not null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// byCount lists texts by how often they came, the most frequent first.
+func byCount(m map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(m[b]-m[a], strings.Compare(a, b))
+	})
+}
+
+// none is a number in a sentence.
+func none(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return strconv.Itoa(n)
 }
 
 // isTerminal says whether people look at w while it is written.

@@ -19,7 +19,7 @@ func verifyCmd(u *ui) *cobra.Command {
 			"What a killed crawl left behind its last commit is cut off first, as every opening does.\n" +
 			"With --repair, damaged records are taken out and their URLs queued again; intact ones are never touched.\n" +
 			"A crawl.db that is gone or cannot be read is rebuilt from the segments; the old one is kept as crawl.db.damaged.",
-		Args: args(cobra.ExactArgs(1)),
+		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			if repair {
 				if err := repairArchive(u, a[0]); err != nil {
@@ -40,7 +40,7 @@ func verifyCmd(u *ui) *cobra.Command {
 				return archiveError(err, a[0])
 			}
 			if len(r.Problems) > 0 {
-				return exitWith(exitDamaged, fmt.Errorf("%s: %d problems", a[0], len(r.Problems)), "curtsy verify "+a[0]+" --repair")
+				return exitWith(exitDamaged, fmt.Errorf("%s: %s", a[0], count(len(r.Problems), "problem")), "curtsy verify "+quoted(a[0])+" --repair")
 			}
 			return nil
 		},
@@ -52,6 +52,7 @@ func verifyCmd(u *ui) *cobra.Command {
 
 func printReport(u *ui, r *storage.Report, asJSON bool) error {
 	if asJSON {
+		r.Problems = orEmpty(r.Problems)
 		return u.json(r)
 	}
 	for _, p := range r.Problems {
@@ -64,6 +65,7 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 	for _, name := range r.Aside {
 		u.print("%s: set aside, nothing reads it", filepath.ToSlash(name))
 	}
-	u.print("%d segments, %d records of %d visits, %s: %d problems", r.Segments, r.Records, r.Visits, byteCount(r.Bytes), len(r.Problems))
+	u.print("%s, %s of %s, %s: %s", count(r.Segments, "segment"), count(r.Records, "record"), count(r.Visits, "visit"),
+		byteCount(r.Bytes), count(len(r.Problems), "problem"))
 	return nil
 }

@@ -22,8 +22,16 @@ func (o *Outcome) alias(c *Crawl, seed, target weburl.URL) {
 		o.Alias = target.Origin()
 		c.opts.Tell(fmt.Sprintf("%s redirects to %s: both are the site now", seed, target))
 	default:
-		c.opts.Tell(fmt.Sprintf("%s redirects to %s, which is another site; try: curtsy crawl %s", seed, target, target))
+		c.opts.Tell(fmt.Sprintf("%s redirects to %s, which is another site; try: curtsy crawl %s", seed, target, word(target)))
 	}
+}
+
+// word is a URL as one word for a shell.
+func word(u weburl.URL) string {
+	if !strings.ContainsAny(u.String(), "?*&;'()$!~#<>|[]{}") {
+		return u.String()
+	}
+	return "'" + strings.ReplaceAll(u.String(), "'", `'\''`) + "'"
 }
 
 // bare is a host without "www.".

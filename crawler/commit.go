@@ -1,6 +1,8 @@
 package crawler
 
 import (
+	"context"
+	"log/slog"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -109,7 +111,28 @@ func (c *Crawl) commit(group []*Outcome) (err error) {
 		return err
 	}
 	c.frontier.Publish()
+	if l := c.opts.Logger; l.Enabled(context.Background(), slog.LevelDebug) {
+		for _, o := range group {
+			o.log(l)
+		}
+	}
 	return nil
+}
+
+// log tells of a URL that was settled, in a line.
+func (o *Outcome) log(l *slog.Logger) {
+	v := o.Visit
+	if v == nil {
+		l.Debug("no visit", "url", o.entry.URL.String(), "state", o.State.String(), "why", o.Reason)
+		return
+	}
+	fields := []any{"url", v.URL, "status", v.Status, "bytes", v.Length, "took", v.Took.Round(time.Millisecond)}
+	for _, f := range [][2]string{{"kept", v.Kept}, {"error", v.Error}, {"why", o.Reason}, {"to", v.Location}} {
+		if f[1] != "" {
+			fields = append(fields, f[0], f[1])
+		}
+	}
+	l.Debug("visit", fields...)
 }
 
 // append writes the records of a visit.

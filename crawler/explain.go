@@ -113,7 +113,8 @@ func (e *explainer) decided(u weburl.URL, last frontier.Found) error {
 		}
 		e.add(rule, false, strings.TrimSpace(strings.TrimPrefix(last.Reason, rule+":")), false)
 		if rule == "clean-param" {
-			return e.fold(u)
+			_, err := e.standsFor(u)
+			return err
 		}
 		return nil
 	}
@@ -140,6 +141,9 @@ func (e *explainer) scopeText(u weburl.URL, depth int) string {
 	}
 	if depth == 0 {
 		return "of the seed's scheme, host and port"
+	}
+	if depth == 1 {
+		return "of the seed's scheme, host and port, 1 link from the seed"
 	}
 	return fmt.Sprintf("of the seed's scheme, host and port, %d links from the seed", depth)
 }
@@ -174,17 +178,26 @@ func (e *explainer) inForce(u weburl.URL) (*rules.Robots, storage.RobotsVersion,
 	return nil, storage.RobotsVersion{}, nil
 }
 
-// fold says what Clean-param makes of the URL.
-func (e *explainer) fold(u weburl.URL) error {
+// standsFor notes which URL Clean-param makes of this one, and by which line.
+func (e *explainer) standsFor(u weburl.URL) (by *rules.CleanParam, err error) {
 	r, _, err := e.inForce(u)
 	if err != nil || r == nil {
-		return err
+		return nil, err
 	}
-	if folded, by := r.Fold(u); by != nil {
+	folded, by := r.Fold(u)
+	if by != nil {
 		e.x.StandsFor = folded.String()
-		e.add("clean-param", true, fmt.Sprintf("line %d: %s: it stands for %s", by.Line, by.Text, folded), true)
 	}
-	return nil
+	return by, nil
+}
+
+// fold says what Clean-param would make of the URL: another is fetched.
+func (e *explainer) fold(u weburl.URL) error {
+	by, err := e.standsFor(u)
+	if by != nil {
+		e.add("clean-param", false, fmt.Sprintf("line %d: %s", by.Line, by.Text), true)
+	}
+	return err
 }
 
 // robots says what the rules last fetched make of the URL.

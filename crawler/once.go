@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
@@ -26,9 +27,26 @@ func FetchRobots(ctx context.Context, u weburl.URL, o Options) (RobotsAnswer, er
 	f := p.robotsOf(ctx, u.Origin())
 	a := RobotsAnswer{Status: f.version.Status, Type: f.version.Type, Body: f.body}
 	if f.failed != "" && rules.ResponseAccess(a.Status, a.Type, o.Rules) != rules.Refused || a.Status == 0 {
-		return a, fmt.Errorf("%s: %s", robotsURL(u.Origin()), f.failed)
+		return a, noRobots(u, f)
 	}
 	return a, nil
+}
+
+// NoRobotsError says that a URL is left alone since robots.txt, which might
+// deny it, cannot be had (RFC 9309 §2.3.1.4).
+type NoRobotsError struct {
+	Robots string // its URL
+	Why    string
+}
+
+func (e *NoRobotsError) Error() string { return "robots.txt cannot be had: " + e.Robots + ": " + e.Why }
+
+// noRobots says once what the failure says twice: the URL, and the kind of
+// failure where its text has the same words.
+func noRobots(u weburl.URL, f *robotsFetch) error {
+	url := robotsURL(u.Origin()).String()
+	why := strings.TrimPrefix(f.failed, "fetch "+url+": ")
+	return &NoRobotsError{Robots: url, Why: strings.TrimPrefix(why, string(fetch.KindRefused)+": ")}
 }
 
 // DeniedError says that robots.txt denies a URL that somebody asked for.
@@ -96,7 +114,7 @@ func newPreviewer(o Options) *previewer {
 func (pv *previewer) judge(ctx context.Context, u weburl.URL) error {
 	f := pv.robotsOf(ctx, u.Origin())
 	if f.failed != "" {
-		return &DeniedError{URL: u.String(), By: "robots.txt: " + f.failed}
+		return noRobots(u, f)
 	}
 	if v := f.rules.Verdict(u.Target()); !v.Allow {
 		return &DeniedError{URL: u.String(), By: fmt.Sprintf("robots.txt: line %d: %s", v.Line, v.Rule)}

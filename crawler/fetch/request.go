@@ -42,9 +42,8 @@ func ours(o Options) []field {
 	}
 	h := o.Header.Clone()
 	for name := range h {
-		switch textproto.CanonicalMIMEHeaderKey(name) {
-		case "Authorization", "Cookie", "Proxy-Authorization":
-			delete(h, name) // they would go to every origin
+		if forOneOrigin(textproto.CanonicalMIMEHeaderKey(name)) {
+			delete(h, name)
 		}
 	}
 	return replace(l, fields(h))

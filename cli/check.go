@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"net/textproto"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"curtsy/crawler/fetch"
+)
+
+// checkAmounts refuses what is less than nothing: no key has a meaning for it.
+func checkAmounts(c *config) error {
+	usual := map[string]any{}
+	d := defaults()
+	_ = eachKey(reflect.ValueOf(&d).Elem(), "", func(key string, v reflect.Value) error {
+		usual[key] = v.Interface()
+		return nil
+	})
+	return eachKey(reflect.ValueOf(c).Elem(), "", func(key string, v reflect.Value) error {
+		try := fmt.Sprintf("%s: %v", key, usual[key])
+		if flag, ok := flagOf[key]; ok {
+			try = fmt.Sprintf("--%s %v", flag, usual[key])
+		}
+		switch n := v.Interface().(type) {
+		case time.Duration:
+			if n < 0 {
+				return usagef(try, "%s: %s is negative", key, n)
+			}
+		case int:
+			if n < 0 {
+				return usagef(try, "%s: %d is negative", key, n)
+			}
+		case float64:
+			if !(n >= 0) || math.IsInf(n, 0) {
+				return usagef(try, "%s: %g is no number from 0 on", key, n)
+			}
+		}
+		return nil
+	})
+}
+
+// flagOf names the flags of keys that amounts are given by.
+var flagOf = map[string]string{"delay": "delay", "limits.max_pages": "max-pages", "scope.max_depth": "max-depth", "limits.max_time": "max-time"}
+
+// segmentPrefix is what names of segments may begin with: it stays in its
+// directory, on every system, and is not hidden.
+var segmentPrefix = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$`)
+
+func checkPrefix(c *config) error {
+	if segmentPrefix.MatchString(c.Storage.Prefix) {
+		return nil
+	}
+	return usagef("storage.prefix: curtsy", "storage.prefix: %q cannot begin a file's name: up to 100 letters, digits, . - and _, not a dot first", c.Storage.Prefix)
+}
+
+// checkHeader refuses header fields that would not be sent as they were given.
+func checkHeader(header map[string]string) error {
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		key := textproto.CanonicalMIMEHeaderKey(name)
+		try := "fetch.header: {Accept-Language: de}"
+		if key == "User-Agent" {
+			try = "--agent TOKEN --contact you@example.org"
+		}
+		if key == "Cookie" {
+			try = "fetch.cookies: true"
+		}
+		why := fieldTrouble(key, header[name])
+		if why == "" && seen[key] {
+			why = "is given twice"
+		}
+		seen[key] = true
+		if why != "" {
+			return usagef(try, "fetch.header: %q %s", name, why)
+		}
+	}
+	return nil
+}
+
+// fieldTrouble says what keeps a field from every request; "" if nothing.
+func fieldTrouble(key, value string) string {
+	switch {
+	case !httpguts.ValidHeaderFieldName(key):
+		return "is no name of a header field"
+	case strings.ContainsAny(value, "\r\n"):
+		return "has a line end in its value"
+	case !httpguts.ValidHeaderFieldValue(value):
+		return "has a control character in its value"
+	case key == "User-Agent":
+		return "is who we are, and is made of agent and contact"
+	}
+	return fetch.Unsettable(key)
+}

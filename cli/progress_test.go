@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+)
+
+func TestStatusLineSaysWhatMattersFirst(t *testing.T) {
+	due := time.Now().Add(time.Minute)
+	s := crawler.Status{Discovered: 123456, Queued: 23456, Rate: 10.25, Left: 83*time.Minute + 45*time.Second, Delay: "crawl-delay 10s (robots.txt line 3)"}
+	line := statusLine(s)
+	if i := strings.Index(line, " left"); i < 0 || i > 65 {
+		t.Errorf("the time left does not fit on 80 columns beside a bar: %q", line)
+	}
+	if !strings.HasSuffix(line, ", "+s.Delay) {
+		t.Errorf("%q does not end with the delay", line)
+	}
+	s.NextDue, s.WaitingFor = &due, s.Delay
+	if line = statusLine(s); strings.Count(line, s.Delay) != 1 {
+		t.Errorf("%q says the delay twice, or not at all", line)
+	}
+	s.WaitingFor = "backoff 2m0s (HTTP 503)"
+	if line = statusLine(s); !strings.Contains(line, s.WaitingFor) || !strings.Contains(line, s.Delay) {
+		t.Errorf("%q does not name both reasons", line)
+	}
+	if line = statusLine(crawler.Status{}); line != "0 done, 0 queued, 0.0/s" {
+		t.Errorf("%q", line)
+	}
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// openTerminal gives both ends of a terminal of so many columns: what a
+// process writes to its own end is read from ours.
+func openTerminal(t *testing.T, columns uint16) (ours, its *os.File) {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { ours.Close() })
+	control := func(f *os.File, request uintptr, arg unsafe.Pointer) {
+		if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), request, uintptr(arg)); e != 0 {
+			t.Skip(e)
+		}
+	}
+	var unlocked, n int32
+	control(ours, syscall.TIOCSPTLCK, unsafe.Pointer(&unlocked))
+	control(ours, syscall.TIOCGPTN, unsafe.Pointer(&n))
+	its, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	size := [4]uint16{24, columns}
+	control(its, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	return ours, its
+}
+
+var upAndErase = regexp.MustCompile(`^\x1b\[(\d+)A\x1b\[J`)
+
+// screen is what a person saw at the end of lines that a bar redrew, and each
+// line that stood on the screen at any time.
+func screen(written []byte) (at []string, ever string) {
+	row, column := 0, 0
+	var all []string
+	at = []string{""}
+	for rest := string(written); rest != ""; {
+		if m := upAndErase.FindStringSubmatch(rest); m != nil {
+			var n int
+			fmt.Sscan(m[1], &n)
+			all = append(all, at...)
+			row = max(row-n, 0)
+			at = append(at[:row], at[row][:min(column, len(at[row]))])
+			rest = rest[len(m[0]):]
+			continue
+		}
+		if after, ok := strings.CutPrefix(rest, "\x1b[J"); ok {
+			at = append(at[:row], at[row][:min(column, len(at[row]))])
+			rest = after
+			continue
+		}
+		switch c := rest[0]; c {
+		case '\n': // the column stays, as \r comes with it
+			if row++; row == len(at) {
+				at = append(at, "")
+			}
+		case '\r':
+			column = 0
+		default:
+			line := at[row] + strings.Repeat(" ", max(column-len(at[row]), 0))
+			at[row] = line[:column] + string([]byte{c}) + line[min(column+1, len(line)):]
+			column++
+		}
+		rest = rest[1:]
+	}
+	return at, strings.Join(append(all, at...), "\n")
+}
+
+// onTerminal runs a curtsy whose stderr is a terminal. step is called while
+// it runs, and may press keys; the result is all that was written to the terminal.
+func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func(keys *os.File)) []byte {
+	t.Helper()
+	ours, its := openTerminal(t, columns)
+	c.Stderr = its
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	its.Close()
+	all := make(chan []byte)
+	go func() {
+		var b bytes.Buffer
+		_, _ = b.ReadFrom(ours) // ends with EIO when the other end is closed
+		all <- b.Bytes()
+	}()
+	step(ours)
+	_ = c.Wait()
+	return <-all
+}
+
+func TestOnATerminalLinesStandAboveTheBar(t *testing.T) {
+	t.Parallel()
+	s := newEndless(t, 10, true)
+	dir := filepath.Join(t.TempDir(), "archive")
+	c := curtsy(t, "crawl", s.URL+"/", "--archive", dir, "-v")
+	written := onTerminal(t, 80, c.Cmd, func(keys *os.File) {
+		wait(t, s.reached)
+		time.Sleep(300 * time.Millisecond) // the bar is drawn by now
+		_, _ = keys.WriteString("\x03")    // the terminal shows it as ^C
+		time.Sleep(300 * time.Millisecond) // and the bar is drawn anew
+		_ = c.Process.Signal(os.Interrupt)
+		s.release()
+	})
+	at, ever := screen(written)
+	final := strings.Join(at, "\n")
+	contains(t, ever, " done, ")
+	contains(t, final, "finishing what is in flight; once more to stop at once\n")
+	contains(t, final, "try: curtsy resume "+dir)
+	if strings.Contains(final, " done, ") {
+		t.Errorf("the bar stays:\n%s", final)
+	}
+	for _, line := range at {
+		if strings.Contains(line, "finishing") && line != "finishing what is in flight; once more to stop at once" {
+			t.Errorf("a broken line: %q", line)
+		}
+	}
+}
+
+func TestOnATerminalNothingIsSaidIntoABarThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := newEndless(t, -1, false)
+	dir := filepath.Join(t.TempDir(), "archive")
+	curtsy(t, "crawl", s.URL+"/", "--archive", dir).run(t, exitDone)
+	for _, args := range [][]string{{"crawl", s.URL + "/", "--archive", dir}, {"crawl", s.URL + "/other", "--archive", dir}} {
+		at, _ := screen(onTerminal(t, 80, curtsy(t, args...).Cmd, func(*os.File) {}))
+		said := strings.Join(at, "\n")
+		if !strings.Contains(said, "is finished") && !strings.Contains(said, "holds another crawl") {
+			t.Errorf("%q said %q", args, said)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package crawler
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"curtsy/frontier"
+	"curtsy/storage"
+)
+
+// SeedFailure says why the seed failed, if it did and no other page was
+// fetched either; "" if there is a page. It is asked after Run.
+func (c *Crawl) SeedFailure() (why string, err error) {
+	defer storage.Guard(&err)()
+	var seed frontier.Found // the last of its redirects
+	enough := errors.New("a page was fetched")
+	err = c.frontier.Each(frontier.Page, func(f frontier.Found) error {
+		switch {
+		case f.How != "seed" && f.State == frontier.StateFetched:
+			return enough
+		case f.How == "seed" && (seed.ID == 0 || f.Redirects > seed.Redirects):
+			seed = f
+		}
+		return nil
+	})
+	if errors.Is(err, enough) || err == nil && seed.State != frontier.StateFailed {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	why = seed.URL.String() + ": " + seed.Reason
+	visits, err := c.archive.VisitsOf(seed.ID)
+	if n := len(visits); n > 0 && visits[n-1].Error != "" {
+		why = visits[n-1].Error
+	} else if n > 0 && strings.HasPrefix(seed.Reason, "http: ") {
+		why = fmt.Sprintf("%s answered %d", seed.URL, visits[n-1].Status)
+	}
+	return why, err
+}
+
+// WithoutRobots counts the hosts that have no robots.txt. Each counts as a
+// URL that failed.
+func (c *Crawl) WithoutRobots() (n int, err error) {
+	defer storage.Guard(&err)()
+	err = c.frontier.Each(frontier.Prerequisite, func(f frontier.Found) error {
+		if f.State == frontier.StateFailed && strings.HasPrefix(f.Reason, "http: 4") {
+			n++
+		}
+		return nil
+	})
+	return n, err
+}
