@@ -7,7 +7,7 @@ set -euo pipefail
 CI_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CURTSY=${CURTSY:?the path of the curtsy binary}
 # Helper programs and npm packages are kept here between scripts, outside of the repository.
-TOOLS=${CURTSY_CI_TOOLS:-${TMPDIR:-/tmp}/curtsy-ci-tools}
+TOOLS=${CI_TOOLS:-${TMPDIR:-/tmp}/curtsy-ci-tools}
 export npm_config_update_notifier=false
 WORK=$(mktemp -d)
 CHILDREN=()
