@@ -178,19 +178,20 @@ func TestFirstInterruptStopsWhatHasNothingToFinish(t *testing.T) {
 func TestFirstInterruptStopsAMirrorAndItsCheck(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	curtsy(t, "demo", "--keep", dir).run(t, exitDone)
-	interrupted := func(f func(ctx context.Context, u *ui) error) (error, string) {
-		var said strings.Builder
-		u := &ui{out: &dataWriter{w: &said}, err: &said}
+	interrupted := func(f func(ctx context.Context, u *ui) error) (said string, err error) {
+		var b strings.Builder
+		u := &ui{out: &dataWriter{w: &b}, err: &b}
 		ctx, release := untilSignal()
 		defer release()
 		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
 		<-ctx.Done()
-		return f(ctx, u), said.String()
+		err = f(ctx, u)
+		return b.String(), err
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	err, said := interrupted(func(ctx context.Context, u *ui) error { return exportMirror(ctx, u, &mirrorFlags{}, dir, out) })
+	said, err := interrupted(func(ctx context.Context, u *ui) error { return exportMirror(ctx, u, &mirrorFlags{}, dir, out) })
 	if exitCode(err) != exitStopped || said != "" {
 		t.Errorf("mirror: %v\n%s", err, said)
 	}
@@ -198,7 +199,7 @@ func TestFirstInterruptStopsAMirrorAndItsCheck(t *testing.T) {
 		t.Errorf("a mirror that was stopped: %v", err)
 	}
 	curtsy(t, "mirror", dir, out).run(t, exitDone)
-	err, said = interrupted(func(ctx context.Context, u *ui) error { return checkMirror(ctx, u, &mirrorFlags{}, out) })
+	said, err = interrupted(func(ctx context.Context, u *ui) error { return checkMirror(ctx, u, &mirrorFlags{}, out) })
 	if exitCode(err) != exitStopped || said != "" {
 		t.Errorf("mirror --check: %v\n%s", err, said)
 	}

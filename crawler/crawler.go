@@ -15,6 +15,7 @@ import (
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
 	"curtsy/storage"
 	"curtsy/storage/warc"
 )
@@ -55,10 +56,11 @@ type Crawl struct {
 	jobs      chan *job      // to workers that are idle
 	workers   sync.WaitGroup // those of this run
 	vias      vias
-	flying    atomic.Int64 // visits not yet handed to the committer
-	open      atomic.Int64 // visits not yet committed
-	held      atomic.Int64 // octets of their bodies and records
-	pages     atomic.Int64 // visits to pages not yet committed
+	flying    atomic.Int64                             // visits not yet handed to the committer
+	open      atomic.Int64                             // visits not yet committed
+	inForce   atomic.Pointer[map[string]*rules.Robots] // by origin; never changed, but replaced by the loop
+	held      atomic.Int64                             // octets of their bodies and records
+	pages     atomic.Int64                             // visits to pages not yet committed
 
 	// The committer's own.
 	group   []*Outcome

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -146,6 +147,14 @@ func readRules(v storage.RobotsVersion, body []byte, o rules.Options) *rules.Rob
 // enforce puts rules in force from the next request on.
 func (c *Crawl) enforce(h *host, r *rules.Robots, from storage.RobotsVersion) {
 	h.rules, h.from = r, from
+	if c.ours(h) {
+		all := map[string]*rules.Robots{h.origin: r}
+		if had := c.inForce.Load(); had != nil {
+			all = maps.Clone(*had)
+			all[h.origin] = r
+		}
+		c.inForce.Store(&all)
+	}
 	h.pace.obey(h.origin, paceRules(r))
 }
 

@@ -162,6 +162,10 @@ func (o *Outcome) redirect(c *Crawl, j *job, x *fetch.Exchange, doc *htmlmeta.Do
 	if j.entry.How == "seed" {
 		o.alias(c, j.url, target)
 	}
+	if j.entry.Class == frontier.Sitemap && doc.Directives.Follow {
+		o.moved(c, j, target, j.entry.Redirects+1)
+		return
+	}
 	link := frontier.Link{Class: j.entry.Class, Depth: j.entry.Depth, Redirects: j.entry.Redirects + 1, How: redirectHow(j.entry)}
 	if !doc.Directives.Follow {
 		link.Reason = reasonNoFollow
@@ -182,6 +186,18 @@ func (j *job) unlessFolded(target weburl.URL) *job {
 	as := *j
 	as.rules = nil
 	return &as
+}
+
+// rulesFor are those whose Clean-param folds a link's target: its own origin's.
+func (c *Crawl) rulesFor(j *job, u weburl.URL) *rules.Robots {
+	if u.Origin() == j.url.Origin() {
+		return j.rules
+	}
+	all := c.inForce.Load()
+	if all == nil {
+		return nil
+	}
+	return (*all)[u.Origin()]
 }
 
 // redirectHow keeps a seed's redirect a seed, so that a chain from http to
@@ -249,8 +265,8 @@ func (c *Crawl) judge(links []frontier.Link, j *job, u weburl.URL, l frontier.Li
 		l.Class, l.Soft = frontier.Disregarded, true
 		return append(links, l)
 	}
-	if j.rules != nil && u.HasQuery() && u.Origin() == j.url.Origin() {
-		if folded, by := j.rules.Fold(u); by != nil {
+	if r := c.rulesFor(j, u); r != nil && u.HasQuery() {
+		if folded, by := r.Fold(u); by != nil {
 			held := l
 			held.Class, held.Reason = frontier.Disregarded, fmt.Sprintf("clean-param: line %d: %s", by.Line, by.Text)
 			links = append(links, held)

@@ -36,10 +36,20 @@ func (c *Crawl) sitemapsOf(r *robotsFetch, j *job) []weburl.URL {
 // judgeSitemap adds a sitemap to the list. One on another host is fetched
 // too, for the URLs of ours that it lists, if our own robots.txt names it.
 func (c *Crawl) judgeSitemap(links []frontier.Link, j *job, u weburl.URL) []frontier.Link {
-	if c.frontier.Known(u) {
+	if c.frontier.Known(u) || u.Target() == rules.Location {
 		return links
 	}
 	return append(links, frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, How: "sitemap of robots.txt"})
+}
+
+// moved is where a sitemap redirects to, which may be on its own host though
+// that is not ours.
+func (o *Outcome) moved(c *Crawl, j *job, to weburl.URL, redirects int) {
+	ours := c.scope.Load().Holds(to) || to.Hostname() == j.url.Hostname()
+	if ours && redirects <= maxSitemapMoves && to.Target() != rules.Location && !c.frontier.Known(to) {
+		o.Links = append(o.Links, frontier.Link{URL: to, Class: frontier.Sitemap, Via: j.entry.ID,
+			Depth: j.entry.Depth, Redirects: redirects, How: redirectHow(j.entry)})
+	}
 }
 
 // outcomeOfSitemap makes links of what a sitemap lists: the URLs in the order
@@ -57,7 +67,7 @@ func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
 			pages = append(pages, e)
 			return nil
 		}
-		if u, err := j.url.Resolve(e.Loc); err == nil && j.entry.Depth < maxSitemapDepth && !c.frontier.Known(u) {
+		if u, err := j.url.Resolve(e.Loc); err == nil && j.entry.Depth < maxSitemapDepth && u.Target() != rules.Location && !c.frontier.Known(u) {
 			if c.scope.Load().Holds(u) || u.Origin() == j.url.Origin() {
 				o.Links = append(o.Links, c.childSitemap(j, u))
 			}
@@ -100,8 +110,10 @@ func (c *Crawl) childSitemap(j *job, u weburl.URL) frontier.Link {
 }
 
 // Bounds of sitemaps (sitemaps.org): octets of one unpacked, how deep indexes
-// are followed, and how many sitemaps those within indexes may name.
+// are followed, how many sitemaps those within indexes may name, and redirects
+// in a row.
 const (
+	maxSitemapMoves = 5
 	maxSitemap      = 52_428_800
 	maxSitemapDepth = 3
 	maxNested       = 1000

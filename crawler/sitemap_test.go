@@ -3,7 +3,10 @@ package crawler_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"curtsy/crawler"
@@ -115,4 +118,48 @@ func TestDeadHostOfASitemapDoesNotStopTheCrawl(t *testing.T) {
 		t.Errorf("ended as %v: %s; want done", r.Ending, r.Why)
 	}
 	has(t, rows(t, dir)["/a.xml"].Rule, "robots.txt: cannot be had: http://maps.example/robots.txt: answered 500 (tried 3 times)")
+}
+
+// A large page in the place of a sitemap is read once, and does not wait for itself.
+func TestLargePageInThePlaceOfASitemapEndsTheCrawlAsAnyOther(t *testing.T) {
+	s := newSite(t, map[string]page{
+		"/robots.txt": text("Sitemap: ORIGIN/s.xml\n"), "/": links("/a"), "/a": html("a"),
+		"/s.xml": html("<!DOCTYPE html><title>x</title><p>" + strings.Repeat("lorem ipsum ", 300_000)),
+	})
+	if r := crawl(t, filepath.Join(t.TempDir(), "archive"), options(s.URL+"/")); r.Ending != crawler.Done || s.times("/a") != 1 {
+		t.Errorf("%v, requests %q", r.Ending, s.requests())
+	}
+}
+
+// A robots.txt that names another one as its sitemap.
+func TestRobotsThatIsNamedAsASitemapIsNone(t *testing.T) {
+	other := newSite(t, map[string]page{"/robots.txt": text("")})
+	s := newSite(t, map[string]page{
+		"/robots.txt": text("Sitemap: " + other.URL + "/robots.txt\nSitemap: ORIGIN/index.xml\n"), "/": links("/a"), "/a": html("a"),
+	})
+	s.pages["/index.xml"] = page{header: []string{"Content-Type: text/xml"},
+		body: "<sitemapindex><sitemap><loc>" + s.URL + "/robots.txt</loc></sitemap></sitemapindex>"}
+	dir := filepath.Join(t.TempDir(), "archive")
+	for range 2 {
+		if r := crawl(t, dir, options(s.URL+"/")); r.Ending != crawler.Done || s.times("/a") != 1 {
+			t.Fatalf("%v, requests %q", r.Ending, s.requests())
+		}
+	}
+}
+
+// A sitemap on another host may move there, and lists our pages by the names
+// that our Clean-param gives them.
+func TestSitemapOnAnotherHostMovesAndFolds(t *testing.T) {
+	other := newSite(t, map[string]page{"/robots.txt": text(""), "/s.xml": redirect("/s2.xml")})
+	s := newSite(t, map[string]page{
+		"/robots.txt": text("User-agent: *\nClean-param: ref /p\nSitemap: " + other.URL + "/s.xml\n"),
+		"/":           html("home"), "/p": html("p"), "/p?ref=1": html("p"), "/p?ref=2": html("p"), "/listed": html("listed"),
+	})
+	other.pages["/s2.xml"] = page{header: []string{"Content-Type: text/xml"},
+		body: fmt.Sprintf("<urlset><url><loc>%s/p?ref=1</loc></url><url><loc>%[1]s/p?ref=2</loc></url><url><loc>%[1]s/listed</loc></url></urlset>", s.URL)}
+	crawl(t, filepath.Join(t.TempDir(), "archive"), options(s.URL+"/"))
+	got := slices.Sorted(slices.Values(s.requests()))
+	if want := []string{"/", "/listed", "/p", "/robots.txt"}; !slices.Equal(got, want) {
+		t.Errorf("requests %q, want %q", got, want)
+	}
 }

@@ -190,7 +190,7 @@ func (c *Crawl) read(j *job, x *fetch.Exchange) *htmlmeta.Document {
 			c.opts.Logger.Debug("body not read to its end", "url", j.url.String(), "cut", cut, "err", err)
 		}
 		p.Body = body
-		if len(body) > heavyBody {
+		if len(body) > heavyBody && !j.heavy {
 			c.heavy.Lock()
 			j.heavy = true
 		}
