@@ -9,8 +9,8 @@ tools
 kills=${KILLS:-100}
 pages=${PAGES:-5000}
 concurrency=${CONCURRENCY:-8}
-# Visits in flight: those being fetched, and those of the group being committed (crawler/commit.go).
-inflight=$((concurrency + $(sed -nE 's/^const maxGroup = ([0-9]+).*/\1/p' "$CI_DIR/../crawler/commit.go" | grep . || echo 0)))
+# Visits in flight: those being fetched, and those that wait for a commit (storage/segment.go).
+inflight=$((concurrency + $(sed -nE 's/^const MaxGroup = ([0-9]+).*/\1/p' "$CI_DIR/../storage/segment.go" | grep .)))
 RANDOM=${SEED:=$(date +%s)}
 echo "  seed $SEED"
 synthsite -pages "$pages" -list | sort >"$WORK/list"
