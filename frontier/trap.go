@@ -408,16 +408,26 @@ func (f *Frontier) trapped(l *Link) (reason string, ok bool) {
 		return "", true
 	}
 	if f.traps.Twins {
-		form, rule := twin(l.URL)
-		if form != "" {
-			l.twin = f.fingerprint(form)
-			if added, _ := f.seen.add(l.twin, false); !added {
-				l.twin = 0
+		if form, rule := twin(l.URL); form != "" {
+			// A redirect may lead from the form itself to one of its twins.
+			if l.Redirects == 0 && f.hard(f.fingerprint(form)) || !f.addTwin(l, form) {
 				return "trap: " + rule + ": the same page under another name", false
 			}
 		}
 	}
 	return f.spend(l.URL)
+}
+
+// addTwin lets one twin of a form through: it is false for all others. The
+// twins have a fingerprint of their own, since the form is fetched too where
+// it is found: its twins may be denied, or missing, or lead to it.
+func (f *Frontier) addTwin(l *Link, form string) bool {
+	fp := f.twinsOf(form)
+	added, _ := f.seen.add(fp, false)
+	if added {
+		l.twin = fp
+	}
+	return added
 }
 
 // stillSpent says whether a trap rule with a memory would hold the URL back

@@ -75,6 +75,8 @@ func TestTwinsAreFetchedOnce(t *testing.T) {
 		{"/q;jsessionid=0123456789abcdef", ""}, {"/q;jsessionid=fedcba9876543210", "trap: session-id: the same page under another name"},
 		{"/s?PHPSESSID=0123456789abcdef01&x=1", ""}, {"/s?x=1&PHPSESSID=aaaaaaaaaaaaaaaaaaaa", "trap: session-id: the same page under another name"},
 		{"/s?sid=short&x=1", ""},
+		{"/p?a=1&b=2", "known"}, {"/q", ""}, {"/q", "known"}, {"/s?x=1", ""}, // the pages themselves, found after their twins
+		{"/q;jsessionid=0a1b2c3d4e5f60718", "trap: session-id: the same page under another name"},
 	} {
 		if got := add(c.target); got != c.want {
 			t.Errorf("%s: %q, want %q", c.target, got, c.want)
@@ -84,6 +86,14 @@ func TestTwinsAreFetchedOnce(t *testing.T) {
 	f.SetTraps(DefaultTraps())
 	if got := add("/q;jsessionid=11111111111111111"); got == "" {
 		t.Error("the twin was forgotten over a restart")
+	}
+	soft := link("/r", Disregarded)
+	soft.Soft, soft.Reason = true, "nofollow"
+	f.Add(soft)
+	waiting := f.Counts().Queued()
+	f.Add(link("/r;jsessionid=0123456789abcdef", Page))
+	if flush(t, f); f.Counts().Queued() != waiting+1 {
+		t.Errorf("a URL that only a nofollow link leads to holds its twin back: %+v", f.Counts())
 	}
 }
 
