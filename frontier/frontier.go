@@ -313,7 +313,7 @@ func (f *Frontier) stage(l Link) {
 
 // AddAgain stages a URL that was disregarded for a setting that has changed
 // since. It is false where a rule that remembers what came before holds it
-// back still.
+// back still, and where another link let the URL through before.
 func (f *Frontier) AddAgain(found Found) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -321,12 +321,18 @@ func (f *Frontier) AddAgain(found Found) bool {
 		return false
 	}
 	l := found.Link
+	fp := f.fingerprint(l.URL.String())
+	if l.Soft {
+		if added, _ := f.seen.add(fp, false); !added {
+			return false
+		}
+	}
 	l.Class, l.Reason, l.Soft = Page, "", false
 	if l.Needed {
 		l.Class = Requisite
 	}
 	if l.listed() {
-		f.seen.setListed(f.fingerprint(l.URL.String()), true)
+		f.seen.setListed(fp, true)
 	}
 	f.stage(l)
 	f.superseded = append(f.superseded, found)
