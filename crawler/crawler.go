@@ -192,8 +192,8 @@ func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err
 	scope, now := c.scope.Load(), time.Now()
 	for _, class := range classes {
 		err = c.frontier.Each(class, func(f frontier.Found) error {
-			if f.State != frontier.StateDisregarded {
-				return nil
+			if f.State != frontier.StateDisregarded || f.URL.Target() == rules.Location {
+				return nil // a robots.txt comes with the first URL of its host
 			}
 			l := f.Link
 			l.Class, l.Reason = frontier.Page, f.Reason

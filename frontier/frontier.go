@@ -81,7 +81,7 @@ type Link struct {
 	// Needed marks a requisite, also where it is disregarded.
 	Needed bool
 
-	twin uint64 // fingerprint of the form that its twins share, 0 if it is that
+	twin uint64 // fingerprint of the twins of its form, of which it is the first; else 0
 }
 
 // Entry is a discovered URL.
@@ -213,8 +213,14 @@ func create(tx *bbolt.Tx) error {
 }
 
 // fingerprint is the keyed name of a URL; its two lowest bits are free.
-func (f *Frontier) fingerprint(href string) uint64 {
-	h := siphash.Hash(f.k0, f.k1, unsafe.Slice(unsafe.StringData(href), len(href))) &^ flagBits
+func (f *Frontier) fingerprint(href string) uint64 { return fingerprint(f.k0, f.k1, href) }
+
+// twinsOf is the keyed name of all URLs that have one form in common. It is
+// not the name of that form.
+func (f *Frontier) twinsOf(form string) uint64 { return fingerprint(^f.k0, f.k1, form) }
+
+func fingerprint(k0, k1 uint64, text string) uint64 {
+	h := siphash.Hash(k0, k1, unsafe.Slice(unsafe.StringData(text), len(text))) &^ flagBits
 	if h == 0 {
 		return flagBits + 1
 	}
@@ -224,7 +230,11 @@ func (f *Frontier) fingerprint(href string) uint64 {
 // Known says whether the URL was discovered before, other than softly
 // disregarded. It may miss what is staged and not yet published.
 func (f *Frontier) Known(u weburl.URL) bool {
-	found, flags := f.seen.find(f.fingerprint(u.String()))
+	return f.hard(f.fingerprint(u.String()))
+}
+
+func (f *Frontier) hard(fp uint64) bool {
+	found, flags := f.seen.find(fp)
 	return found && flags&softBit == 0
 }
 
@@ -303,7 +313,7 @@ func (f *Frontier) stage(l Link) {
 
 // AddAgain stages a URL that was disregarded for a setting that has changed
 // since. It is false where a rule that remembers what came before holds it
-// back still.
+// back still, and where another link let the URL through before.
 func (f *Frontier) AddAgain(found Found) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -311,12 +321,18 @@ func (f *Frontier) AddAgain(found Found) bool {
 		return false
 	}
 	l := found.Link
+	fp := f.fingerprint(l.URL.String())
+	if l.Soft {
+		if added, _ := f.seen.add(fp, false); !added {
+			return false
+		}
+	}
 	l.Class, l.Reason, l.Soft = Page, "", false
 	if l.Needed {
 		l.Class = Requisite
 	}
 	if l.listed() {
-		f.seen.setListed(f.fingerprint(l.URL.String()), true)
+		f.seen.setListed(fp, true)
 	}
 	f.stage(l)
 	f.superseded = append(f.superseded, found)

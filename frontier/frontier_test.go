@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,6 +107,51 @@ func TestASoftlyDisregardedURLMayBeQueuedLater(t *testing.T) {
 	found, err := f.Find(u)
 	if err != nil || len(found) != 2 || found[0].Reason != "nofollow" || found[1].State != StateQueued {
 		t.Errorf("find = %+v, %v", found, err)
+	}
+}
+
+// A URL that was held back softly is handed out once, whatever lets it
+// through: a setting, a link, or both in either order.
+func TestASoftlyDisregardedURLIsHandedOutOnce(t *testing.T) {
+	for _, way := range []string{"setting", "link", "setting link", "link setting"} {
+		t.Run(way, func(t *testing.T) {
+			db := openDB(t, filepath.Join(t.TempDir(), "db"))
+			f := open(t, db)
+			deep := link("/deep", Disregarded)
+			deep.Soft, deep.Reason = true, ReasonDepth
+			f.Add(deep)
+			flush(t, f)
+			let := 0
+			for _, by := range strings.Fields(way) {
+				f = open(t, db)
+				again := false
+				if by == "link" {
+					again = f.Add(link("/deep", Page))
+				} else {
+					var held []Found
+					if err := f.Each(Disregarded, func(found Found) error { held = append(held, found); return nil }); err != nil {
+						t.Fatal(err)
+					}
+					for _, found := range held {
+						again = f.AddAgain(found)
+					}
+				}
+				if again {
+					let++
+				}
+				flush(t, f)
+				if !f.Known(deep.URL) {
+					t.Errorf("after the %s it is not known", by)
+				}
+				for e := next(t, f, time.Now()); e != nil; e = next(t, f, time.Now()) {
+					f.Finish(e, StateFetched, "")
+					flush(t, f)
+				}
+			}
+			if c := f.Counts(); let != 1 || c.Fetched != 1 || c.Discovered != 1 || c.Disregarded != 0 {
+				t.Errorf("let through %d times, %+v", let, c)
+			}
+		})
 	}
 }
 
