@@ -112,12 +112,16 @@ func rank(v *storage.Visit) uint8 {
 func describe(v *storage.Visit, u weburl.URL, now time.Time) entry {
 	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != ""}
 	permit := publish.Decide(v, now)
+	redirect := v.Status >= 300 && v.Status < 400 && v.Location != ""
+	unchanged := v.Status == 304 && v.Refers != nil
 	switch {
 	case v.Status == 0:
 		e.why = "fetch: " + v.Error
-	case v.Status == 304 && v.Refers != nil:
+	case (redirect || unchanged) && !permit.Show: // a redirect has its own X-Robots-Tag
+		e.state, e.why = withheld, permit.Why()
+	case unchanged:
 		e.ref, e.state = *v.Refers, kept
-	case v.Status >= 300 && v.Status < 400 && v.Location != "":
+	case redirect:
 		e.state, e.to = moved, weburl.Canonical(v.Location)
 	case v.Status == 404 || v.Status == 410:
 		e.state, e.why = gone, fmt.Sprintf("http: %d", v.Status)
