@@ -42,6 +42,7 @@ type entry struct {
 	file  string     // "" if it has none
 	same  bool       // kept: the file is that of another URL with the same payload
 	bad   bool       // failed: there is a body, and it cannot be read
+	list  bool       // its URL may stand in published lists
 	sum   warc.Digest
 }
 
@@ -110,8 +111,8 @@ func rank(v *storage.Visit) uint8 {
 
 // describe says what a visit means for the mirror.
 func describe(v *storage.Visit, u weburl.URL, now time.Time) entry {
-	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != ""}
 	permit := publish.Decide(v, now)
+	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != "", list: permit.List}
 	redirect := v.Status >= 300 && v.Status < 400 && v.Location != ""
 	unchanged := v.Status == 304 && v.Refers != nil
 	switch {
@@ -176,7 +177,9 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 	if err != nil || v == nil {
 		return cmp.Or(err, error(&storage.DamageError{File: "crawl.db", What: "the original of " + e.url.String() + " is missing"}))
 	}
-	if p := publish.Decide(v, s.o.Now); !p.Show || !v.HasBody() {
+	p := publish.Decide(v, s.o.Now)
+	e.list = e.list && p.List // of an unchanged page, what its original asks counts too
+	if !p.Show || !v.HasBody() {
 		e.state, e.why = withheld, p.Why()
 		return nil
 	}
