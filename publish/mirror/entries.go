@@ -57,20 +57,18 @@ type site struct {
 
 // seen is one visit, while the one that counts is looked for.
 type seen struct {
-	url  weburl.URL
-	at   time.Time
-	rank uint8
+	publish.Standing
 	entry
 }
 
-// gather reads the visits of the archive and keeps, of each URL, the last one
-// that is an answer.
+// gather reads the visits of the archive and keeps, of each URL, the one that
+// stands highest (publish.Current).
 func gather(a *storage.Archive, o *Options) (*site, error) {
 	var all []seen
 	err := a.EachVisit(func(v *storage.Visit) error {
 		u := weburl.Canonical(v.URL)
 		if !u.IsZero() {
-			all = append(all, seen{url: u, at: v.At, rank: rank(v), entry: describe(v, u, o.Now)})
+			all = append(all, seen{publish.StandingOf(v), describe(v, u, o.Now)})
 		}
 		return nil
 	})
@@ -78,35 +76,21 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 		return nil, err
 	}
 	slices.SortFunc(all, func(x, y seen) int {
-		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), cmp.Compare(y.rank, x.rank), y.at.Compare(x.at))
+		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), y.Standing.Compare(x.Standing))
 	})
 	s := &site{o: o, own: map[string]bool{}}
 	for _, origin := range o.Origins {
 		s.own[origin] = true
 	}
 	for i := range all {
-		if all[i].at.After(s.last) {
-			s.last = all[i].at
+		if at := all[i].Time(); at.After(s.last) {
+			s.last = at
 		}
 		if i == 0 || all[i].url != all[i-1].url {
 			s.list = append(s.list, all[i].entry)
 		}
 	}
 	return s, s.complete(a)
-}
-
-// rank orders the visits of a URL: an answer before a failure, since a server
-// that is down for a day takes nothing back; a whole one before one cut off.
-func rank(v *storage.Visit) uint8 {
-	switch {
-	case v.Status == 0:
-		return 0
-	case v.Status == 429 || v.Status >= 500 || v.Blocked != "":
-		return 1
-	case v.Truncated == "disconnect" || v.Truncated == "time":
-		return 2
-	}
-	return 3
 }
 
 // describe says what a visit means for the mirror.
