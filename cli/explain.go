@@ -73,7 +73,7 @@ func urlAt(seed weburl.URL, s string) (weburl.URL, error) {
 	return u, nil
 }
 
-// permitJSON is what may be shown of the latest capture.
+// permitJSON is what may be shown of a URL.
 type permitJSON struct {
 	Show bool   `json:"show"` // the copy itself
 	List bool   `json:"list"` // the URL, in results and lists
@@ -96,15 +96,20 @@ func (p *permitJSON) String() string {
 	return text
 }
 
-// permitOf asks the one gate about the latest visit that kept something.
+// permitOf asks the one gate about the visit that stands for the URL.
 func permitOf(x *crawler.Explanation, now time.Time) *permitJSON {
-	for i := len(x.Visits) - 1; i >= 0; i-- {
-		if v := x.Visits[i]; v.Kept != "" {
-			d := publish.Decide(v, now)
-			return &permitJSON{Show: d.Show, List: d.List, Why: d.Why()}
+	v := publish.Current(x.Visits)
+	if v == nil || v.Kept == "" {
+		return nil
+	}
+	d := publish.Decide(v, now)
+	for _, o := range x.Visits { // an unchanged page asks what its original asks
+		if v.Status == 304 && v.Refers != nil && o.Ref() == *v.Refers {
+			p := publish.Decide(o, now)
+			d.Show, d.List, d.Reasons = d.Show && p.Show, d.List && p.List, append(d.Reasons, p.Reasons...)
 		}
 	}
-	return nil
+	return &permitJSON{Show: d.Show, List: d.List, Why: d.Why()}
 }
 
 func printExplanation(u *ui, x *crawler.Explanation) {

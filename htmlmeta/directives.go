@@ -73,7 +73,7 @@ func ReadDirectives(h http.Header, o Options) Directives {
 // readHeader reads one X-Robots-Tag line. Lines are never joined: an agent
 // holds to the end of its own line.
 func (d *Directives) readHeader(line string, o Options) {
-	l := list{to: d, opts: o, from: FromHeader, text: line, agents: true, ours: true}
+	l := list{to: d, opts: o, from: FromHeader, text: line, agents: true, listener: listener{ours: true}}
 	l.read(line)
 }
 
@@ -83,7 +83,7 @@ func (d *Directives) readMeta(name, content string, o Options) {
 	if !strings.EqualFold(name, "robots") && !o.names(name) {
 		return
 	}
-	l := list{to: d, opts: o, from: FromMeta, text: content, ours: true}
+	l := list{to: d, opts: o, from: FromMeta, text: content, listener: listener{ours: true}}
 	if !strings.EqualFold(name, "robots") {
 		l.agent = name
 	}

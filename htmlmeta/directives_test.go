@@ -146,6 +146,39 @@ func TestHeaderLines(t *testing.T) {
 		{"noindex otherbot: nofollow", "noindex"},
 		{"otherbot: noindex\nnofollow", "nofollow"}, // lines do not lend agents
 
+		// agents behind what nobody knows: the stricter wins
+		{"noindex noodp googlebot: nofollow", "noindex"},
+		{"noindex noodp googlebot: nofollow, noarchive", "noindex noarchive"},
+		{"noai curtsy: noindex", "noindex"},
+		{"noai CURTSY : noindex, nofollow", "noindex nofollow"},
+		{"noai *: noindex", "noindex"},
+		{"noai robots: noindex", "noindex"},
+		{"noai otherbot: noindex", ""},
+		{"otherbot: noindex, noai curtsy: nofollow, noarchive", "nofollow noarchive"},
+		{"otherbot: noindex, noodp otherbot: nofollow, noarchive", ""},
+		{"otherbot: noarchive noai nofollow curtsy: noindex", "noindex"},
+		{"curtsy: noarchive, noai otherbot: noindex, nofollow", "nofollow noarchive"},
+		{"curtsy: noarchive, noai noindex otherbot: nofollow", "noindex noarchive"},
+		{"noai curtsy: otherbot: noindex, nofollow", "nofollow"},
+		{"noodp otherbot: nofollow curtsy: noindex, noarchive", "noindex noarchive"},
+		{"noai curtsy: max-snippet:5", "max-snippet=5"},
+		{"noai curtsy: unavailable_after: Friday, 25-Jun-10 15:00:00 PST, noarchive", "noarchive until=2010-06-25T23:00:00Z"},
+		{"foo: noindex, nofollow", ""},
+
+		// broken dates hide nothing
+		{"unavailable_after: Friday, 25-Foo-10 15:00:00 PST, noindex", "noindex"},
+		{"unavailable_after: Friday, 25 Foo 2010 15:00 curtsy: noindex, nofollow", "noindex nofollow"},
+		{"unavailable after: 27 Jun 2015 15:00 otherbot: noindex, nofollow", "nofollow"},
+		{"noindex unavailable after: 27 Jun 2015 15:00 PST, nofollow", "noindex nofollow"},
+		{"15:00 PST, noindex", "noindex"},
+		{"unavailable_after: never noindex", "noindex"},
+		{"unavailable_after: 25 Foo 2010 15:00:00 PST noindex, nofollow", "noindex nofollow"},
+		{"unavailable_after: never otherbot: noindex", ""},
+		{"unavailable_after: never curtsy: noindex", "noindex"},
+		{"unavailable_after: none", ""},
+		{"unavailable_after: 25 Jun 2010" + strings.Repeat(" noindex", 50) + " nofollow", "noindex nofollow until=2010-06-25T00:00:00Z"},
+		{"noai otherbot: unavailable_after: Fri, 25 Jun 2010 noindex", "noindex"},
+
 		// dates in lists
 		{"unavailable_after: 25 Jun 2010 15:00:00 PST, noindex", "noindex until=2010-06-25T23:00:00Z"},
 		{"unavailable_after: Friday, 25-Jun-10 15:00:00 PST, noindex", "noindex until=2010-06-25T23:00:00Z"},
@@ -172,6 +205,9 @@ func TestMetaPlaces(t *testing.T) {
 	for _, c := range []struct{ name, html, want string }{
 		{"in the head", "<head>" + robots, "noindex"},
 		{"in the body", "<body><div>" + robots, "noindex"},
+		{"before what nobody knows", `<meta name=robots content="noindex og:x">`, "noindex"},
+		{"a piece that nobody knows", `<meta name=robots content="nofollow og:title noindex, noarchive">`, "nofollow noarchive"},
+		{"a meta names nobody in its content", `<meta name=robots content="noarchive curtsy: noindex">`, "noarchive"},
 		{"in noscript", "<noscript>" + robots + "</noscript>", "noindex"},
 		{"behind the end", "</body></html>" + robots, "noindex"},
 		{"in a comment", "<!-- " + robots + " -->", ""},

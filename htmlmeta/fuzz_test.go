@@ -41,7 +41,7 @@ func FuzzRead(f *testing.F) {
 // FuzzDirectives: an agent's own line never makes it freer, and order counts
 // for nothing.
 func FuzzDirectives(f *testing.F) {
-	for _, s := range []string{"noindex", "otherbot: noindex, curtsy: max-snippet:5", "unavailable_after: Fri, 25-Jun-10 15:00 PST, none", "a:b:c, :,;;: unavailable_after:,,,"} {
+	for _, s := range []string{"noindex", "otherbot: noindex, curtsy: max-snippet:5", "unavailable_after: Fri, 25-Jun-10 15:00 PST, none", "a:b:c, :,;;: unavailable_after:,,,", "noai curtsy: otherbot: x, noindex", "foo curtsy: unavailable_after: Fri, 15:00 NONE 25 Jun 2010 noindex"} {
 		f.Add(s, "nofollow")
 	}
 	o := Options{Agents: []string{"curtsy"}}

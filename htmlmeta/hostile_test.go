@@ -41,6 +41,8 @@ func TestHostilePages(t *testing.T) {
 		{"srcdoc in srcdoc", "text/html", rep("<iframe srcdoc='", 10_000) + rep("&lt;iframe srcdoc=&quot;", 10_000) + "'>"},
 		{"metas", "text/html", rep("<meta name=robots content=noindex,nofollow>", 300_000)},
 		{"a long meta", "text/html", "<meta name=robots content='" + rep("unavailable_after:,", mega) + "'>"},
+		{"broken dates in one piece", "text/html", "<meta name=robots content='" + rep("unavailable_after: x ", mega/8) + rep("noindex ", mega/8) + "'>"},
+		{"directives behind a date", "text/html", "<meta name=robots content='unavailable_after: 25 Jun 2010 " + rep("noindex ", mega) + "'>"},
 		{"different links", "text/html", differentLinks(300_000)},
 		{"css that never ends", "text/css", rep("url(", mega)},
 		{"css strings that never end", "text/css", rep("\"\n", mega)},

@@ -17,8 +17,15 @@ type list struct {
 	from   string
 	text   string // the whole, verbatim
 	agents bool   // agents may be named
-	agent  string // who is named now; "" is everybody
-	ours   bool   // what is read now is for us
+	listener
+	doubt  bool     // the piece may name an agent, or may be one that nobody knows
+	before listener // in doubt: who was named before it
+}
+
+// listener is who is named, and whether that is us.
+type listener struct {
+	agent string // "" is everybody
+	ours  bool   // what is read now is for us
 }
 
 func (l *list) read(s string) {
@@ -33,6 +40,7 @@ func (l *list) read(s string) {
 			}
 			piece, s, more = l.named(head, value, s, more)
 		}
+		l.settle()
 	}
 }
 
@@ -52,35 +60,50 @@ func (l *list) named(head, value, rest string, more bool) (string, string, bool)
 	if isValued(name) {
 		l.words(before)
 		if name == "unavailable_after" {
-			rest, more = l.date(value, rest, more)
-			return "", rest, more
+			return l.date(value, rest, more)
 		}
 		l.valued(name, value)
 		return "", rest, more
 	}
-	if !l.agents || !l.isAgent(before, name) {
+	l.words(before)
+	if name != "" && strings.Trim(name, "0123456789") == "" {
+		return value, rest, more // "15:00", of a date that is broken
+	}
+	if !l.agents {
 		return "", rest, more
 	}
-	l.words(before)
-	l.agent, l.ours = name, true
+	if !l.doubt && !surelyAgent(before) {
+		l.doubt, l.before = true, l.listener
+	}
+	l.listener = listener{name, everybody(name) || l.opts.names(name)}
 	if everybody(name) {
 		l.agent = ""
-	} else if !l.opts.names(name) {
-		l.ours = false
 	}
 	return value, rest, more
 }
 
-// isAgent says whether name may be a product token. Words before it may only
-// be directives whose comma was forgotten; a number belongs to a broken date.
-func (l *list) isAgent(before, name string) bool {
+// surelyAgent says whether what has a colon behind it can only be a product
+// token: words before it are directives whose comma was forgotten. In "noodp
+// curtsy: noindex" and "unavailable after: 25 Jun" there is one that nobody
+// knows.
+func surelyAgent(before string) bool {
 	for w := range strings.FieldsSeq(before) {
 		var scratch Directives
 		if w = strings.ToLower(w); !scratch.apply(w) && !permits(w) {
 			return false
 		}
 	}
-	return name == "" || strings.Trim(name, "0123456789") != ""
+	return true
+}
+
+// settle ends a piece. What stands behind one that named an agent in doubt is
+// for us if it is so with that agent, or without: the stricter wins. None of
+// this looks at who we are, so that a name of ours makes nothing freer.
+func (l *list) settle() {
+	if l.doubt && !l.ours {
+		l.listener = l.before
+	}
+	l.doubt = false
 }
 
 // permits names the directives that only say what is so anyway.
@@ -138,18 +161,21 @@ func (l *list) valued(name, value string) {
 
 // date reads the value of unavailable_after. A date may hold commas itself
 // ("Friday, 25-Jun-10 15:00:00 PST"): the piece is tried, then the piece and
-// the next, then the next two.
-func (l *list) date(value, rest string, more bool) (string, bool) {
+// the next, then the next two. Of what is no date, all but the first word is
+// left to read: "unavailable_after: none" means no "none".
+func (l *list) date(value, rest string, more bool) (string, string, bool) {
 	text, behind, left := value, rest, more
-	for range 3 {
+	for i := range 3 {
 		date, words := splitTrailingDirectives(text)
 		if t, ok := parseDate(date); ok {
 			if l.ours {
 				l.to.endAt(t)
 				l.note("unavailable_after:" + strings.Trim(date, asciiBlank))
 			}
-			l.words(words)
-			return behind, left
+			if i > 0 {
+				l.settle() // the piece has ended within the date
+			}
+			return words, behind, left
 		}
 		if !left {
 			break
@@ -161,20 +187,27 @@ func (l *list) date(value, rest string, more bool) (string, bool) {
 			break
 		}
 	}
-	return rest, more
+	value = strings.TrimLeft(value, asciiBlank)
+	if i := strings.IndexAny(value, asciiBlank); i >= 0 {
+		return value[i:], rest, more
+	}
+	return "", rest, more
 }
 
 // splitTrailingDirectives cuts directives whose comma was forgotten off the
-// end of a date.
+// end of a date, and whatever stands where no date reaches.
 func splitTrailingDirectives(s string) (date, words string) {
-	date = s
+	end := len(s)
+	if end > maxDate {
+		end = max(0, strings.LastIndexAny(s[:maxDate], asciiBlank))
+	}
 	for {
-		before, w := lastWord(date)
+		before, w := lastWord(s[:end])
 		var scratch Directives
 		if low := strings.ToLower(w); before == "" || !scratch.apply(low) && !permits(low) {
-			return date, words
+			return s[:end], s[end:]
 		}
-		date, words = before, words+" "+w
+		end = len(strings.TrimRight(s[:end], asciiBlank)) - len(w)
 	}
 }
 

@@ -42,6 +42,7 @@ type entry struct {
 	file  string     // "" if it has none
 	same  bool       // kept: the file is that of another URL with the same payload
 	bad   bool       // failed: there is a body, and it cannot be read
+	list  bool       // its URL may stand in published lists
 	sum   warc.Digest
 }
 
@@ -56,20 +57,18 @@ type site struct {
 
 // seen is one visit, while the one that counts is looked for.
 type seen struct {
-	url  weburl.URL
-	at   time.Time
-	rank uint8
+	publish.Standing
 	entry
 }
 
-// gather reads the visits of the archive and keeps, of each URL, the last one
-// that is an answer.
+// gather reads the visits of the archive and keeps, of each URL, the one that
+// stands highest (publish.Current).
 func gather(a *storage.Archive, o *Options) (*site, error) {
 	var all []seen
 	err := a.EachVisit(func(v *storage.Visit) error {
 		u := weburl.Canonical(v.URL)
 		if !u.IsZero() {
-			all = append(all, seen{url: u, at: v.At, rank: rank(v), entry: describe(v, u, o.Now)})
+			all = append(all, seen{publish.StandingOf(v), describe(v, u, o.Now)})
 		}
 		return nil
 	})
@@ -77,15 +76,15 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 		return nil, err
 	}
 	slices.SortFunc(all, func(x, y seen) int {
-		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), cmp.Compare(y.rank, x.rank), y.at.Compare(x.at))
+		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), y.Standing.Compare(x.Standing))
 	})
 	s := &site{o: o, own: map[string]bool{}}
 	for _, origin := range o.Origins {
 		s.own[origin] = true
 	}
 	for i := range all {
-		if all[i].at.After(s.last) {
-			s.last = all[i].at
+		if at := all[i].Time(); at.After(s.last) {
+			s.last = at
 		}
 		if i == 0 || all[i].url != all[i-1].url {
 			s.list = append(s.list, all[i].entry)
@@ -94,30 +93,20 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 	return s, s.complete(a)
 }
 
-// rank orders the visits of a URL: an answer before a failure, since a server
-// that is down for a day takes nothing back; a whole one before one cut off.
-func rank(v *storage.Visit) uint8 {
-	switch {
-	case v.Status == 0:
-		return 0
-	case v.Status == 429 || v.Status >= 500 || v.Blocked != "":
-		return 1
-	case v.Truncated == "disconnect" || v.Truncated == "time":
-		return 2
-	}
-	return 3
-}
-
 // describe says what a visit means for the mirror.
 func describe(v *storage.Visit, u weburl.URL, now time.Time) entry {
-	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != ""}
 	permit := publish.Decide(v, now)
+	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != "", list: permit.List}
+	redirect := v.Status >= 300 && v.Status < 400 && v.Location != ""
+	unchanged := v.Status == 304 && v.Refers != nil
 	switch {
 	case v.Status == 0:
 		e.why = "fetch: " + v.Error
-	case v.Status == 304 && v.Refers != nil:
+	case (redirect || unchanged) && !permit.Show: // a redirect has its own X-Robots-Tag
+		e.state, e.why = withheld, permit.Why()
+	case unchanged:
 		e.ref, e.state = *v.Refers, kept
-	case v.Status >= 300 && v.Status < 400 && v.Location != "":
+	case redirect:
 		e.state, e.to = moved, weburl.Canonical(v.Location)
 	case v.Status == 404 || v.Status == 410:
 		e.state, e.why = gone, fmt.Sprintf("http: %d", v.Status)
@@ -172,7 +161,9 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 	if err != nil || v == nil {
 		return cmp.Or(err, error(&storage.DamageError{File: "crawl.db", What: "the original of " + e.url.String() + " is missing"}))
 	}
-	if p := publish.Decide(v, s.o.Now); !p.Show || !v.HasBody() {
+	p := publish.Decide(v, s.o.Now)
+	e.list = e.list && p.List // of an unchanged page, what its original asks counts too
+	if !p.Show || !v.HasBody() {
 		e.state, e.why = withheld, p.Why()
 		return nil
 	}

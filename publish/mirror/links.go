@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"fmt"
 	"strings"
 
 	"curtsy/htmlmeta"
@@ -11,6 +12,7 @@ type linker struct {
 	s     *site
 	from  *entry
 	notes *notes
+	noted map[string]bool // what is noted already; only for a page that must not be named
 }
 
 // ref says what is to become of a reference: one to a file of the tree, an
@@ -114,10 +116,31 @@ func (l *linker) note(r htmlmeta.Reference, i int) {
 	switch {
 	case r.Kind == htmlmeta.Form || r.Kind == htmlmeta.Hint:
 	case i >= 0 && l.s.list[i].state == gone, i >= 0 && l.s.list[i].state == failed:
-		l.notes.add(broken, r.URL.String(), l.s.list[i].why, l.from.url.String())
+		l.add(broken, r.URL.String(), l.s.list[i].why)
 	case i >= 0 && l.s.list[i].state == moved:
-		l.notes.add(external, r.URL.String(), "redirect to "+l.s.list[i].to.String(), l.from.url.String())
+		why := "redirect"
+		if to := l.s.list[i].to; !l.s.unlisted(l.s.find(to)) {
+			why += " to " + to.String()
+		}
+		l.add(external, r.URL.String(), why)
 	case !l.s.isOwn(r.URL):
-		l.notes.add(external, r.URL.String(), "", l.from.url.String())
+		l.add(external, r.URL.String(), "")
 	}
+}
+
+// add notes a URL, and the page if that may be named.
+func (l *linker) add(in section, url, why string) {
+	if l.from.list {
+		l.notes.add(in, url, why, l.from.url.String())
+		return
+	}
+	key := fmt.Sprint(in, " ", url)
+	if l.noted[key] {
+		return
+	}
+	if l.noted == nil {
+		l.noted = map[string]bool{}
+	}
+	l.noted[key] = true
+	l.notes.addUnlisted(in, url, why)
 }

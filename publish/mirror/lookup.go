@@ -64,6 +64,9 @@ func (s *site) find(u weburl.URL) int {
 	return s.alias(u)
 }
 
+// unlisted says whether an entry's URL must stay out of published lists.
+func (s *site) unlisted(i int) bool { return i >= 0 && !s.list[i].list }
+
 // alias looks for a page of the site under the origins that are the site too.
 func (s *site) alias(u weburl.URL) int {
 	if bare(u) != bare(s.o.Seed) {

@@ -20,7 +20,9 @@ type mapped struct {
 	To   string `json:"to,omitempty"` // for a redirect: the URL it leads to
 }
 
-// mirrorMap is mirror-map.json.
+// mirrorMap is mirror-map.json. It is no list for readers but what a check and
+// the next export go by, so it names each file of the tree, those of pages with
+// noindex too: who has the tree has the files. What has no file is not in it.
 type mirrorMap struct {
 	Format string   `json:"format"`
 	Seed   string   `json:"seed"`

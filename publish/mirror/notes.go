@@ -28,9 +28,10 @@ const maxPages = 5
 
 // row is one line of the report: a URL, and the pages it stands on.
 type row struct {
-	why   string
-	count int
-	pages []string // the first by URL
+	why      string
+	count    int
+	pages    []string // the first by URL
+	unlisted int      // pages beside those, which must not be named
 }
 
 // notes collects what the report tells. Any number of workers add to it.
@@ -51,6 +52,17 @@ func newNotes() *notes {
 
 // add notes one find of a URL, on a page.
 func (n *notes) add(in section, url, why, page string) {
+	n.with(in, url, why, func(r *row) { r.note(page) })
+}
+
+// addUnlisted notes one find of a URL on a page that must not be named. It is
+// called once for each such page.
+func (n *notes) addUnlisted(in section, url, why string) {
+	n.with(in, url, why, func(r *row) { r.unlisted++ })
+}
+
+// with changes the row of a URL, if the report is going to have it.
+func (n *notes) with(in section, url, why string, change func(*row)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.more[in] && url > n.last[in] {
@@ -61,7 +73,7 @@ func (n *notes) add(in section, url, why, page string) {
 		r = &row{why: why}
 		n.rows[in][url] = r
 	}
-	r.note(page)
+	change(r)
 	if len(n.rows[in]) >= 2*maxRows {
 		n.trim(in)
 	}

@@ -5,7 +5,10 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"curtsy/internal/weburl"
 )
 
 //go:embed report.html
@@ -73,6 +76,9 @@ func (w *writer) encodeReport(to io.Writer, r *Result) error {
 		fmt.Fprintf(b, " <strong>The crawl is not complete: %s.</strong>", visible(r.Why))
 	}
 	b.WriteString("</p>\n")
+	if n := w.countUnlisted(); n > 0 {
+		fmt.Fprintf(b, "<p class=sum>%d of the URLs visited must not be listed, and are not named here; <code>curtsy explain</code> says of each what became of it.</p>\n", n)
+	}
 	for _, h := range headings {
 		w.encodeSection(b, h.section, h.title, h.says)
 	}
@@ -82,8 +88,8 @@ func (w *writer) encodeReport(to io.Writer, r *Result) error {
 }
 
 func (w *writer) encodeSection(b *bufio.Writer, in section, title, says string) {
-	urls := w.notes.sorted(in)
-	begin(b, title, says, len(urls), w.notes.more[in] || len(urls) > maxRows)
+	urls, hidden := w.listed(in)
+	begin(b, title, says, len(urls), hidden, w.notes.more[in] || len(urls) > maxRows)
 	for _, u := range urls[:min(len(urls), maxRows)] {
 		r := w.notes.rows[in][u]
 		fmt.Fprintf(b, "<tr><td>%s<td>%s<td>", anchor(u), visible(r.why))
@@ -93,6 +99,26 @@ func (w *writer) encodeSection(b *bufio.Writer, in section, title, says string) 
 		b.WriteString("\n")
 	}
 	end(b, len(urls))
+}
+
+// listed gives the URLs of a section, without those that must not be named,
+// and how many these are. The report lies in the tree, and so is published
+// with it: a page with noindex, or one whose time is over, has no place in it.
+// Who has the archive can ask explain.
+func (w *writer) listed(in section) (urls []string, hidden int) {
+	all := w.notes.sorted(in)
+	urls = slices.DeleteFunc(all, func(u string) bool { return w.s.unlisted(w.s.find(weburl.Canonical(u))) })
+	return urls, len(all) - len(urls)
+}
+
+func (w *writer) countUnlisted() int {
+	n := 0
+	for i := range w.s.list {
+		if w.s.unlisted(i) {
+			n++
+		}
+	}
+	return n
 }
 
 // pages lists the pages that a reference stands on, as links into the mirror.
@@ -110,20 +136,30 @@ func pages(b *bufio.Writer, s *site, r *row) {
 	if n := r.count - len(r.pages); n > 0 {
 		fmt.Fprintf(b, "<br>and on %d more", n)
 	}
+	if r.unlisted > 0 {
+		if r.count > 0 {
+			b.WriteString("<br>and ")
+		}
+		fmt.Fprintf(b, "on %d not named", r.unlisted)
+	}
 }
 
 func (w *writer) encodeRedirects(b *bufio.Writer) {
-	n := 0
+	n, hidden := 0, 0
 	for i := range w.s.list {
-		if w.s.list[i].state == moved {
+		switch {
+		case w.s.list[i].state != moved:
+		case w.namesUnlisted(i):
+			hidden++
+		default:
 			n++
 		}
 	}
-	begin(b, "Redirects", "links to the left lead to the page on the right at once", n, n > maxRows)
+	begin(b, "Redirects", "links to the left lead to the page on the right at once", n, hidden, n > maxRows)
 	rows := 0
 	for i := range w.s.list {
 		e := &w.s.list[i]
-		if e.state != moved {
+		if e.state != moved || w.namesUnlisted(i) {
 			continue
 		}
 		if rows++; rows > maxRows {
@@ -139,12 +175,26 @@ func (w *writer) encodeRedirects(b *bufio.Writer) {
 	end(b, n)
 }
 
-func begin(b *bufio.Writer, title, says string, n int, more bool) {
+// namesUnlisted says whether the line of a redirect would name a URL, on its
+// left or on its right, that must not be.
+func (w *writer) namesUnlisted(i int) bool {
+	e := &w.s.list[i]
+	if e.final >= 0 {
+		return w.s.unlisted(i) || w.s.unlisted(int(e.final))
+	}
+	return w.s.unlisted(i) || w.s.unlisted(w.s.find(e.to))
+}
+
+// begin begins a section of n rows; hidden says how many it leaves out.
+func begin(b *bufio.Writer, title, says string, n, hidden int, more bool) {
 	count := fmt.Sprint(n)
 	if more {
 		count = fmt.Sprintf("the first %d", maxRows)
 	}
 	fmt.Fprintf(b, "<details%s><summary><h2>%s <small>%s</small></h2></summary><p>%s</p>\n", map[bool]string{true: " open", false: ""}[n > 0], title, count, says)
+	if hidden > 0 {
+		fmt.Fprintf(b, "<p>%d not named, since they must not be listed</p>\n", hidden)
+	}
 	if n > 0 {
 		b.WriteString("<table><tbody>\n")
 	}

@@ -211,17 +211,44 @@ func (t *tree) keep(name string, at time.Time, body []byte) bool {
 	if err != nil || !st.Mode().IsRegular() || st.Size() != int64(len(body)) {
 		return false
 	}
-	have, err := t.old.ReadFile(name)
-	if err != nil || !bytes.Equal(have, body) {
-		return false
-	}
-	if os.Link(filepath.Join(t.out, filepath.FromSlash(name)), filepath.Join(t.tmp, filepath.FromSlash(name))) != nil {
+	read, err := t.same(name, body)
+	if err != nil || read == nil || !t.link(name, read) {
 		return false
 	}
 	if !at.IsZero() && !st.ModTime().Equal(at) {
 		_ = t.root.Chtimes(name, at, at) // the octets are the same: only the date is newer
 	}
 	return true
+}
+
+// same says what the old mirror's file is, if it holds body.
+func (t *tree) same(name string, body []byte) (fs.FileInfo, error) {
+	f, err := t.old.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	have, err := io.ReadAll(io.LimitReader(f, int64(len(body))+1))
+	if err != nil || !bytes.Equal(have, body) {
+		return nil, err
+	}
+	return f.Stat()
+}
+
+// link links the file that was read. No link can be made from one os.Root to
+// another, and what lies at the path of the old mirror may be another file by
+// now: an export to the same place ended, or somebody put it there. What was
+// linked is looked at, and is gone if it is not what was read.
+func (t *tree) link(name string, read fs.FileInfo) bool {
+	if os.Link(filepath.Join(t.out, filepath.FromSlash(name)), filepath.Join(t.tmp, filepath.FromSlash(name))) != nil {
+		return false
+	}
+	st, err := t.root.Lstat(name)
+	if err == nil && os.SameFile(st, read) && st.Size() == read.Size() {
+		return true
+	}
+	_ = t.root.Remove(name) // if that fails, so does the writing of the file
+	return false
 }
 
 func (t *tree) mkdir(dir string) error {

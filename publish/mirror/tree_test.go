@@ -85,3 +85,61 @@ func TestExchangeByRename(t *testing.T) {
 		}
 	}
 }
+
+// A mirror that takes the old one's place while another is made lends it
+// nothing that was not read.
+func TestOnlyWhatWasReadIsLinked(t *testing.T) {
+	body := []byte("page.html")
+	for _, c := range []struct {
+		says string
+		swap func(out string) error
+	}{
+		{"another file", func(out string) error {
+			return os.WriteFile(filepath.Join(out, "page.html"), []byte("other one"), 0o644)
+		}},
+		{"the same octets in another file", func(out string) error { return os.WriteFile(filepath.Join(out, "page.html"), body, 0o644) }},
+		{"a link to elsewhere", func(out string) error { return os.Symlink("/etc/passwd", filepath.Join(out, "page.html")) }},
+		{"nothing", func(string) error { return nil }},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		if err := os.Mkdir(out, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(out, "page.html"), body, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		old, err := os.OpenRoot(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(out, out+".aside"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(out, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		tr, err := newTree(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.old.Close()
+		tr.old = old // as it was before the other export took its place
+		t.Cleanup(tr.discard)
+		if err := c.swap(out); err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.put("page.html", time.Time{}, body); err != nil {
+			t.Errorf("%s: %v", c.says, err)
+		}
+		made, err := os.Lstat(filepath.Join(tr.tmp, "page.html"))
+		if err != nil || !made.Mode().IsRegular() {
+			t.Errorf("%s: %v, %v", c.says, made, err)
+		}
+		if got, err := tr.root.ReadFile("page.html"); err != nil || string(got) != string(body) {
+			t.Errorf("%s: got %q, %v", c.says, got, err)
+		}
+		if there, err := os.Lstat(filepath.Join(out, "page.html")); err == nil && os.SameFile(made, there) {
+			t.Errorf("%s: it was linked", c.says)
+		}
+	}
+}

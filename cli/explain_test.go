@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/storage"
+)
+
+// TestPermitOf: explain judges the visit that the mirror shows.
+func TestPermitOf(t *testing.T) {
+	noindex, noarchive := &storage.Directives{NoIndex: true}, &storage.Directives{NoArchive: true}
+	page := storage.Visit{Status: 200, Kept: storage.KeptResponse}
+	for _, c := range []struct {
+		says   string
+		visits []storage.Visit
+		want   string
+	}{
+		{"the page, not the later error", []storage.Visit{page, {Status: 503, Kept: storage.KeptResponse, Directives: noindex}}, "the copy may be shown, the URL listed"},
+		{"the later answer", []storage.Visit{page, {Status: 200, Kept: storage.KeptWithheld, Directives: noarchive}}, "the copy may not be shown, the URL listed: noarchive"},
+		{"an unchanged page asks what it asked", []storage.Visit{{Status: 200, Kept: storage.KeptResponse, Directives: noindex}, {Status: 304, Kept: storage.KeptRevisit, Refers: &storage.Ref{URLID: 7, N: 1}}},
+			"the copy may be shown, the URL not listed: noindex"},
+		{"nothing is kept", []storage.Visit{{Error: "timeout"}}, ""},
+	} {
+		x := &crawler.Explanation{}
+		for i := range c.visits {
+			v := &c.visits[i]
+			v.URLID, v.N, v.At = 7, i+1, time.Unix(int64(i), 0)
+			x.Visits = append(x.Visits, v)
+		}
+		got := ""
+		if p := permitOf(x, time.Unix(1e9, 0)); p != nil {
+			got = p.String()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.says, got, c.want)
+		}
+	}
+}
