@@ -15,8 +15,9 @@ import (
 // nothing with the package: lines by strings.Split, one pass over all groups,
 // a matcher by recursion over a table.
 
-// refSymbols turns text into symbols: "*", "$" (literal) or an octet's form.
-// wild says whether '*' is a wildcard.
+// refSymbols turns text into symbols: "*" (a wildcard, if wild) or a letter of
+// an octet's form. Forms are compared letter by letter, as Google and temoto do:
+// a "3" is also in "%C3".
 func refSymbols(s string, wild bool) (out []string, octets int) {
 	const same = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!'():@=+,;"
 	for i := 0; i < len(s); i++ {
@@ -39,7 +40,7 @@ func refSymbols(s string, wild bool) (out []string, octets int) {
 		default:
 			octets += 3
 		}
-		out = append(out, form)
+		out = append(out, strings.Split(form, "")...)
 	}
 	return out, octets
 }
