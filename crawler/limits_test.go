@@ -229,7 +229,7 @@ func TestRecordsThatWaitForTheDiskAreBounded(t *testing.T) {
 	}
 	pages := map[string]page{"/robots.txt": text("")}
 	var all []string
-	for i := range 160 {
+	for i := range 120 {
 		all = append(all, fmt.Sprintf("/p/%d.png", i))
 		pages[all[i]] = page{serve: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "image/png")

@@ -9,7 +9,7 @@
 need strace
 tools
 pages=${PAGES:-60}
-every=${EVERY:-23}
+every=${EVERY:-31}
 export CURTSY_STORAGE_SEGMENT_SIZE=30000 # several segments
 synth_start -pages "$pages" -bytes 1500 -fanout 60 -links 2 -robots 'User-agent: *\nDisallow: /no'
 synthsite -pages "$pages" -list | sort >"$WORK/list"

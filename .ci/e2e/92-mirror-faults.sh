@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 need strace
 tools
-every=${EVERY:-23}
+every=${EVERY:-31}
 synth_start -pages "${PAGES:-40}" -bytes 1500 -fanout 60 -links 2
 a=$WORK/archive
 out=$WORK/m/out
