@@ -11,7 +11,7 @@ mkdir -p "$MIRROR_TOOLS"
 	npm install --prefix "$MIRROR_TOOLS" --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core linkinator@6 pngjs pixelmatch@5 >/dev/null
 cp "$CI_DIR"/tools/mirror*.mjs "$MIRROR_TOOLS"
 
-pictures=${PICTURES:-6} # of each site
+pictures=${PICTURES:-4} # of each site
 
 # proven NAME URL PICTURES: crawl, export, check, count pictures that differ, then let linkinator judge.
 proven() {
