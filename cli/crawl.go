@@ -258,8 +258,10 @@ func failedText(cr *crawler.Crawl) string {
 	}
 	switch n, err := cr.WithoutRobots(); {
 	case err != nil || n == 0:
-	case n == 1:
+	case n == failed:
 		text += " (robots.txt: there is none)"
+	case n == 1:
+		text += " (one of them robots.txt: there is none)"
 	default:
 		text += fmt.Sprintf(" (%d of them robots.txt: there is none)", n)
 	}
