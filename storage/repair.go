@@ -28,7 +28,11 @@ func OpenSalvage(dir string, o Options) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.newest(); err != nil {
+	known, err := a.segments()
+	if err == nil {
+		err = a.newest(known)
+	}
+	if err != nil {
 		a.closeDB()
 		return nil, err
 	}

@@ -41,18 +41,21 @@ func putSegment(tx *bbolt.Tx, name string, e segmentEntry) error {
 	return tx.Bucket(bucketSegments).Put([]byte(name), b)
 }
 
-// eachSegment calls visit for every segment, by name.
-func (a *Archive) eachSegment(visit func(name string, e segmentEntry)) error {
-	return a.db.View(func(tx *bbolt.Tx) error {
+// segments are those that crawl.db knows, by name.
+func (a *Archive) segments() (known map[string]segmentEntry, err error) {
+	defer Guard(&err)()
+	known = map[string]segmentEntry{}
+	err = a.db.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
 			var e segmentEntry
 			if err := json.Unmarshal(v, &e); err != nil || e.Check != e.check(string(k)) {
 				return &DamageError{File: filepath.Join(a.dir, dbName), What: "a segment's entry does not read back"}
 			}
-			visit(string(k), e)
+			known[string(k)] = e
 			return nil
 		})
 	})
+	return known, err
 }
 
 // segment is the WARC file that is written.
@@ -70,9 +73,7 @@ type segment struct {
 // damage, which verify tells more about.
 func (a *Archive) recover() (err error) {
 	defer Guard(&err)()
-	known := map[string]segmentEntry{}
-	last := ""
-	err = a.eachSegment(func(name string, e segmentEntry) { known[name], last = e, name })
+	known, err := a.segments()
 	if err != nil {
 		return err
 	}
@@ -85,13 +86,17 @@ func (a *Archive) recover() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.newest(); err != nil {
+	if err := a.newest(known); err != nil {
 		return err
 	}
 	for _, path := range files {
 		if err := a.trim(path, known); err != nil {
 			return err
 		}
+	}
+	last := ""
+	for name := range known {
+		last = max(last, name)
 	}
 	if last == "" || known[last].Size >= a.opts.SegmentSize || !a.says(last) {
 		return nil
@@ -188,12 +193,7 @@ func (a *Archive) present(known map[string]segmentEntry) error {
 // newest refuses a crawl.db that is older than its segments, as one put back
 // from a backup: what lies behind the last commit that it knows would be cut
 // off, and is more than what a kill leaves.
-func (a *Archive) newest() (err error) {
-	defer Guard(&err)()
-	known := map[string]segmentEntry{}
-	if err := a.eachSegment(func(name string, e segmentEntry) { known[name] = e }); err != nil {
-		return err
-	}
+func (a *Archive) newest(known map[string]segmentEntry) error {
 	for name, e := range known {
 		st, err := os.Stat(filepath.Join(a.dir, warcDir, name))
 		if err != nil || st.Size() <= e.Size {

@@ -135,11 +135,11 @@ func walk(b *bbolt.Bucket) error {
 
 // layout lists segments, and in each the extents of visits by offset.
 func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]extent, error) {
-	segments, extents := map[string]segmentEntry{}, map[string][]extent{}
-	err := a.eachSegment(func(name string, e segmentEntry) { segments[name] = e })
+	segments, err := a.segments()
 	if err != nil {
 		return nil, nil, err
 	}
+	extents := map[string][]extent{}
 	err = a.eachVisit(func(ref Ref, v *Visit, err error) error {
 		if err != nil {
 			r.add(Problem{File: dbName, Offset: -1, What: "a visit does not read back", Visit: &ref})
