@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"curtsy/internal/sitetest"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/storage"
 	"curtsy/storage/warc"
 )

@@ -8,14 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/internal/weburl"
-	"curtsy/politeness/rules"
+	"curtsy/sitemap"
 )
 
 // sitemapFacts is the JSON of a sitemap.
 type sitemapFacts struct {
-	Type     rules.SitemapKind `json:"type"`
-	URLs     []string          `json:"urls"`
-	Children []string          `json:"children"`
+	Type     sitemap.Kind `json:"type"`
+	URLs     []string     `json:"urls"`
+	Children []string     `json:"children"`
 }
 
 // sitemapCmd answers what a sitemap names.
@@ -52,7 +52,7 @@ func (u *ui) sitemap(name, base string, asJSON bool, open func() (io.ReadCloser,
 	}
 	defer in.Close()
 	f := sitemapFacts{URLs: []string{}, Children: []string{}}
-	sum, err := rules.ReadSitemap(in, scope, func(e rules.SitemapEntry, child bool) error {
+	sum, err := sitemap.Read(in, scope, func(e sitemap.Entry, child bool) error {
 		switch {
 		case e.Alternate, base != "" && weburl.Canonical(e.Loc).Origin() != scope.Origin():
 		case child:
@@ -108,7 +108,7 @@ func (u *ui) openSitemap(c *cobra.Command, name, contact string) (io.ReadCloser,
 }
 
 // sitemapReport prints the URLs on stdout, and tells people about the rest.
-func (u *ui) sitemapReport(name string, f sitemapFacts, sum rules.SitemapSummary) {
+func (u *ui) sitemapReport(name string, f sitemapFacts, sum sitemap.Summary) {
 	for _, url := range f.Children {
 		u.print("sitemap %s", url)
 	}

@@ -17,7 +17,7 @@
 // and prepares its records; the committer alone writes, a group of visits at
 // a time: every visit when visits are rare, many per sync when they are fast.
 //
-// Tests of whole crawls, here and elsewhere, share crawltest.
+// Tests of whole crawls share internal/testkit: test sites, hostile servers, one run.
 //
 // Where crawl.db is lost, a rebuild takes steps 4 to 6 once more, with the
 // segments in the site's place (rebuild.go).

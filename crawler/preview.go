@@ -11,6 +11,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
+	"curtsy/sitemap"
 	"curtsy/storage"
 )
 
@@ -181,7 +182,7 @@ func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
 	s := PreviewSitemap{URL: u.String(), Type: fmt.Sprintf("answered %d", x.Status)}
 	var children []weburl.URL
 	if x.Err == nil && x.Status == 200 {
-		summary, err := rules.ReadSitemap(bytes.NewReader(body), u, func(e rules.SitemapEntry, child bool) error {
+		summary, err := sitemap.Read(bytes.NewReader(body), u, func(e sitemap.Entry, child bool) error {
 			v, err := u.Resolve(e.Loc)
 			switch {
 			case err != nil:

@@ -22,9 +22,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"curtsy/crawler"
-	"curtsy/crawler/crawltest"
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/politeness/rules"

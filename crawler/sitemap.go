@@ -10,6 +10,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
+	"curtsy/sitemap"
 )
 
 // sitemapsOf are the sitemaps that a robots.txt names, else /sitemap.xml
@@ -60,9 +61,9 @@ func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
 		o.State, o.Reason = frontier.StateFailed, "sitemap: "+err.Error()
 		return
 	}
-	var pages []rules.SitemapEntry
+	var pages []sitemap.Entry
 	o.Links = nil
-	summary, err := rules.ReadSitemap(bytes.NewReader(body), j.url, func(e rules.SitemapEntry, child bool) error {
+	summary, err := sitemap.Read(bytes.NewReader(body), j.url, func(e sitemap.Entry, child bool) error {
 		if !child {
 			pages = append(pages, e)
 			return nil
@@ -74,12 +75,12 @@ func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
 		}
 		return nil
 	})
-	if err != nil || summary.Kind == rules.SitemapNone {
+	if err != nil || summary.Kind == sitemap.None {
 		o.Reason = "sitemap: neither a sitemap nor an index of them"
 		o.State = frontier.StateFailed
 		return
 	}
-	slices.SortStableFunc(pages, func(a, b rules.SitemapEntry) int {
+	slices.SortStableFunc(pages, func(a, b sitemap.Entry) int {
 		return cmp.Or(cmp.Compare(priority(b), priority(a)), b.LastMod.Compare(a.LastMod))
 	})
 	for _, p := range pages {
@@ -91,7 +92,7 @@ func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
 }
 
 // priority is that of an entry; one without has 0.5 (sitemaps.org).
-func priority(e rules.SitemapEntry) float64 {
+func priority(e sitemap.Entry) float64 {
 	if e.Priority < 0 {
 		return 0.5
 	}

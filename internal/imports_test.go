@@ -15,20 +15,24 @@ import (
 // the outlets, only crawler joins stages, and stages never know each other.
 // What is below internal/ anybody may use, and it knows nobody.
 var allowed = map[string][]string{
-	".":                 {"cli"},
-	"cli":               {"crawler", "crawler/fetch", "frontier", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "storage"},
-	"crawler":           {"crawler/fetch", "frontier", "htmlmeta", "politeness", "politeness/rules", "storage", "storage/warc"},
-	"crawler/crawltest": {"crawler"}, // what tests of whole crawls share
-	"crawler/fetch":     {},
-	"frontier":          {},
-	"htmlmeta":          {},
-	"politeness":        {},
-	"politeness/rules":  {},
-	"storage":           {"storage/warc"},
-	"storage/warc":      {},
-	"publish":           {"htmlmeta", "storage", "storage/warc"},
-	"publish/...":       {"htmlmeta", "publish", "storage", "storage/warc"},
+	".":                          {"cli"},
+	"cli":                        {"crawler", "crawler/fetch", "frontier", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
+	"crawler":                    {"crawler/fetch", "frontier", "htmlmeta", "politeness", "politeness/rules", "sitemap", "storage", "storage/warc"},
+	"internal/testkit/crawltest": {"crawler"}, // runs and checks whole crawls
+	"crawler/fetch":              {},
+	"frontier":                   {},
+	"htmlmeta":                   {},
+	"politeness":                 {},
+	"politeness/rules":           {},
+	"sitemap":                    {},
+	"storage":                    {"storage/warc"},
+	"storage/warc":               {},
+	"publish":                    {"htmlmeta", "storage", "storage/warc"},
+	"publish/...":                {"htmlmeta", "publish", "storage", "storage/warc"},
 }
+
+// testkit is support of tests: no package of the program imports it.
+const testkit = "internal/testkit/"
 
 func TestImportsPointOneWay(t *testing.T) {
 	graph := imports(t, "..")
@@ -37,6 +41,9 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 	for pkg, list := range graph {
 		for _, imported := range list {
+			if strings.HasPrefix(imported, testkit) && !strings.HasPrefix(pkg, testkit) {
+				t.Errorf("%s imports %s, which is for tests", pkg, imported)
+			}
 			if inside(imported) && (!inside(pkg) || imported == parent(pkg)) {
 				continue
 			}

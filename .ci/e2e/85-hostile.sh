@@ -1,10 +1,10 @@
 #!/bin/bash
-# Every attack of internal/hostile at once, heavy ones too, against the built
+# Every attack of internal/testkit/hostile at once, heavy ones too, against the built
 # program: it ends by itself, in bounded time and memory, and says what it
 # refused and why. Then those that need a server of their own.
 . "$(dirname "$0")/../lib.sh"
 mkdir -p "$TOOLS/bin"
-(cd "$CI_DIR/.." && go build -o "$TOOLS/bin/hostile" ./internal/hostile/serve)
+(cd "$CI_DIR/.." && go build -o "$TOOLS/bin/hostile" ./internal/testkit/hostile/serve)
 cat >"$WORK/config.yaml" <<-'YAML'
 	delay: 0s
 	concurrency: 4

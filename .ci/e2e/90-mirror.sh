@@ -13,7 +13,7 @@ mirror_tools() {
 	cp "$CI_DIR"/tools/mirror*.mjs "$MIRROR_TOOLS" # beside their node_modules
 }
 mirror_tools
-(cd "$CI_DIR/.." && go build -o "$WORK/serve" ./internal/sitetest/serve)
+(cd "$CI_DIR/.." && go build -o "$WORK/serve" ./internal/testkit/sitetest/serve)
 "$WORK/serve" -site "$CI_DIR/../publish/mirror/testdata/trap.txtar" -url-file "$WORK/url" -log "$WORK/log" &
 SERVED=$!
 CHILDREN+=("$SERVED")

@@ -1,6 +1,6 @@
 // Package rules answers: may this URL be fetched, says the site's owner? It
 // reads robots.txt (RFC 9309, with the 1994 standard and Yandex's extensions
-// on request) and sitemaps. It is pure: text in, values out, no I/O.
+// on request). It is pure: text in, values out, no I/O.
 //
 // The way of a robots.txt: text.go makes lines of octets, fields.go names
 // their fields, parse.go makes groups of them, group.go picks the ones that

@@ -12,7 +12,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
-	"curtsy/internal/sitetest"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/mirror"
 	"curtsy/storage"

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"go.etcd.io/bbolt"
 
-	"curtsy/internal/sitetest"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
 	"curtsy/storage/warc"

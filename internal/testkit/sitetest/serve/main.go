@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"curtsy/internal/sitetest"
+	"curtsy/internal/testkit/sitetest"
 )
 
 func main() {

@@ -13,8 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"curtsy/crawler/crawltest"
-	"curtsy/internal/hostile"
+	"curtsy/internal/testkit/crawltest"
+	"curtsy/internal/testkit/hostile"
 )
 
 // TestSoak crawls the whole server again and again, for as long as

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"curtsy/internal/hostile"
+	"curtsy/internal/testkit/hostile"
 )
 
 func main() {

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"curtsy/crawler"
-	"curtsy/crawler/crawltest"
 	"curtsy/frontier"
-	"curtsy/internal/hostile"
+	"curtsy/internal/testkit/crawltest"
+	"curtsy/internal/testkit/hostile"
 )
 
 // What a trap rule held back goes through when its budget is raised and the

@@ -16,13 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/internal/hostile"
+	"curtsy/internal/testkit/hostile"
 )
 
 // TestTable writes docs/hostile.md: each attack against the built program,
 // and against wget2 and HTTrack where they are installed. It takes a while:
 //
-//	HOSTILE_TABLE=../../docs/hostile.md go test ./internal/hostile -run TestTable -timeout 60m
+//	HOSTILE_TABLE=../../../docs/hostile.md go test ./internal/testkit/hostile -run TestTable -timeout 60m
 func TestTable(t *testing.T) {
 	path := os.Getenv("HOSTILE_TABLE")
 	if path == "" {
@@ -75,10 +75,10 @@ const preface = `# Hostile sites
 What a hostile server can do, what Curtsy does then, and what it costs. Written by the tests:
 
 ` + "```" + `
-HOSTILE_TABLE=../../docs/hostile.md go test ./internal/hostile -run TestTable -timeout 60m
+HOSTILE_TABLE=../../../docs/hostile.md go test ./internal/testkit/hostile -run TestTable -timeout 60m
 ` + "```" + `
 
-Each line is a server on loopback with one attack and a good page behind it ([internal/hostile](../internal/hostile)), crawled by the built program with timeouts of a second, 5 s for one response, bodies cut at 64 MB, one retry and no delay.
+Each line is a server on loopback with one attack and a good page behind it ([internal/testkit/hostile](../internal/testkit/hostile)), crawled by the built program with timeouts of a second, 5 s for one response, bodies cut at 64 MB, one retry and no delay.
 Every test run holds each line against what it must say (` + "`TestEachFixture`" + `) and all lines against each other on one server (` + "`TestTheWholeServer`" + `).
 
 Figures are time, peak memory, requests that reached the server, and bytes on disk; **lost** means that the good page was not fetched, **killed** that it had not ended after 6 s (HTTrack, which waits some seconds at the end of any crawl: 15 s). wget2 and HTTrack ran on the same servers, recursively, with the same timeouts where they have them. They may write a file of 1 GB and use 3 GB of memory; **crashed** is the end of one that wanted more. HTTrack makes about one request a second, whatever it is told, so that for it an endless tree shows only in not ending. Neither is asked to do what Curtsy does; they show which attacks bite.

@@ -1,4 +1,4 @@
-package rules
+package sitemap
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ import (
 )
 
 // read reads a sitemap and joins what it names: "url", "-> child", "~ alternate".
-func readAll(t testing.TB, body string) (string, SitemapSummary) {
+func readAll(t testing.TB, body string) (string, Summary) {
 	t.Helper()
 	var out []string
-	sum, err := ReadSitemap(strings.NewReader(body), weburl.MustParse("http://h/dir/sitemap.xml"), func(e SitemapEntry, child bool) error {
+	sum, err := Read(strings.NewReader(body), weburl.MustParse("http://h/dir/sitemap.xml"), func(e Entry, child bool) error {
 		switch {
 		case child:
 			e.Loc = "-> " + e.Loc
@@ -53,7 +53,7 @@ func encoded(s string, e interface{ String(string) (string, error) }) string {
 	return out
 }
 
-func TestReadSitemap(t *testing.T) {
+func TestRead(t *testing.T) {
 	const head = `<?xml version="1.0" encoding="UTF-8"?>`
 	const set = head + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
 	one := set + "<url><loc>http://h/a</loc></url></urlset>"
@@ -138,8 +138,8 @@ func TestSitemapDates(t *testing.T) {
 		}
 	}
 	body := "<urlset><url><loc>http://h/a</loc><lastmod>soon</lastmod><priority>0.8</priority></url><url><lastmod>2020-01-01</lastmod><loc>http://h/b</loc><priority>7</priority></url></urlset>"
-	var got []SitemapEntry
-	ReadSitemap(strings.NewReader(body), weburl.URL{}, func(e SitemapEntry, _ bool) error { got = append(got, e); return nil })
+	var got []Entry
+	Read(strings.NewReader(body), weburl.URL{}, func(e Entry, _ bool) error { got = append(got, e); return nil })
 	if len(got) != 2 || !got[0].LastMod.IsZero() || got[0].Priority != 0.8 || got[1].LastMod.Year() != 2020 || got[1].Priority != -1 {
 		t.Errorf("entries = %+v", got)
 	}
@@ -166,7 +166,7 @@ func TestSitemapLimits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := 0
-			sum, err := ReadSitemap(strings.NewReader(c.body), weburl.MustParse("http://h/"), func(SitemapEntry, bool) error { n++; return nil })
+			sum, err := Read(strings.NewReader(c.body), weburl.MustParse("http://h/"), func(Entry, bool) error { n++; return nil })
 			if err != nil || sum.URLs != c.urls || sum.Children != c.children || n != c.urls+c.children || (sum.Truncated != "") != c.truncated {
 				t.Errorf("%+v, %v, %d visited", sum, err, n)
 			}
@@ -176,17 +176,17 @@ func TestSitemapLimits(t *testing.T) {
 
 func TestSitemapScopeAndErrors(t *testing.T) {
 	body := "http://h/a\nhttp://h:80/b\nhttps://h/c\nhttp://h:81/d\nhttp://o/e\n"
-	sum, _ := ReadSitemap(strings.NewReader(body), weburl.MustParse("http://h/"), func(SitemapEntry, bool) error { return nil })
+	sum, _ := Read(strings.NewReader(body), weburl.MustParse("http://h/"), func(Entry, bool) error { return nil })
 	if sum.URLs != 5 || sum.OutOfScope != 3 {
 		t.Errorf("%+v; want 5 URLs, 3 out of scope", sum)
 	}
 	stop := errors.New("stop")
-	if _, err := ReadSitemap(strings.NewReader(body), weburl.URL{}, func(SitemapEntry, bool) error { return stop }); err != stop {
+	if _, err := Read(strings.NewReader(body), weburl.URL{}, func(Entry, bool) error { return stop }); err != stop {
 		t.Errorf("visit's error is lost: %v", err)
 	}
 	n := 0
 	broken := io.MultiReader(strings.NewReader("http://h/a\nhttp://h/b\n"), iotest.ErrReader(stop))
-	if _, err := ReadSitemap(broken, weburl.URL{}, func(SitemapEntry, bool) error { n++; return nil }); err != stop || n != 2 {
+	if _, err := Read(broken, weburl.URL{}, func(Entry, bool) error { n++; return nil }); err != stop || n != 2 {
 		t.Errorf("the reader's error: %v after %d entries", err, n)
 	}
 }
@@ -216,14 +216,14 @@ func FuzzSitemap(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n := 0
-		sum, err := ReadSitemap(bytes.NewReader(b), weburl.MustParse("http://h/"), func(e SitemapEntry, child bool) error {
+		sum, err := Read(bytes.NewReader(b), weburl.MustParse("http://h/"), func(e Entry, child bool) error {
 			n++
 			if u, err := weburl.Parse(e.Loc); err != nil || u.String() != e.Loc {
 				return fmt.Errorf("%q is no canonical URL: %v", e.Loc, err)
 			}
 			return nil
 		})
-		if err != nil || n != sum.URLs+sum.Children || sum.Kind == SitemapNone && n > 0 {
+		if err != nil || n != sum.URLs+sum.Children || sum.Kind == None && n > 0 {
 			t.Fatalf("%+v, %v after %d", sum, err, n)
 		}
 	})
@@ -234,6 +234,6 @@ func BenchmarkSitemap(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		ReadSitemap(bytes.NewReader(body), weburl.URL{}, func(SitemapEntry, bool) error { return nil })
+		Read(bytes.NewReader(body), weburl.URL{}, func(Entry, bool) error { return nil })
 	}
 }

@@ -1,4 +1,4 @@
-package rules
+package sitemap
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ const maxDepth = 16
 // in whatever namespace; what stands in elements of other vocabularies (images,
 // videos, news) is not looked at.
 type xmlReader struct {
-	s     *sitemapReader
+	s     *reader
 	in    tokens
 	stack []token // open elements, at most maxDepth
 	deep  int     // open elements beyond these
@@ -22,13 +22,13 @@ type xmlReader struct {
 
 	open      bool // in an entry
 	complete  bool // the entry has a whole loc
-	entry     SitemapEntry
+	entry     Entry
 	guid      string
 	permalink bool
 	text      strings.Builder // of the element that is read now
 }
 
-func (s *sitemapReader) readXML(in *bufio.Reader) {
+func (s *reader) readXML(in *bufio.Reader) {
 	x := &xmlReader{s: s, in: tokens{in: in}}
 	root, ok := x.root()
 	if !ok || !x.begin(root) || root.empty {
@@ -71,20 +71,20 @@ func (x *xmlReader) root() (token, bool) {
 // begin tells the kind of file by its root.
 func (x *xmlReader) begin(root token) bool {
 	kinds := map[string]struct {
-		kind SitemapKind
+		kind Kind
 		item string
 	}{
-		"urlset":       {SitemapURLs, "url"},
-		"sitemapindex": {SitemapIndex, "sitemap"},
-		"rss":          {SitemapRSS, "item"},
-		"rdf":          {SitemapRSS, "item"},
-		"feed":         {SitemapAtom, "entry"},
+		"urlset":       {URLSet, "url"},
+		"sitemapindex": {Index, "sitemap"},
+		"rss":          {RSS, "item"},
+		"rdf":          {RSS, "item"},
+		"feed":         {Atom, "entry"},
 	}
 	k, ok := kinds[strings.ToLower(root.name)]
 	if !ok {
 		return false
 	}
-	x.s.sum.Kind, x.item, x.child = k.kind, k.item, k.kind == SitemapIndex
+	x.s.sum.Kind, x.item, x.child = k.kind, k.item, k.kind == Index
 	x.push(root)
 	return true
 }
@@ -105,7 +105,7 @@ func (x *xmlReader) start(t token) bool {
 	switch {
 	case t.name == x.item:
 		more = x.finish()
-		x.open, x.entry, x.permalink = true, SitemapEntry{Priority: -1}, true
+		x.open, x.entry, x.permalink = true, Entry{Priority: -1}, true
 	case x.open:
 		more = x.startInEntry(t)
 	}
@@ -123,12 +123,12 @@ func (x *xmlReader) startInEntry(t token) bool {
 	case t.name == "guid":
 		x.permalink = !strings.EqualFold(t.attr("isPermaLink"), "false")
 	case t.name != "link" || t.attr("href") == "" || !x.direct():
-	case x.s.sum.Kind == SitemapAtom:
+	case x.s.sum.Kind == Atom:
 		if rel := t.attr("rel"); !x.complete && (rel == "" || rel == "alternate") {
 			x.entry.Loc, x.complete = t.attr("href"), true
 		}
-	case x.s.sum.Kind == SitemapURLs && strings.EqualFold(t.attr("rel"), "alternate"):
-		e := SitemapEntry{Loc: t.attr("href"), Priority: -1, Alternate: true}
+	case x.s.sum.Kind == URLSet && strings.EqualFold(t.attr("rel"), "alternate"):
+		e := Entry{Loc: t.attr("href"), Priority: -1, Alternate: true}
 		return x.s.add(e, false)
 	}
 	return true

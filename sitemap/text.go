@@ -1,4 +1,4 @@
-package rules
+package sitemap
 
 import (
 	"bufio"
@@ -17,7 +17,7 @@ const maxProse = 100
 
 // readLines reads a text sitemap: one absolute URL a line. A file is one
 // from its first URL on; lines that are none are counted as bad.
-func (s *sitemapReader) readLines(in *bufio.Reader) {
+func (s *reader) readLines(in *bufio.Reader) {
 	bad := 0
 	for {
 		line, long, err := textLine(in)
@@ -27,16 +27,16 @@ func (s *sitemapReader) readLines(in *bufio.Reader) {
 		case long || !isAbsolute(line):
 			bad++
 		default:
-			s.sum.Kind = SitemapText
-			if !s.add(SitemapEntry{Loc: line, Priority: -1}, false) {
+			s.sum.Kind = Text
+			if !s.add(Entry{Loc: line, Priority: -1}, false) {
 				return
 			}
 		}
-		if err == io.EOF || err != nil || s.sum.Kind == SitemapNone && bad > maxProse {
+		if err == io.EOF || err != nil || s.sum.Kind == None && bad > maxProse {
 			break
 		}
 	}
-	if s.sum.Kind == SitemapText {
+	if s.sum.Kind == Text {
 		s.sum.Bad += bad
 	}
 }

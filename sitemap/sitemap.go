@@ -1,4 +1,4 @@
-package rules
+package sitemap
 
 import (
 	"bufio"
@@ -14,36 +14,36 @@ import (
 // Limits of one sitemap file (sitemaps.org protocol). Beyond them reading
 // stops, and what was read is kept.
 const (
-	maxSitemapBytes    = 52_428_800 // unpacked
-	maxSitemapURLs     = 50_000
-	maxSitemapChildren = 50_000
-	maxSitemapLoc      = 2048 // an URL is shorter than this
+	maxBytes    = 52_428_800 // unpacked
+	maxURLs     = 50_000
+	maxChildren = 50_000
+	maxLoc      = 2048 // an URL is shorter than this
 )
 
-// SitemapKind is what a file turned out to be, by its content.
-type SitemapKind string
+// Kind is what a file turned out to be, by its content.
+type Kind string
 
 // The kinds of sitemaps.
 const (
-	SitemapURLs  SitemapKind = "urlset"
-	SitemapIndex SitemapKind = "index"
-	SitemapText  SitemapKind = "text"
-	SitemapRSS   SitemapKind = "rss"
-	SitemapAtom  SitemapKind = "atom"
-	SitemapNone  SitemapKind = "none"
+	URLSet Kind = "urlset"
+	Index  Kind = "index"
+	Text   Kind = "text"
+	RSS    Kind = "rss"
+	Atom   Kind = "atom"
+	None   Kind = "none"
 )
 
-// SitemapEntry is an URL in a sitemap, or a sitemap in an index.
-type SitemapEntry struct {
+// Entry is an URL in a sitemap, or a sitemap in an index.
+type Entry struct {
 	Loc       string    // absolute and canonical, resolved against the base
 	LastMod   time.Time // zero if there is none that can be read
 	Priority  float64   // -1 if there is none
 	Alternate bool      // another language's version (xhtml:link hreflang)
 }
 
-// SitemapSummary says what was read.
-type SitemapSummary struct {
-	Kind       SitemapKind
+// Summary says what was read.
+type Summary struct {
+	Kind       Kind
 	URLs       int    // pages, alternates among them
 	Children   int    // sitemaps of an index
 	OutOfScope int    // of these, those with another origin than the base
@@ -51,7 +51,7 @@ type SitemapSummary struct {
 	Truncated  string // why reading stopped early, "" if the file is whole
 }
 
-// ReadSitemap reads a sitemap of any kind, unpacked or gzip, and shows visit
+// Read reads a sitemap of any kind, unpacked or gzip, and shows visit
 // each entry as it comes; child says that it is a sitemap of an index. It
 // needs constant memory. What is no sitemap, an HTML page say, has the kind
 // "none". A relative loc is resolved against base, which may be zero. Entries
@@ -59,9 +59,9 @@ type SitemapSummary struct {
 //
 // An error is visit's or r's own. A file that is cut off, broken or beyond
 // the limits is no error: Truncated says so, and what was read is kept.
-func ReadSitemap(r io.Reader, base weburl.URL, visit func(e SitemapEntry, child bool) error) (SitemapSummary, error) {
-	s := &sitemapReader{base: base, visit: visit}
-	s.sum.Kind = SitemapNone
+func Read(r io.Reader, base weburl.URL, visit func(e Entry, child bool) error) (Summary, error) {
+	s := &reader{base: base, visit: visit}
+	s.sum.Kind = None
 	src := &watched{r: r}
 	s.read(src)
 	switch {
@@ -73,11 +73,11 @@ func ReadSitemap(r io.Reader, base weburl.URL, visit func(e SitemapEntry, child 
 	return s.sum, nil
 }
 
-// sitemapReader carries the state of one reading.
-type sitemapReader struct {
+// reader carries the state of one reading.
+type reader struct {
 	base  weburl.URL
-	visit func(SitemapEntry, bool) error
-	sum   SitemapSummary
+	visit func(Entry, bool) error
+	sum   Summary
 	err   error // visit's
 }
 
@@ -95,7 +95,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *sitemapReader) read(src io.Reader) {
+func (s *reader) read(src io.Reader) {
 	packed := bufio.NewReaderSize(src, 32<<10)
 	var unpacked io.Reader = packed
 	if magic, _ := packed.Peek(2); string(magic) == "\x1f\x8b" {
@@ -106,7 +106,7 @@ func (s *sitemapReader) read(src io.Reader) {
 		}
 		unpacked = z
 	}
-	counted := &counting{r: unpacked, left: maxSitemapBytes}
+	counted := &counting{r: unpacked, left: maxBytes}
 	in := bufio.NewReaderSize(counted, 32<<10)
 	in = bufio.NewReaderSize(toUTF8(in), 32<<10)
 	s.readText(in)
@@ -154,7 +154,7 @@ func (c *counting) why() string {
 }
 
 // readText looks at the first octet that is no blank: '<' begins XML.
-func (s *sitemapReader) readText(in *bufio.Reader) {
+func (s *reader) readText(in *bufio.Reader) {
 	for {
 		r, _, err := in.ReadRune()
 		if err != nil {
@@ -173,19 +173,19 @@ func (s *sitemapReader) readText(in *bufio.Reader) {
 }
 
 // add shows one entry; false stops the reading.
-func (s *sitemapReader) add(e SitemapEntry, child bool) bool {
+func (s *reader) add(e Entry, child bool) bool {
 	loc := trimLoc(e.Loc)
 	u, err := s.base.Resolve(loc)
 	if s.base.IsZero() {
 		u, err = weburl.Parse(loc)
 	}
-	if loc == "" || len(loc) >= maxSitemapLoc || err != nil {
+	if loc == "" || len(loc) >= maxLoc || err != nil {
 		s.sum.Bad++
 		return true
 	}
-	count, most := &s.sum.URLs, maxSitemapURLs
+	count, most := &s.sum.URLs, maxURLs
 	if child {
-		count, most = &s.sum.Children, maxSitemapChildren
+		count, most = &s.sum.Children, maxChildren
 	}
 	if *count >= most {
 		s.truncate("over 50,000 entries")
@@ -200,7 +200,7 @@ func (s *sitemapReader) add(e SitemapEntry, child bool) bool {
 	return s.err == nil
 }
 
-func (s *sitemapReader) truncate(why string) {
+func (s *reader) truncate(why string) {
 	if s.sum.Truncated == "" {
 		s.sum.Truncated = why
 	}

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"curtsy/crawler"
-	"curtsy/crawler/crawltest"
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
-	"curtsy/internal/hostile"
+	"curtsy/internal/testkit/crawltest"
+	"curtsy/internal/testkit/hostile"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
