@@ -153,9 +153,78 @@ func TestRewriteTakesSpritesIn(t *testing.T) {
 	if string(out.Body) != want {
 		t.Errorf("got %s\nwant %s", out.Body, want)
 	}
-	if s := Sprite([]byte(`<svg><script>x</script></svg>`), "p"); s != "" {
-		t.Errorf("a sprite with a script was taken in: %s", s)
+}
+
+func TestSprite(t *testing.T) {
+	for _, c := range []struct{ says, src, want string }{
+		{"ids and references get the prefix", `<svg><symbol id="a"/><use href="#a" style="fill:url(#b)"/></svg>`, `<svg><symbol id="p-a"/><use href="#p-a" style="fill:url(#p-b)"/></svg>`},
+		{"what lies behind the root is not of the picture", `<svg><symbol id="a"></symbol></svg><path id="x"/>`, `<svg><symbol id="p-a"></symbol></svg>`},
+		{"a second root", `<svg><g id="a"/></svg><svg><g id="b"/></svg>`, `<svg><g id="p-a"/></svg>`},
+		{"declarations before the root go", `<?xml version="1.0"?><!-- <svg> --><svg><g id="a"/></svg>`, `<svg><g id="p-a"/></svg>`},
+		{"a script", `<svg><script>x</script></svg>`, ""},
+		{"an event handler", `<svg onload="x()"><g/></svg>`, ""},
+		{"a page in the picture", `<svg><foreignObject><iframe/></foreignObject></svg>`, ""},
+		{"a reference to another file", `<svg><image href="a.png"/></svg>`, ""},
+		{"tags that do not pair", `<svg><g></svg></g>`, ""},
+		{"a root without its end", `<svg><g id="a"/>`, ""},
+		{"an end before the root", `</svg><svg><g/></svg>`, ""},
+		{"an empty root", `<svg/>`, ""},
+		{"a root of another name space prefix", `<svg:svg><g/></svg:svg>`, ""},
+	} {
+		if got := Sprite([]byte(c.src), "p-"); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.says, got, c.want)
+		}
 	}
+}
+
+// FuzzSprite: nothing panics, and what a page takes in is one whole svg element.
+func FuzzSprite(f *testing.F) {
+	for _, s := range []string{
+		`<svg><symbol id="a"></symbol></svg><path id="x"/>`, `<svg><g id=a fill="url(#b)"></g></svg></svg>`, `<svg id="a"><use xlink:href="#a"/></svg><g id="b"`,
+		`<?xml version="1.0"?><svg><![CDATA[</svg>]]><g id="a"/></svg>`, `<svg><title></svg>`, `<svg><style>a{}</style id="x"></svg>`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		before := bytes.Clone(src)
+		out := Sprite(src, "p-")
+		if !bytes.Equal(before, src) {
+			t.Fatal("the body was changed")
+		}
+		if out == "" {
+			return
+		}
+		if !strings.HasPrefix(out, "<svg") || !strings.HasSuffix(out, ">") {
+			t.Fatalf("%q gives %q", src, out)
+		}
+		if at, ok := rootElement([]byte(out)); !ok || at != (span{0, len(out)}) {
+			t.Fatalf("%q gives %q, which is not one element", src, out)
+		}
+	})
+}
+
+// FuzzRewriteAs: nothing panics whatever a document is said to be, pictures of
+// its own taken in.
+func FuzzRewriteAs(f *testing.F) {
+	for _, s := range []string{
+		`<body><svg><use href="/s.svg#a"/></svg>`, `<svg xmlns="http://www.w3.org/2000/svg"><style>a{b:url(/x)}</style><use href="/s.svg#a"/></svg><path style="a:url(/x)"/>`,
+		`<?xml-stylesheet href="/a.css"?><svg><image href="/x"/>`, `@import "/x";a{b:url(/y`, "\xff\xfe<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00/\x00>\x00", "\xfe\xff\x00<\x00a",
+	} {
+		for _, typ := range []string{"text/html", "image/svg+xml", "application/xhtml+xml", "text/css", "text/html; charset=utf-16le", "text/css; charset=utf-16be", "image/svg+xml; charset=koi8-r", ""} {
+			f.Add(typ, []byte(s))
+		}
+	}
+	f.Fuzz(func(t *testing.T, typ string, src []byte) {
+		before := bytes.Clone(src)
+		p := Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {typ}, "Link": {`</x>; rel=stylesheet`}}, Body: src}
+		out := Rewrite(p, Rewriting{Ref: testRef, NoTranslate: true, Inline: func(_ weburl.URL, prefix string) string { return Sprite(src, prefix) }})
+		if !bytes.Equal(before, src) {
+			t.Fatal("the body was changed")
+		}
+		if !out.Changed && !bytes.Equal(out.Body, src) {
+			t.Fatal("said to be unchanged, and is not")
+		}
+	})
 }
 
 // FuzzRewrite: nothing panics, and a rewriter that changes nothing gives the

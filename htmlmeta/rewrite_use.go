@@ -68,55 +68,85 @@ const maxSprites = 16
 const maxSprite = 512 << 10
 
 // Sprite gives an SVG file as markup that an HTML page can hold, all its ids
-// and the references to them with prefix in front; "" if it is none.
+// and the references to them with prefix in front; "" if it is none, is not
+// well-formed, or does more than draw.
 func Sprite(body []byte, prefix string) string {
 	if len(body) > maxSprite || !isSVG(body) {
 		return ""
 	}
-	w := &rewriter{src: body, r: new(reader), xml: true}
-	s := scanner{src: body, xml: true, every: true}
-	from, to := -1, -1
+	at, ok := rootElement(body)
+	if !ok {
+		return ""
+	}
+	w := &rewriter{src: at.of(body), r: new(reader), xml: true}
+	s := scanner{src: w.src, xml: true, every: true}
 	for s.next() {
-		t := &s.tag
-		if from < 0 {
-			from = t.all.from
-		}
-		if t.end {
-			to = t.all.to
-			continue
-		}
-		if t.id == tagScript {
-			return "" // what runs in a picture is not to run in a page
-		}
-		if t.selfEnd && to < 0 && t.all.from == from {
-			return ""
-		}
-		for i := range t.attrs {
-			w.prefix(&t.attrs[i], prefix)
+		for i := range s.tag.attrs {
+			if !w.prefix(&s.tag.attrs[i], prefix) {
+				return ""
+			}
 		}
 		w.apply()
 	}
-	if to < from {
-		return ""
-	}
-	w.src, from = w.src[:to], from+0
-	out := w.finish()
-	return string(out[from:])
+	return string(w.finish())
 }
 
-// prefix renames an id, or the references to ids, in an attribute.
-func (w *rewriter) prefix(a *attr, prefix string) {
+// rootElement is where the root of a picture stands. What lies behind
+// it is not of the document (XML 1.0 §2.1). False where its tags do not pair,
+// or where it holds what a picture does not run but a page would.
+func rootElement(body []byte) (at span, ok bool) {
+	s := scanner{src: body, xml: true, every: true}
+	var open []string
+	for s.next() {
+		t := &s.tag
+		name := string(t.name.of(body))
+		switch {
+		case t.end:
+			if len(open) == 0 || open[len(open)-1] != name {
+				return at, false
+			}
+			open = open[:len(open)-1]
+		case t.id == tagScript || strings.EqualFold(name, "foreignObject"):
+			return at, false
+		default:
+			if len(open) == 0 {
+				at.from = t.all.from
+			}
+			if len(open) == 0 && (t.selfEnd || name != "svg") {
+				return at, false // empty, or with a prefix that HTML does not know
+			}
+			if !t.selfEnd {
+				open = append(open, name)
+			}
+		}
+		if len(open) == 0 {
+			at.to = t.all.to
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// prefix renames an id, or the references to ids, in an attribute. False: the
+// picture refers to another file, which from the page would be another one,
+// or it has an event handler, which would run in the page.
+func (w *rewriter) prefix(a *attr, prefix string) bool {
 	v := string(a.value.of(w.src))
+	name := strings.ToLower(string(a.name.of(w.src)))
 	switch {
-	case isName(w.src, a, "id"):
+	case name == "id":
 		w.edit(a.value, prefix+v)
-	case isName(w.src, a, "href"), isName(w.src, a, "xlink:href"):
+	case name == "href", name == "xlink:href", name == "src":
 		if strings.HasPrefix(v, "#") {
 			w.edit(a.value, "#"+prefix+v[1:])
 		}
+		return v == "" || v[0] == '#' || strings.HasPrefix(v, "data:image/")
+	case strings.HasPrefix(name, "on"):
+		return false
 	default:
 		if strings.Contains(v, "url(#") {
 			w.edit(a.value, strings.ReplaceAll(v, "url(#", "url(#"+prefix))
 		}
 	}
+	return true
 }

@@ -59,6 +59,7 @@ type checker struct {
 	m      *mirrorMap
 	names  []string
 	files  map[string]bool
+	raw    map[string]bool // the report says that their links are as they were
 	base   weburl.URL
 	o      *Options
 	mu     sync.Mutex
@@ -74,7 +75,7 @@ func checkRoot(ctx context.Context, root *os.Root, o *Options) (*Report, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", root.Name(), MapFile, err)
 	}
-	c := &checker{root: root, m: m, files: map[string]bool{}, o: o, base: weburl.MustParse("http://mirror.invalid/")}
+	c := &checker{root: root, m: m, files: map[string]bool{}, raw: map[string]bool{}, o: o, base: weburl.MustParse("http://mirror.invalid/")}
 	if err := c.list(); err != nil {
 		return nil, err
 	}
@@ -150,6 +151,9 @@ func (c *checker) mapped() {
 		if !c.files[f.File] {
 			c.problem(f.File, f.URL, "in "+MapFile+", and not there")
 		}
+		if f.Raw {
+			c.raw[f.File] = true
+		}
 	}
 }
 
@@ -184,15 +188,20 @@ func (c *checker) readAll(ctx context.Context) error {
 func (c *checker) read(name string) error {
 	_, ext := splitExt(name)
 	typ := typeOfExt[strings.ToLower(ext)]
-	if typ == "application/manifest+json" || !rewritten(typ) {
+	if typ == "application/manifest+json" || !rewritten(typ) || c.raw[name] {
 		return nil
 	}
+	defer func() {
+		if cause := recover(); cause != nil {
+			c.problem(name, "", fmt.Sprintf("not checked: internal error: %v", cause))
+		}
+	}()
 	st, err := c.root.Stat(name)
 	if err != nil {
 		return err
 	}
 	if st.Size() > maxRewrite {
-		return nil // said in the report: too large to be rewritten
+		return nil // rewriting made it that large
 	}
 	body, err := c.root.ReadFile(name)
 	if err != nil {

@@ -40,6 +40,7 @@ type entry struct {
 	part  string     // moved: the fragment of the Location
 	final int32      // moved: the entry at the end of the chain, or -1
 	file  string     // "" if it has none
+	raw   bool       // kept: written with its links as they were
 	same  bool       // kept: the file is that of another URL with the same payload
 	bad   bool       // failed: there is a body, and it cannot be read
 	list  bool       // its URL may stand in published lists

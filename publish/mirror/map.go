@@ -17,7 +17,8 @@ type mapped struct {
 	URL  string `json:"url,omitempty"`
 	File string `json:"file"`
 	Type string `json:"type,omitempty"`
-	To   string `json:"to,omitempty"` // for a redirect: the URL it leads to
+	To   string `json:"to,omitempty"`  // for a redirect: the URL it leads to
+	Raw  bool   `json:"raw,omitempty"` // its links are as they were
 }
 
 // mirrorMap is mirror-map.json. It is no list for readers but what a check and
@@ -91,7 +92,7 @@ func (w *writer) encodeMap(to io.Writer, extra []mapped) error {
 		if e.file == "" {
 			continue
 		}
-		m := mapped{URL: e.url.String(), File: e.file, Type: e.typ}
+		m := mapped{URL: e.url.String(), File: e.file, Type: e.typ, Raw: e.raw}
 		if e.state == moved {
 			m.Type, m.To = typeHTML, w.s.list[e.final].url.String()
 		}

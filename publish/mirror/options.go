@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	Left func(func(Left) error) error
 	// Watch is told how far the export is, now and then.
 	Watch func(Progress)
+
+	rewrite func(htmlmeta.Page, htmlmeta.Rewriting) htmlmeta.Rewritten // tests put in one that fails
 }
 
 // Left is a URL that the crawl knows of and did not fetch, and why.
@@ -59,6 +62,9 @@ func (o *Options) defaults() {
 	}
 	if o.Left == nil {
 		o.Left = func(func(Left) error) error { return nil }
+	}
+	if o.rewrite == nil {
+		o.rewrite = htmlmeta.Rewrite
 	}
 	if o.Watch == nil {
 		o.Watch = func(Progress) {}

@@ -46,7 +46,7 @@ func (w *writer) writeAll(ctx context.Context) error {
 				if i >= len(w.s.list) {
 					return
 				}
-				if err := w.write(&w.s.list[i]); err != nil {
+				if err := w.guarded(&w.s.list[i]); err != nil {
 					cancel(err)
 					return
 				}
@@ -62,6 +62,22 @@ func (w *writer) progress() {
 	if n := w.done.Add(1); n%64 == 0 || int(n) == len(w.s.list) {
 		w.s.o.Watch(Progress{Step: "write", Done: int(n), Total: len(w.s.list)})
 	}
+}
+
+// guarded writes one entry's file. A document that makes the rewriter panic is
+// copied with its links as they were, and is a line of the report: the defect
+// is this program's, and the rest of the mirror does not depend on it.
+func (w *writer) guarded(e *entry) (err error) {
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("its links are as they were: internal error: %v", cause), e.url.String())
+		e.raw = true
+		err = w.copy(e)
+	}()
+	return w.write(e)
 }
 
 // write writes one entry's file.
@@ -141,6 +157,7 @@ func (w *writer) rewrite(e *entry) error {
 	body, h, v, err := w.read(e)
 	if errors.Is(err, errTooLarge) {
 		w.notes.add(cutOff, e.url.String(), "over 64 MiB: its links are as they were", e.url.String())
+		e.raw = true
 		return w.copy(e)
 	}
 	if err != nil {
@@ -151,7 +168,7 @@ func (w *writer) rewrite(e *entry) error {
 	}
 	l := &linker{s: w.s, from: e, notes: w.notes}
 	permit := publish.Decide(v, w.s.o.Now)
-	out := htmlmeta.Rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body},
+	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body},
 		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: !permit.Translate, Inline: w.sprite})
 	w.noteNeeds(e, out.NeedsHTTP)
 	if e.cut {

@@ -1,0 +1,60 @@
+package mirror_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/publish/mirror"
+	"curtsy/storage"
+)
+
+// A picture with a tag behind its root, parts of which a page uses.
+func TestExportOfASpriteWithATagBehindItsRoot(t *testing.T) {
+	s := serve(t, `
+-- / --
+<!DOCTYPE html><title>start</title><svg><use href="/s.svg#a"/></svg>
+-- /s.svg --
+HTTP 200
+Content-Type: image/svg+xml
+
+<svg xmlns="http://www.w3.org/2000/svg"><symbol id="a"></symbol></svg><path id="x"/>
+`)
+	files := exported(t, s, crawl(t, s))
+	if got := files["index.html"]; !strings.Contains(got, `<use href="#sprite1-a"/>`) || !strings.Contains(got, `<symbol id="sprite1-a">`) || strings.Contains(got, "sprite1-x") {
+		t.Errorf("index.html: %s", got)
+	}
+}
+
+// A document that makes the rewriter panic is a line of the report; the others
+// are written as ever.
+func TestExportGoesOnAfterAPanic(t *testing.T) {
+	s := serve(t, small)
+	a, err := storage.OpenRead(crawl(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	o := mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true}
+	o.SetRewrite(func(p htmlmeta.Page, r htmlmeta.Rewriting) htmlmeta.Rewritten {
+		if p.URL.Path() == "/a" {
+			panic("index out of range")
+		}
+		return htmlmeta.Rewrite(p, r)
+	})
+	out := filepath.Join(t.TempDir(), "out")
+	r, err := mirror.Export(context.Background(), a, out, o)
+	if err != nil || len(r.Problems) > 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	files := tree(t, out)
+	if !strings.Contains(files["index.html"], `<a href="a.html">`) || !strings.Contains(files["a.html"], `<a href="/">home</a>`) {
+		t.Errorf("index.html: %s, a.html: %s", files["index.html"], files["a.html"])
+	}
+	if !incomplete(files, s.Origin+"/a") || !strings.Contains(files[mirror.ReportFile], "internal error: index out of range") {
+		t.Error("the report does not name /a")
+	}
+}
