@@ -216,40 +216,6 @@ func (u URL) Target() string { return u.href[u.pathAt:] }
 // HasQuery says whether there is a '?', be the query empty or not.
 func (u URL) HasQuery() bool { return u.queryAt < len(u.href) }
 
-// SURT is the sort-friendly form used as a key in CDXJ indexes:
-// "com,example)/path?query", host labels reversed and in lower case.
-func (u URL) SURT() string {
-	host, port := u.Hostname(), ""
-	if len(host) < len(u.Host()) {
-		port = u.Host()[len(host):]
-	}
-	var b strings.Builder
-	if strings.HasPrefix(host, "[") || isIPv4(host) {
-		b.WriteString(host)
-	} else {
-		labels := strings.Split(strings.TrimSuffix(host, "."), ".")
-		for i := len(labels) - 1; i >= 0; i-- {
-			b.WriteString(labels[i])
-			if i > 0 {
-				b.WriteByte(',')
-			}
-		}
-	}
-	b.WriteString(port)
-	b.WriteByte(')')
-	b.WriteString(strings.ToLower(u.Target()))
-	return b.String()
-}
-
-func isIPv4(h string) bool {
-	for i := 0; i < len(h); i++ {
-		if h[i] != '.' && (h[i] < '0' || h[i] > '9') {
-			return false
-		}
-	}
-	return true
-}
-
 // trim cuts the C0 controls and blanks that the URL parser ignores at both ends.
 func trim(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return r <= ' ' })

@@ -40,7 +40,7 @@ func TestParts(t *testing.T) {
 	u := MustParse("https://www.example.com:8443/Dir/page?q=1")
 	got := []string{u.Scheme(), u.Host(), u.Hostname(), u.Port(), u.Origin(), u.Path(), u.Query(), u.Target(), u.SURT()}
 	want := []string{"https", "www.example.com:8443", "www.example.com", "8443", "https://www.example.com:8443",
-		"/Dir/page", "q=1", "/Dir/page?q=1", "com,example,www:8443)/dir/page?q=1"}
+		"/Dir/page", "q=1", "/Dir/page?q=1", "com,example:8443)/dir/page?q=1"}
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("part %d = %q, want %q", i, got[i], want[i])
