@@ -64,6 +64,7 @@ type politeConfig struct {
 	Adaptive      float64       `yaml:"adaptive"`
 	MaxCrawlDelay time.Duration `yaml:"max_crawl_delay"`
 	MaxRetryAfter time.Duration `yaml:"max_retry_after"`
+	MaxSlowdown   time.Duration `yaml:"max_slowdown"`
 	MaxFailures   int           `yaml:"max_failures"`
 	Quiet         []string      `yaml:"quiet"`
 	RelNofollow   bool          `yaml:"rel_nofollow"`
@@ -95,7 +96,7 @@ func defaults() config {
 		Agent: "curtsy", Delay: time.Second, Concurrency: 1,
 		Scope:      scopeConfig{Requisites: "same-host"},
 		Traps:      trapsConfig(frontier.DefaultTraps()),
-		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxFailures: 10, RelNofollow: true},
+		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, MaxFailures: 10, RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
 			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Retries: 3, RetryBase: 5 * time.Second},
 		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy"},

@@ -321,7 +321,7 @@ func signals(u *ui) (ctx, stop context.Context, release func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop, ask := context.WithCancel(ctx)
 	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		if _, ok := <-ch; !ok {
 			return
@@ -338,7 +338,7 @@ func signals(u *ui) (ctx, stop context.Context, release func()) {
 // untilSignal makes the context of a command that has nothing in flight worth
 // finishing: the first signal ends it, the second the process.
 func untilSignal() (ctx context.Context, release func()) {
-	ctx, release = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, release = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, release)
 	return ctx, release
 }
@@ -376,7 +376,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result, failed string) error {
 func endingError(r crawler.Result, dir string) error {
 	resume := "curtsy resume " + quoted(dir)
 	switch r.Ending {
-	case crawler.Stopped:
+	case crawler.Stopped, crawler.Limited:
 		return exitWith(exitStopped, errors.New(r.Why), resume)
 	case crawler.DiskFull:
 		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err)+", then "+resume)

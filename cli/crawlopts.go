@@ -111,7 +111,7 @@ func checkAgents(agents []string) error {
 
 func paceOptions(c *config, o *crawler.Options) error {
 	o.Pace = politeness.Options{Delay: c.Delay, Concurrency: c.Concurrency, Adaptive: c.Politeness.Adaptive,
-		MaxRetryAfter: c.Politeness.MaxRetryAfter, MaxFailures: c.Politeness.MaxFailures}
+		MaxRetryAfter: c.Politeness.MaxRetryAfter, MaxSlowdown: c.Politeness.MaxSlowdown, MaxFailures: c.Politeness.MaxFailures}
 	for _, s := range c.Politeness.Quiet {
 		w, err := quietWindow(s)
 		if err != nil {

@@ -20,7 +20,7 @@ var exitMeanings = []string{
 	exitDone:    "done",
 	exitFailed:  "failed",
 	exitUsage:   "usage or configuration",
-	exitStopped: "stopped, can be resumed",
+	exitStopped: "stopped or a limit was reached, can be resumed",
 	exitRefused: "the site refuses us (robots.txt disallows the seed, or cannot be had)",
 	exitDamaged: "archive in use or damaged",
 }

@@ -106,7 +106,7 @@ func contains(t *testing.T, text, part string) {
 
 func TestInterruptFinishesWhatIsInFlightAndNamesTheCommandThatResumes(t *testing.T) {
 	t.Parallel()
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		s := newEndless(t, 10, false)
 		dir := filepath.Join(t.TempDir(), "archive")
 		c := curtsy(t, "crawl", s.URL+"/", "--archive", dir)

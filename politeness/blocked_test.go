@@ -45,3 +45,35 @@ func TestChallengesSlowDownAndEndInGivingUp(t *testing.T) {
 		t.Errorf("got %v %q, want that the host is given up", gave, why)
 	}
 }
+
+// One challenge after each page, for ever: the pause stays what it was after
+// the first. Nothing but challenges: it is bounded.
+func TestChallengesAmongPagesDoNotAddUp(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		every   int // how many of these answers are challenges: one in so many
+		longest time.Duration
+	}{
+		{"every second", 2, 2 * time.Second},
+		{"every tenth", 10, 2 * time.Second},
+		{"all of them", 1, 20 * time.Second},
+	} {
+		h := NewHost(Options{Delay: time.Second, MaxSlowdown: 20 * time.Second, MaxFailures: -1})
+		now, most := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Duration(0)
+		for n := range 400 {
+			if w := h.Next(now); w.At.After(now) {
+				most = max(most, w.At.Sub(now))
+				now = w.At
+			}
+			h.Start(now)
+			now = now.Add(time.Millisecond)
+			h.Done(now, Result{Status: 200, Took: time.Millisecond})
+			if n%c.every == c.every-1 {
+				h.Blocked(now, "challenge")
+			}
+		}
+		if most != c.longest {
+			t.Errorf("%s: a pause of %v, want %v at most", c.name, most, c.longest)
+		}
+	}
+}

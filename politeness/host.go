@@ -30,6 +30,10 @@ type Options struct {
 	// Backoff is the first hold after a failure; each further failure in a
 	// row doubles it, up to MaxBackoff. 0 is 1 s and 10 min.
 	Backoff, MaxBackoff time.Duration
+	// MaxSlowdown is the longest pause that failures and pages which look like
+	// challenges lead to, a row of such pages included; 0 is 1 min. It bounds
+	// neither what the site asks for nor the hold after failures in a row.
+	MaxSlowdown time.Duration
 	// MaxFailures in a row make the host give up; 0 is 10, below 0 never.
 	MaxFailures int
 	// Quiet are the times of day at which the host is left alone.
@@ -43,6 +47,7 @@ func (o Options) withDefaults() Options {
 	o.MaxRetryAfter = cmp.Or(o.MaxRetryAfter, time.Hour)
 	o.Backoff = cmp.Or(o.Backoff, time.Second)
 	o.MaxBackoff = cmp.Or(o.MaxBackoff, 10*time.Minute)
+	o.MaxSlowdown = cmp.Or(o.MaxSlowdown, time.Minute)
 	o.MaxFailures = cmp.Or(o.MaxFailures, 10)
 	return o
 }

@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
-// retryAfter obeys a Retry-After field, which speaks for the whole host
-// wherever it comes with a redirect or an error (RFC 9110 §10.2.3).
+// retryAfter obeys a Retry-After field for the whole host, where it means
+// that: with 503 and redirects (RFC 9110 §10.2.3) and 429 (RFC 6585 §4). With
+// any other status it says nothing about the host.
 func (h *Host) retryAfter(end time.Time, r Result) {
-	if r.RetryAfter == "" || r.Status < 300 {
+	redirect := r.Status >= 300 && r.Status < 400
+	if r.RetryAfter == "" || !redirect && r.Status != 429 && r.Status != 503 {
 		return
 	}
 	d, ok := readRetryAfter(r.RetryAfter, end)

@@ -37,7 +37,7 @@ func (h *Host) Restore(s Snapshot, now time.Time) {
 	if h.o.MaxFailures > 0 {
 		h.failures = min(h.failures, h.o.MaxFailures-1)
 	}
-	h.penalty = min(max(s.Penalty, 0), h.o.MaxBackoff)
+	h.penalty = min(max(s.Penalty, 0), h.o.MaxBackoff, h.o.MaxSlowdown)
 	h.smoothed = max(s.Smoothed, 0)
 	h.reserve()
 }

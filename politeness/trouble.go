@@ -101,7 +101,7 @@ const minPenalty = 100 * time.Millisecond
 
 func (h *Host) penalize() {
 	h.penalty = max(2*h.penalty, 2*h.o.Delay, minPenalty)
-	h.penalty = min(h.penalty, h.o.MaxBackoff)
+	h.penalty = min(h.penalty, h.o.MaxBackoff, h.o.MaxSlowdown)
 }
 
 // speedUp ends a row of failures; the pause shrinks with each success.
@@ -122,13 +122,14 @@ func (h *Host) GaveUp() (bool, string) {
 	return true, fmt.Sprintf("%d failures in a row, the last: %s", h.failures, h.lastFailure)
 }
 
-// Blocked says that an answer which ended then, and was told of with Done,
-// stood in a page's place: the site has enough of us. The host is held and
-// slowed down as for a failure, a row of them ends the crawl; that Done took
-// it for a success is undone.
+// Blocked says that an answer which ended then, and was reported to Done,
+// stood in a page's place: the site may be turning the crawler away. The host
+// is held and slowed down as for a failure, though not beyond MaxSlowdown, and
+// a row of them ends the crawl. A page in between ends the row: challenges
+// among good pages do not add up. That Done took it for a success is undone.
 func (h *Host) Blocked(end time.Time, what string) {
-	if h.pages > 1 {
-		h.blocks = 0 // there were true pages in between
+	if h.pages > 1 { // one is the challenge itself
+		h.blocks, h.penalty = 0, 0
 	}
 	h.blocks++
 	h.pages = 0
@@ -136,7 +137,7 @@ func (h *Host) Blocked(end time.Time, what string) {
 	h.failedAt, h.lastFailure = end, what
 	h.penalty *= 2 // as it was
 	h.penalize()
-	d := h.backoff(h.blocks)
+	d := min(h.backoff(h.blocks), h.o.MaxSlowdown)
 	h.holdUntil(end.Add(d), fmt.Sprintf("backoff %v (%s)", d, what))
 	h.reserve()
 }

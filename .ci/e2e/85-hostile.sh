@@ -8,7 +8,7 @@ mkdir -p "$TOOLS/bin"
 cat >"$WORK/config.yaml" <<-'YAML'
 	delay: 0s
 	concurrency: 4
-	politeness: {max_failures: 1000, max_retry_after: 1s}
+	politeness: {max_failures: 1000, max_retry_after: 1s, max_slowdown: 100ms}
 	fetch: {connect_timeout: 1s, head_timeout: 1s, idle_timeout: 1s, total_timeout: 4s, max_body: 64MB, retries: 1, retry_base: 100ms}
 YAML
 

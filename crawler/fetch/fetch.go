@@ -56,7 +56,8 @@ func (c *Client) Close() { c.pool.close() }
 var errStale = errors.New("the connection had been closed")
 
 // Do makes one exchange: connection, request, head, body. It always returns
-// an Exchange, to be Released; a failure is its Err.
+// an Exchange, to be Released; a failure is its Err. With a ctx that is done
+// nothing is sent.
 func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 	x := &Exchange{URL: r.URL, Start: time.Now()}
 	x.rec = recording{buf: c.scratch.buffer(), spillAt: c.o.SpillAt, dir: c.o.TempDir, scratch: &c.scratch}
@@ -86,6 +87,9 @@ func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
 	if r.URL.IsZero() {
 		return bad(KindProtocol, "no URL")
 	}
+	if ctx.Err() != nil {
+		return &fault{KindCanceled, context.Cause(ctx)}
+	}
 	end := x.Start.Add(c.o.TotalTimeout)
 	k := c.pool.get(r.URL.Origin(), x.Start)
 	if k != nil {
@@ -105,6 +109,10 @@ func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
 // exchange uses k for one exchange and keeps or closes it. Closing it is
 // also how a cancelled context ends whatever k is waiting for.
 func (c *Client) exchange(ctx context.Context, k *conn, x *Exchange, r Request, end time.Time) error {
+	if ctx.Err() != nil { // AfterFunc below would race with the request
+		k.Close()
+		return &fault{KindCanceled, context.Cause(ctx)}
+	}
 	stop := context.AfterFunc(ctx, func() { k.Close() })
 	keep, err := c.roundTrip(k, x, r, end)
 	if !stop() {

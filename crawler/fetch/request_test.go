@@ -2,10 +2,12 @@ package fetch
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"curtsy/internal/weburl"
@@ -86,5 +88,39 @@ func TestNoURL(t *testing.T) {
 	x.PayloadDigest()
 	if b, cut, err := x.Decoded(10); len(b) > 0 || cut || err != nil {
 		t.Error(b, cut, err)
+	}
+}
+
+// A request that is cancelled before it begins reaches nobody, on a new
+// connection or a kept one.
+func TestCancelledRequestsAreNotSent(t *testing.T) {
+	var asked atomic.Int64
+	s := serve(t, func(c net.Conn, _ string) bool {
+		asked.Add(1)
+		io.WriteString(c, page)
+		return true
+	})
+	for _, kept := range []bool{false, true} {
+		c := local(t, Options{})
+		if kept {
+			do(t, c, s.url+"/")
+		}
+		before, conns := asked.Load(), s.conns.Load()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 200 {
+			x := c.Do(ctx, Request{URL: weburl.MustParse(s.url + "/")})
+			if kindOf(x.Err) != KindCanceled {
+				t.Fatalf("got %v, want a cancelled request", x.Err)
+			}
+			x.Release()
+		}
+		do(t, c, s.url+"/") // behind whatever was sent
+		if got := asked.Load() - before; got != 1 {
+			t.Errorf("kept %v: %d requests were sent, want the last one only", kept, got)
+		}
+		if got := s.conns.Load() - conns; !kept && got != 1 {
+			t.Errorf("%d connections, want 1", got)
+		}
 	}
 }

@@ -126,7 +126,7 @@ func explained(t *testing.T, dir string, o crawler.Options, rows map[string]stri
 	}
 }
 
-var exits = map[crawler.Ending]int{crawler.Done: 0, crawler.Limited: 0, crawler.Stopped: 3, crawler.Refused: 4, crawler.DiskFull: 3}
+var exits = map[crawler.Ending]int{crawler.Done: 0, crawler.Limited: 3, crawler.Stopped: 3, crawler.Refused: 4, crawler.DiskFull: 3}
 
 // Every attack by itself: it ends in time, what it was is said, what is good
 // is found.
