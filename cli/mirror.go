@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curtsy/frontier"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
 )
@@ -28,7 +29,8 @@ func mirrorCmd(u *ui) *cobra.Command {
 			"of curtsy's. OUT/mirror-report.html says what was withheld and why, what is broken on the site\n" +
 			"itself, what needs a web server, and where redirects lead.\n\n" +
 			"mirror --check OUT proves a mirror: every local reference leads to a file, on systems that do not\n" +
-			"know upper case too, and nothing is loaded from elsewhere. Every export ends with it.",
+			"know upper case too, nothing is loaded from elsewhere, and no link leads to the live site whose page\n" +
+			"is here under another name. Every export ends with it.",
 		Args: func(c *cobra.Command, a []string) error {
 			if f.check {
 				return wants("OUT")(c, a)
@@ -108,7 +110,7 @@ func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 // checkMirror proves a mirror that is there.
 func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
 	bar := newStepBar(u)
-	r, err := mirror.Check(ctx, out, bar.showMirror)
+	r, err := mirror.Check(ctx, out, mirror.Options{Twin: frontier.SamePage, Watch: bar.showMirror})
 	bar.close()
 	if errors.Is(err, context.Canceled) {
 		return exitWith(exitStopped, errors.New("stopped; nothing is proved"), "curtsy mirror --check "+quoted(out))

@@ -37,6 +37,9 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 		o.Why = unfinished(&st, f)
 	}
 	o.Left = func(each func(mirror.Left) error) error { return eachLeft(f, each) }
+	if c.Traps.Twins {
+		o.Twin = frontier.SamePage
+	}
 	var co crawler.Options
 	if err := rulesOptions(&c, &co); err != nil {
 		return o, err

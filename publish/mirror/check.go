@@ -40,17 +40,18 @@ type Report struct {
 const maxProblems = 1000
 
 // Check proves a mirror: each local reference of each file leads to a file
-// that is there, nothing is loaded from anywhere else, and all of this holds
-// on a file system that knows no case, too.
-func Check(ctx context.Context, out string, watch func(Progress)) (*Report, error) {
+// that is there, nothing is loaded from anywhere else, no link leads to the live
+// site whose page is here under any of its names (o.Twin), and all of this
+// holds on a file system that knows no case, too. Of the options, Twin and
+// Watch count.
+func Check(ctx context.Context, out string, o Options) (*Report, error) {
 	root, err := os.OpenRoot(out)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	o := &Options{Watch: watch}
 	o.defaults()
-	return checkRoot(ctx, root, o)
+	return checkRoot(ctx, root, &o)
 }
 
 // checker holds the names of a tree.
@@ -59,6 +60,8 @@ type checker struct {
 	m      *mirrorMap
 	names  []string
 	files  map[string]bool
+	own    map[string]bool // origins of the site
+	pages  map[string]bool // keys of the pages that have a file
 	raw    map[string]bool // the report says that their links are as they were
 	base   weburl.URL
 	o      *Options
@@ -75,7 +78,7 @@ func checkRoot(ctx context.Context, root *os.Root, o *Options) (*Report, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", root.Name(), MapFile, err)
 	}
-	c := &checker{root: root, m: m, files: map[string]bool{}, raw: map[string]bool{}, o: o, base: weburl.MustParse("http://mirror.invalid/")}
+	c := &checker{root: root, m: m, files: map[string]bool{}, own: map[string]bool{}, pages: map[string]bool{}, raw: map[string]bool{}, o: o, base: weburl.MustParse("http://mirror.invalid/")}
 	if err := c.list(); err != nil {
 		return nil, err
 	}
@@ -145,11 +148,23 @@ func badName(s string) string {
 	return ""
 }
 
-// mapped holds the map against the tree.
+// mapped compares the map with the tree, and learns from it which pages of the
+// site are here.
 func (c *checker) mapped() {
+	if !c.m.Twins {
+		o := Options{Fold: c.o.Fold, Watch: c.o.Watch}
+		o.defaults()
+		c.o = &o
+	}
+	for _, origin := range c.m.Origins {
+		c.own[origin] = true
+	}
 	for _, f := range c.m.Files {
 		if !c.files[f.File] {
 			c.problem(f.File, f.URL, "in "+MapFile+", and not there")
+		}
+		if u := weburl.Canonical(f.URL); c.own[u.Origin()] {
+			c.pages[c.o.key(u)] = true
 		}
 		if f.Raw {
 			c.raw[f.File] = true
@@ -233,6 +248,10 @@ func (c *checker) link(name string, l *htmlmeta.Link) {
 		if !c.files[to] {
 			c.problem(name, to, fmt.Sprintf("%s %s: no such file", l.Tag, l.Attr))
 		}
+		return
+	}
+	if c.own[l.URL.Origin()] && l.Kind != htmlmeta.Alternate && l.Kind != htmlmeta.Hint && !c.reported(name) && c.pages[c.o.key(l.URL)] {
+		c.problem(name, l.URL.String(), fmt.Sprintf("%s %s: leads to the live site, and the page is here", l.Tag, l.Attr))
 		return
 	}
 	out := linker{}

@@ -52,8 +52,12 @@ type site struct {
 	list []entry
 	o    *Options
 	own  map[string]bool // origins
-	last time.Time       // of the last visit: the time that files of our own bear
-	name namer
+	// twins are the entries of pages that were fetched under another name, by
+	// the form that all names of the page share.
+	twins map[string]int32
+	pages map[string]bool // keys of the site's pages that have a file
+	last  time.Time       // of the last visit: the time that files of our own bear
+	name  namer
 }
 
 // seen is one visit, while the one that counts is looked for.
@@ -145,6 +149,7 @@ func (s *site) complete(a *storage.Archive) error {
 			e.state, e.why = failed, "fetch: cut off"
 		}
 	}
+	s.pair()
 	for i := range s.list {
 		if s.list[i].state == moved {
 			s.list[i].final = s.follow(i)

@@ -15,6 +15,7 @@ type Result struct {
 	NeedHTTP  int       `json:"need_http"` // pages that want a web server
 	External  int       `json:"external"`  // URLs of other sites that are linked to
 	Broken    int       `json:"broken"`    // URLs of the site that are linked to and are not there
+	Live      int       `json:"live"`      // links to the live site whose page is here
 	Complete  bool      `json:"complete"`
 	Why       string    `json:"why,omitempty"` // it is not complete
 	Problems  []Problem `json:"problems"`      // found by the check
@@ -68,6 +69,7 @@ func (w *writer) result() *Result {
 			r.Withheld++
 		}
 	}
+	r.Live = int(w.notes.live.Load())
 	r.Broken, r.External, r.NeedHTTP = len(w.notes.rows[broken]), len(w.notes.rows[external]), len(w.notes.rows[needsHTTP])
 	return r
 }

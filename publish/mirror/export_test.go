@@ -260,13 +260,13 @@ func TestTrapSite(t *testing.T) {
 	if r.Pages < 150 {
 		t.Errorf("%d pages", r.Pages)
 	}
-	check, err := mirror.Check(context.Background(), out, nil)
+	check, err := mirror.Check(context.Background(), out, mirror.Options{})
 	if err != nil || len(check.Problems) > 0 || check.Refs < 300 {
 		t.Errorf("check: %+v, %v", check, err)
 	}
 	// what a check is for
 	if err := os.Remove(filepath.Join(out, "final~914c243d.html")); err == nil {
-		if check, err = mirror.Check(context.Background(), out, nil); err != nil || len(check.Problems) == 0 {
+		if check, err = mirror.Check(context.Background(), out, mirror.Options{}); err != nil || len(check.Problems) == 0 {
 			t.Errorf("a missing page was not found: %v", err)
 		}
 	}

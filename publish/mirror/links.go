@@ -25,6 +25,9 @@ func (l *linker) ref(r htmlmeta.Reference) (htmlmeta.Change, string) {
 	to, part := l.target(i, r.Fragment)
 	if to == nil {
 		l.note(r, i)
+		if l.s.pages[l.s.o.key(r.URL)] && l.s.isOwn(r.URL) {
+			l.notes.live.Add(1)
+		}
 		if l.loads(r) && !l.s.o.Online {
 			return htmlmeta.Silent, r.URL.String() + r.Fragment
 		}

@@ -18,7 +18,7 @@ func (s *site) follow(i int) int32 {
 		if part == "" {
 			part = e.part
 		}
-		j := s.find(e.to)
+		j := s.lookUp(e.to, func(e *entry) bool { return e.state >= moved })
 		if j < 0 {
 			return -1
 		}
@@ -48,39 +48,91 @@ func (s *site) index(u weburl.URL) int {
 // indexOf finds an URL given as text.
 func (s *site) indexOf(href string) int { return s.index(weburl.Canonical(href)) }
 
-// find finds the entry that stands for an URL: its own, that of the URL which
-// Clean-param makes of it, or that of the same page under the site's other
-// scheme or with and without www.
+// find finds the entry that stands for an URL: its own, or where that has no
+// file, that of the same page under another name (see names). Without one that
+// has a file, it is the first that is there, or -1.
 func (s *site) find(u weburl.URL) int {
-	i := s.index(u)
-	if i >= 0 {
-		return i
+	return s.lookUp(u, func(e *entry) bool { return e.state == kept || e.state == moved && e.final >= 0 })
+}
+
+func (s *site) lookUp(u weburl.URL, good func(*entry) bool) int {
+	first := -1
+	s.names(u, func(name weburl.URL) bool {
+		i := s.index(name)
+		if j, ok := s.twins[name.String()]; ok && (i < 0 || !good(&s.list[i])) {
+			i = int(j)
+		}
+		if i >= 0 && (first < 0 || good(&s.list[i])) {
+			first = i
+		}
+		return first < 0 || !good(&s.list[first])
+	})
+	return first
+}
+
+// names calls f with the names of a page until f says no: the URL, what
+// Clean-param makes of it, its form without session id and with its parameters
+// in order, and all of these under the site's other schemes and with and
+// without www.
+func (s *site) names(u weburl.URL, f func(weburl.URL) bool) {
+	if !f(u) {
+		return
 	}
+	forms := []weburl.URL{u}
 	if folded, ok := s.o.Fold(u); ok {
-		if i = s.index(folded); i >= 0 {
-			return i
+		forms = append(forms, folded)
+	}
+	if form, ok := s.o.Twin(forms[len(forms)-1]); ok {
+		forms = append(forms, form)
+	}
+	for _, form := range forms[1:] {
+		if !f(form) {
+			return
 		}
 	}
-	return s.alias(u)
+	if bare(u) != bare(s.o.Seed) {
+		return
+	}
+	for _, origin := range s.o.Origins {
+		for _, form := range forms {
+			if origin != form.Origin() && !f(weburl.Canonical(origin+form.Target())) {
+				return
+			}
+		}
+	}
+}
+
+// pair notes which entry stands for the pages that were fetched only under a
+// name with a session id or with their parameters in disorder.
+func (s *site) pair() {
+	s.twins = map[string]int32{}
+	for i := range s.list {
+		e := &s.list[i]
+		if e.state < moved {
+			continue
+		}
+		form, ok := s.o.Twin(e.url)
+		if !ok {
+			continue
+		}
+		if j, taken := s.twins[form.String()]; !taken || s.list[j].state < e.state {
+			s.twins[form.String()] = int32(i)
+		}
+	}
 }
 
 // unlisted says whether an entry's URL must stay out of published lists.
 func (s *site) unlisted(i int) bool { return i >= 0 && !s.list[i].list }
 
-// alias looks for a page of the site under the origins that are the site too.
-func (s *site) alias(u weburl.URL) int {
-	if bare(u) != bare(s.o.Seed) {
-		return -1
+// key is one text for all names of a page.
+func (o *Options) key(u weburl.URL) string {
+	if folded, ok := o.Fold(u); ok {
+		u = folded
 	}
-	for _, origin := range s.o.Origins {
-		if origin == u.Origin() {
-			continue
-		}
-		if i := s.index(weburl.Canonical(origin + u.Target())); i >= 0 && s.list[i].state >= moved {
-			return i
-		}
+	if form, ok := o.Twin(u); ok {
+		u = form
 	}
-	return -1
+	return bare(u) + u.Target()
 }
 
 // bare is the host without www. and without a default port; hosts on other

@@ -25,10 +25,12 @@ type mapped struct {
 // the next export go by, so it names each file of the tree, those of pages with
 // noindex too: who has the tree has the files. What has no file is not in it.
 type mirrorMap struct {
-	Format string   `json:"format"`
-	Seed   string   `json:"seed"`
-	Online bool     `json:"online,omitempty"`
-	Files  []mapped `json:"files"`
+	Format  string   `json:"format"`
+	Seed    string   `json:"seed"`
+	Origins []string `json:"origins,omitempty"` // of the site
+	Twins   bool     `json:"twins,omitempty"`   // session ids and orders of parameters make no other page
+	Online  bool     `json:"online,omitempty"`
+	Files   []mapped `json:"files"`
 }
 
 // files are the names in the map, and the map's own.
@@ -71,7 +73,8 @@ func (w *writer) writeMap(extra []mapped) error {
 
 func (w *writer) encodeMap(to io.Writer, extra []mapped) error {
 	b := bufio.NewWriter(to)
-	head, err := json.Marshal(mirrorMap{Format: mapFormat, Seed: w.s.o.Seed.String(), Online: w.s.o.Online})
+	o := w.s.o
+	head, err := json.Marshal(mirrorMap{Format: mapFormat, Seed: o.Seed.String(), Origins: o.Origins, Twins: o.twins, Online: o.Online})
 	if err != nil {
 		return err
 	}

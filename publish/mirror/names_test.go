@@ -11,6 +11,7 @@ import (
 func namesOf(types map[string]string, targets ...string) map[string]string {
 	s := &site{o: &Options{}, own: map[string]bool{"http://h": true}}
 	s.o.Seed = weburl.MustParse("http://h/")
+	s.o.defaults()
 	for _, t := range targets {
 		u := weburl.MustParse(t)
 		if strings.HasPrefix(t, "http://h/") {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // kind of note: a section of the report.
@@ -40,6 +41,7 @@ type notes struct {
 	rows [numSections]map[string]*row
 	last [numSections]string // rows after it are left out; "" is none
 	more [numSections]bool
+	live atomic.Int64 // links to the live site whose page is here
 }
 
 func newNotes() *notes {

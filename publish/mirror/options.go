@@ -22,11 +22,16 @@ type Options struct {
 	Online bool
 	// Fold gives the URL that the site's Clean-param makes of another one.
 	Fold func(weburl.URL) (weburl.URL, bool)
+	// Twin gives the form that all URLs of one page share which differ in a
+	// session id or in the order of their parameters, and whether this URL is
+	// another one.
+	Twin func(weburl.URL) (weburl.URL, bool)
 	// Left calls back with what the crawl knows of and did not fetch.
 	Left func(func(Left) error) error
 	// Watch is told how far the export is, now and then.
 	Watch func(Progress)
 
+	twins   bool                                                       // there is a Twin
 	rewrite func(htmlmeta.Page, htmlmeta.Rewriting) htmlmeta.Rewritten // tests put in one that fails
 }
 
@@ -59,6 +64,10 @@ func (o *Options) defaults() {
 	}
 	if o.Fold == nil {
 		o.Fold = func(u weburl.URL) (weburl.URL, bool) { return u, false }
+	}
+	o.twins = o.Twin != nil
+	if !o.twins {
+		o.Twin = func(u weburl.URL) (weburl.URL, bool) { return u, false }
 	}
 	if o.Left == nil {
 		o.Left = func(func(Left) error) error { return nil }

@@ -75,7 +75,7 @@ func (w *writer) encodeReport(to io.Writer, r *Result) error {
 	if !r.Complete {
 		fmt.Fprintf(b, " <strong>The crawl is not complete: %s.</strong>", visible(r.Why))
 	}
-	b.WriteString("</p>\n")
+	fmt.Fprintf(b, " Links to the live site whose page is here: %d.</p>\n", r.Live)
 	if n := w.countUnlisted(); n > 0 {
 		fmt.Fprintf(b, "<p class=sum>%d of the URLs visited must not be listed, and are not named here; <code>curtsy explain</code> says of each what became of it.</p>\n", n)
 	}

@@ -13,6 +13,7 @@ import (
 func (s *site) nameAll() {
 	s.name = namer{used: map[string]bool{}, dirs: map[string]bool{}, first: map[string]int{}}
 	n := &s.name
+	s.pages = map[string]bool{}
 	for i := range s.list {
 		e := &s.list[i]
 		switch {
@@ -37,6 +38,9 @@ func (s *site) nameAll() {
 			}
 			if pass == moved || !n.share(s, i) {
 				e.file = n.take(e)
+			}
+			if s.isOwn(e.url) {
+				s.pages[s.o.key(e.url)] = true
 			}
 		}
 	}
