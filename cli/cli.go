@@ -104,6 +104,8 @@ func commands(u *ui) []*cobra.Command {
 		explainCmd(u),
 		verifyCmd(u),
 		mirrorCmd(u),
+		listCmd(u),
+		linksCmd(u),
 		demoCmd(u),
 		robotsCmd(u),
 		inspectCmd(u),

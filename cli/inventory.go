@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"curtsy/crawler"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/publish/inventory"
+	"curtsy/storage"
+)
+
+// opened is an archive with its frontier, open for reading.
+type opened struct {
+	*storage.Archive
+	f      *frontier.Frontier
+	state  crawler.State
+	config config
+	seed   weburl.URL
+}
+
+// openBoth opens an archive for a command that reads what the crawl knows.
+func openBoth(dir string) (*opened, error) {
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return nil, archiveError(err, dir)
+	}
+	o := &opened{Archive: a, config: defaults()}
+	o.state.Settings = &o.config
+	if err := o.load(dir); err != nil {
+		a.Close()
+		return nil, archiveError(err, dir)
+	}
+	return o, nil
+}
+
+func (o *opened) load(dir string) error {
+	ok, err := o.Crawl(&o.state)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: %w", dir, storage.ErrNone)
+	}
+	if err != nil {
+		return err
+	}
+	if o.seed, err = weburl.Parse(o.state.Seed); err != nil {
+		return &storage.DamageError{File: "crawl.db", What: "its seed does not read back"}
+	}
+	o.f, err = frontier.Open(o.Archive, o.Key())
+	return corrupt(err)
+}
+
+// corrupt makes what the frontier finds wrong in crawl.db a DamageError.
+func corrupt(err error) error {
+	if errors.Is(err, frontier.ErrCorrupt) {
+		return &storage.DamageError{File: "crawl.db", What: err.Error()}
+	}
+	return err
+}
+
+// known gives all URLs of the frontier: robots.txt files first, then sitemaps,
+// requisites, pages and what was skipped, each in the order of discovery.
+func (o *opened) known(each func(inventory.Known) error) error {
+	for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
+		err := o.f.Each(class, func(e frontier.Found) error {
+			return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(),
+				Reason: e.Reason, How: e.How, Via: e.Via, Depth: e.Depth})
+		})
+		if err != nil {
+			return corrupt(err)
+		}
+	}
+	return nil
+}
+
+// sayIncomplete tells that the crawl has not seen all of its site yet.
+func (o *opened) sayIncomplete(u *ui) {
+	if !o.state.Finished {
+		u.say("the crawl is not complete (%s): this is what the archive has so far", unfinished(&o.state, o.f))
+	}
+}

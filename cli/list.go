@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/publish/inventory"
+	"curtsy/storage"
+)
+
+// listFlags are the flags of list.
+type listFlags struct {
+	state, reason, format string
+	status                string
+	where                 []string
+}
+
+func listCmd(u *ui) *cobra.Command {
+	f := &listFlags{}
+	c := &cobra.Command{
+		Use:   "list DIR",
+		Short: "the table of all URLs of an archive, with what became of each",
+		Long: "list DIR gives one line for every URL that the crawl knows: its state, the rule behind it, the answer.\n" +
+			"States are queued, fetched, failed and disregarded (skipped by a rule).\n\n" +
+			"--where KEY=VALUE keeps the lines with that value; it may be repeated. Keys are state, reason, status,\n" +
+			"type, depth and url. A reason begins with the value, a type too; a status may be 4xx; a url contains it.",
+		Example: "  curtsy list site --status 404\n  curtsy list site --state disregarded --reason robots.txt --format csv",
+		Args:    wants("DIR"),
+		RunE: func(_ *cobra.Command, a []string) error {
+			keep, err := f.filters()
+			if err != nil {
+				return err
+			}
+			w, err := newRows(u, f.format, listColumns)
+			if err != nil {
+				return err
+			}
+			return list(u, a[0], keep, w)
+		},
+	}
+	c.Flags().StringVar(&f.state, "state", "", "only URLs in `STATE`: queued, fetched, failed, disregarded")
+	c.Flags().StringVar(&f.reason, "reason", "", "only URLs decided by `RULE`, such as robots.txt, scope, trap, http")
+	c.Flags().StringVar(&f.status, "status", "", "only URLs answered with status `N`; 4xx is any of them")
+	c.Flags().StringArrayVar(&f.where, "where", nil, "only URLs with `KEY=VALUE`, such as status=404 or type=image/")
+	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv or json (one object a line)")
+	return c
+}
+
+// list prints the URLs of an archive that pass all filters.
+func list(u *ui, dir string, keep []filter, w rowWriter) (err error) {
+	defer storage.Guard(&err)()
+	a, err := openBoth(dir)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	err = inventory.Rows(a.Archive, a.known, time.Now(), func(r *inventory.Row) error {
+		for _, pass := range keep {
+			if !pass(r) {
+				return nil
+			}
+		}
+		return w.write(r, listCells(r))
+	})
+	if err == nil {
+		err = w.close()
+	}
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	a.sayIncomplete(u)
+	return nil
+}
+
+var listColumns = []column{{"url", 0}, {"state", -11}, {"reason", 0}, {"status", 6}, {"type", -24}, {"bytes", 10}, {"digest", 0},
+	{"first", 0}, {"last", 0}, {"depth", 5}, {"via", 0}, {"title", 0}}
+
+func listCells(r *inventory.Row) []string {
+	return []string{r.URL, r.State, r.Reason, number(r.Status), r.Type, strconv.FormatInt(r.Bytes, 10), r.Digest,
+		instant(r.First), instant(r.Last), strconv.Itoa(r.Depth), r.Via, r.Title}
+}
+
+// filter says whether a row is wanted.
+type filter func(*inventory.Row) bool
+
+// filters reads the flags.
+func (f *listFlags) filters() ([]filter, error) {
+	var list []filter
+	given := slices.Clone(f.where)
+	for _, flag := range [][2]string{{"state", f.state}, {"reason", f.reason}, {"status", f.status}} {
+		if flag[1] != "" {
+			given = append(given, flag[0]+"="+flag[1])
+		}
+	}
+	for _, text := range given {
+		key, value, ok := strings.Cut(text, "=")
+		pass := filterOn(key, strings.ToLower(value))
+		if !ok || pass == nil {
+			return nil, usagef("--where status=404", "--where %q: want KEY=VALUE with a key of state, reason, status, type, depth, url", text)
+		}
+		if err := checkFilter(key, value); err != nil {
+			return nil, err
+		}
+		list = append(list, pass)
+	}
+	return list, nil
+}
+
+func filterOn(key, value string) filter {
+	switch key {
+	case "state":
+		return func(r *inventory.Row) bool { return r.State == value }
+	case "reason":
+		return func(r *inventory.Row) bool { return hasPrefixFold(r.Reason, value) }
+	case "type":
+		return func(r *inventory.Row) bool { return hasPrefixFold(r.Type, value) }
+	case "url":
+		return func(r *inventory.Row) bool { return strings.Contains(strings.ToLower(r.URL), value) }
+	case "depth":
+		return func(r *inventory.Row) bool { return strconv.Itoa(r.Depth) == value }
+	case "status":
+		class := strings.TrimSuffix(value, "xx")
+		return func(r *inventory.Row) bool {
+			return strconv.Itoa(r.Status) == value || class != value && strconv.Itoa(r.Status/100) == class
+		}
+	}
+	return nil
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// checkFilter refuses values that no URL can have.
+func checkFilter(key, value string) error {
+	states := []string{"queued", "fetched", "failed", "disregarded"}
+	switch key {
+	case "state":
+		if value == "skipped" {
+			return usagef("--state disregarded", "the state of what was skipped is called disregarded")
+		}
+		if !slices.Contains(states, value) {
+			return usagef("--state "+states[1], "no state %q: states are %s", value, strings.Join(states, ", "))
+		}
+	case "status":
+		n, err := strconv.Atoi(strings.Replace(value, "xx", "00", 1))
+		if err != nil || n != 0 && (n < 100 || n > 999) {
+			return usagef("--status 404, or --status 4xx", "no status %q", value)
+		}
+	case "depth":
+		if _, err := strconv.ParseUint(value, 10, 31); err != nil {
+			return usagef("--where depth=2", "no depth %q: want a number of links from the seed", value)
+		}
+	}
+	return nil
+}
+
+// number is a number for a cell; none is empty.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// instant is a time for a cell; none is empty.
+func instant(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// firstLine shortens text for a table.
+func firstLine(s string, n int) string {
+	s = cmp.Or(strings.Join(strings.Fields(s), " "), "-")
+	if r := []rune(s); len(r) > n {
+		return fmt.Sprintf("%s…", string(r[:n-1]))
+	}
+	return s
+}

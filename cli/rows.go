@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"encoding/csv"
+	"fmt"
+	"strings"
+)
+
+// column of a table: its name and its width as fmt writes it, negative for
+// text to the left; 0 is left out of tables for people.
+type column struct {
+	name  string
+	width int
+}
+
+// rowWriter writes rows as they come, so that a table needs no memory.
+type rowWriter interface {
+	write(v any, cells []string) error
+	close() error
+}
+
+// newRows gives the writer of a format: table, csv or json.
+func newRows(u *ui, format string, columns []column) (rowWriter, error) {
+	switch format {
+	case "table":
+		return &tableRows{u: u, columns: columns}, nil
+	case "csv":
+		w := &csvRows{csv.NewWriter(u.out)}
+		names := make([]string, len(columns))
+		for i, c := range columns {
+			names[i] = c.name
+		}
+		return w, w.w.Write(names)
+	case "json":
+		return jsonRows{u}, nil
+	}
+	return nil, usagef("--format csv", "no format %q: want table, csv or json", format)
+}
+
+type jsonRows struct{ u *ui }
+
+func (w jsonRows) write(v any, _ []string) error { return w.u.json(v) }
+func (w jsonRows) close() error                  { return nil }
+
+type csvRows struct{ w *csv.Writer }
+
+func (w *csvRows) write(_ any, cells []string) error {
+	for i, cell := range cells {
+		cells[i] = harmless(clean(cell))
+	}
+	return w.w.Write(cells)
+}
+
+func (w *csvRows) close() error {
+	w.w.Flush()
+	return w.w.Error()
+}
+
+// harmless keeps a spreadsheet from running a cell that came from the network
+// as a formula.
+func harmless(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}
+
+// tableRows is for people: narrow columns first, then the URL, then the reason.
+type tableRows struct {
+	u       *ui
+	columns []column
+	begun   bool
+}
+
+func (w *tableRows) write(_ any, cells []string) error {
+	if !w.begun {
+		w.begun = true
+		names := make([]string, len(w.columns))
+		for i, c := range w.columns {
+			names[i] = strings.ToUpper(c.name)
+		}
+		w.line(names)
+	}
+	w.line(cells)
+	return nil
+}
+
+func (w *tableRows) line(cells []string) {
+	var b strings.Builder
+	tail := ""
+	for i, c := range w.columns {
+		switch {
+		case c.width != 0:
+			fmt.Fprintf(&b, "%*s  ", c.width, firstLine(cells[i], max(c.width, -c.width)))
+		case c.name == "url":
+			tail = cells[i] + tail
+		case c.name == "reason" && cells[i] != "":
+			tail += "  " + cells[i]
+		}
+	}
+	w.u.print("%s", strings.TrimRight(b.String()+tail, " "))
+}
+
+func (w *tableRows) close() error { return nil }

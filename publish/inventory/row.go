@@ -1,0 +1,94 @@
+package inventory
+
+import (
+	"time"
+
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// Known is what the frontier says of one URL.
+type Known struct {
+	ID     uint64
+	URL    string
+	Class  string // "robots", "sitemap", "requisite", "page", "disregarded"
+	State  string // "queued", "fetched", "failed", "disregarded"
+	Reason string // the rule behind the state and its parameters; "" is none
+	How    string // the place in which it was found: "a href", "sitemap"
+	Via    uint64 // the URL that led here; 0 for a seed
+	Depth  int
+}
+
+// EachKnown calls each for every URL that the frontier knows.
+type EachKnown func(each func(Known) error) error
+
+// Row is one URL with what became of it.
+type Row struct {
+	URL    string     `json:"url"`
+	State  string     `json:"state"`
+	Reason string     `json:"reason"`
+	Status int        `json:"status"` // 0: no answer
+	Type   string     `json:"type"`   // the Content-Type as it was sent
+	Bytes  int64      `json:"bytes"`
+	Digest string     `json:"digest"`
+	First  *time.Time `json:"first"` // the first and the last visit; null: none
+	Last   *time.Time `json:"last"`
+	Depth  int        `json:"depth"`
+	Via    string     `json:"via"`
+	Title  string     `json:"title"`
+
+	Class string         `json:"-"`
+	How   string         `json:"-"`
+	Visit *storage.Visit `json:"-"` // the visit that stands for the URL; nil: none
+}
+
+// Rows calls each for every URL, in the order in which the frontier gives them.
+func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) error) error {
+	vias := via{a: a}
+	return known(func(k Known) error {
+		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason, Depth: k.Depth, Class: k.Class, How: k.How}
+		visits, err := a.VisitsOf(k.ID)
+		if err != nil {
+			return err
+		}
+		if r.Via, err = vias.url(k.Via); err != nil {
+			return err
+		}
+		r.describe(visits, now)
+		return each(r)
+	})
+}
+
+// describe fills in what the visits say.
+func (r *Row) describe(visits []*storage.Visit, now time.Time) {
+	v := publish.Current(visits)
+	if v == nil {
+		return
+	}
+	first, last := visits[0].At, visits[len(visits)-1].At
+	r.Visit, r.First, r.Last = v, &first, &last
+	r.Status, r.Type, r.Bytes, r.Digest = v.Status, v.ContentType, v.Length, v.Digest
+	if p := publish.Decide(v, now); p.Show {
+		r.Title = v.Title
+	}
+}
+
+// via names the URLs that led to others. Their visits hold their names, and
+// neighbours share them.
+type via struct {
+	a    *storage.Archive
+	id   uint64
+	name string
+}
+
+func (c *via) url(id uint64) (string, error) {
+	if id == c.id {
+		return c.name, nil
+	}
+	visits, err := c.a.VisitsOf(id)
+	if err != nil || len(visits) == 0 {
+		return "", err
+	}
+	c.id, c.name = id, visits[0].URL
+	return c.name, nil
+}
