@@ -73,3 +73,6 @@ func isNumeric(ref string) bool {
 	}
 	return isDigit(ref[2]) || len(ref) > 3 && ref[2]|0x20 == 'x' && isHex(ref[3])
 }
+
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"curtsy/internal/weburl"
 )
@@ -55,23 +54,6 @@ func FuzzDirectives(f *testing.F) {
 		own := ReadDirectives(http.Header{"X-Robots-Tag": {a}}, o)
 		if none.Index && !none.Follow && own.Follow || !none.Index && own.Index {
 			t.Fatalf("%q: the name makes free", a)
-		}
-	})
-}
-
-// FuzzDate: what is read as a date is one, and reads the same again.
-func FuzzDate(f *testing.F) {
-	for _, s := range []string{"25 Jun 2010 15:00:00 PST", "Fri, 25-Jun-10 15:00 GMT+3", "2010-06-25T15:00:00.5+02:00", "20100625T1500Z", "Fri Jun 25 15:00:00 2010", "25th June, 2010 3:00 pm"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		tm, ok := parseDate(s)
-		if !ok {
-			return
-		}
-		again, ok := parseDate(tm.Format(time.RFC3339))
-		if tm.Year() > 1899 && tm.Year() < 10000 && (!ok || !again.Equal(tm)) {
-			t.Fatalf("%q: %v, then %v", s, tm, again)
 		}
 	})
 }

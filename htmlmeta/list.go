@@ -2,6 +2,9 @@ package htmlmeta
 
 import (
 	"strings"
+	"time"
+
+	"curtsy/internal/dates"
 )
 
 const asciiBlank = " \t\n\f\r"
@@ -167,9 +170,9 @@ func (l *list) date(value, rest string, more bool) (string, string, bool) {
 	text, behind, left := value, rest, more
 	for i := range 3 {
 		date, words := splitTrailingDirectives(text)
-		if t, ok := parseDate(date); ok {
+		if t, ok := dates.Parse(date); ok {
 			if l.ours {
-				l.to.endAt(t)
+				l.to.endAt(t.Truncate(time.Second))
 				l.note("unavailable_after:" + strings.Trim(date, asciiBlank))
 			}
 			if i > 0 {
@@ -183,7 +186,7 @@ func (l *list) date(value, rest string, more bool) (string, string, bool) {
 		var next string
 		next, behind, left = cutPiece(behind)
 		text += "," + next
-		if len(text) > maxDate {
+		if len(text) > dates.MaxLength {
 			break
 		}
 	}
@@ -198,8 +201,8 @@ func (l *list) date(value, rest string, more bool) (string, string, bool) {
 // end of a date, and whatever stands where no date reaches.
 func splitTrailingDirectives(s string) (date, words string) {
 	end := len(s)
-	if end > maxDate {
-		end = max(0, strings.LastIndexAny(s[:maxDate], asciiBlank))
+	if end > dates.MaxLength {
+		end = max(0, strings.LastIndexAny(s[:dates.MaxLength], asciiBlank))
 	}
 	for {
 		before, w := lastWord(s[:end])

@@ -2,10 +2,11 @@ package politeness
 
 import (
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"curtsy/internal/dates"
 )
 
 // retryAfter obeys a Retry-After field for the whole host, where it means
@@ -40,8 +41,8 @@ func readRetryAfter(s string, now time.Time) (time.Duration, bool) {
 		}
 		return time.Duration(n) * time.Second, n > 0
 	}
-	t, err := http.ParseTime(s)
-	if err != nil {
+	t, ok := dates.Parse(s)
+	if !ok {
 		return 0, false
 	}
 	d := t.Sub(now.Round(0)) // by the wall clock

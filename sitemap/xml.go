@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"strconv"
 	"strings"
+
+	"curtsy/internal/dates"
 )
 
 // maxDepth bounds how deep elements are followed; deeper ones are counted.
@@ -177,7 +179,7 @@ func (x *xmlReader) field(t token, text string) {
 	case "guid":
 		x.guid = text
 	case "lastmod", "pubDate", "date", "updated", "modified":
-		if d, ok := ParseLastMod(text); ok {
+		if d, ok := dates.ParseW3C(trimLoc(text)); ok {
 			x.entry.LastMod = d
 		}
 	case "priority":

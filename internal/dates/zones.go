@@ -1,4 +1,4 @@
-package htmlmeta
+package dates
 
 // zones gives each zone's offset in seconds east of UTC. time.Parse knows
 // the names of the local zone only and reads PST as +00:00, so the names are

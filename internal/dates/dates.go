@@ -1,31 +1,47 @@
-package htmlmeta
+// Package dates answers: which time does this text from the web name? It is
+// the one reader for unavailable_after, Retry-After, and the entries of
+// sitemaps and feeds.
+package dates
 
 import (
 	"strings"
 	"time"
 )
 
-// maxDate is the longest text that is tried as a date, in bytes.
-const maxDate = 128
+// MaxLength is the longest text that is tried as a date, in bytes.
+const MaxLength = 128
 
-// parseDate reads a date as owners write it in unavailable_after: RFC 822,
-// 850 and 1123, asctime, ISO 8601, with or without weekday, seconds and
-// zone, the year in two or four digits. Without a zone it is UTC. What is
-// no date, such as the 31st of February, is !ok.
-func parseDate(s string) (time.Time, bool) {
-	if len(s) > maxDate {
+// Parse reads a date as site owners write it: an HTTP-date in its three forms
+// (RFC 9110 §5.6.7: IMF-fixdate, RFC 850, asctime), RFC 822 and 5322, ISO 8601
+// with day, with or without weekday, seconds and zone, the year in two or four
+// digits. Without a zone it is UTC. What is no date, such as the 31st of
+// February, is !ok.
+func Parse(s string) (time.Time, bool) {
+	if len(s) > MaxLength {
 		return time.Time{}, false
 	}
 	if i := strings.IndexByte(s, '('); i >= 0 {
 		s = s[:i] // an RFC 822 comment at the end: "+0000 (UTC)"
 	}
-	p := dateParser{in: strings.Trim(s, asciiBlank+`"'.,`), month: -1, hour: -1}
+	p := dateParser{in: strings.Trim(s, blank+`"'.,`), month: -1, hour: -1}
 	for p.in != "" {
 		if !p.token() {
 			return time.Time{}, false
 		}
 	}
 	return p.time()
+}
+
+// ParseW3C is Parse, and a year or a month alone is its first day, as the
+// precisions of the W3C's date format allow (NOTE-datetime, which the
+// sitemaps.org protocol refers to).
+func ParseW3C(s string) (time.Time, bool) {
+	for _, layout := range [...]string{"2006", "2006-01"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, true
+		}
+	}
+	return Parse(s)
 }
 
 // dateParser reads a date word by word, in any order that is unambiguous.
@@ -37,6 +53,7 @@ type dateParser struct {
 	month    int // 1 to 12 where named, -1 where not
 	hour     int // -1: no time of day yet
 	min, sec int
+	nanos    int
 	zone     int // seconds east of UTC
 	zoned    bool
 	weekday  bool
@@ -98,7 +115,7 @@ func trimOrdinal(s string) string {
 	return s
 }
 
-// clock reads 15:00, 15:00:00 and 15:00:00.5; the fraction is dropped.
+// clock reads 15:00, 15:00:00 and 15:00:00.5.
 func (p *dateParser) clock() bool {
 	if p.hour >= 0 {
 		return false
@@ -116,11 +133,15 @@ func (p *dateParser) clock() bool {
 		p.in = p.in[1:]
 	}
 	if p.in != "" && (p.in[0] == '.' || p.in[0] == ':') {
-		_, width := leadingDigits(p.in[1:])
+		n, width := leadingDigits(p.in[1:])
 		if p.in[0] == ':' || width == 0 {
 			return false
 		}
 		p.in = p.in[1+width:]
+		for ; width < 9; width++ {
+			n *= 10
+		}
+		p.nanos = n
 	}
 	p.hour, p.min, p.sec = part[0], part[1], part[2]
 	return p.min < 60 && p.sec <= 60 && (p.hour < 24 || p.hour == 24 && p.min+p.sec == 0)
@@ -246,7 +267,7 @@ func (p *dateParser) time() (time.Time, bool) {
 	if t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC); year < 1900 || t.Day() != day {
 		return time.Time{}, false
 	}
-	t := time.Date(year, time.Month(month), day, p.hour, p.min, p.sec, 0, time.UTC)
+	t := time.Date(year, time.Month(month), day, p.hour, p.min, p.sec, p.nanos, time.UTC)
 	return t.Add(-time.Duration(p.zone) * time.Second), true
 }
 
@@ -264,7 +285,7 @@ func (p *dateParser) date() (year, month, day, digits int) {
 	return 0, 0, 0, 0
 }
 
-// leadingDigits reads up to eight digits.
+// leadingDigits reads up to nine digits.
 func leadingDigits(s string) (n, width int) {
 	for width < len(s) && width < 9 && isDigit(s[width]) {
 		n = n*10 + int(s[width]-'0')
@@ -272,6 +293,8 @@ func leadingDigits(s string) (n, width int) {
 	}
 	return n, width
 }
+
+const blank = " \t\n\f\r"
 
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
