@@ -54,7 +54,7 @@ func (u *ui) sitemap(name, base string, asJSON bool, open func() (io.ReadCloser,
 	f := sitemapFacts{URLs: []string{}, Children: []string{}}
 	sum, err := sitemap.Read(in, scope, func(e sitemap.Entry, child bool) error {
 		switch {
-		case e.Alternate, base != "" && weburl.Canonical(e.Loc).Origin() != scope.Origin():
+		case e.Alternate, base != "" && weburl.FromCanonical(e.Loc).Origin() != scope.Origin():
 		case child:
 			f.Children = append(f.Children, e.Loc)
 		default:

@@ -233,7 +233,7 @@ func orNone(err error, dir string) error {
 	return fmt.Errorf("%s: %w", dir, storage.ErrNone)
 }
 
-func robotsURL(origin string) weburl.URL { return weburl.Canonical(origin + "/robots.txt") }
+func robotsURL(origin string) weburl.URL { return weburl.FromCanonical(origin + "/robots.txt") }
 
 // Finished says whether nothing is left to do.
 func (c *Crawl) Finished() bool {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"curtsy/frontier"
-	"curtsy/internal/alarm"
 	"curtsy/politeness"
 	"curtsy/storage"
 )
@@ -54,7 +53,7 @@ func (c *Crawl) loop(ctx, stop context.Context) Result {
 			return *c.ending
 		}
 		if c.wait.why != "" && !c.wait.until.Equal(politeness.Never) {
-			timer.Reset(c.wait.until.Sub(now) - alarm.Lead)
+			timer.Reset(c.wait.until.Sub(now))
 		} else {
 			timer.Stop()
 		}
@@ -67,7 +66,6 @@ func (c *Crawl) loop(ctx, stop context.Context) Result {
 			c.ended(d)
 		case <-c.kick:
 		case <-timer.C:
-			alarm.Until(c.wait.until) // the runtime's timers are late, which a pace of 10 ms would show
 		case <-tick.C:
 			c.report("running")
 		case <-stopping:

@@ -71,7 +71,7 @@ func (b *rebuilder) visit(v *storage.Visit) error {
 	}
 	e := b.last.entry
 	e.Attempts = v.N - 1
-	j := &job{entry: e, url: weburl.Canonical(v.URL), n: v.N, now: v.At}
+	j := &job{entry: e, url: weburl.FromCanonical(v.URL), n: v.N, now: v.At}
 	if e.Class == frontier.Prerequisite {
 		b.prepareRobots(j, v)
 	} else if h := b.at(j.url.Origin(), v); h.rules != nil {

@@ -134,7 +134,7 @@ func (look *lookalikes) probe(s *shape, j *job) frontier.Link {
 	s.verdict = asked
 	look.asked++
 	path := j.url.Path()
-	u := weburl.Canonical(fmt.Sprintf("%s%scurtsy-%08x%08x", j.url.Origin(), path[:strings.LastIndexByte(path, '/')+1], rand.Uint32(), rand.Uint32()))
+	u := weburl.FromCanonical(fmt.Sprintf("%s%scurtsy-%08x%08x", j.url.Origin(), path[:strings.LastIndexByte(path, '/')+1], rand.Uint32(), rand.Uint32()))
 	look.probes[u.String()] = s
 	return frontier.Link{URL: u, Class: frontier.Requisite, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: howProbe}
 }

@@ -135,7 +135,7 @@ func (r *blockReader) next() {
 
 func (f *Frontier) linkOf(r *blockReader) Link {
 	return Link{
-		URL: weburl.Canonical(string(r.href)), Via: r.via,
+		URL: weburl.FromCanonical(string(r.href)), Via: r.via,
 		Depth: int(r.depth >> 2), Needed: r.depth&2 != 0, Soft: r.depth&1 != 0,
 		Redirects: r.redirects, How: f.words.text(r.how), Reason: f.words.text(r.reason),
 	}

@@ -287,7 +287,9 @@ func BenchmarkAdd(b *testing.B) {
 	for _, known := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprint(known), func(b *testing.B) {
 			f := open(b, openDB(b, filepath.Join(b.TempDir(), "db")))
-			u := func(i int) weburl.URL { return weburl.Canonical(fmt.Sprintf("http://h/dir%d/page-%d.html", i%1000, i)) }
+			u := func(i int) weburl.URL {
+				return weburl.FromCanonical(fmt.Sprintf("http://h/dir%d/page-%d.html", i%1000, i))
+			}
 			for i := range known {
 				f.Add(Link{URL: u(i), Class: Page})
 				if i%5000 == 0 {
@@ -317,7 +319,7 @@ func BenchmarkNext(b *testing.B) {
 	now, id := time.Now(), 0
 	fill := func() {
 		for range 50_000 {
-			f.Add(Link{URL: weburl.Canonical(fmt.Sprintf("%s/dir%d/page-%d.html", origin, id%1000, id)), Class: Page})
+			f.Add(Link{URL: weburl.FromCanonical(fmt.Sprintf("%s/dir%d/page-%d.html", origin, id%1000, id)), Class: Page})
 			id++
 		}
 		flush(b, f)

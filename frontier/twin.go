@@ -9,7 +9,7 @@ func SamePage(u weburl.URL) (form weburl.URL, another bool) {
 	if text == "" {
 		return u, false
 	}
-	if form = weburl.Canonical(text); form.IsZero() {
+	if form = weburl.FromCanonical(text); form.IsZero() {
 		return u, false
 	}
 	return form, true

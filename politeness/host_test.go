@@ -139,6 +139,7 @@ func TestTrouble(t *testing.T) {
 		{"429 holds the host", o, []step{start(0), done(0, status(429, "")), next(0, time.Second, "backoff 1s (HTTP 429)")}},
 		{"503 holds as long as it says", o, []step{start(0), done(0, status(503, "120")), next(0, 2*time.Minute, "retry-after 2m0s (HTTP 503)")}},
 		{"a retry-after may be a date", o, []step{start(0), done(0, status(503, "Sun, 01 Mar 2026 12:00:30 GMT")), next(0, 30*time.Second, "retry-after 30s")}},
+		{"a retry-after may be a date with an offset", o, []step{start(0), done(0, status(503, "Sun, 1 Mar 2026 13:00:30 +0100")), next(0, 30*time.Second, "retry-after 30s")}},
 		{"a retry-after counts with a redirect", o, []step{start(0), done(0, status(301, "7")), next(0, 7*time.Second, "retry-after")}},
 		{"a retry-after with a page means nothing", o, []step{start(0), done(0, status(200, "7")), next(0, 100*ms, "configured")}},
 		{"a retry-after with a 404 means nothing", o, []step{start(0), done(0, status(404, "3600")), next(0, 100*ms, "configured")}},

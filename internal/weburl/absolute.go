@@ -20,9 +20,9 @@ func parseFast(ref string) (URL, bool) {
 		return URL{}, false
 	}
 	if path == len(ref) {
-		return Canonical(ref + "/"), true
+		return FromCanonical(ref + "/"), true
 	}
-	return Canonical(strings.Clone(ref)), true
+	return FromCanonical(strings.Clone(ref)), true
 }
 
 // plainHost says whether a host is letters and digits in lower case, its last

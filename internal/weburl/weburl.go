@@ -34,7 +34,7 @@ type URL struct {
 	queryAt int // index of '?', or len(href)
 }
 
-// Parse reads an absolute URL.
+// Parse reads an absolute URL and canonicalizes it.
 func Parse(s string) (URL, error) {
 	s = trim(s)
 	if len(s) > MaxLength {
@@ -55,10 +55,11 @@ func MustParse(s string) URL {
 	return u
 }
 
-// Canonical takes back a string that an URL's String gave, without parsing
-// it again. It is for reading our own storage; anything else goes to Parse.
-// A string that cannot have come from String gives the zero URL.
-func Canonical(href string) URL {
+// FromCanonical takes a string that is in canonical form already, as String
+// gave it, without parsing it again. It is for reading our own storage;
+// anything else goes to Parse, which canonicalizes. A string that cannot have
+// come from String gives the zero URL.
+func FromCanonical(href string) URL {
 	u, ok := index(href)
 	if !ok {
 		return URL{}

@@ -115,7 +115,7 @@ func (r *Robots) Fold(u weburl.URL) (weburl.URL, *CleanParam) {
 	if query != "" {
 		href += "?" + query
 	}
-	return weburl.Canonical(href), f.by
+	return weburl.FromCanonical(href), f.by
 }
 
 // folding is Fold at work on one URL.

@@ -123,7 +123,7 @@ func read(a *storage.Archive, v *storage.Visit) (htmlmeta.Document, error) {
 		defer b.Close()
 		var body bytes.Buffer
 		if _, err = io.Copy(&body, io.LimitReader(b, maxBody)); err == nil || !archives(err) {
-			return htmlmeta.Read(htmlmeta.Page{URL: weburl.Canonical(v.URL), Header: b.Header, Body: body.Bytes()}, htmlmeta.Options{}), nil
+			return htmlmeta.Read(htmlmeta.Page{URL: weburl.FromCanonical(v.URL), Header: b.Header, Body: body.Bytes()}, htmlmeta.Options{}), nil
 		}
 	}
 	if archives(err) {

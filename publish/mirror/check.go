@@ -163,7 +163,7 @@ func (c *checker) mapped() {
 		if !c.files[f.File] {
 			c.problem(f.File, f.URL, "in "+MapFile+", and not there")
 		}
-		if u := weburl.Canonical(f.URL); c.own[u.Origin()] {
+		if u := weburl.FromCanonical(f.URL); c.own[u.Origin()] {
 			c.pages[c.o.key(u)] = true
 		}
 		if f.Raw {

@@ -71,7 +71,7 @@ type seen struct {
 func gather(a *storage.Archive, o *Options) (*site, error) {
 	var all []seen
 	err := a.EachVisit(func(v *storage.Visit) error {
-		u := weburl.Canonical(v.URL)
+		u := weburl.FromCanonical(v.URL)
 		if !u.IsZero() {
 			all = append(all, seen{publish.StandingOf(v), describe(v, u, o.Now)})
 		}
@@ -112,7 +112,7 @@ func describe(v *storage.Visit, u weburl.URL, now time.Time) entry {
 	case unchanged:
 		e.ref, e.state = *v.Refers, kept
 	case redirect:
-		e.state, e.to = moved, weburl.Canonical(v.Location)
+		e.state, e.to = moved, weburl.FromCanonical(v.Location)
 	case v.Status == 404 || v.Status == 410:
 		e.state, e.why = gone, fmt.Sprintf("http: %d", v.Status)
 	case v.Status < 200 || v.Status >= 300 || v.Status == 204 || v.Status == 205:

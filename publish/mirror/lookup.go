@@ -46,7 +46,7 @@ func (s *site) index(u weburl.URL) int {
 }
 
 // indexOf finds an URL given as text.
-func (s *site) indexOf(href string) int { return s.index(weburl.Canonical(href)) }
+func (s *site) indexOf(href string) int { return s.index(weburl.FromCanonical(href)) }
 
 // find finds the entry that stands for an URL: its own, or where that has no
 // file, that of the same page under another name (see names). Without one that
@@ -95,7 +95,7 @@ func (s *site) names(u weburl.URL, f func(weburl.URL) bool) {
 	}
 	for _, origin := range s.o.Origins {
 		for _, form := range forms {
-			if origin != form.Origin() && !f(weburl.Canonical(origin+form.Target())) {
+			if origin != form.Origin() && !f(weburl.FromCanonical(origin+form.Target())) {
 				return
 			}
 		}

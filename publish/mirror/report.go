@@ -107,7 +107,7 @@ func (w *writer) encodeSection(b *bufio.Writer, in section, title, says string) 
 // Who has the archive can ask explain.
 func (w *writer) listed(in section) (urls []string, hidden int) {
 	all := w.notes.sorted(in)
-	urls = slices.DeleteFunc(all, func(u string) bool { return w.s.unlisted(w.s.find(weburl.Canonical(u))) })
+	urls = slices.DeleteFunc(all, func(u string) bool { return w.s.unlisted(w.s.find(weburl.FromCanonical(u))) })
 	return urls, len(all) - len(urls)
 }
 
