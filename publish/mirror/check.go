@@ -142,6 +142,8 @@ func badName(s string) string {
 		return "its name is a device's on Windows"
 	case strings.ContainsAny(s, "\\:*?\"<>|\x00") || strings.HasSuffix(s, ".") || strings.HasSuffix(s, " "):
 		return "a name that Windows does not take"
+	case isObeyed(s) || defuse(s) != s:
+		return "a name that a web server or a desktop obeys"
 	case len(s) > 255:
 		return "its name is too long"
 	}

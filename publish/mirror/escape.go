@@ -76,11 +76,13 @@ func plainName(s string) bool {
 }
 
 // safe escapes where it stands what is only harmful there: a name of a
-// device, a leading dash, tilde, dot or blank, a trailing dot or blank.
+// device, a leading dash, tilde, dot or blank, a trailing dot or blank; and
+// takes off extensions that a server or a desktop obeys.
 func safe(s string) string {
 	if s == "" {
 		return "%2F"
 	}
+	s = defuse(s)
 	if strings.IndexByte("-~. ", s[0]) >= 0 || isDevice(s) {
 		s = escapeFirst(s)
 	}

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -76,7 +77,11 @@ func file(last string, u weburl.URL, typ string) string {
 		name = "index" + extension(typ, "")
 	}
 	stem, ext := splitExt(name)
-	if want := extension(typ, ext); want != ext {
+	want := extension(typ, ext)
+	if isObeyed(stem + want) {
+		want = cmp.Or(extension(typ, ""), ".bin")
+	}
+	if want != ext {
 		stem, ext = name, want
 	}
 	stem = escape(stem)

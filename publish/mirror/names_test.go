@@ -36,8 +36,8 @@ func TestNames(t *testing.T) {
 		"/main.css?v=1": typeCSS, "/t.tar.gz": "application/gzip", "/f.woff2?": "font/woff2", "/x.docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document"}
 	for _, c := range []struct{ url, want string }{
 		{"/", "index.html"}, {"/dir", "dir.html"}, {"/dir/", "dir/index.html"}, {"/a/b", "a/b.html"}, {"/a.txt", "a.txt"},
-		{"/x.HTM", "x.HTM"}, {"/p.php", "p.php.html"}, {"/p.php?id=1&b=2", "p.php@id=1&b=2.html"}, {"/q?", "q@.html"}, {"/q%3Fx", "q%3Fx.html"},
-		{"/README.md", "README.md"}, {"/t.html", "t.html.txt"}, {"/v1.2", "v1.2.html"}, {"/doc", "doc.pdf"}, {"/real.html", "real.html.pdf"}, {"/s.php", "s.php.css"}, {"/i", "i.png"}, {"/i.jpg", "i.jpg"}, {"/x.bin", "x.bin"}, {"/y", "y.bin"},
+		{"/x.HTM", "x.HTM"}, {"/p.php", "p_php.html"}, {"/p.php?id=1&b=2", "p.php@id=1&b=2.html"}, {"/q?", "q@.html"}, {"/q%3Fx", "q%3Fx.html"},
+		{"/README.md", "README.md"}, {"/t.html", "t.html.txt"}, {"/v1.2", "v1.2.html"}, {"/doc", "doc.pdf"}, {"/real.html", "real.html.pdf"}, {"/s.php", "s_php.css"}, {"/i", "i.png"}, {"/i.jpg", "i.jpg"}, {"/x.bin", "x.bin"}, {"/y", "y"},
 		{"/main.css?v=1", "main@v=1.css"}, {"/t.tar.gz", "t.tar.gz"}, {"/f.woff2?", "f@.woff2"}, {"/x.docx", "x.docx"},
 		{"/%D1%91", "ё.html"}, {"/%D0%B5%CC%88", "ё.html"}, {"/%FF", "%FF.html"}, {"/a%20b", "a b.html"}, {"/100%25", "100%25.html"},
 		{"/sl%2Fash", "sl%2Fash.html"}, {"/b%5Cs", "b%5Cs.html"}, {"/n%00", "n%00.html"}, {"/..%2F..%2Fetc", "%2E.%2F..%2Fetc.html"}, {"/a//b", "a/%2F/b.html"}, {"/c:d", "c%3Ad.html"},
@@ -57,6 +57,31 @@ func TestNames(t *testing.T) {
 			}
 			if why := badName(name[strings.LastIndexByte(name, '/')+1:]); why != "" {
 				t.Errorf("%s is named %q: %s", c.url, name, why)
+			}
+		}
+	}
+}
+
+// TestNamesThatAreObeyed: no file and no directory has a name that a web server
+// runs or a desktop follows, and the type shows.
+func TestNamesThatAreObeyed(t *testing.T) {
+	for _, c := range []struct{ typ, url, want string }{
+		{typeHTML, "/a.php", "a_php.html"}, {typeAny, "/a.php", "a_php.bin"}, {typeText, "/a.PHP5", "a_PHP5.txt"}, {typeCSS, "/a.phtml", "a_phtml.css"}, {"image/png", "/a.cgi", "a_cgi.png"},
+		{typeHTML, "/a.shtml", "a_shtml.html"}, {typeHTML, "/a.pl", "a_pl.html"}, {typeHTML, "/a.jsp", "a_jsp.html"}, {typeHTML, "/a.asp", "a_asp.html"}, {typeHTML, "/a.aspx", "a_aspx.html"},
+		{"application/x-httpd-php", "/a.php", "a_php.bin"}, {"application/x-foo", "/a.hta", "a_hta.bin"}, {typeAny, "/a.lnk", "a_lnk.bin"}, {"application/x-desktop", "/a.desktop", "a_desktop.bin"}, {"application/internet-shortcut", "/a.url", "a_url.bin"},
+		{typeText, "/web.config", "web.config.txt"}, {"text/xml", "/Web.Config", "Web.Config.xml"}, {typeAny, "/desktop.ini", "desktop.ini.bin"}, {typeText, "/autorun.inf", "autorun.inf.txt"}, {typeAny, "/_redirects", "_redirects.bin"},
+		{typeAny, "/.htaccess", "%2Ehtaccess"}, {typeText, "/x.htaccess", "x_htaccess.txt"}, {typeHTML, "/index.php/a/b", "index_php/a/b.html"}, {typeHTML, "/a.php.html", "a_php.html"}, {typeHTML, "/x?f=a.php", "x@f=a_php.html"},
+		{typeHTML, "/a.php?id=1", "a.php@id=1.html"}, {typeAny, "/a.php?id=1", "a.php@id=1.bin"}, {typeAny, "/x.tar.gz", "x.tar.gz"}, {typeAny, "/v.mp4", "v.mp4"}, {typeAny, "/README", "README"}, {typeAny, "/x.html", "x.html.bin"}, {typeSealed, "/README", "README.bin"},
+		{typeAny, "/notes.txt", "notes.txt"}, {typeAny, "/a.js", "a.js.bin"},
+	} {
+		for _, name := range namesOf(map[string]string{c.url: c.typ}, "http://h"+c.url) {
+			if name != c.want {
+				t.Errorf("%s of %s is named %q, want %q", c.url, c.typ, name, c.want)
+			}
+			for seg := range strings.SplitSeq(name, "/") {
+				if why := badName(seg); why != "" {
+					t.Errorf("%s of %s is named %q: %s", c.url, c.typ, name, why)
+				}
 			}
 		}
 	}

@@ -141,3 +141,22 @@ func TestExportWithADocumentThatBreaksOff(t *testing.T) {
 		t.Errorf("%q; the report names it: %v", files["half.html"], incomplete(files, s.Origin+"/half.html"))
 	}
 }
+
+// Octets without a type keep their name, but where a browser would take them
+// for a page or a server would run them.
+func TestExportNamesOctets(t *testing.T) {
+	s := serve(t, small)
+	archive := crawl(t, s)
+	bodies := map[string]string{"/x.tar.gz": "\x1f\x8b\x08\x00octets", "/README": "read me", "/v.mp4": "\x00\x00\x00\x18ftypmp42", "/w.mp4": "no film", "/page": "<h1>a</h1>", "/p.html": "<h1>b</h1>", "/doc": "<!DOCTYPE html><p>", "/run.php": "<?php x();"}
+	n := uint64(1000)
+	for path, body := range bodies {
+		n++
+		keep(t, archive, storage.Visit{URLID: n, URL: s.Origin + path, ContentType: "application/octet-stream"}, "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\r\n"+body)
+	}
+	files := exported(t, s, archive)
+	for name, path := range map[string]string{"x.tar.gz": "/x.tar.gz", "README": "/README", "v.mp4": "/v.mp4", "w.mp4": "/w.mp4", "doc.html": "/doc", "page.bin": "/page", "p.html.bin": "/p.html", "run_php.bin": "/run.php"} {
+		if files[name] != bodies[path] {
+			t.Errorf("%s is not %s", name, path)
+		}
+	}
+}

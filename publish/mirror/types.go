@@ -20,6 +20,9 @@ const (
 	typeAny   = "application/octet-stream"
 	typeJS    = "text/javascript"
 	typeJSON  = "application/json"
+	// typeSealed is octets that look like a page: a browser that gets them
+	// without a type would show them as one.
+	typeSealed = "application/x-download"
 )
 
 var pictures = []string{".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".gif", ".webp", ".bmp", ".ico", ".cur", ".avif", ".apng"}
@@ -42,7 +45,7 @@ var extensions = map[string][]string{
 	"application/vnd.ms-fontobject": {".eot"}, "application/gzip": {".gz", ".tgz", ".svgz"}, "application/zip": {".zip"}, "application/wasm": {".wasm"},
 	"audio/mpeg": {".mp3", ".mpga"}, "audio/wave": {".wav"}, "audio/ogg": {".ogg", ".oga", ".opus"}, "audio/flac": {".flac"}, "audio/mp4": {".m4a", ".mp4"}, "audio/aac": {".aac"},
 	"application/ogg": {".ogg", ".ogv", ".oga", ".opus"}, "video/ogg": {".ogv", ".ogg"}, "video/mp4": {".mp4", ".m4v", ".m4a"}, "video/webm": {".webm", ".weba"}, "audio/webm": {".weba", ".webm"},
-	"video/x-msvideo": {".avi"}, "video/avi": {".avi"}, "video/quicktime": {".mov"}, "application/x-tar": {".tar"}, "application/java-archive": {".jar"},
+	"video/x-msvideo": {".avi"}, "video/avi": {".avi"}, "video/quicktime": {".mov"}, typeSealed: {".bin"}, "application/x-tar": {".tar"}, "application/java-archive": {".jar"},
 }
 
 // synonyms are other names of the types above.
@@ -85,8 +88,10 @@ func extension(typ, ext string) string {
 		return list[0]
 	case typeOfExt[low] == typ && low != "":
 		return ext
+	case typ == typeAny && (!textual(typeOfExt[low]) || inert(typeOfExt[low])):
+		return ext // it says nothing, so that the name is what is known: x.tar.gz, README
 	case ext != "" && typeOfExt[low] == "":
-		return ext // what we know nothing about is not ours to correct
+		return ext // an extension that says nothing is not to be corrected
 	case typ == typeText && inert(typeOfExt[low]):
 		return ext
 	case typ == typeText || strings.HasPrefix(typ, "text/"):
@@ -186,6 +191,8 @@ func sniffedText(typ, byExt string, head []byte) string {
 		return typeText
 	case typ == "text/xml":
 		return typ
+	case markup && byExt == "":
+		return typeSealed
 	}
 	return typeAny
 }
