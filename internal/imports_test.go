@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"storage":                    {"storage/warc"},
 	"storage/warc":               {},
 	"publish":                    {"htmlmeta", "storage", "storage/warc"},
-	"publish/...":                {"htmlmeta", "publish", "storage", "storage/warc"},
+	"publish/...":                {"htmlmeta", "publish", "publish/catalog", "storage", "storage/warc"},
 }
 
 // testkit is support of tests: no package of the program imports it.

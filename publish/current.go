@@ -35,6 +35,10 @@ func (s Standing) Compare(o Standing) int {
 	return cmp.Or(cmp.Compare(s.rank, o.rank), s.at.Compare(o.at))
 }
 
+// Rank is the standing but for its time: 3 is an answer that is whole, 2 one cut
+// off, 1 an error or what stands in a page's place, 0 no answer.
+func (s Standing) Rank() int { return int(s.rank) }
+
 // Time is when the visit was.
 func (s Standing) Time() time.Time { return s.at }
 

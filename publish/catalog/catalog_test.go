@@ -1,0 +1,243 @@
+package catalog_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/weburl"
+	"curtsy/publish/catalog"
+	"curtsy/storage"
+)
+
+const site = `
+-- / --
+<!DOCTYPE html><title>start</title><a href="/b">b</a> <a href="/a?x=2&a=1">a</a> <a href="/A?a=1&x=2">A</a> <a href="/hidden">h</a> <a href="/gone">g</a>
+-- /b --
+<title>b</title>
+-- /a?x=2&a=1 --
+<title>a</title>
+-- /A?a=1&x=2 --
+<title>another</title>
+-- /hidden --
+HTTP 200
+X-Robots-Tag: noarchive
+
+<title>hidden</title>
+`
+
+// crawl archives a site, into a directory that may hold an archive of it.
+func crawl(t *testing.T, dir, text string) (origin string) {
+	t.Helper()
+	s, err := sitetest.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	seed := weburl.MustParse(s.Origin + "/")
+	c, err := crawler.Open(dir, crawler.Options{Seed: seed, RelNofollow: true, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Run(context.Background(), context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return s.Origin
+}
+
+func openArchive(t *testing.T, dir string) *storage.Archive {
+	t.Helper()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+func open(t *testing.T, a *storage.Archive, cache string) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Open(t.Context(), a, catalog.Options{Cache: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func each(t *testing.T, c *catalog.Catalog) (lines []string) {
+	t.Helper()
+	if err := c.Each(t.Context(), func(x *catalog.Capture) error {
+		lines = append(lines, x.SURT+" "+x.URL[strings.LastIndexByte(x.URL, '/'):]+" "+x.Kept)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func TestCaptures(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "archive")
+	origin := crawl(t, dir, site)
+	c := open(t, openArchive(t, dir), t.TempDir())
+	if c.Path() != filepath.Join(dir, "index.db") {
+		t.Errorf("index.db is %s", c.Path())
+	}
+	u := weburl.MustParse(origin + "/a?x=2&a=1")
+	list, err := c.Captures(t.Context(), u)
+	if err != nil || len(list) != 1 || list[0].URL != u.String() || list[0].MIME != "text/html" || list[0].Status != 200 || !list[0].HasBody() || list[0].Length == 0 {
+		t.Fatalf("of a URL that shares its key with another: %+v, %v", list, err)
+	}
+	near, err := c.Nearest(t.Context(), u, time.Now())
+	if err != nil || near == nil || near.Ref != list[0].Ref {
+		t.Errorf("nearest: %+v, %v", near, err)
+	}
+	if near, err = c.Nearest(t.Context(), weburl.MustParse(origin+"/never"), time.Now()); near != nil || err != nil {
+		t.Errorf("of a URL that was never seen: %+v, %v", near, err)
+	}
+	if list, err = c.Captures(t.Context(), weburl.MustParse(origin+"/hidden")); len(list) != 1 || list[0].HasBody() || list[0].Kept != storage.KeptWithheld {
+		t.Errorf("withheld: %+v, %v", list, err)
+	}
+	n, err := c.Counts(t.Context())
+	if err != nil || n.URLs != 7 || n.Captures != 7 || n.Kept != 6 || n.From.IsZero() || n.To.Before(n.From) {
+		t.Errorf("counts %+v, %v", n, err)
+	}
+	if lines := each(t, c); len(lines) != 7 || !slices.IsSortedFunc(lines, func(a, b string) int {
+		a, _, _ = strings.Cut(a, " ")
+		b, _, _ = strings.Cut(b, " ")
+		return strings.Compare(a, b)
+	}) {
+		t.Errorf("all: %q", lines)
+	}
+}
+
+func TestDeletedOrDamagedIsBuiltAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawl(t, dir, site)
+	a, cache := openArchive(t, dir), t.TempDir()
+	c := open(t, a, cache)
+	want := each(t, c)
+	c.Close()
+	file := filepath.Join(dir, "index.db")
+	for says, change := range map[string]func() error{
+		"as it was": func() error { return nil },
+		"deleted":   func() error { return os.Remove(file) },
+		"cut":       func() error { return os.Truncate(file, 5000) },
+		"overwritten": func() error {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			for i := 4096; i < len(b); i++ {
+				b[i] = 0xA5
+			}
+			return os.WriteFile(file, b, 0o644)
+		},
+		"killed while it was built": func() error { return os.WriteFile(file+".new", []byte("half"), 0o644) },
+		"no database":               func() error { return os.WriteFile(file, []byte(strings.Repeat("no database", 100)), 0o644) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		c := open(t, a, cache)
+		if got := each(t, c); !slices.Equal(got, want) || c.Path() != file {
+			t.Errorf("%s: %s: got %q", says, c.Path(), got)
+		}
+		c.Close()
+	}
+}
+
+// An index.db that came with an archive is never opened: it may be made to
+// crash SQLite, and its journal may name a file to be removed.
+func TestIndexOfAStranger(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawl(t, dir, site)
+	a := openArchive(t, dir)
+	theirs := open(t, a, t.TempDir()) // another account
+	want := each(t, theirs)
+	if _, err := theirs.DB().Exec(`UPDATE captures SET url = 'http://evil.invalid/'`); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	mine := t.TempDir()
+	c := open(t, a, mine)
+	if got := each(t, c); !slices.Equal(got, want) {
+		t.Errorf("of another account: got %q, want %q", got, want)
+	}
+	c.Close()
+
+	file, victim := filepath.Join(dir, "index.db"), filepath.Join(t.TempDir(), "victim")
+	for _, name := range []string{"", "-wal", "-shm", "-journal", ".new", ".new-wal"} {
+		precious := []byte("precious")
+		if err := os.WriteFile(victim, precious, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(file + name)
+		if err := os.Symlink(victim, file+name); err != nil {
+			t.Fatal(err)
+		}
+		if name == ".new" || name == ".new-wal" {
+			os.Remove(file)
+		}
+		c := open(t, a, mine)
+		if got := each(t, c); !slices.Equal(got, want) {
+			t.Errorf("index.db%s is a symbolic link: got %q", name, got)
+		}
+		c.Close()
+		if b, err := os.ReadFile(victim); string(b) != "precious" {
+			t.Errorf("index.db%s was followed: %q, %v", name, b, err)
+		}
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawl(t, dir, site)
+	a, cache := openArchive(t, dir), t.TempDir()
+	c := open(t, a, cache)
+	want := each(t, c)
+	for _, change := range []string{
+		`DELETE FROM captures WHERE (id >> 20) % 2 = 0`, // as if they were new
+		`INSERT INTO captures SELECT id + 1, surt, ts, url, status, mime, digest, kept, standing, segment, offset, length FROM captures`, // as if they were gone
+		`DELETE FROM captures`,
+	} {
+		if _, err := c.DB().Exec(change + `; DELETE FROM state; DELETE FROM todo`); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Refresh(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if got := each(t, c); !slices.Equal(got, want) {
+			t.Errorf("after %s: got %q, want %q", change, got, want)
+		}
+		var todo int
+		if err := c.DB().QueryRow(`SELECT count(*) FROM todo`).Scan(&todo); err != nil || todo < 3 {
+			t.Errorf("after %s: %d URLs are to be read again, %v", change, todo, err)
+		}
+	}
+}
+
+func TestPlaceOfAnArchiveThatCannotBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawl(t, dir, site)
+	a, cache := openArchive(t, dir), t.TempDir()
+	// root may write anywhere, but not there
+	if err := os.MkdirAll(filepath.Join(dir, "index.lock", "full"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, a, cache)
+	if !strings.HasPrefix(c.Path(), cache) || len(each(t, c)) != 7 {
+		t.Errorf("index.db is %s", c.Path())
+	}
+}

@@ -1,0 +1,146 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"curtsy/storage"
+)
+
+// Progress is how far a build is.
+type Progress struct {
+	Step        string // "captures", "texts"
+	Done, Total int64
+}
+
+// Catalog is index.db, open.
+type Catalog struct {
+	db    *sql.DB
+	place *place
+	watch func(Progress)
+}
+
+// Options of opening. The zero value is good.
+type Options struct {
+	// Watch is told how far a build is; it is called from the goroutine that
+	// builds. nil is nobody.
+	Watch func(Progress)
+	// Cache is a directory for what cannot be written into the archive's own; ""
+	// is the account's cache directory.
+	Cache string
+}
+
+// Open opens the index of an archive, builds it if there is none that can be
+// trusted, and brings its captures up to date. The archive must stay open while
+// the catalog is refreshed, and need not otherwise.
+func Open(ctx context.Context, a *storage.Archive, o Options) (*Catalog, error) {
+	watch := o.Watch
+	if watch == nil {
+		watch = func(Progress) {}
+	}
+	var err error
+	for _, p := range places(a, o.Cache) {
+		c := &Catalog{place: p, watch: watch}
+		if err = c.open(ctx, a); err == nil {
+			return c, nil
+		}
+		c.Close()
+		if !errors.Is(err, errPlace) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+func (c *Catalog) open(ctx context.Context, a *storage.Archive) error {
+	if err := c.place.enter(); err != nil {
+		return err
+	}
+	if !c.place.trusted(a) {
+		if err := c.place.build(ctx, a, untrusted); err != nil {
+			return err
+		}
+	}
+	err := c.use(ctx, a)
+	if !corrupt(err) {
+		return err
+	}
+	// It is derived: whatever happened to it, it is made again.
+	c.db.Close()
+	c.db = nil
+	if err := c.place.build(ctx, a, damaged); err != nil {
+		return err
+	}
+	return c.use(ctx, a)
+}
+
+func (c *Catalog) use(ctx context.Context, a *storage.Archive) (err error) {
+	if c.db, err = openFile(c.place.file()); err != nil {
+		return err
+	}
+	return c.Refresh(ctx, a)
+}
+
+// corrupt says whether SQLite finds its file damaged.
+func corrupt(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
+}
+
+// Close ends the use of the index.
+func (c *Catalog) Close() error {
+	var err error
+	if c.db != nil {
+		err = c.db.Close()
+	}
+	return errors.Join(err, c.place.leave())
+}
+
+// DB is the database, for publish/search.
+func (c *Catalog) DB() *sql.DB { return c.db }
+
+// Path is where index.db is: in the archive, or elsewhere if the archive's
+// directory cannot be written.
+func (c *Catalog) Path() string { return c.place.file() }
+
+func (c *Catalog) show(p Progress) { c.watch(p) }
+
+func (c *Catalog) wrap(what string, err error) error {
+	var damage *storage.DamageError
+	if err == nil || errors.As(err, &damage) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%s %s: %w", what, c.place.file(), err)
+}
+
+// conns is how many goroutines may ask at once.
+const conns = 4
+
+// openFile opens a file of ours. Reading an archive that somebody sent is input,
+// so that whatever SQLite offers against hostile files is on
+// (https://www.sqlite.org/security.html).
+func openFile(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+func dsn(path string) string {
+	q := url.Values{"mode": {"rw"}, "_defensive": {"1"}, "_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(60000)", "trusted_schema(OFF)", "cell_size_check(ON)", "mmap_size(0)",
+		"journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8000)", "temp_store(MEMORY)",
+	}}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
+}

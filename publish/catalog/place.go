@@ -1,0 +1,175 @@
+package catalog
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"curtsy/storage"
+)
+
+const (
+	fileName = "index.db"
+	lockName = "index.lock" // held shared by whoever has index.db open, exclusively while it is replaced
+	keyName  = "index.key"
+)
+
+// errPlace says that the index cannot be kept in a place.
+var errPlace = errors.New("not writable, or index.db of another is in use there")
+
+// place is a directory for an index.db, and who vouches for it.
+type place struct {
+	dir    string
+	secret []byte // of this account, to know its own files by
+	temp   bool   // goes with the process
+	lock   *os.File
+}
+
+func (p *place) file() string { return filepath.Join(p.dir, fileName) }
+
+// places are where the index of an archive may be, the best first: beside
+// crawl.db, in the account's cache, in a directory that goes with the process.
+// Without a cache there is no secret, and no file would be known again.
+func places(a *storage.Archive, cache string) []*place {
+	temporary := &place{secret: newSecret(), temp: true}
+	if cache == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return []*place{temporary}
+		}
+		cache = filepath.Join(base, "curtsy")
+	}
+	secret, err := secretIn(cache)
+	if err != nil {
+		return []*place{temporary}
+	}
+	abs, err := filepath.Abs(a.Dir())
+	if err != nil {
+		abs = a.Dir()
+	}
+	sum := sha256.Sum256([]byte(abs))
+	own := filepath.Join(cache, "index-"+hex.EncodeToString(sum[:8]))
+	return []*place{{dir: a.Dir(), secret: secret}, {dir: own, secret: secret}, temporary}
+}
+
+// secretIn reads the account's secret, and makes it the first time.
+func secretIn(cache string) ([]byte, error) {
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(cache, keyName)
+	if secret, err := os.ReadFile(path); err == nil && len(secret) == sha256.Size {
+		return secret, nil
+	}
+	f, err := os.CreateTemp(cache, keyName)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	secret := newSecret()
+	_, err = f.Write(secret)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.Link(f.Name(), path); err != nil { // another was faster, or it is damaged
+		if again, err := os.ReadFile(path); err == nil && len(again) == sha256.Size {
+			return again, nil
+		}
+		return secret, os.Rename(f.Name(), path)
+	}
+	return secret, nil
+}
+
+func newSecret() []byte {
+	secret := make([]byte, sha256.Size)
+	rand.Read(secret) // it never fails
+	return secret
+}
+
+// enter makes the place ready and takes its lock, shared.
+func (p *place) enter() (err error) {
+	if p.temp {
+		p.dir, err = os.MkdirTemp("", "curtsy-index-")
+	} else if _, e := os.Stat(p.dir); errors.Is(e, fs.ErrNotExist) {
+		err = os.MkdirAll(p.dir, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(p.dir, lockName)
+	if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
+		if err := os.Remove(path); err != nil {
+			return errors.Join(errPlace, err)
+		}
+	}
+	if p.lock, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
+		return errors.Join(errPlace, err)
+	}
+	return flock(p.lock, shared)
+}
+
+// leave gives the place back.
+func (p *place) leave() error {
+	if p.lock == nil {
+		return nil
+	}
+	err := p.lock.Close()
+	p.lock = nil
+	if p.temp {
+		err = errors.Join(err, os.RemoveAll(p.dir))
+	}
+	return err
+}
+
+// signature is of a file that this account made for this archive, with these
+// tables. It has the place of two fields in the head of an SQLite file that are
+// the application's to use, so that it is read before SQLite reads anything.
+func (p *place) signature(a *storage.Archive) (userVersion, applicationID []byte) {
+	key := a.Key()
+	h := hmac.New(sha256.New, p.secret)
+	h.Write([]byte(analysis + tables))
+	h.Write(key[:])
+	sum := h.Sum(nil)
+	return sum[:4], sum[4:8]
+}
+
+// Where they are in the head of the file (https://www.sqlite.org/fileformat.html, 1.3).
+const (
+	headSize        = 100
+	userVersionAt   = 60
+	applicationIDAt = 68
+)
+
+// trusted says whether index.db is there and is ours.
+func (p *place) trusted(a *storage.Archive) bool {
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		st, err := os.Lstat(p.file() + suffix)
+		if suffix != "" && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil || !st.Mode().IsRegular() {
+			return false
+		}
+	}
+	// A rollback journal may name a file to be removed; with WAL there is none.
+	if _, err := os.Lstat(p.file() + "-journal"); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	f, err := os.OpenFile(p.file(), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, headSize)
+	if _, err := io.ReadFull(f, head); err != nil {
+		return false
+	}
+	version, id := p.signature(a)
+	return hmac.Equal(head[userVersionAt:userVersionAt+4], version) && hmac.Equal(head[applicationIDAt:applicationIDAt+4], id)
+}

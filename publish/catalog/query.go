@@ -1,0 +1,108 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+)
+
+// Capture is one visit of a URL, as far as a list of them goes. What may be
+// shown of it, publish.Decide says of the visit itself.
+type Capture struct {
+	storage.Ref
+	SURT     string
+	URL      string
+	At       time.Time
+	Status   int    // 0: there was no answer
+	MIME     string // without parameters
+	Digest   string // of the payload, with the name of its function
+	Kept     string // storage.KeptResponse, KeptRevisit, KeptWithheld; "" is nothing
+	Standing int    // publish.Standing.Rank
+	Segment  string // where its records lie; "" if it has none
+	Offset   int64
+	Length   int64 // of all its records
+}
+
+const columns = `id, surt, ts, url, status, mime, digest, kept, standing, segment, offset, length`
+
+// HasBody says whether a body is kept, its own or that of an earlier capture.
+func (c *Capture) HasBody() bool {
+	return c.Kept == storage.KeptResponse || c.Kept == storage.KeptRevisit
+}
+
+// Captures are those of a URL, the oldest first, visits without an answer among
+// them.
+func (c *Catalog) Captures(ctx context.Context, u weburl.URL) (list []Capture, err error) {
+	err = c.each(ctx, func(x *Capture) error {
+		list = append(list, *x)
+		return nil
+	}, `SELECT `+columns+` FROM captures WHERE surt = ? AND url = ? ORDER BY ts, id`, u.SURT(), u.String())
+	return list, err
+}
+
+// Nearest is the capture of a URL to show for a time: one that has something to
+// show before one that has not, a whole answer before an error, then the nearest;
+// of two as near, the earlier. nil if there is none with a record.
+func (c *Catalog) Nearest(ctx context.Context, u weburl.URL, at time.Time) (best *Capture, err error) {
+	err = c.each(ctx, func(x *Capture) error {
+		found := *x
+		best = &found
+		return nil
+	}, `SELECT `+columns+` FROM captures WHERE surt = ? AND url = ? AND segment <> ''
+		ORDER BY standing DESC, abs(ts - ?), ts, id LIMIT 1`, u.SURT(), u.String(), at.UnixNano())
+	return best, err
+}
+
+// Each visits all captures by SURT and time, as CDXJ has them.
+func (c *Catalog) Each(ctx context.Context, visit func(*Capture) error) error {
+	return c.each(ctx, visit, `SELECT `+columns+` FROM captures ORDER BY surt, ts, id`)
+}
+
+func (c *Catalog) each(ctx context.Context, visit func(*Capture) error, query string, args ...any) error {
+	rows, err := c.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return c.wrap("read", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		x, err := scan(rows)
+		if err != nil {
+			return c.wrap("read", err)
+		}
+		if err := visit(x); err != nil {
+			return err
+		}
+	}
+	return c.wrap("read", rows.Err())
+}
+
+func scan(rows *sql.Rows) (*Capture, error) {
+	var x Capture
+	var id, ts int64
+	err := rows.Scan(&id, &x.SURT, &ts, &x.URL, &x.Status, &x.MIME, &x.Digest, &x.Kept, &x.Standing, &x.Segment, &x.Offset, &x.Length)
+	x.Ref, x.At = refOf(id), time.Unix(0, ts).UTC()
+	return &x, err
+}
+
+// Counts are what a start page tells of an archive.
+type Counts struct {
+	URLs     int // that have a capture
+	Captures int // visits with a record
+	Kept     int // of them, with a body
+	Texts    int // that can be searched
+	From, To time.Time
+}
+
+// Counts counts.
+func (c *Catalog) Counts(ctx context.Context) (n Counts, err error) {
+	var from, to sql.NullInt64
+	err = c.db.QueryRowContext(ctx, `SELECT count(DISTINCT id >> 20), count(*), coalesce(sum(kept IN ('response', 'revisit')), 0), min(ts), max(ts), (SELECT count(*) FROM docs)
+		FROM captures WHERE segment <> ''`).Scan(&n.URLs, &n.Captures, &n.Kept, &from, &to, &n.Texts)
+	if from.Valid {
+		n.From, n.To = time.Unix(0, from.Int64).UTC(), time.Unix(0, to.Int64).UTC()
+	}
+	return n, c.wrap("count", err)
+}

@@ -1,0 +1,192 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// visitBits are how much of an id is the number of the visit.
+const visitBits = 20
+
+func idOf(r storage.Ref) (int64, error) {
+	if r.URLID >= 1<<(63-visitBits) || r.N < 0 || r.N >= 1<<visitBits {
+		return 0, &storage.DamageError{File: "crawl.db", What: fmt.Sprintf("there is no visit %d of URL %d", r.N, r.URLID)}
+	}
+	return int64(r.URLID)<<visitBits | int64(r.N), nil
+}
+
+func refOf(id int64) storage.Ref {
+	return storage.Ref{URLID: uint64(id) >> visitBits, N: int(id & (1<<visitBits - 1))}
+}
+
+// batch is how many captures one transaction takes in.
+const batch = 20000
+
+// Refresh takes in the visits that the archive has and index.db has not, and
+// drops those that are no more. It reads names only, but of what is new; if the
+// archive is as it was, not even these.
+func (c *Catalog) Refresh(ctx context.Context, a *storage.Archive) error {
+	version, err := a.Version()
+	if err != nil {
+		return err
+	}
+	var had int
+	err = c.db.QueryRowContext(ctx, `SELECT value FROM state WHERE name = 'version'`).Scan(&had)
+	if err == nil && had == version {
+		return nil
+	}
+	last, err := a.LastRef()
+	if err != nil {
+		return err
+	}
+	u := &update{ctx: ctx, c: c, last: last}
+	if err := u.run(a); err != nil {
+		return c.wrap("update", err)
+	}
+	_, err = c.db.ExecContext(ctx, `INSERT OR REPLACE INTO state VALUES('version', ?)`, version)
+	return c.wrap("update", err)
+}
+
+// update is one walk over the archive beside one over index.db, both by id.
+type update struct {
+	ctx  context.Context
+	c    *Catalog
+	last storage.Ref
+
+	known   *sql.Rows // ids in index.db
+	id      int64     // the one that known is at
+	more    bool
+	tx      *sql.Tx
+	put     *sql.Stmt
+	todo    *sql.Stmt
+	written int
+	err     error // met where none can be returned
+}
+
+func (u *update) run(a *storage.Archive) (err error) {
+	// A connection of its own: it sees the ids as they were, whatever is written.
+	if u.known, err = u.c.db.QueryContext(u.ctx, `SELECT id FROM captures ORDER BY id`); err != nil {
+		return err
+	}
+	defer u.known.Close()
+	defer func() {
+		if u.tx != nil {
+			u.tx.Rollback()
+		}
+	}()
+	if err := u.next(); err != nil {
+		return err
+	}
+	if err := a.EachWanted(u.wanted, u.add); err != nil {
+		return err
+	}
+	if u.err != nil {
+		return u.err
+	}
+	for u.more {
+		if err := u.drop(); err != nil {
+			return err
+		}
+	}
+	return u.commit()
+}
+
+func (u *update) next() error {
+	if u.more = u.known.Next(); u.more {
+		return u.known.Scan(&u.id)
+	}
+	return u.known.Err()
+}
+
+// wanted says whether a visit is new; what index.db has before it is no more.
+func (u *update) wanted(r storage.Ref) bool {
+	id, err := idOf(r)
+	for err == nil && u.more && u.id < id {
+		err = u.drop()
+	}
+	if err == nil && u.more && u.id == id {
+		err = u.next()
+		id = -1
+	}
+	if err != nil && u.err == nil {
+		u.err = err
+	}
+	return u.err == nil && id >= 0
+}
+
+// drop forgets a capture that the archive has no more.
+func (u *update) drop() error {
+	if err := u.begin(); err != nil {
+		return err
+	}
+	if _, err := u.tx.ExecContext(u.ctx, `DELETE FROM captures WHERE id = ?`, u.id); err != nil {
+		return err
+	}
+	if _, err := u.todo.ExecContext(u.ctx, u.id>>visitBits); err != nil {
+		return err
+	}
+	return u.next()
+}
+
+// add takes in a new visit.
+func (u *update) add(v *storage.Visit) error {
+	if err := u.begin(); err != nil {
+		return err
+	}
+	id, err := idOf(v.Ref())
+	if err != nil {
+		return err
+	}
+	url := weburl.Canonical(v.URL)
+	if url.IsZero() {
+		return &storage.DamageError{File: "crawl.db", What: "the URL of a visit does not read back"}
+	}
+	var r storage.Record
+	if v.Record != nil {
+		r = *v.Record
+	}
+	mime, _, _ := strings.Cut(v.ContentType, ";")
+	_, err = u.put.ExecContext(u.ctx, id, url.SURT(), v.At.UnixNano(), v.URL, v.Status, strings.ToLower(strings.TrimSpace(mime)),
+		v.Digest, v.Kept, publish.StandingOf(v).Rank(), r.Segment, r.Offset, r.Length)
+	if err != nil {
+		return err
+	}
+	if _, err := u.todo.ExecContext(u.ctx, int64(v.URLID)); err != nil {
+		return err
+	}
+	if u.written++; u.written%batch != 0 {
+		return nil
+	}
+	u.c.show(Progress{Step: "captures", Done: int64(v.URLID), Total: int64(u.last.URLID)})
+	return u.commit()
+}
+
+// begin begins a transaction, if none is open.
+func (u *update) begin() (err error) {
+	if u.tx != nil {
+		return nil
+	}
+	if u.tx, err = u.c.db.BeginTx(u.ctx, nil); err != nil {
+		return err
+	}
+	if u.put, err = u.tx.PrepareContext(u.ctx, `INSERT OR REPLACE INTO captures(`+columns+`) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`); err != nil {
+		return err
+	}
+	u.todo, err = u.tx.PrepareContext(u.ctx, `INSERT OR IGNORE INTO todo VALUES(?)`)
+	return err
+}
+
+func (u *update) commit() error {
+	if u.tx == nil {
+		return nil
+	}
+	tx := u.tx
+	u.tx = nil
+	return tx.Commit()
+}

@@ -1,0 +1,43 @@
+package catalog
+
+// analysis is the version of how texts become words (publish/search). A file
+// with other tables or another analysis is built anew.
+const analysis = "1"
+
+// tables are all that index.db holds.
+//
+// The id of a capture is the URL's id in the archive and the number of the
+// visit; that of a text is the URL's id. todo names the URLs whose text is to be
+// read again. Texts are stored nowhere: idx has their words only.
+const tables = `
+CREATE TABLE state(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE captures(
+	id INTEGER PRIMARY KEY,
+	surt TEXT NOT NULL,
+	ts INTEGER NOT NULL,
+	url TEXT NOT NULL,
+	status INTEGER NOT NULL,
+	mime TEXT NOT NULL,
+	digest TEXT NOT NULL,
+	kept TEXT NOT NULL,
+	standing INTEGER NOT NULL,
+	segment TEXT NOT NULL,
+	offset INTEGER NOT NULL,
+	length INTEGER NOT NULL
+);
+CREATE INDEX captures_surt ON captures(surt, ts);
+CREATE TABLE todo(id INTEGER PRIMARY KEY);
+CREATE TABLE docs(
+	id INTEGER PRIMARY KEY,
+	n INTEGER NOT NULL,
+	url TEXT NOT NULL,
+	title TEXT NOT NULL,
+	lang TEXT NOT NULL,
+	head TEXT NOT NULL,
+	last TEXT NOT NULL,
+	inlinks INTEGER NOT NULL
+);
+CREATE VIRTUAL TABLE idx USING fts5(title, head, body, url, content='', contentless_delete=1, tokenize='ascii');
+CREATE VIRTUAL TABLE vocab USING fts5vocab(idx, col);
+CREATE TABLE words(raw TEXT PRIMARY KEY, stems TEXT NOT NULL) WITHOUT ROWID;
+`
