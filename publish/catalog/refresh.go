@@ -143,7 +143,7 @@ func (u *update) add(v *storage.Visit) error {
 	if err != nil {
 		return err
 	}
-	url := weburl.Canonical(v.URL)
+	url := weburl.FromCanonical(v.URL)
 	if url.IsZero() {
 		return &storage.DamageError{File: "crawl.db", What: "the URL of a visit does not read back"}
 	}
