@@ -14,18 +14,21 @@ type Standing struct {
 	at   time.Time
 }
 
-// StandingOf is the standing of a visit: an answer stands above a failure,
-// since a server that is down for a day takes nothing back; a whole one above
-// one cut off; of equals the later.
+// StandingOf is the standing of a visit: a copy of the page stands above an
+// answer that holds none, and that above a failure, since a server that is down
+// for a day, and a page that is gone, take nothing back of what was kept; a whole
+// copy above one cut off; of equals the later.
 func StandingOf(v *storage.Visit) Standing {
-	s := Standing{rank: 3, at: v.At}
+	s := Standing{rank: 4, at: v.At}
 	switch {
 	case v.Status == 0:
 		s.rank = 0
-	case v.Status == 429 || v.Status >= 500 || v.Blocked != "":
+	case v.Status == 429 || v.Status >= 500 || v.Blocked != "" || v.Suspect != "":
 		s.rank = 1
-	case v.Truncated == "disconnect" || v.Truncated == "time":
+	case v.Status >= 400 || v.Status == 304: // gone, or unchanged since the copy it refers to
 		s.rank = 2
+	case v.Truncated == "disconnect" || v.Truncated == "time":
+		s.rank = 3
 	}
 	return s
 }
@@ -35,8 +38,9 @@ func (s Standing) Compare(o Standing) int {
 	return cmp.Or(cmp.Compare(s.rank, o.rank), s.at.Compare(o.at))
 }
 
-// Rank is the standing but for its time: 3 is an answer that is whole, 2 one cut
-// off, 1 an error or what stands in a page's place, 0 no answer.
+// Rank is the standing but for its time: 4 is a copy that is whole, 3 one cut
+// off, 2 an answer without one, 1 an error or what stands in a page's place, 0 no
+// answer.
 func (s Standing) Rank() int { return int(s.rank) }
 
 // Time is when the visit was.
@@ -51,4 +55,39 @@ func Current(visits []*storage.Visit) *storage.Visit {
 		}
 	}
 	return best
+}
+
+// CurrentAt is the visit that stood for a URL at a time, nil if there was none.
+func CurrentAt(visits []*storage.Visit, at time.Time) *storage.Visit {
+	return Current(until(visits, at))
+}
+
+// until are the visits, the oldest first, up to a time.
+func until(visits []*storage.Visit, at time.Time) []*storage.Visit {
+	for i, v := range visits {
+		if v.At.After(at) {
+			return visits[:i]
+		}
+	}
+	return visits
+}
+
+// GoneSince says since when a page is gone: it was answered with 410, or twice
+// in a row with 404, and never well since. Failures of the server or of the way to
+// it say nothing. The visits are those of one URL, the oldest first.
+func GoneSince(visits []*storage.Visit) (since time.Time, gone bool) {
+	missing := 0
+	for _, v := range visits {
+		switch {
+		case StandingOf(v).rank < 2:
+		case v.Status != 404 && v.Status != 410:
+			missing, gone = 0, false
+		default:
+			if missing++; missing == 1 {
+				since = v.At
+			}
+			gone = gone || missing > 1 || v.Status == 410
+		}
+	}
+	return since, gone
 }

@@ -13,7 +13,12 @@ func TestCurrent(t *testing.T) {
 		visits []storage.Visit
 		want   int
 	}{
-		{"the later of equals", []storage.Visit{{Status: 200}, {Status: 404}}, 1},
+		{"the later of equals", []storage.Visit{{Status: 200}, {Status: 301}}, 1},
+		{"a page that is gone takes nothing back", []storage.Visit{{Status: 200}, {Status: 404}, {Status: 410}}, 0},
+		{"nor does one that is forbidden now", []storage.Visit{{Status: 200}, {Status: 403}}, 0},
+		{"gone is more than down", []storage.Visit{{Status: 503}, {Status: 404}, {}}, 1},
+		{"unchanged is the copy that it refers to", []storage.Visit{{Status: 200}, {Status: 304}, {Status: 304}}, 0},
+		{"what is suspect hides no good copy", []storage.Visit{{Status: 200}, {Status: 200, Suspect: "empty"}}, 0},
 		{"a server that is down takes nothing back", []storage.Visit{{Status: 200}, {Status: 503}, {}, {Status: 429}}, 0},
 		{"nor does a challenge", []storage.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}}, 0},
 		{"a whole one before a later one cut off", []storage.Visit{{Status: 200}, {Status: 200, Truncated: "disconnect"}}, 0},
@@ -31,5 +36,39 @@ func TestCurrent(t *testing.T) {
 	}
 	if Current(nil) != nil {
 		t.Error("a visit of none")
+	}
+}
+
+func TestCurrentAt(t *testing.T) {
+	visits := []*storage.Visit{{Status: 200, At: time.Unix(1, 0)}, {Status: 200, At: time.Unix(5, 0)}, {Status: 503, At: time.Unix(9, 0)}}
+	for at, want := range map[int64]*storage.Visit{0: nil, 1: visits[0], 4: visits[0], 5: visits[1], 20: visits[1]} {
+		if got := CurrentAt(visits, time.Unix(at, 0)); got != want {
+			t.Errorf("at %d: got %v, want %v", at, got, want)
+		}
+	}
+}
+
+func TestGoneSince(t *testing.T) {
+	for _, c := range []struct {
+		says   string
+		status []int
+		since  int64 // -1: not gone
+	}{
+		{"nothing is known", nil, -1},
+		{"one 404 may be an accident", []int{200, 404}, -1},
+		{"two are none, and the first tells since when", []int{200, 404, 404}, 1},
+		{"410 says so at once", []int{200, 410}, 1},
+		{"a server that is down between them says nothing", []int{200, 404, 503, 0, 404}, 1},
+		{"it is back", []int{200, 410, 200}, -1},
+		{"gone again", []int{200, 410, 200, 404, 410}, 3},
+	} {
+		var visits []*storage.Visit
+		for i, s := range c.status {
+			visits = append(visits, &storage.Visit{Status: s, At: time.Unix(int64(i), 0)})
+		}
+		since, gone := GoneSince(visits)
+		if gone != (c.since >= 0) || gone && since.Unix() != c.since {
+			t.Errorf("%s: got %v since %d, want since %d", c.says, gone, since.Unix(), c.since)
+		}
 	}
 }

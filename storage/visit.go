@@ -45,6 +45,10 @@ type Visit struct {
 	Truncated    string `json:"truncated,omitempty"` // as WARC-Truncated
 	Blocked      string `json:"blocked,omitempty"`   // what stands in the page's place: a challenge, a refusal of crawlers
 
+	// Suspect is why an answer is not taken for the page although its status is
+	// good: it hides no earlier copy.
+	Suspect string `json:"suspect,omitempty"`
+
 	Directives *Directives `json:"directives,omitempty"`
 	Robots     *Decision   `json:"robots,omitempty"` // the line that allowed it
 
