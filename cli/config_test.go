@@ -117,16 +117,22 @@ func TestMistakesInAFileNameItAndTheLine(t *testing.T) {
 		text string
 		want []string
 	}{
-		"an unknown key":          {"delay: 1s\nfetch:\n  retries: 3\n  retrys: 3\n", []string{"unknown key fetch.retrys", ":4: "}},
-		"an unknown section":      {"delay: 1s\npolitness:\n  adaptive: 1\n", []string{"unknown key politness", ":2: "}},
-		"a duration without unit": {"concurrency: 2\ndelay: 1\n", []string{`delay: "1" is no duration (write 1s, 500ms, 1h30m)`, ":2: "}},
-		"a size":                  {"limits:\n  max_bytes: lots\n", []string{`limits.max_bytes: "lots" is no size`, ":2: "}},
-		"no YAML":                 {"delay: [1s\n", []string{":1: "}},
-		"a key twice":             {"fetch:\n  retries: 1\n  retries: 2\n", []string{"retries", ":3: "}},
-		"a value for a section":   {"limits: 5\n", []string{"limits holds keys, not a value", ":1: "}},
-		"a list for a value":      {"agent: [a, b]\n", []string{"agent: a list, where one value is wanted", ":1: "}},
-		"a number for a switch":   {"fetch:\n  cookies: maybe\n", []string{`fetch.cookies: "maybe" is no true or false`, ":2: "}},
-		"no mapping at all":       {"just words\n", []string{"the file holds keys", ":1: "}},
+		"an unknown key":                 {"delay: 1s\nfetch:\n  retries: 3\n  retrys: 3\n", []string{`unknown field "retrys"`, ":4: "}},
+		"an unknown section":             {"delay: 1s\npolitness:\n  adaptive: 1\n", []string{`unknown field "politness"`, ":2: "}},
+		"a duration without unit":        {"concurrency: 2\ndelay: 1\n", []string{`delay: "1" is no duration (write 1s, 500ms, 1h30m)`, ":2: "}},
+		"a size":                         {"limits:\n  max_bytes: lots\n", []string{`limits.max_bytes: "lots" is no size`, ":2: "}},
+		"no YAML":                        {"delay: [1s\n", []string{":1: "}},
+		"a key twice":                    {"fetch:\n  retries: 1\n  retries: 2\n", []string{"retries", ":3: "}},
+		"a value for a section":          {"limits: 5\n", []string{"int was used where mapping is expected", ":1: "}},
+		"a list for a value":             {"agent: [a, b]\n", []string{"agent: a list, where one value is wanted", ":1: "}},
+		"a number for a switch":          {"fetch:\n  cookies: maybe\n", []string{`fetch.cookies: "maybe" is no true or false`, ":2: "}},
+		"a number with a point":          {"scope:\n  max_depth: 1.5\n", []string{`scope.max_depth: "1.5" is no whole number`, ":2: "}},
+		"a mistake in a second document": {"delay: 1s\n---\ndelay: 1\n", []string{`"1" is no duration`, ":3: "}},
+		"200,000 brackets":               {strings.Repeat("[", 200_000), []string{"more than 100 levels deep", ":1: "}},
+		"200,000 braces":                 {"fetch: " + strings.Repeat("{a: ", 200_000), []string{"more than 100 levels deep", ":1: "}},
+		"200,000 dashes":                 {strings.Repeat("- ", 200_000), []string{"more than 100 levels deep", ":1: "}},
+		"200,000 brackets in lines":      {strings.Repeat("[\n", 200_000), []string{"more than 100 levels deep", ":101: "}},
+		"no mapping at all":              {"just words\n", []string{"string was used where mapping is expected", ":1: "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "curtsy.yaml")
@@ -145,6 +151,22 @@ func TestMistakesInAFileNameItAndTheLine(t *testing.T) {
 			}
 			t.Log(err)
 		})
+	}
+}
+
+func TestValuesOfAFileAreReadAsTheyAreWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "curtsy.yaml")
+	text := "agent: 007\ncontact: \"a@b\"\nlimits:\npoliteness:\n  agents: [a, 1.10]\nfetch:\n  header:\n    X-Version: 1.10\n---\nlimits:\n  max_pages: 5\n"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := defaults()
+	if err := readConfig(&c, path); err != nil {
+		t.Fatal(err)
+	}
+	if c.Agent != "007" || c.Contact != "a@b" || c.Fetch.Header["X-Version"] != "1.10" || strings.Join(c.Politeness.Agents, " ") != "a 1.10" ||
+		c.Limits.MaxPages != 5 || c.Delay != time.Second {
+		t.Errorf("got %+v", c)
 	}
 }
 

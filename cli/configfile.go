@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 
+	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -18,99 +21,110 @@ func readConfig(c *config, path string) error {
 	if err != nil {
 		return usagef("--config FILE, with a file that can be read", "config: %v", err)
 	}
-	file, err := parser.ParseBytes(b, 0)
-	if err == nil {
-		for _, doc := range file.Docs {
-			if err = readNode(reflect.ValueOf(c).Elem(), "", doc.Body); err != nil {
-				break
-			}
-		}
-	}
-	if err == nil {
+	if err = decodeConfig(c, b); err == nil {
 		return nil
 	}
-	place, what := path, err.Error()
-	var at interface {
-		GetToken() *token.Token
-		GetMessage() string
-	}
+	const try = "compare it with config.example.yaml"
+	var at yaml.Error
 	if errors.As(err, &at) && at.GetToken() != nil {
-		place, what = fmt.Sprintf("%s:%d", path, at.GetToken().Position.Line), at.GetMessage()
+		return usagef(try, "config %s:%d: %s", path, at.GetToken().Position.Line, at.GetMessage())
 	}
-	return usagef("compare it with config.example.yaml", "config %s: %s", place, what)
+	return usagef(try, "config %s: %v", path, err)
 }
 
-// configError is a mistake at a place in a file.
-type configError struct {
-	at   *token.Token
-	what string
-}
-
-func (e *configError) Error() string          { return e.what }
-func (e *configError) GetToken() *token.Token { return e.at }
-func (e *configError) GetMessage() string     { return e.what }
-
-func mistake(n ast.Node, format string, args ...any) error {
-	return &configError{n.GetToken(), fmt.Sprintf(format, args...)}
-}
-
-// readNode reads a mapping over the keys of v.
-func readNode(v reflect.Value, prefix string, n ast.Node) error {
-	switch n := n.(type) {
-	case nil, *ast.NullNode, *ast.CommentGroupNode:
-		return nil
-	case *ast.MappingNode:
-		seen := map[string]bool{}
-		for _, entry := range n.Values {
-			key := prefix + scalar(entry.Key)
-			if seen[key] {
-				return mistake(entry.Key, "%s is given twice", key)
+func decodeConfig(c *config, b []byte) error {
+	if t := tooDeep(b); t != nil {
+		return &yaml.SyntaxError{Message: fmt.Sprintf("more than %d levels deep", maxLevels), Token: t}
+	}
+	d := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict())
+	for {
+		doc := reflect.New(asWritten(reflect.TypeOf(*c)))
+		if err := d.Decode(doc.Interface()); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
 			}
-			seen[key] = true
-			if err := readEntry(v, prefix, key, entry); err != nil {
-				return err
-			}
+			return err
 		}
-		return nil
+		if err := fill(reflect.ValueOf(c).Elem(), doc.Elem(), ""); err != nil {
+			return err
+		}
 	}
-	return mistake(n, "%s holds keys, not a value", orFile(prefix))
 }
 
-func orFile(prefix string) string {
-	if prefix == "" {
-		return "the file"
-	}
-	return prefix[:len(prefix)-1]
-}
+// maxLevels is how deep a file may be nested. The parser takes a time that
+// grows with the square of the depth, the lexer does not.
+const maxLevels = 100
 
-func readEntry(v reflect.Value, prefix, key string, entry *ast.MappingValueNode) error {
-	field, ok := fieldOf(v, key[len(prefix):])
-	if !ok {
-		return mistake(entry.Key, "unknown key %s", key)
-	}
-	if field.Kind() == reflect.Struct {
-		return readNode(field, key+".", entry.Value)
-	}
-	if err := readValue(field, entry.Value); err != nil {
-		return mistake(entry.Value, "%s: %v", key, err)
+// tooDeep finds the first token that is nested deeper than maxLevels: in
+// brackets, or behind as many indicators in one line.
+func tooDeep(b []byte) *token.Token {
+	brackets, indicators, line := 0, 0, 0
+	for _, t := range lexer.Tokenize(string(b)) {
+		if t.Position.Line != line {
+			line, indicators = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			brackets++
+		case token.SequenceEndType, token.MappingEndType:
+			brackets--
+		case token.SequenceEntryType, token.MappingKeyType, token.MappingValueType, token.TagType, token.AnchorType:
+			indicators++
+		}
+		if brackets+indicators > maxLevels {
+			return t
+		}
 	}
 	return nil
 }
 
-// fieldOf finds the field of a key.
-func fieldOf(v reflect.Value, name string) (reflect.Value, bool) {
-	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("yaml") == name {
-			return v.Field(i), true
-		}
-	}
-	return reflect.Value{}, false
+// written is a value as it stands in a file: `agent: 007` is no number.
+type written struct{ node ast.Node }
+
+// UnmarshalYAML keeps the node.
+func (w *written) UnmarshalYAML(n ast.Node) error {
+	w.node = n
+	return nil
 }
 
-// readValue reads a value in the form of its key; an empty one stays as it is.
-func readValue(v reflect.Value, n ast.Node) error {
+// asWritten is a configuration whose values are kept as they were written, for
+// setValue to read, as it reads variables.
+func asWritten(t reflect.Type) reflect.Type {
+	fields := make([]reflect.StructField, t.NumField())
+	for i := range fields {
+		f := t.Field(i)
+		if f.Type.Kind() == reflect.Struct {
+			f.Type = asWritten(f.Type)
+		} else {
+			f.Type = reflect.TypeFor[written]()
+		}
+		fields[i] = f
+	}
+	return reflect.StructOf(fields)
+}
+
+// fill sets the fields of v that doc has values for.
+func fill(v, doc reflect.Value, prefix string) error {
+	for i := range v.NumField() {
+		key := prefix + v.Type().Field(i).Tag.Get("yaml")
+		if v.Field(i).Kind() == reflect.Struct {
+			if err := fill(v.Field(i), doc.Field(i), key+"."); err != nil {
+				return err
+			}
+			continue
+		}
+		n := doc.Field(i).Interface().(written).node
+		if err := setNode(v.Field(i), n); err != nil {
+			return &yaml.SyntaxError{Message: fmt.Sprintf("%s: %v", key, err), Token: n.GetToken()}
+		}
+	}
+	return nil
+}
+
+// setNode reads a value in the form of its key; an empty one stays as it is.
+func setNode(v reflect.Value, n ast.Node) error {
 	switch n := n.(type) {
-	case *ast.NullNode:
+	case nil, *ast.NullNode:
 		return nil
 	case *ast.SequenceNode:
 		p, ok := v.Addr().Interface().(*[]string)
