@@ -46,7 +46,7 @@ func (o *opened) load(dir string) error {
 	if o.seed, err = weburl.Parse(o.state.Seed); err != nil {
 		return &storage.DamageError{File: "crawl.db", What: "its seed does not read back"}
 	}
-	o.f, err = frontier.Open(o.Archive, o.Key())
+	o.f, err = o.Frontier()
 	return corrupt(err)
 }
 

@@ -28,7 +28,7 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	if o.Seed, err = weburl.Parse(st.Seed); err != nil {
 		return o, archiveError(&storage.DamageError{File: dir, What: "its seed does not read back"}, dir)
 	}
-	f, err := frontier.Open(a, a.Key())
+	f, err := a.Frontier()
 	if err != nil {
 		return o, archiveError(err, dir)
 	}
@@ -80,20 +80,18 @@ func eachLeft(f *frontier.Frontier, each func(mirror.Left) error) error {
 func cleanParams(a *storage.Archive, origins []string, o rules.Options) (func(weburl.URL) (weburl.URL, bool), error) {
 	robots := map[string]*rules.Robots{}
 	for _, origin := range origins {
-		history, err := a.Robots(origin)
+		v, err := a.RobotsInForce(origin, time.Time{})
 		if err != nil {
 			return nil, err
 		}
-		for _, v := range history {
-			if !v.Used || rules.ResponseAccess(v.Status, v.Type, o) != rules.Parsed {
-				continue
-			}
-			body, err := a.RobotsBody(v)
-			if err != nil {
-				return nil, err
-			}
-			robots[origin] = rules.Parse(body, o)
+		if v == nil || v.Error != "" || rules.ResponseAccess(v.Status, v.Type, o) != rules.Parsed {
+			continue
 		}
+		body, err := a.RobotsBody(v)
+		if err != nil {
+			return nil, err
+		}
+		robots[origin] = rules.Parse(body, o)
 	}
 	return func(u weburl.URL) (weburl.URL, bool) {
 		r := robots[u.Origin()]

@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"curtsy/frontier"
 	"curtsy/storage"
 )
@@ -99,18 +97,15 @@ func (c *Crawl) commit(group []*Outcome) (err error) {
 			return err
 		}
 	}
-	if err := c.archive.Commit(func(tx *bbolt.Tx) error {
-		for _, o := range group {
-			c.settle(o)
-		}
-		if err := c.frontier.Flush(tx); err != nil {
-			return err
-		}
-		return storage.PutCrawl(tx, c.snapshot())
-	}); err != nil {
+	if err := c.archive.Sync(); err != nil {
 		return err
 	}
-	c.frontier.Publish()
+	for _, o := range group {
+		c.settle(o)
+	}
+	if err := c.archive.Commit(c.snapshot()); err != nil {
+		return err
+	}
 	if l := c.opts.Logger; l.Enabled(context.Background(), slog.LevelDebug) {
 		for _, o := range group {
 			o.log(l)

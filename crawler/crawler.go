@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
@@ -92,7 +90,7 @@ func Open(dir string, o Options) (*Crawl, error) {
 
 func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	defer storage.Guard(&err)()
-	f, err := openFrontier(a)
+	f, err := a.Frontier()
 	if err != nil {
 		return nil, err
 	}
@@ -140,22 +138,10 @@ func (c *Crawl) plant() error {
 
 // commitFrontier writes what was added, and the URLs to be visited again.
 func (c *Crawl) commitFrontier(again ...frontier.Found) error {
-	err := c.archive.Commit(func(tx *bbolt.Tx) error {
-		for _, f := range again {
-			if err := c.frontier.Requeue(tx, f.ID, f.Attempts); err != nil {
-				return err
-			}
-		}
-		if err := c.frontier.Flush(tx); err != nil {
-			return err
-		}
-		return storage.PutCrawl(tx, c.snapshot())
-	})
-	if err != nil {
-		return err
+	for _, f := range again {
+		c.frontier.Requeue(f.ID, f.Attempts)
 	}
-	c.frontier.Publish()
-	return nil
+	return c.archive.Commit(c.snapshot())
 }
 
 // reconsider queues what scope or trap rules held back when the crawl was

@@ -1,5 +1,6 @@
 // Package crawler answers: what happens to one URL? It joins the stages;
-// no stage knows another.
+// no stage knows another, but for the archive: it opens the frontier kept in it,
+// and one transaction of it holds a whole visit.
 //
 //	1 frontier.Next      the next URL due, from bbolt                                (loop.go)
 //	2 politeness.Gate    may it be fetched (rules), and when (limiter)               (host.go)

@@ -2,9 +2,7 @@ package crawler
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -160,36 +158,20 @@ func (o *Outcome) appendRequest(s *scratch, dst []byte, infoID, responseID strin
 func (o *Outcome) appendMetadata(s *scratch, dst []byte, infoID, id, responseID string) []byte {
 	h := o.header(warc.TypeMetadata, id, infoID)
 	h.ContentType, h.ConcurrentTo = "application/warc-fields", responseID
-	s.fields = o.appendFields(s.fields[:0])
+	m := o.metadata()
+	s.fields = m.Append(s.fields[:0])
 	h.BlockDigest = warc.Sum(s.fields).String()
 	return s.encoder.Append(dst, &h, o.small(), s.fields)
 }
 
-// appendFields makes the block of the metadata record.
-func (o *Outcome) appendFields(b []byte) []byte {
+// metadata is what the metadata record says.
+func (o *Outcome) metadata() storage.Metadata {
 	v := o.Visit
-	field := func(name, value string) {
-		b = append(b, name...)
-		b = append(b, ": "...)
-		b = append(b, oneLine(value)...)
-		b = append(b, "\r\n"...)
-	}
-	if o.via != "" {
-		field("via", o.via)
-	}
-	field("hopsFromSeed", strconv.Itoa(o.entry.Depth))
-	field("fetchTimeMs", strconv.FormatInt(v.Took.Milliseconds(), 10))
-	if v.Robots != nil && v.Robots.Line > 0 {
-		field("robots", "line "+strconv.Itoa(v.Robots.Line)+" of robots.txt "+v.Robots.Version+": "+v.Robots.Rule)
-	}
+	m := storage.Metadata{Via: o.via, Depth: o.entry.Depth, Took: v.Took, Robots: v.Robots, Note: o.note()}
 	if v.Kept == storage.KeptWithheld {
-		field("status", strconv.Itoa(v.Status))
-		field("withheld", "the body, as the site asks: "+withheldBy(v))
+		m.Status, m.Withheld = v.Status, withheldBy(v)
 	}
-	if note, err := json.Marshal(o.note()); err == nil { // of strings and numbers, which is no error
-		field(storage.FieldVisit, string(note))
-	}
-	return b
+	return m
 }
 
 // note is what a rebuild of crawl.db needs and no other record shows.
@@ -219,21 +201,6 @@ func withheldBy(v *storage.Visit) string {
 	}
 	return "noarchive"
 }
-
-// oneLine keeps text from the network from making fields of its own.
-func oneLine(s string) string {
-	if strings.IndexFunc(s, isControl) < 0 {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if isControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-}
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 func protocol(http, tls string) string {
 	if tls == "" {

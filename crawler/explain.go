@@ -165,17 +165,7 @@ func (e *explainer) foresee(u weburl.URL) error {
 
 // inForce reads the rules last fetched for the URL's origin.
 func (e *explainer) inForce(u weburl.URL) (*rules.Robots, storage.RobotsVersion, error) {
-	history, err := e.a.Robots(u.Origin())
-	if err != nil {
-		return nil, storage.RobotsVersion{}, err
-	}
-	for i := len(history) - 1; i >= 0; i-- {
-		if history[i].Used {
-			body, err := e.a.RobotsBody(history[i])
-			return readRules(history[i], body, e.o.Rules), history[i], err
-		}
-	}
-	return nil, storage.RobotsVersion{}, nil
+	return lastRules(e.a, u.Origin(), e.o.Rules)
 }
 
 // standsFor notes which URL Clean-param makes of this one, and by which line.

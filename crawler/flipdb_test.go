@@ -10,8 +10,6 @@ import (
 	"reflect"
 	"testing"
 
-	"go.etcd.io/bbolt"
-
 	"curtsy/crawler"
 	"curtsy/storage"
 )
@@ -245,51 +243,6 @@ func restored(t *testing.T, dir string, s *site) bool {
 		}
 	}
 	return true
-}
-
-// A page that goes bad while the archive is open makes a transaction panic; when
-// the list of free pages cannot be read again, bbolt's locks stay taken. Closing
-// the archive does not wait for them.
-func TestATransactionThatPanicsDoesNotHoldTheArchive(t *testing.T) {
-	s := small(t)
-	dir := crawled(t, s)
-	path := filepath.Join(dir, "crawl.db")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	newest := 0
-	if binary.LittleEndian.Uint64(b[dbPage+64:]) > binary.LittleEndian.Uint64(b[64:]) {
-		newest = dbPage
-	}
-	a, err := storage.Open(dir, storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, list := binary.LittleEndian.Uint64(b[newest+32:]), dbPage*binary.LittleEndian.Uint64(b[newest+48:])
-	err = a.Update(func(tx *bbolt.Tx) error {
-		for _, at := range []uint64{dbPage * root, list} {
-			if _, err := f.WriteAt([]byte{0x5a}, int64(at)+8); err != nil { // the page's kind
-				return err
-			}
-		}
-		return storage.PutCrawl(tx, 1)
-	})
-	var damage *storage.DamageError
-	if !errors.As(err, &damage) {
-		t.Errorf("the transaction says %v, want that crawl.db is damaged", err)
-	}
-	if err := a.Update(func(*bbolt.Tx) error { return nil }); !errors.As(err, &damage) {
-		t.Errorf("the next one says %v, want that crawl.db is damaged", err)
-	}
-	if err := a.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // A page that leads back to itself, as after a write that was lost: verify ends

@@ -99,7 +99,7 @@ func (c *Crawl) recall(h *host, u weburl.URL) error {
 	if n := len(visits); n > 0 {
 		h.robots.visits = visits[n-1].N
 	}
-	r, from, err := c.lastRules(h.origin)
+	r, from, err := lastRules(c.archive, h.origin, c.opts.Rules)
 	h.from = from
 	if r == nil || !h.robots.done {
 		return err
@@ -113,21 +113,16 @@ func (c *Crawl) recall(h *host, u weburl.URL) error {
 }
 
 // lastRules are those last read of an origin's robots.txt; nil if none were.
-func (c *Crawl) lastRules(origin string) (r *rules.Robots, from storage.RobotsVersion, err error) {
-	history, err := c.archive.Robots(origin)
-	for _, v := range history {
-		if v.Used {
-			from = v
-		}
-	}
-	if err != nil || from.At.IsZero() {
+func lastRules(a *storage.Archive, origin string, o rules.Options) (r *rules.Robots, from storage.RobotsVersion, err error) {
+	v, err := a.RobotsInForce(origin, time.Time{})
+	if v == nil || err != nil {
 		return nil, from, err
 	}
-	body, err := c.archive.RobotsBody(from)
+	body, err := a.RobotsBody(v)
 	if err != nil {
-		return nil, from, err
+		return nil, *v, err
 	}
-	return readRules(from, body, c.opts.Rules), from, nil
+	return readRules(*v, body, o), *v, nil
 }
 
 // readRules makes rules of a version again.

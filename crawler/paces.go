@@ -38,7 +38,7 @@ func (c *Crawl) pace(u weburl.URL) (*pace, error) {
 	}
 	p := newPace(c.opts.Pace)
 	for _, scheme := range []string{"http://", "https://"} {
-		r, _, err := c.lastRules(scheme + u.Host())
+		r, _, err := lastRules(c.archive, scheme+u.Host(), c.opts.Rules)
 		if err != nil {
 			return nil, err
 		}

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
@@ -35,10 +33,9 @@ type Rebuilt struct {
 type rebuilder struct {
 	c      *Crawl
 	r      *storage.Rebuild
-	urls   *knownURLs
 	batch  []captured
-	placed map[string]*known // of the batch: URLs that are known and not yet in urls
-	lost   []string          // URLs whose records are damaged
+	placed map[string]*storage.Met // of the batch: URLs that are not yet noted in r
+	lost   []string                // URLs whose records are damaged
 	began  time.Time
 	guess  int // captures whose class no record tells
 	copies int // records that lie in two segments
@@ -52,7 +49,7 @@ type rebuilder struct {
 // captured is a capture and its URL.
 type captured struct {
 	*storage.Capture
-	of *known
+	of *storage.Met
 }
 
 // rebuildBatch is how many visits are written at a time.
@@ -81,7 +78,7 @@ func Rebuild(dir string, o Options) (done *Rebuilt, err error) {
 		return nil, err
 	}
 	defer b.c.client.Close()
-	if err := b.run(dir); err != nil {
+	if err := b.run(); err != nil {
 		r.Abandon()
 		return nil, err
 	}
@@ -93,20 +90,16 @@ func newRebuilder(r *storage.Rebuild, o Options) (*rebuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rebuilder{c: c, r: r, placed: map[string]*known{}, past: map[string]*past{}}, nil
+	return &rebuilder{c: c, r: r, placed: map[string]*storage.Met{}, past: map[string]*past{}}, nil
 }
 
-func (b *rebuilder) run(dir string) (err error) {
-	if b.urls, err = openKnownURLs(dir); err != nil {
-		return err
-	}
-	defer b.urls.close()
+func (b *rebuilder) run() error {
 	if err := b.planted(); err != nil {
 		return err
 	}
 	b.c.frontier.OnPlaced(func(id uint64, u weburl.URL) {
 		if k := b.placed[u.String()]; k != nil {
-			k.id = id
+			k.ID = id
 		}
 	})
 	if err := b.r.Scan(b.take, b.lose); err != nil {
@@ -127,28 +120,22 @@ func (b *rebuilder) end() error {
 	if err := b.commit(); err != nil {
 		return err
 	}
-	f, err := openFrontier(b.r.Archive)
-	if err != nil {
+	if err := b.r.Advance(); err != nil {
 		return err
 	}
-	b.c.frontier = f
-	if err := f.Advance(); err != nil {
+	var err error
+	if b.c.frontier, err = b.r.Frontier(); err != nil {
 		return err
 	}
-	return b.r.Commit(func(tx *bbolt.Tx) error {
-		if err := f.Flush(tx); err != nil {
-			return err
-		}
-		st := b.c.snapshot()
-		st.Elapsed, st.Finished = 0, false
-		if !b.began.IsZero() {
-			st.Began = b.began
-		}
-		if err := st.recount(tx); err != nil {
-			return err
-		}
-		return storage.PutCrawl(tx, st)
-	})
+	st := b.c.snapshot()
+	st.Elapsed, st.Finished = 0, false
+	if !b.began.IsZero() {
+		st.Began = b.began
+	}
+	if err := st.recount(b.r.Archive, nil); err != nil {
+		return err
+	}
+	return b.r.Commit(st)
 }
 
 // requeueLost makes links of the URLs whose records are damaged, where no
@@ -205,5 +192,5 @@ func mendSegments(dir string, o storage.Options) ([]string, error) {
 		return nil, err
 	}
 	defer a.Close()
-	return a.Salvage(nil, func(*bbolt.Tx) error { return nil })
+	return a.Salvage(nil, nil)
 }

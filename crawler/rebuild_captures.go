@@ -17,7 +17,7 @@ func (b *rebuilder) planted() error {
 			return err
 		}
 		for _, f := range found {
-			if err := b.urls.put(u.String(), known{id: f.ID}); err != nil {
+			if err := b.r.Meet(u.String(), storage.Met{ID: f.ID}); err != nil {
 				return err
 			}
 		}
@@ -43,7 +43,7 @@ func (b *rebuilder) take(c *storage.Capture) error {
 		b.r.Passed()
 		return nil
 	}
-	if p := b.placed[c.Via]; p != nil && p.id == 0 || len(b.batch) >= rebuildBatch {
+	if p := b.placed[c.Via]; p != nil && p.ID == 0 || len(b.batch) >= rebuildBatch {
 		if err := b.flush(); err != nil {
 			return err
 		}
@@ -52,13 +52,13 @@ func (b *rebuilder) take(c *storage.Capture) error {
 	if err != nil {
 		return err
 	}
-	if k.n > 0 && b.isCopy(k, v) {
+	if k.Visits > 0 && b.isCopy(k, v) {
 		b.copies++
 		b.r.Passed()
 		return nil
 	}
-	k.n++
-	v.N = k.n
+	k.Visits++
+	v.N = k.Visits
 	if b.began.IsZero() || v.At.Before(b.began) {
 		b.began = v.At
 	}
@@ -67,22 +67,22 @@ func (b *rebuilder) take(c *storage.Capture) error {
 }
 
 // known finds a capture's URL, or makes it known to the frontier.
-func (b *rebuilder) known(u weburl.URL, c *storage.Capture) (*known, error) {
+func (b *rebuilder) known(u weburl.URL, c *storage.Capture) (*storage.Met, error) {
 	if k := b.placed[u.String()]; k != nil {
 		return k, nil
 	}
-	had, ok := b.urls.get(u.String())
+	had, ok := b.r.Met(u.String())
 	k := &had
 	b.placed[u.String()] = k
 	if ok {
 		return k, nil
 	}
-	via, _ := b.urls.get(c.Via)
+	via, _ := b.r.Met(c.Via)
 	if p := b.placed[c.Via]; p != nil {
 		via = *p
 	}
 	class := b.classOf(u, c)
-	b.c.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.id,
+	b.c.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.ID,
 		Depth: c.Depth, Redirects: c.Note.Redirects, How: howOf(c)})
 	return k, nil
 }
@@ -118,13 +118,13 @@ func (b *rebuilder) classOf(u weburl.URL, c *storage.Capture) frontier.Class {
 
 // isCopy says whether the records of a visit were read before: a repair that
 // was killed leaves them in two segments.
-func (b *rebuilder) isCopy(k *known, v *storage.Visit) bool {
+func (b *rebuilder) isCopy(k *storage.Met, v *storage.Visit) bool {
 	for _, c := range b.batch {
 		if c.of == k && c.Visit.Record.ID == v.Record.ID {
 			return true
 		}
 	}
-	visits, _ := b.r.VisitsOf(k.id)
+	visits, _ := b.r.VisitsOf(k.ID)
 	for _, had := range visits {
 		if had.Record.ID == v.Record.ID {
 			return true
@@ -140,7 +140,7 @@ func (b *rebuilder) flush() error {
 	}
 	for _, c := range b.batch {
 		v := c.Visit
-		v.URLID = c.of.id
+		v.URLID = c.of.ID
 		if v.Kept == storage.KeptRevisit && !b.refer(v) {
 			b.lose(v.URL)
 			b.r.Passed()
@@ -152,7 +152,7 @@ func (b *rebuilder) flush() error {
 		return err
 	}
 	for url, k := range b.placed {
-		if err := b.urls.put(url, *k); err != nil {
+		if err := b.r.Meet(url, *k); err != nil {
 			return err
 		}
 	}

@@ -22,8 +22,7 @@ type replayed struct {
 
 // past is the robots.txt of an origin as a rebuild goes through time.
 type past struct {
-	host    host
-	history []storage.RobotsVersion // nil: not read yet
+	host host
 }
 
 // replay makes every visit once more, in the order of the URLs' ids.
@@ -234,19 +233,11 @@ func (b *rebuilder) of(origin string) *past {
 // at is an origin with the robots.txt that was in force when the visit was made.
 func (b *rebuilder) at(origin string, v *storage.Visit) *host {
 	p := b.of(origin)
-	if p.history == nil {
-		p.history, _ = b.r.Robots(origin)
-	}
-	var from *storage.RobotsVersion
-	for i := range p.history {
-		if h := &p.history[i]; h.Used && (from == nil || !h.At.After(v.At)) {
-			from = h
-		}
-	}
-	if from == nil || p.host.rules != nil && from.Digest == p.host.from.Digest && from.At.Equal(p.host.from.At) {
+	from, err := b.r.RobotsInForce(origin, v.At)
+	if from == nil || err != nil || p.host.rules != nil && from.Digest == p.host.from.Digest && from.At.Equal(p.host.from.At) {
 		return &p.host
 	}
-	body, err := b.r.RobotsBody(*from)
+	body, err := b.r.RobotsBody(from)
 	if err != nil {
 		return &p.host
 	}

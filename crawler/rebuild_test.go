@@ -332,7 +332,7 @@ func TestRebuildKeepsRobotsHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range list {
-			body, err := a.RobotsBody(v)
+			body, err := a.RobotsBody(&v)
 			lines = append(lines, fmt.Sprintf("%s %d %s %v %q %v", v.At.Format(time.Stamp), v.Status, v.Digest, v.Used, body, err))
 		}
 		return lines

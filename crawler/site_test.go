@@ -217,7 +217,7 @@ func checkCounts(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	f, err := frontier.Open(a, a.Key())
+	f, err := a.Frontier()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"go.etcd.io/bbolt"
-
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
@@ -45,7 +43,7 @@ func audited(a *storage.Archive, r *storage.Report) (*frontier.Frontier, error) 
 	problem := func(url, what string) {
 		r.Problems = append(r.Problems, storage.Problem{File: "crawl.db", Offset: -1, URL: url, What: what})
 	}
-	f, err := openFrontier(a)
+	f, err := a.Frontier()
 	if err == nil {
 		err = audit(f, a, r, problem)
 	}
@@ -57,17 +55,12 @@ func audited(a *storage.Archive, r *storage.Report) (*frontier.Frontier, error) 
 }
 
 func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem func(url, what string)) error {
-	var got frontier.Counts
-	err := a.View(func(tx *bbolt.Tx) error {
-		var err error
-		got, err = f.Audit(func(u frontier.Found) {
-			if u.Reason == frontier.ReasonUnreadable {
-				problem(u.URL.String(), u.Reason)
-			} else if u.State == frontier.StateFetched && u.Class != frontier.Prerequisite && !storage.Visited(tx, u.ID) {
-				problem(u.URL.String(), "it was fetched, and no visit is there")
-			}
-		})
-		return err
+	got, err := f.Audit(func(u frontier.Found) {
+		if u.Reason == frontier.ReasonUnreadable {
+			problem(u.URL.String(), u.Reason)
+		} else if u.State == frontier.StateFetched && u.Class != frontier.Prerequisite && a.LastN(u.ID) == 0 {
+			problem(u.URL.String(), "it was fetched, and no visit is there")
+		}
 	})
 	if err != nil {
 		return err
@@ -130,22 +123,18 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		return nil, err
 	}
 	again := lastOf(a, damaged)
-	done, err = a.Salvage(damaged, func(tx *bbolt.Tx) error {
-		for _, ref := range again {
-			if err := f.Requeue(tx, ref.URLID, ref.N-1); err != nil {
-				return err
-			}
-		}
-		var st State
-		if _, err := a.Crawl(&st); err != nil {
-			return err
-		}
-		st.Finished, st.AskRobots = st.Finished && len(again) == 0, true // a robots.txt may be among the damaged
-		if err := st.recount(tx); err != nil {
-			return err
-		}
-		return storage.PutCrawl(tx, st)
-	})
+	for _, ref := range again {
+		f.Requeue(ref.URLID, ref.N-1)
+	}
+	var st State
+	if _, err := a.Crawl(&st); err != nil {
+		return nil, err
+	}
+	st.Finished, st.AskRobots = st.Finished && len(again) == 0, true // a robots.txt may be among the damaged
+	if err := st.recount(a, damaged); err != nil {
+		return nil, err
+	}
+	done, err = a.Salvage(damaged, st)
 	if len(damaged) == 0 {
 		return done, err
 	}
@@ -169,15 +158,15 @@ func lastOf(a *storage.Archive, visits []storage.Ref) (last []storage.Ref) {
 	return last
 }
 
-// recount makes the totals those of the visits that are there.
-func (s *State) recount(tx *bbolt.Tx) error {
+// recount makes the totals those of the visits that are there, without some.
+func (s *State) recount(a *storage.Archive, without []storage.Ref) error {
 	s.Visits, s.Pages, s.Bytes, s.Kept, s.Withheld, s.Revisits = 0, 0, 0, 0, 0, 0
 	var page uint64 // the last one counted
-	return storage.EachVisit(tx, func(v *storage.Visit) error {
+	return a.EachVisit(func(v *storage.Visit) error {
 		s.count(v, v.Class == "page" && v.Status > 0 && v.URLID != page)
 		if v.Class == "page" && v.Status > 0 {
 			page = v.URLID
 		}
 		return nil
-	})
+	}, without...)
 }

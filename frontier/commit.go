@@ -68,7 +68,7 @@ func (f *Frontier) Flush(tx *bbolt.Tx) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	top := tx.Bucket(bucketTop)
-	for _, step := range []func(*bbolt.Bucket) error{f.putBlocks, f.putLinked, f.putFinished, f.putRetries, f.putQueues} {
+	for _, step := range []func(*bbolt.Bucket) error{f.putAgain, f.putBlocks, f.putLinked, f.putFinished, f.putRetries, f.putQueues} {
 		if err := step(top); err != nil {
 			return err
 		}
@@ -262,13 +262,26 @@ func queueValue(q *queue, staged int) []byte {
 	return binary.AppendUvarint(b, uint64(q.remaining()+staged))
 }
 
-// Requeue makes a URL that is done one that waits, to be tried again at once
-// as if it had failed so many times; a robots.txt, which is asked for anyway,
-// stays as it is. It is for an archive that is not being crawled.
-func (f *Frontier) Requeue(tx *bbolt.Tx, id uint64, attempts int) error {
+// Requeue stages that a URL that is done waits again, to be tried at once as if
+// it had failed so many times; a robots.txt, which is asked for anyway, stays as
+// it is. It is for an archive that is not being crawled.
+func (f *Frontier) Requeue(id uint64, attempts int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	top := tx.Bucket(bucketTop)
+	f.again = append(f.again, again{id, attempts})
+}
+
+func (f *Frontier) putAgain(top *bbolt.Bucket) error {
+	for _, a := range f.again {
+		if err := f.requeue(top, a.id, a.attempts); err != nil {
+			return err
+		}
+	}
+	f.again = f.again[:0]
+	return nil
+}
+
+func (f *Frontier) requeue(top *bbolt.Bucket, id uint64, attempts int) error {
 	found, ok := f.get(top, id)
 	if !ok || found.State == StateQueued || found.Class == Disregarded || found.Class == Prerequisite {
 		return nil
@@ -279,9 +292,6 @@ func (f *Frontier) Requeue(tx *bbolt.Tx, id uint64, attempts int) error {
 	f.counts.add(found.State, found.Reason, -1)
 	if f.counts.Reasons[found.Reason] <= 0 {
 		delete(f.counts.Reasons, found.Reason)
-	}
-	if err := f.putCounts(top); err != nil {
-		return err
 	}
 	f.putOff[id] = true
 	found.Attempts = attempts

@@ -122,6 +122,7 @@ type Frontier struct {
 	putOff   map[uint64]bool   // retries behind the mark of their queue when the archive was opened
 	done     []finished
 	later    []later
+	again    []again  // to be tried at once, though they were done
 	settled  []uint64 // in flight until Publish
 
 	superseded []Found
@@ -145,6 +146,11 @@ type finished struct {
 	e      *Entry
 	state  State
 	reason uint32
+}
+
+type again struct {
+	id       uint64
+	attempts int
 }
 
 type later struct {

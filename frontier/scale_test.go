@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"curtsy/internal/mapped"
 	"curtsy/internal/weburl"
 )
@@ -61,7 +63,9 @@ func TestScale(t *testing.T) {
 			flush(t, f)
 		}
 		if pages%10_000 == 0 {
-			mapped.Release(db)
+			if err := db.View(func(tx *bbolt.Tx) error { mapped.Release(db.Info().Data, tx.Size()); return nil }); err != nil {
+				t.Fatal(err)
+			}
 		}
 		took := time.Since(start)
 		switch {

@@ -12,6 +12,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/frontier"
 	"curtsy/internal/sum"
 )
 
@@ -88,6 +89,8 @@ type Archive struct {
 	key     [16]byte
 	seg     *segment // the one being written; nil before the first record
 	pend    pending
+	urls    *frontier.Frontier // nil until it is asked for
+	synced  bool               // the group's records are durable
 	commits int
 	// failed is why the archive takes no more: a transaction that ended in
 	// doubt.
@@ -248,8 +251,11 @@ func (a *Archive) Crawl(v any) (ok bool, err error) {
 	return ok, err
 }
 
-// PutCrawl keeps what the crawl says of itself.
-func PutCrawl(tx *bbolt.Tx, v any) error {
+// putCrawl keeps what the crawl says of itself; nil leaves it as it is.
+func putCrawl(tx *bbolt.Tx, v any) error {
+	if v == nil {
+		return nil
+	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err

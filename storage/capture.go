@@ -2,11 +2,9 @@ package storage
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"curtsy/storage/warc"
 )
@@ -15,10 +13,8 @@ import (
 // crawl.db gave it.
 type Capture struct {
 	Visit *Visit
-	Note  Note
-	Via   string // the URL that led here
-	Depth int    // links from the seed
-	Noted bool   // its metadata record is there, and has a Note
+	Metadata
+	Noted bool // its metadata record is there, and has a Note
 }
 
 // answer begins the capture of a response or of a revisit.
@@ -95,20 +91,20 @@ func (s *scanner) metadata(h *warc.Header) error {
 	}); err != nil {
 		return err
 	}
-	if h.ConcurrentTo == "" && fields["withheld"] != "" {
+	m := metadataOf(fields)
+	if h.ConcurrentTo == "" && m.Withheld != "" {
 		if err := s.close(); err != nil {
 			return &stopError{err}
 		}
 		v := s.visitOf(h)
-		v.Kept = KeptWithheld
-		v.Status, _ = strconv.Atoi(fields["status"])
+		v.Kept, v.Status = KeptWithheld, m.Status
 		s.open, s.torn = &Capture{Visit: v}, false
 		h.ConcurrentTo = v.Record.ID
 	}
 	if err := s.extend(h); err != nil {
 		return err
 	}
-	s.open.read(fields)
+	s.open.read(m)
 	if err := s.close(); err != nil {
 		return &stopError{err}
 	}
@@ -116,15 +112,12 @@ func (s *scanner) metadata(h *warc.Header) error {
 }
 
 // read takes in what the metadata record says.
-func (c *Capture) read(fields map[string]string) {
-	c.Via = fields["via"]
-	c.Depth, _ = strconv.Atoi(fields["hopsFromSeed"])
-	c.Noted = json.Unmarshal([]byte(fields[FieldVisit]), &c.Note) == nil
+func (c *Capture) read(m Metadata) {
+	c.Metadata, c.Noted = m, m.noted
 	v := c.Visit
-	if w := c.Note.Withheld; w != nil && v.Kept == KeptWithheld && w.URL == v.URL {
+	if w := m.Note.Withheld; w != nil && v.Kept == KeptWithheld && w.URL == v.URL {
 		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""
 		c.Visit, v = w, w
 	}
-	ms, _ := strconv.ParseInt(fields["fetchTimeMs"], 10, 64)
-	v.Took, v.Class, v.Waited, v.Delay = time.Duration(ms)*time.Millisecond, c.Note.Class, c.Note.Waited, c.Note.Delay
+	v.Took, v.Class, v.Waited, v.Delay = m.Took, m.Note.Class, m.Note.Waited, m.Note.Delay
 }

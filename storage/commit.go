@@ -137,6 +137,7 @@ func (a *Archive) room(now time.Time) error {
 }
 
 func (a *Archive) note(v *Visit, offset int64) {
+	a.synced = false
 	if v.Record != nil {
 		v.Record.Segment = a.seg.name
 		v.Record.Offset = offset
@@ -165,23 +166,37 @@ func (a *Archive) AddVisit(v *Visit) {
 	}
 }
 
-// Commit makes the group durable: records first, then the transaction that
-// names them. also adds to that transaction what belongs to the same moment
-// (the frontier). When Commit returns an error nothing of the group is kept,
-// and the archive is as it was before.
-func (a *Archive) Commit(also func(*bbolt.Tx) error) error {
-	if a.failed != nil {
+// Sync makes the records of the group durable: the data, before the pointers
+// to it. When it returns an error nothing of the group is kept, and the
+// archive is as it was before.
+func (a *Archive) Sync() error {
+	if a.failed != nil || a.synced {
 		return a.failed
 	}
 	if err := a.syncSegments(); err != nil {
 		return a.abandon(err)
 	}
 	a.opts.Fail("synced")
-	err := a.Update(func(tx *bbolt.Tx) error {
+	a.synced = true
+	return nil
+}
+
+// Commit makes the group durable: records first, then the one transaction that
+// names them. What the frontier has staged is part of it, and so is crawl, what
+// the crawl says of itself; nil leaves that as it is. When Commit returns an
+// error nothing of the group is kept, and the archive is as it was before.
+func (a *Archive) Commit(crawl any) error {
+	if err := a.Sync(); err != nil {
+		return err
+	}
+	err := a.update(func(tx *bbolt.Tx) error {
 		if err := a.put(tx); err != nil {
 			return err
 		}
-		if err := also(tx); err != nil {
+		if err := a.putFrontier(tx); err != nil {
+			return err
+		}
+		if err := putCrawl(tx, crawl); err != nil {
 			return err
 		}
 		a.opts.Fail("before-commit")
@@ -192,6 +207,7 @@ func (a *Archive) Commit(also func(*bbolt.Tx) error) error {
 	}
 	a.opts.Fail("committed")
 	a.settle()
+	a.publishFrontier()
 	return nil
 }
 
@@ -242,7 +258,7 @@ func (a *Archive) settle() {
 	}
 	a.clear()
 	if a.commits++; a.commits%releaseEvery == 0 {
-		mapped.Release(a.db)
+		a.release()
 	}
 }
 
@@ -250,6 +266,13 @@ func (a *Archive) settle() {
 // of crawl.db that were looked at: else the memory of a crawl would seem to
 // grow with its index.
 const releaseEvery = 256
+
+func (a *Archive) release() {
+	_ = a.db.View(func(tx *bbolt.Tx) error {
+		mapped.Release(a.db.Info().Data, tx.Size())
+		return nil
+	})
+}
 
 // abandon ends a group that could not be written: what it wrote is cut off.
 func (a *Archive) abandon(err error) error {
@@ -289,6 +312,7 @@ func (a *Archive) doubt(err error) error {
 func (a *Archive) clear() {
 	a.pend.mu.Lock()
 	defer a.pend.mu.Unlock()
+	a.synced = false
 	clear(a.pend.digests)
 	a.pend.visits, a.pend.robots, a.pend.closed = a.pend.visits[:0], nil, nil
 	if a.seg == nil {

@@ -31,10 +31,10 @@ func refused(err error) error {
 	return &DiskError{err}
 }
 
-// Update is bbolt's. A transaction that panics over a damaged file ends with a
-// DamageError, but leaves bbolt's locks taken: nothing more is written then,
-// and Close leaves the file to the system.
-func (a *Archive) Update(fn func(*bbolt.Tx) error) (err error) {
+// update is bbolt's Update. A transaction that panics over a damaged file ends
+// with a DamageError, but leaves bbolt's locks taken: nothing more is written
+// then, and Close leaves the file to the system.
+func (a *Archive) update(fn func(*bbolt.Tx) error) (err error) {
 	if a.stuck {
 		return &DamageError{File: dbName, What: "damaged: a transaction did not come to its end"}
 	}
@@ -51,12 +51,6 @@ func (a *Archive) Update(fn func(*bbolt.Tx) error) (err error) {
 	}
 	return err
 }
-
-// View is bbolt's.
-func (a *Archive) View(fn func(*bbolt.Tx) error) error { return a.db.View(fn) }
-
-// IsReadOnly says whether the archive is open for reading only.
-func (a *Archive) IsReadOnly() bool { return a.db.IsReadOnly() }
 
 func (a *Archive) closeDB() error {
 	if a.stuck {

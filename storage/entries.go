@@ -63,10 +63,3 @@ func bodyFits(_ *bbolt.Tx, k, v []byte) bool {
 	_, ok := sum.Open(k, v)
 	return ok
 }
-
-// Visited says whether there is a visit of the URL.
-func Visited(tx *bbolt.Tx, urlID uint64) bool {
-	first := Ref{urlID, 0}.key()
-	k, _ := tx.Bucket(bucketVisits).Cursor().Seek(first)
-	return len(k) == len(first) && bytes.Equal(k[:8], first[:8])
-}

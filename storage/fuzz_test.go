@@ -69,7 +69,7 @@ func FuzzScan(f *testing.F) {
 	block := []byte("HTTP/1.1 200 OK\r\n\r\nbody")
 	h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), TargetURI: "http://h/", PayloadDigest: warc.Sum([]byte("body")).String()}
 	response := e.Append(nil, h, warc.Small, block)
-	fields := []byte("withheld: all\r\n" + FieldVisit + `: {"class":"page"}` + "\r\n")
+	fields := []byte("withheld: all\r\n" + fieldVisit + `: {"class":"page"}` + "\r\n")
 	withheld := e.Append(nil, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), TargetURI: "http://h/2"}, warc.Small, fields)
 	f.Add(append(bytes.Clone(response), withheld...))
 	f.Add(append(response[:len(response)/2], withheld...))

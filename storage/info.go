@@ -3,61 +3,12 @@ package storage
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"curtsy/storage/warc"
 )
-
-// Fields of ours in records of type application/warc-fields. Other programs
-// pass over names that they do not know.
-const (
-	fieldCrawl = "curtsy-crawl" // of a warcinfo record: Options.Crawl
-	FieldVisit = "curtsy-visit" // of a metadata record: a Note
-)
-
-// infoRecord begins a segment.
-func (a *Archive) infoRecord(name string, now time.Time) (*warc.Header, string) {
-	o := &a.opts
-	block := "software: " + o.Software + "\r\n" +
-		"format: WARC File Format 1.1\r\n" +
-		"conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n" +
-		"robots: " + o.RobotsLine + "\r\n"
-	if o.Operator != "" {
-		block += "operator: " + o.Operator + "\r\n"
-	}
-	block += "http-header-user-agent: " + o.UserAgent + "\r\n" + a.crawlLine()
-	return infoHeader(name, warc.NewID(), block, now), block
-}
-
-func infoHeader(name, id, block string, now time.Time) *warc.Header {
-	return &warc.Header{Type: warc.TypeInfo, ID: id, Date: now, Filename: name,
-		ContentType: "application/warc-fields", Length: int64(len(block)),
-		BlockDigest: warc.Sum([]byte(block)).String()}
-}
-
-// crawlLine is what the warcinfo record says of the crawl. JSON of encoding/json
-// holds no line ends, so that no setting can add a field.
-func (a *Archive) crawlLine() string {
-	if a.opts.Crawl == nil {
-		return ""
-	}
-	b, err := json.Marshal(a.opts.Crawl)
-	if err != nil {
-		return ""
-	}
-	return crawlField(b)
-}
-
-func crawlField(b []byte) string {
-	if len(b) == 0 {
-		return ""
-	}
-	return fieldCrawl + ": " + string(b) + "\r\n"
-}
 
 // Info is what the warcinfo record of a segment says.
 type Info struct {
@@ -66,24 +17,68 @@ type Info struct {
 	Crawl    json.RawMessage // Options.Crawl when it was begun; nil if it has none
 	Operator string
 	Robots   string
+
+	software, agent, description string
 }
 
-// maxFields bounds a block of fields that is read into memory.
-const maxFields = 1 << 20
+// Fields of a warcinfo record (ISO 28500 §6.2), and one of ours.
+const (
+	fieldSoftware    = "software"
+	fieldFormat      = "format"
+	fieldConforms    = "conformsTo"
+	fieldDescription = "description"
+	fieldOperator    = "operator"
+	fieldAgent       = "http-header-user-agent"
+	fieldCrawl       = "curtsy-crawl" // Options.Crawl
+)
 
-// readFields reads a block of type application/warc-fields.
-func readFields(r io.Reader) (map[string]string, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxFields))
-	if err != nil {
-		return nil, err
-	}
-	fields := map[string]string{}
-	for line := range strings.SplitSeq(string(b), "\r\n") {
-		if name, value, ok := strings.Cut(line, ": "); ok {
-			fields[name] = value
+// info is what new segments say.
+func (a *Archive) info() Info {
+	o := &a.opts
+	return Info{software: o.Software, Robots: o.RobotsLine, Operator: o.Operator, agent: o.UserAgent, Crawl: a.crawlJSON()}
+}
+
+// append writes the block of the record. JSON of encoding/json holds no line
+// ends, so that no setting can add a field.
+func (i *Info) append(b []byte) []byte {
+	b = appendField(b, fieldSoftware, i.software)
+	b = appendField(b, fieldFormat, "WARC File Format 1.1")
+	b = appendField(b, fieldConforms, "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
+	for _, f := range [][2]string{{fieldDescription, i.description}, {fieldRobots, i.Robots}, {fieldOperator, i.Operator}, {fieldAgent, i.agent}, {fieldCrawl, string(i.Crawl)}} {
+		if f[1] != "" {
+			b = appendField(b, f[0], f[1])
 		}
 	}
-	return fields, nil
+	return b
+}
+
+// infoOf is what append wrote.
+func infoOf(segment string, h *warc.Header, fields map[string]string) Info {
+	i := Info{Segment: segment, ID: h.ID, Operator: fields[fieldOperator], Robots: fields[fieldRobots], agent: fields[fieldAgent]}
+	if line := []byte(fields[fieldCrawl]); json.Valid(line) {
+		i.Crawl = line
+	}
+	return i
+}
+
+// record is the gzip member that begins a segment.
+func (i *Info) record(name, id string, now time.Time) []byte {
+	block := i.append(nil)
+	h := &warc.Header{Type: warc.TypeInfo, ID: id, Date: now, Filename: name,
+		ContentType: "application/warc-fields", BlockDigest: warc.Sum(block).String()}
+	return warc.NewEncoder().Append(nil, h, warc.Small, block)
+}
+
+// crawlJSON is what segments say of the crawl; nil if nothing.
+func (a *Archive) crawlJSON() json.RawMessage {
+	if a.opts.Crawl == nil {
+		return nil
+	}
+	b, err := json.Marshal(a.opts.Crawl)
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // readInfo reads the warcinfo record at the beginning of a segment; where
@@ -107,14 +102,6 @@ func readInfo(path string) Info {
 	return infoOf(info.Segment, h, fields)
 }
 
-func infoOf(segment string, h *warc.Header, fields map[string]string) Info {
-	info := Info{Segment: segment, ID: h.ID, Operator: fields["operator"], Robots: fields["robots"]}
-	if line := []byte(fields[fieldCrawl]); json.Valid(line) {
-		info.Crawl = line
-	}
-	return info
-}
-
 // LastInfo is what the newest segment says that says anything of its crawl,
 // else what the newest says of itself; !ok if there is no segment.
 func LastInfo(dir string) (info Info, ok bool) {
@@ -134,6 +121,6 @@ func LastInfo(dir string) (info Info, ok bool) {
 // says reports whether a segment says of the crawl what it is now: one that
 // does not is written no further, so that the newest segment has it right.
 func (a *Archive) says(name string) bool {
-	now := []byte(a.crawlLine())
-	return len(now) == 0 || bytes.Equal(now, []byte(crawlField(readInfo(filepath.Join(a.dir, warcDir, name)).Crawl)))
+	now := a.crawlJSON()
+	return now == nil || bytes.Equal(now, readInfo(filepath.Join(a.dir, warcDir, name)).Crawl)
 }

@@ -22,6 +22,7 @@ var ErrNoSegments = errors.New("no segments to rebuild from")
 type Rebuild struct {
 	*Archive
 	Report Report // what was read and what was damaged
+	met    *metURLs
 	aside  []string
 	gaps   bool
 }
@@ -51,7 +52,12 @@ func OpenRebuild(dir string, o Options) (r *Rebuild, err error) {
 		return nil, err
 	}
 	a.db.NoSync = true // Finish syncs; a kill before it leaves nothing of use
-	return &Rebuild{Archive: a}, nil
+	met, err := openMetURLs(dir)
+	if err != nil {
+		a.closeDB()
+		return nil, refused(err)
+	}
+	return &Rebuild{Archive: a, met: met}, nil
 }
 
 // unused says whether no other process holds the file, whatever is in it.
@@ -97,6 +103,17 @@ func (r *Rebuild) Scan(found func(*Capture) error, lost func(url string)) error 
 	})
 }
 
+// Advance opens the new frontier once more, as it is on disk now, and moves its
+// queues behind what is finished.
+func (r *Rebuild) Advance() error {
+	r.urls = nil
+	f, err := r.Frontier()
+	if err != nil {
+		return err
+	}
+	return f.Advance()
+}
+
 // Passed notes that records of the segments belong to no visit after all.
 func (r *Rebuild) Passed() { r.gaps = true }
 
@@ -107,6 +124,7 @@ func (r *Rebuild) Gaps() bool { return r.gaps }
 // Finish puts the new index in place. The old one is never deleted: it gets
 // another name, and so do the segments in which nothing could be read.
 func (r *Rebuild) Finish() (done []string, err error) {
+	r.met.close()
 	for _, name := range r.aside {
 		to, err := setAside(filepath.Join(r.dir, warcDir, name), asideDamaged)
 		if err != nil {
@@ -136,6 +154,7 @@ func (r *Rebuild) Finish() (done []string, err error) {
 
 // Abandon ends a rebuild that failed, and leaves all as it was.
 func (r *Rebuild) Abandon() {
+	r.met.close()
 	r.Close()
 	os.Remove(filepath.Join(r.dir, rebuildName))
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"curtsy/storage/warc"
 )
 
@@ -49,7 +47,7 @@ func (w *writer) page(url, body string) {
 		asked := []byte("GET / HTTP/1.1\r\n\r\n")
 		b = e.Append(b, &warc.Header{Type: warc.TypeRequest, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
 			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(asked).String()}, warc.Small, asked)
-		fields := []byte("via: http://h/\r\nhopsFromSeed: 3\r\nfetchTimeMs: 17\r\n" + FieldVisit + `: {"class":"page","how":"a href"}` + "\r\n")
+		fields := []byte("via: http://h/\r\nhopsFromSeed: 3\r\nfetchTimeMs: 17\r\n" + fieldVisit + `: {"class":"page","how":"a href"}` + "\r\n")
 		return e.Append(b, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
 			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(fields).String()}, warc.Small, fields), nil
 	})
@@ -60,7 +58,7 @@ func (w *writer) page(url, body string) {
 
 func (w *writer) commit() {
 	w.t.Helper()
-	if err := w.a.Commit(func(*bbolt.Tx) error { return nil }); err != nil {
+	if err := w.a.Commit(nil); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -334,7 +332,7 @@ func TestRepairIsNotBoundByTheReport(t *testing.T) {
 	if err != nil || len(refs) != visits || len(r.Problems) != maxProblems {
 		t.Fatalf("%v: %d visits are damaged, %d problems listed", err, len(refs), len(r.Problems))
 	}
-	if _, err := a.Salvage(refs, func(*bbolt.Tx) error { return nil }); err != nil {
+	if _, err := a.Salvage(refs, nil); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = a.Verify(nil); err != nil || len(r.Problems) > 0 || r.Visits > 0 {

@@ -64,9 +64,9 @@ func (a *Archive) Damaged(r *Report) ([]Ref, error) {
 }
 
 // Salvage writes every segment that holds damage anew, with the intact visits
-// only, and forgets the damaged ones; also is part of the same transaction.
-// The old segments go last, so that at no moment an intact record is missing.
-func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []string, err error) {
+// only, and forgets the damaged ones. What the frontier has staged is part of
+// the same transaction, and so is crawl, as in Commit. The old segments go last, so that at no moment an intact record is missing.
+func (a *Archive) Salvage(damaged []Ref, crawl any) (done []string, err error) {
 	report := &Report{}
 	segments, extents, err := a.layout(report)
 	if err != nil {
@@ -91,8 +91,8 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 		renewed[newName] = entry
 		done = append(done, fmt.Sprintf("%s is written anew as %s", name, newName))
 	}
-	err = a.Update(func(tx *bbolt.Tx) error {
-		if err := Discard(tx, damaged); err != nil {
+	err = a.update(func(tx *bbolt.Tx) error {
+		if err := discard(tx, damaged); err != nil {
 			return err
 		}
 		if err := move(tx, moves); err != nil {
@@ -109,7 +109,10 @@ func (a *Archive) Salvage(damaged []Ref, also func(*bbolt.Tx) error) (done []str
 				return err
 			}
 		}
-		return also(tx)
+		if err := a.putFrontier(tx); err != nil {
+			return err
+		}
+		return putCrawl(tx, crawl)
 	})
 	if err != nil {
 		return nil, refused(err)
@@ -197,17 +200,8 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 // rewriteInfo begins a segment's successor; what the old one says of the
 // crawl goes along.
 func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
-	block := "software: " + a.opts.Software + "\r\nformat: WARC File Format 1.1\r\n" +
-		"description: the intact records of a damaged segment\r\n"
-	if old.Robots != "" {
-		block += "robots: " + old.Robots + "\r\n"
-	}
-	if old.Operator != "" {
-		block += "operator: " + old.Operator + "\r\n"
-	}
-	block += crawlField(old.Crawl)
-	h := infoHeader(s.name, id, block, time.Now())
-	_, err := s.Write(warc.NewEncoder().Append(nil, h, warc.Small, []byte(block)))
+	old.software, old.description = a.opts.Software, "the intact records of a damaged segment"
+	_, err := s.Write(old.record(s.name, id, time.Now()))
 	return err
 }
 

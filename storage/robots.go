@@ -81,26 +81,76 @@ func robotsKey(origin string, at time.Time) []byte {
 }
 
 // Robots is the history of an origin's robots.txt, the oldest first.
-func (a *Archive) Robots(origin string) ([]RobotsVersion, error) {
-	var history []RobotsVersion
-	err := a.db.View(func(tx *bbolt.Tx) error {
+func (a *Archive) Robots(origin string) (history []RobotsVersion, err error) {
+	err = a.db.View(func(tx *bbolt.Tx) error {
 		prefix := append([]byte(origin), 0)
 		c := tx.Bucket(bucketRobots).Cursor()
 		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-			var r RobotsVersion
-			v, whole := sum.Open(k, v)
-			if !whole || json.Unmarshal(v, &r) != nil {
-				return &DamageError{File: dbName, What: "a robots.txt version does not read back"}
+			r, err := readRobots(k, v)
+			if err != nil {
+				return err
 			}
-			history = append(history, r)
+			history = append(history, *r)
 		}
 		return nil
 	})
 	return history, err
 }
 
+// RobotsInForce is the robots.txt of an origin that was in force at a time: the
+// last one that could be used and was fetched by then; before the first of
+// these, the first. The zero time is now. It is nil if there is none.
+func (a *Archive) RobotsInForce(origin string, at time.Time) (v *RobotsVersion, err error) {
+	prefix := append([]byte(origin), 0)
+	behind := append([]byte(origin), 1)
+	if !at.IsZero() {
+		behind = robotsKey(origin, at.Add(1))
+	}
+	err = a.db.View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketRobots).Cursor()
+		for k, b := before(c, behind); v == nil && bytes.HasPrefix(k, prefix); k, b = c.Prev() {
+			if v, err = usedRobots(k, b); err != nil {
+				return err
+			}
+		}
+		for k, b := c.Seek(prefix); v == nil && bytes.HasPrefix(k, prefix); k, b = c.Next() {
+			if v, err = usedRobots(k, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return v, err
+}
+
+// before is the last entry before a key.
+func before(c *bbolt.Cursor, key []byte) (k, v []byte) {
+	if k, _ := c.Seek(key); k == nil {
+		return c.Last()
+	}
+	return c.Prev()
+}
+
+func readRobots(k, sealed []byte) (*RobotsVersion, error) {
+	r := new(RobotsVersion)
+	b, whole := sum.Open(k, sealed)
+	if !whole || json.Unmarshal(b, r) != nil {
+		return nil, &DamageError{File: dbName, What: "a robots.txt version does not read back"}
+	}
+	return r, nil
+}
+
+// usedRobots is a version that could be used; nil for another.
+func usedRobots(k, sealed []byte) (*RobotsVersion, error) {
+	r, err := readRobots(k, sealed)
+	if err != nil || !r.Used {
+		return nil, err
+	}
+	return r, nil
+}
+
 // RobotsBody is the text of a version; nil if it had none.
-func (a *Archive) RobotsBody(v RobotsVersion) (body []byte, err error) {
+func (a *Archive) RobotsBody(v *RobotsVersion) (body []byte, err error) {
 	d, ok := warc.ParseDigest(v.Digest)
 	if !ok {
 		return nil, nil

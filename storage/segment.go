@@ -262,9 +262,9 @@ func (a *Archive) begin(now time.Time) error {
 		}
 		n++
 	}
-	h, block := a.infoRecord(name, now)
-	s := &segment{name: name, infoID: h.ID, file: f}
-	if _, err := s.Write(warc.NewEncoder().Append(nil, h, warc.Small, []byte(block))); err != nil {
+	s := &segment{name: name, infoID: warc.NewID(), file: f}
+	info := a.info()
+	if _, err := s.Write(info.record(name, s.infoID, now)); err != nil {
 		f.Close()
 		return &DiskError{err}
 	}

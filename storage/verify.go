@@ -397,10 +397,10 @@ func checkPayload(block io.Reader, h *warc.Header, visit *Visit) error {
 	return nil
 }
 
-// Discard removes visits from the archive, in the caller's transaction: what
+// discard removes visits from the archive, in the caller's transaction: what
 // Verify found damaged and cannot be had back. Their records stay where they
-// are until Rewrite.
-func Discard(tx *bbolt.Tx, refs []Ref) error {
+// are until rewrite.
+func discard(tx *bbolt.Tx, refs []Ref) error {
 	visits, digests := tx.Bucket(bucketVisits), tx.Bucket(bucketDigests)
 	for _, ref := range refs {
 		v, err := getVisit(tx, ref)

@@ -57,20 +57,6 @@ type Visit struct {
 	Refers *Ref    `json:"refers,omitempty"` // for a revisit: who holds the payload
 }
 
-// Note is what a visit's metadata record says, as one line of JSON, of what
-// its other records do not show: with it crawl.db can be rebuilt.
-type Note struct {
-	Class     string        `json:"class"`
-	How       string        `json:"how,omitempty"` // the place in which the URL was found
-	Redirects int           `json:"redirects,omitempty"`
-	Of        string        `json:"of,omitempty"` // the URL that led here by redirects, for a robots.txt
-	Waited    time.Duration `json:"waited,omitempty"`
-	Delay     string        `json:"delay,omitempty"`
-	// Withheld is the visit itself where the body, and with it the whole
-	// response, is not kept.
-	Withheld *Visit `json:"withheld,omitempty"`
-}
-
 // Directives are what the document or its header asked for.
 type Directives struct {
 	NoIndex          bool       `json:"noindex,omitempty"`
@@ -204,15 +190,16 @@ func (a *Archive) visitsFrom(key []byte, more func(k []byte, had int) bool) (vis
 }
 
 // EachVisit calls visit for every visit, by URL in the order of discovery
-// and by age; those of one URL follow each other.
-func (a *Archive) EachVisit(visit func(*Visit) error) error {
-	return a.db.View(func(tx *bbolt.Tx) error { return EachVisit(tx, visit) })
-}
-
-// EachVisit is Archive.EachVisit within a transaction.
-func EachVisit(tx *bbolt.Tx, visit func(*Visit) error) error {
-	return tx.Bucket(bucketVisits).ForEach(func(k, b []byte) error {
-		v, err := readVisit(k, b)
+// and by age, but for some; those of one URL follow each other.
+func (a *Archive) EachVisit(visit func(*Visit) error, but ...Ref) error {
+	left := map[Ref]bool{}
+	for _, ref := range but {
+		left[ref] = true
+	}
+	return a.eachVisit(func(ref Ref, v *Visit, err error) error {
+		if left[ref] {
+			return nil
+		}
 		if err != nil {
 			return err
 		}

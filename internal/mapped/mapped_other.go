@@ -2,14 +2,10 @@
 
 package mapped
 
-import (
-	"os"
-
-	"go.etcd.io/bbolt"
-)
+import "os"
 
 // Release does nothing here.
-func Release(*bbolt.DB) {}
+func Release(uintptr, int64) {}
 
 // Unlock does nothing here.
 func Unlock(*os.File) {}

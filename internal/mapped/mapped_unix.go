@@ -8,20 +8,13 @@ package mapped
 import (
 	"os"
 
-	"go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 )
 
-// Release gives the pages of the file that are mapped back to the system's
+// Release gives the pages of a file that is mapped at data back to the system's
 // cache, from where they come again when they are looked at. It must not run
-// beside a write transaction of the same db, which may move the map.
-func Release(db *bbolt.DB) {
-	var size int64
-	_ = db.View(func(tx *bbolt.Tx) error {
-		size = tx.Size()
-		return nil
-	})
-	data := db.Info().Data
+// beside what may move the map.
+func Release(data uintptr, size int64) {
 	if data == 0 || size == 0 {
 		return
 	}

@@ -95,7 +95,7 @@ func crawled(t *testing.T) (*sitetest.Site, *storage.Archive, inventory.EachKnow
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Close() })
-	f, err := frontier.Open(a, a.Key())
+	f, err := a.Frontier()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-	"go.etcd.io/bbolt"
 
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/publish/mirror"
@@ -33,7 +32,7 @@ func keep(t *testing.T, dir string, v storage.Visit, answer string) storage.Reco
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Commit(func(*bbolt.Tx) error { return nil }); err != nil {
+	if err := a.Commit(nil); err != nil {
 		t.Fatal(err)
 	}
 	return *v.Record
