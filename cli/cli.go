@@ -104,6 +104,7 @@ func commands(u *ui) []*cobra.Command {
 		explainCmd(u),
 		verifyCmd(u),
 		mirrorCmd(u),
+		exportCmd(u),
 		listCmd(u),
 		linksCmd(u),
 		demoCmd(u),

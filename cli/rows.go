@@ -26,15 +26,19 @@ func newRows(u *ui, format string, columns []column) (rowWriter, error) {
 		return &tableRows{u: u, columns: columns}, nil
 	case "csv":
 		w := &csvRows{csv.NewWriter(u.out)}
-		names := make([]string, len(columns))
-		for i, c := range columns {
-			names[i] = c.name
-		}
-		return w, w.w.Write(names)
+		return w, w.w.Write(columnNames(columns))
 	case "json":
 		return jsonRows{u}, nil
 	}
 	return nil, usagef("--format csv", "no format %q: want table, csv or json", format)
+}
+
+func columnNames(columns []column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return names
 }
 
 type jsonRows struct{ u *ui }

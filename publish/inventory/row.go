@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"slices"
 	"time"
 
 	"curtsy/publish"
@@ -40,13 +41,17 @@ type Row struct {
 	Class string         `json:"-"`
 	How   string         `json:"-"`
 	Visit *storage.Visit `json:"-"` // the visit that stands for the URL; nil: none
+	// Listed and ViaListed say whether the URL and Via may stand in what is
+	// published.
+	Listed    bool `json:"-"`
+	ViaListed bool `json:"-"`
 }
 
 // Rows calls each for every URL, in the order in which the frontier gives them.
 func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) error) error {
-	vias := via{a: a}
+	vias := via{a: a, now: now, listed: true}
 	return known(func(k Known) error {
-		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason, Depth: k.Depth, Class: k.Class, How: k.How}
+		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason, Depth: k.Depth, Class: k.Class, How: k.How, Listed: true}
 		visits, err := a.VisitsOf(k.ID)
 		if err != nil {
 			return err
@@ -54,6 +59,7 @@ func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) er
 		if r.Via, err = vias.url(k.Via); err != nil {
 			return err
 		}
+		r.ViaListed = vias.listed
 		r.describe(visits, now)
 		return each(r)
 	})
@@ -68,17 +74,26 @@ func (r *Row) describe(visits []*storage.Visit, now time.Time) {
 	first, last := visits[0].At, visits[len(visits)-1].At
 	r.Visit, r.First, r.Last = v, &first, &last
 	r.Status, r.Type, r.Bytes, r.Digest = v.Status, v.ContentType, v.Length, v.Digest
-	if p := publish.Decide(v, now); p.Show {
+	p := permit(visits, v, now)
+	r.Listed = p.List
+	if p.Show {
 		r.Title = v.Title
 	}
+}
+
+// permit is what may be done with one of the visits of a URL.
+func permit(visits []*storage.Visit, v *storage.Visit, now time.Time) publish.Permit {
+	return publish.Permits(visits, now)[slices.Index(visits, v)]
 }
 
 // via names the URLs that led to others. Their visits hold their names, and
 // neighbours share them.
 type via struct {
-	a    *storage.Archive
-	id   uint64
-	name string
+	a      *storage.Archive
+	now    time.Time
+	id     uint64
+	name   string
+	listed bool
 }
 
 func (c *via) url(id uint64) (string, error) {
@@ -86,9 +101,12 @@ func (c *via) url(id uint64) (string, error) {
 		return c.name, nil
 	}
 	visits, err := c.a.VisitsOf(id)
-	if err != nil || len(visits) == 0 {
+	if err != nil {
 		return "", err
 	}
-	c.id, c.name = id, visits[0].URL
+	c.id, c.name, c.listed = id, "", true
+	if v := publish.Current(visits); v != nil {
+		c.name, c.listed = v.URL, permit(visits, v, c.now).List
+	}
 	return c.name, nil
 }

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/publish/export"
+	"curtsy/publish/inventory"
+	"curtsy/storage"
+)
+
+// exportFlags are the flags of export.
+type exportFlags struct {
+	format                 string
+	anonymous, force, json bool
+}
+
+func exportCmd(u *ui) *cobra.Command {
+	f := &exportFlags{}
+	names := strings.Join(export.Formats(), ", ")
+	c := &cobra.Command{
+		Use:   "export DIR OUT",
+		Short: "write an archive as one file that other programs read",
+		Long: "export DIR OUT writes what may be shown of an archive to the file OUT. Its ending says the format:\n\n" +
+			"  wacz   records, index and pages in one zip (WACZ 1.1.1), for replayweb.page\n" +
+			"  warc   the records alone, as one .warc.gz\n" +
+			"  cdxj   an index of the archive's own segments, for pywb and other tools\n" +
+			"  csv    a row for every URL that may be listed, as curtsy list gives it; jsonl: the same as JSON\n\n" +
+			"What a page's owner withholds (noarchive, unavailable_after, noindex in lists) stays out. The records\n" +
+			"say who crawled and with which settings; --anonymous leaves that out. OUT gets its name when it is\n" +
+			"whole; a file that no export made is replaced only with --force.",
+		Example: "  curtsy export site site.wacz\n  curtsy export site urls.csv",
+		Args:    wants("DIR", "OUT"),
+		RunE: func(_ *cobra.Command, a []string) error {
+			ctx, release := untilSignal()
+			defer release()
+			return exportArchive(ctx, u, f, a[0], a[1])
+		},
+	}
+	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: what OUT ends in)")
+	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "leave out who crawled and with which settings")
+	c.Flags().BoolVar(&f.force, "force", false, "replace OUT, whatever it is")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	return c
+}
+
+// exportArchive writes an archive to a file.
+func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) (err error) {
+	defer storage.Guard(&err)()
+	format, ok := export.FormatOf(strings.ToLower(f.format), out)
+	if !ok {
+		return usagef("--format wacz", "%s: no format is known by this ending: want %s", out, strings.Join(export.Formats(), ", "))
+	}
+	a, err := openBoth(dir)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	bar := newStepBar(u)
+	defer bar.close()
+	now := time.Now()
+	r, err := export.Write(ctx, a.Archive, out, export.Options{
+		Format: format, Seed: a.seed, Now: now, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force,
+		Table: func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, now, w) },
+		Watch: func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
+	})
+	bar.close()
+	if err != nil {
+		return exportError(err, dir, out)
+	}
+	return sayExport(u, f, out, r, a)
+}
+
+func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) error {
+	if f.json {
+		if err := u.json(r); err != nil {
+			return err
+		}
+	} else {
+		what := count(r.Captures, "capture") + ", " + count(r.Pages, "page")
+		if r.Rows > 0 || r.Format == export.CSV || r.Format == export.JSONL {
+			what = count(r.Rows, "URL")
+		}
+		u.print("%s: %s, %s; %d withheld", out, what, byteCount(r.Bytes), r.Withheld)
+	}
+	if (r.Format == export.WACZ || r.Format == export.WARC) && !f.anonymous {
+		u.say("its records say who crawled and with which settings; --anonymous leaves that out")
+	}
+	a.sayIncomplete(u)
+	return nil
+}
+
+// exportTable writes the rows of list that may be published.
+func exportTable(ctx context.Context, a *opened, format export.Format, now time.Time, w io.Writer) (rows, unlisted int, err error) {
+	var table rowWriter = jsonRows{&ui{out: &dataWriter{w: w}}}
+	if format == export.CSV {
+		c := &csvRows{csv.NewWriter(w)}
+		c.w.UseCRLF = true // RFC 4180
+		if err := c.w.Write(columnNames(listColumns)); err != nil {
+			return 0, 0, err
+		}
+		table = c
+	}
+	err = inventory.Rows(a.Archive, a.known, now, func(r *inventory.Row) error {
+		if !r.Listed {
+			unlisted++
+			return ctx.Err()
+		}
+		if !r.ViaListed {
+			r.Via = ""
+		}
+		rows++
+		if err := table.write(r, listCells(r)); err != nil {
+			return err
+		}
+		return ctx.Err()
+	})
+	if err == nil {
+		err = table.close()
+	}
+	return rows, unlisted, err
+}
+
+// exportError gives an error of an export its exit code.
+func exportError(err error, dir, out string) error {
+	again := "curtsy export " + quoted(dir) + " " + quoted(out)
+	var disk *export.DiskError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitWith(exitStopped, errors.New("stopped; "+out+" is as it was"), again)
+	case errors.Is(err, export.ErrNotOurs):
+		return exitWith(exitUsage, err, "another OUT, or --force, which replaces it")
+	case noRights(err):
+		return exitWith(exitFailed, err, "the right to write "+out+", or another OUT")
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return usagef("another OUT, in a directory that is there", "%v", err)
+	case errors.As(err, &disk):
+		return exitWith(exitStopped, err, diskHint(err)+", then "+again)
+	}
+	return archiveError(err, dir)
+}

@@ -1,0 +1,182 @@
+// Package extsort sorts more lines than memory holds: runs that are sorted in
+// memory go to temporary files, which are merged while they are read.
+package extsort
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"slices"
+)
+
+// runSize is how many octets of lines are sorted in memory at once.
+const runSize = 32 << 20
+
+// Sorter takes lines in any order and gives them back as octets sort.
+type Sorter struct {
+	dir   string
+	size  int
+	buf   []byte
+	lines []line
+	runs  []*os.File
+}
+
+type line struct{ from, to int }
+
+// New makes a sorter whose temporary files lie in dir. Close removes them.
+func New(dir string) *Sorter { return &Sorter{dir: dir, size: runSize} }
+
+// Add takes a copy of one line, which may hold any octets.
+func (s *Sorter) Add(text []byte) error {
+	if len(s.lines) > 0 && len(s.buf)+len(text) > s.size {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	from := len(s.buf)
+	s.buf = append(s.buf, text...)
+	s.lines = append(s.lines, line{from, len(s.buf)})
+	return nil
+}
+
+func (s *Sorter) of(l line) []byte { return s.buf[l.from:l.to] }
+
+func (s *Sorter) sort() {
+	slices.SortFunc(s.lines, func(a, b line) int {
+		return cmp.Or(bytes.Compare(s.of(a), s.of(b)), a.from-b.from)
+	})
+}
+
+// spill writes what is in memory to a file, as a sorted run.
+func (s *Sorter) spill() error {
+	s.sort()
+	f, err := os.CreateTemp(s.dir, ".curtsy-sort-*")
+	if err != nil {
+		return err
+	}
+	s.runs = append(s.runs, f)
+	_ = os.Remove(f.Name()) // where an open file can be removed, a kill leaves nothing
+	w := bufio.NewWriterSize(f, 256<<10)
+	var size [binary.MaxVarintLen64]byte
+	for _, l := range s.lines {
+		n := binary.PutUvarint(size[:], uint64(l.to-l.from))
+		_, _ = w.Write(size[:n]) // Flush has the error
+		_, _ = w.Write(s.of(l))
+	}
+	s.buf, s.lines = s.buf[:0], s.lines[:0]
+	return w.Flush()
+}
+
+// Sorted gives the lines in order; one is valid until the next. Nothing may be
+// added afterwards.
+func (s *Sorter) Sorted() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if err := s.merge(func(text []byte) bool { return yield(text, nil) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *Sorter) merge(yield func([]byte) bool) error {
+	if len(s.runs) == 0 {
+		s.sort()
+		for _, l := range s.lines {
+			if !yield(s.of(l)) {
+				return nil
+			}
+		}
+		return nil
+	}
+	if len(s.lines) > 0 {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	h, err := s.open()
+	if err != nil {
+		return err
+	}
+	for len(h) > 0 {
+		if !yield(h[0].text) {
+			return nil
+		}
+		switch err := h[0].next(); {
+		case err == io.EOF:
+			heap.Pop(&h)
+		case err != nil:
+			return err
+		default:
+			heap.Fix(&h, 0)
+		}
+	}
+	return nil
+}
+
+// open begins to read all runs.
+func (s *Sorter) open() (h runs, err error) {
+	for i, f := range s.runs {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		r := &run{n: i, r: bufio.NewReaderSize(f, 64<<10)}
+		if err := r.next(); err != nil {
+			return nil, err
+		}
+		h = append(h, r)
+	}
+	heap.Init(&h)
+	return h, nil
+}
+
+// Close removes the temporary files.
+func (s *Sorter) Close() error {
+	var all error
+	for _, f := range s.runs {
+		all = errors.Join(all, f.Close())
+		_ = os.Remove(f.Name())
+	}
+	s.runs, s.buf, s.lines = nil, nil, nil
+	return all
+}
+
+// run is one sorted file while it is merged.
+type run struct {
+	n    int
+	r    *bufio.Reader
+	text []byte
+}
+
+// next reads the next line; io.EOF behind the last.
+func (r *run) next() error {
+	n, err := binary.ReadUvarint(r.r)
+	if err != nil {
+		return err
+	}
+	r.text = slices.Grow(r.text[:0], int(n))[:n]
+	if _, err = io.ReadFull(r.r, r.text); err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// runs is a heap, the run with the least line first.
+type runs []*run
+
+func (h runs) Len() int { return len(h) }
+func (h runs) Less(i, j int) bool {
+	return cmp.Or(bytes.Compare(h[i].text, h[j].text), h[i].n-h[j].n) < 0
+}
+func (h runs) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *runs) Push(x any)   { *h = append(*h, x.(*run)) }
+func (h *runs) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,64 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+)
+
+// cdxLine is the JSON of a line of CDXJ, in the order of pywb.
+type cdxLine struct {
+	URL      string `json:"url"`
+	MIME     string `json:"mime"`
+	Status   string `json:"status"`
+	Digest   string `json:"digest"`
+	Length   string `json:"length"` // of the gzip member at Offset
+	Offset   string `json:"offset"`
+	Filename string `json:"filename"`
+}
+
+// appendCDX is the line of a capture whose record lies at an offset of a file.
+func appendCDX(b []byte, m *member, file string, offset int64) ([]byte, error) {
+	b = append(b, key(m.v.URL)...)
+	b = append(b, ' ')
+	b = m.head.Date.UTC().AppendFormat(b, "20060102150405")
+	b = append(b, ' ')
+	text, err := jsonLine(cdxLine{
+		URL: m.v.URL, MIME: mimeOf(m.v), Status: strconv.Itoa(m.v.Status), Digest: m.head.PayloadDigest,
+		Length: strconv.FormatInt(m.first, 10), Offset: strconv.FormatInt(offset, 10), Filename: file,
+	})
+	return append(b, text...), err
+}
+
+// key is the key of a URL that the archive holds.
+func key(url string) string {
+	if u := weburl.Canonical(url); !u.IsZero() {
+		return u.SURT()
+	}
+	return url
+}
+
+// mimeOf is the type as CDX has it: that of the record for a revisit.
+func mimeOf(v *storage.Visit) string {
+	if v.Kept == storage.KeptRevisit {
+		return "warc/revisit"
+	}
+	t, _, _ := strings.Cut(v.ContentType, ";")
+	if t = strings.TrimSpace(t); t == "" {
+		return "unk"
+	}
+	return t
+}
+
+// jsonLine is JSON as it is, <, > and & included, on a line of its own.
+func jsonLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,164 @@
+package export
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"curtsy/storage"
+	"curtsy/storage/warc"
+)
+
+// member is one capture that may be shown, while its records are copied.
+type member struct {
+	place
+	v      *storage.Visit
+	head   *warc.Header      // of the first record
+	first  int64             // octets of the first record's gzip member
+	octets *io.SectionReader // all records of the capture, or the first alone
+}
+
+// copier reads captures in the order of their segments.
+type copier struct {
+	a    *storage.Archive
+	o    *Options
+	name string // of the segment that is open
+	file *os.File
+	info []byte // its warcinfo record, as it is to be written
+	w    *warc.Reader
+}
+
+// each gives the captures of a choice.
+func (c *copier) each(ctx context.Context, chosen *choice, do func(*member) error) error {
+	defer c.close()
+	done := 0
+	for line, err := range chosen.places.Sorted() {
+		if err != nil {
+			return &DiskError{err}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		m, err := c.member(placeOf(line))
+		if err != nil {
+			return err
+		}
+		if err := do(m); err != nil {
+			return err
+		}
+		if done++; c.o.Watch != nil && (done%64 == 0 || done == chosen.count) {
+			c.o.Watch(done, chosen.count)
+		}
+	}
+	return nil
+}
+
+// member finds the records of a capture, and checks the first.
+func (c *copier) member(p place) (*member, error) {
+	v, err := c.a.Visit(p.ref)
+	if err == nil && (v == nil || v.Record == nil) {
+		err = &storage.DamageError{File: "crawl.db", What: "a visit is missing that was there"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := c.open(p.segment); err != nil {
+		return nil, err
+	}
+	m := &member{place: p, v: v}
+	c.w.Reset(io.NewSectionReader(c.file, p.offset, v.Record.Length), p.offset)
+	if m.head, err = c.w.Next(); err == nil {
+		err = c.w.Finish()
+	}
+	if err == nil && m.head.TargetURI != v.URL {
+		err = fmt.Errorf("there is %s", m.head.TargetURI)
+	}
+	if err != nil {
+		return nil, c.damage(v.URL, err)
+	}
+	m.first = c.w.End() - p.offset
+	length := v.Record.Length
+	if c.o.Anonymous {
+		length = m.first
+	}
+	m.octets = io.NewSectionReader(c.file, p.offset, length)
+	return m, nil
+}
+
+func (c *copier) damage(what string, err error) error {
+	if storage.IsDisk(err) {
+		return err
+	}
+	return &storage.DamageError{File: c.name, What: fmt.Sprintf("%s does not read back: %v", what, err)}
+}
+
+// open opens a segment and reads its warcinfo record.
+func (c *copier) open(name string) error {
+	if c.name == name && c.file != nil {
+		return nil
+	}
+	c.close()
+	f, err := c.a.OpenSegment(name)
+	if err != nil {
+		return err
+	}
+	c.file, c.name = f, name
+	if c.w == nil {
+		c.w = warc.NewReader(f, 0)
+	}
+	c.w.Reset(f, 0)
+	if c.info, err = c.readInfo(); err != nil {
+		return c.damage("its warcinfo record", err)
+	}
+	return nil
+}
+
+func (c *copier) close() {
+	if c.file != nil {
+		c.file.Close()
+	}
+	c.file = nil
+}
+
+// maxInfo bounds a warcinfo record.
+const maxInfo = 1 << 20
+
+// readInfo is the first record of the open segment.
+func (c *copier) readInfo() ([]byte, error) {
+	h, err := c.w.Next()
+	if err != nil {
+		return nil, err
+	}
+	if h.Type != warc.TypeInfo {
+		return nil, fmt.Errorf("a %s record comes first", h.Type)
+	}
+	block, err := io.ReadAll(io.LimitReader(c.w, maxInfo))
+	if err == nil {
+		err = c.w.Finish()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.o.Anonymous {
+		block = anonymous(block)
+		h.BlockDigest = warc.Sum(block).String()
+		return warc.NewEncoder().Append(nil, h, warc.Small, block), nil
+	}
+	octets := make([]byte, c.w.End())
+	_, err = c.file.ReadAt(octets, 0)
+	return octets, err
+}
+
+// anonymous keeps the fields that say what the file is, not who crawled.
+func anonymous(block []byte) []byte {
+	var kept strings.Builder
+	for line := range strings.SplitAfterSeq(string(block), "\r\n") {
+		switch name, _, _ := strings.Cut(line, ":"); name {
+		case "software", "format", "conformsTo", "robots":
+			kept.WriteString(line)
+		}
+	}
+	return []byte(kept.String())
+}

@@ -1,0 +1,223 @@
+package export_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/weburl"
+	"curtsy/publish/export"
+	"curtsy/storage"
+	"curtsy/storage/warc"
+)
+
+// site has pages of every permit. /same is /hidden's twin in content under a
+// header that allows it: its original is withheld.
+const site = `
+-- / --
+<!DOCTYPE html><title>start =1</title><a href="/a">a</a> <a href="/a2">a</a> <a href="/hidden">h</a> <a href="/unlisted">u</a> <a href="/late">l</a> <a href="/late2">l</a>
+-- /a --
+<title>a</title>one body
+-- /a2 --
+<title>a</title>one body
+-- /hidden --
+HTTP 200
+X-Robots-Tag: noarchive
+Content-Type: text/html
+
+<title>hidden</title>SECRET-NOARCHIVE
+-- /unlisted --
+HTTP 200
+X-Robots-Tag: noindex
+Content-Type: text/html
+
+<title>unlisted</title>SECRET-NOINDEX
+-- /late --
+HTTP 200
+X-Robots-Tag: unavailable_after: 1 Jan 2030
+Content-Type: text/html
+
+<title>late</title>SECRET-EXPIRED
+-- /late2 --
+<title>late</title>SECRET-EXPIRED
+`
+
+// crawled is an archive of the site.
+func crawled(t *testing.T) (*storage.Archive, weburl.URL) {
+	t.Helper()
+	s, err := sitetest.Parse([]byte(site))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir, seed := filepath.Join(t.TempDir(), "archive"), weburl.MustParse(s.Origin+"/")
+	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Run(context.Background(), context.Background())
+	if err := errors.Join(err, c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a, seed
+}
+
+func write(t *testing.T, a *storage.Archive, out string, o export.Options) (*export.Result, []byte) {
+	t.Helper()
+	r, err := export.Write(context.Background(), a, out, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(out)
+	if err != nil || int64(len(b)) != r.Bytes {
+		t.Fatalf("%v: %d octets, the result says %d", err, len(b), r.Bytes)
+	}
+	return r, b
+}
+
+// records are the records of a WARC file: types and URLs, and all blocks.
+func records(t *testing.T, b []byte) (list []string, blocks string) {
+	t.Helper()
+	r := warc.NewReader(bytes.NewReader(b), 0)
+	for {
+		h, err := r.Next()
+		if err == io.EOF {
+			return list, blocks
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks += string(block)
+		path := h.TargetURI[min(len(h.TargetURI), strings.LastIndexByte(h.TargetURI, '/')+1):]
+		list = append(list, h.Type+" "+path)
+	}
+}
+
+func TestOnlyWhatMayBeShownLeaves(t *testing.T) {
+	a, seed := crawled(t)
+	before, after := time.Date(2029, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		now      time.Time
+		shown    string
+		captures int
+	}{
+		{before, "SECRET-EXPIRED", 7},
+		// /late2 is a revisit of /late: what it refers to is out, and so is it.
+		{after, "", 5},
+	} {
+		out := filepath.Join(t.TempDir(), "out.warc.gz")
+		r, b := write(t, a, out, export.Options{Format: export.WARC, Seed: seed, Now: c.now})
+		list, blocks := records(t, b)
+		for _, secret := range []string{"SECRET-NOARCHIVE", "SECRET-EXPIRED"} {
+			if strings.Contains(blocks, secret) != (secret == c.shown) {
+				t.Errorf("in %d: %s: %q", c.now.Year(), secret, list)
+			}
+		}
+		if r.Captures != c.captures || list[0] != "warcinfo " {
+			t.Errorf("in %d: %d captures: %q", c.now.Year(), r.Captures, list)
+		}
+		if revisits := strings.Count(strings.Join(list, ","), "revisit"); (c.shown == "") != (revisits == 1) {
+			t.Errorf("in %d: %d revisits: %q", c.now.Year(), revisits, list)
+		}
+	}
+}
+
+func TestWACZ(t *testing.T) {
+	a, seed := crawled(t)
+	out := filepath.Join(t.TempDir(), "out.wacz")
+	write(t, a, out, export.Options{Format: export.WACZ, Seed: seed, Now: time.Now(), Software: "curtsy/test"})
+	z, err := zip.OpenReader(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	read := func(name string) string {
+		f, err := z.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(f)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return string(b)
+	}
+	pages := read("pages/pages.jsonl")
+	if strings.Contains(pages, "/unlisted") || strings.Contains(pages, "/hidden") || strings.Count(pages, "\n") != 6 {
+		t.Errorf("pages:\n%s", pages)
+	}
+	if d := read("datapackage.json"); !strings.Contains(d, `"mainPageUrl": "`+seed.String()+`"`) || !strings.Contains(d, `"title": "start =1"`) {
+		t.Errorf("datapackage: %s", d)
+	}
+	for _, f := range z.File {
+		if strings.HasPrefix(f.Name, "archive/") {
+			if list, _ := records(t, []byte(read(f.Name))); list[0] != "warcinfo " || f.Method != zip.Store {
+				t.Errorf("%s: %d %q", f.Name, f.Method, list)
+			}
+		}
+	}
+}
+
+func TestAnonymous(t *testing.T) {
+	a, seed := crawled(t)
+	out := filepath.Join(t.TempDir(), "out.warc.gz")
+	_, b := write(t, a, out, export.Options{Format: export.WARC, Seed: seed, Now: time.Now(), Anonymous: true})
+	list, blocks := records(t, b)
+	if strings.Contains(strings.ToLower(blocks), "user-agent") || strings.Contains(blocks, "curtsy-") || strings.Contains(strings.Join(list, " "), "request") {
+		t.Errorf("%q: %s", list, blocks)
+	}
+}
+
+func TestWhatNoExportMadeStays(t *testing.T) {
+	a, seed := crawled(t)
+	dir := t.TempDir()
+	letter := filepath.Join(dir, "letter.wacz")
+	if err := os.WriteFile(letter, []byte("Dear Ann,"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := export.Options{Format: export.WACZ, Seed: seed, Now: time.Now(), Software: "curtsy/test"}
+	for _, format := range []export.Format{export.WACZ, export.WARC, export.CDXJ, export.CSV, export.JSONL} {
+		o.Format = format
+		if _, err := export.Write(context.Background(), a, letter, o); !errors.Is(err, export.ErrNotOurs) {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+	o.Format = export.WACZ
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o.Force = true
+	if _, err := export.Write(ctx, a, letter, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+	if b, _ := os.ReadFile(letter); string(b) != "Dear Ann," {
+		t.Errorf("an export that was stopped has written: %q", b)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("files are left: %v", left)
+	}
+	write(t, a, letter, o)
+	o.Force = false
+	write(t, a, letter, o) // now it is one
+}

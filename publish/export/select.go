@@ -1,0 +1,145 @@
+package export
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"time"
+
+	"curtsy/internal/extsort"
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// What is remembered of a capture that may be shown, beside where it lies.
+const (
+	flagPage = 1 << iota // it stands for its URL, is a page, and may be listed
+	flagText             // and its text may be given away as a whole
+)
+
+// place is one capture, as it is sorted: by segment and offset.
+type place struct {
+	segment string
+	offset  int64
+	ref     storage.Ref
+	flags   byte
+}
+
+func (p place) line() []byte {
+	b := append([]byte(p.segment), 0)
+	b = binary.BigEndian.AppendUint64(b, uint64(p.offset))
+	b = binary.BigEndian.AppendUint64(b, p.ref.URLID)
+	b = binary.BigEndian.AppendUint32(b, uint32(p.ref.N))
+	return append(b, p.flags)
+}
+
+func placeOf(line []byte) place {
+	n := len(line) - 21
+	rest := line[n:]
+	return place{
+		segment: string(line[:n-1]),
+		offset:  int64(binary.BigEndian.Uint64(rest)),
+		ref:     storage.Ref{URLID: binary.BigEndian.Uint64(rest[8:]), N: int(binary.BigEndian.Uint32(rest[16:]))},
+		flags:   rest[20],
+	}
+}
+
+// choice is the captures that may be shown.
+type choice struct {
+	a        *storage.Archive
+	now      time.Time
+	places   *extsort.Sorter
+	count    int
+	withheld int
+}
+
+// choose asks about every capture of the archive.
+func choose(ctx context.Context, a *storage.Archive, now time.Time, dir string) (*choice, error) {
+	c := &choice{a: a, now: now, places: extsort.New(dir)}
+	for visits, err := range publish.Histories(a) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = c.add(visits)
+		}
+		if err != nil {
+			c.places.Close()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// add takes in the captures of one URL.
+func (c *choice) add(visits []*storage.Visit) error {
+	permits := publish.Permits(visits, c.now)
+	stands := standing(visits)
+	for i, v := range visits {
+		switch {
+		case v.Record == nil || v.Kept == "":
+			continue
+		case v.Kept == storage.KeptWithheld || !permits[i].Show:
+			c.withheld++
+			continue
+		}
+		if ok, err := c.original(v, visits, permits); err != nil {
+			return err
+		} else if !ok {
+			c.withheld++
+			continue
+		}
+		p := place{segment: v.Record.Segment, offset: v.Record.Offset, ref: v.Ref()}
+		if v == stands && isPage(v) && permits[i].List {
+			p.flags |= flagPage
+			if permits[i].Snippet == publish.NoLimit {
+				p.flags |= flagText
+			}
+		}
+		if err := c.places.Add(p.line()); err != nil {
+			return &DiskError{err}
+		}
+		c.count++
+	}
+	return nil
+}
+
+// original says whether the record that a revisit refers to may be shown: one
+// that refers to nothing is of no use.
+func (c *choice) original(v *storage.Visit, visits []*storage.Visit, permits []publish.Permit) (bool, error) {
+	if v.Refers == nil {
+		return true, nil
+	}
+	if v.Refers.URLID != v.URLID {
+		var err error
+		if visits, err = c.a.VisitsOf(v.Refers.URLID); err != nil {
+			return false, err
+		}
+		permits = publish.Permits(visits, c.now)
+	}
+	i := slices.IndexFunc(visits, func(o *storage.Visit) bool { return o.Ref() == *v.Refers })
+	return i >= 0 && permits[i].Show && visits[i].Kept == storage.KeptResponse, nil
+}
+
+// standing is the capture that stands for a URL: of an unchanged page, the one
+// that holds it.
+func standing(visits []*storage.Visit) *storage.Visit {
+	v := publish.Current(visits)
+	for v != nil && v.Status == 304 && v.Refers != nil {
+		i := slices.IndexFunc(visits, func(o *storage.Visit) bool { return o.Ref() == *v.Refers })
+		if i < 0 || visits[i].Status == 304 {
+			break
+		}
+		v = visits[i]
+	}
+	return v
+}
+
+// isPage says whether people would call it a page of the site.
+func isPage(v *storage.Visit) bool {
+	t, _, _ := strings.Cut(strings.ToLower(v.ContentType), ";")
+	t = strings.TrimSpace(t)
+	html := t == "text/html" || t == "application/xhtml+xml" || t == "" && v.Title != ""
+	return html && v.Status == 200 && v.HasBody()
+}

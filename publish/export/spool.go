@@ -1,0 +1,48 @@
+package export
+
+import (
+	"bufio"
+	"io"
+	"os"
+)
+
+// spool is a temporary file that is written first and then read.
+type spool struct {
+	f *os.File
+	w *bufio.Writer
+}
+
+func newSpool(dir string) (*spool, error) {
+	f, err := os.CreateTemp(dir, ".curtsy-pages-*")
+	if err != nil {
+		return nil, &DiskError{err}
+	}
+	_ = os.Remove(f.Name()) // where an open file can be removed, a kill leaves nothing
+	return &spool{f: f, w: bufio.NewWriterSize(f, 256<<10)}, nil
+}
+
+func (s *spool) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if err != nil {
+		err = &DiskError{err}
+	}
+	return n, err
+}
+
+// rewind ends the writing; s.f is then read from its beginning.
+func (s *spool) rewind() (size int64, err error) {
+	if err = s.w.Flush(); err == nil {
+		if size, err = s.f.Seek(0, io.SeekCurrent); err == nil {
+			_, err = s.f.Seek(0, io.SeekStart)
+		}
+	}
+	if err != nil {
+		return 0, &DiskError{err}
+	}
+	return size, nil
+}
+
+func (s *spool) close() {
+	s.f.Close()
+	_ = os.Remove(s.f.Name())
+}

@@ -1,0 +1,291 @@
+package export
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"curtsy/internal/extsort"
+	"curtsy/storage"
+)
+
+// waczVersion is that of the specification (specs.webrecorder.net/wacz/1.1.1).
+const waczVersion = "1.1.1"
+
+// wacz writes the records, their index and the pages as one zip.
+type wacz struct {
+	a      *storage.Archive
+	o      *Options
+	out    *outFile
+	pack   *pack
+	copier *copier
+	cdx    *extsort.Sorter
+	lines  int64 // octets in cdx
+	pages  *pages
+	res    *Result
+
+	segment string // that is copied
+	entry   *entry
+}
+
+func writeWACZ(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
+	dir := filepath.Dir(out.name)
+	chosen, err := choose(ctx, a, o.Now, dir)
+	if err != nil {
+		return err
+	}
+	defer chosen.places.Close()
+	r.Captures, r.Withheld = chosen.count, chosen.withheld
+	w := &wacz{a: a, o: o, out: out, pack: newPack(out, o.Now), copier: &copier{a: a, o: o}, cdx: extsort.New(dir), res: r}
+	defer w.cdx.Close()
+	if w.pages, err = newPages(dir, o); err != nil {
+		return err
+	}
+	defer w.pages.close()
+	if err := w.copier.each(ctx, chosen, w.add); err != nil {
+		return err
+	}
+	return w.finish()
+}
+
+// add copies the records of one capture and notes it for index and pages.
+func (w *wacz) add(m *member) error {
+	if err := w.open(m.segment); err != nil {
+		return err
+	}
+	offset := w.entry.size
+	if _, err := io.Copy(w.entry, m.octets); err != nil {
+		return err
+	}
+	line, err := appendCDX(nil, m, m.segment, offset)
+	if err != nil {
+		return err
+	}
+	w.lines += int64(len(line))
+	if err := w.cdx.Add(line); err != nil {
+		return &DiskError{err}
+	}
+	if m.flags&flagPage == 0 {
+		return nil
+	}
+	w.res.Pages++
+	return w.pages.add(w.a, m)
+}
+
+// open begins the entry of a segment with its warcinfo record.
+func (w *wacz) open(segment string) error {
+	if w.segment == segment {
+		return nil
+	}
+	if err := w.endSegment(); err != nil {
+		return err
+	}
+	st, err := w.copier.file.Stat()
+	if err != nil {
+		return err
+	}
+	// An anonymous warcinfo record may be a little longer than the original.
+	if w.entry, err = w.pack.create("archive/"+segment, zip.Store, st.Size()+maxInfo); err != nil {
+		return err
+	}
+	w.segment = segment
+	_, err = w.entry.Write(w.copier.info)
+	return err
+}
+
+func (w *wacz) endSegment() error {
+	if w.entry == nil {
+		return nil
+	}
+	err := w.entry.close()
+	w.entry = nil
+	return err
+}
+
+func (w *wacz) finish() error {
+	if err := w.endSegment(); err != nil {
+		return err
+	}
+	if err := w.writeIndex(); err != nil {
+		return err
+	}
+	if err := w.pages.write(w.pack); err != nil {
+		return err
+	}
+	if err := w.describe(); err != nil {
+		return err
+	}
+	return w.pack.z.Close()
+}
+
+// perMember is how many lines of the index a gzip member holds.
+const perMember = 1024
+
+// writeIndex writes the CDXJ in members that can be read one by one, and the
+// list of their first keys.
+func (w *wacz) writeIndex() error {
+	e, err := w.pack.create("indexes/index.cdx.gz", zip.Store, w.lines+(1<<20))
+	if err != nil {
+		return err
+	}
+	idx := bytes.NewBufferString(`!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}` + "\n")
+	b := &indexMember{e: e, idx: idx}
+	for line, err := range w.cdx.Sorted() {
+		if err != nil {
+			return &DiskError{err}
+		}
+		if err := b.add(line); err != nil {
+			return err
+		}
+	}
+	if err := b.flush(); err != nil {
+		return err
+	}
+	if err := e.close(); err != nil {
+		return err
+	}
+	return w.pack.add("indexes/index.idx", zip.Deflate, idx.Bytes())
+}
+
+// indexMember gathers the lines of one gzip member.
+type indexMember struct {
+	e     *entry
+	idx   *bytes.Buffer
+	lines bytes.Buffer
+	count int
+	first string // key and time of the first line
+}
+
+func (b *indexMember) add(line []byte) error {
+	if b.count == 0 {
+		key, rest, _ := bytes.Cut(line, []byte(" "))
+		at, _, _ := bytes.Cut(rest, []byte(" "))
+		b.first = string(key) + " " + string(at)
+	}
+	b.lines.Write(line)
+	if b.count++; b.count < perMember {
+		return nil
+	}
+	return b.flush()
+}
+
+func (b *indexMember) flush() error {
+	if b.count == 0 {
+		return nil
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(b.lines.Bytes()) // a bytes.Buffer does not fail
+	_ = z.Close()
+	sum := sha256.Sum256(packed.Bytes())
+	fmt.Fprintf(b.idx, `%s {"offset": %d, "length": %d, "digest": "sha256:%s", "filename": "index.cdx.gz"}`+"\n",
+		b.first, b.e.size, packed.Len(), hex.EncodeToString(sum[:]))
+	b.lines.Reset()
+	b.count = 0
+	_, err := b.e.Write(packed.Bytes())
+	return err
+}
+
+// datapackage is the description of a WACZ (§5.2.5).
+type datapackage struct {
+	Profile      string     `json:"profile"`
+	WACZVersion  string     `json:"wacz_version"`
+	Title        string     `json:"title"`
+	Software     string     `json:"software"`
+	Created      string     `json:"created"`
+	Modified     string     `json:"modified"`
+	MainPageURL  string     `json:"mainPageUrl,omitempty"`
+	MainPageDate string     `json:"mainPageDate,omitempty"`
+	Resources    []resource `json:"resources"`
+}
+
+// describe writes datapackage.json and its digest.
+func (w *wacz) describe() error {
+	now := w.o.Now.UTC().Format(time.RFC3339)
+	d := datapackage{Profile: "data-package", WACZVersion: waczVersion, Software: w.o.Software, Created: now, Modified: now,
+		Title: cmp.Or(w.pages.main.Title, w.o.Seed.Host(), "archive"), MainPageURL: w.pages.main.URL, MainPageDate: w.pages.main.TS, Resources: w.pack.files}
+	b, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := w.pack.add("datapackage.json", zip.Deflate, b); err != nil {
+		return err
+	}
+	described := w.pack.files[len(w.pack.files)-1]
+	if b, err = json.MarshalIndent(map[string]string{"path": described.Path, "hash": described.Hash}, "", "  "); err != nil {
+		return err
+	}
+	return w.pack.add("datapackage-digest.json", zip.Deflate, b)
+}
+
+// page is a line of pages.jsonl.
+type page struct {
+	ID    string `json:"id"`
+	URL   string `json:"url"`
+	TS    string `json:"ts"`
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+// pages gathers the lines of pages.jsonl: a zip takes one entry at a time.
+type pages struct {
+	o     *Options
+	spool *spool
+	main  page // where a reader begins
+	first time.Time
+}
+
+func newPages(dir string, o *Options) (*pages, error) {
+	s, err := newSpool(dir)
+	if err != nil {
+		return nil, err
+	}
+	head, err := jsonLine(map[string]any{"format": "json-pages-1.0", "id": "pages", "title": "All Pages", "hasText": true})
+	if err == nil {
+		_, err = s.Write(head)
+	}
+	return &pages{o: o, spool: s}, err
+}
+
+func (p *pages) close() { p.spool.close() }
+
+// add notes a page that may be listed, with its text where that is allowed.
+func (p *pages) add(a *storage.Archive, m *member) error {
+	v := m.v
+	line := page{ID: strings.ReplaceAll(strings.TrimPrefix(v.Record.ID, "urn:uuid:"), "-", ""),
+		URL: v.URL, TS: m.head.Date.UTC().Format(time.RFC3339), Title: v.Title}
+	if p.main.URL == "" || line.URL == p.o.Seed.String() || p.main.URL != p.o.Seed.String() && v.At.Before(p.first) {
+		p.main, p.first = line, v.At
+	}
+	b, err := jsonLine(line)
+	if err == nil {
+		_, err = p.spool.Write(b)
+	}
+	return err
+}
+
+func (p *pages) write(pack *pack) error {
+	size, err := p.spool.rewind()
+	if err != nil {
+		return err
+	}
+	e, err := pack.create("pages/pages.jsonl", zip.Deflate, size+size/1000)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(e, p.spool.f); err != nil {
+		return err
+	}
+	return e.close()
+}

@@ -1,0 +1,57 @@
+package publish
+
+import (
+	"slices"
+	"time"
+
+	"curtsy/storage"
+)
+
+// Permits decides about every visit of one URL, in their order. What counts is
+// what a visit itself asks for, and
+//
+//   - of an unchanged page (304), what its original asks for too;
+//   - of an earlier capture, what the one that stands for the URL asks for too: a
+//     page that has come to ask for noarchive takes back what was kept before.
+func Permits(visits []*storage.Visit, now time.Time) []Permit {
+	permits := make([]Permit, len(visits))
+	for i, v := range visits {
+		permits[i] = Decide(v, now)
+	}
+	current := Current(visits)
+	for i, v := range visits {
+		if v.Status != 304 || v.Refers == nil {
+			continue
+		}
+		for j, o := range visits {
+			if o.Ref() == *v.Refers {
+				permits[i].narrow(&permits[j])
+			}
+		}
+	}
+	for i, v := range visits {
+		if v == current {
+			now := permits[i]
+			for j := range permits {
+				if j != i {
+					permits[j].narrow(&now)
+				}
+			}
+		}
+	}
+	return permits
+}
+
+// narrow takes in the restrictions of another permit.
+func (p *Permit) narrow(o *Permit) {
+	p.Show, p.List = p.Show && o.Show, p.List && o.List
+	p.Images, p.Translate = p.Images && o.Images, p.Translate && o.Translate
+	if o.Snippet != NoLimit && (p.Snippet == NoLimit || o.Snippet < p.Snippet) {
+		p.Snippet = o.Snippet
+	}
+	for _, r := range o.Reasons {
+		if !slices.Contains(p.Reasons, r) {
+			p.Reasons = append(slices.Clip(p.Reasons), r)
+		}
+	}
+}
