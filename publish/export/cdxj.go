@@ -36,7 +36,7 @@ func appendCDX(b []byte, m *member, file string, offset int64) ([]byte, error) {
 
 // key is the key of a URL that the archive holds.
 func key(url string) string {
-	if u := weburl.Canonical(url); !u.IsZero() {
+	if u := weburl.FromCanonical(url); !u.IsZero() {
 		return u.SURT()
 	}
 	return url
