@@ -7,37 +7,32 @@ import (
 	"curtsy/storage"
 )
 
-// Permits decides about every visit of one URL, in their order. What counts is
+// Permits decides about every visit of one URL, the oldest first. What counts is
 // what a visit itself asks for, and
 //
 //   - of an unchanged page (304), what its original asks for too;
-//   - of an earlier capture, what the one that stands for the URL asks for too: a
-//     page that has come to ask for noarchive takes back what was kept before.
+//   - of an earlier capture, what the latest answer that is the page, or says that
+//     it is unchanged, asks for too: a page that has come to ask for noarchive takes
+//     back what was kept before.
 func Permits(visits []*storage.Visit, now time.Time) []Permit {
 	permits := make([]Permit, len(visits))
+	latest := -1
 	for i, v := range visits {
 		permits[i] = Decide(v, now)
-	}
-	current := Current(visits)
-	for i, v := range visits {
+		if v.Status < 400 && StandingOf(v).rank >= 2 {
+			latest = i
+		}
 		if v.Status != 304 || v.Refers == nil {
 			continue
 		}
-		for j, o := range visits {
+		for j, o := range visits[:i] {
 			if o.Ref() == *v.Refers {
 				permits[i].narrow(&permits[j])
 			}
 		}
 	}
-	for i, v := range visits {
-		if v == current {
-			now := permits[i]
-			for j := range permits {
-				if j != i {
-					permits[j].narrow(&now)
-				}
-			}
-		}
+	for i := range permits[:max(latest, 0)] {
+		permits[i].narrow(&permits[latest])
 	}
 	return permits
 }

@@ -75,7 +75,7 @@ func choose(ctx context.Context, a *storage.Archive, now time.Time, dir string) 
 // add takes in the captures of one URL.
 func (c *choice) add(visits []*storage.Visit) error {
 	permits := publish.Permits(visits, c.now)
-	stands := standing(visits)
+	stands := publish.Current(visits)
 	for i, v := range visits {
 		switch {
 		case v.Record == nil || v.Kept == "":
@@ -120,20 +120,6 @@ func (c *choice) original(v *storage.Visit, visits []*storage.Visit, permits []p
 	}
 	i := slices.IndexFunc(visits, func(o *storage.Visit) bool { return o.Ref() == *v.Refers })
 	return i >= 0 && permits[i].Show && visits[i].Kept == storage.KeptResponse, nil
-}
-
-// standing is the capture that stands for a URL: of an unchanged page, the one
-// that holds it.
-func standing(visits []*storage.Visit) *storage.Visit {
-	v := publish.Current(visits)
-	for v != nil && v.Status == 304 && v.Refers != nil {
-		i := slices.IndexFunc(visits, func(o *storage.Visit) bool { return o.Ref() == *v.Refers })
-		if i < 0 || visits[i].Status == 304 {
-			break
-		}
-		v = visits[i]
-	}
-	return v
 }
 
 // isPage says whether people would call it a page of the site.
