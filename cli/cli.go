@@ -6,12 +6,7 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -53,46 +48,10 @@ func newRoot(u *ui) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return flagError(c, err)
 	})
-	for _, c := range append(root.Commands(), root) {
-		c.SetUsageTemplate(c.UsageTemplate() + "\n" + exitTable())
-	}
+	root.SetHelpCommand(helpCmd(u))
+	root.SetUsageTemplate(root.UsageTemplate() + "\nExit codes: curtsy help exit-codes\n")
+	root.PersistentFlags().BoolVarP(&u.quiet, "quiet", "q", false, "say nothing but errors")
 	return root
-}
-
-func noUnknownCommand(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("curtsy --help", "unknown command %q", args[0])
-	}
-	return nil
-}
-
-// wants makes a wrong number of arguments a usage error that names them.
-func wants(names ...string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		switch {
-		case len(args) == len(names):
-			return nil
-		case len(names) == 0:
-			return usagef(c.CommandPath()+" --help", "%s accepts no arguments, and %d came", c.CommandPath(), len(args))
-		}
-		return usagef(c.CommandPath()+" --help", "%s accepts %s, %s, and %s came", c.CommandPath(),
-			count(len(names), "argument"), strings.Join(names, " and "), none(len(args)))
-	}
-}
-
-var flagName = regexp.MustCompile(`--[a-z-]+`)
-
-// flagError says what is wrong with a flag, and with a duration what is right.
-func flagError(c *cobra.Command, err error) error {
-	var invalid interface{ GetValue() string }
-	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), "time: ") {
-		return usagef(c.CommandPath()+" --help", "%v", err)
-	}
-	flag, value := flagName.FindString(err.Error()), invalid.GetValue()
-	if _, e := strconv.ParseFloat(value, 64); e == nil {
-		return usagef(fmt.Sprintf("%s %ss, or %s %sms", flag, value, flag, value), "invalid argument %q for %s: a duration has a unit; write 5s or 500ms", value, flag)
-	}
-	return usagef(flag+" 5s", "invalid argument %q for %s: no duration; write 5s, 500ms or 1h30m", value, flag)
 }
 
 // commands lists the subcommands in the order of the flow.
@@ -111,5 +70,6 @@ func commands(u *ui) []*cobra.Command {
 		robotsCmd(u),
 		inspectCmd(u),
 		sitemapCmd(u),
+		versionCmd(u),
 	}
 }

@@ -191,6 +191,9 @@ func (u *ui) logger(verbose bool) *slog.Logger {
 	if verbose {
 		level = slog.LevelDebug
 	}
+	if u.quiet {
+		level = slog.LevelError
+	}
 	return slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: level}))
 }
 

@@ -78,7 +78,7 @@ func patterns(key string, list []string) ([]*regexp.Regexp, error) {
 	for _, s := range list {
 		re, err := regexp.Compile(s)
 		if err != nil {
-			return nil, usagef("a regular expression of RE2, as in '^https://site/docs/'", "%s: %v", key, err)
+			return nil, patternError(key, s, err)
 		}
 		res = append(res, re)
 	}

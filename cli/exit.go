@@ -18,14 +18,14 @@ const (
 
 var exitMeanings = []string{
 	exitDone:    "done",
-	exitFailed:  "failed",
+	exitFailed:  "failed; links: a link is broken; a host that cannot be reached",
 	exitUsage:   "usage or configuration",
 	exitStopped: "stopped or a limit was reached, can be resumed",
-	exitRefused: "the site refuses us (robots.txt disallows the seed, or cannot be had)",
-	exitDamaged: "archive in use or damaged",
+	exitRefused: "the site refuses: its robots.txt disallows the seed, or answers 5xx",
+	exitDamaged: "the archive is damaged, or in use by another crawl",
 }
 
-// exitTable is the text at the end of each command's help.
+// exitTable is what curtsy help exit-codes prints.
 func exitTable() string {
 	var b strings.Builder
 	b.WriteString("Exit codes:\n")

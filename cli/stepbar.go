@@ -20,7 +20,7 @@ type stepBar struct {
 
 func newStepBar(u *ui) *stepBar {
 	b := &stepBar{u: u}
-	if isTerminal(u.err) {
+	if isTerminal(u.err) && !u.quiet {
 		b.bars = mpb.New(mpb.WithOutput(u.err), mpb.WithWidth(24))
 		b.bar = b.bars.AddBar(0, mpb.PrependDecorators(decor.Name(home)), mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
 			b.mu.Lock()

@@ -24,12 +24,21 @@ type ui struct {
 	out *dataWriter
 	err io.Writer
 
+	quiet bool // say nothing but errors
+
 	mu    sync.Mutex
 	above io.Writer // takes lines while a bar is drawn on err; nil while none is
 }
 
 // say tells people something, on a line of its own.
 func (u *ui) say(format string, args ...any) {
+	if !u.quiet {
+		u.tell(format, args...)
+	}
+}
+
+// tell says what is said to who wants quiet, too.
+func (u *ui) tell(format string, args ...any) {
 	fmt.Fprintln(u.lines(), clean(fmt.Sprintf(format, args...)))
 }
 
@@ -106,10 +115,10 @@ func (d *dataWriter) failure() error {
 
 // fail says what went wrong, and what to try.
 func (u *ui) fail(err error) {
-	u.say("curtsy: %v", err)
+	u.tell("curtsy: %v", err)
 	var e *exitError
 	if errors.As(err, &e) && e.try != "" {
-		u.say("  try: %s", e.try)
+		u.tell("  try: %s", e.try)
 	}
 }
 

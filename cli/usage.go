@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// nearEnough is the most letters by which a word may differ from the one that
+// was probably meant.
+const nearEnough = 2
+
+func noUnknownCommand(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(c, args[0])
+	}
+	return nil
+}
+
+// unknownCommand says which command was probably meant.
+func unknownCommand(root *cobra.Command, word string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	if meant := nearest(word, names); meant != "" {
+		return usagef(root.Name()+" "+meant, "unknown command %q; did you mean %s?", word, meant)
+	}
+	return usagef(root.Name()+" --help", "unknown command %q", word)
+}
+
+// wants makes a wrong number of arguments a usage error that names them.
+func wants(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) == len(names):
+			return noURLs(c, names, args)
+		case len(names) == 0:
+			return usagef(c.CommandPath()+" --help", "%s accepts no arguments, not %d", c.CommandPath(), len(args))
+		}
+		return usagef(c.CommandPath()+" --help", "%s accepts %s, %s, not %s", c.CommandPath(),
+			count(len(names), "argument"), strings.Join(names, " and "), none(len(args)))
+	}
+}
+
+// noURLs refuses a URL where the directory of an archive belongs.
+func noURLs(c *cobra.Command, names, args []string) error {
+	for i, name := range names {
+		if name != "DIR" || !strings.Contains(args[i], "://") {
+			continue
+		}
+		_, rest, _ := strings.Cut(args[i], "://")
+		host, _, _ := strings.Cut(rest, "/")
+		return usagef(c.CommandPath()+" "+quoted(host), "%s is a URL; %s reads the directory of an archive, by default the host's name", args[i], c.CommandPath())
+	}
+	return nil
+}
+
+// flagError says what is wrong with a flag, and what would be right.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFlag(c, unknown.GetSpecifiedName(), err)
+	case errors.As(err, &invalid):
+		return invalidValue(invalid)
+	}
+	return usagef(c.CommandPath()+" --help", "%v", err)
+}
+
+func unknownFlag(c *cobra.Command, word string, err error) error {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if meant := nearest(word, names); meant != "" {
+		return usagef("--"+meant, "unknown flag: --%s; did you mean --%s?", word, meant)
+	}
+	return usagef(c.CommandPath()+" --help", "%v", err)
+}
+
+// invalidValue says what the flag wants.
+func invalidValue(err *pflag.InvalidValueError) error {
+	f, value := err.GetFlag(), err.GetValue()
+	name := "--" + f.Name
+	_, isNumber := strconv.ParseFloat(value, 64)
+	switch f.Value.Type() {
+	case "duration":
+		if isNumber == nil {
+			return usagef(fmt.Sprintf("%s %ss, or %s %sms", name, value, name, value), "invalid argument %q for %s: a duration has a unit; write 5s or 500ms", value, name)
+		}
+		return usagef(name+" 5s", "invalid argument %q for %s: no duration; write 5s, 500ms or 1h30m", value, name)
+	case "int", "int64", "uint", "uint64":
+		return usagef(name+" 100", "invalid argument %q for %s: want a whole number", value, name)
+	case "float64":
+		return usagef(name+" 1.5", "invalid argument %q for %s: want a number", value, name)
+	case "bool":
+		return usagef(name+", or "+name+"=false", "invalid argument %q for %s: want true or false", value, name)
+	}
+	return usagef(f.Name+" as curtsy --help says", "invalid argument %q for %s: %v", value, name, err.Unwrap())
+}
+
+// nearest is the name that the word is a slip of the keyboard away from, or
+// the only one that it begins; "" if there is none.
+func nearest(word string, names []string) string {
+	best, least := "", nearEnough+1
+	var begun []string
+	for _, name := range names {
+		if d := distance(word, name); d < least && d < len(name) {
+			best, least = name, d
+		}
+		if len(word) > 1 && strings.HasPrefix(name, word) {
+			begun = append(begun, name)
+		}
+	}
+	if best == "" && len(begun) == 1 {
+		return begun[0]
+	}
+	return best
+}
+
+// distance counts the letters to insert, leave out, replace or exchange with
+// their neighbour (Damerau-Levenshtein, optimal string alignment).
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			differ := 1
+			if a[i-1] == b[j-1] {
+				differ = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+differ)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+// globbed is how people write a glob where a regular expression is wanted.
+var globbed = regexp.MustCompile(`^[*?]|[/.][*?]|\*[./]`)
+
+// patternError says what is wrong with a regular expression. A glob gets the
+// expression that means the same.
+func patternError(key, pattern string, err error) error {
+	if globbed.MatchString(pattern) {
+		re := globExpression(pattern)
+		return usagef(quoted(re), "%s: %q is a glob, and a regular expression is wanted: %s", key, pattern, re)
+	}
+	return usagef("a regular expression of RE2, as in '^https://site/docs/'", "%s: %v", key, err)
+}
+
+// globExpression is the regular expression of a glob.
+func globExpression(glob string) string {
+	re := regexp.QuoteMeta(glob)
+	re = strings.ReplaceAll(re, `\*\*`, ".*")
+	re = strings.ReplaceAll(re, `\*`, ".*")
+	re = strings.ReplaceAll(re, `\?`, ".")
+	return strings.TrimPrefix(re, ".*") + "$"
+}

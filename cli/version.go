@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"cmp"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// versionInfo is what version prints.
+type versionInfo struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit"` // "" where the build does not know it
+	Date     string `json:"date"`   // of the commit, RFC 3339
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+func versionCmd(u *ui) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "version, commit and Go version of this program",
+		Args:  wants(),
+		RunE: func(*cobra.Command, []string) error {
+			v := readVersion()
+			if asJSON {
+				return u.json(v)
+			}
+			commit := cmp.Or(v.Commit, "unknown")
+			if v.Modified {
+				commit += " (modified)"
+			}
+			u.print("curtsy %s\ncommit %s %s\n%s %s/%s", v.Version, commit, v.Date, v.Go, v.OS, v.Arch)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// readVersion reads what the Go linker wrote into the program.
+func readVersion() versionInfo {
+	v := versionInfo{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.time":
+			v.Date = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
