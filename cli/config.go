@@ -88,6 +88,7 @@ type fetchConfig struct {
 type storageConfig struct {
 	SegmentSize size   `yaml:"segment_size"`
 	Prefix      string `yaml:"prefix"`
+	MinFree     size   `yaml:"min_free"`
 }
 
 // defaults are the values of keys that nobody sets.
@@ -99,7 +100,7 @@ func defaults() config {
 		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, MaxFailures: 10, RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
 			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Retries: 3, RetryBase: 5 * time.Second},
-		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy"},
+		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy", MinFree: 100 << 20},
 	}
 }
 

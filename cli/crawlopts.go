@@ -44,7 +44,7 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 		}
 	}
 	o.Archive = storage.Options{
-		Prefix: c.Storage.Prefix, SegmentSize: int64(c.Storage.SegmentSize), Logger: logger,
+		Prefix: c.Storage.Prefix, SegmentSize: int64(c.Storage.SegmentSize), MinFree: int64(c.Storage.MinFree), Logger: logger,
 		Software: "curtsy/" + version, Operator: c.Contact, UserAgent: o.Fetch.UserAgent,
 		RobotsLine: "obeyed (" + c.Politeness.Dialect + "), X-Robots-Tag and meta robots too", Fail: failpoint(),
 	}

@@ -17,6 +17,7 @@ import (
 // mirrorFlags are the flags of mirror.
 type mirrorFlags struct {
 	json, check, online bool
+	maxBytes            size
 }
 
 func mirrorCmd(u *ui) *cobra.Command {
@@ -49,6 +50,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.Flags().BoolVar(&f.check, "check", false, "check the mirror OUT and change nothing")
 	c.Flags().BoolVar(&f.online, "online", false, "let pictures, styles and scripts that the archive lacks be loaded from the live site")
+	c.Flags().Var(&f.maxBytes, "max-bytes", "write at most so many `bytes`, such as 20GB (default: 1GiB and 50 times what the archive holds)")
 	return c
 }
 
@@ -63,7 +65,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	if err != nil {
 		return err
 	}
-	o.Online = f.online
+	o.Online, o.MaxBytes = f.online, int64(f.maxBytes)
 	bar := newStepBar(u)
 	defer bar.close()
 	o.Watch = bar.showMirror
@@ -139,6 +141,8 @@ func mirrorError(err error, dir, out string) error {
 		return exitWith(exitFailed, err, "the right to write "+out+" and beside it, or another OUT")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return usagef("another OUT, in a directory that is there", "%v", err)
+	case errors.Is(err, mirror.ErrTooMuch):
+		return exitWith(exitStopped, err, "curtsy mirror --max-bytes 100GB "+quoted(dir)+" "+quoted(out))
 	case errors.As(err, &disk):
 		return exitWith(exitStopped, err, diskHint(err)+", then curtsy mirror "+quoted(dir)+" "+quoted(out))
 	}

@@ -32,6 +32,7 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	if err != nil {
 		return o, archiveError(err, dir)
 	}
+	o.MaxBody, o.MinFree = int64(c.Fetch.MaxBody), int64(c.Storage.MinFree)
 	o.Origins, o.Now, o.Complete = st.Origins, time.Now(), st.Finished
 	if !o.Complete {
 		o.Why = unfinished(&st, f)

@@ -123,6 +123,9 @@ func (w *rewriter) apply() {
 		if e.at.from < w.last || e.at.to < e.at.from {
 			continue
 		}
+		if w.out == nil {
+			w.out = make([]byte, 0, len(w.src)+len(w.src)/8+256) // growing by itself, it would be there twice
+		}
 		w.out = append(append(w.out, w.src[w.last:e.at.from]...), e.text...)
 		w.last, w.changed = e.at.to, true
 	}

@@ -64,14 +64,14 @@ func (w *rewriter) spriteEnd(at int) {
 // maxSprites bounds how many SVG files a page takes in.
 const maxSprites = 16
 
-// maxSprite bounds what is taken in of one SVG file, in bytes.
-const maxSprite = 512 << 10
+// MaxSprite bounds what is taken in of one SVG file, in bytes.
+const MaxSprite = 512 << 10
 
 // Sprite gives an SVG file as markup that an HTML page can hold, all its ids
 // and the references to them with prefix in front; "" if it is none, is not
 // well-formed, or does more than draw.
 func Sprite(body []byte, prefix string) string {
-	if len(body) > maxSprite || !isSVG(body) {
+	if len(body) > MaxSprite || !isSVG(body) {
 		return ""
 	}
 	at, ok := rootElement(body)

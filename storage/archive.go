@@ -67,6 +67,7 @@ var (
 // Options of an archive. The zero value is good.
 type Options struct {
 	Prefix      string // of segment names; "" is "curtsy"
+	MinFree     int64  // bytes of the disk that stay free, but a twentieth of it at most: a commit that would take them is refused as by a full disk
 	SegmentSize int64  // octets after which a new segment begins; 0 is 1 GB
 	Software    string // for the warcinfo records
 	Operator    string

@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"curtsy/internal/mapped"
+	"curtsy/internal/room"
 	"curtsy/storage/warc"
 )
 
@@ -172,6 +173,9 @@ func (a *Archive) AddVisit(v *Visit) {
 func (a *Archive) Sync() error {
 	if a.failed != nil || a.synced {
 		return a.failed
+	}
+	if err := room.Check(a.dir, a.opts.MinFree); err != nil {
+		return a.abandon(err)
 	}
 	if err := a.syncSegments(); err != nil {
 		return a.abandon(err)

@@ -13,7 +13,8 @@ archive=$WORK/disk/archive
 code=0
 "$CURTSY" crawl "$SITE/" --archive "$archive" --delay 0 --concurrency 8 >"$WORK/out" 2>"$WORK/err" || code=$?
 claim "a full disk: exit 3, got $code" test "$code" -eq 3
-claim "it says that there is no room" grep -qiE 'no space|disk.*full|full.*disk' "$WORK/err"
+claim "it says that there is no room, and what is to stay free" grep -q 'storage.min_free.*no space' "$WORK/err"
+claim "$(df -m --output=avail "$WORK/disk" | tail -n 1) MB of 24 are free still" test "$(df --output=avail "$WORK/disk" | tail -n 1)" -gt 0
 claim "it says how to go on" grep -q 'curtsy resume' "$WORK/err"
 show "$WORK/err" "what it said" 6
 claim "no panic" bash -c "! grep -qE 'panic:|goroutine [0-9]+|SIGBUS' '$WORK/err'"
@@ -39,4 +40,17 @@ claim "0 of $(wc -l <"$WORK/list") URLs missing" empty "$WORK/missing"
 claim "0 captured twice" empty "$WORK/twice"
 again=$(awk -F '\t' '{ print $3 }' "$SYNTH_LOG" | grep -v '^/robots.txt$' | sort | uniq -d | wc -l)
 echo "  fetched again after the stops: $again"
+
+# A mirror stops before the disk is full, too, and leaves none of itself.
+mkdir "$WORK/small"
+mount -t tmpfs -o size=24m tmpfs "$WORK/small"
+MOUNTS+=("$WORK/small")
+code=0
+"$CURTSY" mirror "$archive" "$WORK/small/out" >"$WORK/out" 2>"$WORK/err" || code=$?
+claim "a mirror on a disk that is too small: exit 3, got $code" test "$code" -eq 3
+claim "it names what is to stay free" grep -q 'storage.min_free' "$WORK/err"
+claim "nothing of it is left" test -z "$(ls -A "$WORK/small")"
+code=0
+"$CURTSY" mirror --max-bytes 5MB "$archive" "$WORK/disk/out" >"$WORK/out" 2>"$WORK/err" || code=$?
+claim "a mirror over --max-bytes: exit 3, got $code" test "$code" -eq 3 -a ! -e "$WORK/disk/out"
 finish

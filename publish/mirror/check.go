@@ -65,6 +65,7 @@ type checker struct {
 	raw    map[string]bool // the report says that their links are as they were
 	base   weburl.URL
 	o      *Options
+	held   held
 	mu     sync.Mutex
 	report Report
 	refs   atomic.Int64
@@ -78,7 +79,7 @@ func checkRoot(ctx context.Context, root *os.Root, o *Options) (*Report, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", root.Name(), MapFile, err)
 	}
-	c := &checker{root: root, m: m, files: map[string]bool{}, own: map[string]bool{}, pages: map[string]bool{}, raw: map[string]bool{}, o: o, base: weburl.MustParse("http://mirror.invalid/")}
+	c := &checker{root: root, m: m, files: map[string]bool{}, own: map[string]bool{}, pages: map[string]bool{}, raw: map[string]bool{}, held: newHeld(), o: o, base: weburl.MustParse("http://mirror.invalid/")}
 	if err := c.list(); err != nil {
 		return nil, err
 	}
@@ -220,6 +221,7 @@ func (c *checker) read(name string) error {
 	if st.Size() > maxRewrite {
 		return nil // rewriting made it that large
 	}
+	defer c.held.take(st.Size())()
 	body, err := c.root.ReadFile(name)
 	if err != nil {
 		return err

@@ -54,10 +54,11 @@ type site struct {
 	own  map[string]bool // origins
 	// twins are the entries of pages that were fetched under another name, by
 	// the form that all names of the page share.
-	twins map[string]int32
-	pages map[string]bool // keys of the site's pages that have a file
-	last  time.Time       // of the last visit: the time that files of our own bear
-	name  namer
+	twins  map[string]int32
+	pages  map[string]bool // keys of the site's pages that have a file
+	stored int64           // bytes of payloads, as they were sent
+	last   time.Time       // of the last visit: the time that files of our own bear
+	name   namer
 }
 
 // seen is one visit, while the one that counts is looked for.
@@ -70,9 +71,11 @@ type seen struct {
 // stands highest (publish.Current).
 func gather(a *storage.Archive, o *Options) (*site, error) {
 	var all []seen
+	var stored int64
 	err := a.EachVisit(func(v *storage.Visit) error {
 		u := weburl.FromCanonical(v.URL)
 		if !u.IsZero() {
+			stored += v.Length
 			all = append(all, seen{publish.StandingOf(v), describe(v, u, o.Now)})
 		}
 		return nil
@@ -83,7 +86,7 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 	slices.SortFunc(all, func(x, y seen) int {
 		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), y.Standing.Compare(x.Standing))
 	})
-	s := &site{o: o, own: map[string]bool{}}
+	s := &site{o: o, own: map[string]bool{}, stored: stored}
 	for _, origin := range o.Origins {
 		s.own[origin] = true
 	}

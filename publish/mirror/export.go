@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 
 	"curtsy/storage"
@@ -21,6 +22,10 @@ type Result struct {
 	Problems  []Problem `json:"problems"`      // found by the check
 }
 
+// maxGrowth is how many times as large as its archive a mirror may become,
+// beside 1 GiB: text is a tenth when it is packed, and a bomb a thousandth.
+const maxGrowth = 50
+
 // Export makes the mirror of an archive in out. An error leaves what was there.
 func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
 	o.defaults()
@@ -33,8 +38,9 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 	if err != nil {
 		return nil, err
 	}
+	t.most, t.minFree = cmp.Or(o.MaxBytes, maxGrowth*s.stored+1<<30), o.MinFree
 	s.nameAll()
-	w := &writer{a: a, s: s, tree: t, notes: newNotes(), sprites: sprites{made: map[string]string{}}}
+	w := &writer{a: a, s: s, tree: t, notes: newNotes(), held: newHeld(), sprites: sprites{made: map[string]string{}}}
 	if err := w.writeAll(ctx); err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (w *writer) readSprite(u weburl.URL, prefix string) string {
 	if e.state != kept || e.typ != typeSVG {
 		return ""
 	}
-	body, _, _, err := w.read(e)
+	body, _, _, err := w.read(e, htmlmeta.MaxSprite)
 	if err != nil {
 		return ""
 	}

@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"curtsy/internal/room"
 	"curtsy/storage"
 )
 
@@ -26,6 +28,10 @@ type tree struct {
 	old  *os.Root // of the mirror that is there already; nil if none
 	mu   sync.Mutex
 	made map[string]bool // directories
+
+	most    int64 // bytes that the mirror may have; 0 is any number
+	minFree int64 // bytes of the disk that stay free
+	size    atomic.Int64
 }
 
 // tmpMark is in the name of the directory in which a mirror is made.
@@ -151,7 +157,7 @@ func (t *tree) put(name string, at time.Time, body []byte) error {
 		return err
 	}
 	if t.keep(name, at, body) {
-		return nil
+		return t.grow(int64(len(body)))
 	}
 	return t.stream(name, at, bytes.NewReader(body))
 }
@@ -166,10 +172,14 @@ func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 	if err != nil {
 		return &DiskError{err}
 	}
-	d := &diskWriter{w: f}
+	d := &diskWriter{w: f, grow: t.grow}
 	_, err = io.Copy(d, r)
 	if e := f.Close(); d.err == nil && e != nil {
 		d.err = e
+	}
+	var disk *DiskError
+	if errors.As(d.err, &disk) {
+		return disk
 	}
 	if d.err != nil {
 		return &DiskError{d.err}
@@ -190,16 +200,41 @@ func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 
 // diskWriter tells the disk's errors from those of the other side.
 type diskWriter struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	grow func(int64) error
+	err  error
 }
 
 func (d *diskWriter) Write(p []byte) (int, error) {
+	if d.err = d.grow(int64(len(p))); d.err != nil {
+		return 0, d.err
+	}
 	n, err := d.w.Write(p)
 	if err != nil {
 		d.err = err
 	}
 	return n, err
+}
+
+// looked is after how many bytes the disk is asked again what is free.
+const looked = 256 << 10
+
+// ErrTooMuch says that a mirror would be larger than it may.
+var ErrTooMuch = errors.New("the mirror would be larger than it may")
+
+// grow makes room for n bytes more, or says why there is none.
+func (t *tree) grow(n int64) error {
+	size := t.size.Add(n)
+	if t.most > 0 && size > t.most {
+		return &DiskError{fmt.Errorf("%w: over %d bytes", ErrTooMuch, t.most)}
+	}
+	if size/looked == (size-n)/looked && size > n {
+		return nil
+	}
+	if err := room.Check(t.tmp, t.minFree); err != nil {
+		return &DiskError{err}
+	}
+	return nil
 }
 
 // keep links the old mirror's file into the new one, if it is the same.

@@ -18,16 +18,13 @@ import (
 	"curtsy/storage"
 )
 
-// maxRewrite is the largest document whose references are rewritten, in
-// octets; larger ones are copied as they are.
-const maxRewrite = 64 << 20
-
 // writer writes the files of a mirror.
 type writer struct {
 	a     *storage.Archive
 	s     *site
 	tree  *tree
 	notes *notes
+	held  held
 	done  atomic.Int64
 
 	sprites sprites
@@ -112,8 +109,22 @@ func (w *writer) visit(e *entry) (*storage.Visit, error) {
 	return v, err
 }
 
-// read reads a whole body, or errTooLarge.
-func (w *writer) read(e *entry) (body []byte, h http.Header, v *storage.Visit, err error) {
+// document reads a whole body of at most maxRewrite bytes, or errTooLarge. The
+// memory of it is given back at the end.
+func (w *writer) document(e *entry) (body []byte, h http.Header, v *storage.Visit, give func(), err error) {
+	for _, most := range []int{shortDocument, maxRewrite} {
+		give = w.held.take(int64(most))
+		body, h, v, err = w.read(e, most)
+		if !errors.Is(err, errTooLarge) {
+			return body, h, v, give, err
+		}
+		give()
+	}
+	return nil, nil, nil, func() {}, err
+}
+
+// read reads a whole body of at most so many bytes, or errTooLarge.
+func (w *writer) read(e *entry, most int) (body []byte, h http.Header, v *storage.Visit, err error) {
 	v, err = w.visit(e)
 	if err != nil {
 		return nil, nil, nil, err
@@ -123,14 +134,14 @@ func (w *writer) read(e *entry) (body []byte, h http.Header, v *storage.Visit, e
 		return nil, nil, v, err
 	}
 	defer b.Close()
-	body, err = w.whole(e, b, v)
+	body, err = w.whole(e, b, v, most)
 	return body, b.Header, v, err
 }
 
 // whole is a body to its end. One that breaks off in its coding is what could
 // be read of it, and the report says so.
-func (w *writer) whole(e *entry, r io.Reader, v *storage.Visit) ([]byte, error) {
-	body, broken, err := readUpTo(r, maxRewrite, int(v.Length))
+func (w *writer) whole(e *entry, r io.Reader, v *storage.Visit, most int) ([]byte, error) {
+	body, broken, err := readUpTo(r, most, int(v.Length))
 	if broken != nil {
 		w.notes.add(cutOff, e.url.String(), broken.Error(), e.url.String())
 	}
@@ -154,9 +165,10 @@ func readUpTo(r io.Reader, most, hint int) (body []byte, broken, err error) {
 }
 
 func (w *writer) rewrite(e *entry) error {
-	body, h, v, err := w.read(e)
+	body, h, v, give, err := w.document(e)
+	defer give()
 	if errors.Is(err, errTooLarge) {
-		w.notes.add(cutOff, e.url.String(), "over 64 MiB: its links are as they were", e.url.String())
+		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d MiB: its links are as they were", maxRewrite>>20), e.url.String())
 		e.raw = true
 		return w.copy(e)
 	}
@@ -220,8 +232,9 @@ func (w *writer) copy(e *entry) error {
 		return w.unreadable(e, err)
 	}
 	defer b.Close()
-	if v.Length <= 4<<20 && b.Header.Get("Content-Encoding") == "" || e.typ == typeJS {
-		body, err := w.whole(e, b, v)
+	if v.Length <= shortDocument && b.Header.Get("Content-Encoding") == "" || e.typ == typeJS {
+		defer w.held.take(shortDocument)()
+		body, err := w.whole(e, b, v, shortDocument)
 		if err == nil {
 			if e.typ == typeJS {
 				w.noteNeeds(e, htmlmeta.ScriptNeeds(body))
@@ -237,12 +250,35 @@ func (w *writer) copy(e *entry) error {
 		}
 		defer b.Close()
 	}
-	err = w.tree.stream(e.file, modified(v), b)
+	r := &capped{r: b, left: w.s.o.MaxBody}
+	err = w.tree.stream(e.file, modified(v), r)
+	if r.cut {
+		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d bytes when it is decoded (fetch.max_body): cut there", w.s.o.MaxBody), e.url.String())
+	}
 	var disk *DiskError
 	if err != nil && !errors.As(err, &disk) {
 		return w.unreadable(e, err)
 	}
 	return err
+}
+
+// capped reads so many bytes and notes whether there were more.
+type capped struct {
+	r    io.Reader
+	left int64
+	cut  bool
+}
+
+func (b *capped) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		var more [1]byte
+		n, _ := io.ReadFull(b.r, more[:])
+		b.cut = n > 0
+		return 0, io.EOF
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
 }
 
 // modified is when a file was last changed, by its server or, if that does

@@ -1,0 +1,29 @@
+// Package room answers: how much may still be written to a disk?
+package room
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// Floor is what stays free of a disk of so many bytes, where min is asked for:
+// not more than a twentieth of it, so that small disks can be used.
+func Floor(min, size int64) int64 {
+	if size > 0 && min > size/20 {
+		return size / 20
+	}
+	return min
+}
+
+// Check says that no more may be written where dir is: less than min bytes are
+// free. The error is ENOSPC, as it would be a little later. min 0 checks nothing.
+func Check(dir string, min int64) error {
+	if min <= 0 {
+		return nil
+	}
+	free, size, ok := space(dir)
+	if floor := Floor(min, size); ok && free < floor {
+		return fmt.Errorf("%d MB are free where %s is, and %d MB are to stay so (storage.min_free): %w", free>>20, dir, floor>>20, syscall.ENOSPC)
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+//go:build linux || darwin || freebsd
+
+package room
+
+import "golang.org/x/sys/unix"
+
+// space is what is free, and all there is, of the file system of dir.
+func space(dir string) (free, size int64, ok bool) {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return 0, 0, false
+	}
+	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), true
+}

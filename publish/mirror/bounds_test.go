@@ -1,0 +1,83 @@
+package mirror_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish/mirror"
+	"curtsy/storage"
+)
+
+// bomb is a gzip answer that is a thousand times as long when it is decoded.
+func bomb(typ, begin string, n int) string {
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	w.Write([]byte(begin))
+	w.Write(bytes.Repeat([]byte("aaaaaaaa"), n/8))
+	w.Close()
+	return "HTTP/1.1 200 OK\r\nContent-Type: " + typ + "\r\nContent-Encoding: gzip\r\n\r\n" + z.String()
+}
+
+// What is decoded is bounded as what is fetched is: a file is cut at max_body,
+// a document too long to be rewritten is copied, and both are in the report.
+func TestExportBoundsWhatIsDecoded(t *testing.T) {
+	s := serve(t, small)
+	archive := crawl(t, s)
+	keep(t, archive, storage.Visit{URLID: 1000, URL: s.Origin + "/long.txt", ContentType: "text/plain"}, bomb("text/plain", "", 8<<20))
+	keep(t, archive, storage.Visit{URLID: 1001, URL: s.Origin + "/long.html", ContentType: "text/html", Links: 1}, bomb("text/html", `<a href="/a">`, 40<<20))
+	out := filepath.Join(t.TempDir(), "out")
+	r, err := exportWith(t, s.Origin, archive, out, mirror.Options{MaxBody: 5 << 20})
+	if err != nil || len(r.Problems) > 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	files := tree(t, out)
+	for name, path := range map[string]string{"long.txt": "/long.txt", "long.html": "/long.html"} {
+		if n := len(files[name]); n != 5<<20 || !incomplete(files, s.Origin+path) {
+			t.Errorf("%s: %d bytes; the report names it: %v", name, n, incomplete(files, s.Origin+path))
+		}
+	}
+	if !strings.HasPrefix(files["long.html"], `<a href="/a">`) {
+		t.Error("long.html was rewritten")
+	}
+}
+
+// A mirror that would be larger than it may leaves what was there.
+func TestExportBoundsTheWhole(t *testing.T) {
+	s := serve(t, small)
+	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
+	if _, err := export(t, s, archive, out); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, out)
+	keep(t, archive, storage.Visit{URLID: 1000, URL: s.Origin + "/long.txt", ContentType: "text/plain"}, bomb("text/plain", "", 8<<20))
+	_, err := exportWith(t, s.Origin, archive, out, mirror.Options{MaxBytes: 1 << 20})
+	var disk *mirror.DiskError
+	if !errors.Is(err, mirror.ErrTooMuch) || !errors.As(err, &disk) {
+		t.Errorf("got %v", err)
+	}
+	if after := tree(t, out); len(after) != len(before) {
+		t.Errorf("%d files, then %d", len(before), len(after))
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(out), ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// exportWith mirrors an archive with options.
+func exportWith(t *testing.T, origin, archive, out string, o mirror.Options) (*mirror.Result, error) {
+	t.Helper()
+	a, err := storage.OpenRead(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	o.Seed, o.Complete = weburl.MustParse(origin+"/"), true
+	return mirror.Export(context.Background(), a, out, o)
+}
