@@ -204,5 +204,5 @@ func (f *folding) confirms(p *pattern) bool {
 		return true
 	}
 	f.asked++
-	return f.r.temoto.confirms(p, f.path)
+	return f.r.second.confirms(p, f.path)
 }

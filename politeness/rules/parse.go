@@ -16,7 +16,7 @@ type Robots struct {
 	host     hostLine
 	params   cleanParams
 	warnings []Warning
-	temoto   asker
+	second   secondReader
 }
 
 const (

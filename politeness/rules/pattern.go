@@ -118,6 +118,7 @@ type pattern struct {
 	text   string // '*' is any octets; runs of it are one
 	end    bool   // '$' was the last octet: the path ends here too
 	star   int    // index of the first '*' in text, or len(text)
+	stars  int    // how many '*' are in text
 	octets int    // length for precedence: '*' and '$' count one each
 }
 
@@ -152,6 +153,7 @@ func newPattern(s string, d Dialect) pattern {
 		}
 	}
 	p.text = string(out)
+	p.stars = strings.Count(p.text, "*")
 	if p.star = strings.IndexByte(p.text, '*'); p.star < 0 {
 		p.star = len(p.text)
 	}

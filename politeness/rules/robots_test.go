@@ -95,13 +95,46 @@ func TestDefaultDialect(t *testing.T) {
 	}
 }
 
+// A rule that the two matchers read differently never gives leave: a Disallow
+// holds where either matches, an Allow only where both do.
+func TestADifferenceOfTheMatchersIsNoLeave(t *testing.T) {
+	const robots = "User-agent: *\nAllow: /a*b$\nDisallow: /a*c\nDisallow: /d*e$\nAllow: /\n"
+	says := func(answer bool) func(*pattern, string) bool { return func(*pattern, string) bool { return answer } }
+	for _, c := range []struct {
+		name, url string
+		second    bool // what the second matcher says of every pattern
+		allow     bool
+		line      int
+		differs   string
+	}{
+		{"both match an Allow", "/axb", true, true, 2, ""},
+		{"only ours matches an Allow", "/axb", false, true, 5, "temoto/robotstxt does not match Allow: /a*b$"},
+		{"only the second matches an Allow, then a Disallow", "/abxc", true, false, 3, "only temoto/robotstxt matches Allow: /a*b$"},
+		{"both match a Disallow", "/dxe", true, false, 4, ""},
+		{"only ours matches a Disallow", "/axc", false, false, 3, "temoto/robotstxt does not match Disallow: /a*c"},
+		{"only the second matches a Disallow", "/dex", true, false, 4, "only temoto/robotstxt matches Disallow: /d*e$"},
+		{"a prefix is the same to both", "/e", true, true, 5, ""},
+	} {
+		r := parse(robots, "curtsy")
+		r.second.match = says(c.second)
+		v := r.Verdict(c.url)
+		differs := ""
+		if v.Difference != nil {
+			differs = v.Difference.String()
+		}
+		if v.Allow != c.allow || v.Line != c.line || differs != c.differs {
+			t.Errorf("%s: %s is allowed %v by line %d, %q; want %v by line %d, %q", c.name, c.url, v.Allow, v.Line, differs, c.allow, c.line, c.differs)
+		}
+	}
+}
+
 func TestVerdictNamesLineRuleAndGroup(t *testing.T) {
 	r := parse("# x\r\nUser-agent: Curtsy/1 # us\r\n\r\n  Disallow :/a* # no\r\nAllow: /ab\r\n", "curtsy")
 	for url, want := range map[string]Verdict{
-		"/axx":        {false, 4, "Disallow :/a*", "Curtsy/1"},
-		"/ab":         {true, 5, "Allow: /ab", "Curtsy/1"},
-		"/c":          {true, 0, "", "Curtsy/1"},
-		"/robots.txt": {true, 0, "", "Curtsy/1"},
+		"/axx":        {Allow: false, Line: 4, Rule: "Disallow :/a*", Group: "Curtsy/1"},
+		"/ab":         {Allow: true, Line: 5, Rule: "Allow: /ab", Group: "Curtsy/1"},
+		"/c":          {Allow: true, Group: "Curtsy/1"},
+		"/robots.txt": {Allow: true, Group: "Curtsy/1"},
 	} {
 		if got := r.Verdict(url); got != want {
 			t.Errorf("%s: %+v; want %+v", url, got, want)

@@ -8,6 +8,9 @@ type Verdict struct {
 	Line  int    // of the rule that decided; 0: no rule did
 	Rule  string // the line as written, "" if no rule decided
 	Group string // value of the user-agent line that chose the group, "" if none
+	// Difference is the first rule on the way that our matcher and
+	// temoto/robotstxt read differently, nil if there is none.
+	Difference *Difference
 }
 
 // rule is a rule that speaks to us.
@@ -33,8 +36,8 @@ func byPrecedence(a, b rule) int {
 }
 
 // Verdict says whether target, path and query as they are sent, may be
-// fetched. Of the rules in their order the first that matches decides: a mere
-// prefix at once, a pattern when temoto/robotstxt has matched it.
+// fetched. Of the rules in their order the first that holds decides; each
+// pattern that could is put to two matchers (temoto.go).
 func (r *Robots) Verdict(target string) Verdict {
 	path := pathOf(target, r.options.Dialect)
 	switch {
@@ -48,14 +51,19 @@ func (r *Robots) Verdict(target string) Verdict {
 		have = new(grams) // on the stack
 		have.fill(path)
 	}
+	var difference *Difference
 	for i := range r.rules {
 		rule := &r.rules[i]
-		if have != nil && have.lack(rule.needs) || !rule.pattern.matches(path) {
+		if have != nil && have.lack(rule.needs) {
 			continue
 		}
-		if rule.pattern.literal() || r.temoto.confirms(&rule.pattern, path) {
-			return Verdict{Allow: rule.allow, Line: rule.line, Rule: rule.text, Group: rule.group}
+		holds, differs := r.second.holds(rule, path)
+		if differs && difference == nil {
+			difference = &Difference{Line: rule.line, Rule: rule.text, Ours: rule.pattern.matches(path)}
+		}
+		if holds {
+			return Verdict{Allow: rule.allow, Line: rule.line, Rule: rule.text, Group: rule.group, Difference: difference}
 		}
 	}
-	return Verdict{Allow: true, Group: r.chosen}
+	return Verdict{Allow: true, Group: r.chosen, Difference: difference}
 }
