@@ -90,8 +90,8 @@ func rulesOptions(c *config, o *crawler.Options) error {
 	if err != nil {
 		return usagef("politeness.dialect: rfc9309, yandex, or 1994", "politeness.dialect: %v", err)
 	}
-	if err := checkAgents([]string{c.Agent}); err != nil {
-		return err
+	if !productToken.MatchString(c.Agent) {
+		return usagef("--agent curtsy", "agent: %q is no product token: letters, - and _ only (RFC 9309 §2.2.1)", c.Agent)
 	}
 	o.Rules = rules.Options{Agents: append([]string{c.Agent}, c.Politeness.Agents...), Dialect: d, MaxCrawlDelay: c.Politeness.MaxCrawlDelay}
 	return nil
@@ -99,11 +99,12 @@ func rulesOptions(c *config, o *crawler.Options) error {
 
 var productToken = regexp.MustCompile(`^[A-Za-z_-]+$`)
 
-// checkAgents refuses what no user-agent line can name.
+// checkAgents refuses what names nobody. A file or page may be asked about any
+// token that it could name (MJ12bot); only our own keeps to RFC 9309 §2.2.1.
 func checkAgents(agents []string) error {
 	for _, a := range agents {
-		if !productToken.MatchString(a) {
-			return usagef("--agent curtsy", "agent: %q is no product token: letters, - and _ only (RFC 9309 §2.2.1)", a)
+		if strings.TrimSpace(a) == "" {
+			return usagef("--agent MJ12bot", "agent: %q names no crawler", a)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ type robotsFlags struct {
 	file, url, contact string
 	agents             []string
 	dialect            string
-	json               bool
+	json, check        bool
 }
 
 // robotsText is a robots.txt to be looked at, and where it came from.
@@ -35,12 +35,12 @@ func robotsCmd(u *ui) *cobra.Command {
 	var f robotsFlags
 	c := &cobra.Command{
 		Use:   "robots --file F|--url U [URL...]",
-		Short: "what a robots.txt allows, which line says so, and what in it looks wrong",
+		Short: "what a robots.txt allows, which line says so, and what in it is doubtful",
 		Long: "Says for each URL whether the robots.txt allows it and which line decides.\n" +
 			"A file counts as the robots.txt of each URL's own host; one of --url is that of\n" +
 			"its own host only, and a path is a URL there. Without URLs they are read from\n" +
 			"stdin, one a line; where there are none, it shows the groups, delays and\n" +
-			"sitemaps, and warns of each line that looks wrong.",
+			"sitemaps, and warns of each line that is doubtful.",
 		Example: "  curtsy robots --file robots.txt /private/ 'https://example.com/a?b=c'\n" +
 			"  curtsy robots --url https://example.com/ --contact you@example.org /private/\n" +
 			"  curtsy robots --file robots.txt --agent Googlebot --json < urls.txt",
@@ -52,6 +52,7 @@ func robotsCmd(u *ui) *cobra.Command {
 	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as; may be given again, the most wanted first")
 	c.Flags().StringVar(&f.dialect, "dialect", "rfc9309", "how to read it: rfc9309, yandex or 1994")
 	c.Flags().BoolVar(&f.json, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&f.check, "check", false, "exit 1 where a URL is disallowed")
 	return c
 }
 
@@ -72,26 +73,35 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 	if err != nil {
 		return err
 	}
-	r := readRobots(text, rules.Options{Agents: f.agents, Dialect: dialect})
-	asked := len(urls) > 0
+	q := robotsQuestions{u: u, rules: readRobots(text, rules.Options{Agents: f.agents, Dialect: dialect}), flags: f}
 	for _, url := range urls {
-		if err := u.robotsVerdict(r, url, f.json); err != nil {
+		if err := q.ask(url); err != nil {
 			return err
 		}
 	}
-	if !asked && f.file != "-" {
-		if asked, err = u.robotsFromStdin(r, f); err != nil {
+	if len(urls) == 0 && f.file != "-" {
+		if err := q.askStdin(); err != nil {
 			return err
 		}
 	}
 	switch {
-	case asked:
+	case q.denied > 0 && f.check:
+		return exitWith(exitFailed, fmt.Errorf("%s of %d disallowed", count(q.denied, "URL"), q.asked), "")
+	case q.asked > 0:
 		return nil
 	case f.json:
-		return u.json(robotsSummary(r))
+		return u.json(robotsSummary(q.rules))
 	}
-	u.robotsReport(r, text)
+	u.robotsReport(q.rules, text)
 	return nil
+}
+
+// robotsQuestions answers for one URL after the other.
+type robotsQuestions struct {
+	u             *ui
+	rules         *rules.Robots
+	flags         robotsFlags
+	asked, denied int
 }
 
 // robotsText gets the robots.txt that the flags name.
@@ -146,29 +156,28 @@ func sameHost(of, url string) error {
 	return usagef("curtsy robots --url "+u.Origin()+"/ "+quoted(url), "%s: the robots.txt of %s says nothing of it", url, base.Origin())
 }
 
-// robotsFromStdin answers for the URLs on stdin, one a line; none are read
-// from a terminal.
-func (u *ui) robotsFromStdin(r *rules.Robots, f robotsFlags) (asked bool, err error) {
-	if in, ok := u.in.(*os.File); u.in == nil || ok && isTerminal(in) {
-		return false, nil
+// askStdin answers for the URLs on stdin, one a line; none are read from a
+// terminal.
+func (q *robotsQuestions) askStdin() error {
+	if in, ok := q.u.in.(*os.File); q.u.in == nil || ok && isTerminal(in) {
+		return nil
 	}
-	lines := bufio.NewReaderSize(u.in, 64<<10)
+	lines := bufio.NewReaderSize(q.u.in, 64<<10)
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil && err != io.EOF {
-			return asked, fmt.Errorf("read stdin: %w", err)
+			return fmt.Errorf("read stdin: %w", err)
 		}
 		if url := strings.TrimRight(line, "\r\n"); url != "" {
-			asked = true
-			if err := sameHost(f.url, url); err != nil {
-				return asked, err
+			if err := sameHost(q.flags.url, url); err != nil {
+				return err
 			}
-			if err := u.robotsVerdict(r, url, f.json); err != nil {
-				return asked, err
+			if err := q.ask(url); err != nil {
+				return err
 			}
 		}
 		if err == io.EOF {
-			return asked, nil
+			return nil
 		}
 	}
 }
@@ -180,28 +189,45 @@ type robotsAnswer struct {
 	Line  int    `json:"line"`
 	Rule  string `json:"rule"`
 	Group string `json:"group"`
+	// Differs says how two readings of a rule differ: the stricter holds.
+	Differs string `json:"differs,omitempty"`
 }
 
-func (u *ui) robotsVerdict(r *rules.Robots, url string, asJSON bool) error {
-	v := r.Verdict(rawTarget(url))
-	if asJSON {
-		return u.json(robotsAnswer{url, v.Allow, v.Line, v.Rule, v.Group})
+// ask answers for one URL.
+func (q *robotsQuestions) ask(url string) error {
+	v := q.rules.Verdict(rawTarget(url))
+	q.asked++
+	if !v.Allow {
+		q.denied++
+	}
+	if q.flags.json {
+		return q.u.json(robotsAnswer{url, v.Allow, v.Line, v.Rule, v.Group, v.Difference.String()})
 	}
 	word := "allowed "
 	if !v.Allow {
 		word = "disallowed"
 	}
+	q.u.print("%-10s  %s  (%s)", word, url, verdictText(v))
+	return nil
+}
+
+// verdictText says what decided.
+func verdictText(v rules.Verdict) string {
+	var text string
 	switch {
 	case v.Line > 0:
-		u.print("%-10s  %s  (line %d: %s; group %s)", word, url, v.Line, v.Rule, v.Group)
+		text = fmt.Sprintf("line %d: %s; group %s", v.Line, v.Rule, v.Group)
 	case v.Rule != "":
-		u.print("%-10s  %s  (%s)", word, url, v.Rule)
+		text = v.Rule
 	case v.Group != "":
-		u.print("%-10s  %s  (no rule of group %s matches)", word, url, v.Group)
+		text = fmt.Sprintf("no rule of group %s matches", v.Group)
 	default:
-		u.print("%-10s  %s  (no group is for us)", word, url)
+		text = "no group names this agent"
 	}
-	return nil
+	if v.Difference != nil {
+		text += "; two readings differ, the stricter holds: " + v.Difference.String()
+	}
+	return text
 }
 
 // rawTarget takes path and query out of an URL as it is written: nothing is

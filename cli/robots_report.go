@@ -56,19 +56,19 @@ func paramText(p rules.CleanParam) string {
 // clock writes minutes since midnight as Visit-time does.
 func clock(minutes int) string { return fmt.Sprintf("%02d%02d", minutes/60, minutes%60) }
 
-// robotsReport is the checker: what the file says, then what looks wrong.
+// robotsReport is the checker: what the file says, then warnings.
 func (u *ui) robotsReport(r *rules.Robots, text robotsText) {
 	u.print("%s: bytes %d, groups %d", text.from, len(text.body), len(r.Groups()))
 	for _, g := range r.Groups() {
 		u.robotsGroup(g)
 	}
-	u.robotsForUs(r)
+	u.robotsForAgent(r)
 	warnings := r.Warnings()
 	if len(warnings) == 0 {
-		u.print("nothing looks wrong")
+		u.print("no warnings")
 		return
 	}
-	u.print("what looks wrong (%d):", len(warnings))
+	u.print("warnings (%d):", len(warnings))
 	for _, w := range warnings {
 		if w.Line == 0 {
 			u.print("  the file: %s", w.Text)
@@ -102,15 +102,15 @@ func (u *ui) robotsGroup(g rules.Group) {
 	}
 }
 
-// robotsForUs prints what holds for the agents asked about, and for the site.
-func (u *ui) robotsForUs(r *rules.Robots) {
+// robotsForAgent prints what holds for the agents asked about, and for the site.
+func (u *ui) robotsForAgent(r *rules.Robots) {
 	switch v := r.Verdict("/"); {
 	case v.Group != "":
-		u.print("we belong to the group of %s", v.Group)
+		u.print("the group of %s is for this agent", v.Group)
 	case v.Rule != "":
 		u.print("%s", v.Rule)
 	default:
-		u.print("no group is for us: everything is allowed")
+		u.print("no group names this agent: everything is allowed")
 	}
 	if d, line, ok := r.CrawlDelay(); ok {
 		u.print("pause between requests: %v (line %d)", d, line)

@@ -201,7 +201,7 @@ func (e *explainer) robots(u weburl.URL) error {
 		return nil
 	}
 	v := r.Verdict(u.Target())
-	e.add("robots.txt", v.Allow, decisionText(storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group,
+	e.add("robots.txt", v.Allow, decisionText(storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(),
 		Version: from.Short(), Fetched: from.At}), true)
 	return nil
 }
@@ -216,6 +216,9 @@ func decisionText(d storage.Decision) string {
 	}
 	if d.Group != "" {
 		text += fmt.Sprintf(" (group %q)", d.Group)
+	}
+	if d.Differs != "" {
+		text += " (" + d.Differs + ")"
 	}
 	if d.Version != "" {
 		text += ", version " + d.Version

@@ -181,7 +181,7 @@ func (h *host) needsRobots(now time.Time) bool {
 // always allowed (RFC 9309 §2.2.2).
 func (h *host) gate(e *frontier.Entry) storage.Decision {
 	v := h.rules.Verdict(e.URL.Target())
-	return storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group,
+	return storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(),
 		Version: h.from.Short(), Fetched: h.from.At}
 }
 

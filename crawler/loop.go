@@ -171,6 +171,9 @@ func (c *Crawl) startAt(ctx context.Context, h *host, now time.Time) bool {
 		}
 		d := h.gate(h.next)
 		h.judged, h.by = &d, h.rules
+		if d.Differs != "" {
+			c.opts.Logger.Warn("robots.txt: two readings of a rule differ, the stricter holds", "url", h.next.URL, "rule", d.Differs)
+		}
 	}
 	if !h.judged.Allow {
 		c.deny(h)

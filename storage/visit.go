@@ -82,6 +82,7 @@ type Decision struct {
 	Line    int       `json:"line,omitempty"` // 0: no rule
 	Rule    string    `json:"rule,omitempty"`
 	Group   string    `json:"group,omitempty"`
+	Differs string    `json:"differs,omitempty"` // how two readings of a rule differ
 	Version string    `json:"version,omitempty"` // short digest of the robots.txt
 	Fetched time.Time `json:"fetched"`
 }

@@ -100,13 +100,17 @@ func names(value, token string, d Dialect) bool {
 	if token == "*" {
 		return value == "*" || len(value) > 1 && value[0] == '*' && strings.IndexByte(blanks, value[1]) >= 0
 	}
-	if strings.EqualFold(productToken(value), token) {
-		return true
+	return strings.EqualFold(productToken(value), token) || beginsWithName(value, token)
+}
+
+// beginsWithName says whether value is a token that RFC 9309 has no room for
+// (MJ12bot), alone or with a version or other text behind it.
+func beginsWithName(value, token string) bool {
+	if token == "" || strings.ContainsAny(token, blanks) || len(value) < len(token) || !strings.EqualFold(value[:len(token)], token) {
+		return false
 	}
-	// A token of ours that RFC 9309 has no room for (digits) is known by the
-	// whole word.
-	word, _, _ := strings.Cut(value, " ")
-	return word != "" && strings.EqualFold(word, token)
+	rest := value[len(token):]
+	return productToken(token) != token && (rest == "" || strings.IndexByte(blanks+"/;,(", rest[0]) >= 0)
 }
 
 // productToken is what of a user-agent line counts: letters, '-' and '_';

@@ -27,6 +27,9 @@ func TestDefaultDialect(t *testing.T) {
 		{"1 no prefix matching of ours", "user-agent: foo\ndisallow: /", "foobot", "/", yes},
 		{"1 no prefix matching of theirs", "user-agent: foobot\ndisallow: /", "foo", "/", yes},
 		{"1 a token with digits, whole", "user-agent: bot2 x\ndisallow: /", "BOT2", "/", no},
+		{"1 a token with digits and a version", "user-agent: *\ndisallow: /\nuser-agent: MJ12bot/v1.4.5\ndisallow: /x", "mj12bot", "/", yes},
+		{"1 a token with digits, another one behind it", "user-agent: MJ12bots\ndisallow: /", "MJ12bot", "/", yes},
+		{"1 a token with digits is more than its letters", "user-agent: MJ\ndisallow: /", "MJ12bot", "/", yes},
 		{"1 an agent with a blank is no token", "user-agent: *\ndisallow: /\nuser-agent: foo bar\nallow: /x", "foo bar", "/x", no},
 		{"1 text after * is ignored", "user-agent: * x\ndisallow: /", "foo", "/", no},
 		{"1 *bot is nobody", "user-agent: *bot\ndisallow: /", "bot", "/", yes},
@@ -118,10 +121,7 @@ func TestADifferenceOfTheMatchersIsNoLeave(t *testing.T) {
 		r := parse(robots, "curtsy")
 		r.second.match = says(c.second)
 		v := r.Verdict(c.url)
-		differs := ""
-		if v.Difference != nil {
-			differs = v.Difference.String()
-		}
+		differs := v.Difference.String()
 		if v.Allow != c.allow || v.Line != c.line || differs != c.differs {
 			t.Errorf("%s: %s is allowed %v by line %d, %q; want %v by line %d, %q", c.name, c.url, v.Allow, v.Line, differs, c.allow, c.line, c.differs)
 		}

@@ -37,8 +37,12 @@ type Difference struct {
 	Ours bool   // whether our matcher, and not temoto/robotstxt, matches
 }
 
+// String says what differs; "" for no difference.
 func (d *Difference) String() string {
-	if d.Ours {
+	switch {
+	case d == nil:
+		return ""
+	case d.Ours:
 		return "temoto/robotstxt does not match " + d.Rule
 	}
 	return "only temoto/robotstxt matches " + d.Rule
