@@ -2,8 +2,6 @@ package frontier
 
 import (
 	"sync"
-
-	"curtsy/internal/mapped"
 )
 
 // Bits of a fingerprint that tell something of its URL.
@@ -115,7 +113,6 @@ func (sh *shard) reserve(n int) {
 	}
 	old := sh.slots
 	sh.slots = make([]uint64, size)
-	mapped.Huge(sh.slots)
 	for _, v := range old {
 		if v != 0 {
 			sh.slots[sh.slot(v&^flagBits)] = v

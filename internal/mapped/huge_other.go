@@ -1,6 +1,0 @@
-//go:build !linux
-
-package mapped
-
-// Huge does nothing here.
-func Huge([]uint64) {}
