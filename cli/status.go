@@ -63,6 +63,9 @@ func printStatus(u *ui, s crawler.Status) {
 	if s.State == "running" {
 		u.print("  now          %s", statusLine(s))
 	}
+	for _, v := range s.InFlight {
+		u.print("  in flight    %s: %s since %s", v.URL, v.Step, v.Since.Local().Format("15:04:05"))
+	}
 	if s.WaitingFor != "" {
 		until := ""
 		if s.NextDue != nil {

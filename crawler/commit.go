@@ -13,54 +13,51 @@ import (
 // one, so that the next group gathers while this one is written.
 const maxGroup = storage.MaxGroup / 2
 
-// maxHeld is how many octets of bodies may wait to be read, and of records to
-// be committed, before nothing new is fetched: processor and disk may be slower
-// than a site with large pictures.
-const maxHeld = 32 << 20
-
 // commitEvery is the least time between the beginnings of two commits when
 // visits are fast; a visit that comes alone is committed at once.
 const commitEvery = 20 * time.Millisecond
+
+// committer is what the goroutine that writes keeps to itself.
+type committer struct {
+	group   []*Outcome
+	planted map[string]bool // origins whose robots.txt is in the frontier
+	fresh   map[string]bool // origins that got URLs since the last commit
+}
 
 // commitLoop writes outcomes (step 6) until the channel is closed. After an
 // error it goes on receiving, so that nobody waits for it, and writes no more.
 func (c *Crawl) commitLoop() {
 	var last time.Time
-	for o := range c.outcomes {
-		group := append(c.group[:0], o)
+	for o := range c.crew.outcomes {
+		group := append(c.committer.group[:0], o)
 		group = c.gather(group, last)
-		last = time.Now()
-		if c.failure() == nil {
+		last = c.now()
+		if c.ledger.failure() == nil {
 			if err := c.commit(group); err != nil {
-				c.fail(err)
+				c.ledger.fail(err)
 			}
 		}
 		for _, o := range group {
-			c.held.Add(-int64(o.held))
 			o.release()
 		}
-		for _, o := range group {
-			if o.counted != nil {
-				o.counted.Add(-1)
-			}
-		}
-		c.group = group
-		c.open.Add(-int64(len(group)))
-		c.kickLoop()
+		c.committer.group = group
+		c.flight.committed(group, c.committer.fresh)
+		c.committer.fresh = nil
 	}
 }
 
 // gather takes what is there already; when the last commit is recent, it
 // waits for more until commitEvery has passed.
 func (c *Crawl) gather(group []*Outcome, last time.Time) []*Outcome {
-	wait := commitEvery - time.Since(last)
+	wait := commitEvery - c.now().Sub(last)
 	var timer <-chan time.Time
 	if wait > 0 {
 		timer = time.After(wait)
 	}
+	outcomes := c.crew.outcomes
 	for len(group) < maxGroup {
 		select {
-		case o, ok := <-c.outcomes:
+		case o, ok := <-outcomes:
 			if !ok {
 				return group
 			}
@@ -68,18 +65,18 @@ func (c *Crawl) gather(group []*Outcome, last time.Time) []*Outcome {
 			continue
 		default:
 		}
-		if timer == nil || len(c.outcomes) == 0 && c.idle() {
+		if timer == nil || len(outcomes) == 0 && c.flight.mayCommit() {
 			return group
 		}
 		select {
-		case o, ok := <-c.outcomes:
+		case o, ok := <-outcomes:
 			if !ok {
 				return group
 			}
 			group = append(group, o)
 		case <-timer:
 			timer = nil
-		case <-c.idled:
+		case <-c.flight.idled:
 		}
 	}
 	return group
@@ -103,7 +100,7 @@ func (c *Crawl) commit(group []*Outcome) (err error) {
 	for _, o := range group {
 		c.settle(o)
 	}
-	if err := c.archive.Commit(c.snapshot()); err != nil {
+	if err := c.archive.Commit(c.State()); err != nil {
 		return err
 	}
 	if l := c.opts.Logger; l.Enabled(context.Background(), slog.LevelDebug) {
@@ -167,10 +164,12 @@ func (c *Crawl) settle(o *Outcome) {
 	if len(o.Links) > 0 {
 		c.vias.led(o.entry.ID, o.entry.URL)
 	}
+	last := ""
 	for _, l := range o.Links {
 		c.frontier.Add(l)
-		if l.Class != frontier.Disregarded {
-			c.plantRobots(l.URL.Origin(), o.entry.ID)
+		if origin := l.URL.Origin(); l.Class != frontier.Disregarded && origin != last {
+			c.plantRobots(origin, o.entry.ID)
+			last = origin
 		}
 	}
 	c.total(o)
@@ -187,72 +186,25 @@ func (c *Crawl) settle(o *Outcome) {
 	}
 }
 
-// plantRobots sees to it that an origin's robots.txt comes before its pages.
+// plantRobots sees to it that an origin's robots.txt comes before its pages,
+// and that the schedule looks at the origin.
 func (c *Crawl) plantRobots(origin string, via uint64) {
-	if c.planted[origin] {
+	if !c.committer.fresh[origin] {
+		if c.committer.fresh == nil {
+			c.committer.fresh = map[string]bool{}
+		}
+		c.committer.fresh[origin] = true
+	}
+	if c.committer.planted[origin] {
 		return
 	}
-	c.planted[origin] = true
+	c.committer.planted[origin] = true
 	c.frontier.Add(frontier.Link{URL: robotsURL(origin), Class: frontier.Prerequisite, Via: via, How: "robots.txt"})
 }
 
 // total counts an outcome in the state of the crawl.
 func (c *Crawl) total(o *Outcome) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := o.Visit
-	if v == nil {
-		return
+	if v := o.Visit; v != nil {
+		c.ledger.visited(v, v.Class == "page" && v.Status > 0 && v.Blocked == "" && o.RetryAt.IsZero())
 	}
-	c.state.count(v, v.Class == "page" && v.Status > 0 && v.Blocked == "" && o.RetryAt.IsZero())
-}
-
-// count adds a visit to the totals.
-func (s *State) count(v *storage.Visit, page bool) {
-	s.Visits++
-	s.Bytes += v.Length
-	if page {
-		s.Pages++
-	}
-	switch v.Kept {
-	case storage.KeptResponse:
-		s.Kept++
-	case storage.KeptRevisit:
-		s.Revisits++
-	case storage.KeptWithheld:
-		s.Withheld++
-	}
-}
-
-func (c *Crawl) statePages() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.state.Pages
-}
-
-func (c *Crawl) flyingPages() int { return int(c.pages.Load()) }
-
-func (c *Crawl) snapshot() State {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.state
-	s.Origins = c.scope.Load().Origins
-	s.Updated = time.Now().UTC()
-	s.Elapsed += time.Since(c.began)
-	return s
-}
-
-// fail keeps the first error of the committer; the loop stops on it.
-func (c *Crawl) fail(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err == nil {
-		c.err = err
-	}
-}
-
-func (c *Crawl) failure() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
-	"curtsy/storage/warc"
 )
 
 // ErrSeed says that an archive holds the crawl of another seed.
@@ -28,47 +25,26 @@ type Crawl struct {
 	archive  *storage.Archive
 	frontier *frontier.Frontier
 	client   *fetch.Client
-	scope    atomic.Pointer[frontier.Scope]
 
 	// The loop's own.
-	hosts  []*host
-	paces  map[string]*pace // by host
-	wait   waiting
-	ending *Result
-	rate   meter
+	schedule *schedule
+	run      run
+	earlier  map[string]frontier.Found // by origin, the robots.txt that were there before this run
 
-	// How the last run ended.
-	killed    bool // without a word
-	askRobots bool // refused: robots.txt may be another now
+	// For any goroutine.
+	scope   atomic.Pointer[frontier.Scope]
+	inForce atomic.Pointer[map[string]*rules.Robots] // by origin; never changed, but replaced by the loop
+	flight  *flight
+	ledger  ledger
+	crew    *crew
 
-	// Between the goroutines.
-	look      lookalikes
-	heavy     sync.Mutex   // held while a large document is read
-	nested    atomic.Int64 // sitemaps that indexes within indexes named
-	fetched   chan *download
-	processor chan struct{} // holds a token for each visit being read or compressed
-	outcomes  chan *Outcome
-	kick      chan struct{} // a commit is done
-	idled     chan struct{} // nothing is being fetched
-	visits    sync.WaitGroup
-	jobs      chan *job      // to workers that are idle
-	workers   sync.WaitGroup // those of this run
-	vias      vias
-	flying    atomic.Int64                             // visits not yet handed to the committer
-	open      atomic.Int64                             // visits not yet committed
-	inForce   atomic.Pointer[map[string]*rules.Robots] // by origin; never changed, but replaced by the loop
-	held      atomic.Int64                             // octets of their bodies and records
-	pages     atomic.Int64                             // visits to pages not yet committed
+	committer committer
 
-	// The committer's own.
-	group   []*Outcome
-	planted map[string]bool // origins whose robots.txt is in the frontier
-
-	mu     sync.Mutex          // guards what follows
-	bodies map[warc.Digest]int // how often a payload came again
-	state  State
-	err    error
-	began  time.Time // this run; time since then is not yet in state.Elapsed
+	// What visits learn from each other.
+	look   lookalikes
+	bodies bodies
+	nested atomic.Int64 // sitemaps that indexes within indexes named
+	vias   vias
 }
 
 // Open opens the archive in dir, or begins one, for a crawl of o.Seed. An
@@ -94,39 +70,50 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c = &Crawl{
-		opts: o, archive: a, frontier: f, paces: map[string]*pace{}, planted: map[string]bool{}, bodies: map[warc.Digest]int{},
-		processor: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		jobs:      make(chan *job), fetched: make(chan *download, 1024), outcomes: make(chan *Outcome, storage.MaxGroup),
-		kick: make(chan struct{}, 1), idled: make(chan struct{}, 1), began: time.Now(),
-	}
+	c = &Crawl{opts: o, archive: a, frontier: f, schedule: newSchedule(&o), flight: newFlight(&o), crew: newCrew()}
+	c.committer.planted = map[string]bool{}
+	st := &c.ledger.state
+	c.ledger.began = c.now()
 	f.SetTraps(o.Traps)
-	known, err := a.Crawl(&c.state)
+	known, err := a.Crawl(st)
 	if err != nil {
 		return nil, err
 	}
 	if known != (f.Counts().Discovered > 0) {
 		return nil, &storage.DamageError{File: "crawl.db", What: "the crawl's own entry, or the frontier, is missing"}
 	}
-	if known && c.state.Seed != o.Seed.String() {
-		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, c.state.Seed, o.Seed)
+	if known && st.Seed != o.Seed.String() {
+		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, st.Seed, o.Seed)
 	}
 	scope := o.Scope
 	scope.Origins = []string{o.Seed.Origin()}
-	for _, origin := range c.state.Origins {
+	for _, origin := range st.Origins {
 		scope = *scope.With(origin)
 	}
 	c.scope.Store(&scope)
 	c.client = fetch.New(o.Fetch)
-	c.killed = known && c.state.Ended == ""
-	c.askRobots = c.state.AskRobots
-	c.state.Settings = o.Settings
-	c.state.Ended, c.state.Ending, c.state.AskRobots = "", "", false
+	c.ledger.killed = known && st.Ended == ""
+	c.ledger.askRobots = st.AskRobots
+	st.Settings = o.Settings
+	st.Ended, st.Ending, st.AskRobots = "", "", false
 	if known {
-		return c, c.reconsider()
+		if err := c.reconsider(); err != nil {
+			return nil, err
+		}
+		return c, c.recollect()
 	}
-	c.state.Seed, c.state.Began = o.Seed.String(), time.Now().UTC()
+	st.Seed, st.Began = o.Seed.String(), c.now().UTC()
 	return c, c.plant()
+}
+
+// recollect lists the robots.txt that earlier runs discovered.
+func (c *Crawl) recollect() error {
+	c.earlier = map[string]frontier.Found{}
+	return c.frontier.Robots(func(f frontier.Found) {
+		if f.URL.Target() == rules.Location {
+			c.earlier[f.URL.Origin()] = f
+		}
+	})
 }
 
 // plant begins the frontier: the seed, and its robots.txt before it.
@@ -141,7 +128,7 @@ func (c *Crawl) commitFrontier(again ...frontier.Found) error {
 	for _, f := range again {
 		c.frontier.Requeue(f.ID, f.Attempts)
 	}
-	return c.archive.Commit(c.snapshot())
+	return c.archive.Commit(c.State())
 }
 
 // reconsider queues what scope or trap rules held back when the crawl was
@@ -159,7 +146,7 @@ func (c *Crawl) reconsider() error {
 		}
 	}
 	var queued []frontier.Found
-	if c.state.Narrowed {
+	if c.ledger.state.Narrowed {
 		if queued, err = c.heldBack(frontier.Page, frontier.Requisite); err != nil {
 			return err
 		}
@@ -168,14 +155,14 @@ func (c *Crawl) reconsider() error {
 		return nil
 	}
 	c.opts.Tell(fmt.Sprintf("the settings let through %d URLs that were held back before", n))
-	c.state.Finished = false
+	c.ledger.state.Finished = false
 	return c.commitFrontier(queued...)
 }
 
 // heldBack lists the URLs of some classes that a setting held back and would
 // let through now.
 func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err error) {
-	scope, now := c.scope.Load(), time.Now()
+	scope, now := c.scope.Load(), c.now()
 	for _, class := range classes {
 		err = c.frontier.Each(class, func(f frontier.Found) error {
 			if f.State != frontier.StateDisregarded || f.URL.Target() == rules.Location {
@@ -210,6 +197,9 @@ func (c *Crawl) judgeAgain(scope *frontier.Scope, l *frontier.Link, now time.Tim
 	return c.opts.Traps.Judge(l, now)
 }
 
+// now is the crawl's clock.
+func (c *Crawl) now() time.Time { return c.opts.Now() }
+
 func isInUse(err error) bool { return errors.Is(err, storage.ErrInUse) }
 
 func orNone(err error, dir string) error {
@@ -223,11 +213,15 @@ func robotsURL(origin string) weburl.URL { return weburl.FromCanonical(origin + 
 
 // Finished says whether nothing is left to do.
 func (c *Crawl) Finished() bool {
-	return c.state.Finished && len(c.frontier.Origins()) == 0
+	return c.ledger.state.Finished && len(c.frontier.Origins()) == 0
 }
 
 // State is what the archive knows of the crawl.
-func (c *Crawl) State() State { return c.snapshot() }
+func (c *Crawl) State() State {
+	s := c.ledger.snapshot(c.now())
+	s.Origins = c.scope.Load().Origins
+	return s
+}
 
 // Counts are the frontier's totals.
 func (c *Crawl) Counts() frontier.Counts { return c.frontier.Counts() }
@@ -250,14 +244,11 @@ func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
 	}()
 	result, err := c.guarded(ctx, stop)
 	if err != nil {
-		c.fail(err)
+		c.ledger.fail(err)
 	}
-	c.visits.Wait()
-	close(c.jobs)
-	c.workers.Wait()
-	close(c.outcomes)
+	c.crew.dismissed()
 	<-committed
-	if err := damaged(c.failure()); err != nil {
+	if err := damaged(c.ledger.failure()); err != nil {
 		if !storage.IsDisk(err) {
 			return result, err
 		}
@@ -274,25 +265,15 @@ func (c *Crawl) guarded(ctx, stop context.Context) (r Result, err error) {
 
 // finish writes how the run ended.
 func (c *Crawl) finish(r Result) (Result, error) {
-	c.mu.Lock()
-	c.state.Elapsed += time.Since(c.began)
-	c.began = time.Now()
-	c.state.Finished = r.Ending == Done
-	c.state.AskRobots = r.Ending == Refused
-	c.state.Ending, c.state.Ended = r.Ending.String(), r.Why
-	for name, p := range c.paces {
-		c.putPace(name, p.Snapshot())
-	}
-	c.err = nil
-	c.mu.Unlock()
+	c.ledger.end(r, c.now(), c.schedule.paces)
 	if err := c.commitFrontier(); err != nil && r.Ending != DiskFull {
 		if !storage.IsDisk(err) {
 			return r, err
 		}
 		r.Ending, r.Why, r.Err = DiskFull, err.Error(), err
 	}
-	r.State, r.Counts = c.snapshot(), c.frontier.Counts()
-	c.publish(c.status(time.Now(), r.Ending.String()))
+	r.State, r.Counts = c.State(), c.frontier.Counts()
+	c.publish(c.status(c.now(), r.Ending.String()))
 	return r, nil
 }
 

@@ -2,8 +2,8 @@
 // no stage knows another, but for the archive: it opens the frontier kept in it,
 // and one transaction of it holds a whole visit.
 //
-//	1 frontier.Next      the next URL due, from bbolt                                (loop.go)
-//	2 politeness.Gate    may it be fetched (rules), and when (limiter)               (host.go)
+//	1 frontier.Next      the next URL due, from bbolt                                (loop.go, schedule.go)
+//	2 politeness.Gate    may it be fetched (rules), and when (limiter)               (start.go, origin.go)
 //	3 fetch.Do           one HTTP exchange, verbatim bytes kept, no redirect followed (visit.go)
 //	4 htmlmeta.Read      directives, links, base, canonical, language, charset       (visit.go)
 //	5 Outcome            a plain value: state, reason, capture, links, what is kept  (outcome.go)
@@ -17,6 +17,11 @@
 // owns the hosts' limiters; each visit runs 3 to 5 in a goroutine of its own
 // and prepares its records; the committer alone writes, a group of visits at
 // a time: every visit when visits are rare, many per sync when they are fast.
+//
+// What is on its way between the three is counted in one place, which says
+// whether a visit may start, the run may end, the committer may write
+// (flight.go). Origins wait in two lanes by the time from which on they may be
+// asked, the site's and those of all others (schedule.go).
 //
 // Tests of whole crawls share internal/testkit: test sites, hostile servers, one run.
 //

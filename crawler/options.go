@@ -22,6 +22,7 @@ type Options struct {
 	Rules        rules.Options
 	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is what the dialect says
 	GuessSitemap bool          // ask for /sitemap.xml where robots.txt names none
+	SitemapHosts int           // other hosts than the site's that are asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
 	RelNofollow  bool          // rel=nofollow stops a link
 
 	Pace      politeness.Options
@@ -35,6 +36,7 @@ type Options struct {
 	// Public is what of the settings every segment may tell whoever gets it; of
 	// it, settings come back when crawl.db is rebuilt. It must hold no secrets.
 	Public any
+	Now    func() time.Time // the clock; nil is time.Now
 	Logger *slog.Logger
 	Watch  func(Status) // told about every second what goes on; may be nil
 	Tell   func(string) // told what a person should know, in a line; nil logs it
@@ -61,6 +63,12 @@ func (o *Options) defaults() {
 	if o.Pace.Concurrency < 1 {
 		o.Pace.Concurrency = 1
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.SitemapHosts == 0 {
+		o.SitemapHosts = 5
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -86,6 +94,8 @@ type State struct {
 	Withheld int           `json:"withheld"`
 	Revisits int           `json:"revisits"`
 	Settings any           `json:"settings,omitempty"`
+	// SitemapHosts are the hosts, not of the site, that were asked for sitemaps.
+	SitemapHosts []string `json:"sitemap_hosts,omitempty"`
 	// Narrowed says that a narrower scope held back what was queued already.
 	Narrowed bool `json:"narrowed,omitempty"`
 	// AskRobots makes the next run ask for every robots.txt first.

@@ -2,7 +2,7 @@ package crawler
 
 import (
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"curtsy/crawler/fetch"
@@ -27,13 +27,13 @@ type Outcome struct {
 	Links   []frontier.Link
 	Alias   string // an origin that the seed's redirect, or Host, makes part of the scope
 
-	robots   *robotsFetch  // for a robots.txt
-	counted  *atomic.Int64 // see job
+	robots   *robotsFetch // for a robots.txt
+	job      *job         // nil where there was no visit
 	x        *fetch.Exchange
 	via      string         // the URL that led here
 	original *storage.Visit // who holds the payload of a revisit
 	members  []byte         // its records, ready to be written
-	held     int            // counted in Crawl.held
+	held     int            // counted in flight.held
 	released bool           // x gave its buffers back
 	buf      *[]byte        // where members lie, from memberPool
 	infoID   string         // the warcinfo record that members name
@@ -48,7 +48,7 @@ const (
 
 // decide turns an exchange and what its document says into an outcome.
 func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
-	o := &Outcome{entry: j.entry, refetch: j.refetch, counted: j.counted, x: x, Visit: newVisit(j, x), via: c.via(j.entry.Via)}
+	o := &Outcome{entry: j.entry, refetch: j.refetch, job: j, x: x, Visit: newVisit(j, x), via: c.via(j.entry.Via)}
 	switch {
 	case x.Err != nil:
 		o.State, o.Reason = frontier.StateFailed, "fetch: "+string(kindOf(x.Err))
@@ -111,7 +111,7 @@ func (o *Outcome) retry(c *Crawl, j *job, passing bool) {
 		return
 	}
 	wait := c.opts.RetryBase << (2 * min(j.entry.Attempts, 8))
-	o.RetryAt = time.Now().Add(wait)
+	o.RetryAt = c.now().Add(wait)
 }
 
 func (o *Outcome) describe(doc *htmlmeta.Document) {
@@ -183,9 +183,7 @@ func (j *job) unlessFolded(target weburl.URL) *job {
 	if folded, by := j.rules.Fold(target); by == nil || folded != j.url {
 		return j
 	}
-	as := *j
-	as.rules = nil
-	return &as
+	return &job{entry: j.entry, url: j.url, now: j.now, origin: j.origin}
 }
 
 // rulesFor are those whose Clean-param folds a link's target: its own origin's.
@@ -243,12 +241,25 @@ func (c *Crawl) seenBefore(o *Outcome) bool {
 	if c.opts.Traps.SameBody <= 0 || !ok || o.original == nil {
 		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.bodies) < maxBodies || c.bodies[d] > 0 {
-		c.bodies[d]++
+	return c.bodies.again(d) >= c.opts.Traps.SameBody
+}
+
+// bodies counts how often a payload came again. It is for any goroutine.
+type bodies struct {
+	mu sync.Mutex
+	n  map[warc.Digest]int
+}
+
+func (b *bodies) again(d warc.Digest) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.n == nil {
+		b.n = map[warc.Digest]int{}
 	}
-	return c.bodies[d] >= c.opts.Traps.SameBody
+	if len(b.n) < maxBodies || b.n[d] > 0 {
+		b.n[d]++
+	}
+	return b.n[d]
 }
 
 // judge adds a link to the list unless its URL is known, with the verdict of

@@ -102,7 +102,7 @@ func (pv *previewer) seed(f *robotsFetch) {
 func (pv *previewer) pace(u weburl.URL) *pace {
 	p := pv.paces[u.Host()]
 	if p == nil {
-		p = newPace(pv.o.Pace)
+		p = newPace(u.Host(), pv.o.Pace)
 		pv.paces[u.Host()] = p
 	}
 	return p
@@ -141,17 +141,17 @@ func (pv *previewer) robotsOf(ctx context.Context, origin string) *robotsFetch {
 
 func (pv *previewer) fetchRobots(ctx context.Context, u weburl.URL) *robotsFetch {
 	c := &Crawl{opts: pv.o}
-	h := &host{origin: u.Origin()}
+	o := &origin{name: u.Origin()}
 	first := pv.pace(u)
 	for hops := 0; ; hops++ {
 		x, err := pv.get(ctx, u)
 		if err != nil {
 			return &robotsFetch{failed: err.Error()}
 		}
-		r := c.readRobots(&job{url: u, robots: &robotsJob{host: h, hops: hops}}, x)
+		r := c.readRobots(&job{url: u, robots: &robotsJob{origin: o, hops: hops}}, x)
 		x.Release()
 		if r.rules != nil {
-			first.obey(h.origin, paceRules(r.rules))
+			first.obey(o.name, paceRules(r.rules))
 		}
 		if r.hop.IsZero() {
 			return r

@@ -127,7 +127,7 @@ func (b *rebuilder) end() error {
 	if b.c.frontier, err = b.r.Frontier(); err != nil {
 		return err
 	}
-	st := b.c.snapshot()
+	st := b.c.State()
 	st.Elapsed, st.Finished = 0, false
 	if !b.began.IsZero() {
 		st.Began = b.began

@@ -22,7 +22,7 @@ type replayed struct {
 
 // past is the robots.txt of an origin as a rebuild goes through time.
 type past struct {
-	host host
+	origin origin
 }
 
 // replay makes every visit once more, in the order of the URLs' ids.
@@ -114,7 +114,7 @@ func (b *rebuilder) outcome(j *job, v *storage.Visit) *Outcome {
 	defer x.Release()
 	o := b.c.outcome(j, x)
 	if j.heavy {
-		b.c.heavy.Unlock()
+		b.c.crew.heavy.Unlock()
 	}
 	w := o.Visit
 	w.Waited, w.Delay, w.Kept, w.Record, w.Refers = v.Waited, v.Delay, v.Kept, v.Record, v.Refers
@@ -197,7 +197,7 @@ func (b *rebuilder) settle() {
 // prepareRobots makes the job one that asks for a robots.txt.
 func (b *rebuilder) prepareRobots(j *job, v *storage.Visit) {
 	p := b.of(j.entry.URL.Origin())
-	j.robots = &robotsJob{host: &p.host, hops: b.last.hops, had: p.host.from}
+	j.robots = &robotsJob{origin: &p.origin, hops: b.last.hops, had: p.origin.from}
 	if v.Status != http.StatusNotModified || v.Refers == nil {
 		return
 	}
@@ -213,7 +213,7 @@ func (b *rebuilder) keepRobots(o *Outcome) error {
 	b.last.hops++
 	if r.version.Used {
 		b.last.hops = 0
-		r.host.from = r.version
+		r.origin.from = r.version
 		if b.last.settled == nil {
 			b.last.settled = o
 		}
@@ -221,26 +221,26 @@ func (b *rebuilder) keepRobots(o *Outcome) error {
 	return b.commit() // its pages ask for it
 }
 
-func (b *rebuilder) of(origin string) *past {
-	p := b.past[origin]
+func (b *rebuilder) of(name string) *past {
+	p := b.past[name]
 	if p == nil {
-		p = &past{host: host{origin: origin}}
-		b.past[origin] = p
+		p = &past{origin: origin{name: name}}
+		b.past[name] = p
 	}
 	return p
 }
 
 // at is an origin with the robots.txt that was in force when the visit was made.
-func (b *rebuilder) at(origin string, v *storage.Visit) *host {
+func (b *rebuilder) at(origin string, v *storage.Visit) *origin {
 	p := b.of(origin)
 	from, err := b.r.RobotsInForce(origin, v.At)
-	if from == nil || err != nil || p.host.rules != nil && from.Digest == p.host.from.Digest && from.At.Equal(p.host.from.At) {
-		return &p.host
+	if from == nil || err != nil || p.origin.rules != nil && from.Digest == p.origin.from.Digest && from.At.Equal(p.origin.from.At) {
+		return &p.origin
 	}
 	body, err := b.r.RobotsBody(from)
 	if err != nil {
-		return &p.host
+		return &p.origin
 	}
-	p.host.from, p.host.rules = *from, readRules(*from, body, b.c.opts.Rules)
-	return &p.host
+	p.origin.from, p.origin.rules = *from, readRules(*from, body, b.c.opts.Rules)
+	return &p.origin
 }

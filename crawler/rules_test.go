@@ -359,7 +359,7 @@ func TestRequisitesFromOtherHostsObeyTheirRobots(t *testing.T) {
 	}
 	slices.Sort(got)
 	same(t, "requests", got, []string{"cdn.example/i.png", "cdn.example/robots.txt", "site.example/", "site.example/robots.txt"})
-	has(t, rows(t, dir)["/x.png"].Rule, "robots.txt: cannot be had")
+	has(t, rows(t, dir)["/x.png"].Rule, "robots.txt: unavailable")
 	if r.Counts.Queued() != 0 {
 		t.Errorf("%d left queued by a crawl that is done: %v", r.Counts.Queued(), r.Counts.Reasons)
 	}
@@ -383,7 +383,7 @@ func TestSlowRobotsOfAnotherHostHoldsNobodyElseBack(t *testing.T) {
 		"cdn.example/i.png": {header: []string{"Content-Type: image/png"}, body: "png"},
 	}
 	o := options("http://site.example/")
-	o.Scope.AnyRequisites = true
+	o.Scope.AnyRequisites, o.Pace.Concurrency = true, 2
 	s.reaches(t, &o)
 	r := crawl(t, t.TempDir(), o)
 	if r.Ending != crawler.Done || s.times("/i.png") != 1 {

@@ -16,7 +16,7 @@ import (
 // sitemapsOf are the sitemaps that a robots.txt names, else /sitemap.xml
 // where guessing is on.
 func (c *Crawl) sitemapsOf(r *robotsFetch, j *job) []weburl.URL {
-	base := robotsURL(r.host.origin)
+	base := robotsURL(r.origin.name)
 	var urls []weburl.URL
 	for _, s := range r.rules.Sitemaps() {
 		u, err := base.Resolve(s.URL)

@@ -117,7 +117,7 @@ func TestDeadHostOfASitemapDoesNotStopTheCrawl(t *testing.T) {
 	if r := crawl(t, dir, o); r.Ending != crawler.Done {
 		t.Errorf("ended as %v: %s; want done", r.Ending, r.Why)
 	}
-	has(t, rows(t, dir)["/a.xml"].Rule, "robots.txt: cannot be had: http://maps.example/robots.txt: answered 500 (tried 3 times)")
+	has(t, rows(t, dir)["/a.xml"].Rule, "robots.txt: unavailable: http://maps.example/robots.txt: answered 500 (tried 3 times)")
 }
 
 // A large page in the place of a sitemap is read once, and does not wait for itself.

@@ -32,7 +32,8 @@ type Status struct {
 	Kept        int            `json:"kept"`
 	Revisits    int            `json:"revisits"`
 	Withheld    int            `json:"withheld"`
-	Rate        float64        `json:"rate"` // visits a second of late
+	InFlight    []InFlight     `json:"in_flight,omitempty"` // the oldest of them
+	Rate        float64        `json:"rate"`                // visits a second of late
 	Delay       string         `json:"delay,omitempty"`
 	WaitingFor  string         `json:"waiting_for,omitempty"`
 	NextDue     *time.Time     `json:"next_due,omitempty"`
@@ -44,28 +45,29 @@ type Status struct {
 	PID     int           `json:"pid,omitempty"`
 }
 
+// maxInFlight is how many visits in flight a Status lists.
+const maxInFlight = 16
+
 // StatusFile is the name of the published status in an archive.
 const StatusFile = "status.json"
 
 // status puts a Status together; the loop calls it.
 func (c *Crawl) status(now time.Time, state string) Status {
-	s := newStatus(c.snapshot(), c.frontier.Counts(), state)
-	s.InProcess = int(c.open.Load())
-	s.Rate = c.rate.perSecond(now)
+	s := newStatus(c.State(), c.frontier.Counts(), state)
+	s.InProcess, s.InFlight = c.flight.inProcess(maxInFlight)
+	s.Rate = c.run.rate.perSecond(now)
 	s.Updated, s.PID = now.UTC(), os.Getpid()
-	for _, h := range c.hosts {
-		if _, s.Delay = h.pace.Delay(); h.origin == c.opts.Seed.Origin() {
-			break
-		}
+	if o := c.schedule.origins[c.opts.Seed.Origin()]; o != nil {
+		_, s.Delay = o.pace.Delay()
 	}
 	if state != "running" {
-		s.PID = 0
+		s.PID, s.InFlight = 0, nil
 		return s
 	}
-	if c.wait.why != "" {
-		s.WaitingFor = c.wait.why
-		if !c.wait.until.Equal(politeness.Never) {
-			until := c.wait.until.UTC()
+	if c.run.wait.why != "" {
+		s.WaitingFor = c.run.wait.why
+		if !c.run.wait.until.Equal(politeness.Never) {
+			until := c.run.wait.until.UTC()
 			s.NextDue = &until
 		}
 	}
@@ -83,7 +85,7 @@ func newStatus(st State, n frontier.Counts, state string) Status {
 
 // report publishes the status and tells whoever watches.
 func (c *Crawl) report(state string) {
-	s := c.status(time.Now(), state)
+	s := c.status(c.now(), state)
 	c.publish(s)
 	if c.opts.Watch != nil {
 		c.opts.Watch(s)

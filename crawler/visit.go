@@ -34,15 +34,39 @@ type job struct {
 	waited      time.Duration
 	pause       time.Duration
 	delay       string // why it is so long
-	host        *host
+	origin      *origin
+	paces       []*pace // that it keeps
 	now         time.Time
-	heavy       bool          // holds Crawl.heavy
-	counted     *atomic.Int64 // where it counts until it is committed; nil for nowhere
+	heavy       bool                 // holds crew.heavy
+	step        atomic.Pointer[step] // that it is at
+}
+
+// step is what a visit is doing, and since when.
+type step struct {
+	name  string
+	since time.Time
+}
+
+// at notes the step that the visit takes now.
+func (j *job) at(name string, now time.Time) { j.step.Store(&step{name, now}) }
+
+func (j *job) inFlight() InFlight {
+	f := InFlight{URL: j.url.String()}
+	if s := j.step.Load(); s != nil {
+		f.Step, f.Since = s.name, s.since.UTC()
+	}
+	return f
+}
+
+// listing says whether the visit is to a robots.txt or a sitemap, which
+// pages of its origin wait for.
+func (j *job) listing() bool {
+	return j.entry.Class == frontier.Prerequisite || j.entry.Class == frontier.Sitemap
 }
 
 // robotsJob marks a visit to robots.txt.
 type robotsJob struct {
-	host     *host
+	origin   *origin
 	hops     int
 	had      storage.RobotsVersion
 	original *storage.Visit // the response that held it, for a conditional request
@@ -63,70 +87,53 @@ type download struct {
 // work makes visits, from j on, until there are no more. A worker that stays
 // has its stack grown already.
 func (c *Crawl) work(ctx context.Context, j *job) {
-	for ok := true; ok; j, ok = <-c.jobs {
+	for ok := true; ok; j, ok = <-c.crew.jobs {
 		c.visit(ctx, j)
 	}
 }
 
 // visit makes one visit: fetch (3), read (4), decide (5), prepare its records.
 func (c *Crawl) visit(ctx context.Context, j *job) {
-	defer c.visits.Done()
-	x := c.client.Do(ctx, fetch.Request{URL: j.url, Header: j.header})
+	j.at(fetch.StepConnect, c.now())
+	x := c.client.Do(ctx, fetch.Request{URL: j.url, Header: j.header, Step: func(s string) { j.at(s, c.now()) }})
 	d := &download{job: j, end: x.End(), result: resultOf(x)}
 	if kindOf(x.Err) == fetch.KindCanceled || kindOf(x.Err) == fetch.KindLocal {
 		d.local = x.Err
 		x.Release()
-		c.fetched <- d // before it is over: the loop must not end as if nothing had failed
-		if j.counted != nil {
-			j.counted.Add(-1)
-		}
-		c.open.Add(-1)
-		c.landed()
-		c.kickLoop()
+		c.crew.fetched <- d // before it is over: the loop must not end as if nothing had failed
+		c.flight.dropped(j)
 		return
 	}
 	held := x.Memory()
-	c.held.Add(int64(held))
+	c.flight.hold(held)
 	if j.robots == nil {
-		c.fetched <- d
+		c.crew.fetched <- d
 	}
 	// Reading and compressing are all processor: more at once than there are
 	// processors would only hold more buffers.
-	c.processor <- struct{}{}
+	c.crew.processor <- struct{}{}
 	if j.entry.Class == frontier.Sitemap { // up to 50 MB, read whole
-		c.heavy.Lock()
+		c.crew.heavy.Lock()
 		j.heavy = true
 	}
 	o := c.outcome(j, x)
 	o.held = held
 	if j.robots != nil {
 		d.robots = o.robots
-		c.fetched <- d
+		c.crew.fetched <- d
 	} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests && j.entry.How != howProbe {
-		c.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
+		c.crew.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
 	}
-	o.hurry = j.pause == 0 || c.flying.Load() > 1
+	o.hurry = j.pause == 0 || c.flight.busy()
 	c.prepare(o)
 	if j.heavy {
-		c.heavy.Unlock()
+		c.crew.heavy.Unlock()
 	}
-	<-c.processor
-	c.outcomes <- o
-	c.landed()
+	<-c.crew.processor
+	j.at("committing", c.now())
+	c.crew.outcomes <- o
+	c.flight.handed()
 }
-
-// landed notes that a visit has reached the committer, so that it need not
-// wait for more than there is.
-func (c *Crawl) landed() {
-	if c.flying.Add(-1) == 0 {
-		select {
-		case c.idled <- struct{}{}:
-		default:
-		}
-	}
-}
-
-func (c *Crawl) idle() bool { return c.flying.Load() == 0 }
 
 func resultOf(x *fetch.Exchange) politeness.Result {
 	r := politeness.Result{Status: x.Status, Took: x.Total, Failure: string(kindOf(x.Err))}
@@ -161,10 +168,10 @@ func (c *Crawl) outcomeOfRobots(o *Outcome, j *job, x *fetch.Exchange) {
 	o.RetryAt, o.Links = time.Time{}, nil
 	// A hop or a failure leaves the URL as it was: the loop asks again.
 	o.refetch = o.refetch || !o.robots.version.Used
-	if !o.robots.version.Used || o.robots.rules == nil || !c.ours(j.robots.host) {
+	if !o.robots.version.Used || o.robots.rules == nil || !c.ours(j.robots.origin) {
 		return
 	}
-	o.hostAlias(c, robotsURL(j.robots.host.origin), o.robots.rules)
+	o.hostAlias(c, robotsURL(j.robots.origin.name), o.robots.rules)
 	for _, s := range c.sitemapsOf(o.robots, j) {
 		o.Links = c.judgeSitemap(o.Links, j, s)
 	}
@@ -191,7 +198,7 @@ func (c *Crawl) read(j *job, x *fetch.Exchange) *htmlmeta.Document {
 		}
 		p.Body = body
 		if len(body) > heavyBody && !j.heavy {
-			c.heavy.Lock()
+			c.crew.heavy.Lock()
 			j.heavy = true
 		}
 	}
@@ -260,7 +267,7 @@ func (c *Crawl) prepare(o *Outcome) {
 		return
 	}
 	o.buf, o.members, o.infoID = buf, members, infoID
-	c.held.Add(int64(cap(members) - o.held))
+	c.flight.hold(cap(members) - o.held)
 	o.held = cap(members)
 	// All that a revisit needs, should the committer find that another visit
 	// brought the same payload; the rest makes room for the next body.

@@ -289,3 +289,33 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 		})
 	})
 }
+
+// Robots gives every robots.txt with what became of it. It reads only where
+// they lie.
+func (f *Frontier) Robots(visit func(Found)) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.db.View(func(tx *bbolt.Tx) error {
+		top := tx.Bucket(bucketTop)
+		c := top.Bucket(bucketBlocks).Cursor()
+		for host := range f.hosts.list {
+			key := queueKey{uint32(host), Prerequisite}
+			for k, v := c.Seek(blockKey(key, 0)); k != nil; k, v = c.Next() {
+				q, first := parseBlockKey(k)
+				if q != key {
+					break
+				}
+				links, err := f.decodeSealed(k, v)
+				if err != nil {
+					return err
+				}
+				for i, l := range links {
+					l.Class = Prerequisite
+					at := position{host: q.host, class: q.class, first: first, index: i}
+					visit(f.judged(top, Entry{ID: first + uint64(i), Link: l, at: at}))
+				}
+			}
+		}
+		return nil
+	})
+}

@@ -140,9 +140,11 @@ func (c *Client) roundTrip(k *conn, x *Exchange, r Request, end time.Time) (keep
 	if err := k.send(x.rec.buf); err != nil {
 		return false, k.stale(err)
 	}
+	r.at(StepWait)
 	if err := c.readHead(k, x); err != nil {
 		return false, err
 	}
+	r.at(StepRead)
 	if x.Status == http.StatusProxyAuthRequired && k.forward != nil {
 		return false, bad(KindProxy, "it wants a user and password")
 	}

@@ -22,6 +22,23 @@ type Request struct {
 	Header http.Header
 	// MaxBody replaces Options.MaxBody where it is not 0.
 	MaxBody int64
+	// Step, where it is not nil, is called as the exchange goes on, with one of
+	// the steps below; the first, StepConnect, is the caller's to assume.
+	Step func(string)
+}
+
+// The steps of an exchange.
+const (
+	StepConnect = "connecting"
+	StepWait    = "waiting for an answer"
+	StepRead    = "reading"
+)
+
+// at says which step the exchange is at.
+func (r *Request) at(step string) {
+	if r.Step != nil {
+		r.Step(step)
+	}
 }
 
 // field is one header line to send.

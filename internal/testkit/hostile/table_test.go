@@ -227,7 +227,7 @@ func curtsy(t *testing.T, f *hostile.Fixture, bin, config string) measured {
 	for _, reason := range slices.Sorted(maps.Keys(status.Reasons)) {
 		if n := status.Reasons[reason]; reason != "" && n > 0 {
 			short, _, _ := strings.Cut(reason, " (")
-			if short = strings.ReplaceAll(short, ": cannot be had: ", " cannot be had, "); len(short) > 60 {
+			if short = strings.ReplaceAll(short, ": unavailable: ", " unavailable, "); len(short) > 60 {
 				short = short[:60] + "…"
 			}
 			m.said += fmt.Sprintf("; %d %s", n, short)

@@ -1,0 +1,148 @@
+package crawler
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"curtsy/politeness"
+	"curtsy/storage"
+)
+
+// ledger is the crawl's own entry in crawl.db: its totals over all runs, and
+// how the last run ended. It is for any goroutine, but for killed and
+// askRobots, which never change.
+type ledger struct {
+	killed    bool // the last run ended without saying how
+	askRobots bool // it was refused: robots.txt may be another now
+
+	mu    sync.Mutex
+	state State
+	began time.Time // this run; time since then is not yet in state.Elapsed
+	err   error     // the first of the committer's
+}
+
+// visited counts a visit in the totals.
+func (l *ledger) visited(v *storage.Visit, page bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state.count(v, page)
+}
+
+// count adds a visit to the totals.
+func (s *State) count(v *storage.Visit, page bool) {
+	s.Visits++
+	s.Bytes += v.Length
+	if page {
+		s.Pages++
+	}
+	switch v.Kept {
+	case storage.KeptResponse:
+		s.Kept++
+	case storage.KeptRevisit:
+		s.Revisits++
+	case storage.KeptWithheld:
+		s.Withheld++
+	}
+}
+
+func (l *ledger) pages() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.Pages
+}
+
+// snapshot is the state as of now.
+func (l *ledger) snapshot(now time.Time) State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.state
+	s.Updated = now.UTC()
+	s.Elapsed += now.Sub(l.began)
+	return s
+}
+
+// narrowed notes that a narrower scope held back what was queued already.
+func (l *ledger) narrowed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state.Narrowed = true
+}
+
+// end notes how a run ended, and what each host must be remembered for.
+func (l *ledger) end(r Result, now time.Time, paces map[string]*pace) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state.Elapsed += now.Sub(l.began)
+	l.began = now
+	l.state.Finished = r.Ending == Done
+	l.state.AskRobots = r.Ending == Refused
+	l.state.Ending, l.state.Ended = r.Ending.String(), r.Why
+	l.state.Paces = map[string]politeness.Snapshot{}
+	for host, p := range paces {
+		if s := p.Snapshot(); s.Failures > 0 || s.Penalty > 0 || p.Next(now).At.After(now) {
+			l.state.Paces[host] = s
+		}
+	}
+	l.err = nil
+}
+
+// pace is what is remembered of a host.
+func (l *ledger) pace(host string) (s politeness.Snapshot, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok = l.state.Paces[host]
+	return s, ok
+}
+
+// remember keeps what a kill must not lose: failures, and the time before
+// which a host asked not to be visited. Maps of paces are never changed once
+// they are in the state, since the committer reads them.
+func (l *ledger) remember(p *pace) {
+	s := p.Snapshot()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	had := l.state.Paces[p.host]
+	if s.Failures == had.Failures && s.Until.Equal(had.Until) {
+		return
+	}
+	paces := maps.Clone(l.state.Paces)
+	if paces == nil {
+		paces = map[string]politeness.Snapshot{}
+	}
+	paces[p.host] = s
+	l.state.Paces = paces
+}
+
+// fail keeps the first error of the committer; the loop stops on it.
+func (l *ledger) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = err
+	}
+}
+
+func (l *ledger) failure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// admitted says whether a host that is not the site's may be asked for a
+// sitemap: most of them may, in the life of the archive.
+func (l *ledger) admitted(host string, most int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, had := range l.state.SitemapHosts {
+		if had == host {
+			return true
+		}
+	}
+	if len(l.state.SitemapHosts) >= most {
+		return false
+	}
+	// A copy: the committer may be writing the one that is there.
+	l.state.SitemapHosts = append(l.state.SitemapHosts[:len(l.state.SitemapHosts):len(l.state.SitemapHosts)], host)
+	return true
+}

@@ -1,0 +1,177 @@
+package crawler
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"curtsy/frontier"
+	"curtsy/politeness"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+// origin is the state of one origin; the loop owns it. Origins at the same
+// host share a pace.
+type origin struct {
+	name     string // "scheme://host[:port]"
+	ours     bool   // of the site, not one that helps out with sitemaps or requisites
+	pace     *pace
+	rules    *rules.Robots         // in force; nil before the first robots.txt
+	from     storage.RobotsVersion // where rules come from
+	robots   robotsState
+	next     *frontier.Entry // taken from the frontier, waiting for its time
+	judged   *storage.Decision
+	by       *rules.Robots // the rules that judged next
+	ended    time.Time     // of the last download
+	gone     bool          // given up, and with it what is queued for it
+	listings int           // visits to its robots.txt and sitemaps not yet committed
+
+	// Its place in the schedule.
+	lane  *lane // nil: in none
+	place int
+	turn  uint64
+	due   time.Time
+	why   string
+}
+
+// origin finds or makes the state of an origin that URLs are queued for.
+func (c *Crawl) origin(name string, now time.Time) (*origin, error) {
+	s := c.schedule
+	if o := s.origins[name]; o != nil {
+		o.ours = c.ours(o)
+		return o, nil
+	}
+	o := &origin{name: name}
+	o.ours = c.ours(o)
+	if err := c.recall(o, now); err != nil {
+		return nil, err
+	}
+	s.origins[name] = o
+	s.list = append(s.list, o)
+	return o, nil
+}
+
+// recall finds the robots.txt entry of an origin and the rules last read. An
+// origin that this run discovered has its robots.txt at the head of its queue.
+func (c *Crawl) recall(o *origin, now time.Time) (err error) {
+	if o.pace, err = c.pace(robotsURL(o.name)); err != nil {
+		return err
+	}
+	o.pace.waits(o)
+	s := &o.robots
+	s.url = robotsURL(o.name)
+	f, known := c.earlier[o.name]
+	if !known {
+		s.entry, err = c.frontier.Next(o.name, now)
+		if err == nil && (s.entry == nil || s.entry.URL != s.url) {
+			err = &storage.DamageError{File: "crawl.db", What: "no robots.txt entry for " + o.name}
+		}
+		return err
+	}
+	s.entry, s.done = &f.Entry, f.State != frontier.StateQueued
+	visits, err := c.archive.VisitsOf(s.entry.ID)
+	if err != nil {
+		return err
+	}
+	if n := len(visits); n > 0 {
+		s.visits = visits[n-1].N
+	}
+	r, from, err := lastRules(c.archive, o.name, c.opts.Rules)
+	o.from = from
+	if r == nil || !s.done {
+		return err
+	}
+	s.good, s.due = o.from.At, o.from.Expires
+	if c.ledger.askRobots {
+		s.due = time.Time{}
+	}
+	c.enforce(o, r, o.from)
+	return nil
+}
+
+// ours says whether an origin is part of the site.
+func (c *Crawl) ours(o *origin) bool { return c.scope.Load().Holds(robotsURL(o.name)) }
+
+// hasWork says whether anything is queued for an origin.
+func (c *Crawl) hasWork(o *origin) bool {
+	_, ok := c.frontier.Waiting(o.name)
+	return ok
+}
+
+// enforce puts rules in force from the next request on.
+func (c *Crawl) enforce(o *origin, r *rules.Robots, from storage.RobotsVersion) {
+	o.rules, o.from = r, from
+	if o.ours {
+		all := map[string]*rules.Robots{o.name: r}
+		if had := c.inForce.Load(); had != nil {
+			all = maps.Clone(*had)
+			all[o.name] = r
+		}
+		c.inForce.Store(&all)
+	}
+	o.pace.obey(o.name, paceRules(r))
+}
+
+// paceRules are what robots.txt says about time.
+func paceRules(r *rules.Robots) politeness.Rules {
+	var p politeness.Rules
+	if d, line, ok := r.CrawlDelay(); ok {
+		p.CrawlDelay, p.DelayLine = d, line
+	}
+	if rate, ok := r.RequestRate(); ok {
+		p.Requests, p.Per, p.RateLine = rate.Requests, rate.Per, rate.Line
+	}
+	if v, ok := r.VisitTime(); ok {
+		p.Visit, p.VisitLine = v, v.Line
+	}
+	return p
+}
+
+// gate is the verdict of the rules in force (step 2). robots.txt itself is
+// always allowed (RFC 9309 §2.2.2).
+func (o *origin) gate(e *frontier.Entry) storage.Decision {
+	v := o.rules.Verdict(e.URL.Target())
+	return storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(),
+		Version: o.from.Short(), Fetched: o.from.At}
+}
+
+// denial is the reason of a URL that robots.txt denies.
+func denial(d storage.Decision) string {
+	if d.Line == 0 {
+		return "robots.txt: " + d.Rule
+	}
+	return fmt.Sprintf("robots.txt: line %d: %s", d.Line, d.Rule)
+}
+
+// withoutRules ends what cannot be crawled since robots.txt is unavailable:
+// the crawl, if it is of the site, else what is queued for that origin.
+func (c *Crawl) withoutRules(o *origin, why string) {
+	if o.ours {
+		c.run.end(Refused, why)
+		return
+	}
+	c.giveUp(o, "unavailable: "+why)
+}
+
+// gaveUp ends what cannot be crawled since a host fails again and again.
+func (c *Crawl) gaveUp(o *origin, why string) {
+	if o.ours {
+		c.run.end(Stopped, why)
+		return
+	}
+	c.giveUp(o, o.name+" is given up: "+why)
+}
+
+// giveUp lets nothing more be asked of an origin, and finishes its
+// robots.txt. The pace it asked for still holds, since another origin at that
+// host may share it.
+func (c *Crawl) giveUp(o *origin, why string) {
+	o.gone, o.rules = true, rules.DenyAll(why)
+	if o.robots.done {
+		return
+	}
+	o.robots.done = true
+	c.flight.dismiss()
+	c.crew.outcomes <- &Outcome{entry: o.robots.entry, State: frontier.StateFailed, Reason: "robots.txt: unavailable"}
+}

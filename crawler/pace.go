@@ -1,0 +1,84 @@
+package crawler
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"curtsy/internal/weburl"
+	"curtsy/politeness"
+)
+
+// pace is when a host is asked. Its origins, by http and by https, have a
+// robots.txt each: all of them are kept.
+type pace struct {
+	*politeness.Host
+	host    string
+	asked   map[string]politeness.Rules // by origin
+	origins []*origin                   // that wait for it
+}
+
+func newPace(host string, o politeness.Options) *pace {
+	return &pace{Host: politeness.NewHost(o), host: host, asked: map[string]politeness.Rules{}}
+}
+
+// obey takes what the robots.txt of one origin says now.
+func (p *pace) obey(origin string, r politeness.Rules) {
+	p.asked[origin] = r
+	var all politeness.Rules
+	for _, origin := range slices.Sorted(maps.Keys(p.asked)) {
+		all = all.And(p.asked[origin])
+	}
+	p.SetRules(all)
+}
+
+// waits notes that an origin is to be looked at when a request here has ended.
+func (p *pace) waits(o *origin) {
+	if !slices.Contains(p.origins, o) {
+		p.origins = append(p.origins, o)
+	}
+}
+
+// pace finds or makes the pace of u's host. What the robots.txt of an origin
+// there asked for before the crawl was stopped counts, also where nothing is
+// queued for that origin any more.
+func (c *Crawl) pace(u weburl.URL) (*pace, error) {
+	paces := c.schedule.paces
+	if p := paces[u.Host()]; p != nil {
+		return p, nil
+	}
+	p := newPace(u.Host(), c.opts.Pace)
+	for _, scheme := range []string{"http://", "https://"} {
+		r, _, err := lastRules(c.archive, scheme+u.Host(), c.opts.Rules)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			p.obey(scheme+u.Host(), paceRules(r))
+		}
+	}
+	c.restore(p)
+	paces[u.Host()] = p
+	return p, nil
+}
+
+// restore continues the pace of a host where the last run left it. After a
+// kill nobody knows when the last request ended: perhaps right now.
+func (c *Crawl) restore(p *pace) {
+	s, ok := c.ledger.pace(p.host)
+	if c.ledger.killed {
+		s.LastEnd, ok = c.now(), true
+	}
+	if ok {
+		p.Restore(s, c.now())
+	}
+}
+
+// margin is added to the end of a download before the pause begins. A server
+// is done with a request only when its last write has returned, which may be
+// after the client has read what it wrote, and it is the server's clock that
+// counts.
+func (p *pace) margin() time.Duration {
+	d, _ := p.Delay()
+	return min(d/200, time.Millisecond)
+}

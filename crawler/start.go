@@ -1,0 +1,251 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"curtsy/frontier"
+	"curtsy/politeness"
+)
+
+// start starts one thing, if anything may be started now: a visit, or the
+// dismissal of a URL that the rules deny.
+func (c *Crawl) start(ctx context.Context, now time.Time) bool {
+	for c.flight.mayStart() {
+		o := c.schedule.next(now)
+		if o == nil {
+			return false
+		}
+		if c.startAt(ctx, o, now) {
+			c.schedule.wake(o)
+			return true
+		}
+	}
+	return false
+}
+
+// startAt starts one thing at an origin. If it may not yet, the origin is
+// queued for when it may, or is in no lane until an answer or a commit wakes it.
+func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
+	if o.robots.busy && o.rules == nil {
+		return false
+	}
+	if !o.gone && o.needsRobots(now) && (o.rules == nil || o.robots.due.IsZero() || o.next != nil || c.hasWork(o)) {
+		return c.launch(ctx, c.robotsVisit(o), now)
+	}
+	if o.rules == nil {
+		c.schedule.at(o, o.robots.due, "robots.txt of "+o.name+" is asked for again")
+		return false
+	}
+	if o.next == nil && (!c.ready(o, now) || !c.take(o, now)) {
+		return false
+	}
+	if o.by != o.rules {
+		if reason, ok := c.stillInScope(o.next); !ok {
+			c.dismiss(o, reason)
+			return true
+		}
+		d := o.gate(o.next)
+		o.judged, o.by = &d, o.rules
+		if d.Differs != "" {
+			c.opts.Logger.Warn("robots.txt: two readings of a rule differ, the stricter holds", "url", o.next.URL, "rule", d.Differs)
+		}
+	}
+	if !o.judged.Allow {
+		c.deny(o)
+		return true
+	}
+	e := o.next
+	if e.Class == frontier.Page && !c.flight.mayStartPage(c.ledger.pages()) {
+		c.schedule.limited = append(c.schedule.limited, o)
+		return false
+	}
+	j := &job{entry: e, url: e.URL, n: e.Attempts + 1, rules: o.rules, allowed: o.judged, origin: o}
+	if !c.launch(ctx, j, now) {
+		return false
+	}
+	o.next = nil
+	return true
+}
+
+// needsRobots says whether robots.txt is to be fetched before anything else.
+func (o *origin) needsRobots(now time.Time) bool {
+	return !o.robots.busy && !now.Before(o.robots.due)
+}
+
+// ready says whether an entry of the origin should be taken now: not while it
+// would have to wait, since what is found in the meantime may come before
+// it, and not while robots.txt or a sitemap is on its way.
+func (c *Crawl) ready(o *origin, now time.Time) bool {
+	if o.listings > 0 || !c.hasWork(o) {
+		return false
+	}
+	w := o.pace.Next(now)
+	if !w.At.After(now) {
+		return true
+	}
+	if gave, why := o.pace.GaveUp(); gave {
+		c.gaveUp(o, why)
+		return o.gone
+	}
+	c.schedule.at(o, w.At, w.Why)
+	return false
+}
+
+// take takes the next entry of the origin from the frontier.
+func (c *Crawl) take(o *origin, now time.Time) bool {
+	e, err := c.frontier.Next(o.name, now)
+	if err != nil {
+		c.ledger.fail(err)
+		return false
+	}
+	if e == nil {
+		if due, ok := c.frontier.Waiting(o.name); ok && due.After(now) {
+			c.schedule.at(o, due, "a visit that failed is tried again")
+		}
+		return false
+	}
+	if e.Class == frontier.Prerequisite {
+		// Fetched by robotsVisit, from the entry that recall found.
+		o.robots.entry = e
+		return c.take(o, now)
+	}
+	o.next, o.by = e, nil
+	return true
+}
+
+// deny dismisses o.next: robots.txt denies it.
+func (c *Crawl) deny(o *origin) {
+	e := o.next
+	why := denial(*o.judged)
+	if o.judged.Version != "" {
+		why += " (version " + o.judged.Version + ")"
+	}
+	if e.How == "seed" {
+		// It stays queued: the owner may allow it some day.
+		o.next = nil
+		c.run.end(Refused, fmt.Sprintf("%s is denied by %s/%s", e.URL, o.name, why))
+		return
+	}
+	c.dismiss(o, why)
+}
+
+// dismiss finishes o.next without a visit.
+func (c *Crawl) dismiss(o *origin, why string) {
+	e := o.next
+	o.next = nil
+	c.flight.dismiss()
+	c.crew.outcomes <- &Outcome{entry: e, State: frontier.StateDisregarded, Reason: why}
+}
+
+// stillInScope judges what was queued by the scope of an earlier run by that
+// of this one.
+func (c *Crawl) stillInScope(e *frontier.Entry) (reason string, ok bool) {
+	if e.Class < frontier.Requisite || e.How == "seed" {
+		return "", true
+	}
+	if reason, ok = c.scope.Load().Judge(&e.Link); !ok {
+		c.ledger.narrowed()
+	}
+	return reason, ok
+}
+
+// launch starts a visit, if every pace it must keep lets it start now: that of
+// its host, that of its origin's host where the robots.txt has moved to
+// another, and that of all hosts which are not the site's.
+func (c *Crawl) launch(ctx context.Context, j *job, now time.Time) bool {
+	o := j.origin
+	if err := c.pacesOf(j); err != nil {
+		c.ledger.fail(err)
+		return false
+	}
+	for _, p := range j.paces {
+		w := p.Next(now)
+		if !w.At.After(now) {
+			continue
+		}
+		if gave, why := p.GaveUp(); gave {
+			c.gaveUp(o, why)
+			return o.gone
+		}
+		c.schedule.at(o, w.At, w.Why)
+		return false
+	}
+	if !o.ended.IsZero() {
+		j.waited = now.Sub(o.ended)
+	}
+	j.pause, j.delay = o.pace.Delay()
+	j.now = now
+	for _, p := range j.paces {
+		p.Start(now)
+	}
+	if j.robots != nil {
+		o.robots.busy = true
+	}
+	if j.listing() {
+		o.listings++
+	}
+	c.flight.launch(j)
+	c.crew.visit(ctx, j, c.work)
+	return true
+}
+
+// pacesOf sets the paces that a visit keeps.
+func (c *Crawl) pacesOf(j *job) error {
+	j.paces = []*pace{j.origin.pace}
+	if j.url.Host() != j.origin.pace.host {
+		p, err := c.pace(j.url)
+		if err != nil {
+			return err
+		}
+		j.paces = append(j.paces, p)
+		p.waits(j.origin)
+	}
+	if !c.scope.Load().Holds(j.url) {
+		j.paces = append(j.paces, c.schedule.others.pace)
+	}
+	return nil
+}
+
+// ended takes in a download: the paces learn, robots.txt takes effect.
+func (c *Crawl) ended(d *download) {
+	o := d.job.origin
+	defer c.wakeAll(d.job)
+	if d.blocked != "" {
+		o.pace.Blocked(d.end, d.blocked)
+		c.ledger.remember(o.pace)
+		return
+	}
+	c.flight.answered()
+	o.ended = d.end
+	for _, p := range d.job.paces {
+		r := d.result
+		if p == c.schedule.others.pace {
+			r = politeness.Result{} // one host's trouble is no other's
+		}
+		p.Done(d.end.Add(o.pace.margin()), r)
+	}
+	c.ledger.remember(o.pace)
+	c.run.rate.add(d.end)
+	if d.local != nil {
+		c.run.end(Stopped, d.local.Error())
+		return
+	}
+	if d.robots == nil {
+		return
+	}
+	if refused := c.robotsHad(d.robots, c.now()); refused != "" {
+		c.withoutRules(o, refused)
+	}
+}
+
+// wakeAll wakes the origins that an answer may have let go: those at the hosts
+// whose paces it kept.
+func (c *Crawl) wakeAll(j *job) {
+	for _, p := range j.paces {
+		for _, o := range p.origins {
+			c.schedule.wake(o)
+		}
+	}
+}
