@@ -68,6 +68,7 @@ type politeConfig struct {
 	MaxFailures   int           `yaml:"max_failures"`
 	Quiet         []string      `yaml:"quiet"`
 	RelNofollow   bool          `yaml:"rel_nofollow"`
+	LimitRate     size          `yaml:"limit_rate"`
 	RobotsMaxAge  time.Duration `yaml:"robots_max_age"`
 	GuessSitemap  bool          `yaml:"guess_sitemap"`
 }

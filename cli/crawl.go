@@ -33,6 +33,7 @@ type crawlFlags struct {
 	profile  string
 	set      config
 	maxBytes size
+	rate     size
 }
 
 func (f *crawlFlags) register(c *cobra.Command) {
@@ -45,6 +46,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.IntVar(&f.set.Limits.MaxPages, "max-pages", 0, "stop after so many pages")
 	fl.IntVar(&f.set.Scope.MaxDepth, "max-depth", 0, "follow no more than so many links from the seed")
 	fl.Var(&f.maxBytes, "max-bytes", "stop after so many `bytes` (2GiB, 500MB)")
+	fl.Var(&f.rate, "limit-rate", "at most so many `bytes` a second, over the whole crawl (500kB)")
 	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after so long")
 	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
 	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "fetch nothing whose URL matches this `regexp` (repeatable)")
@@ -66,6 +68,7 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 		"max-pages":   func() { c.Limits.MaxPages = f.set.Limits.MaxPages },
 		"max-depth":   func() { c.Scope.MaxDepth = f.set.Scope.MaxDepth },
 		"max-bytes":   func() { c.Limits.MaxBytes = f.maxBytes },
+		"limit-rate":  func() { c.Politeness.LimitRate = f.rate },
 		"max-time":    func() { c.Limits.MaxTime = f.set.Limits.MaxTime },
 		"proxy":       func() { c.Fetch.Proxy = f.set.Fetch.Proxy },
 		"include":     func() { c.Scope.Include = f.set.Scope.Include },

@@ -146,6 +146,9 @@ func fetchOptions(c *config, o *crawler.Options) error {
 		MaxBody: int64(c.Fetch.MaxBody), AllowHost: o.Seed.Hostname(), Logger: o.Logger,
 		Proxy: fetch.ProxyFromEnvironment(), Header: http.Header{},
 	}
+	if ceiling := politeness.NewBandwidth(int64(c.Politeness.LimitRate)); ceiling != nil {
+		f.Ceiling = ceiling
+	}
 	if err := checkHeader(c.Fetch.Header); err != nil {
 		return err
 	}

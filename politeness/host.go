@@ -7,8 +7,6 @@ package politeness
 import (
 	"cmp"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Options are what the user wants. The zero value is one request at a time
@@ -36,6 +34,8 @@ type Options struct {
 	MaxSlowdown time.Duration
 	// MaxFailures in a row make the host give up; 0 is 10, below 0 never.
 	MaxFailures int
+	// Shared is a pace that this host keeps together with others; nil is none.
+	Shared *Shared
 	// Quiet are the times of day at which the host is left alone.
 	Quiet []Window
 }
@@ -87,9 +87,8 @@ func (r Rules) And(s Rules) Rules {
 	return r
 }
 
-// maxPause is the longest pause that is reckoned with. The longest Duration,
-// which a site may ask for, overflows where the limiter turns it into a rate
-// and back, and an overflow is no pause at all.
+// maxPause is the longest pause that is kept. The longest Duration, which a
+// site may ask for, would overflow where it is added to a time.
 const maxPause = 365 * 24 * time.Hour
 
 // Never is the time of a wait whose end is not known yet.
@@ -106,17 +105,14 @@ type Wait struct {
 
 // Host is the state of one host. It is for one goroutine.
 type Host struct {
-	o       Options
-	rules   Rules
-	texts   texts
-	limiter *rate.Limiter
+	o     Options
+	rules Rules
+	texts texts
 
 	flying    int
 	lastStart time.Time
 	lastEnd   time.Time
-	token     *rate.Reservation // of the next request, not begun yet
-	from      time.Time         // when the pause before it began
-	next      time.Time         // when it ends
+	next      time.Time // when the pause before the next request ends
 	nextWhy   string
 
 	smoothed time.Duration // of the response times
@@ -125,7 +121,7 @@ type Host struct {
 
 // NewHost begins with a host that nobody has asked yet.
 func NewHost(o Options) *Host {
-	h := &Host{o: o.withDefaults(), limiter: rate.NewLimiter(rate.Inf, 1)}
+	h := &Host{o: o.withDefaults()}
 	h.SetRules(Rules{})
 	return h
 }
@@ -150,6 +146,11 @@ func (h *Host) Next(now time.Time) Wait {
 	w := Wait{At: h.next, Why: h.nextWhy}
 	if h.until.After(w.At) {
 		w = Wait{At: h.until, Why: h.untilWhy}
+	}
+	if h.o.Shared != nil {
+		if t := h.o.Shared.next(now); t.After(later(w.At, now)) {
+			w = Wait{At: t, Why: h.o.Shared.why}
+		}
 	}
 	return h.open(w, now)
 }
@@ -196,8 +197,8 @@ func (h *Host) serial() bool {
 func (h *Host) Start(now time.Time) {
 	h.flying++
 	h.lastStart = later(now, h.lastStart)
-	if !h.next.After(now) {
-		h.token = nil // it is used
+	if h.o.Shared != nil {
+		h.o.Shared.take(now)
 	}
 	h.reserve()
 }

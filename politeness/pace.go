@@ -3,8 +3,6 @@ package politeness
 import (
 	"fmt"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Delay is the pause in force and where it comes from.
@@ -59,37 +57,18 @@ func (h *Host) learn(r Result) {
 	}
 }
 
-// reserve asks the limiter for the next token, instead of the one that it
-// was asked for before. The bucket holds one token and is empty when the
-// pause begins: at the end of the last download or, where requests overlap,
-// at the last start.
+// reserve sets when the pause before the next request ends: it begins at the
+// end of the last download or, where requests overlap, at the last start.
 func (h *Host) reserve() {
-	if h.token != nil {
-		h.token.CancelAt(h.from)
-	}
 	pause, why := h.Delay()
-	h.from, h.nextWhy = h.lastStart, why
+	from := h.lastStart
 	if h.serial() {
-		h.from = later(h.from, h.lastEnd)
+		from = later(from, h.lastEnd)
 	}
-	if h.from.IsZero() {
-		return // nobody has asked this host yet
+	h.nextWhy = why
+	if !from.IsZero() { // else nobody has asked this host yet
+		h.next = from.Add(pause)
 	}
-	h.limiter.SetLimitAt(h.from, every(pause))
-	h.limiter.SetBurstAt(h.from, 0)
-	h.limiter.SetBurstAt(h.from, 1)
-	h.token = h.limiter.ReserveN(h.from, 1)
-	h.next = h.from.Add(h.token.DelayFrom(h.from))
-}
-
-// every is the limit of one token in d. rate.Every loses a nanosecond for
-// some durations when the limiter turns it back into one; a quarter of a
-// nanosecond more makes the round trip exact.
-func every(d time.Duration) rate.Limit {
-	if d <= 0 {
-		return rate.Inf
-	}
-	return rate.Limit(float64(time.Second) / (float64(d) + 0.25))
 }
 
 // texts are the reasons that do not change from request to request.

@@ -55,6 +55,9 @@ type Options struct {
 	AllowHost string
 	// Cookies keeps cookies; nil, the default, neither keeps nor sends any.
 	Cookies http.CookieJar
+	// Ceiling bounds the bytes a second of all connections together, as they
+	// come: heads, bodies and TLS; nil is none.
+	Ceiling Ceiling
 	// Logger gets what is worth knowing at level debug; nil is silence.
 	Logger *slog.Logger
 
@@ -78,6 +81,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
+	}
+	if o.Ceiling != nil {
+		o.Dial = under(o.Ceiling, o.Dial)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -1,0 +1,70 @@
+package politeness
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Shared is one pace that several hosts keep together, each beside its own: so
+// many requests a second at most, whichever of them they go to. It is a token
+// bucket of one token. Its clock is the hosts' own: the times they are given.
+type Shared struct {
+	limiter *rate.Limiter
+	why     string
+}
+
+// NewShared makes a pace of so many requests a second; 0 or less is no limit,
+// and gives nil.
+func NewShared(perSecond float64) *Shared {
+	if !(perSecond > 0) || math.IsInf(perSecond, 0) {
+		return nil
+	}
+	return &Shared{
+		limiter: rate.NewLimiter(rate.Limit(perSecond), 1),
+		why:     fmt.Sprintf("%g requests a second to all other hosts together", perSecond),
+	}
+}
+
+// next is when a token is there, not before now. It takes none.
+func (s *Shared) next(now time.Time) time.Time {
+	missing := 1 - s.limiter.TokensAt(now)
+	if missing <= 0 {
+		return now
+	}
+	wait := math.Ceil(missing / float64(s.limiter.Limit()) * float64(time.Second))
+	return now.Add(time.Duration(min(wait, float64(maxPause))))
+}
+
+// take takes a token, on credit where there is none.
+func (s *Shared) take(now time.Time) { s.limiter.ReserveN(now, 1) }
+
+// Bandwidth is a ceiling on the bytes a second of a whole crawl, over all its
+// connections. It is safe for concurrent use.
+type Bandwidth struct{ limiter *rate.Limiter }
+
+// NewBandwidth makes a ceiling; 0 or less is none, and gives nil.
+func NewBandwidth(bytesPerSecond int64) *Bandwidth {
+	if bytesPerSecond <= 0 {
+		return nil
+	}
+	most := int(min(max(bytesPerSecond/10, 1<<10), 1<<20)) // what may come at once
+	return &Bandwidth{rate.NewLimiter(rate.Limit(bytesPerSecond), most)}
+}
+
+// Most is how many bytes may be read at once, so that one read makes no long
+// wait.
+func (b *Bandwidth) Most() int { return b.limiter.Burst() }
+
+// Take counts n bytes that came at now, and says how long to wait before more
+// are read.
+func (b *Bandwidth) Take(now time.Time, n int) (wait time.Duration) {
+	for n > 0 {
+		some := min(n, b.Most())
+		wait = b.limiter.ReserveN(now, some).DelayFrom(now)
+		n -= some
+	}
+	return wait
+}

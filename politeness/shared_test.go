@@ -1,0 +1,72 @@
+package politeness
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// Hosts with a shared pace are asked no more often than it says, all together,
+// and each of them no more often than itself allows.
+func TestSharedPace(t *testing.T) {
+	shared := NewShared(4) // one in 250 ms
+	o := Options{Delay: time.Second, Shared: shared}
+	hosts := []*Host{NewHost(o), NewHost(o), NewHost(o), NewHost(o), NewHost(o), NewHost(o)}
+	alone := NewHost(Options{Delay: time.Second})
+	now, last := noon, noon.Add(-time.Hour)
+	for n := range 60 {
+		at, first := Never, 0
+		for i, h := range hosts {
+			if w := h.Next(now); later(w.At, now).Before(at) {
+				at, first = later(w.At, now), i
+			}
+		}
+		now = at
+		if gap := now.Sub(last); gap < 250*ms {
+			t.Fatalf("request %d comes %v after the one before", n, gap)
+		}
+		hosts[first].Start(now)
+		last = now
+		now = now.Add(ms)
+		hosts[first].Done(now, ok)
+		if n == 0 && alone.Next(now).At.After(now) {
+			t.Error("a host without the shared pace waits for it")
+		}
+	}
+	if took := last.Sub(noon); took < 59*250*ms || took > 59*250*ms+time.Second {
+		t.Errorf("60 requests took %v", took)
+	}
+	if w := NewHost(o).Next(last); !w.At.Equal(last.Add(250*ms)) || w.Why != "4 requests a second to all other hosts together" {
+		t.Errorf("a new host waits until %v (%s)", w.At.Sub(last), w.Why)
+	}
+}
+
+func TestNoSharedPace(t *testing.T) {
+	for _, n := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if NewShared(n) != nil {
+			t.Errorf("%g requests a second are a limit", n)
+		}
+	}
+	s := NewShared(1e-300)
+	s.take(noon)
+	if at := s.next(noon); at.Before(noon.Add(maxPause - time.Hour)) {
+		t.Errorf("next at %v", at)
+	}
+}
+
+func TestBandwidth(t *testing.T) {
+	b := NewBandwidth(500_000)
+	now := noon
+	total := 0
+	for range 1000 {
+		total += 7777
+		now = now.Add(b.Take(now, 7777))
+	}
+	want := time.Duration(float64(total-b.Most()) / 500_000 * float64(time.Second))
+	if took := now.Sub(noon); took < want || took > want+time.Millisecond {
+		t.Errorf("%d bytes took %v, want %v", total, took, want)
+	}
+	if NewBandwidth(0) != nil || NewBandwidth(-1) != nil {
+		t.Error("no limit is one")
+	}
+}
