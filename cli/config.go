@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"curtsy/frontier"
+	"curtsy/frontier/judge"
 )
 
 // config is all that can be set, by a file, by CURTSY_… variables and, for
@@ -97,7 +97,7 @@ func defaults() config {
 	return config{
 		Agent: "curtsy", Delay: time.Second, Concurrency: 1,
 		Scope:      scopeConfig{Requisites: "same-host"},
-		Traps:      trapsConfig(frontier.DefaultTraps()),
+		Traps:      trapsConfig(judge.DefaultTraps()),
 		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, MaxFailures: 10, RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
 			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Retries: 3, RetryBase: 5 * time.Second},

@@ -12,13 +12,13 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 )
@@ -364,8 +364,9 @@ func (u *ui) result(f *crawlFlags, r crawler.Result, failed string) error {
 			Disregarded int            `json:"disregarded"`
 			Bytes       int64          `json:"bytes"`
 			Pages       int            `json:"pages"`
-			Reasons     map[string]int `json:"reasons"`
-		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, s.Pages, n.Reasons})
+			Rules       map[string]int `json:"rules"`
+			Reasons     []judge.Count  `json:"reasons"`
+		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, s.Pages, n.Reasons.Rules(), n.Reasons.Largest(crawler.ShownReasons)})
 	}
 	if r.Why != "" {
 		what := r.Why
@@ -387,15 +388,15 @@ func endingError(r crawler.Result, dir string) error {
 	case crawler.DiskFull:
 		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err)+", then "+resume)
 	case crawler.Refused:
-		return exitWith(exitRefused, fmt.Errorf("the site refuses us: %s", r.Why), refusedHint(r.Why, resume))
+		return exitWith(exitRefused, fmt.Errorf("the site refuses us: %s", r.Why), refusedHint(r.Denied, resume))
 	}
 	return nil
 }
 
 // refusedHint says what may help where robots.txt denies the seed, or cannot
 // be had.
-func refusedHint(why, again string) string {
-	if strings.Contains(why, " is denied by ") {
+func refusedHint(denied bool, again string) string {
+	if denied {
 		return "ask its owner for a group \"User-agent: curtsy\" in robots.txt, then " + again
 	}
 	return again + ", later"

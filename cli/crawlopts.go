@@ -16,7 +16,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
-	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
@@ -36,7 +36,7 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 		Seed:         seed,
 		Limits:       crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
 		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap, RelNofollow: c.Politeness.RelNofollow,
-		Traps: frontier.Traps(c.Traps), Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Public: c.public(), Logger: logger,
+		Traps: judge.Traps(c.Traps), Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Public: c.public(), Logger: logger,
 	}
 	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions} {
 		if err := step(c, &o); err != nil {

@@ -33,7 +33,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		printPreview(u, p)
 	}
 	if p.Refused != "" {
-		return exitWith(exitRefused, errors.New(p.Refused), refusedHint(p.Refused, "curtsy crawl "+quoted(p.Seed)))
+		return exitWith(exitRefused, errors.New(p.Refused), refusedHint(p.Denied, "curtsy crawl "+quoted(p.Seed)))
 	}
 	if p.Stopped != "" {
 		return exitWith(exitStopped, errors.New(p.Stopped), "curtsy crawl "+quoted(p.Seed)+" --dry-run, later")

@@ -115,8 +115,8 @@ func permitOf(x *crawler.Explanation, now time.Time) *permitJSON {
 func printExplanation(u *ui, x *crawler.Explanation) {
 	u.print("%s", x.URL)
 	state := x.State
-	if x.Reason != "" {
-		state += ": " + x.Reason
+	if !x.Reason.IsZero() {
+		state += ": " + x.Reason.String()
 	}
 	if !x.Known {
 		state = "never seen by this crawl; the rules as they are now would decide"
@@ -136,11 +136,11 @@ func printExplanation(u *ui, x *crawler.Explanation) {
 	}
 	u.print("decided")
 	for _, d := range x.Decisions {
-		verdict := "yes"
+		mark, verdict := " ", "yes"
 		if !d.Allow {
-			verdict = "no"
+			mark, verdict = ">", "no"
 		}
-		u.print("  %-11s %-3s  %s", d.Rule, verdict, d.Text)
+		u.print("%s", strings.TrimRight(fmt.Sprintf("%s %-17s %-3s  %s", mark, d.Rule, verdict, d.Text), " "))
 	}
 	if x.StandsFor != "" {
 		u.print("  stands for %s", x.StandsFor)

@@ -64,7 +64,7 @@ func (o *opened) known(each func(inventory.Known) error) error {
 	for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
 		err := o.f.Each(class, func(e frontier.Found) error {
 			return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(),
-				Reason: e.Reason, How: e.How, Via: e.Via, Depth: e.Depth})
+				Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth})
 		})
 		if err != nil {
 			return corrupt(err)

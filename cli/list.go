@@ -117,7 +117,9 @@ func filterOn(key, value string) filter {
 	case "state":
 		return func(r *inventory.Row) bool { return r.State == value }
 	case "reason":
-		return func(r *inventory.Row) bool { return hasPrefixFold(r.Reason, value) }
+		return func(r *inventory.Row) bool {
+			return strings.EqualFold(r.Rule.Rule, value) || hasPrefixFold(r.Reason, value)
+		}
 	case "type":
 		return func(r *inventory.Row) bool { return hasPrefixFold(r.Type, value) }
 	case "url":

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
 )
@@ -112,7 +112,7 @@ func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 // checkMirror proves a mirror that is there.
 func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
 	bar := newStepBar(u)
-	r, err := mirror.Check(ctx, out, mirror.Options{Twin: frontier.SamePage, Watch: bar.showMirror})
+	r, err := mirror.Check(ctx, out, mirror.Options{Twin: judge.SamePage, Watch: bar.showMirror})
 	bar.close()
 	if errors.Is(err, context.Canceled) {
 		return exitWith(exitStopped, errors.New("stopped; nothing is proved"), "curtsy mirror --check "+quoted(out))

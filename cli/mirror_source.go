@@ -6,6 +6,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/publish/mirror"
@@ -39,7 +40,7 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	}
 	o.Left = func(each func(mirror.Left) error) error { return eachLeft(f, each) }
 	if c.Traps.Twins {
-		o.Twin = frontier.SamePage
+		o.Twin = judge.SamePage
 	}
 	var co crawler.Options
 	if err := rulesOptions(&c, &co); err != nil {
@@ -68,7 +69,7 @@ func eachLeft(f *frontier.Frontier, each func(mirror.Left) error) error {
 			if found.State == frontier.StateFetched {
 				return nil
 			}
-			return each(mirror.Left{URL: found.URL.String(), State: found.State.String(), Reason: found.Reason, How: found.How})
+			return each(mirror.Left{URL: found.URL.String(), State: found.State.String(), Reason: found.Reason, How: string(found.How)})
 		})
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,9 +55,14 @@ func printStatus(u *ui, s crawler.Status) {
 	if s.Orphans > 0 {
 		u.print("  orphans      %8d  (in a sitemap, and no link led to them so far)", s.Orphans)
 	}
-	for _, reason := range byCount(s.Reasons) {
-		if reason != "" {
-			u.print("    %8d  %s", s.Reasons[reason], reason)
+	rest := maps.Clone(s.Rules)
+	for _, r := range s.Reasons {
+		u.print("    %8d  %s", r.Count, r)
+		rest[r.Rule] -= r.Count
+	}
+	for _, rule := range byCount(rest) {
+		if rest[rule] > 0 {
+			u.print("    %8d  %s: others", rest[rule], rule)
 		}
 	}
 	u.print("  visits       %8d  (%s)", s.Visits, visitsText(s))

@@ -7,6 +7,7 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 )
 
@@ -109,6 +110,6 @@ func (o *Outcome) block(c *Crawl, j *job, doc *htmlmeta.Document) {
 	if o.Visit.Blocked == "" || o.x.Status == http.StatusTooManyRequests {
 		return
 	}
-	o.State, o.Reason = frontier.StateFailed, "blocked: "+o.Visit.Blocked
+	o.State, o.Reason = frontier.StateFailed, because(judge.Blocked, o.Visit.Blocked)
 	o.retry(c, j, true)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/storage"
 )
 
@@ -115,11 +116,11 @@ func (c *Crawl) commit(group []*Outcome) (err error) {
 func (o *Outcome) log(l *slog.Logger) {
 	v := o.Visit
 	if v == nil {
-		l.Debug("no visit", "url", o.entry.URL.String(), "state", o.State.String(), "why", o.Reason)
+		l.Debug("no visit", "url", o.entry.URL.String(), "state", o.State.String(), "why", o.Reason.String())
 		return
 	}
 	fields := []any{"url", v.URL, "status", v.Status, "bytes", v.Length, "took", v.Took.Round(time.Millisecond)}
-	for _, f := range [][2]string{{"kept", v.Kept}, {"error", v.Error}, {"why", o.Reason}, {"to", v.Location}} {
+	for _, f := range [][2]string{{"kept", v.Kept}, {"error", v.Error}, {"why", o.Reason.String()}, {"to", v.Location}} {
 		if f[1] != "" {
 			fields = append(fields, f[0], f[1])
 		}
@@ -199,7 +200,7 @@ func (c *Crawl) plantRobots(origin string, via uint64) {
 		return
 	}
 	c.committer.planted[origin] = true
-	c.frontier.Add(frontier.Link{URL: robotsURL(origin), Class: frontier.Prerequisite, Via: via, How: "robots.txt"})
+	c.frontier.Add(frontier.Link{URL: robotsURL(origin), Class: frontier.Prerequisite, Via: via, How: judge.HowRobots})
 }
 
 // total counts an outcome in the state of the crawl.

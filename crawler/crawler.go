@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
@@ -32,7 +32,7 @@ type Crawl struct {
 	earlier  map[string]frontier.Found // by origin, the robots.txt that were there before this run
 
 	// For any goroutine.
-	scope   atomic.Pointer[frontier.Scope]
+	scope   atomic.Pointer[judge.Settings]           // what links are judged with
 	inForce atomic.Pointer[map[string]*rules.Robots] // by origin; never changed, but replaced by the loop
 	flight  *flight
 	ledger  ledger
@@ -74,7 +74,6 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c.committer.planted = map[string]bool{}
 	st := &c.ledger.state
 	c.ledger.began = c.now()
-	f.SetTraps(o.Traps)
 	known, err := a.Crawl(st)
 	if err != nil {
 		return nil, err
@@ -85,12 +84,13 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	if known && st.Seed != o.Seed.String() {
 		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, st.Seed, o.Seed)
 	}
-	scope := o.Scope
-	scope.Origins = []string{o.Seed.Origin()}
+	settings := &judge.Settings{Scope: o.Scope, Traps: o.Traps}
+	settings.Origins = []string{o.Seed.Origin()}
 	for _, origin := range st.Origins {
-		scope = *scope.With(origin)
+		settings = settings.With(origin)
 	}
-	c.scope.Store(&scope)
+	c.scope.Store(settings)
+	f.Judge(settings)
 	c.client = fetch.New(o.Fetch)
 	c.ledger.killed = known && st.Ended == ""
 	c.ledger.askRobots = st.AskRobots
@@ -118,8 +118,8 @@ func (c *Crawl) recollect() error {
 
 // plant begins the frontier: the seed, and its robots.txt before it.
 func (c *Crawl) plant() error {
-	c.frontier.Add(frontier.Link{URL: robotsURL(c.opts.Seed.Origin()), Class: frontier.Prerequisite, How: "robots.txt"})
-	c.frontier.Add(frontier.Link{URL: c.opts.Seed, Class: frontier.Page, How: "seed"})
+	c.frontier.Add(frontier.Link{URL: robotsURL(c.opts.Seed.Origin()), Class: frontier.Prerequisite, How: judge.HowRobots})
+	c.frontier.Add(frontier.Link{URL: c.opts.Seed, Class: frontier.Page, How: judge.HowSeed})
 	return c.commitFrontier()
 }
 
@@ -162,7 +162,7 @@ func (c *Crawl) reconsider() error {
 // heldBack lists the URLs of some classes that a setting held back and would
 // let through now.
 func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err error) {
-	scope, now := c.scope.Load(), c.now()
+	facts := &judge.Facts{Settings: c.scope.Load(), Now: c.now()}
 	for _, class := range classes {
 		err = c.frontier.Each(class, func(f frontier.Found) error {
 			if f.State != frontier.StateDisregarded || f.URL.Target() == rules.Location {
@@ -173,7 +173,7 @@ func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err
 			if l.Needed {
 				l.Class = frontier.Requisite
 			}
-			if _, ok := c.judgeAgain(scope, &l, now); ok {
+			if judge.Again(&l, facts) {
 				again = append(again, f)
 			}
 			return nil
@@ -183,18 +183,6 @@ func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err
 		}
 	}
 	return again, nil
-}
-
-// judgeAgain says whether a link that a setting held back is let through now.
-func (c *Crawl) judgeAgain(scope *frontier.Scope, l *frontier.Link, now time.Time) (string, bool) {
-	rule, _, _ := strings.Cut(l.Reason, ":")
-	if rule != "scope" && rule != "trap" {
-		return "", false
-	}
-	if reason, ok := scope.Judge(l); !ok {
-		return reason, false
-	}
-	return c.opts.Traps.Judge(l, now)
 }
 
 // now is the crawl's clock.

@@ -3,10 +3,10 @@ package crawler
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
@@ -15,14 +15,14 @@ import (
 // Explanation is everything an archive knows of one URL, in the order in
 // which it was decided.
 type Explanation struct {
-	URL       string     `json:"url"`
-	Known     bool       `json:"known"` // discovered by the crawl
-	State     string     `json:"state"` // "unknown" if it was not
-	Reason    string     `json:"reason,omitempty"`
-	Orphan    bool       `json:"orphan,omitempty"` // only a sitemap names it: no link led to it
-	Finds     []Find     `json:"finds,omitempty"`
-	Path      []Step     `json:"path,omitempty"` // from the seed
-	Decisions []Decision `json:"decisions"`
+	URL       string       `json:"url"`
+	Known     bool         `json:"known"` // discovered by the crawl
+	State     string       `json:"state"` // "unknown" if it was not
+	Reason    judge.Reason `json:"reason,omitzero"`
+	Orphan    bool         `json:"orphan,omitempty"` // only a sitemap names it: no link led to it
+	Finds     []Find       `json:"finds,omitempty"`
+	Path      []Step       `json:"path,omitempty"` // from the seed
+	Decisions []Decision   `json:"decisions"`
 	// StandsFor is the URL that this one is folded into by Clean-param.
 	StandsFor string           `json:"stands_for,omitempty"`
 	Visits    []*storage.Visit `json:"visits,omitempty"`
@@ -30,11 +30,11 @@ type Explanation struct {
 
 // Find is one time a URL was found.
 type Find struct {
-	Via    string `json:"via,omitempty"`
-	How    string `json:"how"`
-	Depth  int    `json:"depth"`
-	State  string `json:"state"`
-	Reason string `json:"reason,omitempty"`
+	Via    string       `json:"via,omitempty"`
+	How    string       `json:"how"`
+	Depth  int          `json:"depth"`
+	State  string       `json:"state"`
+	Reason judge.Reason `json:"reason,omitzero"`
 }
 
 // Step is one step of the way from the seed.
@@ -43,11 +43,14 @@ type Step struct {
 	How string `json:"how"`
 }
 
-// Decision is one rule that was asked.
+// Decision is one rule of the chain, in the order in which it is asked.
 type Decision struct {
-	Rule  string `json:"rule"` // "scope", "clean-param", "nofollow", "robots.txt", "trap"
-	Allow bool   `json:"allow"`
-	Text  string `json:"text"`
+	Rule   string       `json:"rule"`
+	Params judge.Params `json:"params,omitzero"` // where the rule excludes the URL
+	Allow  bool         `json:"allow"`
+	Text   string       `json:"text,omitempty"`
+	// Decided marks the rule that excludes the URL; those after it were not asked.
+	Decided bool `json:"decided,omitempty"`
 	// Now is true for a verdict of the rules as they are now, false for what
 	// was decided in the crawl.
 	Now bool `json:"now,omitempty"`
@@ -93,10 +96,10 @@ func (e *explainer) explain(u weburl.URL) error {
 	e.x.Known, e.x.State, e.x.Reason = true, last.State.String(), last.Reason
 	for _, f := range found {
 		via, _ := e.f.Get(f.Via)
-		e.x.Finds = append(e.x.Finds, Find{Via: via.URL.String(), How: f.How, Depth: f.Depth, State: f.State.String(), Reason: f.Reason})
+		e.x.Finds = append(e.x.Finds, Find{Via: via.URL.String(), How: string(f.How), Depth: f.Depth, State: f.State.String(), Reason: f.Reason})
 	}
 	for _, f := range e.f.Path(last.ID) {
-		e.x.Path = append(e.x.Path, Step{f.URL.String(), f.How})
+		e.x.Path = append(e.x.Path, Step{f.URL.String(), string(f.How)})
 	}
 	if e.x.Visits, err = e.a.VisitsOf(last.ID); err != nil {
 		return err
@@ -104,35 +107,59 @@ func (e *explainer) explain(u weburl.URL) error {
 	return e.decided(u, last)
 }
 
-// decided lists what was decided about a URL that the crawl knows.
+// decided lists how the chain was walked for a URL that the crawl knows.
 func (e *explainer) decided(u weburl.URL, last frontier.Found) error {
+	why := judge.Reason{}
 	if last.State == frontier.StateDisregarded {
-		rule, _, _ := strings.Cut(last.Reason, ":")
-		if rule != "scope" {
-			e.add("scope", true, e.scopeText(u, last.Depth), false)
-		}
-		e.add(rule, false, strings.TrimSpace(strings.TrimPrefix(last.Reason, rule+":")), false)
-		if rule == "clean-param" {
+		why = last.Reason
+	}
+	for _, r := range judge.Rules() {
+		switch {
+		case r.Name == why.Rule:
+			e.excluded(why, false)
+			if r.Name != judge.CleanParam {
+				return nil
+			}
 			_, err := e.standsFor(u)
 			return err
+		case r.Name == judge.Robots:
+			return e.asked(u, last)
 		}
-		return nil
-	}
-	e.add("scope", true, e.scopeText(u, last.Depth), false)
-	if len(e.x.Visits) == 0 {
-		return e.robots(u)
-	}
-	v := e.x.Visits[len(e.x.Visits)-1]
-	if v.Robots != nil {
-		e.add("robots.txt", true, decisionText(*v.Robots), false)
-	} else if last.Class == frontier.Prerequisite {
-		e.add("robots.txt", true, "/robots.txt itself is always allowed (RFC 9309 §2.2.2)", false)
+		e.passed(r.Name, u, last.Depth, false)
 	}
 	return nil
 }
 
-func (e *explainer) add(rule string, allow bool, text string, now bool) {
-	e.x.Decisions = append(e.x.Decisions, Decision{Rule: rule, Allow: allow, Text: text, Now: now})
+// asked says what robots.txt said of a URL that no other rule excluded.
+func (e *explainer) asked(u weburl.URL, last frontier.Found) error {
+	if last.Class == frontier.Prerequisite {
+		e.add(judge.Robots, "/robots.txt itself is always allowed (RFC 9309 §2.2.2)", false)
+		return nil
+	}
+	if len(e.x.Visits) == 0 {
+		return e.robots(u)
+	}
+	if v := e.x.Visits[len(e.x.Visits)-1]; v.Robots != nil {
+		e.add(judge.Robots, decisionText(*v.Robots), false)
+	}
+	return nil
+}
+
+// passed is a rule that has nothing against the URL.
+func (e *explainer) passed(rule string, u weburl.URL, depth int, now bool) {
+	text := ""
+	if rule == judge.Host {
+		text = e.scopeText(u, depth)
+	}
+	e.add(rule, text, now)
+}
+
+func (e *explainer) add(rule, text string, now bool) {
+	e.x.Decisions = append(e.x.Decisions, Decision{Rule: rule, Allow: true, Text: text, Now: now})
+}
+
+func (e *explainer) excluded(why judge.Reason, now bool) {
+	e.x.Decisions = append(e.x.Decisions, Decision{Rule: why.Rule, Params: why.Params, Text: judge.Detail(why), Decided: true, Now: now})
 }
 
 func (e *explainer) scopeText(u weburl.URL, depth int) string {
@@ -148,19 +175,33 @@ func (e *explainer) scopeText(u weburl.URL, depth int) string {
 	return fmt.Sprintf("of the seed's scheme, host and port, %d links from the seed", depth)
 }
 
-// foresee says which rules would decide about a URL never seen.
+// foresee walks the chain for a URL never seen, as far as the URL alone tells.
 func (e *explainer) foresee(u weburl.URL) error {
-	scope := e.o.Scope
-	scope.Origins = e.st.Origins
-	if reason, ok := scope.Judge(&frontier.Link{URL: u, Class: frontier.Page, Depth: 1}); !ok {
-		e.add("scope", false, strings.TrimPrefix(reason, "scope: "), true)
-		return nil
-	}
-	e.add("scope", true, "of the seed's scheme, host and port", true)
-	if err := e.fold(u); err != nil {
+	r, from, err := e.inForce(u)
+	if err != nil {
 		return err
 	}
-	return e.robots(u)
+	settings := &judge.Settings{Scope: e.o.Scope, Traps: e.o.Traps}
+	settings.Origins = e.st.Origins
+	f := &judge.Facts{Settings: settings, Now: time.Now(), Rules: r}
+	if r != nil {
+		v := r.Verdict(u.Target())
+		f.Decision = &judge.RobotsVerdict{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Version: from.Short()}
+	}
+	for _, s := range judge.Walk(&frontier.Link{URL: u, Class: frontier.Page, Depth: 1}, f) {
+		switch {
+		case s.Rule == judge.Robots:
+			return e.robots(u)
+		case s.Excludes():
+			e.excluded(s.Reason, true)
+			if !s.Instead.IsZero() {
+				e.x.StandsFor = s.Instead.String()
+			}
+		default:
+			e.passed(s.Rule, u, 1, true)
+		}
+	}
+	return nil
 }
 
 // inForce reads the rules last fetched for the URL's origin.
@@ -181,15 +222,6 @@ func (e *explainer) standsFor(u weburl.URL) (by *rules.CleanParam, err error) {
 	return by, nil
 }
 
-// fold says what Clean-param would make of the URL: another is fetched.
-func (e *explainer) fold(u weburl.URL) error {
-	by, err := e.standsFor(u)
-	if by != nil {
-		e.add("clean-param", false, fmt.Sprintf("line %d: %s", by.Line, by.Text), true)
-	}
-	return err
-}
-
 // robots says what the rules last fetched make of the URL.
 func (e *explainer) robots(u weburl.URL) error {
 	r, from, err := e.inForce(u)
@@ -197,12 +229,16 @@ func (e *explainer) robots(u weburl.URL) error {
 		return err
 	}
 	if r == nil {
-		e.add("robots.txt", true, "not fetched yet; it will be, before this URL", true)
+		e.add(judge.Robots, "not fetched yet; it will be, before this URL", true)
 		return nil
 	}
 	v := r.Verdict(u.Target())
-	e.add("robots.txt", v.Allow, decisionText(storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(),
-		Version: from.Short(), Fetched: from.At}), true)
+	text := decisionText(storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(), Version: from.Short(), Fetched: from.At})
+	d := Decision{Rule: judge.Robots, Allow: v.Allow, Text: text, Decided: !v.Allow, Now: true}
+	if !v.Allow {
+		d.Params = denial(v).Params
+	}
+	e.x.Decisions = append(e.x.Decisions, d)
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
-	"curtsy/frontier"
+	"curtsy/frontier/judge"
 )
 
 func TestEachLimitEndsTheCrawlByNameAndRaisedItGoesOn(t *testing.T) {
@@ -87,7 +87,7 @@ func TestScopeNamesWhatItLeavesOutAndWideningLetsItThrough(t *testing.T) {
 	})
 	dir := t.TempDir()
 	narrow := options(s.URL + "/")
-	narrow.Scope = frontier.Scope{Include: []*regexp.Regexp{regexp.MustCompile("/a/")}, Exclude: []*regexp.Regexp{regexp.MustCompile(`\.pdf$`)}, MaxDepth: 2}
+	narrow.Scope = judge.Scope{Include: []*regexp.Regexp{regexp.MustCompile("/a/")}, Exclude: []*regexp.Regexp{regexp.MustCompile(`\.pdf$`)}, MaxDepth: 2}
 	r := crawl(t, dir, narrow)
 	if r.Ending != crawler.Done {
 		t.Errorf("ended as %v: %s", r.Ending, r.Why)
@@ -98,7 +98,7 @@ func TestScopeNamesWhatItLeavesOutAndWideningLetsItThrough(t *testing.T) {
 		if row := rows(t, dir)[target]; row.Rule != want || s.times(target) != 0 {
 			t.Errorf("%s: %q, asked for %d times; want %q", target, row.Rule, s.times(target), want)
 		}
-		if r.Counts.Reasons[want] != 1 {
+		if inWords(r.Counts.Reasons)[want] != 1 {
 			t.Errorf("status counts %v", r.Counts.Reasons)
 		}
 	}
@@ -175,10 +175,10 @@ func TestRaisedTrapBudgetLetsThroughWhatItHeldBack(t *testing.T) {
 	o.Traps.QueryVariants, o.Traps.PathDepth, o.Traps.Repeats = 10, 10, 0
 	dir := t.TempDir()
 	r := crawl(t, dir, o)
-	if got := r.Counts.Reasons["trap: query-variants: over 10 alike"]; got != 20 {
+	if got := inWords(r.Counts.Reasons)["trap: query-variants: over 10 alike"]; got != 20 {
 		t.Errorf("%d held back by query-variants, want 20: %v", got, r.Counts.Reasons)
 	}
-	if got := r.Counts.Reasons["trap: path-depth: over 10 segments"]; got != 1 {
+	if got := inWords(r.Counts.Reasons)["trap: path-depth: over 10 segments"]; got != 1 {
 		t.Errorf("%d held back by path-depth, want 1: %v", got, r.Counts.Reasons)
 	}
 	o.Traps.QueryVariants, o.Traps.PathDepth = 15, 0

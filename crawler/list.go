@@ -49,7 +49,7 @@ func List(dir string) (rows []Row, err error) {
 }
 
 func rowOf(e frontier.Found, visits []*storage.Visit) Row {
-	r := Row{URL: e.URL.String(), State: e.State.String(), Rule: e.Reason, id: e.ID}
+	r := Row{URL: e.URL.String(), State: e.State.String(), Rule: e.Reason.String(), id: e.ID}
 	if len(visits) == 0 {
 		return r
 	}

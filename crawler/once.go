@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"curtsy/crawler/fetch"
-	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 )
@@ -73,7 +73,7 @@ const maxOnce = 64 << 20
 func FetchPage(ctx context.Context, u weburl.URL, o Options) (*Page, error) {
 	p := newPreviewer(o)
 	defer p.client.Close()
-	for range frontier.MaxRedirects + 1 {
+	for range judge.MaxRedirects + 1 {
 		if err := p.judge(ctx, u); err != nil {
 			return nil, err
 		}
@@ -102,12 +102,12 @@ func FetchPage(ctx context.Context, u weburl.URL, o Options) (*Page, error) {
 		}
 		return page, err
 	}
-	return nil, fmt.Errorf("%s: %s", u, frontier.ReasonRedirects)
+	return nil, fmt.Errorf("%s: more than %d redirects in a row", u, judge.MaxRedirects)
 }
 
 func newPreviewer(o Options) *previewer {
 	o.defaults()
-	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{}, robots: map[string]*robotsFetch{}, scope: o.Scope, seen: map[weburl.URL]bool{}}
+	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{}, robots: map[string]*robotsFetch{}, scope: judge.Settings{Scope: o.Scope}, seen: map[weburl.URL]bool{}}
 }
 
 // judge asks the robots.txt of u's origin.

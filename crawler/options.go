@@ -6,6 +6,7 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
@@ -15,8 +16,8 @@ import (
 // Options of a crawl.
 type Options struct {
 	Seed   weburl.URL
-	Scope  frontier.Scope // its origins are added by the crawl
-	Traps  frontier.Traps
+	Scope  judge.Scope // its origins are added by the crawl
+	Traps  judge.Traps
 	Limits Limits
 
 	Rules        rules.Options
@@ -125,6 +126,7 @@ const (
 type Result struct {
 	Ending Ending
 	Why    string // in words
+	Denied bool   // with Refused, robots.txt denies the seed; else it is unavailable
 	Err    error  // with DiskFull, what the disk said
 	State  State
 	Counts frontier.Counts

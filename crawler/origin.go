@@ -1,11 +1,11 @@
 package crawler
 
 import (
-	"fmt"
 	"maps"
 	"time"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
@@ -20,12 +20,13 @@ type origin struct {
 	rules    *rules.Robots         // in force; nil before the first robots.txt
 	from     storage.RobotsVersion // where rules come from
 	robots   robotsState
-	next     *frontier.Entry // taken from the frontier, waiting for its time
-	judged   *storage.Decision
-	by       *rules.Robots // the rules that judged next
-	ended    time.Time     // of the last download
-	gone     bool          // given up, and with it what is queued for it
-	listings int           // visits to its robots.txt and sitemaps not yet committed
+	next     *frontier.Entry   // taken from the frontier, waiting for its time
+	judged   *storage.Decision // what robots.txt says of next
+	verdict  judge.Verdict     // of all rules
+	by       *rules.Robots     // the rules that judged next
+	ended    time.Time         // of the last download
+	gone     bool              // given up, and with it what is queued for it
+	listings int               // visits to its robots.txt and sitemaps not yet committed
 
 	// Its place in the schedule.
 	lane  *lane // nil: in none
@@ -137,11 +138,8 @@ func (o *origin) gate(e *frontier.Entry) storage.Decision {
 }
 
 // denial is the reason of a URL that robots.txt denies.
-func denial(d storage.Decision) string {
-	if d.Line == 0 {
-		return "robots.txt: " + d.Rule
-	}
-	return fmt.Sprintf("robots.txt: line %d: %s", d.Line, d.Rule)
+func denial(v rules.Verdict) judge.Reason {
+	return judge.Reason{Rule: judge.Robots, Params: judge.Params{Line: v.Line, Text: v.Rule}}
 }
 
 // withoutRules ends what cannot be crawled since robots.txt is unavailable:
@@ -151,7 +149,7 @@ func (c *Crawl) withoutRules(o *origin, why string) {
 		c.run.end(Refused, why)
 		return
 	}
-	c.giveUp(o, "unavailable: "+why)
+	c.giveUp(o, why)
 }
 
 // gaveUp ends what cannot be crawled since a host fails again and again.
@@ -167,11 +165,11 @@ func (c *Crawl) gaveUp(o *origin, why string) {
 // robots.txt. The pace it asked for still holds, since another origin at that
 // host may share it.
 func (c *Crawl) giveUp(o *origin, why string) {
-	o.gone, o.rules = true, rules.DenyAll(why)
+	o.gone, o.rules = true, rules.DenyAll("unavailable: "+why)
 	if o.robots.done {
 		return
 	}
 	o.robots.done = true
 	c.flight.dismiss()
-	c.crew.outcomes <- &Outcome{entry: o.robots.entry, State: frontier.StateFailed, Reason: "robots.txt: unavailable"}
+	c.crew.outcomes <- &Outcome{entry: o.robots.entry, State: frontier.StateFailed, Reason: because(judge.NoRobots, why)}
 }

@@ -1,12 +1,12 @@
 package crawler
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
@@ -21,7 +21,7 @@ type Outcome struct {
 	refetch bool // a robots.txt fetched again: its URL is finished already
 
 	State   frontier.State
-	Reason  string
+	Reason  judge.Reason
 	RetryAt time.Time // not zero: to be visited again then
 	Visit   *storage.Visit
 	Links   []frontier.Link
@@ -40,18 +40,22 @@ type Outcome struct {
 	hurry    bool           // others wait for the processor, or could: compress by the quick road
 }
 
-// Reasons of states, as status counts them.
-const (
-	reasonNoFollow = "nofollow: the page asks for it"
-	reasonRel      = "nofollow: the link asks for it"
-)
+// because is a reason with a text.
+func because(rule, text string) judge.Reason {
+	return judge.Reason{Rule: rule, Params: judge.Params{Text: text}}
+}
+
+// answered is the reason of a URL whose answer has a status that is no success.
+func answered(status int) judge.Reason {
+	return judge.Reason{Rule: judge.HTTP, Params: judge.Params{Status: status}}
+}
 
 // decide turns an exchange and what its document says into an outcome.
 func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
 	o := &Outcome{entry: j.entry, refetch: j.refetch, job: j, x: x, Visit: newVisit(j, x), via: c.via(j.entry.Via)}
 	switch {
 	case x.Err != nil:
-		o.State, o.Reason = frontier.StateFailed, "fetch: "+string(kindOf(x.Err))
+		o.State, o.Reason = frontier.StateFailed, because(judge.Fetch, string(kindOf(x.Err)))
 		o.Visit.Error = x.Err.Error()
 		o.retry(c, j, passing(x.Err))
 		return o
@@ -63,11 +67,11 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 	case x.Status >= 200 && x.Status < 300:
 		o.State = frontier.StateFetched
 	default:
-		o.State, o.Reason = frontier.StateFailed, fmt.Sprintf("http: %d", x.Status)
+		o.State, o.Reason = frontier.StateFailed, answered(x.Status)
 		o.retry(c, j, x.Status == 429 || x.Status >= 500)
 	}
 	if x.Truncated == "disconnect" && o.State == frontier.StateFetched {
-		o.State, o.Reason = frontier.StateFailed, "fetch: cut off by the server"
+		o.State, o.Reason = frontier.StateFailed, because(judge.Fetch, "cut off by the server")
 		o.retry(c, j, true)
 	}
 	o.describe(doc)
@@ -148,29 +152,26 @@ func (o *Outcome) redirect(c *Crawl, j *job, x *fetch.Exchange, doc *htmlmeta.Do
 	location := x.Header.Get("Location")
 	target, err := j.url.Resolve(location)
 	if location == "" || err != nil {
-		o.State, o.Reason = frontier.StateFailed, fmt.Sprintf("http: %d without a usable Location", x.Status)
+		o.State, o.Reason = frontier.StateFailed, judge.Reason{Rule: judge.Location, Params: judge.Params{Status: x.Status}}
 		return
 	}
 	o.Visit.Location = target.String()
 	if target == j.url {
-		o.State, o.Reason = frontier.StateFailed, "redirect: to itself"
+		o.State, o.Reason = frontier.StateFailed, judge.Reason{Rule: judge.Location}
 		return
 	}
 	if j.robots != nil {
 		return // robots.txt follows its own redirects
 	}
-	if j.entry.How == "seed" {
+	if j.entry.IsSeed() {
 		o.alias(c, j.url, target)
 	}
 	if j.entry.Class == frontier.Sitemap && doc.Directives.Follow {
 		o.moved(c, j, target, j.entry.Redirects+1)
 		return
 	}
-	link := frontier.Link{Class: j.entry.Class, Depth: j.entry.Depth, Redirects: j.entry.Redirects + 1, How: redirectHow(j.entry)}
-	if !doc.Directives.Follow {
-		link.Reason = reasonNoFollow
-	}
-	o.Links = c.judge(o.Links, j.unlessFolded(target), target, link, o.Alias)
+	link := frontier.Link{URL: target, Class: j.entry.Class, Depth: j.entry.Depth, Redirects: j.entry.Redirects + 1, How: redirectHow(j.entry)}
+	o.Links = c.judge(o.Links, j.unlessFolded(target), link, c.facts(j, o, doc))
 }
 
 // unlessFolded is the job without its rules' Clean-param where that would
@@ -200,32 +201,33 @@ func (c *Crawl) rulesFor(j *job, u weburl.URL) *rules.Robots {
 
 // redirectHow keeps a seed's redirect a seed, so that a chain from http to
 // https to www is followed to its end.
-func redirectHow(e *frontier.Entry) string {
-	if e.How == "seed" {
-		return "seed"
+func redirectHow(e *frontier.Entry) judge.How {
+	if e.IsSeed() {
+		return judge.HowSeed
 	}
-	return "redirect"
+	return judge.HowRedirect
 }
 
 // follow makes links of what the document names.
 func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
-	again := c.seenBefore(o)
-	for _, i := range c.frontier.Unknown(nil, len(doc.Links), func(i int) weburl.URL { return doc.Links[i].URL }) {
-		l := &doc.Links[i]
+	f := c.facts(j, o, doc)
+	f.Page.SameBody = c.seenBefore(o)
+	for _, n := range c.frontier.Unknown(nil, len(doc.Links), func(i int) weburl.URL { return doc.Links[i].URL }) {
+		l := &doc.Links[n.Index]
 		class, ok := classOf(l)
 		if !ok {
 			continue
 		}
-		link := frontier.Link{Class: class, Needed: class == frontier.Requisite, Depth: j.entry.Depth + 1, How: l.Tag + " " + l.Attr}
-		switch {
-		case !doc.Directives.Follow:
-			link.Reason = reasonNoFollow
-		case l.NoFollow:
-			link.Reason = reasonRel
-		case again:
-			link.Reason = fmt.Sprintf("trap: same-body: on a page like %d others", c.opts.Traps.SameBody)
+		link := frontier.Link{URL: l.URL, Class: class, Via: j.entry.ID, Needed: class == frontier.Requisite,
+			Depth: j.entry.Depth + 1, How: judge.How(l.Tag + " " + l.Attr)}
+		if n.Listed {
+			if l.URL != j.url {
+				o.Links = append(o.Links, link) // which tells the frontier that a link leads there
+			}
+			continue
 		}
-		o.Links = c.judge(o.Links, j, l.URL, link, o.Alias)
+		f.Page.RelNoFollow = l.NoFollow
+		o.Links = c.judgeNew(o.Links, j, link, f)
 	}
 	o.softNotFound(c, j, doc)
 }
@@ -262,42 +264,47 @@ func (b *bodies) again(d warc.Digest) int {
 	return b.n[d]
 }
 
-// judge adds a link to the list unless its URL is known, with the verdict of
-// Clean-param and scope on it.
-func (c *Crawl) judge(links []frontier.Link, j *job, u weburl.URL, l frontier.Link, alias string) []frontier.Link {
-	l.URL, l.Via = u, j.entry.ID
-	if c.frontier.Known(u) {
-		if l.How != frontier.HowSitemap && u != j.url && c.frontier.Orphan(u) {
-			return append(links, l) // which tells the frontier that it is none
+// facts are what the rules may know of the links of a document.
+func (c *Crawl) facts(j *job, o *Outcome, doc *htmlmeta.Document) *judge.Facts {
+	f := &judge.Facts{Settings: c.scope.Load(), Now: j.now, Page: judge.PageFacts{NoFollow: !doc.Directives.Follow}}
+	if o.Alias != "" {
+		f.Settings = f.Settings.With(o.Alias)
+	}
+	return f
+}
+
+// judge adds a link to the list, with the verdict on it, unless its URL is
+// known and not only from a sitemap.
+func (c *Crawl) judge(links []frontier.Link, j *job, l frontier.Link, f *judge.Facts) []frontier.Link {
+	l.Via = j.entry.ID
+	if !c.frontier.Known(l.URL) {
+		return c.judgeNew(links, j, l, f)
+	}
+	if l.How != judge.HowSitemap && l.URL != j.url && c.frontier.Orphan(l.URL) {
+		return append(links, l) // which tells the frontier that a link leads there
+	}
+	return links
+}
+
+// judgeNew adds a link to a URL that is not known, with the verdict on it, and
+// the URL that stands for it in robots.txt.
+func (c *Crawl) judgeNew(links []frontier.Link, j *job, l frontier.Link, f *judge.Facts) []frontier.Link {
+	f.Rules = c.rulesFor(j, l.URL)
+	v := judge.Decide(judge.Found, &l, f)
+	switch {
+	case v.Excludes():
+		instead := l
+		l.Exclude(v)
+		links = append(links, l)
+		if v.Instead.IsZero() || c.frontier.Known(v.Instead) {
+			return links
 		}
-		return links
-	}
-	if l.Reason != "" {
-		l.Class, l.Soft = frontier.Disregarded, true
-		return append(links, l)
-	}
-	if r := c.rulesFor(j, u); r != nil && u.HasQuery() {
-		if folded, by := r.Fold(u); by != nil {
-			held := l
-			held.Class, held.Reason = frontier.Disregarded, fmt.Sprintf("clean-param: line %d: %s", by.Line, by.Text)
-			links = append(links, held)
-			if c.frontier.Known(folded) {
-				return links
-			}
-			l.URL = folded
+		l, f.Rules = instead, nil
+		l.URL = v.Instead
+		if v = judge.Decide(judge.Found, &l, f); v.Excludes() {
+			l.Exclude(v)
 		}
-	}
-	scope := c.scope.Load()
-	if alias != "" {
-		scope = scope.With(alias)
-	}
-	if reason, ok := scope.Judge(&l); !ok {
-		// A shorter way to the URL may be found later; a robots.txt may be needed.
-		l.Soft = reason == frontier.ReasonDepth || reason == frontier.ReasonRedirects || l.URL.Target() == rules.Location
-		l.Class, l.Reason = frontier.Disregarded, reason
-	} else if reason, ok := c.opts.Traps.Judge(&l, j.now); !ok {
-		l.Class, l.Reason = frontier.Disregarded, reason
-	} else if l.URL.Target() == rules.Location {
+	case l.URL.Target() == rules.Location:
 		l.Class = frontier.Prerequisite
 	}
 	return append(links, l)

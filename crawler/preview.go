@@ -9,6 +9,7 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/sitemap"
@@ -21,6 +22,7 @@ type Preview struct {
 	Robots      string           `json:"robots"`
 	Verdict     string           `json:"verdict"` // on the seed
 	Refused     string           `json:"refused,omitempty"`
+	Denied      bool             `json:"-"`                 // robots.txt denies the seed; else it is unavailable
 	Stopped     string           `json:"stopped,omitempty"` // the site fails again and again: not all was looked at
 	Delay       string           `json:"delay"`
 	Concurrency int              `json:"concurrency"`
@@ -49,7 +51,7 @@ type previewer struct {
 	paces  map[string]*pace        // by host
 	robots map[string]*robotsFetch // by origin
 	rules  *rules.Robots           // of the seed
-	scope  frontier.Scope
+	scope  judge.Settings
 	p      *Preview
 	seen   map[weburl.URL]bool
 }
@@ -92,7 +94,7 @@ func (pv *previewer) seed(f *robotsFetch) {
 	pv.p.Verdict = "allowed: " + decisionText(d)
 	if !v.Allow {
 		pv.p.Verdict = "denied: " + decisionText(d)
-		pv.p.Refused = fmt.Sprintf("%s is denied by %s", pv.o.Seed, denial(d))
+		pv.p.Refused, pv.p.Denied = fmt.Sprintf("%s is denied by %s", pv.o.Seed, denial(v)), true
 		return
 	}
 	pv.count(pv.o.Seed, 0)
@@ -211,16 +213,16 @@ func (pv *previewer) count(u weburl.URL, depth int) bool {
 	if folded, by := pv.rules.Fold(u); by != nil {
 		u = folded
 	}
-	reason, ok := pv.scope.Judge(&frontier.Link{URL: u, Class: frontier.Page, Depth: depth})
-	if v := pv.rules.Verdict(u.Target()); ok && !v.Allow {
-		reason, ok = denial(storage.Decision{Line: v.Line, Rule: v.Rule}), false
-	}
+	v := pv.rules.Verdict(u.Target())
+	verdict := judge.Decide(judge.Taken, &frontier.Link{URL: u, Class: frontier.Page, Depth: depth},
+		&judge.Facts{Settings: &pv.scope, Decision: &judge.RobotsVerdict{Allow: v.Allow, Line: v.Line, Rule: v.Rule}})
+	ok := !verdict.Excludes()
 	switch {
 	case pv.seen[u]:
 	case ok:
 		pv.p.URLs++
 	default:
-		pv.p.LeftOut[reason]++
+		pv.p.LeftOut[verdict.Reason.String()]++
 	}
 	pv.seen[u] = true
 	return ok

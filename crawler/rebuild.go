@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 )
@@ -142,10 +143,11 @@ func (b *rebuilder) end() error {
 // page that is left has one.
 func (b *rebuilder) requeueLost() {
 	seed := &job{entry: &frontier.Entry{}, url: b.c.opts.Seed, now: time.Now()}
+	facts := &judge.Facts{Settings: b.c.scope.Load(), Now: seed.now}
 	for _, href := range b.lost {
 		if u, err := weburl.Parse(href); err == nil {
-			l := frontier.Link{Class: frontier.Page, Depth: 1, How: "a damaged record"}
-			b.add(b.c.judge(nil, seed, u, l, ""), 0)
+			l := frontier.Link{URL: u, Class: frontier.Page, Depth: 1, How: judge.HowDamaged}
+			b.add(b.c.judge(nil, seed, l, facts), 0)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
@@ -88,9 +89,9 @@ func (b *rebuilder) known(u weburl.URL, c *storage.Capture) (*storage.Met, error
 }
 
 // howOf is how a capture's URL was found.
-func howOf(c *storage.Capture) string {
+func howOf(c *storage.Capture) judge.How {
 	if c.Noted {
-		return c.Note.How
+		return judge.How(c.Note.How)
 	}
 	return "in the archive"
 }

@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 
@@ -128,7 +127,7 @@ func (b *rebuilder) unread(j *job, v *storage.Visit) *Outcome {
 	o := &Outcome{entry: j.entry, Visit: v, State: frontier.StateFetched}
 	v.Class, v.Robots = j.entry.Class.String(), j.allowed
 	if v.Status >= 400 {
-		o.State, o.Reason = frontier.StateFailed, fmt.Sprintf("http: %d", v.Status)
+		o.State, o.Reason = frontier.StateFailed, answered(v.Status)
 	}
 	b.last.again = v.Status < 400 && ledOn(v)
 	return o

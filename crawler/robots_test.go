@@ -99,7 +99,7 @@ func TestRobotsChangesDuringTheCrawl(t *testing.T) {
 	}
 	for target, version := range map[string]int{"/never": 0, "/late/b": 1} {
 		x := explain(t, dir, s.URL+target, o)
-		has(t, x.Reason, "version "+versions[version].Short())
+		has(t, x.Reason.String(), "version "+versions[version].Short())
 	}
 	v := visitsOf(t, dir, s.URL+"/p/0")[0]
 	if v.Robots == nil || v.Robots.Version != versions[0].Short() || !v.Robots.Fetched.Equal(versions[0].At) {
@@ -196,7 +196,7 @@ func TestLastGoodRobotsIsUsedWhileTheServerFails(t *testing.T) {
 		t.Errorf("robots.txt was asked for %d times only", n)
 	}
 	h := history(t, dir, s.URL)
-	has(t, explain(t, dir, s.URL+"/p/20", o).Reason, "version "+h[0].Short())
+	has(t, explain(t, dir, s.URL+"/p/20", o).Reason.String(), "version "+h[0].Short())
 	for _, v := range h[1:] {
 		if v.Used {
 			t.Errorf("a failed version was used: %+v", v)

@@ -30,7 +30,7 @@ func TestWhatRobotsDeniesIsNeverAskedForAndExplainNamesTheLine(t *testing.T) {
 		"/private/i.png": "line 5: Disallow: /private", "/private/target": "line 5: Disallow: /private",
 	} {
 		x := explain(t, dir, s.URL+target, o)
-		has(t, x.Reason, want)
+		has(t, x.Reason.String(), want)
 		if x.State != "disregarded" || len(x.Visits) != 0 {
 			t.Errorf("%s is %s with %d visits", target, x.State, len(x.Visits))
 		}
@@ -225,7 +225,7 @@ func TestCleanParamFetchesOnePageOnce(t *testing.T) {
 	if x.StandsFor != s.URL+"/news?id=7" || x.State != "disregarded" {
 		t.Errorf("explain: %+v", x)
 	}
-	has(t, x.Reason, "clean-param: line 3: Clean-param: ref&sid /news")
+	has(t, x.Reason.String(), "clean-param: line 3: Clean-param: ref&sid /news")
 	x = explain(t, dir, s.URL+"/news?id=8&ref=never", o)
 	if x.StandsFor != s.URL+"/news?id=8" || x.Known {
 		t.Errorf("explain of a URL never seen: %+v", x)

@@ -3,9 +3,9 @@ package crawler
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/storage"
 )
 
@@ -17,9 +17,9 @@ func (c *Crawl) SeedFailure() (why string, err error) {
 	enough := errors.New("a page was fetched")
 	err = c.frontier.Each(frontier.Page, func(f frontier.Found) error {
 		switch {
-		case f.How != "seed" && f.State == frontier.StateFetched:
+		case !f.IsSeed() && f.State == frontier.StateFetched:
 			return enough
-		case f.How == "seed" && (seed.ID == 0 || f.Redirects > seed.Redirects):
+		case f.IsSeed() && (seed.ID == 0 || f.Redirects > seed.Redirects):
 			seed = f
 		}
 		return nil
@@ -30,11 +30,11 @@ func (c *Crawl) SeedFailure() (why string, err error) {
 	if err != nil {
 		return "", err
 	}
-	why = seed.URL.String() + ": " + seed.Reason
+	why = seed.URL.String() + ": " + seed.Reason.String()
 	visits, err := c.archive.VisitsOf(seed.ID)
 	if n := len(visits); n > 0 && visits[n-1].Error != "" {
 		why = visits[n-1].Error
-	} else if n > 0 && strings.HasPrefix(seed.Reason, "http: ") {
+	} else if n > 0 && seed.Reason.Rule == judge.HTTP {
 		why = fmt.Sprintf("%s answered %d", seed.URL, visits[n-1].Status)
 	}
 	return why, err
@@ -45,7 +45,7 @@ func (c *Crawl) SeedFailure() (why string, err error) {
 func (c *Crawl) WithoutRobots() (n int, err error) {
 	defer storage.Guard(&err)()
 	err = c.frontier.Each(frontier.Prerequisite, func(f frontier.Found) error {
-		if f.State == frontier.StateFailed && strings.HasPrefix(f.Reason, "http: 4") {
+		if f.State == frontier.StateFailed && f.Reason.Rule == judge.HTTP && f.Reason.Status/100 == 4 {
 			n++
 		}
 		return nil

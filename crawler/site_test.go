@@ -24,6 +24,7 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
@@ -179,7 +180,7 @@ func (s *site) times(target string) int {
 func options(seed string) crawler.Options {
 	u := weburl.MustParse(seed)
 	return crawler.Options{
-		Seed: u, Traps: frontier.DefaultTraps(), RelNofollow: true,
+		Seed: u, Traps: judge.DefaultTraps(), RelNofollow: true,
 		Rules:   rules.Options{Agents: []string{"curtsy"}},
 		Pace:    politeness.Options{Backoff: time.Millisecond, MaxBackoff: 5 * time.Millisecond},
 		Fetch:   fetch.Options{UserAgent: "curtsy/test", AllowHost: u.Hostname()},
@@ -227,7 +228,7 @@ func checkCounts(t *testing.T, dir string) {
 		if err := f.Each(class, func(e frontier.Found) error {
 			n[e.State]++
 			total++
-			if (e.State == frontier.StateDisregarded || e.State == frontier.StateFailed) && e.Reason == "" {
+			if (e.State == frontier.StateDisregarded || e.State == frontier.StateFailed) && e.Reason.IsZero() {
 				t.Errorf("%s is %s without a reason", e.URL, e.State)
 			}
 			return nil
@@ -236,7 +237,7 @@ func checkCounts(t *testing.T, dir string) {
 		}
 	}
 	c := f.Counts()
-	overruled := c.Reasons[frontier.ReasonOverruled]
+	overruled := c.Reasons[judge.Reason{Rule: judge.Overruled}]
 	got := [...]int{c.Discovered, c.Queued(), c.Fetched, c.Failed, c.Disregarded}
 	want := [...]int{total - overruled, n[frontier.StateQueued], n[frontier.StateFetched], n[frontier.StateFailed], n[frontier.StateDisregarded] - overruled}
 	if got != want {
@@ -383,4 +384,13 @@ func has(t *testing.T, text, part string) {
 	if !strings.Contains(text, part) {
 		t.Errorf("%q is not in:\n%.3000s", part, text)
 	}
+}
+
+// inWords counts reasons as people read them.
+func inWords(t judge.Tally) map[string]int {
+	words := map[string]int{}
+	for reason, n := range t {
+		words[reason.String()] += n
+	}
+	return words
 }

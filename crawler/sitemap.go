@@ -8,6 +8,7 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/sitemap"
@@ -40,7 +41,7 @@ func (c *Crawl) judgeSitemap(links []frontier.Link, j *job, u weburl.URL) []fron
 	if c.frontier.Known(u) || u.Target() == rules.Location {
 		return links
 	}
-	return append(links, frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, How: "sitemap of robots.txt"})
+	return append(links, frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, How: judge.HowSitemapLine})
 }
 
 // moved is where a sitemap redirects to, which may be on its own host though
@@ -58,7 +59,7 @@ func (o *Outcome) moved(c *Crawl, j *job, to weburl.URL, redirects int) {
 func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
 	body, _, err := x.Decoded(maxSitemap)
 	if err != nil && len(body) == 0 {
-		o.State, o.Reason = frontier.StateFailed, "sitemap: "+err.Error()
+		o.State, o.Reason = frontier.StateFailed, because(judge.BadSitemap, err.Error())
 		return
 	}
 	var pages []sitemap.Entry
@@ -76,16 +77,17 @@ func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
 		return nil
 	})
 	if err != nil || summary.Kind == sitemap.None {
-		o.Reason = "sitemap: neither a sitemap nor an index of them"
+		o.Reason = because(judge.BadSitemap, "neither a sitemap nor an index of them")
 		o.State = frontier.StateFailed
 		return
 	}
 	slices.SortStableFunc(pages, func(a, b sitemap.Entry) int {
 		return cmp.Or(cmp.Compare(priority(b), priority(a)), b.LastMod.Compare(a.LastMod))
 	})
+	f := &judge.Facts{Settings: c.scope.Load(), Now: j.now}
 	for _, p := range pages {
 		if u, err := j.url.Resolve(p.Loc); err == nil && c.scope.Load().Holds(u) {
-			o.Links = c.judge(o.Links, j, u, frontier.Link{Class: frontier.Page, Depth: 1, How: frontier.HowSitemap}, "")
+			o.Links = c.judge(o.Links, j, frontier.Link{URL: u, Class: frontier.Page, Depth: 1, How: judge.HowSitemap}, f)
 		}
 	}
 	c.opts.Logger.Info("sitemap", "url", j.url.String(), "type", fmt.Sprint(summary.Kind), "urls", summary.URLs, "children", summary.Children)
@@ -103,9 +105,9 @@ func priority(e sitemap.Entry) float64 {
 // which sitemaps.org does not know of, may name so many in one run: they would
 // multiply.
 func (c *Crawl) childSitemap(j *job, u weburl.URL) frontier.Link {
-	l := frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: "sitemap index"}
+	l := frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: judge.HowSitemapIndex}
 	if l.Depth > 1 && c.nested.Add(1) > maxNested {
-		l.Class, l.Reason, l.Soft = frontier.Disregarded, fmt.Sprintf("sitemap: over %d in indexes of indexes", maxNested), true
+		l.Class, l.Reason, l.Soft = frontier.Disregarded, because(judge.BadSitemap, fmt.Sprintf("over %d in indexes of indexes", maxNested)), true
 	}
 	return l
 }

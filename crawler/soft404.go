@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 )
@@ -18,9 +19,6 @@ import (
 // each still brings new links; then the site is asked, once, for a name that
 // was made up. If that is answered with a page that looks the same, the links
 // of all that look so are held back: they are kept, and lead nowhere.
-
-// howProbe is how a made-up name was found.
-const howProbe = "probe for soft 404s"
 
 // Bounds of the search for soft 404s.
 const (
@@ -83,15 +81,23 @@ func (o *Outcome) softNotFound(c *Crawl, j *job, doc *htmlmeta.Document) {
 		s.print = p
 	case bits.OnesCount64(s.print^p) > nearPrints:
 	case s.verdict == soft:
-		for i := range o.Links {
-			if l := &o.Links[i]; l.Class != frontier.Disregarded {
-				l.Class, l.Soft = frontier.Disregarded, true
-				l.Reason = "trap: soft-404: on a page like that for a name which does not exist"
-			}
-		}
+		o.exclude(&judge.Facts{Settings: c.scope.Load(), Page: judge.PageFacts{SoftNotFound: true}})
 	case s.verdict == unasked:
 		if s.alike++; s.alike >= most/2 && look.asked < maxProbes {
 			o.Links = append(o.Links, look.probe(s, j))
+		}
+	}
+}
+
+// exclude asks about the links once more, now that more is known of the page.
+func (o *Outcome) exclude(f *judge.Facts) {
+	for i := range o.Links {
+		l := &o.Links[i]
+		if l.Class == frontier.Disregarded {
+			continue
+		}
+		if v := judge.Decide(judge.Compared, l, f); v.Excludes() {
+			l.Exclude(v)
 		}
 	}
 }
@@ -136,7 +142,7 @@ func (look *lookalikes) probe(s *shape, j *job) frontier.Link {
 	path := j.url.Path()
 	u := weburl.FromCanonical(fmt.Sprintf("%s%scurtsy-%08x%08x", j.url.Origin(), path[:strings.LastIndexByte(path, '/')+1], rand.Uint32(), rand.Uint32()))
 	look.probes[u.String()] = s
-	return frontier.Link{URL: u, Class: frontier.Requisite, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: howProbe}
+	return frontier.Link{URL: u, Class: frontier.Requisite, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: judge.HowProbe}
 }
 
 // answered takes in what a made-up name was answered with. It is no page.
@@ -146,10 +152,10 @@ func (o *Outcome) answered(c *Crawl, j *job) {
 	if o.x.Err == nil && o.x.Status == 200 {
 		p, isPage = o.print(c, j.url)
 		o.Visit.Blocked = "a made-up name, asked for once to know how the site says that it has no such page"
-		o.State, o.Reason = frontier.StateFailed, "probe: made up, and answered as if it were a page"
+		o.State, o.Reason = frontier.StateFailed, because(judge.Probe, "made up, and answered as if it were a page")
 	}
 	if o.x.Err == nil && o.x.Status >= 400 && o.x.Status < 500 {
-		o.Reason = "probe: made up, and the site says that it has no such page"
+		o.Reason = because(judge.Probe, "made up, and the site says that it has no such page")
 	}
 	look := &c.look
 	look.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/politeness"
 )
 
@@ -42,17 +43,9 @@ func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 		return false
 	}
 	if o.by != o.rules {
-		if reason, ok := c.stillInScope(o.next); !ok {
-			c.dismiss(o, reason)
-			return true
-		}
-		d := o.gate(o.next)
-		o.judged, o.by = &d, o.rules
-		if d.Differs != "" {
-			c.opts.Logger.Warn("robots.txt: two readings of a rule differ, the stricter holds", "url", o.next.URL, "rule", d.Differs)
-		}
+		c.judgeNext(o)
 	}
-	if !o.judged.Allow {
+	if o.verdict.Excludes() {
 		c.deny(o)
 		return true
 	}
@@ -115,40 +108,38 @@ func (c *Crawl) take(o *origin, now time.Time) bool {
 	return true
 }
 
-// deny dismisses o.next: robots.txt denies it.
-func (c *Crawl) deny(o *origin) {
-	e := o.next
-	why := denial(*o.judged)
-	if o.judged.Version != "" {
-		why += " (version " + o.judged.Version + ")"
+// judgeNext asks, now that its turn has come, whether o.next may be fetched:
+// the scope may be narrower than when it was queued, and robots.txt another.
+func (c *Crawl) judgeNext(o *origin) {
+	e, d := o.next, o.gate(o.next)
+	if d.Differs != "" {
+		c.opts.Logger.Warn("robots.txt: two readings of a rule differ, the stricter holds", "url", e.URL, "rule", d.Differs)
 	}
-	if e.How == "seed" {
+	at := judge.Taken
+	if e.Class < frontier.Requisite || e.IsSeed() {
+		at = judge.Asked
+	}
+	o.judged, o.by = &d, o.rules
+	o.verdict = judge.Decide(at, &e.Link, &judge.Facts{Settings: c.scope.Load(),
+		Decision: &judge.RobotsVerdict{Allow: d.Allow, Line: d.Line, Rule: d.Rule, Version: d.Version}})
+}
+
+// deny dismisses o.next, which a rule excludes.
+func (c *Crawl) deny(o *origin) {
+	e, why := o.next, o.verdict.Reason
+	if e.IsSeed() {
 		// It stays queued: the owner may allow it some day.
 		o.next = nil
 		c.run.end(Refused, fmt.Sprintf("%s is denied by %s/%s", e.URL, o.name, why))
+		c.run.ending.Denied = true
 		return
 	}
-	c.dismiss(o, why)
-}
-
-// dismiss finishes o.next without a visit.
-func (c *Crawl) dismiss(o *origin, why string) {
-	e := o.next
+	if why.Rule != judge.Robots {
+		c.ledger.narrowed()
+	}
 	o.next = nil
 	c.flight.dismiss()
 	c.crew.outcomes <- &Outcome{entry: e, State: frontier.StateDisregarded, Reason: why}
-}
-
-// stillInScope judges what was queued by the scope of an earlier run by that
-// of this one.
-func (c *Crawl) stillInScope(e *frontier.Entry) (reason string, ok bool) {
-	if e.Class < frontier.Requisite || e.How == "seed" {
-		return "", true
-	}
-	if reason, ok = c.scope.Load().Judge(&e.Link); !ok {
-		c.ledger.narrowed()
-	}
-	return reason, ok
 }
 
 // launch starts a visit, if every pace it must keep lets it start now: that of

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/politeness"
 	"curtsy/storage"
 )
@@ -15,28 +16,31 @@ import (
 // Status is what a crawl is doing. A running crawl publishes it in the
 // archive as status.json, which any process may read.
 type Status struct {
-	State       string         `json:"state"` // running, finished, limited, stopped, refused
-	Why         string         `json:"why,omitempty"`
-	Seed        string         `json:"seed"`
-	Discovered  int            `json:"discovered"`
-	Queued      int            `json:"queued"`
-	InProcess   int            `json:"in_process"`
-	Fetched     int            `json:"fetched"`
-	Failed      int            `json:"failed"`
-	Disregarded int            `json:"disregarded"`
-	Orphans     int            `json:"orphans"` // pages of sitemaps that no link has led to
-	Reasons     map[string]int `json:"reasons,omitempty"`
-	Pages       int            `json:"pages"`
-	Visits      int            `json:"visits"`
-	Bytes       int64          `json:"bytes"`
-	Kept        int            `json:"kept"`
-	Revisits    int            `json:"revisits"`
-	Withheld    int            `json:"withheld"`
-	InFlight    []InFlight     `json:"in_flight,omitempty"` // the oldest of them
-	Rate        float64        `json:"rate"`                // visits a second of late
-	Delay       string         `json:"delay,omitempty"`
-	WaitingFor  string         `json:"waiting_for,omitempty"`
-	NextDue     *time.Time     `json:"next_due,omitempty"`
+	State       string `json:"state"` // running, finished, limited, stopped, refused
+	Why         string `json:"why,omitempty"`
+	Seed        string `json:"seed"`
+	Discovered  int    `json:"discovered"`
+	Queued      int    `json:"queued"`
+	InProcess   int    `json:"in_process"`
+	Fetched     int    `json:"fetched"`
+	Failed      int    `json:"failed"`
+	Disregarded int    `json:"disregarded"`
+	Orphans     int    `json:"orphans"` // pages of sitemaps that no link has led to
+	// Rules counts the URLs that failed or were left out by the rule that
+	// decided; Reasons are the most frequent of their reasons.
+	Rules      map[string]int `json:"rules,omitempty"`
+	Reasons    []judge.Count  `json:"reasons,omitempty"`
+	Pages      int            `json:"pages"`
+	Visits     int            `json:"visits"`
+	Bytes      int64          `json:"bytes"`
+	Kept       int            `json:"kept"`
+	Revisits   int            `json:"revisits"`
+	Withheld   int            `json:"withheld"`
+	InFlight   []InFlight     `json:"in_flight,omitempty"` // the oldest of them
+	Rate       float64        `json:"rate"`                // visits a second of late
+	Delay      string         `json:"delay,omitempty"`
+	WaitingFor string         `json:"waiting_for,omitempty"`
+	NextDue    *time.Time     `json:"next_due,omitempty"`
 	// Left is the least time that the queue takes at the present rate; what
 	// is not yet discovered comes on top. 0 is unknown.
 	Left    time.Duration `json:"left_ns,omitempty"`
@@ -44,6 +48,10 @@ type Status struct {
 	Updated time.Time     `json:"updated"`
 	PID     int           `json:"pid,omitempty"`
 }
+
+// ShownReasons is how many reasons a status shows: a robots.txt may have
+// thousands of lines that each deny one URL.
+const ShownReasons = 10
 
 // maxInFlight is how many visits in flight a Status lists.
 const maxInFlight = 16
@@ -79,7 +87,7 @@ func (c *Crawl) status(now time.Time, state string) Status {
 
 func newStatus(st State, n frontier.Counts, state string) Status {
 	return Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(), Fetched: n.Fetched,
-		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, Reasons: n.Reasons, Pages: st.Pages, Visits: st.Visits,
+		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, Rules: n.Reasons.Rules(), Reasons: n.Reasons.Largest(ShownReasons), Pages: st.Pages, Visits: st.Visits,
 		Bytes: st.Bytes, Kept: st.Kept, Revisits: st.Revisits, Withheld: st.Withheld, Elapsed: st.Elapsed, Updated: st.Updated}
 }
 

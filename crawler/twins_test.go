@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
-	"curtsy/frontier"
+	"curtsy/frontier/judge"
 )
 
 // What a session or an order of parameters makes of a URL is not that URL: it
@@ -81,7 +81,7 @@ func TestWhatAShorterWayLedToIsNotFetchedAgainWhenTheDepthIsRaised(t *testing.T)
 	o := options(s.origin + "/")
 	o.Scope.MaxDepth = 2
 	r := crawl(t, dir, o)
-	if s.times("/far") != 1 || r.Counts.Reasons[frontier.ReasonOverruled] != 1 {
+	if s.times("/far") != 1 || r.Counts.Reasons[judge.Reason{Rule: judge.Overruled}] != 1 {
 		t.Fatalf("the test is not what it should be: %q, %v", s.requests(), r.Counts.Reasons)
 	}
 	s.forget()

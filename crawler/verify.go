@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
@@ -56,8 +57,8 @@ func audited(a *storage.Archive, r *storage.Report) (*frontier.Frontier, error) 
 
 func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem func(url, what string)) error {
 	got, err := f.Audit(func(u frontier.Found) {
-		if u.Reason == frontier.ReasonUnreadable {
-			problem(u.URL.String(), u.Reason)
+		if u.Reason.Rule == judge.Unreadable {
+			problem(u.URL.String(), u.Reason.String())
 		} else if u.State == frontier.StateFetched && u.Class != frontier.Prerequisite && a.LastN(u.ID) == 0 {
 			problem(u.URL.String(), "it was fetched, and no visit is there")
 		}

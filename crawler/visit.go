@@ -12,6 +12,7 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
@@ -121,7 +122,7 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	if j.robots != nil {
 		d.robots = o.robots
 		c.crew.fetched <- d
-	} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests && j.entry.How != howProbe {
+	} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests && j.entry.How != judge.HowProbe {
 		c.crew.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
 	}
 	o.hurry = j.pause == 0 || c.flight.busy()
@@ -150,7 +151,7 @@ func (c *Crawl) outcome(j *job, x *fetch.Exchange) *Outcome {
 	if j.robots != nil {
 		c.outcomeOfRobots(o, j, x)
 	}
-	if j.entry.How == howProbe {
+	if j.entry.How == judge.HowProbe {
 		o.answered(c, j)
 	}
 	if j.entry.Class == frontier.Sitemap && x.Err == nil && x.Status == 200 {

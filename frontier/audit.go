@@ -1,10 +1,12 @@
 package frontier
 
+import "curtsy/frontier/judge"
+
 // Audit reads every URL and tells visit of each; the totals it returns, but
 // for reasons, are what Counts should say. It is for an archive that is not
 // being crawled.
 func (f *Frontier) Audit(visit func(Found)) (c Counts, err error) {
-	for class := Prerequisite; class < numClasses && err == nil; class++ {
+	for class := Prerequisite; class < judge.NumClasses && err == nil; class++ {
 		err = f.Each(class, func(found Found) error {
 			c.Discovered++
 			c.add(found.State, found.Reason, 1)
@@ -12,7 +14,7 @@ func (f *Frontier) Audit(visit func(Found)) (c Counts, err error) {
 			return nil
 		})
 	}
-	overruled := f.Counts().Reasons[ReasonOverruled] // they have an entry that counts, too
+	overruled := f.Counts().Reasons[judge.Reason{Rule: judge.Overruled}] // they have an entry that counts, too
 	c.Discovered -= overruled
 	c.Disregarded -= overruled
 	return c, err

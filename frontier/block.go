@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/sum"
 	"curtsy/internal/weburl"
 )
@@ -40,8 +41,8 @@ func (f *Frontier) encodeBlock(b []byte, links []Link) []byte {
 		}
 		b = binary.AppendUvarint(b, uint64(l.Depth)<<2|flags)
 		b = binary.AppendUvarint(b, uint64(l.Redirects))
-		b = binary.AppendUvarint(b, uint64(f.words.number(l.How)))
-		b = binary.AppendUvarint(b, uint64(f.words.number(l.Reason)))
+		b = binary.AppendUvarint(b, uint64(f.words.number(string(l.How))))
+		b = binary.AppendUvarint(b, uint64(f.reasons.number(l.Reason)))
 		prev, via = href, l.Via
 	}
 	return b
@@ -137,7 +138,7 @@ func (f *Frontier) linkOf(r *blockReader) Link {
 	return Link{
 		URL: weburl.FromCanonical(string(r.href)), Via: r.via,
 		Depth: int(r.depth >> 2), Needed: r.depth&2 != 0, Soft: r.depth&1 != 0,
-		Redirects: r.redirects, How: f.words.text(r.how), Reason: f.words.text(r.reason),
+		Redirects: r.redirects, How: judge.How(f.words.text(r.how)), Reason: f.reasons.text(r.reason),
 	}
 }
 
@@ -175,36 +176,4 @@ func (d *decoder) bytes(n int) []byte {
 	v := d.b[:n]
 	d.b = d.b[n:]
 	return v
-}
-
-// names numbers texts, so that an entry holds a number in place of a text.
-type names struct {
-	list  []string
-	index map[string]uint32
-	saved int // how many of list are on disk
-}
-
-func (n *names) number(s string) uint32 {
-	if i, ok := n.index[s]; ok {
-		return i
-	}
-	if n.index == nil {
-		n.index = map[string]uint32{}
-	}
-	i := uint32(len(n.list))
-	n.index[s] = i
-	n.list = append(n.list, s)
-	return i
-}
-
-func (n *names) find(s string) (uint32, bool) {
-	i, ok := n.index[s]
-	return i, ok
-}
-
-func (n *names) text(i uint32) string {
-	if int(i) >= len(n.list) {
-		return ""
-	}
-	return n.list[i]
 }

@@ -3,38 +3,35 @@ package frontier
 import (
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/sum"
 )
 
-// ReasonOverruled counts the URLs that a nofollow link or the like held back
-// until another link let them through. They are among the counts of those
-// reasons, and no longer among the disregarded.
-const ReasonOverruled = "overruled: found again by a link that may be followed"
-
 // Counts are the totals of a frontier. Discovered is the sum of the states.
 type Counts struct {
-	Discovered  int            `json:"discovered"`
-	Fetched     int            `json:"fetched"`
-	Failed      int            `json:"failed"`
-	Disregarded int            `json:"disregarded"`
-	Orphans     int            `json:"orphans"`           // pages of sitemaps that no link has led to
-	Reasons     map[string]int `json:"reasons,omitempty"` // of failed and disregarded URLs
-	NextID      uint64         `json:"next_id"`
+	Discovered  int `json:"discovered"`
+	Fetched     int `json:"fetched"`
+	Failed      int `json:"failed"`
+	Disregarded int `json:"disregarded"`
+	Orphans     int `json:"orphans"` // pages of sitemaps that no link has led to
+	// Reasons are those of failed and disregarded URLs. URLs that a nofollow
+	// link or the like excluded until another let them through count under
+	// judge.Overruled, and no longer among the disregarded.
+	Reasons judge.Tally `json:"reasons,omitempty"`
+	NextID  uint64      `json:"next_id"`
 }
-
-// ReasonUnreadable is that of a URL whose state in crawl.db is none.
-const ReasonUnreadable = "its state does not read back"
 
 // Queued is how many URLs wait or are in process.
 func (c Counts) Queued() int { return c.Discovered - c.Fetched - c.Failed - c.Disregarded }
 
 // add counts n URLs into a state.
-func (c *Counts) add(s State, reason string, n int) {
+func (c *Counts) add(s State, reason judge.Reason, n int) {
 	switch s {
 	case StateFetched:
 		c.Fetched += n
@@ -45,7 +42,7 @@ func (c *Counts) add(s State, reason string, n int) {
 		c.Disregarded += n
 	}
 	if c.Reasons == nil {
-		c.Reasons = map[string]int{}
+		c.Reasons = judge.Tally{}
 	}
 	c.Reasons[reason] += n
 }
@@ -55,10 +52,7 @@ func (f *Frontier) Counts() Counts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := f.counts
-	c.Reasons = make(map[string]int, len(f.counts.Reasons))
-	for k, v := range f.counts.Reasons {
-		c.Reasons[k] = v
-	}
+	c.Reasons = maps.Clone(f.counts.Reasons)
 	return c
 }
 
@@ -76,13 +70,10 @@ func (f *Frontier) Flush(tx *bbolt.Tx) error {
 	if err := f.putCounts(top); err != nil {
 		return err
 	}
-	if err := f.hosts.save(top.Bucket(bucketHosts)); err != nil {
-		return err
-	}
 	if err := f.putTally(top.Bucket(bucketTally)); err != nil {
 		return err
 	}
-	return f.words.save(top.Bucket(bucketWords))
+	return f.saveNames(top)
 }
 
 func (f *Frontier) putTally(b *bbolt.Bucket) error {
@@ -112,7 +103,7 @@ func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
 			f.nextID += uint64(len(links))
 			f.counts.Discovered += len(links)
 			for i := range links {
-				if links[i].listed() {
+				if links[i].Listed() {
 					f.counts.Orphans++
 				}
 			}
@@ -146,6 +137,8 @@ func (f *Frontier) putLinked(top *bbolt.Bucket) error {
 	return b.Put(k, sum.Seal(k, v))
 }
 
+// fingerprints are those of the links, and of the forms that got their first
+// twin in this Flush.
 func (f *Frontier) fingerprints(links []Link) []byte {
 	b := make([]byte, 0, 8*len(links))
 	for i := range links {
@@ -153,16 +146,15 @@ func (f *Frontier) fingerprints(links []Link) []byte {
 		if links[i].Soft && links[i].Class == Disregarded {
 			fp |= softBit
 		}
-		if links[i].listed() {
+		if links[i].Listed() {
 			fp |= listedBit
 		}
 		b = binary.LittleEndian.AppendUint64(b, fp)
 	}
-	for i := range links {
-		if links[i].twin != 0 {
-			b = binary.LittleEndian.AppendUint64(b, links[i].twin)
-		}
+	for _, fp := range f.twins {
+		b = binary.LittleEndian.AppendUint64(b, fp)
 	}
+	f.twins = f.twins[:0]
 	return b
 }
 
@@ -178,7 +170,7 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 			return err
 		}
 		f.settled = append(f.settled, d.e.ID)
-		f.counts.add(d.state, f.words.text(d.reason), 1)
+		f.counts.add(d.state, f.reasons.text(d.reason), 1)
 	}
 	f.done = f.done[:0]
 	for _, s := range f.superseded {
@@ -195,7 +187,7 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 	if f.overruled > 0 {
 		f.counts.Discovered -= f.overruled
 		f.counts.Disregarded -= f.overruled
-		f.counts.Reasons[ReasonOverruled] += f.overruled
+		f.counts.Reasons[judge.Reason{Rule: judge.Overruled}] += f.overruled
 		f.overruled = 0
 	}
 	return nil
@@ -334,26 +326,4 @@ func (f *Frontier) Publish() {
 		delete(f.inFlight, id)
 	}
 	f.settled = f.settled[:0]
-}
-
-func (n *names) save(b *bbolt.Bucket) error {
-	for ; n.saved < len(n.list); n.saved++ {
-		k := binary.BigEndian.AppendUint32(nil, uint32(n.saved))
-		if err := b.Put(k, sum.Seal(k, []byte(n.list[n.saved]))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (n *names) load(b *bbolt.Bucket) error {
-	return b.ForEach(func(k, v []byte) error {
-		v, ok := sum.Open(k, v)
-		if !ok || int(binary.BigEndian.Uint32(k)) != len(n.list) {
-			return ErrCorrupt
-		}
-		n.number(string(v))
-		n.saved = len(n.list)
-		return nil
-	})
 }

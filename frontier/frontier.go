@@ -12,7 +12,8 @@
 //	queues   host, class           → where the first unfinished URL is, how many follow
 //	retries  host, due time, id    → an URL to try again, where it stands, attempts
 //	linked   sequence              → fingerprints of URLs of sitemaps that a link led to later
-//	words    number                → a text used by many entries (reasons, link places)
+//	words    number                → a text used by many entries: where links stand
+//	reasons  number                → a reason used by many entries: a rule and its parameters
 //	hosts    number                → origin
 //	tally    hash of a shape       → how many URLs of it there are (trap rules)
 //	counts   one value             → totals by state and reason
@@ -31,25 +32,24 @@ import (
 	"github.com/dchest/siphash"
 	"go.etcd.io/bbolt"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 )
 
-// Class is the kind of queue a URL waits in; lower classes go first.
-type Class uint8
+// What a link is, the rules say that judge it.
+type (
+	Link  = judge.Link
+	Class = judge.Class
+)
 
 // Classes, in the order in which they are served.
 const (
-	Prerequisite Class = iota // robots.txt
-	Sitemap
-	Requisite // what a fetched page needs to be shown
-	Page
-	Disregarded // decided against at discovery; never handed out
-	numClasses
+	Prerequisite = judge.Prerequisite
+	Sitemap      = judge.Sitemap
+	Requisite    = judge.Requisite
+	Page         = judge.Page
+	Disregarded  = judge.Disregarded // decided against at discovery; never handed out
 )
-
-func (c Class) String() string {
-	return [...]string{"prerequisite", "sitemap", "requisite", "page", "disregarded"}[c]
-}
 
 // State is what became of a URL.
 type State uint8
@@ -64,24 +64,6 @@ const (
 
 func (s State) String() string {
 	return [...]string{"queued", "fetched", "failed", "disregarded"}[s]
-}
-
-// Link is a URL to add, and how it was found.
-type Link struct {
-	URL       weburl.URL
-	Class     Class
-	Via       uint64 // the id of the URL that led here; 0 for a seed
-	Depth     int    // links followed from the seed
-	Redirects int    // redirects followed since the last link
-	How       string // "seed", "a href", "redirect", "sitemap", …: few distinct values
-	Reason    string // why it is disregarded, for that class
-	// Soft marks a disregarded URL that a later find may queue after all:
-	// a nofollow link holds back that link, not the URL.
-	Soft bool
-	// Needed marks a requisite, also where it is disregarded.
-	Needed bool
-
-	twin uint64 // fingerprint of the twins of its form, of which it is the first; else 0
 }
 
 // Entry is a discovered URL.
@@ -111,8 +93,9 @@ type Frontier struct {
 	mu       sync.Mutex // guards what follows
 	queues   map[queueKey]*queue
 	retries  map[uint32]int
-	hosts    names
-	words    names
+	hosts    names[string]
+	words    names[string]
+	reasons  names[judge.Reason]
 	nextID   uint64
 	counts   Counts
 	staged   map[queueKey][]Link
@@ -132,9 +115,10 @@ type Frontier struct {
 	onPlaced   func(id uint64, u weburl.URL)
 
 	// Add's own.
-	traps   Traps
-	tally   tally
-	tallied map[uint64]int // counts that changed since the last Flush
+	settings *judge.Settings
+	tally    tally
+	tallied  map[uint64]int // counts that changed since the last Flush
+	twins    []uint64       // fingerprints of forms that got their first twin since the last Flush
 }
 
 type queueKey struct {
@@ -167,12 +151,13 @@ var (
 	bucketRetries  = []byte("retries")
 	bucketLinked   = []byte("linked")
 	bucketWords    = []byte("words")
+	bucketReasons  = []byte("reasons")
 	bucketHosts    = []byte("hosts")
 	bucketTally    = []byte("tally")
 	keyCounts      = []byte("counts")
 )
 
-var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketLinked, bucketWords, bucketHosts, bucketTally}
+var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketLinked, bucketWords, bucketReasons, bucketHosts, bucketTally}
 
 // Open reads the frontier kept in db, or begins one. key is the secret of
 // the archive that fingerprints are keyed with, so that no site can choose
@@ -188,6 +173,7 @@ func Open(db DB, key [16]byte) (*Frontier, error) {
 		inFlight: map[uint64]*Entry{},
 		putOff:   map[uint64]bool{},
 		nextID:   1,
+		settings: &judge.Settings{},
 		tallied:  map[uint64]int{},
 		passed:   map[string]int{},
 	}
@@ -244,9 +230,6 @@ func (f *Frontier) hard(fp uint64) bool {
 	return found && flags&softBit == 0
 }
 
-// HowSitemap is the How of a URL that a sitemap lists.
-const HowSitemap = "sitemap"
-
 // Orphan says whether a sitemap lists the URL and no link has led to it yet.
 // Adding a link to it makes that known.
 func (f *Frontier) Orphan(u weburl.URL) bool {
@@ -254,13 +237,16 @@ func (f *Frontier) Orphan(u weburl.URL) bool {
 	return flags&listedBit != 0
 }
 
-// listed says whether a link is a page that a sitemap names.
-func (l *Link) listed() bool { return l.Class == Page && l.How == HowSitemap }
+// News is one of the URLs that Unknown was asked for.
+type News struct {
+	Index  int
+	Listed bool // it is known, but only from a sitemap
+}
 
-// Unknown appends to list the indices of those of n URLs that Known is false
-// or Orphan true for: the ones that Add has something to do with. For a page
-// of links it is several times as quick as asking for each.
-func (f *Frontier) Unknown(list []int, n int, url func(int) weburl.URL) []int {
+// Unknown appends to list those of n URLs that Known is false or Orphan true
+// for: the ones that Add has something to do with. For a page of links it is
+// several times as quick as asking for each.
+func (f *Frontier) Unknown(list []News, n int, url func(int) weburl.URL) []News {
 	fps := make([]uint64, n)
 	for i := range fps {
 		fps[i] = f.fingerprint(url(i).String())
@@ -268,7 +254,7 @@ func (f *Frontier) Unknown(list []int, n int, url func(int) weburl.URL) []int {
 	f.seen.findAll(fps)
 	for i, v := range fps {
 		if v == 0 || v&flagBits != 0 {
-			list = append(list, i)
+			list = append(list, News{i, v&listedBit != 0})
 		}
 	}
 	return list
@@ -279,13 +265,13 @@ func (f *Frontier) Add(l Link) bool {
 	fp := f.fingerprint(l.URL.String())
 	added, overruled := f.seen.add(fp, l.Class == Disregarded && l.Soft)
 	if !added {
-		if l.How != HowSitemap && f.seen.setListed(fp, false) {
+		if l.How != judge.HowSitemap && f.seen.setListed(fp, false) {
 			f.linked = append(f.linked, fp)
 		}
 		return false
 	}
-	if reason, ok := f.trapped(&l); !ok {
-		l.Class, l.Reason = Disregarded, reason
+	if v := f.judge(&l); v.Excludes() {
+		l.Exclude(v)
 	}
 	f.put(l, fp)
 	if overruled {
@@ -298,7 +284,7 @@ func (f *Frontier) Add(l Link) bool {
 
 // put stages a link that is not there yet.
 func (f *Frontier) put(l Link, fp uint64) {
-	if l.listed() {
+	if l.Listed() {
 		f.seen.setListed(fp, true)
 	}
 	f.mu.Lock()
@@ -323,7 +309,7 @@ func (f *Frontier) stage(l Link) {
 func (f *Frontier) AddAgain(found Found) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.stillSpent(&found) {
+	if f.stillHeld(&found) {
 		return false
 	}
 	l := found.Link
@@ -333,11 +319,11 @@ func (f *Frontier) AddAgain(found Found) bool {
 			return false
 		}
 	}
-	l.Class, l.Reason, l.Soft = Page, "", false
+	l.Class, l.Reason, l.Soft = Page, judge.Reason{}, false
 	if l.Needed {
 		l.Class = Requisite
 	}
-	if l.listed() {
+	if l.Listed() {
 		f.seen.setListed(fp, true)
 	}
 	f.stage(l)
@@ -346,10 +332,10 @@ func (f *Frontier) AddAgain(found Found) bool {
 }
 
 // Finish says what became of an entry that Next gave out.
-func (f *Frontier) Finish(e *Entry, s State, reason string) {
+func (f *Frontier) Finish(e *Entry, s State, reason judge.Reason) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.done = append(f.done, finished{e, s, f.words.number(reason)})
+	f.done = append(f.done, finished{e, s, f.reasons.number(reason)})
 	f.release(e)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 )
 
@@ -66,7 +67,7 @@ func TestLowerClassesGoFirstEachInOrderOfDiscovery(t *testing.T) {
 		if e == nil || e.URL.Path() != want {
 			t.Fatalf("next = %v, want %s", e, want)
 		}
-		f.Finish(e, StateFetched, "")
+		f.Finish(e, StateFetched, judge.Reason{})
 	}
 	if e := next(t, f, time.Now()); e != nil {
 		t.Errorf("next = %v, want none", e.URL)
@@ -89,7 +90,7 @@ func TestASoftlyDisregardedURLMayBeQueuedLater(t *testing.T) {
 	db := openDB(t, filepath.Join(dir, "db"))
 	f := open(t, db)
 	soft := link("/a", Disregarded)
-	soft.Soft, soft.Reason = true, "nofollow"
+	soft.Soft, soft.Reason.Rule = true, judge.NoFollow
 	f.Add(soft)
 	flush(t, f)
 	f = open(t, db)
@@ -105,7 +106,7 @@ func TestASoftlyDisregardedURLMayBeQueuedLater(t *testing.T) {
 	}
 	flush(t, f)
 	found, err := f.Find(u)
-	if err != nil || len(found) != 2 || found[0].Reason != "nofollow" || found[1].State != StateQueued {
+	if err != nil || len(found) != 2 || found[0].Reason.Rule != judge.NoFollow || found[1].State != StateQueued {
 		t.Errorf("find = %+v, %v", found, err)
 	}
 }
@@ -118,7 +119,7 @@ func TestASoftlyDisregardedURLIsHandedOutOnce(t *testing.T) {
 			db := openDB(t, filepath.Join(t.TempDir(), "db"))
 			f := open(t, db)
 			deep := link("/deep", Disregarded)
-			deep.Soft, deep.Reason = true, ReasonDepth
+			deep.Soft, deep.Reason.Rule = true, judge.Depth
 			f.Add(deep)
 			flush(t, f)
 			let := 0
@@ -144,7 +145,7 @@ func TestASoftlyDisregardedURLIsHandedOutOnce(t *testing.T) {
 					t.Errorf("after the %s it is not known", by)
 				}
 				for e := next(t, f, time.Now()); e != nil; e = next(t, f, time.Now()) {
-					f.Finish(e, StateFetched, "")
+					f.Finish(e, StateFetched, judge.Reason{})
 					flush(t, f)
 				}
 			}
@@ -179,7 +180,7 @@ func TestRetriesComeWhenDue(t *testing.T) {
 	if next(t, f, now.Add(time.Minute)) != nil {
 		t.Error("given out twice")
 	}
-	f.Finish(e, StateFetched, "")
+	f.Finish(e, StateFetched, judge.Reason{})
 	flush(t, f)
 	f = open(t, db)
 	if next(t, f, now.Add(time.Hour)) != nil {
@@ -217,7 +218,7 @@ func TestEveryURLOnceAcrossRestarts(t *testing.T) {
 				e := flight[i]
 				flight = append(flight[:i], flight[i+1:]...)
 				done[e.URL.Path()]++
-				f.Finish(e, StateFetched, "")
+				f.Finish(e, StateFetched, judge.Reason{})
 				for range rng.IntN(4) {
 					if added < 2000 {
 						c := Page
@@ -240,10 +241,10 @@ func TestEveryURLOnceAcrossRestarts(t *testing.T) {
 				break
 			}
 			done[e.URL.Path()]++
-			f.Finish(e, StateFetched, "")
+			f.Finish(e, StateFetched, judge.Reason{})
 		}
 		for _, e := range flight {
-			f.Finish(e, StateFetched, "")
+			f.Finish(e, StateFetched, judge.Reason{})
 			done[e.URL.Path()]++
 		}
 		flush(t, f)
@@ -331,7 +332,7 @@ func BenchmarkNext(b *testing.B) {
 			fill()
 			b.StartTimer()
 		}
-		f.Finish(next(b, f, now), StateFetched, "")
+		f.Finish(next(b, f, now), StateFetched, judge.Reason{})
 		if i%100 == 99 {
 			flush(b, f)
 		}

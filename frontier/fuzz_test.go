@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/sum"
 	"curtsy/internal/weburl"
 )
@@ -17,7 +18,7 @@ func FuzzDecodeBlock(f *testing.F) {
 	good := fr.encodeBlock(nil, []Link{
 		{URL: weburl.MustParse("http://h/"), Class: Page, How: "seed"},
 		{URL: weburl.MustParse("http://h/a/b?c=d"), Class: Page, Via: 1, Depth: 2, Redirects: 3, How: "a href"},
-		{URL: weburl.MustParse("http://h/a/c"), Class: Disregarded, Via: 2, Soft: true, Reason: "trap: length"},
+		{URL: weburl.MustParse("http://h/a/c"), Class: Disregarded, Via: 2, Soft: true, Reason: judge.Reason{Rule: judge.Length}},
 	})
 	f.Add(good)
 	f.Add(good[:len(good)/2])

@@ -6,6 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/sum"
 	"curtsy/internal/weburl"
 )
@@ -29,10 +30,7 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 		f.nextID = f.counts.NextID
 	}
 	f.opened = f.nextID
-	if err := f.hosts.load(top.Bucket(bucketHosts)); err != nil {
-		return err
-	}
-	if err := f.words.load(top.Bucket(bucketWords)); err != nil {
+	if err := f.loadNames(top); err != nil {
 		return err
 	}
 	f.seen.grow(f.counts.Discovered)
@@ -126,7 +124,7 @@ func (f *Frontier) isFinished(id uint64) bool {
 type Found struct {
 	Entry
 	State  State
-	Reason string
+	Reason judge.Reason
 }
 
 // Find looks a URL up, all its finds in the order of finding: softly
@@ -202,7 +200,7 @@ func (f *Frontier) Path(id uint64) []Found {
 func (f *Frontier) get(top *bbolt.Bucket, id uint64) (Found, bool) {
 	c := top.Bucket(bucketBlocks).Cursor()
 	for host := range max(len(f.hosts.list), 1) {
-		for class := Prerequisite; class < numClasses; class++ {
+		for class := Prerequisite; class < judge.NumClasses; class++ {
 			key := queueKey{uint32(host), class}
 			if class == Disregarded && host > 0 {
 				continue
@@ -252,10 +250,10 @@ func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
 		return Found{Entry: e}
 	}
 	if State(v[0]) > StateDisregarded {
-		return Found{e, StateFailed, ReasonUnreadable}
+		return Found{e, StateFailed, judge.Reason{Rule: judge.Unreadable}}
 	}
 	reason, _ := binary.Uvarint(v[1:])
-	return Found{e, State(v[0]), f.words.text(uint32(reason))}
+	return Found{e, State(v[0]), f.reasons.text(uint32(reason))}
 }
 
 // Each calls visit for every URL of a class, in the order of discovery, but

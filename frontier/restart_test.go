@@ -3,6 +3,8 @@ package frontier
 import (
 	"path/filepath"
 	"testing"
+
+	"curtsy/frontier/judge"
 	"time"
 )
 
@@ -35,7 +37,7 @@ func TestARetryBehindOneInFlightComesOnceAfterARestart(t *testing.T) {
 			t.Errorf("/b comes with %d attempts, want 1", e.Attempts)
 		}
 		got = append(got, e.URL.Path())
-		f.Finish(e, StateFetched, "")
+		f.Finish(e, StateFetched, judge.Reason{})
 		flush(t, f)
 	}
 	if len(got) != 3 {

@@ -1,6 +1,9 @@
 package frontier
 
-import "curtsy/internal/weburl"
+import (
+	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
+)
 
 // What follows makes a frontier anew of an archive that lost it. It is for an
 // archive that is not being crawled.
@@ -23,15 +26,15 @@ func (f *Frontier) placed(links []Link) {
 func (f *Frontier) Restore(l Link) {
 	fp := f.fingerprint(l.URL.String())
 	f.seen.add(fp, false)
-	_, _ = f.trapped(&l)
+	_ = f.judge(&l)
 	f.put(l, fp)
 }
 
 // Settle is Finish for an entry that nobody took from its queue.
-func (f *Frontier) Settle(id uint64, s State, reason string) {
+func (f *Frontier) Settle(id uint64, s State, reason judge.Reason) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.done = append(f.done, finished{&Entry{ID: id}, s, f.words.number(reason)})
+	f.done = append(f.done, finished{&Entry{ID: id}, s, f.reasons.number(reason)})
 }
 
 // Advance moves every queue behind what is finished at its beginning, so that

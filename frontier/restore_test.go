@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestRestoredURLsAreDoneAndTheOthersWait(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "db"))
 	f := open(t, db)
-	f.SetTraps(Traps{Pattern: 2})
+	f.Judge(&judge.Settings{Traps: judge.Traps{Pattern: 2}})
 	ids := map[string]uint64{}
 	f.OnPlaced(func(id uint64, u weburl.URL) { ids[u.Path()] = id })
 	fetched := []string{"/1", "/2", "/3", "/4"}
@@ -25,7 +26,7 @@ func TestRestoredURLsAreDoneAndTheOthersWait(t *testing.T) {
 		if found, ok := f.Get(ids[path]); !ok || found.URL.Path() != path || found.Class != Page {
 			t.Fatalf("%s has the id %d, which is %+v", path, ids[path], found)
 		}
-		f.Settle(ids[path], StateFetched, "")
+		f.Settle(ids[path], StateFetched, judge.Reason{})
 	}
 	if f.Add(link("/1", Page)) {
 		t.Error("a restored URL is added again")
@@ -43,7 +44,7 @@ func TestRestoredURLsAreDoneAndTheOthersWait(t *testing.T) {
 	if e := next(t, f, time.Now()); e == nil || e.URL.Path() != "/left" {
 		t.Fatalf("next = %v, want /left", e)
 	} else {
-		f.Finish(e, StateFetched, "")
+		f.Finish(e, StateFetched, judge.Reason{})
 	}
 	flush(t, f)
 	if e := next(t, f, time.Now()); e != nil {

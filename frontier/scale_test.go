@@ -14,6 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/mapped"
 	"curtsy/internal/weburl"
 )
@@ -31,13 +32,13 @@ func TestScale(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	db := openDB(t, path)
 	f := open(t, db)
-	f.SetTraps(DefaultTraps())
+	f.Judge(&judge.Settings{Traps: judge.DefaultTraps()})
 	rng := rand.New(rand.NewPCG(1, 2))
 	base := weburl.MustParse("http://site.example/")
 	found, judged, pages := 0, 0, 0
 	var early, late time.Duration
 	var earlyN, lateN int
-	refs, urls, fresh := make([]string, 55), make([]weburl.URL, 55), []int(nil)
+	refs, urls, fresh := make([]string, 55), make([]weburl.URL, 55), []News(nil)
 	for found < total {
 		for i := range refs { // not timed: this is the site's work
 			n := rng.IntN(found*10/9 + 100)
@@ -54,8 +55,8 @@ func TestScale(t *testing.T) {
 		}
 		judged += len(refs)
 		fresh = f.Unknown(fresh[:0], len(refs), func(i int) weburl.URL { return urls[i] })
-		for _, i := range fresh {
-			if f.Add(Link{URL: urls[i], Class: Page, Via: uint64(pages), Depth: 3, How: "a href"}) {
+		for _, n := range fresh {
+			if f.Add(Link{URL: urls[n.Index], Class: Page, Via: uint64(pages), Depth: 3, How: "a href"}) {
 				found++
 			}
 		}
@@ -76,7 +77,7 @@ func TestScale(t *testing.T) {
 		}
 	}
 	flush(t, f)
-	before, file := memory()
+	before, file := memoryUsed()
 	st, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -109,9 +110,9 @@ func sitePath(n int) string {
 	return fmt.Sprintf("/%x/%x/article-%d.html", h>>56, h>>40&0xffff, n)
 }
 
-// memory is the most memory the process held, and the most pages of the
+// memoryUsed is the most memory the process held, and the most pages of the
 // database file among it, as sampled now; in MB, 0 where that is not told.
-func memory() (peak, file int) {
+func memoryUsed() (peak, file int) {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0, 0

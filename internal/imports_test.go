@@ -16,11 +16,12 @@ import (
 // What is below internal/ anybody may use, and it knows nobody.
 var allowed = map[string][]string{
 	".":                          {"cli"},
-	"cli":                        {"crawler", "crawler/fetch", "frontier", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
-	"crawler":                    {"crawler/fetch", "frontier", "htmlmeta", "politeness", "politeness/rules", "sitemap", "storage", "storage/warc"},
+	"cli":                        {"crawler", "crawler/fetch", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
+	"crawler":                    {"crawler/fetch", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "sitemap", "storage", "storage/warc"},
 	"internal/testkit/crawltest": {"crawler"}, // runs and checks whole crawls
 	"crawler/fetch":              {},
-	"frontier":                   {},
+	"frontier":                   {"frontier/judge"},
+	"frontier/judge":             {"politeness/rules"},
 	"htmlmeta":                   {},
 	"politeness":                 {},
 	"politeness/rules":           {},
@@ -28,7 +29,7 @@ var allowed = map[string][]string{
 	"storage":                    {"frontier", "storage/warc"},
 	"storage/warc":               {},
 	"publish":                    {"htmlmeta", "storage", "storage/warc"},
-	"publish/...":                {"htmlmeta", "publish", "publish/catalog", "storage", "storage/warc"},
+	"publish/...":                {"frontier/judge", "htmlmeta", "publish", "publish/catalog", "storage", "storage/warc"},
 }
 
 // testkit is support of tests: no package of the program imports it.

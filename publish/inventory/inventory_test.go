@@ -103,7 +103,7 @@ func crawled(t *testing.T) (*sitetest.Site, *storage.Archive, inventory.EachKnow
 		for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
 			if err := f.Each(class, func(e frontier.Found) error {
 				return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(),
-					Reason: e.Reason, How: e.How, Via: e.Via, Depth: e.Depth})
+					Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth})
 			}); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"curtsy/frontier/judge"
 	"curtsy/publish"
 	"curtsy/storage"
 )
@@ -12,11 +13,11 @@ import (
 type Known struct {
 	ID     uint64
 	URL    string
-	Class  string // "robots", "sitemap", "requisite", "page", "disregarded"
-	State  string // "queued", "fetched", "failed", "disregarded"
-	Reason string // the rule behind the state and its parameters; "" is none
-	How    string // the place in which it was found: "a href", "sitemap"
-	Via    uint64 // the URL that led here; 0 for a seed
+	Class  string       // "robots", "sitemap", "requisite", "page", "disregarded"
+	State  string       // "queued", "fetched", "failed", "disregarded"
+	Reason judge.Reason // the rule behind the state
+	How    string       // the place in which it was found: "a href", "sitemap"
+	Via    uint64       // the URL that led here; 0 for a seed
 	Depth  int
 }
 
@@ -25,18 +26,19 @@ type EachKnown func(each func(Known) error) error
 
 // Row is one URL with what became of it.
 type Row struct {
-	URL    string     `json:"url"`
-	State  string     `json:"state"`
-	Reason string     `json:"reason"`
-	Status int        `json:"status"` // 0: no answer
-	Type   string     `json:"type"`   // the Content-Type as it was sent
-	Bytes  int64      `json:"bytes"`
-	Digest string     `json:"digest"`
-	First  *time.Time `json:"first"` // the first and the last visit; null: none
-	Last   *time.Time `json:"last"`
-	Depth  int        `json:"depth"`
-	Via    string     `json:"via"`
-	Title  string     `json:"title"`
+	URL    string       `json:"url"`
+	State  string       `json:"state"`
+	Reason string       `json:"reason"` // in words
+	Rule   judge.Reason `json:"why,omitzero"`
+	Status int          `json:"status"` // 0: no answer
+	Type   string       `json:"type"`   // the Content-Type as it was sent
+	Bytes  int64        `json:"bytes"`
+	Digest string       `json:"digest"`
+	First  *time.Time   `json:"first"` // the first and the last visit; null: none
+	Last   *time.Time   `json:"last"`
+	Depth  int          `json:"depth"`
+	Via    string       `json:"via"`
+	Title  string       `json:"title"`
 
 	Class string         `json:"-"`
 	How   string         `json:"-"`
@@ -51,7 +53,7 @@ type Row struct {
 func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) error) error {
 	vias := via{a: a, now: now, listed: true}
 	return known(func(k Known) error {
-		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason, Depth: k.Depth, Class: k.Class, How: k.How, Listed: true}
+		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason.String(), Rule: k.Reason, Depth: k.Depth, Class: k.Class, How: k.How, Listed: true}
 		visits, err := a.VisitsOf(k.ID)
 		if err != nil {
 			return err

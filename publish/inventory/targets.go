@@ -47,10 +47,10 @@ func readTargets(a *storage.Archive, o Options) (*targets, error) {
 
 // reasonOf is why a URL was not fetched; a URL that waits has no rule for it.
 func reasonOf(k Known) string {
-	if k.State == "queued" && k.Reason == "" {
+	if k.State == "queued" && k.Reason.IsZero() {
 		return "queued"
 	}
-	return k.Reason
+	return k.Reason.String()
 }
 
 // visited notes what the visit that stands for a URL says.

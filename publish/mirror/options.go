@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 )
@@ -42,7 +43,7 @@ type Options struct {
 type Left struct {
 	URL    string
 	State  string
-	Reason string
+	Reason judge.Reason
 	How    string // how it was found: "a href", "sitemap"
 }
 

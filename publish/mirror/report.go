@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 )
 
@@ -54,13 +55,12 @@ func (w *writer) noteAbsent() error {
 		}
 	}
 	return w.s.o.Left(func(l Left) error {
-		kind, _, _ := strings.Cut(l.Reason, ":")
-		switch {
-		case kind == "scope" && strings.Contains(l.Reason, "another scheme"), kind == "clean-param":
-		case kind == "robots.txt", kind == "nofollow":
-			w.notes.add(absent, l.URL, l.Reason, "")
-		case kind != "http":
-			w.notes.add(unfetched, l.URL, strings.TrimSpace(l.State+" "+l.Reason), "")
+		switch l.Reason.Rule {
+		case judge.Host, judge.CleanParam, judge.HTTP, judge.Location:
+		case judge.Robots, judge.NoRobots, judge.NoFollow, judge.RelNoFollow:
+			w.notes.add(absent, l.URL, l.Reason.String(), "")
+		default:
+			w.notes.add(unfetched, l.URL, strings.TrimSpace(l.State+" "+l.Reason.String()), "")
 		}
 		return nil
 	})

@@ -14,7 +14,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
-	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
@@ -57,7 +57,7 @@ func TestExportLeadsTwinsToTheirPage(t *testing.T) {
 	defer s.Close()
 	seed := weburl.MustParse(s.URL + "/")
 	dir, out := filepath.Join(t.TempDir(), "archive"), filepath.Join(t.TempDir(), "out")
-	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Traps: frontier.DefaultTraps(), Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Traps: judge.DefaultTraps(), Fetch: fetch.Options{AllowHost: seed.Hostname()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestExportLeadsTwinsToTheirPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: seed, Complete: true, Twin: frontier.SamePage})
+	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: seed, Complete: true, Twin: judge.SamePage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func checkFindsTwins(t *testing.T, out, origin string) {
 	if err := os.WriteFile(filepath.Join(out, "index.html"), []byte(page), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	check, err := mirror.Check(context.Background(), out, mirror.Options{Twin: frontier.SamePage})
+	check, err := mirror.Check(context.Background(), out, mirror.Options{Twin: judge.SamePage})
 	if err != nil || len(check.Problems) != 1 || !strings.Contains(check.Problems[0].What, "the page is here") {
 		t.Errorf("a link to the live site was not found: %+v, %v", check, err)
 	}

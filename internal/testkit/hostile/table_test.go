@@ -5,17 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/hostile"
 )
 
@@ -215,7 +214,7 @@ func curtsy(t *testing.T, f *hostile.Fixture, bin, config string) measured {
 	var status struct {
 		Fetched int
 		Why     string
-		Reasons map[string]int
+		Reasons []judge.Count
 	}
 	if err == nil {
 		err = json.Unmarshal(out, &status)
@@ -224,14 +223,13 @@ func curtsy(t *testing.T, f *hostile.Fixture, bin, config string) measured {
 		t.Errorf("%s: status: %v", f.Name, err)
 	}
 	m.said = fmt.Sprintf("exit %d; %d fetched", m.exit, status.Fetched)
-	for _, reason := range slices.Sorted(maps.Keys(status.Reasons)) {
-		if n := status.Reasons[reason]; reason != "" && n > 0 {
-			short, _, _ := strings.Cut(reason, " (")
-			if short = strings.ReplaceAll(short, ": unavailable: ", " unavailable, "); len(short) > 60 {
-				short = short[:60] + "…"
-			}
-			m.said += fmt.Sprintf("; %d %s", n, short)
+	for _, r := range status.Reasons {
+		short, _, _ := strings.Cut(r.String(), " (")
+		short = strings.ReplaceAll(short, ": unavailable: ", " unavailable, ")
+		if len(short) > 60 {
+			short = short[:60] + "…"
 		}
+		m.said += fmt.Sprintf("; %d %s", r.Count, short)
 	}
 	if f.Exit != 0 {
 		m.said += "; " + status.Why

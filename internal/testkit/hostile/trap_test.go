@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
-	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/testkit/hostile"
 )
@@ -17,18 +17,18 @@ import (
 func TestRaisedBudgetsLetThrough(t *testing.T) {
 	for _, c := range []struct {
 		fixture, rule string
-		raise         func(*frontier.Traps)
+		raise         func(*judge.Traps)
 	}{
-		{"calendar", "calendar: over 18 months", func(t *frontier.Traps) { t.Ahead = 30 }},
-		{"calendar", "calendar: over 1250 alike", func(t *frontier.Traps) { t.Calendar = 10_400 }},
-		{"facets", "facets", func(t *frontier.Traps) { t.Facets = 1100 }},
-		{"versions", "versions", func(t *frontier.Traps) { t.Versions = 1100 }},
-		{"repeated", "repeated-segments", func(t *frontier.Traps) { t.Repeats = 8 }},
-		{"deep", "path-depth", func(t *frontier.Traps) { t.PathDepth = 80 }},
-		{"session-query", "session-id", func(t *frontier.Traps) { t.Twins = false; t.QueryVariants = 40 }},
-		{"query-order", "query-order", func(t *frontier.Traps) { t.Twins = false }},
-		{"soft-404-echo", "soft-404", func(t *frontier.Traps) { t.SoftNotFound = 0; t.PathDepth = 4 }},
-		{"mirrored", "same-body", func(t *frontier.Traps) { t.SameBody = 0; t.PathDepth = 6 }},
+		{"calendar", "far-dates: over 18 months", func(t *judge.Traps) { t.Ahead = 30 }},
+		{"calendar", "calendar: over 1250 alike", func(t *judge.Traps) { t.Calendar = 10_400 }},
+		{"facets", "facets", func(t *judge.Traps) { t.Facets = 1100 }},
+		{"versions", "versions", func(t *judge.Traps) { t.Versions = 1100 }},
+		{"repeated", "repeated-segments", func(t *judge.Traps) { t.Repeats = 8 }},
+		{"deep", "path-depth", func(t *judge.Traps) { t.PathDepth = 80 }},
+		{"session-query", "session-id", func(t *judge.Traps) { t.Twins = false; t.QueryVariants = 40 }},
+		{"query-order", "query-order", func(t *judge.Traps) { t.Twins = false }},
+		{"soft-404-echo", "soft-404", func(t *judge.Traps) { t.SoftNotFound = 0; t.PathDepth = 4 }},
+		{"mirrored", "same-body", func(t *judge.Traps) { t.SameBody = 0; t.PathDepth = 6 }},
 	} {
 		t.Run(c.fixture+"/"+c.rule, func(t *testing.T) {
 			t.Parallel()
@@ -56,9 +56,9 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 	}
 }
 
-func holds(reasons map[string]int, prefix string) bool {
-	for r, n := range reasons {
-		if n > 0 && strings.HasPrefix(r, prefix) {
+func holds(reasons []judge.Count, prefix string) bool {
+	for _, r := range reasons {
+		if r.Count > 0 && strings.HasPrefix(r.String(), prefix) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package frontier
+package judge
 
 import "curtsy/internal/weburl"
 

@@ -1,0 +1,50 @@
+package judge
+
+// FarDates excludes pages whose URL names a month far ahead: calendars go on
+// for ever.
+const FarDates = "far-dates"
+
+func farDates(l *Link, f *Facts) Verdict {
+	if f.Ahead <= 0 || l.Class == Requisite || !ahead(l.URL.Target(), f.Now, f.Ahead) {
+		return Verdict{}
+	}
+	return excludes(FarDates, Params{Limit: f.Ahead})
+}
+
+// Calendar bounds the URLs with a date that differ in digits only.
+const Calendar = "calendar"
+
+// manyDates between firstYear and lastYear in one shape make it a calendar,
+// which may go back before all years.
+const manyDates = 500
+
+func calendar(l *Link, f *Facts) Budget {
+	shape, digits := withoutDigits(l.URL.String())
+	target := l.URL.Target()
+	if !digits || latest(target, 0, 9999, likely) == 0 {
+		return Budget{}
+	}
+	if latest(target, firstYear, lastYear, likely) == 0 && f.Memory != nil && f.Memory.Counted(Calendar+" "+shape) < manyDates {
+		return Budget{}
+	}
+	limit := f.Calendar
+	if limit > 0 && !hasDays(target) {
+		limit = max(limit/8, 1)
+	}
+	return Budget{shape, limit}
+}
+
+// hasDays says whether a target has more numbers than a year and a month:
+// then its dates may be days, of which there are more.
+func hasDays(target string) bool {
+	runs, digits := 0, 0
+	for i := range len(target) {
+		if c := target[i]; c < '0' || c > '9' {
+			continue
+		}
+		if digits++; i == 0 || target[i-1] < '0' || target[i-1] > '9' {
+			runs++
+		}
+	}
+	return runs > 2 || digits > 6
+}

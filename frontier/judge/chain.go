@@ -1,0 +1,178 @@
+package judge
+
+import (
+	"time"
+
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+)
+
+// Point is a point of a link's way at which rules are asked.
+type Point uint8
+
+// Points, which a rule may combine.
+const (
+	Found Point = 1 << iota
+	Compared
+	Added
+	Taken
+	Asked // taken, and in scope since the crawl itself asks for it
+	Answered
+)
+
+// Kind says whose will a rule is.
+type Kind uint8
+
+// Kinds of rules.
+const (
+	OfSite  Kind = iota // what the site asks for
+	OfScope             // what the crawl was set to
+	OfTrap              // a bound on what a site can make a crawl fetch
+)
+
+// Rule is one reason to leave a link out.
+type Rule struct {
+	Name string
+	Kind Kind
+	At   Point
+	// Judge decides; the zero Verdict has nothing against the link.
+	Judge func(l *Link, f *Facts) Verdict
+	// Budget stands in the place of Judge where a rule lets so many URLs of a
+	// shape through.
+	Budget func(l *Link, f *Facts) Budget
+	// Still says whether what this rule held back before is held back with
+	// the settings of now, for one that needs more than the link to judge it.
+	Still func(r Reason, s *Settings) bool
+}
+
+// Verdict is what a rule says of a link.
+type Verdict struct {
+	Reason Reason
+	// Soft excludes this link and not its URL: another may lead there.
+	Soft bool
+	// Instead is the URL that stands for the link's.
+	Instead weburl.URL
+}
+
+// Excludes says whether the link is not to be fetched.
+func (v Verdict) Excludes() bool { return !v.Reason.IsZero() }
+
+// Budget is how many URLs of a shape are let through. The zero Budget is for
+// URLs that count against none.
+type Budget struct {
+	Shape string // what the URLs that share the budget have in common
+	Limit int
+}
+
+// Facts are what rules know besides the link.
+type Facts struct {
+	*Settings
+	Now      time.Time
+	Page     PageFacts
+	Rules    *rules.Robots  // of the link's host, for Clean-param; nil where unknown
+	Decision *RobotsVerdict // of the robots.txt in force; nil where none was asked
+	Memory   Memory         // what the frontier counts; nil where nothing is counted
+}
+
+// PageFacts are those of the page on which a link stands.
+type PageFacts struct {
+	NoFollow     bool // it asks that its links are not followed
+	RelNoFollow  bool // the link itself does
+	SameBody     bool // too many pages had the same body
+	SoftNotFound bool // it looks like the site's "not found"
+}
+
+// RobotsVerdict is what a robots.txt says of a URL.
+type RobotsVerdict struct {
+	Allow   bool
+	Line    int
+	Rule    string
+	Version string
+}
+
+// Memory is what rules may know of the URLs that came before.
+type Memory interface {
+	// Count is how many URLs there are of a shape, this one among them.
+	Count(shape string) int
+	// Counted is how many there were before.
+	Counted(shape string) int
+	// Twin says whether the URL of this form is known, or another of it was let through.
+	Twin(l *Link, form string) bool
+}
+
+// Rules lists the chain.
+func Rules() []Rule { return chain }
+
+// Decide asks the rules of a point, in order; the first that has something
+// against the link decides.
+func Decide(at Point, l *Link, f *Facts) Verdict {
+	for i := range chain {
+		if chain[i].At&at == 0 {
+			continue
+		}
+		if v := chain[i].ask(l, f); v.Excludes() {
+			return v
+		}
+	}
+	return Verdict{}
+}
+
+// Step is what one rule says.
+type Step struct {
+	Rule string
+	Verdict
+}
+
+// Walk asks every rule, whatever the point, until one excludes the link.
+func Walk(l *Link, f *Facts) (steps []Step) {
+	for i := range chain {
+		s := Step{chain[i].Name, chain[i].ask(l, f)}
+		steps = append(steps, s)
+		if s.Excludes() {
+			break
+		}
+	}
+	return steps
+}
+
+func (r *Rule) ask(l *Link, f *Facts) Verdict {
+	if r.Budget == nil {
+		return r.Judge(l, f)
+	}
+	b := r.Budget(l, f)
+	if b.Limit <= 0 || f.Memory == nil || f.Memory.Count(r.Name+" "+b.Shape) <= b.Limit {
+		return Verdict{}
+	}
+	return excludes(r.Name, Params{Limit: b.Limit})
+}
+
+// excludes is the verdict of a rule that has something against a URL.
+func excludes(rule string, p Params) Verdict { return Verdict{Reason: Reason{rule, p}} }
+
+// Again says whether a link that a rule held back in an earlier run may pass
+// with the settings of now, as far as the link alone tells.
+func Again(l *Link, f *Facts) bool {
+	r := ruleOf(l.Reason.Rule)
+	if r == nil || r.Kind == OfSite || r.Still != nil && r.Still(l.Reason, f.Settings) {
+		return false
+	}
+	return !Decide(Found, l, f).Excludes()
+}
+
+// BudgetOf is the budget of the named rule that a URL counts against.
+func BudgetOf(rule string, l *Link, s *Settings) (b Budget, ok bool) {
+	r := ruleOf(rule)
+	if r == nil || r.Budget == nil {
+		return Budget{}, false
+	}
+	return r.Budget(l, &Facts{Settings: s}), true
+}
+
+func ruleOf(name string) *Rule {
+	for i := range chain {
+		if chain[i].Name == name {
+			return &chain[i]
+		}
+	}
+	return nil
+}

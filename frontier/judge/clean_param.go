@@ -1,0 +1,18 @@
+package judge
+
+// CleanParam folds a URL into the one that a Clean-param line of robots.txt
+// makes of it: that one is fetched instead.
+const CleanParam = "clean-param"
+
+func cleanParam(l *Link, f *Facts) Verdict {
+	if f.Rules == nil || !l.URL.HasQuery() {
+		return Verdict{}
+	}
+	folded, by := f.Rules.Fold(l.URL)
+	if by == nil {
+		return Verdict{}
+	}
+	v := excludes(CleanParam, Params{Line: by.Line, Text: by.Text})
+	v.Instead = folded
+	return v
+}

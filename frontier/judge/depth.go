@@ -1,0 +1,14 @@
+package judge
+
+// Depth excludes pages that are more links away from the seed than was asked
+// for. A shorter way to the page may be found later.
+const Depth = "depth"
+
+func depth(l *Link, f *Facts) Verdict {
+	if f.MaxDepth <= 0 || l.Class != Page || l.Depth <= f.MaxDepth {
+		return Verdict{}
+	}
+	v := excludes(Depth, Params{Limit: f.MaxDepth})
+	v.Soft = true
+	return v
+}

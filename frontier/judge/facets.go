@@ -1,0 +1,28 @@
+package judge
+
+// Facets bounds the queries of two parameters and more on one path, where
+// filters combine: a shop shows itself by the combinations of names.
+const Facets = "facets"
+
+// manyCombinations of parameter names on one path make it a shop.
+const manyCombinations = 32
+
+func facets(l *Link, f *Facts) Budget {
+	if !l.URL.HasQuery() || f.Facets <= 0 {
+		return Budget{}
+	}
+	names, n := parameterNames(l.URL.Query())
+	path := l.URL.Origin() + l.URL.Path()
+	if n < 2 || f.Memory != nil && combinations(path, names, f.Memory) <= manyCombinations {
+		return Budget{}
+	}
+	return Budget{path, f.Facets}
+}
+
+// combinations counts the combinations of names on a path, this one among them.
+func combinations(path, names string, m Memory) int {
+	if m.Count("combination "+path+"?"+names) == 1 {
+		return m.Count("combinations " + path)
+	}
+	return m.Counted("combinations " + path)
+}

@@ -1,0 +1,42 @@
+package judge
+
+import (
+	"regexp"
+	"slices"
+
+	"curtsy/politeness/rules"
+)
+
+// Exclude excludes what matches one of the patterns that were given for it.
+const Exclude = "exclude"
+
+func exclude(l *Link, f *Facts) Verdict {
+	href := l.URL.String()
+	for _, re := range f.Exclude {
+		if re.MatchString(href) {
+			v := excludes(Exclude, Params{Text: re.String()})
+			v.Soft = isRobots(l)
+			return v
+		}
+	}
+	return Verdict{}
+}
+
+// Include excludes pages, but for the seed, that match none of the patterns
+// that were given for it.
+const Include = "include"
+
+func include(l *Link, f *Facts) Verdict {
+	if l.Class != Page || l.Depth == 0 || len(f.Include) == 0 {
+		return Verdict{}
+	}
+	href := l.URL.String()
+	if slices.ContainsFunc(f.Include, func(re *regexp.Regexp) bool { return re.MatchString(href) }) {
+		return Verdict{}
+	}
+	v := excludes(Include, Params{})
+	v.Soft = isRobots(l)
+	return v
+}
+
+func isRobots(l *Link) bool { return l.URL.Target() == rules.Location }

@@ -1,0 +1,63 @@
+package judge
+
+import "curtsy/internal/weburl"
+
+// Class is the kind of queue a URL waits in; lower classes go first.
+type Class uint8
+
+// Classes, in the order in which they are served.
+const (
+	Prerequisite Class = iota // robots.txt
+	Sitemap
+	Requisite // what a fetched page needs to be shown
+	Page
+	Disregarded // decided against at discovery; never handed out
+	NumClasses
+)
+
+func (c Class) String() string {
+	return [...]string{"prerequisite", "sitemap", "requisite", "page", "disregarded"}[c]
+}
+
+// How is how a URL was found: one of the names below, or the element and the
+// attribute that link to it, as "a href". There are few distinct values.
+type How string
+
+// Ways to find a URL that are no element of a page.
+const (
+	HowSeed         How = "seed" // and where the seed redirects to
+	HowRedirect     How = "redirect"
+	HowRobots       How = "robots.txt"
+	HowSitemap      How = "sitemap" // a page that a sitemap lists
+	HowSitemapIndex How = "sitemap index"
+	HowSitemapLine  How = "sitemap of robots.txt"
+	HowProbe        How = "probe for soft 404s" // a name made up
+	HowDamaged      How = "a damaged record"
+)
+
+// Link is a URL, and how it was found.
+type Link struct {
+	URL       weburl.URL
+	Class     Class
+	Via       uint64 // the id of the URL that led here; 0 for a seed
+	Depth     int    // links followed from the seed
+	Redirects int    // redirects followed since the last link
+	How       How
+	Reason    Reason // why it is disregarded, for that class
+	// Soft marks a disregarded URL that a later find may queue after all:
+	// a nofollow link excludes that link, not the URL.
+	Soft bool
+	// Needed marks a requisite, also where it is disregarded.
+	Needed bool
+}
+
+// IsSeed says whether the link is what the crawl was started with.
+func (l *Link) IsSeed() bool { return l.How == HowSeed }
+
+// Listed says whether the link is a page that a sitemap names.
+func (l *Link) Listed() bool { return l.Class == Page && l.How == HowSitemap }
+
+// Exclude makes the link one that is not to be fetched, as a verdict says.
+func (l *Link) Exclude(v Verdict) {
+	l.Class, l.Reason, l.Soft = Disregarded, v.Reason, v.Soft
+}

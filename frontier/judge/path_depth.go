@@ -1,0 +1,13 @@
+package judge
+
+import "strings"
+
+// PathDepth excludes paths of more segments than any page has.
+const PathDepth = "path-depth"
+
+func pathDepth(l *Link, f *Facts) Verdict {
+	if f.PathDepth <= 0 || strings.Count(l.URL.Path(), "/") <= f.PathDepth {
+		return Verdict{}
+	}
+	return excludes(PathDepth, Params{Limit: f.PathDepth})
+}

@@ -1,0 +1,37 @@
+package judge
+
+import "strings"
+
+// RepeatedSegments excludes paths in which a run of segments follows itself
+// again and again, as relative links make them where a server ignores the
+// rest of a path: /a/a/a, or /a/b/a/b/a/b.
+const RepeatedSegments = "repeated-segments"
+
+func repeatedSegments(l *Link, f *Facts) Verdict {
+	if f.Repeats <= 0 || !repeats(l.URL.Path(), f.Repeats) {
+		return Verdict{}
+	}
+	return excludes(RepeatedSegments, Params{Limit: f.Repeats})
+}
+
+// repeats says whether a run of segments follows itself n times: /a/a/a, or
+// /a/b/a/b/a/b.
+func repeats(path string, n int) bool {
+	if strings.Count(path, "/") < n {
+		return false
+	}
+	seg := strings.Split(strings.Trim(path, "/"), "/")
+	for run := 1; run*n <= len(seg) && run <= 8; run++ {
+		same := 0
+		for i := run; i < len(seg); i++ {
+			if seg[i] != seg[i-run] || seg[i] == "" {
+				same = 0
+				continue
+			}
+			if same++; same >= run*(n-1) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,15 @@
+package judge
+
+// SameBody excludes the links of a page whose body so many pages had before:
+// a soft 404, or a tree that mirrors itself.
+const SameBody = "same-body"
+
+func sameBody(_ *Link, f *Facts) Verdict {
+	v := softly(SameBody, f.Page.SameBody)
+	if v.Excludes() {
+		v.Reason.Limit = f.SameBody
+	}
+	return v
+}
+
+func sameBodyOn(_ Reason, s *Settings) bool { return s.SameBody > 0 }

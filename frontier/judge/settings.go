@@ -1,0 +1,62 @@
+package judge
+
+import (
+	"regexp"
+	"slices"
+
+	"curtsy/internal/weburl"
+)
+
+// Settings are what the rules were set to. They are a value: to widen the
+// scope, make others.
+type Settings struct {
+	Scope
+	Traps
+}
+
+// Scope says which URLs belong to the crawl.
+type Scope struct {
+	Origins       []string         // "scheme://host[:port]" of the seed and its aliases
+	Include       []*regexp.Regexp // a page must match one, if there are any; requisites need not
+	Exclude       []*regexp.Regexp // nothing that matches one is fetched
+	MaxDepth      int              // links from the seed; 0 is no limit
+	AnyRequisites bool             // requisites of kept pages may come from other hosts
+}
+
+// Traps bounds what a site can make a crawl fetch without end. Each rule has
+// a name and a budget; 0 turns a rule off. What a rule holds back is
+// disregarded with its name, and goes through when the budget is raised.
+type Traps struct {
+	PathDepth     int  // segments of a path
+	Repeats       int  // times that one run of segments follows itself
+	Length        int  // octets of a URL
+	Ahead         int  // months that a date in a URL lies in the future
+	QueryVariants int  // queries with the same parameters on one path; half of it for each parameter beyond the first
+	Facets        int  // queries of two parameters and more on one path, once there are over 32 combinations of names
+	Versions      int  // queries with a hash on ever other paths below the same two segments: old states of files
+	Calendar      int  // URLs with a date that differ in digits only; an eighth of it where dates are months
+	Pattern       int  // URLs that differ in digits only
+	Twins         bool // sessions and orders of parameters that make no new page
+	SameBody      int  // pages with one and the same body whose links are followed
+	SoftNotFound  int  // pages that look alike before the site is asked for a name that does not exist
+}
+
+// DefaultTraps are budgets that real sites stay below.
+func DefaultTraps() Traps {
+	return Traps{PathDepth: 60, Repeats: 5, Length: 2000, Ahead: 18, QueryVariants: 20_000, Facets: 1000, Versions: 1000,
+		Calendar: 10_000, Pattern: 1_000_000, Twins: true, SameBody: 20, SoftNotFound: 20}
+}
+
+// Holds says whether the URL is of one of the scope's origins.
+func (s *Scope) Holds(u weburl.URL) bool {
+	return slices.Contains(s.Origins, u.Origin())
+}
+
+// With are the settings with the scope widened by an origin.
+func (s *Settings) With(origin string) *Settings {
+	wider := *s
+	if !slices.Contains(s.Origins, origin) {
+		wider.Origins = append(slices.Clone(s.Origins), origin)
+	}
+	return &wider
+}

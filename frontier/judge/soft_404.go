@@ -1,0 +1,9 @@
+package judge
+
+// SoftNotFound excludes the links of a page that looks like what the site
+// answers, with status 200, for a name that does not exist.
+const SoftNotFound = "soft-404"
+
+func softNotFound(_ *Link, f *Facts) Verdict { return softly(SoftNotFound, f.Page.SoftNotFound) }
+
+func softNotFoundOn(_ Reason, s *Settings) bool { return s.SoftNotFound > 0 }

@@ -1,0 +1,108 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+
+	"curtsy/internal/weburl"
+)
+
+// SessionID excludes URLs that differ in a session's id from one that is known.
+const SessionID = "session-id"
+
+// QueryOrder excludes URLs that differ in the order of their parameters from
+// one that is known.
+const QueryOrder = "query-order"
+
+func sessionID(l *Link, f *Facts) Verdict  { return twinOf(SessionID, l, f) }
+func queryOrder(l *Link, f *Facts) Verdict { return twinOf(QueryOrder, l, f) }
+
+func twinOf(rule string, l *Link, f *Facts) Verdict {
+	if !f.Twins || f.Memory == nil {
+		return Verdict{}
+	}
+	form, by := twin(l.URL)
+	if form == "" || by != rule || !f.Memory.Twin(l, form) {
+		return Verdict{}
+	}
+	return excludes(rule, Params{})
+}
+
+func twinsOn(_ Reason, s *Settings) bool { return s.Twins }
+
+// twin is the form that URLs of one page share although they differ in a
+// session id or in the order of their parameters; "" if the URL is that form.
+func twin(u weburl.URL) (form, rule string) {
+	path, session := withoutSession(u.Path())
+	if !u.HasQuery() {
+		if session {
+			return u.Origin() + path, "session-id"
+		}
+		return "", ""
+	}
+	var kept []string
+	for p := range strings.SplitSeq(u.Query(), "&") {
+		name, value, _ := strings.Cut(p, "=")
+		if isSession(name, value) {
+			session = true
+			continue
+		}
+		kept = append(kept, p)
+	}
+	rule = "session-id"
+	if !session {
+		if slices.IsSorted(kept) {
+			return "", ""
+		}
+		rule = "query-order"
+	}
+	slices.Sort(kept)
+	form = u.Origin() + path
+	if len(kept) > 0 {
+		form += "?" + strings.Join(kept, "&")
+	}
+	return form, rule
+}
+
+// withoutSession cuts ";jsessionid=…" and "/(S(…))/" out of a path.
+func withoutSession(path string) (string, bool) {
+	lower := strings.ToLower(path)
+	for _, mark := range []string{";jsessionid=", ";sid=", ";phpsessid="} {
+		if i := strings.Index(lower, mark); i >= 0 {
+			end := strings.IndexByte(path[i:], '/')
+			if end < 0 {
+				return path[:i], true
+			}
+			return path[:i] + path[i+end:], true
+		}
+	}
+	if i := strings.Index(lower, "/(s("); i >= 0 {
+		if end := strings.Index(path[i:], "))"); end > 0 {
+			return path[:i] + path[i+end+2:], true
+		}
+	}
+	return path, false
+}
+
+// isSession knows parameters that carry a session: by name, and by a value
+// that no person chose. Where the name may mean anything else, a search or a
+// talk, a value of letters alone is a word.
+func isSession(name, value string) bool {
+	word := true
+	switch strings.ToLower(name) {
+	case "phpsessid", "jsessionid", "aspsessionid", "cfid", "cftoken", "zenid", "oscsid":
+		word = false
+	case "s", "sid", "sessid", "session", "sessionid", "session_id":
+	default:
+		return false
+	}
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c >= '0' && c <= '9':
+			word = false
+		case !isLetter(c):
+			return false
+		}
+	}
+	return len(value) >= 16 && !word
+}

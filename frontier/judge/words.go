@@ -1,0 +1,136 @@
+package judge
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Names of what happened to a URL that is no rule of the chain.
+const (
+	HTTP       = "http"       // the status is no success
+	Fetch      = "fetch"      // no answer, or not all of it
+	Location   = "location"   // a redirect that leads nowhere
+	Blocked    = "blocked"    // a challenge stands in the page's place
+	Probe      = "probe"      // a name made up
+	BadSitemap = "sitemap"    // what is there is no sitemap, or there are too many
+	NoRobots   = "no-robots"  // the host's robots.txt is unavailable
+	Overruled  = "overruled"  // excluded until another link led there
+	Unreadable = "unreadable" // its state in crawl.db is none
+)
+
+// Words is a reason in words, for people: nothing reads them back.
+func Words(r Reason) string {
+	switch topic := topic(r); {
+	case r.Rule == "":
+		return ""
+	case topic == "":
+		return Detail(r)
+	default:
+		return topic + ": " + Detail(r)
+	}
+}
+
+// topic is what a reason is about, which stands before its words.
+func topic(r Reason) string {
+	switch r.Rule {
+	case NoRobots:
+		return Robots
+	case RelNoFollow:
+		return NoFollow
+	case Location:
+		if r.Status == 0 {
+			return "redirect"
+		}
+		return HTTP
+	case Robots, NoFollow, CleanParam, HTTP, Fetch, Blocked, Probe, BadSitemap, Overruled:
+		return r.Rule
+	case Unreadable:
+		return ""
+	}
+	if k := ruleOf(r.Rule); k != nil && k.Kind == OfTrap {
+		return "trap: " + r.Rule
+	}
+	return "scope"
+}
+
+// Detail is a reason in words beside the name of its rule.
+func Detail(r Reason) string {
+	switch r.Rule {
+	case Robots, CleanParam:
+		return lineWords(r)
+	case NoFollow:
+		return "the page asks for it"
+	case RelNoFollow:
+		return "the link asks for it"
+	case HTTP:
+		return strconv.Itoa(r.Status)
+	case Location:
+		return locationWords(r)
+	case NoRobots:
+		return "unavailable: " + r.Text
+	case Fetch, Blocked, Probe, BadSitemap:
+		return r.Text
+	case Overruled:
+		return "found again by a link that may be followed"
+	case Unreadable:
+		return "its state does not read back"
+	}
+	if k := ruleOf(r.Rule); k != nil && k.Kind == OfTrap {
+		return trapWords(r)
+	}
+	return scopeWords(r)
+}
+
+func lineWords(r Reason) string {
+	text := r.Text
+	if r.Line > 0 {
+		text = fmt.Sprintf("line %d: %s", r.Line, r.Text)
+	}
+	if r.Version != "" {
+		text += " (version " + r.Version + ")"
+	}
+	return text
+}
+
+func locationWords(r Reason) string {
+	if r.Status > 0 {
+		return fmt.Sprintf("%d without a usable Location", r.Status)
+	}
+	return "to itself"
+}
+
+func scopeWords(r Reason) string {
+	switch r.Rule {
+	case Host:
+		return "another scheme, host or port"
+	case Depth:
+		return "deeper than max-depth"
+	case Redirects:
+		return fmt.Sprintf("more than %d redirects in a row", r.Limit)
+	case Exclude:
+		return fmt.Sprintf("exclude %q", r.Text)
+	case Include:
+		return "matches no include"
+	}
+	return r.Rule + " " + r.Text
+}
+
+func trapWords(r Reason) string {
+	switch r.Rule {
+	case Length:
+		return fmt.Sprintf("over %d bytes", r.Limit)
+	case PathDepth:
+		return fmt.Sprintf("over %d segments", r.Limit)
+	case RepeatedSegments:
+		return fmt.Sprintf("%d times in a row", r.Limit)
+	case FarDates:
+		return fmt.Sprintf("over %d months ahead", r.Limit)
+	case SessionID, QueryOrder:
+		return "the same page under another name"
+	case SameBody:
+		return fmt.Sprintf("on a page like %d others", r.Limit)
+	case SoftNotFound:
+		return "on a page like that for a name which does not exist"
+	}
+	return fmt.Sprintf("over %d alike", r.Limit)
+}

@@ -1,0 +1,93 @@
+package frontier
+
+import (
+	"encoding/binary"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/frontier/judge"
+	"curtsy/internal/sum"
+)
+
+// names numbers values that many entries share, so that an entry holds a
+// number in place of a text.
+type names[T comparable] struct {
+	list  []T
+	index map[T]uint32
+	saved int // how many of list are on disk
+}
+
+func (n *names[T]) number(v T) uint32 {
+	if i, ok := n.index[v]; ok {
+		return i
+	}
+	if n.index == nil {
+		n.index = map[T]uint32{}
+	}
+	i := uint32(len(n.list))
+	n.index[v] = i
+	n.list = append(n.list, v)
+	return i
+}
+
+func (n *names[T]) find(v T) (uint32, bool) {
+	i, ok := n.index[v]
+	return i, ok
+}
+
+// text is the value with a number, the zero value where there is none.
+func (n *names[T]) text(i uint32) (v T) {
+	if int(i) >= len(n.list) {
+		return v
+	}
+	return n.list[i]
+}
+
+func (n *names[T]) save(b *bbolt.Bucket, encode func(T) []byte) error {
+	for ; n.saved < len(n.list); n.saved++ {
+		k := binary.BigEndian.AppendUint32(nil, uint32(n.saved))
+		if err := b.Put(k, sum.Seal(k, encode(n.list[n.saved]))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *names[T]) load(b *bbolt.Bucket, decode func([]byte) (T, error)) error {
+	return b.ForEach(func(k, v []byte) error {
+		v, ok := sum.Open(k, v)
+		if !ok || len(k) != 4 || int(binary.BigEndian.Uint32(k)) != len(n.list) {
+			return ErrCorrupt
+		}
+		value, err := decode(v)
+		if err != nil {
+			return ErrCorrupt
+		}
+		n.number(value)
+		n.saved = len(n.list)
+		return nil
+	})
+}
+
+func encodeText(s string) []byte          { return []byte(s) }
+func decodeText(b []byte) (string, error) { return string(b), nil }
+
+func (f *Frontier) saveNames(top *bbolt.Bucket) error {
+	if err := f.hosts.save(top.Bucket(bucketHosts), encodeText); err != nil {
+		return err
+	}
+	if err := f.words.save(top.Bucket(bucketWords), encodeText); err != nil {
+		return err
+	}
+	return f.reasons.save(top.Bucket(bucketReasons), judge.Reason.Encode)
+}
+
+func (f *Frontier) loadNames(top *bbolt.Bucket) error {
+	if err := f.hosts.load(top.Bucket(bucketHosts), decodeText); err != nil {
+		return err
+	}
+	if err := f.words.load(top.Bucket(bucketWords), decodeText); err != nil {
+		return err
+	}
+	return f.reasons.load(top.Bucket(bucketReasons), judge.Decode)
+}
