@@ -66,6 +66,7 @@ func commands(u *ui) []*cobra.Command {
 		exportCmd(u),
 		listCmd(u),
 		linksCmd(u),
+		reportCmd(u),
 		demoCmd(u),
 		robotsCmd(u),
 		inspectCmd(u),

@@ -6,6 +6,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
@@ -64,7 +65,7 @@ func (o *opened) known(each func(inventory.Known) error) error {
 	for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
 		err := o.f.Each(class, func(e frontier.Found) error {
 			return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(),
-				Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth})
+				Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth, Orphan: e.How == judge.HowSitemap && o.f.Orphan(e.URL)})
 		})
 		if err != nil {
 			return corrupt(err)

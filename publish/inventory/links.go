@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,53 +46,36 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 	if err != nil {
 		return err
 	}
-	err = eachCurrent(a, func(v *storage.Visit) error {
-		if err := ctx.Err(); err != nil || !hasLinks(v, o.Now) {
+	for visits, err := range publish.Histories(a) {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
+		}
+		v := readable(visits, o.Now)
+		if v == nil {
+			continue
 		}
 		links, err := t.linksOf(a, v)
-		if err != nil || len(links) == 0 {
+		if err == nil && len(links) > 0 {
+			err = each(v.URL, links)
+		}
+		if err != nil {
 			return err
 		}
-		return each(v.URL, links)
-	})
-	if err != nil {
-		return err
 	}
 	return t.unmentioned(a, each)
 }
 
-// eachCurrent calls each with the visit that stands for each URL.
-func eachCurrent(a *storage.Archive, each func(*storage.Visit) error) error {
-	var visits []*storage.Visit
-	flush := func() error {
-		v := publish.Current(visits)
-		visits = visits[:0]
-		if v == nil {
-			return nil
-		}
-		return each(v)
+// readable is the visit whose body tells the links of a page; nil where they
+// cannot or may not be read, and where the page is gone.
+func readable(visits []*storage.Visit, now time.Time) *storage.Visit {
+	v, last := publish.Current(visits), visits[len(visits)-1]
+	switch {
+	case v.Status < 200 || v.Status > 299 || !v.HasBody() || v.Links == 0 || last.Status == 404 || last.Status == 410:
+		return nil
+	case !permit(visits, v, now).Show:
+		return nil
 	}
-	err := a.EachVisit(func(v *storage.Visit) error {
-		var err error
-		if len(visits) > 0 && visits[0].URLID != v.URLID {
-			err = flush()
-		}
-		visits = append(visits, v)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return flush()
-}
-
-// hasLinks says whether the links of a visit can and may be read.
-func hasLinks(v *storage.Visit, now time.Time) bool {
-	if v.Links == 0 && v.Status != 304 || v.Status == 0 || !v.HasBody() || v.Location != "" {
-		return false
-	}
-	return publish.Decide(v, now).Show
+	return v
 }
 
 // linksOf reads the links of a page again and judges each.

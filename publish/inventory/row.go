@@ -19,6 +19,7 @@ type Known struct {
 	How    string       // the place in which it was found: "a href", "sitemap"
 	Via    uint64       // the URL that led here; 0 for a seed
 	Depth  int
+	Orphan bool // only a sitemap names it
 }
 
 // EachKnown calls each for every URL that the frontier knows.
@@ -40,9 +41,10 @@ type Row struct {
 	Via    string       `json:"via"`
 	Title  string       `json:"title"`
 
-	Class string         `json:"-"`
-	How   string         `json:"-"`
-	Visit *storage.Visit `json:"-"` // the visit that stands for the URL; nil: none
+	Class  string         `json:"-"`
+	How    string         `json:"-"`
+	Orphan bool           `json:"-"`
+	Visit  *storage.Visit `json:"-"` // the visit that stands for the URL; nil: none
 	// Listed and ViaListed say whether the URL and Via may stand in what is
 	// published.
 	Listed    bool `json:"-"`
@@ -53,7 +55,7 @@ type Row struct {
 func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) error) error {
 	vias := via{a: a, now: now, listed: true}
 	return known(func(k Known) error {
-		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason.String(), Rule: k.Reason, Depth: k.Depth, Class: k.Class, How: k.How, Listed: true}
+		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason.String(), Rule: k.Reason, Depth: k.Depth, Class: k.Class, How: k.How, Orphan: k.Orphan, Listed: true}
 		visits, err := a.VisitsOf(k.ID)
 		if err != nil {
 			return err
@@ -67,15 +69,20 @@ func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) er
 	})
 }
 
-// describe fills in what the visits say.
+// describe fills in what the visits say: the status is that of the latest, the
+// rest is of the visit that stands for the URL.
 func (r *Row) describe(visits []*storage.Visit, now time.Time) {
 	v := publish.Current(visits)
 	if v == nil {
 		return
 	}
-	first, last := visits[0].At, visits[len(visits)-1].At
-	r.Visit, r.First, r.Last = v, &first, &last
-	r.Status, r.Type, r.Bytes, r.Digest = v.Status, v.ContentType, v.Length, v.Digest
+	first, last := visits[0], visits[len(visits)-1]
+	r.Visit, r.First, r.Last = v, &first.At, &last.At
+	r.Status = v.Status
+	if last.Status != 304 {
+		r.Status = last.Status
+	}
+	r.Type, r.Bytes, r.Digest = v.ContentType, v.Length, v.Digest
 	p := permit(visits, v, now)
 	r.Listed = p.List
 	if p.Show {

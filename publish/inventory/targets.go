@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 
 	"curtsy/internal/weburl"
+	"curtsy/publish"
 	"curtsy/storage"
 )
 
@@ -42,7 +43,13 @@ func readTargets(a *storage.Archive, o Options) (*targets, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t, eachCurrent(a, t.visited)
+	for visits, err := range publish.Histories(a) {
+		if err != nil {
+			return nil, err
+		}
+		t.visited(visits[len(visits)-1])
+	}
+	return t, nil
 }
 
 // reasonOf is why a URL was not fetched; a URL that waits has no rule for it.
@@ -53,15 +60,14 @@ func reasonOf(k Known) string {
 	return k.Reason.String()
 }
 
-// visited notes what the visit that stands for a URL says.
-func (t *targets) visited(v *storage.Visit) error {
+// visited notes what the latest visit of a URL says.
+func (t *targets) visited(v *storage.Visit) {
 	if o := t.find(v.URL); o != nil {
 		o.status = int16(v.Status)
 	}
 	if v.Location != "" {
 		t.moved[t.key(v.URL)] = v.Location
 	}
-	return nil
 }
 
 func (t *targets) key(url string) uint64 { return maphash.String(t.seed, url) }

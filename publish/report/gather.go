@@ -1,0 +1,302 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"time"
+
+	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
+	"curtsy/publish/inventory"
+	"curtsy/storage"
+)
+
+// gatherer reads an archive: all URLs twice, all visits once, all links once.
+type gatherer struct {
+	o        Options
+	r        *Report
+	a        *storage.Archive
+	seed     maphash.Seed
+	unlisted map[string]bool // URLs that must not be named
+
+	states, statuses, depths, langs map[string]int
+	types                           map[string]int64
+	rules                           map[string]*Rule
+	places                          map[[2]string]int
+	bodies                          map[uint64]int32 // pages by the digest of their body
+	moved                           map[string]string
+	copies                          map[uint64]*Line
+	bytes                           int64
+	pages, kept, orphans            int
+}
+
+func gather(ctx context.Context, a *storage.Archive, o Options) (*Report, error) {
+	g := &gatherer{o: o, r: &Report{Options: o}, a: a, seed: maphash.MakeSeed(), unlisted: map[string]bool{}, states: map[string]int{},
+		statuses: map[string]int{}, depths: map[string]int{}, langs: map[string]int{}, types: map[string]int64{}, rules: map[string]*Rule{},
+		places: map[[2]string]int{}, bodies: map[uint64]int32{}, moved: map[string]string{}, copies: map[uint64]*Line{}}
+	for _, step := range []func(context.Context) error{g.readRows, g.readCopies, g.readLinks, g.readVisits} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	g.sum()
+	return g.r, nil
+}
+
+// each reads all URLs.
+func (g *gatherer) each(ctx context.Context, row func(*inventory.Row)) error {
+	return inventory.Rows(g.a, g.o.Known, g.o.Now, func(r *inventory.Row) error {
+		row(r)
+		return ctx.Err()
+	})
+}
+
+// isPage says whether a row is a page that was answered well.
+func isPage(r *inventory.Row) bool {
+	return r.Visit != nil && r.Status >= 200 && r.Status < 300 && (strings.Contains(r.Type, "html") || r.Type == "" && r.Visit.Links > 0) && r.Class == "page"
+}
+
+// readRows counts what became of all URLs.
+func (g *gatherer) readRows(ctx context.Context) error {
+	return g.each(ctx, func(r *inventory.Row) {
+		g.states[r.State]++
+		if !r.Listed {
+			g.unlisted[r.URL] = true
+		}
+		if r.State == "disregarded" {
+			g.skip(r)
+		}
+		if r.Visit == nil {
+			return
+		}
+		g.statuses[statusName(r.Status)]++
+		g.bytes += r.Bytes
+		if r.Visit.Kept != "" {
+			g.kept++
+			g.types[typeName(r.Type)] += r.Bytes
+		}
+		if r.Visit.Location != "" {
+			g.moved[r.URL] = r.Visit.Location
+		}
+		if r.Orphan {
+			g.r.Orphans.add(r.Listed, Line{URL: r.URL, Text: r.Title})
+		}
+		if isPage(r) {
+			g.page(r)
+		}
+	})
+}
+
+func (g *gatherer) page(r *inventory.Row) {
+	g.pages++
+	g.depths[fmt.Sprintf("%6d", r.Depth)]++
+	lang, _, _ := strings.Cut(strings.ToLower(r.Visit.Lang), "-")
+	if lang == "" {
+		lang = "not said"
+	}
+	g.langs[short(lang, 20)]++
+	if r.Title == "" && r.Visit.Kept != storage.KeptWithheld {
+		g.r.Untitled.add(r.Listed, Line{URL: r.URL})
+	}
+	if r.Digest != "" {
+		g.bodies[maphash.String(g.seed, r.Digest)]++
+	}
+}
+
+func statusName(status int) string {
+	if status == 0 {
+		return "no answer"
+	}
+	return fmt.Sprint(status)
+}
+
+func typeName(contentType string) string {
+	t, _, _ := strings.Cut(strings.ToLower(contentType), ";")
+	if t = strings.TrimSpace(t); t == "" {
+		return "not said"
+	}
+	return t
+}
+
+// maxPlaces bounds the places that are told apart.
+const maxPlaces = 20_000
+
+// skip counts a URL that a rule skipped: by rule, and by host or directory.
+func (g *gatherer) skip(r *inventory.Row) {
+	name := ruleName(r.Rule)
+	rule := g.rules[name]
+	if rule == nil {
+		rule = &Rule{Name: name}
+		g.rules[name] = rule
+	}
+	rule.Total++
+	place := [2]string{name, g.place(r.URL)}
+	if _, known := g.places[place]; known || len(g.places) < maxPlaces {
+		g.places[place]++
+	}
+}
+
+// ruleName is the rule of a reason without its parameters of one URL.
+func ruleName(reason judge.Reason) string {
+	reason.Version = ""
+	name := reason.String()
+	if rest, ok := strings.CutPrefix(name, "trap: "); ok {
+		rest, _, _ = strings.Cut(rest, ":")
+		name = "trap: " + rest
+	}
+	return name
+}
+
+// place is another site's host, or the first directory of this one.
+func (g *gatherer) place(url string) string {
+	u := weburl.FromCanonical(url)
+	if !slices.Contains(g.o.Origins, u.Origin()) {
+		return u.Host()
+	}
+	path := u.Path()
+	if i := strings.IndexByte(path[1:], '/'); i >= 0 {
+		return path[:i+2]
+	}
+	return "/"
+}
+
+// readCopies names the pages whose bodies are the same.
+func (g *gatherer) readCopies(ctx context.Context) error {
+	for key, n := range g.bodies {
+		if n < 2 {
+			delete(g.bodies, key)
+		}
+	}
+	if len(g.bodies) == 0 {
+		return nil
+	}
+	err := g.each(ctx, func(r *inventory.Row) {
+		key := maphash.String(g.seed, r.Digest)
+		n := g.bodies[key]
+		if n == 0 || !isPage(r) {
+			return
+		}
+		l := g.copies[key]
+		switch {
+		case l == nil && r.Listed:
+			g.copies[key] = &Line{URL: r.URL, Text: r.Title, More: int(n) - 1}
+		case l != nil && r.Listed && len(l.On) < 3:
+			l.On, l.More = append(l.On, r.URL), l.More-1
+		}
+	})
+	lines := make([]*Line, 0, len(g.copies))
+	for _, l := range g.copies {
+		lines = append(lines, l)
+	}
+	slices.SortFunc(lines, func(a, b *Line) int {
+		if n := b.More + len(b.On) - a.More - len(a.On); n != 0 {
+			return n
+		}
+		return strings.Compare(a.URL, b.URL)
+	})
+	for _, l := range lines {
+		g.r.Duplicates.add(true, *l)
+	}
+	return err
+}
+
+// readLinks finds the broken links and the pages they stand on.
+func (g *gatherer) readLinks(ctx context.Context) error {
+	broken := map[string]*Line{}
+	hidden := map[string]bool{}
+	err := inventory.Links(ctx, g.a, inventory.Options{Known: g.o.Known, Now: g.o.Now, Fold: g.o.Fold}, func(from string, links []inventory.Link) error {
+		for _, l := range links {
+			switch {
+			case !l.Broken:
+			case g.unlisted[l.To]:
+				hidden[l.To] = true
+			default:
+				g.broke(broken, l)
+			}
+		}
+		return nil
+	})
+	lines := make([]*Line, 0, len(broken))
+	for _, l := range broken {
+		lines = append(lines, l)
+	}
+	slices.SortFunc(lines, func(a, b *Line) int {
+		if n := b.More + len(b.On) - a.More - len(a.On); n != 0 {
+			return n
+		}
+		return strings.Compare(a.URL, b.URL)
+	})
+	var more []string
+	for i, l := range lines {
+		if g.r.Broken.add(true, *l); i >= maxRows {
+			more = append(more, l.URL)
+		}
+	}
+	g.r.Broken.fold(more, g.place)
+	g.r.Broken.Total, g.r.Broken.Hidden = g.r.Broken.Total+len(hidden), len(hidden)
+	return err
+}
+
+// broke notes one broken link.
+func (g *gatherer) broke(broken map[string]*Line, l inventory.Link) {
+	line := broken[l.To]
+	if line == nil {
+		line = &Line{URL: l.To, Text: strings.TrimPrefix(l.Reason, "http: ")}
+		broken[l.To] = line
+	}
+	if len(line.On) < 3 && l.From != "" && !g.unlisted[l.From] {
+		line.On = append(line.On, l.From)
+		return
+	}
+	line.More++
+}
+
+// redirects lists chains: what leads to the page by more than one step first.
+func (g *gatherer) redirects() {
+	type chain struct {
+		from string
+		via  []string
+	}
+	var chains []chain
+	for from := range g.moved {
+		c := chain{from: from}
+		for at := from; len(c.via) < 21; at = g.moved[at] {
+			next, ok := g.moved[at]
+			if !ok {
+				break
+			}
+			c.via = append(c.via, next)
+		}
+		chains = append(chains, c)
+	}
+	slices.SortFunc(chains, func(a, b chain) int {
+		if n := len(b.via) - len(a.via); n != 0 {
+			return n
+		}
+		return strings.Compare(a.from, b.from)
+	})
+	for _, c := range chains {
+		text := "1 step"
+		if n := len(c.via); n > 20 {
+			text = "in a circle"
+		} else if n > 1 {
+			text = fmt.Sprintf("%d steps", n)
+		}
+		listed := !g.unlisted[c.from] && !slices.ContainsFunc(c.via, func(u string) bool { return g.unlisted[u] })
+		g.r.Redirects.add(listed, Line{URL: c.from, Text: text, On: c.via[:min(3, len(c.via))], More: max(0, len(c.via)-3)})
+	}
+}
+
+// span is the time of a crawl for people.
+func span(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%.1f days", d.Hours()/24)
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	}
+	return pauseText(d)
+}

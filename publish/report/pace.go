@@ -1,0 +1,253 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// Host is how one host was asked, as its owner would check it in a log.
+type Host struct {
+	Name          string
+	Requests      int
+	Least, Median time.Duration // between the end of an answer and the next request
+	Mean          time.Duration
+	Overlapped    int // requests that began before the one before had ended
+	PerHour       int // the most in any hour
+	Delays        []Place
+	Robots        []Version
+	OldRobots     int // versions before these
+}
+
+// Version is one robots.txt that was in force.
+type Version struct {
+	At     time.Time
+	Text   string
+	Origin string
+}
+
+// request is one visit in time.
+type request struct {
+	at   int64 // ns since 1970
+	took int64
+	host uint16
+}
+
+// longPause is the pause from which on a crawl was interrupted: it counts in
+// no mean.
+const longPause = time.Hour
+
+// readVisits reads when each request was made.
+func (g *gatherer) readVisits(ctx context.Context) error {
+	hosts := map[string]uint16{}
+	var names []string
+	var all []request
+	delays := map[[2]string]int{}
+	slow := slowest{}
+	for visits, err := range publish.Histories(g.a) {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		g.changes(visits)
+		for _, v := range visits {
+			name := weburl.FromCanonical(v.URL).Host()
+			id, ok := hosts[name]
+			if !ok && len(names) < 1<<16-1 {
+				id = uint16(len(names))
+				hosts[name], names = id, append(names, name)
+			}
+			all = append(all, request{at: v.At.UnixNano(), took: int64(v.Took), host: id})
+			if why, _, _ := strings.Cut(v.Delay, ", "); why != "" {
+				delays[[2]string{name, kindOfDelay(why)}]++
+			}
+			if !g.unlisted[v.URL] {
+				slow.add(v)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b request) int { return cmp.Compare(a.at, b.at) })
+	if len(all) == 0 {
+		return nil
+	}
+	g.r.First, g.r.Last = time.Unix(0, all[0].at), time.Unix(0, all[len(all)-1].at)
+	g.overTime(all)
+	g.responseTimes(all)
+	g.r.Slowest = slow.lines()
+	for id, name := range names {
+		h := pace(name, uint16(id), all)
+		h.Delays = top(delays, name, 3)
+		if err := g.robots(&h); err != nil {
+			return err
+		}
+		g.r.Hosts = append(g.r.Hosts, h)
+	}
+	slices.SortStableFunc(g.r.Hosts, func(a, b Host) int { return b.Requests - a.Requests })
+	g.r.Fewer = max(0, len(g.r.Hosts)-5)
+	g.r.Hosts = g.r.Hosts[:min(5, len(g.r.Hosts))]
+	return nil
+}
+
+// kindOfDelay leaves out what differs from visit to visit.
+func kindOfDelay(s string) string {
+	if strings.HasPrefix(s, "adaptive") {
+		return "adaptive: a multiple of the response time"
+	}
+	if strings.HasPrefix(s, "slowed down") {
+		return "slowed down after a failure"
+	}
+	return s
+}
+
+// changes counts the URLs that were visited more than once.
+func (g *gatherer) changes(visits []*storage.Visit) {
+	var digests []string
+	for _, v := range visits {
+		if v.Digest != "" && v.Class == "page" {
+			digests = append(digests, v.Digest)
+		}
+	}
+	if len(digests) < 2 {
+		return
+	}
+	g.r.Again++
+	if digests[len(digests)-1] != digests[len(digests)-2] {
+		g.r.Changed++
+	}
+}
+
+// pace measures the pauses between the requests to a host.
+func pace(name string, id uint16, all []request) Host {
+	h := Host{Name: name}
+	var pauses []int64
+	var end, sum int64
+	var hour []int64 // beginnings within the last hour
+	for _, r := range all {
+		if r.host != id {
+			continue
+		}
+		h.Requests++
+		for len(hour) > 0 && r.at-hour[0] >= int64(time.Hour) {
+			hour = hour[1:]
+		}
+		hour = append(hour, r.at)
+		h.PerHour = max(h.PerHour, len(hour))
+		if p := r.at - end; h.Requests > 1 && p < int64(longPause) {
+			if p < 0 {
+				h.Overlapped++
+				p = 0
+			}
+			pauses, sum = append(pauses, p), sum+p
+		}
+		end = max(end, r.at+r.took)
+	}
+	if len(pauses) > 0 {
+		slices.Sort(pauses)
+		h.Least, h.Median, h.Mean = time.Duration(pauses[0]), time.Duration(pauses[len(pauses)/2]), time.Duration(sum/int64(len(pauses)))
+	}
+	return h
+}
+
+// maxVersions is how many versions of a robots.txt are shown.
+const maxVersions = 5
+
+// robots adds the versions of the host's robots.txt.
+func (g *gatherer) robots(h *Host) error {
+	for _, scheme := range []string{"https://", "http://"} {
+		history, err := g.a.Robots(scheme + h.Name)
+		if err != nil {
+			return err
+		}
+		before := "none"
+		for _, v := range history {
+			if now := fmt.Sprint(v.Status, v.Digest, v.Error); now != before {
+				before = now
+				h.Robots = append(h.Robots, Version{At: v.At, Origin: v.Origin, Text: versionText(v)})
+			}
+		}
+	}
+	h.OldRobots = max(0, len(h.Robots)-maxVersions)
+	h.Robots = h.Robots[h.OldRobots:]
+	return nil
+}
+
+func versionText(v storage.RobotsVersion) string {
+	switch {
+	case v.Error != "":
+		return "no answer: " + v.Error
+	case v.Status == 200:
+		return "status 200, version " + v.Short()
+	case v.Status >= 400 && v.Status < 500:
+		return fmt.Sprintf("status %d: there is none, so everything is allowed", v.Status)
+	}
+	return fmt.Sprintf("status %d", v.Status)
+}
+
+// overTime plots the requests of the whole time.
+func (g *gatherer) overTime(all []request) {
+	const columns = 60
+	first, last := all[0].at, all[len(all)-1].at
+	width := max((last-first)/columns+1, 1)
+	n := make([]int, columns)
+	for _, r := range all {
+		n[(r.at-first)/width]++
+	}
+	layout := "15:04:05"
+	if last-first > int64(24*time.Hour) {
+		layout = "2006-01-02 15:04"
+	}
+	p := Plot{Title: "Requests over time", Upright: true}
+	for i, v := range n {
+		at := time.Unix(0, first+int64(i)*width).UTC()
+		p.Bars = append(p.Bars, Bar{Label: at.Format(layout), Value: float64(v), Text: fmt.Sprintf("%s in %s", countText(v), span(time.Duration(width)))})
+	}
+	p.Bars[columns-1].Label = time.Unix(0, last).UTC().Format(layout)
+	g.r.Time = p
+}
+
+// responseTimes plots how long answers took.
+func (g *gatherer) responseTimes(all []request) {
+	bounds := []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
+		time.Second, 2 * time.Second, 5 * time.Second}
+	n := make([]int, len(bounds)+1)
+	for _, r := range all {
+		i, _ := slices.BinarySearch(bounds, time.Duration(r.took)+1)
+		n[i]++
+	}
+	g.r.Took.Title = "Response times"
+	for len(n) > 1 && n[len(n)-1] == 0 {
+		n = n[:len(n)-1]
+	}
+	for i, v := range n {
+		label := "longer"
+		if i < len(bounds) {
+			label = "up to " + bounds[i].String()
+		}
+		g.r.Took.Bars = append(g.r.Took.Bars, Bar{Label: label, Value: float64(v), Text: countText(v)})
+	}
+}
+
+// slowest keeps the answers that took longest.
+type slowest struct{ list []*storage.Visit }
+
+func (s *slowest) add(v *storage.Visit) {
+	if len(s.list) == 5 && v.Took <= s.list[4].Took {
+		return
+	}
+	s.list = append(s.list, v)
+	slices.SortStableFunc(s.list, func(a, b *storage.Visit) int { return cmp.Compare(b.Took, a.Took) })
+	s.list = s.list[:min(5, len(s.list))]
+}
+
+func (s *slowest) lines() (lines []Line) {
+	for _, v := range s.list {
+		lines = append(lines, Line{URL: v.URL, Text: pauseText(v.Took) + ", " + bytesText(v.Length)})
+	}
+	return lines
+}

@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+)
+
+// Plot is a bar chart, made here: it needs no script. Horizontal bars are
+// placed in per cent of the width, so that their texts keep their size on any
+// screen.
+type Plot struct {
+	Title   string
+	Bars    []Bar
+	Upright bool // columns; their labels stand below the first, middle and last
+}
+
+// Bar is one value of a plot, as a number and as people read it.
+type Bar struct {
+	Label string
+	Value float64
+	Text  string
+}
+
+// barHeight is the distance of horizontal bars, columnHeight the height of
+// the tallest column, in pixels.
+const (
+	barHeight    = 26
+	columnHeight = 120
+)
+
+// SVG draws the plot. Everything in it is escaped.
+func (p Plot) SVG() template.HTML {
+	if len(p.Bars) == 0 {
+		return ""
+	}
+	if p.Upright {
+		return p.columns()
+	}
+	var b strings.Builder
+	p.open(&b, len(p.Bars)*barHeight)
+	most := p.most()
+	for i, bar := range p.Bars {
+		y, width := i*barHeight, 0.0
+		if bar.Value > 0 {
+			width = max(42*bar.Value/most, 0.3)
+		}
+		fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`, y+17, escape(short(bar.Label, 22)))
+		fmt.Fprintf(&b, `<rect class="bar" x="38%%" y="%d" width="%.2f%%" height="16"/>`, y+4, width)
+		fmt.Fprintf(&b, `<text x="%.2f%%" dx="6" y="%d">%s</text>`, 38+width, y+17, escape(bar.Text))
+	}
+	b.WriteString("</svg>")
+	return template.HTML(b.String())
+}
+
+func (p Plot) columns() template.HTML {
+	var b strings.Builder
+	p.open(&b, columnHeight+40)
+	most, step := p.most(), 100/float64(len(p.Bars))
+	fmt.Fprintf(&b, `<line class="axis" x1="0" x2="100%%" y1="%d" y2="%d"/>`, columnHeight+18, columnHeight+18)
+	for i, bar := range p.Bars {
+		height := 0.0
+		if most > 0 {
+			height = columnHeight * bar.Value / most
+		}
+		if bar.Value > 0 {
+			height = max(height, 1)
+		}
+		fmt.Fprintf(&b, `<rect class="bar" x="%.3f%%" y="%.1f" width="%.3f%%" height="%.1f"><title>%s: %s</title></rect>`,
+			float64(i)*step+step/10, columnHeight+18-height, step*0.8, height, escape(bar.Label), escape(bar.Text))
+	}
+	fmt.Fprintf(&b, `<text x="0" y="12">up to %s</text>`, escape(p.tallest()))
+	fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`, columnHeight+35, escape(p.Bars[0].Label))
+	if last := p.Bars[len(p.Bars)-1]; len(p.Bars) > 1 {
+		fmt.Fprintf(&b, `<text x="100%%" y="%d" text-anchor="end">%s</text>`, columnHeight+35, escape(last.Label))
+	}
+	b.WriteString("</svg>")
+	return template.HTML(b.String())
+}
+
+// open begins the drawing; its description is what a screen reader says.
+func (p Plot) open(b *strings.Builder, height int) {
+	said := make([]string, 0, len(p.Bars))
+	for _, bar := range p.Bars {
+		if len(said) < 12 {
+			said = append(said, bar.Label+" "+bar.Text)
+		}
+	}
+	fmt.Fprintf(b, `<svg role="img" width="100%%" height="%d" aria-label="%s">`, height, escape(p.Title+": "+strings.Join(said, ", ")))
+}
+
+func (p Plot) most() (most float64) {
+	for _, bar := range p.Bars {
+		most = max(most, bar.Value)
+	}
+	return most
+}
+
+func (p Plot) tallest() string {
+	best := p.Bars[0]
+	for _, bar := range p.Bars {
+		if bar.Value > best.Value {
+			best = bar
+		}
+	}
+	return best.Text
+}
+
+func escape(s string) string { return template.HTMLEscapeString(s) }
+
+// short cuts a text to n characters.
+func short(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// funcs are what the page formats with.
+var funcs = template.FuncMap{
+	"bytes":   bytesText,
+	"pause":   pauseText,
+	"time":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
+	"count":   countText[int],
+	"many":    many,
+	"visible": visible,
+}
+
+// many is a number of things: "1 page", "2 pages".
+func many(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return countText(n) + " " + thing + "s"
+}
+
+// countText is a number with blanks between thousands.
+func countText[N int | int64](n N) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
+
+func bytesText(n int64) string {
+	f, unit := float64(n), 0
+	for f >= 1000 && unit < 5 {
+		f, unit = f/1000, unit+1
+	}
+	if unit == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %cB", f, "kMGTP"[unit-1])
+}
+
+func pauseText(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(10 * time.Microsecond).String()
+}

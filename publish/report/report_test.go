@@ -1,0 +1,191 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
+	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/weburl"
+	"curtsy/publish/inventory"
+	"curtsy/storage"
+)
+
+const site = `
+-- /robots.txt --
+User-agent: *
+Disallow: /private/
+Sitemap: {{origin}}/sitemap.xml
+-- /sitemap.xml --
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{{origin}}/orphan</loc></url></urlset>
+-- / --
+<html lang="en"><title>Home</title><a href="/gone">1</a><a href="/private/x">2</a><a href="/moved">3</a><a href="/secret">4</a>
+<a href="/copy1">5</a><a href="/copy2">6</a><a href="/secret-gone">7</a><a href="/xss">8</a>
+-- /orphan --
+<title>Orphan</title>
+-- /moved --
+HTTP 301
+Location: /moved2
+
+-- /moved2 --
+HTTP 301
+Location: /
+
+-- /gone --
+HTTP 404
+
+-- /secret --
+<meta name=robots content=noindex><title>Hush</title><a href="/gone">x</a>
+-- /secret-gone --
+HTTP 404
+X-Robots-Tag: noindex
+
+-- /copy1 --
+<p>same
+-- /copy2 --
+<p>same
+-- /xss --
+<title></title><a href="/%22%3E%3Cscript%3Ealert(1)%3C/script%3E">x</a><a href="/'onclick='x">y</a>
+`
+
+// written crawls the site and gives the report on it.
+func written(t *testing.T) string {
+	t.Helper()
+	s, err := sitetest.Parse([]byte(site))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := filepath.Join(t.TempDir(), "archive")
+	seed := weburl.MustParse(s.Origin + "/")
+	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(context.Background(), context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	f, err := a.Frontier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := func(each func(inventory.Known) error) error {
+		for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
+			if err := f.Each(class, func(e frontier.Found) error {
+				return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(), Reason: e.Reason,
+					How: string(e.How), Via: e.Via, Depth: e.Depth, Orphan: e.How == judge.HowSitemap && f.Orphan(e.URL)})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var b bytes.Buffer
+	o := Options{Dir: "site", Seed: seed, Origins: []string{seed.Origin()}, Now: time.Now(), Version: "1", Known: known}
+	if err := Write(context.Background(), &b, a, o); err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(b.String(), s.Origin, "")
+}
+
+// section is the text of one section of the report.
+func section(t *testing.T, page, id string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(page, `<section id="`+id+`">`)
+	if !ok {
+		t.Fatalf("no section %s", id)
+	}
+	text, _, _ := strings.Cut(rest, "</section>")
+	return text
+}
+
+func TestTheReportNamesWhatIsWrong(t *testing.T) {
+	page := written(t)
+	for _, c := range []struct{ section, want string }{
+		{"broken", `<a href="/gone"`},
+		{"redirects", "2 steps"},
+		{"orphans", `<a href="/orphan"`},
+		{"duplicates", `<a href="/copy2"`},
+		{"titles", `<a href="/copy1"`},
+		{"skipped", "robots.txt: line 2: Disallow: /private/"},
+		{"politeness", "median"},
+		{"politeness", "status 200, version"},
+		{"plots", "<svg"},
+		{"next", "curtsy links site --broken"},
+	} {
+		if !strings.Contains(section(t, page, c.section), c.want) {
+			t.Errorf("section %s has no %q:\n%s", c.section, c.want, section(t, page, c.section))
+		}
+	}
+}
+
+func TestTheReportNamesNothingThatMustNotBeListed(t *testing.T) {
+	page := written(t)
+	for _, word := range []string{"/secret", "Hush", "<script"} {
+		if strings.Contains(page, word) {
+			t.Errorf("the report has %q", word)
+		}
+	}
+	if !strings.Contains(page, "URLs not named here") {
+		t.Error("it does not say that there are such")
+	}
+}
+
+func TestThePlotsAreXML(t *testing.T) {
+	bars := []Bar{{`a<b>"'&`, 3, "3"}, {"", 0, "0"}, {strings.Repeat("ж", 50), 1e9, "many"}}
+	for _, p := range []Plot{{Title: `x"<`, Bars: bars}, {Title: "y", Bars: bars, Upright: true}, {Title: "one", Bars: bars[:1], Upright: true}} {
+		d := xml.NewDecoder(strings.NewReader(string(p.SVG())))
+		for {
+			_, err := d.Token()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", p.SVG(), err)
+			}
+		}
+	}
+	if (Plot{}).SVG() != "" {
+		t.Error("a plot of nothing is drawn")
+	}
+}
+
+func TestPausesAreMeasuredFromTheEndOfAnAnswer(t *testing.T) {
+	sec := int64(time.Second)
+	all := []request{{at: 0, took: sec}, {at: 2 * sec, took: sec}, {at: 5 * sec, took: sec, host: 0}, {at: 5 * sec, host: 1}, {at: 8000 * sec, took: 1}}
+	h := pace("h", 0, all)
+	if h.Requests != 4 || h.Least != time.Second || h.Mean != 1500*time.Millisecond || h.PerHour != 3 || h.Overlapped != 0 {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestAThousandRowsAreFolded(t *testing.T) {
+	var table Table
+	for i := range 1000 {
+		table.add(i%10 > 0, Line{URL: fmt.Sprint(i)})
+	}
+	if len(table.Lines) != maxRows || table.Hidden != 100 || table.Left() != 1000-100-maxRows {
+		t.Errorf("%d lines, %d hidden, %d left", len(table.Lines), table.Hidden, table.Left())
+	}
+}
