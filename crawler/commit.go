@@ -151,6 +151,8 @@ func (c *Crawl) append(o *Outcome) error {
 	}
 	return c.archive.Append(v, func(infoID string) ([]byte, error) {
 		switch {
+		case o.broken != nil:
+			return nil, o.broken
 		case o.members != nil && o.infoID == infoID:
 			return o.members, nil
 		case o.members != nil: // a segment ended in the meantime

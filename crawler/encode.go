@@ -51,7 +51,7 @@ func (o *Outcome) encode(dst []byte, infoID string) ([]byte, error) {
 			return dst, err
 		}
 	}
-	return o.appendRest(s, dst, infoID, id), nil
+	return o.appendRest(s, dst, infoID, id), s.encoder.Err()
 }
 
 // appendRest makes the records beside that of the response.

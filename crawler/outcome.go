@@ -33,6 +33,7 @@ type Outcome struct {
 	via      string         // the URL that led here
 	original *storage.Visit // who holds the payload of a revisit
 	members  []byte         // its records, ready to be written
+	broken   error          // what reading them back found
 	held     int            // counted in flight.held
 	released bool           // x gave its buffers back
 	buf      *[]byte        // where members lie, from memberPool

@@ -264,6 +264,9 @@ func (c *Crawl) prepare(o *Outcome) {
 	members, err := o.encode((*buf)[:0], infoID)
 	*buf = members
 	if err != nil { // the committer meets it again
+		if errors.Is(err, warc.ErrReadBack) {
+			o.broken = err
+		}
 		memberPool.Put(buf)
 		return
 	}

@@ -147,6 +147,7 @@ type Encoder struct {
 	z     *gzip.Writer
 	level int // of z
 	d     *deflater
+	check readBack
 	head  []byte
 	src   []byte // the record in memory, before it is compressed
 	out   bytes.Buffer
@@ -184,7 +185,10 @@ func (e *Encoder) Append(dst []byte, h *Header, effort Effort, block ...[]byte) 
 		if e.d == nil {
 			e.d = &deflater{}
 		}
-		return e.d.appendMember(dst, e.src)
+		from := len(dst)
+		dst = e.d.appendMember(dst, e.src)
+		e.check.member(dst[from:], e.src)
+		return dst
 	}
 	e.out.Reset()
 	e.gzip(&e.out, effort)
@@ -192,6 +196,10 @@ func (e *Encoder) Append(dst []byte, h *Header, effort Effort, block ...[]byte) 
 	_ = e.z.Close()
 	return append(dst, e.out.Bytes()...)
 }
+
+// Err says that a record which was read back was not what had been written:
+// then no record of the encoder is to be relied on.
+func (e *Encoder) Err() error { return e.check.err }
 
 // gzip makes e.z write to w at the level that suits the effort.
 func (e *Encoder) gzip(w io.Writer, effort Effort) {
