@@ -17,6 +17,8 @@ import (
 // mirrorFlags are the flags of mirror.
 type mirrorFlags struct {
 	json, check, online bool
+	serve               bool
+	listen              string
 	maxBytes            size
 }
 
@@ -31,9 +33,11 @@ func mirrorCmd(u *ui) *cobra.Command {
 			"itself, what needs a web server, and where redirects lead.\n\n" +
 			"mirror --check OUT proves a mirror: every local reference leads to a file, on systems that do not\n" +
 			"know upper case too, nothing is loaded from elsewhere, and no link leads to the live site whose page\n" +
-			"is here under another name. Every export ends with it.",
+			"is here under another name. Every export ends with it.\n\n" +
+			"mirror --serve OUT serves a mirror on this machine: browsers refuse modules, workers and fetch for\n" +
+			"files on a disk.",
 		Args: func(c *cobra.Command, a []string) error {
-			if f.check {
+			if f.check || f.serve {
 				return wants("OUT")(c, a)
 			}
 			return wants("DIR", "OUT")(c, a)
@@ -41,6 +45,9 @@ func mirrorCmd(u *ui) *cobra.Command {
 		RunE: func(_ *cobra.Command, a []string) error {
 			ctx, release := untilSignal()
 			defer release()
+			if f.serve {
+				return serveMirror(ctx, u, a[0], f.listen)
+			}
 			if f.check {
 				return checkMirror(ctx, u, f, a[0])
 			}
@@ -49,6 +56,9 @@ func mirrorCmd(u *ui) *cobra.Command {
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.Flags().BoolVar(&f.check, "check", false, "check the mirror OUT and change nothing")
+	c.Flags().BoolVar(&f.serve, "serve", false, "serve the mirror OUT over HTTP, for what browsers refuse from a disk")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8601", "with --serve: `address` and port")
+	c.MarkFlagsMutuallyExclusive("serve", "check")
 	c.Flags().BoolVar(&f.online, "online", false, "let pictures, styles and scripts that the archive lacks be loaded from the live site")
 	c.Flags().Var(&f.maxBytes, "max-bytes", "write at most so many `bytes`, such as 20GB (default: 1GiB and 50 times what the archive holds)")
 	return c

@@ -240,7 +240,7 @@ func classOf(l *htmlmeta.Link) (frontier.Class, bool) {
 	switch l.Kind {
 	case htmlmeta.Requisite:
 		return frontier.Requisite, true
-	case htmlmeta.Form, htmlmeta.Hint:
+	case htmlmeta.Form, htmlmeta.Hint, htmlmeta.Speculative:
 		return 0, false
 	}
 	return frontier.Page, true

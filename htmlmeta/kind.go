@@ -16,6 +16,7 @@ const (
 	XML               // XML with links in it: SVG, Atom
 	CSS
 	Manifest // a web app manifest
+	Script   // a file of JavaScript
 )
 
 func (k Kind) String() string {
@@ -28,6 +29,8 @@ func (k Kind) String() string {
 		return "css"
 	case Manifest:
 		return "manifest"
+	case Script:
+		return "script"
 	}
 	return "other"
 }
@@ -48,12 +51,23 @@ func kindOf(h http.Header, body []byte) (kind Kind, asXML bool) {
 		return CSS, false
 	case t == "application/manifest+json":
 		return Manifest, false
+	case isScriptType(t):
+		return Script, false
 	case t == "text/xml", t == "application/xml", strings.HasSuffix(t, "+xml"):
 		return xmlKind(body)
 	case t == "", t == "application/octet-stream", t == "application/x-unknown", t == "unknown/unknown", t == "*/*":
 		return sniff(body, t == "")
 	}
 	return Other, false
+}
+
+// isScriptType knows the types of JavaScript (WHATWG MIME Sniffing §4.6).
+func isScriptType(t string) bool {
+	switch t {
+	case "text/javascript", "application/javascript", "application/x-javascript", "text/x-javascript", "application/ecmascript", "text/ecmascript":
+		return true
+	}
+	return false
 }
 
 // mediaType is the type of the last Content-Type that is one, in lower case.

@@ -26,6 +26,9 @@ const (
 	Alternate                  // this page again: canonical, other languages, feeds
 	Form                       // where a form is sent to
 	Hint                       // something for the browser: preconnect, pingback
+	// Speculative is what a literal in a script may name. It may not be there,
+	// and then nothing is broken.
+	Speculative
 )
 
 func (k LinkKind) String() string {
@@ -38,6 +41,8 @@ func (k LinkKind) String() string {
 		return "alternate"
 	case Form:
 		return "form"
+	case Speculative:
+		return "speculative"
 	}
 	return "hint"
 }
@@ -65,14 +70,15 @@ type Skipped struct {
 
 // linkSet collects links, each URL once for each kind.
 type linkSet struct {
-	base   weburl.URL
-	code   textCode
-	opts   Options
-	list   []Link
-	known  indexSet
-	seed   maphash.Seed
-	capped bool
-	skip   Skipped
+	base        weburl.URL
+	code        textCode
+	opts        Options
+	list        []Link
+	known       indexSet
+	seed        maphash.Seed
+	capped      bool
+	speculative int // candidates in scripts
+	skip        Skipped
 }
 
 // add resolves a reference and adds it; what else is known of the link is in l.

@@ -112,6 +112,7 @@ var places = []place{
 	{"a", "rel", aside, 0},
 	{"area", "rel", aside, 0},
 	{"form", "rel", aside, 0},
+	{"script", "type", aside, 0},
 	{"link", "rel", aside, 0},
 	{"link", "as", aside, 0},
 	{"applet", "codebase", aside, 0},

@@ -100,6 +100,9 @@ func (r *reader) read(p Page) {
 		r.readCSS(body, code)
 	case Manifest:
 		r.readManifest(body)
+	case Script:
+		r.doc.Charset = code.name
+		r.links.addScript(body, "script", false)
 	default:
 		r.doc.Charset = code.name
 	}
@@ -179,6 +182,9 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	for _, n := range holders {
 		if n.Data == "style" && n.FirstChild != nil {
 			r.links.addCSS([]byte(n.FirstChild.Data), Link{Tag: "style", Kind: Requisite})
+		}
+		if n.Data == "script" && n.FirstChild != nil {
+			r.links.addScriptText([]byte(n.FirstChild.Data), attrOf(n, "type"))
 		}
 		r.links.addNode(n, r)
 	}

@@ -65,6 +65,8 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 	switch {
 	case kind == CSS:
 		w.sheet(body, code)
+	case kind == Script:
+		w.scriptFile(body, code)
 	case kind == HTML, kind == XML && isSVG(body):
 		w.page(body, code, asXML || kind == XML)
 	}

@@ -5,14 +5,89 @@ import (
 	"strings"
 )
 
-// script notes what a browser refuses on a file: URL.
+// script rewrites the references of a script element, and notes what of it a
+// browser refuses on a file: URL.
 func (w *rewriter) script(t *tag) {
-	if strings.EqualFold(w.named(t, "type"), "module") {
+	typ := w.named(t, "type")
+	if strings.EqualFold(typ, "module") {
 		w.need("module")
 	}
-	for _, n := range ScriptNeeds(t.text.of(w.src)) {
+	src := t.text.of(w.src)
+	for _, n := range ScriptNeeds(src) {
 		w.need(n)
 	}
+	switch script, isMap := scriptType(typ); {
+	case w.xml || len(src) == 0:
+	case script:
+		w.scriptAt(t.text, true)
+	case isMap:
+		w.importMap(t.text)
+	}
+}
+
+// scriptFile rewrites a file of JavaScript.
+func (w *rewriter) scriptFile(body []byte, code textCode) {
+	w.src, w.code = body, code
+	for _, n := range ScriptNeeds(body) {
+		w.need(n)
+	}
+	w.scriptAt(span{0, len(body)}, false)
+	w.apply()
+}
+
+// scriptAt rewrites the literals that are references wherever they stand. What
+// is relative to the page is rewritten only in the page: a file may be used by
+// many. Other literals are text, and stay.
+func (w *rewriter) scriptAt(at span, inPage bool) {
+	eachScriptRef(at.of(w.src), func(ref scriptRef) bool {
+		if ref.use == asString || ref.use == asPage && !inPage {
+			return true
+		}
+		if bare := ref.attr == "import" || ref.attr == "import()"; bare && !isSpecifier(ref.text) {
+			return true
+		}
+		w.specifier(span{at.from + ref.at.from + 1, at.from + ref.at.to - 1}, ref.text, Link{Tag: "script", Attr: ref.attr, Kind: Requisite})
+		return true
+	})
+}
+
+// specifier rewrites one reference. That of an import must begin with a dot
+// where it is relative (HTML §8.1.6.2).
+func (w *rewriter) specifier(at span, text string, l Link) {
+	change, to := w.ref(text, l)
+	switch change {
+	case Leave:
+		return
+	case Silent:
+		to = "data:text/javascript,/*" + strings.NewReplacer(`"`, "%22", "'", "%27", "`", "%60", `\`, "%5C", "<", "%3C", "*", "%2A").Replace(to) + "*/"
+	case Local:
+		if l.Attr != "importScripts" && strings.HasPrefix(l.Attr, "import") {
+			to = withDot(to)
+		}
+	}
+	if to != text {
+		w.edit(at, to)
+	}
+}
+
+func withDot(ref string) string {
+	if strings.HasPrefix(ref, ".") || strings.HasPrefix(ref, "/") {
+		return ref
+	}
+	return "./" + ref
+}
+
+// importMap rewrites the URLs of an import map: the values of its pairs. Those
+// of directories stay.
+func (w *rewriter) importMap(at span) {
+	src := at.of(w.src)
+	eachScriptRef(src, func(ref scriptRef) bool {
+		rest := bytes.TrimLeft(src[ref.at.to:], asciiBlank)
+		if key := len(rest) > 0 && rest[0] == ':'; !key && isSpecifier(ref.text) && !strings.HasSuffix(ref.text, "/") {
+			w.specifier(span{at.from + ref.at.from + 1, at.from + ref.at.to - 1}, ref.text, Link{Tag: "script", Attr: "importmap", Kind: Requisite})
+		}
+		return true
+	})
 }
 
 // ScriptNeeds says what of a script browsers refuse on a file: URL. It looks

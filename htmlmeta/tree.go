@@ -107,6 +107,8 @@ func (e *elements) wanted(s *scanner) bool {
 		return true
 	case tagStyle:
 		return mayHoldURL(t.text.of(s.src)) || len(t.attrs) > 0
+	case tagScript:
+		return !t.text.empty() || e.anyNew(s.src, t)
 	case tagHTML, tagLink:
 		return true
 	}
@@ -174,14 +176,14 @@ func withoutFragment(src []byte, v span) span {
 	return v
 }
 
-// add copies a tag's offsets. Only styles and titles keep their text.
+// add copies a tag's offsets. Only styles, scripts and titles keep their text.
 func (e *elements) add(t *tag) {
 	from := len(e.attrs)
 	for i := range t.attrs {
 		e.attrs = append(e.attrs, elementAttr{t.attrs[i].id, t.attrs[i].value})
 	}
 	el := element{tag: t.id, name: t.name, attrs: span{from, len(e.attrs)}}
-	if t.id == tagStyle || t.id == tagTitle {
+	if t.id == tagStyle || t.id == tagTitle || t.id == tagScript {
 		el.text = t.text
 	}
 	if !el.text.empty() {
@@ -331,7 +333,7 @@ func (placeMatcher) Match(n *html.Node) bool {
 		return false
 	}
 	tag := find(tagNames, n.Data)
-	if tag == tagStyle {
+	if tag == tagStyle || tag == tagScript {
 		return true
 	}
 	row := &placeOf[tag]

@@ -88,7 +88,7 @@ func (t *targets) linksOf(a *storage.Archive, v *storage.Visit) ([]Link, error) 
 	seen := map[weburl.URL]bool{}
 	for i := range doc.Links {
 		l := &doc.Links[i]
-		if l.Kind == htmlmeta.Form || l.Kind == htmlmeta.Hint || seen[l.URL] {
+		if l.Kind == htmlmeta.Form || l.Kind == htmlmeta.Hint || l.Kind == htmlmeta.Speculative || seen[l.URL] {
 			continue
 		}
 		seen[l.URL] = true

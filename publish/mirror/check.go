@@ -236,7 +236,9 @@ func (c *checker) read(name string) error {
 		c.problem(name, "", "more links than are read")
 	}
 	for i := range doc.Links {
-		c.link(name, &doc.Links[i])
+		if doc.Links[i].Kind != htmlmeta.Speculative {
+			c.link(name, &doc.Links[i])
+		}
 	}
 	c.refs.Add(int64(len(doc.Links)))
 	return nil

@@ -37,11 +37,12 @@ type row struct {
 
 // notes collects what the report tells. Any number of workers add to it.
 type notes struct {
-	mu   sync.Mutex
-	rows [numSections]map[string]*row
-	last [numSections]string // rows after it are left out; "" is none
-	more [numSections]bool
-	live atomic.Int64 // links to the live site whose page is here
+	mu      sync.Mutex
+	rows    [numSections]map[string]*row
+	last    [numSections]string // rows after it are left out; "" is none
+	more    [numSections]bool
+	live    atomic.Int64 // links to the live site whose page is here
+	modules atomic.Int64 // pages that use modules
 }
 
 func newNotes() *notes {

@@ -26,7 +26,7 @@ var headings = []struct {
 }{
 	{absent, "Withheld", "left out because the site asks for it; links to these lead to the live site"},
 	{broken, "Broken on the site", "links of the site itself that lead to nothing, with the pages that hold them"},
-	{needsHTTP, "Need a web server", "these use modules, fetch, workers or pictures in pictures, which browsers refuse for files on a disk; from any web server they work"},
+	{needsHTTP, "Need a web server", "these use modules, workers or parts of other pictures, or hold scripts that may load files by themselves (fetch, XMLHttpRequest), which browsers refuse for files on a disk; behind a web server, such as curtsy mirror --serve, it works as far as the files are in this mirror"},
 	{cutOff, "Incomplete", "the answer was cut off, could not be decoded, or is too large to be rewritten"},
 	{unfetched, "Not fetched", "known to the crawl and not in the archive"},
 	{external, "Other sites", "links that lead out of this mirror"},
@@ -76,6 +76,13 @@ func (w *writer) encodeReport(to io.Writer, r *Result) error {
 		fmt.Fprintf(b, " <strong>The crawl is not complete: %s.</strong>", visible(r.Why))
 	}
 	fmt.Fprintf(b, " Links to the live site whose page is here: %d.</p>\n", r.Live)
+	if n := w.notes.modules.Load(); n > 0 {
+		pages := fmt.Sprintf("%d pages use modules", n)
+		if n == 1 {
+			pages = "1 page uses modules"
+		}
+		fmt.Fprintf(b, "<p class=warn>%s, which browsers refuse for files on a disk: open this mirror with <code>curtsy mirror --serve</code>, or from any web server.</p>\n", pages)
+	}
 	if n := w.countUnlisted(); n > 0 {
 		fmt.Fprintf(b, "<p class=sum>%d of the URLs visited must not be listed, and are not named here; <code>curtsy explain</code> says of each what became of it.</p>\n", n)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -94,7 +95,7 @@ func (w *writer) write(e *entry) error {
 // rewritten says whether a type holds references that are rewritten.
 func rewritten(typ string) bool {
 	switch typ {
-	case typeHTML, typeXHTML, typeCSS, typeSVG, "application/manifest+json":
+	case typeHTML, typeXHTML, typeCSS, typeSVG, typeJS, "application/manifest+json":
 		return true
 	}
 	return false
@@ -190,6 +191,9 @@ func (w *writer) rewrite(e *entry) error {
 }
 
 func (w *writer) noteNeeds(e *entry, needs []string) {
+	if e.page && slices.Contains(needs, "module") {
+		w.notes.modules.Add(1)
+	}
 	if len(needs) > 0 {
 		w.notes.add(needsHTTP, e.url.String(), strings.Join(needs, ", "), e.url.String())
 	}
@@ -232,13 +236,10 @@ func (w *writer) copy(e *entry) error {
 		return w.unreadable(e, err)
 	}
 	defer b.Close()
-	if v.Length <= shortDocument && b.Header.Get("Content-Encoding") == "" || e.typ == typeJS {
+	if v.Length <= shortDocument && b.Header.Get("Content-Encoding") == "" {
 		defer w.held.take(shortDocument)()
 		body, err := w.whole(e, b, v, shortDocument)
 		if err == nil {
-			if e.typ == typeJS {
-				w.noteNeeds(e, htmlmeta.ScriptNeeds(body))
-			}
 			return w.tree.put(e.file, modified(v), body)
 		}
 		if !errors.Is(err, errTooLarge) {

@@ -1,0 +1,109 @@
+package htmlmeta
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxSpeculative bounds the candidates of one document.
+const maxSpeculative = 200
+
+// maxCandidate is how long a candidate may be, in bytes.
+const maxCandidate = 300
+
+// candidateTypes are the extensions that make a literal a candidate.
+var candidateTypes = func() map[string]bool {
+	set := map[string]bool{}
+	for _, ext := range strings.Fields("js mjs json css svg wasm png jpg jpeg gif webp avif ico woff woff2 ttf otf") {
+		set["."+ext] = true
+	}
+	return set
+}()
+
+// isCandidate says whether a literal of a script plainly names a file: by its
+// extension, and without what no path has.
+func isCandidate(text string) bool {
+	if len(text) < 4 || len(text) > maxCandidate {
+		return false
+	}
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"'`\\<>{}()[]|^$*;,", c) >= 0 {
+			return false
+		}
+	}
+	bare, _, _ := strings.Cut(text, "#")
+	bare, _, _ = strings.Cut(bare, "?")
+	name := path.Base(bare)
+	ext := strings.ToLower(path.Ext(name))
+	return candidateTypes[ext] && len(name) > len(ext) && !strings.Contains(bare, "..."+ext)
+}
+
+// speculate adds what a literal may name. A script does not say which page it
+// is on: its literals are tried beside it, where a directory of its own path
+// has the name of their first segment, and, in a page, beside the page.
+func (s *linkSet) speculate(text string, l Link, inPage bool) {
+	if s.speculative >= maxSpeculative {
+		return
+	}
+	l.Kind = Speculative
+	absolute := hasPrefixOf(text, "http://") || hasPrefixOf(text, "https://") || strings.HasPrefix(text, "//")
+	if absolute {
+		if u, err := s.resolve(text); err == nil && u.Origin() == s.base.Origin() {
+			s.speculative++
+			s.addURL(u, l)
+		}
+		return
+	}
+	if !isCandidate(text) || foreignScheme(text) {
+		return
+	}
+	s.speculative++
+	s.add(text, l)
+	if inPage {
+		return
+	}
+	rest := strings.TrimPrefix(text, "/")
+	if rest != text {
+		s.add(rest, l) // behind a base that the script puts in front
+	}
+	first, _, deep := strings.Cut(rest, "/")
+	if dir := "/" + first + "/"; deep && first != "." && first != ".." {
+		if i := strings.LastIndex(s.base.Path(), dir); i >= 0 {
+			s.add(s.base.Path()[:i+1]+rest, l)
+		}
+	}
+}
+
+// addScript adds the links of a script: a file, or the text of an element of
+// a page.
+func (s *linkSet) addScript(src []byte, tag string, inPage bool) {
+	eachScriptRef(src, func(ref scriptRef) bool {
+		l := Link{Tag: tag, Attr: ref.attr, Kind: Requisite}
+		switch {
+		case ref.use == asModule && ref.attr != "import" && ref.attr != "import()", ref.use == asPage && inPage:
+			s.add(ref.text, l)
+		case ref.use == asModule:
+			if isSpecifier(ref.text) {
+				s.add(ref.text, l)
+			}
+		default:
+			s.speculate(ref.text, l, inPage)
+		}
+		return !s.capped
+	})
+}
+
+// addScriptText adds the links of a script element.
+func (s *linkSet) addScriptText(src []byte, typ string) {
+	script, isMap := scriptType(typ)
+	switch {
+	case script:
+		s.addScript(src, "script", true)
+	case isMap:
+		eachImport(src, func(to string) { s.add(to, Link{Tag: "script", Attr: "importmap", Kind: Requisite}) })
+	}
+}
+
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
