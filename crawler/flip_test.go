@@ -2,6 +2,7 @@ package crawler_test
 
 import (
 	"fmt"
+	"hash/fnv"
 	"io"
 	"log/slog"
 	"os"
@@ -49,6 +50,21 @@ func places(t *testing.T, segment string) map[string]int64 {
 	return list
 }
 
+// chosen says whether a test that takes every case when CURTSY_FLIPS=more takes
+// this one without it: one in four, the same ones each time; with -short, one
+// in sixteen.
+func chosen(name string) bool {
+	h := fnv.New32a()
+	io.WriteString(h, name)
+	switch {
+	case os.Getenv("CURTSY_FLIPS") == "more":
+		return true
+	case testing.Short():
+		return h.Sum32()%16 == 0
+	}
+	return h.Sum32()%4 == 0
+}
+
 // One flipped octet anywhere in a segment: verify names it, repair keeps all
 // else, and resume fetches that visit again and no other.
 func TestFlippedOctetsInASegment(t *testing.T) {
@@ -56,6 +72,9 @@ func TestFlippedOctetsInASegment(t *testing.T) {
 	base := crawled(t, s)
 	name := filepath.Base(segments(t, base)[0])
 	for place, at := range places(t, filepath.Join(base, "warc", name)) {
+		if !chosen(place) {
+			continue
+		}
 		t.Run(place, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "archive")
 			if err := os.CopyFS(dir, os.DirFS(base)); err != nil {

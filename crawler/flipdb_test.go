@@ -158,6 +158,9 @@ func TestFlippedOctetsInTheDatabase(t *testing.T) {
 	named, mended, silent := 0, 0, map[string]int{}
 	for kind, list := range offsets(t, filepath.Join(base, "crawl.db")) {
 		for i, at := range some(list) {
+			if !chosen(fmt.Sprint(kind, i)) {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/%d", kind, i), func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "archive")
 				if err := os.CopyFS(dir, os.DirFS(base)); err != nil {

@@ -12,8 +12,7 @@ import (
 )
 
 func TestRobotsThenSitemapsThenSeedThenBreadthFirst(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, map[string]page{
+	inBubble(t, map[string]page{
 		"/robots.txt":  text("User-agent: *\nDisallow:\nSitemap: /map.xml"),
 		"/map.xml":     text("ORIGIN/listed"),
 		"/":            html(`<a href=/a>a</a><img src=/i.png><a href=/b>b</a><link rel=stylesheet href=/s.css>`),
@@ -26,28 +25,29 @@ func TestRobotsThenSitemapsThenSeedThenBreadthFirst(t *testing.T) {
 		"/s.css":       {header: []string{"Content-Type: text/css"}, body: "body{background:url(/bg.png)}"},
 		"/bg.png":      {header: []string{"Content-Type: image/png"}, body: "bg"},
 		"/favicon.ico": status(404),
+	}, func(t *testing.T, s *site) {
+		dir := t.TempDir()
+		o := s.options()
+		o.Pace.Delay = 200 * time.Millisecond // long beside a commit on a busy machine
+		r := crawlLong(t, dir, o)
+		if r.Ending != crawler.Done {
+			t.Errorf("ended as %v: %s", r.Ending, r.Why)
+		}
+		same(t, "requests", s.requests(), []string{
+			"/robots.txt", "/map.xml", "/", "/i.png", "/s.css", "/bg.png", "/listed", "/a", "/j.png", "/b", "/deep"})
+		log := s.asked()
+		for i := 1; i < len(log); i++ {
+			if log[i].start.Before(log[i-1].end) {
+				t.Errorf("%s was asked for while %s was still being sent", log[i].target, log[i-1].target)
+			}
+		}
+		for target, row := range rows(t, dir) {
+			if row.State != "fetched" || row.Kept != "response" {
+				t.Errorf("%s is %s, %s: robots.txt, sitemap and pages are all archived visits", target, row.State, row.Kept)
+			}
+		}
+		has(t, warcText(t, dir), "WARC-Target-URI: "+s.URL+"/robots.txt\r\n")
 	})
-	dir := t.TempDir()
-	o := options(s.URL + "/")
-	o.Pace.Delay = 200 * time.Millisecond // long beside a commit on a busy machine
-	r := crawl(t, dir, o)
-	if r.Ending != crawler.Done {
-		t.Errorf("ended as %v: %s", r.Ending, r.Why)
-	}
-	same(t, "requests", s.requests(), []string{
-		"/robots.txt", "/map.xml", "/", "/i.png", "/s.css", "/bg.png", "/listed", "/a", "/j.png", "/b", "/deep"})
-	log := s.asked()
-	for i := 1; i < len(log); i++ {
-		if log[i].start.Before(log[i-1].end) {
-			t.Errorf("%s was asked for while %s was still being sent", log[i].target, log[i-1].target)
-		}
-	}
-	for target, row := range rows(t, dir) {
-		if row.State != "fetched" || row.Kept != "response" {
-			t.Errorf("%s is %s, %s: robots.txt, sitemap and pages are all archived visits", target, row.State, row.Kept)
-		}
-	}
-	has(t, warcText(t, dir), "WARC-Target-URI: "+s.URL+"/robots.txt\r\n")
 }
 
 // pauses checks, at the server, that no request began before the pause after
@@ -62,40 +62,42 @@ func pauses(t *testing.T, log []asked, pause time.Duration) {
 }
 
 func TestCrawlDelayRunsFromEndToStartWhateverTheConcurrency(t *testing.T) {
-	t.Parallel()
 	for _, concurrency := range []int{1, 8} {
-		s := newSite(t, map[string]page{
+		inBubble(t, map[string]page{
 			"/robots.txt": text("User-agent: *\nCrawl-delay: 0.03"),
 			"/":           links("/a", "/b", "/c", "/d"),
 			"/a":          html("a"), "/b": html("b"), "/c": html("c"), "/d": html("d"),
+		}, func(t *testing.T, s *site) {
+			s.slower(10 * time.Millisecond)
+			o := s.options()
+			o.Pace.Concurrency = concurrency
+			crawlLong(t, t.TempDir(), o)
+			if got := len(s.requests()); got != 6 {
+				t.Errorf("%d requests, want 6", got)
+			}
+			pauses(t, s.asked(), 30*time.Millisecond)
 		})
-		s.slower(10 * time.Millisecond)
-		o := options(s.URL + "/")
-		o.Pace.Concurrency = concurrency
-		crawl(t, t.TempDir(), o)
-		if got := len(s.requests()); got != 6 {
-			t.Errorf("%d requests, want 6", got)
-		}
-		pauses(t, s.asked(), 30*time.Millisecond)
 	}
 }
 
 func TestConfiguredDelayRunsFromEndToStartOneAtATime(t *testing.T) {
-	s := newSite(t, map[string]page{"/": links("/a", "/b"), "/a": html("a"), "/b": html("b")})
-	s.slower(10 * time.Millisecond)
-	o := options(s.URL + "/")
-	o.Pace.Delay = 20 * time.Millisecond
-	crawl(t, t.TempDir(), o)
-	pauses(t, s.asked(), 20*time.Millisecond)
+	inBubble(t, map[string]page{"/": links("/a", "/b"), "/a": html("a"), "/b": html("b")}, func(t *testing.T, s *site) {
+		s.slower(10 * time.Millisecond)
+		o := s.options()
+		o.Pace.Delay = 20 * time.Millisecond
+		crawlLong(t, t.TempDir(), o)
+		pauses(t, s.asked(), 20*time.Millisecond)
+	})
 }
 
 func TestRequestRateIsAPauseToo(t *testing.T) {
-	s := newSite(t, map[string]page{
+	inBubble(t, map[string]page{
 		"/robots.txt": text("User-agent: *\nRequest-rate: 50/1s"),
 		"/":           links("/a", "/b"), "/a": html("a"), "/b": html("b"),
+	}, func(t *testing.T, s *site) {
+		crawlLong(t, t.TempDir(), s.options())
+		pauses(t, s.asked(), 20*time.Millisecond)
 	})
-	crawl(t, t.TempDir(), options(s.URL+"/"))
-	pauses(t, s.asked(), 20*time.Millisecond)
 }
 
 func TestConcurrencyOverlapsWhereNoCrawlDelayIsSet(t *testing.T) {
@@ -143,82 +145,82 @@ func failing(times int, code int, retryAfter string, then page) page {
 }
 
 func TestRetryAfterPausesTheWholeHost(t *testing.T) {
-	t.Parallel()
 	for _, code := range []int{429, 503} {
-		s := newSite(t, map[string]page{
+		inBubble(t, map[string]page{
 			"/":  links("/a", "/b"),
 			"/a": failing(1, code, "1", html("a")),
 			"/b": html("b"),
-		})
-		dir := t.TempDir()
-		crawl(t, dir, options(s.URL+"/"))
-		var after time.Time
-		for _, a := range s.asked() {
-			if !after.IsZero() {
-				if gap := a.start.Sub(after); gap < time.Second {
-					t.Errorf("%s was asked for %v after a %d with Retry-After: 1", a.target, gap, code)
+		}, func(t *testing.T, s *site) {
+			dir := t.TempDir()
+			crawlLong(t, dir, s.options())
+			var after time.Time
+			for _, a := range s.asked() {
+				if !after.IsZero() {
+					if gap := a.start.Sub(after); gap < time.Second {
+						t.Errorf("%s was asked for %v after a %d with Retry-After: 1", a.target, gap, code)
+					}
+					break
 				}
-				break
+				if a.target == "/a" {
+					after = a.end
+				}
 			}
-			if a.target == "/a" {
-				after = a.end
+			if row := rows(t, dir)["/a"]; row.State != "fetched" || s.times("/a") != 2 {
+				t.Errorf("/a is %s after %d requests, want fetched at the second", row.State, s.times("/a"))
 			}
-		}
-		if row := rows(t, dir)["/a"]; row.State != "fetched" || s.times("/a") != 2 {
-			t.Errorf("/a is %s after %d requests, want fetched at the second", row.State, s.times("/a"))
-		}
+		})
 	}
 }
 
 func TestFailedPageIsTriedAgainLaterAndThenFailed(t *testing.T) {
-	t.Parallel()
 	hangUp := page{serve: func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }}
 	cut := page{serve: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Length", "1000")
 		w.Write([]byte("<a href=/never>never"))
 	}}
-	s := newSite(t, map[string]page{
+	inBubble(t, map[string]page{
 		"/":     links("/500", "/gone", "/cut", "/404", "/late", "/ok"),
 		"/500":  status(500),
 		"/gone": hangUp,
 		"/cut":  cut,
 		"/late": failing(1, 500, "", html("late")),
 		"/ok":   html("ok"),
-	})
-	dir := t.TempDir()
-	o := options(s.URL + "/")
-	o.RetryBase = 400 * time.Millisecond // long beside the pages in between
-	if r := crawl(t, dir, o); r.Ending != crawler.Done {
-		t.Errorf("ended as %v: %s", r.Ending, r.Why)
-	}
-	for target, want := range map[string]struct {
-		times int
-		rule  string
-	}{
-		"/500": {3, "http: 500"}, "/cut": {3, "fetch: cut off by the server"},
-		"/404": {1, "http: 404"}, "/late": {2, ""}, "/ok": {1, ""},
-	} {
-		row := rows(t, dir)[target]
-		if s.times(target) != want.times || row.Rule != want.rule {
-			t.Errorf("%s: asked for %d times, %s %q; want %d times, %q", target, s.times(target), row.State, row.Rule, want.times, want.rule)
+	}, func(t *testing.T, s *site) {
+		dir := t.TempDir()
+		o := s.options()
+		o.RetryBase = 400 * time.Millisecond // long beside the pages in between
+		if r := crawlLong(t, dir, o); r.Ending != crawler.Done {
+			t.Errorf("ended as %v: %s", r.Ending, r.Why)
 		}
-	}
-	// A kept connection that is closed is asked once more at once (RFC 9112 §9.3.1).
-	if v := visitsOf(t, dir, s.URL+"/gone"); len(v) != 3 || rows(t, dir)["/gone"].Rule != "fetch: disconnect" {
-		t.Errorf("/gone has %d visits, %q; want 3, fetch: disconnect", len(v), rows(t, dir)["/gone"].Rule)
-	}
-	reqs := s.requests()
-	if slices.Index(reqs, "/ok") > slices.Index(reqs, "/404")+3 {
-		t.Errorf("a page that failed holds others up: %q", reqs)
-	}
-	if s.times("/never") != 0 {
-		t.Error("the links of a page that was cut off were followed")
-	}
-	if v := visitsOf(t, dir, s.URL+"/cut"); len(v) != 3 || v[0].Truncated != "disconnect" || v[0].N != 1 || v[2].N != 3 {
-		t.Errorf("visits to /cut: %+v, want 3 that were cut off", v)
-	}
-	has(t, warcText(t, dir), "WARC-Truncated: disconnect")
+		for target, want := range map[string]struct {
+			times int
+			rule  string
+		}{
+			"/500": {3, "http: 500"}, "/cut": {3, "fetch: cut off by the server"},
+			"/404": {1, "http: 404"}, "/late": {2, ""}, "/ok": {1, ""},
+		} {
+			row := rows(t, dir)[target]
+			if s.times(target) != want.times || row.Rule != want.rule {
+				t.Errorf("%s: asked for %d times, %s %q; want %d times, %q", target, s.times(target), row.State, row.Rule, want.times, want.rule)
+			}
+		}
+		// A kept connection that is closed is asked once more at once (RFC 9112 §9.3.1).
+		if v := visitsOf(t, dir, s.URL+"/gone"); len(v) != 3 || rows(t, dir)["/gone"].Rule != "fetch: disconnect" {
+			t.Errorf("/gone has %d visits, %q; want 3, fetch: disconnect", len(v), rows(t, dir)["/gone"].Rule)
+		}
+		reqs := s.requests()
+		if slices.Index(reqs, "/ok") > slices.Index(reqs, "/404")+3 {
+			t.Errorf("a page that failed holds others up: %q", reqs)
+		}
+		if s.times("/never") != 0 {
+			t.Error("the links of a page that was cut off were followed")
+		}
+		if v := visitsOf(t, dir, s.URL+"/cut"); len(v) != 3 || v[0].Truncated != "disconnect" || v[0].N != 1 || v[2].N != 3 {
+			t.Errorf("visits to /cut: %+v, want 3 that were cut off", v)
+		}
+		has(t, warcText(t, dir), "WARC-Truncated: disconnect")
+	})
 }
 
 func TestRepeatedFailuresStopTheCrawlAndItCanBeResumed(t *testing.T) {

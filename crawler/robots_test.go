@@ -65,53 +65,52 @@ func chain(n int) map[string]page {
 }
 
 func TestRobotsChangesDuringTheCrawl(t *testing.T) {
-	t.Parallel()
 	pages := chain(25)
 	pages["/robots.txt"] = turning(
 		text("User-agent: *\nDisallow: /never"),
 		text("User-agent: *\nCrawl-delay: 0.05\nDisallow: /late"))
 	pages["/"] = links("/p/0", "/never", "/late/a")
 	pages["/p/24"] = links("/late/b")
-	s := newSite(t, pages)
-	o := options(s.URL + "/")
-	o.Pace.Delay = 25 * time.Millisecond
-	o.MaxRobotsAge = 400 * time.Millisecond
-	dir := t.TempDir()
-	crawl(t, dir, o)
-	log := s.asked()
-	second := -1
-	for i, a := range log[1:] {
-		if a.target == "/robots.txt" {
-			second = i + 1
-			break
+	inBubble(t, pages, func(t *testing.T, s *site) {
+		o := s.options()
+		o.Pace.Delay = 25 * time.Millisecond
+		o.MaxRobotsAge = 400 * time.Millisecond
+		dir := t.TempDir()
+		crawlLong(t, dir, o)
+		log := s.asked()
+		second := -1
+		for i, a := range log[1:] {
+			if a.target == "/robots.txt" {
+				second = i + 1
+				break
+			}
 		}
-	}
-	if second < 0 {
-		t.Fatal("robots.txt was asked for once only")
-	}
-	pauses(t, log[second:], 50*time.Millisecond)
-	if s.times("/never")+s.times("/late/b") != 0 {
-		t.Error("what one of the versions denies was asked for")
-	}
-	versions := history(t, dir, s.URL)
-	if len(versions) < 2 || versions[0].Digest == versions[1].Digest || !versions[1].Used {
-		t.Fatalf("versions %+v", versions)
-	}
-	for target, version := range map[string]int{"/never": 0, "/late/b": 1} {
-		x := explain(t, dir, s.URL+target, o)
-		has(t, x.Reason.String(), "version "+versions[version].Short())
-	}
-	v := visitsOf(t, dir, s.URL+"/p/0")[0]
-	if v.Robots == nil || v.Robots.Version != versions[0].Short() || !v.Robots.Fetched.Equal(versions[0].At) {
-		t.Errorf("/p/0 was allowed by %+v, want version %s of %s", v.Robots, versions[0].Short(), versions[0].At)
-	}
-	if n := len(visitsOf(t, dir, s.URL+"/robots.txt")); n != s.times("/robots.txt") {
-		t.Errorf("%d visits to robots.txt are archived, %d were made", n, s.times("/robots.txt"))
-	}
+		if second < 0 {
+			t.Fatal("robots.txt was asked for once only")
+		}
+		pauses(t, log[second:], 50*time.Millisecond)
+		if s.times("/never")+s.times("/late/b") != 0 {
+			t.Error("what one of the versions denies was asked for")
+		}
+		versions := history(t, dir, s.URL)
+		if len(versions) < 2 || versions[0].Digest == versions[1].Digest || !versions[1].Used {
+			t.Fatalf("versions %+v", versions)
+		}
+		for target, version := range map[string]int{"/never": 0, "/late/b": 1} {
+			x := explain(t, dir, s.URL+target, o)
+			has(t, x.Reason.String(), "version "+versions[version].Short())
+		}
+		v := visitsOf(t, dir, s.URL+"/p/0")[0]
+		if v.Robots == nil || v.Robots.Version != versions[0].Short() || !v.Robots.Fetched.Equal(versions[0].At) {
+			t.Errorf("/p/0 was allowed by %+v, want version %s of %s", v.Robots, versions[0].Short(), versions[0].At)
+		}
+		if n := len(visitsOf(t, dir, s.URL+"/robots.txt")); n != s.times("/robots.txt") {
+			t.Errorf("%d visits to robots.txt are archived, %d were made", n, s.times("/robots.txt"))
+		}
+	})
 }
 
 func TestQueuedURLsAreJudgedByTheRulesInForceWhenTheyAreFetched(t *testing.T) {
-	t.Parallel()
 	pages := map[string]page{"/robots.txt": turning(text("User-agent: *\nDisallow:"), text("User-agent: *\nDisallow: /p"))}
 	var all []string
 	for i := range 40 {
@@ -119,25 +118,25 @@ func TestQueuedURLsAreJudgedByTheRulesInForceWhenTheyAreFetched(t *testing.T) {
 		pages[all[i]] = html(all[i])
 	}
 	pages["/"] = links(all...)
-	s := newSite(t, pages)
-	o := options(s.URL + "/")
-	o.Pace.Delay, o.MaxRobotsAge = 5*time.Millisecond, 60*time.Millisecond
-	r := crawl(t, t.TempDir(), o)
-	got := s.requests()
-	change := slices.Index(got[1:], "/robots.txt") + 1
-	if change == 0 || change > 35 {
-		t.Fatalf("robots.txt was not asked for again in time: %q", got)
-	}
-	if slices.ContainsFunc(got[change:], func(s string) bool { return s != "/robots.txt" }) {
-		t.Errorf("after the change: %q", got[change:])
-	}
-	if r.Counts.Disregarded != 40-(change-2) {
-		t.Errorf("%d disregarded after %d fetched", r.Counts.Disregarded, change-2)
-	}
+	inBubble(t, pages, func(t *testing.T, s *site) {
+		o := s.options()
+		o.Pace.Delay, o.MaxRobotsAge = 5*time.Millisecond, 60*time.Millisecond
+		r := crawlLong(t, t.TempDir(), o)
+		got := s.requests()
+		change := slices.Index(got[1:], "/robots.txt") + 1
+		if change == 0 || change > 35 {
+			t.Fatalf("robots.txt was not asked for again in time: %q", got)
+		}
+		if slices.ContainsFunc(got[change:], func(s string) bool { return s != "/robots.txt" }) {
+			t.Errorf("after the change: %q", got[change:])
+		}
+		if r.Counts.Disregarded != 40-(change-2) {
+			t.Errorf("%d disregarded after %d fetched", r.Counts.Disregarded, change-2)
+		}
+	})
 }
 
 func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
-	t.Parallel()
 	var conditions []string
 	pages := chain(30)
 	pages["/robots.txt"] = page{serve: func(w http.ResponseWriter, r *http.Request) {
@@ -151,57 +150,58 @@ func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
 		w.Header().Set("Content-Type", "text/plain")
 		w.Write([]byte("User-agent: *\nDisallow: /p/20"))
 	}}
-	s := newSite(t, pages)
-	o := options(s.URL + "/")
-	o.Pace.Delay, o.MaxRobotsAge = 20*time.Millisecond, 150*time.Millisecond
-	dir := t.TempDir()
-	crawl(t, dir, o)
-	if len(conditions) < 3 || conditions[0] != " " || !slices.Contains(conditions, `"v1" Sun, 01 Mar 2026 12:00:00 GMT`) {
-		t.Fatalf("conditions %q", conditions)
-	}
-	if s.times("/p/20") != 0 || s.times("/p/19") != 1 {
-		t.Error("after a 304 the rules are no longer in force")
-	}
-	v := visitsOf(t, dir, s.URL+"/robots.txt")
-	same := v[slices.IndexFunc(v, func(v *storage.Visit) bool { return v.Status == 304 })]
-	if same.Kept != "revisit" || same.Digest != v[0].Digest || same.Refers == nil || same.Refers.N != 1 {
-		t.Errorf("the visit that was answered 304: %+v", same)
-	}
-	w := warcText(t, dir)
-	has(t, w, "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\n")
-	has(t, w, "WARC-Refers-To: <"+v[0].Record.ID+">")
-	for i, h := range history(t, dir, s.URL) {
-		if h.Digest != history(t, dir, s.URL)[0].Digest || !h.Used {
-			t.Errorf("version %d: %+v", i, h)
+	inBubble(t, pages, func(t *testing.T, s *site) {
+		o := s.options()
+		o.Pace.Delay, o.MaxRobotsAge = 20*time.Millisecond, 150*time.Millisecond
+		dir := t.TempDir()
+		crawlLong(t, dir, o)
+		if len(conditions) < 3 || conditions[0] != " " || !slices.Contains(conditions, `"v1" Sun, 01 Mar 2026 12:00:00 GMT`) {
+			t.Fatalf("conditions %q", conditions)
 		}
-	}
+		if s.times("/p/20") != 0 || s.times("/p/19") != 1 {
+			t.Error("after a 304 the rules are no longer in force")
+		}
+		v := visitsOf(t, dir, s.URL+"/robots.txt")
+		same := v[slices.IndexFunc(v, func(v *storage.Visit) bool { return v.Status == 304 })]
+		if same.Kept != "revisit" || same.Digest != v[0].Digest || same.Refers == nil || same.Refers.N != 1 {
+			t.Errorf("the visit that was answered 304: %+v", same)
+		}
+		w := warcText(t, dir)
+		has(t, w, "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\n")
+		has(t, w, "WARC-Refers-To: <"+v[0].Record.ID+">")
+		for i, h := range history(t, dir, s.URL) {
+			if h.Digest != history(t, dir, s.URL)[0].Digest || !h.Used {
+				t.Errorf("version %d: %+v", i, h)
+			}
+		}
+	})
 }
 
 func TestLastGoodRobotsIsUsedWhileTheServerFails(t *testing.T) {
-	t.Parallel()
 	pages := chain(25)
 	pages["/robots.txt"] = turning(text("User-agent: *\nDisallow: /p/20"), status(500), status(429), page{status: 503})
-	s := newSite(t, pages)
-	o := options(s.URL + "/")
-	o.Pace.Delay, o.MaxRobotsAge, o.RetryBase = 3*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
-	o.Pace.MaxFailures = -1
-	dir := t.TempDir()
-	if r := crawl(t, dir, o); r.Ending != crawler.Done {
-		t.Errorf("ended as %v: %s", r.Ending, r.Why)
-	}
-	if s.times("/p/20") != 0 || s.times("/p/19") != 1 {
-		t.Errorf("requests %q, want all up to /p/19", s.requests())
-	}
-	if n := s.times("/robots.txt"); n < 3 {
-		t.Errorf("robots.txt was asked for %d times only", n)
-	}
-	h := history(t, dir, s.URL)
-	has(t, explain(t, dir, s.URL+"/p/20", o).Reason.String(), "version "+h[0].Short())
-	for _, v := range h[1:] {
-		if v.Used {
-			t.Errorf("a failed version was used: %+v", v)
+	inBubble(t, pages, func(t *testing.T, s *site) {
+		o := s.options()
+		o.Pace.Delay, o.MaxRobotsAge, o.RetryBase = 3*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
+		o.Pace.MaxFailures = -1
+		dir := t.TempDir()
+		if r := crawlLong(t, dir, o); r.Ending != crawler.Done {
+			t.Errorf("ended as %v: %s", r.Ending, r.Why)
 		}
-	}
+		if s.times("/p/20") != 0 || s.times("/p/19") != 1 {
+			t.Errorf("requests %q, want all up to /p/19", s.requests())
+		}
+		if n := s.times("/robots.txt"); n < 3 {
+			t.Errorf("robots.txt was asked for %d times only", n)
+		}
+		h := history(t, dir, s.URL)
+		has(t, explain(t, dir, s.URL+"/p/20", o).Reason.String(), "version "+h[0].Short())
+		for _, v := range h[1:] {
+			if v.Used {
+				t.Errorf("a failed version was used: %+v", v)
+			}
+		}
+	})
 }
 
 // aged makes the versions of an archive older.
@@ -470,62 +470,61 @@ func waits(t *testing.T, o crawler.Options, dir string) crawler.Status {
 }
 
 func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) {
-	t.Parallel()
-	now := time.Now().UTC()
+	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when a bubble begins
 	from, to := now.Add(2*time.Hour), now.Add(4*time.Hour)
 	t.Run("Visit-time", func(t *testing.T) {
-		t.Parallel()
-		s := newSite(t, map[string]page{
-			"/robots.txt": text(fmt.Sprintf("User-agent: *\nVisit-time: %s-%s", from.Format("1504"), to.Format("1504"))), "/": html("")})
-		st := waits(t, options(s.URL+"/"), t.TempDir())
-		has(t, st.WaitingFor, "visit-time (robots.txt line 2), until "+from.Format("2006-01-02 15:04"))
-		if st.NextDue == nil || st.NextDue.Format("15:04") != from.Format("15:04") {
-			t.Errorf("next due at %v, want %v", st.NextDue, from)
-		}
-		same(t, "requests", s.requests(), []string{"/robots.txt"})
+		inBubble(t, map[string]page{
+			"/robots.txt": text(fmt.Sprintf("User-agent: *\nVisit-time: %s-%s", from.Format("1504"), to.Format("1504"))), "/": html("")}, func(t *testing.T, s *site) {
+			st := waits(t, s.options(), t.TempDir())
+			has(t, st.WaitingFor, "visit-time (robots.txt line 2), until "+from.Format("2006-01-02 15:04"))
+			if st.NextDue == nil || st.NextDue.Format("15:04") != from.Format("15:04") {
+				t.Errorf("next due at %v, want %v", st.NextDue, from)
+			}
+			same(t, "requests", s.requests(), []string{"/robots.txt"})
+		})
 	})
 	t.Run("quiet hours", func(t *testing.T) {
-		t.Parallel()
-		s := newSite(t, map[string]page{"/": html("")})
-		o := options(s.URL + "/")
-		since := func(t time.Time) time.Duration {
-			return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
-		}
-		o.Pace.Quiet = []politeness.Window{{Start: since(now.Add(-time.Hour)), End: since(from)}}
-		st := waits(t, o, t.TempDir())
-		has(t, st.WaitingFor, "quiet hours until "+from.Format("2006-01-02 15:04"))
-		if len(s.requests()) != 0 {
-			t.Errorf("requests in quiet hours: %q", s.requests())
-		}
+		inBubble(t, map[string]page{"/": html("")}, func(t *testing.T, s *site) {
+			o := s.options()
+			since := func(t time.Time) time.Duration {
+				return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
+			}
+			o.Pace.Quiet = []politeness.Window{{Start: since(now.Add(-time.Hour)), End: since(from)}}
+			st := waits(t, o, t.TempDir())
+			has(t, st.WaitingFor, "quiet hours until "+from.Format("2006-01-02 15:04"))
+			if len(s.requests()) != 0 {
+				t.Errorf("requests in quiet hours: %q", s.requests())
+			}
+		})
 	})
 	t.Run("Crawl-delay", func(t *testing.T) {
-		t.Parallel()
-		s := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 100"), "/": html("")})
-		st := waits(t, options(s.URL+"/"), t.TempDir())
-		has(t, st.WaitingFor, "crawl-delay 1m40s (robots.txt line 2)")
-		if st.NextDue == nil || time.Until(*st.NextDue) < 90*time.Second || st.Delay == "" {
-			t.Errorf("status %+v", st)
-		}
+		inBubble(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 100"), "/": html("")}, func(t *testing.T, s *site) {
+			st := waits(t, s.options(), t.TempDir())
+			has(t, st.WaitingFor, "crawl-delay 1m40s (robots.txt line 2)")
+			if st.NextDue == nil || time.Until(*st.NextDue) < 90*time.Second || st.Delay == "" {
+				t.Errorf("status %+v", st)
+			}
+		})
 	})
 	t.Run("Retry-After outlives the run", func(t *testing.T) {
-		t.Parallel()
-		s := newSite(t, map[string]page{"/robots.txt": text(""), "/": status(503).with("Retry-After: 100")})
-		o, dir := options(s.URL+"/"), t.TempDir()
-		for range 2 {
-			st := waits(t, o, dir)
-			has(t, st.WaitingFor, "retry-after 1m40s (HTTP 503)")
-		}
-		same(t, "requests", s.requests(), []string{"/robots.txt", "/"})
+		inBubble(t, map[string]page{"/robots.txt": text(""), "/": status(503).with("Retry-After: 100")}, func(t *testing.T, s *site) {
+			o, dir := s.options(), t.TempDir()
+			for range 2 {
+				st := waits(t, o, dir)
+				has(t, st.WaitingFor, "retry-after 1m40s (HTTP 503)")
+			}
+			same(t, "requests", s.requests(), []string{"/robots.txt", "/"})
+		})
 	})
 	t.Run("Crawl-delay outlives the run", func(t *testing.T) {
-		t.Parallel()
-		s := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 0.3"), "/": links("/a", "/b"), "/a": html(""), "/b": html("")})
-		o, dir := options(s.URL+"/"), t.TempDir()
-		o.Limits.Pages = 1
-		crawl(t, dir, o)
-		o.Limits.Pages = 2
-		crawl(t, dir, o)
-		pauses(t, s.asked(), 300*time.Millisecond)
+		inBubble(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 0.3"), "/": links("/a", "/b"), "/a": html(""), "/b": html("")}, func(t *testing.T, s *site) {
+			o, dir := s.options(), t.TempDir()
+			o.Limits.Pages = 1
+			crawlLong(t, dir, o)
+			o.Limits.Pages = 2
+			crawlLong(t, dir, o)
+			pauses(t, s.asked(), 300*time.Millisecond)
+		})
 	})
 }
 

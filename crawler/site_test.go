@@ -84,7 +84,8 @@ type site struct {
 	pages  map[string]page // by target, or by host and target
 	log    []asked
 	origin string
-	slow   time.Duration // between start and end of every answer
+	slow   time.Duration                                                        // between start and end of every answer
+	dial   func(ctx context.Context, network, address string) (net.Conn, error) // in a bubble
 }
 
 func newSite(t *testing.T, pages map[string]page) *site {

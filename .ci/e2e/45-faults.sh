@@ -209,4 +209,5 @@ theirs=$(grep -v 'resumed>' "$WORK/strace" | grep -c "$a")
 claim "a repair makes $ours calls, strace counts $theirs" test "$ours" -eq "$theirs"
 synth_stop
 [[ -z ${FAULTS_TABLE:-} ]] || cp "$WORK/table" "$FAULTS_TABLE"
+claim "every flipped octet and every failed write of the tests" env -C "$CI_DIR/.." CURTSY_FLIPS=more go test ./crawler -run "FlippedOctets|EveryWriteMayFail"
 finish

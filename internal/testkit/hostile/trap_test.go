@@ -15,6 +15,9 @@ import (
 // What a trap rule held back goes through when its budget is raised and the
 // crawl goes on: one setting for each rule.
 func TestRaisedBudgetsLetThrough(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each budget once: TestEachFixture")
+	}
 	for _, c := range []struct {
 		fixture, rule string
 		raise         func(*judge.Traps)

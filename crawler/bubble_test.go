@@ -1,0 +1,83 @@
+package crawler_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/internal/testkit/crawltest"
+)
+
+// inBubble gives f a site whose every name and port leads to it, and a clock
+// of its own: what waits takes no time, and no pause is longer than it should
+// be, however busy the machine.
+func inBubble(t *testing.T, pages map[string]page, f func(t *testing.T, s *site)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		s := &site{pages: pages, origin: "http://site.example"}
+		s.Server = &httptest.Server{Listener: l, Config: &http.Server{Handler: s}}
+		s.Start()
+		s.URL = s.origin
+		t.Cleanup(s.Close)
+		s.dial = l.dial
+		f(t, s)
+	})
+}
+
+// options are those for a crawl of a site in a bubble.
+func (s *site) options() crawler.Options {
+	o := options(s.URL + "/")
+	o.Fetch.Dial = s.dial
+	o.Fetch.Lookup = func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+	}
+	return o
+}
+
+// crawlLong crawls to the end of one run, which may last for months of a
+// bubble's clock, and checks the archive.
+func crawlLong(t *testing.T, dir string, o crawler.Options) crawler.Result {
+	t.Helper()
+	r := crawltest.Run(t, t.Context(), dir, o, 10_000*time.Hour)
+	check(t, dir)
+	return r
+}
+
+// pipes is a network in memory with one server.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case p.conns <- server:
+		return client, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(93, 184, 216, 34), Port: 80} }
