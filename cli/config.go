@@ -41,6 +41,9 @@ type scopeConfig struct {
 	Exclude    []string `yaml:"exclude"`
 	MaxDepth   int      `yaml:"max_depth"`
 	Requisites string   `yaml:"requisites"`
+	Reach      string   `yaml:"reach"`
+	SkipTypes  []string `yaml:"skip_types"`
+	SkipLarger size     `yaml:"skip_larger"`
 }
 
 type trapsConfig struct {
@@ -96,7 +99,7 @@ type storageConfig struct {
 func defaults() config {
 	return config{
 		Agent: "curtsy", Delay: time.Second, Concurrency: 1,
-		Scope:      scopeConfig{Requisites: "same-host"},
+		Scope:      scopeConfig{Requisites: "same-host", Reach: "host"},
 		Traps:      trapsConfig(judge.DefaultTraps()),
 		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, MaxFailures: 10, RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,

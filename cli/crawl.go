@@ -50,6 +50,9 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after so long")
 	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
 	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "fetch nothing whose URL matches this `regexp` (repeatable)")
+	fl.StringVar(&f.set.Scope.Reach, "scope", "", "fetch pages of the seed's `host`, those below its directory (prefix), or with all subdomains (domain)")
+	fl.StringArrayVar(&f.set.Scope.SkipTypes, "skip-type", nil, "leave out answers of this `type`, as 'video/*'; their body is not read (repeatable)")
+	fl.Var(&f.set.Scope.SkipLarger, "skip-larger", "leave out answers that say they have more than so many `bytes`")
 	fl.StringVar(&f.mirror, "mirror", "", "at the end, make a browsable copy in `OUT` (see curtsy mirror)")
 	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "", "fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
@@ -72,6 +75,9 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 		"max-time":    func() { c.Limits.MaxTime = f.set.Limits.MaxTime },
 		"proxy":       func() { c.Fetch.Proxy = f.set.Fetch.Proxy },
 		"include":     func() { c.Scope.Include = f.set.Scope.Include },
+		"scope":       func() { c.Scope.Reach = f.set.Scope.Reach },
+		"skip-type":   func() { c.Scope.SkipTypes = f.set.Scope.SkipTypes },
+		"skip-larger": func() { c.Scope.SkipLarger = f.set.Scope.SkipLarger },
 		"exclude":     func() { c.Scope.Exclude = f.set.Scope.Exclude },
 	} {
 		if cmd.Flags().Changed(name) {

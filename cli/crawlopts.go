@@ -67,8 +67,37 @@ func scopeOptions(c *config, o *crawler.Options) error {
 	default:
 		return usagef("scope.requisites: same-host, or any", "scope.requisites: %q is neither same-host nor any", c.Scope.Requisites)
 	}
+	if err := reach(c.Scope.Reach, o.Seed, &o.Scope); err != nil {
+		return err
+	}
+	o.Scope.SkipTypes, o.Scope.SkipLarger = c.Scope.SkipTypes, int64(c.Scope.SkipLarger)
+	if bad := judge.CheckTypes(c.Scope.SkipTypes); bad != "" {
+		return usagef("--skip-type 'video/*'", "scope.skip_types: %q is no media type", bad)
+	}
 	if c.Concurrency < 1 || c.Concurrency > 256 {
 		return usagef("--concurrency 1", "concurrency: %d is not between 1 and 256", c.Concurrency)
+	}
+	return nil
+}
+
+// reach sets how far around the seed the scope goes.
+func reach(to string, seed weburl.URL, s *judge.Scope) error {
+	switch to {
+	case "host":
+	case "prefix":
+		path := seed.Path()
+		s.Prefix = seed.Origin() + path[:strings.LastIndexByte(path, '/')+1]
+	case "domain":
+		s.Port = strings.TrimPrefix(seed.Host(), seed.Hostname())
+		if _, err := netip.ParseAddr(strings.Trim(seed.Hostname(), "[]")); err == nil {
+			return nil // an address has no hosts below it
+		}
+		s.Domain = seed.Hostname()
+		if d, err := publicsuffix.EffectiveTLDPlusOne(s.Domain); err == nil {
+			s.Domain = d
+		}
+	default:
+		return usagef("--scope host, prefix or domain", "scope.reach: %q is neither host, prefix nor domain", to)
 	}
 	return nil
 }

@@ -150,6 +150,9 @@ func (c *Crawl) reconsider() error {
 		if queued, err = c.heldBack(frontier.Page, frontier.Requisite); err != nil {
 			return err
 		}
+		for i := range queued { // one that was left out by its head has a visit
+			queued[i].Attempts = c.archive.LastN(queued[i].ID)
+		}
 	}
 	if n += len(queued); n == 0 {
 		return nil

@@ -123,9 +123,12 @@ func (e *explainer) decided(u weburl.URL, last frontier.Found) error {
 			_, err := e.standsFor(u)
 			return err
 		case r.Name == judge.Robots:
-			return e.asked(u, last)
+			if err := e.asked(u, last); err != nil || len(e.x.Visits) == 0 {
+				return err
+			}
+		default:
+			e.passed(r.Name, u, last.Depth, false)
 		}
-		e.passed(r.Name, u, last.Depth, false)
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func denial(v rules.Verdict) judge.Reason {
 // withoutRules ends what cannot be crawled since robots.txt is unavailable:
 // the crawl, if it is of the site, else what is queued for that origin.
 func (c *Crawl) withoutRules(o *origin, why string) {
-	if o.ours {
+	if c.scope.Load().Main(robotsURL(o.name)) {
 		c.run.end(Refused, why)
 		return
 	}
@@ -154,7 +154,7 @@ func (c *Crawl) withoutRules(o *origin, why string) {
 
 // gaveUp ends what cannot be crawled since a host fails again and again.
 func (c *Crawl) gaveUp(o *origin, why string) {
-	if o.ours {
+	if c.scope.Load().Main(robotsURL(o.name)) {
 		c.run.end(Stopped, why)
 		return
 	}

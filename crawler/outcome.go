@@ -60,6 +60,10 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 		o.Visit.Error = x.Err.Error()
 		o.retry(c, j, passing(x.Err))
 		return o
+	case x.Unwanted:
+		o.State, o.Reason = frontier.StateDisregarded, j.unwanted.Reason
+		c.ledger.narrowed()
+		return o
 	case x.Status >= 300 && x.Status < 400 && x.Status != 304:
 		o.State = frontier.StateFetched
 		o.redirect(c, j, x, doc)

@@ -193,8 +193,17 @@ func (c *Crawl) pacesOf(j *job) error {
 		j.paces = append(j.paces, p)
 		p.waits(j.origin)
 	}
-	if !c.scope.Load().Holds(j.url) {
+	switch s := c.scope.Load(); {
+	case !s.Holds(j.url):
 		j.paces = append(j.paces, c.schedule.others.pace)
+	case !s.Main(j.url): // the hosts of one domain are asked as one would be
+		p, err := c.pace(c.opts.Seed)
+		if err != nil {
+			return err
+		}
+		j.paces = append(j.paces, p)
+		p.waits(j.origin)
+		j.shared = p
 	}
 	return nil
 }
@@ -212,7 +221,7 @@ func (c *Crawl) ended(d *download) {
 	o.ended = d.end
 	for _, p := range d.job.paces {
 		r := d.result
-		if p == c.schedule.others.pace {
+		if p == c.schedule.others.pace || p == d.job.shared {
 			r = politeness.Result{} // one host's trouble is no other's
 		}
 		p.Done(d.end.Add(o.pace.margin()), r)

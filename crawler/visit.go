@@ -37,9 +37,11 @@ type job struct {
 	delay       string // why it is so long
 	origin      *origin
 	paces       []*pace // that it keeps
+	shared      *pace   // of these, the one that all hosts of a domain keep
 	now         time.Time
 	heavy       bool                 // holds crew.heavy
 	step        atomic.Pointer[step] // that it is at
+	unwanted    judge.Verdict        // on the head of the answer
 }
 
 // step is what a visit is doing, and since when.
@@ -96,7 +98,7 @@ func (c *Crawl) work(ctx context.Context, j *job) {
 // visit makes one visit: fetch (3), read (4), decide (5), prepare its records.
 func (c *Crawl) visit(ctx context.Context, j *job) {
 	j.at(fetch.StepConnect, c.now())
-	x := c.client.Do(ctx, fetch.Request{URL: j.url, Header: j.header, Step: func(s string) { j.at(s, c.now()) }})
+	x := c.client.Do(ctx, fetch.Request{URL: j.url, Header: j.header, Step: func(s string) { j.at(s, c.now()) }, Wanted: c.wanted(j)})
 	d := &download{job: j, end: x.End(), result: resultOf(x)}
 	if kindOf(x.Err) == fetch.KindCanceled || kindOf(x.Err) == fetch.KindLocal {
 		d.local = x.Err
@@ -134,6 +136,25 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	j.at("committing", c.now())
 	c.crew.outcomes <- o
 	c.flight.handed()
+}
+
+// wanted asks the rules about the head of an answer, which may spare its body.
+func (c *Crawl) wanted(j *job) func(status int, h http.Header) bool {
+	settings := c.scope.Load()
+	if j.listing() || j.entry.IsSeed() || len(settings.SkipTypes) == 0 && settings.SkipLarger == 0 {
+		return nil
+	}
+	return func(status int, h http.Header) bool {
+		if status < 200 || status > 299 {
+			return true
+		}
+		f := &judge.Facts{Settings: settings, Now: j.now, Answer: judge.Answer{Type: h.Get("Content-Type"), Length: -1}}
+		if n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64); err == nil {
+			f.Answer.Length = n
+		}
+		j.unwanted = judge.Decide(judge.Answered, &j.entry.Link, f)
+		return !j.unwanted.Excludes()
+	}
 }
 
 func resultOf(x *fetch.Exchange) politeness.Result {
@@ -249,7 +270,7 @@ func classOf(l *htmlmeta.Link) (frontier.Class, bool) {
 // prepare makes the records of the visit while it is still nobody's turn to
 // write: compressing is most of the work.
 func (c *Crawl) prepare(o *Outcome) {
-	if o.Visit.Status == 0 {
+	if o.Visit.Status == 0 || o.x.Unwanted {
 		o.Visit.Kept = ""
 		return
 	}

@@ -37,6 +37,8 @@ type Exchange struct {
 	TLSVersion  string     // "tls/1.3", as in WARC-Protocol; "" for plain HTTP
 	CipherSuite string     // "TLS_AES_128_GCM_SHA256"
 
+	// Unwanted says that Request.Wanted refused the body.
+	Unwanted bool
 	// Err is nil once the head of a final response has been read, else an
 	// *Error. A body that was cut short is no error: see Truncated.
 	Err error

@@ -153,6 +153,10 @@ func (c *Client) roundTrip(k *conn, x *Exchange, r Request, end time.Time) (keep
 	if err != nil {
 		return false, err
 	}
+	if r.Wanted != nil && !r.Wanted(x.Status, x.Header) {
+		x.Unwanted, x.Truncated = true, "length"
+		return false, nil
+	}
 	b := body{k: k, x: x, idle: c.o.IdleTimeout, end: end, most: c.o.MaxBody}
 	if r.MaxBody != 0 {
 		b.most = r.MaxBody

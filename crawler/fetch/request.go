@@ -22,6 +22,10 @@ type Request struct {
 	Header http.Header
 	// MaxBody replaces Options.MaxBody where it is not 0.
 	MaxBody int64
+	// Wanted, where it is not nil, is asked once the head of the final response
+	// is there. If it is false, the body is not read and the connection is
+	// not used again.
+	Wanted func(status int, h http.Header) bool
 	// Step, where it is not nil, is called as the exchange goes on, with one of
 	// the steps below; the first, StepConnect, is the caller's to assume.
 	Step func(string)

@@ -72,6 +72,13 @@ type Facts struct {
 	Rules    *rules.Robots  // of the link's host, for Clean-param; nil where unknown
 	Decision *RobotsVerdict // of the robots.txt in force; nil where none was asked
 	Memory   Memory         // what the frontier counts; nil where nothing is counted
+	Answer   Answer         // what its head says; zero before
+}
+
+// Answer is what the head of an answer says of its body.
+type Answer struct {
+	Type   string // Content-Type
+	Length int64  // Content-Length; below 0 where it is not told
 }
 
 // PageFacts are those of the page on which a link stands.

@@ -8,6 +8,7 @@ var chain = []Rule{
 	{Name: SameBody, Kind: OfTrap, At: Found, Judge: sameBody, Still: sameBodyOn},
 	{Name: CleanParam, Kind: OfSite, At: Found, Judge: cleanParam},
 	{Name: Host, Kind: OfScope, At: Found | Taken, Judge: host},
+	{Name: Prefix, Kind: OfScope, At: Found | Taken, Judge: prefix},
 	{Name: Redirects, Kind: OfScope, At: Found | Taken, Judge: redirects},
 	{Name: Depth, Kind: OfScope, At: Found | Taken, Judge: depth},
 	{Name: Exclude, Kind: OfScope, At: Found | Taken, Judge: exclude},
@@ -25,4 +26,6 @@ var chain = []Rule{
 	{Name: Pattern, Kind: OfTrap, At: Added, Budget: pattern},
 	{Name: Calendar, Kind: OfTrap, At: Added, Budget: calendar},
 	{Name: Robots, Kind: OfSite, At: Taken | Asked, Judge: robots},
+	{Name: SkipType, Kind: OfScope, At: Answered, Judge: skipType, Still: skipsType},
+	{Name: SkipLarger, Kind: OfScope, At: Answered, Judge: skipLarger, Still: skipsLarger},
 }

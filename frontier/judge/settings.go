@@ -3,6 +3,7 @@ package judge
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"curtsy/internal/weburl"
 )
@@ -21,6 +22,11 @@ type Scope struct {
 	Exclude       []*regexp.Regexp // nothing that matches one is fetched
 	MaxDepth      int              // links from the seed; 0 is no limit
 	AnyRequisites bool             // requisites of kept pages may come from other hosts
+	Domain        string           // with all hosts below it; "" is none
+	Port          string           // of the hosts below Domain: the seed's, as ":8080"; "" is the scheme's
+	Prefix        string           // what the URLs of pages begin with; "" is any
+	SkipTypes     []string         // answers of these types are not read: "video/*"
+	SkipLarger    int64            // nor those that say they have more octets; 0 is no limit
 }
 
 // Traps bounds what a site can make a crawl fetch without end. Each rule has
@@ -47,9 +53,21 @@ func DefaultTraps() Traps {
 		Calendar: 10_000, Pattern: 1_000_000, Twins: true, SameBody: 20, SoftNotFound: 20}
 }
 
-// Holds says whether the URL is of one of the scope's origins.
-func (s *Scope) Holds(u weburl.URL) bool {
-	return slices.Contains(s.Origins, u.Origin())
+// Holds says whether the URL is of one of the scope's hosts.
+func (s *Scope) Holds(u weburl.URL) bool { return s.Main(u) || s.below(u) }
+
+// Main says whether the URL is of the seed's origin or an alias of it, without
+// which there is no crawl.
+func (s *Scope) Main(u weburl.URL) bool { return slices.Contains(s.Origins, u.Origin()) }
+
+// below says whether the URL is of a host of the scope's domain.
+func (s *Scope) below(u weburl.URL) bool {
+	host := u.Hostname()
+	if s.Domain == "" || host != s.Domain && !strings.HasSuffix(host, "."+s.Domain) {
+		return false
+	}
+	port := strings.TrimPrefix(u.Host(), host)
+	return port == "" || port == s.Port
 }
 
 // With are the settings with the scope widened by an origin.

@@ -109,6 +109,12 @@ func scopeWords(r Reason) string {
 		return fmt.Sprintf("more than %d redirects in a row", r.Limit)
 	case Exclude:
 		return fmt.Sprintf("exclude %q", r.Text)
+	case Prefix:
+		return "not below " + r.Text
+	case SkipType:
+		return "skip-type: it is " + r.Text
+	case SkipLarger:
+		return fmt.Sprintf("skip-larger: it has %d bytes", r.Limit)
 	case Include:
 		return "matches no include"
 	}

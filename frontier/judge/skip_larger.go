@@ -1,0 +1,16 @@
+package judge
+
+// SkipLarger excludes answers that say that they are larger than what was
+// given for it: their body is not read. One that does not say is read.
+const SkipLarger = "skip-larger"
+
+func skipLarger(_ *Link, f *Facts) Verdict {
+	if f.SkipLarger <= 0 || f.Answer.Length <= f.SkipLarger {
+		return Verdict{}
+	}
+	return excludes(SkipLarger, Params{Limit: int(f.Answer.Length)})
+}
+
+func skipsLarger(r Reason, s *Settings) bool {
+	return s.SkipLarger > 0 && int64(r.Limit) > s.SkipLarger
+}
