@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
@@ -419,9 +420,11 @@ func archiveError(err error, dir string) error {
 		return usagef("the directory of an archive", "%s is no directory", dir)
 	case errors.Is(err, storage.ErrInUse):
 		return exitWith(exitDamaged, err, "curtsy status "+quoted(dir))
+	case errors.Is(err, storage.ErrIrregular):
+		return exitWith(exitDamaged, err, "a copy of the archive with the file itself in its place")
 	case errors.Is(err, storage.ErrSchema):
 		return exitWith(exitDamaged, err, "the curtsy that wrote it")
-	case errors.As(err, &damage) && damage.Index():
+	case errors.As(err, &damage) && damage.Index(), errors.Is(err, frontier.ErrCorrupt):
 		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair, which rebuilds crawl.db from the segments")
 	case errors.As(err, &damage):
 		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair")

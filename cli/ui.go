@@ -181,6 +181,9 @@ func clean(s string) string {
 	return b.String()
 }
 
+// oneLine is clean for a name or a text that must not begin a line of its own.
+func oneLine(s string) string { return strings.ReplaceAll(clean(s), "\n", "‹U+000A›") }
+
 func unsafeRune(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar)
 }

@@ -16,7 +16,7 @@ func verifyCmd(u *ui) *cobra.Command {
 		Use:   "verify DIR",
 		Short: "hold index, records and digests of an archive against each other",
 		Long: "verify reads every record and holds it against crawl.db: place, length, digests.\n" +
-			"What a killed crawl left behind its last commit is cut off first, as every opening does.\n" +
+			"It changes nothing: what a killed crawl left behind its last commit is cut off when the crawl goes on.\n" +
 			"With --repair, damaged records are taken out and their URLs queued again; intact ones are never touched.\n" +
 			"A crawl.db that is gone or cannot be read is rebuilt from the segments; the old one is kept as crawl.db.damaged.",
 		Args: wants("DIR"),
@@ -60,10 +60,13 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 		if p.Offset >= 0 {
 			at = fmt.Sprintf("%s at %d", filepath.ToSlash(p.File), p.Offset)
 		}
-		u.print("%s: %s %s", at, p.What, p.URL)
+		u.print("%s: %s %s", oneLine(at), oneLine(p.What), oneLine(p.URL))
 	}
 	for _, name := range r.Aside {
-		u.print("%s: set aside, nothing reads it", filepath.ToSlash(name))
+		u.print("%s: set aside, nothing reads it", oneLine(filepath.ToSlash(name)))
+	}
+	if r.InFlight > 0 {
+		u.print("%s in flight behind the last commit: curtsy resume cuts them off", count(r.InFlight, "byte"))
 	}
 	u.print("%s, %s of %s, %s: %s", count(r.Segments, "segment"), count(r.Records, "record"), count(r.Visits, "visit"),
 		byteCount(r.Bytes), count(len(r.Problems), "problem"))

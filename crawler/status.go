@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"time"
 
 	"curtsy/frontier"
@@ -56,9 +55,6 @@ const ShownReasons = 10
 // maxInFlight is how many visits in flight a Status lists.
 const maxInFlight = 16
 
-// StatusFile is the name of the published status in an archive.
-const StatusFile = "status.json"
-
 // status puts a Status together; the loop calls it.
 func (c *Crawl) status(now time.Time, state string) Status {
 	s := newStatus(c.State(), c.frontier.Counts(), state)
@@ -105,10 +101,7 @@ func (c *Crawl) report(state string) {
 func (c *Crawl) publish(s Status) {
 	b, err := json.Marshal(s)
 	if err == nil {
-		path := filepath.Join(c.archive.Dir(), StatusFile)
-		if err = os.WriteFile(path+".new", b, 0o644); err == nil {
-			err = os.Rename(path+".new", path)
-		}
+		err = c.archive.PutStatus(b)
 	}
 	if err != nil {
 		c.opts.Logger.Debug("status not published", "err", err)
@@ -135,7 +128,7 @@ func ReadStatus(dir string) (s Status, err error) {
 }
 
 func published(dir string) (s Status, ok bool) {
-	b, err := os.ReadFile(filepath.Join(dir, StatusFile))
+	b, err := storage.Status(dir)
 	if err != nil {
 		return s, false
 	}

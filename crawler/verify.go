@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -12,19 +11,11 @@ import (
 	"curtsy/storage"
 )
 
-// Verify checks the archive in dir. It opens it as a crawl would, which cuts
-// off what was in flight; an archive that cannot be opened so is read as it is.
-// progress is that of storage.Archive.Verify.
+// Verify checks the archive in dir and changes nothing in it. progress is that of
+// storage.Archive.Verify.
 func Verify(dir string, progress func(read, of int64)) (r *storage.Report, err error) {
 	defer storage.Guard(&err)()
-	if err := storage.Look(dir); err != nil {
-		return nil, err
-	}
-	a, err := storage.Open(dir, storage.Options{})
-	var damage *storage.DamageError
-	if err != nil && (errors.As(err, &damage) || !isInUse(err)) {
-		a, err = storage.OpenRead(dir)
-	}
+	a, err := storage.OpenRead(dir)
 	if err != nil {
 		return nil, err
 	}

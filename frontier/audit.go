@@ -6,6 +6,10 @@ import "curtsy/frontier/judge"
 // for reasons, are what Counts should say. It is for an archive that is not
 // being crawled.
 func (f *Frontier) Audit(visit func(Found)) (c Counts, err error) {
+	// What a restart reads must read back, too.
+	if err := f.db.View(newFrontier(f.db, [16]byte{}).load); err != nil {
+		return c, err
+	}
 	for class := Prerequisite; class < judge.NumClasses && err == nil; class++ {
 		err = f.Each(class, func(found Found) error {
 			c.Discovered++

@@ -76,11 +76,10 @@ type Entry struct {
 	retry []byte // key in the retries bucket this was handed out from
 }
 
-// DB is crawl.db as the frontier uses it: bbolt's, or the archive around it.
+// DB is crawl.db as the frontier reads it: bbolt's, or the archive around it.
+// It writes in the archive's transactions only (Flush).
 type DB interface {
-	Update(func(*bbolt.Tx) error) error
 	View(func(*bbolt.Tx) error) error
-	IsReadOnly() bool
 }
 
 // Frontier is the set of discovered URLs and the queues of those that wait.
@@ -88,6 +87,7 @@ type DB interface {
 // Retry, Flush and Publish belong to the one that commits.
 type Frontier struct {
 	db       DB
+	isRead   bool // for looking things up only
 	k0, k1   uint64
 	seen     seenSet
 	mu       sync.Mutex // guards what follows
@@ -159,11 +159,29 @@ var (
 
 var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketLinked, bucketWords, bucketReasons, bucketHosts, bucketTally}
 
-// Open reads the frontier kept in db, or begins one. key is the secret of
-// the archive that fingerprints are keyed with, so that no site can choose
-// URLs that collide.
+// Open reads the frontier kept in db. key is the secret of the archive that
+// fingerprints are keyed with, so that no site can choose URLs that collide.
 func Open(db DB, key [16]byte) (*Frontier, error) {
-	f := &Frontier{
+	f := newFrontier(db, key)
+	if err := db.View(f.load); err != nil {
+		return nil, fmt.Errorf("frontier: %w", err)
+	}
+	return f, nil
+}
+
+// OpenRead is Open for looking things up: what is known of URLs is read when it
+// is asked for. Nothing can be added to such a frontier, or taken from it.
+func OpenRead(db DB, key [16]byte) (*Frontier, error) {
+	f := newFrontier(db, key)
+	f.isRead = true
+	if err := db.View(f.loadTotals); err != nil {
+		return nil, fmt.Errorf("frontier: %w", err)
+	}
+	return f, nil
+}
+
+func newFrontier(db DB, key [16]byte) *Frontier {
+	return &Frontier{
 		db:       db,
 		k0:       binary.LittleEndian.Uint64(key[:8]),
 		k1:       binary.LittleEndian.Uint64(key[8:]),
@@ -177,21 +195,10 @@ func Open(db DB, key [16]byte) (*Frontier, error) {
 		tallied:  map[uint64]int{},
 		passed:   map[string]int{},
 	}
-	if !db.IsReadOnly() {
-		if err := db.Update(create); err != nil {
-			return nil, fmt.Errorf("frontier: %w", err)
-		}
-	}
-	if err := db.View(f.load); err != nil {
-		return nil, fmt.Errorf("frontier: %w", err)
-	}
-	return f, nil
 }
 
-func create(tx *bbolt.Tx) error {
-	if tx.Bucket(bucketTop) != nil {
-		return nil // load says whether all of it is there
-	}
+// Create makes the buckets of an empty frontier.
+func Create(tx *bbolt.Tx) error {
 	top, err := tx.CreateBucket(bucketTop)
 	if err != nil {
 		return err
@@ -233,6 +240,9 @@ func (f *Frontier) hard(fp uint64) bool {
 // Orphan says whether a sitemap lists the URL and no link has led to it yet.
 // Adding a link to it makes that known.
 func (f *Frontier) Orphan(u weburl.URL) bool {
+	if f.isRead {
+		return f.isListed(f.fingerprint(u.String()))
+	}
 	_, flags := f.seen.find(f.fingerprint(u.String()))
 	return flags&listedBit != 0
 }

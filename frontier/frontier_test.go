@@ -28,6 +28,14 @@ func openDB(t testing.TB, path string) *bbolt.DB {
 
 func open(t testing.TB, db *bbolt.DB) *Frontier {
 	t.Helper()
+	if err := db.Update(func(tx *bbolt.Tx) error {
+		if tx.Bucket(bucketTop) != nil {
+			return nil
+		}
+		return Create(tx)
+	}); err != nil {
+		t.Fatal(err)
+	}
 	f, err := Open(db, [16]byte{1})
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +45,7 @@ func open(t testing.TB, db *bbolt.DB) *Frontier {
 
 func flush(t testing.TB, f *Frontier) {
 	t.Helper()
-	if err := f.db.Update(f.Flush); err != nil {
+	if err := f.db.(*bbolt.DB).Update(f.Flush); err != nil {
 		t.Fatal(err)
 	}
 	f.Publish()

@@ -13,6 +13,24 @@ import (
 
 // load reads what a restart needs: totals, names, fingerprints, positions.
 func (f *Frontier) load(tx *bbolt.Tx) error {
+	if err := f.loadTotals(tx); err != nil {
+		return err
+	}
+	top := tx.Bucket(bucketTop)
+	f.seen.grow(f.counts.Discovered)
+	for _, part := range []struct {
+		bucket []byte
+		load   func(k, v []byte) error
+	}{{bucketSeen, f.loadSeen}, {bucketLinked, f.loadLinked}, {bucketTally, f.loadTally}, {bucketQueues, f.loadQueue}, {bucketRetries, f.loadRetry}} {
+		if err := top.Bucket(part.bucket).ForEach(part.load); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadTotals reads what any use needs: totals and names.
+func (f *Frontier) loadTotals(tx *bbolt.Tx) error {
 	top := tx.Bucket(bucketTop)
 	if top == nil {
 		return ErrCorrupt
@@ -30,23 +48,29 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 		f.nextID = f.counts.NextID
 	}
 	f.opened = f.nextID
-	if err := f.loadNames(top); err != nil {
-		return err
-	}
-	f.seen.grow(f.counts.Discovered)
-	if err := top.Bucket(bucketSeen).ForEach(f.loadSeen); err != nil {
-		return err
-	}
-	if err := top.Bucket(bucketLinked).ForEach(f.loadLinked); err != nil {
-		return err
-	}
-	if err := top.Bucket(bucketTally).ForEach(f.loadTally); err != nil {
-		return err
-	}
-	if err := top.Bucket(bucketQueues).ForEach(f.loadQueue); err != nil {
-		return err
-	}
-	return top.Bucket(bucketRetries).ForEach(f.loadRetry)
+	return f.loadNames(top)
+}
+
+// isListed says whether a sitemap lists the URL with a fingerprint and no link
+// has led to it.
+func (f *Frontier) isListed(fp uint64) (listed bool) {
+	_ = f.db.View(func(tx *bbolt.Tx) error {
+		top := tx.Bucket(bucketTop)
+		_ = top.Bucket(bucketSeen).ForEach(func(k, v []byte) error {
+			for ; len(v) >= 8; v = v[8:] {
+				known := binary.LittleEndian.Uint64(v)
+				listed = listed || known&^flagBits == fp && known&listedBit != 0
+			}
+			return nil
+		})
+		return top.Bucket(bucketLinked).ForEach(func(k, v []byte) error {
+			for ; len(v) >= 8; v = v[8:] {
+				listed = listed && binary.LittleEndian.Uint64(v)&^flagBits != fp
+			}
+			return nil
+		})
+	})
+	return listed
 }
 
 func (f *Frontier) loadSeen(k, v []byte) error {

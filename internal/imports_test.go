@@ -18,7 +18,7 @@ var allowed = map[string][]string{
 	".":                          {"cli"},
 	"cli":                        {"crawler", "crawler/fetch", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
 	"crawler":                    {"crawler/fetch", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "sitemap", "storage", "storage/warc"},
-	"internal/testkit/crawltest": {"crawler"}, // runs and checks whole crawls
+	"internal/testkit/crawltest": {"crawler", "storage"}, // runs and checks whole crawls
 	"crawler/fetch":              {},
 	"frontier":                   {"frontier/judge"},
 	"frontier/judge":             {"politeness/rules"},

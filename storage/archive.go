@@ -1,13 +1,13 @@
 package storage
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 
 	"go.etcd.io/bbolt"
@@ -20,6 +20,8 @@ import (
 var (
 	ErrNone  = errors.New("no archive here")
 	ErrInUse = errors.New("in use by another curtsy")
+	// ErrIrregular: a link, a pipe or the like is in the place of a file.
+	ErrIrregular = errors.New("not a regular file: nothing is read or written through it")
 	// ErrSchema: whole, but of another version.
 	ErrSchema = errors.New("an archive of another version of curtsy")
 )
@@ -84,7 +86,7 @@ type Options struct {
 
 // Archive is an archive directory, open for writing or reading.
 type Archive struct {
-	dir     string
+	dir     *directory
 	db      *bbolt.DB
 	opts    Options
 	key     [16]byte
@@ -103,21 +105,33 @@ type Archive struct {
 // Open opens the archive in dir for its one writer and makes it if there is
 // none. What a killed crawl left behind the last commit is cut off.
 func Open(dir string, o Options) (*Archive, error) {
-	if err := os.MkdirAll(filepath.Join(dir, warcDir), 0o755); err != nil {
-		return nil, err
+	o.defaults()
+	if !isSegment(o.Prefix + "-20060102150405-00000.warc.gz") {
+		return nil, fmt.Errorf("%q cannot begin the names of segments", o.Prefix)
 	}
-	if err := neverLost(dir); err != nil {
-		return nil, err
-	}
-	if err := begin(dir); err != nil {
-		return nil, err
-	}
-	a, err := open(dir, o, false)
+	d, err := makeDirectory(dir)
 	if err != nil {
 		return nil, err
 	}
-	err = metas(dir)
-	if err == nil {
+	a, err := d.openArchive(o)
+	if err != nil {
+		d.close()
+	}
+	return a, err
+}
+
+func (d *directory) openArchive(o Options) (*Archive, error) {
+	if err := d.neverLost(); err != nil {
+		return nil, err
+	}
+	if err := d.begin(); err != nil {
+		return nil, err
+	}
+	a, err := d.openIndex(dbName, o, false)
+	if err != nil {
+		return nil, err
+	}
+	if err = d.metas(); err == nil {
 		err = a.recover()
 	}
 	if err != nil {
@@ -127,34 +141,44 @@ func Open(dir string, o Options) (*Archive, error) {
 	return a, nil
 }
 
-// OpenRead opens the archive in dir for reading. Many may read at once, but
-// not while a crawl writes (ErrInUse).
+// OpenRead opens the archive in dir for reading, and changes nothing in it.
+// Many may read at once, but not while a crawl writes (ErrInUse).
 func OpenRead(dir string) (*Archive, error) {
-	if err := Look(dir); err != nil {
+	d, err := look(dir)
+	if err != nil {
 		return nil, err
 	}
-	return open(dir, Options{}, true)
-}
-
-// Look says what speaks against an archive being in dir: ErrNone, or that
-// its crawl.db is gone.
-func Look(dir string) error {
-	if err := neverLost(dir); err != nil {
-		return err
-	}
-	st, err := os.Stat(filepath.Join(dir, dbName))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
-		return fmt.Errorf("%s: %w", dir, ErrNone)
-	}
-	return err
-}
-
-func open(dir string, o Options, readOnly bool) (*Archive, error) {
+	o := Options{}
 	o.defaults()
-	if err := neverLost(dir); err != nil {
+	a, err := d.openIndex(dbName, o, true)
+	if err != nil {
+		d.close()
+	}
+	return a, err
+}
+
+// look opens the directory of an archive that must be there: else it is ErrNone,
+// or that its crawl.db is gone.
+func look(dir string) (*directory, error) {
+	d, err := openDirectory(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return openFile(dir, dbName, o, readOnly)
+	if err = d.neverLost(); err == nil {
+		var st fs.FileInfo
+		st, err = d.stat(dbName)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
+			err = fmt.Errorf("%s: %w", dir, ErrNone)
+		}
+	}
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
 }
 
 func (o *Options) defaults() {
@@ -172,34 +196,52 @@ func (o *Options) defaults() {
 	}
 }
 
-// openFile opens the archive in dir with the index of that name.
-func openFile(dir, name string, o Options, readOnly bool) (a *Archive, err error) {
-	path := filepath.Join(dir, name)
+// openIndex opens the archive with the index of that name. Its structure is
+// checked unless it is known to be as this program left it.
+func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive, err error) {
 	defer func() {
-		if err != nil && a != nil {
-			a.closeDB()
+		if err != nil && a != nil && a.db != nil {
+			a.db.Close()
+		}
+		if err != nil {
 			a = nil
 		}
 	}()
 	defer Guard(&err)()
-	if err := whole(path); err != nil {
-		return nil, err
+	a = &Archive{dir: d, opts: o}
+	if name == dbName {
+		if err := a.openDB(name, true); err != nil {
+			return a, err
+		}
+		if err := d.readable(); err != nil || readOnly {
+			return a, cmp.Or(err, a.db.View(a.check))
+		}
+		if err := errors.Join(a.db.Close(), d.unseal()); err != nil {
+			return a, err
+		}
 	}
-	db, err := openDB(path, bbolt.Options{
+	if err := a.openDB(name, false); err != nil {
+		return a, err
+	}
+	return a, a.db.View(a.check)
+}
+
+func (a *Archive) openDB(name string, readOnly bool) (err error) {
+	a.db, err = a.dir.openDB(name, bbolt.Options{
 		Timeout:      lockTimeout,
 		FreelistType: bbolt.FreelistMapType,
 		ReadOnly:     readOnly,
 		NoStatistics: true,
 	})
 	if err != nil {
-		return nil, openError(path, err)
+		a.db = nil
+		return openError(a.dir.file(name), err)
 	}
-	a = &Archive{dir: dir, db: db, opts: o}
-	return a, a.db.View(a.check)
+	return nil
 }
 
 func (a *Archive) check(tx *bbolt.Tx) error {
-	path := filepath.Join(a.dir, dbName)
+	path := a.dir.file(dbName)
 	for _, name := range [][]byte{bucketMeta, bucketSegments, bucketVisits, bucketDigests, bucketRobots, bucketBodies} {
 		if tx.Bucket(name) == nil {
 			return &DamageError{File: path, What: "not an archive of curtsy: bucket " + string(name) + " is missing"}
@@ -224,16 +266,22 @@ func (a *Archive) check(tx *bbolt.Tx) error {
 // Key is the archive's secret for fingerprints.
 func (a *Archive) Key() [16]byte { return a.key }
 
-// Dir is the archive's directory.
-func (a *Archive) Dir() string { return a.dir }
+// Dir is the archive's directory, as it was given.
+func (a *Archive) Dir() string { return a.dir.path }
 
 // Close ends the use of the archive. What was not committed is cut off.
 func (a *Archive) Close() error {
+	defer a.dir.close()
 	if a.seg != nil {
 		a.seg.cut()
 		a.seg.file.Close()
 	}
-	return a.closeDB()
+	isWriter := !a.db.IsReadOnly() && !a.stuck && a.failed == nil
+	if err := a.closeDB(); err != nil || !isWriter {
+		return err
+	}
+	a.dir.seal()
+	return nil
 }
 
 // Crawl reads what the crawl last said of itself into v; false if nothing.
@@ -245,7 +293,7 @@ func (a *Archive) Crawl(v any) (ok bool, err error) {
 		}
 		b, whole := sum.Open(keyCrawl, b)
 		if !whole || json.Unmarshal(b, v) != nil {
-			return &DamageError{File: filepath.Join(a.dir, dbName), What: "the crawl's own entry does not read back"}
+			return &DamageError{File: a.dir.file(dbName), What: "the crawl's own entry does not read back"}
 		}
 		return nil
 	})

@@ -11,41 +11,44 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/frontier"
 	"curtsy/internal/sum"
 )
 
 // begin makes crawl.db, if there is none. It is made whole under another name
 // first: a kill, or a full disk, within bbolt's first writes would leave a file
 // that is damaged for good.
-func begin(dir string) error {
-	path := filepath.Join(dir, dbName)
-	st, err := os.Stat(path)
+func (d *directory) begin() error {
+	st, err := d.stat(dbName)
 	if err == nil && st.Size() > 0 {
 		return nil
 	}
-	made := fmt.Sprintf("%s.%d.new", path, os.Getpid())
-	if err := os.Remove(made); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	defer os.Remove(made)
-	if err := makeDB(made); err != nil {
+	made := fmt.Sprintf("%s.%d.new", dbName, os.Getpid())
+	if err := d.remove(made); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	defer d.remove(made)
+	if err := d.makeDB(made); err != nil {
 		return refused(err)
 	}
 	if err == nil { // empty
-		err = os.Rename(made, path)
-	} else if err = os.Link(made, path); errors.Is(err, fs.ErrExist) {
+		err = d.rename(made, dbName)
+	} else if err = d.link(made, dbName); errors.Is(err, fs.ErrExist) {
 		return nil // another curtsy was quicker
 	} else if err != nil { // no links on this file system
-		err = os.Rename(made, path)
+		err = d.rename(made, dbName)
 	}
 	if err != nil {
 		return err
 	}
-	return named(dir)
+	return d.named()
 }
 
-func makeDB(path string) error {
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockTimeout, NoStatistics: true})
+func (d *directory) makeDB(name string) error {
+	db, err := d.openDB(name, bbolt.Options{Timeout: lockTimeout, NoStatistics: true})
 	if err != nil {
 		return err
 	}
@@ -66,18 +69,25 @@ func create(tx *bbolt.Tx) error {
 	if err := m.Put(keyKey, sum.Seal(keyKey, key)); err != nil {
 		return err
 	}
+	if err := frontier.Create(tx); err != nil {
+		return err
+	}
 	return m.Put(keySchema, binary.BigEndian.AppendUint32(nil, schema))
 }
 
 // named makes the names of a new archive and of its crawl.db durable, as its
 // segments' are: else a power loss might leave segments without a crawl.db.
-func named(dir string) error {
-	if err := syncDir(dir); err != nil {
+func (d *directory) named() error {
+	if err := d.sync(dbName); err != nil {
 		return err
 	}
-	err := syncDir(filepath.Dir(filepath.Clean(dir)))
-	if errors.Is(err, fs.ErrPermission) {
-		return nil // a directory that we may enter and not read, made by another
+	parent, err := os.Open(filepath.Dir(filepath.Clean(d.path)))
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return nil // made by another, who lets us enter and not read; or moved
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	return parent.Sync()
 }

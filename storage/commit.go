@@ -2,7 +2,7 @@ package storage
 
 import (
 	"bytes"
-	"path/filepath"
+	"errors"
 	"sync"
 	"time"
 
@@ -174,7 +174,7 @@ func (a *Archive) Sync() error {
 	if a.failed != nil || a.synced {
 		return a.failed
 	}
-	if err := room.Check(a.dir, a.opts.MinFree); err != nil {
+	if err := room.Check(a.dir.path, a.opts.MinFree); err != nil {
 		return a.abandon(err)
 	}
 	if err := a.syncSegments(); err != nil {
@@ -288,8 +288,8 @@ func (a *Archive) abandon(err error) error {
 		a.seg.cut()
 		if a.seg.durable == 0 {
 			a.seg.file.Close()
-			name := filepath.Join(a.dir, warcDir, a.seg.name)
-			a.opts.Logger.Debug("removed", "segment", name, "err", removeFile(name))
+			err := a.dir.remove(segmentFile(a.seg.name))
+			a.opts.Logger.Debug("removed", "segment", a.seg.name, "err", errors.Join(err, a.dir.sync(segmentFile(a.seg.name))))
 			a.seg = nil
 		}
 	}

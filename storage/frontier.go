@@ -14,7 +14,11 @@ func (a *Archive) Frontier() (*frontier.Frontier, error) {
 	if a.urls != nil {
 		return a.urls, nil
 	}
-	f, err := frontier.Open(transactions{a}, a.key)
+	open := frontier.Open
+	if a.db.IsReadOnly() {
+		open = frontier.OpenRead
+	}
+	f, err := open(a.db, a.key)
 	if err != nil {
 		return nil, ofIndex(err)
 	}
@@ -30,13 +34,6 @@ func ofIndex(err error) error {
 	}
 	return &DamageError{File: dbName, What: err.Error()}
 }
-
-// transactions is crawl.db as the frontier uses it.
-type transactions struct{ a *Archive }
-
-func (t transactions) Update(fn func(*bbolt.Tx) error) error { return t.a.update(fn) }
-func (t transactions) View(fn func(*bbolt.Tx) error) error   { return t.a.db.View(fn) }
-func (t transactions) IsReadOnly() bool                      { return t.a.db.IsReadOnly() }
 
 // putFrontier writes what the frontier has staged.
 func (a *Archive) putFrontier(tx *bbolt.Tx) error {

@@ -81,7 +81,12 @@ func FuzzScan(f *testing.F) {
 			t.Fatal(err)
 		}
 		end := int64(0)
-		entry, err := scanSegment(dir, name, &Report{}, func(c *Capture) error {
+		d, err := openDirectory(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.close()
+		entry, err := d.scanSegment(name, &Report{}, func(c *Capture) error {
 			r := c.Visit.Record
 			if r.Offset < end || r.Length <= 0 || r.Offset+r.Length > int64(len(b)) {
 				t.Errorf("a capture at %+v of %d bytes, behind %d", *r, len(b), end)

@@ -18,41 +18,38 @@ import (
 // lockTimeout is how long another process may take to give crawl.db free.
 const lockTimeout = 200 * time.Millisecond
 
-// whole says whether the file, if there is one, is such that bbolt can read
-// it: it looks for pages beyond the end, and follows a circle for ever.
-func whole(path string) error {
-	st, err := os.Stat(path)
-	if err != nil || st.Size() == 0 {
-		return nil // there is none yet
-	}
-	db, err := openDB(path, bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
-	if err != nil {
-		return openError(path, err)
-	}
-	defer db.Close() // until then nobody writes
-	f, err := os.Open(path)
+// checkStructure says whether crawl.db is such that bbolt can read it: it looks
+// for pages beyond the end, and follows a circle for ever. It reads all of it.
+func (d *directory) checkStructure(name string) error {
+	f, err := d.open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if st, err = f.Stat(); err != nil {
+	st, err := f.Stat()
+	if err != nil {
 		return err
 	}
 	if err := checkPages(f, st.Size()); err != nil {
-		return &DamageError{File: path, What: err.Error()}
+		return &DamageError{File: name, What: err.Error()}
 	}
 	return nil
 }
 
+// file is a name as people know it.
+func (d *directory) file(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
+
 // neverLost refuses to begin an archive anew where segments show that there
 // was one: opening would take all of them for what a kill left behind.
-func neverLost(dir string) error {
-	path := filepath.Join(dir, dbName)
-	st, err := os.Stat(path)
+func (d *directory) neverLost() error {
+	st, err := d.stat(dbName)
 	if err == nil && st.Size() > 0 {
 		return nil
 	}
-	segments, listErr := segmentFiles(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	segments, listErr := d.segmentNames()
 	if listErr != nil || len(segments) == 0 {
 		return listErr
 	}
@@ -60,15 +57,15 @@ func neverLost(dir string) error {
 	if err != nil {
 		what = "missing"
 	}
-	return &DamageError{File: path, What: fmt.Sprintf("%s, but its segments are there (%d): it can be rebuilt from them, or put back from a backup", what, len(segments))}
+	return &DamageError{File: d.file(dbName), What: fmt.Sprintf("%s, but its segments are there (%d): it can be rebuilt from them, or put back from a backup", what, len(segments))}
 }
 
 // openDB opens a bbolt file. Where bbolt panics over what is in it, the file
 // and its lock are given free.
-func openDB(path string, o bbolt.Options) (db *bbolt.DB, err error) {
+func (d *directory) openDB(name string, o bbolt.Options) (db *bbolt.DB, err error) {
 	var file *os.File
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
-		file, err = os.OpenFile(name, flag, mode)
+		file, err = d.openFile(name, flag, mode)
 		return file, err
 	}
 	defer func() {
@@ -78,7 +75,7 @@ func openDB(path string, o bbolt.Options) (db *bbolt.DB, err error) {
 		}
 	}()
 	defer Guard(&err)()
-	return bbolt.Open(path, 0o644, &o)
+	return bbolt.Open(name, 0o644, &o)
 }
 
 func openError(path string, err error) error {

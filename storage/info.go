@@ -2,9 +2,10 @@ package storage
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"os"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"curtsy/storage/warc"
@@ -17,6 +18,7 @@ type Info struct {
 	Crawl    json.RawMessage // Options.Crawl when it was begun; nil if it has none
 	Operator string
 	Robots   string
+	Archive  string // id of the archive that began it
 
 	software, agent, description string
 }
@@ -29,13 +31,20 @@ const (
 	fieldDescription = "description"
 	fieldOperator    = "operator"
 	fieldAgent       = "http-header-user-agent"
-	fieldCrawl       = "curtsy-crawl" // Options.Crawl
+	fieldArchive     = "curtsy-archive" // id of the archive
+	fieldCrawl       = "curtsy-crawl"   // Options.Crawl
 )
 
 // info is what new segments say.
 func (a *Archive) info() Info {
 	o := &a.opts
-	return Info{software: o.Software, Robots: o.RobotsLine, Operator: o.Operator, agent: o.UserAgent, Crawl: a.crawlJSON()}
+	return Info{software: o.Software, Robots: o.RobotsLine, Operator: o.Operator, agent: o.UserAgent, Archive: a.id(), Crawl: a.crawlJSON()}
+}
+
+// id names the archive and tells nothing of its key.
+func (a *Archive) id() string {
+	h := sha256.Sum256(append([]byte("curtsy archive id "), a.key[:]...))
+	return hex.EncodeToString(h[:16])
 }
 
 // append writes the block of the record. JSON of encoding/json holds no line
@@ -44,7 +53,7 @@ func (i *Info) append(b []byte) []byte {
 	b = appendField(b, fieldSoftware, i.software)
 	b = appendField(b, fieldFormat, "WARC File Format 1.1")
 	b = appendField(b, fieldConforms, "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
-	for _, f := range [][2]string{{fieldDescription, i.description}, {fieldRobots, i.Robots}, {fieldOperator, i.Operator}, {fieldAgent, i.agent}, {fieldCrawl, string(i.Crawl)}} {
+	for _, f := range [][2]string{{fieldDescription, i.description}, {fieldRobots, i.Robots}, {fieldOperator, i.Operator}, {fieldAgent, i.agent}, {fieldArchive, i.Archive}, {fieldCrawl, string(i.Crawl)}} {
 		if f[1] != "" {
 			b = appendField(b, f[0], f[1])
 		}
@@ -54,7 +63,8 @@ func (i *Info) append(b []byte) []byte {
 
 // infoOf is what append wrote.
 func infoOf(segment string, h *warc.Header, fields map[string]string) Info {
-	i := Info{Segment: segment, ID: h.ID, Operator: fields[fieldOperator], Robots: fields[fieldRobots], agent: fields[fieldAgent]}
+	i := Info{Segment: segment, ID: h.ID, Operator: fields[fieldOperator], Robots: fields[fieldRobots], agent: fields[fieldAgent],
+		Archive: fields[fieldArchive]}
 	if line := []byte(fields[fieldCrawl]); json.Valid(line) {
 		i.Crawl = line
 	}
@@ -83,9 +93,9 @@ func (a *Archive) crawlJSON() json.RawMessage {
 
 // readInfo reads the warcinfo record at the beginning of a segment; where
 // there is none, what it says is nothing.
-func readInfo(path string) Info {
-	info := Info{Segment: filepath.Base(path)}
-	f, err := os.Open(path)
+func (d *directory) readInfo(name string) Info {
+	info := Info{Segment: name}
+	f, err := d.open(segmentFile(name))
 	if err != nil {
 		return info
 	}
@@ -105,9 +115,14 @@ func readInfo(path string) Info {
 // LastInfo is what the newest segment says that says anything of its crawl,
 // else what the newest says of itself; !ok if there is no segment.
 func LastInfo(dir string) (info Info, ok bool) {
-	names := segmentNames(dir)
-	for i := len(names) - 1; i >= 0; i-- {
-		read := readInfo(filepath.Join(dir, warcDir, names[i]))
+	d, err := openDirectory(dir)
+	if err != nil {
+		return info, false
+	}
+	defer d.close()
+	names, _ := d.segmentNames() // those that cannot be listed are missed when they are opened
+	for _, name := range slices.Backward(names) {
+		read := d.readInfo(name)
 		if read.Crawl != nil {
 			return read, true
 		}
@@ -122,5 +137,5 @@ func LastInfo(dir string) (info Info, ok bool) {
 // does not is written no further, so that the newest segment has it right.
 func (a *Archive) says(name string) bool {
 	now := a.crawlJSON()
-	return now == nil || bytes.Equal(now, readInfo(filepath.Join(a.dir, warcDir, name)).Crawl)
+	return now == nil || bytes.Equal(now, a.dir.readInfo(name).Crawl)
 }

@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
-	"path/filepath"
 )
 
 // The two first pages of a bbolt file are its meta pages. Each transaction
@@ -20,8 +19,8 @@ const (
 )
 
 // metas says whether both meta pages are whole.
-func metas(dir string) error {
-	f, err := os.Open(filepath.Join(dir, dbName))
+func (d *directory) metas() error {
+	f, err := d.open(dbName)
 	if err != nil {
 		return err
 	}

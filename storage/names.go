@@ -1,8 +1,8 @@
 package storage
 
 import (
+	"cmp"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,23 +10,35 @@ import (
 )
 
 // segmentName is how Curtsy names segments. Other files in the directory are
-// somebody else's.
-var segmentName = regexp.MustCompile(`-(\d{14}-\d{5}(-r\d+)?)\.warc\.gz$`)
+// somebody else's, and no other name is taken from crawl.db.
+var segmentName = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}-(\d{14}-\d{5,9}(-r\d{1,9})?)\.warc\.gz$`)
+
+// isSegment says whether a name is that of a segment of ours.
+func isSegment(name string) bool { return len(name) < 200 && segmentName.MatchString(name) }
+
+// segmentFile is the name of a segment within the archive's directory.
+func segmentFile(name string) string { return warcDir + "/" + name }
 
 // segmentNames lists the segments in the order in which they were written,
 // whatever their prefix; a repaired one is in the place of the one that it was.
-func segmentNames(dir string) []string {
-	paths, _ := segmentFiles(dir) // those that cannot be had are missed when they are opened
+func (d *directory) segmentNames() ([]string, error) {
+	entries, err := d.list(warcDir)
 	var names []string
-	for _, p := range paths {
-		if name := filepath.Base(p); segmentName.MatchString(name) {
-			names = append(names, name)
+	for _, e := range entries {
+		if isSegment(e.Name()) && e.Type().IsRegular() {
+			names = append(names, e.Name())
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return strings.Compare(segmentName.FindString(a), segmentName.FindString(b))
+		return cmp.Or(strings.Compare(age(a), age(b)), strings.Compare(a, b))
 	})
-	return names
+	return names, err
+}
+
+// age is the part of a segment's name that sorts by time.
+func age(name string) string {
+	m := segmentName.FindStringSubmatch(name)
+	return m[1]
 }
 
 // stem is the name of a segment without the mark of a repair.

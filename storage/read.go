@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"curtsy/internal/http1"
@@ -68,7 +66,7 @@ func (a *Archive) readResponse(v *Visit) (*Response, error) {
 	if v.Record == nil {
 		return nil, ErrNoBody
 	}
-	f, err := os.Open(filepath.Join(a.dir, warcDir, v.Record.Segment))
+	f, err := a.dir.open(segmentFile(v.Record.Segment))
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ package storage
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -32,27 +32,41 @@ type Rebuild struct {
 func OpenRebuild(dir string, o Options) (r *Rebuild, err error) {
 	defer Guard(&err)()
 	o.defaults()
-	if len(segmentNames(dir)) == 0 {
-		return nil, fmt.Errorf("%s: %w", dir, ErrNoSegments)
+	d, err := openDirectory(dir)
+	if err != nil {
+		return nil, err
 	}
-	path := filepath.Join(dir, rebuildName)
-	for _, used := range []string{filepath.Join(dir, dbName), path} {
-		if err := unused(used); err != nil {
+	if r, err = d.openRebuild(o); err != nil {
+		d.close()
+	}
+	return r, err
+}
+
+func (d *directory) openRebuild(o Options) (*Rebuild, error) {
+	names, err := d.segmentNames()
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: %w", d.path, ErrNoSegments)
+	}
+	for _, used := range []string{dbName, rebuildName} {
+		if err := d.unused(used); err != nil {
 			return nil, err
 		}
 	}
-	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+	if err := d.remove(rebuildName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := makeDB(path); err != nil {
+	if err := d.makeDB(rebuildName); err != nil {
 		return nil, refused(err)
 	}
-	a, err := openFile(dir, rebuildName, o, false)
+	a, err := d.openIndex(rebuildName, o, false)
 	if err != nil {
 		return nil, err
 	}
 	a.db.NoSync = true // Finish syncs; a kill before it leaves nothing of use
-	met, err := openMetURLs(dir)
+	met, err := d.openMetURLs()
 	if err != nil {
 		a.closeDB()
 		return nil, refused(err)
@@ -61,13 +75,13 @@ func OpenRebuild(dir string, o Options) (r *Rebuild, err error) {
 }
 
 // unused says whether no other process holds the file, whatever is in it.
-func unused(path string) error {
-	if st, err := os.Stat(path); err != nil || st.Size() == 0 {
+func (d *directory) unused(name string) error {
+	if st, err := d.stat(name); err != nil || st.Size() == 0 {
 		return nil
 	}
-	db, err := openDB(path, bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
+	db, err := d.openDB(name, bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
 	if errors.Is(err, berrors.ErrTimeout) {
-		return fmt.Errorf("%s: %w", path, ErrInUse)
+		return fmt.Errorf("%s: %w", d.file(name), ErrInUse)
 	}
 	if err == nil {
 		return db.Close()
@@ -80,9 +94,13 @@ func unused(path string) error {
 // the URLs whose records are not.
 func (r *Rebuild) Scan(found func(*Capture) error, lost func(url string)) error {
 	entries := map[string]segmentEntry{}
-	for _, name := range segmentNames(r.dir) {
+	names, err := r.dir.segmentNames()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
 		before := len(r.Report.Problems)
-		e, err := scanSegment(r.dir, name, &r.Report, found, lost)
+		e, err := r.dir.scanSegment(name, &r.Report, found, lost)
 		if err != nil {
 			return err
 		}
@@ -126,37 +144,42 @@ func (r *Rebuild) Gaps() bool { return r.gaps }
 func (r *Rebuild) Finish() (done []string, err error) {
 	r.met.close()
 	for _, name := range r.aside {
-		to, err := setAside(filepath.Join(r.dir, warcDir, name), asideDamaged)
+		to, err := r.dir.setAside(segmentFile(name), asideDamaged)
 		if err != nil {
 			return done, err
 		}
-		done = append(done, fmt.Sprintf("%s: nothing in it can be read; it is kept as %s", name, filepath.Base(to)))
+		done = append(done, fmt.Sprintf("%s: nothing in it can be read; it is kept as %s", name, to))
 	}
 	if err := r.db.Sync(); err != nil {
 		return done, &DiskError{err}
 	}
-	if err := r.Close(); err != nil {
+	defer r.dir.close()
+	if err := r.closeDB(); err != nil {
 		return done, &DiskError{err}
 	}
-	path := filepath.Join(r.dir, dbName)
-	if _, err := os.Lstat(path); err == nil {
-		to, err := setAside(path, asideDamaged)
+	if st, err := r.dir.stat(dbName); err == nil || st != nil {
+		to, err := r.dir.setAside(dbName, asideDamaged)
 		if err != nil {
 			return done, err
 		}
-		done = append(done, fmt.Sprintf("the old %s is kept as %s", dbName, filepath.Base(to)))
+		done = append(done, fmt.Sprintf("the old %s is kept as %s", dbName, to))
 	}
-	if err := os.Rename(filepath.Join(r.dir, rebuildName), path); err != nil {
+	if err := r.dir.rename(rebuildName, dbName); err != nil {
 		return done, err
 	}
-	return done, syncDir(r.dir)
+	if err := r.dir.sync(dbName); err != nil {
+		return done, err
+	}
+	r.dir.seal()
+	return done, nil
 }
 
 // Abandon ends a rebuild that failed, and leaves all as it was.
 func (r *Rebuild) Abandon() {
 	r.met.close()
-	r.Close()
-	os.Remove(filepath.Join(r.dir, rebuildName))
+	defer r.dir.close()
+	r.closeDB()
+	_ = r.dir.remove(rebuildName) // the next rebuild does it again if this fails
 }
 
 // Why a file is set aside, as its name says.
@@ -165,33 +188,17 @@ const (
 	asideUnknown = "unknown"
 )
 
-// asides are the files that were set aside.
-func asides(dir string) (names []string) {
+// asides are the files that were set aside, and what lies in the place of a
+// segment and is no regular file: nothing reads it.
+func (d *directory) asides() (names []string) {
 	for _, sub := range []string{"", warcDir} {
-		entries, _ := os.ReadDir(filepath.Join(dir, sub)) // only to tell of them
+		entries, _ := d.list(sub) // only to tell of them
 		for _, e := range entries {
-			if strings.Contains(e.Name(), "."+asideDamaged) || strings.Contains(e.Name(), "."+asideUnknown) {
-				names = append(names, filepath.Join(sub, e.Name()))
+			name := e.Name()
+			if strings.Contains(name, "."+asideDamaged) || strings.Contains(name, "."+asideUnknown) || isSegment(name) && !e.Type().IsRegular() {
+				names = append(names, filepath.Join(sub, name))
 			}
 		}
 	}
 	return names
-}
-
-// setAside gives a file a name that nothing reads: ".what", or ".what-1" and so
-// on where that is taken.
-func setAside(path, what string) (to string, err error) {
-	to = path + "." + what
-	for n := 1; ; n++ {
-		if _, err := os.Lstat(to); os.IsNotExist(err) {
-			break
-		} else if err != nil {
-			return to, err
-		}
-		to = fmt.Sprintf("%s.%s-%d", path, what, n)
-	}
-	if err := os.Rename(path, to); err != nil {
-		return to, err
-	}
-	return to, syncDir(filepath.Dir(path))
 }

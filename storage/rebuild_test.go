@@ -31,6 +31,21 @@ func begun(t *testing.T, dir string, o Options) *writer {
 	return &writer{t: t, a: a, e: warc.NewEncoder()}
 }
 
+// namesIn are the segments in an archive, the oldest first.
+func namesIn(t *testing.T, dir string) []string {
+	t.Helper()
+	d, err := openDirectory(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	names, err := d.segmentNames()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
 // page keeps a response in the way that a crawl does.
 func (w *writer) page(url, body string) {
 	w.t.Helper()
@@ -238,7 +253,7 @@ func TestSegmentsTellOfTheirCrawl(t *testing.T) {
 		if !ok || string(info.Crawl) != want || info.Operator != "me@example.org" {
 			t.Errorf("the newest segment says %q of %+v, want %q", info.Crawl, info, want)
 		}
-		if n := len(segmentNames(dir)); n != segments {
+		if n := len(namesIn(t, dir)); n != segments {
 			t.Errorf("%d segments, want %d", n, segments)
 		}
 	}
@@ -267,14 +282,14 @@ func TestUnknownSegmentsAreRemovedOnlyIfAKillCanHaveLeftThem(t *testing.T) {
 			}
 			w.commit()
 			w.close()
-			names := segmentNames(dir)
+			names := namesIn(t, dir)
 			if err := os.WriteFile(filepath.Join(dir, dbName), older, 0o644); err != nil {
 				t.Fatal(err)
 			}
 			begun(t, dir, Options{}).close()
 			_, err = os.Stat(filepath.Join(dir, warcDir, names[1]+".unknown"))
-			if len(names) != 2 || kept != (err == nil) || !slices.Equal(segmentNames(dir), names[:1]) {
-				t.Errorf("%v; segments are now %q, they were %q", err, segmentNames(dir), names)
+			if len(names) != 2 || kept != (err == nil) || !slices.Equal(namesIn(t, dir), names[:1]) {
+				t.Errorf("%v; segments are now %q, they were %q", err, namesIn(t, dir), names)
 			}
 		})
 	}
@@ -301,7 +316,7 @@ func TestNamesOfSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := segmentNames(dir); !slices.Equal(got, want) {
+	if got := namesIn(t, dir); !slices.Equal(got, want) {
 		t.Errorf("segments %q, want %q", got, want)
 	}
 }
@@ -316,7 +331,7 @@ func TestRepairIsNotBoundByTheReport(t *testing.T) {
 	}
 	w.commit()
 	w.close()
-	if err := os.Remove(filepath.Join(dir, warcDir, segmentNames(dir)[0])); err != nil {
+	if err := os.Remove(filepath.Join(dir, warcDir, namesIn(t, dir)[0])); err != nil {
 		t.Fatal(err)
 	}
 	a, err := OpenSalvage(dir, Options{})

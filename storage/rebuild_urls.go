@@ -3,8 +3,8 @@ package storage
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"os"
-	"path/filepath"
+	"errors"
+	"io/fs"
 
 	"go.etcd.io/bbolt"
 )
@@ -23,7 +23,7 @@ type Met struct {
 // a file of their own, which goes when the rebuild is done.
 type metURLs struct {
 	db    *bbolt.DB
-	path  string
+	dir   *directory
 	fresh map[[16]byte]Met // not yet written
 }
 
@@ -33,12 +33,11 @@ const maxFresh = 1 << 15
 
 var bucketMet = []byte("met")
 
-func openMetURLs(dir string) (*metURLs, error) {
-	path := filepath.Join(dir, urlsName)
-	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+func (d *directory) openMetURLs() (*metURLs, error) {
+	if err := d.remove(urlsName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true, NoFreelistSync: true})
+	db, err := d.openDB(urlsName, bbolt.Options{NoSync: true, NoFreelistSync: true})
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +45,12 @@ func openMetURLs(dir string) (*metURLs, error) {
 		_, err := tx.CreateBucket(bucketMet)
 		return err
 	})
-	return &metURLs{db: db, path: path, fresh: map[[16]byte]Met{}}, err
+	return &metURLs{db: db, dir: d, fresh: map[[16]byte]Met{}}, err
 }
 
 func (k *metURLs) close() {
 	k.db.Close()
-	os.Remove(k.path)
+	_ = k.dir.remove(urlsName) // the next rebuild does it again if this fails
 }
 
 func metKey(url string) (key [16]byte) {

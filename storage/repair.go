@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -18,14 +17,18 @@ import (
 // OpenSalvage opens a damaged archive for Salvage: segments are left as they
 // are found, and may be missing or too short.
 func OpenSalvage(dir string, o Options) (*Archive, error) {
-	if err := Look(dir); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Join(dir, warcDir), 0o755); err != nil {
-		return nil, err
-	}
-	a, err := open(dir, o, false)
+	d, err := look(dir)
 	if err != nil {
+		return nil, err
+	}
+	d.close()
+	if d, err = makeDirectory(dir); err != nil {
+		return nil, err
+	}
+	o.defaults()
+	a, err := d.openIndex(dbName, o, false)
+	if err != nil {
+		d.close()
 		return nil, err
 	}
 	known, err := a.segments()
@@ -33,7 +36,7 @@ func OpenSalvage(dir string, o Options) (*Archive, error) {
 		err = a.newest(known)
 	}
 	if err != nil {
-		a.closeDB()
+		a.Close()
 		return nil, err
 	}
 	return a, nil
@@ -80,7 +83,10 @@ func (a *Archive) Salvage(damaged []Ref, crawl any) (done []string, err error) {
 	renewed := map[string]segmentEntry{}
 	var old []string
 	for name, e := range segments {
-		if intact(filepath.Join(a.dir, warcDir, name), e, extents[name], bad) {
+		if _, err := a.dir.stat(segmentFile(name)); errors.Is(err, ErrIrregular) {
+			return nil, err
+		}
+		if a.dir.intact(name, e, extents[name], bad) {
 			continue
 		}
 		newName, entry, err := a.rewrite(name, e, extents[name], bad, moves)
@@ -118,8 +124,7 @@ func (a *Archive) Salvage(damaged []Ref, crawl any) (done []string, err error) {
 		return nil, refused(err)
 	}
 	for _, name := range old {
-		path := filepath.Join(a.dir, warcDir, name)
-		if err := removeFile(path); err != nil && !os.IsNotExist(err) {
+		if err := a.dropOld(name); err != nil {
 			return done, err
 		}
 	}
@@ -127,10 +132,22 @@ func (a *Archive) Salvage(damaged []Ref, crawl any) (done []string, err error) {
 	return done, nil
 }
 
+// dropOld removes a segment that is written anew.
+func (a *Archive) dropOld(name string) error {
+	file := segmentFile(name)
+	if err := a.dir.remove(file); err != nil {
+		if os.IsNotExist(err) {
+			return nil
+		}
+		return err
+	}
+	return a.dir.sync(file)
+}
+
 // intact says whether a segment can stay: its size is right, its warcinfo
 // record too, nothing in it is bad, and its visits follow each other.
-func intact(path string, e segmentEntry, list []extent, bad map[Ref]bool) bool {
-	f, err := os.Open(path)
+func (d *directory) intact(name string, e segmentEntry, list []extent, bad map[Ref]bool) bool {
+	f, err := d.open(segmentFile(name))
 	if err != nil {
 		return false
 	}
@@ -157,18 +174,17 @@ func intact(path string, e segmentEntry, list []extent, bad map[Ref]bool) bool {
 // warcinfo record that has the old one's id.
 func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Ref]bool, moves map[Ref]Record) (string, segmentEntry, error) {
 	newName := repairedName(name)
-	dir := filepath.Join(a.dir, warcDir)
-	out, err := os.OpenFile(filepath.Join(dir, newName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	out, err := a.dir.create(segmentFile(newName), os.O_WRONLY, 0o644)
 	for errors.Is(err, fs.ErrExist) { // what a kill left behind may hold records that are nowhere else
 		newName = repairedName(newName)
-		out, err = os.OpenFile(filepath.Join(dir, newName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		out, err = a.dir.create(segmentFile(newName), os.O_WRONLY, 0o644)
 	}
 	if err != nil {
 		return "", e, err
 	}
 	defer out.Close()
 	s := &segment{name: newName, infoID: e.InfoID, file: out}
-	in, err := os.Open(filepath.Join(dir, name))
+	in, err := a.dir.open(segmentFile(name))
 	if os.IsNotExist(err) {
 		in = nil // nothing of it is left
 	} else if err != nil {
@@ -176,7 +192,7 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 	} else {
 		defer in.Close()
 	}
-	if err := a.rewriteInfo(s, readInfo(filepath.Join(dir, name)), e.InfoID); err != nil {
+	if err := a.rewriteInfo(s, a.dir.readInfo(name), e.InfoID); err != nil {
 		return "", e, err
 	}
 	for _, x := range list {
@@ -194,12 +210,13 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 	if err := s.sync(); err != nil {
 		return "", e, err
 	}
-	return newName, segmentEntry{Size: s.size, InfoID: e.InfoID}, syncDir(dir)
+	return newName, segmentEntry{Size: s.size, InfoID: e.InfoID}, a.dir.sync(segmentFile(newName))
 }
 
 // rewriteInfo begins a segment's successor; what the old one says of the
 // crawl goes along.
 func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
+	old.Archive = a.id()
 	old.software, old.description = a.opts.Software, "the intact records of a damaged segment"
 	_, err := s.Write(old.record(s.name, id, time.Now()))
 	return err

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -165,11 +163,4 @@ func (a *Archive) RobotsBody(v *RobotsVersion) (body []byte, err error) {
 		return nil
 	})
 	return body, err
-}
-
-func removeFile(path string) error {
-	if err := os.Remove(path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
 }

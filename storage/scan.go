@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"curtsy/storage/warc"
 )
@@ -29,8 +28,8 @@ type scanner struct {
 }
 
 // read opens the segment and scans it.
-func (s *scanner) read(dir string, from int64) error {
-	f, err := os.Open(filepath.Join(dir, warcDir, s.name))
+func (s *scanner) read(d *directory, from int64) error {
+	f, err := d.open(segmentFile(s.name))
 	if err != nil {
 		return err
 	}
@@ -67,7 +66,7 @@ func (s *scanner) scan(from int64) error {
 		if broken != nil {
 			return broken
 		}
-		s.r.add(Problem{File: filepath.Join(warcDir, s.name), Offset: at, What: fmt.Sprintf("%d bytes cannot be kept: %v", next-at, err)})
+		s.r.add(Problem{File: segmentFile(s.name), Offset: at, What: fmt.Sprintf("%d bytes cannot be kept: %v", next-at, err)})
 		at = next
 		s.w.Reset(io.NewSectionReader(s.file, at, s.size-at), at)
 	}
@@ -137,8 +136,14 @@ func (s *scanner) warcinfo(h *warc.Header) error {
 // there is none.
 func First(dir string, wanted func(*Capture) bool) (first *Capture) {
 	stop := errors.New("found")
-	for _, name := range segmentNames(dir) {
-		_, _ = scanSegment(dir, name, &Report{}, func(c *Capture) error {
+	d, err := openDirectory(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.close()
+	names, _ := d.segmentNames()
+	for _, name := range names {
+		_, _ = d.scanSegment(name, &Report{}, func(c *Capture) error {
 			if !wanted(c) {
 				return nil
 			}
@@ -154,7 +159,7 @@ func First(dir string, wanted func(*Capture) bool) (first *Capture) {
 
 // capturesFrom counts the captures of a segment from an offset on, but no
 // further than one more than most.
-func capturesFrom(dir, name string, from int64, infoID string, most int) (n int, err error) {
+func (d *directory) capturesFrom(name string, from int64, infoID string, most int) (n int, err error) {
 	stop := errors.New("enough")
 	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{ID: infoID}, found: func(*Capture) error {
 		if n++; n > most {
@@ -162,19 +167,19 @@ func capturesFrom(dir, name string, from int64, infoID string, most int) (n int,
 		}
 		return nil
 	}}
-	if err := s.read(dir, from); err != nil && err != stop {
+	if err := s.read(d, from); err != nil && err != stop {
 		return n, err
 	}
 	return n, nil
 }
 
 // scanSegment reads one segment and says how much of it is of use.
-func scanSegment(dir, name string, r *Report, found func(*Capture) error, lost func(url string)) (e segmentEntry, err error) {
+func (d *directory) scanSegment(name string, r *Report, found func(*Capture) error, lost func(url string)) (e segmentEntry, err error) {
 	s := &scanner{name: name, r: r, lost: lost, found: func(c *Capture) error {
 		r.Visits++
 		return found(c)
 	}}
-	if err := s.read(dir, 0); err != nil {
+	if err := s.read(d, 0); err != nil {
 		return e, err
 	}
 	r.Segments++

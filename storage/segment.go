@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -48,8 +47,8 @@ func (a *Archive) segments() (known map[string]segmentEntry, err error) {
 	err = a.db.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
 			var e segmentEntry
-			if err := json.Unmarshal(v, &e); err != nil || e.Check != e.check(string(k)) {
-				return &DamageError{File: filepath.Join(a.dir, dbName), What: "a segment's entry does not read back"}
+			if err := json.Unmarshal(v, &e); err != nil || e.Check != e.check(string(k)) || !isSegment(string(k)) || e.Size < 0 {
+				return &DamageError{File: a.dir.file(dbName), What: "a segment's entry does not read back"}
 			}
 			known[string(k)] = e
 			return nil
@@ -82,15 +81,15 @@ func (a *Archive) recover() (err error) {
 	if err := a.present(known); err != nil {
 		return err
 	}
-	files, err := segmentFiles(a.dir)
+	files, err := a.dir.segmentNames()
 	if err != nil {
 		return err
 	}
 	if err := a.newest(known); err != nil {
 		return err
 	}
-	for _, path := range files {
-		if err := a.trim(path, known); err != nil {
+	for _, name := range files {
+		if err := a.trim(name, known); err != nil {
 			return err
 		}
 	}
@@ -104,40 +103,25 @@ func (a *Archive) recover() (err error) {
 	return a.reopen(last, known[last])
 }
 
-// segmentFiles lists the segments that lie in an archive, known or not. Unlike
-// filepath.Glob it does not take a directory that cannot be read for an empty
-// one.
-func segmentFiles(dir string) (paths []string, err error) {
-	entries, err := os.ReadDir(filepath.Join(dir, warcDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".warc.gz") {
-			paths = append(paths, filepath.Join(dir, warcDir, e.Name()))
-		}
-	}
-	return paths, nil
-}
-
-func (a *Archive) trim(path string, known map[string]segmentEntry) error {
-	name := filepath.Base(path)
+func (a *Archive) trim(name string, known map[string]segmentEntry) error {
 	e, ok := known[name]
 	if !ok {
-		if !strings.HasPrefix(name, a.opts.Prefix+"-") {
-			return nil // not ours
-		}
-		return a.dropUnknown(path, known)
+		return a.dropUnknown(name, known)
 	}
-	st, err := os.Stat(path)
+	f, err := a.dir.openFile(segmentFile(name), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
 	if err != nil || st.Size() == e.Size {
 		return err
 	}
 	a.opts.Logger.Info("cut what was in flight", "segment", name, "bytes", st.Size()-e.Size)
-	if err := os.Truncate(path, e.Size); err != nil {
+	if err := f.Truncate(e.Size); err != nil {
 		return err
 	}
-	return syncFile(path)
+	return f.Sync()
 }
 
 // MaxGroup is the most visits that may be written or wait to be while no Commit
@@ -145,34 +129,52 @@ func (a *Archive) trim(path string, known map[string]segmentEntry) error {
 // not know.
 const MaxGroup = 128
 
-// dropUnknown removes a segment that crawl.db does not know. One that holds
-// more than a kill leaves behind, as when crawl.db is an older one put back
-// from a backup, is set aside; but for a copy that a killed repair left.
-func (a *Archive) dropUnknown(path string, known map[string]segmentEntry) error {
-	name := filepath.Base(path)
-	for other := range known {
-		if stem(other) == stem(name) {
-			return os.Remove(path)
-		}
+// dropUnknown removes a segment that crawl.db does not know, if it is what a
+// kill leaves: one that this archive began and did not commit, or the copy that
+// a repair was making. Any other may hold what is nowhere else, as where crawl.db
+// is an older one put back from a backup, or the segment is that of another
+// crawl: it is set aside.
+func (a *Archive) dropUnknown(name string, known map[string]segmentEntry) error {
+	if !strings.HasPrefix(name, a.opts.Prefix+"-") {
+		return nil // not ours
 	}
-	visits, err := capturesFrom(a.dir, name, 0, "", MaxGroup)
+	ours, err := a.isLeftover(name, known)
 	if err != nil {
 		return err
 	}
-	if visits <= MaxGroup {
-		return os.Remove(path)
+	if ours {
+		return a.dir.remove(segmentFile(name))
 	}
-	to, err := setAside(path, asideUnknown)
-	a.opts.Logger.Warn("a segment holds more than a killed crawl leaves, and crawl.db does not know it: is crawl.db an older one? it is kept",
-		"segment", name, "as", filepath.Base(to), "err", err)
+	to, err := a.dir.setAside(segmentFile(name), asideUnknown)
+	a.opts.Logger.Warn("a segment holds more than a killed crawl of this archive leaves, and crawl.db does not know it: is crawl.db an older one? it is kept",
+		"segment", name, "as", to, "err", err)
 	return err
+}
+
+// isLeftover says whether an unknown segment is what a kill leaves.
+func (a *Archive) isLeftover(name string, known map[string]segmentEntry) (bool, error) {
+	st, err := a.dir.stat(segmentFile(name))
+	if err != nil || st.Size() == 0 {
+		return err == nil, err
+	}
+	info := a.dir.readInfo(name)
+	for other, e := range known {
+		if stem(other) == stem(name) && info.ID == e.InfoID {
+			return true, nil
+		}
+	}
+	if info.Archive != a.id() {
+		return false, nil
+	}
+	visits, err := a.dir.capturesFrom(name, 0, "", MaxGroup)
+	return visits <= MaxGroup, err
 }
 
 // present says whether all committed octets are there.
 func (a *Archive) present(known map[string]segmentEntry) error {
 	for name, e := range known {
-		file := filepath.Join(warcDir, name)
-		st, err := os.Stat(filepath.Join(a.dir, file))
+		file := segmentFile(name)
+		st, err := a.dir.stat(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return &DamageError{File: file, What: "missing"}
@@ -184,7 +186,7 @@ func (a *Archive) present(known map[string]segmentEntry) error {
 	}
 	return a.db.View(func(tx *bbolt.Tx) error {
 		if k, _ := tx.Bucket(bucketDigests).Cursor().First(); k != nil && len(known) == 0 {
-			return &DamageError{File: filepath.Join(a.dir, dbName), What: "it knows payloads, but no segment"}
+			return &DamageError{File: a.dir.file(dbName), What: "it knows payloads, but no segment"}
 		}
 		return nil
 	})
@@ -195,32 +197,23 @@ func (a *Archive) present(known map[string]segmentEntry) error {
 // off, and is more than what a kill leaves.
 func (a *Archive) newest(known map[string]segmentEntry) error {
 	for name, e := range known {
-		st, err := os.Stat(filepath.Join(a.dir, warcDir, name))
+		st, err := a.dir.stat(segmentFile(name))
 		if err != nil || st.Size() <= e.Size {
 			continue // damage of another kind, if any
 		}
-		visits, err := capturesFrom(a.dir, name, e.Size, e.InfoID, MaxGroup)
+		visits, err := a.dir.capturesFrom(name, e.Size, e.InfoID, MaxGroup)
 		if err != nil {
 			return err
 		}
 		if visits > MaxGroup {
-			return &DamageError{File: filepath.Join(a.dir, dbName), What: "it is older than " + name + ", which holds visits that it does not know; it can be rebuilt from the segments"}
+			return &DamageError{File: a.dir.file(dbName), What: "it is older than " + name + ", which holds visits that it does not know; it can be rebuilt from the segments"}
 		}
 	}
 	return nil
 }
 
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
-}
-
 func (a *Archive) reopen(name string, e segmentEntry) error {
-	f, err := os.OpenFile(filepath.Join(a.dir, warcDir, name), os.O_WRONLY, 0)
+	f, err := a.dir.openFile(segmentFile(name), os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -244,7 +237,6 @@ func (a *Archive) begin(now time.Time) error {
 	}); err != nil {
 		return err
 	}
-	dir := filepath.Join(a.dir, warcDir)
 	if a.seg != nil {
 		n++ // begun and not yet committed
 	}
@@ -253,7 +245,7 @@ func (a *Archive) begin(now time.Time) error {
 	for {
 		name = fmt.Sprintf("%s-%s-%05d.warc.gz", a.opts.Prefix, now.UTC().Format("20060102150405"), n)
 		var err error
-		f, err = os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		f, err = a.dir.create(segmentFile(name), os.O_WRONLY, 0o644)
 		if err == nil {
 			break
 		}
@@ -268,21 +260,12 @@ func (a *Archive) begin(now time.Time) error {
 		f.Close()
 		return &DiskError{err}
 	}
-	if err := syncDir(dir); err != nil {
+	if err := a.dir.sync(segmentFile(name)); err != nil {
 		f.Close()
 		return &DiskError{err}
 	}
 	a.seg = s
 	return nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // flushSize is how much a segment holds back: whole records are handed to

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -34,8 +33,9 @@ type Report struct {
 	Records  int       `json:"records"`
 	Visits   int       `json:"visits"`
 	Bytes    int64     `json:"bytes"`
-	Problems []Problem `json:"problems"`        // not more than maxProblems
-	Aside    []string  `json:"aside,omitempty"` // files that an opening or a rebuild gave names that nothing reads
+	Problems []Problem `json:"problems"`            // not more than maxProblems
+	InFlight int64     `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
+	Aside    []string  `json:"aside,omitempty"`     // files that an opening or a rebuild gave names that nothing reads
 
 	damaged []Ref // all visits that a problem names, listed or not
 }
@@ -70,10 +70,16 @@ type extent struct {
 func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	defer Guard(&err)()
 	r = &Report{}
-	if err := metas(a.dir); IsDisk(err) {
+	if err := a.dir.metas(); IsDisk(err) {
 		return r, err
 	} else if err != nil {
 		r.index(err.Error())
+	}
+	if err := a.dir.checkStructure(dbName); IsDisk(err) {
+		return r, err
+	} else if err != nil {
+		r.index(err.Error())
+		return r, nil
 	}
 	if err := a.verifyDB(r); err != nil {
 		return r, err
@@ -83,6 +89,9 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	}
 	segments, extents, err := a.layout(r)
 	if err != nil {
+		return r, err
+	}
+	if err := a.behind(r, segments); err != nil {
 		return r, err
 	}
 	v := &verifier{a: a, r: r, progress: progress, readers: make([]*warc.Reader, runtime.GOMAXPROCS(0))}
@@ -97,13 +106,35 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 		}
 		delete(extents, name)
 	}
-	r.Aside = asides(a.dir)
+	r.Aside = a.dir.asides()
 	for name, lost := range extents {
 		for _, e := range lost {
-			r.add(Problem{File: filepath.Join(warcDir, name), Offset: e.offset, What: "a visit lies in a segment that crawl.db does not know", Visit: &e.ref})
+			r.add(Problem{File: segmentFile(name), Offset: e.offset, What: "a visit lies in a segment that crawl.db does not know", Visit: &e.ref})
 		}
 	}
 	return r, nil
+}
+
+// behind notes what lies behind the last commit: what was in flight, which the
+// next crawl cuts off or removes, or more than that.
+func (a *Archive) behind(r *Report, known map[string]segmentEntry) error {
+	var damage *DamageError
+	if err := a.newest(known); errors.As(err, &damage) {
+		r.index(damage.What)
+	} else if err != nil {
+		return err
+	}
+	names, err := a.dir.segmentNames()
+	for _, name := range names {
+		st, err := a.dir.stat(segmentFile(name))
+		if err != nil {
+			continue // it is gone meanwhile
+		}
+		if _, ok := known[name]; !ok {
+			r.InFlight += st.Size()
+		}
+	}
+	return err
 }
 
 func (a *Archive) verifyDB(r *Report) (err error) {
@@ -181,7 +212,7 @@ func (v *verifier) reader(which int, offset, length int64) *warc.Reader {
 }
 
 func (v *verifier) problem(offset int64, visit *Visit, what string) {
-	p := Problem{File: filepath.Join(warcDir, v.name), Offset: offset, What: what}
+	p := Problem{File: segmentFile(v.name), Offset: offset, What: what}
 	if visit != nil {
 		ref := visit.Ref()
 		p.URL, p.Visit = visit.URL, &ref
@@ -193,7 +224,7 @@ func (v *verifier) problem(offset int64, visit *Visit, what string) {
 // descriptors or of permission or because the disk fails, is an error and no
 // damage: repair would discard what is intact.
 func (v *verifier) segment(e segmentEntry, list []extent) error {
-	f, err := os.Open(filepath.Join(v.a.dir, warcDir, v.name))
+	f, err := v.a.dir.open(segmentFile(v.name))
 	if os.IsNotExist(err) {
 		v.problem(-1, nil, err.Error())
 		v.all(list, "its segment cannot be read")
@@ -209,7 +240,9 @@ func (v *verifier) segment(e segmentEntry, list []extent) error {
 	if err != nil {
 		return err
 	}
-	if st.Size() != e.Size {
+	if st.Size() > e.Size {
+		v.r.InFlight += st.Size() - e.Size
+	} else if st.Size() < e.Size {
 		v.problem(-1, nil, fmt.Sprintf("%d bytes, %d are committed", st.Size(), e.Size))
 	}
 	v.r.Bytes += e.Size

@@ -133,11 +133,20 @@ func putVisit(visits *bbolt.Bucket, v *Visit) error {
 func readVisit(key, sealed []byte) (*Visit, error) {
 	v := new(Visit)
 	b, ok := sum.Open(key, sealed)
-	if ok && json.Unmarshal(b, v) == nil {
+	if ok && len(key) == refSize && json.Unmarshal(b, v) == nil && v.Ref() == refOf(key) && v.Record.plausible() {
 		return v, nil
 	}
 	return nil, &DamageError{File: dbName, What: "a visit does not read back"}
 }
+
+// plausible says whether a record can be where it says: a crawl.db may come from
+// anybody, and what it names is opened.
+func (r *Record) plausible() bool {
+	return r == nil || isSegment(r.Segment) && r.Offset >= 0 && r.Length > 0 && r.Offset <= maxSegment-r.Length
+}
+
+// maxSegment is more octets than any segment has.
+const maxSegment = 1 << 48
 
 func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 	key := r.key()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/storage"
 )
 
 // Run makes one run over the archive in dir, which ends by itself within most,
@@ -35,7 +36,8 @@ func Run(t testing.TB, stop context.Context, dir string, o crawler.Options, most
 	return r
 }
 
-// Sound holds an archive against itself.
+// Sound holds an archive against itself, then cuts off what a kill left in
+// flight, as the next crawl does.
 func Sound(t testing.TB, dir string) {
 	t.Helper()
 	report, err := crawler.Verify(dir, nil)
@@ -44,5 +46,15 @@ func Sound(t testing.TB, dir string) {
 	}
 	for _, p := range report.Problems {
 		t.Errorf("verify: %+v", p)
+	}
+	if len(report.Problems) > 0 {
+		return
+	}
+	a, err := storage.Open(dir, storage.Options{})
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	if err := a.Close(); err != nil {
+		t.Errorf("close: %v", err)
 	}
 }

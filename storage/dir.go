@@ -1,0 +1,267 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// directory is the directory of an archive, which may be moved while it is
+// open. Every file in it is reached through this handle alone, by a name of its
+// own form: "crawl.db", or "warc/…". What is there may have come from anybody,
+// so that nothing is read or written through a link, and nothing but a regular
+// file is opened.
+type directory struct {
+	path string // as it was given, for people
+	root *os.Root
+	warc *os.Root // nil: there is no warc/
+}
+
+// openDirectory opens the directory that is there.
+func openDirectory(path string) (*directory, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &directory{path: path, root: root}
+	if err := d.openWARC(); err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// makeDirectory opens the directory of an archive for writing, and makes it if
+// there is none.
+func makeDirectory(path string) (*directory, error) {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, err
+	}
+	d, err := openDirectory(path)
+	if err != nil || d.warc != nil {
+		return d, err
+	}
+	err = d.root.Mkdir(warcDir, 0o755)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		err = d.openWARC()
+	}
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *directory) openWARC() error {
+	st, err := d.root.Lstat(warcDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !st.IsDir() {
+		return fmt.Errorf("%s: %w", d.file(warcDir), ErrIrregular)
+	}
+	if d.warc, err = d.root.OpenRoot(warcDir); err != nil {
+		return err
+	}
+	if opened, err := d.warc.Stat("."); err != nil || !os.SameFile(st, opened) {
+		return fmt.Errorf("%s: %w", d.file(warcDir), ErrIrregular)
+	}
+	return nil
+}
+
+func (d *directory) close() {
+	if d.warc != nil {
+		d.warc.Close()
+	}
+	d.root.Close()
+}
+
+// in is the handle of the directory that a name is in, and its last part.
+func (d *directory) in(name string) (*os.Root, string, error) {
+	root, base := d.root, name
+	if rest, ok := strings.CutPrefix(name, warcDir+"/"); ok {
+		root, base = d.warc, rest
+	}
+	if root == nil {
+		return nil, "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	if base == "" || base == "." || base == ".." || strings.ContainsAny(base, "/\\\x00") || !filepath.IsLocal(base) {
+		return nil, "", &DamageError{File: name, What: "not a name of the archive's own"}
+	}
+	return root, base, nil
+}
+
+// stat is about the name itself, not about what a link leads to. What is no
+// regular file is an ErrIrregular.
+func (d *directory) stat(name string) (fs.FileInfo, error) {
+	root, base, err := d.in(name)
+	if err != nil {
+		return nil, err
+	}
+	st, err := root.Lstat(base)
+	if err == nil && !st.Mode().IsRegular() {
+		return st, fmt.Errorf("%s: %w", d.file(name), ErrIrregular)
+	}
+	return st, d.about(name, err)
+}
+
+// about makes the error of a system call name the file as people know it.
+func (d *directory) about(name string, err error) error {
+	var e *fs.PathError
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &fs.PathError{Op: "open", Path: d.file(name), Err: e.Err}
+}
+
+// open opens a file for reading.
+func (d *directory) open(name string) (*os.File, error) { return d.openFile(name, os.O_RDONLY, 0) }
+
+// openFile opens a file that is there, or makes one; never anything else that
+// has the name, nor what another puts there in the meantime.
+func (d *directory) openFile(name string, flag int, mode os.FileMode) (*os.File, error) {
+	st, err := d.stat(name)
+	if flag&os.O_CREATE != 0 && errors.Is(err, fs.ErrNotExist) {
+		return d.create(name, flag, mode)
+	}
+	if err != nil {
+		return nil, err
+	}
+	root, base, _ := d.in(name) // stat has asked
+	f, err := root.OpenFile(base, flag&^os.O_CREATE|dontBlock, 0)
+	if err != nil {
+		return nil, d.about(name, err)
+	}
+	if opened, err := f.Stat(); err != nil || !os.SameFile(st, opened) {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", d.file(name), ErrIrregular)
+	}
+	return f, nil
+}
+
+// create makes a file that is not there yet.
+func (d *directory) create(name string, flag int, mode os.FileMode) (*os.File, error) {
+	root, base, err := d.in(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := root.OpenFile(base, flag|os.O_CREATE|os.O_EXCL, mode)
+	return f, d.about(name, err)
+}
+
+// remove removes a regular file.
+func (d *directory) remove(name string) error {
+	if _, err := d.stat(name); err != nil {
+		return err
+	}
+	root, base, _ := d.in(name)
+	return root.Remove(base)
+}
+
+// rename gives a file another name in its directory.
+func (d *directory) rename(name, to string) error {
+	root, base, err := d.in(name)
+	if err != nil {
+		return err
+	}
+	_, other, err := d.in(to)
+	if err != nil {
+		return err
+	}
+	return root.Rename(base, other)
+}
+
+// link gives a file a further name, unless that is taken.
+func (d *directory) link(name, to string) error {
+	if _, err := d.stat(name); err != nil {
+		return err
+	}
+	return d.root.Link(name, to)
+}
+
+// sync makes the names in the directory of a file durable.
+func (d *directory) sync(name string) error {
+	root, _, err := d.in(name)
+	if err != nil {
+		return err
+	}
+	f, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+// replace puts a file in the place of that which has the name, if any.
+func (d *directory) replace(name string, b []byte) error {
+	fresh := name + ".new"
+	if err := d.remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if st, err := d.stat(name); err != nil && st != nil {
+		return err
+	}
+	f, err := d.create(fresh, os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return d.rename(fresh, name)
+}
+
+// list is what lies in the directory itself, or in warc/.
+func (d *directory) list(sub string) ([]fs.DirEntry, error) {
+	root := d.root
+	if sub == warcDir {
+		root = d.warc
+	}
+	if root == nil {
+		return nil, nil
+	}
+	f, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadDir(-1)
+}
+
+// setAside gives a file a name that nothing reads: ".what", or ".what-1" and so
+// on where that is taken.
+func (d *directory) setAside(name, what string) (to string, err error) {
+	root, base, err := d.in(name)
+	if err != nil {
+		return "", err
+	}
+	to = base + "." + what
+	for n := 1; ; n++ {
+		if _, err := root.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return to, err
+		}
+		to = fmt.Sprintf("%s.%s-%d", base, what, n)
+	}
+	if err := root.Rename(base, to); err != nil {
+		return to, err
+	}
+	return to, d.sync(name)
+}

@@ -1,0 +1,34 @@
+package storage
+
+import (
+	"fmt"
+	"io"
+)
+
+// statusName is the file in which a running crawl says how it goes.
+const statusName = "status.json"
+
+// maxStatus bounds what is read of it.
+const maxStatus = 16 << 20
+
+// PutStatus replaces what the archive's status.json says. It is derived data.
+func (a *Archive) PutStatus(b []byte) error { return a.dir.replace(statusName, b) }
+
+// Status is what the status.json of the archive in dir says.
+func Status(dir string) ([]byte, error) {
+	d, err := openDirectory(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.close()
+	f, err := d.open(statusName)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxStatus+1))
+	if err == nil && len(b) > maxStatus {
+		err = fmt.Errorf("%s: longer than %d bytes", d.file(statusName), maxStatus)
+	}
+	return b, err
+}
