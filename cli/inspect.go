@@ -23,6 +23,7 @@ const maxInspected = 64 << 20
 type inspectFlags struct {
 	headers, agents []string
 	base, contact   string
+	selector        string
 	json            bool
 }
 
@@ -63,6 +64,7 @@ func inspectCmd(u *ui) *cobra.Command {
 			"and says where each directive was found. FILE - is stdin.",
 		Example: "  curtsy inspect page.html --base https://example.com/page\n" +
 			"  curtsy inspect https://example.com/page --contact you@example.org\n" +
+			"  curtsy inspect page.html --select 'main a[href], h1'\n" +
 			"  curtsy inspect paper.pdf --header 'X-Robots-Tag: noindex' --header 'X-Robots-Tag: googlebot: nofollow'",
 		Args: wants("FILE or URL"),
 		RunE: func(c *cobra.Command, a []string) error { return u.inspect(c, a[0], f) },
@@ -71,7 +73,8 @@ func inspectCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.base, "base", "", "the page's own URL: what relative links are resolved against")
 	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as; may be given again")
 	contactFlag(c, &f.contact)
-	c.Flags().BoolVar(&f.json, "json", false, "one JSON object")
+	c.Flags().StringVar(&f.selector, "select", "", "show what this CSS `selector` selects, instead: one element a line")
+	c.Flags().BoolVar(&f.json, "json", false, "one JSON object; with --select one a line")
 	return c
 }
 
@@ -91,6 +94,9 @@ func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
 		if page.URL, err = weburl.Parse(f.base); err != nil {
 			return usagef("curtsy inspect --help", "--base %s: %v", f.base, err)
 		}
+	}
+	if c.Flags().Changed("select") {
+		return u.inspectSelected(page, f)
 	}
 	doc := htmlmeta.Read(page, htmlmeta.Options{Agents: f.agents})
 	if f.json {

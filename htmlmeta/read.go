@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/PuerkitoBio/goquery"
-	"golang.org/x/net/html"
 	"golang.org/x/text/encoding"
 
 	"curtsy/internal/weburl"
@@ -131,16 +129,6 @@ func (r *reader) readHeader(h http.Header) {
 	}
 }
 
-// canonical takes in a link whose rel may be canonical; the first counts.
-func (r *reader) canonical(rel, href string) {
-	if !r.doc.Canonical.IsZero() || !hasWord(rel, "canonical") || strings.Trim(href, asciiBlank) == "" {
-		return
-	}
-	if u, err := r.links.resolve(href); err == nil {
-		r.doc.Canonical = u
-	}
-}
-
 func (r *reader) readCSS(body []byte, code textCode) {
 	if !code.known() {
 		code = codeByMeta(cssCharset(body))
@@ -174,9 +162,7 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	r.doc.Charset = code.name
 	r.setCode(code)
 	all := r.tree.build(&r.found, body, r.decode)
-	head := all.FilterMatcher(selHead)
-	r.readBase(head)
-	r.readHead(head)
+	r.selectHead(all)
 	holders := all.FilterMatcher(selPlaces).Nodes
 	r.links.list = slices.Grow(r.links.list, min(len(holders), MaxLinks))
 	for _, n := range holders {
@@ -267,74 +253,6 @@ func xmlCharset(body []byte) string {
 	}
 	label, _, _ := bytes.Cut(rest[1:], rest[:1])
 	return string(label)
-}
-
-func (r *reader) readBase(head *goquery.Selection) {
-	href := attrOfFirst(head.FilterMatcher(selBase), "href")
-	if href == "" {
-		return
-	}
-	// HTML §4.2.3: a base that is no URL, or data: or javascript:, is none.
-	if u, err := r.links.resolve(href); err == nil {
-		r.doc.Base, r.links.base = u, u
-	}
-}
-
-// readHead reads what is said about the page as a whole.
-func (r *reader) readHead(head *goquery.Selection) {
-	for _, n := range head.FilterMatcher(selRobots).Nodes {
-		r.doc.Directives.readMeta(attrOf(n, "name"), attrOf(n, "content"), r.links.opts)
-	}
-	for _, n := range head.FilterMatcher(selCanonical).Nodes {
-		r.canonical(relWords(attrOf(n, "rel")), attrOf(n, "href"))
-	}
-	r.doc.Title = titleText(head.FilterMatcher(selTitle).First().Text())
-	r.doc.Lang = r.language(head)
-}
-
-// language is html lang, then xml:lang, then the pragma.
-func (r *reader) language(head *goquery.Selection) string {
-	root := head.FilterMatcher(selHTML)
-	for _, key := range []string{"lang", "xml:lang"} {
-		if lang := strings.Trim(attrOfFirst(root, key), asciiBlank); lang != "" {
-			return strings.Clone(lang)
-		}
-	}
-	for _, n := range head.FilterMatcher(selPragma).Nodes {
-		if strings.EqualFold(strings.Trim(attrOf(n, "http-equiv"), asciiBlank), "content-language") {
-			return strings.Clone(firstLang(attrOf(n, "content")))
-		}
-	}
-	return ""
-}
-
-// attrOfFirst is the first value of an attribute in a selection.
-func attrOfFirst(sel *goquery.Selection, key string) string {
-	for _, n := range sel.Nodes {
-		if v := attrOf(n, key); v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-func firstLang(s string) string {
-	s, _, _ = strings.Cut(s, ",")
-	return strings.Trim(s, asciiBlank)
-}
-
-// maxTitle bounds a title, in bytes.
-const maxTitle = 1024
-
-// titleText decodes a title's entities, which are those of text and not of
-// attributes, and makes blanks one.
-func titleText(s string) string {
-	s = html.UnescapeString(s[:min(len(s), 8*maxTitle)])
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > maxTitle {
-		s = s[:maxTitle]
-	}
-	return strings.ToValidUTF8(s, "")
 }
 
 // readInner reads a srcdoc: a document whose links are this one's, whose

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 
 	"github.com/PuerkitoBio/goquery"
-	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
 )
 
@@ -310,57 +309,4 @@ func (t *tree) release() {
 	clear(t.all)
 	t.nodes, t.attrs, t.all = trimmed(t.nodes), trimmed(t.attrs), trimmed(t.all)
 	t.root = html.Node{}
-}
-
-// Selectors of what is read from the small tree.
-var (
-	selHead      = cascadia.MustCompile("html, base, meta, title, link")
-	selHTML      = cascadia.MustCompile("html")
-	selBase      = cascadia.MustCompile("base[href]")
-	selRobots    = cascadia.MustCompile("meta[name][content]")
-	selPragma    = cascadia.MustCompile("meta[http-equiv][content]")
-	selTitle     = cascadia.MustCompile("title")
-	selCanonical = cascadia.MustCompile("link[rel][href]")
-)
-
-// selPlaces selects the elements that hold links, by the table.
-var selPlaces goquery.Matcher = placeMatcher{}
-
-type placeMatcher struct{}
-
-func (placeMatcher) Match(n *html.Node) bool {
-	if n.Type != html.ElementNode {
-		return false
-	}
-	tag := find(tagNames, n.Data)
-	if tag == tagStyle || tag == tagScript {
-		return true
-	}
-	row := &placeOf[tag]
-	for i := range n.Attr {
-		if p := row[find(attrNames, n.Attr[i].Key)]; p != 0 && places[p-1].form != aside {
-			return true
-		}
-	}
-	return false
-}
-
-func (m placeMatcher) MatchAll(root *html.Node) []*html.Node {
-	var found []*html.Node
-	for n := range root.Descendants() {
-		if m.Match(n) {
-			found = append(found, n)
-		}
-	}
-	return found
-}
-
-func (m placeMatcher) Filter(nodes []*html.Node) []*html.Node {
-	found := make([]*html.Node, 0, len(nodes))
-	for _, n := range nodes {
-		if m.Match(n) {
-			found = append(found, n)
-		}
-	}
-	return found
 }

@@ -1,0 +1,58 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/andybalholm/cascadia"
+	"golang.org/x/net/html"
+)
+
+// Selected is an element that a selector selects.
+type Selected struct {
+	Tag   string
+	Text  string // its text, blanks made one
+	Attrs []html.Attribute
+}
+
+// Query selects in the whole tree of a page, for people: what a selector of
+// their own would find. It is slow beside Read, which looks at a small tree of
+// the tags that matter. An error is the selector's, or a tree that is too deep.
+func Query(p Page, selector string) ([]Selected, error) {
+	sel, err := cascadia.Compile(selector)
+	if err != nil {
+		return nil, fmt.Errorf("select %q: %w", selector, err)
+	}
+	root, err := html.ParseWithOptions(bytes.NewReader(textOf(p)), html.ParseOptionEnableScripting(false))
+	if err != nil {
+		return nil, fmt.Errorf("select %q: %w", selector, err)
+	}
+	var found []Selected
+	goquery.NewDocumentFromNode(root).FindMatcher(sel).Each(func(_ int, s *goquery.Selection) {
+		found = append(found, Selected{
+			Tag:   goquery.NodeName(s),
+			Text:  strings.Join(strings.Fields(s.Text()), " "),
+			Attrs: s.Nodes[0].Attr,
+		})
+	})
+	return found, nil
+}
+
+// textOf is a page's body in UTF-8, by the charset that Read finds.
+func textOf(p Page) []byte {
+	code := codeByHeader(p.Header, p.Body)
+	body := p.Body
+	if code.wide() {
+		return decodeAll(code, body)
+	}
+	r := readers.Get().(*reader)
+	defer r.free()
+	_, asXML := kindOf(p.Header, body)
+	body = r.scanAll(body, &code, asXML)
+	if code.enc == nil || code.wide() {
+		return bytes.ToValidUTF8(bytes.TrimPrefix(body, []byte(bomUTF8)), []byte("\uFFFD"))
+	}
+	return decodeAll(code, body)
+}
