@@ -74,6 +74,7 @@ type politeConfig struct {
 	LimitRate     size          `yaml:"limit_rate"`
 	RobotsMaxAge  time.Duration `yaml:"robots_max_age"`
 	GuessSitemap  bool          `yaml:"guess_sitemap"`
+	SitemapHosts  int           `yaml:"sitemap_hosts"`
 }
 
 type fetchConfig struct {
@@ -101,7 +102,7 @@ func defaults() config {
 		Agent: "curtsy", Delay: time.Second, Concurrency: 1,
 		Scope:      scopeConfig{Requisites: "same-host", Reach: "host"},
 		Traps:      trapsConfig(judge.DefaultTraps()),
-		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, MaxFailures: 10, RelNofollow: true},
+		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, SitemapHosts: 5, MaxFailures: 10, RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
 			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Retries: 3, RetryBase: 5 * time.Second},
 		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy", MinFree: 100 << 20},

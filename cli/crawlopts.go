@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -35,7 +36,7 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 	o := crawler.Options{
 		Seed:         seed,
 		Limits:       crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
-		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap, RelNofollow: c.Politeness.RelNofollow,
+		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap, SitemapHosts: cmp.Or(c.Politeness.SitemapHosts, -1), RelNofollow: c.Politeness.RelNofollow,
 		Traps: judge.Traps(c.Traps), Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Public: c.public(), Logger: logger,
 	}
 	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions} {

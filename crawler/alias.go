@@ -18,7 +18,7 @@ import (
 func (o *Outcome) alias(c *Crawl, seed, target weburl.URL) {
 	switch {
 	case c.scope.Load().Holds(target):
-	case bare(seed) == bare(target):
+	case sameSite(seed, target):
 		o.Alias = target.Origin()
 		c.opts.Tell(fmt.Sprintf("%s redirects to %s: both are the site now", seed, target))
 	default:
@@ -32,6 +32,19 @@ func word(u weburl.URL) string {
 		return u.String()
 	}
 	return "'" + strings.ReplaceAll(u.String(), "'", `'\''`) + "'"
+}
+
+// sameSite says whether a seed at one URL and its redirect's target are one
+// site: with www. or without, and https in place of http where both are at
+// their usual ports. Another port is somebody else's server, for all that is known.
+func sameSite(seed, target weburl.URL) bool {
+	if bare(seed) != bare(target) {
+		return false
+	}
+	if seed.Scheme() == target.Scheme() {
+		return seed.Port() == target.Port()
+	}
+	return seed.Scheme() == "http" && seed.Port() == "80" && target.Port() == "443"
 }
 
 // bare is a host without "www.".

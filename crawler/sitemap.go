@@ -35,23 +35,44 @@ func (c *Crawl) sitemapsOf(r *robotsFetch, j *job) []weburl.URL {
 	return urls
 }
 
-// judgeSitemap adds a sitemap to the list. One on another host is fetched
-// too, for the URLs of ours that it lists, if our own robots.txt names it.
-func (c *Crawl) judgeSitemap(links []frontier.Link, j *job, u weburl.URL) []frontier.Link {
-	if c.frontier.Known(u) || u.Target() == rules.Location {
+// addSitemap adds a sitemap to the links, unless it is known. Hosts that are
+// not the site's are asked too, for the URLs of the site that they list, but
+// only SitemapHosts of them: a robots.txt may name thousands.
+func (c *Crawl) addSitemap(links []frontier.Link, j *job, l frontier.Link) []frontier.Link {
+	if c.frontier.Known(l.URL) || l.URL.Target() == rules.Location {
 		return links
 	}
-	return append(links, frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, How: judge.HowSitemapLine})
+	l.Via = j.entry.ID
+	if l.Class = frontier.Sitemap; l.Reason.IsZero() && !c.scope.Load().Holds(l.URL) && !c.ledger.admitted(l.URL.Origin(), c.opts.SitemapHosts) {
+		l.Reason = judge.Reason{Rule: judge.SitemapHosts, Params: judge.Params{Limit: max(c.opts.SitemapHosts, 0)}}
+	}
+	if !l.Reason.IsZero() {
+		l.Class, l.Soft = frontier.Disregarded, true
+	}
+	return append(links, l)
+}
+
+// notNamed is the reason against a sitemap on another host that neither the
+// site nor that host itself names.
+func (c *Crawl) notNamed(by, u weburl.URL) judge.Reason {
+	scope := c.scope.Load()
+	if scope.Holds(by) || scope.Holds(u) || by.Hostname() == u.Hostname() {
+		return judge.Reason{}
+	}
+	return judge.Reason{Rule: judge.Host}
 }
 
 // moved is where a sitemap redirects to, which may be on its own host though
-// that is not ours.
+// that is not the site's.
 func (o *Outcome) moved(c *Crawl, j *job, to weburl.URL, redirects int) {
-	ours := c.scope.Load().Holds(to) || to.Hostname() == j.url.Hostname()
-	if ours && redirects <= maxSitemapMoves && to.Target() != rules.Location && !c.frontier.Known(to) {
-		o.Links = append(o.Links, frontier.Link{URL: to, Class: frontier.Sitemap, Via: j.entry.ID,
-			Depth: j.entry.Depth, Redirects: redirects, How: redirectHow(j.entry)})
+	if redirects > maxSitemapMoves {
+		return
 	}
+	l := frontier.Link{URL: to, Depth: j.entry.Depth, Redirects: redirects, How: redirectHow(j.entry)}
+	if l.Reason = c.notNamed(j.url, to); c.scope.Load().Holds(j.url) && !c.scope.Load().Holds(to) && to.Hostname() != j.url.Hostname() {
+		l.Reason = judge.Reason{Rule: judge.Host}
+	}
+	o.Links = c.addSitemap(o.Links, j, l)
 }
 
 // outcomeOfSitemap makes links of what a sitemap lists: the URLs in the order
@@ -69,10 +90,8 @@ func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
 			pages = append(pages, e)
 			return nil
 		}
-		if u, err := j.url.Resolve(e.Loc); err == nil && j.entry.Depth < maxSitemapDepth && u.Target() != rules.Location && !c.frontier.Known(u) {
-			if c.scope.Load().Holds(u) || u.Origin() == j.url.Origin() {
-				o.Links = append(o.Links, c.childSitemap(j, u))
-			}
+		if u, err := j.url.Resolve(e.Loc); err == nil && j.entry.Depth < maxSitemapDepth && !c.frontier.Known(u) {
+			o.Links = c.addSitemap(o.Links, j, c.childSitemap(j, u))
 		}
 		return nil
 	})
@@ -105,9 +124,9 @@ func priority(e sitemap.Entry) float64 {
 // which sitemaps.org does not know of, may name so many in one run: they would
 // multiply.
 func (c *Crawl) childSitemap(j *job, u weburl.URL) frontier.Link {
-	l := frontier.Link{URL: u, Class: frontier.Sitemap, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: judge.HowSitemapIndex}
+	l := frontier.Link{URL: u, Depth: j.entry.Depth + 1, How: judge.HowSitemapIndex, Reason: c.notNamed(j.url, u)}
 	if l.Depth > 1 && c.nested.Add(1) > maxNested {
-		l.Class, l.Reason, l.Soft = frontier.Disregarded, because(judge.BadSitemap, fmt.Sprintf("over %d in indexes of indexes", maxNested)), true
+		l.Reason = because(judge.BadSitemap, fmt.Sprintf("over %d in indexes of indexes", maxNested))
 	}
 	return l
 }

@@ -195,7 +195,7 @@ func (c *Crawl) outcomeOfRobots(o *Outcome, j *job, x *fetch.Exchange) {
 	}
 	o.hostAlias(c, robotsURL(j.robots.origin.name), o.robots.rules)
 	for _, s := range c.sitemapsOf(o.robots, j) {
-		o.Links = c.judgeSitemap(o.Links, j, s)
+		o.Links = c.addSitemap(o.Links, j, frontier.Link{URL: s, How: judge.HowSitemapLine})
 	}
 }
 

@@ -7,15 +7,17 @@ import (
 
 // Names of what happened to a URL that is no rule of the chain.
 const (
-	HTTP       = "http"       // the status is no success
-	Fetch      = "fetch"      // no answer, or not all of it
-	Location   = "location"   // a redirect that leads nowhere
-	Blocked    = "blocked"    // a challenge stands in the page's place
-	Probe      = "probe"      // a name made up
-	BadSitemap = "sitemap"    // what is there is no sitemap, or there are too many
-	NoRobots   = "no-robots"  // the host's robots.txt is unavailable
-	Overruled  = "overruled"  // excluded until another link led there
-	Unreadable = "unreadable" // its state in crawl.db is none
+	HTTP       = "http"     // the status is no success
+	Fetch      = "fetch"    // no answer, or not all of it
+	Location   = "location" // a redirect that leads nowhere
+	Blocked    = "blocked"  // a challenge stands in the page's place
+	Probe      = "probe"    // a name made up
+	BadSitemap = "sitemap"  // what is there is no sitemap, or there are too many
+	// SitemapHosts is the bound on hosts, not of the site, that are asked for sitemaps.
+	SitemapHosts = "sitemap-hosts"
+	NoRobots     = "no-robots"  // the host's robots.txt is unavailable
+	Overruled    = "overruled"  // excluded until another link led there
+	Unreadable   = "unreadable" // its state in crawl.db is none
 )
 
 // Words is a reason in words, for people: nothing reads them back.
@@ -37,6 +39,8 @@ func topic(r Reason) string {
 		return Robots
 	case RelNoFollow:
 		return NoFollow
+	case SitemapHosts:
+		return BadSitemap
 	case Location:
 		if r.Status == 0 {
 			return "redirect"
@@ -66,6 +70,8 @@ func Detail(r Reason) string {
 		return strconv.Itoa(r.Status)
 	case Location:
 		return locationWords(r)
+	case SitemapHosts:
+		return fmt.Sprintf("over %d hosts that are not the site's", r.Limit)
 	case NoRobots:
 		return "unavailable: " + r.Text
 	case Fetch, Blocked, Probe, BadSitemap:
