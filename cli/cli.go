@@ -59,6 +59,8 @@ func commands(u *ui) []*cobra.Command {
 	return []*cobra.Command{
 		crawlCmd(u),
 		resumeCmd(u),
+		updateCmd(u),
+		changesCmd(u),
 		statusCmd(u),
 		explainCmd(u),
 		verifyCmd(u),

@@ -27,6 +27,7 @@ import (
 // crawlFlags are the flags that crawl and resume share. They are laid over
 // the configuration only where they were given.
 type crawlFlags struct {
+	round    *crawler.RoundOptions // of update
 	mirror   string
 	config   string
 	json     bool
@@ -220,12 +221,13 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		bar.show(s)
 	}
 	o.Tell = func(text string) { u.say("%s", text) }
+	o.Round = f.round
 	cr, err := crawler.Open(c.Archive, o)
 	if err != nil {
 		return archiveError(err, c.Archive)
 	}
-	defer cr.Close()
-	if cr.Finished() {
+	defer func() { cr.Close() }()
+	if cr.Finished() && o.Round == nil {
 		n := cr.Counts()
 		u.say("%s: the crawl of %s is finished: %d fetched, %s, %d disregarded", c.Archive, seed, n.Fetched, failedText(cr), n.Disregarded)
 		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}, ""); err != nil {
@@ -244,6 +246,13 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	result, err := cr.Run(ctx, stop)
+	for err == nil && result.Ending == crawler.Done && cr.RoundOpen() { // its sitemaps are read: now its pages are chosen
+		cr.Close()
+		if cr, err = crawler.Open(c.Archive, o); err != nil {
+			return archiveError(err, c.Archive)
+		}
+		result, err = cr.Run(ctx, stop)
+	}
 	endProfile()
 	bar.close()
 	var damage *storage.DamageError
@@ -413,6 +422,9 @@ func refusedHint(denied bool, again string) string {
 func archiveError(err error, dir string) error {
 	var damage *storage.DamageError
 	var forbidden *fs.PathError
+	if e := unfinishedError(err, dir); e != nil {
+		return e
+	}
 	switch {
 	case noRights(err) && errors.As(err, &forbidden): // it names the path once
 		return exitWith(exitFailed, forbidden, "the right to read and write "+dir)

@@ -22,6 +22,7 @@ const commitEvery = 20 * time.Millisecond
 type committer struct {
 	group   []*Outcome
 	planted map[string]bool // origins whose robots.txt is in the frontier
+	answers sameAnswers
 	fresh   map[string]bool // origins that got URLs since the last commit
 }
 
@@ -92,6 +93,9 @@ func (c *Crawl) commit(group []*Outcome) (err error) {
 	defer storage.Guard(&err)()
 	for _, o := range group {
 		if err := c.append(o); err != nil {
+			return err
+		}
+		if err := c.sameAnswer(o); err != nil {
 			return err
 		}
 	}

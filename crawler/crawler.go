@@ -71,7 +71,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 		return nil, err
 	}
 	c = &Crawl{opts: o, archive: a, frontier: f, schedule: newSchedule(&o), flight: newFlight(&o), crew: newCrew()}
-	c.committer.planted = map[string]bool{}
+	c.committer.planted, c.committer.answers = map[string]bool{}, sameAnswers{}
 	st := &c.ledger.state
 	c.ledger.began = c.now()
 	known, err := a.Crawl(st)
@@ -100,7 +100,13 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 		if err := c.reconsider(); err != nil {
 			return nil, err
 		}
+		if err := c.beginRound(); err != nil {
+			return nil, err
+		}
 		return c, c.recollect()
+	}
+	if o.Round != nil {
+		return nil, fmt.Errorf("%s: %w", a.Dir(), storage.ErrNone)
 	}
 	st.Seed, st.Began = o.Seed.String(), c.now().UTC()
 	return c, c.plant()

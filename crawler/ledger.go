@@ -49,7 +49,7 @@ func (s *State) count(v *storage.Visit, page bool) {
 func (l *ledger) pages() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.state.Pages
+	return l.state.Pages - l.state.roundPages()
 }
 
 // snapshot is the state as of now.

@@ -19,6 +19,7 @@ type Options struct {
 	Scope  judge.Scope // its origins are added by the crawl
 	Traps  judge.Traps
 	Limits Limits
+	Round  *RoundOptions // visit again what is known; nil goes on with what is queued
 
 	Rules        rules.Options
 	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is what the dialect says
@@ -46,8 +47,8 @@ type Options struct {
 // Limits end a crawl early; zero values are no limits. The URLs that are left
 // stay queued.
 type Limits struct {
-	Pages int           // pages fetched, in the life of the archive
-	Bytes int64         // octets of payloads, in the life of the archive
+	Pages int           // pages fetched, in the life of the archive or in the round
+	Bytes int64         // octets of payloads, in the life of the archive or in the round
 	Time  time.Duration // of one run
 }
 
@@ -101,7 +102,24 @@ type State struct {
 	Narrowed bool `json:"narrowed,omitempty"`
 	// AskRobots makes the next run ask for every robots.txt first.
 	AskRobots bool                           `json:"ask_robots,omitempty"`
-	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"` // by host
+	Round     *Round                         `json:"round,omitempty"`  // the last one
+	Rounds    []time.Time                    `json:"rounds,omitempty"` // when each began
+	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"`  // by host
+}
+
+// roundPages and roundBytes are what was fetched before the round.
+func (s *State) roundPages() int {
+	if s.Round == nil {
+		return 0
+	}
+	return s.Round.Pages
+}
+
+func (s *State) roundBytes() int64 {
+	if s.Round == nil {
+		return 0
+	}
+	return s.Round.Bytes
 }
 
 // Told is what every segment says of the crawl that it is of.

@@ -83,10 +83,11 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 	o.keep(doc)
 	o.block(c, j, doc)
 	if x.Status == 304 && j.conditional {
-		o.repeat(j.robots.original)
+		o.repeat(j.original)
 	}
+	o.suspect(c, j)
 	_ = c.deduplicate(o) // asked again, and an error met, by the committer
-	if o.State == frontier.StateFetched && x.Status < 300 {
+	if o.State == frontier.StateFetched && x.Status < 300 && o.Visit.Suspect == "" {
 		o.follow(c, j, doc)
 	}
 	return o
@@ -100,6 +101,9 @@ func newVisit(j *job, x *fetch.Exchange) *storage.Visit {
 	}
 	if x.Header != nil {
 		v.ContentType = bounded(x.Header.Get("Content-Type"), 200)
+		if age, ok := maxAge(x.Header); ok {
+			v.MaxAge = int(age.Seconds())
+		}
 		v.ETag = bounded(x.Header.Get("ETag"), 300)
 		v.LastModified = bounded(x.Header.Get("Last-Modified"), 100)
 	}
@@ -116,10 +120,10 @@ func bounded(s string, n int) string {
 
 // retry puts the URL off, if what failed may pass and tries are left.
 func (o *Outcome) retry(c *Crawl, j *job, passing bool) {
-	if !passing || j.entry.Attempts >= c.opts.Retries {
+	if !passing || j.entry.Attempts-j.before >= c.opts.Retries {
 		return
 	}
-	wait := c.opts.RetryBase << (2 * min(j.entry.Attempts, 8))
+	wait := c.opts.RetryBase << (2 * min(j.entry.Attempts-j.before, 8))
 	o.RetryAt = c.now().Add(wait)
 }
 
@@ -245,7 +249,7 @@ const maxBodies = 1 << 16
 // itself.
 func (c *Crawl) seenBefore(o *Outcome) bool {
 	d, ok := warc.ParseDigest(o.Visit.Digest)
-	if c.opts.Traps.SameBody <= 0 || !ok || o.original == nil {
+	if c.opts.Traps.SameBody <= 0 || !ok || o.original == nil || o.original.URLID == o.Visit.URLID {
 		return false
 	}
 	return c.bodies.again(d) >= c.opts.Traps.SameBody

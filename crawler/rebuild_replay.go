@@ -201,7 +201,7 @@ func (b *rebuilder) prepareRobots(j *job, v *storage.Visit) {
 		return
 	}
 	if original, err := b.r.Visit(*v.Refers); err == nil && original != nil {
-		j.conditional, j.robots.original = true, original
+		j.conditional, j.original = true, original
 	}
 }
 

@@ -211,9 +211,9 @@ func (c *Crawl) robotsVisit(o *origin) *job {
 	j := &job{entry: s.entry, url: s.url, n: s.visits + 1, refetch: s.done, origin: o,
 		robots: &robotsJob{origin: o, hops: s.hops, had: o.from}}
 	if o.rules != nil && s.hops == 0 && o.from.Digest != "" && (o.from.ETag != "" || o.from.LastMod != "") {
-		j.robots.original = c.original(s.entry)
+		j.original = c.original(s.entry)
 	}
-	if j.robots.original != nil {
+	if j.original != nil {
 		j.conditional = true
 		j.header = http.Header{}
 		if o.from.ETag != "" {

@@ -29,6 +29,9 @@ type job struct {
 	refetch     bool       // the entry is finished already
 	header      http.Header
 	conditional bool
+	original    *storage.Visit // the response that a conditional request refers to
+	good        *storage.Visit // the last good visit, in a round
+	before      int            // visits of the URL before the round
 	robots      *robotsJob
 	rules       *rules.Robots // in force at the host, for Clean-param
 	allowed     *storage.Decision
@@ -69,10 +72,9 @@ func (j *job) listing() bool {
 
 // robotsJob marks a visit to robots.txt.
 type robotsJob struct {
-	origin   *origin
-	hops     int
-	had      storage.RobotsVersion
-	original *storage.Visit // the response that held it, for a conditional request
+	origin *origin
+	hops   int
+	had    storage.RobotsVersion
 }
 
 // download tells the loop that a download has ended.
@@ -97,6 +99,7 @@ func (c *Crawl) work(ctx context.Context, j *job) {
 
 // visit makes one visit: fetch (3), read (4), decide (5), prepare its records.
 func (c *Crawl) visit(ctx context.Context, j *job) {
+	c.recallPage(j)
 	j.at(fetch.StepConnect, c.now())
 	x := c.client.Do(ctx, fetch.Request{URL: j.url, Header: j.header, Step: func(s string) { j.at(s, c.now()) }, Wanted: c.wanted(j)})
 	d := &download{job: j, end: x.End(), result: resultOf(x)}

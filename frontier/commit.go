@@ -288,7 +288,7 @@ func (f *Frontier) requeue(top *bbolt.Bucket, id uint64, attempts int) error {
 	f.putOff[id] = true
 	found.Attempts = attempts
 	f.retries[found.at.host]++
-	k := retryKey(found.at.host, time.Unix(0, 0), id)
+	k := retryKey(found.at.host, time.Unix(0, int64(found.Class)), id) // sitemaps before pages
 	return top.Bucket(bucketRetries).Put(k, sum.Seal(k, retryValue(&found.Entry)))
 }
 

@@ -59,11 +59,11 @@ func Current(visits []*storage.Visit) *storage.Visit {
 
 // CurrentAt is the visit that stood for a URL at a time, nil if there was none.
 func CurrentAt(visits []*storage.Visit, at time.Time) *storage.Visit {
-	return Current(until(visits, at))
+	return Current(Until(visits, at))
 }
 
-// until are the visits, the oldest first, up to a time.
-func until(visits []*storage.Visit, at time.Time) []*storage.Visit {
+// Until are the visits, the oldest first, up to a time.
+func Until(visits []*storage.Visit, at time.Time) []*storage.Visit {
 	for i, v := range visits {
 		if v.At.After(at) {
 			return visits[:i]

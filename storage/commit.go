@@ -167,6 +167,24 @@ func (a *Archive) AddVisit(v *Visit) {
 	}
 }
 
+// Amend changes what is said of a visit, of this group or of an earlier one; its
+// records stay as they are. It becomes part of the group.
+func (a *Archive) Amend(r Ref, change func(*Visit)) error {
+	for _, v := range a.pend.visits {
+		if v.Ref() == r {
+			change(v)
+			return nil
+		}
+	}
+	v, err := a.Visit(r)
+	if err != nil || v == nil {
+		return err
+	}
+	change(v)
+	a.pend.visits = append(a.pend.visits, v)
+	return nil
+}
+
 // Sync makes the records of the group durable: the data, before the pointers
 // to it. When it returns an error nothing of the group is kept, and the
 // archive is as it was before.

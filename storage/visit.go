@@ -3,6 +3,7 @@ package storage
 import (
 	"encoding/binary"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -39,6 +40,7 @@ type Visit struct {
 	Canonical    string `json:"canonical,omitempty"`
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
+	MaxAge       int    `json:"max_age,omitempty"`   // seconds that Cache-Control lets an answer be used
 	Links        int    `json:"links,omitempty"`     // found in the document
 	Length       int64  `json:"length"`              // octets of the payload as it was sent
 	Digest       string `json:"digest,omitempty"`    // of the payload
@@ -155,6 +157,29 @@ func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 		return nil, nil
 	}
 	return readVisit(key, b)
+}
+
+// LastVisits are the last n visits of a URL, the oldest of them first.
+func (a *Archive) LastVisits(urlID uint64, n int) (visits []*Visit, err error) {
+	err = a.db.View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketVisits).Cursor()
+		k, b := c.Seek(Ref{urlID + 1, 0}.key())
+		if k == nil {
+			k, b = c.Last()
+		} else {
+			k, b = c.Prev()
+		}
+		for ; len(k) == refSize && refOf(k).URLID == urlID && len(visits) < n; k, b = c.Prev() {
+			v, err := readVisit(k, b)
+			if err != nil {
+				return err
+			}
+			visits = append(visits, v)
+		}
+		return nil
+	})
+	slices.Reverse(visits)
+	return visits, err
 }
 
 // VisitsOf are the visits of one URL, the oldest first.

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler"
+	"curtsy/publish/changes"
+	"curtsy/storage"
+)
+
+// changesFlags are the flags of changes.
+type changesFlags struct {
+	since            string
+	round            int
+	json, html, atom bool
+}
+
+func changesCmd(u *ui) *cobra.Command {
+	f := &changesFlags{}
+	c := &cobra.Command{
+		Use:   "changes DIR",
+		Short: "what is new on the site: pages that came, changed, went, moved",
+		Long: "changes DIR compares the copies of before a time with what later visits brought, URL by URL, and tells\n" +
+			"which are new, changed, gone, back, moved, suspect or unreachable, with the passages that changed.\n" +
+			"What changes on many pages at once (dates, counters, advertisements) is left out.\n\n" +
+			"Without --since and --round it tells of the last round of update.",
+		Example: "  curtsy changes site\n  curtsy changes site --since 7d --atom > changes.xml",
+		Args:    wants("DIR"),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			return f.run(cmd.Context(), u, a[0])
+		},
+	}
+	c.Flags().StringVar(&f.since, "since", "", "compare with the copies of `TIME`: a date, an RFC 3339 time, or so long ago (7d, 12h)")
+	c.Flags().IntVar(&f.round, "round", 0, "tell of round `N` of update alone; 1 is the first after the crawl")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a change")
+	c.Flags().BoolVar(&f.html, "html", false, "print an HTML page")
+	c.Flags().BoolVar(&f.atom, "atom", false, "print an Atom feed")
+	c.MarkFlagsMutuallyExclusive("json", "html", "atom")
+	c.MarkFlagsMutuallyExclusive("since", "round")
+	return c
+}
+
+func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
+	defer storage.Guard(&err)()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	defer a.Close()
+	st := crawler.State{}
+	if _, err := a.Crawl(&st); err != nil {
+		return archiveError(err, dir)
+	}
+	o, err := f.span(&st, dir)
+	if err != nil {
+		return err
+	}
+	page := &changes.Page{Site: st.Seed, Since: o.Since, Now: time.Now()}
+	for c, err := range changes.Of(ctx, a, o) {
+		if err != nil {
+			return archiveError(err, dir)
+		}
+		switch {
+		case f.html || f.atom: // what is published lists only what may be listed
+			if c.Listed {
+				page.Changes = append(page.Changes, c)
+			}
+		case f.json:
+			err = u.json(c.JSON())
+		default:
+			f.print(u, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.html:
+		return page.WriteHTML(u.out)
+	case f.atom:
+		return page.WriteAtom(u.out)
+	}
+	return nil
+}
+
+// span is the time that the changes are told of.
+func (f *changesFlags) span(st *crawler.State, dir string) (o changes.Options, err error) {
+	switch {
+	case f.since != "":
+		o.Since, err = sinceTime(f.since, time.Now())
+	case f.round < 0 || f.round > len(st.Rounds):
+		err = usagef("curtsy changes "+quoted(dir)+" --round "+strconv.Itoa(max(1, len(st.Rounds))), "--round %d: the archive has %s", f.round, count(len(st.Rounds), "round"))
+	case f.round > 0:
+		o.Since = st.Rounds[f.round-1]
+		if f.round < len(st.Rounds) {
+			o.Until = st.Rounds[f.round]
+		}
+	case len(st.Rounds) == 0:
+		err = usagef("curtsy update "+quoted(dir), "%s was visited once: there is nothing to compare", dir)
+	default:
+		o.Since = st.Rounds[len(st.Rounds)-1]
+	}
+	return o, err
+}
+
+// sinceTime reads a date, a time, or how long ago.
+func sinceTime(text string, now time.Time) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	if age, err := parseAge(text); err == nil {
+		return now.Add(-age), nil
+	}
+	return time.Time{}, usagef("--since 2026-01-31, or --since 7d", "--since %q: neither a date, a time nor an age", text)
+}
+
+// parseAge reads a duration that may be in days.
+func parseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		if err != nil || n < 0 || n > 36500 {
+			return 0, fmt.Errorf("%q is not a number of days", text)
+		}
+		return time.Duration(n * 24 * float64(time.Hour)), nil
+	}
+	return time.ParseDuration(text)
+}
+
+// print tells of a change in the lines of a terminal.
+func (f *changesFlags) print(u *ui, c *changes.Change) {
+	line := fmt.Sprintf("%-11s %s", c.Kind, c.URL)
+	if c.Title != "" {
+		line += "  " + c.Title
+	}
+	if c.Reason != "" {
+		line += "  (" + c.Reason + ")"
+	}
+	u.print("%s", line)
+	for _, p := range c.Passages {
+		for _, text := range strings.FieldsFunc(p.Was, isLineEnd) {
+			u.print("            - %s", shorten(text))
+		}
+		for _, text := range strings.FieldsFunc(p.Now, isLineEnd) {
+			u.print("            + %s", shorten(text))
+		}
+	}
+}
+
+func isLineEnd(r rune) bool { return r == '\n' }
+
+// shorten cuts a passage to what is read at a glance; --json has all of it.
+func shorten(text string) string {
+	const most = 300
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,110 @@
+// Package revisit answers: when is a page to be visited again, and is what comes
+// then the page? It looks at nothing but its arguments.
+package revisit
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"curtsy/storage"
+)
+
+// Bounds of the interval between two visits, and what it is before anything is
+// known of a page.
+const (
+	Shortest = 24 * time.Hour
+	Longest  = 90 * 24 * time.Hour
+	Unknown  = 7 * 24 * time.Hour
+)
+
+// Plan is when a page is due, and what decided.
+type Plan struct {
+	At      time.Time
+	Why     string // in words
+	Changes int    // of the answers that were compared, how many differed
+	Seen    int    // answers that were compared
+}
+
+// Always says that the page has differed at each of at least three visits: a
+// round should not spend itself on such pages.
+func (p Plan) Always() bool { return p.Seen >= 3 && p.Changes == p.Seen }
+
+// Due plans the next visit of a URL from those made, the oldest first, and from
+// what a sitemap says of its last change (zero: nothing). The rate of change is
+// estimated as Cho and Garcia-Molina do (Estimating Frequency of Change, 2003),
+// which neither needs equal intervals nor takes a page seen twice for one that
+// never changes.
+func Due(visits []*storage.Visit, lastMod time.Time) Plan {
+	last := lastAnswer(visits)
+	if last == nil {
+		return Plan{Why: "never answered"}
+	}
+	if lastMod.After(last.At) {
+		return Plan{At: lastMod, Why: "the sitemap says that it changed on " + lastMod.UTC().Format("2006-01-02")}
+	}
+	seen, changes, span := compared(visits)
+	p := Plan{Changes: changes, Seen: seen}
+	wait := Unknown
+	if p.Why = "seen once; a week is the first interval"; seen > 0 {
+		wait = interval(seen, changes, span/time.Duration(seen))
+		p.Why = fmt.Sprintf("it had changed at %d of %d visits: every %s", changes, seen, days(wait))
+	}
+	if age := time.Duration(last.MaxAge) * time.Second; age > wait {
+		wait = min(age, Longest)
+		p.Why = "Cache-Control: max-age holds for " + days(wait)
+	}
+	p.At = last.At.Add(wait)
+	return p
+}
+
+// interval is 1/λ within its bounds, λ = -ln((n-X+0.5)/(n+0.5))/I.
+func interval(seen, changes int, mean time.Duration) time.Duration {
+	n, x := float64(seen), float64(changes)
+	rate := -math.Log((n - x + 0.5) / (n + 0.5)) // per mean interval
+	if rate <= 0 {
+		return Longest
+	}
+	return time.Duration(min(max(float64(mean)/rate, float64(Shortest)), float64(Longest)))
+}
+
+// compared counts the answers that can be compared with the one before, those
+// that differed, and the time that they span.
+func compared(visits []*storage.Visit) (seen, changes int, span time.Duration) {
+	var before *storage.Visit
+	for _, v := range visits {
+		if !answered(v) {
+			continue
+		}
+		if before != nil {
+			seen++
+			span += v.At.Sub(before.At)
+			if v.Status != 304 && (v.Digest != before.Digest || v.Location != before.Location) {
+				changes++
+			}
+		}
+		before = v
+	}
+	return seen, changes, span
+}
+
+func lastAnswer(visits []*storage.Visit) *storage.Visit {
+	for i := len(visits) - 1; i >= 0; i-- {
+		if answered(visits[i]) {
+			return visits[i]
+		}
+	}
+	return nil
+}
+
+// answered says that the visit tells what the page is.
+func answered(v *storage.Visit) bool {
+	return v.Status >= 200 && v.Status < 500 && v.Status != 429 && v.Blocked == "" && v.Suspect == "" && v.Truncated != "disconnect"
+}
+
+func days(d time.Duration) string {
+	if d < 48*time.Hour {
+		return d.Round(time.Hour).String()
+	}
+	return fmt.Sprintf("%.0f days", d.Hours()/24)
+}

@@ -1,0 +1,77 @@
+package revisit
+
+import (
+	"bytes"
+	"strings"
+
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+)
+
+// Why an answer is not taken for the page although its status is good. Each is
+// what storage.Visit.Suspect holds.
+const (
+	Empty    = "empty"       // nothing, where there was text
+	ToHome   = "to-home"     // a redirect to the home page, where there was a page
+	ToLogin  = "to-login"    // a redirect to a login
+	SameBody = "same-answer" // one answer in place of several pages: maintenance, a block
+)
+
+// MaxSame is how many URLs may change to one and the same answer in a round
+// before it is SameBody.
+const MaxSame = 3
+
+// Good is the visit that a conditional request refers to, and that a new answer
+// is compared with: the last that brought the page, whole. nil if there is none.
+// The visits are those of one URL, the oldest first.
+func Good(visits []*storage.Visit) *storage.Visit {
+	for i := len(visits) - 1; i >= 0; i-- {
+		v := visits[i]
+		if v.Status >= 200 && v.Status < 300 && v.HasBody() && v.Blocked == "" && v.Suspect == "" && v.Truncated == "" {
+			return v
+		}
+	}
+	return nil
+}
+
+// Suspicion says why an answer is not taken for the page of which was is the
+// last good visit; "" if it is. body is the decoded body of an answer without
+// redirect, home the URL of the site's home page.
+func Suspicion(was, v *storage.Visit, body []byte, home weburl.URL) string {
+	switch {
+	case was == nil:
+		return ""
+	case v.Status >= 200 && v.Status < 300:
+		if was.Length > 0 && len(bytes.TrimSpace(body)) == 0 {
+			return Empty
+		}
+	case v.Status >= 300 && v.Status < 400 && v.Location != "":
+		return redirected(was, weburl.FromCanonical(v.Location), home)
+	}
+	return ""
+}
+
+// redirected judges a redirect of what was a page.
+func redirected(was *storage.Visit, to, home weburl.URL) string {
+	switch {
+	case was.URL == home.String():
+		return ""
+	case to == home || to.Origin() == home.Origin() && to.Path() == "/":
+		return ToHome
+	case isLogin(to):
+		return ToLogin
+	}
+	return ""
+}
+
+// isLogin knows where applications send people to sign in.
+func isLogin(u weburl.URL) bool {
+	for part := range strings.SplitSeq(strings.ToLower(u.Path()), "/") {
+		name, _, _ := strings.Cut(part, ".")
+		switch name {
+		case "login", "log-in", "logon", "signin", "sign-in", "sign_in", "wp-login", "sso", "special:userlogin", "auth", "authenticate":
+			return true
+		}
+	}
+	return strings.Contains(strings.ToLower(u.Query()), "title=special:userlogin") // MediaWiki
+}

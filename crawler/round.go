@@ -1,0 +1,355 @@
+package crawler
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"curtsy/crawler/revisit"
+	"curtsy/frontier"
+	"curtsy/internal/coding"
+	"curtsy/internal/http1"
+	"curtsy/internal/weburl"
+	"curtsy/sitemap"
+	"curtsy/storage"
+	"curtsy/storage/warc"
+)
+
+// ErrUnfinished says that a round cannot begin: the crawl before it has not
+// come to its end.
+var ErrUnfinished = errors.New("the crawl is not finished")
+
+// RoundOptions are what a round visits again.
+type RoundOptions struct {
+	OlderThan time.Duration  // URLs whose last visit is older; 0 is all
+	Auto      bool           // URLs that are due (revisit.Due), in place of OlderThan
+	Only      *regexp.Regexp // URLs that match; nil is all
+}
+
+// Round is what an archive knows of a round: URLs that are known being visited
+// again.
+type Round struct {
+	Began   time.Time `json:"began"`
+	Auto    bool      `json:"auto,omitempty"`
+	Listed  bool      `json:"listed"`  // sitemaps have been asked for
+	Planned bool      `json:"planned"` // all URLs that are due have been queued
+	Queued  int       `json:"queued"`
+	Pages   int       `json:"pages"` // of the archive, when it began
+	Bytes   int64     `json:"bytes"`
+}
+
+// planBatch is how many URLs one commit of a plan queues.
+const planBatch = 5000
+
+// beginRound begins a round over an archive whose crawl is finished, if one is
+// asked for, or continues the one that has begun.
+func (c *Crawl) beginRound() error {
+	s := &c.ledger.state
+	if c.opts.Round == nil {
+		if s.Round == nil || s.Finished && s.Round.Planned {
+			return nil
+		}
+		c.opts.Round = &RoundOptions{}
+		return c.planRound()
+	}
+	if s.Finished && !c.RoundOpen() || s.Round != nil && s.Round.Planned && len(c.frontier.Origins()) == 0 {
+		now := c.now().UTC()
+		s.Round = &Round{Began: now, Auto: c.opts.Round.Auto, Pages: s.Pages, Bytes: s.Bytes}
+		s.Rounds = append(s.Rounds, now)
+		s.Finished, s.AskRobots = false, true
+		c.ledger.askRobots = true
+	}
+	if s.Round == nil {
+		return ErrUnfinished
+	}
+	return c.planRound()
+}
+
+// planRound queues what the round visits again: what sitemaps say of pages is
+// known before those of an automatic round are chosen.
+func (c *Crawl) planRound() error {
+	r := c.ledger.state.Round
+	if r.Planned {
+		return c.recallAnswers()
+	}
+	sitemapsOnly := r.Auto && !r.Listed
+	c.ledger.state.Finished = false
+	p := plan{crawl: c, round: r, sitemaps: sitemapsOnly}
+	if r.Auto && r.Listed {
+		p.lastMod = c.lastMods()
+	}
+	if err := p.queue(); err != nil {
+		return err
+	}
+	r.Listed, r.Planned = true, !sitemapsOnly
+	return c.commitFrontier()
+}
+
+// RoundOpen says that Run has done what a part of a round was planned of, and
+// that opening the archive once more plans the rest.
+func (c *Crawl) RoundOpen() bool { return c.ledger.state.Round != nil && !c.ledger.state.Round.Planned }
+
+// plan is the choice of what a round visits again.
+type plan struct {
+	crawl    *Crawl
+	round    *Round
+	sitemaps bool // sitemaps alone
+	lastMod  map[warc.Digest]time.Time
+	held     []frontier.Found // pages that differ at each visit
+	batch    []frontier.Found
+}
+
+// queue walks over all visits, by URL.
+func (p *plan) queue() error {
+	if err := p.crawl.eachHistory(p.consider); err != nil {
+		return err
+	}
+	if err := p.commit(); err != nil {
+		return err
+	}
+	// Pages that differ at each visit get a fifth of the round at the most.
+	p.batch = append(p.batch, p.held[:min(p.round.Queued/4+1, len(p.held))]...)
+	return p.commit()
+}
+
+// consider queues a URL that the round is to visit.
+func (p *plan) consider(visits []*storage.Visit) error {
+	last, o := visits[len(visits)-1], p.crawl.opts.Round
+	isMap := last.Class == frontier.Sitemap.String()
+	switch {
+	case last.Class == frontier.Prerequisite.String(), !last.At.Before(p.round.Began), p.sitemaps && !isMap:
+		return nil
+	case isMap:
+	case o.Only != nil && !o.Only.MatchString(last.URL):
+		return nil
+	case !p.round.Auto:
+		if o.OlderThan > 0 && p.round.Began.Sub(last.At) < o.OlderThan {
+			return nil
+		}
+	default:
+		due := revisit.Due(visits, p.lastMod[warc.Sum([]byte(last.URL))])
+		if due.At.After(p.round.Began) {
+			return nil
+		}
+		if due.Always() {
+			p.held = append(p.held, requeued(last))
+			return nil
+		}
+	}
+	p.batch = append(p.batch, requeued(last))
+	if len(p.batch) < planBatch {
+		return nil
+	}
+	return p.commit()
+}
+
+func requeued(last *storage.Visit) frontier.Found {
+	f := frontier.Found{}
+	f.ID, f.Attempts = last.URLID, last.N
+	return f
+}
+
+func (p *plan) commit() error {
+	p.round.Queued += len(p.batch)
+	err := p.crawl.commitFrontier(p.batch...)
+	p.batch = p.batch[:0]
+	return err
+}
+
+// recallPage finds the earlier visits of a URL that a round asks for again: the
+// request is made conditional on the last good one (RFC 9110 §13.1), verbatim.
+func (c *Crawl) recallPage(j *job) {
+	if c.ledger.state.Round == nil || j.robots != nil || j.n < 2 {
+		return
+	}
+	visits, err := c.archive.LastVisits(j.entry.ID, maxRecalled)
+	if err != nil {
+		return // the committer meets it again
+	}
+	for _, v := range visits {
+		if v.At.Before(c.ledger.state.Round.Began) {
+			j.before = v.N
+		}
+	}
+	good := revisit.Good(visits)
+	if good == nil {
+		return
+	}
+	j.good = good
+	if good.Refers != nil {
+		if good, err = c.archive.Visit(*good.Refers); err != nil || good == nil {
+			return
+		}
+	}
+	if good.Kept != storage.KeptResponse || j.good.URL != j.url.String() {
+		return
+	}
+	j.header = http.Header{}
+	if tag := j.good.ETag; tag != "" && len(tag) < maxValidator {
+		j.header.Set("If-None-Match", tag)
+	}
+	if date := j.good.LastModified; date != "" {
+		j.header.Set("If-Modified-Since", date)
+	}
+	if j.conditional = len(j.header) > 0; j.conditional {
+		j.original = good
+	}
+}
+
+// maxRecalled is how many visits of a URL are looked at for the last good one,
+// maxValidator the length from which on an ETag may have been cut.
+const (
+	maxRecalled  = 50
+	maxValidator = 300
+)
+
+// suspect decides whether what came is taken for the page.
+func (o *Outcome) suspect(c *Crawl, j *job) {
+	if j.good == nil || o.State != frontier.StateFetched || o.Visit.Status == http.StatusNotModified {
+		return
+	}
+	body, _, err := o.x.Decoded(c.opts.MaxParse)
+	if err != nil {
+		return
+	}
+	o.Visit.Suspect = revisit.Suspicion(j.good, o.Visit, body, c.home())
+	if o.Visit.Suspect != "" && j.entry.Attempts == j.before {
+		o.RetryAt = c.now().Add(suspectWait * c.opts.RetryBase)
+	}
+}
+
+// suspectWait is how long a suspect answer is given to pass, in units of
+// Options.RetryBase, before the page is asked for once more.
+const suspectWait = 12
+
+// home is the site's home page.
+func (c *Crawl) home() weburl.URL { return weburl.FromCanonical(c.opts.Seed.Origin() + "/") }
+
+// sameAnswers finds, in one round, answers that take the place of several pages:
+// by digest, the visits that changed to it. The committer owns it.
+type sameAnswers map[string][]storage.Ref
+
+// add takes in a visit whose answer differs from that of the last good one, and
+// gives those that are suspect now.
+func (s sameAnswers) add(v *storage.Visit) (suspect []storage.Ref) {
+	list := s[v.Digest]
+	if list == nil && len(s) >= maxAnswers || slices.ContainsFunc(list, func(r storage.Ref) bool { return r.URLID == v.URLID }) {
+		return nil
+	}
+	if len(list) > revisit.MaxSame {
+		return []storage.Ref{v.Ref()}
+	}
+	list = append(list, v.Ref())
+	s[v.Digest] = list
+	if len(list) > revisit.MaxSame {
+		return list
+	}
+	return nil
+}
+
+// maxAnswers bounds the digests that are remembered.
+const maxAnswers = 1 << 17
+
+// sameAnswer marks the visits of a round that brought one answer for several
+// pages.
+func (c *Crawl) sameAnswer(o *Outcome) error {
+	if o.Visit == nil || o.job == nil || o.job.good == nil || !mayBeSame(o.Visit) || o.Visit.Digest == o.job.good.Digest {
+		return nil
+	}
+	for _, ref := range c.committer.answers.add(o.Visit) {
+		if err := c.archive.Amend(ref, func(v *storage.Visit) { v.Suspect = revisit.SameBody }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayBeSame says whether a visit brought a page that can be compared with others.
+func mayBeSame(v *storage.Visit) bool {
+	return v.HasBody() && v.Status >= 200 && v.Status <= 299 && v.Suspect == "" && v.Truncated == "" && v.Length > 0
+}
+
+// recallAnswers is what sameAnswers knew when a round was stopped.
+func (c *Crawl) recallAnswers() error {
+	return c.eachHistory(func(visits []*storage.Visit) error {
+		for i, v := range visits {
+			if v.At.Before(c.ledger.state.Round.Began) || !mayBeSame(v) {
+				continue
+			}
+			if good := revisit.Good(visits[:i]); good != nil && good.Digest != v.Digest {
+				c.committer.answers.add(v)
+			}
+		}
+		return nil
+	})
+}
+
+// lastMods is what the sitemaps that are kept say of each page's last change, by
+// the digest of its URL.
+func (c *Crawl) lastMods() map[warc.Digest]time.Time {
+	dates := map[warc.Digest]time.Time{}
+	_ = c.eachHistory(func(visits []*storage.Visit) error { // the plan meets an error again
+		if good := revisit.Good(visits); good != nil && good.Class == frontier.Sitemap.String() {
+			c.readLastMods(good, dates)
+		}
+		return nil
+	})
+	return dates
+}
+
+// readLastMods reads a kept sitemap. What cannot be read says nothing.
+func (c *Crawl) readLastMods(v *storage.Visit, dates map[warc.Digest]time.Time) {
+	resp, err := c.archive.Response(v)
+	if err != nil {
+		return
+	}
+	defer resp.Close()
+	body := resp.Body
+	if list := coding.Order(append(http1.Tokens(resp.Header["Content-Encoding"]), resp.Transfer...)); len(list) > 0 {
+		decoded, err := new(coding.Pool).Open(body, list, maxSitemap)
+		if err != nil {
+			return
+		}
+		defer decoded.Close()
+		body = decoded
+	}
+	base := weburl.FromCanonical(v.URL)
+	_, _ = sitemap.Read(io.LimitReader(body, maxSitemap), base, func(e sitemap.Entry, child bool) error {
+		if u, err := base.Resolve(e.Loc); err == nil && !child && !e.LastMod.IsZero() {
+			dates[warc.Sum([]byte(u.String()))] = e.LastMod
+		}
+		return nil
+	})
+}
+
+// eachHistory calls visit with the visits of each URL, the oldest first.
+func (c *Crawl) eachHistory(visit func([]*storage.Visit) error) error {
+	var open []*storage.Visit
+	var at storage.Ref
+	for more := true; more; {
+		next, err := c.archive.VisitsAfter(at, historyBatch)
+		if err != nil {
+			return err
+		}
+		for _, v := range next {
+			if len(open) > 0 && open[0].URLID != v.URLID {
+				if err := visit(open); err != nil {
+					return err
+				}
+				open = open[:0]
+			}
+			open, at = append(open, v), v.Ref()
+		}
+		more = len(next) == historyBatch
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return visit(open)
+}
+
+// historyBatch is how many visits are read at a time.
+const historyBatch = 512

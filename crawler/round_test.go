@@ -1,0 +1,308 @@
+package crawler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/publish"
+	"curtsy/publish/changes"
+	"curtsy/storage"
+)
+
+// article is a page with a text of its own.
+func article(name string) page {
+	return html("<!DOCTYPE html><title>" + name + "</title><p>All that there is to say about " + name + ", in a sentence.</p>")
+}
+
+// tagged is a page with a validator, answered with 304 where it is named.
+func tagged(tag string, p page) page {
+	return page{serve: func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", tag)
+		w.Header().Set("Content-Type", "text/html")
+		if r.Header.Get("If-None-Match") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Fprint(w, p.body)
+	}}
+}
+
+// cutOff is a page whose connection breaks after a few octets.
+func cutOff(body string) page {
+	return page{serve: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		fmt.Fprint(w, body[:len(body)/2])
+		panic(http.ErrAbortHandler)
+	}}
+}
+
+// hangUp is a server that answers nothing.
+func hangUp() page {
+	return page{serve: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }}
+}
+
+// round runs one round over an archive.
+func round(t *testing.T, dir string, o crawler.Options, r crawler.RoundOptions) crawler.Result {
+	t.Helper()
+	o.Round = &r
+	result := crawl(t, dir, o)
+	for result.Ending == crawler.Done && !result.State.Round.Planned {
+		result = crawl(t, dir, o)
+	}
+	return result
+}
+
+// found is what changed since the last round began, by target.
+func found(t *testing.T, dir string) map[string]*changes.Change {
+	t.Helper()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var st crawler.State
+	if _, err := a.Crawl(&st); err != nil {
+		t.Fatal(err)
+	}
+	m := map[string]*changes.Change{}
+	for c, err := range changes.Of(t.Context(), a, changes.Options{Since: st.Rounds[len(st.Rounds)-1]}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, target, _ := strings.Cut(strings.TrimPrefix(c.URL, "http://"), "/")
+		m["/"+target] = c
+	}
+	return m
+}
+
+// TestGoneBad visits pages again that have gone bad, each in a way of its own:
+// what was good is what is shown, and each is named rightly.
+func TestGoneBad(t *testing.T) {
+	long := strings.Repeat("a sentence of the page that is cut off. ", 50)
+	maintenance := html("<title>Maintenance</title><p>We will be back soon.</p>")
+	ways := []struct {
+		name  string
+		again page
+		kind  changes.Kind // "" is none
+		why   string
+	}{
+		{"server-error", status(500), changes.Unreachable, "HTTP 500"},
+		{"unavailable", status(503), changes.Unreachable, "HTTP 503"},
+		{"bad-gateway", status(502), changes.Unreachable, "HTTP 502"},
+		{"too-many", status(429), changes.Unreachable, "too many requests"},
+		{"forbidden", status(403), changes.Unreachable, "HTTP 403"},
+		{"unauthorized", status(401), changes.Unreachable, "HTTP 401"},
+		{"teapot", status(418), changes.Unreachable, "HTTP 418"},
+		{"missing", status(404), changes.Suspect, "404, once"},
+		{"gone", status(410), changes.Gone, ""},
+		{"empty", html(""), changes.Suspect, "empty"},
+		{"blank", html(" \n\t \n"), changes.Suspect, "empty"},
+		{"no-content", status(204), changes.Suspect, "empty"},
+		{"cut-off", cutOff(long), changes.Unreachable, "closed by the server"},
+		{"hang-up", hangUp(), changes.Unreachable, "closed by the server"},
+		{"home", redirect("/"), changes.Suspect, "to-home"},
+		{"login", redirect("/login?next=/login"), changes.Suspect, "to-login"},
+		{"wp-login", redirect("/wp-login.php"), changes.Suspect, "to-login"},
+		{"maintenance-1", maintenance, changes.Suspect, "same-answer"},
+		{"maintenance-2", maintenance, changes.Suspect, "same-answer"},
+		{"maintenance-3", maintenance, changes.Suspect, "same-answer"},
+		{"maintenance-4", maintenance, changes.Suspect, "same-answer"},
+		{"challenge", page{status: 403, header: []string{"Content-Type: text/html", "Cf-Mitigated: challenge"}, body: "<title>Just a moment...</title>"}, changes.Unreachable, "challenge"},
+		{"loop", redirect("/loop"), changes.Unreachable, ""},
+		{"broken-gzip", html("no gzip at all, whatever the header says").with("Content-Encoding: gzip"), changes.Changed, ""},
+	}
+	pages := map[string]page{"/robots.txt": text("")}
+	var targets []string
+	for _, w := range ways {
+		pages["/"+w.name] = article(w.name)
+		targets = append(targets, "/"+w.name)
+	}
+	pages["/login"] = article("login") // a redirect to itself is no login
+	pages["/"] = links(targets...)
+	s := newSite(t, pages)
+	dir, o := t.TempDir(), options(s.origin+"/")
+	crawl(t, dir, o)
+	for _, w := range ways {
+		s.set("/"+w.name, w.again)
+	}
+	for i := range 2 {
+		round(t, dir, o, crawler.RoundOptions{})
+		got := found(t, dir)
+		for _, w := range ways {
+			c := got["/"+w.name]
+			if i == 1 && w.name == "missing" {
+				w.kind, w.why = changes.Gone, ""
+			} else if i == 1 && w.kind == changes.Gone { // since the round before
+				continue
+			}
+			switch {
+			case w.kind == changes.Changed || w.name == "loop":
+				continue // named by others; here it counts that nothing good is hidden
+			case c == nil:
+				t.Errorf("round %d: %s: no change is told, want %s", i+1, w.name, w.kind)
+			case c.Kind != w.kind || !strings.Contains(c.Reason, w.why):
+				t.Errorf("round %d: %s: %s (%s), want %s (%s)", i+1, w.name, c.Kind, c.Reason, w.kind, w.why)
+			}
+			visits := visitsOf(t, dir, s.origin+"/"+w.name)
+			if v := publish.Current(visits); v != visits[0] && w.kind != changes.Changed {
+				t.Errorf("round %d: %s: visit %d (%d) is shown in place of the good one", i+1, w.name, v.N, v.Status)
+			}
+		}
+	}
+}
+
+func TestRoundAsksConditionally(t *testing.T) {
+	s := newSite(t, map[string]page{
+		"/robots.txt": text(""),
+		"/":           links("/tagged", "/dated", "/plain", "/edited"),
+		"/tagged":     tagged(`W/"strange, "`, article("tagged")),
+		"/dated":      article("dated").with("Last-Modified: Mon, 02 Jan 2006 15:04:05 GMT"),
+		"/plain":      article("plain"),
+		"/edited":     article("edited"),
+	})
+	dir, o := t.TempDir(), options(s.origin+"/")
+	crawl(t, dir, o)
+	s.forget()
+	s.set("/edited", html(strings.Replace(article("edited").body, "in a sentence", "in two sentences", 1)))
+	s.set("/", links("/tagged", "/dated", "/plain", "/edited", "/new"))
+	s.set("/new", article("new"))
+	round(t, dir, o, crawler.RoundOptions{})
+	for _, a := range s.asked() {
+		switch a.target {
+		case "/tagged":
+			if got := a.header.Get("If-None-Match"); got != `W/"strange, "` {
+				t.Errorf("the ETag is sent as %q", got)
+			}
+		case "/dated":
+			if got := a.header.Get("If-Modified-Since"); got != "Mon, 02 Jan 2006 15:04:05 GMT" {
+				t.Errorf("Last-Modified is sent as %q", got)
+			}
+		}
+	}
+	same(t, "asked, each once, robots.txt first", s.requests()[:1], []string{"/robots.txt"})
+	for _, target := range []string{"/", "/tagged", "/dated", "/plain", "/edited", "/new"} {
+		if n := s.times(target); n != 1 {
+			t.Errorf("%s was asked for %d times in the round", target, n)
+		}
+	}
+	for target, kept := range map[string]string{"/tagged": storage.KeptRevisit, "/plain": storage.KeptRevisit, "/edited": storage.KeptResponse} {
+		visits := visitsOf(t, dir, s.origin+target)
+		if len(visits) != 2 || visits[1].Kept != kept {
+			t.Errorf("%s: %d visits, the last kept as %q, want %q", target, len(visits), visits[len(visits)-1].Kept, kept)
+		}
+	}
+	has(t, warcText(t, dir), "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified")
+	got := found(t, dir)
+	same(t, "changes", slices.Sorted(maps.Keys(got)), []string{"/", "/edited", "/new"})
+	if p := got["/edited"].Passages; len(p) != 1 || !slices.Contains(p[0].Words, changes.Word{Op: "+", Text: "two sentences."}) {
+		t.Errorf("the passage that changed: %+v", p)
+	}
+}
+
+func TestRoundChooses(t *testing.T) {
+	s := newSite(t, map[string]page{
+		"/robots.txt": text("Sitemap: ORIGIN/map.xml"),
+		"/map.xml":    page{header: []string{"Content-Type: application/xml"}, body: "<urlset><url><loc>ORIGIN/a</loc></url><url><loc>ORIGIN/b</loc></url></urlset>"},
+		"/":           links("/a", "/b"), "/a": article("a"), "/b": article("b"),
+	})
+	dir, o := t.TempDir(), options(s.origin+"/")
+	crawl(t, dir, o)
+	asked := func(says string, r crawler.RoundOptions, want ...string) {
+		t.Helper()
+		s.forget()
+		round(t, dir, o, r)
+		got := s.requests()
+		slices.Sort(got)
+		same(t, says, slices.Compact(got), want)
+	}
+	asked("what is older than an hour, where nothing is", crawler.RoundOptions{OlderThan: time.Hour}, "/map.xml", "/robots.txt")
+	asked("what matches", crawler.RoundOptions{Only: regexp.MustCompile(`/b$`)}, "/b", "/map.xml", "/robots.txt")
+	asked("what is due, where nothing is", crawler.RoundOptions{Auto: true}, "/map.xml", "/robots.txt")
+	s.set("/map.xml", page{header: []string{"Content-Type: application/xml"},
+		body: "<urlset><url><loc>ORIGIN/a</loc><lastmod>" + time.Now().UTC().Format(time.RFC3339Nano) + "</lastmod></url></urlset>"})
+	asked("what a sitemap says has changed", crawler.RoundOptions{Auto: true}, "/a", "/map.xml", "/robots.txt")
+}
+
+func TestRoundObeysWhatIsAskedNow(t *testing.T) {
+	s := newSite(t, map[string]page{
+		"/robots.txt": text(""), "/": links("/denied", "/withheld", "/unchanged"),
+		"/denied": article("denied"), "/withheld": article("withheld"), "/unchanged": tagged(`"1"`, article("unchanged")),
+	})
+	dir, o := t.TempDir(), options(s.origin+"/")
+	crawl(t, dir, o)
+	s.forget()
+	s.set("/robots.txt", text("User-agent: *\nDisallow: /denied"))
+	s.set("/withheld", html(unkept).with("X-Robots-Tag: noarchive"))
+	round(t, dir, o, crawler.RoundOptions{})
+	if n := s.times("/denied"); n != 0 {
+		t.Errorf("a page that robots.txt denies now was asked for %d times", n)
+	}
+	now := time.Now()
+	show := func(target string) bool {
+		visits := visitsOf(t, dir, s.origin+target)
+		return publish.Permits(visits, now)[0].Show
+	}
+	if !show("/denied") {
+		t.Error("what was kept of a page that robots.txt denies now is not shown")
+	}
+	if show("/withheld") {
+		t.Error("an earlier copy of a page that asks for noarchive now is shown")
+	}
+}
+
+func TestRoundIsResumed(t *testing.T) {
+	pages := map[string]page{"/robots.txt": text("")}
+	var targets []string
+	for i := range 40 {
+		target := fmt.Sprintf("/p%d", i)
+		pages[target], targets = article(target), append(targets, target)
+	}
+	pages["/"] = links(targets...)
+	s := newSite(t, pages)
+	dir, o := t.TempDir(), options(s.origin+"/")
+	crawl(t, dir, o)
+	s.forget()
+	stop, cancel := context.WithCancel(t.Context())
+	s.set("/p10", page{serve: func(w http.ResponseWriter, _ *http.Request) { cancel(); fmt.Fprint(w, "changed") }})
+	o.Round = &crawler.RoundOptions{}
+	if r := run(t, stop, dir, o); r.Ending != crawler.Stopped {
+		t.Fatalf("the round ended with %v", r.Ending)
+	}
+	check(t, dir)
+	o.Round = nil
+	if r := crawl(t, dir, o); r.Ending != crawler.Done || len(r.State.Rounds) != 1 {
+		t.Fatalf("the resumed round ended with %v, %d rounds", r.Ending, len(r.State.Rounds))
+	}
+	for _, target := range targets {
+		if n := s.times(target); n != 1 {
+			t.Errorf("%s was asked for %d times in one round", target, n)
+		}
+	}
+}
+
+func TestRoundWantsAFinishedCrawl(t *testing.T) {
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": article("a"), "/b": article("b")})
+	dir, o := t.TempDir(), options(s.origin+"/")
+	o.Limits.Pages = 1
+	crawl(t, dir, o)
+	o.Round = &crawler.RoundOptions{}
+	if c, err := crawler.Open(dir, o); !errors.Is(err, crawler.ErrUnfinished) {
+		if err == nil {
+			c.Close()
+		}
+		t.Errorf("a round over an unfinished crawl: %v", err)
+	}
+	if _, err := crawler.Open(t.TempDir(), o); !errors.Is(err, storage.ErrNone) {
+		t.Errorf("a round over nothing: %v", err)
+	}
+}

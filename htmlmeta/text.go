@@ -1,0 +1,341 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// Block is a paragraph, a heading, a cell: a stretch of text that stands by
+// itself.
+type Block struct {
+	Text string // blanks are single
+	Head bool   // h1, h2 or h3
+	// Hidden are parts of Text, from and to in octets, that must not be shown in
+	// results (data-nosnippet). They belong to the text all the same.
+	Hidden [][2]int
+}
+
+// ReadText reads the text of a page: what a person reads in it, without scripts,
+// navigation, banners and forms; of plain text, its paragraphs; of all else,
+// nothing. It ends at max octets. Like Read it never fails.
+func ReadText(p Page, max int) []Block {
+	r := readers.Get().(*reader)
+	defer r.free()
+	code := codeByHeader(p.Header, p.Body)
+	body := p.Body
+	if code.wide() {
+		body = decodeAll(code, body)
+	}
+	kind, asXML := kindOf(p.Header, body)
+	if kind != HTML {
+		return r.plainText(p.Header, body, code, max)
+	}
+	if !code.known() {
+		body = r.scanAll(body, &code, asXML)
+	}
+	r.setCode(code)
+	t := &textReader{r: r, src: body, max: max, frugal: true}
+	t.read(asXML)
+	if t.total >= fewestOctets {
+		return t.blocks
+	}
+	// Some sites put all of a page into a form, or into an aside.
+	all := &textReader{r: r, src: body, max: max}
+	all.read(asXML)
+	if all.total > 2*t.total {
+		return all.blocks
+	}
+	return t.blocks
+}
+
+// fewestOctets is what a page has if its text is not where it is left out.
+const fewestOctets = 120
+
+// plainText reads text/plain: an empty line ends a paragraph.
+func (r *reader) plainText(h http.Header, body []byte, code textCode, max int) (blocks []Block) {
+	switch t := mediaType(h); {
+	case t != "text/plain" && t != "text/markdown", isBinary(body):
+		return nil
+	case !code.known():
+		code = detect(body)
+	}
+	r.setCode(code)
+	t := &textReader{r: r, max: max}
+	for part := range bytes.SplitSeq(body, []byte("\n")) {
+		if len(bytes.TrimSpace(part)) == 0 {
+			t.flush()
+		}
+		t.append(string(r.decode(nil, part, false)) + "\n")
+	}
+	t.flush()
+	return t.blocks
+}
+
+// What an element is to the text of a page.
+type role uint8
+
+const (
+	isBlock  role = 1 << iota // it stands by itself
+	isVoid                    // it has no content
+	isNever                   // its content is never text
+	isAside                   // its content is beside the text
+	isMargin                  // beside the text, unless within main or article
+	isMain
+	isHead
+	isLoose // another of its name ends it
+)
+
+var roleOf = func() map[string]role {
+	m := map[string]role{}
+	for names, r := range map[string]role{
+		"address article blockquote body caption center dd details dialog div dl dt fieldset figcaption figure h4 h5 h6 hgroup html legend li main menu ol optgroup p pre search section summary table tbody td tfoot th thead tr ul": isBlock,
+		"br hr wbr img input meta link area base col embed source track param":                                                                 isVoid,
+		"script style template noscript svg math select button textarea title iframe object noembed noframes canvas audio video datalist head": isNever,
+		"nav form":            isAside,
+		"header footer aside": isMargin | isBlock,
+		"main article":        isMain,
+		"h1 h2 h3":            isHead | isBlock,
+		"p li dt dd td th tr": isLoose,
+	} {
+		for name := range strings.FieldsSeq(names) {
+			m[name] |= r
+		}
+	}
+	m["hr"] |= isBlock
+	return m
+}()
+
+// textReader follows the elements that matter to the text, and gathers it.
+type textReader struct {
+	r      *reader
+	src    []byte
+	max    int
+	frugal bool // leave out what is beside the text
+
+	stack  []textElement
+	never  int // how many of the stack are left out
+	main   int
+	heads  int
+	hidden int
+
+	buf    []byte
+	spans  [][2]int
+	head   bool
+	blank  bool
+	blocks []Block
+	total  int
+}
+
+// textElement is an open element that matters.
+type textElement struct {
+	name  string
+	never bool
+	main  bool
+	head  bool
+	quiet bool // data-nosnippet
+	block bool
+}
+
+func (t *textReader) read(xml bool) {
+	s := scanner{src: t.src, xml: xml, every: true}
+	at := 0
+	for s.next() && t.total < t.max {
+		tag := &s.tag
+		t.markup(at, tag.all.from)
+		at = tag.all.to
+		if tag.end {
+			t.close(tag)
+			continue
+		}
+		t.open(tag)
+		if !tag.text.empty() && s.pos >= tag.text.to {
+			at = tag.text.to
+		}
+	}
+	t.markup(at, len(t.src))
+	t.flush()
+}
+
+// open takes in a start tag.
+func (t *textReader) open(tag *tag) {
+	raw := tag.name.of(t.src)
+	var low [16]byte
+	name := low[:copy(low[:], raw)]
+	for i, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			name[i] = c | 0x20
+		}
+	}
+	what := roleOf[string(name)]
+	if len(raw) > len(low) {
+		what = 0
+	}
+	switch {
+	case string(name) == "br":
+		t.append(" ")
+		return
+	case what&isBlock != 0:
+		t.flush()
+	}
+	if what&isVoid != 0 {
+		return
+	}
+	if n := len(t.stack); n > 0 && (what&isLoose != 0 && t.stack[n-1].name == string(name) || what&isBlock != 0 && t.stack[n-1].name == "p") {
+		t.pop(n - 1)
+	}
+	el := textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0, never: what&isNever != 0}
+	el.never = el.never || t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0)
+	t.attributes(tag, &el)
+	if what == 0 && !el.never && !el.main && !el.quiet || tag.selfEnd && t.never > 0 || len(t.stack) == maxOpen {
+		return
+	}
+	el.name = strings.ToLower(string(raw))
+	t.push(el)
+}
+
+// maxOpen bounds how deep elements are followed.
+const maxOpen = 512
+
+// attributes takes in what the attributes of an element say.
+func (t *textReader) attributes(tag *tag, el *textElement) {
+	for i := range tag.attrs {
+		a := &tag.attrs[i]
+		switch name := a.name.of(t.src); {
+		case len(name) == 4 && equalFold(name, "role"):
+			switch strings.ToLower(string(a.value.of(t.src))) {
+			case "navigation", "banner", "contentinfo", "search", "complementary":
+				el.never = el.never || t.frugal && t.main == 0
+			case "main":
+				el.main = true
+			}
+		case len(name) == 6 && equalFold(name, "hidden"):
+			el.never = true
+		case len(name) == 11 && equalFold(name, "aria-hidden"):
+			el.never = el.never || strings.EqualFold(string(a.value.of(t.src)), "true")
+		case len(name) == 14 && equalFold(name, "data-nosnippet"):
+			el.quiet = true
+		}
+	}
+}
+
+func (t *textReader) push(el textElement) {
+	t.stack = append(t.stack, el)
+	t.count(el, 1)
+}
+
+func (t *textReader) count(el textElement, by int) {
+	if el.never {
+		t.never += by
+	}
+	if el.main {
+		t.main += by
+	}
+	if el.head {
+		t.heads += by
+	}
+	if el.quiet {
+		t.hidden += by
+	}
+}
+
+// pop closes the elements from n on.
+func (t *textReader) pop(n int) {
+	for _, el := range t.stack[n:] {
+		if el.block {
+			t.flush()
+		}
+		t.count(el, -1)
+	}
+	t.stack = t.stack[:n]
+}
+
+// close takes in an end tag.
+func (t *textReader) close(tag *tag) {
+	name := tag.name.of(t.src)
+	for i := len(t.stack) - 1; i >= 0; i-- {
+		if el := &t.stack[i]; len(el.name) == len(name) && equalFold(name, el.name) {
+			t.pop(i)
+			return
+		}
+	}
+}
+
+// markup takes in what lies between two tags: text, and comments.
+func (t *textReader) markup(from, to int) {
+	if t.never > 0 || from >= to {
+		return
+	}
+	text := t.src[from:to]
+	for {
+		i := bytes.IndexByte(text, '<')
+		if i < 0 || i+1 >= len(text) || !strings.ContainsRune("!?/", rune(text[i+1])) {
+			break
+		}
+		t.raw(text[:i])
+		end := 0
+		switch rest := text[i:]; {
+		case bytes.HasPrefix(rest, []byte("<!--")):
+			end = commentEnd(text, i+4)
+		case bytes.HasPrefix(rest, []byte("<![CDATA[")):
+			end = indexFrom(text, i+9, "]]>")
+		default:
+			end = indexFrom(text, i+2, ">")
+		}
+		text = text[end:]
+	}
+	t.raw(text)
+}
+
+func (t *textReader) raw(b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	if !isASCIIBytes(b) {
+		b = t.r.toUTF8(b)
+	}
+	s := string(b)
+	if strings.IndexByte(s, '&') >= 0 {
+		s = html.UnescapeString(s)
+	}
+	t.append(s)
+}
+
+// append adds text to the block, blanks made single.
+func (t *textReader) append(s string) {
+	from := len(t.buf)
+	for i := 0; i < len(s); {
+		r, n := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[i:])
+		}
+		switch {
+		case r <= ' ' || r == 0xA0 || r == 0x7F:
+			t.blank = len(t.buf) > 0
+		case r == 0xAD || r == 0x200B || r == 0x2060 || r == 0xFEFF: // a place where a word may break
+		default:
+			if t.blank {
+				t.buf, t.blank = append(t.buf, ' '), false
+			}
+			t.buf = append(t.buf, s[i:i+n]...)
+		}
+		i += n
+	}
+	t.head = t.head || t.heads > 0
+	if to := len(t.buf); t.hidden > 0 && to > from {
+		t.spans = append(t.spans, [2]int{from, to})
+	}
+}
+
+// flush ends the block.
+func (t *textReader) flush() {
+	if len(t.buf) > 0 && t.total < t.max {
+		text := string(t.buf[:min(len(t.buf), t.max-t.total)])
+		t.blocks = append(t.blocks, Block{Text: text, Head: t.head, Hidden: t.spans})
+		t.total += len(text)
+	}
+	t.buf, t.blank, t.head, t.spans = t.buf[:0], false, false, nil
+}

@@ -1,0 +1,79 @@
+package changes
+
+import (
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// Passage is one place in which a text changed, word by word.
+type Passage struct {
+	Was   string `json:"was"` // "" where all of it came
+	Now   string `json:"now"` // "" where all of it went
+	Words []Word `json:"words"`
+}
+
+// Word is a run of words that stayed, came or went.
+type Word struct {
+	Op   string `json:"op"` // "=", "+" or "-"
+	Text string `json:"text"`
+}
+
+// diff is what came and went between two texts, as blocks.
+type diff struct{ passages []passage }
+
+type passage struct{ was, now []string }
+
+// compareBlocks finds which blocks came and went. Blocks hold no line ends.
+func compareBlocks(was, now []string) *diff {
+	d := new(diff)
+	before, after := lines(was), lines(now)
+	for _, e := range udiff.Lines(before, after) {
+		d.passages = append(d.passages, passage{split(before[e.Start:e.End]), split(e.New)})
+	}
+	return d
+}
+
+func lines(blocks []string) string {
+	if len(blocks) == 0 {
+		return ""
+	}
+	return strings.Join(blocks, "\n") + "\n"
+}
+
+func split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// maxWords is the longest passage that is compared word by word.
+const maxWords = 5000
+
+// passageOf compares what went with what came, word by word.
+func passageOf(was, now []string) Passage {
+	p := Passage{Was: strings.Join(was, "\n"), Now: strings.Join(now, "\n")}
+	before, after := strings.Fields(p.Was), strings.Fields(p.Now)
+	if len(before) == 0 || len(after) == 0 || len(before)+len(after) > maxWords {
+		p.add("-", before)
+		p.add("+", after)
+		return p
+	}
+	text := lines(before)
+	at := 0
+	for _, e := range udiff.Lines(text, lines(after)) {
+		p.add("=", split(text[at:e.Start]))
+		p.add("-", split(text[e.Start:e.End]))
+		p.add("+", split(e.New))
+		at = e.End
+	}
+	p.add("=", split(text[at:]))
+	return p
+}
+
+func (p *Passage) add(op string, words []string) {
+	if len(words) > 0 {
+		p.Words = append(p.Words, Word{op, strings.Join(words, " ")})
+	}
+}

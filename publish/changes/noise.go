@@ -1,0 +1,102 @@
+package changes
+
+import (
+	"hash/maphash"
+	"strings"
+	"unicode"
+)
+
+// noise counts on how many pages a block of text came or went, by its text and
+// by its shape: what does so on many pages at once is no news of any of them.
+type noise struct {
+	seed  maphash.Seed
+	pages int // visited in the round
+	count map[uint64]int
+}
+
+func newNoise() *noise { return &noise{seed: maphash.MakeSeed(), count: map[uint64]int{}} }
+
+// Bounds of what is noise: more than this share of the pages compared, and at
+// least so many. Where there are fewer pages than that can be told of, only
+// digits are taken for noise.
+const (
+	noiseShare = 20 // one page in
+	noiseLeast = 5
+	fewPages   = 20
+)
+
+// add counts the blocks that came or went on one page.
+func (n *noise) add(d *diff) {
+	on := map[uint64]bool{}
+	for _, p := range d.passages {
+		for _, block := range append(p.was[:len(p.was):len(p.was)], p.now...) {
+			on[maphash.String(n.seed, block)] = true
+			on[maphash.String(n.seed, "\x00"+shape(block))] = true
+		}
+	}
+	for key := range on {
+		n.count[key]++
+	}
+}
+
+// is says whether a block that came or went is noise.
+func (n *noise) is(block string) bool {
+	many := max(noiseLeast, n.pages/noiseShare+1)
+	return n.count[maphash.String(n.seed, block)] >= many ||
+		n.count[maphash.String(n.seed, "\x00"+shape(block))] >= many
+}
+
+// left are the blocks that are no noise. What came and went as the same shape is
+// none either where there are few pages to learn from.
+func (n *noise) left(p passage) (was, now []string) {
+	if n.pages < fewPages && shape(strings.Join(p.was, "\n")) == shape(strings.Join(p.now, "\n")) {
+		return nil, nil
+	}
+	return n.without(p.was), n.without(p.now)
+}
+
+func (n *noise) without(blocks []string) (left []string) {
+	for _, b := range blocks {
+		if !n.is(b) {
+			left = append(left, b)
+		}
+	}
+	return left
+}
+
+// shape is a text with what often differs masked: words that hold a digit, and
+// names of days and months.
+func shape(text string) string {
+	var b strings.Builder
+	for i, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if strings.ContainsFunc(word, unicode.IsDigit) || isCalendarName(word) {
+			word = "#"
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// isCalendarName knows days and months of the commonest languages by their first
+// letters; a word is at most a little longer than these.
+func isCalendarName(word string) bool {
+	switch word {
+	case "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+		"january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december",
+		"mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+		"januar", "februar", "märz", "mai", "juni", "juli", "oktober", "dezember",
+		"montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag",
+		"janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre",
+		"lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche",
+		"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre",
+		"lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo",
+		"января", "февраля", "марта", "апреля", "мая", "июня", "июля", "августа", "сентября", "октября", "ноября", "декабря",
+		"понедельник", "вторник", "среда", "четверг", "пятница", "суббота", "воскресенье",
+		"am", "pm", "utc", "gmt":
+		return true
+	}
+	return false
+}

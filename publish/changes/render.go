@@ -1,0 +1,133 @@
+package changes
+
+import (
+	_ "embed"
+	"encoding/xml"
+	"html/template"
+	"io"
+	"net/url"
+	"time"
+)
+
+// JSON is a change as `curtsy changes --json` prints it.
+type JSON struct {
+	URL      string    `json:"url"`
+	Change   Kind      `json:"change"`
+	Title    string    `json:"title"`
+	Was      string    `json:"was"` // when the earlier copy was captured, RFC 3339; "" for none
+	Now      string    `json:"now"`
+	Reason   string    `json:"reason"`
+	Passages []Passage `json:"passages"`
+}
+
+// JSON makes the change ready to be encoded.
+func (c *Change) JSON() JSON {
+	j := JSON{URL: c.URL, Change: c.Kind, Title: c.Title, Now: c.Now.At.UTC().Format(time.RFC3339), Reason: c.Reason, Passages: c.Passages}
+	if c.Was != nil {
+		j.Was = c.Was.At.UTC().Format(time.RFC3339)
+	}
+	if j.Passages == nil {
+		j.Passages = []Passage{}
+	}
+	return j
+}
+
+// Page is what the list of changes says of itself.
+type Page struct {
+	Site    string // the seed
+	Since   time.Time
+	Now     time.Time
+	Changes []*Change // those that may be listed
+}
+
+//go:embed page.html
+var pageText string
+
+// WriteHTML writes one page without scripts and without anything from elsewhere.
+func (p *Page) WriteHTML(w io.Writer) error {
+	t, err := template.New("changes").Funcs(template.FuncMap{
+		"day": func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04 UTC") },
+		"of":  p.of,
+	}).Parse(pageText)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, p)
+}
+
+// Kinds are those that the page has sections for, the most telling first.
+func (p *Page) Kinds() []Kind {
+	return []Kind{Changed, New, Gone, Moved, Back, Suspect, Unreachable}
+}
+
+func (p *Page) of(k Kind) (list []*Change) {
+	for _, c := range p.Changes {
+		if c.Kind == k {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// atomFeed and atomEntry are the elements of RFC 4287 that are written.
+type atomFeed struct {
+	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
+	ID      string      `xml:"id"`
+	Title   string      `xml:"title"`
+	Updated string      `xml:"updated"`
+	Author  string      `xml:"author>name"`
+	Entries []atomEntry `xml:"entry"`
+}
+
+type atomEntry struct {
+	ID      string   `xml:"id"`
+	Title   string   `xml:"title"`
+	Updated string   `xml:"updated"`
+	Link    atomLink `xml:"link"`
+	Summary string   `xml:"summary"`
+}
+
+type atomLink struct {
+	Href string `xml:"href,attr"`
+}
+
+// WriteAtom writes a feed (RFC 4287) with one entry a change: a reader shows
+// each once, since its id names the URL and the capture.
+func (p *Page) WriteAtom(w io.Writer) error {
+	feed := atomFeed{ID: p.Site + "#changes", Title: "Changes of " + p.Site, Updated: p.Now.UTC().Format(time.RFC3339), Author: "curtsy"}
+	for _, c := range p.Changes {
+		at := c.Now.At.UTC().Format(time.RFC3339)
+		feed.Entries = append(feed.Entries, atomEntry{
+			ID:    "urn:curtsy:" + string(c.Kind) + ":" + at + ":" + url.QueryEscape(c.URL),
+			Title: string(c.Kind) + ": " + c.Name(), Updated: at, Link: atomLink{c.URL}, Summary: c.summary(),
+		})
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	return xml.NewEncoder(w).Encode(feed)
+}
+
+// Name is the title, or the URL of what has none.
+func (c *Change) Name() string {
+	if c.Title != "" {
+		return c.Title
+	}
+	return c.URL
+}
+
+func (c *Change) summary() string {
+	text := c.Reason
+	for _, p := range c.Passages {
+		if text != "" {
+			text += "\n"
+		}
+		if p.Was != "" {
+			text += "- " + p.Was + "\n"
+		}
+		if p.Now != "" {
+			text += "+ " + p.Now
+		}
+	}
+	return text
+}
