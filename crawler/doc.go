@@ -23,6 +23,9 @@
 // (flight.go). Origins wait in two lanes by the time from which on they may be
 // asked, the site's and those of all others (schedule.go).
 //
+// A round visits again what is known: the plan of it queues URLs that were done
+// (round.go), and crawler/revisit says when they are due and what is suspect.
+//
 // Tests of whole crawls share internal/testkit: test sites, hostile servers, one run.
 //
 // Where crawl.db is lost, a rebuild takes steps 4 to 6 once more, with the

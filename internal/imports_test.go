@@ -16,10 +16,11 @@ import (
 // What is below internal/ anybody may use, and it knows nobody.
 var allowed = map[string][]string{
 	".":                          {"cli"},
-	"cli":                        {"crawler", "crawler/fetch", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
-	"crawler":                    {"crawler/fetch", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "sitemap", "storage", "storage/warc"},
+	"cli":                        {"crawler", "crawler/fetch", "crawler/revisit", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
+	"crawler":                    {"crawler/fetch", "crawler/revisit", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "sitemap", "storage", "storage/warc"},
 	"internal/testkit/crawltest": {"crawler", "storage"}, // runs and checks whole crawls
 	"crawler/fetch":              {},
+	"crawler/revisit":            {"storage"},
 	"frontier":                   {"frontier/judge"},
 	"frontier/judge":             {"politeness/rules"},
 	"htmlmeta":                   {},
