@@ -8,23 +8,24 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Shared is one pace that several hosts keep together, each beside its own: so
-// many requests a second at most, whichever of them they go to. It is a token
-// bucket of one token. Its clock is the hosts' own: the times they are given.
+// Shared is one pace that several hosts keep together, each beside its own: at
+// most one request begins in so long, whichever of them it goes to. It is a
+// token bucket of one token. Its clock is the hosts' own: the times they are
+// given.
 type Shared struct {
 	limiter *rate.Limiter
 	why     string
 }
 
-// NewShared makes a pace of so many requests a second; 0 or less is no limit,
-// and gives nil.
-func NewShared(perSecond float64) *Shared {
-	if !(perSecond > 0) || math.IsInf(perSecond, 0) {
+// NewShared makes a pace of one request in so long; 0 or less is no limit, and
+// gives nil.
+func NewShared(every time.Duration) *Shared {
+	if every <= 0 {
 		return nil
 	}
 	return &Shared{
-		limiter: rate.NewLimiter(rate.Limit(perSecond), 1),
-		why:     fmt.Sprintf("%g requests a second to all other hosts together", perSecond),
+		limiter: rate.NewLimiter(rate.Every(min(every, maxPause)), 1),
+		why:     fmt.Sprintf("one request in %v to all of them together", every),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // Hosts with a shared pace are asked no more often than it says, all together,
 // and each of them no more often than itself allows.
 func TestSharedPace(t *testing.T) {
-	shared := NewShared(4) // one in 250 ms
+	shared := NewShared(250 * ms)
 	o := Options{Delay: time.Second, Shared: shared}
 	hosts := []*Host{NewHost(o), NewHost(o), NewHost(o), NewHost(o), NewHost(o), NewHost(o)}
 	alone := NewHost(Options{Delay: time.Second})
@@ -36,18 +36,18 @@ func TestSharedPace(t *testing.T) {
 	if took := last.Sub(noon); took < 59*250*ms || took > 59*250*ms+time.Second {
 		t.Errorf("60 requests took %v", took)
 	}
-	if w := NewHost(o).Next(last); !w.At.Equal(last.Add(250*ms)) || w.Why != "4 requests a second to all other hosts together" {
+	if w := NewHost(o).Next(last); !w.At.Equal(last.Add(250*ms)) || w.Why != "one request in 250ms to all of them together" {
 		t.Errorf("a new host waits until %v (%s)", w.At.Sub(last), w.Why)
 	}
 }
 
 func TestNoSharedPace(t *testing.T) {
-	for _, n := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if NewShared(n) != nil {
-			t.Errorf("%g requests a second are a limit", n)
+	for _, d := range []time.Duration{0, -1, math.MinInt64} {
+		if NewShared(d) != nil {
+			t.Errorf("one in %v is a limit", d)
 		}
 	}
-	s := NewShared(1e-300)
+	s := NewShared(math.MaxInt64)
 	s.take(noon)
 	if at := s.next(noon); at.Before(noon.Add(maxPause - time.Hour)) {
 		t.Errorf("next at %v", at)
