@@ -32,6 +32,8 @@ type Rewriting struct {
 	Ref func(Reference) (Change, string)
 	// NoTranslate puts translate="no" on the html element.
 	NoTranslate bool
+	// Policy is a Content-Security-Policy to be put into pages; "" puts in none.
+	Policy string
 	// Inline gives the markup of an SVG sprite whose parts a page uses, with
 	// prefix in front of all its ids; "" if there is none. nil inlines nothing.
 	Inline func(u weburl.URL, prefix string) string

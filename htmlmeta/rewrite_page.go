@@ -15,8 +15,12 @@ func (w *rewriter) page(body []byte, code textCode, xml bool) {
 	body = r.scanAll(body, &code, xml)
 	w.src, w.code, w.xml = body, code, xml
 	r.setCode(code)
-	if !xml {
-		w.front = w.declaration(body) + w.fromHeader()
+	switch {
+	case r.inner > 0: // a srcdoc has the policy of the page around it
+	case !xml:
+		w.front = w.declaration(body) + w.policy(">") + w.fromHeader()
+	case !isSVG(body):
+		w.front = w.policy("/>")
 	}
 	w.numeric = code.name != "utf-8" || isASCIIBytes(body) && !r.declared(body, xml).known()
 	w.findBase()
@@ -29,6 +33,14 @@ func (w *rewriter) page(body []byte, code textCode, xml bool) {
 		w.apply()
 	}
 	w.close()
+}
+
+// policy is the meta with the policy that the page is to have.
+func (w *rewriter) policy(end string) string {
+	if w.o.Policy == "" {
+		return ""
+	}
+	return `<meta http-equiv="Content-Security-Policy" content="` + escapeAttr(w.o.Policy, '"') + `"` + end
 }
 
 // findBase resolves the first base, as Read does.
@@ -161,9 +173,15 @@ func (w *rewriter) head(t *tag) {
 		w.html = true
 		return
 	case len(name) == 4 && equalFold(name, "head"):
-		if w.front != "" {
+		switch {
+		case w.front == "":
+		case w.xml && t.selfEnd:
+			w.edit(span{t.all.to - len("/>"), t.all.to}, ">"+w.front+"</"+string(name)+">")
+		default:
 			w.edit(span{t.all.to, t.all.to}, w.front)
 		}
+	case w.xml:
+		return // where there is no head, there is no place for it
 	default:
 		text := w.front
 		if w.o.NoTranslate && !w.html && !w.xml {
@@ -217,7 +235,7 @@ func (w *rewriter) isPolicy(t *tag) bool {
 
 // close puts in what is left to be put in.
 func (w *rewriter) close() {
-	if w.front != "" || w.o.NoTranslate && !w.html && !w.xml {
+	if !w.xml && (w.front != "" || w.o.NoTranslate && !w.html) {
 		// A page without any tag.
 		text := w.front
 		if w.o.NoTranslate {

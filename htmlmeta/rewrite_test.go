@@ -106,6 +106,27 @@ func TestRewriteCharsets(t *testing.T) {
 	}
 }
 
+func TestRewritePolicy(t *testing.T) {
+	for _, c := range []struct{ typ, src, want string }{
+		{"text/html", "<!DOCTYPE html><html><head><script>x</script>", `<!DOCTYPE html><html><head>META><script>x</script>`},
+		{"text/html", "<!DOCTYPE html><script>x</script>", `<!DOCTYPE html>META><script>x</script>`},
+		{"text/html", `<meta http-equiv="content-security-policy" content="img-src x"><p>`, `META><p>`},
+		{"text/html", "only text", `META>only text`},
+		{"text/html; charset=windows-1251", "<head>\xff", `<head><meta charset="windows-1251">META>` + "\xff"},
+		{"text/html", `<head></head><iframe srcdoc="<p>">`, `<head>META></head><iframe srcdoc="<p>">`},
+		{"application/xhtml+xml", `<html xmlns="http://www.w3.org/1999/xhtml"><head/></html>`, `<html xmlns="http://www.w3.org/1999/xhtml"><head>META/></head></html>`},
+		{"application/xhtml+xml", `<html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head></html>`, `<html xmlns="http://www.w3.org/1999/xhtml"><head>META/><title/></head></html>`},
+		{"image/svg+xml", `<svg><g/></svg>`, `<svg><g/></svg>`},
+		{"text/css", `a{b:c}`, `a{b:c}`},
+	} {
+		want := strings.Replace(c.want, "META", `<meta http-equiv="Content-Security-Policy" content="default-src 'self'"`, 1)
+		out := Rewrite(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {c.typ}}, Body: []byte(c.src)}, Rewriting{Ref: testRef, Policy: "default-src 'self'"})
+		if string(out.Body) != want {
+			t.Errorf("%s: got %s, want %s", c.src, out.Body, want)
+		}
+	}
+}
+
 func TestRewriteNoTranslate(t *testing.T) {
 	for src, want := range map[string]string{
 		"<!DOCTYPE html><html lang=de><p>": `<!DOCTYPE html><html translate="no" lang=de><p>`,

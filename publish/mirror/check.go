@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,7 @@ type checker struct {
 	files  map[string]bool
 	own    map[string]bool // origins of the site
 	pages  map[string]bool // keys of the pages that have a file
+	stubs  map[string]bool // files of the mirror's own, without scripts of the site
 	raw    map[string]bool // the report says that their links are as they were
 	base   weburl.URL
 	o      *Options
@@ -79,7 +81,7 @@ func checkRoot(ctx context.Context, root *os.Root, o *Options) (*Report, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", root.Name(), MapFile, err)
 	}
-	c := &checker{root: root, m: m, files: map[string]bool{}, own: map[string]bool{}, pages: map[string]bool{}, raw: map[string]bool{}, held: newHeld(), o: o, base: weburl.MustParse("http://mirror.invalid/")}
+	c := &checker{root: root, m: m, files: map[string]bool{}, own: map[string]bool{}, pages: map[string]bool{}, stubs: map[string]bool{}, raw: map[string]bool{}, held: newHeld(), o: o, base: weburl.MustParse("http://mirror.invalid/")}
 	if err := c.list(); err != nil {
 		return nil, err
 	}
@@ -169,6 +171,9 @@ func (c *checker) mapped() {
 		if u := weburl.FromCanonical(f.URL); c.own[u.Origin()] {
 			c.pages[c.o.key(u)] = true
 		}
+		if f.To != "" || f.URL == "" {
+			c.stubs[f.File] = true
+		}
 		if f.Raw {
 			c.raw[f.File] = true
 		}
@@ -230,6 +235,9 @@ func (c *checker) read(name string) error {
 	if err != nil {
 		c.problem(name, "", "no URL names it")
 		return nil
+	}
+	if typ == typeHTML && !c.m.Online && !c.stubs[name] && len(body) > 0 && !bytes.Contains(body, []byte(Policy)) && !bytes.Contains(body, []byte{0}) {
+		c.problem(name, "", "it has no policy that keeps its scripts from loading from elsewhere")
 	}
 	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: http.Header{"Content-Type": {typ}}, Body: body}, htmlmeta.Options{IgnoreRelNofollow: true})
 	if doc.Capped {

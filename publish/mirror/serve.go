@@ -35,6 +35,9 @@ func Handler(root *os.Root) (http.Handler, error) {
 			w.Header().Set("Content-Type", t)
 		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if !m.Online {
+			w.Header().Set("Content-Security-Policy", Policy) // of workers, too
+		}
 		files.ServeHTTP(w, r)
 	}), nil
 }

@@ -89,7 +89,7 @@ func TestExportLeadsTwinsToTheirPage(t *testing.T) {
 // checkFindsTwins puts a link to the live site into a mirror of which the page is there.
 func checkFindsTwins(t *testing.T, out, origin string) {
 	t.Helper()
-	page := `<a href="` + origin + `/?sid=0123456789abcdef0123456789abcdef">board</a>`
+	page := `<meta http-equiv="Content-Security-Policy" content="` + mirror.Policy + `"><a href="` + origin + `/?sid=0123456789abcdef0123456789abcdef">board</a>`
 	if err := os.WriteFile(filepath.Join(out, "index.html"), []byte(page), 0o644); err != nil {
 		t.Fatal(err)
 	}

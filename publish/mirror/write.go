@@ -182,12 +182,25 @@ func (w *writer) rewrite(e *entry) error {
 	l := &linker{s: w.s, from: e, notes: w.notes}
 	permit := publish.Decide(v, w.s.o.Now)
 	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body},
-		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: !permit.Translate, Inline: w.sprite})
+		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: !permit.Translate, Inline: w.sprite, Policy: w.s.policy()})
 	w.noteNeeds(e, out.NeedsHTTP)
 	if e.cut {
 		w.notes.add(cutOff, e.url.String(), "the server broke off", e.url.String())
 	}
 	return w.tree.put(e.file, modified(v), out.Body)
+}
+
+// Policy lets a page of a mirror load files of the mirror, by any name that
+// they have, and nothing else (CSP Level 3 §6): not a script that puts
+// together the URL of the live site, either.
+const Policy = "default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'"
+
+// policy is what pages of this mirror carry.
+func (s *site) policy() string {
+	if s.o.Online {
+		return ""
+	}
+	return Policy
 }
 
 func (w *writer) noteNeeds(e *entry, needs []string) {
