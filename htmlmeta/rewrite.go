@@ -30,6 +30,9 @@ type Rewriting struct {
 	// Ref decides about one reference. The new text is ASCII and holds no
 	// blanks, quotes, parentheses and commas.
 	Ref func(Reference) (Change, string)
+	// Head is put in at the beginning of the head, before all that the page has
+	// there itself; in documents of srcdoc too.
+	Head string
 	// NoTranslate puts translate="no" on the html element.
 	NoTranslate bool
 	// Policy is a Content-Security-Policy to be put into pages; "" puts in none.

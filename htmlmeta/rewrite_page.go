@@ -22,6 +22,13 @@ func (w *rewriter) page(body []byte, code textCode, xml bool) {
 	case !isSVG(body):
 		w.front = w.policy("/>")
 	}
+	if xml && !isSVG(body) {
+		w.front = w.o.Head + w.front
+	} else if !xml && w.o.Head != "" {
+		at := prologEnd(body)
+		w.edit(span{at, at}, w.o.Head)
+		w.apply()
+	}
 	w.numeric = code.name != "utf-8" || isASCIIBytes(body) && !r.declared(body, xml).known()
 	w.findBase()
 	if xml {
@@ -41,6 +48,37 @@ func (w *rewriter) policy(end string) string {
 		return ""
 	}
 	return `<meta http-equiv="Content-Security-Policy" content="` + escapeAttr(w.o.Policy, '"') + `"` + end
+}
+
+// prologEnd is behind the doctype of a page, and before everything that could
+// be markup or text to any reader: what a browser finds there is the first thing
+// in its head.
+func prologEnd(src []byte) int {
+	end := len(src) - len(bytes.TrimPrefix(src, []byte(bomUTF8)))
+	for at := end; ; {
+		for at < len(src) && class[src[at]]&blank != 0 {
+			at++
+		}
+		rest := src[at:]
+		switch {
+		case len(rest) > 9 && equalFold(rest[:9], "<!doctype"):
+			i := bytes.IndexByte(rest, '>')
+			if i < 0 {
+				return end
+			}
+			return at + i + 1
+		case bytes.HasPrefix(rest, []byte("<!-->")), bytes.HasPrefix(rest, []byte("<!--->")):
+			return end
+		case bytes.HasPrefix(rest, []byte("<!--")):
+			i := bytes.Index(rest, []byte("-->"))
+			if j := bytes.Index(rest, []byte("--!>")); i < 0 || j >= 0 && j < i {
+				return end
+			}
+			at += i + 3
+		default:
+			return end
+		}
+	}
 }
 
 // findBase resolves the first base, as Read does.

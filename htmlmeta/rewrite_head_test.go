@@ -1,0 +1,30 @@
+package htmlmeta
+
+import (
+	"net/http"
+	"testing"
+
+	"curtsy/internal/weburl"
+)
+
+func TestRewriteHead(t *testing.T) {
+	for _, c := range []struct{ says, typ, src, want string }{
+		{"behind the doctype", "text/html", "<!DOCTYPE html>\n<html lang=en><head><title>x</title>", "<!DOCTYPE html>HEAD\n<html lang=en><head><title>x</title>"},
+		{"behind comments and the doctype", "text/html", "<!-- a --> <!-- b>-->\n<!doctype html><p>x", "<!-- a --> <!-- b>-->\n<!doctype html>HEAD<p>x"},
+		{"before all where there is none", "text/html", "<script>1</script>", "HEAD<script>1</script>"},
+		{"before text", "text/html", "x <!doctype html>", "HEADx <!doctype html>"},
+		{"before a comment that ends where it begins", "text/html", "<!--><script>1</script>--><!doctype html>", "HEAD<!--><script>1</script>--><!doctype html>"},
+		{"before a comment that ends otherwise", "text/html", "<!-- --!><script>1</script>--><!doctype html>", "HEAD<!-- --!><script>1</script>--><!doctype html>"},
+		{"before a doctype that does not end", "text/html", "<!doctype html <p", "HEAD<!doctype html <p"},
+		{"in an empty page", "text/html", "", "HEAD"},
+		{"in a page that begins as a picture", "text/html", "<svg onload=x>", "HEAD<svg onload=x>"},
+		{"in XHTML", "application/xhtml+xml", "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head><title>x</title></head></html>", "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head>HEAD<title>x</title></head></html>"},
+		{"not in a picture", "image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg'/>", "<svg xmlns='http://www.w3.org/2000/svg'/>"},
+		{"in srcdoc", "text/html", `<iframe srcdoc="<p>x">`, `HEAD<iframe srcdoc="HEAD&lt;p>x">`},
+	} {
+		out := Rewrite(Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {c.typ}}, Body: []byte(c.src)}, Rewriting{Ref: testRef, Head: "HEAD"})
+		if string(out.Body) != c.want {
+			t.Errorf("%s: %q, want %q", c.says, out.Body, c.want)
+		}
+	}
+}
