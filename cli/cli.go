@@ -66,6 +66,7 @@ func commands(u *ui) []*cobra.Command {
 		verifyCmd(u),
 		mirrorCmd(u),
 		exportCmd(u),
+		serveCmd(u),
 		listCmd(u),
 		linksCmd(u),
 		reportCmd(u),

@@ -11,6 +11,8 @@ func TestRewriteHead(t *testing.T) {
 	for _, c := range []struct{ says, typ, src, want string }{
 		{"behind the doctype", "text/html", "<!DOCTYPE html>\n<html lang=en><head><title>x</title>", "<!DOCTYPE html>HEAD\n<html lang=en><head><title>x</title>"},
 		{"behind comments and the doctype", "text/html", "<!-- a --> <!-- b>-->\n<!doctype html><p>x", "<!-- a --> <!-- b>-->\n<!doctype html>HEAD<p>x"},
+		{"behind an XML declaration", "text/html", "<?xml version='1.0'?>\n<!DOCTYPE html><html>", "<?xml version='1.0'?>\n<!DOCTYPE html>HEAD<html>"},
+		{"before what an XML declaration ends in", "text/html", "<?xml ><script>1</script>?><!DOCTYPE html>", "HEAD<?xml ><script>1</script>?><!DOCTYPE html>"},
 		{"before all where there is none", "text/html", "<script>1</script>", "HEAD<script>1</script>"},
 		{"before text", "text/html", "x <!doctype html>", "HEADx <!doctype html>"},
 		{"before a comment that ends where it begins", "text/html", "<!--><script>1</script>--><!doctype html>", "HEAD<!--><script>1</script>--><!doctype html>"},

@@ -67,6 +67,12 @@ func prologEnd(src []byte) int {
 				return end
 			}
 			return at + i + 1
+		case bytes.HasPrefix(rest, []byte("<?")): // to a reader of HTML a comment, up to the first >
+			i := bytes.IndexByte(rest, '>')
+			if i < 0 {
+				return end
+			}
+			at += i + 1
 		case bytes.HasPrefix(rest, []byte("<!-->")), bytes.HasPrefix(rest, []byte("<!--->")):
 			return end
 		case bytes.HasPrefix(rest, []byte("<!--")):

@@ -14,3 +14,12 @@ func (a *Archive) OpenSegment(name string) (*os.File, error) {
 	}
 	return a.dir.open(segmentFile(name))
 }
+
+// SegmentBytes is how much the segments hold that is committed, in octets.
+func (a *Archive) SegmentBytes() (n int64, err error) {
+	known, err := a.segments()
+	for _, e := range known {
+		n += e.Size
+	}
+	return n, err
+}

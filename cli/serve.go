@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler"
+	"curtsy/internal/weburl"
+	"curtsy/publish/catalog"
+	"curtsy/publish/replay"
+	"curtsy/storage"
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	listen                  string
+	noScripts, open, public bool
+}
+
+func serveCmd(u *ui) *cobra.Command {
+	f := &serveFlags{}
+	c := &cobra.Command{
+		Use:   "serve DIR...",
+		Short: "show archives in a browser, without reaching the network",
+		Long: "serve DIR... shows archives at http://127.0.0.1:8600/: start page, pages as they were at any time,\n" +
+			"all captures of a URL, and search. Pages run in a frame that reaches nothing but the archive; what\n" +
+			"their owners withhold is not shown. Their own server is at the next port.\n\n" +
+			"Only this machine reaches it. --listen elsewhere needs --public: everybody who reaches that address\n" +
+			"then sees what may be shown of the archives.",
+		Example: "  curtsy serve site --open\n  curtsy serve site-2024 site-2026 --no-scripts",
+		Args: func(c *cobra.Command, a []string) error {
+			if len(a) == 0 {
+				return wants("DIR")(c, a)
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, a []string) error {
+			ctx, release := untilSignal()
+			defer release()
+			return serve(ctx, u, f, a)
+		},
+	}
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8600", "`ADDRESS` of the server; port 0 is any that is free")
+	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, "show pages without running their scripts")
+	c.Flags().BoolVar(&f.open, "open", false, "open it in the browser")
+	c.Flags().BoolVar(&f.public, "public", false, "let other machines in, at what --listen names")
+	return c
+}
+
+// serve shows archives until a signal ends it.
+func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error) {
+	defer storage.Guard(&err)()
+	ui, content, err := listeners(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer ui.Close()
+	defer content.Close()
+	sources, closeAll, err := openSources(ctx, u, dirs)
+	defer closeAll()
+	if err != nil {
+		return err
+	}
+	s, err := replay.New(sources, replay.Options{UI: ui.Addr().String(), Content: content.Addr().String(), NoScripts: f.noScripts, Public: f.public, Logger: u.logger(false)})
+	if err != nil {
+		return err
+	}
+	at := "http://" + ui.Addr().String() + "/"
+	u.print("serving %s at %s", strings.Join(dirs, " "), at)
+	if f.public {
+		u.say("everybody who reaches %s sees what may be shown; the pages themselves are at port %d", ui.Addr(), content.Addr().(*net.TCPAddr).Port)
+	}
+	if f.open {
+		openBrowser(u, at)
+	}
+	return serveBoth(ctx, [2]net.Listener{ui, content}, [2]http.Handler{s.UI(), s.Content()})
+}
+
+// listeners opens the UI's port, and the next one, or any, for the content.
+func listeners(ctx context.Context, f *serveFlags) (ui, content net.Listener, err error) {
+	host, port, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return nil, nil, usagef("--listen 127.0.0.1:8600", "--listen %q: want ADDRESS:PORT", f.listen)
+	}
+	if ip := net.ParseIP(host); !f.public && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, nil, usagef("--public, if everybody who reaches it may see the archives", "--listen %s reaches beyond this machine", f.listen)
+	}
+	if host == "localhost" {
+		host = "127.0.0.1" // the first line names an address that answers
+	}
+	var c net.ListenConfig
+	if ui, err = c.Listen(ctx, "tcp", net.JoinHostPort(host, port)); err != nil {
+		return nil, nil, exitWith(exitFailed, err, "another --listen, such as 127.0.0.1:0")
+	}
+	next := ui.Addr().(*net.TCPAddr).Port + 1
+	if content, err = c.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(next))); err != nil {
+		content, err = c.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	}
+	if err != nil {
+		ui.Close()
+		return nil, nil, exitWith(exitFailed, err, "another --listen")
+	}
+	return ui, content, nil
+}
+
+// openSources opens all archives; closeAll closes those that were.
+func openSources(ctx context.Context, u *ui, dirs []string) (list []*replay.Source, closeAll func(), err error) {
+	var closers []func() error
+	closeAll = func() {
+		for _, c := range closers {
+			_ = c() // nothing was written
+		}
+	}
+	for _, dir := range dirs {
+		a, err := openBoth(dir)
+		if err != nil {
+			return nil, closeAll, err
+		}
+		closers = append(closers, a.Close)
+		bar := newStepBar(u)
+		index, err := catalog.Open(ctx, a.Archive, catalog.Options{Watch: func(p catalog.Progress) { bar.show("index: "+p.Step, p.Done, p.Total) }})
+		bar.close()
+		if err != nil {
+			return nil, closeAll, archiveError(err, dir)
+		}
+		closers = append(closers, index.Close)
+		state := "finished"
+		if !a.state.Finished {
+			state = cmp.Or(a.state.Ended, "not finished")
+		}
+		list = append(list, &replay.Source{Archive: a.Archive, Catalog: index, Name: filepath.Base(dir), Seed: a.seed, State: state, AsOf: time.Now(),
+			Explain: func(url weburl.URL) []string { return explainLines(u, dir, a, url) }})
+	}
+	return list, closeAll, nil
+}
+
+// explainLines says what explain would, in lines.
+func explainLines(u *ui, dir string, a *opened, url weburl.URL) (lines []string) {
+	o, err := crawlOptions(&a.config, a.seed, u.logger(false))
+	if err != nil {
+		return nil
+	}
+	x, err := crawler.Explain(dir, url, o)
+	if err != nil {
+		return nil
+	}
+	state := x.State
+	if x.Reason != "" {
+		state += ": " + x.Reason
+	}
+	if !x.Known {
+		state = "The crawl never came across it."
+	}
+	lines = append(lines, state)
+	for _, d := range x.Decisions {
+		verdict := "allows it"
+		if !d.Allow {
+			verdict = "excludes it"
+		}
+		lines = append(lines, fmt.Sprintf("%s %s: %s", d.Rule, verdict, d.Text))
+	}
+	if x.StandsFor != "" {
+		lines = append(lines, "It stands for "+x.StandsFor)
+	}
+	return lines
+}
+
+// serveBoth runs two servers until the context ends or one fails.
+func serveBoth(ctx context.Context, on [2]net.Listener, handlers [2]http.Handler) error {
+	ended := make(chan error, len(on))
+	var servers []*http.Server
+	for i, l := range on {
+		s := &http.Server{Handler: handlers[i], ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+		servers = append(servers, s)
+		go func() { ended <- s.Serve(l) }()
+	}
+	var first error
+	left := len(on)
+	select {
+	case <-ctx.Done():
+	case first = <-ended:
+		left--
+	}
+	for _, s := range servers {
+		stopServer(s)
+	}
+	for ; left > 0; left-- {
+		<-ended
+	}
+	if first != nil && !errors.Is(first, http.ErrServerClosed) {
+		return exitWith(exitFailed, first, "the same command again")
+	}
+	return nil
+}
+
+// stopServer lets answers end that are under way.
+func stopServer(s *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if s.Shutdown(ctx) != nil {
+		_ = s.Close()
+	}
+}
+
+// openBrowser asks the system to show a page.
+func openBrowser(u *ui, at string) {
+	name, args := "xdg-open", []string{at}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", at}
+	}
+	c := exec.Command(name, args...)
+	if err := c.Start(); err != nil {
+		u.say("no browser could be opened (%v): open %s", err, at)
+		return
+	}
+	go func() { _ = c.Wait() }()
+}

@@ -1,0 +1,95 @@
+package replay
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+// address is what the path of a replayed page says: when, and which URL.
+type address struct {
+	ts   string // as it stands there, 1 to 14 digits
+	at   time.Time
+	raw  bool   // the octets as they are kept: "id_"
+	text string // the URL as it stands there
+}
+
+// tsFormat is how times stand in paths.
+const tsFormat = "20060102150405"
+
+// parseAddress reads "/TS/URL" and "/TSid_/URL".
+func parseAddress(target string) (a address, ok bool) {
+	rest, ok := strings.CutPrefix(target, "/")
+	if !ok {
+		return a, false
+	}
+	ts, text, ok := strings.Cut(rest, "/")
+	if !ok || text == "" {
+		return a, false
+	}
+	ts, a.raw = strings.CutSuffix(ts, "id_")
+	if a.at, ok = parseTS(ts); !ok {
+		return a, false
+	}
+	a.ts, a.text = ts, text
+	return a, true
+}
+
+// parseTS reads a time of 4 to 14 digits; what it does not say is the beginning.
+func parseTS(ts string) (time.Time, bool) {
+	if len(ts) < 4 || len(ts) > len(tsFormat) || strings.Trim(ts, "0123456789") != "" {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(tsFormat, ts+"00000101000000"[len(ts):])
+	return t, err == nil
+}
+
+// urlsOf are the URLs that a text in a path may mean, the likeliest first: as it
+// stands there; with what references escape for the sake of lists and styles as
+// it is; and the same under the other scheme.
+func urlsOf(text string) (list []weburl.URL) {
+	for _, scheme := range []string{"http:/", "https:/"} { // some clients take two slashes for one
+		if rest, ok := strings.CutPrefix(text, scheme); ok && !strings.HasPrefix(rest, "/") {
+			text = scheme + "/" + rest
+		}
+	}
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	for _, s := range []string{text, unlisted.Replace(text)} {
+		u, err := weburl.Parse(s)
+		if err != nil || len(list) > 0 && list[0] == u {
+			continue
+		}
+		list = append(list, u)
+	}
+	for _, u := range list {
+		other := "https" + strings.TrimPrefix(u.String(), "http")
+		if u.Scheme() == "https" {
+			other = "http" + strings.TrimPrefix(u.String(), "https")
+		}
+		if o, err := weburl.Parse(other); err == nil {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// What means something in srcset and in style sheets is escaped in references.
+var (
+	listed   = strings.NewReplacer("(", "%28", ")", "%29", ",", "%2C", "'", "%27")
+	unlisted = strings.NewReplacer("%28", "(", "%29", ")", "%2C", ",", "%2c", ",", "%27", "'")
+)
+
+// pathTo is the path of a URL at a time.
+func pathTo(ts string, u weburl.URL) string { return "/" + ts + "/" + listed.Replace(u.String()) }
+
+// target is path and query of a request as they were sent.
+func target(r *http.Request) string {
+	if strings.HasPrefix(r.RequestURI, "/") {
+		return r.RequestURI
+	}
+	return r.URL.RequestURI() // a proxy's form of request
+}

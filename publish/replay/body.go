@@ -1,0 +1,130 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// inMemory is the largest body that is read at once, in octets.
+const inMemory = 2 << 20
+
+// seeker reads a kept body from any place on: http.ServeContent asks for ranges.
+// What lies before is read again and dropped.
+type seeker struct {
+	a    *storage.Archive
+	v    *storage.Visit
+	size int64 // -1: not known yet
+	pos  int64
+	body *publish.Body // open at pos; nil: not open
+	at   int64
+}
+
+func (s *seeker) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += s.pos
+	case io.SeekEnd:
+		size, err := s.length()
+		if err != nil {
+			return 0, err
+		}
+		offset += size
+	}
+	if offset < 0 {
+		return 0, errors.New("seek before the beginning")
+	}
+	s.pos = offset
+	return offset, nil
+}
+
+// length reads the body to its end: what is coded does not say how long it is.
+func (s *seeker) length() (int64, error) {
+	if s.size >= 0 {
+		return s.size, nil
+	}
+	b, err := publish.OpenBody(s.a, s.v)
+	if err != nil {
+		return 0, err
+	}
+	defer b.Close()
+	n, err := io.Copy(io.Discard, b)
+	if fatal(err) {
+		return 0, err
+	}
+	s.size = n // of a body that breaks off in its coding, what can be read
+	return n, nil
+}
+
+func (s *seeker) Read(p []byte) (int, error) {
+	if s.body != nil && s.at > s.pos {
+		s.Close()
+	}
+	if s.body == nil {
+		var err error
+		if s.body, err = publish.OpenBody(s.a, s.v); err != nil {
+			return 0, err
+		}
+		s.at = 0
+	}
+	if s.at < s.pos {
+		n, err := io.CopyN(io.Discard, s.body, s.pos-s.at)
+		s.at += n
+		if err != nil {
+			return 0, err
+		}
+	}
+	n, err := s.body.Read(p)
+	s.at += int64(n)
+	s.pos = s.at
+	return n, err
+}
+
+func (s *seeker) Close() {
+	if s.body != nil {
+		s.body.Close()
+		s.body = nil
+	}
+}
+
+// open gives the body of a capture, in memory if it is small; the caller closes it.
+func open(c *capture) (io.ReadSeeker, func(), error) {
+	s := &seeker{a: c.from.Archive, v: c.Visit, size: -1}
+	b, err := readUpTo(c, inMemory)
+	if err == nil {
+		return bytes.NewReader(b), func() {}, nil
+	}
+	if !errors.Is(err, errLarge) {
+		return nil, nil, err
+	}
+	return s, s.Close, nil
+}
+
+var errLarge = errors.New("larger than what is read at once")
+
+// readUpTo reads a body that is not larger.
+func readUpTo(c *capture, most int64) ([]byte, error) {
+	body, err := publish.OpenBody(c.from.Archive, c.Visit)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	b := bytes.NewBuffer(make([]byte, 0, min(max(c.Length, 4<<10), most)+512))
+	_, err = io.Copy(b, io.LimitReader(body, most+1))
+	if int64(b.Len()) > most {
+		return nil, errLarge
+	}
+	if fatal(err) {
+		return nil, err
+	}
+	return b.Bytes(), nil // what breaks off in its coding is shown as far as it goes
+}
+
+// fatal says whether an error is the archive's or the system's, not the site's.
+func fatal(err error) bool {
+	var damage *storage.DamageError
+	return err != nil && (errors.As(err, &damage) || storage.IsDisk(err))
+}

@@ -1,0 +1,115 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/publish/catalog"
+	"curtsy/storage"
+)
+
+// Source is one archive that is replayed.
+type Source struct {
+	Archive *storage.Archive
+	Catalog *catalog.Catalog
+	Name    string // for people, if its seed has no title
+	Seed    weburl.URL
+	State   string    // "finished", or that the crawl goes on
+	AsOf    time.Time // what came later is not shown
+	// Explain says in lines what became of a URL that is not shown.
+	Explain func(weburl.URL) []string
+	// Search finds pages; nil: this archive has no search.
+	Search func(ctx context.Context, query string, limit int) ([]Hit, error)
+
+	token string // of its origin
+}
+
+// Hit is one result of a search.
+type Hit struct {
+	URL, Title, Lang string
+	Captured         time.Time
+	Snippet          []Piece
+}
+
+// Piece is a part of a snippet.
+type Piece struct {
+	Text   string
+	Marked bool
+}
+
+// capture is one capture of a URL, with what may be done with it.
+type capture struct {
+	*storage.Visit
+	permit publish.Permit
+	from   *Source
+}
+
+// shown says whether there is anything to show.
+func (c *capture) shown() bool { return c.permit.Show && c.HasBody() }
+
+// captures are those of a URL in all archives, the oldest first.
+func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, err error) {
+	for _, from := range s.sources {
+		rows, err := from.Catalog.Captures(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		// What may be shown, the archive says and not its index.
+		visits, err := from.Archive.VisitsOf(rows[0].URLID)
+		if err != nil {
+			return nil, err
+		}
+		permits := publish.Permits(visits, s.now())
+		for i, v := range visits {
+			if v.Kept != "" && v.URL == u.String() {
+				list = append(list, &capture{v, permits[i], from})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *capture) int { return a.At.Compare(b.At) })
+	return list, nil
+}
+
+// find looks for a capture that an address may mean; all are the captures of
+// its URL. nil if there is none.
+func (s *Server) find(ctx context.Context, a address) (best *capture, all []*capture, u weburl.URL, err error) {
+	urls := urlsOf(a.text)
+	for _, try := range urls {
+		if all, err = s.captures(ctx, try); err != nil || len(all) > 0 {
+			return nearest(all, a.at), all, try, err
+		}
+	}
+	if len(urls) > 0 {
+		u = urls[0]
+	}
+	return nil, nil, u, nil
+}
+
+// nearest is the capture to show for a time: of those that may be shown the one
+// that stands highest, and of equals the nearest. Where none may be shown, one
+// that says why.
+func nearest(all []*capture, at time.Time) (best *capture) {
+	better := func(a, b *capture) bool {
+		if a.shown() != b.shown() {
+			return a.shown()
+		}
+		x, y := publish.StandingOf(a.Visit).Rank(), publish.StandingOf(b.Visit).Rank()
+		return cmp.Or(x-y, int(cmp.Compare(b.At.Sub(at).Abs(), a.At.Sub(at).Abs()))) > 0
+	}
+	for _, c := range all {
+		if best == nil || better(c, best) {
+			best = c
+		}
+	}
+	return best
+}
+
+// size is how much the archive holds, in octets of its segments.
+func (f *Source) size() (int64, error) { return f.Archive.SegmentBytes() }

@@ -1,0 +1,83 @@
+package replay
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// noTime keeps Last-Modified out of answers: what is shown depends on permits.
+var noTime time.Time
+
+// mementoHeaders says which capture an answer is (RFC 7089 §2.1).
+func (s *Server) mementoHeaders(w http.ResponseWriter, r *http.Request, c *capture) {
+	w.Header().Set("Memento-Datetime", c.At.UTC().Format(http.TimeFormat))
+	w.Header().Set("Link", s.relations(r, c.URL))
+}
+
+// relations are the links from a memento to its original, gate and map.
+func (s *Server) relations(r *http.Request, url string) string {
+	ui, ref := s.uiOrigin(r), listed.Replace(url)
+	return fmt.Sprintf(`<%s>; rel="original", <%s/timegate/%s>; rel="timegate", <%s/timemap/link/%s>; rel="timemap"; type="application/link-format"`,
+		ref, ui, ref, ui, ref)
+}
+
+// timegate leads to the capture nearest to Accept-Datetime (§4.1), or to the last.
+func (s *Server) timegate(w http.ResponseWriter, r *http.Request, text string) {
+	w.Header().Set("Vary", "accept-datetime")
+	at := s.now()
+	if asked := r.Header.Get("Accept-Datetime"); asked != "" {
+		var err error
+		if at, err = http.ParseTime(asked); err != nil {
+			refuse(w, http.StatusBadRequest, "Accept-Datetime is no time of HTTP")
+			return
+		}
+	}
+	c, _, u, err := s.find(r.Context(), address{text: text, at: at})
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	if c == nil || !c.shown() {
+		s.absentUI(w, r, u, c)
+		return
+	}
+	w.Header().Set("Link", s.relations(r, c.URL))
+	http.Redirect(w, r, pathTo(c.At.UTC().Format(tsFormat), urlsOf(c.URL)[0]), http.StatusFound)
+}
+
+// timemap lists the captures of a URL (§5).
+func (s *Server) timemap(w http.ResponseWriter, r *http.Request, text string) {
+	_, all, u, err := s.find(r.Context(), address{text: text})
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	var shown []*capture
+	for _, c := range all {
+		if c.shown() {
+			shown = append(shown, c)
+		}
+	}
+	if len(shown) == 0 {
+		s.absentUI(w, r, u, nearest(all, s.now()))
+		return
+	}
+	w.Header().Set("Content-Type", "application/link-format")
+	ui, ref := s.uiOrigin(r), listed.Replace(u.String())
+	first, last := shown[0].At.UTC().Format(http.TimeFormat), shown[len(shown)-1].At.UTC().Format(http.TimeFormat)
+	fmt.Fprintf(w, "<%s>;rel=\"original\",\n<%s/timemap/link/%s>;rel=\"self\";type=\"application/link-format\";from=\"%s\";until=\"%s\",\n<%s/timegate/%s>;rel=\"timegate\"",
+		ref, ui, ref, first, last, ui, ref)
+	for i, c := range shown {
+		rel := []string{"memento"}
+		if i == len(shown)-1 {
+			rel = append([]string{"last"}, rel...)
+		}
+		if i == 0 {
+			rel = append([]string{"first"}, rel...)
+		}
+		fmt.Fprintf(w, ",\n<%s%s>;rel=\"%s\";datetime=\"%s\"", ui, pathTo(c.At.UTC().Format(tsFormat), u), strings.Join(rel, " "), c.At.UTC().Format(http.TimeFormat))
+	}
+	fmt.Fprintln(w)
+}

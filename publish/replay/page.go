@@ -1,0 +1,151 @@
+package replay
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+//go:embed ui
+var files embed.FS
+
+var views = template.Must(template.New("").Funcs(template.FuncMap{
+	"day":   func(t time.Time) string { return t.UTC().Format("2 January 2006") },
+	"clock": func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") },
+	"hour":  func(t time.Time) string { return t.UTC().Format("15:04:05") },
+	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"size":  sizeText,
+	"count": countText,
+}).ParseFS(files, "ui/*.html"))
+
+// serveUI answers on the UI's origin.
+func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
+	s.uiPolicy(w, "'none'")
+	at := target(r)
+	path, query, _ := strings.Cut(at, "?")
+	for prefix, serve := range map[string]func(http.ResponseWriter, *http.Request, string){
+		"/versions/": s.versions, "/timegate/": s.timegate, "/timemap/link/": s.timemap,
+	} {
+		if text, ok := strings.CutPrefix(at, prefix); ok {
+			serve(w, r, text)
+			return
+		}
+	}
+	switch path {
+	case "/":
+		s.start(w, r)
+	case "/search":
+		s.search(w, r, query)
+	case "/go":
+		s.goTo(w, r, query)
+	case "/style.css":
+		s.file(w, "ui/style.css", "text/css; charset=utf-8")
+	case "/icon.svg", "/favicon.ico":
+		s.file(w, "ui/icon.svg", "image/svg+xml")
+	default:
+		if a, ok := parseAddress(at); ok {
+			s.replay(w, r, a)
+			return
+		}
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such page"})
+	}
+}
+
+// uiPolicy lets a page of ours show itself, and a frame of that source.
+func (s *Server) uiPolicy(w http.ResponseWriter, frame string) {
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; frame-src "+frame+"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("X-Frame-Options", "DENY")
+	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
+}
+
+func (s *Server) file(w http.ResponseWriter, name, typ string) {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		refuse(w, http.StatusNotFound, "no such file")
+		return
+	}
+	w.Header().Set("Content-Type", typ)
+	w.Header().Set("Cache-Control", "private, max-age=3600")
+	_, _ = w.Write(b)
+}
+
+// page is what every view has.
+type page struct {
+	Title    string
+	Query    string // in the search box
+	URL      string // in the address box
+	Searches bool
+	View     any
+}
+
+// show renders a view of ours.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view string, p *page) {
+	for _, from := range s.sources {
+		p.Searches = p.Searches || from.Search != nil
+	}
+	var b bytes.Buffer
+	if err := views.ExecuteTemplate(&b, view+".html", p); err != nil {
+		s.log.Error("render", "view", view, "err", err)
+		refuse(w, http.StatusInternalServerError, "this page cannot be shown")
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(b.Bytes())
+	}
+}
+
+// goTo leads from the address box to a page.
+func (s *Server) goTo(w http.ResponseWriter, r *http.Request, query string) {
+	values, _ := url.ParseQuery(query)
+	text := strings.TrimSpace(values.Get("url"))
+	u, err := weburl.Parse(text)
+	if err != nil && len(s.sources) > 0 {
+		seed := s.sources[0].Seed
+		if rest, ok := strings.CutPrefix(text, seed.Host()); ok {
+			text = rest // without its scheme
+		} else if !strings.HasPrefix(text, "/") {
+			text = "/" + text
+		}
+		u, err = seed.Resolve(text)
+	}
+	if err != nil {
+		s.show(w, r, http.StatusBadRequest, "lost", &page{Title: "Not an address", URL: text})
+		return
+	}
+	http.Redirect(w, r, pathTo(s.now().UTC().Format(tsFormat), u), http.StatusSeeOther)
+}
+
+// sizeText is a number of octets for people.
+func sizeText(n int64) string {
+	const unit = 1000
+	if n < unit {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	value, names := float64(n), []string{"kB", "MB", "GB", "TB"}
+	i := -1
+	for value >= unit && i < len(names)-1 {
+		value, i = value/unit, i+1
+	}
+	return fmt.Sprintf("%.1f %s", value, names[i])
+}
+
+// countText is a number of things for people: 1 page, 10,137 pages.
+func countText(n int, thing string) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	if n != 1 {
+		thing += "s"
+	}
+	return digits + " " + thing
+}

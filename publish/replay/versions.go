@@ -1,0 +1,121 @@
+package replay
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"curtsy/storage"
+)
+
+// versionsView is a calendar of the captures of a URL, and a list.
+type versionsView struct {
+	URL    string
+	Months []month // the newest first
+	Rows   []row
+	Hidden int
+}
+
+// month is one sheet of the calendar, weeks from Monday.
+type month struct {
+	Name  string
+	Weeks [][7]day
+}
+
+type day struct {
+	Number int // 0: not of this month
+	Count  int
+	Path   string
+	Label  string
+}
+
+type row struct {
+	Path, Raw, What, Type string
+	At                    time.Time
+	Status                int
+	Size                  int64
+}
+
+func (s *Server) versions(w http.ResponseWriter, r *http.Request, text string) {
+	_, all, u, err := s.find(r.Context(), address{text: text})
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	if len(all) == 0 {
+		s.absentUI(w, r, u, nil)
+		return
+	}
+	v := &versionsView{URL: u.String()}
+	var shown []row
+	for _, c := range all {
+		if !c.shown() {
+			v.Hidden++
+			continue
+		}
+		ts := c.At.UTC().Format(tsFormat)
+		shown = append(shown, row{Path: pathTo(ts, u), Raw: s.contentOrigin(r, c.from) + pathTo(ts+"id_", u), At: c.At.UTC(), Status: c.Status, Size: c.Length, Type: c.ContentType, What: whatText(c.Visit)})
+	}
+	v.Months = calendar(shown)
+	slices.Reverse(shown)
+	v.Rows = shown
+	s.show(w, r, http.StatusOK, "versions", &page{Title: "Captures of " + u.String(), URL: u.String(), View: v})
+}
+
+// whatText says how a capture differs from the one before.
+func whatText(v *storage.Visit) string {
+	switch {
+	case v.Status == http.StatusNotModified:
+		return "unchanged since the capture before"
+	case v.Kept == storage.KeptRevisit:
+		return "the same octets as an earlier capture"
+	case v.Truncated != "":
+		return "cut off"
+	case v.Location != "":
+		return "leads to " + v.Location
+	}
+	return "kept in full"
+}
+
+// calendar is a sheet for each month that has captures, the newest first.
+func calendar(rows []row) (months []month) {
+	for i := 0; i < len(rows); {
+		first := time.Date(rows[i].At.Year(), rows[i].At.Month(), 1, 0, 0, 0, 0, time.UTC)
+		next := first.AddDate(0, 1, 0)
+		end := i
+		for end < len(rows) && rows[end].At.Before(next) {
+			end++
+		}
+		months = append(months, sheet(first, rows[i:end]))
+		i = end
+	}
+	slices.Reverse(months)
+	return months
+}
+
+func sheet(first time.Time, rows []row) month {
+	m := month{Name: first.Format("January 2006")}
+	at := (int(first.Weekday()) + 6) % 7
+	var week [7]day
+	for d := first; d.Month() == first.Month(); d = d.AddDate(0, 0, 1) {
+		cell := day{Number: d.Day()}
+		for _, r := range rows {
+			if r.At.Day() == d.Day() {
+				cell.Count++
+				cell.Path = r.Path // of several, the last
+			}
+		}
+		if cell.Count > 0 {
+			cell.Label = fmt.Sprintf("%s, %s", d.Format("2 January 2006"), countText(cell.Count, "capture"))
+		}
+		week[at] = cell
+		if at++; at == 7 {
+			m.Weeks, week, at = append(m.Weeks, week), [7]day{}, 0
+		}
+	}
+	if at > 0 {
+		m.Weeks = append(m.Weeks, week)
+	}
+	return m
+}

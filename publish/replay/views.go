@@ -1,0 +1,210 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"curtsy/internal/weburl"
+)
+
+// startView is an archive on the start page.
+type startView struct {
+	Title, Seed, Open, State string
+	From, To, AsOf           time.Time
+	URLs, Captures, Kept     int
+	Size                     int64
+}
+
+func (s *Server) start(w http.ResponseWriter, r *http.Request) {
+	var list []startView
+	for _, from := range s.sources {
+		n, err := from.Catalog.Counts(r.Context())
+		if err != nil {
+			s.failed(w, r, err)
+			return
+		}
+		size, err := from.size()
+		if err != nil {
+			s.failed(w, r, err)
+			return
+		}
+		v := startView{Title: from.Name, Seed: from.Seed.String(), State: from.State, AsOf: from.AsOf, From: n.From, To: n.To,
+			URLs: n.URLs, Captures: n.Captures, Kept: n.Kept, Size: size, Open: pathTo(n.To.UTC().Format(tsFormat), from.Seed)}
+		c, _, _, err := s.find(r.Context(), address{text: from.Seed.String(), at: s.now()})
+		if err != nil {
+			s.failed(w, r, err)
+			return
+		}
+		if c != nil && c.shown() {
+			v.Title = cmp.Or(c.Title, v.Title)
+		}
+		v.Title = cmp.Or(v.Title, from.Seed.Host())
+		list = append(list, v)
+	}
+	s.show(w, r, http.StatusOK, "start", &page{Title: "Archive", View: list})
+}
+
+// replayView is a capture in its frame.
+type replayView struct {
+	Title, URL, Frame, Sandbox string
+	At                         time.Time
+	Earlier, Later             *link
+	Count                      int
+	Versions, Raw, Search      string
+	Rule                       string
+	Status                     int
+	Note                       string // that this is not what was asked for
+	Download                   bool   // browsers show it in no sandboxed frame
+	Type                       string
+	Size                       int64
+}
+
+type link struct {
+	Path string
+	At   time.Time
+}
+
+// replay shows a capture in its frame, with a banner.
+func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
+	c, all, u, err := s.find(r.Context(), a)
+	switch {
+	case err != nil:
+		s.failed(w, r, err)
+		return
+	case c == nil || !c.shown():
+		s.absentUI(w, r, u, c)
+		return
+	case a.raw:
+		http.Redirect(w, r, s.contentOrigin(r, c.from)+target(r), http.StatusFound)
+		return
+	}
+	origin := s.contentOrigin(r, c.from)
+	s.uiPolicy(w, origin)
+	s.mementoHeaders(w, r, c)
+	ts := c.At.UTC().Format(tsFormat)
+	v := &replayView{Title: cmp.Or(c.Title, c.URL), URL: c.URL, At: c.At, Frame: origin + pathTo(ts, u), Sandbox: "allow-same-origin allow-forms",
+		Versions: "/versions/" + listed.Replace(c.URL), Raw: origin + pathTo(ts+"id_", u), Rule: ruleText(c), Status: c.Status, Size: c.Length, Type: c.ContentType}
+	if !s.o.NoScripts {
+		v.Sandbox += " allow-scripts"
+	}
+	v.Download = strings.HasPrefix(strings.ToLower(c.ContentType), "application/pdf")
+	for _, o := range all {
+		switch {
+		case !o.shown():
+			continue
+		case o.At.Before(c.At):
+			v.Earlier = &link{pathTo(o.At.UTC().Format(tsFormat), u), o.At}
+		case o.At.After(c.At) && v.Later == nil:
+			v.Later = &link{pathTo(o.At.UTC().Format(tsFormat), u), o.At}
+		}
+		v.Count++
+	}
+	if c.Status >= 400 {
+		v.Note = fmt.Sprintf("The site answered with status %d.", c.Status)
+	}
+	s.show(w, r, http.StatusOK, "replay", &page{Title: v.Title, URL: c.URL, View: v})
+}
+
+// ruleText says what let a capture be kept.
+func ruleText(c *capture) string {
+	switch d := c.Robots; {
+	case d == nil:
+		return "asked for as part of the crawl"
+	case d.Line > 0:
+		return fmt.Sprintf("robots.txt line %d: %s", d.Line, d.Rule)
+	case d.Rule != "":
+		return "robots.txt: " + d.Rule
+	}
+	return "no rule of robots.txt forbids it"
+}
+
+// absentView is a page that is not shown, and why.
+type absentView struct {
+	URL      string
+	Withheld string
+	Why      []string
+	Versions string
+}
+
+// absentUI says why there is nothing to show.
+func (s *Server) absentUI(w http.ResponseWriter, r *http.Request, u weburl.URL, c *capture) {
+	if u.IsZero() {
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "Not an address"})
+		return
+	}
+	v, status := s.absentView(u, c)
+	s.show(w, r, status, "absent", &page{Title: "Not in the archive", URL: u.String(), View: v})
+}
+
+func (s *Server) absentView(u weburl.URL, c *capture) (*absentView, int) {
+	v, status := &absentView{URL: u.String()}, http.StatusNotFound
+	if c != nil && c.Status != 0 {
+		v.Withheld, status = c.permit.Why(), http.StatusUnavailableForLegalReasons
+		if c.permit.Show {
+			v.Withheld, status = "", http.StatusNotFound // there is no body
+		}
+	}
+	for _, from := range s.sources {
+		if from.Explain != nil && (len(s.sources) == 1 || from.Seed.Origin() == u.Origin()) {
+			v.Why = append(v.Why, from.Explain(u)...)
+		}
+	}
+	return v, status
+}
+
+// absent says the same within the frame.
+func (s *Server) absent(w http.ResponseWriter, r *http.Request, u weburl.URL, c *capture) {
+	switch r.Header.Get("Sec-Fetch-Dest") {
+	case "", "document", "iframe", "frame":
+	default: // a picture, a script
+		refuse(w, http.StatusNotFound, "not in the archive")
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors "+s.uiOrigins(r)+" 'self'; sandbox")
+	if u.IsZero() {
+		refuse(w, http.StatusNotFound, "not in the archive")
+		return
+	}
+	v, status := s.absentView(u, c)
+	s.show(w, r, status, "missing", &page{Title: "Not in the archive", View: v})
+}
+
+// searchView is the result of a search.
+type searchView struct {
+	Hits []hitView
+	Note string
+}
+
+type hitView struct {
+	Hit
+	Path string
+}
+
+// maxHits is how many results a page shows.
+const maxHits = 20
+
+func (s *Server) search(w http.ResponseWriter, r *http.Request, query string) {
+	values, _ := url.ParseQuery(query)
+	q := strings.TrimSpace(values.Get("q"))
+	v := &searchView{}
+	for _, from := range s.sources {
+		if from.Search == nil || q == "" {
+			continue
+		}
+		hits, err := from.Search(r.Context(), q, maxHits)
+		if err != nil {
+			v.Note = "This cannot be searched for: " + err.Error()
+			continue
+		}
+		for _, h := range hits {
+			if u := urlsOf(h.URL); len(u) > 0 {
+				v.Hits = append(v.Hits, hitView{h, pathTo(h.Captured.UTC().Format(tsFormat), u[0])})
+			}
+		}
+	}
+	s.show(w, r, http.StatusOK, "search", &page{Title: "Search", Query: q, View: v})
+}
