@@ -24,7 +24,7 @@ func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Header.Get("Sec-Fetch-Dest") == "document" && !a.raw {
-		http.Redirect(w, r, s.uiOrigin(r)+target(r), http.StatusTemporaryRedirect)
+		redirect(w, http.StatusTemporaryRedirect, s.uiOrigin(r)+target(r))
 		return
 	}
 	c, _, u, err := s.find(r.Context(), a)
@@ -69,7 +69,7 @@ func (s *Server) strayed(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, base := range urlsOf(a.text) {
 		if to, err := base.Resolve(target(r)); err == nil {
-			http.Redirect(w, r, pathTo(a.ts, to), http.StatusTemporaryRedirect)
+			redirect(w, http.StatusTemporaryRedirect, pathTo(a.ts, to))
 			return
 		}
 	}

@@ -44,7 +44,7 @@ func (s *Server) timegate(w http.ResponseWriter, r *http.Request, text string) {
 		return
 	}
 	w.Header().Set("Link", s.relations(r, c.URL))
-	http.Redirect(w, r, pathTo(c.At.UTC().Format(tsFormat), urlsOf(c.URL)[0]), http.StatusFound)
+	redirect(w, http.StatusFound, pathTo(c.At.UTC().Format(tsFormat), urlsOf(c.URL)[0]))
 }
 
 // timemap lists the captures of a URL (§5).

@@ -121,7 +121,7 @@ func (s *Server) goTo(w http.ResponseWriter, r *http.Request, query string) {
 		s.show(w, r, http.StatusBadRequest, "lost", &page{Title: "Not an address", URL: text})
 		return
 	}
-	http.Redirect(w, r, pathTo(s.now().UTC().Format(tsFormat), u), http.StatusSeeOther)
+	redirect(w, http.StatusSeeOther, pathTo(s.now().UTC().Format(tsFormat), u))
 }
 
 // sizeText is a number of octets for people.

@@ -51,18 +51,20 @@ func fragment(s string) string {
 	return listed.Replace(strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", "\n", "", "\t", "", "\r", "").Replace(s))
 }
 
-// dropRules makes speculation rules what no browser reads as such. The frame
-// refuses what they ask for; this spares the asking.
+// dropRules makes speculation rules what no browser reads as such: the type of
+// their script. The frame refuses what they ask for; this spares the asking.
 func dropRules(body []byte) []byte {
-	const word = "speculationrules"
-	for at := 0; ; {
+	const word, tag = "speculationrules", "<script"
+	for at := 0; ; at += len(word) {
 		i := indexFold(body[at:], word)
 		if i < 0 {
 			return body
 		}
 		at += i
-		copy(body[at:], "x-inert")
-		at += len(word)
+		open := bytes.LastIndexAny(body[:at], "<>")
+		if open >= 0 && len(body)-open > len(tag) && strings.EqualFold(string(body[open:open+len(tag)]), tag) {
+			copy(body[at:], "x-inert")
+		}
 	}
 }
 

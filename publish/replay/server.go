@@ -99,6 +99,12 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	http.Error(w, why, status)
 }
 
+// redirect leads elsewhere. That of net/http cleans the paths of URLs away.
+func redirect(w http.ResponseWriter, status int, to string) {
+	w.Header().Set("Location", to)
+	w.WriteHeader(status)
+}
+
 // ownHost says whether a Host is one of ours with that port.
 func (s *Server) ownHost(host, port string) bool {
 	name, p := splitHost(host)

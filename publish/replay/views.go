@@ -79,7 +79,7 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
 		s.absentUI(w, r, u, c)
 		return
 	case a.raw:
-		http.Redirect(w, r, s.contentOrigin(r, c.from)+target(r), http.StatusFound)
+		redirect(w, http.StatusFound, s.contentOrigin(r, c.from)+target(r))
 		return
 	}
 	origin := s.contentOrigin(r, c.from)

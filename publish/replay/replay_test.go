@@ -1,0 +1,343 @@
+package replay_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/weburl"
+	"curtsy/publish/catalog"
+	"curtsy/publish/replay"
+	"curtsy/storage"
+)
+
+const site = `
+-- / --
+<!DOCTYPE html><title>start</title><link rel=preconnect href="http://other.test/"><link rel=manifest href=/m><a href="/Case?Q=(1),2">q</a> <a href="/case">c</a> <img src="//other.test/x.png">
+<script type=SpeculationRules>{"prefetch":[]}</script><a href="/hidden">h</a> <a href="/old">o</a> <a href="/late">l</a> <a href="/koi">k</a> <a href="/file.bin">f</a> <a href="/odd">o</a>
+-- /Case?Q=(1),2 --
+<title>Upper</title>UPPER
+-- /case --
+<title>lower</title>LOWER
+-- /hidden --
+HTTP 200
+X-Robots-Tag: noarchive
+Content-Type: text/html
+
+SECRET-NOARCHIVE
+-- /old --
+HTTP 301
+Location: /case
+Set-Cookie: x=1
+
+-- /late --
+HTTP 200
+X-Robots-Tag: unavailable_after: 1 Jan 2030
+Content-Type: text/html
+
+SECRET-EXPIRED
+-- /koi --
+HTTP 200
+Content-Type: text/html; charset=koi8-r
+Set-Cookie: x=1
+Refresh: 5;url=http://other.test/
+Link: <http://other.test/>; rel=preload
+Content-Security-Policy: default-src *
+Service-Worker-Allowed: /
+Content-Disposition: inline; filename="../../etc/passwd"
+
+<title>koi</title><p>x
+-- /file.bin --
+HTTP 200
+Content-Type: application/octet-stream
+
+0123456789
+-- /odd --
+HTTP 200
+Content-Type: image/svg+xml
+
+<svg xmlns="http://www.w3.org/2000/svg"><script>x</script></svg>
+`
+
+// served is a server of an archive of the site.
+type served struct {
+	*replay.Server
+	seed    weburl.URL
+	content string // its host
+	now     time.Time
+}
+
+func newServed(t *testing.T, o replay.Options) *served {
+	t.Helper()
+	s, err := sitetest.Parse([]byte(site))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir, seed := filepath.Join(t.TempDir(), "archive"), weburl.MustParse(s.Origin+"/")
+	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Run(context.Background(), context.Background())
+	if err := errors.Join(err, c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	index, err := catalog.Open(context.Background(), a, catalog.Options{Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { index.Close() })
+	v := &served{seed: seed, now: time.Now()}
+	o.UI, o.Content, o.Now = "127.0.0.1:8600", "127.0.0.1:8601", func() time.Time { return v.now }
+	v.Server, err = replay.New([]*replay.Source{{Archive: a, Catalog: index, Seed: seed, State: "finished", AsOf: time.Now(),
+		Explain: func(u weburl.URL) []string { return []string{"the crawl never saw " + u.Path()} }}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame := regexp.MustCompile(`src="http://([^/"]+)/`).FindStringSubmatch(v.ui("/2026/" + seed.String()).Body.String())
+	if frame == nil {
+		t.Fatal("the page has no frame")
+	}
+	v.content = frame[1]
+	return v
+}
+
+func ask(h http.Handler, host, target string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.RequestURI, r.Host = target, host
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func (v *served) ui(target string, header ...string) *httptest.ResponseRecorder {
+	return ask(v.UI(), "127.0.0.1:8600", target, header...)
+}
+
+func (v *served) page(target string, header ...string) *httptest.ResponseRecorder {
+	return ask(v.Content(), v.content, target, header...)
+}
+
+func TestContent(t *testing.T) {
+	v := newServed(t, replay.Options{})
+	origin := v.seed.Origin()
+	body := v.page("/2026/" + origin + "/").Body.String()
+	for _, want := range []string{
+		`<!DOCTYPE html><script>`, `RTCPeerConnection`,
+		`href="/2026/` + origin + `/Case?Q=%281%29%2C2"`, `src="/2026/http://other.test/x.png"`,
+		`data-live-href="http://other.test/"`, `type=x-inerttionRules`,
+	} {
+		if !strings.Contains(body, want) && !strings.Contains(strings.ToLower(body), strings.ToLower(want)) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+	if strings.Contains(strings.ToLower(body), "speculationrules") || strings.Contains(body, ` href="http://other.test`) || strings.Contains(body, `rel=manifest href=`) {
+		t.Errorf("a way out: %s", body)
+	}
+	for target, want := range map[string]string{
+		"/2026/" + origin + "/Case?Q=%281%29%2C2":                      "UPPER", // as references write it
+		"/2026/" + origin + "/Case?Q=(1),2":                            "UPPER", // as people write it
+		"/20260101/" + strings.Replace(origin, "//", "/", 1) + "/case": "LOWER",
+		"/2026/https" + strings.TrimPrefix(origin, "http") + "/case":   "LOWER",
+	} {
+		if w := v.page(target); w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+	for _, target := range []string{"/2026/" + origin + "/CASE", "/2026/" + origin + "/Case", "/2026/" + origin + "/case?", "/2026/http://other.test/"} {
+		if w := v.page(target); w.Code != 404 {
+			t.Errorf("%s: %d: case and query count", target, w.Code)
+		}
+	}
+	if w := v.page("/2026/" + origin + "/old"); w.Code != 301 || w.Header().Get("Location") != "/2026/"+origin+"/case" {
+		t.Errorf("redirect: %d %s", w.Code, w.Header())
+	}
+	if w := v.page("/case", "Referer", "http://"+v.content+"/2026/"+origin+"/"); w.Code != 307 || w.Header().Get("Location") != "/2026/"+origin+"/case" {
+		t.Errorf("a path by a script: %d %s", w.Code, w.Header())
+	}
+	if w := v.page("/2026/"+origin+"/case", "Sec-Fetch-Dest", "document"); w.Code != 307 || w.Header().Get("Location") != "http://127.0.0.1:8600/2026/"+origin+"/case" {
+		t.Errorf("content at top level: %d %s", w.Code, w.Header())
+	}
+	if w := v.page("/2026/"+origin+"/file.bin", "Range", "bytes=2-4"); w.Code != 206 || w.Body.String() != "234" {
+		t.Errorf("range: %d %s", w.Code, w.Body)
+	}
+	if csp := v.page("/2026/" + origin + "/odd").Header().Get("Content-Security-Policy"); strings.Contains(csp, "allow-scripts") {
+		t.Errorf("a picture may run scripts: %s", csp)
+	}
+}
+
+func TestHeadersOfTheSiteMeanNothing(t *testing.T) {
+	v := newServed(t, replay.Options{})
+	h := v.page("/2026/" + v.seed.Origin() + "/koi").Header()
+	if got := h.Get("Content-Type"); got != "text/html; charset=koi8-r" {
+		t.Errorf("charset: %s", got)
+	}
+	if got := h.Get("Content-Disposition"); got != "inline; filename=passwd" {
+		t.Errorf("disposition: %s", got)
+	}
+	for _, name := range []string{"Set-Cookie", "Refresh", "Service-Worker-Allowed", "Last-Modified"} {
+		if h.Get(name) != "" {
+			t.Errorf("%s: %s", name, h.Get(name))
+		}
+	}
+	if strings.Contains(h.Get("Link"), "preload") || strings.Contains(h.Get("Content-Security-Policy"), "*") || h.Get("X-Archive-Orig-Refresh") == "" {
+		t.Errorf("headers: %v", h)
+	}
+}
+
+func TestNoScripts(t *testing.T) {
+	v := newServed(t, replay.Options{NoScripts: true})
+	w := v.page("/2026/" + v.seed.String())
+	if strings.Contains(w.Header().Get("Content-Security-Policy"), "allow-scripts") || strings.Contains(w.Body.String(), "RTCPeer") {
+		t.Errorf("%s", w.Header())
+	}
+	if ui := v.ui("/2026/" + v.seed.String()); strings.Contains(ui.Body.String(), "allow-scripts") {
+		t.Errorf("the frame may run scripts: %s", ui.Body)
+	}
+}
+
+func TestWhatMayNotBeShown(t *testing.T) {
+	v := newServed(t, replay.Options{})
+	origin := v.seed.Origin()
+	for _, c := range []struct {
+		path, why string
+		year      int
+		code      int
+	}{
+		{"/hidden", "noarchive (X-Robots-Tag: noarchive)", 2029, 451},
+		{"/late", "", 2029, 200},
+		{"/late", "unavailable_after", 2031, 451},
+		{"/never", "the crawl never saw /never", 2029, 404},
+	} {
+		v.now = time.Date(c.year, 1, 1, 0, 0, 0, 0, time.UTC)
+		for where, w := range map[string]*httptest.ResponseRecorder{
+			"UI": v.ui("/2026/" + origin + c.path), "content": v.page("/2026/" + origin + c.path),
+			"raw": v.page("/2026id_/" + origin + c.path), "timemap": v.ui("/timemap/link/" + origin + c.path),
+		} {
+			if w.Code != c.code || !strings.Contains(w.Body.String(), c.why) || strings.Contains(w.Body.String(), "SECRET") != (c.code == 200 && (where == "content" || where == "raw")) {
+				t.Errorf("%s of %s in %d: %d %s", where, c.path, c.year, w.Code, w.Body)
+			}
+		}
+	}
+	w := v.page("/2026/"+origin+"/never", "Sec-Fetch-Dest", "image")
+	if w.Code != 404 || strings.Contains(w.Body.String(), "<") {
+		t.Errorf("a picture that is not there: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestStrangersAreRefused(t *testing.T) {
+	v := newServed(t, replay.Options{})
+	for _, c := range []struct {
+		says string
+		w    *httptest.ResponseRecorder
+		want int
+	}{
+		{"another name", ask(v.UI(), "evil.test:8600", "/"), 421},
+		{"another name for the content", ask(v.Content(), "evil.test:8601", "/"), 421},
+		{"the content's name at the UI", ask(v.UI(), strings.Replace(v.content, "8601", "8600", 1), "/"), 421},
+		{"the UI's name at the content", ask(v.Content(), "127.0.0.1:8601", "/"), 421},
+		{"another address", ask(v.UI(), "192.0.2.1:8600", "/"), 421},
+		{"another port", ask(v.UI(), "127.0.0.1:80", "/"), 421},
+		{"another origin", v.ui("/", "Origin", "http://evil.test"), 403},
+		{"an opaque origin", v.page("/2026/"+v.seed.String(), "Origin", "null"), 403},
+		{"a picture on a page of others", v.ui("/icon.svg", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"), 403},
+		{"a link on a page of others", v.ui("/", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"), 200},
+		{"a service worker", v.page("/2026/"+v.seed.String(), "Service-Worker", "script"), 403},
+		{"our own origin", v.page("/2026/"+v.seed.String(), "Origin", "http://"+v.content), 200},
+		{"by name", ask(v.UI(), "LOCALHOST:8600", "/"), 200},
+	} {
+		if c.w.Code != c.want {
+			t.Errorf("%s: %d, want %d", c.says, c.w.Code, c.want)
+		}
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "X"} {
+		r := httptest.NewRequest(method, "/", nil)
+		r.Host = "127.0.0.1:8600"
+		w := httptest.NewRecorder()
+		v.UI().ServeHTTP(w, r)
+		if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: %d", method, w.Code)
+		}
+	}
+}
+
+func TestMemento(t *testing.T) {
+	v := newServed(t, replay.Options{})
+	url := v.seed.Origin() + "/case"
+	w := v.ui("/timegate/"+url, "Accept-Datetime", "Thu, 31 May 2007 20:35:00 GMT")
+	at := regexp.MustCompile(`^/\d{14}/` + regexp.QuoteMeta(url) + `$`)
+	if w.Code != 302 || !at.MatchString(w.Header().Get("Location")) || w.Header().Get("Vary") != "accept-datetime" || !strings.Contains(w.Header().Get("Link"), `rel="original"`) {
+		t.Errorf("TimeGate: %d %v", w.Code, w.Header())
+	}
+	if w := v.ui("/timegate/"+url, "Accept-Datetime", "yesterday"); w.Code != 400 {
+		t.Errorf("a time that is none: %d", w.Code)
+	}
+	m := v.ui(w.Header().Get("Location"))
+	if _, err := http.ParseTime(m.Header().Get("Memento-Datetime")); err != nil || !strings.Contains(m.Header().Get("Link"), `rel="timemap"`) {
+		t.Errorf("memento: %v", m.Header())
+	}
+	w = v.ui("/timemap/link/" + url)
+	if w.Header().Get("Content-Type") != "application/link-format" || !strings.HasPrefix(w.Body.String(), "<"+url+`>;rel="original",`) ||
+		!strings.Contains(w.Body.String(), `;rel="first last memento";datetime="`) {
+		t.Errorf("TimeMap: %v %s", w.Header(), w.Body)
+	}
+}
+
+func TestViews(t *testing.T) {
+	v := newServed(t, replay.Options{})
+	for target, want := range map[string]string{
+		"/":                                  `<h2><a href="/`,
+		"/versions/" + v.seed.String():       "<caption>",
+		"/search?q=x":                        "have no search",
+		"/2026/" + v.seed.String():           `sandbox="allow-same-origin allow-forms allow-scripts"`,
+		"/style.css":                         "prefers-color-scheme",
+		"/go?url=/case":                      "",
+		"/go?url=" + v.seed.Host() + "/case": "",
+	} {
+		if w := v.ui(target); w.Code >= 400 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+}
+
+// TestHostileTargets asks for what nobody should: no answer is a failure of the
+// server, and none holds what is not in the archive.
+func TestHostileTargets(t *testing.T) {
+	v := newServed(t, replay.Options{})
+	parts := []string{"/", "..", "%2e%2e", "%00", "\x00", "etc/passwd", "crawl.db", "warc", "2026", "20261122125542", "id_", "http:", "http://", "https:/", v.seed.Host(), "[::1]", "[", "%", "%zz", "?", "#", "&", "=", "'", "\"", "<script>", "\xff\xfe", "ж", "://", "file:///etc/passwd", "timemap/link", "versions", "timegate", "search?q=", "go?url=", "/", "/", strings.Repeat("a", 9000), "javascript:alert(1)", "*", "\\", ";", " "}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 3000 {
+		target := "/"
+		for range r.IntN(9) {
+			target += parts[r.IntN(len(parts))]
+		}
+		for where, w := range map[string]*httptest.ResponseRecorder{"UI": v.ui(target), "content": v.page(target, "Referer", "http://"+v.content+target)} {
+			if body, _ := io.ReadAll(w.Body); w.Code >= 500 || w.Code < 200 || strings.Contains(string(body), "root:") || strings.Contains(w.Header().Get("Location"), "\n") {
+				t.Fatalf("%s: %.200q: %d", where, target, w.Code)
+			}
+		}
+	}
+}
