@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,13 +103,7 @@ func permitOf(x *crawler.Explanation, now time.Time) *permitJSON {
 	if v == nil || v.Kept == "" {
 		return nil
 	}
-	d := publish.Decide(v, now)
-	for _, o := range x.Visits { // an unchanged page asks what its original asks
-		if v.Status == 304 && v.Refers != nil && o.Ref() == *v.Refers {
-			p := publish.Decide(o, now)
-			d.Show, d.List, d.Reasons = d.Show && p.Show, d.List && p.List, append(d.Reasons, p.Reasons...)
-		}
-	}
+	d := publish.Permits(x.Visits, now)[slices.Index(x.Visits, v)]
 	return &permitJSON{Show: d.Show, List: d.List, Why: d.Why()}
 }
 

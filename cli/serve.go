@@ -157,8 +157,8 @@ func explainLines(u *ui, dir string, a *opened, url weburl.URL) (lines []string)
 		return nil
 	}
 	state := x.State
-	if x.Reason != "" {
-		state += ": " + x.Reason
+	if reason := x.Reason.String(); reason != "" {
+		state += ": " + reason
 	}
 	if !x.Known {
 		state = "The crawl never came across it."
