@@ -70,6 +70,7 @@ func commands(u *ui) []*cobra.Command {
 		listCmd(u),
 		linksCmd(u),
 		reportCmd(u),
+		searchCmd(u),
 		demoCmd(u),
 		robotsCmd(u),
 		inspectCmd(u),

@@ -50,6 +50,7 @@ func explainCmd(u *ui) *cobra.Command {
 			if p != nil {
 				u.print("published")
 				u.print("  %s", p)
+				u.print("  searched    %s", searchedText(x.Visits, time.Now()))
 			}
 			return nil
 		},

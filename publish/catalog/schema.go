@@ -8,7 +8,10 @@ const analysis = "1"
 //
 // The id of a capture is the URL's id in the archive and the number of the
 // visit; that of a text is the URL's id. todo names the URLs whose text is to be
-// read again. Texts are stored nowhere: idx has their words only.
+// read again. Texts are stored nowhere: idx has their words only, docs the title
+// and the words of the title and of the last segment of the path, words which
+// words of texts have which stem, titles in how many titles a stem is, and
+// inlinks how many pages link to a URL.
 const tables = `
 CREATE TABLE state(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE captures(
@@ -33,11 +36,12 @@ CREATE TABLE docs(
 	url TEXT NOT NULL,
 	title TEXT NOT NULL,
 	lang TEXT NOT NULL,
-	head TEXT NOT NULL,
-	last TEXT NOT NULL,
-	inlinks INTEGER NOT NULL
+	raws TEXT NOT NULL,
+	stems TEXT NOT NULL,
+	last TEXT NOT NULL
 );
 CREATE VIRTUAL TABLE idx USING fts5(title, head, body, url, content='', contentless_delete=1, tokenize='ascii');
-CREATE VIRTUAL TABLE vocab USING fts5vocab(idx, col);
-CREATE TABLE words(raw TEXT PRIMARY KEY, stems TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE words(raw TEXT, stem TEXT, PRIMARY KEY(raw, stem)) WITHOUT ROWID;
+CREATE TABLE titles(stem TEXT PRIMARY KEY, docs INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE inlinks(id INTEGER PRIMARY KEY, pages INTEGER NOT NULL);
 `

@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler"
+	"curtsy/publish"
+	"curtsy/publish/catalog"
+	"curtsy/publish/search"
+	"curtsy/storage"
+)
+
+// searchFlags are the flags of search.
+type searchFlags struct {
+	limit int
+	lang  string
+	json  bool
+}
+
+func searchCmd(u *ui) *cobra.Command {
+	f := &searchFlags{}
+	c := &cobra.Command{
+		Use:   "search DIR QUERY...",
+		Short: "find pages of an archive by what they say",
+		Long: "search finds the pages that have all the words, in any form of them: the words of a title count most.\n\n" +
+			"  \"some words\"    these words, one after the other\n" +
+			"  begin*          a word that begins so\n" +
+			"  -word           not this one; put -- before the query if it begins with it\n" +
+			"  title:word      in the title          url:word   in the URL\n" +
+			"  site:host/dir   in this part of the site\n\n" +
+			"Pages whose owner asks for noindex, none or an unavailable_after that has passed are not found, and of\n" +
+			"those with nosnippet no text is shown; explain says which. The first search of an archive reads all its\n" +
+			"pages into index.db, which can be deleted; later ones read what is new.",
+		Example: "  curtsy search example.org opening hours\n  curtsy search example.org '\"terms of use\" -draft' --json",
+		Args: func(c *cobra.Command, a []string) error {
+			if len(a) < 2 {
+				return wants("DIR", "QUERY")(c, a)
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, a []string) error {
+			if f.limit < 1 || f.limit > search.MaxLimit {
+				return usagef("--limit 10", "--limit %d: from 1 to %d", f.limit, search.MaxLimit)
+			}
+			ctx, release := untilSignal()
+			defer release()
+			return searchArchive(ctx, u, f, a[0], strings.Join(a[1:], " "))
+		},
+	}
+	c.Flags().IntVar(&f.limit, "limit", 10, "`N` hits at most")
+	c.Flags().StringVar(&f.lang, "lang", "", "only pages in this `LANGUAGE`: en, de, ru, …")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a hit")
+	return c
+}
+
+// searchArchive answers one query.
+func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string) (err error) {
+	defer storage.Guard(&err)()
+	x, err := openIndex(ctx, u, dir)
+	if err != nil {
+		return indexError(err, dir, query)
+	}
+	defer x.close()
+	hits, err := x.Search(ctx, search.Query{Text: query, Limit: f.limit, Lang: f.lang})
+	if err != nil {
+		return indexError(err, dir, query)
+	}
+	for i := range hits {
+		if f.json {
+			err = u.json(hitJSON(&hits[i]))
+		} else {
+			u.printHit(&hits[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(hits) == 0 {
+		u.say("nothing found among %s", count(x.Documents(), "page"))
+	}
+	x.sayUnfinished(u)
+	return nil
+}
+
+// index is an archive with its search open.
+type index struct {
+	*search.Searcher
+	archive *storage.Archive
+	catalog *catalog.Catalog
+}
+
+// openIndex opens the search of an archive, and builds it where that is to be
+// done, under a bar.
+func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
+	x = &index{}
+	defer func() {
+		if err != nil {
+			x.close()
+		}
+	}()
+	if x.archive, err = storage.OpenRead(dir); err != nil {
+		return x, err
+	}
+	bar := newStepBar(u)
+	defer bar.close()
+	watch := func(p catalog.Progress) {
+		bar.show(fmt.Sprintf("index of %s: %d of %d", p.Step, p.Done, p.Total), p.Done, p.Total)
+	}
+	if x.catalog, err = catalog.Open(ctx, x.archive, catalog.Options{Watch: watch}); err != nil {
+		return x, err
+	}
+	x.Searcher, err = search.Open(ctx, x.catalog, x.archive, search.Options{Watch: watch})
+	return x, err
+}
+
+func (x *index) close() {
+	if x.Searcher != nil {
+		x.Searcher.Close()
+	}
+	if x.catalog != nil {
+		x.catalog.Close()
+	}
+	if x.archive != nil {
+		x.archive.Close()
+	}
+}
+
+// sayUnfinished says as of when an archive was searched that is not complete.
+func (x *index) sayUnfinished(u *ui) {
+	var st crawler.State
+	if ok, err := x.archive.Crawl(&st); err != nil || !ok || st.Finished {
+		return
+	}
+	n, err := x.catalog.Counts(context.Background())
+	if err == nil && !n.To.IsZero() {
+		u.say("the crawl is not complete: this is what it had at %s", n.To.Local().Format("2006-01-02 15:04:05"))
+	}
+}
+
+// hit is one line of --json.
+type hit struct {
+	URL      string    `json:"url"`
+	Title    string    `json:"title"`
+	Lang     string    `json:"lang"`
+	Captured time.Time `json:"captured"`
+	Snippet  string    `json:"snippet"`
+	Score    float64   `json:"score"`
+	Rank     int       `json:"rank"`
+}
+
+func hitJSON(h *search.Hit) hit {
+	return hit{h.URL, h.Title, h.Lang, h.Captured.UTC(), h.Snippet.Text, h.Score, h.Rank}
+}
+
+// How words stand out on a terminal (ECMA-48 §8.3.117).
+const (
+	bold  = "\x1b[1m"
+	plain = "\x1b[0m"
+)
+
+// printHit prints a hit for people. All that comes from a page is cleaned
+// before it stands between escape sequences of our own.
+func (u *ui) printHit(h *search.Hit) {
+	on, off := bold, plain
+	if !isTerminal(u.out.w) || os.Getenv("NO_COLOR") != "" {
+		on, off = "", ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%3d  %s%s%s\n     %s\n", h.Rank, on, oneLine(cmp.Or(h.Title, h.URL)), off, oneLine(h.URL))
+	if h.Snippet.Text != "" {
+		b.WriteString("     ")
+		at := 0
+		for _, m := range h.Snippet.Marks {
+			b.WriteString(oneLine(h.Snippet.Text[at:m[0]]) + on + oneLine(h.Snippet.Text[m[0]:m[1]]) + off)
+			at = m[1]
+		}
+		b.WriteString(oneLine(h.Snippet.Text[at:]) + "\n")
+	}
+	_, _ = u.out.Write([]byte(b.String()))
+}
+
+// indexError gives an error of a search its exit code.
+func indexError(err error, dir, query string) error {
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New("stopped; what was read into the index is kept"), "curtsy search "+quoted(dir)+" "+quoted(query))
+	}
+	return archiveError(err, dir)
+}
+
+// searchedText says whether a search finds a URL, and why not.
+func searchedText(visits []*storage.Visit, now time.Time) string {
+	_, v := search.Judge(visits, now)
+	switch {
+	case !v.Searchable:
+		return "no: " + v.Why
+	case v.Snippet == 0:
+		return "yes, without a snippet"
+	case v.Snippet != publish.NoLimit:
+		return fmt.Sprintf("yes, with a snippet of at most %s", count(v.Snippet, "character"))
+	}
+	return "yes"
+}

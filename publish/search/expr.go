@@ -1,0 +1,115 @@
+package search
+
+import (
+	"context"
+	"strings"
+)
+
+// term is one word of a query with all the stems that stand for it.
+type term struct {
+	stems map[string]bool
+	raw   string // folded, not stemmed
+	word  string
+	begin string // of words, if it is a prefix
+}
+
+// bounds on what a prefix becomes.
+const (
+	maxExpansion = 300
+	maxSameRaw   = 20
+)
+
+// compile makes the expression that FTS5 is asked, and the terms that hits are
+// ranked and marked by.
+func (s *Searcher) compile(ctx context.Context, q query, langs []string) (expr string, terms []term, err error) {
+	var with, without []string
+	for i := range q.units {
+		u := &q.units[i]
+		text, found, err := s.unit(ctx, u, langs)
+		if err != nil {
+			return "", nil, err
+		}
+		if u.column != "" {
+			text = u.column + " : (" + text + ")"
+		}
+		if u.not {
+			without = append(without, "("+text+")")
+			continue
+		}
+		with = append(with, "("+text+")")
+		terms = append(terms, found...)
+	}
+	expr = strings.Join(with, " AND ")
+	if expr != "" && len(without) > 0 {
+		expr = "(" + expr + ") NOT (" + strings.Join(without, " OR ") + ")"
+	}
+	return expr, terms, nil
+}
+
+// unit makes the expression of one condition: an OR of what it may be in the
+// languages of the archive.
+func (s *Searcher) unit(ctx context.Context, u *unit, langs []string) (string, []term, error) {
+	n := len(u.words)
+	if w := u.words[n-1]; w.last && n == 1 {
+		return `"` + w.word + `" *`, []term{{begin: w.word, word: w.word, raw: w.word}}, nil
+	}
+	terms := make([]term, n)
+	for i, w := range u.words {
+		terms[i] = term{stems: map[string]bool{}, word: w.word, raw: cutWord(fold(w.word))}
+	}
+	var phrases []string
+	for _, lang := range langs {
+		stems := make([]string, n)
+		for i, w := range u.words {
+			if stems[i] = w.word; !w.pair {
+				stems[i] = stem(w.word, lang)
+			}
+			terms[i].stems[stems[i]] = true
+		}
+		phrases = append(phrases, strings.Join(stems, " "))
+	}
+	last := &terms[n-1]
+	var more []string
+	var err error
+	switch {
+	case u.words[n-1].pair:
+	case u.prefix:
+		last.begin = last.raw
+		more, err = s.column(ctx, `SELECT DISTINCT stem FROM words WHERE raw >= ? AND raw < ? LIMIT ?`, last.raw, last.raw+"\U0010FFFF", maxExpansion)
+	case n == 1:
+		more, err = s.column(ctx, `SELECT stem FROM words WHERE raw = ? LIMIT ?`, last.raw, maxSameRaw)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	for _, stem := range more {
+		last.stems[stem] = true
+		phrases = append(phrases, phraseEnding(phrases[0], stem, n))
+	}
+	return `"` + strings.Join(distinct(phrases), `" OR "`) + `"`, terms, nil
+}
+
+// phraseEnding is a phrase with another last word.
+func phraseEnding(phrase, stem string, n int) string {
+	if n == 1 {
+		return stem
+	}
+	return phrase[:strings.LastIndexByte(phrase, ' ')+1] + stem
+}
+
+// column reads a list of words.
+func (s *Searcher) column(ctx context.Context, query string, args ...any) (list []string, err error) {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var word string
+		if err := rows.Scan(&word); err != nil {
+			return nil, err
+		}
+		list = append(list, word)
+	}
+	return list, rows.Err()
+}

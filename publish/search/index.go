@@ -1,0 +1,406 @@
+package search
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"hash/maphash"
+	"strings"
+	"time"
+
+	"curtsy/htmlmeta"
+	"curtsy/publish/catalog"
+	"curtsy/storage"
+)
+
+// Options of indexing. The zero value is good.
+type Options struct {
+	// PDF reads PDF documents; nil: they are found by title and URL alone.
+	PDF PDF
+	// Watch is told how far the index is; nil is nobody.
+	Watch func(catalog.Progress)
+	// Now is the time; nil is time.Now.
+	Now func() time.Time
+}
+
+func (o *Options) defaults() {
+	if o.Watch == nil {
+		o.Watch = func(catalog.Progress) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+const (
+	batchText  = 8 << 20 // octets of text that one transaction takes in
+	batchPages = 4000
+)
+
+// Update reads the texts of the URLs whose visits are new since the last time. A
+// transaction takes in some megabytes of text, so that after a kill at any moment
+// the documents are those of the postings, and the next call goes on.
+func Update(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Options) error {
+	o.defaults()
+	x := &indexer{ctx: ctx, a: a, db: c.DB(), o: o}
+	left, err := x.count()
+	if err != nil || left == 0 {
+		return err
+	}
+	if err := x.prepare(); err != nil {
+		return err
+	}
+	for total := left; left > 0; {
+		done, err := x.batch(total-left, total)
+		if err != nil {
+			return err
+		}
+		left -= done
+		if done == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// indexer takes pages in. It is for one goroutine.
+type indexer struct {
+	ctx context.Context
+	a   *storage.Archive
+	db  *sql.DB
+	o   Options
+
+	tokens tokenizer
+	site   string           // the language of most pages
+	ids    map[uint64]int64 // hash of a URL → its id
+	seed   maphash.Seed
+
+	tx     *sql.Tx
+	stmts  statements
+	titles map[string]int // stem → titles more
+	links  map[int64]int  // URL id → pages more that link to it
+	seen   map[int64]bool // targets of the page that is read
+	size   int
+}
+
+func (x *indexer) count() (n int64, err error) {
+	err = x.db.QueryRowContext(x.ctx, `SELECT count(*) FROM todo`).Scan(&n)
+	return n, err
+}
+
+// prepare reads which URLs there are, so that links to them can be counted, and
+// tells the language of most pages.
+func (x *indexer) prepare() error {
+	x.ids, x.seed, x.seen = map[uint64]int64{}, maphash.MakeSeed(), map[int64]bool{}
+	rows, err := x.db.QueryContext(x.ctx, `SELECT id >> 20, url FROM captures`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var url sql.RawBytes
+		if err := rows.Scan(&id, &url); err != nil {
+			return err
+		}
+		x.ids[maphash.Bytes(x.seed, url)] = id
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return x.siteLanguage()
+}
+
+// fewestSample is how many pages are looked at to tell the language of a site.
+const fewestSample = 64
+
+// siteLanguage is that of most pages of a sample: pages in doubt follow it.
+func (x *indexer) siteLanguage() error {
+	rows, err := x.db.QueryContext(x.ctx, `SELECT id FROM todo WHERE id % max(1, (SELECT count(*) FROM todo) / ?) = 0 LIMIT 200`, fewestSample)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	counts, best := map[string]int{}, ""
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		p, err := x.read(id)
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			continue
+		}
+		if lang := languageOf(p.lang, x.sample(&p.text)); lang != "" {
+			counts[lang]++
+			if counts[lang] > counts[best] {
+				best = lang
+			}
+		}
+	}
+	x.site = best
+	return rows.Err()
+}
+
+// sample are the first words of a text.
+func (x *indexer) sample(t *text) (words []string) {
+	for _, b := range t.blocks {
+		if len(words) >= maxSample {
+			break
+		}
+		x.tokens.each(b.Text, func(k token) { words = append(words, k.word) })
+	}
+	return words
+}
+
+// batch takes in the next pages in one transaction.
+func (x *indexer) batch(done, total int64) (n int64, err error) {
+	if x.tx, err = x.db.BeginTx(x.ctx, nil); err != nil {
+		return 0, err
+	}
+	defer x.tx.Rollback()
+	if err := x.stmts.prepare(x.ctx, x.tx); err != nil {
+		return 0, err
+	}
+	x.titles, x.links, x.size = map[string]int{}, map[int64]int{}, 0
+	ids, err := x.next()
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		if err := x.ctx.Err(); err != nil {
+			return 0, err
+		}
+		if x.size > batchText {
+			break
+		}
+		if err := x.take(id); err != nil {
+			return 0, err
+		}
+		n++
+		x.o.Watch(catalog.Progress{Step: "texts", Done: done + n, Total: total})
+	}
+	if err := x.sums(); err != nil {
+		return 0, err
+	}
+	return n, x.tx.Commit()
+}
+
+func (x *indexer) next() (ids []int64, err error) {
+	rows, err := x.tx.QueryContext(x.ctx, `SELECT id FROM todo ORDER BY id LIMIT ?`, batchPages)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// page is a page that is to be found.
+type page struct {
+	text
+	visit *storage.Visit
+}
+
+// read reads what stands for a URL; nil if it is not to be found.
+func (x *indexer) read(id int64) (*page, error) {
+	visits, err := x.a.VisitsOf(uint64(id))
+	if err != nil {
+		return nil, err
+	}
+	v, verdict := Judge(visits, x.o.Now())
+	if !verdict.Searchable {
+		return nil, nil
+	}
+	t, err := readText(x.ctx, x.a, v, x.o.PDF, true)
+	return &page{text: t, visit: v}, err
+}
+
+// take brings the index up to date about one URL.
+func (x *indexer) take(id int64) error {
+	p, err := x.read(id)
+	if err != nil {
+		return err
+	}
+	known, err := x.forget(id)
+	if err == nil && p != nil {
+		err = x.put(id, p, !known)
+	}
+	if err == nil {
+		_, err = x.stmts.done.ExecContext(x.ctx, id)
+	}
+	return err
+}
+
+// forget takes a document out of the index.
+func (x *indexer) forget(id int64) (known bool, err error) {
+	var stems string
+	err = x.stmts.stems.QueryRowContext(x.ctx, id).Scan(&stems)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, stem := range distinct(strings.Fields(stems)) {
+		x.titles[stem]--
+	}
+	if _, err := x.stmts.dropDoc.ExecContext(x.ctx, id); err != nil {
+		return true, err
+	}
+	_, err = x.stmts.dropText.ExecContext(x.ctx, id)
+	return true, err
+}
+
+// put takes a document into the index.
+func (x *indexer) put(id int64, p *page, countLinks bool) error {
+	lang := languageOf(p.lang, x.sample(&p.text))
+	if lang == "" {
+		lang = x.site
+	}
+	x.tokens.turkish = lang == "tr"
+	defer func() { x.tokens.turkish = false }()
+	var body, head strings.Builder
+	for _, b := range p.blocks {
+		out := &body
+		if b.Head {
+			out = &head
+		}
+		if err := x.stems(out, b.Text, lang); err != nil {
+			return err
+		}
+		x.size += len(b.Text)
+	}
+	var title, url, last strings.Builder
+	if err := errors.Join(x.stems(&title, p.title, lang), x.stems(&url, unescaped(p.visit.URL), lang), x.stems(&last, unescaped(lastSegment(p.visit.URL)), lang)); err != nil {
+		return err
+	}
+	for _, stem := range distinct(strings.Fields(title.String())) {
+		x.titles[stem]++
+	}
+	_, err := x.stmts.putDoc.ExecContext(x.ctx, id, p.visit.N, p.visit.URL, p.title, lang, x.raws(p.title), title.String(), last.String())
+	if err != nil {
+		return err
+	}
+	if _, err = x.stmts.putText.ExecContext(x.ctx, id, title.String(), head.String(), body.String(), url.String()); err != nil {
+		return err
+	}
+	x.size += len(p.title) + 100
+	if countLinks {
+		x.count1(p)
+	}
+	return nil
+}
+
+// stems appends the words of a text as the index has them.
+func (x *indexer) stems(out *strings.Builder, text, lang string) (err error) {
+	x.tokens.each(text, func(k token) {
+		word := k.word
+		if !k.pair {
+			word = k.in(lang)
+			if !k.noted {
+				err = errors.Join(err, x.note(k.form))
+			}
+		}
+		out.WriteString(word)
+		out.WriteByte(' ')
+	})
+	return err
+}
+
+// note writes a word of a text and its stem.
+func (x *indexer) note(f *form) error {
+	f.noted = true
+	_, err := x.stmts.putWord.ExecContext(x.ctx, cutWord(fold(f.word)), f.stem)
+	return err
+}
+
+// raws are the words of a title as they stand there, one for each stem.
+func (x *indexer) raws(title string) string {
+	var b strings.Builder
+	x.tokens.each(title, func(k token) {
+		b.WriteString(cutWord(fold(k.word)))
+		b.WriteByte(' ')
+	})
+	return b.String()
+}
+
+// count1 counts the links of a page that is new in the index, one for each
+// page it leads to.
+func (x *indexer) count1(p *page) {
+	clear(x.seen)
+	for _, l := range p.links {
+		id, ok := x.ids[maphash.String(x.seed, l.URL.String())]
+		if ok && l.Kind == htmlmeta.Navigation && !x.seen[id] && uint64(id) != p.visit.URLID {
+			x.seen[id] = true
+			x.links[id]++
+		}
+	}
+}
+
+// sums writes what the pages of a batch add up to.
+func (x *indexer) sums() error {
+	for stem, n := range x.titles {
+		if n == 0 {
+			continue
+		}
+		if _, err := x.stmts.addTitle.ExecContext(x.ctx, stem, n); err != nil {
+			return err
+		}
+	}
+	for id, n := range x.links {
+		if _, err := x.stmts.addLinks.ExecContext(x.ctx, id, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// statements are those of one transaction.
+type statements struct {
+	stems, dropDoc, dropText, putDoc, putText, putWord, done, addTitle, addLinks *sql.Stmt
+}
+
+func (s *statements) prepare(ctx context.Context, tx *sql.Tx) (err error) {
+	for _, p := range []struct {
+		to  **sql.Stmt
+		sql string
+	}{
+		{&s.stems, `SELECT stems FROM docs WHERE id = ?`},
+		{&s.dropDoc, `DELETE FROM docs WHERE id = ?`},
+		{&s.dropText, `DELETE FROM idx WHERE rowid = ?`},
+		{&s.putDoc, `INSERT INTO docs(id, n, url, title, lang, raws, stems, last) VALUES(?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&s.putText, `INSERT INTO idx(rowid, title, head, body, url) VALUES(?, ?, ?, ?, ?)`},
+		{&s.putWord, `INSERT OR IGNORE INTO words VALUES(?, ?)`},
+		{&s.done, `DELETE FROM todo WHERE id = ?`},
+		{&s.addTitle, `INSERT INTO titles VALUES(?, ?) ON CONFLICT DO UPDATE SET docs = docs + excluded.docs`},
+		{&s.addLinks, `INSERT INTO inlinks VALUES(?, ?) ON CONFLICT DO UPDATE SET pages = pages + excluded.pages`},
+	} {
+		if *p.to, err = tx.PrepareContext(ctx, p.sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// distinct drops what is there twice.
+func distinct(words []string) []string {
+	seen := make(map[string]bool, len(words))
+	out := words[:0]
+	for _, w := range words {
+		if !seen[w] {
+			seen[w] = true
+			out = append(out, w)
+		}
+	}
+	return out
+}

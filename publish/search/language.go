@@ -1,0 +1,158 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// common are the words that hardly a text of a language lacks. They are for
+// pages that declare no language, or one that their script belies.
+var common = func() map[string][]string {
+	m := map[string][]string{}
+	for lang, words := range map[string]string{
+		"en": "the of and to in is for that with are this be on as by or it from an not",
+		"de": "der die und das ist nicht mit den von zu ein eine im für auf dem wird sich auch als",
+		"fr": "le la les des et est une dans pour que du en un sur par qui au pas avec sont",
+		"es": "el los las que del y una para con por es se la de en un como al su más",
+		"it": "il di che e la per una con della è un del in non si le dei sono da gli",
+		"pt": "os que não uma para com do da em e o um é no na por se mais como ao",
+		"nl": "het een van en de niet met voor dat is op te zijn aan worden ook als bij naar",
+		"sv": "och att det som en är för på inte av den med till ett kan har de om från eller",
+		"no": "og det er på som en for ikke til av med kan den et fra har om eller ved å",
+		"da": "og det er på som en for ikke til af med kan den et fra har om eller ved at",
+		"fi": "ja on ei se että oli joka ovat voi kun tai mutta myös jos sen tämä niin kuin ole",
+		"hu": "a az és hogy nem egy is van ez meg csak ha de vagy mint el már amely ki lehet",
+		"ro": "și de la în cu care nu este pe un o să din pentru mai sau ca fi sunt prin",
+		"tr": "ve bir bu için ile de da olarak olan daha gibi çok en kadar sonra ya değil her ne veya",
+		"ru": "и в не на что с по как для это из к от или при он а но вы если",
+		"bg": "и на да се от за не са със което в по е с до или при като може това",
+		"uk": "і в на не що з до та як це для у або від за при є й також він",
+	} {
+		for w := range strings.FieldsSeq(words) {
+			m[w] = append(m[w], lang)
+		}
+	}
+	return m
+}()
+
+// fewestCommon is the part of the words that must be common ones.
+const fewestCommon = 0.04
+
+// maxSample is how many words are looked at to tell a language.
+const maxSample = 300
+
+// languageOf tells the language of a text, "" if it is in doubt: the declared
+// one if its script is that of the text; else by letters that only one language
+// has, else by common words.
+func languageOf(declared string, words []string) string {
+	words = words[:min(len(words), maxSample)]
+	declared = baseLanguage(declared)
+	n, cyrillic, other := 0, 0, 0
+	for _, w := range words {
+		switch r, _ := utf8.DecodeRuneInString(w); {
+		case unicode.Is(unicode.Cyrillic, r):
+			cyrillic++
+			n++
+		case unicode.Is(unicode.Latin, r):
+			n++
+		case unicode.IsLetter(r):
+			other++
+			n++
+		}
+	}
+	mostlyCyrillic := 2*cyrillic > n
+	switch {
+	case declared != "" && (n == 0 || fits(declared, n, cyrillic, other)):
+		return declared
+	case 2*other > n:
+		return ""
+	case mostlyCyrillic:
+		if lang := byLetters(words); lang != "" {
+			return lang
+		}
+	}
+	return byCommonWords(words, n, mostlyCyrillic)
+}
+
+// fits says whether a text of n words, of which some are Cyrillic and some of
+// other scripts, may be in a language. Names and code in Latin letters are in
+// texts of all.
+func fits(lang string, n, cyrillic, other int) bool {
+	switch {
+	case lang == "sr" || lang == "kk": // they have two scripts
+		return true
+	case isCyrillic(lang):
+		return 10*cyrillic > n
+	case !isLatin(lang):
+		return 10*other > n
+	}
+	return 2*cyrillic <= n && 2*other <= n
+}
+
+// baseLanguage is "de" of "de-AT"; Norwegian has three names.
+func baseLanguage(tag string) string {
+	tag = strings.ToLower(strings.TrimSpace(tag))
+	if i := strings.IndexAny(tag, "-_;, "); i >= 0 {
+		tag = tag[:i]
+	}
+	switch {
+	case tag == "nb" || tag == "nn":
+		return "no"
+	case len(tag) < 2 || len(tag) > 3 || strings.Trim(tag, "abcdefghijklmnopqrstuvwxyz") != "":
+		return ""
+	}
+	return tag
+}
+
+// byLetters tells Cyrillic languages by letters that the others have not.
+func byLetters(words []string) string {
+	russian, ukrainian := 0, 0
+	for _, w := range words {
+		switch {
+		case strings.ContainsAny(w, "ыэ"):
+			russian++
+		case strings.ContainsAny(w, "іїєґ"):
+			ukrainian++
+		}
+	}
+	switch {
+	case russian > ukrainian:
+		return "ru"
+	case ukrainian > 0:
+		return "uk"
+	}
+	return ""
+}
+
+// byCommonWords tells a language if enough different words of it are there, and
+// clearly more than of any other.
+func byCommonWords(words []string, n int, cyrillic bool) string {
+	counts, kinds, seen := map[string]int{}, map[string]int{}, map[string]bool{}
+	for _, w := range words {
+		for _, lang := range common[w] {
+			counts[lang]++
+			if !seen[w] {
+				kinds[lang]++
+			}
+		}
+		seen[w] = true
+	}
+	best, most, second := "", 0, 0
+	for lang, c := range counts {
+		switch {
+		case isCyrillic(lang) != cyrillic:
+		case c > most || c == most && lang < best:
+			second, best, most = most, lang, c
+		case c > second:
+			second = c
+		}
+	}
+	if float64(most) <= fewestCommon*float64(n) || kinds[best] < fewestKinds || float64(second) > 0.9*float64(most) {
+		return ""
+	}
+	return best
+}
+
+// fewestKinds is how many different common words a text must have.
+const fewestKinds = 4

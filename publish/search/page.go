@@ -1,0 +1,146 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+const (
+	maxBody = 16 << 20 // of a page is read, in octets
+	maxText = 1 << 20  // of it is indexed
+)
+
+// text is what a page says.
+type text struct {
+	title  string
+	lang   string // declared
+	blocks []htmlmeta.Block
+	links  []htmlmeta.Link
+}
+
+// Verdict says whether a URL can be found by a search, and why not.
+type Verdict struct {
+	Searchable bool
+	Why        string // the rule that keeps it out; "" if none does
+	Snippet    int    // characters of its text that may be shown, publish.NoLimit or 0 for none
+}
+
+// Judge says whether a URL can be found, by which of its visits (the oldest
+// first), and how. It is the same verdict by which pages are indexed and hits are
+// shown.
+func Judge(visits []*storage.Visit, now time.Time) (*storage.Visit, Verdict) {
+	v := publish.Current(visits)
+	if v == nil {
+		return nil, Verdict{Why: "it was never fetched"}
+	}
+	permit := publish.Permits(visits, now)[slices.Index(visits, v)]
+	switch {
+	case v.Status != http.StatusOK:
+		return v, Verdict{Why: fmt.Sprintf("answered with status %d; only whole answers (200) are searched", v.Status)}
+	case v.Class == "prerequisite" || v.Class == "sitemap":
+		return v, Verdict{Why: "robots.txt and sitemaps are not searched"}
+	case !permit.List, !permit.Show:
+		return v, Verdict{Why: permit.Why()}
+	case !v.HasBody():
+		return v, Verdict{Why: "no body is kept"}
+	case !isText(v):
+		return v, Verdict{Why: cmp.Or(mimeOf(v), "a document without a type") + " is not searched, but pages, plain text and PDF are"}
+	}
+	return v, Verdict{Searchable: true, Snippet: permit.Snippet}
+}
+
+// isText says whether a visit is of a kind that is searched. A title is found in
+// what is HTML by its content, whatever its type. Pictures are none, so that
+// noimageindex asks for what is so anyway.
+func isText(v *storage.Visit) bool {
+	switch mime := mimeOf(v); mime {
+	case "text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf":
+		return true
+	case "image/svg+xml":
+		return false
+	}
+	return v.Title != ""
+}
+
+func mimeOf(v *storage.Visit) string {
+	mime, _, _ := strings.Cut(v.ContentType, ";")
+	return strings.ToLower(strings.TrimSpace(mime))
+}
+
+// readText reads a page from the archive, with its links if they are asked for.
+// What cannot be read is empty; only damage of the archive is an error.
+func readText(ctx context.Context, a *storage.Archive, v *storage.Visit, pdf PDF, links bool) (text, error) {
+	t := text{title: v.Title, lang: v.Lang}
+	b, err := publish.OpenBody(a, v)
+	if err != nil {
+		return t, onlyDamage(err)
+	}
+	defer b.Close()
+	if mimeOf(v) == "application/pdf" {
+		if pdf != nil {
+			t.blocks, err = pdf(ctx, b)
+		}
+		return t, err
+	}
+	body, err := io.ReadAll(io.LimitReader(b, maxBody))
+	if err = onlyDamage(err); err != nil {
+		return t, err
+	}
+	if v.Charset != "" { // it was found out when the page was read first
+		b.Header.Set("Content-Type", mimeOf(v)+"; charset="+v.Charset)
+	}
+	p := htmlmeta.Page{URL: weburl.FromCanonical(v.URL), Header: b.Header, Body: body}
+	t.blocks = htmlmeta.ReadText(p, maxText)
+	if links {
+		t.links = htmlmeta.Read(p, htmlmeta.Options{}).Links
+	}
+	return t, nil
+}
+
+// onlyDamage drops errors of the site: a coding that ends badly.
+func onlyDamage(err error) error {
+	var damage *storage.DamageError
+	if errors.As(err, &damage) || storage.IsDisk(err) {
+		return err
+	}
+	return nil
+}
+
+// PDF reads the text of a PDF document. It bounds time and memory itself; what
+// cannot be read has no text, and is no error.
+type PDF func(ctx context.Context, r io.Reader) ([]htmlmeta.Block, error)
+
+// unescaped is a URL as people read it.
+func unescaped(u string) string {
+	if s, err := url.PathUnescape(u); err == nil {
+		return s
+	}
+	return u
+}
+
+// lastSegment is the part of a URL's path that names the page.
+func lastSegment(u string) string {
+	_, rest, _ := strings.Cut(u, "://")
+	rest, _, _ = strings.Cut(rest, "?")
+	_, rest, _ = strings.Cut(rest, "/")
+	dir, last := path.Split(strings.TrimSuffix(rest, "/"))
+	last = strings.TrimSuffix(last, path.Ext(last))
+	if last == "index" && dir != "" {
+		last = path.Base(dir)
+	}
+	return last
+}

@@ -1,0 +1,200 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// token is a word where it stands in a text.
+type token struct {
+	*form
+	from, to int  // octets of the text
+	pair     bool // two letters of a script that writes no blanks between words
+	last     bool // of such a run, the last letter alone
+}
+
+// form is a word as it is remembered.
+type form struct {
+	word  string // in lower case, composed; not stemmed
+	lang  string // of the page it was last stemmed for
+	stem  string
+	noted bool // the index has it with this stem
+}
+
+// tokenizer cuts texts into words, and remembers them. It is for one goroutine.
+type tokenizer struct {
+	turkish bool // İ and ı are the letters of i and I
+	buf     []byte
+	forms   map[string]*form
+}
+
+// maxForms bounds how many words are remembered.
+const maxForms = 100_000
+
+// each gives the words of a text: runs of letters, digits and marks. All else
+// parts words, full stop and underscore too, but for an apostrophe between
+// Cyrillic letters. Runs of Han, kana, hangul, Thai and the like are given as
+// pairs of letters, and the last letter alone, so that a search for one letter
+// finds all.
+func (t *tokenizer) each(text string, give func(token)) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if !isWordByte(c) {
+				i++
+				continue
+			}
+		} else if r, n := utf8.DecodeRuneInString(text[i:]); !isWordRune(r) {
+			i += n
+			continue
+		} else if isUnspaced(r) {
+			i = t.pairs(text, i, give)
+			continue
+		}
+		i = t.run(text, i, give)
+	}
+}
+
+func isWordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+func isWordRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.Is(unicode.No, r)
+}
+
+// isUnspaced says whether a script writes no blanks between words. Hangul does,
+// but what it puts between them are whole phrases.
+func isUnspaced(r rune) bool {
+	return r >= 0x0E00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー')
+}
+
+// run gives the word that begins at from, and where it ends.
+func (t *tokenizer) run(text string, from int, give func(token)) int {
+	t.buf = t.buf[:0]
+	i, plain := from, true
+	cyrillic := false
+	for i < len(text) {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if c == '\'' && cyrillic && apostrophe(text[i+1:]) {
+				t.buf, plain = append(t.buf, "ʼ"...), false
+				i++
+				continue
+			}
+			if !isWordByte(c) {
+				break
+			}
+			if 'A' <= c && c <= 'Z' {
+				c |= 0x20
+			}
+			if t.turkish && text[i] == 'I' {
+				t.buf, plain = append(t.buf, "ı"...), false
+			} else {
+				t.buf = append(t.buf, c)
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if (r == '’' || r == 'ʼ') && cyrillic && apostrophe(text[i+n:]) {
+			r = 'ʼ'
+		} else if !isWordRune(r) || isUnspaced(r) {
+			break
+		}
+		plain = false
+		cyrillic = unicode.Is(unicode.Cyrillic, r)
+		t.buf = utf8.AppendRune(t.buf, lower(r))
+		i += n
+	}
+	if f := t.word(plain); f.word != "" {
+		give(token{from: from, to: i, form: f})
+	}
+	return i
+}
+
+// apostrophe says whether what follows one is a Cyrillic letter.
+func apostrophe(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(rest)
+	return unicode.Is(unicode.Cyrillic, r)
+}
+
+// lower is a letter in lower case as words are compared.
+func lower(r rune) rune {
+	switch r {
+	case 'ё', 'Ё':
+		return 'е'
+	case 'İ':
+		return 'i'
+	}
+	return unicode.ToLower(r)
+}
+
+// word is what buf holds, composed.
+func (t *tokenizer) word(plain bool) *form {
+	if f, ok := t.forms[string(t.buf)]; ok {
+		return f
+	}
+	if t.forms == nil || len(t.forms) > maxForms {
+		t.forms = map[string]*form{}
+	}
+	f := &form{word: string(t.buf)}
+	if !plain {
+		f.word = composed(f.word)
+	}
+	t.forms[string(t.buf)] = f
+	return f
+}
+
+// in is the word as it stands in the index, from a page of a language.
+func (f *form) in(lang string) string {
+	if f.stem == "" || f.lang != lang {
+		f.lang, f.stem, f.noted = lang, stem(f.word, lang), false
+	}
+	return f.stem
+}
+
+// composed is a word in the form of compatibility (NFKC), where a ligature is its
+// letters. Of Cyrillic words the marks of stress come off.
+func composed(w string) string {
+	r, _ := utf8.DecodeRuneInString(w)
+	cyrillic := unicode.Is(unicode.Cyrillic, r)
+	return strings.Map(func(r rune) rune {
+		switch r = lower(r); {
+		case cyrillic && (r == 0x0300 || r == 0x0301), !isWordRune(r):
+			return -1 // a letter may be made of words and the blanks between them
+		}
+		return r
+	}, norm.NFKC.String(w))
+}
+
+// pairs gives the letters of a run two by two.
+func (t *tokenizer) pairs(text string, from int, give func(token)) int {
+	before, start := rune(0), from
+	i := from
+	for i < len(text) {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if !isUnspaced(r) && !unicode.IsMark(r) {
+			break
+		}
+		if before != 0 {
+			give(token{from: start, to: i + n, form: t.pair(before, r), pair: true})
+		}
+		before, start = r, i
+		i += n
+	}
+	give(token{from: start, to: i, form: t.pair(before), pair: true, last: true})
+	return i
+}
+
+func (t *tokenizer) pair(letters ...rune) *form {
+	t.buf = t.buf[:0]
+	for _, r := range letters {
+		t.buf = utf8.AppendRune(t.buf, r)
+	}
+	return t.word(false)
+}
