@@ -50,8 +50,7 @@ func sameSite(seed, target weburl.URL) bool {
 // bare is a host without "www.".
 func bare(u weburl.URL) string { return strings.TrimPrefix(u.Hostname(), "www.") }
 
-// hostAlias takes in the main mirror that a robots.txt names (rules.md §1,
-// yandex), if it is of the same registered domain: a robots.txt cannot send
+// hostAlias takes in the main mirror that a robots.txt names (Yandex: Host), if it is of the same registered domain: a robots.txt cannot send
 // us to somebody else's site.
 func (o *Outcome) hostAlias(c *Crawl, from weburl.URL, r *rules.Robots) {
 	name, line, ok := r.Host()

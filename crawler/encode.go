@@ -34,7 +34,7 @@ var memberPool = sync.Pool{New: func() any { return new([]byte) }}
 
 // encode makes the records of a visit: what came (a response, a revisit, or
 // metadata alone where the body is withheld), what was asked, and what else
-// is known (archive.md §1).
+// is known (ISO 28500 §6).
 func (o *Outcome) encode(dst []byte, infoID string) ([]byte, error) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)

@@ -75,7 +75,7 @@ type robotsFetch struct {
 	blocked bool       // and stays so: its address is not to be dialled
 }
 
-// readRobots reads the answer to a request for robots.txt (rules.md §1.14).
+// readRobots reads the answer to a request for robots.txt (RFC 9309 §2.3.1).
 func (c *Crawl) readRobots(j *job, x *fetch.Exchange) *robotsFetch {
 	r := &robotsFetch{origin: j.robots.origin}
 	v := &r.version

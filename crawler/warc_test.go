@@ -101,7 +101,7 @@ var (
 	idForm   = regexp.MustCompile(`^<urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}>$`)
 )
 
-// checkRecords holds all records against ISO 28500 and archive.md §1.
+// checkRecords checks that all records are as ISO 28500 §5 and §6 have them.
 func checkRecords(t *testing.T, list []record) {
 	t.Helper()
 	ids, infos := map[string]record{}, map[string]string{}

@@ -46,8 +46,8 @@ func (p *Permit) Why() string {
 	return strings.Join(words, "; ")
 }
 
-// Decide says what may be shown of the latest capture of a URL, at a time
-// (rules.md §2.10). It looks at nothing but its arguments.
+// Decide says what may be shown of the latest capture of a URL, at a time, by
+// the directives of its page. It looks at nothing but its arguments.
 func Decide(v *storage.Visit, now time.Time) Permit {
 	p := Permit{Show: true, List: true, Snippet: NoLimit, Images: true, Translate: true}
 	d := v.Directives

@@ -10,7 +10,8 @@ import (
 	"github.com/temoto/robotstxt"
 )
 
-// hostileFiles are those that rules.md §1.18 and hostile.md 8 bound.
+// hostileFiles are made to cost time and memory; docs/hostile.md, section 8, has
+// what they cost.
 func hostileFiles() map[string]string {
 	long := strings.Repeat("a", 60)
 	var wild, literal, agents, stars, sitemaps strings.Builder

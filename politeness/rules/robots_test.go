@@ -13,7 +13,7 @@ func parse(robots string, agents ...string) *Robots {
 	return Parse([]byte(robots), Options{Agents: agents})
 }
 
-// TestDefaultDialect: rules.md §1, each number with what it says.
+// TestDefaultDialect: RFC 9309 and what it leaves open, a number for each topic.
 func TestDefaultDialect(t *testing.T) {
 	long := "/x/" + strings.Repeat("a", maxLine-len("disallow: /x/"))
 	pad := strings.Repeat("#\n", 1000)

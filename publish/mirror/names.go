@@ -21,7 +21,7 @@ const (
 	hostsDir   = "_hosts"
 )
 
-// Bounds of names (archive.md §2): file systems allow 255 octets a name, and
+// Bounds of names: file systems allow 255 octets a name, and
 // Windows 260 UTF-16 units a path.
 const (
 	maxSegment = 200 // octets of UTF-8
