@@ -104,7 +104,7 @@ func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
 	}
 	u.inspectReport(doc)
 	if page.URL.IsZero() && doc.Base.IsZero() && doc.Skipped.Invalid > 0 {
-		u.say("relative links cannot be told without the page's own URL")
+		u.say("relative links cannot be resolved without the page's own URL")
 		u.say("  try: curtsy inspect %s --base https://example.com/page", quoted(name))
 	}
 	return nil

@@ -23,7 +23,7 @@ const maxSourceText = 1024
 // Options says for whom a document is read. The zero value is nobody in
 // particular: only what is said to everybody counts.
 type Options struct {
-	// Agents are our product tokens, such as "curtsy". A directive addressed
+	// Agents are the product tokens read for, such as "curtsy". A directive addressed
 	// to one of them counts like one addressed to everybody.
 	Agents []string
 	// IgnoreRelNofollow lets links marked nofollow, ugc or sponsored be
@@ -77,7 +77,7 @@ func (d *Directives) readHeader(line string, o Options) {
 	l.read(line)
 }
 
-// readMeta reads one meta tag, if its name is for us.
+// readMeta reads one meta tag, if it names robots or one of the agents.
 func (d *Directives) readMeta(name, content string, o Options) {
 	name = strings.Trim(name, asciiBlank)
 	if !strings.EqualFold(name, "robots") && !o.names(name) {
@@ -90,7 +90,7 @@ func (d *Directives) readMeta(name, content string, o Options) {
 	l.read(content)
 }
 
-// names says whether token is one of our own.
+// names says whether token is one of the agents.
 func (o Options) names(token string) bool {
 	if token == "" || token == "*" {
 		return false

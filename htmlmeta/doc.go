@@ -11,7 +11,7 @@
 //	resolve   links.go makes URLs of the references, each once
 //
 // What it finds is what goquery finds in the whole tree of html.Parse with
-// scripts off, tests hold the one against the other; but for these: tags
+// scripts off, tests compare the two; but for these: tags
 // that the tree builder drops or moves (within select and frameset, a second
 // body) count where they stand; metas, base and title in a template do not
 // count, since they are not part of the page, while links in it do; a page

@@ -131,7 +131,7 @@ func (s *linkSet) addURL(u weburl.URL, l Link) {
 	s.list = append(s.list, l)
 }
 
-// foreignScheme says whether ref plainly has a scheme that is not ours.
+// foreignScheme says whether ref plainly has a scheme other than http and https.
 func foreignScheme(ref string) bool {
 	for i := 0; i < len(ref); i++ {
 		switch c := ref[i]; {

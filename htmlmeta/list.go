@@ -25,10 +25,10 @@ type list struct {
 	before listener // in doubt: who was named before it
 }
 
-// listener is who is named, and whether that is us.
+// listener is who is named, and whether it is one of the agents read for.
 type listener struct {
 	agent string // "" is everybody
-	ours  bool   // what is read now is for us
+	ours  bool   // what is read now is for one of the agents
 }
 
 func (l *list) read(s string) {
@@ -100,8 +100,9 @@ func surelyAgent(before string) bool {
 }
 
 // settle ends a piece. What stands behind one that named an agent in doubt is
-// for us if it is so with that agent, or without: the stricter wins. None of
-// this looks at who we are, so that a name of ours makes nothing freer.
+// in force if it is so with that agent, or without: the stricter takes
+// precedence. None of this looks at the agents read for, so that naming one
+// permits nothing more.
 func (l *list) settle() {
 	if l.doubt && !l.ours {
 		l.listener = l.before

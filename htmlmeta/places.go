@@ -207,7 +207,7 @@ func setPlace(t *[maxTags][maxAttrs]uint8, tag name, attr string, row int) {
 }
 
 // rawTextTags are those whose content is no markup (HTML §13.2.6: RCDATA,
-// RAWTEXT and script data). noscript is not among them: we run no scripts.
+// RAWTEXT and script data). noscript is not among them: no scripts are run.
 func rawTextTags() *[maxTags]bool {
 	t := new([maxTags]bool)
 	for _, s := range []string{"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext"} {

@@ -21,7 +21,7 @@ type trouble struct {
 type outcome int
 
 const (
-	neutral  outcome = iota // nothing: the page's or our own fault
+	neutral  outcome = iota // nothing: the fault is the page's or the crawler's
 	success                 // it answers
 	slowdown                // it fails, perhaps on this page only
 	hold                    // it fails, or says that it has enough

@@ -57,7 +57,7 @@ func (s *reader) readXML(in *bufio.Reader) {
 	}
 }
 
-// root is the first element; an HTML document has none for us.
+// root is the first element; an HTML document has none here.
 func (x *xmlReader) root() (token, bool) {
 	for {
 		t := x.in.next()

@@ -10,7 +10,7 @@ import (
 const maxToken = 8 << 10
 
 // tokenKind is a kind of XML token. Comments, declarations and processing
-// instructions are read over: there are no DTDs and no entities for us.
+// instructions are read over: DTDs and their entities are not supported.
 type tokenKind int
 
 const (

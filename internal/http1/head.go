@@ -113,7 +113,7 @@ func cutLine(s string) (line, rest string) {
 // folds says whether s goes on with the line before it (RFC 9112 §5.2).
 func folds(s string) bool { return s != "" && (s[0] == ' ' || s[0] == '\t') }
 
-// unfold joins value with the lines that go on with it.
+// unfold joins value with the lines that continue it.
 func unfold(value, s string) (string, string) {
 	var b strings.Builder
 	b.WriteString(value)

@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd
 
-// Package mapped answers: which pages of memory does the system give us? bbolt
+// Package mapped answers: which pages of memory stay mapped? bbolt
 // maps its file, and every page once looked at stays part of the process
 // until the system needs the room, which makes a large frontier look large.
 package mapped

@@ -5,7 +5,7 @@ import "strings"
 // parseFast reads an absolute URL that is in canonical form already, as most
 // links to other sites are. It answers for these only: a name of plain
 // letters and no port, a path without dot segments, nothing that the parser
-// would encode. A fuzz test holds it against the full parser.
+// would encode. A fuzz test compares it with the full parser.
 func parseFast(ref string) (URL, bool) {
 	ref, _, _ = strings.Cut(ref, "#")
 	host := afterScheme(ref)

@@ -19,8 +19,8 @@ var plain = func() (t [256]bool) {
 
 // resolveFast resolves the references that need no parser: a path of plain
 // octets, relative or absolute, with leading dot segments at most, or an URL
-// that begins with our own origin. It is exact where it answers (a fuzz test
-// holds it against the full parser) and says !ok for everything else.
+// that begins with u's own origin. It is exact where it answers (a fuzz test
+// compares it with the full parser) and says !ok for everything else.
 func (u URL) resolveFast(ref string) (URL, bool) {
 	if u.href == "" {
 		return URL{}, false

@@ -56,7 +56,7 @@ func MustParse(s string) URL {
 }
 
 // FromCanonical takes a string that is in canonical form already, as String
-// gave it, without parsing it again. It is for reading our own storage;
+// gave it, without parsing it again. It is for reading what the archive stores;
 // anything else goes to Parse, which canonicalizes. A string that cannot have
 // come from String gives the zero URL.
 func FromCanonical(href string) URL {
@@ -129,7 +129,7 @@ func parseSlow(base URL, ref string) (URL, error) {
 	return u, nil
 }
 
-// afterScheme is where the host begins; 0 if the scheme is none of ours.
+// afterScheme is where the host begins; 0 if the scheme is neither http nor https.
 func afterScheme(href string) int {
 	for _, scheme := range [...]string{"http://", "https://"} {
 		if strings.HasPrefix(href, scheme) {

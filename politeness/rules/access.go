@@ -21,7 +21,7 @@ const (
 
 // StatusAccess says what an HTTP status of the robots.txt means; 0 stands for
 // no answer at all (timeout, DNS, TLS, a cut body). A 3xx is what remains
-// after the hops we follow: that MAY be taken as absent (§2.3.1.2). 429 is
+// after the hops that are followed: that MAY be taken as absent (§2.3.1.2). 429 is
 // the server asking for less, not the absence of rules, and so little is a 304
 // to somebody who has no copy.
 func StatusAccess(status int, o Options) Access {

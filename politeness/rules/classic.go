@@ -37,7 +37,7 @@ func addClassic(g *Group, e entry) {
 }
 
 // names1994 is the liberal match of 1994: a substring in any case, without
-// version information. The name may be part of ours, or ours of the line.
+// version information. The name may be part of the agent's, or the agent's of the line.
 func names1994(value, token string) bool {
 	if token == "*" {
 		return slices.Contains(strings.Fields(value), "*")

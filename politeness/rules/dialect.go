@@ -52,7 +52,7 @@ const maxYandexBytes = 32 << 10
 
 // Options say who reads and how.
 type Options struct {
-	// Agents are our product tokens, the most wanted first. The first one
+	// Agents are the product tokens to read for, the most wanted first. The first one
 	// that any group names chooses; if none is named, the groups of "*" do.
 	Agents []string
 	// Dialect is the standard to read by; zero is RFC 9309.

@@ -4,7 +4,7 @@
 //
 // The way of a robots.txt: text.go makes lines of octets, fields.go names
 // their fields, parse.go makes groups of them, group.go picks the ones that
-// speak to us, pattern.go puts their rules and the URL into one form, and
+// hold for the agents, pattern.go puts their rules and the URL into one form, and
 // verdict.go finds the rule that decides (temoto.go has temoto/robotstxt match
 // each pattern too, and the stricter reading holds).
 package rules

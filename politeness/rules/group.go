@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// choose finds the groups that speak to us and sorts their rules. All groups
-// of the first of our tokens that any group names add up; where none names
-// us, all groups of "*" do. Ours and "*" never mix (RFC 9309 §2.2.1).
+// choose finds the groups that hold for the agents and sorts their rules. All
+// groups of the first token that any group names add up; where none is named,
+// all groups of "*" do. The two never mix (RFC 9309 §2.2.1).
 func (r *Robots) choose() {
 	for _, token := range append(r.tokens(), "*") {
 		if r.take(token) {
@@ -16,7 +16,7 @@ func (r *Robots) choose() {
 	}
 }
 
-// tokens are our agents; in the Yandex dialect its robots also answer to
+// tokens are the agents; in the Yandex dialect its robots also answer to
 // "Yandex", where they are not named themselves.
 func (r *Robots) tokens() []string {
 	var out []string

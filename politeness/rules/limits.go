@@ -24,7 +24,7 @@ type limit struct {
 	visit    VisitTime
 }
 
-// limits are those that hold for us; a line of 0 means there is none.
+// limits are those that hold for the agents; a line of 0 means there is none.
 type limits struct {
 	delay     time.Duration
 	delayLine int

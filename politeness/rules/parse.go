@@ -2,7 +2,7 @@ package rules
 
 import "time"
 
-// Robots is a robots.txt read for our agents. It does not change after Parse
+// Robots is a robots.txt as it is read for the agents asked about. It does not change after Parse
 // and may be used from many goroutines.
 type Robots struct {
 	options  Options
@@ -10,7 +10,7 @@ type Robots struct {
 	why      string // the reason for all
 	groups   []Group
 	chosen   string // value of the agent line that chose the group, "" if none
-	rules    []rule // those that speak to us, in the order of precedence
+	rules    []rule // those that hold for the agents, in the order of precedence
 	limits   limits
 	sitemaps []Sitemap
 	host     hostLine
@@ -30,7 +30,7 @@ type Sitemap struct {
 	Line int
 }
 
-// Group is a group of the file, be it for us or not (RFC 9309 §2.2.1).
+// Group is a group of the file, be it for the agents asked about or not (RFC 9309 §2.2.1).
 type Group struct {
 	Line   int      // of its first user-agent line
 	Agents []string // as written
@@ -59,7 +59,7 @@ type parser struct {
 }
 
 // Parse reads a robots.txt. It never fails: what cannot be read is skipped,
-// line by line (RFC 9309 §2.2), and told by Warnings.
+// line by line (RFC 9309 §2.2), and Warnings lists it.
 func Parse(body []byte, o Options) *Robots {
 	r := &Robots{options: o}
 	if o.Dialect == Yandex {

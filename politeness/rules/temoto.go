@@ -34,7 +34,9 @@ type secondReader struct {
 type Difference struct {
 	Line int    // of the rule
 	Rule string // as written
-	Ours bool   // whether our matcher, and not temoto/robotstxt, matches
+	// Pattern says that pattern.matches does and temoto/robotstxt does not match;
+	// else it is the other way round.
+	Pattern bool
 }
 
 // String says what differs; "" for no difference.
@@ -42,7 +44,7 @@ func (d *Difference) String() string {
 	switch {
 	case d == nil:
 		return ""
-	case d.Ours:
+	case d.Pattern:
 		return "temoto/robotstxt does not match " + d.Rule
 	}
 	return "only temoto/robotstxt matches " + d.Rule

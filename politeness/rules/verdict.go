@@ -8,12 +8,12 @@ type Verdict struct {
 	Line  int    // of the rule that decided; 0: no rule did
 	Rule  string // the line as written, "" if no rule decided
 	Group string // value of the user-agent line that chose the group, "" if none
-	// Difference is the first rule on the way that our matcher and
+	// Difference is the first rule on the way that pattern.matches and
 	// temoto/robotstxt read differently, nil if there is none.
 	Difference *Difference
 }
 
-// rule is a rule that speaks to us.
+// rule is a rule of a group that holds for the agents.
 type rule struct {
 	pattern pattern
 	needs   [2]uint16 // grams
@@ -59,7 +59,7 @@ func (r *Robots) Verdict(target string) Verdict {
 		}
 		holds, differs := r.second.holds(rule, path)
 		if differs && difference == nil {
-			difference = &Difference{Line: rule.line, Rule: rule.text, Ours: rule.pattern.matches(path)}
+			difference = &Difference{Line: rule.line, Rule: rule.text, Pattern: rule.pattern.matches(path)}
 		}
 		if holds {
 			return Verdict{Allow: rule.allow, Line: rule.line, Rule: rule.text, Group: rule.group, Difference: difference}

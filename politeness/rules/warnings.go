@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Warning is a suspicious line, told to the site's owner.
+// Warning is a doubtful line, for the site's owner.
 type Warning struct {
 	Line int // 0: the file as a whole
 	Text string
 }
 
-// maxWarnings bounds what a hostile file can make us say.
+// maxWarnings bounds how many a hostile file leads to.
 const maxWarnings = 200
 
 // Warnings are the suspicious lines, in the order of the file; no more than

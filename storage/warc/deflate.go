@@ -51,7 +51,7 @@ func (d *deflater) appendMember(dst, src []byte) []byte {
 		d.code.setFixed()
 		d.ready, d.stale = true, renewAfter
 	}
-	// Compressed into room of our own, that is kept: how much it takes is
+	// Compressed into a buffer that is kept: how much it takes is
 	// known afterwards only, and dst is held for longer.
 	d.out.b = append(d.room[:0], 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255)
 	d.out.bitQueue = bitQueue{}

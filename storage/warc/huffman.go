@@ -14,7 +14,7 @@ type code struct {
 	fresh  int // times built; 0 is the fixed code
 }
 
-// maxCodeBits is the longest code word we make. Deflate knows 15 bits (RFC
+// maxCodeBits is the longest code word that is made. Deflate knows 15 bits (RFC
 // 1951 §3.2.7); with 12, four literals fit between two spills.
 const maxCodeBits = 12
 

@@ -1,5 +1,5 @@
 // Package crawltest is what tests of whole crawls share: one run, and an
-// archive held against itself.
+// archive checked by verify.
 package crawltest
 
 import (
@@ -36,7 +36,7 @@ func Run(t testing.TB, stop context.Context, dir string, o crawler.Options, most
 	return r
 }
 
-// Sound holds an archive against itself, then cuts off what a kill left in
+// Sound verifies an archive, then cuts off what a kill left in
 // flight, as the next crawl does.
 func Sound(t testing.TB, dir string) {
 	t.Helper()

@@ -66,7 +66,7 @@ func (s *Server) Requests() map[string]int {
 }
 
 // Improper lists requests that carried credentials, a referrer or a body, or
-// asked another host's page of us.
+// asked for another host's page here.
 func (s *Server) Improper() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
