@@ -71,36 +71,8 @@ func holdsAny(s string, words []string) bool {
 
 // shownText counts, roughly, the octets that a page shows.
 func shownText(b []byte) (n int) {
-	shown(b, func(text []byte) { n += len(bytes.TrimSpace(text)) })
+	htmlmeta.EachText(b, func(text []byte) { n += len(bytes.TrimSpace(text)) })
 	return n
-}
-
-// shown calls f for, roughly, every text of a page that is shown.
-func shown(b []byte, f func(text []byte)) {
-	for len(b) > 0 {
-		at := bytes.IndexByte(b, '<')
-		if at < 0 {
-			f(b)
-			return
-		}
-		f(b[:at])
-		b = b[at:]
-		end := []byte(">")
-		switch {
-		case hasPrefixFold(b, "<script"):
-			end = []byte("</script")
-		case hasPrefixFold(b, "<style"):
-			end = []byte("</style")
-		}
-		if at = bytes.Index(b, end); at < 0 {
-			return
-		}
-		b = b[at+len(end):]
-	}
-}
-
-func hasPrefixFold(b []byte, prefix string) bool {
-	return len(b) >= len(prefix) && strings.EqualFold(string(b[:len(prefix)]), prefix)
 }
 
 // block makes of an answer in a page's place what it is: kept for whoever

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"curtsy/htmlmeta"
 )
 
 // FuzzMaxAge: an age is never negative and never longer than 69 years.
@@ -27,7 +29,7 @@ func FuzzShown(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n := 0
-		shown(b, func(text []byte) {
+		htmlmeta.EachText(b, func(text []byte) {
 			n += len(text)
 			eachWord(text, func(uint64) {})
 		})

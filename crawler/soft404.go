@@ -183,7 +183,7 @@ func (o *Outcome) print(c *Crawl, u weburl.URL) (p uint64, ok bool) {
 	own := words(u.String())
 	var sums [64]int
 	n := 0
-	shown(body[:min(len(body), maxLookedAt)], func(text []byte) {
+	htmlmeta.EachText(body[:min(len(body), maxLookedAt)], func(text []byte) {
 		eachWord(text, func(w uint64) {
 			if own[w] {
 				return

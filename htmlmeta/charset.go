@@ -172,18 +172,11 @@ const maxSample = 64 << 10
 // say nothing about its charset.
 func sampleText(b []byte) []byte {
 	out := make([]byte, 0, min(len(b), maxSample))
-	for len(b) > 0 && len(out) < maxSample {
-		i := bytes.IndexByte(b, '<')
-		if i < 0 {
-			i = len(b)
+	EachText(b, func(text []byte) {
+		out = append(out, text[:min(len(text), maxSample-len(out))]...)
+		if len(out) < maxSample {
+			out = append(out, ' ')
 		}
-		out = append(out, b[:min(i, maxSample-len(out))]...)
-		b = b[i:]
-		if i = bytes.IndexByte(b, '>'); i < 0 {
-			break
-		}
-		b = b[i+1:]
-		out = append(out, ' ')
-	}
+	})
 	return out
 }
