@@ -434,6 +434,8 @@ func archiveError(err error, dir string) error {
 		return exitWith(exitDamaged, err, "curtsy status "+quoted(dir))
 	case errors.Is(err, storage.ErrIrregular):
 		return exitWith(exitDamaged, err, "a copy of the archive with the file itself in its place")
+	case errors.Is(err, storage.ErrOld):
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair, which rebuilds crawl.db from the segments")
 	case errors.Is(err, storage.ErrSchema):
 		return exitWith(exitDamaged, err, "the curtsy that wrote it")
 	case errors.As(err, &damage) && damage.Index(), errors.Is(err, frontier.ErrCorrupt):

@@ -16,8 +16,8 @@ import (
 func repairArchive(u *ui, dir string) error {
 	done, err := crawler.Repair(dir, u.logger(false))
 	var damage *storage.DamageError
-	if errors.As(err, &damage) && damage.Index() {
-		return rebuildIndex(u, dir, damage)
+	if errors.As(err, &damage) && damage.Index() || errors.Is(err, storage.ErrOld) {
+		return rebuildIndex(u, dir, err)
 	}
 	if err != nil {
 		return archiveError(err, dir)
@@ -28,7 +28,7 @@ func repairArchive(u *ui, dir string) error {
 	return nil
 }
 
-func rebuildIndex(u *ui, dir string, damage *storage.DamageError) error {
+func rebuildIndex(u *ui, dir string, damage error) error {
 	seed, c, note, err := rememberedBySegments(dir)
 	if err != nil {
 		return archiveError(errors.Join(damage, err), dir)

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"encoding/hex"
 	"sync"
 	"time"
 
@@ -133,9 +134,9 @@ func (o *Outcome) describe(doc *htmlmeta.Document) {
 	v.Canonical = doc.Canonical.String()
 	v.Links = len(doc.Links)
 	v.Directives = directivesOf(&doc.Directives)
-	d, n := o.x.PayloadDigest()
+	d, n := o.x.PayloadDigests()
 	v.Length = n
-	v.Digest = warc.Digest(d).String()
+	v.Digest, v.SHA256 = warc.Digest(d.SHA1).String(), hex.EncodeToString(d.SHA256[:])
 }
 
 // keep decides what of the response may be kept (design: noarchive withholds
@@ -144,14 +145,14 @@ func (o *Outcome) keep(doc *htmlmeta.Document) {
 	o.Visit.Kept = storage.KeptResponse
 	if !doc.Directives.Archive {
 		o.Visit.Kept = storage.KeptWithheld
-		o.Visit.Digest, o.Visit.Title = "", "" // the title is of the body
+		o.Visit.Digest, o.Visit.SHA256, o.Visit.Title = "", "", "" // the title is of the body
 	}
 }
 
 // repeat makes a 304 a revisit of the response that it speaks of.
 func (o *Outcome) repeat(original *storage.Visit) {
 	if o.Visit.Kept == storage.KeptResponse {
-		o.Visit.Digest = original.Digest
+		o.Visit.Digest, o.Visit.SHA256 = original.Digest, original.SHA256
 		o.refer(original)
 	}
 }
@@ -248,8 +249,8 @@ const maxBodies = 1 << 16
 // the links of one more are not followed: a soft 404, or a tree that mirrors
 // itself.
 func (c *Crawl) seenBefore(o *Outcome) bool {
-	d, ok := warc.ParseDigest(o.Visit.Digest)
-	if c.opts.Traps.SameBody <= 0 || !ok || o.original == nil || o.original.URLID == o.Visit.URLID {
+	d := o.Visit.SHA256
+	if c.opts.Traps.SameBody <= 0 || d == "" || o.original == nil || o.original.URLID == o.Visit.URLID {
 		return false
 	}
 	return c.bodies.again(d) >= c.opts.Traps.SameBody
@@ -258,14 +259,14 @@ func (c *Crawl) seenBefore(o *Outcome) bool {
 // bodies counts how often a payload came again. It is for any goroutine.
 type bodies struct {
 	mu sync.Mutex
-	n  map[warc.Digest]int
+	n  map[string]int // by SHA-256
 }
 
-func (b *bodies) again(d warc.Digest) int {
+func (b *bodies) again(d string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.n == nil {
-		b.n = map[warc.Digest]int{}
+		b.n = map[string]int{}
 	}
 	if len(b.n) < maxBodies || b.n[d] > 0 {
 		b.n[d]++

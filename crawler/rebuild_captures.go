@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"slices"
 	"strings"
 
 	"curtsy/frontier"
@@ -142,7 +143,7 @@ func (b *rebuilder) flush() error {
 	for _, c := range b.batch {
 		v := c.Visit
 		v.URLID = c.of.ID
-		if v.Kept == storage.KeptRevisit && !b.refer(v) {
+		if v.Kept == storage.KeptRevisit && !b.refer(c) {
 			b.lose(v.URL)
 			b.r.Passed()
 			continue
@@ -163,15 +164,38 @@ func (b *rebuilder) flush() error {
 }
 
 // refer finds the response that holds the payload of a revisit.
-func (b *rebuilder) refer(v *storage.Visit) bool {
-	original, err := b.r.OriginalOf(v.Digest)
-	if err != nil || original == nil {
+func (b *rebuilder) refer(c captured) bool {
+	original := b.referred(c)
+	if original == nil {
 		return false
 	}
 	ref := original.Ref()
-	v.Refers = &ref
+	v := c.Visit
+	v.Refers, v.SHA256 = &ref, original.SHA256
 	if v.Status != 304 {
 		v.Length = original.Length
 	}
 	return true
+}
+
+// referred is the response whose record a revisit names: of this batch, of the
+// URL that the record is of, or of the revisit's own, as of a robots.txt that
+// was redirected.
+func (b *rebuilder) referred(c captured) *storage.Visit {
+	holds := func(v *storage.Visit) bool {
+		return v.Kept == storage.KeptResponse && v.Record != nil && v.Record.ID == c.RefersTo && v.Digest == c.Visit.Digest
+	}
+	for _, other := range b.batch {
+		if holds(other.Visit) && other.Visit.URLID != 0 {
+			return other.Visit
+		}
+	}
+	of, _ := b.r.Met(c.RefersToURI)
+	for _, id := range []uint64{of.ID, c.of.ID} {
+		visits, _ := b.r.VisitsOf(id)
+		if i := slices.IndexFunc(visits, holds); i >= 0 {
+			return visits[i]
+		}
+	}
+	return nil
 }

@@ -117,7 +117,7 @@ func (b *rebuilder) outcome(j *job, v *storage.Visit) *Outcome {
 	}
 	w := o.Visit
 	w.Waited, w.Delay, w.Kept, w.Record, w.Refers = v.Waited, v.Delay, v.Kept, v.Record, v.Refers
-	w.Digest, w.Length = v.Digest, v.Length
+	w.Digest, w.SHA256, w.Length = v.Digest, v.SHA256, v.Length
 	return o
 }
 

@@ -256,7 +256,7 @@ const maxAnswers = 1 << 17
 // sameAnswer marks the visits of a round that brought one answer for several
 // pages.
 func (c *Crawl) sameAnswer(o *Outcome) error {
-	if o.Visit == nil || o.job == nil || o.job.good == nil || !mayBeSame(o.Visit) || o.Visit.Digest == o.job.good.Digest {
+	if o.Visit == nil || o.job == nil || o.job.good == nil || !mayBeSame(o.Visit) || o.Visit.SHA256 == o.job.good.SHA256 {
 		return nil
 	}
 	for _, ref := range c.committer.answers.add(o.Visit) {

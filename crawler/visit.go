@@ -321,7 +321,7 @@ func (c *Crawl) deduplicate(o *Outcome) error {
 	if v.Kept != storage.KeptResponse || v.Length == 0 {
 		return nil
 	}
-	original, err := c.archive.OriginalOf(v.Digest)
+	original, err := c.archive.Original(v.SHA256)
 	if err != nil || original == nil || original.Ref() == v.Ref() { // itself, in a rebuild
 		return err
 	}

@@ -22,8 +22,10 @@ var (
 	ErrInUse = errors.New("in use by another curtsy")
 	// ErrIrregular: a link, a pipe or the like is in the place of a file.
 	ErrIrregular = errors.New("not a regular file: nothing is read or written through it")
-	// ErrSchema: whole, but of another version.
-	ErrSchema = errors.New("an archive of another version of curtsy")
+	// ErrSchema: whole, but of a later version.
+	ErrSchema = errors.New("an archive of a later version of curtsy")
+	// ErrOld: whole, but of an earlier version; a rebuild makes it one of this.
+	ErrOld = errors.New("an archive of an earlier version of curtsy")
 )
 
 // DamageError says that an archive is not as it was written.
@@ -47,7 +49,7 @@ func (e *DiskError) Unwrap() error { return e.Err }
 
 // schema is the version of the on-disk format; it is raised when a reader of
 // the version before would read wrongly.
-const schema = 4
+const schema = 5
 
 const (
 	dbName  = "crawl.db"
@@ -252,7 +254,9 @@ func (a *Archive) check(tx *bbolt.Tx) error {
 	if len(v) != 4 {
 		return &DamageError{File: path, What: "not an archive of curtsy: no schema version"}
 	}
-	if got := binary.BigEndian.Uint32(v); got != schema {
+	if got := binary.BigEndian.Uint32(v); got < schema {
+		return fmt.Errorf("%s: %w: written with schema %d, this curtsy reads %d", path, ErrOld, got, schema)
+	} else if got > schema {
 		return fmt.Errorf("%s: %w: written with schema %d, this curtsy reads %d", path, ErrSchema, got, schema)
 	}
 	key, ok := sum.Open(keyKey, m.Get(keyKey))

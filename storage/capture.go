@@ -14,7 +14,9 @@ import (
 type Capture struct {
 	Visit *Visit
 	Metadata
-	Noted bool // its metadata record is there, and has a Note
+	RefersTo    string // for a revisit: the id of the record that holds the payload
+	RefersToURI string
+	Noted       bool // its metadata record is there, and has a Note
 }
 
 // answer begins the capture of a response or of a revisit.
@@ -32,7 +34,7 @@ func (s *scanner) answer(h *warc.Header) error {
 		return err
 	}
 	v.Record.Length = s.w.End() - v.Record.Offset
-	s.open, s.torn = &Capture{Visit: v}, false
+	s.open, s.torn = &Capture{Visit: v, RefersTo: h.RefersTo, RefersToURI: h.RefersToURI}, false
 	return nil
 }
 
@@ -54,10 +56,11 @@ func readAnswer(block io.Reader, h *warc.Header, v *Visit) error {
 	if h.Type != warc.TypeResponse {
 		return nil
 	}
-	d, n, err := warc.SumReader(r.Body)
+	d, strong, n, err := sumPayload(r.Body)
 	if err != nil && h.Truncated == "" {
 		return err
 	}
+	v.SHA256 = strong
 	if v.Length = n; h.PayloadDigest != "" && h.PayloadDigest != d.String() {
 		return fmt.Errorf("%w: %d bytes, %s; the record says %s", errPayload, n, d, h.PayloadDigest)
 	}
@@ -116,7 +119,7 @@ func (c *Capture) read(m Metadata) {
 	c.Metadata, c.Noted = m, m.noted
 	v := c.Visit
 	if w := m.Note.Withheld; w != nil && v.Kept == KeptWithheld && w.URL == v.URL {
-		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""
+		w.Record, w.Kept, w.Digest, w.SHA256, w.Title = v.Record, v.Kept, "", "", ""
 		c.Visit, v = w, w
 	}
 	v.Took, v.Class, v.Waited, v.Delay = m.Took, m.Note.Class, m.Note.Waited, m.Note.Delay

@@ -1,7 +1,8 @@
 package storage
 
 import (
-	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"sync"
 	"time"
@@ -10,13 +11,12 @@ import (
 
 	"curtsy/internal/mapped"
 	"curtsy/internal/room"
-	"curtsy/storage/warc"
 )
 
 // pending is what the running group holds that is not yet on disk.
 type pending struct {
 	mu      sync.Mutex
-	digests map[warc.Digest]*Visit
+	digests map[string]*Visit // by SHA-256
 	infoID  string
 	visits  []*Visit
 	robots  []robotsPut
@@ -31,19 +31,23 @@ func (a *Archive) InfoID() string {
 	return a.pend.infoID
 }
 
-// Original finds the visit that holds the payload with this digest, so that
-// it need not be kept twice. It may be asked from any goroutine; only an
-// answer given to the one that commits is final.
-func (a *Archive) Original(d warc.Digest) (v *Visit, err error) {
+// Original finds the visit that holds the payload with this SHA-256, so that it
+// need not be kept twice; nil if none does. It may be asked from any goroutine;
+// only an answer given to the one that commits is final.
+func (a *Archive) Original(sha256 string) (v *Visit, err error) {
+	key := digestKey(sha256)
+	if key == nil {
+		return nil, nil
+	}
 	a.pend.mu.Lock()
-	v = a.pend.digests[d]
+	v = a.pend.digests[sha256]
 	a.pend.mu.Unlock()
 	if v != nil {
 		return v, nil
 	}
 	defer Guard(&err)()
 	_ = a.db.View(func(tx *bbolt.Tx) error {
-		b := tx.Bucket(bucketDigests).Get(d[:])
+		b := tx.Bucket(bucketDigests).Get(key)
 		if len(b) != refSize {
 			return nil
 		}
@@ -53,13 +57,13 @@ func (a *Archive) Original(d warc.Digest) (v *Visit, err error) {
 	return v, err
 }
 
-// OriginalOf is Original for a digest as records have it; nil for none.
-func (a *Archive) OriginalOf(label string) (*Visit, error) {
-	d, ok := warc.ParseDigest(label)
-	if !ok {
-		return nil, nil
+// digestKey is the key of a payload in the digests; nil for what is no SHA-256.
+func digestKey(hexed string) []byte {
+	key, err := hex.DecodeString(hexed)
+	if err != nil || len(key) != sha256.Size {
+		return nil
 	}
-	return a.Original(d)
+	return key
 }
 
 // Append writes the records of a visit to the segment and makes the visit
@@ -153,14 +157,14 @@ func (a *Archive) AddVisit(v *Visit) {
 	if v.Kept != KeptResponse || v.Length == 0 {
 		return
 	}
-	d, ok := warc.ParseDigest(v.Digest)
-	if !ok {
+	d := v.SHA256
+	if digestKey(d) == nil {
 		return
 	}
 	a.pend.mu.Lock()
 	defer a.pend.mu.Unlock()
 	if a.pend.digests == nil {
-		a.pend.digests = map[warc.Digest]*Visit{}
+		a.pend.digests = map[string]*Visit{}
 	}
 	if a.pend.digests[d] == nil {
 		a.pend.digests[d] = v
@@ -255,7 +259,7 @@ func (a *Archive) put(tx *bbolt.Tx) error {
 		}
 	}
 	for d, v := range a.pend.digests {
-		if err := digests.Put(bytes.Clone(d[:]), v.Ref().key()); err != nil {
+		if err := digests.Put(digestKey(d), v.Ref().key()); err != nil {
 			return err
 		}
 	}

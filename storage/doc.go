@@ -13,7 +13,7 @@
 //	meta      schema, key (fingerprints), crawl (what the crawl says of itself)
 //	segments  name → octets committed, id of its warcinfo record, sum of both
 //	visits    URL id, number of the visit → Visit as JSON
-//	digests   SHA-1 of a payload → the visit that holds it
+//	digests   SHA-256 of a payload → the visit that holds it
 //	robots    origin, time → RobotsVersion as JSON
 //	bodies    SHA-1 of a robots.txt → its octets
 //

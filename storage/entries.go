@@ -45,8 +45,7 @@ func digestFits(tx *bbolt.Tx, k, v []byte) bool {
 	if err != nil || visit == nil {
 		return false
 	}
-	d, ok := warc.ParseDigest(visit.Digest)
-	return ok && bytes.Equal(d[:], k)
+	return len(k) > 0 && bytes.Equal(digestKey(visit.SHA256), k)
 }
 
 func robotsFits(tx *bbolt.Tx, k, v []byte) bool {

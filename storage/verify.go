@@ -2,6 +2,8 @@ package storage
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -409,6 +411,14 @@ func readBlock(w *warc.Reader, h *warc.Header, read func(block io.Reader) error)
 
 var errPayload = errors.New("payload digest differs")
 
+// sumPayload reads a payload for its digest as records have it, its SHA-256 and
+// its length.
+func sumPayload(body io.Reader) (d warc.Digest, strong string, n int64, err error) {
+	label, h := warc.NewHash(), sha256.New()
+	n, err = io.Copy(io.MultiWriter(label, h), body)
+	return label.Digest(), hex.EncodeToString(h.Sum(nil)), n, err
+}
+
 func checkPayload(block io.Reader, h *warc.Header, visit *Visit) error {
 	if h.PayloadDigest == "" {
 		return nil
@@ -420,12 +430,15 @@ func checkPayload(block io.Reader, h *warc.Header, visit *Visit) error {
 	if err != nil {
 		return nil // a head too broken to read again; the block digest still guards it
 	}
-	d, n, err := warc.SumReader(resp.Body)
+	d, strong, n, err := sumPayload(resp.Body)
 	if err != nil && visit.Truncated == "" {
 		return err
 	}
 	if n != visit.Length || d.String() != h.PayloadDigest {
 		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, n, d, visit.Length, h.PayloadDigest)
+	}
+	if visit.SHA256 != "" && strong != visit.SHA256 {
+		return fmt.Errorf("%w: its SHA-256 is %s, crawl.db says %s", errPayload, strong, visit.SHA256)
 	}
 	return nil
 }
@@ -438,8 +451,8 @@ func discard(tx *bbolt.Tx, refs []Ref) error {
 	for _, ref := range refs {
 		v, err := getVisit(tx, ref)
 		if err == nil && v != nil {
-			if d, ok := warc.ParseDigest(v.Digest); ok && bytes.Equal(digests.Get(d[:]), ref.key()) {
-				if err := digests.Delete(d[:]); err != nil {
+			if d := digestKey(v.SHA256); d != nil && bytes.Equal(digests.Get(d), ref.key()) {
+				if err := digests.Delete(d); err != nil {
 					return err
 				}
 			}

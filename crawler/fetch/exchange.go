@@ -3,6 +3,7 @@ package fetch
 import (
 	"bytes"
 	"crypto/sha1"
+	"crypto/sha256"
 	"io"
 	"net/http"
 	"net/netip"
@@ -46,7 +47,7 @@ type Exchange struct {
 	rec     recording
 	frame   frame
 	payload int64 // octets of the payload
-	digest  *[sha1.Size]byte
+	digests *Digests
 	decoded *decoded
 }
 
@@ -84,21 +85,29 @@ func (x *Exchange) Payload() (io.Reader, int64) {
 	return upToCut{http1.Dechunk(nil, x.rec.reader())}, x.payload
 }
 
-// PayloadDigest gives the SHA-1 of the payload and the payload's length. It
-// is computed once, when it is first asked for.
-func (x *Exchange) PayloadDigest() ([sha1.Size]byte, int64) {
-	if x.digest == nil {
-		x.digest = new([sha1.Size]byte)
+// Digests are those of a payload: the SHA-1 that tools for WARC expect, and the
+// SHA-256 by which two payloads are the same.
+type Digests struct {
+	SHA1   [sha1.Size]byte
+	SHA256 [sha256.Size]byte
+}
+
+// PayloadDigests gives the digests of the payload and the payload's length.
+// They are computed once, when they are first asked for.
+func (x *Exchange) PayloadDigests() (Digests, int64) {
+	if x.digests == nil {
+		x.digests = &Digests{}
 		if b := x.rec.memory(); x.rec.file == nil && x.frame.chunks == nil {
-			*x.digest = sha1.Sum(b)
-			return *x.digest, x.payload
+			x.digests.SHA1, x.digests.SHA256 = sha1.Sum(b), sha256.Sum256(b)
+			return *x.digests, x.payload
 		}
-		h := sha1.New()
+		one, two := sha1.New(), sha256.New()
 		r, _ := x.Payload()
-		io.Copy(h, r)
-		h.Sum(x.digest[:0])
+		io.Copy(io.MultiWriter(one, two), r)
+		one.Sum(x.digests.SHA1[:0])
+		two.Sum(x.digests.SHA256[:0])
 	}
-	return *x.digest, x.payload
+	return *x.digests, x.payload
 }
 
 // Release gives the buffers back. Nothing of x may be used after it.

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"crypto/sha1"
+	"crypto/sha256"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,7 +117,7 @@ func all2(t *testing.T, x *Exchange) (wire, payload string) {
 		r, n = x.Payload()
 		payload = all(t, r, n)
 	}
-	if sum, n := x.PayloadDigest(); sum != sha1.Sum([]byte(payload)) || n != int64(len(payload)) {
+	if d, n := x.PayloadDigests(); d.SHA1 != sha1.Sum([]byte(payload)) || d.SHA256 != sha256.Sum256([]byte(payload)) || n != int64(len(payload)) {
 		t.Errorf("the digest of %d bytes is wrong", n)
 	}
 	return wire, payload

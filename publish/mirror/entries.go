@@ -13,7 +13,6 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
-	"curtsy/storage/warc"
 )
 
 // state is what became of a URL.
@@ -44,7 +43,7 @@ type entry struct {
 	same  bool       // kept: the file is that of another URL with the same payload
 	bad   bool       // failed: there is a body, and it cannot be read
 	list  bool       // its URL may stand in published lists
-	sum   warc.Digest
+	sum   string     // SHA-256 of the payload; "" if it is not known
 }
 
 // site is the sorted list of entries, and how to find one.
@@ -126,7 +125,7 @@ func describe(v *storage.Visit, u weburl.URL, now time.Time) entry {
 		e.why = "no body is kept"
 	default:
 		e.state, e.typ = kept, declared(v.ContentType)
-		e.sum, _ = warc.ParseDigest(v.Digest)
+		e.sum = v.SHA256
 		// A title or links are found in what is HTML by its content too.
 		e.page = e.typ == typeHTML && (v.Title != "" || v.Links > 0)
 	}

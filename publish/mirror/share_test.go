@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/publish/mirror"
 )
 
@@ -47,5 +48,17 @@ func TestTwinsAreDistinctWhereTheirLinksAre(t *testing.T) {
 	}
 	if named["/logo"] != "logo.png" || named["/logo.png"] != "logo.png" {
 		t.Errorf("one picture is %q and %q", named["/logo"], named["/logo.png"])
+	}
+}
+
+// Two bodies with one SHA-1 that ask for one name are two files.
+func TestTwoBodiesWithOneSHA1AreTwoFiles(t *testing.T) {
+	one, two := sitetest.Collision()
+	s := serve(t, "-- / --\n<!DOCTYPE html><title>t</title><a href=/x>1</a><a href=/x.pdf>2</a>\n"+
+		"-- /x --\nHTTP 200\nContent-Type: application/pdf\n\n"+one+"\n-- /x.pdf --\nHTTP 200\nContent-Type: application/pdf\n\n"+two+"\n")
+	files := exported(t, s, crawl(t, s))
+	named := filesOf(t, files, s.Origin)
+	if !strings.HasPrefix(files[named["/x"]], one) || !strings.HasPrefix(files[named["/x.pdf"]], two) {
+		t.Errorf("/x is %q, /x.pdf is %q", named["/x"], named["/x.pdf"])
 	}
 }

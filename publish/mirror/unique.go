@@ -2,8 +2,6 @@ package mirror
 
 import (
 	"strings"
-
-	"curtsy/storage/warc"
 )
 
 // nameAll gives every entry that needs one its file. Two never get names that
@@ -78,7 +76,7 @@ func (n *namer) share(s *site, i int) bool {
 		return false
 	}
 	o := &s.list[j]
-	e.same = !rewritten(e.typ) && o.state == kept && o.typ == e.typ && o.sum == e.sum && e.sum != warc.Digest{}
+	e.same = !rewritten(e.typ) && o.state == kept && o.typ == e.typ && o.sum == e.sum && e.sum != ""
 	if e.same {
 		e.file = o.file
 	}

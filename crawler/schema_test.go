@@ -1,0 +1,72 @@
+package crawler_test
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"curtsy/crawler"
+	"curtsy/storage"
+)
+
+// unpacked is an archive from testdata.
+func unpacked(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "archive")
+	f, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return dir
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, h.Name)
+		if h.Typeflag == tar.TypeDir {
+			continue
+		}
+		b, err := io.ReadAll(r)
+		if err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An archive of schema 4, which named payloads by their SHA-1 and kept reasons
+// as prose, is made one of this schema from its segments.
+func TestAnArchiveOfAnEarlierSchemaIsRebuilt(t *testing.T) {
+	dir := unpacked(t, "schema4.tar.gz")
+	if _, err := crawler.Verify(dir, nil); !errors.Is(err, storage.ErrOld) {
+		t.Errorf("verify says %v, want that it is an earlier version's", err)
+	}
+	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); !errors.Is(err, storage.ErrOld) {
+		t.Errorf("repair says %v, want that it is an earlier version's", err)
+	}
+	info, ok := storage.LastInfo(dir)
+	if !ok || info.Crawl == nil {
+		t.Fatal("its segment says nothing of the crawl")
+	}
+	seed, ok := crawler.FirstSeed(dir)
+	if !ok {
+		t.Fatal("no seed")
+	}
+	d := rebuilt(t, dir, options(seed.String()))
+	if d.Visits != 25 || len(d.Problems) > 0 {
+		t.Errorf("%d visits, %v; want all 25", d.Visits, d.Problems)
+	}
+	check(t, dir)
+}
