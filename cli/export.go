@@ -34,7 +34,8 @@ func exportCmd(u *ui) *cobra.Command {
 			"  wacz   records, index and pages in one zip (WACZ 1.1.1), for replayweb.page\n" +
 			"  warc   the records alone, as one .warc.gz\n" +
 			"  cdxj   an index of the archive's own segments, for pywb and other tools\n" +
-			"  csv    a row for every URL that may be listed, as curtsy list gives it; jsonl: the same as JSON\n\n" +
+			"  csv    a row for every URL that may be listed, as curtsy list gives it; jsonl: the same as JSON\n" +
+			"  txt    the text of pages, each behind its URL, title and date; md: the same as Markdown\n\n" +
 			"What a page's owner withholds (noarchive, unavailable_after, noindex in lists) stays out. The records\n" +
 			"say who crawled and with which settings; --anonymous leaves that out. OUT gets its name when it is\n" +
 			"whole; a file that no export made is replaced only with --force.",
@@ -87,6 +88,9 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 		}
 	} else {
 		what := count(r.Captures, "capture") + ", " + count(r.Pages, "page")
+		if r.Format == export.Text || r.Format == export.MD {
+			what = count(r.Pages, "page")
+		}
 		if r.Rows > 0 || r.Format == export.CSV || r.Format == export.JSONL {
 			what = count(r.Rows, "URL")
 		}

@@ -36,7 +36,31 @@ func openBoth(dir string) (*opened, error) {
 	return o, nil
 }
 
+// openShown is openBoth without the frontier, which takes memory for each URL.
+func openShown(dir string) (*opened, error) {
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return nil, archiveError(err, dir)
+	}
+	o := &opened{Archive: a, config: defaults()}
+	o.state.Settings = &o.config
+	if err := o.loadState(dir); err != nil {
+		a.Close()
+		return nil, archiveError(err, dir)
+	}
+	return o, nil
+}
+
 func (o *opened) load(dir string) error {
+	if err := o.loadState(dir); err != nil {
+		return err
+	}
+	var err error
+	o.f, err = o.Frontier()
+	return corrupt(err)
+}
+
+func (o *opened) loadState(dir string) error {
 	ok, err := o.Crawl(&o.state)
 	if err == nil && !ok {
 		err = fmt.Errorf("%s: %w", dir, storage.ErrNone)
@@ -47,8 +71,7 @@ func (o *opened) load(dir string) error {
 	if o.seed, err = weburl.Parse(o.state.Seed); err != nil {
 		return &storage.DamageError{File: "crawl.db", What: "its seed does not read back"}
 	}
-	o.f, err = o.Frontier()
-	return corrupt(err)
+	return nil
 }
 
 // corrupt makes what the frontier finds wrong in crawl.db a DamageError.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os/exec"
@@ -124,7 +123,7 @@ func openSources(ctx context.Context, u *ui, dirs []string) (list []*replay.Sour
 		}
 	}
 	for _, dir := range dirs {
-		a, err := openBoth(dir)
+		a, err := openShown(dir)
 		if err != nil {
 			return nil, closeAll, err
 		}
@@ -165,11 +164,9 @@ func explainLines(u *ui, dir string, a *opened, url weburl.URL) (lines []string)
 	}
 	lines = append(lines, state)
 	for _, d := range x.Decisions {
-		verdict := "allows it"
 		if !d.Allow {
-			verdict = "excludes it"
+			lines = append(lines, strings.TrimSuffix("Excluded by the rule "+d.Rule+": "+d.Text, ": "))
 		}
-		lines = append(lines, fmt.Sprintf("%s %s: %s", d.Rule, verdict, d.Text))
 	}
 	if x.StandsFor != "" {
 		lines = append(lines, "It stands for "+x.StandsFor)

@@ -18,7 +18,7 @@ func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Res
 	}
 	r := &Result{Format: o.Format}
 	write := map[Format]func(context.Context, *storage.Archive, *outFile, *Options, *Result) error{
-		WACZ: writeWACZ, WARC: writeWARC, CDXJ: writeCDXJ, CSV: writeTable, JSONL: writeTable,
+		WACZ: writeWACZ, WARC: writeWARC, CDXJ: writeCDXJ, CSV: writeTable, JSONL: writeTable, Text: writeText, MD: writeText,
 	}[o.Format]
 	if err := write(ctx, a, f, &o, r); err != nil {
 		f.discard()

@@ -25,11 +25,17 @@ import (
 // header that allows it: its original is withheld.
 const site = `
 -- / --
-<!DOCTYPE html><title>start =1</title><a href="/a">a</a> <a href="/a2">a</a> <a href="/hidden">h</a> <a href="/unlisted">u</a> <a href="/late">l</a> <a href="/late2">l</a>
+<!DOCTYPE html><title>start =1</title><a href="/a">a</a> <a href="/a2">a</a> <a href="/hidden">h</a> <a href="/unlisted">u</a> <a href="/late">l</a> <a href="/late2">l</a> <a href="/short">s</a>
+-- /short --
+HTTP 200
+X-Robots-Tag: max-snippet:20
+Content-Type: text/html
+
+<title>short</title><p>SECRET-SNIPPET</p>
 -- /a --
-<title>a</title>one body
+<title>a</title>one body <span data-nosnippet>SECRET-SPAN</span>
 -- /a2 --
-<title>a</title>one body
+<title>a</title>one body <span data-nosnippet>SECRET-SPAN</span>
 -- /hidden --
 HTTP 200
 X-Robots-Tag: noarchive
@@ -123,9 +129,9 @@ func TestOnlyWhatMayBeShownLeaves(t *testing.T) {
 		shown    string
 		captures int
 	}{
-		{before, "SECRET-EXPIRED", 7},
+		{before, "SECRET-EXPIRED", 8},
 		// /late2 is a revisit of /late: what it refers to is out, and so is it.
-		{after, "", 5},
+		{after, "", 6},
 	} {
 		out := filepath.Join(t.TempDir(), "out.warc.gz")
 		r, b := write(t, a, out, export.Options{Format: export.WARC, Seed: seed, Now: c.now})
@@ -165,8 +171,11 @@ func TestWACZ(t *testing.T) {
 		return string(b)
 	}
 	pages := read("pages/pages.jsonl")
-	if strings.Contains(pages, "/unlisted") || strings.Contains(pages, "/hidden") || strings.Count(pages, "\n") != 6 {
+	if strings.Contains(pages, "/unlisted") || strings.Contains(pages, "/hidden") || strings.Count(pages, "\n") != 7 {
 		t.Errorf("pages:\n%s", pages)
+	}
+	if !strings.Contains(pages, "one body") || strings.Contains(pages, "SECRET-SPAN") || strings.Contains(pages, "SECRET-SNIPPET") || !strings.Contains(pages, "SECRET-EXPIRED") {
+		t.Errorf("texts:\n%s", pages)
 	}
 	if d := read("datapackage.json"); !strings.Contains(d, `"mainPageUrl": "`+seed.String()+`"`) || !strings.Contains(d, `"title": "start =1"`) {
 		t.Errorf("datapackage: %s", d)
@@ -176,6 +185,24 @@ func TestWACZ(t *testing.T) {
 			if list, _ := records(t, []byte(read(f.Name))); list[0] != "warcinfo " || f.Method != zip.Store {
 				t.Errorf("%s: %d %q", f.Name, f.Method, list)
 			}
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	a, seed := crawled(t)
+	for _, format := range []export.Format{export.Text, export.MD} {
+		out := filepath.Join(t.TempDir(), "out."+string(format))
+		r, b := write(t, a, out, export.Options{Format: format, Seed: seed, Now: time.Now()})
+		text := string(b)
+		for _, secret := range []string{"SECRET-SPAN", "SECRET-SNIPPET", "SECRET-NOINDEX", "SECRET-NOARCHIVE"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s: %s: %s", format, secret, text)
+			}
+		}
+		want := "---\nurl: \"" + seed.String() + "\"\ntitle: \"start =1\"\ncaptured: "
+		if !strings.HasPrefix(text, want) || !strings.Contains(text, "\n\none body\n") || r.Pages != 5 {
+			t.Errorf("%s: %d pages: %s", format, r.Pages, text)
 		}
 	}
 }
@@ -198,7 +225,7 @@ func TestWhatNoExportMadeStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := export.Options{Format: export.WACZ, Seed: seed, Now: time.Now(), Software: "curtsy/test"}
-	for _, format := range []export.Format{export.WACZ, export.WARC, export.CDXJ, export.CSV, export.JSONL} {
+	for _, format := range []export.Format{export.WACZ, export.WARC, export.CDXJ, export.CSV, export.JSONL, export.Text, export.MD} {
 		o.Format = format
 		if _, err := export.Write(context.Background(), a, letter, o); !errors.Is(err, export.ErrNotOurs) {
 			t.Errorf("%s: %v", format, err)

@@ -20,10 +20,12 @@ const (
 	WARC  Format = "warc"
 	CSV   Format = "csv"
 	JSONL Format = "jsonl"
+	Text  Format = "txt"
+	MD    Format = "md"
 )
 
 // Formats lists all of them.
-var formats = []Format{WACZ, CDXJ, WARC, CSV, JSONL}
+var formats = []Format{WACZ, CDXJ, WARC, CSV, JSONL, Text, MD}
 
 // Formats are the names of all formats.
 func Formats() []string {

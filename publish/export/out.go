@@ -139,6 +139,8 @@ func ours(path string, format Format) bool {
 		return bytes.HasPrefix(head, []byte("WARC/1.1\r\nWARC-Type: warcinfo\r\n")) && bytes.Contains(head, []byte("\r\nsoftware: curtsy"))
 	case CDXJ:
 		return bytes.Contains(head, []byte(` {"url":"`))
+	case Text, MD:
+		return bytes.HasPrefix(head, []byte("---\nurl: "))
 	case CSV:
 		return bytes.HasPrefix(head, []byte("url,state,reason,"))
 	case JSONL:

@@ -268,6 +268,13 @@ func (p *pages) add(a *storage.Archive, m *member) error {
 	if p.main.URL == "" || line.URL == p.o.Seed.String() || p.main.URL != p.o.Seed.String() && v.At.Before(p.first) {
 		p.main, p.first = line, v.At
 	}
+	if m.flags&flagText != 0 {
+		blocks, err := textOf(a, v)
+		if err != nil {
+			return err
+		}
+		line.Text = joined(blocks)
+	}
 	b, err := jsonLine(line)
 	if err == nil {
 		_, err = p.spool.Write(b)

@@ -1,0 +1,135 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"curtsy/htmlmeta"
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// Bounds of a page's text, in octets.
+const (
+	maxPage = 32 << 20 // what is read of a page
+	maxText = 1 << 20  // what is given away of its text
+)
+
+// textOf is the text of a page; of one that cannot be decoded, what can be read.
+func textOf(a *storage.Archive, v *storage.Visit) ([]htmlmeta.Block, error) {
+	b, err := publish.OpenBody(a, v)
+	var damage *storage.DamageError
+	if errors.As(err, &damage) || storage.IsDisk(err) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, nil
+	}
+	defer b.Close()
+	var body bytes.Buffer
+	body.Grow(int(min(max(v.Length, 4<<10), maxPage)))
+	if _, err := io.Copy(&body, io.LimitReader(b, maxPage)); errors.As(err, &damage) || storage.IsDisk(err) {
+		return nil, err
+	}
+	return htmlmeta.ReadText(htmlmeta.Page{Header: b.Header, Body: body.Bytes()}, maxText), nil
+}
+
+// joined is the text that may be shown, a line a block.
+func joined(blocks []htmlmeta.Block) string {
+	var b strings.Builder
+	for _, block := range blocks {
+		if text := shown(block); text != "" {
+			b.WriteString(text)
+			b.WriteByte('\n')
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// shown is a block without what its author keeps from results (data-nosnippet).
+func shown(block htmlmeta.Block) string {
+	if len(block.Hidden) == 0 {
+		return block.Text
+	}
+	var b strings.Builder
+	at := 0
+	for _, h := range block.Hidden {
+		from, to := min(h[0], len(block.Text)), min(h[1], len(block.Text))
+		if from > at {
+			b.WriteString(block.Text[at:from])
+		}
+		at = max(at, to)
+	}
+	b.WriteString(block.Text[at:])
+	return strings.TrimSpace(b.String())
+}
+
+// writeText writes the text of all pages that may be listed and quoted in full,
+// in the order in which they were kept. Each begins with its front matter.
+func writeText(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
+	chosen, err := choose(ctx, a, o.Now, filepath.Dir(out.name))
+	if err != nil {
+		return err
+	}
+	defer chosen.places.Close()
+	r.Withheld = chosen.withheld
+	w := bufio.NewWriterSize(out, 256<<10)
+	err = (&copier{a: a, o: o}).each(ctx, chosen, func(m *member) error {
+		if m.flags&flagPage == 0 {
+			return nil
+		}
+		if m.flags&flagText == 0 {
+			r.Withheld++
+			return nil
+		}
+		blocks, err := textOf(a, m.v)
+		if err != nil {
+			return err
+		}
+		r.Pages++
+		r.Captures++
+		writePage(w, m.v, blocks, o.Format == MD)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// writePage writes a page; w keeps its error to itself until it is flushed.
+func writePage(w *bufio.Writer, v *storage.Visit, blocks []htmlmeta.Block, markdown bool) {
+	fmt.Fprintf(w, "---\nurl: %q\ntitle: %q\ncaptured: %s\n", v.URL, v.Title, v.At.UTC().Format(time.RFC3339))
+	if v.Lang != "" {
+		fmt.Fprintf(w, "lang: %q\n", v.Lang)
+	}
+	fmt.Fprint(w, "---\n\n")
+	if markdown && v.Title != "" {
+		fmt.Fprintf(w, "# %s\n\n", escaped.Replace(v.Title))
+	}
+	for _, block := range blocks {
+		text := shown(block)
+		switch {
+		case text == "":
+			continue
+		case markdown && block.Head:
+			text = "## " + escaped.Replace(text)
+		case markdown:
+			text = escaped.Replace(text)
+			if strings.ContainsRune("#+->=", rune(text[0])) {
+				text = `\` + text
+			}
+		}
+		fmt.Fprintf(w, "%s\n\n", text)
+	}
+}
+
+// escaped keeps text from being read as Markdown.
+var escaped = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "&", `\&`)
