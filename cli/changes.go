@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"curtsy/crawler"
+	"curtsy/crawler/status"
 	"curtsy/publish/changes"
 	"curtsy/storage"
 )
@@ -53,7 +53,7 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 		return archiveError(err, dir)
 	}
 	defer a.Close()
-	st := crawler.State{}
+	st := status.State{}
 	if _, err := a.Crawl(&st); err != nil {
 		return archiveError(err, dir)
 	}
@@ -90,7 +90,7 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 }
 
 // span is the time that the changes are told of.
-func (f *changesFlags) span(st *crawler.State, dir string) (o changes.Options, err error) {
+func (f *changesFlags) span(st *status.State, dir string) (o changes.Options, err error) {
 	switch {
 	case f.since != "":
 		o.Since, err = sinceTime(f.since, time.Now())

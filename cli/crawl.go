@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -183,7 +184,7 @@ func remembered(dir string) (seed weburl.URL, c config, err error) {
 		return seed, c, err
 	}
 	defer a.Close()
-	st := crawler.State{Settings: &c}
+	st := status.State{Settings: &c}
 	ok, err := a.Crawl(&st)
 	if err != nil {
 		return seed, c, err
@@ -216,7 +217,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	bar := newProgress(u)
 	defer bar.close()
-	o.Watch = func(s crawler.Status) {
+	o.Watch = func(s status.Status) {
 		limitMemory(s.Discovered)
 		bar.show(s)
 	}
@@ -382,7 +383,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result, failed string) error {
 			Pages       int            `json:"pages"`
 			Rules       map[string]int `json:"rules"`
 			Reasons     []judge.Count  `json:"reasons"`
-		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, s.Pages, n.Reasons.Rules(), n.Reasons.Largest(crawler.ShownReasons)})
+		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, s.Pages, n.Reasons.Rules(), n.Reasons.Largest(status.ShownReasons)})
 	}
 	if r.Why != "" {
 		what := r.Why

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/crawler/explain"
 	"curtsy/internal/weburl"
 )
 
@@ -73,7 +74,7 @@ func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 	if err != nil {
 		return err
 	}
-	rows, err := crawler.List(dir)
+	rows, err := explain.List(dir)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func demoAgain(dir string) error {
 	return usagef("curtsy demo --keep with another DIR", "%s holds the archive of another site; it is left alone", dir)
 }
 
-func printDemo(u *ui, rows []crawler.Row, origin string) {
+func printDemo(u *ui, rows []explain.Row, origin string) {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "URL\tSTATE\tHTTP\tKEPT\tRULE")

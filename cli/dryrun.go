@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"curtsy/crawler"
+	"curtsy/crawler/preview"
 	"curtsy/internal/weburl"
 )
 
@@ -18,7 +18,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	ctx, release := untilSignal()
 	defer release()
-	p, err := crawler.PreviewOf(ctx, o)
+	p, err := preview.Of(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	return nil
 }
 
-func printPreview(u *ui, p *crawler.Preview) {
+func printPreview(u *ui, p *preview.Preview) {
 	u.print("%s", p.Seed)
 	u.print("  robots.txt   %s", p.Robots)
 	if p.Verdict == "" {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"curtsy/crawler"
+	"curtsy/crawler/explain"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
@@ -35,14 +35,14 @@ func explainCmd(u *ui) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			x, err := crawler.Explain(a[0], url, o)
+			x, err := explain.URL(a[0], url, o)
 			if err != nil {
 				return archiveError(err, a[0])
 			}
 			p := permitOf(x, time.Now())
 			if asJSON {
 				return u.json(struct {
-					*crawler.Explanation
+					*explain.Explanation
 					Permit *permitJSON `json:"permit,omitempty"`
 				}{x, p})
 			}
@@ -99,7 +99,7 @@ func (p *permitJSON) String() string {
 }
 
 // permitOf asks the one gate about the visit that stands for the URL.
-func permitOf(x *crawler.Explanation, now time.Time) *permitJSON {
+func permitOf(x *explain.Explanation, now time.Time) *permitJSON {
 	v := publish.Current(x.Visits)
 	if v == nil || v.Kept == "" {
 		return nil
@@ -108,7 +108,7 @@ func permitOf(x *crawler.Explanation, now time.Time) *permitJSON {
 	return &permitJSON{Show: d.Show, List: d.List, Why: d.Why()}
 }
 
-func printExplanation(u *ui, x *crawler.Explanation) {
+func printExplanation(u *ui, x *explain.Explanation) {
 	u.print("%s", x.URL)
 	state := x.State
 	if !x.Reason.IsZero() {

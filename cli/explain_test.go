@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/crawler"
+	"curtsy/crawler/explain"
 	"curtsy/storage"
 )
 
@@ -23,7 +23,7 @@ func TestPermitOf(t *testing.T) {
 			"the copy may be shown, the URL not listed: noindex"},
 		{"nothing is kept", []storage.Visit{{Error: "timeout"}}, ""},
 	} {
-		x := &crawler.Explanation{}
+		x := &explain.Explanation{}
 		for i := range c.visits {
 			v := &c.visits[i]
 			v.URLID, v.N, v.At = 7, i+1, time.Unix(int64(i), 0)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"curtsy/crawler"
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -16,7 +16,7 @@ import (
 type opened struct {
 	*storage.Archive
 	f      *frontier.Frontier
-	state  crawler.State
+	state  status.State
 	config config
 	seed   weburl.URL
 }

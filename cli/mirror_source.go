@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -18,7 +19,7 @@ import (
 func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	var o mirror.Options
 	c := defaults()
-	st := crawler.State{Settings: &c}
+	st := status.State{Settings: &c}
 	ok, err := a.Crawl(&st)
 	if err == nil && !ok {
 		err = fmt.Errorf("%s: %w", dir, storage.ErrNone)
@@ -53,7 +54,7 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	return o, nil
 }
 
-func unfinished(st *crawler.State, f *frontier.Frontier) string {
+func unfinished(st *status.State, f *frontier.Frontier) string {
 	why := st.Ended
 	if why == "" {
 		why = "the crawl was cut short"

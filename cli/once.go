@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/crawler/preview"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 )
@@ -43,7 +44,7 @@ func fetchRobots(ctx context.Context, u *ui, name, contact string) (robotsText, 
 	if err != nil {
 		return robotsText{}, err
 	}
-	a, err := crawler.FetchRobots(ctx, url, o)
+	a, err := preview.FetchRobots(ctx, url, o)
 	if err != nil {
 		return robotsText{}, exitWith(exitRefused, err, "the same command, later")
 	}
@@ -78,17 +79,17 @@ func fetchPage(ctx context.Context, u *ui, name, contact string, header http.Hea
 	return htmlmeta.Page{URL: p.URL, Header: p.Header, Body: p.Body}, nil
 }
 
-func fetchOnce(ctx context.Context, u *ui, name, contact string) (*crawler.Page, error) {
+func fetchOnce(ctx context.Context, u *ui, name, contact string) (*preview.Page, error) {
 	url, o, err := once(u, name, contact)
 	if err != nil {
 		return nil, err
 	}
-	p, err := crawler.FetchPage(ctx, url, o)
-	var denied *crawler.DeniedError
+	p, err := preview.FetchPage(ctx, url, o)
+	var denied *preview.DeniedError
 	if errors.As(err, &denied) {
 		return nil, exitWith(exitRefused, err, "save the file and name it")
 	}
-	var none *crawler.NoRobotsError
+	var none *preview.NoRobotsError
 	if errors.As(err, &none) {
 		return nil, exitWith(exitRefused, err, "the same command, later")
 	}

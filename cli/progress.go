@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"curtsy/crawler"
+	"curtsy/crawler/status"
 )
 
 // progress shows how a crawl goes: one line that changes on a terminal, a
@@ -23,7 +23,7 @@ func newProgress(u *ui) *progress {
 }
 
 // show tells how things are; the crawl calls it about every second.
-func (p *progress) show(s crawler.Status) {
+func (p *progress) show(s status.Status) {
 	line := statusLine(s)
 	if p.bar.drawn() {
 		p.bar.show(clean(line), int64(s.Discovered-s.Queued), int64(s.Discovered))
@@ -39,7 +39,7 @@ func (p *progress) close() { p.bar.close() }
 
 // statusLine is the state of a crawl in one line, what matters most first: a
 // narrow terminal cuts its end.
-func statusLine(s crawler.Status) string {
+func statusLine(s status.Status) string {
 	parts := []string{fmt.Sprintf("%d done, %d queued, %.1f/s", s.Discovered-s.Queued, s.Queued, s.Rate)}
 	if s.Left > 0 {
 		parts = append(parts, "at least "+s.Left.Round(time.Second).String()+" left")

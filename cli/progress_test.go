@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/crawler"
+	"curtsy/crawler/status"
 )
 
 func TestStatusLineSaysWhatMattersFirst(t *testing.T) {
 	due := time.Now().Add(time.Minute)
-	s := crawler.Status{Discovered: 123456, Queued: 23456, Rate: 10.25, Left: 83*time.Minute + 45*time.Second, Delay: "crawl-delay 10s (robots.txt line 3)"}
+	s := status.Status{Discovered: 123456, Queued: 23456, Rate: 10.25, Left: 83*time.Minute + 45*time.Second, Delay: "crawl-delay 10s (robots.txt line 3)"}
 	line := statusLine(s)
 	if i := strings.Index(line, " left"); i < 0 || i > 65 {
 		t.Errorf("the time left does not fit on 80 columns beside a bar: %q", line)
@@ -26,7 +26,7 @@ func TestStatusLineSaysWhatMattersFirst(t *testing.T) {
 	if line = statusLine(s); !strings.Contains(line, s.WaitingFor) || !strings.Contains(line, s.Delay) {
 		t.Errorf("%q does not name both reasons", line)
 	}
-	if line = statusLine(crawler.Status{}); line != "0 done, 0 queued, 0.0/s" {
+	if line = statusLine(status.Status{}); line != "0 done, 0 queued, 0.0/s" {
 		t.Errorf("%q", line)
 	}
 }

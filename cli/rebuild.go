@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"curtsy/crawler"
+	"curtsy/crawler/verify"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 )
@@ -14,7 +15,7 @@ import (
 // repairArchive takes out what is damaged; an index that cannot be read is
 // made anew.
 func repairArchive(u *ui, dir string) error {
-	done, err := crawler.Repair(dir, u.logger(false))
+	done, err := verify.Repair(dir, u.logger(false))
 	var damage *storage.DamageError
 	if errors.As(err, &damage) && damage.Index() || errors.Is(err, storage.ErrOld) {
 		return rebuildIndex(u, dir, err)
@@ -76,7 +77,7 @@ func rememberedBySegments(dir string) (seed weburl.URL, c config, note string, e
 			return seed, c, fmt.Sprintf("seed and settings are those that %s tells of; fetch.proxy and fetch.header, which no segment tells, are to be given to curtsy resume again", info.Segment), nil
 		}
 	}
-	if seed, ok = crawler.FirstSeed(dir); !ok {
+	if seed, ok = verify.FirstSeed(dir); !ok {
 		return seed, c, "", fmt.Errorf("%s: no page to begin from in any segment", dir)
 	}
 	c.Contact = info.Operator

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"curtsy/crawler"
+	"curtsy/crawler/status"
 	"curtsy/publish"
 	"curtsy/publish/catalog"
 	"curtsy/publish/search"
@@ -135,7 +135,7 @@ func (x *index) close() {
 
 // sayUnfinished says as of when an archive was searched that is not complete.
 func (x *index) sayUnfinished(u *ui) {
-	var st crawler.State
+	var st status.State
 	if ok, err := x.archive.Crawl(&st); err != nil || !ok || st.Finished {
 		return
 	}

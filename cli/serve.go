@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"curtsy/crawler"
+	"curtsy/crawler/explain"
 	"curtsy/internal/weburl"
 	"curtsy/publish/catalog"
 	"curtsy/publish/replay"
@@ -151,7 +151,7 @@ func explainLines(u *ui, dir string, a *opened, url weburl.URL) (lines []string)
 	if err != nil {
 		return nil
 	}
-	x, err := crawler.Explain(dir, url, o)
+	x, err := explain.URL(dir, url, o)
 	if err != nil {
 		return nil
 	}

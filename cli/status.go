@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"curtsy/crawler"
+	"curtsy/crawler/status"
 )
 
 func statusCmd(u *ui) *cobra.Command {
@@ -17,7 +17,7 @@ func statusCmd(u *ui) *cobra.Command {
 		Short: "how a crawl goes, or went",
 		Args:  wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
-			s, err := crawler.ReadStatus(a[0])
+			s, err := status.Read(a[0])
 			if err != nil {
 				return archiveError(err, a[0])
 			}
@@ -34,7 +34,7 @@ func statusCmd(u *ui) *cobra.Command {
 
 // visitsText adds up to the number of visits: a URL may have several, those
 // that failed among them, and a robots.txt has one a day.
-func visitsText(s crawler.Status) string {
+func visitsText(s status.Status) string {
 	text := fmt.Sprintf("%d kept, %d seen before, %d withheld", s.Kept, s.Revisits, s.Withheld)
 	if n := s.Visits - s.Kept - s.Revisits - s.Withheld; n > 0 {
 		text += fmt.Sprintf(", %d without an answer", n)
@@ -42,7 +42,7 @@ func visitsText(s crawler.Status) string {
 	return text + "; " + byteCount(s.Bytes)
 }
 
-func printStatus(u *ui, s crawler.Status) {
+func printStatus(u *ui, s status.Status) {
 	u.print("%s: %s", s.Seed, s.State)
 	if s.Why != "" {
 		u.print("  %s", s.Why)

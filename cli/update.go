@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/crawler/status"
 	"curtsy/storage"
 )
 
@@ -80,7 +81,7 @@ func (g *updateFlags) recent(dir string) (bool, error) {
 		return false, archiveError(err, dir)
 	}
 	defer a.Close()
-	var st crawler.State
+	var st status.State
 	if _, err := a.Crawl(&st); err != nil {
 		return false, archiveError(err, dir)
 	}

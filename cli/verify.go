@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"curtsy/crawler"
+	"curtsy/crawler/verify"
 	"curtsy/storage"
 )
 
@@ -27,7 +27,7 @@ func verifyCmd(u *ui) *cobra.Command {
 				}
 			}
 			bar := newStepBar(u)
-			r, err := crawler.Verify(a[0], func(read, of int64) {
+			r, err := verify.Archive(a[0], func(read, of int64) {
 				bar.show(byteCount(read)+" of "+byteCount(of), read, of)
 			})
 			bar.close()

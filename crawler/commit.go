@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/storage"
@@ -138,8 +139,8 @@ func (c *Crawl) append(o *Outcome) error {
 	if v == nil {
 		return nil
 	}
-	if o.robots != nil && !o.robots.version.At.IsZero() {
-		c.archive.AddRobots(o.robots.version, o.robots.body)
+	if o.robots != nil && !o.robots.Version.At.IsZero() {
+		c.archive.AddRobots(o.robots.Version, o.robots.Body)
 	}
 	if v.Kept == "" {
 		c.archive.AddVisit(v)
@@ -206,7 +207,7 @@ func (c *Crawl) plantRobots(origin string, via uint64) {
 		return
 	}
 	c.committer.planted[origin] = true
-	c.frontier.Add(frontier.Link{URL: robotsURL(origin), Class: frontier.Prerequisite, Via: via, How: judge.HowRobots})
+	c.frontier.Add(frontier.Link{URL: robotstxt.URL(origin), Class: frontier.Prerequisite, Via: via, How: judge.HowRobots})
 }
 
 // total counts an outcome in the state of the crawl.

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
-	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
 )
@@ -50,7 +51,7 @@ type Crawl struct {
 // Open opens the archive in dir, or begins one, for a crawl of o.Seed. An
 // archive that is there goes on where it stopped; its seed must be the same.
 func Open(dir string, o Options) (*Crawl, error) {
-	o.defaults()
+	o = o.WithDefaults()
 	o.Archive.Crawl = Told{o.Seed.String(), o.Public}
 	a, err := storage.Open(dir, o.Archive)
 	if err != nil {
@@ -124,7 +125,7 @@ func (c *Crawl) recollect() error {
 
 // plant begins the frontier: the seed, and its robots.txt before it.
 func (c *Crawl) plant() error {
-	c.frontier.Add(frontier.Link{URL: robotsURL(c.opts.Seed.Origin()), Class: frontier.Prerequisite, How: judge.HowRobots})
+	c.frontier.Add(frontier.Link{URL: robotstxt.URL(c.opts.Seed.Origin()), Class: frontier.Prerequisite, How: judge.HowRobots})
 	c.frontier.Add(frontier.Link{URL: c.opts.Seed, Class: frontier.Page, How: judge.HowSeed})
 	return c.commitFrontier()
 }
@@ -197,24 +198,13 @@ func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err
 // now is the crawl's clock.
 func (c *Crawl) now() time.Time { return c.opts.Now() }
 
-func isInUse(err error) bool { return errors.Is(err, storage.ErrInUse) }
-
-func orNone(err error, dir string) error {
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("%s: %w", dir, storage.ErrNone)
-}
-
-func robotsURL(origin string) weburl.URL { return weburl.FromCanonical(origin + "/robots.txt") }
-
 // Finished says whether nothing is left to do.
 func (c *Crawl) Finished() bool {
 	return c.ledger.state.Finished && len(c.frontier.Origins()) == 0
 }
 
 // State is what the archive knows of the crawl.
-func (c *Crawl) State() State {
+func (c *Crawl) State() status.State {
 	s := c.ledger.snapshot(c.now())
 	s.Origins = c.scope.Load().Origins
 	return s
@@ -277,4 +267,12 @@ func (c *Crawl) finish(r Result) (Result, error) {
 // String names an ending as status does.
 func (e Ending) String() string {
 	return [...]string{"finished", "limited", "stopped", "refused", "stopped"}[e]
+}
+
+// damaged makes what the frontier finds wrong in crawl.db a DamageError.
+func damaged(err error) error {
+	if errors.Is(err, frontier.ErrCorrupt) {
+		return &storage.DamageError{File: "crawl.db", What: err.Error()}
+	}
+	return err
 }

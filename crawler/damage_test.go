@@ -15,6 +15,9 @@ import (
 	"go.etcd.io/bbolt"
 
 	"curtsy/crawler"
+	"curtsy/crawler/explain"
+	"curtsy/crawler/status"
+	"curtsy/crawler/verify"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 )
@@ -73,15 +76,15 @@ func everything(t *testing.T, dir string, o crawler.Options) map[string]error {
 		c.Close()
 	}
 	said["crawl"] = err
-	_, said["status"] = crawler.ReadStatus(dir)
-	_, said["explain"] = crawler.Explain(dir, weburl.MustParse(o.Seed.Origin()+"/page/c"), o)
-	_, said["list"] = crawler.List(dir)
-	report, err := crawler.Verify(dir, nil)
+	_, said["status"] = status.Read(dir)
+	_, said["explain"] = explain.URL(dir, weburl.MustParse(o.Seed.Origin()+"/page/c"), o)
+	_, said["list"] = explain.List(dir)
+	report, err := verify.Archive(dir, nil)
 	if err == nil && len(report.Problems) > 0 {
 		err = &storage.DamageError{What: "reported"}
 	}
 	said["verify"] = err
-	_, said["repair"] = crawler.Repair(dir, slog.New(slog.DiscardHandler))
+	_, said["repair"] = verify.Repair(dir, slog.New(slog.DiscardHandler))
 	return said
 }
 

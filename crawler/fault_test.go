@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"curtsy/crawler"
+	"curtsy/crawler/verify"
 )
 
 // faults make an open file of the archive fail as disks do. They put another
@@ -149,7 +150,7 @@ func writeFails(t *testing.T, fault func(dir string), point string, nth int, may
 	}
 	o.Archive.Fail = nil
 	if _, err := os.Stat(filepath.Join(dir, "crawl.db")); err == nil && passed > 0 {
-		report, err := crawler.Verify(dir, nil)
+		report, err := verify.Archive(dir, nil)
 		if err != nil {
 			t.Fatalf("verify: %v", err)
 		}

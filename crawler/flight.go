@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sync"
-	"time"
 
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/storage"
 )
@@ -181,13 +181,13 @@ func (f *flight) take() news {
 }
 
 // inProcess counts what is open, and lists the oldest visits with their steps.
-func (f *flight) inProcess(most int) (open int, list []InFlight) {
+func (f *flight) inProcess(most int) (open int, list []status.InFlight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for j := range f.visits {
 		list = append(list, j.inFlight())
 	}
-	slices.SortFunc(list, func(a, b InFlight) int {
+	slices.SortFunc(list, func(a, b status.InFlight) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.URL, b.URL))
 	})
 	return f.open, list[:min(len(list), most)]
@@ -199,11 +199,4 @@ func signal(ch chan struct{}) {
 	case ch <- struct{}{}:
 	default:
 	}
-}
-
-// InFlight is a visit that is being made, and how far it is.
-type InFlight struct {
-	URL   string    `json:"url"`
-	Step  string    `json:"step"` // connecting, waiting for an answer, reading, committing
-	Since time.Time `json:"since"`
 }

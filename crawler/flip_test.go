@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"curtsy/crawler"
+	"curtsy/crawler/verify"
 	"curtsy/storage/warc"
 )
 
@@ -89,7 +90,7 @@ func TestFlippedOctetsInASegment(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			report, err := crawler.Verify(dir, nil)
+			report, err := verify.Archive(dir, nil)
 			if err != nil || len(report.Problems) == 0 {
 				t.Fatalf("offset %d: verify finds nothing (%v)", at, err)
 			}
@@ -98,7 +99,7 @@ func TestFlippedOctetsInASegment(t *testing.T) {
 					t.Errorf("verify: %+v", p)
 				}
 			}
-			if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); err != nil {
+			if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); err != nil {
 				t.Fatalf("repair: %v", err)
 			}
 			check(t, dir)

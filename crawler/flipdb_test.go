@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"curtsy/crawler"
+	"curtsy/crawler/explain"
+	"curtsy/crawler/verify"
 	"curtsy/storage"
 )
 
@@ -128,7 +130,7 @@ func some(list []int64) []int64 {
 }
 
 // everythingTold is all that an archive tells of its URLs and visits.
-func everythingTold(dir string) (visits []storage.Visit, rows []crawler.Row, err error) {
+func everythingTold(dir string) (visits []storage.Visit, rows []explain.Row, err error) {
 	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
 	if err != nil {
@@ -137,7 +139,7 @@ func everythingTold(dir string) (visits []storage.Visit, rows []crawler.Row, err
 	err = a.EachVisit(func(v *storage.Visit) error { visits = append(visits, *v); return nil })
 	a.Close()
 	if err == nil {
-		rows, err = crawler.List(dir)
+		rows, err = explain.List(dir)
 	}
 	return visits, rows, err
 }
@@ -168,7 +170,7 @@ func TestFlippedOctetsInTheDatabase(t *testing.T) {
 				}
 				flip(t, filepath.Join(dir, "crawl.db"), at)
 				before := sum(t, dir)
-				report, err := crawler.Verify(dir, nil)
+				report, err := verify.Archive(dir, nil)
 				if err == nil && len(report.Problems) == 0 {
 					silent[kind]++
 					unchanged(t, dir, s, was, wasRows)
@@ -197,7 +199,7 @@ func pagesOf(s *site) (list []string) {
 }
 
 // unchanged checks that an archive tells what it told.
-func unchanged(t *testing.T, dir string, s *site, was []storage.Visit, wasRows []crawler.Row) {
+func unchanged(t *testing.T, dir string, s *site, was []storage.Visit, wasRows []explain.Row) {
 	t.Helper()
 	visits, rows, err := everythingTold(dir)
 	if err != nil || !reflect.DeepEqual(visits, was) || !reflect.DeepEqual(rows, wasRows) {
@@ -214,7 +216,7 @@ func unchanged(t *testing.T, dir string, s *site, was []storage.Visit, wasRows [
 func restored(t *testing.T, dir string, s *site) bool {
 	t.Helper()
 	before := sum(t, dir)
-	_, err := crawler.Repair(dir, slog.New(slog.DiscardHandler))
+	_, err := verify.Repair(dir, slog.New(slog.DiscardHandler))
 	if errors.Is(err, storage.ErrSchema) {
 		return false // of another version, for all that it says
 	}
@@ -267,10 +269,10 @@ func TestVerifyEndsWherePagesLeadInACircle(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damage *storage.DamageError
-	if _, err := crawler.Verify(dir, nil); !errors.As(err, &damage) {
+	if _, err := verify.Archive(dir, nil); !errors.As(err, &damage) {
 		t.Errorf("verify says %v, want that crawl.db is damaged", err)
 	}
-	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) {
+	if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) {
 		t.Errorf("repair says %v, want that crawl.db is damaged", err)
 	}
 }

@@ -24,7 +24,7 @@ func TestRobotsThenSitemapsThenSeedThenBreadthFirst(t *testing.T) {
 		"/j.png":       {header: []string{"Content-Type: image/png"}, body: "jng"},
 		"/s.css":       {header: []string{"Content-Type: text/css"}, body: "body{background:url(/bg.png)}"},
 		"/bg.png":      {header: []string{"Content-Type: image/png"}, body: "bg"},
-		"/favicon.ico": status(404),
+		"/favicon.ico": answering(404),
 	}, func(t *testing.T, s *site) {
 		dir := t.TempDir()
 		o := s.options()
@@ -181,7 +181,7 @@ func TestFailedPageIsTriedAgainLaterAndThenFailed(t *testing.T) {
 	}}
 	inBubble(t, map[string]page{
 		"/":     links("/500", "/gone", "/cut", "/404", "/late", "/ok"),
-		"/500":  status(500),
+		"/500":  answering(500),
 		"/gone": hangUp,
 		"/cut":  cut,
 		"/late": failing(1, 500, "", html("late")),

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/crawler/robotstxt"
 	"curtsy/htmlmeta"
 )
 
@@ -14,7 +15,7 @@ func FuzzMaxAge(f *testing.F) {
 		f.Add(s, "private")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		age, ok := maxAge(http.Header{"Cache-Control": {a, b}})
+		age, ok := robotstxt.MaxAge(http.Header{"Cache-Control": {a, b}})
 		if age < 0 || age >= 1<<31*time.Second || !ok && age != 0 {
 			t.Errorf("%q, %q: %v, %v", a, b, age, ok)
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/crawler/verify"
 )
 
 // TestMain lets the test binary be the crawl that is killed.
@@ -196,7 +197,7 @@ func TestKillAtRandomMomentsLosesNothing(t *testing.T) {
 		}
 		kills++
 		if _, err := os.Stat(filepath.Join(dir, "crawl.db")); err == nil {
-			if report, err := crawler.Verify(dir, nil); err != nil || len(report.Problems) > 0 {
+			if report, err := verify.Archive(dir, nil); err != nil || len(report.Problems) > 0 {
 				t.Fatalf("after kill %d: %v, %+v", kills, err, report)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"curtsy/crawler/status"
 	"curtsy/politeness"
 	"curtsy/storage"
 )
@@ -17,7 +18,7 @@ type ledger struct {
 	askRobots bool // it was refused: robots.txt may be another now
 
 	mu    sync.Mutex
-	state State
+	state status.State
 	began time.Time // this run; time since then is not yet in state.Elapsed
 	err   error     // the first of the committer's
 }
@@ -26,34 +27,17 @@ type ledger struct {
 func (l *ledger) visited(v *storage.Visit, page bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.state.count(v, page)
-}
-
-// count adds a visit to the totals.
-func (s *State) count(v *storage.Visit, page bool) {
-	s.Visits++
-	s.Bytes += v.Length
-	if page {
-		s.Pages++
-	}
-	switch v.Kept {
-	case storage.KeptResponse:
-		s.Kept++
-	case storage.KeptRevisit:
-		s.Revisits++
-	case storage.KeptWithheld:
-		s.Withheld++
-	}
+	l.state.Count(v, page)
 }
 
 func (l *ledger) pages() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.state.Pages - l.state.roundPages()
+	return l.state.Pages - l.state.RoundPages()
 }
 
 // snapshot is the state as of now.
-func (l *ledger) snapshot(now time.Time) State {
+func (l *ledger) snapshot(now time.Time) status.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.state

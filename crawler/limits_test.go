@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/crawler/status"
 	"curtsy/frontier/judge"
 )
 
@@ -43,7 +44,7 @@ func TestEachLimitEndsTheCrawlByNameAndRaisedItGoesOn(t *testing.T) {
 			if name == "pages" && (r.State.Pages != 3 || s.times("/p/2") != 0) {
 				t.Errorf("%d pages, requests %q", r.State.Pages, s.requests())
 			}
-			if st, err := crawler.ReadStatus(dir); err != nil || st.State != "limited" || st.Why != c.why || st.Queued == 0 {
+			if st, err := status.Read(dir); err != nil || st.State != "limited" || st.Why != c.why || st.Queued == 0 {
 				t.Errorf("status %+v, %v", st, err)
 			}
 			again := options(s.URL + "/")

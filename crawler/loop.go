@@ -154,9 +154,9 @@ func (c *Crawl) limits(stop context.Context, now time.Time) {
 		r.end(DiskFull, err.Error())
 	case stop.Err() != nil:
 		r.end(Stopped, "asked to stop")
-	case l.Pages > 0 && st.Pages-st.roundPages() >= l.Pages:
+	case l.Pages > 0 && st.Pages-st.RoundPages() >= l.Pages:
 		r.end(Limited, fmt.Sprintf("max-pages %d is reached", l.Pages))
-	case l.Bytes > 0 && st.Bytes-st.roundBytes() >= l.Bytes:
+	case l.Bytes > 0 && st.Bytes-st.RoundBytes() >= l.Bytes:
 		r.end(Limited, fmt.Sprintf("max-bytes %d is reached", l.Bytes))
 	case l.Time > 0 && now.Sub(c.ledger.began) >= l.Time:
 		r.end(Limited, fmt.Sprintf("max-time %s is over", l.Time))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -40,8 +41,8 @@ type Options struct {
 	Public any
 	Now    func() time.Time // the clock; nil is time.Now
 	Logger *slog.Logger
-	Watch  func(Status) // told about every second what goes on; may be nil
-	Tell   func(string) // told what a person should know, in a line; nil logs it
+	Watch  func(status.Status) // told about every second what goes on; may be nil
+	Tell   func(string)        // told what a person should know, in a line; nil logs it
 }
 
 // Limits end a crawl early; zero values are no limits. The URLs that are left
@@ -52,7 +53,8 @@ type Limits struct {
 	Time  time.Duration // of one run
 }
 
-func (o *Options) defaults() {
+// WithDefaults fills in what was left zero.
+func (o Options) WithDefaults() Options {
 	if o.MaxRobotsAge == 0 {
 		o.MaxRobotsAge = o.Rules.Dialect.MaxAge()
 	}
@@ -77,49 +79,7 @@ func (o *Options) defaults() {
 	if o.Tell == nil {
 		o.Tell = func(text string) { o.Logger.Info(text) }
 	}
-}
-
-// State is what an archive knows of its crawl as a whole.
-type State struct {
-	Seed     string        `json:"seed"`
-	Origins  []string      `json:"origins"` // the scope: the seed's and its aliases
-	Began    time.Time     `json:"began"`
-	Updated  time.Time     `json:"updated"`
-	Elapsed  time.Duration `json:"elapsed"` // of all runs
-	Finished bool          `json:"finished"`
-	Ending   string        `json:"ending,omitempty"` // how the last run ended; "" while it runs or was killed
-	Ended    string        `json:"ended"`            // why
-	Pages    int           `json:"pages"`
-	Visits   int           `json:"visits"`
-	Bytes    int64         `json:"bytes"` // octets of payloads fetched
-	Kept     int           `json:"kept"`
-	Withheld int           `json:"withheld"`
-	Revisits int           `json:"revisits"`
-	Settings any           `json:"settings,omitempty"`
-	// SitemapHosts are the hosts, not of the site, that were asked for sitemaps.
-	SitemapHosts []string `json:"sitemap_hosts,omitempty"`
-	// Narrowed says that a narrower scope held back what was queued already.
-	Narrowed bool `json:"narrowed,omitempty"`
-	// AskRobots makes the next run ask for every robots.txt first.
-	AskRobots bool                           `json:"ask_robots,omitempty"`
-	Round     *Round                         `json:"round,omitempty"`  // the last one
-	Rounds    []time.Time                    `json:"rounds,omitempty"` // when each began
-	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"`  // by host
-}
-
-// roundPages and roundBytes are what was fetched before the round.
-func (s *State) roundPages() int {
-	if s.Round == nil {
-		return 0
-	}
-	return s.Round.Pages
-}
-
-func (s *State) roundBytes() int64 {
-	if s.Round == nil {
-		return 0
-	}
-	return s.Round.Bytes
+	return o
 }
 
 // Told is what every segment says of the crawl that it is of.
@@ -146,6 +106,6 @@ type Result struct {
 	Why    string // in words
 	Denied bool   // with Refused, robots.txt denies the seed; else it is unavailable
 	Err    error  // with DiskFull, what the disk said
-	State  State
+	State  status.State
 	Counts frontier.Counts
 }

@@ -4,9 +4,9 @@ import (
 	"maps"
 	"time"
 
+	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
-	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
 )
@@ -56,12 +56,12 @@ func (c *Crawl) origin(name string, now time.Time) (*origin, error) {
 // recall finds the robots.txt entry of an origin and the rules last read. An
 // origin that this run discovered has its robots.txt at the head of its queue.
 func (c *Crawl) recall(o *origin, now time.Time) (err error) {
-	if o.pace, err = c.pace(robotsURL(o.name)); err != nil {
+	if o.pace, err = c.pace(robotstxt.URL(o.name)); err != nil {
 		return err
 	}
 	o.pace.waits(o)
 	s := &o.robots
-	s.url = robotsURL(o.name)
+	s.url = robotstxt.URL(o.name)
 	f, known := c.earlier[o.name]
 	if !known {
 		s.entry, err = c.frontier.Next(o.name, now)
@@ -78,7 +78,7 @@ func (c *Crawl) recall(o *origin, now time.Time) (err error) {
 	if n := len(visits); n > 0 {
 		s.visits = visits[n-1].N
 	}
-	r, from, err := lastRules(c.archive, o.name, c.opts.Rules)
+	r, from, err := robotstxt.InForce(c.archive, o.name, c.opts.Rules)
 	o.from = from
 	if r == nil || !s.done {
 		return err
@@ -92,7 +92,7 @@ func (c *Crawl) recall(o *origin, now time.Time) (err error) {
 }
 
 // ours says whether an origin is part of the site.
-func (c *Crawl) ours(o *origin) bool { return c.scope.Load().Holds(robotsURL(o.name)) }
+func (c *Crawl) ours(o *origin) bool { return c.scope.Load().Holds(robotstxt.URL(o.name)) }
 
 // hasWork says whether anything is queued for an origin.
 func (c *Crawl) hasWork(o *origin) bool {
@@ -111,22 +111,7 @@ func (c *Crawl) enforce(o *origin, r *rules.Robots, from storage.RobotsVersion) 
 		}
 		c.inForce.Store(&all)
 	}
-	o.pace.obey(o.name, paceRules(r))
-}
-
-// paceRules are what robots.txt says about time.
-func paceRules(r *rules.Robots) politeness.Rules {
-	var p politeness.Rules
-	if d, line, ok := r.CrawlDelay(); ok {
-		p.CrawlDelay, p.DelayLine = d, line
-	}
-	if rate, ok := r.RequestRate(); ok {
-		p.Requests, p.Per, p.RateLine = rate.Requests, rate.Per, rate.Line
-	}
-	if v, ok := r.VisitTime(); ok {
-		p.Visit, p.VisitLine = v, v.Line
-	}
-	return p
+	o.pace.obey(o.name, robotstxt.Pace(r))
 }
 
 // gate is the verdict of the rules in force (step 2). robots.txt itself is
@@ -137,15 +122,10 @@ func (o *origin) gate(e *frontier.Entry) storage.Decision {
 		Version: o.from.Short(), Fetched: o.from.At}
 }
 
-// denial is the reason of a URL that robots.txt denies.
-func denial(v rules.Verdict) judge.Reason {
-	return judge.Reason{Rule: judge.Robots, Params: judge.Params{Line: v.Line, Text: v.Rule}}
-}
-
 // withoutRules ends what cannot be crawled since robots.txt is unavailable:
 // the crawl, if it is of the site, else what is queued for that origin.
 func (c *Crawl) withoutRules(o *origin, why string) {
-	if c.scope.Load().Main(robotsURL(o.name)) {
+	if c.scope.Load().Main(robotstxt.URL(o.name)) {
 		c.run.end(Refused, why)
 		return
 	}
@@ -154,7 +134,7 @@ func (c *Crawl) withoutRules(o *origin, why string) {
 
 // gaveUp ends what cannot be crawled since a host fails again and again.
 func (c *Crawl) gaveUp(o *origin, why string) {
-	if c.scope.Load().Main(robotsURL(o.name)) {
+	if c.scope.Load().Main(robotstxt.URL(o.name)) {
 		c.run.end(Stopped, why)
 		return
 	}

@@ -31,8 +31,8 @@ func polite(t *testing.T, log []asked, site string, atATime int, pause time.Dura
 				continue
 			}
 			from := last[group].end
-			if atATime > 1 {
-				from = last[group].start // where requests overlap, pauses run between starts
+			if atATime > 1 || group == "other hosts" { // pauses run between starts
+				from = last[group].start
 			}
 			if gap := a.start.Sub(from); last[group].host != "" && gap < pause {
 				t.Errorf("%s%s was asked for %v after %s%s, want %v", a.host, a.target, gap, last[group].host, last[group].target, pause)
@@ -78,7 +78,7 @@ func TestThousandsOfSitemapHostsAreNotAsked(t *testing.T) {
 				t.Errorf("status counts %d sitemaps left out, want %d", got, 4003-5)
 			}
 			for _, u := range []string{"http://victim3999.example/map.xml", "http://site.example:8080/map.xml", "http://indexed.example/map.xml"} {
-				x := explain(t, dir, u, o)
+				x := why(t, dir, u, o)
 				has(t, x.Reason.String(), "sitemap: over 5 hosts that are not the site's")
 			}
 		})
@@ -93,7 +93,7 @@ func TestEveryHostThatIsContactedKeepsItsPace(t *testing.T) {
 		"maps.example/map.xml":    text("http://site.example/listed"),
 		"site.example/listed":     html("<img src=http://cdn0.example/2.png>"),
 		"cdn1.example/robots.txt": redirect("http://elsewhere.example/robots.txt"),
-		"cdn2.example/robots.txt": status(503),
+		"cdn2.example/robots.txt": answering(503),
 		"/i.png":                  {header: []string{"Content-Type: image/png"}, body: "png"},
 	}
 	var b strings.Builder

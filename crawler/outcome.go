@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
@@ -57,7 +58,7 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 	o := &Outcome{entry: j.entry, refetch: j.refetch, job: j, x: x, Visit: newVisit(j, x), via: c.via(j.entry.Via)}
 	switch {
 	case x.Err != nil:
-		o.State, o.Reason = frontier.StateFailed, because(judge.Fetch, string(kindOf(x.Err)))
+		o.State, o.Reason = frontier.StateFailed, because(judge.Fetch, string(fetch.KindOf(x.Err)))
 		o.Visit.Error = x.Err.Error()
 		o.retry(c, j, passing(x.Err))
 		return o
@@ -102,7 +103,7 @@ func newVisit(j *job, x *fetch.Exchange) *storage.Visit {
 	}
 	if x.Header != nil {
 		v.ContentType = bounded(x.Header.Get("Content-Type"), 200)
-		if age, ok := maxAge(x.Header); ok {
+		if age, ok := robotstxt.MaxAge(x.Header); ok {
 			v.MaxAge = int(age.Seconds())
 		}
 		v.ETag = bounded(x.Header.Get("ETag"), 300)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"curtsy/crawler/robotstxt"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
 )
@@ -49,12 +50,12 @@ func (c *Crawl) pace(u weburl.URL) (*pace, error) {
 	}
 	p := newPace(u.Host(), c.opts.Pace)
 	for _, scheme := range []string{"http://", "https://"} {
-		r, _, err := lastRules(c.archive, scheme+u.Host(), c.opts.Rules)
+		r, _, err := robotstxt.InForce(c.archive, scheme+u.Host(), c.opts.Rules)
 		if err != nil {
 			return nil, err
 		}
 		if r != nil {
-			p.obey(scheme+u.Host(), paceRules(r))
+			p.obey(scheme+u.Host(), robotstxt.Pace(r))
 		}
 	}
 	c.restore(p)

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"curtsy/crawler"
+	"curtsy/crawler/preview"
 )
 
 // preview is a dry run of a site whose robots.txt names sitemaps.
-func preview(t *testing.T, s *site, robots string, sitemaps ...string) *crawler.Preview {
+func previewed(t *testing.T, s *site, robots string, sitemaps ...string) *preview.Preview {
 	t.Helper()
 	s.set("/robots.txt", text(robots+"\nSitemap: "+strings.Join(sitemaps, "\nSitemap: ")))
-	p, err := crawler.PreviewOf(t.Context(), options(s.URL+"/"))
+	p, err := preview.Of(t.Context(), options(s.URL+"/"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,8 +28,8 @@ func TestPreviewObeysTheRobotsOfEverySitemap(t *testing.T) {
 		"/private.txt": text(s.URL + "/d"),
 	})
 	closed := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /"), "/x.txt": text(s.URL + "/x"), "/y.txt": text(s.URL + "/y")})
-	broken := newSite(t, map[string]page{"/robots.txt": status(503), "/z.txt": text(s.URL + "/z")})
-	p := preview(t, s, "User-agent: *\nDisallow: /secret\nDisallow: /own2",
+	broken := newSite(t, map[string]page{"/robots.txt": answering(503), "/z.txt": text(s.URL + "/z")})
+	p := previewed(t, s, "User-agent: *\nDisallow: /secret\nDisallow: /own2",
 		"/own.txt", "/own2.txt", open.URL+"/1.txt", open.URL+"/private.txt", open.URL+"/2.txt", closed.URL+"/x.txt", closed.URL+"/y.txt", broken.URL+"/z.txt")
 	same(t, "the site was asked for", s.requests(), []string{"/robots.txt", "/own.txt"})
 	same(t, "one that allows for", open.requests(), []string{"/robots.txt", "/1.txt", "/2.txt"})
@@ -45,18 +45,18 @@ func TestPreviewEndsWhereTheSiteFailsAgainAndAgain(t *testing.T) {
 	list := func(s *site) (urls []string) {
 		for i := range 15 {
 			urls = append(urls, fmt.Sprintf("%s/%d.txt", s.URL, i))
-			s.set(fmt.Sprintf("/%d.txt", i), status(503))
+			s.set(fmt.Sprintf("/%d.txt", i), answering(503))
 		}
 		return urls
 	}
 	s, other := newSite(t, map[string]page{"/last.txt": text("ORIGIN/a")}), newSite(t, map[string]page{})
 	const gaveUp = " is given up: 10 failures in a row, the last: HTTP 503"
-	p := preview(t, s, "", append(list(other), s.URL+"/last.txt")...)
+	p := previewed(t, s, "", append(list(other), s.URL+"/last.txt")...)
 	if host := strings.TrimPrefix(other.URL, "http://"); p.Stopped != "" || p.URLs != 2 || len(p.Sitemaps) != 11 || p.LeftOut[host+gaveUp] != 5 {
 		t.Errorf("another host fails: %+v", p)
 	}
 	s.forget()
-	p = preview(t, s, "", append(list(s), s.URL+"/last.txt")...)
+	p = previewed(t, s, "", append(list(s), s.URL+"/last.txt")...)
 	if host := strings.TrimPrefix(s.URL, "http://"); p.Stopped != host+gaveUp || len(p.Sitemaps) != 10 || s.times("/last.txt") != 0 {
 		t.Errorf("the site fails: %+v", p)
 	}
@@ -64,7 +64,7 @@ func TestPreviewEndsWhereTheSiteFailsAgainAndAgain(t *testing.T) {
 
 func TestPreviewOfAPaceOfYearsDoesNotOverflow(t *testing.T) {
 	s := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 99999999999")})
-	if p, err := crawler.PreviewOf(t.Context(), options(s.URL+"/")); err != nil || p.AtLeast.Hours() != 365*24 {
+	if p, err := preview.Of(t.Context(), options(s.URL+"/")); err != nil || p.AtLeast.Hours() != 365*24 {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

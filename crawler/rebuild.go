@@ -64,7 +64,7 @@ const maxLost = 10_000
 // under another name. o is what the crawl was last run with.
 func Rebuild(dir string, o Options) (done *Rebuilt, err error) {
 	defer storage.Guard(&err)()
-	o.defaults()
+	o = o.WithDefaults()
 	o.Archive.Crawl = Told{o.Seed.String(), o.Public}
 	// Who looks alike is found out by asking the site, which is not there.
 	o.Traps.SoftNotFound = 0
@@ -133,7 +133,7 @@ func (b *rebuilder) end() error {
 	if !b.began.IsZero() {
 		st.Began = b.began
 	}
-	if err := st.recount(b.r.Archive, nil); err != nil {
+	if err := st.Recount(b.r.Archive, nil); err != nil {
 		return err
 	}
 	return b.r.Commit(st)

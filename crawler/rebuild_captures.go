@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -13,7 +14,7 @@ import (
 
 // planted makes known what every frontier begins with.
 func (b *rebuilder) planted() error {
-	for _, u := range []weburl.URL{b.c.opts.Seed, robotsURL(b.c.opts.Seed.Origin())} {
+	for _, u := range []weburl.URL{b.c.opts.Seed, robotstxt.URL(b.c.opts.Seed.Origin())} {
 		found, err := b.c.frontier.Find(u)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
@@ -154,7 +155,7 @@ func (b *rebuilder) exchange(j *job, v *storage.Visit) (*fetch.Exchange, error) 
 	case v.Status == http.StatusNotModified:
 		most = -1
 	case j.entry.Class == frontier.Sitemap:
-		most = maxSitemap
+		most = MaxSitemap
 	case !readable(resp.Header.Get("Content-Type")) && j.robots == nil:
 		most = -1
 	}
@@ -208,11 +209,11 @@ func (b *rebuilder) prepareRobots(j *job, v *storage.Visit) {
 // keepRobots takes in what a visit to a robots.txt brought.
 func (b *rebuilder) keepRobots(o *Outcome) error {
 	r := o.robots
-	b.r.AddRobots(r.version, r.body)
+	b.r.AddRobots(r.Version, r.Body)
 	b.last.hops++
-	if r.version.Used {
+	if r.Version.Used {
 		b.last.hops = 0
-		r.origin.from = r.version
+		r.origin.from = r.Version
 		if b.last.settled == nil {
 			b.last.settled = o
 		}
@@ -240,6 +241,6 @@ func (b *rebuilder) at(origin string, v *storage.Visit) *origin {
 	if err != nil {
 		return &p.origin
 	}
-	p.origin.from, p.origin.rules = *from, readRules(*from, body, b.c.opts.Rules)
+	p.origin.from, p.origin.rules = *from, robotstxt.Rules(*from, body, b.c.opts.Rules)
 	return &p.origin
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/crawler/explain"
+	"curtsy/crawler/verify"
 	"curtsy/storage"
 )
 
@@ -34,7 +36,7 @@ func rebuilt(t *testing.T, dir string, o crawler.Options) *crawler.Rebuilt {
 // visit with what a person or a mirror sees of it.
 func told(t *testing.T, dir string) []string {
 	t.Helper()
-	list, err := crawler.List(dir)
+	list, err := explain.List(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +126,7 @@ func varied(t *testing.T) *site {
 		"/target?x=1": html(`target <a href="/deep/1">deep</a>`),
 		"/deep/1":     html(`<a href="/deep/2">deeper</a>`),
 		"/deep/2":     html("deep"),
-		"/gone":       status(404),
+		"/gone":       answering(404),
 		"/late":       failing(2, 500, "", html("late")),
 		"/none":       html(unkept + ` <a href=/behind>behind</a>`).with("X-Robots-Tag: noarchive"),
 		"/behind":     html("behind"),
@@ -197,7 +199,7 @@ func TestRebuildOfADestroyedIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := sum(t, dir)
-			_, err := crawler.Repair(dir, slog.New(slog.DiscardHandler))
+			_, err := verify.Repair(dir, slog.New(slog.DiscardHandler))
 			var damage *storage.DamageError
 			if !errors.As(err, &damage) || !damage.Index() {
 				t.Fatalf("repair says %v, want that the index is damaged", err)
@@ -445,7 +447,7 @@ func TestRebuildOfASiteOfManyNames(t *testing.T) {
 	crawl(t, dir, o)
 	same(t, "requests", s.requests(), nil)
 	diff(t, told(t, dir), want)
-	if !explain(t, dir, "https://www.example.com/orphan", o).Orphan {
+	if !why(t, dir, "https://www.example.com/orphan", o).Orphan {
 		t.Error("the orphan is none any more")
 	}
 }
@@ -475,7 +477,7 @@ func TestRebuildOfAnIndexWithRandomOctets(t *testing.T) {
 			t.Fatal(err)
 		}
 		var damage *storage.DamageError
-		if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) || !damage.Index() {
+		if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) || !damage.Index() {
 			continue // in a page that is not used
 		}
 		n++

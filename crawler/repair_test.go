@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"curtsy/crawler"
+	"curtsy/crawler/verify"
 	"curtsy/storage"
 )
 
@@ -120,14 +121,14 @@ func mend(t *testing.T, h harm) {
 	h.do(t, dir)
 	s.forget()
 
-	report, err := crawler.Verify(dir, nil)
+	report, err := verify.Archive(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if h.fine != (len(report.Problems) == 0) || !strings.Contains(fmt.Sprint(report.Problems), h.says) {
 		t.Fatalf("verify says %+v, want %q", report.Problems, h.says)
 	}
-	did, err := crawler.Repair(dir, slog.New(slog.DiscardHandler))
+	did, err := verify.Repair(dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestRepairLeavesEarlierVisitsAlone(t *testing.T) {
 	crawl(t, dir, o)
 	path, r := at(t, dir, "/late")
 	flip(t, path, r.Offset+r.Length/3)
-	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); err != nil {
+	if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	check(t, dir)
@@ -189,7 +190,7 @@ func TestRepairOfAnOriginalTakesItsRevisitsAlong(t *testing.T) {
 	}
 	path, r := at(t, dir, original)
 	flip(t, path, r.Offset+r.Length/3)
-	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); err != nil {
+	if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	check(t, dir)
@@ -210,7 +211,7 @@ func TestRepairOfAnEarlyVisitKeepsTheLaterOne(t *testing.T) {
 	crawl(t, dir, o)
 	early := visitsOf(t, dir, s.URL+"/late")[0]
 	flip(t, filepath.Join(dir, "warc", early.Record.Segment), early.Record.Offset+40)
-	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); err != nil {
+	if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	check(t, dir)
@@ -255,13 +256,13 @@ func TestOlderDatabaseCutsNothingOff(t *testing.T) {
 	if _, err := crawler.Open(dir, o); !errors.As(err, &damage) || !damage.Index() || !strings.Contains(err.Error(), "older") {
 		t.Errorf("open: %v", err)
 	}
-	if r, err := crawler.Verify(dir, nil); err == nil && len(r.Problems) == 0 {
+	if r, err := verify.Archive(dir, nil); err == nil && len(r.Problems) == 0 {
 		t.Error("verify finds nothing")
 	}
 	if sum(t, dir) != before {
 		t.Fatal("the segments are not what they were")
 	}
-	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) || !damage.Index() || sum(t, dir) != before {
+	if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) || !damage.Index() || sum(t, dir) != before {
 		t.Fatalf("repair: %v, and the segments are the same: %v", err, sum(t, dir) == before)
 	}
 	if _, err := crawler.Rebuild(dir, o); err != nil {

@@ -16,6 +16,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"curtsy/crawler"
+	"curtsy/crawler/preview"
+	"curtsy/crawler/status"
 	seal "curtsy/internal/sum"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
@@ -97,7 +99,7 @@ func TestRobotsChangesDuringTheCrawl(t *testing.T) {
 			t.Fatalf("versions %+v", versions)
 		}
 		for target, version := range map[string]int{"/never": 0, "/late/b": 1} {
-			x := explain(t, dir, s.URL+target, o)
+			x := why(t, dir, s.URL+target, o)
 			has(t, x.Reason.String(), "version "+versions[version].Short())
 		}
 		v := visitsOf(t, dir, s.URL+"/p/0")[0]
@@ -179,7 +181,7 @@ func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
 
 func TestLastGoodRobotsIsUsedWhileTheServerFails(t *testing.T) {
 	pages := chain(25)
-	pages["/robots.txt"] = turning(text("User-agent: *\nDisallow: /p/20"), status(500), status(429), page{status: 503})
+	pages["/robots.txt"] = turning(text("User-agent: *\nDisallow: /p/20"), answering(500), answering(429), page{status: 503})
 	inBubble(t, pages, func(t *testing.T, s *site) {
 		o := s.options()
 		o.Pace.Delay, o.MaxRobotsAge, o.RetryBase = 3*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
@@ -195,7 +197,7 @@ func TestLastGoodRobotsIsUsedWhileTheServerFails(t *testing.T) {
 			t.Errorf("robots.txt was asked for %d times only", n)
 		}
 		h := history(t, dir, s.URL)
-		has(t, explain(t, dir, s.URL+"/p/20", o).Reason.String(), "version "+h[0].Short())
+		has(t, why(t, dir, s.URL+"/p/20", o).Reason.String(), "version "+h[0].Short())
 		for _, v := range h[1:] {
 			if v.Used {
 				t.Errorf("a failed version was used: %+v", v)
@@ -243,7 +245,7 @@ func TestRobotsThatFailsForThirtyDaysIsTakenAsAbsent(t *testing.T) {
 	t.Parallel()
 	for _, days := range []int{29, 31} {
 		pages := map[string]page{
-			"/robots.txt": turning(text("User-agent: *\nDisallow: /p"), status(500)),
+			"/robots.txt": turning(text("User-agent: *\nDisallow: /p"), answering(500)),
 			"/":           links("/a", "/p/1"), "/a": links("/p/2"),
 		}
 		s := newSite(t, pages)
@@ -333,9 +335,9 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		"400":       {page{status: 400, body: deny}, true, ""}, "401": {page{status: 401, body: deny}, true, ""},
 		"403": {page{status: 403, body: deny}, true, ""}, "404": {page{status: 404, body: deny}, true, ""},
 		"410": {page{status: 410, body: deny}, true, ""}, "451": {page{status: 451, body: deny}, true, ""},
-		"429": {status(429), false, "answered 429 (tried 3 times)"}, "500": {status(500), false, "answered 500 (tried 3 times)"},
-		"503":            {status(503), false, "answered 503 (tried 3 times)"},
-		"304":            {status(304), false, "answered 304 (tried 3 times)"},
+		"429": {answering(429), false, "answered 429 (tried 3 times)"}, "500": {answering(500), false, "answered 500 (tried 3 times)"},
+		"503":            {answering(503), false, "answered 503 (tried 3 times)"},
+		"304":            {answering(304), false, "answered 304 (tried 3 times)"},
 		"cut off":        {cut, false, "cut off by the server (tried 3 times)"},
 		"hangs up":       {hangUp, false, "disconnect: connection closed by the server (tried 3 times)"},
 		"no answer":      {late, false, "timeout: no answer in time (tried 3 times)"},
@@ -345,7 +347,7 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		"cut at 600 KiB": {packed("User-agent: *\n"+long.String(), whole), true, ""},
 		"cut gzip":       {packed("User-agent: *\nDisallow: /x\n"+long.String()[:100_000], half), false, "content coding gzip: unexpected EOF (tried 3 times)"},
 		"bad gzip":       {packed("User-agent: *\nDisallow: /x", flipped), false, "content coding gzip: gzip: invalid checksum (tried 3 times)"},
-		"recovers":       {turning(status(500), status(503), text("User-agent: *\nDisallow: /x")), true, ""},
+		"recovers":       {turning(answering(500), answering(503), text("User-agent: *\nDisallow: /x")), true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -379,7 +381,7 @@ func TestRefusedSeedIsAskedForAgainWhenRobotsLetsUsIn(t *testing.T) {
 		if r.Ending != crawler.Refused || r.Why != s.URL+"/ is denied by "+s.URL+"/robots.txt: line 2: Disallow: / (version "+history(t, dir, s.URL)[0].Short()+")" {
 			t.Fatalf("ended as %v: %s", r.Ending, r.Why)
 		}
-		if st, _ := crawler.ReadStatus(dir); st.State != "refused" || st.Why != r.Why {
+		if st, _ := status.Read(dir); st.State != "refused" || st.Why != r.Why {
 			t.Errorf("status: %s, %s", st.State, st.Why)
 		}
 	}
@@ -451,12 +453,12 @@ func TestChangedRobotsMayNameASitemap(t *testing.T) {
 }
 
 // waits runs a crawl until status says what it waits for, and stops it.
-func waits(t *testing.T, o crawler.Options, dir string) crawler.Status {
+func waits(t *testing.T, o crawler.Options, dir string) status.Status {
 	t.Helper()
 	stop, enough := context.WithCancel(t.Context())
 	defer enough()
-	var seen crawler.Status
-	o.Watch = func(s crawler.Status) {
+	var seen status.Status
+	o.Watch = func(s status.Status) {
 		if s.WaitingFor != "" {
 			seen = s
 			enough()
@@ -507,7 +509,7 @@ func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) 
 		})
 	})
 	t.Run("Retry-After outlives the run", func(t *testing.T) {
-		inBubble(t, map[string]page{"/robots.txt": text(""), "/": status(503).with("Retry-After: 100")}, func(t *testing.T, s *site) {
+		inBubble(t, map[string]page{"/robots.txt": text(""), "/": answering(503).with("Retry-After: 100")}, func(t *testing.T, s *site) {
 			o, dir := s.options(), t.TempDir()
 			for range 2 {
 				st := waits(t, o, dir)
@@ -535,10 +537,10 @@ func TestOriginsOfOneHostKeepThePaceThatAnyOfThemAsksFor(t *testing.T) {
 		seed, https string
 		http        page
 	}{
-		"the other has no robots.txt":     {"https://example.com/", slow, status(404)},
+		"the other has no robots.txt":     {"https://example.com/", slow, answering(404)},
 		"the other asks for less":         {"https://example.com/", slow, text(quick)},
 		"the first asks for more":         {"http://example.com/", quick, text(slow)},
-		"the other cannot be had":         {"https://example.com/", slow, status(500)},
+		"the other cannot be had":         {"https://example.com/", slow, answering(500)},
 		"the other may not even be asked": {"https://example.com/", slow, redirect("http://169.254.169.254/")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -580,10 +582,10 @@ func TestRobotsThatCannotBeHadIsNoneToLookAt(t *testing.T) {
 	}{
 		"a cut body":   {page{header: []string{"Content-Length: 5000"}, body: "User-agent: *"}, "cut off by the server"},
 		"a bad coding": {page{header: []string{"Content-Encoding: gzip"}, body: "\x1f\x8b\x08 and then nothing of the kind"}, "content coding"},
-		"a 503":        {status(503), ""},
+		"a 503":        {answering(503), ""},
 	} {
 		s := newSite(t, map[string]page{"/robots.txt": c.page})
-		a, err := crawler.FetchRobots(t.Context(), weburl.MustParse(s.URL+"/"), options(s.URL+"/"))
+		a, err := preview.FetchRobots(t.Context(), weburl.MustParse(s.URL+"/"), options(s.URL+"/"))
 		if (err == nil) != (c.want == "") || err == nil && a.Status != 503 {
 			t.Errorf("%s: status %d, %v", what, a.Status, err)
 		}

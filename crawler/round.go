@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"curtsy/crawler/revisit"
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/internal/coding"
 	"curtsy/internal/http1"
@@ -29,18 +30,6 @@ type RoundOptions struct {
 	Only      *regexp.Regexp // URLs that match; nil is all
 }
 
-// Round is what an archive knows of a round: URLs that are known being visited
-// again.
-type Round struct {
-	Began   time.Time `json:"began"`
-	Auto    bool      `json:"auto,omitempty"`
-	Listed  bool      `json:"listed"`  // sitemaps have been asked for
-	Planned bool      `json:"planned"` // all URLs that are due have been queued
-	Queued  int       `json:"queued"`
-	Pages   int       `json:"pages"` // of the archive, when it began
-	Bytes   int64     `json:"bytes"`
-}
-
 // planBatch is how many URLs one commit of a plan queues.
 const planBatch = 5000
 
@@ -57,7 +46,7 @@ func (c *Crawl) beginRound() error {
 	}
 	if s.Finished && !c.RoundOpen() || s.Round != nil && s.Round.Planned && len(c.frontier.Origins()) == 0 {
 		now := c.now().UTC()
-		s.Round = &Round{Began: now, Auto: c.opts.Round.Auto, Pages: s.Pages, Bytes: s.Bytes}
+		s.Round = &status.Round{Began: now, Auto: c.opts.Round.Auto, Pages: s.Pages, Bytes: s.Bytes}
 		s.Rounds = append(s.Rounds, now)
 		s.Finished, s.AskRobots = false, true
 		c.ledger.askRobots = true
@@ -95,7 +84,7 @@ func (c *Crawl) RoundOpen() bool { return c.ledger.state.Round != nil && !c.ledg
 // plan is the choice of what a round visits again.
 type plan struct {
 	crawl    *Crawl
-	round    *Round
+	round    *status.Round
 	sitemaps bool // sitemaps alone
 	lastMod  map[warc.Digest]time.Time
 	held     []frontier.Found // pages that differ at each visit
@@ -309,7 +298,7 @@ func (c *Crawl) readLastMods(v *storage.Visit, dates map[warc.Digest]time.Time) 
 	defer resp.Close()
 	body := resp.Body
 	if list := coding.Order(append(http1.Tokens(resp.Header["Content-Encoding"]), resp.Transfer...)); len(list) > 0 {
-		decoded, err := new(coding.Pool).Open(body, list, maxSitemap)
+		decoded, err := new(coding.Pool).Open(body, list, MaxSitemap)
 		if err != nil {
 			return
 		}
@@ -317,7 +306,7 @@ func (c *Crawl) readLastMods(v *storage.Visit, dates map[warc.Digest]time.Time) 
 		body = decoded
 	}
 	base := weburl.FromCanonical(v.URL)
-	_, _ = sitemap.Read(io.LimitReader(body, maxSitemap), base, func(e sitemap.Entry, child bool) error {
+	_, _ = sitemap.Read(io.LimitReader(body, MaxSitemap), base, func(e sitemap.Entry, child bool) error {
 		if u, err := base.Resolve(e.Loc); err == nil && !child && !e.LastMod.IsZero() {
 			dates[warc.Sum([]byte(u.String()))] = e.LastMod
 		}

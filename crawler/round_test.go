@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/crawler/status"
 	"curtsy/publish"
 	"curtsy/publish/changes"
 	"curtsy/storage"
@@ -70,7 +71,7 @@ func found(t *testing.T, dir string) map[string]*changes.Change {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	var st crawler.State
+	var st status.State
 	if _, err := a.Crawl(&st); err != nil {
 		t.Fatal(err)
 	}
@@ -96,18 +97,18 @@ func TestGoneBad(t *testing.T) {
 		kind  changes.Kind // "" is none
 		why   string
 	}{
-		{"server-error", status(500), changes.Unreachable, "HTTP 500"},
-		{"unavailable", status(503), changes.Unreachable, "HTTP 503"},
-		{"bad-gateway", status(502), changes.Unreachable, "HTTP 502"},
-		{"too-many", status(429), changes.Unreachable, "too many requests"},
-		{"forbidden", status(403), changes.Unreachable, "HTTP 403"},
-		{"unauthorized", status(401), changes.Unreachable, "HTTP 401"},
-		{"teapot", status(418), changes.Unreachable, "HTTP 418"},
-		{"missing", status(404), changes.Suspect, "404, once"},
-		{"gone", status(410), changes.Gone, ""},
+		{"server-error", answering(500), changes.Unreachable, "HTTP 500"},
+		{"unavailable", answering(503), changes.Unreachable, "HTTP 503"},
+		{"bad-gateway", answering(502), changes.Unreachable, "HTTP 502"},
+		{"too-many", answering(429), changes.Unreachable, "too many requests"},
+		{"forbidden", answering(403), changes.Unreachable, "HTTP 403"},
+		{"unauthorized", answering(401), changes.Unreachable, "HTTP 401"},
+		{"teapot", answering(418), changes.Unreachable, "HTTP 418"},
+		{"missing", answering(404), changes.Suspect, "404, once"},
+		{"gone", answering(410), changes.Gone, ""},
 		{"empty", html(""), changes.Suspect, "empty"},
 		{"blank", html(" \n\t \n"), changes.Suspect, "empty"},
-		{"no-content", status(204), changes.Suspect, "empty"},
+		{"no-content", answering(204), changes.Suspect, "empty"},
 		{"cut-off", cutOff(long), changes.Unreachable, "closed by the server"},
 		{"hang-up", hangUp(), changes.Unreachable, "closed by the server"},
 		{"home", redirect("/"), changes.Suspect, "to-home"},

@@ -29,15 +29,15 @@ func TestWhatRobotsDeniesIsNeverAskedForAndExplainNamesTheLine(t *testing.T) {
 		"/private/a": "line 5: Disallow: /private", "/x.zip": "line 7: Disallow: /*.zip$",
 		"/private/i.png": "line 5: Disallow: /private", "/private/target": "line 5: Disallow: /private",
 	} {
-		x := explain(t, dir, s.URL+target, o)
+		x := why(t, dir, s.URL+target, o)
 		has(t, x.Reason.String(), want)
 		if x.State != "disregarded" || len(x.Visits) != 0 {
 			t.Errorf("%s is %s with %d visits", target, x.State, len(x.Visits))
 		}
 	}
-	x := explain(t, dir, s.URL+"/private/open", o)
+	x := why(t, dir, s.URL+"/private/open", o)
 	has(t, fmt.Sprint(x.Decisions), "line 6: Allow: /private/open")
-	x = explain(t, dir, s.URL+"/private/never-seen", o)
+	x = why(t, dir, s.URL+"/private/never-seen", o)
 	if x.Known || x.Decisions[len(x.Decisions)-1].Allow {
 		t.Errorf("a URL never seen: %+v", x)
 	}
@@ -95,7 +95,7 @@ func TestNofollowedURLFoundElsewhereIsFetched(t *testing.T) {
 	if s.times("/x") != 1 || r.Counts.Disregarded != 0 || r.Counts.Discovered != 4 {
 		t.Errorf("asked for %d times, counts %+v", s.times("/x"), r.Counts)
 	}
-	x := explain(t, dir, s.URL+"/x", o)
+	x := why(t, dir, s.URL+"/x", o)
 	if len(x.Finds) != 2 || x.Finds[0].State != "disregarded" || x.State != "fetched" || x.Path[1].URL != s.URL+"/a" {
 		t.Errorf("explain: %+v", x)
 	}
@@ -185,7 +185,7 @@ func TestRedirectChainsLoopsAndBadOnes(t *testing.T) {
 		"/a":     redirect("/b#f"),
 		"/b":     redirect("//elsewhere.test/x"),
 		"/loop1": redirect("/loop2"), "/loop2": redirect("/loop1"),
-		"/self": redirect("/self"), "/bad": redirect("http://[bad"), "/none": status(301),
+		"/self": redirect("/self"), "/bad": redirect("http://[bad"), "/none": answering(301),
 	})
 	for i := range 30 {
 		s.pages[fmt.Sprintf("/chain/%d", i)] = redirect(fmt.Sprintf("/chain/%d", i+1))
@@ -221,12 +221,12 @@ func TestCleanParamFetchesOnePageOnce(t *testing.T) {
 	got := s.requests()
 	slices.Sort(got)
 	same(t, "requests", got, []string{"/", "/map.txt", "/news", "/news?id=7", "/other?ref=1", "/robots.txt"})
-	x := explain(t, dir, s.URL+"/news?ref=1&id=7", o)
+	x := why(t, dir, s.URL+"/news?ref=1&id=7", o)
 	if x.StandsFor != s.URL+"/news?id=7" || x.State != "disregarded" {
 		t.Errorf("explain: %+v", x)
 	}
 	has(t, x.Reason.String(), "clean-param: line 3: Clean-param: ref&sid /news")
-	x = explain(t, dir, s.URL+"/news?id=8&ref=never", o)
+	x = why(t, dir, s.URL+"/news?id=8&ref=never", o)
 	if x.StandsFor != s.URL+"/news?id=8" || x.Known {
 		t.Errorf("explain of a URL never seen: %+v", x)
 	}
@@ -341,7 +341,7 @@ func TestRequisitesFromOtherHostsObeyTheirRobots(t *testing.T) {
 		"site.example/":           html(`<img src=http://cdn.example/i.png><img src=http://cdn.example/no.png><a href=http://cdn.example/robots.txt>r</a><a href=http://cdn.example/page>p</a><img src=http://dead.example/x.png>`),
 		"cdn.example/robots.txt":  text("User-agent: *\nDisallow: /no\nSitemap: /theirs.xml"),
 		"cdn.example/i.png":       {header: []string{"Content-Type: image/png"}, body: "png"},
-		"dead.example/robots.txt": status(503),
+		"dead.example/robots.txt": answering(503),
 	}
 	o := options("http://site.example/")
 	o.Scope.AnyRequisites = true

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"curtsy/crawler"
+	"curtsy/crawler/verify"
 	"curtsy/storage"
 )
 
@@ -50,17 +50,17 @@ func unpacked(t *testing.T, name string) string {
 // as prose, is made one of this schema from its segments.
 func TestAnArchiveOfAnEarlierSchemaIsRebuilt(t *testing.T) {
 	dir := unpacked(t, "schema4.tar.gz")
-	if _, err := crawler.Verify(dir, nil); !errors.Is(err, storage.ErrOld) {
+	if _, err := verify.Archive(dir, nil); !errors.Is(err, storage.ErrOld) {
 		t.Errorf("verify says %v, want that it is an earlier version's", err)
 	}
-	if _, err := crawler.Repair(dir, slog.New(slog.DiscardHandler)); !errors.Is(err, storage.ErrOld) {
+	if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); !errors.Is(err, storage.ErrOld) {
 		t.Errorf("repair says %v, want that it is an earlier version's", err)
 	}
 	info, ok := storage.LastInfo(dir)
 	if !ok || info.Crawl == nil {
 		t.Fatal("its segment says nothing of the crawl")
 	}
-	seed, ok := crawler.FirstSeed(dir)
+	seed, ok := verify.FirstSeed(dir)
 	if !ok {
 		t.Fatal("no seed")
 	}

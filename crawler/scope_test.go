@@ -41,7 +41,7 @@ func TestAnswersAreLeftOutByTheirHead(t *testing.T) {
 		if row.State != "disregarded" || row.Rule != want || row.Kept != "" {
 			t.Errorf("%s: %+v, want %s", target, row, want)
 		}
-		x := explain(t, dir, s.URL+target, o)
+		x := why(t, dir, s.URL+target, o)
 		if d := x.Decisions[len(x.Decisions)-1]; !d.Decided || !strings.HasPrefix(d.Rule, "skip-") {
 			t.Errorf("explain %s: %+v", target, d)
 		}
@@ -61,7 +61,7 @@ func TestScopeOfADomain(t *testing.T) {
 		"www.a.example/":            links("http://b.a.example/", "http://a.example/x", "http://dead.a.example/", "http://nota.example/", "http://b.a.example:8080/"),
 		"b.a.example/robots.txt":    text("User-agent: *\nDisallow: /private"),
 		"b.a.example/":              links("/private", "/open"),
-		"dead.a.example/robots.txt": status(500),
+		"dead.a.example/robots.txt": answering(500),
 		"/open":                     html(""), "/x": html(""),
 	}
 	o := options("http://www.a.example/")

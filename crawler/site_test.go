@@ -22,7 +22,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"curtsy/crawler"
+	"curtsy/crawler/explain"
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/crawltest"
@@ -52,7 +54,7 @@ func text(body string) page { return page{header: []string{"Content-Type: text/p
 
 func redirect(to string) page { return page{status: 302, header: []string{"Location: " + to}} }
 
-func status(code int) page { return page{status: code} }
+func answering(code int) page { return page{status: code} }
 
 func (p page) with(header string) page {
 	p.header = append(slices.Clone(p.header), header)
@@ -244,7 +246,7 @@ func checkCounts(t *testing.T, dir string) {
 	if got != want {
 		t.Errorf("counts say discovered, queued, fetched, failed, disregarded = %v; the entries say %v", got, want)
 	}
-	var st crawler.State
+	var st status.State
 	if _, err := a.Crawl(&st); err != nil {
 		t.Fatal(err)
 	}
@@ -319,13 +321,13 @@ func warcText(t *testing.T, dir string) string {
 }
 
 // rows is what an archive tells of its URLs, by path and query.
-func rows(t *testing.T, dir string) map[string]crawler.Row {
+func rows(t *testing.T, dir string) map[string]explain.Row {
 	t.Helper()
-	list, err := crawler.List(dir)
+	list, err := explain.List(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := map[string]crawler.Row{}
+	m := map[string]explain.Row{}
 	for _, r := range list {
 		m[weburl.MustParse(r.URL).Target()] = r
 	}
@@ -333,9 +335,9 @@ func rows(t *testing.T, dir string) map[string]crawler.Row {
 }
 
 // explain asks why.
-func explain(t *testing.T, dir, url string, o crawler.Options) *crawler.Explanation {
+func why(t *testing.T, dir, url string, o crawler.Options) *explain.Explanation {
 	t.Helper()
-	x, err := crawler.Explain(dir, weburl.MustParse(url), o)
+	x, err := explain.URL(dir, weburl.MustParse(url), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +347,7 @@ func explain(t *testing.T, dir, url string, o crawler.Options) *crawler.Explanat
 // visitsOf are the visits to a URL.
 func visitsOf(t *testing.T, dir, url string) []*storage.Visit {
 	t.Helper()
-	return explain(t, dir, url, options(url)).Visits
+	return why(t, dir, url, options(url)).Visits
 }
 
 // reaches makes every host name lead to the site: port 443 to its TLS twin,

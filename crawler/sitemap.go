@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -17,9 +18,9 @@ import (
 // sitemapsOf are the sitemaps that a robots.txt names, else /sitemap.xml
 // where guessing is on.
 func (c *Crawl) sitemapsOf(r *robotsFetch, j *job) []weburl.URL {
-	base := robotsURL(r.origin.name)
+	base := robotstxt.URL(r.origin.name)
 	var urls []weburl.URL
-	for _, s := range r.rules.Sitemaps() {
+	for _, s := range r.Rules.Sitemaps() {
 		u, err := base.Resolve(s.URL)
 		if err != nil {
 			c.opts.Logger.Warn("robots.txt names a sitemap that is no URL", "line", s.Line, "sitemap", s.URL)
@@ -78,7 +79,7 @@ func (o *Outcome) moved(c *Crawl, j *job, to weburl.URL, redirects int) {
 // outcomeOfSitemap makes links of what a sitemap lists: the URLs in the order
 // of their priority and of their last change, so that the queue is.
 func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
-	body, _, err := x.Decoded(maxSitemap)
+	body, _, err := x.Decoded(MaxSitemap)
 	if err != nil && len(body) == 0 {
 		o.State, o.Reason = frontier.StateFailed, because(judge.BadSitemap, err.Error())
 		return
@@ -90,7 +91,7 @@ func (c *Crawl) outcomeOfSitemap(o *Outcome, j *job, x *fetch.Exchange) {
 			pages = append(pages, e)
 			return nil
 		}
-		if u, err := j.url.Resolve(e.Loc); err == nil && j.entry.Depth < maxSitemapDepth && !c.frontier.Known(u) {
+		if u, err := j.url.Resolve(e.Loc); err == nil && j.entry.Depth < MaxSitemapDepth && !c.frontier.Known(u) {
 			o.Links = c.addSitemap(o.Links, j, c.childSitemap(j, u))
 		}
 		return nil
@@ -136,7 +137,7 @@ func (c *Crawl) childSitemap(j *job, u weburl.URL) frontier.Link {
 // in a row.
 const (
 	maxSitemapMoves = 5
-	maxSitemap      = 52_428_800
-	maxSitemapDepth = 3
+	MaxSitemap      = 52_428_800
+	MaxSitemapDepth = 3
 	maxNested       = 1000
 )

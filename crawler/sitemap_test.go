@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"curtsy/crawler"
+	"curtsy/crawler/status"
 )
 
 func gzipped(s string) string {
@@ -59,11 +60,11 @@ func TestSitemapsOfEveryKindAreReadAndOnlyOurURLsTaken(t *testing.T) {
 		t.Errorf("%d orphans, want /gz and /secret/x", r.Counts.Orphans)
 	}
 	for target, want := range map[string]bool{"/gz": true, "/text": false, "/linked": false, "/": false} {
-		if x := explain(t, dir, s.URL+target, options(s.URL+"/")); x.Orphan != want {
+		if x := why(t, dir, s.URL+target, options(s.URL+"/")); x.Orphan != want {
 			t.Errorf("%s: orphan %v, want %v", target, x.Orphan, want)
 		}
 	}
-	st, err := crawler.ReadStatus(dir)
+	st, err := status.Read(dir)
 	if err != nil || st.Orphans != 2 {
 		t.Errorf("status says %d orphans, %v", st.Orphans, err)
 	}
@@ -108,7 +109,7 @@ func TestDeadHostOfASitemapDoesNotStopTheCrawl(t *testing.T) {
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"a.example/robots.txt":    text("Sitemap: http://maps.example/a.xml"),
-		"maps.example/robots.txt": status(500),
+		"maps.example/robots.txt": answering(500),
 		"a.example/":              html(""),
 	}
 	o := options("http://a.example/")

@@ -32,7 +32,7 @@ func TestAPageIsFetchedWhateverBecameOfItsTwin(t *testing.T) {
 			"/":           links("/page?sid="+session, "/b"), "/b": links("/page"), "/page": html("page"),
 		}, []string{"/", "/b", "/page"}},
 		"a session that is over": {map[string]page{
-			"/": links("/page?sid="+session, "/b"), "/page?sid=" + session: status(404), "/b": links("/page"), "/page": html("page"),
+			"/": links("/page?sid="+session, "/b"), "/page?sid=" + session: answering(404), "/b": links("/page"), "/page": html("page"),
 		}, []string{"/", "/b", "/page", "/page?sid=" + session}},
 		"one session for all the others": {map[string]page{
 			"/": links("/page?sid="+session, "/page?sid=9"+session, "/page?sid=8"+session, "/b"), "/page?sid=" + session: html("page"),

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
@@ -56,8 +58,8 @@ type step struct {
 // at notes the step that the visit takes now.
 func (j *job) at(name string, now time.Time) { j.step.Store(&step{name, now}) }
 
-func (j *job) inFlight() InFlight {
-	f := InFlight{URL: j.url.String()}
+func (j *job) inFlight() status.InFlight {
+	f := status.InFlight{URL: j.url.String()}
 	if s := j.step.Load(); s != nil {
 		f.Step, f.Since = s.name, s.since.UTC()
 	}
@@ -102,8 +104,8 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	c.recallPage(j)
 	j.at(fetch.StepConnect, c.now())
 	x := c.client.Do(ctx, fetch.Request{URL: j.url, Header: j.header, Step: func(s string) { j.at(s, c.now()) }, Wanted: c.wanted(j)})
-	d := &download{job: j, end: x.End(), result: resultOf(x)}
-	if kindOf(x.Err) == fetch.KindCanceled || kindOf(x.Err) == fetch.KindLocal {
+	d := &download{job: j, end: x.End(), result: ResultOf(x)}
+	if fetch.KindOf(x.Err) == fetch.KindCanceled || fetch.KindOf(x.Err) == fetch.KindLocal {
 		d.local = x.Err
 		x.Release()
 		c.crew.fetched <- d // before it is over: the loop must not end as if nothing had failed
@@ -160,8 +162,8 @@ func (c *Crawl) wanted(j *job) func(status int, h http.Header) bool {
 	}
 }
 
-func resultOf(x *fetch.Exchange) politeness.Result {
-	r := politeness.Result{Status: x.Status, Took: x.Total, Failure: string(kindOf(x.Err))}
+func ResultOf(x *fetch.Exchange) politeness.Result {
+	r := politeness.Result{Status: x.Status, Took: x.Total, Failure: string(fetch.KindOf(x.Err))}
 	if x.Header != nil {
 		r.RetryAfter = x.Header.Get("Retry-After")
 	}
@@ -187,25 +189,19 @@ func (c *Crawl) outcome(j *job, x *fetch.Exchange) *Outcome {
 // outcomeOfRobots lets the fetch of robots.txt decide when its URL is done.
 func (c *Crawl) outcomeOfRobots(o *Outcome, j *job, x *fetch.Exchange) {
 	o.robots = c.readRobots(j, x)
-	if o.Visit.Kept == storage.KeptWithheld && o.robots.version.Digest != "" {
-		o.robots.onlyRules(c.opts.Rules)
+	if o.Visit.Kept == storage.KeptWithheld && o.robots.Version.Digest != "" {
+		o.robots.OnlyRules(c.opts.Rules)
 	}
 	o.RetryAt, o.Links = time.Time{}, nil
 	// A hop or a failure leaves the URL as it was: the loop asks again.
-	o.refetch = o.refetch || !o.robots.version.Used
-	if !o.robots.version.Used || o.robots.rules == nil || !c.ours(j.robots.origin) {
+	o.refetch = o.refetch || !o.robots.Version.Used
+	if !o.robots.Version.Used || o.robots.Rules == nil || !c.ours(j.robots.origin) {
 		return
 	}
-	o.hostAlias(c, robotsURL(j.robots.origin.name), o.robots.rules)
+	o.hostAlias(c, robotstxt.URL(j.robots.origin.name), o.robots.Rules)
 	for _, s := range c.sitemapsOf(o.robots, j) {
 		o.Links = c.addSitemap(o.Links, j, frontier.Link{URL: s, How: judge.HowSitemapLine})
 	}
-}
-
-// onlyRules forgets what of the text is no rule.
-func (r *robotsFetch) onlyRules(o rules.Options) {
-	r.body = rules.OnlyRules(r.body, o)
-	r.version.Digest = warc.Sum(r.body).String()
 }
 
 // read is what the document says; for a response without one, its header.
@@ -338,38 +334,11 @@ func (o *Outcome) refer(original *storage.Visit) {
 
 // passing says whether a failure may be gone at the next try.
 func passing(err error) bool {
-	switch kindOf(err) {
+	switch fetch.KindOf(err) {
 	case fetch.KindBlocked, fetch.KindProtocol, fetch.KindHead:
 		return false
 	}
 	return true
-}
-
-func kindOf(err error) fetch.Kind {
-	var e *fetch.Error
-	if errors.As(err, &e) {
-		return e.Kind
-	}
-	return ""
-}
-
-// maxAge reads Cache-Control: max-age in seconds; no-cache and no-store are 0.
-func maxAge(h http.Header) (time.Duration, bool) {
-	for _, line := range h.Values("Cache-Control") {
-		for part := range strings.SplitSeq(line, ",") {
-			name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
-			switch name {
-			case "no-cache", "no-store":
-				return 0, true
-			case "max-age":
-				n, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31)
-				if err == nil {
-					return time.Duration(n) * time.Second, true
-				}
-			}
-		}
-	}
-	return 0, false
 }
 
 func directivesOf(d *htmlmeta.Directives) *storage.Directives {

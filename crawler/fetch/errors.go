@@ -46,6 +46,15 @@ func (e *Error) Error() string { return e.Op + ": " + string(e.Kind) + ": " + e.
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// KindOf is the kind of an exchange's error, "" where it is none.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
+
 // fault is an error whose kind is known where it happens.
 type fault struct {
 	kind Kind

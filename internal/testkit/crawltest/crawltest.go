@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/crawler/verify"
 	"curtsy/storage"
 )
 
@@ -40,7 +41,7 @@ func Run(t testing.TB, stop context.Context, dir string, o crawler.Options, most
 // flight, as the next crawl does.
 func Sound(t testing.TB, dir string) {
 	t.Helper()
-	report, err := crawler.Verify(dir, nil)
+	report, err := verify.Archive(dir, nil)
 	if err != nil {
 		t.Fatalf("verify: %v", err)
 	}

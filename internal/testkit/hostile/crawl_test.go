@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"curtsy/crawler"
+	"curtsy/crawler/explain"
 	"curtsy/crawler/fetch"
 	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/crawltest"
@@ -89,7 +90,7 @@ func wanted(t *testing.T, f *hostile.Fixture, s *hostile.Server, rows map[string
 // told is what an archive says of every URL, by URL: state and reason.
 func told(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	rows, err := crawler.List(dir)
+	rows, err := explain.List(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func explained(t *testing.T, dir string, o crawler.Options, rows map[string]stri
 		if n++; n > 50 {
 			return
 		}
-		x, err := crawler.Explain(dir, weburl.MustParse(u), o)
+		x, err := explain.URL(dir, weburl.MustParse(u), o)
 		if err != nil {
 			t.Errorf("explain %.200s: %v", u, err)
 			continue

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/crawler"
+	"curtsy/crawler/status"
 	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/testkit/hostile"
@@ -43,7 +43,7 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "archive")
 			o := options(t, s.Origin+"/", nil)
 			first := crawl(t, dir, o, time.Minute)
-			status, err := crawler.ReadStatus(dir)
+			status, err := status.Read(dir)
 			if err != nil || !holds(status.Reasons, "trap: "+c.rule) {
 				t.Errorf("status does not name %s: %v, %v", c.rule, status.Reasons, err)
 			}

@@ -1,4 +1,4 @@
-package crawler
+package explain
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ type Row struct {
 // List tells of every URL of a small archive, in the order of discovery.
 func List(dir string) (rows []Row, err error) {
 	defer storage.Guard(&err)()
-	a, f, err := openRead(dir)
+	a, f, err := open(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,15 @@
-package crawler
+// Package explain answers: why was a URL fetched, kept, or not? It prints the
+// chain of rules as it was walked.
+package explain
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"curtsy/crawler"
+	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -56,11 +61,11 @@ type Decision struct {
 	Now bool `json:"now,omitempty"`
 }
 
-// Explain says why a URL was or was not fetched and kept. o is what the crawl
+// URL says why a URL was or was not fetched and kept. o is what the crawl
 // was last run with.
-func Explain(dir string, u weburl.URL, o Options) (x *Explanation, err error) {
+func URL(dir string, u weburl.URL, o crawler.Options) (x *Explanation, err error) {
 	defer storage.Guard(&err)()
-	a, f, err := openRead(dir)
+	a, f, err := open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +80,24 @@ func Explain(dir string, u weburl.URL, o Options) (x *Explanation, err error) {
 	return e.x, nil
 }
 
+// open opens an archive and its frontier for reading; closing the archive ends
+// it.
+func open(dir string) (a *storage.Archive, f *frontier.Frontier, err error) {
+	if a, err = storage.OpenRead(dir); err != nil {
+		return nil, nil, err
+	}
+	if f, err = a.Frontier(); err != nil {
+		a.Close()
+		return nil, nil, err
+	}
+	return a, f, nil
+}
+
 type explainer struct {
 	a  *storage.Archive
 	f  *frontier.Frontier
-	o  Options
-	st State
+	o  crawler.Options
+	st status.State
 	x  *Explanation
 }
 
@@ -143,7 +161,7 @@ func (e *explainer) asked(u weburl.URL, last frontier.Found) error {
 		return e.robots(u)
 	}
 	if v := e.x.Visits[len(e.x.Visits)-1]; v.Robots != nil {
-		e.add(judge.Robots, decisionText(*v.Robots), false)
+		e.add(judge.Robots, robotstxt.Words(*v.Robots), false)
 	}
 	return nil
 }
@@ -209,7 +227,7 @@ func (e *explainer) foresee(u weburl.URL) error {
 
 // inForce reads the rules last fetched for the URL's origin.
 func (e *explainer) inForce(u weburl.URL) (*rules.Robots, storage.RobotsVersion, error) {
-	return lastRules(e.a, u.Origin(), e.o.Rules)
+	return robotstxt.InForce(e.a, u.Origin(), e.o.Rules)
 }
 
 // standsFor notes which URL Clean-param makes of this one, and by which line.
@@ -236,34 +254,11 @@ func (e *explainer) robots(u weburl.URL) error {
 		return nil
 	}
 	v := r.Verdict(u.Target())
-	text := decisionText(storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(), Version: from.Short(), Fetched: from.At})
+	text := robotstxt.Words(storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(), Version: from.Short(), Fetched: from.At})
 	d := Decision{Rule: judge.Robots, Allow: v.Allow, Text: text, Decided: !v.Allow, Now: true}
 	if !v.Allow {
-		d.Params = denial(v).Params
+		d.Params = robotstxt.Denial(v).Params
 	}
 	e.x.Decisions = append(e.x.Decisions, d)
 	return nil
-}
-
-// decisionText is a verdict in words, with line, rule, group and version.
-func decisionText(d storage.Decision) string {
-	text := "no rule matches"
-	if d.Line > 0 {
-		text = fmt.Sprintf("line %d: %s", d.Line, d.Rule)
-	} else if d.Rule != "" {
-		text = d.Rule
-	}
-	if d.Group != "" {
-		text += fmt.Sprintf(" (group %q)", d.Group)
-	}
-	if d.Differs != "" {
-		text += " (" + d.Differs + ")"
-	}
-	if d.Version != "" {
-		text += ", version " + d.Version
-	}
-	if !d.Fetched.IsZero() {
-		text += " of " + d.Fetched.UTC().Format(time.RFC3339)
-	}
-	return text
 }

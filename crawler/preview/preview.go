@@ -1,4 +1,6 @@
-package crawler
+// Package preview answers: what would a crawl be let do? It fetches robots.txt,
+// sitemaps and single pages for people, as a crawl would, and keeps nothing.
+package preview
 
 import (
 	"bytes"
@@ -7,10 +9,13 @@ import (
 	"math"
 	"time"
 
+	"curtsy/crawler"
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
+	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/sitemap"
 	"curtsy/storage"
@@ -46,18 +51,18 @@ const maxPreviewSitemaps = 50
 // previewer fetches robots.txt and sitemaps, at the pace of the crawl, and
 // keeps nothing.
 type previewer struct {
-	o      Options
+	o      crawler.Options
 	client *fetch.Client
-	paces  map[string]*pace        // by host
-	robots map[string]*robotsFetch // by origin
-	rules  *rules.Robots           // of the seed
+	paces  map[string]*pace             // by host
+	robots map[string]*robotstxt.Answer // by origin
+	rules  *rules.Robots                // of the seed
 	scope  judge.Settings
 	p      *Preview
 	seen   map[weburl.URL]bool
 }
 
-// PreviewOf fetches robots.txt and the sitemaps it names, and judges.
-func PreviewOf(ctx context.Context, o Options) (*Preview, error) {
+// Of fetches robots.txt and the sitemaps it names, and judges.
+func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 	pv := newPreviewer(o)
 	o = pv.o
 	defer pv.client.Close()
@@ -67,17 +72,17 @@ func PreviewOf(ctx context.Context, o Options) (*Preview, error) {
 	if err := ctx.Err(); err != nil {
 		return pv.p, nil
 	}
-	pv.p.Robots = fmt.Sprintf("answered %d", f.version.Status)
-	if f.failed != "" {
-		pv.p.Robots = f.failed
-		pv.p.Refused = fmt.Sprintf("%s: %s", robotsURL(o.Seed.Origin()), f.failed)
+	pv.p.Robots = fmt.Sprintf("answered %d", f.Version.Status)
+	if f.Failed != "" {
+		pv.p.Robots = f.Failed
+		pv.p.Refused = fmt.Sprintf("%s: %s", robotstxt.URL(o.Seed.Origin()), f.Failed)
 		return pv.p, nil
 	}
-	pv.rules = f.rules
+	pv.rules = f.Rules
 	_, pv.p.Delay = pv.pace(o.Seed).Delay()
 	pv.seed(f)
-	for _, s := range f.rules.Sitemaps() {
-		if u, err := robotsURL(o.Seed.Origin()).Resolve(s.URL); err == nil {
+	for _, s := range f.Rules.Sitemaps() {
+		if u, err := robotstxt.URL(o.Seed.Origin()).Resolve(s.URL); err == nil {
 			pv.sitemap(ctx, u, 0)
 		}
 	}
@@ -88,23 +93,34 @@ func PreviewOf(ctx context.Context, o Options) (*Preview, error) {
 	return pv.p, nil
 }
 
-func (pv *previewer) seed(f *robotsFetch) {
+func (pv *previewer) seed(f *robotstxt.Answer) {
 	v := pv.rules.Verdict(pv.o.Seed.Target())
-	d := storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Version: f.version.Short(), Fetched: f.version.At}
-	pv.p.Verdict = "allowed: " + decisionText(d)
+	d := storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Version: f.Version.Short(), Fetched: f.Version.At}
+	pv.p.Verdict = "allowed: " + robotstxt.Words(d)
 	if !v.Allow {
-		pv.p.Verdict = "denied: " + decisionText(d)
-		pv.p.Refused, pv.p.Denied = fmt.Sprintf("%s is denied by %s", pv.o.Seed, denial(v)), true
+		pv.p.Verdict = "denied: " + robotstxt.Words(d)
+		pv.p.Refused, pv.p.Denied = fmt.Sprintf("%s is denied by %s", pv.o.Seed, robotstxt.Denial(v)), true
 		return
 	}
 	pv.count(pv.o.Seed, 0)
+}
+
+// pace is when a host is asked, by all that the robots.txt of its origins ask for.
+type pace struct {
+	*politeness.Host
+	rules politeness.Rules
+}
+
+func (p *pace) obey(r politeness.Rules) {
+	p.rules = p.rules.And(r)
+	p.SetRules(p.rules)
 }
 
 // pace finds or makes the pace of u's host.
 func (pv *previewer) pace(u weburl.URL) *pace {
 	p := pv.paces[u.Host()]
 	if p == nil {
-		p = newPace(u.Host(), pv.o.Pace)
+		p = &pace{Host: politeness.NewHost(pv.o.Pace)}
 		pv.paces[u.Host()] = p
 	}
 	return p
@@ -117,53 +133,52 @@ func (pv *previewer) get(ctx context.Context, u weburl.URL) (*fetch.Exchange, er
 	if gave, why := p.GaveUp(); gave {
 		return nil, fmt.Errorf("%s is given up: %s", u.Host(), why)
 	}
-	if w := p.Next(time.Now()); time.Until(w.At) > 0 {
-		t := time.NewTimer(time.Until(w.At))
+	if w := p.Next(pv.o.Now()); w.At.After(pv.o.Now()) {
+		t := time.NewTimer(w.At.Sub(pv.o.Now()))
 		defer t.Stop()
 		select {
 		case <-t.C:
 		case <-ctx.Done():
 		}
 	}
-	p.Start(time.Now())
+	p.Start(pv.o.Now())
 	x := pv.client.Do(ctx, fetch.Request{URL: u})
-	p.Done(x.End(), resultOf(x))
+	p.Done(x.End(), crawler.ResultOf(x))
 	return x, nil
 }
 
 // robotsOf is the robots.txt of an origin, asked for once.
-func (pv *previewer) robotsOf(ctx context.Context, origin string) *robotsFetch {
+func (pv *previewer) robotsOf(ctx context.Context, origin string) *robotstxt.Answer {
 	r := pv.robots[origin]
 	if r == nil {
-		r = pv.fetchRobots(ctx, robotsURL(origin))
+		r = pv.fetchRobots(ctx, robotstxt.URL(origin))
 		pv.robots[origin] = r
 	}
 	return r
 }
 
-func (pv *previewer) fetchRobots(ctx context.Context, u weburl.URL) *robotsFetch {
-	c := &Crawl{opts: pv.o}
-	o := &origin{name: u.Origin()}
+func (pv *previewer) fetchRobots(ctx context.Context, u weburl.URL) *robotstxt.Answer {
+	origin := u.Origin()
 	first := pv.pace(u)
 	for hops := 0; ; hops++ {
 		x, err := pv.get(ctx, u)
 		if err != nil {
-			return &robotsFetch{failed: err.Error()}
+			return &robotstxt.Answer{Failed: err.Error()}
 		}
-		r := c.readRobots(&job{url: u, robots: &robotsJob{origin: o, hops: hops}}, x)
+		r := robotstxt.Read(robotstxt.Request{Origin: origin, URL: u, Hops: hops}, x, robotstxt.Options{Rules: pv.o.Rules, MaxAge: pv.o.MaxRobotsAge})
 		x.Release()
-		if r.rules != nil {
-			first.obey(o.name, paceRules(r.rules))
+		if r.Rules != nil {
+			first.obey(robotstxt.Pace(r.Rules))
 		}
-		if r.hop.IsZero() {
+		if r.Hop.IsZero() {
 			return r
 		}
-		u = r.hop
+		u = r.Hop
 	}
 }
 
 func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
-	if depth > maxSitemapDepth || len(pv.p.Sitemaps) >= maxPreviewSitemaps || pv.seen[u] || pv.p.Stopped != "" || ctx.Err() != nil {
+	if depth > crawler.MaxSitemapDepth || len(pv.p.Sitemaps) >= maxPreviewSitemaps || pv.seen[u] || pv.p.Stopped != "" || ctx.Err() != nil {
 		return
 	}
 	pv.seen[u] = true
@@ -180,7 +195,7 @@ func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
 		return
 	}
 	defer x.Release()
-	body, _, _ := x.Decoded(maxSitemap)
+	body, _, _ := x.Decoded(crawler.MaxSitemap)
 	s := PreviewSitemap{URL: u.String(), Type: fmt.Sprintf("answered %d", x.Status)}
 	var children []weburl.URL
 	if x.Err == nil && x.Status == 200 {

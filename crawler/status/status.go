@@ -1,14 +1,14 @@
-package crawler
+package status
 
 import (
 	"cmp"
 	"encoding/json"
-	"os"
+	"errors"
+	"fmt"
 	"time"
 
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
-	"curtsy/politeness"
 	"curtsy/storage"
 )
 
@@ -52,79 +52,39 @@ type Status struct {
 // thousands of lines that each deny one URL.
 const ShownReasons = 10
 
-// maxInFlight is how many visits in flight a Status lists.
-const maxInFlight = 16
+// MaxInFlight is how many visits in flight a Status lists.
+const MaxInFlight = 16
 
-// status puts a Status together; the loop calls it.
-func (c *Crawl) status(now time.Time, state string) Status {
-	s := newStatus(c.State(), c.frontier.Counts(), state)
-	s.InProcess, s.InFlight = c.flight.inProcess(maxInFlight)
-	s.Rate = c.run.rate.perSecond(now)
-	s.Updated, s.PID = now.UTC(), os.Getpid()
-	if o := c.schedule.origins[c.opts.Seed.Origin()]; o != nil {
-		_, s.Delay = o.pace.Delay()
-	}
-	if state != "running" {
-		s.PID, s.InFlight = 0, nil
-		return s
-	}
-	if c.run.wait.why != "" {
-		s.WaitingFor = c.run.wait.why
-		if !c.run.wait.until.Equal(politeness.Never) {
-			until := c.run.wait.until.UTC()
-			s.NextDue = &until
-		}
-	}
-	if s.Rate > 0 {
-		s.Left = time.Duration(float64(s.Queued) / s.Rate * float64(time.Second))
-	}
-	return s
-}
-
-func newStatus(st State, n frontier.Counts, state string) Status {
+// Of puts together what is known without a running crawl.
+func Of(st State, n frontier.Counts, state string) Status {
 	return Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(), Fetched: n.Fetched,
 		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, Rules: n.Reasons.Rules(), Reasons: n.Reasons.Largest(ShownReasons), Pages: st.Pages, Visits: st.Visits,
 		Bytes: st.Bytes, Kept: st.Kept, Revisits: st.Revisits, Withheld: st.Withheld, Elapsed: st.Elapsed, Updated: st.Updated}
 }
 
-// report publishes the status and tells whoever watches.
-func (c *Crawl) report(state string) {
-	s := c.status(c.now(), state)
-	c.publish(s)
-	if c.opts.Watch != nil {
-		c.opts.Watch(s)
-	}
-}
-
-// publish replaces status.json. It is derived data: failing to write it is
-// worth a line in the log and no more.
-func (c *Crawl) publish(s Status) {
-	b, err := json.Marshal(s)
-	if err == nil {
-		err = c.archive.PutStatus(b)
-	}
-	if err != nil {
-		c.opts.Logger.Debug("status not published", "err", err)
-	}
-}
-
-// ReadStatus is the status of an archive, be it crawled right now or not.
-func ReadStatus(dir string) (s Status, err error) {
+// Read is the status of an archive, be it crawled right now or not.
+func Read(dir string) (s Status, err error) {
 	defer storage.Guard(&err)()
-	a, f, err := openRead(dir)
+	a, err := storage.OpenRead(dir)
 	if err != nil {
-		if s, ok := published(dir); ok && isInUse(err) {
+		if s, ok := published(dir); ok && errors.Is(err, storage.ErrInUse) {
 			return s, nil
 		}
 		return Status{}, err
 	}
 	defer a.Close()
+	f, err := a.Frontier()
+	if err != nil {
+		return Status{}, err
+	}
 	var st State
-	if ok, err := a.Crawl(&st); err != nil || !ok {
-		return Status{}, orNone(err, dir)
+	if ok, err := a.Crawl(&st); err != nil {
+		return Status{}, err
+	} else if !ok {
+		return Status{}, fmt.Errorf("%s: %w", dir, storage.ErrNone)
 	}
 	state := cmp.Or(st.Ending, "stopped")
-	return newStatus(st, f.Counts(), state), nil
+	return Of(st, f.Counts(), state), nil
 }
 
 func published(dir string) (s Status, ok bool) {
@@ -135,38 +95,9 @@ func published(dir string) (s Status, ok bool) {
 	return s, json.Unmarshal(b, &s) == nil
 }
 
-// meter counts visits over the last seconds.
-type meter struct {
-	slots [30]int
-	at    int64 // second of the newest slot
-	first int64
-}
-
-func (m *meter) add(t time.Time) {
-	m.turn(t.Unix())
-	m.slots[m.at%int64(len(m.slots))]++
-}
-
-func (m *meter) turn(second int64) {
-	if m.first == 0 {
-		m.first, m.at = second, second
-	}
-	for ; m.at < second; m.at++ {
-		m.slots[(m.at+1)%int64(len(m.slots))] = 0
-		if second-m.at > int64(len(m.slots)) {
-			m.at = second - int64(len(m.slots))
-		}
-	}
-}
-
-func (m *meter) perSecond(now time.Time) float64 {
-	if m.first == 0 {
-		return 0
-	}
-	m.turn(now.Unix())
-	n := 0
-	for _, v := range m.slots {
-		n += v
-	}
-	return float64(n) / float64(min(int64(len(m.slots)), m.at-m.first+1))
+// InFlight is a visit that is being made, and how far it is.
+type InFlight struct {
+	URL   string    `json:"url"`
+	Step  string    `json:"step"` // connecting, waiting for an answer, reading, committing
+	Since time.Time `json:"since"`
 }

@@ -1,4 +1,4 @@
-package crawler
+package preview
 
 import (
 	"context"
@@ -6,13 +6,15 @@ import (
 	"net/http"
 	"strings"
 
+	"curtsy/crawler"
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/robotstxt"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 )
 
-// RobotsAnswer is a robots.txt as it was had.
+// RobotsAnswer is a robots.txt as it was answered.
 type RobotsAnswer struct {
 	Status int
 	Type   string
@@ -20,32 +22,34 @@ type RobotsAnswer struct {
 }
 
 // FetchRobots asks for the robots.txt of u's origin, as a crawl would, with
-// its redirects followed. The error says why it cannot be had.
-func FetchRobots(ctx context.Context, u weburl.URL, o Options) (RobotsAnswer, error) {
+// its redirects followed. The error says why it is unavailable.
+func FetchRobots(ctx context.Context, u weburl.URL, o crawler.Options) (RobotsAnswer, error) {
 	p := newPreviewer(o)
 	defer p.client.Close()
 	f := p.robotsOf(ctx, u.Origin())
-	a := RobotsAnswer{Status: f.version.Status, Type: f.version.Type, Body: f.body}
-	if f.failed != "" && rules.ResponseAccess(a.Status, a.Type, o.Rules) != rules.Refused || a.Status == 0 {
+	a := RobotsAnswer{Status: f.Version.Status, Type: f.Version.Type, Body: f.Body}
+	if f.Failed != "" && rules.ResponseAccess(a.Status, a.Type, o.Rules) != rules.Refused || a.Status == 0 {
 		return a, noRobots(u, f)
 	}
 	return a, nil
 }
 
 // NoRobotsError says that a URL is left alone since robots.txt, which might
-// deny it, cannot be had (RFC 9309 §2.3.1.4).
+// deny it, is unavailable (RFC 9309 §2.3.1.4).
 type NoRobotsError struct {
 	Robots string // its URL
 	Why    string
 }
 
-func (e *NoRobotsError) Error() string { return "robots.txt cannot be had: " + e.Robots + ": " + e.Why }
+func (e *NoRobotsError) Error() string {
+	return "robots.txt is unavailable: " + e.Robots + ": " + e.Why
+}
 
 // noRobots says once what the failure says twice: the URL, and the kind of
 // failure where its text has the same words.
-func noRobots(u weburl.URL, f *robotsFetch) error {
-	url := robotsURL(u.Origin()).String()
-	why := strings.TrimPrefix(f.failed, "fetch "+url+": ")
+func noRobots(u weburl.URL, f *robotstxt.Answer) error {
+	url := robotstxt.URL(u.Origin()).String()
+	why := strings.TrimPrefix(f.Failed, "fetch "+url+": ")
 	return &NoRobotsError{Robots: url, Why: strings.TrimPrefix(why, string(fetch.KindRefused)+": ")}
 }
 
@@ -70,7 +74,7 @@ const maxOnce = 64 << 20
 
 // FetchPage fetches one page as a crawl would: robots.txt first, at its pace,
 // redirects followed and each judged. Nothing is kept.
-func FetchPage(ctx context.Context, u weburl.URL, o Options) (*Page, error) {
+func FetchPage(ctx context.Context, u weburl.URL, o crawler.Options) (*Page, error) {
 	p := newPreviewer(o)
 	defer p.client.Close()
 	for range judge.MaxRedirects + 1 {
@@ -105,18 +109,18 @@ func FetchPage(ctx context.Context, u weburl.URL, o Options) (*Page, error) {
 	return nil, fmt.Errorf("%s: more than %d redirects in a row", u, judge.MaxRedirects)
 }
 
-func newPreviewer(o Options) *previewer {
-	o.defaults()
-	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{}, robots: map[string]*robotsFetch{}, scope: judge.Settings{Scope: o.Scope}, seen: map[weburl.URL]bool{}}
+func newPreviewer(o crawler.Options) *previewer {
+	o = o.WithDefaults()
+	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{}, robots: map[string]*robotstxt.Answer{}, scope: judge.Settings{Scope: o.Scope}, seen: map[weburl.URL]bool{}}
 }
 
 // judge asks the robots.txt of u's origin.
 func (pv *previewer) judge(ctx context.Context, u weburl.URL) error {
 	f := pv.robotsOf(ctx, u.Origin())
-	if f.failed != "" {
+	if f.Failed != "" {
 		return noRobots(u, f)
 	}
-	if v := f.rules.Verdict(u.Target()); !v.Allow {
+	if v := f.Rules.Verdict(u.Target()); !v.Allow {
 		return &DeniedError{URL: u.String(), By: fmt.Sprintf("robots.txt: line %d: %s", v.Line, v.Rule)}
 	}
 	return nil

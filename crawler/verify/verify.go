@@ -1,9 +1,12 @@
-package crawler
+// Package verify answers: is an archive what it says, and if not, what can be
+// put right?
+package verify
 
 import (
 	"fmt"
 	"log/slog"
 
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -11,9 +14,9 @@ import (
 	"curtsy/storage"
 )
 
-// Verify checks the archive in dir and changes nothing in it. progress is that of
+// Archive checks the archive in dir and changes nothing in it. progress is that of
 // storage.Archive.Verify.
-func Verify(dir string, progress func(read, of int64)) (r *storage.Report, err error) {
+func Archive(dir string, progress func(read, of int64)) (r *storage.Report, err error) {
 	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
 	if err != nil {
@@ -60,7 +63,7 @@ func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem 
 	if want := f.Counts(); want.Discovered != got.Discovered || want.Fetched != got.Fetched || want.Failed != got.Failed || want.Disregarded != got.Disregarded {
 		problem("", fmt.Sprintf("the totals are not those of its URLs: %d discovered, %d fetched, %d failed, %d disregarded are there", got.Discovered, got.Fetched, got.Failed, got.Disregarded))
 	}
-	var st State
+	var st status.State
 	known, err := a.Crawl(&st)
 	if err != nil {
 		return err
@@ -118,12 +121,12 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	for _, ref := range again {
 		f.Requeue(ref.URLID, ref.N-1)
 	}
-	var st State
+	var st status.State
 	if _, err := a.Crawl(&st); err != nil {
 		return nil, err
 	}
 	st.Finished, st.AskRobots = st.Finished && len(again) == 0, true // a robots.txt may be among the damaged
-	if err := st.recount(a, damaged); err != nil {
+	if err := st.Recount(a, damaged); err != nil {
 		return nil, err
 	}
 	done, err = a.Salvage(damaged, st)
@@ -148,17 +151,4 @@ func lastOf(a *storage.Archive, visits []storage.Ref) (last []storage.Ref) {
 		}
 	}
 	return last
-}
-
-// recount makes the totals those of the visits that are there, without some.
-func (s *State) recount(a *storage.Archive, without []storage.Ref) error {
-	s.Visits, s.Pages, s.Bytes, s.Kept, s.Withheld, s.Revisits = 0, 0, 0, 0, 0, 0
-	var page uint64 // the last one counted
-	return a.EachVisit(func(v *storage.Visit) error {
-		s.count(v, v.Class == "page" && v.Status > 0 && v.URLID != page)
-		if v.Class == "page" && v.Status > 0 {
-			page = v.URLID
-		}
-		return nil
-	}, without...)
 }

@@ -1,0 +1,103 @@
+package robotstxt
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"curtsy/frontier/judge"
+	"curtsy/politeness"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+// InForce gives the rules last read of an origin's robots.txt; nil if none were.
+func InForce(a *storage.Archive, origin string, o rules.Options) (r *rules.Robots, from storage.RobotsVersion, err error) {
+	v, err := a.RobotsInForce(origin, time.Time{})
+	if v == nil || err != nil {
+		return nil, from, err
+	}
+	body, err := a.RobotsBody(v)
+	if err != nil {
+		return nil, *v, err
+	}
+	return Rules(*v, body, o), *v, nil
+}
+
+// Rules makes rules of a version again.
+func Rules(v storage.RobotsVersion, body []byte, o rules.Options) *rules.Robots {
+	if v.Error != "" {
+		return rules.AllowAll(v.Error)
+	}
+	switch rules.ResponseAccess(v.Status, v.Type, o) {
+	case rules.Parsed:
+		return rules.Parse(body, o)
+	case rules.Absent:
+		return rules.AllowAll(fmt.Sprintf("robots.txt answered %d", v.Status))
+	}
+	return rules.DenyAll(fmt.Sprintf("robots.txt answered %d", v.Status))
+}
+
+// Pace is what robots.txt says about time.
+func Pace(r *rules.Robots) politeness.Rules {
+	var p politeness.Rules
+	if d, line, ok := r.CrawlDelay(); ok {
+		p.CrawlDelay, p.DelayLine = d, line
+	}
+	if rate, ok := r.RequestRate(); ok {
+		p.Requests, p.Per, p.RateLine = rate.Requests, rate.Per, rate.Line
+	}
+	if v, ok := r.VisitTime(); ok {
+		p.Visit, p.VisitLine = v, v.Line
+	}
+	return p
+}
+
+// MaxAge reads Cache-Control: max-age in seconds; no-cache and no-store are 0.
+func MaxAge(h http.Header) (time.Duration, bool) {
+	for _, line := range h.Values("Cache-Control") {
+		for part := range strings.SplitSeq(line, ",") {
+			name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
+			switch name {
+			case "no-cache", "no-store":
+				return 0, true
+			case "max-age":
+				n, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31)
+				if err == nil {
+					return time.Duration(n) * time.Second, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+// Words is a verdict in words, with line, rule, group and version.
+func Words(d storage.Decision) string {
+	text := "no rule matches"
+	if d.Line > 0 {
+		text = fmt.Sprintf("line %d: %s", d.Line, d.Rule)
+	} else if d.Rule != "" {
+		text = d.Rule
+	}
+	if d.Group != "" {
+		text += fmt.Sprintf(" (group %q)", d.Group)
+	}
+	if d.Differs != "" {
+		text += " (" + d.Differs + ")"
+	}
+	if d.Version != "" {
+		text += ", version " + d.Version
+	}
+	if !d.Fetched.IsZero() {
+		text += " of " + d.Fetched.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// Denial is the reason of a URL that robots.txt denies.
+func Denial(v rules.Verdict) judge.Reason {
+	return judge.Reason{Rule: judge.Robots, Params: judge.Params{Line: v.Line, Text: v.Rule}}
+}

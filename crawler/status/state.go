@@ -1,0 +1,96 @@
+// Package status answers: how does a crawl go? It is what an archive knows of
+// its crawl as a whole, and what a running crawl publishes for others to read.
+package status
+
+import (
+	"time"
+
+	"curtsy/politeness"
+	"curtsy/storage"
+)
+
+// State is what an archive knows of its crawl as a whole.
+type State struct {
+	Seed     string        `json:"seed"`
+	Origins  []string      `json:"origins"` // the scope: the seed's and its aliases
+	Began    time.Time     `json:"began"`
+	Updated  time.Time     `json:"updated"`
+	Elapsed  time.Duration `json:"elapsed"` // of all runs
+	Finished bool          `json:"finished"`
+	Ending   string        `json:"ending,omitempty"` // how the last run ended; "" while it runs or was killed
+	Ended    string        `json:"ended"`            // why
+	Pages    int           `json:"pages"`
+	Visits   int           `json:"visits"`
+	Bytes    int64         `json:"bytes"` // octets of payloads fetched
+	Kept     int           `json:"kept"`
+	Withheld int           `json:"withheld"`
+	Revisits int           `json:"revisits"`
+	Settings any           `json:"settings,omitempty"`
+	// SitemapHosts are the hosts, not of the site, that were asked for sitemaps.
+	SitemapHosts []string `json:"sitemap_hosts,omitempty"`
+	// Narrowed says that a narrower scope held back what was queued already.
+	Narrowed bool `json:"narrowed,omitempty"`
+	// AskRobots makes the next run ask for every robots.txt first.
+	AskRobots bool                           `json:"ask_robots,omitempty"`
+	Round     *Round                         `json:"round,omitempty"`  // the last one
+	Rounds    []time.Time                    `json:"rounds,omitempty"` // when each began
+	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"`  // by host
+}
+
+// RoundPages is how many pages were fetched before the round.
+func (s *State) RoundPages() int {
+	if s.Round == nil {
+		return 0
+	}
+	return s.Round.Pages
+}
+
+// RoundBytes is the octets fetched before the round.
+func (s *State) RoundBytes() int64 {
+	if s.Round == nil {
+		return 0
+	}
+	return s.Round.Bytes
+}
+
+// Round is what an archive knows of a round: URLs that are known being visited
+// again.
+type Round struct {
+	Began   time.Time `json:"began"`
+	Auto    bool      `json:"auto,omitempty"`
+	Listed  bool      `json:"listed"`  // sitemaps have been asked for
+	Planned bool      `json:"planned"` // all URLs that are due have been queued
+	Queued  int       `json:"queued"`
+	Pages   int       `json:"pages"` // of the archive, when it began
+	Bytes   int64     `json:"bytes"`
+}
+
+// Count adds a visit to the totals.
+func (s *State) Count(v *storage.Visit, page bool) {
+	s.Visits++
+	s.Bytes += v.Length
+	if page {
+		s.Pages++
+	}
+	switch v.Kept {
+	case storage.KeptResponse:
+		s.Kept++
+	case storage.KeptRevisit:
+		s.Revisits++
+	case storage.KeptWithheld:
+		s.Withheld++
+	}
+}
+
+// Recount makes the totals those of the visits that are there, without some.
+func (s *State) Recount(a *storage.Archive, without []storage.Ref) error {
+	s.Visits, s.Pages, s.Bytes, s.Kept, s.Withheld, s.Revisits = 0, 0, 0, 0, 0, 0
+	var page uint64 // the last one counted
+	return a.EachVisit(func(v *storage.Visit) error {
+		s.Count(v, v.Class == "page" && v.Status > 0 && v.URLID != page)
+		if v.Class == "page" && v.Status > 0 {
+			page = v.URLID
+		}
+		return nil
+	}, without...)
+}
