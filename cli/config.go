@@ -54,6 +54,9 @@ type trapsConfig struct {
 	QueryVariants int  `yaml:"query_variants"`
 	Facets        int  `yaml:"facets"`
 	Versions      int  `yaml:"versions"`
+	Archives      int  `yaml:"archives"`
+	Products      int  `yaml:"products"`
+	Discovered    int  `yaml:"discovered"`
 	Calendar      int  `yaml:"calendar"`
 	Pattern       int  `yaml:"pattern"`
 	Twins         bool `yaml:"twins"`

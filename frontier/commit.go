@@ -184,6 +184,13 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 		}
 	}
 	f.superseded = f.superseded[:0]
+	for reason, n := range f.left {
+		if f.counts.Reasons == nil {
+			f.counts.Reasons = judge.Tally{}
+		}
+		f.counts.Reasons[reason] += n
+	}
+	clear(f.left)
 	if f.overruled > 0 {
 		f.counts.Discovered -= f.overruled
 		f.counts.Disregarded -= f.overruled

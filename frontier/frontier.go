@@ -110,6 +110,7 @@ type Frontier struct {
 
 	superseded []Found
 	linked     []uint64       // listed URLs that a link led to since the last Flush
+	left       judge.Tally    // URLs left out since there are too many, since the last Flush
 	overruled  int            // soft finds that a later find replaced since the last Flush
 	passed     map[string]int // by shape, what AddAgain let through
 	onPlaced   func(id uint64, u weburl.URL)
@@ -273,6 +274,9 @@ func (f *Frontier) Unknown(list []News, n int, url func(int) weburl.URL) []News 
 // Add stages a link, unless its URL is known. It says whether it was new.
 func (f *Frontier) Add(l Link) bool {
 	fp := f.fingerprint(l.URL.String())
+	if f.full(&l, fp) {
+		return false
+	}
 	added, overruled := f.seen.add(fp, l.Class == Disregarded && l.Soft)
 	if !added {
 		if l.How != judge.HowSitemap && f.seen.setListed(fp, false) {
@@ -280,7 +284,8 @@ func (f *Frontier) Add(l Link) bool {
 		}
 		return false
 	}
-	if v := f.judge(&l); v.Excludes() {
+	v := f.judge(&l)
+	if l.Late = v.Late && l.Class == Page; v.Excludes() {
 		l.Exclude(v)
 	}
 	f.put(l, fp)
@@ -289,6 +294,24 @@ func (f *Frontier) Add(l Link) bool {
 		defer f.mu.Unlock()
 		f.overruled++
 	}
+	return true
+}
+
+// full says whether there are as many URLs as may be, and this is one more.
+func (f *Frontier) full(l *Link, fp uint64) bool {
+	if l.Class <= Sitemap {
+		return false
+	}
+	v := judge.Decide(judge.Offered, l, &judge.Facts{Settings: f.settings, Memory: memory{f}})
+	if found, _ := f.seen.find(fp); !v.Excludes() || found {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left == nil {
+		f.left = judge.Tally{}
+	}
+	f.left[v.Reason]++
 	return true
 }
 
@@ -304,6 +327,9 @@ func (f *Frontier) put(l Link, fp uint64) {
 
 func (f *Frontier) stage(l Link) {
 	key := queueKey{class: l.Class}
+	if l.Late && l.Class == Page {
+		key.class = judge.Variant
+	}
 	if l.Class != Disregarded {
 		key.host = f.hosts.number(l.URL.Origin())
 	}

@@ -260,7 +260,7 @@ func (f *Frontier) entry(top *bbolt.Bucket, key []byte, index int) (Entry, error
 	}
 	q, first := parseBlockKey(key)
 	e := Entry{ID: first + uint64(index), Link: l}
-	e.Class = q.class
+	e.Class = q.class.OfLink()
 	e.at = position{host: q.host, class: q.class, first: first, index: index}
 	return e, nil
 }
@@ -289,7 +289,7 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 		top := tx.Bucket(bucketTop)
 		return top.Bucket(bucketBlocks).ForEach(func(k, v []byte) error {
 			q, first := parseBlockKey(k)
-			if q.class != class {
+			if q.class.OfLink() != class {
 				return nil
 			}
 			links, err := f.decodeSealed(k, v)
@@ -298,7 +298,7 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 			}
 			for i, l := range links {
 				l.Class = class
-				at := position{host: q.host, class: class, first: first, index: i}
+				at := position{host: q.host, class: q.class, first: first, index: i}
 				id := binary.BigEndian.AppendUint64(nil, first+uint64(i))
 				if class == Disregarded && top.Bucket(bucketFinished).Get(id) != nil {
 					continue // superseded

@@ -33,6 +33,9 @@ func (m memory) Count(shape string) int {
 	return n
 }
 
+// Discovered is how many URLs there are, with those that are not committed.
+func (m memory) Discovered() int { return m.f.seen.size() }
+
 // Counted is how many URLs of a shape there were so far.
 func (m memory) Counted(shape string) int { return m.f.tally.count(m.f.fingerprint(shape)) }
 

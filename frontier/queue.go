@@ -166,7 +166,7 @@ func (f *Frontier) take(q *queue) (*Entry, error) {
 		}
 	}
 	e := &Entry{ID: q.next.first + uint64(q.next.index), Link: q.block[q.next.index], at: q.next}
-	e.Class = q.key.class
+	e.Class = q.key.class.OfLink()
 	q.next.index++
 	q.waiting--
 	if (e.ID < f.opened || e.Class == Prerequisite) && (f.putOff[e.ID] || f.isFinished(e.ID)) {
@@ -218,7 +218,7 @@ func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
 			var err error
 			at := r.at.key()
 			r.Link, err = f.decodeOne(at, top.Bucket(bucketBlocks).Get(at), r.at.index)
-			e, r.Class = r, r.at.class
+			e, r.Class = r, r.at.class.OfLink()
 			return err
 		}
 		return nil

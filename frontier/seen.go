@@ -120,6 +120,16 @@ func (sh *shard) reserve(n int) {
 	}
 }
 
+// size is how many fingerprints there are.
+func (s *seenSet) size() (n int) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for i := range s.shards {
+		n += s.shards[i].used
+	}
+	return n
+}
+
 // grow prepares for n fingerprints in all.
 func (s *seenSet) grow(n int) {
 	for i := range s.shards {

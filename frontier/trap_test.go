@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -91,5 +92,63 @@ func TestBudgetsAreKeptOverARestart(t *testing.T) {
 	c := f.Counts()
 	if c.Disregarded != 60 || c.Reasons[judge.Reason{Rule: judge.QueryVariants, Params: judge.Params{Limit: 100}}] != 60 {
 		t.Errorf("counts %+v, want 60 held back", c)
+	}
+}
+
+// What is like others waits until the others are fetched, over a restart too.
+func TestVariantsComeLast(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "db"))
+	f := open(t, db)
+	f.Judge(&judge.Settings{Traps: judge.Traps{Facets: 100}})
+	for n := range 40 { // 40 combinations of names: a shop
+		f.Add(link(fmt.Sprintf("/shop?a%d=1&b=1", n), Page))
+	}
+	f.Add(link("/about", Page))
+	flush(t, f)
+	f = open(t, db)
+	var last string
+	for range 41 {
+		e, err := f.Next("http://h", time.Now())
+		if err != nil || e == nil || e.Class != Page {
+			t.Fatalf("%+v, %v", e, err)
+		}
+		if e.URL.Path() == "/about" && last != "/shop?a31=1&b=1" {
+			t.Errorf("/about came behind %s", last)
+		}
+		last = e.URL.Target()
+		f.Finish(e, StateFetched, judge.Reason{})
+		flush(t, f)
+	}
+	if last != "/shop?a39=1&b=1" || f.Counts().Fetched != 41 || f.Counts().Queued() != 0 {
+		t.Errorf("the last was %s: %+v", last, f.Counts())
+	}
+	n := 0
+	for c := Prerequisite; c <= Disregarded; c++ {
+		if err := f.Each(c, func(Found) error { n++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != 41 {
+		t.Errorf("Each gives %d URLs", n)
+	}
+}
+
+// What is found beyond the budget of URLs is counted, and takes no room.
+func TestTheNumberOfURLsIsBounded(t *testing.T) {
+	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
+	f.Judge(&judge.Settings{Traps: judge.Traps{Discovered: 50}})
+	for n := range 80 {
+		f.Add(link(fmt.Sprintf("/%d", n), Page))
+	}
+	if f.Add(link("/49", Page)) || !f.Add(link("/robots.txt", Prerequisite)) {
+		t.Error("a URL that is known, or a robots.txt, is not what it should be")
+	}
+	flush(t, f)
+	c := f.Counts()
+	if left := c.Reasons[judge.Reason{Rule: judge.Discovered, Params: judge.Params{Limit: 50}}]; c.Discovered != 51 || left != 30 || c.Queued() != 51 {
+		t.Errorf("%+v", c)
+	}
+	if found, err := f.Find(weburl.MustParse("http://h/60")); err != nil || len(found) != 0 {
+		t.Errorf("a URL beyond the budget is remembered: %+v, %v", found, err)
 	}
 }

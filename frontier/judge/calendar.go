@@ -31,7 +31,7 @@ func calendar(l *Link, f *Facts) Budget {
 	if limit > 0 && !hasDays(target) {
 		limit = max(limit/8, 1)
 	}
-	return Budget{shape, limit}
+	return Budget{Shape: shape, Limit: limit}
 }
 
 // hasDays says whether a target has more numbers than a year and a month:

@@ -14,6 +14,7 @@ type Point uint8
 const (
 	Found Point = 1 << iota
 	Compared
+	Offered
 	Added
 	Taken
 	Asked // taken, and in scope since the crawl itself asks for it
@@ -48,6 +49,8 @@ type Rule struct {
 // Verdict is what a rule says of a link.
 type Verdict struct {
 	Reason Reason
+	// Late lets the link through when what is not late is done.
+	Late bool
 	// Soft excludes this link and not its URL: another may lead there.
 	Soft bool
 	// Instead is the URL that stands for the link's.
@@ -62,6 +65,7 @@ func (v Verdict) Excludes() bool { return !v.Reason.IsZero() }
 type Budget struct {
 	Shape string // what the URLs that share the budget have in common
 	Limit int
+	Late  bool // all that count against it are late
 }
 
 // Facts are what rules know besides the link.
@@ -103,6 +107,8 @@ type Memory interface {
 	Count(shape string) int
 	// Counted is how many there were before.
 	Counted(shape string) int
+	// Discovered is how many URLs there are.
+	Discovered() int
 	// Twin says whether the URL of this form is known, or another of it was let through.
 	Twin(l *Link, form string) bool
 }
@@ -113,15 +119,18 @@ func Rules() []Rule { return chain }
 // Decide asks the rules of a point, in order; the first that has something
 // against the link decides.
 func Decide(at Point, l *Link, f *Facts) Verdict {
+	late := false
 	for i := range chain {
 		if chain[i].At&at == 0 {
 			continue
 		}
-		if v := chain[i].ask(l, f); v.Excludes() {
+		v := chain[i].ask(l, f)
+		if v.Excludes() {
 			return v
 		}
+		late = late || v.Late
 	}
-	return Verdict{}
+	return Verdict{Late: late}
 }
 
 // Step is what one rule says.
@@ -148,7 +157,7 @@ func (r *Rule) ask(l *Link, f *Facts) Verdict {
 	}
 	b := r.Budget(l, f)
 	if b.Limit <= 0 || f.Memory == nil || f.Memory.Count(r.Name+" "+b.Shape) <= b.Limit {
-		return Verdict{}
+		return Verdict{Late: b.Late}
 	}
 	return excludes(r.Name, Params{Limit: b.Limit})
 }

@@ -111,7 +111,7 @@ func yearAlone(target string, at int) (month int, c certainty) {
 	switch before := strings.ToLower(target[:at]); {
 	case strings.HasSuffix(before, "year="):
 		return 1, sure
-	case !strings.HasSuffix(before, "?y=") && !strings.HasSuffix(before, "&y="):
+	case !strings.HasSuffix(before, "?y=") && !strings.HasSuffix(before, "&y=") && !strings.HasSuffix(before, ";y="):
 		return 0, named
 	case hasMonth(target):
 		return 1, sure
@@ -121,7 +121,7 @@ func yearAlone(target string, at int) (month int, c certainty) {
 
 func hasMonth(target string) bool {
 	_, query, _ := strings.Cut(strings.ToLower(target), "?")
-	for p := range strings.SplitSeq(query, "&") {
+	for p := range parameters(query) {
 		if name, _, _ := strings.Cut(p, "="); name == "m" || strings.Contains(name, "mon") {
 			return true
 		}

@@ -9,6 +9,7 @@
 //
 //	Found     a page that was read names it          (the worker)
 //	Compared  that page looks like a "not found"     (the worker)
+//	Offered   it is to go into the frontier          (the committer)
 //	Added     it goes into the frontier, which counts (the committer)
 //	Taken     its turn has come                      (the loop)
 //	Asked     the same, of the seed, a sitemap, a robots.txt

@@ -16,7 +16,7 @@ func facets(l *Link, f *Facts) Budget {
 	if n < 2 || f.Memory != nil && combinations(path, names, f.Memory) <= manyCombinations {
 		return Budget{}
 	}
-	return Budget{path, f.Facets}
+	return Budget{Shape: path, Limit: f.Facets, Late: true}
 }
 
 // combinations counts the combinations of names on a path, this one among them.

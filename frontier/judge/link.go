@@ -11,12 +11,21 @@ const (
 	Sitemap
 	Requisite // what a fetched page needs to be shown
 	Page
+	Variant     // a page like others that are known; the frontier's own: a link to it is of the class Page
 	Disregarded // decided against at discovery; never handed out
 	NumClasses
 )
 
 func (c Class) String() string {
-	return [...]string{"prerequisite", "sitemap", "requisite", "page", "disregarded"}[c]
+	return [...]string{"prerequisite", "sitemap", "requisite", "page", "variant", "disregarded"}[c]
+}
+
+// OfLink is the class of the links in a queue of the class.
+func (c Class) OfLink() Class {
+	if c == Variant {
+		return Page
+	}
+	return c
 }
 
 // How is how a URL was found: one of the names below, or the element and the
@@ -47,6 +56,8 @@ type Link struct {
 	// Soft marks a disregarded URL that a later find may queue after all:
 	// a nofollow link excludes that link, not the URL.
 	Soft bool
+	// Late makes a page wait until the others are fetched.
+	Late bool
 	// Needed marks a requisite, also where it is disregarded.
 	Needed bool
 }

@@ -10,7 +10,7 @@ func pattern(l *Link, f *Facts) Budget {
 	if !digits {
 		return Budget{}
 	}
-	return Budget{shape, f.Pattern}
+	return Budget{Shape: shape, Limit: f.Pattern}
 }
 
 // withoutDigits makes every run of digits a 0.

@@ -40,6 +40,9 @@ type Traps struct {
 	QueryVariants int  // queries with the same parameters on one path; half of it for each parameter beyond the first
 	Facets        int  // queries of two parameters and more on one path, once there are over 32 combinations of names
 	Versions      int  // queries with a hash on ever other paths below the same two segments: old states of files
+	Archives      int  // archives of the whole tree, by version, of one shape
+	Products      int  // further views of versions that have many, over the whole site
+	Discovered    int  // URLs in all
 	Calendar      int  // URLs with a date that differ in digits only; an eighth of it where dates are months
 	Pattern       int  // URLs that differ in digits only
 	Twins         bool // sessions and orders of parameters that make no new page
@@ -49,7 +52,7 @@ type Traps struct {
 
 // DefaultTraps are budgets that real sites stay below.
 func DefaultTraps() Traps {
-	return Traps{PathDepth: 60, Repeats: 5, Length: 2000, Ahead: 18, QueryVariants: 20_000, Facets: 1000, Versions: 1000,
+	return Traps{PathDepth: 60, Repeats: 5, Length: 2000, Ahead: 18, QueryVariants: 20_000, Facets: 1000, Versions: 1000, Archives: 2, Products: 5000, Discovered: 3_000_000,
 		Calendar: 10_000, Pattern: 1_000_000, Twins: true, SameBody: 20, SoftNotFound: 20}
 }
 

@@ -41,7 +41,8 @@ func twin(u weburl.URL) (form, rule string) {
 		return "", ""
 	}
 	var kept []string
-	for p := range strings.SplitSeq(u.Query(), "&") {
+	sep := separator(u.Query())
+	for p := range strings.SplitSeq(u.Query(), sep) {
 		name, value, _ := strings.Cut(p, "=")
 		if isSession(name, value) {
 			session = true
@@ -59,7 +60,7 @@ func twin(u weburl.URL) (form, rule string) {
 	slices.Sort(kept)
 	form = u.Origin() + path
 	if len(kept) > 0 {
-		form += "?" + strings.Join(kept, "&")
+		form += "?" + strings.Join(kept, sep)
 	}
 	return form, rule
 }

@@ -1,14 +1,12 @@
 package judge
 
-import "strings"
-
 // Versions bounds the queries with a hash on ever other paths below the same
 // two segments: a repository's browser shows every file as it was in every
 // commit.
 const Versions = "versions"
 
 func versions(l *Link, f *Facts) Budget {
-	if !l.URL.HasQuery() || f.Versions <= 0 || !hasHash(l.URL.Query()) {
+	if !l.URL.HasQuery() || f.Versions <= 0 || !hasHash(l.URL.Query(), 32) {
 		return Budget{}
 	}
 	below, ok := belowTwo(l.URL.Path())
@@ -16,7 +14,7 @@ func versions(l *Link, f *Facts) Budget {
 		return Budget{}
 	}
 	names, _ := parameterNames(l.URL.Query())
-	return Budget{l.URL.Origin() + below + "?" + names, f.Versions}
+	return Budget{Shape: l.URL.Origin() + below + "?" + names, Limit: f.Versions, Late: true}
 }
 
 // belowTwo is the first two segments of a path that has more.
@@ -30,16 +28,4 @@ func belowTwo(path string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// hasHash says whether a parameter's value is a hash, as those that name a
-// commit: a repository's browser shows every file as it was in every commit.
-func hasHash(query string) bool {
-	for p := range strings.SplitSeq(query, "&") {
-		_, value, _ := strings.Cut(p, "=")
-		if len(value) >= 32 && strings.Trim(value, "0123456789abcdef") == "" {
-			return true
-		}
-	}
-	return false
 }

@@ -137,6 +137,12 @@ func trapWords(r Reason) string {
 		return fmt.Sprintf("%d times in a row", r.Limit)
 	case FarDates:
 		return fmt.Sprintf("over %d months ahead", r.Limit)
+	case Archives:
+		return fmt.Sprintf("over %d of the whole tree", r.Limit)
+	case Products:
+		return fmt.Sprintf("over %d further views of versions", r.Limit)
+	case Discovered:
+		return fmt.Sprintf("over %d URLs in all; these are not remembered", r.Limit)
 	case SessionID, QueryOrder:
 		return "the same page under another name"
 	case SameBody:

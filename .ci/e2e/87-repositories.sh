@@ -1,0 +1,91 @@
+#!/bin/bash
+# Real browsers of repositories, gitweb and Fossil: every commit and every file
+# as it is now are among the first URLs, before other views of them; the rest is
+# bounded over the whole site, archives of the whole tree are a few, and the
+# crawl ends by itself. COMMITS, FILES and FIRST make it larger than CI has time for.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../wikis.sh"
+need git
+COMMITS=${COMMITS:-80} FILES=${FILES:-30} FIRST=${FIRST:-900} CHECKINS=${CHECKINS:-80} ARTIFACTS=${ARTIFACTS:-120}
+
+# history COMMITS FILES: for git fast-import; the first commit adds all files, each further one changes three.
+history() {
+	awk -v commits="$1" -v files="$2" 'function file(n, c,   text) { text = "file " n " of commit " c "\n"
+			printf "M 100644 inline dir%d/file%d.txt\ndata %d\n%s\n", n % 5, n, length(text), text }
+		BEGIN { for (c = 1; c <= commits; c++) {
+			message = "change " c
+			printf "commit refs/heads/master\ncommitter nobody <nobody@example.invalid> %d +0000\ndata %d\n%s\n", 1600000000 + c * 3600, length(message), message
+			if (c == 1) for (n = 0; n < files; n++) file(n, c)
+			else for (k = 0; k < 3; k++) file((c * 3 + k) % files, c)
+			print "" } }'
+}
+
+# first N LOG: the targets of the first N requests.
+first() { head -n "$1" "$2" | awk -F '\t' '{ split($2, request, " "); print request[2] }'; }
+
+# visit NAME URL [SETTING]...: crawl it.
+visit() {
+	local name=$1 url=$2 code=0 began=$SECONDS
+	shift 2
+	timeout -k 5 "${MOST:-600}" "$CURTSY" crawl "$url" --archive "$WORK/$name.archive" --delay 0 --concurrency 2 --json "$@" >"$WORK/$name.json" 2>"$WORK/err" || code=$?
+	[[ $code -eq 0 || $code -eq 3 ]] || show "$WORK/err"
+	echo "  $name: exit $code after $((SECONDS - began)) s; $(grep -oE '"(rules":\{[^}]*|(discovered|queued|fetched)":[0-9]+)' "$WORK/$name.json" | tr '\n' ' ')"
+	CODE=$code
+}
+fetched() { "$CURTSY" list "$WORK/$1.archive" --state fetched --format csv | cut -d, -f1; }
+
+gitweb=/usr/share/gitweb/gitweb.cgi
+if [[ -f $gitweb && -n $PHP_MODULE ]]; then
+	port=$(freeport)
+	mkdir -p "$WORK/git" "$WORK/doku" "$WORK/wiki"
+	git init -q --bare "$WORK/git/repo.git"
+	history "$COMMITS" "$FILES" | git -C "$WORK/git/repo.git" fast-import --quiet
+	git -C "$WORK/git/repo.git" config --add safe.directory '*'
+	printf '$projectroot = "%s/git"; $feature{"blame"}{"default"} = [1];\n' "$WORK" >"$WORK/gitweb.conf"
+	[[ $(id -u) -ne 0 ]] || chown -R www-data:www-data "$WORK/git"
+	# gitweb asks crawlers to follow none of its links; this owner allows it.
+	sed 's/"index, nofollow"/"index, follow"/; s/rel="nofollow"//; s/-rel *=> *"nofollow"//' "$gitweb" >"$WORK/git/gitweb.cgi"
+	chmod 755 "$WORK/git/gitweb.cgi"
+	apache_start "$port" <<-CONF
+		<VirtualHost 127.0.0.1:$port>
+			DocumentRoot /usr/share/gitweb
+			CustomLog "$WORK/gitweb.log" witness
+			SetEnv GITWEB_CONFIG $WORK/gitweb.conf
+			ScriptAlias /git $WORK/git/gitweb.cgi
+		</VirtualHost>
+	CONF
+	visit gitweb "http://127.0.0.1:$port/git" --max-pages "$FIRST"
+	first "$FIRST" "$WORK/gitweb.log" >"$WORK/gitweb.first"
+	commits=$(grep -oE '^/git\?p=repo.git;a=commit;h=[0-9a-f]{40}$' "$WORK/gitweb.first" | sort -u | wc -l || true)
+	files=$(grep -oE '^/git\?p=repo.git;a=blob;f=[^;]*' "$WORK/gitweb.first" | sort -u | wc -l || true)
+	archives=$(grep -c 'a=snapshot' "$WORK/gitweb.first" || true)
+	claim "gitweb: $commits of $COMMITS commits are among the first $FIRST requests" test "$commits" -ge "$COMMITS"
+	claim "gitweb: $files of $FILES files" test "$files" -ge "$FILES"
+	claim "gitweb: $archives archives of the whole tree, want at most 4" test "$archives" -le 4
+else
+	echo 'skip: gitweb is not installed, or there is no Apache'
+fi
+
+if command -v fossil >/dev/null; then
+	port=$(freeport)
+	export HOME=$WORK USER=nobody
+	git init -q --bare "$WORK/source.git"
+	history "$CHECKINS" "$ARTIFACTS" | git -C "$WORK/source.git" fast-import --quiet
+	git -C "$WORK/source.git" fast-export --all | fossil import --git "$WORK/repo.fossil" >/dev/null
+	fossil user capabilities -R "$WORK/repo.fossil" nobody ghjorz >/dev/null
+	fossil server --localhost -P "$port" "$WORK/repo.fossil" >/dev/null 2>&1 &
+	CHILDREN+=($!)
+	until_true listens "$port"
+	CURTSY_TRAPS_PRODUCTS=${PRODUCTS:-300} visit fossil "http://127.0.0.1:$port/"
+	claim "fossil: ended by itself" test "$CODE" -eq 0
+	"$CURTSY" list "$WORK/fossil.archive" --format csv | awk -F, '$2 != "disregarded" && $8 != "" { print $8 "," $1 }' | sort | head -n "$FIRST" >"$WORK/fossil.first"
+	checkins=$(grep -oE "/info/[0-9a-f]{10,}$" "$WORK/fossil.first" | sort -u | wc -l || true)
+	files=$(grep -oE 'dir[0-9]+/file[0-9]+\.txt' "$WORK/fossil.first" | sort -u | wc -l || true)
+	archives=$("$CURTSY" list "$WORK/fossil.archive" --state fetched --format csv | grep -cE '/(zip|tarball|sqlar)/' || true)
+	claim "fossil: $checkins of $CHECKINS check-ins are among the first $FIRST URLs" test "$checkins" -ge "$CHECKINS"
+	claim "fossil: $files of $ARTIFACTS files" test "$files" -ge "$ARTIFACTS"
+	claim "fossil: $archives archives of the whole tree, want at most 9" test "$archives" -le 9
+else
+	echo 'skip: fossil is not installed'
+fi
+finish

@@ -1,0 +1,97 @@
+package judge
+
+import (
+	"slices"
+	"testing"
+
+	"curtsy/internal/weburl"
+)
+
+// counts is a memory of its own.
+type counts map[string]int
+
+func (c counts) Count(shape string) int      { c[shape]++; return c[shape] }
+func (c counts) Counted(shape string) int    { return c[shape] }
+func (c counts) Discovered() int             { return len(c) }
+func (c counts) Twin(_ *Link, s string) bool { c[s]++; return c[s] > 1 }
+
+func TestSemicolonsSeparateParameters(t *testing.T) {
+	for query, want := range map[string]string{"a=1;b=2&c": "a&b&c", "p=x.git;a=log;h=1": "a&h&p", "C=M;O=A": "C&O", "": ""} {
+		if names, _ := parameterNames(query); names != want {
+			t.Errorf("%s: %s, want %s", query, names, want)
+		}
+	}
+	for query, want := range map[string]string{"O=A;C=M": "http://h/?C=M;O=A", "C=M;O=A": "", "q=b;a": "", "b=1;a=2&a=3": "http://h/?a=3&b=1;a=2"} {
+		if form, _ := twin(weburl.MustParse("http://h/?" + query)); form != want {
+			t.Errorf("the form of %s: %s, want %s", query, form, want)
+		}
+	}
+}
+
+func TestHashesAreKnownByTheirForm(t *testing.T) {
+	for target, want := range map[string][]string{
+		"/info/3c53b6364e":                                            {"3c53b636"},
+		"/zip/3c53b6364e/p-3c53b6364e.zip":                            {"3c53b636", "3c53b636"},
+		"/?a=blob;h=0123456789abcdef0123456789abcdef01234567;hb=HEAD": {"01234567"},
+		"/article/20261122":                                           nil, // digits alone
+		"/facade/defaced":                                             nil, // letters alone
+		"/3c53b63":                                                    nil, // short
+		"/ABCDEF0123":                                                 nil,
+		"/g3c53b6364e":                                                nil,
+		"/00000000000000000000000000000000":                           {"00000000"},
+	} {
+		if _, got := withoutHashes(target); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", target, got, want)
+		}
+	}
+}
+
+// The first view of each version comes at once, further ones late, and only a
+// version with many counts against the budget.
+func TestProductsOfVersionsAndViews(t *testing.T) {
+	f := &Facts{Settings: &Settings{Traps: Traps{Products: 20}}, Memory: counts{}}
+	judged := func(target string) string {
+		v := Decide(Added, &Link{URL: weburl.MustParse("http://h" + target), Class: Page}, f)
+		switch {
+		case v.Excludes():
+			return v.Reason.Rule
+		case v.Late:
+			return "late"
+		}
+		return ""
+	}
+	got := map[string]int{}
+	for i := range 40 {
+		commit := string([]byte{'a' + byte(i%6), '0' + byte(i/6)}) + "23456789ab"
+		if r := judged("/commit/" + commit); r != "" {
+			t.Fatalf("commit %d: %s", i, r)
+		}
+		for _, view := range []string{"diff", "patch", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8"} {
+			got[judged("/"+view+"/"+commit)]++
+		}
+	}
+	if got[""] != 7*fewViews || got["late"] != 7*30+20 || got[Products] != 3*40-20 {
+		t.Errorf("%v", got)
+	}
+	if r := judged("/article/1"); r != "" {
+		t.Errorf("a page without a version: %s", r)
+	}
+}
+
+func TestArchivesOfTheWholeTree(t *testing.T) {
+	f := &Facts{Settings: &Settings{Traps: Traps{Archives: 1}}, Memory: counts{}}
+	for _, c := range []struct {
+		target string
+		ok     bool
+	}{
+		{"/zip/a23456789b/p-a23456789b.zip", true}, {"/zip/b23456789b/p-b23456789b.zip", false},
+		{"/tarball/b23456789b/p.tar.gz", true}, {"/tarball/c23456789b/p.tar.gz", false},
+		{"/?a=snapshot;h=a23456789b;sf=tgz", true}, {"/?a=snapshot;h=b23456789b;sf=tgz", false},
+		{"/p-1.0.tar.gz", true}, {"/p-1.1.tar.gz", true}, {"/doc/a23456789b.html", true}, {"/doc/b23456789b.html", true},
+	} {
+		v := Decide(Added, &Link{URL: weburl.MustParse("http://h" + c.target), Class: Page}, f)
+		if v.Excludes() == c.ok {
+			t.Errorf("%s: %v, want it let through: %v", c.target, v.Reason, c.ok)
+		}
+	}
+}
