@@ -118,8 +118,9 @@ type Frontier struct {
 	// Add's own.
 	settings *judge.Settings
 	tally    tally
-	tallied  map[uint64]int // counts that changed since the last Flush
-	twins    []uint64       // fingerprints of forms that got their first twin since the last Flush
+	tallied  map[uint64]int    // counts that changed since the last Flush
+	shortest map[uint64]uint16 // see memory.Shortest
+	twins    []uint64          // fingerprints of forms that got their first twin since the last Flush
 }
 
 type queueKey struct {
@@ -194,6 +195,7 @@ func newFrontier(db DB, key [16]byte) *Frontier {
 		nextID:   1,
 		settings: &judge.Settings{},
 		tallied:  map[uint64]int{},
+		shortest: map[uint64]uint16{},
 		passed:   map[string]int{},
 	}
 }

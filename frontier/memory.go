@@ -33,6 +33,21 @@ func (m memory) Count(shape string) int {
 	return n
 }
 
+// maxShortest bounds the names that Shortest remembers; it is of use while a
+// site is discovered, and a restart begins anew.
+const maxShortest = 1 << 16
+
+// Shortest keeps the shortest length for a name.
+func (m memory) Shortest(name string, length int) bool {
+	h := m.f.fingerprint(name)
+	had, known := m.f.shortest[h]
+	if known && int(had) <= length || !known && len(m.f.shortest) >= maxShortest {
+		return false
+	}
+	m.f.shortest[h] = uint16(min(length, 1<<16-1))
+	return true
+}
+
 // Discovered is how many URLs there are, with those that are not committed.
 func (m memory) Discovered() int { return m.f.seen.size() }
 

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../wikis.sh"
 need git
-COMMITS=${COMMITS:-80} FILES=${FILES:-30} FIRST=${FIRST:-900} CHECKINS=${CHECKINS:-80} ARTIFACTS=${ARTIFACTS:-120}
+COMMITS=${COMMITS:-80} FILES=${FILES:-30} FIRST=${FIRST:-900} CHECKINS=${CHECKINS:-40} ARTIFACTS=${ARTIFACTS:-60}
 
 # history COMMITS FILES: for git fast-import; the first commit adds all files, each further one changes three.
 history() {
@@ -21,7 +21,7 @@ history() {
 }
 
 # first N LOG: the targets of the first N requests.
-first() { head -n "$1" "$2" | awk -F '\t' '{ split($2, request, " "); print request[2] }'; }
+first() { awk -F '\t' -v n="$1" 'NR <= n { split($2, request, " "); print request[2] }' "$2"; }
 
 # visit NAME URL [SETTING]...: crawl it.
 visit() {
@@ -32,7 +32,6 @@ visit() {
 	echo "  $name: exit $code after $((SECONDS - began)) s; $(grep -oE '"(rules":\{[^}]*|(discovered|queued|fetched)":[0-9]+)' "$WORK/$name.json" | tr '\n' ' ')"
 	CODE=$code
 }
-fetched() { "$CURTSY" list "$WORK/$1.archive" --state fetched --format csv | cut -d, -f1; }
 
 gitweb=/usr/share/gitweb/gitweb.cgi
 if [[ -f $gitweb && -n $PHP_MODULE ]]; then
@@ -76,10 +75,11 @@ if command -v fossil >/dev/null; then
 	fossil server --localhost -P "$port" "$WORK/repo.fossil" >/dev/null 2>&1 &
 	CHILDREN+=($!)
 	until_true listens "$port"
-	CURTSY_TRAPS_PRODUCTS=${PRODUCTS:-300} visit fossil "http://127.0.0.1:$port/"
+	CURTSY_TRAPS_PRODUCTS=${PRODUCTS:-200} CURTSY_TRAPS_FACETS=${FACETS:-100} CURTSY_TRAPS_CALENDAR=${CALENDAR:-400} visit fossil "http://127.0.0.1:$port/"
 	claim "fossil: ended by itself" test "$CODE" -eq 0
-	"$CURTSY" list "$WORK/fossil.archive" --format csv | awk -F, '$2 != "disregarded" && $8 != "" { print $8 "," $1 }' | sort | head -n "$FIRST" >"$WORK/fossil.first"
-	checkins=$(grep -oE "/info/[0-9a-f]{10,}$" "$WORK/fossil.first" | sort -u | wc -l || true)
+	"$CURTSY" list "$WORK/fossil.archive" --format csv | awk -F, '$2 != "disregarded" && $8 != "" { print $8 "," $1 }' | sort | awk -v n="$FIRST" 'NR <= n' >"$WORK/fossil.first"
+	fossil sql -R "$WORK/repo.fossil" "select substr(uuid,1,10) from blob,event where event.objid=blob.rid and type='ci'" | tr -d "'" | sort >"$WORK/checkins"
+	checkins=$(grep -oE "/info/[0-9a-f]{10}" "$WORK/fossil.first" | cut -c7- | sort -u | comm -12 "$WORK/checkins" - | wc -l)
 	files=$(grep -oE 'dir[0-9]+/file[0-9]+\.txt' "$WORK/fossil.first" | sort -u | wc -l || true)
 	archives=$("$CURTSY" list "$WORK/fossil.archive" --state fetched --format csv | grep -cE '/(zip|tarball|sqlar)/' || true)
 	claim "fossil: $checkins of $CHECKINS check-ins are among the first $FIRST URLs" test "$checkins" -ge "$CHECKINS"

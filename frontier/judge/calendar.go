@@ -18,6 +18,9 @@ const Calendar = "calendar"
 // which may go back before all years.
 const manyDates = 500
 
+// aYear of days is fetched as it comes; the days beyond wait for other pages.
+const aYear = 366
+
 func calendar(l *Link, f *Facts) Budget {
 	shape, digits := withoutDigits(l.URL.String())
 	target := l.URL.Target()
@@ -27,11 +30,14 @@ func calendar(l *Link, f *Facts) Budget {
 	if latest(target, firstYear, lastYear, likely) == 0 && f.Memory != nil && f.Memory.Counted(Calendar+" "+shape) < manyDates {
 		return Budget{}
 	}
-	limit := f.Calendar
-	if limit > 0 && !hasDays(target) {
-		limit = max(limit/8, 1)
+	b := Budget{Shape: shape, Limit: f.Calendar}
+	if b.Limit > 0 && !hasDays(target) {
+		b.Limit = max(b.Limit/8, 1)
+	} else if latest(l.URL.Path(), 0, 9999, likely) == 0 { // a view of other pages, made for any date
+		b.Limit = (b.Limit + 3) / 4
 	}
-	return Budget{Shape: shape, Limit: limit}
+	b.Late = f.Memory != nil && f.Memory.Counted(Calendar+" "+shape) >= aYear
+	return b
 }
 
 // hasDays says whether a target has more numbers than a year and a month:

@@ -107,6 +107,9 @@ type Memory interface {
 	Count(shape string) int
 	// Counted is how many there were before.
 	Counted(shape string) int
+	// Shortest says whether a length is less than all that were given for
+	// the name before.
+	Shortest(name string, length int) bool
 	// Discovered is how many URLs there are.
 	Discovered() int
 	// Twin says whether the URL of this form is known, or another of it was let through.

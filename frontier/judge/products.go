@@ -5,12 +5,8 @@ package judge
 // What is shown once, a commit or a file, is fetched before any of them.
 const Products = "products"
 
-const (
-	// fewViews of one kind are fetched as they come: they may be all.
-	fewViews = 10
-	// manyViews of one version make it one that multiplies.
-	manyViews = 8
-)
+// manyViews of one version make it one that multiplies.
+const manyViews = 8
 
 func products(l *Link, f *Facts) Budget {
 	if l.Class == Requisite || f.Products <= 0 {
@@ -23,13 +19,15 @@ func products(l *Link, f *Facts) Budget {
 	if len(versions) == 0 {
 		return Budget{}
 	}
-	views := 0
+	views, plainest := 0, true
 	for _, v := range versions {
-		views = max(views, f.Memory.Count("version "+l.URL.Origin()+" "+v))
+		version := l.URL.Origin() + " " + v
+		views = max(views, f.Memory.Count("version "+version))
+		plainest = f.Memory.Shortest("version "+version, len(shape)) && plainest
 	}
 	switch {
-	case f.Memory.Count("view "+l.URL.Origin()+shape) <= fewViews && views <= manyViews || views == 1:
-		return Budget{}
+	case f.Memory.Count("view "+l.URL.Origin()+shape) == 1, plainest, views == 1:
+		return Budget{} // the first of its kind, or the page of the version itself
 	case views <= manyViews:
 		return Budget{Late: true}
 	}

@@ -10,8 +10,15 @@ import (
 // counts is a memory of its own.
 type counts map[string]int
 
-func (c counts) Count(shape string) int      { c[shape]++; return c[shape] }
-func (c counts) Counted(shape string) int    { return c[shape] }
+func (c counts) Count(shape string) int   { c[shape]++; return c[shape] }
+func (c counts) Counted(shape string) int { return c[shape] }
+func (c counts) Shortest(name string, n int) bool {
+	if c[name+"!"] != 0 && c[name+"!"] <= n {
+		return false
+	}
+	c[name+"!"] = n
+	return true
+}
 func (c counts) Discovered() int             { return len(c) }
 func (c counts) Twin(_ *Link, s string) bool { c[s]++; return c[s] > 1 }
 
@@ -46,8 +53,8 @@ func TestHashesAreKnownByTheirForm(t *testing.T) {
 	}
 }
 
-// The first view of each version comes at once, further ones late, and only a
-// version with many counts against the budget.
+// The page of each version comes at once, and the first of each shape; further
+// views are late, and those of a version with many count against the budget.
 func TestProductsOfVersionsAndViews(t *testing.T) {
 	f := &Facts{Settings: &Settings{Traps: Traps{Products: 20}}, Memory: counts{}}
 	judged := func(target string) string {
@@ -63,14 +70,15 @@ func TestProductsOfVersionsAndViews(t *testing.T) {
 	got := map[string]int{}
 	for i := range 40 {
 		commit := string([]byte{'a' + byte(i%6), '0' + byte(i/6)}) + "23456789ab"
+		got["file "+judged("/file/name.c?commit="+commit)]++
 		if r := judged("/commit/" + commit); r != "" {
-			t.Fatalf("commit %d: %s", i, r)
+			t.Fatalf("commit %d, found behind a file of it: %s", i, r)
 		}
-		for _, view := range []string{"diff", "patch", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8"} {
-			got[judged("/"+view+"/"+commit)]++
+		for _, view := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"} {
+			got[judged("/commit/"+commit+"?view="+view)]++
 		}
 	}
-	if got[""] != 7*fewViews || got["late"] != 7*30+20 || got[Products] != 3*40-20 {
+	if got["file "] != 40 || got[""] != 10 || got["late"] != 39*6+20 || got[Products] != 39*4-20 {
 		t.Errorf("%v", got)
 	}
 	if r := judged("/article/1"); r != "" {
