@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -118,7 +119,7 @@ func listeners(ctx context.Context, f *serveFlags) (ui, content net.Listener, er
 func openSources(ctx context.Context, u *ui, dirs []string) (list []*replay.Source, closeAll func(), err error) {
 	var closers []func() error
 	closeAll = func() {
-		for _, c := range closers {
+		for _, c := range slices.Backward(closers) {
 			_ = c() // nothing was written
 		}
 	}
@@ -134,12 +135,13 @@ func openSources(ctx context.Context, u *ui, dirs []string) (list []*replay.Sour
 		if err != nil {
 			return nil, closeAll, archiveError(err, dir)
 		}
-		closers = append(closers, index.Close)
+		found := openLate(ctx, u, index, a.Archive)
+		closers = append(closers, index.Close, found.close)
 		state := "finished"
 		if !a.state.Finished {
 			state = cmp.Or(a.state.Ended, "not finished")
 		}
-		list = append(list, &replay.Source{Archive: a.Archive, Catalog: index, Name: filepath.Base(dir), Seed: a.seed, State: state, AsOf: time.Now(),
+		list = append(list, &replay.Source{Archive: a.Archive, Catalog: index, Name: filepath.Base(dir), Seed: a.seed, State: state, AsOf: time.Now(), Search: found.find,
 			Explain: func(url weburl.URL) []string { return explainLines(u, dir, a, url) }})
 	}
 	return list, closeAll, nil

@@ -197,7 +197,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, query string) {
 		}
 		hits, err := from.Search(r.Context(), q, maxHits)
 		if err != nil {
-			v.Note = "This cannot be searched for: " + err.Error()
+			v.Note = "No answer yet: " + err.Error()
 			continue
 		}
 		for _, h := range hits {
