@@ -1,0 +1,82 @@
+#!/bin/bash
+# Visiting again: pages that go bad hide no good copy, beside what other programs do; changes of a
+# real site are told apart from noise; a round survives kill -9; the WARCs of rounds read back.
+. "$(dirname "$0")/../lib.sh"
+need python3 nginx wget wget2 httrack node
+tools
+npm_tools
+
+echo "# 25 ways of going bad"
+python3 "$CI_DIR/tools/badsite.py" "$WORK/bad.url" "$WORK/BAD" &
+CHILDREN+=($!)
+until_true test -s "$WORK/bad.url"
+BAD=$(cat "$WORK/bad.url")
+visit() { # TOOL: a first run, or a second over the same directory
+	case $1 in
+	wget) timeout 30 wget -q -m --tries=2 --waitretry=0 --timeout=5 -P "$WORK/wget" "$BAD/" ;;
+	wget2) timeout 30 wget2 -q -m --tries=2 --waitretry=0 --timeout=5 -P "$WORK/wget2" "$BAD/" ;;
+	httrack) timeout 60 httrack "$BAD/" -O "$WORK/httrack" -q -%v0 -c4 -%c0 -A0 --disable-security-limits -T5 -R0 --robots=0 ${2:+--update} ;;
+	esac >/dev/null 2>&1 || true
+}
+# held DIR: how many of the good texts a directory holds.
+held() { grep -rhoE 'GOOD-[a-z0-9-]+\.' "$1" --include='*.html' 2>/dev/null | sort -u | wc -l; }
+quick="--delay 1ms --concurrency 4"
+cat >"$WORK/quick.yaml" <<-CONF
+	fetch: {retries: 1, retry_base: 10ms}
+CONF
+claim 'the first crawl' "$CURTSY" crawl "$BAD/" --archive "$WORK/bad" --config "$WORK/quick.yaml" $quick 2>"$WORK/log"
+for tool in wget wget2 httrack; do visit $tool; done
+touch "$WORK/BAD"
+"$CURTSY" update "$WORK/bad" $quick 2>"$WORK/log" || show "$WORK/log"
+for tool in wget wget2 httrack; do visit $tool again; done
+"$CURTSY" mirror "$WORK/bad" "$WORK/mirror" 2>/dev/null
+all=25
+echo "good copies left of $all: curtsy $(held "$WORK/mirror"), wget -m $(held "$WORK/wget"), wget2 -m $(held "$WORK/wget2"), HTTrack --update $(held "$WORK/httrack")"
+claim "all $all good copies are what is shown" test "$(held "$WORK/mirror")" -eq "$all"
+"$CURTSY" changes "$WORK/bad" --json >"$WORK/changes.json"
+claim 'each is named: suspect, gone or unreachable' python3 - "$WORK/changes.json" "$all" <<-'PY'
+	import collections, json, sys
+	kinds = collections.Counter(json.loads(line)["change"] for line in open(sys.argv[1]))
+	print(" ", dict(kinds))
+	sys.exit(sum(kinds[k] for k in ("suspect", "gone", "unreachable")) != int(sys.argv[2]))
+PY
+claim 'verify finds nothing' verified "$WORK/bad"
+
+echo "# a real site, edited under noise"
+mkdir "$WORK/site"
+cp -rL "$(corpus postgresql-doc-15)" "$WORK/site/pg"
+python3 "$CI_DIR/tools/editsite.py" "$WORK/site" 1 113 >/dev/null
+nginx_start "root $WORK/site; index index.html;"
+"$CURTSY" crawl "$SITE/pg/index.html" --archive "$WORK/pg" --delay 0 --concurrency 8 2>"$WORK/log" || show "$WORK/log"
+before=$(du -sb "$WORK/pg/warc" | cut -f 1)
+python3 "$CI_DIR/tools/editsite.py" "$WORK/site" 2 113 >"$WORK/edited"
+: >"$NGINX_LOG"
+kills=0
+while [[ $kills -lt ${KILLS:-10} ]]; do # each killed within its round
+	"$CURTSY" update "$WORK/pg" --delay 0 --concurrency 8 2>/dev/null &
+	sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
+	kill -9 $! 2>/dev/null || true
+	wait $! 2>/dev/null || true
+	kills=$((kills + 1))
+done
+"$CURTSY" resume "$WORK/pg" --delay 0 --concurrency 8 2>"$WORK/log" || show "$WORK/log"
+claim "verify finds nothing after $kills kills" verified "$WORK/pg"
+"$CURTSY" changes "$WORK/pg" --since "$(date -u -d '1970-01-01' +%F)" --json >/dev/null
+"$CURTSY" changes "$WORK/pg" --round 1 --json >"$WORK/changes.json"
+claim 'the pages that changed, and no others (precision and recall at least 0.98)' python3 - "$WORK/changes.json" "$WORK/edited" "$SITE" <<-'PY'
+	import json, sys
+	told = {c["url"] for c in map(json.loads, open(sys.argv[1])) if c["change"] == "changed"}
+	real = {sys.argv[3] + line.strip() for line in open(sys.argv[2])}
+	hit = len(told & real)
+	precision, recall = hit / max(1, len(told)), hit / len(real)
+	print(f"  {len(real)} edited, {len(told)} told: precision {precision:.3f}, recall {recall:.3f}")
+	sys.exit(precision < .98 or recall < .98)
+PY
+claim 'warcio reads the segments' bash -c 'for f in "$0"/warc/*.warc.gz; do node "$NPM_TOOLS/node_modules/.bin/warcio" index "$f" >/dev/null || exit 1; done' "$WORK/pg"
+"$CURTSY" update "$WORK/pg" --delay 0 --concurrency 8 2>/dev/null
+after=$(du -sb "$WORK/pg/warc" | cut -f 1)
+echo "  segments: $before octets after the crawl, $after after a round in which all pages differ and one in which none does"
+"$CURTSY" changes "$WORK/pg" --round 1 --html >"$WORK/changes.html"
+"$CURTSY" changes "$WORK/pg" --round 1 --atom >"$WORK/changes.xml"
+claim 'the feed is well-formed' python3 -c 'import sys, xml.dom.minidom as m; assert len(m.parse(sys.argv[1]).getElementsByTagName("entry")) > 100' "$WORK/changes.xml"
+finish
