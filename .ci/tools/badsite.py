@@ -31,6 +31,8 @@ class Site(http.server.BaseHTTPRequestHandler):
             answer = (404, {}, b"")
         elif self.path == "/":
             answer = (200, {}, ("<title>Home</title>" + "".join(f'<p><a href="/{n}.html">{n}</a></p>' for n in WAYS)).encode())
+        elif "login" in name and name not in WAYS:
+            answer = (200, {}, b"<title>Log in</title>")
         elif name in WAYS and os.path.exists(sys.argv[2]):
             answer = WAYS[name]
         if answer == "reset":

@@ -175,7 +175,7 @@ func kindOf(was, now, last *storage.Visit, before, visits []*storage.Visit) (kin
 		return Suspect, "404, once"
 	case publish.StandingOf(last).Rank() < 2:
 		return unreachable(was, last)
-	case last.Status >= 400:
+	case last.Status >= 400, isCut(last):
 		return unreachable(was, last)
 	case wasGone:
 		return Back, ""
@@ -189,6 +189,9 @@ func kindOf(was, now, last *storage.Visit, before, visits []*storage.Visit) (kin
 	return "", ""
 }
 
+// isCut says that the server, or the way to it, broke off.
+func isCut(v *storage.Visit) bool { return v.Truncated == "disconnect" || v.Truncated == "time" }
+
 // unreachable tells of a page that was there; one that never was is no change.
 func unreachable(was, last *storage.Visit) (Kind, string) {
 	switch {
@@ -198,6 +201,8 @@ func unreachable(was, last *storage.Visit) (Kind, string) {
 		return Unreachable, last.Error
 	case last.Blocked != "":
 		return Unreachable, last.Blocked
+	case isCut(last):
+		return Unreachable, "cut off by the server"
 	}
 	return Unreachable, "HTTP " + strconv.Itoa(last.Status)
 }
