@@ -85,10 +85,10 @@ npm_tools() {
 # freeport prints a loopback port that nobody listens on.
 freeport() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
 
-# until COMMAND...: wait for a server, at most ten seconds.
+# until_true COMMAND...: wait for a server, a minute at most: more than a busy machine takes.
 until_true() {
 	local i
-	for i in $(seq 200); do "$@" 2>/dev/null && return; sleep 0.05; done
+	for i in $(seq 1200); do "$@" 2>/dev/null && return; sleep 0.05; done
 	echo "  waited in vain for: $*"
 	return 1
 }

@@ -54,7 +54,7 @@ func soaked(t *testing.T, dir string, mix []*hostile.Fixture) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	crawl(t, dir, options(t, s.Origin+"/", nil), patience*2*time.Minute)
+	crawl(t, dir, options(t, s.Origin+"/", nil), hang)
 	crawltest.Sound(t, dir)
 	for _, bad := range s.Improper() {
 		t.Errorf("improper request: %s", bad)

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"curtsy/crawler/status"
 	"curtsy/frontier/judge"
@@ -42,7 +41,7 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 			defer s.Close()
 			dir := filepath.Join(t.TempDir(), "archive")
 			o := options(t, s.Origin+"/", nil)
-			first := crawl(t, dir, o, time.Minute)
+			first := crawl(t, dir, o, hang)
 			status, err := status.Read(dir)
 			if err != nil || !holds(status.Reasons, "trap: "+c.rule) {
 				t.Errorf("status does not name %s: %v, %v", c.rule, status.Reasons, err)
@@ -50,7 +49,7 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 			before := len(s.Requests())
 			c.raise(&o.Traps)
 			o.Limits.Pages = first.State.Pages + 100 // some of them may have no end now
-			second := crawl(t, dir, o, time.Minute)
+			second := crawl(t, dir, o, hang)
 			if second.Counts.Fetched <= first.Counts.Fetched || len(s.Requests()) <= before {
 				t.Errorf("%d fetched, then %d; %d requests, then %d: %v", first.Counts.Fetched, second.Counts.Fetched, before, len(s.Requests()), second.Counts.Reasons)
 			}
