@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"sitemap":                    {},
 	"storage":                    {"frontier", "storage/warc"},
 	"storage/warc":               {},
+	"archive":                    {"htmlmeta", "publish", "storage"}, // for programs of others
 	"publish":                    {"htmlmeta", "storage", "storage/warc"},
 	"publish/...":                {"frontier/judge", "htmlmeta", "publish", "publish/catalog", "storage", "storage/warc"},
 }

@@ -1,0 +1,170 @@
+// Package archive reads archives that curtsy has made: which captures there
+// are, what they hold, and what may be done with them.
+//
+//	a, err := archive.Open("example.org")
+//	if err != nil {
+//		return err
+//	}
+//	defer a.Close()
+//	for c, err := range a.Captures() {
+//		if err != nil {
+//			return err
+//		}
+//		if c.Permit.Show {
+//			fmt.Println(c.URL, c.Title)
+//		}
+//	}
+//
+// An archive is opened for reading only, and nothing in it is changed. Whoever
+// shows captures to others asks their Permit; reading them for oneself needs
+// none.
+package archive
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"time"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// ErrNoBody says that no body is kept of a capture: it was withheld as the site
+// asks, or there was none.
+var ErrNoBody = storage.ErrNoBody
+
+// Permit is what may be done with a capture, and why not more.
+type Permit = publish.Permit
+
+// Verdict is the line of a robots.txt that let a URL be fetched.
+type Verdict = storage.Decision
+
+// Archive is an archive directory, open for reading. It may be used from any
+// number of goroutines.
+type Archive struct {
+	a *storage.Archive
+}
+
+// Open opens the archive in a directory.
+func Open(dir string) (*Archive, error) {
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Archive{a}, nil
+}
+
+// Close ends the use of the archive.
+func (a *Archive) Close() error { return a.a.Close() }
+
+// Capture is one visit of a URL that was answered.
+type Capture struct {
+	URL      string
+	At       time.Time
+	Status   int    // of HTTP
+	Type     string // the Content-Type as it was sent
+	Title    string // of a page
+	Lang     string // of a page, as it says
+	Location string // where a redirect leads
+	Digest   string // of the body as it was sent, "sha1:…" or "sha256:…"
+	Length   int64  // of the body as it was sent, in octets
+	// Current says that this capture stands for the URL: it is the latest good one.
+	Current bool
+	// Permit is what may be done with the capture now.
+	Permit Permit
+	// Verdict is nil where robots.txt was not asked, as for itself.
+	Verdict *Verdict
+
+	v *storage.Visit
+	a *storage.Archive
+}
+
+// Captures gives all captures, by URL in the order of discovery and by age. An
+// error ends them.
+func (a *Archive) Captures() iter.Seq2[*Capture, error] {
+	now := time.Now()
+	return func(yield func(*Capture, error) bool) {
+		for visits, err := range publish.Histories(a.a) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, c := range a.history(visits, now) {
+				if !yield(c, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// history is the captures of one URL.
+func (a *Archive) history(visits []*storage.Visit, now time.Time) (list []*Capture) {
+	permits, current := publish.Permits(visits, now), publish.Current(visits)
+	for i, v := range visits {
+		if v.Status == 0 {
+			continue
+		}
+		list = append(list, &Capture{URL: v.URL, At: v.At, Status: v.Status, Type: v.ContentType, Title: v.Title, Lang: v.Lang, Location: v.Location,
+			Digest: v.Digest, Length: v.Length, Current: v == current, Permit: permits[i], Verdict: v.Robots, v: v, a: a.a})
+	}
+	return list
+}
+
+// Body opens the body without its codings, as a browser would see it, with the
+// header of the response. The caller closes it. ErrNoBody if none is kept.
+func (c *Capture) Body() (io.ReadCloser, http.Header, error) {
+	b, err := publish.OpenBody(c.a, c.v)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, b.Header, nil
+}
+
+// maxPage is the most that is read of a page to find its links, in octets.
+const maxPage = 32 << 20
+
+// Links are the URLs that a page links to: other pages, not pictures or styles.
+func (c *Capture) Links() ([]string, error) {
+	u, err := weburl.Parse(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	body, header, err := c.Body()
+	if errors.Is(err, ErrNoBody) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	b, err := io.ReadAll(io.LimitReader(body, maxPage))
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, l := range htmlmeta.Read(htmlmeta.Page{URL: u, Header: header, Body: b}, htmlmeta.Options{}).Links {
+		if l.Kind == htmlmeta.Navigation {
+			list = append(list, l.URL.String())
+		}
+	}
+	return list, nil
+}
+
+// WriteTo writes the WARC records of the capture as they are kept, each a gzip
+// member: behind others they make a WARC file.
+func (c *Capture) WriteTo(w io.Writer) (int64, error) {
+	if c.v.Record == nil {
+		return 0, ErrNoBody
+	}
+	f, err := c.a.OpenSegment(c.v.Record.Segment)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return io.Copy(w, io.NewSectionReader(f, c.v.Record.Offset, c.v.Record.Length))
+}

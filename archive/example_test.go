@@ -1,0 +1,182 @@
+package archive_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"curtsy/archive"
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/weburl"
+)
+
+const site = `
+-- / --
+<title>Home</title><a href="/cheese">cheese</a> <a href="/gone">gone</a> <a href="/diary">diary</a>
+-- /cheese --
+<title>Cheese</title>Gouda
+-- /diary --
+HTTP 200
+Content-Type: text/html
+X-Robots-Tag: noarchive
+
+<title>Diary</title>
+-- /robots.txt --
+User-agent: *
+Allow: /cheese
+`
+
+// crawled embeds a crawl: of a small site on this machine, into a directory.
+func crawled() (dir string, remove func()) {
+	s, err := sitetest.Parse([]byte(site))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := s.Start("127.0.0.1:0"); err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	tmp, err := os.MkdirTemp("", "archive")
+	if err != nil {
+		log.Fatal(err)
+	}
+	seed := weburl.MustParse(s.Origin + "/")
+	c, err := crawler.Open(filepath.Join(tmp, "site"), crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Run(context.Background(), context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	return filepath.Join(tmp, "site"), func() { os.RemoveAll(tmp) }
+}
+
+func path(url string) string { return url[strings.LastIndexByte(url, '/'):] }
+
+func open() (*archive.Archive, func()) {
+	dir, remove := crawled()
+	a, err := archive.Open(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return a, func() {
+		a.Close()
+		remove()
+	}
+}
+
+// All titles that may be listed.
+func Example_titles() {
+	a, done := open()
+	defer done()
+	for c, err := range a.Captures() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if c.Current && c.Permit.Show && c.Permit.List && c.Status == 200 && c.Title != "" {
+			fmt.Println(path(c.URL), c.Title)
+		}
+	}
+	// Output:
+	// / Home
+	// /cheese Cheese
+}
+
+// Links that lead to what is not there.
+func Example_brokenLinks() {
+	a, done := open()
+	defer done()
+	status, links := map[string]int{}, map[string][]string{}
+	for c, err := range a.Captures() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if !c.Current {
+			continue
+		}
+		status[c.URL] = c.Status
+		if links[c.URL], err = c.Links(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for from, list := range links {
+		for _, to := range list {
+			if status[to] >= 400 {
+				fmt.Println(path(from), "links to", path(to), status[to])
+			}
+		}
+	}
+	// Output:
+	// / links to /gone 404
+}
+
+// A WARC file of the pages that may be shown.
+func ExampleCapture_WriteTo() {
+	a, done := open()
+	defer done()
+	var file strings.Builder // a file would do
+	records := 0
+	for c, err := range a.Captures() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if c.Permit.Show && c.Status == 200 && c.Title != "" {
+			if _, err := c.WriteTo(&file); err != nil {
+				log.Fatal(err)
+			}
+			records++
+		}
+	}
+	fmt.Println(records, "captures, gzip:", strings.HasPrefix(file.String(), "\x1f\x8b"))
+	// Output:
+	// 2 captures, gzip: true
+}
+
+// Which line of robots.txt let each page be fetched, and what its page allows.
+func Example_verdicts() {
+	a, done := open()
+	defer done()
+	for c, err := range a.Captures() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if c.Verdict != nil && c.Status == 200 {
+			fmt.Println(strings.TrimSpace(fmt.Sprintf("%s line %d, shown %v %s", path(c.URL), c.Verdict.Line, c.Permit.Show, c.Permit.Why())))
+		}
+	}
+	// Output:
+	// / line 0, shown true
+	// /cheese line 2, shown true
+	// /diary line 0, shown false noarchive (X-Robots-Tag: noarchive)
+}
+
+// A crawl within another program, told of every page that is kept.
+func ExampleOpen() {
+	dir, remove := crawled() // crawler.Open and Run
+	defer remove()
+	a, err := archive.Open(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer a.Close()
+	kept := func(c *archive.Capture) { fmt.Println("kept", path(c.URL), c.Status) }
+	for c, err := range a.Captures() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if c.Status == 200 {
+			kept(c)
+		}
+	}
+	// Output:
+	// kept /robots.txt 200
+	// kept / 200
+	// kept /cheese 200
+	// kept /diary 200
+}
