@@ -48,6 +48,7 @@ func newRoot(u *ui) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return flagError(c, err)
 	})
+	completeArguments(root)
 	root.SetHelpCommand(helpCmd(u))
 	root.SetUsageTemplate(root.UsageTemplate() + "\nExit codes: curtsy help exit-codes\n")
 	root.PersistentFlags().BoolVarP(&u.quiet, "quiet", "q", false, "say nothing but errors")
@@ -76,5 +77,6 @@ func commands(u *ui) []*cobra.Command {
 		inspectCmd(u),
 		sitemapCmd(u),
 		versionCmd(u),
+		manCmd(u),
 	}
 }

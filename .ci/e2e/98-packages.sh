@@ -1,0 +1,63 @@
+#!/bin/bash
+# What is given away: programs for other systems, the same octets twice, a Debian
+# package that installs, its manual, its completions in three shells, its units,
+# and the parts of the container.
+. "$(dirname "$0")/../lib.sh"
+need go git dpkg dpkg-deb mandoc systemd-analyze python3
+cd "$CI_DIR/.."
+mkdir -p "$TOOLS/bin"
+[[ -x $TOOLS/bin/nfpm ]] || GOBIN=$TOOLS/bin GOFLAGS= go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0 || skip "nfpm cannot be built here"
+export NFPM=$TOOLS/bin/nfpm
+release() { TARGETS='linux/amd64 darwin/arm64 windows/amd64' .ci/release "$1" >"$WORK/log" 2>&1 || { show "$WORK/log"; return 1; }; }
+claim "a release is built" release "$WORK/one"
+claim "and again" release "$WORK/two"
+claim "the same octets twice" diff "$WORK/one/SHA256SUMS" "$WORK/two/SHA256SUMS"
+sums() { (cd "$WORK/one" && sha256sum --quiet -c SHA256SUMS); }
+claim "the checksums hold" sums
+static() { ! ldd "$WORK"/one/curtsy-*-linux-amd64 >/dev/null 2>&1; }
+claim "the program is static" static
+claim "the SBOM names the modules" python3 - "$WORK"/one/*.cdx.json <<'PY'
+import json, sys
+bom = json.load(open(sys.argv[1]))
+names = {c["name"] for c in bom["components"]}
+sys.exit(not (bom["bomFormat"] == "CycloneDX" and {"std", "go.etcd.io/bbolt"} <= names and all(c["purl"].endswith("@" + c["version"]) for c in bom["components"])))
+PY
+# As on another system: the error types and signals of Windows and macOS.
+vetted() { local os; for os in windows darwin; do GOOS=$os go vet . ./cli ./storage/... ./crawler/... ./internal/mapped 2>"$WORK/log" || { show "$WORK/log"; return 1; }; done; }
+claim "go vet for Windows and macOS" vetted
+
+deb=$(echo "$WORK"/one/*_amd64.deb)
+mkdir -p "$WORK/root/var/lib/dpkg/updates" "$WORK/root/var/lib/dpkg/info"
+touch "$WORK/root/var/lib/dpkg/status"
+installed() { dpkg --root="$WORK/root" --force-not-root --force-depends --force-script-chrootless --log=/dev/null -i "$deb" >"$WORK/log" 2>&1 || { show "$WORK/log"; return 1; }; }
+if [[ ${CI:-} == true && $(id -u) -eq 0 ]]; then
+	root=''
+	claim "dpkg installs the package" dpkg -i "$deb"
+else
+	root=$WORK/root
+	claim "dpkg installs the package, below another root" installed
+fi
+claim "curtsy version says its commit" eval '"$root/usr/bin/curtsy" version --json | grep -q "\"commit\":\"[0-9a-f]\{40\}\""'
+zcat "$root/usr/share/man/man1/curtsy.1.gz" >"$WORK/curtsy.1"
+linted() { mandoc -Tlint "$WORK/curtsy.1" >"$WORK/lint" || true; empty "$WORK/lint"; }
+claim "mandoc finds nothing in the manual" linted
+claim "bash reads the completions" bash -n "$root/usr/share/bash-completion/completions/curtsy"
+for shell in zsh fish; do
+	file=$root/usr/share/zsh/vendor-completions/_curtsy
+	[[ $shell == zsh ]] || file=$root/usr/share/fish/vendor_completions.d/curtsy.fish
+	if command -v $shell >/dev/null; then claim "$shell reads the completions" $shell -n "$file"; else echo "  no $shell"; fi
+done
+mkdir -p "$WORK/in/site" && touch "$WORK/in/site/crawl.db"
+offered() { (cd "$WORK/in" && "$root/usr/bin/curtsy" __complete status '' 2>/dev/null | head -n 1 | grep -qx site); }
+claim "archives are offered" offered
+units=$root/usr/lib/systemd/system
+exposure() { systemd-analyze security --offline=true "$units/curtsy@.service" >"$WORK/log" 2>&1; tail -n 1 "$WORK/log"; less "$(sed -n 's/.*: \([0-9.]*\) .*/\1/p' "$WORK/log" | tail -n 1)" 2.0; }
+claim "systemd-analyze security: under 2.0" exposure
+claim "the image's parts are there, and it runs as nobody" eval 'test -x "$WORK/one/image/curtsy" && grep -qx "FROM scratch" "$WORK/one/image/Containerfile" && grep -qx "USER 65532:65532" "$WORK/one/image/Containerfile"'
+if command -v buildah >/dev/null; then
+	built() { buildah --storage-driver vfs bud --isolation chroot -t curtsy-ci "$WORK/one/image" >"$WORK/log" 2>&1 || { show "$WORK/log"; return 1; }; }
+	claim "buildah builds the image" built
+else
+	echo "  no buildah: the image is checked by its parts"
+fi
+finish
