@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const schemaFile = "../docs/json.schema.json"
+
+// schemas reads the documented schemas. Whoever uses them must bear new fields;
+// here a field that is not documented is a mistake.
+func schemas(t *testing.T) *jsonschema.Compiler {
+	t.Helper()
+	f, err := os.Open(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := jsonschema.UnmarshalJSON(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeObjects(doc)
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("https://curtsy.invalid/schema", doc); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// closeObjects lets no object have properties that are not named.
+func closeObjects(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, named := v["properties"]; named && v["type"] == "object" {
+			v["additionalProperties"] = false
+		}
+		for _, part := range v {
+			closeObjects(part)
+		}
+	case []any:
+		for _, part := range v {
+			closeObjects(part)
+		}
+	}
+}
+
+func TestJSONIsAsItsSchemaSays(t *testing.T) {
+	schemaPath, err := filepath.Abs(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := schemas(t)
+	t.Chdir(t.TempDir())
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("robots.txt", "User-agent: *\nDisallow: /x\nCrawl-delay: 2\nRequest-rate: 1/5\nVisit-time: 0600-0845\nSitemap: http://h/s.xml\nHost: h\n")
+	write("empty.txt", "")
+	write("page.html", `<title>x</title><meta name=robots content="noindex, max-snippet:3, unavailable_after: 2030-01-01"><a href=/a rel=nofollow>1</a>`)
+	write("sitemap.xml", "<urlset><url><loc>http://h/1</loc></url></urlset>")
+	run := func(args ...string) []string { return runLines(t, args...) }
+	run("demo", "--keep", "site", "--quiet")
+	covered := map[string]bool{}
+	for _, test := range []struct{ schema, command string }{
+		{"status", "status site --json"},
+		{"explain", "explain site /missing.html --json"},
+		{"explain", "explain site /noindex.html --json"},
+		{"explain", "explain site /nowhere --json"},
+		{"explain", "explain site /private/diary.html --json"},
+		{"explain", "explain site /noarchive.html --json"},
+		{"verify", "verify site --json"},
+		{"mirror", "mirror site out --json"},
+		{"mirror-check", "mirror --check out --json"},
+		{"export", "export site site.csv --json"},
+		{"list", "list site --format json"},
+		{"links", "links site --format json"},
+		{"robots", "robots --file robots.txt --json http://h/x http://h/y"},
+		{"robots-file", "robots --file robots.txt --json"},
+		{"robots-file", "robots --file empty.txt --json"},
+		{"inspect", "inspect page.html --base http://h/ --json"},
+		{"inspect-select", "inspect page.html --select a --json"},
+		{"sitemap", "sitemap sitemap.xml --base http://h/ --json"},
+		{"version", "version --json"},
+	} {
+		covered[test.schema] = true
+		schema, err := c.Compile("https://curtsy.invalid/schema#/$defs/" + test.schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := run(strings.Fields(test.command)...)
+		if len(lines) == 0 {
+			t.Errorf("curtsy %s printed nothing", test.command)
+		}
+		for _, line := range lines {
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+			if err == nil {
+				err = schema.Validate(v)
+			}
+			if err != nil {
+				t.Errorf("curtsy %s: a field is not in docs/json.schema.json, or not so: %v\n%.300s", test.command, err, line)
+				break
+			}
+		}
+	}
+	documented(t, schemaPath, covered)
+}
+
+// documented holds docs/json.md equal to the schemas: each is named there.
+func documented(t *testing.T, schemaPath string, covered map[string]bool) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(schemaPath), "json.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range covered {
+		if !regexp.MustCompile("`" + name + "`").Match(text) {
+			t.Errorf("docs/json.md does not name %s", name)
+		}
+	}
+}
+
+// runLines runs a command line and gives what it printed, by lines.
+func runLines(t *testing.T, args ...string) (lines []string) {
+	t.Helper()
+	var out, words bytes.Buffer
+	Main(args, strings.NewReader(""), &out, &words)
+	for line := range strings.Lines(out.String()) {
+		if !json.Valid([]byte(line)) && args[0] != "demo" {
+			t.Errorf("curtsy %s: no JSON: %s%s", strings.Join(args, " "), line, words.String())
+			continue
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 && words.Len() > 0 {
+		t.Log(words.String())
+	}
+	return lines
+}
