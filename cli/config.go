@@ -37,13 +37,14 @@ type limitsConfig struct {
 }
 
 type scopeConfig struct {
-	Include    []string `yaml:"include"`
-	Exclude    []string `yaml:"exclude"`
-	MaxDepth   int      `yaml:"max_depth"`
-	Requisites string   `yaml:"requisites"`
-	Reach      string   `yaml:"reach"`
-	SkipTypes  []string `yaml:"skip_types"`
-	SkipLarger size     `yaml:"skip_larger"`
+	Include        []string `yaml:"include"`
+	Exclude        []string `yaml:"exclude"`
+	MaxDepth       int      `yaml:"max_depth"`
+	Requisites     string   `yaml:"requisites"`
+	Reach          string   `yaml:"reach"`
+	SkipTypes      []string `yaml:"skip_types"`
+	SkipAlternates bool     `yaml:"skip_alternates"`
+	SkipLarger     size     `yaml:"skip_larger"`
 }
 
 type trapsConfig struct {

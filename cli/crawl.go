@@ -56,6 +56,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.set.Scope.Reach, "scope", "", "fetch pages of the seed's `host`, those below its directory (prefix), or with all subdomains (domain)")
 	fl.StringArrayVar(&f.set.Scope.SkipTypes, "skip-type", nil, "leave out answers of this `type`, as 'video/*'; their body is not read (repeatable)")
 	fl.Var(&f.set.Scope.SkipLarger, "skip-larger", "leave out answers that say they have more than so many `bytes`")
+	fl.BoolVar(&f.set.Scope.SkipAlternates, "skip-alternates", false, "leave out other forms of pages (rel=alternate, shortlink, https://api.w.org/), but for the first feed")
 	fl.StringVar(&f.mirror, "mirror", "", "at the end, make a browsable copy in `OUT` (see curtsy mirror)")
 	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "", "fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
@@ -67,21 +68,22 @@ func (f *crawlFlags) register(c *cobra.Command) {
 // lay puts the flags that were given over c.
 func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 	for name, put := range map[string]func(){
-		"contact":     func() { c.Contact = f.set.Contact },
-		"agent":       func() { c.Agent = f.set.Agent },
-		"delay":       func() { c.Delay = f.set.Delay },
-		"concurrency": func() { c.Concurrency = f.set.Concurrency },
-		"max-pages":   func() { c.Limits.MaxPages = f.set.Limits.MaxPages },
-		"max-depth":   func() { c.Scope.MaxDepth = f.set.Scope.MaxDepth },
-		"max-bytes":   func() { c.Limits.MaxBytes = f.maxBytes },
-		"limit-rate":  func() { c.Politeness.LimitRate = f.rate },
-		"max-time":    func() { c.Limits.MaxTime = f.set.Limits.MaxTime },
-		"proxy":       func() { c.Fetch.Proxy = f.set.Fetch.Proxy },
-		"include":     func() { c.Scope.Include = f.set.Scope.Include },
-		"scope":       func() { c.Scope.Reach = f.set.Scope.Reach },
-		"skip-type":   func() { c.Scope.SkipTypes = f.set.Scope.SkipTypes },
-		"skip-larger": func() { c.Scope.SkipLarger = f.set.Scope.SkipLarger },
-		"exclude":     func() { c.Scope.Exclude = f.set.Scope.Exclude },
+		"contact":         func() { c.Contact = f.set.Contact },
+		"agent":           func() { c.Agent = f.set.Agent },
+		"delay":           func() { c.Delay = f.set.Delay },
+		"concurrency":     func() { c.Concurrency = f.set.Concurrency },
+		"max-pages":       func() { c.Limits.MaxPages = f.set.Limits.MaxPages },
+		"max-depth":       func() { c.Scope.MaxDepth = f.set.Scope.MaxDepth },
+		"max-bytes":       func() { c.Limits.MaxBytes = f.maxBytes },
+		"limit-rate":      func() { c.Politeness.LimitRate = f.rate },
+		"max-time":        func() { c.Limits.MaxTime = f.set.Limits.MaxTime },
+		"proxy":           func() { c.Fetch.Proxy = f.set.Fetch.Proxy },
+		"include":         func() { c.Scope.Include = f.set.Scope.Include },
+		"scope":           func() { c.Scope.Reach = f.set.Scope.Reach },
+		"skip-type":       func() { c.Scope.SkipTypes = f.set.Scope.SkipTypes },
+		"skip-alternates": func() { c.Scope.SkipAlternates = f.set.Scope.SkipAlternates },
+		"skip-larger":     func() { c.Scope.SkipLarger = f.set.Scope.SkipLarger },
+		"exclude":         func() { c.Scope.Exclude = f.set.Scope.Exclude },
 	} {
 		if cmd.Flags().Changed(name) {
 			put()

@@ -71,6 +71,7 @@ func scopeOptions(c *config, o *crawler.Options) error {
 	if err := reach(c.Scope.Reach, o.Seed, &o.Scope); err != nil {
 		return err
 	}
+	o.Scope.SkipAlternates = c.Scope.SkipAlternates
 	o.Scope.SkipTypes, o.Scope.SkipLarger = c.Scope.SkipTypes, int64(c.Scope.SkipLarger)
 	if bad := judge.CheckTypes(c.Scope.SkipTypes); bad != "" {
 		return usagef("--skip-type 'video/*'", "scope.skip_types: %q is no media type", bad)

@@ -85,7 +85,7 @@ func corrupt(err error) error {
 // known gives all URLs of the frontier: robots.txt files first, then sitemaps,
 // requisites, pages and what was skipped, each in the order of discovery.
 func (o *opened) known(each func(inventory.Known) error) error {
-	for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
+	for class := range judge.NumClasses {
 		err := o.f.Each(class, func(e frontier.Found) error {
 			return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(),
 				Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth, Orphan: e.How == judge.HowSitemap && o.f.Orphan(e.URL)})

@@ -65,7 +65,7 @@ func unfinished(st *status.State, f *frontier.Frontier) string {
 // eachLeft gives what the crawl knows of and did not fetch. What was fetched
 // and failed, the visits tell.
 func eachLeft(f *frontier.Frontier, each func(mirror.Left) error) error {
-	for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
+	for class := range judge.NumClasses {
 		err := f.Each(class, func(found frontier.Found) error {
 			if found.State == frontier.StateFetched {
 				return nil

@@ -42,10 +42,11 @@ type Crawl struct {
 	committer committer
 
 	// What visits learn from each other.
-	look   lookalikes
-	bodies bodies
-	nested atomic.Int64 // sitemaps that indexes within indexes named
-	vias   vias
+	look    lookalikes
+	bodies  bodies
+	guesses guesses
+	nested  atomic.Int64 // sitemaps that indexes within indexes named
+	vias    vias
 }
 
 // Open opens the archive in dir, or begins one, for a crawl of o.Seed. An

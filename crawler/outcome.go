@@ -55,6 +55,7 @@ func answered(status int) judge.Reason {
 
 // decide turns an exchange and what its document says into an outcome.
 func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
+	c.guesses.note(j.entry, x.Status)
 	o := &Outcome{entry: j.entry, refetch: j.refetch, job: j, x: x, Visit: newVisit(j, x), via: c.via(j.entry.Via)}
 	switch {
 	case x.Err != nil:
@@ -73,6 +74,8 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 		o.State = frontier.StateFetched
 	case x.Status >= 200 && x.Status < 300:
 		o.State = frontier.StateFetched
+	case j.entry.Class == frontier.Speculative && x.Status < 500 && x.Status != 429:
+		o.State, o.Reason = frontier.StateDisregarded, answered(x.Status) // a guess that was wrong is nothing broken
 	default:
 		o.State, o.Reason = frontier.StateFailed, answered(x.Status)
 		o.retry(c, j, x.Status == 429 || x.Status >= 500)
@@ -229,7 +232,7 @@ func (o *Outcome) follow(c *Crawl, j *job, doc *htmlmeta.Document) {
 		if !ok {
 			continue
 		}
-		link := frontier.Link{URL: l.URL, Class: class, Via: j.entry.ID, Needed: class == frontier.Requisite,
+		link := frontier.Link{URL: l.URL, Class: class, Via: j.entry.ID, Needed: class == frontier.Requisite, Aside: c.guesses.aside(l),
 			Depth: j.entry.Depth + 1, How: judge.How(l.Tag + " " + l.Attr)}
 		if n.Listed {
 			if l.URL != j.url {
@@ -277,7 +280,7 @@ func (b *bodies) again(d string) int {
 
 // facts are what the rules may know of the links of a document.
 func (c *Crawl) facts(j *job, o *Outcome, doc *htmlmeta.Document) *judge.Facts {
-	f := &judge.Facts{Settings: c.scope.Load(), Now: j.now, Page: judge.PageFacts{NoFollow: !doc.Directives.Follow}}
+	f := &judge.Facts{Settings: c.scope.Load(), Now: j.now, Guesses: &c.guesses, Page: judge.PageFacts{NoFollow: !doc.Directives.Follow}}
 	if o.Alias != "" {
 		f.Settings = f.Settings.With(o.Alias)
 	}

@@ -101,7 +101,10 @@ func howOf(c *storage.Capture) judge.How {
 // classOf is the class that a capture's URL was queued in; of a record that
 // does not say, one that suits what came.
 func (b *rebuilder) classOf(u weburl.URL, c *storage.Capture) frontier.Class {
-	for class := frontier.Prerequisite; class < frontier.Disregarded && c.Noted; class++ {
+	for _, class := range judge.Served {
+		if !c.Noted {
+			break
+		}
 		if class.String() == c.Note.Class {
 			return class
 		}

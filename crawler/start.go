@@ -120,7 +120,7 @@ func (c *Crawl) judgeNext(o *origin) {
 		at = judge.Asked
 	}
 	o.judged, o.by = &d, o.rules
-	o.verdict = judge.Decide(at, &e.Link, &judge.Facts{Settings: c.scope.Load(),
+	o.verdict = judge.Decide(at, &e.Link, &judge.Facts{Settings: c.scope.Load(), Guesses: &c.guesses,
 		Decision: &judge.RobotsVerdict{Allow: d.Allow, Line: d.Line, Rule: d.Rule, Version: d.Version}})
 }
 

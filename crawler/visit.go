@@ -260,7 +260,9 @@ func classOf(l *htmlmeta.Link) (frontier.Class, bool) {
 	switch l.Kind {
 	case htmlmeta.Requisite:
 		return frontier.Requisite, true
-	case htmlmeta.Form, htmlmeta.Hint, htmlmeta.Speculative:
+	case htmlmeta.Speculative:
+		return frontier.Speculative, true
+	case htmlmeta.Form, htmlmeta.Hint:
 		return 0, false
 	}
 	return frontier.Page, true

@@ -48,6 +48,7 @@ const (
 	Sitemap      = judge.Sitemap
 	Requisite    = judge.Requisite
 	Page         = judge.Page
+	Speculative  = judge.Speculative
 	Disregarded  = judge.Disregarded // decided against at discovery; never handed out
 )
 
@@ -287,7 +288,7 @@ func (f *Frontier) Add(l Link) bool {
 		return false
 	}
 	v := f.judge(&l)
-	if l.Late = v.Late && l.Class == Page; v.Excludes() {
+	if l.Late = (v.Late || l.Aside) && l.Class == Page; v.Excludes() {
 		l.Exclude(v)
 	}
 	f.put(l, fp)

@@ -122,7 +122,7 @@ func (f *Frontier) loadRetry(k, v []byte) error {
 
 func (f *Frontier) loadQueue(k, v []byte) error {
 	v, ok := sum.Open(k, v)
-	if !ok || len(k) != 5 || len(v) < 10 || k[4] >= byte(Disregarded) {
+	if !ok || len(k) != 5 || len(v) < 10 || Class(k[4]) == Disregarded || Class(k[4]) >= judge.NumClasses {
 		return ErrCorrupt
 	}
 	d := decoder{b: v[8:]}

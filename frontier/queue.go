@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"curtsy/frontier/judge"
 )
 
 // position is the place of an entry: which block, and where in it.
@@ -82,7 +84,7 @@ func (f *Frontier) Waiting(origin string) (due time.Time, ok bool) {
 	if !known {
 		return time.Time{}, false
 	}
-	for c := Prerequisite; c < Disregarded; c++ {
+	for _, c := range judge.Served {
 		if q := f.queues[queueKey{host, c}]; q != nil && q.waiting > 0 {
 			return time.Time{}, true
 		}
@@ -141,7 +143,7 @@ func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
 			return e, err
 		}
 	}
-	for c := Prerequisite; c < Disregarded; c++ {
+	for _, c := range judge.Served {
 		q := f.queues[queueKey{host, c}]
 		if q == nil {
 			continue

@@ -55,6 +55,7 @@ type Link struct {
 	// "css" (a file) and attribute "url()" or "@import".
 	Tag, Attr string
 	Rel       string // lower case, one blank between words
+	Feed      bool   // a link element says that it is RSS or Atom
 	Kind      LinkKind
 	// NoFollow: the author does not vouch for it (nofollow, ugc, sponsored).
 	// A URL that also has a link without it is not NoFollow.
@@ -66,6 +67,14 @@ type Skipped struct {
 	Scheme  int `json:"scheme,omitempty"`   // mailto:, javascript:, data:
 	TooLong int `json:"too_long,omitempty"` // over weburl.MaxLength
 	Invalid int `json:"invalid,omitempty"`  // no URL; or relative to nothing
+}
+
+// IsCanonical says whether the link names the page that this one is a copy of.
+func (l *Link) IsCanonical() bool { return hasWord(l.Rel, "canonical") }
+
+func isFeedType(typ string) bool {
+	typ = strings.ToLower(typ)
+	return strings.Contains(typ, "rss+xml") || strings.Contains(typ, "atom+xml")
 }
 
 // linkSet collects links, each URL once for each kind.
@@ -243,8 +252,12 @@ func (s *linkSet) addNode(n *html.Node, r *reader) {
 		switch p.form {
 		case oneURL:
 			s.add(a.Val, l)
+			if n.Data == "form" && l.Kind == Form {
+				s.addFormPage(n, a.Val, l)
+			}
 		case linkHref:
 			l.Kind = linkKind(rel, strings.ToLower(attrOf(n, "as")))
+			l.Feed = isFeedType(attrOf(n, "type"))
 			s.add(a.Val, l)
 		case srcset:
 			s.addCandidates(a.Val, l)
@@ -259,6 +272,20 @@ func (s *linkSet) addNode(n *html.Node, r *reader) {
 		case archives:
 			s.addArchives(n, a.Val, l)
 		}
+	}
+}
+
+// addFormPage adds the page that a form leads to which is sent by GET: its
+// action without what is filled in.
+func (s *linkSet) addFormPage(n *html.Node, action string, l Link) {
+	method := strings.Trim(attrOf(n, "method"), asciiBlank)
+	if action = strings.Trim(action, asciiBlank); action == "" || method != "" && !strings.EqualFold(method, "get") {
+		return
+	}
+	action, _, _ = strings.Cut(action, "#")
+	l.Kind = Navigation
+	if action, _, _ = strings.Cut(action, "?"); action != "" {
+		s.add(action, l)
 	}
 }
 

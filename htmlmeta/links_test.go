@@ -96,7 +96,9 @@ func TestLinks(t *testing.T) {
 		{"hints", `<link rel=preconnect href=//o>`, "http://o/ link.href hint rel=preconnect"},
 
 		// forms
-		{"forms", `<form action=a><button formaction=b><input formaction=c>`, "/d/a form.action form\n/d/b button.formaction form\n/d/c input.formaction form"},
+		{"forms", `<form action=a><button formaction=b><input formaction=c>`, "/d/a form.action form\n/d/a form.action page\n/d/b button.formaction form\n/d/c input.formaction form"},
+
+		{"forms sent by GET lead to a page", `<form action="a?x=1#f" method=GET></form><form action=b method=post></form><form action="?x"></form>`, "/d/a?x=1 form.action form\n/d/a form.action page\n/d/b form.action form\n/d/p?x form.action form"},
 
 		{"tags in any case, cut at the end", "<IMG SRC=a><a href=\"b", "/d/a img.src requisite"},
 		{"end tags have no links", "</a href=x>", ""},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/storage"
 )
 
@@ -28,7 +29,7 @@ func List(dir string) (rows []Row, err error) {
 	}
 	defer a.Close()
 	var found []frontier.Found
-	for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
+	for class := range judge.NumClasses {
 		if err := f.Each(class, func(e frontier.Found) error {
 			found = append(found, e)
 			return nil

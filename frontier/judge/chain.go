@@ -76,6 +76,7 @@ type Facts struct {
 	Rules    *rules.Robots  // of the link's host, for Clean-param; nil where unknown
 	Decision *RobotsVerdict // of the robots.txt in force; nil where none was asked
 	Memory   Memory         // what the frontier counts; nil where nothing is counted
+	Guesses  Guesses        // what came of literals in scripts; nil where that is not known
 	Answer   Answer         // what its head says; zero before
 }
 

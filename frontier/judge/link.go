@@ -2,10 +2,11 @@ package judge
 
 import "curtsy/internal/weburl"
 
-// Class is the kind of queue a URL waits in; lower classes go first.
+// Class is the kind of queue a URL waits in. Its number is stored; Served says
+// in which order they are served.
 type Class uint8
 
-// Classes, in the order in which they are served.
+// Kinds of queues.
 const (
 	Prerequisite Class = iota // robots.txt
 	Sitemap
@@ -13,11 +14,15 @@ const (
 	Page
 	Variant     // a page like others that are known; the frontier's own: a link to it is of the class Page
 	Disregarded // decided against at discovery; never handed out
+	Speculative // what a literal in a script may name
 	NumClasses
 )
 
+// Served lists the classes that are handed out, the first first.
+var Served = [...]Class{Prerequisite, Sitemap, Requisite, Speculative, Page, Variant}
+
 func (c Class) String() string {
-	return [...]string{"prerequisite", "sitemap", "requisite", "page", "variant", "disregarded"}[c]
+	return [...]string{"prerequisite", "sitemap", "requisite", "page", "variant", "disregarded", "speculative"}[c]
 }
 
 // OfLink is the class of the links in a queue of the class.
@@ -56,6 +61,9 @@ type Link struct {
 	// Soft marks a disregarded URL that a later find may queue after all:
 	// a nofollow link excludes that link, not the URL.
 	Soft bool
+	// Aside marks another form of a page, or what is for programs: it waits as
+	// Late ones do. It is not stored.
+	Aside bool
 	// Late makes a page wait until the others are fetched.
 	Late bool
 	// Needed marks a requisite, also where it is disregarded.

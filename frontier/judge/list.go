@@ -13,6 +13,8 @@ var chain = []Rule{
 	{Name: Depth, Kind: OfScope, At: Found | Taken, Judge: depth},
 	{Name: Exclude, Kind: OfScope, At: Found | Taken, Judge: exclude},
 	{Name: Include, Kind: OfScope, At: Found | Taken, Judge: include},
+	{Name: Alternate, Kind: OfScope, At: Found, Judge: alternate, Still: alternatesOff},
+	{Name: Guess, Kind: OfTrap, At: Found | Taken, Judge: guess},
 	{Name: Length, Kind: OfTrap, At: Found, Judge: length},
 	{Name: PathDepth, Kind: OfTrap, At: Found, Judge: pathDepth},
 	{Name: RepeatedSegments, Kind: OfTrap, At: Found, Judge: repeatedSegments},

@@ -17,16 +17,17 @@ type Settings struct {
 
 // Scope says which URLs belong to the crawl.
 type Scope struct {
-	Origins       []string         // "scheme://host[:port]" of the seed and its aliases
-	Include       []*regexp.Regexp // a page must match one, if there are any; requisites need not
-	Exclude       []*regexp.Regexp // nothing that matches one is fetched
-	MaxDepth      int              // links from the seed; 0 is no limit
-	AnyRequisites bool             // requisites of kept pages may come from other hosts
-	Domain        string           // with all hosts below it; "" is none
-	Port          string           // of the hosts below Domain: the seed's, as ":8080"; "" is the scheme's
-	Prefix        string           // what the URLs of pages begin with; "" is any
-	SkipTypes     []string         // answers of these types are not read: "video/*"
-	SkipLarger    int64            // nor those that say they have more octets; 0 is no limit
+	Origins        []string         // "scheme://host[:port]" of the seed and its aliases
+	Include        []*regexp.Regexp // a page must match one, if there are any; requisites need not
+	Exclude        []*regexp.Regexp // nothing that matches one is fetched
+	MaxDepth       int              // links from the seed; 0 is no limit
+	AnyRequisites  bool             // requisites of kept pages may come from other hosts
+	Domain         string           // with all hosts below it; "" is none
+	Port           string           // of the hosts below Domain: the seed's, as ":8080"; "" is the scheme's
+	Prefix         string           // what the URLs of pages begin with; "" is any
+	SkipAlternates bool             // links to other forms of a page, and for programs, are not followed
+	SkipTypes      []string         // answers of these types are not read: "video/*"
+	SkipLarger     int64            // nor those that say they have more octets; 0 is no limit
 }
 
 // Traps bounds what a site can make a crawl fetch without end. Each rule has

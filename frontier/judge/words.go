@@ -119,6 +119,10 @@ func scopeWords(r Reason) string {
 		return "not below " + r.Text
 	case SkipType:
 		return "skip-type: it is " + r.Text
+	case Alternate:
+		return "another form of a page, or for programs"
+	case Guess:
+		return "a guess from a script, and fewer than half of those like it were there"
 	case SkipLarger:
 		return fmt.Sprintf("skip-larger: it has %d bytes", r.Limit)
 	case Include:

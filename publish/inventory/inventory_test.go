@@ -11,6 +11,7 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
 	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
@@ -100,7 +101,7 @@ func crawled(t *testing.T) (*sitetest.Site, *storage.Archive, inventory.EachKnow
 		t.Fatal(err)
 	}
 	return s, a, func(each func(inventory.Known) error) error {
-		for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
+		for class := range judge.NumClasses {
 			if err := f.Each(class, func(e frontier.Found) error {
 				return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(),
 					Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth})
@@ -135,6 +136,7 @@ func TestLinksAreJudgedByWhatTheirTargetsAnswered(t *testing.T) {
 		{"/ > /page", "200 false "},
 		{"/ > /gone", "404 true http: 404"},
 		{"/page > /gone", "404 true http: 404"},
+		{"/ > /form-gone", "404 true http: 404"},
 		{"/page > /page", "200 false "},
 		{"/ > /gone.png", "404 true http: 404"},
 		{"/ > /private/x", "0 false robots.txt"},

@@ -91,7 +91,7 @@ func written(t *testing.T) string {
 		t.Fatal(err)
 	}
 	known := func(each func(inventory.Known) error) error {
-		for class := frontier.Prerequisite; class <= frontier.Disregarded; class++ {
+		for class := range judge.NumClasses {
 			if err := f.Each(class, func(e frontier.Found) error {
 				return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(), Reason: e.Reason,
 					How: string(e.How), Via: e.Via, Depth: e.Depth, Orphan: e.How == judge.HowSitemap && f.Orphan(e.URL)})

@@ -1,0 +1,70 @@
+package crawler
+
+import (
+	"sync"
+
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
+	"curtsy/htmlmeta"
+)
+
+// guesses is what came of the literals in scripts, by their shape, and whether
+// a feed of the site was met. It is for any goroutine, and begins anew with
+// each run. The zero value is ready.
+type guesses struct {
+	mu     sync.Mutex
+	shapes map[string]guessed
+	feed   bool
+}
+
+type guessed struct{ asked, there int }
+
+// maxGuessed bounds what is remembered.
+const maxGuessed = 1 << 14
+
+// Guessed is how many literals of a shape were asked for, and how many were there.
+func (g *guesses) Guessed(shape string) (asked, there int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := g.shapes[shape]
+	return n.asked, n.there
+}
+
+// note takes in what came of an entry.
+func (g *guesses) note(e *frontier.Entry, status int) {
+	if e.Class != frontier.Speculative || status == 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	shape := judge.GuessShape(e.URL)
+	n, known := g.shapes[shape]
+	if !known && len(g.shapes) >= maxGuessed {
+		return
+	}
+	if g.shapes == nil {
+		g.shapes = map[string]guessed{}
+	}
+	n.asked++
+	if status < 400 {
+		n.there++
+	}
+	g.shapes[shape] = n
+}
+
+// aside says whether a link is asked for last: the page again in another form,
+// or what is for programs. The first feed is none of these: what it lists are
+// pages.
+func (g *guesses) aside(l *htmlmeta.Link) bool {
+	if l.Kind != htmlmeta.Alternate || l.IsCanonical() {
+		return false
+	}
+	if !l.Feed {
+		return true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	first := !g.feed
+	g.feed = true
+	return !first
+}

@@ -1,0 +1,83 @@
+package crawler_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"curtsy/crawler"
+)
+
+func script(body string) page {
+	return page{header: []string{"Content-Type: text/javascript"}, body: body}
+}
+
+// What literals in scripts may name is asked for behind requisites; a guess
+// that is wrong is nothing broken, and a shape of which most are wrong is not
+// asked for any more.
+func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
+	var wrong strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&wrong, "load('/locale/l%d.js');", i)
+	}
+	s := newSite(t, map[string]page{
+		"/":               html(`<a href=/page>p</a><script src=/main.js></script><script>Search.loadIndex("searchindex.js")</script>`),
+		"/page":           html("page"),
+		"/main.js":        script(`import "./part.js"; fetch("data/list.json");` + wrong.String()),
+		"/part.js":        script(""),
+		"/searchindex.js": script("index"), "/data/list.json": {header: []string{"Content-Type: application/json"}, body: "{}"},
+	})
+	dir := t.TempDir()
+	r := crawl(t, dir, options(s.URL+"/"))
+	if r.Ending != crawler.Done {
+		t.Fatalf("ended as %v: %s", r.Ending, r.Why)
+	}
+	all := rows(t, dir)
+	for target, want := range map[string]string{"/searchindex.js": "fetched", "/data/list.json": "fetched", "/part.js": "fetched", "/page": "fetched", "/locale/l0.js": "disregarded", "/locale/l39.js": "disregarded"} {
+		if all[target].State != want {
+			t.Errorf("%s: %+v, want %s", target, all[target], want)
+		}
+	}
+	asked, order := 0, s.requests()
+	for _, target := range order {
+		if strings.HasPrefix(target, "/locale/") {
+			asked++
+		}
+	}
+	if asked < 8 || asked > 12 {
+		t.Errorf("%d of 40 wrong guesses were asked for", asked)
+	}
+	if slices.Index(order, "/part.js") > slices.Index(order, "/locale/l0.js") {
+		t.Errorf("a guess was asked for before a requisite: %q", order)
+	}
+}
+
+// Other forms of a page come last, but for the first feed, and may be left out.
+func TestAlternatesComeLast(t *testing.T) {
+	s := newSite(t, map[string]page{
+		"/":  html(`<link rel=alternate type="application/rss+xml" href=/feed><link rel=alternate type="application/rss+xml" href=/comments><link rel=shortlink href="/?p=1"><link rel="https://api.w.org/" href=/wp-json/><a href=/a>a</a><a href=/b>b</a>`),
+		"/a": html("a"), "/b": html("b"), "/?p=1": redirect("/"), "/feed": text("feed"), "/comments": text("feed"), "/wp-json/": text("{}"),
+	})
+	o := options(s.URL + "/")
+	crawl(t, t.TempDir(), o)
+	order := s.requests()
+	for _, last := range []string{"/comments", "/?p=1", "/wp-json/"} {
+		if slices.Index(order, last) < slices.Index(order, "/b") {
+			t.Errorf("%s was not asked for last: %q", last, order)
+		}
+	}
+	if slices.Index(order, "/feed") > slices.Index(order, "/b") {
+		t.Errorf("the first feed was asked for last: %q", order)
+	}
+	s.forget()
+	o.Scope.SkipAlternates = true
+	dir := t.TempDir()
+	crawl(t, dir, o)
+	if s.times("/comments")+s.times("/?p=1")+s.times("/wp-json/") != 0 || s.times("/feed") != 1 {
+		t.Errorf("asked for %q", s.requests())
+	}
+	if row := rows(t, dir)["/comments"]; row.State != "disregarded" || !strings.Contains(row.Rule, "another form") {
+		t.Errorf("/comments: %+v", row)
+	}
+}

@@ -1,0 +1,54 @@
+package judge
+
+import (
+	"path"
+
+	"curtsy/internal/weburl"
+)
+
+// Guess excludes what a literal in a script may name, where of the literals
+// like it fewer than half named anything.
+const Guess = "guess"
+
+// Guesses is what is known of the literals that were asked for.
+type Guesses interface {
+	// Guessed is how many of a shape were asked for, and how many were there.
+	Guessed(shape string) (asked, there int)
+}
+
+// enoughGuesses is how many answers tell what a shape is worth.
+const enoughGuesses = 8
+
+func guess(l *Link, f *Facts) Verdict {
+	if l.Class != Speculative || f.Guesses == nil {
+		return Verdict{}
+	}
+	asked, there := f.Guesses.Guessed(GuessShape(l.URL))
+	if asked < enoughGuesses || 2*there >= asked {
+		return Verdict{}
+	}
+	v := excludes(Guess, Params{})
+	v.Soft = true // a page may link to it
+	return v
+}
+
+// GuessShape is what literals have in common that name files of one type in
+// one directory.
+func GuessShape(u weburl.URL) string {
+	return u.Origin() + path.Dir(u.Path()) + "/*" + path.Ext(u.Path())
+}
+
+// Alternate excludes what is a page again in another form, or is for
+// programs, where that was asked for.
+const Alternate = "alternate"
+
+func alternate(l *Link, f *Facts) Verdict {
+	if !l.Aside || !f.SkipAlternates {
+		return Verdict{}
+	}
+	v := excludes(Alternate, Params{})
+	v.Soft = true
+	return v
+}
+
+func alternatesOff(_ Reason, s *Settings) bool { return s.SkipAlternates }
