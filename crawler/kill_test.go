@@ -36,7 +36,9 @@ func victim(dir string) {
 	var passed atomic.Int64
 	o.Archive.Fail = func(name string) {
 		if name == point && passed.Add(1) == after {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			if self, err := os.FindProcess(os.Getpid()); err == nil {
+				_ = self.Kill()
+			}
 			select {}
 		}
 	}
