@@ -121,6 +121,9 @@ func TestLinksOfOtherKinds(t *testing.T) {
 		{"svg with a style sheet", "image/svg+xml", `<?xml-stylesheet type="text/css" href='a.css?b&amp;c'?><svg/>`, "/d/a.css?b&c xml-stylesheet.href requisite"},
 		{"manifest", "application/manifest+json", `{"icons":[{"src":"a"},{"src":5},7],"shortcuts":[{"url":"/b","icons":[{"src":"c"}]}],"start_url":".","screenshots":{}}`,
 			"/d/a manifest.icons requisite\n/d/c manifest.shortcuts requisite\n/b manifest.shortcuts page\n/d/ manifest.start_url page"},
+		{"RSS", "application/rss+xml", `<?xml version="1.0"?><rss><channel><title>t</title><link>http://h/</link><atom:link rel="self" href="/feed"/><item><title>a</title><link> /a?x&amp;y </link></item><item><link><![CDATA[/b?c&d]]></link><enclosure url="/e.mp3"/></item></channel></rss>`, "/a?x&y item.link page\n/b?c&d item.link page"},
+		{"Atom", "application/atom+xml", `<feed xmlns="http://www.w3.org/2005/Atom"><link href="/"/><entry><link href="/a"/><link rel="alternate" href="/b"/><link rel="edit" href="/c"/><content type="html">&lt;a href="/d"&gt;</content></entry></feed>`, "/a entry.link page\n/b entry.link page"},
+		{"RSS 1.0", "application/rdf+xml", `<rdf:RDF><channel><link>/</link></channel><item rdf:about="x"><link>/a</link></item></rdf:RDF>`, "/a item.link page"},
 		{"broken manifest", "application/manifest+json", `{"icons":[{"src":"a"}`, ""},
 		{"xhtml called xml", "text/xml", `<html><script src="a"/><a href="b"/></html>`, "/d/a script.src requisite\n/d/b a.href page"},
 	} {

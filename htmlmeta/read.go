@@ -93,6 +93,10 @@ func (r *reader) read(p Page) {
 		if asXML || kind == XML {
 			r.addStyleInstructions(body)
 		}
+		if kind == XML && isFeed(body) {
+			r.readFeed(body)
+			break
+		}
 		r.readMarkup(body, code, asXML || kind == XML)
 	case CSS:
 		r.readCSS(body, code)

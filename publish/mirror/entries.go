@@ -154,7 +154,7 @@ func (s *site) complete(a *storage.Archive) error {
 	s.pair()
 	for i := range s.list {
 		if s.list[i].state == moved {
-			s.list[i].final = s.follow(i)
+			s.list[i].final, s.list[i].why = s.follow(i)
 		}
 	}
 	return nil

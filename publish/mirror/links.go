@@ -18,7 +18,7 @@ type linker struct {
 // ref says what is to become of a reference: one to a file of the tree, an
 // absolute one to the live site, or one that nothing follows by itself.
 func (l *linker) ref(r htmlmeta.Reference) (htmlmeta.Change, string) {
-	if r.Kind == htmlmeta.Alternate {
+	if r.Kind == htmlmeta.Alternate && !hasAny(r.Rel, "shortlink") {
 		return live(r) // canonical, feeds, other languages: said of the live site
 	}
 	i := l.s.find(r.URL)
@@ -119,6 +119,8 @@ func (l *linker) note(r htmlmeta.Reference, i int) {
 	switch {
 	case r.Kind == htmlmeta.Form || r.Kind == htmlmeta.Hint:
 	case i >= 0 && l.s.list[i].state == gone, i >= 0 && l.s.list[i].state == failed:
+		l.add(broken, r.URL.String(), l.s.list[i].why)
+	case i >= 0 && l.s.list[i].state == moved && l.s.list[i].why != "":
 		l.add(broken, r.URL.String(), l.s.list[i].why)
 	case i >= 0 && l.s.list[i].state == moved:
 		why := "redirect"

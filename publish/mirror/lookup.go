@@ -10,8 +10,9 @@ import (
 // maxHops is how many redirects are followed one after another.
 const maxHops = 21
 
-// follow gives the kept entry at the end of a chain of redirects, or -1.
-func (s *site) follow(i int) int32 {
+// follow gives the kept entry at the end of a chain of redirects, or -1; why
+// is set where the chain ends nowhere instead of outside of the mirror.
+func (s *site) follow(i int) (final int32, why string) {
 	e := &s.list[i]
 	part := e.part
 	for range maxHops {
@@ -20,19 +21,21 @@ func (s *site) follow(i int) int32 {
 		}
 		j := s.lookUp(e.to, func(e *entry) bool { return e.state >= moved })
 		if j < 0 {
-			return -1
+			return -1, ""
 		}
 		e = &s.list[j]
 		switch e.state {
 		case kept:
 			s.list[i].part = part
-			return int32(j)
+			return int32(j), ""
 		case moved:
+		case gone, failed:
+			return -1, "redirect to what is " + e.why
 		default:
-			return -1
+			return -1, ""
 		}
 	}
-	return -1
+	return -1, "redirect: in a circle, or over 20 in a row"
 }
 
 // index finds an URL as it is.

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"bufio"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -96,7 +97,7 @@ func (w *writer) encodeReport(to io.Writer, r *Result) error {
 
 func (w *writer) encodeSection(b *bufio.Writer, in section, title, says string) {
 	urls, hidden := w.listed(in)
-	begin(b, title, says, len(urls), hidden, w.notes.more[in] || len(urls) > maxRows)
+	begin(b, title, says, "On pages", len(urls), hidden, w.notes.more[in] || len(urls) > maxRows)
 	for _, u := range urls[:min(len(urls), maxRows)] {
 		r := w.notes.rows[in][u]
 		fmt.Fprintf(b, "<tr><td>%s<td>%s<td>", anchor(u), visible(r.why))
@@ -162,7 +163,7 @@ func (w *writer) encodeRedirects(b *bufio.Writer) {
 			n++
 		}
 	}
-	begin(b, "Redirects", "links to the left lead to the page on the right at once", n, hidden, n > maxRows)
+	begin(b, "Redirects", "links to the left lead to the page on the right at once", "Leads to", n, hidden, n > maxRows)
 	rows := 0
 	for i := range w.s.list {
 		e := &w.s.list[i]
@@ -176,7 +177,7 @@ func (w *writer) encodeRedirects(b *bufio.Writer) {
 			f := &w.s.list[e.final]
 			fmt.Fprintf(b, "<tr><td>%s<td><td><a href=\"%s\">%s</a>\n", anchor(e.url.String()), encodePath(f.file), visible(f.url.String()))
 		} else {
-			fmt.Fprintf(b, "<tr><td>%s<td>leads out of the mirror<td>%s\n", anchor(e.url.String()), anchor(e.to.String()))
+			fmt.Fprintf(b, "<tr><td>%s<td>%s<td>%s\n", anchor(e.url.String()), visible(cmp.Or(e.why, "leads out of the mirror")), anchor(e.to.String()))
 		}
 	}
 	end(b, n)
@@ -192,8 +193,8 @@ func (w *writer) namesUnlisted(i int) bool {
 	return w.s.unlisted(i) || w.s.unlisted(w.s.find(e.to))
 }
 
-// begin begins a section of n rows; hidden says how many it leaves out.
-func begin(b *bufio.Writer, title, says string, n, hidden int, more bool) {
+// begin begins a section of n rows, whose last column is third; hidden says how many it leaves out.
+func begin(b *bufio.Writer, title, says, third string, n, hidden int, more bool) {
 	count := fmt.Sprint(n)
 	if more {
 		count = fmt.Sprintf("the first %d", maxRows)
@@ -203,7 +204,7 @@ func begin(b *bufio.Writer, title, says string, n, hidden int, more bool) {
 		fmt.Fprintf(b, "<p>%d not named, since they must not be listed</p>\n", hidden)
 	}
 	if n > 0 {
-		b.WriteString("<table><tbody>\n")
+		b.WriteString("<table><thead><tr><th scope=\"col\">URL<th scope=\"col\">Reason<th scope=\"col\">" + third + "</thead><tbody>\n")
 	}
 }
 
