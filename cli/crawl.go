@@ -225,6 +225,8 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	o.Tell = func(text string) { u.say("%s", text) }
 	o.Round = f.round
+	_, err = os.Lstat(c.Archive)
+	fresh := errors.Is(err, fs.ErrNotExist)
 	cr, err := crawler.Open(c.Archive, o)
 	if err != nil {
 		return archiveError(err, c.Archive)
@@ -264,6 +266,12 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	if err != nil {
 		return exitWith(exitFailed, err, "curtsy resume "+quoted(c.Archive))
+	}
+	if result.Ending == crawler.Unreachable && fresh { // made by this command, and nothing is in it
+		cr.Close()
+		if err := os.RemoveAll(c.Archive); err != nil {
+			u.say("%v", err)
+		}
 	}
 	if err := u.result(f, result, failedText(cr)); err != nil {
 		return err
@@ -406,6 +414,8 @@ func endingError(r crawler.Result, dir string) error {
 		return exitWith(exitStopped, errors.New(r.Why), resume)
 	case crawler.DiskFull:
 		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err)+", then "+resume)
+	case crawler.Unreachable:
+		return exitWith(exitFailed, errors.New(r.Why), "another URL, or the same one later")
 	case crawler.Refused:
 		return exitWith(exitRefused, fmt.Errorf("the site refuses us: %s", r.Why), refusedHint(r.Denied, resume))
 	}

@@ -267,7 +267,7 @@ func (c *Crawl) finish(r Result) (Result, error) {
 
 // String names an ending as status does.
 func (e Ending) String() string {
-	return [...]string{"finished", "limited", "stopped", "refused", "stopped"}[e]
+	return [...]string{"finished", "limited", "stopped", "refused", "unreachable", "stopped"}[e]
 }
 
 // damaged makes what the frontier finds wrong in crawl.db a DamageError.

@@ -30,6 +30,13 @@ func (l *ledger) visited(v *storage.Visit, page bool) {
 	l.state.Count(v, page)
 }
 
+// answered says whether any visit ever had an answer.
+func (l *ledger) answered() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.Kept+l.state.Revisits+l.state.Withheld > 0
+}
+
 func (l *ledger) pages() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +67,7 @@ func (l *ledger) end(r Result, now time.Time, paces map[string]*pace) {
 	l.state.Elapsed += now.Sub(l.began)
 	l.began = now
 	l.state.Finished = r.Ending == Done
-	l.state.AskRobots = r.Ending == Refused
+	l.state.AskRobots = r.Ending == Refused || r.Ending == Unreachable
 	l.state.Ending, l.state.Ended = r.Ending.String(), r.Why
 	l.state.Paces = map[string]politeness.Snapshot{}
 	for host, p := range paces {

@@ -93,11 +93,12 @@ type Ending int
 
 // Endings of a run.
 const (
-	Done     Ending = iota // nothing is left
-	Limited                // a limit was reached
-	Stopped                // asked to stop, or could not go on; can be resumed
-	Refused                // robots.txt denies the seed or cannot be had
-	DiskFull               // the disk refused a write; can be resumed
+	Done        Ending = iota // nothing is left
+	Limited                   // a limit was reached
+	Stopped                   // asked to stop, or could not go on; can be resumed
+	Refused                   // robots.txt denies the seed or is unavailable
+	Unreachable               // no request of the site was ever answered
+	DiskFull                  // the disk refused a write; can be resumed
 )
 
 // Result of a run.

@@ -1,9 +1,12 @@
 package crawler
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"time"
 
+	"curtsy/crawler/fetch"
 	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
@@ -124,12 +127,24 @@ func (o *origin) gate(e *frontier.Entry) storage.Decision {
 
 // withoutRules ends what cannot be crawled since robots.txt is unavailable:
 // the crawl, if it is of the site, else what is queued for that origin.
-func (c *Crawl) withoutRules(o *origin, why string) {
-	if c.scope.Load().Main(robotstxt.URL(o.name)) {
+func (c *Crawl) withoutRules(o *origin, r *robotsFetch, why string) {
+	if u := robotstxt.URL(o.name); c.scope.Load().Main(u) {
+		if r.Err != nil && !r.Blocked && !c.ledger.answered() {
+			c.run.end(Unreachable, fmt.Sprintf("cannot reach %s: %s", u.Host(), causeOf(r.Err)))
+		}
 		c.run.end(Refused, why)
 		return
 	}
 	c.giveUp(o, why)
+}
+
+// causeOf is what an exchange's error says beside its URL and kind.
+func causeOf(err error) error {
+	var e *fetch.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
 }
 
 // gaveUp ends what cannot be crawled since a host fails again and again.

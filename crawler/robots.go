@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -78,7 +79,7 @@ func (c *Crawl) robotsFailed(r *robotsFetch, now time.Time) (refused string) {
 	s := &o.robots
 	s.tries++
 	s.due = now.Add(min(c.opts.RetryBase<<min(s.tries-1, 10), time.Hour))
-	if r.Blocked && o.rules == nil {
+	if (r.Blocked || errors.Is(r.Err, fetch.ErrNoHost)) && o.rules == nil {
 		return fmt.Sprintf("%s/robots.txt: %s", o.name, why)
 	}
 	c.opts.Logger.Warn("robots.txt is unavailable", "origin", o.name, "why", why, "again", s.due.Sub(now))

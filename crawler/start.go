@@ -236,7 +236,7 @@ func (c *Crawl) ended(d *download) {
 		return
 	}
 	if refused := c.robotsHad(d.robots, c.now()); refused != "" {
-		c.withoutRules(o, refused)
+		c.withoutRules(o, d.robots, refused)
 	}
 }
 

@@ -83,7 +83,7 @@ func (c *Client) dialHost(ctx context.Context, host, port string) (net.Conn, net
 		return nil, netip.Addr{}, err
 	}
 	if len(addrs) == 0 {
-		return nil, netip.Addr{}, bad(KindDNS, "no such host")
+		return nil, netip.Addr{}, &fault{KindDNS, ErrNoHost}
 	}
 	return c.race(ctx, addrs, port)
 }

@@ -46,6 +46,9 @@ func (e *Error) Error() string { return e.Op + ": " + string(e.Kind) + ": " + e.
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// ErrNoHost says that a name does not exist, which trying again will not change.
+var ErrNoHost = errors.New("no such host")
+
 // KindOf is the kind of an exchange's error, "" where it is none.
 func KindOf(err error) Kind {
 	var e *Error
@@ -86,7 +89,9 @@ func classify(err error) (Kind, error) {
 		return f.kind, f.err
 	}
 	var dns *net.DNSError
-	if errors.As(err, &dns) {
+	if errors.As(err, &dns) && dns.IsNotFound {
+		return KindDNS, ErrNoHost
+	} else if dns != nil {
 		return KindDNS, errors.New(dns.Err)
 	}
 	var cert *tls.CertificateVerificationError

@@ -38,6 +38,7 @@ type Answer struct {
 	Hop     weburl.URL // not zero: ask there
 	Same    bool       // 304: the last one is in force still
 	Failed  string     // why it is unavailable for now
+	Err     error      // why there was no answer at all
 	Blocked bool       // and stays so: its address is not to be dialled
 }
 
@@ -59,7 +60,7 @@ func Read(q Request, x *fetch.Exchange, o Options) *Answer {
 	v.Expires = v.At.Add(o.age(x.Header))
 	switch {
 	case x.Err != nil:
-		a.Failed, a.Blocked = x.Err.Error(), fetch.KindOf(x.Err) == fetch.KindBlocked
+		a.Err, a.Failed, a.Blocked = x.Err, x.Err.Error(), fetch.KindOf(x.Err) == fetch.KindBlocked
 		v.Error = a.Failed
 	case x.Truncated == "disconnect" || x.Truncated == "time":
 		a.Failed = "cut off by the server"
