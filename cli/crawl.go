@@ -234,8 +234,8 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	defer func() { cr.Close() }()
 	if cr.Finished() && o.Round == nil {
 		n := cr.Counts()
-		u.say("%s: the crawl of %s is finished: %d fetched, %s, %d disregarded", c.Archive, seed, n.Fetched, failedText(cr), n.Disregarded)
-		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}, ""); err != nil {
+		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d disregarded", c.Archive, seed, n.Fetched, n.Failed, n.Disregarded)
+		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}); err != nil {
 			return err
 		}
 		return seedError(cr, c.Archive)
@@ -273,32 +273,13 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 			u.say("%v", err)
 		}
 	}
-	if err := u.result(f, result, failedText(cr)); err != nil {
+	if err := u.result(f, result); err != nil {
 		return err
 	}
 	if result.Ending == crawler.Done {
 		return seedError(cr, c.Archive)
 	}
 	return endingError(result, c.Archive)
-}
-
-// failedText counts what failed. A site without robots.txt has not failed.
-func failedText(cr *crawler.Crawl) string {
-	failed := cr.Counts().Failed
-	text := fmt.Sprintf("%d failed", failed)
-	if failed == 0 {
-		return text
-	}
-	switch n, err := cr.WithoutRobots(); {
-	case err != nil || n == 0:
-	case n == failed:
-		text += " (robots.txt: there is none)"
-	case n == 1:
-		text += " (one of them robots.txt: there is none)"
-	default:
-		text += fmt.Sprintf(" (%d of them robots.txt: there is none)", n)
-	}
-	return text
 }
 
 // seedError is the error of a crawl that came to its end without a page.
@@ -377,7 +358,7 @@ func untilSignal() (ctx context.Context, release func()) {
 }
 
 // result says how a run ended, but for one that had nothing to do.
-func (u *ui) result(f *crawlFlags, r crawler.Result, failed string) error {
+func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 	s := r.State
 	n := r.Counts
 	if f.json {
@@ -400,7 +381,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result, failed string) error {
 		if endingError(r, "") != nil { // which says why
 			what = r.Ending.String()
 		}
-		u.say("%s: %d fetched, %s, %d disregarded, %d queued; %s in %s", what, n.Fetched, failed, n.Disregarded, n.Queued(),
+		u.say("%s: %d fetched, %d failed, %d disregarded, %d queued; %s in %s", what, n.Fetched, n.Failed, n.Disregarded, n.Queued(),
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
 	}
 	return nil

@@ -52,7 +52,7 @@ func TestOddHeadsReadBackAsTheyWereRead(t *testing.T) {
 				t.Fatalf("/a is %+v, what it leads to %+v", r["/a"], r["/b"])
 			}
 			out := mirrored(t, s, dir)
-			if body, err := os.ReadFile(filepath.Join(out, "a.html")); err != nil || !strings.HasPrefix(string(body), strings.Replace(leads, "/b", "b.html", 1)) {
+			if body, err := os.ReadFile(filepath.Join(out, "a.html")); err != nil || !strings.Contains(string(body), strings.Replace(leads, "/b", "b.html", 1)) {
 				t.Errorf("the mirror's page is %q, %v", body, err)
 			}
 			want := told(t, dir)

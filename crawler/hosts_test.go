@@ -46,7 +46,7 @@ func TestScheduleIsLinearInHosts(t *testing.T) {
 		began := time.Now()
 		r, err := c.Run(t.Context(), t.Context())
 		took := time.Since(began)
-		if err != nil || r.Counts.Fetched != n+1 {
+		if err != nil || r.Counts.Fetched != 2*n+2 {
 			t.Errorf("%d hosts: %d fetched, %v", n, r.Counts.Fetched, err)
 		}
 		if got := len(s.requests()); got != 2*n+2 {

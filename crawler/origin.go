@@ -129,13 +129,23 @@ func (o *origin) gate(e *frontier.Entry) storage.Decision {
 // the crawl, if it is of the site, else what is queued for that origin.
 func (c *Crawl) withoutRules(o *origin, r *robotsFetch, why string) {
 	if u := robotstxt.URL(o.name); c.scope.Load().Main(u) {
-		if r.Err != nil && !r.Blocked && !c.ledger.answered() {
+		if unreachable(r.Err) && !c.ledger.answered() {
 			c.run.end(Unreachable, fmt.Sprintf("cannot reach %s: %s", u.Host(), causeOf(r.Err)))
 		}
 		c.run.end(Refused, why)
 		return
 	}
 	c.giveUp(o, why)
+}
+
+// unreachable says whether no connection came about; one that was made and
+// brought nothing is a robots.txt that is unavailable.
+func unreachable(err error) bool {
+	switch fetch.KindOf(err) {
+	case fetch.KindDNS, fetch.KindRefused, fetch.KindConnect, fetch.KindTLS:
+		return true
+	}
+	return false
 }
 
 // causeOf is what an exchange's error says beside its URL and kind.

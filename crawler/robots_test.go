@@ -350,21 +350,20 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		"recovers":       {turning(answering(500), answering(503), text("User-agent: *\nDisallow: /x")), true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t, map[string]page{"/robots.txt": c.robots, "/": html("")})
-			o := options(s.URL + "/")
-			o.Fetch.HeadTimeout = 60 * time.Millisecond
-			dir := t.TempDir()
-			r := crawl(t, dir, o)
-			if s.times("/") != map[bool]int{true: 1, false: 0}[c.fetched] || (r.Ending == crawler.Done) != c.fetched {
-				t.Errorf("the seed was asked for %d times, and it ended as %v: %s", s.times("/"), r.Ending, r.Why)
-			}
-			if !c.fetched {
-				if r.Ending != crawler.Refused {
-					t.Errorf("ended as %v", r.Ending)
+			inBubble(t, map[string]page{"/robots.txt": c.robots, "/": html("")}, func(t *testing.T, s *site) {
+				o := s.options()
+				o.Fetch.HeadTimeout = 60 * time.Millisecond
+				r := crawlLong(t, t.TempDir(), o)
+				if s.times("/") != map[bool]int{true: 1, false: 0}[c.fetched] || (r.Ending == crawler.Done) != c.fetched {
+					t.Errorf("the seed was asked for %d times, and it ended as %v: %s", s.times("/"), r.Ending, r.Why)
 				}
-				has(t, r.Why, c.why)
-			}
+				if !c.fetched {
+					if r.Ending != crawler.Refused {
+						t.Errorf("ended as %v", r.Ending)
+					}
+					has(t, r.Why, c.why)
+				}
+			})
 		})
 	}
 }

@@ -39,16 +39,3 @@ func (c *Crawl) SeedFailure() (why string, err error) {
 	}
 	return why, err
 }
-
-// WithoutRobots counts the hosts that have no robots.txt. Each counts as a
-// URL that failed.
-func (c *Crawl) WithoutRobots() (n int, err error) {
-	defer storage.Guard(&err)()
-	err = c.frontier.Each(frontier.Prerequisite, func(f frontier.Found) error {
-		if f.State == frontier.StateFailed && f.Reason.Rule == judge.HTTP && f.Reason.Status/100 == 4 {
-			n++
-		}
-		return nil
-	})
-	return n, err
-}

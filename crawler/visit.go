@@ -193,6 +193,9 @@ func (c *Crawl) outcomeOfRobots(o *Outcome, j *job, x *fetch.Exchange) {
 		o.robots.OnlyRules(c.opts.Rules)
 	}
 	o.RetryAt, o.Links = time.Time{}, nil
+	if o.robots.Version.Used && o.State == frontier.StateFailed { // there is none: that is an answer (RFC 9309 §2.3.1.3)
+		o.State, o.Reason = frontier.StateFetched, judge.Reason{}
+	}
 	// A hop or a failure leaves the URL as it was: the loop asks again.
 	o.refetch = o.refetch || !o.robots.Version.Used
 	if !o.robots.Version.Used || o.robots.Rules == nil || !c.ours(j.robots.origin) {
