@@ -43,6 +43,8 @@ func statusLine(s status.Status) string {
 	parts := []string{fmt.Sprintf("%d done, %d queued, %.1f/s", s.Discovered-s.Queued, s.Queued, s.Rate)}
 	if s.Left > 0 {
 		parts = append(parts, "at least "+s.Left.Round(time.Second).String()+" left")
+	} else if s.Growth > 0 && s.Queued > 0 {
+		parts = append(parts, fmt.Sprintf("no end in sight: %.1f found for each done", s.Growth))
 	}
 	waiting := s.NextDue != nil && time.Until(*s.NextDue) > 2*time.Second
 	if waiting {

@@ -15,6 +15,7 @@ type run struct {
 	tail   time.Time          // when they are cancelled; zero: never
 	wait   waiting            // what the schedule waits for
 	rate   meter
+	trend  trend
 }
 
 // maxTail is how long visits in flight may go on when max-time is over.

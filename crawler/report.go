@@ -29,7 +29,7 @@ func (c *Crawl) status(now time.Time, state string) status.Status {
 			s.NextDue = &until
 		}
 	}
-	if s.Rate > 0 {
+	if s.Growth = c.run.trend.growth(); s.Rate > 0 && s.Growth < growing {
 		s.Left = time.Duration(float64(s.Queued) / s.Rate * float64(time.Second))
 	}
 	return s
@@ -37,6 +37,8 @@ func (c *Crawl) status(now time.Time, state string) status.Status {
 
 // report publishes the status and tells whoever watches.
 func (c *Crawl) report(state string) {
+	n := c.frontier.Counts()
+	c.run.trend.add(n.Discovered, n.Queued())
 	s := c.status(c.now(), state)
 	c.publish(s)
 	if c.opts.Watch != nil {

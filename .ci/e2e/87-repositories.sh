@@ -2,11 +2,12 @@
 # Real browsers of repositories, gitweb and Fossil: every commit and every file
 # as it is now are among the first URLs, before other views of them; the rest is
 # bounded over the whole site, archives of the whole tree are a few, and the
-# crawl ends by itself. COMMITS, FILES and FIRST make it larger than CI has time for.
+# crawl ends by itself. COMMITS, FILES and FIRST make it
+# larger than CI has time for; ONLY=gitweb or ONLY=fossil leaves out the other.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../wikis.sh"
 need git
-COMMITS=${COMMITS:-80} FILES=${FILES:-30} FIRST=${FIRST:-900} CHECKINS=${CHECKINS:-40} ARTIFACTS=${ARTIFACTS:-60}
+COMMITS=${COMMITS:-50} FILES=${FILES:-25} FIRST=${FIRST:-600} CHECKINS=${CHECKINS:-40} ARTIFACTS=${ARTIFACTS:-60}
 
 # history COMMITS FILES: for git fast-import; the first commit adds all files, each further one changes three.
 history() {
@@ -34,7 +35,7 @@ visit() {
 }
 
 gitweb=/usr/share/gitweb/gitweb.cgi
-if [[ -f $gitweb && -n $PHP_MODULE ]]; then
+if [[ ${ONLY:-gitweb} != gitweb ]]; then :; elif [[ -f $gitweb && -n $PHP_MODULE ]]; then
 	port=$(freeport)
 	mkdir -p "$WORK/git" "$WORK/doku" "$WORK/wiki"
 	git init -q --bare "$WORK/git/repo.git"
@@ -65,7 +66,7 @@ else
 	echo 'skip: gitweb is not installed, or there is no Apache'
 fi
 
-if command -v fossil >/dev/null; then
+if [[ ${ONLY:-fossil} != fossil ]]; then :; elif command -v fossil >/dev/null; then
 	port=$(freeport)
 	export HOME=$WORK USER=nobody
 	git init -q --bare "$WORK/source.git"

@@ -42,7 +42,10 @@ type Status struct {
 	NextDue    *time.Time     `json:"next_due,omitempty"`
 	// Left is the least time that the queue takes at the present rate; what
 	// is not yet discovered comes on top. 0 is unknown.
-	Left    time.Duration `json:"left_ns,omitempty"`
+	Left time.Duration `json:"left_ns,omitempty"`
+	// Growth is how many URLs were discovered of late for each that was done.
+	// About 1 and more, nobody can say when the crawl ends.
+	Growth  float64       `json:"growth,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Updated time.Time     `json:"updated"`
 	PID     int           `json:"pid,omitempty"`

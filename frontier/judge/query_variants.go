@@ -1,13 +1,34 @@
 package judge
 
+import "strings"
+
 // QueryVariants bounds the queries with the same parameters on one path: half
-// the budget for each parameter beyond the first.
+// the budget for each parameter beyond the first. Where one of them names a
+// version, each view of it has a budget of its own: every commit is a page.
 const QueryVariants = "query-variants"
 
 func queryVariants(l *Link, f *Facts) Budget {
 	if !l.URL.HasQuery() || f.QueryVariants <= 0 {
 		return Budget{}
 	}
-	names, n := parameterNames(l.URL.Query())
+	query := l.URL.Query()
+	names, n := parameterNames(query)
+	if f.Products > 0 && hasHash(query, leastHash) {
+		names, n = views(query), 1
+	}
 	return Budget{Shape: l.URL.Origin() + l.URL.Path() + "?" + names, Limit: max(f.QueryVariants>>min(n-1, 6), 10)}
+}
+
+// views are the names of parameters, with the values that are words: a=commit.
+func views(query string) string {
+	var b strings.Builder
+	for p := range parameters(query) {
+		name, value, _ := strings.Cut(p, "=")
+		b.WriteString(name)
+		if len(value) <= 20 && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz_") == "" {
+			b.WriteString("=" + value)
+		}
+		b.WriteByte('&')
+	}
+	return b.String()
 }

@@ -103,3 +103,20 @@ func TestArchivesOfTheWholeTree(t *testing.T) {
 		}
 	}
 }
+
+// Every commit of a long history is a page; other queries share one budget.
+func TestEachViewOfVersionsHasABudgetOfItsOwn(t *testing.T) {
+	f := &Facts{Settings: &Settings{Traps: Traps{QueryVariants: 100, Products: 5}}, Memory: counts{}}
+	left := map[string]int{}
+	for i := range 60 {
+		commit := string([]byte{'a' + byte(i%6), '0' + byte(i/6)}) + "23456789ab"
+		for _, q := range []string{"p=x.git;a=commit;h=" + commit, "p=x.git;a=commitdiff;h=" + commit, "p=x.git;a=log;pg=" + commit[1:2] + commit} {
+			if v := Decide(Added, &Link{URL: weburl.MustParse("http://h/?" + q), Class: Page}, f); v.Excludes() {
+				left[v.Reason.Rule]++
+			}
+		}
+	}
+	if len(left) != 0 {
+		t.Errorf("left out: %v", left)
+	}
+}
