@@ -9,6 +9,10 @@
 //	5 Outcome            a plain value: state, reason, capture, links, what is kept  (outcome.go)
 //	6 commit             WARC bytes written and synced, then one bbolt transaction   (commit.go)
 //
+// Whether a link may be fetched is asked of one chain of rules, frontier/judge:
+// when it is found (outcome.go), when it goes into the frontier, when its turn
+// has come (start.go), when the head of its answer is there (visit.go).
+//
 // Learn first (2-4), then decide (5), then commit (6). robots.txt is an
 // ordinary, archived visit, and so is a sitemap; a redirect is a new URL with
 // its own visit.
