@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -97,6 +98,10 @@ type index struct {
 	catalog *catalog.Catalog
 }
 
+// indexGarbage is how much more memory than is in use may be garbage while an
+// index is built, in percent.
+const indexGarbage = 300
+
 // openIndex opens the search of an archive, and builds it where that is to be
 // done, under a bar.
 func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
@@ -108,6 +113,9 @@ func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 	}()
 	if x.archive, err = storage.OpenRead(dir); err != nil {
 		return x, err
+	}
+	if os.Getenv("GOGC") == "" { // what is read is garbage at once, and little is kept
+		defer debug.SetGCPercent(debug.SetGCPercent(indexGarbage))
 	}
 	bar := newStepBar(u)
 	defer bar.close()

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"sync"
 
 	"go.etcd.io/bbolt"
 
@@ -102,6 +103,8 @@ type Archive struct {
 	failed error
 	// stuck: a transaction panicked over a damaged crawl.db; see Update.
 	stuck bool
+	// readers are of records that were read: their buffers are used again.
+	readers sync.Pool
 }
 
 // Open opens the archive in dir for its one writer and makes it if there is

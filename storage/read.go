@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"sync"
 
 	"curtsy/internal/http1"
 	"curtsy/storage/warc"
@@ -30,7 +31,7 @@ type Response struct {
 	close    func() error
 }
 
-// Close ends the reading.
+// Close ends the reading: Body is not to be read any more.
 func (r *Response) Close() error { return r.close() }
 
 // Response reads the response that a visit kept. The payload of a revisit is
@@ -71,7 +72,11 @@ func (a *Archive) readResponse(v *Visit) (*Response, error) {
 		return nil, err
 	}
 	section := io.NewSectionReader(f, v.Record.Offset, v.Record.Length)
-	w := warc.NewReader(section, v.Record.Offset)
+	w, _ := a.readers.Get().(*warc.Reader)
+	if w == nil {
+		w = warc.NewReader(section, v.Record.Offset)
+	}
+	w.Reset(section, v.Record.Offset)
 	h, err := w.Next()
 	if err == nil && h.TargetURI != v.URL {
 		err = &DamageError{File: v.Record.Segment, What: fmt.Sprintf("at %d there is %s, not %s", v.Record.Offset, h.TargetURI, v.URL)}
@@ -88,7 +93,10 @@ func (a *Archive) readResponse(v *Visit) (*Response, error) {
 		f.Close()
 		return nil, err
 	}
-	r.close = f.Close
+	r.close = sync.OnceValue(func() error {
+		a.readers.Put(w)
+		return f.Close()
+	})
 	return r, nil
 }
 

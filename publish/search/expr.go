@@ -15,7 +15,7 @@ type term struct {
 
 // bounds on what a prefix becomes.
 const (
-	maxExpansion = 300
+	maxExpansion = 100
 	maxSameRaw   = 20
 )
 
@@ -23,6 +23,7 @@ const (
 // ranked and marked by.
 func (s *Searcher) compile(ctx context.Context, q query, langs []string) (expr string, terms []term, err error) {
 	var with, without []string
+	var single *unit // the one before, if it is one bare word
 	for i := range q.units {
 		u := &q.units[i]
 		text, found, err := s.unit(ctx, u, langs)
@@ -36,14 +37,41 @@ func (s *Searcher) compile(ctx context.Context, q query, langs []string) (expr s
 			without = append(without, "("+text+")")
 			continue
 		}
-		with = append(with, "("+text+")")
-		terms = append(terms, found...)
+		with, terms = append(with, "("+text+")"), append(terms, found...)
+		joined := s.joined(ctx, single, u, langs)
+		if single = nil; joined != "" {
+			n, m := len(with), len(terms)
+			with = append(with[:n-2], "(("+with[n-2]+" AND "+with[n-1]+`) OR "`+joined+`")`)
+			terms[m-1].stems[joined], terms[m-2].stems[joined] = true, true
+		} else if u.bare() {
+			single = u
+		}
 	}
 	expr = strings.Join(with, " AND ")
 	if expr != "" && len(without) > 0 {
 		expr = "(" + expr + ") NOT (" + strings.Join(without, " OR ") + ")"
 	}
 	return expr, terms, nil
+}
+
+// bare says whether a condition is one word, anywhere.
+func (u *unit) bare() bool {
+	return len(u.words) == 1 && !u.words[0].pair && !u.prefix && !u.not && u.column == ""
+}
+
+// joined is two words of a query as one word, if a title has it: who looks for
+// HashMap may ask for hash map. "" if there is none.
+func (s *Searcher) joined(ctx context.Context, before, u *unit, langs []string) string {
+	if before == nil || !u.bare() {
+		return ""
+	}
+	f := s.idf(ctx)
+	for _, lang := range langs {
+		if word := stem(before.words[0].word+u.words[0].word, lang); f.count(word) > 0 {
+			return word
+		}
+	}
+	return ""
 }
 
 // unit makes the expression of one condition: an OR of what it may be in the

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -96,7 +97,10 @@ func readText(ctx context.Context, a *storage.Archive, v *storage.Visit, pdf PDF
 		}
 		return t, err
 	}
-	body, err := io.ReadAll(io.LimitReader(b, maxBody))
+	var all bytes.Buffer
+	all.Grow(int(min(max(v.Length, 0), 1<<20)) + bytes.MinRead)
+	_, err = all.ReadFrom(io.LimitReader(b, maxBody))
+	body := all.Bytes()
 	if err = onlyDamage(err); err != nil {
 		return t, err
 	}

@@ -174,11 +174,15 @@ func (s *Searcher) ask(ctx context.Context, expr string, most int, sites []strin
 	inner := `SELECT d.id AS id, 0.0 AS score FROM docs d WHERE ` + condition + ` LIMIT ?`
 	switch {
 	case expr != "" && len(args) > 0:
-		inner = `SELECT d.id AS id, bm25(idx, ` + columnWeights + `) AS score FROM idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ? AND ` + condition + ` ORDER BY score LIMIT ?`
+		inner = `SELECT d.id AS id, bm25(idx, ` + columnWeights + `) AS score FROM idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ? AND ` + condition + ` LIMIT ?`
 		args = append([]any{expr}, args...)
 	case expr != "":
-		inner = `SELECT rowid AS id, bm25(idx, ` + columnWeights + `) AS score FROM idx WHERE idx MATCH ? ORDER BY score LIMIT ?`
+		inner = `SELECT rowid AS id, bm25(idx, ` + columnWeights + `) AS score FROM idx WHERE idx MATCH ? LIMIT ?`
 		args = []any{expr}
+	}
+	if expr != "" {
+		inner = `SELECT * FROM (` + inner + `) ORDER BY score LIMIT ?`
+		args = append(args, max(mostWeighed, s.docs/10))
 	}
 	rows, err := s.db.QueryContext(ctx, `SELECT d.id, d.n, d.url, d.title, d.lang, d.raws, d.stems, d.last, coalesce(l.pages, 0), -m.score
 		FROM (`+inner+`) m JOIN docs d ON d.id = m.id LEFT JOIN inlinks l ON l.id = m.id`, append(args, most)...)
@@ -232,4 +236,12 @@ func (s *Searcher) permitted(c *candidate) (*storage.Visit, int, error) {
 		return nil, 0, nil
 	}
 	return v, verdict.Snippet, nil
+}
+
+// Ranked is how many candidates a query has once they are in order: Search
+// without permits and snippets, for those who measure.
+func (s *Searcher) Ranked(ctx context.Context, q Query) (int, error) {
+	q.Limit = 10
+	list, _, err := s.candidates(ctx, q)
+	return len(list), err
 }

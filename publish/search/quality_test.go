@@ -1,0 +1,270 @@
+//go:build linux
+
+package search_test
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/publish/catalog"
+	"curtsy/publish/search"
+	"curtsy/storage"
+)
+
+// archives opens the archives below $CURTSY_SEARCH_ARCHIVES, which
+// .ci/e2e/94-search.sh makes: pg, openjdk and gimp.
+func archives(t *testing.T) map[string]*opened {
+	t.Helper()
+	base := os.Getenv("CURTSY_SEARCH_ARCHIVES")
+	if base == "" {
+		t.Skip("CURTSY_SEARCH_ARCHIVES is not set: .ci/e2e/94-search.sh runs this")
+	}
+	all := map[string]*opened{}
+	for _, name := range []string{"pg", "openjdk", "gimp"} {
+		a, err := storage.OpenRead(filepath.Join(base, name))
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		t.Cleanup(func() { a.Close() })
+		c, err := catalog.Open(t.Context(), a, catalog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		s, err := search.Open(t.Context(), c, a, search.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		all[name] = &opened{s, a, c}
+	}
+	return all
+}
+
+type opened struct {
+	*search.Searcher
+	a *storage.Archive
+	c *catalog.Catalog
+}
+
+// reciprocal is 1/rank of the page whose URL ends so.
+func (o *opened) reciprocal(t *testing.T, query, suffix string) float64 {
+	t.Helper()
+	hits, err := o.Search(t.Context(), search.Query{Text: query, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hits {
+		if strings.HasSuffix(h.URL, suffix) {
+			return 1 / float64(h.Rank)
+		}
+	}
+	return 0
+}
+
+// figure prints one figure, and whether it holds.
+func figure(t *testing.T, name string, value, least float64) {
+	t.Helper()
+	fmt.Printf("figure %s %.3f\n", name, value)
+	if value < least {
+		t.Errorf("%s is %.3f, want %.3f", name, value, least)
+	}
+}
+
+// TestKnownItems asks for pages that are known to be there.
+func TestKnownItems(t *testing.T) {
+	all := archives(t)
+	for _, set := range []struct {
+		file  string
+		least float64
+	}{{"known-en", 0.98}, {"known-ru", 0.93}} {
+		f, err := os.Open("testdata/" + set.file + ".tsv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, n := 0.0, 0
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			part := strings.Split(lines.Text(), "\t")
+			o := all[part[1]]
+			if o == nil {
+				continue
+			}
+			r := o.reciprocal(t, part[0], part[2])
+			if r < 1 {
+				fmt.Printf("  %s: %.2f\n", part[0], r)
+			}
+			sum, n = sum+r, n+1
+		}
+		f.Close()
+		if n > 0 {
+			figure(t, set.file, sum/float64(n), set.least)
+		}
+	}
+}
+
+// page is a document of an archive.
+type doc struct{ url, title string }
+
+func (o *opened) docs(t *testing.T) (list []doc) {
+	t.Helper()
+	rows, err := o.c.DB().Query(`SELECT url, title FROM docs WHERE title <> '' ORDER BY id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var d doc
+		if err := rows.Scan(&d.url, &d.title); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// TestTitles asks for 300 pages by their titles.
+func TestTitles(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	sum, n := 0.0, 0
+	for name, o := range archives(t) {
+		docs := o.docs(t)
+		for range map[string]int{"openjdk": 200, "pg": 60, "gimp": 40}[name] {
+			d := docs[random.IntN(len(docs))]
+			sum, n = sum+o.reciprocal(t, d.title, d.url), n+1
+		}
+	}
+	figure(t, "titles", sum/float64(n), 0.95)
+}
+
+// TestPhrases asks for phrases that stand in a block of a page: all are found.
+func TestPhrases(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	found, n := 0.0, 0
+	for _, o := range archives(t) {
+		docs := o.docs(t)
+		for n0 := n; n < n0+60; {
+			d := docs[random.IntN(len(docs))]
+			phrase := o.phrase(t, d.url, random)
+			if phrase == "" {
+				continue
+			}
+			n++
+			hits, err := o.Search(t.Context(), search.Query{Text: `"` + phrase + `"`, Limit: search.MaxLimit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(hits, func(h search.Hit) bool { return h.URL == d.url }) || len(hits) == search.MaxLimit {
+				found++
+			} else {
+				fmt.Printf("  %q of %s: not among %d\n", phrase, d.url, len(hits))
+			}
+		}
+	}
+	figure(t, "phrases", found/float64(n), 1)
+}
+
+// phrase is some words of a block of a page, signs and all.
+func (o *opened) phrase(t *testing.T, url string, random *rand.Rand) string {
+	t.Helper()
+	list, err := o.c.Captures(t.Context(), weburl.FromCanonical(url))
+	if err != nil || len(list) == 0 {
+		t.Fatal(url, err)
+	}
+	v, err := o.a.Visit(list[len(list)-1].Ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := publish.OpenBody(o.a, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var body strings.Builder
+	if _, err := bufio.NewReader(b).WriteTo(&body); err != nil {
+		t.Fatal(err)
+	}
+	blocks := htmlmeta.ReadText(htmlmeta.Page{Header: b.Header, Body: []byte(body.String())}, 1<<20)
+	if len(blocks) == 0 {
+		return ""
+	}
+	words := strings.Fields(strings.ReplaceAll(blocks[random.IntN(len(blocks))].Text, `"`, " "))
+	if len(words) < 4 {
+		return ""
+	}
+	from := random.IntN(len(words) - 3)
+	phrase := strings.Join(words[from:from+3+random.IntN(min(4, len(words)-from-2))], " ")
+	if len(phrase) > 300 || strings.ContainsAny(phrase, "“”„«»") {
+		return ""
+	}
+	return phrase
+}
+
+// spent is the processor time of this thread: unlike time on the clock it does not
+// depend on what else the machine does.
+func spent() time.Duration {
+	var r unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_THREAD, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// TestLatency asks 200 mixed queries in one process: words of titles, one to
+// three, phrases and prefixes.
+func TestLatency(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var took, cpu, whole []time.Duration
+	for name, o := range archives(t) {
+		docs := o.docs(t)
+		for i := range map[string]int{"openjdk": 160, "pg": 25, "gimp": 15}[name] {
+			words := strings.Fields(docs[random.IntN(len(docs))].title)
+			query := words[random.IntN(len(words))]
+			switch i % 5 {
+			case 1:
+				query += " " + words[random.IntN(len(words))]
+			case 2:
+				query = `"` + strings.Join(words[:min(2, len(words))], " ") + `"`
+			case 3:
+				query = string([]rune(query)[:min(5, len([]rune(query)))]) + "*"
+			case 4:
+				query = strings.Join(words[:min(3, len(words))], " ")
+			}
+			began, before := time.Now(), spent()
+			if _, err := o.Ranked(t.Context(), search.Query{Text: query}); err != nil {
+				t.Fatal(err)
+			}
+			took, cpu = append(took, time.Since(began)), append(cpu, spent()-before)
+			if d := cpu[len(cpu)-1]; d > 60*time.Millisecond {
+				fmt.Printf("  %v: %s\n", d.Round(time.Millisecond), query)
+			}
+			began = time.Now()
+			if _, err := o.Search(t.Context(), search.Query{Text: query}); err != nil {
+				t.Fatal(err)
+			}
+			whole = append(whole, time.Since(began))
+		}
+	}
+	for name, list := range map[string][]time.Duration{"rank": took, "rank-cpu": cpu, "with-snippets": whole} {
+		slices.Sort(list)
+		fmt.Printf("figure %s p50 %v p99 %v\n", name, list[len(list)/2].Round(time.Microsecond), list[len(list)*99/100].Round(time.Microsecond))
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Printf("figure heap %d MB\n", m.HeapInuse>>20)
+}
