@@ -4,7 +4,7 @@ import "strings"
 
 // QueryVariants bounds the queries with the same parameters on one path: half
 // the budget for each parameter beyond the first. Where one of them names a
-// version, each view of it has a budget of its own: every commit is a page.
+// version, each view of it has a budget of its own: every commit is a page. A query may have no parameter: "?&".
 const QueryVariants = "query-variants"
 
 func queryVariants(l *Link, f *Facts) Budget {
@@ -16,7 +16,7 @@ func queryVariants(l *Link, f *Facts) Budget {
 	if f.Products > 0 && hasHash(query, leastHash) {
 		names, n = views(query), 1
 	}
-	return Budget{Shape: l.URL.Origin() + l.URL.Path() + "?" + names, Limit: max(f.QueryVariants>>min(n-1, 6), 10)}
+	return Budget{Shape: l.URL.Origin() + l.URL.Path() + "?" + names, Limit: max(f.QueryVariants>>max(0, min(n-1, 6)), 10)}
 }
 
 // views are the names of parameters, with the values that are words: a=commit.
