@@ -26,7 +26,7 @@ func newProgress(u *ui) *progress {
 func (p *progress) show(s status.Status) {
 	line := statusLine(s)
 	if p.bar.drawn() {
-		p.bar.show(clean(line), int64(s.Discovered-s.Queued), int64(s.Discovered))
+		p.bar.show(clean(line), int64(s.Fetched+s.Failed), int64(s.Fetched+s.Failed+s.Queued))
 		return
 	}
 	if time.Since(p.last) >= 30*time.Second {
@@ -40,11 +40,16 @@ func (p *progress) close() { p.bar.close() }
 // statusLine is the state of a crawl in one line, what matters most first: a
 // narrow terminal cuts its end.
 func statusLine(s status.Status) string {
-	parts := []string{fmt.Sprintf("%d done, %d queued, %.1f/s", s.Discovered-s.Queued, s.Queued, s.Rate)}
+	parts := []string{fmt.Sprintf("%d done, %d queued, %.1f/s", s.Fetched+s.Failed, s.Queued, s.Rate)}
 	if s.Left > 0 {
 		parts = append(parts, "at least "+s.Left.Round(time.Second).String()+" left")
 	} else if s.Growth > 0 && s.Queued > 0 {
 		parts = append(parts, fmt.Sprintf("no end in sight: %.1f found for each done", s.Growth))
+	}
+	if len(s.InFlight) > 0 {
+		if v := s.InFlight[0]; s.Updated.Sub(v.Since) > 3*time.Second {
+			parts = append(parts, fmt.Sprintf("%s, %s: %s", v.Step, s.Updated.Sub(v.Since).Round(time.Second), v.URL))
+		}
 	}
 	waiting := s.NextDue != nil && time.Until(*s.NextDue) > 2*time.Second
 	if waiting {

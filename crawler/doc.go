@@ -30,6 +30,12 @@
 // A round visits again what is known: the plan of it queues URLs that were done
 // (round.go), and crawler/revisit says when they are due and what is suspect.
 //
+// Beside the crawl, and using the archive as it does: crawler/explain (why was
+// this URL fetched or not), crawler/status (how does the crawl go),
+// crawler/preview (what would it be let do), crawler/verify (is the archive
+// sound, and repair), crawler/robotstxt (what an answer to a request for a
+// robots.txt means). None of them knows the inside of a run.
+//
 // Tests of whole crawls share internal/testkit: test sites, hostile servers, one run.
 //
 // Where crawl.db is lost, a rebuild takes steps 4 to 6 once more, with the
