@@ -47,7 +47,12 @@ func corpus(tb testing.TB, name string, step int) [][]byte {
 }
 
 // corpusStep is how many pages are left out between two that a test reads.
-const corpusStep = 10
+func corpusStep() int {
+	if testing.Short() {
+		return 50
+	}
+	return 10
+}
 
 var htmlHeader = http.Header{"Content-Type": {"text/html"}}
 

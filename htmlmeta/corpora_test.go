@@ -82,7 +82,7 @@ func TestLinksOnCorpora(t *testing.T) {
 	for name := range corpora {
 		t.Run(name, func(t *testing.T) {
 			links := 0
-			for _, src := range corpus(t, name, corpusStep) {
+			for _, src := range corpus(t, name, corpusStep()) {
 				d := Read(Page{URL: benchURL, Header: htmlHeader, Body: src}, Options{})
 				all, got, want := allLinks(d), plainLinks(d), treeLinks(t, src, benchURL)
 				if !within(got, want) || !within(want, all) {

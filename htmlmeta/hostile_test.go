@@ -15,7 +15,10 @@ import (
 // far above what is needed, for slow machines; what they would catch is
 // quadratic.
 func TestHostilePages(t *testing.T) {
-	const mega = 1 << 20
+	mega := 1 << 20
+	if testing.Short() {
+		mega >>= 3
+	}
 	rep := strings.Repeat
 	for _, c := range []struct {
 		name, contentType, body string

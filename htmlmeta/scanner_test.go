@@ -98,7 +98,7 @@ func sameTags(tb testing.TB, src []byte) {
 func TestScannerOnCorpora(t *testing.T) {
 	for name := range corpora {
 		t.Run(name, func(t *testing.T) {
-			for _, page := range corpus(t, name, corpusStep) {
+			for _, page := range corpus(t, name, corpusStep()) {
 				sameTags(t, page)
 			}
 		})

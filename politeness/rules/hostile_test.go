@@ -128,8 +128,9 @@ func BenchmarkVerdict(b *testing.B) {
 }
 
 // TestHostileFilesAreBounded: each file is read in bounded time and memory,
-// one URL decided in bounded time. The bounds are far wider than 50 ms
-// and 1 ms, since tests run on busy machines; the benchmarks state the figures.
+// one URL decided in bounded time. The bounds are a thousand times what it
+// takes, since tests run on slow and busy machines, and what they would catch
+// takes hours; the benchmarks state the figures.
 func TestHostileFilesAreBounded(t *testing.T) {
 	for name, file := range hostileFiles() {
 		body := []byte(file)
@@ -139,7 +140,7 @@ func TestHostileFilesAreBounded(t *testing.T) {
 		r := Parse(body, Options{Agents: []string{"curtsy"}})
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
-		if took > 5*time.Second {
+		if took > time.Minute {
 			t.Errorf("%s: read in %v", name, took)
 		}
 		if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {
@@ -148,7 +149,7 @@ func TestHostileFilesAreBounded(t *testing.T) {
 		for i, url := range hostileURLs {
 			start := time.Now()
 			r.Verdict(url)
-			if took := time.Since(start); took > time.Second {
+			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("%s: URL %d decided in %v", name, i, took)
 			}
 		}

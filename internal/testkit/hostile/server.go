@@ -73,13 +73,6 @@ func (s *Server) Improper() []string {
 	return slices.Clone(s.improper)
 }
 
-// OpenConns is how many connections are open.
-func (s *Server) OpenConns() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.conns)
-}
-
 func (s *Server) accept() {
 	for {
 		c, err := s.listener.Accept()
