@@ -25,7 +25,7 @@ type candidate struct {
 	score   float64
 }
 
-// Weights of the score. They were set by the query sets of .ci/e2e/93-search.sh.
+// Weights of the score. They were set by the query sets of .ci/e2e/94-search.sh.
 const (
 	weightText     = 3.0  // bm25, as part of the best one's
 	weightTitle    = 6.0  // how much of title and query are the same
