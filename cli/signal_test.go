@@ -243,11 +243,12 @@ func TestOneArchiveHasOneWriterAndAnybodyMayAskForItsStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, s.reached)
-	for _, args := range [][]string{{"crawl", s.URL + "/", "--archive", dir}, {"resume", dir}, {"verify", dir}, {"verify", dir, "--repair"}} {
+	for _, args := range [][]string{{"crawl", s.URL + "/", "--archive", dir}, {"resume", dir}, {"verify", dir, "--repair"}} {
 		said := curtsy(t, args...).run(t, exitDamaged)
 		contains(t, said, "in use by another curtsy")
 		contains(t, said, "try: curtsy status "+dir)
 	}
+	contains(t, curtsy(t, "verify", dir).run(t, exitDone), "a crawl is running")
 	said := curtsy(t, "status", dir).run(t, exitDone)
 	contains(t, said, s.URL+"/: running")
 	s.release()

@@ -65,6 +65,9 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 	for _, name := range r.Aside {
 		u.print("%s: set aside, nothing reads it", oneLine(filepath.ToSlash(name)))
 	}
+	if r.Live {
+		u.print("a crawl is running: this is its last commit; the pages of crawl.db are checked when it has ended")
+	}
 	if r.InFlight > 0 {
 		u.print("%s in flight behind the last commit: curtsy resume cuts them off", count(r.InFlight, "byte"))
 	}

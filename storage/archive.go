@@ -8,8 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"sync"
+	"syscall"
 
 	"go.etcd.io/bbolt"
 
@@ -96,6 +100,11 @@ type Archive struct {
 	seg     *segment // the one being written; nil before the first record
 	pend    pending
 	urls    *frontier.Frontier // nil until it is asked for
+	file    *os.File           // crawl.db as db has it open
+	mapsAll bool               // db never moves its map, and so never waits for readers to end
+	gate    sync.Mutex         // held while a commit is written, or given to a reader
+	sharing *readers           // while this writes; nil: nobody can read
+	live    *liveWriter        // the crawl that writes while this reads; nil: none does
 	synced  bool               // the group's records are durable
 	commits int
 	// failed is why the archive takes no more: a transaction that ended in
@@ -126,6 +135,9 @@ func Open(dir string, o Options) (*Archive, error) {
 }
 
 func (d *directory) openArchive(o Options) (*Archive, error) {
+	if err := d.lock(true); err != nil {
+		return nil, err
+	}
 	if err := d.neverLost(); err != nil {
 		return nil, err
 	}
@@ -143,11 +155,13 @@ func (d *directory) openArchive(o Options) (*Archive, error) {
 		a.closeDB()
 		return nil, err
 	}
+	a.share()
 	return a, nil
 }
 
 // OpenRead opens the archive in dir for reading, and changes nothing in it.
-// Many may read at once, but not while a crawl writes (ErrInUse).
+// Many may read at once, and while a crawl writes: then it is the state of that
+// crawl's last commit. Where the system does not allow that, it is ErrInUse.
 func OpenRead(dir string) (*Archive, error) {
 	d, err := look(dir)
 	if err != nil {
@@ -206,7 +220,7 @@ func (o *Options) defaults() {
 func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive, err error) {
 	defer func() {
 		if err != nil && a != nil && a.db != nil {
-			a.db.Close()
+			a.closeDB()
 		}
 		if err != nil {
 			a = nil
@@ -215,11 +229,14 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 	defer Guard(&err)()
 	a = &Archive{dir: d, opts: o}
 	if name == dbName {
-		if err := a.openDB(name, true); err != nil {
+		if err := a.openFirst(readOnly); err != nil {
 			return a, err
 		}
+		if a.live != nil {
+			return a, a.view(a.check)
+		}
 		if err := d.readable(); err != nil || readOnly {
-			return a, cmp.Or(err, a.db.View(a.check))
+			return a, cmp.Or(err, a.view(a.check))
 		}
 		if err := errors.Join(a.db.Close(), d.unseal()); err != nil {
 			return a, err
@@ -228,21 +245,61 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 	if err := a.openDB(name, false); err != nil {
 		return a, err
 	}
-	return a, a.db.View(a.check)
+	return a, a.view(a.check)
 }
 
+// openFirst opens crawl.db for a look at it, and for reading.
+func (a *Archive) openFirst(readOnly bool) error {
+	if !readOnly {
+		return a.openDB(dbName, true)
+	}
+	err := a.dir.lock(false)
+	if errors.Is(err, ErrInUse) {
+		return a.openLive()
+	}
+	if err != nil {
+		return err
+	}
+	return a.openDB(dbName, true)
+}
+
+// mapped is how much of the address space a writer's crawl.db takes: no crawl
+// outgrows it, and so the map is never moved, for which bbolt would wait until
+// nobody reads. It costs no memory and no room on the disk.
+const mappedSize = 1 << 38
+
 func (a *Archive) openDB(name string, readOnly bool) (err error) {
-	a.db, err = a.dir.openDB(name, bbolt.Options{
+	o := bbolt.Options{
 		Timeout:      lockTimeout,
 		FreelistType: bbolt.FreelistMapType,
 		ReadOnly:     readOnly,
 		NoStatistics: true,
-	})
+	}
+	if !readOnly && strconv.IntSize == 64 && runtime.GOOS != "windows" {
+		o.InitialMmapSize = mappedSize
+	}
+	a.db, a.file, err = a.dir.openDB(name, o)
+	if errors.Is(err, syscall.ENOMEM) { // little address space is allowed (ulimit -v)
+		o.InitialMmapSize = 0
+		a.db, a.file, err = a.dir.openDB(name, o)
+	}
 	if err != nil {
 		a.db = nil
 		return openError(a.dir.file(name), err)
 	}
+	a.mapsAll = o.InitialMmapSize > 0
+	a.grow()
 	return nil
+}
+
+// grow sets by how much crawl.db is made longer at a time.
+func (a *Archive) grow() {
+	if !a.mapsAll {
+		return
+	}
+	if st, err := a.file.Stat(); err == nil {
+		a.db.AllocSize = int(min(max(st.Size()/16, 1<<15), 1<<24))
+	}
 }
 
 func (a *Archive) check(tx *bbolt.Tx) error {
@@ -283,6 +340,7 @@ func (a *Archive) Close() error {
 		a.seg.cut()
 		a.seg.file.Close()
 	}
+	a.sharing.close()
 	isWriter := !a.db.IsReadOnly() && !a.stuck && a.failed == nil
 	if err := a.closeDB(); err != nil || !isWriter {
 		return err
@@ -293,7 +351,7 @@ func (a *Archive) Close() error {
 
 // Crawl reads what the crawl last said of itself into v; false if nothing.
 func (a *Archive) Crawl(v any) (ok bool, err error) {
-	err = a.db.View(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketMeta).Get(keyCrawl)
 		if ok = b != nil; !ok {
 			return nil

@@ -48,7 +48,7 @@ func (d *directory) begin() error {
 }
 
 func (d *directory) makeDB(name string) error {
-	db, err := d.openDB(name, bbolt.Options{Timeout: lockTimeout, NoStatistics: true})
+	db, _, err := d.openDB(name, bbolt.Options{Timeout: lockTimeout, NoStatistics: true})
 	if err != nil {
 		return err
 	}

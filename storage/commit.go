@@ -46,7 +46,7 @@ func (a *Archive) Original(sha256 string) (v *Visit, err error) {
 		return v, nil
 	}
 	defer Guard(&err)()
-	_ = a.db.View(func(tx *bbolt.Tx) error {
+	_ = a.view(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketDigests).Get(key)
 		if len(b) != refSize {
 			return nil
@@ -283,6 +283,7 @@ func (a *Archive) settle() {
 		a.seg.durable = a.seg.size
 	}
 	a.clear()
+	a.grow()
 	if a.commits++; a.commits%releaseEvery == 0 {
 		a.release()
 	}
@@ -294,7 +295,7 @@ func (a *Archive) settle() {
 const releaseEvery = 256
 
 func (a *Archive) release() {
-	_ = a.db.View(func(tx *bbolt.Tx) error {
+	_ = a.view(func(tx *bbolt.Tx) error {
 		mapped.Release(a.db.Info().Data, tx.Size())
 		return nil
 	})

@@ -19,6 +19,8 @@ type directory struct {
 	path string // as it was given, for people
 	root *os.Root
 	warc *os.Root // nil: there is no warc/
+
+	locked *os.File // holds the lock on the directory; nil: it is not locked
 }
 
 // openDirectory opens the directory that is there.
@@ -86,6 +88,9 @@ func (d *directory) openWARC() error {
 func (d *directory) close() {
 	if d.warc != nil {
 		d.warc.Close()
+	}
+	if d.locked != nil {
+		d.locked.Close()
 	}
 	d.root.Close()
 }

@@ -38,6 +38,8 @@ func (a *Archive) update(fn func(*bbolt.Tx) error) (err error) {
 	if a.stuck {
 		return &DamageError{File: dbName, What: "damaged: a transaction did not come to its end"}
 	}
+	a.gate.Lock()
+	defer a.gate.Unlock()
 	defer Guard(&err)()
 	var own error
 	a.stuck = true
@@ -56,5 +58,5 @@ func (a *Archive) closeDB() error {
 	if a.stuck {
 		return nil
 	}
-	return a.db.Close()
+	return errors.Join(a.endLive(nil), a.db.Close())
 }

@@ -13,7 +13,7 @@ import (
 // verifyEntries checks the entries of crawl.db other than visits and segments:
 // what they name is there, and is the same.
 func (a *Archive) verifyEntries(r *Report) error {
-	return a.db.View(func(tx *bbolt.Tx) error {
+	return a.view(func(tx *bbolt.Tx) error {
 		for _, each := range []struct {
 			bucket []byte
 			fits   func(tx *bbolt.Tx, k, v []byte) bool

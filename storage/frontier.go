@@ -18,7 +18,7 @@ func (a *Archive) Frontier() (*frontier.Frontier, error) {
 	if a.db.IsReadOnly() {
 		open = frontier.OpenRead
 	}
-	f, err := open(a.db, a.key)
+	f, err := open(views{a}, a.key)
 	if err != nil {
 		return nil, ofIndex(err)
 	}

@@ -62,8 +62,7 @@ func (d *directory) neverLost() error {
 
 // openDB opens a bbolt file. Where bbolt panics over what is in it, the file
 // and its lock are given free.
-func (d *directory) openDB(name string, o bbolt.Options) (db *bbolt.DB, err error) {
-	var file *os.File
+func (d *directory) openDB(name string, o bbolt.Options) (db *bbolt.DB, file *os.File, err error) {
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
 		file, err = d.openFile(name, flag, mode)
 		return file, err
@@ -75,7 +74,8 @@ func (d *directory) openDB(name string, o bbolt.Options) (db *bbolt.DB, err erro
 		}
 	}()
 	defer Guard(&err)()
-	return bbolt.Open(name, 0o644, &o)
+	db, err = bbolt.Open(name, 0o644, &o)
+	return db, file, err
 }
 
 func openError(path string, err error) error {

@@ -6,7 +6,7 @@ import "go.etcd.io/bbolt"
 // same, so is everything that the archive says.
 func (a *Archive) Version() (version int, err error) {
 	defer Guard(&err)()
-	err = a.db.View(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) error {
 		version = tx.ID()
 		return nil
 	})
@@ -16,7 +16,7 @@ func (a *Archive) Version() (version int, err error) {
 // LastRef names the visit that EachWanted comes to last; zero if there is none.
 func (a *Archive) LastRef() (last Ref, err error) {
 	defer Guard(&err)()
-	err = a.db.View(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) error {
 		if k, _ := tx.Bucket(bucketVisits).Cursor().Last(); len(k) == refSize {
 			last = refOf(k)
 		}
@@ -30,7 +30,7 @@ func (a *Archive) LastRef() (last Ref, err error) {
 // need not read all of them.
 func (a *Archive) EachWanted(wanted func(Ref) bool, visit func(*Visit) error) (err error) {
 	defer Guard(&err)()
-	return a.db.View(func(tx *bbolt.Tx) error {
+	return a.view(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketVisits).ForEach(func(k, b []byte) error {
 			if len(k) != refSize {
 				return &DamageError{File: dbName, What: "the key of a visit does not read back"}

@@ -43,6 +43,9 @@ func OpenRebuild(dir string, o Options) (r *Rebuild, err error) {
 }
 
 func (d *directory) openRebuild(o Options) (*Rebuild, error) {
+	if err := d.lock(true); err != nil {
+		return nil, err
+	}
 	names, err := d.segmentNames()
 	if err != nil {
 		return nil, err
@@ -79,7 +82,7 @@ func (d *directory) unused(name string) error {
 	if st, err := d.stat(name); err != nil || st.Size() == 0 {
 		return nil
 	}
-	db, err := d.openDB(name, bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
+	db, _, err := d.openDB(name, bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
 	if errors.Is(err, berrors.ErrTimeout) {
 		return fmt.Errorf("%s: %w", d.file(name), ErrInUse)
 	}

@@ -37,7 +37,7 @@ func (d *directory) openMetURLs() (*metURLs, error) {
 	if err := d.remove(urlsName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	db, err := d.openDB(urlsName, bbolt.Options{NoSync: true, NoFreelistSync: true})
+	db, _, err := d.openDB(urlsName, bbolt.Options{NoSync: true, NoFreelistSync: true})
 	if err != nil {
 		return nil, err
 	}

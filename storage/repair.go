@@ -26,6 +26,10 @@ func OpenSalvage(dir string, o Options) (*Archive, error) {
 		return nil, err
 	}
 	o.defaults()
+	if err := d.lock(true); err != nil {
+		d.close()
+		return nil, err
+	}
 	a, err := d.openIndex(dbName, o, false)
 	if err != nil {
 		d.close()

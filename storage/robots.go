@@ -80,7 +80,7 @@ func robotsKey(origin string, at time.Time) []byte {
 
 // Robots is the history of an origin's robots.txt, the oldest first.
 func (a *Archive) Robots(origin string) (history []RobotsVersion, err error) {
-	err = a.db.View(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) error {
 		prefix := append([]byte(origin), 0)
 		c := tx.Bucket(bucketRobots).Cursor()
 		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
@@ -104,7 +104,7 @@ func (a *Archive) RobotsInForce(origin string, at time.Time) (v *RobotsVersion, 
 	if !at.IsZero() {
 		behind = robotsKey(origin, at.Add(1))
 	}
-	err = a.db.View(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketRobots).Cursor()
 		for k, b := before(c, behind); v == nil && bytes.HasPrefix(k, prefix); k, b = c.Prev() {
 			if v, err = usedRobots(k, b); err != nil {
@@ -153,7 +153,7 @@ func (a *Archive) RobotsBody(v *RobotsVersion) (body []byte, err error) {
 	if !ok {
 		return nil, nil
 	}
-	err = a.db.View(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) error {
 		sealed := tx.Bucket(bucketBodies).Get(d[:])
 		b, whole := sum.Open(d[:], sealed)
 		if sealed != nil && !whole {

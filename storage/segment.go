@@ -44,7 +44,7 @@ func putSegment(tx *bbolt.Tx, name string, e segmentEntry) error {
 func (a *Archive) segments() (known map[string]segmentEntry, err error) {
 	defer Guard(&err)()
 	known = map[string]segmentEntry{}
-	err = a.db.View(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
 			var e segmentEntry
 			if err := json.Unmarshal(v, &e); err != nil || e.Check != e.check(string(k)) || !isSegment(string(k)) || e.Size < 0 {
@@ -184,7 +184,7 @@ func (a *Archive) present(known map[string]segmentEntry) error {
 			return &DamageError{File: file, What: fmt.Sprintf("%d bytes, %d were committed", st.Size(), e.Size)}
 		}
 	}
-	return a.db.View(func(tx *bbolt.Tx) error {
+	return a.view(func(tx *bbolt.Tx) error {
 		if k, _ := tx.Bucket(bucketDigests).Cursor().First(); k != nil && len(known) == 0 {
 			return &DamageError{File: a.dir.file(dbName), What: "it knows payloads, but no segment"}
 		}
@@ -231,7 +231,7 @@ func (a *Archive) reopen(name string, e segmentEntry) error {
 // directory is synced, so that the file's name is as durable as its octets.
 func (a *Archive) begin(now time.Time) error {
 	n := 0
-	if err := a.db.View(func(tx *bbolt.Tx) error {
+	if err := a.view(func(tx *bbolt.Tx) error {
 		n = tx.Bucket(bucketSegments).Stats().KeyN
 		return nil
 	}); err != nil {

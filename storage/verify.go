@@ -36,6 +36,7 @@ type Report struct {
 	Visits   int       `json:"visits"`
 	Bytes    int64     `json:"bytes"`
 	Problems []Problem `json:"problems"`            // not more than maxProblems
+	Live     bool      `json:"live,omitempty"`      // a crawl writes: this is its last commit, and the pages of crawl.db are not checked
 	InFlight int64     `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
 	Aside    []string  `json:"aside,omitempty"`     // files that an opening or a rebuild gave names that nothing reads
 
@@ -72,16 +73,9 @@ type extent struct {
 func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	defer Guard(&err)()
 	r = &Report{}
-	if err := a.dir.metas(); IsDisk(err) {
+	r.Live = a.IsLive()
+	if sound, err := a.verifyPages(r); err != nil || !sound {
 		return r, err
-	} else if err != nil {
-		r.index(err.Error())
-	}
-	if err := a.dir.checkStructure(dbName); IsDisk(err) {
-		return r, err
-	} else if err != nil {
-		r.index(err.Error())
-		return r, nil
 	}
 	if err := a.verifyDB(r); err != nil {
 		return r, err
@@ -93,7 +87,10 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := a.behind(r, segments); err != nil {
+	if !r.Live {
+		err = a.behind(r, segments)
+	}
+	if err != nil {
 		return r, err
 	}
 	v := &verifier{a: a, r: r, progress: progress, readers: make([]*warc.Reader, runtime.GOMAXPROCS(0))}
@@ -139,12 +136,35 @@ func (a *Archive) behind(r *Report, known map[string]segmentEntry) error {
 	return err
 }
 
+// verifyPages checks the file that crawl.db is. While a crawl writes it, it is of
+// no one moment.
+func (a *Archive) verifyPages(r *Report) (sound bool, err error) {
+	if r.Live {
+		return true, nil
+	}
+	if err := a.dir.metas(); IsDisk(err) {
+		return false, err
+	} else if err != nil {
+		r.index(err.Error())
+	}
+	if err := a.dir.checkStructure(dbName); IsDisk(err) {
+		return false, err
+	} else if err != nil {
+		r.index(err.Error())
+		return false, nil
+	}
+	return true, nil
+}
+
 func (a *Archive) verifyDB(r *Report) (err error) {
 	defer Guard(&err)()
-	return a.db.View(func(tx *bbolt.Tx) error {
+	return a.view(func(tx *bbolt.Tx) error {
 		// Check reads in a goroutine of its own, which Guard does not reach.
 		if err := tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return walk(b) }); err != nil {
 			return err
+		}
+		if r.Live {
+			return nil
 		}
 		for e := range tx.Check() {
 			r.index(e.Error())
@@ -242,7 +262,7 @@ func (v *verifier) segment(e segmentEntry, list []extent) error {
 	if err != nil {
 		return err
 	}
-	if st.Size() > e.Size {
+	if st.Size() > e.Size && !v.r.Live {
 		v.r.InFlight += st.Size() - e.Size
 	} else if st.Size() < e.Size {
 		v.problem(-1, nil, fmt.Sprintf("%d bytes, %d are committed", st.Size(), e.Size))

@@ -162,7 +162,7 @@ func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 
 // LastVisits are the last n visits of a URL, the oldest of them first.
 func (a *Archive) LastVisits(urlID uint64, n int) (visits []*Visit, err error) {
-	err = a.db.View(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketVisits).Cursor()
 		k, b := c.Seek(Ref{urlID + 1, 0}.key())
 		if k == nil {
@@ -192,7 +192,7 @@ func (a *Archive) VisitsOf(urlID uint64) ([]*Visit, error) {
 // LastN is the number of the last visit of a URL, whether its entry reads back
 // or not; 0 for none.
 func (a *Archive) LastN(urlID uint64) (n int) {
-	_ = a.db.View(func(tx *bbolt.Tx) error {
+	_ = a.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketVisits).Cursor()
 		for k, _ := c.Seek(Ref{urlID, 0}.key()); len(k) == refSize && refOf(k).URLID == urlID; k, _ = c.Next() {
 			n = refOf(k).N
@@ -211,7 +211,7 @@ func (a *Archive) VisitsAfter(r Ref, n int) ([]*Visit, error) {
 
 // visitsFrom are the visits from a key on, as long as there are to be more.
 func (a *Archive) visitsFrom(key []byte, more func(k []byte, had int) bool) (visits []*Visit, err error) {
-	err = a.db.View(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketVisits).Cursor()
 		for k, b := c.Seek(key); k != nil && more(k, len(visits)); k, b = c.Next() {
 			v, err := readVisit(k, b)
@@ -246,7 +246,7 @@ func (a *Archive) EachVisit(visit func(*Visit) error, but ...Ref) error {
 // eachVisit calls visit for every visit, with the error of those that do not
 // read back.
 func (a *Archive) eachVisit(visit func(Ref, *Visit, error) error) error {
-	return a.db.View(func(tx *bbolt.Tx) error {
+	return a.view(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketVisits).ForEach(func(k, b []byte) error {
 			if len(k) != refSize {
 				return &DamageError{File: dbName, What: "the key of a visit does not read back"}
@@ -259,7 +259,7 @@ func (a *Archive) eachVisit(visit func(Ref, *Visit, error) error) error {
 
 // Visit reads one visit; nil if there is none.
 func (a *Archive) Visit(r Ref) (v *Visit, err error) {
-	err = a.db.View(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) error {
 		v, err = getVisit(tx, r)
 		return err
 	})

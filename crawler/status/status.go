@@ -76,6 +76,9 @@ func Read(dir string) (s Status, err error) {
 		return Status{}, err
 	}
 	defer a.Close()
+	if s, ok := published(dir); ok && a.IsLive() {
+		return s, nil
+	}
 	f, err := a.Frontier()
 	if err != nil {
 		return Status{}, err

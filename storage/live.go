@@ -1,0 +1,88 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// Reading while a crawl writes.
+//
+// The writer holds the lock on the directory, and keeps crawl.db open for others
+// to read. bbolt writes over pages that no open transaction can reach. So a
+// reader connects to the writer's socket; the writer opens a transaction for it,
+// commits nothing until the reader has opened its own, of the very same commit,
+// and keeps its own open for as long as the connection lives. The reader reads
+// that one commit to its end, and of each segment what that commit names.
+
+// errLate says that the writer no longer keeps what a reader reads.
+var errLate = errors.New("the crawl that runs did not keep its state for longer: the same command again")
+
+// view reads a state of crawl.db: the last commit, or, while a crawl writes, the
+// commit that was the last when the archive was opened.
+func (a *Archive) view(fn func(*bbolt.Tx) error) error {
+	if a.live == nil {
+		return a.db.View(fn)
+	}
+	tx := <-a.live.txs
+	defer func() { a.live.txs <- tx }()
+	if a.live.late.Load() {
+		return errLate
+	}
+	err := fn(tx)
+	if a.live.late.Load() {
+		return errLate
+	}
+	return err
+}
+
+// IsLive says whether a crawl writes to the archive that is open for reading.
+func (a *Archive) IsLive() bool { return a.live != nil }
+
+// views makes the archive a frontier.DB.
+type views struct{ a *Archive }
+
+func (v views) View(fn func(*bbolt.Tx) error) error { return v.a.view(fn) }
+
+// liveViews is how many may read at a time, those within another included.
+const liveViews = 64
+
+// openLive opens crawl.db while a crawl writes to it.
+func (a *Archive) openLive() error {
+	w, err := a.dir.join()
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.dir.file(dbName), errors.Join(ErrInUse, err))
+	}
+	if err := a.openDB(dbName, true); err != nil {
+		w.close()
+		return err
+	}
+	a.live = w
+	w.txs = make(chan *bbolt.Tx, liveViews)
+	for range liveViews {
+		tx, err := a.db.Begin(false)
+		if err != nil {
+			return a.endLive(err)
+		}
+		w.txs <- tx
+	}
+	if err := w.opened(); err != nil {
+		return a.endLive(err)
+	}
+	return nil
+}
+
+// endLive ends the transactions of a reader, which its db waits for.
+func (a *Archive) endLive(err error) error {
+	if a.live == nil {
+		return err
+	}
+	for range len(a.live.txs) {
+		tx := <-a.live.txs
+		err = errors.Join(err, tx.Rollback())
+	}
+	a.live.close()
+	a.live = nil
+	return err
+}
