@@ -1,0 +1,96 @@
+// replaycheck.mjs pixels UI LIVE PATH...     pages in their frame against the live site, pixel by pixel
+// replaycheck.mjs axe UI PATH...             axe-core on pages of the UI, at 1280 and 400 px, light and dark
+// replaycheck.mjs pace UI N URLFILE          N random pages of a list, one after the other: p50 and p99 in ms
+// replaycheck.mjs hostile UI N               N random and hostile targets at both servers: no 5xx
+import fs from 'node:fs';
+import http from 'node:http';
+
+const [mode, ui, ...args] = process.argv.slice(2);
+const chromium = async () => (await import('playwright-core')).chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+const get = (port, host, path, headers = {}) => new Promise((ok, no) => {
+  const q = http.request({ host: '127.0.0.1', port, path, agent, headers: { host, ...headers } }, r => { let n = 0, b = ''; r.on('data', d => { n += d.length; if (b.length < 4e6) b += d; }).on('end', () => ok({ status: r.statusCode, headers: r.headers, body: b, n })); });
+  q.on('error', no).end();
+});
+const port = new URL(ui).port;
+const contentOf = async (url) => { const m = /src="http:\/\/([^/"]+)\//.exec((await get(port, `127.0.0.1:${port}`, `/2099/${url}`)).body); if (!m) throw new Error(`no frame for ${url}`); return m[1]; };
+let seed = 7;
+const random = (n) => { seed = (seed * 1103515245 + 12345) & 0x7fffffff; return seed % n; };
+
+const modes = {
+  async pixels(live, ...paths) {
+    const { PNG } = (await import('pngjs')).default, pixelmatch = (await import('pixelmatch')).default;
+    const browser = await chromium();
+    const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
+    let same = 0;
+    for (const path of paths) {
+      await page.goto(`${ui}/2099/${live}${path}`, { waitUntil: 'load' });
+      await page.waitForTimeout(150);
+      const frame = page.locator('iframe'), box = await frame.boundingBox();
+      const ours = PNG.sync.read(await page.screenshot({ clip: box }));
+      const other = await browser.newPage({ viewport: { width: Math.round(box.width), height: Math.round(box.height) } });
+      await other.goto(live + path, { waitUntil: 'load' });
+      await other.waitForTimeout(150);
+      const theirs = PNG.sync.read(await other.screenshot());
+      await other.close();
+      const n = ours.width === theirs.width && ours.height === theirs.height ? pixelmatch(ours.data, theirs.data, null, ours.width, ours.height, { threshold: 0 }) : -1;
+      if (n === 0) same++; else console.log(`${path}: ${n} pixels differ`);
+    }
+    await browser.close();
+    console.log(`${same} of ${paths.length} pages are the live ones, pixel by pixel`);
+    return same === paths.length;
+  },
+  async axe(...paths) {
+    const axe = fs.readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+    const browser = await chromium();
+    let violations = 0;
+    for (const [width, colorScheme] of [[1280, 'light'], [400, 'dark']]) {
+      const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
+      const page = await context.newPage();
+      for (const path of paths) {
+        await page.goto(ui + path, { waitUntil: 'load' });
+        await page.evaluate(axe);
+        const r = await page.evaluate(() => axe.run(document, { iframes: false }));
+        for (const v of r.violations) { violations++; console.log(`${path} at ${width}: ${v.id}: ${v.nodes.map(n => n.html).slice(0, 2).join(' ')}`); }
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        if (wide) { violations++; console.log(`${path} at ${width}: scrolls sideways`); }
+      }
+      await context.close();
+    }
+    await browser.close();
+    console.log(`${violations} violations on ${paths.length} pages`);
+    return violations === 0;
+  },
+  async pace(n, file) {
+    const urls = fs.readFileSync(file, 'utf8').trim().split('\n'), host = await contentOf(urls[0]), times = [];
+    const contentPort = host.split(':')[1];
+    let octets = 0, bad = 0;
+    for (let i = 0; i < Number(n); i++) {
+      const from = performance.now();
+      const r = await get(contentPort, host, `/2099/${urls[random(urls.length)]}`);
+      times.push(performance.now() - from);
+      octets += r.n;
+      if (r.status !== 200) bad++;
+    }
+    times.sort((a, b) => a - b);
+    console.log(`${n} pages, ${(octets / 1e6).toFixed(1)} MB, ${bad} errors: p50 ${times[n >> 1].toFixed(2)} ms, p99 ${times[Math.floor(n * 0.99)].toFixed(2)} ms`);
+    return bad === 0;
+  },
+  async hostile(n, url) {
+    const host = await contentOf(url), contentPort = host.split(':')[1];
+    const parts = ['/', '..', '%2e%2e', '%00', 'etc/passwd', 'crawl.db', 'warc', '2026', '20261122125542', 'id_', 'http:', 'http://', 'https:/', url, new URL(url).host, '[::1]', '[', '%', '%zz', '?', '&', '=', "'", '"', '<script>', '%ff%fe', '%D0%B6', '://', 'file:///etc/passwd', '/timemap/link/', '/versions/', '/timegate/', '/search?q=', '/go?url=', '"', 'a*', '-', '(', 'a'.repeat(4000), 'javascript:alert(1)', '*', '\\\\', ';', '%20'];
+    let worst = 0;
+    for (let i = 0; i < Number(n); i++) {
+      let path = '/';
+      for (let k = random(9); k > 0; k--) path += parts[random(parts.length)];
+      const content = i % 2;
+      const r = await get(content ? contentPort : port, content ? host : `127.0.0.1:${port}`, path, { referer: `http://${host}/2026/${url}` });
+      worst = Math.max(worst, r.status);
+      if (r.status >= 500 || /root:x:/.test(r.body)) { console.log(`${r.status} ${path.slice(0, 200)}`); return false; }
+    }
+    console.log(`${n} targets, no 5xx, worst ${worst}`);
+    return true;
+  },
+};
+const good = await modes[mode](...args);
+process.exit(good ? 0 : 1);
