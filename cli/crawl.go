@@ -29,6 +29,7 @@ import (
 // the configuration only where they were given.
 type crawlFlags struct {
 	round    *crawler.RoundOptions // of update
+	index    bool
 	mirror   string
 	config   string
 	json     bool
@@ -57,6 +58,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.StringArrayVar(&f.set.Scope.SkipTypes, "skip-type", nil, "leave out answers of this `type`, as 'video/*'; their body is not read (repeatable)")
 	fl.Var(&f.set.Scope.SkipLarger, "skip-larger", "leave out answers that say they have more than so many `bytes`")
 	fl.BoolVar(&f.set.Scope.SkipAlternates, "skip-alternates", false, "leave out other forms of pages (rel=alternate, shortlink, https://api.w.org/), but for the first feed")
+	fl.BoolVar(&f.index, "index", false, "at the end, read all pages into the index of curtsy search")
 	fl.StringVar(&f.mirror, "mirror", "", "at the end, make a browsable copy in `OUT` (see curtsy mirror)")
 	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "", "fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")

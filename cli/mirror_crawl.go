@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +16,12 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err // now, not after hours
 	}
 	err := runCrawl(u, f, c, seed)
+	if code := exitCode(err); f.index && (code == exitDone || code == exitStopped) {
+		if failed := buildIndex(u, c.Archive); failed != nil {
+			u.fail(failed)
+			err = cmp.Or(err, failed)
+		}
+	}
 	if code := exitCode(err); f.mirror == "" || code != exitDone && code != exitStopped {
 		return err
 	}

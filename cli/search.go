@@ -129,6 +129,19 @@ func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 	return x, err
 }
 
+// buildIndex brings the index of an archive up to date, for the searches to come.
+func buildIndex(u *ui, dir string) (err error) {
+	defer storage.Guard(&err)()
+	ctx, release := untilSignal()
+	defer release()
+	x, err := openIndex(ctx, u, dir)
+	if err != nil {
+		return indexError(err, dir, "QUERY")
+	}
+	x.close()
+	return nil
+}
+
 func (x *index) close() {
 	if x.Searcher != nil {
 		x.Searcher.Close()
