@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,6 +154,7 @@ func (s *Server) absentView(u weburl.URL, c *capture) (*absentView, int) {
 			v.Why = append(v.Why, from.Explain(u)...)
 		}
 	}
+	v.Why = slices.Compact(v.Why) // several archives may be of one site
 	return v, status
 }
 
