@@ -14,7 +14,7 @@ out=$WORK/m/out
 if ! strace -f -o "$WORK/strace" "$CURTSY" --version >/dev/null 2>&1; then skip "$(basename "$0"): may not trace"; fi
 "$CURTSY" crawl "$SITE/" --archive "$a" --delay 0 --max-pages 30 >/dev/null 2>&1 || [[ $? -eq 3 ]]
 "$CURTSY" mirror "$a" "$WORK/old" >/dev/null 2>&1
-"$CURTSY" resume "$a" --delay 0 >/dev/null 2>&1
+"$CURTSY" resume "$a" --delay 0 --max-pages 1000 >/dev/null 2>&1
 "$CURTSY" mirror "$a" "$WORK/new" >/dev/null 2>&1
 synth_stop
 
