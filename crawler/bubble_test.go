@@ -35,6 +35,7 @@ func inBubble(t *testing.T, pages map[string]page, f func(t *testing.T, s *site)
 // options are those for a crawl of a site in a bubble.
 func (s *site) options() crawler.Options {
 	o := options(s.URL + "/")
+	o.Archive.Alone = true // waiting at a socket would stop the bubble's clock
 	o.Fetch.Dial = s.dial
 	o.Fetch.Lookup = func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil

@@ -86,6 +86,8 @@ type Options struct {
 	// segments alone can go on with it. It must hold no secrets. nil is nothing.
 	Crawl  any
 	Logger *slog.Logger
+	// Alone lets no other process read while this one writes: there is no socket.
+	Alone bool
 	// Fail is called at the named points of a commit, in tests that kill the
 	// process there; nil does nothing.
 	Fail func(point string)

@@ -83,7 +83,7 @@ type readers struct {
 // share lets others read while the archive is written. Where that cannot be,
 // they are told that it is in use.
 func (a *Archive) share() {
-	if a.dir.locked == nil || a.file == nil || !a.mapsAll {
+	if a.opts.Alone || a.dir.locked == nil || a.file == nil || !a.mapsAll {
 		return
 	}
 	l, err := a.dir.listen()
