@@ -177,7 +177,7 @@ func (o *Outcome) metadata() storage.Metadata {
 // note is what a rebuild of crawl.db needs and no other record shows.
 func (o *Outcome) note() storage.Note {
 	v, e := o.Visit, o.entry
-	n := storage.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay}
+	n := storage.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay, Suspect: v.Suspect}
 	if of := e.URL.String(); of != v.URL {
 		n.Of = of
 	}

@@ -71,6 +71,9 @@ func (b *rebuilder) visit(v *storage.Visit) error {
 	e := b.last.entry
 	e.Attempts = v.N - 1
 	j := &job{entry: e, url: weburl.FromCanonical(v.URL), n: v.N, now: v.At}
+	if err := b.condition(j, v); err != nil {
+		return err
+	}
 	if e.Class == frontier.Prerequisite {
 		b.prepareRobots(j, v)
 	} else if h := b.at(j.url.Origin(), v); h.rules != nil {
@@ -118,7 +121,7 @@ func (b *rebuilder) outcome(j *job, v *storage.Visit) *Outcome {
 	}
 	w := o.Visit
 	w.Waited, w.Delay, w.Kept, w.Record, w.Refers = v.Waited, v.Delay, v.Kept, v.Record, v.Refers
-	w.Digest, w.SHA256, w.Length = v.Digest, v.SHA256, v.Length
+	w.Digest, w.SHA256, w.Length, w.Suspect = v.Digest, v.SHA256, v.Length, v.Suspect
 	return o
 }
 
@@ -198,12 +201,16 @@ func (b *rebuilder) settle() {
 func (b *rebuilder) prepareRobots(j *job, v *storage.Visit) {
 	p := b.of(j.entry.URL.Origin())
 	j.robots = &robotsJob{origin: &p.origin, hops: b.last.hops, had: p.origin.from}
+}
+
+// condition makes the job of an unchanged answer a conditional one, as it was.
+func (b *rebuilder) condition(j *job, v *storage.Visit) error {
 	if v.Status != http.StatusNotModified || v.Refers == nil {
-		return
+		return nil
 	}
-	if original, err := b.r.Visit(*v.Refers); err == nil && original != nil {
-		j.conditional, j.original = true, original
-	}
+	original, err := b.r.Visit(*v.Refers)
+	j.conditional, j.original = original != nil, original
+	return err
 }
 
 // keepRobots takes in what a visit to a robots.txt brought.

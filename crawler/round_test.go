@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -305,5 +307,38 @@ func TestRoundWantsAFinishedCrawl(t *testing.T) {
 	}
 	if _, err := crawler.Open(t.TempDir(), o); !errors.Is(err, storage.ErrNone) {
 		t.Errorf("a round over nothing: %v", err)
+	}
+}
+
+// TestRoundIsRebuilt: what a round found out is in the segments, too.
+func TestRoundIsRebuilt(t *testing.T) {
+	s := newSite(t, map[string]page{
+		"/robots.txt": text(""), "/": links("/unchanged", "/empty", "/changed"),
+		"/unchanged": tagged(`"1"`, article("unchanged")), "/empty": article("empty"), "/changed": article("changed"),
+	})
+	dir, o := t.TempDir(), options(s.origin+"/")
+	crawl(t, dir, o)
+	s.set("/empty", html(""))
+	s.set("/changed", article("changed, and how"))
+	round(t, dir, o, crawler.RoundOptions{})
+	want := map[string]int{"/unchanged": 1, "/empty": 1, "/changed": 2}
+	shown := func(when string) {
+		t.Helper()
+		for target, n := range want {
+			if v := publish.Current(visitsOf(t, dir, s.origin+target)); v.N != n {
+				t.Errorf("%s: visit %d of %s is shown, want %d", when, v.N, target, n)
+			}
+		}
+	}
+	shown("after the round")
+	if err := os.Remove(filepath.Join(dir, "crawl.db")); err != nil {
+		t.Fatal(err)
+	}
+	rebuilt(t, dir, o)
+	shown("rebuilt")
+	for target, r := range rows(t, dir) {
+		if r.State != "fetched" && target != "/robots.txt" {
+			t.Errorf("%s is %s (%s) after the rebuild", target, r.State, r.Rule)
+		}
 	}
 }

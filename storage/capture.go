@@ -122,5 +122,5 @@ func (c *Capture) read(m Metadata) {
 		w.Record, w.Kept, w.Digest, w.SHA256, w.Title = v.Record, v.Kept, "", "", ""
 		c.Visit, v = w, w
 	}
-	v.Took, v.Class, v.Waited, v.Delay = m.Took, m.Note.Class, m.Note.Waited, m.Note.Delay
+	v.Took, v.Class, v.Waited, v.Delay, v.Suspect = m.Took, m.Note.Class, m.Note.Waited, m.Note.Delay, m.Note.Suspect
 }

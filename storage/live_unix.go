@@ -183,7 +183,7 @@ func (r *readers) keep(c net.Conn) (*bbolt.Tx, bool) {
 	}
 	_ = c.SetDeadline(time.Now().Add(handshake))
 	var answer [1]byte
-	if _, err := c.Write([]byte("k")); err == nil {
+	if _, err = c.Write([]byte("k")); err == nil {
 		_, err = c.Read(answer[:])
 	}
 	if err != nil || answer[0] != 'o' {

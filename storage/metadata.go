@@ -17,6 +17,7 @@ type Note struct {
 	Of        string        `json:"of,omitempty"` // the URL that led here by redirects, for a robots.txt
 	Waited    time.Duration `json:"waited,omitempty"`
 	Delay     string        `json:"delay,omitempty"`
+	Suspect   string        `json:"suspect,omitempty"` // Visit.Suspect, as far as it was known when the record was written
 	// Withheld is the visit itself where the body, and with it the whole
 	// response, is not kept.
 	Withheld *Visit `json:"withheld,omitempty"`

@@ -164,13 +164,11 @@ func getVisit(tx *bbolt.Tx, r Ref) (*Visit, error) {
 func (a *Archive) LastVisits(urlID uint64, n int) (visits []*Visit, err error) {
 	err = a.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketVisits).Cursor()
-		k, b := c.Seek(Ref{urlID + 1, 0}.key())
-		if k == nil {
-			k, b = c.Last()
-		} else {
-			k, b = c.Prev()
+		last := c.Last
+		if next, _ := c.Seek(Ref{urlID + 1, 0}.key()); next != nil {
+			last = c.Prev
 		}
-		for ; len(k) == refSize && refOf(k).URLID == urlID && len(visits) < n; k, b = c.Prev() {
+		for k, b := last(); len(k) == refSize && refOf(k).URLID == urlID && len(visits) < n; k, b = c.Prev() {
 			v, err := readVisit(k, b)
 			if err != nil {
 				return err

@@ -30,7 +30,7 @@ type gatherer struct {
 	moved                           map[string]string
 	copies                          map[uint64]*Line
 	bytes                           int64
-	pages, kept, orphans            int
+	pages, kept                     int
 }
 
 func gather(ctx context.Context, a *storage.Archive, o Options) (*Report, error) {
