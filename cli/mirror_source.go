@@ -37,7 +37,7 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	o.MaxBody, o.MinFree = int64(c.Fetch.MaxBody), int64(c.Storage.MinFree)
 	o.Origins, o.Now, o.Complete = st.Origins, time.Now(), st.Finished
 	if !o.Complete {
-		o.Why = unfinished(&st, f)
+		o.Why = unfinished(a, &st, f)
 	}
 	o.Left = func(each func(mirror.Left) error) error { return eachLeft(f, each) }
 	if c.Traps.Twins {
@@ -54,10 +54,14 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	return o, nil
 }
 
-func unfinished(st *status.State, f *frontier.Frontier) string {
+// unfinished says why the crawl of an archive has not come to its end.
+func unfinished(a *storage.Archive, st *status.State, f *frontier.Frontier) string {
 	why := st.Ended
-	if why == "" {
-		why = "the crawl was cut short"
+	switch {
+	case a.IsLive():
+		why = "it is running"
+	case why == "":
+		why = "it was cut short"
 	}
 	return fmt.Sprintf("%s, %s queued", why, count(f.Counts().Queued(), "URL"))
 }

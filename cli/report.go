@@ -48,7 +48,7 @@ func writeReport(ctx context.Context, u *ui, dir, out string) (err error) {
 	}
 	o := report.Options{Dir: quoted(dir), Seed: a.seed, Origins: a.state.Origins, Now: time.Now(), Version: version, Known: a.known, Fold: links.Fold}
 	if !a.state.Finished {
-		o.Incomplete = unfinished(&a.state, a.f)
+		o.Incomplete = unfinished(a.Archive, &a.state, a.f)
 	}
 	write := func(w io.Writer) error { return report.Write(ctx, w, a.Archive, o) }
 	if out == "-" {
