@@ -155,7 +155,7 @@ func unknownVariables(environ []string) (warnings []string) {
 		if !ok || value == "" || known[name] {
 			continue
 		}
-		warning := name + " is no setting, and does nothing"
+		warning := name + " is not a setting and has no effect"
 		for _, k := range slices.Sorted(maps.Keys(known)) {
 			if strings.HasSuffix(k, "_"+strings.ToUpper(rest)) {
 				warning += "; is " + k + " meant?"
@@ -243,7 +243,7 @@ func (z *size) UnmarshalText(b []byte) error {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > (1<<62)/unit {
-		return fmt.Errorf("%q is no size (write 500MB, 2GiB, or a number of bytes)", b)
+		return fmt.Errorf("%q is not a size (write 500MB, 2GiB, or a number of bytes)", b)
 	}
 	*z = size(n * unit)
 	return nil

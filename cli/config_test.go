@@ -102,10 +102,10 @@ func TestVariablesThatSetNothingAreNamed(t *testing.T) {
 	got := unknownVariables([]string{"PATH=/bin", "CURTSY=curtsy", "CURTSY_DELAY=1s", "CURTSY_FETCH_HEADER=x", "CURTSY_FAILPOINT=x",
 		"CURTSY_MAX_PAGES=5", "CURTSY_NOTHING=5", "CURTSY_=x", "CURTSY_EMPTY=", "CURTSY_delay=1s"})
 	want := []string{
-		"CURTSY_ is no setting, and does nothing",
-		"CURTSY_MAX_PAGES is no setting, and does nothing; is CURTSY_LIMITS_MAX_PAGES meant?",
-		"CURTSY_NOTHING is no setting, and does nothing",
-		"CURTSY_delay is no setting, and does nothing; is CURTSY_DELAY meant?",
+		"CURTSY_ is not a setting and has no effect",
+		"CURTSY_MAX_PAGES is not a setting and has no effect; is CURTSY_LIMITS_MAX_PAGES meant?",
+		"CURTSY_NOTHING is not a setting and has no effect",
+		"CURTSY_delay is not a setting and has no effect; is CURTSY_DELAY meant?",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -119,15 +119,15 @@ func TestMistakesInAFileNameItAndTheLine(t *testing.T) {
 	}{
 		"an unknown key":                 {"delay: 1s\nfetch:\n  retries: 3\n  retrys: 3\n", []string{`unknown field "retrys"`, ":4: "}},
 		"an unknown section":             {"delay: 1s\npolitness:\n  adaptive: 1\n", []string{`unknown field "politness"`, ":2: "}},
-		"a duration without unit":        {"concurrency: 2\ndelay: 1\n", []string{`delay: "1" is no duration (write 1s, 500ms, 1h30m)`, ":2: "}},
-		"a size":                         {"limits:\n  max_bytes: lots\n", []string{`limits.max_bytes: "lots" is no size`, ":2: "}},
+		"a duration without unit":        {"concurrency: 2\ndelay: 1\n", []string{`delay: "1" is not a duration (write 1s, 500ms, 1h30m)`, ":2: "}},
+		"a size":                         {"limits:\n  max_bytes: lots\n", []string{`limits.max_bytes: "lots" is not a size`, ":2: "}},
 		"no YAML":                        {"delay: [1s\n", []string{":1: "}},
 		"a key twice":                    {"fetch:\n  retries: 1\n  retries: 2\n", []string{"retries", ":3: "}},
 		"a value for a section":          {"limits: 5\n", []string{"int was used where mapping is expected", ":1: "}},
 		"a list for a value":             {"agent: [a, b]\n", []string{"agent: a list, where one value is wanted", ":1: "}},
 		"a number for a switch":          {"fetch:\n  cookies: maybe\n", []string{`fetch.cookies: "maybe" is no true or false`, ":2: "}},
 		"a number with a point":          {"scope:\n  max_depth: 1.5\n", []string{`scope.max_depth: "1.5" is no whole number`, ":2: "}},
-		"a mistake in a second document": {"delay: 1s\n---\ndelay: 1\n", []string{`"1" is no duration`, ":3: "}},
+		"a mistake in a second document": {"delay: 1s\n---\ndelay: 1\n", []string{`"1" is not a duration`, ":3: "}},
 		"200,000 brackets":               {strings.Repeat("[", 200_000), []string{"more than 100 levels deep", ":1: "}},
 		"200,000 braces":                 {"fetch: " + strings.Repeat("{a: ", 200_000), []string{"more than 100 levels deep", ":1: "}},
 		"200,000 dashes":                 {strings.Repeat("- ", 200_000), []string{"more than 100 levels deep", ":1: "}},

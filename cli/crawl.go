@@ -44,7 +44,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.config, "config", "", "read settings from `FILE` (config.example.yaml has them all)")
 	fl.StringVar(&f.set.Contact, "contact", "", "mail address or URL where the site's owner can reach you")
-	fl.StringVar(&f.set.Agent, "agent", "", "product `token` that robots.txt knows us by")
+	fl.StringVar(&f.set.Agent, "agent", "", "product `token` to look for in robots.txt")
 	fl.DurationVar(&f.set.Delay, "delay", 0, "pause between requests; robots.txt may ask for more (default 1s)")
 	fl.IntVar(&f.set.Concurrency, "concurrency", 0, "requests at a time, where robots.txt sets no Crawl-delay (default 1)")
 	fl.IntVar(&f.set.Limits.MaxPages, "max-pages", 0, "stop after so many pages")
@@ -122,7 +122,7 @@ func crawlCmd(u *ui) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use:   "crawl URL",
-		Short: "archive a site, politely; goes on where it stopped",
+		Short: "archive a site, politely; continues where it stopped",
 		Args:  wants("URL"),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			seed, err := seedURL(a[0])
@@ -155,7 +155,7 @@ func resumeCmd(u *ui) *cobra.Command {
 	f := &crawlFlags{}
 	c := &cobra.Command{
 		Use:   "resume DIR",
-		Short: "go on with a crawl",
+		Short: "continue a crawl that was stopped",
 		Args:  wants("DIR"),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			seed, c, err := remembered(a[0])
@@ -400,7 +400,7 @@ func endingError(r crawler.Result, dir string) error {
 	case crawler.Unreachable:
 		return exitWith(exitFailed, errors.New(r.Why), "another URL, or the same one later")
 	case crawler.Refused:
-		return exitWith(exitRefused, fmt.Errorf("the site refuses us: %s", r.Why), refusedHint(r.Denied, resume))
+		return exitWith(exitRefused, fmt.Errorf("the site does not allow it: %s", r.Why), refusedHint(r.Denied, resume))
 	}
 	return nil
 }
@@ -425,7 +425,7 @@ func archiveError(err error, dir string) error {
 	case noRights(err) && errors.As(err, &forbidden): // it names the path once
 		return exitWith(exitFailed, forbidden, "the right to read and write "+dir)
 	case errors.Is(err, syscall.ENOTDIR):
-		return usagef("the directory of an archive", "%s is no directory", dir)
+		return usagef("the directory of an archive", "%s is not a directory", dir)
 	case errors.Is(err, storage.ErrInUse):
 		return exitWith(exitDamaged, err, "curtsy status "+quoted(dir))
 	case errors.Is(err, storage.ErrIrregular):

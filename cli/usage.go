@@ -99,7 +99,7 @@ func invalidValue(err *pflag.InvalidValueError) error {
 		if isNumber == nil {
 			return usagef(fmt.Sprintf("%s %ss, or %s %sms", name, value, name, value), "invalid argument %q for %s: a duration has a unit; write 5s or 500ms", value, name)
 		}
-		return usagef(name+" 5s", "invalid argument %q for %s: no duration; write 5s, 500ms or 1h30m", value, name)
+		return usagef(name+" 5s", "invalid argument %q for %s: not a duration; write 5s, 500ms or 1h30m", value, name)
 	case "int", "int64", "uint", "uint64":
 		return usagef(name+" 100", "invalid argument %q for %s: want a whole number", value, name)
 	case "float64":

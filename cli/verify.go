@@ -14,8 +14,8 @@ func verifyCmd(u *ui) *cobra.Command {
 	var asJSON, repair bool
 	c := &cobra.Command{
 		Use:   "verify DIR",
-		Short: "hold index, records and digests of an archive against each other",
-		Long: "verify reads every record and holds it against crawl.db: place, length, digests.\n" +
+		Short: "check index, records and digests of an archive against each other",
+		Long: "verify reads every record and checks it against crawl.db: place, length, digests.\n" +
 			"It changes nothing: what a killed crawl left behind its last commit is cut off when the crawl goes on.\n" +
 			"With --repair, damaged records are taken out and their URLs queued again; intact ones are never touched.\n" +
 			"A crawl.db that is gone or cannot be read is rebuilt from the segments; the old one is kept as crawl.db.damaged.",

@@ -50,7 +50,7 @@ type Crawl struct {
 }
 
 // Open opens the archive in dir, or begins one, for a crawl of o.Seed. An
-// archive that is there goes on where it stopped; its seed must be the same.
+// archive that is there continues where it stopped; its seed must be the same.
 func Open(dir string, o Options) (*Crawl, error) {
 	o = o.WithDefaults()
 	o.Archive.Crawl = Told{o.Seed.String(), o.Public}

@@ -9,7 +9,7 @@ import (
 	"curtsy/crawler"
 )
 
-// polite holds the servers' own logs against what they were promised: never
+// polite compares the servers' own logs with what they were promised: never
 // more requests at a time than so many, over all hosts together, and between
 // two requests to one host, and between any two to hosts that are not the
 // site's, the pause.

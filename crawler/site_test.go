@@ -205,7 +205,7 @@ func run(t *testing.T, stop context.Context, dir string, o crawler.Options) craw
 	return crawltest.Run(t, stop, dir, o, 30*time.Second)
 }
 
-// check holds an archive against what must be true of every archive.
+// check compares an archive with what must be true of every archive.
 func check(t *testing.T, dir string) {
 	t.Helper()
 	crawltest.Sound(t, dir)

@@ -13,7 +13,7 @@ import (
 type sprite struct {
 	url    weburl.URL
 	prefix string // of its ids
-	markup string // "": it cannot be had
+	markup string // "": it cannot be read
 }
 
 // use makes a reference to a part of another SVG file one to a part of this

@@ -67,7 +67,7 @@ func netTag(z *html.Tokenizer) (string, bool) {
 // begins no name (HTML §13.2.5.23 stays in it).
 var netEscapes = regexp.MustCompile(`(?is)<script.*<!--.*<[^a-z/]`)
 
-// sameTags holds the scanner against x/net's tokenizer, which is told what it
+// sameTags checks the scanner against x/net's tokenizer, which is told what it
 // cannot know: noscript is markup, and what is foreign content.
 func sameTags(tb testing.TB, src []byte) {
 	if netEscapes.Match(src) {

@@ -63,7 +63,7 @@ func TestWhatWasInFlightIsCutOffInADirectoryWithBrackets(t *testing.T) {
 	}
 }
 
-// A list of segments that cannot be had is not an empty one.
+// A list of segments that cannot be read is not an empty one.
 func TestSegmentsThatCannotBeListedAreNotTakenForNone(t *testing.T) {
 	dir := t.TempDir()
 	kept(t, dir)

@@ -19,7 +19,7 @@
 //	bodies    SHA-1 of a robots.txt → its octets
 //
 // Values have a sum (internal/sum) behind them, but for the schema, those of
-// digests, which Verify holds against the visits, and those of segments, which
+// digests, which Verify compares against the visits, and those of segments, which
 // have it within.
 //
 // # The promise

@@ -119,7 +119,7 @@ func TestSegmentsOfAnotherArchiveAreNotReached(t *testing.T) {
 		"repair": func() error { _, err := OpenSalvage(dir, Options{}); return err },
 	} {
 		if err := open(); !errors.Is(err, ErrIrregular) {
-			t.Errorf("%s says %v, want that warc is no directory", what, err)
+			t.Errorf("%s says %v, want that warc is not a directory", what, err)
 		}
 	}
 	if names := namesIn(t, other); len(names) != 1 || names[0] != theirs {

@@ -75,7 +75,7 @@ func TestReadingWhileAWriterWrites(t *testing.T) {
 	}
 }
 
-// read holds what a reader sees against itself, twice.
+// read compares what a reader sees with itself, twice.
 func read(t *testing.T, dir string) {
 	a, err := OpenRead(dir)
 	if err != nil {

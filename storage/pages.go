@@ -18,7 +18,7 @@ const (
 	maxDepth    = 64   // of branches: each has two children at least
 )
 
-// pages holds the structure of a bbolt file against the format: every page
+// pages compares the structure of a bbolt file with the format: every page
 // is reached once and within the file, every element lies within its page,
 // and no page in use counts as free.
 type pages struct {

@@ -66,7 +66,7 @@ type extent struct {
 	ref            Ref
 }
 
-// Verify holds index, records and digests against each other: every visit's
+// Verify compares index, records and digests with each other: every visit's
 // records are where crawl.db says, say what it says, have the digests they
 // claim, and nothing lies between them. progress, which may be nil, is told how
 // many octets of how many are read.
@@ -464,7 +464,7 @@ func checkPayload(block io.Reader, h *warc.Header, visit *Visit) error {
 }
 
 // discard removes visits from the archive, in the caller's transaction: what
-// Verify found damaged and cannot be had back. Their records stay where they
+// Verify found damaged and cannot be recovered. Their records stay where they
 // are until rewrite.
 func discard(tx *bbolt.Tx, refs []Ref) error {
 	visits, digests := tx.Bucket(bucketVisits), tx.Bucket(bucketDigests)

@@ -19,7 +19,7 @@ bare go test -run xxx ./... >/dev/null 2>&1 || true # compile first: the minute 
 began=$SECONDS code=0
 bare go test -count=1 -timeout 300s ./... >"$WORK/test" 2>&1 || code=$?
 took=$((SECONDS - began))
-if [[ $code -ne 0 ]]; then # once more, aloud, as in .ci/run
+if [[ $code -ne 0 ]]; then # once more, as in .ci/run
 	again=$(awk '$1 == "FAIL" && NF > 1 { print $2 }' "$WORK/test")
 	grep -vE "^ok|no test files" "$WORK/test" | head -n 30
 	echo "once more: $again"

@@ -89,7 +89,7 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkDo holds an exchange against net/http's client doing the same:
+// BenchmarkDo compares an exchange with net/http's client doing the same:
 // the page read into memory over a kept connection, one at a time and eight
 // at a time. The figure to compare is cpu-ns/op; ns/op holds the server's
 // time too.

@@ -58,7 +58,7 @@ func (s *scripts) ask(answer []byte, piece int) *Exchange {
 	return s.Do(context.Background(), Request{URL: weburl.MustParse("http://127.0.0.1/")})
 }
 
-// FuzzResponse holds us against net/http's reader, where both take an answer
+// FuzzResponse compares us with net/http's reader, where both take an answer
 // for a whole one, and an answer in one piece against one in small pieces.
 func FuzzResponse(f *testing.F) {
 	for _, s := range []string{

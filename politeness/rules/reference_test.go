@@ -236,7 +236,7 @@ func sameLine(r *Robots, a, b int) bool {
 	return x != nil && y != nil && byPrecedence(*x, *y) == 0
 }
 
-// FuzzVerdict holds Parse and Verdict against the reference on any input, and
+// FuzzVerdict compares Parse and Verdict with the reference on any input, and
 // all dialects against a panic.
 func FuzzVerdict(f *testing.F) {
 	g := inputs{rand.New(rand.NewPCG(1, 2))}

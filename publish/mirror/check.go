@@ -106,7 +106,7 @@ func (c *checker) problem(file, ref, what string) {
 	c.report.Problems = append(c.report.Problems, Problem{file, ref, what})
 }
 
-// list reads the names of the tree and holds them against each other.
+// list reads the names of the tree and compares them with each other.
 func (c *checker) list() error {
 	folded := map[string]string{}
 	return fs.WalkDir(c.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {

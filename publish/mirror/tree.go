@@ -83,7 +83,7 @@ func openOld(out string) (*os.Root, error) {
 	case err != nil:
 		return nil, err
 	case !st.IsDir():
-		return nil, fmt.Errorf("%s: %w: it is no directory", out, ErrNotOurs)
+		return nil, fmt.Errorf("%s: %w: it is not a directory", out, ErrNotOurs)
 	}
 	root, err := os.OpenRoot(out)
 	if err != nil {

@@ -246,7 +246,7 @@ func (s *Server) serveRaw(w http.ResponseWriter, r *http.Request, c *capture) {
 	}
 }
 
-// unreadable answers for a capture whose body cannot be had: the archive's
+// unreadable answers for a capture whose body cannot be read: the archive's
 // damage is a failure, what the site sent broken is not.
 func (s *Server) unreadable(w http.ResponseWriter, r *http.Request, c *capture, err error) {
 	if fatal(err) {

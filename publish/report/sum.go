@@ -117,7 +117,7 @@ func (g *gatherer) next() (steps []Step) {
 			steps = append(steps, Step{text, command})
 		}
 	}
-	add(g.o.Incomplete != "", "The crawl is not complete. Go on with it:", "curtsy resume "+dir)
+	add(g.o.Incomplete != "", "The crawl is not complete. To continue:", "curtsy resume "+dir)
 	add(r.Broken.Total > 0, "Repair the broken links; this lists all of them with their pages:", "curtsy links "+dir+" --broken --format csv")
 	add(r.Orphans.Total > 0, "Link to the orphans from somewhere, or take them out of the sitemap.", "")
 	add(r.Redirects.Total > 0, "Links that lead to a redirect cost every visitor a request; let them name the final URL.", "")

@@ -53,7 +53,7 @@ func crawl(t *testing.T, dir string, o crawler.Options, most time.Duration) craw
 	return crawltest.Run(t, t.Context(), dir, o, most)
 }
 
-// wanted holds what an archive says against what the fixture wants of it.
+// wanted compares what an archive says with what the fixture wants of it.
 func wanted(t *testing.T, f *hostile.Fixture, s *hostile.Server, rows map[string]string, reasons map[string]int) {
 	t.Helper()
 	for target, want := range f.Want {

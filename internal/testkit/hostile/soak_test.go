@@ -100,7 +100,7 @@ func resident() uint64 {
 // margin is what chance may add to a median: a tenth, and some pages.
 func margin(n uint64) uint64 { return n/10 + 4<<20 }
 
-// steady holds the last third of the rounds against the second; in the first,
+// steady compares the last third of the rounds with the second; in the first,
 // caches fill.
 func steady(t *testing.T, after []held) {
 	t.Helper()
