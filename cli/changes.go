@@ -93,7 +93,7 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 func (f *changesFlags) span(st *status.State, dir string) (o changes.Options, err error) {
 	switch {
 	case f.since != "":
-		o.Since, err = sinceTime(f.since, time.Now())
+		o.Since, err = timeFlag("--since", f.since, time.Now())
 	case f.round < 0 || f.round > len(st.Rounds):
 		err = usagef("curtsy changes "+quoted(dir)+" --round "+strconv.Itoa(max(1, len(st.Rounds))), "--round %d: the archive has %s", f.round, count(len(st.Rounds), "round"))
 	case f.round > 0:
@@ -109,8 +109,9 @@ func (f *changesFlags) span(st *status.State, dir string) (o changes.Options, er
 	return o, err
 }
 
-// sinceTime reads a date, a time, or how long ago.
-func sinceTime(text string, now time.Time) (time.Time, error) {
+// timeFlag reads a date, a time, or how long ago, as the flag or argument name
+// was given it.
+func timeFlag(name, text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t, nil
@@ -119,7 +120,17 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 	if age, err := parseAge(text); err == nil {
 		return now.Add(-age), nil
 	}
-	return time.Time{}, usagef("--since 2026-01-31, or --since 7d", "--since %q: neither a date, a time nor an age", text)
+	return time.Time{}, usagef(name+" 2026-01-31, or "+name+" 7d", "%s %q: neither a date, a time nor an age", name, text)
+}
+
+// atFlag is timeFlag for a time at which copies stood. Times are printed in
+// seconds: one that names a second means all of it.
+func atFlag(name, text string, now time.Time) (time.Time, error) {
+	t, err := timeFlag(name, text, now)
+	if err == nil && t.Nanosecond() == 0 {
+		t = t.Add(time.Second - time.Nanosecond)
+	}
+	return t, err
 }
 
 // parseAge reads a duration that may be in days.

@@ -62,6 +62,7 @@ func commands(u *ui) []*cobra.Command {
 		resumeCmd(u),
 		updateCmd(u),
 		changesCmd(u),
+		diffCmd(u),
 		statusCmd(u),
 		explainCmd(u),
 		verifyCmd(u),

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"curtsy/internal/testkit/sitetest"
 )
 
 const schemaFile = "../docs/json.schema.json"
@@ -94,26 +96,64 @@ func TestJSONIsAsItsSchemaSays(t *testing.T) {
 		{"version", "version --json"},
 	} {
 		covered[test.schema] = true
-		schema, err := c.Compile("https://curtsy.invalid/schema#/$defs/" + test.schema)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := run(strings.Fields(test.command)...)
-		if len(lines) == 0 {
-			t.Errorf("curtsy %s printed nothing", test.command)
-		}
-		for _, line := range lines {
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
-			if err == nil {
-				err = schema.Validate(v)
-			}
-			if err != nil {
-				t.Errorf("curtsy %s: a field is not in docs/json.schema.json, or not so: %v\n%.300s", test.command, err, line)
-				break
-			}
-		}
+		validate(t, c, test.schema, test.command)
 	}
 	documented(t, schemaPath, covered)
+}
+
+// TestJSONOfRounds: what is printed of an archive that was visited twice.
+func TestJSONOfRounds(t *testing.T) {
+	schemaPath, err := filepath.Abs(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := schemas(t)
+	t.Chdir(t.TempDir())
+	s, err := sitetest.Parse([]byte("-- / --\n<title>Home</title><p>The quick brown fox.<p>It stays.\n"))
+	if err == nil {
+		err = s.Start("127.0.0.1:0")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	runLines(t, "crawl", s.Origin+"/", "--archive", "site", "--delay", "0s", "--json")
+	if err := s.Set("/", "<title>Home</title><p>The slow brown fox.<p>It stays.\n"); err != nil {
+		t.Fatal(err)
+	}
+	runLines(t, "update", "site", "--delay", "0s", "--json")
+	covered := map[string]bool{}
+	for _, test := range []struct{ schema, command string }{
+		{"changes", "changes site --json"},
+		{"diff", "diff site / --json"},
+	} {
+		covered[test.schema] = true
+		validate(t, c, test.schema, test.command)
+	}
+	documented(t, schemaPath, covered)
+}
+
+// validate runs a command and holds what it prints equal to a schema.
+func validate(t *testing.T, c *jsonschema.Compiler, name, command string) {
+	t.Helper()
+	schema, err := c.Compile("https://curtsy.invalid/schema#/$defs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := runLines(t, strings.Fields(command)...)
+	if len(lines) == 0 {
+		t.Errorf("curtsy %s printed nothing", command)
+	}
+	for _, line := range lines {
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+		if err == nil {
+			err = schema.Validate(v)
+		}
+		if err != nil {
+			t.Errorf("curtsy %s: a field is not in docs/json.schema.json, or not so: %v\n%.300s", command, err, line)
+			return
+		}
+	}
 }
 
 // documented holds docs/json.md equal to the schemas: each is named there.

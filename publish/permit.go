@@ -37,6 +37,9 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s (%s: %s)", r.Directive, r.From, r.Text)
 }
 
+// Quote says whether passages of the copy may be shown.
+func (p *Permit) Quote() bool { return p.Show && p.Snippet != 0 }
+
 // Why is the reasons in one line.
 func (p *Permit) Why() string {
 	words := make([]string, len(p.Reasons))

@@ -139,7 +139,7 @@ func (c *Change) permit(visits []*storage.Visit, now time.Time) {
 	c.Listed, c.shown = true, true
 	for i, p := range publish.Permits(visits, now) {
 		if v := visits[i]; v == c.Now || v == c.Was {
-			c.Listed, c.shown = c.Listed && p.List, c.shown && p.Show && p.Snippet != 0
+			c.Listed, c.shown = c.Listed && p.List, c.shown && p.Quote()
 		}
 	}
 	if c.shown {

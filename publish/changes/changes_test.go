@@ -104,3 +104,30 @@ func TestPassage(t *testing.T) {
 		t.Errorf("got %v, want %v", p.Words, want)
 	}
 }
+
+func TestLastPair(t *testing.T) {
+	of := func(digest string) storage.Visit {
+		return storage.Visit{Status: 200, Digest: digest, Kept: storage.KeptResponse}
+	}
+	failed := storage.Visit{Status: 503, Digest: "e", Kept: storage.KeptResponse}
+	withheld := storage.Visit{Status: 200, Digest: "w", Kept: storage.KeptWithheld}
+	for _, c := range []struct {
+		says     string
+		visits   []storage.Visit
+		was, now int // -1: none
+	}{
+		{"no visit", nil, -1, -1},
+		{"one copy", []storage.Visit{of("a")}, -1, -1},
+		{"the same twice", []storage.Visit{of("a"), of("a")}, -1, -1},
+		{"an error is no copy", []storage.Visit{of("a"), failed}, -1, -1},
+		{"what was withheld is none", []storage.Visit{of("a"), withheld}, -1, -1},
+		{"two", []storage.Visit{of("a"), of("b")}, 0, 1},
+		{"the last two that differ", []storage.Visit{of("a"), of("b"), failed, of("c"), of("c")}, 1, 3},
+	} {
+		visits := seen(c.visits...)
+		was, now := LastPair(visits)
+		if slices.Index(visits, was) != c.was || slices.Index(visits, now) != c.now {
+			t.Errorf("%s: got %v, %v", c.says, was, now)
+		}
+	}
+}

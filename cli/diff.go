@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/publish/changes"
+	"curtsy/storage"
+)
+
+func diffCmd(u *ui) *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "diff DIR URL [T1 [T2]]",
+		Short: "the passages in which two captures of a URL differ",
+		Long: "diff DIR URL compares the texts of the last two copies of a URL that differ. T1 and T2 choose the\n" +
+			"copies that stood for it at two times: dates, RFC 3339 times, or so long ago (7d, 12h); without T2\n" +
+			"the later one is the copy that stands now. Words that went are printed [-so-], words that came {+so+};\n" +
+			"in colours on a terminal.\n\n" +
+			"What the page's owner withholds now (noarchive, nosnippet, unavailable_after) is not compared.",
+		Example: "  curtsy diff site /news.html\n  curtsy diff site /news.html 2026-01-31 7d --json",
+		Args: func(c *cobra.Command, a []string) error {
+			if len(a) < 2 || len(a) > 4 {
+				return wants("DIR", "URL")(c, a)
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, a []string) error {
+			return diff(u, a[0], a[1], a[2:], asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// diffJSON is what --json prints.
+type diffJSON struct {
+	URL      string            `json:"url"`
+	Was      string            `json:"was"` // when the copies were captured, RFC 3339
+	Now      string            `json:"now"`
+	Type     string            `json:"type"`   // of the later copy
+	Text     bool              `json:"text"`   // both are texts, which were compared
+	Differ   bool              `json:"differ"` // in their octets
+	Passages []changes.Passage `json:"passages"`
+}
+
+// diff prints how two copies of a URL differ.
+func diff(u *ui, dir, text string, times []string, asJSON bool) (err error) {
+	defer storage.Guard(&err)()
+	a, err := openBoth(dir)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	url, err := urlAt(a.seed, text)
+	if err != nil {
+		return err
+	}
+	visits, err := visitsOf(a, url)
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	if err := mayQuote(visits, publish.Current(visits)); err != nil {
+		return err
+	}
+	was, now, err := pairOf(visits, url, dir, times)
+	if err != nil {
+		return err
+	}
+	if err := mayQuote(visits, was, now); err != nil {
+		return err
+	}
+	passages, err := changes.Compare(a.Archive, was, now)
+	noText := errors.Is(err, changes.ErrNoText)
+	if err != nil && !noText {
+		return archiveError(err, dir)
+	}
+	j := diffJSON{url.String(), instant(&was.At), instant(&now.At), now.ContentType, !noText, was.Digest != now.Digest, orEmpty(passages)}
+	if asJSON {
+		return u.json(j)
+	}
+	u.print("%s\n%s → %s", j.URL, j.Was, j.Now)
+	u.printDiff(&j, was, now)
+	return nil
+}
+
+// visitsOf are all visits of a URL, the oldest first.
+func visitsOf(a *opened, url weburl.URL) ([]*storage.Visit, error) {
+	found, err := a.f.Find(url)
+	if err != nil || len(found) == 0 {
+		return nil, corrupt(err)
+	}
+	return a.VisitsOf(found[len(found)-1].ID)
+}
+
+// pairOf chooses the copies that are compared.
+func pairOf(visits []*storage.Visit, url weburl.URL, dir string, times []string) (was, now *storage.Visit, err error) {
+	copies := changes.Copies(visits)
+	if len(copies) == 0 {
+		return nil, nil, usagef("curtsy explain "+quoted(dir)+" "+quoted(url.String()), "no copy of %s is kept", url)
+	}
+	if len(times) == 0 {
+		was, now = changes.LastPair(visits)
+		if was == nil {
+			return nil, nil, usagef("curtsy update "+quoted(dir), "%s has no two copies that differ: there is nothing to compare", url)
+		}
+		return was, now, nil
+	}
+	now = publish.Current(copies)
+	for i, chosen := range []**storage.Visit{&was, &now}[:len(times)] {
+		at, err := atFlag(fmt.Sprintf("T%d", i+1), times[i], time.Now())
+		if err != nil {
+			return nil, nil, err
+		}
+		if *chosen = publish.CurrentAt(copies, at); *chosen == nil {
+			return nil, nil, usagef("a time from "+instant(&copies[0].At)+" on", "%s: no copy was kept by %s", url, times[i])
+		}
+	}
+	return was, now, nil
+}
+
+// mayQuote refuses what the page's owner withholds.
+func mayQuote(visits []*storage.Visit, chosen ...*storage.Visit) error {
+	permits := publish.Permits(visits, time.Now())
+	for _, v := range chosen {
+		i := slices.Index(visits, v)
+		if i < 0 { // nothing is known of the URL
+			continue
+		}
+		if p := permits[i]; !p.Quote() {
+			return exitWith(exitFailed, fmt.Errorf("%s may not be shown, as its owner asks: %s", v.URL, p.Why()), "")
+		}
+	}
+	return nil
+}
+
+// How words that went and came stand out on a terminal (ECMA-48 §8.3.117).
+const (
+	red   = "\x1b[31m"
+	green = "\x1b[32m"
+)
+
+// printDiff prints the passages for people.
+func (u *ui) printDiff(j *diffJSON, was, now *storage.Visit) {
+	switch {
+	case !j.Differ:
+		u.print("the copies are the same")
+	case !j.Text:
+		u.print("%s: no text to compare; %s → %s, %s → %s", j.Type, byteCount(was.Length), byteCount(now.Length), was.Digest, now.Digest)
+	case len(j.Passages) == 0:
+		u.print("the text is the same; the octets differ: %s → %s", was.Digest, now.Digest)
+	}
+	marks := map[string][2]string{"=": {"", ""}, "-": {"[-", "-]"}, "+": {"{+", "+}"}}
+	if isTerminal(u.out.w) && os.Getenv("NO_COLOR") == "" {
+		marks["-"], marks["+"] = [2]string{red, plain}, [2]string{green, plain}
+	}
+	for _, p := range j.Passages {
+		var b strings.Builder
+		for _, w := range p.Words {
+			m := marks[w.Op]
+			// What comes from a page is cleaned before it stands between escape sequences.
+			b.WriteString(" " + m[0] + oneLine(w.Text) + m[1])
+		}
+		_, _ = u.out.Write([]byte("\n " + b.String() + "\n"))
+	}
+}

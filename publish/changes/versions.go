@@ -1,0 +1,53 @@
+package changes
+
+import (
+	"errors"
+
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// Copies are those visits of a URL that hold a copy of it: neither errors, nor
+// what was not taken for the page, nor answers that it is unchanged.
+func Copies(visits []*storage.Visit) (list []*storage.Visit) {
+	for _, v := range visits {
+		if publish.StandingOf(v).Rank() >= 3 && v.HasBody() {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// LastPair are the last two copies of a URL that differ in their octets, nil
+// where there are none.
+func LastPair(visits []*storage.Visit) (was, now *storage.Visit) {
+	copies := Copies(visits)
+	for i := len(copies) - 1; i > 0; i-- {
+		if copies[i].Digest != copies[i-1].Digest {
+			return copies[i-1], copies[i]
+		}
+	}
+	return nil, nil
+}
+
+// ErrNoText says that a copy is not of a type whose text is compared.
+var ErrNoText = errors.New("not a text")
+
+// Compare gives all passages in which the texts of two copies differ: what is
+// noise shows only over many pages. It returns ErrNoText for pictures and the like.
+func Compare(a *storage.Archive, was, now *storage.Visit) ([]Passage, error) {
+	c := &Change{Was: was, Now: now}
+	if !c.text() {
+		return nil, ErrNoText
+	}
+	r := round{archive: a}
+	d, err := r.diff(c)
+	if err != nil {
+		return nil, err
+	}
+	list := []Passage{}
+	for _, p := range d.passages {
+		list = append(list, passageOf(p.was, p.now))
+	}
+	return list, nil
+}
