@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -237,8 +236,11 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 		if a.live != nil {
 			return a, a.view(a.check)
 		}
-		if err := d.readable(); err != nil || readOnly {
-			return a, cmp.Or(err, a.view(a.check))
+		if err := d.readable(); err != nil {
+			return a, err // nothing is looked up in what does not bear it
+		}
+		if readOnly {
+			return a, a.view(a.check)
 		}
 		if err := errors.Join(a.db.Close(), d.unseal()); err != nil {
 			return a, err

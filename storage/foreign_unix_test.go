@@ -1,0 +1,95 @@
+//go:build unix
+
+package storage
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// A FIFO that nobody writes to would hold who opens it for ever.
+func TestAFIFOIsNeverWaitedFor(t *testing.T) {
+	for _, c := range []struct {
+		name                string
+		openable, reachable bool // by a writer; by a reader
+	}{
+		{"segment", false, true},
+		{dbName, false, false},
+		{sealName, false, true},
+		{statusName, true, true},
+		{statusName + ".new", true, true},
+	} {
+		dir := filepath.Join(t.TempDir(), "archive")
+		segment := one(t, dir)
+		path := filepath.Join(dir, c.name)
+		if c.name == "segment" {
+			path = filepath.Join(dir, warcDir, segment)
+		}
+		if err := errors.Join(os.RemoveAll(path), syscall.Mkfifo(path, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := OpenRead(dir); (err == nil) != c.reachable || err != nil && !errors.Is(err, ErrIrregular) {
+			t.Errorf("%s: a reader gets %v", c.name, err)
+		} else if err == nil {
+			if _, err := a.Verify(nil); c.name == "segment" && !errors.Is(err, ErrIrregular) {
+				t.Errorf("%s: verify says %v, want that it is no regular file", c.name, err)
+			}
+			a.Close()
+		}
+		if _, err := Status(dir); c.name == statusName && !errors.Is(err, ErrIrregular) {
+			t.Errorf("its status is %v, want that it is no regular file", err)
+		}
+		a, err := Open(dir, Options{})
+		if (err == nil) != c.openable || err != nil && !errors.Is(err, ErrIrregular) {
+			t.Errorf("%s: a writer gets %v", c.name, err)
+		}
+		if err != nil {
+			continue
+		}
+		if err := a.PutStatus([]byte("{}")); !errors.Is(err, ErrIrregular) {
+			t.Errorf("%s: the status is put: %v, want that it is no regular file", c.name, err)
+		}
+		a.Close()
+	}
+}
+
+// bbolt follows a page that leads to itself until the stack ends, which no
+// program outlives: nothing is looked up before the pages were walked.
+func TestNothingIsLookedUpInPagesThatLeadInACircle(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "archive")
+	one(t, dir)
+	path := filepath.Join(dir, dbName)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newestMeta(f)
+	f.Close()
+	page, n := b[m.root*m.pageSize:], binary.NativeEndian
+	n.PutUint16(page[8:], pageBranch)
+	n.PutUint16(page[10:], 1)
+	n.PutUint32(page[16:], 16)
+	n.PutUint32(page[20:], 1)
+	n.PutUint64(page[24:], uint64(m.root))
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, sealName)); err != nil {
+		t.Fatal(err)
+	}
+	var damage *DamageError
+	if _, err := OpenRead(dir); !errors.As(err, &damage) {
+		t.Errorf("a reader gets %v, want that it is damaged", err)
+	}
+	if _, err := Open(dir, Options{}); !errors.As(err, &damage) {
+		t.Errorf("a writer gets %v, want that it is damaged", err)
+	}
+}
