@@ -151,57 +151,6 @@ func crawlCmd(u *ui) *cobra.Command {
 	return c
 }
 
-func resumeCmd(u *ui) *cobra.Command {
-	f := &crawlFlags{}
-	c := &cobra.Command{
-		Use:   "resume DIR",
-		Short: "continue a crawl that was stopped",
-		Args:  wants("DIR"),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			seed, c, err := remembered(a[0])
-			if err != nil {
-				return err
-			}
-			if c, err = f.settings(u, cmd, c); err != nil {
-				return err
-			}
-			c.Archive = a[0]
-			return crawlAndMirror(u, f, &c, seed)
-		},
-	}
-	f.register(c)
-	return c
-}
-
-// remembered reads seed and settings of the crawl in an archive.
-func remembered(dir string) (seed weburl.URL, c config, err error) {
-	c = defaults()
-	defer func() {
-		var exit *exitError
-		if err != nil && !errors.As(err, &exit) {
-			err = archiveError(err, dir)
-		}
-	}()
-	defer storage.Guard(&err)()
-	a, err := storage.OpenRead(dir)
-	if err != nil {
-		return seed, c, err
-	}
-	defer a.Close()
-	st := status.State{Settings: &c}
-	ok, err := a.Crawl(&st)
-	if err != nil {
-		return seed, c, err
-	}
-	if !ok {
-		return seed, c, fmt.Errorf("%s: %w", dir, storage.ErrNone)
-	}
-	if seed, err = weburl.Parse(st.Seed); err != nil {
-		err = &storage.DamageError{File: dir, What: "its seed does not read back"}
-	}
-	return seed, c, err
-}
-
 func (u *ui) logger(verbose bool) *slog.Logger {
 	level := slog.LevelWarn
 	if verbose {

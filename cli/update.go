@@ -22,6 +22,7 @@ type updateFlags struct {
 
 func updateCmd(u *ui) *cobra.Command {
 	f, g := &crawlFlags{}, &updateFlags{}
+	var asArchived bool
 	c := &cobra.Command{
 		Use:   "update DIR",
 		Short: "visit a site again: fetch what changed, keep what was good",
@@ -32,11 +33,8 @@ func updateCmd(u *ui) *cobra.Command {
 		Example: "  curtsy update site --older-than 7d\n  curtsy update site --auto\n  curtsy changes site",
 		Args:    wants("DIR"),
 		RunE: func(cmd *cobra.Command, a []string) error {
-			seed, c, err := remembered(a[0])
+			seed, c, err := f.again(u, cmd, a[0], asArchived)
 			if err != nil {
-				return err
-			}
-			if c, err = f.settings(u, cmd, c); err != nil {
 				return err
 			}
 			if f.round, err = g.options(); err != nil {
@@ -45,11 +43,11 @@ func updateCmd(u *ui) *cobra.Command {
 			if recent, err := g.recent(a[0]); err != nil || recent {
 				return err
 			}
-			c.Archive = a[0]
 			return crawlAndMirror(u, f, &c, seed)
 		},
 	}
 	f.register(c)
+	asArchivedFlag(c, &asArchived)
 	c.Flags().Var(&g.olderThan, "older-than", "visit URLs whose last visit is older than `AGE` (7d, 12h); default: all")
 	c.Flags().BoolVar(&g.auto, "auto", false, "visit URLs that are due by sitemap, max-age and their own rate of change")
 	c.Flags().StringVar(&g.only, "only", "", "visit URLs that match this `regexp`")

@@ -3,10 +3,12 @@
 package storage
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 )
@@ -91,5 +93,40 @@ func TestNothingIsLookedUpInPagesThatLeadInACircle(t *testing.T) {
 	}
 	if _, err := Open(dir, Options{}); !errors.As(err, &damage) {
 		t.Errorf("a writer gets %v, want that it is damaged", err)
+	}
+}
+
+// What nobody wrote is not read: a terabyte of it takes no room in an archive
+// that is sent.
+func TestHolesInASegmentArePassedOver(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("holes are not known here")
+	}
+	dir := filepath.Join(t.TempDir(), "archive")
+	segment := filepath.Join(dir, warcDir, one(t, dir))
+	before, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(segment, 1<<40); err != nil {
+		t.Skip(err) // no file may be so long here
+	}
+	if f, err := os.Open(segment); err != nil || dataFrom(f, 1<<30, 1<<40) != 1<<40 {
+		t.Skip("holes are not known to this file system")
+	}
+	a, err := OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := a.Verify(nil); err != nil || len(r.Problems) > 0 || r.InFlight != 1<<40-int64(len(before)) {
+		t.Errorf("verify says %+v, %v", r, err)
+	}
+	a.Close()
+	if a, err = Open(dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	if after, err := os.ReadFile(segment); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("%d bytes are left of %d, %v", len(after), len(before), err)
 	}
 }

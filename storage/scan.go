@@ -203,7 +203,7 @@ func (s *scanner) resync(from int64) (int64, error) {
 	magic := []byte{0x1f, 0x8b, 8}
 	buf := make([]byte, 64<<10)
 	var probe [warc.ProbeSize]byte
-	for at := from; at < s.size; {
+	for at := dataFrom(s.file, from, s.size); at < s.size; at = dataFrom(s.file, at, s.size) {
 		n, err := s.file.ReadAt(buf, at)
 		if err != nil && err != io.EOF {
 			return at, err

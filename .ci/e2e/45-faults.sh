@@ -3,7 +3,7 @@
 # after another: in a crawl, in a resume of a killed crawl, in a repair. After
 # each: an exit code that says what is so, a message that says what to try,
 # nothing kept is lost, and resume completes the site with each page once.
-# EVERY=1 tries each call (the default: one in so many);
+# EVERY=1 tries each call and each archive of a stranger (the default: one in so many);
 # KINDS and SCENARIOS take some out; KEEP=1 leaves the last archive.
 . "$(dirname "$0")/../lib.sh"
 need strace
@@ -210,4 +210,7 @@ claim "a repair makes $ours calls, strace counts $theirs" test "$ours" -eq "$the
 synth_stop
 [[ -z ${FAULTS_TABLE:-} ]] || cp "$WORK/table" "$FAULTS_TABLE"
 claim "every flipped octet and every failed write of the tests" env -C "$CI_DIR/.." CURTSY_FLIPS=more go test ./crawler -run "FlippedOctets|EveryWriteMayFail"
+strangers=3+$((RANDOM % 3))
+[[ $every -gt 1 ]] || strangers=1+0
+claim "archives of strangers ($strangers): every command over every one" env -C "$CI_DIR/.." CURTSY_STRANGERS="$strangers" go test ./cli -count=1 -timeout 30m -run ArchivesOfStrangersHarmNothing
 finish

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler/status"
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+)
+
+func resumeCmd(u *ui) *cobra.Command {
+	f := &crawlFlags{}
+	var asArchived bool
+	c := &cobra.Command{
+		Use:   "resume DIR",
+		Short: "continue a crawl that was stopped",
+		Args:  wants("DIR"),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			seed, c, err := f.again(u, cmd, a[0], asArchived)
+			if err != nil {
+				return err
+			}
+			return crawlAndMirror(u, f, &c, seed)
+		},
+	}
+	f.register(c)
+	asArchivedFlag(c, &asArchived)
+	return c
+}
+
+func asArchivedFlag(c *cobra.Command, asArchived *bool) {
+	c.Flags().BoolVar(asArchived, "as-archived", false, "take proxy and pace from the archive, whatever they are")
+}
+
+// again is the seed of the crawl in an archive, and its settings with those that
+// are given now over them. An archive may come from anybody: its proxy, and a
+// pace below the default, count only where somebody says so.
+func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived bool) (seed weburl.URL, c config, err error) {
+	seed, archived, err := remembered(dir)
+	if err != nil {
+		return seed, c, err
+	}
+	const noProxy, noDelay = "\x00", math.MinInt64
+	c = archived
+	c.Fetch.Proxy, c.Delay = noProxy, noDelay
+	if c, err = f.settings(u, cmd, c); err != nil {
+		return seed, c, err
+	}
+	c.Archive = dir
+	isProxy, isPace := c.Fetch.Proxy == noProxy, c.Delay == noDelay
+	if isProxy {
+		c.Fetch.Proxy = archived.Fetch.Proxy
+	}
+	if isPace {
+		c.Delay = archived.Delay
+	}
+	askProxy := isProxy && c.Fetch.Proxy != ""
+	if !isLoopback(seed) || askProxy {
+		u.say("%s: %s", oneLine(dir), paceText(&c))
+	}
+	if asArchived {
+		return seed, c, nil
+	}
+	command := "curtsy " + cmd.Name() + " " + quoted(dir)
+	if askProxy {
+		return seed, c, usagef(command+" --proxy with the one to use, or --as-archived",
+			"%s: its crawl went through the proxy %s: an archive from somebody else may name any", dir, proxyText(c.Fetch.Proxy))
+	}
+	if usual := defaults().Delay; isPace && c.Delay < usual && !isLoopback(seed) {
+		return seed, c, usagef(command+" --delay "+usual.String()+", or --as-archived",
+			"%s: its crawl paused %s between requests, less than the default of %s", dir, c.Delay, usual)
+	}
+	return seed, c, nil
+}
+
+// paceText is what a crawl that goes on shows of its settings.
+func paceText(c *config) string {
+	return oneLine(fmt.Sprintf("pause %s, %s at a time, proxy %s, contact %s", c.Delay.Round(time.Millisecond), count(c.Concurrency, "request"),
+		cmp.Or(proxyText(c.Fetch.Proxy), "none"), cmp.Or(c.Contact, "none")))
+}
+
+// proxyText is a proxy without the password that may be in its URL.
+func proxyText(proxy string) string {
+	p, err := url.Parse(proxy)
+	if err != nil {
+		return "that is no URL"
+	}
+	return p.Redacted()
+}
+
+// remembered reads seed and settings of the crawl in an archive.
+func remembered(dir string) (seed weburl.URL, c config, err error) {
+	c = defaults()
+	defer func() {
+		var exit *exitError
+		if err != nil && !errors.As(err, &exit) {
+			err = archiveError(err, dir)
+		}
+	}()
+	defer storage.Guard(&err)()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return seed, c, err
+	}
+	defer a.Close()
+	st := status.State{Settings: &c}
+	ok, err := a.Crawl(&st)
+	if err != nil {
+		return seed, c, err
+	}
+	if !ok {
+		return seed, c, fmt.Errorf("%s: %w", dir, storage.ErrNone)
+	}
+	if seed, err = weburl.Parse(st.Seed); err != nil {
+		err = &storage.DamageError{File: dir, What: "its seed does not read back"}
+	}
+	return seed, c, err
+}
