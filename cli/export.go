@@ -20,7 +20,7 @@ import (
 
 // exportFlags are the flags of export.
 type exportFlags struct {
-	format                 string
+	format, at             string
 	anonymous, force, json bool
 }
 
@@ -48,6 +48,7 @@ func exportCmd(u *ui) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: what OUT ends in)")
+	c.Flags().StringVar(&f.at, "at", "", "of each URL only the copy that stood for it at `TIME`: a date, an RFC 3339 time, or so long ago (7d)")
 	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "leave out who crawled and with which settings")
 	c.Flags().BoolVar(&f.force, "force", false, "replace OUT, whatever it is")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -66,11 +67,18 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		return err
 	}
 	defer a.Close()
+	now := time.Now()
+	at, err := standingAt(a.Archive, f.at, now)
+	if err != nil {
+		return err
+	}
+	if f.at != "" && (format == export.CSV || format == export.JSONL) {
+		return usagef("curtsy list "+quoted(dir)+" --versions --format csv", "--at chooses copies: a table of URLs has none")
+	}
 	bar := newStepBar(u)
 	defer bar.close()
-	now := time.Now()
 	r, err := export.Write(ctx, a.Archive, out, export.Options{
-		Format: format, Seed: a.seed, Now: now, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force,
+		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force,
 		Table: func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, now, w) },
 		Watch: func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,7 @@ type mirrorFlags struct {
 	serve               bool
 	listen              string
 	maxBytes            size
+	at                  string
 }
 
 func mirrorCmd(u *ui) *cobra.Command {
@@ -60,6 +62,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8601", "with --serve: `address` and port")
 	c.MarkFlagsMutuallyExclusive("serve", "check")
 	c.Flags().BoolVar(&f.online, "online", false, "let pictures, styles and scripts that the archive lacks be loaded from the live site")
+	c.Flags().StringVar(&f.at, "at", "", "copy the site as it stood at `TIME`: a date, an RFC 3339 time, or so long ago (7d)")
 	c.Flags().Var(&f.maxBytes, "max-bytes", "write at most so many `bytes`, such as 20GB (default: 1GiB and 50 times what the archive holds)")
 	return c
 }
@@ -75,6 +78,9 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	if err != nil {
 		return err
 	}
+	if o.At, err = standingAt(a, f.at, o.Now); err != nil {
+		return err
+	}
 	o.Online, o.MaxBytes = f.online, int64(f.maxBytes)
 	bar := newStepBar(u)
 	defer bar.close()
@@ -88,6 +94,25 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 		return mirrorError(err, dir, out)
 	}
 	return sayMirror(u, f, out, r)
+}
+
+// standingAt reads --at. A time before the first visit has nothing to show.
+func standingAt(a *storage.Archive, text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := atFlag("--at", text, now)
+	if err != nil {
+		return at, err
+	}
+	first, err := a.VisitsAfter(storage.Ref{}, 1)
+	if err != nil {
+		return at, archiveError(err, a.Dir())
+	}
+	if len(first) > 0 && at.Before(first[0].At) {
+		return at, usagef("--at "+instant(&first[0].At)+", or later", "--at %s: the first visit was later", text)
+	}
+	return at, nil
 }
 
 // sayMirror says what came of an export.

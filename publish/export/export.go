@@ -33,7 +33,7 @@ func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Res
 
 // writeWARC writes all that may be shown as one WARC file.
 func writeWARC(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	chosen, err := choose(ctx, a, o.Now, filepath.Dir(out.name))
+	chosen, err := choose(ctx, a, o, filepath.Dir(out.name))
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func writeWARC(ctx context.Context, a *storage.Archive, out *outFile, o *Options
 // writeCDXJ writes an index of the archive's own segments: of what may be shown.
 func writeCDXJ(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
 	dir := filepath.Dir(out.name)
-	chosen, err := choose(ctx, a, o.Now, dir)
+	chosen, err := choose(ctx, a, o, dir)
 	if err != nil {
 		return err
 	}

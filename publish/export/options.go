@@ -57,6 +57,9 @@ type Options struct {
 	// Seed is the page to begin with.
 	Seed weburl.URL
 	Now  time.Time // when permits are asked; it is written as the time of the export
+	// At keeps, of each URL, the copy that stood for it then, and the record that
+	// it refers to; zero keeps all captures.
+	At time.Time
 	// Software is the name and version of this program.
 	Software string
 	// Anonymous leaves out who crawled and how: seed, settings, operator and

@@ -49,22 +49,22 @@ func placeOf(line []byte) place {
 type choice struct {
 	a        *storage.Archive
 	now      time.Time
+	at       time.Time            // zero: all captures
+	needed   map[storage.Ref]bool // with at: what the captures chosen refer to
 	places   *extsort.Sorter
 	count    int
 	withheld int
 }
 
 // choose asks about every capture of the archive.
-func choose(ctx context.Context, a *storage.Archive, now time.Time, dir string) (*choice, error) {
-	c := &choice{a: a, now: now, places: extsort.New(dir)}
-	for visits, err := range publish.Histories(a) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = c.add(visits)
-		}
-		if err != nil {
+func choose(ctx context.Context, a *storage.Archive, o *Options, dir string) (*choice, error) {
+	c := &choice{a: a, now: o.Now, at: o.At, needed: map[storage.Ref]bool{}, places: extsort.New(dir)}
+	steps := []func([]*storage.Visit) error{c.add}
+	if !c.at.IsZero() {
+		steps = []func([]*storage.Visit) error{c.need, c.add}
+	}
+	for _, step := range steps {
+		if err := c.each(ctx, step); err != nil {
 			c.places.Close()
 			return nil, err
 		}
@@ -72,12 +72,42 @@ func choose(ctx context.Context, a *storage.Archive, now time.Time, dir string) 
 	return c, nil
 }
 
+// each calls step with the captures of each URL.
+func (c *choice) each(ctx context.Context, step func([]*storage.Visit) error) error {
+	for visits, err := range publish.Histories(c.a) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = step(visits)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// need notes what the copy that stood for a URL refers to: a revisit is of no use
+// without it, and it may be of another URL.
+func (c *choice) need(visits []*storage.Visit) error {
+	if v := publish.CurrentAt(visits, c.at); v != nil && v.Refers != nil {
+		c.needed[*v.Refers] = true
+	}
+	return nil
+}
+
 // add takes in the captures of one URL.
 func (c *choice) add(visits []*storage.Visit) error {
 	permits := publish.Permits(visits, c.now)
 	stands := publish.Current(visits)
+	if !c.at.IsZero() {
+		stands = publish.CurrentAt(visits, c.at)
+	}
 	for i, v := range visits {
 		switch {
+		case !c.at.IsZero() && v != stands && !c.needed[v.Ref()]:
+			continue
 		case v.Record == nil || v.Kept == "":
 			continue
 		case v.Kept == storage.KeptWithheld || !permits[i].Show:

@@ -74,7 +74,7 @@ func shown(block htmlmeta.Block) string {
 // writeText writes the text of all pages that may be listed and quoted in full,
 // in the order in which they were kept. Each begins with its front matter.
 func writeText(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	chosen, err := choose(ctx, a, o.Now, filepath.Dir(out.name))
+	chosen, err := choose(ctx, a, o, filepath.Dir(out.name))
 	if err != nil {
 		return err
 	}

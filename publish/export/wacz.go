@@ -41,7 +41,7 @@ type wacz struct {
 
 func writeWACZ(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
 	dir := filepath.Dir(out.name)
-	chosen, err := choose(ctx, a, o.Now, dir)
+	chosen, err := choose(ctx, a, o, dir)
 	if err != nil {
 		return err
 	}

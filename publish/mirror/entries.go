@@ -43,6 +43,7 @@ type entry struct {
 	same  bool       // kept: the file is that of another URL with the same payload
 	bad   bool       // failed: there is a body, and it cannot be read
 	list  bool       // its URL may stand in published lists
+	fixed bool       // it carries translate="no"
 	sum   string     // SHA-256 of the payload; "" if it is not known
 }
 
@@ -60,39 +61,49 @@ type site struct {
 	name   namer
 }
 
-// seen is one visit, while the one that counts is looked for.
+// seen is what stands for a URL, while the list is made.
 type seen struct {
 	publish.Standing
 	entry
 }
 
 // gather reads the visits of the archive and keeps, of each URL, the one that
-// stands highest (publish.Current).
+// stands highest (publish.Current), or stood so at a time. What it may show, its
+// whole history says.
 func gather(a *storage.Archive, o *Options) (*site, error) {
 	var all []seen
 	var stored int64
-	err := a.EachVisit(func(v *storage.Visit) error {
-		u := weburl.FromCanonical(v.URL)
-		if !u.IsZero() {
-			stored += v.Length
-			all = append(all, seen{publish.StandingOf(v), describe(v, u, o.Now)})
+	var last time.Time
+	for visits, err := range publish.Histories(a) {
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		u := weburl.FromCanonical(visits[0].URL)
+		until := visits
+		if !o.At.IsZero() {
+			until = publish.Until(visits, o.At)
+		}
+		v := publish.Current(until)
+		if u.IsZero() || v == nil {
+			continue
+		}
+		for _, each := range until {
+			stored += each.Length
+			if each.At.After(last) {
+				last = each.At
+			}
+		}
+		permit := publish.Permits(visits, o.Now)[slices.Index(visits, v)]
+		all = append(all, seen{publish.StandingOf(v), describe(v, u, &permit)})
 	}
 	slices.SortFunc(all, func(x, y seen) int {
 		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), y.Standing.Compare(x.Standing))
 	})
-	s := &site{o: o, own: map[string]bool{}, stored: stored}
+	s := &site{o: o, own: map[string]bool{}, stored: stored, last: last}
 	for _, origin := range o.Origins {
 		s.own[origin] = true
 	}
 	for i := range all {
-		if at := all[i].Time(); at.After(s.last) {
-			s.last = at
-		}
 		if i == 0 || all[i].url != all[i-1].url {
 			s.list = append(s.list, all[i].entry)
 		}
@@ -101,9 +112,8 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 }
 
 // describe says what a visit means for the mirror.
-func describe(v *storage.Visit, u weburl.URL, now time.Time) entry {
-	permit := publish.Decide(v, now)
-	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != "", list: permit.List}
+func describe(v *storage.Visit, u weburl.URL, permit *publish.Permit) entry {
+	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != "", list: permit.List, fixed: !permit.Translate}
 	redirect := v.Status >= 300 && v.Status < 400 && v.Location != ""
 	unchanged := v.Status == 304 && v.Refers != nil
 	switch {

@@ -17,10 +17,11 @@ type Options struct {
 	Complete bool     // the crawl has ended by itself
 	Why      string   // if not, why not
 	Now      time.Time
-	Workers  int   // 0: twice the processors
-	MaxBody  int64 // bytes of one file, decoded; 0 is 1 GiB
-	MaxBytes int64 // of the mirror; 0 is 1 GiB and 50 times what the archive holds
-	MinFree  int64 // bytes of the disk that stay free (room.Check)
+	At       time.Time // the copies that stood then; zero: those that stand now
+	Workers  int       // 0: twice the processors
+	MaxBody  int64     // bytes of one file, decoded; 0 is 1 GiB
+	MaxBytes int64     // of the mirror; 0 is 1 GiB and 50 times what the archive holds
+	MinFree  int64     // bytes of the disk that stay free (room.Check)
 	// Online leaves pictures, styles and scripts that the archive does not
 	// hold pointing to the live site. Else nothing is loaded from anywhere.
 	Online bool

@@ -180,9 +180,8 @@ func (w *writer) rewrite(e *entry) error {
 		return w.tree.put(e.file, modified(v), w.manifest(e, body))
 	}
 	l := &linker{s: w.s, from: e, notes: w.notes}
-	permit := publish.Decide(v, w.s.o.Now)
 	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body},
-		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: !permit.Translate, Inline: w.sprite, Policy: w.s.policy()})
+		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy()})
 	w.noteNeeds(e, out.NeedsHTTP)
 	if e.cut {
 		w.notes.add(cutOff, e.url.String(), "the server broke off", e.url.String())
