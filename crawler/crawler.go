@@ -93,6 +93,9 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	}
 	c.scope.Store(settings)
 	f.Judge(settings)
+	if o.Fetch.Spill == nil {
+		o.Fetch.Spill = c.spill
+	}
 	c.client = fetch.New(o.Fetch)
 	c.ledger.killed = known && st.Ended == ""
 	c.ledger.askRobots = st.AskRobots

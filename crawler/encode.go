@@ -183,7 +183,7 @@ func (o *Outcome) note() storage.Note {
 	}
 	if v.Kept == storage.KeptWithheld {
 		withheld := *v
-		withheld.Record, withheld.Canonical, withheld.Lang = nil, "", "" // what the body says stays out of segments
+		withheld.Record = nil
 		n.Withheld = &withheld
 	}
 	return n

@@ -149,7 +149,8 @@ func (o *Outcome) keep(doc *htmlmeta.Document) {
 	o.Visit.Kept = storage.KeptResponse
 	if !doc.Directives.Archive {
 		o.Visit.Kept = storage.KeptWithheld
-		o.Visit.Digest, o.Visit.SHA256, o.Visit.Title = "", "", "" // the title is of the body
+		o.Visit.Digest, o.Visit.SHA256 = "", ""
+		o.Visit.Title, o.Visit.Lang, o.Visit.Canonical = "", "", "" // they are of the body
 	}
 }
 

@@ -103,9 +103,9 @@ func (c *Crawl) work(ctx context.Context, j *job) {
 func (c *Crawl) visit(ctx context.Context, j *job) {
 	c.recallPage(j)
 	j.at(fetch.StepConnect, c.now())
-	x := c.client.Do(ctx, fetch.Request{URL: j.url, Header: j.header, Step: func(s string) { j.at(s, c.now()) }, Wanted: c.wanted(j)})
+	x := c.client.Do(ctx, fetch.Request{URL: j.url, Header: j.header, Step: func(s string) { j.at(s, c.now()) }, Wanted: c.wanted(j), Hold: c.hold(j)})
 	d := &download{job: j, end: x.End(), result: ResultOf(x)}
-	if fetch.KindOf(x.Err) == fetch.KindCanceled || fetch.KindOf(x.Err) == fetch.KindLocal {
+	if kind := fetch.KindOf(x.Err); kind == fetch.KindCanceled || kind == fetch.KindLocal && !errors.Is(x.Err, fetch.ErrNoRoom) {
 		d.local = x.Err
 		x.Release()
 		c.crew.fetched <- d // before it is over: the loop must not end as if nothing had failed
@@ -164,6 +164,9 @@ func (c *Crawl) wanted(j *job) func(status int, h http.Header) bool {
 
 func ResultOf(x *fetch.Exchange) politeness.Result {
 	r := politeness.Result{Status: x.Status, Took: x.Total, Failure: string(fetch.KindOf(x.Err))}
+	if errors.Is(x.Err, fetch.ErrNoRoom) {
+		r.Failure = "" // it is not the host's
+	}
 	if x.Header != nil {
 		r.RetryAfter = x.Header.Get("Retry-After")
 	}
@@ -212,9 +215,9 @@ func (c *Crawl) read(j *job, x *fetch.Exchange) *htmlmeta.Document {
 	if x.Err != nil {
 		return &htmlmeta.Document{Directives: htmlmeta.Unrestricted()}
 	}
-	o := htmlmeta.Options{Agents: c.opts.Rules.Agents, IgnoreRelNofollow: !c.opts.RelNofollow}
+	o := c.reading()
 	p := htmlmeta.Page{URL: j.url, Header: x.Header}
-	listing := j.robots != nil || j.entry.Class == frontier.Sitemap
+	listing := j.isListing()
 	if readable(x.Header.Get("Content-Type")) && (!listing || isPage(x)) {
 		body, cut, err := x.Decoded(c.opts.MaxParse)
 		if err != nil || cut {
@@ -231,6 +234,11 @@ func (c *Crawl) read(j *job, x *fetch.Exchange) *htmlmeta.Document {
 		doc = htmlmeta.Document{Directives: doc.Directives}
 	}
 	return &doc
+}
+
+// reading is for whom documents are read.
+func (c *Crawl) reading() htmlmeta.Options {
+	return htmlmeta.Options{Agents: c.opts.Rules.Agents, IgnoreRelNofollow: !c.opts.RelNofollow}
 }
 
 // isPage says whether a page stands where a robots.txt or a sitemap should:

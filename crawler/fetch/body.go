@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,12 +10,73 @@ import (
 
 // body reads one body into its exchange's recording.
 type body struct {
+	c    *Client
+	ctx  context.Context
 	k    *conn
 	x    *Exchange
-	idle time.Duration // between two reads
-	end  time.Time     // when the exchange must be over
-	most int64         // octets that are kept
-	over error         // why nothing more can be read, io.EOF among it
+	hold func(*Exchange) Holding
+	ask  int64     // how many octets in memory hold is asked at
+	end  time.Time // when the exchange must be over
+	most int64     // octets that are kept
+	over error     // why nothing more can be read, io.EOF among it
+}
+
+// maxIgnored is how much of a body that is not needed is read all the same, so
+// that the connection can be used again.
+const maxIgnored = 64 << 10
+
+// begin asks how the body is to be held, before any of it is read.
+func (b *body) begin() {
+	b.ask = b.c.o.SpillAt
+	if b.hold == nil {
+		b.hold = func(*Exchange) Holding { return InFile }
+	} else if b.hold(b.x) == NotNeeded {
+		b.most = min(b.most, maxIgnored)
+	}
+}
+
+// held sees to it that what comes next has its place: in memory as long as
+// hold asks for that, then in a file. full says that nothing more is read.
+func (b *body) held() (full bool, err error) {
+	rec := &b.x.rec
+	if rec.file != nil || rec.size < b.ask {
+		return false, nil
+	}
+	b.x.measure()
+	defer b.x.undecode()
+	switch how := b.hold(b.x); {
+	case how == InMemory:
+		b.ask = rec.size + b.c.o.SpillAt
+		return false, b.takeTurn()
+	case how == NotNeeded:
+		b.x.Truncated, b.x.Cut = "length", errors.New("the rest is not needed")
+		return true, nil
+	case b.c.o.Spill == nil:
+		b.x.Truncated, b.x.Cut = "length", fmt.Errorf("longer than %d bytes", rec.size)
+		return true, nil
+	}
+	if err := rec.spill(b.c.o.Spill); err != nil {
+		return true, &fault{KindLocal, err}
+	}
+	return false, nil
+}
+
+// takeTurn waits until one more large body may be in memory.
+func (b *body) takeTurn() error {
+	if b.x.rec.large != nil {
+		return nil
+	}
+	timer := time.NewTimer(time.Until(b.end))
+	defer timer.Stop()
+	select {
+	case b.c.large <- struct{}{}:
+		b.x.rec.large = b.c.large
+		return nil
+	case <-b.ctx.Done():
+		return &fault{KindCanceled, context.Cause(b.ctx)}
+	case <-timer.C:
+		return bad(KindTimeout, "other large bodies took all the time")
+	}
 }
 
 // read reads the body to its end, to a limit or to where it breaks off.
@@ -47,26 +109,24 @@ func (b *body) read() (clean bool, err error) {
 			b.breakOff()
 			return false, nil
 		}
-		if rest, err = b.more(); err != nil {
-			return false, &fault{KindLocal, err}
+		if full, err := b.held(); full || err != nil {
+			return false, err
 		}
+		rest = b.more()
 	}
 }
 
 // more reads a piece of the body, into where it will be kept.
-func (b *body) more() ([]byte, error) {
+func (b *body) more() []byte {
 	want := int64(-1)
 	if f := b.x.frame; f.chunks == nil && f.Length >= 0 {
 		want = min(f.Length, b.most) - b.x.rec.size
 	}
-	space, err := b.x.rec.space(want)
-	if err != nil {
-		return nil, err
-	}
-	b.k.SetReadDeadline(earlier(time.Now().Add(b.idle), b.end))
+	space := b.x.rec.space(want)
+	b.k.SetReadDeadline(earlier(time.Now().Add(b.c.o.IdleTimeout), b.end))
 	n, err := b.k.Read(space)
 	b.over = err
-	return space[:n], nil
+	return space[:n]
 }
 
 // breakOff says what the end of reading means for the body: nothing where

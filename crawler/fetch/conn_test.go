@@ -216,7 +216,7 @@ func TestManyAtOnce(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, r.URL.Path+strings.Repeat("x", len(r.URL.Path)*1000))
 	}))
-	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 20_000, TempDir: t.TempDir()})
+	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 20_000, Spill: spillTo(t.TempDir())})
 	done := make(chan error)
 	for i := range 100 {
 		go func() {
@@ -263,7 +263,7 @@ func TestNoFilesAreLeft(t *testing.T) {
 	before := files()
 	answers := []string{page, "", "HTTP/1.1 200 OK\r\n", "SSH-2.0", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
 		"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1<<17), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz"}
-	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 16, HeadTimeout: 20 * time.Millisecond, IdleTimeout: 5 * time.Millisecond, TempDir: t.TempDir()})
+	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 16, HeadTimeout: 20 * time.Millisecond, IdleTimeout: 5 * time.Millisecond, Spill: spillTo(t.TempDir())})
 	var listeners []net.Listener
 	for i, a := range answers {
 		s := serve(t, func(c net.Conn, _ string) bool { io.WriteString(c, a); return i%2 == 0 })

@@ -22,9 +22,14 @@ type decoded struct {
 // coding, and cut says that there would have been more: what a bomb holds is
 // never unpacked. A broken coding gives what could be read and an error.
 //
+// Where Limit was called, no more than it says comes out.
+//
 // The body belongs to the Exchange and is valid until Release. Where nothing
 // is to be undone it is the recording itself: it must not be written to.
 func (x *Exchange) Decoded(max int64) (body []byte, cut bool, err error) {
+	if x.limit != nil {
+		max = min(max, *x.limit)
+	}
 	codings := x.codings()
 	if b := x.rec.memory(); len(codings) == 0 && x.rec.file == nil && x.frame.chunks == nil {
 		return b[:min(int64(len(b)), max)], int64(len(b)) > max, nil

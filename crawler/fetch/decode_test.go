@@ -94,7 +94,7 @@ func TestDecoded(t *testing.T) {
 	for _, tt := range tests {
 		for _, spill := range []int64{0, 1} {
 			t.Run(fmt.Sprintf("%s, spill %d", tt.name, spill), func(t *testing.T) {
-				x := do(t, local(t, Options{SpillAt: spill, TempDir: t.TempDir()}), say(t, answerOf(tt.coding, tt.body)).url)
+				x := do(t, local(t, Options{SpillAt: spill, Spill: spillTo(t.TempDir())}), say(t, answerOf(tt.coding, tt.body)).url)
 				for range 2 {
 					got, cut, err := x.Decoded(n)
 					failed := err == nil && tt.err != "" || err != nil && (tt.err == "" || !strings.Contains(err.Error(), tt.err))

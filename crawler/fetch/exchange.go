@@ -49,6 +49,7 @@ type Exchange struct {
 	payload int64 // octets of the payload
 	digests *Digests
 	decoded *decoded
+	limit   *int64 // of what Decoded gives
 }
 
 // End is when the last byte came, or the attempt was given up.
@@ -56,6 +57,21 @@ func (x *Exchange) End() time.Time { return x.Start.Add(x.Total) }
 
 // Memory is how many octets of memory its buffers take until Release.
 func (x *Exchange) Memory() int { return cap(x.rec.buf) }
+
+// Held is how many octets of the body there are.
+func (x *Exchange) Held() int64 { return x.rec.size }
+
+// Limit bounds what Decoded gives to what it gave before all of the body was
+// there: what was decided on it holds for all that is read.
+func (x *Exchange) Limit(decoded int64) { x.limit = &decoded }
+
+// undecode drops what Decoded found: there may be more now.
+func (x *Exchange) undecode() {
+	if x.decoded != nil {
+		x.rec.scratch.recycle(x.decoded.body)
+		x.decoded = nil
+	}
+}
 
 // Wire gives the body as it was transferred, chunks and all, and its length.
 func (x *Exchange) Wire() (io.Reader, int64) {
@@ -112,9 +128,7 @@ func (x *Exchange) PayloadDigests() (Digests, int64) {
 
 // Release gives the buffers back. Nothing of x may be used after it.
 func (x *Exchange) Release() {
-	if x.decoded != nil {
-		x.rec.scratch.recycle(x.decoded.body)
-	}
+	x.undecode()
 	x.rec.release()
-	x.Head, x.RequestBytes, x.decoded = nil, nil, nil
+	x.Head, x.RequestBytes = nil, nil
 }

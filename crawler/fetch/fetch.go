@@ -31,7 +31,12 @@ type Client struct {
 	pool   pool
 
 	scratch scratch
+	large   chan struct{} // a token for each body above SpillAt that is in memory
 }
+
+// maxLarge is how many bodies above Options.SpillAt are in memory at a time:
+// two of 16 MiB are what the crawler lets wait to be read.
+const maxLarge = 2
 
 // New makes a client. Close it when no exchange is going on any more.
 func New(o Options) *Client {
@@ -40,6 +45,7 @@ func New(o Options) *Client {
 		o:      o,
 		fields: ours(o),
 		guard:  guard{host: o.AllowHost},
+		large:  make(chan struct{}, maxLarge),
 		tls: &tls.Config{
 			RootCAs:            o.RootCAs,
 			NextProtos:         []string{"http/1.1"},
@@ -60,8 +66,9 @@ var errStale = errors.New("the connection had been closed")
 // nothing is sent.
 func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 	x := &Exchange{URL: r.URL, Start: time.Now()}
-	x.rec = recording{buf: c.scratch.buffer(), spillAt: c.o.SpillAt, dir: c.o.TempDir, scratch: &c.scratch}
+	x.rec = recording{buf: c.scratch.buffer(), scratch: &c.scratch}
 	err := c.run(ctx, x, r)
+	x.undecode()
 	x.Total = time.Since(x.Start)
 	x.RequestBytes = x.rec.buf[:x.rec.request]
 	if err != nil {
@@ -114,7 +121,7 @@ func (c *Client) exchange(ctx context.Context, k *conn, x *Exchange, r Request, 
 		return &fault{KindCanceled, context.Cause(ctx)}
 	}
 	stop := context.AfterFunc(ctx, func() { k.Close() })
-	keep, err := c.roundTrip(k, x, r, end)
+	keep, err := c.roundTrip(ctx, k, x, r, end)
 	if !stop() {
 		keep = false
 		if err != nil || x.Truncated != "" {
@@ -131,7 +138,7 @@ func (c *Client) exchange(ctx context.Context, k *conn, x *Exchange, r Request, 
 
 // roundTrip sends the request and reads the response. keep says whether the
 // connection ends it as clean as it began.
-func (c *Client) roundTrip(k *conn, x *Exchange, r Request, end time.Time) (keep bool, err error) {
+func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request, end time.Time) (keep bool, err error) {
 	x.IP, x.TLSVersion, x.CipherSuite = k.ip, k.tls, k.cipher
 	if err := c.render(&x.rec, r, k); err != nil {
 		return false, err
@@ -157,10 +164,11 @@ func (c *Client) roundTrip(k *conn, x *Exchange, r Request, end time.Time) (keep
 		x.Unwanted, x.Truncated = true, "length"
 		return false, nil
 	}
-	b := body{k: k, x: x, idle: c.o.IdleTimeout, end: end, most: c.o.MaxBody}
+	b := body{c: c, ctx: ctx, k: k, x: x, hold: r.Hold, end: end, most: c.o.MaxBody}
 	if r.MaxBody != 0 {
 		b.most = r.MaxBody
 	}
+	b.begin()
 	clean, err := b.read()
 	return clean && x.frame.Keep, err
 }

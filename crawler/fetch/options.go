@@ -39,8 +39,10 @@ type Options struct {
 
 	MaxHead int64 // bytes of all heads of an exchange, interim ones too; 0 is 1 MiB
 	MaxBody int64 // bytes of the body as transferred; 0 is 1 GiB
-	SpillAt int64 // bytes of a body held in memory before it goes to a file; 0 is 4 MiB
-	TempDir string
+	SpillAt int64 // bytes of a body held in memory before Request.Hold is asked again; 0 is 4 MiB
+	// Spill makes the file of a body that is not held in memory. Where it is
+	// nil there are no files: a body is cut where it would go to one.
+	Spill func() (File, error)
 
 	// Proxy says which proxy, nil for none, serves an URL; see ProxyURL and
 	// ProxyFromEnvironment. A proxy itself is dialled unguarded, as it was

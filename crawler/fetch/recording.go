@@ -2,42 +2,45 @@ package fetch
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
-	"os"
 )
 
 // maxGrow is the most that is made room for before it has come.
 const maxGrow = 1 << 20
 
 // recording holds what was sent and received in one exchange, verbatim: the
-// request, the heads and, behind them, the body, which moves to a file once
-// it exceeds spillAt. The file has no name, so that nothing of it is left
-// whatever happens.
+// request, the heads and, behind them, the body, which may move to a file that
+// has no name, so that nothing of it is left whatever happens.
 type recording struct {
 	buf     []byte // all of it; with a file, the body's place is room to read into
 	request int    // where the request ends in buf
 	head    int    // where the final head begins
 	body    int    // where it ends and the body begins
 	size    int64  // octets of body recorded
-	spillAt int64
 	scratch *scratch
-	dir     string
-	file    *os.File
-	named   bool // the file could not be removed while it is open
+	file    File
+	large   chan struct{} // not nil: a token of it is held
+}
+
+// ErrNoRoom says that the file of a body could not be made or written.
+var ErrNoRoom = errors.New("no room for the body")
+
+// File holds a body. It is gone when it is closed or the process ends.
+type File interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
 }
 
 // space gives room to read into, for want more octets of body as far as is
 // known (-1: unknown).
-func (r *recording) space(want int64) ([]byte, error) {
-	if r.file == nil && r.size >= r.spillAt {
-		if err := r.spill(); err != nil {
-			return nil, err
-		}
-	}
+func (r *recording) space(want int64) []byte {
 	if free := int64(cap(r.buf) - len(r.buf)); free == 0 || free < min(want, 16<<10) {
 		r.grow(want)
 	}
-	return r.buf[len(r.buf):cap(r.buf)], nil
+	return r.buf[len(r.buf):cap(r.buf)]
 }
 
 // grow makes room for want more octets, within reason: lengths may lie.
@@ -47,7 +50,7 @@ func (r *recording) grow(want int64) {
 		return
 	}
 	if len(r.buf) == cap(r.buf) {
-		n = max(n, 2*cap(r.buf))
+		n = max(n, cap(r.buf)+min(cap(r.buf), 4*maxGrow))
 	}
 	buf := make([]byte, len(r.buf), n)
 	copy(buf, r.buf)
@@ -62,20 +65,35 @@ func (r *recording) keep(n int) error {
 		r.buf = r.buf[:len(r.buf)+n]
 		return nil
 	}
-	_, err := r.file.Write(r.buf[len(r.buf) : len(r.buf)+n])
-	return err
+	return r.write(r.buf[len(r.buf) : len(r.buf)+n])
 }
 
 // spill moves the body to a file.
-func (r *recording) spill() error {
-	f, err := os.CreateTemp(r.dir, ".curtsy-body-*")
+func (r *recording) spill(create func() (File, error)) error {
+	f, err := create()
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrNoRoom, err)
 	}
-	r.file, r.named = f, os.Remove(f.Name()) != nil
-	_, err = f.Write(r.buf[r.body:])
-	r.buf = r.buf[:r.body]
+	r.file = f
+	err = r.write(r.buf[r.body:])
+	r.buf = append(r.scratch.buffer(), r.buf[:r.body]...)
+	r.yield()
 	return err
+}
+
+func (r *recording) write(b []byte) error {
+	if _, err := r.file.Write(b); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoRoom, err)
+	}
+	return nil
+}
+
+// yield gives the token of large bodies back.
+func (r *recording) yield() {
+	if r.large != nil {
+		<-r.large
+		r.large = nil
+	}
 }
 
 // reader gives the recorded body, anew each time.
@@ -99,6 +117,7 @@ func (r *recording) forget() {
 	r.buf = r.buf[:r.request]
 	r.head, r.body, r.size = r.request, r.request, 0
 	r.closeFile()
+	r.yield()
 }
 
 // release gives the buffer back and closes the file.
@@ -106,14 +125,12 @@ func (r *recording) release() {
 	r.closeFile()
 	r.scratch.recycle(r.buf)
 	r.buf = nil
+	r.yield()
 }
 
 func (r *recording) closeFile() {
 	if r.file != nil {
 		r.file.Close()
-		if r.named {
-			os.Remove(r.file.Name())
-		}
 		r.file = nil
 	}
 }

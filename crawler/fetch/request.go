@@ -26,10 +26,24 @@ type Request struct {
 	// is there. If it is false, the body is not read and the connection is
 	// not used again.
 	Wanted func(status int, h http.Header) bool
+	// Hold, where it is not nil, is asked how the body is to be held: before any
+	// of it is read, and each Options.SpillAt bytes that are in memory. Where it
+	// is nil, the answer is InFile once there are so many.
+	Hold func(x *Exchange) Holding
 	// Step, where it is not nil, is called as the exchange goes on, with one of
 	// the steps below; the first, StepConnect, is the caller's to assume.
 	Step func(string)
 }
+
+// Holding says how a body is held.
+type Holding int
+
+// The ways to hold a body.
+const (
+	InMemory  Holding = iota // go on reading into memory
+	InFile                   // it may go to a file
+	NotNeeded                // read no more of it
+)
 
 // The steps of an exchange.
 const (

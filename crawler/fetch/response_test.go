@@ -182,7 +182,7 @@ func TestBodyLimit(t *testing.T) {
 	for _, tt := range tests {
 		for _, spill := range []int64{0, 1000, 1} {
 			t.Run(tt.name+", in memory up to "+strconv.FormatInt(spill, 10), func(t *testing.T) {
-				c := local(t, Options{MaxBody: tt.most, SpillAt: spill, TempDir: t.TempDir()})
+				c := local(t, Options{MaxBody: tt.most, SpillAt: spill, Spill: spillTo(t.TempDir())})
 				x := do(t, c, say(t, "HTTP/1.1 200 OK\r\n"+tt.answer).url+"/")
 				if x.Err != nil {
 					t.Fatal(x.Err)

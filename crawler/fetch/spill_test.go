@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,7 @@ import (
 func TestSpilledBodiesHaveNoName(t *testing.T) {
 	dir := t.TempDir()
 	body := strings.Repeat("0123456789abcdef", 1<<16)
-	c := local(t, Options{SpillAt: 1000, TempDir: dir})
+	c := local(t, Options{SpillAt: 1000, Spill: spillTo(dir)})
 	x := do(t, c, say(t, "HTTP/1.1 200 OK\r\n\r\n"+body).url)
 	if x.rec.file == nil {
 		t.Fatal("it is not in a file")
@@ -34,12 +35,23 @@ func TestSpilledBodiesHaveNoName(t *testing.T) {
 }
 
 func TestNowhereToSpill(t *testing.T) {
-	c := local(t, Options{SpillAt: 1000, TempDir: filepath.Join(t.TempDir(), "none")})
+	c := local(t, Options{SpillAt: 1000, Spill: spillTo(filepath.Join(t.TempDir(), "none"))})
 	x := do(t, c, say(t, "HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat("x", 1<<20)).url)
-	if kindOf(x.Err) != KindLocal || x.Head != nil || x.Status != 0 {
+	if kindOf(x.Err) != KindLocal || !errors.Is(x.Err, ErrNoRoom) || x.Head != nil || x.Status != 0 {
 		t.Errorf("%v, %d", x.Err, x.Status)
 	}
 	if _, n := x.Wire(); n != 0 {
 		t.Errorf("%d bytes are left", n)
+	}
+}
+
+// spillTo makes unnamed files in dir.
+func spillTo(dir string) func() (File, error) {
+	return func() (File, error) {
+		f, err := os.CreateTemp(dir, "body-*")
+		if err != nil {
+			return nil, err
+		}
+		return f, os.Remove(f.Name())
 	}
 }

@@ -111,6 +111,7 @@ func FetchPage(ctx context.Context, u weburl.URL, o crawler.Options) (*Page, err
 
 func newPreviewer(o crawler.Options) *previewer {
 	o = o.WithDefaults()
+	o.Fetch.SpillAt = crawler.MaxSitemap // in memory, or cut there
 	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{}, robots: map[string]*robotstxt.Answer{}, scope: judge.Settings{Scope: o.Scope}, seen: map[weburl.URL]bool{}}
 }
 

@@ -21,8 +21,13 @@ func Check(dir string, min int64) error {
 	if min <= 0 {
 		return nil
 	}
+	return Fits(dir, min, 0)
+}
+
+// Fits says that n bytes more would leave less than min free.
+func Fits(dir string, min, n int64) error {
 	free, size, ok := space(dir)
-	if floor := Floor(min, size); ok && free < floor {
+	if floor := Floor(min, size); ok && free-n < floor {
 		return fmt.Errorf("%d MB are free where %s is, and %d MB are to stay so (storage.min_free): %w", free>>20, dir, floor>>20, syscall.ENOSPC)
 	}
 	return nil

@@ -1,0 +1,84 @@
+package storage
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"curtsy/internal/room"
+)
+
+// Spill is a file for what is too large for memory and not yet kept. It has no
+// name, lies in the archive's directory and is gone with its Close or the end
+// of the process, however that comes.
+type Spill struct {
+	*os.File
+	dir   *directory
+	min   int64
+	size  int64
+	named string // what it is called where an open file cannot be removed
+}
+
+// Spill makes such a file. It is for any goroutine.
+func (a *Archive) Spill() (*Spill, error) {
+	s := &Spill{dir: a.dir, min: a.opts.MinFree}
+	f, err := a.dir.unnamed()
+	if err != nil {
+		f, err = s.create()
+	}
+	if err != nil {
+		return nil, s.about(err)
+	}
+	s.File = f
+	return s, nil
+}
+
+// create makes a file that loses its name at once, where the system can.
+func (s *Spill) create() (*os.File, error) {
+	name := "spill-" + rand.Text()
+	f, err := s.dir.create(name, os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if s.dir.remove(name) != nil {
+		s.named = name
+	}
+	return f, nil
+}
+
+// Write leaves free what is to stay free of the disk, and room for all of the
+// file in a segment: one body that does not fit must not end the crawl.
+func (s *Spill) Write(b []byte) (int, error) {
+	if err := room.Fits(s.dir.path, s.min, s.size+2*int64(len(b))); err != nil {
+		return 0, s.about(err)
+	}
+	n, err := s.File.Write(b)
+	s.size += int64(n)
+	return n, s.about(err)
+}
+
+// Close closes the file, which ends it.
+func (s *Spill) Close() error {
+	err := s.File.Close()
+	if s.named != "" {
+		err = errors.Join(err, s.dir.remove(s.named))
+	}
+	return err
+}
+
+// about makes an error name the directory: the file has no name.
+func (s *Spill) about(err error) error {
+	var e *os.PathError
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	if err == nil {
+		return nil
+	}
+	dir, abs := filepath.Abs(s.dir.path)
+	if abs != nil {
+		dir = s.dir.path
+	}
+	return &os.PathError{Op: "write", Path: dir, Err: err}
+}
