@@ -10,15 +10,16 @@ import (
 
 // body reads one body into its exchange's recording.
 type body struct {
-	c    *Client
-	ctx  context.Context
-	k    *conn
-	x    *Exchange
-	hold func(*Exchange) Holding
-	ask  int64     // how many octets in memory hold is asked at
-	end  time.Time // when the exchange must be over
-	most int64     // octets that are kept
-	over error     // why nothing more can be read, io.EOF among it
+	c       *Client
+	ctx     context.Context
+	k       *conn
+	x       *Exchange
+	hold    func(*Exchange) Holding
+	ask     int64     // how many octets in memory hold is asked at
+	end     time.Time // when the exchange must be over
+	most    int64     // octets that are kept
+	surplus bool      // more came behind the body
+	over    error     // why nothing more can be read, io.EOF among it
 }
 
 // maxIgnored is how much of a body that is not needed is read all the same, so
@@ -98,6 +99,7 @@ func (b *body) read() (clean bool, err error) {
 		}
 		switch {
 		case done:
+			b.surplus = n < len(rest)
 			return !clipped && n == len(rest) && b.over == nil, nil
 		case broken != nil:
 			x.Truncated, x.Cut = "disconnect", broken

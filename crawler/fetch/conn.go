@@ -23,7 +23,9 @@ type conn struct {
 	forward *forward   // not nil: requests go to a proxy in absolute form
 
 	reused bool
-	idle   time.Time // since when nobody uses it
+	idle   time.Time     // since when nobody uses it
+	probe  time.Duration // not 0: after the next answer, how long to see that nothing follows it
+	took   time.Duration // its first answer, from the request to the first byte
 }
 
 // forward is how a plain request is addressed to a proxy (RFC 9112 §3.2.2).
@@ -83,12 +85,73 @@ func asTimeout(err error, to *net.Error) bool {
 	return ok && e.Timeout()
 }
 
+// The probation of an origin: after so many of its first reuses, each within
+// soon of the answer before, it is seen for a while that nothing follows the
+// answer. A response that nobody asked for and that came a moment late stood in
+// the place of the right one, which then comes behind it.
+const (
+	probations = 4
+	soon       = 100 * time.Millisecond
+	minProbe   = 20 * time.Millisecond
+	maxProbe   = 250 * time.Millisecond
+)
+
+// surplus says whether the server has sent more than was asked for, behind a
+// whole answer on a connection that is open still.
+func (k *conn) surplus() bool {
+	if k.probe == 0 && k.quiet() {
+		return false
+	}
+	// What is there may be the end, or of TLS alone: a read tells.
+	if k.SetReadDeadline(time.Now().Add(max(k.probe, time.Millisecond))) != nil {
+		return false
+	}
+	k.probe = 0
+	var one [1]byte
+	n, err := k.Read(one[:])
+	return n > 0 || err == nil
+}
+
 // pool keeps idle connections, last used first, by origin.
 type pool struct {
 	mu     sync.Mutex
 	idle   map[string][]*conn
 	n      int
 	closed bool
+	loud   map[string]bool // origins that send what nobody asked for: none is kept
+	tried  map[string]int  // reuses on probation, by origin
+}
+
+// maxKnown bounds the origins that are remembered.
+const maxKnown = 1 << 12
+
+// distrust closes every connection to origin after one exchange from now on.
+func (p *pool) distrust(origin string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.loud == nil {
+		p.loud = map[string]bool{}
+	}
+	if len(p.loud) < maxKnown {
+		p.loud[origin] = true
+	}
+}
+
+// probation says how long to wait behind the next answer on k; 0 is not at all.
+func (p *pool) probation(k *conn, now time.Time) time.Duration {
+	if k.raw == nil || now.Sub(k.idle) >= soon {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tried == nil {
+		p.tried = map[string]int{}
+	}
+	if p.tried[k.origin] >= probations || len(p.tried) >= maxKnown {
+		return 0
+	}
+	p.tried[k.origin]++
+	return min(max(minProbe, 2*k.took), maxProbe)
 }
 
 // get takes an idle connection to origin, or gives nil.
@@ -99,8 +162,11 @@ func (p *pool) get(origin string, now time.Time) *conn {
 			return nil
 		}
 		if now.Sub(k.idle) < idleFor && k.SetDeadline(time.Time{}) == nil && k.quiet() {
-			k.reused = true
+			k.reused, k.probe = true, p.probation(k, now)
 			return k
+		}
+		if k.surplus() {
+			p.distrust(origin)
 		}
 		k.Close()
 	}
@@ -128,7 +194,7 @@ func (p *pool) put(k *conn, now time.Time) {
 	if p.n >= maxIdle {
 		p.prune(now)
 	}
-	if p.closed || p.n >= maxIdle {
+	if p.closed || p.n >= maxIdle || p.loud[k.origin] {
 		k.Close()
 		return
 	}

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -282,5 +283,39 @@ func TestNoFilesAreLeft(t *testing.T) {
 	}
 	if n := files(); n > before+1 { // the poller's own
 		t.Errorf("%d open files, %d before", n, before)
+	}
+}
+
+// A second response that nobody asked for, a moment late, is not taken for the
+// next page, whether the server sends it before it reads on or beside that.
+func TestUnaskedAndLate(t *testing.T) {
+	answer := func(c net.Conn, body string) {
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	}
+	target := func(request string) string { return strings.Fields(request)[1] }
+	for _, late := range []time.Duration{0, time.Millisecond, 10 * time.Millisecond, 50 * time.Millisecond} {
+		for _, beside := range []bool{false, true} {
+			t.Run(fmt.Sprint(late, beside), func(t *testing.T) {
+				t.Parallel()
+				s := serve(t, func(c net.Conn, request string) bool {
+					answer(c, target(request))
+					if beside {
+						time.AfterFunc(late, func() { answer(c, "evil") })
+						return true
+					}
+					time.Sleep(late)
+					answer(c, "evil")
+					return true
+				})
+				c := local(t, Options{})
+				for i := range 9 {
+					path := fmt.Sprint("/", i)
+					x := do(t, c, s.url+path)
+					if r, n := x.Wire(); x.Err != nil || all(t, r, n) != path {
+						t.Errorf("%s: %v, %q", path, x.Err, all(t, r, n))
+					}
+				}
+			})
+		}
 	}
 }

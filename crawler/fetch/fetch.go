@@ -61,6 +61,10 @@ func (c *Client) Close() { c.pool.close() }
 // errStale is a kept connection that had died before it was used again.
 var errStale = errors.New("the connection had been closed")
 
+// errUnasked is an answer on a kept connection that another one followed: who
+// knows which of them was meant?
+var errUnasked = errors.New("more came than was asked for")
+
 // Do makes one exchange: connection, request, head, body. It always returns
 // an Exchange, to be Released; a failure is its Err. With a ctx that is done
 // nothing is sent.
@@ -76,6 +80,7 @@ func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 		return x
 	}
 	x.Head = x.rec.buf[x.rec.head:x.rec.body]
+	c.keepCookies(x)
 	return x
 }
 
@@ -83,13 +88,20 @@ func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 func (x *Exchange) fail(err error) {
 	kind, cause := classify(err)
 	x.Err = &Error{Kind: kind, Op: "fetch " + x.URL.String(), Err: cause}
-	x.rec.forget()
-	x.frame, x.payload = frame{}, 0
-	x.Status, x.Header, x.Proto, x.Truncated, x.Cut = 0, nil, "", "", nil
+	x.reset()
 }
 
-// run makes the exchange, once more where the kept connection turns out dead
-// before it gave a byte (RFC 9112 §9.3.1: GET may be repeated).
+// reset forgets what came.
+func (x *Exchange) reset() {
+	x.undecode()
+	x.rec.forget()
+	x.frame, x.payload, x.limit = frame{}, 0, nil
+	x.Status, x.Header, x.Proto, x.Truncated, x.Cut, x.Unwanted = 0, nil, "", "", nil, false
+}
+
+// run makes the exchange, once more on a new connection where the kept one turns
+// out dead before it gave a byte, or brings more than was asked for (RFC 9112
+// §9.3.1: GET may be repeated).
 func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
 	if r.URL.IsZero() {
 		return bad(KindProtocol, "no URL")
@@ -101,10 +113,11 @@ func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
 	k := c.pool.get(r.URL.Origin(), x.Start)
 	if k != nil {
 		err := c.exchange(ctx, k, x, r, end)
-		if !errors.Is(err, errStale) {
+		if !errors.Is(err, errStale) && !errors.Is(err, errUnasked) {
 			return err
 		}
-		c.o.Logger.LogAttrs(ctx, slog.LevelDebug, "kept connection had died", slog.String("origin", k.origin))
+		x.reset()
+		c.o.Logger.LogAttrs(ctx, slog.LevelDebug, "asked again on a new connection", slog.String("origin", k.origin), slog.Any("why", err))
 	}
 	k, err := c.connect(ctx, r.URL, end)
 	if err != nil {
@@ -143,7 +156,8 @@ func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request,
 	if err := c.render(&x.rec, r, k); err != nil {
 		return false, err
 	}
-	k.SetDeadline(earlier(time.Now().Add(c.o.HeadTimeout), end))
+	sent := time.Now()
+	k.SetDeadline(earlier(sent.Add(c.o.HeadTimeout), end))
 	if err := k.send(x.rec.buf); err != nil {
 		return false, k.stale(err)
 	}
@@ -151,11 +165,13 @@ func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request,
 	if err := c.readHead(k, x); err != nil {
 		return false, err
 	}
+	if k.took == 0 {
+		k.took = time.Since(sent)
+	}
 	r.at(StepRead)
 	if x.Status == http.StatusProxyAuthRequired && k.forward != nil {
 		return false, bad(KindProxy, "it wants a user and password")
 	}
-	c.keepCookies(x)
 	x.frame, err = frameOf(x.Proto, x.Status, x.Header)
 	if err != nil {
 		return false, err
@@ -170,6 +186,15 @@ func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request,
 	}
 	b.begin()
 	clean, err := b.read()
+	if clean && k.reused && k.surplus() {
+		clean, b.surplus = false, true
+	}
+	if b.surplus {
+		c.pool.distrust(k.origin)
+	}
+	if b.surplus && k.reused && err == nil {
+		return false, errUnasked
+	}
 	return clean && x.frame.Keep, err
 }
 
