@@ -102,6 +102,13 @@ type index struct {
 // index is built, in percent.
 const indexGarbage = 300
 
+// indexMemory bounds that garbage, in octets, and memoryOfURL is what each URL
+// adds to it. SQLite's memory is beside it.
+const (
+	indexMemory = 96 << 20
+	memoryOfURL = 64
+)
+
 // openIndex opens the search of an archive, and builds it where that is to be
 // done, under a bar.
 func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
@@ -116,6 +123,13 @@ func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 	}
 	if os.Getenv("GOGC") == "" { // what is read is garbage at once, and little is kept
 		defer debug.SetGCPercent(debug.SetGCPercent(indexGarbage))
+	}
+	last, err := x.archive.LastRef()
+	if err != nil {
+		return x, err
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(indexMemory + memoryOfURL*int64(last.URLID)))
 	}
 	bar := newStepBar(u)
 	defer bar.close()

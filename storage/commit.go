@@ -285,7 +285,7 @@ func (a *Archive) settle() {
 	a.clear()
 	a.grow()
 	if a.commits++; a.commits%releaseEvery == 0 {
-		a.release()
+		a.Release()
 	}
 }
 
@@ -294,7 +294,9 @@ func (a *Archive) settle() {
 // grow with its index.
 const releaseEvery = 256
 
-func (a *Archive) release() {
+// Release gives back the pages of crawl.db that were looked at. Whoever reads a
+// large archive calls it now and then.
+func (a *Archive) Release() {
 	_ = a.view(func(tx *bbolt.Tx) error {
 		mapped.Release(a.db.Info().Data, tx.Size())
 		return nil

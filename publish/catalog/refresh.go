@@ -49,6 +49,7 @@ func (c *Catalog) Refresh(ctx context.Context, a *storage.Archive) error {
 	if err := u.run(a); err != nil {
 		return c.wrap("update", err)
 	}
+	a.Release()
 	_, err = c.db.ExecContext(ctx, `INSERT OR REPLACE INTO state VALUES('version', ?)`, version)
 	return c.wrap("update", err)
 }

@@ -34,10 +34,10 @@ const (
 	weightAsTyped  = 1.0  // title and query, without stems
 	columnWeights  = `4.0, 2.0, 1.0, 1.0`
 	mostCandidates = 200
-	// mostWeighed is how many pages bm25 is asked of, or a tenth of all: the first
-	// that were discovered, which are near to the seed. More than that have a word
-	// only if it tells nothing.
-	mostWeighed = 1500
+	// mostWeighed is how many pages bm25 is asked of, or a fifteenth of all: the
+	// first that were discovered, which are near to the seed. More than that have a
+	// word only if it tells nothing.
+	mostWeighed = 800
 )
 
 // rank orders candidates, the best first.

@@ -133,12 +133,13 @@ func (s *Searcher) candidates(ctx context.Context, q Query) ([]candidate, []term
 	if err != nil {
 		return nil, nil, err
 	}
-	most := max(mostCandidates, q.Limit)
-	list, err := s.ask(ctx, expr, most, asked.sites, lang)
-	if err == nil && len(list) == most && expr != "" {
-		// Among so many, those with the words in title or URL may be missing.
+	w := wanted{expr: expr, most: max(mostCandidates, q.Limit), sites: asked.sites, lang: lang}
+	list, err := s.ask(ctx, w)
+	if err == nil && len(list) == w.most && expr != "" {
+		// Among so many, those with the words in title or URL may be missing. Rank
+		// tells these by their titles: bm25 would cost as much again.
 		var more []candidate
-		more, err = s.ask(ctx, "{title url} : ("+expr+")", most, asked.sites, lang)
+		more, err = s.ask(ctx, wanted{expr: "{title url} : (" + expr + ")", named: true, most: 2 * w.most, sites: w.sites, lang: lang})
 		list = union(list, more)
 	}
 	if err == nil {
@@ -160,32 +161,52 @@ func union(list, more []candidate) []candidate {
 	return list
 }
 
-// ask gets the best candidates by bm25; of no expression, the pages of a site.
-func (s *Searcher) ask(ctx context.Context, expr string, most int, sites []string, lang string) (list []candidate, err error) {
-	where, args := []string{"1"}, []any{}
-	for _, site := range sites {
+// wanted is which candidates are asked for.
+type wanted struct {
+	expr  string // "" is all pages of the sites
+	named bool   // in the order of discovery, without bm25
+	most  int
+	sites []string
+	lang  string
+}
+
+// conditions are those on the pages themselves.
+func (w *wanted) conditions() (sql string, args []any) {
+	where := []string{"1"}
+	for _, site := range w.sites {
 		where = append(where, `(substr(d.url, 8, ?) = ? OR substr(d.url, 9, ?) = ?)`)
 		args = append(args, len(site), site, len(site), site)
 	}
-	if lang != "" {
-		where, args = append(where, `d.lang = ?`), append(args, lang)
+	if w.lang != "" {
+		where, args = append(where, `d.lang = ?`), append(args, w.lang)
 	}
-	condition := strings.Join(where, " AND ")
-	inner := `SELECT d.id AS id, 0.0 AS score FROM docs d WHERE ` + condition + ` LIMIT ?`
-	switch {
-	case expr != "" && len(args) > 0:
-		inner = `SELECT d.id AS id, bm25(idx, ` + columnWeights + `) AS score FROM idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ? AND ` + condition + ` LIMIT ?`
-		args = append([]any{expr}, args...)
-	case expr != "":
-		inner = `SELECT rowid AS id, bm25(idx, ` + columnWeights + `) AS score FROM idx WHERE idx MATCH ? LIMIT ?`
-		args = []any{expr}
+	return strings.Join(where, " AND "), args
+}
+
+// query gives the ids and scores of the candidates among so many documents.
+func (w *wanted) query(docs int) (sql string, args []any) {
+	condition, args := w.conditions()
+	if w.expr == "" {
+		return `SELECT d.id AS id, 0.0 AS score FROM docs d WHERE ` + condition + ` LIMIT ?`, append(args, w.most)
 	}
-	if expr != "" {
-		inner = `SELECT * FROM (` + inner + `) ORDER BY score LIMIT ?`
-		args = append(args, max(mostWeighed, s.docs/10))
+	from := `idx WHERE idx MATCH ?`
+	if len(args) > 0 {
+		from = `idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ? AND ` + condition
 	}
+	args = append([]any{w.expr}, args...)
+	if w.named {
+		return `SELECT idx.rowid AS id, 0.0 AS score FROM ` + from + ` LIMIT ?`, append(args, w.most)
+	}
+	weighed := max(mostWeighed, docs/15, w.most)
+	return `SELECT * FROM (SELECT idx.rowid AS id, bm25(idx, ` + columnWeights + `) AS score FROM ` + from + ` LIMIT ?) ORDER BY score LIMIT ?`,
+		append(args, weighed, w.most)
+}
+
+// ask gets the candidates: the best by bm25, or as they were discovered.
+func (s *Searcher) ask(ctx context.Context, w wanted) (list []candidate, err error) {
+	inner, args := w.query(s.docs)
 	rows, err := s.db.QueryContext(ctx, `SELECT d.id, d.n, d.url, d.title, d.lang, d.raws, d.stems, d.last, coalesce(l.pages, 0), -m.score
-		FROM (`+inner+`) m JOIN docs d ON d.id = m.id LEFT JOIN inlinks l ON l.id = m.id`, append(args, most)...)
+		FROM (`+inner+`) m JOIN docs d ON d.id = m.id LEFT JOIN inlinks l ON l.id = m.id`, args...)
 	if err != nil {
 		return nil, err
 	}
