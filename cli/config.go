@@ -197,15 +197,15 @@ func setValue(v reflect.Value, s string) error {
 	case *time.Duration:
 		d, err := time.ParseDuration(s)
 		*p = d
-		return form(err, s, "duration (write 1s, 500ms, 1h30m)")
+		return form(err, s, "a duration (write 1s, 500ms, 1h30m)")
 	case *int:
 		n, err := strconv.Atoi(s)
 		*p = n
-		return form(err, s, "whole number")
+		return form(err, s, "a whole number")
 	case *float64:
 		n, err := strconv.ParseFloat(s, 64)
 		*p = n
-		return form(err, s, "number")
+		return form(err, s, "a number")
 	case *bool:
 		b, err := strconv.ParseBool(s)
 		*p = b
@@ -221,7 +221,7 @@ func form(err error, s, want string) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%q is no %s", s, want)
+	return fmt.Errorf("%q is not %s", s, want)
 }
 
 // size is a number of octets: "1073741824", "1GiB", "20 MB".
