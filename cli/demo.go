@@ -113,5 +113,7 @@ func printDemo(u *ui, rows []explain.Row, origin string) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", url, r.State, status, r.Kept, r.Rule)
 	}
 	w.Flush()
-	u.print("%s", strings.TrimRight(b.String(), "\n"))
+	for line := range strings.Lines(b.String()) {
+		u.print("%s", strings.TrimRight(line, "\n"))
+	}
 }

@@ -87,7 +87,8 @@ func diff(u *ui, dir, text string, times []string, asJSON bool) (err error) {
 	if asJSON {
 		return u.json(j)
 	}
-	u.print("%s\n%s → %s", j.URL, j.Was, j.Now)
+	u.print("%s", j.URL)
+	u.print("%s → %s", j.Was, j.Now)
 	u.printDiff(&j, was, now)
 	return nil
 }

@@ -138,7 +138,7 @@ func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 	}
 	for _, p := range list {
 		if !f.json {
-			u.print("%s: %s %s", oneLine(p.File), oneLine(p.What), oneLine(p.Ref))
+			u.print("%s: %s %s", p.File, p.What, p.Ref)
 		}
 	}
 	return exitWith(exitFailed, fmt.Errorf("%s: %s", out, count(len(list), "problem")), "")

@@ -37,9 +37,12 @@ func (u *ui) say(format string, args ...any) {
 	}
 }
 
-// tell says what is said to who wants quiet, too.
+// tell says what is said to who wants quiet, too. An error may have several
+// lines; those that follow are indented, so that no text from the network or from
+// an archive begins a line as this program does.
 func (u *ui) tell(format string, args ...any) {
-	fmt.Fprintln(u.lines(), clean(fmt.Sprintf(format, args...)))
+	text := strings.TrimRight(clean(fmt.Sprintf(format, args...)), "\n")
+	fmt.Fprintln(u.lines(), strings.ReplaceAll(text, "\n", "\n    "))
 }
 
 // lines is where whole lines for people go: a bar draws itself anew below
@@ -71,9 +74,10 @@ func (u *ui) drawAbove(w io.Writer) {
 	u.above = w
 }
 
-// print writes a line of data. That it could not be written is met at the end.
+// print writes a line of data: no value in it begins another. That it could not
+// be written is met at the end.
 func (u *ui) print(format string, args ...any) {
-	fmt.Fprintln(u.out, clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(u.out, oneLine(fmt.Sprintf(format, args...)))
 }
 
 // json writes one JSON object on a line of data. JSON escapes controls itself.

@@ -60,10 +60,10 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 		if p.Offset >= 0 {
 			at = fmt.Sprintf("%s at %d", filepath.ToSlash(p.File), p.Offset)
 		}
-		u.print("%s: %s %s", oneLine(at), oneLine(p.What), oneLine(p.URL))
+		u.print("%s: %s %s", at, p.What, p.URL)
 	}
 	for _, name := range r.Aside {
-		u.print("%s: set aside, nothing reads it", oneLine(filepath.ToSlash(name)))
+		u.print("%s: set aside, nothing reads it", filepath.ToSlash(name))
 	}
 	if r.Live {
 		u.print("a crawl is running: this is its last commit; the pages of crawl.db are checked when it has ended")

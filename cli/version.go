@@ -34,7 +34,9 @@ func versionCmd(u *ui) *cobra.Command {
 			if v.Modified {
 				commit += " (modified)"
 			}
-			u.print("curtsy %s\ncommit %s %s\n%s %s/%s", v.Version, commit, v.Date, v.Go, v.OS, v.Arch)
+			u.print("curtsy %s", v.Version)
+			u.print("commit %s %s", commit, v.Date)
+			u.print("%s %s/%s", v.Go, v.OS, v.Arch)
 			return nil
 		},
 	}
