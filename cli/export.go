@@ -73,7 +73,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		return err
 	}
 	if f.at != "" && (format == export.CSV || format == export.JSONL) {
-		return usagef("curtsy list "+quoted(dir)+" --versions --format csv", "--at chooses copies: a table of URLs has none")
+		return usagef("--format wacz, warc, cdxj, txt or md", "--at chooses copies: a table of URLs has none")
 	}
 	bar := newStepBar(u)
 	defer bar.close()
