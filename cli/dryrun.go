@@ -32,6 +32,9 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	} else {
 		printPreview(u, p)
 	}
+	if p.Unreachable != "" {
+		return exitWith(exitFailed, errors.New(p.Unreachable), "another URL, or the same one later")
+	}
 	if p.Refused != "" {
 		return exitWith(exitRefused, errors.New(p.Refused), refusedHint(p.Denied, "curtsy crawl "+quoted(p.Seed)))
 	}

@@ -281,3 +281,14 @@ func curtsyPath(t *testing.T) string {
 	}
 	return path
 }
+
+// A preview of a host that nobody answers at ends as a crawl of it does.
+func TestDryRunCannotReach(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	s.Close()
+	c := curtsy(t, "crawl", s.URL+"/", "--dry-run")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, c.ends(t, exitFailed), "cannot reach "+strings.TrimPrefix(s.URL, "http://"))
+}

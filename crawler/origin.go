@@ -10,6 +10,7 @@ import (
 	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
 )
@@ -129,13 +130,22 @@ func (o *origin) gate(e *frontier.Entry) storage.Decision {
 // the crawl, if it is of the site, else what is queued for that origin.
 func (c *Crawl) withoutRules(o *origin, r *robotsFetch, why string) {
 	if u := robotstxt.URL(o.name); c.scope.Load().Main(u) {
-		if unreachable(r.Err) && !c.ledger.answered() {
-			c.run.end(Unreachable, fmt.Sprintf("cannot reach %s: %s", u.Host(), causeOf(r.Err)))
+		if said := CannotReach(u, r.Err); said != "" && !c.ledger.answered() {
+			c.run.end(Unreachable, said)
 		}
 		c.run.end(Refused, why)
 		return
 	}
 	c.giveUp(o, why)
+}
+
+// CannotReach says that no connection to the host of u came about, and why; ""
+// where err is of another kind.
+func CannotReach(u weburl.URL, err error) string {
+	if !unreachable(err) {
+		return ""
+	}
+	return fmt.Sprintf("cannot reach %s: %s", u.Host(), causeOf(err))
 }
 
 // unreachable says whether no connection came about; one that was made and

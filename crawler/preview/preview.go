@@ -27,6 +27,7 @@ type Preview struct {
 	Robots      string           `json:"robots"`
 	Verdict     string           `json:"verdict"` // on the seed
 	Refused     string           `json:"refused,omitempty"`
+	Unreachable string           `json:"-"`                 // no connection came about, and why
 	Denied      bool             `json:"-"`                 // robots.txt denies the seed; else it is unavailable
 	Stopped     string           `json:"stopped,omitempty"` // the site fails again and again: not all was looked at
 	Delay       string           `json:"delay"`
@@ -75,6 +76,7 @@ func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 	pv.p.Robots = fmt.Sprintf("answered %d", f.Version.Status)
 	if f.Failed != "" {
 		pv.p.Robots = f.Failed
+		pv.p.Unreachable = crawler.CannotReach(o.Seed, f.Err)
 		pv.p.Refused = fmt.Sprintf("%s: %s", robotstxt.URL(o.Seed.Origin()), f.Failed)
 		return pv.p, nil
 	}
