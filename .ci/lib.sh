@@ -46,6 +46,21 @@ empty() { [[ -f $1 ]] || { echo "  no file $1"; return 1; }; [[ ! -s $1 ]] || { 
 # verified DIR: curtsy's own verification, shown when it finds something.
 verified() { "$CURTSY" verify "$1" >"$WORK/verify" 2>&1 || { show "$WORK/verify"; return 1; }; }
 
+# committed ARCHIVE DIR: a copy of the segments as far as they are committed. Reading cuts nothing,
+# so behind that there may be what was in flight.
+committed() {
+	local behind size name
+	rm -rf "$2"
+	cp -r "$1/warc" "$2" 2>/dev/null || { mkdir -p "$2"; return 0; }
+	behind=$("$CURTSY" verify "$1" --json 2>/dev/null | sed -n 's/.*"in_flight":\([0-9]*\).*/\1/p')
+	for name in $(ls -r "$2"); do
+		[[ ${behind:-0} -gt 0 ]] || break
+		size=$(stat -c %s "$2/$name")
+		if [[ $behind -ge $size ]]; then rm "$2/$name"; else truncate -s $((size - behind)) "$2/$name"; fi
+		behind=$((behind - size))
+	done
+}
+
 # less A B: is A < B? For figures with a point.
 less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b + 0) }'; }
 

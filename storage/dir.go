@@ -151,7 +151,12 @@ func (d *directory) openFile(name string, flag int, mode os.FileMode) (*os.File,
 	if err != nil {
 		return nil, d.about(name, err)
 	}
-	if opened, err := f.Stat(); err != nil || !os.SameFile(st, opened) {
+	opened, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, d.about(name, err)
+	}
+	if !os.SameFile(st, opened) {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", d.file(name), ErrIrregular)
 	}

@@ -43,21 +43,6 @@ run_until() {
 trouble=0
 note() { trouble=$((trouble + 1)); echo "  broken after $*"; }
 
-# committed copies the segments to $WORK/committed as far as they are committed: reading cuts
-# nothing, so behind that there may be what was in flight.
-committed() {
-	local behind size name
-	rm -rf "$WORK/committed"
-	cp -r "$WORK/archive/warc" "$WORK/committed"
-	behind=$("$CURTSY" verify "$WORK/archive" --json 2>/dev/null | sed -n 's/.*"in_flight":\([0-9]*\).*/\1/p')
-	for name in $(ls -r "$WORK/committed"); do
-		[[ ${behind:-0} -gt 0 ]] || break
-		size=$(stat -c %s "$WORK/committed/$name")
-		if [[ $behind -ge $size ]]; then rm "$WORK/committed/$name"; else truncate -s $((size - behind)) "$WORK/committed/$name"; fi
-		behind=$((behind - size))
-	done
-}
-
 # after_kill WHERE: the archive right after a kill.
 after_kill() {
 	[[ -e $WORK/archive/crawl.db ]] || return 0 # killed before there was one
@@ -69,7 +54,7 @@ after_kill() {
 	[[ $code -ne 2 || -n $(compgen -G "$WORK/archive/warc/*.warc.gz") ]] || return 0
 	[[ $code -eq 0 ]] || { note "$1: verify exit $code"; show "$WORK/verify"; }
 	compgen -G "$WORK/archive/warc/*.warc.gz" >/dev/null || return 0
-	committed
+	committed "$WORK/archive" "$WORK/committed"
 	compgen -G "$WORK/committed/*.warc.gz" >/dev/null || return 0
 	gzip -t "$WORK"/committed/*.warc.gz 2>"$WORK/gzip" || { note "$1: gzip -t"; show "$WORK/gzip"; }
 	warcls "$WORK"/committed/*.warc.gz >"$WORK/ls" 2>"$WORK/torn" || { note "$1: torn"; show "$WORK/torn"; }

@@ -20,10 +20,10 @@ if ! strace -f -o "$WORK/strace" "$CURTSY" --version >/dev/null 2>&1; then skip 
 # curtsy ARGS...: the program, with a guard: that it ends is part of what is shown.
 curtsy() { timeout -k 5 120 "$CURTSY" "$@"; }
 
-# records FILE: what the segments hold, by segment and place.
+# records FILE DIR: what the segments of a directory hold, by segment and place.
 records() {
 	local s
-	for s in "$a"/warc/*.warc.gz; do
+	for s in "$2"/*.warc.gz; do
 		[[ ! -e $s ]] || warcls "$s" | sed "s|^|${s##*/}\t|"
 	done | sort >"$1"
 }
@@ -96,7 +96,8 @@ whole_again() {
 		curtsy verify "$a" --repair >"$WORK/err" 2>&1 || code=$?
 		few_damaged
 	fi
-	records "$WORK/kept"
+	committed "$a" "$WORK/committed"
+	records "$WORK/kept" "$WORK/committed"
 	if [[ $code -ne 0 && ($code -ne 2 || -s $WORK/kept) ]]; then # 2: it failed before there was an archive
 		if [[ $how == lie && $code -eq 5 ]]; then named=$((named + 1)); else wrong "verify: exit $code"; fi
 		return
@@ -109,7 +110,7 @@ whole_again() {
 	fi
 	[[ $code -eq 0 ]] || { wrong "${next[0]}: exit $code"; return; }
 	curtsy verify "$a" >"$WORK/err" 2>&1 || { wrong "verify at the end"; return; }
-	records "$WORK/end"
+	records "$WORK/end" "$a/warc"
 	comm -23 "$WORK/kept" "$WORK/end" >"$WORK/err"
 	[[ ! -s $WORK/err ]] || wrong "records that were kept are gone"
 	awk -F '\t' '$3 == "response" || $3 == "revisit" { print $4 }' "$WORK/end" | sed "s|^$SITE||" | grep -v '^/robots.txt$' | sort >"$WORK/captured"
@@ -210,7 +211,7 @@ claim "a repair makes $ours calls, strace counts $theirs" test "$ours" -eq "$the
 synth_stop
 [[ -z ${FAULTS_TABLE:-} ]] || cp "$WORK/table" "$FAULTS_TABLE"
 claim "every flipped octet and every failed write of the tests" env -C "$CI_DIR/.." CURTSY_FLIPS=more go test ./crawler -run "FlippedOctets|EveryWriteMayFail"
-strangers=3+$((RANDOM % 3))
+strangers=9+$((RANDOM % 9))
 [[ $every -gt 1 ]] || strangers=1+0
 claim "archives of strangers ($strangers): every command over every one" env -C "$CI_DIR/.." CURTSY_STRANGERS="$strangers" go test ./cli -count=1 -timeout 30m -run ArchivesOfStrangersHarmNothing
 finish
