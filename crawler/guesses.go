@@ -14,6 +14,7 @@ import (
 type guesses struct {
 	mu     sync.Mutex
 	shapes map[string]guessed
+	all    guessed // over all shapes
 	feed   bool
 }
 
@@ -22,13 +23,25 @@ type guessed struct{ asked, there int }
 // maxGuessed bounds what is remembered.
 const maxGuessed = 1 << 14
 
-// Guessed is how many literals of a shape were asked for, and how many were there.
+// Guessed is how many literals of a shape were asked for, and how many were
+// there. A shape of which little is known is worth what all literals of the site
+// are: else a script of module names has a few of each directory asked for.
 func (g *guesses) Guessed(shape string) (asked, there int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.shapes[shape]
+	if n.asked < fewGuessed && g.all.asked >= manyGuessed {
+		n = g.all
+	}
 	return n.asked, n.there
 }
+
+// fewGuessed is how many answers tell little of a shape, manyGuessed how many
+// tell enough of a site.
+const (
+	fewGuessed  = 4
+	manyGuessed = 16
+)
 
 // note takes in what came of an entry.
 func (g *guesses) note(e *frontier.Entry, status int) {
@@ -38,6 +51,10 @@ func (g *guesses) note(e *frontier.Entry, status int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	shape := judge.GuessShape(e.URL)
+	g.all.asked++
+	if status < 400 {
+		g.all.there++
+	}
 	n, known := g.shapes[shape]
 	if !known && len(g.shapes) >= maxGuessed {
 		return

@@ -138,6 +138,7 @@ def main(site, robots, asked_file, *warcs):
     rule_list = list(rules(open(robots).read()))
     asked = [canonical(line.rstrip("\n")) for line in open(asked_file)]
     reasons, may, unfollowed = set(), set(), 0
+    literals, bases = set(), set()
 
     def link(base, href, to=reasons):
         href = re.sub(r"[\t\n\r]", "", href.strip())
@@ -158,6 +159,9 @@ def main(site, robots, asked_file, *warcs):
             if "location" in named:
                 link(uri, named["location"])
             no = header_nofollow(fields)
+            if re.search("html|javascript|json", named.get("content-type", "")):
+                bases.add(uri)
+                literals |= set(re.findall(r"[\"'`]([^\"'`\s<>]+\.[a-z0-9]{2,5}(?:\?[^\"'`\s<>]*)?)[\"'`]", body.decode("utf-8", "replace").replace("\\/", "/")))
             if "html" in named.get("content-type", ""):
                 page = Page()
                 page.feed(body.decode("utf-8", "replace"))
@@ -186,6 +190,10 @@ def main(site, robots, asked_file, *warcs):
                 if k == "link" and not no and "nofollow" not in v:
                     for href in re.findall(r"<([^>]+)>", v):
                         link(uri, href)
+    # a literal in a script that looks like a file of the site may be asked for
+    for base in {urljoin(b, ".") for b in bases}:
+        for literal in literals:
+            link(base, literal, may)
     pages = [p for p in asked if p != "/robots.txt"]
     wrong = 0
     for i, path in enumerate(pages):
