@@ -25,7 +25,7 @@ import (
 // header that allows it: its original is withheld.
 const site = `
 -- / --
-<!DOCTYPE html><title>start =1</title><a href="/a">a</a> <a href="/a2">a</a> <a href="/hidden">h</a> <a href="/unlisted">u</a> <a href="/late">l</a> <a href="/late2">l</a> <a href="/short">s</a>
+<!DOCTYPE html><title>start =1</title><a href="/a">a</a> <a href="/a2">a</a> <a href="/hidden">h</a> <a href="/unlisted">u</a> <a href="/late">l</a> <a href="/short">s</a>
 -- /short --
 HTTP 200
 X-Robots-Tag: max-snippet:20
@@ -53,9 +53,9 @@ HTTP 200
 X-Robots-Tag: unavailable_after: 1 Jan 2030
 Content-Type: text/html
 
-<title>late</title>SECRET-EXPIRED
+<title>late</title>SECRET-EXPIRED <a href="/late2">the same, met after it</a>
 -- /late2 --
-<title>late</title>SECRET-EXPIRED
+<title>late</title>SECRET-EXPIRED <a href="/late2">the same, met after it</a>
 `
 
 // crawled is an archive of the site.
