@@ -316,29 +316,13 @@ func (c *Crawl) readLastMods(v *storage.Visit, dates map[warc.Digest]time.Time) 
 
 // eachHistory calls visit with the visits of each URL, the oldest first.
 func (c *Crawl) eachHistory(visit func([]*storage.Visit) error) error {
-	var open []*storage.Visit
-	var at storage.Ref
-	for more := true; more; {
-		next, err := c.archive.VisitsAfter(at, historyBatch)
+	for visits, err := range c.archive.Histories() {
 		if err != nil {
 			return err
 		}
-		for _, v := range next {
-			if len(open) > 0 && open[0].URLID != v.URLID {
-				if err := visit(open); err != nil {
-					return err
-				}
-				open = open[:0]
-			}
-			open, at = append(open, v), v.Ref()
+		if err := visit(visits); err != nil {
+			return err
 		}
-		more = len(next) == historyBatch
 	}
-	if len(open) == 0 {
-		return nil
-	}
-	return visit(open)
+	return nil
 }
-
-// historyBatch is how many visits are read at a time.
-const historyBatch = 512

@@ -36,7 +36,7 @@ func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 		return c.launch(ctx, c.robotsVisit(o), now)
 	}
 	if o.rules == nil {
-		c.schedule.at(o, o.robots.due, "robots.txt of "+o.name+" is asked for again")
+		c.schedule.at(o, o.robots.due, "robots.txt of "+o.name+" is fetched again")
 		return false
 	}
 	if o.next == nil && (!c.ready(o, now) || !c.take(o, now)) {

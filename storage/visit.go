@@ -3,6 +3,7 @@ package storage
 import (
 	"encoding/binary"
 	"encoding/json"
+	"iter"
 	"slices"
 	"time"
 
@@ -262,4 +263,40 @@ func (a *Archive) Visit(r Ref) (v *Visit, err error) {
 		return err
 	})
 	return v, err
+}
+
+// historyBatch is how many visits are read at once: no transaction stays open while
+// an outlet works on what it was given.
+const historyBatch = 512
+
+// Histories gives the visits of each URL, the oldest first, by URL in the
+// order of discovery. An error ends it.
+func (a *Archive) Histories() iter.Seq2[[]*Visit, error] {
+	return func(yield func([]*Visit, error) bool) {
+		var open []*Visit // of the URL that is being read
+		var at Ref
+		for {
+			next, err := a.VisitsAfter(at, historyBatch)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, v := range next {
+				if len(open) > 0 && open[0].URLID != v.URLID {
+					if !yield(open, nil) {
+						return
+					}
+					open = nil
+				}
+				open = append(open, v)
+			}
+			if len(next) < historyBatch {
+				break
+			}
+			at = next[len(next)-1].Ref()
+		}
+		if len(open) > 0 {
+			yield(open, nil)
+		}
+	}
 }
