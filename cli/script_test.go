@@ -23,8 +23,30 @@ import (
 // TestMain lets the scripts run curtsy as a command.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"curtsy": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"curtsy": func() {
+			code := Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+			reportPeak()
+			os.Exit(code)
+		},
 	})
+}
+
+// peakFile names the environment variable that says where reportPeak writes.
+const peakFile = "CURTSY_TEST_PEAK"
+
+// reportPeak writes the most memory this process has held, in KiB. Its parent cannot ask the
+// kernel: ru_maxrss of a child begins with what its parent held when it was started.
+func reportPeak() {
+	at := os.Getenv(peakFile)
+	if at == "" {
+		return
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	_ = os.WriteFile(at, []byte(strings.Fields(after)[0]), 0o600)
 }
 
 // TestScripts runs each script of testdata: the command line's contract.
