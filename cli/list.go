@@ -19,6 +19,7 @@ type listFlags struct {
 	state, reason, format string
 	status                string
 	where                 []string
+	versions              bool
 }
 
 func listCmd(u *ui) *cobra.Command {
@@ -29,25 +30,33 @@ func listCmd(u *ui) *cobra.Command {
 		Long: "list DIR gives one line for every URL that the crawl knows: its state, the rule behind it, the answer.\n" +
 			"States are queued, fetched, failed and disregarded (skipped by a rule).\n\n" +
 			"--where KEY=VALUE keeps the lines with that value; it may be repeated. Keys are state, reason, status,\n" +
-			"type, depth and url. A reason begins with the value, a type too; a status may be 4xx; a url contains it.",
-		Example: "  curtsy list site --status 404\n  curtsy list site --state disregarded --reason robots.txt --format csv",
-		Args:    wants("DIR"),
+			"type, depth and url. A reason begins with the value, a type too; a status may be 4xx; a url contains it.\n\n" +
+			"--versions gives one line for every visit of every URL: when it was, what came, and whether it is what\n" +
+			"mirror, serve, search and export show for the URL.",
+		Example: "  curtsy list site --status 404\n  curtsy list site --state disregarded --reason robots.txt --format csv\n" +
+			"  curtsy list site --versions --where url=/news/",
+		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
-			keep, err := f.filters()
+			run, columns, filters := list, listColumns, f.urlFilters
+			if f.versions {
+				run, columns, filters = listVersions, versionColumns, f.versionFilters
+			}
+			keep, err := filters()
 			if err != nil {
 				return err
 			}
-			w, err := newRows(u, f.format, listColumns)
+			w, err := newRows(u, f.format, columns)
 			if err != nil {
 				return err
 			}
-			return list(u, a[0], keep, w)
+			return run(u, a[0], keep, w)
 		},
 	}
 	c.Flags().StringVar(&f.state, "state", "", "only URLs in `STATE`: queued, fetched, failed, disregarded")
 	c.Flags().StringVar(&f.reason, "reason", "", "only URLs decided by `RULE`, such as robots.txt, scope, trap, http")
 	c.Flags().StringVar(&f.status, "status", "", "only URLs answered with status `N`; 4xx is any of them")
 	c.Flags().StringArrayVar(&f.where, "where", nil, "only URLs with `KEY=VALUE`, such as status=404 or type=image/")
+	c.Flags().BoolVar(&f.versions, "versions", false, "one line for every visit of every URL")
 	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv or json (one object a line)")
 	return c
 }
@@ -89,8 +98,13 @@ func listCells(r *inventory.Row) []string {
 // filter says whether a row is wanted.
 type filter func(*inventory.Row) bool
 
-// filters reads the flags.
-func (f *listFlags) filters() ([]filter, error) {
+// urlFilters are the filters of list without --versions.
+func (f *listFlags) urlFilters() ([]filter, error) {
+	return f.filters("state", "reason", "status", "type", "depth", "url")
+}
+
+// filters reads the flags, of which some keys are allowed.
+func (f *listFlags) filters(keys ...string) ([]filter, error) {
 	var list []filter
 	given := slices.Clone(f.where)
 	for _, flag := range [][2]string{{"state", f.state}, {"reason", f.reason}, {"status", f.status}} {
@@ -101,8 +115,8 @@ func (f *listFlags) filters() ([]filter, error) {
 	for _, text := range given {
 		key, value, ok := strings.Cut(text, "=")
 		pass := filterOn(key, strings.ToLower(value))
-		if !ok || pass == nil {
-			return nil, usagef("--where status=404", "--where %q: want KEY=VALUE with a key of state, reason, status, type, depth, url", text)
+		if !ok || pass == nil || !slices.Contains(keys, key) {
+			return nil, usagef("--where status=404", "--where %q: want KEY=VALUE with a key of %s", text, strings.Join(keys, ", "))
 		}
 		if err := checkFilter(key, value); err != nil {
 			return nil, err

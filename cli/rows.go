@@ -98,7 +98,7 @@ func (w *tableRows) line(cells []string) {
 			fmt.Fprintf(&b, "%*s  ", c.width, firstLine(cells[i], max(c.width, -c.width)))
 		case c.name == "url":
 			tail = cells[i] + tail
-		case c.name == "reason" && cells[i] != "":
+		case (c.name == "reason" || c.name == "note") && cells[i] != "":
 			tail += "  " + cells[i]
 		}
 	}

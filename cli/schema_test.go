@@ -126,6 +126,7 @@ func TestJSONOfRounds(t *testing.T) {
 	for _, test := range []struct{ schema, command string }{
 		{"changes", "changes site --json"},
 		{"diff", "diff site / --json"},
+		{"list-versions", "list site --versions --format json"},
 	} {
 		covered[test.schema] = true
 		validate(t, c, test.schema, test.command)

@@ -1,0 +1,70 @@
+package inventory
+
+import (
+	"time"
+
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// Version is one visit of a URL with what became of it.
+type Version struct {
+	URL      string    `json:"url"`
+	Captured time.Time `json:"captured"`
+	Status   int       `json:"status"` // 0: no answer
+	Type     string    `json:"type"`   // the Content-Type as it was sent
+	Bytes    int64     `json:"bytes"`
+	Digest   string    `json:"digest"`
+	Kept     string    `json:"kept"`  // "response", "revisit", "withheld"; "" for nothing
+	Shown    bool      `json:"shown"` // it is what every outlet shows for the URL
+	Note     string    `json:"note"`  // what is to be said of it: suspect, cut off, withheld
+	Title    string    `json:"title"`
+}
+
+// Versions calls each for every visit, by URL in the order of discovery, the
+// oldest first.
+func Versions(a *storage.Archive, now time.Time, each func(*Version) error) error {
+	for visits, err := range publish.Histories(a) {
+		if err != nil {
+			return err
+		}
+		current, permits := publish.Current(visits), publish.Permits(visits, now)
+		for i, v := range visits {
+			if err := each(version(v, &permits[i], v == current)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func version(v *storage.Visit, p *publish.Permit, current bool) *Version {
+	r := &Version{URL: v.URL, Captured: v.At.UTC(), Status: v.Status, Type: v.ContentType, Bytes: v.Length, Digest: v.Digest,
+		Kept: v.Kept, Shown: current && p.Show && v.HasBody(), Note: noteOf(v, p)}
+	if p.Show {
+		r.Title = v.Title
+	}
+	return r
+}
+
+// noteOf says why a visit is not shown for what it is, or how it differs from an
+// ordinary capture.
+func noteOf(v *storage.Visit, p *publish.Permit) string {
+	switch {
+	case v.Error != "":
+		return v.Error
+	case !p.Show:
+		return p.Why()
+	case v.Suspect != "":
+		return "suspect: " + v.Suspect
+	case v.Truncated != "":
+		return "cut off: " + v.Truncated
+	case v.Status == 304:
+		return "unchanged"
+	case v.Kept == storage.KeptRevisit:
+		return "the same octets as an earlier capture"
+	case v.Location != "":
+		return "redirects to " + v.Location
+	}
+	return ""
+}
