@@ -1,7 +1,7 @@
 package mirror
 
 import (
-	"slices"
+	"sort"
 	"strings"
 
 	"curtsy/internal/weburl"
@@ -38,10 +38,11 @@ func (s *site) follow(i int) (final int32, why string) {
 	return -1, "redirect: in a circle, or over 20 in a row"
 }
 
-// index finds an URL as it is.
+// index finds an URL as it is. It copies no entry: what a worker notes of its own
+// is written while others look up.
 func (s *site) index(u weburl.URL) int {
 	href := u.String()
-	i, ok := slices.BinarySearchFunc(s.list, href, func(e entry, h string) int { return strings.Compare(e.url.String(), h) })
+	i, ok := sort.Find(len(s.list), func(i int) int { return strings.Compare(href, s.list[i].url.String()) })
 	if !ok {
 		return -1
 	}
