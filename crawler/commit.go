@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -29,14 +30,18 @@ type committer struct {
 
 // commitLoop writes outcomes (step 6) until the channel is closed. After an
 // error it goes on receiving, so that nobody waits for it, and writes no more.
-func (c *Crawl) commitLoop() {
+func (c *Crawl) commitLoop(ctx context.Context) {
 	var last time.Time
 	for o := range c.crew.outcomes {
 		group := append(c.committer.group[:0], o)
 		group = c.gather(group, last)
 		last = c.now()
 		if c.ledger.failure() == nil {
-			if err := c.commit(group); err != nil {
+			err := c.commit(group)
+			if err == nil {
+				err = c.announce(ctx, group)
+			}
+			if err != nil {
 				c.ledger.fail(err)
 			}
 		}
@@ -112,6 +117,22 @@ func (c *Crawl) commit(group []*Outcome) (err error) {
 	if l := c.opts.Logger; l.Enabled(context.Background(), slog.LevelDebug) {
 		for _, o := range group {
 			o.log(l)
+		}
+	}
+	return nil
+}
+
+// announce calls OnVisit for what was committed.
+func (c *Crawl) announce(ctx context.Context, group []*Outcome) error {
+	if c.opts.OnVisit == nil {
+		return nil
+	}
+	for _, o := range group {
+		if o.Visit == nil {
+			continue
+		}
+		if err := c.opts.OnVisit(ctx, o.Visit); err != nil {
+			return fmt.Errorf("visit of %s: %w", o.Visit.URL, err)
 		}
 	}
 	return nil

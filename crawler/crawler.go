@@ -96,6 +96,9 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	if o.Fetch.Spill == nil {
 		o.Fetch.Spill = c.spill
 	}
+	if o.Gate != nil {
+		o.Fetch.Gate = o.Gate
+	}
 	c.client = fetch.New(o.Fetch)
 	c.ledger.killed = known && st.Ended == ""
 	c.ledger.askRobots = st.AskRobots
@@ -231,7 +234,7 @@ func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
 	committed := make(chan struct{})
 	go func() {
 		defer close(committed)
-		c.commitLoop()
+		c.commitLoop(ctx)
 	}()
 	result, err := c.guarded(ctx, stop)
 	if err != nil {

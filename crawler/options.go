@@ -1,7 +1,9 @@
 package crawler
 
 import (
+	"context"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"curtsy/crawler/fetch"
@@ -41,8 +43,17 @@ type Options struct {
 	Public any
 	Now    func() time.Time // the clock; nil is time.Now
 	Logger *slog.Logger
-	Watch  func(status.Status) // told about every second what goes on; may be nil
-	Tell   func(string)        // told what a person should know, in a line; nil logs it
+	// Gate is asked before each request, those for robots.txt and sitemaps,
+	// redirects and further tries included; see fetch.Options. With an error
+	// nothing is sent, and the run ends as Stopped; the URL stays queued.
+	Gate func(ctx context.Context, host string, addr netip.Addr) error
+	// OnVisit is called with each visit that a commit has made durable, in the
+	// order of commits, by one goroutine. A kill right after a commit costs its
+	// calls: whoever must see each visit reads the archive once more at the
+	// start. An error ends the run and is Run's.
+	OnVisit func(ctx context.Context, v *storage.Visit) error
+	Watch   func(status.Status) // told about every second what goes on; may be nil
+	Tell    func(string)        // told what a person should know, in a line; nil logs it
 }
 
 // Limits end a crawl early; zero values are no limits. The URLs that are left

@@ -133,6 +133,10 @@ func (c *Client) exchange(ctx context.Context, k *conn, x *Exchange, r Request, 
 		k.Close()
 		return &fault{KindCanceled, context.Cause(ctx)}
 	}
+	if err := c.admit(ctx, k, r); err != nil {
+		k.Close()
+		return err
+	}
 	stop := context.AfterFunc(ctx, func() { k.Close() })
 	keep, err := c.roundTrip(ctx, k, x, r, end)
 	if !stop() {
@@ -147,6 +151,21 @@ func (c *Client) exchange(ctx context.Context, k *conn, x *Exchange, r Request, 
 		k.Close()
 	}
 	return err
+}
+
+// admit asks the gate, last before the request is written.
+func (c *Client) admit(ctx context.Context, k *conn, r Request) error {
+	if c.o.Gate == nil {
+		return nil
+	}
+	err := c.o.Gate(ctx, r.URL.Host(), k.ip)
+	switch {
+	case ctx.Err() != nil:
+		return &fault{KindCanceled, context.Cause(ctx)}
+	case err != nil:
+		return &fault{KindLocal, err}
+	}
+	return nil
 }
 
 // roundTrip sends the request and reads the response. keep says whether the

@@ -60,6 +60,11 @@ type Options struct {
 	// Ceiling bounds the bytes a second of all connections together, as they
 	// come: heads, bodies and TLS; nil is none.
 	Ceiling Ceiling
+	// Gate is asked right before each request is written, one that is sent once
+	// more included, with the host as URL.Host gives it and the address that it
+	// goes to, which is not valid behind a proxy. It may wait until ctx is done;
+	// with an error nothing is sent, and the exchange fails with KindLocal.
+	Gate func(ctx context.Context, host string, addr netip.Addr) error
 	// Logger gets what is worth knowing at level debug; nil is silence.
 	Logger *slog.Logger
 
