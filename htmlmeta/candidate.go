@@ -1,6 +1,7 @@
 package htmlmeta
 
 import (
+	"bytes"
 	"maps"
 	"path"
 	"slices"
@@ -79,6 +80,9 @@ func (s *linkSet) speculate(text string, l Link, inPage bool) {
 // addScript adds the links of a script: a file, or the text of an element of
 // a page.
 func (s *linkSet) addScript(src []byte, tag string, inPage bool) {
+	if !mayRefer(src) {
+		return
+	}
 	eachScriptRef(src, func(ref scriptRef) bool {
 		l := Link{Tag: tag, Attr: ref.attr, Kind: Requisite}
 		switch {
@@ -93,6 +97,35 @@ func (s *linkSet) addScript(src []byte, tag string, inPage bool) {
 		}
 		return !s.capped
 	})
+}
+
+// referring are the words without which a script has no literal but a candidate
+// that addScript takes; a backslash may stand for any of them within a literal.
+var referring = [...][]byte{[]byte("import"), []byte("from"), []byte("Worker"), []byte("URL"), []byte("register"), []byte("//"), []byte(`\`)}
+
+// mayRefer is false for a script that addScript would find nothing in: it costs a
+// tenth of reading it, and most scripts within pages set a few variables.
+func mayRefer(src []byte) bool {
+	for _, word := range referring {
+		if bytes.Contains(src, word) {
+			return true
+		}
+	}
+	for rest := src; ; {
+		i := bytes.IndexByte(rest, '.')
+		if i < 0 {
+			return false
+		}
+		rest = rest[i:]
+		end := 1
+		for end < len(rest) && end <= len(".woff2") && (isLetter(rest[end]) || '0' <= rest[end] && rest[end] <= '9') {
+			end++
+		}
+		if candidateTypes[strings.ToLower(string(rest[:end]))] {
+			return true
+		}
+		rest = rest[1:]
+	}
 }
 
 // addScriptText adds the links of a script element.
