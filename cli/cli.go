@@ -68,6 +68,7 @@ func commands(u *ui) []*cobra.Command {
 		verifyCmd(u),
 		mirrorCmd(u),
 		exportCmd(u),
+		pruneCmd(u),
 		serveCmd(u),
 		listCmd(u),
 		linksCmd(u),

@@ -126,6 +126,7 @@ func TestJSONOfRounds(t *testing.T) {
 	for _, test := range []struct{ schema, command string }{
 		{"changes", "changes site --json"},
 		{"diff", "diff site / --json"},
+		{"prune", "prune site small --keep last=1 --json"},
 		{"list-versions", "list site --versions --format json"},
 	} {
 		covered[test.schema] = true

@@ -19,7 +19,7 @@ func Permits(visits []*storage.Visit, now time.Time) []Permit {
 	latest := -1
 	for i, v := range visits {
 		permits[i] = Decide(v, now)
-		if v.Status < 400 && StandingOf(v).rank >= 2 {
+		if Answers(v) {
 			latest = i
 		}
 		if v.Status != 304 || v.Refers == nil {
@@ -36,6 +36,10 @@ func Permits(visits []*storage.Visit, now time.Time) []Permit {
 	}
 	return permits
 }
+
+// Answers says whether a visit brought the page, or that it is unchanged: what it
+// asks for binds earlier captures too.
+func Answers(v *storage.Visit) bool { return v.Status < 400 && StandingOf(v).rank >= 2 }
 
 // narrow takes in the restrictions of another permit.
 func (p *Permit) narrow(o *Permit) {

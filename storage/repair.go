@@ -93,7 +93,7 @@ func (a *Archive) Salvage(damaged []Ref, crawl any) (done []string, err error) {
 		if a.dir.intact(name, e, extents[name], bad) {
 			continue
 		}
-		newName, entry, err := a.rewrite(name, e, extents[name], bad, moves)
+		newName, entry, err := a.rewrite(a.dir, name, e, extents[name], bad, moves)
 		if err != nil {
 			return nil, &DiskError{err}
 		}
@@ -174,9 +174,9 @@ func (d *directory) intact(name string, e segmentEntry, list []extent, bad map[R
 	return end == e.Size
 }
 
-// rewrite copies the good visits of a segment to a new one behind a new
-// warcinfo record that has the old one's id.
-func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Ref]bool, moves map[Ref]Record) (string, segmentEntry, error) {
+// rewrite copies the visits of a segment, but for those that are bad, to a new
+// one of this archive behind a new warcinfo record that has the old one's id.
+func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []extent, bad map[Ref]bool, moves map[Ref]Record) (string, segmentEntry, error) {
 	newName := repairedName(name)
 	out, err := a.dir.create(segmentFile(newName), os.O_WRONLY, 0o644)
 	for errors.Is(err, fs.ErrExist) { // what a kill left behind may hold records that are nowhere else
@@ -188,7 +188,7 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 	}
 	defer out.Close()
 	s := &segment{name: newName, infoID: e.InfoID, file: out}
-	in, err := a.dir.open(segmentFile(name))
+	in, err := from.open(segmentFile(name))
 	if os.IsNotExist(err) {
 		in = nil // nothing of it is left
 	} else if err != nil {
@@ -196,7 +196,7 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 	} else {
 		defer in.Close()
 	}
-	if err := a.rewriteInfo(s, a.dir.readInfo(name), e.InfoID); err != nil {
+	if err := a.rewriteInfo(s, from.readInfo(name), e.InfoID); err != nil {
 		return "", e, err
 	}
 	for _, x := range list {
@@ -221,7 +221,7 @@ func (a *Archive) rewrite(name string, e segmentEntry, list []extent, bad map[Re
 // crawl goes along.
 func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
 	old.Archive = a.id()
-	old.software, old.description = a.opts.Software, "the intact records of a damaged segment"
+	old.software, old.description = a.opts.Software, "records of an earlier segment, of which others were left out"
 	_, err := s.Write(old.record(s.name, id, time.Now()))
 	return err
 }

@@ -86,11 +86,15 @@ func (s *State) Count(v *storage.Visit, page bool) {
 func (s *State) Recount(a *storage.Archive, without []storage.Ref) error {
 	s.Visits, s.Pages, s.Bytes, s.Kept, s.Withheld, s.Revisits = 0, 0, 0, 0, 0, 0
 	var page uint64 // the last one counted
-	return a.EachVisit(func(v *storage.Visit) error {
+	err := a.EachVisit(func(v *storage.Visit) error {
 		s.Count(v, v.Class == "page" && v.Status > 0 && v.URLID != page)
 		if v.Class == "page" && v.Status > 0 {
 			page = v.URLID
 		}
 		return nil
 	}, without...)
+	if s.Round != nil { // a round that goes on has its limits
+		s.Round.Pages, s.Round.Bytes = min(s.Round.Pages, s.Pages), min(s.Round.Bytes, s.Bytes)
+	}
+	return err
 }

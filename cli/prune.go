@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler/status"
+	"curtsy/crawler/verify"
+	"curtsy/publish/keep"
+	"curtsy/storage"
+)
+
+// pruneFlags are the flags of prune.
+type pruneFlags struct {
+	keep         []string
+	json, dryRun bool
+}
+
+func pruneCmd(u *ui) *cobra.Command {
+	f := &pruneFlags{}
+	c := &cobra.Command{
+		Use:   "prune DIR OUT",
+		Short: "write an archive anew with fewer versions of each page",
+		Long: "prune DIR OUT writes a new archive with the versions of each URL that --keep names; DIR stays as it is.\n\n" +
+			"  --keep last=3        the last three versions: copies that differ from those before them\n" +
+			"  --keep 90d           the copies of the last 90 days, and those that stood then; a date does, too\n" +
+			"  --keep monthly       the last copy of each month; daily, weekly, yearly; monthly=12: of the last twelve\n\n" +
+			"Rules add up: what one of them keeps is kept. Always kept are the copy that is shown, the last visit,\n" +
+			"what says that a page is gone or must not be shown, every robots.txt, and the copy that holds the\n" +
+			"octets of one that is kept. OUT is checked as verify does before it gets its name; update continues it.",
+		Example: "  curtsy prune site site-small --keep last=3\n  curtsy prune site site-small --keep 90d --keep monthly",
+		Args:    wants("DIR", "OUT"),
+		RunE: func(_ *cobra.Command, a []string) error {
+			r, err := f.rules(time.Now())
+			if err != nil {
+				return err
+			}
+			ctx, release := untilSignal()
+			defer release()
+			return f.prune(ctx, u, r, a[0], a[1])
+		},
+	}
+	c.Flags().StringSliceVar(&f.keep, "keep", nil, "keep these versions: `RULE` is last=N, an age, a date, daily, weekly, monthly or yearly; may be repeated")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be kept, and write nothing")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	return c
+}
+
+// rules reads --keep.
+func (f *pruneFlags) rules(now time.Time) (*keep.Rules, error) {
+	r := &keep.Rules{}
+	if len(f.keep) == 0 {
+		return nil, usagef("--keep last=3, or --keep 90d --keep monthly", "prune wants to be told which versions to keep")
+	}
+	for _, text := range f.keep {
+		if r.Add(text) {
+			continue
+		}
+		since, err := timeFlag("--keep", text, now)
+		if err != nil {
+			return nil, usagef("--keep last=3, --keep 90d, --keep 2026-01-31 or --keep monthly", "--keep %q is no rule", text)
+		}
+		if r.Since.IsZero() || since.Before(r.Since) {
+			r.Since = since
+		}
+	}
+	return r, nil
+}
+
+// prunedJSON is what --json prints.
+type prunedJSON struct {
+	Out         string `json:"out"`
+	Kept        int    `json:"kept"` // visits
+	Dropped     int    `json:"dropped"`
+	BytesBefore int64  `json:"bytes_before"` // of the segments
+	BytesAfter  int64  `json:"bytes_after"`
+}
+
+func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out string) (err error) {
+	defer storage.Guard(&err)()
+	a, err := openShown(dir)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	drop, kept, err := keep.Dropped(a.Archive, r)
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	j := &prunedJSON{Out: out, Kept: kept, Dropped: len(drop)}
+	if j.BytesBefore, err = a.SegmentBytes(); err != nil {
+		return archiveError(err, dir)
+	}
+	if f.dryRun {
+		u.say("%s would be kept, %d dropped", count(kept, "visit"), len(drop))
+		return nil
+	}
+	if j.BytesAfter, err = pruned(ctx, a, out, drop); err != nil {
+		return pruneError(err, dir, out)
+	}
+	if f.json {
+		return u.json(j)
+	}
+	u.say("%s: %s kept, %d dropped; segments of %s, they were %s", out, count(kept, "visit"), len(drop), byteCount(j.BytesAfter), byteCount(j.BytesBefore))
+	u.say("%s is as it was; curtsy update %s makes the next round", dir, quoted(out))
+	return nil
+}
+
+// pruned writes the archive, checks it, and gives it its name.
+func pruned(ctx context.Context, a *opened, out string, drop map[storage.Ref]bool) (size int64, err error) {
+	refs := make([]storage.Ref, 0, len(drop))
+	for ref := range drop {
+		refs = append(refs, ref)
+	}
+	var st status.State
+	if _, err := a.Crawl(&st); err != nil {
+		return 0, err
+	}
+	if err := st.Recount(a.Archive, refs); err != nil {
+		return 0, err
+	}
+	p, err := a.Prune(ctx, out, drop, storage.Options{Software: "curtsy/" + version}, st)
+	if err != nil {
+		return 0, err
+	}
+	r, err := verify.Archive(p.Dir(), nil)
+	if err == nil && len(r.Problems) > 0 {
+		err = &storage.DamageError{File: r.Problems[0].File, What: strings.TrimSpace(r.Problems[0].What + " " + r.Problems[0].URL)}
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		p.Abandon()
+		return 0, err
+	}
+	return r.Bytes, p.Finish()
+}
+
+// pruneError says what is wrong, and that nothing has the name OUT.
+func pruneError(err error, dir, out string) error {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usagef("another OUT: prune replaces nothing", "%v", err)
+	case errors.Is(err, context.Canceled):
+		return exitWith(exitStopped, fmt.Errorf("stopped: %s was not written", out), "the same command again")
+	}
+	return archiveError(err, dir)
+}

@@ -1,0 +1,206 @@
+// Package keep answers: which captures are kept when an archive is written anew
+// without the others? It looks at nothing but its arguments.
+package keep
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"curtsy/frontier/judge"
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// Rules say which copies of a URL are kept: those that one of them keeps. The zero
+// value keeps what is shown, and no other copy.
+type Rules struct {
+	Last    int       // the last versions: copies that differ from those before
+	Since   time.Time // the copies from this time on, and the one that stood then; zero is none
+	Periods []Period  // the last copy of each
+}
+
+// Period is a span of the calendar, UTC, of which the last copy is kept.
+type Period struct {
+	Span Span
+	Most int // of the last so many that have a copy; 0 is all
+}
+
+// Span is the length of a period.
+type Span string
+
+// Spans of the calendar. Weeks begin on Monday (ISO 8601).
+const (
+	Daily   Span = "daily"
+	Weekly  Span = "weekly"
+	Monthly Span = "monthly"
+	Yearly  Span = "yearly"
+)
+
+// Spans lists them all.
+func Spans() []Span { return []Span{Daily, Weekly, Monthly, Yearly} }
+
+// Add takes in a rule as people write it: last=3, monthly, daily=7; !ok if it is
+// none of these.
+func (r *Rules) Add(text string) (ok bool) {
+	name, number, counted := strings.Cut(text, "=")
+	n, err := strconv.Atoi(number)
+	if counted && (err != nil || n < 1) {
+		return false
+	}
+	if name == "last" && counted {
+		r.Last = max(r.Last, n)
+		return true
+	}
+	if !slices.Contains(Spans(), Span(name)) {
+		return false
+	}
+	r.Periods = append(r.Periods, Period{Span(name), n})
+	return true
+}
+
+// Kept says of each visit of a URL, the oldest first, whether it is kept. Kept in
+// any case are the visit that is shown, the last one, those by which it is known
+// what may be shown and whether the page is gone, and every robots.txt: it is the
+// proof of what was allowed.
+func (r *Rules) Kept(visits []*storage.Visit) []bool {
+	kept := make([]bool, len(visits))
+	r.needed(visits, kept)
+	r.newer(visits, kept)
+	r.last(visits, kept)
+	for _, p := range r.Periods {
+		p.keep(visits, kept)
+	}
+	return kept
+}
+
+// needed keeps what no rule can drop.
+func (r *Rules) needed(visits []*storage.Visit, kept []bool) {
+	if len(visits) == 0 {
+		return
+	}
+	last := len(visits) - 1
+	kept[last] = true
+	kept[slices.Index(visits, publish.Current(visits))] = true
+	permitting := -1
+	for i, v := range visits {
+		if v.Class == judge.Prerequisite.String() {
+			kept[i] = true
+		}
+		if publish.Answers(v) {
+			permitting = i
+		}
+	}
+	if permitting >= 0 {
+		kept[permitting] = true
+	}
+	since, gone := publish.GoneSince(visits)
+	for i, v := range visits {
+		// The first and the last answer that it is gone say so together.
+		if gone && (v.At.Equal(since) || i > 0 && isGone(v) && !slices.ContainsFunc(visits[i+1:], isGone)) {
+			kept[i] = true
+		}
+	}
+}
+
+func isGone(v *storage.Visit) bool { return v.Status == 404 || v.Status == 410 }
+
+// isCopy says whether a visit holds the page, whole; a redirect is one.
+func isCopy(v *storage.Visit) bool { return publish.StandingOf(v).Rank() >= 4 }
+
+// newer keeps what is newer than a time, and the copy that stood then.
+func (r *Rules) newer(visits []*storage.Visit, kept []bool) {
+	if r.Since.IsZero() {
+		return
+	}
+	for i, v := range visits {
+		kept[i] = kept[i] || !v.At.Before(r.Since)
+	}
+	if stood := publish.CurrentAt(visits, r.Since); stood != nil && isCopy(stood) {
+		kept[slices.Index(visits, stood)] = true
+	}
+}
+
+// last keeps the first capture of each of the last versions: from it on the version
+// stood.
+func (r *Rules) last(visits []*storage.Visit, kept []bool) {
+	var firsts []int
+	before := -1
+	for i, v := range visits {
+		if !isCopy(v) {
+			continue
+		}
+		if before < 0 || visits[before].Digest != v.Digest || visits[before].Location != v.Location {
+			firsts = append(firsts, i)
+		}
+		before = i
+	}
+	for _, i := range firsts[max(0, len(firsts)-r.Last):] {
+		kept[i] = true
+	}
+}
+
+// keep keeps the last copy of each period.
+func (p Period) keep(visits []*storage.Visit, kept []bool) {
+	open, periods := "", 0
+	for i := len(visits) - 1; i >= 0; i-- {
+		if !isCopy(visits[i]) {
+			continue
+		}
+		name := p.Span.of(visits[i].At.UTC())
+		if name == open {
+			continue
+		}
+		if open = name; p.Most > 0 && periods == p.Most {
+			return
+		}
+		periods++
+		kept[i] = true
+	}
+}
+
+// of names the period that a time is in.
+func (s Span) of(t time.Time) string {
+	switch s {
+	case Weekly:
+		year, week := t.ISOWeek()
+		return fmt.Sprintf("%d-W%d", year, week)
+	case Monthly:
+		return t.Format("2006-01")
+	case Yearly:
+		return t.Format("2006")
+	}
+	return t.Format(time.DateOnly)
+}
+
+// Dropped are the visits of an archive that the rules keep not. What a kept one
+// refers to for its payload is kept.
+func Dropped(a *storage.Archive, r *Rules) (drop map[storage.Ref]bool, kept int, err error) {
+	drop = map[storage.Ref]bool{}
+	needed := map[storage.Ref]bool{}
+	for visits, err := range publish.Histories(a) {
+		if err != nil {
+			return nil, 0, err
+		}
+		for i, keep := range r.Kept(visits) {
+			switch v := visits[i]; {
+			case !keep:
+				drop[v.Ref()] = true
+			case v.Refers != nil:
+				needed[*v.Refers] = true
+				fallthrough
+			default:
+				kept++
+			}
+		}
+	}
+	for ref := range needed {
+		if drop[ref] {
+			delete(drop, ref)
+			kept++
+		}
+	}
+	return drop, kept, nil
+}

@@ -1,0 +1,255 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.etcd.io/bbolt"
+)
+
+// Pruned is an archive that is written anew without some visits. It has its name
+// when Finish has returned, and not before.
+type Pruned struct{ out, to string }
+
+// pruningEnd is behind the name of an archive that is not whole yet, bulkyName the
+// name of its crawl.db while that has room for what was dropped.
+const (
+	pruningEnd = ".pruning"
+	bulkyName  = dbName + ".bulky"
+)
+
+// Dir is where the archive lies until Finish.
+func (p *Pruned) Dir() string { return p.out }
+
+// Prune writes this archive, which must not be written to, without the visits of
+// drop; nothing that is left may refer to them. Records are copied as they are.
+// crawl is what the new archive says of its crawl, as in Commit.
+func (a *Archive) Prune(ctx context.Context, to string, drop map[Ref]bool, o Options, crawl any) (p *Pruned, err error) {
+	defer Guard(&err)()
+	if a.IsLive() {
+		return nil, fmt.Errorf("%s: %w", a.dir.path, ErrInUse)
+	}
+	o.defaults()
+	to = filepath.Clean(to)
+	p = &Pruned{out: to + pruningEnd, to: to}
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, &fs.PathError{Op: "prune", Path: to, Err: fs.ErrExist})
+	}
+	if err := clearPruning(p.out); err != nil {
+		return nil, err
+	}
+	d, err := makeDirectory(p.out)
+	if err != nil {
+		return nil, err
+	}
+	defer d.close()
+	if err = d.lock(true); err == nil {
+		err = d.prune(ctx, a, drop, o, crawl)
+	}
+	if err != nil {
+		p.Abandon()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Finish gives the archive its name.
+func (p *Pruned) Finish() error {
+	d, err := openDirectory(p.out)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if err := os.Rename(p.out, p.to); err != nil {
+		return err
+	}
+	d.path = p.to
+	return d.named()
+}
+
+// Abandon removes what is written.
+func (p *Pruned) Abandon() { _ = clearPruning(p.out) } // the next Prune does it again if this fails
+
+// clearPruning removes what a killed Prune left, and nothing that is not of that
+// form.
+func clearPruning(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	d, err := openDirectory(path)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	for _, sub := range []string{"", warcDir} {
+		entries, err := d.list(sub)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			name := e.Name()
+			if sub == "" && name != warcDir && !strings.HasPrefix(name, dbName) || sub == warcDir && !isSegment(name) {
+				return fmt.Errorf("%s holds %s, which is none of curtsy's: %w", path, name, fs.ErrExist)
+			}
+		}
+	}
+	return os.RemoveAll(path)
+}
+
+// prune fills the directory: crawl.db as it is, then segment after segment with
+// what crawl.db is to say of it, and at last crawl.db without the room that is free
+// in it.
+func (d *directory) prune(ctx context.Context, a *Archive, drop map[Ref]bool, o Options, crawl any) error {
+	if err := d.copyDB(a, bulkyName); err != nil {
+		return err
+	}
+	b, err := d.openIndex(bulkyName, o, false)
+	if err != nil {
+		return err
+	}
+	b.db.NoSync = true // a kill before the end leaves nothing of use
+	err = b.without(ctx, a, drop, crawl)
+	if err == nil {
+		err = d.compact(b)
+	}
+	if err = errors.Join(err, b.closeDB()); err != nil {
+		return err
+	}
+	if err := d.remove(bulkyName); err != nil {
+		return err
+	}
+	return d.sync(dbName)
+}
+
+func (d *directory) copyDB(a *Archive, name string) error {
+	f, err := d.create(name, os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	err = a.view(func(tx *bbolt.Tx) error {
+		_, err := tx.WriteTo(f)
+		return err
+	})
+	return errors.Join(err, f.Close())
+}
+
+// compactBatch is how many octets one transaction of a compaction copies.
+const compactBatch = 1 << 20
+
+// compact writes crawl.db from another index.
+func (d *directory) compact(from *Archive) error {
+	db, _, err := d.openDB(dbName, bbolt.Options{Timeout: lockTimeout, NoStatistics: true, NoSync: true, FreelistType: bbolt.FreelistMapType})
+	if err != nil {
+		return err
+	}
+	err = bbolt.Compact(db, from.db, compactBatch)
+	if err == nil {
+		err = db.Sync()
+	}
+	return errors.Join(err, db.Close())
+}
+
+// without takes visits out of an index and makes the segments that it is to name.
+func (b *Archive) without(ctx context.Context, from *Archive, drop map[Ref]bool, crawl any) error {
+	report := &Report{}
+	segments, extents, err := from.layout(report)
+	if err != nil {
+		return err
+	}
+	if len(report.Problems) > 0 {
+		p := report.Problems[0]
+		return &DamageError{File: p.File, What: p.What}
+	}
+	if err := from.present(segments); err != nil {
+		return err
+	}
+	newest := ""
+	for name := range segments {
+		if newest == "" || age(name) > age(newest) {
+			newest = name
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(segments)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := b.renew(from, name, segments[name], extents[name], drop, name == newest); err != nil {
+			return err
+		}
+	}
+	return b.update(func(tx *bbolt.Tx) error {
+		if err := discard(tx, slices.Collect(maps.Keys(drop))); err != nil {
+			return err
+		}
+		return putCrawl(tx, crawl)
+	})
+}
+
+// renew makes a segment of what is kept of another: all of it under the same name,
+// else its records behind a warcinfo record of their own. One of which nothing is
+// kept is left out, but for the newest, which says how the crawl was set.
+func (b *Archive) renew(from *Archive, name string, e segmentEntry, list []extent, drop map[Ref]bool, newest bool) error {
+	kept := 0
+	for _, x := range list {
+		if !drop[x.ref] {
+			kept++
+		}
+	}
+	moves, renewed := map[Ref]Record{}, map[string]segmentEntry{}
+	var err error
+	switch {
+	case kept == len(list):
+		renewed[name] = e
+		err = b.copySegment(from, name, e.Size)
+	case kept > 0 || newest:
+		to, entry := "", e
+		to, entry, err = b.rewrite(from.dir, name, e, list, drop, moves)
+		renewed[to] = entry
+	}
+	if err != nil {
+		return err
+	}
+	return b.update(func(tx *bbolt.Tx) error {
+		if err := move(tx, moves); err != nil {
+			return err
+		}
+		if err := tx.Bucket(bucketSegments).Delete([]byte(name)); err != nil {
+			return err
+		}
+		for name, e := range renewed {
+			if err := putSegment(tx, name, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// copySegment copies what is committed of a segment.
+func (b *Archive) copySegment(from *Archive, name string, size int64) error {
+	in, err := from.dir.open(segmentFile(name))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := b.dir.create(segmentFile(name), os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if _, err := io.CopyN(out, in, size); err != nil {
+		return fmt.Errorf("copy %s: %w", name, err)
+	}
+	if err := out.Sync(); err != nil {
+		return err
+	}
+	return b.dir.sync(segmentFile(name))
+}

@@ -1,0 +1,90 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestPrune(t *testing.T) {
+	dir, places := five(t)
+	a, err := OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	before, err := os.ReadFile(filepath.Join(dir, warcDir, places[0].Segment))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "pruned")
+	drop := map[Ref]bool{{2, 1}: true, {4, 1}: true}
+
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.Prune(stopped, to, drop, Options{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+	if left, _ := filepath.Glob(to + "*"); len(left) > 0 {
+		t.Errorf("a prune that was stopped left %q", left)
+	}
+
+	p, err := a.Prune(t.Context(), to, drop, Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it has its name before it is finished: %v", err)
+	}
+	if err := p.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := OpenRead(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if r, err := b.Verify(nil); err != nil || len(r.Problems) > 0 || r.Visits != 3 {
+		t.Errorf("verify: %+v, %v", r, err)
+	}
+	after, err := os.ReadFile(filepath.Join(dir, warcDir, places[0].Segment))
+	if err != nil || string(after) != string(before) {
+		t.Errorf("the segment that was read is another now: %v", err)
+	}
+	if _, err := a.Prune(t.Context(), to, drop, Options{}, nil); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over an archive that is there: %v", err)
+	}
+}
+
+// All of a segment goes, but the newest stays: it says how the crawl was set.
+func TestPruneOfEverything(t *testing.T) {
+	dir, _ := five(t)
+	w := begun(t, dir, Options{Crawl: "set so"})
+	w.n = 5
+	w.page("http://h/six", "six")
+	w.commit()
+	w.close()
+	a, err := OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	drop := map[Ref]bool{}
+	if err := a.EachVisit(func(v *Visit) error { drop[v.Ref()] = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "pruned")
+	p, err := a.Prune(t.Context(), to, drop, Options{}, nil)
+	if err == nil {
+		err = p.Finish()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, ok := LastInfo(to); !ok || string(info.Crawl) != `"set so"` || len(namesIn(t, to)) != 1 {
+		t.Errorf("the segments that are left: %q, the newest says %q", namesIn(t, to), info.Crawl)
+	}
+}
