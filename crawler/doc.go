@@ -36,6 +36,9 @@
 // sound, and repair), crawler/robotstxt (what an answer to a request for a
 // robots.txt means). None of them knows the inside of a run.
 //
+// A page that shows nothing without its scripts is rendered between 4 and 5, by
+// a browser whose requests are URLs of the frontier (crawler/render drives it).
+//
 // Tests of whole crawls share internal/testkit: test sites, hostile servers, one run.
 //
 // Where crawl.db is lost, a rebuild takes steps 4 to 6 once more, with the

@@ -21,6 +21,7 @@ var allowed = map[string][]string{
 	"internal/testkit/crawltest": {"crawler", "crawler/verify", "storage"}, // runs and checks whole crawls
 	"crawler/explain":            {"crawler", "crawler/robotstxt", "crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage"},
 	"crawler/fetch":              {},
+	"crawler/render":             {},
 	"crawler/preview":            {"crawler", "crawler/fetch", "crawler/robotstxt", "frontier", "frontier/judge", "politeness", "politeness/rules", "sitemap", "storage"},
 	"crawler/robotstxt":          {"crawler/fetch", "frontier/judge", "politeness", "politeness/rules", "storage", "storage/warc"},
 	"crawler/status":             {"frontier", "frontier/judge", "politeness", "storage"},

@@ -1,0 +1,194 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestFind(t *testing.T) {
+	if got, err := Find("ws://127.0.0.1:9222/"); err != nil || got != "ws://127.0.0.1:9222/" {
+		t.Errorf("an address: got %q, %v", got, err)
+	}
+	if _, err := Find("no-such-browser"); !errors.Is(err, ErrNoBrowser) {
+		t.Errorf("a program that is not there: got %v, want ErrNoBrowser", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := Find(""); !errors.Is(err, ErrNoBrowser) {
+		t.Errorf("an empty path: got %v, want ErrNoBrowser", err)
+	}
+}
+
+func TestHeadsAreGivenAsTheyCameButForTheirCoding(t *testing.T) {
+	got := string(lines(&Response{Header: http.Header{
+		"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}, "Content-Length": {"3"}, "Set-Cookie": {"a=1", "b=\xff"}, "X-Broken": {"a\r\nb"},
+	}}))
+	if want := "Content-Type: text/html\x00Set-Cookie: a=1\x00Set-Cookie: b=\xff\x00"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// site answers from memory; what is not in it is refused.
+type site struct {
+	mu    sync.Mutex
+	files map[string]string
+	asked []string
+	delay time.Duration
+}
+
+func (s *site) fetch(ctx context.Context, r Request) (*Response, error) {
+	s.mu.Lock()
+	s.asked = append(s.asked, r.URL)
+	body, ok := s.files[strings.TrimPrefix(r.URL, "http://site.test")]
+	s.mu.Unlock()
+	if !ok {
+		return nil, fmt.Errorf("denied by robots.txt")
+	}
+	if !r.Main {
+		time.Sleep(s.delay)
+	}
+	typ := http.DetectContentType([]byte(body))
+	for ext, t := range map[string]string{".js": "text/javascript", ".json": "application/json", ".css": "text/css"} {
+		if strings.HasSuffix(r.URL, ext) {
+			typ = t
+		}
+	}
+	return &Response{Status: 200, Header: http.Header{"Content-Type": {typ}}, Body: []byte(body)}, nil
+}
+
+// browser is a Chromium to test with: its path is in CURTSY_BROWSER.
+func testBrowser(t *testing.T, o Options) *Browser {
+	t.Helper()
+	path := os.Getenv("CURTSY_BROWSER")
+	if path == "" {
+		t.Skip("CURTSY_BROWSER names no Chromium")
+	}
+	o.Browser, o.Dir, o.UserAgent = path, t.TempDir(), "curtsy/test"
+	b := New(o)
+	t.Cleanup(b.Close)
+	return b
+}
+
+func TestChromiumShowsWhatScriptsMake(t *testing.T) {
+	b := testBrowser(t, Options{})
+	s := &site{delay: 200 * time.Millisecond, files: map[string]string{
+		"/":           `<!doctype html><html><body><div id=root></div><script type=module src=/app.js></script></body></html>`,
+		"/app.js":     `import("/lazy.js").then(m => m.show()); fetch("/denied.json").catch(() => document.title = "denied"); alert("wait"); open("/popup"); new WebSocket("ws://127.0.0.1:1/")`,
+		"/lazy.js":    `export async function show() { const list = await (await fetch("/items.json")).json(); await new Promise(r => setTimeout(r, 300)); root.innerHTML = list.map(i => "<a href=/item/" + i + ">item</a>").join("") + "<p>" + navigator.userAgent + "</p>"; const d = root.appendChild(document.createElement("div")); d.attachShadow({mode: "open"}).innerHTML = "<a href=/shadow>s</a>"; location.href = "/away" }`,
+		"/items.json": `[1,2,3]`,
+	}}
+	p, err := b.Render(t.Context(), "http://site.test/", s.fetch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<!DOCTYPE html>", `href="/item/3"`, "curtsy/test", `href="/shadow"`, "<title>denied</title>"} {
+		if !strings.Contains(string(p.HTML), want) {
+			t.Errorf("the document lacks %s", want)
+			t.Log(string(p.HTML[:min(len(p.HTML), 2000)]))
+		}
+	}
+	if p.Cut != "" || p.URL != "http://site.test/" || !slices.Equal(p.Moved, []string{"http://site.test/away"}) {
+		t.Errorf("cut %q, url %q, moved %q", p.Cut, p.URL, p.Moved)
+	}
+	if len(p.Missing) != 1 || p.Missing[0] != (Missing{"http://site.test/denied.json", "denied by robots.txt"}) {
+		t.Errorf("missing %v", p.Missing)
+	}
+	if slices.Contains(s.asked, "http://site.test/popup") {
+		t.Error("a window was opened")
+	}
+}
+
+func TestChromiumIsBounded(t *testing.T) {
+	b := testBrowser(t, Options{Timeout: time.Second, MaxAsked: 20})
+	s := &site{files: map[string]string{
+		"/loop":  `<script>let n = 0; setInterval(() => fetch("/x.json?" + n++), 5)</script>`,
+		"/spin":  `<script>for (;;);</script>`,
+		"/fine":  `<p>fine</p>`,
+		"/crash": `<script>location.href = "chrome://crash"</script>`,
+	}}
+	p, err := b.Render(t.Context(), "http://site.test/loop", s.fetch)
+	if err != nil || len(s.asked) > 21 || p.Cut == "" {
+		t.Errorf("endless requests: asked %d, %+v, %v", len(s.asked), p, err)
+	}
+	if _, err := b.Render(t.Context(), "http://site.test/spin", s.fetch); err == nil {
+		t.Error("an endless script was rendered")
+	}
+	if p, err := b.Render(t.Context(), "http://site.test/fine", s.fetch); err != nil || !strings.Contains(string(p.HTML), "fine") {
+		t.Errorf("after an endless script: %v", err)
+	}
+}
+
+func TestChromiumIsStartedAnew(t *testing.T) {
+	b := testBrowser(t, Options{})
+	s := &site{files: map[string]string{"/": "<p>here</p>"}}
+	for range 2 {
+		if p, err := b.Render(t.Context(), "http://site.test/", s.fetch); err != nil || !strings.Contains(string(p.HTML), "here") {
+			t.Fatal(err)
+		}
+		kill(t, b)
+	}
+}
+
+// Ways round the pause: nothing of them leaves the browser.
+func TestChromiumAsksNobody(t *testing.T) {
+	b := testBrowser(t, Options{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var met sync.WaitGroup
+	var n int
+	met.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			n++
+			c.Close()
+		}
+	})
+	out := l.Addr().String()
+	s := &site{files: map[string]string{"/": strings.ReplaceAll(`<!doctype html><link rel=dns-prefetch href=//OUT><link rel=preconnect href=http://OUT><link rel=prefetch href=http://OUT/p>
+<script type=speculationrules>{"prefetch":[{"urls":["http://OUT/s"]}],"prerender":[{"urls":["http://OUT/r"]}]}</script>
+<img src=http://OUT/i><iframe src=http://OUT/f></iframe><iframe srcdoc="<img src=http://OUT/d>"></iframe><a ping=http://OUT/a href="#" id=a>a</a>
+<form id=f action=http://OUT/post method=post target=_blank></form>
+<script>
+new WebSocket("ws://OUT/w"); navigator.sendBeacon("http://OUT/b", "x"); a.click(); f.submit(); window.open("http://OUT/o");
+new Worker(URL.createObjectURL(new Blob(['fetch("http://OUT/wf"); new WebSocket("ws://OUT/ww"); importScripts("http://OUT/wi")'])));
+new EventSource("http://OUT/e"); fetch("http://OUT/x", {keepalive: true}).catch(() => 0); new Image().src = "http://OUT/n";
+if (globalThis.RTCPeerConnection) document.title = "rtc";
+if (navigator.serviceWorker) document.title = "service worker";
+if (globalThis.WebTransport) new WebTransport("https://OUT/t");
+</script>`, "OUT", out)}}
+	s.files["http://127.0.0.1:1/"] = s.files["/"]
+	p, err := b.Render(t.Context(), "http://127.0.0.1:1/", s.fetch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(p.HTML), "<title>") {
+		t.Error("there is still WebRTC, or a service worker")
+	}
+	for _, want := range []string{"i", "f", "d", "x", "n"} {
+		if !slices.Contains(s.asked, "http://"+out+"/"+want) {
+			t.Errorf("/%s was not asked of the crawl", want)
+		}
+	}
+	t.Logf("%d connections met the wall", b.Refused())
+	b.Close()
+	l.Close()
+	met.Wait()
+	if n != 0 {
+		t.Errorf("%d connections left the browser", n)
+	}
+	t.Logf("asked of the crawl: %q", s.asked)
+}

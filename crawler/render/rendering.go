@@ -1,0 +1,216 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+)
+
+// maxListed bounds the lists of a Page.
+const maxListed = 200
+
+// rendering is one page on its way.
+type rendering struct {
+	o      *Options
+	ctx    context.Context // of the caller
+	tab    context.Context
+	calls  context.Context // of the tab, ended with run
+	url    string
+	frame  cdp.FrameID // the page's own
+	answer Fetch
+
+	answers sync.WaitGroup
+	mu      sync.Mutex
+	page    Page
+	main    bool // the page itself was asked for
+	loaded  bool
+	pending int
+	over    bool // nothing is answered any more
+}
+
+// event takes in what the browser tells; it must not wait.
+func (t *rendering) event(ev any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return
+	}
+	switch ev := ev.(type) {
+	case *fetch.EventRequestPaused:
+		t.pending++
+		t.page.Asked++
+		t.answers.Go(func() { t.paused(ev) })
+	case *page.EventLoadEventFired:
+		t.loaded = true
+	case *page.EventJavascriptDialogOpening:
+		t.answers.Go(func() {
+			_ = call(t.calls, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{})
+		})
+	}
+}
+
+// end waits for the answers on their way; none follows.
+func (t *rendering) end() {
+	t.mu.Lock()
+	t.over = true
+	t.mu.Unlock()
+	t.answers.Wait()
+}
+
+// paused answers one request.
+func (t *rendering) paused(ev *fetch.EventRequestPaused) {
+	defer func() {
+		t.mu.Lock()
+		t.pending--
+		t.mu.Unlock()
+	}()
+	if u := ev.Request.URL; !strings.HasPrefix(u, "http:") && !strings.HasPrefix(u, "https:") {
+		_ = call(t.calls, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: ev.RequestID}) // data:, blob:
+		return
+	}
+	r, err := t.answerTo(ev)
+	if err != nil {
+		_ = call(t.calls, fetch.FailRequest, fetch.FailRequestParams{RequestID: ev.RequestID, ErrorReason: t.missing(ev, err)})
+		return
+	}
+	_ = call(t.calls, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: ev.RequestID, ResponseCode: int64(r.Status),
+		BinaryResponseHeaders: lines(r), Body: r.Body})
+}
+
+// Errors that are no lack of the page.
+var (
+	errMoved = errors.New("the page stays where it is")
+	errIcon  = errors.New("no page asked for it") // the browser did, for a tab that nobody sees
+)
+
+func (t *rendering) answerTo(ev *fetch.EventRequestPaused) (*Response, error) {
+	r := Request{URL: ev.Request.URL, Type: string(ev.ResourceType)}
+	if err := t.admit(ev, &r); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(t.ctx)
+	defer cancel()
+	stop := context.AfterFunc(t.calls, cancel)
+	defer stop()
+	return t.answer(ctx, r)
+}
+
+// admit says whether a request is one to be answered at all.
+func (t *rendering) admit(ev *fetch.EventRequestPaused, r *Request) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.page.Asked > t.o.MaxAsked {
+		return fmt.Errorf("a page may ask for %d", t.o.MaxAsked)
+	}
+	if ev.Request.Method != "GET" {
+		return fmt.Errorf("%s is not sent", ev.Request.Method)
+	}
+	if accept, _ := ev.Request.Headers["Accept"].(string); strings.HasPrefix(accept, "text/event-stream") {
+		return errors.New("a stream of events has no end")
+	}
+	switch ev.ResourceType {
+	case network.ResourceTypeOther:
+		if strings.HasSuffix(ev.Request.URL, "/favicon.ico") {
+			return errIcon
+		}
+	case network.ResourceTypePing, network.ResourceTypeCSPViolationReport, network.ResourceTypePreflight:
+		return fmt.Errorf("%s is not sent", ev.ResourceType)
+	case network.ResourceTypeDocument:
+		if ev.FrameID != t.frame {
+			return nil
+		}
+		if t.main {
+			return errMoved
+		}
+		t.main, r.Main = true, true
+	}
+	return nil
+}
+
+// missing notes a request that was not answered, and says what the page is
+// told: a navigation that is aborted leaves it as it was.
+func (t *rendering) missing(ev *fetch.EventRequestPaused, why error) network.ErrorReason {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if errors.Is(why, errMoved) {
+		if len(t.page.Moved) < maxListed {
+			t.page.Moved = append(t.page.Moved, ev.Request.URL)
+		}
+		return network.ErrorReasonAborted
+	}
+	if len(t.page.Missing) < maxListed && !errors.Is(why, errIcon) {
+		t.page.Missing = append(t.page.Missing, Missing{ev.Request.URL, why.Error()})
+	}
+	return network.ErrorReasonBlockedByClient
+}
+
+// unfit are the fields of a head that are not true of the body as it is given.
+var unfit = map[string]bool{"Content-Encoding": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Keep-Alive": true, "Trailer": true}
+
+// lines are the fields of a head as the protocol takes them where they may
+// hold any octets: "name: value", with a NUL between two.
+func lines(r *Response) (b []byte) {
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		for _, v := range r.Header[name] {
+			if !unfit[name] && !strings.ContainsAny(v, "\x00\r\n") {
+				b = append(b, name+": "+v+"\x00"...)
+			}
+		}
+	}
+	if b == nil {
+		return []byte("Content-Length: 0\x00")[:0:0]
+	}
+	return b
+}
+
+// beat is how often a page is looked at.
+const beat = 50 * time.Millisecond
+
+// settle waits until the page is loaded and asks for nothing more. Time in
+// which it waits for answers does not count.
+func (t *rendering) settle() error {
+	rest := fmt.Sprintf("new Promise(r => setTimeout(() => requestIdleCallback(r, {timeout: 5000}), %d))", t.o.Quiet.Milliseconds())
+	for left := t.o.Timeout; left > 0; {
+		busy, loaded, asked := t.state()
+		if busy || !loaded {
+			select {
+			case <-t.calls.Done():
+				return context.Cause(t.calls)
+			case <-time.After(beat):
+			}
+			if !busy {
+				left -= beat
+			}
+			continue
+		}
+		began := time.Now()
+		_, err := t.evaluate(rest, left)
+		left -= time.Since(began)
+		if err := t.calls.Err(); err != nil {
+			return err
+		}
+		if busy, _, now := t.state(); err == nil && !busy && now == asked {
+			return nil
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.page.Cut = fmt.Sprintf("it was not at rest after %s", t.o.Timeout)
+	return nil
+}
+
+func (t *rendering) state() (busy, loaded bool, asked int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pending > 0, t.loaded, t.page.Asked
+}

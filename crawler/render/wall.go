@@ -1,0 +1,33 @@
+package render
+
+import (
+	"net"
+	"sync/atomic"
+)
+
+// wall is a proxy that refuses every connection: what a browser asks for by a
+// way that is not paused ends here, and is counted.
+type wall struct {
+	net.Listener
+	address string // "http://127.0.0.1:40123"
+	met     atomic.Int64
+}
+
+func newWall() (*wall, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	w := &wall{Listener: l, address: "http://" + l.Addr().String()}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			w.met.Add(1)
+			c.Close()
+		}
+	}()
+	return w, nil
+}
