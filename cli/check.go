@@ -71,7 +71,10 @@ func checkHeader(header map[string]string) error {
 			try = "--agent TOKEN --contact you@example.org"
 		}
 		if key == "Cookie" {
-			try = "fetch.cookies: true"
+			try = "--cookies FILE, or fetch.cookies: true"
+		}
+		if key == "Authorization" {
+			try = "--basic FILE, or --bearer FILE"
 		}
 		why := fieldTrouble(key, header[name])
 		if why == "" && seen[key] {

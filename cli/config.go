@@ -27,7 +27,10 @@ type config struct {
 	Traps       trapsConfig   `yaml:"traps"`
 	Politeness  politeConfig  `yaml:"politeness"`
 	Fetch       fetchConfig   `yaml:"fetch"`
+	Login       loginConfig   `yaml:"login" json:"-"`
 	Storage     storageConfig `yaml:"storage"`
+
+	LoggedIn string `yaml:"-" json:",omitempty"` // the kinds of login that the crawl has
 }
 
 type limitsConfig struct {
@@ -88,6 +91,7 @@ type fetchConfig struct {
 	TotalTimeout   time.Duration     `yaml:"total_timeout"`
 	MaxBody        size              `yaml:"max_body"`
 	Proxy          string            `yaml:"proxy"`
+	CA             string            `yaml:"ca" json:"-"`
 	Cookies        bool              `yaml:"cookies"`
 	Header         map[string]string `yaml:"header"`
 	Retries        int               `yaml:"retries"`
@@ -171,7 +175,11 @@ func unknownVariables(environ []string) (warnings []string) {
 // eachKey calls f for every key that holds a value.
 func eachKey(v reflect.Value, prefix string, f func(key string, v reflect.Value) error) error {
 	for i := range v.NumField() {
-		key := prefix + v.Type().Field(i).Tag.Get("yaml")
+		tag := v.Type().Field(i).Tag.Get("yaml")
+		if tag == "-" {
+			continue
+		}
+		key := prefix + tag
 		if field := v.Field(i); field.Kind() == reflect.Struct {
 			if err := eachKey(field, key+".", f); err != nil {
 				return err

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -36,6 +38,8 @@ type crawlFlags struct {
 	verbose  bool
 	profile  string
 	set      config
+	noLogin  bool
+	header   []string
 	maxBytes size
 	rate     size
 }
@@ -61,6 +65,9 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.index, "index", false, "at the end, read all pages into the index of curtsy search")
 	fl.StringVar(&f.mirror, "mirror", "", "at the end, make a browsable copy in `OUT` (see curtsy mirror)")
 	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "", "fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
+	fl.StringVar(&f.set.Scope.Requisites, "requisites", "", "pictures, styles and scripts of the seed's host (`same-host`), or of any host that allows it (any)")
+	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` with every request; it is kept (repeatable)")
+	f.registerLogin(fl)
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
 	fl.StringVar(&f.profile, "cpuprofile", "", "write a CPU profile of the crawl to `FILE`, for pprof")
 	_ = fl.MarkHidden("cpuprofile")
@@ -86,6 +93,14 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 		"skip-alternates": func() { c.Scope.SkipAlternates = f.set.Scope.SkipAlternates },
 		"skip-larger":     func() { c.Scope.SkipLarger = f.set.Scope.SkipLarger },
 		"exclude":         func() { c.Scope.Exclude = f.set.Scope.Exclude },
+		"requisites":      func() { c.Scope.Requisites = f.set.Scope.Requisites },
+		"cookies":         func() { c.Login.Cookies = f.set.Login.Cookies },
+		"netrc":           func() { c.Login.Netrc = f.set.Login.Netrc },
+		"basic":           func() { c.Login.Basic = f.set.Login.Basic },
+		"bearer":          func() { c.Login.Bearer = f.set.Login.Bearer },
+		"cert":            func() { c.Login.Cert = f.set.Login.Cert },
+		"key":             func() { c.Login.Key = f.set.Login.Key },
+		"ca":              func() { c.Fetch.CA = f.set.Fetch.CA },
 	} {
 		if cmd.Flags().Changed(name) {
 			put()
@@ -105,7 +120,26 @@ func (f *crawlFlags) settings(u *ui, cmd *cobra.Command, c config) (config, erro
 		return c, err
 	}
 	f.lay(cmd, &c)
-	return c, nil
+	return c, layHeader(&c, f.header)
+}
+
+// layHeader puts the fields given by --header over those of the file.
+func layHeader(c *config, list []string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	c.Fetch.Header = maps.Clone(c.Fetch.Header)
+	if c.Fetch.Header == nil {
+		c.Fetch.Header = map[string]string{}
+	}
+	for _, field := range list {
+		name, value, ok := strings.Cut(field, ":")
+		if !ok || strings.TrimSpace(name) == "" {
+			return usagef("--header 'Accept-Language: de'", "--header %q has no name and colon", field)
+		}
+		c.Fetch.Header[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	return nil
 }
 
 // readEnv reads the variables, and warns of those that set nothing.
@@ -138,6 +172,9 @@ func crawlCmd(u *ui) *cobra.Command {
 			}
 			if c.Archive == "" {
 				c.Archive = seed.Host()
+			}
+			if err := f.sameLogin(&c, seed); err != nil {
+				return err
 			}
 			if dry {
 				return dryRun(u, f, &c, seed)
@@ -176,6 +213,9 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	o.Tell = func(text string) { u.say("%s", text) }
 	o.Round = f.round
+	if c.LoggedIn != "" {
+		u.say("logged in by %s: sent to %s only, kept nowhere; links that log out are skipped", c.LoggedIn, seed.Origin())
+	}
 	_, err = os.Lstat(c.Archive)
 	fresh := errors.Is(err, fs.ErrNotExist)
 	cr, err := crawler.Open(c.Archive, o)
@@ -216,7 +256,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return archiveError(err, c.Archive)
 	}
 	if err != nil {
-		return exitWith(exitFailed, err, "curtsy resume "+quoted(c.Archive))
+		return exitWith(exitFailed, err, c.again())
 	}
 	if result.Ending == crawler.Unreachable && fresh { // made by this command, and nothing is in it
 		cr.Close()
@@ -230,7 +270,16 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if result.Ending == crawler.Done {
 		return seedError(cr, c.Archive)
 	}
-	return endingError(result, c.Archive)
+	return endingError(result, c.again())
+}
+
+// again is the command that continues a crawl.
+func (c *config) again() string {
+	command := "curtsy resume " + quoted(c.Archive)
+	if c.LoggedIn != "" {
+		command += " with " + c.LoggedIn + " anew"
+	}
+	return command
 }
 
 // seedError is the error of a crawl that came to its end without a page.
@@ -339,8 +388,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 }
 
 // endingError gives an ending its exit code.
-func endingError(r crawler.Result, dir string) error {
-	resume := "curtsy resume " + quoted(dir)
+func endingError(r crawler.Result, resume string) error {
 	switch r.Ending {
 	case crawler.Stopped, crawler.Limited:
 		return exitWith(exitStopped, errors.New(r.Why), resume)

@@ -54,6 +54,9 @@ func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived boo
 		return seed, c, err
 	}
 	c.Archive = dir
+	if err := f.checkLogin(&archived, &c, "curtsy "+cmd.Name()+" "+quoted(dir)); err != nil {
+		return seed, c, err
+	}
 	isProxy, isPace := c.Fetch.Proxy == noProxy, c.Delay == noDelay
 	if isProxy {
 		c.Fetch.Proxy = archived.Fetch.Proxy

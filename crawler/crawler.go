@@ -45,6 +45,7 @@ type Crawl struct {
 	look    lookalikes
 	bodies  bodies
 	guesses guesses
+	logins  logins
 	nested  atomic.Int64 // sitemaps that indexes within indexes named
 	vias    vias
 }

@@ -29,6 +29,7 @@ type Outcome struct {
 	Links   []frontier.Link
 	Alias   string // an origin that the seed's redirect, or Host, makes part of the scope
 
+	ended    string       // not "": why the login seems to have ended
 	robots   *robotsFetch // for a robots.txt
 	job      *job         // nil where there was no visit
 	x        *fetch.Exchange
@@ -87,6 +88,7 @@ func (c *Crawl) decide(j *job, x *fetch.Exchange, doc *htmlmeta.Document) *Outco
 	o.describe(doc)
 	o.keep(doc)
 	o.block(c, j, doc)
+	o.turnedAway(c, j, x)
 	if x.Status == 304 && j.conditional {
 		o.repeat(j.original)
 	}

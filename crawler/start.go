@@ -212,6 +212,10 @@ func (c *Crawl) pacesOf(j *job) error {
 func (c *Crawl) ended(d *download) {
 	o := d.job.origin
 	defer c.wakeAll(d.job)
+	if d.loggedOut != "" {
+		c.run.end(Stopped, d.loggedOut)
+		return
+	}
 	if d.blocked != "" {
 		o.pace.Blocked(d.end, d.blocked)
 		c.ledger.remember(o.pace)

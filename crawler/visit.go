@@ -89,6 +89,8 @@ type download struct {
 	// blocked follows a download that has been told of already: what it
 	// brought, as reading shows, stands in the page's place.
 	blocked string
+	// loggedOut follows in the same way: the login has ended.
+	loggedOut string
 }
 
 // work makes visits, from j on, until there are no more. A worker that stays
@@ -132,12 +134,20 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests && j.entry.How != judge.HowProbe {
 		c.crew.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
 	}
-	o.hurry = j.pause == 0 || c.flight.busy()
-	c.prepare(o)
+	if o.hurry = j.pause == 0 || c.flight.busy(); o.ended == "" {
+		c.prepare(o)
+	}
 	if j.heavy {
 		c.crew.heavy.Unlock()
 	}
 	<-c.crew.processor
+	if o.ended != "" { // it stays queued, to be asked for with a new login
+		o.release()
+		c.flight.hold(-o.held)
+		c.crew.fetched <- &download{job: j, end: d.end, loggedOut: o.ended}
+		c.flight.dropped(j)
+		return
+	}
 	j.at("committing", c.now())
 	c.crew.outcomes <- o
 	c.flight.handed()

@@ -46,7 +46,7 @@ func (c *Client) secure(ctx context.Context, nc, below net.Conn, u weburl.URL) (
 	if u.Scheme() != "https" {
 		return newConn(nc, below, u.Origin()), nil
 	}
-	t, err := handshake(ctx, nc, c.tls, bare(u.Hostname()))
+	t, err := handshake(ctx, nc, c.tlsFor(u), bare(u.Hostname()))
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +55,18 @@ func (c *Client) secure(ctx context.Context, nc, below net.Conn, u weburl.URL) (
 	k.tls = strings.ToLower(strings.Replace(tls.VersionName(s.Version), " ", "/", 1))
 	k.cipher = tls.CipherSuiteName(s.CipherSuite)
 	return k, nil
+}
+
+// tlsFor is the configuration of TLS with u's origin: the login's certificates
+// are shown to no other.
+func (c *Client) tlsFor(u weburl.URL) *tls.Config {
+	l := c.o.Login
+	if l == nil || len(l.Certificates) == 0 || u.Origin() != l.Origin {
+		return c.tls
+	}
+	conf := c.tls.Clone()
+	conf.Certificates, conf.ClientSessionCache = l.Certificates, nil
+	return conf
 }
 
 // handshake does the TLS handshake as host's client.

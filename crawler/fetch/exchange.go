@@ -38,6 +38,11 @@ type Exchange struct {
 	TLSVersion  string     // "tls/1.3", as in WARC-Protocol; "" for plain HTTP
 	CipherSuite string     // "TLS_AES_128_GCM_SHA256"
 
+	// LoggedIn says that the request carried a login; Cleared is the cookie of the
+	// login that the answer took away.
+	LoggedIn bool
+	Cleared  string
+
 	// Unwanted says that Request.Wanted refused the body.
 	Unwanted bool
 	// Err is nil once the head of a final response has been read, else an

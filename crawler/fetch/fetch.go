@@ -14,8 +14,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"curtsy/internal/http1"
@@ -80,7 +80,11 @@ func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 		return x
 	}
 	x.Head = x.rec.buf[x.rec.head:x.rec.body]
-	c.keepCookies(x)
+	if x.LoggedIn = len(x.rec.secret) > 0; x.LoggedIn {
+		c.o.Login.withhold(x, time.Now())
+	} else {
+		c.keepCookies(x)
+	}
 	return x
 }
 
@@ -177,7 +181,7 @@ func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request,
 	}
 	sent := time.Now()
 	k.SetDeadline(earlier(sent.Add(c.o.HeadTimeout), end))
-	if err := k.send(x.rec.buf); err != nil {
+	if err := k.send(&x.rec); err != nil {
 		return false, k.stale(err)
 	}
 	r.at(StepWait)
@@ -217,15 +221,19 @@ func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request,
 	return clean && x.frame.Keep, err
 }
 
-// send writes the request, with the proxy's own field where it needs one.
-func (k *conn) send(request []byte) error {
-	if k.forward == nil || k.forward.auth == "" {
-		_, err := k.Write(request)
-		return err
+// send writes the request, with the fields that are not kept: the proxy's own,
+// and those of a login.
+func (k *conn) send(rec *recording) error {
+	request := rec.buf
+	switch {
+	case k.forward != nil && k.forward.auth != "":
+		end := len(request) - len("\r\n")
+		request = append(slices.Clone(request[:end]), "Proxy-Authorization: "+k.forward.auth+"\r\n\r\n"...)
+	case len(rec.secret) > 0:
+		request = append(slices.Clone(request[:rec.open]), rec.secret...)
+		request = append(request, "\r\n"...)
 	}
-	end := len(request) - len("\r\n")
-	l := net.Buffers{request[:end], []byte("Proxy-Authorization: " + k.forward.auth + "\r\n\r\n")}
-	_, err := l.WriteTo(k.Conn)
+	_, err := k.Write(request)
 	return err
 }
 

@@ -57,6 +57,8 @@ type Options struct {
 	AllowHost string
 	// Cookies keeps cookies; nil, the default, neither keeps nor sends any.
 	Cookies http.CookieJar
+	// Login is what one origin is shown; nil is nothing.
+	Login *Login
 	// Ceiling bounds the bytes a second of all connections together, as they
 	// come: heads, bodies and TLS; nil is none.
 	Ceiling Ceiling

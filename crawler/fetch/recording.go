@@ -16,6 +16,8 @@ const maxGrow = 1 << 20
 type recording struct {
 	buf     []byte // all of it; with a file, the body's place is room to read into
 	request int    // where the request ends in buf
+	open    int    // of the request, what is sent as it stands here
+	secret  []byte // not empty: the fields that are sent in place of what follows
 	head    int    // where the final head begins
 	body    int    // where it ends and the body begins
 	size    int64  // octets of body recorded

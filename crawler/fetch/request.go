@@ -70,7 +70,8 @@ func ours(o Options) []field {
 	l := []field{
 		{"User-Agent", "User-Agent: " + o.UserAgent + "\r\n"},
 		{"Accept", "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"},
-		{"Accept-Encoding", "Accept-Encoding: gzip, br, zstd\r\n"},
+		// no zstd, which readers of archives (replayweb.page 2.5, pywb) do not decode
+		{"Accept-Encoding", "Accept-Encoding: gzip, br\r\n"},
 	}
 	if !httpguts.ValidHeaderFieldValue(o.UserAgent) || o.UserAgent == "" {
 		l = l[1:]
@@ -123,7 +124,8 @@ func replace(l, m []field) []field {
 }
 
 // render begins the recording with the request as it will be sent (RFC 9112
-// §3), but for Proxy-Authorization, which is the proxy's and is not kept.
+// §3), but for Proxy-Authorization, which is the proxy's and is not kept, and
+// for the values of a login.
 func (c *Client) render(rec *recording, r Request, k *conn) error {
 	target := r.URL.Target()
 	if strings.ContainsFunc(target, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
@@ -144,7 +146,12 @@ func (c *Client) render(rec *recording, r Request, k *conn) error {
 	for _, f := range l {
 		b = append(b, f.line...)
 	}
-	b = c.appendCookies(b, r)
+	rec.open, rec.secret = len(b), nil
+	if c.o.Login.goesTo(r.URL, k) {
+		b, rec.secret = c.o.Login.appendLogin(b, r)
+	} else {
+		b = c.appendCookies(b, r)
+	}
 	rec.buf = append(b, "\r\n"...)
 	rec.request = len(rec.buf)
 	return nil
@@ -169,9 +176,12 @@ func (c *Client) appendCookies(b []byte, r Request) []byte {
 	return b
 }
 
+// maxCookies are those of one response that are kept, as many as RFC 6265 §6.1
+// asks for each host.
+const maxCookies = 50
+
 // keepCookies gives the response's cookies to the jar.
 func (c *Client) keepCookies(x *Exchange) {
-	const most = 50 // as RFC 6265 §6.1 asks of us for each host
 	if c.o.Cookies == nil || len(x.Header["Set-Cookie"]) == 0 {
 		return
 	}
@@ -180,5 +190,5 @@ func (c *Client) keepCookies(x *Exchange) {
 		return
 	}
 	l := (&http.Response{Header: x.Header}).Cookies()
-	c.o.Cookies.SetCookies(u, l[:min(len(l), most)])
+	c.o.Cookies.SetCookies(u, l[:min(len(l), maxCookies)])
 }

@@ -3,6 +3,7 @@ package fetch
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -104,5 +105,37 @@ func TestUntrusted(t *testing.T) {
 				t.Error(x.Err)
 			}
 		})
+	}
+}
+
+// A login's certificate is shown to its origin, and to no other.
+func TestCertificateOfALogin(t *testing.T) {
+	shown := func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "%d %s", len(r.TLS.PeerCertificates), r.Header.Get("Authorization"))
+	}
+	ask := func() *tls.Config { return &tls.Config{ClientAuth: tls.RequestClientCert} }
+	site, roots := secureServer(t, shown, ask())
+	other, _ := secureServer(t, shown, ask())
+	c := local(t, Options{RootCAs: roots, Login: &Login{Origin: site.URL, Certificates: site.TLS.Certificates, Authorization: "Bearer x"}})
+	for url, want := range map[string]string{site.URL: "1 Bearer x", other.URL: "0 "} {
+		x := do(t, c, url+"/")
+		if x.Err != nil {
+			t.Fatal(x.Err)
+		}
+		r, n := x.Payload()
+		if got := string(all(t, r, n)); got != want {
+			t.Errorf("%s: got %q, want %q", url, got, want)
+		}
+		if strings.Contains(string(x.RequestBytes), "Bearer") {
+			t.Errorf("kept: %q", x.RequestBytes)
+		}
+	}
+}
+
+func TestWithoutCookies(t *testing.T) {
+	const head = "HTTP/1.1 200 OK\r\nset-cookie: a=b; Path=/\r\n folded\r\nX: Set-Cookie: c\r\nSet-Cookie:d=e\r\n\r\n"
+	const want = "HTTP/1.1 200 OK\r\nset-cookie: (withheld)\r\nX: Set-Cookie: c\r\nSet-Cookie: (withheld)\r\n\r\n"
+	if got := string(withoutCookies([]byte(head))); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

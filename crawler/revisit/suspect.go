@@ -58,14 +58,14 @@ func redirected(was *storage.Visit, to, home weburl.URL) string {
 		return ""
 	case to == home || to.Origin() == home.Origin() && to.Path() == "/":
 		return ToHome
-	case isLogin(to):
+	case IsLogin(to):
 		return ToLogin
 	}
 	return ""
 }
 
-// isLogin knows where applications send people to sign in.
-func isLogin(u weburl.URL) bool {
+// IsLogin knows where applications send people to sign in.
+func IsLogin(u weburl.URL) bool {
 	for part := range strings.SplitSeq(strings.ToLower(u.Path()), "/") {
 		name, _, _ := strings.Cut(part, ".")
 		switch name {

@@ -11,6 +11,7 @@ const (
 	Fetch      = "fetch"    // no answer, or not all of it
 	Location   = "location" // a redirect that leads nowhere
 	Blocked    = "blocked"  // a challenge stands in the page's place
+	Login      = "login"    // the page asks to log in, in a crawl that is logged in
 	Probe      = "probe"    // a name made up
 	BadSitemap = "sitemap"  // what is there is no sitemap, or there are too many
 	// SitemapHosts is the bound on hosts, not of the site, that are asked for sitemaps.
@@ -46,7 +47,7 @@ func topic(r Reason) string {
 			return "redirect"
 		}
 		return HTTP
-	case Robots, NoFollow, CleanParam, HTTP, Fetch, Blocked, Probe, BadSitemap, Overruled:
+	case Robots, NoFollow, CleanParam, HTTP, Fetch, Blocked, Login, Probe, BadSitemap, Overruled:
 		return r.Rule
 	case Unreadable:
 		return ""
@@ -74,7 +75,7 @@ func Detail(r Reason) string {
 		return fmt.Sprintf("over %d hosts that are not the site's", r.Limit)
 	case NoRobots:
 		return "unavailable: " + r.Text
-	case Fetch, Blocked, Probe, BadSitemap:
+	case Fetch, Blocked, Login, Probe, BadSitemap:
 		return r.Text
 	case Overruled:
 		return "found again by a link that may be followed"

@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/net/http/httpguts"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/internal/credentials"
+	"curtsy/internal/weburl"
+)
+
+// loginConfig says where the login for the seed's origin stands. What stands
+// there is read when a crawl starts, and written nowhere; the places are not kept
+// either, or an archive from somebody else could name any file of this machine.
+type loginConfig struct {
+	Cookies string `yaml:"cookies"`
+	Netrc   bool   `yaml:"netrc"`
+	Basic   string `yaml:"basic"`
+	Bearer  string `yaml:"bearer"`
+	Cert    string `yaml:"cert"`
+	Key     string `yaml:"key"`
+}
+
+// kinds names the kinds of login that are set, for people; "" if none is.
+func (l *loginConfig) kinds() string {
+	var list []string
+	for name, set := range map[string]bool{"cookies": l.Cookies != "", "netrc": l.Netrc, "basic": l.Basic != "", "bearer": l.Bearer != "", "cert": l.Cert != ""} {
+		if set {
+			list = append(list, "--"+name)
+		}
+	}
+	return strings.Join(slices.Sorted(slices.Values(list)), ", ")
+}
+
+func (f *crawlFlags) registerLogin(fl *pflag.FlagSet) {
+	l := &f.set.Login
+	fl.StringVar(&l.Cookies, "cookies", "", "log in by the cookies of `FILE` (cookies.txt); sent to the seed's origin only, kept nowhere")
+	fl.BoolVar(&l.Netrc, "netrc", false, "log in by name and password from $NETRC, or ~/.netrc")
+	fl.StringVar(&l.Basic, "basic", "", "log in by the name:password in a file, or a variable: `FILE|env:NAME`")
+	fl.StringVar(&l.Bearer, "bearer", "", "log in by the token in a file, or a variable: `FILE|env:NAME`")
+	fl.StringVar(&l.Cert, "cert", "", "log in by the certificate in `FILE` (PEM, with its key or --key)")
+	fl.StringVar(&l.Key, "key", "", "the certificate's key, in `FILE` (PEM)")
+	fl.BoolVar(&f.noLogin, "no-login", false, "continue without the login that the crawl began with")
+	fl.StringVar(&f.set.Fetch.CA, "ca", "", "trust the certificate authorities in `FILE` (PEM), too")
+}
+
+// checkLogin refuses to continue without the login that a crawl had: what comes
+// would not be what it was.
+func (f *crawlFlags) checkLogin(archived, c *config, command string) error {
+	now := c.Login.kinds()
+	if had := archived.LoggedIn; had != "" && now == "" && !f.noLogin {
+		return usagef(command+" with it, or with --no-login",
+			"%s: its crawl was logged in (%s), and a login is never kept: give it again", c.Archive, had)
+	}
+	c.LoggedIn = now
+	return nil
+}
+
+// sameLogin is checkLogin of an archive that may be there.
+func (f *crawlFlags) sameLogin(c *config, seed weburl.URL) error {
+	_, archived, err := remembered(c.Archive)
+	if err != nil {
+		archived = config{} // there is none, or the crawl says what is wrong with it
+	}
+	return f.checkLogin(&archived, c, "curtsy crawl "+quoted(seed.String()))
+}
+
+// loginOptions reads the login and the authorities of certificates.
+func loginOptions(c *config, o *crawler.Options) (err error) {
+	if o.Fetch.RootCAs, err = authorities(c.Fetch.CA); err != nil {
+		return err
+	}
+	kinds := c.Login.kinds()
+	if kinds == "" {
+		if c.Login.Key != "" {
+			return usagef("--cert FILE --key FILE", "--key is given, and no --cert")
+		}
+		return nil
+	}
+	if o.Seed.Scheme() != "https" && !isLoopback(o.Seed) {
+		return usagef("the same with https://"+o.Seed.Host(), "%s: a login (%s) is sent over https only", o.Seed, kinds)
+	}
+	l := &fetch.Login{Origin: o.Seed.Origin()}
+	for _, step := range []func(*config, weburl.URL, *fetch.Login) error{loginCookies, loginAuthorization, loginCertificate} {
+		if err := step(c, o.Seed, l); err != nil {
+			return err
+		}
+	}
+	o.Fetch.Login = l
+	o.Scope.Exclude = append(slices.Clone(o.Scope.Exclude), logout)
+	return nil
+}
+
+// logout is what links that end a login look like.
+var logout = regexp.MustCompile(`(?i)[/?&=:_-](user)?(log|sign)[-_]?(out|off)([/?&=#.]|$)`)
+
+func loginCookies(c *config, seed weburl.URL, l *fetch.Login) error {
+	if c.Login.Cookies == "" {
+		return nil
+	}
+	f, err := os.Open(c.Login.Cookies)
+	if err != nil {
+		return usagef("--cookies with a file that can be read", "cookies: %v", err)
+	}
+	defer f.Close()
+	list, others, expired, err := credentials.Cookies(f, bareHost(seed), time.Now())
+	if err != nil {
+		return usagef("a cookies.txt as browsers' exporters and curl -c write it", "cookies: %s: %v", c.Login.Cookies, err)
+	}
+	if len(list) == 0 {
+		return usagef("cookies exported while logged in to "+seed.Host(), "cookies: %s has none for %s (%d for other hosts, %d expired)",
+			c.Login.Cookies, seed.Host(), others, expired)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return err
+	}
+	for _, k := range list {
+		l.Names = append(l.Names, k.Name)
+	}
+	jar.SetCookies(&url.URL{Scheme: "https", Host: seed.Host(), Path: "/"}, list)
+	l.Cookies = jar
+	return nil
+}
+
+func loginAuthorization(c *config, seed weburl.URL, l *fetch.Login) error {
+	set := &c.Login
+	if n := count01(set.Netrc) + count01(set.Basic != "") + count01(set.Bearer != ""); n > 1 {
+		return usagef("one of them", "--netrc, --basic and --bearer set the same field of the request")
+	}
+	value := ""
+	switch {
+	case set.Netrc:
+		pair, err := fromNetrc(bareHost(seed))
+		if err != nil {
+			return err
+		}
+		value = "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
+	case set.Basic != "":
+		pair, err := secretFrom("basic", set.Basic)
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(pair, ":") {
+			return usagef("a first line of name:password", "--basic %s: no colon between name and password", set.Basic)
+		}
+		value = "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
+	case set.Bearer != "":
+		token, err := secretFrom("bearer", set.Bearer)
+		if err != nil {
+			return err
+		}
+		if !httpguts.ValidHeaderFieldValue(token) || strings.ContainsAny(token, " \t") {
+			return usagef("a first line with the token alone", "--bearer %s: that is no token", set.Bearer)
+		}
+		value = "Bearer " + token
+	}
+	l.Authorization = value
+	return nil
+}
+
+func count01(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// secretFrom reads the first line of a file, or of a variable: env:NAME. A
+// command line is for everybody to see, and holds no secret.
+func secretFrom(flag, place string) (string, error) {
+	text := ""
+	name, isVariable := strings.CutPrefix(place, "env:")
+	if isVariable {
+		text = os.Getenv(name)
+	} else {
+		b, err := os.ReadFile(place)
+		if err != nil && strings.Contains(place, ":") { // perhaps the secret itself
+			return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "--%s wants the name of a file, or of a variable", flag)
+		} else if err != nil {
+			return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "%s: %v", flag, err)
+		}
+		text = string(b)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "--%s %s: there is nothing in it", flag, place)
+	}
+	return line, nil
+}
+
+// fromNetrc gives name:password for a host.
+func fromNetrc(host string) (string, error) {
+	path := os.Getenv("NETRC")
+	if home, err := os.UserHomeDir(); path == "" && err == nil {
+		path = filepath.Join(home, ".netrc")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", usagef("machine "+host+" login NAME password WORD, in "+path, "netrc: %v", err)
+	}
+	defer f.Close()
+	name, password, err := credentials.Netrc(f, host)
+	if err != nil {
+		return "", usagef("machine "+host+" login NAME password WORD, in "+path, "%s: %v", path, err)
+	}
+	return name + ":" + password, nil
+}
+
+func loginCertificate(c *config, _ weburl.URL, l *fetch.Login) error {
+	cert, key := c.Login.Cert, c.Login.Key
+	if cert == "" {
+		return nil
+	}
+	if key == "" {
+		key = cert
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return usagef("--cert FILE --key FILE, both PEM", "certificate: %v", err)
+	}
+	l.Certificates = []tls.Certificate{pair}
+	return nil
+}
+
+// authorities are the system's and those of a file; nil is the system's.
+func authorities(path string) (*x509.CertPool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usagef("--ca with a file that can be read", "ca: %v", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || pool == nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(b) {
+		return nil, usagef("--ca with a file in PEM form", "ca: %s holds no certificate", path)
+	}
+	return pool, nil
+}
+
+// bareHost is a host's name as files of logins have it.
+func bareHost(u weburl.URL) string { return strings.Trim(u.Hostname(), "[]") }
