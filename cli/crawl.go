@@ -225,7 +225,8 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	defer func() { cr.Close() }()
 	if cr.Finished() && o.Round == nil {
 		n := cr.Counts()
-		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d disregarded", c.Archive, seed, n.Fetched, n.Failed, n.Disregarded)
+		own := n.OfSite()
+		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d disregarded", c.Archive, seed, own.Fetched, own.Failed, own.Disregarded)
 		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}); err != nil {
 			return err
 		}
@@ -360,7 +361,7 @@ func untilSignal() (ctx context.Context, release func()) {
 // result says how a run ended, but for one that had nothing to do.
 func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 	s := r.State
-	n := r.Counts
+	n := r.Counts.OfSite()
 	if f.json {
 		return u.json(struct {
 			State       string         `json:"state"`

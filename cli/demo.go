@@ -79,7 +79,7 @@ func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 		return err
 	}
 	printDemo(u, rows, origin)
-	n := result.Counts
+	n := result.Counts.OfSite()
 	u.print("")
 	u.print("%s: %d fetched, %d failed, %d disregarded, in %s", count(n.Discovered, "URL"), n.Fetched, n.Failed, n.Disregarded, result.State.Elapsed.Round(1e7))
 	if kept {

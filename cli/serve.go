@@ -6,9 +6,11 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,9 +61,16 @@ func serveCmd(u *ui) *cobra.Command {
 	return c
 }
 
+// serveMemory is what the collector of garbage keeps a server below, as long as
+// it can: large documents are rewritten in memory, two at a time.
+const serveMemory = 224 << 20
+
 // serve shows archives until a signal ends it.
 func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error) {
 	defer storage.Guard(&err)()
+	if os.Getenv("GOMEMLIMIT") == "" {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
+	}
 	ui, content, err := listeners(ctx, f)
 	if err != nil {
 		return err

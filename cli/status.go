@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler/status"
+	"curtsy/frontier/judge"
 )
 
 func statusCmd(u *ui) *cobra.Command {
@@ -55,8 +56,15 @@ func printStatus(u *ui, s status.Status) {
 	if s.Orphans > 0 {
 		u.print("  orphans      %8d  (in a sitemap, and no link led to them so far)", s.Orphans)
 	}
+	if s.OtherSites > 0 {
+		u.print("  other sites  %8d  (links lead there; not part of the crawl)", s.OtherSites)
+	}
 	rest := maps.Clone(s.Rules)
+	delete(rest, judge.Host)
 	for _, r := range s.Reasons {
+		if r.Rule == judge.Host {
+			continue
+		}
 		u.print("    %8d  %s", r.Count, r)
 		rest[r.Rule] -= r.Count
 	}

@@ -37,7 +37,7 @@ func (c *Crawl) status(now time.Time, state string) status.Status {
 
 // report publishes the status and tells whoever watches.
 func (c *Crawl) report(state string) {
-	n := c.frontier.Counts()
+	n := c.frontier.Counts().OfSite()
 	c.run.trend.add(n.Discovered, n.Queued())
 	s := c.status(c.now(), state)
 	c.publish(s)

@@ -30,6 +30,19 @@ type Counts struct {
 // Queued is how many URLs wait or are in process.
 func (c Counts) Queued() int { return c.Discovered - c.Fetched - c.Failed - c.Disregarded }
 
+// OfSite is without the URLs of other sites that links lead to: they are known so
+// that explain can say why nobody asked for them, and are no part of the crawl.
+// Reasons still counts them.
+func (c Counts) OfSite() Counts {
+	n := min(c.OtherSites(), c.Disregarded)
+	c.Discovered -= n
+	c.Disregarded -= n
+	return c
+}
+
+// OtherSites is how many URLs of other sites links lead to.
+func (c Counts) OtherSites() int { return c.Reasons.Rules()[judge.Host] }
+
 // add counts n URLs into a state.
 func (c *Counts) add(s State, reason judge.Reason, n int) {
 	switch s {

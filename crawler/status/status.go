@@ -24,7 +24,8 @@ type Status struct {
 	Fetched     int    `json:"fetched"`
 	Failed      int    `json:"failed"`
 	Disregarded int    `json:"disregarded"`
-	Orphans     int    `json:"orphans"` // pages of sitemaps that no link has led to
+	Orphans     int    `json:"orphans"`     // pages of sitemaps that no link has led to
+	OtherSites  int    `json:"other_sites"` // URLs elsewhere that links lead to; counted here and by their rule only
 	// Rules counts the URLs that failed or were left out by the rule that
 	// decided; Reasons are the most frequent of their reasons.
 	Rules      map[string]int `json:"rules,omitempty"`
@@ -59,9 +60,10 @@ const ShownReasons = 10
 const MaxInFlight = 16
 
 // Of puts together what is known without a running crawl.
-func Of(st State, n frontier.Counts, state string) Status {
+func Of(st State, all frontier.Counts, state string) Status {
+	n := all.OfSite()
 	return Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(), Fetched: n.Fetched,
-		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, Rules: n.Reasons.Rules(), Reasons: n.Reasons.Largest(ShownReasons), Pages: st.Pages, Visits: st.Visits,
+		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, OtherSites: all.OtherSites(), Rules: n.Reasons.Rules(), Reasons: n.Reasons.Largest(ShownReasons), Pages: st.Pages, Visits: st.Visits,
 		Bytes: st.Bytes, Kept: st.Kept, Revisits: st.Revisits, Withheld: st.Withheld, Elapsed: st.Elapsed, Updated: st.Updated}
 }
 

@@ -2,13 +2,15 @@ package replay
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
@@ -184,20 +186,21 @@ func isMarkup(typ string) bool {
 
 // contentType is that of the response, with the charset that the page has where
 // only the page itself says it: it comes to stand behind our guard. A response
-// that says no type gets the one a browser would see in it.
+// that says no type, or one that is no field value, gets the one a browser would
+// see in it.
 func contentType(h http.Header, head []byte, v *storage.Visit) string {
 	typ := h.Get("Content-Type")
 	if list := h.Values("Content-Type"); len(list) > 1 {
 		typ = list[len(list)-1]
 	}
 	kind := htmlmeta.KindOf(h, head)
-	if base, _, _ := strings.Cut(typ, ";"); !strings.Contains(base, "/") {
+	if base, _, _ := strings.Cut(typ, ";"); !strings.Contains(base, "/") || !httpguts.ValidHeaderFieldValue(typ) {
 		typ = http.DetectContentType(head)
 		if kind == htmlmeta.HTML {
 			typ = "text/html"
 		}
 	}
-	if kind == htmlmeta.HTML && v.Charset != "" && !strings.Contains(strings.ToLower(typ), "charset") {
+	if kind == htmlmeta.HTML && v.Charset != "" && httpguts.ValidHeaderFieldValue(v.Charset) && !strings.Contains(strings.ToLower(typ), "charset") {
 		typ += "; charset=" + v.Charset
 	}
 	return typ
@@ -234,11 +237,14 @@ func (s *Server) serveRaw(w http.ResponseWriter, r *http.Request, c *capture) {
 	s.mementoHeaders(w, r, c)
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	h.Set("Content-Type", cmp.Or(resp.Header.Get("Content-Type"), "application/octet-stream"))
+	h.Set("Content-Type", "application/octet-stream")
+	if typ := resp.Header.Get("Content-Type"); typ != "" && httpguts.ValidHeaderFieldValue(typ) {
+		h.Set("Content-Type", typ)
+	}
 	if !strings.HasPrefix(h.Get("Content-Disposition"), "attachment") {
 		h.Set("Content-Disposition", "attachment")
 	}
-	if coded := resp.Header["Content-Encoding"]; len(coded) > 0 {
+	if coded := resp.Header["Content-Encoding"]; len(coded) > 0 && !slices.ContainsFunc(coded, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
 		h["Content-Encoding"] = coded
 	}
 	if r.Method != http.MethodHead {

@@ -25,7 +25,7 @@ import (
 const site = `
 -- / --
 <!DOCTYPE html><title>start</title><link rel=preconnect href="http://other.test/"><link rel=manifest href=/m><a href="/Case?Q=(1),2">q</a> <a href="/case">c</a> <img src="//other.test/x.png">
-<script type=SpeculationRules>{"prefetch":[]}</script><a href="/hidden">h</a> <a href="/old">o</a> <a href="/late">l</a> <a href="/koi">k</a> <a href="/file.bin">f</a> <a href="/odd">o</a>
+<script type=SpeculationRules>{"prefetch":[]}</script><a href="/hidden">h</a> <a href="/old">o</a> <a href="/late">l</a> <a href="/koi">k</a> <a href="/file.bin">f</a> <a href="/odd">o</a> <a href="/bell">b</a>
 -- /Case?Q=(1),2 --
 <title>Upper</title>UPPER
 -- /case --
@@ -63,6 +63,11 @@ HTTP 200
 Content-Type: application/octet-stream
 
 0123456789
+-- /bell --
+HTTP 200
+Content-Type: text/html; charset=""
+
+<title>bell</title><p>rings
 -- /odd --
 HTTP 200
 Content-Type: image/svg+xml
@@ -186,6 +191,22 @@ func TestContent(t *testing.T) {
 	}
 	if csp := v.page("/2026/" + origin + "/odd").Header().Get("Content-Security-Policy"); strings.Contains(csp, "allow-scripts") {
 		t.Errorf("a picture may run scripts: %s", csp)
+	}
+}
+
+// A type that no server could send is not sent: clients refuse such an answer.
+func TestNoControlIsInAHeader(t *testing.T) {
+	v := newServed(t, replay.Options{})
+	for _, path := range []string{"/2026/", "/2026id_/"} {
+		w := v.page(path + v.seed.Origin() + "/bell")
+		if !strings.Contains(w.Body.String(), "rings") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+		for name, values := range w.Header() {
+			if strings.ContainsAny(strings.Join(values, ""), "\x00\x07\r\n") {
+				t.Errorf("%s: %s: %q", path, name, values)
+			}
+		}
 	}
 }
 
