@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"curtsy/crawler"
+	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
@@ -42,7 +43,7 @@ func rebuildIndex(u *ui, dir string, damage error) error {
 	if note != "" {
 		u.say("%s", note)
 	}
-	d, err := crawler.Rebuild(dir, o)
+	d, err := rebuild.Archive(dir, o)
 	if errors.Is(err, storage.ErrNoSegments) {
 		return archiveError(damage, dir)
 	}

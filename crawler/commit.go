@@ -8,7 +8,6 @@ import (
 
 	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
-	"curtsy/frontier/judge"
 	"curtsy/storage"
 )
 
@@ -22,7 +21,7 @@ const commitEvery = 20 * time.Millisecond
 
 // committer is what the goroutine that writes keeps to itself.
 type committer struct {
-	group   []*Outcome
+	group   []*outcome
 	planted map[string]bool // origins whose robots.txt is in the frontier
 	answers sameAnswers
 	fresh   map[string]bool // origins that got URLs since the last commit
@@ -46,7 +45,7 @@ func (c *Crawl) commitLoop(ctx context.Context) {
 			}
 		}
 		for _, o := range group {
-			o.release()
+			o.Release()
 		}
 		c.committer.group = group
 		c.flight.committed(group, c.committer.fresh)
@@ -56,7 +55,7 @@ func (c *Crawl) commitLoop(ctx context.Context) {
 
 // gather takes what is there already; when the last commit is recent, it
 // waits for more until commitEvery has passed.
-func (c *Crawl) gather(group []*Outcome, last time.Time) []*Outcome {
+func (c *Crawl) gather(group []*outcome, last time.Time) []*outcome {
 	wait := commitEvery - c.now().Sub(last)
 	var timer <-chan time.Time
 	if wait > 0 {
@@ -95,7 +94,7 @@ func (c *Crawl) gather(group []*Outcome, last time.Time) []*Outcome {
 //	records to the segment, synced     (the data)
 //	one transaction: visits, URL states, links, totals   (the pointers to it)
 //	links become available, the loop is told
-func (c *Crawl) commit(group []*Outcome) (err error) {
+func (c *Crawl) commit(group []*outcome) (err error) {
 	defer storage.Guard(&err)()
 	for _, o := range group {
 		if err := c.append(o); err != nil {
@@ -123,7 +122,7 @@ func (c *Crawl) commit(group []*Outcome) (err error) {
 }
 
 // announce calls OnVisit for what was committed.
-func (c *Crawl) announce(ctx context.Context, group []*Outcome) error {
+func (c *Crawl) announce(ctx context.Context, group []*outcome) error {
 	if c.opts.OnVisit == nil {
 		return nil
 	}
@@ -139,10 +138,10 @@ func (c *Crawl) announce(ctx context.Context, group []*Outcome) error {
 }
 
 // log tells of a URL that was settled, in a line.
-func (o *Outcome) log(l *slog.Logger) {
+func (o *outcome) log(l *slog.Logger) {
 	v := o.Visit
 	if v == nil {
-		l.Debug("no visit", "url", o.entry.URL.String(), "state", o.State.String(), "why", o.Reason.String())
+		l.Debug("no visit", "url", o.Entry.URL.String(), "state", o.State.String(), "why", o.Reason.String())
 		return
 	}
 	fields := []any{"url", v.URL, "status", v.Status, "bytes", v.Length, "took", v.Took.Round(time.Millisecond)}
@@ -155,63 +154,56 @@ func (o *Outcome) log(l *slog.Logger) {
 }
 
 // append writes the records of a visit.
-func (c *Crawl) append(o *Outcome) error {
+func (c *Crawl) append(o *outcome) error {
 	v := o.Visit
 	if v == nil {
 		return nil
 	}
-	if o.robots != nil && !o.robots.Version.At.IsZero() {
-		c.archive.AddRobots(o.robots.Version, o.robots.Body)
+	if o.Robots != nil && !o.Robots.Version.At.IsZero() {
+		c.archive.AddRobots(o.Robots.Version, o.Robots.Body)
 	}
 	if v.Kept == "" {
 		c.archive.AddVisit(v)
 		return nil
 	}
-	if err := c.deduplicate(o); err != nil {
+	if err := c.reader.Deduplicate(o.Outcome); err != nil {
 		return err
 	}
-	if o.large() {
+	if o.Large() {
 		return c.archive.AppendStream(v, func(w *storage.SegmentWriter) error {
-			return o.stream(w, w.InfoID())
+			return o.Stream(w, w.InfoID())
 		})
 	}
-	return c.archive.Append(v, func(infoID string) ([]byte, error) {
-		switch {
-		case o.broken != nil:
-			return nil, o.broken
-		case o.members != nil && o.infoID == infoID:
-			return o.members, nil
-		case o.members != nil: // a segment ended in the meantime
-			return renamed(o.members, o.infoID, infoID)
-		}
-		return o.encode(nil, infoID)
-	})
+	return c.archive.Append(v, o.Members)
 }
 
 // settle tells the frontier and the totals what became of the URL.
-func (c *Crawl) settle(o *Outcome) {
+func (c *Crawl) settle(o *outcome) {
 	if len(o.Links) > 0 {
-		c.vias.led(o.entry.ID, o.entry.URL)
+		c.reader.Led(o.Entry.ID, o.Entry.URL)
 	}
 	last := ""
 	for _, l := range o.Links {
 		c.frontier.Add(l)
 		if origin := l.URL.Origin(); l.Class != frontier.Disregarded && origin != last {
-			c.plantRobots(origin, o.entry.ID)
+			c.plantRobots(origin, o.Entry.ID)
 			last = origin
 		}
 	}
 	c.total(o)
 	switch {
-	case o.refetch:
+	case o.Refetch:
 	case !o.RetryAt.IsZero():
-		o.entry.Attempts++
-		c.frontier.Retry(o.entry, o.RetryAt)
+		o.Entry.Attempts++
+		c.frontier.Retry(o.Entry, o.RetryAt)
 	default:
-		c.frontier.Finish(o.entry, o.State, o.Reason)
+		c.frontier.Finish(o.Entry, o.State, o.Reason)
 	}
 	if o.Alias != "" {
-		c.scope.Store(c.scope.Load().With(o.Alias))
+		c.reader.Widen(o.Alias)
+	}
+	for _, note := range o.Notes {
+		c.opts.Tell(note)
 	}
 }
 
@@ -228,11 +220,14 @@ func (c *Crawl) plantRobots(origin string, via uint64) {
 		return
 	}
 	c.committer.planted[origin] = true
-	c.frontier.Add(frontier.Link{URL: robotstxt.URL(origin), Class: frontier.Prerequisite, Via: via, How: judge.HowRobots})
+	c.frontier.Add(robotstxt.Link(origin, via))
 }
 
 // total counts an outcome in the state of the crawl.
-func (c *Crawl) total(o *Outcome) {
+func (c *Crawl) total(o *outcome) {
+	if o.Narrowed {
+		c.ledger.narrowed()
+	}
 	if v := o.Visit; v != nil {
 		c.ledger.visited(v, v.Class == "page" && v.Status > 0 && v.Blocked == "" && o.RetryAt.IsZero())
 	}

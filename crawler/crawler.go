@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/robotstxt"
 	"curtsy/crawler/status"
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/politeness/rules"
@@ -33,21 +33,12 @@ type Crawl struct {
 	earlier  map[string]frontier.Found // by origin, the robots.txt that were there before this run
 
 	// For any goroutine.
-	scope   atomic.Pointer[judge.Settings]           // what links are judged with
-	inForce atomic.Pointer[map[string]*rules.Robots] // by origin; never changed, but replaced by the loop
-	flight  *flight
-	ledger  ledger
-	crew    *crew
+	reader *visit.Reader
+	flight *flight
+	ledger ledger
+	crew   *crew
 
 	committer committer
-
-	// What visits learn from each other.
-	look    lookalikes
-	bodies  bodies
-	guesses guesses
-	logins  logins
-	nested  atomic.Int64 // sitemaps that indexes within indexes named
-	vias    vias
 }
 
 // Open opens the archive in dir, or begins one, for a crawl of o.Seed. An
@@ -87,12 +78,11 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	if known && st.Seed != o.Seed.String() {
 		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, st.Seed, o.Seed)
 	}
-	settings := &judge.Settings{Scope: o.Scope, Traps: o.Traps}
-	settings.Origins = []string{o.Seed.Origin()}
+	settings := o.Judging()
 	for _, origin := range st.Origins {
 		settings = settings.With(origin)
 	}
-	c.scope.Store(settings)
+	c.reader = visit.NewReader(a, f, o.Visiting(settings, c.ledger.admitted))
 	f.Judge(settings)
 	if o.Fetch.Spill == nil {
 		o.Fetch.Spill = c.spill
@@ -133,7 +123,7 @@ func (c *Crawl) recollect() error {
 
 // plant begins the frontier: the seed, and its robots.txt before it.
 func (c *Crawl) plant() error {
-	c.frontier.Add(frontier.Link{URL: robotstxt.URL(c.opts.Seed.Origin()), Class: frontier.Prerequisite, How: judge.HowRobots})
+	c.frontier.Add(robotstxt.Link(c.opts.Seed.Origin(), 0))
 	c.frontier.Add(frontier.Link{URL: c.opts.Seed, Class: frontier.Page, How: judge.HowSeed})
 	return c.commitFrontier()
 }
@@ -180,7 +170,7 @@ func (c *Crawl) reconsider() error {
 // heldBack lists the URLs of some classes that a setting held back and would
 // let through now.
 func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err error) {
-	facts := &judge.Facts{Settings: c.scope.Load(), Now: c.now()}
+	facts := c.reader.Facts()
 	for _, class := range classes {
 		err = c.frontier.Each(class, func(f frontier.Found) error {
 			if f.State != frontier.StateDisregarded || f.URL.Target() == rules.Location {
@@ -203,6 +193,15 @@ func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err
 	return again, nil
 }
 
+// spill makes the file of a body, in the archive's directory and without a name.
+func (c *Crawl) spill() (fetch.File, error) {
+	f, err := c.archive.Spill()
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
 // now is the crawl's clock.
 func (c *Crawl) now() time.Time { return c.opts.Now() }
 
@@ -214,7 +213,7 @@ func (c *Crawl) Finished() bool {
 // State is what the archive knows of the crawl.
 func (c *Crawl) State() status.State {
 	s := c.ledger.snapshot(c.now())
-	s.Origins = c.scope.Load().Origins
+	s.Origins = c.reader.Scope().Origins
 	return s
 }
 

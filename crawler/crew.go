@@ -13,14 +13,13 @@ import (
 type crew struct {
 	jobs      chan *job      // to workers that are idle
 	fetched   chan *download // to the loop
-	outcomes  chan *Outcome  // to the committer
+	outcomes  chan *outcome  // to the committer
 	processor chan struct{}  // holds a token for each visit being read or compressed
-	heavy     sync.Mutex     // held while a large document is read
 	workers   sync.WaitGroup // those of this run
 }
 
 func newCrew() *crew {
-	return &crew{jobs: make(chan *job), fetched: make(chan *download, 1024), outcomes: make(chan *Outcome, storage.MaxGroup),
+	return &crew{jobs: make(chan *job), fetched: make(chan *download, 1024), outcomes: make(chan *outcome, storage.MaxGroup),
 		processor: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 

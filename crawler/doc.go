@@ -5,15 +5,17 @@
 //	1 frontier.Next      the next URL due, from bbolt                                (loop.go, schedule.go)
 //	2 politeness.Gate    may it be fetched (rules), and when (limiter)               (start.go, origin.go)
 //	3 fetch.Do           one HTTP exchange, verbatim bytes kept, no redirect followed (visit.go)
-//	4 htmlmeta.Read      directives, links, base, canonical, language, charset       (visit.go)
-//	5 Outcome            a plain value: state, reason, capture, links, what is kept  (outcome.go)
+//	4 htmlmeta.Read      directives, links, base, canonical, language, charset       (visit/read.go)
+//	5 visit.Outcome      a plain value: state, reason, capture, links, what is kept  (visit/outcome.go)
 //	6 commit             WARC bytes written and synced, then one bbolt transaction   (commit.go)
 //
 // Whether a link may be fetched is asked of one chain of rules, frontier/judge:
-// when it is found (outcome.go), when it goes into the frontier, when its turn
-// has come (start.go), when the head of its answer is there (visit.go).
+// when it is found (visit/links.go), when it goes into the frontier, when its turn
+// has come (start.go), when the head of its answer is there (visit/attempt.go).
 //
-// Learn first (2-4), then decide (5), then commit (6). robots.txt is an
+// Learn first (2-4), then decide (5), then commit (6). What is learned and decided
+// is crawler/visit's: it gets an exchange and gives a value, writes nothing and
+// schedules nothing. This package keeps the schedule and the commit. robots.txt is an
 // ordinary, archived visit, and so is a sitemap; a redirect is a new URL with
 // its own visit.
 //
@@ -39,8 +41,10 @@
 // A page that shows nothing without its scripts is rendered between 4 and 5, by
 // a browser whose requests are URLs of the frontier (crawler/render drives it).
 //
-// Tests of whole crawls share internal/testkit: test sites, hostile servers, one run.
+// Where crawl.db is lost, crawler/rebuild takes steps 4 to 6 once more, with the
+// segments in the site's place.
 //
-// Where crawl.db is lost, a rebuild takes steps 4 to 6 once more, with the
-// segments in the site's place (rebuild.go).
+//	cli → rebuild, preview, explain, verify → crawler → visit → robotstxt, revisit → fetch
+//
+// Tests of whole crawls share internal/testkit: test sites, hostile servers, one run.
 package crawler

@@ -104,7 +104,7 @@ func (f *flight) launch(j *job) {
 
 func (f *flight) add(j *job, n int) {
 	f.open += n
-	if j != nil && j.entry.Class == frontier.Page {
+	if j != nil && j.Entry.Class == frontier.Page {
 		f.openPages += n
 	}
 }
@@ -154,7 +154,7 @@ func (f *flight) land(j *job) {
 }
 
 // committed ends what a group was of, and says which origins have new URLs.
-func (f *flight) committed(group []*Outcome, origins map[string]bool) {
+func (f *flight) committed(group []*outcome, origins map[string]bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, o := range group {

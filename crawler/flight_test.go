@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
@@ -12,14 +13,14 @@ import (
 
 func visitTo(class frontier.Class) *job {
 	u := weburl.MustParse("http://a.example/")
-	return &job{url: u, entry: &frontier.Entry{Link: frontier.Link{URL: u, Class: class}}}
+	return &job{Attempt: visit.Attempt{URL: u, Entry: &frontier.Entry{Link: frontier.Link{URL: u, Class: class}}}}
 }
 
 // What the counts answer, along the way of two visits.
 func TestFlight(t *testing.T) {
 	f := newFlight(&Options{Pace: politeness.Options{Concurrency: 2}, Limits: Limits{Pages: 3}})
 	page, second, robots := visitTo(frontier.Page), visitTo(frontier.Page), visitTo(frontier.Prerequisite)
-	none := &Outcome{}
+	none := &outcome{}
 	for _, step := range []struct {
 		what                   string
 		do                     func()
@@ -38,7 +39,7 @@ func TestFlight(t *testing.T) {
 		{"another page may reach max-pages", func() { f.launch(second) }, true, false, false, false, 4},
 		{"which is dropped", func() { f.answered(); f.dropped(second) }, true, true, false, true, 3},
 		{"all is committed, and nobody knows", func() {
-			f.committed([]*Outcome{{job: page}, {job: robots}, none}, map[string]bool{"http://b.example": true})
+			f.committed([]*outcome{{job: page}, {job: robots}, none}, map[string]bool{"http://b.example": true})
 		}, true, true, false, true, 0},
 	} {
 		step.do()

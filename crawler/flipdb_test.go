@@ -12,6 +12,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/explain"
+	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
 	"curtsy/storage"
 )
@@ -227,7 +228,7 @@ func restored(t *testing.T, dir string, s *site) bool {
 	if sum(t, dir) != before {
 		t.Error("repair gave up, and segments were changed")
 	}
-	if _, err := crawler.Rebuild(dir, options(s.URL+"/")); err != nil {
+	if _, err := rebuild.Archive(dir, options(s.URL+"/")); err != nil {
 		t.Fatalf("rebuild: %v", err)
 	}
 	check(t, dir)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
 )
 
@@ -43,7 +44,7 @@ func victim(dir string) {
 		}
 	}
 	if os.Getenv("CURTSY_TEST_REBUILD") != "" {
-		if _, err := crawler.Rebuild(dir, o); err != nil {
+		if _, err := rebuild.Archive(dir, o); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

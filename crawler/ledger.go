@@ -125,15 +125,5 @@ func (l *ledger) failure() error {
 func (l *ledger) admitted(host string, most int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, had := range l.state.SitemapHosts {
-		if had == host {
-			return true
-		}
-	}
-	if len(l.state.SitemapHosts) >= most {
-		return false
-	}
-	// A copy: the committer may be writing the one that is there.
-	l.state.SitemapHosts = append(l.state.SitemapHosts[:len(l.state.SitemapHosts):len(l.state.SitemapHosts)], host)
-	return true
+	return l.state.Admit(host, most)
 }

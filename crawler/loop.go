@@ -125,7 +125,7 @@ func (c *Crawl) catchUp() {
 	}
 	n := c.flight.take()
 	for _, j := range n.jobs {
-		if j.listing() {
+		if j.Listing() {
 			j.origin.listings--
 		}
 		c.schedule.wake(j.origin)

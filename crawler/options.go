@@ -8,6 +8,7 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/status"
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -120,4 +121,20 @@ type Result struct {
 	Err    error  // with DiskFull, what the disk said
 	State  status.State
 	Counts frontier.Counts
+}
+
+// Judging is what links are judged with, of a crawl that begins.
+func (o *Options) Judging() *judge.Settings {
+	s := &judge.Settings{Scope: o.Scope, Traps: o.Traps}
+	s.Origins = []string{o.Seed.Origin()}
+	return s
+}
+
+// Visiting is how answers are read. admit says whether one more host that is not
+// the site's may be asked for a sitemap, most of them in all.
+func (o *Options) Visiting(settings *judge.Settings, admit func(host string, most int) bool) visit.Options {
+	most := o.SitemapHosts
+	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, GuessSitemap: o.GuessSitemap,
+		SitemapHosts: most, RelNofollow: o.RelNofollow, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
+		Now: o.Now, Logger: o.Logger, Admit: func(host string) bool { return admit(host, most) }}
 }

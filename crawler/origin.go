@@ -3,11 +3,11 @@ package crawler
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -96,7 +96,7 @@ func (c *Crawl) recall(o *origin, now time.Time) (err error) {
 }
 
 // ours says whether an origin is part of the site.
-func (c *Crawl) ours(o *origin) bool { return c.scope.Load().Holds(robotstxt.URL(o.name)) }
+func (c *Crawl) ours(o *origin) bool { return c.reader.Scope().Holds(robotstxt.URL(o.name)) }
 
 // hasWork says whether anything is queued for an origin.
 func (c *Crawl) hasWork(o *origin) bool {
@@ -108,12 +108,7 @@ func (c *Crawl) hasWork(o *origin) bool {
 func (c *Crawl) enforce(o *origin, r *rules.Robots, from storage.RobotsVersion) {
 	o.rules, o.from = r, from
 	if o.ours {
-		all := map[string]*rules.Robots{o.name: r}
-		if had := c.inForce.Load(); had != nil {
-			all = maps.Clone(*had)
-			all[o.name] = r
-		}
-		c.inForce.Store(&all)
+		c.reader.Enforce(o.name, r)
 	}
 	o.pace.obey(o.name, robotstxt.Pace(r))
 }
@@ -121,15 +116,13 @@ func (c *Crawl) enforce(o *origin, r *rules.Robots, from storage.RobotsVersion) 
 // gate is the verdict of the rules in force (step 2). robots.txt itself is
 // always allowed (RFC 9309 §2.2.2).
 func (o *origin) gate(e *frontier.Entry) storage.Decision {
-	v := o.rules.Verdict(e.URL.Target())
-	return storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(),
-		Version: o.from.Short(), Fetched: o.from.At}
+	return robotstxt.Decide(o.rules, &o.from, e.URL)
 }
 
 // withoutRules ends what cannot be crawled since robots.txt is unavailable:
 // the crawl, if it is of the site, else what is queued for that origin.
-func (c *Crawl) withoutRules(o *origin, r *robotsFetch, why string) {
-	if u := robotstxt.URL(o.name); c.scope.Load().Main(u) {
+func (c *Crawl) withoutRules(o *origin, r *robotstxt.Answer, why string) {
+	if u := robotstxt.URL(o.name); c.reader.Scope().Main(u) {
 		if said := CannotReach(u, r.Err); said != "" && !c.ledger.answered() {
 			c.run.end(Unreachable, said)
 		}
@@ -169,7 +162,7 @@ func causeOf(err error) error {
 
 // gaveUp ends what cannot be crawled since a host fails again and again.
 func (c *Crawl) gaveUp(o *origin, why string) {
-	if c.scope.Load().Main(robotstxt.URL(o.name)) {
+	if c.reader.Scope().Main(robotstxt.URL(o.name)) {
 		c.run.end(Stopped, why)
 		return
 	}
@@ -186,5 +179,5 @@ func (c *Crawl) giveUp(o *origin, why string) {
 	}
 	o.robots.done = true
 	c.flight.dismiss()
-	c.crew.outcomes <- &Outcome{entry: o.robots.entry, State: frontier.StateFailed, Reason: because(judge.NoRobots, why)}
+	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: o.robots.entry, State: frontier.StateFailed, Reason: visit.Because(judge.NoRobots, why)}}
 }

@@ -16,14 +16,15 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/explain"
+	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
 	"curtsy/storage"
 )
 
 // rebuilt makes the index anew and checks the archive.
-func rebuilt(t *testing.T, dir string, o crawler.Options) *crawler.Rebuilt {
+func rebuilt(t *testing.T, dir string, o crawler.Options) *rebuild.Done {
 	t.Helper()
-	d, err := crawler.Rebuild(dir, o)
+	d, err := rebuild.Archive(dir, o)
 	if err != nil {
 		t.Fatalf("rebuild: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"curtsy/crawler"
+	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
 	"curtsy/storage"
 )
@@ -265,7 +266,7 @@ func TestOlderDatabaseCutsNothingOff(t *testing.T) {
 	if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) || !damage.Index() || sum(t, dir) != before {
 		t.Fatalf("repair: %v, and the segments are the same: %v", err, sum(t, dir) == before)
 	}
-	if _, err := crawler.Rebuild(dir, o); err != nil {
+	if _, err := rebuild.Archive(dir, o); err != nil {
 		t.Fatal(err)
 	}
 	s.forget()

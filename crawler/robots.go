@@ -8,6 +8,7 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
@@ -34,22 +35,9 @@ const (
 	maxRobotsGone  = 30 * 24 * time.Hour
 )
 
-// robotsFetch is what came of one request for an origin's robots.txt.
-type robotsFetch struct {
-	origin *origin
-	*robotstxt.Answer
-}
-
-// readRobots reads the answer to a request for robots.txt (RFC 9309 §2.3.1).
-func (c *Crawl) readRobots(j *job, x *fetch.Exchange) *robotsFetch {
-	q := robotstxt.Request{Origin: j.robots.origin.name, URL: j.url, Hops: j.robots.hops, Conditional: j.conditional, Had: j.robots.had}
-	return &robotsFetch{j.robots.origin, robotstxt.Read(q, x, robotstxt.Options{Rules: c.opts.Rules, MaxAge: c.opts.MaxRobotsAge})}
-}
-
 // robotsHad takes in the answer (the loop's side). refused is not empty when
 // the rules are unavailable, and none are in force.
-func (c *Crawl) robotsHad(r *robotsFetch, now time.Time) (refused string) {
-	o := r.origin
+func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refused string) {
 	s := &o.robots
 	s.busy = false
 	s.visits++
@@ -61,7 +49,7 @@ func (c *Crawl) robotsHad(r *robotsFetch, now time.Time) (refused string) {
 	}
 	s.url, s.hops = robotstxt.URL(o.name), 0
 	if r.Failed != "" {
-		return c.robotsFailed(r, now)
+		return c.robotsFailed(o, r, now)
 	}
 	s.tries, s.done = 0, true
 	s.good, s.due = now, r.Version.Expires
@@ -74,9 +62,8 @@ func (c *Crawl) robotsHad(r *robotsFetch, now time.Time) (refused string) {
 }
 
 // robotsFailed keeps the last good copy in force, or waits, or gives up.
-func (c *Crawl) robotsFailed(r *robotsFetch, now time.Time) (refused string) {
-	o, why := r.origin, r.Failed
-	s := &o.robots
+func (c *Crawl) robotsFailed(o *origin, r *robotstxt.Answer, now time.Time) (refused string) {
+	s, why := &o.robots, r.Failed
 	s.tries++
 	s.due = now.Add(min(c.opts.RetryBase<<min(s.tries-1, 10), time.Hour))
 	if (r.Blocked || errors.Is(r.Err, fetch.ErrNoHost)) && o.rules == nil {
@@ -98,19 +85,19 @@ func (c *Crawl) robotsFailed(r *robotsFetch, now time.Time) (refused string) {
 // robotsVisit is the job of asking for a robots.txt.
 func (c *Crawl) robotsVisit(o *origin) *job {
 	s := &o.robots
-	j := &job{entry: s.entry, url: s.url, n: s.visits + 1, refetch: s.done, origin: o,
-		robots: &robotsJob{origin: o, hops: s.hops, had: o.from}}
+	j := &job{origin: o, Attempt: visit.Attempt{Entry: s.entry, URL: s.url, N: s.visits + 1, Refetch: s.done,
+		Robots: &visit.Robots{Origin: o.name, Hops: s.hops, Had: o.from}}}
 	if o.rules != nil && s.hops == 0 && o.from.Digest != "" && (o.from.ETag != "" || o.from.LastMod != "") {
-		j.original = c.original(s.entry)
+		j.Original = c.original(s.entry)
 	}
-	if j.original != nil {
-		j.conditional = true
-		j.header = http.Header{}
+	if j.Original != nil {
+		j.Conditional = true
+		j.Header = http.Header{}
 		if o.from.ETag != "" {
-			j.header.Set("If-None-Match", o.from.ETag)
+			j.Header.Set("If-None-Match", o.from.ETag)
 		}
 		if o.from.LastMod != "" {
-			j.header.Set("If-Modified-Since", o.from.LastMod)
+			j.Header.Set("If-Modified-Since", o.from.LastMod)
 		}
 	}
 	return j

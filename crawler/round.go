@@ -3,13 +3,13 @@ package crawler
 import (
 	"errors"
 	"io"
-	"net/http"
 	"regexp"
 	"slices"
 	"time"
 
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/internal/coding"
 	"curtsy/internal/http1"
@@ -148,75 +148,6 @@ func (p *plan) commit() error {
 	return err
 }
 
-// recallPage finds the earlier visits of a URL that a round asks for again: the
-// request is made conditional on the last good one (RFC 9110 §13.1), verbatim.
-func (c *Crawl) recallPage(j *job) {
-	if c.ledger.state.Round == nil || j.robots != nil || j.n < 2 {
-		return
-	}
-	visits, err := c.archive.LastVisits(j.entry.ID, maxRecalled)
-	if err != nil {
-		return // the committer meets it again
-	}
-	for _, v := range visits {
-		if v.At.Before(c.ledger.state.Round.Began) {
-			j.before = v.N
-		}
-	}
-	good := revisit.Good(visits)
-	if good == nil {
-		return
-	}
-	j.good = good
-	if good.Refers != nil {
-		if good, err = c.archive.Visit(*good.Refers); err != nil || good == nil {
-			return
-		}
-	}
-	if good.Kept != storage.KeptResponse || j.good.URL != j.url.String() {
-		return
-	}
-	j.header = http.Header{}
-	if tag := j.good.ETag; tag != "" && len(tag) < maxValidator {
-		j.header.Set("If-None-Match", tag)
-	}
-	if date := j.good.LastModified; date != "" {
-		j.header.Set("If-Modified-Since", date)
-	}
-	if j.conditional = len(j.header) > 0; j.conditional {
-		j.original = good
-	}
-}
-
-// maxRecalled is how many visits of a URL are looked at for the last good one,
-// maxValidator the length from which on an ETag may have been cut.
-const (
-	maxRecalled  = 50
-	maxValidator = 300
-)
-
-// suspect decides whether what came is taken for the page.
-func (o *Outcome) suspect(c *Crawl, j *job) {
-	if j.good == nil || o.State != frontier.StateFetched || o.Visit.Status == http.StatusNotModified {
-		return
-	}
-	body, _, err := o.x.Decoded(c.opts.MaxParse)
-	if err != nil {
-		return
-	}
-	o.Visit.Suspect = revisit.Suspicion(j.good, o.Visit, body, c.home())
-	if o.Visit.Suspect != "" && j.entry.Attempts == j.before {
-		o.RetryAt = c.now().Add(suspectWait * c.opts.RetryBase)
-	}
-}
-
-// suspectWait is how long a suspect answer is given to pass, in units of
-// Options.RetryBase, before the page is asked for once more.
-const suspectWait = 12
-
-// home is the site's home page.
-func (c *Crawl) home() weburl.URL { return weburl.FromCanonical(c.opts.Seed.Origin() + "/") }
-
 // sameAnswers finds, in one round, answers that take the place of several pages:
 // by digest, the visits that changed to it. The committer owns it.
 type sameAnswers map[string][]storage.Ref
@@ -244,8 +175,8 @@ const maxAnswers = 1 << 17
 
 // sameAnswer marks the visits of a round that brought one answer for several
 // pages.
-func (c *Crawl) sameAnswer(o *Outcome) error {
-	if o.Visit == nil || o.job == nil || o.job.good == nil || !mayBeSame(o.Visit) || o.Visit.SHA256 == o.job.good.SHA256 {
+func (c *Crawl) sameAnswer(o *outcome) error {
+	if o.Visit == nil || o.job == nil || o.job.Good == nil || !mayBeSame(o.Visit) || o.Visit.SHA256 == o.job.Good.SHA256 {
 		return nil
 	}
 	for _, ref := range c.committer.answers.add(o.Visit) {
@@ -298,7 +229,7 @@ func (c *Crawl) readLastMods(v *storage.Visit, dates map[warc.Digest]time.Time) 
 	defer resp.Close()
 	body := resp.Body
 	if list := coding.Order(append(http1.Tokens(resp.Header["Content-Encoding"]), resp.Transfer...)); len(list) > 0 {
-		decoded, err := new(coding.Pool).Open(body, list, MaxSitemap)
+		decoded, err := new(coding.Pool).Open(body, list, visit.MaxSitemap)
 		if err != nil {
 			return
 		}
@@ -306,7 +237,7 @@ func (c *Crawl) readLastMods(v *storage.Visit, dates map[warc.Digest]time.Time) 
 		body = decoded
 	}
 	base := weburl.FromCanonical(v.URL)
-	_, _ = sitemap.Read(io.LimitReader(body, MaxSitemap), base, func(e sitemap.Entry, child bool) error {
+	_, _ = sitemap.Read(io.LimitReader(body, visit.MaxSitemap), base, func(e sitemap.Entry, child bool) error {
 		if u, err := base.Resolve(e.Loc); err == nil && !child && !e.LastMod.IsZero() {
 			dates[warc.Sum([]byte(u.String()))] = e.LastMod
 		}

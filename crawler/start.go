@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/politeness"
@@ -54,7 +55,7 @@ func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 		c.schedule.limited = append(c.schedule.limited, o)
 		return false
 	}
-	j := &job{entry: e, url: e.URL, n: e.Attempts + 1, rules: o.rules, allowed: o.judged, origin: o}
+	j := &job{origin: o, Attempt: visit.Attempt{Entry: e, URL: e.URL, N: e.Attempts + 1, Rules: o.rules, Allowed: o.judged}}
 	if !c.launch(ctx, j, now) {
 		return false
 	}
@@ -120,8 +121,9 @@ func (c *Crawl) judgeNext(o *origin) {
 		at = judge.Asked
 	}
 	o.judged, o.by = &d, o.rules
-	o.verdict = judge.Decide(at, &e.Link, &judge.Facts{Settings: c.scope.Load(), Guesses: &c.guesses,
-		Decision: &judge.RobotsVerdict{Allow: d.Allow, Line: d.Line, Rule: d.Rule, Version: d.Version}})
+	f := c.reader.Facts()
+	f.Decision = &judge.RobotsVerdict{Allow: d.Allow, Line: d.Line, Rule: d.Rule, Version: d.Version}
+	o.verdict = judge.Decide(at, &e.Link, f)
 }
 
 // deny dismisses o.next, which a rule excludes.
@@ -134,12 +136,9 @@ func (c *Crawl) deny(o *origin) {
 		c.run.ending.Denied = true
 		return
 	}
-	if why.Rule != judge.Robots {
-		c.ledger.narrowed()
-	}
 	o.next = nil
 	c.flight.dismiss()
-	c.crew.outcomes <- &Outcome{entry: e, State: frontier.StateDisregarded, Reason: why}
+	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: e, State: frontier.StateDisregarded, Reason: why, Narrowed: why.Rule != judge.Robots}}
 }
 
 // launch starts a visit, if every pace it must keep lets it start now: that of
@@ -164,17 +163,17 @@ func (c *Crawl) launch(ctx context.Context, j *job, now time.Time) bool {
 		return false
 	}
 	if !o.ended.IsZero() {
-		j.waited = now.Sub(o.ended)
+		j.Waited = now.Sub(o.ended)
 	}
-	j.pause, j.delay = o.pace.Delay()
-	j.now = now
+	j.pause, j.Delay = o.pace.Delay()
+	j.Now = now
 	for _, p := range j.paces {
 		p.Start(now)
 	}
-	if j.robots != nil {
+	if j.Robots != nil {
 		o.robots.busy = true
 	}
-	if j.listing() {
+	if j.Listing() {
 		o.listings++
 	}
 	c.flight.launch(j)
@@ -185,18 +184,18 @@ func (c *Crawl) launch(ctx context.Context, j *job, now time.Time) bool {
 // pacesOf sets the paces that a visit keeps.
 func (c *Crawl) pacesOf(j *job) error {
 	j.paces = []*pace{j.origin.pace}
-	if j.url.Host() != j.origin.pace.host {
-		p, err := c.pace(j.url)
+	if j.URL.Host() != j.origin.pace.host {
+		p, err := c.pace(j.URL)
 		if err != nil {
 			return err
 		}
 		j.paces = append(j.paces, p)
 		p.waits(j.origin)
 	}
-	switch s := c.scope.Load(); {
-	case !s.Holds(j.url):
+	switch s := c.reader.Scope(); {
+	case !s.Holds(j.URL):
 		j.paces = append(j.paces, c.schedule.others.pace)
-	case !s.Main(j.url): // the hosts of one domain are asked as one would be
+	case !s.Main(j.URL): // the hosts of one domain are asked as one would be
 		p, err := c.pace(c.opts.Seed)
 		if err != nil {
 			return err
@@ -239,7 +238,7 @@ func (c *Crawl) ended(d *download) {
 	if d.robots == nil {
 		return
 	}
-	if refused := c.robotsHad(d.robots, c.now()); refused != "" {
+	if refused := c.robotsHad(o, d.robots, c.now()); refused != "" {
 		c.withoutRules(o, d.robots, refused)
 	}
 }

@@ -16,13 +16,15 @@ import (
 // What is below internal/ anybody may use, and it knows nobody.
 var allowed = map[string][]string{
 	".":                          {"cli"},
-	"cli":                        {"crawler", "crawler/explain", "crawler/fetch", "crawler/preview", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
-	"crawler":                    {"crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "sitemap", "storage", "storage/warc"},
+	"cli":                        {"crawler", "crawler/explain", "crawler/fetch", "crawler/preview", "crawler/rebuild", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
+	"crawler":                    {"crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "sitemap", "storage", "storage/warc"},
 	"internal/testkit/crawltest": {"crawler", "crawler/verify", "storage"}, // runs and checks whole crawls
 	"crawler/explain":            {"crawler", "crawler/robotstxt", "crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage"},
 	"crawler/fetch":              {},
 	"crawler/render":             {},
-	"crawler/preview":            {"crawler", "crawler/fetch", "crawler/robotstxt", "frontier", "frontier/judge", "politeness", "politeness/rules", "sitemap", "storage"},
+	"crawler/visit":              {"crawler/fetch", "crawler/revisit", "crawler/robotstxt", "frontier", "frontier/judge", "htmlmeta", "politeness/rules", "sitemap", "storage", "storage/warc"},
+	"crawler/rebuild":            {"crawler", "crawler/fetch", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness/rules", "storage"},
+	"crawler/preview":            {"crawler", "crawler/fetch", "crawler/robotstxt", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "sitemap", "storage"},
 	"crawler/robotstxt":          {"crawler/fetch", "frontier/judge", "politeness", "politeness/rules", "storage", "storage/warc"},
 	"crawler/status":             {"frontier", "frontier/judge", "politeness", "storage"},
 	"crawler/verify":             {"crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage"},

@@ -9,6 +9,7 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/visit"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
@@ -111,7 +112,7 @@ func FetchPage(ctx context.Context, u weburl.URL, o crawler.Options) (*Page, err
 
 func newPreviewer(o crawler.Options) *previewer {
 	o = o.WithDefaults()
-	o.Fetch.SpillAt = crawler.MaxSitemap // in memory, or cut there
+	o.Fetch.SpillAt = visit.MaxSitemap // in memory, or cut there
 	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{}, robots: map[string]*robotstxt.Answer{}, scope: judge.Settings{Scope: o.Scope}, seen: map[weburl.URL]bool{}}
 }
 

@@ -12,13 +12,13 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/sitemap"
-	"curtsy/storage"
 )
 
 // Preview is what a crawl would be let do.
@@ -97,7 +97,7 @@ func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 
 func (pv *previewer) seed(f *robotstxt.Answer) {
 	v := pv.rules.Verdict(pv.o.Seed.Target())
-	d := storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Version: f.Version.Short(), Fetched: f.Version.At}
+	d := robotstxt.Decide(pv.rules, &f.Version, pv.o.Seed)
 	pv.p.Verdict = "allowed: " + robotstxt.Words(d)
 	if !v.Allow {
 		pv.p.Verdict = "denied: " + robotstxt.Words(d)
@@ -180,7 +180,7 @@ func (pv *previewer) fetchRobots(ctx context.Context, u weburl.URL) *robotstxt.A
 }
 
 func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
-	if depth > crawler.MaxSitemapDepth || len(pv.p.Sitemaps) >= maxPreviewSitemaps || pv.seen[u] || pv.p.Stopped != "" || ctx.Err() != nil {
+	if depth > visit.MaxSitemapDepth || len(pv.p.Sitemaps) >= maxPreviewSitemaps || pv.seen[u] || pv.p.Stopped != "" || ctx.Err() != nil {
 		return
 	}
 	pv.seen[u] = true
@@ -197,7 +197,7 @@ func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
 		return
 	}
 	defer x.Release()
-	body, _, _ := x.Decoded(crawler.MaxSitemap)
+	body, _, _ := x.Decoded(visit.MaxSitemap)
 	s := PreviewSitemap{URL: u.String(), Type: fmt.Sprintf("answered %d", x.Status)}
 	var children []weburl.URL
 	if x.Err == nil && x.Status == 200 {

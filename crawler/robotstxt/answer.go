@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"curtsy/crawler/fetch"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
@@ -51,6 +52,11 @@ const maxBody = 600 << 10
 
 // URL is where an origin's robots.txt is.
 func URL(origin string) weburl.URL { return weburl.FromCanonical(origin + rules.Location) }
+
+// Link puts an origin's robots.txt before its pages, which via leads to.
+func Link(origin string, via uint64) judge.Link {
+	return judge.Link{URL: URL(origin), Class: judge.Prerequisite, Via: via, How: judge.HowRobots}
+}
 
 // Read reads an answer (RFC 9309 §2.3.1).
 func Read(q Request, x *fetch.Exchange, o Options) *Answer {

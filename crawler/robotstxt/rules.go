@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
@@ -95,6 +96,13 @@ func Words(d storage.Decision) string {
 		text += " of " + d.Fetched.UTC().Format(time.RFC3339)
 	}
 	return text
+}
+
+// Decide is the verdict of rules on a URL, and of which version.
+func Decide(r *rules.Robots, from *storage.RobotsVersion, u weburl.URL) storage.Decision {
+	v := r.Verdict(u.Target())
+	return storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(),
+		Version: from.Short(), Fetched: from.At}
 }
 
 // Denial is the reason of a URL that robots.txt denies.

@@ -3,6 +3,7 @@
 package status
 
 import (
+	"slices"
 	"time"
 
 	"curtsy/politeness"
@@ -63,6 +64,20 @@ type Round struct {
 	Queued  int       `json:"queued"`
 	Pages   int       `json:"pages"` // of the archive, when it began
 	Bytes   int64     `json:"bytes"`
+}
+
+// Admit says whether a host that is not the site's may be asked for a sitemap:
+// most of them may.
+func (s *State) Admit(host string, most int) bool {
+	if slices.Contains(s.SitemapHosts, host) {
+		return true
+	}
+	if len(s.SitemapHosts) >= most {
+		return false
+	}
+	// A copy: somebody may be writing the one that is there.
+	s.SitemapHosts = append(slices.Clip(s.SitemapHosts), host)
+	return true
 }
 
 // Count adds a visit to the totals.

@@ -1,7 +1,8 @@
-package crawler
+package visit
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -15,7 +16,74 @@ import (
 // largeBody is the payload above which a response record is not made in memory.
 const largeBody = 4 << 20
 
-func (o *Outcome) large() bool {
+// records are those of a visit, made while it is still nobody's turn to write:
+// compressing is most of the work.
+type records struct {
+	members  []byte  // ready to be written
+	buf      *[]byte // where they lie, from memberPool
+	infoID   string  // the warcinfo record that they name
+	broken   error   // what reading them back found
+	hurry    bool    // compress by the quick road
+	released bool    // x gave its buffers back
+}
+
+// Prepare makes the records, to name the warcinfo record infoID, and says how
+// many octets they hold in place of the exchange's; -1 where they are not made
+// yet. Others who wait for the processor, or could, are reason to hurry.
+func (o *Outcome) Prepare(infoID string, hurry bool) int {
+	o.hurry = hurry
+	if o.Visit.Status == 0 || o.x.Unwanted {
+		o.Visit.Kept = ""
+		return -1
+	}
+	if o.Large() || infoID == "" {
+		return -1
+	}
+	buf := memberPool.Get().(*[]byte)
+	members, err := o.encode((*buf)[:0], infoID)
+	*buf = members
+	if err != nil { // the committer meets it again
+		if errors.Is(err, warc.ErrReadBack) {
+			o.broken = err
+		}
+		memberPool.Put(buf)
+		return -1
+	}
+	o.buf, o.members, o.infoID = buf, members, infoID
+	// All that a revisit needs, should the committer find that another visit
+	// brought the same payload; the rest makes room for the next body.
+	head, request := bytes.Clone(o.x.Head), bytes.Clone(o.x.RequestBytes)
+	o.x.Release()
+	o.x.Head, o.x.RequestBytes, o.released = head, request, true
+	return cap(members)
+}
+
+// Members are the records, to be written to the segment that infoID begins.
+func (o *Outcome) Members(infoID string) ([]byte, error) {
+	switch {
+	case o.broken != nil:
+		return nil, o.broken
+	case o.members != nil && o.infoID == infoID:
+		return o.members, nil
+	case o.members != nil: // a segment ended in the meantime
+		return renamed(o.members, o.infoID, infoID)
+	}
+	return o.encode(nil, infoID)
+}
+
+// Release gives back what an outcome holds, once it is committed or dropped.
+func (o *Outcome) Release() {
+	if o.x != nil && !o.released {
+		o.x.Release()
+	}
+	if o.buf != nil {
+		memberPool.Put(o.buf)
+		o.buf, o.members = nil, nil
+	}
+}
+
+// Large says whether Stream writes the records, in place of Members.
+func (o *Outcome) Large() bool {
 	return o.Visit.Length > largeBody && o.Visit.Kept == storage.KeptResponse
 }
 
@@ -60,9 +128,9 @@ func (o *Outcome) appendRest(s *scratch, dst []byte, infoID, id string) []byte {
 	return o.appendMetadata(s, dst, infoID, warc.NewID(), id)
 }
 
-// stream is encode for a large body: its record is written straight to the
+// Stream is Members for a large body: its record is written straight to the
 // segment.
-func (o *Outcome) stream(w io.Writer, infoID string) error {
+func (o *Outcome) Stream(w io.Writer, infoID string) error {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
 	id := warc.NewID()
@@ -167,7 +235,7 @@ func (o *Outcome) appendMetadata(s *scratch, dst []byte, infoID, id, responseID 
 // metadata is what the metadata record says.
 func (o *Outcome) metadata() storage.Metadata {
 	v := o.Visit
-	m := storage.Metadata{Via: o.via, Depth: o.entry.Depth, Took: v.Took, Robots: v.Robots, Note: o.note()}
+	m := storage.Metadata{Via: o.via, Depth: o.Entry.Depth, Took: v.Took, Robots: v.Robots, Note: o.note()}
 	if v.Kept == storage.KeptWithheld {
 		m.Status, m.Withheld = v.Status, withheldBy(v)
 	}
@@ -176,7 +244,7 @@ func (o *Outcome) metadata() storage.Metadata {
 
 // note is what a rebuild of crawl.db needs and no other record shows.
 func (o *Outcome) note() storage.Note {
-	v, e := o.Visit, o.entry
+	v, e := o.Visit, o.Entry
 	n := storage.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay, Suspect: v.Suspect}
 	if of := e.URL.String(); of != v.URL {
 		n.Of = of

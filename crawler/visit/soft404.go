@@ -1,4 +1,4 @@
-package crawler
+package visit
 
 import (
 	"fmt"
@@ -55,15 +55,15 @@ const (
 
 // softNotFound says whether the links of a page are to be held back. It may
 // add the made-up name to the page's links.
-func (o *Outcome) softNotFound(c *Crawl, j *job, doc *htmlmeta.Document) {
-	most := c.opts.Traps.SoftNotFound
+func (o *Outcome) softNotFound(r *Reader, a *Attempt, doc *htmlmeta.Document) {
+	most := r.Scope().Traps.SoftNotFound
 	if most <= 0 || !bringsNew(o.Links) {
 		return
 	}
-	look := &c.look
+	look := &r.look
 	look.mu.Lock()
 	defer look.mu.Unlock()
-	s := look.shape(j.url, doc)
+	s := look.shape(a.URL, doc)
 	if s == nil || s.verdict == honest {
 		return
 	}
@@ -74,17 +74,17 @@ func (o *Outcome) softNotFound(c *Crawl, j *job, doc *htmlmeta.Document) {
 		s.verdict = honest // pages of a kind, most of which differ
 		return
 	}
-	p, ok := o.print(c, j.url)
+	p, ok := o.print(r, a.URL)
 	switch {
 	case !ok:
 	case s.print == 0:
 		s.print = p
 	case bits.OnesCount64(s.print^p) > nearPrints:
 	case s.verdict == soft:
-		o.exclude(&judge.Facts{Settings: c.scope.Load(), Page: judge.PageFacts{SoftNotFound: true}})
+		o.exclude(&judge.Facts{Settings: r.Scope(), Page: judge.PageFacts{SoftNotFound: true}})
 	case s.verdict == unasked:
 		if s.alike++; s.alike >= most/2 && look.asked < maxProbes {
-			o.Links = append(o.Links, look.probe(s, j))
+			o.Links = append(o.Links, look.probe(s, a))
 		}
 	}
 }
@@ -136,37 +136,37 @@ func (look *lookalikes) shape(u weburl.URL, doc *htmlmeta.Document) *shape {
 
 // probe makes up a name beside the page. It goes before other pages, so that
 // the answer comes while it is of use.
-func (look *lookalikes) probe(s *shape, j *job) frontier.Link {
+func (look *lookalikes) probe(s *shape, a *Attempt) frontier.Link {
 	s.verdict = asked
 	look.asked++
-	path := j.url.Path()
-	u := weburl.FromCanonical(fmt.Sprintf("%s%scurtsy-%08x%08x", j.url.Origin(), path[:strings.LastIndexByte(path, '/')+1], rand.Uint32(), rand.Uint32()))
+	path := a.URL.Path()
+	u := weburl.FromCanonical(fmt.Sprintf("%s%scurtsy-%08x%08x", a.URL.Origin(), path[:strings.LastIndexByte(path, '/')+1], rand.Uint32(), rand.Uint32()))
 	look.probes[u.String()] = s
-	return frontier.Link{URL: u, Class: frontier.Requisite, Via: j.entry.ID, Depth: j.entry.Depth + 1, How: judge.HowProbe}
+	return frontier.Link{URL: u, Class: frontier.Requisite, Via: a.Entry.ID, Depth: a.Entry.Depth + 1, How: judge.HowProbe}
 }
 
 // answered takes in what a made-up name was answered with. It is no page.
-func (o *Outcome) answered(c *Crawl, j *job) {
+func (o *Outcome) answered(r *Reader, a *Attempt) {
 	o.Links = nil
 	p, isPage := uint64(0), false
 	if o.x.Err == nil && o.x.Status == 200 {
-		p, isPage = o.print(c, j.url)
+		p, isPage = o.print(r, a.URL)
 		o.Visit.Blocked = "a made-up name, asked for once to know how the site says that it has no such page"
-		o.State, o.Reason = frontier.StateFailed, because(judge.Probe, "made up, and answered as if it were a page")
+		o.State, o.Reason = frontier.StateFailed, Because(judge.Probe, "made up, and answered as if it were a page")
 	}
 	if o.x.Err == nil && o.x.Status >= 400 && o.x.Status < 500 {
-		o.Reason = because(judge.Probe, "made up, and the site says that it has no such page")
+		o.Reason = Because(judge.Probe, "made up, and the site says that it has no such page")
 	}
-	look := &c.look
+	look := &r.look
 	look.mu.Lock()
 	defer look.mu.Unlock()
-	s := look.probes[j.url.String()]
-	delete(look.probes, j.url.String())
+	s := look.probes[a.URL.String()]
+	delete(look.probes, a.URL.String())
 	switch {
 	case s == nil:
 	case isPage && bits.OnesCount64(s.print^p) <= nearPrints:
 		s.verdict = soft
-		c.opts.Logger.Warn("the site answers names that do not exist with a page; its links are not followed", "asked", j.url.String())
+		r.opts.Logger.Warn("the site answers names that do not exist with a page; its links are not followed", "asked", a.URL.String())
 	default:
 		s.verdict = honest
 	}
@@ -175,8 +175,8 @@ func (o *Outcome) answered(c *Crawl, j *job) {
 // print is a similarity hash (Charikar 2002) of what a page shows, without
 // the words of its own address: pages that differ in a few words differ in a
 // few bits.
-func (o *Outcome) print(c *Crawl, u weburl.URL) (p uint64, ok bool) {
-	body, _, err := o.x.Decoded(c.opts.MaxParse)
+func (o *Outcome) print(r *Reader, u weburl.URL) (p uint64, ok bool) {
+	body, _, err := o.x.Decoded(r.opts.MaxParse)
 	if err != nil && len(body) == 0 {
 		return 0, false
 	}

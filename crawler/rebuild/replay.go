@@ -1,4 +1,4 @@
-package crawler
+package rebuild
 
 import (
 	"io"
@@ -6,23 +6,26 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
 	"curtsy/storage"
 )
 
 // replayed is what came of the visits of a URL so far.
 type replayed struct {
 	entry   *frontier.Entry
-	o       *Outcome
-	settled *Outcome // for a robots.txt: the first that could be used
-	hops    int      // redirects of a robots.txt followed
-	again   bool     // withheld, and its links are known to nobody
+	o       *visit.Outcome
+	settled *visit.Outcome // for a robots.txt: the first that could be used
+	hops    int            // redirects of a robots.txt followed
+	again   bool           // withheld, and its links are known to nobody
 }
 
 // past is the robots.txt of an origin as a rebuild goes through time.
 type past struct {
-	origin origin
+	rules *rules.Robots
+	from  storage.RobotsVersion
 }
 
 // replay makes every visit once more, in the order of the URLs' ids.
@@ -50,10 +53,10 @@ func (b *rebuilder) replay() error {
 // commit writes what was replayed. What is to be fetched again must be
 // finished first.
 func (b *rebuilder) commit() error {
-	if err := b.c.commitFrontier(); err != nil || len(b.again) == 0 {
+	if err := b.commitFrontier(); err != nil || len(b.again) == 0 {
 		return err
 	}
-	err := b.c.commitFrontier(b.again...)
+	err := b.commitFrontier(b.again...)
 	b.again = b.again[:0]
 	return err
 }
@@ -62,7 +65,7 @@ func (b *rebuilder) commit() error {
 func (b *rebuilder) visit(v *storage.Visit) error {
 	if b.last.entry == nil || b.last.entry.ID != v.URLID {
 		b.settle()
-		found, ok := b.c.frontier.Get(v.URLID)
+		found, ok := b.frontier.Get(v.URLID)
 		if !ok {
 			return &storage.DamageError{File: "crawl.db", What: "a URL does not read back: " + v.URL}
 		}
@@ -70,29 +73,29 @@ func (b *rebuilder) visit(v *storage.Visit) error {
 	}
 	e := b.last.entry
 	e.Attempts = v.N - 1
-	j := &job{entry: e, url: weburl.FromCanonical(v.URL), n: v.N, now: v.At}
+	j := &visit.Attempt{Entry: e, URL: weburl.FromCanonical(v.URL), N: v.N, Now: v.At}
 	if err := b.condition(j, v); err != nil {
 		return err
 	}
 	if e.Class == frontier.Prerequisite {
 		b.prepareRobots(j, v)
-	} else if h := b.at(j.url.Origin(), v); h.rules != nil {
-		j.rules = h.rules
-		if d := h.gate(e); d.Allow {
-			j.allowed = &d
+	} else if p := b.at(j.URL.Origin(), v); p.rules != nil {
+		j.Rules = p.rules
+		if d := robotstxt.Decide(p.rules, &p.from, e.URL); d.Allow {
+			j.Allowed = &d
 		}
 	}
 	o := b.outcome(j, v)
 	b.last.o = o
 	b.add(o.Links, e.ID)
 	if e.Class != frontier.Prerequisite {
-		b.c.plantRobots(j.url.Origin(), e.Via)
+		b.plantRobots(j.URL.Origin(), e.Via)
 	}
 	if o.Alias != "" {
-		b.c.scope.Store(b.c.scope.Load().With(o.Alias))
+		b.reader.Widen(o.Alias)
 	}
 	b.r.AddVisit(o.Visit)
-	if o.robots == nil {
+	if o.Robots == nil {
 		return nil
 	}
 	return b.keepRobots(o)
@@ -101,24 +104,22 @@ func (b *rebuilder) visit(v *storage.Visit) error {
 // add tells the frontier of links, as settle does in a crawl.
 func (b *rebuilder) add(links []frontier.Link, via uint64) {
 	for _, l := range links {
-		b.c.frontier.Add(l)
+		b.frontier.Add(l)
 		if l.Class != frontier.Disregarded {
-			b.c.plantRobots(l.URL.Origin(), via)
+			b.plantRobots(l.URL.Origin(), via)
 		}
 	}
 }
 
 // outcome reads what is kept and decides, as when it came.
-func (b *rebuilder) outcome(j *job, v *storage.Visit) *Outcome {
+func (b *rebuilder) outcome(j *visit.Attempt, v *storage.Visit) *visit.Outcome {
 	x, err := b.exchange(j, v)
 	if err != nil {
 		return b.unread(j, v)
 	}
 	defer x.Release()
-	o := b.c.outcome(j, x)
-	if j.heavy {
-		b.c.crew.heavy.Unlock()
-	}
+	defer j.Done()
+	o := b.reader.Outcome(j, x)
 	w := o.Visit
 	w.Waited, w.Delay, w.Kept, w.Record, w.Refers = v.Waited, v.Delay, v.Kept, v.Record, v.Refers
 	w.Digest, w.SHA256, w.Length, w.Suspect = v.Digest, v.SHA256, v.Length, v.Suspect
@@ -127,11 +128,11 @@ func (b *rebuilder) outcome(j *job, v *storage.Visit) *Outcome {
 
 // unread is the outcome of a visit whose response is withheld, or has a head
 // that cannot be read again: what its status says. Its links are nowhere.
-func (b *rebuilder) unread(j *job, v *storage.Visit) *Outcome {
-	o := &Outcome{entry: j.entry, Visit: v, State: frontier.StateFetched}
-	v.Class, v.Robots = j.entry.Class.String(), j.allowed
+func (b *rebuilder) unread(j *visit.Attempt, v *storage.Visit) *visit.Outcome {
+	o := &visit.Outcome{Entry: j.Entry, Visit: v, State: frontier.StateFetched}
+	v.Class, v.Robots = j.Entry.Class.String(), j.Allowed
 	if v.Status >= 400 {
-		o.State, o.Reason = frontier.StateFailed, answered(v.Status)
+		o.State, o.Reason = frontier.StateFailed, visit.Answered(v.Status)
 	}
 	b.last.again = v.Status < 400 && ledOn(v)
 	return o
@@ -147,26 +148,26 @@ func ledOn(v *storage.Visit) bool {
 }
 
 // exchange is the visit's exchange, with as much of the payload as is read.
-func (b *rebuilder) exchange(j *job, v *storage.Visit) (*fetch.Exchange, error) {
+func (b *rebuilder) exchange(j *visit.Attempt, v *storage.Visit) (*fetch.Exchange, error) {
 	resp, err := b.r.Response(v)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Close()
-	most := b.c.opts.MaxParse
+	most := b.opts.MaxParse
 	switch {
 	case v.Status == http.StatusNotModified:
 		most = -1
-	case j.entry.Class == frontier.Sitemap:
-		most = MaxSitemap
-	case !readable(resp.Header.Get("Content-Type")) && j.robots == nil:
+	case j.Entry.Class == frontier.Sitemap:
+		most = visit.MaxSitemap
+	case !visit.Readable(resp.Header.Get("Content-Type")) && j.Robots == nil:
 		most = -1
 	}
 	payload, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	if err != nil && v.Truncated == "" {
 		return nil, err
 	}
-	x, err := b.c.client.Replay(j.url, v.At, resp.Head, payload)
+	x, err := b.client.Replay(j.URL, v.At, resp.Head, payload)
 	if err == nil {
 		x.Total, x.Truncated = v.Took, v.Truncated
 	}
@@ -186,7 +187,7 @@ func (b *rebuilder) settle() {
 			return // it could not be had so far: it waits
 		}
 	}
-	b.c.frontier.Settle(l.entry.ID, o.State, o.Reason)
+	b.frontier.Settle(l.entry.ID, o.State, o.Reason)
 	if l.again {
 		b.withheld++
 	}
@@ -198,29 +199,29 @@ func (b *rebuilder) settle() {
 }
 
 // prepareRobots makes the job one that asks for a robots.txt.
-func (b *rebuilder) prepareRobots(j *job, v *storage.Visit) {
-	p := b.of(j.entry.URL.Origin())
-	j.robots = &robotsJob{origin: &p.origin, hops: b.last.hops, had: p.origin.from}
+func (b *rebuilder) prepareRobots(j *visit.Attempt, v *storage.Visit) {
+	origin := j.Entry.URL.Origin()
+	j.Robots = &visit.Robots{Origin: origin, Hops: b.last.hops, Had: b.of(origin).from}
 }
 
 // condition makes the job of an unchanged answer a conditional one, as it was.
-func (b *rebuilder) condition(j *job, v *storage.Visit) error {
+func (b *rebuilder) condition(j *visit.Attempt, v *storage.Visit) error {
 	if v.Status != http.StatusNotModified || v.Refers == nil {
 		return nil
 	}
 	original, err := b.r.Visit(*v.Refers)
-	j.conditional, j.original = original != nil, original
+	j.Conditional, j.Original = original != nil, original
 	return err
 }
 
 // keepRobots takes in what a visit to a robots.txt brought.
-func (b *rebuilder) keepRobots(o *Outcome) error {
-	r := o.robots
+func (b *rebuilder) keepRobots(o *visit.Outcome) error {
+	r := o.Robots
 	b.r.AddRobots(r.Version, r.Body)
 	b.last.hops++
 	if r.Version.Used {
 		b.last.hops = 0
-		r.origin.from = r.Version
+		b.of(o.Entry.URL.Origin()).from = r.Version
 		if b.last.settled == nil {
 			b.last.settled = o
 		}
@@ -228,26 +229,26 @@ func (b *rebuilder) keepRobots(o *Outcome) error {
 	return b.commit() // its pages ask for it
 }
 
-func (b *rebuilder) of(name string) *past {
-	p := b.past[name]
+func (b *rebuilder) of(origin string) *past {
+	p := b.past[origin]
 	if p == nil {
-		p = &past{origin: origin{name: name}}
-		b.past[name] = p
+		p = &past{}
+		b.past[origin] = p
 	}
 	return p
 }
 
-// at is an origin with the robots.txt that was in force when the visit was made.
-func (b *rebuilder) at(origin string, v *storage.Visit) *origin {
+// at is the robots.txt of an origin that was in force when a visit was made.
+func (b *rebuilder) at(origin string, v *storage.Visit) *past {
 	p := b.of(origin)
 	from, err := b.r.RobotsInForce(origin, v.At)
-	if from == nil || err != nil || p.origin.rules != nil && from.Digest == p.origin.from.Digest && from.At.Equal(p.origin.from.At) {
-		return &p.origin
+	if from == nil || err != nil || p.rules != nil && from.Digest == p.from.Digest && from.At.Equal(p.from.At) {
+		return p
 	}
 	body, err := b.r.RobotsBody(from)
 	if err != nil {
-		return &p.origin
+		return p
 	}
-	p.origin.from, p.origin.rules = *from, robotstxt.Rules(*from, body, b.c.opts.Rules)
-	return &p.origin
+	p.from, p.rules = *from, robotstxt.Rules(*from, body, b.opts.Rules)
+	return p
 }

@@ -1,4 +1,4 @@
-package crawler
+package visit
 
 import (
 	"sync/atomic"
@@ -16,21 +16,22 @@ type via struct {
 	url string
 }
 
-// led remembers that the page at u led to others.
-func (v *vias) led(id uint64, u weburl.URL) {
+// Led remembers that the page at u led to others.
+func (r *Reader) Led(id uint64, u weburl.URL) {
+	v := &r.vias
 	v[id%uint64(len(v))].Store(&via{id, u.String()})
 }
 
 // via is the URL with an id, "" for that of a seed.
-func (c *Crawl) via(id uint64) string {
+func (r *Reader) via(id uint64) string {
 	if id == 0 {
 		return ""
 	}
-	place := &c.vias[id%uint64(len(c.vias))]
+	place := &r.vias[id%uint64(len(r.vias))]
 	if v := place.Load(); v != nil && v.id == id {
 		return v.url
 	}
-	found, _ := c.frontier.Get(id)
-	c.vias.led(id, found.URL)
+	found, _ := r.frontier.Get(id)
+	r.Led(id, found.URL)
 	return found.URL.String()
 }

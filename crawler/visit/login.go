@@ -1,4 +1,4 @@
-package crawler
+package visit
 
 import (
 	"bytes"
@@ -25,25 +25,25 @@ type logins struct {
 }
 
 // turnedAway makes of an answer that asks to log in a failure, which is asked
-// for again; ended says that the login seems to have ended: the answer is not
+// for again; LoggedOut says that the login seems to have ended: the answer is not
 // kept then, nor anything after it.
-func (o *Outcome) turnedAway(c *Crawl, j *job, x *fetch.Exchange) {
-	if !x.LoggedIn || j.listing() || j.entry.Class != frontier.Page {
+func (o *Outcome) turnedAway(r *Reader, a *Attempt, x *fetch.Exchange) {
+	if !x.LoggedIn || a.Listing() || a.Entry.Class != frontier.Page {
 		return
 	}
 	if x.Cleared != "" {
-		o.ended = fmt.Sprintf("the login seems to have ended: %s took the cookie %s away", j.url, x.Cleared)
+		o.LoggedOut = fmt.Sprintf("the login seems to have ended: %s took the cookie %s away", a.URL, x.Cleared)
 		return
 	}
-	why := c.logins.asksToLogIn(x)
-	if n := c.logins.count(why); n == 0 {
+	why := r.logins.asksToLogIn(x)
+	if n := r.logins.count(why); n == 0 {
 		return
-	} else if n >= maxTurned || j.entry.IsSeed() {
-		o.ended = fmt.Sprintf("the login seems to have ended: %s %s", j.url, why)
+	} else if n >= maxTurned || a.Entry.IsSeed() {
+		o.LoggedOut = fmt.Sprintf("the login seems to have ended: %s %s", a.URL, why)
 	}
-	o.State, o.Reason = frontier.StateFailed, because(judge.Login, why)
+	o.State, o.Reason = frontier.StateFailed, Because(judge.Login, why)
 	o.Links, o.Alias = nil, ""
-	o.retry(c, j, true)
+	o.retry(r, a, true)
 }
 
 // count adds a page to those turned away in a row, or ends the row.
@@ -88,7 +88,7 @@ func asksAt(from, to weburl.URL) bool { return revisit.IsLogin(to) && !revisit.I
 
 // hasPassword says whether a document has a field for a password.
 func hasPassword(x *fetch.Exchange) bool {
-	if !readable(x.Header.Get("Content-Type")) {
+	if !Readable(x.Header.Get("Content-Type")) {
 		return false
 	}
 	body, _, _ := x.Decoded(1 << 20)

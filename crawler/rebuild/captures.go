@@ -1,10 +1,11 @@
-package crawler
+package rebuild
 
 import (
 	"slices"
 	"strings"
 
 	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -12,10 +13,17 @@ import (
 	"curtsy/storage"
 )
 
-// planted makes known what every frontier begins with.
-func (b *rebuilder) planted() error {
-	for _, u := range []weburl.URL{b.c.opts.Seed, robotstxt.URL(b.c.opts.Seed.Origin())} {
-		found, err := b.c.frontier.Find(u)
+// begin makes known what every frontier begins with: the seed, and its
+// robots.txt before it.
+func (b *rebuilder) begin() error {
+	seed := b.opts.Seed
+	b.plantRobots(seed.Origin(), 0)
+	b.frontier.Add(frontier.Link{URL: seed, Class: frontier.Page, How: judge.HowSeed})
+	if err := b.commitFrontier(); err != nil {
+		return err
+	}
+	for _, u := range []weburl.URL{seed, robotstxt.URL(seed.Origin())} {
+		found, err := b.frontier.Find(u)
 		if err != nil {
 			return err
 		}
@@ -26,6 +34,23 @@ func (b *rebuilder) planted() error {
 		}
 	}
 	return nil
+}
+
+// plantRobots makes an origin's robots.txt known before its pages.
+func (b *rebuilder) plantRobots(origin string, via uint64) {
+	if !b.planted[origin] {
+		b.planted[origin] = true
+		b.frontier.Add(robotstxt.Link(origin, via))
+	}
+}
+
+// commitFrontier writes what was added, and the URLs to be visited again.
+func (b *rebuilder) commitFrontier(again ...frontier.Found) error {
+	for _, f := range again {
+		b.frontier.Requeue(f.ID, f.Attempts)
+	}
+	b.state.Origins, b.state.Updated = b.reader.Scope().Origins, b.opts.Now().UTC()
+	return b.r.Commit(b.state)
 }
 
 func (b *rebuilder) lose(url string) {
@@ -85,7 +110,7 @@ func (b *rebuilder) known(u weburl.URL, c *storage.Capture) (*storage.Met, error
 		via = *p
 	}
 	class := b.classOf(u, c)
-	b.c.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.ID,
+	b.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.ID,
 		Depth: c.Depth, Redirects: c.Note.Redirects, How: howOf(c)})
 	return k, nil
 }
@@ -116,7 +141,7 @@ func (b *rebuilder) classOf(u weburl.URL, c *storage.Capture) frontier.Class {
 		return frontier.Prerequisite
 	case strings.Contains(u.Path(), "sitemap") && !strings.Contains(kind, "html"):
 		return frontier.Sitemap
-	case !readable(kind), strings.Contains(kind, "css"), strings.Contains(kind, "javascript"):
+	case !visit.Readable(kind), strings.Contains(kind, "css"), strings.Contains(kind, "javascript"):
 		return frontier.Requisite
 	}
 	return frontier.Page
@@ -141,7 +166,7 @@ func (b *rebuilder) isCopy(k *storage.Met, v *storage.Visit) bool {
 
 // flush writes the batch: first the URLs, which gives them their ids.
 func (b *rebuilder) flush() error {
-	if err := b.c.commitFrontier(); err != nil {
+	if err := b.commitFrontier(); err != nil {
 		return err
 	}
 	for _, c := range b.batch {
@@ -154,7 +179,7 @@ func (b *rebuilder) flush() error {
 		}
 		b.r.AddVisit(v)
 	}
-	if err := b.c.commitFrontier(); err != nil {
+	if err := b.commitFrontier(); err != nil {
 		return err
 	}
 	for url, k := range b.placed {

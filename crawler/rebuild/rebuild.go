@@ -1,18 +1,5 @@
-package crawler
-
-import (
-	"fmt"
-	"path/filepath"
-	"time"
-
-	"curtsy/frontier"
-	"curtsy/frontier/judge"
-	"curtsy/internal/weburl"
-	"curtsy/storage"
-)
-
-// A rebuild makes crawl.db anew of the segments, as a crawl would have made
-// it, in two passes:
+// Package rebuild answers: what was crawled, where crawl.db is lost? It makes
+// crawl.db anew of the segments, as a crawl would have made it, in two passes:
 //
 //	captures  what the records say: a visit each, its URL known to the frontier
 //	replay    every response read again, by the same steps 4 and 5 as when it
@@ -20,9 +7,25 @@ import (
 //
 // What was fetched comes first, so that its links to each other add nothing;
 // what is left is what the crawl had found and not fetched.
+package rebuild
 
-// Rebuilt is what a rebuild did and what it could not do.
-type Rebuilt struct {
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/crawler/status"
+	"curtsy/crawler/visit"
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+)
+
+// Done is what a rebuild did and what it could not do.
+type Done struct {
 	Visits   int
 	Again    int               // URLs that are asked for again, though they were fetched
 	Queued   int               // URLs that wait
@@ -32,8 +35,14 @@ type Rebuilt struct {
 
 // rebuilder is a crawl whose network is the archive.
 type rebuilder struct {
-	c      *Crawl
-	r      *storage.Rebuild
+	opts     crawler.Options
+	r        *storage.Rebuild
+	frontier *frontier.Frontier
+	reader   *visit.Reader
+	client   *fetch.Client
+	state    status.State
+	planted  map[string]bool // origins whose robots.txt is in the frontier
+
 	batch  []captured
 	placed map[string]*storage.Met // of the batch: URLs that are not yet noted in r
 	lost   []string                // URLs whose records are damaged
@@ -60,15 +69,14 @@ const rebuildBatch = 256
 // are queued only where a link leads to them.
 const maxLost = 10_000
 
-// Rebuild makes the crawl.db of the archive in dir anew. The old one is kept
+// Archive makes the crawl.db of the archive in dir anew. The old one is kept
 // under another name. o is what the crawl was last run with.
-func Rebuild(dir string, o Options) (done *Rebuilt, err error) {
+func Archive(dir string, o crawler.Options) (done *Done, err error) {
 	defer storage.Guard(&err)()
 	o = o.WithDefaults()
-	o.Archive.Crawl = Told{o.Seed.String(), o.Public}
+	o.Archive.Crawl = crawler.Told{Seed: o.Seed.String(), Settings: o.Public}
 	// Who looks alike is found out by asking the site, which is not there.
 	o.Traps.SoftNotFound = 0
-	o.Tell = func(text string) { o.Logger.Debug(text) }
 	r, err := storage.OpenRebuild(dir, o.Archive)
 	if err != nil {
 		return nil, err
@@ -78,7 +86,7 @@ func Rebuild(dir string, o Options) (done *Rebuilt, err error) {
 		r.Abandon()
 		return nil, err
 	}
-	defer b.c.client.Close()
+	defer b.client.Close()
 	if err := b.run(); err != nil {
 		r.Abandon()
 		return nil, err
@@ -86,19 +94,25 @@ func Rebuild(dir string, o Options) (done *Rebuilt, err error) {
 	return b.finish(dir)
 }
 
-func newRebuilder(r *storage.Rebuild, o Options) (*rebuilder, error) {
-	c, err := begin(r.Archive, o)
+func newRebuilder(r *storage.Rebuild, o crawler.Options) (*rebuilder, error) {
+	f, err := r.Frontier()
 	if err != nil {
 		return nil, err
 	}
-	return &rebuilder{c: c, r: r, placed: map[string]*storage.Met{}, past: map[string]*past{}}, nil
+	b := &rebuilder{opts: o, r: r, frontier: f, client: fetch.New(o.Fetch), planted: map[string]bool{},
+		placed: map[string]*storage.Met{}, past: map[string]*past{}}
+	b.state = status.State{Seed: o.Seed.String(), Settings: o.Settings, Began: o.Now().UTC()}
+	settings := o.Judging()
+	f.Judge(settings)
+	b.reader = visit.NewReader(r.Archive, f, o.Visiting(settings, b.state.Admit))
+	return b, nil
 }
 
 func (b *rebuilder) run() error {
-	if err := b.planted(); err != nil {
+	if err := b.begin(); err != nil {
 		return err
 	}
-	b.c.frontier.OnPlaced(func(id uint64, u weburl.URL) {
+	b.frontier.OnPlaced(func(id uint64, u weburl.URL) {
 		if k := b.placed[u.String()]; k != nil {
 			k.ID = id
 		}
@@ -125,37 +139,35 @@ func (b *rebuilder) end() error {
 		return err
 	}
 	var err error
-	if b.c.frontier, err = b.r.Frontier(); err != nil {
+	if b.frontier, err = b.r.Frontier(); err != nil {
 		return err
 	}
-	st := b.c.State()
-	st.Elapsed, st.Finished = 0, false
 	if !b.began.IsZero() {
-		st.Began = b.began
+		b.state.Began = b.began
 	}
-	if err := st.Recount(b.r.Archive, nil); err != nil {
+	if err := b.state.Recount(b.r.Archive, nil); err != nil {
 		return err
 	}
-	return b.r.Commit(st)
+	return b.commitFrontier()
 }
 
 // requeueLost makes links of the URLs whose records are damaged, where no
 // page that is left has one.
 func (b *rebuilder) requeueLost() {
-	seed := &job{entry: &frontier.Entry{}, url: b.c.opts.Seed, now: time.Now()}
-	facts := &judge.Facts{Settings: b.c.scope.Load(), Now: seed.now}
+	seed := &visit.Attempt{Entry: &frontier.Entry{}, URL: b.opts.Seed}
+	facts := b.reader.Facts()
 	for _, href := range b.lost {
 		if u, err := weburl.Parse(href); err == nil {
 			l := frontier.Link{URL: u, Class: frontier.Page, Depth: 1, How: judge.HowDamaged}
-			b.add(b.c.judge(nil, seed, l, facts), 0)
+			b.add(b.reader.Judge(nil, seed, l, facts), 0)
 		}
 	}
 }
 
 // finish puts the new index in place, and takes damage out of the segments.
-func (b *rebuilder) finish(dir string) (*Rebuilt, error) {
-	counts := b.c.Counts()
-	d := &Rebuilt{Visits: b.r.Report.Visits - b.copies, Again: len(b.lost) + b.withheld, Queued: counts.Queued(), Problems: b.r.Report.Problems}
+func (b *rebuilder) finish(dir string) (*Done, error) {
+	counts := b.frontier.Counts()
+	d := &Done{Visits: b.r.Report.Visits - b.copies, Again: len(b.lost) + b.withheld, Queued: counts.Queued(), Problems: b.r.Report.Problems}
 	said, err := b.r.Finish()
 	if err != nil {
 		return nil, err
@@ -167,8 +179,8 @@ func (b *rebuilder) finish(dir string) (*Rebuilt, error) {
 	if !b.r.Gaps() {
 		return d, nil
 	}
-	mended, err := mendSegments(dir, b.c.opts.Archive)
-	d.Said = append(d.Said, mended...)
+	repaired, err := repairSegments(dir, b.opts.Archive)
+	d.Said = append(d.Said, repaired...)
 	return d, err
 }
 
@@ -187,8 +199,8 @@ func (b *rebuilder) shortcomings() (said []string) {
 		" when to retry, and what the soft-404 rule had learned")
 }
 
-// mendSegments writes segments that hold what belongs to no visit anew.
-func mendSegments(dir string, o storage.Options) ([]string, error) {
+// repairSegments writes segments that hold what belongs to no visit anew.
+func repairSegments(dir string, o storage.Options) ([]string, error) {
 	a, err := storage.OpenSalvage(dir, o)
 	if err != nil {
 		return nil, err

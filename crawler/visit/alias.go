@@ -1,4 +1,4 @@
-package crawler
+package visit
 
 import (
 	"fmt"
@@ -12,18 +12,22 @@ import (
 
 // A site may have several names: http and https, with www. and without, and
 // the one that its robots.txt calls its Host. They become part of the scope,
-// and whoever watches is told.
+// and the outcome notes it for people.
 
 // alias takes in where the seed redirects to, if that is the same site.
-func (o *Outcome) alias(c *Crawl, seed, target weburl.URL) {
+func (o *Outcome) alias(r *Reader, seed, target weburl.URL) {
 	switch {
-	case c.scope.Load().Holds(target):
+	case r.Scope().Holds(target):
 	case sameSite(seed, target):
 		o.Alias = target.Origin()
-		c.opts.Tell(fmt.Sprintf("%s redirects to %s: both are the site now", seed, target))
+		o.tell("%s redirects to %s: both are the site now", seed, target)
 	default:
-		c.opts.Tell(fmt.Sprintf("%s redirects to %s, which is another site; try: curtsy crawl %s", seed, target, word(target)))
+		o.tell("%s redirects to %s, which is another site; try: curtsy crawl %s", seed, target, word(target))
 	}
+}
+
+func (o *Outcome) tell(format string, args ...any) {
+	o.Notes = append(o.Notes, fmt.Sprintf(format, args...))
 }
 
 // word is a URL as one word for a shell.
@@ -50,22 +54,23 @@ func sameSite(seed, target weburl.URL) bool {
 // bare is a host without "www.".
 func bare(u weburl.URL) string { return strings.TrimPrefix(u.Hostname(), "www.") }
 
-// hostAlias takes in the main mirror that a robots.txt names (Yandex: Host), if it is of the same registered domain: a robots.txt cannot send
-// us to somebody else's site.
-func (o *Outcome) hostAlias(c *Crawl, from weburl.URL, r *rules.Robots) {
-	name, line, ok := r.Host()
+// hostAlias takes in the main mirror that a robots.txt names (Yandex: Host), if
+// it is of the same registered domain: a robots.txt cannot send a crawl to
+// somebody else's site.
+func (o *Outcome) hostAlias(r *Reader, from weburl.URL, robots *rules.Robots) {
+	name, line, ok := robots.Host()
 	if !ok {
 		return
 	}
 	scheme, _, _ := strings.Cut(from.Origin(), "://")
 	mirror, err := weburl.Parse(scheme + "://" + name + "/")
 	switch {
-	case err != nil || c.scope.Load().Holds(mirror):
+	case err != nil || r.Scope().Holds(mirror):
 	case domain(mirror) == domain(from):
 		o.Alias = mirror.Origin()
-		c.opts.Tell(fmt.Sprintf("%s line %d: Host: %s: that is the site too", from, line, name))
+		o.tell("%s line %d: Host: %s: that is the site too", from, line, name)
 	default:
-		c.opts.Tell(fmt.Sprintf("%s line %d: Host: %s is of another domain; try: curtsy crawl %s", from, line, name, mirror))
+		o.tell("%s line %d: Host: %s is of another domain; try: curtsy crawl %s", from, line, name, mirror)
 	}
 }
 

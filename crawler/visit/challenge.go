@@ -1,4 +1,4 @@
-package crawler
+package visit
 
 import (
 	"bytes"
@@ -77,11 +77,11 @@ func shownText(b []byte) (n int) {
 
 // block makes of an answer in a page's place what it is: kept for whoever
 // wants to see it, but no page, and asked for again later.
-func (o *Outcome) block(c *Crawl, j *job, doc *htmlmeta.Document) {
+func (o *Outcome) block(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 	o.Visit.Blocked = challenge(o.x, doc)
 	if o.Visit.Blocked == "" || o.x.Status == http.StatusTooManyRequests {
 		return
 	}
-	o.State, o.Reason = frontier.StateFailed, because(judge.Blocked, o.Visit.Blocked)
-	o.retry(c, j, true)
+	o.State, o.Reason = frontier.StateFailed, Because(judge.Blocked, o.Visit.Blocked)
+	o.retry(r, a, true)
 }

@@ -1,0 +1,130 @@
+package visit
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"curtsy/crawler/revisit"
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+// Attempt is one visit to be made, and what is known of its URL.
+type Attempt struct {
+	Entry       *frontier.Entry
+	URL         weburl.URL // the entry's, but for redirects of robots.txt
+	N           int        // which visit of the URL
+	Refetch     bool       // the entry is finished already
+	Header      http.Header
+	Conditional bool
+	Original    *storage.Visit // the response that a conditional request refers to
+	Good        *storage.Visit // the last good visit, in a round
+	Before      int            // visits of the URL before the round
+	Robots      *Robots        // not nil: robots.txt is asked for
+	Rules       *rules.Robots  // in force at the host, for Clean-param
+	Allowed     *storage.Decision
+	Waited      time.Duration
+	Delay       string // why the pause was so long
+	Now         time.Time
+
+	heavy    *sync.Mutex   // held
+	unwanted judge.Verdict // on the head of the answer
+}
+
+// Robots is what is known of the robots.txt that is asked for.
+type Robots struct {
+	Origin string
+	Hops   int                   // redirects followed so far
+	Had    storage.RobotsVersion // in force
+}
+
+// Listing says whether the visit is to a robots.txt or a sitemap, which
+// pages of its origin wait for.
+func (a *Attempt) Listing() bool {
+	return a.Entry.Class == frontier.Prerequisite || a.Entry.Class == frontier.Sitemap
+}
+
+// isListing says whether what comes is read as a robots.txt or a sitemap.
+func (a *Attempt) isListing() bool {
+	return a.Robots != nil || a.Entry.Class == frontier.Sitemap
+}
+
+// Done lets other large documents be read.
+func (a *Attempt) Done() {
+	if a.heavy != nil {
+		a.heavy.Unlock()
+		a.heavy = nil
+	}
+}
+
+// Recall finds the earlier visits of a URL that a round asks for again: the
+// request is made conditional on the last good one (RFC 9110 §13.1), verbatim.
+func (r *Reader) Recall(a *Attempt, round time.Time) {
+	if a.Robots != nil || a.N < 2 {
+		return
+	}
+	visits, err := r.archive.LastVisits(a.Entry.ID, maxRecalled)
+	if err != nil {
+		return // the committer meets it again
+	}
+	for _, v := range visits {
+		if v.At.Before(round) {
+			a.Before = v.N
+		}
+	}
+	good := revisit.Good(visits)
+	if good == nil {
+		return
+	}
+	a.Good = good
+	if good.Refers != nil {
+		if good, err = r.archive.Visit(*good.Refers); err != nil || good == nil {
+			return
+		}
+	}
+	if good.Kept != storage.KeptResponse || a.Good.URL != a.URL.String() {
+		return
+	}
+	a.Header = http.Header{}
+	if tag := a.Good.ETag; tag != "" && len(tag) < maxValidator {
+		a.Header.Set("If-None-Match", tag)
+	}
+	if date := a.Good.LastModified; date != "" {
+		a.Header.Set("If-Modified-Since", date)
+	}
+	if a.Conditional = len(a.Header) > 0; a.Conditional {
+		a.Original = good
+	}
+}
+
+// maxRecalled is how many visits of a URL are looked at for the last good one,
+// maxValidator the length from which on an ETag may have been cut.
+const (
+	maxRecalled  = 50
+	maxValidator = 300
+)
+
+// Wanted asks the rules about the head of an answer, which may spare its body;
+// nil where no rule would.
+func (r *Reader) Wanted(a *Attempt) func(status int, h http.Header) bool {
+	settings := r.Scope()
+	if a.Listing() || a.Entry.IsSeed() || len(settings.SkipTypes) == 0 && settings.SkipLarger == 0 {
+		return nil
+	}
+	return func(status int, h http.Header) bool {
+		if status < 200 || status > 299 {
+			return true
+		}
+		f := &judge.Facts{Settings: settings, Now: a.Now, Answer: judge.Answer{Type: h.Get("Content-Type"), Length: -1}}
+		if n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64); err == nil {
+			f.Answer.Length = n
+		}
+		a.unwanted = judge.Decide(judge.Answered, &a.Entry.Link, f)
+		return !a.unwanted.Excludes()
+	}
+}

@@ -1,0 +1,56 @@
+package visit
+
+import (
+	"strings"
+
+	"curtsy/crawler/fetch"
+	"curtsy/htmlmeta"
+)
+
+// read is what the document says; for a response without one, its header.
+func (r *Reader) read(a *Attempt, x *fetch.Exchange) *htmlmeta.Document {
+	if x.Err != nil {
+		return &htmlmeta.Document{Directives: htmlmeta.Unrestricted()}
+	}
+	p := htmlmeta.Page{URL: a.URL, Header: x.Header}
+	listing := a.isListing()
+	if Readable(x.Header.Get("Content-Type")) && (!listing || isPage(x)) {
+		body, cut, err := x.Decoded(r.opts.MaxParse)
+		if err != nil || cut {
+			r.opts.Logger.Debug("body not read to its end", "url", a.URL.String(), "cut", cut, "err", err)
+		}
+		p.Body = body
+		if len(body) > heavyBody {
+			r.occupy(a)
+		}
+	}
+	doc := htmlmeta.Read(p, r.reading())
+	if listing {
+		doc = htmlmeta.Document{Directives: doc.Directives}
+	}
+	return &doc
+}
+
+// isPage says whether a page stands where a robots.txt or a sitemap should:
+// what it asks of crawlers holds there, too.
+func isPage(x *fetch.Exchange) bool {
+	body, _, _ := x.Decoded(1 << 10)
+	return htmlmeta.KindOf(x.Header, body) == htmlmeta.HTML
+}
+
+// heavyBody is the decoded body from which on only one is read at a time: what
+// is made of it, links above all, may be ten times as large.
+const heavyBody = 2 << 20
+
+// Readable says whether a body of this type may hold links: all text and
+// what is not declared. What is plainly picture, sound or archive is not read.
+func Readable(contentType string) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(contentType), "/")
+	switch strings.TrimSpace(kind) {
+	case "image":
+		return strings.Contains(strings.ToLower(contentType), "svg")
+	case "audio", "video", "font":
+		return false
+	}
+	return true
+}

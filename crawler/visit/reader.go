@@ -1,0 +1,128 @@
+// Package visit answers: what does an exchange tell of its URL? It takes
+// steps 4 and 5 of a visit. Nothing is written here, and nothing is scheduled:
+// what comes out is an Outcome, a plain value, which the crawl commits.
+//
+//	attempt.go   what is to be asked, and what is known of the URL
+//	hold.go      how the body is held while it comes
+//	read.go      what the document says
+//	outcome.go   what becomes of the URL
+//	links.go     which of its links may be queued
+//	robots.go, sitemap.go, alias.go, challenge.go, login.go, soft404.go   what is special about some answers
+//	encode.go    the records that are to be committed
+package visit
+
+import (
+	"log/slog"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+// Options are how answers are read.
+type Options struct {
+	Seed         weburl.URL
+	Settings     *judge.Settings // what links are judged with, to begin with
+	Rules        rules.Options
+	MaxRobotsAge time.Duration
+	GuessSitemap bool // ask for /sitemap.xml where robots.txt names none
+	SitemapHosts int  // other hosts than the site's that are asked for sitemaps
+	RelNofollow  bool // rel=nofollow stops a link
+	Retries      int
+	RetryBase    time.Duration
+	MaxParse     int64 // octets of a decoded body that are read for links
+	Now          func() time.Time
+	Logger       *slog.Logger
+	// Admit says whether one more host that is not the site's may be asked for a sitemap.
+	Admit func(origin string) bool
+}
+
+// Reader reads answers, and knows what visits learn from each other. It is for
+// any goroutine.
+type Reader struct {
+	opts     Options
+	frontier *frontier.Frontier
+	archive  *storage.Archive
+
+	scope   atomic.Pointer[judge.Settings]
+	inForce atomic.Pointer[map[string]*rules.Robots] // by origin; never changed, but replaced
+	heavy   sync.Mutex                               // held while a large document is read
+
+	look    lookalikes
+	bodies  bodies
+	guesses guesses
+	logins  logins
+	nested  atomic.Int64 // sitemaps that indexes within indexes named
+	vias    vias
+}
+
+// NewReader makes a Reader for a crawl over an archive and its frontier, of
+// which it changes neither.
+func NewReader(a *storage.Archive, f *frontier.Frontier, o Options) *Reader {
+	r := &Reader{opts: o, frontier: f, archive: a}
+	r.scope.Store(o.Settings)
+	return r
+}
+
+// Scope is what links are judged with now.
+func (r *Reader) Scope() *judge.Settings { return r.scope.Load() }
+
+// Widen makes an origin part of the scope. One goroutine at a time may.
+func (r *Reader) Widen(origin string) { r.scope.Store(r.Scope().With(origin)) }
+
+// Facts are what the rules may know of any URL.
+func (r *Reader) Facts() *judge.Facts {
+	return &judge.Facts{Settings: r.Scope(), Guesses: &r.guesses, Now: r.opts.Now()}
+}
+
+// Enforce puts the rules of an origin of the site in force for the links that
+// lead there. One goroutine at a time may.
+func (r *Reader) Enforce(origin string, robots *rules.Robots) {
+	all := map[string]*rules.Robots{origin: robots}
+	if had := r.inForce.Load(); had != nil {
+		all = maps.Clone(*had)
+		all[origin] = robots
+	}
+	r.inForce.Store(&all)
+}
+
+// Outcome reads the response (step 4) and decides (step 5). Until a.Done is
+// called, a large document keeps others waiting.
+func (r *Reader) Outcome(a *Attempt, x *fetch.Exchange) *Outcome {
+	if a.Entry.Class == frontier.Sitemap { // up to 50 MB, read whole
+		r.occupy(a)
+	}
+	doc := r.read(a, x)
+	o := r.decide(a, x, doc)
+	if a.Robots != nil {
+		r.outcomeOfRobots(o, a, x)
+	}
+	if a.Entry.How == judge.HowProbe {
+		o.answered(r, a)
+	}
+	if a.Entry.Class == frontier.Sitemap && x.Err == nil && x.Status == 200 {
+		r.outcomeOfSitemap(o, a, x)
+	}
+	return o
+}
+
+// occupy lets no other large document be read until the attempt is done.
+func (r *Reader) occupy(a *Attempt) {
+	if a.heavy == nil {
+		r.heavy.Lock()
+		a.heavy = &r.heavy
+	}
+}
+
+// reading is for whom documents are read.
+func (r *Reader) reading() htmlmeta.Options {
+	return htmlmeta.Options{Agents: r.opts.Rules.Agents, IgnoreRelNofollow: !r.opts.RelNofollow}
+}

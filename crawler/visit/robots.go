@@ -1,0 +1,34 @@
+package visit
+
+import (
+	"time"
+
+	"curtsy/crawler/fetch"
+	"curtsy/crawler/robotstxt"
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
+	"curtsy/storage"
+)
+
+// outcomeOfRobots lets the fetch of robots.txt decide when its URL is done.
+func (r *Reader) outcomeOfRobots(o *Outcome, a *Attempt, x *fetch.Exchange) {
+	q := robotstxt.Request{Origin: a.Robots.Origin, URL: a.URL, Hops: a.Robots.Hops, Conditional: a.Conditional, Had: a.Robots.Had}
+	o.Robots = robotstxt.Read(q, x, robotstxt.Options{Rules: r.opts.Rules, MaxAge: r.opts.MaxRobotsAge})
+	if o.Visit.Kept == storage.KeptWithheld && o.Robots.Version.Digest != "" {
+		o.Robots.OnlyRules(r.opts.Rules)
+	}
+	o.RetryAt, o.Links = time.Time{}, nil
+	if o.Robots.Version.Used && o.State == frontier.StateFailed { // there is none: that is an answer (RFC 9309 §2.3.1.3)
+		o.State, o.Reason = frontier.StateFetched, judge.Reason{}
+	}
+	// A hop or a failure leaves the URL as it was: it is asked for again.
+	o.Refetch = o.Refetch || !o.Robots.Version.Used
+	from := robotstxt.URL(a.Robots.Origin)
+	if !o.Robots.Version.Used || o.Robots.Rules == nil || !r.Scope().Holds(from) {
+		return
+	}
+	o.hostAlias(r, from, o.Robots.Rules)
+	for _, s := range r.sitemapsOf(o.Robots, from) {
+		o.Links = r.addSitemap(o.Links, a, frontier.Link{URL: s, How: judge.HowSitemapLine})
+	}
+}
