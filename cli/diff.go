@@ -78,7 +78,7 @@ func diff(u *ui, dir, text string, times []string, asJSON bool) (err error) {
 	if err := mayQuote(visits, was, now); err != nil {
 		return err
 	}
-	passages, err := changes.Compare(a.Archive, was, now)
+	passages, err := changes.Compare(changes.Copy{Archive: a.Archive, Visit: was}, changes.Copy{Archive: a.Archive, Visit: now})
 	noText := errors.Is(err, changes.ErrNoText)
 	if err != nil && !noText {
 		return archiveError(err, dir)

@@ -150,7 +150,7 @@ func openSources(ctx context.Context, u *ui, dirs []string) (list []*replay.Sour
 		if !a.state.Finished {
 			state = cmp.Or(a.state.Ended, "not finished")
 		}
-		list = append(list, &replay.Source{Archive: a.Archive, Catalog: index, Name: filepath.Base(dir), Seed: a.seed, State: state, AsOf: time.Now(), Search: found.find,
+		list = append(list, &replay.Source{Archive: a.Archive, Catalog: index, Name: filepath.Base(dir), Seed: a.seed, State: state, AsOf: time.Now(), Rounds: a.state.Rounds, Search: found.find,
 			Explain: func(url weburl.URL) []string { return explainLines(u, dir, a, url) }})
 	}
 	return list, closeAll, nil

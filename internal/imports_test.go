@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"storage/warc":               {},
 	"archive":                    {"htmlmeta", "publish", "storage"}, // for programs of others
 	"publish":                    {"htmlmeta", "storage", "storage/warc"},
+	"publish/replay":             {"htmlmeta", "publish", "publish/catalog", "publish/changes", "storage"},
 	"publish/...":                {"frontier/judge", "htmlmeta", "publish", "publish/catalog", "storage", "storage/warc"},
 }
 

@@ -36,7 +36,7 @@ func (r *round) learn(c *Change) error {
 	if c.Kind != Changed || !c.text() {
 		return nil
 	}
-	d, err := r.diff(c)
+	d, err := diffOf(Copy{r.archive, c.Was}, Copy{r.archive, c.Now})
 	if err == nil {
 		r.noise.add(d)
 	}
@@ -48,7 +48,7 @@ func (r *round) passages(c *Change) error {
 	if c.Kind != Changed || !c.text() {
 		return nil
 	}
-	d, err := r.diff(c)
+	d, err := diffOf(Copy{r.archive, c.Was}, Copy{r.archive, c.Now})
 	if err != nil {
 		return err
 	}
@@ -60,22 +60,22 @@ func (r *round) passages(c *Change) error {
 	return nil
 }
 
-// diff reads both copies and compares their blocks of text.
-func (r *round) diff(c *Change) (*diff, error) {
-	was, err := r.blocks(c.Was)
+// diffOf reads both copies and compares their blocks of text.
+func diffOf(was, now Copy) (*diff, error) {
+	before, err := was.blocks()
 	if err != nil {
 		return nil, err
 	}
-	now, err := r.blocks(c.Now)
+	after, err := now.blocks()
 	if err != nil {
 		return nil, err
 	}
-	return compareBlocks(was, now), nil
+	return compareBlocks(before, after), nil
 }
 
 // blocks are the visible text of a copy; of one that cannot be decoded, none.
-func (r *round) blocks(v *storage.Visit) ([]string, error) {
-	b, err := publish.OpenBody(r.archive, v)
+func (c Copy) blocks() ([]string, error) {
+	b, err := publish.OpenBody(c.Archive, c.Visit)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (r *round) blocks(v *storage.Visit) ([]string, error) {
 		return nil, err
 	}
 	var texts []string
-	for _, block := range htmlmeta.ReadText(htmlmeta.Page{URL: weburl.FromCanonical(v.URL), Header: b.Header, Body: body}, maxText) {
+	for _, block := range htmlmeta.ReadText(htmlmeta.Page{URL: weburl.FromCanonical(c.Visit.URL), Header: b.Header, Body: body}, maxText) {
 		texts = append(texts, visible(block))
 	}
 	return texts, nil

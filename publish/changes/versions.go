@@ -33,15 +33,19 @@ func LastPair(visits []*storage.Visit) (was, now *storage.Visit) {
 // ErrNoText says that a copy is not of a type whose text is compared.
 var ErrNoText = errors.New("not a text")
 
+// Copy is a copy of a page and the archive that holds it.
+type Copy struct {
+	Archive *storage.Archive
+	Visit   *storage.Visit
+}
+
 // Compare gives all passages in which the texts of two copies differ: what is
 // noise shows only over many pages. It returns ErrNoText for pictures and the like.
-func Compare(a *storage.Archive, was, now *storage.Visit) ([]Passage, error) {
-	c := &Change{Was: was, Now: now}
-	if !c.text() {
+func Compare(was, now Copy) ([]Passage, error) {
+	if !isPage(was.Visit) || !isPage(now.Visit) {
 		return nil, ErrNoText
 	}
-	r := round{archive: a}
-	d, err := r.diff(c)
+	d, err := diffOf(was, now)
 	if err != nil {
 		return nil, err
 	}

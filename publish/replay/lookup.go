@@ -18,8 +18,9 @@ type Source struct {
 	Catalog *catalog.Catalog
 	Name    string // for people, if its seed has no title
 	Seed    weburl.URL
-	State   string    // "finished", or that the crawl goes on
-	AsOf    time.Time // what came later is not shown
+	State   string      // "finished", or that the crawl goes on
+	AsOf    time.Time   // what came later is not shown
+	Rounds  []time.Time // when the site was visited again
 	// Explain says in lines what became of a URL that is not shown.
 	Explain func(weburl.URL) []string
 	// Search finds pages; nil: this archive has no search.

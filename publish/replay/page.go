@@ -32,6 +32,7 @@ func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
 	path, query, _ := strings.Cut(at, "?")
 	for prefix, serve := range map[string]func(http.ResponseWriter, *http.Request, string){
 		"/versions/": s.versions, "/timegate/": s.timegate, "/timemap/link/": s.timemap,
+		"/compare/": s.compareTexts, "/beside/": s.comparePages,
 	} {
 		if text, ok := strings.CutPrefix(at, prefix); ok {
 			serve(w, r, text)
@@ -43,6 +44,10 @@ func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
 		s.start(w, r)
 	case "/search":
 		s.search(w, r, query)
+	case "/changes":
+		s.changes(w, r, query)
+	case "/compare":
+		s.choose(w, r, query)
 	case "/go":
 		s.goTo(w, r, query)
 	case "/style.css":

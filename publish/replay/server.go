@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -30,11 +31,15 @@ type Server struct {
 	ports   struct{ ui, content string }
 	names   map[string]bool // that it answers under
 	large   chan struct{}   // who holds a large document in memory
+
+	comparing sync.Mutex // held while the copies of a round are compared
+	compared  map[changesKey]*changesView
 }
 
 // New makes a server for archives. The first of equals is shown.
 func New(sources []*Source, o Options) (*Server, error) {
-	s := &Server{o: o, sources: sources, now: o.Now, log: o.Logger, names: map[string]bool{"localhost": true}, large: make(chan struct{}, 2)}
+	s := &Server{o: o, sources: sources, now: o.Now, log: o.Logger, names: map[string]bool{"localhost": true}, large: make(chan struct{}, 2),
+		compared: map[changesKey]*changesView{}}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -32,6 +32,7 @@ type day struct {
 
 type row struct {
 	Path, Raw, What, Type string
+	Compare               string // with the version before; "" where it is none of its own
 	At                    time.Time
 	Status                int
 	Size                  int64
@@ -49,13 +50,14 @@ func (s *Server) versions(w http.ResponseWriter, r *http.Request, text string) {
 	}
 	v := &versionsView{URL: u.String()}
 	var shown []row
+	compare := changePaths(versionsOf(all))
 	for _, c := range all {
 		if !c.shown() {
 			v.Hidden++
 			continue
 		}
 		ts := c.At.UTC().Format(tsFormat)
-		shown = append(shown, row{Path: pathTo(ts, u), Raw: s.contentOrigin(r, c.from) + pathTo(ts+"id_", u), At: c.At.UTC(), Status: c.Status, Size: c.Length, Type: c.ContentType, What: whatText(c.Visit)})
+		shown = append(shown, row{Path: pathTo(ts, u), Raw: s.contentOrigin(r, c.from) + pathTo(ts+"id_", u), At: c.At.UTC(), Status: c.Status, Size: c.Length, Type: c.ContentType, What: whatText(c.Visit), Compare: compare[c]})
 	}
 	v.Months = calendar(shown)
 	slices.Reverse(shown)

@@ -18,11 +18,12 @@ type startView struct {
 	From, To, AsOf           time.Time
 	URLs, Captures, Kept     int
 	Size                     int64
+	Changes                  string // the page of the last round; "" for none
 }
 
 func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 	var list []startView
-	for _, from := range s.sources {
+	for i, from := range s.sources {
 		n, err := from.Catalog.Counts(r.Context())
 		if err != nil {
 			s.failed(w, r, err)
@@ -44,6 +45,9 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 			v.Title = cmp.Or(c.Title, v.Title)
 		}
 		v.Title = cmp.Or(v.Title, from.Seed.Host())
+		if rounds := len(from.Rounds); rounds > 0 {
+			v.Changes = changesPath(i+1, rounds)
+		}
 		list = append(list, v)
 	}
 	s.show(w, r, http.StatusOK, "start", &page{Title: "Archive", View: list})
@@ -56,6 +60,7 @@ type replayView struct {
 	Earlier, Later             *link
 	Count                      int
 	Versions, Raw, Search      string
+	Compare                    string // with the version before; "" for none
 	Rule                       string
 	Status                     int
 	Note                       string // that this is not what was asked for
@@ -103,6 +108,9 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
 			v.Later = &link{pathTo(o.At.UTC().Format(tsFormat), u), o.At}
 		}
 		v.Count++
+	}
+	if versions := versionsOf(all); len(versions) > 0 { // the one that this capture is of
+		v.Compare = changePaths(versions)[versions[standing(versions, c.At.Truncate(time.Second))]]
 	}
 	if c.Status >= 400 {
 		v.Note = fmt.Sprintf("The site answered with status %d.", c.Status)

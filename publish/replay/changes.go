@@ -1,0 +1,172 @@
+package replay
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"curtsy/publish/changes"
+)
+
+// What a page of changes shows of one kind, and of one change.
+const (
+	maxChanges  = 200
+	maxPassages = 3
+	maxCached   = 64 // pages of changes that are held in memory
+)
+
+// changesView is what became of an archive's URLs in a round.
+type changesView struct {
+	Seed     string
+	Since    time.Time
+	Until    time.Time // zero: now
+	Round    int
+	Rounds   []roundLink // the newest first
+	Sections []changesSection
+}
+
+type roundLink struct {
+	N       int
+	At      time.Time
+	Path    string
+	Current bool
+}
+
+// changesSection is the changes of one kind.
+type changesSection struct {
+	Kind  changes.Kind
+	About string
+	Count int
+	Rows  []changeRow
+}
+
+// More is how many changes are not shown.
+func (s *changesSection) More() int { return s.Count - len(s.Rows) }
+
+type changeRow struct {
+	Title, URL, Path, Compare, Reason string
+	Was, Now                          time.Time
+	Passages                          []changes.Passage
+	More                              int // passages that are not shown
+}
+
+// about says what each kind means.
+var about = map[changes.Kind]string{
+	changes.Changed:     "their text is another",
+	changes.New:         "they were not there before",
+	changes.Gone:        "the last good copy is shown",
+	changes.Moved:       "they lead elsewhere now",
+	changes.Back:        "they were gone",
+	changes.Suspect:     "what came is not taken for the page; the last good copy is shown",
+	changes.Unreachable: "no answer, or one of a failing server; the last good copy is shown",
+}
+
+// changesKey names a page of changes.
+type changesKey struct{ source, round int }
+
+// changes answers /changes?archive=N&round=N.
+func (s *Server) changes(w http.ResponseWriter, r *http.Request, query string) {
+	values, _ := url.ParseQuery(query)
+	key := changesKey{source: 1}
+	if n, err := strconv.Atoi(values.Get("archive")); err == nil {
+		key.source = n
+	}
+	if key.source < 1 || key.source > len(s.sources) {
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such archive"})
+		return
+	}
+	from := s.sources[key.source-1]
+	key.round = len(from.Rounds)
+	if n, err := strconv.Atoi(values.Get("round")); err == nil {
+		key.round = n
+	}
+	if len(from.Rounds) > 0 && (key.round < 1 || key.round > len(from.Rounds)) {
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such round"})
+		return
+	}
+	v, err := s.changesOf(r.Context(), key)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.show(w, r, http.StatusOK, "changes", &page{Title: "What changed", View: v})
+}
+
+// changesOf compares the copies of a round once: what an open archive says stays
+// the same.
+func (s *Server) changesOf(ctx context.Context, key changesKey) (*changesView, error) {
+	s.comparing.Lock()
+	defer s.comparing.Unlock()
+	if v := s.compared[key]; v != nil {
+		return v, nil
+	}
+	from := s.sources[key.source-1]
+	v := &changesView{Seed: from.Seed.String(), Round: key.round}
+	for n := len(from.Rounds); n > 0; n-- {
+		v.Rounds = append(v.Rounds, roundLink{n, from.Rounds[n-1], changesPath(key.source, n), n == key.round})
+	}
+	if key.round == 0 {
+		return v, nil
+	}
+	o := changes.Options{Since: from.Rounds[key.round-1], Now: s.now()}
+	if key.round < len(from.Rounds) {
+		o.Until = from.Rounds[key.round]
+	}
+	v.Since, v.Until = o.Since, o.Until
+	byKind := map[changes.Kind]*changesSection{}
+	for c, err := range changes.Of(ctx, from.Archive, o) {
+		if err != nil {
+			return nil, err
+		}
+		if !c.Listed {
+			continue
+		}
+		section := byKind[c.Kind]
+		if section == nil {
+			section = &changesSection{Kind: c.Kind, About: about[c.Kind]}
+			byKind[c.Kind] = section
+		}
+		section.Count++
+		if len(section.Rows) < maxChanges {
+			section.Rows = append(section.Rows, rowOf(c))
+		}
+	}
+	for _, kind := range new(changes.Page).Kinds() {
+		if section := byKind[kind]; section != nil {
+			v.Sections = append(v.Sections, *section)
+		}
+	}
+	if len(s.compared) >= maxCached {
+		clear(s.compared)
+	}
+	s.compared[key] = v
+	return v, nil
+}
+
+// rowOf is a change as it is shown.
+func rowOf(c *changes.Change) changeRow {
+	ts := c.Now.At.UTC().Format(tsFormat)
+	r := changeRow{Title: c.Name(), URL: c.URL, Reason: c.Reason, Now: c.Now.At, Path: "/" + ts + "/" + listed.Replace(c.URL), Passages: c.Passages}
+	if c.Was != nil {
+		r.Was = c.Was.At
+	}
+	if c.Kind == changes.Changed {
+		r.Compare = comparePath(c.Was.At, c.Now.At, c.URL)
+	}
+	if r.More = len(r.Passages) - maxPassages; r.More > 0 {
+		r.Passages = r.Passages[:maxPassages]
+	}
+	return r
+}
+
+// changesPath is the page of a round of an archive, the first being 1.
+func changesPath(source, round int) string {
+	q := []string{"round=" + strconv.Itoa(round)}
+	if source > 1 {
+		q = append(q, "archive="+strconv.Itoa(source))
+	}
+	return "/changes?" + strings.Join(q, "&")
+}

@@ -1,0 +1,142 @@
+package replay_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/crawler/status"
+	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/weburl"
+	"curtsy/publish/catalog"
+	"curtsy/publish/replay"
+	"curtsy/storage"
+)
+
+// newRounds is a server of an archive of a site that was visited twice, and the
+// site's origin.
+func newRounds(t *testing.T) (*served, string) {
+	t.Helper()
+	s, err := sitetest.Parse([]byte(`
+-- / --
+<title>Home</title><p>The quick brown fox. <a href=/same>s</a> <a href=/secret>s</a> <a href=/brief>b</a> <a href=/unlisted>u</a>
+-- /same --
+<title>Same</title><p>It stays.
+-- /secret --
+<title>Secret</title><p>OLD-SECRET.
+-- /brief --
+<title>Brief</title><p>OLD-BRIEF.
+-- /unlisted --
+<title>Unlisted</title><p>OLD-UNLISTED.
+`))
+	if err == nil {
+		err = s.Start("127.0.0.1:0")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir, seed := filepath.Join(t.TempDir(), "archive"), weburl.MustParse(s.Origin+"/")
+	visit := func(round *crawler.RoundOptions) {
+		c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}, Round: round})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Run(context.Background(), context.Background())
+		if err := errors.Join(err, c.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	visit(nil)
+	for target, text := range map[string]string{
+		"/":         "<title>Home</title><p>The slow brown fox. <a href=/added>a</a>",
+		"/added":    "<title>Added</title><p>It came.",
+		"/secret":   "<title>Secret</title><meta name=robots content=noarchive><p>NEW-SECRET.",
+		"/brief":    "<title>Brief</title><meta name=robots content=nosnippet><p>NEW-BRIEF.",
+		"/unlisted": "<title>Unlisted</title><meta name=robots content=noindex><p>NEW-UNLISTED.",
+	} {
+		if err := s.Set(target, text+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	visit(&crawler.RoundOptions{})
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	var st status.State
+	if _, err := a.Crawl(&st); err != nil {
+		t.Fatal(err)
+	}
+	index, err := catalog.Open(context.Background(), a, catalog.Options{Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { index.Close() })
+	v := &served{seed: seed}
+	v.Server, err = replay.New([]*replay.Source{{Archive: a, Catalog: index, Seed: seed, AsOf: time.Now(), Rounds: st.Rounds}},
+		replay.Options{UI: "127.0.0.1:8600", Content: "127.0.0.1:8601"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, s.Origin
+}
+
+func TestWhatChanged(t *testing.T) {
+	v, origin := newRounds(t)
+	text := func(target string, status int) string {
+		t.Helper()
+		w := v.ui(target)
+		body := w.Body.String()
+		if w.Code != status || strings.Contains(body, "<script") {
+			t.Errorf("%s: status %d, want %d: %s", target, w.Code, status, body)
+		}
+		for _, never := range []string{"SECRET.", "BRIEF.", "UNLISTED."} {
+			if strings.Contains(body, never) && !strings.Contains(target, "unlisted") {
+				t.Errorf("%s tells %s", target, never)
+			}
+		}
+		return body
+	}
+	wants := func(target string, words ...string) (body string) {
+		t.Helper()
+		body = text(target, 200)
+		for _, word := range words {
+			if !strings.Contains(body, word) {
+				t.Errorf("%s: no %s in %s", target, word, body)
+			}
+		}
+		return body
+	}
+	wants("/", `href="/changes?round=1"`)
+	page := wants("/changes", "The <del>quick</del> <ins>slow</ins> brown fox.", ">Added</a>", `id="new"`)
+	if strings.Contains(page, ">Same<") || strings.Contains(page, "Unlisted") {
+		t.Error("what has not changed, or may not be listed, is listed")
+	}
+	compare := regexp.MustCompile(`/compare/\d+/\d+/[^"]*`).FindString(page)
+	wants(compare, "The <del>quick</del> brown fox.", "The <ins>slow</ins> brown fox.", "All captures")
+	wants(strings.Replace(compare, "compare", "beside", 1), "<iframe", `class="beside"`)
+	wants("/2030/"+origin+"/", compare)
+	wants("/versions/"+origin+"/", compare)
+	text("/2030/"+origin+"/same", 200)
+	pair := regexp.MustCompile(`\d+/\d+`).FindString(compare)
+	wants("/compare/"+pair+"/"+origin+"/unlisted", "<del>OLD-UNLISTED.</del>")
+	wants("/compare/"+pair+"/"+origin+"/brief", "nosnippet")
+	text("/compare/"+pair+"/"+origin+"/secret", 451)
+	text("/compare/"+pair+"/"+origin+"/nowhere", 404)
+	for _, target := range []string{"/changes?round=7", "/changes?archive=2", "/compare/2030/" + origin + "/", "/compare/x/y/z"} {
+		text(target, 404)
+	}
+	w := v.ui("/compare?url=" + origin + "%2F&a=20300101000000&b=20200101000000")
+	if to := w.Header().Get("Location"); w.Code != 303 || to != "/compare/20200101000000/20300101000000/"+origin+"/" {
+		t.Errorf("the form leads to %d %q", w.Code, to)
+	}
+	text("/compare?url=x", 400)
+}

@@ -1,0 +1,200 @@
+package replay
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/publish/changes"
+)
+
+// compareView is two captures of a URL beside each other.
+type compareView struct {
+	URL              string
+	Was, Now         side
+	Passages         []changes.Passage
+	Text             bool // both are texts, which were compared
+	Same             bool // in their octets
+	Frames           bool // the pages themselves are shown, not their texts
+	Other            string
+	Sandbox          string
+	Versions, Pairs  string
+	Earlier, Later   string // the pairs before and after this one; "" for none
+	Choices          []choice
+	WithheldByAuthor string
+}
+
+// side is one of the two captures.
+type side struct {
+	At    time.Time
+	TS    string
+	Path  string
+	Frame string
+	Size  int64
+	Title string
+}
+
+// choice is a capture that can be compared.
+type choice struct {
+	TS string
+	At time.Time
+}
+
+// maxChoices is how many captures are offered to be compared.
+const maxChoices = 500
+
+// comparePath is the page that compares two captures.
+func comparePath(was, now time.Time, u string) string {
+	return "/compare/" + was.UTC().Format(tsFormat) + "/" + now.UTC().Format(tsFormat) + "/" + listed.Replace(u)
+}
+
+// compareTexts answers /compare/TS/TS/URL.
+func (s *Server) compareTexts(w http.ResponseWriter, r *http.Request, text string) {
+	s.compare(w, r, text, false)
+}
+
+// comparePages answers /beside/TS/TS/URL: the pages themselves, in frames.
+func (s *Server) comparePages(w http.ResponseWriter, r *http.Request, text string) {
+	s.compare(w, r, text, true)
+}
+
+func (s *Server) compare(w http.ResponseWriter, r *http.Request, text string, frames bool) {
+	first, rest, _ := strings.Cut(text, "/")
+	was, ok := parseTS(first)
+	a, ok2 := parseAddress("/" + rest)
+	if !ok || !ok2 || a.raw {
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such page"})
+		return
+	}
+	_, all, u, err := s.find(r.Context(), a)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	copies := versionsOf(all)
+	before, after := pairAt(copies, was, a.at)
+	if before == nil {
+		s.absentUI(w, r, u, nearest(all, a.at))
+		return
+	}
+	v := s.compareView(r, copies, before, after, u)
+	if v.Frames = frames; frames {
+		s.uiPolicy(w, s.contentOrigin(r, before.from)+" "+s.contentOrigin(r, after.from))
+	}
+	if err := v.fill(before, after); err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.show(w, r, http.StatusOK, "compare", &page{Title: "Two captures of " + cmp.Or(v.Now.Title, v.URL), URL: v.URL, View: v})
+}
+
+// choose answers the form that asks for two captures.
+func (s *Server) choose(w http.ResponseWriter, r *http.Request, query string) {
+	values, _ := url.ParseQuery(query)
+	was, ok := parseTS(values.Get("a"))
+	now, ok2 := parseTS(values.Get("b"))
+	urls := urlsOf(values.Get("url"))
+	if !ok || !ok2 || len(urls) == 0 {
+		s.show(w, r, http.StatusBadRequest, "lost", &page{Title: "Not two captures"})
+		return
+	}
+	if was.After(now) {
+		was, now = now, was
+	}
+	redirect(w, http.StatusSeeOther, comparePath(was, now, urls[0].String()))
+}
+
+// versionsOf are the captures that hold a copy which differs from the one before
+// and may be shown, the oldest first.
+func versionsOf(all []*capture) (list []*capture) {
+	for _, c := range all {
+		if !c.shown() || publish.StandingOf(c.Visit).Rank() < 3 {
+			continue
+		}
+		if n := len(list); n > 0 && list[n-1].Digest == c.Digest && list[n-1].from == c.from {
+			continue
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// standing is which of the versions stood at the end of a second; the first where
+// none did.
+func standing(list []*capture, second time.Time) int {
+	i := slices.IndexFunc(list, func(c *capture) bool { return !c.At.Before(second.Add(time.Second)) })
+	if i < 0 {
+		i = len(list)
+	}
+	return max(0, i-1)
+}
+
+// pairAt are the versions that stood at two times, given in seconds. Of two within
+// one second the earlier one is the one before it.
+func pairAt(list []*capture, was, now time.Time) (before, after *capture) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	i, j := standing(list, was), standing(list, now)
+	if i == j && was.Equal(now) && i > 0 && list[i-1].At.Unix() == list[i].At.Unix() {
+		i--
+	}
+	return list[i], list[j]
+}
+
+// changePaths lead from each version of a URL to what it changed.
+func changePaths(versions []*capture) map[*capture]string {
+	paths := map[*capture]string{}
+	for i, c := range versions[min(1, len(versions)):] {
+		paths[c] = comparePath(versions[i].At, c.At, c.URL)
+	}
+	return paths
+}
+
+func (s *Server) compareView(r *http.Request, copies []*capture, before, after *capture, u weburl.URL) *compareView {
+	v := &compareView{URL: u.String(), Was: s.side(r, before, u), Now: s.side(r, after, u), Same: before.Digest == after.Digest,
+		Versions: "/versions/" + listed.Replace(u.String()), Sandbox: "allow-same-origin allow-forms"}
+	if !s.o.NoScripts {
+		v.Sandbox += " allow-scripts"
+	}
+	pair := "/" + v.Was.TS + "/" + v.Now.TS + "/" + listed.Replace(u.String())
+	v.Pairs, v.Other = "/compare"+pair, "/beside"+pair
+	if i := slices.Index(copies, before); i > 0 {
+		v.Earlier = comparePath(copies[i-1].At, before.At, u.String())
+	}
+	if j := slices.Index(copies, after); j+1 < len(copies) {
+		v.Later = comparePath(after.At, copies[j+1].At, u.String())
+	}
+	for _, c := range copies[max(0, len(copies)-maxChoices):] {
+		v.Choices = append(v.Choices, choice{c.At.UTC().Format(tsFormat), c.At})
+	}
+	slices.Reverse(v.Choices)
+	return v
+}
+
+func (s *Server) side(r *http.Request, c *capture, u weburl.URL) side {
+	ts := c.At.UTC().Format(tsFormat)
+	return side{At: c.At, TS: ts, Path: pathTo(ts, u), Frame: s.contentOrigin(r, c.from) + pathTo(ts, u), Size: c.Length, Title: c.Title}
+}
+
+// fill compares the texts, where they may be shown.
+func (v *compareView) fill(before, after *capture) (err error) {
+	for _, c := range []*capture{before, after} {
+		if !c.permit.Quote() {
+			v.WithheldByAuthor = c.permit.Why()
+			return nil
+		}
+	}
+	v.Passages, err = changes.Compare(changes.Copy{Archive: before.from.Archive, Visit: before.Visit}, changes.Copy{Archive: after.from.Archive, Visit: after.Visit})
+	if errors.Is(err, changes.ErrNoText) {
+		return nil
+	}
+	v.Text = true
+	return err
+}
