@@ -40,6 +40,10 @@ type crawlFlags struct {
 	set      config
 	noLogin  bool
 	header   []string
+	seeds    string
+	sitemaps []string
+	since    string
+	given    crawler.Given
 	maxBytes size
 	rate     size
 }
@@ -155,11 +159,14 @@ func crawlCmd(u *ui) *cobra.Command {
 	var dir string
 	var dry bool
 	c := &cobra.Command{
-		Use:   "crawl URL",
+		Use:   "crawl URL...",
 		Short: "archive a site, politely; continues where it stopped",
-		Args:  wants("URL"),
+		Long: "crawl URL archives the site of a URL, by its rules and at its pace, into a directory of the host's name; on an\n" +
+			"archive that is not finished it continues. Further URLs of the site, --seeds and --sitemap are where it\n" +
+			"begins, too. What it may fetch at all says curtsy crawl URL --dry-run.",
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, a []string) error {
-			seed, err := seedURL(a[0])
+			seed, err := f.readSeeds(u, a)
 			if err != nil {
 				return err
 			}
@@ -183,6 +190,9 @@ func crawlCmd(u *ui) *cobra.Command {
 		},
 	}
 	f.register(c)
+	c.Flags().StringVar(&f.seeds, "seeds", "", "begin with the URLs in `FILE`, too, one a line (- is stdin)")
+	c.Flags().StringArrayVar(&f.sitemaps, "sitemap", nil, "begin with the pages of the sitemap at this `URL`, too (repeatable)")
+	c.Flags().StringVar(&f.since, "since", "", "of sitemaps' pages, leave out those last changed before `DATE`")
 	c.Flags().StringVar(&dir, "archive", "", "archive `directory` (default: the host's name)")
 	c.Flags().BoolVar(&dry, "dry-run", false, "say what the rules would allow and what it would take, and fetch no page")
 	return c
@@ -212,7 +222,13 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		bar.show(s)
 	}
 	o.Tell = func(text string) { u.say("%s", text) }
-	o.Round = f.round
+	o.Round, o.Given = f.round, f.given
+	if o.Since, err = f.sinceDate(); err != nil {
+		return err
+	}
+	if err := ofTheSite(&o); err != nil {
+		return err
+	}
 	if c.LoggedIn != "" {
 		u.say("logged in by %s: sent to %s only, kept nowhere; links that log out are skipped", c.LoggedIn, seed.Origin())
 	}

@@ -99,6 +99,12 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 		if err := c.reconsider(); err != nil {
 			return nil, err
 		}
+		if c.plantGiven() {
+			st.Finished = false
+			if err := c.commitFrontier(); err != nil {
+				return nil, err
+			}
+		}
 		if err := c.beginRound(); err != nil {
 			return nil, err
 		}
@@ -125,6 +131,7 @@ func (c *Crawl) recollect() error {
 func (c *Crawl) plant() error {
 	c.frontier.Add(robotstxt.Link(c.opts.Seed.Origin(), 0))
 	c.frontier.Add(frontier.Link{URL: c.opts.Seed, Class: frontier.Page, How: judge.HowSeed})
+	c.plantGiven()
 	return c.commitFrontier()
 }
 

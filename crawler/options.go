@@ -23,6 +23,8 @@ type Options struct {
 	Scope  judge.Scope // its origins are added by the crawl
 	Traps  judge.Traps
 	Limits Limits
+	Given  Given
+	Since  time.Time     // pages of sitemaps that were last changed before are left out; zero is none
 	Round  *RoundOptions // visit again what is known; nil goes on with what is queued
 
 	Rules        rules.Options
@@ -134,7 +136,7 @@ func (o *Options) Judging() *judge.Settings {
 // the site's may be asked for a sitemap, most of them in all.
 func (o *Options) Visiting(settings *judge.Settings, admit func(host string, most int) bool) visit.Options {
 	most := o.SitemapHosts
-	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, GuessSitemap: o.GuessSitemap,
+	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, Since: o.Since, GuessSitemap: o.GuessSitemap,
 		SitemapHosts: most, RelNofollow: o.RelNofollow, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
 		Now: o.Now, Logger: o.Logger, Admit: func(host string) bool { return admit(host, most) }}
 }

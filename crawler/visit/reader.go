@@ -33,9 +33,10 @@ type Options struct {
 	Settings     *judge.Settings // what links are judged with, to begin with
 	Rules        rules.Options
 	MaxRobotsAge time.Duration
-	GuessSitemap bool // ask for /sitemap.xml where robots.txt names none
-	SitemapHosts int  // other hosts than the site's that are asked for sitemaps
-	RelNofollow  bool // rel=nofollow stops a link
+	Since        time.Time // pages of sitemaps that were last changed before are left out
+	GuessSitemap bool      // ask for /sitemap.xml where robots.txt names none
+	SitemapHosts int       // other hosts than the site's that are asked for sitemaps
+	RelNofollow  bool      // rel=nofollow stops a link
 	Retries      int
 	RetryBase    time.Duration
 	MaxParse     int64 // octets of a decoded body that are read for links

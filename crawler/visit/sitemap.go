@@ -86,6 +86,9 @@ func (r *Reader) outcomeOfSitemap(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	var pages []sitemap.Entry
 	o.Links = nil
 	summary, err := sitemap.Read(bytes.NewReader(body), a.URL, func(e sitemap.Entry, child bool) error {
+		if !child && r.isOld(&e) {
+			return nil
+		}
 		if !child {
 			pages = append(pages, e)
 			return nil
@@ -110,6 +113,11 @@ func (r *Reader) outcomeOfSitemap(o *Outcome, a *Attempt, x *fetch.Exchange) {
 		}
 	}
 	r.opts.Logger.Info("sitemap", "url", a.URL.String(), "type", fmt.Sprint(summary.Kind), "urls", summary.URLs, "children", summary.Children)
+}
+
+// isOld says whether a sitemap's page was last changed before what is asked for.
+func (r *Reader) isOld(e *sitemap.Entry) bool {
+	return !r.opts.Since.IsZero() && !e.LastMod.IsZero() && e.LastMod.Before(r.opts.Since)
 }
 
 // priority is that of an entry; one without has 0.5 (sitemaps.org).

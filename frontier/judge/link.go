@@ -39,7 +39,8 @@ type How string
 
 // Ways to find a URL that are no element of a page.
 const (
-	HowSeed         How = "seed" // and where the seed redirects to
+	HowSeed         How = "seed"  // and where the seed redirects to
+	HowGiven        How = "given" // beside the seed, by whoever began the crawl
 	HowRedirect     How = "redirect"
 	HowRobots       How = "robots.txt"
 	HowSitemap      How = "sitemap" // a page that a sitemap lists

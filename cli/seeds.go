@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/internal/dates"
+	"curtsy/internal/weburl"
+)
+
+// readSeeds reads where a crawl begins: the first URL is its seed, the others
+// are given beside it. A sitemap alone is one of the site that its origin is.
+func (f *crawlFlags) readSeeds(u *ui, args []string) (seed weburl.URL, err error) {
+	for _, s := range f.sitemaps {
+		m, err := seedURL(s)
+		if err != nil {
+			return seed, err
+		}
+		f.given.Sitemaps = append(f.given.Sitemaps, m)
+	}
+	var pages []weburl.URL
+	for _, s := range args {
+		p, err := seedURL(s)
+		if err != nil {
+			return seed, err
+		}
+		pages = append(pages, p)
+	}
+	more, err := f.listed(u.in)
+	if err != nil {
+		return seed, err
+	}
+	switch pages = append(pages, more...); {
+	case len(pages) > 0:
+		f.given.Pages = pages[1:]
+		return pages[0], nil
+	case len(f.given.Sitemaps) > 0:
+		return weburl.Parse(f.given.Sitemaps[0].Origin() + "/")
+	}
+	return seed, usagef("curtsy crawl https://example.org/ --contact you@example.org", "curtsy crawl wants a URL, --seeds FILE or --sitemap URL")
+}
+
+// listed reads the URLs of --seeds; empty lines, and those that begin with #, are
+// none.
+func (f *crawlFlags) listed(stdin io.Reader) (list []weburl.URL, err error) {
+	const try = "--seeds with a file of one URL a line"
+	if f.seeds == "" {
+		return nil, nil
+	}
+	r := stdin
+	if f.seeds != "-" {
+		file, err := os.Open(f.seeds)
+		if err != nil {
+			return nil, usagef(try, "seeds: %v", err)
+		}
+		defer file.Close()
+		r = file
+	}
+	s := bufio.NewScanner(r)
+	for n := 1; s.Scan(); n++ {
+		line := strings.TrimSpace(s.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		u, err := seedURL(line)
+		if err != nil {
+			return nil, usagef(try, "%s:%d: %v", f.seeds, n, err)
+		}
+		list = append(list, u)
+	}
+	if s.Err() != nil {
+		return nil, usagef(try, "%s: %v", f.seeds, s.Err())
+	}
+	if len(list) == 0 {
+		return nil, usagef(try, "%s: no URL is in it", f.seeds)
+	}
+	return list, nil
+}
+
+// sinceDate reads --since: a date, or a time.
+func (f *crawlFlags) sinceDate() (time.Time, error) {
+	if f.since == "" {
+		return time.Time{}, nil
+	}
+	t, ok := dates.ParseW3C(f.since)
+	if !ok {
+		return t, usagef("--since 2026-01-31", "--since %q is no date", f.since)
+	}
+	return t, nil
+}
+
+// ofTheSite refuses pages that belong to another site: an archive is of one.
+func ofTheSite(o *crawler.Options) error {
+	s := o.Scope
+	for _, p := range o.Given.Pages {
+		if p.Origin() == o.Seed.Origin() || s.Domain != "" && (p.Hostname() == s.Domain || strings.HasSuffix(p.Hostname(), "."+s.Domain)) {
+			continue
+		}
+		return usagef("curtsy crawl "+quoted(p.String())+" for an archive of its own, or --scope domain",
+			"%s is not of the site %s: an archive holds one", p, o.Seed.Origin())
+	}
+	return nil
+}
