@@ -52,6 +52,10 @@ func explainCmd(u *ui) *cobra.Command {
 				u.print("  %s", p)
 				u.print("  searched    %s", searchedText(x.Visits, time.Now()))
 			}
+			if x.Due != nil {
+				u.print("due")
+				u.print("  %s", dueText(x.Due, time.Now()))
+			}
 			return nil
 		},
 	}
@@ -73,6 +77,15 @@ func urlAt(seed weburl.URL, s string) (weburl.URL, error) {
 		return u, usagef(quoted(seed.String())+", or a path there", "%q: %v", s, err)
 	}
 	return u, nil
+}
+
+// dueText says when update --auto visits a URL again.
+func dueText(d *explain.Due, now time.Time) string {
+	when := "in the next round of update --auto"
+	if d.At.After(now) {
+		when = "from " + d.At.Format(time.RFC3339) + " on, with update --auto"
+	}
+	return when + ": " + d.Why
 }
 
 // permitJSON is what may be shown of a URL.

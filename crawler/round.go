@@ -2,7 +2,6 @@ package crawler
 
 import (
 	"errors"
-	"io"
 	"regexp"
 	"slices"
 	"time"
@@ -11,10 +10,7 @@ import (
 	"curtsy/crawler/status"
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
-	"curtsy/internal/coding"
-	"curtsy/internal/http1"
 	"curtsy/internal/weburl"
-	"curtsy/sitemap"
 	"curtsy/storage"
 	"curtsy/storage/warc"
 )
@@ -213,36 +209,21 @@ func (c *Crawl) lastMods() map[warc.Digest]time.Time {
 	dates := map[warc.Digest]time.Time{}
 	_ = c.eachHistory(func(visits []*storage.Visit) error { // the plan meets an error again
 		if good := revisit.Good(visits); good != nil && good.Class == frontier.Sitemap.String() {
-			c.readLastMods(good, dates)
+			revisit.LastMods(c.archive, good, visit.MaxSitemap, func(u weburl.URL, at time.Time) {
+				key := warc.Sum([]byte(u.String()))
+				dates[key] = later(dates[key], at)
+			})
 		}
 		return nil
 	})
 	return dates
 }
 
-// readLastMods reads a kept sitemap. What cannot be read says nothing.
-func (c *Crawl) readLastMods(v *storage.Visit, dates map[warc.Digest]time.Time) {
-	resp, err := c.archive.Response(v)
-	if err != nil {
-		return
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	defer resp.Close()
-	body := resp.Body
-	if list := coding.Order(append(http1.Tokens(resp.Header["Content-Encoding"]), resp.Transfer...)); len(list) > 0 {
-		decoded, err := new(coding.Pool).Open(body, list, visit.MaxSitemap)
-		if err != nil {
-			return
-		}
-		defer decoded.Close()
-		body = decoded
-	}
-	base := weburl.FromCanonical(v.URL)
-	_, _ = sitemap.Read(io.LimitReader(body, visit.MaxSitemap), base, func(e sitemap.Entry, child bool) error {
-		if u, err := base.Resolve(e.Loc); err == nil && !child && !e.LastMod.IsZero() {
-			dates[warc.Sum([]byte(u.String()))] = e.LastMod
-		}
-		return nil
-	})
+	return b
 }
 
 // eachHistory calls visit with the visits of each URL, the oldest first.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/publish"
 	"curtsy/publish/changes"
@@ -231,6 +232,21 @@ func TestRoundChooses(t *testing.T) {
 	asked("what is older than an hour, where nothing is", crawler.RoundOptions{OlderThan: time.Hour}, "/map.xml", "/robots.txt")
 	asked("what matches", crawler.RoundOptions{Only: regexp.MustCompile(`/b$`)}, "/b", "/map.xml", "/robots.txt")
 	asked("what is due, where nothing is", crawler.RoundOptions{Auto: true}, "/map.xml", "/robots.txt")
+	due := func(target string, at time.Time, reason string) {
+		t.Helper()
+		d := why(t, dir, s.origin+target, o).Due
+		if d == nil || d.At.Sub(at).Abs() > time.Minute || !strings.Contains(d.Why, reason) {
+			t.Errorf("%s is due %+v, want %v, %s", target, d, at, reason)
+		}
+	}
+	visits := visitsOf(t, dir, s.origin+"/a")
+	due("/a", visits[len(visits)-1].At.Add(revisit.Unknown), "seen once")
+	changed := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	s.set("/map.xml", page{header: []string{"Content-Type: application/xml"},
+		body: "<urlset><url><loc>ORIGIN/a</loc><lastmod>" + changed.Format(time.RFC3339) + "</lastmod></url></urlset>"})
+	asked("what is due, where that is to come", crawler.RoundOptions{Auto: true}, "/map.xml", "/robots.txt")
+	due("/a", changed, "the sitemap says that it changed")
+	due("/map.xml", time.Time{}, "first in every round")
 	s.set("/map.xml", page{header: []string{"Content-Type: application/xml"},
 		body: "<urlset><url><loc>ORIGIN/a</loc><lastmod>" + time.Now().UTC().Format(time.RFC3339Nano) + "</lastmod></url></urlset>"})
 	asked("what a sitemap says has changed", crawler.RoundOptions{Auto: true}, "/a", "/map.xml", "/robots.txt")

@@ -19,7 +19,7 @@ var allowed = map[string][]string{
 	"cli":                        {"crawler", "crawler/explain", "crawler/fetch", "crawler/preview", "crawler/rebuild", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
 	"crawler":                    {"crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "sitemap", "storage", "storage/warc"},
 	"internal/testkit/crawltest": {"crawler", "crawler/verify", "storage"}, // runs and checks whole crawls
-	"crawler/explain":            {"crawler", "crawler/robotstxt", "crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage"},
+	"crawler/explain":            {"crawler", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness/rules", "storage"},
 	"crawler/fetch":              {},
 	"crawler/render":             {},
 	"crawler/visit":              {"crawler/fetch", "crawler/revisit", "crawler/robotstxt", "frontier", "frontier/judge", "htmlmeta", "politeness/rules", "sitemap", "storage", "storage/warc"},
@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"crawler/robotstxt":          {"crawler/fetch", "frontier/judge", "politeness", "politeness/rules", "storage", "storage/warc"},
 	"crawler/status":             {"frontier", "frontier/judge", "politeness", "storage"},
 	"crawler/verify":             {"crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage"},
-	"crawler/revisit":            {"storage"},
+	"crawler/revisit":            {"sitemap", "storage"},
 	"frontier":                   {"frontier/judge"},
 	"frontier/judge":             {"politeness/rules"},
 	"htmlmeta":                   {},

@@ -31,6 +31,13 @@ type Explanation struct {
 	// StandsFor is the URL that this one is folded into by Clean-param.
 	StandsFor string           `json:"stands_for,omitempty"`
 	Visits    []*storage.Visit `json:"visits,omitempty"`
+	Due       *Due             `json:"due,omitempty"` // nil: it was never visited
+}
+
+// Due is when update --auto visits a URL again.
+type Due struct {
+	At  time.Time `json:"at,omitzero"` // zero: in the next round
+	Why string    `json:"why"`
 }
 
 // Find is one time a URL was found.
@@ -120,6 +127,9 @@ func (e *explainer) explain(u weburl.URL) error {
 		e.x.Path = append(e.x.Path, Step{f.URL.String(), string(f.How)})
 	}
 	if e.x.Visits, err = e.a.VisitsOf(last.ID); err != nil {
+		return err
+	}
+	if err := e.due(u, last); err != nil {
 		return err
 	}
 	return e.decided(u, last)

@@ -104,7 +104,7 @@ func answered(v *storage.Visit) bool {
 
 func days(d time.Duration) string {
 	if d < 48*time.Hour {
-		return d.Round(time.Hour).String()
+		return fmt.Sprintf("%.0f hours", d.Hours())
 	}
 	return fmt.Sprintf("%.0f days", d.Hours()/24)
 }
