@@ -47,7 +47,7 @@ func statusLine(s status.Status) string {
 		parts = append(parts, fmt.Sprintf("no end in sight: %.1f found for each done", s.Growth))
 	}
 	if len(s.InFlight) > 0 {
-		if v := s.InFlight[0]; s.Updated.Sub(v.Since) > 3*time.Second {
+		if v := s.InFlight[0]; !v.Since.IsZero() && s.Updated.Sub(v.Since) > 3*time.Second {
 			parts = append(parts, fmt.Sprintf("%s, %s: %s", v.Step, s.Updated.Sub(v.Since).Round(time.Second), v.URL))
 		}
 	}

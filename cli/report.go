@@ -42,13 +42,9 @@ func writeReport(ctx context.Context, u *ui, dir, out string) (err error) {
 		return err
 	}
 	defer a.Close()
-	links, err := linkOptions(a)
+	o, err := reportOptions(a, dir)
 	if err != nil {
-		return archiveError(err, dir)
-	}
-	o := report.Options{Dir: quoted(dir), Seed: a.seed, Origins: a.state.Origins, Now: time.Now(), Version: version, Known: a.known, Fold: links.Fold}
-	if !a.state.Finished {
-		o.Incomplete = unfinished(a.Archive, &a.state, a.f)
+		return err
 	}
 	write := func(w io.Writer) error { return report.Write(ctx, w, a.Archive, o) }
 	if out == "-" {
@@ -59,6 +55,19 @@ func writeReport(ctx context.Context, u *ui, dir, out string) (err error) {
 	}
 	u.say("%s: the report on %s", out, a.seed)
 	return nil
+}
+
+// reportOptions are those of the report of an archive.
+func reportOptions(a *opened, dir string) (o report.Options, err error) {
+	links, err := linkOptions(a)
+	if err != nil {
+		return o, archiveError(err, dir)
+	}
+	o = report.Options{Dir: quoted(dir), Seed: a.seed, Origins: a.state.Origins, Now: time.Now(), Version: version, Known: a.known, Fold: links.Fold}
+	if !a.state.Finished {
+		o.Incomplete = unfinished(a.Archive, &a.state, a.f)
+	}
+	return o, nil
 }
 
 // writeWhole makes a file that is there as a whole or, after an error, as it was.

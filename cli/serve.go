@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -20,7 +19,6 @@ import (
 
 	"curtsy/crawler/explain"
 	"curtsy/internal/weburl"
-	"curtsy/publish/catalog"
 	"curtsy/publish/replay"
 	"curtsy/storage"
 )
@@ -77,7 +75,7 @@ func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error)
 	}
 	defer ui.Close()
 	defer content.Close()
-	sources, closeAll, err := openSources(ctx, u, dirs)
+	sources, closeAll, err := openShelves(ctx, u, dirs)
 	defer closeAll()
 	if err != nil {
 		return err
@@ -124,45 +122,37 @@ func listeners(ctx context.Context, f *serveFlags) (ui, content net.Listener, er
 	return ui, content, nil
 }
 
-// openSources opens all archives; closeAll closes those that were.
-func openSources(ctx context.Context, u *ui, dirs []string) (list []*replay.Source, closeAll func(), err error) {
-	var closers []func() error
+// openShelves opens all archives; closeAll closes those that were.
+func openShelves(ctx context.Context, u *ui, dirs []string) (list []*replay.Source, closeAll func(), err error) {
+	var shelves []*shelf
 	closeAll = func() {
-		for _, c := range slices.Backward(closers) {
-			_ = c() // nothing was written
+		for _, s := range slices.Backward(shelves) {
+			s.close()
 		}
 	}
 	for _, dir := range dirs {
-		a, err := openShown(dir)
+		s, err := openShelf(ctx, u, dir)
 		if err != nil {
 			return nil, closeAll, err
 		}
-		closers = append(closers, a.Close)
-		bar := newStepBar(u)
-		index, err := catalog.Open(ctx, a.Archive, catalog.Options{Watch: func(p catalog.Progress) { bar.show("index: "+p.Step, p.Done, p.Total) }})
-		bar.close()
-		if err != nil {
-			return nil, closeAll, archiveError(err, dir)
-		}
-		found := openLate(ctx, u, index, a.Archive)
-		closers = append(closers, index.Close, found.close)
-		state := "finished"
-		if !a.state.Finished {
-			state = cmp.Or(a.state.Ended, "not finished")
-		}
-		list = append(list, &replay.Source{Archive: a.Archive, Catalog: index, Name: filepath.Base(dir), Seed: a.seed, State: state, AsOf: time.Now(), Rounds: a.state.Rounds, Search: found.find,
-			Explain: func(url weburl.URL) []string { return explainLines(u, dir, a, url) }})
+		shelves = append(shelves, s)
+		list = append(list, &replay.Source{Open: s.read, Catalog: s.catalog, Name: filepath.Base(dir), Seed: s.seed, Search: s.texts.find, Explain: s.explain, Plots: s.plots, Report: s.report})
 	}
 	return list, closeAll, nil
 }
 
-// explainLines says what explain would, in lines.
-func explainLines(u *ui, dir string, a *opened, url weburl.URL) (lines []string) {
-	o, err := crawlOptions(&a.config, a.seed, u.logger(false))
+// explain says what the command would, in lines.
+func (s *shelf) explain(url weburl.URL) (lines []string) {
+	e, err := s.take()
 	if err != nil {
 		return nil
 	}
-	x, err := explain.URL(dir, url, o)
+	defer s.giveBack(e)
+	o, err := crawlOptions(&e.config, s.seed, s.u.logger(false))
+	if err != nil {
+		return nil
+	}
+	x, err := explain.URL(s.dir, url, o)
 	if err != nil {
 		return nil
 	}

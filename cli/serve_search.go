@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"fmt"
+	"sync"
+	"time"
 
 	"curtsy/publish/catalog"
 	"curtsy/publish/replay"
@@ -11,65 +13,147 @@ import (
 	"curtsy/storage"
 )
 
-// lateSearch is the search of an archive that is served: texts that are new are
-// read in the background, while pages are shown already.
-type lateSearch struct {
-	ready  atomic.Pointer[search.Searcher]
-	failed atomic.Pointer[error]
-	stop   context.CancelFunc
-	done   chan struct{}
+// texts keeps the index of an archive that is served up to date: what is new is
+// read in the background, while pages are shown and searched already.
+type texts struct {
+	s    *shelf
+	stop context.CancelFunc
+	done chan struct{}
+
+	mu      sync.Mutex
+	reads   catalog.Progress // how far the first reading is
+	ready   bool             // the first reading is done
+	failed  error
+	version int // of the index, by how often it was brought up to date
+
+	using    sync.RWMutex     // held while searcher answers
+	searcher *search.Searcher // of an edition
+	of       *edition
+	at       int // version
 }
 
-var errIndexing = errors.New("the texts are being read; try again in a moment")
+// followEvery is how often the archive is looked at for what is new; less often
+// where that takes long, so that it costs a tenth of the time at most.
+const (
+	followEvery = 2 * time.Second
+	restFactor  = 9
+)
 
-func openLate(ctx context.Context, u *ui, c *catalog.Catalog, a *storage.Archive) *lateSearch {
-	l := &lateSearch{done: make(chan struct{})}
-	ctx, l.stop = context.WithCancel(ctx)
+func followTexts(ctx context.Context, s *shelf) *texts {
+	t := &texts{s: s, done: make(chan struct{})}
+	ctx, t.stop = context.WithCancel(ctx)
 	go func() {
-		defer close(l.done)
-		s, err := openGuarded(ctx, c, a)
-		if err != nil {
-			if ctx.Err() == nil {
-				u.say("the search of %s cannot be opened: %v", a.Dir(), err)
+		defer close(t.done)
+		var read time.Time
+		for {
+			began := time.Now()
+			if changed := s.changedAt(); !changed.Equal(read) {
+				err := t.update(ctx)
+				if ctx.Err() == nil && t.note(err) {
+					read = changed
+				}
 			}
-			l.failed.Store(&err)
-			return
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(max(followEvery, restFactor*time.Since(began))):
+			}
 		}
-		l.ready.Store(s)
 	}()
-	return l
-}
-
-func openGuarded(ctx context.Context, c *catalog.Catalog, a *storage.Archive) (s *search.Searcher, err error) {
-	defer storage.Guard(&err)()
-	return search.Open(ctx, c, a, search.Options{})
+	return t
 }
 
 // close waits for the reading to end.
-func (l *lateSearch) close() error {
-	l.stop()
-	<-l.done
-	if s := l.ready.Load(); s != nil {
-		return s.Close()
-	}
-	return nil
+func (t *texts) close() {
+	t.stop()
+	<-t.done
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.drop()
 }
 
-// find answers one query.
-func (l *lateSearch) find(ctx context.Context, query string, limit int) ([]replay.Hit, error) {
-	s := l.ready.Load()
-	if s == nil {
-		if err := l.failed.Load(); err != nil {
-			return nil, *err
-		}
-		return nil, errIndexing
+// update takes into the index what is new.
+func (t *texts) update(ctx context.Context) (err error) {
+	defer storage.Guard(&err)()
+	e, err := t.s.take()
+	if err != nil {
+		return err
 	}
-	found, err := s.Search(ctx, search.Query{Text: query, Limit: limit})
-	hits := make([]replay.Hit, len(found))
+	defer t.s.giveBack(e)
+	if err := t.s.catalog.Refresh(ctx, e.Archive); err != nil {
+		return err
+	}
+	return search.Update(ctx, t.s.catalog, e.Archive, search.Options{Watch: func(p catalog.Progress) {
+		t.mu.Lock()
+		t.reads = p
+		t.mu.Unlock()
+	}})
+}
+
+// note remembers how an update went, and says whether it is done with.
+func (t *texts) note(err error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if errors.Is(err, storage.ErrInUse) { // a crawl begins or ends
+		return false
+	}
+	if err != nil && t.failed == nil {
+		t.s.u.say("the search of %s is not up to date: %v", t.s.dir, err)
+	}
+	t.failed, t.ready, t.version = err, t.ready || err == nil, t.version+1
+	return true
+}
+
+// find answers one query by what the index has.
+func (t *texts) find(ctx context.Context, query string, limit int) (hits []replay.Hit, note string, err error) {
+	defer storage.Guard(&err)()
+	e, err := t.s.take()
+	if err != nil {
+		return nil, "", err
+	}
+	defer t.s.giveBack(e)
+	x, note, err := t.open(ctx, e)
+	if err != nil {
+		return nil, note, err
+	}
+	defer t.using.RUnlock()
+	found, err := x.Search(ctx, search.Query{Text: query, Limit: limit})
+	hits = make([]replay.Hit, len(found))
 	for i, h := range found {
 		hits[i] = replay.Hit{URL: h.URL, Title: h.Title, Lang: h.Lang, Captured: h.Captured, Snippet: pieces(h.Snippet)}
 	}
-	return hits, err
+	return hits, note, err
+}
+
+// open is the search of an edition, to be unlocked after use; note says what is
+// missing in it.
+func (t *texts) open(ctx context.Context, e *edition) (x *search.Searcher, note string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.failed != nil:
+		note = fmt.Sprintf("The index is not up to date: %v.", t.failed)
+	case !t.ready:
+		note = fmt.Sprintf("The index is being built: %d of %d texts are read.", t.reads.Done, t.reads.Total)
+	}
+	if t.searcher == nil || t.of != e || t.at != t.version || !t.ready {
+		t.drop()
+		if t.searcher, err = search.Attach(ctx, t.s.catalog, e.Archive, search.Options{}); err != nil {
+			return nil, note, err
+		}
+		t.of, t.at = e, t.version
+	}
+	t.using.RLock()
+	return t.searcher, note, nil
+}
+
+func (t *texts) drop() {
+	t.using.Lock()
+	defer t.using.Unlock()
+	if t.searcher != nil {
+		_ = t.searcher.Close() // nothing was written
+	}
+	t.searcher = nil
 }
 
 // pieces cuts a snippet at its marks.

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"curtsy/internal/testkit/sitetest"
 )
 
 func TestServeAnswersAndEnds(t *testing.T) {
@@ -41,5 +44,63 @@ func TestServeAnswersAndEnds(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Errorf("ended with %v; %s", err, said.String())
+	}
+}
+
+// While an archive is served a crawl may write to it, and what it adds is shown
+// and found.
+func TestServeLetsCrawlsBegin(t *testing.T) {
+	site, err := sitetest.Parse([]byte("-- / --\n<title>Home</title>wombat\n"))
+	if err == nil {
+		err = site.Start("127.0.0.1:0")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer site.Close()
+	dir := filepath.Join(t.TempDir(), "site")
+	run := func(args ...string) {
+		t.Helper()
+		var said bytes.Buffer
+		if code := Main(append(args, "--delay", "0"), strings.NewReader(""), io.Discard, &said); code != 0 {
+			t.Fatalf("%v ended with %d: %s", args, code, said.String())
+		}
+	}
+	run("crawl", site.Origin+"/", "--archive", dir)
+	s, err := openShelf(t.Context(), &ui{out: &dataWriter{w: io.Discard}, err: io.Discard}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	for ready := false; !ready; time.Sleep(time.Millisecond) { // the texts are read
+		s.texts.mu.Lock()
+		ready = s.texts.ready
+		s.texts.mu.Unlock()
+	}
+	e, err := s.take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := e.LastRef()
+	s.giveBack(e)
+	s.rest(e) // as after a moment
+	if err := site.Set("/", "<title>Home</title>quokka\n"); err != nil {
+		t.Fatal(err)
+	}
+	run("update", dir)
+	e, err = s.take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.giveBack(e)
+	if after, _ := e.LastRef(); after == before {
+		t.Errorf("the state is still that of %v", before)
+	}
+	if err := s.texts.update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hits, note, err := s.texts.find(t.Context(), "quokka", 10)
+	if err != nil || len(hits) != 1 {
+		t.Errorf("found %v, %q, %v", hits, note, err)
 	}
 }

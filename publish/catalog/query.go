@@ -106,3 +106,42 @@ func (c *Catalog) Counts(ctx context.Context) (n Counts, err error) {
 	}
 	return n, c.wrap("count", err)
 }
+
+// Tally is how often something is among the captures.
+type Tally struct {
+	Name  string
+	Count int
+}
+
+// mostTallies is how many values of one kind are told apart.
+const mostTallies = 8
+
+// Tallies are the statuses and the types of the captures, the most frequent first.
+func (c *Catalog) Tallies(ctx context.Context) (statuses, types []Tally, err error) {
+	for _, t := range []struct {
+		to     *[]Tally
+		column string
+	}{{&statuses, "status"}, {&types, "mime"}} {
+		if *t.to, err = c.tally(ctx, t.column); err != nil {
+			return nil, nil, c.wrap("count", err)
+		}
+	}
+	return statuses, types, nil
+}
+
+func (c *Catalog) tally(ctx context.Context, column string) (list []Tally, err error) {
+	rows, err := c.db.QueryContext(ctx, `SELECT `+column+`, count(*) FROM captures WHERE segment <> '' AND `+column+` <> ''
+		GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`, mostTallies)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var t Tally
+		if err := rows.Scan(&t.Name, &t.Count); err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, rows.Err()
+}

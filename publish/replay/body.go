@@ -92,7 +92,7 @@ func (s *seeker) Close() {
 
 // open gives the body of a capture, in memory if it is small; the caller closes it.
 func open(c *capture) (io.ReadSeeker, func(), error) {
-	s := &seeker{a: c.from.Archive, v: c.Visit, size: -1}
+	s := &seeker{a: c.archive, v: c.Visit, size: -1}
 	b, err := readUpTo(c, inMemory)
 	if err == nil {
 		return bytes.NewReader(b), func() {}, nil
@@ -107,7 +107,7 @@ var errLarge = errors.New("larger than what is read at once")
 
 // readUpTo reads a body that is not larger.
 func readUpTo(c *capture, most int64) ([]byte, error) {
-	body, err := publish.OpenBody(c.from.Archive, c.Visit)
+	body, err := publish.OpenBody(c.archive, c.Visit)
 	if err != nil {
 		return nil, err
 	}

@@ -64,8 +64,8 @@ var about = map[changes.Kind]string{
 	changes.Unreachable: "no answer, or one of a failing server; the last good copy is shown",
 }
 
-// changesKey names a page of changes.
-type changesKey struct{ source, round int }
+// changesKey names a page of changes, and the archive's state that it is of.
+type changesKey struct{ source, round, version int }
 
 // changes answers /changes?archive=N&round=N.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request, query string) {
@@ -78,7 +78,14 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, query string) {
 		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such archive"})
 		return
 	}
-	from := s.sources[key.source-1]
+	from, err := s.sources[key.source-1].reading(r.Context())
+	if err == nil {
+		key.version, err = from.Archive.Version()
+	}
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
 	key.round = len(from.Rounds)
 	if n, err := strconv.Atoi(values.Get("round")); err == nil {
 		key.round = n
@@ -87,7 +94,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, query string) {
 		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such round"})
 		return
 	}
-	v, err := s.changesOf(r.Context(), key)
+	v, err := s.changesOf(r.Context(), from, key)
 	if err != nil {
 		s.failed(w, r, err)
 		return
@@ -95,16 +102,14 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, query string) {
 	s.show(w, r, http.StatusOK, "changes", &page{Title: "What changed", View: v})
 }
 
-// changesOf compares the copies of a round once: what an open archive says stays
-// the same.
-func (s *Server) changesOf(ctx context.Context, key changesKey) (*changesView, error) {
+// changesOf compares the copies of a round once for each state of the archive.
+func (s *Server) changesOf(ctx context.Context, from *Reading, key changesKey) (*changesView, error) {
 	s.comparing.Lock()
 	defer s.comparing.Unlock()
 	if v := s.compared[key]; v != nil {
 		return v, nil
 	}
-	from := s.sources[key.source-1]
-	v := &changesView{Seed: from.Seed.String(), Round: key.round}
+	v := &changesView{Seed: s.sources[key.source-1].Seed.String(), Round: key.round}
 	for n := len(from.Rounds); n > 0; n-- {
 		v.Rounds = append(v.Rounds, roundLink{n, from.Rounds[n-1], changesPath(key.source, n), n == key.round})
 	}

@@ -81,7 +81,9 @@ func newRounds(t *testing.T) (*served, string) {
 	}
 	t.Cleanup(func() { index.Close() })
 	v := &served{seed: seed}
-	v.Server, err = replay.New([]*replay.Source{{Archive: a, Catalog: index, Seed: seed, AsOf: time.Now(), Rounds: st.Rounds}},
+	v.Server, err = replay.New([]*replay.Source{{Catalog: index, Seed: seed, Open: func() (*replay.Reading, error) {
+		return &replay.Reading{Archive: a, AsOf: time.Now(), Rounds: st.Rounds, Close: func() {}}, nil
+	}}},
 		replay.Options{UI: "127.0.0.1:8600", Content: "127.0.0.1:8601"})
 	if err != nil {
 		t.Fatal(err)

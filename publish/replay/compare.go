@@ -191,7 +191,7 @@ func (v *compareView) fill(before, after *capture) (err error) {
 			return nil
 		}
 	}
-	v.Passages, err = changes.Compare(changes.Copy{Archive: before.from.Archive, Visit: before.Visit}, changes.Copy{Archive: after.from.Archive, Visit: after.Visit})
+	v.Passages, err = changes.Compare(changes.Copy{Archive: before.archive, Visit: before.Visit}, changes.Copy{Archive: after.archive, Visit: after.Visit})
 	if errors.Is(err, changes.ErrNoText) {
 		return nil
 	}

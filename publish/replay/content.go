@@ -80,7 +80,7 @@ func (s *Server) strayed(w http.ResponseWriter, r *http.Request) {
 
 // serveCapture gives a capture as a page of this server.
 func (s *Server) serveCapture(w http.ResponseWriter, r *http.Request, a address, c *capture) {
-	resp, err := c.from.Archive.Response(c.Visit)
+	resp, err := c.archive.Response(c.Visit)
 	if err != nil {
 		s.unreadable(w, r, c, err)
 		return
@@ -227,7 +227,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, status int, body i
 
 // serveRaw gives the octets as they are kept, to be saved.
 func (s *Server) serveRaw(w http.ResponseWriter, r *http.Request, c *capture) {
-	resp, err := c.from.Archive.Response(c.Visit)
+	resp, err := c.archive.Response(c.Visit)
 	if err != nil {
 		s.unreadable(w, r, c, err)
 		return
@@ -265,6 +265,11 @@ func (s *Server) unreadable(w http.ResponseWriter, r *http.Request, c *capture, 
 func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // nobody waits for it
+	}
+	if errors.Is(err, storage.ErrInUse) { // a crawl begins or ends
+		w.Header().Set("Retry-After", "2")
+		refuse(w, http.StatusServiceUnavailable, "the archive cannot be read at the moment; try again")
+		return
 	}
 	s.log.Error("the archive does not read back", "target", target(r), "err", err)
 	refuse(w, http.StatusInternalServerError, "the archive does not read back: curtsy verify says where")

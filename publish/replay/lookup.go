@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"context"
+	"html/template"
 	"slices"
 	"time"
 
@@ -14,19 +15,55 @@ import (
 
 // Source is one archive that is replayed.
 type Source struct {
-	Archive *storage.Archive
+	// Open opens the archive as it is now, for one request.
+	Open    func() (*Reading, error)
 	Catalog *catalog.Catalog
 	Name    string // for people, if its seed has no title
 	Seed    weburl.URL
+	// Explain says in lines what became of a URL that is not shown.
+	Explain func(weburl.URL) []string
+	// Search finds pages, and notes what is missing in its index; nil: this archive
+	// has no search.
+	Search func(ctx context.Context, query string, limit int) (hits []Hit, note string, err error)
+	// Plots are drawings of what is kept, and Report is a whole page about it; nil:
+	// there is none.
+	Plots  func(ctx context.Context) ([]template.HTML, error)
+	Report func(ctx context.Context) ([]byte, error)
+
+	token string // of its origin
+}
+
+// Reading is an archive while one request reads it.
+type Reading struct {
+	Archive *storage.Archive
 	State   string      // "finished", or that the crawl goes on
 	AsOf    time.Time   // what came later is not shown
 	Rounds  []time.Time // when the site was visited again
-	// Explain says in lines what became of a URL that is not shown.
-	Explain func(weburl.URL) []string
-	// Search finds pages; nil: this archive has no search.
-	Search func(ctx context.Context, query string, limit int) ([]Hit, error)
+	Close   func()
+}
 
-	token string // of its origin
+// readings are the archives that a request has open.
+type readings map[*Source]*Reading
+
+type readingsKey struct{}
+
+// reading opens an archive for a request, the first time that it is needed.
+func (f *Source) reading(ctx context.Context) (*Reading, error) {
+	open, _ := ctx.Value(readingsKey{}).(readings)
+	if open[f] == nil {
+		r, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		open[f] = r
+	}
+	return open[f], nil
+}
+
+func (l readings) close() {
+	for _, r := range l {
+		r.Close()
+	}
 }
 
 // Hit is one result of a search.
@@ -45,8 +82,10 @@ type Piece struct {
 // capture is one capture of a URL, with what may be done with it.
 type capture struct {
 	*storage.Visit
-	permit publish.Permit
-	from   *Source
+	permit  publish.Permit
+	from    *Source
+	archive *storage.Archive // that it is read from
+	gone    time.Time        // since when the page is gone from the site; zero if it is not
 }
 
 // shown says whether there is anything to show.
@@ -62,15 +101,23 @@ func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, e
 		if len(rows) == 0 {
 			continue
 		}
+		reading, err := from.reading(ctx)
+		if err != nil {
+			return nil, err
+		}
 		// What may be shown, the archive says and not its index.
-		visits, err := from.Archive.VisitsOf(rows[0].URLID)
+		visits, err := reading.Archive.VisitsOf(rows[0].URLID)
 		if err != nil {
 			return nil, err
 		}
 		permits := publish.Permits(visits, s.now())
+		since, gone := publish.GoneSince(visits)
+		if !gone {
+			since = time.Time{}
+		}
 		for i, v := range visits {
 			if v.Kept != "" && v.URL == u.String() {
-				list = append(list, &capture{v, permits[i], from})
+				list = append(list, &capture{v, permits[i], from, reading.Archive, since})
 			}
 		}
 	}
@@ -111,6 +158,3 @@ func nearest(all []*capture, at time.Time) (best *capture) {
 	}
 	return best
 }
-
-// size is how much the archive holds, in octets of its segments.
-func (f *Source) size() (int64, error) { return f.Archive.SegmentBytes() }

@@ -17,7 +17,7 @@ import (
 var files embed.FS
 
 var views = template.Must(template.New("").Funcs(template.FuncMap{
-	"day":   func(t time.Time) string { return t.UTC().Format("2 January 2006") },
+	"day":   dayText,
 	"clock": func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") },
 	"hour":  func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -48,6 +48,8 @@ func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
 		s.changes(w, r, query)
 	case "/compare":
 		s.choose(w, r, query)
+	case "/report":
+		s.report(w, r, query)
 	case "/go":
 		s.goTo(w, r, query)
 	case "/style.css":
@@ -65,9 +67,17 @@ func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
 
 // uiPolicy lets a page of ours show itself, and a frame of that source.
 func (s *Server) uiPolicy(w http.ResponseWriter, frame string) {
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; frame-src "+frame+"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'"+s.probeSource()+"; frame-src "+frame+"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	w.Header().Set("X-Frame-Options", "DENY")
 	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
+}
+
+// probeSource is the origin of the probe, as a further source of pictures.
+func (s *Server) probeSource() string {
+	if at := s.probe(); at != "" {
+		return " " + strings.TrimSuffix(at, probePath)
+	}
+	return ""
 }
 
 func (s *Server) file(w http.ResponseWriter, name, typ string) {
@@ -87,6 +97,7 @@ type page struct {
 	Query    string // in the search box
 	URL      string // in the address box
 	Searches bool
+	Probe    string // a picture to load; "" is none
 	View     any
 }
 
@@ -95,6 +106,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view s
 	for _, from := range s.sources {
 		p.Searches = p.Searches || from.Search != nil
 	}
+	p.Probe = s.probe()
 	var b bytes.Buffer
 	if err := views.ExecuteTemplate(&b, view+".html", p); err != nil {
 		s.log.Error("render", "view", view, "err", err)
@@ -128,6 +140,8 @@ func (s *Server) goTo(w http.ResponseWriter, r *http.Request, query string) {
 	}
 	redirect(w, http.StatusSeeOther, pathTo(s.now().UTC().Format(tsFormat), u))
 }
+
+func dayText(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
 // sizeText is a number of octets for people.
 func sizeText(n int64) string {

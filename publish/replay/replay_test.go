@@ -83,7 +83,20 @@ type served struct {
 	now     time.Time
 }
 
+// newServed is a server whose content has been reached.
 func newServed(t *testing.T, o replay.Options) *served {
+	t.Helper()
+	v := newUnreached(t, o)
+	frame := regexp.MustCompile(`<iframe [^>]*src="http://([^/"]+)/`).FindStringSubmatch(v.ui("/2026/" + v.seed.String()).Body.String())
+	if frame == nil {
+		t.Fatal("the page has no frame")
+	}
+	v.content = frame[1]
+	v.page("/reached")
+	return v
+}
+
+func newUnreached(t *testing.T, o replay.Options) *served {
 	t.Helper()
 	s, err := sitetest.Parse([]byte(site))
 	if err != nil {
@@ -114,16 +127,14 @@ func newServed(t *testing.T, o replay.Options) *served {
 	t.Cleanup(func() { index.Close() })
 	v := &served{seed: seed, now: time.Now()}
 	o.UI, o.Content, o.Now = "127.0.0.1:8600", "127.0.0.1:8601", func() time.Time { return v.now }
-	v.Server, err = replay.New([]*replay.Source{{Archive: a, Catalog: index, Seed: seed, State: "finished", AsOf: time.Now(),
+	v.Server, err = replay.New([]*replay.Source{{Catalog: index, Seed: seed,
+		Open: func() (*replay.Reading, error) {
+			return &replay.Reading{Archive: a, State: "finished", AsOf: time.Now(), Close: func() {}}, nil
+		},
 		Explain: func(u weburl.URL) []string { return []string{"the crawl never saw " + u.Path()} }}}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	frame := regexp.MustCompile(`src="http://([^/"]+)/`).FindStringSubmatch(v.ui("/2026/" + seed.String()).Body.String())
-	if frame == nil {
-		t.Fatal("the page has no frame")
-	}
-	v.content = frame[1]
 	return v
 }
 
@@ -360,5 +371,33 @@ func TestHostileTargets(t *testing.T) {
 				t.Fatalf("%s: %.200q: %d", where, target, w.Code)
 			}
 		}
+	}
+}
+
+// A browser that does not resolve names below localhost gets the content under
+// the UI's own name, once it had time to ask.
+func TestNamesBelowLocalhost(t *testing.T) {
+	v := newUnreached(t, replay.Options{})
+	page := "/2026/" + v.seed.String()
+	frame := func() string {
+		return regexp.MustCompile(`<iframe [^>]*src="http://([^/"]+)/`).FindStringSubmatch(v.ui(page).Body.String())[1]
+	}
+	first := v.ui("/")
+	if !strings.Contains(first.Body.String(), ".localhost:8601/reached") || !strings.Contains(first.Header().Get("Content-Security-Policy"), ".localhost:8601;") {
+		t.Errorf("the page does not ask: %s %s", first.Header(), first.Body)
+	}
+	name := frame()
+	if !strings.HasSuffix(name, ".localhost:8601") || ask(v.Content(), "127.0.0.1:8601", page).Code != 421 {
+		t.Errorf("the frame is at %s at once", name)
+	}
+	v.now = v.now.Add(time.Minute)
+	if got := frame(); got != "127.0.0.1:8601" || ask(v.Content(), "127.0.0.1:8601", page).Code != 200 {
+		t.Errorf("the frame is at %s although nobody reached the other", got)
+	}
+	if got := ask(v.Content(), name, "/reached").Code; got != 204 {
+		t.Errorf("the probe is answered with %d", got)
+	}
+	if got := frame(); got != name || ask(v.Content(), "127.0.0.1:8601", page).Code != 421 || strings.Contains(v.ui("/").Body.String(), "/reached") {
+		t.Errorf("the frame is at %s although %s was reached", got, name)
 	}
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,6 +36,36 @@ type Server struct {
 
 	comparing sync.Mutex // held while the copies of a round are compared
 	compared  map[changesKey]*changesView
+
+	reached atomic.Bool  // the content was asked for under a name below localhost
+	probed  atomic.Int64 // when a page first wanted it asked for, in ns since 1970; 0: never
+}
+
+// probePath is what pages of the UI ask the content's origin for until it has
+// been reached once: not every browser resolves names below localhost
+// (RFC 6761 §6.3 asks it of them).
+const probePath = "/reached"
+
+// probePatience is how long the answer may take before the content is served
+// under the UI's own name, and all archives share one origin.
+const probePatience = 2 * time.Second
+
+// shared says whether all archives are served at one origin.
+func (s *Server) shared() bool {
+	if s.o.Public {
+		return true
+	}
+	at := s.probed.Load()
+	return at != 0 && !s.reached.Load() && s.now().Sub(time.Unix(0, at)) > probePatience
+}
+
+// probe is what a page of the UI loads to find out; "" if it is known.
+func (s *Server) probe() string {
+	if s.o.Public || s.reached.Load() || len(s.sources) == 0 {
+		return ""
+	}
+	s.probed.CompareAndSwap(0, s.now().UnixNano())
+	return "http://" + s.sources[0].token + ".localhost:" + s.ports.content + probePath
 }
 
 // New makes a server for archives. The first of equals is shown.
@@ -69,7 +101,14 @@ func (s *Server) UI() http.Handler {
 
 // Content is the handler of what is kept.
 func (s *Server) Content() http.Handler {
-	return s.guard(func(r *http.Request) bool { return s.contentHost(r.Host) }, s.serveContent)
+	serve := s.guard(func(r *http.Request) bool { return s.contentHost(r.Host) }, s.serveContent)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.contentHost(r.Host) && r.RequestURI == probePath {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		serve.ServeHTTP(w, r)
+	})
 }
 
 // guard lets through what a browser on our own pages asks for.
@@ -93,7 +132,9 @@ func (s *Server) guard(own func(*http.Request) bool, serve func(http.ResponseWri
 		case r.Header.Get("Service-Worker") != "":
 			refuse(w, http.StatusForbidden, "no page of an archive installs a service worker")
 		default:
-			serve(w, r)
+			open := readings{}
+			defer open.close()
+			serve(w, r.WithContext(context.WithValue(r.Context(), readingsKey{}, open)))
 		}
 	})
 }
@@ -122,28 +163,28 @@ func (s *Server) ownHost(host, port string) bool {
 
 // contentHost says whether a Host is one that content is served under.
 func (s *Server) contentHost(host string) bool {
-	if s.o.Public {
-		return s.ownHost(host, s.ports.content)
+	if _, port := splitHost(host); !s.o.Public && port == s.ports.content && s.isSource(host) {
+		s.reached.Store(true)
+		return true
 	}
-	_, port := splitHost(host)
-	return port == s.ports.content && s.sourceOf(host) != nil
+	return s.shared() && s.ownHost(host, s.ports.content)
 }
 
-// sourceOf is the archive whose origin a Host is; nil if all are served there.
-func (s *Server) sourceOf(host string) *Source {
+// isSource says whether a Host is the origin of an archive.
+func (s *Server) isSource(host string) bool {
 	name, _ := splitHost(host)
 	for _, from := range s.sources {
 		if name == from.token+".localhost" {
-			return from
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // contentOrigin is the origin of an archive's content, as the one who asks for
 // a page of the UI reaches it.
 func (s *Server) contentOrigin(r *http.Request, from *Source) string {
-	if !s.o.Public {
+	if !s.shared() {
 		return "http://" + from.token + ".localhost:" + s.ports.content
 	}
 	name, _ := splitHost(r.Host)

@@ -3,9 +3,11 @@ package replay
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,9 +18,12 @@ import (
 type startView struct {
 	Title, Seed, Open, State string
 	From, To, AsOf           time.Time
-	URLs, Captures, Kept     int
+	URLs, Captures, Texts    int
 	Size                     int64
 	Changes                  string // the page of the last round; "" for none
+	Number                   int    // from 1, as ?archive= has it
+	Searches, Reports        bool
+	Plots                    []template.HTML
 }
 
 func (s *Server) start(w http.ResponseWriter, r *http.Request) {
@@ -29,13 +34,18 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 			s.failed(w, r, err)
 			return
 		}
-		size, err := from.size()
+		reading, err := from.reading(r.Context())
 		if err != nil {
 			s.failed(w, r, err)
 			return
 		}
-		v := startView{Title: from.Name, Seed: from.Seed.String(), State: from.State, AsOf: from.AsOf, From: n.From, To: n.To,
-			URLs: n.URLs, Captures: n.Captures, Kept: n.Kept, Size: size, Open: pathTo(n.To.UTC().Format(tsFormat), from.Seed)}
+		size, err := reading.Archive.SegmentBytes()
+		if err != nil {
+			s.failed(w, r, err)
+			return
+		}
+		v := startView{Title: from.Name, Seed: from.Seed.String(), State: reading.State, AsOf: reading.AsOf, From: n.From, To: n.To,
+			URLs: n.URLs, Captures: n.Captures, Texts: n.Texts, Size: size, Number: i + 1, Searches: from.Search != nil, Reports: from.Report != nil, Open: pathTo(n.To.UTC().Format(tsFormat), from.Seed)}
 		c, _, _, err := s.find(r.Context(), address{text: from.Seed.String(), at: s.now()})
 		if err != nil {
 			s.failed(w, r, err)
@@ -45,8 +55,14 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 			v.Title = cmp.Or(c.Title, v.Title)
 		}
 		v.Title = cmp.Or(v.Title, from.Seed.Host())
-		if rounds := len(from.Rounds); rounds > 0 {
+		if rounds := len(reading.Rounds); rounds > 0 {
 			v.Changes = changesPath(i+1, rounds)
+		}
+		if from.Plots != nil && n.Captures > 0 {
+			if v.Plots, err = from.Plots(r.Context()); err != nil {
+				s.failed(w, r, err)
+				return
+			}
 		}
 		list = append(list, v)
 	}
@@ -111,6 +127,9 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
 	}
 	if versions := versionsOf(all); len(versions) > 0 { // the one that this capture is of
 		v.Compare = changePaths(versions)[versions[standing(versions, c.At.Truncate(time.Second))]]
+	}
+	if !c.gone.IsZero() && c.At.Before(c.gone) {
+		v.Note = "The page is gone from the site since " + dayText(c.gone) + "; this is how it was before."
 	}
 	if c.Status >= 400 {
 		v.Note = fmt.Sprintf("The site answered with status %d.", c.Status)
@@ -201,15 +220,16 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, query string) {
 	values, _ := url.ParseQuery(query)
 	q := strings.TrimSpace(values.Get("q"))
 	v := &searchView{}
-	for _, from := range s.sources {
-		if from.Search == nil || q == "" {
+	in, _ := strconv.Atoi(values.Get("archive"))
+	for i, from := range s.sources {
+		if from.Search == nil || q == "" || in > 0 && in != i+1 {
 			continue
 		}
-		hits, err := from.Search(r.Context(), q, maxHits)
+		hits, note, err := from.Search(r.Context(), q, maxHits)
 		if err != nil {
-			v.Note = "No answer yet: " + err.Error()
-			continue
+			note = "No answer: " + err.Error()
 		}
+		v.Note = cmp.Or(v.Note, note)
 		for _, h := range hits {
 			if u := urlsOf(h.URL); len(u) > 0 {
 				v.Hits = append(v.Hits, hitView{h, pathTo(h.Captured.UTC().Format(tsFormat), u[0])})
@@ -217,4 +237,25 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, query string) {
 		}
 	}
 	s.show(w, r, http.StatusOK, "search", &page{Title: "Search", Query: q, View: v})
+}
+
+// report shows the report of an archive: a document of its own, with its own
+// style and no script.
+func (s *Server) report(w http.ResponseWriter, r *http.Request, query string) {
+	values, _ := url.ParseQuery(query)
+	n, err := strconv.Atoi(cmp.Or(values.Get("archive"), "1"))
+	if err != nil || n < 1 || n > len(s.sources) || s.sources[n-1].Report == nil {
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such report"})
+		return
+	}
+	b, err := s.sources[n-1].Report(r.Context())
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(b)
+	}
 }

@@ -25,7 +25,7 @@ import (
 // maxRows is how many rows a table of the report has at most.
 const maxRows = 25
 
-// Options of a report. All but Origins, Incomplete, Began and Elapsed is needed.
+// Options of a report. All but Origins, Incomplete and Home is needed.
 type Options struct {
 	Dir        string // the archive, as commands that are proposed name it
 	Seed       weburl.URL
@@ -33,6 +33,7 @@ type Options struct {
 	Now        time.Time
 	Incomplete string // why the crawl is not complete; "" where it is
 	Version    string // of the program
+	Home       string // where a link leads back to; "" is no link
 	Known      inventory.EachKnown
 	Fold       func(weburl.URL) (weburl.URL, bool)
 }

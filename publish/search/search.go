@@ -16,7 +16,6 @@ import (
 // Searcher answers queries about one archive. It may be used from any number of
 // goroutines; they take turns but for reading snippets.
 type Searcher struct {
-	c *catalog.Catalog
 	a *storage.Archive
 	o Options
 
@@ -32,11 +31,16 @@ type Searcher struct {
 // Open brings the index up to date and opens it for queries. Archive and catalog
 // are to be closed after the searcher.
 func Open(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Options) (*Searcher, error) {
-	o.defaults()
-	s := &Searcher{c: c, a: a, o: o, db: c.DB()}
 	if err := Update(ctx, c, a, o); err != nil {
 		return nil, err
 	}
+	return Attach(ctx, c, a, o)
+}
+
+// Attach opens the index for queries as it is.
+func Attach(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Options) (*Searcher, error) {
+	o.defaults()
+	s := &Searcher{a: a, o: o, db: c.DB()}
 	var err error
 	if s.titleCount, err = s.db.PrepareContext(ctx, `SELECT docs FROM titles WHERE stem = ?`); err != nil {
 		return nil, err
@@ -46,19 +50,6 @@ func Open(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Options
 
 // Close ends the use of the index.
 func (s *Searcher) Close() error { return s.titleCount.Close() }
-
-// Refresh takes in what is new in the archive.
-func (s *Searcher) Refresh(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.c.Refresh(ctx, s.a); err != nil {
-		return err
-	}
-	if err := Update(ctx, s.c, s.a, s.o); err != nil {
-		return err
-	}
-	return s.counts(ctx)
-}
 
 // counts reads what there is to search.
 func (s *Searcher) counts(ctx context.Context) error {

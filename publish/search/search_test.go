@@ -247,7 +247,10 @@ func TestIndexIsWhole(t *testing.T) {
 		if _, err := cat.DB().Exec(change); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Refresh(t.Context()); err != nil {
+		if err := cat.Refresh(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if err := search.Update(t.Context(), cat, a, search.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		var docs, postings, titles int
@@ -259,5 +262,4 @@ func TestIndexIsWhole(t *testing.T) {
 	if got := found(t, x, origin, "rose"); got != "/roses /" {
 		t.Errorf("found %s", got)
 	}
-	_ = a
 }

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish/catalog"
+	"curtsy/publish/replay"
+)
+
+// shelf is an archive that is served. It is open while a request reads it and a
+// moment longer, so that a crawl may begin meanwhile, and is opened again when
+// crawl.db has changed, so that what a crawl adds is shown.
+type shelf struct {
+	u       *ui
+	dir     string
+	seed    weburl.URL
+	key     [16]byte
+	catalog *catalog.Catalog
+	texts   *texts
+	figures figures
+
+	mu  sync.Mutex
+	now *edition // nil: not open
+}
+
+// edition is the archive as it was when it was opened.
+type edition struct {
+	*opened
+	asOf    time.Time
+	changed time.Time // crawl.db was, before it was opened
+	users   int
+}
+
+const (
+	idleShelf = 50 * time.Millisecond // that an archive stays open when nobody reads it; a crawl that begins waits longer
+	freshFor  = time.Second           // that one state is shown, at least
+)
+
+// openShelf opens an archive to be served, and keeps its index up to date until
+// the context ends.
+func openShelf(ctx context.Context, u *ui, dir string) (*shelf, error) {
+	s := &shelf{u: u, dir: dir}
+	e, err := s.take()
+	if err != nil {
+		return nil, err
+	}
+	defer s.giveBack(e)
+	s.seed, s.key = e.seed, e.Key()
+	bar := newStepBar(u)
+	s.catalog, err = catalog.Open(ctx, e.Archive, catalog.Options{Watch: func(p catalog.Progress) { bar.show("index: "+p.Step, p.Done, p.Total) }})
+	bar.close()
+	if err != nil {
+		return nil, archiveError(err, dir)
+	}
+	s.texts = followTexts(ctx, s)
+	return s, nil
+}
+
+func (s *shelf) close() {
+	s.texts.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.retire()
+	_ = s.catalog.Close() // nothing was written
+}
+
+// changedAt is when crawl.db was written last.
+func (s *shelf) changedAt() time.Time {
+	st, err := os.Stat(filepath.Join(s.dir, "crawl.db"))
+	if err != nil {
+		return time.Time{}
+	}
+	return st.ModTime()
+}
+
+// take opens the archive as it is; whoever took it gives it back.
+func (s *shelf) take() (*edition, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.now; e != nil && time.Since(e.asOf) > freshFor && !s.changedAt().Equal(e.changed) {
+		s.retire()
+	}
+	if s.now == nil {
+		e := &edition{asOf: time.Now(), changed: s.changedAt()}
+		var err error
+		if e.opened, err = openShown(s.dir); err != nil {
+			return nil, err
+		}
+		if s.catalog != nil && e.Key() != s.key {
+			e.Close()
+			return nil, fmt.Errorf("%s is another archive by now: start serve again", s.dir)
+		}
+		s.now = e
+	}
+	s.now.users++
+	return s.now, nil
+}
+
+func (s *shelf) giveBack(e *edition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.users--
+	switch {
+	case e.users > 0:
+	case e != s.now:
+		_ = e.Close() // nothing was written
+	default:
+		time.AfterFunc(idleShelf, func() { s.rest(e) })
+	}
+}
+
+// rest closes the archive if nobody has asked for it since.
+func (s *shelf) rest(e *edition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == e && e.users == 0 {
+		s.retire()
+	}
+}
+
+// retire closes what is open, now or when its last user gives it back.
+func (s *shelf) retire() {
+	e := s.now
+	s.now = nil
+	if e != nil && e.users == 0 {
+		_ = e.Close() // nothing was written
+	}
+}
+
+// read opens the archive for one request.
+func (s *shelf) read() (*replay.Reading, error) {
+	e, err := s.take()
+	if err != nil {
+		return nil, err
+	}
+	state := "finished"
+	switch {
+	case e.IsLive():
+		state = "running"
+	case !e.state.Finished:
+		state = cmp.Or(e.state.Ended, "not finished")
+	}
+	return &replay.Reading{Archive: e.Archive, State: state, AsOf: e.asOf, Rounds: e.state.Rounds, Close: func() { s.giveBack(e) }}, nil
+}
