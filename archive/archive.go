@@ -70,7 +70,7 @@ type Capture struct {
 	Title    string // of a page
 	Lang     string // of a page, as it says
 	Location string // where a redirect leads
-	Digest   string // of the body as it was sent, "sha1:…" or "sha256:…"
+	Digest   string // of the body as it was sent, "sha256:…"
 	Length   int64  // of the body as it was sent, in octets
 	// Current says that this capture stands for the URL: it is the latest good one.
 	Current bool

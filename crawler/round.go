@@ -172,7 +172,7 @@ const maxAnswers = 1 << 17
 // sameAnswer marks the visits of a round that brought one answer for several
 // pages.
 func (c *Crawl) sameAnswer(o *outcome) error {
-	if o.Visit == nil || o.job == nil || o.job.Good == nil || !mayBeSame(o.Visit) || o.Visit.SHA256 == o.job.Good.SHA256 {
+	if o.Visit == nil || o.job == nil || o.job.Good == nil || !mayBeSame(o.Visit) || o.Visit.Digest == o.job.Good.Digest {
 		return nil
 	}
 	for _, ref := range c.committer.answers.add(o.Visit) {

@@ -4,8 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"crypto/sha1"
-	"encoding/base32"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net/http"
@@ -77,9 +76,8 @@ func parseRecord(t *testing.T, segment string, member []byte) record {
 	return r
 }
 
-func sha1Of(b []byte) string {
-	sum := sha1.Sum(b)
-	return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
+func sha256Of(b []byte) string {
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(b))
 }
 
 // payload is the entity body of a response block, de-chunked.
@@ -118,7 +116,7 @@ func checkRecords(t *testing.T, list []record) {
 		if r.fields["WARC-Warcinfo-ID"] != infos[r.segment] || infos[r.segment] == "" {
 			t.Errorf("%s of %s names warcinfo %s, its segment begins with %s", r.kind(), r.fields["WARC-Target-URI"], r.fields["WARC-Warcinfo-ID"], infos[r.segment])
 		}
-		if got := sha1Of(r.block); r.fields["WARC-Block-Digest"] != got {
+		if got := sha256Of(r.block); r.fields["WARC-Block-Digest"] != got {
 			t.Errorf("%s of %s: block digest %s, is %s", r.kind(), r.fields["WARC-Target-URI"], r.fields["WARC-Block-Digest"], got)
 		}
 		if strings.ContainsAny(r.fields["WARC-Target-URI"], "<>") {
@@ -129,7 +127,7 @@ func checkRecords(t *testing.T, list []record) {
 		uri := r.fields["WARC-Target-URI"]
 		switch r.kind() {
 		case "response":
-			if got := sha1Of(r.payload(t)); r.fields["WARC-Payload-Digest"] != got {
+			if got := sha256Of(r.payload(t)); r.fields["WARC-Payload-Digest"] != got {
 				t.Errorf("response of %s: payload digest %s, is %s", uri, r.fields["WARC-Payload-Digest"], got)
 			}
 			if r.fields["Content-Type"] != "application/http; msgtype=response" || r.fields["WARC-IP-Address"] != "127.0.0.1" {

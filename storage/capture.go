@@ -56,13 +56,13 @@ func readAnswer(block io.Reader, h *warc.Header, v *Visit) error {
 	if h.Type != warc.TypeResponse {
 		return nil
 	}
-	d, strong, n, err := sumPayload(r.Body)
+	got, err := sumPayload(r.Body, h.PayloadDigest)
 	if err != nil && h.Truncated == "" {
 		return err
 	}
-	v.SHA256 = strong
-	if v.Length = n; h.PayloadDigest != "" && h.PayloadDigest != d.String() {
-		return fmt.Errorf("%w: %d bytes, %s; the record says %s", errPayload, n, d, h.PayloadDigest)
+	v.Digest, v.Length = got.digest, got.n
+	if h.PayloadDigest != "" && h.PayloadDigest != got.labelled {
+		return fmt.Errorf("%w: %d bytes, %s; the record says %s", errPayload, got.n, got.labelled, h.PayloadDigest)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (c *Capture) read(m Metadata) {
 	c.Metadata, c.Noted = m, m.noted
 	v := c.Visit
 	if w := m.Note.Withheld; w != nil && v.Kept == KeptWithheld && w.URL == v.URL {
-		w.Record, w.Kept, w.Digest, w.SHA256, w.Title = v.Record, v.Kept, "", "", ""
+		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""
 		c.Visit, v = w, w
 	}
 	v.Took, v.Class, v.Waited, v.Delay, v.Suspect = m.Took, m.Note.Class, m.Note.Waited, m.Note.Delay, m.Note.Suspect

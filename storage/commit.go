@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"sync"
 	"time"
@@ -11,12 +9,13 @@ import (
 
 	"curtsy/internal/mapped"
 	"curtsy/internal/room"
+	"curtsy/storage/warc"
 )
 
 // pending is what the running group holds that is not yet on disk.
 type pending struct {
 	mu      sync.Mutex
-	digests map[string]*Visit // by SHA-256
+	digests map[string]*Visit // by the payload's digest
 	infoID  string
 	visits  []*Visit
 	robots  []robotsPut
@@ -31,16 +30,16 @@ func (a *Archive) InfoID() string {
 	return a.pend.infoID
 }
 
-// Original finds the visit that holds the payload with this SHA-256, so that it
+// Original finds the visit that holds the payload with this digest, so that it
 // need not be kept twice; nil if none does. It may be asked from any goroutine;
 // only an answer given to the one that commits is final.
-func (a *Archive) Original(sha256 string) (v *Visit, err error) {
-	key := digestKey(sha256)
+func (a *Archive) Original(digest string) (v *Visit, err error) {
+	key := digestKey(digest)
 	if key == nil {
 		return nil, nil
 	}
 	a.pend.mu.Lock()
-	v = a.pend.digests[sha256]
+	v = a.pend.digests[digest]
 	a.pend.mu.Unlock()
 	if v != nil {
 		return v, nil
@@ -58,12 +57,12 @@ func (a *Archive) Original(sha256 string) (v *Visit, err error) {
 }
 
 // digestKey is the key of a payload in the digests; nil for what is no SHA-256.
-func digestKey(hexed string) []byte {
-	key, err := hex.DecodeString(hexed)
-	if err != nil || len(key) != sha256.Size {
+func digestKey(digest string) []byte {
+	d, ok := warc.ParseDigest(digest)
+	if !ok {
 		return nil
 	}
-	return key
+	return d[:]
 }
 
 // Append writes the records of a visit to the segment and makes the visit
@@ -157,7 +156,7 @@ func (a *Archive) AddVisit(v *Visit) {
 	if v.Kept != KeptResponse || v.Length == 0 {
 		return
 	}
-	d := v.SHA256
+	d := v.Digest
 	if digestKey(d) == nil {
 		return
 	}

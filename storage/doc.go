@@ -16,7 +16,7 @@
 //	visits    URL id, number of the visit → Visit as JSON
 //	digests   SHA-256 of a payload → the visit that holds it
 //	robots    origin, time → RobotsVersion as JSON
-//	bodies    SHA-1 of a robots.txt → its octets
+//	bodies    SHA-256 of a robots.txt → its octets
 //
 // Values have a sum (internal/sum) behind them, but for the schema, those of
 // digests, which Verify compares against the visits, and those of segments, which

@@ -45,7 +45,7 @@ func digestFits(tx *bbolt.Tx, k, v []byte) bool {
 	if err != nil || visit == nil {
 		return false
 	}
-	return len(k) > 0 && bytes.Equal(digestKey(visit.SHA256), k)
+	return len(k) > 0 && bytes.Equal(digestKey(visit.Digest), k)
 }
 
 func robotsFits(tx *bbolt.Tx, k, v []byte) bool {

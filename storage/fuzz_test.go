@@ -40,7 +40,7 @@ func FuzzReadHTTP(f *testing.F) {
 // FuzzVisit: whatever stands in crawl.db in the place of a visit is that visit
 // or an error, its sum right or wrong.
 func FuzzVisit(f *testing.F) {
-	good := []byte(`{"url":"http://h/","url_id":1,"n":2,"at":"2026-03-01T12:00:00Z","status":200,"kept":"response","digest":"sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ","length":3,"record":{"segment":"s","offset":1,"length":2,"id":"i"}}`)
+	good := []byte(`{"url":"http://h/","url_id":1,"n":2,"at":"2026-03-01T12:00:00Z","status":200,"kept":"response","digest":"sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae","length":3,"record":{"segment":"s","offset":1,"length":2,"id":"i"}}`)
 	f.Add(Ref{1, 2}.key(), good, true)
 	f.Add(Ref{1, 3}.key(), good, true)
 	f.Add(Ref{1, 2}.key(), good[:40], true)

@@ -2,8 +2,6 @@ package storage
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -412,7 +410,7 @@ func checkRecord(w *warc.Reader, h *warc.Header, visit *Visit) error {
 // readBlock reads a record to its end, of which read may take what it wants,
 // and holds it against the sums that guard it.
 func readBlock(w *warc.Reader, h *warc.Header, read func(block io.Reader) error) error {
-	block := warc.NewHash()
+	block := warc.NewLabelled(h.BlockDigest)
 	tee := io.TeeReader(w, block)
 	if err := read(tee); err != nil {
 		return err
@@ -423,7 +421,7 @@ func readBlock(w *warc.Reader, h *warc.Header, read func(block io.Reader) error)
 	if err := w.Finish(); err != nil {
 		return err
 	}
-	if got := block.Digest().String(); h.BlockDigest != "" && got != h.BlockDigest {
+	if got := block.String(); h.BlockDigest != "" && got != h.BlockDigest {
 		return fmt.Errorf("%s record: block digest is %s, the record says %s", h.Type, got, h.BlockDigest)
 	}
 	return nil
@@ -431,34 +429,43 @@ func readBlock(w *warc.Reader, h *warc.Header, read func(block io.Reader) error)
 
 var errPayload = errors.New("payload digest differs")
 
-// sumPayload reads a payload for its digest as records have it, its SHA-256 and
-// its length.
-func sumPayload(body io.Reader) (d warc.Digest, strong string, n int64, err error) {
-	label, h := warc.NewHash(), sha256.New()
-	n, err = io.Copy(io.MultiWriter(label, h), body)
-	return label.Digest(), hex.EncodeToString(h.Sum(nil)), n, err
+// payloadSum is what a payload was found to be.
+type payloadSum struct {
+	digest   string // SHA-256, as a visit has it
+	labelled string // by the algorithm of the record's label
+	n        int64
+}
+
+// sumPayload reads a payload, which an error may end early.
+func sumPayload(body io.Reader, label string) (payloadSum, error) {
+	h, labelled := warc.NewLabelled(""), warc.NewLabelled(label)
+	w := io.Writer(h)
+	if labelled.Size() != h.Size() {
+		w = io.MultiWriter(h, labelled)
+	} else {
+		labelled = h
+	}
+	n, err := io.Copy(w, body)
+	return payloadSum{h.String(), labelled.String(), n}, err
 }
 
 func checkPayload(block io.Reader, h *warc.Header, visit *Visit) error {
 	if h.PayloadDigest == "" {
 		return nil
 	}
-	if h.PayloadDigest != visit.Digest {
-		return fmt.Errorf("%w: the record says %s, crawl.db %s", errPayload, h.PayloadDigest, visit.Digest)
-	}
 	resp, err := ReadHTTP(block)
 	if err != nil {
 		return nil // a head too broken to read again; the block digest still guards it
 	}
-	d, strong, n, err := sumPayload(resp.Body)
+	got, err := sumPayload(resp.Body, h.PayloadDigest)
 	if err != nil && visit.Truncated == "" {
 		return err
 	}
-	if n != visit.Length || d.String() != h.PayloadDigest {
-		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, n, d, visit.Length, h.PayloadDigest)
+	if got.n != visit.Length || got.labelled != h.PayloadDigest {
+		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, got.n, got.labelled, visit.Length, h.PayloadDigest)
 	}
-	if visit.SHA256 != "" && strong != visit.SHA256 {
-		return fmt.Errorf("%w: its SHA-256 is %s, crawl.db says %s", errPayload, strong, visit.SHA256)
+	if got.digest != visit.Digest {
+		return fmt.Errorf("%w: %s; crawl.db says %s", errPayload, got.digest, visit.Digest)
 	}
 	return nil
 }
@@ -471,7 +478,7 @@ func discard(tx *bbolt.Tx, refs []Ref) error {
 	for _, ref := range refs {
 		v, err := getVisit(tx, ref)
 		if err == nil && v != nil {
-			if d := digestKey(v.SHA256); d != nil && bytes.Equal(digests.Get(d), ref.key()) {
+			if d := digestKey(v.Digest); d != nil && bytes.Equal(digests.Get(d), ref.key()) {
 				if err := digests.Delete(d); err != nil {
 					return err
 				}

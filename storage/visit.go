@@ -44,8 +44,7 @@ type Visit struct {
 	MaxAge       int    `json:"max_age,omitempty"`   // seconds that Cache-Control lets an answer be used
 	Links        int    `json:"links,omitempty"`     // found in the document
 	Length       int64  `json:"length"`              // octets of the payload as it was sent
-	Digest       string `json:"digest,omitempty"`    // of the payload, as records have it: a label, which may be forged
-	SHA256       string `json:"sha256,omitempty"`    // of the payload, in hex: by it two payloads are the same
+	Digest       string `json:"digest,omitempty"`    // of the payload, "sha256:" and its digits: by it two payloads are the same
 	Truncated    string `json:"truncated,omitempty"` // as WARC-Truncated
 	Blocked      string `json:"blocked,omitempty"`   // what stands in the page's place: a challenge, a refusal of crawlers
 

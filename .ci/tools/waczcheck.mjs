@@ -108,7 +108,7 @@ for (let i = 0; i < lines.length; i++) {
 	const other = theirs.get(`${m.filename} ${m.offset}`)
 	if (!other) { bad(`CDXJ: warcio has no record there: ${line}`); continue }
 	theirs.delete(`${m.filename} ${m.offset}`)
-	const digest = m.digest.replace(/^sha1:/, '')
+	const digest = m.digest.replace(/^\w+:/, '')
 	const mime = other.mime ?? 'unk'
 	if (key !== other.key || ts !== other.ts || m.url !== other.url || m.length !== other.length || m.status !== String(other.status) || digest !== other.digest || m.mime !== mime)
 		bad(`CDXJ: ${line} differs from warcio: ${JSON.stringify(other)}`)

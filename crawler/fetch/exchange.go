@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"bytes"
-	"crypto/sha1"
 	"crypto/sha256"
 	"io"
 	"net/http"
@@ -52,7 +51,7 @@ type Exchange struct {
 	rec     recording
 	frame   frame
 	payload int64 // octets of the payload
-	digests *Digests
+	digest  *[sha256.Size]byte
 	decoded *decoded
 	limit   *int64 // of what Decoded gives
 }
@@ -106,29 +105,21 @@ func (x *Exchange) Payload() (io.Reader, int64) {
 	return upToCut{http1.Dechunk(nil, x.rec.reader())}, x.payload
 }
 
-// Digests are those of a payload: the SHA-1 that tools for WARC expect, and the
-// SHA-256 by which two payloads are the same.
-type Digests struct {
-	SHA1   [sha1.Size]byte
-	SHA256 [sha256.Size]byte
-}
-
-// PayloadDigests gives the digests of the payload and the payload's length.
-// They are computed once, when they are first asked for.
-func (x *Exchange) PayloadDigests() (Digests, int64) {
-	if x.digests == nil {
-		x.digests = &Digests{}
+// PayloadDigest gives the SHA-256 of the payload and the payload's length. It is
+// computed once, when it is first asked for.
+func (x *Exchange) PayloadDigest() ([sha256.Size]byte, int64) {
+	if x.digest == nil {
+		x.digest = new([sha256.Size]byte)
 		if b := x.rec.memory(); x.rec.file == nil && x.frame.chunks == nil {
-			x.digests.SHA1, x.digests.SHA256 = sha1.Sum(b), sha256.Sum256(b)
-			return *x.digests, x.payload
+			*x.digest = sha256.Sum256(b)
+			return *x.digest, x.payload
 		}
-		one, two := sha1.New(), sha256.New()
+		h := sha256.New()
 		r, _ := x.Payload()
-		io.Copy(io.MultiWriter(one, two), r)
-		one.Sum(x.digests.SHA1[:0])
-		two.Sum(x.digests.SHA256[:0])
+		io.Copy(h, r)
+		h.Sum(x.digest[:0])
 	}
-	return *x.digests, x.payload
+	return *x.digest, x.payload
 }
 
 // Release gives the buffers back. Nothing of x may be used after it.

@@ -37,7 +37,7 @@ func TestReplayReadsWhatAnArchiveKeeps(t *testing.T) {
 			continue
 		}
 		body, _, err := x.Decoded(1000)
-		if _, n := x.PayloadDigests(); string(body) != tc.want || err != nil || x.Status != tc.status || string(x.Head) != tc.head || n != int64(len(tc.payload)) || !x.Start.Equal(at) {
+		if _, n := x.PayloadDigest(); string(body) != tc.want || err != nil || x.Status != tc.status || string(x.Head) != tc.head || n != int64(len(tc.payload)) || !x.Start.Equal(at) {
 			t.Errorf("%s: %d %q %v, want %d %q", name, x.Status, body, err, tc.status, tc.want)
 		}
 		x.Release()

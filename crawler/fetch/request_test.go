@@ -85,7 +85,7 @@ func TestNoURL(t *testing.T) {
 	if all(t, r, n) != "" {
 		t.Error("bytes came from nowhere")
 	}
-	x.PayloadDigests()
+	x.PayloadDigest()
 	if b, cut, err := x.Decoded(10); len(b) > 0 || cut || err != nil {
 		t.Error(b, cut, err)
 	}

@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"crypto/sha1"
 	"crypto/sha256"
 	"strconv"
 	"strings"
@@ -117,7 +116,7 @@ func all2(t *testing.T, x *Exchange) (wire, payload string) {
 		r, n = x.Payload()
 		payload = all(t, r, n)
 	}
-	if d, n := x.PayloadDigests(); d.SHA1 != sha1.Sum([]byte(payload)) || d.SHA256 != sha256.Sum256([]byte(payload)) || n != int64(len(payload)) {
+	if d, n := x.PayloadDigest(); d != sha256.Sum256([]byte(payload)) || n != int64(len(payload)) {
 		t.Errorf("the digest of %d bytes is wrong", n)
 	}
 	return wire, payload

@@ -11,6 +11,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/warc"
 )
 
 // begin makes known what every frontier begins with: the seed, and its
@@ -200,7 +201,7 @@ func (b *rebuilder) refer(c captured) bool {
 	}
 	ref := original.Ref()
 	v := c.Visit
-	v.Refers, v.SHA256 = &ref, original.SHA256
+	v.Refers, v.Digest = &ref, original.Digest
 	if v.Status != 304 {
 		v.Length = original.Length
 	}
@@ -211,8 +212,9 @@ func (b *rebuilder) refer(c captured) bool {
 // URL that the record is of, or of the revisit's own, as of a robots.txt that
 // was redirected.
 func (b *rebuilder) referred(c captured) *storage.Visit {
+	_, comparable := warc.ParseDigest(c.Visit.Digest) // not SHA-1, as earlier archives have it
 	holds := func(v *storage.Visit) bool {
-		return v.Kept == storage.KeptResponse && v.Record != nil && v.Record.ID == c.RefersTo && v.Digest == c.Visit.Digest
+		return v.Kept == storage.KeptResponse && v.Record != nil && v.Record.ID == c.RefersTo && (v.Digest == c.Visit.Digest || !comparable)
 	}
 	for _, other := range b.batch {
 		if holds(other.Visit) && other.Visit.URLID != 0 {

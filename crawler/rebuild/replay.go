@@ -122,7 +122,7 @@ func (b *rebuilder) outcome(j *visit.Attempt, v *storage.Visit) *visit.Outcome {
 	o := b.reader.Outcome(j, x)
 	w := o.Visit
 	w.Waited, w.Delay, w.Kept, w.Record, w.Refers = v.Waited, v.Delay, v.Kept, v.Record, v.Refers
-	w.Digest, w.SHA256, w.Length, w.Suspect = v.Digest, v.SHA256, v.Length, v.Suspect
+	w.Digest, w.Length, w.Suspect = v.Digest, v.Length, v.Suspect
 	return o
 }
 

@@ -198,10 +198,10 @@ func (o *Outcome) appendResponse(s *scratch, dst []byte, infoID, id string) ([]b
 	if err != nil {
 		return dst, err
 	}
-	hash := warc.NewHash()
+	hash := warc.NewLabelled("")
 	hash.Write(o.x.Head)
 	hash.Write(wire)
-	h.BlockDigest = hash.Digest().String()
+	h.BlockDigest = hash.String()
 	return s.encoder.Append(dst, &h, o.effort(), o.x.Head, wire), nil
 }
 

@@ -65,7 +65,7 @@ const maxBodies = 1 << 16
 // the links of one more are not followed: a soft 404, or a tree that mirrors
 // itself.
 func (r *Reader) seenBefore(o *Outcome) bool {
-	d := o.Visit.SHA256
+	d := o.Visit.Digest
 	if r.Scope().Traps.SameBody <= 0 || d == "" || o.original == nil || o.original.URLID == o.Visit.URLID {
 		return false
 	}
@@ -75,7 +75,7 @@ func (r *Reader) seenBefore(o *Outcome) bool {
 // bodies counts how often a payload came again. It is for any goroutine.
 type bodies struct {
 	mu sync.Mutex
-	n  map[string]int // by SHA-256
+	n  map[string]int // by digest
 }
 
 func (b *bodies) again(d string) int {

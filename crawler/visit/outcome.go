@@ -1,7 +1,6 @@
 package visit
 
 import (
-	"encoding/hex"
 	"net/http"
 	"time"
 
@@ -134,9 +133,9 @@ func (o *Outcome) describe(doc *htmlmeta.Document) {
 	v.Canonical = doc.Canonical.String()
 	v.Links = len(doc.Links)
 	v.Directives = directivesOf(&doc.Directives)
-	d, n := o.x.PayloadDigests()
+	d, n := o.x.PayloadDigest()
 	v.Length = n
-	v.Digest, v.SHA256 = warc.Digest(d.SHA1).String(), hex.EncodeToString(d.SHA256[:])
+	v.Digest = warc.Digest(d).String()
 }
 
 // keep decides what of the response may be kept (design: noarchive withholds
@@ -145,7 +144,7 @@ func (o *Outcome) keep(doc *htmlmeta.Document) {
 	o.Visit.Kept = storage.KeptResponse
 	if !doc.Directives.Archive {
 		o.Visit.Kept = storage.KeptWithheld
-		o.Visit.Digest, o.Visit.SHA256 = "", ""
+		o.Visit.Digest = ""
 		o.Visit.Title, o.Visit.Lang, o.Visit.Canonical = "", "", "" // they are of the body
 	}
 }
@@ -153,7 +152,7 @@ func (o *Outcome) keep(doc *htmlmeta.Document) {
 // repeat makes a 304 a revisit of the response that it speaks of.
 func (o *Outcome) repeat(original *storage.Visit) {
 	if o.Visit.Kept == storage.KeptResponse {
-		o.Visit.Digest, o.Visit.SHA256 = original.Digest, original.SHA256
+		o.Visit.Digest = original.Digest
 		o.refer(original)
 	}
 }
@@ -227,7 +226,7 @@ func (r *Reader) Deduplicate(o *Outcome) error {
 	if v.Kept != storage.KeptResponse || v.Length == 0 {
 		return nil
 	}
-	original, err := r.archive.Original(v.SHA256)
+	original, err := r.archive.Original(v.Digest)
 	if err != nil || original == nil || original.Ref() == v.Ref() { // itself, in a rebuild
 		return err
 	}

@@ -135,7 +135,7 @@ func describe(v *storage.Visit, u weburl.URL, permit *publish.Permit) entry {
 		e.why = "no body is kept"
 	default:
 		e.state, e.typ = kept, declared(v.ContentType)
-		e.sum = v.SHA256
+		e.sum = v.Digest
 		// A title or links are found in what is HTML by its content too.
 		e.page = e.typ == typeHTML && (v.Title != "" || v.Links > 0)
 	}

@@ -2,58 +2,75 @@ package warc
 
 import (
 	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/base32"
+	"encoding/hex"
 	"hash"
 	"io"
+	"strings"
 )
 
-// Digest is a SHA-1 digest. Curtsy labels records with SHA-1 in base32
-// because every WARC tool expects it (ISO 28500 §5.8 leaves the choice); it
-// costs what SHA-256 costs and guards against accidents, not against forgery.
-type Digest [sha1.Size]byte
+// Digest is a SHA-256 digest. Curtsy labels records with SHA-256 in lower case
+// hexadecimal (ISO 28500 §5.8 leaves the choice), as browsertrix does: nobody
+// can make a second payload with the digest of a first, so that the label is
+// also what payloads are compared by.
+type Digest [sha256.Size]byte
 
 // Sum is the digest of octets in memory.
-func Sum(b []byte) Digest { return sha1.Sum(b) }
+func Sum(b []byte) Digest { return sha256.Sum256(b) }
 
 // SumReader is the digest of what the readers give, and its length.
-func SumReader(rs ...io.Reader) (Digest, int64, error) {
-	h := NewHash()
-	var n int64
+func SumReader(rs ...io.Reader) (d Digest, n int64, err error) {
+	h := sha256.New()
 	for _, r := range rs {
 		m, err := io.Copy(h, r)
 		n += m
 		if err != nil {
-			return h.Digest(), n, err
+			return d, n, err
 		}
 	}
-	return h.Digest(), n, nil
-}
-
-// String is the labelled digest, "sha1:" and base32 (32 letters, no padding).
-func (d Digest) String() string {
-	return "sha1:" + base32.StdEncoding.EncodeToString(d[:])
-}
-
-// ParseDigest reads a labelled digest; !ok for any other algorithm or form.
-func ParseDigest(s string) (d Digest, ok bool) {
-	if len(s) != len("sha1:")+32 || s[:5] != "sha1:" {
-		return d, false
-	}
-	b, err := base32.StdEncoding.DecodeString(s[5:])
-	if err != nil || len(b) != len(d) {
-		return d, false
-	}
-	return Digest(b), true
-}
-
-// Hash computes a digest of what is written to it.
-type Hash struct{ hash.Hash }
-
-// NewHash begins a digest.
-func NewHash() Hash { return Hash{sha1.New()} }
-
-// Digest is the digest of what was written so far.
-func (h Hash) Digest() (d Digest) {
 	h.Sum(d[:0])
-	return d
+	return d, n, nil
+}
+
+const labelSHA1, labelSHA256 = "sha1:", "sha256:"
+
+// String is the labelled digest, "sha256:" and 64 digits.
+func (d Digest) String() string {
+	return labelSHA256 + hex.EncodeToString(d[:])
+}
+
+// ParseDigest reads what String gives; !ok for any other algorithm or form.
+func ParseDigest(s string) (d Digest, ok bool) {
+	digits, ok := strings.CutPrefix(s, labelSHA256)
+	if !ok || len(digits) != hex.EncodedLen(len(d)) || strings.ToLower(digits) != digits {
+		return d, false
+	}
+	_, err := hex.Decode(d[:], []byte(digits))
+	return d, err == nil
+}
+
+// Labelled computes the digest that a label of a record is compared with: of the
+// label's own algorithm, which is SHA-1 in records of many other programs.
+type Labelled struct {
+	hash.Hash
+	sha1 bool
+}
+
+// NewLabelled begins a digest of the algorithm of a label; SHA-256 if there is
+// no label.
+func NewLabelled(label string) Labelled {
+	if strings.HasPrefix(label, labelSHA1) {
+		return Labelled{sha1.New(), true}
+	}
+	return Labelled{sha256.New(), false}
+}
+
+// String is the labelled digest of what was written so far.
+func (l Labelled) String() string {
+	b := l.Sum(nil)
+	if l.sha1 {
+		return labelSHA1 + base32.StdEncoding.EncodeToString(b)
+	}
+	return Digest(b).String()
 }

@@ -44,7 +44,7 @@ type Header struct {
 	ConcurrentTo  string // record ID
 	WarcinfoID    string // record ID
 	Filename      string // warcinfo only
-	BlockDigest   string // "sha1:BASE32"
+	BlockDigest   string // "sha256:HEX", or of another program "sha1:BASE32"
 	PayloadDigest string
 	Truncated     string // "length", "time", "disconnect"
 	Profile       string // revisit only

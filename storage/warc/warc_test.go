@@ -79,11 +79,23 @@ func TestNoFieldComesFromAValue(t *testing.T) {
 
 func TestDigest(t *testing.T) {
 	d := Sum([]byte("hello"))
-	if got, want := d.String(), "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N"; got != want {
+	if got, want := d.String(), "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"; got != want {
 		t.Errorf("digest of hello = %s, want %s", got, want)
 	}
 	if back, ok := ParseDigest(d.String()); !ok || back != d {
 		t.Error("the digest does not read back")
+	}
+	for _, label := range []string{d.String(), "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N"} { // that of other programs
+		l := NewLabelled(label)
+		l.Write([]byte("hello"))
+		if l.String() != label {
+			t.Errorf("%s: %s", label, l)
+		}
+	}
+	for _, s := range []string{"", "sha256:", "sha256:" + strings.Repeat("0", 63), "sha256:" + strings.Repeat("A", 64), "sha256:" + strings.Repeat("g", 64), "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N", strings.Repeat("0", 64)} {
+		if _, ok := ParseDigest(s); ok {
+			t.Errorf("%q is read as a digest", s)
+		}
 	}
 }
 
