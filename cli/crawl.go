@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
@@ -30,7 +31,7 @@ import (
 // crawlFlags are the flags that crawl and resume share. They are laid over
 // the configuration only where they were given.
 type crawlFlags struct {
-	round    *crawler.RoundOptions // of update
+	round    *revisit.Options // of update
 	index    bool
 	mirror   string
 	config   string

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/storage"
 )
@@ -56,8 +57,8 @@ func updateCmd(u *ui) *cobra.Command {
 	return c
 }
 
-func (g *updateFlags) options() (*crawler.RoundOptions, error) {
-	o := &crawler.RoundOptions{OlderThan: time.Duration(g.olderThan), Auto: g.auto}
+func (g *updateFlags) options() (*revisit.Options, error) {
+	o := &revisit.Options{OlderThan: time.Duration(g.olderThan), Auto: g.auto}
 	if g.only == "" {
 		return o, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"curtsy/crawler/revisit"
 	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/storage"
@@ -23,7 +24,7 @@ const commitEvery = 20 * time.Millisecond
 type committer struct {
 	group   []*outcome
 	planted map[string]bool // origins whose robots.txt is in the frontier
-	answers sameAnswers
+	answers revisit.Answers
 	fresh   map[string]bool // origins that got URLs since the last commit
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/revisit"
 	"curtsy/crawler/robotstxt"
 	"curtsy/crawler/status"
 	"curtsy/crawler/visit"
@@ -65,7 +66,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 		return nil, err
 	}
 	c = &Crawl{opts: o, archive: a, frontier: f, schedule: newSchedule(&o), flight: newFlight(&o), crew: newCrew()}
-	c.committer.planted, c.committer.answers = map[string]bool{}, sameAnswers{}
+	c.committer.planted, c.committer.answers = map[string]bool{}, revisit.Answers{}
 	st := &c.ledger.state
 	c.ledger.began = c.now()
 	known, err := a.Crawl(st)

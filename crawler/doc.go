@@ -29,8 +29,8 @@
 // (flight.go). Origins wait in two lanes by the time from which on they may be
 // asked, the site's and those of all others (schedule.go).
 //
-// A round visits again what is known: the plan of it queues URLs that were done
-// (round.go), and crawler/revisit says when they are due and what is suspect.
+// A round visits again what is known (round.go): crawler/revisit says what is
+// due, queues it, and says which answers are suspect.
 //
 // Beside the crawl, and using the archive as it does: crawler/explain (why was
 // this URL fetched or not), crawler/status (how does the crawl go),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
@@ -24,8 +25,8 @@ type Options struct {
 	Traps  judge.Traps
 	Limits Limits
 	Given  Given
-	Since  time.Time     // pages of sitemaps that were last changed before are left out; zero is none
-	Round  *RoundOptions // visit again what is known; nil goes on with what is queued
+	Since  time.Time        // pages of sitemaps that were last changed before are left out; zero is none
+	Round  *revisit.Options // visit again what is known; nil goes on with what is queued
 
 	Rules        rules.Options
 	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is what the dialect says

@@ -56,7 +56,7 @@ func hangUp() page {
 }
 
 // round runs one round over an archive.
-func round(t *testing.T, dir string, o crawler.Options, r crawler.RoundOptions) crawler.Result {
+func round(t *testing.T, dir string, o crawler.Options, r revisit.Options) crawler.Result {
 	t.Helper()
 	o.Round = &r
 	result := crawl(t, dir, o)
@@ -140,7 +140,7 @@ func TestGoneBad(t *testing.T) {
 		s.set("/"+w.name, w.again)
 	}
 	for i := range 2 {
-		round(t, dir, o, crawler.RoundOptions{})
+		round(t, dir, o, revisit.Options{})
 		got := found(t, dir)
 		for _, w := range ways {
 			c := got["/"+w.name]
@@ -180,7 +180,7 @@ func TestRoundAsksConditionally(t *testing.T) {
 	s.set("/edited", html(strings.Replace(article("edited").body, "in a sentence", "in two sentences", 1)))
 	s.set("/", links("/tagged", "/dated", "/plain", "/edited", "/new"))
 	s.set("/new", article("new"))
-	round(t, dir, o, crawler.RoundOptions{})
+	round(t, dir, o, revisit.Options{})
 	for _, a := range s.asked() {
 		switch a.target {
 		case "/tagged":
@@ -221,7 +221,7 @@ func TestRoundChooses(t *testing.T) {
 	})
 	dir, o := t.TempDir(), options(s.origin+"/")
 	crawl(t, dir, o)
-	asked := func(says string, r crawler.RoundOptions, want ...string) {
+	asked := func(says string, r revisit.Options, want ...string) {
 		t.Helper()
 		s.forget()
 		round(t, dir, o, r)
@@ -229,9 +229,9 @@ func TestRoundChooses(t *testing.T) {
 		slices.Sort(got)
 		same(t, says, slices.Compact(got), want)
 	}
-	asked("what is older than an hour, where nothing is", crawler.RoundOptions{OlderThan: time.Hour}, "/map.xml", "/robots.txt")
-	asked("what matches", crawler.RoundOptions{Only: regexp.MustCompile(`/b$`)}, "/b", "/map.xml", "/robots.txt")
-	asked("what is due, where nothing is", crawler.RoundOptions{Auto: true}, "/map.xml", "/robots.txt")
+	asked("what is older than an hour, where nothing is", revisit.Options{OlderThan: time.Hour}, "/map.xml", "/robots.txt")
+	asked("what matches", revisit.Options{Only: regexp.MustCompile(`/b$`)}, "/b", "/map.xml", "/robots.txt")
+	asked("what is due, where nothing is", revisit.Options{Auto: true}, "/map.xml", "/robots.txt")
 	due := func(target string, at time.Time, reason string) {
 		t.Helper()
 		d := why(t, dir, s.origin+target, o).Due
@@ -244,12 +244,12 @@ func TestRoundChooses(t *testing.T) {
 	changed := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	s.set("/map.xml", page{header: []string{"Content-Type: application/xml"},
 		body: "<urlset><url><loc>ORIGIN/a</loc><lastmod>" + changed.Format(time.RFC3339) + "</lastmod></url></urlset>"})
-	asked("what is due, where that is to come", crawler.RoundOptions{Auto: true}, "/map.xml", "/robots.txt")
+	asked("what is due, where that is to come", revisit.Options{Auto: true}, "/map.xml", "/robots.txt")
 	due("/a", changed, "the sitemap says that it changed")
 	due("/map.xml", time.Time{}, "first in every round")
 	s.set("/map.xml", page{header: []string{"Content-Type: application/xml"},
 		body: "<urlset><url><loc>ORIGIN/a</loc><lastmod>" + time.Now().UTC().Format(time.RFC3339Nano) + "</lastmod></url></urlset>"})
-	asked("what a sitemap says has changed", crawler.RoundOptions{Auto: true}, "/a", "/map.xml", "/robots.txt")
+	asked("what a sitemap says has changed", revisit.Options{Auto: true}, "/a", "/map.xml", "/robots.txt")
 }
 
 func TestRoundObeysWhatIsAskedNow(t *testing.T) {
@@ -262,7 +262,7 @@ func TestRoundObeysWhatIsAskedNow(t *testing.T) {
 	s.forget()
 	s.set("/robots.txt", text("User-agent: *\nDisallow: /denied"))
 	s.set("/withheld", html(unkept).with("X-Robots-Tag: noarchive"))
-	round(t, dir, o, crawler.RoundOptions{})
+	round(t, dir, o, revisit.Options{})
 	if n := s.times("/denied"); n != 0 {
 		t.Errorf("a page that robots.txt denies now was asked for %d times", n)
 	}
@@ -293,7 +293,7 @@ func TestRoundIsResumed(t *testing.T) {
 	s.forget()
 	stop, cancel := context.WithCancel(t.Context())
 	s.set("/p10", page{serve: func(w http.ResponseWriter, _ *http.Request) { cancel(); fmt.Fprint(w, "changed") }})
-	o.Round = &crawler.RoundOptions{}
+	o.Round = &revisit.Options{}
 	if r := run(t, stop, dir, o); r.Ending != crawler.Stopped {
 		t.Fatalf("the round ended with %v", r.Ending)
 	}
@@ -314,7 +314,7 @@ func TestRoundWantsAFinishedCrawl(t *testing.T) {
 	dir, o := t.TempDir(), options(s.origin+"/")
 	o.Limits.Pages = 1
 	crawl(t, dir, o)
-	o.Round = &crawler.RoundOptions{}
+	o.Round = &revisit.Options{}
 	if c, err := crawler.Open(dir, o); !errors.Is(err, crawler.ErrUnfinished) {
 		if err == nil {
 			c.Close()
@@ -336,7 +336,7 @@ func TestRoundIsRebuilt(t *testing.T) {
 	crawl(t, dir, o)
 	s.set("/empty", html(""))
 	s.set("/changed", article("changed, and how"))
-	round(t, dir, o, crawler.RoundOptions{})
+	round(t, dir, o, revisit.Options{})
 	want := map[string]int{"/unchanged": 1, "/empty": 1, "/changed": 2}
 	shown := func(when string) {
 		t.Helper()

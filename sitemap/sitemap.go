@@ -14,7 +14,7 @@ import (
 // Limits of one sitemap file (sitemaps.org protocol). Beyond them reading
 // stops, and what was read is kept.
 const (
-	maxBytes    = 52_428_800 // unpacked
+	MaxBytes    = 52_428_800 // unpacked
 	maxURLs     = 50_000
 	maxChildren = 50_000
 	maxLoc      = 2048 // an URL is shorter than this
@@ -106,7 +106,7 @@ func (s *reader) read(src io.Reader) {
 		}
 		unpacked = z
 	}
-	counted := &counting{r: unpacked, left: maxBytes}
+	counted := &counting{r: unpacked, left: MaxBytes}
 	in := bufio.NewReaderSize(counted, 32<<10)
 	in = bufio.NewReaderSize(toUTF8(in), 32<<10)
 	s.readText(in)

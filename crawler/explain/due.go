@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"curtsy/crawler/revisit"
-	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 )
@@ -52,7 +51,7 @@ func (e *explainer) lastMod(u weburl.URL) (latest time.Time, err error) {
 		if good == nil {
 			continue
 		}
-		revisit.LastMods(e.a, good, visit.MaxSitemap, func(of weburl.URL, at time.Time) {
+		revisit.LastMods(e.a, good, func(of weburl.URL, at time.Time) {
 			if of == u && at.After(latest) {
 				latest = at
 			}

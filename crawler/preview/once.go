@@ -9,10 +9,10 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/robotstxt"
-	"curtsy/crawler/visit"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
+	"curtsy/sitemap"
 )
 
 // RobotsAnswer is a robots.txt as it was answered.
@@ -112,7 +112,7 @@ func FetchPage(ctx context.Context, u weburl.URL, o crawler.Options) (*Page, err
 
 func newPreviewer(o crawler.Options) *previewer {
 	o = o.WithDefaults()
-	o.Fetch.SpillAt = visit.MaxSitemap // in memory, or cut there
+	o.Fetch.SpillAt = sitemap.MaxBytes // in memory, or cut there
 	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{}, robots: map[string]*robotstxt.Answer{}, scope: judge.Settings{Scope: o.Scope}, seen: map[weburl.URL]bool{}}
 }
 

@@ -197,7 +197,7 @@ func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
 		return
 	}
 	defer x.Release()
-	body, _, _ := x.Decoded(visit.MaxSitemap)
+	body, _, _ := x.Decoded(sitemap.MaxBytes)
 	s := PreviewSitemap{URL: u.String(), Type: fmt.Sprintf("answered %d", x.Status)}
 	var children []weburl.URL
 	if x.Err == nil && x.Status == 200 {

@@ -10,6 +10,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
+	"curtsy/sitemap"
 	"curtsy/storage"
 )
 
@@ -159,7 +160,7 @@ func (b *rebuilder) exchange(j *visit.Attempt, v *storage.Visit) (*fetch.Exchang
 	case v.Status == http.StatusNotModified:
 		most = -1
 	case j.Entry.Class == frontier.Sitemap:
-		most = visit.MaxSitemap
+		most = sitemap.MaxBytes
 	case !visit.Readable(resp.Header.Get("Content-Type")) && j.Robots == nil:
 		most = -1
 	}

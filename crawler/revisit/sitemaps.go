@@ -11,9 +11,9 @@ import (
 	"curtsy/storage"
 )
 
-// LastMods tells what a kept sitemap says of when pages changed. Of its decoded
-// octets it reads no more than most; what cannot be read says nothing.
-func LastMods(a *storage.Archive, v *storage.Visit, most int64, each func(weburl.URL, time.Time)) {
+// LastMods tells what a kept sitemap says of when pages changed. What
+// cannot be read says nothing.
+func LastMods(a *storage.Archive, v *storage.Visit, each func(weburl.URL, time.Time)) {
 	resp, err := a.Response(v)
 	if err != nil {
 		return
@@ -21,7 +21,7 @@ func LastMods(a *storage.Archive, v *storage.Visit, most int64, each func(weburl
 	defer resp.Close()
 	body := resp.Body
 	if list := coding.Order(append(http1.Tokens(resp.Header["Content-Encoding"]), resp.Transfer...)); len(list) > 0 {
-		decoded, err := new(coding.Pool).Open(body, list, most)
+		decoded, err := new(coding.Pool).Open(body, list, sitemap.MaxBytes)
 		if err != nil {
 			return
 		}
@@ -29,7 +29,7 @@ func LastMods(a *storage.Archive, v *storage.Visit, most int64, each func(weburl
 		body = decoded
 	}
 	base := weburl.FromCanonical(v.URL)
-	_, _ = sitemap.Read(io.LimitReader(body, most), base, func(e sitemap.Entry, child bool) error {
+	_, _ = sitemap.Read(io.LimitReader(body, sitemap.MaxBytes), base, func(e sitemap.Entry, child bool) error {
 		if u, err := base.Resolve(e.Loc); err == nil && !child && !e.LastMod.IsZero() {
 			each(u, e.LastMod)
 		}

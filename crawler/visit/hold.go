@@ -3,6 +3,7 @@ package visit
 import (
 	"curtsy/crawler/fetch"
 	"curtsy/htmlmeta"
+	"curtsy/sitemap"
 )
 
 // Hold says how the body of an answer is held while it comes: in no file
@@ -40,7 +41,7 @@ func inMemory(needed bool) fetch.Holding {
 func (r *Reader) mostRead(a *Attempt, x *fetch.Exchange) int64 {
 	switch {
 	case a.isListing():
-		return MaxSitemap
+		return sitemap.MaxBytes
 	case Readable(x.Header.Get("Content-Type")):
 		return r.opts.MaxParse
 	}

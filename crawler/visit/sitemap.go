@@ -78,7 +78,7 @@ func (o *Outcome) moved(r *Reader, a *Attempt, to weburl.URL, redirects int) {
 // outcomeOfSitemap makes links of what a sitemap lists: the URLs in the order
 // of their priority and of their last change, so that the queue is.
 func (r *Reader) outcomeOfSitemap(o *Outcome, a *Attempt, x *fetch.Exchange) {
-	body, _, err := x.Decoded(MaxSitemap)
+	body, _, err := x.Decoded(sitemap.MaxBytes)
 	if err != nil && len(body) == 0 {
 		o.State, o.Reason = frontier.StateFailed, Because(judge.BadSitemap, err.Error())
 		return
@@ -139,12 +139,10 @@ func (r *Reader) childSitemap(a *Attempt, u weburl.URL) frontier.Link {
 	return l
 }
 
-// Bounds of sitemaps (sitemaps.org): octets of one unpacked, how deep indexes
-// are followed, how many sitemaps those within indexes may name, and redirects
+// Bounds of sitemaps: how deep indexes are followed, how many sitemaps those within indexes may name, and redirects
 // in a row.
 const (
 	maxSitemapMoves = 5
-	MaxSitemap      = 52_428_800
 	MaxSitemapDepth = 3
 	maxNested       = 1000
 )

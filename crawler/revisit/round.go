@@ -1,0 +1,127 @@
+package revisit
+
+import (
+	"regexp"
+	"time"
+
+	"curtsy/crawler/status"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+	"curtsy/storage/warc"
+)
+
+// Options are what a round visits again.
+type Options struct {
+	OlderThan time.Duration  // URLs whose last visit is older; 0 is all
+	Auto      bool           // URLs that are due, in place of OlderThan
+	Only      *regexp.Regexp // URLs that match; nil is all
+}
+
+// Round is the choice of what a round visits again.
+type Round struct {
+	Options Options
+	State   *status.Round // of the archive; it is counted in what is queued
+	// Queue makes URLs wait for another visit, durably.
+	Queue func(again ...frontier.Found) error
+
+	sitemaps bool                      // sitemaps alone
+	lastMod  map[warc.Digest]time.Time // by the digest of a page's URL
+	held     []frontier.Found          // pages that differ at each visit
+	batch    []frontier.Found
+}
+
+// planBatch is how many URLs one commit of a plan queues.
+const planBatch = 5000
+
+// Plan walks over all visits of an archive and queues what is due. Of an
+// automatic round it queues the sitemaps alone at first: what they say of pages
+// is known before pages are chosen.
+func (r *Round) Plan(a *storage.Archive) error {
+	s := r.State
+	r.sitemaps = s.Auto && !s.Listed
+	if s.Auto && s.Listed {
+		r.lastMod = lastMods(a)
+	}
+	for visits, err := range a.Histories() {
+		if err == nil {
+			err = r.consider(visits)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	// Pages that differ at each visit get a fifth of the round at the most.
+	r.batch = append(r.batch, r.held[:min(s.Queued/4+1, len(r.held))]...)
+	if err := r.flush(); err != nil {
+		return err
+	}
+	s.Listed, s.Planned = true, !r.sitemaps
+	return nil
+}
+
+// consider queues a URL that the round is to visit.
+func (r *Round) consider(visits []*storage.Visit) error {
+	last, o := visits[len(visits)-1], &r.Options
+	isMap := last.Class == frontier.Sitemap.String()
+	switch {
+	case last.Class == frontier.Prerequisite.String(), !last.At.Before(r.State.Began), r.sitemaps && !isMap:
+		return nil
+	case isMap:
+	case o.Only != nil && !o.Only.MatchString(last.URL):
+		return nil
+	case !r.State.Auto:
+		if o.OlderThan > 0 && r.State.Began.Sub(last.At) < o.OlderThan {
+			return nil
+		}
+	default:
+		due := Due(visits, r.lastMod[warc.Sum([]byte(last.URL))])
+		if due.At.After(r.State.Began) {
+			return nil
+		}
+		if due.Always() {
+			r.held = append(r.held, requeued(last))
+			return nil
+		}
+	}
+	r.batch = append(r.batch, requeued(last))
+	if len(r.batch) < planBatch {
+		return nil
+	}
+	return r.flush()
+}
+
+func requeued(last *storage.Visit) frontier.Found {
+	f := frontier.Found{}
+	f.ID, f.Attempts = last.URLID, last.N
+	return f
+}
+
+func (r *Round) flush() error {
+	r.State.Queued += len(r.batch)
+	err := r.Queue(r.batch...)
+	r.batch = r.batch[:0]
+	return err
+}
+
+// lastMods is what the sitemaps that are kept say of each page's last change, by
+// the digest of its URL.
+func lastMods(a *storage.Archive) map[warc.Digest]time.Time {
+	dates := map[warc.Digest]time.Time{}
+	for visits, err := range a.Histories() {
+		if err != nil {
+			break // the plan meets it again
+		}
+		if good := Good(visits); good != nil && good.Class == frontier.Sitemap.String() {
+			LastMods(a, good, func(u weburl.URL, at time.Time) {
+				if key := warc.Sum([]byte(u.String())); at.After(dates[key]) {
+					dates[key] = at
+				}
+			})
+		}
+	}
+	return dates
+}
