@@ -162,8 +162,8 @@ synth_stop() { kill "$SYNTH_PID"; wait "$SYNTH_PID" 2>/dev/null || true; }
 # corpus PACKAGE: the directory of a documentation package's start page.
 corpus() {
 	local page
-	page=$(dpkg -L "$1" 2>/dev/null | grep -E '/(html|api)/index\.html$' | head -n 1)
-	[[ -n $page ]] || page=$(dpkg -L "$1" 2>/dev/null | grep -E '/index\.html$' | head -n 1)
+	page=$(dpkg -L "$1" 2>/dev/null | awk '/\/(html|api)\/index\.html$/ && !p { p = $0 } END { print p }')
+	[[ -n $page ]] || page=$(dpkg -L "$1" 2>/dev/null | awk '/\/index\.html$/ && !p { p = $0 } END { print p }')
 	[[ -n $page ]] || { echo "no start page in package $1" >&2; return 1; }
 	dirname "$(readlink -f "$page")"
 }
