@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"errors"
+	"time"
 
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
@@ -25,7 +26,7 @@ func (c *Crawl) beginRound() error {
 	}
 	if s.Finished && !c.RoundOpen() || s.Round != nil && s.Round.Planned && len(c.frontier.Origins()) == 0 {
 		now := c.now().UTC()
-		s.Round = &status.Round{Began: now, Auto: c.opts.Round.Auto, Pages: s.Pages, Bytes: s.Bytes}
+		s.Round = &status.Round{N: len(s.Rounds) + 1, Began: now, Auto: c.opts.Round.Auto, Pages: s.Pages, Bytes: s.Bytes}
 		s.Rounds = append(s.Rounds, now)
 		s.Finished, s.AskRobots = false, true
 		c.ledger.askRobots = true
@@ -40,7 +41,8 @@ func (c *Crawl) beginRound() error {
 func (c *Crawl) planRound() error {
 	s := &c.ledger.state
 	if s.Round.Planned {
-		return c.committer.answers.Recall(c.archive, s.Round.Began)
+		_, err := c.committer.answers.Recall(c.archive, s.Round.Began, time.Time{})
+		return err
 	}
 	s.Finished = false
 	r := revisit.Round{Options: *c.opts.Round, State: s.Round, Queue: c.commitFrontier}

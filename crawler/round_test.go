@@ -326,35 +326,98 @@ func TestRoundWantsAFinishedCrawl(t *testing.T) {
 	}
 }
 
-// TestRoundIsRebuilt: what a round found out is in the segments, too.
+// TestRoundIsRebuilt: what rounds found out is in the segments, too.
 func TestRoundIsRebuilt(t *testing.T) {
 	s := newSite(t, map[string]page{
-		"/robots.txt": text(""), "/": links("/unchanged", "/empty", "/changed"),
+		"/robots.txt": text(""), "/": links("/unchanged", "/empty", "/changed", "/m1", "/m2", "/m3", "/m4", "/m5"),
 		"/unchanged": tagged(`"1"`, article("unchanged")), "/empty": article("empty"), "/changed": article("changed"),
 	})
+	maintained := []string{"/m1", "/m2", "/m3", "/m4", "/m5"}
+	for _, target := range maintained {
+		s.set(target, article("page "+target))
+	}
 	dir, o := t.TempDir(), options(s.origin+"/")
 	crawl(t, dir, o)
 	s.set("/empty", html(""))
 	s.set("/changed", article("changed, and how"))
+	for _, target := range maintained {
+		s.set(target, html("<p>Down for maintenance"))
+	}
 	round(t, dir, o, revisit.Options{})
-	want := map[string]int{"/unchanged": 1, "/empty": 1, "/changed": 2}
-	shown := func(when string) {
+	s.set("/m5", article("page /m5, which is there again"))
+	round(t, dir, o, revisit.Options{})
+	want := map[string]int{"/unchanged": 1, "/empty": 1, "/changed": 3, "/m1": 1, "/m4": 1, "/m5": 3}
+	shown := func(when string) (state status.State) {
 		t.Helper()
 		for target, n := range want {
 			if v := publish.Current(visitsOf(t, dir, s.origin+target)); v.N != n {
 				t.Errorf("%s: visit %d of %s is shown, want %d", when, v.N, target, n)
 			}
 		}
+		a, err := storage.OpenRead(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		if _, err := a.Crawl(&state); err != nil {
+			t.Fatal(err)
+		}
+		return state
 	}
-	shown("after the round")
+	before := shown("after the rounds")
 	if err := os.Remove(filepath.Join(dir, "crawl.db")); err != nil {
 		t.Fatal(err)
 	}
 	rebuilt(t, dir, o)
-	shown("rebuilt")
+	after := shown("rebuilt")
+	if fmt.Sprint(after.Rounds) != fmt.Sprint(before.Rounds) || len(after.Rounds) != 2 || after.Round.N != 2 {
+		t.Errorf("rounds %v, %+v after the rebuild; they were %v", after.Rounds, after.Round, before.Rounds)
+	}
+	if after.Round.Bytes != before.Round.Bytes {
+		t.Errorf("%d octets before the last round, there were %d", after.Round.Bytes, before.Round.Bytes)
+	}
 	for target, r := range rows(t, dir) {
 		if r.State != "fetched" && target != "/robots.txt" {
 			t.Errorf("%s is %s (%s) after the rebuild", target, r.State, r.Rule)
 		}
+	}
+	crawl(t, dir, o) // what a rebuild queues
+	round(t, dir, o, revisit.Options{})
+	want["/changed"], want["/m5"] = 4, 4 // the same again
+	if after = shown("after a third round"); len(after.Rounds) != 3 || after.Round.N != 3 {
+		t.Errorf("the round after a rebuild is number %d of %d", after.Round.N, len(after.Rounds))
+	}
+}
+
+// TestSuspectIsAskedOnceMore: an answer that is not taken for the page is asked for
+// again in the next round, whatever that one chooses, and then as other pages are.
+func TestSuspectIsAskedOnceMore(t *testing.T) {
+	pages := map[string]page{"/robots.txt": text(""), "/": links("/m1", "/m2", "/m3", "/m4", "/once", "/other"),
+		"/once": article("once"), "/other": article("other")}
+	maintained := []string{"/m1", "/m2", "/m3", "/m4", "/once"}
+	for _, target := range maintained {
+		pages[target] = article("page " + target)
+	}
+	s := newSite(t, pages)
+	dir, o := t.TempDir(), options(s.origin+"/")
+	crawl(t, dir, o)
+	for _, target := range maintained[:4] {
+		s.set(target, html("<p>Down for maintenance"))
+	}
+	s.set("/once", page{status: 404, body: "not now"})
+	round(t, dir, o, revisit.Options{})
+	for i, r := range []revisit.Options{{OlderThan: time.Hour}, {OlderThan: time.Hour}, {Auto: true}} {
+		s.forget()
+		round(t, dir, o, r)
+		got := s.requests()
+		slices.Sort(got)
+		want := []string{"/robots.txt"}
+		if i == 0 {
+			want = slices.Concat(maintained[:4], []string{"/once"}, want)
+		}
+		same(t, fmt.Sprintf("round %d", i+2), slices.Compact(got), want)
+	}
+	if v := publish.Current(visitsOf(t, dir, s.origin+"/m1")); v.N != 1 {
+		t.Errorf("visit %d of a page in maintenance is shown", v.N)
 	}
 }

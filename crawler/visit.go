@@ -74,7 +74,7 @@ func (c *Crawl) work(ctx context.Context, j *job) {
 // visit makes one visit: fetch (3), read (4), decide (5), prepare its records.
 func (c *Crawl) visit(ctx context.Context, j *job) {
 	if round := c.ledger.state.Round; round != nil {
-		c.reader.Recall(&j.Attempt, round.Began)
+		c.reader.Recall(&j.Attempt, round.N, round.Began)
 	}
 	j.at(fetch.StepConnect, c.now())
 	x := c.client.Do(ctx, fetch.Request{URL: j.URL, Header: j.Header, Step: func(s string) { j.at(s, c.now()) },

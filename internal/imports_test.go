@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"crawler/fetch":              {},
 	"crawler/render":             {},
 	"crawler/visit":              {"crawler/fetch", "crawler/revisit", "crawler/robotstxt", "frontier", "frontier/judge", "htmlmeta", "politeness/rules", "sitemap", "storage", "storage/warc"},
-	"crawler/rebuild":            {"crawler", "crawler/fetch", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness/rules", "sitemap", "storage"},
+	"crawler/rebuild":            {"crawler", "crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness/rules", "sitemap", "storage", "storage/warc"},
 	"crawler/preview":            {"crawler", "crawler/fetch", "crawler/robotstxt", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "sitemap"},
 	"crawler/robotstxt":          {"crawler/fetch", "frontier/judge", "politeness", "politeness/rules", "storage", "storage/warc"},
 	"crawler/status":             {"frontier", "frontier/judge", "politeness", "storage"},

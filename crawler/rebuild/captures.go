@@ -88,6 +88,7 @@ func (b *rebuilder) take(c *storage.Capture) error {
 	}
 	k.Visits++
 	v.N = k.Visits
+	b.noteRound(&c.Note)
 	if b.began.IsZero() || v.At.Before(b.began) {
 		b.began = v.At
 	}

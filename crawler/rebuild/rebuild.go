@@ -145,6 +145,9 @@ func (b *rebuilder) end() error {
 	if !b.began.IsZero() {
 		b.state.Began = b.began
 	}
+	if err := b.rounds(); err != nil {
+		return err
+	}
 	if err := b.state.Recount(b.r.Archive, nil); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package revisit
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"curtsy/storage"
@@ -17,7 +18,7 @@ const maxAnswers = 1 << 17
 // Add takes in a visit and the last good one before it, and gives those visits
 // that are suspect now.
 func (s Answers) Add(v, good *storage.Visit) (suspect []storage.Ref) {
-	if good == nil || !mayCompare(v) || v.Digest == good.Digest {
+	if good == nil || !mayCompare(v) || !differ(v.Digest, good.Digest) {
 		return nil
 	}
 	list := s[v.Digest]
@@ -37,20 +38,28 @@ func (s Answers) Add(v, good *storage.Visit) (suspect []storage.Ref) {
 
 // mayCompare says whether a visit brought a page that can be compared with others.
 func mayCompare(v *storage.Visit) bool {
-	return v.HasBody() && v.Status >= 200 && v.Status <= 299 && v.Suspect == "" && v.Truncated == "" && v.Length > 0
+	return v.HasBody() && v.Status >= 200 && v.Status <= 299 && (v.Suspect == "" || v.Suspect == SameBody) && v.Truncated == "" && v.Length > 0
 }
 
-// Recall takes in what a round that was stopped has brought since it began.
-func (s Answers) Recall(a *storage.Archive, began time.Time) error {
+// differ says whether two payloads are known to be two: the digests of an earlier
+// curtsy are of another function.
+func differ(a, b string) bool {
+	of, _, _ := strings.Cut(a, ":")
+	return a != b && strings.HasPrefix(b, of+":")
+}
+
+// Recall takes in what a round has brought from its beginning to its end, the zero
+// time being now, and gives the visits that are suspect.
+func (s Answers) Recall(a *storage.Archive, began, ended time.Time) (suspect []storage.Ref, err error) {
 	for visits, err := range a.Histories() {
 		if err != nil {
-			return err
+			return suspect, err
 		}
 		for i, v := range visits {
-			if !v.At.Before(began) {
-				s.Add(v, Good(visits[:i]))
+			if !v.At.Before(began) && (ended.IsZero() || v.At.Before(ended)) {
+				suspect = append(suspect, s.Add(v, Good(visits[:i]))...)
 			}
 		}
 	}
-	return nil
+	return suspect, nil
 }

@@ -40,6 +40,9 @@ func Due(visits []*storage.Visit, lastMod time.Time) Plan {
 	if last == nil {
 		return Plan{Why: "never answered"}
 	}
+	if Unconfirmed(visits) {
+		return Plan{At: last.At, Why: "what came last is not taken for the page: it is asked for once more"}
+	}
 	if lastMod.After(last.At) {
 		return Plan{At: lastMod, Why: "the sitemap says that it changed on " + lastMod.UTC().Format("2006-01-02")}
 	}
@@ -57,6 +60,15 @@ func Due(visits []*storage.Visit, lastMod time.Time) Plan {
 	p.At = last.At.Add(wait)
 	return p
 }
+
+// Unconfirmed says that what came last is not taken for the page, a first 404 among
+// it, and that nobody has asked once more since.
+func Unconfirmed(visits []*storage.Visit) bool {
+	n := len(visits)
+	return n > 1 && doubtful(visits[n-1]) && !doubtful(visits[n-2]) && Good(visits) != nil
+}
+
+func doubtful(v *storage.Visit) bool { return v.Suspect != "" || v.Status == 404 }
 
 // interval is 1/λ within its bounds, λ = -ln((n-X+0.5)/(n+0.5))/I.
 func interval(seen, changes int, mean time.Duration) time.Duration {

@@ -74,7 +74,7 @@ func (r *Round) consider(visits []*storage.Visit) error {
 	case o.Only != nil && !o.Only.MatchString(last.URL):
 		return nil
 	case !r.State.Auto:
-		if o.OlderThan > 0 && r.State.Began.Sub(last.At) < o.OlderThan {
+		if o.OlderThan > 0 && r.State.Began.Sub(last.At) < o.OlderThan && !Unconfirmed(visits) {
 			return nil
 		}
 	default:

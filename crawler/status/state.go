@@ -57,6 +57,7 @@ func (s *State) RoundBytes() int64 {
 // Round is what an archive knows of a round: URLs that are known being visited
 // again.
 type Round struct {
+	N       int       `json:"n"` // the first after the crawl is 1
 	Began   time.Time `json:"began"`
 	Auto    bool      `json:"auto,omitempty"`
 	Listed  bool      `json:"listed"`  // sitemaps have been asked for

@@ -25,6 +25,8 @@ type Attempt struct {
 	Original    *storage.Visit // the response that a conditional request refers to
 	Good        *storage.Visit // the last good visit, in a round
 	Before      int            // visits of the URL before the round
+	Round       int            // its number; 0: the first crawl
+	Began       time.Time      // when it did
 	Robots      *Robots        // not nil: robots.txt is asked for
 	Rules       *rules.Robots  // in force at the host, for Clean-param
 	Allowed     *storage.Decision
@@ -64,7 +66,8 @@ func (a *Attempt) Done() {
 
 // Recall finds the earlier visits of a URL that a round asks for again: the
 // request is made conditional on the last good one (RFC 9110 §13.1), verbatim.
-func (r *Reader) Recall(a *Attempt, round time.Time) {
+func (r *Reader) Recall(a *Attempt, round int, began time.Time) {
+	a.Round, a.Began = round, began
 	if a.Robots != nil || a.N < 2 {
 		return
 	}
@@ -73,7 +76,7 @@ func (r *Reader) Recall(a *Attempt, round time.Time) {
 		return // the committer meets it again
 	}
 	for _, v := range visits {
-		if v.At.Before(round) {
+		if v.At.Before(began) {
 			a.Before = v.N
 		}
 	}

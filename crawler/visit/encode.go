@@ -245,7 +245,8 @@ func (o *Outcome) metadata() storage.Metadata {
 // note is what a rebuild of crawl.db needs and no other record shows.
 func (o *Outcome) note() storage.Note {
 	v, e := o.Visit, o.Entry
-	n := storage.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay, Suspect: v.Suspect}
+	n := storage.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay, Suspect: v.Suspect,
+		Round: o.round, Began: o.began}
 	if of := e.URL.String(); of != v.URL {
 		n.Of = of
 	}

@@ -33,6 +33,8 @@ type Outcome struct {
 	Notes     []string          // what a person should know, a line each
 
 	x        *fetch.Exchange
+	round    int // that it was visited in, and when that began
+	began    time.Time
 	via      string         // the URL that led here
 	original *storage.Visit // who holds the payload of a revisit
 	records
@@ -51,7 +53,7 @@ func Answered(status int) judge.Reason {
 // decide turns an exchange and what its document says into an outcome.
 func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
 	r.guesses.note(a.Entry, x.Status)
-	o := &Outcome{Entry: a.Entry, Refetch: a.Refetch, x: x, Visit: newVisit(a, x), via: r.via(a.Entry.Via)}
+	o := &Outcome{Entry: a.Entry, Refetch: a.Refetch, x: x, round: a.Round, began: a.Began, Visit: newVisit(a, x), via: r.via(a.Entry.Via)}
 	switch {
 	case x.Err != nil:
 		o.State, o.Reason = frontier.StateFailed, Because(judge.Fetch, string(fetch.KindOf(x.Err)))
