@@ -11,6 +11,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
@@ -43,7 +44,7 @@ func newRounds(t *testing.T) (*served, string) {
 	}
 	defer s.Close()
 	dir, seed := filepath.Join(t.TempDir(), "archive"), weburl.MustParse(s.Origin+"/")
-	visit := func(round *crawler.RoundOptions) {
+	visit := func(round *revisit.Options) {
 		c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}, Round: round})
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +66,7 @@ func newRounds(t *testing.T) (*served, string) {
 			t.Fatal(err)
 		}
 	}
-	visit(&crawler.RoundOptions{})
+	visit(&revisit.Options{})
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		t.Fatal(err)
