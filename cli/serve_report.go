@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"html/template"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"curtsy/publish/catalog"
+	"curtsy/publish/replay"
 	"curtsy/publish/report"
 	"curtsy/storage"
 )
@@ -18,7 +19,7 @@ import (
 // somebody asks, and again when crawl.db has changed.
 type figures struct {
 	mu      sync.Mutex // one at a time
-	plots   kept[[]template.HTML]
+	plots   kept[[]replay.Plot]
 	reports kept[[]byte]
 }
 
@@ -41,24 +42,24 @@ func (k *kept[T]) get(of time.Time, make func() (T, error)) (T, error) {
 }
 
 // plots draws what the index counts.
-func (s *shelf) plots(ctx context.Context) ([]template.HTML, error) {
+func (s *shelf) plots(ctx context.Context) ([]replay.Plot, error) {
 	s.figures.mu.Lock()
 	defer s.figures.mu.Unlock()
-	return s.figures.plots.get(s.changedAt(), func() ([]template.HTML, error) {
+	return s.figures.plots.get(s.changedAt(), func() ([]replay.Plot, error) {
 		statuses, types, err := s.catalog.Tallies(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return []template.HTML{plotOf("Answers by status", statuses), plotOf("Captures by type", types)}, nil
+		return []replay.Plot{plotOf("Answers by status", statuses), plotOf("Captures by type", types)}, nil
 	})
 }
 
-func plotOf(title string, list []catalog.Tally) template.HTML {
+func plotOf(title string, list []catalog.Tally) replay.Plot {
 	p := report.Plot{Title: title}
 	for _, t := range list {
-		p.Bars = append(p.Bars, report.Bar{Label: t.Name, Value: float64(t.Count), Text: strconv.Itoa(t.Count)})
+		p.Bars = append(p.Bars, report.Bar{Label: strings.TrimPrefix(t.Name, "application/"), Value: float64(t.Count), Text: strconv.Itoa(t.Count)})
 	}
-	return p.SVG()
+	return replay.Plot{Title: title, SVG: p.SVG()}
 }
 
 // report is what the command of that name writes.

@@ -1,6 +1,7 @@
 // replaycheck.mjs pixels UI LIVE PATH...     pages in their frame against the live site, pixel by pixel
+// replaycheck.mjs shots UI DIR PATH...       pictures of pages of the UI, at 1280 and 400 px, light and dark, for people to look at
 // replaycheck.mjs axe UI PATH...             axe-core on pages of the UI, at 1280 and 400 px, light and dark
-// replaycheck.mjs pace UI N URLFILE          N random pages of a list, one after the other: p50 and p99 in ms
+// replaycheck.mjs pace UI N URLFILE          N random pages of a list, live and from the archive, one after the other: p50 and p99 in ms
 // replaycheck.mjs hostile UI N               N random and hostile targets at both servers: no 5xx
 import fs from 'node:fs';
 import http from 'node:http';
@@ -25,7 +26,7 @@ const modes = {
     let same = 0, nearly = 0;
     // A picture may be decoded a moment later than its page is there: each page gets three tries. Scaled
     // pictures in a frame may differ in single pixels, which are counted and said.
-    for (const path of paths) for (let n = -1, tries = 0; n !== 0 && tries < 3; tries++) {
+    for (const path of paths) for (let n = -1, tries = 0; (n < 0 || n > 4) && tries < 3; tries++) {
       await page.goto(`${ui}/2099/${live}${path}`, { waitUntil: 'load' });
       await page.waitForTimeout(150);
       const frame = page.locator('iframe'), box = await frame.boundingBox();
@@ -37,12 +38,24 @@ const modes = {
       await other.close();
       n = ours.width === theirs.width && ours.height === theirs.height ? pixelmatch(ours.data, theirs.data, null, ours.width, ours.height, { threshold: 0 }) : -1;
       if (n === 0) same++;
+      else if (n > 0 && n < 5) nearly++;
       else if (tries === 2) console.log(`${path}: ${n} pixels differ`);
-      if (n > 0 && n < 5 && tries === 2) nearly++;
     }
     await browser.close();
     console.log(`${same} of ${paths.length} pages are the live ones, pixel by pixel; ${nearly} but for at most 4 pixels`);
     return same + nearly === paths.length;
+  },
+  async shots(dir, ...paths) {
+    const browser = await chromium();
+    for (const [width, colorScheme] of [[1280, 'light'], [400, 'dark']]) {
+      const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+      for (const [i, path] of paths.entries()) {
+        await page.goto(ui + path, { waitUntil: 'load' });
+        await page.screenshot({ path: `${dir}/${i}-${width}.png` });
+      }
+    }
+    await browser.close();
+    return true;
   },
   async axe(...paths) {
     const axe = fs.readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
@@ -66,19 +79,24 @@ const modes = {
     return violations === 0;
   },
   async pace(n, file) {
-    const urls = fs.readFileSync(file, 'utf8').trim().split('\n'), host = await contentOf(urls[0]), times = [];
-    const contentPort = host.split(':')[1];
-    let octets = 0, bad = 0;
-    for (let i = 0; i < Number(n); i++) {
-      const from = performance.now();
-      const r = await get(contentPort, host, `/2099/${urls[random(urls.length)]}`);
-      times.push(performance.now() - from);
-      octets += r.n;
-      if (r.status !== 200) bad++;
-    }
-    times.sort((a, b) => a - b);
-    console.log(`${n} pages, ${(octets / 1e6).toFixed(1)} MB, ${bad} errors: p50 ${times[n >> 1].toFixed(2)} ms, p99 ${times[Math.floor(n * 0.99)].toFixed(2)} ms`);
-    return bad === 0;
+    const urls = fs.readFileSync(file, 'utf8').trim().split('\n'), host = await contentOf(urls[0]);
+    const picked = Array.from({ length: Number(n) }, () => urls[random(urls.length)]);
+    // the same pages from the archive and from the live server, one after the other, by the same client
+    const timed = async (name, ask) => {
+      const times = [];
+      let octets = 0, bad = 0;
+      for (const url of picked) {
+        const from = performance.now(), r = await ask(url);
+        times.push(performance.now() - from);
+        octets += r.n;
+        if (r.status !== 200) bad++;
+      }
+      times.sort((a, b) => a - b);
+      console.log(`${name}: ${n} pages, ${(octets / 1e6).toFixed(1)} MB, ${bad} errors: p50 ${times[n >> 1].toFixed(2)} ms, p99 ${times[Math.floor(n * 0.99)].toFixed(2)} ms`);
+      return bad === 0;
+    };
+    const live = await timed('live', (url) => { const u = new URL(url); return get(u.port, u.host, u.pathname + u.search); });
+    return await timed('archive', (url) => get(host.split(':')[1], host, `/2099/${url}`)) && live;
   },
   async hostile(n, url) {
     const host = await contentOf(url), contentPort = host.split(':')[1];

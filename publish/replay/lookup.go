@@ -27,7 +27,7 @@ type Source struct {
 	Search func(ctx context.Context, query string, limit int) (hits []Hit, note string, err error)
 	// Plots are drawings of what is kept, and Report is a whole page about it; nil:
 	// there is none.
-	Plots  func(ctx context.Context) ([]template.HTML, error)
+	Plots  func(ctx context.Context) ([]Plot, error)
 	Report func(ctx context.Context) ([]byte, error)
 
 	token string // of its origin
@@ -71,6 +71,12 @@ type Hit struct {
 	URL, Title, Lang string
 	Captured         time.Time
 	Snippet          []Piece
+}
+
+// Plot is a drawing with its title.
+type Plot struct {
+	Title string
+	SVG   template.HTML
 }
 
 // Piece is a part of a snippet.

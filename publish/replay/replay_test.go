@@ -25,7 +25,7 @@ import (
 const site = `
 -- / --
 <!DOCTYPE html><title>start</title><link rel=preconnect href="http://other.test/"><link rel=manifest href=/m><a href="/Case?Q=(1),2">q</a> <a href="/case">c</a> <img src="//other.test/x.png">
-<script type=SpeculationRules>{"prefetch":[]}</script><a href="/hidden">h</a> <a href="/old">o</a> <a href="/late">l</a> <a href="/koi">k</a> <a href="/file.bin">f</a> <a href="/odd">o</a> <a href="/bell">b</a>
+<script type=SpeculationRules>{"prefetch":[]}</script><a href="/hidden">h</a> <a href="/old">o</a> <a href="/late">l</a> <a href="/koi">k</a> <a href="/file.bin">f</a> <a href="/odd">o</a> <a href="http://other.test/far">f</a> <a href="/bell">b</a>
 -- /Case?Q=(1),2 --
 <title>Upper</title>UPPER
 -- /case --
@@ -163,7 +163,8 @@ func TestContent(t *testing.T) {
 	body := v.page("/2026/" + origin + "/").Body.String()
 	for _, want := range []string{
 		`<!DOCTYPE html><script>`, `RTCPeerConnection`,
-		`href="/2026/` + origin + `/Case?Q=%281%29%2C2"`, `src="/2026/http://other.test/x.png"`,
+		`href="/2026/` + strings.Replace(origin, "//", "/", 1) + `/Case?Q=%281%29%2C2"`, // relative in the page: no style takes it for a link elsewhere
+		`src="/2026/http:/other.test/x.png"`, `href="/2026/http://other.test/far"`,
 		`data-live-href="http://other.test/"`, `type=x-inerttionRules`,
 	} {
 		if !strings.Contains(body, want) && !strings.Contains(strings.ToLower(body), strings.ToLower(want)) {

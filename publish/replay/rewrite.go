@@ -43,7 +43,12 @@ func reference(ts string, r htmlmeta.Reference) (htmlmeta.Change, string) {
 	if r.Kind == htmlmeta.Hint || strings.Contains(words, " manifest ") || strings.Contains(words, " prerender ") {
 		return htmlmeta.Silent, r.URL.String()
 	}
-	return htmlmeta.Local, pathTo(ts, r.URL) + fragment(r.Fragment)
+	to := pathTo(ts, r.URL)
+	if !strings.Contains(r.Text, "://") {
+		// Styles tell links that lead elsewhere by it: a[href*="://"].
+		to = strings.Replace(to, "://", ":/", 1)
+	}
+	return htmlmeta.Local, to + fragment(r.Fragment)
 }
 
 // fragment is safe in lists, styles and attributes.

@@ -3,7 +3,6 @@ package replay
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,7 +22,7 @@ type startView struct {
 	Changes                  string // the page of the last round; "" for none
 	Number                   int    // from 1, as ?archive= has it
 	Searches, Reports        bool
-	Plots                    []template.HTML
+	Plots                    []Plot
 }
 
 func (s *Server) start(w http.ResponseWriter, r *http.Request) {
