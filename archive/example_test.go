@@ -13,6 +13,7 @@ import (
 	"curtsy/crawler/fetch"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
+	"curtsy/storage"
 )
 
 const site = `
@@ -31,8 +32,8 @@ User-agent: *
 Allow: /cheese
 `
 
-// crawled embeds a crawl: of a small site on this machine, into a directory.
-func crawled() (dir string, remove func()) {
+// serveSite is a small site on this machine.
+func serveSite() *sitetest.Site {
 	s, err := sitetest.Parse([]byte(site))
 	if err != nil {
 		log.Fatal(err)
@@ -40,13 +41,27 @@ func crawled() (dir string, remove func()) {
 	if err := s.Start("127.0.0.1:0"); err != nil {
 		log.Fatal(err)
 	}
+	return s
+}
+
+// crawled is an archive of the site, and what removes it.
+func crawled() (dir string, remove func()) {
+	s := serveSite()
 	defer s.Close()
 	tmp, err := os.MkdirTemp("", "archive")
 	if err != nil {
 		log.Fatal(err)
 	}
-	seed := weburl.MustParse(s.Origin + "/")
-	c, err := crawler.Open(filepath.Join(tmp, "site"), crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+	dir = filepath.Join(tmp, "site")
+	crawl(dir, s.Origin+"/", nil)
+	return dir, func() { os.RemoveAll(tmp) }
+}
+
+// crawl archives a site into a directory; kept is called for each visit once it
+// is on the disk.
+func crawl(dir, url string, kept func(context.Context, *storage.Visit) error) {
+	seed := weburl.MustParse(url)
+	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}, OnVisit: kept})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,7 +69,6 @@ func crawled() (dir string, remove func()) {
 	if _, err := c.Run(context.Background(), context.Background()); err != nil {
 		log.Fatal(err)
 	}
-	return filepath.Join(tmp, "site"), func() { os.RemoveAll(tmp) }
 }
 
 func path(url string) string { return url[strings.LastIndexByte(url, '/'):] }
@@ -156,27 +170,23 @@ func Example_verdicts() {
 	// /diary line 0, shown false noarchive (X-Robots-Tag: noarchive)
 }
 
-// A crawl within another program, told of every page that is kept.
-func ExampleOpen() {
-	dir, remove := crawled() // crawler.Open and Run
-	defer remove()
-	a, err := archive.Open(dir)
+// A crawl within another program, which is told of every page once it is kept.
+func Example_embed() {
+	s := serveSite()
+	defer s.Close()
+	dir, err := os.MkdirTemp("", "archive")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer a.Close()
-	kept := func(c *archive.Capture) { fmt.Println("kept", path(c.URL), c.Status) }
-	for c, err := range a.Captures() {
-		if err != nil {
-			log.Fatal(err)
-		}
-		if c.Status == 200 {
-			kept(c)
-		}
-	}
+	defer os.RemoveAll(dir)
+	crawl(filepath.Join(dir, "site"), s.Origin+"/", func(_ context.Context, v *storage.Visit) error {
+		fmt.Println(path(v.URL), v.Status, v.Kept)
+		return nil
+	})
 	// Output:
-	// kept /robots.txt 200
-	// kept / 200
-	// kept /cheese 200
-	// kept /diary 200
+	// /robots.txt 200 response
+	// / 200 response
+	// /cheese 200 response
+	// /gone 404 response
+	// /diary 200 withheld
 }
