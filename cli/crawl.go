@@ -216,8 +216,13 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(u)
+	ctx, stop, finish, release := signals(u)
+	defer release()
+	pressed := newKeys(u, c.Delay, finish)
+	defer pressed.close()
+	bar := newProgress(u, pressed.hint)
 	defer bar.close()
+	o.Steer = pressed.steer
 	o.Watch = func(s status.Status) {
 		limitMemory(s.Discovered)
 		bar.show(s)
@@ -243,14 +248,12 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if cr.Finished() && o.Round == nil {
 		n := cr.Counts()
 		own := n.OfSite()
-		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d disregarded", c.Archive, seed, own.Fetched, own.Failed, own.Disregarded)
+		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d skipped", c.Archive, seed, own.Fetched, own.Failed, own.Disregarded)
 		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}); err != nil {
 			return err
 		}
 		return seedError(cr, c.Archive)
 	}
-	ctx, stop, release := signals(u)
-	defer release()
 	limitMemory(cr.Counts().Discovered)
 	debug.SetGCPercent(collectAt)
 	floor := make([]byte, collectFloor)
@@ -268,6 +271,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		result, err = cr.Run(ctx, stop)
 	}
 	endProfile()
+	pressed.close()
 	bar.close()
 	var damage *storage.DamageError
 	if errors.As(err, &damage) {
@@ -347,24 +351,27 @@ func startProfile(path string) (end func(), err error) {
 	return func() { pprof.StopCPUProfile(); f.Close() }, nil
 }
 
-// signals makes two contexts: stop ends after the first signal, ctx after the
-// second.
-func signals(u *ui) (ctx, stop context.Context, release func()) {
+// signals makes two contexts: stop ends after the first signal or call of finish,
+// ctx after the second.
+func signals(u *ui) (ctx, stop context.Context, finish, release func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop, ask := context.WithCancel(ctx)
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	go func() {
-		if _, ok := <-ch; !ok {
+	finish = func() {
+		if stop.Err() != nil {
+			cancel()
 			return
 		}
 		u.say("finishing what is in flight; once more to stop at once")
 		ask()
-		if _, ok := <-ch; ok {
-			cancel()
+	}
+	go func() {
+		for range ch {
+			finish()
 		}
 	}()
-	return ctx, stop, func() { signal.Stop(ch); close(ch); ask(); cancel() }
+	return ctx, stop, finish, func() { signal.Stop(ch); close(ch); ask(); cancel() }
 }
 
 // untilSignal makes the context of a command that has nothing in flight worth
@@ -399,7 +406,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 		if endingError(r, "") != nil { // which says why
 			what = r.Ending.String()
 		}
-		u.say("%s: %d fetched, %d failed, %d disregarded, %d queued; %s in %s", what, n.Fetched, n.Failed, n.Disregarded, n.Queued(),
+		u.say("%s: %d fetched, %d failed, %d skipped, %d queued; %s in %s", what, n.Fetched, n.Failed, n.Disregarded, n.Queued(),
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
 	}
 	return nil

@@ -5,47 +5,176 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
 
 	"curtsy/crawler/status"
 )
 
-// progress shows how a crawl goes: one line that changes on a terminal, a
-// plain line now and then elsewhere.
+// progress shows how a crawl goes: three lines that change on a terminal,
+// elsewhere a plain line now and then, and at once when something changes.
 type progress struct {
 	u    *ui
-	bar  *stepBar
-	last time.Time
+	look look
+	hint func() string // the keys, where there are any
+
+	mu   sync.Mutex
+	s    status.Status
+	bars *mpb.Progress
+	bar  *mpb.Bar
+
+	last time.Time // of a plain line
+	said string    // what it said of the wait
 }
 
-func newProgress(u *ui) *progress {
-	return &progress{u: u, bar: newStepBar(u), last: time.Now()}
+// plainEvery is how often a plain line is written.
+const plainEvery = 10 * time.Second
+
+func newProgress(u *ui, hint func() string) *progress {
+	p := &progress{u: u, look: lookOf(u.err), hint: hint, last: time.Now()}
+	if !u.drawsBars() {
+		return p
+	}
+	p.bars = mpb.New(mpb.WithOutput(u.err))
+	first := decor.Any(func(s decor.Statistics) string { return p.line(0, s.AvailableWidth) })
+	rest := mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
+		for n := 1; n < 3; n++ {
+			if _, err := io.WriteString(w, home+p.line(n, s.AvailableWidth)+"\n"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	p.bar = p.bars.MustAdd(0, nil, mpb.PrependDecorators(decor.Name(home), first), mpb.BarExtender(rest, false))
+	u.drawAbove(p.bars)
+	return p
 }
 
 // show tells how things are; the crawl calls it about every second.
 func (p *progress) show(s status.Status) {
-	line := statusLine(s)
-	if p.bar.drawn() {
-		p.bar.show(clean(line), int64(s.Fetched+s.Failed), int64(s.Fetched+s.Failed+s.Queued))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.s = s
+	if p.bar != nil {
 		return
 	}
-	if time.Since(p.last) >= 30*time.Second {
-		p.last = time.Now()
-		p.u.say("%s", line)
+	wait := waitKind(&s)
+	changed := wait != p.said && wait != "" || p.said == "" && s.Visits > 0
+	if now := time.Now(); changed || now.Sub(p.last) >= plainEvery {
+		p.last, p.said = now, wait
+		if p.said == "" && s.Visits > 0 {
+			p.said = "-"
+		}
+		p.u.say("%s", statusLine(s))
 	}
 }
 
-func (p *progress) close() { p.bar.close() }
-
-// statusLine is the state of a crawl in one line, what matters most first: a
-// narrow terminal cuts its end.
-func statusLine(s status.Status) string {
-	parts := []string{fmt.Sprintf("%d done, %d queued, %.1f/s", s.Fetched+s.Failed, s.Queued, s.Rate)}
-	if s.Left > 0 {
-		parts = append(parts, "at least "+s.Left.Round(time.Second).String()+" left")
-	} else if s.Growth > 0 && s.Queued > 0 {
-		parts = append(parts, fmt.Sprintf("no end in sight: %.1f found for each done", s.Growth))
+// waitKind is what a long wait is for, without the figures in it.
+func waitKind(s *status.Status) string {
+	if s.NextDue == nil || s.NextDue.Sub(s.Updated) < plainEvery {
+		return ""
 	}
+	kind, _, _ := strings.Cut(s.WaitingFor, " ")
+	return kind
+}
+
+// line is one of the lines on a terminal, no wider than it.
+func (p *progress) line(n, width int) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := runewidth.Truncate(oneLine(progressLines(p.s, time.Now(), p.keys())[n]), max(width-1, 10), "…")
+	return p.look.paint(n, text, p.s.Failed > 0)
+}
+
+func (p *progress) keys() string {
+	if p.hint == nil {
+		return ""
+	}
+	return p.hint()
+}
+
+func (p *progress) close() {
+	if p.bar == nil {
+		return
+	}
+	p.bar.Abort(true)
+	p.bars.Wait()
+	p.u.drawAbove(nil)
+	_, _ = io.WriteString(p.u.err, home+"\x1b[J")
+	p.mu.Lock()
+	p.bar = nil
+	p.mu.Unlock()
+}
+
+// progressLines are the lines on a terminal; what matters most stands first, as
+// a narrow one cuts the end: the time left and the rate, the counts, and what is
+// going on.
+func progressLines(s status.Status, now time.Time, keys string) [3]string {
+	pace := []string{leftText(s), fmt.Sprintf("%.1f/s", s.Rate), fmt.Sprintf("%d queued", s.Queued), keys}
+	counts := []string{count(s.Fetched, "page"), byteCount(s.Bytes), count(s.Failed, "error"), fmt.Sprintf("%d skipped", s.Disregarded)}
+	return [3]string{joined(pace), joined(counts), nowText(s, now)}
+}
+
+func joined(parts []string) string {
+	var list []string
+	for _, p := range parts {
+		if p != "" {
+			list = append(list, p)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// leftText is the time left, as far as anybody can say.
+func leftText(s status.Status) string {
+	switch {
+	case s.Left > 0:
+		return "about " + aboutText(s.Left) + " left"
+	case s.Growth > 0 && s.Queued > 0:
+		return fmt.Sprintf("no end in sight: %.1f found for each done", s.Growth)
+	}
+	return ""
+}
+
+// aboutText is a duration as it is worth saying: 12 min, 3 h 20 min, 2 d 4 h.
+func aboutText(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%d min", int(d.Minutes()+0.5))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// nowText is what the crawl does, or waits for.
+func nowText(s status.Status, now time.Time) string {
+	if len(s.InFlight) > 0 {
+		v := s.InFlight[0]
+		took := ""
+		if d := now.Sub(v.Since); d >= 2*time.Second {
+			took = ", " + aboutText(d)
+		}
+		return v.Step + took + ": " + v.URL
+	}
+	switch {
+	case s.NextDue != nil && s.NextDue.After(now):
+		return "pausing " + aboutText(max(s.NextDue.Sub(now), time.Second)) + ": " + s.WaitingFor
+	case s.WaitingFor != "":
+		return s.WaitingFor
+	}
+	return s.Delay
+}
+
+// statusLine is the state of a crawl in one line.
+func statusLine(s status.Status) string {
+	parts := []string{fmt.Sprintf("%d done, %d queued, %.1f/s", s.Fetched+s.Failed, s.Queued, s.Rate), leftText(s)}
 	if len(s.InFlight) > 0 {
 		if v := s.InFlight[0]; !v.Since.IsZero() && s.Updated.Sub(v.Since) > 3*time.Second {
 			parts = append(parts, fmt.Sprintf("%s, %s: %s", v.Step, s.Updated.Sub(v.Since).Round(time.Second), v.URL))
@@ -54,11 +183,13 @@ func statusLine(s status.Status) string {
 	waiting := s.NextDue != nil && time.Until(*s.NextDue) > 2*time.Second
 	if waiting {
 		parts = append(parts, fmt.Sprintf("next at %s (%s)", s.NextDue.Local().Format("15:04:05"), s.WaitingFor))
+	} else if s.NextDue == nil && s.WaitingFor != "" {
+		parts = append(parts, s.WaitingFor)
 	}
 	if s.Delay != "" && !(waiting && s.Delay == s.WaitingFor) {
 		parts = append(parts, s.Delay)
 	}
-	return strings.Join(parts, ", ")
+	return joined(parts)
 }
 
 // cleanWriter makes what is logged harmless for a terminal.

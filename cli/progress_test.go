@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
 
+	"curtsy/crawler"
 	"curtsy/crawler/status"
 )
 
@@ -12,8 +14,8 @@ func TestStatusLineSaysWhatMattersFirst(t *testing.T) {
 	due := time.Now().Add(time.Minute)
 	s := status.Status{Discovered: 123456, Queued: 23456, Fetched: 99000, Failed: 1000, Rate: 10.25, Left: 83*time.Minute + 45*time.Second, Delay: "crawl-delay 10s (robots.txt line 3)"}
 	line := statusLine(s)
-	if i := strings.Index(line, " left"); i < 0 || i > 65 {
-		t.Errorf("the time left does not fit on 80 columns beside a bar: %q", line)
+	if i := strings.Index(line, "about 84 min left"); i < 0 || i > 65 {
+		t.Errorf("the time left is not among the first words: %q", line)
 	}
 	if !strings.HasSuffix(line, ", "+s.Delay) {
 		t.Errorf("%q does not end with the delay", line)
@@ -44,5 +46,71 @@ func TestProgressSaysWhatTakesLong(t *testing.T) {
 	s.InFlight[0].Since = now.Add(-time.Second)
 	if got, want := statusLine(s), "3 done, 1 queued, 0.0/s"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestProgressLines(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	due := now.Add(18 * time.Second)
+	s := status.Status{Fetched: 412, Failed: 2, Disregarded: 57, Queued: 40, Bytes: 18_200_000, Rate: 0.05, Left: 13*time.Minute + 20*time.Second,
+		NextDue: &due, WaitingFor: "crawl-delay 20s (robots.txt line 3)", Updated: now}
+	want := [3]string{"about 13 min left, 0.1/s, 40 queued, q finish", "412 pages, 18.2 MB, 2 errors, 57 skipped", "pausing 18 s: crawl-delay 20s (robots.txt line 3)"}
+	if got := progressLines(s, now, "q finish"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := progressLines(s, now, "")[0]; len(got) > 40 {
+		t.Errorf("40 columns do not hold %q", got)
+	}
+	s.InFlight = []status.InFlight{{URL: "http://a.example/slow", Step: "waiting for an answer", Since: now.Add(-12 * time.Second)}}
+	if got, want := progressLines(s, now, "")[2], "waiting for an answer, 12 s: http://a.example/slow"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for d, want := range map[time.Duration]string{40 * time.Second: "40 s", 83 * time.Minute: "83 min", 200 * time.Minute: "3 h 20 min", 52 * time.Hour: "2 d 4 h"} {
+		if got := aboutText(d); got != want {
+			t.Errorf("%s: got %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestKeysChangeThePace(t *testing.T) {
+	k := &keys{now: crawler.Steering{Delay: 400 * time.Millisecond}, steer: make(chan crawler.Steering, 1), say: func(string, ...any) {}, end: make(chan struct{})}
+	for _, c := range []struct {
+		key   byte
+		delay time.Duration
+		pause bool
+	}{{'+', 200, false}, {'+', 100, false}, {'+', 100, false}, {'p', 100, true}, {'-', 200, true}, {' ', 200, false}} {
+		k.press(c.key)
+		if got, want := <-k.steer, (crawler.Steering{Pause: c.pause, Delay: c.delay * time.Millisecond}); got != want {
+			t.Errorf("%c: got %+v, want %+v", c.key, got, want)
+		}
+	}
+	k.press('x')
+	if len(k.steer) != 0 {
+		t.Error("a key that is none changed something")
+	}
+}
+
+func TestALookWithoutColours(t *testing.T) {
+	if got := (look{}).paint(0, "x", true); got != "x" {
+		t.Errorf("%q", got)
+	}
+	if got := (look{true}).paint(1, "x", true); got != "\x1b[31mx\x1b[0m" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestPlainLinesComeWhenSomethingChanges(t *testing.T) {
+	var b bytes.Buffer
+	p := newProgress(&ui{err: &b}, nil)
+	now := time.Now()
+	due := now.Add(time.Minute)
+	for _, s := range []status.Status{
+		{Updated: now}, {Updated: now, Visits: 1, Fetched: 1}, {Updated: now, Visits: 2, Fetched: 2},
+		{Updated: now, Visits: 3, NextDue: &due, WaitingFor: "backoff 1m0s (HTTP 503)"}, {Updated: now, Visits: 3, NextDue: &due, WaitingFor: "backoff 59s (HTTP 503)"},
+	} {
+		p.show(s)
+	}
+	if n := strings.Count(b.String(), "\n"); n != 2 {
+		t.Errorf("%d lines, want the first answer's and the wait's:\n%s", n, b.String())
 	}
 }

@@ -12,12 +12,24 @@ import (
 )
 
 func statusCmd(u *ui) *cobra.Command {
-	var asJSON bool
+	var asJSON, watching bool
 	c := &cobra.Command{
-		Use:   "status DIR",
+		Use:   "status DIR...",
 		Short: "how a crawl goes, or went",
-		Args:  wants("DIR"),
+		Args:  atLeastOneDir,
 		RunE: func(_ *cobra.Command, a []string) error {
+			if watching {
+				ctx, release := untilSignal()
+				defer release()
+				return watch(ctx, u, a, watchEvery)
+			}
+			if len(a) > 1 {
+				rows, _ := watchRows(a, time.Now())
+				for _, row := range rows {
+					u.print("%s", row)
+				}
+				return nil
+			}
 			s, err := status.Read(a[0])
 			if err != nil {
 				return archiveError(err, a[0])
@@ -30,6 +42,7 @@ func statusCmd(u *ui) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&watching, "watch", false, "show how it goes, each second, until the crawl ends; several archives as rows")
 	return c
 }
 

@@ -20,7 +20,7 @@ type stepBar struct {
 
 func newStepBar(u *ui) *stepBar {
 	b := &stepBar{u: u}
-	if isTerminal(u.err) && !u.quiet {
+	if u.drawsBars() {
 		b.bars = mpb.New(mpb.WithOutput(u.err), mpb.WithWidth(24))
 		b.bar = b.bars.AddBar(0, mpb.PrependDecorators(decor.Name(home)), mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
 			b.mu.Lock()
@@ -31,9 +31,6 @@ func newStepBar(u *ui) *stepBar {
 	}
 	return b
 }
-
-// drawn says whether there is anything to see.
-func (b *stepBar) drawn() bool { return b.bar != nil }
 
 // show may be called from any goroutine.
 func (b *stepBar) show(text string, done, total int64) {

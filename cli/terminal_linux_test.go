@@ -86,6 +86,9 @@ func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func(keys *os.Fi
 	t.Helper()
 	ours, its := openTerminal(t, columns)
 	c.Stderr = its
+	if c.SysProcAttr != nil { // which makes it the process's own
+		c.Stdin = its
+	}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -116,10 +119,10 @@ func TestOnATerminalLinesStandAboveTheBar(t *testing.T) {
 	})
 	at, ever := screen(written)
 	final := strings.Join(at, "\n")
-	contains(t, ever, " done, ")
+	contains(t, ever, " errors, ")
 	contains(t, final, "finishing what is in flight; once more to stop at once\n")
 	contains(t, final, "try: curtsy resume "+dir)
-	if strings.Contains(final, " done, ") {
+	if strings.Contains(final, " errors, ") {
 		t.Errorf("the bar stays:\n%s", final)
 	}
 	for _, line := range at {
@@ -139,6 +142,32 @@ func TestOnATerminalNothingIsSaidIntoABarThatIsGone(t *testing.T) {
 		said := strings.Join(at, "\n")
 		if !strings.Contains(said, "is finished") && !strings.Contains(said, "holds another crawl") {
 			t.Errorf("%q said %q", args, said)
+		}
+	}
+}
+
+func TestKeysOnATerminal(t *testing.T) {
+	t.Parallel()
+	s := newEndless(t, 10, true)
+	dir := filepath.Join(t.TempDir(), "archive")
+	c := curtsy(t, "crawl", s.URL+"/", "--archive", dir)
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	at, ever := screen(onTerminal(t, 40, c.Cmd, func(keys *os.File) {
+		wait(t, s.reached)
+		_, _ = keys.WriteString("p")
+		_, _ = keys.WriteString("p")
+		_, _ = keys.WriteString("-")
+		_, _ = keys.WriteString("q")
+		time.Sleep(500 * time.Millisecond) // keys are read each tenth of a second
+		s.release()
+	}))
+	final := strings.Join(at, "\n")
+	for _, want := range []string{"paused: p continues", "the crawl continues", "a pause of 100ms from now on", "finishing what is in flight", "try: curtsy resume "} {
+		contains(t, final, want)
+	}
+	for line := range strings.SplitSeq(ever, "\n") {
+		if strings.Contains(line, "/s, ") && len(line) > 55 {
+			t.Errorf("40 columns do not hold %q", line)
 		}
 	}
 }

@@ -50,6 +50,19 @@ func wants(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// atLeastOneDir wants one archive, or several.
+func atLeastOneDir(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return wants("DIR")(c, args)
+	}
+	for _, a := range args {
+		if err := noURLs(c, []string{"DIR"}, []string{a}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // noURLs refuses a URL where the directory of an archive belongs.
 func noURLs(c *cobra.Command, names, args []string) error {
 	for i, name := range names {

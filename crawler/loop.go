@@ -11,6 +11,7 @@ import (
 // run is what the loop knows of the run that is going on.
 type run struct {
 	ending *Result
+	paused bool
 	cancel context.CancelFunc // of the visits in flight
 	tail   time.Time          // when they are cancelled; zero: never
 	wait   waiting            // what the schedule waits for
@@ -44,7 +45,7 @@ func (c *Crawl) loop(ctx, stop context.Context) Result {
 		c.catchUp()
 		now := c.now()
 		c.limits(stop, now)
-		if c.run.ending == nil && c.start(visiting, now) {
+		if c.run.ending == nil && !c.run.paused && c.start(visiting, now) {
 			continue
 		}
 		if c.over() {
@@ -59,6 +60,8 @@ func (c *Crawl) loop(ctx, stop context.Context) Result {
 		case d := <-c.crew.fetched:
 			c.ended(d)
 		case <-c.flight.kick:
+		case s := <-c.opts.Steer:
+			c.steer(s)
 		case <-timer.C:
 		case <-tick.C:
 			c.report("running")
@@ -80,7 +83,9 @@ func (c *Crawl) set(timer *time.Timer, now time.Time) {
 		}
 	}
 	c.run.wait = waiting{}
-	if c.run.ending == nil && c.flight.mayStart() {
+	if c.run.paused {
+		c.run.wait = pausedWait
+	} else if c.run.ending == nil && c.flight.mayStart() {
 		if w, ok := c.schedule.earliest(now); ok {
 			c.run.wait = w
 			sooner(w.until)
@@ -174,7 +179,7 @@ func (c *Crawl) over() bool {
 	if c.run.ending != nil {
 		return true
 	}
-	if _, waits := c.schedule.earliest(c.now()); waits {
+	if _, waits := c.schedule.earliest(c.now()); waits || c.run.paused {
 		return false
 	}
 	if left := c.frontier.Origins(); len(left) > 0 {

@@ -56,8 +56,10 @@ type Options struct {
 	// calls: whoever must see each visit reads the archive once more at the
 	// start. An error ends the run and is Run's.
 	OnVisit func(ctx context.Context, v *storage.Visit) error
-	Watch   func(status.Status) // told about every second what goes on; may be nil
-	Tell    func(string)        // told what a person should know, in a line; nil logs it
+	// Steer, where it is not nil, brings what is wanted while the crawl runs.
+	Steer <-chan Steering
+	Watch func(status.Status) // told about every second what goes on; may be nil
+	Tell  func(string)        // told what a person should know, in a line; nil logs it
 }
 
 // Limits end a crawl early; zero values are no limits. The URLs that are left

@@ -29,10 +29,33 @@ func (c *Crawl) status(now time.Time, state string) status.Status {
 			s.NextDue = &until
 		}
 	}
-	if s.Growth = c.run.trend.growth(); s.Rate > 0 && s.Growth < growing {
-		s.Left = time.Duration(float64(s.Queued) / s.Rate * float64(time.Second))
+	if s.Growth = c.run.trend.growth(); s.Growth < growing && !c.run.paused && c.run.rate.n >= leastVisits {
+		s.Left = left(c.toDo(&s), s.Rate, c.pause())
 	}
 	return s
+}
+
+// leastVisits are those of a run before it is said how long it takes.
+const leastVisits = 5
+
+// toDo is how many URLs are left before the crawl ends, by itself or by its
+// limit of pages.
+func (c *Crawl) toDo(s *status.Status) int {
+	st, n := c.ledger.snapshot(c.now()), s.Queued
+	if most := c.opts.Limits.Pages; most > 0 {
+		n = min(n, max(most-(st.Pages-st.RoundPages()), 0))
+	}
+	return n
+}
+
+// pause is what the site is given between two requests now.
+func (c *Crawl) pause() time.Duration {
+	o := c.schedule.origins[c.opts.Seed.Origin()]
+	if o == nil {
+		return 0
+	}
+	d, _ := o.pace.Delay()
+	return d
 }
 
 // report publishes the status and tells whoever watches.
@@ -56,40 +79,4 @@ func (c *Crawl) publish(s status.Status) {
 	if err != nil {
 		c.opts.Logger.Debug("status not published", "err", err)
 	}
-}
-
-// meter counts visits over the last seconds.
-type meter struct {
-	slots [30]int
-	at    int64 // second of the newest slot
-	first int64
-}
-
-func (m *meter) add(t time.Time) {
-	m.turn(t.Unix())
-	m.slots[m.at%int64(len(m.slots))]++
-}
-
-func (m *meter) turn(second int64) {
-	if m.first == 0 {
-		m.first, m.at = second, second
-	}
-	for ; m.at < second; m.at++ {
-		m.slots[(m.at+1)%int64(len(m.slots))] = 0
-		if second-m.at > int64(len(m.slots)) {
-			m.at = second - int64(len(m.slots))
-		}
-	}
-}
-
-func (m *meter) perSecond(now time.Time) float64 {
-	if m.first == 0 {
-		return 0
-	}
-	m.turn(now.Unix())
-	n := 0
-	for _, v := range m.slots {
-		n += v
-	}
-	return float64(n) / float64(min(int64(len(m.slots)), m.at-m.first+1))
 }

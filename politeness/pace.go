@@ -25,6 +25,13 @@ func (h *Host) Delay() (time.Duration, string) {
 	return d, why
 }
 
+// SetDelay takes another pause than Options.Delay. It holds from the next request
+// on, one that is waited for already included.
+func (h *Host) SetDelay(d time.Duration) {
+	h.o.Delay = min(max(d, 0), maxPause)
+	h.SetRules(h.rules)
+}
+
 // ratePause keeps a Request-rate: the time between two requests, rounded up.
 func ratePause(r Rules) time.Duration {
 	n := time.Duration(r.Requests)

@@ -70,3 +70,18 @@ func TestBandwidth(t *testing.T) {
 		t.Error("no limit is one")
 	}
 }
+
+func TestAnotherDelayHoldsAtOnceAndNeverBelowTheSites(t *testing.T) {
+	h := NewHost(Options{Delay: 10 * time.Second})
+	h.Start(noon)
+	h.Done(noon.Add(time.Second), Result{Status: 200})
+	h.SetDelay(2 * time.Second)
+	if w := h.Next(noon); !w.At.Equal(noon.Add(3 * time.Second)) {
+		t.Errorf("next at %v", w.At.Sub(noon))
+	}
+	h.SetRules(Rules{CrawlDelay: 5 * time.Second, DelayLine: 2})
+	h.SetDelay(time.Second)
+	if w := h.Next(noon); !w.At.Equal(noon.Add(6 * time.Second)) {
+		t.Errorf("with a Crawl-delay of 5 s: next at %v", w.At.Sub(noon))
+	}
+}

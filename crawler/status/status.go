@@ -41,8 +41,8 @@ type Status struct {
 	Delay      string         `json:"delay,omitempty"`
 	WaitingFor string         `json:"waiting_for,omitempty"`
 	NextDue    *time.Time     `json:"next_due,omitempty"`
-	// Left is the least time that the queue takes at the present rate; what
-	// is not yet discovered comes on top. 0 is unknown.
+	// Left is about how long it takes to the end, by the queue and the rate of
+	// late. 0 is unknown.
 	Left time.Duration `json:"left_ns,omitempty"`
 	// Growth is how many URLs were discovered of late for each that was done.
 	// About 1 and more, nobody can say when the crawl ends.
