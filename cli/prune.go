@@ -125,22 +125,18 @@ func pruned(ctx context.Context, a *opened, out string, drop map[storage.Ref]boo
 	if err := st.Recount(a.Archive, refs); err != nil {
 		return 0, err
 	}
-	p, err := a.Prune(ctx, out, drop, storage.Options{Software: "curtsy/" + version}, st)
-	if err != nil {
-		return 0, err
-	}
-	r, err := verify.Archive(p.Dir(), nil)
-	if err == nil && len(r.Problems) > 0 {
-		err = &storage.DamageError{File: r.Problems[0].File, What: strings.TrimSpace(r.Problems[0].What + " " + r.Problems[0].URL)}
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		p.Abandon()
-		return 0, err
-	}
-	return r.Bytes, p.Finish()
+	err = a.Prune(ctx, out, drop, storage.Options{Software: "curtsy/" + version}, st, func(written string) error {
+		r, err := verify.Archive(written, nil)
+		if err != nil {
+			return err
+		}
+		if len(r.Problems) > 0 {
+			return &storage.DamageError{File: r.Problems[0].File, What: strings.TrimSpace(r.Problems[0].What + " " + r.Problems[0].URL)}
+		}
+		size = r.Bytes
+		return ctx.Err()
+	})
+	return size, err
 }
 
 // pruneError says what is wrong, and that nothing has the name OUT.

@@ -171,9 +171,7 @@ func (c *Crawl) append(o *outcome) error {
 		return err
 	}
 	if o.Large() {
-		return c.archive.AppendStream(v, func(w *storage.SegmentWriter) error {
-			return o.Stream(w, w.InfoID())
-		})
+		return c.archive.AppendStream(v, o.Stream)
 	}
 	return c.archive.Append(v, o.Members)
 }

@@ -86,7 +86,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c.reader = visit.NewReader(a, f, o.Visiting(settings, c.ledger.admitted))
 	f.Judge(settings)
 	if o.Fetch.Spill == nil {
-		o.Fetch.Spill = c.spill
+		o.Fetch.Spill = func() (fetch.File, error) { return a.Spill() }
 	}
 	if o.Gate != nil {
 		o.Fetch.Gate = o.Gate
@@ -199,15 +199,6 @@ func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err
 		}
 	}
 	return again, nil
-}
-
-// spill makes the file of a body, in the archive's directory and without a name.
-func (c *Crawl) spill() (fetch.File, error) {
-	f, err := c.archive.Spill()
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
 }
 
 // now is the crawl's clock.

@@ -44,12 +44,12 @@ func (e *DamageError) Error() string { return e.File + ": " + e.What }
 // rebuilt from the segments.
 func (e *DamageError) Index() bool { return filepath.Base(e.File) == dbName }
 
-// DiskError says that the disk refused a write. The archive is as it was at
+// diskError says that the disk refused a write. The archive is as it was at
 // the last commit.
-type DiskError struct{ Err error }
+type diskError struct{ Err error }
 
-func (e *DiskError) Error() string { return "write to the archive: " + e.Err.Error() }
-func (e *DiskError) Unwrap() error { return e.Err }
+func (e *diskError) Error() string { return "write to the archive: " + e.Err.Error() }
+func (e *diskError) Unwrap() error { return e.Err }
 
 // schema is the version of the on-disk format; it is raised when a reader of
 // the version before would read wrongly.

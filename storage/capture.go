@@ -47,7 +47,7 @@ func (s *scanner) visitOf(h *warc.Header) *Visit {
 // holds the payload against its digest.
 func readAnswer(block io.Reader, h *warc.Header, v *Visit) error {
 	var head bytes.Buffer
-	r, err := ReadHTTP(io.TeeReader(block, &limited{&head, 64}))
+	r, err := readHTTP(io.TeeReader(block, &limited{&head, 64}))
 	if err != nil { // a head too broken to read again; the block digest still guards it
 		v.Status = statusOf(head.Bytes())
 		return nil

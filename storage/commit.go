@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -97,27 +98,19 @@ func (a *Archive) append(v *Visit, members []byte) error {
 }
 
 // AppendStream is Append for visits too large for memory: encode writes the
-// members straight to the segment.
-func (a *Archive) AppendStream(v *Visit, encode func(w *SegmentWriter) error) error {
+// members, which are to name the given warcinfo record, straight to the segment.
+func (a *Archive) AppendStream(v *Visit, encode func(w io.Writer, infoID string) error) error {
 	if err := a.room(v.At); err != nil {
 		return a.abandon(err)
 	}
 	offset := a.seg.size
-	if err := encode(&SegmentWriter{a.seg}); err != nil {
+	if err := encode(a.seg, a.seg.infoID); err != nil {
 		return a.abandon(err)
 	}
 	a.opts.Fail("appended")
 	a.note(v, offset)
 	return nil
 }
-
-// SegmentWriter writes members to the current segment.
-type SegmentWriter struct{ seg *segment }
-
-func (w *SegmentWriter) Write(p []byte) (int, error) { return w.seg.Write(p) }
-
-// InfoID is the warcinfo record that the members should name.
-func (w *SegmentWriter) InfoID() string { return w.seg.infoID }
 
 // room sees to it that there is a segment with room.
 func (a *Archive) room(now time.Time) error {
@@ -347,6 +340,3 @@ func (a *Archive) clear() {
 		a.pend.infoID = ""
 	}
 }
-
-// Uncommitted is how many visits the running group holds.
-func (a *Archive) Uncommitted() int { return len(a.pend.visits) }

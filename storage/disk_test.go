@@ -123,7 +123,7 @@ func TestDiskErrorsAreToldFromDamage(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{&storage.DiskError{Err: errors.New("any")}, true},
+		{storage.Refused(errors.New("any")), true},
 		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}, true},
 		{fmt.Errorf("frontier: %w", syscall.EIO), true},
 		{syscall.ENOSPC, true},

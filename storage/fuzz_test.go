@@ -26,7 +26,7 @@ func FuzzReadHTTP(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, block []byte) {
-		r, err := ReadHTTP(strings.NewReader(string(block)))
+		r, err := readHTTP(strings.NewReader(string(block)))
 		if err != nil {
 			return
 		}

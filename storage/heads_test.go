@@ -25,7 +25,7 @@ func TestReadHTTP(t *testing.T) {
 		{"chunks", inChunks + "1;x=" + strings.Repeat("y", 4000) + "\r\na\r\n2 \r\nbc\r\n0\r\nA: b\r\n\r\n", "", "abc"},
 		{"chunks larger than what is read at once", inChunks + "186a0\r\n" + strings.Repeat("x", 100_000) + "\r\n0\r\n\r\n", "", strings.Repeat("x", 100_000)},
 	} {
-		r, err := ReadHTTP(strings.NewReader(c.block))
+		r, err := readHTTP(strings.NewReader(c.block))
 		if err != nil {
 			t.Errorf("%s: %v", c.says, err)
 			continue
@@ -36,7 +36,7 @@ func TestReadHTTP(t *testing.T) {
 		}
 	}
 	for _, block := range []string{inChunks, inChunks + "5\r\nabc", inChunks + "3\r\nabc\r\n"} {
-		r, err := ReadHTTP(strings.NewReader(block))
+		r, err := readHTTP(strings.NewReader(block))
 		if err == nil {
 			_, err = io.Copy(io.Discard, r.Body)
 		}
@@ -45,7 +45,7 @@ func TestReadHTTP(t *testing.T) {
 		}
 	}
 	for _, block := range []string{"", "garbage\r\n\r\n", ok + "A: b\r\n", ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nxy", ok + strings.Repeat("A: b\r\n", 20_000) + "\r\n", ok + strings.Repeat("x", 3<<20) + "\r\n\r\n"} {
-		if _, err := ReadHTTP(strings.NewReader(block)); !errors.Is(err, ErrHead) {
+		if _, err := readHTTP(strings.NewReader(block)); !errors.Is(err, ErrHead) {
 			t.Errorf("%.60q: %v", block, err)
 		}
 	}

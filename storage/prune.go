@@ -15,10 +15,6 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Pruned is an archive that is written anew without some visits. It has its name
-// when Finish has returned, and not before.
-type Pruned struct{ out, to string }
-
 // pruningEnd is behind the name of an archive that is not whole yet, bulkyName the
 // name of its crawl.db while that has room for what was dropped.
 const (
@@ -26,57 +22,60 @@ const (
 	bulkyName  = dbName + ".bulky"
 )
 
-// Dir is where the archive lies until Finish.
-func (p *Pruned) Dir() string { return p.out }
-
 // Prune writes this archive, which must not be written to, without the visits of
 // drop; nothing that is left may refer to them. Records are copied as they are.
-// crawl is what the new archive says of its crawl, as in Commit.
-func (a *Archive) Prune(ctx context.Context, to string, drop map[Ref]bool, o Options, crawl any) (p *Pruned, err error) {
+// crawl is what the new archive says of its crawl, as in Commit. It has its name
+// when check, which gets the directory where it lies until then, is content; else
+// it is removed.
+func (a *Archive) Prune(ctx context.Context, to string, drop map[Ref]bool, o Options, crawl any, check func(dir string) error) (err error) {
 	defer Guard(&err)()
 	if a.IsLive() {
-		return nil, fmt.Errorf("%s: %w", a.dir.path, ErrInUse)
+		return fmt.Errorf("%s: %w", a.dir.path, ErrInUse)
 	}
 	o.defaults()
 	to = filepath.Clean(to)
-	p = &Pruned{out: to + pruningEnd, to: to}
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.Join(err, &fs.PathError{Op: "prune", Path: to, Err: fs.ErrExist})
+		return errors.Join(err, &fs.PathError{Op: "prune", Path: to, Err: fs.ErrExist})
 	}
-	if err := clearPruning(p.out); err != nil {
-		return nil, err
+	dir := to + pruningEnd
+	if err := clearPruning(dir); err != nil {
+		return err
 	}
-	d, err := makeDirectory(p.out)
-	if err != nil {
-		return nil, err
-	}
-	defer d.close()
-	if err = d.lock(true); err == nil {
-		err = d.prune(ctx, a, drop, o, crawl)
+	if err = a.pruneTo(ctx, dir, drop, o, crawl); err == nil {
+		err = check(dir)
 	}
 	if err != nil {
-		p.Abandon()
-		return nil, err
+		_ = clearPruning(dir) // the next Prune does it again if this fails
+		return err
 	}
-	return p, nil
+	return nameDirectory(dir, to)
 }
 
-// Finish gives the archive its name.
-func (p *Pruned) Finish() error {
-	d, err := openDirectory(p.out)
+func (a *Archive) pruneTo(ctx context.Context, dir string, drop map[Ref]bool, o Options, crawl any) error {
+	d, err := makeDirectory(dir)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	if err := os.Rename(p.out, p.to); err != nil {
+	if err := d.lock(true); err != nil {
 		return err
 	}
-	d.path = p.to
+	return d.prune(ctx, a, drop, o, crawl)
+}
+
+// nameDirectory gives an archive that is whole its name.
+func nameDirectory(dir, to string) error {
+	d, err := openDirectory(dir)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if err := os.Rename(dir, to); err != nil {
+		return err
+	}
+	d.path = to
 	return d.named()
 }
-
-// Abandon removes what is written.
-func (p *Pruned) Abandon() { _ = clearPruning(p.out) } // the next Prune does it again if this fails
 
 // clearPruning removes what a killed Prune left, and nothing that is not of that
 // form.

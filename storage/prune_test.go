@@ -25,21 +25,25 @@ func TestPrune(t *testing.T) {
 
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := a.Prune(stopped, to, drop, Options{}, nil); !errors.Is(err, context.Canceled) {
+	sound := func(string) error { return nil }
+	if err := a.Prune(stopped, to, drop, Options{}, nil, sound); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
+	}
+	unsound := errors.New("not sound")
+	if err := a.Prune(t.Context(), to, drop, Options{}, nil, func(string) error { return unsound }); !errors.Is(err, unsound) {
+		t.Errorf("not sound: %v", err)
 	}
 	if left, _ := filepath.Glob(to + "*"); len(left) > 0 {
 		t.Errorf("a prune that was stopped left %q", left)
 	}
 
-	p, err := a.Prune(t.Context(), to, drop, Options{}, nil)
+	err = a.Prune(t.Context(), to, drop, Options{}, nil, func(string) error {
+		if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("it has its name before it is checked: %v", err)
+		}
+		return nil
+	})
 	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it has its name before it is finished: %v", err)
-	}
-	if err := p.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	b, err := OpenRead(to)
@@ -54,7 +58,7 @@ func TestPrune(t *testing.T) {
 	if err != nil || string(after) != string(before) {
 		t.Errorf("the segment that was read is another now: %v", err)
 	}
-	if _, err := a.Prune(t.Context(), to, drop, Options{}, nil); !errors.Is(err, fs.ErrExist) {
+	if err := a.Prune(t.Context(), to, drop, Options{}, nil, sound); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over an archive that is there: %v", err)
 	}
 }
@@ -77,11 +81,7 @@ func TestPruneOfEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "pruned")
-	p, err := a.Prune(t.Context(), to, drop, Options{}, nil)
-	if err == nil {
-		err = p.Finish()
-	}
-	if err != nil {
+	if err := a.Prune(t.Context(), to, drop, Options{}, nil, func(string) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if info, ok := LastInfo(to); !ok || string(info.Crawl) != `"set so"` || len(namesIn(t, to)) != 1 {

@@ -85,7 +85,7 @@ func (a *Archive) readResponse(v *Visit) (*Response, error) {
 		f.Close()
 		return nil, err
 	}
-	r, err := ReadHTTP(w)
+	r, err := readHTTP(w)
 	if errors.Is(err, ErrHead) {
 		err = cmp.Or(w.Finish(), err) // a damaged record is another matter
 	}
@@ -100,9 +100,9 @@ func (a *Archive) readResponse(v *Visit) (*Response, error) {
 	return r, nil
 }
 
-// ReadHTTP reads the block of a response or revisit record, as it was read when
+// readHTTP reads the block of a response or revisit record, as it was read when
 // it came. A head that cannot be read is an ErrHead.
-func ReadHTTP(block io.Reader) (*Response, error) {
+func readHTTP(block io.Reader) (*Response, error) {
 	head, rest, err := readHead(block)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,6 @@ type Rebuild struct {
 	Report Report // what was read and what was damaged
 	met    *metURLs
 	aside  []string
-	gaps   bool
 }
 
 // OpenRebuild begins a new index for the archive in dir. The one that is
@@ -102,12 +101,10 @@ func (r *Rebuild) Scan(found func(*Capture) error, lost func(url string)) error 
 		return err
 	}
 	for _, name := range names {
-		before := len(r.Report.Problems)
 		e, err := r.dir.scanSegment(name, &r.Report, found, lost)
 		if err != nil {
 			return err
 		}
-		r.gaps = r.gaps || len(r.Report.Problems) > before
 		if e.Size == 0 {
 			r.aside = append(r.aside, name)
 			continue
@@ -135,13 +132,6 @@ func (r *Rebuild) Advance() error {
 	return f.Advance()
 }
 
-// Passed notes that records of the segments belong to no visit after all.
-func (r *Rebuild) Passed() { r.gaps = true }
-
-// Gaps says whether segments hold what belongs to no visit, so that they are
-// to be written anew.
-func (r *Rebuild) Gaps() bool { return r.gaps }
-
 // Finish puts the new index in place. The old one is never deleted: it gets
 // another name, and so do the segments in which nothing could be read.
 func (r *Rebuild) Finish() (done []string, err error) {
@@ -154,11 +144,11 @@ func (r *Rebuild) Finish() (done []string, err error) {
 		done = append(done, fmt.Sprintf("%s: nothing in it can be read; it is kept as %s", name, to))
 	}
 	if err := r.db.Sync(); err != nil {
-		return done, &DiskError{err}
+		return done, &diskError{err}
 	}
 	defer r.dir.close()
 	if err := r.closeDB(); err != nil {
-		return done, &DiskError{err}
+		return done, &diskError{err}
 	}
 	if st, err := r.dir.stat(dbName); err == nil || st != nil {
 		to, err := r.dir.setAside(dbName, asideDamaged)

@@ -30,10 +30,10 @@ type RobotsVersion struct {
 }
 
 // Short is the version's digest as people read it.
-func (r RobotsVersion) Short() string { return ShortDigest(r.Digest) }
+func (r RobotsVersion) Short() string { return shortDigest(r.Digest) }
 
-// ShortDigest abbreviates a labelled digest.
-func ShortDigest(d string) string {
+// shortDigest abbreviates a labelled digest.
+func shortDigest(d string) string {
 	parsed, ok := warc.ParseDigest(d)
 	if !ok {
 		return ""

@@ -250,7 +250,7 @@ func (a *Archive) begin(now time.Time) error {
 			break
 		}
 		if !os.IsExist(err) {
-			return &DiskError{err}
+			return &diskError{err}
 		}
 		n++
 	}
@@ -258,11 +258,11 @@ func (a *Archive) begin(now time.Time) error {
 	info := a.info()
 	if _, err := s.Write(info.record(name, s.infoID, now)); err != nil {
 		f.Close()
-		return &DiskError{err}
+		return &diskError{err}
 	}
 	if err := a.dir.sync(segmentFile(name)); err != nil {
 		f.Close()
-		return &DiskError{err}
+		return &diskError{err}
 	}
 	a.seg = s
 	return nil

@@ -3,16 +3,17 @@ package storage
 import (
 	"crypto/rand"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
 	"curtsy/internal/room"
 )
 
-// Spill is a file for what is too large for memory and not yet kept. It has no
+// spill is a file for what is too large for memory and not yet kept. It has no
 // name, lies in the archive's directory and is gone with its Close or the end
 // of the process, however that comes.
-type Spill struct {
+type spill struct {
 	*os.File
 	dir   *directory
 	min   int64
@@ -21,8 +22,12 @@ type Spill struct {
 }
 
 // Spill makes such a file. It is for any goroutine.
-func (a *Archive) Spill() (*Spill, error) {
-	s := &Spill{dir: a.dir, min: a.opts.MinFree}
+func (a *Archive) Spill() (interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
+}, error) {
+	s := &spill{dir: a.dir, min: a.opts.MinFree}
 	f, err := a.dir.unnamed()
 	if err != nil {
 		f, err = s.create()
@@ -35,7 +40,7 @@ func (a *Archive) Spill() (*Spill, error) {
 }
 
 // create makes a file that loses its name at once, where the system can.
-func (s *Spill) create() (*os.File, error) {
+func (s *spill) create() (*os.File, error) {
 	name := "spill-" + rand.Text()
 	f, err := s.dir.create(name, os.O_RDWR, 0o600)
 	if err != nil {
@@ -49,7 +54,7 @@ func (s *Spill) create() (*os.File, error) {
 
 // Write leaves free what is to stay free of the disk, and room for all of the
 // file in a segment: one body that does not fit must not end the crawl.
-func (s *Spill) Write(b []byte) (int, error) {
+func (s *spill) Write(b []byte) (int, error) {
 	if err := room.Fits(s.dir.path, s.min, s.size+2*int64(len(b))); err != nil {
 		return 0, s.about(err)
 	}
@@ -59,7 +64,7 @@ func (s *Spill) Write(b []byte) (int, error) {
 }
 
 // Close closes the file, which ends it.
-func (s *Spill) Close() error {
+func (s *spill) Close() error {
 	err := s.File.Close()
 	if s.named != "" {
 		err = errors.Join(err, s.dir.remove(s.named))
@@ -68,7 +73,7 @@ func (s *Spill) Close() error {
 }
 
 // about makes an error name the directory: the file has no name.
-func (s *Spill) about(err error) error {
+func (s *spill) about(err error) error {
 	var e *os.PathError
 	if errors.As(err, &e) {
 		err = e.Err

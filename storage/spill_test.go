@@ -18,7 +18,7 @@ func TestSpill(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	fallback := &Spill{dir: a.dir}
+	fallback := &spill{dir: a.dir}
 	if fallback.File, err = fallback.create(); err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestSpill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*Spill{s, fallback} {
+	for _, s := range []*spill{s.(*spill), fallback} {
 		if _, err := s.Write([]byte("body")); err != nil {
 			t.Fatal(err)
 		}

@@ -453,7 +453,7 @@ func checkPayload(block io.Reader, h *warc.Header, visit *Visit) error {
 	if h.PayloadDigest == "" {
 		return nil
 	}
-	resp, err := ReadHTTP(block)
+	resp, err := readHTTP(block)
 	if err != nil {
 		return nil // a head too broken to read again; the block digest still guards it
 	}

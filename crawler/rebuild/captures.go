@@ -69,7 +69,7 @@ func (b *rebuilder) take(c *storage.Capture) error {
 	}
 	u, err := weburl.Parse(href)
 	if err != nil {
-		b.r.Passed()
+		b.gaps = true
 		return nil
 	}
 	if p := b.placed[c.Via]; p != nil && p.ID == 0 || len(b.batch) >= rebuildBatch {
@@ -83,7 +83,7 @@ func (b *rebuilder) take(c *storage.Capture) error {
 	}
 	if k.Visits > 0 && b.isCopy(k, v) {
 		b.copies++
-		b.r.Passed()
+		b.gaps = true
 		return nil
 	}
 	k.Visits++
@@ -176,7 +176,7 @@ func (b *rebuilder) flush() error {
 		v.URLID = c.of.ID
 		if v.Kept == storage.KeptRevisit && !b.refer(c) {
 			b.lose(v.URL)
-			b.r.Passed()
+			b.gaps = true
 			continue
 		}
 		b.r.AddVisit(v)

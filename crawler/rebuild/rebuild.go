@@ -47,8 +47,9 @@ type rebuilder struct {
 	placed map[string]*storage.Met // of the batch: URLs that are not yet noted in r
 	lost   []string                // URLs whose records are damaged
 	began  time.Time
-	guess  int // captures whose class no record tells
-	copies int // records that lie in two segments
+	guess  int  // captures whose class no record tells
+	copies int  // records that lie in two segments
+	gaps   bool // records of the segments belong to no visit: they are to be written anew
 
 	past     map[string]*past // by origin
 	last     replayed         // the URL being replayed
@@ -179,7 +180,7 @@ func (b *rebuilder) finish(dir string) (*Done, error) {
 		filepath.Join(dir, "crawl.db"), b.r.Report.Segments, d.Visits, counts.Discovered-counts.Queued()-counts.Disregarded, d.Queued))
 	d.Said = append(d.Said, said...)
 	d.Said = append(d.Said, b.shortcomings()...)
-	if !b.r.Gaps() {
+	if !b.gaps && len(d.Problems) == 0 {
 		return d, nil
 	}
 	repaired, err := repairSegments(dir, b.opts.Archive)
