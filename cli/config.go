@@ -27,6 +27,7 @@ type config struct {
 	Traps       trapsConfig   `yaml:"traps"`
 	Politeness  politeConfig  `yaml:"politeness"`
 	Fetch       fetchConfig   `yaml:"fetch"`
+	Render      renderConfig  `yaml:"render"`
 	Login       loginConfig   `yaml:"login" json:"-"`
 	Storage     storageConfig `yaml:"storage"`
 
@@ -98,6 +99,14 @@ type fetchConfig struct {
 	RetryBase      time.Duration     `yaml:"retry_base"`
 }
 
+// renderConfig says which pages a browser renders. What the browser is comes
+// from who runs the command, never from an archive, which may be a stranger's.
+type renderConfig struct {
+	Pages   string        `yaml:"pages"`
+	Browser string        `yaml:"browser" json:"-"`
+	Timeout time.Duration `yaml:"timeout"`
+}
+
 type storageConfig struct {
 	SegmentSize size   `yaml:"segment_size"`
 	Prefix      string `yaml:"prefix"`
@@ -113,6 +122,7 @@ func defaults() config {
 		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, SitemapHosts: 5, MaxFailures: 10, RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
 			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Retries: 3, RetryBase: 5 * time.Second},
+		Render:  renderConfig{Pages: "none", Timeout: 30 * time.Second},
 		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy", MinFree: 100 << 20},
 	}
 }

@@ -69,6 +69,8 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.set.Scope.SkipAlternates, "skip-alternates", false, "leave out other forms of pages (rel=alternate, shortlink, https://api.w.org/), but for the first feed")
 	fl.BoolVar(&f.index, "index", false, "at the end, read all pages into the index of curtsy search")
 	fl.StringVar(&f.mirror, "mirror", "", "at the end, make a browsable copy in `OUT` (see curtsy mirror)")
+	fl.StringVar(&f.set.Render.Pages, "render", "", "have a Chromium run the scripts of `auto` (pages that show next to nothing without) or all pages")
+	fl.StringVar(&f.set.Render.Browser, "browser", "", "the `PATH` of the Chromium, or the ws:// address of one that runs (default: chromium, google-chrome)")
 	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "", "fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
 	fl.StringVar(&f.set.Scope.Requisites, "requisites", "", "pictures, styles and scripts of the seed's host (`same-host`), or of any host that allows it (any)")
 	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` with every request; it is kept (repeatable)")
@@ -91,6 +93,8 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 		"max-bytes":       func() { c.Limits.MaxBytes = f.maxBytes },
 		"limit-rate":      func() { c.Politeness.LimitRate = f.rate },
 		"max-time":        func() { c.Limits.MaxTime = f.set.Limits.MaxTime },
+		"render":          func() { c.Render.Pages = f.set.Render.Pages },
+		"browser":         func() { c.Render.Browser = f.set.Render.Browser },
 		"proxy":           func() { c.Fetch.Proxy = f.set.Fetch.Proxy },
 		"include":         func() { c.Scope.Include = f.set.Scope.Include },
 		"scope":           func() { c.Scope.Reach = f.set.Scope.Reach },
@@ -408,6 +412,9 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 		}
 		u.say("%s: %d fetched, %d failed, %d skipped, %d queued; %s in %s", what, n.Fetched, n.Failed, n.Disregarded, n.Queued(),
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
+	}
+	if s.Bare > 0 {
+		u.say("%d of %s show next to nothing without their scripts, which were not run: what they show and link to is not known; try --render auto, with another --archive", s.Bare, count(int64(s.Pages), "page"))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/render"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
@@ -39,7 +40,7 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap, SitemapHosts: cmp.Or(c.Politeness.SitemapHosts, -1), RelNofollow: c.Politeness.RelNofollow,
 		Traps: judge.Traps(c.Traps), Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Public: c.public(), Logger: logger,
 	}
-	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions, loginOptions} {
+	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions, loginOptions, renderOptions} {
 		if err := step(c, &o); err != nil {
 			return o, err
 		}
@@ -205,6 +206,26 @@ func fetchOptions(c *config, o *crawler.Options) error {
 			"%s: a contact is needed, so that the site's owner can reach you; it is sent in the User-Agent", o.Seed.Host())
 	}
 	return checkContact(c.Contact)
+}
+
+// renderOptions sets which pages are rendered, and by which browser.
+func renderOptions(c *config, o *crawler.Options) error {
+	switch c.Render.Pages {
+	case "none", "":
+		return nil
+	case "auto":
+		o.Render = crawler.RenderBare
+	case "all":
+		o.Render = crawler.RenderAll
+	default:
+		return usagef("--render auto, or --render all", "render.pages: %q is neither none, auto nor all", c.Render.Pages)
+	}
+	path, err := render.Find(c.Render.Browser)
+	if err != nil {
+		return exitWith(exitUsage, fmt.Errorf("--render: %w", err), "--browser with the path of a Chromium or Chrome, or the ws:// address of one that runs (Debian: apt install chromium)")
+	}
+	o.Browser = render.New(render.Options{Browser: path, Dir: c.Archive, UserAgent: userAgent(c), Timeout: c.Render.Timeout})
+	return nil
 }
 
 func userAgent(c *config) string {

@@ -179,12 +179,28 @@ func printVisit(u *ui, v *storage.Visit) {
 	if v.Truncated != "" {
 		u.print("  truncated  %s", v.Truncated)
 	}
+	if r := v.Rendered; r != nil {
+		u.print("  rendered   %s, %s asked for%s", byteCount(r.Length), count(r.Asked, "URL"), orText(r.Cut, "; "+r.Cut))
+		for _, m := range r.Missing {
+			u.print("  missing    %s: %s", m.URL, m.Why)
+		}
+	} else if v.Bare {
+		u.print("  shows      next to nothing without its scripts: --render auto has them run")
+	}
 	if v.Directives != nil {
 		for _, s := range v.Directives.Sources {
 			u.print("  asks       %s (%s: %s)", s.Directive, s.From, s.Text)
 		}
 	}
 	u.print("  kept       %s", keptText(v))
+}
+
+// orText is text, or "" where there is nothing to say.
+func orText(why, text string) string {
+	if why == "" {
+		return ""
+	}
+	return text
 }
 
 // keptText says what is kept of a visit, and where.

@@ -114,6 +114,7 @@ func (c *Crawl) commit(group []*outcome) (err error) {
 	if err := c.archive.Commit(c.State()); err != nil {
 		return err
 	}
+	c.tabs.committed(group)
 	if l := c.opts.Logger; l.Enabled(context.Background(), slog.LevelDebug) {
 		for _, o := range group {
 			o.log(l)

@@ -40,6 +40,7 @@ type Crawl struct {
 	crew   *crew
 
 	committer committer
+	tabs      tabs
 }
 
 // Open opens the archive in dir, or begins one, for a crawl of o.Seed. An
@@ -91,6 +92,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	if o.Gate != nil {
 		o.Fetch.Gate = o.Gate
 	}
+	c.tabs.open(&o)
 	c.client = fetch.New(o.Fetch)
 	c.ledger.killed = known && st.Ended == ""
 	c.ledger.askRobots = st.AskRobots
@@ -221,6 +223,7 @@ func (c *Crawl) Counts() frontier.Counts { return c.frontier.Counts() }
 
 // Close gives the archive free. What was in flight is dropped.
 func (c *Crawl) Close() error {
+	c.tabs.close()
 	c.client.Close()
 	return c.archive.Close()
 }

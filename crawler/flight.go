@@ -31,6 +31,7 @@ type flight struct {
 	making    int
 	open      int
 	openPages int   // of the open ones, visits to pages
+	tabs      int   // pages that are rendered, or wait to be
 	held      int64 // octets of bodies and records
 	news      news
 
@@ -114,6 +115,20 @@ func (f *flight) dismiss() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.open++
+}
+
+// rendering counts pages that are rendered, or wait to be.
+func (f *flight) rendering(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tabs += n
+}
+
+// isRendering says whether as many pages are being rendered as there may be.
+func (f *flight) isRendering() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tabs >= maxTabs
 }
 
 func (f *flight) answered() {

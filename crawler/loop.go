@@ -14,6 +14,7 @@ type run struct {
 	paused bool
 	cancel context.CancelFunc // of the visits in flight
 	tail   time.Time          // when they are cancelled; zero: never
+	leave  context.CancelFunc // of the pages being rendered
 	wait   waiting            // what the schedule waits for
 	rate   meter
 	trend  trend
@@ -24,8 +25,12 @@ const maxTail = 10 * time.Second
 
 // end decides how the run ends, unless that is decided.
 func (r *run) end(e Ending, why string) {
-	if r.ending == nil {
-		r.ending = &Result{Ending: e, Why: why}
+	if r.ending != nil {
+		return
+	}
+	r.ending = &Result{Ending: e, Why: why}
+	if r.leave != nil {
+		r.leave() // nothing is fetched for them any more
 	}
 }
 
@@ -36,6 +41,8 @@ func (c *Crawl) loop(ctx, stop context.Context) Result {
 	visiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.run.cancel = cancel
+	c.tabs.ctx, c.run.leave = context.WithCancel(visiting)
+	defer c.run.leave()
 	tick, timer := time.NewTicker(time.Second), time.NewTimer(0)
 	defer tick.Stop()
 	defer timer.Stop()

@@ -40,6 +40,9 @@ type Options struct {
 	RetryBase time.Duration // before the first of these; four times as long before each next
 	MaxParse  int64         // octets of a decoded body that are read for links; 0 is 16 MiB
 
+	Render  RenderMode
+	Browser Browser // closed with the crawl; nil renders nothing
+
 	Archive  storage.Options
 	Settings any // what the archive keeps of the settings, for resume and people
 	// Public is what of the settings every segment may tell whoever gets it; of

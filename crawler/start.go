@@ -75,6 +75,10 @@ func (c *Crawl) ready(o *origin, now time.Time) bool {
 	if o.listings > 0 || !c.hasWork(o) {
 		return false
 	}
+	if c.flight.isRendering() && !c.frontier.Urgent(o.name) {
+		c.schedule.limited = append(c.schedule.limited, o) // no further page before they are done
+		return false
+	}
 	w := o.pace.Next(now)
 	if !w.At.After(now) {
 		return true

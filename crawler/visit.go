@@ -92,6 +92,12 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	if j.Robots == nil {
 		c.crew.fetched <- d
 	}
+	if !c.render(j, x) {
+		x.Release()
+		c.flight.hold(-o.held)
+		c.flight.dropped(j)
+		return
+	}
 	// Reading and compressing are all processor: more at once than there are
 	// processors would only hold more buffers.
 	c.crew.processor <- struct{}{}

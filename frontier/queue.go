@@ -158,6 +158,23 @@ func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
 	return nil, nil
 }
 
+// Urgent says whether something is handed out at an origin before its pages:
+// what pages that were fetched need.
+func (f *Frontier) Urgent(origin string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	host, ok := f.hosts.find(origin)
+	if !ok {
+		return false
+	}
+	for _, c := range [...]Class{Prerequisite, Sitemap, Requisite} {
+		if q := f.queues[queueKey{host, c}]; q != nil && q.waiting > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // take hands out the entry at q.next, or nothing if that is finished or put
 // off already: so are some of what follows the mark after a restart, and a
 // robots.txt, which is asked for before its turn.

@@ -2,6 +2,7 @@ package htmlmeta
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,23 @@ type Source struct {
 // Unrestricted is what a document without directives asks: nothing.
 func Unrestricted() Directives {
 	return Directives{Index: true, Follow: true, Archive: true, ImageIndex: true, Translate: true, MaxSnippet: -1}
+}
+
+// Join adds what another reading of the document asks: the stricter of each.
+func (d *Directives) Join(o *Directives) {
+	d.Index, d.Follow, d.Archive = d.Index && o.Index, d.Follow && o.Follow, d.Archive && o.Archive
+	d.ImageIndex, d.Translate = d.ImageIndex && o.ImageIndex, d.Translate && o.Translate
+	if o.MaxSnippet >= 0 {
+		d.limitSnippet(strconv.Itoa(o.MaxSnippet))
+	}
+	if !o.UnavailableAfter.IsZero() {
+		d.endAt(o.UnavailableAfter)
+	}
+	for _, s := range o.Sources {
+		if !slices.Contains(d.Sources, s) {
+			d.note(s)
+		}
+	}
 }
 
 // ReadDirectives reads what a response header alone says: all there is for a

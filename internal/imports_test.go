@@ -16,8 +16,8 @@ import (
 // What is below internal/ anybody may use, and it knows nobody.
 var allowed = map[string][]string{
 	".":                          {"cli"},
-	"cli":                        {"crawler", "crawler/explain", "crawler/fetch", "crawler/preview", "crawler/rebuild", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
-	"crawler":                    {"crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "storage"},
+	"cli":                        {"crawler", "crawler/explain", "crawler/fetch", "crawler/preview", "crawler/rebuild", "crawler/render", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
+	"crawler":                    {"crawler/fetch", "crawler/render", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "storage"},
 	"internal/testkit/crawltest": {"crawler", "crawler/verify", "storage"}, // runs and checks whole crawls
 	"crawler/explain":            {"crawler", "crawler/revisit", "crawler/robotstxt", "crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage"},
 	"crawler/fetch":              {},

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -44,6 +45,28 @@ func OpenBody(a *storage.Archive, v *storage.Visit) (*Body, error) {
 	}
 	b.r = io.LimitReader(b.r, MaxBody)
 	return b, nil
+}
+
+// OpenPage opens what a visit shows: the document that a browser made of the
+// page where it was rendered, else the payload. The caller closes it.
+func OpenPage(a *storage.Archive, v *storage.Visit) (*Body, error) {
+	if v.Rendered == nil {
+		return OpenBody(a, v)
+	}
+	resp, err := a.Response(v)
+	if err != nil {
+		return nil, damaged(v, err)
+	}
+	html, err := a.Rendered(v)
+	if err != nil {
+		resp.Close()
+		return nil, damaged(v, err)
+	}
+	h := resp.Header.Clone()
+	h.Del("Content-Encoding")
+	h.Set("Content-Type", storage.TypeRendered)
+	k := &kept{v: v, r: bytes.NewReader(html)}
+	return &Body{Header: h, r: k, kept: k, resp: resp}, nil
 }
 
 // kept reads the payload as the archive holds it. An error here is the

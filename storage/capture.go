@@ -122,5 +122,8 @@ func (c *Capture) read(m Metadata) {
 		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""
 		c.Visit, v = w, w
 	}
+	if v.Kept != KeptWithheld {
+		v.Rendered = m.Note.Rendered
+	}
 	v.Took, v.Class, v.Waited, v.Delay, v.Suspect = m.Took, m.Note.Class, m.Note.Waited, m.Note.Delay, m.Note.Suspect
 }

@@ -20,6 +20,8 @@ type Note struct {
 	Suspect   string        `json:"suspect,omitempty"`    // Visit.Suspect, as far as it was known when the record was written
 	Round     int           `json:"round,omitempty"`      // that it was made in; 0: the first crawl
 	Began     time.Time     `json:"round_began,omitzero"` // when that round began
+	// Rendered is Visit.Rendered.
+	Rendered *Rendered `json:"rendered,omitempty"`
 	// Withheld is the visit itself where the body, and with it the whole
 	// response, is not kept.
 	Withheld *Visit `json:"withheld,omitempty"`

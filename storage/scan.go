@@ -111,7 +111,11 @@ func (s *scanner) record() error {
 // extend makes a record part of the capture that it names. One whose capture
 // is damaged is of no use.
 func (s *scanner) extend(h *warc.Header) error {
-	if s.open == nil || s.open.Visit.Record.ID != h.ConcurrentTo {
+	of := h.ConcurrentTo
+	if h.Type == warc.TypeConversion { // which must not have that field (ISO 28500 §5.7)
+		of = h.RefersTo
+	}
+	if s.open == nil || s.open.Visit.Record.ID != of {
 		return fmt.Errorf("a %s record beside no response", h.Type)
 	}
 	if !s.torn {

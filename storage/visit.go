@@ -52,6 +52,10 @@ type Visit struct {
 	// good: it hides no earlier copy.
 	Suspect string `json:"suspect,omitempty"`
 
+	// Bare says that a page shows next to nothing without its scripts.
+	Bare     bool      `json:"bare,omitempty"`
+	Rendered *Rendered `json:"rendered,omitempty"` // what its scripts made of it
+
 	Directives *Directives `json:"directives,omitempty"`
 	Robots     *Decision   `json:"robots,omitempty"` // the line that allowed it
 

@@ -120,6 +120,11 @@ func (b *rebuilder) outcome(j *visit.Attempt, v *storage.Visit) *visit.Outcome {
 	}
 	defer x.Release()
 	defer j.Done()
+	if v.Rendered != nil {
+		if html, err := b.r.Rendered(v); err == nil {
+			j.Rendered = &visit.Rendered{Rendered: *v.Rendered, HTML: html}
+		}
+	}
 	o := b.reader.Outcome(j, x)
 	w := o.Visit
 	w.Waited, w.Delay, w.Kept, w.Record, w.Refers = v.Waited, v.Delay, v.Kept, v.Record, v.Refers

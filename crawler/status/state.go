@@ -26,6 +26,7 @@ type State struct {
 	Kept     int           `json:"kept"`
 	Withheld int           `json:"withheld"`
 	Revisits int           `json:"revisits"`
+	Bare     int           `json:"bare,omitempty"` // pages that show next to nothing without their scripts, and were not rendered
 	Settings any           `json:"settings,omitempty"`
 	// SitemapHosts are the hosts, not of the site, that were asked for sitemaps.
 	SitemapHosts []string `json:"sitemap_hosts,omitempty"`
@@ -88,6 +89,9 @@ func (s *State) Count(v *storage.Visit, page bool) {
 	if page {
 		s.Pages++
 	}
+	if page && v.Bare && v.Rendered == nil {
+		s.Bare++
+	}
 	switch v.Kept {
 	case storage.KeptResponse:
 		s.Kept++
@@ -100,7 +104,7 @@ func (s *State) Count(v *storage.Visit, page bool) {
 
 // Recount makes the totals those of the visits that are there, without some.
 func (s *State) Recount(a *storage.Archive, without []storage.Ref) error {
-	s.Visits, s.Pages, s.Bytes, s.Kept, s.Withheld, s.Revisits = 0, 0, 0, 0, 0, 0
+	s.Visits, s.Pages, s.Bytes, s.Kept, s.Withheld, s.Revisits, s.Bare = 0, 0, 0, 0, 0, 0, 0
 	var page uint64 // the last one counted
 	err := a.EachVisit(func(v *storage.Visit) error {
 		s.Count(v, v.Class == "page" && v.Status > 0 && v.URLID != page)

@@ -33,6 +33,7 @@ type Attempt struct {
 	Waited      time.Duration
 	Delay       string // why the pause was so long
 	Now         time.Time
+	Rendered    *Rendered // what a browser made of the page; nil where none did
 
 	heavy    *sync.Mutex   // held
 	unwanted judge.Verdict // on the head of the answer

@@ -125,6 +125,9 @@ func (o *Outcome) encode(dst []byte, infoID string) ([]byte, error) {
 // appendRest makes the records beside that of the response.
 func (o *Outcome) appendRest(s *scratch, dst []byte, infoID, id string) []byte {
 	dst = o.appendRequest(s, dst, infoID, id)
+	if o.Visit.Rendered != nil {
+		dst = o.appendRendered(s, dst, infoID, id)
+	}
 	return o.appendMetadata(s, dst, infoID, warc.NewID(), id)
 }
 
@@ -237,7 +240,7 @@ func (o *Outcome) metadata() storage.Metadata {
 	v := o.Visit
 	m := storage.Metadata{Via: o.via, Depth: o.Entry.Depth, Took: v.Took, Robots: v.Robots, Note: o.note()}
 	if v.Kept == storage.KeptWithheld {
-		m.Status, m.Withheld = v.Status, withheldBy(v)
+		m.Status, m.Withheld = v.Status, WithheldBy(v)
 	}
 	return m
 }
@@ -246,7 +249,7 @@ func (o *Outcome) metadata() storage.Metadata {
 func (o *Outcome) note() storage.Note {
 	v, e := o.Visit, o.Entry
 	n := storage.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay, Suspect: v.Suspect,
-		Round: o.round, Began: o.began}
+		Round: o.round, Began: o.began, Rendered: v.Rendered}
 	if of := e.URL.String(); of != v.URL {
 		n.Of = of
 	}
@@ -258,8 +261,8 @@ func (o *Outcome) note() storage.Note {
 	return n
 }
 
-// withheldBy names the directive that forbids keeping.
-func withheldBy(v *storage.Visit) string {
+// WithheldBy names the directive that forbids keeping.
+func WithheldBy(v *storage.Visit) string {
 	if v.Directives == nil {
 		return ""
 	}

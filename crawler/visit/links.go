@@ -55,7 +55,9 @@ func (o *Outcome) follow(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 		f.Page.RelNoFollow = l.NoFollow
 		o.Links = r.judgeNew(o.Links, a, link, f)
 	}
-	o.softNotFound(r, a, doc)
+	if a.Rendered == nil { // the shell of all pages tells nothing of one
+		o.softNotFound(r, a, doc)
+	}
 }
 
 // maxBodies bounds what seenBefore remembers: payloads that came twice.
@@ -66,6 +68,9 @@ const maxBodies = 1 << 16
 // itself.
 func (r *Reader) seenBefore(o *Outcome) bool {
 	d := o.Visit.Digest
+	if made := o.Visit.Rendered; made != nil { // the pages that one shell makes differ
+		return r.Scope().Traps.SameBody > 0 && r.bodies.again(made.SHA256) > r.Scope().Traps.SameBody
+	}
 	if r.Scope().Traps.SameBody <= 0 || d == "" || o.original == nil || o.original.URLID == o.Visit.URLID {
 		return false
 	}

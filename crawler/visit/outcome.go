@@ -37,6 +37,7 @@ type Outcome struct {
 	began    time.Time
 	via      string         // the URL that led here
 	original *storage.Visit // who holds the payload of a revisit
+	rendered *Rendered
 	records
 }
 
@@ -81,6 +82,7 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 		o.retry(r, a, true)
 	}
 	o.describe(doc)
+	o.noteRendered(r, a, doc)
 	o.keep(doc)
 	o.block(r, a, doc)
 	o.turnedAway(r, a, x)
@@ -146,7 +148,7 @@ func (o *Outcome) keep(doc *htmlmeta.Document) {
 	o.Visit.Kept = storage.KeptResponse
 	if !doc.Directives.Archive {
 		o.Visit.Kept = storage.KeptWithheld
-		o.Visit.Digest = ""
+		o.Visit.Digest, o.Visit.Rendered = "", nil
 		o.Visit.Title, o.Visit.Lang, o.Visit.Canonical = "", "", "" // they are of the body
 	}
 }

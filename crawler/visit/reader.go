@@ -102,6 +102,7 @@ func (r *Reader) Outcome(a *Attempt, x *fetch.Exchange) *Outcome {
 		r.occupy(a)
 	}
 	doc := r.read(a, x)
+	r.join(a, x, doc)
 	o := r.decide(a, x, doc)
 	if a.Robots != nil {
 		r.outcomeOfRobots(o, a, x)

@@ -46,7 +46,8 @@ const (
 	HowSitemap      How = "sitemap" // a page that a sitemap lists
 	HowSitemapIndex How = "sitemap index"
 	HowSitemapLine  How = "sitemap of robots.txt"
-	HowProbe        How = "probe for soft 404s" // a name made up
+	HowProbe        How = "probe for soft 404s"    // a name made up
+	HowRendering    How = "asked for by a browser" // while it rendered the page that led here
 	HowDamaged      How = "a damaged record"
 )
 

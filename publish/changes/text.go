@@ -75,7 +75,7 @@ func diffOf(was, now Copy) (*diff, error) {
 
 // blocks are the visible text of a copy; of one that cannot be decoded, none.
 func (c Copy) blocks() ([]string, error) {
-	b, err := publish.OpenBody(c.Archive, c.Visit)
+	b, err := publish.OpenPage(c.Archive, c.Visit)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ const (
 
 // textOf is the text of a page; of one that cannot be decoded, what can be read.
 func textOf(a *storage.Archive, v *storage.Visit) ([]htmlmeta.Block, error) {
-	b, err := publish.OpenBody(a, v)
+	b, err := publish.OpenPage(a, v)
 	var damage *storage.DamageError
 	if errors.As(err, &damage) || storage.IsDisk(err) {
 		return nil, err

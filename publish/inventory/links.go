@@ -102,7 +102,7 @@ func (t *targets) linksOf(a *storage.Archive, v *storage.Visit) ([]Link, error) 
 // read reads a kept page. What the site sent damaged has the links that can be
 // read; damage of the archive is an error.
 func read(a *storage.Archive, v *storage.Visit) (htmlmeta.Document, error) {
-	b, err := publish.OpenBody(a, v)
+	b, err := publish.OpenPage(a, v)
 	if err == nil {
 		defer b.Close()
 		var body bytes.Buffer

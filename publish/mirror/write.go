@@ -130,7 +130,7 @@ func (w *writer) read(e *entry, most int) (body []byte, h http.Header, v *storag
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	b, err := publish.OpenBody(w.a, v)
+	b, err := publish.OpenPage(w.a, v)
 	if err != nil {
 		return nil, nil, v, err
 	}
@@ -181,8 +181,10 @@ func (w *writer) rewrite(e *entry) error {
 	}
 	l := &linker{s: w.s, from: e, notes: w.notes}
 	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body},
-		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy()})
-	w.noteNeeds(e, out.NeedsHTTP)
+		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy(v)})
+	if v.Rendered == nil {
+		w.noteNeeds(e, out.NeedsHTTP)
+	}
 	if e.cut {
 		w.notes.add(cutOff, e.url.String(), "the server broke off", e.url.String())
 	}
@@ -194,9 +196,18 @@ func (w *writer) rewrite(e *entry) error {
 // together the URL of the live site, either.
 const Policy = "default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'"
 
-// policy is what pages of this mirror carry.
-func (s *site) policy() string {
-	if s.o.Online {
+// stillPolicy keeps a page that was rendered as it was: its scripts have run, and
+// would make another page of it, at an address that they do not know.
+const stillPolicy = "script-src 'none'"
+
+// policy is what the page of a visit carries.
+func (s *site) policy(v *storage.Visit) string {
+	switch {
+	case v.Rendered != nil && s.o.Online:
+		return stillPolicy
+	case v.Rendered != nil:
+		return Policy + "; " + stillPolicy
+	case s.o.Online:
 		return ""
 	}
 	return Policy

@@ -86,7 +86,7 @@ func mimeOf(v *storage.Visit) string {
 // What cannot be read is empty; only damage of the archive is an error.
 func readText(ctx context.Context, a *storage.Archive, v *storage.Visit, pdf PDF, links bool) (text, error) {
 	t := text{title: v.Title, lang: v.Lang}
-	b, err := publish.OpenBody(a, v)
+	b, err := publish.OpenPage(a, v)
 	if err != nil {
 		return t, onlyDamage(err)
 	}
@@ -104,7 +104,7 @@ func readText(ctx context.Context, a *storage.Archive, v *storage.Visit, pdf PDF
 	if err = onlyDamage(err); err != nil {
 		return t, err
 	}
-	if v.Charset != "" { // it was found out when the page was read first
+	if v.Charset != "" && v.Rendered == nil { // it was found out when the page was read first
 		b.Header.Set("Content-Type", mimeOf(v)+"; charset="+v.Charset)
 	}
 	p := htmlmeta.Page{URL: weburl.FromCanonical(v.URL), Header: b.Header, Body: body}

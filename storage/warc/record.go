@@ -20,11 +20,12 @@ const Version = "WARC/1.1"
 
 // Record types in use (ISO 28500 §6).
 const (
-	TypeInfo     = "warcinfo"
-	TypeResponse = "response"
-	TypeRequest  = "request"
-	TypeMetadata = "metadata"
-	TypeRevisit  = "revisit"
+	TypeInfo       = "warcinfo"
+	TypeResponse   = "response"
+	TypeRequest    = "request"
+	TypeMetadata   = "metadata"
+	TypeRevisit    = "revisit"
+	TypeConversion = "conversion"
 )
 
 // Profiles of revisit records (ISO 28500 §6.7).
