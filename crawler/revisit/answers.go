@@ -38,7 +38,7 @@ func (s Answers) Add(v, good *storage.Visit) (suspect []storage.Ref) {
 
 // mayCompare says whether a visit brought a page that can be compared with others.
 func mayCompare(v *storage.Visit) bool {
-	return v.HasBody() && v.Status >= 200 && v.Status <= 299 && (v.Suspect == "" || v.Suspect == SameBody) && v.Truncated == "" && v.Length > 0
+	return v.HasBody() && v.Rendered == nil && v.Status >= 200 && v.Status <= 299 && (v.Suspect == "" || v.Suspect == SameBody) && v.Truncated == "" && v.Length > 0
 }
 
 // differ says whether two payloads are known to be two: the digests of an earlier
