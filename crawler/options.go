@@ -143,6 +143,6 @@ func (o *Options) Judging() *judge.Settings {
 func (o *Options) Visiting(settings *judge.Settings, admit func(host string, most int) bool) visit.Options {
 	most := o.SitemapHosts
 	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, Since: o.Since, GuessSitemap: o.GuessSitemap,
-		SitemapHosts: most, RelNofollow: o.RelNofollow, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
+		SitemapHosts: most, RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
 		Now: o.Now, Logger: o.Logger, Admit: func(host string) bool { return admit(host, most) }}
 }

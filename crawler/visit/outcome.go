@@ -71,16 +71,18 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 		o.State = frontier.StateFetched
 	case x.Status >= 200 && x.Status < 300:
 		o.State = frontier.StateFetched
-	case a.Entry.Class == frontier.Speculative && x.Status < 500 && x.Status != 429:
+	case (a.Entry.Class == frontier.Speculative || a.Entry.How == judge.HowGuess) && x.Status < 500 && x.Status != 429:
 		o.State, o.Reason = frontier.StateDisregarded, Answered(x.Status) // a guess that was wrong is nothing broken
 	default:
 		o.State, o.Reason = frontier.StateFailed, Answered(x.Status)
 		o.retry(r, a, x.Status == 429 || x.Status >= 500)
 	}
-	if x.Truncated == "disconnect" && o.State == frontier.StateFetched {
+	cutOff := x.Truncated == "disconnect" && o.State == frontier.StateFetched
+	if cutOff {
 		o.State, o.Reason = frontier.StateFailed, Because(judge.Fetch, "cut off by the server")
 		o.retry(r, a, true)
 	}
+	lasting := cutOff && o.RetryAt.IsZero() // no more of it is to be had: what is there leads on
 	o.describe(doc)
 	o.noteRendered(r, a, doc)
 	o.keep(doc)
@@ -91,7 +93,7 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 	}
 	o.suspect(r, a)
 	_ = r.Deduplicate(o) // asked again, and an error met, by the committer
-	if o.State == frontier.StateFetched && x.Status < 300 && o.Visit.Suspect == "" {
+	if (o.State == frontier.StateFetched || lasting) && x.Status < 300 && o.Visit.Suspect == "" {
 		o.follow(r, a, doc)
 	}
 	return o
@@ -172,6 +174,7 @@ func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 	o.Visit.Location = target.String()
 	if target == a.URL {
 		o.State, o.Reason = frontier.StateFailed, judge.Reason{Rule: judge.Location}
+		o.cookieWall(r, a, x)
 		return
 	}
 	if a.Robots != nil {
@@ -186,6 +189,22 @@ func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 	}
 	link := frontier.Link{URL: target, Class: a.Entry.Class, Depth: a.Entry.Depth, Redirects: a.Entry.Redirects + 1, How: redirectHow(a.Entry)}
 	o.Links = r.Judge(o.Links, a.unlessFolded(target), link, r.facts(a, o, doc))
+}
+
+// cookieWall tells a redirect to itself that sets a cookie from one that has no
+// end: with the cookie it is asked for once more, at once. The reason says what
+// to do where none are kept.
+func (o *Outcome) cookieWall(r *Reader, a *Attempt, x *fetch.Exchange) {
+	if len(x.Header["Set-Cookie"]) == 0 || a.Robots != nil {
+		return
+	}
+	if !r.opts.Cookies {
+		o.Reason.Params.Text = judge.WantsCookie
+		return
+	}
+	if o.retry(r, a, true); !o.RetryAt.IsZero() {
+		o.RetryAt = r.opts.Now()
+	}
 }
 
 // redirectHow keeps a seed's redirect a seed, so that a chain from http to

@@ -16,8 +16,11 @@ func (r *Reader) read(a *Attempt, x *fetch.Exchange) *htmlmeta.Document {
 	listing := a.isListing()
 	if Readable(x.Header.Get("Content-Type")) && (!listing || isPage(x)) {
 		body, cut, err := x.Decoded(r.opts.MaxParse)
-		if err != nil || cut {
-			r.opts.Logger.Debug("body not read to its end", "url", a.URL.String(), "cut", cut, "err", err)
+		switch {
+		case err != nil:
+			r.opts.Logger.Debug("the body does not decode to its end; it is kept as it came", "url", a.URL.String(), "err", err)
+		case cut && x.Truncated == "":
+			r.opts.Logger.Debug("kept whole; only its beginning is read for links", "url", a.URL.String(), "octets", len(body))
 		}
 		p.Body = body
 		if len(body) > heavyBody {

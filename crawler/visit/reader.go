@@ -37,6 +37,7 @@ type Options struct {
 	GuessSitemap bool      // ask for /sitemap.xml where robots.txt names none
 	SitemapHosts int       // other hosts than the site's that are asked for sitemaps
 	RelNofollow  bool      // rel=nofollow stops a link
+	Cookies      bool      // are kept
 	Retries      int
 	RetryBase    time.Duration
 	MaxParse     int64 // octets of a decoded body that are read for links

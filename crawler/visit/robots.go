@@ -28,7 +28,11 @@ func (r *Reader) outcomeOfRobots(o *Outcome, a *Attempt, x *fetch.Exchange) {
 		return
 	}
 	o.hostAlias(r, from, o.Robots.Rules)
+	how := judge.HowSitemapLine
+	if len(o.Robots.Rules.Sitemaps()) == 0 {
+		how = judge.HowGuess
+	}
 	for _, s := range r.sitemapsOf(o.Robots, from) {
-		o.Links = r.addSitemap(o.Links, a, frontier.Link{URL: s, How: judge.HowSitemapLine})
+		o.Links = r.addSitemap(o.Links, a, frontier.Link{URL: s, How: how})
 	}
 }

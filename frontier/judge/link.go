@@ -46,8 +46,9 @@ const (
 	HowSitemap      How = "sitemap" // a page that a sitemap lists
 	HowSitemapIndex How = "sitemap index"
 	HowSitemapLine  How = "sitemap of robots.txt"
-	HowProbe        How = "probe for soft 404s"    // a name made up
-	HowRendering    How = "asked for by a browser" // while it rendered the page that led here
+	HowGuess        How = "a sitemap where most sites have theirs" // robots.txt names none
+	HowProbe        How = "probe for soft 404s"                    // a name made up
+	HowRendering    How = "asked for by a browser"                 // while it rendered the page that led here
 	HowDamaged      How = "a damaged record"
 )
 

@@ -99,9 +99,15 @@ func lineWords(r Reason) string {
 	return text
 }
 
+// WantsCookie is the text of the reason of a redirect to itself that sets a cookie.
+const WantsCookie = "cookie"
+
 func locationWords(r Reason) string {
 	if r.Status > 0 {
 		return fmt.Sprintf("%d without a usable Location", r.Status)
+	}
+	if r.Text == WantsCookie {
+		return "to itself, with a cookie that it wants back: fetch.cookies: true in --config (or CURTSY_FETCH_COOKIES=true) keeps cookies"
 	}
 	return "to itself"
 }
