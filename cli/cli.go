@@ -9,6 +9,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"curtsy/publish/pdf"
 )
 
 // version is stated in the User-Agent and in every warcinfo record.
@@ -16,6 +18,9 @@ const version = "0.1.0"
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == pdf.Command {
+		return pdf.Main(args[1:], stdin, stdout, stderr)
+	}
 	u := &ui{in: stdin, out: &dataWriter{w: stdout}, err: stderr}
 	root := newRoot(u)
 	root.SetArgs(args)

@@ -16,12 +16,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"curtsy/internal/testkit/sitetest"
+	"curtsy/publish/pdf"
 	"curtsy/storage"
 	"curtsy/storage/warc"
 )
 
 // TestMain lets the scripts run curtsy as a command.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == pdf.Command { // a child of a test or of a script
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	testscript.Main(m, map[string]func(){
 		"curtsy": func() {
 			code := Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

@@ -15,6 +15,7 @@ import (
 	"curtsy/crawler/status"
 	"curtsy/publish"
 	"curtsy/publish/catalog"
+	"curtsy/publish/pdf"
 	"curtsy/publish/search"
 	"curtsy/storage"
 )
@@ -139,8 +140,16 @@ func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 	if x.catalog, err = catalog.Open(ctx, x.archive, catalog.Options{Watch: watch}); err != nil {
 		return x, err
 	}
-	x.Searcher, err = search.Open(ctx, x.catalog, x.archive, search.Options{Watch: watch})
+	o := searchOptions(u)
+	o.Watch = watch
+	x.Searcher, err = search.Open(ctx, x.catalog, x.archive, o)
 	return x, err
+}
+
+// searchOptions are those of every search: PDF documents are read by processes of
+// this program.
+func searchOptions(u *ui) search.Options {
+	return search.Options{PDF: pdf.Reader(), Unread: func(url string, why error) { u.say("%s: its text is not read: %v", url, why) }}
 }
 
 // buildIndex brings the index of an archive up to date, for the searches to come.

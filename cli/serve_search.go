@@ -83,11 +83,13 @@ func (t *texts) update(ctx context.Context) (err error) {
 	if err := t.s.catalog.Refresh(ctx, e.Archive); err != nil {
 		return err
 	}
-	return search.Update(ctx, t.s.catalog, e.Archive, search.Options{Watch: func(p catalog.Progress) {
+	o := searchOptions(t.s.u)
+	o.Watch = func(p catalog.Progress) {
 		t.mu.Lock()
 		t.reads = p
 		t.mu.Unlock()
-	}})
+	}
+	return search.Update(ctx, t.s.catalog, e.Archive, o)
 }
 
 // note remembers how an update went, and says whether it is done with.
@@ -138,7 +140,7 @@ func (t *texts) open(ctx context.Context, e *edition) (x *search.Searcher, note 
 	}
 	if t.searcher == nil || t.of != e || t.at != t.version || !t.ready {
 		t.drop()
-		if t.searcher, err = search.Attach(ctx, t.s.catalog, e.Archive, search.Options{}); err != nil {
+		if t.searcher, err = search.Attach(ctx, t.s.catalog, e.Archive, searchOptions(t.s.u)); err != nil {
 			return nil, note, err
 		}
 		t.of, t.at = e, t.version

@@ -2,7 +2,7 @@ package catalog
 
 // analysis is the version of how texts become words (publish/search). A file
 // with other tables or another analysis is built anew.
-const analysis = "1"
+const analysis = "2"
 
 // tables are all that index.db holds.
 //

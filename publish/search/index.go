@@ -17,6 +17,8 @@ import (
 type Options struct {
 	// PDF reads PDF documents; nil: they are found by title and URL alone.
 	PDF PDF
+	// Unread is told of PDF documents whose text cannot be read; nil is nobody.
+	Unread func(url string, why error)
 	// Watch is told how far the index is; nil is nobody.
 	Watch func(catalog.Progress)
 	// Now is the time; nil is time.Now.
@@ -26,6 +28,9 @@ type Options struct {
 func (o *Options) defaults() {
 	if o.Watch == nil {
 		o.Watch = func(catalog.Progress) {}
+	}
+	if o.Unread == nil {
+		o.Unread = func(string, error) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -128,7 +133,7 @@ func (x *indexer) siteLanguage() error {
 		if err := rows.Scan(&id); err != nil {
 			return err
 		}
-		p, err := x.read(id)
+		p, err := x.read(id, nil)
 		if err != nil {
 			return err
 		}
@@ -212,8 +217,9 @@ type page struct {
 	visit *storage.Visit
 }
 
-// read reads what stands for a URL; nil if it is not to be found.
-func (x *indexer) read(id int64) (*page, error) {
+// read reads what stands for a URL; nil if it is not to be found. Without pdf, a
+// PDF document has no text.
+func (x *indexer) read(id int64, pdf PDF) (*page, error) {
 	visits, err := x.a.VisitsOf(uint64(id))
 	if err != nil {
 		return nil, err
@@ -222,13 +228,16 @@ func (x *indexer) read(id int64) (*page, error) {
 	if !verdict.Searchable {
 		return nil, nil
 	}
-	t, err := readText(x.ctx, x.a, v, x.o.PDF, true)
+	t, err := readText(x.ctx, x.a, v, pdf, true)
+	if t.unread != nil && err == nil {
+		x.o.Unread(v.URL, t.unread)
+	}
 	return &page{text: t, visit: v}, err
 }
 
 // take brings the index up to date about one URL.
 func (x *indexer) take(id int64) error {
-	p, err := x.read(id)
+	p, err := x.read(id, x.o.PDF)
 	if err != nil {
 		return err
 	}

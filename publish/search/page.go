@@ -23,6 +23,7 @@ import (
 const (
 	maxBody = 16 << 20 // of a page is read, in octets
 	maxText = 1 << 20  // of it is indexed
+	maxPDF  = 32 << 20 // of a PDF document is read; of a larger one nothing
 )
 
 // text is what a page says.
@@ -31,6 +32,7 @@ type text struct {
 	lang   string // declared
 	blocks []htmlmeta.Block
 	links  []htmlmeta.Link
+	unread error // why the text of a PDF document, or the rest of it, is missing
 }
 
 // Verdict says whether a URL can be found by a search, and why not.
@@ -92,10 +94,7 @@ func readText(ctx context.Context, a *storage.Archive, v *storage.Visit, pdf PDF
 	}
 	defer b.Close()
 	if mimeOf(v) == "application/pdf" {
-		if pdf != nil {
-			t.blocks, err = pdf(ctx, b)
-		}
-		return t, err
+		return t, t.readPDF(ctx, b, pdf)
 	}
 	var all bytes.Buffer
 	all.Grow(int(min(max(v.Length, 0), 1<<20)) + bytes.MinRead)
@@ -115,6 +114,23 @@ func readText(ctx context.Context, a *storage.Archive, v *storage.Visit, pdf PDF
 	return t, nil
 }
 
+// readPDF reads the text of a PDF document.
+func (t *text) readPDF(ctx context.Context, body io.Reader, read PDF) error {
+	if read == nil {
+		return nil
+	}
+	b, err := io.ReadAll(io.LimitReader(body, maxPDF+1))
+	if err := onlyDamage(err); err != nil {
+		return err
+	}
+	if len(b) > maxPDF {
+		t.unread = fmt.Errorf("larger than %d MiB", maxPDF>>20)
+		return nil
+	}
+	t.blocks, t.unread = read(ctx, b)
+	return ctx.Err()
+}
+
 // onlyDamage drops errors of the site: a coding that ends badly.
 func onlyDamage(err error) error {
 	var damage *storage.DamageError
@@ -124,9 +140,9 @@ func onlyDamage(err error) error {
 	return nil
 }
 
-// PDF reads the text of a PDF document. It bounds time and memory itself; what
-// cannot be read has no text, and is no error.
-type PDF func(ctx context.Context, r io.Reader) ([]htmlmeta.Block, error)
+// PDF reads the text of a PDF document, as far as it can; an error says why not
+// further. It bounds time and memory itself.
+type PDF func(ctx context.Context, body []byte) ([]htmlmeta.Block, error)
 
 // unescaped is a URL as people read it.
 func unescaped(u string) string {

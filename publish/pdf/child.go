@@ -1,0 +1,91 @@
+package pdf
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"curtsy/htmlmeta"
+)
+
+// Command is the argument by which the program knows that it is such a child.
+const Command = "pdf-text"
+
+// maxTime is how long a child may live, by the clock: the bound on its processor
+// time ends it earlier, unless the machine is very busy.
+const maxTime = 2 * time.Minute
+
+// errBounds says that a child was ended.
+var errBounds = errors.New("it takes more time or memory than one document may")
+
+// Reader gives a function that reads documents, each in a process of this program
+// that is called with Command. It may be called from any number of goroutines; few
+// children live at a time.
+func Reader() func(ctx context.Context, body []byte) ([]htmlmeta.Block, error) {
+	few := make(chan struct{}, 2)
+	return func(ctx context.Context, body []byte) ([]htmlmeta.Block, error) {
+		select {
+		case few <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		defer func() { <-few }()
+		return read(ctx, body, maxCPU)
+	}
+}
+
+// read gives the pages that a child could read. An error says what it could not.
+func read(ctx context.Context, body []byte, cpu int) ([]htmlmeta.Block, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	var text, why bounded
+	text.most, why.most = 2*maxText, 1<<10
+	c := exec.CommandContext(limited, exe, Command, strconv.Itoa(cpu))
+	c.Args[0] = os.Args[0] // by which a test binary knows what it is
+	c.Env = []string{"GOTRACEBACK=none"}
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(body), &text, &why
+	err = c.Run()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	switch {
+	case err == nil:
+	case c.ProcessState != nil && c.ProcessState.ExitCode() != 1: // a signal, or Go's runtime gave up
+		err = errBounds
+	default:
+		said, _, _ := strings.Cut(why.String(), "\n")
+		if said != "" {
+			err = errors.New(said)
+		}
+	}
+	return blocks(text.String()), err
+}
+
+func blocks(text string) (list []htmlmeta.Block) {
+	for page := range strings.SplitSeq(strings.ToValidUTF8(text, " "), "\f") {
+		if page = strings.Join(strings.Fields(page), " "); page != "" {
+			list = append(list, htmlmeta.Block{Text: page})
+		}
+	}
+	return list
+}
+
+// bounded takes in so many octets and drops the others.
+type bounded struct {
+	bytes.Buffer
+	most int
+}
+
+func (t *bounded) Write(p []byte) (int, error) {
+	t.Buffer.Write(p[:min(len(p), max(0, t.most-t.Len()))])
+	return len(p), nil
+}

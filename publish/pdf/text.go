@@ -1,0 +1,99 @@
+// Package pdf answers: what does a PDF document say? The format invites readers to
+// loop, to unpack bombs and to panic, so that a document is read by a child
+// process of the program with bounds on time, memory and output.
+//
+//	text.go   in the child: Main reads a document and writes its text
+//	child.go  in the program: Reader starts a child for each document
+package pdf
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/ledongthuc/pdf"
+)
+
+// Bounds of one document.
+const (
+	MaxSize  = 32 << 20  // octets of the document
+	maxText  = 1 << 20   // octets of its text
+	maxPages = 5000      // that are read
+	maxHeap  = 256 << 20 // octets of memory beside what the process starts with
+	maxStack = 32 << 20
+	maxCPU   = 10 // seconds
+)
+
+// Main is the child: it reads a document and writes the text of its pages, each
+// with a form feed behind it. The argument is how many seconds of processor time
+// it may take; what it says on why is for people.
+func Main(args []string, in io.Reader, out, why io.Writer) (code int) {
+	cpu := uint64(maxCPU)
+	if len(args) > 0 {
+		cpu, _ = strconv.ParseUint(args[0], 10, 64)
+	}
+	debug.SetMaxStack(maxStack)
+	debug.SetMemoryLimit(maxHeap / 2)
+	if err := limit(cpu); err != nil {
+		fmt.Fprintln(why, err)
+		return 1
+	}
+	body, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
+	if err == nil {
+		err = write(out, body)
+	}
+	if err != nil {
+		fmt.Fprintln(why, err)
+		return 1
+	}
+	return 0
+}
+
+// write writes the text of a document. The reader panics at what it does not
+// expect.
+func write(out io.Writer, body []byte) (err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			err = fmt.Errorf("malformed: %v", e)
+		}
+	}()
+	r, err := pdf.NewReader(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		return err
+	}
+	size, w := 0, bufio.NewWriter(out)
+	for n := 1; n <= min(r.NumPage(), maxPages) && size < maxText; n++ {
+		text, failed := pageText(r, n)
+		if failed != nil {
+			err = fmt.Errorf("page %d: %w", n, failed)
+			continue
+		}
+		text = strings.ToValidUTF8(text[:min(len(text), maxText-size)], " ")
+		size += len(text)
+		if _, err := w.WriteString(strings.ReplaceAll(text, "\f", " ") + "\f"); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil { // what is read counts, whatever comes
+			return err
+		}
+	}
+	return err
+}
+
+// pageText is the text of one page. A page that panics costs no other.
+func pageText(r *pdf.Reader, n int) (text string, err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			err = fmt.Errorf("malformed: %v", e)
+		}
+	}()
+	p := r.Page(n)
+	if p.V.IsNull() {
+		return "", nil
+	}
+	return p.GetPlainText(nil)
+}
