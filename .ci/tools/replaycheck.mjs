@@ -29,7 +29,7 @@ const modes = {
       const other = await browser.newPage({ viewport });
       await open(other);
       await other.waitForTimeout(150);
-      const picture = PNG.sync.read(await other.screenshot(clip && { clip }));
+      const picture = PNG.sync.read(await other.screenshot(clip ? { clip } : {}));
       await other.close();
       return picture;
     };
