@@ -16,19 +16,19 @@ import (
 //     back what was kept before.
 func Permits(visits []*storage.Visit, now time.Time) []Permit {
 	permits := make([]Permit, len(visits))
+	at := make(map[storage.Ref]int, len(visits))
 	latest := -1
 	for i, v := range visits {
 		permits[i] = Decide(v, now)
 		if Answers(v) {
 			latest = i
 		}
+		at[v.Ref()] = i
 		if v.Status != 304 || v.Refers == nil {
 			continue
 		}
-		for j, o := range visits[:i] {
-			if o.Ref() == *v.Refers {
-				permits[i].narrow(&permits[j])
-			}
+		if j, ok := at[*v.Refers]; ok && j < i {
+			permits[i].narrow(&permits[j])
 		}
 	}
 	for i := range permits[:max(latest, 0)] {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Visiting again: pages that go bad hide no good copy, beside what other programs do; changes of a
-# real site are told apart from noise; a round survives kill -9; the WARCs of rounds read back.
+# real site are told apart from noise; a round survives kill -9 (KILLS times, 10 unless it is said);
+# the WARCs of rounds read back; prune leaves a whole archive or none; what ten rounds take.
 . "$(dirname "$0")/../lib.sh"
 need python3 nginx wget wget2 httrack node
 tools
@@ -79,4 +80,48 @@ echo "  segments: $before octets after the crawl, $after after a round in which 
 "$CURTSY" changes "$WORK/pg" --round 1 --html >"$WORK/changes.html"
 "$CURTSY" changes "$WORK/pg" --round 1 --atom >"$WORK/changes.xml"
 claim 'the feed is well-formed' python3 -c 'import sys, xml.dom.minidom as m; assert len(m.parse(sys.argv[1]).getElementsByTagName("entry")) > 100' "$WORK/changes.xml"
+# prune, killed at any moment: the archive has its name when it is whole.
+half=0
+for i in 1 2 3 4 5; do
+	"$CURTSY" prune "$WORK/pg" "$WORK/pruned" --keep last=1 2>/dev/null &
+	sleep "0.0$((i * 15))"
+	kill -9 $! 2>/dev/null || true
+	wait $! 2>/dev/null || true
+	if [[ -e $WORK/pruned ]]; then
+		verified "$WORK/pruned" || half=$((half + 1))
+		rm -rf "$WORK/pruned"
+	fi
+done
+claim "kill -9 five times within prune: no half archive under the final name" test $half -eq 0
+claim 'prune' "$CURTSY" prune "$WORK/pg" "$WORK/pruned" --keep last=1 -q
+claim 'verify finds nothing in what prune wrote, nor in what it read' bash -c '"$CURTSY" verify "$0" >/dev/null && "$CURTSY" verify "$1" >/dev/null' "$WORK/pruned" "$WORK/pg"
+claim 'warcio reads the segments of both' bash -c 'for f in "$0"/warc/*.warc.gz "$1"/warc/*.warc.gz; do node "$NPM_TOOLS/node_modules/.bin/warcio" index "$f" >/dev/null || exit 1; done' "$WORK/pruned" "$WORK/pg"
+for a in pg pruned; do "$CURTSY" mirror "$WORK/$a" "$WORK/mirror-$a" -q; done
+claim 'the mirror of what prune wrote is that of the whole archive' diff -rq -x mirror-map.json -x mirror-report.html "$WORK/mirror-pg" "$WORK/mirror-pruned"
+claim 'the next round goes on from it' "$CURTSY" update "$WORK/pruned" --delay 0 --concurrency 8 -q
+
+echo "# what ten rounds take of a site of which 2 % changes"
+# ten OPTIONS: sets FIRST and LAST, the octets of segments after one round and after ten.
+ten() {
+	rm -rf "$WORK/ten" "$WORK/ten.url"
+	roundsite "$@" -url-file "$WORK/ten.url" &
+	local pid=$! site v
+	CHILDREN+=($pid)
+	until_true test -s "$WORK/ten.url"
+	site=$(cat "$WORK/ten.url")
+	"$CURTSY" crawl "$site/" --archive "$WORK/ten" --delay 0 --concurrency 8 -q
+	FIRST=$(du -sb "$WORK/ten/warc" | cut -f 1)
+	for v in 1 2 3 4 5 6 7 8 9; do
+		python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1]).read()' "$site/version/$v"
+		"$CURTSY" update "$WORK/ten" --delay 0 --concurrency 8 -q
+	done
+	LAST=$(du -sb "$WORK/ten/warc" | cut -f 1)
+	kill "$pid"
+	echo "  $*: $FIRST octets after one round, $LAST after ten: $(awk -v a="$FIRST" -v b="$LAST" 'BEGIN { printf "%.2f", b / a }') times"
+}
+ten -pages 200 -bytes 4000
+least=$(((LAST - FIRST) / (9 * 200)))
+claim "a visit to a page that has not changed takes $least octets, under 1,800" test "$least" -lt 1800
+ten -pages 60 -bytes 200000 -pictures
+claim 'ten rounds of pages with pictures take under 1.15 times what one does' less "$LAST" "$((FIRST * 115 / 100))"
 finish

@@ -290,8 +290,10 @@ func (o *Outcome) effort() warc.Effort {
 	return o.small()
 }
 
+// small is the effort for records that hold heads and fields. Those of a revisit
+// are all that a round writes of an unchanged page: they are worth it.
 func (o *Outcome) small() warc.Effort {
-	if o.hurry {
+	if o.hurry && o.Visit.Kept != storage.KeptRevisit {
 		return warc.Quick
 	}
 	return warc.Small

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/publish/replay"
+	"curtsy/storage"
+)
+
+// TestManyVisits: a URL that was visited thousands of times is told of in a time
+// that is linear in them; anything quadratic would be noticed.
+func TestManyVisits(t *testing.T) {
+	twoRounds(t)
+	const visits = 3_000
+	url := manyVisits(t, "site", "/same", visits)
+	lines := runLines(t, "list", "site", "--versions", "--where", "url=/same", "--format", "json")
+	if len(lines) != visits {
+		t.Errorf("list --versions: %d lines, want %d", len(lines), visits)
+	}
+	if text := curtsyText(t, "explain", "site", url); strings.Count(text, "\nvisit ") != visits || !strings.Contains(text, "of 2999 visits") {
+		t.Errorf("explain: %d visits; …%s", strings.Count(text, "\nvisit "), text[max(0, len(text)-300):])
+	}
+	wantWords(t, "changes", curtsyText(t, "changes", "site"), "/page", "no /same")
+	curtsyText(t, "prune", "site", "small", "--keep", "last=2", "--keep", "monthly", "--dry-run")
+
+	u := &ui{out: &dataWriter{w: &bytes.Buffer{}}, err: &bytes.Buffer{}}
+	sources, closeAll, err := openShelves(context.Background(), u, []string{"site"})
+	defer closeAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := replay.New(sources, replay.Options{UI: "127.0.0.1:28600", Content: "127.0.0.1:28601"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/versions/", "/2026/"} {
+		r, w := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:28600"+path+url, nil), httptest.NewRecorder()
+		r.RequestURI = path + url
+		if s.UI().ServeHTTP(w, r); w.Code != 200 || !strings.Contains(w.Body.String(), "3,000 captures") {
+			t.Errorf("serve %s: status %d, %.300s", path, w.Code, w.Body)
+		}
+	}
+}
+
+// manyVisits makes the visits of a URL so many: an hour apart, unchanged since the
+// first.
+func manyVisits(t *testing.T, dir, path string, many int) (url string) {
+	t.Helper()
+	a, err := storage.Open(dir, storage.Options{Alone: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var first, last *storage.Visit
+	for visits, err := range a.Histories() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(visits[0].URL, path) {
+			first, last = visits[0], visits[len(visits)-1]
+		}
+	}
+	ref := first.Ref()
+	if first.Refers != nil {
+		ref = *first.Refers
+	}
+	for n := last.N + 1; n <= many; n++ {
+		v := *first
+		v.N, v.At, v.Status, v.Kept, v.Refers, v.Length = n, first.At.Add(time.Duration(n)*time.Hour), 304, storage.KeptRevisit, &ref, 0
+		a.AddVisit(&v)
+	}
+	if err := a.Commit(nil); err != nil {
+		t.Fatal(err)
+	}
+	return first.URL
+}
