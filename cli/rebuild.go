@@ -72,7 +72,7 @@ func rememberedBySegments(dir string) (seed weburl.URL, c config, note string, e
 	if !ok {
 		return seed, c, "", storage.ErrNoSegments
 	}
-	told := crawler.Told{Settings: &c}
+	told := crawler.SegmentInfo{Settings: &c}
 	if err := json.Unmarshal(info.Crawl, &told); err == nil {
 		if seed, err = weburl.Parse(told.Seed); err == nil {
 			return seed, c, fmt.Sprintf("seed and settings are those that %s tells of; fetch.proxy and fetch.header, which no segment tells, are to be given to curtsy resume again", info.Segment), nil

@@ -47,7 +47,7 @@ type Crawl struct {
 // archive that is there continues where it stopped; its seed must be the same.
 func Open(dir string, o Options) (*Crawl, error) {
 	o = o.WithDefaults()
-	o.Archive.Crawl = Told{o.Seed.String(), o.Public}
+	o.Archive.Crawl = SegmentInfo{o.Seed.String(), o.Public}
 	a, err := storage.Open(dir, o.Archive)
 	if err != nil {
 		return nil, err

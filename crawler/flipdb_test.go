@@ -158,7 +158,7 @@ func TestFlippedOctetsInTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named, mended, silent := 0, 0, map[string]int{}
+	named, repaired, silent := 0, 0, map[string]int{}
 	for kind, list := range offsets(t, filepath.Join(base, "crawl.db")) {
 		for i, at := range some(list) {
 			if !chosen(fmt.Sprint(kind, i)) {
@@ -182,12 +182,12 @@ func TestFlippedOctetsInTheDatabase(t *testing.T) {
 					t.Error("verify changed segments of a damaged archive")
 				}
 				if restored(t, dir, s) {
-					mended++
+					repaired++
 				}
 			})
 		}
 	}
-	t.Logf("%d flips were named, %d of them mended; those that do not matter: %v", named, mended, silent)
+	t.Logf("%d flips were named, %d of them repaired; those that do not matter: %v", named, repaired, silent)
 }
 
 func pagesOf(s *site) (list []string) {

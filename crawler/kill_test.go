@@ -76,7 +76,7 @@ func victimOptions(seed string) crawler.Options {
 // after a while; killed is false if it came to its end before.
 func crawlKilled(t *testing.T, dir, seed, point string, after time.Duration) (killed bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // far beyond what a slow machine takes
 	defer cancel()
 	c := exec.CommandContext(ctx, os.Args[0])
 	c.Env = append(os.Environ(), "CURTSY_TEST_ARCHIVE="+dir, "CURTSY_TEST_SEED="+seed, "CURTSY_TEST_KILL="+point)

@@ -10,7 +10,8 @@ import (
 	"curtsy/crawler"
 )
 
-// However a run ends, all its goroutines have ended when it returns.
+// However a run ends, all its goroutines have ended when it returns. In a bubble
+// the moment at which it is stopped is the same on every machine.
 func TestRunOwnsEveryGoroutine(t *testing.T) {
 	for name, prepare := range map[string]func(o *crawler.Options) (ctx, stop context.Context){
 		"done": func(*crawler.Options) (context.Context, context.Context) {
@@ -32,28 +33,29 @@ func TestRunOwnsEveryGoroutine(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, chain(20))
-			s.slower(2 * time.Millisecond)
-			before := goleak.IgnoreCurrent()
-			o := options(s.URL + "/")
-			o.Pace.Concurrency = 4
-			ctx, stop := prepare(&o)
-			dir := t.TempDir()
-			c, err := crawler.Open(dir, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := c.Run(ctx, stop); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Close(); err != nil {
-				t.Fatal(err)
-			}
-			s.CloseClientConnections()
-			// What the test's own server runs is not ours.
-			goleak.VerifyNone(t, before,
-				goleak.IgnoreAnyFunction("net/http.(*Server).Serve"), goleak.IgnoreAnyFunction("net/http.(*conn).serve"))
-			check(t, dir)
+			inBubble(t, chain(20), func(t *testing.T, s *site) {
+				s.slower(2 * time.Millisecond)
+				before := goleak.IgnoreCurrent()
+				o := s.options()
+				o.Pace.Concurrency = 4
+				ctx, stop := prepare(&o)
+				dir := t.TempDir()
+				c, err := crawler.Open(dir, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := c.Run(ctx, stop); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.Close(); err != nil {
+					t.Fatal(err)
+				}
+				s.CloseClientConnections()
+				// What the test's own server runs is not the crawl's.
+				goleak.VerifyNone(t, before,
+					goleak.IgnoreAnyFunction("net/http.(*Server).Serve"), goleak.IgnoreAnyFunction("net/http.(*conn).serve"))
+				check(t, dir)
+			})
 		})
 	}
 }

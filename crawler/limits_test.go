@@ -68,13 +68,14 @@ func TestMaxPagesIsNotExceededByWhatIsInFlight(t *testing.T) {
 		pages[all[i]] = html(all[i])
 	}
 	pages["/"] = links(all...)
-	s := newSite(t, pages)
-	s.slower(3 * time.Millisecond)
-	o := options(s.URL + "/")
-	o.Pace.Concurrency, o.Limits.Pages = 8, 10
-	if r := crawl(t, t.TempDir(), o); r.State.Pages != 10 || len(s.requests()) != 11 {
-		t.Errorf("%d pages, %d requests; want 10 and robots.txt", r.State.Pages, len(s.requests()))
-	}
+	inBubble(t, pages, func(t *testing.T, s *site) {
+		s.slower(3 * time.Millisecond)
+		o := s.options()
+		o.Pace.Concurrency, o.Limits.Pages = 8, 10
+		if r := crawl(t, t.TempDir(), o); r.State.Pages != 10 || len(s.requests()) != 11 {
+			t.Errorf("%d pages, %d requests; want 10 and robots.txt", r.State.Pages, len(s.requests()))
+		}
+	})
 }
 
 func TestScopeNamesWhatItLeavesOutAndWideningLetsItThrough(t *testing.T) {

@@ -102,8 +102,8 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Told is what every segment says of the crawl that it is of.
-type Told struct {
+// SegmentInfo is what every segment says of the crawl that it is of.
+type SegmentInfo struct {
 	Seed     string `json:"seed"`
 	Settings any    `json:"settings,omitempty"`
 }

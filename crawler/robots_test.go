@@ -539,7 +539,7 @@ func TestOriginsOfOneHostKeepThePaceThatAnyOfThemAsksFor(t *testing.T) {
 		"the other has no robots.txt":     {"https://example.com/", slow, answering(404)},
 		"the other asks for less":         {"https://example.com/", slow, text(quick)},
 		"the first asks for more":         {"http://example.com/", quick, text(slow)},
-		"the other cannot be had":         {"https://example.com/", slow, answering(500)},
+		"the other is unavailable":        {"https://example.com/", slow, answering(500)},
 		"the other may not even be asked": {"https://example.com/", slow, redirect("http://169.254.169.254/")},
 	} {
 		t.Run(name, func(t *testing.T) {

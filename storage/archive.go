@@ -82,7 +82,7 @@ type Options struct {
 	UserAgent   string
 	RobotsLine  string // "robots" of the warcinfo record: "classic" or what is obeyed
 	// Crawl is what every segment says of the crawl, as JSON: whoever has the
-	// segments alone can go on with it. It must hold no secrets. nil is nothing.
+	// segments alone can continue it. It must hold no secrets. nil is nothing.
 	Crawl  any
 	Logger *slog.Logger
 	// Alone lets no other process read while this one writes: there is no socket.

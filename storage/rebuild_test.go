@@ -321,7 +321,7 @@ func TestNamesOfSegments(t *testing.T) {
 	}
 }
 
-// More damage than a report lists is mended all the same.
+// More damage than a report lists is repaired all the same.
 func TestRepairIsNotBoundByTheReport(t *testing.T) {
 	dir := t.TempDir()
 	w := begun(t, dir, Options{})

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -10,8 +11,10 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"curtsy/internal/weburl"
@@ -137,16 +140,24 @@ func TestOutOfTime(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := serve(t, func(c net.Conn, _ string) bool { tt.answer(c); return false })
-			began := time.Now()
-			x := do(t, local(t, tt.o), s.url+"/")
-			if kindOf(x.Err) != tt.kind || x.Truncated != tt.truncated {
-				t.Errorf("got %v, %q, want %q, %q", x.Err, x.Truncated, tt.kind, tt.truncated)
-			}
-			if d := time.Since(began); d > 15*short {
-				t.Errorf("took %v", d)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				var servers sync.WaitGroup
+				defer servers.Wait()
+				tt.o.Dial = func(context.Context, string, string) (net.Conn, error) {
+					client, server := net.Pipe()
+					servers.Go(func() {
+						defer server.Close()
+						if _, err := http.ReadRequest(bufio.NewReader(server)); err == nil {
+							tt.answer(server)
+						}
+					})
+					return client, nil
+				}
+				x := do(t, local(t, tt.o), "http://127.0.0.1/")
+				if kindOf(x.Err) != tt.kind || x.Truncated != tt.truncated {
+					t.Errorf("got %v, %q, want %q, %q", x.Err, x.Truncated, tt.kind, tt.truncated)
+				}
+			})
 		})
 	}
 }
@@ -173,20 +184,20 @@ func TestCancel(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			asked := make(chan bool, 1)
+			asked, over := make(chan bool, 1), make(chan bool)
+			defer close(over)
 			s := serve(t, func(c net.Conn, _ string) bool {
 				io.WriteString(c, tt.answer)
 				asked <- true
-				time.Sleep(time.Second)
+				<-over
 				return false
 			})
 			ctx, cancel := context.WithCancel(context.Background())
 			go func() { <-asked; time.Sleep(10 * time.Millisecond); cancel() }()
-			began := time.Now()
 			x := local(t, Options{}).Do(ctx, Request{URL: weburl.MustParse(s.url)})
 			defer x.Release()
-			if kindOf(x.Err) != KindCanceled || time.Since(began) > 500*time.Millisecond {
-				t.Errorf("%v after %v", x.Err, time.Since(began))
+			if kindOf(x.Err) != KindCanceled {
+				t.Error(x.Err)
 			}
 		})
 	}
@@ -244,7 +255,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	c.Close()
 	s.Close()
-	for i := 0; runtime.NumGoroutine() > before && i < 100; i++ {
+	for i := 0; runtime.NumGoroutine() > before && i < 3000; i++ {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if n := runtime.NumGoroutine(); n > before {
@@ -278,7 +289,7 @@ func TestNoFilesAreLeft(t *testing.T) {
 	for _, l := range listeners {
 		l.Close()
 	}
-	for i := 0; files() > before+1 && i < 100; i++ {
+	for i := 0; files() > before+1 && i < 3000; i++ {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if n := files(); n > before+1 { // the poller's own

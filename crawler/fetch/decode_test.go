@@ -156,7 +156,7 @@ func TestBombs(t *testing.T) {
 			b, cut, err := x.Decoded(most)
 			took := time.Since(began)
 			runtime.ReadMemStats(&after)
-			if len(b) > most || took > 3*time.Second || after.Sys > before.Sys+64<<20 {
+			if len(b) > most || took > 30*time.Second || after.Sys > before.Sys+64<<20 {
 				t.Errorf("%d bytes, cut %v, %v, in %v with %d MiB", len(b), cut, err, took, (after.TotalAlloc-before.TotalAlloc)>>20)
 			}
 			t.Logf("%d of %d bytes, cut %v, %v, in %v with %d KiB", len(b), len(tt.body), cut, err, took, (after.TotalAlloc-before.TotalAlloc)>>10)

@@ -75,7 +75,7 @@ const maxLost = 10_000
 func Archive(dir string, o crawler.Options) (done *Done, err error) {
 	defer storage.Guard(&err)()
 	o = o.WithDefaults()
-	o.Archive.Crawl = crawler.Told{Seed: o.Seed.String(), Settings: o.Public}
+	o.Archive.Crawl = crawler.SegmentInfo{Seed: o.Seed.String(), Settings: o.Public}
 	// Who looks alike is found out by asking the site, which is not there.
 	o.Traps.SoftNotFound = 0
 	r, err := storage.OpenRebuild(dir, o.Archive)

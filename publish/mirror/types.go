@@ -128,7 +128,7 @@ func declared(contentType string) string {
 	return t
 }
 
-// doubtful says whether a type has to be held against the content.
+// doubtful says whether a type has to be compared with the content.
 func doubtful(typ string) bool {
 	switch typ {
 	case "", typeAny, typeText, typeHTML, "text/xml":

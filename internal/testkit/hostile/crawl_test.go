@@ -35,6 +35,9 @@ func options(t *testing.T, seed string, f *hostile.Fixture) crawler.Options {
 			IdleTimeout: patience * 400 * time.Millisecond, TotalTimeout: patience * 2 * time.Second, MaxBody: 64 << 20},
 		Retries: 1, RetryBase: time.Millisecond,
 	}
+	if f != nil && !f.Slow { // a busy machine is no attack
+		o.Fetch.ConnectTimeout, o.Fetch.HeadTimeout, o.Fetch.IdleTimeout, o.Fetch.TotalTimeout = time.Minute, time.Minute, time.Minute, time.Minute
+	}
 	if f != nil && f.Cookies {
 		o.Fetch.Cookies, _ = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
 	}

@@ -34,6 +34,8 @@ type Fixture struct {
 	Most int
 	// Heavy is for what takes a second or a hundred megabytes to serve.
 	Heavy bool
+	// Slow is for what keeps a crawl waiting: its limits of time decide.
+	Slow bool
 
 	// Robots answers for the whole server's robots.txt, so that the fixture
 	// cannot share a server with others.
@@ -81,6 +83,12 @@ func Find(name string) *Fixture {
 		}
 	}
 	return nil
+}
+
+// slowly marks a fixture as slow.
+func slowly(f *Fixture) *Fixture {
+	f.Slow = true
+	return f
 }
 
 func rep(s string, n int) string { return strings.Repeat(s, n) }

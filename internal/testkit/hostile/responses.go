@@ -58,16 +58,16 @@ func responses() []*Fixture {
 		one("half-a-head", "a head that is cut", ok+"Content-Le", failed+"fetch: disconnect"),
 		one("short-body", "a body shorter than it says", ok+"Content-Length: 100\r\n\r\nhello", cut),
 		one("long-body", "a body longer than it says", ok+"Content-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello, and more", fetched),
-		with("silence", "accepts and says nothing", func(c *Conn) { c.Wait(20 * time.Second) }, failed+"fetch: timeout"),
-		with("slow-head", "a head, one byte at a time", func(c *Conn) { c.Raw(ok + "X: "); c.Forever("x", slow) }, failed+"fetch: timeout"),
-		with("slow-body", "a body, one byte at a time", func(c *Conn) {
+		slowly(with("silence", "accepts and says nothing", func(c *Conn) { c.Wait(20 * time.Second) }, failed+"fetch: timeout")),
+		slowly(with("slow-head", "a head, one byte at a time", func(c *Conn) { c.Raw(ok + "X: "); c.Forever("x", slow) }, failed+"fetch: timeout")),
+		slowly(with("slow-body", "a body, one byte at a time", func(c *Conn) {
 			c.Raw(ok + "Content-Type: text/html\r\nContent-Length: 1000000\r\n\r\n<a href=never>")
 			c.Forever("x", slow)
-		}, fetched),
-		with("stalled-body", "a body that stops", func(c *Conn) {
+		}, fetched)),
+		slowly(with("stalled-body", "a body that stops", func(c *Conn) {
 			c.Raw(ok + "Content-Type: text/html\r\nContent-Length: 1000000\r\n\r\nhello")
 			c.Wait(20 * time.Second)
-		}, fetched),
+		}, fetched)),
 		{Line: 5, Name: "endless-body", Attack: "a body that never ends, as fast as it can", Heavy: true, Pages: map[string]Answer{"": func(c *Conn) {
 			c.Raw(ok + "Content-Type: text/html\r\n\r\n")
 			c.Forever(rep("x<b>", 16<<10), 0)

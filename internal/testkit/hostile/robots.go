@@ -43,11 +43,11 @@ func robots() []*Fixture {
 		with("robots-403", "403 (RFC 9309: no rules)", status(403), 0, open),
 		with("robots-500", "500 again and again", status(500), 4, none),
 		with("robots-503", "503 again and again", status(503), 4, none),
-		with("robots-silence", "no answer", func(c *Conn) { c.Wait(20 * time.Second) }, 4, none),
-		with("robots-slow", "one byte at a time", func(c *Conn) {
+		slowly(with("robots-silence", "no answer", func(c *Conn) { c.Wait(20 * time.Second) }, 4, none)),
+		slowly(with("robots-slow", "one byte at a time", func(c *Conn) {
 			c.Raw(ok + "Content-Type: text/plain\r\n\r\nUser-agent: *\n")
 			c.Forever("#", 25*time.Millisecond)
-		}, 4, none),
+		}, 4, none)),
 		with("robots-cut", "cut in the middle of a rule", raw(ok+"Content-Type: text/plain\r\nContent-Length: 1000\r\n\r\nUser-agent: *\nDisallow: /good"), 4, none),
 		with("robots-garbage", "no HTTP", raw("\x15\x03\x01\x00\x02\x02\x46"), 4, none),
 		with("robots-deny", "all is denied", text("User-agent: *\nDisallow: /\n"), 4, none),
