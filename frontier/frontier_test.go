@@ -202,7 +202,11 @@ func TestRetriesComeWhenDue(t *testing.T) {
 // TestEveryURLOnceAcrossRestarts works through a growing frontier with
 // restarts at random moments that lose what is in flight, as kill -9 does.
 func TestEveryURLOnceAcrossRestarts(t *testing.T) {
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		db := openDB(t, filepath.Join(t.TempDir(), "db"))
 		f := open(t, db)
