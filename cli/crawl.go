@@ -40,6 +40,8 @@ type crawlFlags struct {
 	profile  string
 	set      config
 	noLogin  bool
+	noReport bool
+	ran      bool // something was crawled
 	header   []string
 	seeds    string
 	sitemaps []string
@@ -75,6 +77,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.set.Scope.Requisites, "requisites", "", "pictures, styles and scripts of the seed's host (`same-host`), or of any host that allows it (any)")
 	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` with every request; it is kept (repeatable)")
 	f.registerLogin(fl)
+	fl.BoolVar(&f.noReport, "no-report", false, "write no report.html at the end (see curtsy report)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
 	fl.StringVar(&f.profile, "cpuprofile", "", "write a CPU profile of the crawl to `FILE`, for pprof")
 	_ = fl.MarkHidden("cpuprofile")
@@ -266,6 +269,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if err != nil {
 		return err
 	}
+	f.ran = true
 	result, err := cr.Run(ctx, stop)
 	for err == nil && result.Ending == crawler.Done && cr.RoundOpen() { // its sitemaps are read: now its pages are chosen
 		cr.Close()

@@ -16,6 +16,7 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err // now, not after hours
 	}
 	err := runCrawl(u, f, c, seed)
+	f.reportEnd(u, c, exitCode(err))
 	if code := exitCode(err); f.index && (code == exitDone || code == exitStopped) {
 		if failed := buildIndex(u, c.Archive); failed != nil {
 			u.fail(failed)
@@ -36,6 +37,25 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	return mirrored
+}
+
+// reportEnd writes the report of what there is now, and says what may be done
+// with it. Failing to write it changes nothing else.
+func (f *crawlFlags) reportEnd(u *ui, c *config, code int) {
+	if !f.ran || code != exitDone && code != exitStopped {
+		return
+	}
+	if !f.noReport {
+		ctx, release := untilSignal()
+		defer release()
+		if err := writeReport(ctx, u, c.Archive, filepath.Join(c.Archive, "report.html")); err != nil {
+			u.fail(err)
+		}
+	}
+	if code == exitDone {
+		dir := quoted(c.Archive)
+		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, curtsy update %s", dir, dir, dir, dir)
+	}
 }
 
 // mirrorPlace says what is wrong with the place of a mirror, before the crawl.
