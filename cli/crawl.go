@@ -214,6 +214,9 @@ func (u *ui) logger(verbose bool) *slog.Logger {
 	if u.quiet {
 		level = slog.LevelError
 	}
+	if !verbose {
+		return slog.New(peopleHandler{u, level})
+	}
 	return slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: level}))
 }
 
@@ -247,6 +250,9 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	_, err = os.Lstat(c.Archive)
 	fresh := errors.Is(err, fs.ErrNotExist)
+	if name := strangersIn(c.Archive); name != "" {
+		u.say("%s: other files are there (%s), and stay as they are", c.Archive, oneLine(name))
+	}
 	cr, err := crawler.Open(c.Archive, o)
 	if err != nil {
 		return archiveError(err, c.Archive)
@@ -409,7 +415,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 			Reasons     []judge.Count  `json:"reasons"`
 		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, s.Pages, n.Reasons.Rules(), n.Reasons.Largest(status.ShownReasons)})
 	}
-	if r.Why != "" {
+	if r.Why != "" && r.Ending != crawler.Unreachable {
 		what := r.Why
 		if endingError(r, "") != nil { // which says why
 			what = r.Ending.String()
@@ -431,11 +437,22 @@ func endingError(r crawler.Result, resume string) error {
 	case crawler.DiskFull:
 		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err)+", then "+resume)
 	case crawler.Unreachable:
-		return exitWith(exitFailed, errors.New(r.Why), "another URL, or the same one later")
+		return exitWith(exitFailed, errors.New(r.Why), unreachableHint(r.Why))
 	case crawler.Refused:
 		return exitWith(exitRefused, fmt.Errorf("the site does not allow it: %s", r.Why), refusedHint(r.Denied, resume))
 	}
 	return nil
+}
+
+// unreachableHint is what may help where no request was ever answered.
+func unreachableHint(why string) string {
+	switch {
+	case strings.Contains(why, "first record does not look like a TLS handshake"):
+		return "http:// in place of https://"
+	case strings.Contains(why, "certificate"):
+		return "--ca FILE with its authority, if the certificate is your own; there is no switch that trusts any"
+	}
+	return "another URL, or the same one later"
 }
 
 // refusedHint says what may help where robots.txt denies the seed, or cannot

@@ -69,6 +69,9 @@ func mirrorCmd(u *ui) *cobra.Command {
 
 // exportMirror makes the mirror of an archive.
 func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) error {
+	if holds(dir, out) {
+		return usagef("curtsy mirror "+quoted(dir)+" with a directory of its own", "%s lies in the archive %s", out, dir)
+	}
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		return archiveError(err, dir)

@@ -53,6 +53,11 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int) {
 		}
 	}
 	if code == exitDone {
+		if list, err := remarks(c.Archive); err == nil { // else another command says so
+			for _, text := range list {
+				u.say("%s", text)
+			}
+		}
 		dir := quoted(c.Archive)
 		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, curtsy update %s", dir, dir, dir, dir)
 	}
@@ -65,6 +70,9 @@ func mirrorPlace(out string, c *config, seed weburl.URL) error {
 	}
 	if _, err := crawlOptions(c, seed, nil); err != nil {
 		return err
+	}
+	if holds(c.Archive, out) {
+		return usagef("--mirror with a directory of its own", "--mirror %s: it would lie in the archive %s", out, c.Archive)
 	}
 	if holds(out, c.Archive) {
 		return usagef("--mirror with a directory of its own", "--mirror %s: the archive %s is there", out, c.Archive)

@@ -57,6 +57,9 @@ func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived boo
 	if err := f.checkLogin(&archived, &c, "curtsy "+cmd.Name()+" "+quoted(dir)); err != nil {
 		return seed, c, err
 	}
+	if c.Agent != archived.Agent {
+		u.say("%s: crawled as %s so far, as %s from now on; another group of its robots.txt may hold", oneLine(dir), oneLine(archived.Agent), c.Agent)
+	}
 	isProxy, isPace := c.Fetch.Proxy == noProxy, c.Delay == noDelay
 	if isProxy {
 		c.Fetch.Proxy = archived.Fetch.Proxy

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
+	"curtsy/storage"
+)
+
+// remarks are what a person should know of a crawl that ended well and brought
+// little, or left something out that pages need.
+func remarks(dir string) (list []string, err error) {
+	defer storage.Guard(&err)()
+	a, err := openBoth(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	n := a.f.Counts()
+	if left := n.Reasons.Rules()[judge.Include]; left > 0 && a.state.Pages <= 1 {
+		list = append(list, fmt.Sprintf("no page but the seed matches --include, %s do not: curtsy list %s --reason include", count(left, "URL"), quoted(dir)))
+	} else if a.state.Pages == 1 {
+		text, err := lonely(a)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, text...)
+	}
+	text, err := needed(a)
+	return append(list, text...), err
+}
+
+// lonely says why a crawl has no page but its seed.
+func lonely(a *opened) (list []string, err error) {
+	var seeds []frontier.Found // looked at afterwards: Each holds the frontier
+	err = a.f.Each(frontier.Page, func(f frontier.Found) error {
+		if f.IsSeed() && f.State == frontier.StateFetched {
+			seeds = append(seeds, f)
+		}
+		return nil
+	})
+	for _, f := range seeds {
+		visits, err := a.VisitsOf(f.ID)
+		if err != nil || len(visits) == 0 {
+			return nil, err
+		}
+		switch v := visits[len(visits)-1]; {
+		case v.Status > 299:
+		case v.Directives != nil && v.Directives.NoFollow:
+			list = append(list, fmt.Sprintf("%s asks that its links are not followed (nofollow): no other page was fetched", f.URL))
+		case v.Links > 0 && len(a.f.Counts().Reasons) == 0:
+			list = append(list, fmt.Sprintf("%s links to no page of the site: where its links are made by JavaScript, they are not seen", f.URL))
+		}
+	}
+	return list, err
+}
+
+// needed counts what pages need of hosts that were not asked.
+func needed(a *opened) ([]string, error) {
+	hosts := map[string]int{}
+	err := a.f.Each(frontier.Disregarded, func(f frontier.Found) error {
+		if f.Needed && f.Reason.Rule == judge.Host {
+			hosts[f.URL.Host()]++
+		}
+		return nil
+	})
+	if err != nil || len(hosts) == 0 {
+		return nil, err
+	}
+	all := 0
+	for _, n := range hosts {
+		all += n
+	}
+	most := byCount(hosts)[0]
+	on := "on " + most
+	if len(hosts) > 1 {
+		on = fmt.Sprintf("on %d other hosts, %d of them on %s,", len(hosts), hosts[most], most)
+	}
+	return []string{fmt.Sprintf("%s that pages need %s were not fetched: --requisites any fetches them", count(all, "file"), on)}, nil
+}
+
+// strangersIn names a file in a directory that is to become an archive; "" where
+// there is none.
+func strangersIn(dir string) string {
+	list, err := os.ReadDir(dir)
+	if err != nil || len(list) == 0 {
+		return ""
+	}
+	for _, e := range list {
+		if e.Name() == "crawl.db" {
+			return ""
+		}
+	}
+	return list[0].Name()
+}
