@@ -85,5 +85,6 @@ func commands(u *ui) []*cobra.Command {
 		sitemapCmd(u),
 		versionCmd(u),
 		manCmd(u),
+		fleetCmd(u),
 	}
 }

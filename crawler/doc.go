@@ -46,5 +46,8 @@
 //
 //	cli → rebuild, preview, explain, verify → crawler → visit → robotstxt, revisit → fetch
 //
+// A fleet (package fleet) runs many crawls in one process, each with a Gate that
+// holds back its requests when it may no longer send them.
+//
 // Tests of whole crawls share internal/testkit: test sites, hostile servers, one run.
 package crawler

@@ -16,7 +16,7 @@ import (
 // What is below internal/ anybody may use, and it knows nobody.
 var allowed = map[string][]string{
 	".":                          {"cli"},
-	"cli":                        {"crawler", "crawler/explain", "crawler/fetch", "crawler/preview", "crawler/rebuild", "crawler/render", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
+	"cli":                        {"fleet", "fleet/engine", "fleet/store", "crawler", "crawler/explain", "crawler/fetch", "crawler/preview", "crawler/rebuild", "crawler/render", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
 	"crawler":                    {"crawler/fetch", "crawler/render", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "storage"},
 	"internal/testkit/crawltest": {"crawler", "crawler/verify", "storage"}, // runs and checks whole crawls
 	"crawler/explain":            {"crawler", "crawler/revisit", "crawler/robotstxt", "crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage"},
@@ -37,6 +37,10 @@ var allowed = map[string][]string{
 	"sitemap":                    {},
 	"storage":                    {"frontier", "storage/warc"},
 	"storage/warc":               {},
+	"fleet":                      {"crawler", "crawler/revisit", "crawler/status", "fleet/engine", "fleet/lease", "fleet/store"},
+	"fleet/engine":               {},
+	"fleet/lease":                {"fleet/engine"},
+	"fleet/store":                {"storage"},
 	"archive":                    {"htmlmeta", "publish", "storage"}, // for programs of others
 	"publish":                    {"htmlmeta", "storage", "storage/warc"},
 	"publish/replay":             {"htmlmeta", "publish", "publish/catalog", "publish/changes", "storage"},

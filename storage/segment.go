@@ -45,16 +45,20 @@ func (a *Archive) segments() (known map[string]segmentEntry, err error) {
 	defer Guard(&err)()
 	known = map[string]segmentEntry{}
 	err = a.view(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
-			var e segmentEntry
-			if err := json.Unmarshal(v, &e); err != nil || e.Check != e.check(string(k)) || !isSegment(string(k)) || e.Size < 0 {
-				return &DamageError{File: a.dir.file(dbName), What: "a segment's entry does not read back"}
-			}
-			known[string(k)] = e
-			return nil
-		})
+		return a.segmentsIn(tx, known)
 	})
 	return known, err
+}
+
+func (a *Archive) segmentsIn(tx *bbolt.Tx, known map[string]segmentEntry) error {
+	return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
+		var e segmentEntry
+		if err := json.Unmarshal(v, &e); err != nil || e.Check != e.check(string(k)) || !isSegment(string(k)) || e.Size < 0 {
+			return &DamageError{File: a.dir.file(dbName), What: "a segment's entry does not read back"}
+		}
+		known[string(k)] = e
+		return nil
+	})
 }
 
 // segment is the WARC file that is written.
@@ -95,7 +99,9 @@ func (a *Archive) recover() (err error) {
 	}
 	last := ""
 	for name := range known {
-		last = max(last, name)
+		if strings.HasPrefix(name, a.opts.Prefix+"-") { // another prefix is another owner's, and what it wrote is sealed
+			last = max(last, name)
+		}
 	}
 	if last == "" || known[last].Size >= a.opts.SegmentSize || !a.says(last) {
 		return nil

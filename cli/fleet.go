@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"curtsy/fleet"
+	"curtsy/fleet/engine"
+)
+
+// fleetAt says where a fleet is.
+type fleetAt struct {
+	dir           string // of a process on this machine
+	join          string // URLs of servers
+	cert, key, ca string
+}
+
+func fleetCmd(u *ui) *cobra.Command {
+	at := &fleetAt{}
+	c := &cobra.Command{
+		Use:   "fleet",
+		Short: "crawl many sites, on one machine or on many",
+		Long: "fleet serve crawls the sites of a list, each at its own pace, and as often as its schedule says; the\n" +
+			"other commands change and show the list. Archives are kept in a store, a directory or an S3 bucket: a\n" +
+			"machine that dies is replaced by any other. On one machine nothing listens on any port.",
+		Example: "  curtsy fleet serve --dir fleet\n  curtsy fleet add https://example.org/ --every 7d\n  curtsy fleet why example.org\n  curtsy fleet pull example.org site",
+		Args:    noUnknownCommand,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	fl := c.PersistentFlags()
+	fl.StringVar(&at.dir, "dir", "fleet", "`directory` of the fleet on this machine")
+	fl.StringVar(&at.join, "join", "", "`URLs` of the servers of a cluster: nats://HOST:PORT,…")
+	fl.StringVar(&at.cert, "tls-cert", "", "this machine's certificate, `FILE` in PEM; needed beyond loopback")
+	fl.StringVar(&at.key, "tls-key", "", "its key, `FILE` in PEM")
+	fl.StringVar(&at.ca, "tls-ca", "", "the authority that signed the certificates of all machines of the fleet, `FILE` in PEM")
+	c.AddCommand(fleetServeCmd(u, at), fleetAddCmd(u, at), fleetStatusCmd(u, at), fleetWhyCmd(u, at),
+		fleetNamesCmd(u, at, "pause", "stop a site, and leave it alone until go"),
+		fleetNamesCmd(u, at, "go", "let a site be crawled that was paused"),
+		fleetNamesCmd(u, at, "remove", "take a site off the list; its archive stays in the store"),
+		fleetDrainCmd(u, at), fleetPullCmd(u, at))
+	return c
+}
+
+// connect connects to the fleet.
+func (at *fleetAt) connect() (*nats.Conn, error) {
+	n, err := at.dial()
+	if err != nil {
+		return nil, exitWith(exitFailed, err, "curtsy fleet serve --dir "+quoted(at.dir)+", and let it run")
+	}
+	return n, nil
+}
+
+func (at *fleetAt) dial() (*nats.Conn, error) {
+	if at.join == "" {
+		return engine.DialSocket(at.dir)
+	}
+	conf, err := at.tls()
+	if err != nil {
+		return nil, err
+	}
+	return engine.Dial(at.join, conf)
+}
+
+// ask asks the fleet one thing.
+func (at *fleetAt) ask(q fleet.Ask) (fleet.Answer, error) {
+	n, err := at.connect()
+	if err != nil {
+		return fleet.Answer{}, err
+	}
+	defer n.Close()
+	return fleet.Request(n, q)
+}
+
+// tls is how the machines of a fleet know each other: each shows a certificate
+// of the fleet's own authority. nil where none is given.
+func (at *fleetAt) tls() (*tls.Config, error) {
+	if at.cert == "" && at.key == "" && at.ca == "" {
+		return nil, nil
+	}
+	if at.cert == "" || at.key == "" || at.ca == "" {
+		return nil, usagef("all three", "--tls-cert, --tls-key and --tls-ca belong together")
+	}
+	cert, err := tls.LoadX509KeyPair(at.cert, at.key)
+	if err != nil {
+		return nil, usagef("--tls-cert and --tls-key, in PEM", "%v", err)
+	}
+	pem, err := os.ReadFile(at.ca)
+	if err != nil {
+		return nil, usagef("--tls-ca FILE, in PEM", "%v", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, usagef("--tls-ca FILE, in PEM", "%s holds no certificate", at.ca)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{cert}, RootCAs: pool, ClientCAs: pool,
+		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13}, nil
+}
+
+func fleetNamesCmd(u *ui, at *fleetAt, do, short string) *cobra.Command {
+	return &cobra.Command{
+		Use:   do + " HOST...",
+		Short: short,
+		Args:  someNames,
+		RunE: func(_ *cobra.Command, a []string) error {
+			_, err := at.ask(fleet.Ask{Do: do, Names: fleetNames(a)})
+			return err
+		},
+	}
+}
+
+func someNames(c *cobra.Command, a []string) error {
+	if len(a) == 0 {
+		return usagef(c.CommandPath()+" example.org", "%s needs a host", c.CommandPath())
+	}
+	return nil
+}
+
+// fleetNames are sites as they are called, by host or by seed.
+func fleetNames(args []string) (names []string) {
+	for _, a := range args {
+		if _, rest, ok := strings.Cut(a, "://"); ok {
+			a, _, _ = strings.Cut(rest, "/")
+		}
+		a = fleet.Name(a)
+		names = append(names, a)
+	}
+	return names
+}
+
+func fleetDrainCmd(u *ui, at *fleetAt) *cobra.Command {
+	return &cobra.Command{
+		Use:   "drain WORKER",
+		Short: "let a worker stop what it crawls, save it and begin nothing more",
+		Args:  wants("WORKER"),
+		RunE: func(_ *cobra.Command, a []string) error {
+			_, err := at.ask(fleet.Ask{Do: "drain", Worker: a[0]})
+			return err
+		},
+	}
+}
+
+func fleetWhyCmd(u *ui, at *fleetAt) *cobra.Command {
+	return &cobra.Command{
+		Use:   "why HOST...",
+		Short: "say why a site waits, or what is done with it",
+		Args:  someNames,
+		RunE: func(_ *cobra.Command, a []string) error {
+			answer, err := at.ask(fleet.Ask{Do: "why", Names: fleetNames(a)})
+			if err != nil {
+				return err
+			}
+			for line := range strings.Lines(answer.Text) {
+				u.print("%s", strings.TrimSuffix(line, "\n"))
+			}
+			return nil
+		},
+	}
+}
+
+func fleetStatusCmd(u *ui, at *fleetAt) *cobra.Command {
+	var state string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "list the sites, and how many are in which state",
+		Args:  wants(),
+		RunE: func(*cobra.Command, []string) error {
+			n, err := at.connect()
+			if err != nil {
+				return err
+			}
+			defer n.Close()
+			return fleetStatus(u, n, state, asJSON)
+		},
+	}
+	c.Flags().StringVar(&state, "state", "", "list sites of this `state` only: running, due, waiting, scheduled, paused, failed, done")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object per site")
+	return c
+}
+
+func fleetStatus(u *ui, n *nats.Conn, state string, asJSON bool) error {
+	after := ""
+	for {
+		a, err := fleet.Request(n, fleet.Ask{Do: "status", State: state, After: after})
+		if err != nil {
+			return err
+		}
+		for _, s := range a.Sites {
+			after = s.Name
+			if err := printSite(u, &s, asJSON); err != nil {
+				return err
+			}
+		}
+		if a.More {
+			continue
+		}
+		if !asJSON {
+			u.say("%s", fleetTotals(&a))
+		}
+		return nil
+	}
+}
+
+func printSite(u *ui, s *fleet.SiteStatus, asJSON bool) error {
+	if asJSON {
+		return u.json(s)
+	}
+	more := s.Worker
+	if s.State == "scheduled" || s.State == "failed" {
+		more = s.Due.Format("2006-01-02 15:04 MST")
+	}
+	u.print("%-9s  %-32s  %6d fetched  %6d queued  %s", s.State, oneLine(s.Name), s.Fetched, s.Queued, oneLine(more))
+	return nil
+}
+
+func fleetTotals(a *fleet.Answer) string {
+	text := count(a.Total, "site")
+	for _, state := range []string{"running", "due", "waiting", "scheduled", "paused", "failed", "done"} {
+		if n := a.States[state]; n > 0 {
+			text += fmt.Sprintf(", %d %s", n, state)
+		}
+	}
+	return text + "; " + count(len(a.Worker), "worker")
+}
+
+// errNoStore is that of many machines without a store that all of them reach.
+var errNoStore = errors.New("the machines of a cluster need a store that all of them reach")

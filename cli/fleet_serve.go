@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler"
+	"curtsy/fleet"
+	"curtsy/fleet/engine"
+	"curtsy/fleet/store"
+)
+
+// fleetServeFlags are those of fleet serve.
+type fleetServeFlags struct {
+	store, name, listen string
+	cluster             []string
+	slots, places       int
+	term, save          time.Duration
+	minFree             size
+	verbose             bool
+}
+
+func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
+	f := &fleetServeFlags{minFree: 1 << 30}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "crawl the sites of the list until it is stopped",
+		Long: "serve crawls the sites of the list, so many at a time. Alone it listens nowhere but on a socket in --dir.\n" +
+			"With --cluster it is one of three servers, with --join a worker of such a cluster; both need a --store\n" +
+			"that all machines reach, and, beyond loopback, certificates.",
+		Example: "  curtsy fleet serve --dir fleet\n" +
+			"  curtsy fleet serve --dir n1 --store s3://archives/fleet --name n1 --cluster n1=10.0.0.1:6222,n2=10.0.0.2:6222,n3=10.0.0.3:6222 --listen 10.0.0.1:4222 --tls-cert c.pem --tls-key k.pem --tls-ca ca.pem\n" +
+			"  curtsy fleet serve --dir w1 --store s3://archives/fleet --join nats://10.0.0.1:4222,nats://10.0.0.2:4222 --tls-cert c.pem --tls-key k.pem --tls-ca ca.pem",
+		Args: wants(),
+		RunE: func(*cobra.Command, []string) error { return f.serve(u, at) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.store, "store", "", "where archives are kept: s3://BUCKET/PREFIX or a `directory` (default: store in --dir)")
+	fl.StringVar(&f.name, "name", "", "`name` of this worker, and of this server (default: the host's)")
+	fl.StringSliceVar(&f.cluster, "cluster", nil, "the servers of the cluster, this one among them: `NAME=HOST:PORT`,…")
+	fl.StringVar(&f.listen, "listen", "", "with --cluster, `HOST:PORT` for workers and commands")
+	fl.IntVar(&f.slots, "slots", 50, "sites at a time; 0 crawls nothing here")
+	fl.IntVar(&f.places, "per-address", 1, "sites at a time at one address, over the whole fleet")
+	fl.DurationVar(&f.term, "lease", 30*time.Second, "how long a worker that is not heard of keeps its sites")
+	fl.DurationVar(&f.save, "save", time.Minute, "time between two saves of an archive that is being crawled")
+	fl.Var(&f.minFree, "min-free", "`bytes` of the disk that stay free: with less, no site is begun here")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say what is done, in lines")
+	return c
+}
+
+// fleetStore is the store of a fleet on one machine.
+func fleetStore(dir string) string { return filepath.Join(dir, "store") }
+
+func (f *fleetServeFlags) serve(u *ui, at *fleetAt) error {
+	alone := len(f.cluster) == 0 && at.join == ""
+	if !alone && f.store == "" {
+		return usagef("--store s3://BUCKET/PREFIX", "%v", errNoStore)
+	}
+	if f.term < 2*time.Second {
+		return usagef("--lease 30s", "--lease %s is too short", f.term)
+	}
+	conf, err := at.tls()
+	if err != nil {
+		return err
+	}
+	release, err := fleet.Lock(at.dir)
+	if err != nil {
+		return exitWith(exitFailed, err, "another --dir")
+	}
+	defer release()
+	s, err := store.Open(context.Background(), cmp.Or(f.store, fleetStore(at.dir)))
+	if err != nil {
+		return err
+	}
+	if f.name == "" {
+		f.name, _ = os.Hostname()
+		f.name = cmp.Or(f.name, "worker")
+	}
+	connect, nodes, closeEngine, err := f.engine(at, conf)
+	if err != nil {
+		return err
+	}
+	defer closeEngine()
+	return f.work(u, at, alone, fleet.Options{Store: s, Connect: connect, Nodes: nodes})
+}
+
+// engine starts a server, or says how to join one.
+func (f *fleetServeFlags) engine(at *fleetAt, conf *tls.Config) (connect func() (*nats.Conn, error), nodes int, closeEngine func(), err error) {
+	if at.join != "" {
+		return func() (*nats.Conn, error) { return engine.Dial(at.join, conf) }, 0, func() {}, nil
+	}
+	o := engine.Options{Dir: at.dir, Name: f.name, Listen: f.listen, TLS: conf, Peers: map[string]string{}}
+	for _, peer := range f.cluster {
+		name, address, ok := strings.Cut(peer, "=")
+		if !ok {
+			return nil, 0, nil, usagef("--cluster n1=HOST:PORT,n2=HOST:PORT,n3=HOST:PORT", "--cluster: %q is not of the form NAME=HOST:PORT", peer)
+		}
+		o.Peers[name] = address
+	}
+	server, err := engine.Start(o)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	return server.Connect, o.Nodes(), server.Close, nil
+}
+
+func (f *fleetServeFlags) work(u *ui, at *fleetAt, alone bool, o fleet.Options) error {
+	logger := slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if f.verbose {
+		logger = u.logger(true)
+	}
+	quiet := u.logger(false)
+	o.Name, o.Dir, o.Alone, o.Slots, o.Places = f.name, at.dir, alone, f.slots, f.places
+	o.Term, o.Save, o.MinFree, o.Logger = f.term, f.save, int64(f.minFree), logger
+	o.Crawl = func(s fleet.Site) (crawler.Options, error) { return siteOptions(s, quiet) }
+	o.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+		return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	}
+	ctx, stop, _, release := signals(u)
+	defer release()
+	u.say("worker %s serves %s; curtsy fleet add URL --dir %s adds a site", f.name, at.dir, quoted(at.dir))
+	return fleet.NewWorker(o).Run(ctx, stop)
+}

@@ -1,0 +1,207 @@
+// Package engine answers: how do the machines of a fleet know of each other?
+// It is NATS JetStream, embedded: a server in this process, alone and without
+// ports, or one of a cluster, and a table of entries in it, the board.
+// It only coordinates: what it knows is in the store as well, and its disks may
+// be lost at any time.
+package engine
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// Options of a server. Without Peers it is alone, and listens nowhere.
+type Options struct {
+	Dir    string            // of its data, and of the socket
+	Name   string            // of this node
+	Listen string            // HOST:PORT for workers and commands; "" is none
+	Peers  map[string]string // node → HOST:PORT by which the others reach it, this one's too
+	TLS    *tls.Config       // for all connections, with certificates asked of clients; nil only on loopback
+	Store  int64             // most bytes of its data; 0 is 1 GiB
+}
+
+// Server is an embedded server.
+type Server struct {
+	ns     *server.Server
+	socket net.Listener
+}
+
+// socketName is where commands on this machine reach a server.
+const socketName = "fleet.sock"
+
+// Socket is the path of a server's socket.
+func Socket(dir string) string { return filepath.Join(dir, socketName) }
+
+// Start starts a server and waits until it takes connections.
+func Start(o Options) (*Server, error) {
+	so, err := o.server()
+	if err != nil {
+		return nil, err
+	}
+	ns, err := server.NewServer(so)
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	ns.Start()
+	if !ns.ReadyForConnections(20 * time.Second) {
+		ns.Shutdown()
+		return nil, errors.New("engine: it does not come up")
+	}
+	s := &Server{ns: ns}
+	if err := s.share(Socket(o.Dir)); err != nil {
+		ns.Shutdown()
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	return s, nil
+}
+
+func (o *Options) server() (*server.Options, error) {
+	so := &server.Options{ServerName: o.Name, JetStream: true, StoreDir: filepath.Join(o.Dir, "engine"), SyncAlways: true,
+		JetStreamMaxStore: max(o.Store, 1<<30), JetStreamMaxMemory: 64 << 20, NoSigs: true, NoLog: true, DontListen: o.Listen == "",
+		TLSConfig: o.TLS, TLSVerify: o.TLS != nil}
+	if o.Listen != "" {
+		host, port, err := o.address(o.Listen)
+		if err != nil {
+			return nil, err
+		}
+		so.Host, so.Port = host, port
+	}
+	if len(o.Peers) == 0 {
+		return so, nil
+	}
+	mine, ok := o.Peers[o.Name]
+	if !ok {
+		return nil, fmt.Errorf("engine: no node of the cluster is called %q", o.Name)
+	}
+	host, port, err := o.address(mine)
+	if err != nil {
+		return nil, err
+	}
+	so.Cluster = server.ClusterOpts{Name: "curtsy", Host: host, Port: port, TLSConfig: o.TLS}
+	for name, address := range o.Peers {
+		if name != o.Name {
+			so.Routes = append(so.Routes, &url.URL{Scheme: "nats-route", Host: address})
+		}
+	}
+	return so, nil
+}
+
+// address refuses to listen beyond this machine without TLS.
+func (o *Options) address(s string) (host string, port int, err error) {
+	host, p, err := net.SplitHostPort(s)
+	if err != nil {
+		return "", 0, fmt.Errorf("engine: %w", err)
+	}
+	if port, err = strconv.Atoi(p); err != nil || port < 1 || port > 65535 {
+		return "", 0, fmt.Errorf("engine: %q is no port", p)
+	}
+	if o.TLS == nil && !Loopback(host) {
+		return "", 0, fmt.Errorf("engine: %s is not on this machine alone: beyond loopback nothing listens without TLS", s)
+	}
+	return host, port, nil
+}
+
+// Loopback says whether a host is this machine and nothing else.
+func Loopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
+}
+
+// share lets processes of the same user in, through a socket.
+func (s *Server) share(path string) error {
+	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return err
+	}
+	s.socket = l
+	go s.accept()
+	return nil
+}
+
+func (s *Server) accept() {
+	for {
+		c, err := s.socket.Accept()
+		if err != nil {
+			return
+		}
+		inside, err := s.ns.InProcessConn()
+		if err != nil {
+			c.Close()
+			continue
+		}
+		go pipe(c, inside)
+		go pipe(inside, c)
+	}
+}
+
+func pipe(to, from net.Conn) {
+	_, _ = io.Copy(to, from)
+	to.Close()
+	from.Close()
+}
+
+// Connect connects to the server within the process.
+func (s *Server) Connect() (*nats.Conn, error) {
+	return nats.Connect("", nats.InProcessServer(s.ns), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
+}
+
+// Nodes is how many servers there are to be.
+func (o *Options) Nodes() int { return max(1, len(o.Peers)) }
+
+// Close ends the server, and waits until it has ended.
+func (s *Server) Close() {
+	s.socket.Close()
+	s.ns.Shutdown()
+	s.ns.WaitForShutdown()
+}
+
+// Dial connects to the servers at urls, separated by commas.
+func Dial(urls string, conf *tls.Config) (*nats.Conn, error) {
+	o := []nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(5 * time.Second)}
+	if conf != nil {
+		o = append(o, nats.Secure(conf))
+	}
+	c, err := nats.Connect(urls, o...)
+	if err != nil {
+		return nil, fmt.Errorf("engine at %s: %w", urls, err)
+	}
+	return c, nil
+}
+
+// DialSocket connects to the server that runs over dir on this machine.
+func DialSocket(dir string) (*nats.Conn, error) {
+	c, err := nats.Connect("nats://fleet.invalid", nats.SetCustomDialer(unixDialer(Socket(dir))), nats.NoReconnect())
+	if err != nil {
+		return nil, fmt.Errorf("no fleet is served over %s: %w", dir, err)
+	}
+	return c, nil
+}
+
+type unixDialer string
+
+func (u unixDialer) Dial(string, string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(context.Background(), "unix", string(u))
+}
+
+// SkipTLSHandshake: a socket of the same user needs none.
+func (u unixDialer) SkipTLSHandshake() bool { return true }

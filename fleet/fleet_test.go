@@ -1,0 +1,342 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/fleet/engine"
+	"curtsy/fleet/store"
+	"curtsy/frontier/judge"
+	"curtsy/internal/testkit/crawltest"
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+)
+
+// site is a site of pages in a row, which counts its requests, and how many
+// there were at a time.
+type site struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked map[string]int
+	hold  chan struct{} // not nil: the second page waits for it
+}
+
+func newSite(t *testing.T, pages int) *site {
+	s := &site{asked: map[string]int{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.asked[r.URL.Path]++
+		hold := s.hold
+		s.mu.Unlock()
+		n := 0
+		if _, err := fmt.Sscanf(r.URL.Path, "/%d", &n); r.URL.Path != "/" && err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		if hold != nil && n == 2 {
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
+		}
+		w.Header().Set("Content-Type", "text/html")
+		if fmt.Fprintf(w, "<title>%d</title>", n); n < pages-1 {
+			fmt.Fprintf(w, "<a href=/%d>next</a>", n+1)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *site) name() string { return Name(strings.TrimPrefix(s.URL, "http://")) }
+
+// testFleet is an engine, a store and workers, in one process.
+type testFleet struct {
+	t      *testing.T
+	engine *engine.Server
+	store  store.Store
+	conn   *nats.Conn
+}
+
+func newFleet(t *testing.T) *testFleet {
+	t.Helper()
+	e, err := engine.Start(engine.Options{Dir: t.TempDir(), Name: "n1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	s, err := store.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return &testFleet{t, e, s, c}
+}
+
+// worker runs a worker, until the test ends or it is stopped.
+func (f *testFleet) worker(name string, change func(*Options)) (w *Worker, stop func()) {
+	o := Options{Name: name, Dir: f.t.TempDir(), Store: f.store, Connect: f.engine.Connect, Nodes: 1, Slots: 4,
+		Alone: true, Save: 100 * time.Millisecond, Tick: 20 * time.Millisecond, Crawl: testOptions}
+	if change != nil {
+		change(&o)
+	}
+	w = NewWorker(o)
+	stopping, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := w.Run(context.Background(), stopping); err != nil {
+			f.t.Error(err)
+		}
+	}()
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	f.t.Cleanup(stop)
+	f.until(name+" is there", func() bool {
+		a, err := Request(f.conn, Ask{Do: "status"})
+		return err == nil && strings.Contains(fmt.Sprint(a.Worker), name)
+	})
+	return w, stop
+}
+
+func testOptions(s Site) (crawler.Options, error) {
+	u, err := weburl.Parse(s.Seed)
+	return crawler.Options{Seed: u, Rules: rules.Options{Agents: []string{"curtsy"}}, Traps: judge.DefaultTraps(),
+		Fetch: fetch.Options{AllowHost: u.Hostname()}}, err
+}
+
+func (f *testFleet) until(what string, is func() bool) {
+	f.t.Helper()
+	for range 1500 {
+		if is() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	f.t.Fatalf("it does not come that %s", what)
+}
+
+func (f *testFleet) ask(q Ask) Answer {
+	f.t.Helper()
+	a, err := Request(f.conn, q)
+	if err != nil {
+		f.t.Fatalf("%+v: %v", q, err)
+	}
+	return a
+}
+
+func (f *testFleet) add(s *site, change func(*Site)) {
+	f.t.Helper()
+	one := NewSite(weburl.MustParse(s.URL + "/"))
+	if change != nil {
+		change(&one)
+	}
+	f.ask(Ask{Do: "add", Sites: []Site{one}})
+}
+
+func (f *testFleet) state(name string) string {
+	for _, s := range f.ask(Ask{Do: "status"}).Sites {
+		if s.Name == name {
+			return s.State
+		}
+	}
+	return ""
+}
+
+func (f *testFleet) why(name string) string { return f.ask(Ask{Do: "why", Names: []string{name}}).Text }
+
+func (f *testFleet) isState(s *site, state string) {
+	f.t.Helper()
+	f.until(s.name()+" is "+state, func() bool { return f.state(s.name()) == state })
+}
+
+// sound pulls an archive and sees that it has all pages.
+func (f *testFleet) sound(s *site, pages int) {
+	f.t.Helper()
+	m, err := store.Load(f.t.Context(), f.store, s.name())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	dir := filepath.Join(f.t.TempDir(), "pulled")
+	if err := store.Restore(f.t.Context(), f.store, &m, dir); err != nil {
+		f.t.Fatal(err)
+	}
+	crawltest.Sound(f.t, dir)
+	if m.Run.Fetched != pages+1 {
+		f.t.Errorf("%d fetched, want %d and robots.txt (%+v)", m.Run.Fetched, pages, m.Run)
+	}
+}
+
+// Sites at one address are crawled one after another; why says so.
+func TestSitesAtOneAddressTakeTurns(t *testing.T) {
+	f := newFleet(t)
+	f.worker("w1", nil)
+	first, second := newSite(t, 5), newSite(t, 5)
+	first.hold = make(chan struct{})
+	f.add(first, nil)
+	f.isState(first, "running")
+	f.add(second, nil)
+	f.isState(second, "waiting")
+	want := fmt.Sprintf("%s: waiting for the address 127.0.0.1, shared with 1 other site; %s is being crawled there, by w1", second.name(), first.name())
+	if got := f.why(second.name()); got != want {
+		t.Errorf("why says %q, want %q", got, want)
+	}
+	if got := f.why(first.name()); !strings.Contains(got, "being crawled by w1") {
+		t.Errorf("why says %q", got)
+	}
+	if len(second.asked) != 0 {
+		t.Errorf("it was asked meanwhile: %v", second.asked)
+	}
+	close(first.hold)
+	f.isState(first, "done")
+	f.isState(second, "done")
+	f.sound(first, 5)
+	f.sound(second, 5)
+}
+
+// A site that is paused in the middle is left alone, and continues where it was;
+// by another worker, from the store.
+func TestASiteContinuesElsewhere(t *testing.T) {
+	f := newFleet(t)
+	_, stop := f.worker("w1", nil)
+	s := newSite(t, 6)
+	s.hold = make(chan struct{})
+	f.add(s, nil)
+	f.until("the site is asked", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.asked["/2"] == 1 })
+	f.ask(Ask{Do: "pause", Names: []string{s.name()}})
+	s.mu.Lock()
+	close(s.hold)
+	s.hold = nil
+	s.mu.Unlock()
+	f.isState(s, "paused")
+	if got := f.why(s.name()); !strings.Contains(got, "paused; curtsy fleet go") {
+		t.Errorf("why says %q", got)
+	}
+	stop()
+	f.worker("w2", nil)
+	f.ask(Ask{Do: "go", Names: []string{s.name()}})
+	f.isState(s, "done")
+	f.sound(s, 6)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, target := range []string{"/", "/1", "/2", "/3", "/4", "/5"} {
+		if s.asked[target] != 1 {
+			t.Errorf("%s was asked %d times", target, s.asked[target])
+		}
+	}
+}
+
+// All that the engine knows is made again from the store.
+func TestTheEngineMayBeLost(t *testing.T) {
+	f := newFleet(t)
+	_, stop := f.worker("w1", nil)
+	s, never := newSite(t, 3), newSite(t, 3)
+	f.add(s, func(s *Site) { s.Every = time.Hour })
+	f.add(never, func(s *Site) { s.Cron, s.Zone = "0 3 1 1 *", "Europe/Berlin" })
+	f.isState(s, "scheduled")
+	before := f.why(s.name())
+	stop()
+	other := newFleet(t)
+	other.store = f.store
+	other.worker("w2", nil)
+	other.isState(s, "scheduled")
+	other.isState(never, "scheduled")
+	if got := other.why(s.name()); got != before || !strings.Contains(got, "every 1h0m0s") {
+		t.Errorf("why says %q, and said %q", got, before)
+	}
+	if got := other.why(never.name()); !strings.Contains(got, "-01-01 03:00:00 CET") {
+		t.Errorf("why says %q", got)
+	}
+}
+
+// A month of schedules takes as long as its crawls: the clock is a parameter.
+func TestSchedules(t *testing.T) {
+	f := newFleet(t)
+	var mu sync.Mutex
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f.worker("w1", func(o *Options) {
+		o.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+	})
+	s := newSite(t, 2)
+	f.add(s, func(s *Site) { s.Every = 7 * 24 * time.Hour })
+	for week := 1; week <= 5; week++ {
+		f.until("a round is made", func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.asked["/1"] == week
+		})
+		f.isState(s, "scheduled")
+		mu.Lock()
+		now = now.Add(7*24*time.Hour + time.Minute)
+		mu.Unlock()
+	}
+	f.isState(s, "scheduled")
+	f.sound(s, 2)
+}
+
+// What another has claimed is dropped, not saved.
+func TestARunThatIsFencedIsDropped(t *testing.T) {
+	f := newFleet(t)
+	w, _ := f.worker("w1", nil)
+	s := newSite(t, 4)
+	s.hold = make(chan struct{})
+	f.add(s, nil)
+	f.until("the site is asked", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.asked["/2"] == 1 })
+	if _, err := store.Claim(t.Context(), f.store, s.name(), s.URL+"/", "another", store.Run{}); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the run is dropped, and begun anew", func() bool {
+		m, err := store.Load(t.Context(), f.store, s.name())
+		return err == nil && m.Epoch > 2 && m.Owner == "w1"
+	})
+	s.mu.Lock()
+	close(s.hold)
+	s.hold = nil
+	s.mu.Unlock()
+	f.isState(s, "done")
+	f.sound(s, 4)
+	if entries, err := os.ReadDir(filepath.Dir(w.work("x"))); err != nil || len(entries) > 0 {
+		t.Errorf("left on the disk: %v, %v", entries, err)
+	}
+}
+
+func TestSitesAreChecked(t *testing.T) {
+	f := newFleet(t)
+	f.worker("w1", nil)
+	for _, s := range []Site{
+		{Name: "../x", Seed: "http://x/"},
+		{Name: "x", Seed: "nothing"},
+		{Name: "x", Seed: "http://x/", Every: time.Second},
+		{Name: "x", Seed: "http://x/", Cron: "at noon"},
+		{Name: "x", Seed: "http://x/", Cron: "0 3 * * *", Zone: "Nowhere/City"},
+		{Name: "x", Seed: "http://x/", Cron: "0 3 * * *", Every: time.Hour},
+	} {
+		if _, err := Request(f.conn, Ask{Do: "add", Sites: []Site{s}}); err == nil {
+			t.Errorf("%+v was added", s)
+		}
+	}
+	if _, err := Request(f.conn, Ask{Do: "why", Names: []string{"unknown"}}); err == nil || !strings.Contains(err.Error(), "no such site") {
+		t.Errorf("got %v", err)
+	}
+	for host, want := range map[string]string{"http://www.example.co.uk/": "example.co.uk", "http://127.0.0.1:8080/": "127.0.0.1_8080",
+		"http://[::1]:80/x": "__1", "http://localhost:1/": "localhost_1"} {
+		if s := NewSite(weburl.MustParse(host)); s.Group != want {
+			t.Errorf("%s is of the group %q, want %q", host, s.Group, want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	"curtsy/fleet/engine"
+	"curtsy/fleet/lease"
+)
+
+// gate lets the requests of one run through: while its claims hold, and to
+// addresses where it has a place.
+type gate struct {
+	session *lease.Session
+	board   *engine.Board
+	site    string
+	places  int // at an address
+	group   *lease.Lease
+
+	mu   sync.Mutex
+	held map[netip.Addr]*lease.Lease
+}
+
+// maxWait is how long a request waits for a place at a further address. Then
+// the run ends and gives up its own places, so that two that wait for each
+// other do not wait for ever.
+const maxWait = 30 * time.Second
+
+func groupKey(group string) string { return "group." + group }
+
+func placeKey(addr netip.Addr, n int) string {
+	return fmt.Sprintf("addr.%s.%d", plain(addr.String()), n)
+}
+
+// ask is crawler.Options.Gate. The claims are looked at last, right before the
+// request is written: a process may stand still anywhere.
+func (g *gate) ask(ctx context.Context, _ string, addr netip.Addr) error {
+	if err := g.group.Check(); err != nil {
+		return err
+	}
+	if !addr.IsValid() { // behind a proxy nobody knows
+		return nil
+	}
+	l, err := g.place(ctx, addr)
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.Check(), g.group.Check())
+}
+
+// place waits for a place at an address.
+func (g *gate) place(ctx context.Context, addr netip.Addr) (*lease.Lease, error) {
+	end := time.NewTimer(maxWait)
+	defer end.Stop()
+	for {
+		changed := g.board.Changed()
+		l, err := g.take(ctx, addr)
+		var held *lease.HeldError
+		if !errors.As(err, &held) {
+			return l, err
+		}
+		again := time.NewTimer(time.Second)
+		select {
+		case <-ctx.Done():
+			again.Stop()
+			return nil, ctx.Err()
+		case <-end.C:
+			again.Stop()
+			return nil, err
+		case <-changed:
+		case <-again.C:
+		}
+		again.Stop()
+	}
+}
+
+// take takes a place at an address, if one is free. The run keeps it to its end.
+func (g *gate) take(ctx context.Context, addr netip.Addr) (l *lease.Lease, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if l := g.held[addr]; l != nil {
+		return l, nil
+	}
+	for n := range g.places {
+		if l, err = g.session.Acquire(ctx, placeKey(addr, n), g.site); err == nil {
+			g.held[addr] = l
+			return l, nil
+		}
+		var held *lease.HeldError
+		if !errors.As(err, &held) {
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+// release gives up all claims of the run.
+func (g *gate) release(ctx context.Context) (err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, l := range g.held {
+		err = errors.Join(err, l.Release(ctx))
+	}
+	return errors.Join(err, g.group.Release(ctx))
+}

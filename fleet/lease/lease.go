@@ -1,0 +1,237 @@
+package lease
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"curtsy/fleet/engine"
+)
+
+// ErrClosed says that nothing is given out yet: the board was made anew, and
+// whoever held something by the old one may not have stopped.
+var ErrClosed = errors.New("the engine is new: claims are given out when all that were given out before have ended")
+
+// Lease is a claim that is held.
+type Lease struct {
+	s      *Session
+	key    string
+	rev    uint64
+	nonce  string
+	lost   context.Context
+	cancel context.CancelFunc
+}
+
+// Acquire claims key for what, or says who holds it.
+func (s *Session) Acquire(ctx context.Context, key, what string) (*Lease, error) {
+	s.mu.Lock()
+	if l := s.held[key]; l != nil || s.trying[key] {
+		s.mu.Unlock()
+		return nil, s.heldError(key)
+	}
+	s.trying[key] = true
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.trying, key)
+	}()
+	e, err := s.takeable(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	c := claim{s.id, s.o.Worker, what, rand.Text()}
+	value, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	e, err = s.board.Swap(ctx, e, value)
+	if errors.Is(err, engine.ErrConflict) {
+		return nil, s.heldError(key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claim %s: %w", key, err)
+	}
+	l := &Lease{s: s, key: key, rev: e.Rev, nonce: c.Nonce}
+	l.lost, l.cancel = context.WithCancel(s.over)
+	s.mu.Lock()
+	s.held[key] = l
+	s.mu.Unlock()
+	return l, nil
+}
+
+// takeable is the entry of what nobody holds, as it is to be replaced.
+func (s *Session) takeable(ctx context.Context, key string) (engine.Entry, error) {
+	e, ok := s.board.Entry(claims + key)
+	if !ok {
+		if _, open := s.board.Entry(openKey); !open {
+			return e, ErrClosed
+		}
+		return engine.Entry{Key: claims + key}, nil
+	}
+	var c claim
+	if err := json.Unmarshal(e.Value, &c); err != nil {
+		return e, fmt.Errorf("claim %s: it does not read back: %w", key, err)
+	}
+	if c.Session == "" {
+		return e, nil
+	}
+	ended, err := s.ended(ctx, c.Session)
+	if err != nil {
+		return e, err
+	}
+	if !ended {
+		return e, s.heldError(key)
+	}
+	return e, nil
+}
+
+// ended says whether a session is dead, and ends one that was not renewed for
+// its whole term.
+func (s *Session) ended(ctx context.Context, id string) (bool, error) {
+	if id == s.id { // claimed, and nobody uses it: tidy gives it free
+		return false, nil
+	}
+	e, ok := s.board.Entry(sessions + id)
+	var st state
+	if ok && json.Unmarshal(e.Value, &st) == nil && st.Dead {
+		return true, nil
+	}
+	if s.left(id, e, ok) > 0 {
+		return false, nil
+	}
+	if !ok {
+		e = engine.Entry{Key: sessions + id}
+	}
+	err := s.kill(ctx, e)
+	if errors.Is(err, engine.ErrConflict) { // renewed after all
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// left is how long a session lasts if it is not renewed.
+func (s *Session) left(id string, e engine.Entry, ok bool) time.Duration {
+	now := s.o.Clock()
+	if ok {
+		return e.Seen + s.o.Term - now
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	since, noted := s.missing[id]
+	if !noted {
+		since = now
+		s.missing[id] = now
+	}
+	return since + s.o.Term - now
+}
+
+// kill marks a session as dead.
+func (s *Session) kill(ctx context.Context, e engine.Entry) error {
+	var st state
+	_ = json.Unmarshal(e.Value, &st) // of one that does not read back, that it is dead is enough
+	st.Dead, st.About = true, nil
+	b, err := json.Marshal(st)
+	if err != nil {
+		return err
+	}
+	_, err = s.board.Swap(ctx, e, b)
+	return err
+}
+
+func (s *Session) heldError(key string) error {
+	h := &HeldError{Key: key, Worker: "another"}
+	e, ok := s.board.Entry(claims + key)
+	var c claim
+	if !ok || json.Unmarshal(e.Value, &c) != nil {
+		return h
+	}
+	h.For = c.For
+	if c.Worker != "" {
+		h.Worker = c.Worker
+	}
+	if se, ok := s.board.Entry(sessions + c.Session); ok {
+		h.Left = s.left(c.Session, se, true)
+	}
+	return h
+}
+
+// free is the value of a claim that nobody holds.
+func (s *Session) free() []byte {
+	b, _ := json.Marshal(claim{Nonce: rand.Text()}) // strings only
+	return b
+}
+
+// Check is ErrOver when the lease has ended.
+func (l *Lease) Check() error {
+	if l.lost.Err() != nil {
+		return ErrOver
+	}
+	return l.s.Check()
+}
+
+// Lost is done when the lease has ended.
+func (l *Lease) Lost() context.Context { return l.lost }
+
+// Release gives free what the lease holds. Where that fails, tidy does it later.
+func (l *Lease) Release(ctx context.Context) error {
+	l.cancel()
+	e, ok := l.s.board.Entry(claims + l.key)
+	if ok && l.s.mine(e, l.nonce) {
+		_, err := l.s.board.Swap(ctx, e, l.s.free())
+		defer l.s.forget(l)
+		return err
+	}
+	l.s.forget(l)
+	return nil
+}
+
+func (s *Session) forget(l *Lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[l.key] == l {
+		delete(s.held, l.key)
+	}
+}
+
+// Claim is who holds a key; !ok where nobody does.
+func (s *Session) Claim(key string) (h HeldError, ok bool) {
+	e, ok := s.board.Entry(claims + key)
+	var c claim
+	if !ok || json.Unmarshal(e.Value, &c) != nil || c.Session == "" {
+		return h, false
+	}
+	se, there := s.board.Entry(sessions + c.Session)
+	var st state
+	if there && json.Unmarshal(se.Value, &st) == nil && st.Dead {
+		return h, false
+	}
+	return HeldError{Key: key, Worker: c.Worker, For: c.For, Left: s.left(c.Session, se, there)}, true
+}
+
+// Worker is what a live session says of its worker.
+type Worker struct {
+	Name  string          `json:"worker"`
+	Left  time.Duration   `json:"left"`
+	About json.RawMessage `json:"about,omitempty"`
+}
+
+// Workers lists the sessions that are not dead.
+func (s *Session) Workers() (list []Worker) {
+	for _, e := range s.board.List(sessions) {
+		var st struct {
+			state
+			About json.RawMessage `json:"about"`
+		}
+		if json.Unmarshal(e.Value, &st) == nil && !st.Dead {
+			list = append(list, Worker{st.Worker, s.left(st.ID, e, true), st.About})
+		}
+	}
+	return list
+}

@@ -1,0 +1,185 @@
+package lease
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"curtsy/fleet/engine"
+)
+
+// clock is set by a test.
+type clock struct{ now atomic.Int64 }
+
+func (c *clock) read() time.Duration  { return time.Duration(c.now.Load()) }
+func (c *clock) pass(d time.Duration) { c.now.Add(int64(d)) }
+
+func begin(t *testing.T, s *engine.Server, c *clock, worker string, alone bool) *Session {
+	t.Helper()
+	n, err := s.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	b, err := engine.OpenBoard(t.Context(), n, 1, c.read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	l, err := Begin(t.Context(), b, Options{Worker: worker, Clock: c.read, Alone: alone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func start(t *testing.T) *engine.Server {
+	t.Helper()
+	s, err := engine.Start(engine.Options{Dir: t.TempDir(), Name: "n1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func held(t *testing.T, err error, by string) {
+	t.Helper()
+	var h *HeldError
+	if !errors.As(err, &h) || h.Worker != by {
+		t.Errorf("got %v, want that %s holds it", err, by)
+	}
+}
+
+// seen waits until a session has seen what another did.
+func seen(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for range 1000 {
+		if is() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("it is not seen that %s", what)
+}
+
+func TestALeaseIsHeldByOne(t *testing.T) {
+	s, one, two := start(t), &clock{}, &clock{}
+	a := begin(t, s, one, "a", true)
+	b := begin(t, s, two, "b", false)
+	l, err := a.Acquire(t.Context(), "example.org", "site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Acquire(t.Context(), "example.org", "another")
+	held(t, err, "a")
+	seen(t, "a holds it", func() bool { _, ok := b.Claim("example.org"); return ok })
+	_, err = b.Acquire(t.Context(), "example.org", "site")
+	held(t, err, "a")
+	if err := l.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if l.Check() == nil {
+		t.Error("a lease that was released is held")
+	}
+	seen(t, "it is free", func() bool { _, ok := b.Claim("example.org"); return !ok })
+	if _, err := b.Acquire(t.Context(), "example.org", "site"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A worker that stands still has lost its lease by its own clock before any
+// other may have it, and cannot renew it afterwards.
+func TestALeaseEndsForItsOwnerFirst(t *testing.T) {
+	s, one, two := start(t), &clock{}, &clock{}
+	a := begin(t, s, one, "a", true)
+	b := begin(t, s, two, "b", false)
+	l, err := a.Acquire(t.Context(), "k", "site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen(t, "a holds it", func() bool { _, ok := b.Claim("k"); return ok })
+	one.pass(24 * time.Second)
+	two.pass(24 * time.Second)
+	b.renew()
+	if err := l.Check(); err != nil {
+		t.Errorf("after 24 s: %v", err)
+	}
+	one.pass(2 * time.Second)
+	two.pass(2 * time.Second)
+	if err := l.Check(); !errors.Is(err, ErrOver) {
+		t.Errorf("after 26 s of 30, less the margin: %v, want ErrOver", err)
+	}
+	_, err = b.Acquire(t.Context(), "k", "site")
+	held(t, err, "a")
+	two.pass(5 * time.Second)
+	if _, err = b.Acquire(t.Context(), "k", "site"); err != nil {
+		t.Fatalf("after 31 s: %v", err)
+	}
+	a.renew()
+	if a.Check() == nil {
+		t.Error("a session that another has ended was renewed")
+	}
+}
+
+// A worker whose board stood still takes nothing from one that renewed.
+func TestASessionThatIsRenewedIsNotTaken(t *testing.T) {
+	s, one, two := start(t), &clock{}, &clock{}
+	a := begin(t, s, one, "a", true)
+	b := begin(t, s, two, "b", false)
+	if _, err := a.Acquire(t.Context(), "k", "site"); err != nil {
+		t.Fatal(err)
+	}
+	seen(t, "a holds it", func() bool { _, ok := b.Claim("k"); return ok })
+	b.board.Close() // sees nothing from now on
+	<-b.board.Done()
+	one.pass(20 * time.Second)
+	a.renew()
+	two.pass(40 * time.Second)
+	b.mu.Lock()
+	b.deadline += time.Minute
+	b.mu.Unlock()
+	_, err := b.Acquire(t.Context(), "k", "site")
+	held(t, err, "a")
+	if err := a.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// After the engine's disks were lost nothing is given out for a term.
+func TestAnEngineMadeAnewGivesNothingOutAtOnce(t *testing.T) {
+	s, c := start(t), &clock{}
+	a := begin(t, s, c, "a", false)
+	if _, err := a.Acquire(t.Context(), "k", "site"); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
+	for range 7 {
+		c.pass(5 * time.Second)
+		a.renew()
+		a.tidy()
+	}
+	if _, err := a.Acquire(t.Context(), "k", "site"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A claim whose answer was lost is given free.
+func TestAClaimThatNobodyUsesIsGivenFree(t *testing.T) {
+	s, c := start(t), &clock{}
+	a := begin(t, s, c, "a", true)
+	l, err := a.Acquire(t.Context(), "k", "site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(a.held, "k")
+	a.tidy()
+	if _, ok := a.Claim("k"); ok {
+		t.Error("it is still claimed")
+	}
+	a.held["k"] = l
+	a.look()
+	if err := l.Check(); !errors.Is(err, ErrOver) {
+		t.Errorf("got %v: the board says that nobody holds it", err)
+	}
+}

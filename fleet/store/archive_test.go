@@ -1,0 +1,297 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/frontier/judge"
+	"curtsy/internal/testkit/crawltest"
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+)
+
+func freePort(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// pages is a site of n pages in a row.
+func pages(t *testing.T, n int) (seed string) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		i := 0
+		if r.URL.Path != "/" {
+			if _, err := fmt.Sscanf(r.URL.Path, "/%d", &i); err != nil {
+				http.NotFound(w, r)
+				return
+			}
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<title>%d</title>", i)
+		if i < n-1 {
+			fmt.Fprintf(w, "<a href=/%d>next</a>", i+1)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/"
+}
+
+// crawled continues the crawl in dir until so many pages are fetched.
+func crawled(t *testing.T, dir, seed, prefix string, most int) crawler.Result {
+	t.Helper()
+	u := weburl.MustParse(seed)
+	return crawltest.Run(t, t.Context(), dir, crawler.Options{
+		Seed: u, Rules: rules.Options{Agents: []string{"curtsy"}}, Traps: judge.DefaultTraps(),
+		Fetch: fetch.Options{AllowHost: u.Hostname()}, Limits: crawler.Limits{Pages: most},
+		Archive: storage.Options{Prefix: prefix, SegmentSize: 4 << 10},
+	}, time.Minute)
+}
+
+// An archive goes from owner to owner through the store; each continues where
+// the one before was saved, and the last has it all.
+func TestAnArchiveGoesFromOwnerToOwner(t *testing.T) {
+	stores(t, func(t *testing.T, open func() Store) {
+		seed, s := pages(t, 30), open()
+		for n := 1; n <= 4; n++ {
+			a, err := Claim(t.Context(), s, "site", seed, fmt.Sprint("owner ", n), Run{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir, prefix := filepath.Join(t.TempDir(), "archive"), a.Prefix("curtsy")
+			if m := a.Manifest(); m.DB != nil {
+				if err := Restore(t.Context(), s, &m, dir); err != nil {
+					t.Fatal(err)
+				}
+				crawltest.Sound(t, dir)
+			}
+			crawled(t, dir, seed, prefix, 8*n-4)
+			if err := a.Save(t.Context(), dir, prefix, Run{}, false); err != nil {
+				t.Fatal(err)
+			}
+			crawled(t, dir, seed, prefix, 8*n)
+			if err := a.Save(t.Context(), dir, prefix, Run{}, n%2 == 0); err != nil { // every other one dies
+				t.Fatal(err)
+			}
+		}
+		m, err := Load(t.Context(), open(), "site")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Epoch != 4 {
+			t.Errorf("epoch %d, want 4", m.Epoch)
+		}
+		for _, seg := range m.Segments {
+			if !seg.Sealed || len(seg.Tail) > 0 {
+				t.Errorf("%s is not sealed", seg.Name)
+			}
+		}
+		whole(t, open(), &m, seed, 30)
+		wantObjects(t, s, &m)
+	})
+}
+
+// whole restores an archive, verifies it, and sees that nothing is left to do.
+func whole(t *testing.T, s Store, m *Manifest, seed string, n int) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "restored")
+	if err := Restore(t.Context(), s, m, dir); err != nil {
+		t.Fatal(err)
+	}
+	crawltest.Sound(t, dir)
+	if r := crawled(t, dir, seed, "after", 0); r.State.Pages != n || r.Counts.Queued() != 0 {
+		t.Errorf("%d pages and %d queued, want %d and none", r.State.Pages, r.Counts.Queued(), n)
+	}
+}
+
+// wantObjects sees that the store holds what the manifest names and no more.
+func wantObjects(t *testing.T, s Store, m *Manifest) {
+	t.Helper()
+	want := m.keys("site")
+	want["site/MANIFEST"] = true
+	for o, err := range s.List(t.Context(), "site/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !want[o.Key] {
+			t.Errorf("%s is garbage", o.Key)
+		}
+		delete(want, o.Key)
+	}
+	for key := range want {
+		t.Errorf("%s is missing", key)
+	}
+}
+
+// An owner that was fenced changes nothing any more, and what it leaves is swept.
+func TestAFencedOwnerSavesNothing(t *testing.T) {
+	seed, s := pages(t, 12), must(t)(newDirStore(t))
+	old, err := Claim(t.Context(), s, "site", seed, "old", Run{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	oldDir := filepath.Join(t.TempDir(), "old")
+	crawled(t, oldDir, seed, old.Prefix("curtsy"), 4)
+	if err := old.Save(t.Context(), oldDir, old.Prefix("curtsy"), Run{}, false); err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := Claim(t.Context(), s, "site", seed, "fresh", Run{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fresh.Manifest()
+	dir := filepath.Join(t.TempDir(), "fresh")
+	if err := Restore(t.Context(), s, &m, dir); err != nil {
+		t.Fatal(err)
+	}
+	crawled(t, oldDir, seed, old.Prefix("curtsy"), 8)
+	for _, last := range []bool{false, true} {
+		if err := old.Save(t.Context(), oldDir, old.Prefix("curtsy"), Run{}, last); !errors.Is(err, ErrFenced) {
+			t.Fatalf("got %v, want ErrFenced", err)
+		}
+	}
+	crawled(t, dir, seed, fresh.Prefix("curtsy"), 0)
+	if err := fresh.Save(t.Context(), dir, fresh.Prefix("curtsy"), Run{}, true); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := fresh.Sweep(t.Context()); err != nil || n == 0 {
+		t.Errorf("swept %d, %v", n, err)
+	}
+	if _, err := old.Sweep(t.Context()); !errors.Is(err, ErrFenced) {
+		t.Errorf("got %v, want ErrFenced", err)
+	}
+	m = fresh.Manifest()
+	whole(t, s, &m, seed, 12)
+	wantObjects(t, s, &m)
+}
+
+// Whatever call to the store fails, before or after its effect, the manifest
+// names a whole archive, and the next save succeeds.
+func TestASaveThatFailsAnywhere(t *testing.T) {
+	seed, work := pages(t, 12), filepath.Join(t.TempDir(), "archive")
+	var stages []string // one archive as it grows
+	for n := 3; n <= 9; n += 3 {
+		crawled(t, work, seed, "curtsy-e1", n)
+		stages = append(stages, filepath.Join(t.TempDir(), "stage"))
+		if err := os.CopyFS(stages[len(stages)-1], os.DirFS(work)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, after := range []bool{false, true} {
+		for at, more := 1, true; more; at++ {
+			more = saveFailing(t, seed, stages, at, after)
+		}
+	}
+}
+
+// saveFailing saves one stage after the other; of the second save one call
+// fails, if it makes so many.
+func saveFailing(t *testing.T, seed string, stages []string, at int, after bool) (failed bool) {
+	t.Helper()
+	s := &flaky{Store: must(t)(newDirStore(t)), after: after}
+	a, err := Claim(t.Context(), s, "site", seed, "owner", Run{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Save(t.Context(), stages[0], "curtsy-e1", Run{}, false); err != nil {
+		t.Fatal(err)
+	}
+	s.left = at
+	_ = a.Save(t.Context(), stages[1], "curtsy-e1", Run{}, false)
+	failed = s.left <= 0
+	s.left = 0
+	m, err := Load(t.Context(), s, "site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored := filepath.Join(t.TempDir(), "restored")
+	if err := Restore(t.Context(), s, &m, restored); err != nil {
+		t.Fatalf("after %v, call %d: %v", after, at, err)
+	}
+	crawltest.Sound(t, restored)
+	if err := a.Save(t.Context(), stages[2], "curtsy-e1", Run{}, true); err != nil {
+		t.Fatalf("after %v, call %d: %v", after, at, err)
+	}
+	if _, err := a.Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	m = a.Manifest()
+	wantObjects(t, s, &m)
+	return failed
+}
+
+// flaky fails one call, the left-th, before or after it is made.
+type flaky struct {
+	Store
+	left  int
+	after bool
+}
+
+var errFlaky = errors.New("the store is away")
+
+func (f *flaky) fails(do func() error) error {
+	if f.left--; f.left != 0 {
+		return do()
+	}
+	if f.after {
+		return errors.Join(do(), errFlaky)
+	}
+	return errFlaky
+}
+
+func (f *flaky) Swap(ctx context.Context, key string, data []byte, tag string) (fresh string, err error) {
+	err = f.fails(func() (err error) { fresh, err = f.Store.Swap(ctx, key, data, tag); return err })
+	return fresh, err
+}
+
+func (f *flaky) Put(ctx context.Context, key string, body *io.SectionReader) error {
+	return f.fails(func() error { return f.Store.Put(ctx, key, body) })
+}
+
+func (f *flaky) Remove(ctx context.Context, key string) error {
+	return f.fails(func() error { return f.Store.Remove(ctx, key) })
+}
+
+// A damaged or foreign manifest leads to no path outside of the site.
+func TestAManifestOfAnotherIsRefused(t *testing.T) {
+	for _, m := range []Manifest{
+		{Version: 2},
+		{Version: 1, DB: &Blob{Key: "other/db/e1-1.zst"}},
+		{Version: 1, Segments: []Segment{{Name: "../x", Sealed: true}}},
+		{Version: 1, Segments: []Segment{{Name: "x", Size: 5, Tail: []Piece{{Key: "site/tail/x/1", Offset: 1, Size: 4}}}}},
+		{Version: 1, Segments: []Segment{{Name: "x", Size: 5}}},
+	} {
+		if m.check("site") == nil {
+			t.Errorf("%+v was taken", m)
+		}
+	}
+	for _, name := range []string{"", ".", "..", ".probe", "a/b", "a\x00"} {
+		if CheckName(name) == nil {
+			t.Errorf("%q may name a site", name)
+		}
+	}
+}
+
+func TestRestoreOverwritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := Restore(t.Context(), nil, &Manifest{DB: &Blob{}}, dir); err == nil {
+		t.Error("it was overwritten")
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(dir)); len(entries) != 1 {
+		t.Errorf("%v was left", entries)
+	}
+}

@@ -1,0 +1,256 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// dirStore is a directory, which several machines may share. An object that is
+// swapped is a file for each version, NAME.v00000007: the next one is made by
+// link(2), which fails where the name is taken, on NFS too. So no lock is
+// needed, and none is left behind by a kill.
+type dirStore struct{ root string }
+
+func newDir(path string) (*dirStore, error) {
+	d := &dirStore{path}
+	return d, os.MkdirAll(d.path(tmpDir), 0o755)
+}
+
+const tmpDir = ".tmp"
+
+// keptVersions is how many versions of an object stay. As long as a version is
+// there nobody else can make it, so that one made within so many of the newest
+// was made first; and whoever lists the directory meanwhile sees some of them.
+const keptVersions = 16
+
+func (d *dirStore) path(key string) string { return filepath.Join(d.root, filepath.FromSlash(key)) }
+
+func random() string {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// versioned is the name of a version, and of which object it is.
+func versioned(key string, version int) string { return fmt.Sprintf("%s.v%08d", key, version) }
+
+func version(name string) (key string, n int) {
+	i := strings.LastIndex(name, ".v")
+	if i < 0 {
+		return name, 0
+	}
+	n, err := strconv.Atoi(name[i+2:])
+	if err != nil || n < 1 {
+		return name, 0
+	}
+	return name[:i], n
+}
+
+// newest is the number of the newest version of an object, and of all others.
+func (d *dirStore) newest(key string) (n int, others []int, err error) {
+	entries, err := os.ReadDir(filepath.Dir(d.path(key)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil, nil
+	}
+	base := filepath.Base(d.path(key))
+	for _, e := range entries {
+		name, v := version(e.Name())
+		if name != base || v == 0 {
+			continue
+		}
+		others = append(others, v)
+		n = max(n, v)
+	}
+	return n, others, err
+}
+
+func (d *dirStore) Get(_ context.Context, key string) ([]byte, string, error) {
+	for range 10 { // a version may go while it is looked for
+		n, _, err := d.newest(key)
+		if err != nil {
+			return nil, "", err
+		}
+		if n == 0 {
+			return nil, "", fmt.Errorf("%s: %w", key, ErrNotFound)
+		}
+		b, err := os.ReadFile(d.path(versioned(key, n)))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return b, strconv.Itoa(n), err
+		}
+	}
+	return nil, "", fmt.Errorf("%s: %w", key, ErrConflict)
+}
+
+func (d *dirStore) Swap(_ context.Context, key string, data []byte, tag string) (string, error) {
+	had := 0
+	if tag != "" {
+		n, err := strconv.Atoi(tag)
+		if err != nil {
+			return "", ErrConflict
+		}
+		had = n
+	}
+	if now, _, err := d.newest(key); err != nil || now != had {
+		return "", errors.Join(err, conflictIf(now != had))
+	}
+	mine := had + 1
+	if err := d.write(versioned(key, mine), strings.NewReader(string(data))); err != nil {
+		return "", err
+	}
+	now, all, err := d.newest(key)
+	if err != nil {
+		return "", err
+	}
+	if now >= mine+keptVersions { // it stood still since it looked, and its place was free again
+		return "", errors.Join(ErrConflict, d.remove(versioned(key, mine)))
+	}
+	for _, n := range all {
+		if n <= now-keptVersions {
+			os.Remove(d.path(versioned(key, n)))
+		}
+	}
+	return strconv.Itoa(mine), nil
+}
+
+func conflictIf(is bool) error {
+	if is {
+		return ErrConflict
+	}
+	return nil
+}
+
+// write makes a file whole, durable and new, or says ErrConflict.
+func (d *dirStore) write(key string, r io.Reader) error {
+	path, tmp := d.path(key), d.path(tmpDir+"/"+random())
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp)
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return named(tmp, path)
+}
+
+// named gives a file its name, unless that is taken.
+func named(from, path string) error {
+	if err := os.Link(from, path); errors.Is(err, fs.ErrExist) {
+		return ErrConflict
+	} else if err != nil {
+		return err
+	}
+	parent, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	return parent.Sync()
+}
+
+// Put keeps what is there already, as it is written once.
+func (d *dirStore) Put(_ context.Context, key string, body *io.SectionReader) error {
+	if st, err := os.Stat(d.path(key)); err == nil && st.Size() >= body.Size() {
+		return nil
+	}
+	err := d.write(key, body)
+	if errors.Is(err, ErrConflict) {
+		return fmt.Errorf("%s: it is there, and shorter than %d bytes", key, body.Size())
+	}
+	return err
+}
+
+func (d *dirStore) Open(_ context.Context, key string) (io.ReadCloser, int64, error) {
+	f, err := os.Open(d.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, fmt.Errorf("%s: %w", key, ErrNotFound)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, st.Size(), nil
+}
+
+func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[Object, error] {
+	dir := d.root
+	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
+		dir = d.path(prefix[:i])
+	}
+	return func(yield func(Object, error) bool) {
+		seen := map[string]bool{}
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			rel, relErr := filepath.Rel(d.root, path)
+			key := filepath.ToSlash(rel)
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // gone meanwhile
+				return nil
+			case err != nil || relErr != nil:
+				return errors.Join(err, relErr)
+			case e.IsDir() && key == tmpDir:
+				return fs.SkipDir
+			case e.IsDir() || !strings.HasPrefix(key, prefix):
+				return nil
+			}
+			st, err := e.Info()
+			if err != nil {
+				return nil
+			}
+			if key, _ = version(key); seen[key] {
+				return nil
+			}
+			seen[key] = true
+			if !yield(Object{key, st.Size()}, nil) {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if err != nil {
+			yield(Object{}, err)
+		}
+	}
+}
+
+// Remove removes an object; one that is swapped, with the older versions first:
+// the newest is what forbids the others.
+func (d *dirStore) Remove(_ context.Context, key string) error {
+	n, all, err := d.newest(key)
+	if err != nil {
+		return err
+	}
+	for _, v := range all {
+		if v != n {
+			err = errors.Join(err, d.remove(versioned(key, v)))
+		}
+	}
+	if n > 0 {
+		err = errors.Join(err, d.remove(versioned(key, n)))
+	}
+	return errors.Join(err, d.remove(key))
+}
+
+func (d *dirStore) remove(key string) error {
+	err := os.Remove(d.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// ErrFenced says that another has claimed the site: what this one holds of it
+// is dropped.
+var ErrFenced = errors.New("another has claimed the site")
+
+// Manifest says what an archive in the store is. All that it names is there.
+type Manifest struct {
+	Version  int       `json:"version"`
+	Seed     string    `json:"seed"`
+	Epoch    int64     `json:"epoch"` // how often it was claimed
+	Seq      int64     `json:"seq"`   // saves of this epoch
+	Owner    string    `json:"owner"` // who claimed it last
+	Saved    time.Time `json:"saved"`
+	Run      Run       `json:"run"`
+	DB       *Blob     `json:"db,omitempty"` // nil: nothing is saved yet
+	Segments []Segment `json:"segments,omitempty"`
+}
+
+// Run is how the last run over the archive goes, or went.
+type Run struct {
+	Round  bool      `json:"round,omitempty"` // it visits again what is known
+	Began  time.Time `json:"began"`
+	Ended  time.Time `json:"ended"`            // zero while it runs
+	Ending string    `json:"ending,omitempty"` // as status has it
+	Why    string    `json:"why,omitempty"`
+	Counts
+}
+
+// Counts are the URLs of an archive by state.
+type Counts struct {
+	Discovered  int   `json:"discovered"`
+	Fetched     int   `json:"fetched"`
+	Failed      int   `json:"failed"`
+	Disregarded int   `json:"disregarded"`
+	Queued      int   `json:"queued"`
+	Bytes       int64 `json:"bytes"`
+}
+
+// Blob is an object, with its sum.
+type Blob struct {
+	Key    string `json:"key"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Segment is a WARC segment: an object of its own once it is sealed, until then
+// pieces of it.
+type Segment struct {
+	Name   string  `json:"name"`
+	Size   int64   `json:"size"`
+	Sealed bool    `json:"sealed,omitempty"`
+	Tail   []Piece `json:"tail,omitempty"` // in order, without gaps
+}
+
+// Piece is a part of a segment.
+type Piece struct {
+	Key    string `json:"key"`
+	Offset int64  `json:"offset"`
+	Size   int64  `json:"size"`
+}
+
+const manifestVersion = 1
+
+// plain says whether a site, a segment or a piece may be called so: their names
+// become paths on whatever machine restores the archive.
+func plain(name string) bool {
+	if name == "" || len(name) > 200 || name[0] == '.' {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
+	})
+}
+
+// CheckName refuses what cannot name a site in a store.
+func CheckName(site string) error {
+	if !plain(site) {
+		return fmt.Errorf("%q cannot name a site in a store", site)
+	}
+	return nil
+}
+
+// check refuses a manifest that cannot be one of ours.
+func (m *Manifest) check(site string) error {
+	if m.Version != manifestVersion {
+		return fmt.Errorf("%s: its manifest has version %d, this curtsy reads %d", site, m.Version, manifestVersion)
+	}
+	bad := func(what string) error { return fmt.Errorf("%s: its manifest is damaged: %s", site, what) }
+	if m.DB != nil && !strings.HasPrefix(m.DB.Key, site+"/db/") {
+		return bad("crawl.db is elsewhere")
+	}
+	for _, s := range m.Segments {
+		if !plain(s.Name) || s.Size < 0 {
+			return bad("a segment's name or size")
+		}
+		at := int64(0)
+		for _, p := range s.Tail {
+			if p.Offset != at || p.Size <= 0 || !strings.HasPrefix(p.Key, site+"/tail/"+s.Name+"/") {
+				return bad("the pieces of " + s.Name)
+			}
+			at += p.Size
+		}
+		if !s.Sealed && at != s.Size {
+			return bad("the pieces of " + s.Name + " do not make up its size")
+		}
+	}
+	return nil
+}
+
+// Load reads the manifest of a site; ErrNotFound where there is none.
+func Load(ctx context.Context, s Store, site string) (Manifest, error) {
+	m, _, err := load(ctx, s, site)
+	return m, err
+}
+
+func load(ctx context.Context, s Store, site string) (m Manifest, tag string, err error) {
+	if err := CheckName(site); err != nil {
+		return m, "", err
+	}
+	b, tag, err := s.Get(ctx, site+"/MANIFEST")
+	if err != nil {
+		return m, "", err
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, "", fmt.Errorf("%s: its manifest does not read back: %w", site, err)
+	}
+	return m, tag, m.check(site)
+}
+
+// Archive is a site's archive in a store, claimed by one owner. It is for one
+// goroutine at a time.
+type Archive struct {
+	store Store
+	site  string
+	m     Manifest
+	tag   string
+}
+
+// Claim makes owner the one that may save the archive of a site, and begins a
+// run of it.
+func Claim(ctx context.Context, s Store, site, seed, owner string, run Run) (*Archive, error) {
+	m, tag, err := load(ctx, s, site)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, err
+	}
+	if m.Seed != "" && m.Seed != seed {
+		return nil, fmt.Errorf("%s: the store holds the crawl of %s, not of %s", site, m.Seed, seed)
+	}
+	run.Counts = m.Run.Counts
+	m.Version, m.Seed, m.Owner, m.Run = manifestVersion, seed, owner, run
+	m.Epoch++
+	m.Seq = 0
+	a := &Archive{s, site, m, tag}
+	return a, a.swap(ctx)
+}
+
+// Manifest is what was last written.
+func (a *Archive) Manifest() Manifest { return a.m }
+
+// Prefix is what the names of segments begin with in this epoch: two owners
+// never write one name.
+func (a *Archive) Prefix(base string) string { return fmt.Sprintf("%s-e%d", base, a.m.Epoch) }
+
+func (a *Archive) swap(ctx context.Context) error {
+	a.m.Saved = time.Now().UTC()
+	b, err := json.MarshalIndent(&a.m, "", " ")
+	if err != nil {
+		return err
+	}
+	tag, err := swap(ctx, a.store, a.site+"/MANIFEST", b, a.tag)
+	if errors.Is(err, ErrConflict) {
+		return fmt.Errorf("%s: %w", a.site, ErrFenced)
+	}
+	if err == nil {
+		a.tag = tag
+	}
+	return err
+}

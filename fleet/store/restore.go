@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// epochs finds the epoch in the names of objects: "e12-3.zst" of a crawl.db,
+// "100+20.e12-3" of a piece, "curtsy-e12-20260102030405-00000.warc.gz".
+var epochs = regexp.MustCompile(`(?:/db/e|\.e)(\d{1,18})-[^/]*$|-e(\d{1,18})-\d{14}-[^/]*$`)
+
+func epochOf(key string) (int64, bool) {
+	m := epochs.FindStringSubmatch(key)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(m[1]+m[2], 10, 64)
+	return n, err == nil
+}
+
+// Restore makes the archive that a manifest names in dir, which must not be
+// there. It is whole or not there at all.
+func Restore(ctx context.Context, s Store, m *Manifest, dir string) error {
+	if m.DB == nil {
+		return fmt.Errorf("restore %s: nothing of it is in the store yet: %w", dir, ErrNotFound)
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return fmt.Errorf("restore %s: it is there already", dir)
+	}
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(filepath.Clean(dir)), ".restore-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if err := restore(ctx, s, m, tmp); err != nil {
+		return fmt.Errorf("restore %s: %w", dir, err)
+	}
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return err
+	}
+	return os.Rename(tmp, dir)
+}
+
+func restore(ctx context.Context, s Store, m *Manifest, dir string) error {
+	if err := os.Mkdir(filepath.Join(dir, "warc"), 0o755); err != nil {
+		return err
+	}
+	site := m.DB.Key[:strings.LastIndex(m.DB.Key, "/db/")]
+	for _, seg := range m.Segments {
+		if err := restoreSegment(ctx, s, site, seg, filepath.Join(dir, "warc", seg.Name)); err != nil {
+			return err
+		}
+	}
+	return restoreDB(ctx, s, m.DB, filepath.Join(dir, "crawl.db"))
+}
+
+// restoreSegment writes a segment, cut to the size that the manifest says: the
+// object may be longer, as an owner that was fenced left it.
+func restoreSegment(ctx context.Context, s Store, site string, seg Segment, path string) error {
+	pieces := seg.Tail
+	if seg.Sealed {
+		pieces = []Piece{{Key: site + "/warc/" + seg.Name, Size: seg.Size}}
+	}
+	return create(path, func(w io.Writer) error {
+		for _, p := range pieces {
+			if err := copyObject(ctx, s, p.Key, p.Size, w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func create(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func copyObject(ctx context.Context, s Store, key string, size int64, w io.Writer) error {
+	r, has, err := s.Open(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if has < size {
+		return fmt.Errorf("%s: %d bytes, the manifest says %d", key, has, size)
+	}
+	_, err = io.CopyN(w, r, size)
+	return err
+}
+
+// restoreDB unpacks crawl.db, once its sum is right.
+func restoreDB(ctx context.Context, s Store, b *Blob, path string) error {
+	packed := path + ".zst"
+	defer os.Remove(packed)
+	h := sha256.New()
+	err := create(packed, func(w io.Writer) error { return copyObject(ctx, s, b.Key, b.Size, io.MultiWriter(w, h)) })
+	if err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != b.SHA256 {
+		return fmt.Errorf("%s: checksum mismatch", b.Key)
+	}
+	f, err := os.Open(packed)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	return create(path, func(w io.Writer) error {
+		_, err := io.Copy(w, z)
+		return err
+	})
+}

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// s3Store is a bucket, or a part of one below a prefix.
+type s3Store struct {
+	client         *minio.Client
+	bucket, prefix string
+}
+
+// newS3 reads s3://BUCKET/PREFIX?endpoint=URL&region=R. The endpoint may come
+// from AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, the credentials from the usual
+// places: variables, ~/.aws/credentials, the role of the machine. A URL with
+// credentials is refused: it would be in lists of processes and in logs.
+func newS3(u *url.URL) (*s3Store, error) {
+	if u.User != nil {
+		return nil, errors.New("store: credentials belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or ~/.aws/credentials, not in the URL")
+	}
+	if u.Host == "" {
+		return nil, errors.New("store: s3://BUCKET/PREFIX needs a bucket")
+	}
+	host, secure, err := endpoint(u.Query().Get("endpoint"))
+	if err != nil {
+		return nil, err
+	}
+	region := u.Query().Get("region")
+	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {
+		if region == "" {
+			region = os.Getenv(name)
+		}
+	}
+	c, err := minio.New(host, &minio.Options{
+		Creds: credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.EnvMinio{},
+			&credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{}}}),
+		Secure: secure, Region: region,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	prefix := strings.Trim(u.Path, "/")
+	if prefix != "" {
+		prefix += "/"
+	}
+	return &s3Store{c, u.Host, prefix}, nil
+}
+
+func endpoint(given string) (host string, secure bool, err error) {
+	for _, name := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"} {
+		if given == "" {
+			given = os.Getenv(name)
+		}
+	}
+	if given == "" {
+		return "s3.amazonaws.com", true, nil
+	}
+	u, err := url.Parse(given)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", false, fmt.Errorf("store: the endpoint %q is not of the form https://HOST", given)
+	}
+	return u.Host, u.Scheme == "https", nil
+}
+
+// failed gives an error of the server its meaning here.
+func failed(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch minio.ToErrorResponse(err).StatusCode {
+	case http.StatusNotFound:
+		return fmt.Errorf("%s: %w", key, ErrNotFound)
+	case http.StatusPreconditionFailed, http.StatusConflict: // 409: another is being written
+		return fmt.Errorf("%s: %w", key, ErrConflict)
+	}
+	return fmt.Errorf("%s: %w", key, err)
+}
+
+func (s *s3Store) Get(ctx context.Context, key string) ([]byte, string, error) {
+	o, err := s.client.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, "", failed(key, err)
+	}
+	defer o.Close()
+	b, err := io.ReadAll(o)
+	if err != nil {
+		return nil, "", failed(key, err)
+	}
+	st, err := o.Stat()
+	return b, st.ETag, failed(key, err)
+}
+
+func (s *s3Store) Swap(ctx context.Context, key string, data []byte, tag string) (string, error) {
+	o := minio.PutObjectOptions{ContentType: "application/json", DisableMultipart: true}
+	if tag == "" {
+		o.SetMatchETagExcept("*")
+	} else {
+		o.SetMatchETag(tag)
+	}
+	info, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(data), int64(len(data)), o)
+	err = failed(key, err)
+	if tag != "" && errors.Is(err, ErrNotFound) {
+		err = fmt.Errorf("%s: %w", key, ErrConflict)
+	}
+	return info.ETag, err
+}
+
+// Put keeps what is there already, as it is written once.
+func (s *s3Store) Put(ctx context.Context, key string, body *io.SectionReader) error {
+	st, err := s.client.StatObject(ctx, s.bucket, s.prefix+key, minio.StatObjectOptions{})
+	if err == nil && st.Size >= body.Size() {
+		return nil
+	}
+	_, err = s.client.PutObject(ctx, s.bucket, s.prefix+key, body, body.Size(), minio.PutObjectOptions{ContentType: "application/octet-stream"})
+	return failed(key, err)
+}
+
+func (s *s3Store) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	o, err := s.client.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, 0, failed(key, err)
+	}
+	st, err := o.Stat()
+	if err != nil {
+		o.Close()
+		return nil, 0, failed(key, err)
+	}
+	return o, st.Size, nil
+}
+
+func (s *s3Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		for o := range s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
+			if !yield(Object{strings.TrimPrefix(o.Key, s.prefix), o.Size}, failed(prefix, o.Err)) || o.Err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (s *s3Store) Remove(ctx context.Context, key string) error {
+	err := failed(key, s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{}))
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,120 @@
+// Package store answers: where is an archive kept that belongs to no machine?
+// It is a place of objects, an S3 bucket or a directory that machines share,
+// and in it, for each site:
+//
+//	SITE/MANIFEST                 what the archive is; written only on the condition that nobody else wrote it meanwhile
+//	SITE/warc/NAME                sealed segments, whole; written once. Other tools read them here
+//	SITE/tail/NAME/OFFSET+SIZE.eEPOCH-SEQ   pieces of the segment that is being written
+//	SITE/db/eEPOCH-SEQ.zst        crawl.db as of one commit
+//
+// An owner claims a site by raising the epoch in its manifest. Whoever claimed
+// it before fails at its next save, with ErrFenced, and drops what it has. So a
+// manifest is never a mixture of what two owners did, and names only objects
+// that were there before it.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/url"
+	"strings"
+)
+
+// Errors of a store.
+var (
+	ErrNotFound = errors.New("not in the store")
+	// ErrConflict: the object is another than the condition says.
+	ErrConflict = errors.New("changed by another")
+)
+
+// Object is one that a store lists.
+type Object struct {
+	Key  string
+	Size int64
+}
+
+// Store keeps objects by key, a path of plain names. It is for any goroutine.
+type Store interface {
+	// Get reads a small object, and the tag of this version of it.
+	Get(ctx context.Context, key string) (data []byte, tag string, err error)
+	// Swap writes a small object on the condition that it still has the tag, or
+	// that there is none where tag is "". Else it is ErrConflict. After any
+	// other error nobody knows whether it was written.
+	Swap(ctx context.Context, key string, data []byte, tag string) (newTag string, err error)
+	// Put writes an object that is not swapped, from its file or a part of it.
+	Put(ctx context.Context, key string, body *io.SectionReader) error
+	// Open reads an object, and gives its size.
+	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
+	// List lists the objects whose keys begin with prefix, in no order.
+	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
+	// Remove removes an object, if it is there.
+	Remove(ctx context.Context, key string) error
+}
+
+// Open opens the store at a place: s3://BUCKET/PREFIX, or a directory. It
+// refuses one that does not keep conditions.
+func Open(ctx context.Context, place string) (Store, error) {
+	s, err := at(place)
+	if err != nil {
+		return nil, err
+	}
+	if err := probe(ctx, s); err != nil {
+		return nil, fmt.Errorf("store %s: %w", place, err)
+	}
+	return s, nil
+}
+
+func at(place string) (Store, error) {
+	u, err := url.Parse(place)
+	if err != nil || !strings.Contains(place, "://") {
+		return newDir(place)
+	}
+	switch u.Scheme {
+	case "s3":
+		return newS3(u)
+	case "file":
+		return newDir(u.Path)
+	}
+	return nil, fmt.Errorf("store %s: neither s3://BUCKET/PREFIX nor a directory", place)
+}
+
+// probe sees that the store refuses what a condition forbids: a server that
+// ignores conditions would let two owners write one manifest.
+func probe(ctx context.Context, s Store) error {
+	key := ".probe/" + random()
+	tag, err := s.Swap(ctx, key, []byte("1"), "")
+	if err != nil {
+		return err
+	}
+	defer s.Remove(ctx, key) //nolint:errcheck // it is in nobody's way
+	if _, err := s.Swap(ctx, key, []byte("2"), ""); !errors.Is(err, ErrConflict) {
+		return fmt.Errorf("it ignores If-None-Match, or says %v: it cannot keep archives for several machines", err)
+	}
+	if _, err := s.Swap(ctx, key, []byte("3"), tag); err != nil {
+		return err
+	}
+	if _, err := s.Swap(ctx, key, []byte("4"), tag); !errors.Is(err, ErrConflict) {
+		return fmt.Errorf("it ignores If-Match, or says %v: it cannot keep archives for several machines", err)
+	}
+	return nil
+}
+
+// swap is Swap, but for an error that leaves it open whether the object was
+// written: then it reads the object back.
+func swap(ctx context.Context, s Store, key string, data []byte, tag string) (string, error) {
+	fresh, err := s.Swap(ctx, key, data, tag)
+	if err == nil {
+		return fresh, nil
+	}
+	had, now, readErr := s.Get(ctx, key)
+	if readErr == nil && string(had) == string(data) {
+		return now, nil // ours after all: it names its owner and its number
+	}
+	if readErr == nil && now != tag {
+		return "", ErrConflict
+	}
+	return "", err
+}

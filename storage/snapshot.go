@@ -1,0 +1,37 @@
+package storage
+
+import (
+	"cmp"
+	"io"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// SegmentSize is how much of a segment is committed, in octets.
+type SegmentSize struct {
+	Name string
+	Size int64
+}
+
+// Snapshot writes crawl.db as of one commit to w, and lists the segments that
+// this commit names, by their age. Both together, each segment cut to its size,
+// are a whole archive. It works while a crawl writes.
+func (a *Archive) Snapshot(w io.Writer) (list []SegmentSize, err error) {
+	defer Guard(&err)()
+	known := map[string]segmentEntry{}
+	err = a.view(func(tx *bbolt.Tx) error {
+		if err := a.segmentsIn(tx, known); err != nil {
+			return err
+		}
+		_, err := tx.WriteTo(w)
+		return err
+	})
+	for name, e := range known {
+		list = append(list, SegmentSize{name, e.Size})
+	}
+	slices.SortFunc(list, func(x, y SegmentSize) int {
+		return cmp.Or(cmp.Compare(age(x.Name), age(y.Name)), cmp.Compare(x.Name, y.Name))
+	})
+	return list, err
+}
