@@ -47,7 +47,7 @@ var strangerCommands = []struct {
 
 const (
 	// strangerMemory is the most that a command may take.
-	strangerMemory = 400 << 20
+	strangerMemory = heavier * 400 << 20
 	// strangerTime only ends what hangs.
 	strangerTime = 2 * time.Minute
 )
