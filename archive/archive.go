@@ -88,7 +88,7 @@ type Capture struct {
 func (a *Archive) Captures() iter.Seq2[*Capture, error] {
 	now := time.Now()
 	return func(yield func(*Capture, error) bool) {
-		for visits, err := range publish.Histories(a.a) {
+		for visits, err := range a.a.Histories() {
 			if err != nil {
 				yield(nil, err)
 				return

@@ -95,7 +95,7 @@ type round struct {
 // something that differs.
 func (r *round) each(ctx context.Context, visit func(*Change) error) error {
 	r.seen = 0
-	for visits, err := range publish.Histories(r.archive) {
+	for visits, err := range r.archive.Histories() {
 		if err != nil {
 			return err
 		}

@@ -74,7 +74,7 @@ func choose(ctx context.Context, a *storage.Archive, o *Options, dir string) (*c
 
 // each calls step with the captures of each URL.
 func (c *choice) each(ctx context.Context, step func([]*storage.Visit) error) error {
-	for visits, err := range publish.Histories(c.a) {
+	for visits, err := range c.a.Histories() {
 		if err == nil {
 			err = ctx.Err()
 		}

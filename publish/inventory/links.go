@@ -46,7 +46,7 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 	if err != nil {
 		return err
 	}
-	for visits, err := range publish.Histories(a) {
+	for visits, err := range a.Histories() {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}

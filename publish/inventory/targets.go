@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 
 	"curtsy/internal/weburl"
-	"curtsy/publish"
 	"curtsy/storage"
 )
 
@@ -43,7 +42,7 @@ func readTargets(a *storage.Archive, o Options) (*targets, error) {
 	if err != nil {
 		return nil, err
 	}
-	for visits, err := range publish.Histories(a) {
+	for visits, err := range a.Histories() {
 		if err != nil {
 			return nil, err
 		}

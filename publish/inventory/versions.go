@@ -24,7 +24,7 @@ type Version struct {
 // Versions calls each for every visit, by URL in the order of discovery, the
 // oldest first.
 func Versions(a *storage.Archive, now time.Time, each func(*Version) error) error {
-	for visits, err := range publish.Histories(a) {
+	for visits, err := range a.Histories() {
 		if err != nil {
 			return err
 		}

@@ -180,7 +180,7 @@ func (s Span) of(t time.Time) string {
 func Dropped(a *storage.Archive, r *Rules) (drop map[storage.Ref]bool, kept int, err error) {
 	drop = map[storage.Ref]bool{}
 	needed := map[storage.Ref]bool{}
-	for visits, err := range publish.Histories(a) {
+	for visits, err := range a.Histories() {
 		if err != nil {
 			return nil, 0, err
 		}

@@ -74,7 +74,7 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 	var all []seen
 	var stored int64
 	var last time.Time
-	for visits, err := range publish.Histories(a) {
+	for visits, err := range a.Histories() {
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"curtsy/internal/weburl"
-	"curtsy/publish"
 	"curtsy/storage"
 )
 
@@ -51,7 +50,7 @@ func (g *gatherer) readVisits(ctx context.Context) error {
 	var all []request
 	delays := map[[2]string]int{}
 	slow := slowest{}
-	for visits, err := range publish.Histories(g.a) {
+	for visits, err := range g.a.Histories() {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
