@@ -65,7 +65,7 @@ Content-Type: application/octet-stream
 0123456789
 -- /bell --
 HTTP 200
-Content-Type: text/html; charset=""
+Content-Type: text/html; charset="` + "\a" + `"
 
 <title>bell</title><p>rings
 -- /odd --
