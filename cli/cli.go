@@ -44,6 +44,8 @@ func newRoot(u *ui) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          noUnknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: func(*cobra.Command, []string) error { return enoughSpace() },
 	}
 	root.SetIn(u.in)
 	root.SetOut(u.out)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // segmentName is how Curtsy names segments. Other files in the directory are
@@ -39,6 +40,22 @@ func (d *directory) segmentNames() ([]string, error) {
 func age(name string) string {
 	m := segmentName.FindStringSubmatch(name)
 	return m[1]
+}
+
+// stampFormat is how the time stands in a segment's name.
+const stampFormat = "20060102150405"
+
+// following is the time and the number in the name of the segment that follows
+// the one of that age, n at least: names sort in the order in which segments are
+// written, also where the clock was set back since.
+func following(last string, now time.Time, n int) (stamp string, number int) {
+	stamp = now.UTC().Format(stampFormat)
+	if last == "" || stamp > last[:len(stamp)] {
+		return stamp, n
+	}
+	digits, _, _ := strings.Cut(last[len(stamp)+1:], "-")
+	before, _ := strconv.Atoi(digits)
+	return last[:len(stamp)], max(n, before+1)
 }
 
 // stem is the name of a segment without the mark of a repair.

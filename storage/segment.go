@@ -236,20 +236,22 @@ func (a *Archive) reopen(name string, e segmentEntry) error {
 // begin makes a new segment that starts with its warcinfo record. The
 // directory is synced, so that the file's name is as durable as its octets.
 func (a *Archive) begin(now time.Time) error {
-	n := 0
-	if err := a.view(func(tx *bbolt.Tx) error {
-		n = tx.Bucket(bucketSegments).Stats().KeyN
-		return nil
-	}); err != nil {
+	known, err := a.segments()
+	if err != nil {
 		return err
 	}
-	if a.seg != nil {
-		n++ // begun and not yet committed
+	n, last := len(known), ""
+	for name := range known {
+		last = max(last, age(name))
 	}
+	if a.seg != nil { // perhaps begun and not yet committed
+		n, last = n+1, max(last, age(a.seg.name))
+	}
+	stamp, n := following(last, now, n)
 	var f *os.File
 	var name string
 	for {
-		name = fmt.Sprintf("%s-%s-%05d.warc.gz", a.opts.Prefix, now.UTC().Format("20060102150405"), n)
+		name = fmt.Sprintf("%s-%s-%05d.warc.gz", a.opts.Prefix, stamp, n)
 		var err error
 		f, err = a.dir.create(segmentFile(name), os.O_WRONLY, 0o644)
 		if err == nil {

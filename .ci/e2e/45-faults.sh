@@ -6,7 +6,7 @@
 # EVERY=1 tries each call and each archive of a stranger (the default: one in so many);
 # KINDS and SCENARIOS take some out; KEEP=1 leaves the last archive.
 . "$(dirname "$0")/../lib.sh"
-need strace
+need strace python3
 tools
 pages=${PAGES:-60}
 every=${EVERY:-31}
@@ -212,6 +212,72 @@ prepare repair
 strace -f -y -o "$WORK/strace" -e "trace=$traced" "$CURTSY" "${cmd[@]}" >/dev/null 2>&1
 theirs=$(grep -v 'resumed>' "$WORK/strace" | grep -c "$a")
 claim "a repair makes $ours calls, strace counts $theirs" test "$ours" -eq "$theirs"
+# What is opened for writing, made, renamed, cut or removed lies in the archive, or in a mirror's OUT and
+# the trees beside it that it is swapped with. /dev/null and /dev/tty are nobody's.
+cat >"$WORK/outside.py" <<-'PY'
+	import os, re, sys
+	calls, allowed = sys.argv[1], sys.argv[2:]
+	writes = re.compile(r'O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_TMPFILE')
+	seen = set()
+	for name in os.listdir(calls):
+	    for line in open(os.path.join(calls, name), errors='replace'):
+	        m = re.match(r'(\w+)\((.*)\) += (-?\d+)', line)
+	        if not m or m[3] == '-1' or m[1].startswith('open') and not writes.search(m[2]):
+	            continue
+	        pairs = re.findall(r'(?:AT_FDCWD|\d+)<((?:\\.|[^>\\])*)>, "((?:\\.|[^"\\])*)"', m[2])
+	        if not pairs:
+	            pairs = [(p, '') for p in re.findall(r'^\d+<([^>]*)>', m[2])] or [(os.getcwd(), p) for p in re.findall(r'"((?:\\.|[^"\\])*)"', m[2])]
+	        if m[1].startswith('symlink'): # where it leads is no file that is touched
+	            pairs = pairs[-1:]
+	        seen.update((m[1], os.path.normpath(os.path.join(d, f))) for d, f in pairs)
+	if not seen and allowed:
+	    print('no call was seen')
+	for call, path in sorted(seen):
+	    if path not in ('/dev/null', '/dev/tty') and not any(path == a or path.startswith(a if a.endswith('-') else a + '/') for a in allowed):
+	        print(call, path)
+	print(len(seen), 'paths', file=sys.stderr)
+PY
+# touched OUTSIDE ALLOWED... -- COMMAND...: what the command touches elsewhere goes to the file OUTSIDE.
+touched() {
+	local file=$1 allowed=() code=0
+	shift
+	while [[ $1 != -- ]]; do allowed+=("$1"); shift; done
+	shift
+	rm -rf "$WORK/calls.d"
+	mkdir "$WORK/calls.d"
+	strace -ff -y -qq -s 4096 -o "$WORK/calls.d/t" -e trace=open,openat,openat2,creat,rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir,mkdirat,symlink,symlinkat,link,linkat,mknod,mknodat,truncate,ftruncate,chmod,fchmodat \
+		timeout -k 5 120 "$@" >"$WORK/out" 2>"$WORK/err" || code=$?
+	python3 "$WORK/outside.py" "$WORK/calls.d" "${allowed[@]}" >"$file" 2>"$WORK/seen"
+	[[ $code -eq 0 || $code -eq 3 ]] || { echo "  exit $code"; show "$WORK/err"; return 1; }
+}
+# inside ALLOWED... -- COMMAND...: it touches nothing else.
+inside() { touched "$WORK/outside" "$@" && empty "$WORK/outside"; }
+# outside ALLOWED... -- COMMAND...: it does, in many ways, and that is seen.
+outside() { touched "$WORK/outside" "$@" && [[ $(wc -l <"$WORK/outside") -ge 6 ]]; }
+claim "the check sees what is written, made, renamed, linked and removed elsewhere" outside "$a" -- \
+	sh -c "echo x >'$WORK/w1'; mkdir '$WORK/w2'; mv '$WORK/w1' '$WORK/w2/w3'; ln -s x '$WORK/w4'; ln '$WORK/w2/w3' '$WORK/w5'; truncate -s 0 '$WORK/w5'; rm '$WORK/w5'; chmod 600 '$WORK/w2/w3'"
+rm -rf "$a" "$WORK/mirrored"
+claim "a crawl that is stopped half-way writes in its archive alone" inside "$a" -- "$CURTSY" "${crawling[@]}" --max-pages 20
+claim "a resume too" inside "$a" -- "$CURTSY" resume "$a" --delay 0
+claim "an update too" inside "$a" -- "$CURTSY" update "$a" --delay 0
+claim "verify --repair too" inside "$a" -- "$CURTSY" verify "$a" --repair
+for again in '' ', again'; do
+	claim "a mirror writes in OUT, and in the trees it swaps it with$again" inside "$WORK/mirrored" "$WORK/.mirrored.curtsy-new-" -- "$CURTSY" mirror "$a" "$WORK/mirrored"
+done
+for reads in verify status 'list --state fetched' "explain $a $SITE/"; do
+	read -ra words <<<"$reads"
+	claim "${words[0]} writes nowhere" inside -- "$CURTSY" "${words[@]}" $([[ $reads == explain* ]] || echo "$a")
+done
+# Little address space is said; below some 1.4 GB the runtime itself may not begin.
+narrow() { # KB COMMAND...
+	local code=0
+	(ulimit -v "$1" && shift && exec "$CURTSY" "$@") >"$WORK/err" 2>&1 || code=$?
+	[[ $code -eq 1 ]] && grep -q 'ulimit -v' "$WORK/err" && ! grep -qE '^(fatal error|runtime|goroutine|panic)' "$WORK/err" || { echo "  exit $code"; show "$WORK/err"; return 1; }
+}
+for kb in 1900000 2000000; do
+	claim "ulimit -v $kb: a message in place of the runtime's trace" narrow "$kb" verify "$a"
+	claim "the same for a mirror" narrow "$kb" mirror "$a" "$WORK/mirrored"
+done
 synth_stop
 [[ -z ${FAULTS_TABLE:-} ]] || cp "$WORK/table" "$FAULTS_TABLE"
 claim "every flipped octet and every failed write of the tests" env -C "$CI_DIR/.." CURTSY_FLIPS=more go test ./crawler -run "FlippedOctets|EveryWriteMayFail"
