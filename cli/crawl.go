@@ -42,6 +42,7 @@ type crawlFlags struct {
 	noLogin  bool
 	noReport bool
 	ran      bool // something was crawled
+	found    int  // URLs that the archive then knows
 	header   []string
 	seeds    string
 	sitemaps []string
@@ -285,6 +286,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		result, err = cr.Run(ctx, stop)
 	}
 	endProfile()
+	f.found = result.Counts.Discovered
 	pressed.close()
 	bar.close()
 	var damage *storage.DamageError

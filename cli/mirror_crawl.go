@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"curtsy/internal/weburl"
@@ -39,13 +40,21 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	return mirrored
 }
 
+// reportedAtEnd is how many URLs an archive may know for its report to be written
+// with the crawl: it reads each page again, which takes about as long as fetching
+// it did where nothing was waited for.
+const reportedAtEnd = 50_000
+
 // reportEnd writes the report of what there is now, and says what may be done
 // with it. Failing to write it changes nothing else.
 func (f *crawlFlags) reportEnd(u *ui, c *config, code int) {
 	if !f.ran || code != exitDone && code != exitStopped {
 		return
 	}
-	if !f.noReport {
+	if !f.noReport && f.found > reportedAtEnd {
+		u.say("the report on %s is written by curtsy report %s", count(f.found, "URL"), quoted(c.Archive))
+	} else if !f.noReport {
+		debug.FreeOSMemory() // what the crawl held
 		ctx, release := untilSignal()
 		defer release()
 		if err := writeReport(ctx, u, c.Archive, filepath.Join(c.Archive, "report.html")); err != nil {

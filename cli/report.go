@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,9 @@ func reportCmd(u *ui) *cobra.Command {
 			"site was fetched. It names no URL that the site wants in no list (noindex). -o - writes it to stdout.",
 		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
+			if os.Getenv("GOMEMLIMIT") == "" {
+				defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
+			}
 			ctx, release := untilSignal()
 			defer release()
 			return writeReport(ctx, u, a[0], out)

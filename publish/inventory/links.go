@@ -25,8 +25,8 @@ type Link struct {
 	Reason string `json:"reason"` // why it is broken, or why it was not asked for
 }
 
-// maxBody is how much of a body is read for its links.
-const maxBody = 64 << 20
+// maxBody is how much of a body is read for its links, as a crawl does by default.
+const maxBody = 16 << 20
 
 // Options of Links.
 type Options struct {

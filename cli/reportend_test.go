@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The report of an archive that would take as long as its crawl did is left to the
+// command that writes it.
+func TestALargeArchiveIsReportedOnRequest(t *testing.T) {
+	var said bytes.Buffer
+	u := &ui{out: &dataWriter{w: &said}, err: &said}
+	c := defaults()
+	c.Archive = t.TempDir()
+	f := &crawlFlags{ran: true, found: reportedAtEnd + 1}
+	f.reportEnd(u, &c, exitStopped)
+	if !strings.Contains(said.String(), "the report on 50001 URLs is written by curtsy report "+c.Archive) {
+		t.Errorf("said: %s", &said)
+	}
+	if _, err := os.Stat(filepath.Join(c.Archive, "report.html")); err == nil {
+		t.Error("a report was written")
+	}
+}
