@@ -52,7 +52,7 @@ committed() {
 	local behind size name
 	rm -rf "$2"
 	cp -r "$1/warc" "$2" 2>/dev/null || { mkdir -p "$2"; return 0; }
-	find "$2" -size 0 -delete # begun, and nothing written yet
+	find "$2" '(' -size 0 -o -name '*.unknown' ')' -delete # begun, and nothing written yet; set aside
 	behind=$("$CURTSY" verify "$1" --json 2>/dev/null | sed -n 's/.*"in_flight":\([0-9]*\).*/\1/p')
 	for name in $(ls -r "$2"); do
 		[[ ${behind:-0} -gt 0 ]] || break

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 )
 
@@ -80,9 +80,66 @@ func screen(written []byte) (at []string, ever string) {
 	return at, strings.Join(append(all, at...), "\n")
 }
 
+// person sits at a terminal.
+type person struct {
+	t       *testing.T
+	keys    *os.File
+	written chan struct{} // whenever more was
+	ended   chan struct{} // once nothing more will be
+
+	mu  sync.Mutex
+	all []byte
+}
+
+func (p *person) press(keys string) {
+	if _, err := p.keys.WriteString(keys); err != nil {
+		p.t.Error(err)
+	}
+}
+
+func (p *person) read() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return bytes.Clone(p.all)
+}
+
+// sees waits until text is written behind the octet from, and gives the octet behind it.
+func (p *person) sees(from int, text string) int {
+	p.t.Helper()
+	for {
+		if n := bytes.Index(p.read()[from:], []byte(text)); n >= 0 {
+			return from + n + len(text)
+		}
+		select {
+		case <-p.written:
+		case <-p.ended:
+			p.t.Fatalf("%q is not in %q", text, p.read()[from:])
+		}
+	}
+}
+
+// watch reads what is written, until the other end is closed, which is an EIO.
+func (p *person) watch() {
+	defer close(p.ended)
+	b := make([]byte, 4096)
+	for {
+		n, err := p.keys.Read(b)
+		p.mu.Lock()
+		p.all = append(p.all, b[:n]...)
+		p.mu.Unlock()
+		if err != nil {
+			return
+		}
+		select {
+		case p.written <- struct{}{}:
+		default:
+		}
+	}
+}
+
 // onTerminal runs a curtsy whose stderr is a terminal. step is called while
 // it runs, and may press keys; the result is all that was written to the terminal.
-func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func(keys *os.File)) []byte {
+func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func(*person)) []byte {
 	t.Helper()
 	ours, its := openTerminal(t, columns)
 	c.Stderr = its
@@ -93,15 +150,12 @@ func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func(keys *os.Fi
 		t.Fatal(err)
 	}
 	its.Close()
-	all := make(chan []byte)
-	go func() {
-		var b bytes.Buffer
-		_, _ = b.ReadFrom(ours) // ends with EIO when the other end is closed
-		all <- b.Bytes()
-	}()
-	step(ours)
+	p := &person{t: t, keys: ours, written: make(chan struct{}, 1), ended: make(chan struct{})}
+	go p.watch()
+	step(p)
 	_ = c.Wait()
-	return <-all
+	<-p.ended
+	return p.read()
 }
 
 func TestOnATerminalLinesStandAboveTheBar(t *testing.T) {
@@ -109,11 +163,11 @@ func TestOnATerminalLinesStandAboveTheBar(t *testing.T) {
 	s := newEndless(t, 10, true)
 	dir := filepath.Join(t.TempDir(), "archive")
 	c := curtsy(t, "crawl", s.URL+"/", "--archive", dir, "-v")
-	written := onTerminal(t, 80, c.Cmd, func(keys *os.File) {
+	written := onTerminal(t, 80, c.Cmd, func(p *person) {
 		wait(t, s.reached)
-		time.Sleep(300 * time.Millisecond) // the bar is drawn by now
-		_, _ = keys.WriteString("\x03")    // the terminal shows it as ^C
-		time.Sleep(300 * time.Millisecond) // and the bar is drawn anew
+		drawn := p.sees(0, " errors, ")
+		p.press("\x03") // the terminal shows it as ^C
+		p.sees(p.sees(drawn, "^C"), " errors, ")
 		_ = c.Process.Signal(os.Interrupt)
 		s.release()
 	})
@@ -138,7 +192,7 @@ func TestOnATerminalNothingIsSaidIntoABarThatIsGone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	curtsy(t, "crawl", s.URL+"/", "--archive", dir).run(t, exitDone)
 	for _, args := range [][]string{{"crawl", s.URL + "/", "--archive", dir}, {"crawl", s.URL + "/other", "--archive", dir}} {
-		at, _ := screen(onTerminal(t, 80, curtsy(t, args...).Cmd, func(*os.File) {}))
+		at, _ := screen(onTerminal(t, 80, curtsy(t, args...).Cmd, func(*person) {}))
 		said := strings.Join(at, "\n")
 		if !strings.Contains(said, "is finished") && !strings.Contains(said, "holds another crawl") {
 			t.Errorf("%q said %q", args, said)
@@ -152,13 +206,10 @@ func TestKeysOnATerminal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	c := curtsy(t, "crawl", s.URL+"/", "--archive", dir)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	at, ever := screen(onTerminal(t, 40, c.Cmd, func(keys *os.File) {
+	at, ever := screen(onTerminal(t, 40, c.Cmd, func(p *person) {
 		wait(t, s.reached)
-		_, _ = keys.WriteString("p")
-		_, _ = keys.WriteString("p")
-		_, _ = keys.WriteString("-")
-		_, _ = keys.WriteString("q")
-		time.Sleep(500 * time.Millisecond) // keys are read each tenth of a second
+		p.press("pp-q")
+		p.sees(0, "finishing what is in flight")
 		s.release()
 	}))
 	final := strings.Join(at, "\n")

@@ -38,7 +38,8 @@ type Exchange struct {
 	CipherSuite string     // "TLS_AES_128_GCM_SHA256"
 
 	// LoggedIn says that the request carried a login; Cleared is the cookie of the
-	// login that the answer took away.
+	// login that the answer took away, or that an earlier one had, so that the
+	// request was sent without.
 	LoggedIn bool
 	Cleared  string
 

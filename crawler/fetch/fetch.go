@@ -83,6 +83,7 @@ func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 	if x.LoggedIn = len(x.rec.secret) > 0; x.LoggedIn {
 		c.o.Login.withhold(x, time.Now())
 	} else {
+		x.Cleared = c.o.Login.missing(x.URL)
 		c.keepCookies(x)
 	}
 	return x

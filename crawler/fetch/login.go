@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"curtsy/internal/weburl"
@@ -26,6 +27,8 @@ type Login struct {
 	Cookies       http.CookieJar    // nil sends none
 	Names         []string          // of the cookies that make the login
 	Certificates  []tls.Certificate // shown in the TLS handshake with Origin
+
+	cleared atomic.Pointer[string] // the name of the cookie that the origin took away
 }
 
 // goesTo says whether a request over k is shown the login: not one that a proxy
@@ -82,15 +85,30 @@ func (l *Login) withhold(x *Exchange, now time.Time) {
 	}
 	set := (&http.Response{Header: x.Header}).Cookies()
 	for _, k := range set {
-		if slices.Contains(l.Names, k.Name) && clears(k, now) {
+		switch {
+		case slices.Contains(l.Names, k.Name) && clears(k, now):
 			x.Cleared = k.Name
+		case k.Name == x.Cleared: // taken away and given anew
+			x.Cleared = ""
 		}
+	}
+	if name := x.Cleared; name != "" { // before the jar forgets it: see missing
+		l.cleared.Store(&name)
 	}
 	if at := secureURL(x.URL); l.Cookies != nil && at != nil {
 		l.Cookies.SetCookies(at, set[:min(len(set), maxCookies)])
 	}
 	x.Header["Set-Cookie"] = []string{Withheld}
 	x.Head = withoutCookies(x.Head)
+}
+
+// missing is the cookie whose loss made a request of the login's origin go without
+// it: another answer, read meanwhile, had taken it away. "" if there is none.
+func (l *Login) missing(u weburl.URL) string {
+	if l == nil || u.Origin() != l.Origin || l.cleared.Load() == nil {
+		return ""
+	}
+	return *l.cleared.Load()
 }
 
 // clears says whether a Set-Cookie takes the cookie away (RFC 6265 §3.1).

@@ -28,10 +28,15 @@ type logins struct {
 // for again; LoggedOut says that the login seems to have ended: the answer is not
 // kept then, nor anything after it.
 func (o *Outcome) turnedAway(r *Reader, a *Attempt, x *fetch.Exchange) {
-	if !x.LoggedIn || a.Listing() || a.Entry.Class != frontier.Page {
+	switch {
+	case a.Listing():
 		return
-	}
-	if x.Cleared != "" {
+	case x.Cleared != "" && !x.LoggedIn:
+		o.LoggedOut = fmt.Sprintf("the login seems to have ended: an answer took the cookie %s away", x.Cleared)
+		return
+	case !x.LoggedIn || a.Entry.Class != frontier.Page:
+		return
+	case x.Cleared != "":
 		o.LoggedOut = fmt.Sprintf("the login seems to have ended: %s took the cookie %s away", a.URL, x.Cleared)
 		return
 	}
