@@ -84,18 +84,38 @@ need() {
 # tools builds the helper programs of .ci/tools once.
 tools() {
 	mkdir -p "$TOOLS/bin"
-	(cd "$CI_DIR/tools" && GOFLAGS= GOWORK=off go build -o "$TOOLS/bin/" ./...)
+	(cd "$CI_DIR/tools" && GOFLAGS= GOWORK=off flock "$TOOLS/bin.lock" go build -o "$TOOLS/bin/" ./...)
 	PATH=$TOOLS/bin:$PATH
 }
 
-# npm_tools installs the validators that we did not write.
-npm_tools() {
+# npm_at NAME PACKAGE...: sets NPM_AT to a directory that holds the npm packages, and our programs
+# that use them. Scripts run side by side: one installs, the others wait.
+npm_at() {
 	need node npm
-	export NPM_TOOLS=$TOOLS/npm
-	[[ -d $NPM_TOOLS/node_modules/@harvard-lil ]] && return
-	mkdir -p "$NPM_TOOLS"
-	npm install --prefix "$NPM_TOOLS" --ignore-scripts --no-audit --no-fund --loglevel=error \
-		warcio@2.4.11 @harvard-lil/js-wacz@0.1.6 >/dev/null
+	NPM_AT=$TOOLS/$1
+	mkdir -p "$NPM_AT"
+	(
+		flock 9
+		if [[ ! -e $NPM_AT/installed ]]; then
+			npm install --prefix "$NPM_AT" --ignore-scripts --no-audit --no-fund --loglevel=error "${@:2}" >/dev/null
+			touch "$NPM_AT/installed"
+		fi
+		for program in "$CI_DIR"/tools/*.mjs; do
+			cmp -s "$program" "$NPM_AT/${program##*/}" || cp "$program" "$NPM_AT"
+		done
+	) 9>"$TOOLS/$1.lock"
+}
+
+# npm_tools installs validators of archives that we did not write.
+npm_tools() {
+	npm_at npm warcio@2.4.11 @harvard-lil/js-wacz@0.1.6
+	export NPM_TOOLS=$NPM_AT
+}
+
+# mirror_tools installs what looks at pages and pictures, and link checkers.
+mirror_tools() {
+	npm_at mirror playwright-core linkinator@6 pngjs pixelmatch@5 axe-core@4
+	export MIRROR_TOOLS=$NPM_AT
 }
 
 # freeport prints a loopback port that nobody listens on.

@@ -5,13 +5,6 @@
 # and HTTrack on the same site beside ours.
 . "$(dirname "$0")/../lib.sh"
 need node npm chromium go
-mirror_tools() {
-	export MIRROR_TOOLS=$TOOLS/mirror
-	mkdir -p "$MIRROR_TOOLS"
-	[[ -d $MIRROR_TOOLS/node_modules/linkinator ]] ||
-		npm install --prefix "$MIRROR_TOOLS" --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core linkinator@6 pngjs pixelmatch@5 >/dev/null
-	cp "$CI_DIR"/tools/mirror*.mjs "$MIRROR_TOOLS" # beside their node_modules
-}
 mirror_tools
 (cd "$CI_DIR/.." && go build -o "$WORK/serve" ./internal/testkit/sitetest/serve)
 "$WORK/serve" -site "$CI_DIR/../publish/mirror/testdata/trap.txtar" -url-file "$WORK/url" -log "$WORK/log" &

@@ -5,11 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../wikis.sh"
 need node npm chromium nginx
-export MIRROR_TOOLS=$TOOLS/mirror
-mkdir -p "$MIRROR_TOOLS"
-[[ -d $MIRROR_TOOLS/node_modules/linkinator ]] ||
-	npm install --prefix "$MIRROR_TOOLS" --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core linkinator@6 pngjs pixelmatch@5 >/dev/null
-cp "$CI_DIR"/tools/mirror*.mjs "$MIRROR_TOOLS"
+mirror_tools
 
 pictures=${PICTURES:-4} # of each site
 

@@ -7,12 +7,10 @@ need nginx chromium node npm python3
 npm_tools
 # The reader is AGPL: a tool of this test, never part of the program.
 export READER=$TOOLS/reader
-if [[ ! -d $READER/node_modules/replaywebpage ]]; then
-	mkdir -p "$READER"
-	echo '{"private":true,"overrides":{"warcio":"2.4.11"}}' >"$READER/package.json"
-	npm install --prefix "$READER" --ignore-scripts --no-audit --no-fund --loglevel=error replaywebpage@2.5.3 playwright-core >/dev/null
-fi
-cp "$CI_DIR"/tools/{replayweb,waczcheck}.mjs "$READER"
+mkdir -p "$READER"
+echo '{"private":true,"overrides":{"warcio":"2.4.11"}}' >"$READER/.package.json"
+[[ -e $READER/package.json ]] || mv "$READER/.package.json" "$READER/package.json"
+npm_at reader replaywebpage@2.5.3 playwright-core
 
 mkdir "$WORK/root"
 ln -s "$(corpus postgresql-doc-15)" "$WORK/root/pg"

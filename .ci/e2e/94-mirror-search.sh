@@ -4,11 +4,7 @@
 # too; mkdocs asks for its index by XMLHttpRequest, which browsers refuse there.
 . "$(dirname "$0")/../lib.sh"
 need node npm chromium nginx mkdocs sphinx-build
-export MIRROR_TOOLS=$TOOLS/mirror
-mkdir -p "$MIRROR_TOOLS"
-[[ -d $MIRROR_TOOLS/node_modules/playwright-core ]] ||
-	npm install --prefix "$MIRROR_TOOLS" --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core linkinator@6 pngjs pixelmatch@5 >/dev/null
-cp "$CI_DIR"/tools/mirror*.mjs "$MIRROR_TOOLS"
+mirror_tools
 
 mkdir -p "$WORK/mk/docs" "$WORK/sp"
 printf 'site_name: M\n' >"$WORK/mk/mkdocs.yml"

@@ -43,10 +43,7 @@ printf '[checking]\nmaxrequestspersecond=1000\nthreads=4\n' >"$WORK/lc.ini"
 chmod 644 "$WORK/lc.ini"
 timeout 200 linkchecker -f "$WORK/lc.ini" --no-status --no-warnings -o csv "$SITE/" >"$WORK/linkchecker" 2>/dev/null || true
 claim "the same broken URLs as linkchecker" python3 "$WORK/same.py" "$WORK/ours" linkchecker "$WORK/linkchecker"
-export MIRROR_TOOLS=$TOOLS/mirror
-mkdir -p "$MIRROR_TOOLS"
-[[ -d $MIRROR_TOOLS/node_modules/linkinator ]] ||
-	npm install --prefix "$MIRROR_TOOLS" --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core linkinator@6 pngjs pixelmatch@5 >/dev/null
+mirror_tools
 (cd "$MIRROR_TOOLS" && timeout 200 npx linkinator "$SITE/" --recurse --format json --skip "^(?!$SITE)") >"$WORK/linkinator" 2>/dev/null || true
 claim "the same broken URLs as linkinator" python3 "$WORK/same.py" "$WORK/ours" linkinator "$WORK/linkinator"
 finish

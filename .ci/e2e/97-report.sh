@@ -26,11 +26,8 @@ claim "a report is made" "$CURTSY" report "$WORK/archive" -o "$WORK/report.html"
 names() { grep -q "$1" "$WORK/report.html"; }
 claim "it names a broken link, a redirect of two steps, an orphan and a duplicate" eval 'names 'sql-commands.html' && names "2 steps" && names orphan.html && names copy2.html'
 claim "it names no page that must not be listed" eval '! names hidden.html'
-export REPORT_TOOLS=$TOOLS/report
-mkdir -p "$REPORT_TOOLS" "${SHOTS:=$WORK/shots}"
-[[ -d $REPORT_TOOLS/node_modules/axe-core ]] ||
-	npm install --prefix "$REPORT_TOOLS" --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core axe-core@4 >/dev/null
-cp "$CI_DIR/tools/reportcheck.mjs" "$REPORT_TOOLS"
-seen() { node "$REPORT_TOOLS/reportcheck.mjs" "$WORK/report.html" "$SHOTS" >"$WORK/seen" 2>&1; local code=$?; cat "$WORK/seen"; return $code; }
+mirror_tools
+mkdir -p "${SHOTS:=$WORK/shots}"
+seen() { node "$MIRROR_TOOLS/reportcheck.mjs" "$WORK/report.html" "$SHOTS" >"$WORK/seen" 2>&1; local code=$?; cat "$WORK/seen"; return $code; }
 claim "Chromium and axe-core: no violation, no request, no script, by keyboard and on paper" seen
 finish
