@@ -56,6 +56,10 @@ func newRoot(u *ui) *cobra.Command {
 		return flagError(c, err)
 	})
 	completeArguments(root)
+	root.InitDefaultCompletionCmd("completion") // without a name of its own it prints help to any mistake
+	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {
+		c.Args, c.RunE = noUnknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
 	root.SetHelpCommand(helpCmd(u))
 	root.SetUsageTemplate(root.UsageTemplate() + "\nExit codes: curtsy help exit-codes\n")
 	root.PersistentFlags().BoolVarP(&u.quiet, "quiet", "q", false, "say nothing but errors")

@@ -441,7 +441,7 @@ func endingError(r crawler.Result, resume string) error {
 	case crawler.Unreachable:
 		return exitWith(exitFailed, errors.New(r.Why), unreachableHint(r.Why))
 	case crawler.Refused:
-		return exitWith(exitRefused, fmt.Errorf("the site does not allow it: %s", r.Why), refusedHint(r.Denied, resume))
+		return exitWith(exitRefused, refusedWords(r.Why, r.Denied), refusedHint(r.Denied, resume))
 	}
 	return nil
 }
@@ -449,12 +449,21 @@ func endingError(r crawler.Result, resume string) error {
 // unreachableHint is what may help where no request was ever answered.
 func unreachableHint(why string) string {
 	switch {
-	case strings.Contains(why, "first record does not look like a TLS handshake"):
+	case strings.Contains(why, "speaks no TLS"):
 		return "http:// in place of https://"
 	case strings.Contains(why, "certificate"):
 		return "--ca FILE with its authority, if the certificate is your own; there is no switch that trusts any"
 	}
 	return "another URL, or the same one later"
+}
+
+// refusedWords says that robots.txt denies the seed, or that it is unavailable,
+// which forbids everything for now (RFC 9309 §2.3.1.4).
+func refusedWords(why string, denied bool) error {
+	if denied {
+		return fmt.Errorf("the site does not allow it: %s", why)
+	}
+	return fmt.Errorf("robots.txt is unavailable, and without it nothing is fetched: %s", why)
 }
 
 // refusedHint says what may help where robots.txt denies the seed, or cannot

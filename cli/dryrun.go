@@ -33,10 +33,10 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		printPreview(u, p)
 	}
 	if p.Unreachable != "" {
-		return exitWith(exitFailed, errors.New(p.Unreachable), "another URL, or the same one later")
+		return exitWith(exitFailed, errors.New(p.Unreachable), unreachableHint(p.Unreachable))
 	}
 	if p.Refused != "" {
-		return exitWith(exitRefused, errors.New(p.Refused), refusedHint(p.Denied, "curtsy crawl "+quoted(p.Seed)))
+		return exitWith(exitRefused, refusedWords(p.Refused, p.Denied), refusedHint(p.Denied, "curtsy crawl "+quoted(p.Seed)))
 	}
 	if p.Stopped != "" {
 		return exitWith(exitStopped, errors.New(p.Stopped), "curtsy crawl "+quoted(p.Seed)+" --dry-run, later")

@@ -123,7 +123,7 @@ func permitOf(x *explain.Explanation, now time.Time) *permitJSON {
 
 func printExplanation(u *ui, x *explain.Explanation) {
 	u.print("%s", x.URL)
-	state := x.State
+	state := stateWord(x.State)
 	if !x.Reason.IsZero() {
 		state += ": " + x.Reason.String()
 	}
@@ -141,7 +141,7 @@ func printExplanation(u *ui, x *explain.Explanation) {
 		u.print("  orphan: only a sitemap names it, no link led to it")
 	}
 	for _, f := range x.Finds[:max(len(x.Finds)-1, 0)] {
-		u.print("  earlier: on %s (%s): %s %s", f.Via, f.How, f.State, f.Reason)
+		u.print("  earlier: on %s (%s): %s %s", f.Via, f.How, stateWord(f.State), f.Reason)
 	}
 	u.print("decided")
 	for _, d := range x.Decisions {

@@ -59,7 +59,10 @@ func exportCmd(u *ui) *cobra.Command {
 func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) (err error) {
 	defer storage.Guard(&err)()
 	format, ok := export.FormatOf(strings.ToLower(f.format), out)
-	if !ok {
+	switch {
+	case !ok && f.format != "":
+		return usagef("--format wacz", "no format %q: want %s", f.format, strings.Join(export.Formats(), ", "))
+	case !ok:
 		return usagef("--format wacz", "%s: no format is known by this ending: want %s", out, strings.Join(export.Formats(), ", "))
 	}
 	a, err := openBoth(dir)

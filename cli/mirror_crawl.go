@@ -68,6 +68,10 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int) {
 			}
 		}
 		dir := quoted(c.Archive)
+		if f.round != nil {
+			u.say("next: curtsy changes %s (what is new), curtsy serve %s (browse it)", dir, dir)
+			return
+		}
 		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, curtsy update %s", dir, dir, dir, dir)
 	}
 }

@@ -46,7 +46,7 @@ func fetchRobots(ctx context.Context, u *ui, name, contact string) (robotsText, 
 	}
 	a, err := preview.FetchRobots(ctx, url, o)
 	if err != nil {
-		return robotsText{}, exitWith(exitRefused, err, "the same command, later")
+		return robotsText{}, onceError(err)
 	}
 	return robotsText{body: a.Body, status: a.Status, ctype: a.Type, from: url.Origin() + "/robots.txt"}, nil
 }
@@ -85,19 +85,27 @@ func fetchOnce(ctx context.Context, u *ui, name, contact string) (*preview.Page,
 		return nil, err
 	}
 	p, err := preview.FetchPage(ctx, url, o)
-	var denied *preview.DeniedError
-	if errors.As(err, &denied) {
-		return nil, exitWith(exitRefused, err, "save the file and name it")
-	}
-	var none *preview.NoRobotsError
-	if errors.As(err, &none) {
-		return nil, exitWith(exitRefused, err, "the same command, later")
-	}
 	if err != nil {
-		return nil, exitWith(exitFailed, err, "the same command, later")
+		return nil, onceError(err)
 	}
 	if p.URL != url {
 		u.say("%s redirects to %s", url, p.URL)
 	}
 	return p, nil
+}
+
+// onceError gives an error of fetching a single file its exit code.
+func onceError(err error) error {
+	var denied *preview.DeniedError
+	var none *preview.NoRobotsError
+	var unreachable *preview.UnreachableError
+	switch {
+	case errors.As(err, &denied):
+		return exitWith(exitRefused, err, "save the file and name it")
+	case errors.As(err, &none):
+		return exitWith(exitRefused, err, "the same command, later")
+	case errors.As(err, &unreachable):
+		return exitWith(exitFailed, err, unreachableHint(err.Error()))
+	}
+	return exitWith(exitFailed, err, "the same command, later")
 }

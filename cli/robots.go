@@ -34,15 +34,16 @@ type robotsText struct {
 func robotsCmd(u *ui) *cobra.Command {
 	var f robotsFlags
 	c := &cobra.Command{
-		Use:   "robots --file F|--url U [URL...]",
+		Use:   "robots FILE|URL [URL...]",
 		Short: "what a robots.txt allows, which line says so, and what in it is doubtful",
 		Long: "Says for each URL whether the robots.txt allows it and which line decides.\n" +
-			"A file counts as the robots.txt of each URL's own host; one of --url is that of\n" +
-			"its own host only, and a path is a URL there. Without URLs they are read from\n" +
-			"stdin, one a line; where there are none, it shows the groups, delays and\n" +
-			"sitemaps, and warns of each line that is doubtful.",
-		Example: "  curtsy robots --file robots.txt /private/ 'https://example.com/a?b=c'\n" +
-			"  curtsy robots --url https://example.com/ --contact you@example.org /private/\n" +
+			"What is read is the first argument, or --file or --url: a file counts as the\n" +
+			"robots.txt of each URL's own host; that of a URL holds for its own host only,\n" +
+			"and a path is a URL there. A first URL of a page is asked about, too. Without\n" +
+			"URLs they are read from stdin, one a line; where there are none, it shows the\n" +
+			"groups, delays and sitemaps, and warns of each line that is doubtful.",
+		Example: "  curtsy robots https://example.com/page --contact you@example.org\n" +
+			"  curtsy robots robots.txt /private/ 'https://example.com/a?b=c'\n" +
 			"  curtsy robots --file robots.txt --agent Googlebot --json < urls.txt",
 		RunE: func(c *cobra.Command, urls []string) error { return u.robots(c, f, urls) },
 	}
@@ -64,6 +65,7 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 	if err := checkAgents(f.agents); err != nil {
 		return err
 	}
+	urls = f.first(urls)
 	for _, url := range urls {
 		if err := sameHost(f.url, url); err != nil {
 			return err
@@ -96,6 +98,26 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 	return nil
 }
 
+// first takes the first argument as --url or --file, where neither is given. A
+// URL with a path is asked about, too.
+func (f *robotsFlags) first(args []string) (urls []string) {
+	if f.file != "" || f.url != "" || len(args) == 0 {
+		return args
+	}
+	if isURL(args[0]) {
+		f.url = args[0]
+		if path := rawTarget(args[0]); path != "/" && path != rules.Location {
+			return args
+		}
+		return args[1:]
+	}
+	if _, err := os.Stat(args[0]); err == nil || args[0] == "-" || !strings.HasPrefix(args[0], "/") {
+		f.file = args[0]
+		return args[1:]
+	}
+	return args
+}
+
 // robotsQuestions answers for one URL after the other.
 type robotsQuestions struct {
 	u             *ui
@@ -108,7 +130,7 @@ type robotsQuestions struct {
 func (u *ui) robotsText(c *cobra.Command, f robotsFlags) (robotsText, error) {
 	switch {
 	case (f.file == "") == (f.url == ""):
-		return robotsText{}, usagef("curtsy robots --file robots.txt /path", "give one of --file and --url")
+		return robotsText{}, usagef("curtsy robots robots.txt /path, or curtsy robots https://example.org/page", "give one of --file and --url, or a file or a URL first")
 	case f.url != "":
 		return fetchRobots(c.Context(), u, f.url, f.contact)
 	case f.file == "-":
@@ -117,7 +139,7 @@ func (u *ui) robotsText(c *cobra.Command, f robotsFlags) (robotsText, error) {
 	}
 	file, err := os.Open(f.file)
 	if err != nil {
-		return robotsText{}, exitWith(exitFailed, err, "a file that can be read, or --url")
+		return robotsText{}, fileError(err)
 	}
 	defer file.Close()
 	body, err := readSome(file)

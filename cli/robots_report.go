@@ -15,6 +15,30 @@ type robotsFacts struct {
 	CleanParams []string     `json:"clean_params"`
 	RequestRate *requestRate `json:"request_rate"`
 	VisitTime   *visitTime   `json:"visit_time"`
+
+	Agent    string         `json:"agent"` // whose group holds; "" if none does
+	Groups   []robotsGroup  `json:"groups"`
+	Warnings []robotsRemark `json:"warnings"`
+}
+
+// robotsGroup is a group as it is written.
+type robotsGroup struct {
+	Line       int          `json:"line"`
+	Agents     []string     `json:"agents"`
+	CrawlDelay *float64     `json:"crawl_delay"` // seconds
+	Rules      []robotsRule `json:"rules"`
+}
+
+type robotsRule struct {
+	Line  int    `json:"line"`
+	Allow bool   `json:"allow"`
+	Rule  string `json:"rule"`
+}
+
+// robotsRemark is what is doubtful about a line; 0 is the file as a whole.
+type robotsRemark struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
 }
 
 type requestRate struct {
@@ -28,7 +52,13 @@ type visitTime struct {
 }
 
 func robotsSummary(r *rules.Robots) robotsFacts {
-	f := robotsFacts{Sitemaps: []string{}, CleanParams: []string{}}
+	f := robotsFacts{Sitemaps: []string{}, CleanParams: []string{}, Agent: r.Verdict("/").Group, Groups: []robotsGroup{}, Warnings: []robotsRemark{}}
+	for _, g := range r.Groups() {
+		f.Groups = append(f.Groups, groupFacts(g))
+	}
+	for _, w := range r.Warnings() {
+		f.Warnings = append(f.Warnings, robotsRemark{w.Line, w.Text})
+	}
 	if d, _, ok := r.CrawlDelay(); ok {
 		s := seconds(d)
 		f.CrawlDelay = &s
@@ -49,6 +79,18 @@ func robotsSummary(r *rules.Robots) robotsFacts {
 	return f
 }
 
+func groupFacts(g rules.Group) robotsGroup {
+	f := robotsGroup{Line: g.Line, Agents: orEmpty(g.Agents), Rules: []robotsRule{}}
+	if d, _, ok := g.CrawlDelay(); ok {
+		s := seconds(d)
+		f.CrawlDelay = &s
+	}
+	for _, r := range g.Rules {
+		f.Rules = append(f.Rules, robotsRule{r.Line, r.Allow, r.Text})
+	}
+	return f
+}
+
 func paramText(p rules.CleanParam) string {
 	return strings.TrimSpace(strings.Join(p.Names, "&") + " " + p.Path)
 }
@@ -58,7 +100,7 @@ func clock(minutes int) string { return fmt.Sprintf("%02d%02d", minutes/60, minu
 
 // robotsReport is the checker: what the file says, then warnings.
 func (u *ui) robotsReport(r *rules.Robots, text robotsText) {
-	u.print("%s: bytes %d, groups %d", text.from, len(text.body), len(r.Groups()))
+	u.print("%s: %s, %s", text.from, byteCount(int64(len(text.body))), count(len(r.Groups()), "group"))
 	for _, g := range r.Groups() {
 		u.robotsGroup(g)
 	}

@@ -70,7 +70,7 @@ func TestJSONIsAsItsSchemaSays(t *testing.T) {
 	write("robots.txt", "User-agent: *\nDisallow: /x\nCrawl-delay: 2\nRequest-rate: 1/5\nVisit-time: 0600-0845\nSitemap: http://h/s.xml\nHost: h\n")
 	write("empty.txt", "")
 	write("page.html", `<title>x</title><meta name=robots content="noindex, max-snippet:3, unavailable_after: 2030-01-01"><a href=/a rel=nofollow>1</a>`)
-	write("sitemap.xml", "<urlset><url><loc>http://h/1</loc></url></urlset>")
+	write("sitemap.xml", "<urlset><url><loc>http://h/1</loc><lastmod>2026-01-02</lastmod></url></urlset>")
 	run := func(args ...string) []string { return runLines(t, args...) }
 	run("demo", "--keep", "site", "--quiet")
 	covered := map[string]bool{}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,11 @@ type sitemapFacts struct {
 	Type     sitemap.Kind `json:"type"`
 	URLs     []string     `json:"urls"`
 	Children []string     `json:"children"`
+
+	LastMod    map[string]time.Time `json:"lastmod"`      // of those that have one
+	OutOfScope int                  `json:"out_of_scope"` // of another scheme, host or port
+	Bad        int                  `json:"bad"`          // no URL, or too long
+	Truncated  string               `json:"truncated"`    // why it was not read to its end
 }
 
 // sitemapCmd answers what a sitemap names.
@@ -51,10 +57,15 @@ func (u *ui) sitemap(name, base string, asJSON bool, open func() (io.ReadCloser,
 		return err
 	}
 	defer in.Close()
-	f := sitemapFacts{URLs: []string{}, Children: []string{}}
+	f := sitemapFacts{URLs: []string{}, Children: []string{}, LastMod: map[string]time.Time{}}
 	sum, err := sitemap.Read(in, scope, func(e sitemap.Entry, child bool) error {
+		if e.Alternate || base != "" && weburl.FromCanonical(e.Loc).Origin() != scope.Origin() {
+			return nil
+		}
+		if !e.LastMod.IsZero() {
+			f.LastMod[e.Loc] = e.LastMod.UTC()
+		}
 		switch {
-		case e.Alternate, base != "" && weburl.FromCanonical(e.Loc).Origin() != scope.Origin():
 		case child:
 			f.Children = append(f.Children, e.Loc)
 		default:
@@ -65,7 +76,7 @@ func (u *ui) sitemap(name, base string, asJSON bool, open func() (io.ReadCloser,
 	if err != nil {
 		return err
 	}
-	f.Type = sum.Kind
+	f.Type, f.OutOfScope, f.Bad, f.Truncated = sum.Kind, sum.OutOfScope, sum.Bad, sum.Truncated
 	if asJSON {
 		return u.json(f)
 	}

@@ -64,7 +64,7 @@ func printStatus(u *ui, s status.Status) {
 	u.print("  discovered   %8d", s.Discovered)
 	u.print("  fetched      %8d", s.Fetched)
 	u.print("  failed       %8d", s.Failed)
-	u.print("  disregarded  %8d", s.Disregarded)
+	u.print("  skipped      %8d", s.Disregarded)
 	u.print("  queued       %8d", s.Queued)
 	if s.Orphans > 0 {
 		u.print("  orphans      %8d  (in a sitemap, and no link led to them so far)", s.Orphans)

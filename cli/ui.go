@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"unicode"
+
+	"curtsy/frontier"
 )
 
 // ui is how curtsy talks: data on out, words for people on err. Everything
@@ -132,6 +134,14 @@ func count[N int | int64](n N, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// stateWord is a state for people: what a rule held back was skipped.
+func stateWord(state string) string {
+	if state == frontier.StateDisregarded.String() {
+		return "skipped"
+	}
+	return state
 }
 
 // orEmpty is the list for JSON, where none is [] and not null.

@@ -31,9 +31,9 @@ func unknownCommand(root *cobra.Command, word string) error {
 		}
 	}
 	if meant := nearest(word, names); meant != "" {
-		return usagef(root.Name()+" "+meant, "unknown command %q; did you mean %s?", word, meant)
+		return usagef(root.CommandPath()+" "+meant, "unknown command %q; did you mean %s?", word, meant)
 	}
-	return usagef(root.Name()+" --help", "unknown command %q", word)
+	return usagef(root.CommandPath()+" --help", "unknown command %q", word)
 }
 
 // wants makes a wrong number of arguments a usage error that names them.

@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -138,7 +137,7 @@ func CannotReach(u weburl.URL, err error) string {
 	if !unreachable(err) {
 		return ""
 	}
-	return fmt.Sprintf("cannot reach %s: %s", u.Host(), causeOf(err))
+	return fmt.Sprintf("cannot reach %s: %s", u.Host(), fetch.Cause(err))
 }
 
 // unreachable says whether no connection came about; one that was made and
@@ -149,15 +148,6 @@ func unreachable(err error) bool {
 		return true
 	}
 	return false
-}
-
-// causeOf is what an exchange's error says beside its URL and kind.
-func causeOf(err error) error {
-	var e *fetch.Error
-	if errors.As(err, &e) {
-		return e.Err
-	}
-	return err
 }
 
 // gaveUp ends what cannot be crawled since a host fails again and again.

@@ -1,12 +1,10 @@
 package crawler
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
-	"curtsy/crawler/fetch"
 	"curtsy/crawler/robotstxt"
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
@@ -65,21 +63,28 @@ func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refuse
 func (c *Crawl) robotsFailed(o *origin, r *robotstxt.Answer, now time.Time) (refused string) {
 	s, why := &o.robots, r.Failed
 	s.tries++
-	s.due = now.Add(min(c.opts.RetryBase<<min(s.tries-1, 10), time.Hour))
-	if (r.Blocked || errors.Is(r.Err, fetch.ErrNoHost)) && o.rules == nil {
+	pause, most := min(c.opts.RetryBase<<min(s.tries-1, 10), time.Hour), maxRobotsTries
+	if c.neverReached(r) {
+		pause, most = min(pause, time.Second), 2
+	}
+	s.due = now.Add(pause)
+	if r.Lasting && o.rules == nil {
 		return fmt.Sprintf("%s/robots.txt: %s", o.name, why)
 	}
-	c.opts.Logger.Warn("robots.txt is unavailable", "origin", o.name, "why", why, "again", s.due.Sub(now))
-	if o.rules != nil {
-		if !s.good.IsZero() && now.Sub(s.good) > maxRobotsGone {
-			c.enforce(o, rules.AllowAll("robots.txt was unavailable for 30 days"), o.from)
-		}
-		return ""
+	if o.rules == nil && s.tries >= most {
+		return fmt.Sprintf("%s/robots.txt: %s (tried %d times)", o.name, why, s.tries)
 	}
-	if s.tries < maxRobotsTries {
-		return ""
+	c.opts.Tell(fmt.Sprintf("%s/robots.txt is unavailable: %s; it is asked for again after %v", o.name, why, pause))
+	if o.rules != nil && !s.good.IsZero() && now.Sub(s.good) > maxRobotsGone {
+		c.enforce(o, rules.AllowAll("robots.txt was unavailable for 30 days"), o.from)
 	}
-	return fmt.Sprintf("%s/robots.txt: %s (tried %d times)", o.name, why, s.tries)
+	return ""
+}
+
+// neverReached says that no connection came about, now or ever: a person has
+// most likely mistyped a name or a port, and is waiting to be told.
+func (c *Crawl) neverReached(r *robotstxt.Answer) bool {
+	return unreachable(r.Err) && !c.ledger.answered()
 }
 
 // robotsVisit is the job of asking for a robots.txt.

@@ -58,6 +58,24 @@ func KindOf(err error) Kind {
 	return ""
 }
 
+// Cause is what an exchange's error says beside its URL and kind.
+func Cause(err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// Lasting says whether the same request, a little later, would fail for the same
+// reason: there is no such host, its address may not be dialled, its certificate
+// is not trusted, or what answers speaks no TLS.
+func Lasting(err error) bool {
+	var cert *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	return KindOf(err) == KindBlocked || errors.Is(err, ErrNoHost) || errors.As(err, &cert) || errors.As(err, &record)
+}
+
 // fault is an error whose kind is known where it happens.
 type fault struct {
 	kind Kind
@@ -104,7 +122,7 @@ func classify(err error) (Kind, error) {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return KindTimeout, errors.New("no answer in time")
 	case errors.As(err, &cert), errors.As(err, &record), errors.As(err, &alert), errors.As(err, &unknown):
-		return KindTLS, err
+		return KindTLS, distrust(err)
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOSPC):
 		return KindLocal, err
 	case errors.Is(err, syscall.ECONNREFUSED):

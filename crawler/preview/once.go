@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
@@ -46,13 +45,19 @@ func (e *NoRobotsError) Error() string {
 	return "robots.txt is unavailable: " + e.Robots + ": " + e.Why
 }
 
-// noRobots says once what the failure says twice: the URL, and the kind of
-// failure where its text has the same words.
+// noRobots says that there was no connection at all, or what is wrong with the
+// robots.txt.
 func noRobots(u weburl.URL, f *robotstxt.Answer) error {
-	url := robotstxt.URL(u.Origin()).String()
-	why := strings.TrimPrefix(f.Failed, "fetch "+url+": ")
-	return &NoRobotsError{Robots: url, Why: strings.TrimPrefix(why, string(fetch.KindRefused)+": ")}
+	if said := crawler.CannotReach(u, f.Err); said != "" {
+		return &UnreachableError{said}
+	}
+	return &NoRobotsError{Robots: robotstxt.URL(u.Origin()).String(), Why: f.Failed}
 }
+
+// UnreachableError says that no connection to a host came about, and why.
+type UnreachableError struct{ said string }
+
+func (e *UnreachableError) Error() string { return e.said }
 
 // DeniedError says that robots.txt denies a URL that somebody asked for.
 type DeniedError struct {

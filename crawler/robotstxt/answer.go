@@ -40,7 +40,7 @@ type Answer struct {
 	Same    bool       // 304: the last one is in force still
 	Failed  string     // why it is unavailable for now
 	Err     error      // why there was no answer at all
-	Blocked bool       // and stays so: its address is not to be dialled
+	Lasting bool       // and asking again soon would not change it
 }
 
 // maxHops is how many redirects are followed (RFC 9309 §2.3.1.2).
@@ -66,8 +66,8 @@ func Read(q Request, x *fetch.Exchange, o Options) *Answer {
 	v.Expires = v.At.Add(o.age(x.Header))
 	switch {
 	case x.Err != nil:
-		a.Err, a.Failed, a.Blocked = x.Err, x.Err.Error(), fetch.KindOf(x.Err) == fetch.KindBlocked
-		v.Error = a.Failed
+		a.Err, a.Failed, a.Lasting = x.Err, fetch.Cause(x.Err).Error(), fetch.Lasting(x.Err)
+		v.Error = x.Err.Error()
 	case x.Truncated == "disconnect" || x.Truncated == "time":
 		a.Failed = "cut off by the server"
 		v.Error = a.Failed

@@ -11,12 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -191,6 +193,9 @@ func Dial(urls string, conf *tls.Config) (*nats.Conn, error) {
 // DialSocket connects to the server that runs over dir on this machine.
 func DialSocket(dir string) (*nats.Conn, error) {
 	c, err := nats.Connect("nats://fleet.invalid", nats.SetCustomDialer(unixDialer(Socket(dir))), nats.NoReconnect())
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) { // the socket of none, or of one that has ended
+		return nil, fmt.Errorf("no fleet is served over %s", dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("no fleet is served over %s: %w", dir, err)
 	}

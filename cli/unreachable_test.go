@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A seed that no connection leads to ends the crawl at once, or after one more
+// try where that may help, and leaves nothing behind.
+func TestSeedThatCannotBeReached(t *testing.T) {
+	t.Parallel()
+	plain, secure, closed := httptest.NewServer(http.NotFoundHandler()), httptest.NewTLSServer(http.NotFoundHandler()), httptest.NewServer(http.NotFoundHandler())
+	plain.Config.ErrorLog, secure.Config.ErrorLog = log.New(io.Discard, "", 0), log.New(io.Discard, "", 0)
+	closed.Close()
+	t.Cleanup(plain.Close)
+	t.Cleanup(secure.Close)
+	for _, c := range []struct {
+		name, url, why, try string
+		again               int // so often it is tried once more
+	}{
+		{"a closed port", closed.URL, "connection refused", "another URL, or the same one later", 1},
+		{"https on an http port", strings.Replace(plain.URL, "http:", "https:", 1), "what answers there speaks no TLS", "http:// in place of https://", 0},
+		{"a bad certificate", secure.URL, "its certificate is signed by an authority that is not trusted here", "--ca FILE", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "archive")
+			said := curtsy(t, "crawl", c.url+"/", "--archive", dir, "--contact", "a@example.org").run(t, exitFailed)
+			_, host, _ := strings.Cut(c.url, "://")
+			contains(t, said, "curtsy: cannot reach "+host+": "+c.why+"\n  try: "+c.try)
+			if got := strings.Count(said, "is asked for again"); got != c.again {
+				t.Errorf("tried %d times more, want %d:\n%s", got, c.again, said)
+			}
+			if _, err := os.Stat(dir); !os.IsNotExist(err) {
+				t.Errorf("the archive's directory is left behind: %v", err)
+			}
+		})
+	}
+}
