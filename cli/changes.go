@@ -61,11 +61,13 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	if err != nil {
 		return err
 	}
+	told := 0
 	page := &changes.Page{Site: st.Seed, Since: o.Since, Now: time.Now()}
 	for c, err := range changes.Of(ctx, a, o) {
 		if err != nil {
 			return archiveError(err, dir)
 		}
+		told++
 		switch {
 		case f.html || f.atom: // what is published lists only what may be listed
 			if c.Listed {
@@ -85,6 +87,9 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 		return page.WriteHTML(u.out)
 	case f.atom:
 		return page.WriteAtom(u.out)
+	}
+	if told == 0 {
+		u.say("nothing has changed since %s", o.Since.Local().Format("2006-01-02 15:04:05"))
 	}
 	return nil
 }

@@ -329,7 +329,7 @@ func seedError(cr *crawler.Crawl, dir string) error {
 	if why == "" {
 		return nil
 	}
-	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", why), "another URL, or the same one later; with another --archive, or without "+dir)
+	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", why), "another URL, or the same one later; with another --archive, or once "+quoted(dir)+" is removed")
 }
 
 // limitMemory sets what the collector of garbage keeps the process below, as
@@ -434,7 +434,9 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 // endingError gives an ending its exit code.
 func endingError(r crawler.Result, resume string) error {
 	switch r.Ending {
-	case crawler.Stopped, crawler.Limited:
+	case crawler.Limited:
+		return exitWith(exitStopped, errors.New(r.Why), resume+beyond(r.Why))
+	case crawler.Stopped:
 		return exitWith(exitStopped, errors.New(r.Why), resume)
 	case crawler.DiskFull:
 		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err)+", then "+resume)
@@ -444,6 +446,15 @@ func endingError(r crawler.Result, resume string) error {
 		return exitWith(exitRefused, refusedWords(r.Why, r.Denied), refusedHint(r.Denied, resume))
 	}
 	return nil
+}
+
+// beyond is what lets a crawl continue that its own limit ended: resume keeps
+// that, but for the time, which is of each run.
+func beyond(why string) string {
+	if limit, _, _ := strings.Cut(why, " "); limit == "max-pages" || limit == "max-bytes" {
+		return " --" + limit + " 0 (no limit), or another"
+	}
+	return ""
 }
 
 // unreachableHint is what may help where no request was ever answered.

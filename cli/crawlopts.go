@@ -67,7 +67,7 @@ func scopeOptions(c *config, o *crawler.Options) error {
 	case "any":
 		o.Scope.AnyRequisites = true
 	default:
-		return usagef("scope.requisites: same-host, or any", "scope.requisites: %q is neither same-host nor any", c.Scope.Requisites)
+		return usagef("--requisites same-host, or --requisites any", "scope.requisites: %q is neither same-host nor any", c.Scope.Requisites)
 	}
 	if err := reach(c.Scope.Reach, o.Seed, &o.Scope); err != nil {
 		return err
@@ -190,7 +190,7 @@ func fetchOptions(c *config, o *crawler.Options) error {
 	if c.Fetch.Proxy != "" {
 		proxy, err := fetch.ProxyURL(c.Fetch.Proxy)
 		if err != nil {
-			return usagef("fetch.proxy: http://host:port, or socks5://host:port", "fetch.proxy: %v", err)
+			return usagef("--proxy http://host:port, or --proxy socks5://host:port", "fetch.proxy: %v", err)
 		}
 		f.Proxy = proxy
 	}

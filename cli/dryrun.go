@@ -26,7 +26,10 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return exitWith(exitStopped, errors.New("stopped; nothing was kept"), "curtsy crawl "+quoted(p.Seed)+" --dry-run")
 	}
 	if f.json {
-		if err := u.json(p); err != nil {
+		if err := u.json(struct {
+			*preview.Preview
+			AtLeastSeconds float64 `json:"at_least_seconds"`
+		}{p, seconds(p.AtLeast)}); err != nil {
 			return err
 		}
 	} else {

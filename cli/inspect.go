@@ -142,7 +142,10 @@ func (u *ui) inspected(c *cobra.Command, name, contact string, header http.Heade
 		}
 	}
 	body, err := io.ReadAll(io.LimitReader(in, maxInspected))
-	return htmlmeta.Page{Header: header, Body: body}, err
+	if err != nil {
+		return htmlmeta.Page{}, fileError(err)
+	}
+	return htmlmeta.Page{Header: header, Body: body}, nil
 }
 
 func typeOfName(name string) string {

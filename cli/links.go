@@ -16,7 +16,7 @@ import (
 )
 
 func linksCmd(u *ui) *cobra.Command {
-	var broken bool
+	var broken, asJSON bool
 	var format string
 	c := &cobra.Command{
 		Use:   "links DIR",
@@ -28,6 +28,9 @@ func linksCmd(u *ui) *cobra.Command {
 		Example: "  curtsy crawl https://example.org/ && curtsy links example.org --broken --format junit >links.xml",
 		Args:    wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
+			if asJSON {
+				format = "json"
+			}
 			w, err := newLinkRows(u, format)
 			if err != nil {
 				return err
@@ -39,6 +42,8 @@ func linksCmd(u *ui) *cobra.Command {
 	}
 	c.Flags().BoolVar(&broken, "broken", false, "only broken links")
 	c.Flags().StringVar(&format, "format", "table", "print a `table`, csv, json (one object a line) or junit")
+	c.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
+	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
 }
 

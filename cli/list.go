@@ -19,7 +19,7 @@ type listFlags struct {
 	state, reason, format string
 	status                string
 	where                 []string
-	versions              bool
+	versions, json        bool
 }
 
 func listCmd(u *ui) *cobra.Command {
@@ -41,6 +41,9 @@ func listCmd(u *ui) *cobra.Command {
 			if f.versions {
 				run, columns, filters = listVersions, versionColumns, f.versionFilters
 			}
+			if f.json {
+				f.format = "json"
+			}
 			keep, err := filters()
 			if err != nil {
 				return err
@@ -58,6 +61,8 @@ func listCmd(u *ui) *cobra.Command {
 	c.Flags().StringArrayVar(&f.where, "where", nil, "only URLs with `KEY=VALUE`, such as status=404 or type=image/")
 	c.Flags().BoolVar(&f.versions, "versions", false, "one line for every visit of every URL")
 	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv or json (one object a line)")
+	c.Flags().BoolVar(&f.json, "json", false, "the same as --format json")
+	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
 }
 

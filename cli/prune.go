@@ -56,7 +56,7 @@ func pruneCmd(u *ui) *cobra.Command {
 func (f *pruneFlags) rules(now time.Time) (*keep.Rules, error) {
 	r := &keep.Rules{}
 	if len(f.keep) == 0 {
-		return nil, usagef("--keep last=3, or --keep 90d --keep monthly", "prune wants to be told which versions to keep")
+		return nil, usagef("--keep last=3, or --keep 90d --keep monthly", "--keep is missing: it says which versions to keep")
 	}
 	for _, text := range f.keep {
 		if r.Add(text) {

@@ -59,7 +59,15 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit": exitScript, "serve": serveScript, "change": changeScript, "asked": askedScript, "damage": damageScript, "older": olderScript,
+			"transcript": transcriptScript,
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "race" {
+				return false, errors.New("unknown condition")
+			}
+			return heavier > 1, nil
+		},
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
 }
 

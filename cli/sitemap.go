@@ -74,7 +74,7 @@ func (u *ui) sitemap(name, base string, asJSON bool, open func() (io.ReadCloser,
 		return nil
 	})
 	if err != nil {
-		return err
+		return fileError(err)
 	}
 	f.Type, f.OutOfScope, f.Bad, f.Truncated = sum.Kind, sum.OutOfScope, sum.Bad, sum.Truncated
 	if asJSON {
@@ -125,6 +125,10 @@ func (u *ui) sitemapReport(name string, f sitemapFacts, sum sitemap.Summary) {
 	}
 	for _, url := range f.URLs {
 		u.print("%s", url)
+	}
+	if sum.Kind == sitemap.None {
+		u.say("%s is no sitemap: no URL was found in it", name)
+		return
 	}
 	u.say("%s: %s, %s, %s", name, sum.Kind, count(sum.URLs, "URL"), count(sum.Children, "sitemap"))
 	if sum.OutOfScope > 0 {

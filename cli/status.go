@@ -35,7 +35,7 @@ func statusCmd(u *ui) *cobra.Command {
 				return archiveError(err, a[0])
 			}
 			if asJSON {
-				return u.json(s)
+				return u.json(inSeconds(s))
 			}
 			printStatus(u, s)
 			return nil
@@ -54,6 +54,15 @@ func visitsText(s status.Status) string {
 		text += fmt.Sprintf(", %d without an answer", n)
 	}
 	return text + "; " + byteCount(s.Bytes)
+}
+
+// inSeconds is a status with its durations in seconds, too.
+func inSeconds(s status.Status) any {
+	return struct {
+		status.Status
+		ElapsedSeconds float64 `json:"elapsed_seconds"`
+		LeftSeconds    float64 `json:"left_seconds,omitempty"` // 0 is unknown
+	}{s, seconds(s.Elapsed), seconds(s.Left)}
 }
 
 func printStatus(u *ui, s status.Status) {

@@ -15,11 +15,11 @@ import (
 // try where that may help, and leaves nothing behind.
 func TestSeedThatCannotBeReached(t *testing.T) {
 	t.Parallel()
-	plain, secure, closed := httptest.NewServer(http.NotFoundHandler()), httptest.NewTLSServer(http.NotFoundHandler()), httptest.NewServer(http.NotFoundHandler())
-	plain.Config.ErrorLog, secure.Config.ErrorLog = log.New(io.Discard, "", 0), log.New(io.Discard, "", 0)
+	plain, secure, closed := quietServer(t), quietServer(t), quietServer(t)
+	plain.Start()
+	secure.StartTLS()
+	closed.Start()
 	closed.Close()
-	t.Cleanup(plain.Close)
-	t.Cleanup(secure.Close)
 	for _, c := range []struct {
 		name, url, why, try string
 		again               int // so often it is tried once more
@@ -42,4 +42,12 @@ func TestSeedThatCannotBeReached(t *testing.T) {
 			}
 		})
 	}
+}
+
+// quietServer is one whose log says nothing of clients that break off.
+func quietServer(t *testing.T) *httptest.Server {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(s.Close)
+	return s
 }

@@ -120,7 +120,10 @@ func invalidValue(err *pflag.InvalidValueError) error {
 	case "bool":
 		return usagef(name+", or "+name+"=false", "invalid argument %q for %s: want true or false", value, name)
 	}
-	return usagef(f.Name+" as curtsy --help says", "invalid argument %q for %s: %v", value, name, err.Unwrap())
+	if f.Value.Type() == "bytes" {
+		return usagef(name+" 500MB", "invalid argument for %s: %v", name, err.Unwrap())
+	}
+	return usagef("curtsy help COMMAND, which says what "+name+" wants", "invalid argument %q for %s: %v", value, name, err.Unwrap())
 }
 
 // nearest is the name that the word is a slip of the keyboard away from, or

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// transcriptScript is "transcript FILE": each line "$ COMMAND" of the file is run,
+// and what came of all goes to FILE.got: stdout as it is, stderr behind "! ", an
+// exit code that is not 0 as "[exit 2]". A command may end in "| head -5".
+// UPDATE_SCRIPTS=1 go test ./cli -run Scripts/newcomer writes what is said now.
+func transcriptScript(ts *testscript.TestScript, neg bool, args []string) {
+	var got strings.Builder
+	for _, line := range strings.Split(ts.ReadFile(args[0]), "\n") {
+		switch {
+		case strings.HasPrefix(line, "## "):
+			fmt.Fprintf(&got, "%s\n", line)
+		case strings.HasPrefix(line, "$ "):
+			fmt.Fprintf(&got, "%s\n%s", line, ranIn(ts, strings.TrimPrefix(line, "$ ")))
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".got"), []byte(got.String()), 0o644))
+}
+
+// ranIn runs a command as a person types it, and gives what it says.
+func ranIn(ts *testscript.TestScript, line string) string {
+	command, head, cut := strings.Cut(line, " | head -")
+	args := typedWords(strings.ReplaceAll(command, "SITE", ts.Getenv("SITE")))
+	err := ts.Exec(args[0], args[1:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	out := ts.ReadFile("stdout")
+	if cut {
+		n, err := strconv.Atoi(head)
+		ts.Check(err)
+		lines := strings.SplitAfter(out, "\n")
+		out = strings.Join(lines[:min(n, len(lines))], "")
+	}
+	said := ts.ReadFile("stderr")
+	if said != "" {
+		said = "! " + strings.ReplaceAll(strings.TrimSuffix(said, "\n"), "\n", "\n! ") + "\n"
+	}
+	text := out + said
+	if site := ts.Getenv("SITE"); site != "" {
+		text = strings.ReplaceAll(text, site, "SITE")
+		text = strings.ReplaceAll(text, strings.TrimPrefix(site, "http://"), "HOST")
+	}
+	text = strings.ReplaceAll(text, ts.Getenv("WORK")+"/", "")
+	text = steady(text)
+	if code != 0 {
+		text += fmt.Sprintf("[exit %d]\n", code)
+	}
+	return text
+}
+
+// typedWords splits a command line at its spaces, but for those in '…'.
+func typedWords(line string) (words []string) {
+	for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1) {
+		words = append(words, strings.Trim(w, "'"))
+	}
+	return words
+}
+
+// unsteady is what differs from run to run, and what stands for it.
+var unsteady = []struct {
+	what *regexp.Regexp
+	by   string
+}{
+	{regexp.MustCompile(`(?m)[ \t]+$`), ""},
+	{regexp.MustCompile(`(?m)^! \d+ done, \d+ queued, .*\n`), ""}, // said as time goes by
+	{regexp.MustCompile(`curtsy-\d+-\d+\.warc\.gz at \d+, \d+ bytes`), "RECORD"},
+	{regexp.MustCompile(`"(bytes|elapsed_ns|elapsed_seconds|score)":[0-9.e+-]+`), `"$1":…`},
+	{regexp.MustCompile(`20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?`), "DATE"},
+	{regexp.MustCompile(`\b(in|waited|elapsed)( +)[0-9.]+(ms|µs|s)\b`), "$1${2}TIME"},
+	{regexp.MustCompile(`\b[0-9.]+ kB\b`), "SIZE"},
+	{regexp.MustCompile(`go1\.[0-9.a-z-]+`), "GO"},
+	{regexp.MustCompile(`"(commit|date|os|arch)":"[^"]*"`), `"$1":"…"`},
+	{regexp.MustCompile(`"modified":(true|false)`), `"modified":…`},
+}
+
+// steady leaves out what differs from run to run.
+func steady(text string) string {
+	for _, u := range unsteady {
+		text = u.what.ReplaceAllString(text, u.by)
+	}
+	return text
+}
