@@ -173,19 +173,19 @@ sweep() {
 
 RANDOM=${SEED:=$(date +%s)}
 echo "  seed $SEED, every ${every}th call"
-[[ $every -gt 1 ]] && few=2 || few=1
+few=$(((every + 4) / 5))
 for scenario in ${SCENARIOS:-crawl resume repair}; do
 	case $scenario in
 	crawl) step=$every ;;
 	repair) step=$(((every + 2) / 3)) ;;
-	resume) step=$(((every + 9) / 10)) ;; # it makes few
+	resume) step=$few ;; # it makes few
 	esac
 	for how in EIO EIO+ ENOSPC ENOSPC+ kill killed short torn lie; do sweep "$how" "$step"; done
 	sweep EMFILE "$few"
 	sweep EMFILE+ "$few"
 done
 scenario=resume
-for how in strace-EIO strace-ENOSPC strace-kill; do sweep "$how" 1; done
+for how in strace-EIO strace-ENOSPC strace-kill; do sweep "$how" $(((every + 9) / 10)); done
 
 # What cannot be read just now is no damage: nothing is taken out, nothing removed.
 unread() { # CALL WHEN: the reads of a segment that fail, while repair looks for damage
