@@ -20,6 +20,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"go.etcd.io/bbolt"
 
@@ -205,6 +206,16 @@ func inDB(dir string, change func(tx *bbolt.Tx) error) error {
 		return err
 	}
 	return errors.Join(db.Update(change), db.Close())
+}
+
+// spaces are without end.
+type spaces struct{}
+
+func (spaces) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = ' '
+	}
+	return len(b), nil
 }
 
 // entry is a value of crawl.db as JSON, changed and sealed again.
@@ -472,6 +483,14 @@ func visitFixtures() (list []strangerFixture) {
 		return inDB(dir, func(tx *bbolt.Tx) error {
 			key := visitKey(tx)
 			return tx.Bucket([]byte("visits")).Put(key, sum.Seal(key, []byte(strings.Repeat(`{"record":`, 100000))))
+		})
+	}}, strangerFixture{kind, "inflates to 1 GB", func(dir string) error {
+		return inDB(dir, func(tx *bbolt.Tx) error {
+			bomb := bytes.NewBuffer([]byte{0x10}) // a visit that is packed
+			w, _ := flate.NewWriter(bomb, flate.BestCompression)
+			_, err := io.CopyN(w, spaces{}, 1<<30)
+			key := visitKey(tx)
+			return errors.Join(err, w.Close(), tx.Bucket([]byte("visits")).Put(key, sum.Seal(key, bomb.Bytes())))
 		})
 	}}, strangerFixture{kind, "a key that is none", func(dir string) error {
 		return inDB(dir, func(tx *bbolt.Tx) error { return tx.Bucket([]byte("visits")).Put([]byte("\nforged"), []byte("{}")) })

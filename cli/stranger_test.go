@@ -4,6 +4,8 @@ package cli
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +20,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/internal/sum"
+	"curtsy/storage"
 )
 
 // strangerCommands are what is run over an archive that somebody sent: DIR is
@@ -96,7 +103,36 @@ func newStranger(t *testing.T) *stranger {
 	if peak == 0 && runtime.GOOS == "linux" {
 		t.Fatal("the memory that a command takes is not measured")
 	}
+	if err := visitsAsJSON(g.base); err != nil {
+		t.Fatal(err)
+	}
 	return g
+}
+
+// visitsAsJSON makes the visits what they were in schema 5, which a fixture can change.
+func visitsAsJSON(dir string) error {
+	a, err := storage.Open(dir, storage.Options{Alone: true})
+	if err != nil {
+		return err
+	}
+	visits := map[string][]byte{}
+	err = a.EachVisit(func(v *storage.Visit) error {
+		key := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, v.URLID), uint32(v.N))
+		text, err := json.Marshal(v)
+		visits[string(key)] = sum.Seal(key, text)
+		return err
+	})
+	if err := errors.Join(err, a.Close()); err != nil {
+		return err
+	}
+	return inDB(dir, func(tx *bbolt.Tx) error {
+		for key, text := range visits {
+			if err := tx.Bucket([]byte("visits")).Put([]byte(key), text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // run runs a command with all that is the account's own below home.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"curtsy/crawler/verify"
@@ -69,4 +70,36 @@ func TestAnArchiveOfAnEarlierSchemaIsRebuilt(t *testing.T) {
 		t.Errorf("%d visits, %v; want all 25", d.Visits, d.Problems)
 	}
 	check(t, dir)
+}
+
+// Schema 5, whose visits are plain JSON, is read as it is; the first commit makes
+// it schema 6, with the visits of both.
+func TestAnArchiveOfSchema5IsReadAndContinued(t *testing.T) {
+	dir := unpacked(t, "schema5.tar.gz")
+	visits := func() (list []storage.Visit) {
+		t.Helper()
+		a, err := storage.Open(dir, storage.Options{Alone: true})
+		if err == nil {
+			err = errors.Join(a.EachVisit(func(v *storage.Visit) error { list = append(list, *v); return nil }), a.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	check(t, dir)
+	before := visits()
+	a, err := storage.Open(dir, storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := before[len(before)-1]
+	if err := errors.Join(a.Amend(changed.Ref(), func(v *storage.Visit) { v.Suspect = "seen by a test" }), a.Commit(nil), a.Close()); err != nil {
+		t.Fatal(err)
+	}
+	check(t, dir)
+	changed.Suspect = "seen by a test"
+	if after := visits(); len(before) < 8 || !reflect.DeepEqual(after, append(before[:len(before)-1], changed)) {
+		t.Errorf("before %+v\nafter %+v", before, after)
+	}
 }

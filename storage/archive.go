@@ -52,8 +52,12 @@ func (e *diskError) Error() string { return "write to the archive: " + e.Err.Err
 func (e *diskError) Unwrap() error { return e.Err }
 
 // schema is the version of the on-disk format; it is raised when a reader of
-// the version before would read wrongly.
-const schema = 5
+// the version before would read wrongly. Schema 5, whose visits are plain JSON, is
+// read as well; the first commit to such an archive makes it one of schema 6.
+const (
+	schema       = 6
+	oldestSchema = 5
+)
 
 const (
 	dbName  = "crawl.db"
@@ -318,7 +322,7 @@ func (a *Archive) check(tx *bbolt.Tx) error {
 	if len(v) != 4 {
 		return &DamageError{File: path, What: "not an archive of curtsy: no schema version"}
 	}
-	if got := binary.BigEndian.Uint32(v); got < schema {
+	if got := binary.BigEndian.Uint32(v); got < oldestSchema {
 		return fmt.Errorf("%s: %w: written with schema %d, this curtsy reads %d", path, ErrOld, got, schema)
 	} else if got > schema {
 		return fmt.Errorf("%s: %w: written with schema %d, this curtsy reads %d", path, ErrSchema, got, schema)

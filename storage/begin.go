@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -72,7 +73,16 @@ func create(tx *bbolt.Tx) error {
 	if err := frontier.Create(tx); err != nil {
 		return err
 	}
-	return m.Put(keySchema, binary.BigEndian.AppendUint32(nil, schema))
+	return raiseSchema(tx)
+}
+
+// raiseSchema says that what is written from now on is of this schema.
+func raiseSchema(tx *bbolt.Tx) error {
+	m, now := tx.Bucket(bucketMeta), binary.BigEndian.AppendUint32(nil, schema)
+	if bytes.Equal(m.Get(keySchema), now) {
+		return nil
+	}
+	return m.Put(keySchema, now)
 }
 
 // named makes the names of a new archive and of its crawl.db durable, as its

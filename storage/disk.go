@@ -44,7 +44,9 @@ func (a *Archive) update(fn func(*bbolt.Tx) error) (err error) {
 	var own error
 	a.stuck = true
 	err = a.db.Update(func(tx *bbolt.Tx) error {
-		own = fn(tx)
+		if own = fn(tx); own == nil {
+			own = raiseSchema(tx)
+		}
 		return own
 	})
 	a.stuck = false

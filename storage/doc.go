@@ -13,7 +13,7 @@
 //
 //	meta      schema, key (fingerprints), crawl (what the crawl says of itself)
 //	segments  name → octets committed, id of its warcinfo record, sum of both
-//	visits    URL id, number of the visit → Visit as JSON
+//	visits    URL id, number of the visit → Visit, packed (packed.go)
 //	digests   SHA-256 of a payload → the visit that holds it
 //	robots    origin, time → RobotsVersion as JSON
 //	bodies    SHA-256 of a robots.txt → its octets

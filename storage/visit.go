@@ -2,7 +2,6 @@ package storage
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"iter"
 	"slices"
 	"time"
@@ -129,7 +128,7 @@ func (v *Visit) HasBody() bool { return v.Kept == KeptResponse || v.Kept == Kept
 
 // putVisit writes a visit with its sum.
 func putVisit(visits *bbolt.Bucket, v *Visit) error {
-	b, err := json.Marshal(v)
+	b, err := pack(v)
 	if err != nil {
 		return err
 	}
@@ -140,7 +139,7 @@ func putVisit(visits *bbolt.Bucket, v *Visit) error {
 func readVisit(key, sealed []byte) (*Visit, error) {
 	v := new(Visit)
 	b, ok := sum.Open(key, sealed)
-	if ok && len(key) == refSize && json.Unmarshal(b, v) == nil && v.Ref() == refOf(key) && v.Record.plausible() {
+	if ok && len(key) == refSize && unpack(b, v) == nil && v.Ref() == refOf(key) && v.Record.plausible() {
 		return v, nil
 	}
 	return nil, &DamageError{File: dbName, What: "a visit does not read back"}

@@ -130,16 +130,13 @@ func NewID() string {
 	}
 	u[6] = u[6]&0x0f | 0x40
 	u[8] = u[8]&0x3f | 0x80
-	b := make([]byte, 0, 45)
-	b = append(b, "urn:uuid:"...)
-	for i, n := range []int{4, 2, 2, 2, 6} {
-		if i > 0 {
-			b = append(b, '-')
-		}
-		start := []int{0, 4, 6, 8, 10}[i]
-		b = hex.AppendEncode(b, u[start:start+n])
-	}
-	return string(b)
+	return FormatID(u)
+}
+
+// FormatID is the record ID of a UUID (RFC 9562 §4).
+func FormatID(u [16]byte) string {
+	h := hex.EncodeToString(u[:])
+	return "urn:uuid:" + h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
 // Encoder turns records into gzip members. It is reused from record to

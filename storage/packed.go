@@ -1,0 +1,202 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/flate"
+
+	"curtsy/storage/warc"
+)
+
+// A visit in crawl.db is its JSON, deflated with a dictionary of what most of them
+// say. Of one with a record, what does not compress stands before that as octets:
+//
+//	octet    packed, or packedFields
+//	32       of packedFields: the digest of the payload
+//	16       the UUID of the record
+//	…        varints: At in ns since 1970, Robots.Fetched in ns before At, Waited, Took,
+//	         Status, Links, Length, Record.Offset, Record.Length
+//	…        RFC 1951, of the JSON without these
+//
+// It takes a quarter of the room (docs/performance.md). JSON itself, which begins
+// with a brace, is read too: schema 5 had that.
+const (
+	packed       = 0x10
+	packedFields = 0x11
+)
+
+// maxUnpacked is more octets than the JSON of any visit has.
+const maxUnpacked = 4 << 20
+
+// dictionary has what is most frequent at its end. It is part of the format: one
+// that differs needs a flag of its own.
+const dictionary = `"class":"prerequisite","class":"requisite","content_type":"text/css","content_type":"image/png","canonical":"http","etag":"","last_modified":" GMT","directives":{"noindex":true,"sources":[{"directive":"` +
+	`"robots":{"allow":true,"line":1,"rule":"Allow: /","group":"*","version":"","robots":{"allow":true,"rule":"no rule applies",` +
+	`"kept":"revisit","record":{"segment":"","offset":0,"length":0,"id":""},"refers":{"url_id":1,"n":1}}` +
+	`{"url_id":1,"n":1,"url":"https://.html","class":"page","at":"0001-01-01T00:00:00Z","delay":"configured delay 1s","content_type":"text/html; charset=utf-8","charset":"utf-8","title":"","lang":"en","length":0,` +
+	`"robots":{"allow":true,"rule":"robots.txt answered 404","fetched":"0001-01-01T00:00:00Z"},"kept":"response","record":{"segment":"curtsy-20260101000000-00000.warc.gz","offset":0,"length":0,"id":""}}`
+
+// inflater is kept for the next visit: making one costs more than the visit does.
+type inflater struct {
+	z    io.ReadCloser
+	src  bytes.Reader
+	text bytes.Buffer
+}
+
+var inflaters = sync.Pool{New: func() any { return &inflater{z: flate.NewReader(bytes.NewReader(nil))} }}
+
+// fields are what stands before the JSON.
+type fields struct {
+	digest [32]byte
+	id     [16]byte
+	n      [9]int64 // in the order of the format
+}
+
+// take moves the fields out of v; false for a visit that has not all of them in
+// the form that they have as a rule, which then stays as it is.
+func (f *fields) take(v *Visit) (ok bool) {
+	if v.Record == nil || !inNanoseconds(v.At) || v.Robots != nil && !inNanoseconds(v.Robots.Fetched) {
+		return false
+	}
+	var known bool
+	f.digest, known = parseDigest(v.Digest)
+	if f.id, ok = parseID(v.Record.ID); !ok || !known {
+		return false
+	}
+	record := *v.Record
+	f.n = [...]int64{v.At.UnixNano(), 0, int64(v.Waited), int64(v.Took), int64(v.Status), int64(v.Links), v.Length, record.Offset, record.Length}
+	if v.Robots != nil {
+		robots := *v.Robots
+		f.n[1] = v.At.UnixNano() - robots.Fetched.UnixNano()
+		robots.Fetched, v.Robots = time.Time{}, &robots
+	}
+	record.Offset, record.Length, record.ID = 0, 0, ""
+	v.At, v.Waited, v.Took, v.Status, v.Links, v.Length, v.Digest, v.Record = time.Time{}, 0, 0, 0, 0, 0, "", &record
+	return true
+}
+
+// put moves the fields back.
+func (f *fields) put(v *Visit) {
+	v.At = time.Unix(0, f.n[0]).UTC()
+	if v.Robots != nil {
+		v.Robots.Fetched = time.Unix(0, f.n[0]-f.n[1]).UTC()
+	}
+	v.Waited, v.Took, v.Status, v.Links, v.Length = time.Duration(f.n[2]), time.Duration(f.n[3]), int(f.n[4]), int(f.n[5]), f.n[6]
+	v.Digest = digestLabel + hex.EncodeToString(f.digest[:])
+	v.Record.Offset, v.Record.Length, v.Record.ID = f.n[7], f.n[8], warc.FormatID(f.id)
+}
+
+func (f *fields) append(b []byte) []byte {
+	b = append(append(b, f.digest[:]...), f.id[:]...)
+	for _, n := range f.n {
+		b = binary.AppendVarint(b, n)
+	}
+	return b
+}
+
+// read gives what is behind the fields.
+func (f *fields) read(b []byte) (rest []byte, err error) {
+	if len(b) < len(f.digest)+len(f.id) {
+		return nil, errNotPacked
+	}
+	b = b[copy(f.digest[:], b):]
+	b = b[copy(f.id[:], b):]
+	for i := range f.n {
+		used := 0
+		if f.n[i], used = binary.Varint(b); used <= 0 {
+			return nil, errNotPacked
+		}
+		b = b[used:]
+	}
+	return b, nil
+}
+
+// inNanoseconds says whether a time is the same in ns since 1970.
+func inNanoseconds(t time.Time) bool { return t == time.Unix(0, t.UnixNano()).UTC() }
+
+// pack is a visit as crawl.db keeps it.
+func pack(v *Visit) ([]byte, error) {
+	short, b := *v, make([]byte, 1, 512)
+	b[0] = packed
+	if f := new(fields); f.take(&short) {
+		b[0] = packedFields
+		b = f.append(b)
+	}
+	text, err := json.Marshal(&short)
+	if err != nil {
+		return nil, err
+	}
+	res := bytes.NewBuffer(b)
+	err = flate.StatelessDeflate(res, text, true, []byte(dictionary))
+	return res.Bytes(), err
+}
+
+var errNotPacked = errors.New("not a visit")
+
+// unpack reads what pack wrote, or the JSON of schema 5.
+func unpack(b []byte, v *Visit) error {
+	if len(b) == 0 || b[0] != packed && b[0] != packedFields {
+		return json.Unmarshal(b, v)
+	}
+	var f fields
+	hasFields, b := b[0] == packedFields, b[1:]
+	if hasFields {
+		var err error
+		if b, err = f.read(b); err != nil {
+			return err
+		}
+	}
+	in := inflaters.Get().(*inflater)
+	defer inflaters.Put(in)
+	text, err := in.inflate(b)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil || !hasFields {
+		return err
+	}
+	if v.Record == nil {
+		return errNotPacked
+	}
+	f.put(v)
+	return nil
+}
+
+// inflate gives the text of a visit, until it is used again. crawl.db may come from
+// anybody, so the text has an end.
+func (in *inflater) inflate(b []byte) ([]byte, error) {
+	in.src.Reset(b)
+	in.text.Reset()
+	if err := in.z.(flate.Resetter).Reset(&in.src, []byte(dictionary)); err != nil {
+		return nil, err
+	}
+	n, err := in.text.ReadFrom(io.LimitReader(in.z, maxUnpacked))
+	if err == nil && n == maxUnpacked {
+		err = errNotPacked
+	}
+	return in.text.Bytes(), err
+}
+
+const digestLabel = "sha256:"
+
+// parseDigest gives the octets of a digest.
+func parseDigest(digest string) (d [32]byte, ok bool) {
+	digits := strings.TrimPrefix(digest, digestLabel)
+	n, err := hex.Decode(d[:], []byte(digits[:min(len(digits), 2*len(d))]))
+	return d, err == nil && n == len(d) && digest == digestLabel+hex.EncodeToString(d[:])
+}
+
+// parseID gives the UUID of a record ID that FormatID wrote.
+func parseID(s string) (id [16]byte, ok bool) {
+	digits := strings.ReplaceAll(strings.TrimPrefix(s, "urn:uuid:"), "-", "")
+	n, err := hex.Decode(id[:], []byte(digits[:min(len(digits), 2*len(id))]))
+	return id, err == nil && n == len(id) && s == warc.FormatID(id)
+}
