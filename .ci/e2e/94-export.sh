@@ -52,8 +52,18 @@ exported gimp
 claim "pg: js-wacz packages the WARC" node "$NPM_TOOLS/node_modules/@harvard-lil/js-wacz/bin/cli.js" create -f "$WORK/pg.warc.gz" -o "$WORK/theirs.wacz" >/dev/null 2>&1
 
 shown() { (cd "$READER" && timeout 150 node replayweb.mjs "$@" "$READER/node_modules") >"$WORK/seen" 2>&1 || { show "$WORK/seen"; return 1; }; }
+shown_alone() { SEARCH=no shown "$@"; }
 claim "pg: replayweb.page shows it, its search finds a phrase, nothing is asked elsewhere" shown "$WORK/pg.wacz" "$live/pg/sql-select.html" "retrieve rows from a table or view"
 claim "gimp: the same in Russian" shown "$WORK/gimp.wacz" "$live/gimp/index.html" "Руководство пользователя"
+
+# a second round: one page was edited, the others are revisit records
+cp -aL "$WORK/root/pg" "$WORK/edited"
+sed -i 's/retrieve rows from a table or view/retrieve rows from a table or a lately edited view/' "$WORK/edited/sql-select.html"
+ln -sfn "$WORK/edited" "$WORK/root/pg"
+claim "pg: a second round" "$CURTSY" update "$WORK/pg" --delay 0 --concurrency 8
+claim "pg: its export" "$CURTSY" export "$WORK/pg" "$WORK/rounds.wacz"
+claim "pg: replayweb.page shows the page as it was edited" shown_alone "$WORK/rounds.wacz" "$live/pg/sql-select.html" "retrieve rows from a table or a lately edited view"
+claim "pg: and one that was not" shown_alone "$WORK/rounds.wacz" "$live/pg/sql-insert.html" "create new rows in a table"
 
 # killed at any moment, nothing stands under the final name
 for i in 1 2 3 4 5; do

@@ -1,7 +1,7 @@
 // replayweb.mjs FILE.wacz PAGE PHRASE: opens a WACZ in replayweb.page, offline in
 // Chromium: the page of the archive shows PHRASE, the reader's own search finds
 // it, and nothing is asked of anybody else.
-//   NODE_MODULES is where replaywebpage and playwright-core are.
+//   SEARCH=no leaves the search out. NODE_MODULES is where replaywebpage and playwright-core are.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -41,6 +41,11 @@ const wait = async (what, f) => {
 await page.goto(`${base}/replay/?source=${encodeURIComponent(base + '/x.wacz')}#view=pages&url=${encodeURIComponent(url)}`);
 const text = (f) => f.evaluate(() => document.body?.innerText || '');
 await wait('the page', async () => { for (const f of page.frames()) if ((await text(f).catch(() => '')).includes(phrase)) return true; });
+if (process.env.SEARCH === 'no') {
+  console.log(`${path.basename(file)}: shown, ${elsewhere.size} requests elsewhere`);
+  await browser.close();
+  process.exit(elsewhere.size ? 1 : 0);
+}
 const results = `${base}/replay/?source=${encodeURIComponent(base + '/x.wacz')}#view=pages&query=${encodeURIComponent(phrase)}`;
 await page.goto('about:blank');
 await page.goto(results);

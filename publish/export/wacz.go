@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"time"
@@ -68,6 +69,23 @@ func (w *wacz) add(m *member) error {
 	if _, err := io.Copy(w.entry, m.octets); err != nil {
 		return err
 	}
+	if err := w.index(m, offset); err != nil {
+		return err
+	}
+	if m.flags&flagPage == 0 {
+		return nil
+	}
+	w.res.Pages++
+	return w.pages.add(w.a, m)
+}
+
+// index notes a capture for the index, but not one that brought 304: readers take
+// it for a redirect and show an empty page (wabac.js 2.25, remotearchivedb.ts).
+// Without it they show what it confirmed.
+func (w *wacz) index(m *member, offset int64) error {
+	if m.v.Status == http.StatusNotModified {
+		return nil
+	}
 	line, err := appendCDX(nil, m, m.segment, offset)
 	if err != nil {
 		return err
@@ -76,11 +94,7 @@ func (w *wacz) add(m *member) error {
 	if err := w.cdx.Add(line); err != nil {
 		return &DiskError{err}
 	}
-	if m.flags&flagPage == 0 {
-		return nil
-	}
-	w.res.Pages++
-	return w.pages.add(w.a, m)
+	return nil
 }
 
 // open begins the entry of a segment with its warcinfo record.
