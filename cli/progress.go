@@ -86,8 +86,32 @@ func waitKind(s *status.Status) string {
 func (p *progress) line(n, width int) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text := runewidth.Truncate(oneLine(progressLines(p.s, time.Now(), p.keys())[n]), max(width-1, 10), "…")
+	text := runewidth.Truncate(oneLine(progressLines(p.s, time.Now(), p.fitting(width-1))[n]), max(width-1, 10), "…")
 	return p.look.paint(n, text, p.s.Failed > 0)
+}
+
+// fitting is the hint at the keys, shorter or left out where the first line has
+// no room for it: half a word of it says nothing.
+func (p *progress) fitting(width int) string {
+	hint := p.keys()
+	for _, text := range []string{hint, shortHint(hint), ""} {
+		if runewidth.StringWidth(progressLines(p.s, time.Now(), text)[0]) <= width {
+			return text
+		}
+	}
+	return ""
+}
+
+// shortHint names the keys of a hint without what they are for.
+func shortHint(hint string) string {
+	if hint == "" {
+		return ""
+	}
+	var keys []string
+	for _, key := range strings.Split(strings.TrimPrefix(hint, "keys: "), ", ") {
+		keys = append(keys, key[:1])
+	}
+	return "keys: " + strings.Join(keys, " ")
 }
 
 func (p *progress) keys() string {

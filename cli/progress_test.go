@@ -114,3 +114,14 @@ func TestPlainLinesComeWhenSomethingChanges(t *testing.T) {
 		t.Errorf("%d lines, want the first answer's and the wait's:\n%s", n, b.String())
 	}
 }
+
+// The hint at the keys is whole, short or not there, but never cut.
+func TestHintFits(t *testing.T) {
+	p := &progress{hint: func() string { return "keys: p pause, + faster, - slower, q finish" }}
+	whole := progressLines(p.s, time.Now(), p.hint())[0]
+	for width, want := range map[int]string{len(whole): p.hint(), len(whole) - 1: "keys: p + - q", 10: ""} {
+		if got := p.fitting(width); got != want {
+			t.Errorf("in %d columns: %q, want %q", width, got, want)
+		}
+	}
+}

@@ -62,7 +62,9 @@ func isPage(r *inventory.Row) bool {
 // readRows counts what became of all URLs.
 func (g *gatherer) readRows(ctx context.Context) error {
 	return g.each(ctx, func(r *inventory.Row) {
-		g.states[r.State]++
+		if r.State != "disregarded" || r.Rule.Rule != judge.Host { // else a link to another site, which is not part of this one
+			g.states[r.State]++
+		}
 		if !r.Listed {
 			g.unlisted[r.URL] = true
 		}

@@ -30,7 +30,7 @@ Sitemap: {{origin}}/sitemap.xml
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{{origin}}/orphan</loc></url></urlset>
 -- / --
 <html lang="en"><title>Home</title><a href="/gone">1</a><a href="/private/x">2</a><a href="/moved">3</a><a href="/secret">4</a>
-<a href="/copy1">5</a><a href="/copy2">6</a><a href="/secret-gone">7</a><a href="/xss">8</a>
+<a href="/copy1">5</a><a href="/copy2">6</a><a href="/secret-gone">7</a><a href="/xss">8</a><a href="http://elsewhere.example/">9</a>
 -- /orphan --
 <title>Orphan</title>
 -- /moved --
@@ -187,5 +187,12 @@ func TestAThousandRowsAreFolded(t *testing.T) {
 	}
 	if len(table.Lines) != maxRows || table.Hidden != 100 || table.Left() != 1000-100-maxRows {
 		t.Errorf("%d lines, %d hidden, %d left", len(table.Lines), table.Hidden, table.Left())
+	}
+}
+
+// A link to another site is not part of this one: it is no URL that was skipped.
+func TestTheReportCountsTheSite(t *testing.T) {
+	if page := written(t); !strings.Contains(page, "<dt>URLs skipped by a rule</dt><dd>1</dd>") {
+		t.Error("more than /private/x is counted as skipped")
 	}
 }

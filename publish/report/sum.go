@@ -25,7 +25,7 @@ func (g *gatherer) sum() {
 		r.Numbers = append(r.Numbers, Number{countText(n), "URLs still queued"})
 	}
 	if r.Again > 0 {
-		r.Numbers = append(r.Numbers, Number{fmt.Sprintf("%s of %s", countText(r.Changed), countText(r.Again)), "pages changed since their last visit"})
+		r.Numbers = append(r.Numbers, Number{fmt.Sprintf("%s of %s", countText(r.Changed), countText(r.Again)), "URLs visited again had changed"})
 	}
 	r.Status = bars("Answers by status", g.statuses, 10, countText[int])
 	r.Types = bars("Types by size", g.types, 10, bytesText)
@@ -44,7 +44,7 @@ func (g *gatherer) depth() {
 	for i, label := range slices.Sorted(maps.Keys(g.depths)) {
 		n := g.depths[label]
 		if i < maxDepth {
-			p.Bars = append(p.Bars, Bar{strings.TrimSpace(label) + " links", float64(n), countText(n)})
+			p.Bars = append(p.Bars, Bar{linksAway(strings.TrimSpace(label)), float64(n), countText(n)})
 			continue
 		}
 		last := &p.Bars[maxDepth-1]
@@ -125,4 +125,12 @@ func (g *gatherer) next() (steps []Step) {
 	add(true, "Read the site offline:", "curtsy mirror "+dir+" "+dir+"-mirror")
 	add(true, "Prove that the archive is whole:", "curtsy verify "+dir)
 	return steps
+}
+
+// linksAway is a distance in links.
+func linksAway(n string) string {
+	if n == "1" {
+		return "1 link"
+	}
+	return n + " links"
 }
