@@ -79,7 +79,7 @@ func (f *fleetServeFlags) serve(u *ui, at *fleetAt) error {
 		return exitWith(exitFailed, err, "another --dir")
 	}
 	defer release()
-	s, err := store.Open(context.Background(), cmp.Or(f.store, fleetStore(at.dir)))
+	s, err := store.OpenOnceThere(context.Background(), cmp.Or(f.store, fleetStore(at.dir)), func(err error) { u.say("waiting for the store: %v", err) })
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@
 # of the engine's disks are wiped at once. The sites' own log judges. More: SITES=100 SHARED=30 PAGES=30.
 . "$(dirname "$0")/../lib.sh"
 tools
+declare -A PID
 sites=${SITES:-9} shared=${SHARED:-3} pages=${PAGES:-20} delay=${DELAY:-500ms} lease=${LEASE:-9} slots=${SLOTS:-4}
 patience=${PATIENCE:-300}
 
@@ -11,15 +12,31 @@ manysites -sites "$sites" -shared "$shared" -pages "$pages" -delay "$delay" -log
 CHILDREN+=($!)
 until_true test -s "$WORK/list"
 
+# What all machines show each other: certificates of the fleet's own authority.
+ca() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=fleet -days 1 -keyout "$WORK/$1-ca.key" -out "$WORK/$1-ca.pem"
+	openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/CN=$1" -keyout "$WORK/$1.key" -out "$WORK/$1.csr"
+	openssl x509 -req -in "$WORK/$1.csr" -CA "$WORK/$1-ca.pem" -CAkey "$WORK/$1-ca.key" -CAcreateserial -days 1 -out "$WORK/$1.pem" \
+		-extfile <(printf 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth')
+}
+need openssl
+ca fleet >/dev/null 2>&1
+ca stranger >/dev/null 2>&1
+tls=(--tls-cert "$WORK/fleet.pem" --tls-key "$WORK/fleet.key" --tls-ca "$WORK/fleet-ca.pem")
+
 # The store: S3 where a server is installed, else a directory that all share.
 store=$WORK/store
 if command -v versitygw >/dev/null; then
 	mkdir -p "$WORK/s3/bucket"
 	s3=$(freeport)
 	export AWS_ACCESS_KEY_ID=tester AWS_SECRET_ACCESS_KEY=testing-secret AWS_ENDPOINT_URL=http://127.0.0.1:$s3 AWS_REGION=us-east-1
-	ROOT_ACCESS_KEY=tester ROOT_SECRET_KEY=testing-secret versitygw --port "127.0.0.1:$s3" posix "$WORK/s3" >"$WORK/s3.log" 2>&1 &
-	CHILDREN+=($!)
-	until_true listens "$s3"
+	serve_s3() {
+		ROOT_ACCESS_KEY=tester ROOT_SECRET_KEY=testing-secret versitygw --port "127.0.0.1:$s3" posix "$WORK/s3" >>"$WORK/s3.log" 2>&1 &
+		PID[s3]=$!
+		CHILDREN+=($!)
+		until_true listens "$s3"
+	}
+	serve_s3
 	store=s3://bucket/archives
 else
 	echo "  versitygw is not installed: the store is a directory"
@@ -50,27 +67,29 @@ kill "$one"; wait "$one" 2>/dev/null || true
 sed -i '$d' "$WORK/list" # and without that site
 sites=$((sites - 1))
 
-declare -A PID
 port=() ; for i in 1 2 3 4 5 6; do port+=("$(freeport)"); done
 cluster="n1=127.0.0.1:${port[0]},n2=127.0.0.1:${port[1]},n3=127.0.0.1:${port[2]}"
 join="nats://127.0.0.1:${port[3]},nats://127.0.0.1:${port[4]},nats://127.0.0.1:${port[5]}"
 node() {
 	"$CURTSY" fleet serve --dir "$WORK/n$1" --name "n$1" --cluster "$cluster" --listen "127.0.0.1:${port[$(($1 + 2))]}" \
-		--store "$store" --slots 0 --lease "${lease}s" -v 2>>"$WORK/n$1.log" &
+		--store "$store" --slots 0 --lease "${lease}s" "${tls[@]}" -v 2>>"$WORK/n$1.log" &
 	PID[n$1]=$!
 	CHILDREN+=($!)
 }
 worker() {
 	"$CURTSY" fleet serve --dir "$WORK/w$1" --name "w$1" --join "$join" --store "$store" --slots "$slots" \
-		--lease "${lease}s" --save 3s --min-free 0 -v 2>>"$WORK/w$1.log" &
+		--lease "${lease}s" --save 3s --min-free 0 "${tls[@]}" -v 2>>"$WORK/w$1.log" &
 	PID[w$1]=$!
 	CHILDREN+=($!)
 }
-ask() { "$CURTSY" fleet "$@" --join "$join"; }
+ask() { "$CURTSY" fleet "$@" --join "$join" "${tls[@]}"; }
 dies() { kill -9 "${PID[$1]}"; wait "${PID[$1]}" 2>/dev/null || true; }
 
 for i in 1 2 3; do node $i; done
 until_true ask status -q >/dev/null
+refused() { ! timeout 60 "$CURTSY" fleet status --join "$join" "$@" >"$WORK/refused" 2>&1; }
+claim "a command without a certificate is refused" refused
+claim "one with a stranger's certificate too" refused --tls-cert "$WORK/stranger.pem" --tls-key "$WORK/stranger.key" --tls-ca "$WORK/fleet-ca.pem"
 echo 'delay: 10ms' >"$WORK/config" # the sites say what their pace is
 ask add "$WORK/list" --config "$WORK/config" -q || bad "the sites were not added"
 for i in 1 2 3 4; do worker $i; done
@@ -90,6 +109,11 @@ sleep 3
 for i in 1 2 3; do dies n$i; done
 rm -rf "$WORK"/n[123]/engine
 for i in 1 2 3; do node $i; done
+if [[ -n ${PID[s3]:-} ]]; then # the store is away
+	dies s3
+	sleep "${AWAY:-10}"
+	serve_s3
+fi
 
 all_done() { [[ $(ask status --state done -q 2>/dev/null | wc -l) -eq $sites ]]; }
 from=$SECONDS

@@ -19,8 +19,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net"
 	"net/url"
 	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
 )
 
 // Errors of a store.
@@ -65,6 +69,35 @@ func Open(ctx context.Context, place string) (Store, error) {
 		return nil, fmt.Errorf("store %s: %w", place, err)
 	}
 	return s, nil
+}
+
+// OpenOnceThere is Open of a store that may be away for now, as after a power cut:
+// it tries again until it answers. waits is called once before the first wait.
+func OpenOnceThere(ctx context.Context, place string, waits func(error)) (Store, error) {
+	for first := true; ; first = false {
+		s, err := Open(ctx, place)
+		if err == nil || !isAway(err) {
+			return s, err
+		}
+		if first {
+			waits(err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(tryAgain):
+		}
+	}
+}
+
+// tryAgain is the time between two tries to reach a store.
+const tryAgain = 2 * time.Second
+
+// isAway says whether a store did not answer, or that it cannot just now.
+func isAway(err error) bool {
+	var network *net.OpError
+	var answer minio.ErrorResponse
+	return errors.As(err, &network) || errors.As(err, &answer) && answer.StatusCode >= 500
 }
 
 func at(place string) (Store, error) {

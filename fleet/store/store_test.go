@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -225,4 +227,24 @@ type deaf struct{ Store }
 func (d *deaf) Swap(ctx context.Context, key string, data []byte, tag string) (string, error) {
 	_, err := d.Store.Swap(ctx, key, data, tag)
 	return "", errors.Join(errors.New("connection reset"), err)
+}
+
+// A store that does not answer is waited for; one that refuses is not.
+func TestAStoreThatIsAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the client's own tries take five seconds")
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "tester")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "testing-secret")
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer refuses.Close()
+	for address, away := range map[string]bool{"http://" + freePort(t): true, refuses.URL: false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		waited := 0
+		_, err := OpenOnceThere(ctx, "s3://bucket/fleet?region=us-east-1&endpoint="+address, func(error) { waited++; cancel() })
+		if err == nil || (waited == 1) != away {
+			t.Errorf("%s: waited %d times, %v", address, waited, err)
+		}
+		cancel()
+	}
 }
