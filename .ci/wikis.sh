@@ -1,4 +1,4 @@
-# Sourced behind lib.sh by scripts that serve DokuWiki and MediaWiki, as Debian
+# Sourced behind lib.sh by scripts that serve DokuWiki, MediaWiki and repositories, as Debian
 # ships them, from Apache.
 PHP_MODULE=$(ls /usr/lib/apache2/modules/libphp*.so 2>/dev/null | head -n 1)
 
@@ -48,6 +48,18 @@ wiki_make() {
 
 # wiki_page TITLE: a new revision, from stdin.
 wiki_page() { php /usr/share/mediawiki/maintenance/edit.php -s made -u Admin "$1" >/dev/null; }
+
+# history COMMITS FILES: for git fast-import; the first commit adds all files, each further one changes three.
+history() {
+	awk -v commits="$1" -v files="$2" 'function file(n, c,   text) { text = "file " n " of commit " c "\n"
+			printf "M 100644 inline dir%d/file%d.txt\ndata %d\n%s\n", n % 5, n, length(text), text }
+		BEGIN { for (c = 1; c <= commits; c++) {
+			message = "change " c
+			printf "commit refs/heads/master\ncommitter nobody <nobody@example.invalid> %d +0000\ndata %d\n%s\n", 1600000000 + c * 3600, length(message), message
+			if (c == 1) for (n = 0; n < files; n++) file(n, c)
+			else for (k = 0; k < 3; k++) file((c * 3 + k) % files, c)
+			print "" } }'
+}
 
 # apache_start PORT...: Apache on these ports, with the virtual hosts from stdin.
 apache_start() {

@@ -9,18 +9,6 @@
 need git
 COMMITS=${COMMITS:-50} FILES=${FILES:-25} FIRST=${FIRST:-600} CHECKINS=${CHECKINS:-40} ARTIFACTS=${ARTIFACTS:-60}
 
-# history COMMITS FILES: for git fast-import; the first commit adds all files, each further one changes three.
-history() {
-	awk -v commits="$1" -v files="$2" 'function file(n, c,   text) { text = "file " n " of commit " c "\n"
-			printf "M 100644 inline dir%d/file%d.txt\ndata %d\n%s\n", n % 5, n, length(text), text }
-		BEGIN { for (c = 1; c <= commits; c++) {
-			message = "change " c
-			printf "commit refs/heads/master\ncommitter nobody <nobody@example.invalid> %d +0000\ndata %d\n%s\n", 1600000000 + c * 3600, length(message), message
-			if (c == 1) for (n = 0; n < files; n++) file(n, c)
-			else for (k = 0; k < 3; k++) file((c * 3 + k) % files, c)
-			print "" } }'
-}
-
 # first N LOG: the targets of the first N requests.
 first() { awk -F '\t' -v n="$1" 'NR <= n { split($2, request, " "); print request[2] }' "$2"; }
 
