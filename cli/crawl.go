@@ -38,6 +38,7 @@ type crawlFlags struct {
 	json     bool
 	verbose  bool
 	profile  string
+	metrics  string
 	set      config
 	noLogin  bool
 	noReport bool
@@ -80,6 +81,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	f.registerLogin(fl)
 	fl.BoolVar(&f.noReport, "no-report", false, "write no report.html at the end (see curtsy report)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
+	fl.StringVar(&f.metrics, "metrics", "", metricsUsage)
 	fl.StringVar(&f.profile, "cpuprofile", "", "write a CPU profile of the crawl to `FILE`, for pprof")
 	_ = fl.MarkHidden("cpuprofile")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say each visit, in a line")
@@ -238,6 +240,11 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		limitMemory(s.Discovered)
 		bar.show(s)
 	}
+	endMetrics, err := watchMetrics(f.metrics, c.Archive, &o)
+	if err != nil {
+		return err
+	}
+	defer endMetrics()
 	o.Tell = func(text string) { u.say("%s", text) }
 	o.Round, o.Given = f.round, f.given
 	if o.Since, err = f.sinceDate(); err != nil {

@@ -24,6 +24,7 @@ import (
 // fleetServeFlags are those of fleet serve.
 type fleetServeFlags struct {
 	store, name, listen string
+	metrics             string
 	cluster             []string
 	slots, places       int
 	term, save          time.Duration
@@ -55,6 +56,7 @@ func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
 	fl.DurationVar(&f.term, "lease", 30*time.Second, "how long a worker that is not heard of keeps its sites")
 	fl.DurationVar(&f.save, "save", time.Minute, "time between two saves of an archive that is being crawled")
 	fl.Var(&f.minFree, "min-free", "`bytes` of the disk that stay free: with less, no site is begun here")
+	fl.StringVar(&f.metrics, "metrics", "", metricsUsage)
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say what is done, in lines")
 	return c
 }
@@ -129,6 +131,12 @@ func (f *fleetServeFlags) work(u *ui, at *fleetAt, alone bool, o fleet.Options) 
 	}
 	ctx, stop, _, release := signals(u)
 	defer release()
+	w := fleet.NewWorker(o)
+	endMetrics, err := fleetWatched(f.metrics, at.dir, w)
+	if err != nil {
+		return err
+	}
+	defer endMetrics()
 	u.say("worker %s serves %s; curtsy fleet add URL --dir %s adds a site", f.name, at.dir, quoted(at.dir))
-	return fleet.NewWorker(o).Run(ctx, stop)
+	return w.Run(ctx, stop)
 }

@@ -293,6 +293,9 @@ func TestSchedules(t *testing.T) {
 func TestARunThatIsFencedIsDropped(t *testing.T) {
 	f := newFleet(t)
 	w, _ := f.worker("w1", nil)
+	if g := w.Gauges(); g.Margin <= 0 || g.Running != 0 {
+		t.Errorf("gauges before: %+v", g)
+	}
 	s := newSite(t, 4)
 	s.hold = make(chan struct{})
 	f.add(s, nil)
@@ -310,6 +313,9 @@ func TestARunThatIsFencedIsDropped(t *testing.T) {
 	s.mu.Unlock()
 	f.isState(s, "done")
 	f.sound(s, 4)
+	if g := w.Gauges(); g.Fenced != 1 || g.Sites["done"] != 1 {
+		t.Errorf("gauges after: %+v", g)
+	}
 	if entries, err := os.ReadDir(filepath.Dir(w.work("x"))); err != nil || len(entries) > 0 {
 		t.Errorf("left on the disk: %v, %v", entries, err)
 	}

@@ -31,6 +31,9 @@ type running struct {
 	asked context.Context // done when it is to stop
 	ask   context.CancelCauseFunc
 
+	saved  time.Duration // by the worker's clock; this and the next are guarded by its mutex
+	fenced bool          // another owns the site
+
 	mu     sync.Mutex
 	status status.Status
 
@@ -40,7 +43,7 @@ type running struct {
 }
 
 func newRunning(w *Worker, rec Record, group *lease.Lease) *running {
-	r := &running{w: w, rec: rec, dir: w.work(rec.Name),
+	r := &running{w: w, rec: rec, dir: w.work(rec.Name), saved: w.o.Clock(),
 		gate: &gate{session: w.session, board: w.board, site: rec.Name, places: w.o.Places, group: group, held: map[netip.Addr]*lease.Lease{}}}
 	r.asked, r.ask = context.WithCancelCause(context.Background())
 	return r
@@ -122,6 +125,9 @@ func (r *running) own(ctx context.Context) error {
 	a, err := store.Claim(ctx, r.w.o.Store, r.rec.Name, r.rec.Seed, r.w.o.Name, store.Run{Began: now})
 	if err != nil {
 		return err
+	}
+	if r.rec.Epoch > 0 && r.rec.Run.Ended.IsZero() {
+		r.w.tookOver()
 	}
 	r.archive, r.state = a, a.Manifest().Run
 	m := a.Manifest()
@@ -227,6 +233,7 @@ func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 		case <-tick.C:
 		}
 		err := r.archive.Save(ctx, r.dir, r.prefix, r.state, false)
+		r.w.wasSaved(r, err)
 		if errors.Is(err, store.ErrFenced) {
 			r.w.o.Logger.Warn("another owns the site", "site", r.rec.Name)
 			end()
@@ -257,6 +264,7 @@ func (r *running) note(result crawler.Result, err error) {
 func (r *running) saveLast(ctx context.Context) error {
 	for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
 		err := r.archive.Save(ctx, r.dir, r.prefix, r.state, true)
+		r.w.wasSaved(r, err)
 		if err == nil || errors.Is(err, store.ErrFenced) || ctx.Err() != nil {
 			return err
 		}

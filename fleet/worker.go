@@ -51,13 +51,15 @@ type Worker struct {
 	book    *book
 	session *lease.Session
 
-	mu       sync.Mutex
-	running  map[string]*running
-	later    map[string]time.Duration // sites that could not be begun: not before then, by the clock
-	draining bool
-	refuses  string // why it begins nothing; "" where it does
-	runs     sync.WaitGroup
-	freed    chan struct{} // a run has ended
+	mu                sync.Mutex
+	running           map[string]*running
+	later             map[string]time.Duration // sites that could not be begun: not before then, by the clock
+	draining          bool
+	takeovers, fenced int
+	refuses           string  // why it begins nothing; "" where it does
+	view              *Worker // what Gauges reads of the session; nil without one
+	runs              sync.WaitGroup
+	freed             chan struct{} // a run has ended
 }
 
 // NewWorker makes a worker.
@@ -125,6 +127,7 @@ func (w *Worker) serve(ctx, stop context.Context) error {
 		return err
 	}
 	defer w.end()
+	defer w.opened()()
 	answers, err := w.answer(ctx, n)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package room
 
 import (
 	"fmt"
+	"path/filepath"
 	"syscall"
 )
 
@@ -31,4 +32,19 @@ func Fits(dir string, min, n int64) error {
 		return fmt.Errorf("%d MB are free where %s is, and %d MB are to stay so (storage.min_free): %w", free>>20, dir, floor>>20, syscall.ENOSPC)
 	}
 	return nil
+}
+
+// Free is how many bytes are free where dir, or the nearest directory above it
+// that exists, is; 0 where the system does not say.
+func Free(dir string) int64 {
+	for {
+		if free, _, ok := space(dir); ok {
+			return free
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return 0
+		}
+		dir = above
+	}
 }

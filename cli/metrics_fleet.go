@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"curtsy/fleet"
+)
+
+// fleetMetrics are those of a worker, read when they are asked for.
+type fleetMetrics struct {
+	gauges                                               func() fleet.Gauges
+	sites, running, margin, takeovers, fenced, save, due *prometheus.Desc
+}
+
+// fleetWatched lets a worker be asked at an address, if one is given.
+func fleetWatched(address, dir string, w *fleet.Worker) (end func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	m := newMetrics(dir, func() bool { return w.Gauges().Margin > 0 })
+	m.registry.MustRegister(newFleetMetrics(w.Gauges))
+	return m.listen(address)
+}
+
+func newFleetMetrics(gauges func() fleet.Gauges) *fleetMetrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("curtsy_fleet_"+name, help, labels, nil)
+	}
+	return &fleetMetrics{gauges,
+		desc("sites", "Sites of the whole list by state.", "state"),
+		desc("running_sites", "Sites that this worker crawls."),
+		desc("lease_margin_seconds", "How long this worker's session lasts if it is not renewed; 0 without one."),
+		desc("takeovers_total", "Runs begun here where the one before had not ended."),
+		desc("fenced_total", "Runs dropped here, since another worker had claimed the site."),
+		desc("save_age_seconds", "Since the oldest last save of an archive that is being crawled here."),
+		desc("due_age_seconds", "For how long the site that waits longest has been due."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c *fleetMetrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.sites, c.running, c.margin, c.takeovers, c.fenced, c.save, c.due} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *fleetMetrics) Collect(ch chan<- prometheus.Metric) {
+	g := c.gauges()
+	say := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	}
+	for _, state := range fleet.States() {
+		say(c.sites, prometheus.GaugeValue, float64(g.Sites[state]), state)
+	}
+	say(c.running, prometheus.GaugeValue, float64(g.Running))
+	say(c.margin, prometheus.GaugeValue, g.Margin.Seconds())
+	say(c.takeovers, prometheus.CounterValue, float64(g.Takeovers))
+	say(c.fenced, prometheus.CounterValue, float64(g.Fenced))
+	say(c.save, prometheus.GaugeValue, g.SaveAge.Seconds())
+	say(c.due, prometheus.GaugeValue, g.DueAge.Seconds())
+}

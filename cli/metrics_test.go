@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"curtsy/crawler/status"
+	"curtsy/fleet"
+	"curtsy/storage"
+)
+
+func TestMetricsListenOnThisMachineOnly(t *testing.T) {
+	for address, want := range map[string]string{":9464": "127.0.0.1:9464", "localhost:1": "127.0.0.1:1", "[::1]:1": "[::1]:1",
+		"0.0.0.0:9464": "", "192.0.2.1:9464": "", "example.org:1": "", "9464": ""} {
+		got, err := loopback(address)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s is %q, %v; want %q", address, got, err, want)
+		}
+	}
+}
+
+func TestMetricsOfACrawl(t *testing.T) {
+	c := newCrawlMetrics()
+	for _, v := range []storage.Visit{
+		{Class: "page", Status: 200, Length: 100, Took: time.Second, Waited: 2 * time.Second, Record: &storage.Record{Length: 80}},
+		{Class: "page", Error: "refused"},
+		{Class: "page", Status: 999},
+	} {
+		if err := c.visit(t.Context(), &v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := newMetrics(t.TempDir(), func() bool { return c.last.Load() != nil })
+	m.registry.MustRegister(c)
+	if got := ask(m, "/readyz"); got.Code != 503 {
+		t.Errorf("it is ready before it began: %d", got.Code)
+	}
+	c.last.Store(&status.Status{State: "running", Queued: 7, Rules: map[string]int{"scope": 3}})
+	for path, code := range map[string]int{"/readyz": 200, "/livez": 200, "/metrics": 200, "/": 404} {
+		if got := ask(m, path); got.Code != code {
+			t.Errorf("%s is answered %d, want %d", path, got.Code, code)
+		}
+	}
+	text := ask(m, "/metrics").Body.String()
+	for _, line := range []string{`curtsy_visits_total{class="page",outcome="2xx"} 1`, `curtsy_visits_total{class="page",outcome="error"} 1`,
+		`curtsy_visits_total{class="page",outcome="other"} 1`, `curtsy_payload_bytes_total 100`, `curtsy_warc_bytes_total 80`,
+		`curtsy_politeness_wait_seconds_total 2`, `curtsy_urls{state="queued"} 7`, `curtsy_urls_disregarded{rule="scope"} 3`, `curtsy_crawl_state{state="running"} 1`} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("%s is missing", line)
+		}
+	}
+	if problems, err := testutil.GatherAndLint(m.registry); err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
+}
+
+func TestMetricsOfAFleet(t *testing.T) {
+	m := newMetrics(t.TempDir(), func() bool { return false })
+	m.registry.MustRegister(newFleetMetrics(func() fleet.Gauges {
+		return fleet.Gauges{Sites: map[string]int{"due": 2}, Margin: 20 * time.Second, Takeovers: 1}
+	}))
+	text := ask(m, "/metrics").Body.String()
+	for _, line := range []string{`curtsy_fleet_sites{state="due"} 2`, `curtsy_fleet_sites{state="done"} 0`, `curtsy_fleet_lease_margin_seconds 20`, `curtsy_fleet_takeovers_total 1`} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("%s is missing", line)
+		}
+	}
+}
+
+func ask(m *metrics, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	m.handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	return w
+}

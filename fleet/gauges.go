@@ -1,0 +1,80 @@
+package fleet
+
+import (
+	"errors"
+	"time"
+
+	"curtsy/fleet/store"
+)
+
+// Gauges are what a worker says of itself and of the list, for a monitor.
+type Gauges struct {
+	Sites     map[string]int // by state; none without a session
+	Running   int            // here
+	Margin    time.Duration  // how long the session lasts if it is not renewed; 0 without one
+	Takeovers int            // runs begun here where the one before had not ended
+	Fenced    int            // runs dropped here, since another worker claimed the site
+	SaveAge   time.Duration  // since the oldest last save of a run
+	DueAge    time.Duration  // of the site that waits longest
+}
+
+// States are all that a site may be in.
+func States() []string {
+	return []string{"running", "due", "waiting", "scheduled", "paused", "failed", "done"}
+}
+
+// Gauges reads them. It may be called at any time.
+func (w *Worker) Gauges() Gauges {
+	w.mu.Lock()
+	g := Gauges{Running: len(w.running), Takeovers: w.takeovers, Fenced: w.fenced, Sites: map[string]int{}}
+	for _, r := range w.running {
+		g.SaveAge = max(g.SaveAge, w.o.Clock()-r.saved)
+	}
+	view := w.view
+	w.mu.Unlock()
+	if view == nil {
+		return g
+	}
+	g.Margin = max(view.session.Left(), 0)
+	now := w.o.Now()
+	for _, r := range view.book.records() {
+		s := view.statusOf(&r, now)
+		g.Sites[s.State]++
+		if s.State == "due" || s.State == "waiting" {
+			g.DueAge = max(g.DueAge, now.Sub(r.Due))
+		}
+	}
+	return g
+}
+
+// opened lets Gauges read the session and the book, until closed is called:
+// the next session replaces both.
+func (w *Worker) opened() (closed func()) {
+	set := func(view *Worker) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.view = view
+	}
+	set(&Worker{o: w.o, session: w.session, book: w.book})
+	return func() { set(nil) }
+}
+
+// tookOver counts a run that continues one which had not ended.
+func (w *Worker) tookOver() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.takeovers++
+}
+
+// wasSaved notes a save of a run, or that another owns the site.
+func (w *Worker) wasSaved(r *running, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err == nil:
+		r.saved = w.o.Clock()
+	case errors.Is(err, store.ErrFenced) && !r.fenced: // a run may find out twice
+		r.fenced = true
+		w.fenced++
+	}
+}
