@@ -165,11 +165,17 @@ func (p *pool) get(origin string, now time.Time) *conn {
 			k.reused, k.probe = true, p.probation(k, now)
 			return k
 		}
-		if k.surplus() {
-			p.distrust(origin)
-		}
-		k.Close()
+		p.discard(k)
 	}
+}
+
+// discard closes a kept connection that is not quiet, and distrusts its origin
+// where that has sent something.
+func (p *pool) discard(k *conn) {
+	if k.surplus() {
+		p.distrust(k.origin)
+	}
+	k.Close()
 }
 
 func (p *pool) pop(origin string) *conn {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"runtime"
 	"strings"
@@ -60,22 +61,100 @@ func TestConnectionsAreKept(t *testing.T) {
 
 // What a server sends into an idle connection is not the next answer.
 func TestUnaskedAnswersAreNotTaken(t *testing.T) {
-	sent := make(chan bool, 1)
+	if runtime.GOOS == "windows" {
+		t.Skip("sockets are not peeked at there")
+	}
+	done := make(chan bool)
 	s := serve(t, func(c net.Conn, _ string) bool {
 		io.WriteString(c, page)
-		time.Sleep(20 * time.Millisecond)
+		<-done
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad")
-		sent <- true
 		return true
 	})
-	c := local(t, Options{})
-	for range 3 {
+	var last net.Conn
+	c := local(t, Options{Dial: func(ctx context.Context, network, addr string) (k net.Conn, err error) {
+		last, err = new(net.Dialer).DialContext(ctx, network, addr)
+		return last, err
+	}})
+	for i := range 3 {
 		x := do(t, c, s.url+"/")
-		if r, n := x.Wire(); x.Err != nil || all(t, r, n) != "hello" {
-			t.Fatal(x.Err)
+		r, n := x.Wire()
+		if got := all(t, r, n); x.Err != nil || got != "hello" {
+			t.Fatalf("%d: %v, %q", i, x.Err, got)
 		}
-		<-sent
-		time.Sleep(5 * time.Millisecond)
+		done <- true
+		if i == 0 { // from then on none is kept
+			untilReadable(t, last)
+		}
+	}
+}
+
+// Nor is what it sends after the connection was chosen, while the request waits
+// at the gate: the fleet's may hold it for seconds. Nobody watches by then what
+// follows an answer.
+func TestUnaskedAnswersWhileTheGateWaits(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("sockets are not peeked at there")
+	}
+	const held = probations + 2 // the request that waits
+	for _, tt := range []struct {
+		name, late string
+		open       bool
+	}{
+		{"an answer", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad", true},
+		{"an answer and the end", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad", false},
+		{"the end", "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			late := make(chan bool)
+			var answered atomic.Int64
+			s := serve(t, func(c net.Conn, _ string) bool {
+				io.WriteString(c, page)
+				if answered.Add(1) != held-1 {
+					return true
+				}
+				<-late
+				io.WriteString(c, tt.late)
+				return tt.open
+			})
+			var last net.Conn
+			asked := 0
+			c := local(t, Options{
+				Dial: func(ctx context.Context, network, addr string) (k net.Conn, err error) {
+					last, err = new(net.Dialer).DialContext(ctx, network, addr)
+					return last, err
+				},
+				Gate: func(context.Context, string, netip.Addr) error {
+					if asked++; asked == held {
+						close(late)
+						untilReadable(t, last)
+					}
+					return nil
+				},
+			})
+			for i := range held {
+				x := do(t, c, s.url+"/")
+				r, n := x.Wire()
+				if got := all(t, r, n); x.Err != nil || got != "hello" {
+					t.Errorf("%d: %v, %q", i, x.Err, got)
+				}
+			}
+			if n := s.conns.Load(); n != 2 || asked != held+1 {
+				t.Errorf("%d connections, the gate was asked %d times; want 2 and %d", n, asked, held+1)
+			}
+		})
+	}
+}
+
+// untilReadable waits until bytes, or the end, have come on k.
+func untilReadable(t *testing.T, k net.Conn) {
+	t.Helper()
+	raw, err := k.(*net.TCPConn).SyscallConn()
+	if err == nil {
+		err = raw.Read(readable)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 

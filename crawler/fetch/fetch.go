@@ -58,8 +58,9 @@ func New(o Options) *Client {
 // Close closes the idle connections, and those in use when they are done.
 func (c *Client) Close() { c.pool.close() }
 
-// errStale is a kept connection that had died before it was used again.
-var errStale = errors.New("the connection had been closed")
+// errStale is a kept connection that had died before it was used again, or
+// brought what nobody asked for.
+var errStale = errors.New("the connection could not be used again")
 
 // errUnasked is an answer on a kept connection that another one followed: who
 // knows which of them was meant?
@@ -141,6 +142,10 @@ func (c *Client) exchange(ctx context.Context, k *conn, x *Exchange, r Request, 
 	if err := c.admit(ctx, k, r); err != nil {
 		k.Close()
 		return err
+	}
+	if k.reused && !k.quiet() { // while it waited to be admitted
+		c.pool.discard(k)
+		return errStale
 	}
 	stop := context.AfterFunc(ctx, func() { k.Close() })
 	keep, err := c.roundTrip(ctx, k, x, r, end)
