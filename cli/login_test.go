@@ -154,6 +154,7 @@ func secretFile(t *testing.T, text string) string {
 func TestLogins(t *testing.T) {
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRY_BASE", "1ms")
+	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // requests are counted
 	t.Setenv("WIKI_TOKEN", bearer)
 	t.Setenv("NETRC", secretFile(t, "machine 127.0.0.1 login anna password "+secret))
 	for name, login := range map[string][]string{
@@ -195,6 +196,7 @@ func TestLogins(t *testing.T) {
 func TestALoginThatEnds(t *testing.T) {
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRY_BASE", "1ms")
+	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // requests are counted
 	for _, ending := range []string{"login", "clear", "401", "form"} {
 		t.Run(ending, func(t *testing.T) {
 			w, dir := newWiki(t), filepath.Join(t.TempDir(), "a")
@@ -222,6 +224,7 @@ func TestALoginThatEnds(t *testing.T) {
 func TestLoginsGoNowhereElse(t *testing.T) {
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRY_BASE", "1ms")
+	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // requests are counted
 	var mu sync.Mutex
 	var shown []string
 	other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

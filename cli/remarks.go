@@ -50,11 +50,17 @@ func lonely(a *opened) (list []string, err error) {
 		case v.Status > 299:
 		case v.Directives != nil && v.Directives.NoFollow:
 			list = append(list, fmt.Sprintf("%s asks that its links are not followed (nofollow): no other page was fetched", f.URL))
-		case v.Links > 0 && len(a.f.Counts().Reasons) == 0:
+		case v.Links > 0 && ledNowhere(a.f.Counts().Reasons.Rules()):
 			list = append(list, fmt.Sprintf("%s links to no page of the site: where its links are made by JavaScript, they are not seen", f.URL))
 		}
 	}
 	return list, err
+}
+
+// ledNowhere says whether no link was excluded or failed: a sitemap that was guessed
+// at is no link.
+func ledNowhere(rules map[string]int) bool {
+	return len(rules) == 0 || len(rules) == 1 && rules[judge.NoSitemap] > 0
 }
 
 // needed counts what pages need of hosts that were not asked.

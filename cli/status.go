@@ -83,8 +83,9 @@ func printStatus(u *ui, s status.Status) {
 	}
 	rest := maps.Clone(s.Rules)
 	delete(rest, judge.Host)
+	delete(rest, judge.NoSitemap)
 	for _, r := range s.Reasons {
-		if r.Rule == judge.Host {
+		if r.Rule == judge.Host || r.Rule == judge.NoSitemap {
 			continue
 		}
 		u.print("    %8d  %s", r.Count, r)

@@ -40,12 +40,34 @@ func TestCookieWall(t *testing.T) {
 	}
 }
 
-// A sitemap that was only guessed at is no failure where there is none.
+// A sitemap that was only guessed at is no failure where there is none or a page
+// stands in its place, and is not counted; where robots.txt denies it, nobody asks.
 func TestGuessedSitemap(t *testing.T) {
-	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": html("<p>home")})
+	for robots, most := range map[string]int{"": 1, "User-agent: *\nDisallow: /sitemap": 0} {
+		for _, there := range []page{answering(404), html("<p>a page for all that is not known")} {
+			s := newSite(t, map[string]page{"/robots.txt": text(robots), "/": html("<p>home"), "/sitemap.xml": there})
+			o := options(s.URL + "/")
+			o.GuessSitemap = true
+			dir := filepath.Join(t.TempDir(), "archive")
+			r := crawl(t, dir, o)
+			if c := r.Counts.OfSite(); c.Failed != 0 || c.Disregarded != 0 || c.Discovered != 2 || s.times("/sitemap.xml") != most {
+				t.Errorf("%q: got %+v, /sitemap.xml asked for %d times", robots, c, s.times("/sitemap.xml"))
+			}
+			if row := rows(t, dir)["/sitemap.xml"]; most == 1 && !strings.Contains(row.Rule, "none is where most sites have theirs") {
+				t.Errorf("the reason is %q", row.Rule)
+			}
+		}
+	}
+}
+
+// Pages that only a guessed sitemap lists are fetched.
+func TestPagesOfAGuessedSitemap(t *testing.T) {
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": html("<p>home"), "/alone": html("<p>alone")})
+	s.pages["/sitemap.xml"] = text(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + s.URL + `/alone</loc></url></urlset>`)
 	o := options(s.URL + "/")
 	o.GuessSitemap = true
-	if r := crawl(t, filepath.Join(t.TempDir(), "archive"), o); r.Counts.Failed != 0 || s.times("/sitemap.xml") != 1 {
-		t.Errorf("got %+v, /sitemap.xml asked for %d times", r.Counts, s.times("/sitemap.xml"))
+	crawl(t, filepath.Join(t.TempDir(), "archive"), o)
+	if s.times("/alone") != 1 {
+		t.Errorf("/alone was asked for %d times", s.times("/alone"))
 	}
 }

@@ -30,11 +30,11 @@ type Counts struct {
 // Queued is how many URLs wait or are in process.
 func (c Counts) Queued() int { return c.Discovered - c.Fetched - c.Failed - c.Disregarded }
 
-// OfSite is without the URLs of other sites that links lead to: they are known so
-// that explain can say why nobody asked for them, and are no part of the crawl.
-// Reasons still counts them.
+// OfSite is without the URLs of other sites that links lead to, and without a
+// sitemap that was guessed at in vain: they are known so that explain can say why,
+// and are no part of the crawl. Reasons still counts them.
 func (c Counts) OfSite() Counts {
-	n := min(c.OtherSites(), c.Disregarded)
+	n := min(c.OtherSites()+c.Reasons.Rules()[judge.NoSitemap], c.Disregarded)
 	c.Discovered -= n
 	c.Disregarded -= n
 	return c

@@ -71,7 +71,9 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 		o.State = frontier.StateFetched
 	case x.Status >= 200 && x.Status < 300:
 		o.State = frontier.StateFetched
-	case (a.Entry.Class == frontier.Speculative || a.Entry.How == judge.HowGuess) && x.Status < 500 && x.Status != 429:
+	case a.Entry.How == judge.HowGuess && x.Status < 500 && x.Status != 429:
+		o.State, o.Reason = frontier.StateDisregarded, judge.Reason{Rule: judge.NoSitemap, Params: judge.Params{Status: x.Status}}
+	case a.Entry.Class == frontier.Speculative && x.Status < 500 && x.Status != 429:
 		o.State, o.Reason = frontier.StateDisregarded, Answered(x.Status) // a guess that was wrong is nothing broken
 	default:
 		o.State, o.Reason = frontier.StateFailed, Answered(x.Status)

@@ -16,7 +16,7 @@ import (
 )
 
 // sitemapsOf are the sitemaps that a robots.txt names, else /sitemap.xml
-// where guessing is on.
+// where guessing is on and the rules allow it.
 func (r *Reader) sitemapsOf(answer *robotstxt.Answer, base weburl.URL) []weburl.URL {
 	var urls []weburl.URL
 	for _, s := range answer.Rules.Sitemaps() {
@@ -28,7 +28,7 @@ func (r *Reader) sitemapsOf(answer *robotstxt.Answer, base weburl.URL) []weburl.
 		urls = append(urls, u)
 	}
 	if len(urls) == 0 && r.opts.GuessSitemap {
-		if u, err := base.Resolve("/sitemap.xml"); err == nil {
+		if u, err := base.Resolve("/sitemap.xml"); err == nil && answer.Rules.Verdict(u.Target()).Allow {
 			urls = append(urls, u)
 		}
 	}
@@ -99,8 +99,10 @@ func (r *Reader) outcomeOfSitemap(o *Outcome, a *Attempt, x *fetch.Exchange) {
 		return nil
 	})
 	if err != nil || summary.Kind == sitemap.None {
-		o.Reason = Because(judge.BadSitemap, "neither a sitemap nor an index of them")
-		o.State = frontier.StateFailed
+		o.State, o.Reason = frontier.StateFailed, Because(judge.BadSitemap, "neither a sitemap nor an index of them")
+		if a.Entry.How == judge.HowGuess { // many sites have a page of theirs for what they do not know
+			o.State, o.Reason = frontier.StateDisregarded, judge.Reason{Rule: judge.NoSitemap, Params: judge.Params{Status: x.Status}}
+		}
 		return
 	}
 	slices.SortStableFunc(pages, func(x, y sitemap.Entry) int {

@@ -16,9 +16,11 @@ const (
 	BadSitemap = "sitemap"  // what is there is no sitemap, or there are too many
 	// SitemapHosts is the bound on hosts, not of the site, that are asked for sitemaps.
 	SitemapHosts = "sitemap-hosts"
-	NoRobots     = "no-robots"  // the host's robots.txt is unavailable
-	Overruled    = "overruled"  // excluded until another link led there
-	Unreadable   = "unreadable" // its state in crawl.db is none
+	// NoSitemap is that none is where most sites have theirs, which no one had named.
+	NoSitemap  = "no-sitemap"
+	NoRobots   = "no-robots"  // the host's robots.txt is unavailable
+	Overruled  = "overruled"  // excluded until another link led there
+	Unreadable = "unreadable" // its state in crawl.db is none
 )
 
 // Words is a reason in words, for people: nothing reads them back.
@@ -40,7 +42,7 @@ func topic(r Reason) string {
 		return Robots
 	case RelNoFollow:
 		return NoFollow
-	case SitemapHosts:
+	case SitemapHosts, NoSitemap:
 		return BadSitemap
 	case Location:
 		if r.Status == 0 {
@@ -73,6 +75,8 @@ func Detail(r Reason) string {
 		return locationWords(r)
 	case SitemapHosts:
 		return fmt.Sprintf("over %d hosts that are not the site's", r.Limit)
+	case NoSitemap:
+		return "none is where most sites have theirs"
 	case NoRobots:
 		return "unavailable: " + r.Text
 	case Fetch, Blocked, Login, Probe, BadSitemap:
