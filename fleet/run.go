@@ -208,7 +208,9 @@ func (r *running) rounds(ctx context.Context, o *crawler.Options) (result crawle
 		}
 		if turn == 0 && c.Finished() {
 			o.Round = &revisit.Options{}
+			r.mu.Lock()
 			r.state.Round = true
+			r.mu.Unlock()
 			if err := c.Close(); err != nil {
 				return result, err
 			}
@@ -232,7 +234,10 @@ func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 			return
 		case <-tick.C:
 		}
-		err := r.archive.Save(ctx, r.dir, r.prefix, r.state, false)
+		r.mu.Lock()
+		state := r.state
+		r.mu.Unlock()
+		err := r.archive.Save(ctx, r.dir, r.prefix, state, false)
 		r.w.wasSaved(r, err)
 		if errors.Is(err, store.ErrFenced) {
 			r.w.o.Logger.Warn("another owns the site", "site", r.rec.Name)
