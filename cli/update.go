@@ -88,7 +88,8 @@ func (g *updateFlags) recent(dir string) (bool, error) {
 	if n := len(st.Rounds); n > 0 {
 		began = st.Rounds[n-1]
 	}
-	return st.Finished && time.Since(began) < time.Duration(g.ifOlder), nil
+	old := time.Since(began) // below zero, where the clock was set back since: nobody knows
+	return st.Finished && old >= 0 && old < time.Duration(g.ifOlder), nil
 }
 
 // unfinishedError is that of a round over a crawl that has not come to its end.

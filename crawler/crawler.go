@@ -67,6 +67,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 		return nil, err
 	}
 	c = &Crawl{opts: o, archive: a, frontier: f, schedule: newSchedule(&o), flight: newFlight(&o), crew: newCrew()}
+	f.WaitAtMost(o.longestRetry())
 	c.committer.planted, c.committer.answers = map[string]bool{}, revisit.Answers{}
 	st := &c.ledger.state
 	c.ledger.began = c.now()

@@ -90,6 +90,9 @@ func (o Options) WithDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Fetch.Now == nil {
+		o.Fetch.Now = o.Now // the end of a download and what follows go by one clock
+	}
 	if o.SitemapHosts == 0 {
 		o.SitemapHosts = 5
 	}
@@ -100,6 +103,11 @@ func (o Options) WithDefaults() Options {
 		o.Tell = func(text string) { o.Logger.Info(text) }
 	}
 	return o
+}
+
+// longestRetry is the longest that a URL waits for its next visit.
+func (o *Options) longestRetry() time.Duration {
+	return visit.LongestRetry(o.Retries, o.RetryBase)
 }
 
 // SegmentInfo is what every segment says of the crawl that it is of.

@@ -50,7 +50,8 @@ func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refuse
 		return c.robotsFailed(o, r, now)
 	}
 	s.tries, s.done = 0, true
-	s.good, s.due = now, r.Version.Expires
+	// By what has passed since now, whoever sets the clock.
+	s.good, s.due = now, now.Add(r.Version.Expires.Sub(r.Version.At))
 	if r.Same {
 		o.from.Expires = r.Version.Expires
 		return ""

@@ -45,7 +45,7 @@ func (c *Crawl) planRound() error {
 		return err
 	}
 	s.Finished = false
-	r := revisit.Round{Options: *c.opts.Round, State: s.Round, Queue: c.commitFrontier}
+	r := revisit.Round{Options: *c.opts.Round, State: s.Round, Now: c.now(), Queue: c.commitFrontier}
 	if err := r.Plan(c.archive); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 	if o.robots.busy && o.rules == nil {
 		return false
 	}
-	if !o.gone && o.needsRobots(now) && (o.rules == nil || o.robots.due.IsZero() || o.next != nil || c.hasWork(o)) {
+	if !o.gone && c.needsRobots(o, now) && (o.rules == nil || o.robots.due.IsZero() || o.next != nil || c.hasWork(o)) {
 		return c.launch(ctx, c.robotsVisit(o), now)
 	}
 	if o.rules == nil {
@@ -63,9 +63,11 @@ func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 	return true
 }
 
-// needsRobots says whether robots.txt is to be fetched before anything else.
-func (o *origin) needsRobots(now time.Time) bool {
-	return !o.robots.busy && !now.Before(o.robots.due)
+// needsRobots says whether robots.txt is to be fetched before anything else: its
+// time has come, or is farther away than it can be, where the clock was set back.
+func (c *Crawl) needsRobots(o *origin, now time.Time) bool {
+	wait := o.robots.due.Sub(now)
+	return !o.robots.busy && (wait <= 0 || wait > max(c.opts.MaxRobotsAge, time.Hour))
 }
 
 // ready says whether an entry of the origin should be taken now: not while it
@@ -100,7 +102,8 @@ func (c *Crawl) take(o *origin, now time.Time) bool {
 	}
 	if e == nil {
 		if due, ok := c.frontier.Waiting(o.name); ok && due.After(now) {
-			c.schedule.at(o, due, "a visit that failed is tried again")
+			wait := min(due.Sub(now), c.opts.longestRetry()) // by a clock that nobody sets
+			c.schedule.at(o, now.Add(wait), "a visit that failed is tried again")
 		}
 		return false
 	}

@@ -103,6 +103,7 @@ type Frontier struct {
 	order    []queueKey        // keys of staged, in order of first use
 	inFlight map[uint64]*Entry // handed out and not yet committed as done
 	opened   uint64            // ids below it were there when the archive was opened
+	longest  time.Duration     // that an entry is put off; 0 is any time
 	putOff   map[uint64]bool   // retries behind the mark of their queue when the archive was opened
 	done     []finished
 	later    []later

@@ -129,6 +129,16 @@ func (f *Frontier) Origins() []string {
 	return origins
 }
 
+// WaitAtMost says how long entries are put off at most: one that seems to wait for
+// longer was put off before the clock was set back, and is due.
+func (f *Frontier) WaitAtMost(d time.Duration) { f.longest = d }
+
+// isDue says whether the retry with the key k is due.
+func (f *Frontier) isDue(k []byte, now time.Time) bool {
+	wait := retryDue(k).Sub(now)
+	return wait <= 0 || f.longest > 0 && wait > f.longest
+}
+
 // Next hands out the origin's next entry: a retry that is due, else the first
 // of the lowest class. The caller gives it to Finish or Retry.
 func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
@@ -229,7 +239,7 @@ func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
 	err := f.db.View(func(tx *bbolt.Tx) error {
 		top := tx.Bucket(bucketTop)
 		c := top.Bucket(bucketRetries).Cursor()
-		for k, v := firstOf(c, host); k != nil && !retryDue(k).After(now); k, v = nextOf(c, host) {
+		for k, v := firstOf(c, host); k != nil && f.isDue(k, now); k, v = nextOf(c, host) {
 			r := retryEntry(k, v)
 			if f.inFlight[r.ID] != nil {
 				continue

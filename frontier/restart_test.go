@@ -50,3 +50,24 @@ func TestARetryBehindOneInFlightComesOnceAfterARestart(t *testing.T) {
 		t.Errorf("%v still have entries", f.Origins())
 	}
 }
+
+// A retry that seems to wait for longer than any does was put off before the
+// clock was set back: it is due.
+func TestARetryOfATimeThatCannotBeIsDue(t *testing.T) {
+	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
+	f.WaitAtMost(time.Minute)
+	f.Add(link("/a", Page))
+	flush(t, f)
+	now := time.Now()
+	f.Retry(next(t, f, now), now.Add(30*time.Second))
+	flush(t, f)
+	for _, tt := range []struct {
+		at  time.Duration
+		due bool
+	}{{0, false}, {29 * time.Second, false}, {-29 * time.Second, false}, {-24 * time.Hour, true}} {
+		e := next(t, f, now.Add(tt.at))
+		if (e != nil) != tt.due {
+			t.Errorf("at %v it is due: %t, want %t", tt.at, e != nil, tt.due)
+		}
+	}
+}

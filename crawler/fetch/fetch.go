@@ -70,11 +70,11 @@ var errUnasked = errors.New("more came than was asked for")
 // an Exchange, to be Released; a failure is its Err. With a ctx that is done
 // nothing is sent.
 func (c *Client) Do(ctx context.Context, r Request) *Exchange {
-	x := &Exchange{URL: r.URL, Start: time.Now()}
+	x := &Exchange{URL: r.URL, Start: c.o.Now()}
 	x.rec = recording{buf: c.scratch.buffer(), scratch: &c.scratch}
 	err := c.run(ctx, x, r)
 	x.undecode()
-	x.Total = time.Since(x.Start)
+	x.Total = c.o.Now().Sub(x.Start)
 	x.RequestBytes = x.rec.buf[:x.rec.request]
 	if err != nil {
 		x.fail(err)
@@ -115,8 +115,9 @@ func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
 	if ctx.Err() != nil {
 		return &fault{KindCanceled, context.Cause(ctx)}
 	}
-	end := x.Start.Add(c.o.TotalTimeout)
-	k := c.pool.get(r.URL.Origin(), x.Start)
+	now := time.Now()
+	end := now.Add(c.o.TotalTimeout)
+	k := c.pool.get(r.URL.Origin(), now)
 	if k != nil {
 		err := c.exchange(ctx, k, x, r, end)
 		if !errors.Is(err, errStale) && !errors.Is(err, errUnasked) {
@@ -300,7 +301,7 @@ func (c *Client) readToBlank(k *conn, x *Exchange, start, from int) (int, error)
 		rec.buf = rec.buf[:len(rec.buf)+n]
 		switch {
 		case n > 0 && silent:
-			x.FirstByte = time.Since(x.Start)
+			x.FirstByte = c.o.Now().Sub(x.Start)
 		case n == 0 && err != nil && silent:
 			return 0, k.stale(err)
 		case n == 0 && err != nil:

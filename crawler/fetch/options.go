@@ -70,6 +70,9 @@ type Options struct {
 	// Logger gets what is worth knowing at level debug; nil is silence.
 	Logger *slog.Logger
 
+	// Now is the clock that exchanges are dated by; nil is time.Now. Timeouts go by
+	// the system's own.
+	Now func() time.Time
 	// Lookup and Dial replace the system's resolver and dialler, in tests.
 	// Dial is given literal addresses that the guard has let through.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -85,6 +88,9 @@ func (o Options) withDefaults() Options {
 	o.MaxHead = cmp.Or(o.MaxHead, 1<<20)
 	o.MaxBody = cmp.Or(o.MaxBody, 1<<30)
 	o.SpillAt = cmp.Or(o.SpillAt, 4<<20)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Lookup == nil {
 		o.Lookup = lookup
 	}

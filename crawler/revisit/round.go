@@ -22,6 +22,9 @@ type Options struct {
 type Round struct {
 	Options Options
 	State   *status.Round // of the archive; it is counted in what is queued
+	// Now is the time. What was visited later was visited before the clock was set
+	// back: nobody knows how long ago.
+	Now time.Time
 	// Queue makes URLs wait for another visit, durably.
 	Queue func(again ...frontier.Found) error
 
@@ -66,20 +69,20 @@ func (r *Round) Plan(a *storage.Archive) error {
 // consider queues a URL that the round is to visit.
 func (r *Round) consider(visits []*storage.Visit) error {
 	last, o := visits[len(visits)-1], &r.Options
-	isMap := last.Class == frontier.Sitemap.String()
+	isMap, undated := last.Class == frontier.Sitemap.String(), last.At.After(r.Now)
 	switch {
-	case last.Class == frontier.Prerequisite.String(), !last.At.Before(r.State.Began), r.sitemaps && !isMap:
+	case last.Class == frontier.Prerequisite.String(), !last.At.Before(r.State.Began) && !undated, r.sitemaps && !isMap:
 		return nil
 	case isMap:
 	case o.Only != nil && !o.Only.MatchString(last.URL):
 		return nil
 	case !r.State.Auto:
-		if o.OlderThan > 0 && r.State.Began.Sub(last.At) < o.OlderThan && !Unconfirmed(visits) {
+		if o.OlderThan > 0 && !undated && r.State.Began.Sub(last.At) < o.OlderThan && !Unconfirmed(visits) {
 			return nil
 		}
 	default:
 		due := Due(visits, r.lastMod[warc.Sum([]byte(last.URL))])
-		if due.At.After(r.State.Began) {
+		if due.At.After(r.State.Began) && !undated {
 			return nil
 		}
 		if due.Always() {

@@ -131,8 +131,15 @@ func (o *Outcome) retry(r *Reader, a *Attempt, passing bool) {
 	if !passing || a.Entry.Attempts-a.Before >= r.opts.Retries {
 		return
 	}
-	wait := r.opts.RetryBase << (2 * min(a.Entry.Attempts-a.Before, 8))
-	o.RetryAt = r.opts.Now().Add(wait)
+	o.RetryAt = r.opts.Now().Add(retryWait(a.Entry.Attempts-a.Before, r.opts.RetryBase))
+}
+
+// retryWait is how long a URL waits after its nth failure, n from 0.
+func retryWait(n int, base time.Duration) time.Duration { return base << (2 * min(n, 8)) }
+
+// LongestRetry is the longest that a URL waits for its next visit.
+func LongestRetry(retries int, base time.Duration) time.Duration {
+	return max(retryWait(retries, base), suspectWait*base)
 }
 
 func (o *Outcome) describe(doc *htmlmeta.Document) {
