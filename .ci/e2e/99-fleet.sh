@@ -63,6 +63,42 @@ claim "one machine: nothing listens on a port" test "$(ports "$one")" -eq 0
 "$CURTSY" fleet pull "$last" "$WORK/pulled" --dir "$WORK/one" -q || bad "not pulled"
 claim "one machine: the archive that was pulled is sound" verified "$WORK/pulled"
 kill "$one"; wait "$one" 2>/dev/null || true
+# What Prometheus sees of a worker and of a crawl: each expression of the dashboard has an answer.
+unanswered() {
+	local expression
+	while IFS= read -r expression; do
+		curl -fsG "http://127.0.0.1:$prometheus/api/v1/query" --data-urlencode "query=$expression" 2>/dev/null | grep -q '"value":' || echo "$expression"
+	done <"$WORK/expressions" >"$WORK/unanswered"
+	[[ -s $WORK/unanswered ]]
+}
+all_answered() { ! unanswered; }
+watched() {
+	local worker crawl
+	worker=$(freeport) crawl=$(freeport) prometheus=$(freeport)
+	synth_start -pages 600 -bytes 500
+	"$CURTSY" fleet serve --dir "$WORK/one" --metrics "127.0.0.1:$worker" 2>>"$WORK/one.log" &
+	PID[worker]=$!
+	"$CURTSY" crawl "$SITE/" --archive "$WORK/watched" --delay 200ms --exclude '5\.html$' --metrics "127.0.0.1:$crawl" -q 2>"$WORK/watched.log" &
+	PID[crawl]=$!
+	printf '%s\n' 'global: {scrape_interval: 500ms, scrape_timeout: 500ms}' "rule_files: [$(realpath "$CI_DIR/../docs/alerts.yml")]" \
+		"scrape_configs: [{job_name: curtsy, static_configs: [{targets: ['127.0.0.1:$worker', '127.0.0.1:$crawl']}]}]" >"$WORK/prometheus.yml"
+	claim "promtool: configuration and alerts are sound" promtool check config "$WORK/prometheus.yml"
+	claim "promtool: each alert is raised when it should be" promtool test rules "$CI_DIR/../docs/alerts_test.yml"
+	prometheus --config.file="$WORK/prometheus.yml" --storage.tsdb.path="$WORK/tsdb" --web.listen-address="127.0.0.1:$prometheus" 2>"$WORK/prometheus.log" &
+	PID[prometheus]=$!
+	CHILDREN+=("${PID[worker]}" "${PID[crawl]}" "${PID[prometheus]}")
+	claim "Prometheus: each of $(wc -l <"$WORK/expressions") expressions of the dashboard has an answer" until_true all_answered
+	[[ ! -s $WORK/unanswered ]] || show "$WORK/unanswered" 'without an answer'
+	for p in worker crawl prometheus; do kill "${PID[$p]}" && wait "${PID[$p]}" || true; done 2>/dev/null
+	synth_stop
+}
+if command -v prometheus >/dev/null; then
+	python3 -c 'import json, sys; print("\n".join(t["expr"] for p in json.load(open(sys.argv[1]))["panels"] for t in p.get("targets", [])))' "$CI_DIR/../docs/grafana.json" >"$WORK/expressions"
+	watched
+else
+	[[ ${CI:-} != true ]] || bad "Prometheus is missing in CI"
+	echo "  Prometheus is not installed: the dashboard is not asked"
+fi
 : >"$WORK/log" # what follows is judged alone
 sed -i '$d' "$WORK/list" # and without that site
 sites=$((sites - 1))
@@ -90,7 +126,7 @@ until_true ask status -q >/dev/null
 refused() { ! timeout 60 "$CURTSY" fleet status --join "$join" "$@" >"$WORK/refused" 2>&1; }
 claim "a command without a certificate is refused" refused
 claim "one with a stranger's certificate too" refused --tls-cert "$WORK/stranger.pem" --tls-key "$WORK/stranger.key" --tls-ca "$WORK/fleet-ca.pem"
-echo 'delay: 10ms' >"$WORK/config" # the sites say what their pace is
+printf '%s\n' 'delay: 10ms' 'politeness: {guess_sitemap: false}' >"$WORK/config" # the sites say what their pace is
 ask add "$WORK/list" --config "$WORK/config" -q || bad "the sites were not added"
 for i in 1 2 3 4; do worker $i; done
 running() { [[ $(ask status --state running -q | wc -l) -ge 1 ]]; }
