@@ -241,6 +241,36 @@ func TestASiteContinuesElsewhere(t *testing.T) {
 	}
 }
 
+// A worker that is drained finishes what is in flight and begins nothing more; another
+// continues. What is removed is off the list, and its archive in the store.
+func TestDrainAndRemove(t *testing.T) {
+	f := newFleet(t)
+	several := func(o *Options) { o.Alone, o.Term = false, 2*time.Second }
+	w1, _ := f.worker("w1", several)
+	s := newSite(t, 6)
+	s.hold = make(chan struct{})
+	f.add(s, nil)
+	f.until("the site is asked", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.asked["/2"] == 1 })
+	f.ask(Ask{Do: "drain", Worker: "w1"})
+	s.mu.Lock()
+	close(s.hold)
+	s.hold = nil
+	s.mu.Unlock()
+	f.until("w1 has nothing to do", func() bool { return w1.Gauges().Running == 0 })
+	f.until("why names the worker that is drained", func() bool { return strings.Contains(f.why(s.name()), "waiting for a worker (w1: drained)") })
+	f.worker("w2", several)
+	f.isState(s, "done")
+	f.sound(s, 6)
+	for target, n := range s.asked {
+		if n != 1 && target != "/robots.txt" {
+			t.Errorf("%s was asked %d times", target, n)
+		}
+	}
+	f.ask(Ask{Do: "remove", Names: []string{s.name()}})
+	f.until("it is off the list", func() bool { return !strings.Contains(fmt.Sprintf("%+v", f.ask(Ask{Do: "status"}).Sites), s.name()) })
+	f.sound(s, 6)
+}
+
 // All that the engine knows is made again from the store.
 func TestTheEngineMayBeLost(t *testing.T) {
 	f := newFleet(t)

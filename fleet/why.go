@@ -176,6 +176,8 @@ func (w *Worker) whyDue(r *Record) string {
 			continue
 		}
 		switch {
+		case a.Draining:
+			full = append(full, worker.Name+": drained")
 		case a.Refuses != "":
 			full = append(full, worker.Name+": "+a.Refuses)
 		case a.Running >= a.Slots:
