@@ -143,6 +143,7 @@ func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func(*person)) [
 	t.Helper()
 	ours, its := openTerminal(t, columns)
 	c.Stderr = its
+	c.Env = append(c.Environ(), "TERM=xterm", "NO_COLOR=") // whatever the tests are run in
 	if c.SysProcAttr != nil { // which makes it the process's own
 		c.Stdin = its
 	}
