@@ -144,7 +144,7 @@ func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func(*person)) [
 	ours, its := openTerminal(t, columns)
 	c.Stderr = its
 	c.Env = append(c.Environ(), "TERM=xterm", "NO_COLOR=") // whatever the tests are run in
-	if c.SysProcAttr != nil { // which makes it the process's own
+	if c.SysProcAttr != nil {                              // which makes it the process's own
 		c.Stdin = its
 	}
 	if err := c.Start(); err != nil {
