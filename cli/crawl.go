@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/crawler/fetch"
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/frontier"
@@ -442,13 +443,13 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 func endingError(r crawler.Result, resume string) error {
 	switch r.Ending {
 	case crawler.Limited:
-		return exitWith(exitStopped, errors.New(r.Why), resume+beyond(r.Why))
+		return exitWith(exitStopped, errors.New(r.Why), resume+beyond(r.Limit))
 	case crawler.Stopped:
 		return exitWith(exitStopped, errors.New(r.Why), resume)
 	case crawler.DiskFull:
 		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err)+", then "+resume)
 	case crawler.Unreachable:
-		return exitWith(exitFailed, errors.New(r.Why), unreachableHint(r.Why))
+		return exitWith(exitFailed, r.Err, unreachableHint(r.Err))
 	case crawler.Refused:
 		return exitWith(exitRefused, refusedWords(r.Why, r.Denied), refusedHint(r.Denied, resume))
 	}
@@ -457,19 +458,19 @@ func endingError(r crawler.Result, resume string) error {
 
 // beyond is what lets a crawl continue that its own limit ended: resume keeps
 // that, but for the time, which is of each run.
-func beyond(why string) string {
-	if limit, _, _ := strings.Cut(why, " "); limit == "max-pages" || limit == "max-bytes" {
+func beyond(limit string) string {
+	if limit == "max-pages" || limit == "max-bytes" {
 		return " --" + limit + " 0 (no limit), or another"
 	}
 	return ""
 }
 
 // unreachableHint is what may help where no request was ever answered.
-func unreachableHint(why string) string {
+func unreachableHint(err error) string {
 	switch {
-	case strings.Contains(why, "speaks no TLS"):
+	case errors.Is(err, fetch.ErrNoTLS):
 		return "http:// in place of https://"
-	case strings.Contains(why, "certificate"):
+	case errors.Is(err, fetch.ErrUntrusted):
 		return "--ca FILE with its authority, if the certificate is your own; there is no switch that trusts any"
 	}
 	return "another URL, or the same one later"

@@ -35,8 +35,8 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	} else {
 		printPreview(u, p)
 	}
-	if p.Unreachable != "" {
-		return exitWith(exitFailed, errors.New(p.Unreachable), unreachableHint(p.Unreachable))
+	if p.Unreachable != nil {
+		return exitWith(exitFailed, p.Unreachable, unreachableHint(p.Unreachable))
 	}
 	if p.Refused != "" {
 		return exitWith(exitRefused, refusedWords(p.Refused, p.Denied), refusedHint(p.Denied, "curtsy crawl "+quoted(p.Seed)))

@@ -44,17 +44,17 @@ func (k *keys) close() {
 	}
 }
 
-// hint names the keys.
-func (k *keys) hint() string {
+// hint names the keys, and what they are for where there is room for that.
+func (k *keys) hint() (long, short string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
 	case !k.listens:
-		return ""
+		return "", ""
 	case k.now.Pause:
-		return "keys: p continue, q finish"
+		return "keys: p continue, q finish", "keys: p q"
 	}
-	return "keys: p pause, + faster, - slower, q finish"
+	return "keys: p pause, + faster, - slower, q finish", "keys: p + - q"
 }
 
 // press does what a key is for.

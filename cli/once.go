@@ -98,14 +98,14 @@ func fetchOnce(ctx context.Context, u *ui, name, contact string) (*preview.Page,
 func onceError(err error) error {
 	var denied *preview.DeniedError
 	var none *preview.NoRobotsError
-	var unreachable *preview.UnreachableError
+	var unreachable *crawler.UnreachableError
 	switch {
 	case errors.As(err, &denied):
 		return exitWith(exitRefused, err, "save the file and name it")
 	case errors.As(err, &none):
 		return exitWith(exitRefused, err, "the same command, later")
 	case errors.As(err, &unreachable):
-		return exitWith(exitFailed, err, unreachableHint(err.Error()))
+		return exitWith(exitFailed, err, unreachableHint(err))
 	}
 	return exitWith(exitFailed, err, "the same command, later")
 }

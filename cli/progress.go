@@ -20,7 +20,7 @@ import (
 type progress struct {
 	u    *ui
 	look look
-	hint func() string // the keys, where there are any
+	hint func() (long, short string) // the keys, where there are any
 
 	mu   sync.Mutex
 	s    status.Status
@@ -34,7 +34,7 @@ type progress struct {
 // plainEvery is how often a plain line is written.
 const plainEvery = 10 * time.Second
 
-func newProgress(u *ui, hint func() string) *progress {
+func newProgress(u *ui, hint func() (long, short string)) *progress {
 	p := &progress{u: u, look: lookOf(u.err), hint: hint, last: time.Now()}
 	if !u.drawsBars() {
 		return p
@@ -93,32 +93,16 @@ func (p *progress) line(n, width int) string {
 // fitting is the hint at the keys, shorter or left out where the first line has
 // no room for it: half a word of it says nothing.
 func (p *progress) fitting(width int) string {
-	hint := p.keys()
-	for _, text := range []string{hint, shortHint(hint), ""} {
+	if p.hint == nil {
+		return ""
+	}
+	long, short := p.hint()
+	for _, text := range []string{long, short} {
 		if runewidth.StringWidth(progressLines(p.s, time.Now(), text)[0]) <= width {
 			return text
 		}
 	}
 	return ""
-}
-
-// shortHint names the keys of a hint without what they are for.
-func shortHint(hint string) string {
-	if hint == "" {
-		return ""
-	}
-	var keys []string
-	for _, key := range strings.Split(strings.TrimPrefix(hint, "keys: "), ", ") {
-		keys = append(keys, key[:1])
-	}
-	return "keys: " + strings.Join(keys, " ")
-}
-
-func (p *progress) keys() string {
-	if p.hint == nil {
-		return ""
-	}
-	return p.hint()
 }
 
 func (p *progress) close() {
@@ -139,8 +123,20 @@ func (p *progress) close() {
 // going on.
 func progressLines(s status.Status, now time.Time, keys string) [3]string {
 	pace := []string{leftText(s), fmt.Sprintf("%.1f/s", s.Rate), fmt.Sprintf("%d queued", s.Queued), keys}
-	counts := []string{count(s.Fetched, "page"), byteCount(s.Bytes), count(s.Failed, "error"), fmt.Sprintf("%d skipped", s.Disregarded)}
-	return [3]string{joined(pace), joined(counts), nowText(s, now)}
+	return [3]string{joined(pace), joined(countTexts(s, true)), nowText(s, now)}
+}
+
+// countTexts are the counts of a status; zeros says whether there is room for what
+// has not happened.
+func countTexts(s status.Status, zeros bool) []string {
+	texts := []string{count(s.Fetched, "page"), byteCount(s.Bytes)}
+	if zeros || s.Failed > 0 {
+		texts = append(texts, count(s.Failed, "error"))
+	}
+	if zeros || s.Disregarded > 0 {
+		texts = append(texts, fmt.Sprintf("%d skipped", s.Disregarded))
+	}
+	return texts
 }
 
 func joined(parts []string) string {

@@ -117,9 +117,10 @@ func TestPlainLinesComeWhenSomethingChanges(t *testing.T) {
 
 // The hint at the keys is whole, short or not there, but never cut.
 func TestHintFits(t *testing.T) {
-	p := &progress{hint: func() string { return "keys: p pause, + faster, - slower, q finish" }}
-	whole := progressLines(p.s, time.Now(), p.hint())[0]
-	for width, want := range map[int]string{len(whole): p.hint(), len(whole) - 1: "keys: p + - q", 10: ""} {
+	p := &progress{hint: (&keys{listens: true}).hint}
+	long, short := p.hint()
+	whole := progressLines(p.s, time.Now(), long)[0]
+	for width, want := range map[int]string{len(whole): long, len(whole) - 1: short, 10: ""} {
 		if got := p.fitting(width); got != want {
 			t.Errorf("in %d columns: %q, want %q", width, got, want)
 		}

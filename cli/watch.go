@@ -61,7 +61,7 @@ func watchRows(dirs []string, now time.Time) (rows []string, running bool) {
 		case s.State == "running":
 			running = true
 			lines := progressLines(s, now, "")
-			text = joined([]string{lines[0], noZeros.Replace(lines[1]), lines[2]})
+			text = joined([]string{lines[0], joined(countTexts(s, false)), lines[2]})
 		default:
 			text = s.State + ", " + progressLines(s, now, "")[1] + fmt.Sprintf(", %d queued", s.Queued)
 		}
@@ -69,9 +69,6 @@ func watchRows(dirs []string, now time.Time) (rows []string, running bool) {
 	}
 	return rows, running
 }
-
-// noZeros leaves out of a row what has not happened: there is little room in it.
-var noZeros = strings.NewReplacer(", 0 errors", "", ", 0 skipped", "")
 
 func shortDir(dir string) string {
 	return runewidth.Truncate(filepath.Base(filepath.Clean(dir)), 24, "…")

@@ -24,11 +24,13 @@ type run struct {
 const maxTail = 10 * time.Second
 
 // end decides how the run ends, unless that is decided.
-func (r *run) end(e Ending, why string) {
+func (r *run) end(e Ending, why string) { r.endWith(Result{Ending: e, Why: why}) }
+
+func (r *run) endWith(result Result) {
 	if r.ending != nil {
 		return
 	}
-	r.ending = &Result{Ending: e, Why: why}
+	r.ending = &result
 	if r.leave != nil {
 		r.leave() // nothing is fetched for them any more
 	}
@@ -168,11 +170,11 @@ func (c *Crawl) limits(stop context.Context, now time.Time) {
 	case stop.Err() != nil:
 		r.end(Stopped, "asked to stop")
 	case l.Pages > 0 && st.Pages-st.RoundPages() >= l.Pages:
-		r.end(Limited, fmt.Sprintf("max-pages %d is reached", l.Pages))
+		r.endWith(Result{Ending: Limited, Limit: "max-pages", Why: fmt.Sprintf("max-pages %d is reached", l.Pages)})
 	case l.Bytes > 0 && st.Bytes-st.RoundBytes() >= l.Bytes:
-		r.end(Limited, fmt.Sprintf("max-bytes %d is reached", l.Bytes))
+		r.endWith(Result{Ending: Limited, Limit: "max-bytes", Why: fmt.Sprintf("max-bytes %d is reached", l.Bytes)})
 	case l.Time > 0 && now.Sub(c.ledger.began) >= l.Time:
-		r.end(Limited, fmt.Sprintf("max-time %s is over", l.Time))
+		r.endWith(Result{Ending: Limited, Limit: "max-time", Why: fmt.Sprintf("max-time %s is over", l.Time)})
 		r.tail = now.Add(maxTail)
 	}
 }

@@ -134,7 +134,8 @@ type Result struct {
 	Ending Ending
 	Why    string // in words
 	Denied bool   // with Refused, robots.txt denies the seed; else it is unavailable
-	Err    error  // with DiskFull, what the disk said
+	Limit  string // with Limited, the one that was reached: "max-pages", "max-bytes", "max-time"
+	Err    error  // with DiskFull, what the disk said; with Unreachable, an UnreachableError
 	State  status.State
 	Counts frontier.Counts
 }

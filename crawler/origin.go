@@ -122,8 +122,8 @@ func (o *origin) gate(e *frontier.Entry) storage.Decision {
 // the crawl, if it is of the site, else what is queued for that origin.
 func (c *Crawl) withoutRules(o *origin, r *robotstxt.Answer, why string) {
 	if u := robotstxt.URL(o.name); c.reader.Scope().Main(u) {
-		if said := CannotReach(u, r.Err); said != "" && !c.ledger.answered() {
-			c.run.end(Unreachable, said)
+		if err := CannotReach(u, r.Err); err != nil && !c.ledger.answered() {
+			c.run.endWith(Result{Ending: Unreachable, Why: err.Error(), Err: err})
 		}
 		c.run.end(Refused, why)
 		return
@@ -131,13 +131,26 @@ func (c *Crawl) withoutRules(o *origin, r *robotstxt.Answer, why string) {
 	c.giveUp(o, why)
 }
 
-// CannotReach says that no connection to the host of u came about, and why; ""
-// where err is of another kind.
-func CannotReach(u weburl.URL, err error) string {
+// UnreachableError says that no connection to a host came about, and why.
+type UnreachableError struct {
+	Host string
+	Err  error // of fetch
+}
+
+// Error reads "cannot reach example.org: no such host".
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("cannot reach %s: %s", e.Host, fetch.Cause(e.Err))
+}
+
+// Unwrap gives the cause.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// CannotReach is an UnreachableError, or nil where err is of another kind.
+func CannotReach(u weburl.URL, err error) error {
 	if !unreachable(err) {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("cannot reach %s: %s", u.Host(), fetch.Cause(err))
+	return &UnreachableError{u.Host(), err}
 }
 
 // unreachable says whether no connection came about; one that was made and

@@ -139,8 +139,7 @@ func (c *Crawl) deny(o *origin) {
 	if e.IsSeed() {
 		// It stays queued: the owner may allow it some day.
 		o.next = nil
-		c.run.end(Refused, fmt.Sprintf("%s is denied by %s/%s", e.URL, o.name, why))
-		c.run.ending.Denied = true
+		c.run.endWith(Result{Ending: Refused, Why: fmt.Sprintf("%s is denied by %s/%s", e.URL, o.name, why), Denied: true})
 		return
 	}
 	o.next = nil

@@ -30,7 +30,7 @@ func (w *Worker) Gauges() Gauges {
 	for _, r := range w.running {
 		g.SaveAge = max(g.SaveAge, w.o.Clock()-r.saved)
 	}
-	view := w.view
+	view := w.gauged
 	w.mu.Unlock()
 	if view == nil {
 		return g
@@ -50,12 +50,13 @@ func (w *Worker) Gauges() Gauges {
 // opened lets Gauges read the session and the book, until closed is called:
 // the next session replaces both.
 func (w *Worker) opened() (closed func()) {
-	set := func(view *Worker) {
+	set := func(v *view) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.view = view
+		w.gauged = v
 	}
-	set(&Worker{o: w.o, session: w.session, book: w.book})
+	now := w.view
+	set(&now)
 	return func() { set(nil) }
 }
 

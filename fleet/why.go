@@ -44,19 +44,20 @@ func (w *Worker) status(state, after string) Answer {
 	return a
 }
 
-func (w *Worker) statusOf(r *Record, now time.Time) SiteStatus {
+// statusOf is the state of a site.
+func (v *view) statusOf(r *Record, now time.Time) SiteStatus {
 	s := SiteStatus{Name: r.Name, Seed: r.Seed, Epoch: r.Epoch, Ending: r.Run.Ending, Fetched: r.Run.Fetched, Failed: r.Run.Failed, Queued: r.Run.Queued}
 	if !r.Due.IsZero() {
 		s.Due = &r.Due
 	}
-	h, held := w.session.Claim(groupKey(r.Group))
+	h, held := v.session.Claim(groupKey(r.Group))
 	failed := r.Fails > 0
 	switch {
 	case held && h.For == r.Name:
 		s.State, s.Worker = "running", h.Worker
 	case r.Paused:
 		s.State = "paused"
-	case r.isDue(now) && w.blocked(r) != "":
+	case r.isDue(now) && v.blocked(r) != "":
 		s.State = "waiting"
 	case r.isDue(now):
 		s.State = "due"

@@ -46,20 +46,26 @@ type Options struct {
 
 // Worker crawls sites of a fleet. Run owns all its goroutines.
 type Worker struct {
-	o       Options
-	board   *engine.Board
-	book    *book
-	session *lease.Session
+	o     Options
+	board *engine.Board
+	view
 
 	mu                sync.Mutex
 	running           map[string]*running
 	later             map[string]time.Duration // sites that could not be begun: not before then, by the clock
 	draining          bool
 	takeovers, fenced int
-	refuses           string  // why it begins nothing; "" where it does
-	view              *Worker // what Gauges reads of the session; nil without one
+	refuses           string // why it begins nothing; "" where it does
+	gauged            *view  // what Gauges reads; nil without a session
 	runs              sync.WaitGroup
 	freed             chan struct{} // a run has ended
+}
+
+// view is what a session shows of the sites.
+type view struct {
+	session *lease.Session
+	book    *book
+	places  int // sites at a time at one address
 }
 
 // NewWorker makes a worker.
@@ -74,7 +80,7 @@ func NewWorker(o Options) *Worker {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Worker{o: o, running: map[string]*running{}, later: map[string]time.Duration{}, freed: make(chan struct{}, 1)}
+	return &Worker{o: o, view: view{places: o.Places}, running: map[string]*running{}, later: map[string]time.Duration{}, freed: make(chan struct{}, 1)}
 }
 
 // About is what a worker's session says of it.
@@ -259,16 +265,16 @@ func (w *Worker) turn(name string) uint32 {
 }
 
 // blocked says which claim of another a site waits for, "" for none.
-func (w *Worker) blocked(r *Record) string {
-	if h, ok := w.session.Claim(groupKey(r.Group)); ok && h.Left > 0 {
+func (v *view) blocked(r *Record) string {
+	if h, ok := v.session.Claim(groupKey(r.Group)); ok && h.Left > 0 {
 		return h.Key
 	}
 	addr, err := netip.ParseAddr(r.Addr)
 	if err != nil {
 		return ""
 	}
-	for n := range w.o.Places {
-		if h, ok := w.session.Claim(placeKey(addr, n)); !ok || h.Left <= 0 {
+	for n := range v.places {
+		if h, ok := v.session.Claim(placeKey(addr, n)); !ok || h.Left <= 0 {
 			return ""
 		}
 	}

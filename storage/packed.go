@@ -3,11 +3,9 @@ package storage
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -55,7 +53,7 @@ var inflaters = sync.Pool{New: func() any { return &inflater{z: flate.NewReader(
 
 // fields are what stands before the JSON.
 type fields struct {
-	digest [32]byte
+	digest warc.Digest
 	id     [16]byte
 	n      [9]int64 // in the order of the format
 }
@@ -67,8 +65,8 @@ func (f *fields) take(v *Visit) (ok bool) {
 		return false
 	}
 	var known bool
-	f.digest, known = parseDigest(v.Digest)
-	if f.id, ok = parseID(v.Record.ID); !ok || !known {
+	f.digest, known = warc.ParseDigest(v.Digest)
+	if f.id, ok = warc.ParseID(v.Record.ID); !ok || !known {
 		return false
 	}
 	record := *v.Record
@@ -90,7 +88,7 @@ func (f *fields) put(v *Visit) {
 		v.Robots.Fetched = time.Unix(0, f.n[0]-f.n[1]).UTC()
 	}
 	v.Waited, v.Took, v.Status, v.Links, v.Length = time.Duration(f.n[2]), time.Duration(f.n[3]), int(f.n[4]), int(f.n[5]), f.n[6]
-	v.Digest = digestLabel + hex.EncodeToString(f.digest[:])
+	v.Digest = f.digest.String()
 	v.Record.Offset, v.Record.Length, v.Record.ID = f.n[7], f.n[8], warc.FormatID(f.id)
 }
 
@@ -183,20 +181,4 @@ func (in *inflater) inflate(b []byte) ([]byte, error) {
 		err = errNotPacked
 	}
 	return in.text.Bytes(), err
-}
-
-const digestLabel = "sha256:"
-
-// parseDigest gives the octets of a digest.
-func parseDigest(digest string) (d [32]byte, ok bool) {
-	digits := strings.TrimPrefix(digest, digestLabel)
-	n, err := hex.Decode(d[:], []byte(digits[:min(len(digits), 2*len(d))]))
-	return d, err == nil && n == len(d) && digest == digestLabel+hex.EncodeToString(d[:])
-}
-
-// parseID gives the UUID of a record ID that FormatID wrote.
-func parseID(s string) (id [16]byte, ok bool) {
-	digits := strings.ReplaceAll(strings.TrimPrefix(s, "urn:uuid:"), "-", "")
-	n, err := hex.Decode(id[:], []byte(digits[:min(len(digits), 2*len(id))]))
-	return id, err == nil && n == len(id) && s == warc.FormatID(id)
 }

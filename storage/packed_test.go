@@ -52,7 +52,7 @@ func TestAVisitIsReadAsItWasPacked(t *testing.T) {
 	if b, _ := pack(ordinaryVisit()); len(b) > 160 {
 		t.Errorf("an ordinary visit has %d octets", len(b))
 	}
-	if id := warc.NewID(); func() bool { _, ok := parseID(id); return !ok }() {
+	if id := warc.NewID(); func() bool { _, ok := warc.ParseID(id); return !ok }() {
 		t.Errorf("%s is no ID", id)
 	}
 }

@@ -8,8 +8,7 @@ npm_tools
 # The reader is AGPL: a tool of this test, never part of the program.
 export READER=$TOOLS/reader
 mkdir -p "$READER"
-echo '{"private":true,"overrides":{"warcio":"2.4.11"}}' >"$READER/.package.json"
-[[ -e $READER/package.json ]] || mv "$READER/.package.json" "$READER/package.json"
+[[ -e $READER/package.json ]] || echo '{"private":true,"overrides":{"warcio":"2.4.11"}}' >"$READER/package.json"
 npm_at reader replaywebpage@2.5.3 playwright-core
 
 mkdir "$WORK/root"

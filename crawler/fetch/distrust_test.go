@@ -14,16 +14,16 @@ func TestDistrustIsSaidInWords(t *testing.T) {
 	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	cert := &x509.Certificate{DNSNames: []string{"a.example", "b.example", "c.example", "d.example"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: day, NotAfter: day.AddDate(0, 1, 0)}
-	untrusted := func(err error) error { return &tls.CertificateVerificationError{Err: err} }
+	verifying := func(err error) error { return &tls.CertificateVerificationError{Err: err} }
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
-		{untrusted(x509.UnknownAuthorityError{}), "its certificate is signed by an authority that is not trusted here"},
-		{untrusted(x509.HostnameError{Certificate: cert, Host: "x.example"}), "its certificate is not for x.example, but for a.example, b.example, c.example"},
-		{untrusted(x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x.example"}), "its certificate is not for x.example"},
-		{untrusted(x509.CertificateInvalidError{Cert: cert, Reason: x509.Expired}), "its certificate expired on 2026-02-02"},
-		{untrusted(x509.CertificateInvalidError{Cert: cert, Reason: x509.Expired, Detail: "current time x is before y"}), "its certificate is not yet valid, but from 2026-01-02 on"},
+		{verifying(x509.UnknownAuthorityError{}), "its certificate is signed by an authority that is not trusted here"},
+		{verifying(x509.HostnameError{Certificate: cert, Host: "x.example"}), "its certificate is not for x.example, but for a.example, b.example, c.example"},
+		{verifying(x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x.example"}), "its certificate is not for x.example"},
+		{verifying(x509.CertificateInvalidError{Cert: cert, Reason: x509.Expired}), "its certificate expired on 2026-02-02"},
+		{verifying(x509.CertificateInvalidError{Cert: &x509.Certificate{NotBefore: day.AddDate(900, 0, 0)}, Reason: x509.Expired}), "its certificate is not yet valid, but from 2926-01-02 on"},
 		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "what answers there speaks no TLS"},
 	} {
 		kind, err := classify(c.err)

@@ -3,7 +3,6 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -46,8 +45,12 @@ func (e *Error) Error() string { return e.Op + ": " + string(e.Kind) + ": " + e.
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrNoHost says that a name does not exist, which trying again will not change.
-var ErrNoHost = errors.New("no such host")
+// What trying again will not change.
+var (
+	ErrNoHost    = errors.New("no such host")
+	ErrNoTLS     = errors.New("what answers there speaks no TLS")
+	ErrUntrusted = errors.New("its certificate is not trusted")
+)
 
 // KindOf is the kind of an exchange's error, "" where it is none.
 func KindOf(err error) Kind {
@@ -71,9 +74,7 @@ func Cause(err error) error {
 // reason: there is no such host, its address may not be dialled, its certificate
 // is not trusted, or what answers speaks no TLS.
 func Lasting(err error) bool {
-	var cert *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	return KindOf(err) == KindBlocked || errors.Is(err, ErrNoHost) || errors.As(err, &cert) || errors.As(err, &record)
+	return KindOf(err) == KindBlocked || errors.Is(err, ErrNoHost) || errors.Is(err, ErrUntrusted) || errors.Is(err, ErrNoTLS)
 }
 
 // fault is an error whose kind is known where it happens.
@@ -115,14 +116,17 @@ func classify(err error) (Kind, error) {
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
-	var unknown x509.UnknownAuthorityError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return KindCanceled, context.Canceled
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return KindTimeout, errors.New("no answer in time")
-	case errors.As(err, &cert), errors.As(err, &record), errors.As(err, &alert), errors.As(err, &unknown):
-		return KindTLS, distrust(err)
+	case errors.As(err, &record):
+		return KindTLS, ErrNoTLS
+	case errors.As(err, &cert):
+		return KindTLS, distrust(cert.Err)
+	case errors.As(err, &alert):
+		return KindTLS, err
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOSPC):
 		return KindLocal, err
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -48,16 +48,11 @@ func (e *NoRobotsError) Error() string {
 // noRobots says that there was no connection at all, or what is wrong with the
 // robots.txt.
 func noRobots(u weburl.URL, f *robotstxt.Answer) error {
-	if said := crawler.CannotReach(u, f.Err); said != "" {
-		return &UnreachableError{said}
+	if err := crawler.CannotReach(u, f.Err); err != nil {
+		return err
 	}
 	return &NoRobotsError{Robots: robotstxt.URL(u.Origin()).String(), Why: f.Failed}
 }
-
-// UnreachableError says that no connection to a host came about, and why.
-type UnreachableError struct{ said string }
-
-func (e *UnreachableError) Error() string { return e.said }
 
 // DeniedError says that robots.txt denies a URL that somebody asked for.
 type DeniedError struct {

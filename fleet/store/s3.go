@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -79,11 +80,14 @@ func failed(key string, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch minio.ToErrorResponse(err).StatusCode {
-	case http.StatusNotFound:
+	var network *net.OpError
+	switch code := minio.ToErrorResponse(err).StatusCode; {
+	case code == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", key, ErrNotFound)
-	case http.StatusPreconditionFailed, http.StatusConflict: // 409: another is being written
+	case code == http.StatusPreconditionFailed, code == http.StatusConflict: // 409: another is being written
 		return fmt.Errorf("%s: %w", key, ErrConflict)
+	case code >= 500, errors.As(err, &network):
+		return fmt.Errorf("%s: %w: %w", key, ErrAway, err)
 	}
 	return fmt.Errorf("%s: %w", key, err)
 }

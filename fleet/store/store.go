@@ -19,12 +19,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/minio/minio-go/v7"
 )
 
 // Errors of a store.
@@ -32,6 +29,8 @@ var (
 	ErrNotFound = errors.New("not in the store")
 	// ErrConflict: the object is another than the condition says.
 	ErrConflict = errors.New("changed by another")
+	// ErrAway: the store does not answer, or says that it cannot just now.
+	ErrAway = errors.New("the store is away")
 )
 
 // Object is one that a store lists.
@@ -76,7 +75,7 @@ func Open(ctx context.Context, place string) (Store, error) {
 func OpenOnceThere(ctx context.Context, place string, waits func(error)) (Store, error) {
 	for first := true; ; first = false {
 		s, err := Open(ctx, place)
-		if err == nil || !isAway(err) {
+		if !errors.Is(err, ErrAway) {
 			return s, err
 		}
 		if first {
@@ -92,13 +91,6 @@ func OpenOnceThere(ctx context.Context, place string, waits func(error)) (Store,
 
 // tryAgain is the time between two tries to reach a store.
 const tryAgain = 2 * time.Second
-
-// isAway says whether a store did not answer, or that it cannot just now.
-func isAway(err error) bool {
-	var network *net.OpError
-	var answer minio.ErrorResponse
-	return errors.As(err, &network) || errors.As(err, &answer) && answer.StatusCode >= 500
-}
 
 func at(place string) (Store, error) {
 	u, err := url.Parse(place)

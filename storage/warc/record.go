@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -136,8 +137,17 @@ func NewID() string {
 // FormatID is the record ID of a UUID (RFC 9562 §4).
 func FormatID(u [16]byte) string {
 	h := hex.EncodeToString(u[:])
-	return "urn:uuid:" + h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+	return labelUUID + h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
+
+// ParseID gives the UUID of a record ID that FormatID wrote; !ok for any other form.
+func ParseID(s string) (u [16]byte, ok bool) {
+	digits := strings.ReplaceAll(strings.TrimPrefix(s, labelUUID), "-", "")
+	n, err := hex.Decode(u[:], []byte(digits[:min(len(digits), 2*len(u))]))
+	return u, err == nil && n == len(u) && s == FormatID(u)
+}
+
+const labelUUID = "urn:uuid:"
 
 // Encoder turns records into gzip members. It is reused from record to
 // record and belongs to one goroutine at a time.
