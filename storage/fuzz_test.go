@@ -46,6 +46,16 @@ func FuzzVisit(f *testing.F) {
 	f.Add(Ref{1, 2}.key(), good[:40], true)
 	f.Add([]byte{}, []byte("null"), true)
 	f.Add(Ref{1, 2}.key(), []byte{1, 2, 3}, false)
+	v := ordinaryVisit()
+	for range 2 { // with and without the fields that stand before the JSON
+		whole, err := pack(v)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(v.Ref().key(), whole, true)
+		f.Add(v.Ref().key(), whole[:len(whole)-5], true)
+		v.Record = nil
+	}
 	f.Fuzz(func(t *testing.T, key, value []byte, sealed bool) {
 		if sealed {
 			value = sum.Seal(key, value)
@@ -53,6 +63,12 @@ func FuzzVisit(f *testing.F) {
 		v, err := readVisit(key, value)
 		if (v == nil) == (err == nil) {
 			t.Errorf("%q: %v, %v", value, v, err)
+		}
+		if err == nil {
+			var again Visit
+			if b, err := pack(v); err != nil || unpack(b, &again) != nil || again.URL != v.URL || !again.At.Equal(v.At) {
+				t.Errorf("%q: packed anew it is %+v, %v", value, again, err)
+			}
 		}
 		if err == nil && !sealed {
 			if _, ok := sum.Open(key, value); !ok {
