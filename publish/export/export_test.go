@@ -3,9 +3,12 @@ package export_test
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +17,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/revisit"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/export"
@@ -69,21 +73,30 @@ func crawled(t *testing.T) (*storage.Archive, weburl.URL) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	dir, seed := filepath.Join(t.TempDir(), "archive"), weburl.MustParse(s.Origin+"/")
-	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.Run(context.Background(), context.Background())
-	if err := errors.Join(err, c.Close()); err != nil {
-		t.Fatal(err)
+	seed := weburl.MustParse(s.Origin + "/")
+	return archive(t, seed, nil), seed
+}
+
+// archive is one of a crawl of the seed, and of further rounds.
+func archive(t *testing.T, seed weburl.URL, rounds ...*revisit.Options) *storage.Archive {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "archive")
+	for _, round := range rounds {
+		c, err := crawler.Open(dir, crawler.Options{Seed: seed, Round: round, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Run(context.Background(), context.Background())
+		if err := errors.Join(err, c.Close()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Close() })
-	return a, seed
+	return a
 }
 
 func write(t *testing.T, a *storage.Archive, out string, o export.Options) (*export.Result, []byte) {
@@ -186,6 +199,52 @@ func TestWACZ(t *testing.T) {
 				t.Errorf("%s: %d %q", f.Name, f.Method, list)
 			}
 		}
+	}
+}
+
+// A capture that brought 304 is in the WARC, and not in the index: readers take it
+// for a redirect, and would show that in place of the page.
+func TestTheIndexOfAWACZHasNo304(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			w.Header().Set("Content-Type", "text/html")
+			http.ServeContent(w, r, "", time.Unix(1e9, 0), strings.NewReader("<title>x</title>"))
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	defer s.Close()
+	seed := weburl.MustParse(s.URL + "/")
+	a, out := archive(t, seed, nil, &revisit.Options{}), filepath.Join(t.TempDir(), "out.wacz")
+	r, _ := write(t, a, out, export.Options{Format: export.WACZ, Seed: seed, Now: time.Now(), Software: "curtsy/test"})
+	index := ""
+	z, err := zip.OpenReader(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		if !strings.HasPrefix(f.Name, "indexes/") {
+			continue
+		}
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var from io.Reader = in
+		if strings.HasSuffix(f.Name, ".gz") {
+			if from, err = gzip.NewReader(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := io.ReadAll(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		index += string(text)
+	}
+	if strings.Count(index, s.URL+`/"`) != 1 || strings.Contains(index, `"304"`) || r.Pages != 1 {
+		t.Errorf("%d pages, index:\n%s", r.Pages, index)
 	}
 }
 
