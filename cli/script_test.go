@@ -55,6 +55,9 @@ func reportPeak() {
 
 // TestScripts runs each script of testdata: the command line's contract.
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for -short")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -175,6 +175,9 @@ func TestDatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {
 
 // Random octets anywhere in crawl.db: never a panic, and no segment is lost.
 func TestDatabaseWithRandomOctetsNeverPanics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for -short")
+	}
 	t.Parallel()
 	s := small(t)
 	base := crawled(t, s)

@@ -150,6 +150,9 @@ func everythingTold(dir string) (visits []storage.Visit, rows []explain.Row, err
 // and resume asks for nothing that they hold; or all that the archive tells is
 // what it told before, and the crawl is as finished as it was.
 func TestFlippedOctetsInTheDatabase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for -short")
+	}
 	s := small(t)
 	s.pages["/late"] = failing(2, 500, "", html("late"))
 	s.pages["/"] = links(append([]string{"/late", "/private"}, pagesOf(s)...)...)

@@ -182,6 +182,9 @@ func TestKillAtEachPointOfACommitLosesNothing(t *testing.T) {
 }
 
 func TestKillAtRandomMomentsLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for -short")
+	}
 	t.Parallel()
 	const n = 300
 	seed := uint64(time.Now().UnixNano())

@@ -455,6 +455,9 @@ func TestRebuildOfASiteOfManyNames(t *testing.T) {
 
 // Random octets anywhere in crawl.db: where that is found, it is rebuilt.
 func TestRebuildOfAnIndexWithRandomOctets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for -short")
+	}
 	t.Parallel()
 	s := small(t)
 	base := crawled(t, s)

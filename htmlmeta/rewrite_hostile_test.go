@@ -12,6 +12,9 @@ import (
 // TestRewriteHostile: whatever a page is made of, rewriting takes time that is
 // linear in it.
 func TestRewriteHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for -short")
+	}
 	const n = 200_000
 	for says, src := range map[string]string{
 		"nested tags":            strings.Repeat("<div>", 5*n),

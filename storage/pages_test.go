@@ -148,6 +148,9 @@ func has(t *testing.T, got, want string) {
 // What passes is safe to walk: octets of headers and elements are changed, and
 // bbolt comes to an end, with no more keys than there can be.
 func TestWhatPassesCanBeWalked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for -short")
+	}
 	path := sample(t, 300)
 	whole, err := os.ReadFile(path)
 	if err != nil {

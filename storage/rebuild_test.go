@@ -323,6 +323,9 @@ func TestNamesOfSegments(t *testing.T) {
 
 // More damage than a report lists is repaired all the same.
 func TestRepairIsNotBoundByTheReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for -short")
+	}
 	dir := t.TempDir()
 	w := begun(t, dir, Options{})
 	const visits = maxProblems + 50

@@ -55,7 +55,7 @@ point() {
 
 RANDOM=${SEED:=$(date +%s)}
 echo "  seed $SEED, every ${every}th call"
-for how in EIO EIO+ ENOSPC ENOSPC+ EMFILE EMFILE+ kill killed short torn; do
+for how in EIO EIO+ ENOSPC ENOSPC+ EDQUOT+ EMFILE EMFILE+ kill killed short torn; do
 	[[ -z ${KINDS:-} || " $KINDS " == *" $how "* ]] || continue
 	trouble=0 harmless=0 points=0 from=$SECONDS
 	: >"$WORK/calls"

@@ -92,6 +92,9 @@ func hostile() map[string][]byte {
 
 // However a document is made, its child ends, and takes no one with it.
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for -short")
+	}
 	for name, body := range hostile() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,7 @@
 // HOW is what happens to the call, and which calls count:
 //
 //	EIO      any: not made, the error returned
-//	ENOSPC   those that need room: not made, the error returned
+//	ENOSPC   those that need room: not made, the error returned; EDQUOT too
 //	EMFILE   openat: not made, the error returned
 //	kill     any: not made, the process gets SIGKILL
 //	killed   any: made, then SIGKILL
@@ -60,7 +60,7 @@ var calls = map[uint64]call{
 	316:                   {"renameat2", 1, false, true},
 }
 
-var errnos = map[string]syscall.Errno{"EIO": syscall.EIO, "ENOSPC": syscall.ENOSPC, "EMFILE": syscall.EMFILE, "short": syscall.ENOSPC}
+var errnos = map[string]syscall.Errno{"EIO": syscall.EIO, "ENOSPC": syscall.ENOSPC, "EDQUOT": syscall.EDQUOT, "EMFILE": syscall.EMFILE, "short": syscall.ENOSPC}
 
 type tracer struct {
 	dir, how string
@@ -197,7 +197,7 @@ func (t *tracer) counts(c call) bool {
 		return c.data
 	case "EMFILE":
 		return c.name == "openat"
-	case "ENOSPC":
+	case "ENOSPC", "EDQUOT":
 		return c.grows
 	}
 	return true
