@@ -5,12 +5,19 @@ import (
 	"time"
 )
 
-// Delay is the pause in force and where it comes from.
+// Delay is the pause in force and where it comes from. That of a Request-rate runs
+// from one start to the next, any other as reserve says.
 func (h *Host) Delay() (time.Duration, string) {
-	d, why := h.o.Delay, h.texts.configured
-	if r := ratePause(h.rules); r > 0 && r >= d {
-		d, why = r, h.texts.rate
+	d, why := h.pause()
+	if r := ratePause(h.rules); r > d || r == d && r > h.rules.CrawlDelay {
+		return r, h.texts.rate
 	}
+	return d, why
+}
+
+// pause is the pause in force beside a Request-rate.
+func (h *Host) pause() (time.Duration, string) {
+	d, why := h.o.Delay, h.texts.configured
 	if c := h.rules.CrawlDelay; c > 0 && c >= d {
 		d, why = c, h.texts.crawlDelay
 	}
@@ -65,16 +72,21 @@ func (h *Host) learn(r Result) {
 }
 
 // reserve sets when the pause before the next request ends: it begins at the
-// end of the last download or, where requests overlap, at the last start.
+// end of the last download or, where requests overlap, at the last start. A
+// Request-rate is of starts.
 func (h *Host) reserve() {
-	pause, why := h.Delay()
+	pause, why := h.pause()
 	from := h.lastStart
 	if h.serial() {
 		from = later(from, h.lastEnd)
 	}
 	h.nextWhy = why
-	if !from.IsZero() { // else nobody has asked this host yet
-		h.next = from.Add(pause)
+	if from.IsZero() { // nobody has asked this host yet
+		return
+	}
+	h.next = from.Add(pause)
+	if rate := ratePause(h.rules); rate > 0 && !h.lastStart.Add(rate).Before(h.next) {
+		h.next, h.nextWhy = h.lastStart.Add(rate), h.texts.rate
 	}
 }
 
