@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"go.etcd.io/bbolt"
@@ -111,7 +112,8 @@ type Archive struct {
 	sharing *readers           // while this writes; nil: nobody can read
 	live    *liveWriter        // the crawl that writes while this reads; nil: none does
 	synced  bool               // the group's records are durable
-	commits int
+	// used counts transactions, by how much of crawl.db they look at; see release.
+	used atomic.Int64
 	// failed is why the archive takes no more: a transaction that ended in
 	// doubt.
 	failed error

@@ -8,7 +8,6 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"curtsy/internal/mapped"
 	"curtsy/internal/room"
 	"curtsy/storage/warc"
 )
@@ -276,23 +275,6 @@ func (a *Archive) settle() {
 	}
 	a.clear()
 	a.grow()
-	if a.commits++; a.commits%releaseEvery == 0 {
-		a.Release()
-	}
-}
-
-// releaseEvery is how many commits there are to one giving back of the pages
-// of crawl.db that were looked at: else the memory of a crawl would seem to
-// grow with its index.
-const releaseEvery = 256
-
-// Release gives back the pages of crawl.db that were looked at. Whoever reads a
-// large archive calls it now and then.
-func (a *Archive) Release() {
-	_ = a.view(func(tx *bbolt.Tx) error {
-		mapped.Release(a.db.Info().Data, tx.Size())
-		return nil
-	})
 }
 
 // abandon ends a group that could not be written: what it wrote is cut off.

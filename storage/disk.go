@@ -44,6 +44,7 @@ func (a *Archive) update(fn func(*bbolt.Tx) error) (err error) {
 	var own error
 	a.stuck = true
 	err = a.db.Update(func(tx *bbolt.Tx) error {
+		a.release(tx, commitReads)
 		if own = fn(tx); own == nil {
 			own = raiseSchema(tx)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"go.etcd.io/bbolt"
+
+	"curtsy/internal/mapped"
 )
 
 // Reading while a crawl writes.
@@ -23,18 +25,37 @@ var errLate = errors.New("the crawl that runs did not keep its state for longer:
 // commit that was the last when the archive was opened.
 func (a *Archive) view(fn func(*bbolt.Tx) error) error {
 	if a.live == nil {
-		return a.db.View(fn)
+		return a.db.View(func(tx *bbolt.Tx) error {
+			a.release(tx, 1)
+			return fn(tx)
+		})
 	}
 	tx := <-a.live.txs
 	defer func() { a.live.txs <- tx }()
 	if a.live.late.Load() {
 		return errLate
 	}
+	a.release(tx, 1)
 	err := fn(tx)
 	if a.live.late.Load() {
 		return errLate
 	}
 	return err
+}
+
+// A release is made where so many reads were made since the last; a commit counts
+// for so many.
+const (
+	releaseAfter = 1 << 14
+	commitReads  = 1 << 7
+)
+
+// release now and then gives back the pages of crawl.db that were looked at: else
+// the memory of whoever reads or writes a large archive would seem to grow with it.
+func (a *Archive) release(tx *bbolt.Tx, reads int64) {
+	if used := a.used.Add(reads); used/releaseAfter != (used-reads)/releaseAfter {
+		mapped.Release(a.db.Info().Data, tx.Size())
+	}
 }
 
 // IsLive says whether a crawl writes to the archive that is open for reading.

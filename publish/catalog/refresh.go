@@ -49,7 +49,6 @@ func (c *Catalog) Refresh(ctx context.Context, a *storage.Archive) error {
 	if err := u.run(a); err != nil {
 		return c.wrap("update", err)
 	}
-	a.Release()
 	_, err = c.db.ExecContext(ctx, `INSERT OR REPLACE INTO state VALUES('version', ?)`, version)
 	return c.wrap("update", err)
 }

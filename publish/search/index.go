@@ -60,7 +60,6 @@ func Update(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Optio
 		if err != nil {
 			return err
 		}
-		a.Release()
 		left -= done
 		if done == 0 {
 			break
