@@ -18,7 +18,7 @@ var allowed = map[string][]string{
 	".":                          {"cli"},
 	"cli":                        {"fleet", "fleet/engine", "fleet/store", "crawler", "crawler/explain", "crawler/fetch", "crawler/preview", "crawler/rebuild", "crawler/render", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage"},
 	"crawler":                    {"crawler/fetch", "crawler/render", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "storage"},
-	"internal/testkit/crawltest": {"crawler", "crawler/verify", "storage"}, // runs and checks whole crawls
+	"internal/testkit/crawltest": {"crawler", "crawler/fetch", "crawler/verify", "internal/testkit/sitetest", "internal/weburl", "storage"}, // runs and checks whole crawls
 	"crawler/explain":            {"crawler", "crawler/revisit", "crawler/robotstxt", "crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage"},
 	"crawler/fetch":              {},
 	"crawler/render":             {},

@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/crawler"
-	"curtsy/crawler/fetch"
-	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/catalog"
 	"curtsy/storage"
@@ -36,34 +33,9 @@ X-Robots-Tag: noarchive
 // crawl archives a site, into a directory that may hold an archive of it.
 func crawl(t *testing.T, dir, text string) (origin string) {
 	t.Helper()
-	s, err := sitetest.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	seed := weburl.MustParse(s.Origin + "/")
-	c, err := crawler.Open(dir, crawler.Options{Seed: seed, RelNofollow: true, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.Run(context.Background(), context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	s, seed := crawltest.Site(t, text)
+	crawltest.Archive(t, dir, seed)
 	return s.Origin
-}
-
-func openArchive(t *testing.T, dir string) *storage.Archive {
-	t.Helper()
-	a, err := storage.OpenRead(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
-	return a
 }
 
 func open(t *testing.T, a *storage.Archive, cache string) *catalog.Catalog {
@@ -90,7 +62,7 @@ func each(t *testing.T, c *catalog.Catalog) (lines []string) {
 func TestCaptures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	origin := crawl(t, dir, site)
-	c := open(t, openArchive(t, dir), t.TempDir())
+	c := open(t, crawltest.Open(t, dir), t.TempDir())
 	if c.Path() != filepath.Join(dir, "index.db") {
 		t.Errorf("index.db is %s", c.Path())
 	}
@@ -125,7 +97,7 @@ func TestCaptures(t *testing.T) {
 func TestDeletedOrDamagedIsBuiltAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, site)
-	a, cache := openArchive(t, dir), t.TempDir()
+	a, cache := crawltest.Open(t, dir), t.TempDir()
 	c := open(t, a, cache)
 	want := each(t, c)
 	c.Close()
@@ -163,7 +135,7 @@ func TestDeletedOrDamagedIsBuiltAgain(t *testing.T) {
 func TestIndexOfAStranger(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, site)
-	a := openArchive(t, dir)
+	a := crawltest.Open(t, dir)
 	theirs := open(t, a, t.TempDir()) // another account
 	want := each(t, theirs)
 	if _, err := theirs.DB().Exec(`UPDATE captures SET url = 'http://evil.invalid/'`); err != nil {
@@ -204,7 +176,7 @@ func TestIndexOfAStranger(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, site)
-	a, cache := openArchive(t, dir), t.TempDir()
+	a, cache := crawltest.Open(t, dir), t.TempDir()
 	c := open(t, a, cache)
 	want := each(t, c)
 	for _, change := range []string{
@@ -231,7 +203,7 @@ func TestRefresh(t *testing.T) {
 func TestPlaceOfAnArchiveThatCannotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, site)
-	a, cache := openArchive(t, dir), t.TempDir()
+	a, cache := crawltest.Open(t, dir), t.TempDir()
 	// root may write anywhere, but not there
 	if err := os.MkdirAll(filepath.Join(dir, "index.lock", "full"), 0o755); err != nil {
 		t.Fatal(err)

@@ -16,9 +16,8 @@ import (
 	"time"
 
 	"curtsy/crawler"
-	"curtsy/crawler/fetch"
 	"curtsy/crawler/revisit"
-	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/export"
 	"curtsy/storage"
@@ -65,38 +64,10 @@ Content-Type: text/html
 // crawled is an archive of the site.
 func crawled(t *testing.T) (*storage.Archive, weburl.URL) {
 	t.Helper()
-	s, err := sitetest.Parse([]byte(site))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	seed := weburl.MustParse(s.Origin + "/")
-	return archive(t, seed, nil), seed
-}
-
-// archive is one of a crawl of the seed, and of further rounds.
-func archive(t *testing.T, seed weburl.URL, rounds ...*revisit.Options) *storage.Archive {
-	t.Helper()
+	_, seed := crawltest.Site(t, site)
 	dir := filepath.Join(t.TempDir(), "archive")
-	for _, round := range rounds {
-		c, err := crawler.Open(dir, crawler.Options{Seed: seed, Round: round, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = c.Run(context.Background(), context.Background())
-		if err := errors.Join(err, c.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a, err := storage.OpenRead(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
-	return a
+	crawltest.Archive(t, dir, seed)
+	return crawltest.Open(t, dir), seed
 }
 
 func write(t *testing.T, a *storage.Archive, out string, o export.Options) (*export.Result, []byte) {
@@ -215,7 +186,10 @@ func TestTheIndexOfAWACZHasNo304(t *testing.T) {
 	}))
 	defer s.Close()
 	seed := weburl.MustParse(s.URL + "/")
-	a, out := archive(t, seed, nil, &revisit.Options{}), filepath.Join(t.TempDir(), "out.wacz")
+	dir, out := filepath.Join(t.TempDir(), "archive"), filepath.Join(t.TempDir(), "out.wacz")
+	crawltest.Archive(t, dir, seed)
+	crawltest.Archive(t, dir, seed, func(o *crawler.Options) { o.Round = &revisit.Options{} })
+	a := crawltest.Open(t, dir)
 	r, _ := write(t, a, out, export.Options{Format: export.WACZ, Seed: seed, Now: time.Now(), Software: "curtsy/test"})
 	index := ""
 	z, err := zip.OpenReader(out)

@@ -10,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/crawler"
-	"curtsy/crawler/fetch"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/mirror"
@@ -21,14 +20,7 @@ import (
 // serve starts a site.
 func serve(t *testing.T, text string) *sitetest.Site {
 	t.Helper()
-	s, err := sitetest.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s, _ := crawltest.Site(t, text)
 	return s
 }
 
@@ -36,15 +28,7 @@ func serve(t *testing.T, text string) *sitetest.Site {
 func crawl(t *testing.T, s *sitetest.Site) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "archive")
-	seed := weburl.MustParse(s.Origin + "/")
-	c, err := crawler.Open(dir, crawler.Options{Seed: seed, RelNofollow: true, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.Run(context.Background(), context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	crawltest.Archive(t, dir, weburl.MustParse(s.Origin+"/"))
 	return dir
 }
 

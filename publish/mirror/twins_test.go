@@ -13,11 +13,10 @@ import (
 	"testing"
 
 	"curtsy/crawler"
-	"curtsy/crawler/fetch"
 	"curtsy/frontier/judge"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/mirror"
-	"curtsy/storage"
 )
 
 // forum is a board of so many topics which puts a session id into every link,
@@ -57,20 +56,8 @@ func TestExportLeadsTwinsToTheirPage(t *testing.T) {
 	defer s.Close()
 	seed := weburl.MustParse(s.URL + "/")
 	dir, out := filepath.Join(t.TempDir(), "archive"), filepath.Join(t.TempDir(), "out")
-	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Traps: judge.DefaultTraps(), Fetch: fetch.Options{AllowHost: seed.Hostname()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.Run(context.Background(), context.Background())
-	c.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := storage.OpenRead(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	crawltest.Archive(t, dir, seed, func(o *crawler.Options) { o.Traps = judge.DefaultTraps() })
+	a := crawltest.Open(t, dir)
 	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: seed, Complete: true, Twin: judge.SamePage})
 	if err != nil {
 		t.Fatal(err)

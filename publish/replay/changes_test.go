@@ -2,7 +2,6 @@ package replay_test
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -10,21 +9,18 @@ import (
 	"time"
 
 	"curtsy/crawler"
-	"curtsy/crawler/fetch"
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
-	"curtsy/internal/testkit/sitetest"
-	"curtsy/internal/weburl"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/publish/catalog"
 	"curtsy/publish/replay"
-	"curtsy/storage"
 )
 
 // newRounds is a server of an archive of a site that was visited twice, and the
 // site's origin.
 func newRounds(t *testing.T) (*served, string) {
 	t.Helper()
-	s, err := sitetest.Parse([]byte(`
+	s, seed := crawltest.Site(t, `
 -- / --
 <title>Home</title><p>The quick brown fox. <a href=/same>s</a> <a href=/secret>s</a> <a href=/brief>b</a> <a href=/unlisted>u</a>
 -- /same --
@@ -35,26 +31,9 @@ func newRounds(t *testing.T) (*served, string) {
 <title>Brief</title><p>OLD-BRIEF.
 -- /unlisted --
 <title>Unlisted</title><p>OLD-UNLISTED.
-`))
-	if err == nil {
-		err = s.Start("127.0.0.1:0")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	dir, seed := filepath.Join(t.TempDir(), "archive"), weburl.MustParse(s.Origin+"/")
-	visit := func(round *revisit.Options) {
-		c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}, Round: round})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = c.Run(context.Background(), context.Background())
-		if err := errors.Join(err, c.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	visit(nil)
+`)
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawltest.Archive(t, dir, seed)
 	for target, text := range map[string]string{
 		"/":         "<title>Home</title><p>The slow brown fox. <a href=/added>a</a>",
 		"/added":    "<title>Added</title><p>It came.",
@@ -66,12 +45,8 @@ func newRounds(t *testing.T) (*served, string) {
 			t.Fatal(err)
 		}
 	}
-	visit(&revisit.Options{})
-	a, err := storage.OpenRead(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
+	crawltest.Archive(t, dir, seed, func(o *crawler.Options) { o.Round = &revisit.Options{} })
+	a := crawltest.Open(t, dir)
 	var st status.State
 	if _, err := a.Crawl(&st); err != nil {
 		t.Fatal(err)
@@ -130,8 +105,13 @@ func TestWhatChanged(t *testing.T) {
 	wants("/versions/"+origin+"/", compare)
 	text("/2030/"+origin+"/same", 200)
 	pair := regexp.MustCompile(`\d+/\d+`).FindString(compare)
-	wants("/compare/"+pair+"/"+origin+"/unlisted", "<del>OLD-UNLISTED.</del>")
-	wants("/compare/"+pair+"/"+origin+"/brief", "nosnippet")
+	comparing := func(target string) string { // its captures may be of other seconds than those of /
+		t.Helper()
+		link := regexp.MustCompile(`/compare/\d+/\d+/[^"]*` + target + `"`).FindString(text("/versions/"+origin+target, 200))
+		return strings.TrimSuffix(link, `"`)
+	}
+	wants(comparing("/unlisted"), "<del>OLD-UNLISTED.</del>")
+	wants(comparing("/brief"), "nosnippet")
 	text("/compare/"+pair+"/"+origin+"/secret", 451)
 	text("/compare/"+pair+"/"+origin+"/nowhere", 404)
 	for _, target := range []string{"/changes?round=7", "/changes?archive=2", "/compare/2030/" + origin + "/", "/compare/x/y/z"} {

@@ -2,7 +2,6 @@ package replay_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -13,13 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/crawler"
-	"curtsy/crawler/fetch"
-	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/catalog"
 	"curtsy/publish/replay"
-	"curtsy/storage"
 )
 
 const site = `
@@ -98,28 +94,10 @@ func newServed(t *testing.T, o replay.Options) *served {
 
 func newUnreached(t *testing.T, o replay.Options) *served {
 	t.Helper()
-	s, err := sitetest.Parse([]byte(site))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	dir, seed := filepath.Join(t.TempDir(), "archive"), weburl.MustParse(s.Origin+"/")
-	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.Run(context.Background(), context.Background())
-	if err := errors.Join(err, c.Close()); err != nil {
-		t.Fatal(err)
-	}
-	a, err := storage.OpenRead(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
+	_, seed := crawltest.Site(t, site)
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawltest.Archive(t, dir, seed)
+	a := crawltest.Open(t, dir)
 	index, err := catalog.Open(context.Background(), a, catalog.Options{Cache: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

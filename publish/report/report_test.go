@@ -11,14 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/crawler"
-	"curtsy/crawler/fetch"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
-	"curtsy/internal/testkit/sitetest"
-	"curtsy/internal/weburl"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/publish/inventory"
-	"curtsy/storage"
 )
 
 const site = `
@@ -61,31 +57,10 @@ X-Robots-Tag: noindex
 // written crawls the site and gives the report on it.
 func written(t *testing.T) string {
 	t.Helper()
-	s, err := sitetest.Parse([]byte(site))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s, seed := crawltest.Site(t, site)
 	dir := filepath.Join(t.TempDir(), "archive")
-	seed := weburl.MustParse(s.Origin + "/")
-	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Run(context.Background(), context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a, err := storage.OpenRead(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	crawltest.Archive(t, dir, seed)
+	a := crawltest.Open(t, dir)
 	f, err := a.Frontier()
 	if err != nil {
 		t.Fatal(err)

@@ -1,15 +1,12 @@
 package search_test
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"curtsy/crawler"
-	"curtsy/crawler/fetch"
-	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/catalog"
 	"curtsy/publish/search"
@@ -77,28 +74,10 @@ Location: /roses
 // index crawls the site and opens its search at a time.
 func index(t *testing.T, now func() time.Time) (*search.Searcher, *storage.Archive, *catalog.Catalog, string) {
 	t.Helper()
-	s, err := sitetest.Parse([]byte(site))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	dir, seed := filepath.Join(t.TempDir(), "archive"), weburl.MustParse(s.Origin+"/")
-	c, err := crawler.Open(dir, crawler.Options{Seed: seed, RelNofollow: true, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Run(context.Background(), context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
-	a, err := storage.OpenRead(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
+	s, seed := crawltest.Site(t, site)
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawltest.Archive(t, dir, seed)
+	a := crawltest.Open(t, dir)
 	cat, err := catalog.Open(t.Context(), a, catalog.Options{Cache: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

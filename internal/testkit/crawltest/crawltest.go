@@ -1,5 +1,5 @@
-// Package crawltest is what tests of whole crawls share: one run, and an
-// archive checked by verify.
+// Package crawltest is what tests of whole crawls, and of what is made of their
+// archives, share: a site, one run, and an archive checked by verify.
 package crawltest
 
 import (
@@ -8,9 +8,48 @@ import (
 	"time"
 
 	"curtsy/crawler"
+	"curtsy/crawler/fetch"
 	"curtsy/crawler/verify"
+	"curtsy/internal/testkit/sitetest"
+	"curtsy/internal/weburl"
 	"curtsy/storage"
 )
+
+// Site serves a site, written as sitetest.Parse reads it, until the test ends.
+func Site(t testing.TB, text string) (*sitetest.Site, weburl.URL) {
+	t.Helper()
+	s, err := sitetest.Parse([]byte(text))
+	if err == nil {
+		err = s.Start("127.0.0.1:0")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, weburl.MustParse(s.Origin + "/")
+}
+
+// Archive crawls the site of the seed, without pauses but for what change says, to
+// its end into dir, which may hold an archive of it.
+func Archive(t testing.TB, dir string, seed weburl.URL, change ...func(*crawler.Options)) {
+	t.Helper()
+	o := crawler.Options{Seed: seed, RelNofollow: true, Fetch: fetch.Options{AllowHost: seed.Hostname()}}
+	for _, f := range change {
+		f(&o)
+	}
+	Run(t, t.Context(), dir, o, time.Minute)
+}
+
+// Open opens an archive for reading until the test ends.
+func Open(t testing.TB, dir string) *storage.Archive {
+	t.Helper()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
 
 // Run makes one run over the archive in dir, which ends by itself within most,
 // or when stop is done.
