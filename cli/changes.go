@@ -25,20 +25,20 @@ func changesCmd(u *ui) *cobra.Command {
 	f := &changesFlags{}
 	c := &cobra.Command{
 		Use:   "changes DIR",
-		Short: "what is new on the site: pages that came, changed, went, moved",
-		Long: "changes DIR compares the copies of before a time with what later visits brought, URL by URL, and tells\n" +
-			"which are new, changed, gone, back, moved, suspect or unreachable, with the passages that changed.\n" +
-			"What changes on many pages at once (dates, counters, advertisements) is left out.\n\n" +
-			"Without --since and --round it tells of the last round of update.",
+		Short: "what changed on the site: pages new, changed, gone or moved",
+		Long: "changes DIR compares the copies from before a given time with what later visits found, URL by URL, and\n" +
+			"reports which are new, changed, gone, back, moved, suspect or unreachable, with the passages that changed.\n" +
+			"Changes that repeat on many pages (dates, counters, advertisements) are left out.\n\n" +
+			"Without --since and --round it reports on the last round of update.",
 		Example: "  curtsy changes site\n  curtsy changes site --since 7d --atom > changes.xml",
 		Args:    wants("DIR"),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			return f.run(cmd.Context(), u, a[0])
 		},
 	}
-	c.Flags().StringVar(&f.since, "since", "", "compare with the copies of `TIME`: a date, an RFC 3339 time, or so long ago (7d, 12h)")
-	c.Flags().IntVar(&f.round, "round", 0, "tell of round `N` of update alone; 1 is the first after the crawl")
-	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object a change")
+	c.Flags().StringVar(&f.since, "since", "", "compare with the copies from `TIME`: a date, an RFC 3339 time, or an age (7d, 12h)")
+	c.Flags().IntVar(&f.round, "round", 0, "report on round `N` of update only; 1 is the first after the crawl")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per change")
 	c.Flags().BoolVar(&f.html, "html", false, "print an HTML page")
 	c.Flags().BoolVar(&f.atom, "atom", false, "print an Atom feed")
 	c.MarkFlagsMutuallyExclusive("json", "html", "atom")
@@ -107,7 +107,7 @@ func (f *changesFlags) span(st *status.State, dir string) (o changes.Options, er
 			o.Until = st.Rounds[f.round]
 		}
 	case len(st.Rounds) == 0:
-		err = usagef("curtsy update "+quoted(dir), "%s was visited once: there is nothing to compare", dir)
+		err = usagef("curtsy update "+quoted(dir), "%s has been crawled only once: there is nothing to compare", dir)
 	default:
 		o.Since = st.Rounds[len(st.Rounds)-1]
 	}
@@ -125,7 +125,7 @@ func timeFlag(name, text string, now time.Time) (time.Time, error) {
 	if age, err := parseAge(text); err == nil {
 		return now.Add(-age), nil
 	}
-	return time.Time{}, usagef(name+" 2026-01-31, or "+name+" 7d", "%s %q: neither a date, a time nor an age", name, text)
+	return time.Time{}, usagef(name+" 2026-01-31, or "+name+" 7d", "%s %q: not a date, a time or an age", name, text)
 }
 
 // atFlag is timeFlag for a time at which copies stood. Times are printed in

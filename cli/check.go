@@ -40,7 +40,7 @@ func checkAmounts(c *config) error {
 			}
 		case float64:
 			if !(n >= 0) || math.IsInf(n, 0) {
-				return usagef(try, "%s: %g is no number from 0 on", key, n)
+				return usagef(try, "%s: %g is not a number of 0 or more", key, n)
 			}
 		}
 		return nil
@@ -58,7 +58,7 @@ func checkPrefix(c *config) error {
 	if segmentPrefix.MatchString(c.Storage.Prefix) {
 		return nil
 	}
-	return usagef("storage.prefix: curtsy", "storage.prefix: %q cannot begin a file's name: up to 100 letters, digits, . - and _, not a dot first", c.Storage.Prefix)
+	return usagef("storage.prefix: curtsy", "storage.prefix: %q cannot start a file name: use up to 100 letters, digits, . - and _, with no leading dot", c.Storage.Prefix)
 }
 
 // checkHeader refuses header fields that would not be sent as they were given.
@@ -92,13 +92,13 @@ func checkHeader(header map[string]string) error {
 func fieldTrouble(key, value string) string {
 	switch {
 	case !httpguts.ValidHeaderFieldName(key):
-		return "is no name of a header field"
+		return "is not a valid header field name"
 	case strings.ContainsAny(value, "\r\n"):
-		return "has a line end in its value"
+		return "has a line break in its value"
 	case !httpguts.ValidHeaderFieldValue(value):
 		return "has a control character in its value"
 	case key == "User-Agent":
-		return "is who we are, and is made of agent and contact"
+		return "is built from agent and contact, and cannot be set"
 	}
 	return fetch.Unsettable(key)
 }

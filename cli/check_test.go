@@ -109,18 +109,18 @@ func TestPathsOfAnArchiveAreReadFromItsSeed(t *testing.T) {
 
 func TestHeaderFieldsThatWouldNotBeSentAreRefused(t *testing.T) {
 	for _, f := range []struct{ name, value, want string }{
-		{"User-Agent", "Mozilla/5.0", "made of agent and contact"},
-		{"user-agent", "Mozilla/5.0", "made of agent and contact"},
+		{"User-Agent", "Mozilla/5.0", "built from agent and contact"},
+		{"user-agent", "Mozilla/5.0", "built from agent and contact"},
 		{"Host", "other.test", "belongs to the connection"},
 		{"connection", "close", "belongs to the connection"},
 		{"Content-Length", "7", "belongs to the connection"},
 		{"Cookie", "a=b", "would go to every host"},
 		{"Authorization", "Basic eA==", "would go to every host"},
 		{"proxy-authorization", "Basic eA==", "would go to every host"},
-		{"X Y", "z", "is no name of a header field"},
-		{"X:", "z", "is no name of a header field"},
-		{"", "z", "is no name of a header field"},
-		{"X-A", "b\r\nX-C: d", "has a line end in its value"},
+		{"X Y", "z", "is not a valid header field name"},
+		{"X:", "z", "is not a valid header field name"},
+		{"", "z", "is not a valid header field name"},
+		{"X-A", "b\r\nX-C: d", "has a line break in its value"},
 		{"X-A", "b\x00", "has a control character in its value"},
 	} {
 		c := defaults()

@@ -62,7 +62,7 @@ func newRoot(u *ui) *cobra.Command {
 	}
 	root.SetHelpCommand(helpCmd(u))
 	root.SetUsageTemplate(root.UsageTemplate() + "\nExit codes: curtsy help exit-codes\n")
-	root.PersistentFlags().BoolVarP(&u.quiet, "quiet", "q", false, "say nothing but errors")
+	root.PersistentFlags().BoolVarP(&u.quiet, "quiet", "q", false, "print nothing but errors")
 	return root
 }
 

@@ -140,7 +140,7 @@ func readEnv(c *config, lookup func(string) (string, bool)) error {
 			if s == "" {
 				return nil
 			}
-			return usagef(key+" in a file, with --config, and unset "+name, "%s: only a file can give %s", name, key)
+			return usagef(key+" in a file given by --config, and unset "+name, "%s: %s can be set only in a configuration file", name, key)
 		}
 		if err := setValue(v, s); err != nil {
 			return usagef("unset "+name, "%s=%s: %v", name, s, err)
@@ -201,7 +201,7 @@ func eachKey(v reflect.Value, prefix string, f func(key string, v reflect.Value)
 	return nil
 }
 
-var errForm = errors.New("not of this key's form")
+var errForm = errors.New("wrong type for this key")
 
 func setValue(v reflect.Value, s string) error {
 	if t, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {

@@ -124,7 +124,7 @@ func TestMistakesInAFileNameItAndTheLine(t *testing.T) {
 		"no YAML":                        {"delay: [1s\n", []string{":1: "}},
 		"a key twice":                    {"fetch:\n  retries: 1\n  retries: 2\n", []string{"retries", ":3: "}},
 		"a value for a section":          {"limits: 5\n", []string{"int was used where mapping is expected", ":1: "}},
-		"a list for a value":             {"agent: [a, b]\n", []string{"agent: a list, where one value is wanted", ":1: "}},
+		"a list for a value":             {"agent: [a, b]\n", []string{"agent: expected a single value, not a list", ":1: "}},
 		"a number for a switch":          {"fetch:\n  cookies: maybe\n", []string{`fetch.cookies: "maybe" is not true or false`, ":2: "}},
 		"a number with a point":          {"scope:\n  max_depth: 1.5\n", []string{`scope.max_depth: "1.5" is not a whole number`, ":2: "}},
 		"a mistake in a second document": {"delay: 1s\n---\ndelay: 1\n", []string{`"1" is not a duration`, ":3: "}},

@@ -19,7 +19,7 @@ import (
 func readConfig(c *config, path string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return usagef("--config FILE, with a file that can be read", "config: %v", err)
+		return usagef("--config with a readable file", "config: %v", err)
 	}
 	if err = decodeConfig(c, b); err == nil {
 		return nil
@@ -129,7 +129,7 @@ func setNode(v reflect.Value, n ast.Node) error {
 	case *ast.SequenceNode:
 		p, ok := v.Addr().Interface().(*[]string)
 		if !ok {
-			return errors.New("a list, where one value is wanted")
+			return errors.New("expected a single value, not a list")
 		}
 		*p = nil
 		for _, value := range n.Values {
@@ -139,7 +139,7 @@ func setNode(v reflect.Value, n ast.Node) error {
 	case *ast.MappingNode:
 		p, ok := v.Addr().Interface().(*map[string]string)
 		if !ok {
-			return errors.New("keys, where a value is wanted")
+			return errors.New("expected a value, not a mapping")
 		}
 		*p = map[string]string{}
 		for _, entry := range n.Values {

@@ -56,36 +56,36 @@ type crawlFlags struct {
 
 func (f *crawlFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.config, "config", "", "read settings from `FILE` (config.example.yaml has them all)")
+	fl.StringVar(&f.config, "config", "", "read settings from `FILE` (config.example.yaml lists them all)")
 	fl.StringVar(&f.set.Contact, "contact", "", "mail address or URL where the site's owner can reach you")
 	fl.StringVar(&f.set.Agent, "agent", "", "product `token` to look for in robots.txt")
 	fl.DurationVar(&f.set.Delay, "delay", 0, "pause between requests; robots.txt may ask for more (default 1s)")
-	fl.IntVar(&f.set.Concurrency, "concurrency", 0, "requests at a time, where robots.txt sets no Crawl-delay (default 1)")
-	fl.IntVar(&f.set.Limits.MaxPages, "max-pages", 0, "stop after so many pages")
-	fl.IntVar(&f.set.Scope.MaxDepth, "max-depth", 0, "follow no more than so many links from the seed")
-	fl.Var(&f.maxBytes, "max-bytes", "stop after so many `bytes` (2GiB, 500MB)")
-	fl.Var(&f.rate, "limit-rate", "at most so many `bytes` a second, over the whole crawl (500kB)")
-	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after so long")
+	fl.IntVar(&f.set.Concurrency, "concurrency", 0, "concurrent requests, where robots.txt sets no Crawl-delay (default 1)")
+	fl.IntVar(&f.set.Limits.MaxPages, "max-pages", 0, "stop after this many pages")
+	fl.IntVar(&f.set.Scope.MaxDepth, "max-depth", 0, "follow links at most this many steps from the seed")
+	fl.Var(&f.maxBytes, "max-bytes", "stop after this many `bytes` (2GiB, 500MB)")
+	fl.Var(&f.rate, "limit-rate", "limit the whole crawl to this many `bytes` per second (500kB)")
+	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after this long")
 	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
-	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "fetch nothing whose URL matches this `regexp` (repeatable)")
-	fl.StringVar(&f.set.Scope.Reach, "scope", "", "fetch pages of the seed's `host`, those below its directory (prefix), or with all subdomains (domain)")
-	fl.StringArrayVar(&f.set.Scope.SkipTypes, "skip-type", nil, "leave out answers of this `type`, as 'video/*'; their body is not read (repeatable)")
-	fl.Var(&f.set.Scope.SkipLarger, "skip-larger", "leave out answers that say they have more than so many `bytes`")
-	fl.BoolVar(&f.set.Scope.SkipAlternates, "skip-alternates", false, "leave out other forms of pages (rel=alternate, shortlink, https://api.w.org/), but for the first feed")
-	fl.BoolVar(&f.index, "index", false, "at the end, read all pages into the index of curtsy search")
+	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "skip URLs that match this `regexp` (repeatable)")
+	fl.StringVar(&f.set.Scope.Reach, "scope", "", "crawl the seed's `host`, only below its directory (prefix), or all subdomains as well (domain)")
+	fl.StringArrayVar(&f.set.Scope.SkipTypes, "skip-type", nil, "skip responses of this `type`, such as 'video/*', without reading the body (repeatable)")
+	fl.Var(&f.set.Scope.SkipLarger, "skip-larger", "skip responses that announce more than this many `bytes`")
+	fl.BoolVar(&f.set.Scope.SkipAlternates, "skip-alternates", false, "skip alternate forms of pages (rel=alternate, shortlink, https://api.w.org/), except the first feed")
+	fl.BoolVar(&f.index, "index", false, "at the end, index all pages for curtsy search")
 	fl.StringVar(&f.mirror, "mirror", "", "at the end, make a browsable copy in `OUT` (see curtsy mirror)")
-	fl.StringVar(&f.set.Render.Pages, "render", "", "have a Chromium run the scripts of `auto` (pages that show next to nothing without) or all pages")
-	fl.StringVar(&f.set.Render.Browser, "browser", "", "the `PATH` of the Chromium, or the ws:// address of one that runs (default: chromium, google-chrome)")
+	fl.StringVar(&f.set.Render.Pages, "render", "", "run page scripts in a Chromium: `auto` (pages that are nearly empty without them) or all")
+	fl.StringVar(&f.set.Render.Browser, "browser", "", "`PATH` of the Chromium, or the ws:// address of a running one (default: chromium, google-chrome)")
 	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "", "fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
-	fl.StringVar(&f.set.Scope.Requisites, "requisites", "", "pictures, styles and scripts of the seed's host (`same-host`), or of any host that allows it (any)")
-	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` with every request; it is kept (repeatable)")
+	fl.StringVar(&f.set.Scope.Requisites, "requisites", "", "fetch images, styles and scripts from the seed's host (`same-host`), or from any host that allows it (any)")
+	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` header with every request; it is recorded in the archive (repeatable)")
 	f.registerLogin(fl)
 	fl.BoolVar(&f.noReport, "no-report", false, "write no report.html at the end (see curtsy report)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
 	fl.StringVar(&f.metrics, "metrics", "", metricsUsage)
 	fl.StringVar(&f.profile, "cpuprofile", "", "write a CPU profile of the crawl to `FILE`, for pprof")
 	_ = fl.MarkHidden("cpuprofile")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say each visit, in a line")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log each visit on a line")
 }
 
 // lay puts the flags that were given over c.
@@ -151,7 +151,7 @@ func layHeader(c *config, list []string) error {
 	for _, field := range list {
 		name, value, ok := strings.Cut(field, ":")
 		if !ok || strings.TrimSpace(name) == "" {
-			return usagef("--header 'Accept-Language: de'", "--header %q has no name and colon", field)
+			return usagef("--header 'Accept-Language: de'", "--header %q: expected 'Name: value'", field)
 		}
 		c.Fetch.Header[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
@@ -172,10 +172,10 @@ func crawlCmd(u *ui) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use:   "crawl URL...",
-		Short: "archive a site, politely; continues where it stopped",
-		Long: "crawl URL archives the site of a URL, by its rules and at its pace, into a directory of the host's name; on an\n" +
-			"archive that is not finished it continues. Further URLs of the site, --seeds and --sitemap are where it\n" +
-			"begins, too. What it may fetch at all says curtsy crawl URL --dry-run.",
+		Short: "archive a site politely; continues where it stopped",
+		Long: "crawl URL archives the site of a URL, by its rules and at its pace, into a directory named after the host;\n" +
+			"an unfinished archive is continued. Further URLs of the site, --seeds and --sitemap add starting\n" +
+			"points. curtsy crawl URL --dry-run shows what may be fetched at all.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, a []string) error {
 			seed, err := f.readSeeds(u, a)
@@ -202,11 +202,11 @@ func crawlCmd(u *ui) *cobra.Command {
 		},
 	}
 	f.register(c)
-	c.Flags().StringVar(&f.seeds, "seeds", "", "begin with the URLs in `FILE`, too, one a line (- is stdin)")
-	c.Flags().StringArrayVar(&f.sitemaps, "sitemap", nil, "begin with the pages of the sitemap at this `URL`, too (repeatable)")
-	c.Flags().StringVar(&f.since, "since", "", "of sitemaps' pages, leave out those last changed before `DATE`")
+	c.Flags().StringVar(&f.seeds, "seeds", "", "also start from the URLs in `FILE`, one per line (- is stdin)")
+	c.Flags().StringArrayVar(&f.sitemaps, "sitemap", nil, "also start from the pages of the sitemap at this `URL` (repeatable)")
+	c.Flags().StringVar(&f.since, "since", "", "leave out sitemap pages last modified before `DATE`")
 	c.Flags().StringVar(&dir, "archive", "", "archive `directory` (default: the host's name)")
-	c.Flags().BoolVar(&dry, "dry-run", false, "say what the rules would allow and what it would take, and fetch no page")
+	c.Flags().BoolVar(&dry, "dry-run", false, "show what the rules would allow and how long it would take; fetch no pages")
 	return c
 }
 
@@ -255,12 +255,12 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	if c.LoggedIn != "" {
-		u.say("logged in by %s: sent to %s only, kept nowhere; links that log out are skipped", c.LoggedIn, seed.Origin())
+		u.say("logging in with %s: sent to %s only, never stored; links that log out are skipped", c.LoggedIn, seed.Origin())
 	}
 	_, err = os.Lstat(c.Archive)
 	fresh := errors.Is(err, fs.ErrNotExist)
 	if name := strangersIn(c.Archive); name != "" {
-		u.say("%s: other files are there (%s), and stay as they are", c.Archive, oneLine(name))
+		u.say("%s already holds other files (%s); they are left untouched", c.Archive, oneLine(name))
 	}
 	cr, err := crawler.Open(c.Archive, o)
 	if err != nil {
@@ -337,7 +337,7 @@ func seedError(cr *crawler.Crawl, dir string) error {
 	if why == "" {
 		return nil
 	}
-	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", why), "another URL, or the same one later; with another --archive, or once "+quoted(dir)+" is removed")
+	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", why), "another URL, or this one later; with another --archive, or once "+quoted(dir)+" is removed")
 }
 
 // limitMemory sets what the collector of garbage keeps the process below, as
@@ -387,7 +387,7 @@ func signals(u *ui) (ctx, stop context.Context, finish, release func()) {
 			cancel()
 			return
 		}
-		u.say("finishing what is in flight; once more to stop at once")
+		u.say("finishing requests in flight; interrupt again to stop at once")
 		ask()
 	}
 	go func() {
@@ -434,7 +434,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
 	}
 	if s.Bare > 0 {
-		u.say("%d of %s show next to nothing without their scripts, which were not run: what they show and link to is not known; try --render auto, with another --archive", s.Bare, count(int64(s.Pages), "page"))
+		u.say("%d of %s are nearly empty without their scripts, which were not run: their content and links are unknown; try --render auto with another --archive", s.Bare, count(int64(s.Pages), "page"))
 	}
 	return nil
 }
@@ -469,11 +469,11 @@ func beyond(limit string) string {
 func unreachableHint(err error) string {
 	switch {
 	case errors.Is(err, fetch.ErrNoTLS):
-		return "http:// in place of https://"
+		return "http:// instead of https://"
 	case errors.Is(err, fetch.ErrUntrusted):
-		return "--ca FILE with its authority, if the certificate is your own; there is no switch that trusts any"
+		return "--ca FILE with the issuing authority, if the certificate is your own; verification cannot be turned off"
 	}
-	return "another URL, or the same one later"
+	return "another URL, or this one later"
 }
 
 // refusedWords says that robots.txt denies the seed, or that it is unavailable,
@@ -503,17 +503,17 @@ func archiveError(err error, dir string) error {
 	}
 	switch {
 	case noRights(err) && errors.As(err, &forbidden): // it names the path once
-		return exitWith(exitFailed, forbidden, "the right to read and write "+dir)
+		return exitWith(exitFailed, forbidden, "as a user who may read and write "+dir)
 	case errors.Is(err, syscall.ENOTDIR):
 		return usagef("the directory of an archive", "%s is not a directory", dir)
 	case errors.Is(err, storage.ErrInUse):
 		return exitWith(exitDamaged, err, "curtsy status "+quoted(dir))
 	case errors.Is(err, storage.ErrIrregular):
-		return exitWith(exitDamaged, err, "a copy of the archive with the file itself in its place")
+		return exitWith(exitDamaged, err, "a copy of the archive with a regular file in its place")
 	case errors.Is(err, storage.ErrOld):
 		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair, which rebuilds crawl.db from the segments")
 	case errors.Is(err, storage.ErrSchema):
-		return exitWith(exitDamaged, err, "the curtsy that wrote it")
+		return exitWith(exitDamaged, err, "the version of curtsy that wrote it")
 	case errors.As(err, &damage) && damage.Index(), errors.Is(err, frontier.ErrCorrupt):
 		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair, which rebuilds crawl.db from the segments")
 	case errors.As(err, &damage):
@@ -535,7 +535,7 @@ func diskHint(err error) string {
 	}
 	switch {
 	case is(syscall.EIO):
-		return "see that the disk is well"
+		return "check the disk"
 	case is(syscall.EMFILE, syscall.ENFILE):
 		return "allow more open files (ulimit -n)"
 	}

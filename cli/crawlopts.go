@@ -67,7 +67,7 @@ func scopeOptions(c *config, o *crawler.Options) error {
 	case "any":
 		o.Scope.AnyRequisites = true
 	default:
-		return usagef("--requisites same-host, or --requisites any", "scope.requisites: %q is neither same-host nor any", c.Scope.Requisites)
+		return usagef("--requisites same-host, or --requisites any", "scope.requisites: %q is not same-host or any", c.Scope.Requisites)
 	}
 	if err := reach(c.Scope.Reach, o.Seed, &o.Scope); err != nil {
 		return err
@@ -75,7 +75,7 @@ func scopeOptions(c *config, o *crawler.Options) error {
 	o.Scope.SkipAlternates = c.Scope.SkipAlternates
 	o.Scope.SkipTypes, o.Scope.SkipLarger = c.Scope.SkipTypes, int64(c.Scope.SkipLarger)
 	if bad := judge.CheckTypes(c.Scope.SkipTypes); bad != "" {
-		return usagef("--skip-type 'video/*'", "scope.skip_types: %q is no media type", bad)
+		return usagef("--skip-type 'video/*'", "scope.skip_types: %q is not a media type", bad)
 	}
 	if c.Concurrency < 1 || c.Concurrency > 256 {
 		return usagef("--concurrency 1", "concurrency: %d is not between 1 and 256", c.Concurrency)
@@ -100,7 +100,7 @@ func reach(to string, seed weburl.URL, s *judge.Scope) error {
 			s.Domain = d
 		}
 	default:
-		return usagef("--scope host, prefix or domain", "scope.reach: %q is neither host, prefix nor domain", to)
+		return usagef("--scope host, prefix or domain", "scope.reach: %q is not one of host, prefix and domain", to)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func rulesOptions(c *config, o *crawler.Options) error {
 		return usagef("politeness.dialect: rfc9309, yandex, or 1994", "politeness.dialect: %v", err)
 	}
 	if !productToken.MatchString(c.Agent) {
-		return usagef("--agent curtsy", "agent: %q is no product token: letters, - and _ only (RFC 9309 §2.2.1)", c.Agent)
+		return usagef("--agent curtsy", "agent: %q is not a product token: use letters, - and _ only (RFC 9309 §2.2.1)", c.Agent)
 	}
 	o.Rules = rules.Options{Agents: append([]string{c.Agent}, c.Politeness.Agents...), Dialect: d, MaxCrawlDelay: c.Politeness.MaxCrawlDelay}
 	return nil
@@ -136,7 +136,7 @@ var productToken = regexp.MustCompile(`^[A-Za-z_-]+$`)
 func checkAgents(agents []string) error {
 	for _, a := range agents {
 		if strings.TrimSpace(a) == "" {
-			return usagef("--agent MJ12bot", "agent: %q names no crawler", a)
+			return usagef("--agent MJ12bot", "agent: %q does not name a crawler", a)
 		}
 	}
 	return nil
@@ -203,7 +203,7 @@ func fetchOptions(c *config, o *crawler.Options) error {
 	}
 	if c.Contact == "" && !isLoopback(o.Seed) {
 		return usagef("--contact you@example.org, or --contact https://example.org/crawler",
-			"%s: a contact is needed, so that the site's owner can reach you; it is sent in the User-Agent", o.Seed.Host())
+			"%s: a contact is needed so that the site's owner can reach you; it is sent in the User-Agent", o.Seed.Host())
 	}
 	return checkContact(c.Contact)
 }
@@ -218,11 +218,11 @@ func renderOptions(c *config, o *crawler.Options) error {
 	case "all":
 		o.Render = crawler.RenderAll
 	default:
-		return usagef("--render auto, or --render all", "render.pages: %q is neither none, auto nor all", c.Render.Pages)
+		return usagef("--render auto, or --render all", "render.pages: %q is not one of none, auto and all", c.Render.Pages)
 	}
 	path, err := render.Find(c.Render.Browser)
 	if err != nil {
-		return exitWith(exitUsage, fmt.Errorf("--render: %w", err), "--browser with the path of a Chromium or Chrome, or the ws:// address of one that runs (Debian: apt install chromium)")
+		return exitWith(exitUsage, fmt.Errorf("--render: %w", err), "--browser with the path of a Chromium or Chrome, or the ws:// address of a running one (Debian: apt install chromium)")
 	}
 	o.Browser = render.New(render.Options{Browser: path, Dir: c.Archive, UserAgent: userAgent(c), Timeout: c.Render.Timeout})
 	return nil
@@ -245,7 +245,7 @@ func checkContact(s string) error {
 	if a, err := mail.ParseAddress(strings.TrimPrefix(s, "mailto:")); err == nil && a.Name == "" {
 		return nil
 	}
-	return usagef("--contact you@example.org", "contact: %q is neither a mail address nor an http URL", s)
+	return usagef("--contact you@example.org", "contact: %q is not a mail address or an http URL", s)
 }
 
 // isLoopback says whether the host is this machine.
@@ -263,7 +263,7 @@ func seedURL(s string) (weburl.URL, error) {
 	u, err := weburl.Parse(s)
 	if err == nil {
 		if secretIn(s) {
-			return u, usagef(quoted(u.String()), "%s: a name and a password in a URL are not sent, and not kept", u)
+			return u, usagef(quoted(u.String()), "%s: a user name and password in a URL are neither sent nor stored", u)
 		}
 		return u, nil
 	}

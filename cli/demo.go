@@ -97,7 +97,7 @@ func demoAgain(dir string) error {
 	if err == nil && isLoopback(seed) && c.Delay == 0 && c.Traps.Ahead == demoMonths {
 		return usagef("curtsy demo --keep with another DIR, or remove "+quoted(dir)+" first", "%s holds an earlier demo", dir)
 	}
-	return usagef("curtsy demo --keep with another DIR", "%s holds the archive of another site; it is left alone", dir)
+	return usagef("curtsy demo --keep with another DIR", "%s holds the archive of another site; it was not touched", dir)
 }
 
 func printDemo(u *ui, rows []explain.Row, origin string) {

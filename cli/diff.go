@@ -21,11 +21,11 @@ func diffCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff DIR URL [T1 [T2]]",
 		Short: "the passages in which two captures of a URL differ",
-		Long: "diff DIR URL compares the texts of the last two copies of a URL that differ. T1 and T2 choose the\n" +
-			"copies that stood for it at two times: dates, RFC 3339 times, or so long ago (7d, 12h); without T2\n" +
-			"the later one is the copy that stands now. Words that went are printed [-so-], words that came {+so+};\n" +
-			"in colours on a terminal.\n\n" +
-			"What the page's owner withholds now (noarchive, nosnippet, unavailable_after) is not compared.",
+		Long: "diff DIR URL compares the text of the last two copies of a URL that differ. T1 and T2 select the\n" +
+			"copies that were current at two times: dates, RFC 3339 times, or ages (7d, 12h); without T2\n" +
+			"the later one is the current copy. Removed words are printed [-so-], added words {+so+};\n" +
+			"on a terminal they are coloured.\n\n" +
+			"What the page's owner now withholds (noarchive, nosnippet, unavailable_after) is not compared.",
 		Example: "  curtsy diff site /news.html\n  curtsy diff site /news.html 2026-01-31 7d --json",
 		Args: func(c *cobra.Command, a []string) error {
 			if len(a) < 2 || len(a) > 4 {
@@ -111,7 +111,7 @@ func pairOf(visits []*storage.Visit, url weburl.URL, dir string, times []string)
 	if len(times) == 0 {
 		was, now = changes.LastPair(visits)
 		if was == nil {
-			return nil, nil, usagef("curtsy update "+quoted(dir), "%s has no two copies that differ: there is nothing to compare", url)
+			return nil, nil, usagef("curtsy update "+quoted(dir), "%s: no two copies differ: there is nothing to compare", url)
 		}
 		return was, now, nil
 	}
@@ -122,7 +122,7 @@ func pairOf(visits []*storage.Visit, url weburl.URL, dir string, times []string)
 			return nil, nil, err
 		}
 		if *chosen = publish.CurrentAt(copies, at); *chosen == nil {
-			return nil, nil, usagef("a time from "+instant(&copies[0].At)+" on", "%s: no copy was kept by %s", url, times[i])
+			return nil, nil, usagef("a time from "+instant(&copies[0].At)+" on", "%s: there is no copy from %s or earlier", url, times[i])
 		}
 	}
 	return was, now, nil
@@ -137,7 +137,7 @@ func mayQuote(visits []*storage.Visit, chosen ...*storage.Visit) error {
 			continue
 		}
 		if p := permits[i]; !p.Quote() {
-			return exitWith(exitFailed, fmt.Errorf("%s may not be shown, as its owner asks: %s", v.URL, p.Why()), "")
+			return exitWith(exitFailed, fmt.Errorf("%s may not be shown, at its owner's request: %s", v.URL, p.Why()), "")
 		}
 	}
 	return nil
@@ -157,7 +157,7 @@ func (u *ui) printDiff(j *diffJSON, was, now *storage.Visit) {
 	case !j.Text:
 		u.print("%s: no text to compare; %s → %s, %s → %s", j.Type, byteCount(was.Length), byteCount(now.Length), was.Digest, now.Digest)
 	case len(j.Passages) == 0:
-		u.print("the text is the same; the octets differ: %s → %s", was.Digest, now.Digest)
+		u.print("the text is the same, the bytes differ: %s → %s", was.Digest, now.Digest)
 	}
 	marks := map[string][2]string{"=": {"", ""}, "-": {"[-", "-]"}, "+": {"{+", "+}"}}
 	if isTerminal(u.out.w) && os.Getenv("NO_COLOR") == "" {

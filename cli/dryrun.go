@@ -62,8 +62,8 @@ func printPreview(u *ui, p *preview.Preview) {
 		u.print("  left out     %6d  %s", p.LeftOut[reason], reason)
 	}
 	if p.URLs > 0 {
-		u.print("  it would take at least %s for the %s known so far; links add to that", p.AtLeast.Round(time.Second), count(p.URLs, "URL"))
+		u.print("  it would take at least %s for the %s known so far; links will add more", p.AtLeast.Round(time.Second), count(p.URLs, "URL"))
 	} else {
-		u.print("  no sitemap says how many pages there are; %s for each", p.Delay)
+		u.print("  no sitemap says how many pages there are; %s per page", p.Delay)
 	}
 }

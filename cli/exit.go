@@ -52,7 +52,7 @@ func exitWith(code int, err error, try string) error {
 
 // fileError is that of a file that was named and cannot be read.
 func fileError(err error) error {
-	return exitWith(exitFailed, err, "a file that can be read, or a URL with its scheme")
+	return exitWith(exitFailed, err, "a readable file, or a URL with its scheme")
 }
 
 // usagef is a mistake on the command line or in the configuration.

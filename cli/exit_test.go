@@ -16,7 +16,7 @@ func TestAPlaceThatMayNotBeWrittenIsNoFullDisk(t *testing.T) {
 		if exitCode(err) != exitFailed {
 			t.Errorf("%v: exit code %d", e, exitCode(err))
 		}
-		if try := err.(*exitError).try; try != "the right to write /srv/x and beside it, or another OUT" {
+		if try := err.(*exitError).try; try != "as a user who may write /srv/x and its parent directory, or another OUT" {
 			t.Errorf("%v: try: %s", e, try)
 		}
 	}
@@ -26,7 +26,7 @@ func TestAPlaceThatMayNotBeWrittenIsNoFullDisk(t *testing.T) {
 	}
 	doubled := fmt.Errorf("a/crawl.db: %w", &fs.PathError{Op: "open", Path: "a/crawl.db", Err: syscall.EACCES})
 	err = archiveError(doubled, "a b")
-	if err.Error() != "open a/crawl.db: permission denied" || exitCode(err) != exitFailed || err.(*exitError).try != "the right to read and write a b" {
+	if err.Error() != "open a/crawl.db: permission denied" || exitCode(err) != exitFailed || err.(*exitError).try != "as a user who may read and write a b" {
 		t.Errorf("an archive of somebody else's: %v, %d, try %q", err, exitCode(err), err.(*exitError).try)
 	}
 	if err := checkError(&fs.PathError{Op: "open", Path: "/srv/x", Err: syscall.ENOENT}, "/srv/x"); exitCode(err) != exitUsage {

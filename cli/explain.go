@@ -19,7 +19,7 @@ func explainCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain DIR URL",
 		Short: "why a URL was or was not fetched, kept, published",
-		Long: "explain says where a URL was found, which rule decided, with its line, and what came of each visit.\n" +
+		Long: "explain shows where a URL was found, which rule decided and on which line, and the result of each visit.\n" +
 			"The URL may be a path on the site: /private/x.",
 		Args: wants("DIR", "URL"),
 		RunE: func(_ *cobra.Command, a []string) error {
@@ -74,7 +74,7 @@ func urlAt(seed weburl.URL, s string) (weburl.URL, error) {
 	}
 	u, err := seed.Resolve(s)
 	if err != nil {
-		return u, usagef(quoted(seed.String())+", or a path there", "%q: %v", s, err)
+		return u, usagef(quoted(seed.String())+", or a path on that site", "%q: %v", s, err)
 	}
 	return u, nil
 }
@@ -128,7 +128,7 @@ func printExplanation(u *ui, x *explain.Explanation) {
 		state += ": " + x.Reason.String()
 	}
 	if !x.Known {
-		state = "never seen by this crawl; the rules as they are now would decide"
+		state = "not known to this crawl; the current rules would decide"
 	}
 	u.print("  %s", state)
 	if len(x.Path) > 0 {
@@ -138,7 +138,7 @@ func printExplanation(u *ui, x *explain.Explanation) {
 		u.print("  %s%s  (%s)", strings.Repeat(" ", min(i, 20)), s.URL, s.How)
 	}
 	if x.Orphan {
-		u.print("  orphan: only a sitemap names it, no link led to it")
+		u.print("  orphan: only a sitemap names it, no link leads to it")
 	}
 	for _, f := range x.Finds[:max(len(x.Finds)-1, 0)] {
 		u.print("  earlier: on %s (%s): %s %s", f.Via, f.How, stateWord(f.State), f.Reason)
@@ -174,18 +174,18 @@ func printVisit(u *ui, v *storage.Visit) {
 		u.print("  redirects  to %s", v.Location)
 	}
 	if v.Blocked != "" {
-		u.print("  blocked    %s: kept as it came, no page", v.Blocked)
+		u.print("  blocked    %s: kept as received, not treated as a page", v.Blocked)
 	}
 	if v.Truncated != "" {
 		u.print("  truncated  %s", v.Truncated)
 	}
 	if r := v.Rendered; r != nil {
-		u.print("  rendered   %s, %s asked for%s", byteCount(r.Length), count(r.Asked, "URL"), orText(r.Cut, "; "+r.Cut))
+		u.print("  rendered   %s, %s requested%s", byteCount(r.Length), count(r.Asked, "URL"), orText(r.Cut, "; "+r.Cut))
 		for _, m := range r.Missing {
 			u.print("  missing    %s: %s", m.URL, m.Why)
 		}
 	} else if v.Bare {
-		u.print("  shows      next to nothing without its scripts: --render auto has them run")
+		u.print("  shows      nearly nothing without its scripts: --render auto runs them")
 	}
 	if v.Directives != nil {
 		for _, s := range v.Directives.Sources {
@@ -211,9 +211,9 @@ func keptText(v *storage.Visit) string {
 	}
 	switch v.Kept {
 	case storage.KeptResponse:
-		return "all of it" + where
+		return "in full" + where
 	case storage.KeptRevisit:
-		return "its head; the body is the same as that of an earlier response" + where
+		return "the head; the body is the same as that of an earlier response" + where
 	case storage.KeptWithheld:
 		return "nothing of the body, as the site asks" + where
 	}

@@ -30,15 +30,15 @@ func exportCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export DIR OUT",
 		Short: "write an archive as one file that other programs read",
-		Long: "export DIR OUT writes what may be shown of an archive to the file OUT. Its ending says the format:\n\n" +
+		Long: "export DIR OUT writes what may be shown of an archive to the file OUT. Its extension selects the format:\n\n" +
 			"  wacz   records, index and pages in one zip (WACZ 1.1.1), for replayweb.page\n" +
 			"  warc   the records alone, as one .warc.gz\n" +
 			"  cdxj   an index of the archive's own segments, for pywb and other tools\n" +
 			"  csv    a row for every URL that may be listed, as curtsy list gives it; jsonl: the same as JSON\n" +
-			"  txt    the text of pages, each behind its URL, title and date; md: the same as Markdown\n\n" +
-			"What a page's owner withholds (noarchive, unavailable_after, noindex in lists) stays out. The records\n" +
-			"say who crawled and with which settings; --anonymous leaves that out. OUT gets its name when it is\n" +
-			"whole; a file that no export made is replaced only with --force.",
+			"  txt    the text of pages, each after its URL, title and date; md: the same as Markdown\n\n" +
+			"What a page's owner withholds (noarchive, unavailable_after, noindex in lists) is left out. The records\n" +
+			"say who crawled and with which settings; --anonymous leaves that out. OUT appears only when it is\n" +
+			"complete; a file that export did not make is replaced only with --force.",
 		Example: "  curtsy export site site.wacz\n  curtsy export site urls.csv",
 		Args:    wants("DIR", "OUT"),
 		RunE: func(_ *cobra.Command, a []string) error {
@@ -47,10 +47,10 @@ func exportCmd(u *ui) *cobra.Command {
 			return exportArchive(ctx, u, f, a[0], a[1])
 		},
 	}
-	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: what OUT ends in)")
-	c.Flags().StringVar(&f.at, "at", "", "of each URL only the copy that stood for it at `TIME`: a date, an RFC 3339 time, or so long ago (7d)")
+	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: by the extension of OUT)")
+	c.Flags().StringVar(&f.at, "at", "", "for each URL, only the copy that was current at `TIME`: a date, an RFC 3339 time, or an age (7d)")
 	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "leave out who crawled and with which settings")
-	c.Flags().BoolVar(&f.force, "force", false, "replace OUT, whatever it is")
+	c.Flags().BoolVar(&f.force, "force", false, "replace OUT even if export did not make it")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
@@ -63,7 +63,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	case !ok && f.format != "":
 		return usagef("--format wacz", "no format %q: want %s", f.format, strings.Join(export.Formats(), ", "))
 	case !ok:
-		return usagef("--format wacz", "%s: no format is known by this ending: want %s", out, strings.Join(export.Formats(), ", "))
+		return usagef("--format wacz", "%s: unknown extension: use %s", out, strings.Join(export.Formats(), ", "))
 	}
 	a, err := openBoth(dir)
 	if err != nil {
@@ -76,7 +76,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		return err
 	}
 	if f.at != "" && (format == export.CSV || format == export.JSONL) {
-		return usagef("--format wacz, warc, cdxj, txt or md", "--at chooses copies: a table of URLs has none")
+		return usagef("--format wacz, warc, cdxj, txt or md", "--at selects copies, and a table of URLs has none")
 	}
 	bar := newStepBar(u)
 	defer bar.close()
@@ -108,7 +108,7 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 		u.print("%s: %s, %s; %d withheld", out, what, byteCount(r.Bytes), r.Withheld)
 	}
 	if (r.Format == export.WACZ || r.Format == export.WARC) && !f.anonymous {
-		u.say("its records say who crawled and with which settings; --anonymous leaves that out")
+		u.say("its records show who crawled and with which settings; --anonymous leaves that out")
 	}
 	a.sayIncomplete(u)
 	return nil
@@ -153,11 +153,11 @@ func exportError(err error, dir, out string) error {
 	case errors.Is(err, context.Canceled):
 		return exitWith(exitStopped, errors.New("stopped; "+out+" is as it was"), again)
 	case errors.Is(err, export.ErrNotOurs):
-		return exitWith(exitUsage, err, "another OUT, or --force, which replaces it")
+		return exitWith(exitUsage, err, "another OUT, or --force to replace it")
 	case noRights(err):
 		return exitWith(exitFailed, err, "the right to write "+out+", or another OUT")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return usagef("another OUT, in a directory that is there", "%v", err)
+		return usagef("another OUT, in an existing directory", "%v", err)
 	case errors.As(err, &disk):
 		return exitWith(exitStopped, err, diskHint(err)+", then "+again)
 	}

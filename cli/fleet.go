@@ -41,8 +41,8 @@ func fleetCmd(u *ui) *cobra.Command {
 	fl.StringVar(&at.key, "tls-key", "", "its key, `FILE` in PEM")
 	fl.StringVar(&at.ca, "tls-ca", "", "the authority that signed the certificates of all machines of the fleet, `FILE` in PEM")
 	c.AddCommand(fleetServeCmd(u, at), fleetAddCmd(u, at), fleetStatusCmd(u, at), fleetWhyCmd(u, at),
-		fleetNamesCmd(u, at, "pause", "stop a site, and leave it alone until go"),
-		fleetNamesCmd(u, at, "go", "let a site be crawled that was paused"),
+		fleetNamesCmd(u, at, "pause", "pause a site until go"),
+		fleetNamesCmd(u, at, "go", "let a paused site be crawled again"),
 		fleetNamesCmd(u, at, "remove", "take a site off the list; its archive stays in the store"),
 		fleetDrainCmd(u, at), fleetPullCmd(u, at))
 	return c
@@ -52,7 +52,7 @@ func fleetCmd(u *ui) *cobra.Command {
 func (at *fleetAt) connect() (*nats.Conn, error) {
 	n, err := at.dial()
 	if err != nil {
-		return nil, exitWith(exitFailed, err, "curtsy fleet serve --dir "+quoted(at.dir)+", and let it run")
+		return nil, exitWith(exitFailed, err, "curtsy fleet serve --dir "+quoted(at.dir)+", and leave it running")
 	}
 	return n, nil
 }
@@ -85,7 +85,7 @@ func (at *fleetAt) tls() (*tls.Config, error) {
 		return nil, nil
 	}
 	if at.cert == "" || at.key == "" || at.ca == "" {
-		return nil, usagef("all three", "--tls-cert, --tls-key and --tls-ca belong together")
+		return nil, usagef("all three", "--tls-cert, --tls-key and --tls-ca must be given together")
 	}
 	cert, err := tls.LoadX509KeyPair(at.cert, at.key)
 	if err != nil {
@@ -97,7 +97,7 @@ func (at *fleetAt) tls() (*tls.Config, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, usagef("--tls-ca FILE, in PEM", "%s holds no certificate", at.ca)
+		return nil, usagef("--tls-ca FILE, in PEM", "%s contains no certificate", at.ca)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{cert}, RootCAs: pool, ClientCAs: pool,
 		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13}, nil
@@ -137,7 +137,7 @@ func fleetNames(args []string) (names []string) {
 func fleetDrainCmd(u *ui, at *fleetAt) *cobra.Command {
 	return &cobra.Command{
 		Use:   "drain WORKER",
-		Short: "let a worker stop what it crawls, save it and begin nothing more",
+		Short: "have a worker stop and save its crawls and start no new ones",
 		Args:  wants("WORKER"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			_, err := at.ask(fleet.Ask{Do: "drain", Worker: a[0]})
@@ -149,7 +149,7 @@ func fleetDrainCmd(u *ui, at *fleetAt) *cobra.Command {
 func fleetWhyCmd(u *ui, at *fleetAt) *cobra.Command {
 	return &cobra.Command{
 		Use:   "why HOST...",
-		Short: "say why a site waits, or what is done with it",
+		Short: "say why a site is waiting, or what is happening to it",
 		Args:  someNames,
 		RunE: func(_ *cobra.Command, a []string) error {
 			answer, err := at.ask(fleet.Ask{Do: "why", Names: fleetNames(a)})
@@ -169,7 +169,7 @@ func fleetStatusCmd(u *ui, at *fleetAt) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "list the sites, and how many are in which state",
+		Short: "list the sites, and the number in each state",
 		Args:  wants(),
 		RunE: func(*cobra.Command, []string) error {
 			n, err := at.connect()
@@ -231,4 +231,4 @@ func fleetTotals(a *fleet.Answer) string {
 }
 
 // errNoStore is that of many machines without a store that all of them reach.
-var errNoStore = errors.New("the machines of a cluster need a store that all of them reach")
+var errNoStore = errors.New("a cluster needs a store that all its machines can reach")

@@ -28,9 +28,9 @@ func fleetAddCmd(u *ui, at *fleetAt) *cobra.Command {
 	f := &fleetAddFlags{}
 	c := &cobra.Command{
 		Use:   "add URL|FILE...",
-		Short: "put sites on the list; those that are there get the new schedule and settings",
-		Long: "add puts sites on the list: URLs, or files with a URL in each line (- is standard input). Adding a site\n" +
-			"again changes its schedule and settings, so that a file of sites can be added as often as one likes.",
+		Short: "add sites to the list, or change the schedule and settings of listed ones",
+		Long: "add puts sites on the list: URLs, or files with one URL per line (- is standard input). Adding a site\n" +
+			"again changes its schedule and settings, so the same file can be added any number of times.",
 		Example: "  curtsy fleet add https://example.org/ --contact you@example.org\n  curtsy fleet add sites.txt --cron '0 3 * * 1' --tz Europe/Berlin --config polite.yaml",
 		Args:    someNames,
 		RunE: func(cmd *cobra.Command, a []string) error {
@@ -42,12 +42,12 @@ func fleetAddCmd(u *ui, at *fleetAt) *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.Var(&f.every, "every", "crawl again so long after the last time began (7d, 12h)")
-	fl.StringVar(&f.cron, "cron", "", "crawl at these `TIMES`: minute, hour, day, month, weekday, as '0 3 * * 1'")
-	fl.StringVar(&f.zone, "tz", "", "time `zone` of --cron, as Europe/Berlin (default UTC)")
-	fl.StringVar(&f.config, "config", "", "settings of these sites, from `FILE` (config.example.yaml has them all)")
-	fl.StringVar(&f.contact, "contact", "", "mail address or URL where the owners of the sites can reach you")
-	fl.StringVar(&f.group, "group", "", "crawl these sites one at a time, by this `name` (default: the registered domain of each)")
+	fl.Var(&f.every, "every", "crawl again this long after the last run started (7d, 12h)")
+	fl.StringVar(&f.cron, "cron", "", "crawl at these `TIMES`: minute, hour, day, month, weekday, such as '0 3 * * 1'")
+	fl.StringVar(&f.zone, "tz", "", "time `zone` of --cron, such as Europe/Berlin (default UTC)")
+	fl.StringVar(&f.config, "config", "", "settings of these sites, from `FILE` (config.example.yaml lists them all)")
+	fl.StringVar(&f.contact, "contact", "", "mail address or URL where the sites' owners can reach you")
+	fl.StringVar(&f.group, "group", "", "crawl sites that share this `name` one at a time (default: the registered domain of each)")
 	c.MarkFlagsMutuallyExclusive("every", "cron")
 	return c
 }

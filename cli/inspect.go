@@ -58,7 +58,7 @@ func inspectCmd(u *ui) *cobra.Command {
 	var f inspectFlags
 	c := &cobra.Command{
 		Use:   "inspect FILE|URL",
-		Short: "what a page asks of crawlers, and the links it holds",
+		Short: "what a page asks of crawlers, and its links",
 		Long: "Reads a page, or any other document with its response headers, as the crawl\n" +
 			"does: meta robots, X-Robots-Tag, canonical, base, language, charset and links,\n" +
 			"and says where each directive was found. FILE - is stdin.",
@@ -69,12 +69,12 @@ func inspectCmd(u *ui) *cobra.Command {
 		Args: wants("FILE or URL"),
 		RunE: func(c *cobra.Command, a []string) error { return u.inspect(c, a[0], f) },
 	}
-	c.Flags().StringArrayVar(&f.headers, "header", nil, "a response header, 'Name: value'; may be given again, each is a line of its own")
-	c.Flags().StringVar(&f.base, "base", "", "the page's own URL: what relative links are resolved against")
-	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as; may be given again")
+	c.Flags().StringArrayVar(&f.headers, "header", nil, "a response header, 'Name: value' (repeatable)")
+	c.Flags().StringVar(&f.base, "base", "", "the page's own URL, to resolve relative links against")
+	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as (repeatable)")
 	contactFlag(c, &f.contact)
-	c.Flags().StringVar(&f.selector, "select", "", "show what this CSS `selector` selects, instead: one element a line")
-	c.Flags().BoolVar(&f.json, "json", false, "one JSON object; with --select one a line")
+	c.Flags().StringVar(&f.selector, "select", "", "print what this CSS `selector` selects instead, one element per line")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object; with --select, one per line")
 	return c
 }
 
@@ -116,7 +116,7 @@ func headerOf(lines []string) (http.Header, error) {
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
 		if name = strings.TrimSpace(name); !ok || !httpguts.ValidHeaderFieldName(name) {
-			return nil, usagef("curtsy inspect FILE --header 'X-Robots-Tag: noindex'", "--header %q: not of the form 'Name: value'", line)
+			return nil, usagef("curtsy inspect FILE --header 'X-Robots-Tag: noindex'", "--header %q: expected 'Name: value'", line)
 		}
 		h.Add(name, strings.Trim(value, " \t\r\n"))
 	}
@@ -260,14 +260,14 @@ func skippedLinks(doc htmlmeta.Document) string {
 		n    int
 		what string
 	}{
-		{doc.Skipped.Scheme, "of other schemes"}, {doc.Skipped.TooLong, "too long"}, {doc.Skipped.Invalid, "no URL"},
+		{doc.Skipped.Scheme, "of other schemes"}, {doc.Skipped.TooLong, "too long"}, {doc.Skipped.Invalid, "not URLs"},
 	} {
 		if n.n > 0 {
 			s += ", " + strconv.Itoa(n.n) + " " + n.what
 		}
 	}
 	if doc.Capped {
-		s += ", more than are read"
+		s += ", list cut off"
 	}
 	return s
 }

@@ -69,7 +69,7 @@ func (o *opened) loadState(dir string) error {
 		return err
 	}
 	if o.seed, err = weburl.Parse(o.state.Seed); err != nil {
-		return &storage.DamageError{File: "crawl.db", What: "its seed does not read back"}
+		return &storage.DamageError{File: "crawl.db", What: "its seed cannot be decoded"}
 	}
 	return nil
 }
@@ -100,6 +100,6 @@ func (o *opened) known(each func(inventory.Known) error) error {
 // sayIncomplete tells that the crawl has not seen all of its site yet.
 func (o *opened) sayIncomplete(u *ui) {
 	if !o.state.Finished {
-		u.say("the crawl is not complete (%s): this is what the archive has so far", unfinished(o.Archive, &o.state, o.f))
+		u.say("the crawl is not complete (%s); this is what the archive has so far", unfinished(o.Archive, &o.state, o.f))
 	}
 }

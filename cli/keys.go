@@ -66,7 +66,7 @@ func (k *keys) press(key byte) {
 		if k.now.Pause = !k.now.Pause; !k.now.Pause {
 			text = "the crawl continues"
 		} else {
-			text = "paused: p continues"
+			text = "paused; press p to continue"
 		}
 	case '+', '=':
 		k.now.Delay = min(max(k.now.Delay/2, leastDelay), k.now.Delay)
@@ -92,5 +92,5 @@ func (k *keys) press(key byte) {
 }
 
 func (k *keys) delayText() string {
-	return fmt.Sprintf("a pause of %s from now on, or what the site asks for if that is longer", k.now.Delay)
+	return fmt.Sprintf("the pause is now %s, or longer if the site asks for it", k.now.Delay)
 }

@@ -21,9 +21,9 @@ func linksCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "links DIR",
 		Short: "the links of an archived site, and which are broken",
-		Long: "links DIR reads the links of every page of the archive again and says what each leads to. It ends with\n" +
-			"exit code 1 where a link is broken: its target, or what that redirects to, answered with an error or not\n" +
-			"at all. What the crawl did not ask for (other sites, what robots.txt disallows) counts as not broken, and\n" +
+		Long: "links DIR reads the links of every archived page again and shows where each leads. It ends with\n" +
+			"exit code 1 if a link is broken: its target, or what that redirects to, answered with an error or not\n" +
+			"at all. What was not requested (other sites, what robots.txt disallows) does not count as broken, and\n" +
 			"the line names the rule. No request is made; for links to pages that may have changed, crawl again first.",
 		Example: "  curtsy crawl https://example.org/ && curtsy links example.org --broken --format junit >links.xml",
 		Args:    wants("DIR"),
@@ -40,8 +40,8 @@ func linksCmd(u *ui) *cobra.Command {
 			return links(ctx, u, a[0], broken, w)
 		},
 	}
-	c.Flags().BoolVar(&broken, "broken", false, "only broken links")
-	c.Flags().StringVar(&format, "format", "table", "print a `table`, csv, json (one object a line) or junit")
+	c.Flags().BoolVar(&broken, "broken", false, "broken links only")
+	c.Flags().StringVar(&format, "format", "table", "print a `table`, csv, json (one object per line) or junit")
 	c.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c

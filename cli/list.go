@@ -26,12 +26,12 @@ func listCmd(u *ui) *cobra.Command {
 	f := &listFlags{}
 	c := &cobra.Command{
 		Use:   "list DIR",
-		Short: "the table of all URLs of an archive, with what became of each",
-		Long: "list DIR gives one line for every URL that the crawl knows: its state, the rule behind it, the answer.\n" +
-			"States are queued, fetched, failed and disregarded (skipped by a rule).\n\n" +
-			"--where KEY=VALUE keeps the lines with that value; it may be repeated. Keys are state, reason, status,\n" +
-			"type, depth and url. A reason begins with the value, a type too; a status may be 4xx; a url contains it.\n\n" +
-			"--versions gives one line for every visit of every URL: when it was, what came, and whether it is what\n" +
+		Short: "the table of all URLs of an archive and what became of each",
+		Long: "list DIR prints one line for every URL known to the crawl: its state, the rule behind it, the response.\n" +
+			"States are queued, fetched, failed and skipped (by a rule; csv and json call it disregarded).\n\n" +
+			"--where KEY=VALUE prints only the lines with that value; it is repeatable. Keys are state, reason, status,\n" +
+			"type, depth and url. A reason or type starts with the value; a status may be 4xx; a url contains it.\n\n" +
+			"--versions prints one line for every visit to every URL: when, with what result, and whether it is what\n" +
 			"mirror, serve, search and export show for the URL.",
 		Example: "  curtsy list site --status 404\n  curtsy list site --state disregarded --reason robots.txt --format csv\n" +
 			"  curtsy list site --versions --where url=/news/",
@@ -59,8 +59,8 @@ func listCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.reason, "reason", "", "only URLs decided by `RULE`, such as robots.txt, scope, trap, http")
 	c.Flags().StringVar(&f.status, "status", "", "only URLs answered with status `N`; 4xx is any of them")
 	c.Flags().StringArrayVar(&f.where, "where", nil, "only URLs with `KEY=VALUE`, such as status=404 or type=image/")
-	c.Flags().BoolVar(&f.versions, "versions", false, "one line for every visit of every URL")
-	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv or json (one object a line)")
+	c.Flags().BoolVar(&f.versions, "versions", false, "one line for every visit to every URL")
+	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv or json (one object per line)")
 	c.Flags().BoolVar(&f.json, "json", false, "the same as --format json")
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
@@ -172,11 +172,11 @@ func checkFilter(key, value string) error {
 	case "status":
 		n, err := strconv.Atoi(strings.Replace(value, "xx", "00", 1))
 		if err != nil || n != 0 && (n < 100 || n > 999) {
-			return usagef("--status 404, or --status 4xx", "no status %q", value)
+			return usagef("--status 404, or --status 4xx", "status %q: expected a number or a class such as 4xx", value)
 		}
 	case "depth":
 		if _, err := strconv.ParseUint(value, 10, 31); err != nil {
-			return usagef("--where depth=2", "no depth %q: want a number of links from the seed", value)
+			return usagef("--where depth=2", "depth %q: expected a number of links from the seed", value)
 		}
 	}
 	return nil

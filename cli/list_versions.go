@@ -16,7 +16,7 @@ var versionColumns = []column{{"url", 0}, {"captured", -20}, {"status", 6}, {"ty
 func (f *listFlags) versionFilters() ([]filter, error) {
 	for _, flag := range [][2]string{{"state", f.state}, {"reason", f.reason}} {
 		if flag[1] != "" {
-			return nil, usagef("--where url=/news/", "--%s is of URLs: list --versions is filtered by url, status and type", flag[0])
+			return nil, usagef("--where url=/news/", "--%s applies to URLs: list --versions is filtered by url, status and type", flag[0])
 		}
 	}
 	return f.filters("url", "status", "type")

@@ -49,14 +49,14 @@ func (l *loginConfig) kinds() string {
 
 func (f *crawlFlags) registerLogin(fl *pflag.FlagSet) {
 	l := &f.set.Login
-	fl.StringVar(&l.Cookies, "cookies", "", "log in by the cookies of `FILE` (cookies.txt); sent to the seed's origin only, kept nowhere")
-	fl.BoolVar(&l.Netrc, "netrc", false, "log in by name and password from $NETRC, or ~/.netrc")
-	fl.StringVar(&l.Basic, "basic", "", "log in by the name:password in a file, or a variable: `FILE|env:NAME`")
-	fl.StringVar(&l.Bearer, "bearer", "", "log in by the token in a file, or a variable: `FILE|env:NAME`")
-	fl.StringVar(&l.Cert, "cert", "", "log in by the certificate in `FILE` (PEM, with its key or --key)")
-	fl.StringVar(&l.Key, "key", "", "the certificate's key, in `FILE` (PEM)")
-	fl.BoolVar(&f.noLogin, "no-login", false, "continue without the login that the crawl began with")
-	fl.StringVar(&f.set.Fetch.CA, "ca", "", "trust the certificate authorities in `FILE` (PEM), too")
+	fl.StringVar(&l.Cookies, "cookies", "", "log in with the cookies in `FILE` (cookies.txt); sent to the seed's origin only, never stored")
+	fl.BoolVar(&l.Netrc, "netrc", false, "log in with the user name and password in $NETRC or ~/.netrc")
+	fl.StringVar(&l.Basic, "basic", "", "log in with the name:password in a file or variable: `FILE|env:NAME`")
+	fl.StringVar(&l.Bearer, "bearer", "", "log in with the token in a file or variable: `FILE|env:NAME`")
+	fl.StringVar(&l.Cert, "cert", "", "log in with the client certificate in `FILE` (PEM, with its key or --key)")
+	fl.StringVar(&l.Key, "key", "", "key of the client certificate, in `FILE` (PEM)")
+	fl.BoolVar(&f.noLogin, "no-login", false, "continue without the login that the crawl started with")
+	fl.StringVar(&f.set.Fetch.CA, "ca", "", "also trust the certificate authorities in `FILE` (PEM)")
 }
 
 // checkLogin refuses to continue without the login that a crawl had: what comes
@@ -65,7 +65,7 @@ func (f *crawlFlags) checkLogin(archived, c *config, command string) error {
 	now := c.Login.kinds()
 	if had := archived.LoggedIn; had != "" && now == "" && !f.noLogin {
 		return usagef(command+" with it, or with --no-login",
-			"%s: its crawl was logged in (%s), and a login is never kept: give it again", c.Archive, had)
+			"%s: this crawl was logged in (%s), and a login is never stored: give it again", c.Archive, had)
 	}
 	c.LoggedIn = now
 	return nil
@@ -88,7 +88,7 @@ func loginOptions(c *config, o *crawler.Options) (err error) {
 	kinds := c.Login.kinds()
 	if kinds == "" {
 		if c.Login.Key != "" {
-			return usagef("--cert FILE --key FILE", "--key is given, and no --cert")
+			return usagef("--cert FILE --key FILE", "--key without --cert")
 		}
 		return nil
 	}
@@ -115,12 +115,12 @@ func loginCookies(c *config, seed weburl.URL, l *fetch.Login) error {
 	}
 	f, err := os.Open(c.Login.Cookies)
 	if err != nil {
-		return usagef("--cookies with a file that can be read", "cookies: %v", err)
+		return usagef("--cookies with a readable file", "cookies: %v", err)
 	}
 	defer f.Close()
 	list, others, expired, err := credentials.Cookies(f, bareHost(seed), time.Now())
 	if err != nil {
-		return usagef("a cookies.txt as browsers' exporters and curl -c write it", "cookies: %s: %v", c.Login.Cookies, err)
+		return usagef("a cookies.txt as exported from a browser or written by curl -c", "cookies: %s: %v", c.Login.Cookies, err)
 	}
 	if len(list) == 0 {
 		return usagef("cookies exported while logged in to "+seed.Host(), "cookies: %s has none for %s (%d for other hosts, %d expired)",
@@ -141,7 +141,7 @@ func loginCookies(c *config, seed weburl.URL, l *fetch.Login) error {
 func loginAuthorization(c *config, seed weburl.URL, l *fetch.Login) error {
 	set := &c.Login
 	if n := count01(set.Netrc) + count01(set.Basic != "") + count01(set.Bearer != ""); n > 1 {
-		return usagef("one of them", "--netrc, --basic and --bearer set the same field of the request")
+		return usagef("one of them", "--netrc, --basic and --bearer are mutually exclusive")
 	}
 	value := ""
 	switch {
@@ -157,7 +157,7 @@ func loginAuthorization(c *config, seed weburl.URL, l *fetch.Login) error {
 			return err
 		}
 		if !strings.Contains(pair, ":") {
-			return usagef("a first line of name:password", "--basic %s: no colon between name and password", set.Basic)
+			return usagef("name:password on the first line", "--basic %s: no colon between name and password", set.Basic)
 		}
 		value = "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
 	case set.Bearer != "":
@@ -166,7 +166,7 @@ func loginAuthorization(c *config, seed weburl.URL, l *fetch.Login) error {
 			return err
 		}
 		if !httpguts.ValidHeaderFieldValue(token) || strings.ContainsAny(token, " \t") {
-			return usagef("a first line with the token alone", "--bearer %s: that is no token", set.Bearer)
+			return usagef("the token alone on the first line", "--bearer %s: not a token", set.Bearer)
 		}
 		value = "Bearer " + token
 	}
@@ -191,7 +191,7 @@ func secretFrom(flag, place string) (string, error) {
 	} else {
 		b, err := os.ReadFile(place)
 		if err != nil && strings.Contains(place, ":") { // perhaps the secret itself
-			return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "--%s wants the name of a file, or of a variable", flag)
+			return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "--%s needs the name of a file or a variable", flag)
 		} else if err != nil {
 			return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "%s: %v", flag, err)
 		}
@@ -199,7 +199,7 @@ func secretFrom(flag, place string) (string, error) {
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if line = strings.TrimSpace(line); line == "" {
-		return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "--%s %s: there is nothing in it", flag, place)
+		return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "--%s %s: is empty", flag, place)
 	}
 	return line, nil
 }
@@ -245,14 +245,14 @@ func authorities(path string) (*x509.CertPool, error) {
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usagef("--ca with a file that can be read", "ca: %v", err)
+		return nil, usagef("--ca with a readable file", "ca: %v", err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || pool == nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(b) {
-		return nil, usagef("--ca with a file in PEM form", "ca: %s holds no certificate", path)
+		return nil, usagef("--ca with a file in PEM form", "ca: %s contains no certificate", path)
 	}
 	return pool, nil
 }

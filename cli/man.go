@@ -24,7 +24,7 @@ func manCmd(u *ui) *cobra.Command {
 		RunE: func(c *cobra.Command, a []string) error {
 			path := filepath.Join(a[0], "curtsy.1")
 			if err := os.WriteFile(path, manual(c.Root()), 0o644); err != nil {
-				return exitWith(exitFailed, err, "a directory that is there and may be written to")
+				return exitWith(exitFailed, err, "an existing, writable directory")
 			}
 			u.say("%s: read it with man -l %s", path, quoted(path))
 			return nil

@@ -17,7 +17,7 @@ import (
 )
 
 // metricsUsage is of the flag that all commands with metrics share.
-const metricsUsage = "answer at `HOST:PORT` of this machine: /metrics for Prometheus, /livez, /readyz (127.0.0.1:9464)"
+const metricsUsage = "serve /metrics for Prometheus, /livez and /readyz at `HOST:PORT` of this machine (127.0.0.1:9464)"
 
 // metrics are what a process says of itself to a Prometheus. No label holds a
 // URL, a host or anything else that a site may choose.
@@ -45,7 +45,7 @@ func (m *metrics) listen(address string) (end func(), err error) {
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, exitWith(exitFailed, fmt.Errorf("--metrics: %w", err), "another port, or 0 for any that is free")
+		return nil, exitWith(exitFailed, fmt.Errorf("--metrics: %w", err), "another port, or 0 for any free one")
 	}
 	server := &http.Server{Handler: m.handler(), ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 16}
 	done := make(chan struct{})
@@ -89,7 +89,7 @@ func loopback(address string) (string, error) {
 		return net.JoinHostPort("127.0.0.1", port), nil
 	}
 	if a, err := netip.ParseAddr(host); err != nil || !a.IsLoopback() {
-		return "", usagef("--metrics 127.0.0.1:"+port, "--metrics: %s is no address of this machine alone", host)
+		return "", usagef("--metrics 127.0.0.1:"+port, "--metrics: %s is not a loopback address", host)
 	}
 	return address, nil
 }

@@ -45,11 +45,11 @@ func newCrawlMetrics() *crawlMetrics {
 		return prometheus.NewDesc(name, help, []string{label}, nil)
 	}
 	return &crawlMetrics{
-		visits:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_visits_total", Help: "Visits that are durable, by class and by what came."}, []string{"class", "outcome"}),
-		payload: counter("curtsy_payload_bytes_total", "Bytes of payload as they were sent."),
-		warc:    counter("curtsy_warc_bytes_total", "Bytes of the records of visits in WARC segments."),
-		waited:  counter("curtsy_politeness_wait_seconds_total", "Seconds that URLs which were next waited for the site's pace."),
-		took: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "curtsy_fetch_duration_seconds", Help: "From connecting to the last byte.",
+		visits:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_visits_total", Help: "Durable visits, by class and result."}, []string{"class", "outcome"}),
+		payload: counter("curtsy_payload_bytes_total", "Payload bytes as sent by the server."),
+		warc:    counter("curtsy_warc_bytes_total", "Bytes of visits' records in WARC segments."),
+		waited:  counter("curtsy_politeness_wait_seconds_total", "Seconds that the next URL waited for the site's pace."),
+		took: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "curtsy_fetch_duration_seconds", Help: "Seconds from connecting to the last byte.",
 			Buckets: []float64{.005, .02, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}}),
 		committed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "curtsy_last_commit_timestamp_seconds", Help: "When the last durable visit was made."}),
 		urls:      desc("curtsy_urls", "URLs of the site by state.", "state"),

@@ -30,10 +30,10 @@ func newFleetMetrics(gauges func() fleet.Gauges) *fleetMetrics {
 		desc("sites", "Sites of the whole list by state.", "state"),
 		desc("running_sites", "Sites that this worker crawls."),
 		desc("lease_margin_seconds", "How long this worker's session lasts if it is not renewed; 0 without one."),
-		desc("takeovers_total", "Runs begun here where the one before had not ended."),
-		desc("fenced_total", "Runs dropped here, since another worker had claimed the site."),
-		desc("save_age_seconds", "Since the oldest last save of an archive that is being crawled here."),
-		desc("due_age_seconds", "For how long the site that waits longest has been due."),
+		desc("takeovers_total", "Runs started here whose predecessor had not ended."),
+		desc("fenced_total", "Runs dropped here because another worker had claimed the site."),
+		desc("save_age_seconds", "Seconds since the least recent save among the archives being crawled here."),
+		desc("due_age_seconds", "Seconds for which the longest-waiting site has been due."),
 	}
 }
 

@@ -28,15 +28,15 @@ func mirrorCmd(u *ui) *cobra.Command {
 	f := &mirrorFlags{}
 	c := &cobra.Command{
 		Use:   "mirror DIR OUT",
-		Short: "make a browsable copy of an archive that opens from a disk",
-		Long: "mirror DIR OUT makes OUT a tree of files that opens in any browser, offline, from a disk or behind\n" +
-			"any web server. What is there already is replaced as a whole, at the end, and only if it is a mirror\n" +
-			"of curtsy's. OUT/mirror-report.html says what was withheld and why, what is broken on the site\n" +
+		Short: "make a copy of an archive for browsing offline",
+		Long: "mirror DIR OUT writes a tree of files that opens in any browser, offline, from a disk or behind\n" +
+			"any web server. An existing OUT is replaced as a whole, at the end, and only if it is a mirror\n" +
+			"made by curtsy. OUT/mirror-report.html lists what was withheld and why, what is broken on the site\n" +
 			"itself, what needs a web server, and where redirects lead.\n\n" +
-			"mirror --check OUT proves a mirror: every local reference leads to a file, on systems that do not\n" +
-			"know upper case too, nothing is loaded from elsewhere, and no link leads to the live site whose page\n" +
-			"is here under another name. Every export ends with it.\n\n" +
-			"mirror --serve OUT serves a mirror on this machine: browsers refuse modules, workers and fetch for\n" +
+			"mirror --check OUT checks a mirror: every local reference leads to a file, on case-insensitive\n" +
+			"systems too, nothing is loaded from elsewhere, and no link leads to the live site if its page\n" +
+			"is in the mirror. mirror DIR OUT ends with this check.\n\n" +
+			"mirror --serve OUT serves a mirror on this machine: browsers refuse modules, workers and fetch from\n" +
 			"files on a disk.",
 		Args: func(c *cobra.Command, a []string) error {
 			if f.check || f.serve {
@@ -57,13 +57,13 @@ func mirrorCmd(u *ui) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.Flags().BoolVar(&f.check, "check", false, "check the mirror OUT and change nothing")
+	c.Flags().BoolVar(&f.check, "check", false, "check the mirror OUT, changing nothing")
 	c.Flags().BoolVar(&f.serve, "serve", false, "serve the mirror OUT over HTTP, for what browsers refuse from a disk")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8601", "with --serve: `address` and port")
 	c.MarkFlagsMutuallyExclusive("serve", "check")
-	c.Flags().BoolVar(&f.online, "online", false, "let pictures, styles and scripts that the archive lacks be loaded from the live site")
-	c.Flags().StringVar(&f.at, "at", "", "copy the site as it stood at `TIME`: a date, an RFC 3339 time, or so long ago (7d)")
-	c.Flags().Var(&f.maxBytes, "max-bytes", "write at most so many `bytes`, such as 20GB (default: 1GiB and 50 times what the archive holds)")
+	c.Flags().BoolVar(&f.online, "online", false, "load images, styles and scripts that the archive lacks from the live site")
+	c.Flags().StringVar(&f.at, "at", "", "copy the site as it stood at `TIME`: a date, an RFC 3339 time, or an age (7d)")
+	c.Flags().Var(&f.maxBytes, "max-bytes", "write at most this many `bytes`, such as 20GB (default: 1GiB plus 50 times the size of the archive)")
 	return c
 }
 
@@ -91,7 +91,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	r, err := mirror.Export(ctx, a, out, o)
 	bar.close()
 	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; what was in "+out+" is as it was"), "curtsy mirror "+quoted(dir)+" "+quoted(out))
+		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy mirror "+quoted(dir)+" "+quoted(out))
 	}
 	if err != nil {
 		return mirrorError(err, dir, out)
@@ -129,7 +129,7 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), r.Withheld, r.NeedHTTP, r.Broken, out, mirror.ReportFile)
 	}
 	if !r.Complete {
-		u.say("the archive is not complete (%s): this is what it has so far", r.Why)
+		u.say("the archive is not complete (%s); this is what it has so far", r.Why)
 	}
 	return problems(u, f, out, r.Problems)
 }
@@ -153,7 +153,7 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
 	r, err := mirror.Check(ctx, out, mirror.Options{Twin: judge.SamePage, Watch: bar.showMirror})
 	bar.close()
 	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; nothing is proved"), "curtsy mirror --check "+quoted(out))
+		return exitWith(exitStopped, errors.New("stopped; the check is not complete"), "curtsy mirror --check "+quoted(out))
 	}
 	if err != nil {
 		return checkError(err, out)
@@ -164,7 +164,7 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
 			return err
 		}
 	} else if len(r.Problems) == 0 {
-		u.print("%s: %s, %s: all lead somewhere", out, count(r.Files, "file"), count(r.Refs, "reference"))
+		u.print("%s: %s, %s, none broken", out, count(r.Files, "file"), count(r.Refs, "reference"))
 	}
 	return problems(u, f, out, r.Problems)
 }
@@ -174,11 +174,11 @@ func mirrorError(err error, dir, out string) error {
 	var disk *mirror.DiskError
 	switch {
 	case errors.Is(err, mirror.ErrNotOurs):
-		return exitWith(exitUsage, err, "another directory; this one is left alone")
+		return exitWith(exitUsage, err, "another directory; this one was not touched")
 	case noRights(err):
-		return exitWith(exitFailed, err, "the right to write "+out+" and beside it, or another OUT")
+		return exitWith(exitFailed, err, "as a user who may write "+out+" and its parent directory, or another OUT")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return usagef("another OUT, in a directory that is there", "%v", err)
+		return usagef("another OUT, in an existing directory", "%v", err)
 	case errors.Is(err, mirror.ErrTooMuch):
 		return exitWith(exitStopped, err, "curtsy mirror --max-bytes 100GB "+quoted(dir)+" "+quoted(out))
 	case errors.As(err, &disk):
@@ -191,11 +191,11 @@ func mirrorError(err error, dir, out string) error {
 func checkError(err error, out string) error {
 	switch {
 	case errors.Is(err, mirror.ErrNotOurs):
-		return exitWith(exitUsage, err, "a directory that curtsy mirror made")
+		return exitWith(exitUsage, err, "a directory made by curtsy mirror")
 	case noRights(err):
-		return exitWith(exitFailed, err, "the right to read "+out)
+		return exitWith(exitFailed, err, "as a user who may read "+out)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return usagef("curtsy mirror DIR "+quoted(out)+", which makes it", "%v", err)
+		return usagef("curtsy mirror DIR "+quoted(out)+" to make it", "%v", err)
 	}
 	return archiveError(err, out)
 }

@@ -85,10 +85,10 @@ func mirrorPlace(out string, c *config, seed weburl.URL) error {
 		return err
 	}
 	if holds(c.Archive, out) {
-		return usagef("--mirror with a directory of its own", "--mirror %s: it would lie in the archive %s", out, c.Archive)
+		return usagef("--mirror with a directory of its own", "--mirror %s: it would be inside the archive %s", out, c.Archive)
 	}
 	if holds(out, c.Archive) {
-		return usagef("--mirror with a directory of its own", "--mirror %s: the archive %s is there", out, c.Archive)
+		return usagef("--mirror with a directory of its own", "--mirror %s: it is the directory of the archive %s", out, c.Archive)
 	}
 	if err := mirror.Place(out); err != nil {
 		return mirrorError(err, c.Archive, out)

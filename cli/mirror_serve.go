@@ -25,7 +25,7 @@ func serveMirror(ctx context.Context, u *ui, out, listen string) error {
 	}
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
-		return usagef("--listen 127.0.0.1:0, which takes a free port", "listen on %s: %v", listen, err)
+		return usagef("--listen 127.0.0.1:0 for any free port", "listen on %s: %v", listen, err)
 	}
 	u.print("serving %s at http://%s/", out, l.Addr())
 	return serveUntil(ctx, l, h)

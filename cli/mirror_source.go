@@ -28,7 +28,7 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 		return o, archiveError(err, dir)
 	}
 	if o.Seed, err = weburl.Parse(st.Seed); err != nil {
-		return o, archiveError(&storage.DamageError{File: dir, What: "its seed does not read back"}, dir)
+		return o, archiveError(&storage.DamageError{File: dir, What: "its seed cannot be decoded"}, dir)
 	}
 	f, err := a.Frontier()
 	if err != nil {

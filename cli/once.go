@@ -101,7 +101,7 @@ func onceError(err error) error {
 	var unreachable *crawler.UnreachableError
 	switch {
 	case errors.As(err, &denied):
-		return exitWith(exitRefused, err, "save the file and name it")
+		return exitWith(exitRefused, err, "save the file yourself and give its name")
 	case errors.As(err, &none):
 		return exitWith(exitRefused, err, "the same command, later")
 	case errors.As(err, &unreachable):

@@ -155,7 +155,7 @@ func leftText(s status.Status) string {
 	case s.Left > 0:
 		return "about " + aboutText(s.Left) + " left"
 	case s.Growth > 0 && s.Queued > 0:
-		return fmt.Sprintf("no end in sight: %.1f found for each done", s.Growth)
+		return fmt.Sprintf("no end in sight: %.1f found per URL done", s.Growth)
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ func TestStatusLineSaysWhatMattersFirst(t *testing.T) {
 	if !strings.HasSuffix(line, ", "+s.Delay) {
 		t.Errorf("%q does not end with the delay", line)
 	}
-	if line := statusLine(status.Status{Discovered: 9, Queued: 8, Rate: 1, Growth: 1.25}); !strings.Contains(line, "no end in sight: 1.2 found for each done") {
+	if line := statusLine(status.Status{Discovered: 9, Queued: 8, Rate: 1, Growth: 1.25}); !strings.Contains(line, "no end in sight: 1.2 found per URL done") {
 		t.Errorf("a crawl that grows: %q", line)
 	}
 	s.NextDue, s.WaitingFor = &due, s.Delay

@@ -26,14 +26,14 @@ func pruneCmd(u *ui) *cobra.Command {
 	f := &pruneFlags{}
 	c := &cobra.Command{
 		Use:   "prune DIR OUT",
-		Short: "write an archive anew with fewer versions of each page",
-		Long: "prune DIR OUT writes a new archive with the versions of each URL that --keep names; DIR stays as it is.\n\n" +
+		Short: "write a new archive with fewer versions of each page",
+		Long: "prune DIR OUT writes a new archive with the versions of each URL that --keep selects; DIR is not changed.\n\n" +
 			"  --keep last=3        the last three versions: copies that differ from those before them\n" +
-			"  --keep 90d           the copies of the last 90 days, and those that stood then; a date does, too\n" +
-			"  --keep monthly       the last copy of each month; daily, weekly, yearly; monthly=12: of the last twelve\n\n" +
-			"Rules add up: what one of them keeps is kept. Always kept are the copy that is shown, the last visit,\n" +
-			"what says that a page is gone or must not be shown, every robots.txt, and the copy that holds the\n" +
-			"octets of one that is kept. OUT is checked as verify does before it gets its name; update continues it.",
+			"  --keep 90d           the copies of the last 90 days, and those current at their start; a date works too\n" +
+			"  --keep monthly       the last copy of each month; also daily, weekly, yearly; monthly=12: of the last twelve\n\n" +
+			"Rules add up: what any of them keeps is kept. Always kept are the copy that is shown, the last visit,\n" +
+			"what says that a page is gone or must not be shown, every robots.txt, and any copy that holds the\n" +
+			"bytes of one that is kept. OUT is verified before it gets its name; update continues from it.",
 		Example: "  curtsy prune site site-small --keep last=3\n  curtsy prune site site-small --keep 90d --keep monthly",
 		Args:    wants("DIR", "OUT"),
 		RunE: func(_ *cobra.Command, a []string) error {
@@ -46,8 +46,8 @@ func pruneCmd(u *ui) *cobra.Command {
 			return f.prune(ctx, u, r, a[0], a[1])
 		},
 	}
-	c.Flags().StringSliceVar(&f.keep, "keep", nil, "keep these versions: `RULE` is last=N, an age, a date, daily, weekly, monthly or yearly; may be repeated")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be kept, and write nothing")
+	c.Flags().StringSliceVar(&f.keep, "keep", nil, "keep these versions: `RULE` is last=N, an age, a date, daily, weekly, monthly or yearly (repeatable)")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be kept, and write nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
@@ -56,7 +56,7 @@ func pruneCmd(u *ui) *cobra.Command {
 func (f *pruneFlags) rules(now time.Time) (*keep.Rules, error) {
 	r := &keep.Rules{}
 	if len(f.keep) == 0 {
-		return nil, usagef("--keep last=3, or --keep 90d --keep monthly", "--keep is missing: it says which versions to keep")
+		return nil, usagef("--keep last=3, or --keep 90d --keep monthly", "--keep is missing: it selects the versions to keep")
 	}
 	for _, text := range f.keep {
 		if r.Add(text) {
@@ -64,7 +64,7 @@ func (f *pruneFlags) rules(now time.Time) (*keep.Rules, error) {
 		}
 		since, err := timeFlag("--keep", text, now)
 		if err != nil {
-			return nil, usagef("--keep last=3, --keep 90d, --keep 2026-01-31 or --keep monthly", "--keep %q is no rule", text)
+			return nil, usagef("--keep last=3, --keep 90d, --keep 2026-01-31 or --keep monthly", "--keep %q is not a rule", text)
 		}
 		if r.Since.IsZero() || since.Before(r.Since) {
 			r.Since = since
@@ -107,8 +107,8 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 	if f.json {
 		return u.json(j)
 	}
-	u.say("%s: %s kept, %d dropped; segments of %s, they were %s", out, count(kept, "visit"), len(drop), byteCount(j.BytesAfter), byteCount(j.BytesBefore))
-	u.say("%s is as it was; curtsy update %s makes the next round", dir, quoted(out))
+	u.say("%s: %s kept, %d dropped; segments now take %s instead of %s", out, count(kept, "visit"), len(drop), byteCount(j.BytesAfter), byteCount(j.BytesBefore))
+	u.say("%s was not changed; curtsy update %s continues from the new archive", dir, quoted(out))
 	return nil
 }
 
@@ -143,7 +143,7 @@ func pruned(ctx context.Context, a *opened, out string, drop map[storage.Ref]boo
 func pruneError(err error, dir, out string) error {
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return usagef("another OUT: prune replaces nothing", "%v", err)
+		return usagef("another OUT: prune does not replace anything", "%v", err)
 	case errors.Is(err, context.Canceled):
 		return exitWith(exitStopped, fmt.Errorf("stopped: %s was not written", out), "the same command again")
 	}

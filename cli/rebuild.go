@@ -56,7 +56,7 @@ func rebuildIndex(u *ui, dir string, damage error) error {
 	for _, line := range d.Said {
 		u.say("%s", line)
 	}
-	u.say("to go on: curtsy resume %s", quoted(dir))
+	u.say("to continue: curtsy resume %s", quoted(dir))
 	return nil
 }
 
@@ -75,18 +75,18 @@ func rememberedBySegments(dir string) (seed weburl.URL, c config, note string, e
 	told := crawler.SegmentInfo{Settings: &c}
 	if err := json.Unmarshal(info.Crawl, &told); err == nil {
 		if seed, err = weburl.Parse(told.Seed); err == nil {
-			return seed, c, fmt.Sprintf("seed and settings are those that %s tells of; fetch.proxy and fetch.header, which no segment tells, are to be given to curtsy resume again", info.Segment), nil
+			return seed, c, fmt.Sprintf("seed and settings were read from %s; segments do not record fetch.proxy and fetch.header, so give them to curtsy resume again", info.Segment), nil
 		}
 	}
 	if seed, ok = verify.FirstSeed(dir); !ok {
-		return seed, c, "", fmt.Errorf("%s: no page to begin from in any segment", dir)
+		return seed, c, "", fmt.Errorf("%s: no segment holds a page to start from", dir)
 	}
 	c.Contact = info.Operator
 	if dialect, ok := strings.CutPrefix(info.Robots, "obeyed ("); ok {
 		c.Politeness.Dialect, _, _ = strings.Cut(dialect, ")")
 	}
-	return seed, c, fmt.Sprintf("no segment tells seed or settings: the seed is taken to be %s, the first page that was fetched,"+
-		" and all settings are the defaults; give those that you had to curtsy resume", seed), nil
+	return seed, c, fmt.Sprintf("no segment records the seed or settings: the seed is taken to be %s, the first page fetched,"+
+		" and all settings are the defaults; give yours to curtsy resume", seed), nil
 }
 
 // public is what of the settings may stand in segments, which are handed on:

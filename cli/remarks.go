@@ -20,7 +20,7 @@ func remarks(dir string) (list []string, err error) {
 	defer a.Close()
 	n := a.f.Counts()
 	if left := n.Reasons.Rules()[judge.Include]; left > 0 && a.state.Pages <= 1 {
-		list = append(list, fmt.Sprintf("no page but the seed matches --include, %s do not: curtsy list %s --reason include", count(left, "URL"), quoted(dir)))
+		list = append(list, fmt.Sprintf("no page but the seed matches --include; %s did not: curtsy list %s --reason include", count(left, "URL"), quoted(dir)))
 	} else if a.state.Pages == 1 {
 		text, err := lonely(a)
 		if err != nil {
@@ -49,9 +49,9 @@ func lonely(a *opened) (list []string, err error) {
 		switch v := visits[len(visits)-1]; {
 		case v.Status > 299:
 		case v.Directives != nil && v.Directives.NoFollow:
-			list = append(list, fmt.Sprintf("%s asks that its links are not followed (nofollow): no other page was fetched", f.URL))
+			list = append(list, fmt.Sprintf("%s asks that its links not be followed (nofollow): no other page was fetched", f.URL))
 		case v.Links > 0 && ledNowhere(a.f.Counts().Reasons.Rules()):
-			list = append(list, fmt.Sprintf("%s links to no page of the site: where its links are made by JavaScript, they are not seen", f.URL))
+			list = append(list, fmt.Sprintf("%s links to no page of the site: links made by JavaScript are not seen", f.URL))
 		}
 	}
 	return list, err
@@ -84,7 +84,7 @@ func needed(a *opened) ([]string, error) {
 	if len(hosts) > 1 {
 		on = fmt.Sprintf("on %d other hosts, %d of them on %s,", len(hosts), hosts[most], most)
 	}
-	return []string{fmt.Sprintf("%s that pages need %s were not fetched: --requisites any fetches them", count(all, "file"), on)}, nil
+	return []string{fmt.Sprintf("%s that pages need %s were not fetched; --requisites any fetches them", count(all, "file"), on)}, nil
 }
 
 // strangersIn names a file in a directory that is to become an archive; "" where

@@ -20,10 +20,10 @@ func reportCmd(u *ui) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "report DIR",
-		Short: "one page about an archive: numbers, plots, what is broken, what was skipped",
-		Long: "report DIR writes one HTML file that needs no network and no script: the site in numbers, plots, broken links\n" +
-			"with their pages, redirects, orphans, duplicates, what was skipped and by which rule, and how politely the\n" +
-			"site was fetched. It names no URL that the site wants in no list (noindex). -o - writes it to stdout.",
+		Short: "a one-page report on an archive: figures, plots, what is broken, what was skipped",
+		Long: "report DIR writes one HTML file that needs no network and no scripts: the site in figures, plots, broken links\n" +
+			"and the pages they are on, redirects, orphans, duplicates, what was skipped and by which rule, and how politely\n" +
+			"the site was fetched. It names no URL that the site wants unlisted (noindex). -o - writes it to stdout.",
 		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			if os.Getenv("GOMEMLIMIT") == "" {

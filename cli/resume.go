@@ -36,7 +36,7 @@ func resumeCmd(u *ui) *cobra.Command {
 }
 
 func asArchivedFlag(c *cobra.Command, asArchived *bool) {
-	c.Flags().BoolVar(asArchived, "as-archived", false, "take proxy and pace from the archive, whatever they are")
+	c.Flags().BoolVar(asArchived, "as-archived", false, "accept proxy and pace as the archive records them")
 }
 
 // again is the seed of the crawl in an archive, and its settings with those that
@@ -58,7 +58,7 @@ func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived boo
 		return seed, c, err
 	}
 	if c.Agent != archived.Agent {
-		u.say("%s: crawled as %s so far, as %s from now on; another group of its robots.txt may hold", oneLine(dir), oneLine(archived.Agent), c.Agent)
+		u.say("%s: crawled as %s so far, as %s from now on; another group of its robots.txt may apply", oneLine(dir), oneLine(archived.Agent), c.Agent)
 	}
 	isProxy, isPace := c.Fetch.Proxy == noProxy, c.Delay == noDelay
 	if isProxy {
@@ -77,7 +77,7 @@ func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived boo
 	command := "curtsy " + cmd.Name() + " " + quoted(dir)
 	if askProxy {
 		return seed, c, usagef(command+" --proxy with the one to use, or --as-archived",
-			"%s: its crawl went through the proxy %s: an archive from somebody else may name any", dir, proxyText(c.Fetch.Proxy))
+			"%s: its crawl used the proxy %s; an archive from somebody else may name any proxy", dir, proxyText(c.Fetch.Proxy))
 	}
 	if usual := defaults().Delay; isPace && c.Delay < usual && !isLoopback(seed) {
 		return seed, c, usagef(command+" --delay "+usual.String()+", or --as-archived",
@@ -96,7 +96,7 @@ func paceText(c *config) string {
 func proxyText(proxy string) string {
 	p, err := url.Parse(proxy)
 	if err != nil {
-		return "that is no URL"
+		return "(not a URL)"
 	}
 	return p.Redacted()
 }
@@ -125,7 +125,7 @@ func remembered(dir string) (seed weburl.URL, c config, err error) {
 		return seed, c, fmt.Errorf("%s: %w", dir, storage.ErrNone)
 	}
 	if seed, err = weburl.Parse(st.Seed); err != nil {
-		err = &storage.DamageError{File: dir, What: "its seed does not read back"}
+		err = &storage.DamageError{File: dir, What: "its seed cannot be decoded"}
 	}
 	return seed, c, err
 }

@@ -35,13 +35,13 @@ func robotsCmd(u *ui) *cobra.Command {
 	var f robotsFlags
 	c := &cobra.Command{
 		Use:   "robots FILE|URL [URL...]",
-		Short: "what a robots.txt allows, which line says so, and what in it is doubtful",
+		Short: "what a robots.txt allows, which line decides, and what in it is doubtful",
 		Long: "Says for each URL whether the robots.txt allows it and which line decides.\n" +
-			"What is read is the first argument, or --file or --url: a file counts as the\n" +
-			"robots.txt of each URL's own host; that of a URL holds for its own host only,\n" +
-			"and a path is a URL there. A first URL of a page is asked about, too. Without\n" +
-			"URLs they are read from stdin, one a line; where there are none, it shows the\n" +
-			"groups, delays and sitemaps, and warns of each line that is doubtful.",
+			"The robots.txt is the first argument, or --file or --url: a file counts as the\n" +
+			"robots.txt of each URL's own host; one from a URL applies to its own host only,\n" +
+			"where paths are resolved. If the first URL is a page, it is checked too. Without\n" +
+			"URLs they are read from stdin, one per line; if there are none, it shows the\n" +
+			"groups, delays and sitemaps, and warns about each doubtful line.",
 		Example: "  curtsy robots https://example.com/page --contact you@example.org\n" +
 			"  curtsy robots robots.txt /private/ 'https://example.com/a?b=c'\n" +
 			"  curtsy robots --file robots.txt --agent Googlebot --json < urls.txt",
@@ -50,10 +50,10 @@ func robotsCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.file, "file", "", "the robots.txt to read (- is stdin)")
 	c.Flags().StringVar(&f.url, "url", "", "where to fetch the robots.txt from")
 	contactFlag(c, &f.contact)
-	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as; may be given again, the most wanted first")
+	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as (repeatable, the preferred one first)")
 	c.Flags().StringVar(&f.dialect, "dialect", "rfc9309", "how to read it: rfc9309, yandex or 1994")
-	c.Flags().BoolVar(&f.json, "json", false, "one JSON object a line")
-	c.Flags().BoolVar(&f.check, "check", false, "exit 1 where a URL is disallowed")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per line")
+	c.Flags().BoolVar(&f.check, "check", false, "exit 1 if a URL is disallowed")
 	return c
 }
 
@@ -130,7 +130,7 @@ type robotsQuestions struct {
 func (u *ui) robotsText(c *cobra.Command, f robotsFlags) (robotsText, error) {
 	switch {
 	case (f.file == "") == (f.url == ""):
-		return robotsText{}, usagef("curtsy robots robots.txt /path, or curtsy robots https://example.org/page", "give one of --file and --url, or a file or a URL first")
+		return robotsText{}, usagef("curtsy robots robots.txt /path, or curtsy robots https://example.org/page", "expected --file, --url, or a file or URL as the first argument")
 	case f.url != "":
 		return fetchRobots(c.Context(), u, f.url, f.contact)
 	case f.file == "-":
@@ -157,9 +157,9 @@ func readRobots(text robotsText, o rules.Options) *rules.Robots {
 	}
 	switch rules.ResponseAccess(text.status, text.ctype, o) {
 	case rules.Absent:
-		return rules.AllowAll(fmt.Sprintf("%s: status %d, there are no rules", text.from, text.status))
+		return rules.AllowAll(fmt.Sprintf("%s: status %d, so no rules apply", text.from, text.status))
 	case rules.Refused:
-		return rules.DenyAll(fmt.Sprintf("%s: status %d, everything waits", text.from, text.status))
+		return rules.DenyAll(fmt.Sprintf("%s: status %d, so nothing may be fetched for now", text.from, text.status))
 	}
 	return rules.Parse(text.body, o)
 }
@@ -175,7 +175,7 @@ func sameHost(of, url string) error {
 	if err1 != nil || err2 != nil || u.Origin() == base.Origin() {
 		return nil
 	}
-	return usagef("curtsy robots --url "+u.Origin()+"/ "+quoted(url), "%s: the robots.txt of %s says nothing of it", url, base.Origin())
+	return usagef("curtsy robots --url "+u.Origin()+"/ "+quoted(url), "%s: the robots.txt of %s does not apply to it", url, base.Origin())
 }
 
 // askStdin answers for the URLs on stdin, one a line; none are read from a
@@ -247,7 +247,7 @@ func verdictText(v rules.Verdict) string {
 		text = "no group names this agent"
 	}
 	if v.Difference != nil {
-		text += "; two readings differ, the stricter holds: " + v.Difference.String()
+		text += "; two readings differ, the stricter applies: " + v.Difference.String()
 	}
 	return text
 }

@@ -148,7 +148,7 @@ func (u *ui) robotsGroup(g rules.Group) {
 func (u *ui) robotsForAgent(r *rules.Robots) {
 	switch v := r.Verdict("/"); {
 	case v.Group != "":
-		u.print("the group of %s is for this agent", v.Group)
+		u.print("the group of %s applies to this agent", v.Group)
 	case v.Rule != "":
 		u.print("%s", v.Rule)
 	default:
@@ -170,6 +170,6 @@ func (u *ui) robotsForAgent(r *rules.Robots) {
 		u.print("sitemap: %s (line %d)", s.URL, s.Line)
 	}
 	for _, p := range r.CleanParams() {
-		u.print("parameters without meaning: %s (line %d)", paramText(p), p.Line)
+		u.print("insignificant parameters: %s (line %d)", paramText(p), p.Line)
 	}
 }

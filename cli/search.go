@@ -32,15 +32,15 @@ func searchCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "search DIR QUERY...",
 		Short: "find pages of an archive by what they say",
-		Long: "search finds the pages that have all the words, in any form of them: the words of a title count most.\n\n" +
-			"  \"some words\"    these words, one after the other\n" +
-			"  begin*          a word that begins so\n" +
-			"  -word           not this one; put -- before the query if it begins with it\n" +
+		Long: "search finds the pages that contain all the words, in any inflection; words in a title count most.\n\n" +
+			"  \"some words\"    these words as a phrase\n" +
+			"  begin*          words that begin like this\n" +
+			"  -word           not this word; put -- before a query that starts with one\n" +
 			"  title:word      in the title          url:word   in the URL\n" +
 			"  site:host/dir   in this part of the site\n\n" +
-			"Pages whose owner asks for noindex, none or an unavailable_after that has passed are not found, and of\n" +
-			"those with nosnippet no text is shown; explain says which. The first search of an archive reads all its\n" +
-			"pages into index.db, which can be deleted; later ones read what is new.",
+			"Pages with noindex, none or an unavailable_after that has passed are not found, and for\n" +
+			"those with nosnippet no text is shown; explain says which. The first search of an archive indexes all its\n" +
+			"pages in index.db, which can be deleted; later ones add what is new.",
 		Example: "  curtsy search example.org opening hours\n  curtsy search example.org '\"terms of use\" -draft' --json",
 		Args: func(c *cobra.Command, a []string) error {
 			if len(a) < 2 {
@@ -57,9 +57,9 @@ func searchCmd(u *ui) *cobra.Command {
 			return searchArchive(ctx, u, f, a[0], strings.Join(a[1:], " "))
 		},
 	}
-	c.Flags().IntVar(&f.limit, "limit", 10, "`N` hits at most")
+	c.Flags().IntVar(&f.limit, "limit", 10, "show at most `N` hits")
 	c.Flags().StringVar(&f.lang, "lang", "", "only pages in this `LANGUAGE`: en, de, ru, …")
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a hit")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object per hit")
 	return c
 }
 
@@ -149,7 +149,7 @@ func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 // searchOptions are those of every search: PDF documents are read by processes of
 // this program.
 func searchOptions(u *ui) search.Options {
-	return search.Options{PDF: pdf.Reader(), Unread: func(url string, why error) { u.say("%s: its text is not read: %v", url, why) }}
+	return search.Options{PDF: pdf.Reader(), Unread: func(url string, why error) { u.say("%s: no text could be read from it: %v", url, why) }}
 }
 
 // buildIndex brings the index of an archive up to date, for the searches to come.
@@ -185,7 +185,7 @@ func (x *index) sayUnfinished(u *ui) {
 	}
 	n, err := x.catalog.Counts(context.Background())
 	if err == nil && !n.To.IsZero() {
-		u.say("the crawl is not complete: this is what it had at %s", n.To.Local().Format("2006-01-02 15:04:05"))
+		u.say("the crawl is not complete; this is what it had at %s", n.To.Local().Format("2006-01-02 15:04:05"))
 	}
 }
 
@@ -234,7 +234,7 @@ func (u *ui) printHit(h *search.Hit) {
 // indexError gives an error of a search its exit code.
 func indexError(err error, dir, query string) error {
 	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; what was read into the index is kept"), "curtsy search "+quoted(dir)+" "+quoted(query))
+		return exitWith(exitStopped, errors.New("stopped; what was indexed so far is kept"), "curtsy search "+quoted(dir)+" "+quoted(query))
 	}
 	return archiveError(err, dir)
 }

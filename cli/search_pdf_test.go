@@ -66,7 +66,7 @@ func TestSearchReadsPDF(t *testing.T) {
 			t.Errorf("%d times %s, want %d, in %s", got, text, want, out.String())
 		}
 	}
-	if !strings.Contains(said.String(), "/broken.pdf: its text is not read: ") || strings.Count(said.String(), "not read") != 1 {
+	if !strings.Contains(said.String(), "/broken.pdf: no text could be read from it: ") || strings.Count(said.String(), "no text could be read") != 1 {
 		t.Errorf("said %s", said.String())
 	}
 }

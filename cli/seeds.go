@@ -47,7 +47,7 @@ func (f *crawlFlags) readSeeds(u *ui, args []string) (seed weburl.URL, err error
 // listed reads the URLs of --seeds; empty lines, and those that begin with #, are
 // none.
 func (f *crawlFlags) listed(stdin io.Reader) (list []weburl.URL, err error) {
-	const try = "--seeds with a file of one URL a line"
+	const try = "--seeds with a file of one URL per line"
 	if f.seeds == "" {
 		return nil, nil
 	}
@@ -76,7 +76,7 @@ func (f *crawlFlags) listed(stdin io.Reader) (list []weburl.URL, err error) {
 		return nil, usagef(try, "%s: %v", f.seeds, s.Err())
 	}
 	if len(list) == 0 {
-		return nil, usagef(try, "%s: no URL is in it", f.seeds)
+		return nil, usagef(try, "%s: contains no URL", f.seeds)
 	}
 	return list, nil
 }
@@ -88,7 +88,7 @@ func (f *crawlFlags) sinceDate() (time.Time, error) {
 	}
 	t, ok := dates.ParseW3C(f.since)
 	if !ok {
-		return t, usagef("--since 2026-01-31", "--since %q is no date", f.since)
+		return t, usagef("--since 2026-01-31", "--since %q is not a date", f.since)
 	}
 	return t, nil
 }
@@ -101,7 +101,7 @@ func ofTheSite(o *crawler.Options) error {
 			continue
 		}
 		return usagef("curtsy crawl "+quoted(p.String())+" for an archive of its own, or --scope domain",
-			"%s is not of the site %s: an archive holds one", p, o.Seed.Origin())
+			"%s is not on the site %s: an archive holds one site", p, o.Seed.Origin())
 	}
 	return nil
 }

@@ -35,10 +35,10 @@ func serveCmd(u *ui) *cobra.Command {
 		Use:   "serve DIR...",
 		Short: "show archives in a browser, without reaching the network",
 		Long: "serve DIR... shows archives at http://127.0.0.1:8600/: start page, pages as they were at any time,\n" +
-			"all captures of a URL, and search. Pages run in a frame that reaches nothing but the archive; what\n" +
-			"their owners withhold is not shown. Their own server is at the next port.\n\n" +
-			"Only this machine reaches it. --listen elsewhere needs --public: everybody who reaches that address\n" +
-			"then sees what may be shown of the archives.",
+			"all captures of a URL, and search. Pages run in a frame that can reach only the archive; what\n" +
+			"their owners withhold is not shown. Page content is served on a second port, the next one.\n\n" +
+			"It is reachable from this machine only. --listen elsewhere needs --public: everybody who can reach that\n" +
+			"address then sees what may be shown of the archives.",
 		Example: "  curtsy serve site --open\n  curtsy serve site-2024 site-2026 --no-scripts",
 		Args: func(c *cobra.Command, a []string) error {
 			if len(a) == 0 {
@@ -52,10 +52,10 @@ func serveCmd(u *ui) *cobra.Command {
 			return serve(ctx, u, f, a)
 		},
 	}
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8600", "`ADDRESS` of the server; port 0 is any that is free")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8600", "`ADDRESS` to listen on; port 0 is any free one")
 	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, "show pages without running their scripts")
 	c.Flags().BoolVar(&f.open, "open", false, "open it in the browser")
-	c.Flags().BoolVar(&f.public, "public", false, "let other machines in, at what --listen names")
+	c.Flags().BoolVar(&f.public, "public", false, "allow --listen on an address that other machines can reach")
 	return c
 }
 
@@ -87,7 +87,7 @@ func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error)
 	at := "http://" + ui.Addr().String() + "/"
 	u.print("serving %s at %s", strings.Join(dirs, " "), at)
 	if f.public {
-		u.say("everybody who reaches %s sees what may be shown; the pages themselves are at port %d", ui.Addr(), content.Addr().(*net.TCPAddr).Port)
+		u.say("everybody who can reach %s sees what may be shown; page content is on port %d", ui.Addr(), content.Addr().(*net.TCPAddr).Port)
 	}
 	if f.open {
 		openBrowser(u, at)
@@ -102,7 +102,7 @@ func listeners(ctx context.Context, f *serveFlags) (ui, content net.Listener, er
 		return nil, nil, usagef("--listen 127.0.0.1:8600", "--listen %q: want ADDRESS:PORT", f.listen)
 	}
 	if ip := net.ParseIP(host); !f.public && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, nil, usagef("--public, if everybody who reaches it may see the archives", "--listen %s reaches beyond this machine", f.listen)
+		return nil, nil, usagef("--public, if everybody who can reach it may see the archives", "--listen %s is reachable from other machines", f.listen)
 	}
 	if host == "localhost" {
 		host = "127.0.0.1" // the first line names an address that answers
@@ -161,7 +161,7 @@ func (s *shelf) explain(url weburl.URL) (lines []string) {
 		state += ": " + reason
 	}
 	if !x.Known {
-		state = "The crawl never came across it."
+		state = "The crawl does not know this URL."
 	}
 	lines = append(lines, state)
 	for _, d := range x.Decisions {

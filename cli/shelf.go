@@ -95,7 +95,7 @@ func (s *shelf) take() (*edition, error) {
 		}
 		if s.catalog != nil && e.Key() != s.key {
 			e.Close()
-			return nil, fmt.Errorf("%s is another archive by now: start serve again", s.dir)
+			return nil, fmt.Errorf("%s has been replaced by another archive: restart serve", s.dir)
 		}
 		s.now = e
 	}

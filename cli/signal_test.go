@@ -120,7 +120,7 @@ func TestInterruptFinishesWhatIsInFlightAndNamesTheCommandThatResumes(t *testing
 			t.Fatal(err)
 		}
 		said := c.ends(t, exitStopped)
-		contains(t, said, "finishing what is in flight; once more to stop at once")
+		contains(t, said, "finishing requests in flight; interrupt again to stop at once")
 		contains(t, said, "try: curtsy resume "+dir+"\n")
 		contains(t, curtsy(t, "verify", dir).run(t, exitDone), ": 0 problems")
 		contains(t, curtsy(t, "status", dir, "--json").run(t, exitDone), `"state":"stopped"`)

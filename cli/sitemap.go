@@ -30,8 +30,8 @@ func sitemapCmd(u *ui) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "sitemap FILE|URL",
-		Short: "which URLs and sitemaps a sitemap names",
-		Long: "Reads a sitemap by its content: XML, index, text, RSS or Atom, gzip or not.\n" +
+		Short: "the URLs and sitemaps that a sitemap lists",
+		Long: "Reads a sitemap, recognized by its content: XML, index, text, RSS or Atom, gzipped or not.\n" +
 			"With --base, URLs of another scheme, host or port are left out.",
 		Example: "  curtsy sitemap sitemap.xml.gz --base https://example.com/ --json\n" +
 			"  curtsy sitemap https://example.com/sitemap.xml --contact you@example.org",
@@ -41,9 +41,9 @@ func sitemapCmd(u *ui) *cobra.Command {
 			return u.sitemap(a[0], base, asJSON, in)
 		},
 	}
-	c.Flags().StringVar(&base, "base", "", "the sitemap's own URL: scope, and what relative URLs are resolved against")
+	c.Flags().StringVar(&base, "base", "", "the sitemap's own URL: defines the scope and resolves relative URLs")
 	contactFlag(c, &contact)
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 
@@ -127,15 +127,15 @@ func (u *ui) sitemapReport(name string, f sitemapFacts, sum sitemap.Summary) {
 		u.print("%s", url)
 	}
 	if sum.Kind == sitemap.None {
-		u.say("%s is no sitemap: no URL was found in it", name)
+		u.say("%s is not a sitemap: no URL was found in it", name)
 		return
 	}
 	u.say("%s: %s, %s, %s", name, sum.Kind, count(sum.URLs, "URL"), count(sum.Children, "sitemap"))
 	if sum.OutOfScope > 0 {
-		u.say("  %d of another scheme, host or port", sum.OutOfScope)
+		u.say("  %d on another scheme, host or port", sum.OutOfScope)
 	}
 	if sum.Bad > 0 {
-		u.say("  %d that are no URL, or too long", sum.Bad)
+		u.say("  %d not valid URLs, or too long", sum.Bad)
 	}
 	if sum.Truncated != "" {
 		u.say("  not read to the end: %s", sum.Truncated)

@@ -15,7 +15,7 @@ func statusCmd(u *ui) *cobra.Command {
 	var asJSON, watching bool
 	c := &cobra.Command{
 		Use:   "status DIR...",
-		Short: "how a crawl goes, or went",
+		Short: "the progress of a crawl, or its result",
 		Args:  atLeastOneDir,
 		RunE: func(_ *cobra.Command, a []string) error {
 			if watching {
@@ -42,14 +42,14 @@ func statusCmd(u *ui) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().BoolVar(&watching, "watch", false, "show how it goes, each second, until the crawl ends; several archives as rows")
+	c.Flags().BoolVar(&watching, "watch", false, "refresh every second until the crawl ends; several archives as rows")
 	return c
 }
 
 // visitsText adds up to the number of visits: a URL may have several, those
 // that failed among them, and a robots.txt has one a day.
 func visitsText(s status.Status) string {
-	text := fmt.Sprintf("%d kept, %d seen before, %d withheld", s.Kept, s.Revisits, s.Withheld)
+	text := fmt.Sprintf("%d kept, %d duplicates, %d withheld", s.Kept, s.Revisits, s.Withheld)
 	if n := s.Visits - s.Kept - s.Revisits - s.Withheld; n > 0 {
 		text += fmt.Sprintf(", %d without an answer", n)
 	}
@@ -76,7 +76,7 @@ func printStatus(u *ui, s status.Status) {
 	u.print("  skipped      %8d", s.Disregarded)
 	u.print("  queued       %8d", s.Queued)
 	if s.Orphans > 0 {
-		u.print("  orphans      %8d  (in a sitemap, and no link led to them so far)", s.Orphans)
+		u.print("  orphans      %8d  (in a sitemap, no link to them so far)", s.Orphans)
 	}
 	if s.OtherSites > 0 {
 		u.print("  other sites  %8d  (links lead there; not part of the crawl)", s.OtherSites)

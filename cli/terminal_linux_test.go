@@ -175,13 +175,13 @@ func TestOnATerminalLinesStandAboveTheBar(t *testing.T) {
 	at, ever := screen(written)
 	final := strings.Join(at, "\n")
 	contains(t, ever, " errors, ")
-	contains(t, final, "finishing what is in flight; once more to stop at once\n")
+	contains(t, final, "finishing requests in flight; interrupt again to stop at once\n")
 	contains(t, final, "try: curtsy resume "+dir)
 	if strings.Contains(final, " errors, ") {
 		t.Errorf("the bar stays:\n%s", final)
 	}
 	for _, line := range at {
-		if strings.Contains(line, "finishing") && line != "finishing what is in flight; once more to stop at once" {
+		if strings.Contains(line, "finishing") && line != "finishing requests in flight; interrupt again to stop at once" {
 			t.Errorf("a broken line: %q", line)
 		}
 	}
@@ -210,11 +210,11 @@ func TestKeysOnATerminal(t *testing.T) {
 	at, ever := screen(onTerminal(t, 40, c.Cmd, func(p *person) {
 		wait(t, s.reached)
 		p.press("pp-q")
-		p.sees(0, "finishing what is in flight")
+		p.sees(0, "finishing requests in flight")
 		s.release()
 	}))
 	final := strings.Join(at, "\n")
-	for _, want := range []string{"paused: p continues", "the crawl continues", "a pause of 100ms from now on", "finishing what is in flight", "try: curtsy resume "} {
+	for _, want := range []string{"paused; press p to continue", "the crawl continues", "the pause is now 100ms", "finishing requests in flight", "try: curtsy resume "} {
 		contains(t, final, want)
 	}
 	for line := range strings.SplitSeq(ever, "\n") {

@@ -26,7 +26,7 @@ type ui struct {
 	out *dataWriter
 	err io.Writer
 
-	quiet bool // say nothing but errors
+	quiet bool // print nothing but errors
 
 	mu    sync.Mutex
 	above io.Writer // takes lines while a bar is drawn on err; nil while none is
@@ -116,7 +116,7 @@ func (d *dataWriter) failure() error {
 	if d.err == nil || errors.Is(d.err, syscall.EPIPE) {
 		return nil
 	}
-	return exitWith(exitFailed, fmt.Errorf("the output cannot be written: %w", d.err), "another place for it, then the same command again")
+	return exitWith(exitFailed, fmt.Errorf("the output cannot be written: %w", d.err), "another destination, then the same command again")
 }
 
 // fail says what went wrong, and what to try.

@@ -26,8 +26,8 @@ func TestSeedThatCannotBeReached(t *testing.T) {
 		name, url, why, try string
 		again               int // so often it is tried once more
 	}{
-		{"a closed port", closed.URL, "connection refused", "another URL, or the same one later", 1},
-		{"https on an http port", strings.Replace(plain.URL, "http:", "https:", 1), "what answers there speaks no TLS", "http:// in place of https://", 0},
+		{"a closed port", closed.URL, "connection refused", "another URL, or this one later", 1},
+		{"https on an http port", strings.Replace(plain.URL, "http:", "https:", 1), "what answers there speaks no TLS", "http:// instead of https://", 0},
 		{"a bad certificate", secure.URL, "its certificate is signed by an authority that is not trusted here", "--ca FILE", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -27,9 +27,9 @@ func updateCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "update DIR",
 		Short: "visit a site again: fetch what changed, keep what was good",
-		Long: "update DIR makes a round over the URLs of a finished crawl: robots.txt and sitemaps first, then each\n" +
+		Long: "update DIR revisits the URLs of a finished crawl in a round: robots.txt and sitemaps first, then each\n" +
 			"page with a conditional request, by the same rules and at the same pace. New links are followed.\n" +
-			"A good copy is never replaced by an error, an empty answer or a page in its place. A round that was\n" +
+			"A good copy is never replaced by an error, an empty response or a placeholder page. A round that was\n" +
 			"stopped continues with the same command.",
 		Example: "  curtsy update site --older-than 7d\n  curtsy update site --auto\n  curtsy changes site",
 		Args:    wants("DIR"),
@@ -50,9 +50,9 @@ func updateCmd(u *ui) *cobra.Command {
 	f.register(c)
 	asArchivedFlag(c, &asArchived)
 	c.Flags().Var(&g.olderThan, "older-than", "visit URLs whose last visit is older than `AGE` (7d, 12h); default: all")
-	c.Flags().BoolVar(&g.auto, "auto", false, "visit URLs that are due by sitemap, max-age and their own rate of change")
+	c.Flags().BoolVar(&g.auto, "auto", false, "visit URLs that are due by their sitemap, max-age and rate of change")
 	c.Flags().StringVar(&g.only, "only", "", "visit URLs that match this `regexp`")
-	c.Flags().Var(&g.ifOlder, "if-older", "do nothing if the last round, or the crawl, began less than `AGE` ago")
+	c.Flags().Var(&g.ifOlder, "if-older", "do nothing if the last round, or the crawl, started less than `AGE` ago")
 	c.MarkFlagsMutuallyExclusive("older-than", "auto")
 	return c
 }

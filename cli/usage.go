@@ -71,7 +71,7 @@ func noURLs(c *cobra.Command, names, args []string) error {
 		}
 		_, rest, _ := strings.Cut(args[i], "://")
 		host, _, _ := strings.Cut(rest, "/")
-		return usagef(c.CommandPath()+" "+quoted(host), "%s is a URL; %s reads the directory of an archive, by default the host's name", args[i], c.CommandPath())
+		return usagef(c.CommandPath()+" "+quoted(host), "%s is a URL; %s expects an archive directory, by default named after the host", args[i], c.CommandPath())
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func invalidValue(err *pflag.InvalidValueError) error {
 	if f.Value.Type() == "bytes" {
 		return usagef(name+" 500MB", "invalid argument for %s: %v", name, err.Unwrap())
 	}
-	return usagef("curtsy help COMMAND, which says what "+name+" wants", "invalid argument %q for %s: %v", value, name, err.Unwrap())
+	return usagef("curtsy help COMMAND, which explains what "+name+" wants", "invalid argument %q for %s: %v", value, name, err.Unwrap())
 }
 
 // nearest is the name that the word is a slip of the keyboard away from, or
@@ -177,9 +177,9 @@ var globbed = regexp.MustCompile(`^[*?]|[/.][*?]|\*[./]`)
 func patternError(key, pattern string, err error) error {
 	if globbed.MatchString(pattern) {
 		re := globExpression(pattern)
-		return usagef(quoted(re), "%s: %q is a glob, and a regular expression is wanted: %s", key, pattern, re)
+		return usagef(quoted(re), "%s: %q is a glob, but a regular expression is expected: %s", key, pattern, re)
 	}
-	return usagef("a regular expression of RE2, as in '^https://site/docs/'", "%s: %v", key, err)
+	return usagef("an RE2 regular expression such as '^https://site/docs/'", "%s: %v", key, err)
 }
 
 // globExpression is the regular expression of a glob.

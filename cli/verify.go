@@ -15,10 +15,10 @@ func verifyCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify DIR",
 		Short: "check index, records and digests of an archive against each other",
-		Long: "verify reads every record and checks it against crawl.db: place, length, digests.\n" +
-			"It changes nothing: what a killed crawl left behind its last commit is cut off when the crawl goes on.\n" +
-			"With --repair, damaged records are taken out and their URLs queued again; intact ones are never touched.\n" +
-			"A crawl.db that is gone or cannot be read is rebuilt from the segments; the old one is kept as crawl.db.damaged.",
+		Long: "verify reads every record and checks its position, length and digests against crawl.db.\n" +
+			"It changes nothing: what a killed crawl wrote after its last commit is cut off when the crawl resumes.\n" +
+			"With --repair, damaged records are removed and their URLs queued again; intact ones are never touched.\n" +
+			"A missing or unreadable crawl.db is rebuilt from the segments; the old one is kept as crawl.db.damaged.",
 		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			if repair {
@@ -46,7 +46,7 @@ func verifyCmd(u *ui) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().BoolVar(&repair, "repair", false, "restore what can be restored")
+	c.Flags().BoolVar(&repair, "repair", false, "repair what can be repaired")
 	return c
 }
 
@@ -63,13 +63,13 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 		u.print("%s: %s %s", at, p.What, p.URL)
 	}
 	for _, name := range r.Aside {
-		u.print("%s: set aside, nothing reads it", filepath.ToSlash(name))
+		u.print("%s: set aside by a repair, not used", filepath.ToSlash(name))
 	}
 	if r.Live {
-		u.print("a crawl is running: this is its last commit; the pages of crawl.db are checked when it has ended")
+		u.print("a crawl is running: its last commit was checked; the pages of crawl.db are checked once it has ended")
 	}
 	if r.InFlight > 0 {
-		u.print("%s in flight behind the last commit: curtsy resume cuts them off", count(r.InFlight, "byte"))
+		u.print("%s written after the last commit: curtsy resume cuts them off", count(r.InFlight, "byte"))
 	}
 	u.print("%s, %s of %s, %s: %s", count(r.Segments, "segment"), count(r.Records, "record"), count(r.Visits, "visit"),
 		byteCount(r.Bytes), count(len(r.Problems), "problem"))

@@ -173,7 +173,7 @@ func (c *Crawl) reconsider() error {
 	if n += len(queued); n == 0 {
 		return nil
 	}
-	c.opts.Tell(fmt.Sprintf("the settings let through %d URLs that were held back before", n))
+	c.opts.Tell(fmt.Sprintf("the new settings allow %d URLs that were skipped before", n))
 	c.ledger.state.Finished = false
 	return c.commitFrontier(queued...)
 }

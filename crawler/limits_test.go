@@ -118,7 +118,7 @@ func TestScopeNamesWhatItLeavesOutAndWideningLetsItThrough(t *testing.T) {
 	got := s.requests()
 	slices.Sort(got)
 	same(t, "requests after widening", got, []string{"/a/3", "/b/1", "/b/2"})
-	same(t, "told", said, []string{"the settings let through 2 URLs that were held back before"})
+	same(t, "told", said, []string{"the new settings allow 2 URLs that were skipped before"})
 }
 
 func TestNarrowedScopeHoldsBackWhatWasQueuedAndWidenedItComesBack(t *testing.T) {
