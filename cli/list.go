@@ -33,7 +33,7 @@ func listCmd(u *ui) *cobra.Command {
 			"type, depth and url. A reason or type starts with the value; a status may be 4xx; a url contains it.\n\n" +
 			"--versions prints one line for every visit to every URL: when, with what result, and whether it is what\n" +
 			"mirror, serve, search and export show for the URL.",
-		Example: "  curtsy list site --status 404\n  curtsy list site --state disregarded --reason robots.txt --format csv\n" +
+		Example: "  curtsy list site --status 404\n  curtsy list site --state skipped --reason robots.txt --format csv\n" +
 			"  curtsy list site --versions --where url=/news/",
 		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
@@ -55,7 +55,7 @@ func listCmd(u *ui) *cobra.Command {
 			return run(u, a[0], keep, w)
 		},
 	}
-	c.Flags().StringVar(&f.state, "state", "", "only URLs in `STATE`: queued, fetched, failed, disregarded")
+	c.Flags().StringVar(&f.state, "state", "", "only URLs in `STATE`: queued, fetched, failed, skipped")
 	c.Flags().StringVar(&f.reason, "reason", "", "only URLs decided by `RULE`, such as robots.txt, scope, trap, http")
 	c.Flags().StringVar(&f.status, "status", "", "only URLs answered with status `N`; 4xx is any of them")
 	c.Flags().StringArrayVar(&f.where, "where", nil, "only URLs with `KEY=VALUE`, such as status=404 or type=image/")
@@ -119,6 +119,9 @@ func (f *listFlags) filters(keys ...string) ([]filter, error) {
 	}
 	for _, text := range given {
 		key, value, ok := strings.Cut(text, "=")
+		if key == "state" && stateWord("disregarded") == value {
+			value = "disregarded"
+		}
 		pass := filterOn(key, strings.ToLower(value))
 		if !ok || pass == nil || !slices.Contains(keys, key) {
 			return nil, usagef("--where status=404", "--where %q: want KEY=VALUE with a key of %s", text, strings.Join(keys, ", "))
@@ -160,14 +163,10 @@ func hasPrefixFold(s, prefix string) bool {
 
 // checkFilter refuses values that no URL can have.
 func checkFilter(key, value string) error {
-	states := []string{"queued", "fetched", "failed", "disregarded"}
 	switch key {
 	case "state":
-		if value == "skipped" {
-			return usagef("--state disregarded", "the state of what was skipped is called disregarded")
-		}
-		if !slices.Contains(states, value) {
-			return usagef("--state "+states[1], "no state %q: states are %s", value, strings.Join(states, ", "))
+		if !slices.Contains([]string{"queued", "fetched", "failed", "disregarded"}, value) {
+			return usagef("--state fetched", "no state %q: states are queued, fetched, failed and skipped", value)
 		}
 	case "status":
 		n, err := strconv.Atoi(strings.Replace(value, "xx", "00", 1))

@@ -272,13 +272,13 @@ func TestLoginMistakes(t *testing.T) {
 		{[]string{"http://example.org/", "--basic", file}, "over https only"},
 		{[]string{"http://127.0.0.1:1/", "--basic", file}, "no colon"},
 		{[]string{"http://127.0.0.1:1/", "--basic", "anna:" + secret}, "needs the name of a file"},
-		{[]string{"http://127.0.0.1:1/", "--bearer", "env:NOT_SET"}, "nothing in it"},
+		{[]string{"http://127.0.0.1:1/", "--bearer", "env:NOT_SET"}, "is empty"},
 		{[]string{"http://127.0.0.1:1/", "--basic", file, "--bearer", file}, "mutually exclusive"},
 		{[]string{"http://127.0.0.1:1/", "--cookies", cookieFile(t, "example.org")}, "has none for 127.0.0.1:1 (1 for other hosts, 0 expired)"},
 		{[]string{"http://127.0.0.1:1/", "--cookies", file}, "line 1"},
 		{[]string{"http://127.0.0.1:1/", "--header", "Authorization: Basic " + secret}, "--basic FILE"},
 		{[]string{"http://127.0.0.1:1/", "--ca", file}, "contains no certificate"},
-		{[]string{"http://127.0.0.1:1/", "--key", file}, "no --cert"},
+		{[]string{"http://127.0.0.1:1/", "--key", file}, "without --cert"},
 	} {
 		code, said := crawled(t, append([]string{"crawl", "--archive", filepath.Join(t.TempDir(), "a"), "--contact", "a@example.org"}, c.args...)...)
 		if code != 2 || !strings.Contains(said, c.want) || strings.Contains(said, secret) {

@@ -74,7 +74,7 @@ func eachLeft(f *frontier.Frontier, each func(mirror.Left) error) error {
 			if found.State == frontier.StateFetched {
 				return nil
 			}
-			return each(mirror.Left{URL: found.URL.String(), State: found.State.String(), Reason: found.Reason, How: string(found.How)})
+			return each(mirror.Left{URL: found.URL.String(), State: stateWord(found.State.String()), Reason: found.Reason, How: string(found.How)})
 		})
 		if err != nil {
 			return err

@@ -95,7 +95,11 @@ func (w *tableRows) line(cells []string) {
 	for i, c := range w.columns {
 		switch {
 		case c.width != 0:
-			fmt.Fprintf(&b, "%*s  ", c.width, firstLine(cells[i], max(c.width, -c.width)))
+			text := cells[i]
+			if c.name == "state" {
+				text = stateWord(text)
+			}
+			fmt.Fprintf(&b, "%*s  ", c.width, firstLine(text, max(c.width, -c.width)))
 		case c.name == "url":
 			tail = cells[i] + tail
 		case (c.name == "reason" || c.name == "note") && cells[i] != "":

@@ -156,7 +156,7 @@ func (s *shelf) explain(url weburl.URL) (lines []string) {
 	if err != nil {
 		return nil
 	}
-	state := x.State
+	state := stateWord(x.State)
 	if reason := x.Reason.String(); reason != "" {
 		state += ": " + reason
 	}

@@ -50,7 +50,7 @@ func (s *shelf) plots(ctx context.Context) ([]replay.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []replay.Plot{plotOf("Answers by status", statuses), plotOf("Captures by type", types)}, nil
+		return []replay.Plot{plotOf("Responses by status", statuses), plotOf("Captures by type", types)}, nil
 	})
 }
 

@@ -53,7 +53,7 @@ func TestGuessedSitemap(t *testing.T) {
 			if c := r.Counts.OfSite(); c.Failed != 0 || c.Disregarded != 0 || c.Discovered != 2 || s.times("/sitemap.xml") != most {
 				t.Errorf("%q: got %+v, /sitemap.xml asked for %d times", robots, c, s.times("/sitemap.xml"))
 			}
-			if row := rows(t, dir)["/sitemap.xml"]; most == 1 && !strings.Contains(row.Rule, "none is where most sites have theirs") {
+			if row := rows(t, dir)["/sitemap.xml"]; most == 1 && !strings.Contains(row.Rule, "none at the default location") {
 				t.Errorf("the reason is %q", row.Rule)
 			}
 		}

@@ -162,7 +162,7 @@ func TestDatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {
 	}
 	before, _ := os.ReadFile(path)
 	for what, err := range everything(t, dir, options("http://127.0.0.1:9/")) {
-		if err == nil || !strings.Contains(err.Error(), "not an archive of curtsy") {
+		if err == nil || !strings.Contains(err.Error(), "not a curtsy archive") {
 			t.Errorf("%s says %v, want that this is no archive", what, err)
 		}
 	}

@@ -110,7 +110,7 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	w, ok := s.earliest(now)
-	if !ok || w.why != "other hosts than the site's: one request in 1s to all of them together" || w.until.Sub(now) != time.Second/2 {
+	if !ok || w.why != "other hosts than the site's: one request per 1s to all of them together" || w.until.Sub(now) != time.Second/2 {
 		t.Errorf("waits for %q until %v", w.why, w.until.Sub(now))
 	}
 	if o := s.next(w.until); o != a {

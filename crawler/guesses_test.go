@@ -77,7 +77,7 @@ func TestAlternatesComeLast(t *testing.T) {
 	if s.times("/comments")+s.times("/?p=1")+s.times("/wp-json/") != 0 || s.times("/feed") != 1 {
 		t.Errorf("asked for %q", s.requests())
 	}
-	if row := rows(t, dir)["/comments"]; row.State != "disregarded" || !strings.Contains(row.Rule, "another form") {
+	if row := rows(t, dir)["/comments"]; row.State != "disregarded" || !strings.Contains(row.Rule, "alternate form") {
 		t.Errorf("/comments: %+v", row)
 	}
 }

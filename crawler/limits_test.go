@@ -176,7 +176,7 @@ func TestRaisedTrapBudgetLetsThroughWhatItHeldBack(t *testing.T) {
 	o.Traps.QueryVariants, o.Traps.PathDepth, o.Traps.Repeats = 10, 10, 0
 	dir := t.TempDir()
 	r := crawl(t, dir, o)
-	if got := inWords(r.Counts.Reasons)["trap: query-variants: over 10 alike"]; got != 20 {
+	if got := inWords(r.Counts.Reasons)["trap: query-variants: over 10 similar URLs"]; got != 20 {
 		t.Errorf("%d held back by query-variants, want 20: %v", got, r.Counts.Reasons)
 	}
 	if got := inWords(r.Counts.Reasons)["trap: path-depth: over 10 segments"]; got != 1 {

@@ -169,7 +169,7 @@ func (c *Crawl) gaveUp(o *origin, why string) {
 		c.run.end(Stopped, why)
 		return
 	}
-	c.giveUp(o, o.name+" is given up: "+why)
+	c.giveUp(o, "giving up on "+o.name+": "+why)
 }
 
 // giveUp lets nothing more be asked of an origin, and finishes its

@@ -79,7 +79,7 @@ func TestThousandsOfSitemapHostsAreNotAsked(t *testing.T) {
 			}
 			for _, u := range []string{"http://victim3999.example/map.xml", "http://site.example:8080/map.xml", "http://indexed.example/map.xml"} {
 				x := why(t, dir, u, o)
-				has(t, x.Reason.String(), "sitemap: over 5 hosts that are not the site's")
+				has(t, x.Reason.String(), "sitemap: over 5 hosts other than the site's")
 			}
 		})
 	}

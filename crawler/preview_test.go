@@ -50,14 +50,14 @@ func TestPreviewEndsWhereTheSiteFailsAgainAndAgain(t *testing.T) {
 		return urls
 	}
 	s, other := newSite(t, map[string]page{"/last.txt": text("ORIGIN/a")}), newSite(t, map[string]page{})
-	const gaveUp = " is given up: 10 failures in a row, the last: HTTP 503"
+	const gaveUp, why = "giving up on ", ": 10 failures in a row, the last: HTTP 503"
 	p := previewed(t, s, "", append(list(other), s.URL+"/last.txt")...)
-	if host := strings.TrimPrefix(other.URL, "http://"); p.Stopped != "" || p.URLs != 2 || len(p.Sitemaps) != 11 || p.LeftOut[host+gaveUp] != 5 {
+	if host := strings.TrimPrefix(other.URL, "http://"); p.Stopped != "" || p.URLs != 2 || len(p.Sitemaps) != 11 || p.LeftOut[gaveUp+host+why] != 5 {
 		t.Errorf("another host fails: %+v", p)
 	}
 	s.forget()
 	p = previewed(t, s, "", append(list(s), s.URL+"/last.txt")...)
-	if host := strings.TrimPrefix(s.URL, "http://"); p.Stopped != host+gaveUp || len(p.Sitemaps) != 10 || s.times("/last.txt") != 0 {
+	if host := strings.TrimPrefix(s.URL, "http://"); p.Stopped != gaveUp+host+why || len(p.Sitemaps) != 10 || s.times("/last.txt") != 0 {
 		t.Errorf("the site fails: %+v", p)
 	}
 }

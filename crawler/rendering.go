@@ -238,7 +238,7 @@ func (c *Crawl) archived(f frontier.Found) (*render.Response, error) {
 	case v.Error != "":
 		return nil, errors.New(v.Error)
 	case v.Kept == storage.KeptWithheld:
-		return nil, errors.New("nothing of its body is kept, as the site asks: " + visit.WithheldBy(v))
+		return nil, errors.New("its body is not kept, as the site asks: " + visit.WithheldBy(v))
 	case !v.HasBody():
 		return nil, errors.New(f.Reason.String())
 	}

@@ -75,7 +75,7 @@ func (c *Crawl) robotsFailed(o *origin, r *robotstxt.Answer, now time.Time) (ref
 	if o.rules == nil && s.tries >= most {
 		return fmt.Sprintf("%s/robots.txt: %s (tried %d times)", o.name, why, s.tries)
 	}
-	c.opts.Tell(fmt.Sprintf("%s/robots.txt is unavailable: %s; it is asked for again after %v", o.name, why, pause))
+	c.opts.Tell(fmt.Sprintf("%s/robots.txt is unavailable: %s; retrying in %v", o.name, why, pause))
 	if o.rules != nil && !s.good.IsZero() && now.Sub(s.good) > maxRobotsGone {
 		c.enforce(o, rules.AllowAll("robots.txt was unavailable for 30 days"), o.from)
 	}

@@ -340,7 +340,7 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		"304":            {answering(304), false, "answered 304 (tried 3 times)"},
 		"cut off":        {cut, false, "cut off by the server (tried 3 times)"},
 		"hangs up":       {hangUp, false, "connection closed by the server (tried 3 times)"},
-		"no answer":      {late, false, "no answer in time (tried 3 times)"},
+		"no answer":      {late, false, "timed out (tried 3 times)"},
 		"html":           {html("<html><body>User-agent: *<br>Disallow: /</body></html>"), true, ""},
 		"denies all":     {text(deny), false, "is denied by"},
 		"packed":         {packed("User-agent: *\nDisallow: /x", whole), true, ""},

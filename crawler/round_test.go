@@ -240,12 +240,12 @@ func TestRoundChooses(t *testing.T) {
 		}
 	}
 	visits := visitsOf(t, dir, s.origin+"/a")
-	due("/a", visits[len(visits)-1].At.Add(revisit.Unknown), "seen once")
+	due("/a", visits[len(visits)-1].At.Add(revisit.Unknown), "visited once")
 	changed := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	s.set("/map.xml", page{header: []string{"Content-Type: application/xml"},
 		body: "<urlset><url><loc>ORIGIN/a</loc><lastmod>" + changed.Format(time.RFC3339) + "</lastmod></url></urlset>"})
 	asked("what is due, where that is to come", revisit.Options{Auto: true}, "/map.xml", "/robots.txt")
-	due("/a", changed, "the sitemap says that it changed")
+	due("/a", changed, "the sitemap gives a change")
 	due("/map.xml", time.Time{}, "first in every round")
 	s.set("/map.xml", page{header: []string{"Content-Type: application/xml"},
 		body: "<urlset><url><loc>ORIGIN/a</loc><lastmod>" + time.Now().UTC().Format(time.RFC3339Nano) + "</lastmod></url></urlset>"})

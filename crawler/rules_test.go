@@ -276,7 +276,7 @@ func TestSeedRedirectsToHTTPSAndWWWAreFollowedAndSaid(t *testing.T) {
 	slices.Sort(got)
 	same(t, "requests", got, []string{"example.com/", "example.com/b", "example.com/robots.txt",
 		"www.example.com/", "www.example.com/a", "www.example.com/robots.txt"})
-	same(t, "told", said, []string{"http://example.com/ redirects to https://www.example.com/: both are the site now"})
+	same(t, "told", said, []string{"http://example.com/ redirects to https://www.example.com/: both now count as the site"})
 	same(t, "origins", r.State.Origins, []string{"http://example.com", "https://www.example.com"})
 	has(t, warcText(t, dir), "WARC-Protocol: http/1.1 tls/1.3")
 	has(t, warcText(t, dir), "WARC-Cipher-Suite: TLS_")
@@ -314,7 +314,7 @@ func TestHostNamesAnAliasOfTheScope(t *testing.T) {
 		got = append(got, a.host+a.target)
 	}
 	same(t, "requests", got, []string{"site.example/robots.txt", "site.example/", "www.site.example/robots.txt", "www.site.example/a"})
-	same(t, "told", said, []string{"http://site.example/robots.txt line 3: Host: www.site.example: that is the site too"})
+	same(t, "told", said, []string{"http://site.example/robots.txt line 3: Host: www.site.example: it also counts as the site"})
 }
 
 func TestHostOfAnotherDomainIsSaidAndNotFollowed(t *testing.T) {
@@ -328,7 +328,7 @@ func TestHostOfAnotherDomainIsSaidAndNotFollowed(t *testing.T) {
 	o.Tell = func(text string) { said = append(said, text) }
 	s.reaches(t, &o)
 	crawl(t, t.TempDir(), o)
-	same(t, "told", said, []string{"http://site.example/robots.txt line 1: Host: bank.example is of another domain; try: curtsy crawl http://bank.example/"})
+	same(t, "told", said, []string{"http://site.example/robots.txt line 1: Host: bank.example is in another domain; try: curtsy crawl http://bank.example/"})
 	if len(s.requests()) != 2 {
 		t.Errorf("requests %q", s.requests())
 	}

@@ -103,7 +103,7 @@ func (c *Crawl) take(o *origin, now time.Time) bool {
 	if e == nil {
 		if due, ok := c.frontier.Waiting(o.name); ok && due.After(now) {
 			wait := min(due.Sub(now), c.opts.longestRetry()) // by a clock that nobody sets
-			c.schedule.at(o, now.Add(wait), "a visit that failed is tried again")
+			c.schedule.at(o, now.Add(wait), "retrying a failed visit")
 		}
 		return false
 	}
@@ -121,7 +121,7 @@ func (c *Crawl) take(o *origin, now time.Time) bool {
 func (c *Crawl) judgeNext(o *origin) {
 	e, d := o.next, o.gate(o.next)
 	if d.Differs != "" {
-		c.opts.Logger.Warn("robots.txt: two readings of a rule differ, the stricter holds", "url", e.URL, "rule", d.Differs)
+		c.opts.Logger.Warn("robots.txt: two readings of a rule differ, the stricter applies", "url", e.URL, "rule", d.Differs)
 	}
 	at := judge.Taken
 	if e.Class < frontier.Requisite || e.IsSeed() {

@@ -45,7 +45,7 @@ const (
 // Errors of the list.
 var (
 	ErrUnknown = errors.New("no such site in the fleet")
-	ErrOther   = errors.New("a site of this name is there, with another seed")
+	ErrOther   = errors.New("a site of this name is already listed, with another seed")
 )
 
 // records lists all sites by name.
@@ -109,7 +109,7 @@ func (b *book) want(ctx context.Context, name string, change func(*Site) error) 
 	var s Site
 	if err == nil {
 		if err := json.Unmarshal(data, &s); err != nil {
-			return fmt.Errorf("%s: the list does not read back: %w", name, err)
+			return fmt.Errorf("%s: the list cannot be decoded: %w", name, err)
 		}
 	}
 	if err := change(&s); err != nil {
@@ -229,7 +229,7 @@ func (b *book) recall(ctx context.Context, name string) error {
 	}
 	var s Site
 	if err := json.Unmarshal(data, &s); err != nil || s.Name != name {
-		return fmt.Errorf("%s: the list does not read back: %w", name, err)
+		return fmt.Errorf("%s: the list cannot be decoded: %w", name, err)
 	}
 	return b.note(ctx, s)
 }

@@ -103,7 +103,7 @@ func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err
 		}
 		return request(n, askedOf+plain(q.Worker), q)
 	default:
-		return a, fmt.Errorf("%q is no request", q.Do)
+		return a, fmt.Errorf("unknown request %q", q.Do)
 	}
 	return a, nil
 }
@@ -139,7 +139,7 @@ func request(n *nats.Conn, subject string, q Ask) (a Answer, err error) {
 	}
 	m, err := n.Request(subject, b, askTimeout)
 	if errors.Is(err, nats.ErrNoResponders) {
-		who := "no worker of the fleet is there"
+		who := "no worker of the fleet is running"
 		if name, ok := strings.CutPrefix(subject, askedOf); ok {
 			who = "no worker " + name + " is there"
 		}

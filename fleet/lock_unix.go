@@ -21,7 +21,7 @@ func Lock(dir string) (release func(), err error) {
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: another curtsy fleet serve runs over it", dir)
+		return nil, fmt.Errorf("%s: in use by another curtsy fleet serve", dir)
 	}
 	return func() { f.Close() }, nil
 }

@@ -240,12 +240,12 @@ func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 		err := r.archive.Save(ctx, r.dir, r.prefix, state, false)
 		r.w.wasSaved(r, err)
 		if errors.Is(err, store.ErrFenced) {
-			r.w.o.Logger.Warn("another owns the site", "site", r.rec.Name)
+			r.w.o.Logger.Warn("another worker owns the site", "site", r.rec.Name)
 			end()
 			return
 		}
 		if err != nil && ctx.Err() == nil {
-			r.w.o.Logger.Warn("not saved; tried again later", "site", r.rec.Name, "err", err)
+			r.w.o.Logger.Warn("not saved; retrying later", "site", r.rec.Name, "err", err)
 		}
 	}
 }
@@ -273,7 +273,7 @@ func (r *running) saveLast(ctx context.Context) error {
 		if err == nil || errors.Is(err, store.ErrFenced) || ctx.Err() != nil {
 			return err
 		}
-		r.w.o.Logger.Warn("not saved; tried again", "site", r.rec.Name, "in", pause, "err", err)
+		r.w.o.Logger.Warn("not saved; retrying", "site", r.rec.Name, "in", pause, "err", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

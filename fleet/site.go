@@ -81,10 +81,10 @@ func (s *Site) Check() error {
 		return fmt.Errorf("%s: %w", s.Seed, err)
 	}
 	if s.Every != 0 && s.Cron != "" {
-		return fmt.Errorf("%s: either every so often, or by the calendar", s.Name)
+		return fmt.Errorf("%s: give either an interval or a calendar schedule", s.Name)
 	}
 	if s.Every != 0 && s.Every < time.Minute {
-		return fmt.Errorf("%s: every %s is more often than every minute", s.Name, s.Every)
+		return fmt.Errorf("%s: an interval of %s is shorter than a minute", s.Name, s.Every)
 	}
 	_, err := s.calendar()
 	return err
@@ -96,7 +96,7 @@ func (s *Site) calendar() (cron.Schedule, error) {
 		return nil, nil
 	}
 	if strings.HasPrefix(s.Cron, "@every") || strings.Contains(s.Cron, "TZ=") {
-		return nil, fmt.Errorf("%s: %q: five fields, as 0 3 * * 1", s.Name, s.Cron)
+		return nil, fmt.Errorf("%s: %q: expected five fields, such as 0 3 * * 1", s.Name, s.Cron)
 	}
 	zone := s.Zone
 	if zone == "" {

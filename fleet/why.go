@@ -103,11 +103,11 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 	h, held := w.session.Claim(groupKey(r.Group))
 	switch {
 	case held && h.For == r.Name && h.Left < w.term()/2:
-		return fmt.Sprintf("its worker %s has not been heard of for %s; another takes over in %s", h.Worker, (w.term() - h.Left).Round(time.Second), max(h.Left, 0).Round(time.Second))
+		return fmt.Sprintf("its worker %s has not responded for %s; another takes over in %s", h.Worker, (w.term() - h.Left).Round(time.Second), max(h.Left, 0).Round(time.Second))
 	case held && h.For == r.Name:
 		return w.whyRunning(n, r, h.Worker)
 	case r.Paused:
-		return "paused; curtsy fleet go " + r.Name + " lets it be crawled"
+		return "paused; curtsy fleet go " + r.Name + " resumes it"
 	case r.Due.IsZero():
 		return fmt.Sprintf("done: %s%s; it has no schedule", r.Run.Ending, because(r.Run.Why))
 	case r.Due.After(now) && r.Fails > 0:
@@ -187,7 +187,7 @@ func (w *Worker) whyDue(r *Record) string {
 	}
 	slices.Sort(full)
 	if len(full) == 0 {
-		return "due: the next worker that looks takes it"
+		return "due: the next free worker takes it"
 	}
 	return "due, and waiting for a worker (" + strings.Join(full, "; ") + ")"
 }

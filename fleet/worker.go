@@ -105,7 +105,7 @@ func (w *Worker) Run(ctx, stop context.Context) error {
 		if stop.Err() != nil || ctx.Err() != nil {
 			return nil
 		}
-		w.o.Logger.Warn("the session has ended; another one begins", "worker", w.o.Name, "err", err)
+		w.o.Logger.Warn("the session has ended; starting a new one", "worker", w.o.Name, "err", err)
 		select {
 		case <-stop.Done():
 			return nil
@@ -229,7 +229,7 @@ func (w *Worker) mayBegin() bool {
 	defer w.mu.Unlock()
 	switch {
 	case w.draining:
-		w.refuses = "it is drained"
+		w.refuses = "draining"
 	case disk != nil:
 		w.refuses = disk.Error()
 	default:
@@ -314,7 +314,7 @@ func (w *Worker) postpone(name string, err error) {
 	if errors.As(err, &held) || errors.Is(err, lease.ErrClosed) {
 		pause = 2 * w.o.Tick
 	} else {
-		w.o.Logger.Warn("a run did not come to its end", "site", name, "err", err)
+		w.o.Logger.Warn("a run did not complete", "site", name, "err", err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

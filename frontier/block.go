@@ -14,7 +14,7 @@ import (
 const blockSize = 512
 
 // ErrCorrupt says that an entry of the frontier is not as it was written.
-var ErrCorrupt = errors.New("crawl.db does not read back as it was written")
+var ErrCorrupt = errors.New("crawl.db is corrupt")
 
 // encodeBlock writes links one after another. URLs share their beginnings
 // with the one before; what many entries have in common is a number.

@@ -141,7 +141,7 @@ func (h *Host) Next(now time.Time) Wait {
 		return Wait{At: Never, Why: why}
 	}
 	if h.flying >= h.most() {
-		return Wait{At: Never, Why: "as many in flight as may be", Busy: true}
+		return Wait{At: Never, Why: "maximum number of requests in flight", Busy: true}
 	}
 	w := Wait{At: h.next, Why: h.nextWhy}
 	if h.until.After(w.At) {

@@ -25,7 +25,7 @@ func NewShared(every time.Duration) *Shared {
 	}
 	return &Shared{
 		limiter: rate.NewLimiter(rate.Every(min(every, maxPause)), 1),
-		why:     fmt.Sprintf("one request in %v to all of them together", every),
+		why:     fmt.Sprintf("one request per %v to all of them together", every),
 	}
 }
 

@@ -99,7 +99,7 @@ func damaged(v *storage.Visit, err error) error {
 	if v.Record != nil {
 		file = v.Record.Segment
 	}
-	return &storage.DamageError{File: file, What: fmt.Sprintf("%s does not read back: %v", v.URL, err)}
+	return &storage.DamageError{File: file, What: fmt.Sprintf("%s cannot be decoded: %v", v.URL, err)}
 }
 
 // Read gives the next octets of the payload.

@@ -26,11 +26,11 @@ var (
 	ErrNone  = errors.New("no archive here")
 	ErrInUse = errors.New("in use by another curtsy")
 	// ErrIrregular: a link, a pipe or the like is in the place of a file.
-	ErrIrregular = errors.New("not a regular file: nothing is read or written through it")
+	ErrIrregular = errors.New("not a regular file: refusing to read or write it")
 	// ErrSchema: whole, but of a later version.
-	ErrSchema = errors.New("an archive of a later version of curtsy")
+	ErrSchema = errors.New("written by a later version of curtsy")
 	// ErrOld: whole, but of an earlier version; a rebuild makes it one of this.
-	ErrOld = errors.New("an archive of an earlier version of curtsy")
+	ErrOld = errors.New("written by an earlier version of curtsy")
 )
 
 // DamageError says that an archive is not as it was written.
@@ -128,7 +128,7 @@ type Archive struct {
 func Open(dir string, o Options) (*Archive, error) {
 	o.defaults()
 	if !isSegment(o.Prefix + "-20060102150405-00000.warc.gz") {
-		return nil, fmt.Errorf("%q cannot begin the names of segments", o.Prefix)
+		return nil, fmt.Errorf("%q cannot be the prefix of segment names", o.Prefix)
 	}
 	d, err := makeDirectory(dir)
 	if err != nil {
@@ -316,22 +316,22 @@ func (a *Archive) check(tx *bbolt.Tx) error {
 	path := a.dir.file(dbName)
 	for _, name := range [][]byte{bucketMeta, bucketSegments, bucketVisits, bucketDigests, bucketRobots, bucketBodies} {
 		if tx.Bucket(name) == nil {
-			return &DamageError{File: path, What: "not an archive of curtsy: bucket " + string(name) + " is missing"}
+			return &DamageError{File: path, What: "not a curtsy archive: bucket " + string(name) + " is missing"}
 		}
 	}
 	m := tx.Bucket(bucketMeta)
 	v := m.Get(keySchema)
 	if len(v) != 4 {
-		return &DamageError{File: path, What: "not an archive of curtsy: no schema version"}
+		return &DamageError{File: path, What: "not a curtsy archive: no schema version"}
 	}
 	if got := binary.BigEndian.Uint32(v); got < oldestSchema {
-		return fmt.Errorf("%s: %w: written with schema %d, this curtsy reads %d", path, ErrOld, got, schema)
+		return fmt.Errorf("%s: %w: it has schema %d, this version reads %d", path, ErrOld, got, schema)
 	} else if got > schema {
-		return fmt.Errorf("%s: %w: written with schema %d, this curtsy reads %d", path, ErrSchema, got, schema)
+		return fmt.Errorf("%s: %w: it has schema %d, this version reads %d", path, ErrSchema, got, schema)
 	}
 	key, ok := sum.Open(keyKey, m.Get(keyKey))
 	if !ok || len(key) != len(a.key) {
-		return &DamageError{File: path, What: "its key does not read back"}
+		return &DamageError{File: path, What: "its key cannot be decoded"}
 	}
 	copy(a.key[:], key)
 	return nil
@@ -368,7 +368,7 @@ func (a *Archive) Crawl(v any) (ok bool, err error) {
 		}
 		b, whole := sum.Open(keyCrawl, b)
 		if !whole || json.Unmarshal(b, v) != nil {
-			return &DamageError{File: a.dir.file(dbName), What: "the crawl's own entry does not read back"}
+			return &DamageError{File: a.dir.file(dbName), What: "the crawl's own entry cannot be decoded"}
 		}
 		return nil
 	})

@@ -36,7 +36,7 @@ func refused(err error) error {
 // then, and Close leaves the file to the system.
 func (a *Archive) update(fn func(*bbolt.Tx) error) (err error) {
 	if a.stuck {
-		return &DamageError{File: dbName, What: "damaged: a transaction did not come to its end"}
+		return &DamageError{File: dbName, What: "damaged: a transaction was not completed"}
 	}
 	a.gate.Lock()
 	defer a.gate.Unlock()

@@ -19,9 +19,9 @@ func (a *Archive) verifyEntries(r *Report) error {
 			fits   func(tx *bbolt.Tx, k, v []byte) bool
 			what   string
 		}{
-			{bucketDigests, digestFits, "a payload's digest names another visit than the one that holds it"},
-			{bucketRobots, robotsFits, "a robots.txt version does not read back"},
-			{bucketBodies, bodyFits, "the text of a robots.txt is another"},
+			{bucketDigests, digestFits, "a payload's digest points to a visit that does not hold it"},
+			{bucketRobots, robotsFits, "a robots.txt version cannot be decoded"},
+			{bucketBodies, bodyFits, "the text of a robots.txt does not match its version"},
 		} {
 			err := tx.Bucket(each.bucket).ForEach(func(k, v []byte) error {
 				if !each.fits(tx, k, v) {

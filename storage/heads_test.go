@@ -23,7 +23,7 @@ func TestReadHTTP(t *testing.T) {
 		{"transfer coding identity", ok + "Transfer-Encoding: identity\r\n\r\nbody", "", "body"},
 		{"chunks of an HTTP/1.0 server", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", "", "1\r\nx\r\n0\r\n\r\n"},
 		{"chunks", inChunks + "1;x=" + strings.Repeat("y", 4000) + "\r\na\r\n2 \r\nbc\r\n0\r\nA: b\r\n\r\n", "", "abc"},
-		{"chunks larger than what is read at once", inChunks + "186a0\r\n" + strings.Repeat("x", 100_000) + "\r\n0\r\n\r\n", "", strings.Repeat("x", 100_000)},
+		{"chunks too large to be read at once", inChunks + "186a0\r\n" + strings.Repeat("x", 100_000) + "\r\n0\r\n\r\n", "", strings.Repeat("x", 100_000)},
 	} {
 		r, err := readHTTP(strings.NewReader(c.block))
 		if err != nil {

@@ -57,7 +57,7 @@ func (d *directory) neverLost() error {
 	if err != nil {
 		what = "missing"
 	}
-	return &DamageError{File: d.file(dbName), What: fmt.Sprintf("%s, but its segments are there (%d): it can be rebuilt from them, or put back from a backup", what, len(segments))}
+	return &DamageError{File: d.file(dbName), What: fmt.Sprintf("%s, but its segments are there (%d): it can be rebuilt from them, or restored from a backup", what, len(segments))}
 }
 
 // openDB opens a bbolt file. Where bbolt panics over what is in it, the file

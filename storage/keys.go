@@ -33,7 +33,7 @@ func (a *Archive) EachWanted(wanted func(Ref) bool, visit func(*Visit) error) (e
 	return a.view(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketVisits).ForEach(func(k, b []byte) error {
 			if len(k) != refSize {
-				return &DamageError{File: dbName, What: "the key of a visit does not read back"}
+				return &DamageError{File: dbName, What: "the key of a visit cannot be decoded"}
 			}
 			if !wanted(refOf(k)) {
 				return nil

@@ -19,7 +19,7 @@ import (
 // that one commit to its end, and of each segment what that commit names.
 
 // errLate says that the writer no longer keeps what a reader reads.
-var errLate = errors.New("the crawl that runs did not keep its state for longer: the same command again")
+var errLate = errors.New("the running crawl no longer holds the state being read: run the command again")
 
 // view reads a state of crawl.db: the last commit, or, while a crawl writes, the
 // commit that was the last when the archive was opened.

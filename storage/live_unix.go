@@ -88,12 +88,12 @@ func (a *Archive) share() {
 	}
 	l, err := a.dir.listen()
 	if err != nil {
-		a.opts.Logger.Debug("nobody can read while this crawl writes", "err", err)
+		a.opts.Logger.Debug("other commands cannot read while this crawl runs", "err", err)
 		return
 	}
 	if err := unix.Flock(int(a.file.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
 		l.Close()
-		a.opts.Logger.Debug("nobody can read while this crawl writes", "err", err)
+		a.opts.Logger.Debug("other commands cannot read while this crawl runs", "err", err)
 		return
 	}
 	r := &readers{a: a, listener: l, conns: map[net.Conn]bool{}}
@@ -129,7 +129,7 @@ func (d *directory) dropSocket() error {
 		return nil
 	}
 	if err == nil && st.Mode()&os.ModeSocket == 0 {
-		err = fmt.Errorf("%s: in the place of the socket", d.file(socketName))
+		err = fmt.Errorf("%s: not a socket", d.file(socketName))
 	}
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func (d *directory) join() (*liveWriter, error) {
 	}
 	defer release()
 	if st, err := d.root.Lstat(socketName); err != nil || st.Mode()&os.ModeSocket == 0 {
-		return nil, errors.Join(err, errors.New("it lets nobody read"))
+		return nil, errors.Join(err, errors.New("it accepts no readers"))
 	}
 	c, err := net.DialTimeout("unix", path, handshake)
 	if err != nil {

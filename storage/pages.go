@@ -37,7 +37,7 @@ func checkPages(f io.ReaderAt, octets int64) error {
 		return fmt.Errorf("both its meta pages are damaged")
 	}
 	if m.pages > octets/m.pageSize {
-		return fmt.Errorf("cut off: %d pages should be there", m.pages)
+		return fmt.Errorf("truncated: %d pages expected", m.pages)
 	}
 	p := &pages{file: f, size: int(m.pageSize), high: uint64(m.pages), used: make([]uint64, m.pages/64+1), buf: make([]byte, m.pageSize)}
 	if err := p.walk(uint64(m.root), 0); err != nil {
@@ -58,7 +58,7 @@ func (p *pages) page(id uint64) (flags uint16, count int, room int, err error) {
 	b := p.buf
 	overflow := uint64(binary.NativeEndian.Uint32(b[12:]))
 	if own := binary.NativeEndian.Uint64(b); own != id {
-		return 0, 0, 0, fmt.Errorf("page %d: says that it is page %d", id, own)
+		return 0, 0, 0, fmt.Errorf("page %d: is labelled page %d", id, own)
 	}
 	if id+overflow >= p.high {
 		return 0, 0, 0, fmt.Errorf("page %d: reaches beyond the end", id)
@@ -77,14 +77,14 @@ func (p *pages) isUsed(id uint64) bool { return p.used[id/64]>>(id%64)&1 == 1 }
 // walk checks a page and all that it leads to.
 func (p *pages) walk(id uint64, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("page %d: lies deeper than any page should", id)
+		return fmt.Errorf("page %d: is nested too deeply", id)
 	}
 	flags, count, room, err := p.page(id)
 	if err != nil {
 		return err
 	}
 	if flags != pageBranch && flags != pageLeaf || flags == pageBranch && count == 0 {
-		return fmt.Errorf("page %d: is not one of keys", id)
+		return fmt.Errorf("page %d: is not a page of keys", id)
 	}
 	if pageHeader+count*pageElement > room {
 		return fmt.Errorf("page %d: %d elements do not fit", id, count)
@@ -144,7 +144,7 @@ func (p *pages) leaf(id uint64, e []byte, room int, at int64, depth int) error {
 // inline checks a bucket that lies within a value: one leaf, without buckets
 // of its own.
 func inline(id uint64, b []byte) error {
-	broken := fmt.Errorf("page %d: a small bucket is broken", id)
+	broken := fmt.Errorf("page %d: an inline bucket is corrupt", id)
 	if len(b) < pageHeader || binary.NativeEndian.Uint16(b[8:]) != pageLeaf {
 		return broken
 	}

@@ -96,7 +96,7 @@ func clearPruning(path string) error {
 		for _, e := range entries {
 			name := e.Name()
 			if sub == "" && name != warcDir && !strings.HasPrefix(name, dbName) || sub == warcDir && !isSegment(name) {
-				return fmt.Errorf("%s holds %s, which is none of curtsy's: %w", path, name, fs.ErrExist)
+				return fmt.Errorf("%s holds %s, which curtsy did not write: %w", path, name, fs.ErrExist)
 			}
 		}
 	}

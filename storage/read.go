@@ -19,7 +19,7 @@ var ErrNoBody = errors.New("no body is kept")
 
 // ErrHead says that the head of a kept response cannot be read, although it is
 // as it was written.
-var ErrHead = errors.New("the head does not read back")
+var ErrHead = errors.New("the head cannot be decoded")
 
 // Response is a kept response, read back.
 type Response struct {
@@ -79,7 +79,7 @@ func (a *Archive) readResponse(v *Visit) (*Response, error) {
 	w.Reset(section, v.Record.Offset)
 	h, err := w.Next()
 	if err == nil && h.TargetURI != v.URL {
-		err = &DamageError{File: v.Record.Segment, What: fmt.Sprintf("at %d there is %s, not %s", v.Record.Offset, h.TargetURI, v.URL)}
+		err = &DamageError{File: v.Record.Segment, What: fmt.Sprintf("at %d: found %s instead of %s", v.Record.Offset, h.TargetURI, v.URL)}
 	}
 	if err != nil {
 		f.Close()

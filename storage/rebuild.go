@@ -141,7 +141,7 @@ func (r *Rebuild) Finish() (done []string, err error) {
 		if err != nil {
 			return done, err
 		}
-		done = append(done, fmt.Sprintf("%s: nothing in it can be read; it is kept as %s", name, to))
+		done = append(done, fmt.Sprintf("%s: unreadable, kept as %s", name, to))
 	}
 	if err := r.db.Sync(); err != nil {
 		return done, &diskError{err}

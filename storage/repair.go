@@ -99,7 +99,7 @@ func (a *Archive) Salvage(damaged []Ref, crawl any) (done []string, err error) {
 		}
 		old = append(old, name)
 		renewed[newName] = entry
-		done = append(done, fmt.Sprintf("%s is written anew as %s", name, newName))
+		done = append(done, fmt.Sprintf("%s rewritten as %s", name, newName))
 	}
 	err = a.update(func(tx *bbolt.Tx) error {
 		if err := discard(tx, damaged); err != nil {
@@ -221,7 +221,7 @@ func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []e
 // crawl goes along.
 func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
 	old.Archive = a.id()
-	old.software, old.description = a.opts.Software, "records of an earlier segment, of which others were left out"
+	old.software, old.description = a.opts.Software, "records of an earlier segment, without those that were removed"
 	_, err := s.Write(old.record(s.name, id, time.Now()))
 	return err
 }

@@ -133,7 +133,7 @@ func readRobots(k, sealed []byte) (*RobotsVersion, error) {
 	r := new(RobotsVersion)
 	b, whole := sum.Open(k, sealed)
 	if !whole || json.Unmarshal(b, r) != nil {
-		return nil, &DamageError{File: dbName, What: "a robots.txt version does not read back"}
+		return nil, &DamageError{File: dbName, What: "a robots.txt version cannot be decoded"}
 	}
 	return r, nil
 }
@@ -157,7 +157,7 @@ func (a *Archive) RobotsBody(v *RobotsVersion) (body []byte, err error) {
 		sealed := tx.Bucket(bucketBodies).Get(d[:])
 		b, whole := sum.Open(d[:], sealed)
 		if sealed != nil && !whole {
-			return &DamageError{File: dbName, What: "the text of a robots.txt does not read back"}
+			return &DamageError{File: dbName, What: "the text of a robots.txt cannot be decoded"}
 		}
 		body = bytes.Clone(b)
 		return nil

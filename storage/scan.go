@@ -116,7 +116,7 @@ func (s *scanner) extend(h *warc.Header) error {
 		of = h.RefersTo
 	}
 	if s.open == nil || s.open.Visit.Record.ID != of {
-		return fmt.Errorf("a %s record beside no response", h.Type)
+		return fmt.Errorf("a %s record without a response", h.Type)
 	}
 	if !s.torn {
 		s.open.Visit.Record.Length = s.w.End() - s.open.Visit.Record.Offset

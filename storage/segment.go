@@ -54,7 +54,7 @@ func (a *Archive) segmentsIn(tx *bbolt.Tx, known map[string]segmentEntry) error 
 	return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
 		var e segmentEntry
 		if err := json.Unmarshal(v, &e); err != nil || e.Check != e.check(string(k)) || !isSegment(string(k)) || e.Size < 0 {
-			return &DamageError{File: a.dir.file(dbName), What: "a segment's entry does not read back"}
+			return &DamageError{File: a.dir.file(dbName), What: "a segment's entry cannot be decoded"}
 		}
 		known[string(k)] = e
 		return nil
@@ -152,7 +152,7 @@ func (a *Archive) dropUnknown(name string, known map[string]segmentEntry) error 
 		return a.dir.remove(segmentFile(name))
 	}
 	to, err := a.dir.setAside(segmentFile(name), asideUnknown)
-	a.opts.Logger.Warn("a segment holds more than a killed crawl of this archive leaves, and crawl.db does not know it: is crawl.db an older one? it is kept",
+	a.opts.Logger.Warn("a segment unknown to crawl.db holds more than a killed crawl leaves behind; it is kept (is crawl.db an older copy?)",
 		"segment", name, "as", to, "err", err)
 	return err
 }
@@ -192,7 +192,7 @@ func (a *Archive) present(known map[string]segmentEntry) error {
 	}
 	return a.view(func(tx *bbolt.Tx) error {
 		if k, _ := tx.Bucket(bucketDigests).Cursor().First(); k != nil && len(known) == 0 {
-			return &DamageError{File: a.dir.file(dbName), What: "it knows payloads, but no segment"}
+			return &DamageError{File: a.dir.file(dbName), What: "it lists payloads, but no segment"}
 		}
 		return nil
 	})
@@ -212,7 +212,7 @@ func (a *Archive) newest(known map[string]segmentEntry) error {
 			return err
 		}
 		if visits > MaxGroup {
-			return &DamageError{File: a.dir.file(dbName), What: "it is older than " + name + ", which holds visits that it does not know; it can be rebuilt from the segments"}
+			return &DamageError{File: a.dir.file(dbName), What: "it is older than " + name + ", which holds visits missing from it; it can be rebuilt from the segments"}
 		}
 	}
 	return nil

@@ -106,7 +106,7 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	r.Aside = a.dir.asides()
 	for name, lost := range extents {
 		for _, e := range lost {
-			r.add(Problem{File: segmentFile(name), Offset: e.offset, What: "a visit lies in a segment that crawl.db does not know", Visit: &e.ref})
+			r.add(Problem{File: segmentFile(name), Offset: e.offset, What: "a visit is in a segment unknown to crawl.db", Visit: &e.ref})
 		}
 	}
 	return r, nil
@@ -193,7 +193,7 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 	extents := map[string][]extent{}
 	err = a.eachVisit(func(ref Ref, v *Visit, err error) error {
 		if err != nil {
-			r.add(Problem{File: dbName, Offset: -1, What: "a visit does not read back", Visit: &ref})
+			r.add(Problem{File: dbName, Offset: -1, What: "a visit cannot be decoded", Visit: &ref})
 			return nil
 		}
 		r.Visits++
@@ -332,7 +332,7 @@ func (v *verifier) check(which int, ref Ref) (c checked) {
 func (v *verifier) place(x extent, c checked, from int64) (end int64) {
 	v.r.Records += c.records
 	if c.visit == nil {
-		v.problem(x.offset, nil, "its visit does not read back")
+		v.problem(x.offset, nil, "its visit cannot be decoded")
 		return from
 	}
 	if x.offset > from {
@@ -370,7 +370,7 @@ func (v *verifier) info(list []extent, e segmentEntry) (int64, error) {
 	if err != nil || h.Type != warc.TypeInfo {
 		v.problem(0, nil, fmt.Sprintf("does not begin with a warcinfo record: %v", err))
 	} else if h.ID != e.InfoID {
-		v.problem(0, nil, "begins with another warcinfo record than crawl.db says")
+		v.problem(0, nil, "begins with a different warcinfo record than crawl.db says")
 	}
 	v.r.Records++
 	return end, nil
@@ -387,7 +387,7 @@ func checkVisit(w *warc.Reader, visit *Visit) (n int, err error) {
 			return n, err
 		}
 		if n == 0 && h.ID != visit.Record.ID {
-			return n + 1, fmt.Errorf("record %s is in the place of %s", h.ID, visit.Record.ID)
+			return n + 1, fmt.Errorf("found record %s instead of %s", h.ID, visit.Record.ID)
 		}
 		if h.TargetURI != visit.URL {
 			return n + 1, fmt.Errorf("a record of %s", h.TargetURI)

@@ -142,7 +142,7 @@ func readVisit(key, sealed []byte) (*Visit, error) {
 	if ok && len(key) == refSize && unpack(b, v) == nil && v.Ref() == refOf(key) && v.Record.plausible() {
 		return v, nil
 	}
-	return nil, &DamageError{File: dbName, What: "a visit does not read back"}
+	return nil, &DamageError{File: dbName, What: "a visit cannot be decoded"}
 }
 
 // plausible says whether a record can be where it says: a crawl.db may come from
@@ -250,7 +250,7 @@ func (a *Archive) eachVisit(visit func(Ref, *Visit, error) error) error {
 	return a.view(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketVisits).ForEach(func(k, b []byte) error {
 			if len(k) != refSize {
-				return &DamageError{File: dbName, What: "the key of a visit does not read back"}
+				return &DamageError{File: dbName, What: "the key of a visit cannot be decoded"}
 			}
 			v, err := readVisit(k, b)
 			return visit(refOf(k), v, err)

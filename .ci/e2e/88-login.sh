@@ -40,7 +40,7 @@ claim "a person logs in" log_in "$WORK/cookies.txt"
 "$CURTSY" crawl "$site/index.php" --archive "$WORK/stranger" --delay 0 --max-pages 20 >"$WORK/out0" 2>&1 || true
 claim "a stranger sees none of it" test "$("$CURTSY" search "$WORK/stranger" confidential 2>/dev/null | wc -l)" -eq 0
 "$CURTSY" crawl "$site/index.php" --archive "$WORK/archive" --delay 0 --max-pages 40 --cookies "$WORK/cookies.txt" -v >"$WORK/out" 2>&1 || true
-grep -E '^(done|limited|stopped|logged in|curtsy)' "$WORK/out" || show "$WORK/out"
+grep -E '^(done|limited|stopped|logging in|curtsy)' "$WORK/out" || show "$WORK/out"
 for n in 1 8; do claim "page $n is archived" sh -c "$CURTSY search $WORK/archive number$n --json | grep -q Page_$n"; done
 
 # searched: the values of all cookies, but those too short to be secrets, in every file.

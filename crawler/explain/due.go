@@ -27,7 +27,7 @@ func (e *explainer) due(u weburl.URL, last frontier.Found) error {
 	p := revisit.Due(e.x.Visits, lastMod)
 	e.x.Due = &Due{At: p.At.UTC(), Why: p.Why}
 	if p.Always() {
-		e.x.Due.Why += "; what differs at every visit gets a fifth of a round at most"
+		e.x.Due.Why += "; pages that differ at every visit get at most a fifth of a round"
 	}
 	return nil
 }

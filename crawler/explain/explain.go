@@ -198,12 +198,12 @@ func (e *explainer) scopeText(u weburl.URL, depth int) string {
 		return "a requisite of a kept page, from another host as the settings allow"
 	}
 	if depth == 0 {
-		return "of the seed's scheme, host and port"
+		return "same scheme, host and port as the seed"
 	}
 	if depth == 1 {
-		return "of the seed's scheme, host and port, 1 link from the seed"
+		return "same scheme, host and port as the seed, 1 link from the seed"
 	}
-	return fmt.Sprintf("of the seed's scheme, host and port, %d links from the seed", depth)
+	return fmt.Sprintf("same scheme, host and port as the seed, %d links from the seed", depth)
 }
 
 // foresee walks the chain for a URL never seen, as far as the URL alone tells.
@@ -260,7 +260,7 @@ func (e *explainer) robots(u weburl.URL) error {
 		return err
 	}
 	if r == nil {
-		e.add(judge.Robots, "not fetched yet; it will be, before this URL", true)
+		e.add(judge.Robots, "not fetched yet; it will be fetched before this URL", true)
 		return nil
 	}
 	v := r.Verdict(u.Target())

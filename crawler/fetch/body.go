@@ -50,7 +50,7 @@ func (b *body) held() (full bool, err error) {
 		b.ask = rec.size + b.c.o.SpillAt
 		return false, b.takeTurn()
 	case how == NotNeeded:
-		b.x.Truncated, b.x.Cut = "length", errors.New("the rest is not needed")
+		b.x.Truncated, b.x.Cut = "length", errors.New("the rest of the body is not needed")
 		return true, nil
 	case b.c.o.Spill == nil:
 		b.x.Truncated, b.x.Cut = "length", fmt.Errorf("longer than %d bytes", rec.size)
@@ -76,7 +76,7 @@ func (b *body) takeTurn() error {
 	case <-b.ctx.Done():
 		return &fault{KindCanceled, context.Cause(b.ctx)}
 	case <-timer.C:
-		return bad(KindTimeout, "other large bodies took all the time")
+		return bad(KindTimeout, "timed out waiting for other large bodies")
 	}
 }
 
@@ -139,9 +139,9 @@ func (b *body) breakOff() {
 	switch {
 	case f.chunks == nil && f.Length < 0 && b.over == io.EOF:
 	case kind == KindTimeout:
-		b.x.Truncated, b.x.Cut = "time", errors.New("the rest did not come in time")
+		b.x.Truncated, b.x.Cut = "time", errors.New("timed out before the end of the body")
 	case dropped(b.over):
-		b.x.Truncated, b.x.Cut = "disconnect", errors.New("the connection ended before the body")
+		b.x.Truncated, b.x.Cut = "disconnect", errors.New("connection closed before the end of the body")
 	default:
 		b.x.Truncated, b.x.Cut = "disconnect", text
 	}

@@ -84,7 +84,7 @@ func TestDecoded(t *testing.T) {
 		{"broken gzip", "gzip", code(t, html, "gzip")[:30] + strings.Repeat("\xff", 60), "", false, "gzip: "},
 		{"broken br", "br", code(t, html, "br")[:20] + strings.Repeat("\xff", 60), "", false, "br: "},
 		{"broken zstd", "zstd", code(t, html, "zstd")[:20] + strings.Repeat("\xff", 60), "", false, "zstd: "},
-		{"an unknown coding", "rot13", "\x00html", "", false, `content coding "rot13": it is unknown`},
+		{"an unknown coding", "rot13", "\x00html", "", false, `content coding "rot13": unknown coding`},
 		{"a charset for a coding", "utf-8", html, html, false, ""},
 		{"compress", "compress", "\x1f\x9d\x90", "", false, "unknown"},
 		{"larger than allowed", "gzip", code(t, html+"x", "gzip"), html, true, ""},

@@ -178,7 +178,7 @@ func (c *Client) proxyFor(u weburl.URL) (*url.URL, error) {
 	}
 	target, err := url.Parse(u.Origin() + "/")
 	if err != nil {
-		return nil, &fault{KindProxy, errors.New("the host's name does not fit a proxy")}
+		return nil, &fault{KindProxy, errors.New("the host name cannot be passed to a proxy")}
 	}
 	proxy, err := c.o.Proxy(target)
 	if err != nil {

@@ -18,24 +18,24 @@ func (u untrusted) Unwrap() error { return ErrUntrusted }
 func distrust(err error) error {
 	var unknown x509.UnknownAuthorityError
 	if errors.As(err, &unknown) {
-		return untrusted("its certificate is signed by an authority that is not trusted here")
+		return untrusted("certificate signed by an unknown authority")
 	}
 	var name x509.HostnameError
 	if errors.As(err, &name) && name.Certificate != nil {
-		return untrusted("its certificate is not for " + name.Host + bearer(name.Certificate))
+		return untrusted("certificate is " + validFor(name.Certificate) + "not for " + name.Host)
 	}
 	var invalid x509.CertificateInvalidError
 	if errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil {
 		if time.Now().Before(invalid.Cert.NotBefore) {
-			return untrusted("its certificate is not yet valid, but from " + day(invalid.Cert.NotBefore) + " on")
+			return untrusted("certificate is not valid before " + day(invalid.Cert.NotBefore))
 		}
-		return untrusted("its certificate expired on " + day(invalid.Cert.NotAfter))
+		return untrusted("certificate expired on " + day(invalid.Cert.NotAfter))
 	}
 	return untrusted(err.Error())
 }
 
-// bearer lists whom a certificate is for, the first three of them.
-func bearer(c *x509.Certificate) string {
+// validFor lists the names and addresses of a certificate, the first three of them.
+func validFor(c *x509.Certificate) string {
 	names := c.DNSNames
 	for _, ip := range c.IPAddresses {
 		names = append(names, ip.String())
@@ -43,7 +43,7 @@ func bearer(c *x509.Certificate) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return ", but for " + strings.Join(names[:min(len(names), 3)], ", ")
+	return "valid for " + strings.Join(names[:min(len(names), 3)], ", ") + ", "
 }
 
 func day(t time.Time) string { return t.UTC().Format("2006-01-02") }

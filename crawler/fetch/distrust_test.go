@@ -19,12 +19,12 @@ func TestDistrustIsSaidInWords(t *testing.T) {
 		err  error
 		want string
 	}{
-		{verifying(x509.UnknownAuthorityError{}), "its certificate is signed by an authority that is not trusted here"},
-		{verifying(x509.HostnameError{Certificate: cert, Host: "x.example"}), "its certificate is not for x.example, but for a.example, b.example, c.example"},
-		{verifying(x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x.example"}), "its certificate is not for x.example"},
-		{verifying(x509.CertificateInvalidError{Cert: cert, Reason: x509.Expired}), "its certificate expired on 2026-02-02"},
-		{verifying(x509.CertificateInvalidError{Cert: &x509.Certificate{NotBefore: day.AddDate(900, 0, 0)}, Reason: x509.Expired}), "its certificate is not yet valid, but from 2926-01-02 on"},
-		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "what answers there speaks no TLS"},
+		{verifying(x509.UnknownAuthorityError{}), "certificate signed by an unknown authority"},
+		{verifying(x509.HostnameError{Certificate: cert, Host: "x.example"}), "certificate is valid for a.example, b.example, c.example, not for x.example"},
+		{verifying(x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x.example"}), "certificate is not for x.example"},
+		{verifying(x509.CertificateInvalidError{Cert: cert, Reason: x509.Expired}), "certificate expired on 2026-02-02"},
+		{verifying(x509.CertificateInvalidError{Cert: &x509.Certificate{NotBefore: day.AddDate(900, 0, 0)}, Reason: x509.Expired}), "certificate is not valid before 2926-01-02"},
+		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "the server does not speak TLS on this port"},
 	} {
 		kind, err := classify(c.err)
 		if kind != KindTLS || err.Error() != c.want {

@@ -48,8 +48,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // What trying again will not change.
 var (
 	ErrNoHost    = errors.New("no such host")
-	ErrNoTLS     = errors.New("what answers there speaks no TLS")
-	ErrUntrusted = errors.New("its certificate is not trusted")
+	ErrNoTLS     = errors.New("the server does not speak TLS on this port")
+	ErrUntrusted = errors.New("certificate not trusted")
 )
 
 // KindOf is the kind of an exchange's error, "" where it is none.
@@ -120,7 +120,7 @@ func classify(err error) (Kind, error) {
 	case errors.Is(err, context.Canceled):
 		return KindCanceled, context.Canceled
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		return KindTimeout, errors.New("no answer in time")
+		return KindTimeout, errors.New("timed out")
 	case errors.As(err, &record):
 		return KindTLS, ErrNoTLS
 	case errors.As(err, &cert):

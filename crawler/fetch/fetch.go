@@ -60,11 +60,11 @@ func (c *Client) Close() { c.pool.close() }
 
 // errStale is a kept connection that had died before it was used again, or
 // brought what nobody asked for.
-var errStale = errors.New("the connection could not be used again")
+var errStale = errors.New("the connection could not be reused")
 
 // errUnasked is an answer on a kept connection that another one followed: who
 // knows which of them was meant?
-var errUnasked = errors.New("more came than was asked for")
+var errUnasked = errors.New("unexpected data after the response")
 
 // Do makes one exchange: connection, request, head, body. It always returns
 // an Exchange, to be Released; a failure is its Err. With a ctx that is done
@@ -110,7 +110,7 @@ func (x *Exchange) reset() {
 // §9.3.1: GET may be repeated).
 func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
 	if r.URL.IsZero() {
-		return bad(KindProtocol, "no URL")
+		return bad(KindProtocol, "missing URL")
 	}
 	if ctx.Err() != nil {
 		return &fault{KindCanceled, context.Cause(ctx)}
@@ -124,7 +124,7 @@ func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
 			return err
 		}
 		x.reset()
-		c.o.Logger.LogAttrs(ctx, slog.LevelDebug, "asked again on a new connection", slog.String("origin", k.origin), slog.Any("why", err))
+		c.o.Logger.LogAttrs(ctx, slog.LevelDebug, "retried on a new connection", slog.String("origin", k.origin), slog.Any("why", err))
 	}
 	k, err := c.connect(ctx, r.URL, end)
 	if err != nil {
@@ -200,7 +200,7 @@ func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request,
 	}
 	r.at(StepRead)
 	if x.Status == http.StatusProxyAuthRequired && k.forward != nil {
-		return false, bad(KindProxy, "it wants a user and password")
+		return false, bad(KindProxy, "the proxy requires a user name and password")
 	}
 	x.frame, err = frameOf(x.Proto, x.Status, x.Header)
 	if err != nil {
@@ -266,7 +266,7 @@ func (c *Client) readHead(k *conn, x *Exchange) error {
 			return err
 		}
 		if x.Status == http.StatusSwitchingProtocols {
-			return bad(KindProtocol, "it switches protocols, which nobody asked for")
+			return bad(KindProtocol, "unexpected status 101 (Switching Protocols)")
 		}
 		if x.Status >= 200 {
 			x.rec.head, x.rec.body = start, end
@@ -287,7 +287,7 @@ func (c *Client) readToBlank(k *conn, x *Exchange, start, from int) (int, error)
 			return end, nil
 		}
 		if int64(len(rec.buf)) >= most {
-			return 0, bad(KindHead, "the head does not end")
+			return 0, bad(KindHead, "the response head is too long")
 		}
 		if err := notHTTP(rec.buf[start:]); err != nil {
 			return 0, err

@@ -43,7 +43,7 @@ func (g *guard) admit(host string, addrs []netip.Addr) ([]netip.Addr, error) {
 		}
 	}
 	if len(ok) == 0 && len(addrs) > 0 {
-		return nil, &fault{KindBlocked, fmt.Errorf("%s is at %s, a %s address", bare(host), addrs[0], kinds[0])}
+		return nil, &fault{KindBlocked, fmt.Errorf("%s resolves to %s, a %s address", bare(host), addrs[0], kinds[0])}
 	}
 	return ok, nil
 }
@@ -73,7 +73,7 @@ func (g *guard) named(host string) error {
 	}
 	name := strings.TrimSuffix(strings.ToLower(bare(host)), ".")
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return bad(KindBlocked, name+" is this machine")
+		return bad(KindBlocked, name+" is a name of this machine")
 	}
 	if a, err := netip.ParseAddr(name); err == nil {
 		_, err := g.admit(host, []netip.Addr{a})

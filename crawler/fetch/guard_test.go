@@ -112,7 +112,7 @@ func TestErrorsAreShort(t *testing.T) {
 	r := &resolver{answers: []string{"", "127.0.0.1"}}
 	c := New(Options{Lookup: r.lookup, Dial: r.dial})
 	defer c.Close()
-	for _, want := range []string{"fetch https://a.example/b: dns: no such host", "fetch https://a.example/b: blocked: a.example is at 127.0.0.1, a loopback address"} {
+	for _, want := range []string{"fetch https://a.example/b: dns: no such host", "fetch https://a.example/b: blocked: a.example resolves to 127.0.0.1, a loopback address"} {
 		if x := do(t, c, "https://a.example/b"); x.Err.Error() != want {
 			t.Errorf("got %q, want %q", x.Err, want)
 		}

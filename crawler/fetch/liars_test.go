@@ -98,12 +98,12 @@ func TestCertificates(t *testing.T) {
 	}{
 		{"a good one", "", false, func(*x509.Certificate) {}},
 		{"expired", "expired", false, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }},
-		{"not yet valid", "not yet valid", false, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }},
+		{"not yet valid", "not valid before", false, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }},
 		{"of another address", "127.0.0.1", false, func(c *x509.Certificate) { c.IPAddresses = []net.IP{net.IPv4(10, 0, 0, 1)} }},
 		{"of a name, and no address", "127.0.0.1", false, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"site.example", "127.0.0.1", "*"} }},
 		{"with a common name only", "127.0.0.1", false, func(c *x509.Certificate) { c.IPAddresses = nil }},
 		{"for clients only", "certificate", false, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }},
-		{"signed by itself", "an authority that is not trusted here", true, func(c *x509.Certificate) { c.Subject.CommonName = "myself" }},
+		{"signed by itself", "an unknown authority", true, func(c *x509.Certificate) { c.Subject.CommonName = "myself" }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := do(t, local(t, Options{RootCAs: roots}), a.server(tt.change, tt.self))

@@ -25,10 +25,10 @@ import (
 func ProxyURL(raw string) (func(*url.URL) (*url.URL, error), error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" {
-		return nil, errors.New("not a proxy's URL: write http://host:port or socks5://host:port")
+		return nil, errors.New("not a proxy URL: use http://host:port or socks5://host:port")
 	}
 	if proxyPort(u) == "" {
-		return nil, fmt.Errorf("a proxy of scheme %q is unknown: use http, https or socks5", u.Scheme)
+		return nil, fmt.Errorf("unknown proxy scheme %q: use http, https or socks5", u.Scheme)
 	}
 	return func(*url.URL) (*url.URL, error) { return u, nil }, nil
 }
@@ -47,7 +47,7 @@ func ProxyFromEnvironment() func(*url.URL) (*url.URL, error) {
 	return func(u *url.URL) (*url.URL, error) {
 		p, err := find(u)
 		if err != nil { // its text may hold the proxy's password
-			return nil, errors.New("the environment names an unusable proxy")
+			return nil, errors.New("unusable proxy in the environment")
 		}
 		return p, nil
 	}
@@ -79,7 +79,7 @@ func (c *Client) connectProxy(ctx context.Context, u weburl.URL, p *url.URL) (*c
 	case "http", "https":
 		nc, below, err = c.dialHTTPProxy(ctx, p, addr)
 	default:
-		err = errors.New("its scheme is unknown")
+		err = errors.New("unknown scheme")
 	}
 	if err != nil {
 		return nil, proxyFault(err)
@@ -166,11 +166,11 @@ func tunnel(ctx context.Context, nc net.Conn, target, auth string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return errors.New("its answer to CONNECT is no HTTP")
+		return errors.New("the answer to CONNECT is not HTTP")
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("it answers %d to CONNECT", resp.StatusCode)
+		return fmt.Errorf("it answered CONNECT with status %d", resp.StatusCode)
 	case r.Buffered() > 0:
-		return errors.New("it sends more than its answer to CONNECT")
+		return errors.New("unexpected data after the answer to CONNECT")
 	}
 	return nc.SetDeadline(time.Time{})
 }

@@ -129,7 +129,7 @@ func replace(l, m []field) []field {
 func (c *Client) render(rec *recording, r Request, k *conn) error {
 	target := r.URL.Target()
 	if strings.ContainsFunc(target, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
-		return bad(KindProtocol, "the URL cannot stand in a request line")
+		return bad(KindProtocol, "the URL cannot be used in a request line")
 	}
 	b := append(rec.buf[:0], "GET "...)
 	if k.forward != nil {

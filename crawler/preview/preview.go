@@ -133,7 +133,7 @@ func (pv *previewer) pace(u weburl.URL) *pace {
 func (pv *previewer) get(ctx context.Context, u weburl.URL) (*fetch.Exchange, error) {
 	p := pv.pace(u)
 	if gave, why := p.GaveUp(); gave {
-		return nil, fmt.Errorf("%s is given up: %s", u.Host(), why)
+		return nil, fmt.Errorf("giving up on %s: %s", u.Host(), why)
 	}
 	if w := p.Next(pv.o.Now()); w.At.After(pv.o.Now()) {
 		t := time.NewTimer(w.At.Sub(pv.o.Now()))

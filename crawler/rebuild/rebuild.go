@@ -176,7 +176,7 @@ func (b *rebuilder) finish(dir string) (*Done, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Said = append(d.Said, fmt.Sprintf("%s is rebuilt from %d segments: %d visits of %d URLs, and %d URLs that wait",
+	d.Said = append(d.Said, fmt.Sprintf("%s rebuilt from %d segments: %d visits of %d URLs, %d URLs queued",
 		filepath.Join(dir, "crawl.db"), b.r.Report.Segments, d.Visits, counts.Discovered-counts.Queued()-counts.Disregarded, d.Queued))
 	d.Said = append(d.Said, said...)
 	d.Said = append(d.Said, b.shortcomings()...)
@@ -196,10 +196,10 @@ func (b *rebuilder) shortcomings() (said []string) {
 		}
 	}
 	say(len(b.lost), "%d visits were damaged: their URLs are queued again")
-	say(b.withheld, "%d pages asked not to be kept, and nobody knows their links any more: they are queued again")
-	say(b.guess, "%d visits were kept by an older curtsy: how their URLs were found is a guess")
-	say(b.copies, "%d visits lie in two segments: one copy is passed over")
-	return append(said, "what only the old index knew is lost: visits that brought no response (their URLs are queued again where a link leads to them),"+
+	say(b.withheld, "%d pages asked not to be kept, so their links are no longer known: they are queued again")
+	say(b.guess, "%d visits were recorded by an older version of curtsy: how their URLs were found is a guess")
+	say(b.copies, "%d visits are in two segments: one copy is ignored")
+	return append(said, "what only the old index held is lost: visits without a response (their URLs are queued again if a link leads to them),"+
 		" when to retry, and what the soft-404 rule had learned")
 }
 

@@ -68,7 +68,7 @@ func (b *rebuilder) visit(v *storage.Visit) error {
 		b.settle()
 		found, ok := b.frontier.Get(v.URLID)
 		if !ok {
-			return &storage.DamageError{File: "crawl.db", What: "a URL does not read back: " + v.URL}
+			return &storage.DamageError{File: "crawl.db", What: "a URL cannot be decoded: " + v.URL}
 		}
 		b.last = replayed{entry: &found.Entry}
 	}

@@ -38,7 +38,7 @@ func Find(asked string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%w: none of %s is in the path", ErrNoBrowser, strings.Join(names[:], ", "))
+	return "", fmt.Errorf("%w: none of %s is in PATH", ErrNoBrowser, strings.Join(names[:], ", "))
 }
 
 // Browser renders pages. Its program is started for the first of them, and

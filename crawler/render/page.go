@@ -48,7 +48,7 @@ func (b *Browser) Render(ctx context.Context, url string, answer Fetch) (*Page, 
 }
 
 // errEnded says that the browser ended while it rendered.
-var errEnded = errors.New("the browser ended")
+var errEnded = errors.New("the browser exited")
 
 func (b *Browser) once(ctx context.Context, url string, answer Fetch) (*Page, error) {
 	on, err := b.process()

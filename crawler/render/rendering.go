@@ -89,8 +89,8 @@ func (t *rendering) paused(ev *fetch.EventRequestPaused) {
 
 // Errors that are no lack of the page.
 var (
-	errMoved = errors.New("the page stays where it is")
-	errIcon  = errors.New("no page asked for it") // the browser did, for a tab that nobody sees
+	errMoved = errors.New("navigation is blocked")
+	errIcon  = errors.New("not requested by the page") // the browser did, for a tab that nobody sees
 )
 
 func (t *rendering) answerTo(ev *fetch.EventRequestPaused) (*Response, error) {
@@ -110,13 +110,13 @@ func (t *rendering) admit(ev *fetch.EventRequestPaused, r *Request) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.page.Asked > t.o.MaxAsked {
-		return fmt.Errorf("a page may ask for %d", t.o.MaxAsked)
+		return fmt.Errorf("over the limit of %d requests per page", t.o.MaxAsked)
 	}
 	if ev.Request.Method != "GET" {
-		return fmt.Errorf("%s is not sent", ev.Request.Method)
+		return fmt.Errorf("%s requests are not sent", ev.Request.Method)
 	}
 	if accept, _ := ev.Request.Headers["Accept"].(string); strings.HasPrefix(accept, "text/event-stream") {
-		return errors.New("a stream of events has no end")
+		return errors.New("event streams are not fetched")
 	}
 	switch ev.ResourceType {
 	case network.ResourceTypeOther:
@@ -124,7 +124,7 @@ func (t *rendering) admit(ev *fetch.EventRequestPaused, r *Request) error {
 			return errIcon
 		}
 	case network.ResourceTypePing, network.ResourceTypeCSPViolationReport, network.ResourceTypePreflight:
-		return fmt.Errorf("%s is not sent", ev.ResourceType)
+		return fmt.Errorf("%s requests are not sent", ev.ResourceType)
 	case network.ResourceTypeDocument:
 		if ev.FrameID != t.frame {
 			return nil
@@ -205,7 +205,7 @@ func (t *rendering) settle() error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.page.Cut = fmt.Sprintf("it was not at rest after %s", t.o.Timeout)
+	t.page.Cut = fmt.Sprintf("still busy after %s", t.o.Timeout)
 	return nil
 }
 

@@ -41,21 +41,21 @@ func Due(visits []*storage.Visit, lastMod time.Time) Plan {
 		return Plan{Why: "never answered"}
 	}
 	if Unconfirmed(visits) {
-		return Plan{At: last.At, Why: "what came last is not taken for the page: it is asked for once more"}
+		return Plan{At: last.At, Why: "the last response does not look like the page: it is fetched once more"}
 	}
 	if lastMod.After(last.At) {
-		return Plan{At: lastMod, Why: "the sitemap says that it changed on " + lastMod.UTC().Format("2006-01-02")}
+		return Plan{At: lastMod, Why: "the sitemap gives a change on " + lastMod.UTC().Format("2006-01-02")}
 	}
 	seen, changes, span := compared(visits)
 	p := Plan{Changes: changes, Seen: seen}
 	wait := Unknown
-	if p.Why = "seen once; a week is the first interval"; seen > 0 {
+	if p.Why = "visited once; the first interval is a week"; seen > 0 {
 		wait = interval(seen, changes, span/time.Duration(seen))
-		p.Why = fmt.Sprintf("it had changed at %d of %d visits: every %s", changes, seen, days(wait))
+		p.Why = fmt.Sprintf("changed at %d of %d visits: every %s", changes, seen, days(wait))
 	}
 	if age := time.Duration(last.MaxAge) * time.Second; age > wait {
 		wait = min(age, Longest)
-		p.Why = "Cache-Control: max-age holds for " + days(wait)
+		p.Why = "Cache-Control: max-age is " + days(wait)
 	}
 	p.At = last.At.Add(wait)
 	return p

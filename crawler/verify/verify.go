@@ -54,14 +54,14 @@ func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem 
 		if u.Reason.Rule == judge.Unreadable {
 			problem(u.URL.String(), u.Reason.String())
 		} else if u.State == frontier.StateFetched && u.Class != frontier.Prerequisite && a.LastN(u.ID) == 0 {
-			problem(u.URL.String(), "it was fetched, and no visit is there")
+			problem(u.URL.String(), "it was fetched, but no visit is recorded")
 		}
 	})
 	if err != nil {
 		return err
 	}
 	if want := f.Counts(); want.Discovered != got.Discovered || want.Fetched != got.Fetched || want.Failed != got.Failed || want.Disregarded != got.Disregarded {
-		problem("", fmt.Sprintf("the totals are not those of its URLs: %d discovered, %d fetched, %d failed, %d disregarded are there", got.Discovered, got.Fetched, got.Failed, got.Disregarded))
+		problem("", fmt.Sprintf("the totals do not match its URLs: %d discovered, %d fetched, %d failed, %d disregarded were counted", got.Discovered, got.Fetched, got.Failed, got.Disregarded))
 	}
 	var st status.State
 	known, err := a.Crawl(&st)
@@ -71,7 +71,7 @@ func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem 
 	if (!known || got.Discovered == 0) && r.Visits > 0 {
 		problem("", "the crawl's own entry, or the frontier, is missing")
 	} else if st.Visits != r.Visits {
-		problem("", fmt.Sprintf("%d visits were committed, %d are there", st.Visits, r.Visits))
+		problem("", fmt.Sprintf("%d visits were committed, %d were found", st.Visits, r.Visits))
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		return done, err
 	}
 	if kept := len(damaged) - len(again); kept > 0 {
-		done = append(done, fmt.Sprintf("%d visits were damaged whose URLs were visited again later: those visits are kept", kept))
+		done = append(done, fmt.Sprintf("%d damaged visits were followed by later visits to the same URLs, which are kept", kept))
 	}
 	if len(again) > 0 {
 		done = append(done, fmt.Sprintf("%d visits were damaged: their URLs are queued again; curtsy resume %s fetches them", len(again), dir))

@@ -20,7 +20,7 @@ func (o *Outcome) alias(r *Reader, seed, target weburl.URL) {
 	case r.Scope().Holds(target):
 	case sameSite(seed, target):
 		o.Alias = target.Origin()
-		o.tell("%s redirects to %s: both are the site now", seed, target)
+		o.tell("%s redirects to %s: both now count as the site", seed, target)
 	default:
 		o.tell("%s redirects to %s, which is another site; try: curtsy crawl %s", seed, target, word(target))
 	}
@@ -68,9 +68,9 @@ func (o *Outcome) hostAlias(r *Reader, from weburl.URL, robots *rules.Robots) {
 	case err != nil || r.Scope().Holds(mirror):
 	case domain(mirror) == domain(from):
 		o.Alias = mirror.Origin()
-		o.tell("%s line %d: Host: %s: that is the site too", from, line, name)
+		o.tell("%s line %d: Host: %s: it also counts as the site", from, line, name)
 	default:
-		o.tell("%s line %d: Host: %s is of another domain; try: curtsy crawl %s", from, line, name, mirror)
+		o.tell("%s line %d: Host: %s is in another domain; try: curtsy crawl %s", from, line, name, mirror)
 	}
 }
 

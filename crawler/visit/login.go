@@ -32,12 +32,12 @@ func (o *Outcome) turnedAway(r *Reader, a *Attempt, x *fetch.Exchange) {
 	case a.Listing():
 		return
 	case x.Cleared != "" && !x.LoggedIn:
-		o.LoggedOut = fmt.Sprintf("the login seems to have ended: an answer took the cookie %s away", x.Cleared)
+		o.LoggedOut = fmt.Sprintf("the login seems to have ended: a response deleted the cookie %s", x.Cleared)
 		return
 	case !x.LoggedIn || a.Entry.Class != frontier.Page:
 		return
 	case x.Cleared != "":
-		o.LoggedOut = fmt.Sprintf("the login seems to have ended: %s took the cookie %s away", a.URL, x.Cleared)
+		o.LoggedOut = fmt.Sprintf("the login seems to have ended: %s deleted the cookie %s", a.URL, x.Cleared)
 		return
 	}
 	why := r.logins.asksToLogIn(x)

@@ -18,9 +18,9 @@ func (r *Reader) read(a *Attempt, x *fetch.Exchange) *htmlmeta.Document {
 		body, cut, err := x.Decoded(r.opts.MaxParse)
 		switch {
 		case err != nil:
-			r.opts.Logger.Debug("the body does not decode to its end; it is kept as it came", "url", a.URL.String(), "err", err)
+			r.opts.Logger.Debug("the body cannot be fully decoded; it is kept as received", "url", a.URL.String(), "err", err)
 		case cut && x.Truncated == "":
-			r.opts.Logger.Debug("kept whole; only its beginning is read for links", "url", a.URL.String(), "octets", len(body))
+			r.opts.Logger.Debug("kept in full; only its beginning is parsed for links", "url", a.URL.String(), "octets", len(body))
 		}
 		p.Body = body
 		if len(body) > heavyBody {

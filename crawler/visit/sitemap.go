@@ -22,7 +22,7 @@ func (r *Reader) sitemapsOf(answer *robotstxt.Answer, base weburl.URL) []weburl.
 	for _, s := range answer.Rules.Sitemaps() {
 		u, err := base.Resolve(s.URL)
 		if err != nil {
-			r.opts.Logger.Warn("robots.txt names a sitemap that is no URL", "line", s.Line, "sitemap", s.URL)
+			r.opts.Logger.Warn("robots.txt names a sitemap that is not a URL", "line", s.Line, "sitemap", s.URL)
 			continue
 		}
 		urls = append(urls, u)
@@ -136,7 +136,7 @@ func priority(e sitemap.Entry) float64 {
 func (r *Reader) childSitemap(a *Attempt, u weburl.URL) frontier.Link {
 	l := frontier.Link{URL: u, Depth: a.Entry.Depth + 1, How: judge.HowSitemapIndex, Reason: r.notNamed(a.URL, u)}
 	if l.Depth > 1 && r.nested.Add(1) > maxNested {
-		l.Reason = Because(judge.BadSitemap, fmt.Sprintf("over %d in indexes of indexes", maxNested))
+		l.Reason = Because(judge.BadSitemap, fmt.Sprintf("over %d in nested indexes", maxNested))
 	}
 	return l
 }

@@ -151,11 +151,11 @@ func (o *Outcome) answered(r *Reader, a *Attempt) {
 	p, isPage := uint64(0), false
 	if o.x.Err == nil && o.x.Status == 200 {
 		p, isPage = o.print(r, a.URL)
-		o.Visit.Blocked = "a made-up name, asked for once to know how the site says that it has no such page"
-		o.State, o.Reason = frontier.StateFailed, Because(judge.Probe, "made up, and answered as if it were a page")
+		o.Visit.Blocked = "a made-up name, requested once to learn how the site answers for missing pages"
+		o.State, o.Reason = frontier.StateFailed, Because(judge.Probe, "made up, but answered like a page")
 	}
 	if o.x.Err == nil && o.x.Status >= 400 && o.x.Status < 500 {
-		o.Reason = Because(judge.Probe, "made up, and the site says that it has no such page")
+		o.Reason = Because(judge.Probe, "made up; the site reports it as missing")
 	}
 	look := &r.look
 	look.mu.Lock()
@@ -166,7 +166,7 @@ func (o *Outcome) answered(r *Reader, a *Attempt) {
 	case s == nil:
 	case isPage && bits.OnesCount64(s.print^p) <= nearPrints:
 		s.verdict = soft
-		r.opts.Logger.Warn("the site answers names that do not exist with a page; its links are not followed", "asked", a.URL.String())
+		r.opts.Logger.Warn("the site answers names that do not exist with a page, whose links are not followed", "asked", a.URL.String())
 	default:
 		s.verdict = honest
 	}

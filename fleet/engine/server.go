@@ -60,7 +60,7 @@ func Start(o Options) (*Server, error) {
 	ns.Start()
 	if !ns.ReadyForConnections(20 * time.Second) {
 		ns.Shutdown()
-		return nil, errors.New("engine: it does not come up")
+		return nil, errors.New("engine: it does not start")
 	}
 	s := &Server{ns: ns}
 	if err := s.share(Socket(o.Dir)); err != nil {
@@ -108,10 +108,10 @@ func (o *Options) address(s string) (host string, port int, err error) {
 		return "", 0, fmt.Errorf("engine: %w", err)
 	}
 	if port, err = strconv.Atoi(p); err != nil || port < 1 || port > 65535 {
-		return "", 0, fmt.Errorf("engine: %q is no port", p)
+		return "", 0, fmt.Errorf("engine: %q is not a port", p)
 	}
 	if o.TLS == nil && !Loopback(host) {
-		return "", 0, fmt.Errorf("engine: %s is not on this machine alone: beyond loopback nothing listens without TLS", s)
+		return "", 0, fmt.Errorf("engine: %s is not a loopback address, and TLS is required on any other", s)
 	}
 	return host, port, nil
 }
@@ -194,10 +194,10 @@ func Dial(urls string, conf *tls.Config) (*nats.Conn, error) {
 func DialSocket(dir string) (*nats.Conn, error) {
 	c, err := nats.Connect("nats://fleet.invalid", nats.SetCustomDialer(unixDialer(Socket(dir))), nats.NoReconnect())
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) { // the socket of none, or of one that has ended
-		return nil, fmt.Errorf("no fleet is served over %s", dir)
+		return nil, fmt.Errorf("no fleet is running at %s", dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no fleet is served over %s: %w", dir, err)
+		return nil, fmt.Errorf("no fleet is running at %s: %w", dir, err)
 	}
 	return c, nil
 }

@@ -13,7 +13,7 @@ import (
 
 // ErrClosed says that nothing is given out yet: the board was made anew, and
 // whoever held something by the old one may not have stopped.
-var ErrClosed = errors.New("the engine is new: claims are given out when all that were given out before have ended")
+var ErrClosed = errors.New("the engine has just started: claims are granted once all earlier ones have expired")
 
 // Lease is a claim that is held.
 type Lease struct {
@@ -77,7 +77,7 @@ func (s *Session) takeable(ctx context.Context, key string) (engine.Entry, error
 	}
 	var c claim
 	if err := json.Unmarshal(e.Value, &c); err != nil {
-		return e, fmt.Errorf("claim %s: it does not read back: %w", key, err)
+		return e, fmt.Errorf("claim %s: it cannot be decoded: %w", key, err)
 	}
 	if c.Session == "" {
 		return e, nil

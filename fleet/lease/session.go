@@ -223,7 +223,7 @@ func (s *Session) renew() {
 		s.entry = e
 		s.mu.Unlock()
 	case errors.Is(err, engine.ErrConflict):
-		s.o.Logger.Warn("another has ended this session", "session", s.id)
+		s.o.Logger.Warn("another process ended this session", "session", s.id)
 		s.end()
 	case err != nil:
 		s.o.Logger.Info("the session was not renewed", "err", err, "left", s.Left())
@@ -262,7 +262,7 @@ func (s *Session) mine(e engine.Entry, nonce string) bool {
 func (s *Session) tidy() {
 	if _, ok := s.board.Entry(openKey); !ok && s.o.Clock() > s.began+s.o.Term {
 		_, err := s.board.Swap(s.over, engine.Entry{Key: openKey}, []byte(s.id))
-		s.o.Logger.Info("claims are given out from now on", "err", err)
+		s.o.Logger.Info("claims are granted from now on", "err", err)
 	}
 	for _, e := range s.board.List(claims) {
 		var c claim
@@ -275,7 +275,7 @@ func (s *Session) tidy() {
 		s.mu.Unlock()
 		if !known {
 			_, err := s.board.Swap(s.over, e, s.free())
-			s.o.Logger.Info("a claim that nobody uses is given free", "key", key, "err", err)
+			s.o.Logger.Info("releasing an unused claim", "key", key, "err", err)
 		}
 	}
 }

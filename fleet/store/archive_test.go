@@ -241,7 +241,7 @@ type flaky struct {
 	after bool
 }
 
-var errFlaky = errors.New("the store is away")
+var errFlaky = errors.New("the store is unreachable")
 
 func (f *flaky) fails(do func() error) error {
 	if f.left--; f.left != 0 {

@@ -169,7 +169,7 @@ func (d *dirStore) Put(_ context.Context, key string, body *io.SectionReader) er
 	}
 	err := d.write(key, body)
 	if errors.Is(err, ErrConflict) {
-		return fmt.Errorf("%s: it is there, and shorter than %d bytes", key, body.Size())
+		return fmt.Errorf("%s: it already exists, with fewer than %d bytes", key, body.Size())
 	}
 	return err
 }

@@ -10,9 +10,9 @@ import (
 	"unicode"
 )
 
-// ErrFenced says that another has claimed the site: what this one holds of it
+// ErrFenced says that another worker has claimed the site: what this one holds of it
 // is dropped.
-var ErrFenced = errors.New("another has claimed the site")
+var ErrFenced = errors.New("another worker has claimed the site")
 
 // Manifest says what an archive in the store is. All that it names is there.
 type Manifest struct {
@@ -94,11 +94,11 @@ func CheckName(site string) error {
 // check refuses a manifest that cannot be one of ours.
 func (m *Manifest) check(site string) error {
 	if m.Version != manifestVersion {
-		return fmt.Errorf("%s: its manifest has version %d, this curtsy reads %d", site, m.Version, manifestVersion)
+		return fmt.Errorf("%s: its manifest has version %d, this version of curtsy reads %d", site, m.Version, manifestVersion)
 	}
 	bad := func(what string) error { return fmt.Errorf("%s: its manifest is damaged: %s", site, what) }
 	if m.DB != nil && !strings.HasPrefix(m.DB.Key, site+"/db/") {
-		return bad("crawl.db is elsewhere")
+		return bad("crawl.db is not where it should be")
 	}
 	for _, s := range m.Segments {
 		if !plain(s.Name) || s.Size < 0 {
@@ -133,7 +133,7 @@ func load(ctx context.Context, s Store, site string) (m Manifest, tag string, er
 		return m, "", err
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
-		return m, "", fmt.Errorf("%s: its manifest does not read back: %w", site, err)
+		return m, "", fmt.Errorf("%s: its manifest cannot be decoded: %w", site, err)
 	}
 	return m, tag, m.check(site)
 }

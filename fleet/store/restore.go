@@ -33,10 +33,10 @@ func epochOf(key string) (int64, bool) {
 // there. It is whole or not there at all.
 func Restore(ctx context.Context, s Store, m *Manifest, dir string) error {
 	if m.DB == nil {
-		return fmt.Errorf("restore %s: nothing of it is in the store yet: %w", dir, ErrNotFound)
+		return fmt.Errorf("restore %s: nothing of it has been saved yet: %w", dir, ErrNotFound)
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return fmt.Errorf("restore %s: it is there already", dir)
+		return fmt.Errorf("restore %s: it already exists", dir)
 	}
 	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o755); err != nil {
 		return err

@@ -105,7 +105,7 @@ func (a *Archive) segment(ctx context.Context, dir string, s storage.SegmentSize
 	seg = a.m.segment(s.Name)
 	if seg.Sealed {
 		if seg.Size != s.Size {
-			return seg, fmt.Errorf("%s: sealed with %d bytes, and now %d", s.Name, seg.Size, s.Size)
+			return seg, fmt.Errorf("%s: sealed with %d bytes, now has %d", s.Name, seg.Size, s.Size)
 		}
 		return seg, nil
 	}
@@ -119,7 +119,7 @@ func (a *Archive) segment(ctx context.Context, dir string, s storage.SegmentSize
 		return Segment{Name: s.Name, Size: s.Size, Sealed: true}, err
 	}
 	if s.Size < seg.Size {
-		return seg, fmt.Errorf("%s: %d bytes were saved, and now it has %d", s.Name, seg.Size, s.Size)
+		return seg, fmt.Errorf("%s: %d bytes were saved, now it has %d", s.Name, seg.Size, s.Size)
 	}
 	if s.Size == seg.Size {
 		return seg, nil

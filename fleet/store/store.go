@@ -30,7 +30,7 @@ var (
 	// ErrConflict: the object is another than the condition says.
 	ErrConflict = errors.New("changed by another")
 	// ErrAway: the store does not answer, or says that it cannot just now.
-	ErrAway = errors.New("the store is away")
+	ErrAway = errors.New("the store is unreachable")
 )
 
 // Object is one that a store lists.
@@ -103,7 +103,7 @@ func at(place string) (Store, error) {
 	case "file":
 		return newDir(u.Path)
 	}
-	return nil, fmt.Errorf("store %s: neither s3://BUCKET/PREFIX nor a directory", place)
+	return nil, fmt.Errorf("store %s: expected s3://BUCKET/PREFIX or a directory", place)
 }
 
 // probe sees that the store refuses what a condition forbids: a server that
@@ -116,13 +116,13 @@ func probe(ctx context.Context, s Store) error {
 	}
 	defer s.Remove(ctx, key) //nolint:errcheck // it is in nobody's way
 	if _, err := s.Swap(ctx, key, []byte("2"), ""); !errors.Is(err, ErrConflict) {
-		return fmt.Errorf("it ignores If-None-Match, or says %v: it cannot keep archives for several machines", err)
+		return fmt.Errorf("it does not honour If-None-Match (result: %v), so it cannot hold archives for several machines", err)
 	}
 	if _, err := s.Swap(ctx, key, []byte("3"), tag); err != nil {
 		return err
 	}
 	if _, err := s.Swap(ctx, key, []byte("4"), tag); !errors.Is(err, ErrConflict) {
-		return fmt.Errorf("it ignores If-Match, or says %v: it cannot keep archives for several machines", err)
+		return fmt.Errorf("it does not honour If-Match (result: %v), so it cannot hold archives for several machines", err)
 	}
 	return nil
 }

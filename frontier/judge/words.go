@@ -16,7 +16,7 @@ const (
 	BadSitemap = "sitemap"  // what is there is no sitemap, or there are too many
 	// SitemapHosts is the bound on hosts, not of the site, that are asked for sitemaps.
 	SitemapHosts = "sitemap-hosts"
-	// NoSitemap is that none is where most sites have theirs, which no one had named.
+	// NoSitemap is that there is none at the default location, which nothing had named.
 	NoSitemap  = "no-sitemap"
 	NoRobots   = "no-robots"  // the host's robots.txt is unavailable
 	Overruled  = "overruled"  // excluded until another link led there
@@ -74,9 +74,9 @@ func Detail(r Reason) string {
 	case Location:
 		return locationWords(r)
 	case SitemapHosts:
-		return fmt.Sprintf("over %d hosts that are not the site's", r.Limit)
+		return fmt.Sprintf("over %d hosts other than the site's", r.Limit)
 	case NoSitemap:
-		return "none is where most sites have theirs"
+		return "none at the default location"
 	case NoRobots:
 		return "unavailable: " + r.Text
 	case Fetch, Blocked, Login, Probe, BadSitemap:
@@ -84,7 +84,7 @@ func Detail(r Reason) string {
 	case Overruled:
 		return "found again by a link that may be followed"
 	case Unreadable:
-		return "its state does not read back"
+		return "its state cannot be decoded"
 	}
 	if k := ruleOf(r.Rule); k != nil && k.Kind == OfTrap {
 		return trapWords(r)
@@ -111,7 +111,7 @@ func locationWords(r Reason) string {
 		return fmt.Sprintf("%d without a usable Location", r.Status)
 	}
 	if r.Text == WantsCookie {
-		return "to itself, with a cookie that it wants back: fetch.cookies: true in --config (or CURTSY_FETCH_COOKIES=true) keeps cookies"
+		return "to itself, expecting a cookie to be sent back: fetch.cookies: true in --config (or CURTSY_FETCH_COOKIES=true) keeps cookies"
 	}
 	return "to itself"
 }
@@ -129,13 +129,13 @@ func scopeWords(r Reason) string {
 	case Prefix:
 		return "not below " + r.Text
 	case SkipType:
-		return "skip-type: it is " + r.Text
+		return "skip-type: " + r.Text
 	case Alternate:
-		return "another form of a page, or for programs"
+		return "alternate form of a page, or for programs"
 	case Guess:
-		return "a guess from a script, and fewer than half of those like it were there"
+		return "guessed from a script; fewer than half of such guesses existed"
 	case SkipLarger:
-		return fmt.Sprintf("skip-larger: it has %d bytes", r.Limit)
+		return fmt.Sprintf("skip-larger: %d bytes", r.Limit)
 	case Include:
 		return "matches no include"
 	}
@@ -153,17 +153,17 @@ func trapWords(r Reason) string {
 	case FarDates:
 		return fmt.Sprintf("over %d months ahead", r.Limit)
 	case Archives:
-		return fmt.Sprintf("over %d of the whole tree", r.Limit)
+		return fmt.Sprintf("over %d archives of the whole tree", r.Limit)
 	case Products:
-		return fmt.Sprintf("over %d further views of versions", r.Limit)
+		return fmt.Sprintf("over %d additional views of versions", r.Limit)
 	case Discovered:
-		return fmt.Sprintf("over %d URLs in all; these are not remembered", r.Limit)
+		return fmt.Sprintf("over %d URLs in total; these are not recorded", r.Limit)
 	case SessionID, QueryOrder:
 		return "the same page under another name"
 	case SameBody:
 		return fmt.Sprintf("on a page like %d others", r.Limit)
 	case SoftNotFound:
-		return "on a page like that for a name which does not exist"
+		return "on a page like the one for a name that does not exist"
 	}
-	return fmt.Sprintf("over %d alike", r.Limit)
+	return fmt.Sprintf("over %d similar URLs", r.Limit)
 }

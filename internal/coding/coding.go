@@ -37,7 +37,7 @@ func Order(applied []string) []string {
 // *bytes.Reader belongs to it and is empty once it is closed.
 func (p *Pool) Open(r io.Reader, codings []string, most int64) (*Reader, error) {
 	if len(codings) > maxCodings {
-		return nil, fmt.Errorf("%d content codings, the most is %d", len(codings), maxCodings)
+		return nil, fmt.Errorf("%d content codings, more than %d", len(codings), maxCodings)
 	}
 	var top *Reader
 	for _, c := range codings {

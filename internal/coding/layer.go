@@ -30,7 +30,7 @@ func (p *Pool) layer(coding string, r io.Reader, most int64) (*Reader, error) {
 		err = l.openZstd(head)
 	default:
 		if len(head) > 0 && !isText(head) { // text is coded in "utf-8" and the like
-			err = errors.New("it is unknown")
+			err = errors.New("unknown coding")
 		}
 	}
 	if err != nil {

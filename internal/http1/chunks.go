@@ -29,9 +29,9 @@ const (
 )
 
 var (
-	errChunkSize = errors.New("a chunk's size is no number")
+	errChunkSize = errors.New("invalid chunk size")
 	errChunkLine = errors.New("a chunk's size line or the trailer is too long")
-	errChunkEnd  = errors.New("a chunk does not end where it says")
+	errChunkEnd  = errors.New("a chunk does not end at its stated size")
 )
 
 // Next consumes n octets of b, at least one unless b is empty or the body

@@ -69,7 +69,7 @@ func contentLength(values []string) (n int64, known bool, err error) {
 	for t := range each(values) {
 		v, err := strconv.ParseUint(t, 10, 63)
 		if err != nil {
-			return 0, false, fmt.Errorf("content-length %.40q is no length", t)
+			return 0, false, fmt.Errorf("invalid content-length %.40q", t)
 		}
 		if known && int64(v) != n {
 			return 0, false, fmt.Errorf("two content-lengths, %d and %d", n, v)

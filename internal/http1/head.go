@@ -66,7 +66,7 @@ func ParseStatus(line string) (proto string, status int, err error) {
 	ok := len(proto) == len("HTTP/1.1") && strings.HasPrefix(proto, "HTTP/1.") && digit(proto[7]) &&
 		len(code) == 3 && digit(code[0]) && digit(code[1]) && digit(code[2]) && code[0] != '0'
 	if !ok {
-		return "", 0, fmt.Errorf("no HTTP/1 status line: %.40q", line)
+		return "", 0, fmt.Errorf("not an HTTP/1 status line: %.40q", line)
 	}
 	return proto, int(code[0]-'0')*100 + int(code[1]-'0')*10 + int(code[2]-'0'), nil
 }

@@ -29,7 +29,7 @@ func Check(dir string, min int64) error {
 func Fits(dir string, min, n int64) error {
 	free, size, ok := space(dir)
 	if floor := Floor(min, size); ok && free-n < floor {
-		return fmt.Errorf("%d MB are free where %s is, and %d MB are to stay so (storage.min_free): %w", free>>20, dir, floor>>20, syscall.ENOSPC)
+		return fmt.Errorf("%d MB free on the disk of %s, and %d MB must stay free (storage.min_free): %w", free>>20, dir, floor>>20, syscall.ENOSPC)
 	}
 	return nil
 }

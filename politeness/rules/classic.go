@@ -20,7 +20,7 @@ func (p *parser) dropEmpty() {
 	if p.d != Classic1994 || g == nil || len(g.Rules) > 0 || len(g.limits) > 0 {
 		return
 	}
-	p.r.warn(g.Line, "a record without Disallow: in 1994 it is none")
+	p.r.warn(g.Line, "a record without Disallow: not a record in the 1994 standard")
 	p.r.groups = p.r.groups[:len(p.r.groups)-1]
 	p.open = false
 }

@@ -43,7 +43,7 @@ func (r *Robots) addCleanParam(e entry) {
 	words := strings.Fields(e.value)
 	switch {
 	case len(words) == 0 || len(words) > 2:
-		r.warn(e.line, "Clean-param wants parameters and perhaps a path: ignored")
+		r.warn(e.line, "Clean-param needs parameters and optionally a path: ignored")
 		return
 	case utf8.RuneCountInString(e.value) > maxCleanParam:
 		r.warn(e.line, "Clean-param is over %d characters: ignored", maxCleanParam)
@@ -59,7 +59,7 @@ func (r *Robots) addCleanParam(e entry) {
 		c.Path = words[1]
 	}
 	if !validParamPath(c.Path) || len(c.Names) == 0 {
-		r.warn(e.line, "Clean-param wants a path of A-Z a-z 0-9 . - / * _ only: ignored")
+		r.warn(e.line, "Clean-param allows only A-Z a-z 0-9 . - / * _ in its path: ignored")
 		return
 	}
 	if strings.Count(c.Path, "*") > maxStars {

@@ -20,9 +20,9 @@ func (r *Robots) Host() (host string, line int, ok bool) {
 func (r *Robots) addHost(e entry) {
 	switch {
 	case !validHost(e.value):
-		r.warn(e.line, "Host %s is no domain name, perhaps with a port: ignored", quote(e.value))
+		r.warn(e.line, "Host %s is not a domain name with an optional port: ignored", quote(e.value))
 	case r.host.line != 0:
-		r.warn(e.line, "a second Host: line %d counts", r.host.line)
+		r.warn(e.line, "a second Host: line %d is used", r.host.line)
 	default:
 		r.host = hostLine{e.value, e.line}
 	}

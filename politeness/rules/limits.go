@@ -70,7 +70,7 @@ func (r *Robots) capDelay() {
 	if most <= 0 || r.limits.delay <= most {
 		return
 	}
-	r.warn(r.limits.delayLine, "Crawl-delay of %v is over the configured limit: %v is kept", r.limits.delay, most)
+	r.warn(r.limits.delayLine, "Crawl-delay of %v is over the configured limit: %v is used", r.limits.delay, most)
 	r.limits.delay = most
 }
 
@@ -135,9 +135,9 @@ func readRate(s string) (RequestRate, bool) {
 func badLimit(e entry) string {
 	switch e.is {
 	case fieldDelay:
-		return "Crawl-delay " + quote(e.value) + " is no number of seconds: ignored"
+		return "Crawl-delay " + quote(e.value) + " is not a number of seconds: ignored"
 	case fieldRate:
-		return "Request-rate " + quote(e.value) + " is not like 1/10s: ignored"
+		return "Request-rate " + quote(e.value) + " is not of the form 1/10s: ignored"
 	}
-	return "Visit-time " + quote(e.value) + " is not like 0600-0845: ignored"
+	return "Visit-time " + quote(e.value) + " is not of the form 0600-0845: ignored"
 }

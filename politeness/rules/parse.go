@@ -137,7 +137,7 @@ func (p *parser) take(line string, e entry) {
 func (p *parser) agent(e entry) {
 	g := p.group()
 	if p.d == Classic1994 && g != nil && len(g.Rules) > 0 {
-		p.r.warn(e.line, "no blank line before it: in 1994 it is not the start of a record")
+		p.r.warn(e.line, "no blank line before it: not the start of a record in the 1994 standard")
 		return
 	}
 	if !p.open || !p.inList {

@@ -34,13 +34,13 @@ func (p *parser) check(line string, e entry) {
 		p.r.warn(e.line, "a byte order mark in the middle of the file")
 	}
 	if strings.IndexByte(line, 0) >= 0 {
-		p.r.warn(e.line, "an octet NUL: what follows it in the line is ignored")
+		p.r.warn(e.line, "a NUL byte: the rest of the line is ignored")
 	}
 	switch {
 	case e.is == fieldNone && e.text != "":
 		p.r.warn(e.line, "not a line of \"field: value\": ignored: %s", quote(e.text))
 	case e.is == fieldUnknown:
-		p.r.warn(e.line, "a field nobody knows: %s", quote(e.name))
+		p.r.warn(e.line, "an unknown field: %s", quote(e.name))
 	case e.is == fieldNone:
 	case !e.exact:
 		p.r.warn(e.line, "the field %s is read as %s", quote(e.name), e.is)
@@ -60,14 +60,14 @@ func (p *parser) check(line string, e entry) {
 func (p *parser) checkAgent(e entry) {
 	switch token := productToken(e.value); {
 	case e.value == "":
-		p.r.warn(e.line, "an empty user-agent: it names nobody")
+		p.r.warn(e.line, "an empty user-agent: it matches nobody")
 	case p.d == Classic1994 || e.value == "*" || token == e.value:
 	case e.value[0] == '*':
-		p.r.warn(e.line, "text after * is ignored, and nothing but * is a wildcard here: %s", quote(e.value))
+		p.r.warn(e.line, "text after * is ignored; only * alone is a wildcard here: %s", quote(e.value))
 	case token == "":
-		p.r.warn(e.line, "a user-agent of other than letters, - and _: %s", quote(e.value))
+		p.r.warn(e.line, "a user-agent with characters other than letters, - and _: %s", quote(e.value))
 	default:
-		p.r.warn(e.line, "a user-agent is letters, - and _ only: %s is read as %s", quote(e.value), quote(token))
+		p.r.warn(e.line, "a user-agent may contain letters, - and _ only: %s is read as %s", quote(e.value), quote(token))
 	}
 }
 
@@ -78,14 +78,14 @@ func (p *parser) checkPath(e entry) {
 		p.r.warn(e.line, "there is no Allow in the 1994 standard: ignored")
 	case path == "":
 		if e.is == fieldAllow {
-			p.r.warn(e.line, "an empty Allow is no rule")
+			p.r.warn(e.line, "an empty Allow is not a rule")
 		}
 	case p.d == Classic1994 && strings.ContainsAny(path, "*$"):
-		p.r.warn(e.line, "* and $ are octets like others in the 1994 standard")
+		p.r.warn(e.line, "* and $ have no special meaning in the 1994 standard")
 	case path[0] != '/' && path[0] != '*':
 		p.r.warn(e.line, "a path without a leading slash matches nothing: %s", quote(path))
 	case strings.Contains(strings.TrimSuffix(path, "$"), "$"):
-		p.r.warn(e.line, "$ is the end of the URL only as the last octet; here it is a dollar sign: %s", quote(path))
+		p.r.warn(e.line, "$ is the end of the URL only as the last character; here it is a dollar sign: %s", quote(path))
 	case strings.Count(path, "*") > maxStars:
 		p.r.warn(e.line, "more than %d stars in one path", maxStars)
 	}
@@ -94,7 +94,7 @@ func (p *parser) checkPath(e entry) {
 func (p *parser) checkSitemap(e entry) {
 	lower := strings.ToLower(e.value)
 	if !strings.HasPrefix(lower, "http://") && !strings.HasPrefix(lower, "https://") {
-		p.r.warn(e.line, "a sitemap wants an absolute URL: %s", quote(e.value))
+		p.r.warn(e.line, "a sitemap must be an absolute URL: %s", quote(e.value))
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 )
 
 // errPlace says that the index cannot be kept in a place.
-var errPlace = errors.New("not writable, or index.db of another is in use there")
+var errPlace = errors.New("not writable, or it already holds the index.db of another archive")
 
 // place is a directory for an index.db, and who vouches for it.
 type place struct {

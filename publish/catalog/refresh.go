@@ -16,7 +16,7 @@ const visitBits = 20
 
 func idOf(r storage.Ref) (int64, error) {
 	if r.URLID >= 1<<(63-visitBits) || r.N < 0 || r.N >= 1<<visitBits {
-		return 0, &storage.DamageError{File: "crawl.db", What: fmt.Sprintf("there is no visit %d of URL %d", r.N, r.URLID)}
+		return 0, &storage.DamageError{File: "crawl.db", What: fmt.Sprintf("no visit %d of URL %d", r.N, r.URLID)}
 	}
 	return int64(r.URLID)<<visitBits | int64(r.N), nil
 }
@@ -145,7 +145,7 @@ func (u *update) add(v *storage.Visit) error {
 	}
 	url := weburl.FromCanonical(v.URL)
 	if url.IsZero() {
-		return &storage.DamageError{File: "crawl.db", What: "the URL of a visit does not read back"}
+		return &storage.DamageError{File: "crawl.db", What: "the URL of a visit cannot be decoded"}
 	}
 	var r storage.Record
 	if v.Record != nil {

@@ -59,7 +59,7 @@ func (c *copier) each(ctx context.Context, chosen *choice, do func(*member) erro
 func (c *copier) member(p place) (*member, error) {
 	v, err := c.a.Visit(p.ref)
 	if err == nil && (v == nil || v.Record == nil) {
-		err = &storage.DamageError{File: "crawl.db", What: "a visit is missing that was there"}
+		err = &storage.DamageError{File: "crawl.db", What: "a visit has disappeared"}
 	}
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (c *copier) member(p place) (*member, error) {
 		err = c.w.Finish()
 	}
 	if err == nil && m.head.TargetURI != v.URL {
-		err = fmt.Errorf("there is %s", m.head.TargetURI)
+		err = fmt.Errorf("found %s instead", m.head.TargetURI)
 	}
 	if err != nil {
 		return nil, c.damage(v.URL, err)
@@ -91,7 +91,7 @@ func (c *copier) damage(what string, err error) error {
 	if storage.IsDisk(err) {
 		return err
 	}
-	return &storage.DamageError{File: c.name, What: fmt.Sprintf("%s does not read back: %v", what, err)}
+	return &storage.DamageError{File: c.name, What: fmt.Sprintf("%s cannot be decoded: %v", what, err)}
 }
 
 // open opens a segment and reads its warcinfo record.
@@ -132,7 +132,7 @@ func (c *copier) readInfo() ([]byte, error) {
 		return nil, err
 	}
 	if h.Type != warc.TypeInfo {
-		return nil, fmt.Errorf("a %s record comes first", h.Type)
+		return nil, fmt.Errorf("it starts with a %s record", h.Type)
 	}
 	block, err := io.ReadAll(io.LimitReader(c.w, maxInfo))
 	if err == nil {

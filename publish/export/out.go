@@ -106,7 +106,7 @@ func replaceable(out string, o *Options) error {
 	case err != nil:
 		return err
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%s: %w: it is no file", out, ErrNotOurs)
+		return fmt.Errorf("%s: %w: it is not a regular file", out, ErrNotOurs)
 	case o.Force || st.Size() == 0 || ours(out, o.Format):
 		return nil
 	}

@@ -62,7 +62,7 @@ func noteOf(v *storage.Visit, p *publish.Permit) string {
 	case v.Status == 304:
 		return "unchanged"
 	case v.Kept == storage.KeptRevisit:
-		return "the same octets as an earlier capture"
+		return "the same bytes as an earlier capture"
 	case v.Location != "":
 		return "redirects to " + v.Location
 	}

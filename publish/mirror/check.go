@@ -118,7 +118,7 @@ func (c *checker) list() error {
 		}
 		if d.IsDir() {
 			if other, ok := folded[fold(name)]; ok && c.files[other] {
-				c.problem(name, "", "a directory that is the file "+other+" where case does not count")
+				c.problem(name, "", "on case-insensitive systems the same name as the file "+other)
 			}
 			return nil
 		}
@@ -127,7 +127,7 @@ func (c *checker) list() error {
 			return nil
 		}
 		if other, ok := folded[fold(name)]; ok {
-			c.problem(name, "", "the same name as "+other+" where case does not count")
+			c.problem(name, "", "on case-insensitive systems the same name as "+other)
 		}
 		folded[fold(name)] = name
 		c.files[name] = true
@@ -142,11 +142,11 @@ func badName(s string) string {
 	case !utf8.ValidString(s) || !norm.NFC.IsNormalString(s):
 		return "its name is not NFC"
 	case isDevice(s):
-		return "its name is a device's on Windows"
+		return "its name is a device name on Windows"
 	case strings.ContainsAny(s, "\\:*?\"<>|\x00") || strings.HasSuffix(s, ".") || strings.HasSuffix(s, " "):
-		return "a name that Windows does not take"
+		return "its name is not allowed on Windows"
 	case isObeyed(s) || defuse(s) != s:
-		return "a name that a web server or a desktop obeys"
+		return "its name has a special meaning to web servers or desktops"
 	case len(s) > 255:
 		return "its name is too long"
 	}
@@ -166,7 +166,7 @@ func (c *checker) mapped() {
 	}
 	for _, f := range c.m.Files {
 		if !c.files[f.File] {
-			c.problem(f.File, f.URL, "in "+MapFile+", and not there")
+			c.problem(f.File, f.URL, "in "+MapFile+", but missing")
 		}
 		if u := weburl.FromCanonical(f.URL); c.own[u.Origin()] {
 			c.pages[c.o.key(u)] = true
@@ -233,15 +233,15 @@ func (c *checker) read(name string) error {
 	}
 	u, err := c.base.Resolve("/" + encodePath(name))
 	if err != nil {
-		c.problem(name, "", "no URL names it")
+		c.problem(name, "", "no URL belongs to it")
 		return nil
 	}
 	if typ == typeHTML && !c.m.Online && !c.stubs[name] && len(body) > 0 && !bytes.Contains(body, []byte(Policy)) && !bytes.Contains(body, []byte{0}) {
-		c.problem(name, "", "it has no policy that keeps its scripts from loading from elsewhere")
+		c.problem(name, "", "it has no policy that stops its scripts from loading from elsewhere")
 	}
 	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: http.Header{"Content-Type": {typ}}, Body: body}, htmlmeta.Options{IgnoreRelNofollow: true})
 	if doc.Capped {
-		c.problem(name, "", "more links than are read")
+		c.problem(name, "", "more links than are checked")
 	}
 	for i := range doc.Links {
 		if doc.Links[i].Kind != htmlmeta.Speculative {
@@ -265,13 +265,13 @@ func (c *checker) link(name string, l *htmlmeta.Link) {
 		return
 	}
 	if c.own[l.URL.Origin()] && l.Kind != htmlmeta.Alternate && l.Kind != htmlmeta.Hint && !c.reported(name) && c.pages[c.o.key(l.URL)] {
-		c.problem(name, l.URL.String(), fmt.Sprintf("%s %s: leads to the live site, and the page is here", l.Tag, l.Attr))
+		c.problem(name, l.URL.String(), fmt.Sprintf("%s %s: leads to the live site although the page is in the mirror", l.Tag, l.Attr))
 		return
 	}
 	out := linker{}
 	r := htmlmeta.Reference{Link: *l}
 	if out.loads(r) && !c.m.Online && !c.reported(name) {
-		c.problem(name, l.URL.String(), fmt.Sprintf("%s %s: loaded from another place", l.Tag, l.Attr))
+		c.problem(name, l.URL.String(), fmt.Sprintf("%s %s: loaded from elsewhere", l.Tag, l.Attr))
 	}
 }
 

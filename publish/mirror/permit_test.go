@@ -146,8 +146,8 @@ export default 1
 	}
 	for _, want := range []string{
 		"5 of the URLs visited must not be listed",
-		">Withheld <small>0</small></h2></summary><p>left out because the site asks for it; links to these lead to the live site</p>\n<p>1 not named",
-		">Redirects <small>1</small></h2></summary><p>links to the left lead to the page on the right at once</p>\n<p>3 not named",
+		">Withheld <small>0</small></h2></summary><p>left out at the site's request; links to these lead to the live site</p>\n<p>1 not named, because",
+		">Redirects <small>1</small></h2></summary><p>links to the URL on the left go straight to the page on the right</p>\n<p>3 not named",
 		`<a href="index.html">` + s.Origin + "/</a><br>and on 2 not named\n",
 		s.Origin + "/nope-too</a><td>http: 404<td>on 1 not named\n",
 		"http://elsewhere.invalid/</a><td><td>on 1 not named\n",

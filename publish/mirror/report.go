@@ -25,11 +25,11 @@ var headings = []struct {
 	title   string
 	says    string
 }{
-	{absent, "Withheld", "left out because the site asks for it; links to these lead to the live site"},
-	{broken, "Broken on the site", "links of the site itself that lead to nothing, with the pages that hold them"},
-	{needsHTTP, "Need a web server", "these use modules, workers or parts of other pictures, or hold scripts that may load files by themselves (fetch, XMLHttpRequest), which browsers refuse for files on a disk; behind a web server, such as curtsy mirror --serve, it works as far as the files are in this mirror"},
-	{cutOff, "Incomplete", "the answer was cut off, could not be decoded, or is too large to be rewritten"},
-	{unfetched, "Not fetched", "known to the crawl and not in the archive"},
+	{absent, "Withheld", "left out at the site's request; links to these lead to the live site"},
+	{broken, "Broken on the site", "the site's own links that lead nowhere, with the pages they are on"},
+	{needsHTTP, "Need a web server", "these use modules, workers or parts of other images, or contain scripts that may load files (fetch, XMLHttpRequest), which browsers refuse for files on a disk; behind a web server, such as curtsy mirror --serve, they work as far as the files are in this mirror"},
+	{cutOff, "Incomplete", "the response was cut off, could not be decoded, or was too large to rewrite"},
+	{unfetched, "Not fetched", "known to the crawl but not in the archive"},
 	{external, "Other sites", "links that lead out of this mirror"},
 }
 
@@ -85,7 +85,7 @@ func (w *writer) encodeReport(to io.Writer, r *Result) error {
 		fmt.Fprintf(b, "<p class=warn>%s, which browsers refuse for files on a disk: open this mirror with <code>curtsy mirror --serve</code>, or from any web server.</p>\n", pages)
 	}
 	if n := w.countUnlisted(); n > 0 {
-		fmt.Fprintf(b, "<p class=sum>%d of the URLs visited must not be listed, and are not named here; <code>curtsy explain</code> says of each what became of it.</p>\n", n)
+		fmt.Fprintf(b, "<p class=sum>%d of the URLs visited must not be listed and are not named here; <code>curtsy explain</code> shows the result of each.</p>\n", n)
 	}
 	for _, h := range headings {
 		w.encodeSection(b, h.section, h.title, h.says)
@@ -163,7 +163,7 @@ func (w *writer) encodeRedirects(b *bufio.Writer) {
 			n++
 		}
 	}
-	begin(b, "Redirects", "links to the left lead to the page on the right at once", "Leads to", n, hidden, n > maxRows)
+	begin(b, "Redirects", "links to the URL on the left go straight to the page on the right", "Leads to", n, hidden, n > maxRows)
 	rows := 0
 	for i := range w.s.list {
 		e := &w.s.list[i]
@@ -201,7 +201,7 @@ func begin(b *bufio.Writer, title, says, third string, n, hidden int, more bool)
 	}
 	fmt.Fprintf(b, "<details%s><summary><h2>%s <small>%s</small></h2></summary><p>%s</p>\n", map[bool]string{true: " open", false: ""}[n > 0], title, count, says)
 	if hidden > 0 {
-		fmt.Fprintf(b, "<p>%d not named, since they must not be listed</p>\n", hidden)
+		fmt.Fprintf(b, "<p>%d not named, because they must not be listed</p>\n", hidden)
 	}
 	if n > 0 {
 		b.WriteString("<table><thead><tr><th scope=\"col\">URL<th scope=\"col\">Reason<th scope=\"col\">" + third + "</thead><tbody>\n")

@@ -83,7 +83,7 @@ func openOld(out string) (*os.Root, error) {
 	case err != nil:
 		return nil, err
 	case !st.IsDir():
-		return nil, fmt.Errorf("%s: %w: it is not a directory", out, ErrNotOurs)
+		return nil, fmt.Errorf("%s: %w: not a directory", out, ErrNotOurs)
 	}
 	root, err := os.OpenRoot(out)
 	if err != nil {
@@ -220,7 +220,7 @@ func (d *diskWriter) Write(p []byte) (int, error) {
 const looked = 256 << 10
 
 // ErrTooMuch says that a mirror would be larger than it may.
-var ErrTooMuch = errors.New("the mirror would be larger than it may")
+var ErrTooMuch = errors.New("the mirror would exceed its size limit")
 
 // grow makes room for n bytes more, or says why there is none.
 func (t *tree) grow(n int64) error {
@@ -325,7 +325,7 @@ func (t *tree) swap() error {
 	old := t.tmp
 	t.tmp = ""
 	if err := os.RemoveAll(old); err != nil {
-		return fmt.Errorf("%s is the new mirror, but the old one, now %s, could not be removed: %w", t.out, old, err)
+		return fmt.Errorf("%s is the new mirror, but the old one (now %s) could not be removed: %w", t.out, old, err)
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func checkFindsTwins(t *testing.T, out, origin string) {
 		t.Fatal(err)
 	}
 	check, err := mirror.Check(context.Background(), out, mirror.Options{Twin: judge.SamePage})
-	if err != nil || len(check.Problems) != 1 || !strings.Contains(check.Problems[0].What, "the page is here") {
+	if err != nil || len(check.Problems) != 1 || !strings.Contains(check.Problems[0].What, "the page is in the mirror") {
 		t.Errorf("a link to the live site was not found: %+v, %v", check, err)
 	}
 }

@@ -71,7 +71,7 @@ func (w *writer) guarded(e *entry) (err error) {
 		if cause == nil {
 			return
 		}
-		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("its links are as they were: internal error: %v", cause), e.url.String())
+		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("its links were not rewritten: internal error: %v", cause), e.url.String())
 		e.raw = true
 		err = w.copy(e)
 	}()
@@ -169,7 +169,7 @@ func (w *writer) rewrite(e *entry) error {
 	body, h, v, give, err := w.document(e)
 	defer give()
 	if errors.Is(err, errTooLarge) {
-		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d MiB: its links are as they were", maxRewrite>>20), e.url.String())
+		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d MiB: its links were not rewritten", maxRewrite>>20), e.url.String())
 		e.raw = true
 		return w.copy(e)
 	}
@@ -186,7 +186,7 @@ func (w *writer) rewrite(e *entry) error {
 		w.noteNeeds(e, out.NeedsHTTP)
 	}
 	if e.cut {
-		w.notes.add(cutOff, e.url.String(), "the server broke off", e.url.String())
+		w.notes.add(cutOff, e.url.String(), "the server closed the connection early", e.url.String())
 	}
 	return w.tree.put(e.file, modified(v), out.Body)
 }
@@ -277,7 +277,7 @@ func (w *writer) copy(e *entry) error {
 	r := &capped{r: b, left: w.s.o.MaxBody}
 	err = w.tree.stream(e.file, modified(v), r)
 	if r.cut {
-		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d bytes when it is decoded (fetch.max_body): cut there", w.s.o.MaxBody), e.url.String())
+		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d bytes when decoded (fetch.max_body): truncated", w.s.o.MaxBody), e.url.String())
 	}
 	var disk *DiskError
 	if err != nil && !errors.As(err, &disk) {

@@ -21,7 +21,7 @@ const Command = "pdf-text"
 const maxTime = 2 * time.Minute
 
 // errBounds says that a child was ended.
-var errBounds = errors.New("it takes more time or memory than one document may")
+var errBounds = errors.New("it exceeds the time or memory limit for one document")
 
 // Reader gives a function that reads documents, each in a process of this program
 // that is called with Command. It may be called from any number of goroutines; few

@@ -103,7 +103,7 @@ func open(c *capture) (io.ReadSeeker, func(), error) {
 	return s, s.Close, nil
 }
 
-var errLarge = errors.New("larger than what is read at once")
+var errLarge = errors.New("too large to be read at once")
 
 // readUpTo reads a body that is not larger.
 func readUpTo(c *capture, most int64) ([]byte, error) {

@@ -55,13 +55,13 @@ type changeRow struct {
 
 // about says what each kind means.
 var about = map[changes.Kind]string{
-	changes.Changed:     "their text is another",
-	changes.New:         "they were not there before",
+	changes.Changed:     "their text has changed",
+	changes.New:         "not there before",
 	changes.Gone:        "the last good copy is shown",
-	changes.Moved:       "they lead elsewhere now",
-	changes.Back:        "they were gone",
-	changes.Suspect:     "what came is not taken for the page; the last good copy is shown",
-	changes.Unreachable: "no answer, or one of a failing server; the last good copy is shown",
+	changes.Moved:       "they now redirect elsewhere",
+	changes.Back:        "they were gone, and are back",
+	changes.Suspect:     "the response does not look like the page; the last good copy is shown",
+	changes.Unreachable: "no response, or a server error; the last good copy is shown",
 }
 
 // changesKey names a page of changes, and the archive's state that it is of.

@@ -271,6 +271,6 @@ func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, http.StatusServiceUnavailable, "the archive cannot be read at the moment; try again")
 		return
 	}
-	s.log.Error("the archive does not read back", "target", target(r), "err", err)
-	refuse(w, http.StatusInternalServerError, "the archive does not read back: curtsy verify says where")
+	s.log.Error("the archive is damaged", "target", target(r), "err", err)
+	refuse(w, http.StatusInternalServerError, "the archive is damaged: curtsy verify says where")
 }

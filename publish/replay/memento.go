@@ -30,7 +30,7 @@ func (s *Server) timegate(w http.ResponseWriter, r *http.Request, text string) {
 	if asked := r.Header.Get("Accept-Datetime"); asked != "" {
 		var err error
 		if at, err = http.ParseTime(asked); err != nil {
-			refuse(w, http.StatusBadRequest, "Accept-Datetime is no time of HTTP")
+			refuse(w, http.StatusBadRequest, "Accept-Datetime is not an HTTP date")
 			return
 		}
 	}

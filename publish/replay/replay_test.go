@@ -322,7 +322,7 @@ func TestViews(t *testing.T) {
 	for target, want := range map[string]string{
 		"/":                                  `<h2><a href="/`,
 		"/versions/" + v.seed.String():       "<caption>",
-		"/search?q=x":                        "have no search",
+		"/search?q=x":                        "Search is not available",
 		"/2026/" + v.seed.String():           `sandbox="allow-same-origin allow-forms allow-scripts"`,
 		"/style.css":                         "prefers-color-scheme",
 		"/go?url=/case":                      "",

@@ -122,15 +122,15 @@ func (s *Server) guard(own func(*http.Request) bool, serve func(http.ResponseWri
 		h.Set("Permissions-Policy", permissions)
 		switch {
 		case !own(r): // DNS rebinding: a stranger's name leads here
-			refuse(w, http.StatusMisdirectedRequest, "this server answers under its own names only")
+			refuse(w, http.StatusMisdirectedRequest, "this server answers only to its own names")
 		case r.Header.Get("Origin") != "" && r.Header.Get("Origin") != "http://"+r.Host,
 			r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
-			refuse(w, http.StatusForbidden, "pages of other sites may not read this one")
+			refuse(w, http.StatusForbidden, "pages of other sites may not read this page")
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
-			refuse(w, http.StatusMethodNotAllowed, "an archive is read only")
+			refuse(w, http.StatusMethodNotAllowed, "archives are read-only")
 		case r.Header.Get("Service-Worker") != "":
-			refuse(w, http.StatusForbidden, "no page of an archive installs a service worker")
+			refuse(w, http.StatusForbidden, "pages of an archive may not install service workers")
 		default:
 			open := readings{}
 			defer open.close()

@@ -71,7 +71,7 @@ func whatText(v *storage.Visit) string {
 	case v.Status == http.StatusNotModified:
 		return "unchanged since the capture before"
 	case v.Kept == storage.KeptRevisit:
-		return "the same octets as an earlier capture"
+		return "the same bytes as an earlier capture"
 	case v.Truncated != "":
 		return "cut off"
 	case v.Location != "":

@@ -140,7 +140,7 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
 func ruleText(c *capture) string {
 	switch d := c.Robots; {
 	case d == nil:
-		return "asked for as part of the crawl"
+		return "fetched as part of the crawl"
 	case d.Line > 0:
 		return fmt.Sprintf("robots.txt line %d: %s", d.Line, d.Rule)
 	case d.Rule != "":

@@ -18,16 +18,16 @@ func (g *gatherer) sum() {
 		known += n
 	}
 	r.Numbers = []Number{
-		{countText(g.pages), "pages"}, {bytesText(g.bytes), "of answers"}, {countText(known), "URLs known"}, {countText(g.kept), "answers kept"},
+		{countText(g.pages), "pages"}, {bytesText(g.bytes), "of responses"}, {countText(known), "URLs known"}, {countText(g.kept), "responses kept"},
 		{countText(r.Broken.Total), "broken URLs"}, {countText(g.states["disregarded"]), "URLs skipped by a rule"},
 	}
 	if n := g.states["queued"]; n > 0 {
 		r.Numbers = append(r.Numbers, Number{countText(n), "URLs still queued"})
 	}
 	if r.Again > 0 {
-		r.Numbers = append(r.Numbers, Number{fmt.Sprintf("%s of %s", countText(r.Changed), countText(r.Again)), "URLs visited again had changed"})
+		r.Numbers = append(r.Numbers, Number{fmt.Sprintf("%s of %s", countText(r.Changed), countText(r.Again)), "revisited URLs had changed"})
 	}
-	r.Status = bars("Answers by status", g.statuses, 10, countText[int])
+	r.Status = bars("Responses by status", g.statuses, 10, countText[int])
 	r.Types = bars("Types by size", g.types, 10, bytesText)
 	r.Languages = bars("Languages of pages", g.langs, 10, countText[int])
 	g.depth()
@@ -40,7 +40,7 @@ const maxDepth = 12
 
 // depth plots how far pages are from the seed.
 func (g *gatherer) depth() {
-	p := Plot{Title: "Pages by their distance from the seed"}
+	p := Plot{Title: "Pages by distance from the seed"}
 	for i, label := range slices.Sorted(maps.Keys(g.depths)) {
 		n := g.depths[label]
 		if i < maxDepth {
@@ -120,10 +120,10 @@ func (g *gatherer) next() (steps []Step) {
 	add(g.o.Incomplete != "", "The crawl is not complete. To continue:", "curtsy resume "+dir)
 	add(r.Broken.Total > 0, "Repair the broken links; this lists all of them with their pages:", "curtsy links "+dir+" --broken --format csv")
 	add(r.Orphans.Total > 0, "Link to the orphans from somewhere, or take them out of the sitemap.", "")
-	add(r.Redirects.Total > 0, "Links that lead to a redirect cost every visitor a request; let them name the final URL.", "")
-	add(r.Untitled.Total > 0, "Give the pages without a title one: it is what search engines and bookmarks show.", "")
+	add(r.Redirects.Total > 0, "Links that lead to a redirect cost every visitor a request; point them at the final URL instead.", "")
+	add(r.Untitled.Total > 0, "Give the pages without a title one: it is what search engines and bookmarks display.", "")
 	add(true, "Read the site offline:", "curtsy mirror "+dir+" "+dir+"-mirror")
-	add(true, "Prove that the archive is whole:", "curtsy verify "+dir)
+	add(true, "Check that the archive is intact:", "curtsy verify "+dir)
 	return steps
 }
 

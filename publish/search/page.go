@@ -48,12 +48,12 @@ type Verdict struct {
 func Judge(visits []*storage.Visit, now time.Time) (*storage.Visit, Verdict) {
 	v := publish.Current(visits)
 	if v == nil {
-		return nil, Verdict{Why: "it was never fetched"}
+		return nil, Verdict{Why: "never fetched"}
 	}
 	permit := publish.Permits(visits, now)[slices.Index(visits, v)]
 	switch {
 	case v.Status != http.StatusOK:
-		return v, Verdict{Why: fmt.Sprintf("answered with status %d; only whole answers (200) are searched", v.Status)}
+		return v, Verdict{Why: fmt.Sprintf("answered with status %d; only complete responses (200) are searched", v.Status)}
 	case v.Class == "prerequisite" || v.Class == "sitemap":
 		return v, Verdict{Why: "robots.txt and sitemaps are not searched"}
 	case !permit.List, !permit.Show:

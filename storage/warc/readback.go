@@ -7,7 +7,7 @@ import (
 )
 
 // ErrReadBack is a record that does not inflate to what it was made of.
-var ErrReadBack = errors.New("a record does not read back as it was written")
+var ErrReadBack = errors.New("a record does not decode to what was written")
 
 // checkEvery is how many members of the deflater there are to one that is read
 // back while crawling; verify reads all of them.

@@ -22,7 +22,7 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 		raise         func(*judge.Traps)
 	}{
 		{"calendar", "far-dates: over 18 months", func(t *judge.Traps) { t.Ahead = 30 }},
-		{"calendar", "calendar: over 1250 alike", func(t *judge.Traps) { t.Calendar = 10_400 }},
+		{"calendar", "calendar: over 1250 similar URLs", func(t *judge.Traps) { t.Calendar = 10_400 }},
 		{"facets", "facets", func(t *judge.Traps) { t.Facets = 1100 }},
 		{"versions", "versions", func(t *judge.Traps) { t.Versions = 1100 }},
 		{"repeated", "repeated-segments", func(t *judge.Traps) { t.Repeats = 8 }},
