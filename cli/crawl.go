@@ -467,7 +467,10 @@ func beyond(limit string) string {
 
 // unreachableHint is what may help where no request was ever answered.
 func unreachableHint(err error) string {
+	var u *crawler.UnreachableError
 	switch {
+	case errors.Is(err, fetch.ErrNoAnswer) && errors.As(err, &u) && u.URL.Scheme() == "http":
+		return "https:// instead of http://"
 	case errors.Is(err, fetch.ErrNoTLS):
 		return "http:// instead of https://"
 	case errors.Is(err, fetch.ErrUntrusted):

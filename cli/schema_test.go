@@ -118,6 +118,12 @@ func TestJSONOfRounds(t *testing.T) {
 	}
 	defer s.Close()
 	runLines(t, "crawl", s.Origin+"/", "--archive", "site", "--delay", "0s", "--json")
+	if err := s.Set("/robots.txt", "User-agent: *\nDisallow: /x\nSitemap: "+s.Origin+"/sitemap.xml\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Set("/sitemap.xml", "<urlset><url><loc>"+s.Origin+"/</loc></url><url><loc>"+s.Origin+"/x</loc></url></urlset>"); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Set("/", "<title>Home</title><p>The slow brown fox.<p>It stays.\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +134,7 @@ func TestJSONOfRounds(t *testing.T) {
 		{"diff", "diff site / --json"},
 		{"prune", "prune site small --keep last=1 --json"},
 		{"list-versions", "list site --versions --format json"},
+		{"dry-run", "crawl " + s.Origin + "/ --dry-run --json"},
 	} {
 		covered[test.schema] = true
 		validate(t, c, test.schema, test.command)

@@ -22,11 +22,15 @@ func TestSeedThatCannotBeReached(t *testing.T) {
 	secure.StartTLS()
 	closed.Start()
 	closed.Close()
+	silent := quietServer(t) // as one that speaks TLS only and closes what does not
+	silent.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	silent.Start()
 	for _, c := range []struct {
 		name, url, why, try string
 		again               int // so often it is tried once more
 	}{
 		{"a closed port", closed.URL, "connection refused", "another URL, or this one later", 1},
+		{"a server that closes at once", silent.URL, "connection closed by the server", "https:// instead of http://", 1},
 		{"https on an http port", strings.Replace(plain.URL, "http:", "https:", 1), "the server does not speak TLS on this port", "http:// instead of https://", 0},
 		{"a bad certificate", secure.URL, "certificate signed by an unknown authority", "--ca FILE", 0},
 	} {

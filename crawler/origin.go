@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -131,15 +132,16 @@ func (c *Crawl) withoutRules(o *origin, r *robotstxt.Answer, why string) {
 	c.giveUp(o, why)
 }
 
-// UnreachableError says that no connection to a host came about, and why.
+// UnreachableError says that a host cannot be reached, and why: no connection
+// was made, or each was closed before any answer.
 type UnreachableError struct {
-	Host string
-	Err  error // of fetch
+	URL weburl.URL
+	Err error // of fetch
 }
 
 // Error reads "cannot reach example.org: no such host".
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("cannot reach %s: %s", e.Host, fetch.Cause(e.Err))
+	return fmt.Sprintf("cannot reach %s: %s", e.URL.Host(), fetch.Cause(e.Err))
 }
 
 // Unwrap gives the cause.
@@ -150,17 +152,18 @@ func CannotReach(u weburl.URL, err error) error {
 	if !unreachable(err) {
 		return nil
 	}
-	return &UnreachableError{u.Host(), err}
+	return &UnreachableError{u, err}
 }
 
-// unreachable says whether no connection came about; one that was made and
-// brought nothing is a robots.txt that is unavailable.
+// unreachable says whether no connection was made, or it was closed before the
+// first byte of an answer, as a server that speaks TLS only may do to plain
+// HTTP. One that is open and silent is a robots.txt that is unavailable.
 func unreachable(err error) bool {
 	switch fetch.KindOf(err) {
 	case fetch.KindDNS, fetch.KindRefused, fetch.KindConnect, fetch.KindTLS:
 		return true
 	}
-	return false
+	return errors.Is(err, fetch.ErrNoAnswer)
 }
 
 // gaveUp ends what cannot be crawled since a host fails again and again.

@@ -82,8 +82,8 @@ func (c *Crawl) robotsFailed(o *origin, r *robotstxt.Answer, now time.Time) (ref
 	return ""
 }
 
-// neverReached says that no connection came about, now or ever: a person has
-// most likely mistyped a name or a port, and is waiting to be told.
+// neverReached says that nothing answers, and nothing ever did: most likely a
+// name, a port or a scheme is mistyped, and a person is waiting to be told.
 func (c *Crawl) neverReached(r *robotstxt.Answer) bool {
 	return unreachable(r.Err) && !c.ledger.answered()
 }

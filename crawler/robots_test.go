@@ -46,6 +46,10 @@ func turning(pages ...page) page {
 	return page{serve: func(w http.ResponseWriter, r *http.Request) {
 		p := pages[min(n, len(pages)-1)]
 		n++
+		if p.serve != nil {
+			p.serve(w, r)
+			return
+		}
 		for _, line := range p.header {
 			name, value, _ := strings.Cut(line, ": ")
 			w.Header().Set(name, value)
@@ -339,7 +343,7 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		"503":            {answering(503), false, "answered 503 (tried 3 times)"},
 		"304":            {answering(304), false, "answered 304 (tried 3 times)"},
 		"cut off":        {cut, false, "cut off by the server (tried 3 times)"},
-		"hangs up":       {hangUp, false, "connection closed by the server (tried 3 times)"},
+		"hangs up later": {turning(answering(500), hangUp), false, "connection closed by the server (tried 3 times)"},
 		"no answer":      {late, false, "timed out (tried 3 times)"},
 		"html":           {html("<html><body>User-agent: *<br>Disallow: /</body></html>"), true, ""},
 		"denies all":     {text(deny), false, "is denied by"},

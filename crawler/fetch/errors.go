@@ -45,11 +45,12 @@ func (e *Error) Error() string { return e.Op + ": " + string(e.Kind) + ": " + e.
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// What trying again will not change.
+// Errors that callers tell apart. Trying again does not change the first three.
 var (
 	ErrNoHost    = errors.New("no such host")
 	ErrNoTLS     = errors.New("the server does not speak TLS on this port")
 	ErrUntrusted = errors.New("certificate not trusted")
+	ErrNoAnswer  = errors.New("connection closed by the server") // before the first byte of an answer
 )
 
 // KindOf is the kind of an exchange's error, "" where it is none.

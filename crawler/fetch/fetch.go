@@ -93,6 +93,9 @@ func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 // fail forgets what came and says why.
 func (x *Exchange) fail(err error) {
 	kind, cause := classify(err)
+	if kind == KindDisconnect && len(x.rec.buf) <= x.rec.request {
+		cause = ErrNoAnswer
+	}
 	x.Err = &Error{Kind: kind, Op: "fetch " + x.URL.String(), Err: cause}
 	x.reset()
 }

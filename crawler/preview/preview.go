@@ -27,7 +27,7 @@ type Preview struct {
 	Robots      string           `json:"robots"`
 	Verdict     string           `json:"verdict"` // on the seed
 	Refused     string           `json:"refused,omitempty"`
-	Unreachable error            `json:"-"`                 // no connection came about: a crawler.UnreachableError
+	Unreachable error            `json:"-"`                 // a crawler.UnreachableError
 	Denied      bool             `json:"-"`                 // robots.txt denies the seed; else it is unavailable
 	Stopped     string           `json:"stopped,omitempty"` // the site fails again and again: not all was looked at
 	Delay       string           `json:"delay"`
