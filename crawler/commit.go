@@ -17,7 +17,8 @@ import (
 const maxGroup = storage.MaxGroup / 2
 
 // commitEvery is the least time between the beginnings of two commits when
-// visits are fast; a visit that comes alone is committed at once.
+// visits are fast; a visit that comes alone is committed at once, but for
+// Options.CommitEvery.
 const commitEvery = 20 * time.Millisecond
 
 // committer is what the goroutine that writes keeps to itself.
@@ -55,9 +56,9 @@ func (c *Crawl) commitLoop(ctx context.Context) {
 }
 
 // gather takes what is there already; when the last commit is recent, it
-// waits for more until commitEvery has passed.
+// waits for more until commitEvery has passed or nothing more can come.
 func (c *Crawl) gather(group []*outcome, last time.Time) []*outcome {
-	wait := commitEvery - c.now().Sub(last)
+	wait := max(commitEvery, c.opts.CommitEvery) - c.now().Sub(last)
 	var timer <-chan time.Time
 	if wait > 0 {
 		timer = time.After(wait)

@@ -33,6 +33,8 @@ type flight struct {
 	openPages int   // of the open ones, visits to pages
 	tabs      int   // pages that are rendered, or wait to be
 	held      int64 // octets of bodies and records
+	patient   bool  // see Options.CommitEvery
+	starved   bool  // the loop knows nothing to start: what waits for commit may change that
 	news      news
 
 	kick  chan struct{} // something was committed or dropped
@@ -51,7 +53,7 @@ type news struct {
 const maxHeld = 32 << 20
 
 func newFlight(o *Options) *flight {
-	return &flight{most: o.Pace.Concurrency, pages: o.Limits.Pages, visits: map[*job]struct{}{},
+	return &flight{most: o.Pace.Concurrency, pages: o.Limits.Pages, patient: o.CommitEvery > 0, visits: map[*job]struct{}{},
 		kick: make(chan struct{}, 1), idled: make(chan struct{}, 1)}
 }
 
@@ -80,11 +82,21 @@ func (f *flight) mayEnd() bool {
 }
 
 // mayCommit says whether the committer need not wait for more: no visit is
-// being made.
+// being made, and it is not to wait for later ones.
 func (f *flight) mayCommit() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.making == 0
+	return f.making == 0 && (!f.patient || f.starved)
+}
+
+// starve says whether the loop knows nothing to start, now or later, unless what
+// is being asked for brings it.
+func (f *flight) starve(is bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.starved = is && f.asking == 0; f.starved {
+		signal(f.idled)
+	}
 }
 
 // busy says whether the next visit to be handed over is one of several.

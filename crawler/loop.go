@@ -10,14 +10,15 @@ import (
 
 // run is what the loop knows of the run that is going on.
 type run struct {
-	ending *Result
-	paused bool
-	cancel context.CancelFunc // of the visits in flight
-	tail   time.Time          // when they are cancelled; zero: never
-	leave  context.CancelFunc // of the pages being rendered
-	wait   waiting            // what the schedule waits for
-	rate   meter
-	trend  trend
+	ending    *Result
+	paused    bool
+	cancel    context.CancelFunc // of the visits in flight
+	tail      time.Time          // when they are cancelled; zero: never
+	leave     context.CancelFunc // of the pages being rendered
+	wait      waiting            // what the schedule waits for
+	rate      meter
+	trend     trend
+	published time.Time // status.json
 }
 
 // maxTail is how long visits in flight may go on when max-time is over.
@@ -92,13 +93,13 @@ func (c *Crawl) set(timer *time.Timer, now time.Time) {
 		}
 	}
 	c.run.wait = waiting{}
+	w, more := c.schedule.earliest(now)
+	c.flight.starve(!more || c.run.ending != nil || c.run.paused)
 	if c.run.paused {
 		c.run.wait = pausedWait
-	} else if c.run.ending == nil && c.flight.mayStart() {
-		if w, ok := c.schedule.earliest(now); ok {
-			c.run.wait = w
-			sooner(w.until)
-		}
+	} else if c.run.ending == nil && c.flight.mayStart() && more {
+		c.run.wait = w
+		sooner(w.until)
 	}
 	if c.run.ending == nil && c.opts.Limits.Time > 0 {
 		sooner(c.ledger.began.Add(c.opts.Limits.Time))

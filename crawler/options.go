@@ -59,6 +59,13 @@ type Options struct {
 	// calls: whoever must see each visit reads the archive once more at the
 	// start. An error ends the run and is Run's.
 	OnVisit func(ctx context.Context, v *storage.Visit) error
+	// CommitEvery is how long visits wait for others to be committed with while there
+	// is more to fetch; 0 commits one that comes alone at once. A kill costs those
+	// that wait, and two syncs of the disk are saved for each of them.
+	CommitEvery time.Duration
+	// StatusEvery is the least time between two writings of status.json; 0 is a
+	// second.
+	StatusEvery time.Duration
 	// Steer, where it is not nil, brings what is wanted while the crawl runs.
 	Steer <-chan Steering
 	Watch func(status.Status) // told about every second what goes on; may be nil

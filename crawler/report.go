@@ -62,8 +62,12 @@ func (c *Crawl) pause() time.Duration {
 func (c *Crawl) report(state string) {
 	n := c.frontier.Counts().OfSite()
 	c.run.trend.add(n.Discovered, n.Queued())
-	s := c.status(c.now(), state)
-	c.publish(s)
+	now := c.now()
+	s := c.status(now, state)
+	if since := now.Sub(c.run.published); since >= c.opts.StatusEvery || since < 0 {
+		c.run.published = now
+		c.publish(s)
+	}
 	if c.opts.Watch != nil {
 		c.opts.Watch(s)
 	}

@@ -177,6 +177,14 @@ func setOwned(dir string, epoch int64) error {
 	return os.Rename(fresh, dir+".owned")
 }
 
+// Of many sites at a slow pace, each with its own archive, most of the work would be
+// syncs of the disk and status.json. A worker that dies loses what was not saved,
+// a minute of it, whatever was committed; status is asked of the worker.
+const (
+	commitEvery = 5 * time.Second
+	statusEvery = 10 * time.Second
+)
+
 // crawl crawls until the end, or until it is asked to stop or ctx is done.
 func (r *running) crawl(ctx context.Context) (crawler.Result, error) {
 	o, err := r.w.o.Crawl(r.rec.Site)
@@ -185,6 +193,7 @@ func (r *running) crawl(ctx context.Context) (crawler.Result, error) {
 	}
 	r.prefix = r.archive.Prefix(cmp.Or(o.Archive.Prefix, "curtsy"))
 	o.Archive.Prefix, o.Gate = r.prefix, r.gate.ask
+	o.CommitEvery, o.StatusEvery = commitEvery, statusEvery
 	o.Watch = func(s status.Status) {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -89,7 +89,8 @@ func snapshot(dir string) (path string, list []storage.SegmentSize, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	z, err := zstd.NewWriter(f, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	z, err := zstd.NewWriter(f, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true)) // one for each save: its buffers cost more than they find
 	if err == nil {
 		list, err = src.Snapshot(z)
 		err = errors.Join(err, z.Close())

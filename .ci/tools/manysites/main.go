@@ -100,7 +100,11 @@ func page(w http.ResponseWriter, r *http.Request, pages int, delay time.Duration
 	if n == pages-1 {
 		return fmt.Sprintf("<title>%d</title>the last", n)
 	}
-	return fmt.Sprintf("<title>%d</title><a href=/%d>next</a>", n, n+1)
+	text := fmt.Sprintf("<title>%d</title>", n)
+	for i := n + 1; i < min(n+20, pages); i++ {
+		text += fmt.Sprintf("<a href=/%d>%d</a> ", i, i)
+	}
+	return text
 }
 
 func read(name string) (all []request) {
