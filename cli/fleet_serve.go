@@ -125,14 +125,19 @@ func (f *fleetServeFlags) work(u *ui, at *fleetAt, alone bool, o fleet.Options) 
 	quiet := u.logger(false)
 	o.Name, o.Dir, o.Alone, o.Slots, o.Places = f.name, at.dir, alone, f.slots, f.places
 	o.Term, o.Save, o.MinFree, o.Logger = f.term, f.save, int64(f.minFree), logger
-	o.Crawl = func(s fleet.Site) (crawler.Options, error) { return siteOptions(s, quiet) }
+	watched, listen := watchFleet(f.metrics, at.dir)
+	o.Crawl = func(s fleet.Site) (crawler.Options, error) {
+		options, err := siteOptions(s, quiet)
+		watched(&options)
+		return options, err
+	}
 	o.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 		return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	}
 	ctx, stop, _, release := signals(u)
 	defer release()
 	w := fleet.NewWorker(o)
-	endMetrics, err := fleetWatched(f.metrics, at.dir, w)
+	endMetrics, err := listen(w)
 	if err != nil {
 		return err
 	}

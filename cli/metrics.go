@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -17,17 +18,18 @@ import (
 )
 
 // metricsUsage is of the flag that all commands with metrics share.
-const metricsUsage = "serve /metrics for Prometheus, /livez and /readyz at `HOST:PORT` of this machine (127.0.0.1:9464)"
+const metricsUsage = "serve /metrics for Prometheus, /status as JSON, /livez and /readyz at `HOST:PORT` of this machine (127.0.0.1:9464)"
 
 // metrics are what a process says of itself to a Prometheus. No label holds a
 // URL, a host or anything else that a site may choose.
 type metrics struct {
 	registry *prometheus.Registry
 	ready    func() bool
+	status   func() any // what /status says
 }
 
-func newMetrics(dir string, ready func() bool) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry(), ready: ready}
+func newMetrics(dir string, ready func() bool, status func() any) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry(), ready: ready, status: status}
 	v := readVersion()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "curtsy_build_info", Help: "1; the labels say which program it is.",
 		ConstLabels: prometheus.Labels{"version": v.Version, "revision": v.Commit, "goversion": runtime.Version()}})
@@ -73,6 +75,10 @@ func (m *metrics) handler() http.Handler {
 			return
 		}
 		fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(m.status()) // whoever asked has gone
 	})
 	return mux
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,16 +10,16 @@ import (
 	"curtsy/storage"
 )
 
-// crawlMetrics are those of one crawl: counted at each commit, and what the
-// last status says.
+// crawlMetrics are those of the crawls of this process: counted at each commit,
+// and the sums of what the last statuses say.
 type crawlMetrics struct {
-	last                        atomic.Pointer[status.Status]
-	visits                      *prometheus.CounterVec
-	payload, warc               prometheus.Counter
-	waited                      prometheus.Counter
-	took                        prometheus.Histogram
-	committed                   prometheus.Gauge
-	urls, skipped, records, run *prometheus.Desc
+	running            func() []status.Status
+	visits, records    *prometheus.CounterVec
+	payload, warc      prometheus.Counter
+	waited             prometheus.Counter
+	took, commits      prometheus.Histogram
+	committed          prometheus.Gauge
+	urls, skipped, run *prometheus.Desc
 }
 
 // watchMetrics lets a crawl be asked at an address, if one is given.
@@ -28,48 +27,71 @@ func watchMetrics(address, dir string, o *crawler.Options) (end func(), err erro
 	if address == "" {
 		return func() {}, nil
 	}
-	c := newCrawlMetrics()
-	m := newMetrics(dir, func() bool { return c.last.Load() != nil })
+	var last atomic.Pointer[status.Status]
+	c := newCrawlMetrics(func() []status.Status {
+		if s := last.Load(); s != nil {
+			return []status.Status{*s}
+		}
+		return nil
+	})
+	m := newMetrics(dir, func() bool { return last.Load() != nil }, func() any { return last.Load() })
 	m.registry.MustRegister(c)
 	watch := o.Watch
-	o.Watch = func(s status.Status) { c.last.Store(&s); watch(s) }
-	o.OnVisit = c.visit
+	o.Watch = func(s status.Status) { last.Store(&s); watch(s) }
+	o.OnCommit = c.commit
 	return m.listen(address)
 }
 
-func newCrawlMetrics() *crawlMetrics {
+func newCrawlMetrics(running func() []status.Status) *crawlMetrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	desc := func(name, help, label string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{label}, nil)
 	}
-	return &crawlMetrics{
-		visits:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_visits_total", Help: "Durable visits, by class and result."}, []string{"class", "outcome"}),
-		payload: counter("curtsy_payload_bytes_total", "Payload bytes as sent by the server."),
-		warc:    counter("curtsy_warc_bytes_total", "Bytes of visits' records in WARC segments."),
-		waited:  counter("curtsy_politeness_wait_seconds_total", "Seconds that the next URL waited for the site's pace."),
-		took: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "curtsy_fetch_duration_seconds", Help: "Seconds from connecting to the last byte.",
-			Buckets: []float64{.005, .02, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}}),
+	seconds := func(name, help string, buckets ...float64) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+	}
+	c := &crawlMetrics{
+		running:   running,
+		visits:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_visits_total", Help: "Durable visits, by class and result."}, []string{"class", "outcome"}),
+		payload:   counter("curtsy_payload_bytes_total", "Payload bytes as sent by the server."),
+		warc:      counter("curtsy_warc_bytes_total", "Bytes of visits' records in WARC segments."),
+		waited:    counter("curtsy_politeness_wait_seconds_total", "Seconds that the next URL waited for the site's pace."),
+		took:      seconds("curtsy_fetch_duration_seconds", "Seconds from connecting to the last byte.", .005, .02, .1, .25, .5, 1, 2.5, 5, 10, 30, 60),
+		commits:   seconds("curtsy_commit_duration_seconds", "Seconds to make a group of visits durable: records written and synced, then the transaction.", .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10),
 		committed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "curtsy_last_commit_timestamp_seconds", Help: "When the last durable visit was made."}),
-		urls:      desc("curtsy_urls", "URLs of the site by state.", "state"),
+		urls:      desc("curtsy_urls", "URLs of the sites that are being crawled, by state.", "state"),
 		skipped:   desc("curtsy_urls_disregarded", "URLs that failed or were skipped, by the rule that decided.", "rule"),
-		records:   desc("curtsy_records_total", "Visits of the archive by what is kept of them.", "kept"),
-		run:       desc("curtsy_crawl_state", "1 for the state that the crawl is in.", "state"),
+		records:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_records_total", Help: "Durable visits, by what is kept of them."}, []string{"kept"}),
+		run:       desc("curtsy_crawl_state", "How many crawls of this process are in the state.", "state"),
+	}
+	for _, kept := range []string{storage.KeptResponse, storage.KeptRevisit, storage.KeptWithheld} {
+		c.records.WithLabelValues(kept)
+	}
+	return c
+}
+
+// commit is crawler.Options.OnCommit.
+func (c *crawlMetrics) commit(done crawler.Commit) {
+	c.commits.Observe(done.Took.Seconds())
+	for _, each := range done.Visits {
+		c.visit(each.Visit)
 	}
 }
 
-// visit is crawler.Options.OnVisit.
-func (c *crawlMetrics) visit(_ context.Context, v *storage.Visit) error {
+func (c *crawlMetrics) visit(v *storage.Visit) {
 	c.visits.WithLabelValues(v.Class, outcomeOf(v)).Inc()
 	c.payload.Add(float64(max(v.Length, 0)))
 	if v.Record != nil {
 		c.warc.Add(float64(max(v.Record.Length, 0)))
 	}
+	if v.Kept != "" {
+		c.records.WithLabelValues(v.Kept).Inc()
+	}
 	c.waited.Add(max(v.Waited, 0).Seconds())
 	c.took.Observe(v.Took.Seconds())
 	c.committed.Set(float64(v.At.UnixMilli()) / 1000)
-	return nil
 }
 
 // outcomeOf is what came: 2xx to 5xx, other, or error where no answer came.
@@ -88,24 +110,23 @@ func (c *crawlMetrics) Describe(ch chan<- *prometheus.Desc) { prometheus.Describ
 
 // Collect implements prometheus.Collector.
 func (c *crawlMetrics) Collect(ch chan<- prometheus.Metric) {
-	for _, each := range []prometheus.Collector{c.visits, c.payload, c.warc, c.waited, c.took, c.committed} {
+	for _, each := range []prometheus.Collector{c.visits, c.records, c.payload, c.warc, c.waited, c.took, c.commits, c.committed} {
 		each.Collect(ch)
 	}
-	s := c.last.Load()
-	if s == nil {
-		s = &status.Status{State: "starting"}
+	states, urls, rules := map[string]int{"running": 0}, map[string]int{}, map[string]int{}
+	var sum status.Status
+	for _, s := range c.running() {
+		states[s.State]++
+		sum.Queued, sum.InProcess = sum.Queued+s.Queued, sum.InProcess+s.InProcess
+		sum.Fetched, sum.Failed, sum.Disregarded = sum.Fetched+s.Fetched, sum.Failed+s.Failed, sum.Disregarded+s.Disregarded
+		for rule, n := range s.Rules {
+			rules[rule] += n
+		}
 	}
-	say := func(d *prometheus.Desc, n int, label string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), label)
-	}
-	say(c.run, 1, s.State)
-	for state, n := range map[string]int{"queued": s.Queued, "in_process": s.InProcess, "fetched": s.Fetched, "failed": s.Failed, "disregarded": s.Disregarded} {
-		say(c.urls, n, state)
-	}
-	for rule, n := range s.Rules {
-		say(c.skipped, n, rule)
-	}
-	for kept, n := range map[string]int{"response": s.Kept, "revisit": s.Revisits, "withheld": s.Withheld} {
-		ch <- prometheus.MustNewConstMetric(c.records, prometheus.CounterValue, float64(n), kept)
+	urls["queued"], urls["in_process"], urls["fetched"], urls["failed"], urls["disregarded"] = sum.Queued, sum.InProcess, sum.Fetched, sum.Failed, sum.Disregarded
+	for d, byLabel := range map[*prometheus.Desc]map[string]int{c.run: states, c.urls: urls, c.skipped: rules} {
+		for label, n := range byLabel {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), label)
+		}
 	}
 }

@@ -1,8 +1,13 @@
 package cli
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/prometheus/client_golang/prometheus"
 
+	"curtsy/crawler"
+	"curtsy/crawler/status"
 	"curtsy/fleet"
 )
 
@@ -12,14 +17,31 @@ type fleetMetrics struct {
 	sites, running, margin, takeovers, fenced, save, due *prometheus.Desc
 }
 
-// fleetWatched lets a worker be asked at an address, if one is given.
-func fleetWatched(address, dir string, w *fleet.Worker) (end func(), err error) {
+// watchFleet lets a worker be asked at an address, if one is given: as a worker,
+// and for the sums of the crawls that it runs. Each crawl's options pass through with.
+func watchFleet(address, dir string) (with func(*crawler.Options), listen func(*fleet.Worker) (end func(), err error)) {
 	if address == "" {
-		return func() {}, nil
+		return func(*crawler.Options) {}, func(*fleet.Worker) (func(), error) { return func() {}, nil }
 	}
-	m := newMetrics(dir, func() bool { return w.Gauges().Margin > 0 })
-	m.registry.MustRegister(newFleetMetrics(w.Gauges))
-	return m.listen(address)
+	var w *fleet.Worker // set before anybody may ask
+	c := newCrawlMetrics(func() []status.Status { return slices.Collect(maps.Values(w.Crawls())) })
+	return func(o *crawler.Options) { o.OnCommit = c.commit }, func(worker *fleet.Worker) (end func(), err error) {
+		w = worker
+		m := newMetrics(dir, func() bool { return w.Gauges().Margin > 0 }, func() any { return workerStatus(w.Gauges(), w.Crawls()) })
+		m.registry.MustRegister(newFleetMetrics(w.Gauges), c)
+		return m.listen(address)
+	}
+}
+
+// workerStatus is /status of a worker.
+func workerStatus(g fleet.Gauges, crawls map[string]status.Status) any {
+	return struct {
+		Sites  map[string]int           `json:"sites"`
+		Margin float64                  `json:"lease_margin_seconds"`
+		Due    float64                  `json:"due_age_seconds"`
+		Save   float64                  `json:"save_age_seconds"`
+		Crawls map[string]status.Status `json:"crawls"`
+	}{g.Sites, g.Margin.Seconds(), g.DueAge.Seconds(), g.SaveAge.Seconds(), crawls}
 }
 
 func newFleetMetrics(gauges func() fleet.Gauges) *fleetMetrics {

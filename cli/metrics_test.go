@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"curtsy/crawler"
 	"curtsy/crawler/status"
 	"curtsy/fleet"
 	"curtsy/storage"
@@ -24,23 +26,20 @@ func TestMetricsListenOnThisMachineOnly(t *testing.T) {
 }
 
 func TestMetricsOfACrawl(t *testing.T) {
-	c := newCrawlMetrics()
-	for _, v := range []storage.Visit{
-		{Class: "page", Status: 200, Length: 100, Took: time.Second, Waited: 2 * time.Second, Record: &storage.Record{Length: 80}},
-		{Class: "page", Error: "refused"},
-		{Class: "page", Status: 999},
-	} {
-		if err := c.visit(t.Context(), &v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m := newMetrics(t.TempDir(), func() bool { return c.last.Load() != nil })
+	var crawls []status.Status
+	c := newCrawlMetrics(func() []status.Status { return crawls })
+	c.commit(crawler.Commit{Took: 20 * time.Millisecond, Visits: []crawler.Timing{
+		{Visit: &storage.Visit{Class: "page", Status: 200, Length: 100, Took: time.Second, Waited: 2 * time.Second, Kept: storage.KeptResponse, Record: &storage.Record{Length: 80}}},
+		{Visit: &storage.Visit{Class: "page", Error: "refused"}},
+		{Visit: &storage.Visit{Class: "page", Status: 999}},
+	}})
+	m := newMetrics(t.TempDir(), func() bool { return crawls != nil }, func() any { return crawls })
 	m.registry.MustRegister(c)
 	if got := ask(m, "/readyz"); got.Code != 503 {
 		t.Errorf("it is ready before it began: %d", got.Code)
 	}
-	c.last.Store(&status.Status{State: "running", Queued: 7, Rules: map[string]int{"scope": 3}})
-	for path, code := range map[string]int{"/readyz": 200, "/livez": 200, "/metrics": 200, "/": 404} {
+	crawls = []status.Status{{State: "running", Queued: 7, Rules: map[string]int{"scope": 3}}, {State: "running", Queued: 2, Rules: map[string]int{"scope": 1, "depth": 1}}, {State: "finished", Fetched: 4}}
+	for path, code := range map[string]int{"/readyz": 200, "/livez": 200, "/metrics": 200, "/status": 200, "/": 404} {
 		if got := ask(m, path); got.Code != code {
 			t.Errorf("%s is answered %d, want %d", path, got.Code, code)
 		}
@@ -48,7 +47,10 @@ func TestMetricsOfACrawl(t *testing.T) {
 	text := ask(m, "/metrics").Body.String()
 	for _, line := range []string{`curtsy_visits_total{class="page",outcome="2xx"} 1`, `curtsy_visits_total{class="page",outcome="error"} 1`,
 		`curtsy_visits_total{class="page",outcome="other"} 1`, `curtsy_payload_bytes_total 100`, `curtsy_warc_bytes_total 80`,
-		`curtsy_politeness_wait_seconds_total 2`, `curtsy_urls{state="queued"} 7`, `curtsy_urls_disregarded{rule="scope"} 3`, `curtsy_crawl_state{state="running"} 1`} {
+		`curtsy_politeness_wait_seconds_total 2`, `curtsy_urls{state="queued"} 9`, `curtsy_urls{state="fetched"} 4`,
+		`curtsy_urls_disregarded{rule="scope"} 4`, `curtsy_urls_disregarded{rule="depth"} 1`, `curtsy_crawl_state{state="running"} 2`, `curtsy_crawl_state{state="finished"} 1`,
+		`curtsy_records_total{kept="response"} 1`, `curtsy_records_total{kept="revisit"} 0`,
+		`curtsy_commit_duration_seconds_bucket{le="0.01"} 0`, `curtsy_commit_duration_seconds_bucket{le="0.025"} 1`} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("%s is missing", line)
 		}
@@ -59,7 +61,9 @@ func TestMetricsOfACrawl(t *testing.T) {
 }
 
 func TestMetricsOfAFleet(t *testing.T) {
-	m := newMetrics(t.TempDir(), func() bool { return false })
+	m := newMetrics(t.TempDir(), func() bool { return false }, func() any {
+		return workerStatus(fleet.Gauges{Margin: 20 * time.Second}, map[string]status.Status{"example.org": {State: "running"}})
+	})
 	m.registry.MustRegister(newFleetMetrics(func() fleet.Gauges {
 		return fleet.Gauges{Sites: map[string]int{"due": 2}, Margin: 20 * time.Second, Takeovers: 1}
 	}))
@@ -67,6 +71,22 @@ func TestMetricsOfAFleet(t *testing.T) {
 	for _, line := range []string{`curtsy_fleet_sites{state="due"} 2`, `curtsy_fleet_sites{state="done"} 0`, `curtsy_fleet_lease_margin_seconds 20`, `curtsy_fleet_takeovers_total 1`} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("%s is missing", line)
+		}
+	}
+}
+
+// A worker's /status has the crawl of each site by its name; its metrics have the
+// sums, and no site's name.
+func TestMetricsOfTheCrawlsOfAFleet(t *testing.T) {
+	with, _ := watchFleet("127.0.0.1:0", t.TempDir())
+	var o crawler.Options
+	if with(&o); o.OnCommit == nil {
+		t.Error("the commits of a worker's crawls are not counted")
+	}
+	got, err := json.Marshal(workerStatus(fleet.Gauges{Margin: 20 * time.Second}, map[string]status.Status{"example.org": {State: "running"}}))
+	for _, want := range []string{`"lease_margin_seconds":20`, `"crawls":{"example.org":{"state":"running"`} {
+		if err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s is not in %s (%v)", want, got, err)
 		}
 	}
 }

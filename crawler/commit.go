@@ -40,7 +40,7 @@ func (c *Crawl) commitLoop(ctx context.Context) {
 		if c.ledger.failure() == nil {
 			err := c.commit(group)
 			if err == nil {
-				err = c.announce(ctx, group)
+				err = c.announce(ctx, group, last)
 			}
 			if err != nil {
 				c.ledger.fail(err)
@@ -124,8 +124,17 @@ func (c *Crawl) commit(group []*outcome) (err error) {
 	return nil
 }
 
-// announce calls OnVisit for what was committed.
-func (c *Crawl) announce(ctx context.Context, group []*outcome) error {
+// announce calls OnCommit and OnVisit for what was committed.
+func (c *Crawl) announce(ctx context.Context, group []*outcome, began time.Time) error {
+	if c.opts.OnCommit != nil {
+		done := Commit{Began: began, Took: c.now().Sub(began)}
+		for _, o := range group {
+			if o.Visit != nil {
+				done.Visits = append(done.Visits, Timing{o.Visit, o.read})
+			}
+		}
+		c.opts.OnCommit(done)
+	}
 	if c.opts.OnVisit == nil {
 		return nil
 	}

@@ -70,6 +70,30 @@ func TestWhatTheGateRefusesIsNotSent(t *testing.T) {
 	}
 }
 
+// OnCommit tells of each durable visit once, and how long the steps took.
+func TestOnCommit(t *testing.T) {
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": links(), "/b": links()})
+	o := options(s.URL + "/")
+	seen := map[string]int{}
+	o.OnCommit = func(done crawler.Commit) {
+		if done.Began.IsZero() || done.Took < 0 || len(done.Visits) == 0 {
+			t.Errorf("a commit of %d visits began at %s and took %s", len(done.Visits), done.Began, done.Took)
+		}
+		for _, each := range done.Visits {
+			seen[strings.TrimPrefix(each.Visit.URL, s.URL)]++
+			if each.Read <= 0 {
+				t.Errorf("%s was read in %s", each.Visit.URL, each.Read)
+			}
+		}
+	}
+	crawl(t, t.TempDir(), o)
+	for _, target := range []string{"/robots.txt", "/", "/a", "/b"} {
+		if seen[target] != 1 {
+			t.Errorf("%s: committed %d times, want once (%v)", target, seen[target], seen)
+		}
+	}
+}
+
 // OnVisit is called once for each visit that is durable; its error is Run's.
 func TestOnVisit(t *testing.T) {
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": links(), "/b": links()})

@@ -66,10 +66,26 @@ type Options struct {
 	// StatusEvery is the least time between two writings of status.json; 0 is a
 	// second.
 	StatusEvery time.Duration
+	// OnCommit is called after each commit, before OnVisit, by the same goroutine.
+	OnCommit func(Commit)
 	// Steer, where it is not nil, brings what is wanted while the crawl runs.
 	Steer <-chan Steering
 	Watch func(status.Status) // told about every second what goes on; may be nil
 	Tell  func(string)        // told what a person should know, in a line; nil logs it
+}
+
+// Commit is one commit that is durable: when it began, and how long it took.
+type Commit struct {
+	Began  time.Time
+	Took   time.Duration
+	Visits []Timing // valid during the call
+}
+
+// Timing is how long this machine took for a visit, beside Visit.Waited and
+// Visit.Took.
+type Timing struct {
+	Visit *storage.Visit
+	Read  time.Duration // from the end of the download until its records were ready
 }
 
 // Limits end a crawl early; zero values are no limits. The URLs that are left

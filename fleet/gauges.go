@@ -2,8 +2,10 @@ package fleet
 
 import (
 	"errors"
+	"maps"
 	"time"
 
+	"curtsy/crawler/status"
 	"curtsy/fleet/store"
 )
 
@@ -45,6 +47,24 @@ func (w *Worker) Gauges() Gauges {
 		}
 	}
 	return g
+}
+
+// Crawls are the last statuses of the crawls that this worker runs, by site.
+func (w *Worker) Crawls() map[string]status.Status {
+	w.mu.Lock()
+	running := maps.Clone(w.running)
+	w.mu.Unlock()
+	all := map[string]status.Status{}
+	for name, r := range running {
+		r.mu.Lock()
+		s := r.status
+		r.mu.Unlock()
+		if s.State == "" {
+			s.State = "starting"
+		}
+		all[name] = s
+	}
+	return all
 }
 
 // opened lets Gauges read the session and the book, until closed is called:
