@@ -17,27 +17,34 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err // now, not after hours
 	}
 	err := runCrawl(u, f, c, seed)
-	f.reportEnd(u, c, exitCode(err))
-	if code := exitCode(err); f.index && (code == exitDone || code == exitStopped) {
+	code := exitCode(err)
+	if f.index && (code == exitDone || code == exitStopped) {
 		if failed := buildIndex(u, c.Archive); failed != nil {
 			u.fail(failed)
 			err = cmp.Or(err, failed)
 		}
 	}
-	if code := exitCode(err); f.mirror == "" || code != exitDone && code != exitStopped {
-		return err
+	copied, mirrored := f.mirrorEnd(u, c, seed, exitCode(err))
+	f.reportEnd(u, c, code, copied)
+	if err != nil && mirrored != nil {
+		u.fail(mirrored)
+	}
+	return cmp.Or(err, mirrored)
+}
+
+// mirrorEnd makes the mirror that was asked for, if the crawl ended so that there
+// is one to make, and says where it is.
+func (f *crawlFlags) mirrorEnd(u *ui, c *config, seed weburl.URL, code int) (copied string, err error) {
+	if f.mirror == "" || code != exitDone && code != exitStopped {
+		return "", nil
 	}
 	ctx, release := untilSignal()
 	defer release()
-	mirrored := exportMirror(ctx, u, &mirrorFlags{json: f.json}, c.Archive, f.mirror)
-	if err != nil && mirrored != nil {
-		u.fail(mirrored)
-		return err
+	err = exportMirror(ctx, u, &mirrorFlags{json: f.json}, c.Archive, f.mirror)
+	if _, none := mirrorReport(f.mirror, seed); none != nil {
+		return "", err
 	}
-	if err != nil {
-		return err
-	}
-	return mirrored
+	return f.mirror, err
 }
 
 // reportedAtEnd is how many URLs an archive may know for its report to be written
@@ -45,9 +52,9 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 // it did where nothing was waited for.
 const reportedAtEnd = 50_000
 
-// reportEnd writes the report of what there is now, and says what may be done
-// with it. Failing to write it changes nothing else.
-func (f *crawlFlags) reportEnd(u *ui, c *config, code int) {
+// reportEnd writes the report of what there is now, and of its mirror, and says
+// what may be done with it. Failing to write it changes nothing else.
+func (f *crawlFlags) reportEnd(u *ui, c *config, code int, copied string) {
 	if !f.ran || code != exitDone && code != exitStopped {
 		return
 	}
@@ -57,7 +64,7 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int) {
 		debug.FreeOSMemory() // what the crawl held
 		ctx, release := untilSignal()
 		defer release()
-		if err := writeReport(ctx, u, c.Archive, filepath.Join(c.Archive, "report.html")); err != nil {
+		if err := writeReport(ctx, u, c.Archive, filepath.Join(c.Archive, "report.html"), copied); err != nil {
 			u.fail(err)
 		}
 	}

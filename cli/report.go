@@ -8,16 +8,19 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"curtsy/internal/weburl"
+	"curtsy/publish/mirror"
 	"curtsy/publish/report"
 	"curtsy/storage"
 )
 
 func reportCmd(u *ui) *cobra.Command {
-	var out string
+	var out, copied string
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "a one-page report on an archive: figures, plots, what is broken, what was skipped",
@@ -31,15 +34,16 @@ func reportCmd(u *ui) *cobra.Command {
 			}
 			ctx, release := untilSignal()
 			defer release()
-			return writeReport(ctx, u, a[0], out)
+			return writeReport(ctx, u, a[0], out, copied)
 		},
 	}
 	c.Flags().StringVarP(&out, "output", "o", "report.html", "write to `FILE`")
+	c.Flags().StringVar(&copied, "mirror", "", "add what the mirror in `OUT` withholds, lacks and needs")
 	return c
 }
 
-// writeReport writes the report of an archive.
-func writeReport(ctx context.Context, u *ui, dir, out string) (err error) {
+// writeReport writes the report of an archive, and of its mirror, if one is named.
+func writeReport(ctx context.Context, u *ui, dir, out, copied string) (err error) {
 	defer storage.Guard(&err)()
 	a, err := openBoth(dir)
 	if err != nil {
@@ -49,6 +53,11 @@ func writeReport(ctx context.Context, u *ui, dir, out string) (err error) {
 	o, err := reportOptions(a, dir)
 	if err != nil {
 		return err
+	}
+	if copied != "" {
+		if o.Mirror, err = mirrorReport(copied, a.seed); err != nil {
+			return err
+		}
 	}
 	write := func(w io.Writer) error { return report.Write(ctx, w, a.Archive, o) }
 	if out == "-" {
@@ -72,6 +81,31 @@ func reportOptions(a *opened, dir string) (o report.Options, err error) {
 		o.Incomplete = unfinished(a.Archive, &a.state, a.f)
 	}
 	return o, nil
+}
+
+// mirrorReport is the part of a report about a mirror, which must be one of the seed.
+func mirrorReport(out string, seed weburl.URL) (*report.Mirror, error) {
+	s, err := mirror.Summarize(out)
+	if err != nil {
+		return nil, checkError(err, out)
+	}
+	if s == nil {
+		return nil, usagef("curtsy mirror DIR "+quoted(out), "%s: made by an earlier version, without a summary", out)
+	}
+	if s.Seed != seed.String() {
+		return nil, usagef("--mirror with a mirror of this archive", "%s: a mirror of %s, not of %s", out, oneLine(s.Seed), seed)
+	}
+	m := &report.Mirror{Dir: quoted(out), Until: s.Until, Numbers: []report.Number{
+		{Value: strconv.Itoa(s.Files), Name: "files"}, {Value: strconv.Itoa(s.Pages), Name: "pages"}, {Value: strconv.Itoa(s.Redirects), Name: "redirects"},
+		{Value: strconv.Itoa(s.Live), Name: "links to the live site instead of a page in the mirror"}}}
+	for _, part := range s.Sections {
+		t := report.Table{Total: part.Total, Hidden: part.Hidden}
+		for _, r := range part.Rows {
+			t.Lines = append(t.Lines, report.Line{URL: r.URL, Text: r.Why, On: r.On, More: r.More})
+		}
+		m.Sections = append(m.Sections, report.Section{Title: part.Title, Says: part.Says, Table: t})
+	}
+	return m, nil
 }
 
 // writeWhole makes a file that is there as a whole or, after an error, as it was.
@@ -104,7 +138,7 @@ func reportError(err error, dir, out string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
-		return exitWith(exitStopped, errors.New("stopped; "+out+" is as it was"), "curtsy report "+quoted(dir)+" -o "+quoted(out))
+		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy report "+quoted(dir)+" -o "+quoted(out))
 	case errors.As(err, &file):
 		return exitWith(exitFailed, err, "-o with another FILE")
 	}

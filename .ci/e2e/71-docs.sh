@@ -61,7 +61,7 @@ works() {
 	case $line in
 	*URL-OF-THIS-REPOSITORY*) line=${line/URL-OF-THIS-REPOSITORY/"$CI_DIR/.."} ;;
 	*'--at 2026-01-31'*) line=${line/2026-01-31/$(date -u +%FT%TZ)} ;; # the site is younger than the example
-	'curtsy update '*) page News 'The market opens at nine on Sunday, the $((UPDATES += 1)). time. <a href="/">Home</a>' >"$WORK/root/news.html" ;;
+	'curtsy update '*) page News "The market opens at $((UPDATES += 1)) on Sunday. <a href=/>Home</a>" >"$WORK/root/news.html" ;;
 	esac
 	if [[ $line == 'curtsy serve '* ]]; then served "$line" || code=$?; else bash -c "$line" >"$WORK/said" 2>&1 </dev/null || code=$?; fi
 	claim "$1: $line" test "$code" -eq 0

@@ -22,12 +22,16 @@ printf '%s/\n%s/copy1.html\n%s/orphan.html\n' "$SITE" "$SITE" "$SITE" >"$WORK/si
 echo '<!DOCTYPE html><title>An orphan</title>' >"$WORK/site/orphan.html"
 chmod a+r "$WORK/site"/*
 "$CURTSY" crawl "$SITE/" --archive "$WORK/archive" --delay 0 2>"$WORK/err" || { show "$WORK/err"; bad crawl; exit 1; }
-claim "a report is made" "$CURTSY" report "$WORK/archive" -o "$WORK/report.html"
+"$CURTSY" mirror "$WORK/archive" "$WORK/mirror" >"$WORK/made" 2>&1 || { show "$WORK/made"; bad mirror; }
+claim "a report is made, with what its mirror says" "$CURTSY" report "$WORK/archive" --mirror "$WORK/mirror" -o "$WORK/report.html"
 names() { grep -q "$1" "$WORK/report.html"; }
 claim "it names a broken link, a redirect of two steps, an orphan and a duplicate" eval 'names 'sql-commands.html' && names "2 steps" && names orphan.html && names copy2.html'
+claim "it says what the mirror withholds and what is broken in it" eval 'names "<h2>Offline copy</h2>" && names "<summary>Withheld <span class=\"soft\">1</span>" && names "<summary>Broken on the site"'
 claim "it names no page that must not be listed" eval '! names hidden.html'
 mirror_tools
 mkdir -p "${SHOTS:=$WORK/shots}"
-seen() { node "$MIRROR_TOOLS/reportcheck.mjs" "$WORK/report.html" "$SHOTS" >"$WORK/seen" 2>&1; local code=$?; cat "$WORK/seen"; return $code; }
-claim "Chromium and axe-core: no violation, no request, no script, by keyboard and on paper" seen
+seen() { node "$MIRROR_TOOLS/reportcheck.mjs" "$1" "$2" "${@:3}" >"$WORK/seen" 2>&1; local code=$?; cat "$WORK/seen"; return $code; }
+claim "Chromium and axe-core: no violation, no request, no script, by keyboard and on paper" seen "$WORK/report.html" "$SHOTS"
+mkdir -p "$SHOTS/mirror"
+claim "mirror-report.html: no violation, no request, by keyboard and on paper" seen "$WORK/mirror/mirror-report.html" "$SHOTS/mirror" search
 finish

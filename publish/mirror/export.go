@@ -49,7 +49,7 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if err := w.writeMap(extra); err != nil {
+	if err := w.writeMap(r, extra); err != nil {
 		return nil, err
 	}
 	check, err := checkRoot(ctx, t.root, &o)

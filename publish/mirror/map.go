@@ -30,6 +30,7 @@ type mirrorMap struct {
 	Origins []string `json:"origins,omitempty"` // of the site
 	Twins   bool     `json:"twins,omitempty"`   // session ids and orders of parameters make no other page
 	Online  bool     `json:"online,omitempty"`
+	Summary *Summary `json:"summary,omitempty"`
 	Files   []mapped `json:"files"`
 }
 
@@ -63,18 +64,19 @@ func readMap(root *os.Root) (*mirrorMap, error) {
 
 // writeMap writes the map, one file a line, sorted by URL, without holding
 // more than a line.
-func (w *writer) writeMap(extra []mapped) error {
-	r, pw := io.Pipe()
-	go func() { pw.CloseWithError(w.encodeMap(pw, extra)) }()
-	err := w.tree.stream(MapFile, w.s.last, r)
-	r.CloseWithError(err)
+func (w *writer) writeMap(r *Result, extra []mapped) error {
+	s := w.summary(r)
+	pr, pw := io.Pipe()
+	go func() { pw.CloseWithError(w.encodeMap(pw, s, extra)) }()
+	err := w.tree.stream(MapFile, w.s.last, pr)
+	pr.CloseWithError(err)
 	return err
 }
 
-func (w *writer) encodeMap(to io.Writer, extra []mapped) error {
+func (w *writer) encodeMap(to io.Writer, s *Summary, extra []mapped) error {
 	b := bufio.NewWriter(to)
 	o := w.s.o
-	head, err := json.Marshal(mirrorMap{Format: mapFormat, Seed: o.Seed.String(), Origins: o.Origins, Twins: o.twins, Online: o.Online})
+	head, err := json.Marshal(mirrorMap{Format: mapFormat, Seed: o.Seed.String(), Origins: o.Origins, Twins: o.twins, Online: o.Online, Summary: s})
 	if err != nil {
 		return err
 	}

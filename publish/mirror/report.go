@@ -61,7 +61,7 @@ func (w *writer) noteAbsent() error {
 		case judge.Robots, judge.NoRobots, judge.NoFollow, judge.RelNoFollow:
 			w.notes.add(absent, l.URL, l.Reason.String(), "")
 		default:
-			w.notes.add(unfetched, l.URL, strings.TrimSpace(l.State+" "+l.Reason.String()), "")
+			w.notes.add(unfetched, l.URL, strings.TrimSuffix(l.State+": "+l.Reason.String(), ": "), "")
 		}
 		return nil
 	})
@@ -199,7 +199,7 @@ func begin(b *bufio.Writer, title, says, third string, n, hidden int, more bool)
 	if more {
 		count = fmt.Sprintf("the first %d", maxRows)
 	}
-	fmt.Fprintf(b, "<details%s><summary><h2>%s <small>%s</small></h2></summary><p>%s</p>\n", map[bool]string{true: " open", false: ""}[n > 0], title, count, says)
+	fmt.Fprintf(b, "<details%s><summary><h2>%s <small>%s</small></h2></summary><p>%s</p>\n", map[bool]string{true: " open", false: ""}[n > 0 && n <= summaryRows], title, count, says)
 	if hidden > 0 {
 		fmt.Fprintf(b, "<p>%d not named, because they must not be listed</p>\n", hidden)
 	}

@@ -31,9 +31,10 @@ type Options struct {
 	Seed       weburl.URL
 	Origins    []string // the site's: the seed's and its aliases
 	Now        time.Time
-	Incomplete string // why the crawl is not complete; "" where it is
-	Version    string // of the program
-	Home       string // where a link leads back to; "" is no link
+	Incomplete string  // why the crawl is not complete; "" where it is
+	Version    string  // of the program
+	Home       string  // where a link leads back to; "" is no link
+	Mirror     *Mirror // nil: no mirror is reported on
 	Known      inventory.EachKnown
 	Fold       func(weburl.URL) (weburl.URL, bool)
 }
@@ -76,6 +77,20 @@ type Report struct {
 	Unlisted              int // URLs that must not be named
 	First, Last           time.Time
 	Again, Changed, Fewer int // URLs visited more than once; of these, those whose content changed
+}
+
+// Mirror is what a mirror of the archive says of itself.
+type Mirror struct {
+	Dir      string // as commands that are proposed name it
+	Until    time.Time
+	Numbers  []Number
+	Sections []Section
+}
+
+// Section is a folded table of a mirror, and what its rows are.
+type Section struct {
+	Title, Says string
+	Table       Table
 }
 
 // Number is one figure of the overview.
