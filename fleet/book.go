@@ -210,10 +210,17 @@ func (b *book) reconcile(ctx context.Context) error {
 		}
 	}
 	for _, r := range b.records() {
-		if !there[r.Name] && b.now().Sub(r.Added) > time.Minute {
-			if err := b.board.Remove(ctx, siteKey+r.Name); err != nil {
-				return err
-			}
+		if there[r.Name] {
+			continue
+		}
+		// It may have been added since the list was read.
+		if _, _, err := b.store.Get(ctx, listed+r.Name); err == nil {
+			continue
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err := b.board.Remove(ctx, siteKey+r.Name); err != nil {
+			return err
 		}
 	}
 	return nil

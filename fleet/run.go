@@ -121,8 +121,8 @@ func (r *running) lookup(ctx context.Context, u weburl.URL) (netip.Addr, bool) {
 // own raises the epoch, and makes the archive that the manifest names this
 // worker's: the one on its disk if nobody owned the site since, else a copy.
 func (r *running) own(ctx context.Context) error {
-	now := r.w.o.Now().UTC()
-	a, err := store.Claim(ctx, r.w.o.Store, r.rec.Name, r.rec.Seed, r.w.o.Name, store.Run{Began: now})
+	began := latest(r.w.o.Now(), r.rec.Due).UTC()
+	a, err := store.Claim(ctx, r.w.o.Store, r.rec.Name, r.rec.Seed, r.w.o.Name, store.Run{Began: began})
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 
 // note takes down how the run ended.
 func (r *running) note(result crawler.Result, err error) {
-	r.state.Ended = r.w.o.Now().UTC()
+	r.state.Ended = latest(r.w.o.Now(), r.state.Began).UTC()
 	r.state.Ending, r.state.Why = result.Ending.String(), result.Why
 	if why := context.Cause(r.asked); result.Ending == crawler.Stopped && why != nil {
 		r.state.Why = why.Error()
@@ -304,6 +304,16 @@ func (r *running) report(ctx context.Context) error {
 		rec.Epoch, rec.Run = m.Epoch, r.state
 		rec.Fails = failsAfter(rec.Fails, &r.state, r.asked.Err() != nil)
 	})
+}
+
+// latest is the later of two times. No run begins before it was due, and none
+// ends before it began, whatever a clock was set to meanwhile: else one date of
+// a schedule would come twice.
+func latest(x, y time.Time) time.Time {
+	if x.Before(y) {
+		return y
+	}
+	return x
 }
 
 // failsAfter counts runs that failed: not those that people stopped.

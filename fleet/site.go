@@ -120,13 +120,18 @@ func (s *Site) next(run *store.Run, fails int) time.Time {
 	if run.Began.IsZero() {
 		return s.first()
 	}
-	if run.Ended.IsZero() || run.Ending == "stopped" && fails == 0 {
-		return run.Began // it was cut off: at once
+	if cutOff(run, fails) {
+		return run.Began
 	}
 	if run.Ending != "finished" && run.Ending != "limited" {
 		return run.Ended.Add(pause(fails))
 	}
 	return s.after(run.Began, run.Ended)
+}
+
+// cutOff says that a run is to continue at once.
+func cutOff(run *store.Run, fails int) bool {
+	return !run.Began.IsZero() && (run.Ended.IsZero() || run.Ending == "stopped" && fails == 0)
 }
 
 // first is when a site is crawled for the first time: at once, or at the first

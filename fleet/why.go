@@ -110,9 +110,9 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 		return "paused; curtsy fleet go " + r.Name + " resumes it"
 	case r.Due.IsZero():
 		return fmt.Sprintf("done: %s%s; it has no schedule", r.Run.Ending, because(r.Run.Why))
-	case r.Due.After(now) && r.Fails > 0:
+	case !r.isDue(now) && r.Fails > 0:
 		return fmt.Sprintf("its last run was %s%s; the next try is at %s, %s", r.Run.Ending, because(r.Run.Why), at(r.Due), ordinal(r.Fails+1))
-	case r.Due.After(now):
+	case !r.isDue(now):
 		return "waiting for " + at(r.inZone(r.Due)) + schedule(r)
 	case held:
 		return fmt.Sprintf("waiting for the lease of %s, which %s holds for %s", r.Group, h.Worker, h.For)

@@ -254,8 +254,11 @@ func (w *Worker) due(list []Record) []Record {
 	return list
 }
 
+// isDue asks the clock only where there is a date to wait for: what is due at
+// once may have been so by a clock that was ahead.
 func (r *Record) isDue(now time.Time) bool {
-	return !r.Paused && !r.Due.IsZero() && !r.Due.After(now)
+	atOnce := cutOff(&r.Run, r.Fails) || r.Run.Began.IsZero() && r.Cron == ""
+	return !r.Paused && !r.Due.IsZero() && (atOnce || !r.Due.After(now))
 }
 
 func (w *Worker) turn(name string) uint32 {

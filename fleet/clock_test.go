@@ -1,0 +1,98 @@
+package fleet
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"curtsy/fleet/store"
+)
+
+// timeOfDay is a worker's, as a test sets it.
+type timeOfDay struct{ atomic.Pointer[time.Time] }
+
+func (d *timeOfDay) set(s string) {
+	t, err := time.Parse(time.DateTime, s)
+	if err != nil {
+		panic(err)
+	}
+	d.Store(&t)
+}
+
+func (d *timeOfDay) read() time.Time { return *d.Load() }
+
+// Two workers' times of day are set hours forward and back in the middle of a run: it is
+// not taken over, and each date of the calendar brings one run.
+func TestTheTimeOfDayIsSetDuringARun(t *testing.T) {
+	f := newFleet(t)
+	var one, two timeOfDay
+	one.set("2026-03-01 02:50:00")
+	two.set("2026-03-01 02:50:00")
+	w1, _ := f.worker("w1", func(o *Options) { o.Now = one.read })
+	w2, _ := f.worker("w2", func(o *Options) { o.Now, o.Alone, o.Slots = two.read, false, 4 })
+	s := newSite(t, 4)
+	s.hold = make(chan struct{})
+	f.add(s, func(s *Site) { s.Cron = "0 3 * * *" })
+	f.isState(s, "scheduled")
+	one.set("2026-03-01 03:01:00")
+	two.set("2026-03-01 03:01:00")
+	f.until("the site is asked", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.asked["/2"] == 1 })
+	for _, times := range [][2]string{{"2026-03-01 08:00:00", "2026-02-28 22:00:00"}, {"2026-02-28 22:00:00", "2026-03-03 08:00:00"}, {"2026-02-28 22:00:00", "2026-02-28 23:00:00"}} {
+		one.set(times[0])
+		two.set(times[1])
+		time.Sleep(100 * time.Millisecond) // several looks at the list, of each worker
+		if got := f.state(s.name()); got != "running" {
+			t.Errorf("at %s by one clock and %s by the other the site is %s, want running", times[0], times[1], got)
+		}
+	}
+	s.mu.Lock()
+	close(s.hold)
+	s.hold = nil
+	s.mu.Unlock()
+	f.isState(s, "scheduled")
+	if got := f.why(s.name()); !strings.Contains(got, "waiting for 2026-03-02 03:00:00 UTC") {
+		t.Errorf("the run of March 1 ended on February 28, as the clock says; why says %q", got)
+	}
+	one.set("2026-03-02 02:59:00") // the date has come a second time by both clocks
+	two.set("2026-03-01 03:30:00")
+	time.Sleep(100 * time.Millisecond)
+	two.set("2026-03-02 03:01:00")
+	f.until("the next date brings a run", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.asked["/1"] == 2 })
+	f.isState(s, "scheduled")
+	for _, site := range f.ask(Ask{Do: "status"}).Sites {
+		if site.Epoch != 2 {
+			t.Errorf("it was claimed %d times for two dates", site.Epoch)
+		}
+	}
+	for _, w := range []*Worker{w1, w2} {
+		if g := w.Gauges(); g.Margin <= 0 || g.Takeovers != 0 || g.Fenced != 0 {
+			t.Errorf("gauges of %s: %+v", w.o.Name, g)
+		}
+	}
+	f.sound(s, 4)
+}
+
+// What is due at once is begun by a worker whose clock is behind, too.
+func TestWhatIsDueAtOnceAsksNoClock(t *testing.T) {
+	ahead := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	now := ahead.Add(-5 * time.Hour)
+	for what, each := range map[string]struct {
+		site Site
+		run  store.Run
+		due  bool
+	}{
+		"a new site":                  {site: Site{Added: ahead}, due: true},
+		"a new site with a calendar":  {site: Site{Added: ahead, Cron: "0 3 * * *"}},
+		"a run that was cut off":      {site: Site{Added: now}, run: store.Run{Began: ahead}, due: true},
+		"a run that was stopped":      {site: Site{Added: now}, run: store.Run{Began: ahead, Ended: ahead, Ending: "stopped"}, due: true},
+		"a run that is to come again": {site: Site{Added: now, Every: time.Hour}, run: store.Run{Began: now, Ended: now, Ending: "finished"}},
+		"a site that is paused":       {site: Site{Added: ahead, Paused: true}},
+	} {
+		r := Record{Site: each.site, Run: each.run}
+		r.Due = r.next(&r.Run, 0)
+		if got := r.isDue(now); got != each.due {
+			t.Errorf("%s: due %v, want %v", what, got, each.due)
+		}
+	}
+}
