@@ -72,6 +72,8 @@ func (r *running) run(ctx context.Context) (err error) {
 		return err // another may have it: what is not saved is crawled again
 	}
 	r.note(result, crawlErr)
+	r.w.saves <- struct{}{} // when all are stopped at once, they take turns
+	defer func() { <-r.w.saves }()
 	if crawlErr == nil { // else what is on the disk may be damaged, and what was saved is not
 		if err := r.saveLast(ctx); err != nil {
 			return err

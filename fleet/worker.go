@@ -59,6 +59,7 @@ type Worker struct {
 	gauged            *view  // what Gauges reads; nil without a session
 	runs              sync.WaitGroup
 	freed             chan struct{} // a run has ended
+	saves             chan struct{} // a token for each last save at a time
 }
 
 // view is what a session shows of the sites.
@@ -67,6 +68,9 @@ type view struct {
 	book    *book
 	places  int // sites at a time at one address
 }
+
+// maxLastSaves is how many runs are saved and reported at a time at their ends.
+const maxLastSaves = 16
 
 // NewWorker makes a worker.
 func NewWorker(o Options) *Worker {
@@ -80,7 +84,7 @@ func NewWorker(o Options) *Worker {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Worker{o: o, view: view{places: o.Places}, running: map[string]*running{}, later: map[string]time.Duration{}, freed: make(chan struct{}, 1)}
+	return &Worker{o: o, view: view{places: o.Places}, running: map[string]*running{}, later: map[string]time.Duration{}, freed: make(chan struct{}, 1), saves: make(chan struct{}, maxLastSaves)}
 }
 
 // About is what a worker's session says of it.
