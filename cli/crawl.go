@@ -246,6 +246,12 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	defer endMetrics()
+	traced, endTraces, err := startTraces(u)
+	if err != nil {
+		return err
+	}
+	defer endTraces()
+	traced.watch(&o)
 	o.Tell = func(text string) { u.say("%s", text) }
 	o.Round, o.Given = f.round, f.given
 	if o.Since, err = f.sinceDate(); err != nil {

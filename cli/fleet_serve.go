@@ -126,9 +126,15 @@ func (f *fleetServeFlags) work(u *ui, at *fleetAt, alone bool, o fleet.Options) 
 	o.Name, o.Dir, o.Alone, o.Slots, o.Places = f.name, at.dir, alone, f.slots, f.places
 	o.Term, o.Save, o.MinFree, o.Logger = f.term, f.save, int64(f.minFree), logger
 	watched, listen := watchFleet(f.metrics, at.dir)
+	traced, endTraces, err := startTraces(u)
+	if err != nil {
+		return err
+	}
+	defer endTraces()
 	o.Crawl = func(s fleet.Site) (crawler.Options, error) {
 		options, err := siteOptions(s, quiet)
 		watched(&options)
+		traced.watch(&options)
 		return options, err
 	}
 	o.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
