@@ -4,6 +4,7 @@
 # bounded over the whole site, archives of the whole tree are a few, and the
 # crawl ends by itself. COMMITS, FILES and FIRST make it
 # larger than CI has time for; ONLY=gitweb or ONLY=fossil leaves out the other.
+# DEFAULTS=1 visits Fossil with the default budgets and stops after FIRST pages.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../wikis.sh"
 need git
@@ -64,8 +65,12 @@ if [[ ${ONLY:-fossil} != fossil ]]; then :; elif command -v fossil >/dev/null; t
 	fossil server --localhost -P "$port" "$WORK/repo.fossil" >/dev/null 2>&1 &
 	CHILDREN+=($!)
 	until_true listens "$port"
-	CURTSY_TRAPS_PRODUCTS=${PRODUCTS:-200} CURTSY_TRAPS_FACETS=${FACETS:-100} CURTSY_TRAPS_CALENDAR=${CALENDAR:-400} visit fossil "http://127.0.0.1:$port/"
-	claim "fossil: ended by itself" test "$CODE" -eq 0
+	if [[ -n ${DEFAULTS:-} ]]; then
+		visit fossil "http://127.0.0.1:$port/" --max-pages "$FIRST"
+	else
+		CURTSY_TRAPS_PRODUCTS=${PRODUCTS:-200} CURTSY_TRAPS_FACETS=${FACETS:-100} CURTSY_TRAPS_CALENDAR=${CALENDAR:-400} visit fossil "http://127.0.0.1:$port/"
+		claim "fossil: ended by itself" test "$CODE" -eq 0
+	fi
 	"$CURTSY" list "$WORK/fossil.archive" --format csv | awk -F, '$2 != "disregarded" && $8 != "" { print $8 "," $1 }' | sort | awk -v n="$FIRST" 'NR <= n' >"$WORK/fossil.first"
 	fossil sql -R "$WORK/repo.fossil" "select substr(uuid,1,10) from blob,event where event.objid=blob.rid and type='ci'" | tr -d "'" | sort >"$WORK/checkins"
 	checkins=$(grep -oE "/info/[0-9a-f]{10}" "$WORK/fossil.first" | cut -c7- | sort -u | comm -12 "$WORK/checkins" - | wc -l)
