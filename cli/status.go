@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -105,7 +106,7 @@ func printStatus(u *ui, s status.Status) {
 	}
 	if s.WaitingFor != "" {
 		until := ""
-		if s.NextDue != nil {
+		if s.NextDue != nil && !strings.Contains(s.WaitingFor, "until ") { // as a Visit-time says itself
 			until = " until " + s.NextDue.Local().Format("2006-01-02 15:04:05")
 		}
 		u.print("  waiting for  %s%s", s.WaitingFor, until)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/crawler/status"
 	"curtsy/fleet/store"
 )
 
@@ -93,6 +94,25 @@ func TestWhatIsDueAtOnceAsksNoClock(t *testing.T) {
 		r.Due = r.next(&r.Run, 0)
 		if got := r.isDue(now); got != each.due {
 			t.Errorf("%s: due %v, want %v", what, got, each.due)
+		}
+	}
+}
+
+// A time until which a site waits is said once, and an interval as people write it.
+func TestWordsOfWhy(t *testing.T) {
+	due := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
+	for _, each := range []struct{ waitsFor, want string }{
+		{"visit-time (robots.txt line 2), until 2026-03-01 03:00 UTC", "1 fetched, 2 queued; it waits: visit-time (robots.txt line 2), until 2026-03-01 03:00 UTC"},
+		{"crawl-delay 30s (robots.txt line 2)", "1 fetched, 2 queued; it waits: crawl-delay 30s (robots.txt line 2), until " + at(due.Local())},
+	} {
+		r := running{status: status.Status{Fetched: 1, Queued: 2, WaitingFor: each.waitsFor, NextDue: &due}}
+		if got := r.inWords(); got != each.want {
+			t.Errorf("got %q, want %q", got, each.want)
+		}
+	}
+	for d, want := range map[time.Duration]string{7 * 24 * time.Hour: "7d", 36 * time.Hour: "36h", 90 * time.Minute: "90m", 90 * time.Second: "1m30s"} {
+		if got := interval(d); got != want {
+			t.Errorf("%s: got %s, want %s", d, got, want)
 		}
 	}
 }

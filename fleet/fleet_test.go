@@ -286,7 +286,7 @@ func TestTheEngineMayBeLost(t *testing.T) {
 	other.worker("w2", nil)
 	other.isState(s, "scheduled")
 	other.isState(never, "scheduled")
-	if got := other.why(s.name()); got != before || !strings.Contains(got, "every 1h0m0s") {
+	if got := other.why(s.name()); got != before || !strings.Contains(got, "(every 1h)") {
 		t.Errorf("why says %q, and said %q", got, before)
 	}
 	if got := other.why(never.name()); !strings.Contains(got, "-01-01 03:00:00 CET") {

@@ -337,8 +337,8 @@ func (r *running) inWords() string {
 	if s.WaitingFor != "" {
 		text += "; it waits: " + s.WaitingFor
 	}
-	if s.NextDue != nil {
-		text += ", until " + s.NextDue.Local().Format(time.TimeOnly)
+	if s.NextDue != nil && !strings.Contains(s.WaitingFor, "until ") { // as a Visit-time says itself
+		text += ", until " + at(s.NextDue.Local())
 	}
 	if s.Delay != "" {
 		text += "; pace: " + s.Delay

@@ -146,9 +146,22 @@ func schedule(r *Record) string {
 	case r.Cron != "":
 		return fmt.Sprintf(" (cron %s, %s)", r.Cron, cmp.Or(r.Zone, "UTC"))
 	case r.Every > 0:
-		return fmt.Sprintf(" (every %s)", r.Every)
+		return " (every " + interval(r.Every) + ")"
 	}
 	return ""
+}
+
+// interval is as people write it: 7d, 12h, 90m.
+func interval(d time.Duration) string {
+	for _, unit := range []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if d%unit.of == 0 {
+			return fmt.Sprint(int64(d/unit.of), unit.name)
+		}
+	}
+	return d.String()
 }
 
 func (w *Worker) whyRunning(n *nats.Conn, r *Record, worker string) string {
