@@ -38,7 +38,7 @@ func isCandidate(text string) bool {
 	bare, _, _ = strings.Cut(bare, "?")
 	name := path.Base(bare)
 	ext := strings.ToLower(path.Ext(name))
-	return candidateTypes[ext] && len(name) > len(ext) && !strings.Contains(bare, "..."+ext)
+	return candidateTypes[ext] && name[0] != '.' && !strings.Contains(bare, "..."+ext)
 }
 
 // speculate adds what a literal may name. A script does not say which page it

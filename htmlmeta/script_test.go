@@ -24,7 +24,7 @@ func TestLinksOfScripts(t *testing.T) {
 		{"regular expressions hold no literals", `x = /"/.test(y) ? "a.js" : /["']/; z = a / b / "c.js"`, "/d/a.js script.string speculative\n/d/c.js script.string speculative"},
 		{"escapes", `"\/x\/a.js" + "\x62.js" + "http:\/\/h\/e?f"`, "/x/a.js script.string speculative\n/d/x/a.js script.string speculative\n/d/b.js script.string speculative\n/e?f script.string speculative"},
 		{"other sites", `"http://other/a.js" + "//other/b.js"`, ""},
-		{"no files", `".js" + "text/css" + "a b.js" + "$1.js" + "foo(a.js)" + "x.html" + "*.js"`, ""},
+		{"no files", `".js" + "/a/.lean.js" + "text/css" + "a b.js" + "$1.js" + "foo(a.js)" + "x.html" + "*.js"`, ""},
 		{"what looks like a regular expression and is none", "x = (/'a\n); import './a.js'", "/d/a.js script.import requisite"},
 		{"a broken script", "import './a.js'; '", "/d/a.js script.import requisite"},
 		{"no script at all", "<html>\x00 ` ${ import", ""},

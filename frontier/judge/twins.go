@@ -10,8 +10,8 @@ import (
 // SessionID excludes URLs that differ in a session's id from one that is known.
 const SessionID = "session-id"
 
-// QueryOrder excludes URLs that differ in the order of their parameters from
-// one that is known.
+// QueryOrder excludes URLs that differ in the order of their parameters, or in
+// the escapes of their values, from one that is known.
 const QueryOrder = "query-order"
 
 func sessionID(l *Link, f *Facts) Verdict  { return twinOf(SessionID, l, f) }
@@ -30,8 +30,13 @@ func twinOf(rule string, l *Link, f *Facts) Verdict {
 
 func twinsOn(_ Reason, s *Settings) bool { return s.Twins }
 
+// plainEscapes undoes the escapes of what may stand in a query as it is (RFC 3986
+// section 3.4) and separates nothing there: who decodes a form sees no difference.
+var plainEscapes = strings.NewReplacer("%3A", ":", "%3a", ":", "%40", "@", "%2F", "/", "%2f", "/")
+
 // twin is the form that URLs of one page share although they differ in a
-// session id or in the order of their parameters; "" if the URL is that form.
+// session id, in the order of their parameters or in needless escapes; "" if the
+// URL is that form.
 func twin(u weburl.URL) (form, rule string) {
 	path, session := withoutSession(u.Path())
 	if !u.HasQuery() {
@@ -41,8 +46,9 @@ func twin(u weburl.URL) (form, rule string) {
 		return "", ""
 	}
 	var kept []string
-	sep := separator(u.Query())
-	for p := range strings.SplitSeq(u.Query(), sep) {
+	query := plainEscapes.Replace(u.Query())
+	sep := separator(query)
+	for p := range strings.SplitSeq(query, sep) {
 		name, value, _ := strings.Cut(p, "=")
 		if isSession(name, value) {
 			session = true
@@ -52,7 +58,7 @@ func twin(u weburl.URL) (form, rule string) {
 	}
 	rule = "session-id"
 	if !session {
-		if slices.IsSorted(kept) {
+		if query == u.Query() && slices.IsSorted(kept) {
 			return "", ""
 		}
 		rule = "query-order"
