@@ -28,8 +28,8 @@ type Options struct {
 	// Fold gives the URL that the site's Clean-param makes of another one.
 	Fold func(weburl.URL) (weburl.URL, bool)
 	// Twin gives the form that all URLs of one page share which differ in a
-	// session id or in the order of their parameters, and whether this URL is
-	// another one.
+	// session id, in the order of their parameters or in needless escapes, and
+	// whether this URL is another one.
 	Twin func(weburl.URL) (weburl.URL, bool)
 	// Left calls back with what the crawl knows of and did not fetch.
 	Left func(func(Left) error) error
