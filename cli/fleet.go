@@ -187,10 +187,14 @@ func fleetStatusCmd(u *ui, at *fleetAt) *cobra.Command {
 
 func fleetStatus(u *ui, n *nats.Conn, state string, asJSON bool) error {
 	after := ""
+	var first *fleet.Answer
 	for {
 		a, err := fleet.Request(n, fleet.Ask{Do: "status", State: state, After: after})
 		if err != nil {
 			return err
+		}
+		if first == nil {
+			first = &a
 		}
 		for _, s := range a.Sites {
 			after = s.Name
@@ -202,7 +206,7 @@ func fleetStatus(u *ui, n *nats.Conn, state string, asJSON bool) error {
 			continue
 		}
 		if !asJSON {
-			u.say("%s", fleetTotals(&a))
+			u.say("%s", fleetTotals(first))
 		}
 		return nil
 	}

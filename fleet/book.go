@@ -10,7 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"curtsy/fleet/engine"
 	"curtsy/fleet/store"
@@ -52,7 +55,10 @@ var (
 func (b *book) records() (list []Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, e := range b.board.List(siteKey) {
+	entries := b.board.List(siteKey)
+	slices.SortFunc(entries, func(x, y engine.Entry) int { return cmp.Compare(x.Key, y.Key) }) // smaller than records
+	list = make([]Record, 0, len(entries))
+	for _, e := range entries {
 		had, ok := b.read[e.Key]
 		if !ok || had.rev != e.Rev {
 			r, err := readRecord(e.Value)
@@ -64,7 +70,6 @@ func (b *book) records() (list []Record) {
 		}
 		list = append(list, had.record)
 	}
-	slices.SortFunc(list, func(x, y Record) int { return cmp.Compare(x.Name, y.Name) })
 	return list
 }
 
@@ -74,6 +79,29 @@ func (b *book) record(name string) (Record, error) {
 		return Record{}, fmt.Errorf("%s: %w", name, ErrUnknown)
 	}
 	return readRecord(e.Value)
+}
+
+// addsAtOnce is how many sites are added side by side: each waits for the disk, or
+// for the network, some times.
+const addsAtOnce = 16
+
+// addAll adds sites, and counts those that are new. With an error some may not be
+// added.
+func (b *book) addAll(ctx context.Context, sites []Site) (added int, err error) {
+	var g errgroup.Group
+	g.SetLimit(addsAtOnce)
+	var n atomic.Int64
+	for _, s := range sites {
+		g.Go(func() error {
+			isNew, err := b.add(ctx, s)
+			if isNew && err == nil {
+				n.Add(1)
+			}
+			return err
+		})
+	}
+	err = g.Wait()
+	return int(n.Load()), err
 }
 
 // add puts a site on the list, or changes its schedule and configuration.

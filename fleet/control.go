@@ -79,17 +79,10 @@ func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err
 	defer cancel()
 	switch q.Do {
 	case "add":
-		for _, s := range q.Sites {
-			isNew, err := w.book.add(ctx, s)
-			if err != nil {
-				return a, err
-			}
-			if isNew {
-				a.Added++
-			}
-		}
+		a.Added, err = w.book.addAll(ctx, q.Sites)
+		return a, err
 	case "status":
-		return w.status(q.State, q.After), nil
+		return w.status(q.State, q.After, Page), nil
 	case "why":
 		return w.whyAll(n, q.Names)
 	case "running": // of the worker itself
@@ -105,7 +98,6 @@ func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err
 	default:
 		return a, fmt.Errorf("unknown request %q", q.Do)
 	}
-	return a, nil
 }
 
 func (w *Worker) change(ctx context.Context, q Ask) (err error) {

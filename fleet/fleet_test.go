@@ -376,3 +376,35 @@ func TestSitesAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// Sites are added side by side, and listed page by page, each once; the first page has
+// the totals.
+func TestPagesOfStatus(t *testing.T) {
+	f := newFleet(t)
+	w, _ := f.worker("w1", func(o *Options) { o.Slots = 0 })
+	var sites []Site
+	for i := range 7 {
+		sites = append(sites, NewSite(weburl.MustParse(fmt.Sprintf("http://s%d.example/", i))))
+	}
+	if a := f.ask(Ask{Do: "add", Sites: sites}); a.Added != 7 {
+		t.Errorf("%d added", a.Added)
+	}
+	f.ask(Ask{Do: "pause", Names: []string{sites[2].Name, sites[5].Name}})
+	for state, want := range map[string]string{"": "0123456", "paused": "25", "due": "01346", "done": ""} {
+		got, after, more := "", "", true
+		for pages := 0; more && pages < 9; pages++ {
+			a := w.status(state, after, 2)
+			if first := pages == 0; first && (a.Total != 7 || a.States["paused"] != 2 || a.States["due"] != 5) || !first && a.States != nil {
+				t.Errorf("%q, page %d: %d in all, %v", state, pages, a.Total, a.States)
+			}
+			for _, s := range a.Sites {
+				got += s.Name[1:2]
+				after = s.Name
+			}
+			more = a.More
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", state, got, want)
+		}
+	}
+}

@@ -26,20 +26,33 @@ type SiteStatus struct {
 	Queued  int        `json:"queued"`
 }
 
-// status lists the sites whose names come after one, those of one state or all.
-func (w *Worker) status(state, after string) Answer {
-	a := Answer{States: map[string]int{}, Worker: w.session.Workers()}
-	now := w.o.Now()
-	for _, r := range w.book.records() {
-		s := w.statusOf(&r, now)
-		a.Total++
-		a.States[s.State]++
-		if r.Name <= after || state != "" && state != s.State {
+// status lists so many of the sites whose names come after one, those of one state
+// or all. The first page has the totals, too.
+func (w *Worker) status(state, after string, most int) Answer {
+	a := Answer{Worker: w.session.Workers()}
+	now, records := w.o.Now(), w.book.records()
+	from := 0
+	if after == "" {
+		a.Total, a.States = len(records), map[string]int{}
+	} else {
+		from, _ = slices.BinarySearchFunc(records, after+"\x00", func(r Record, name string) int { return cmp.Compare(r.Name, name) })
+	}
+	for i := range records[from:] {
+		s := w.statusOf(&records[from+i], now)
+		if a.States != nil {
+			a.States[s.State]++
+		}
+		if state != "" && state != s.State {
 			continue
 		}
-		if a.More = len(a.Sites) == Page; !a.More {
-			a.Sites = append(a.Sites, s)
+		if len(a.Sites) == most {
+			a.More = true
+			if a.States == nil {
+				break
+			}
+			continue
 		}
+		a.Sites = append(a.Sites, s)
 	}
 	return a
 }

@@ -10,19 +10,20 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
 )
 
 // dirStore is a directory, which several machines may share. An object that is
-// swapped is a file for each version, NAME.v00000007: the next one is made by
-// link(2), which fails where the name is taken, on NFS too. So no lock is
-// needed, and none is left behind by a kill.
+// swapped is a directory with a file for each version, NAME.v/00000007: the next
+// one is made by link(2), which fails where the name is taken, on NFS too. So no
+// lock is needed, and none is left behind by a kill.
 type dirStore struct{ root string }
 
-func newDir(path string) (*dirStore, error) {
-	d := &dirStore{path}
+func newDir(root string) (*dirStore, error) {
+	d := &dirStore{root}
 	return d, os.MkdirAll(d.path(tmpDir), 0o755)
 }
 
@@ -41,35 +42,42 @@ func random() string {
 	return hex.EncodeToString(b[:])
 }
 
-// versioned is the name of a version, and of which object it is.
-func versioned(key string, version int) string { return fmt.Sprintf("%s.v%08d", key, version) }
+// versions is the directory of an object's versions.
+func versions(key string) string { return key + ".v" }
 
-func version(name string) (key string, n int) {
-	i := strings.LastIndex(name, ".v")
-	if i < 0 {
-		return name, 0
+func versioned(key string, version int) string {
+	return fmt.Sprintf("%s/%08d", versions(key), version)
+}
+
+// objectOf is the object that a file is a version of, or all of.
+func objectOf(file string) string {
+	dir, name := path.Split(file)
+	if key, ok := strings.CutSuffix(dir, versions("")+"/"); ok && isVersion(name) > 0 {
+		return key
 	}
-	n, err := strconv.Atoi(name[i+2:])
+	return file
+}
+
+// isVersion is the number of a version by its file's name; 0 for others.
+func isVersion(name string) int {
+	n, err := strconv.Atoi(name)
 	if err != nil || n < 1 {
-		return name, 0
+		return 0
 	}
-	return name[:i], n
+	return n
 }
 
 // newest is the number of the newest version of an object, and of all others.
 func (d *dirStore) newest(key string) (n int, others []int, err error) {
-	entries, err := os.ReadDir(filepath.Dir(d.path(key)))
+	entries, err := os.ReadDir(d.path(versions(key)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, nil
 	}
-	base := filepath.Base(d.path(key))
 	for _, e := range entries {
-		name, v := version(e.Name())
-		if name != base || v == 0 {
-			continue
+		if v := isVersion(e.Name()); v > 0 {
+			others = append(others, v)
+			n = max(n, v)
 		}
-		others = append(others, v)
-		n = max(n, v)
 	}
 	return n, others, err
 }
@@ -131,8 +139,8 @@ func conflictIf(is bool) error {
 
 // write makes a file whole, durable and new, or says ErrConflict.
 func (d *dirStore) write(key string, r io.Reader) error {
-	path, tmp := d.path(key), d.path(tmpDir+"/"+random())
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	name, tmp := d.path(key), d.path(tmpDir+"/"+random())
+	if err := makeDir(filepath.Dir(name)); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -144,22 +152,41 @@ func (d *dirStore) write(key string, r io.Reader) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return named(tmp, path)
+	return named(tmp, name)
 }
 
 // named gives a file its name, unless that is taken.
-func named(from, path string) error {
-	if err := os.Link(from, path); errors.Is(err, fs.ErrExist) {
+func named(from, to string) error {
+	if err := os.Link(from, to); errors.Is(err, fs.ErrExist) {
 		return ErrConflict
 	} else if err != nil {
 		return err
 	}
-	parent, err := os.Open(filepath.Dir(path))
+	return syncDir(filepath.Dir(to))
+}
+
+// makeDir makes a directory, and those above it, durably.
+func makeDir(dir string) error {
+	if st, err := os.Stat(dir); err == nil && st.IsDir() {
+		return nil
+	}
+	above := filepath.Dir(dir)
+	if err := makeDir(above); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(above)
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	defer parent.Close()
-	return parent.Sync()
+	defer f.Close()
+	return f.Sync()
 }
 
 // Put keeps what is there already, as it is written once.
@@ -214,7 +241,7 @@ func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[Object, erro
 			if err != nil {
 				return nil
 			}
-			if key, _ = version(key); seen[key] {
+			if key = objectOf(key); seen[key] {
 				return nil
 			}
 			seen[key] = true
@@ -243,6 +270,7 @@ func (d *dirStore) Remove(_ context.Context, key string) error {
 	}
 	if n > 0 {
 		err = errors.Join(err, d.remove(versioned(key, n)))
+		_ = os.Remove(d.path(versions(key))) // another may just have written there
 	}
 	return errors.Join(err, d.remove(key))
 }
