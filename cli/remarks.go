@@ -2,7 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
@@ -28,8 +30,35 @@ func remarks(dir string) (list []string, err error) {
 		}
 		list = append(list, text...)
 	}
+	if text := oneRule(n.Reasons.Rules(), n.OfSite().Discovered, dir); text != "" {
+		list = append(list, text)
+	}
 	text, err := needed(a)
 	return append(list, text...), err
+}
+
+// fewSkipped is how many URLs one rule may skip without a remark.
+const fewSkipped = 100
+
+// oneRule says so where a single rule skipped most of what was found, and what may
+// help.
+func oneRule(rules map[string]int, found int, dir string) string {
+	for _, rule := range slices.Sorted(maps.Keys(rules)) {
+		n := rules[rule]
+		switch rule {
+		case judge.Host, judge.NoSitemap, judge.HTTP, judge.Fetch: // not of the site, or not skipped
+			continue
+		}
+		if n < fewSkipped || n <= found/2 {
+			continue
+		}
+		text := fmt.Sprintf("%d of %d URLs were skipped by one rule (%s): curtsy list %s --reason %s", n, found, rule, quoted(dir), rule)
+		if rule == judge.SessionID {
+			text += "; with fetch.cookies: true, in a new archive, the site may keep its sessions out of its links"
+		}
+		return text
+	}
+	return ""
 }
 
 // lonely says why a crawl has no page but its seed.

@@ -16,7 +16,7 @@ import (
 	"curtsy/storage"
 )
 
-const site = `
+var site = `
 -- /robots.txt --
 User-agent: *
 Disallow: /private/
@@ -25,7 +25,7 @@ Sitemap: {{origin}}/sitemap.xml
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{{origin}}/listed-and-gone</loc></url></urlset>
 -- / --
 <a href="/page">1</a> <a href="/gone#part">2</a> <a href="/gone">3</a> <a href="/private/x">4</a>
-<a href="/moved">5</a> <a href="/moved-to-gone">6</a> <a href="/moved-far">7</a> <a href="/circle">8</a>
+<a href="/moved">5</a> <a href="/moved-to-gone">6</a> <a href="/moved-far">7</a> <a href="/circle">8</a> <a href="/chain0">9</a>
 <img src="/gone.png"> <form action="/form-gone"></form> <a href="http://elsewhere.invalid/">9</a>
 <a href="/secret">10</a> <a href="mailto:x@y.example">11</a>
 -- /page --
@@ -64,7 +64,15 @@ Location: /circle2
 HTTP 302
 Location: /circle
 
-`
+` + chain(24)
+
+// chain are so many redirects, each to the next.
+func chain(n int) (text string) {
+	for i := range n {
+		text += fmt.Sprintf("-- /chain%d --\nHTTP 302\nLocation: /chain%d\n\n", i, i+1)
+	}
+	return text
+}
 
 // crawled archives the site; open gives what the tests read.
 func crawled(t *testing.T) (*sitetest.Site, *storage.Archive, inventory.EachKnown) {
@@ -121,6 +129,7 @@ func TestLinksAreJudgedByWhatTheirTargetsAnswered(t *testing.T) {
 		{"/ > /moved-to-gone", "302 true redirect: to /gone: http: 404"},
 		{"/ > /moved-far", "301 false redirect: to http://elsewhere.invalid/far"},
 		{"/ > /circle", "302 true redirect: in a circle"},
+		{"/ > /chain0", "302 true redirect: more than 20 in a row"},
 		{"/ > http://elsewhere.invalid/", "0 false scope: "},
 		{"/ > /secret", "200 false "},
 		{"/secret > /only-from-secret", "410 true http: 410"},

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"fmt"
 	"hash/maphash"
 
 	"curtsy/internal/weburl"
@@ -106,11 +107,17 @@ func (t *targets) judge(u weburl.URL) Link {
 
 // redirected judges a link by the end of the redirects that it leads to.
 func (t *targets) redirected(l *Link, url string) {
+	seen := map[string]bool{}
 	for range maxHops {
 		next, moved := t.moved[t.key(url)]
 		if !moved {
 			return
 		}
+		if seen[url] {
+			l.Broken, l.Reason = true, "redirect: in a circle"
+			return
+		}
+		seen[url] = true
 		url = next
 		l.Reason = "redirect: to " + url
 		end := t.find(url)
@@ -123,5 +130,5 @@ func (t *targets) redirected(l *Link, url string) {
 			return
 		}
 	}
-	l.Broken, l.Reason = true, "redirect: in a circle"
+	l.Broken, l.Reason = true, fmt.Sprintf("redirect: more than %d in a row", maxHops-1)
 }

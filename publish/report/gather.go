@@ -283,7 +283,10 @@ func (g *gatherer) redirects() {
 	for _, c := range chains {
 		text := "1 step"
 		if n := len(c.via); n > 20 {
-			text = "in a circle"
+			text = "more than 20 steps"
+			if slices.Contains(c.via, c.from) || slices.Contains(c.via[:n-1], c.via[n-1]) {
+				text = "in a circle"
+			}
 		} else if n > 1 {
 			text = fmt.Sprintf("%d steps", n)
 		}
