@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -147,5 +149,28 @@ func TestRace(t *testing.T) {
 	cancel()
 	if _, _, err := c.race(ctx, []netip.Addr{netip.MustParseAddr("2606:4700::1"), netip.MustParseAddr("1.0.0.1")}, "80"); err == nil {
 		t.Error("a cancelled race was won")
+	}
+}
+
+// A server that listens at ::1 only is found by its name, whichever of the addresses
+// of localhost stands first.
+func TestLocalhostAtIPv6Only(t *testing.T) {
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skip("no IPv6 here: ", err)
+	}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) }))
+	s.Listener.Close()
+	s.Listener = l
+	s.Start()
+	defer s.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	for _, answer := range []string{"::1", "127.0.0.1 ::1", "::1 127.0.0.1"} {
+		c := New(Options{AllowHost: "localhost", Lookup: (&resolver{answers: []string{answer}}).lookup})
+		x := do(t, c, "http://localhost:"+port+"/")
+		if x.Err != nil || x.Status != 200 {
+			t.Errorf("%s: %v, %d", answer, x.Err, x.Status)
+		}
+		c.Close()
 	}
 }
