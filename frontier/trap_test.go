@@ -30,6 +30,7 @@ func TestTwinsAreFetchedOnce(t *testing.T) {
 		{"/p?a=1&b=2", ""}, {"/p?b=2&a=1", "trap: query-order: the same page under another name"},
 		{"/t?c=10:20&u=a@h&f=d/e", ""}, {"/t?u=a%40h&c=10%3A20&f=d%2Fe", "trap: query-order: the same page under another name"},
 		{"/t?c=10&u=b%40h", ""}, {"/t?u=b@h&c=10", "trap: query-order: the same page under another name"}, {"/t?c=10&u=b%26h", ""},
+		{"/n?a/b", ""}, {"/n?a%2Fb", ""},
 		{"/q;jsessionid=0123456789abcdef", ""}, {"/q;jsessionid=fedcba9876543210", "trap: session-id: the same page under another name"},
 		{"/s?PHPSESSID=0123456789abcdef01&x=1", ""}, {"/s?x=1&PHPSESSID=aaaaaaaaaaaaaaaaaaaa", "trap: session-id: the same page under another name"},
 		{"/s?sid=short&x=1", ""},

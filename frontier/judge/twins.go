@@ -31,7 +31,8 @@ func twinOf(rule string, l *Link, f *Facts) Verdict {
 func twinsOn(_ Reason, s *Settings) bool { return s.Twins }
 
 // plainEscapes undoes the escapes of what may stand in a query as it is (RFC 3986
-// section 3.4) and separates nothing there: who decodes a form sees no difference.
+// section 3.4) and separates nothing there: who decodes the value of a parameter
+// sees no difference. A query that has no parameters is a name of its own.
 var plainEscapes = strings.NewReplacer("%3A", ":", "%3a", ":", "%40", "@", "%2F", "/", "%2f", "/")
 
 // twin is the form that URLs of one page share although they differ in a
@@ -46,19 +47,23 @@ func twin(u weburl.URL) (form, rule string) {
 		return "", ""
 	}
 	var kept []string
-	query := plainEscapes.Replace(u.Query())
-	sep := separator(query)
-	for p := range strings.SplitSeq(query, sep) {
-		name, value, _ := strings.Cut(p, "=")
+	plain := true
+	sep := separator(u.Query())
+	for p := range strings.SplitSeq(u.Query(), sep) {
+		name, value, isPair := strings.Cut(p, "=")
 		if isSession(name, value) {
 			session = true
 			continue
+		}
+		if isPair {
+			as := name + "=" + plainEscapes.Replace(value)
+			p, plain = as, plain && as == p
 		}
 		kept = append(kept, p)
 	}
 	rule = "session-id"
 	if !session {
-		if query == u.Query() && slices.IsSorted(kept) {
+		if plain && slices.IsSorted(kept) {
 			return "", ""
 		}
 		rule = "query-order"
