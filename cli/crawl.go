@@ -350,7 +350,7 @@ func seedError(cr *crawler.Crawl, dir string) error {
 // long as it can: room for a few large documents, and for the fingerprints of
 // all URLs. Those of ten million take 160 MB, and must not take twice that.
 func limitMemory(urls int) {
-	limit := min(int64(136<<20)+16*int64(urls), 192<<20) + collectFloor
+	limit := min(int64(120<<20)+16*int64(urls), 192<<20) + collectFloor
 	if was := debug.SetMemoryLimit(-1); limit < was || limit > was+1<<20 {
 		debug.SetMemoryLimit(limit)
 	}
