@@ -110,7 +110,7 @@ func printDemo(u *ui, rows []explain.Row, origin string) {
 			status = fmt.Sprint(r.Status)
 		}
 		url := cmp.Or(strings.TrimPrefix(r.URL, origin), "/")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", url, r.State, status, r.Kept, r.Rule)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", url, stateWord(r.State), status, r.Kept, r.Rule)
 	}
 	w.Flush()
 	for line := range strings.Lines(b.String()) {
