@@ -31,6 +31,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // ErrNoBody says that no body is kept of a capture: it was withheld as the site
@@ -41,7 +42,7 @@ var ErrNoBody = storage.ErrNoBody
 type Permit = publish.Permit
 
 // Verdict is the line of a robots.txt that let a URL be fetched.
-type Verdict = storage.Decision
+type Verdict = crawllog.Decision
 
 // Archive is an archive directory, open for reading. It may be used from any
 // number of goroutines.
@@ -79,7 +80,7 @@ type Capture struct {
 	// Verdict is nil where robots.txt was not asked, as for itself.
 	Verdict *Verdict
 
-	v *storage.Visit
+	v *crawllog.Visit
 	a *storage.Archive
 }
 
@@ -103,7 +104,7 @@ func (a *Archive) Captures() iter.Seq2[*Capture, error] {
 }
 
 // history is the captures of one URL.
-func (a *Archive) history(visits []*storage.Visit, now time.Time) (list []*Capture) {
+func (a *Archive) history(visits []*crawllog.Visit, now time.Time) (list []*Capture) {
 	permits, current := publish.Permits(visits, now), publish.Current(visits)
 	for i, v := range visits {
 		if v.Status == 0 {

@@ -13,7 +13,7 @@ import (
 	"curtsy/crawler/fetch"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 const site = `
@@ -59,7 +59,7 @@ func crawled() (dir string, remove func()) {
 
 // crawl archives a site into a directory; kept is called for each visit once it
 // is on the disk.
-func crawl(dir, url string, kept func(context.Context, *storage.Visit) error) {
+func crawl(dir, url string, kept func(context.Context, *crawllog.Visit) error) {
 	seed := weburl.MustParse(url)
 	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}, OnVisit: kept})
 	if err != nil {
@@ -179,7 +179,7 @@ func Example_embed() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	crawl(filepath.Join(dir, "site"), s.Origin+"/", func(_ context.Context, v *storage.Visit) error {
+	crawl(filepath.Join(dir, "site"), s.Origin+"/", func(_ context.Context, v *crawllog.Visit) error {
 		fmt.Println(path(v.URL), v.Status, v.Kept)
 		return nil
 	})

@@ -14,6 +14,7 @@ import (
 	"curtsy/publish"
 	"curtsy/publish/changes"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 func diffCmd(u *ui) *cobra.Command {
@@ -94,7 +95,7 @@ func diff(u *ui, dir, text string, times []string, asJSON bool) (err error) {
 }
 
 // visitsOf are all visits of a URL, the oldest first.
-func visitsOf(a *opened, url weburl.URL) ([]*storage.Visit, error) {
+func visitsOf(a *opened, url weburl.URL) ([]*crawllog.Visit, error) {
 	found, err := a.f.Find(url)
 	if err != nil || len(found) == 0 {
 		return nil, corrupt(err)
@@ -103,7 +104,7 @@ func visitsOf(a *opened, url weburl.URL) ([]*storage.Visit, error) {
 }
 
 // pairOf chooses the copies that are compared.
-func pairOf(visits []*storage.Visit, url weburl.URL, dir string, times []string) (was, now *storage.Visit, err error) {
+func pairOf(visits []*crawllog.Visit, url weburl.URL, dir string, times []string) (was, now *crawllog.Visit, err error) {
 	copies := changes.Copies(visits)
 	if len(copies) == 0 {
 		return nil, nil, usagef("curtsy explain "+quoted(dir)+" "+quoted(url.String()), "no copy of %s is kept", url)
@@ -116,7 +117,7 @@ func pairOf(visits []*storage.Visit, url weburl.URL, dir string, times []string)
 		return was, now, nil
 	}
 	now = publish.Current(copies)
-	for i, chosen := range []**storage.Visit{&was, &now}[:len(times)] {
+	for i, chosen := range []**crawllog.Visit{&was, &now}[:len(times)] {
 		at, err := atFlag(fmt.Sprintf("T%d", i+1), times[i], time.Now())
 		if err != nil {
 			return nil, nil, err
@@ -129,7 +130,7 @@ func pairOf(visits []*storage.Visit, url weburl.URL, dir string, times []string)
 }
 
 // mayQuote refuses what the page's owner withholds.
-func mayQuote(visits []*storage.Visit, chosen ...*storage.Visit) error {
+func mayQuote(visits []*crawllog.Visit, chosen ...*crawllog.Visit) error {
 	permits := publish.Permits(visits, time.Now())
 	for _, v := range chosen {
 		i := slices.Index(visits, v)
@@ -150,7 +151,7 @@ const (
 )
 
 // printDiff prints the passages for people.
-func (u *ui) printDiff(j *diffJSON, was, now *storage.Visit) {
+func (u *ui) printDiff(j *diffJSON, was, now *crawllog.Visit) {
 	switch {
 	case !j.Differ:
 		u.print("the copies are the same")

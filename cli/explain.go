@@ -11,7 +11,7 @@ import (
 	"curtsy/crawler/explain"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 func explainCmd(u *ui) *cobra.Command {
@@ -159,7 +159,7 @@ func printExplanation(u *ui, x *explain.Explanation) {
 	}
 }
 
-func printVisit(u *ui, v *storage.Visit) {
+func printVisit(u *ui, v *crawllog.Visit) {
 	u.print("visit %d  %s", v.N, v.At.Local().Format("2006-01-02 15:04:05.000"))
 	if v.Error != "" {
 		u.print("  error      %s", v.Error)
@@ -204,17 +204,17 @@ func orText(why, text string) string {
 }
 
 // keptText says what is kept of a visit, and where.
-func keptText(v *storage.Visit) string {
+func keptText(v *crawllog.Visit) string {
 	where := ""
 	if v.Record != nil {
 		where = fmt.Sprintf(": %s at %d, %s", v.Record.Segment, v.Record.Offset, count(v.Record.Length, "byte"))
 	}
 	switch v.Kept {
-	case storage.KeptResponse:
+	case crawllog.KeptResponse:
 		return "in full" + where
-	case storage.KeptRevisit:
+	case crawllog.KeptRevisit:
 		return "the head; the body is the same as that of an earlier response" + where
-	case storage.KeptWithheld:
+	case crawllog.KeptWithheld:
 		return "nothing of the body, as the site asks" + where
 	}
 	return "nothing"

@@ -5,23 +5,23 @@ import (
 	"time"
 
 	"curtsy/crawler/explain"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // TestPermitOf: explain judges the visit that the mirror shows.
 func TestPermitOf(t *testing.T) {
-	noindex, noarchive := &storage.Directives{NoIndex: true}, &storage.Directives{NoArchive: true}
-	page := storage.Visit{Status: 200, Kept: storage.KeptResponse}
+	noindex, noarchive := &crawllog.Directives{NoIndex: true}, &crawllog.Directives{NoArchive: true}
+	page := crawllog.Visit{Status: 200, Kept: crawllog.KeptResponse}
 	for _, c := range []struct {
 		says   string
-		visits []storage.Visit
+		visits []crawllog.Visit
 		want   string
 	}{
-		{"the page, not the later error", []storage.Visit{page, {Status: 503, Kept: storage.KeptResponse, Directives: noindex}}, "the copy may be shown, the URL listed"},
-		{"the later answer", []storage.Visit{page, {Status: 200, Kept: storage.KeptWithheld, Directives: noarchive}}, "the copy may not be shown, the URL listed: noarchive"},
-		{"an unchanged page asks what it asked", []storage.Visit{{Status: 200, Kept: storage.KeptResponse, Directives: noindex}, {Status: 304, Kept: storage.KeptRevisit, Refers: &storage.Ref{URLID: 7, N: 1}}},
+		{"the page, not the later error", []crawllog.Visit{page, {Status: 503, Kept: crawllog.KeptResponse, Directives: noindex}}, "the copy may be shown, the URL listed"},
+		{"the later answer", []crawllog.Visit{page, {Status: 200, Kept: crawllog.KeptWithheld, Directives: noarchive}}, "the copy may not be shown, the URL listed: noarchive"},
+		{"an unchanged page asks what it asked", []crawllog.Visit{{Status: 200, Kept: crawllog.KeptResponse, Directives: noindex}, {Status: 304, Kept: crawllog.KeptRevisit, Refers: &crawllog.Ref{URLID: 7, N: 1}}},
 			"the copy may be shown, the URL not listed: noindex"},
-		{"nothing is kept", []storage.Visit{{Error: "timeout"}}, ""},
+		{"nothing is kept", []crawllog.Visit{{Error: "timeout"}}, ""},
 	} {
 		x := &explain.Explanation{}
 		for i := range c.visits {

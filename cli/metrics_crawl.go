@@ -7,7 +7,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/status"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // crawlMetrics are those of the crawls of this process: counted at each commit,
@@ -66,7 +66,7 @@ func newCrawlMetrics(running func() []status.Status) *crawlMetrics {
 		records:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_records_total", Help: "Durable visits, by what is kept of them."}, []string{"kept"}),
 		run:       desc("curtsy_crawl_state", "How many crawls of this process are in the state.", "state"),
 	}
-	for _, kept := range []string{storage.KeptResponse, storage.KeptRevisit, storage.KeptWithheld} {
+	for _, kept := range []string{crawllog.KeptResponse, crawllog.KeptRevisit, crawllog.KeptWithheld} {
 		c.records.WithLabelValues(kept)
 	}
 	return c
@@ -80,7 +80,7 @@ func (c *crawlMetrics) commit(done crawler.Commit) {
 	}
 }
 
-func (c *crawlMetrics) visit(v *storage.Visit) {
+func (c *crawlMetrics) visit(v *crawllog.Visit) {
 	c.visits.WithLabelValues(v.Class, outcomeOf(v)).Inc()
 	c.payload.Add(float64(max(v.Length, 0)))
 	if v.Record != nil {
@@ -95,7 +95,7 @@ func (c *crawlMetrics) visit(v *storage.Visit) {
 }
 
 // outcomeOf is what came: 2xx to 5xx, other, or error where no answer came.
-func outcomeOf(v *storage.Visit) string {
+func outcomeOf(v *crawllog.Visit) string {
 	switch {
 	case v.Status == 0:
 		return "error"

@@ -12,7 +12,7 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/status"
 	"curtsy/fleet"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 func TestMetricsListenOnThisMachineOnly(t *testing.T) {
@@ -29,9 +29,9 @@ func TestMetricsOfACrawl(t *testing.T) {
 	var crawls []status.Status
 	c := newCrawlMetrics(func() []status.Status { return crawls })
 	c.commit(crawler.Commit{Took: 20 * time.Millisecond, Visits: []crawler.Timing{
-		{Visit: &storage.Visit{Class: "page", Status: 200, Length: 100, Took: time.Second, Waited: 2 * time.Second, Kept: storage.KeptResponse, Record: &storage.Record{Length: 80}}},
-		{Visit: &storage.Visit{Class: "page", Error: "refused"}},
-		{Visit: &storage.Visit{Class: "page", Status: 999}},
+		{Visit: &crawllog.Visit{Class: "page", Status: 200, Length: 100, Took: time.Second, Waited: 2 * time.Second, Kept: crawllog.KeptResponse, Record: &crawllog.Record{Length: 80}}},
+		{Visit: &crawllog.Visit{Class: "page", Error: "refused"}},
+		{Visit: &crawllog.Visit{Class: "page", Status: 999}},
 	}})
 	m := newMetrics(t.TempDir(), func() bool { return crawls != nil }, func() any { return crawls })
 	m.registry.MustRegister(c)

@@ -13,6 +13,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // mirrorFlags are the flags of mirror.
@@ -108,7 +109,7 @@ func standingAt(a *storage.Archive, text string, now time.Time) (time.Time, erro
 	if err != nil {
 		return at, err
 	}
-	first, err := a.VisitsAfter(storage.Ref{}, 1)
+	first, err := a.VisitsAfter(crawllog.Ref{}, 1)
 	if err != nil {
 		return at, archiveError(err, a.Dir())
 	}

@@ -14,6 +14,7 @@ import (
 	"curtsy/crawler/verify"
 	"curtsy/publish/keep"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // pruneFlags are the flags of prune.
@@ -113,8 +114,8 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 }
 
 // pruned writes the archive, checks it, and gives it its name.
-func pruned(ctx context.Context, a *opened, out string, drop map[storage.Ref]bool) (size int64, err error) {
-	refs := make([]storage.Ref, 0, len(drop))
+func pruned(ctx context.Context, a *opened, out string, drop map[crawllog.Ref]bool) (size int64, err error) {
+	refs := make([]crawllog.Ref, 0, len(drop))
 	for ref := range drop {
 		refs = append(refs, ref)
 	}

@@ -18,6 +18,7 @@ import (
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/publish/pdf"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -152,7 +153,7 @@ func damageScript(ts *testscript.TestScript, neg bool, args []string) {
 	a, err := storage.OpenRead(ts.MkAbs(args[0]))
 	ts.Check(err)
 	defer a.Close()
-	ts.Check(a.EachVisit(func(v *storage.Visit) error {
+	ts.Check(a.EachVisit(nil, func(v *crawllog.Visit) error {
 		if !strings.HasSuffix(v.URL, "/page.html") {
 			return nil
 		}

@@ -18,6 +18,7 @@ import (
 	"curtsy/publish/pdf"
 	"curtsy/publish/search"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // searchFlags are the flags of search.
@@ -240,7 +241,7 @@ func indexError(err error, dir, query string) error {
 }
 
 // searchedText says whether a search finds a URL, and why not.
-func searchedText(visits []*storage.Visit, now time.Time) string {
+func searchedText(visits []*crawllog.Visit, now time.Time) string {
 	_, v := search.Judge(visits, now)
 	switch {
 	case !v.Searchable:

@@ -25,6 +25,7 @@ import (
 
 	"curtsy/internal/sum"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // strangerCommands are what is run over an archive that somebody sent: DIR is
@@ -116,7 +117,7 @@ func visitsAsJSON(dir string) error {
 		return err
 	}
 	visits := map[string][]byte{}
-	err = a.EachVisit(func(v *storage.Visit) error {
+	err = a.EachVisit(nil, func(v *crawllog.Visit) error {
 		key := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, v.URLID), uint32(v.N))
 		text, err := json.Marshal(v)
 		visits[string(key)] = sum.Seal(key, text)

@@ -15,7 +15,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/internal/weburl"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // collected is a collector, and the spans that were sent to it, by name.
@@ -60,7 +60,7 @@ func TestTracesGoToACollector(t *testing.T) {
 	tr.watch(&o)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	o.OnCommit(crawler.Commit{Began: at.Add(2 * time.Second), Took: time.Second, Visits: []crawler.Timing{
-		{Visit: &storage.Visit{URL: "http://example.org/a", At: at, Took: time.Second, Waited: 5 * time.Second, Status: 503, Error: "cut off"}, Read: time.Millisecond}}})
+		{Visit: &crawllog.Visit{URL: "http://example.org/a", At: at, Took: time.Second, Waited: 5 * time.Second, Status: 503, Error: "cut off"}, Read: time.Millisecond}}})
 	end()
 	got := spansOf()
 	visit := got["visit"]

@@ -11,6 +11,7 @@ import (
 
 	"curtsy/publish/replay"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // TestManyVisits: a URL that was visited thousands of times is told of in a time
@@ -60,7 +61,7 @@ func manyVisits(t *testing.T, dir, path string, many int) (url string) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	var first, last *storage.Visit
+	var first, last *crawllog.Visit
 	for visits, err := range a.Histories() {
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +76,7 @@ func manyVisits(t *testing.T, dir, path string, many int) (url string) {
 	}
 	for n := last.N + 1; n <= many; n++ {
 		v := *first
-		v.N, v.At, v.Status, v.Kept, v.Refers, v.Length = n, first.At.Add(time.Duration(n)*time.Hour), 304, storage.KeptRevisit, &ref, 0
+		v.N, v.At, v.Status, v.Kept, v.Refers, v.Length = n, first.At.Add(time.Duration(n)*time.Hour), 304, crawllog.KeptRevisit, &ref, 0
 		a.AddVisit(&v)
 	}
 	if err := a.Commit(nil); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"curtsy/internal/testkit/sitetest"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Two bodies with one SHA-1 are two bodies, also when the index is rebuilt.
@@ -25,7 +25,7 @@ func TestTwoBodiesWithOneSHA1AreTwoBodies(t *testing.T) {
 	kept := func() {
 		t.Helper()
 		check(t, dir)
-		for target, want := range map[string]string{"/1.pdf": storage.KeptResponse, "/2.pdf": storage.KeptResponse, "/again.pdf": storage.KeptRevisit} {
+		for target, want := range map[string]string{"/1.pdf": crawllog.KeptResponse, "/2.pdf": crawllog.KeptResponse, "/again.pdf": crawllog.KeptRevisit} {
 			if v := visitsOf(t, dir, s.URL+target); len(v) != 1 || v[0].Kept != want {
 				t.Errorf("%s: %+v, want one visit, its %s kept", target, v, want)
 			}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // With CommitEvery visits wait for others, at a slow pace too, but not where nothing
@@ -20,7 +20,7 @@ func TestCommitEvery(t *testing.T) {
 		o := s.options()
 		o.CommitEvery = 5 * time.Second
 		commits, last := 0, time.Time{}
-		o.OnVisit = func(context.Context, *storage.Visit) error {
+		o.OnVisit = func(context.Context, *crawllog.Visit) error {
 			if now := time.Now(); !now.Equal(last) {
 				commits, last = commits+1, now
 			}

@@ -15,6 +15,7 @@ import (
 	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // pages reads the pages of a bbolt file, as its documentation says they lie.
@@ -131,13 +132,13 @@ func some(list []int64) []int64 {
 }
 
 // everythingTold is all that an archive tells of its URLs and visits.
-func everythingTold(dir string) (visits []storage.Visit, rows []explain.Row, err error) {
+func everythingTold(dir string) (visits []crawllog.Visit, rows []explain.Row, err error) {
 	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	err = a.EachVisit(func(v *storage.Visit) error { visits = append(visits, *v); return nil })
+	err = a.EachVisit(nil, func(v *crawllog.Visit) error { visits = append(visits, *v); return nil })
 	a.Close()
 	if err == nil {
 		rows, err = explain.List(dir)
@@ -203,7 +204,7 @@ func pagesOf(s *site) (list []string) {
 }
 
 // unchanged checks that an archive tells what it told.
-func unchanged(t *testing.T, dir string, s *site, was []storage.Visit, wasRows []explain.Row) {
+func unchanged(t *testing.T, dir string, s *site, was []crawllog.Visit, wasRows []explain.Row) {
 	t.Helper()
 	visits, rows, err := everythingTold(dir)
 	if err != nil || !reflect.DeepEqual(visits, was) || !reflect.DeepEqual(rows, wasRows) {

@@ -11,6 +11,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // What the crawler could read, everything that reads the archive can: verify
@@ -48,7 +49,7 @@ func TestOddHeadsReadBackAsTheyWereRead(t *testing.T) {
 			}})
 			dir, o := filepath.Join(t.TempDir(), "archive"), options(s.URL+"/")
 			crawl(t, dir, o)
-			if r := rows(t, dir); r["/a"].Kept != storage.KeptResponse || r["/b"].Kept != storage.KeptResponse {
+			if r := rows(t, dir); r["/a"].Kept != crawllog.KeptResponse || r["/b"].Kept != crawllog.KeptResponse {
 				t.Fatalf("/a is %+v, what it leads to %+v", r["/a"], r["/b"])
 			}
 			out := mirrored(t, s, dir)

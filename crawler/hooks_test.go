@@ -12,7 +12,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/internal/testkit/crawltest"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // The gate is asked before each request that a server sees, whatever it is for,
@@ -99,7 +99,7 @@ func TestOnVisit(t *testing.T) {
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": links(), "/b": links()})
 	o := options(s.URL + "/")
 	seen := map[string]int{}
-	o.OnVisit = func(_ context.Context, v *storage.Visit) error {
+	o.OnVisit = func(_ context.Context, v *crawllog.Visit) error {
 		seen[strings.TrimPrefix(v.URL, s.URL)]++
 		return nil
 	}
@@ -110,7 +110,7 @@ func TestOnVisit(t *testing.T) {
 		}
 	}
 	failed := errors.New("no more")
-	o.OnVisit = func(context.Context, *storage.Visit) error { return failed }
+	o.OnVisit = func(context.Context, *crawllog.Visit) error { return failed }
 	c, err := crawler.Open(filepath.Join(t.TempDir(), "archive"), o)
 	if err != nil {
 		t.Fatal(err)

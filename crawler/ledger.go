@@ -7,7 +7,7 @@ import (
 
 	"curtsy/crawler/status"
 	"curtsy/politeness"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // ledger is the crawl's own entry in crawl.db: its totals over all runs, and
@@ -24,7 +24,7 @@ type ledger struct {
 }
 
 // visited counts a visit in the totals.
-func (l *ledger) visited(v *storage.Visit, page bool) {
+func (l *ledger) visited(v *crawllog.Visit, page bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.Count(v, page)

@@ -16,6 +16,7 @@ import (
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Options of a crawl.
@@ -58,7 +59,7 @@ type Options struct {
 	// order of commits, by one goroutine. A kill right after a commit costs its
 	// calls: whoever must see each visit reads the archive once more at the
 	// start. An error ends the run and is Run's.
-	OnVisit func(ctx context.Context, v *storage.Visit) error
+	OnVisit func(ctx context.Context, v *crawllog.Visit) error
 	// CommitEvery is how long visits wait for others to be committed with while there
 	// is more to fetch; 0 commits one that comes alone at once. A kill costs those
 	// that wait, and two syncs of the disk are saved for each of them.
@@ -84,7 +85,7 @@ type Commit struct {
 // Timing is how long this machine took for a visit, beside Visit.Waited and
 // Visit.Took.
 type Timing struct {
-	Visit *storage.Visit
+	Visit *crawllog.Visit
 	Read  time.Duration // from the end of the download until its records were ready
 }
 

@@ -13,6 +13,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // origin is the state of one origin; the loop owns it. Origins at the same
@@ -21,16 +22,16 @@ type origin struct {
 	name     string // "scheme://host[:port]"
 	ours     bool   // of the site, not one that helps out with sitemaps or requisites
 	pace     *pace
-	rules    *rules.Robots         // in force; nil before the first robots.txt
-	from     storage.RobotsVersion // where rules come from
+	rules    *rules.Robots          // in force; nil before the first robots.txt
+	from     crawllog.RobotsVersion // where rules come from
 	robots   robotsState
-	next     *frontier.Entry   // taken from the frontier, waiting for its time
-	judged   *storage.Decision // what robots.txt says of next
-	verdict  judge.Verdict     // of all rules
-	by       *rules.Robots     // the rules that judged next
-	ended    time.Time         // of the last download
-	gone     bool              // given up, and with it what is queued for it
-	listings int               // visits to its robots.txt and sitemaps not yet committed
+	next     *frontier.Entry    // taken from the frontier, waiting for its time
+	judged   *crawllog.Decision // what robots.txt says of next
+	verdict  judge.Verdict      // of all rules
+	by       *rules.Robots      // the rules that judged next
+	ended    time.Time          // of the last download
+	gone     bool               // given up, and with it what is queued for it
+	listings int                // visits to its robots.txt and sitemaps not yet committed
 
 	// Its place in the schedule.
 	lane  *lane // nil: in none
@@ -105,7 +106,7 @@ func (c *Crawl) hasWork(o *origin) bool {
 }
 
 // enforce puts rules in force from the next request on.
-func (c *Crawl) enforce(o *origin, r *rules.Robots, from storage.RobotsVersion) {
+func (c *Crawl) enforce(o *origin, r *rules.Robots, from crawllog.RobotsVersion) {
 	o.rules, o.from = r, from
 	if o.ours {
 		c.reader.Enforce(o.name, r)
@@ -115,7 +116,7 @@ func (c *Crawl) enforce(o *origin, r *rules.Robots, from storage.RobotsVersion) 
 
 // gate is the verdict of the rules in force (step 2). robots.txt itself is
 // always allowed (RFC 9309 §2.2.2).
-func (o *origin) gate(e *frontier.Entry) storage.Decision {
+func (o *origin) gate(e *frontier.Entry) crawllog.Decision {
 	return robotstxt.Decide(o.rules, &o.from, e.URL)
 }
 

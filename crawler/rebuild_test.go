@@ -19,6 +19,7 @@ import (
 	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // rebuilt makes the index anew and checks the archive.
@@ -50,8 +51,8 @@ func told(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	ids := map[storage.Ref]string{}
-	if err := a.EachVisit(func(v *storage.Visit) error {
+	ids := map[crawllog.Ref]string{}
+	if err := a.EachVisit(nil, func(v *crawllog.Visit) error {
 		if v.Record != nil {
 			ids[v.Ref()] = v.Record.ID
 		}
@@ -59,7 +60,7 @@ func told(t *testing.T, dir string) []string {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.EachVisit(func(v *storage.Visit) error {
+	if err := a.EachVisit(nil, func(v *crawllog.Visit) error {
 		w := *v
 		w.URLID, w.At, w.Took = 0, w.At.Truncate(time.Millisecond), w.Took.Truncate(time.Millisecond)
 		refers := ""
@@ -267,12 +268,12 @@ func captures(t *testing.T, dir string) map[string]bool {
 
 // Damage in a segment besides: what is intact is kept, the rest queued.
 func TestRebuildPassesOverDamageInSegments(t *testing.T) {
-	for name, do := range map[string]func(t *testing.T, path string, r storage.Record){
-		"an octet of a response":      func(t *testing.T, path string, r storage.Record) { flip(t, path, r.Offset+40) },
-		"an octet of a request":       func(t *testing.T, path string, r storage.Record) { flip(t, path, r.Offset+r.Length/2) },
-		"the last octet of a visit":   func(t *testing.T, path string, r storage.Record) { flip(t, path, r.Offset+r.Length-1) },
-		"the first octet of a record": func(t *testing.T, path string, r storage.Record) { flip(t, path, r.Offset) },
-		"a torn end": func(t *testing.T, path string, r storage.Record) {
+	for name, do := range map[string]func(t *testing.T, path string, r crawllog.Record){
+		"an octet of a response":      func(t *testing.T, path string, r crawllog.Record) { flip(t, path, r.Offset+40) },
+		"an octet of a request":       func(t *testing.T, path string, r crawllog.Record) { flip(t, path, r.Offset+r.Length/2) },
+		"the last octet of a visit":   func(t *testing.T, path string, r crawllog.Record) { flip(t, path, r.Offset+r.Length-1) },
+		"the first octet of a record": func(t *testing.T, path string, r crawllog.Record) { flip(t, path, r.Offset) },
+		"a torn end": func(t *testing.T, path string, r crawllog.Record) {
 			if err := os.Truncate(path, r.Offset+7); err != nil {
 				t.Fatal(err)
 			}

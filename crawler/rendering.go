@@ -17,7 +17,7 @@ import (
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // A page is rendered between steps 4 and 5 of its visit. What its scripts ask
@@ -138,9 +138,9 @@ func (c *Crawl) render(j *job, x *fetch.Exchange) bool {
 func newRendered(p *render.Page) *visit.Rendered {
 	sum := sha256.Sum256(p.HTML)
 	r := &visit.Rendered{HTML: p.HTML, Moved: p.Moved}
-	r.Rendered = storage.Rendered{Length: int64(len(p.HTML)), SHA256: hex.EncodeToString(sum[:]), Asked: p.Asked, Cut: p.Cut}
+	r.Rendered = crawllog.Rendered{Length: int64(len(p.HTML)), SHA256: hex.EncodeToString(sum[:]), Asked: p.Asked, Cut: p.Cut}
 	for _, m := range p.Missing {
-		r.Missing = append(r.Missing, storage.Missing{URL: m.URL[:min(len(m.URL), 2000)], Why: m.Why})
+		r.Missing = append(r.Missing, crawllog.Missing{URL: m.URL[:min(len(m.URL), 2000)], Why: m.Why})
 	}
 	return r
 }
@@ -237,7 +237,7 @@ func (c *Crawl) archived(f frontier.Found) (*render.Response, error) {
 	switch {
 	case v.Error != "":
 		return nil, errors.New(v.Error)
-	case v.Kept == storage.KeptWithheld:
+	case v.Kept == crawllog.KeptWithheld:
 		return nil, errors.New("its body is not kept, as the site asks: " + visit.WithheldBy(v))
 	case !v.HasBody():
 		return nil, errors.New(f.Reason.String())
@@ -245,7 +245,7 @@ func (c *Crawl) archived(f frontier.Found) (*render.Response, error) {
 	return c.answerOf(v)
 }
 
-func (c *Crawl) answerOf(v *storage.Visit) (*render.Response, error) {
+func (c *Crawl) answerOf(v *crawllog.Visit) (*render.Response, error) {
 	resp, err := c.archive.Response(v)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // scripted is a browser that knows what the scripts of each page ask for, and
@@ -141,7 +142,7 @@ func rendered(t *testing.T, dir string) map[string]string {
 	}
 	defer a.Close()
 	m := map[string]string{}
-	err = a.EachVisit(func(v *storage.Visit) error {
+	err = a.EachVisit(nil, func(v *crawllog.Visit) error {
 		if v.Rendered == nil {
 			return nil
 		}

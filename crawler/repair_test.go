@@ -14,6 +14,7 @@ import (
 	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // harm is a way to damage an archive of small, and what is to be fetched again.
@@ -26,7 +27,7 @@ type harm struct {
 }
 
 // at is where the records of a visit lie.
-func at(t *testing.T, dir, target string) (path string, r storage.Record) {
+func at(t *testing.T, dir, target string) (path string, r crawllog.Record) {
 	t.Helper()
 	row := rows(t, dir)[target]
 	v := visitsOf(t, dir, row.URL)
@@ -61,17 +62,17 @@ func flip(t *testing.T, path string, offset int64) {
 }
 
 func TestVerifyNamesDamageRepairMendsItAndResumeFetchesWhatIsMissing(t *testing.T) {
-	flipIn := func(target string, where func(storage.Record) int64) func(*testing.T, string) {
+	flipIn := func(target string, where func(crawllog.Record) int64) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			path, r := at(t, dir, target)
 			flip(t, path, where(r))
 		}
 	}
-	middle := func(r storage.Record) int64 { return r.Offset + 40 } // behind the gzip header, of which not all octets matter
+	middle := func(r crawllog.Record) int64 { return r.Offset + 40 } // behind the gzip header, of which not all octets matter
 	for name, h := range map[string]harm{
 		"an octet of a response":      {do: flipIn("/page/c", middle), says: "/page/c", again: []string{"/page/c"}},
-		"the first octet of a record": {do: flipIn("/page/d", func(r storage.Record) int64 { return r.Offset }), says: "/page/d", again: []string{"/page/d"}},
-		"the last octet of a visit":   {do: flipIn("/page/e", func(r storage.Record) int64 { return r.Offset + r.Length - 1 }), says: "/page/e", again: []string{"/page/e"}},
+		"the first octet of a record": {do: flipIn("/page/d", func(r crawllog.Record) int64 { return r.Offset }), says: "/page/d", again: []string{"/page/d"}},
+		"the last octet of a visit":   {do: flipIn("/page/e", func(r crawllog.Record) int64 { return r.Offset + r.Length - 1 }), says: "/page/e", again: []string{"/page/e"}},
 		"an octet of the robots.txt":  {do: flipIn("/robots.txt", middle), says: "/robots.txt", again: []string{"/robots.txt"}},
 		"an octet of the warcinfo":    {do: func(t *testing.T, dir string) { flip(t, segments(t, dir)[0], 30) }, says: "warcinfo", again: []string{}},
 		"the end is missing": {do: func(t *testing.T, dir string) {

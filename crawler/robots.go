@@ -10,7 +10,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // robotsState is the fetching of a robots.txt.
@@ -111,7 +111,7 @@ func (c *Crawl) robotsVisit(o *origin) *job {
 
 // original is the response that the last copy of a robots.txt came in; nil
 // if it is not held.
-func (c *Crawl) original(e *frontier.Entry) *storage.Visit {
+func (c *Crawl) original(e *frontier.Entry) *crawllog.Visit {
 	visits, err := c.archive.VisitsOf(e.ID)
 	if err != nil {
 		return nil
@@ -124,7 +124,7 @@ func (c *Crawl) original(e *frontier.Entry) *storage.Visit {
 		if v.Refers != nil {
 			v, err = c.archive.Visit(*v.Refers)
 		}
-		if err != nil || v == nil || v.Kept != storage.KeptResponse {
+		if err != nil || v == nil || v.Kept != crawllog.KeptResponse {
 			return nil
 		}
 		return v

@@ -23,10 +23,11 @@ import (
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // history is the robots.txt versions that an archive knows.
-func history(t *testing.T, dir, origin string) []storage.RobotsVersion {
+func history(t *testing.T, dir, origin string) []crawllog.RobotsVersion {
 	t.Helper()
 	a, err := storage.OpenRead(dir)
 	if err != nil {
@@ -168,7 +169,7 @@ func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
 			t.Error("after a 304 the rules are no longer in force")
 		}
 		v := visitsOf(t, dir, s.URL+"/robots.txt")
-		same := v[slices.IndexFunc(v, func(v *storage.Visit) bool { return v.Status == 304 })]
+		same := v[slices.IndexFunc(v, func(v *crawllog.Visit) bool { return v.Status == 304 })]
 		if same.Kept != "revisit" || same.Digest != v[0].Digest || same.Refers == nil || same.Refers.N != 1 {
 			t.Errorf("the visit that was answered 304: %+v", same)
 		}
@@ -222,7 +223,7 @@ func aged(t *testing.T, dir string, by time.Duration) {
 		b := tx.Bucket([]byte("robots"))
 		all := map[string][]byte{}
 		if err := b.ForEach(func(k, v []byte) error {
-			var r storage.RobotsVersion
+			var r crawllog.RobotsVersion
 			v, ok := seal.Open(k, v)
 			if err := json.Unmarshal(v, &r); err != nil || !ok {
 				return fmt.Errorf("%v, %v", ok, err)

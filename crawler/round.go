@@ -6,7 +6,7 @@ import (
 
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // ErrUnfinished says that a round cannot begin: the crawl before it has not
@@ -63,7 +63,7 @@ func (c *Crawl) sameAnswer(o *outcome) error {
 		return nil
 	}
 	for _, ref := range c.committer.answers.Add(o.Visit, o.job.Good) {
-		if err := c.archive.Amend(ref, func(v *storage.Visit) { v.Suspect = revisit.SameBody }); err != nil {
+		if err := c.archive.Amend(ref, func(v *crawllog.Visit) { v.Suspect = revisit.SameBody }); err != nil {
 			return err
 		}
 	}

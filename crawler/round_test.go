@@ -20,6 +20,7 @@ import (
 	"curtsy/publish"
 	"curtsy/publish/changes"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // article is a page with a text of its own.
@@ -199,7 +200,7 @@ func TestRoundAsksConditionally(t *testing.T) {
 			t.Errorf("%s was asked for %d times in the round", target, n)
 		}
 	}
-	for target, kept := range map[string]string{"/tagged": storage.KeptRevisit, "/plain": storage.KeptRevisit, "/edited": storage.KeptResponse} {
+	for target, kept := range map[string]string{"/tagged": crawllog.KeptRevisit, "/plain": crawllog.KeptRevisit, "/edited": crawllog.KeptResponse} {
 		visits := visitsOf(t, dir, s.origin+target)
 		if len(visits) != 2 || visits[1].Kept != kept {
 			t.Errorf("%s: %d visits, the last kept as %q, want %q", target, len(visits), visits[len(visits)-1].Kept, kept)

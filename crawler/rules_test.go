@@ -10,7 +10,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/politeness/rules"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 func TestWhatRobotsDeniesIsNeverAskedForAndExplainNamesTheLine(t *testing.T) {
@@ -424,7 +424,7 @@ func TestNoarchiveHoldsInThePlaceOfListings(t *testing.T) {
 		s := newSite(t, map[string]page{"/robots.txt": text("Sitemap: ORIGIN/sitemap.xml\n"), "/": html("x"), "/sitemap.xml": bad})
 		dir := filepath.Join(t.TempDir(), "archive")
 		crawl(t, dir, options(s.URL+"/"))
-		if got := rows(t, dir)["/sitemap.xml"].Kept; got != storage.KeptWithheld {
+		if got := rows(t, dir)["/sitemap.xml"].Kept; got != crawllog.KeptWithheld {
 			t.Errorf("it is kept as %q", got)
 		}
 		if s.times("/found") > 0 {
@@ -435,7 +435,7 @@ func TestNoarchiveHoldsInThePlaceOfListings(t *testing.T) {
 		s := newSite(t, map[string]page{"/robots.txt": bad, "/": html("x")})
 		dir := filepath.Join(t.TempDir(), "archive")
 		crawl(t, dir, options(s.URL+"/"))
-		if got := rows(t, dir)["/robots.txt"].Kept; got != storage.KeptWithheld {
+		if got := rows(t, dir)["/robots.txt"].Kept; got != crawllog.KeptWithheld {
 			t.Errorf("it is kept as %q", got)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"curtsy/crawler/verify"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // unpacked is an archive from testdata.
@@ -76,11 +77,11 @@ func TestAnArchiveOfAnEarlierSchemaIsRebuilt(t *testing.T) {
 // it schema 6, with the visits of both.
 func TestAnArchiveOfSchema5IsReadAndContinued(t *testing.T) {
 	dir := unpacked(t, "schema5.tar.gz")
-	visits := func() (list []storage.Visit) {
+	visits := func() (list []crawllog.Visit) {
 		t.Helper()
 		a, err := storage.Open(dir, storage.Options{Alone: true})
 		if err == nil {
-			err = errors.Join(a.EachVisit(func(v *storage.Visit) error { list = append(list, *v); return nil }), a.Close())
+			err = errors.Join(a.EachVisit(nil, func(v *crawllog.Visit) error { list = append(list, *v); return nil }), a.Close())
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +95,7 @@ func TestAnArchiveOfSchema5IsReadAndContinued(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := before[len(before)-1]
-	if err := errors.Join(a.Amend(changed.Ref(), func(v *storage.Visit) { v.Suspect = "seen by a test" }), a.Commit(nil), a.Close()); err != nil {
+	if err := errors.Join(a.Amend(changed.Ref(), func(v *crawllog.Visit) { v.Suspect = "seen by a test" }), a.Commit(nil), a.Close()); err != nil {
 		t.Fatal(err)
 	}
 	check(t, dir)

@@ -32,6 +32,7 @@ import (
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // unkept is what the body of every page that asks for noarchive holds. No
@@ -251,7 +252,7 @@ func checkCounts(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	visits := 0
-	if err := a.EachVisit(func(v *storage.Visit) error {
+	if err := a.EachVisit(nil, func(v *crawllog.Visit) error {
 		visits++
 		e, ok := f.Get(v.URLID)
 		if !ok {
@@ -345,7 +346,7 @@ func why(t *testing.T, dir, url string, o crawler.Options) *explain.Explanation 
 }
 
 // visitsOf are the visits to a URL.
-func visitsOf(t *testing.T, dir, url string) []*storage.Visit {
+func visitsOf(t *testing.T, dir, url string) []*crawllog.Visit {
 	t.Helper()
 	return why(t, dir, url, options(url)).Visits
 }

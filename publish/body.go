@@ -13,6 +13,7 @@ import (
 	"curtsy/internal/coding"
 	"curtsy/internal/http1"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // MaxBody is the most that is unpacked of one body, in octets: what a bomb
@@ -29,7 +30,7 @@ type Body struct {
 }
 
 // OpenBody opens the payload of a visit. The caller closes it.
-func OpenBody(a *storage.Archive, v *storage.Visit) (*Body, error) {
+func OpenBody(a *storage.Archive, v *crawllog.Visit) (*Body, error) {
 	resp, err := a.Response(v)
 	if err != nil {
 		return nil, damaged(v, err)
@@ -49,7 +50,7 @@ func OpenBody(a *storage.Archive, v *storage.Visit) (*Body, error) {
 
 // OpenPage opens what a visit shows: the document that a browser made of the
 // page where it was rendered, else the payload. The caller closes it.
-func OpenPage(a *storage.Archive, v *storage.Visit) (*Body, error) {
+func OpenPage(a *storage.Archive, v *crawllog.Visit) (*Body, error) {
 	if v.Rendered == nil {
 		return OpenBody(a, v)
 	}
@@ -64,7 +65,7 @@ func OpenPage(a *storage.Archive, v *storage.Visit) (*Body, error) {
 	}
 	h := resp.Header.Clone()
 	h.Del("Content-Encoding")
-	h.Set("Content-Type", storage.TypeRendered)
+	h.Set("Content-Type", crawllog.TypeRendered)
 	k := &kept{v: v, r: bytes.NewReader(html)}
 	return &Body{Header: h, r: k, kept: k, resp: resp}, nil
 }
@@ -72,7 +73,7 @@ func OpenPage(a *storage.Archive, v *storage.Visit) (*Body, error) {
 // kept reads the payload as the archive holds it. An error here is the
 // archive's, one in a coding is the site's.
 type kept struct {
-	v   *storage.Visit
+	v   *crawllog.Visit
 	r   io.Reader
 	err error // the archive's
 }
@@ -90,7 +91,7 @@ func (k *kept) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func damaged(v *storage.Visit, err error) error {
+func damaged(v *crawllog.Visit, err error) error {
 	var d *storage.DamageError
 	if errors.As(err, &d) || errors.Is(err, storage.ErrNoBody) || errors.Is(err, storage.ErrHead) || storage.IsDisk(err) {
 		return err

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Standing orders the visits of one URL: the one that stands highest is what
@@ -18,7 +18,7 @@ type Standing struct {
 // answer that holds none, and that above a failure, since a server that is down
 // for a day, and a page that is gone, take nothing back of what was kept; a whole
 // copy above one cut off; of equals the later.
-func StandingOf(v *storage.Visit) Standing {
+func StandingOf(v *crawllog.Visit) Standing {
 	s := Standing{rank: 4, at: v.At}
 	switch {
 	case v.Status == 0:
@@ -47,8 +47,8 @@ func (s Standing) Rank() int { return int(s.rank) }
 func (s Standing) Time() time.Time { return s.at }
 
 // Current is the visit that stands for a URL, nil if there is none.
-func Current(visits []*storage.Visit) *storage.Visit {
-	var best *storage.Visit
+func Current(visits []*crawllog.Visit) *crawllog.Visit {
+	var best *crawllog.Visit
 	for _, v := range visits {
 		if best == nil || StandingOf(v).Compare(StandingOf(best)) >= 0 {
 			best = v
@@ -58,12 +58,12 @@ func Current(visits []*storage.Visit) *storage.Visit {
 }
 
 // CurrentAt is the visit that stood for a URL at a time, nil if there was none.
-func CurrentAt(visits []*storage.Visit, at time.Time) *storage.Visit {
+func CurrentAt(visits []*crawllog.Visit, at time.Time) *crawllog.Visit {
 	return Current(Until(visits, at))
 }
 
 // Until are the visits, the oldest first, up to a time.
-func Until(visits []*storage.Visit, at time.Time) []*storage.Visit {
+func Until(visits []*crawllog.Visit, at time.Time) []*crawllog.Visit {
 	for i, v := range visits {
 		if v.At.After(at) {
 			return visits[:i]
@@ -75,7 +75,7 @@ func Until(visits []*storage.Visit, at time.Time) []*storage.Visit {
 // GoneSince says since when a page is gone: it was answered with 410, or twice
 // in a row with 404, and never well since. Failures of the server or of the way to
 // it say nothing. The visits are those of one URL, the oldest first.
-func GoneSince(visits []*storage.Visit) (since time.Time, gone bool) {
+func GoneSince(visits []*crawllog.Visit) (since time.Time, gone bool) {
 	missing := 0
 	for _, v := range visits {
 		switch {

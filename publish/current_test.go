@@ -4,28 +4,28 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 func TestCurrent(t *testing.T) {
 	for _, c := range []struct {
 		says   string
-		visits []storage.Visit
+		visits []crawllog.Visit
 		want   int
 	}{
-		{"the later of equals", []storage.Visit{{Status: 200}, {Status: 301}}, 1},
-		{"a page that is gone takes nothing back", []storage.Visit{{Status: 200}, {Status: 404}, {Status: 410}}, 0},
-		{"nor does one that is forbidden now", []storage.Visit{{Status: 200}, {Status: 403}}, 0},
-		{"gone is more than down", []storage.Visit{{Status: 503}, {Status: 404}, {}}, 1},
-		{"unchanged is the copy that it refers to", []storage.Visit{{Status: 200}, {Status: 304}, {Status: 304}}, 0},
-		{"what is suspect hides no good copy", []storage.Visit{{Status: 200}, {Status: 200, Suspect: "empty"}}, 0},
-		{"a server that is down takes nothing back", []storage.Visit{{Status: 200}, {Status: 503}, {}, {Status: 429}}, 0},
-		{"nor does a challenge", []storage.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}}, 0},
-		{"a whole one before a later one cut off", []storage.Visit{{Status: 200}, {Status: 200, Truncated: "disconnect"}}, 0},
-		{"our own limit of length cuts off each time", []storage.Visit{{Status: 200}, {Status: 200, Truncated: "length"}}, 1},
-		{"an error with an answer before one without", []storage.Visit{{}, {Status: 500}, {}}, 1},
+		{"the later of equals", []crawllog.Visit{{Status: 200}, {Status: 301}}, 1},
+		{"a page that is gone takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 404}, {Status: 410}}, 0},
+		{"nor does one that is forbidden now", []crawllog.Visit{{Status: 200}, {Status: 403}}, 0},
+		{"gone is more than down", []crawllog.Visit{{Status: 503}, {Status: 404}, {}}, 1},
+		{"unchanged is the copy that it refers to", []crawllog.Visit{{Status: 200}, {Status: 304}, {Status: 304}}, 0},
+		{"what is suspect hides no good copy", []crawllog.Visit{{Status: 200}, {Status: 200, Suspect: "empty"}}, 0},
+		{"a server that is down takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 503}, {}, {Status: 429}}, 0},
+		{"nor does a challenge", []crawllog.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}}, 0},
+		{"a whole one before a later one cut off", []crawllog.Visit{{Status: 200}, {Status: 200, Truncated: "disconnect"}}, 0},
+		{"our own limit of length cuts off each time", []crawllog.Visit{{Status: 200}, {Status: 200, Truncated: "length"}}, 1},
+		{"an error with an answer before one without", []crawllog.Visit{{}, {Status: 500}, {}}, 1},
 	} {
-		var visits []*storage.Visit
+		var visits []*crawllog.Visit
 		for i := range c.visits {
 			c.visits[i].At = time.Unix(int64(i), 0)
 			visits = append(visits, &c.visits[i])
@@ -40,8 +40,8 @@ func TestCurrent(t *testing.T) {
 }
 
 func TestCurrentAt(t *testing.T) {
-	visits := []*storage.Visit{{Status: 200, At: time.Unix(1, 0)}, {Status: 200, At: time.Unix(5, 0)}, {Status: 503, At: time.Unix(9, 0)}}
-	for at, want := range map[int64]*storage.Visit{0: nil, 1: visits[0], 4: visits[0], 5: visits[1], 20: visits[1]} {
+	visits := []*crawllog.Visit{{Status: 200, At: time.Unix(1, 0)}, {Status: 200, At: time.Unix(5, 0)}, {Status: 503, At: time.Unix(9, 0)}}
+	for at, want := range map[int64]*crawllog.Visit{0: nil, 1: visits[0], 4: visits[0], 5: visits[1], 20: visits[1]} {
 		if got := CurrentAt(visits, time.Unix(at, 0)); got != want {
 			t.Errorf("at %d: got %v, want %v", at, got, want)
 		}
@@ -62,9 +62,9 @@ func TestGoneSince(t *testing.T) {
 		{"it is back", []int{200, 410, 200}, -1},
 		{"gone again", []int{200, 410, 200, 404, 410}, 3},
 	} {
-		var visits []*storage.Visit
+		var visits []*crawllog.Visit
 		for i, s := range c.status {
-			visits = append(visits, &storage.Visit{Status: s, At: time.Unix(int64(i), 0)})
+			visits = append(visits, &crawllog.Visit{Status: s, At: time.Unix(int64(i), 0)})
 		}
 		since, gone := GoneSince(visits)
 		if gone != (c.since >= 0) || gone && since.Unix() != c.since {

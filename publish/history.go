@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Permits decides about every visit of one URL, the oldest first. What counts is
@@ -14,9 +14,9 @@ import (
 //   - of an earlier capture, what the latest answer that is the page, or says that
 //     it is unchanged, asks for too: a page that has come to ask for noarchive takes
 //     back what was kept before.
-func Permits(visits []*storage.Visit, now time.Time) []Permit {
+func Permits(visits []*crawllog.Visit, now time.Time) []Permit {
 	permits := make([]Permit, len(visits))
-	at := make(map[storage.Ref]int, len(visits))
+	at := make(map[crawllog.Ref]int, len(visits))
 	latest := -1
 	for i, v := range visits {
 		permits[i] = Decide(v, now)
@@ -39,7 +39,7 @@ func Permits(visits []*storage.Visit, now time.Time) []Permit {
 
 // Answers says whether a visit brought the page, or that it is unchanged: what it
 // asks for binds earlier captures too.
-func Answers(v *storage.Visit) bool { return v.Status < 400 && StandingOf(v).rank >= 2 }
+func Answers(v *crawllog.Visit) bool { return v.Status < 400 && StandingOf(v).rank >= 2 }
 
 // narrow takes in the restrictions of another permit.
 func (p *Permit) narrow(o *Permit) {

@@ -4,27 +4,27 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 func TestPermitsOfAHistory(t *testing.T) {
 	now := time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC)
-	noarchive := &storage.Directives{NoArchive: true}
+	noarchive := &crawllog.Directives{NoArchive: true}
 	short := 30
 	for _, c := range []struct {
 		says   string
-		visits []storage.Visit
+		visits []crawllog.Visit
 		want   []bool // shown
 	}{
-		{"each by itself", []storage.Visit{{Status: 200}, {Status: 200}}, []bool{true, true}},
-		{"noarchive now takes back what was kept before", []storage.Visit{{Status: 200}, {Status: 200, Kept: storage.KeptWithheld}}, []bool{false, false}},
-		{"noarchive then does not bind a later capture", []storage.Visit{{Status: 200, Directives: noarchive}, {Status: 200}}, []bool{false, true}},
-		{"a page that is gone takes nothing back", []storage.Visit{{Status: 200}, {Status: 404}}, []bool{true, true}},
-		{"nor does a challenge", []storage.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}}, []bool{true, false}},
-		{"an unchanged page asks what its original asks", []storage.Visit{{N: 1, Status: 200, Directives: noarchive}, {N: 2, Status: 304, Refers: &storage.Ref{N: 1}}}, []bool{false, false}},
-		{"an unchanged page of the original before, whose own header forbids it", []storage.Visit{{N: 1, Status: 200}, {N: 2, Status: 304, Refers: &storage.Ref{N: 1}, Directives: noarchive}}, []bool{false, false}},
+		{"each by itself", []crawllog.Visit{{Status: 200}, {Status: 200}}, []bool{true, true}},
+		{"noarchive now takes back what was kept before", []crawllog.Visit{{Status: 200}, {Status: 200, Kept: crawllog.KeptWithheld}}, []bool{false, false}},
+		{"noarchive then does not bind a later capture", []crawllog.Visit{{Status: 200, Directives: noarchive}, {Status: 200}}, []bool{false, true}},
+		{"a page that is gone takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 404}}, []bool{true, true}},
+		{"nor does a challenge", []crawllog.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}}, []bool{true, false}},
+		{"an unchanged page asks what its original asks", []crawllog.Visit{{N: 1, Status: 200, Directives: noarchive}, {N: 2, Status: 304, Refers: &crawllog.Ref{N: 1}}}, []bool{false, false}},
+		{"an unchanged page of the original before, whose own header forbids it", []crawllog.Visit{{N: 1, Status: 200}, {N: 2, Status: 304, Refers: &crawllog.Ref{N: 1}, Directives: noarchive}}, []bool{false, false}},
 	} {
-		var visits []*storage.Visit
+		var visits []*crawllog.Visit
 		for i := range c.visits {
 			c.visits[i].At = now.Add(time.Duration(i-9) * time.Hour)
 			visits = append(visits, &c.visits[i])
@@ -38,7 +38,7 @@ func TestPermitsOfAHistory(t *testing.T) {
 			}
 		}
 	}
-	limited := []*storage.Visit{{Status: 200}, {Status: 200, At: now, Directives: &storage.Directives{MaxSnippet: &short, NoTranslate: true}}}
+	limited := []*crawllog.Visit{{Status: 200}, {Status: 200, At: now, Directives: &crawllog.Directives{MaxSnippet: &short, NoTranslate: true}}}
 	if p := Permits(limited, now)[0]; p.Snippet != 30 || p.Translate || !p.Show {
 		t.Errorf("an earlier capture has the limits of the current one: %+v", p)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // NoLimit is the Snippet of a page that sets none.
@@ -51,17 +51,17 @@ func (p *Permit) Why() string {
 
 // Decide says what may be shown of the latest capture of a URL, at a time, by
 // the directives of its page. It looks at nothing but its arguments.
-func Decide(v *storage.Visit, now time.Time) Permit {
+func Decide(v *crawllog.Visit, now time.Time) Permit {
 	p := Permit{Show: true, List: true, Snippet: NoLimit, Images: true, Translate: true}
 	d := v.Directives
 	if d == nil {
-		d = &storage.Directives{}
+		d = &crawllog.Directives{}
 	}
 	if d.NoIndex {
 		p.List = false
 		p.because(d, "noindex", "none")
 	}
-	if d.NoArchive || v.Kept == storage.KeptWithheld {
+	if d.NoArchive || v.Kept == crawllog.KeptWithheld {
 		p.Show = false
 		p.because(d, "noarchive", "nocache")
 	}
@@ -78,12 +78,12 @@ func Decide(v *storage.Visit, now time.Time) Permit {
 }
 
 // expired says whether unavailable_after has come: from that moment on.
-func expired(d *storage.Directives, now time.Time) bool {
+func expired(d *crawllog.Directives, now time.Time) bool {
 	return d.UnavailableAfter != nil && !now.Before(*d.UnavailableAfter)
 }
 
 // limit takes in what does not hide a page but narrows its use.
-func (p *Permit) limit(d *storage.Directives) {
+func (p *Permit) limit(d *crawllog.Directives) {
 	if d.MaxSnippet != nil {
 		p.Snippet = max(0, *d.MaxSnippet)
 		p.because(d, "nosnippet", "max-snippet")
@@ -100,7 +100,7 @@ func (p *Permit) limit(d *storage.Directives) {
 
 // because notes the sources of a restriction; where none is remembered, the
 // directive itself.
-func (p *Permit) because(d *storage.Directives, names ...string) {
+func (p *Permit) because(d *crawllog.Directives, names ...string) {
 	before := len(p.Reasons)
 	for _, s := range d.Sources {
 		word, _, _ := strings.Cut(s.Directive, ":")

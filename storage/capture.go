@@ -6,18 +6,9 @@ import (
 	"io"
 	"strconv"
 
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
-
-// Capture is a visit as its records alone tell of it: without the ids that
-// crawl.db gave it.
-type Capture struct {
-	Visit *Visit
-	Metadata
-	RefersTo    string // for a revisit: the id of the record that holds the payload
-	RefersToURI string
-	Noted       bool // its metadata record is there, and has a Note
-}
 
 // answer begins the capture of a response or of a revisit.
 func (s *scanner) answer(h *warc.Header) error {
@@ -25,27 +16,27 @@ func (s *scanner) answer(h *warc.Header) error {
 		return &stopError{err}
 	}
 	v := s.visitOf(h)
-	v.Kept = KeptResponse
+	v.Kept = crawllog.KeptResponse
 	if h.Type == warc.TypeRevisit {
-		v.Kept = KeptRevisit
+		v.Kept = crawllog.KeptRevisit
 	}
 	if err := readBlock(s.w, h, func(block io.Reader) error { return readAnswer(block, h, v) }); err != nil {
 		s.lost(h.TargetURI)
 		return err
 	}
 	v.Record.Length = s.w.End() - v.Record.Offset
-	s.open, s.torn = &Capture{Visit: v, RefersTo: h.RefersTo, RefersToURI: h.RefersToURI}, false
+	s.open, s.torn = &crawllog.Recovered{Visit: v, RefersTo: h.RefersTo, RefersToURI: h.RefersToURI}, false
 	return nil
 }
 
-func (s *scanner) visitOf(h *warc.Header) *Visit {
-	return &Visit{URL: h.TargetURI, At: h.Date, Digest: h.PayloadDigest, Truncated: h.Truncated,
-		Record: &Record{Segment: s.name, Offset: s.w.Offset(), ID: h.ID}}
+func (s *scanner) visitOf(h *warc.Header) *crawllog.Visit {
+	return &crawllog.Visit{URL: h.TargetURI, At: h.Date, Digest: h.PayloadDigest, Truncated: h.Truncated,
+		Record: &crawllog.Record{Segment: s.name, Offset: s.w.Offset(), ID: h.ID}}
 }
 
 // readAnswer takes from the block of a response what a visit says of it, and
 // holds the payload against its digest.
-func readAnswer(block io.Reader, h *warc.Header, v *Visit) error {
+func readAnswer(block io.Reader, h *warc.Header, v *crawllog.Visit) error {
 	var head bytes.Buffer
 	r, err := readHTTP(io.TeeReader(block, &limited{&head, 64}))
 	if err != nil { // a head too broken to read again; the block digest still guards it
@@ -89,41 +80,27 @@ func statusOf(head []byte) int {
 func (s *scanner) metadata(h *warc.Header) error {
 	var fields map[string]string
 	if err := readBlock(s.w, h, func(block io.Reader) (err error) {
-		fields, err = readFields(block)
+		fields, err = warc.ReadFields(block)
 		return err
 	}); err != nil {
 		return err
 	}
-	m := metadataOf(fields)
+	m := crawllog.MetadataOf(fields)
 	if h.ConcurrentTo == "" && m.Withheld != "" {
 		if err := s.close(); err != nil {
 			return &stopError{err}
 		}
 		v := s.visitOf(h)
-		v.Kept, v.Status = KeptWithheld, m.Status
-		s.open, s.torn = &Capture{Visit: v}, false
+		v.Kept, v.Status = crawllog.KeptWithheld, m.Status
+		s.open, s.torn = &crawllog.Recovered{Visit: v}, false
 		h.ConcurrentTo = v.Record.ID
 	}
 	if err := s.extend(h); err != nil {
 		return err
 	}
-	s.open.read(m)
+	s.open.Take(m)
 	if err := s.close(); err != nil {
 		return &stopError{err}
 	}
 	return nil
-}
-
-// read takes in what the metadata record says.
-func (c *Capture) read(m Metadata) {
-	c.Metadata, c.Noted = m, m.noted
-	v := c.Visit
-	if w := m.Note.Withheld; w != nil && v.Kept == KeptWithheld && w.URL == v.URL {
-		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""
-		c.Visit, v = w, w
-	}
-	if v.Kept != KeptWithheld {
-		v.Rendered = m.Note.Rendered
-	}
-	v.Took, v.Class, v.Waited, v.Delay, v.Suspect = m.Took, m.Note.Class, m.Note.Waited, m.Note.Delay, m.Note.Suspect
 }

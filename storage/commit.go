@@ -9,15 +9,16 @@ import (
 	"go.etcd.io/bbolt"
 
 	"curtsy/internal/room"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
 // pending is what the running group holds that is not yet on disk.
 type pending struct {
 	mu      sync.Mutex
-	digests map[string]*Visit // by the payload's digest
+	digests map[string]*crawllog.Visit // by the payload's digest
 	infoID  string
-	visits  []*Visit
+	visits  []*crawllog.Visit
 	robots  []robotsPut
 	closed  []*segment // full ones of this group, still to be synced and named
 }
@@ -33,7 +34,7 @@ func (a *Archive) InfoID() string {
 // Original finds the visit that holds the payload with this digest, so that it
 // need not be kept twice; nil if none does. It may be asked from any goroutine;
 // only an answer given to the one that commits is final.
-func (a *Archive) Original(digest string) (v *Visit, err error) {
+func (a *Archive) Original(digest string) (v *crawllog.Visit, err error) {
 	key := digestKey(digest)
 	if key == nil {
 		return nil, nil
@@ -47,10 +48,10 @@ func (a *Archive) Original(digest string) (v *Visit, err error) {
 	defer Guard(&err)()
 	_ = a.view(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketDigests).Get(key)
-		if len(b) != refSize {
+		if len(b) != crawllog.RefSize {
 			return nil
 		}
-		v, err = getVisit(tx, refOf(b))
+		v, err = getVisit(tx, crawllog.RefOf(b))
 		return nil
 	})
 	return v, err
@@ -69,7 +70,7 @@ func digestKey(digest string) []byte {
 // part of the group. encode gives the gzip members, made for the given
 // warcinfo record; they are written one after another. The visit is kept
 // only when Commit says so.
-func (a *Archive) Append(v *Visit, encode func(infoID string) ([]byte, error)) error {
+func (a *Archive) Append(v *crawllog.Visit, encode func(infoID string) ([]byte, error)) error {
 	if err := a.room(v.At); err != nil {
 		return a.abandon(err)
 	}
@@ -80,7 +81,7 @@ func (a *Archive) Append(v *Visit, encode func(infoID string) ([]byte, error)) e
 	return a.append(v, members)
 }
 
-func (a *Archive) append(v *Visit, members []byte) error {
+func (a *Archive) append(v *crawllog.Visit, members []byte) error {
 	offset := a.seg.size
 	if _, err := a.seg.Write(members); err != nil {
 		return a.abandon(err)
@@ -98,7 +99,7 @@ func (a *Archive) append(v *Visit, members []byte) error {
 
 // AppendStream is Append for visits too large for memory: encode writes the
 // members, which are to name the given warcinfo record, straight to the segment.
-func (a *Archive) AppendStream(v *Visit, encode func(w io.Writer, infoID string) error) error {
+func (a *Archive) AppendStream(v *crawllog.Visit, encode func(w io.Writer, infoID string) error) error {
 	if err := a.room(v.At); err != nil {
 		return a.abandon(err)
 	}
@@ -132,7 +133,7 @@ func (a *Archive) room(now time.Time) error {
 	return nil
 }
 
-func (a *Archive) note(v *Visit, offset int64) {
+func (a *Archive) note(v *crawllog.Visit, offset int64) {
 	a.synced = false
 	if v.Record != nil {
 		v.Record.Segment = a.seg.name
@@ -143,9 +144,9 @@ func (a *Archive) note(v *Visit, offset int64) {
 }
 
 // AddVisit makes a visit without records part of the group.
-func (a *Archive) AddVisit(v *Visit) {
+func (a *Archive) AddVisit(v *crawllog.Visit) {
 	a.pend.visits = append(a.pend.visits, v)
-	if v.Kept != KeptResponse || v.Length == 0 {
+	if v.Kept != crawllog.KeptResponse || v.Length == 0 {
 		return
 	}
 	d := v.Digest
@@ -155,7 +156,7 @@ func (a *Archive) AddVisit(v *Visit) {
 	a.pend.mu.Lock()
 	defer a.pend.mu.Unlock()
 	if a.pend.digests == nil {
-		a.pend.digests = map[string]*Visit{}
+		a.pend.digests = map[string]*crawllog.Visit{}
 	}
 	if a.pend.digests[d] == nil {
 		a.pend.digests[d] = v
@@ -164,7 +165,7 @@ func (a *Archive) AddVisit(v *Visit) {
 
 // Amend changes what is said of a visit, of this group or of an earlier one; its
 // records stay as they are. It becomes part of the group.
-func (a *Archive) Amend(r Ref, change func(*Visit)) error {
+func (a *Archive) Amend(r crawllog.Ref, change func(*crawllog.Visit)) error {
 	for _, v := range a.pend.visits {
 		if v.Ref() == r {
 			change(v)
@@ -250,7 +251,7 @@ func (a *Archive) put(tx *bbolt.Tx) error {
 		}
 	}
 	for d, v := range a.pend.digests {
-		if err := digests.Put(digestKey(d), v.Ref().key()); err != nil {
+		if err := digests.Put(digestKey(d), v.Ref().Key()); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // kept makes an archive of one visit in dir and gives its segment.
@@ -21,7 +22,7 @@ func kept(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	v := &storage.Visit{URL: "http://h/", URLID: 1, N: 1, At: time.Unix(1e9, 0), Record: &storage.Record{}}
+	v := &crawllog.Visit{URL: "http://h/", URLID: 1, N: 1, At: time.Unix(1e9, 0), Record: &crawllog.Record{}}
 	if err := a.Append(v, func(string) ([]byte, error) { return []byte("a record"), nil }); err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,9 @@
 //
 //	meta      schema, key (fingerprints), crawl (what the crawl says of itself)
 //	segments  name → octets committed, id of its warcinfo record, sum of both
-//	visits    URL id, number of the visit → Visit, packed (packed.go)
+//	visits    URL id, number of the visit → crawllog.Visit, packed
 //	digests   SHA-256 of a payload → the visit that holds it
-//	robots    origin, time → RobotsVersion as JSON
+//	robots    origin, time → crawllog.RobotsVersion as JSON
 //	bodies    SHA-256 of a robots.txt → its octets
 //
 // Values have a sum (internal/sum) behind them, but for the schema, those of
@@ -45,7 +45,7 @@
 //	curtsy-crawl   in the warcinfo record: seed and settings as JSON. A segment is
 //	               written on only by a crawl with the same; so the newest that
 //	               has the field is right
-//	curtsy-visit   in the metadata record: a Note as JSON
+//	curtsy-visit   in the metadata record: a crawllog.Note as JSON
 //
 // Scan reads all segments by their age, a record at a time, and holds each
 // against its digests. Damage is passed over to the next record that begins

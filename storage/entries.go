@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"curtsy/internal/sum"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -38,10 +39,10 @@ func (a *Archive) verifyEntries(r *Report) error {
 }
 
 func digestFits(tx *bbolt.Tx, k, v []byte) bool {
-	if len(v) != refSize {
+	if len(v) != crawllog.RefSize {
 		return false
 	}
-	visit, err := getVisit(tx, refOf(v))
+	visit, err := getVisit(tx, crawllog.RefOf(v))
 	if err != nil || visit == nil {
 		return false
 	}
@@ -49,7 +50,7 @@ func digestFits(tx *bbolt.Tx, k, v []byte) bool {
 }
 
 func robotsFits(tx *bbolt.Tx, k, v []byte) bool {
-	var r RobotsVersion
+	var r crawllog.RobotsVersion
 	b, ok := sum.Open(k, v)
 	if !ok || json.Unmarshal(b, &r) != nil {
 		return false

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"curtsy/internal/sum"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -41,19 +43,22 @@ func FuzzReadHTTP(f *testing.F) {
 // or an error, its sum right or wrong.
 func FuzzVisit(f *testing.F) {
 	good := []byte(`{"url":"http://h/","url_id":1,"n":2,"at":"2026-03-01T12:00:00Z","status":200,"kept":"response","digest":"sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae","length":3,"record":{"segment":"s","offset":1,"length":2,"id":"i"}}`)
-	f.Add(Ref{1, 2}.key(), good, true)
-	f.Add(Ref{1, 3}.key(), good, true)
-	f.Add(Ref{1, 2}.key(), good[:40], true)
+	f.Add(crawllog.Ref{URLID: 1, N: 2}.Key(), good, true)
+	f.Add(crawllog.Ref{URLID: 1, N: 3}.Key(), good, true)
+	f.Add(crawllog.Ref{URLID: 1, N: 2}.Key(), good[:40], true)
 	f.Add([]byte{}, []byte("null"), true)
-	f.Add(Ref{1, 2}.key(), []byte{1, 2, 3}, false)
-	v := ordinaryVisit()
+	f.Add(crawllog.Ref{URLID: 1, N: 2}.Key(), []byte{1, 2, 3}, false)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
+	v := &crawllog.Visit{URLID: 1, N: 2, URL: "http://h/", At: at, Status: 200, Length: 3, Kept: crawllog.KeptResponse,
+		Digest: warc.Sum([]byte("foo")).String(), Robots: &crawllog.Decision{Allow: true, Fetched: at},
+		Record: &crawllog.Record{Segment: "curtsy-20260301120000-00000.warc.gz", Offset: 9, Length: 3, ID: warc.NewID()}}
 	for range 2 { // with and without the fields that stand before the JSON
-		whole, err := pack(v)
+		whole, err := crawllog.Pack(v)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(v.Ref().key(), whole, true)
-		f.Add(v.Ref().key(), whole[:len(whole)-5], true)
+		f.Add(v.Ref().Key(), whole, true)
+		f.Add(v.Ref().Key(), whole[:len(whole)-5], true)
 		v.Record = nil
 	}
 	f.Fuzz(func(t *testing.T, key, value []byte, sealed bool) {
@@ -65,8 +70,8 @@ func FuzzVisit(f *testing.F) {
 			t.Errorf("%q: %v, %v", value, v, err)
 		}
 		if err == nil {
-			var again Visit
-			if b, err := pack(v); err != nil || unpack(b, &again) != nil || again.URL != v.URL || !again.At.Equal(v.At) {
+			var again crawllog.Visit
+			if b, err := crawllog.Pack(v); err != nil || crawllog.Unpack(b, &again) != nil || again.URL != v.URL || !again.At.Equal(v.At) {
 				t.Errorf("%q: packed anew it is %+v, %v", value, again, err)
 			}
 		}
@@ -85,7 +90,7 @@ func FuzzScan(f *testing.F) {
 	block := []byte("HTTP/1.1 200 OK\r\n\r\nbody")
 	h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), TargetURI: "http://h/", PayloadDigest: warc.Sum([]byte("body")).String()}
 	response := e.Append(nil, h, warc.Small, block)
-	fields := []byte("withheld: all\r\n" + fieldVisit + `: {"class":"page"}` + "\r\n")
+	fields := []byte("withheld: all\r\n" + `curtsy-visit: {"class":"page"}` + "\r\n")
 	withheld := e.Append(nil, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), TargetURI: "http://h/2"}, warc.Small, fields)
 	f.Add(append(bytes.Clone(response), withheld...))
 	f.Add(append(response[:len(response)/2], withheld...))
@@ -102,7 +107,7 @@ func FuzzScan(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer d.close()
-		entry, err := d.scanSegment(name, &Report{}, func(c *Capture) error {
+		entry, err := d.scanSegment(name, &Report{}, func(c *crawllog.Recovered) error {
 			r := c.Visit.Record
 			if r.Offset < end || r.Length <= 0 || r.Offset+r.Length > int64(len(b)) {
 				t.Errorf("a capture at %+v of %d bytes, behind %d", *r, len(b), end)

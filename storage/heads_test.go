@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -56,7 +57,7 @@ func TestThePayloadBehindAnOddHeadIsVerified(t *testing.T) {
 	d := warc.Sum([]byte("body")).String()
 	for body, want := range map[string]error{"body": nil, "bodx": errPayload} {
 		block := "HTTP/1.1 200 OK\r\nthis is no field\r\nA: b\x00c\r\nTransfer-Encoding: identity\r\n\r\n" + body
-		err := checkPayload(strings.NewReader(block), &warc.Header{PayloadDigest: d}, &Visit{Digest: d, Length: 4})
+		err := checkPayload(strings.NewReader(block), &warc.Header{PayloadDigest: d}, &crawllog.Visit{Digest: d, Length: 4})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v", body, err)
 		}

@@ -29,6 +29,7 @@ const (
 	fieldFormat      = "format"
 	fieldConforms    = "conformsTo"
 	fieldDescription = "description"
+	fieldRobots      = "robots"
 	fieldOperator    = "operator"
 	fieldAgent       = "http-header-user-agent"
 	fieldArchive     = "curtsy-archive" // id of the archive
@@ -50,12 +51,12 @@ func (a *Archive) id() string {
 // append writes the block of the record. JSON of encoding/json holds no line
 // ends, so that no setting can add a field.
 func (i *Info) append(b []byte) []byte {
-	b = appendField(b, fieldSoftware, i.software)
-	b = appendField(b, fieldFormat, "WARC File Format 1.1")
-	b = appendField(b, fieldConforms, "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
+	b = warc.AppendField(b, fieldSoftware, i.software)
+	b = warc.AppendField(b, fieldFormat, "WARC File Format 1.1")
+	b = warc.AppendField(b, fieldConforms, "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
 	for _, f := range [][2]string{{fieldDescription, i.description}, {fieldRobots, i.Robots}, {fieldOperator, i.Operator}, {fieldAgent, i.agent}, {fieldArchive, i.Archive}, {fieldCrawl, string(i.Crawl)}} {
 		if f[1] != "" {
-			b = appendField(b, f[0], f[1])
+			b = warc.AppendField(b, f[0], f[1])
 		}
 	}
 	return b
@@ -105,7 +106,7 @@ func (d *directory) readInfo(name string) Info {
 	if err != nil || h.Type != warc.TypeInfo {
 		return info
 	}
-	fields, err := readFields(w)
+	fields, err := warc.ReadFields(w)
 	if err != nil || w.Finish() != nil {
 		return info
 	}

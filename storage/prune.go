@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"curtsy/storage/crawllog"
+
 	"go.etcd.io/bbolt"
 )
 
@@ -27,7 +29,7 @@ const (
 // crawl is what the new archive says of its crawl, as in Commit. It has its name
 // when check, which gets the directory where it lies until then, is content; else
 // it is removed.
-func (a *Archive) Prune(ctx context.Context, to string, drop map[Ref]bool, o Options, crawl any, check func(dir string) error) (err error) {
+func (a *Archive) Prune(ctx context.Context, to string, drop map[crawllog.Ref]bool, o Options, crawl any, check func(dir string) error) (err error) {
 	defer Guard(&err)()
 	if a.IsLive() {
 		return fmt.Errorf("%s: %w", a.dir.path, ErrInUse)
@@ -51,7 +53,7 @@ func (a *Archive) Prune(ctx context.Context, to string, drop map[Ref]bool, o Opt
 	return nameDirectory(dir, to)
 }
 
-func (a *Archive) pruneTo(ctx context.Context, dir string, drop map[Ref]bool, o Options, crawl any) error {
+func (a *Archive) pruneTo(ctx context.Context, dir string, drop map[crawllog.Ref]bool, o Options, crawl any) error {
 	d, err := makeDirectory(dir)
 	if err != nil {
 		return err
@@ -106,7 +108,7 @@ func clearPruning(path string) error {
 // prune fills the directory: crawl.db as it is, then segment after segment with
 // what crawl.db is to say of it, and at last crawl.db without the room that is free
 // in it.
-func (d *directory) prune(ctx context.Context, a *Archive, drop map[Ref]bool, o Options, crawl any) error {
+func (d *directory) prune(ctx context.Context, a *Archive, drop map[crawllog.Ref]bool, o Options, crawl any) error {
 	if err := d.copyDB(a, bulkyName); err != nil {
 		return err
 	}
@@ -157,7 +159,7 @@ func (d *directory) compact(from *Archive) error {
 }
 
 // without takes visits out of an index and makes the segments that it is to name.
-func (b *Archive) without(ctx context.Context, from *Archive, drop map[Ref]bool, crawl any) error {
+func (b *Archive) without(ctx context.Context, from *Archive, drop map[crawllog.Ref]bool, crawl any) error {
 	report := &Report{}
 	segments, extents, err := from.layout(report)
 	if err != nil {
@@ -195,14 +197,14 @@ func (b *Archive) without(ctx context.Context, from *Archive, drop map[Ref]bool,
 // renew makes a segment of what is kept of another: all of it under the same name,
 // else its records behind a warcinfo record of their own. One of which nothing is
 // kept is left out, but for the newest, which says how the crawl was set.
-func (b *Archive) renew(from *Archive, name string, e segmentEntry, list []extent, drop map[Ref]bool, newest bool) error {
+func (b *Archive) renew(from *Archive, name string, e segmentEntry, list []extent, drop map[crawllog.Ref]bool, newest bool) error {
 	kept := 0
 	for _, x := range list {
 		if !drop[x.ref] {
 			kept++
 		}
 	}
-	moves, renewed := map[Ref]Record{}, map[string]segmentEntry{}
+	moves, renewed := map[crawllog.Ref]crawllog.Record{}, map[string]segmentEntry{}
 	var err error
 	switch {
 	case kept == len(list):

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"curtsy/storage/crawllog"
 )
 
 func TestPrune(t *testing.T) {
@@ -21,7 +23,7 @@ func TestPrune(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "pruned")
-	drop := map[Ref]bool{{2, 1}: true, {4, 1}: true}
+	drop := map[crawllog.Ref]bool{{URLID: 2, N: 1}: true, {URLID: 4, N: 1}: true}
 
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -76,8 +78,8 @@ func TestPruneOfEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	drop := map[Ref]bool{}
-	if err := a.EachVisit(func(v *Visit) error { drop[v.Ref()] = true; return nil }); err != nil {
+	drop := map[crawllog.Ref]bool{}
+	if err := a.EachVisit(nil, func(v *crawllog.Visit) error { drop[v.Ref()] = true; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "pruned")

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"curtsy/internal/http1"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -36,7 +37,7 @@ func (r *Response) Close() error { return r.close() }
 
 // Response reads the response that a visit kept. The payload of a revisit is
 // that of the response it refers to. The caller closes it.
-func (a *Archive) Response(v *Visit) (*Response, error) {
+func (a *Archive) Response(v *crawllog.Visit) (*Response, error) {
 	if !v.HasBody() {
 		return nil, fmt.Errorf("%s: %w", v.URL, ErrNoBody)
 	}
@@ -63,7 +64,7 @@ func (a *Archive) Response(v *Visit) (*Response, error) {
 	return body, nil
 }
 
-func (a *Archive) readResponse(v *Visit) (*Response, error) {
+func (a *Archive) readResponse(v *crawllog.Visit) (*Response, error) {
 	if v.Record == nil {
 		return nil, ErrNoBody
 	}

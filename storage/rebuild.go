@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"curtsy/storage/crawllog"
+
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 )
@@ -94,7 +96,7 @@ func (d *directory) unused(name string) error {
 // Scan reads all segments, the oldest first, and tells of every capture whose
 // records are whole, in the order in which they were written; lost hears of
 // the URLs whose records are not.
-func (r *Rebuild) Scan(found func(*Capture) error, lost func(url string)) error {
+func (r *Rebuild) Scan(found func(*crawllog.Recovered) error, lost func(url string)) error {
 	entries := map[string]segmentEntry{}
 	names, err := r.dir.segmentNames()
 	if err != nil {

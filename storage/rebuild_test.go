@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -51,8 +52,8 @@ func (w *writer) page(url, body string) {
 	w.t.Helper()
 	w.n++
 	head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + fmt.Sprint(len(body)) + "\r\n\r\n"
-	v := &Visit{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC(), Status: 200, Kept: KeptResponse,
-		Length: int64(len(body)), Digest: warc.Sum([]byte(body)).String(), Record: &Record{ID: warc.NewID()}}
+	v := &crawllog.Visit{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC(), Status: 200, Kept: crawllog.KeptResponse,
+		Length: int64(len(body)), Digest: warc.Sum([]byte(body)).String(), Record: &crawllog.Record{ID: warc.NewID()}}
 	err := w.a.Append(v, func(infoID string) ([]byte, error) {
 		e := w.e
 		block := []byte(head + body)
@@ -62,7 +63,7 @@ func (w *writer) page(url, body string) {
 		asked := []byte("GET / HTTP/1.1\r\n\r\n")
 		b = e.Append(b, &warc.Header{Type: warc.TypeRequest, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
 			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(asked).String()}, warc.Small, asked)
-		fields := []byte("via: http://h/\r\nhopsFromSeed: 3\r\nfetchTimeMs: 17\r\n" + fieldVisit + `: {"class":"page","how":"a href"}` + "\r\n")
+		fields := []byte("via: http://h/\r\nhopsFromSeed: 3\r\nfetchTimeMs: 17\r\n" + `curtsy-visit: {"class":"page","how":"a href"}` + "\r\n")
 		return e.Append(b, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
 			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(fields).String()}, warc.Small, fields), nil
 	})
@@ -86,7 +87,7 @@ func (w *writer) close() {
 }
 
 // five is an archive of five pages; places are where their records lie.
-func five(t *testing.T) (dir string, places []Record) {
+func five(t *testing.T) (dir string, places []crawllog.Record) {
 	t.Helper()
 	dir = t.TempDir()
 	w := begun(t, dir, Options{})
@@ -94,7 +95,7 @@ func five(t *testing.T) (dir string, places []Record) {
 		w.page(fmt.Sprintf("http://h/%d", i), strings.Repeat(fmt.Sprint("page ", i, " "), 50))
 	}
 	w.commit()
-	if err := w.a.EachVisit(func(v *Visit) error { places = append(places, *v.Record); return nil }); err != nil {
+	if err := w.a.EachVisit(nil, func(v *crawllog.Visit) error { places = append(places, *v.Record); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	w.close()
@@ -102,14 +103,14 @@ func five(t *testing.T) (dir string, places []Record) {
 }
 
 // scanned is what a rebuild finds in the segments.
-func scanned(t *testing.T, dir string) (found []*Capture, lost []string, r *Rebuild) {
+func scanned(t *testing.T, dir string) (found []*crawllog.Recovered, lost []string, r *Rebuild) {
 	t.Helper()
 	r, err := OpenRebuild(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	if err := r.Scan(func(c *Capture) error { found = append(found, c); return nil },
+	if err := r.Scan(func(c *crawllog.Recovered) error { found = append(found, c); return nil },
 		func(url string) { lost = append(lost, url) }); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestScanFindsEveryVisitWithWhatItsRecordsSay(t *testing.T) {
 		if *v.Record != places[i] {
 			t.Errorf("page %d lies at %+v, want %+v", i, *v.Record, places[i])
 		}
-		if v.URL != fmt.Sprintf("http://h/%d", i) || v.Status != 200 || v.Kept != KeptResponse || v.Length != 350 || v.Took != 17*time.Millisecond {
+		if v.URL != fmt.Sprintf("http://h/%d", i) || v.Status != 200 || v.Kept != crawllog.KeptResponse || v.Length != 350 || v.Took != 17*time.Millisecond {
 			t.Errorf("page %d: %+v", i, v)
 		}
 		if c.Via != "http://h/" || c.Depth != 3 || !c.Noted || c.Note.How != "a href" {
@@ -140,43 +141,43 @@ func TestScanFindsEveryVisitWithWhatItsRecordsSay(t *testing.T) {
 }
 
 func TestScanPassesOverDamage(t *testing.T) {
-	flip := func(at func(p []Record) int64) func([]byte, []Record) []byte {
-		return func(b []byte, p []Record) []byte { b[at(p)] ^= 0x55; return b }
+	flip := func(at func(p []crawllog.Record) int64) func([]byte, []crawllog.Record) []byte {
+		return func(b []byte, p []crawllog.Record) []byte { b[at(p)] ^= 0x55; return b }
 	}
 	for name, h := range map[string]struct {
-		do   func(b []byte, places []Record) []byte
+		do   func(b []byte, places []crawllog.Record) []byte
 		want []string // the pages that are found
 		lost []string // those that are known to be lost
 		gaps bool
 	}{
-		"an octet of a response": {do: flip(func(p []Record) int64 { return p[2].Offset + 40 }), want: []string{"0", "1", "3", "4"}, gaps: true},
-		"the end of a response's member": {do: func(b []byte, p []Record) []byte {
+		"an octet of a response": {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset + 40 }), want: []string{"0", "1", "3", "4"}, gaps: true},
+		"the end of a response's member": {do: func(b []byte, p []crawllog.Record) []byte {
 			end := bytes.Index(b[p[2].Offset+2:], []byte{0x1f, 0x8b, 8}) + int(p[2].Offset) + 2
 			b[end-6] ^= 1 // of the sum
 			return b
 		}, want: []string{"0", "1", "3", "4"}, lost: []string{"http://h/2"}, gaps: true},
-		"the first octet of a visit": {do: flip(func(p []Record) int64 { return p[2].Offset }), want: []string{"0", "1", "3", "4"}, gaps: true},
-		"the metadata of a visit":    {do: flip(func(p []Record) int64 { return p[2].Offset + p[2].Length - 3 }), want: []string{"0", "1", "2", "3", "4"}, gaps: true},
-		"the warcinfo":               {do: flip(func([]Record) int64 { return 30 }), want: []string{"0", "1", "2", "3", "4"}, gaps: true},
-		"junk between two visits": {do: func(b []byte, p []Record) []byte {
+		"the first octet of a visit": {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset }), want: []string{"0", "1", "3", "4"}, gaps: true},
+		"the metadata of a visit":    {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset + p[2].Length - 3 }), want: []string{"0", "1", "2", "3", "4"}, gaps: true},
+		"the warcinfo":               {do: flip(func([]crawllog.Record) int64 { return 30 }), want: []string{"0", "1", "2", "3", "4"}, gaps: true},
+		"junk between two visits": {do: func(b []byte, p []crawllog.Record) []byte {
 			return slices.Insert(b, int(p[3].Offset), bytes.Repeat([]byte{0x1f, 0x8b, 8, 0}, 1000)...)
 		}, want: []string{"0", "1", "2", "3", "4"}, gaps: true},
-		"a page of zeros": {do: func(b []byte, p []Record) []byte {
+		"a page of zeros": {do: func(b []byte, p []crawllog.Record) []byte {
 			clear(b[p[1].Offset+5 : p[3].Offset+5])
 			return b
 		}, want: []string{"0", "4"}, gaps: true},
-		"a record within what a site sent": {do: func(b []byte, p []Record) []byte {
+		"a record within what a site sent": {do: func(b []byte, p []crawllog.Record) []byte {
 			foreign := b[p[4].Offset : p[4].Offset+p[4].Length]
 			h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), WarcinfoID: warc.NewID(), TargetURI: "http://h/forged",
 				PayloadDigest: warc.Sum(nil).String()}
 			forged := warc.NewEncoder().Append(nil, h, warc.Small, []byte("HTTP/1.1 200 OK\r\n\r\n"))
 			return slices.Concat(b[:p[4].Offset], []byte("damaged"), forged, []byte("damaged"), foreign)
 		}, want: []string{"0", "1", "2", "3", "4"}, gaps: true},
-		"a torn end":         {do: func(b []byte, p []Record) []byte { return b[:p[4].Offset+20] }, want: []string{"0", "1", "2", "3"}},
-		"junk at the end":    {do: func(b []byte, p []Record) []byte { return append(b, "what a kill left"...) }, want: []string{"0", "1", "2", "3", "4"}},
-		"nothing but junk":   {do: func(b []byte, p []Record) []byte { return bytes.Repeat([]byte("junk"), 1000) }},
-		"nothing at all":     {do: func(b []byte, p []Record) []byte { return nil }},
-		"the warcinfo alone": {do: func(b []byte, p []Record) []byte { return b[:p[0].Offset] }},
+		"a torn end":         {do: func(b []byte, p []crawllog.Record) []byte { return b[:p[4].Offset+20] }, want: []string{"0", "1", "2", "3"}},
+		"junk at the end":    {do: func(b []byte, p []crawllog.Record) []byte { return append(b, "what a kill left"...) }, want: []string{"0", "1", "2", "3", "4"}},
+		"nothing but junk":   {do: func(b []byte, p []crawllog.Record) []byte { return bytes.Repeat([]byte("junk"), 1000) }},
+		"nothing at all":     {do: func(b []byte, p []crawllog.Record) []byte { return nil }},
+		"the warcinfo alone": {do: func(b []byte, p []crawllog.Record) []byte { return b[:p[0].Offset] }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, places := five(t)
@@ -359,8 +360,8 @@ func TestRepairIsNotBoundByTheReport(t *testing.T) {
 }
 
 func TestVisitsHaveKeysOfTheirOwn(t *testing.T) {
-	for _, r := range []Ref{{7, 1}, {7, 1 << 16}, {7, 1<<16 + 1}, {1 << 40, 1}} {
-		if got := refOf(r.key()); got != r {
+	for _, r := range []crawllog.Ref{{URLID: 7, N: 1}, {URLID: 7, N: 1 << 16}, {URLID: 7, N: 1<<16 + 1}, {URLID: 1 << 40, N: 1}} {
+		if got := crawllog.RefOf(r.Key()); got != r {
 			t.Errorf("%v is read back as %v", r, got)
 		}
 	}

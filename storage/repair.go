@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -48,42 +49,42 @@ func OpenSalvage(dir string, o Options) (*Archive, error) {
 
 // Damaged lists the visits that a report says are damaged, and those that
 // refer to them for their payload.
-func (a *Archive) Damaged(r *Report) ([]Ref, error) {
-	bad := map[Ref]bool{}
+func (a *Archive) Damaged(r *Report) ([]crawllog.Ref, error) {
+	bad := map[crawllog.Ref]bool{}
 	for _, ref := range r.damaged {
 		bad[ref] = true
 	}
 	if len(bad) == 0 && len(r.Problems) == 0 {
 		return nil, nil
 	}
-	err := a.eachVisit(func(_ Ref, v *Visit, err error) error {
+	err := a.eachVisit(nil, func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
 		if err == nil && v.Refers != nil && bad[*v.Refers] {
 			bad[v.Ref()] = true
 		}
 		return nil
 	})
-	refs := make([]Ref, 0, len(bad))
+	refs := make([]crawllog.Ref, 0, len(bad))
 	for ref := range bad {
 		refs = append(refs, ref)
 	}
-	slices.SortFunc(refs, func(x, y Ref) int { return slices.Compare(x.key(), y.key()) })
+	slices.SortFunc(refs, func(x, y crawllog.Ref) int { return slices.Compare(x.Key(), y.Key()) })
 	return refs, err
 }
 
 // Salvage writes every segment that holds damage anew, with the intact visits
 // only, and forgets the damaged ones. What the frontier has staged is part of
 // the same transaction, and so is crawl, as in Commit. The old segments go last, so that at no moment an intact record is missing.
-func (a *Archive) Salvage(damaged []Ref, crawl any) (done []string, err error) {
+func (a *Archive) Salvage(damaged []crawllog.Ref, crawl any) (done []string, err error) {
 	report := &Report{}
 	segments, extents, err := a.layout(report)
 	if err != nil {
 		return nil, err
 	}
-	bad := map[Ref]bool{}
+	bad := map[crawllog.Ref]bool{}
 	for _, ref := range damaged {
 		bad[ref] = true
 	}
-	moves := map[Ref]Record{}
+	moves := map[crawllog.Ref]crawllog.Record{}
 	renewed := map[string]segmentEntry{}
 	var old []string
 	for name, e := range segments {
@@ -150,7 +151,7 @@ func (a *Archive) dropOld(name string) error {
 
 // intact says whether a segment can stay: its size is right, its warcinfo
 // record too, nothing in it is bad, and its visits follow each other.
-func (d *directory) intact(name string, e segmentEntry, list []extent, bad map[Ref]bool) bool {
+func (d *directory) intact(name string, e segmentEntry, list []extent, bad map[crawllog.Ref]bool) bool {
 	f, err := d.open(segmentFile(name))
 	if err != nil {
 		return false
@@ -176,7 +177,7 @@ func (d *directory) intact(name string, e segmentEntry, list []extent, bad map[R
 
 // rewrite copies the visits of a segment, but for those that are bad, to a new
 // one of this archive behind a new warcinfo record that has the old one's id.
-func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []extent, bad map[Ref]bool, moves map[Ref]Record) (string, segmentEntry, error) {
+func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []extent, bad map[crawllog.Ref]bool, moves map[crawllog.Ref]crawllog.Record) (string, segmentEntry, error) {
 	newName := repairedName(name)
 	out, err := a.dir.create(segmentFile(newName), os.O_WRONLY, 0o644)
 	for errors.Is(err, fs.ErrExist) { // what a kill left behind may hold records that are nowhere else
@@ -209,7 +210,7 @@ func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []e
 		} else if n < x.length {
 			return "", e, fmt.Errorf("%s at %d: %w", name, x.offset, io.ErrUnexpectedEOF)
 		}
-		moves[x.ref] = Record{Segment: newName, Offset: at, Length: x.length}
+		moves[x.ref] = crawllog.Record{Segment: newName, Offset: at, Length: x.length}
 	}
 	if err := s.sync(); err != nil {
 		return "", e, err
@@ -227,7 +228,7 @@ func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
 }
 
 // move changes where visits lie.
-func move(tx *bbolt.Tx, moves map[Ref]Record) error {
+func move(tx *bbolt.Tx, moves map[crawllog.Ref]crawllog.Record) error {
 	b := tx.Bucket(bucketVisits)
 	for ref, to := range moves {
 		v, err := getVisit(tx, ref)

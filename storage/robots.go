@@ -3,52 +3,24 @@ package storage
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"time"
 
 	"go.etcd.io/bbolt"
 
 	"curtsy/internal/sum"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
-// RobotsVersion is one fetch of a robots.txt: the history that tells which
-// rules were in force when.
-type RobotsVersion struct {
-	Origin  string    `json:"origin"`
-	At      time.Time `json:"at"`
-	Expires time.Time `json:"expires"` // fetched again after this
-	Status  int       `json:"status"`
-	Error   string    `json:"error,omitempty"`
-	Type    string    `json:"content_type,omitempty"`
-	Digest  string    `json:"digest,omitempty"` // of the body; "" if there is none
-	ETag    string    `json:"etag,omitempty"`
-	LastMod string    `json:"last_modified,omitempty"`
-	// Used is false for a failed fetch, during which the version before stays in force.
-	Used bool `json:"used"`
-}
-
-// Short is the version's digest as people read it.
-func (r RobotsVersion) Short() string { return shortDigest(r.Digest) }
-
-// shortDigest abbreviates a labelled digest.
-func shortDigest(d string) string {
-	parsed, ok := warc.ParseDigest(d)
-	if !ok {
-		return ""
-	}
-	return hex.EncodeToString(parsed[:5])
-}
-
 type robotsPut struct {
-	version RobotsVersion
+	version crawllog.RobotsVersion
 	body    []byte
 }
 
 // AddRobots makes a version of a robots.txt part of the group. The body must
 // not change afterwards.
-func (a *Archive) AddRobots(v RobotsVersion, body []byte) {
+func (a *Archive) AddRobots(v crawllog.RobotsVersion, body []byte) {
 	a.pend.robots = append(a.pend.robots, robotsPut{v, body})
 }
 
@@ -79,7 +51,7 @@ func robotsKey(origin string, at time.Time) []byte {
 }
 
 // Robots is the history of an origin's robots.txt, the oldest first.
-func (a *Archive) Robots(origin string) (history []RobotsVersion, err error) {
+func (a *Archive) Robots(origin string) (history []crawllog.RobotsVersion, err error) {
 	err = a.view(func(tx *bbolt.Tx) error {
 		prefix := append([]byte(origin), 0)
 		c := tx.Bucket(bucketRobots).Cursor()
@@ -98,7 +70,7 @@ func (a *Archive) Robots(origin string) (history []RobotsVersion, err error) {
 // RobotsInForce is the robots.txt of an origin that was in force at a time: the
 // last one that could be used and was fetched by then; before the first of
 // these, the first. The zero time is now. It is nil if there is none.
-func (a *Archive) RobotsInForce(origin string, at time.Time) (v *RobotsVersion, err error) {
+func (a *Archive) RobotsInForce(origin string, at time.Time) (v *crawllog.RobotsVersion, err error) {
 	prefix := append([]byte(origin), 0)
 	behind := append([]byte(origin), 1)
 	if !at.IsZero() {
@@ -129,8 +101,8 @@ func before(c *bbolt.Cursor, key []byte) (k, v []byte) {
 	return c.Prev()
 }
 
-func readRobots(k, sealed []byte) (*RobotsVersion, error) {
-	r := new(RobotsVersion)
+func readRobots(k, sealed []byte) (*crawllog.RobotsVersion, error) {
+	r := new(crawllog.RobotsVersion)
 	b, whole := sum.Open(k, sealed)
 	if !whole || json.Unmarshal(b, r) != nil {
 		return nil, &DamageError{File: dbName, What: "a robots.txt version cannot be decoded"}
@@ -139,7 +111,7 @@ func readRobots(k, sealed []byte) (*RobotsVersion, error) {
 }
 
 // usedRobots is a version that could be used; nil for another.
-func usedRobots(k, sealed []byte) (*RobotsVersion, error) {
+func usedRobots(k, sealed []byte) (*crawllog.RobotsVersion, error) {
 	r, err := readRobots(k, sealed)
 	if err != nil || !r.Used {
 		return nil, err
@@ -148,7 +120,7 @@ func usedRobots(k, sealed []byte) (*RobotsVersion, error) {
 }
 
 // RobotsBody is the text of a version; nil if it had none.
-func (a *Archive) RobotsBody(v *RobotsVersion) (body []byte, err error) {
+func (a *Archive) RobotsBody(v *crawllog.RobotsVersion) (body []byte, err error) {
 	d, ok := warc.ParseDigest(v.Digest)
 	if !ok {
 		return nil, nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -18,13 +19,13 @@ type scanner struct {
 	w     *warc.Reader
 	probe warc.Probe
 	r     *Report
-	found func(*Capture) error
+	found func(*crawllog.Recovered) error
 	lost  func(url string)
 
 	info Info
-	open *Capture // whose records are being read
-	torn bool     // what follows lies behind damage, and is no part of it
-	end  int64    // behind the last good record of a capture
+	open *crawllog.Recovered // whose records are being read
+	torn bool                // what follows lies behind damage, and is no part of it
+	end  int64               // behind the last good record of a capture
 }
 
 // read opens the segment and scans it.
@@ -127,7 +128,7 @@ func (s *scanner) extend(h *warc.Header) error {
 func (s *scanner) warcinfo(h *warc.Header) error {
 	var fields map[string]string
 	err := readBlock(s.w, h, func(block io.Reader) (err error) {
-		fields, err = readFields(block)
+		fields, err = warc.ReadFields(block)
 		return err
 	})
 	if err == nil && s.w.Offset() == 0 {
@@ -138,7 +139,7 @@ func (s *scanner) warcinfo(h *warc.Header) error {
 
 // First is the first capture in the segments of dir that is wanted; nil if
 // there is none.
-func First(dir string, wanted func(*Capture) bool) (first *Capture) {
+func First(dir string, wanted func(*crawllog.Recovered) bool) (first *crawllog.Recovered) {
 	stop := errors.New("found")
 	d, err := openDirectory(dir)
 	if err != nil {
@@ -147,7 +148,7 @@ func First(dir string, wanted func(*Capture) bool) (first *Capture) {
 	defer d.close()
 	names, _ := d.segmentNames()
 	for _, name := range names {
-		_, _ = d.scanSegment(name, &Report{}, func(c *Capture) error {
+		_, _ = d.scanSegment(name, &Report{}, func(c *crawllog.Recovered) error {
 			if !wanted(c) {
 				return nil
 			}
@@ -165,7 +166,7 @@ func First(dir string, wanted func(*Capture) bool) (first *Capture) {
 // further than one more than most.
 func (d *directory) capturesFrom(name string, from int64, infoID string, most int) (n int, err error) {
 	stop := errors.New("enough")
-	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{ID: infoID}, found: func(*Capture) error {
+	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{ID: infoID}, found: func(*crawllog.Recovered) error {
 		if n++; n > most {
 			return stop
 		}
@@ -178,8 +179,8 @@ func (d *directory) capturesFrom(name string, from int64, infoID string, most in
 }
 
 // scanSegment reads one segment and says how much of it is of use.
-func (d *directory) scanSegment(name string, r *Report, found func(*Capture) error, lost func(url string)) (e segmentEntry, err error) {
-	s := &scanner{name: name, r: r, lost: lost, found: func(c *Capture) error {
+func (d *directory) scanSegment(name string, r *Report, found func(*crawllog.Recovered) error, lost func(url string)) (e segmentEntry, err error) {
+	s := &scanner{name: name, r: r, lost: lost, found: func(c *crawllog.Recovered) error {
 		r.Visits++
 		return found(c)
 	}}

@@ -15,16 +15,17 @@ import (
 	"go.etcd.io/bbolt"
 	"golang.org/x/sync/errgroup"
 
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
 // Problem is one thing that is not as it was written.
 type Problem struct {
-	File   string `json:"file"`
-	Offset int64  `json:"offset"` // -1: the file as a whole
-	URL    string `json:"url,omitempty"`
-	What   string `json:"what"`
-	Visit  *Ref   `json:"visit,omitempty"` // whose record is damaged
+	File   string        `json:"file"`
+	Offset int64         `json:"offset"` // -1: the file as a whole
+	URL    string        `json:"url,omitempty"`
+	What   string        `json:"what"`
+	Visit  *crawllog.Ref `json:"visit,omitempty"` // whose record is damaged
 }
 
 // Report is what Verify found.
@@ -38,7 +39,7 @@ type Report struct {
 	InFlight int64     `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
 	Aside    []string  `json:"aside,omitempty"`     // files that an opening or a rebuild gave names that nothing reads
 
-	damaged []Ref // all visits that a problem names, listed or not
+	damaged []crawllog.Ref // all visits that a problem names, listed or not
 }
 
 // maxProblems bounds a report; a disk that lost everything needs no list.
@@ -61,7 +62,7 @@ func (r *Report) index(what string) {
 // extent is where the records of a visit lie.
 type extent struct {
 	offset, length int64
-	ref            Ref
+	ref            crawllog.Ref
 }
 
 // Verify compares index, records and digests with each other: every visit's
@@ -191,7 +192,7 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 		return nil, nil, err
 	}
 	extents := map[string][]extent{}
-	err = a.eachVisit(func(ref Ref, v *Visit, err error) error {
+	err = a.eachVisit(nil, func(ref crawllog.Ref, v *crawllog.Visit, err error) error {
 		if err != nil {
 			r.add(Problem{File: dbName, Offset: -1, What: "a visit cannot be decoded", Visit: &ref})
 			return nil
@@ -231,7 +232,7 @@ func (v *verifier) reader(which int, offset, length int64) *warc.Reader {
 	return v.readers[which]
 }
 
-func (v *verifier) problem(offset int64, visit *Visit, what string) {
+func (v *verifier) problem(offset int64, visit *crawllog.Visit, what string) {
 	p := Problem{File: segmentFile(v.name), Offset: offset, What: what}
 	if visit != nil {
 		ref := visit.Ref()
@@ -291,7 +292,7 @@ func (v *verifier) segment(e segmentEntry, list []extent) error {
 
 // checked is what reading the records of a visit showed.
 type checked struct {
-	visit   *Visit // nil: its entry does not read back
+	visit   *crawllog.Visit // nil: its entry does not read back
 	records int
 	err     error // what is wrong with its records
 }
@@ -317,7 +318,7 @@ func (v *verifier) checkAll(list []extent) ([]checked, error) {
 	return shown, workers.Wait()
 }
 
-func (v *verifier) check(which int, ref Ref) (c checked) {
+func (v *verifier) check(which int, ref crawllog.Ref) (c checked) {
 	visit, err := v.a.Visit(ref)
 	if err != nil || visit == nil {
 		return c
@@ -377,7 +378,7 @@ func (v *verifier) info(list []extent, e segmentEntry) (int64, error) {
 }
 
 // checkVisit checks the records of one visit, and says how many it read.
-func checkVisit(w *warc.Reader, visit *Visit) (n int, err error) {
+func checkVisit(w *warc.Reader, visit *crawllog.Visit) (n int, err error) {
 	for ; ; n++ {
 		h, err := w.Next()
 		if err == io.EOF && n > 0 {
@@ -398,7 +399,7 @@ func checkVisit(w *warc.Reader, visit *Visit) (n int, err error) {
 	}
 }
 
-func checkRecord(w *warc.Reader, h *warc.Header, visit *Visit) error {
+func checkRecord(w *warc.Reader, h *warc.Header, visit *crawllog.Visit) error {
 	return readBlock(w, h, func(block io.Reader) error {
 		if h.Type != warc.TypeResponse {
 			return nil
@@ -449,7 +450,7 @@ func sumPayload(body io.Reader, label string) (payloadSum, error) {
 	return payloadSum{h.String(), labelled.String(), n}, err
 }
 
-func checkPayload(block io.Reader, h *warc.Header, visit *Visit) error {
+func checkPayload(block io.Reader, h *warc.Header, visit *crawllog.Visit) error {
 	if h.PayloadDigest == "" {
 		return nil
 	}
@@ -473,18 +474,18 @@ func checkPayload(block io.Reader, h *warc.Header, visit *Visit) error {
 // discard removes visits from the archive, in the caller's transaction: what
 // Verify found damaged and cannot be recovered. Their records stay where they
 // are until rewrite.
-func discard(tx *bbolt.Tx, refs []Ref) error {
+func discard(tx *bbolt.Tx, refs []crawllog.Ref) error {
 	visits, digests := tx.Bucket(bucketVisits), tx.Bucket(bucketDigests)
 	for _, ref := range refs {
 		v, err := getVisit(tx, ref)
 		if err == nil && v != nil {
-			if d := digestKey(v.Digest); d != nil && bytes.Equal(digests.Get(d), ref.key()) {
+			if d := digestKey(v.Digest); d != nil && bytes.Equal(digests.Get(d), ref.Key()) {
 				if err := digests.Delete(d); err != nil {
 					return err
 				}
 			}
 		}
-		if err := visits.Delete(ref.key()); err != nil {
+		if err := visits.Delete(ref.Key()); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,8 @@ package storage
 import (
 	"testing"
 	"time"
+
+	"curtsy/storage/crawllog"
 )
 
 func TestLastVisits(t *testing.T) {
@@ -13,7 +15,7 @@ func TestLastVisits(t *testing.T) {
 	defer a.Close()
 	for url := uint64(1); url <= 3; url++ {
 		for n := 1; n <= 4; n++ {
-			a.AddVisit(&Visit{URLID: url, N: n, URL: "http://h/", At: time.Unix(int64(n), 0)})
+			a.AddVisit(&crawllog.Visit{URLID: url, N: n, URL: "http://h/", At: time.Unix(int64(n), 0)})
 		}
 	}
 	if err := a.Commit(nil); err != nil {

@@ -15,6 +15,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Explanation is everything an archive knows of one URL, in the order in
@@ -29,9 +30,9 @@ type Explanation struct {
 	Path      []Step       `json:"path,omitempty"` // from the seed
 	Decisions []Decision   `json:"decisions"`
 	// StandsFor is the URL that this one is folded into by Clean-param.
-	StandsFor string           `json:"stands_for,omitempty"`
-	Visits    []*storage.Visit `json:"visits,omitempty"`
-	Due       *Due             `json:"due,omitempty"` // nil: it was never visited
+	StandsFor string            `json:"stands_for,omitempty"`
+	Visits    []*crawllog.Visit `json:"visits,omitempty"`
+	Due       *Due              `json:"due,omitempty"` // nil: it was never visited
 }
 
 // Due is when update --auto visits a URL again.
@@ -236,7 +237,7 @@ func (e *explainer) foresee(u weburl.URL) error {
 }
 
 // inForce reads the rules last fetched for the URL's origin.
-func (e *explainer) inForce(u weburl.URL) (*rules.Robots, storage.RobotsVersion, error) {
+func (e *explainer) inForce(u weburl.URL) (*rules.Robots, crawllog.RobotsVersion, error) {
 	return robotstxt.InForce(e.a, u.Origin(), e.o.Rules)
 }
 
@@ -264,7 +265,7 @@ func (e *explainer) robots(u weburl.URL) error {
 		return nil
 	}
 	v := r.Verdict(u.Target())
-	text := robotstxt.Words(storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(), Version: from.Short(), Fetched: from.At})
+	text := robotstxt.Words(crawllog.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(), Version: from.Short(), Fetched: from.At})
 	d := Decision{Rule: judge.Robots, Allow: v.Allow, Text: text, Decided: !v.Allow, Now: true}
 	if !v.Allow {
 		d.Params = robotstxt.Denial(v).Params

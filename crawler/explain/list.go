@@ -8,6 +8,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Row is one URL of an archive with what became of it and the rule behind it.
@@ -49,7 +50,7 @@ func List(dir string) (rows []Row, err error) {
 	return rows, nil
 }
 
-func rowOf(e frontier.Found, visits []*storage.Visit) Row {
+func rowOf(e frontier.Found, visits []*crawllog.Visit) Row {
 	r := Row{URL: e.URL.String(), State: e.State.String(), Rule: e.Reason.String(), id: e.ID}
 	if len(visits) == 0 {
 		return r

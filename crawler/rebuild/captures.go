@@ -11,6 +11,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -61,7 +62,7 @@ func (b *rebuilder) lose(url string) {
 }
 
 // take takes in what the records of one visit say.
-func (b *rebuilder) take(c *storage.Capture) error {
+func (b *rebuilder) take(c *crawllog.Recovered) error {
 	v := c.Visit
 	href := v.URL
 	if c.Note.Of != "" {
@@ -97,7 +98,7 @@ func (b *rebuilder) take(c *storage.Capture) error {
 }
 
 // known finds a capture's URL, or makes it known to the frontier.
-func (b *rebuilder) known(u weburl.URL, c *storage.Capture) (*storage.Met, error) {
+func (b *rebuilder) known(u weburl.URL, c *crawllog.Recovered) (*storage.Met, error) {
 	if k := b.placed[u.String()]; k != nil {
 		return k, nil
 	}
@@ -118,7 +119,7 @@ func (b *rebuilder) known(u weburl.URL, c *storage.Capture) (*storage.Met, error
 }
 
 // howOf is how a capture's URL was found.
-func howOf(c *storage.Capture) judge.How {
+func howOf(c *crawllog.Recovered) judge.How {
 	if c.Noted {
 		return judge.How(c.Note.How)
 	}
@@ -127,7 +128,7 @@ func howOf(c *storage.Capture) judge.How {
 
 // classOf is the class that a capture's URL was queued in; of a record that
 // does not say, one that suits what came.
-func (b *rebuilder) classOf(u weburl.URL, c *storage.Capture) frontier.Class {
+func (b *rebuilder) classOf(u weburl.URL, c *crawllog.Recovered) frontier.Class {
 	for _, class := range judge.Served {
 		if !c.Noted {
 			break
@@ -151,7 +152,7 @@ func (b *rebuilder) classOf(u weburl.URL, c *storage.Capture) frontier.Class {
 
 // isCopy says whether the records of a visit were read before: a repair that
 // was killed leaves them in two segments.
-func (b *rebuilder) isCopy(k *storage.Met, v *storage.Visit) bool {
+func (b *rebuilder) isCopy(k *storage.Met, v *crawllog.Visit) bool {
 	for _, c := range b.batch {
 		if c.of == k && c.Visit.Record.ID == v.Record.ID {
 			return true
@@ -174,7 +175,7 @@ func (b *rebuilder) flush() error {
 	for _, c := range b.batch {
 		v := c.Visit
 		v.URLID = c.of.ID
-		if v.Kept == storage.KeptRevisit && !b.refer(c) {
+		if v.Kept == crawllog.KeptRevisit && !b.refer(c) {
 			b.lose(v.URL)
 			b.gaps = true
 			continue
@@ -212,10 +213,10 @@ func (b *rebuilder) refer(c captured) bool {
 // referred is the response whose record a revisit names: of this batch, of the
 // URL that the record is of, or of the revisit's own, as of a robots.txt that
 // was redirected.
-func (b *rebuilder) referred(c captured) *storage.Visit {
+func (b *rebuilder) referred(c captured) *crawllog.Visit {
 	_, comparable := warc.ParseDigest(c.Visit.Digest) // not SHA-1, as earlier archives have it
-	holds := func(v *storage.Visit) bool {
-		return v.Kept == storage.KeptResponse && v.Record != nil && v.Record.ID == c.RefersTo && (v.Digest == c.Visit.Digest || !comparable)
+	holds := func(v *crawllog.Visit) bool {
+		return v.Kept == crawllog.KeptResponse && v.Record != nil && v.Record.ID == c.RefersTo && (v.Digest == c.Visit.Digest || !comparable)
 	}
 	for _, other := range b.batch {
 		if holds(other.Visit) && other.Visit.URLID != 0 {

@@ -22,6 +22,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Done is what a rebuild did and what it could not do.
@@ -59,7 +60,7 @@ type rebuilder struct {
 
 // captured is a capture and its URL.
 type captured struct {
-	*storage.Capture
+	*crawllog.Recovered
 	of *storage.Met
 }
 

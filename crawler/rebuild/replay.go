@@ -12,6 +12,7 @@ import (
 	"curtsy/politeness/rules"
 	"curtsy/sitemap"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // replayed is what came of the visits of a URL so far.
@@ -26,12 +27,12 @@ type replayed struct {
 // past is the robots.txt of an origin as a rebuild goes through time.
 type past struct {
 	rules *rules.Robots
-	from  storage.RobotsVersion
+	from  crawllog.RobotsVersion
 }
 
 // replay makes every visit once more, in the order of the URLs' ids.
 func (b *rebuilder) replay() error {
-	for at := (storage.Ref{}); ; {
+	for at := (crawllog.Ref{}); ; {
 		visits, err := b.r.VisitsAfter(at, rebuildBatch)
 		if err != nil {
 			return err
@@ -63,7 +64,7 @@ func (b *rebuilder) commit() error {
 }
 
 // visit replays one visit.
-func (b *rebuilder) visit(v *storage.Visit) error {
+func (b *rebuilder) visit(v *crawllog.Visit) error {
 	if b.last.entry == nil || b.last.entry.ID != v.URLID {
 		b.settle()
 		found, ok := b.frontier.Get(v.URLID)
@@ -113,7 +114,7 @@ func (b *rebuilder) add(links []frontier.Link, via uint64) {
 }
 
 // outcome reads what is kept and decides, as when it came.
-func (b *rebuilder) outcome(j *visit.Attempt, v *storage.Visit) *visit.Outcome {
+func (b *rebuilder) outcome(j *visit.Attempt, v *crawllog.Visit) *visit.Outcome {
 	x, err := b.exchange(j, v)
 	if err != nil {
 		return b.unread(j, v)
@@ -134,7 +135,7 @@ func (b *rebuilder) outcome(j *visit.Attempt, v *storage.Visit) *visit.Outcome {
 
 // unread is the outcome of a visit whose response is withheld, or has a head
 // that cannot be read again: what its status says. Its links are nowhere.
-func (b *rebuilder) unread(j *visit.Attempt, v *storage.Visit) *visit.Outcome {
+func (b *rebuilder) unread(j *visit.Attempt, v *crawllog.Visit) *visit.Outcome {
 	o := &visit.Outcome{Entry: j.Entry, Visit: v, State: frontier.StateFetched}
 	v.Class, v.Robots = j.Entry.Class.String(), j.Allowed
 	if v.Status >= 400 {
@@ -146,15 +147,15 @@ func (b *rebuilder) unread(j *visit.Attempt, v *storage.Visit) *visit.Outcome {
 
 // ledOn says whether a visit whose response cannot be read had links that may
 // be followed. An older curtsy does not say.
-func ledOn(v *storage.Visit) bool {
-	if v.Kept != storage.KeptWithheld || v.Directives == nil {
+func ledOn(v *crawllog.Visit) bool {
+	if v.Kept != crawllog.KeptWithheld || v.Directives == nil {
 		return true
 	}
 	return !v.Directives.NoFollow && (v.Links > 0 || v.Location != "")
 }
 
 // exchange is the visit's exchange, with as much of the payload as is read.
-func (b *rebuilder) exchange(j *visit.Attempt, v *storage.Visit) (*fetch.Exchange, error) {
+func (b *rebuilder) exchange(j *visit.Attempt, v *crawllog.Visit) (*fetch.Exchange, error) {
 	resp, err := b.r.Response(v)
 	if err != nil {
 		return nil, err
@@ -205,13 +206,13 @@ func (b *rebuilder) settle() {
 }
 
 // prepareRobots makes the job one that asks for a robots.txt.
-func (b *rebuilder) prepareRobots(j *visit.Attempt, v *storage.Visit) {
+func (b *rebuilder) prepareRobots(j *visit.Attempt, v *crawllog.Visit) {
 	origin := j.Entry.URL.Origin()
 	j.Robots = &visit.Robots{Origin: origin, Hops: b.last.hops, Had: b.of(origin).from}
 }
 
 // condition makes the job of an unchanged answer a conditional one, as it was.
-func (b *rebuilder) condition(j *visit.Attempt, v *storage.Visit) error {
+func (b *rebuilder) condition(j *visit.Attempt, v *crawllog.Visit) error {
 	if v.Status != http.StatusNotModified || v.Refers == nil {
 		return nil
 	}
@@ -245,7 +246,7 @@ func (b *rebuilder) of(origin string) *past {
 }
 
 // at is the robots.txt of an origin that was in force when a visit was made.
-func (b *rebuilder) at(origin string, v *storage.Visit) *past {
+func (b *rebuilder) at(origin string, v *crawllog.Visit) *past {
 	p := b.of(origin)
 	from, err := b.r.RobotsInForce(origin, v.At)
 	if from == nil || err != nil || p.rules != nil && from.Digest == p.from.Digest && from.At.Equal(p.from.At) {

@@ -7,11 +7,11 @@ import (
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/frontier/judge"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // noteRound takes in when the round of a visit began, as its record says.
-func (b *rebuilder) noteRound(n *storage.Note) {
+func (b *rebuilder) noteRound(n *crawllog.Note) {
 	if n.Round < 1 || n.Round > maxRounds || n.Began.IsZero() {
 		return
 	}
@@ -76,7 +76,7 @@ func (b *rebuilder) markAnswers(began, ended time.Time) error {
 	}
 	for some := range slices.Chunk(suspect, rebuildBatch) {
 		for _, ref := range some {
-			if err := b.r.Amend(ref, func(v *storage.Visit) { v.Suspect = revisit.SameBody }); err != nil {
+			if err := b.r.Amend(ref, func(v *crawllog.Visit) { v.Suspect = revisit.SameBody }); err != nil {
 				return err
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Bounds of the interval between two visits, and what it is before anything is
@@ -35,7 +35,7 @@ func (p Plan) Always() bool { return p.Seen >= 3 && p.Changes == p.Seen }
 // estimated as Cho and Garcia-Molina do (Estimating Frequency of Change, 2003),
 // which neither needs equal intervals nor takes a page seen twice for one that
 // never changes.
-func Due(visits []*storage.Visit, lastMod time.Time) Plan {
+func Due(visits []*crawllog.Visit, lastMod time.Time) Plan {
 	last := lastAnswer(visits)
 	if last == nil {
 		return Plan{Why: "never answered"}
@@ -63,12 +63,12 @@ func Due(visits []*storage.Visit, lastMod time.Time) Plan {
 
 // Unconfirmed says that what came last is not taken for the page, a first 404 among
 // it, and that nobody has asked once more since.
-func Unconfirmed(visits []*storage.Visit) bool {
+func Unconfirmed(visits []*crawllog.Visit) bool {
 	n := len(visits)
 	return n > 1 && doubtful(visits[n-1]) && !doubtful(visits[n-2]) && Good(visits) != nil
 }
 
-func doubtful(v *storage.Visit) bool { return v.Suspect != "" || v.Status == 404 }
+func doubtful(v *crawllog.Visit) bool { return v.Suspect != "" || v.Status == 404 }
 
 // interval is 1/λ within its bounds, λ = -ln((n-X+0.5)/(n+0.5))/I.
 func interval(seen, changes int, mean time.Duration) time.Duration {
@@ -82,8 +82,8 @@ func interval(seen, changes int, mean time.Duration) time.Duration {
 
 // compared counts the answers that can be compared with the one before, those
 // that differed, and the time that they span.
-func compared(visits []*storage.Visit) (seen, changes int, span time.Duration) {
-	var before *storage.Visit
+func compared(visits []*crawllog.Visit) (seen, changes int, span time.Duration) {
+	var before *crawllog.Visit
 	for _, v := range visits {
 		if !answered(v) {
 			continue
@@ -100,7 +100,7 @@ func compared(visits []*storage.Visit) (seen, changes int, span time.Duration) {
 	return seen, changes, span
 }
 
-func lastAnswer(visits []*storage.Visit) *storage.Visit {
+func lastAnswer(visits []*crawllog.Visit) *crawllog.Visit {
 	for i := len(visits) - 1; i >= 0; i-- {
 		if answered(visits[i]) {
 			return visits[i]
@@ -110,7 +110,7 @@ func lastAnswer(visits []*storage.Visit) *storage.Visit {
 }
 
 // answered says that the visit tells what the page is.
-func answered(v *storage.Visit) bool {
+func answered(v *crawllog.Visit) bool {
 	return v.Status >= 200 && v.Status < 500 && v.Status != 429 && v.Blocked == "" && v.Suspect == "" && v.Truncated != "disconnect"
 }
 

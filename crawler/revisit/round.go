@@ -8,6 +8,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -67,7 +68,7 @@ func (r *Round) Plan(a *storage.Archive) error {
 }
 
 // consider queues a URL that the round is to visit.
-func (r *Round) consider(visits []*storage.Visit) error {
+func (r *Round) consider(visits []*crawllog.Visit) error {
 	last, o := visits[len(visits)-1], &r.Options
 	isMap, undated := last.Class == frontier.Sitemap.String(), last.At.After(r.Now)
 	switch {
@@ -97,7 +98,7 @@ func (r *Round) consider(visits []*storage.Visit) error {
 	return r.flush()
 }
 
-func requeued(last *storage.Visit) frontier.Found {
+func requeued(last *crawllog.Visit) frontier.Found {
 	f := frontier.Found{}
 	f.ID, f.Attempts = last.URLID, last.N
 	return f

@@ -9,11 +9,12 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/sitemap"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // LastMods tells what a kept sitemap says of when pages changed. What
 // cannot be read says nothing.
-func LastMods(a *storage.Archive, v *storage.Visit, each func(weburl.URL, time.Time)) {
+func LastMods(a *storage.Archive, v *crawllog.Visit, each func(weburl.URL, time.Time)) {
 	resp, err := a.Response(v)
 	if err != nil {
 		return

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"curtsy/internal/weburl"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Why an answer is not taken for the page although its status is good. Each is
-// what storage.Visit.Suspect holds.
+// what crawllog.Visit.Suspect holds.
 const (
 	Empty    = "empty"       // nothing, where there was text
 	ToHome   = "to-home"     // a redirect to the home page, where there was a page
@@ -24,7 +24,7 @@ const MaxSame = 3
 // Good is the visit that a conditional request refers to, and that a new answer
 // is compared with: the last that brought the page, whole. nil if there is none.
 // The visits are those of one URL, the oldest first.
-func Good(visits []*storage.Visit) *storage.Visit {
+func Good(visits []*crawllog.Visit) *crawllog.Visit {
 	for i := len(visits) - 1; i >= 0; i-- {
 		v := visits[i]
 		if v.Status >= 200 && v.Status < 300 && v.HasBody() && v.Blocked == "" && v.Suspect == "" && v.Truncated == "" {
@@ -37,7 +37,7 @@ func Good(visits []*storage.Visit) *storage.Visit {
 // Suspicion says why an answer is not taken for the page of which was is the
 // last good visit; "" if it is. body is the decoded body of an answer without
 // redirect, home the URL of the site's home page.
-func Suspicion(was, v *storage.Visit, body []byte, home weburl.URL) string {
+func Suspicion(was, v *crawllog.Visit, body []byte, home weburl.URL) string {
 	switch {
 	case was == nil:
 		return ""
@@ -52,7 +52,7 @@ func Suspicion(was, v *storage.Visit, body []byte, home weburl.URL) string {
 }
 
 // redirected judges a redirect of what was a page.
-func redirected(was *storage.Visit, to, home weburl.URL) string {
+func redirected(was *crawllog.Visit, to, home weburl.URL) string {
 	switch {
 	case was.URL == home.String():
 		return ""

@@ -12,7 +12,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -25,15 +25,15 @@ type Options struct {
 // Request is what was asked for.
 type Request struct {
 	Origin      string
-	URL         weburl.URL            // the origin's robots.txt, or where it redirects to
-	Hops        int                   // redirects followed so far
-	Conditional bool                  // asked for with the validators of Had
-	Had         storage.RobotsVersion // in force
+	URL         weburl.URL             // the origin's robots.txt, or where it redirects to
+	Hops        int                    // redirects followed so far
+	Conditional bool                   // asked for with the validators of Had
+	Had         crawllog.RobotsVersion // in force
 }
 
 // Answer is what came of one request.
 type Answer struct {
-	Version storage.RobotsVersion
+	Version crawllog.RobotsVersion
 	Body    []byte
 	Rules   *rules.Robots
 	Hop     weburl.URL // not zero: ask there
@@ -62,7 +62,7 @@ func Link(origin string, via uint64) judge.Link {
 func Read(q Request, x *fetch.Exchange, o Options) *Answer {
 	a := &Answer{}
 	v := &a.Version
-	*v = storage.RobotsVersion{Origin: q.Origin, At: x.Start.UTC(), Status: x.Status}
+	*v = crawllog.RobotsVersion{Origin: q.Origin, At: x.Start.UTC(), Status: x.Status}
 	v.Expires = v.At.Add(o.age(x.Header))
 	switch {
 	case x.Err != nil:

@@ -12,10 +12,11 @@ import (
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // InForce gives the rules last read of an origin's robots.txt; nil if none were.
-func InForce(a *storage.Archive, origin string, o rules.Options) (r *rules.Robots, from storage.RobotsVersion, err error) {
+func InForce(a *storage.Archive, origin string, o rules.Options) (r *rules.Robots, from crawllog.RobotsVersion, err error) {
 	v, err := a.RobotsInForce(origin, time.Time{})
 	if v == nil || err != nil {
 		return nil, from, err
@@ -28,7 +29,7 @@ func InForce(a *storage.Archive, origin string, o rules.Options) (r *rules.Robot
 }
 
 // Rules makes rules of a version again.
-func Rules(v storage.RobotsVersion, body []byte, o rules.Options) *rules.Robots {
+func Rules(v crawllog.RobotsVersion, body []byte, o rules.Options) *rules.Robots {
 	if v.Error != "" {
 		return rules.AllowAll(v.Error)
 	}
@@ -76,7 +77,7 @@ func MaxAge(h http.Header) (time.Duration, bool) {
 }
 
 // Words is a verdict in words, with line, rule, group and version.
-func Words(d storage.Decision) string {
+func Words(d crawllog.Decision) string {
 	text := "no rule matches"
 	if d.Line > 0 {
 		text = fmt.Sprintf("line %d: %s", d.Line, d.Rule)
@@ -99,9 +100,9 @@ func Words(d storage.Decision) string {
 }
 
 // Decide is the verdict of rules on a URL, and of which version.
-func Decide(r *rules.Robots, from *storage.RobotsVersion, u weburl.URL) storage.Decision {
+func Decide(r *rules.Robots, from *crawllog.RobotsVersion, u weburl.URL) crawllog.Decision {
 	v := r.Verdict(u.Target())
-	return storage.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(),
+	return crawllog.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(),
 		Version: from.Short(), Fetched: from.At}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"curtsy/politeness"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // State is what an archive knows of its crawl as a whole.
@@ -83,7 +84,7 @@ func (s *State) Admit(host string, most int) bool {
 }
 
 // Count adds a visit to the totals.
-func (s *State) Count(v *storage.Visit, page bool) {
+func (s *State) Count(v *crawllog.Visit, page bool) {
 	s.Visits++
 	s.Bytes += v.Length
 	if page {
@@ -93,26 +94,31 @@ func (s *State) Count(v *storage.Visit, page bool) {
 		s.Bare++
 	}
 	switch v.Kept {
-	case storage.KeptResponse:
+	case crawllog.KeptResponse:
 		s.Kept++
-	case storage.KeptRevisit:
+	case crawllog.KeptRevisit:
 		s.Revisits++
-	case storage.KeptWithheld:
+	case crawllog.KeptWithheld:
 		s.Withheld++
 	}
 }
 
 // Recount makes the totals those of the visits that are there, without some.
-func (s *State) Recount(a *storage.Archive, without []storage.Ref) error {
+func (s *State) Recount(a *storage.Archive, without []crawllog.Ref) error {
 	s.Visits, s.Pages, s.Bytes, s.Kept, s.Withheld, s.Revisits, s.Bare = 0, 0, 0, 0, 0, 0, 0
 	var page uint64 // the last one counted
-	err := a.EachVisit(func(v *storage.Visit) error {
+	left := map[crawllog.Ref]bool{}
+	for _, ref := range without {
+		left[ref] = true
+	}
+	wanted := func(r crawllog.Ref) bool { return !left[r] }
+	err := a.EachVisit(wanted, func(v *crawllog.Visit) error {
 		s.Count(v, v.Class == "page" && v.Status > 0 && v.URLID != page)
 		if v.Class == "page" && v.Status > 0 {
 			page = v.URLID
 		}
 		return nil
-	}, without...)
+	})
 	if s.Round != nil { // a round that goes on has its limits
 		s.Round.Pages, s.Round.Bytes = min(s.Round.Pages, s.Pages), min(s.Round.Bytes, s.Bytes)
 	}

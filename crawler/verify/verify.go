@@ -12,6 +12,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Archive checks the archive in dir and changes nothing in it. progress is that of
@@ -79,7 +80,7 @@ func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem 
 // FirstSeed is what the crawl of an archive that does not say it began with:
 // the first page that no other led to.
 func FirstSeed(dir string) (weburl.URL, bool) {
-	c := storage.First(dir, func(c *storage.Capture) bool {
+	c := storage.First(dir, func(c *crawllog.Recovered) bool {
 		u, err := weburl.Parse(c.Visit.URL)
 		return err == nil && c.Via == "" && u.Target() != rules.Location
 	})
@@ -144,7 +145,7 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 
 // lastOf are those of the visits that are the last of their URL: what became
 // of the URL later stands, and so do the numbers of its visits.
-func lastOf(a *storage.Archive, visits []storage.Ref) (last []storage.Ref) {
+func lastOf(a *storage.Archive, visits []crawllog.Ref) (last []crawllog.Ref) {
 	for _, ref := range visits {
 		if a.LastN(ref.URLID) == ref.N {
 			last = append(last, ref)

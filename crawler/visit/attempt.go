@@ -11,7 +11,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Attempt is one visit to be made, and what is known of its URL.
@@ -22,14 +22,14 @@ type Attempt struct {
 	Refetch     bool       // the entry is finished already
 	Header      http.Header
 	Conditional bool
-	Original    *storage.Visit // the response that a conditional request refers to
-	Good        *storage.Visit // the last good visit, in a round
-	Before      int            // visits of the URL before the round
-	Round       int            // its number; 0: the first crawl
-	Began       time.Time      // when it did
-	Robots      *Robots        // not nil: robots.txt is asked for
-	Rules       *rules.Robots  // in force at the host, for Clean-param
-	Allowed     *storage.Decision
+	Original    *crawllog.Visit // the response that a conditional request refers to
+	Good        *crawllog.Visit // the last good visit, in a round
+	Before      int             // visits of the URL before the round
+	Round       int             // its number; 0: the first crawl
+	Began       time.Time       // when it did
+	Robots      *Robots         // not nil: robots.txt is asked for
+	Rules       *rules.Robots   // in force at the host, for Clean-param
+	Allowed     *crawllog.Decision
 	Waited      time.Duration
 	Delay       string // why the pause was so long
 	Now         time.Time
@@ -42,8 +42,8 @@ type Attempt struct {
 // Robots is what is known of the robots.txt that is asked for.
 type Robots struct {
 	Origin string
-	Hops   int                   // redirects followed so far
-	Had    storage.RobotsVersion // in force
+	Hops   int                    // redirects followed so far
+	Had    crawllog.RobotsVersion // in force
 }
 
 // Listing says whether the visit is to a robots.txt or a sitemap, which
@@ -91,7 +91,7 @@ func (r *Reader) Recall(a *Attempt, round int, began time.Time) {
 			return
 		}
 	}
-	if good.Kept != storage.KeptResponse || a.Good.URL != a.URL.String() {
+	if good.Kept != crawllog.KeptResponse || a.Good.URL != a.URL.String() {
 		return
 	}
 	a.Header = http.Header{}

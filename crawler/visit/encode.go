@@ -9,7 +9,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -84,7 +84,7 @@ func (o *Outcome) Release() {
 
 // Large says whether Stream writes the records, in place of Members.
 func (o *Outcome) Large() bool {
-	return o.Visit.Length > largeBody && o.Visit.Kept == storage.KeptResponse
+	return o.Visit.Length > largeBody && o.Visit.Kept == crawllog.KeptResponse
 }
 
 // scratch is what making records needs, reused from visit to visit.
@@ -107,11 +107,11 @@ func (o *Outcome) encode(dst []byte, infoID string) ([]byte, error) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
 	id := warc.NewID()
-	o.Visit.Record = &storage.Record{ID: id}
+	o.Visit.Record = &crawllog.Record{ID: id}
 	switch o.Visit.Kept {
-	case storage.KeptWithheld:
+	case crawllog.KeptWithheld:
 		return o.appendMetadata(s, dst, infoID, id, ""), nil
-	case storage.KeptRevisit:
+	case crawllog.KeptRevisit:
 		dst = o.appendRevisit(s, dst, infoID, id)
 	default:
 		var err error
@@ -137,7 +137,7 @@ func (o *Outcome) Stream(w io.Writer, infoID string) error {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
 	id := warc.NewID()
-	o.Visit.Record = &storage.Record{ID: id}
+	o.Visit.Record = &crawllog.Record{ID: id}
 	h := o.responseHeader(id, infoID)
 	wire, n := o.x.Wire()
 	h.Length = int64(len(o.x.Head)) + n
@@ -236,24 +236,24 @@ func (o *Outcome) appendMetadata(s *scratch, dst []byte, infoID, id, responseID 
 }
 
 // metadata is what the metadata record says.
-func (o *Outcome) metadata() storage.Metadata {
+func (o *Outcome) metadata() crawllog.Metadata {
 	v := o.Visit
-	m := storage.Metadata{Via: o.via, Depth: o.Entry.Depth, Took: v.Took, Robots: v.Robots, Note: o.note()}
-	if v.Kept == storage.KeptWithheld {
+	m := crawllog.Metadata{Via: o.via, Depth: o.Entry.Depth, Took: v.Took, Robots: v.Robots, Note: o.note()}
+	if v.Kept == crawllog.KeptWithheld {
 		m.Status, m.Withheld = v.Status, WithheldBy(v)
 	}
 	return m
 }
 
 // note is what a rebuild of crawl.db needs and no other record shows.
-func (o *Outcome) note() storage.Note {
+func (o *Outcome) note() crawllog.Note {
 	v, e := o.Visit, o.Entry
-	n := storage.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay, Suspect: v.Suspect,
+	n := crawllog.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay, Suspect: v.Suspect,
 		Round: o.round, Began: o.began, Rendered: v.Rendered}
 	if of := e.URL.String(); of != v.URL {
 		n.Of = of
 	}
-	if v.Kept == storage.KeptWithheld {
+	if v.Kept == crawllog.KeptWithheld {
 		withheld := *v
 		withheld.Record = nil
 		n.Withheld = &withheld
@@ -262,7 +262,7 @@ func (o *Outcome) note() storage.Note {
 }
 
 // WithheldBy names the directive that forbids keeping.
-func WithheldBy(v *storage.Visit) string {
+func WithheldBy(v *crawllog.Visit) string {
 	if v.Directives == nil {
 		return ""
 	}
@@ -293,7 +293,7 @@ func (o *Outcome) effort() warc.Effort {
 // small is the effort for records that hold heads and fields. Those of a revisit
 // are all that a round writes of an unchanged page: they are worth it.
 func (o *Outcome) small() warc.Effort {
-	if o.hurry && o.Visit.Kept != storage.KeptRevisit {
+	if o.hurry && o.Visit.Kept != crawllog.KeptRevisit {
 		return warc.Quick
 	}
 	return warc.Small

@@ -11,7 +11,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -24,7 +24,7 @@ type Outcome struct {
 	State     frontier.State
 	Reason    judge.Reason
 	RetryAt   time.Time // not zero: to be visited again then
-	Visit     *storage.Visit
+	Visit     *crawllog.Visit
 	Links     []frontier.Link
 	Alias     string            // an origin that the seed's redirect, or Host, makes part of the scope
 	Robots    *robotstxt.Answer // to a request for a robots.txt
@@ -35,8 +35,8 @@ type Outcome struct {
 	x        *fetch.Exchange
 	round    int // that it was visited in, and when that began
 	began    time.Time
-	via      string         // the URL that led here
-	original *storage.Visit // who holds the payload of a revisit
+	via      string          // the URL that led here
+	original *crawllog.Visit // who holds the payload of a revisit
 	rendered *Rendered
 	records
 }
@@ -101,8 +101,8 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 	return o
 }
 
-func newVisit(a *Attempt, x *fetch.Exchange) *storage.Visit {
-	v := &storage.Visit{
+func newVisit(a *Attempt, x *fetch.Exchange) *crawllog.Visit {
+	v := &crawllog.Visit{
 		URLID: a.Entry.ID, N: a.N, URL: a.URL.String(), Class: a.Entry.Class.String(),
 		At: x.Start.UTC(), Waited: a.Waited, Delay: a.Delay, Took: x.Total, Status: x.Status,
 		Truncated: x.Truncated, Robots: a.Allowed,
@@ -156,17 +156,17 @@ func (o *Outcome) describe(doc *htmlmeta.Document) {
 // keep decides what of the response may be kept (design: noarchive withholds
 // the body altogether).
 func (o *Outcome) keep(doc *htmlmeta.Document) {
-	o.Visit.Kept = storage.KeptResponse
+	o.Visit.Kept = crawllog.KeptResponse
 	if !doc.Directives.Archive {
-		o.Visit.Kept = storage.KeptWithheld
+		o.Visit.Kept = crawllog.KeptWithheld
 		o.Visit.Digest, o.Visit.Rendered = "", nil
 		o.Visit.Title, o.Visit.Lang, o.Visit.Canonical = "", "", "" // they are of the body
 	}
 }
 
 // repeat makes a 304 a revisit of the response that it speaks of.
-func (o *Outcome) repeat(original *storage.Visit) {
-	if o.Visit.Kept == storage.KeptResponse {
+func (o *Outcome) repeat(original *crawllog.Visit) {
+	if o.Visit.Kept == crawllog.KeptResponse {
 		o.Visit.Digest = original.Digest
 		o.refer(original)
 	}
@@ -234,11 +234,11 @@ func passing(err error) bool {
 	return true
 }
 
-func directivesOf(d *htmlmeta.Directives) *storage.Directives {
+func directivesOf(d *htmlmeta.Directives) *crawllog.Directives {
 	if len(d.Sources) == 0 {
 		return nil
 	}
-	s := &storage.Directives{NoIndex: !d.Index, NoFollow: !d.Follow, NoArchive: !d.Archive,
+	s := &crawllog.Directives{NoIndex: !d.Index, NoFollow: !d.Follow, NoArchive: !d.Archive,
 		NoImageIndex: !d.ImageIndex, NoTranslate: !d.Translate}
 	if d.MaxSnippet >= 0 {
 		s.MaxSnippet = &d.MaxSnippet
@@ -247,7 +247,7 @@ func directivesOf(d *htmlmeta.Directives) *storage.Directives {
 		s.UnavailableAfter = &d.UnavailableAfter
 	}
 	for _, src := range d.Sources {
-		s.Sources = append(s.Sources, storage.Source{Directive: src.Directive, From: src.From, Text: src.Text})
+		s.Sources = append(s.Sources, crawllog.Source{Directive: src.Directive, From: src.From, Text: src.Text})
 	}
 	return s
 }
@@ -255,7 +255,7 @@ func directivesOf(d *htmlmeta.Directives) *storage.Directives {
 // Deduplicate makes the visit a revisit when its payload is held already.
 func (r *Reader) Deduplicate(o *Outcome) error {
 	v := o.Visit
-	if v.Kept != storage.KeptResponse || v.Length == 0 {
+	if v.Kept != crawllog.KeptResponse || v.Length == 0 {
 		return nil
 	}
 	original, err := r.archive.Original(v.Digest)
@@ -265,9 +265,9 @@ func (r *Reader) Deduplicate(o *Outcome) error {
 	o.refer(original)
 	return nil
 }
-func (o *Outcome) refer(original *storage.Visit) {
+func (o *Outcome) refer(original *crawllog.Visit) {
 	ref := original.Ref()
-	o.Visit.Kept, o.Visit.Refers = storage.KeptRevisit, &ref
+	o.Visit.Kept, o.Visit.Refers = crawllog.KeptRevisit, &ref
 	o.original = original
 	o.members = nil // they are of a response
 }

@@ -10,13 +10,13 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
 // Rendered is what a browser made of the page of an attempt.
 type Rendered struct {
-	storage.Rendered
+	crawllog.Rendered
 	HTML  []byte
 	Moved []string // where scripts wanted to go
 }
@@ -61,7 +61,7 @@ func (r *Reader) join(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	if a.Rendered == nil {
 		return
 	}
-	h := http.Header{"Content-Type": {storage.TypeRendered}, htmlmeta.FromHeader: x.Header[htmlmeta.FromHeader]}
+	h := http.Header{"Content-Type": {crawllog.TypeRendered}, htmlmeta.FromHeader: x.Header[htmlmeta.FromHeader]}
 	made := htmlmeta.Read(htmlmeta.Page{URL: a.URL, Header: h, Body: a.Rendered.HTML}, r.reading())
 	doc.Directives.Join(&made.Directives)
 	doc.Links = append(doc.Links, made.Links...)
@@ -125,7 +125,7 @@ func (o *Outcome) noteRendered(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 // (ISO 28500 §6.8).
 func (o *Outcome) appendRendered(s *scratch, dst []byte, infoID, responseID string) []byte {
 	h := o.header(warc.TypeConversion, warc.NewID(), infoID)
-	h.ContentType, h.RefersTo = storage.TypeRendered, responseID
+	h.ContentType, h.RefersTo = crawllog.TypeRendered, responseID
 	h.BlockDigest = warc.Sum(o.rendered.HTML).String()
 	h.PayloadDigest = h.BlockDigest
 	return s.encoder.Append(dst, &h, o.small(), o.rendered.HTML)

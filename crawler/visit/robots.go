@@ -7,14 +7,14 @@ import (
 	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // outcomeOfRobots lets the fetch of robots.txt decide when its URL is done.
 func (r *Reader) outcomeOfRobots(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	q := robotstxt.Request{Origin: a.Robots.Origin, URL: a.URL, Hops: a.Robots.Hops, Conditional: a.Conditional, Had: a.Robots.Had}
 	o.Robots = robotstxt.Read(q, x, robotstxt.Options{Rules: r.opts.Rules, MaxAge: r.opts.MaxRobotsAge})
-	if o.Visit.Kept == storage.KeptWithheld && o.Robots.Version.Digest != "" {
+	if o.Visit.Kept == crawllog.KeptWithheld && o.Robots.Version.Digest != "" {
 		o.Robots.OnlyRules(r.opts.Rules)
 	}
 	o.RetryAt, o.Links = time.Time{}, nil

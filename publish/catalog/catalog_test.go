@@ -12,6 +12,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish/catalog"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 const site = `
@@ -78,7 +79,7 @@ func TestCaptures(t *testing.T) {
 	if near, err = c.Nearest(t.Context(), weburl.MustParse(origin+"/never"), time.Now()); near != nil || err != nil {
 		t.Errorf("of a URL that was never seen: %+v, %v", near, err)
 	}
-	if list, err = c.Captures(t.Context(), weburl.MustParse(origin+"/hidden")); len(list) != 1 || list[0].HasBody() || list[0].Kept != storage.KeptWithheld {
+	if list, err = c.Captures(t.Context(), weburl.MustParse(origin+"/hidden")); len(list) != 1 || list[0].HasBody() || list[0].Kept != crawllog.KeptWithheld {
 		t.Errorf("withheld: %+v, %v", list, err)
 	}
 	n, err := c.Counts(t.Context())

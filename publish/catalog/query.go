@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"curtsy/internal/weburl"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Capture is one visit of a URL, as far as a list of them goes. What may be
 // shown of it, publish.Decide says of the visit itself.
 type Capture struct {
-	storage.Ref
+	crawllog.Ref
 	SURT     string
 	URL      string
 	At       time.Time
 	Status   int    // 0: there was no answer
 	MIME     string // without parameters
 	Digest   string // of the payload, with the name of its function
-	Kept     string // storage.KeptResponse, KeptRevisit, KeptWithheld; "" is nothing
+	Kept     string // crawllog.KeptResponse, KeptRevisit, KeptWithheld; "" is nothing
 	Standing int    // publish.Standing.Rank
 	Segment  string // where its records lie; "" if it has none
 	Offset   int64
@@ -30,7 +30,7 @@ const columns = `id, surt, ts, url, status, mime, digest, kept, standing, segmen
 
 // HasBody says whether a body is kept, its own or that of an earlier capture.
 func (c *Capture) HasBody() bool {
-	return c.Kept == storage.KeptResponse || c.Kept == storage.KeptRevisit
+	return c.Kept == crawllog.KeptResponse || c.Kept == crawllog.KeptRevisit
 }
 
 // Captures are those of a URL, the oldest first, visits without an answer among

@@ -9,20 +9,21 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // visitBits are how much of an id is the number of the visit.
 const visitBits = 20
 
-func idOf(r storage.Ref) (int64, error) {
+func idOf(r crawllog.Ref) (int64, error) {
 	if r.URLID >= 1<<(63-visitBits) || r.N < 0 || r.N >= 1<<visitBits {
 		return 0, &storage.DamageError{File: "crawl.db", What: fmt.Sprintf("no visit %d of URL %d", r.N, r.URLID)}
 	}
 	return int64(r.URLID)<<visitBits | int64(r.N), nil
 }
 
-func refOf(id int64) storage.Ref {
-	return storage.Ref{URLID: uint64(id) >> visitBits, N: int(id & (1<<visitBits - 1))}
+func refOf(id int64) crawllog.Ref {
+	return crawllog.Ref{URLID: uint64(id) >> visitBits, N: int(id & (1<<visitBits - 1))}
 }
 
 // batch is how many captures one transaction takes in.
@@ -57,7 +58,7 @@ func (c *Catalog) Refresh(ctx context.Context, a *storage.Archive) error {
 type update struct {
 	ctx  context.Context
 	c    *Catalog
-	last storage.Ref
+	last crawllog.Ref
 
 	known   *sql.Rows // ids in index.db
 	id      int64     // the one that known is at
@@ -83,7 +84,7 @@ func (u *update) run(a *storage.Archive) (err error) {
 	if err := u.next(); err != nil {
 		return err
 	}
-	if err := a.EachWanted(u.wanted, u.add); err != nil {
+	if err := a.EachVisit(u.wanted, u.add); err != nil {
 		return err
 	}
 	if u.err != nil {
@@ -105,7 +106,7 @@ func (u *update) next() error {
 }
 
 // wanted says whether a visit is new; what index.db has before it is no more.
-func (u *update) wanted(r storage.Ref) bool {
+func (u *update) wanted(r crawllog.Ref) bool {
 	id, err := idOf(r)
 	for err == nil && u.more && u.id < id {
 		err = u.drop()
@@ -135,7 +136,7 @@ func (u *update) drop() error {
 }
 
 // add takes in a new visit.
-func (u *update) add(v *storage.Visit) error {
+func (u *update) add(v *crawllog.Visit) error {
 	if err := u.begin(); err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (u *update) add(v *storage.Visit) error {
 	if url.IsZero() {
 		return &storage.DamageError{File: "crawl.db", What: "the URL of a visit cannot be decoded"}
 	}
-	var r storage.Record
+	var r crawllog.Record
 	if v.Record != nil {
 		r = *v.Record
 	}

@@ -11,6 +11,7 @@ import (
 
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Kind is what became of a URL.
@@ -32,11 +33,11 @@ type Change struct {
 	URL      string
 	Kind     Kind
 	Title    string
-	Was, Now *storage.Visit // the copies compared; Was is nil for what is new
-	Reason   string         // of Suspect, Unreachable and Moved: what came
-	Passages []Passage      // of Changed: what of the text, noise left out
-	Listed   bool           // it may stand in a list that is published
-	shown    bool           // title and text of both copies may be shown
+	Was, Now *crawllog.Visit // the copies compared; Was is nil for what is new
+	Reason   string          // of Suspect, Unreachable and Moved: what came
+	Passages []Passage       // of Changed: what of the text, noise left out
+	Listed   bool            // it may stand in a list that is published
+	shown    bool            // title and text of both copies may be shown
 }
 
 // Options of a comparison. The zero value compares with the beginning of the
@@ -115,7 +116,7 @@ func (r *round) each(ctx context.Context, visit func(*Change) error) error {
 
 // compare names the change that the visits of a URL, the oldest first, tell of;
 // nil for none.
-func (r *round) compare(visits []*storage.Visit) *Change {
+func (r *round) compare(visits []*crawllog.Visit) *Change {
 	if !r.opts.Until.IsZero() {
 		visits = publish.Until(visits, r.opts.Until)
 	}
@@ -135,7 +136,7 @@ func (r *round) compare(visits []*storage.Visit) *Change {
 }
 
 // permit asks what of the change may be told.
-func (c *Change) permit(visits []*storage.Visit, now time.Time) {
+func (c *Change) permit(visits []*crawllog.Visit, now time.Time) {
 	c.Listed, c.shown = true, true
 	for i, p := range publish.Permits(visits, now) {
 		if v := visits[i]; v == c.Now || v == c.Was {
@@ -148,7 +149,7 @@ func (c *Change) permit(visits []*storage.Visit, now time.Time) {
 }
 
 // copyOf is the visit if it kept something to compare with, else nil.
-func copyOf(v *storage.Visit) *storage.Visit {
+func copyOf(v *crawllog.Visit) *crawllog.Visit {
 	if v == nil || v.Status == 0 || v.Status >= 400 {
 		return nil
 	}
@@ -157,7 +158,7 @@ func copyOf(v *storage.Visit) *storage.Visit {
 
 // kindOf names a change: was and now are the copies that stand for the URL, last
 // is the latest visit.
-func kindOf(was, now, last *storage.Visit, before, visits []*storage.Visit) (kind Kind, reason string) {
+func kindOf(was, now, last *crawllog.Visit, before, visits []*crawllog.Visit) (kind Kind, reason string) {
 	_, gone := publish.GoneSince(visits)
 	_, wasGone := publish.GoneSince(before)
 	switch {
@@ -190,10 +191,10 @@ func kindOf(was, now, last *storage.Visit, before, visits []*storage.Visit) (kin
 }
 
 // isCut says that the server, or the way to it, broke off.
-func isCut(v *storage.Visit) bool { return v.Truncated == "disconnect" || v.Truncated == "time" }
+func isCut(v *crawllog.Visit) bool { return v.Truncated == "disconnect" || v.Truncated == "time" }
 
 // unreachable tells of a page that was there; one that never was is no change.
-func unreachable(was, last *storage.Visit) (Kind, string) {
+func unreachable(was, last *crawllog.Visit) (Kind, string) {
 	switch {
 	case was == nil:
 		return "", ""

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // seen are visits a day apart.
-func seen(visits ...storage.Visit) (list []*storage.Visit) {
+func seen(visits ...crawllog.Visit) (list []*crawllog.Visit) {
 	for i := range visits {
 		visits[i].At = time.Unix(int64(i)*86400, 0)
 		list = append(list, &visits[i])
@@ -19,32 +19,32 @@ func seen(visits ...storage.Visit) (list []*storage.Visit) {
 }
 
 func TestKind(t *testing.T) {
-	good, other := storage.Visit{Status: 200, Digest: "a"}, storage.Visit{Status: 200, Digest: "b"}
-	with := func(change func(*storage.Visit)) storage.Visit { v := other; change(&v); return v }
+	good, other := crawllog.Visit{Status: 200, Digest: "a"}, crawllog.Visit{Status: 200, Digest: "b"}
+	with := func(change func(*crawllog.Visit)) crawllog.Visit { v := other; change(&v); return v }
 	for _, c := range []struct {
 		says   string
-		before []storage.Visit
-		after  []storage.Visit
+		before []crawllog.Visit
+		after  []crawllog.Visit
 		want   Kind
 		reason string
 	}{
-		{"unchanged", []storage.Visit{good}, []storage.Visit{{Status: 304}}, "", ""},
-		{"the same again", []storage.Visit{good}, []storage.Visit{good}, "", ""},
-		{"another text", []storage.Visit{good}, []storage.Visit{other}, Changed, ""},
-		{"not there before", nil, []storage.Visit{good}, New, ""},
-		{"never there", nil, []storage.Visit{{Status: 404}}, "", ""},
-		{"gone", []storage.Visit{good}, []storage.Visit{{Status: 410}}, Gone, ""},
-		{"gone since before", []storage.Visit{good, {Status: 410}}, []storage.Visit{{Status: 410}}, "", ""},
-		{"gone after two rounds", []storage.Visit{good, {Status: 404}}, []storage.Visit{{Status: 404}}, Gone, ""},
-		{"missing once", []storage.Visit{good}, []storage.Visit{{Status: 404}}, Suspect, "404, once"},
-		{"back", []storage.Visit{good, {Status: 410}}, []storage.Visit{good}, Back, ""},
-		{"moved", []storage.Visit{good}, []storage.Visit{{Status: 301, Location: "http://a/new"}}, Moved, "http://a/new"},
-		{"down", []storage.Visit{good}, []storage.Visit{{Status: 503}}, Unreachable, "HTTP 503"},
-		{"no answer", []storage.Visit{good}, []storage.Visit{{Error: "refused"}}, Unreachable, "refused"},
-		{"cut off", []storage.Visit{good}, []storage.Visit{with(func(v *storage.Visit) { v.Truncated = "disconnect" })}, Unreachable, "cut off by the server"},
-		{"a challenge", []storage.Visit{good}, []storage.Visit{with(func(v *storage.Visit) { v.Blocked = "challenge" })}, Unreachable, "challenge"},
-		{"suspect", []storage.Visit{good}, []storage.Visit{with(func(v *storage.Visit) { v.Suspect = "empty" })}, Suspect, "empty"},
-		{"suspect, and the page after it", []storage.Visit{good}, []storage.Visit{with(func(v *storage.Visit) { v.Suspect = "empty" }), good}, "", ""},
+		{"unchanged", []crawllog.Visit{good}, []crawllog.Visit{{Status: 304}}, "", ""},
+		{"the same again", []crawllog.Visit{good}, []crawllog.Visit{good}, "", ""},
+		{"another text", []crawllog.Visit{good}, []crawllog.Visit{other}, Changed, ""},
+		{"not there before", nil, []crawllog.Visit{good}, New, ""},
+		{"never there", nil, []crawllog.Visit{{Status: 404}}, "", ""},
+		{"gone", []crawllog.Visit{good}, []crawllog.Visit{{Status: 410}}, Gone, ""},
+		{"gone since before", []crawllog.Visit{good, {Status: 410}}, []crawllog.Visit{{Status: 410}}, "", ""},
+		{"gone after two rounds", []crawllog.Visit{good, {Status: 404}}, []crawllog.Visit{{Status: 404}}, Gone, ""},
+		{"missing once", []crawllog.Visit{good}, []crawllog.Visit{{Status: 404}}, Suspect, "404, once"},
+		{"back", []crawllog.Visit{good, {Status: 410}}, []crawllog.Visit{good}, Back, ""},
+		{"moved", []crawllog.Visit{good}, []crawllog.Visit{{Status: 301, Location: "http://a/new"}}, Moved, "http://a/new"},
+		{"down", []crawllog.Visit{good}, []crawllog.Visit{{Status: 503}}, Unreachable, "HTTP 503"},
+		{"no answer", []crawllog.Visit{good}, []crawllog.Visit{{Error: "refused"}}, Unreachable, "refused"},
+		{"cut off", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Truncated = "disconnect" })}, Unreachable, "cut off by the server"},
+		{"a challenge", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Blocked = "challenge" })}, Unreachable, "challenge"},
+		{"suspect", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Suspect = "empty" })}, Suspect, "empty"},
+		{"suspect, and the page after it", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Suspect = "empty" }), good}, "", ""},
 	} {
 		all := slices.Concat(c.before, c.after)
 		for i := range all {
@@ -106,23 +106,23 @@ func TestPassage(t *testing.T) {
 }
 
 func TestLastPair(t *testing.T) {
-	of := func(digest string) storage.Visit {
-		return storage.Visit{Status: 200, Digest: digest, Kept: storage.KeptResponse}
+	of := func(digest string) crawllog.Visit {
+		return crawllog.Visit{Status: 200, Digest: digest, Kept: crawllog.KeptResponse}
 	}
-	failed := storage.Visit{Status: 503, Digest: "e", Kept: storage.KeptResponse}
-	withheld := storage.Visit{Status: 200, Digest: "w", Kept: storage.KeptWithheld}
+	failed := crawllog.Visit{Status: 503, Digest: "e", Kept: crawllog.KeptResponse}
+	withheld := crawllog.Visit{Status: 200, Digest: "w", Kept: crawllog.KeptWithheld}
 	for _, c := range []struct {
 		says     string
-		visits   []storage.Visit
+		visits   []crawllog.Visit
 		was, now int // -1: none
 	}{
 		{"no visit", nil, -1, -1},
-		{"one copy", []storage.Visit{of("a")}, -1, -1},
-		{"the same twice", []storage.Visit{of("a"), of("a")}, -1, -1},
-		{"an error is no copy", []storage.Visit{of("a"), failed}, -1, -1},
-		{"what was withheld is none", []storage.Visit{of("a"), withheld}, -1, -1},
-		{"two", []storage.Visit{of("a"), of("b")}, 0, 1},
-		{"the last two that differ", []storage.Visit{of("a"), of("b"), failed, of("c"), of("c")}, 1, 3},
+		{"one copy", []crawllog.Visit{of("a")}, -1, -1},
+		{"the same twice", []crawllog.Visit{of("a"), of("a")}, -1, -1},
+		{"an error is no copy", []crawllog.Visit{of("a"), failed}, -1, -1},
+		{"what was withheld is none", []crawllog.Visit{of("a"), withheld}, -1, -1},
+		{"two", []crawllog.Visit{of("a"), of("b")}, 0, 1},
+		{"the last two that differ", []crawllog.Visit{of("a"), of("b"), failed, of("c"), of("c")}, 1, 3},
 	} {
 		visits := seen(c.visits...)
 		was, now := LastPair(visits)

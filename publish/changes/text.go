@@ -8,7 +8,7 @@ import (
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 var errStopped = errors.New("stopped")
@@ -22,7 +22,7 @@ func (c *Change) text() bool {
 	return c.Was != nil && isPage(c.Was) && isPage(c.Now)
 }
 
-func isPage(v *storage.Visit) bool {
+func isPage(v *crawllog.Visit) bool {
 	if !v.HasBody() || v.Status < 200 || v.Status > 299 {
 		return false
 	}

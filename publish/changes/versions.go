@@ -5,11 +5,12 @@ import (
 
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Copies are those visits of a URL that hold a copy of it: neither errors, nor
 // what was not taken for the page, nor answers that it is unchanged.
-func Copies(visits []*storage.Visit) (list []*storage.Visit) {
+func Copies(visits []*crawllog.Visit) (list []*crawllog.Visit) {
 	for _, v := range visits {
 		if publish.StandingOf(v).Rank() >= 3 && v.HasBody() {
 			list = append(list, v)
@@ -20,7 +21,7 @@ func Copies(visits []*storage.Visit) (list []*storage.Visit) {
 
 // LastPair are the last two copies of a URL that differ in their octets, nil
 // where there are none.
-func LastPair(visits []*storage.Visit) (was, now *storage.Visit) {
+func LastPair(visits []*crawllog.Visit) (was, now *crawllog.Visit) {
 	copies := Copies(visits)
 	for i := len(copies) - 1; i > 0; i-- {
 		if copies[i].Digest != copies[i-1].Digest {
@@ -36,7 +37,7 @@ var ErrNoText = errors.New("not a text")
 // Copy is a copy of a page and the archive that holds it.
 type Copy struct {
 	Archive *storage.Archive
-	Visit   *storage.Visit
+	Visit   *crawllog.Visit
 }
 
 // Compare gives all passages in which the texts of two copies differ: what is

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"curtsy/internal/weburl"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // cdxLine is the JSON of a line of CDXJ, in the order of pywb.
@@ -43,8 +43,8 @@ func key(url string) string {
 }
 
 // mimeOf is the type as CDX has it: that of the record for a revisit.
-func mimeOf(v *storage.Visit) string {
-	if v.Kept == storage.KeptRevisit {
+func mimeOf(v *crawllog.Visit) string {
+	if v.Kept == crawllog.KeptRevisit {
 		return "warc/revisit"
 	}
 	t, _, _ := strings.Cut(v.ContentType, ";")

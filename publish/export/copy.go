@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
 // member is one capture that may be shown, while its records are copied.
 type member struct {
 	place
-	v      *storage.Visit
+	v      *crawllog.Visit
 	head   *warc.Header      // of the first record
 	first  int64             // octets of the first record's gzip member
 	octets *io.SectionReader // all records of the capture, or the first alone

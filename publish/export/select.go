@@ -10,6 +10,7 @@ import (
 	"curtsy/internal/extsort"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // What is remembered of a capture that may be shown, beside where it lies.
@@ -22,7 +23,7 @@ const (
 type place struct {
 	segment string
 	offset  int64
-	ref     storage.Ref
+	ref     crawllog.Ref
 	flags   byte
 }
 
@@ -40,7 +41,7 @@ func placeOf(line []byte) place {
 	return place{
 		segment: string(line[:n-1]),
 		offset:  int64(binary.BigEndian.Uint64(rest)),
-		ref:     storage.Ref{URLID: binary.BigEndian.Uint64(rest[8:]), N: int(binary.BigEndian.Uint32(rest[16:]))},
+		ref:     crawllog.Ref{URLID: binary.BigEndian.Uint64(rest[8:]), N: int(binary.BigEndian.Uint32(rest[16:]))},
 		flags:   rest[20],
 	}
 }
@@ -49,8 +50,8 @@ func placeOf(line []byte) place {
 type choice struct {
 	a        *storage.Archive
 	now      time.Time
-	at       time.Time            // zero: all captures
-	needed   map[storage.Ref]bool // with at: what the captures chosen refer to
+	at       time.Time             // zero: all captures
+	needed   map[crawllog.Ref]bool // with at: what the captures chosen refer to
 	places   *extsort.Sorter
 	count    int
 	withheld int
@@ -58,10 +59,10 @@ type choice struct {
 
 // choose asks about every capture of the archive.
 func choose(ctx context.Context, a *storage.Archive, o *Options, dir string) (*choice, error) {
-	c := &choice{a: a, now: o.Now, at: o.At, needed: map[storage.Ref]bool{}, places: extsort.New(dir)}
-	steps := []func([]*storage.Visit) error{c.add}
+	c := &choice{a: a, now: o.Now, at: o.At, needed: map[crawllog.Ref]bool{}, places: extsort.New(dir)}
+	steps := []func([]*crawllog.Visit) error{c.add}
 	if !c.at.IsZero() {
-		steps = []func([]*storage.Visit) error{c.need, c.add}
+		steps = []func([]*crawllog.Visit) error{c.need, c.add}
 	}
 	for _, step := range steps {
 		if err := c.each(ctx, step); err != nil {
@@ -73,7 +74,7 @@ func choose(ctx context.Context, a *storage.Archive, o *Options, dir string) (*c
 }
 
 // each calls step with the captures of each URL.
-func (c *choice) each(ctx context.Context, step func([]*storage.Visit) error) error {
+func (c *choice) each(ctx context.Context, step func([]*crawllog.Visit) error) error {
 	for visits, err := range c.a.Histories() {
 		if err == nil {
 			err = ctx.Err()
@@ -90,7 +91,7 @@ func (c *choice) each(ctx context.Context, step func([]*storage.Visit) error) er
 
 // need notes what the copy that stood for a URL refers to: a revisit is of no use
 // without it, and it may be of another URL.
-func (c *choice) need(visits []*storage.Visit) error {
+func (c *choice) need(visits []*crawllog.Visit) error {
 	if v := publish.CurrentAt(visits, c.at); v != nil && v.Refers != nil {
 		c.needed[*v.Refers] = true
 	}
@@ -98,7 +99,7 @@ func (c *choice) need(visits []*storage.Visit) error {
 }
 
 // add takes in the captures of one URL.
-func (c *choice) add(visits []*storage.Visit) error {
+func (c *choice) add(visits []*crawllog.Visit) error {
 	permits := publish.Permits(visits, c.now)
 	stands := publish.Current(visits)
 	if !c.at.IsZero() {
@@ -110,7 +111,7 @@ func (c *choice) add(visits []*storage.Visit) error {
 			continue
 		case v.Record == nil || v.Kept == "":
 			continue
-		case v.Kept == storage.KeptWithheld || !permits[i].Show:
+		case v.Kept == crawllog.KeptWithheld || !permits[i].Show:
 			c.withheld++
 			continue
 		}
@@ -137,7 +138,7 @@ func (c *choice) add(visits []*storage.Visit) error {
 
 // original says whether the record that a revisit refers to may be shown: one
 // that refers to nothing is of no use.
-func (c *choice) original(v *storage.Visit, visits []*storage.Visit, permits []publish.Permit) (bool, error) {
+func (c *choice) original(v *crawllog.Visit, visits []*crawllog.Visit, permits []publish.Permit) (bool, error) {
 	if v.Refers == nil {
 		return true, nil
 	}
@@ -148,12 +149,12 @@ func (c *choice) original(v *storage.Visit, visits []*storage.Visit, permits []p
 		}
 		permits = publish.Permits(visits, c.now)
 	}
-	i := slices.IndexFunc(visits, func(o *storage.Visit) bool { return o.Ref() == *v.Refers })
-	return i >= 0 && permits[i].Show && visits[i].Kept == storage.KeptResponse, nil
+	i := slices.IndexFunc(visits, func(o *crawllog.Visit) bool { return o.Ref() == *v.Refers })
+	return i >= 0 && permits[i].Show && visits[i].Kept == crawllog.KeptResponse, nil
 }
 
 // isPage says whether people would call it a page of the site.
-func isPage(v *storage.Visit) bool {
+func isPage(v *crawllog.Visit) bool {
 	t, _, _ := strings.Cut(strings.ToLower(v.ContentType), ";")
 	t = strings.TrimSpace(t)
 	html := t == "text/html" || t == "application/xhtml+xml" || t == "" && v.Title != ""

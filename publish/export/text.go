@@ -14,6 +14,7 @@ import (
 	"curtsy/htmlmeta"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Bounds of a page's text, in octets.
@@ -23,7 +24,7 @@ const (
 )
 
 // textOf is the text of a page; of one that cannot be decoded, what can be read.
-func textOf(a *storage.Archive, v *storage.Visit) ([]htmlmeta.Block, error) {
+func textOf(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Block, error) {
 	b, err := publish.OpenPage(a, v)
 	var damage *storage.DamageError
 	if errors.As(err, &damage) || storage.IsDisk(err) {
@@ -105,7 +106,7 @@ func writeText(ctx context.Context, a *storage.Archive, out *outFile, o *Options
 }
 
 // writePage writes a page; w keeps its error to itself until it is flushed.
-func writePage(w *bufio.Writer, v *storage.Visit, blocks []htmlmeta.Block, markdown bool) {
+func writePage(w *bufio.Writer, v *crawllog.Visit, blocks []htmlmeta.Block, markdown bool) {
 	fmt.Fprintf(w, "---\nurl: %q\ntitle: %q\ncaptured: %s\n", v.URL, v.Title, v.At.UTC().Format(time.RFC3339))
 	if v.Lang != "" {
 		fmt.Fprintf(w, "lang: %q\n", v.Lang)

@@ -14,6 +14,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Link is one link of a page and what its target answered.
@@ -67,7 +68,7 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 
 // readable is the visit whose body tells the links of a page; nil where they
 // cannot or may not be read, and where the page is gone.
-func readable(visits []*storage.Visit, now time.Time) *storage.Visit {
+func readable(visits []*crawllog.Visit, now time.Time) *crawllog.Visit {
 	v, last := publish.Current(visits), visits[len(visits)-1]
 	switch {
 	case v.Status < 200 || v.Status > 299 || !v.HasBody() || v.Links == 0 || last.Status == 404 || last.Status == 410:
@@ -79,7 +80,7 @@ func readable(visits []*storage.Visit, now time.Time) *storage.Visit {
 }
 
 // linksOf reads the links of a page again and judges each.
-func (t *targets) linksOf(a *storage.Archive, v *storage.Visit) ([]Link, error) {
+func (t *targets) linksOf(a *storage.Archive, v *crawllog.Visit) ([]Link, error) {
 	doc, err := read(a, v)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (t *targets) linksOf(a *storage.Archive, v *storage.Visit) ([]Link, error) 
 
 // read reads a kept page. What the site sent damaged has the links that can be
 // read; damage of the archive is an error.
-func read(a *storage.Archive, v *storage.Visit) (htmlmeta.Document, error) {
+func read(a *storage.Archive, v *crawllog.Visit) (htmlmeta.Document, error) {
 	b, err := publish.OpenPage(a, v)
 	if err == nil {
 		defer b.Close()

@@ -7,6 +7,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Known is what the frontier says of one URL.
@@ -41,10 +42,10 @@ type Row struct {
 	Via    string       `json:"via"`
 	Title  string       `json:"title"`
 
-	Class  string         `json:"-"`
-	How    string         `json:"-"`
-	Orphan bool           `json:"-"`
-	Visit  *storage.Visit `json:"-"` // the visit that stands for the URL; nil: none
+	Class  string          `json:"-"`
+	How    string          `json:"-"`
+	Orphan bool            `json:"-"`
+	Visit  *crawllog.Visit `json:"-"` // the visit that stands for the URL; nil: none
 	// Listed and ViaListed say whether the URL and Via may stand in what is
 	// published.
 	Listed    bool `json:"-"`
@@ -71,7 +72,7 @@ func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) er
 
 // describe fills in what the visits say: the status is that of the latest, the
 // rest is of the visit that stands for the URL.
-func (r *Row) describe(visits []*storage.Visit, now time.Time) {
+func (r *Row) describe(visits []*crawllog.Visit, now time.Time) {
 	v := publish.Current(visits)
 	if v == nil {
 		return
@@ -91,7 +92,7 @@ func (r *Row) describe(visits []*storage.Visit, now time.Time) {
 }
 
 // permit is what may be done with one of the visits of a URL.
-func permit(visits []*storage.Visit, v *storage.Visit, now time.Time) publish.Permit {
+func permit(visits []*crawllog.Visit, v *crawllog.Visit, now time.Time) publish.Permit {
 	return publish.Permits(visits, now)[slices.Index(visits, v)]
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"curtsy/internal/weburl"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // maxHops is how many redirects are followed one after another.
@@ -61,7 +62,7 @@ func reasonOf(k Known) string {
 }
 
 // visited notes what the latest visit of a URL says.
-func (t *targets) visited(v *storage.Visit) {
+func (t *targets) visited(v *crawllog.Visit) {
 	if o := t.find(v.URL); o != nil {
 		o.status = int16(v.Status)
 	}

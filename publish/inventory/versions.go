@@ -5,6 +5,7 @@ import (
 
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Version is one visit of a URL with what became of it.
@@ -38,7 +39,7 @@ func Versions(a *storage.Archive, now time.Time, each func(*Version) error) erro
 	return nil
 }
 
-func version(v *storage.Visit, p *publish.Permit, current bool) *Version {
+func version(v *crawllog.Visit, p *publish.Permit, current bool) *Version {
 	r := &Version{URL: v.URL, Captured: v.At.UTC(), Status: v.Status, Type: v.ContentType, Bytes: v.Length, Digest: v.Digest,
 		Kept: v.Kept, Shown: current && p.Show && v.HasBody(), Note: noteOf(v, p)}
 	if p.Show {
@@ -49,7 +50,7 @@ func version(v *storage.Visit, p *publish.Permit, current bool) *Version {
 
 // noteOf says why a visit is not shown for what it is, or how it differs from an
 // ordinary capture.
-func noteOf(v *storage.Visit, p *publish.Permit) string {
+func noteOf(v *crawllog.Visit, p *publish.Permit) string {
 	switch {
 	case v.Error != "":
 		return v.Error
@@ -61,7 +62,7 @@ func noteOf(v *storage.Visit, p *publish.Permit) string {
 		return "cut off: " + v.Truncated
 	case v.Status == 304:
 		return "unchanged"
-	case v.Kept == storage.KeptRevisit:
+	case v.Kept == crawllog.KeptRevisit:
 		return "the same bytes as an earlier capture"
 	case v.Location != "":
 		return "redirects to " + v.Location

@@ -12,6 +12,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Rules say which copies of a URL are kept: those that one of them keeps. The zero
@@ -65,7 +66,7 @@ func (r *Rules) Add(text string) (ok bool) {
 // any case are the visit that is shown, the last one, those by which it is known
 // what may be shown and whether the page is gone, and every robots.txt: it is the
 // proof of what was allowed.
-func (r *Rules) Kept(visits []*storage.Visit) []bool {
+func (r *Rules) Kept(visits []*crawllog.Visit) []bool {
 	kept := make([]bool, len(visits))
 	r.needed(visits, kept)
 	r.newer(visits, kept)
@@ -77,7 +78,7 @@ func (r *Rules) Kept(visits []*storage.Visit) []bool {
 }
 
 // needed keeps what no rule can drop.
-func (r *Rules) needed(visits []*storage.Visit, kept []bool) {
+func (r *Rules) needed(visits []*crawllog.Visit, kept []bool) {
 	if len(visits) == 0 {
 		return
 	}
@@ -105,13 +106,13 @@ func (r *Rules) needed(visits []*storage.Visit, kept []bool) {
 	}
 }
 
-func isGone(v *storage.Visit) bool { return v.Status == 404 || v.Status == 410 }
+func isGone(v *crawllog.Visit) bool { return v.Status == 404 || v.Status == 410 }
 
 // isCopy says whether a visit holds the page, whole; a redirect is one.
-func isCopy(v *storage.Visit) bool { return publish.StandingOf(v).Rank() >= 4 }
+func isCopy(v *crawllog.Visit) bool { return publish.StandingOf(v).Rank() >= 4 }
 
 // newer keeps what is newer than a time, and the copy that stood then.
-func (r *Rules) newer(visits []*storage.Visit, kept []bool) {
+func (r *Rules) newer(visits []*crawllog.Visit, kept []bool) {
 	if r.Since.IsZero() {
 		return
 	}
@@ -125,7 +126,7 @@ func (r *Rules) newer(visits []*storage.Visit, kept []bool) {
 
 // last keeps the first capture of each of the last versions: from it on the version
 // stood.
-func (r *Rules) last(visits []*storage.Visit, kept []bool) {
+func (r *Rules) last(visits []*crawllog.Visit, kept []bool) {
 	var firsts []int
 	before := -1
 	for i, v := range visits {
@@ -143,7 +144,7 @@ func (r *Rules) last(visits []*storage.Visit, kept []bool) {
 }
 
 // keep keeps the last copy of each period.
-func (p Period) keep(visits []*storage.Visit, kept []bool) {
+func (p Period) keep(visits []*crawllog.Visit, kept []bool) {
 	open, periods := "", 0
 	for i := len(visits) - 1; i >= 0; i-- {
 		if !isCopy(visits[i]) {
@@ -177,9 +178,9 @@ func (s Span) of(t time.Time) string {
 
 // Dropped are the visits of an archive that the rules keep not. What a kept one
 // refers to for its payload is kept.
-func Dropped(a *storage.Archive, r *Rules) (drop map[storage.Ref]bool, kept int, err error) {
-	drop = map[storage.Ref]bool{}
-	needed := map[storage.Ref]bool{}
+func Dropped(a *storage.Archive, r *Rules) (drop map[crawllog.Ref]bool, kept int, err error) {
+	drop = map[crawllog.Ref]bool{}
+	needed := map[crawllog.Ref]bool{}
 	for visits, err := range a.Histories() {
 		if err != nil {
 			return nil, 0, err

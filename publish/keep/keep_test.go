@@ -8,18 +8,18 @@ import (
 	"time"
 
 	"curtsy/frontier/judge"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 var began = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC) // a Monday
 
 // history is visits a day apart: a letter is a version, - a failure, ! gone.
-func history(text string) (visits []*storage.Visit) {
+func history(text string) (visits []*crawllog.Visit) {
 	for i, c := range text {
-		v := &storage.Visit{URLID: 1, N: i + 1, At: began.AddDate(0, 0, i), Class: "page", Status: 200, Digest: string(c), Kept: storage.KeptResponse}
+		v := &crawllog.Visit{URLID: 1, N: i + 1, At: began.AddDate(0, 0, i), Class: "page", Status: 200, Digest: string(c), Kept: crawllog.KeptResponse}
 		switch c {
 		case '-':
-			v.Status, v.Kept = 503, storage.KeptResponse
+			v.Status, v.Kept = 503, crawllog.KeptResponse
 		case '!':
 			v.Status = 404
 		}
@@ -66,7 +66,7 @@ func TestKept(t *testing.T) {
 
 func TestWhatForbidsIsKept(t *testing.T) {
 	visits := history("ab--")
-	visits[1].Kept = storage.KeptWithheld // it asks for noarchive now
+	visits[1].Kept = crawllog.KeptWithheld // it asks for noarchive now
 	if kept := new(Rules).Kept(visits); !kept[1] {
 		t.Error("the answer that takes back earlier copies is dropped")
 	}

@@ -13,7 +13,7 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/internal/weburl"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // The mirror shows what the crawler read, whatever coding was claimed.
@@ -55,7 +55,7 @@ func TestTheMirrorShowsWhatTheCrawlerRead(t *testing.T) {
 	for i, tt := range cases {
 		head := "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n" + tt.fields + "\r\n\r\n"
 		u := fmt.Sprintf("%s/%d.txt", s.Origin, i)
-		keep(t, archive, storage.Visit{URL: u, URLID: uint64(1000 + i), ContentType: "text/plain"}, head+tt.payload)
+		keep(t, archive, crawllog.Visit{URL: u, URLID: uint64(1000 + i), ContentType: "text/plain"}, head+tt.payload)
 		x, err := c.Replay(weburl.MustParse(u), time.Now(), []byte(head), []byte(tt.payload))
 		if err != nil {
 			t.Fatal(err)

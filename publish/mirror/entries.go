@@ -13,6 +13,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // state is what became of a URL.
@@ -29,7 +30,7 @@ const (
 // entry is one URL that was visited: its latest answer, and its file.
 type entry struct {
 	url   weburl.URL
-	ref   storage.Ref
+	ref   crawllog.Ref
 	state state
 	cut   bool   // the body is not complete
 	page  bool   // HTML
@@ -112,7 +113,7 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 }
 
 // describe says what a visit means for the mirror.
-func describe(v *storage.Visit, u weburl.URL, permit *publish.Permit) entry {
+func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != "", list: permit.List, fixed: !permit.Translate}
 	redirect := v.Status >= 300 && v.Status < 400 && v.Location != ""
 	unchanged := v.Status == 304 && v.Refers != nil
@@ -209,7 +210,7 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 
 // fragmentOf is the fragment of a redirect's Location, which counts where a
 // link has none of its own.
-func fragmentOf(a *storage.Archive, ref storage.Ref) string {
+func fragmentOf(a *storage.Archive, ref crawllog.Ref) string {
 	v, err := a.Visit(ref)
 	if err != nil || v == nil || !v.HasBody() {
 		return ""

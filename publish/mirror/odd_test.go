@@ -14,18 +14,19 @@ import (
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
 // keep adds a page to an archive as if a crawl had read its answer.
-func keep(t *testing.T, dir string, v storage.Visit, answer string) storage.Record {
+func keep(t *testing.T, dir string, v crawllog.Visit, answer string) crawllog.Record {
 	t.Helper()
 	a, err := storage.Open(dir, storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	v.N, v.At, v.Status, v.Kept, v.Record = 1, time.Now(), 200, storage.KeptResponse, &storage.Record{ID: warc.NewID()}
+	v.N, v.At, v.Status, v.Kept, v.Record = 1, time.Now(), 200, crawllog.KeptResponse, &crawllog.Record{ID: warc.NewID()}
 	if err := a.Append(&v, func(infoID string) ([]byte, error) {
 		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: v.URL, WarcinfoID: infoID, BlockDigest: warc.Sum([]byte(answer)).String()}
 		return warc.NewEncoder().Append(nil, &h, warc.Stored, []byte(answer)), nil
@@ -44,9 +45,9 @@ func TestExportWithAHeadThatCannotBeRead(t *testing.T) {
 	const lengths = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy"
 	s := serve(t, small)
 	archive := crawl(t, s)
-	keep(t, archive, storage.Visit{URL: s.Origin + "/two-lengths", URLID: 1000, ContentType: "text/html", Links: 1}, lengths)
-	keep(t, archive, storage.Visit{URL: s.Origin + "/image", URLID: 1001, ContentType: "image/png"}, lengths)
-	last := keep(t, archive, storage.Visit{URL: s.Origin + "/untyped", URLID: 1002}, "no head at all")
+	keep(t, archive, crawllog.Visit{URL: s.Origin + "/two-lengths", URLID: 1000, ContentType: "text/html", Links: 1}, lengths)
+	keep(t, archive, crawllog.Visit{URL: s.Origin + "/image", URLID: 1001, ContentType: "image/png"}, lengths)
+	last := keep(t, archive, crawllog.Visit{URL: s.Origin + "/untyped", URLID: 1002}, "no head at all")
 	files := exported(t, s, archive)
 	if !strings.Contains(files["index.html"], `<a href="a.html">`) || !strings.Contains(files["a.html"], "home") {
 		t.Errorf("the other pages: %q, %q", files["index.html"], files["a.html"])
@@ -101,7 +102,7 @@ func TestExportWithABodyThatCannotBeDecoded(t *testing.T) {
 	broken := append(z.Bytes()[:20:20], bytes.Repeat([]byte{0xff}, 200)...)
 	s := serve(t, small)
 	archive := crawl(t, s)
-	for i, v := range []storage.Visit{
+	for i, v := range []crawllog.Visit{
 		{URL: s.Origin + "/p.png", ContentType: "image/png"},
 		{URL: s.Origin + "/p.js", ContentType: "text/javascript"},
 		{URL: s.Origin + "/p.css", ContentType: "text/css"},
@@ -133,7 +134,7 @@ func TestExportWithADocumentThatBreaksOff(t *testing.T) {
 	w.Close()
 	s := serve(t, small)
 	archive := crawl(t, s)
-	keep(t, archive, storage.Visit{URLID: 1000, URL: s.Origin + "/half.html", ContentType: "text/html"},
+	keep(t, archive, crawllog.Visit{URLID: 1000, URL: s.Origin + "/half.html", ContentType: "text/html"},
 		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"+string(z.Bytes()[:first]))
 	files := exported(t, s, archive)
 	if !strings.Contains(files["half.html"], "<title>half</title>") || !incomplete(files, s.Origin+"/half.html") {
@@ -150,7 +151,7 @@ func TestExportNamesOctets(t *testing.T) {
 	n := uint64(1000)
 	for path, body := range bodies {
 		n++
-		keep(t, archive, storage.Visit{URLID: n, URL: s.Origin + path, ContentType: "application/octet-stream"}, "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\r\n"+body)
+		keep(t, archive, crawllog.Visit{URLID: n, URL: s.Origin + path, ContentType: "application/octet-stream"}, "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\r\n"+body)
 	}
 	files := exported(t, s, archive)
 	for name, path := range map[string]string{"x.tar.gz": "/x.tar.gz", "README": "/README", "v.mp4": "/v.mp4", "w.mp4": "/w.mp4", "doc.html": "/doc", "page.bin": "/page", "p.html.bin": "/p.html", "run_php.bin": "/run.php"} {

@@ -17,6 +17,7 @@ import (
 	"curtsy/htmlmeta"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // writer writes the files of a mirror.
@@ -102,7 +103,7 @@ func rewritten(typ string) bool {
 }
 
 // visit is the visit that an entry stands for.
-func (w *writer) visit(e *entry) (*storage.Visit, error) {
+func (w *writer) visit(e *entry) (*crawllog.Visit, error) {
 	v, err := w.a.Visit(e.ref)
 	if err == nil && v == nil {
 		err = &storage.DamageError{File: "crawl.db", What: "the visit of " + e.url.String() + " is missing"}
@@ -112,7 +113,7 @@ func (w *writer) visit(e *entry) (*storage.Visit, error) {
 
 // document reads a whole body of at most maxRewrite bytes, or errTooLarge. The
 // memory of it is given back at the end.
-func (w *writer) document(e *entry) (body []byte, h http.Header, v *storage.Visit, give func(), err error) {
+func (w *writer) document(e *entry) (body []byte, h http.Header, v *crawllog.Visit, give func(), err error) {
 	for _, most := range []int{shortDocument, maxRewrite} {
 		give = w.held.take(int64(most))
 		body, h, v, err = w.read(e, most)
@@ -125,7 +126,7 @@ func (w *writer) document(e *entry) (body []byte, h http.Header, v *storage.Visi
 }
 
 // read reads a whole body of at most so many bytes, or errTooLarge.
-func (w *writer) read(e *entry, most int) (body []byte, h http.Header, v *storage.Visit, err error) {
+func (w *writer) read(e *entry, most int) (body []byte, h http.Header, v *crawllog.Visit, err error) {
 	v, err = w.visit(e)
 	if err != nil {
 		return nil, nil, nil, err
@@ -141,7 +142,7 @@ func (w *writer) read(e *entry, most int) (body []byte, h http.Header, v *storag
 
 // whole is a body to its end. One that breaks off in its coding is what could
 // be read of it, and the report says so.
-func (w *writer) whole(e *entry, r io.Reader, v *storage.Visit, most int) ([]byte, error) {
+func (w *writer) whole(e *entry, r io.Reader, v *crawllog.Visit, most int) ([]byte, error) {
 	body, broken, err := readUpTo(r, most, int(v.Length))
 	if broken != nil {
 		w.notes.add(cutOff, e.url.String(), broken.Error(), e.url.String())
@@ -201,7 +202,7 @@ const Policy = "default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eva
 const stillPolicy = "script-src 'none'"
 
 // policy is what the page of a visit carries.
-func (s *site) policy(v *storage.Visit) string {
+func (s *site) policy(v *crawllog.Visit) string {
 	switch {
 	case v.Rendered != nil && s.o.Online:
 		return stillPolicy
@@ -307,7 +308,7 @@ func (b *capped) Read(p []byte) (int, error) {
 
 // modified is when a file was last changed, by its server or, if that does
 // not say, by the time it was fetched.
-func modified(v *storage.Visit) time.Time {
+func modified(v *crawllog.Visit) time.Time {
 	if t, err := http.ParseTime(v.LastModified); err == nil && t.Year() > 1970 && t.Before(v.At.Add(24*time.Hour)) {
 		return t
 	}

@@ -7,6 +7,7 @@ import (
 
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // inMemory is the largest body that is read at once, in octets.
@@ -16,7 +17,7 @@ const inMemory = 2 << 20
 // What lies before is read again and dropped.
 type seeker struct {
 	a    *storage.Archive
-	v    *storage.Visit
+	v    *crawllog.Visit
 	size int64 // -1: not known yet
 	pos  int64
 	body *publish.Body // open at pos; nil: not open

@@ -15,6 +15,7 @@ import (
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // serveContent answers a frame, or what a page in it asks for.
@@ -188,7 +189,7 @@ func isMarkup(typ string) bool {
 // only the page itself says it: it comes to stand behind our guard. A response
 // that says no type, or one that is no field value, gets the one a browser would
 // see in it.
-func contentType(h http.Header, head []byte, v *storage.Visit) string {
+func contentType(h http.Header, head []byte, v *crawllog.Visit) string {
 	typ := h.Get("Content-Type")
 	if list := h.Values("Content-Type"); len(list) > 1 {
 		typ = list[len(list)-1]

@@ -11,6 +11,7 @@ import (
 	"curtsy/publish"
 	"curtsy/publish/catalog"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Source is one archive that is replayed.
@@ -87,7 +88,7 @@ type Piece struct {
 
 // capture is one capture of a URL, with what may be done with it.
 type capture struct {
-	*storage.Visit
+	*crawllog.Visit
 	permit  publish.Permit
 	from    *Source
 	archive *storage.Archive // that it is read from

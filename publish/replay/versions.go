@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // versionsView is a calendar of the captures of a URL, and a list.
@@ -66,11 +66,11 @@ func (s *Server) versions(w http.ResponseWriter, r *http.Request, text string) {
 }
 
 // whatText says how a capture differs from the one before.
-func whatText(v *storage.Visit) string {
+func whatText(v *crawllog.Visit) string {
 	switch {
 	case v.Status == http.StatusNotModified:
 		return "unchanged since the capture before"
-	case v.Kept == storage.KeptRevisit:
+	case v.Kept == crawllog.KeptRevisit:
 		return "the same bytes as an earlier capture"
 	case v.Truncated != "":
 		return "cut off"

@@ -12,6 +12,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // gatherer reads an archive: all URLs twice, all visits once, all links once.
@@ -100,7 +101,7 @@ func (g *gatherer) page(r *inventory.Row) {
 		lang = "not said"
 	}
 	g.langs[short(lang, 20)]++
-	if r.Title == "" && r.Visit.Kept != storage.KeptWithheld {
+	if r.Title == "" && r.Visit.Kept != crawllog.KeptWithheld {
 		g.r.Untitled.add(r.Listed, Line{URL: r.URL})
 	}
 	if r.Digest != "" {

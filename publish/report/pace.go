@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"curtsy/internal/weburl"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Host is how one host was asked, as its owner would check it in a log.
@@ -105,7 +105,7 @@ func kindOfDelay(s string) string {
 }
 
 // changes counts the URLs that were visited more than once.
-func (g *gatherer) changes(visits []*storage.Visit) {
+func (g *gatherer) changes(visits []*crawllog.Visit) {
 	var digests []string
 	for _, v := range visits {
 		if v.Digest != "" && v.Class == "page" {
@@ -176,7 +176,7 @@ func (g *gatherer) robots(h *Host) error {
 	return nil
 }
 
-func versionText(v storage.RobotsVersion) string {
+func versionText(v crawllog.RobotsVersion) string {
 	switch {
 	case v.Error != "":
 		return "no answer: " + v.Error
@@ -233,14 +233,14 @@ func (g *gatherer) responseTimes(all []request) {
 }
 
 // slowest keeps the answers that took longest.
-type slowest struct{ list []*storage.Visit }
+type slowest struct{ list []*crawllog.Visit }
 
-func (s *slowest) add(v *storage.Visit) {
+func (s *slowest) add(v *crawllog.Visit) {
 	if len(s.list) == 5 && v.Took <= s.list[4].Took {
 		return
 	}
 	s.list = append(s.list, v)
-	slices.SortStableFunc(s.list, func(a, b *storage.Visit) int { return cmp.Compare(b.Took, a.Took) })
+	slices.SortStableFunc(s.list, func(a, b *crawllog.Visit) int { return cmp.Compare(b.Took, a.Took) })
 	s.list = s.list[:min(5, len(s.list))]
 }
 

@@ -11,6 +11,7 @@ import (
 	"curtsy/htmlmeta"
 	"curtsy/publish/catalog"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Options of indexing. The zero value is good.
@@ -213,7 +214,7 @@ func (x *indexer) next() (ids []int64, err error) {
 // page is a page that is to be found.
 type page struct {
 	text
-	visit *storage.Visit
+	visit *crawllog.Visit
 }
 
 // read reads what stands for a URL; nil if it is not to be found. Without pdf, a

@@ -18,6 +18,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 const (
@@ -45,7 +46,7 @@ type Verdict struct {
 // Judge says whether a URL can be found, by which of its visits (the oldest
 // first), and how. It is the same verdict by which pages are indexed and hits are
 // shown.
-func Judge(visits []*storage.Visit, now time.Time) (*storage.Visit, Verdict) {
+func Judge(visits []*crawllog.Visit, now time.Time) (*crawllog.Visit, Verdict) {
 	v := publish.Current(visits)
 	if v == nil {
 		return nil, Verdict{Why: "never fetched"}
@@ -69,7 +70,7 @@ func Judge(visits []*storage.Visit, now time.Time) (*storage.Visit, Verdict) {
 // isText says whether a visit is of a kind that is searched. A title is found in
 // what is HTML by its content, whatever its type. Pictures are none, so that
 // noimageindex asks for what is so anyway.
-func isText(v *storage.Visit) bool {
+func isText(v *crawllog.Visit) bool {
 	switch mime := mimeOf(v); mime {
 	case "text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf":
 		return true
@@ -79,14 +80,14 @@ func isText(v *storage.Visit) bool {
 	return v.Title != ""
 }
 
-func mimeOf(v *storage.Visit) string {
+func mimeOf(v *crawllog.Visit) string {
 	mime, _, _ := strings.Cut(v.ContentType, ";")
 	return strings.ToLower(strings.TrimSpace(mime))
 }
 
 // readText reads a page from the archive, with its links if they are asked for.
 // What cannot be read is empty; only damage of the archive is an error.
-func readText(ctx context.Context, a *storage.Archive, v *storage.Visit, pdf PDF, links bool) (text, error) {
+func readText(ctx context.Context, a *storage.Archive, v *crawllog.Visit, pdf PDF, links bool) (text, error) {
 	t := text{title: v.Title, lang: v.Lang}
 	b, err := publish.OpenPage(a, v)
 	if err != nil {

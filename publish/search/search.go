@@ -11,6 +11,7 @@ import (
 
 	"curtsy/publish/catalog"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Searcher answers queries about one archive. It may be used from any number of
@@ -89,7 +90,7 @@ type Hit struct {
 	Snippet  Snippet
 	Score    float64
 	Rank     int // from 1
-	Visit    storage.Ref
+	Visit    crawllog.Ref
 }
 
 // MaxLimit bounds the hits of one query.
@@ -238,7 +239,7 @@ func (s *Searcher) hits(ctx context.Context, list []candidate, terms []term, lim
 
 // permitted reads the visit behind a candidate, if it may be found now and still
 // stands for its URL, and how much of its text may be shown.
-func (s *Searcher) permitted(c *candidate) (*storage.Visit, int, error) {
+func (s *Searcher) permitted(c *candidate) (*crawllog.Visit, int, error) {
 	visits, err := s.a.VisitsOf(uint64(c.id))
 	if err != nil {
 		return nil, 0, err

@@ -10,7 +10,7 @@ import (
 
 	"curtsy/htmlmeta"
 	"curtsy/publish"
-	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // snippetLength is how long a snippet is at most, in characters.
@@ -24,11 +24,11 @@ type Snippet struct {
 
 // shown is a page whose snippet is to be read.
 type shown struct {
-	body *storage.Visit
+	body *crawllog.Visit
 	most int // characters
 }
 
-func newShown(body *storage.Visit, permitted int) shown {
+func newShown(body *crawllog.Visit, permitted int) shown {
 	if permitted == publish.NoLimit {
 		permitted = snippetLength
 	}

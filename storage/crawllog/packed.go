@@ -1,4 +1,4 @@
-package storage
+package crawllog
 
 import (
 	"bytes"
@@ -120,8 +120,8 @@ func (f *fields) read(b []byte) (rest []byte, err error) {
 // inNanoseconds says whether a time is the same in ns since 1970.
 func inNanoseconds(t time.Time) bool { return t == time.Unix(0, t.UnixNano()).UTC() }
 
-// pack is a visit as crawl.db keeps it.
-func pack(v *Visit) ([]byte, error) {
+// Pack is a visit as crawl.db keeps it.
+func Pack(v *Visit) ([]byte, error) {
 	short, b := *v, make([]byte, 1, 512)
 	b[0] = packed
 	if f := new(fields); f.take(&short) {
@@ -139,8 +139,8 @@ func pack(v *Visit) ([]byte, error) {
 
 var errNotPacked = errors.New("not a visit")
 
-// unpack reads what pack wrote, or the JSON of schema 5.
-func unpack(b []byte, v *Visit) error {
+// Unpack reads what Pack wrote, or the JSON of schema 5.
+func Unpack(b []byte, v *Visit) error {
 	if len(b) == 0 || b[0] != packed && b[0] != packedFields {
 		return json.Unmarshal(b, v)
 	}

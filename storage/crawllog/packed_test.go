@@ -1,4 +1,4 @@
-package storage
+package crawllog
 
 import (
 	"bytes"
@@ -36,20 +36,20 @@ func TestAVisitIsReadAsItWasPacked(t *testing.T) {
 		"without robots":         with(func(v *Visit) { v.Robots = nil }),
 		"a long title":           with(func(v *Visit) { v.Title = string(bytes.Repeat([]byte("Ж\n"), 20000)) }),
 	} {
-		b, err := pack(v)
+		b, err := Pack(v)
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		var got Visit
-		if err := unpack(b, &got); err != nil || !reflect.DeepEqual(&got, v) {
+		if err := Unpack(b, &got); err != nil || !reflect.DeepEqual(&got, v) {
 			t.Errorf("%s: %v\ngot  %+v\nwant %+v", name, err, got, v)
 		}
 		text, _ := json.Marshal(v)
-		if err := unpack(text, new(Visit)); err != nil {
+		if err := Unpack(text, new(Visit)); err != nil {
 			t.Errorf("%s, as schema 5 has it: %v", name, err)
 		}
 	}
-	if b, _ := pack(ordinaryVisit()); len(b) > 160 {
+	if b, _ := Pack(ordinaryVisit()); len(b) > 160 {
 		t.Errorf("an ordinary visit has %d octets", len(b))
 	}
 	if id := warc.NewID(); func() bool { _, ok := warc.ParseID(id); return !ok }() {
@@ -64,9 +64,9 @@ func TestPackedVisitsThatAreNone(t *testing.T) {
 	w, _ := flate.NewWriter(&bomb, flate.BestCompression)
 	_, _ = w.Write(bytes.Repeat([]byte(" "), 64<<20))
 	w.Close()
-	good, _ := pack(ordinaryVisit())
+	good, _ := Pack(ordinaryVisit())
 	for name, b := range map[string][]byte{"a bomb": bomb.Bytes(), "nothing": {}, "flags alone": {packedFields}, "other flags": {0x40, 1, 2}, "cut off": good[:len(good)-9], "digits alone": good[:49], "no JSON": good[:80]} {
-		if err := unpack(b, new(Visit)); err == nil {
+		if err := Unpack(b, new(Visit)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -74,15 +74,15 @@ func TestPackedVisitsThatAreNone(t *testing.T) {
 
 func BenchmarkPack(b *testing.B) {
 	v := ordinaryVisit()
-	packed, _ := pack(v)
+	packed, _ := Pack(v)
 	b.Run("pack", func(b *testing.B) {
 		for b.Loop() {
-			_, _ = pack(v)
+			_, _ = Pack(v)
 		}
 	})
 	b.Run("unpack", func(b *testing.B) {
 		for b.Loop() {
-			_ = unpack(packed, new(Visit))
+			_ = Unpack(packed, new(Visit))
 		}
 	})
 }

@@ -1,11 +1,11 @@
-package storage
+package crawllog
 
 import (
 	"encoding/json"
-	"io"
 	"strconv"
-	"strings"
 	"time"
+
+	"curtsy/storage/warc"
 )
 
 // Note is what a visit's metadata record says, as one line of JSON, of what
@@ -56,25 +56,25 @@ const (
 // Append writes the block.
 func (m *Metadata) Append(b []byte) []byte {
 	if m.Via != "" {
-		b = appendField(b, fieldVia, m.Via)
+		b = warc.AppendField(b, fieldVia, m.Via)
 	}
-	b = appendField(b, fieldHops, strconv.Itoa(m.Depth))
-	b = appendField(b, fieldTook, strconv.FormatInt(m.Took.Milliseconds(), 10))
+	b = warc.AppendField(b, fieldHops, strconv.Itoa(m.Depth))
+	b = warc.AppendField(b, fieldTook, strconv.FormatInt(m.Took.Milliseconds(), 10))
 	if r := m.Robots; r != nil && r.Line > 0 {
-		b = appendField(b, fieldRobots, "line "+strconv.Itoa(r.Line)+" of robots.txt "+r.Version+": "+r.Rule)
+		b = warc.AppendField(b, fieldRobots, "line "+strconv.Itoa(r.Line)+" of robots.txt "+r.Version+": "+r.Rule)
 	}
 	if m.Withheld != "" {
-		b = appendField(b, fieldStatus, strconv.Itoa(m.Status))
-		b = appendField(b, fieldWithheld, "the body, as the site asks: "+m.Withheld)
+		b = warc.AppendField(b, fieldStatus, strconv.Itoa(m.Status))
+		b = warc.AppendField(b, fieldWithheld, "the body, as the site asks: "+m.Withheld)
 	}
 	if note, err := json.Marshal(m.Note); err == nil { // of strings and numbers, which is no error
-		b = appendField(b, fieldVisit, string(note))
+		b = warc.AppendField(b, fieldVisit, string(note))
 	}
 	return b
 }
 
-// metadataOf is what Append wrote.
-func metadataOf(fields map[string]string) Metadata {
+// MetadataOf is what Append wrote.
+func MetadataOf(fields map[string]string) Metadata {
 	m := Metadata{Via: fields[fieldVia], Withheld: fields[fieldWithheld]}
 	m.Depth, _ = strconv.Atoi(fields[fieldHops])
 	m.Status, _ = strconv.Atoi(fields[fieldStatus])
@@ -84,42 +84,26 @@ func metadataOf(fields map[string]string) Metadata {
 	return m
 }
 
-// maxFields bounds a block of fields that is read into memory.
-const maxFields = 1 << 20
-
-// readFields reads a block of type application/warc-fields.
-func readFields(r io.Reader) (map[string]string, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxFields))
-	if err != nil {
-		return nil, err
-	}
-	fields := map[string]string{}
-	for line := range strings.SplitSeq(string(b), "\r\n") {
-		if name, value, ok := strings.Cut(line, ": "); ok {
-			fields[name] = value
-		}
-	}
-	return fields, nil
+// Recovered is a visit as its records alone tell of it: without the ids that
+// crawl.db gave it.
+type Recovered struct {
+	Visit *Visit
+	Metadata
+	RefersTo    string // for a revisit: the id of the record that holds the payload
+	RefersToURI string
+	Noted       bool // its metadata record is there, and has a Note
 }
 
-func appendField(b []byte, name, value string) []byte {
-	b = append(b, name...)
-	b = append(b, ": "...)
-	b = append(b, oneLine(value)...)
-	return append(b, "\r\n"...)
-}
-
-// oneLine keeps text from the network from making fields of its own.
-func oneLine(s string) string {
-	if strings.IndexFunc(s, isControl) < 0 {
-		return s
+// Take takes in what the metadata record says.
+func (c *Recovered) Take(m Metadata) {
+	c.Metadata, c.Noted = m, m.noted
+	v := c.Visit
+	if w := m.Note.Withheld; w != nil && v.Kept == KeptWithheld && w.URL == v.URL {
+		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""
+		c.Visit, v = w, w
 	}
-	return strings.Map(func(r rune) rune {
-		if isControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
+	if v.Kept != KeptWithheld {
+		v.Rendered = m.Note.Rendered
+	}
+	v.Took, v.Class, v.Waited, v.Delay, v.Suspect = m.Took, m.Note.Class, m.Note.Waited, m.Note.Delay, m.Note.Suspect
 }
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }

@@ -1,0 +1,174 @@
+// Package crawllog is what is written down of each visit, as a crawl log has a line
+// for each: the values, and their two forms. Pack is that of crawl.db; Metadata is
+// that of the metadata record among the visit's records, from which crawl.db can
+// be rebuilt.
+package crawllog
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"time"
+
+	"curtsy/storage/warc"
+)
+
+// How much of a response is kept.
+const (
+	KeptResponse = "response" // all of it, in a response record
+	KeptRevisit  = "revisit"  // its head; the payload is that of an earlier response
+	KeptWithheld = "withheld" // nothing of the body: a directive asked for it
+)
+
+// Visit is one attempt to fetch a URL and what came of it.
+type Visit struct {
+	URLID  uint64        `json:"url_id"`
+	N      int           `json:"n"` // which visit of this URL, from 1
+	URL    string        `json:"url"`
+	Class  string        `json:"class"`
+	At     time.Time     `json:"at"`
+	Waited time.Duration `json:"waited,omitempty"` // ns between being next and being fetched
+	Delay  string        `json:"delay,omitempty"`  // the delay in force and its source
+	Took   time.Duration `json:"took,omitempty"`   // ns from connecting to the last octet
+
+	Status   int    `json:"status,omitempty"`
+	Error    string `json:"error,omitempty"`    // why there is no response
+	Location string `json:"location,omitempty"` // where a redirect leads, absolute
+
+	ContentType  string `json:"content_type,omitempty"`
+	Charset      string `json:"charset,omitempty"`
+	Title        string `json:"title,omitempty"`
+	Lang         string `json:"lang,omitempty"`
+	Canonical    string `json:"canonical,omitempty"`
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	MaxAge       int    `json:"max_age,omitempty"`   // seconds that Cache-Control lets an answer be used
+	Links        int    `json:"links,omitempty"`     // found in the document
+	Length       int64  `json:"length"`              // octets of the payload as it was sent
+	Digest       string `json:"digest,omitempty"`    // of the payload, "sha256:" and its digits: by it two payloads are the same
+	Truncated    string `json:"truncated,omitempty"` // as WARC-Truncated
+	Blocked      string `json:"blocked,omitempty"`   // what stands in the page's place: a challenge, a refusal of crawlers
+
+	// Suspect is why an answer is not taken for the page although its status is
+	// good: it hides no earlier copy.
+	Suspect string `json:"suspect,omitempty"`
+
+	// Bare says that a page shows next to nothing without its scripts.
+	Bare     bool      `json:"bare,omitempty"`
+	Rendered *Rendered `json:"rendered,omitempty"` // what its scripts made of it
+
+	Directives *Directives `json:"directives,omitempty"`
+	Robots     *Decision   `json:"robots,omitempty"` // the line that allowed it
+
+	Kept   string  `json:"kept,omitempty"`
+	Record *Record `json:"record,omitempty"` // the response, revisit or metadata record
+	Refers *Ref    `json:"refers,omitempty"` // for a revisit: who holds the payload
+}
+
+// Directives are what the document or its header asked for.
+type Directives struct {
+	NoIndex          bool       `json:"noindex,omitempty"`
+	NoFollow         bool       `json:"nofollow,omitempty"`
+	NoArchive        bool       `json:"noarchive,omitempty"`
+	NoImageIndex     bool       `json:"noimageindex,omitempty"`
+	NoTranslate      bool       `json:"notranslate,omitempty"`
+	MaxSnippet       *int       `json:"max_snippet,omitempty"` // 0: no snippet; absent: no limit
+	UnavailableAfter *time.Time `json:"unavailable_after,omitempty"`
+	Sources          []Source   `json:"sources,omitempty"`
+}
+
+// Source says where a directive stands.
+type Source struct {
+	Directive string `json:"directive"`
+	From      string `json:"from"` // "X-Robots-Tag" or "meta"
+	Text      string `json:"text"` // as written
+}
+
+// Decision is a verdict of a robots.txt and the line behind it.
+type Decision struct {
+	Allow   bool      `json:"allow"`
+	Line    int       `json:"line,omitempty"` // 0: no rule
+	Rule    string    `json:"rule,omitempty"`
+	Group   string    `json:"group,omitempty"`
+	Differs string    `json:"differs,omitempty"` // how two readings of a rule differ
+	Version string    `json:"version,omitempty"` // short digest of the robots.txt
+	Fetched time.Time `json:"fetched"`
+}
+
+// Record is where a record lies.
+type Record struct {
+	Segment string `json:"segment"`
+	Offset  int64  `json:"offset"`
+	Length  int64  `json:"length"` // of all records of the visit, from Offset on
+	ID      string `json:"id"`
+}
+
+// Ref names a visit.
+type Ref struct {
+	URLID uint64 `json:"url_id"`
+	N     int    `json:"n"`
+}
+
+// RefSize is the size of a Ref's key.
+const RefSize = 8 + 4
+
+// Key is the reference as a key: keys sort by URL, then by number.
+func (r Ref) Key() []byte {
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, RefSize), r.URLID)
+	return binary.BigEndian.AppendUint32(b, uint32(r.N))
+}
+
+// RefOf is the reference of a key of RefSize octets.
+func RefOf(key []byte) Ref {
+	return Ref{binary.BigEndian.Uint64(key), int(binary.BigEndian.Uint32(key[8:]))}
+}
+
+// Ref is the name of the visit.
+func (v *Visit) Ref() Ref { return Ref{v.URLID, v.N} }
+
+// HasBody says whether a body can be read: the visit's own, or that which it
+// refers to.
+func (v *Visit) HasBody() bool { return v.Kept == KeptResponse || v.Kept == KeptRevisit }
+
+// Rendered says what a browser made of a page. The document itself is a
+// conversion record among the records of the visit (ISO 28500 §6.8), in UTF-8.
+type Rendered struct {
+	Length  int64     `json:"length"`
+	SHA256  string    `json:"sha256"`
+	Asked   int       `json:"asked"`             // requests of the page, itself included
+	Missing []Missing `json:"missing,omitempty"` // those that were not answered, the first of them
+	Cut     string    `json:"cut,omitempty"`     // why rendering ended before the page was at rest
+}
+
+// Missing is a request of a page that was not answered, and why.
+type Missing struct {
+	URL string `json:"url"`
+	Why string `json:"why"`
+}
+
+// TypeRendered is the media type of rendered documents.
+const TypeRendered = "text/html; charset=utf-8"
+
+// RobotsVersion is one fetch of a robots.txt: the history that tells which
+// rules were in force when.
+type RobotsVersion struct {
+	Origin  string    `json:"origin"`
+	At      time.Time `json:"at"`
+	Expires time.Time `json:"expires"` // fetched again after this
+	Status  int       `json:"status"`
+	Error   string    `json:"error,omitempty"`
+	Type    string    `json:"content_type,omitempty"`
+	Digest  string    `json:"digest,omitempty"` // of the body; "" if there is none
+	ETag    string    `json:"etag,omitempty"`
+	LastMod string    `json:"last_modified,omitempty"`
+	// Used is false for a failed fetch, during which the version before stays in force.
+	Used bool `json:"used"`
+}
+
+// Short is the version's digest as people read it.
+func (r RobotsVersion) Short() string {
+	d, ok := warc.ParseDigest(r.Digest)
+	if !ok {
+		return ""
+	}
+	return hex.EncodeToString(d[:5])
+}
