@@ -70,7 +70,7 @@ less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b + 0) }'; }
 # finish is every script's last line.
 finish() { [[ $FAILED -eq 0 ]]; }
 
-# skip WORDS: what is missing here is missing aloud; in CI it is a failure.
+# skip WORDS: prints what is missing here; in CI that is a failure.
 skip() {
 	if [[ ${CI:-} == true ]]; then bad "$* (missing in CI)"; exit 1; fi
 	echo "skip: $*"
