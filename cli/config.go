@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ type fetchConfig struct {
 	MaxBody        size              `yaml:"max_body"`
 	Proxy          string            `yaml:"proxy"`
 	CA             string            `yaml:"ca" json:"-"`
-	Cookies        bool              `yaml:"cookies"`
+	Cookies        cookieMode        `yaml:"cookies"`
 	Header         map[string]string `yaml:"header"`
 	Retries        int               `yaml:"retries"`
 	RetryBase      time.Duration     `yaml:"retry_base"`
@@ -121,7 +122,7 @@ func defaults() config {
 		Traps:      trapsConfig(judge.DefaultTraps()),
 		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, GuessSitemap: true, SitemapHosts: 5, MaxFailures: 10, RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
-			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Retries: 3, RetryBase: 5 * time.Second},
+			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Cookies: autoCookies, Retries: 3, RetryBase: 5 * time.Second},
 		Render:  renderConfig{Pages: "none", Timeout: 30 * time.Second},
 		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy", MinFree: 100 << 20},
 	}
@@ -240,6 +241,34 @@ func form(err error, s, want string) error {
 		return nil
 	}
 	return fmt.Errorf("%q is not %s", s, want)
+}
+
+// cookieMode says when cookies are kept: "true", "false", or "auto", for a site that
+// puts the ids of sessions into its links otherwise. In JSON the first two are
+// booleans.
+type cookieMode string
+
+const autoCookies cookieMode = "auto"
+
+// UnmarshalText reads the form of a file or a variable.
+func (m *cookieMode) UnmarshalText(b []byte) error {
+	if *m = cookieMode(b); *m == autoCookies {
+		return nil
+	}
+	on, err := strconv.ParseBool(string(b))
+	*m = cookieMode(strconv.FormatBool(on))
+	return form(err, string(b), "auto, true or false")
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (m *cookieMode) UnmarshalJSON(b []byte) error { return m.UnmarshalText(bytes.Trim(b, `"`)) }
+
+// MarshalJSON writes true, false or "auto".
+func (m cookieMode) MarshalJSON() ([]byte, error) {
+	if m == autoCookies {
+		return []byte(`"auto"`), nil
+	}
+	return strconv.AppendBool(nil, m == "true"), nil
 }
 
 // size is a number of octets: "1073741824", "1GiB", "20 MB".

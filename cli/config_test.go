@@ -77,7 +77,7 @@ func keysOf(t *testing.T) map[string]bool {
 func TestVariablesReachEveryKey(t *testing.T) {
 	// What a key of each type can be set to.
 	forms := map[string]string{
-		"string": "x", "[]string": "a b", "time.Duration": "7s", "int": "7", "float64": "1.5", "bool": "true", "cli.size": "7KiB",
+		"string": "x", "[]string": "a b", "time.Duration": "7s", "int": "7", "float64": "1.5", "bool": "true", "cli.size": "7KiB", "cli.cookieMode": "true",
 	}
 	for key, v := range values(config{}) {
 		name := variable(key)
@@ -125,7 +125,7 @@ func TestMistakesInAFileNameItAndTheLine(t *testing.T) {
 		"a key twice":                    {"fetch:\n  retries: 1\n  retries: 2\n", []string{"retries", ":3: "}},
 		"a value for a section":          {"limits: 5\n", []string{"int was used where mapping is expected", ":1: "}},
 		"a list for a value":             {"agent: [a, b]\n", []string{"agent: expected a single value, not a list", ":1: "}},
-		"a number for a switch":          {"fetch:\n  cookies: maybe\n", []string{`fetch.cookies: "maybe" is not true or false`, ":2: "}},
+		"a number for a switch":          {"fetch:\n  cookies: maybe\n", []string{`fetch.cookies: "maybe" is not auto, true or false`, ":2: "}},
 		"a number with a point":          {"scope:\n  max_depth: 1.5\n", []string{`scope.max_depth: "1.5" is not a whole number`, ":2: "}},
 		"a mistake in a second document": {"delay: 1s\n---\ndelay: 1\n", []string{`"1" is not a duration`, ":3: "}},
 		"200,000 brackets":               {strings.Repeat("[", 200_000), []string{"more than 100 levels deep", ":1: "}},

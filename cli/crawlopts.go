@@ -194,12 +194,12 @@ func fetchOptions(c *config, o *crawler.Options) error {
 		}
 		f.Proxy = proxy
 	}
-	if c.Fetch.Cookies {
+	if c.Fetch.Cookies != "false" {
 		jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
 		if err != nil {
 			return err
 		}
-		f.Cookies = jar
+		f.Cookies, o.SessionCookies = jar, c.Fetch.Cookies == autoCookies
 	}
 	if c.Contact == "" && !isLoopback(o.Seed) {
 		return usagef("--contact you@example.org, or --contact https://example.org/crawler",

@@ -157,6 +157,9 @@ func printExplanation(u *ui, x *explain.Explanation) {
 	for _, v := range x.Visits {
 		printVisit(u, v)
 	}
+	if x.Session != nil {
+		u.print("cookies   %s", x.Session)
+	}
 }
 
 func printVisit(u *ui, v *crawllog.Visit) {

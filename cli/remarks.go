@@ -33,6 +33,9 @@ func remarks(dir string) (list []string, err error) {
 	if text := oneRule(n.Reasons.Rules(), n.OfSite().Discovered, dir); text != "" {
 		list = append(list, text)
 	}
+	if s := a.state.Session; s != nil {
+		list = append(list, fmt.Sprintf("sessions in links: %s: curtsy explain %s %s", s, quoted(dir), quoted(s.Page)))
+	}
 	text, err := needed(a)
 	return append(list, text...), err
 }
@@ -54,7 +57,7 @@ func oneRule(rules map[string]int, found int, dir string) string {
 		}
 		text := fmt.Sprintf("%d of %d URLs were skipped by one rule (%s): curtsy list %s --reason %s", n, found, rule, quoted(dir), rule)
 		if rule == judge.SessionID {
-			text += "; with fetch.cookies: true, in a new archive, the site may keep its sessions out of its links"
+			text += "; where cookies are off, fetch.cookies: true in a new archive may keep sessions out of the links"
 		}
 		return text
 	}

@@ -81,6 +81,9 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	if known && st.Seed != o.Seed.String() {
 		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, st.Seed, o.Seed)
 	}
+	if st.Session != nil && o.session != nil {
+		o.session.Recall(visit.SessionFinding{Page: st.Session.Page, Before: st.Session.Before, After: st.Session.After})
+	}
 	settings := o.Judging()
 	for _, origin := range st.Origins {
 		settings = settings.With(origin)
@@ -216,6 +219,9 @@ func (c *Crawl) Finished() bool {
 func (c *Crawl) State() status.State {
 	s := c.ledger.snapshot(c.now())
 	s.Origins = c.reader.Scope().Origins
+	if found := c.opts.Session(); found != nil {
+		s.Session = found
+	}
 	return s
 }
 

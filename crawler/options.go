@@ -35,11 +35,15 @@ type Options struct {
 	SitemapHosts int           // other hosts than the site's that are asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
 	RelNofollow  bool          // rel=nofollow stops a link
 
-	Pace      politeness.Options
-	Fetch     fetch.Options
-	Retries   int           // further visits after one that failed for a passing reason
-	RetryBase time.Duration // before the first of these; four times as long before each next
-	MaxParse  int64         // octets of a decoded body that are read for links; 0 is 16 MiB
+	Pace  politeness.Options
+	Fetch fetch.Options
+	// SessionCookies uses the jar of Fetch.Cookies only for a site that puts the ids
+	// of sessions into its links otherwise, once a request has shown that it helps.
+	SessionCookies bool
+	session        *visit.Session // that jar
+	Retries        int            // further visits after one that failed for a passing reason
+	RetryBase      time.Duration  // before the first of these; four times as long before each next
+	MaxParse       int64          // octets of a decoded body that are read for links; 0 is 16 MiB
 
 	Render  RenderMode
 	Browser Browser // closed with the crawl; nil renders nothing
@@ -114,6 +118,10 @@ func (o Options) WithDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.SessionCookies && o.session == nil && o.Fetch.Cookies != nil {
+		o.session = visit.NewSession(o.Fetch.Cookies)
+		o.Fetch.Cookies = o.session
+	}
 	if o.Fetch.Now == nil {
 		o.Fetch.Now = o.Now // the end of a download and what follows go by one clock
 	}
@@ -127,6 +135,18 @@ func (o Options) WithDefaults() Options {
 		o.Tell = func(text string) { o.Logger.Info(text) }
 	}
 	return o
+}
+
+// Session is what was found of the site's sessions; nil as long as nothing was.
+func (o *Options) Session() *status.Session {
+	if o.session == nil {
+		return nil
+	}
+	f, ok := o.session.Found()
+	if !ok {
+		return nil
+	}
+	return &status.Session{Page: f.Page, Before: f.Before, After: f.After, Kept: f.Helps()}
 }
 
 // longestRetry is the longest that a URL waits for its next visit.
@@ -176,6 +196,6 @@ func (o *Options) Judging() *judge.Settings {
 func (o *Options) Visiting(settings *judge.Settings, admit func(host string, most int) bool) visit.Options {
 	most := o.SitemapHosts
 	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, Since: o.Since, GuessSitemap: o.GuessSitemap,
-		SitemapHosts: most, RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
+		SitemapHosts: most, RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil, Session: o.session, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
 		Now: o.Now, Logger: o.Logger, Admit: func(host string) bool { return admit(host, most) }}
 }

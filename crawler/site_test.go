@@ -84,7 +84,7 @@ type asked struct {
 type site struct {
 	*httptest.Server
 	mu     sync.Mutex
-	pages  map[string]page // by target, or by host and target
+	pages  map[string]page // by target, or by host and target; "*" is all others
 	log    []asked
 	origin string
 	slow   time.Duration                                                        // between start and end of every answer
@@ -113,6 +113,9 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p, ok := s.pages[r.Host+r.URL.RequestURI()]
 	if !ok {
 		p, ok = s.pages[r.URL.RequestURI()]
+	}
+	if !ok {
+		p, ok = s.pages["*"]
 	}
 	slow := s.slow
 	s.mu.Unlock()

@@ -33,6 +33,8 @@ type Explanation struct {
 	StandsFor string            `json:"stands_for,omitempty"`
 	Visits    []*crawllog.Visit `json:"visits,omitempty"`
 	Due       *Due              `json:"due,omitempty"` // nil: it was never visited
+	// Session is what asking for this page with its cookie showed; nil for others.
+	Session *status.Session `json:"session,omitempty"`
 }
 
 // Due is when update --auto visits a URL again.
@@ -118,6 +120,9 @@ func (e *explainer) explain(u weburl.URL) error {
 		return e.foresee(u)
 	}
 	last := found[len(found)-1]
+	if s := e.st.Session; s != nil && s.Page == u.String() {
+		e.x.Session = s
+	}
 	e.x.Orphan = e.f.Orphan(u)
 	e.x.Known, e.x.State, e.x.Reason = true, last.State.String(), last.Reason
 	for _, f := range found {

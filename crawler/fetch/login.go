@@ -96,7 +96,7 @@ func (l *Login) withhold(x *Exchange, now time.Time) {
 		l.cleared.Store(&name)
 	}
 	if at := secureURL(x.URL); l.Cookies != nil && at != nil {
-		l.Cookies.SetCookies(at, set[:min(len(set), maxCookies)])
+		l.Cookies.SetCookies(at, set[:min(len(set), MaxCookies)])
 	}
 	x.Header["Set-Cookie"] = []string{Withheld}
 	x.Head = withoutCookies(x.Head)

@@ -176,9 +176,9 @@ func (c *Client) appendCookies(b []byte, r Request) []byte {
 	return b
 }
 
-// maxCookies are those of one response that are kept, as many as RFC 6265 §6.1
+// MaxCookies are those of one response that are kept, as many as RFC 6265 §6.1
 // asks for each host.
-const maxCookies = 50
+const MaxCookies = 50
 
 // keepCookies gives the response's cookies to the jar.
 func (c *Client) keepCookies(x *Exchange) {
@@ -190,5 +190,5 @@ func (c *Client) keepCookies(x *Exchange) {
 		return
 	}
 	l := (&http.Response{Header: x.Header}).Cookies()
-	c.o.Cookies.SetCookies(u, l[:min(len(l), maxCookies)])
+	c.o.Cookies.SetCookies(u, l[:min(len(l), MaxCookies)])
 }

@@ -52,6 +52,7 @@ func (b *rebuilder) commitFrontier(again ...frontier.Found) error {
 		b.frontier.Requeue(f.ID, f.Attempts)
 	}
 	b.state.Origins, b.state.Updated = b.reader.Scope().Origins, b.opts.Now().UTC()
+	b.state.Session = b.opts.Session()
 	return b.r.Commit(b.state)
 }
 

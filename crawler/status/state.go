@@ -3,6 +3,7 @@
 package status
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -31,6 +32,8 @@ type State struct {
 	Settings any           `json:"settings,omitempty"`
 	// SitemapHosts are the hosts, not of the site, that were asked for sitemaps.
 	SitemapHosts []string `json:"sitemap_hosts,omitempty"`
+	// Session is what was found of a site that puts the ids of sessions into its links.
+	Session *Session `json:"session,omitempty"`
 	// Narrowed says that a narrower scope held back what was queued already.
 	Narrowed bool `json:"narrowed,omitempty"`
 	// AskRobots makes the next run ask for every robots.txt first.
@@ -38,6 +41,24 @@ type State struct {
 	Round     *Round                         `json:"round,omitempty"`  // the last one
 	Rounds    []time.Time                    `json:"rounds,omitempty"` // when each began
 	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"`  // by host
+}
+
+// Session says what became of the ids in the links of a page when it was asked for
+// once more, with the cookie that it had set.
+type Session struct {
+	Page   string `json:"page"`
+	Before int    `json:"before"` // links with an id, without the cookie
+	After  int    `json:"after"`  // with it
+	Kept   bool   `json:"kept"`   // cookies are kept from then on
+}
+
+// String says it for people.
+func (s *Session) String() string {
+	kept := "so cookies are kept"
+	if !s.Kept {
+		kept = "so cookies stay off"
+	}
+	return fmt.Sprintf("%d links carried a session id, %d when the cookie was sent back: %s", s.Before, s.After, kept)
 }
 
 // RoundPages is how many pages were fetched before the round.

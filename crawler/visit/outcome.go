@@ -95,7 +95,8 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 	}
 	o.suspect(r, a)
 	_ = r.Deduplicate(o) // asked again, and an error met, by the committer
-	if (o.State == frontier.StateFetched || lasting) && x.Status < 300 && o.Visit.Suspect == "" {
+	o.askWithCookie(r, a, x, doc)
+	if (o.State == frontier.StateFetched && o.RetryAt.IsZero() || lasting) && x.Status < 300 && o.Visit.Suspect == "" {
 		o.follow(r, a, doc)
 	}
 	return o

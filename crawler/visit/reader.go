@@ -7,7 +7,7 @@
 //	read.go      what the document says
 //	outcome.go   what becomes of the URL
 //	links.go     which of its links may be queued
-//	robots.go, sitemap.go, alias.go, challenge.go, login.go, soft404.go   what is special about some answers
+//	robots.go, sitemap.go, alias.go, challenge.go, login.go, session.go, soft404.go   what is special about some answers
 //	encode.go    the records that are to be committed
 package visit
 
@@ -38,6 +38,7 @@ type Options struct {
 	SitemapHosts int       // other hosts than the site's that are asked for sitemaps
 	RelNofollow  bool      // rel=nofollow stops a link
 	Cookies      bool      // are kept
+	Session      *Session  // where they are kept only if that helps; nil elsewhere
 	Retries      int
 	RetryBase    time.Duration
 	MaxParse     int64 // octets of a decoded body that are read for links

@@ -39,7 +39,8 @@ var plainEscapes = strings.NewReplacer("%3A", ":", "%3a", ":", "%40", "@", "%2F"
 // session id, in the order of their parameters or in needless escapes; "" if the
 // URL is that form.
 func twin(u weburl.URL) (form, rule string) {
-	path, session := withoutSession(u.Path())
+	path, _ := withoutSession(u.Path())
+	session := path != u.Path()
 	if !u.HasQuery() {
 		if session {
 			return u.Origin() + path, "session-id"
@@ -76,24 +77,37 @@ func twin(u weburl.URL) (form, rule string) {
 	return form, rule
 }
 
-// withoutSession cuts ";jsessionid=…" and "/(S(…))/" out of a path.
-func withoutSession(path string) (string, bool) {
+// Session is the id of a session that a URL carries; "" if it carries none.
+func Session(u weburl.URL) string {
+	if u.HasQuery() {
+		for p := range strings.SplitSeq(u.Query(), separator(u.Query())) {
+			if name, value, _ := strings.Cut(p, "="); isSession(name, value) {
+				return value
+			}
+		}
+	}
+	_, id := withoutSession(u.Path())
+	return id
+}
+
+// withoutSession cuts ";jsessionid=…" and "/(S(…))/" out of a path, and gives the id.
+func withoutSession(path string) (rest, id string) {
 	lower := strings.ToLower(path)
 	for _, mark := range []string{";jsessionid=", ";sid=", ";phpsessid="} {
 		if i := strings.Index(lower, mark); i >= 0 {
-			end := strings.IndexByte(path[i:], '/')
-			if end < 0 {
-				return path[:i], true
+			id, rest, isMore := strings.Cut(path[i+len(mark):], "/")
+			if isMore {
+				rest = "/" + rest
 			}
-			return path[:i] + path[i+end:], true
+			return path[:i] + rest, id
 		}
 	}
 	if i := strings.Index(lower, "/(s("); i >= 0 {
-		if end := strings.Index(path[i:], "))"); end > 0 {
-			return path[:i] + path[i+end+2:], true
+		if id, rest, ok := strings.Cut(path[i+len("/(s("):], "))"); ok {
+			return path[:i] + rest, id
 		}
 	}
-	return path, false
+	return path, ""
 }
 
 // isSession knows parameters that carry a session: by name, and by a value
