@@ -59,14 +59,22 @@ func writeReport(ctx context.Context, u *ui, dir, out, copied string) (err error
 			return err
 		}
 	}
-	write := func(w io.Writer) error { return report.Write(ctx, w, a.Archive, o) }
+	broken := 0
+	write := func(w io.Writer) (err error) {
+		broken, err = report.Write(ctx, w, a.Archive, o)
+		return err
+	}
 	if out == "-" {
 		return reportError(write(u.out), dir, out)
 	}
 	if err := writeWhole(out, write); err != nil {
 		return reportError(err, dir, out)
 	}
-	u.say("%s: the report on %s", out, a.seed)
+	found := ""
+	if broken > 0 {
+		found = ", with " + count(broken, "broken link")
+	}
+	u.say("%s: the report on %s%s", out, a.seed, found)
 	return nil
 }
 

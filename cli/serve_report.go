@@ -79,7 +79,7 @@ func (s *shelf) report(ctx context.Context) ([]byte, error) {
 		}
 		o.Home = "/"
 		var b bytes.Buffer
-		if err := report.Write(ctx, &b, a.Archive, o); err != nil {
+		if _, err := report.Write(ctx, &b, a.Archive, o); err != nil {
 			return nil, fmt.Errorf("report on %s: %w", s.dir, err)
 		}
 		return b.Bytes(), nil

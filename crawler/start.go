@@ -101,9 +101,9 @@ func (c *Crawl) take(o *origin, now time.Time) bool {
 		return false
 	}
 	if e == nil {
-		if due, ok := c.frontier.Waiting(o.name); ok && due.After(now) {
-			wait := min(due.Sub(now), c.opts.longestRetry()) // by a clock that nobody sets
-			c.schedule.at(o, now.Add(wait), "retrying a failed visit")
+		if w, ok := c.frontier.Waiting(o.name); ok && w.Due.After(now) {
+			wait := min(w.Due.Sub(now), c.opts.longestRetry()) // by a clock that nobody sets
+			c.schedule.at(o, now.Add(wait), retryText(w))
 		}
 		return false
 	}
@@ -114,6 +114,14 @@ func (c *Crawl) take(o *origin, now time.Time) bool {
 	}
 	o.next, o.by = e, nil
 	return true
+}
+
+// retryText says what an origin waits for that has nothing left but retries.
+func retryText(w frontier.Waiting) string {
+	if w.More == 0 {
+		return "retry of " + w.URL.String()
+	}
+	return fmt.Sprintf("retry of %s, %d waiting", w.URL, w.More+1)
 }
 
 // judgeNext asks, now that its turn has come, whether o.next may be fetched:

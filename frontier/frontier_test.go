@@ -177,8 +177,8 @@ func TestRetriesComeWhenDue(t *testing.T) {
 	if next(t, f, now) != nil {
 		t.Error("given out before it is due")
 	}
-	if due, ok := f.Waiting(origin); !ok || !due.Equal(now.Add(time.Minute)) {
-		t.Errorf("waiting = %v, %v", due, ok)
+	if w, ok := f.Waiting(origin); !ok || !w.Due.Equal(now.Add(time.Minute)) || w.URL != e.URL || w.More != 0 {
+		t.Errorf("waiting = %+v, %v", w, ok)
 	}
 	f = open(t, db)
 	e = next(t, f, now.Add(time.Minute))

@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
 )
 
 // position is the place of an entry: which block, and where in it.
@@ -75,34 +76,47 @@ func (q *queue) advance() {
 // remaining is how many entries a restart finds from the mark on.
 func (q *queue) remaining() int { return q.waiting + len(q.out) }
 
-// Waiting says whether anything of the origin is left to hand out, now or
-// later; due is when, the zero time for now.
-func (f *Frontier) Waiting(origin string) (due time.Time, ok bool) {
+// Waiting is when something of an origin can be handed out, and what where it
+// was put off.
+type Waiting struct {
+	Due  time.Time  // zero for now
+	URL  weburl.URL // the first that was put off
+	More int        // others that were put off
+}
+
+// Waiting says whether anything of the origin is left to hand out, now or later.
+func (f *Frontier) Waiting(origin string) (w Waiting, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	host, known := f.hosts.find(origin)
 	if !known {
-		return time.Time{}, false
+		return w, false
 	}
 	for _, c := range judge.Served {
 		if q := f.queues[queueKey{host, c}]; q != nil && q.waiting > 0 {
-			return time.Time{}, true
+			return w, true
 		}
 	}
 	if f.retries[host] == 0 {
-		return time.Time{}, false
+		return w, false
 	}
 	_ = f.db.View(func(tx *bbolt.Tx) error {
-		c := tx.Bucket(bucketTop).Bucket(bucketRetries).Cursor()
+		top := tx.Bucket(bucketTop)
+		c := top.Bucket(bucketRetries).Cursor()
 		for k, v := firstOf(c, host); k != nil; k, v = nextOf(c, host) {
-			if e := retryEntry(k, v); f.inFlight[e.ID] == nil {
-				due, ok = retryDue(k), true
-				return nil
+			e := retryEntry(k, v)
+			if f.inFlight[e.ID] != nil {
+				continue
 			}
+			ok = true
+			at := e.at.key()
+			l, err := f.decodeOne(at, top.Bucket(bucketBlocks).Get(at), e.at.index)
+			w = Waiting{Due: retryDue(k), URL: l.URL, More: f.retries[host] - 1}
+			return err
 		}
 		return nil
 	})
-	return due, ok
+	return w, ok
 }
 
 // Origins lists the origins that have queued entries.

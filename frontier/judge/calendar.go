@@ -18,8 +18,12 @@ const Calendar = "calendar"
 // which may go back before all years.
 const manyDates = 500
 
-// aYear of days is fetched as it comes; the days beyond wait for other pages.
-const aYear = 366
+// aYear of days is fetched as it comes; the days beyond wait for other pages. Of the
+// views of other pages by date, all but a few wait.
+const (
+	aYear     = 366
+	aFewViews = 12
+)
 
 func calendar(l *Link, f *Facts) Budget {
 	shape, digits := withoutDigits(l.URL.String())
@@ -30,13 +34,17 @@ func calendar(l *Link, f *Facts) Budget {
 	if latest(target, firstYear, lastYear, likely) == 0 && f.Memory != nil && f.Memory.Counted(Calendar+" "+shape) < manyDates {
 		return Budget{}
 	}
-	b := Budget{Shape: shape, Limit: f.Calendar}
+	b, atOnce := Budget{Shape: shape, Limit: f.Calendar}, aYear
+	isView := latest(l.URL.Path(), 0, 9999, likely) == 0 // of other pages, made for any date
 	if b.Limit > 0 && !hasDays(target) {
 		b.Limit = max(b.Limit/8, 1)
-	} else if latest(l.URL.Path(), 0, 9999, likely) == 0 { // a view of other pages, made for any date
+	} else if isView {
 		b.Limit = (b.Limit + 3) / 4
 	}
-	b.Late = f.Memory != nil && f.Memory.Counted(Calendar+" "+shape) >= aYear
+	if isView {
+		atOnce = aFewViews
+	}
+	b.Late = f.Memory != nil && f.Memory.Counted(Calendar+" "+shape) >= atOnce
 	return b
 }
 

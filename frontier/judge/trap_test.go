@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -54,6 +55,23 @@ func TestSessionsAreKnownByNameAndValue(t *testing.T) {
 			}
 		} else if form != "http://h/p"+want || rule != "session-id" {
 			t.Errorf("%s: %s (%s), want %s", query, form, rule, want)
+		}
+	}
+}
+
+// Views of other pages by date wait for pages, all but a few; pages of dates come
+// as they are found, a year of them.
+func TestViewsByDateAreLate(t *testing.T) {
+	f := &Facts{Settings: &Settings{Traps: Traps{Calendar: 4000}}, Memory: counts{}}
+	for target, want := range map[string]int{"/timeline?c=2024-%02d-%02d": 100 - aFewViews, "/2024/%02d/%02d/": 0} {
+		late := 0
+		for i := range 100 {
+			if v := Decide(Added, &Link{URL: weburl.MustParse("http://h" + fmt.Sprintf(target, i%12+1, i/12+1)), Class: Page}, f); v.Late {
+				late++
+			}
+		}
+		if late != want {
+			t.Errorf("%s: %d of 100 are late, want %d", target, late, want)
 		}
 	}
 }

@@ -42,20 +42,21 @@ type Options struct {
 //go:embed report.html
 var page string
 
-// Write reads an archive and writes its report.
-func Write(ctx context.Context, to io.Writer, a *storage.Archive, o Options) error {
+// Write reads an archive and writes its report. broken is how many URLs links lead
+// to in vain: what answered with an error or not at all, and redirects in a circle.
+func Write(ctx context.Context, to io.Writer, a *storage.Archive, o Options) (broken int, err error) {
 	r, err := gather(ctx, a, o)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	name := func(url string) string {
 		return visible(short(cmp.Or(strings.TrimPrefix(url, o.Seed.Origin()), url), 300))
 	}
 	t, err := template.New("report").Funcs(funcs).Funcs(template.FuncMap{"name": name}).Parse(page)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return t.Execute(to, r)
+	return r.Broken.Total, t.Execute(to, r)
 }
 
 // Report is what the page shows.

@@ -78,7 +78,7 @@ func written(t *testing.T) string {
 	}
 	var b bytes.Buffer
 	o := Options{Dir: "site", Seed: seed, Origins: []string{seed.Origin()}, Now: time.Now(), Version: "1", Known: known}
-	if err := Write(context.Background(), &b, a, o); err != nil {
+	if _, err := Write(context.Background(), &b, a, o); err != nil {
 		t.Fatal(err)
 	}
 	return strings.ReplaceAll(b.String(), s.Origin, "")
