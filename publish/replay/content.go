@@ -14,6 +14,7 @@ import (
 
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
+	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -97,7 +98,37 @@ func (s *Server) serveCapture(w http.ResponseWriter, r *http.Request, a address,
 			return
 		}
 	}
+	if c.Rendered != nil {
+		s.serveRendered(w, r, a, c)
+		return
+	}
 	s.serveBody(w, r, a, c, header)
+}
+
+// serveRendered gives the document that a browser made of a page when it was
+// crawled. Its scripts have run, and would look for an address that is not theirs:
+// many show nothing then but that there is no such page.
+func (s *Server) serveRendered(w http.ResponseWriter, r *http.Request, a address, c *capture) {
+	select {
+	case s.large <- struct{}{}:
+		defer func() { <-s.large }()
+	case <-r.Context().Done():
+		return
+	}
+	page, err := publish.OpenPage(c.archive, c.Visit)
+	if err != nil {
+		s.unreadable(w, r, c, err)
+		return
+	}
+	defer page.Close()
+	text, err := io.ReadAll(page)
+	if err != nil {
+		s.unreadable(w, r, c, err)
+		return
+	}
+	w.Header().Set("Content-Type", page.Header.Get("Content-Type"))
+	w.Header().Add("Content-Security-Policy", "script-src 'none'")
+	s.send(w, r, c.Status, bytes.NewReader(s.rewrite(a, c, page.Header, text)))
 }
 
 // rewritable says whether a response is a document with references, by the

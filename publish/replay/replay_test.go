@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/crawler"
+	"curtsy/crawler/render"
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/catalog"
@@ -80,9 +82,9 @@ type served struct {
 }
 
 // newServed is a server whose content has been reached.
-func newServed(t *testing.T, o replay.Options) *served {
+func newServed(t *testing.T, o replay.Options, crawl ...func(*crawler.Options)) *served {
 	t.Helper()
-	v := newUnreached(t, o)
+	v := newUnreached(t, o, crawl...)
 	frame := regexp.MustCompile(`<iframe [^>]*src="http://([^/"]+)/`).FindStringSubmatch(v.ui("/2026/" + v.seed.String()).Body.String())
 	if frame == nil {
 		t.Fatal("the page has no frame")
@@ -92,11 +94,11 @@ func newServed(t *testing.T, o replay.Options) *served {
 	return v
 }
 
-func newUnreached(t *testing.T, o replay.Options) *served {
+func newUnreached(t *testing.T, o replay.Options, crawl ...func(*crawler.Options)) *served {
 	t.Helper()
 	_, seed := crawltest.Site(t, site)
 	dir := filepath.Join(t.TempDir(), "archive")
-	crawltest.Archive(t, dir, seed)
+	crawltest.Archive(t, dir, seed, crawl...)
 	a := crawltest.Open(t, dir)
 	index, err := catalog.Open(context.Background(), a, catalog.Options{Cache: t.TempDir()})
 	if err != nil {
@@ -133,6 +135,35 @@ func (v *served) ui(target string, header ...string) *httptest.ResponseRecorder 
 
 func (v *served) page(target string, header ...string) *httptest.ResponseRecorder {
 	return ask(v.Content(), v.content, target, header...)
+}
+
+// scripted is a browser in which each page becomes its path.
+type scripted struct{}
+
+func (scripted) Close() {}
+
+func (scripted) Render(_ context.Context, url string, _ render.Fetch) (*render.Page, error) {
+	u, err := weburl.Parse(url)
+	return &render.Page{URL: url, HTML: []byte("<!doctype html><p>made of " + u.Path() + `<a href="/case">link</a><script>again()</script>`), Asked: 1}, err
+}
+
+// A page that was rendered is shown as its scripts made it, and they do not run again.
+func TestRenderedPages(t *testing.T) {
+	v := newServed(t, replay.Options{}, func(o *crawler.Options) { o.Render, o.Browser = crawler.RenderAll, scripted{} })
+	w := v.page("/2026/" + v.seed.Origin() + "/case")
+	if w.Code/100 == 3 {
+		w = v.page(w.Header().Get("Location"))
+	}
+	body := w.Body.String()
+	if w.Code != 200 || !strings.Contains(body, "made of /case") || strings.Contains(body, "LOWER") || !strings.Contains(body, `href="/2026`) {
+		t.Errorf("%d %s", w.Code, body)
+	}
+	if policy := strings.Join(w.Header().Values("Content-Security-Policy"), " | "); !strings.Contains(policy, "script-src 'none'") {
+		t.Errorf("policy %s", policy)
+	}
+	if raw := v.page("/2026id_/" + v.seed.Origin() + "/case").Body.String(); !strings.Contains(raw, "LOWER") {
+		t.Errorf("the raw page is %s", raw)
+	}
 }
 
 func TestContent(t *testing.T) {
