@@ -194,6 +194,7 @@ func TestLogins(t *testing.T) {
 }
 
 func TestALoginThatEnds(t *testing.T) {
+	long(t)
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRY_BASE", "1ms")
 	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // requests are counted
@@ -264,6 +265,7 @@ func TestLoginsGoNowhereElse(t *testing.T) {
 }
 
 func TestLoginMistakes(t *testing.T) {
+	t.Parallel()
 	file := secretFile(t, "no colon")
 	for _, c := range []struct {
 		args []string

@@ -103,6 +103,7 @@ func TestJSONIsAsItsSchemaSays(t *testing.T) {
 
 // TestJSONOfRounds: what is printed of an archive that was visited twice.
 func TestJSONOfRounds(t *testing.T) {
+	long(t)
 	schemaPath, err := filepath.Abs(schemaFile)
 	if err != nil {
 		t.Fatal(err)

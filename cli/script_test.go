@@ -56,9 +56,8 @@ func reportPeak() {
 
 // TestScripts runs each script of testdata: the command line's contract.
 func TestScripts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes too long for -short")
-	}
+	t.Parallel()
+	long(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -191,5 +190,13 @@ func olderScript(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		f.Close()
 		ts.Check(os.WriteFile(path, out, 0o644))
+	}
+}
+
+// long leaves a test to the runs without -short.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs without -short")
 	}
 }

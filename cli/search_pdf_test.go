@@ -38,6 +38,8 @@ func paper(text string) string {
 // PDF documents are found by their text, as far as their owner allows; one that
 // cannot be read costs a line.
 func TestSearchReadsPDF(t *testing.T) {
+	long(t)
+	t.Parallel()
 	answer := func(head, body string) string {
 		return "HTTP 200\nContent-Type: application/pdf\n" + head + "\n" + body
 	}

@@ -15,6 +15,7 @@ import (
 )
 
 func TestServeAnswersAndEnds(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "site")
 	if code := Main([]string{"demo", "--keep", dir}, strings.NewReader(""), io.Discard, io.Discard); code != 0 {
 		t.Fatalf("demo ended with %d", code)
@@ -50,6 +51,7 @@ func TestServeAnswersAndEnds(t *testing.T) {
 // While an archive is served a crawl may write to it, and what it adds is shown
 // and found.
 func TestServeLetsCrawlsBegin(t *testing.T) {
+	t.Parallel()
 	site, err := sitetest.Parse([]byte("-- / --\n<title>Home</title>wombat\n"))
 	if err == nil {
 		err = site.Start("127.0.0.1:0")

@@ -178,6 +178,8 @@ func TestFirstInterruptStopsWhatHasNothingToFinish(t *testing.T) {
 }
 
 func TestFirstInterruptStopsAMirrorAndItsCheck(t *testing.T) {
+	long(t)
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archive")
 	curtsy(t, "demo", "--keep", dir).run(t, exitDone)
 	interrupted := func(f func(ctx context.Context, u *ui) error) (said string, err error) {
@@ -208,6 +210,8 @@ func TestFirstInterruptStopsAMirrorAndItsCheck(t *testing.T) {
 }
 
 func TestOutputThatIsLostIsAFailure(t *testing.T) {
+	long(t)
+	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip(err)
@@ -258,6 +262,7 @@ func TestOneArchiveHasOneWriterAndAnybodyMayAskForItsStatus(t *testing.T) {
 }
 
 func TestDiskThatRefusesAWriteStopsTheCrawlAndItGoesOn(t *testing.T) {
+	long(t)
 	t.Parallel()
 	s := newEndless(t, -1, false)
 	dir := filepath.Join(t.TempDir(), "archive")

@@ -18,6 +18,7 @@ func mains(args ...string) (code int, said string) {
 
 // A name of a file begins no line, and moves no cursor.
 func TestNamesOfStrangersStayInTheirLine(t *testing.T) {
+	t.Parallel()
 	g := newStranger(t)
 	bad := "x\nforged: 0 problems\x1b[2J"
 	if err := os.WriteFile(filepath.Join(g.base, "warc", bad+".warc.gz.unknown"), []byte("x"), 0o644); err != nil {
@@ -49,6 +50,7 @@ func TestNamesOfStrangersStayInTheirLine(t *testing.T) {
 }
 
 func TestMirrorOfADamagedCrawlDBNamesTheRepair(t *testing.T) {
+	t.Parallel()
 	g := newStranger(t)
 	out := filepath.Join(t.TempDir(), "out")
 	if err := junk(g.base, 0, 1<<14); err != nil {

@@ -110,6 +110,8 @@ func (g *stranger) requests(ctx context.Context, at string) string {
 
 // The requests reach what an archive shows: else nothing would be tried.
 func TestTheStrangersServerIsVisited(t *testing.T) {
+	long(t)
+	t.Parallel()
 	g := newStranger(t)
 	_, code, said := g.run(t.TempDir(), "serve", g.base, "--listen", "127.0.0.1:0")
 	got, want := strings.Count(said, "answer: 200, "), strings.Count(said, "answer: ")

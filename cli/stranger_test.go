@@ -240,9 +240,10 @@ var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f]`)
 // Every command over every fixture: no panic, a code of the table, an end, little
 // memory, nothing outside of the archive changed, and by what reads nothing in it.
 // CURTSY_STRANGERS=1+0 tries each, 3+2 one in three from the third on; else it
-// is one in 23, and with -short one in 97.
+// is one in 23, and with -short one in 397.
 // CURTSY_STRANGERS_TABLE=FILE gets the table of docs/faults.md.
 func TestArchivesOfStrangersHarmNothing(t *testing.T) {
+	t.Parallel()
 	g := newStranger(t)
 	list := strangers()
 	if len(list) < 40 {
@@ -250,7 +251,7 @@ func TestArchivesOfStrangersHarmNothing(t *testing.T) {
 	}
 	stride, from := 23, 0
 	if testing.Short() {
-		stride = 97
+		stride = 397
 	}
 	if text, ok := os.LookupEnv("CURTSY_STRANGERS"); ok {
 		if n, _ := fmt.Sscanf(text, "%d+%d", &stride, &from); n != 2 || stride < 1 {

@@ -188,6 +188,7 @@ func TestOnATerminalLinesStandAboveTheBar(t *testing.T) {
 }
 
 func TestOnATerminalNothingIsSaidIntoABarThatIsGone(t *testing.T) {
+	long(t)
 	t.Parallel()
 	s := newEndless(t, -1, false)
 	dir := filepath.Join(t.TempDir(), "archive")

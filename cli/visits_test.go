@@ -17,9 +17,7 @@ import (
 // TestManyVisits: a URL that was visited thousands of times is told of in a time
 // that is linear in them; anything quadratic would be noticed.
 func TestManyVisits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes too long for -short")
-	}
+	long(t)
 	twoRounds(t)
 	const visits = 3_000
 	url := manyVisits(t, "site", "/same", visits)

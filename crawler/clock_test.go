@@ -62,6 +62,8 @@ func TestAClockThatIsSetTellsWhatHasPassed(t *testing.T) {
 // However the clock is set while a crawl runs, pauses are kept, a failed page is
 // tried again soon, and all pages come, in the order in which they were found.
 func TestClocksThatAreSet(t *testing.T) {
+	long(t)
+	t.Parallel()
 	for name, by := range map[string]time.Duration{
 		"an hour back": -time.Hour, "ten years back": -10 * 365 * 24 * time.Hour,
 		"an hour on": time.Hour, "ten years on": 10 * 365 * 24 * time.Hour,
@@ -106,6 +108,7 @@ func TestClocksThatAreSet(t *testing.T) {
 // What an archive says of times that have not come is no reason to wait for them:
 // the clock was set back between two runs.
 func TestAClockThatWasSetBackBetweenTwoRuns(t *testing.T) {
+	t.Parallel()
 	const years = 10 * 365 * 24 * time.Hour
 	inBubble(t, map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /no"), "/": links("/flaky", "/a"),
 		"/a": html("a"), "/flaky": answering(http.StatusBadGateway).with("Retry-After: 60")}, func(t *testing.T, s *site) {

@@ -11,6 +11,7 @@ import (
 
 // Two bodies with one SHA-1 are two bodies, also when the index is rebuilt.
 func TestTwoBodiesWithOneSHA1AreTwoBodies(t *testing.T) {
+	t.Parallel()
 	one, two := sitetest.Collision()
 	if one == two || sha1.Sum([]byte(one)) != sha1.Sum([]byte(two)) {
 		t.Fatal("no collision")

@@ -12,6 +12,7 @@ import (
 // With CommitEvery visits wait for others, at a slow pace too, but not where nothing
 // else is known to be fetched.
 func TestCommitEvery(t *testing.T) {
+	t.Parallel()
 	pages := map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 1\n"), "/": links("/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"), "/h": links("/i")}
 	for _, name := range []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/i"} {
 		pages[name] = html(name)

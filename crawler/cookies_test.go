@@ -14,6 +14,7 @@ import (
 // A page that redirects to itself and sets a cookie wants it back: with cookies it
 // is there at the second request, without the reason says what to do.
 func TestCookieWall(t *testing.T) {
+	t.Parallel()
 	for _, cookies := range []bool{false, true} {
 		s := newSite(t, map[string]page{"/": {serve: func(w http.ResponseWriter, r *http.Request) {
 			if _, err := r.Cookie("seen"); err != nil {
@@ -43,6 +44,7 @@ func TestCookieWall(t *testing.T) {
 // A sitemap that was only guessed at is no failure where there is none or a page
 // stands in its place, and is not counted; where robots.txt denies it, nobody asks.
 func TestGuessedSitemap(t *testing.T) {
+	t.Parallel()
 	for robots, most := range map[string]int{"": 1, "User-agent: *\nDisallow: /sitemap": 0} {
 		for _, there := range []page{answering(404), html("<p>a page for all that is not known")} {
 			s := newSite(t, map[string]page{"/robots.txt": text(robots), "/": html("<p>home"), "/sitemap.xml": there})
@@ -62,6 +64,7 @@ func TestGuessedSitemap(t *testing.T) {
 
 // Pages that only a guessed sitemap lists are fetched.
 func TestPagesOfAGuessedSitemap(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": html("<p>home"), "/alone": html("<p>alone")})
 	s.pages["/sitemap.xml"] = text(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + s.URL + `/alone</loc></url></urlset>`)
 	o := options(s.URL + "/")

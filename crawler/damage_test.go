@@ -89,6 +89,7 @@ func everything(t *testing.T, dir string, o crawler.Options) map[string]error {
 }
 
 func TestDatabaseThatIsGoneOrNoneIsAnErrorAndNothingIsDeleted(t *testing.T) {
+	t.Parallel()
 	s := small(t)
 	base := crawled(t, s)
 	db := filepath.Join(base, "crawl.db")
@@ -175,9 +176,7 @@ func TestDatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {
 
 // Random octets anywhere in crawl.db: never a panic, and no segment is lost.
 func TestDatabaseWithRandomOctetsNeverPanics(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes too long for -short")
-	}
+	long(t)
 	t.Parallel()
 	s := small(t)
 	base := crawled(t, s)

@@ -101,6 +101,7 @@ func TestEveryWriteMayFail(t *testing.T) {
 
 // Too many open files, while segments begin and connections are made.
 func TestNoMoreFiles(t *testing.T) {
+	long(t)
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
 		t.Fatal(err)

@@ -69,6 +69,7 @@ func chosen(name string) bool {
 // One flipped octet anywhere in a segment: verify names it, repair keeps all
 // else, and resume fetches that visit again and no other.
 func TestFlippedOctetsInASegment(t *testing.T) {
+	t.Parallel()
 	s := small(t)
 	base := crawled(t, s)
 	name := filepath.Base(segments(t, base)[0])

@@ -151,9 +151,8 @@ func everythingTold(dir string) (visits []crawllog.Visit, rows []explain.Row, er
 // and resume asks for nothing that they hold; or all that the archive tells is
 // what it told before, and the crawl is as finished as it was.
 func TestFlippedOctetsInTheDatabase(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes too long for -short")
-	}
+	t.Parallel()
+	long(t)
 	s := small(t)
 	s.pages["/late"] = failing(2, 500, "", html("late"))
 	s.pages["/"] = links(append([]string{"/late", "/private"}, pagesOf(s)...)...)
@@ -258,6 +257,7 @@ func restored(t *testing.T, dir string, s *site) bool {
 // A page that leads back to itself, as after a write that was lost: verify ends
 // and names it.
 func TestVerifyEndsWherePagesLeadInACircle(t *testing.T) {
+	t.Parallel()
 	dir := crawled(t, small(t))
 	path := filepath.Join(dir, "crawl.db")
 	kinds := offsets(t, path)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestRobotsThenSitemapsThenSeedThenBreadthFirst(t *testing.T) {
+	t.Parallel()
 	inBubble(t, map[string]page{
 		"/robots.txt":  text("User-agent: *\nDisallow:\nSitemap: /map.xml"),
 		"/map.xml":     text("ORIGIN/listed"),
@@ -62,6 +63,7 @@ func pauses(t *testing.T, log []asked, pause time.Duration) {
 }
 
 func TestCrawlDelayRunsFromEndToStartWhateverTheConcurrency(t *testing.T) {
+	t.Parallel()
 	for _, concurrency := range []int{1, 8} {
 		inBubble(t, map[string]page{
 			"/robots.txt": text("User-agent: *\nCrawl-delay: 0.03"),
@@ -101,6 +103,7 @@ func TestRequestRateIsAPauseToo(t *testing.T) {
 }
 
 func TestConcurrencyOverlapsWhereNoCrawlDelayIsSet(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/": links("/a", "/b", "/c", "/d", "/e", "/f")})
 	for _, p := range []string{"/a", "/b", "/c", "/d", "/e", "/f"} {
 		s.pages[p] = html(p)
@@ -145,6 +148,7 @@ func failing(times int, code int, retryAfter string, then page) page {
 }
 
 func TestRetryAfterPausesTheWholeHost(t *testing.T) {
+	t.Parallel()
 	for _, code := range []int{429, 503} {
 		inBubble(t, map[string]page{
 			"/":  links("/a", "/b"),
@@ -251,6 +255,7 @@ func TestRepeatedFailuresStopTheCrawlAndItCanBeResumed(t *testing.T) {
 }
 
 func TestSitemapsAndTheirChildrenComeBeforeTheSeedAtFullSpeedToo(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("Sitemap: /index.xml"),
 		"/index.xml":  html(`<sitemapindex><sitemap><loc>ORIGIN/one.xml</loc></sitemap><sitemap><loc>ORIGIN/two.xml</loc></sitemap></sitemapindex>`),

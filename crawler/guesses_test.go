@@ -17,6 +17,7 @@ func script(body string) page {
 // that is wrong is nothing broken, and a shape of which most are wrong is not
 // asked for any more.
 func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
+	t.Parallel()
 	var wrong strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&wrong, "load('/locale/l%d.js');", i)
@@ -55,6 +56,7 @@ func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
 
 // Other forms of a page come last, but for the first feed, and may be left out.
 func TestAlternatesComeLast(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/":  html(`<link rel=alternate type="application/rss+xml" href=/feed><link rel=alternate type="application/rss+xml" href=/comments><link rel=shortlink href="/?p=1"><link rel="https://api.w.org/" href=/wp-json/><a href=/a>a</a><a href=/b>b</a>`),
 		"/a": html("a"), "/b": html("b"), "/?p=1": redirect("/"), "/feed": text("feed"), "/comments": text("feed"), "/wp-json/": text("{}"),

@@ -17,6 +17,7 @@ import (
 // What the crawler could read, everything that reads the archive can: verify
 // its digest, a rebuild its links, and the mirror its page.
 func TestOddHeadsReadBackAsTheyWereRead(t *testing.T) {
+	long(t)
 	const leads = `<p>hello <a href="/b">b</a></p>`
 	packed := gzipped(leads)
 	for name, answer := range map[string]string{

@@ -73,6 +73,7 @@ func inFiles(mark string, dirs ...string) (where []string) {
 // A body that may not be kept is in no file at any time, with a name or
 // without; one that may be kept and is too large for memory is kept whole.
 func TestNoArchiveIsInNoFile(t *testing.T) {
+	long(t)
 	dir, tmp := filepath.Join(t.TempDir(), "archive"), t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	var mu sync.Mutex
@@ -154,6 +155,7 @@ func TestNoArchiveIsInNoFile(t *testing.T) {
 // A crawl that is killed in the middle of a body leaves nothing of it, in
 // memory or in a file as it may be.
 func TestKilledInABody(t *testing.T) {
+	long(t)
 	for _, c := range []struct{ name, kind, meta string }{{"document", "text/html", noarchiveMeta}, {"picture", "image/png", ""}} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, tmp := filepath.Join(t.TempDir(), "archive"), t.TempDir()
@@ -191,6 +193,8 @@ func TestKilledInABody(t *testing.T) {
 
 // A body without room is the failure of its URL.
 func TestNoRoomForABody(t *testing.T) {
+	long(t)
+	t.Parallel()
 	dir := t.TempDir()
 	s := newSite(t, map[string]page{"/": links("/large.png", "/small"), "/small": html("small"),
 		"/large.png": {header: []string{"Content-Type: image/png"}, body: large(16*mega, "x", "", 0)}})

@@ -18,6 +18,7 @@ import (
 // The gate is asked before each request that a server sees, whatever it is for,
 // and knows the address that it goes to.
 func TestTheGateIsAskedBeforeEachRequest(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt":  text("Sitemap: /sitemap.xml"),
 		"/sitemap.xml": text("/from-the-sitemap"),
@@ -47,6 +48,7 @@ func TestTheGateIsAskedBeforeEachRequest(t *testing.T) {
 
 // What the gate refuses is not sent; the run stops, and another one continues.
 func TestWhatTheGateRefusesIsNotSent(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": links(), "/b": links()})
 	dir := filepath.Join(t.TempDir(), "archive")
 	o := options(s.URL + "/")
@@ -72,6 +74,7 @@ func TestWhatTheGateRefusesIsNotSent(t *testing.T) {
 
 // OnCommit tells of each durable visit once, and how long the steps took.
 func TestOnCommit(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": links(), "/b": links()})
 	o := options(s.URL + "/")
 	seen := map[string]int{}
@@ -96,6 +99,7 @@ func TestOnCommit(t *testing.T) {
 
 // OnVisit is called once for each visit that is durable; its error is Run's.
 func TestOnVisit(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": links(), "/b": links()})
 	o := options(s.URL + "/")
 	seen := map[string]int{}

@@ -33,6 +33,7 @@ func gallery(t *testing.T, n int) (*site, crawler.Options) {
 // took 0.4, 1.8, 10 and 95 s for 300, 600, 1,200 and 2,400 hosts once.)
 // HOSTS=4800 measures one number of hosts.
 func TestScheduleIsLinearInHosts(t *testing.T) {
+	t.Parallel()
 	sizes := []int{40, 80}
 	if n, err := strconv.Atoi(os.Getenv("HOSTS")); err == nil {
 		sizes = []int{n}

@@ -182,9 +182,7 @@ func TestKillAtEachPointOfACommitLosesNothing(t *testing.T) {
 }
 
 func TestKillAtRandomMomentsLosesNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes too long for -short")
-	}
+	long(t)
 	t.Parallel()
 	const n = 300
 	seed := uint64(time.Now().UnixNano())

@@ -79,6 +79,7 @@ func TestMaxPagesIsNotExceededByWhatIsInFlight(t *testing.T) {
 }
 
 func TestScopeNamesWhatItLeavesOutAndWideningLetsItThrough(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/":    html(`<a href=/a/1>1</a><a href=/b/1>2</a><img src=/b/i.png><a href=/x.pdf>x</a>`),
 		"/a/1": links("/a/2"), "/a/2": links("/a/3"), "/a/3": html("3"),
@@ -122,6 +123,7 @@ func TestScopeNamesWhatItLeavesOutAndWideningLetsItThrough(t *testing.T) {
 }
 
 func TestNarrowedScopeHoldsBackWhatWasQueuedAndWidenedItComesBack(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/": html(`<a href=/a>a</a><a href=/b>b</a><img src=/b.png>`), "/a": html("a"), "/b": html("b"),
 		"/b.png": {header: []string{"Content-Type: image/png"}, body: "png"}})
 	dir := t.TempDir()
@@ -145,6 +147,7 @@ func TestNarrowedScopeHoldsBackWhatWasQueuedAndWidenedItComesBack(t *testing.T) 
 }
 
 func TestRequisitesOfOtherHostsThatWereHeldBackComeAsRequisites(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"site.example/":     html(`<img src=http://cdn.example/i.png><a href=http://cdn.example/page>p</a>`),
@@ -162,6 +165,7 @@ func TestRequisitesOfOtherHostsThatWereHeldBackComeAsRequisites(t *testing.T) {
 }
 
 func TestRaisedTrapBudgetLetsThroughWhatItHeldBack(t *testing.T) {
+	t.Parallel()
 	pages := chain(3)
 	deep := strings.Repeat("/d", 12)
 	var all []string
@@ -198,6 +202,7 @@ func TestRaisedTrapBudgetLetsThroughWhatItHeldBack(t *testing.T) {
 }
 
 func TestFinishedCrawlHasNothingLeftToDo(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/": html("")})
 	dir := t.TempDir()
 	o := options(s.URL + "/")
@@ -224,6 +229,8 @@ func TestFinishedCrawlHasNothingLeftToDo(t *testing.T) {
 // Records that wait for a slow disk are bounded in octets, not only in number.
 // While the disk sleeps, a bubble's clock stands still until all others wait.
 func TestRecordsThatWaitForTheDiskAreBounded(t *testing.T) {
+	long(t)
+	t.Parallel()
 	const size, at = 1 << 20, 8
 	noise := make([]byte, size)
 	r := rand.NewChaCha8([32]byte{1})

@@ -44,6 +44,8 @@ func polite(t *testing.T, log []asked, site string, atATime int, pause time.Dura
 
 // A robots.txt cannot aim the crawl at others.
 func TestThousandsOfSitemapHostsAreNotAsked(t *testing.T) {
+	long(t)
+	t.Parallel()
 	var robots strings.Builder
 	robots.WriteString("User-agent: *\nDisallow:\n")
 	for i := range 4000 {
@@ -88,6 +90,7 @@ func TestThousandsOfSitemapHostsAreNotAsked(t *testing.T) {
 // Requisites of many hosts, sitemaps and a robots.txt that moves about: every
 // host that is contacted keeps its pace, by its own log.
 func TestEveryHostThatIsContactedKeepsItsPace(t *testing.T) {
+	t.Parallel()
 	pages := map[string]page{
 		"site.example/robots.txt": text("Sitemap: http://maps.example/map.xml"),
 		"maps.example/map.xml":    text("http://site.example/listed"),

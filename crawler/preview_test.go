@@ -21,6 +21,7 @@ func previewed(t *testing.T, s *site, robots string, sitemaps ...string) *previe
 }
 
 func TestPreviewObeysTheRobotsOfEverySitemap(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/": html(""), "/own.txt": text("ORIGIN/a")})
 	open := newSite(t, map[string]page{
 		"/robots.txt": text("User-agent: *\nDisallow: /private\nDisallow: /a\nCrawl-delay: 0.001"),
@@ -42,6 +43,7 @@ func TestPreviewObeysTheRobotsOfEverySitemap(t *testing.T) {
 }
 
 func TestPreviewEndsWhereTheSiteFailsAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	list := func(s *site) (urls []string) {
 		for i := range 15 {
 			urls = append(urls, fmt.Sprintf("%s/%d.txt", s.URL, i))

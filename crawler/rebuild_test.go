@@ -138,6 +138,7 @@ func varied(t *testing.T) *site {
 }
 
 func TestRebuildOfAFinishedCrawlTellsWhatItTold(t *testing.T) {
+	t.Parallel()
 	s := varied(t)
 	dir := crawled(t, s)
 	o := options(s.URL + "/")
@@ -162,6 +163,8 @@ func TestRebuildOfAFinishedCrawlTellsWhatItTold(t *testing.T) {
 // Every way in which crawl.db may be lost: it is named, rebuilt, and nothing
 // but what nobody knows any more is asked for.
 func TestRebuildOfADestroyedIndex(t *testing.T) {
+	long(t)
+	t.Parallel()
 	s := small(t)
 	base := crawled(t, s)
 	good, err := os.ReadFile(filepath.Join(base, "crawl.db"))
@@ -268,6 +271,7 @@ func captures(t *testing.T, dir string) map[string]bool {
 
 // Damage in a segment besides: what is intact is kept, the rest queued.
 func TestRebuildPassesOverDamageInSegments(t *testing.T) {
+	long(t)
 	for name, do := range map[string]func(t *testing.T, path string, r crawllog.Record){
 		"an octet of a response":      func(t *testing.T, path string, r crawllog.Record) { flip(t, path, r.Offset+40) },
 		"an octet of a request":       func(t *testing.T, path string, r crawllog.Record) { flip(t, path, r.Offset+r.Length/2) },
@@ -316,6 +320,7 @@ func TestRebuildPassesOverDamageInSegments(t *testing.T) {
 // The robots.txt that was in force stays in force, also when it was last
 // answered with "not modified".
 func TestRebuildKeepsRobotsHistory(t *testing.T) {
+	t.Parallel()
 	s := small(t)
 	s.set("/robots.txt", page{serve: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
@@ -354,6 +359,7 @@ func TestRebuildKeepsRobotsHistory(t *testing.T) {
 
 // A rebuild that is killed can be repeated.
 func TestKilledRebuildIsRepeatable(t *testing.T) {
+	long(t)
 	s := grove(t, 60)
 	dir := filepath.Join(t.TempDir(), "archive")
 	o := victimOptions(s.URL + "/")
@@ -389,6 +395,7 @@ func TestKilledRebuildIsRepeatable(t *testing.T) {
 
 // Records that lie in two segments, as a killed repair leaves them, are taken once.
 func TestRebuildTakesCopiesOnce(t *testing.T) {
+	t.Parallel()
 	s := small(t)
 	dir := crawled(t, s)
 	o := options(s.URL + "/")
@@ -416,6 +423,7 @@ func TestRebuildTakesCopiesOnce(t *testing.T) {
 // Other names of the site, rules behind redirects, and sitemaps of sitemaps
 // come back too.
 func TestRebuildOfASiteOfManyNames(t *testing.T) {
+	t.Parallel()
 	robots := text("User-agent: *\nDisallow: /no\nHost: www.example.com\nSitemap: https://www.example.com/index.xml\n")
 	xml := func(body string) page { return page{header: []string{"Content-Type: text/xml"}, body: body} }
 	s := newSite(t, map[string]page{
@@ -456,9 +464,7 @@ func TestRebuildOfASiteOfManyNames(t *testing.T) {
 
 // Random octets anywhere in crawl.db: where that is found, it is rebuilt.
 func TestRebuildOfAnIndexWithRandomOctets(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes too long for -short")
-	}
+	long(t)
 	t.Parallel()
 	s := small(t)
 	base := crawled(t, s)
@@ -499,6 +505,7 @@ func TestRebuildOfAnIndexWithRandomOctets(t *testing.T) {
 // What nobody can know any more is asked for again; what a trap rule held back
 // stays held back.
 func TestRebuildAsksAgainForWhatBroughtNoResponseAndForNothingElse(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/broken", "/n/1"), "/broken": {serve: func(w http.ResponseWriter, _ *http.Request) {
 		c, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {
@@ -533,6 +540,7 @@ func TestRebuildAsksAgainForWhatBroughtNoResponseAndForNothingElse(t *testing.T)
 
 // The original of a revisit is damaged: both are fetched again.
 func TestRebuildWithoutAnOriginalAsksForItsRevisitsToo(t *testing.T) {
+	t.Parallel()
 	body := html(strings.Repeat("the same ", 500))
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b", "/c"), "/a": body, "/b": body, "/c": html("c")})
 	dir := crawled(t, s)

@@ -54,6 +54,7 @@ func (b *scripted) Render(ctx context.Context, url string, answer render.Fetch) 
 }
 
 func TestPagesThatScriptsMake(t *testing.T) {
+	t.Parallel()
 	const shell = `<!doctype html><title>app</title><div id=root></div><script src=/app.js></script>`
 	app := func() page { return html(shell) }
 	script := page{header: []string{"Content-Type: text/javascript"}}
@@ -114,6 +115,7 @@ func TestPagesThatScriptsMake(t *testing.T) {
 // A site of which nothing is seen without scripts is recognised; a page that is
 // short, and one that only has few links, is not.
 func TestPagesThatShowNothingAreCounted(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		body string
 		want int

@@ -162,6 +162,7 @@ func mend(t *testing.T, h harm) {
 
 // A page that failed twice before it came, and whose last visit is damaged.
 func TestRepairLeavesEarlierVisitsAlone(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/late"), "/late": failing(2, 500, "", html(strings.Repeat("late ", 500)))})
 	dir := filepath.Join(t.TempDir(), "archive")
 	o := options(s.URL + "/")
@@ -181,6 +182,7 @@ func TestRepairLeavesEarlierVisitsAlone(t *testing.T) {
 
 // The original of a revisit is damaged: both are fetched again.
 func TestRepairOfAnOriginalTakesItsRevisitsAlong(t *testing.T) {
+	t.Parallel()
 	same := html(strings.Repeat("the same ", 500))
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b", "/c"), "/a": same, "/b": same, "/c": html("c")})
 	dir := filepath.Join(t.TempDir(), "archive")
@@ -207,6 +209,7 @@ func TestRepairOfAnOriginalTakesItsRevisitsAlong(t *testing.T) {
 // An early visit is damaged and a later one is not: what became of the URL
 // later stands, and is not written over.
 func TestRepairOfAnEarlyVisitKeepsTheLaterOne(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/late"), "/late": failing(1, 500, "", html(strings.Repeat("late ", 500)))})
 	dir := filepath.Join(t.TempDir(), "archive")
 	o := options(s.URL + "/")
@@ -230,6 +233,8 @@ func TestRepairOfAnEarlyVisitKeepsTheLaterOne(t *testing.T) {
 // A crawl.db that is put back from a backup knows less than its segments hold:
 // nothing of them is cut off, and a rebuild has it all.
 func TestOlderDatabaseCutsNothingOff(t *testing.T) {
+	long(t)
+	t.Parallel()
 	pages := map[string]page{"/robots.txt": text("")}
 	var all []string
 	for i := range 300 {

@@ -72,6 +72,7 @@ func chain(n int) map[string]page {
 }
 
 func TestRobotsChangesDuringTheCrawl(t *testing.T) {
+	t.Parallel()
 	pages := chain(25)
 	pages["/robots.txt"] = turning(
 		text("User-agent: *\nDisallow: /never"),
@@ -118,6 +119,7 @@ func TestRobotsChangesDuringTheCrawl(t *testing.T) {
 }
 
 func TestQueuedURLsAreJudgedByTheRulesInForceWhenTheyAreFetched(t *testing.T) {
+	t.Parallel()
 	pages := map[string]page{"/robots.txt": turning(text("User-agent: *\nDisallow:"), text("User-agent: *\nDisallow: /p"))}
 	var all []string
 	for i := range 40 {
@@ -144,6 +146,7 @@ func TestQueuedURLsAreJudgedByTheRulesInForceWhenTheyAreFetched(t *testing.T) {
 }
 
 func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
+	t.Parallel()
 	var conditions []string
 	pages := chain(30)
 	pages["/robots.txt"] = page{serve: func(w http.ResponseWriter, r *http.Request) {
@@ -185,6 +188,7 @@ func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
 }
 
 func TestLastGoodRobotsIsUsedWhileTheServerFails(t *testing.T) {
+	t.Parallel()
 	pages := chain(25)
 	pages["/robots.txt"] = turning(text("User-agent: *\nDisallow: /p/20"), answering(500), answering(429), page{status: 503})
 	inBubble(t, pages, func(t *testing.T, s *site) {
@@ -247,6 +251,7 @@ func aged(t *testing.T, dir string, by time.Duration) {
 }
 
 func TestRobotsThatFailsForThirtyDaysIsTakenAsAbsent(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, days := range []int{29, 31} {
 		pages := map[string]page{
@@ -308,6 +313,7 @@ func TestRobotsHoldsForAsLongAsTheDialectSays(t *testing.T) {
 }
 
 func TestStatusOfRobotsDecides(t *testing.T) {
+	t.Parallel()
 	cut := page{serve: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "5000")
 		w.Write([]byte("User-agent: *\nAllow: /\n"))
@@ -374,6 +380,7 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 }
 
 func TestRefusedSeedIsAskedForAgainWhenRobotsLetsUsIn(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("User-agent: *\nDisallow: /\nSitemap: /map.txt"), "/map.txt": text("ORIGIN/a"),
 		"/": links("/a"), "/a": html(""),
@@ -399,6 +406,7 @@ func TestRefusedSeedIsAskedForAgainWhenRobotsLetsUsIn(t *testing.T) {
 }
 
 func TestRobotsRedirectsAreFollowedFiveTimes(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for hops := range 8 {
 		s := newSite(t, map[string]page{"/": links("/private"), "/private": html("")})
@@ -422,6 +430,7 @@ func TestRobotsRedirectsAreFollowedFiveTimes(t *testing.T) {
 }
 
 func TestRulesBehindARedirectToAnotherHostHoldForTheFirst(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"site.example/robots.txt":  redirect("http://rules.example/shared.txt"),
@@ -476,6 +485,7 @@ func waits(t *testing.T, o crawler.Options, dir string) status.Status {
 }
 
 func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when a bubble begins
 	from, to := now.Add(2*time.Hour), now.Add(4*time.Hour)
 	t.Run("Visit-time", func(t *testing.T) {

@@ -93,6 +93,8 @@ func found(t *testing.T, dir string) map[string]*changes.Change {
 // TestGoneBad visits pages again that have gone bad, each in a way of its own:
 // what was good is what is shown, and each is named rightly.
 func TestGoneBad(t *testing.T) {
+	long(t)
+	t.Parallel()
 	long := strings.Repeat("a sentence of the page that is cut off. ", 50)
 	maintenance := html("<title>Maintenance</title><p>We will be back soon.</p>")
 	ways := []struct {
@@ -167,6 +169,7 @@ func TestGoneBad(t *testing.T) {
 }
 
 func TestRoundAsksConditionally(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text(""),
 		"/":           links("/tagged", "/dated", "/plain", "/edited"),
@@ -215,6 +218,8 @@ func TestRoundAsksConditionally(t *testing.T) {
 }
 
 func TestRoundChooses(t *testing.T) {
+	long(t)
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("Sitemap: ORIGIN/map.xml"),
 		"/map.xml":    page{header: []string{"Content-Type: application/xml"}, body: "<urlset><url><loc>ORIGIN/a</loc></url><url><loc>ORIGIN/b</loc></url></urlset>"},
@@ -254,6 +259,7 @@ func TestRoundChooses(t *testing.T) {
 }
 
 func TestRoundObeysWhatIsAskedNow(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text(""), "/": links("/denied", "/withheld", "/unchanged"),
 		"/denied": article("denied"), "/withheld": article("withheld"), "/unchanged": tagged(`"1"`, article("unchanged")),
@@ -281,6 +287,7 @@ func TestRoundObeysWhatIsAskedNow(t *testing.T) {
 }
 
 func TestRoundIsResumed(t *testing.T) {
+	t.Parallel()
 	pages := map[string]page{"/robots.txt": text("")}
 	var targets []string
 	for i := range 40 {
@@ -311,6 +318,7 @@ func TestRoundIsResumed(t *testing.T) {
 }
 
 func TestRoundWantsAFinishedCrawl(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": article("a"), "/b": article("b")})
 	dir, o := t.TempDir(), options(s.origin+"/")
 	o.Limits.Pages = 1
@@ -329,6 +337,8 @@ func TestRoundWantsAFinishedCrawl(t *testing.T) {
 
 // TestRoundIsRebuilt: what rounds found out is in the segments, too.
 func TestRoundIsRebuilt(t *testing.T) {
+	long(t)
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text(""), "/": links("/unchanged", "/empty", "/changed", "/m1", "/m2", "/m3", "/m4", "/m5"),
 		"/unchanged": tagged(`"1"`, article("unchanged")), "/empty": article("empty"), "/changed": article("changed"),
@@ -393,6 +403,8 @@ func TestRoundIsRebuilt(t *testing.T) {
 // TestSuspectIsAskedOnceMore: an answer that is not taken for the page is asked for
 // again in the next round, whatever that one chooses, and then as other pages are.
 func TestSuspectIsAskedOnceMore(t *testing.T) {
+	long(t)
+	t.Parallel()
 	pages := map[string]page{"/robots.txt": text(""), "/": links("/m1", "/m2", "/m3", "/m4", "/once", "/other"),
 		"/once": article("once"), "/other": article("other")}
 	maintained := []string{"/m1", "/m2", "/m3", "/m4", "/once"}

@@ -14,6 +14,7 @@ import (
 )
 
 func TestWhatRobotsDeniesIsNeverAskedForAndExplainNamesTheLine(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt":   text("User-agent: other\nDisallow: /\n\nUser-agent: curtsy\nDisallow: /private\nAllow: /private/open\nDisallow: /*.zip$"),
 		"/":             html(`<a href=/private/a>a</a><a href=/private/open>b</a><a href=/x.zip>c</a><img src=/private/i.png><a href=/go>go</a>`),
@@ -44,6 +45,7 @@ func TestWhatRobotsDeniesIsNeverAskedForAndExplainNamesTheLine(t *testing.T) {
 }
 
 func TestNofollowAndNoindexOnPages(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/":         links("/nofollow", "/noindex", "/none", "/rel", "/ours", "/theirs", "/header"),
 		"/nofollow": html(`<meta name=robots content=nofollow><a href=/n1>n1</a><img src=/n1.png>`),
@@ -85,6 +87,7 @@ func TestNofollowAndNoindexOnPages(t *testing.T) {
 }
 
 func TestNofollowedURLFoundElsewhereIsFetched(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/":  html(`<a rel=nofollow href=/x>x</a><a href=/a>a</a>`),
 		"/a": links("/x"), "/x": html("x"),
@@ -102,6 +105,7 @@ func TestNofollowedURLFoundElsewhereIsFetched(t *testing.T) {
 }
 
 func TestRelNofollowCanBeTurnedOff(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/": html(`<a rel=nofollow href=/x>x</a>`), "/x": html("x")})
 	o := options(s.URL + "/")
 	o.RelNofollow = false
@@ -157,6 +161,7 @@ func TestNoarchiveKeepsTheBodyNowhere(t *testing.T) {
 }
 
 func TestRedirectsCarryDirectivesOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/":       links("/plain", "/no"),
 		"/plain":  redirect("/target").with("X-Robots-Tag: noindex"),
@@ -180,6 +185,7 @@ func TestRedirectsCarryDirectivesOfTheirOwn(t *testing.T) {
 }
 
 func TestRedirectChainsLoopsAndBadOnes(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/":      links("/a", "/loop1", "/self", "/bad", "/none", "/chain/0", "https://127.0.0.1:1/"),
 		"/a":     redirect("/b#f"),
@@ -209,6 +215,7 @@ func TestRedirectChainsLoopsAndBadOnes(t *testing.T) {
 }
 
 func TestCleanParamFetchesOnePageOnce(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("User-agent: *\nDisallow:\nClean-param: ref&sid /news\nSitemap: /map.txt"),
 		"/map.txt":    text("ORIGIN/news?ref=map"),
@@ -233,6 +240,7 @@ func TestCleanParamFetchesOnePageOnce(t *testing.T) {
 }
 
 func TestCanonicalIsRecordedAndIsNoLink(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/": html(`<link rel=canonical href=/canon><a href=/a>a</a>`), "/a": html("")})
 	dir := t.TempDir()
 	crawl(t, dir, options(s.URL+"/"))
@@ -242,6 +250,7 @@ func TestCanonicalIsRecordedAndIsNoLink(t *testing.T) {
 }
 
 func TestYandexDialectActsInTheCrawl(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("User-agent: Yandex\nDisallow: /a\n\nUser-agent: *\nDisallow: /b"),
 		"/":           links("/a", "/b"), "/a": html("a"), "/b": html("b"),
@@ -255,6 +264,7 @@ func TestYandexDialectActsInTheCrawl(t *testing.T) {
 }
 
 func TestSeedRedirectsToHTTPSAndWWWAreFollowedAndSaid(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"example.com/":               {status: 301, header: []string{"Location: https://www.example.com/"}},
@@ -283,6 +293,7 @@ func TestSeedRedirectsToHTTPSAndWWWAreFollowedAndSaid(t *testing.T) {
 }
 
 func TestSeedThatRedirectsToAnotherSiteIsSaidAndNotFollowed(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{"site.example/": redirect("https://other.example/")}
 	var said []string
@@ -297,6 +308,7 @@ func TestSeedThatRedirectsToAnotherSiteIsSaidAndNotFollowed(t *testing.T) {
 }
 
 func TestHostNamesAnAliasOfTheScope(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"site.example/robots.txt":     text("User-agent: *\nDisallow:\nHost: www.site.example\n"),
@@ -318,6 +330,7 @@ func TestHostNamesAnAliasOfTheScope(t *testing.T) {
 }
 
 func TestHostOfAnotherDomainIsSaidAndNotFollowed(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"site.example/robots.txt": text("Host: bank.example"),
@@ -392,6 +405,7 @@ func TestSlowRobotsOfAnotherHostHoldsNobodyElseBack(t *testing.T) {
 }
 
 func TestHostThatIsNotDialledIsGivenUpAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{"/": html(`<img src=http://169.254.169.254/x.png>`)})
 	o := options(s.URL + "/")
 	o.Scope.AnyRequisites = true
@@ -407,6 +421,7 @@ func TestHostThatIsNotDialledIsGivenUpAtOnce(t *testing.T) {
 }
 
 func TestRedirectToAParameterThatIsVoidIsFollowed(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("Clean-param: sid"),
 		"/":           links("/shop"), "/shop": redirect("/shop?sid=1"), "/shop?sid=1": links("/shop?sid=2", "/ware?sid=3"), "/ware": html(""),
@@ -419,6 +434,7 @@ func TestRedirectToAParameterThatIsVoidIsFollowed(t *testing.T) {
 
 // A page in the place of a sitemap or of a robots.txt asks what pages ask.
 func TestNoarchiveHoldsInThePlaceOfListings(t *testing.T) {
+	t.Parallel()
 	bad := html(`<!DOCTYPE html><meta name="robots" content="noarchive"><title>not found</title><a href="/found">x</a><p>` + unkept)
 	t.Run("sitemap", func(t *testing.T) {
 		s := newSite(t, map[string]page{"/robots.txt": text("Sitemap: ORIGIN/sitemap.xml\n"), "/": html("x"), "/sitemap.xml": bad})

@@ -51,6 +51,7 @@ func unpacked(t *testing.T, name string) string {
 // An archive of schema 4, which named payloads by their SHA-1 and kept reasons
 // as prose, is made one of this schema from its segments.
 func TestAnArchiveOfAnEarlierSchemaIsRebuilt(t *testing.T) {
+	t.Parallel()
 	dir := unpacked(t, "schema4.tar.gz")
 	if _, err := verify.Archive(dir, nil); !errors.Is(err, storage.ErrOld) {
 		t.Errorf("verify says %v, want that it is an earlier version's", err)

@@ -12,6 +12,7 @@ import (
 // What is left out by its type or size is asked for, and its body is not read:
 // this one never ends.
 func TestAnswersAreLeftOutByTheirHead(t *testing.T) {
+	t.Parallel()
 	endless := func(header ...string) page {
 		return page{serve: func(w http.ResponseWriter, r *http.Request) {
 			for _, h := range header {
@@ -56,6 +57,7 @@ func TestAnswersAreLeftOutByTheirHead(t *testing.T) {
 // Every host of a domain has a robots.txt of its own, and one that is
 // unavailable costs its host only.
 func TestScopeOfADomain(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"www.a.example/":            links("http://b.a.example/", "http://a.example/x", "http://dead.a.example/", "http://nota.example/", "http://b.a.example:8080/"),
@@ -91,6 +93,7 @@ func TestScopeOfADomain(t *testing.T) {
 }
 
 func TestScopeOfAPrefix(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/docs/index.html": html(`<a href=/docs/a.html></a><a href=/blog/></a><a href=/docsx></a><img src=/logo.png>`),
 		"/docs/a.html":     html(""), "/logo.png": {header: []string{"Content-Type: image/png"}, body: "png"},

@@ -58,6 +58,7 @@ func sessionOptions(t *testing.T, s *site) crawler.Options {
 // Where the cookie keeps the ids of sessions out of the links, each page is fetched
 // once, by its own name, and only the first one twice, in a second run too.
 func TestSessionCookies(t *testing.T) {
+	t.Parallel()
 	s := forum(t, 30, false)
 	o := sessionOptions(t, s)
 	dir := filepath.Join(t.TempDir(), "archive")
@@ -94,6 +95,8 @@ func TestSessionCookies(t *testing.T) {
 
 // Where the ids stay, one request is made for nothing, and no more.
 func TestSessionCookiesThatDoNotHelp(t *testing.T) {
+	long(t)
+	t.Parallel()
 	s := forum(t, 12, true)
 	o := sessionOptions(t, s)
 	r := crawl(t, filepath.Join(t.TempDir(), "archive"), o)
@@ -113,6 +116,7 @@ func TestSessionCookiesThatDoNotHelp(t *testing.T) {
 
 // What was found is found again when crawl.db is rebuilt.
 func TestSessionCookiesRebuilt(t *testing.T) {
+	t.Parallel()
 	s := forum(t, 6, false)
 	dir := filepath.Join(t.TempDir(), "archive")
 	r := crawl(t, dir, sessionOptions(t, s))

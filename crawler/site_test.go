@@ -401,3 +401,11 @@ func inWords(t judge.Tally) map[string]int {
 	}
 	return words
 }
+
+// long leaves a test to the runs without -short.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs without -short")
+	}
+}

@@ -26,6 +26,7 @@ func xml(body string) page {
 }
 
 func TestSitemapsOfEveryKindAreReadAndOnlyOurURLsTaken(t *testing.T) {
+	t.Parallel()
 	other := newSite(t, map[string]page{})
 	s := newSite(t, nil)
 	s.pages = map[string]page{
@@ -71,6 +72,7 @@ func TestSitemapsOfEveryKindAreReadAndOnlyOurURLsTaken(t *testing.T) {
 }
 
 func TestPriorityAndLastChangeOrderTheQueue(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("Sitemap: /map.xml"),
 		"/map.xml": xml(`<urlset>
@@ -85,6 +87,7 @@ func TestPriorityAndLastChangeOrderTheQueue(t *testing.T) {
 }
 
 func TestSitemapOnAnotherHostServesOurURLsAndItsOwnRobotsRule(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"a.example/robots.txt":     text("Sitemap: http://maps.example/a.xml\nSitemap: http://maps.example/private.xml"),
@@ -106,6 +109,7 @@ func TestSitemapOnAnotherHostServesOurURLsAndItsOwnRobotsRule(t *testing.T) {
 }
 
 func TestDeadHostOfASitemapDoesNotStopTheCrawl(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"a.example/robots.txt":    text("Sitemap: http://maps.example/a.xml"),
@@ -123,6 +127,7 @@ func TestDeadHostOfASitemapDoesNotStopTheCrawl(t *testing.T) {
 
 // A large page in the place of a sitemap is read once, and does not wait for itself.
 func TestLargePageInThePlaceOfASitemapEndsTheCrawlAsAnyOther(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("Sitemap: ORIGIN/s.xml\n"), "/": links("/a"), "/a": html("a"),
 		"/s.xml": html("<!DOCTYPE html><title>x</title><p>" + strings.Repeat("lorem ipsum ", 300_000)),
@@ -134,6 +139,7 @@ func TestLargePageInThePlaceOfASitemapEndsTheCrawlAsAnyOther(t *testing.T) {
 
 // A robots.txt that names another one as its sitemap.
 func TestRobotsThatIsNamedAsASitemapIsNone(t *testing.T) {
+	t.Parallel()
 	other := newSite(t, map[string]page{"/robots.txt": text("")})
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("Sitemap: " + other.URL + "/robots.txt\nSitemap: ORIGIN/index.xml\n"), "/": links("/a"), "/a": html("a"),
@@ -151,6 +157,7 @@ func TestRobotsThatIsNamedAsASitemapIsNone(t *testing.T) {
 // A sitemap on another host may move there, and lists our pages by the names
 // that our Clean-param gives them.
 func TestSitemapOnAnotherHostMovesAndFolds(t *testing.T) {
+	t.Parallel()
 	other := newSite(t, map[string]page{"/robots.txt": text(""), "/s.xml": redirect("/s2.xml")})
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("User-agent: *\nClean-param: ref /p\nSitemap: " + other.URL + "/s.xml\n"),

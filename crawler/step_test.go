@@ -9,6 +9,7 @@ import (
 )
 
 func TestVisitsInFlightAreShownWithTheirStep(t *testing.T) {
+	t.Parallel()
 	inBubble(t, map[string]page{"/": html("x")}, func(t *testing.T, s *site) {
 		s.slower(5 * time.Second)
 		var seen []status.InFlight
@@ -37,6 +38,7 @@ func TestVisitsInFlightAreShownWithTheirStep(t *testing.T) {
 }
 
 func TestMaxTimeBoundsWhatIsInFlight(t *testing.T) {
+	t.Parallel()
 	inBubble(t, map[string]page{"/robots.txt": text("")}, func(t *testing.T, s *site) {
 		s.slower(3 * time.Second)
 		o, dir := s.options(), t.TempDir()

@@ -13,6 +13,8 @@ import (
 // What a session or an order of parameters makes of a URL is not that URL: it
 // may be denied, or missing, or lead to it. Either way the page is fetched.
 func TestAPageIsFetchedWhateverBecameOfItsTwin(t *testing.T) {
+	long(t)
+	t.Parallel()
 	const session = "0A1B2C3D4E5F60718293"
 	for name, c := range map[string]struct {
 		pages map[string]page
@@ -53,6 +55,7 @@ func TestAPageIsFetchedWhateverBecameOfItsTwin(t *testing.T) {
 }
 
 func TestWhatDeeperPagesLinkToEachOtherIsFetchedOnceWhenTheDepthIsRaised(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/": links("/a"), "/a": links("/b", "/c", "/d"),
 		"/b": links("/c", "/d"), "/c": links("/b", "/d"), "/d": links("/b", "/c"),
@@ -74,6 +77,7 @@ func TestWhatDeeperPagesLinkToEachOtherIsFetchedOnceWhenTheDepthIsRaised(t *test
 
 // /far is too deep by the first link to it and not by the second.
 func TestWhatAShorterWayLedToIsNotFetchedAgainWhenTheDepthIsRaised(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/": links("/a", "/z"), "/a": links("/b"), "/b": links("/far"), "/z": redirect("/y"), "/y": redirect("/x"), "/x": links("/far"), "/far": links("/end"), "/end": html("end"),
 	})
@@ -94,6 +98,7 @@ func TestWhatAShorterWayLedToIsNotFetchedAgainWhenTheDepthIsRaised(t *testing.T)
 }
 
 func TestALinkToTheRobotsFileOfAnotherHostIsNotInItsWay(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
 		"site.example/":          html(`<img src=http://cdn.example/robots.txt><img src=http://cdn.example/i.png><img src=http://cdn.example/no.png>`),

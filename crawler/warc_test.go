@@ -242,6 +242,7 @@ func TestRecordsOfEveryKindOfResponse(t *testing.T) {
 }
 
 func TestSegmentsEndWhenTheyAreFull(t *testing.T) {
+	long(t)
 	t.Parallel()
 	s := grove(t, 60)
 	o := options(s.URL + "/")

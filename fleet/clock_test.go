@@ -26,6 +26,8 @@ func (d *timeOfDay) read() time.Time { return *d.Load() }
 // Two workers' times of day are set hours forward and back in the middle of a run: it is
 // not taken over, and each date of the calendar brings one run.
 func TestTheTimeOfDayIsSetDuringARun(t *testing.T) {
+	long(t)
+	t.Parallel()
 	f := newFleet(t)
 	var one, two timeOfDay
 	one.set("2026-03-01 02:50:00")

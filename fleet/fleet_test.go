@@ -184,6 +184,8 @@ func (f *testFleet) sound(s *site, pages int) {
 
 // Sites at one address are crawled one after another; why says so.
 func TestSitesAtOneAddressTakeTurns(t *testing.T) {
+	long(t)
+	t.Parallel()
 	f := newFleet(t)
 	f.worker("w1", nil)
 	first, second := newSite(t, 5), newSite(t, 5)
@@ -212,6 +214,7 @@ func TestSitesAtOneAddressTakeTurns(t *testing.T) {
 // A site that is paused in the middle is left alone, and continues where it was;
 // by another worker, from the store.
 func TestASiteContinuesElsewhere(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	_, stop := f.worker("w1", nil)
 	s := newSite(t, 6)
@@ -244,6 +247,8 @@ func TestASiteContinuesElsewhere(t *testing.T) {
 // A worker that is drained finishes what is in flight and begins nothing more; another
 // continues. What is removed is off the list, and its archive in the store.
 func TestDrainAndRemove(t *testing.T) {
+	long(t)
+	t.Parallel()
 	f := newFleet(t)
 	several := func(o *Options) { o.Alone, o.Term = false, 2*time.Second }
 	w1, _ := f.worker("w1", several)
@@ -273,6 +278,7 @@ func TestDrainAndRemove(t *testing.T) {
 
 // All that the engine knows is made again from the store.
 func TestTheEngineMayBeLost(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	_, stop := f.worker("w1", nil)
 	s, never := newSite(t, 3), newSite(t, 3)
@@ -296,6 +302,8 @@ func TestTheEngineMayBeLost(t *testing.T) {
 
 // A month of schedules takes as long as its crawls: the clock is a parameter.
 func TestSchedules(t *testing.T) {
+	long(t)
+	t.Parallel()
 	f := newFleet(t)
 	var mu sync.Mutex
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -321,6 +329,7 @@ func TestSchedules(t *testing.T) {
 
 // What another has claimed is dropped, not saved.
 func TestARunThatIsFencedIsDropped(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	w, _ := f.worker("w1", nil)
 	if g := w.Gauges(); g.Margin <= 0 || g.Running != 0 {
@@ -352,6 +361,7 @@ func TestARunThatIsFencedIsDropped(t *testing.T) {
 }
 
 func TestSitesAreChecked(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	f.worker("w1", nil)
 	for _, s := range []Site{
@@ -380,6 +390,7 @@ func TestSitesAreChecked(t *testing.T) {
 // Sites are added side by side, and listed page by page, each once; the first page has
 // the totals.
 func TestPagesOfStatus(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	w, _ := f.worker("w1", func(o *Options) { o.Slots = 0 })
 	var sites []Site
@@ -406,5 +417,13 @@ func TestPagesOfStatus(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: got %s, want %s", state, got, want)
 		}
+	}
+}
+
+// long leaves a test to the runs without -short.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs without -short")
 	}
 }

@@ -204,7 +204,7 @@ func TestRetriesComeWhenDue(t *testing.T) {
 func TestEveryURLOnceAcrossRestarts(t *testing.T) {
 	seeds := uint64(20)
 	if testing.Short() {
-		seeds = 4
+		seeds = 2
 	}
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 0))

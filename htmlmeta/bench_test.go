@@ -49,7 +49,7 @@ func corpus(tb testing.TB, name string, step int) [][]byte {
 // corpusStep is how many pages are left out between two that a test reads.
 func corpusStep() int {
 	if testing.Short() {
-		return 50
+		return 200
 	}
 	return 10
 }

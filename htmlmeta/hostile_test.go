@@ -17,7 +17,7 @@ import (
 func TestHostilePages(t *testing.T) {
 	mega := 1 << 20
 	if testing.Short() {
-		mega >>= 3
+		mega >>= 5
 	}
 	rep := strings.Repeat
 	for _, c := range []struct {
@@ -97,11 +97,15 @@ func differentLinks(n int) string {
 // TestReadTogether: many goroutines read, each gets its own page's links.
 func TestReadTogether(t *testing.T) {
 	greek := encoded(t, "windows-1253", "<title>Καλώς ήλθατε στην ιστοσελίδα μας</title>")
+	times := 200
+	if testing.Short() {
+		times = 20
+	}
 	var all sync.WaitGroup
 	for g := range 8 {
 		all.Go(func() {
 			path := "/" + string(rune('a'+g))
-			for range 200 {
+			for range times {
 				d := Read(Page{URL: weburl.MustParse("http://h/"), Header: htmlHeader, Body: []byte("<title>" + path + "</title><a href=" + path + "><style>p{a:url(" + path + ".png)}</style><iframe srcdoc='<a href=" + path + "in>'>")}, Options{})
 				Read(Page{Header: htmlHeader, Body: greek}, Options{}) // through the detector
 				want := path + " a.href page\n" + path + ".png style.url() requisite\n" + path + "in a.href page"

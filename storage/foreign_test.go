@@ -53,6 +53,7 @@ func victim(t *testing.T, dir string) (path string, untouched func()) {
 }
 
 func TestSegmentNamesFromCrawlDBLeadNowhere(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"../../victim", "..", "/etc/passwd", "a/b-20260101000000-00000.warc.gz", "x\n-20260101000000-00000.warc.gz", strings.Repeat("a", 300) + "-20260101000000-00000.warc.gz"} {
 		dir := filepath.Join(t.TempDir(), "archive")
 		segment := one(t, dir)
@@ -106,6 +107,7 @@ func TestNothingIsReadOrWrittenThroughALink(t *testing.T) {
 }
 
 func TestSegmentsOfAnotherArchiveAreNotReached(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	dir, other := filepath.Join(base, "archive"), filepath.Join(base, "other")
 	one(t, dir)
@@ -178,6 +180,7 @@ func TestStatusIsNotWrittenThroughALink(t *testing.T) {
 // A directory that is moved while it is written takes all that is written
 // along, and another archive may take its place.
 func TestADirectoryThatIsMovedKeepsEverything(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	was, is := filepath.Join(base, "v1"), filepath.Join(base, "v2")
 	w := begun(t, was, Options{SegmentSize: 1})

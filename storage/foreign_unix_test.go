@@ -15,6 +15,7 @@ import (
 
 // A FIFO that nobody writes to would hold who opens it for ever.
 func TestAFIFOIsNeverWaitedFor(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name                string
 		openable, reachable bool // by a writer; by a reader

@@ -19,6 +19,7 @@ type tallied struct{ Visits int }
 
 // Whoever reads while a crawl writes sees one commit, whole, to its end.
 func TestReadingWhileAWriterWrites(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long-", 30), "archive")
 	w := begun(t, dir, Options{SegmentSize: 20_000})
 	f, err := w.a.Frontier()
@@ -108,6 +109,7 @@ func read(t *testing.T, dir string) {
 
 // What a killed writer leaves is in nobody's way.
 func TestASocketThatAKillLeft(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archive")
 	w := begun(t, dir, Options{})
 	w.page("http://h/", "hello")

@@ -103,6 +103,7 @@ func tour(path string, most int) (n int, err error) {
 }
 
 func TestPagesOfASoundFile(t *testing.T) {
+	t.Parallel()
 	for _, keys := range []int{0, 10, 1000} {
 		if err := structure(t, sample(t, keys)); err != nil {
 			t.Errorf("%d keys: %v", keys, err)
@@ -111,6 +112,7 @@ func TestPagesOfASoundFile(t *testing.T) {
 }
 
 func TestPageThatLeadsBackToItself(t *testing.T) {
+	t.Parallel()
 	path := sample(t, 600)
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -148,6 +150,7 @@ func has(t *testing.T, got, want string) {
 // What passes is safe to walk: octets of headers and elements are changed, and
 // bbolt comes to an end, with no more keys than there can be.
 func TestWhatPassesCanBeWalked(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes too long for -short")
 	}

@@ -12,6 +12,7 @@ import (
 )
 
 func TestPrune(t *testing.T) {
+	t.Parallel()
 	dir, places := five(t)
 	a, err := OpenRead(dir)
 	if err != nil {

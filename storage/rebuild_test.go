@@ -141,6 +141,7 @@ func TestScanFindsEveryVisitWithWhatItsRecordsSay(t *testing.T) {
 }
 
 func TestScanPassesOverDamage(t *testing.T) {
+	t.Parallel()
 	flip := func(at func(p []crawllog.Record) int64) func([]byte, []crawllog.Record) []byte {
 		return func(b []byte, p []crawllog.Record) []byte { b[at(p)] ^= 0x55; return b }
 	}
@@ -205,6 +206,7 @@ func TestScanPassesOverDamage(t *testing.T) {
 }
 
 func TestRebuildIsInPlaceOnlyWhenItIsFinished(t *testing.T) {
+	t.Parallel()
 	dir, _ := five(t)
 	db := filepath.Join(dir, dbName)
 	if err := os.WriteFile(db, []byte("destroyed"), 0o644); err != nil {
@@ -232,6 +234,7 @@ func TestRebuildIsInPlaceOnlyWhenItIsFinished(t *testing.T) {
 }
 
 func TestRebuildOfAnArchiveInUseIsRefused(t *testing.T) {
+	t.Parallel()
 	dir, _ := five(t)
 	w := begun(t, dir, Options{})
 	defer w.close()
@@ -241,6 +244,7 @@ func TestRebuildOfAnArchiveInUseIsRefused(t *testing.T) {
 }
 
 func TestSegmentsTellOfTheirCrawl(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(crawl any, url string) {
 		w := begun(t, dir, Options{Crawl: crawl, Operator: "me@example.org"})
@@ -267,6 +271,7 @@ func TestSegmentsTellOfTheirCrawl(t *testing.T) {
 }
 
 func TestUnknownSegmentsAreRemovedOnlyIfAKillCanHaveLeftThem(t *testing.T) {
+	t.Parallel()
 	for visits, kept := range map[int]bool{1: false, MaxGroup: false, MaxGroup + 1: true} {
 		t.Run(fmt.Sprint(visits), func(t *testing.T) {
 			dir, _ := five(t)
@@ -324,6 +329,7 @@ func TestNamesOfSegments(t *testing.T) {
 
 // More damage than a report lists is repaired all the same.
 func TestRepairIsNotBoundByTheReport(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes too long for -short")
 	}

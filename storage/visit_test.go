@@ -8,6 +8,7 @@ import (
 )
 
 func TestLastVisits(t *testing.T) {
+	t.Parallel()
 	a, err := Open(t.TempDir(), Options{})
 	if err != nil {
 		t.Fatal(err)

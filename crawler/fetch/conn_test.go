@@ -25,6 +25,7 @@ const page = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 // When a connection serves another request, and when it must not.
 func TestConnectionsAreKept(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, answer string
 		conns        int64 // for two requests
@@ -93,6 +94,7 @@ func TestUnaskedAnswersAreNotTaken(t *testing.T) {
 // at the gate: the fleet's may hold it for seconds. Nobody watches by then what
 // follows an answer.
 func TestUnaskedAnswersWhileTheGateWaits(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("sockets are not peeked at there")
 	}

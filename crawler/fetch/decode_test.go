@@ -49,6 +49,7 @@ func answerOf(coding, body string) string {
 }
 
 func TestDecoded(t *testing.T) {
+	t.Parallel()
 	html := strings.Repeat("<p>Grüße, привет, 你好.</p>\n", 1000)
 	n := int64(len(html))
 	tests := []struct {

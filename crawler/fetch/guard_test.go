@@ -123,6 +123,7 @@ func TestErrorsAreShort(t *testing.T) {
 
 // The first address that answers is taken, the others are let go.
 func TestRace(t *testing.T) {
+	t.Parallel()
 	server := say(t, "HTTP/1.1 200 OK\r\n\r\nx")
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		switch addr {

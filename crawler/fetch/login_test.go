@@ -11,6 +11,7 @@ import (
 // Once an answer has taken the login's cookie away, what is asked for without it
 // says so; an answer that gives the cookie anew ends nothing.
 func TestCookieTakenAway(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		set   []*http.Cookie

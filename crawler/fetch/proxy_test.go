@@ -70,6 +70,7 @@ func proxied(t *testing.T, raw string, o Options) *Client {
 }
 
 func TestPlainThroughHTTPProxy(t *testing.T) {
+	t.Parallel()
 	origin := say(t, page)
 	p := &httpProxy{to: origin.l.Addr().String()}
 	addr := p.answer(t).l.Addr().String()

@@ -11,6 +11,7 @@ import (
 // Every line is an answer of a server, good or hostile, and what becomes of
 // it. The server closes the connection behind it.
 func TestResponses(t *testing.T) {
+	t.Parallel()
 	const ok = "HTTP/1.1 200 OK\r\n"
 	many := func(n int, s string) string { return strings.Repeat(s, n) }
 	tests := []struct {
@@ -159,6 +160,7 @@ func TestManyFolds(t *testing.T) {
 
 // The limit on a body cuts it, whatever frames it.
 func TestBodyLimit(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("0123456789", 100_000)
 	chunked := strings.Repeat("a\r\n0123456789\r\n", 100_000) + "0\r\n\r\n"
 	tests := []struct {

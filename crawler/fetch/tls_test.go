@@ -44,6 +44,7 @@ func TestTLS(t *testing.T) {
 }
 
 func TestTLSConnectionsAreKept(t *testing.T) {
+	t.Parallel()
 	s, roots := secureServer(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.RemoteAddr) }, nil)
 	c := local(t, Options{RootCAs: roots})
 	conns := map[string]bool{}
@@ -83,6 +84,7 @@ func TestUnaskedAnswersOverTLS(t *testing.T) {
 }
 
 func TestUntrusted(t *testing.T) {
+	t.Parallel()
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 	s, roots := secureServer(t, func(http.ResponseWriter, *http.Request) {}, nil)

@@ -65,6 +65,7 @@ func crawled(t *testing.T, dir, seed, prefix string, most int) crawler.Result {
 // An archive goes from owner to owner through the store; each continues where
 // the one before was saved, and the last has it all.
 func TestAnArchiveGoesFromOwnerToOwner(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, open func() Store) {
 		seed, s := pages(t, 30), open()
 		for n := 1; n <= 4; n++ {
@@ -139,6 +140,7 @@ func wantObjects(t *testing.T, s Store, m *Manifest) {
 
 // An owner that was fenced changes nothing any more, and what it leaves is swept.
 func TestAFencedOwnerSavesNothing(t *testing.T) {
+	t.Parallel()
 	seed, s := pages(t, 12), must(t)(newDirStore(t))
 	old, err := Claim(t.Context(), s, "site", seed, "old", Run{})
 	if err != nil {
@@ -182,6 +184,10 @@ func TestAFencedOwnerSavesNothing(t *testing.T) {
 // Whatever call to the store fails, before or after its effect, the manifest
 // names a whole archive, and the next save succeeds.
 func TestASaveThatFailsAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs without -short")
+	}
+	t.Parallel()
 	seed, work := pages(t, 12), filepath.Join(t.TempDir(), "archive")
 	var stages []string // one archive as it grows
 	for n := 3; n <= 9; n += 3 {

@@ -186,6 +186,9 @@ var pairs = flag.Int("pairs", 30000, "robots.txt and URL pairs to compare with t
 // reference's, on as many pairs as -pairs says; 1,000,000 were run.
 func TestNoDifferenceToTheReference(t *testing.T) {
 	n := *pairs
+	if testing.Short() {
+		n /= 5
+	}
 	if env, err := strconv.Atoi(os.Getenv("CURTSY_PAIRS")); err == nil {
 		n = env
 	}

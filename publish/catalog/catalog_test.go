@@ -61,6 +61,7 @@ func each(t *testing.T, c *catalog.Catalog) (lines []string) {
 }
 
 func TestCaptures(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archive")
 	origin := crawl(t, dir, site)
 	c := open(t, crawltest.Open(t, dir), t.TempDir())
@@ -96,6 +97,7 @@ func TestCaptures(t *testing.T) {
 }
 
 func TestDeletedOrDamagedIsBuiltAgain(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, site)
 	a, cache := crawltest.Open(t, dir), t.TempDir()
@@ -134,6 +136,7 @@ func TestDeletedOrDamagedIsBuiltAgain(t *testing.T) {
 // An index.db that came with an archive is never opened: it may be made to
 // crash SQLite, and its journal may name a file to be removed.
 func TestIndexOfAStranger(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, site)
 	a := crawltest.Open(t, dir)
@@ -175,6 +178,7 @@ func TestIndexOfAStranger(t *testing.T) {
 }
 
 func TestRefresh(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, site)
 	a, cache := crawltest.Open(t, dir), t.TempDir()
@@ -202,6 +206,7 @@ func TestRefresh(t *testing.T) {
 }
 
 func TestPlaceOfAnArchiveThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, site)
 	a, cache := crawltest.Open(t, dir), t.TempDir()

@@ -106,6 +106,7 @@ func records(t *testing.T, b []byte) (list []string, blocks string) {
 }
 
 func TestOnlyWhatMayBeShownLeaves(t *testing.T) {
+	t.Parallel()
 	a, seed := crawled(t)
 	before, after := time.Date(2029, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -135,6 +136,7 @@ func TestOnlyWhatMayBeShownLeaves(t *testing.T) {
 }
 
 func TestWACZ(t *testing.T) {
+	t.Parallel()
 	a, seed := crawled(t)
 	out := filepath.Join(t.TempDir(), "out.wacz")
 	write(t, a, out, export.Options{Format: export.WACZ, Seed: seed, Now: time.Now(), Software: "curtsy/test"})
@@ -176,6 +178,7 @@ func TestWACZ(t *testing.T) {
 // A capture that brought 304 is in the WARC, and not in the index: readers take it
 // for a redirect, and would show that in place of the page.
 func TestTheIndexOfAWACZHasNo304(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
 			w.Header().Set("Content-Type", "text/html")
@@ -223,6 +226,7 @@ func TestTheIndexOfAWACZHasNo304(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
+	t.Parallel()
 	a, seed := crawled(t)
 	for _, format := range []export.Format{export.Text, export.MD} {
 		out := filepath.Join(t.TempDir(), "out."+string(format))
@@ -241,6 +245,7 @@ func TestText(t *testing.T) {
 }
 
 func TestAnonymous(t *testing.T) {
+	t.Parallel()
 	a, seed := crawled(t)
 	out := filepath.Join(t.TempDir(), "out.warc.gz")
 	_, b := write(t, a, out, export.Options{Format: export.WARC, Seed: seed, Now: time.Now(), Anonymous: true})
@@ -251,6 +256,7 @@ func TestAnonymous(t *testing.T) {
 }
 
 func TestWhatNoExportMadeStays(t *testing.T) {
+	t.Parallel()
 	a, seed := crawled(t)
 	dir := t.TempDir()
 	letter := filepath.Join(dir, "letter.wacz")

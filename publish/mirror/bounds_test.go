@@ -29,6 +29,7 @@ func bomb(typ, begin string, n int) string {
 // What is decoded is bounded as what is fetched is: a file is cut at max_body,
 // a document too long to be rewritten is copied, and both are in the report.
 func TestExportBoundsWhatIsDecoded(t *testing.T) {
+	t.Parallel()
 	s := serve(t, small)
 	archive := crawl(t, s)
 	keep(t, archive, crawllog.Visit{URLID: 1000, URL: s.Origin + "/long.txt", ContentType: "text/plain"}, bomb("text/plain", "", 8<<20))
@@ -51,6 +52,7 @@ func TestExportBoundsWhatIsDecoded(t *testing.T) {
 
 // A mirror that would be larger than it may leaves what was there.
 func TestExportBoundsTheWhole(t *testing.T) {
+	t.Parallel()
 	s := serve(t, small)
 	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
 	if _, err := export(t, s, archive, out); err != nil {

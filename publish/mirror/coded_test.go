@@ -18,6 +18,7 @@ import (
 
 // The mirror shows what the crawler read, whatever coding was claimed.
 func TestTheMirrorShowsWhatTheCrawlerRead(t *testing.T) {
+	t.Parallel()
 	const says = "Привет: это простой текст, а не brotli.\n"
 	var z, b, f bytes.Buffer
 	zw, bw := gzip.NewWriter(&z), brotli.NewWriter(&b)
@@ -80,6 +81,7 @@ func TestTheMirrorShowsWhatTheCrawlerRead(t *testing.T) {
 
 // A page under a coding that nobody knows is one whose links are rewritten.
 func TestAPageWithACharsetForACodingIsRewritten(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "-- / --\n<a href=/a>a</a>\n-- /c --\n<title>c</title>\n-- /a --\nHTTP 200\nContent-Type: text/html\nContent-Encoding: utf-8\n\n<!DOCTYPE html><p>Привет, <a href=/c>c</a>\n")
 	if body := exported(t, s, crawl(t, s))["a.html"]; !strings.Contains(body, `Привет, <a href="c.html">c</a>`) {
 		t.Errorf("the page is %q", body)

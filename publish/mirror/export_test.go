@@ -84,6 +84,7 @@ X-Robots-Tag: noarchive
 `
 
 func TestExport(t *testing.T) {
+	t.Parallel()
 	s := serve(t, small)
 	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
 	r, err := export(t, s, archive, out)
@@ -124,6 +125,7 @@ func TestExport(t *testing.T) {
 }
 
 func TestExportAgainChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := serve(t, small)
 	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
 	if _, err := export(t, s, archive, out); err != nil {
@@ -152,6 +154,7 @@ func TestExportAgainChangesNothing(t *testing.T) {
 }
 
 func TestExportLeavesAlone(t *testing.T) {
+	t.Parallel()
 	s := serve(t, small)
 	archive := crawl(t, s)
 	for _, c := range []struct {
@@ -179,6 +182,7 @@ func TestExportLeavesAlone(t *testing.T) {
 }
 
 func TestExportStopped(t *testing.T) {
+	t.Parallel()
 	s := serve(t, small)
 	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
 	if _, err := export(t, s, archive, out); err != nil {
@@ -204,6 +208,7 @@ func TestExportStopped(t *testing.T) {
 }
 
 func TestExportAfterRecrawl(t *testing.T) {
+	t.Parallel()
 	s := serve(t, small)
 	out := filepath.Join(t.TempDir(), "out")
 	if _, err := export(t, s, crawl(t, s), out); err != nil {
@@ -228,6 +233,7 @@ func TestExportAfterRecrawl(t *testing.T) {
 // TestTrapSite exports the trap site: the check finds nothing, every page has
 // its own file, and nothing is outside.
 func TestTrapSite(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("testdata/trap.txtar")
 	if err != nil {
 		t.Fatal(err)

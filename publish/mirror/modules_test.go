@@ -10,6 +10,7 @@ import (
 // The parts of a module are fetched, and its references lead to them where
 // their names are others in the mirror.
 func TestExportOfModules(t *testing.T) {
+	t.Parallel()
 	s := serve(t, `
 -- / --
 <!DOCTYPE html><title>start</title><script type="importmap">{"imports":{"lib":"/js/lib.js"}}</script><script type="module" src="/js/main.js?v=1"></script>

@@ -42,6 +42,7 @@ func keep(t *testing.T, dir string, v crawllog.Visit, answer string) crawllog.Re
 // A page whose head cannot be read is missing in the mirror, which says so;
 // where its record is damaged there is no mirror.
 func TestExportWithAHeadThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	const lengths = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy"
 	s := serve(t, small)
 	archive := crawl(t, s)
@@ -95,6 +96,7 @@ func incomplete(files map[string]string, url string) bool {
 
 // A body that breaks in its coding while it is copied is that page's problem.
 func TestExportWithABodyThatCannotBeDecoded(t *testing.T) {
+	t.Parallel()
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
 	w.Write([]byte(strings.Repeat("some text ", 1000)))
@@ -125,6 +127,7 @@ func TestExportWithABodyThatCannotBeDecoded(t *testing.T) {
 // Of a document whose coding breaks half-way there is what could be read, and
 // the report says that it is not all.
 func TestExportWithADocumentThatBreaksOff(t *testing.T) {
+	t.Parallel()
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
 	w.Write([]byte("<!DOCTYPE html><title>half</title>"))
@@ -145,6 +148,7 @@ func TestExportWithADocumentThatBreaksOff(t *testing.T) {
 // Octets without a type keep their name, but where a browser would take them
 // for a page or a server would run them.
 func TestExportNamesOctets(t *testing.T) {
+	t.Parallel()
 	s := serve(t, small)
 	archive := crawl(t, s)
 	bodies := map[string]string{"/x.tar.gz": "\x1f\x8b\x08\x00octets", "/README": "read me", "/v.mp4": "\x00\x00\x00\x18ftypmp42", "/w.mp4": "no film", "/page": "<h1>a</h1>", "/p.html": "<h1>b</h1>", "/doc": "<!DOCTYPE html><p>", "/run.php": "<?php x();"}

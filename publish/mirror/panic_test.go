@@ -14,6 +14,7 @@ import (
 
 // A picture with a tag behind its root, parts of which a page uses.
 func TestExportOfASpriteWithATagBehindItsRoot(t *testing.T) {
+	t.Parallel()
 	s := serve(t, `
 -- / --
 <!DOCTYPE html><title>start</title><svg><use href="/s.svg#a"/></svg>
@@ -32,6 +33,7 @@ Content-Type: image/svg+xml
 // A document that makes the rewriter panic is a line of the report; the others
 // are written as ever.
 func TestExportGoesOnAfterAPanic(t *testing.T) {
+	t.Parallel()
 	s := serve(t, small)
 	a, err := storage.OpenRead(crawl(t, s))
 	if err != nil {

@@ -13,6 +13,7 @@ const over = "unavailable_after: 25 Jun 2010 15:00:00 PST"
 // TestRedirectsAskTheGate: a redirect that asks not to be kept, or whose time
 // is over, is withheld like any page.
 func TestRedirectsAskTheGate(t *testing.T) {
+	t.Parallel()
 	s := serve(t, `-- / --
 Content-Type: text/html
 
@@ -74,6 +75,7 @@ target
 // names neither a noindex page nor one whose time is over, in no section, but
 // says how many there are.
 func TestReportListsNoUnlistedPage(t *testing.T) {
+	t.Parallel()
 	const module = `<script type=module src=/m.js></script>`
 	s := serve(t, `-- / --
 HTTP 200

@@ -10,6 +10,7 @@ import (
 // Redirects that lead nowhere are broken, and no other sites; a shortlink leads
 // to its page.
 func TestExportOfRedirectsThatLeadNowhere(t *testing.T) {
+	t.Parallel()
 	s := serve(t, `
 -- / --
 <!DOCTYPE html><title>start</title><link rel=shortlink href="/?p=1"><link rel=canonical href="/a"><a href="/loop">l</a> <a href="/lost">g</a> <a href="/out">o</a> <a href="/a">a</a>

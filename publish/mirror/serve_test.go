@@ -12,6 +12,7 @@ import (
 )
 
 func TestHandlerServesWithTheTypesOfTheMap(t *testing.T) {
+	t.Parallel()
 	s := serve(t, small)
 	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
 	if _, err := export(t, s, archive, out); err != nil {

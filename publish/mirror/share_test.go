@@ -29,6 +29,7 @@ func filesOf(t *testing.T, files map[string]string, origin string) map[string]st
 // One payload under two URLs that ask for one name: what is relative in a
 // document leads from each to its own place.
 func TestTwinsAreDistinctWhereTheirLinksAre(t *testing.T) {
+	t.Parallel()
 	page := "<!DOCTYPE html><title>t</title><a href=\"?x=1\">next</a><a href=/index.html>i</a><a href=/d/index.html>d</a><a href=/d/>d</a><img src=/logo><img src=/logo.png>"
 	below := "<!DOCTYPE html><title>t</title><a href=\"?x=1\">next</a>"
 	png := "\x89PNG\r\n\x1a\nthe logo"
@@ -53,6 +54,7 @@ func TestTwinsAreDistinctWhereTheirLinksAre(t *testing.T) {
 
 // Two bodies with one SHA-1 that ask for one name are two files.
 func TestTwoBodiesWithOneSHA1AreTwoFiles(t *testing.T) {
+	t.Parallel()
 	one, two := sitetest.Collision()
 	s := serve(t, "-- / --\n<!DOCTYPE html><title>t</title><a href=/x>1</a><a href=/x.pdf>2</a>\n"+
 		"-- /x --\nHTTP 200\nContent-Type: application/pdf\n\n"+one+"\n-- /x.pdf --\nHTTP 200\nContent-Type: application/pdf\n\n"+two+"\n")

@@ -31,6 +31,7 @@ func started(t *testing.T, out, name string) *tree {
 }
 
 func TestAnExportThatTakesHoursIsNotSweptAway(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")
 	long := started(t, out, "long.html")
 	aged(t, long.tmp)

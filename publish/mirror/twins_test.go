@@ -51,6 +51,7 @@ func forum(topics int) http.Handler {
 // Every link to a page that was fetched under another session id, or with its
 // parameters in another order, leads to the file.
 func TestExportLeadsTwinsToTheirPage(t *testing.T) {
+	t.Parallel()
 	const topics = 40
 	s := httptest.NewServer(forum(topics))
 	defer s.Close()

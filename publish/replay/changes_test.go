@@ -68,6 +68,7 @@ func newRounds(t *testing.T) (*served, string) {
 }
 
 func TestWhatChanged(t *testing.T) {
+	t.Parallel()
 	v, origin := newRounds(t)
 	text := func(target string, status int) string {
 		t.Helper()

@@ -167,6 +167,7 @@ func TestRenderedPages(t *testing.T) {
 }
 
 func TestContent(t *testing.T) {
+	t.Parallel()
 	v := newServed(t, replay.Options{})
 	origin := v.seed.Origin()
 	body := v.page("/2026/" + origin + "/").Body.String()
@@ -217,6 +218,7 @@ func TestContent(t *testing.T) {
 
 // A type that no server could send is not sent: clients refuse such an answer.
 func TestNoControlIsInAHeader(t *testing.T) {
+	t.Parallel()
 	v := newServed(t, replay.Options{})
 	for _, path := range []string{"/2026/", "/2026id_/"} {
 		w := v.page(path + v.seed.Origin() + "/bell")
@@ -232,6 +234,7 @@ func TestNoControlIsInAHeader(t *testing.T) {
 }
 
 func TestHeadersOfTheSiteMeanNothing(t *testing.T) {
+	t.Parallel()
 	v := newServed(t, replay.Options{})
 	h := v.page("/2026/" + v.seed.Origin() + "/koi").Header()
 	if got := h.Get("Content-Type"); got != "text/html; charset=koi8-r" {
@@ -251,6 +254,7 @@ func TestHeadersOfTheSiteMeanNothing(t *testing.T) {
 }
 
 func TestNoScripts(t *testing.T) {
+	t.Parallel()
 	v := newServed(t, replay.Options{NoScripts: true})
 	w := v.page("/2026/" + v.seed.String())
 	if strings.Contains(w.Header().Get("Content-Security-Policy"), "allow-scripts") || strings.Contains(w.Body.String(), "RTCPeer") {
@@ -262,6 +266,7 @@ func TestNoScripts(t *testing.T) {
 }
 
 func TestWhatMayNotBeShown(t *testing.T) {
+	t.Parallel()
 	v := newServed(t, replay.Options{})
 	origin := v.seed.Origin()
 	for _, c := range []struct {
@@ -291,6 +296,7 @@ func TestWhatMayNotBeShown(t *testing.T) {
 }
 
 func TestStrangersAreRefused(t *testing.T) {
+	t.Parallel()
 	v := newServed(t, replay.Options{})
 	for _, c := range []struct {
 		says string
@@ -327,6 +333,7 @@ func TestStrangersAreRefused(t *testing.T) {
 }
 
 func TestMemento(t *testing.T) {
+	t.Parallel()
 	v := newServed(t, replay.Options{})
 	url := v.seed.Origin() + "/case"
 	w := v.ui("/timegate/"+url, "Accept-Datetime", "Thu, 31 May 2007 20:35:00 GMT")
@@ -349,6 +356,7 @@ func TestMemento(t *testing.T) {
 }
 
 func TestViews(t *testing.T) {
+	t.Parallel()
 	v := newServed(t, replay.Options{})
 	for target, want := range map[string]string{
 		"/":                                  `<h2><a href="/`,
@@ -368,6 +376,7 @@ func TestViews(t *testing.T) {
 // TestHostileTargets asks for what nobody should: no answer is a failure of the
 // server, and none holds what is not in the archive.
 func TestHostileTargets(t *testing.T) {
+	t.Parallel()
 	v := newServed(t, replay.Options{})
 	parts := []string{"/", "..", "%2e%2e", "%00", "\x00", "etc/passwd", "crawl.db", "warc", "2026", "20261122125542", "id_", "http:", "http://", "https:/", v.seed.Host(), "[::1]", "[", "%", "%zz", "?", "#", "&", "=", "'", "\"", "<script>", "\xff\xfe", "ж", "://", "file:///etc/passwd", "timemap/link", "versions", "timegate", "search?q=", "go?url=", "/", "/", strings.Repeat("a", 9000), "javascript:alert(1)", "*", "\\", ";", " "}
 	r := rand.New(rand.NewPCG(3, 4))
@@ -387,6 +396,7 @@ func TestHostileTargets(t *testing.T) {
 // A browser that does not resolve names below localhost gets the content under
 // the UI's own name, once it had time to ask.
 func TestNamesBelowLocalhost(t *testing.T) {
+	t.Parallel()
 	v := newUnreached(t, replay.Options{})
 	page := "/2026/" + v.seed.String()
 	frame := func() string {
