@@ -1,6 +1,9 @@
 package hostile
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 func documents() []*Fixture {
 	const mega = 1 << 20
@@ -10,9 +13,10 @@ func documents() []*Fixture {
 	found := map[string]string{"": fetched, "good": fetched}
 	readOn := map[string]string{"": fetched}
 	const link = "<a href=good>x</a>"
-	srcset := "<img srcset='"
+	var srcset strings.Builder
+	srcset.WriteString("<img srcset='")
 	for i := range 100_000 {
-		srcset += fmt.Sprintf("http://other.invalid/%d %dw, ", i, i)
+		fmt.Fprintf(&srcset, "http://other.invalid/%d %dw, ", i, i)
 		if i%1000 == 0 && i > 20_000 {
 			break // beyond that it is the same again
 		}
@@ -29,7 +33,7 @@ func documents() []*Fixture {
 		page("base-tricks", "base to another host, to javascript:, twice, and late",
 			"<a href=good>x</a><base href='DIR'><base href='http://evil.invalid/'><a href=late>x</a><base href='javascript:x'>", map[string]string{"good": fetched}),
 		page("late-charset", "three charsets that contradict each other", link+"<meta charset=koi8-r>"+rep(" ", 2000)+"<meta charset=utf-16><meta http-equiv=content-type content='text/html; charset=utf-7'>+ADw-a href=evil+AD4-", found),
-		page("srcset", "a srcset of 20,000 candidates", link+srcset+"'>", found),
+		page("srcset", "a srcset of 20,000 candidates", link+srcset.String()+"'>", found),
 		page("srcdoc", "srcdoc in srcdoc, 10,000 deep", link+rep("<iframe srcdoc='", 10_000)+rep("&lt;iframe srcdoc=&quot;", 10_000)+"'>", found),
 		page("entities", "a million entities in one attribute", link+"<a href='"+rep("&amp;", mega)+"'>", found),
 		page("meta-flood", "100,000 meta robots that contradict each other", link+rep("<meta name=robots content=all><meta name=robots content='index,follow'>", 50_000), found),
