@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,8 @@ func (s *scripts) ask(answer []byte, piece int) *Exchange {
 	return s.Do(context.Background(), Request{URL: weburl.MustParse("http://127.0.0.1/")})
 }
 
+var blankBeforeColon = regexp.MustCompile(`(?m)^[^:\r\n]*[ \t]+:`)
+
 // FuzzResponse compares us with net/http's reader, where both take an answer
 // for a whole one, and an answer in one piece against one in small pieces.
 func FuzzResponse(f *testing.F) {
@@ -81,6 +84,9 @@ func FuzzResponse(f *testing.F) {
 		x.Decoded(1 << 16)
 		if x.Err != nil || x.Truncated != "" || !bytes.HasPrefix(answer, x.Head) {
 			return
+		}
+		if blankBeforeColon.Match(x.Head) {
+			return // such a field is another one to net/http; RFC 9112 §5.1 takes the blank away
 		}
 		r, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
 		if err != nil {

@@ -106,7 +106,7 @@ func parseSlow(base URL, ref string) (URL, error) {
 	if s := w.Scheme(); s != "http" && s != "https" {
 		return URL{}, ErrScheme
 	}
-	if w.Hostname() == "" {
+	if w.Hostname() == "" || !resolvable(w.Hostname()) {
 		return URL{}, ErrInvalid
 	}
 	var b strings.Builder
@@ -127,6 +127,20 @@ func parseSlow(base URL, ref string) (URL, error) {
 		return URL{}, ErrInvalid
 	}
 	return u, nil
+}
+
+// maxLabel is how long a label of a name may be (RFC 1035 §2.3.4).
+const maxLabel = 63
+
+// resolvable is false for a name whose international label became too long for the
+// DNS when it was written in ASCII: the parser makes such a name and reads none.
+func resolvable(host string) bool {
+	for label := range strings.SplitSeq(host, ".") {
+		if len(label) > maxLabel && strings.HasPrefix(label, "xn--") {
+			return false
+		}
+	}
+	return true
 }
 
 // afterScheme is where the host begins; 0 if the scheme is neither http nor https.

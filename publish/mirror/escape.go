@@ -35,9 +35,7 @@ func escape(s string) string {
 	if plainName(s) {
 		return s
 	}
-	if utf8.ValidString(s) {
-		s = norm.NFC.String(s)
-	}
+	s = norm.NFC.String(s) // which leaves octets that are no UTF-8 as they are
 	var b strings.Builder
 	escaped := false
 	for s != "" {
