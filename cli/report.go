@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,9 +61,9 @@ func writeReport(ctx context.Context, u *ui, dir, out, copied string) (err error
 			return err
 		}
 	}
-	broken := 0
+	var found report.Problems
 	write := func(w io.Writer) (err error) {
-		broken, err = report.Write(ctx, w, a.Archive, o)
+		found, err = report.Write(ctx, w, a.Archive, o)
 		return err
 	}
 	if out == "-" {
@@ -70,12 +72,26 @@ func writeReport(ctx context.Context, u *ui, dir, out, copied string) (err error
 	if err := writeWhole(out, write); err != nil {
 		return reportError(err, dir, out)
 	}
-	found := ""
-	if broken > 0 {
-		found = ", with " + count(broken, "broken link")
-	}
-	u.say("%s: the report on %s%s", out, a.seed, found)
+	u.say("%s: the report on %s%s", out, a.seed, problemsText(found))
 	return nil
+}
+
+// problemsText says what a report found, for the end of a line.
+func problemsText(p report.Problems) string {
+	var parts []string
+	if p.Broken > 0 {
+		parts = append(parts, count(p.Broken, "broken link"))
+	}
+	switch {
+	case p.Nowhere == 1:
+		parts = append(parts, "1 redirect that leads nowhere")
+	case p.Nowhere > 1:
+		parts = append(parts, fmt.Sprintf("%d redirects that lead nowhere", p.Nowhere))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", with " + strings.Join(parts, " and ")
 }
 
 // reportOptions are those of the report of an archive.

@@ -484,6 +484,19 @@ func waits(t *testing.T, o crawler.Options, dir string) status.Status {
 	return seen
 }
 
+func TestStatusSaysWhichRetryIsWaitedFor(t *testing.T) {
+	inBubble(t, map[string]page{"/": links("/a", "/b"), "/a": answering(500), "/b": answering(500)}, func(t *testing.T, s *site) {
+		o := s.options()
+		o.Retries, o.RetryBase = 1, time.Hour
+		said := map[string]bool{}
+		o.Watch = func(st status.Status) { said[st.WaitingFor] = true }
+		crawlLong(t, t.TempDir(), o)
+		if want := "retry of the first of 2: " + s.URL + "/a"; !said[want] {
+			t.Errorf("it never said %q: %v", want, said)
+		}
+	})
+}
+
 func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when a bubble begins

@@ -116,12 +116,13 @@ func (c *Crawl) take(o *origin, now time.Time) bool {
 	return true
 }
 
-// retryText says what an origin waits for that has nothing left but retries.
+// retryText says what an origin waits for that has nothing left but retries. The
+// URL comes last, since a terminal may cut it.
 func retryText(w frontier.Waiting) string {
 	if w.More == 0 {
 		return "retry of " + w.URL.String()
 	}
-	return fmt.Sprintf("retry of %s, %d waiting", w.URL, w.More+1)
+	return fmt.Sprintf("retry of the first of %d: %s", w.More+1, w.URL)
 }
 
 // judgeNext asks, now that its turn has come, whether o.next may be fetched:

@@ -103,15 +103,17 @@ func (f *Frontier) Waiting(origin string) (w Waiting, ok bool) {
 	_ = f.db.View(func(tx *bbolt.Tx) error {
 		top := tx.Bucket(bucketTop)
 		c := top.Bucket(bucketRetries).Cursor()
+		others := f.retries[host] - 1
 		for k, v := firstOf(c, host); k != nil; k, v = nextOf(c, host) {
 			e := retryEntry(k, v)
-			if f.inFlight[e.ID] != nil {
+			if f.inFlight[e.ID] != nil { // it is being visited, and waits no more
+				others--
 				continue
 			}
 			ok = true
 			at := e.at.key()
 			l, err := f.decodeOne(at, top.Bucket(bucketBlocks).Get(at), e.at.index)
-			w = Waiting{Due: retryDue(k), URL: l.URL, More: f.retries[host] - 1}
+			w = Waiting{Due: retryDue(k), URL: l.URL, More: others}
 			return err
 		}
 		return nil

@@ -29,6 +29,7 @@ type gatherer struct {
 	places                          map[[2]string]int
 	bodies                          map[uint64]int32 // pages by the digest of their body
 	moved                           map[string]string
+	cutOff                          map[string]bool // what redirects lead to after too many others
 	copies                          map[uint64]*Line
 	bytes                           int64
 	pages, kept                     int
@@ -37,7 +38,7 @@ type gatherer struct {
 func gather(ctx context.Context, a *storage.Archive, o Options) (*Report, error) {
 	g := &gatherer{o: o, r: &Report{Options: o}, a: a, seed: maphash.MakeSeed(), unlisted: map[string]bool{}, states: map[string]int{},
 		statuses: map[string]int{}, depths: map[string]int{}, langs: map[string]int{}, types: map[string]int64{}, rules: map[string]*Rule{},
-		places: map[[2]string]int{}, bodies: map[uint64]int32{}, moved: map[string]string{}, copies: map[uint64]*Line{}}
+		places: map[[2]string]int{}, bodies: map[uint64]int32{}, moved: map[string]string{}, cutOff: map[string]bool{}, copies: map[uint64]*Line{}}
 	for _, step := range []func(context.Context) error{g.readRows, g.readCopies, g.readLinks, g.readVisits} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -71,6 +72,9 @@ func (g *gatherer) readRows(ctx context.Context) error {
 		}
 		if r.State == "disregarded" {
 			g.skip(r)
+		}
+		if r.State == "disregarded" && r.Rule.Rule == judge.Redirects {
+			g.cutOff[r.URL] = true
 		}
 		if r.Visit == nil {
 			return
@@ -255,45 +259,6 @@ func (g *gatherer) broke(broken map[string]*Line, l inventory.Link) {
 		return
 	}
 	line.More++
-}
-
-// redirects lists chains: what leads to the page by more than one step first.
-func (g *gatherer) redirects() {
-	type chain struct {
-		from string
-		via  []string
-	}
-	var chains []chain
-	for from := range g.moved {
-		c := chain{from: from}
-		for at := from; len(c.via) < 21; at = g.moved[at] {
-			next, ok := g.moved[at]
-			if !ok {
-				break
-			}
-			c.via = append(c.via, next)
-		}
-		chains = append(chains, c)
-	}
-	slices.SortFunc(chains, func(a, b chain) int {
-		if n := len(b.via) - len(a.via); n != 0 {
-			return n
-		}
-		return strings.Compare(a.from, b.from)
-	})
-	for _, c := range chains {
-		text := "1 step"
-		if n := len(c.via); n > 20 {
-			text = "more than 20 steps"
-			if slices.Contains(c.via, c.from) || slices.Contains(c.via[:n-1], c.via[n-1]) {
-				text = "in a circle"
-			}
-		} else if n > 1 {
-			text = fmt.Sprintf("%d steps", n)
-		}
-		listed := !g.unlisted[c.from] && !slices.ContainsFunc(c.via, func(u string) bool { return g.unlisted[u] })
-		g.r.Redirects.add(listed, Line{URL: c.from, Text: text, On: c.via[:min(3, len(c.via))], More: max(0, len(c.via)-3)})
-	}
 }
 
 // span is the time of a crawl for people.

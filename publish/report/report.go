@@ -42,21 +42,26 @@ type Options struct {
 //go:embed report.html
 var page string
 
-// Write reads an archive and writes its report. broken is how many URLs links lead
-// to in vain: what answered with an error or not at all, and redirects in a circle.
-func Write(ctx context.Context, to io.Writer, a *storage.Archive, o Options) (broken int, err error) {
+// Problems are what is wrong with a site, in numbers.
+type Problems struct {
+	Broken  int // URLs that links lead to in vain: an error, no answer, a redirect that leads nowhere
+	Nowhere int // redirects in a circle, and those of a chain longer than is followed
+}
+
+// Write reads an archive and writes its report.
+func Write(ctx context.Context, to io.Writer, a *storage.Archive, o Options) (found Problems, err error) {
 	r, err := gather(ctx, a, o)
 	if err != nil {
-		return 0, err
+		return found, err
 	}
 	name := func(url string) string {
 		return visible(short(cmp.Or(strings.TrimPrefix(url, o.Seed.Origin()), url), 300))
 	}
 	t, err := template.New("report").Funcs(funcs).Funcs(template.FuncMap{"name": name}).Parse(page)
 	if err != nil {
-		return 0, err
+		return found, err
 	}
-	return r.Broken.Total, t.Execute(to, r)
+	return Problems{r.Broken.Total, r.Nowhere}, t.Execute(to, r)
 }
 
 // Report is what the page shows.
@@ -68,6 +73,7 @@ type Report struct {
 	Slowest               []Line
 	Broken                Table // links
 	Redirects             Table
+	Nowhere               int // of these, redirects that lead nowhere
 	Orphans               Table
 	Duplicates            Table
 	Untitled              Table

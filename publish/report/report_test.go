@@ -26,7 +26,7 @@ Sitemap: {{origin}}/sitemap.xml
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{{origin}}/orphan</loc></url></urlset>
 -- / --
 <html lang="en"><title>Home</title><a href="/gone">1</a><a href="/private/x">2</a><a href="/moved">3</a><a href="/secret">4</a>
-<a href="/copy1">5</a><a href="/copy2">6</a><a href="/secret-gone">7</a><a href="/xss">8</a><a href="http://elsewhere.example/">9</a>
+<a href="/copy1">5</a><a href="/copy2">6</a><a href="/secret-gone">7</a><a href="/xss">8</a><a href="http://elsewhere.example/">9</a><a href="/round">10</a>
 -- /orphan --
 <title>Orphan</title>
 -- /moved --
@@ -36,6 +36,14 @@ Location: /moved2
 -- /moved2 --
 HTTP 301
 Location: /
+
+-- /round --
+HTTP 302
+Location: /about
+
+-- /about --
+HTTP 302
+Location: /round
 
 -- /gone --
 HTTP 404
@@ -78,10 +86,36 @@ func written(t *testing.T) string {
 	}
 	var b bytes.Buffer
 	o := Options{Dir: "site", Seed: seed, Origins: []string{seed.Origin()}, Now: time.Now(), Version: "1", Known: known}
-	if _, err := Write(context.Background(), &b, a, o); err != nil {
+	found, err := Write(context.Background(), &b, a, o)
+	if err != nil {
 		t.Fatal(err)
 	}
+	if found.Nowhere != 2 {
+		t.Errorf("%d redirects lead nowhere, want 2", found.Nowhere)
+	}
 	return strings.ReplaceAll(b.String(), s.Origin, "")
+}
+
+// Redirects in a circle, those that lead into it, and all of a chain that is cut off.
+func TestRedirectsThatLeadNowhereAreCounted(t *testing.T) {
+	g := &gatherer{r: &Report{}, moved: map[string]string{"a": "b", "b": "c", "c": "b", "self": "self", "ok": "page"}, cutOff: map[string]bool{"hop21": true}}
+	for i := range 21 {
+		g.moved[fmt.Sprint("hop", i)] = fmt.Sprint("hop", i+1)
+	}
+	for i := range 20 {
+		g.moved[fmt.Sprint("far", i)] = fmt.Sprint("far", i+1)
+	}
+	for from, want := range map[string]string{"a": inCircle, "b": inCircle, "self": inCircle, "ok": "", "hop0": tooMany, "hop20": tooMany, "far0": ""} {
+		if got := g.chainOf(from).nowhere; got != want {
+			t.Errorf("%s: %q, want %q", from, got, want)
+		}
+	}
+	if !strings.Contains(tooMany, fmt.Sprint(" ", judge.MaxRedirects, " ")) {
+		t.Errorf("%q is not the limit of %d", tooMany, judge.MaxRedirects)
+	}
+	if g.redirects(); g.r.Nowhere != 4+21 || g.r.Redirects.Total != 4+21+1+20 || g.r.Redirects.Lines[0].Text != tooMany {
+		t.Errorf("%d of %d lead nowhere, %q first", g.r.Nowhere, g.r.Redirects.Total, g.r.Redirects.Lines[0].Text)
+	}
 }
 
 // section is the text of one section of the report.
@@ -100,6 +134,9 @@ func TestTheReportNamesWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ section, want string }{
 		{"broken", `<a href="/gone"`},
 		{"redirects", "2 steps"},
+		{"redirects", "2 that lead nowhere"},
+		{"redirects", "in a circle"},
+		{"broken", "redirect: in a circle"},
 		{"orphans", `<a href="/orphan"`},
 		{"duplicates", `<a href="/copy2"`},
 		{"titles", `<a href="/copy1"`},

@@ -24,6 +24,9 @@ func (g *gatherer) sum() {
 	if n := g.states["queued"]; n > 0 {
 		r.Numbers = append(r.Numbers, Number{countText(n), "URLs still queued"})
 	}
+	if r.Nowhere > 0 {
+		r.Numbers = append(r.Numbers, Number{countText(r.Nowhere), "redirects that lead nowhere"})
+	}
 	if r.Again > 0 {
 		r.Numbers = append(r.Numbers, Number{fmt.Sprintf("%s of %s", countText(r.Changed), countText(r.Again)), "revisited URLs had changed"})
 	}
@@ -120,7 +123,8 @@ func (g *gatherer) next() (steps []Step) {
 	add(g.o.Incomplete != "", "The crawl is not complete. To continue:", "curtsy resume "+dir)
 	add(r.Broken.Total > 0, "Repair the broken links; this lists all of them with their pages:", "curtsy links "+dir+" --broken --format csv")
 	add(r.Orphans.Total > 0, "Link to the orphans from somewhere, or take them out of the sitemap.", "")
-	add(r.Redirects.Total > 0, "Links that lead to a redirect cost every visitor a request; point them at the final URL instead.", "")
+	add(r.Nowhere > 0, "Repair the redirects that lead nowhere: no visitor gets to a page by them.", "")
+	add(r.Redirects.Total > r.Nowhere, "Links that lead to a redirect cost every visitor a request; point them at the final URL instead.", "")
 	add(r.Untitled.Total > 0, "Give the pages without a title one: it is what search engines and bookmarks display.", "")
 	add(true, "Read the site offline:", "curtsy mirror "+dir+" "+dir+"-mirror")
 	add(true, "Check that the archive is intact:", "curtsy verify "+dir)

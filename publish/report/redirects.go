@@ -1,0 +1,76 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"curtsy/frontier/judge"
+)
+
+// Why a redirect leads nowhere.
+const (
+	inCircle = "in a circle"
+	tooMany  = "more than 20 in a row" // judge.MaxRedirects
+)
+
+// chain is where one redirect leads.
+type chain struct {
+	from    string
+	via     []string // the URLs after it, in turn
+	nowhere string   // why there is no page at its end; "" where there may be one
+}
+
+// chainOf follows a redirect, no further than a crawl does.
+func (g *gatherer) chainOf(from string) chain {
+	c := chain{from: from}
+	for at := from; ; {
+		next, moved := g.moved[at]
+		switch {
+		case !moved:
+			if g.cutOff[at] {
+				c.nowhere = tooMany
+			}
+			return c
+		case len(c.via) == judge.MaxRedirects:
+			c.nowhere = tooMany
+			return c
+		}
+		isCircle := next == from || slices.Contains(c.via, next)
+		c.via = append(c.via, next)
+		if isCircle {
+			c.nowhere = inCircle
+			return c
+		}
+		at = next
+	}
+}
+
+// redirects lists chains: those that lead nowhere first, then those that lead to
+// their page by the most steps.
+func (g *gatherer) redirects() {
+	chains := make([]chain, 0, len(g.moved))
+	for from := range g.moved {
+		c := g.chainOf(from)
+		if c.nowhere != "" {
+			g.r.Nowhere++
+		}
+		chains = append(chains, c)
+	}
+	slices.SortFunc(chains, func(a, b chain) int {
+		return cmp.Or(strings.Compare(b.nowhere, a.nowhere), len(b.via)-len(a.via), strings.Compare(a.from, b.from))
+	})
+	for _, c := range chains {
+		text := c.nowhere
+		switch {
+		case text != "":
+		case len(c.via) == 1:
+			text = "1 step"
+		default:
+			text = fmt.Sprintf("%d steps", len(c.via))
+		}
+		listed := !g.unlisted[c.from] && !slices.ContainsFunc(c.via, func(u string) bool { return g.unlisted[u] })
+		g.r.Redirects.add(listed, Line{URL: c.from, Text: text, On: c.via[:min(3, len(c.via))], More: max(0, len(c.via)-3)})
+	}
+}
