@@ -54,6 +54,27 @@ func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
 	}
 }
 
+// Literals of ever other directories are worth what all of the site are: a few of
+// them tell.
+func TestLiteralsOfManyDirectories(t *testing.T) {
+	t.Parallel()
+	var wrong strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&wrong, "load('/m%d/part.js');", i)
+	}
+	s := newSite(t, map[string]page{"/": html(`<script src=/main.js></script>`), "/main.js": script(wrong.String())})
+	crawl(t, t.TempDir(), options(s.URL+"/"))
+	asked := 0
+	for _, target := range s.requests() {
+		if strings.HasPrefix(target, "/m") && target != "/main.js" {
+			asked++
+		}
+	}
+	if asked < 16 || asked > 20 {
+		t.Errorf("%d of 60 wrong guesses in 60 directories were asked for", asked)
+	}
+}
+
 // Other forms of a page come last, but for the first feed, and may be left out.
 func TestAlternatesComeLast(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,10 @@
 package judge
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"curtsy/internal/weburl"
@@ -119,4 +122,74 @@ func TestEachViewOfVersionsHasABudgetOfItsOwn(t *testing.T) {
 	if len(left) != 0 {
 		t.Errorf("left out: %v", left)
 	}
+}
+
+// A browser of a repository shows check-ins on timelines, which can begin at any of
+// their dates in several ways, and each of which leads to more of them. Whatever
+// answer comes first, the check-ins come before most of these views.
+func TestCheckInsComeBeforeViewsByDate(t *testing.T) {
+	const checkIns, shown = 200, 20
+	info := func(n int) string { return fmt.Sprintf("/info/%02xa%07xf", n%256, n) }
+	at := func(n int) string { return fmt.Sprintf("2024-%02d-%02d+10:%02d", n%12+1, n/12%28+1, n%60) }
+	dated := map[string]int{}
+	for n := range checkIns {
+		dated[at(n)] = n
+	}
+	links := func(target string) (list []string) {
+		var n, k int
+		if _, from, ok := strings.Cut(target, "c="); ok {
+			from, _, _ = strings.Cut(from, "&")
+			n = dated[from]
+		} else if _, err := fmt.Sscanf(target, "/info/%2xa%7xf", &k, &n); err == nil {
+			list = append(list, info(max(n-1, 0)), info(min(n+1, checkIns-1)), fmt.Sprintf("/artifact/%02xb%07xe", n%256, n))
+			return append(list, "/timeline?c="+at(n), "/timeline?r=trunk&c="+at(n))
+		}
+		for i := max(n-shown, 0); i < min(n+shown, checkIns); i++ {
+			list = append(list, info(i), "/timeline?c="+at(i), "/timeline?r=trunk&c="+at(i))
+		}
+		return append(list, "/timeline?c="+at(n)+"&n=50", "/timeline?c="+at(n)+"&b="+at(n), "/timeline?c="+at(n)+"&advm=0", "/timeline?r=trunk&c="+at(n)+"&n=50")
+	}
+	for seed := range uint64(8) {
+		order := crawlOrder("/timeline", links, rand.New(rand.NewPCG(seed, 0)))
+		last, found := 0, 0
+		for place, target := range order {
+			if strings.HasPrefix(target, "/info/") {
+				last, found = place, found+1
+			}
+		}
+		if found != checkIns || last > 3*checkIns {
+			t.Errorf("seed %d: %d of %d check-ins, the last at place %d of %d", seed, found, checkIns, last, len(order))
+		}
+	}
+}
+
+// crawlOrder is the order in which the pages of a site are asked for, where four are
+// at a time and any of them answers first.
+func crawlOrder(start string, links func(target string) []string, r *rand.Rand) (order []string) {
+	f := &Facts{Settings: &Settings{Traps: Traps{Products: 2000, Facets: 500, Calendar: 4000, QueryVariants: 2000}}, Memory: counts{}}
+	pages, late, seen := []string{start}, []string(nil), map[string]bool{start: true}
+	for len(pages)+len(late) > 0 && len(order) < 5000 {
+		from := &pages
+		if len(pages) == 0 {
+			from = &late
+		}
+		i := r.IntN(min(4, len(*from)))
+		target := (*from)[i]
+		*from = slices.Delete(*from, i, i+1)
+		order = append(order, target)
+		for _, to := range links(target) {
+			if seen[to] {
+				continue
+			}
+			seen[to] = true
+			switch v := Decide(Added, &Link{URL: weburl.MustParse("http://h" + to), Class: Page}, f); {
+			case v.Excludes():
+			case v.Late:
+				late = append(late, to)
+			default:
+				pages = append(pages, to)
+			}
+		}
+	}
+	return order
 }
