@@ -163,11 +163,7 @@ func (s *site) complete(a *storage.Archive) error {
 		}
 	}
 	s.pair()
-	for i := range s.list {
-		if s.list[i].state == moved {
-			s.list[i].final, s.list[i].why = s.follow(i)
-		}
-	}
+	s.followAll()
 	return nil
 }
 

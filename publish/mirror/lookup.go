@@ -4,38 +4,66 @@ import (
 	"sort"
 	"strings"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 )
 
 // maxHops is how many redirects are followed one after another.
 const maxHops = 21
 
-// follow gives the kept entry at the end of a chain of redirects, or -1; why
-// is set where the chain ends nowhere instead of outside of the mirror.
-func (s *site) follow(i int) (final int32, why string) {
+// trail is where a chain of redirects leads.
+type trail struct {
+	final int32      // the kept entry at its end, or -1
+	why   string     // set where it ends nowhere instead of outside of the mirror
+	end   weburl.URL // what it leads to, where that is neither
+	hops  int
+}
+
+func (s *site) follow(i int) trail {
 	e := &s.list[i]
 	part := e.part
-	for range maxHops {
+	for hop := range maxHops {
 		if part == "" {
 			part = e.part
 		}
 		j := s.lookUp(e.to, func(e *entry) bool { return e.state >= moved })
 		if j < 0 {
-			return -1, ""
+			return trail{final: -1, end: e.to, hops: hop + 1}
 		}
 		e = &s.list[j]
 		switch e.state {
 		case kept:
 			s.list[i].part = part
-			return int32(j), ""
+			return trail{final: int32(j)}
 		case moved:
 		case gone, failed:
-			return -1, "redirect to what is " + e.why
+			return trail{final: -1, why: "redirect to what is " + e.why}
 		default:
-			return -1, ""
+			return trail{final: -1}
 		}
 	}
-	return -1, "redirect: in a circle, or over 20 in a row"
+	return trail{final: -1, why: "redirect: in a circle"}
+}
+
+// followAll follows all redirects. What the longest chains lead to was not fetched
+// for their length: no chain that ends there leads out of the mirror.
+func (s *site) followAll() {
+	longest := map[weburl.URL]int{}
+	for i := range s.list {
+		if s.list[i].state != moved {
+			continue
+		}
+		t := s.follow(i)
+		s.list[i].final, s.list[i].why = t.final, t.why
+		if !t.end.IsZero() {
+			longest[t.end] = max(longest[t.end], t.hops)
+		}
+	}
+	for i := range s.list {
+		if e := &s.list[i]; e.state == moved && e.final < 0 && e.why == "" && longest[s.follow(i).end] >= judge.MaxRedirects {
+			e.why = "redirect: more than 20 in a row"
+		}
+	}
 }
 
 // index finds an URL as it is. It copies no entry: what a worker notes of its own

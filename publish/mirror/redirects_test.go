@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,9 +12,13 @@ import (
 // to its page.
 func TestExportOfRedirectsThatLeadNowhere(t *testing.T) {
 	t.Parallel()
-	s := serve(t, `
+	var hops strings.Builder
+	for i := range 25 {
+		fmt.Fprintf(&hops, "-- /hop%d --\nHTTP 302\nLocation: /hop%d\n\n", i, i+1)
+	}
+	s := serve(t, hops.String()+`
 -- / --
-<!DOCTYPE html><title>start</title><link rel=shortlink href="/?p=1"><link rel=canonical href="/a"><a href="/loop">l</a> <a href="/lost">g</a> <a href="/out">o</a> <a href="/a">a</a>
+<!DOCTYPE html><title>start</title><link rel=shortlink href="/?p=1"><link rel=canonical href="/a"><a href="/loop">l</a> <a href="/lost">g</a> <a href="/out">o</a> <a href="/hop0">h</a> <a href="/hop9">h</a> <a href="/a">a</a>
 -- /a --
 <title>a</title>
 -- /?p=1 --
@@ -42,7 +47,7 @@ Location: http://other.invalid/
 		t.Errorf("index.html: %s", files["index.html"])
 	}
 	report := files[mirror.ReportFile]
-	for _, c := range []struct{ section, target string }{{"Broken on the site", "/loop"}, {"Broken on the site", "/lost"}, {"Other sites", "/out"}} {
+	for _, c := range []struct{ section, target string }{{"Broken on the site", "/loop"}, {"Broken on the site", "/lost"}, {"Broken on the site", "/hop0"}, {"Broken on the site", "/hop9"}, {"Other sites", "/out"}} {
 		_, section, _ := strings.Cut(report, ">"+c.section+" ")
 		section, _, _ = strings.Cut(section, "</details>")
 		if !strings.Contains(section, `href="`+s.Origin+c.target+`"`) || !strings.Contains(section, `<th scope="col">URL`) {
