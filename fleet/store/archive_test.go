@@ -65,7 +65,6 @@ func crawled(t *testing.T, dir, seed, prefix string, most int) crawler.Result {
 // An archive goes from owner to owner through the store; each continues where
 // the one before was saved, and the last has it all.
 func TestAnArchiveGoesFromOwnerToOwner(t *testing.T) {
-	t.Parallel()
 	stores(t, func(t *testing.T, open func() Store) {
 		seed, s := pages(t, 30), open()
 		for n := 1; n <= 4; n++ {

@@ -77,7 +77,6 @@ func section(s string) *io.SectionReader {
 }
 
 func TestASwapHoldsItsCondition(t *testing.T) {
-	t.Parallel()
 	stores(t, func(t *testing.T, open func() Store) {
 		s, ctx := open(), t.Context()
 		if _, _, err := s.Get(ctx, "a/M"); !errors.Is(err, ErrNotFound) {
@@ -114,7 +113,6 @@ func TestASwapHoldsItsCondition(t *testing.T) {
 // Many writers that count up one object lose nothing, each through a store of
 // its own, as from several machines.
 func TestSwapsAreNotLost(t *testing.T) {
-	t.Parallel()
 	stores(t, func(t *testing.T, open func() Store) {
 		var writers sync.WaitGroup
 		var won atomic.Int64
