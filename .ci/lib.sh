@@ -9,8 +9,8 @@ CURTSY=${CURTSY:?the path of the curtsy binary}
 # Helper programs and npm packages are kept here between scripts, outside of the repository.
 TOOLS=${CI_TOOLS:-${TMPDIR:-/tmp}/curtsy-ci-tools}
 export npm_config_update_notifier=false
-# The scripts count requests: none is for a sitemap that may be there (the Go tests show that one).
-export CURTSY_POLITENESS_GUESS_SITEMAP=false
+# The scripts count requests: none is for a sitemap or a file about use that may be there (the Go tests show these).
+export CURTSY_POLITENESS_GUESS_SITEMAP=false CURTSY_POLITENESS_USAGE_FILES=false
 WORK=$(mktemp -d)
 CHILDREN=()
 MOUNTS=()
@@ -27,7 +27,23 @@ cleanup() {
 	[[ -n ${KEEP:-} ]] && echo "kept: $WORK" >&2 || rm -rf "$WORK"
 }
 trap cleanup EXIT
-trap 'exit 130' INT TERM
+trap 'stopped "$BASH_COMMAND"' INT TERM
+
+# stopped COMMAND: by whoever waits for this script: where it was, and what was written last.
+stopped() {
+	local frame=0 line file _
+	trap '' INT TERM
+	echo "  stopped after $SECONDS s within: $1"
+	while read -r line _ file < <(caller $frame); do
+		[[ $file == */lib.sh ]] || echo "    line $line: $(sed -n "${line}p" "$CI_DIR/e2e/${file##*/}" | cut -c1-200)"
+		frame=$((frame + 1))
+	done
+	find "$WORK" -maxdepth 1 -type f -size -1M -printf '%T@ %p\n' | sort -rn | head -n 4 | while read -r _ file; do
+		echo "  the end of ${file##*/}:"
+		tail -n 3 "$file" | tr -d '\0' | cut -c1-300 | sed 's/^/    /'
+	done
+	exit 130
+}
 
 ok() { echo "ok: $*"; }
 bad() { echo "FAIL: $*"; FAILED=$((FAILED + 1)); }
@@ -70,17 +86,20 @@ less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b + 0) }'; }
 # finish is every script's last line.
 finish() { [[ $FAILED -eq 0 ]]; }
 
-# skip WORDS: prints what is missing here; in CI that is a failure.
+# without WORDS: a part of a script is left out for want of a tool. .ci/run lists it, in CI as a failure.
+without() { echo "skip: $*"; }
+
+# skip WORDS: all that follows is left out.
 skip() {
-	if [[ ${CI:-} == true ]]; then bad "$* (missing in CI)"; exit 1; fi
-	echo "skip: $*"
-	exit 0
+	without "$@"
+	finish
+	exit
 }
 
 # need TOOL...: programs without which a script shows nothing.
 need() {
 	local tool
-	for tool in "$@"; do command -v "$tool" >/dev/null || skip "$(basename "$0"): no $tool"; done
+	for tool in "$@"; do command -v "$tool" >/dev/null || skip "$tool is not installed"; done
 }
 
 # tools builds the helper programs of .ci/tools once.
@@ -89,6 +108,17 @@ tools() {
 	(cd "$CI_DIR/tools" && GOFLAGS= GOWORK=off flock "$TOOLS/bin.lock" go build -o "$TOOLS/bin/" ./...)
 	PATH=$TOOLS/bin:$PATH
 }
+
+# go_tool NAME PATH@VERSION: a program of another's, built once from its Go module.
+go_tool() {
+	mkdir -p "$TOOLS/bin"
+	PATH=$TOOLS/bin:$PATH
+	command -v "$1" >/dev/null || GOBIN=$TOOLS/bin GOFLAGS= GOWORK=off flock "$TOOLS/go.lock" go install "$2"
+}
+
+# s3_tool: an S3 server over a directory. deb_tool: what makes Debian packages.
+s3_tool() { go_tool versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0; }
+deb_tool() { go_tool nfpm github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0; }
 
 # npm_at NAME PACKAGE...: sets NPM_AT to a directory that holds the npm packages, and our programs
 # that use them. Scripts run side by side: one installs, the others wait.
@@ -116,8 +146,16 @@ npm_tools() {
 
 # mirror_tools installs what looks at pages and pictures, and link checkers.
 mirror_tools() {
-	npm_at mirror playwright-core linkinator@6 pngjs pixelmatch@5 axe-core@4
+	npm_at mirror playwright-core@1.65.1 linkinator@6.3.0 pngjs@7.0.0 pixelmatch@5.2.1 axe-core@4.14.1
 	export MIRROR_TOOLS=$NPM_AT
+}
+
+# reader_tools installs replayweb.page, which is AGPL: a tool of these tests, never part of the program.
+reader_tools() {
+	mkdir -p "$TOOLS/reader"
+	[[ -e $TOOLS/reader/package.json ]] || echo '{"private":true,"overrides":{"warcio":"2.4.11"}}' >"$TOOLS/reader/package.json"
+	npm_at reader replaywebpage@2.5.3 playwright-core@1.65.1
+	export READER=$NPM_AT
 }
 
 # freeport prints a loopback port that nobody listens on.
@@ -130,6 +168,9 @@ until_true() {
 	echo "  waited in vain for: $*"
 	return 1
 }
+
+# answers URL LOG: it does, with a good status; else the server's LOG is shown.
+answers() { curl -fsS -o /dev/null "$1" || { tail -n 5 "$2" >"$WORK/unanswered" && show "$WORK/unanswered"; return 1; }; }
 
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1"); }
 

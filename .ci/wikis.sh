@@ -2,7 +2,9 @@
 # ships them, from Apache.
 PHP_MODULE=$(ls /usr/lib/apache2/modules/libphp*.so 2>/dev/null | head -n 1)
 
-have_wikis() { [[ -n $PHP_MODULE && -d /usr/share/dokuwiki && -d /usr/share/mediawiki ]]; }
+need_wikis() {
+	[[ -n $PHP_MODULE && -d /usr/share/dokuwiki && -d /usr/share/mediawiki ]] || skip "dokuwiki, mediawiki or libapache2-mod-php is not installed"
+}
 
 # doku_make: DokuWiki's own code with configuration and data of ours in $WORK/doku.
 doku_make() {

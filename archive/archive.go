@@ -21,14 +21,13 @@
 package archive
 
 import (
-	"errors"
 	"io"
 	"iter"
 	"net/http"
 	"time"
 
+	"curtsy/facts"
 	"curtsy/htmlmeta"
-	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -105,7 +104,7 @@ func (a *Archive) Captures() iter.Seq2[*Capture, error] {
 
 // history is the captures of one URL.
 func (a *Archive) history(visits []*crawllog.Visit, now time.Time) (list []*Capture) {
-	permits, current := publish.Permits(visits, now), publish.Current(visits)
+	permits, current := publish.Permits(visits, now, a.a.VisitsAt), publish.Current(visits, a.a.VisitsAt)
 	for i, v := range visits {
 		if v.Status == 0 {
 			continue
@@ -126,29 +125,17 @@ func (c *Capture) Body() (io.ReadCloser, http.Header, error) {
 	return b, b.Header, nil
 }
 
-// maxPage is the most that is read of a page to find its links, in octets.
-const maxPage = 32 << 20
-
 // Links are the URLs that a page links to: other pages, not pictures or styles.
-func (c *Capture) Links() ([]string, error) {
-	u, err := weburl.Parse(c.URL)
-	if err != nil {
-		return nil, err
-	}
-	body, header, err := c.Body()
-	if errors.Is(err, ErrNoBody) {
+func (c *Capture) Links() (list []string, err error) {
+	page, ok := publish.PageOf(c.v)
+	if !ok {
 		return nil, nil
 	}
-	if err != nil {
+	var said facts.Facts
+	if err := publish.Facts(c.a, page, &said); err != nil {
 		return nil, err
 	}
-	defer body.Close()
-	b, err := io.ReadAll(io.LimitReader(body, maxPage))
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	for _, l := range htmlmeta.Read(htmlmeta.Page{URL: u, Header: header, Body: b}, htmlmeta.Options{}).Links {
+	for _, l := range said.Links {
 		if l.Kind == htmlmeta.Navigation {
 			list = append(list, l.URL.String())
 		}

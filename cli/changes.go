@@ -89,7 +89,7 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 		return page.WriteAtom(u.out)
 	}
 	if told == 0 {
-		u.say("nothing has changed since %s", o.Since.Local().Format("2006-01-02 15:04:05"))
+		u.say("nothing has changed since %s", u.time(o.Since))
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"os"
+	"runtime/pprof"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +27,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot(u)
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
+	u.profile.end()
 	if err != nil {
 		u.fail(err)
 	}
@@ -45,7 +48,12 @@ func newRoot(u *ui) *cobra.Command {
 		Args:          noUnknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 
-		PersistentPreRunE: func(*cobra.Command, []string) error { return enoughSpace() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := enoughSpace(); err != nil {
+				return err
+			}
+			return u.profile.start()
+		},
 	}
 	root.SetIn(u.in)
 	root.SetOut(u.out)
@@ -62,7 +70,10 @@ func newRoot(u *ui) *cobra.Command {
 	}
 	root.SetHelpCommand(helpCmd(u))
 	root.SetUsageTemplate(root.UsageTemplate() + "\nExit codes: curtsy help exit-codes\n")
+	root.PersistentFlags().StringVar(&u.profile.path, "cpuprofile", "", "write a CPU profile of the whole command to `FILE`, for pprof")
+	_ = root.PersistentFlags().MarkHidden("cpuprofile")
 	root.PersistentFlags().BoolVarP(&u.quiet, "quiet", "q", false, "print nothing but errors")
+	root.PersistentFlags().BoolVar(&u.utc, "utc", false, "print times in UTC; default: the local zone")
 	return root
 }
 
@@ -87,10 +98,34 @@ func commands(u *ui) []*cobra.Command {
 		searchCmd(u),
 		demoCmd(u),
 		robotsCmd(u),
+		identityCmd(u),
 		inspectCmd(u),
 		sitemapCmd(u),
 		versionCmd(u),
 		manCmd(u),
 		fleetCmd(u),
+	}
+}
+
+// profile is a CPU profile of a whole command.
+type profile struct {
+	path string
+	file *os.File
+}
+
+func (p *profile) start() (err error) {
+	if p.path == "" {
+		return nil
+	}
+	if p.file, err = os.Create(p.path); err != nil {
+		return err
+	}
+	return pprof.StartCPUProfile(p.file)
+}
+
+func (p *profile) end() {
+	if p.file != nil {
+		pprof.StopCPUProfile()
+		p.file.Close()
 	}
 }

@@ -47,6 +47,9 @@ type scopeConfig struct {
 	MaxDepth       int      `yaml:"max_depth"`
 	Requisites     string   `yaml:"requisites"`
 	Reach          string   `yaml:"reach"`
+	FollowSeed     bool     `yaml:"follow_seed"`
+	Aliases        []string `yaml:"aliases"`
+	AllowHosts     []string `yaml:"allow_hosts"`
 	SkipTypes      []string `yaml:"skip_types"`
 	SkipAlternates bool     `yaml:"skip_alternates"`
 	SkipLarger     size     `yaml:"skip_larger"`
@@ -83,6 +86,7 @@ type politeConfig struct {
 	LimitRate     size          `yaml:"limit_rate"`
 	RobotsMaxAge  time.Duration `yaml:"robots_max_age"`
 	GuessSitemap  bool          `yaml:"guess_sitemap"`
+	UsageFiles    bool          `yaml:"usage_files"`
 	SitemapHosts  int           `yaml:"sitemap_hosts"`
 }
 
@@ -94,7 +98,9 @@ type fetchConfig struct {
 	MaxBody        size              `yaml:"max_body"`
 	Proxy          string            `yaml:"proxy"`
 	CA             string            `yaml:"ca" json:"-"`
+	Identity       string            `yaml:"identity" json:"-"`
 	Cookies        cookieMode        `yaml:"cookies"`
+	Language       string            `yaml:"language"`
 	Header         map[string]string `yaml:"header"`
 	Retries        int               `yaml:"retries"`
 	RetryBase      time.Duration     `yaml:"retry_base"`
@@ -106,6 +112,8 @@ type renderConfig struct {
 	Pages   string        `yaml:"pages"`
 	Browser string        `yaml:"browser" json:"-"`
 	Timeout time.Duration `yaml:"timeout"`
+
+	MaxMemory size `yaml:"max_memory"`
 }
 
 type storageConfig struct {
@@ -120,10 +128,10 @@ func defaults() config {
 		Agent: "curtsy", Delay: time.Second, Concurrency: 1,
 		Scope:      scopeConfig{Requisites: "same-host", Reach: "host"},
 		Traps:      trapsConfig(judge.DefaultTraps()),
-		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, GuessSitemap: true, SitemapHosts: 5, MaxFailures: 10, RelNofollow: true},
+		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, GuessSitemap: true, UsageFiles: true, SitemapHosts: 5, MaxFailures: 10, RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
 			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Cookies: autoCookies, Retries: 3, RetryBase: 5 * time.Second},
-		Render:  renderConfig{Pages: "none", Timeout: 30 * time.Second},
+		Render:  renderConfig{Pages: "none", Timeout: 30 * time.Second, MaxMemory: 1 << 30},
 		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy", MinFree: 100 << 20},
 	}
 }
@@ -155,9 +163,10 @@ func variable(key string) string {
 	return "CURTSY_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// unknownVariables says which variables of an environment look like settings
-// and are none.
-func unknownVariables(environ []string) (warnings []string) {
+// unknownVariables says, by name, which variables of an environment look like
+// settings and are none.
+func unknownVariables(environ []string) map[string]string {
+	wrong := map[string]string{}
 	known := map[string]bool{failpointVariable: true}
 	c := defaults()
 	_ = eachKey(reflect.ValueOf(&c).Elem(), "", func(key string, _ reflect.Value) error {
@@ -167,20 +176,18 @@ func unknownVariables(environ []string) (warnings []string) {
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
 		rest, ok := strings.CutPrefix(name, "CURTSY_")
-		if !ok || value == "" || known[name] {
+		if !ok || value == "" || known[name] || strings.HasPrefix(rest, "TEST_") {
 			continue
 		}
-		warning := name + " is not a setting and has no effect"
+		wrong[name] = name + " is not a setting"
 		for _, k := range slices.Sorted(maps.Keys(known)) {
 			if strings.HasSuffix(k, "_"+strings.ToUpper(rest)) {
-				warning += "; is " + k + " meant?"
+				wrong[name] += "; is " + k + " meant?"
 				break
 			}
 		}
-		warnings = append(warnings, warning)
 	}
-	slices.Sort(warnings)
-	return warnings
+	return wrong
 }
 
 // eachKey calls f for every key that holds a value.

@@ -101,11 +101,11 @@ func TestVariablesReachEveryKey(t *testing.T) {
 func TestVariablesThatSetNothingAreNamed(t *testing.T) {
 	got := unknownVariables([]string{"PATH=/bin", "CURTSY=curtsy", "CURTSY_DELAY=1s", "CURTSY_FETCH_HEADER=x", "CURTSY_FAILPOINT=x",
 		"CURTSY_MAX_PAGES=5", "CURTSY_NOTHING=5", "CURTSY_=x", "CURTSY_EMPTY=", "CURTSY_delay=1s"})
-	want := []string{
-		"CURTSY_ is not a setting and has no effect",
-		"CURTSY_MAX_PAGES is not a setting and has no effect; is CURTSY_LIMITS_MAX_PAGES meant?",
-		"CURTSY_NOTHING is not a setting and has no effect",
-		"CURTSY_delay is not a setting and has no effect; is CURTSY_DELAY meant?",
+	want := map[string]string{
+		"CURTSY_":          "CURTSY_ is not a setting",
+		"CURTSY_MAX_PAGES": "CURTSY_MAX_PAGES is not a setting; is CURTSY_LIMITS_MAX_PAGES meant?",
+		"CURTSY_NOTHING":   "CURTSY_NOTHING is not a setting",
+		"CURTSY_delay":     "CURTSY_delay is not a setting; is CURTSY_DELAY meant?",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

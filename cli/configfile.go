@@ -16,12 +16,15 @@ import (
 
 // readConfig reads a file over the values in c. An unknown key, a key given
 // twice or a value of another form is an error with file and line.
-func readConfig(c *config, path string) error {
+func readConfig(c *config, path string) error { return readAllowed(c, path, nil) }
+
+// readAllowed reads a file of which may has to allow each key that is set; nil allows all.
+func readAllowed(c *config, path string, may func(key string) error) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return usagef("--config with a readable file", "config: %v", err)
 	}
-	if err = decodeConfig(c, b); err == nil {
+	if err = decodeAllowed(c, b, may); err == nil {
 		return nil
 	}
 	const try = "compare it with config.example.yaml"
@@ -32,11 +35,20 @@ func readConfig(c *config, path string) error {
 	return usagef(try, "config %s: %v", path, err)
 }
 
-func decodeConfig(c *config, b []byte) error {
+// atLine is an error of a text that has no file's name.
+func atLine(err error) error {
+	var at yaml.Error
+	if errors.As(err, &at) && at.GetToken() != nil {
+		return fmt.Errorf("line %d: %s", at.GetToken().Position.Line, at.GetMessage())
+	}
+	return err
+}
+
+func decodeAllowed(c *config, b []byte, may func(key string) error) error {
 	if t := tooDeep(b); t != nil {
 		return &yaml.SyntaxError{Message: fmt.Sprintf("more than %d levels deep", maxLevels), Token: t}
 	}
-	d := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict())
+	d, f := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict()), filling{may}
 	for {
 		doc := reflect.New(asWritten(reflect.TypeOf(*c)))
 		if err := d.Decode(doc.Interface()); err != nil {
@@ -45,7 +57,7 @@ func decodeConfig(c *config, b []byte) error {
 			}
 			return err
 		}
-		if err := fill(reflect.ValueOf(c).Elem(), doc.Elem(), ""); err != nil {
+		if err := f.fill(reflect.ValueOf(c).Elem(), doc.Elem(), ""); err != nil {
 			return err
 		}
 	}
@@ -103,18 +115,25 @@ func asWritten(t reflect.Type) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
+// filling sets the fields of a configuration; may has to allow each key, nil allows all.
+type filling struct{ may func(key string) error }
+
 // fill sets the fields of v that doc has values for.
-func fill(v, doc reflect.Value, prefix string) error {
+func (f filling) fill(v, doc reflect.Value, prefix string) error {
 	for i := range v.NumField() {
 		key := prefix + v.Type().Field(i).Tag.Get("yaml")
 		if v.Field(i).Kind() == reflect.Struct {
-			if err := fill(v.Field(i), doc.Field(i), key+"."); err != nil {
+			if err := f.fill(v.Field(i), doc.Field(i), key+"."); err != nil {
 				return err
 			}
 			continue
 		}
 		n := doc.Field(i).Interface().(written).node
-		if err := setNode(v.Field(i), n); err != nil {
+		err := setNode(v.Field(i), n)
+		if n != nil && f.may != nil && err == nil {
+			err = f.may(key)
+		}
+		if err != nil {
 			return &yaml.SyntaxError{Message: fmt.Sprintf("%s: %v", key, err), Token: n.GetToken()}
 		}
 	}

@@ -11,13 +11,13 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"runtime/pprof"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/net/http/httpguts"
 
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
@@ -38,15 +38,16 @@ type crawlFlags struct {
 	config   string
 	json     bool
 	verbose  bool
-	profile  string
 	metrics  string
 	set      config
 	noLogin  bool
 	noReport bool
-	ran      bool // something was crawled
-	found    int  // URLs that the archive then knows
+	ran      bool           // something was crawled
+	found    int            // URLs that the archive then knows
+	ended    crawler.Result // of a round
 	header   []string
 	seeds    string
+	bare     bool // the seed was typed without a scheme
 	sitemaps []string
 	since    string
 	given    crawler.Given
@@ -68,6 +69,9 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after this long")
 	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
 	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "skip URLs that match this `regexp` (repeatable)")
+	fl.BoolVar(&f.set.Scope.FollowSeed, "follow-seed", false, "where the seed redirects to another site, crawl that one")
+	fl.StringArrayVar(&f.set.Scope.Aliases, "alias", nil, "`host` that is another name of the site: its pages are fetched under the seed's name (repeatable)")
+	fl.StringArrayVar(&f.set.Scope.AllowHosts, "allow-host", nil, "`host` that may be at a private address if the seed is (repeatable)")
 	fl.StringVar(&f.set.Scope.Reach, "scope", "", "crawl the seed's `host`, only below its directory (prefix), or all subdomains as well (domain)")
 	fl.StringArrayVar(&f.set.Scope.SkipTypes, "skip-type", nil, "skip responses of this `type`, such as 'video/*', without reading the body (repeatable)")
 	fl.Var(&f.set.Scope.SkipLarger, "skip-larger", "skip responses that announce more than this many `bytes`")
@@ -78,13 +82,12 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.set.Render.Browser, "browser", "", "`PATH` of the Chromium, or the ws:// address of a running one (default: chromium, google-chrome)")
 	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "", "fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
 	fl.StringVar(&f.set.Scope.Requisites, "requisites", "", "fetch images, styles and scripts from the seed's host (`same-host`), or from any host that allows it (any)")
-	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` header with every request; it is recorded in the archive (repeatable)")
+	fl.StringVar(&f.set.Fetch.Language, "language", "", "ask for pages in these languages, the preferred first: `bg,en` (default: none is asked for)")
+	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` header with every request (repeatable); one named like a key, token, secret or session goes to the seed's origin only and is never stored")
 	f.registerLogin(fl)
 	fl.BoolVar(&f.noReport, "no-report", false, "write no report.html at the end (see curtsy report)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
 	fl.StringVar(&f.metrics, "metrics", "", metricsUsage)
-	fl.StringVar(&f.profile, "cpuprofile", "", "write a CPU profile of the crawl to `FILE`, for pprof")
-	_ = fl.MarkHidden("cpuprofile")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log each visit on a line")
 }
 
@@ -105,9 +108,13 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 		"proxy":           func() { c.Fetch.Proxy = f.set.Fetch.Proxy },
 		"include":         func() { c.Scope.Include = f.set.Scope.Include },
 		"scope":           func() { c.Scope.Reach = f.set.Scope.Reach },
+		"follow-seed":     func() { c.Scope.FollowSeed = f.set.Scope.FollowSeed },
+		"alias":           func() { c.Scope.Aliases = f.set.Scope.Aliases },
+		"allow-host":      func() { c.Scope.AllowHosts = f.set.Scope.AllowHosts },
 		"skip-type":       func() { c.Scope.SkipTypes = f.set.Scope.SkipTypes },
 		"skip-alternates": func() { c.Scope.SkipAlternates = f.set.Scope.SkipAlternates },
 		"skip-larger":     func() { c.Scope.SkipLarger = f.set.Scope.SkipLarger },
+		"language":        func() { c.Fetch.Language = f.set.Fetch.Language },
 		"exclude":         func() { c.Scope.Exclude = f.set.Scope.Exclude },
 		"requisites":      func() { c.Scope.Requisites = f.set.Scope.Requisites },
 		"cookies":         func() { c.Login.Cookies = f.set.Login.Cookies },
@@ -117,6 +124,7 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 		"cert":            func() { c.Login.Cert = f.set.Login.Cert },
 		"key":             func() { c.Login.Key = f.set.Login.Key },
 		"ca":              func() { c.Fetch.CA = f.set.Fetch.CA },
+		"identity":        func() { c.Fetch.Identity = f.set.Fetch.Identity },
 	} {
 		if cmd.Flags().Changed(name) {
 			put()
@@ -136,7 +144,14 @@ func (f *crawlFlags) settings(u *ui, cmd *cobra.Command, c config) (config, erro
 		return c, err
 	}
 	f.lay(cmd, &c)
-	return c, layHeader(&c, f.header)
+	if err := layHeader(&c, f.header); err != nil {
+		return c, err
+	}
+	if err := checkHeader(c.Fetch.Header); err != nil {
+		return c, err
+	}
+	c.takeSecrets()
+	return c, nil
 }
 
 // layHeader puts the fields given by --header over those of the file.
@@ -151,17 +166,26 @@ func layHeader(c *config, list []string) error {
 	for _, field := range list {
 		name, value, ok := strings.Cut(field, ":")
 		if !ok || strings.TrimSpace(name) == "" {
-			return usagef("--header 'Accept-Language: de'", "--header %q: expected 'Name: value'", field)
+			return usagef("--header 'Accept-Language: de'", "--header %q: expected 'Name: value'", fieldName(field))
 		}
 		c.Fetch.Header[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
 	return nil
 }
 
-// readEnv reads the variables, and warns of those that set nothing.
+// fieldName is the beginning of a field that could be its name: what follows may
+// be a secret.
+func fieldName(field string) string {
+	if i := strings.IndexFunc(field, func(r rune) bool { return !httpguts.IsTokenRune(r) }); i >= 0 {
+		return field[:i]
+	}
+	return field
+}
+
+// readEnv reads the variables, and refuses those that set nothing.
 func (u *ui) readEnv(c *config) error {
-	for _, warning := range unknownVariables(os.Environ()) {
-		u.say("%s", warning)
+	if wrong := unknownVariables(os.Environ()); len(wrong) > 0 {
+		return usagef("unset "+strings.Join(slices.Sorted(maps.Keys(wrong)), " "), "%s", strings.Join(slices.Sorted(maps.Values(wrong)), "\n"))
 	}
 	return readEnv(c, os.LookupEnv)
 }
@@ -190,7 +214,12 @@ func crawlCmd(u *ui) *cobra.Command {
 				c.Archive = dir
 			}
 			if c.Archive == "" {
-				c.Archive = seed.Host()
+				c.Archive = archiveName(seed.Host())
+			}
+			if f.bare {
+				if seed, err = f.chooseScheme(u, &c, seed); err != nil {
+					return err
+				}
 			}
 			if err := f.sameLogin(&c, seed); err != nil {
 				return err
@@ -198,7 +227,11 @@ func crawlCmd(u *ui) *cobra.Command {
 			if dry {
 				return dryRun(u, f, &c, seed)
 			}
-			return crawlAndMirror(u, f, &c, seed)
+			err = crawlAndMirror(u, f, &c, seed)
+			if plain, ok := f.plainAnswers(u, &c, seed, err); ok {
+				return crawlAndMirror(u, f, &c, plain)
+			}
+			return err
 		},
 	}
 	f.register(c)
@@ -208,6 +241,15 @@ func crawlCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&dir, "archive", "", "archive `directory` (default: the host's name)")
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what the rules would allow and how long it would take; fetch no pages")
 	return c
+}
+
+// archiveName is the default directory of an archive: the host's name, in letters
+// that every system allows. One made by an earlier version keeps its name.
+func archiveName(host string) string {
+	if _, err := os.Stat(host); err == nil {
+		return host
+	}
+	return strings.NewReplacer(":", "_", "[", "", "]", "").Replace(host)
 }
 
 func (u *ui) logger(verbose bool) *slog.Logger {
@@ -246,12 +288,6 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	defer endMetrics()
-	traced, endTraces, err := startTraces(u)
-	if err != nil {
-		return err
-	}
-	defer endTraces()
-	traced.watch(&o)
 	o.Tell = func(text string) { u.say("%s", text) }
 	o.Round, o.Given = f.round, f.given
 	if o.Since, err = f.sinceDate(); err != nil {
@@ -269,10 +305,24 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		u.say("%s already holds other files (%s); they are left untouched", c.Archive, oneLine(name))
 	}
 	cr, err := crawler.Open(c.Archive, o)
+	if errors.Is(err, crawler.ErrUnfinished) {
+		u.say("%s: its crawl is not finished, and is continued; the next update visits its pages again", c.Archive)
+		o.Round, f.round = nil, nil
+		cr, err = crawler.Open(c.Archive, o)
+	}
 	if err != nil {
 		return archiveError(err, c.Archive)
 	}
 	defer func() { cr.Close() }()
+	if cr.Finished() && o.Round == nil {
+		again, err := cr.SeedAgain()
+		if err != nil {
+			return archiveError(err, c.Archive)
+		}
+		if again {
+			u.say("%s: its seed failed; asking for it again", c.Archive)
+		}
+	}
 	if cr.Finished() && o.Round == nil {
 		n := cr.Counts()
 		own := n.OfSite()
@@ -280,16 +330,12 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}); err != nil {
 			return err
 		}
-		return seedError(cr, c.Archive)
+		return seedError(cr, c, seed)
 	}
 	limitMemory(cr.Counts().Discovered)
 	debug.SetGCPercent(collectAt)
 	floor := make([]byte, collectFloor)
 	defer runtime.KeepAlive(floor)
-	endProfile, err := startProfile(f.profile)
-	if err != nil {
-		return err
-	}
 	f.ran = true
 	result, err := cr.Run(ctx, stop)
 	for err == nil && result.Ending == crawler.Done && cr.RoundOpen() { // its sitemaps are read: now its pages are chosen
@@ -299,7 +345,6 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		}
 		result, err = cr.Run(ctx, stop)
 	}
-	endProfile()
 	f.found = result.Counts.Discovered
 	pressed.close()
 	bar.close()
@@ -316,11 +361,13 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 			u.say("%v", err)
 		}
 	}
-	if err := u.result(f, result); err != nil {
+	if f.round != nil && result.Ending != crawler.Unreachable {
+		f.ended = result
+	} else if err := u.result(f, result); err != nil {
 		return err
 	}
 	if result.Ending == crawler.Done {
-		return seedError(cr, c.Archive)
+		return seedError(cr, c, seed)
 	}
 	return endingError(result, c.again())
 }
@@ -335,15 +382,35 @@ func (c *config) again() string {
 }
 
 // seedError is the error of a crawl that came to its end without a page.
-func seedError(cr *crawler.Crawl, dir string) error {
-	why, err := cr.SeedFailure()
-	if err != nil {
-		return archiveError(err, dir)
-	}
-	if why == "" {
+func seedError(cr *crawler.Crawl, c *config, seed weburl.URL) error {
+	failed, err := cr.SeedFailure()
+	switch {
+	case err != nil:
+		return archiveError(err, c.Archive)
+	case failed == nil:
 		return nil
+	case !failed.Elsewhere.IsZero():
+		return exitWith(exitFailed, fmt.Errorf("nothing was fetched: %s", failed.Why), c.command(seed)+" --follow-seed, if that is the site")
 	}
-	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", why), "another URL, or this one later; with another --archive, or once "+quoted(dir)+" is removed")
+	try := "another URL, or the same command later: it asks again"
+	if failed.Refused {
+		try = "ask the site's owner to let " + userAgent(c) + " in, in the firewall and by a group \"User-agent: " + c.Agent +
+			"\" in robots.txt; it never poses as a browser. Then the same command"
+	}
+	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", failed.Why), try)
+}
+
+// command is the crawl's own, with what it takes to run it once more.
+func (c *config) command(seed weburl.URL) string {
+	text := "curtsy crawl " + quoted(seed.String())
+	for _, flag := range []struct{ name, value, usual string }{
+		{"archive", c.Archive, seed.Host()}, {"contact", c.Contact, ""}, {"ca", c.Fetch.CA, ""}, {"identity", c.Fetch.Identity, ""},
+	} {
+		if flag.value != flag.usual {
+			text += " --" + flag.name + " " + quoted(flag.value)
+		}
+	}
+	return text
 }
 
 // limitMemory sets what the collector of garbage keeps the process below, as
@@ -365,21 +432,6 @@ const (
 	// crawl are collected thirty times over, a sixth of its processor time.
 	collectFloor = 32 << 20
 )
-
-// startProfile begins a CPU profile, if one is asked for.
-func startProfile(path string) (end func(), err error) {
-	if path == "" {
-		return func() {}, nil
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, err
-	}
-	return func() { pprof.StopCPUProfile(); f.Close() }, nil
-}
 
 // signals makes two contexts: stop ends after the first signal or call of finish,
 // ctx after the second.
@@ -457,6 +509,10 @@ func endingError(r crawler.Result, resume string) error {
 	case crawler.Unreachable:
 		return exitWith(exitFailed, r.Err, unreachableHint(r.Err))
 	case crawler.Refused:
+		if fetch.KindOf(r.Err) == fetch.KindBlocked {
+			resume += " --follow-seed (the site is where its seed leads), or --allow-host with that host"
+			return exitWith(exitRefused, refusedWords(r.Why, r.Denied), resume)
+		}
 		return exitWith(exitRefused, refusedWords(r.Why, r.Denied), refusedHint(r.Denied, resume))
 	}
 	return nil
@@ -480,7 +536,7 @@ func unreachableHint(err error) string {
 	case errors.Is(err, fetch.ErrNoTLS):
 		return "http:// instead of https://"
 	case errors.Is(err, fetch.ErrUntrusted):
-		return "--ca FILE with the issuing authority, if the certificate is your own; verification cannot be turned off"
+		return "--ca FILE with the issuing authority, if the certificate is your own (verification cannot be turned off), or http:// if the site is not served by https"
 	}
 	return "another URL, or this one later"
 }
@@ -507,9 +563,6 @@ func refusedHint(denied bool, again string) string {
 func archiveError(err error, dir string) error {
 	var damage *storage.DamageError
 	var forbidden *fs.PathError
-	if e := unfinishedError(err, dir); e != nil {
-		return e
-	}
 	switch {
 	case noRights(err) && errors.As(err, &forbidden): // it names the path once
 		return exitWith(exitFailed, forbidden, "as a user who may read and write "+dir)

@@ -37,7 +37,7 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 	o := crawler.Options{
 		Seed:         seed,
 		Limits:       crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
-		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap, SitemapHosts: cmp.Or(c.Politeness.SitemapHosts, -1), RelNofollow: c.Politeness.RelNofollow,
+		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap, UsageFiles: c.Politeness.UsageFiles, SitemapHosts: cmp.Or(c.Politeness.SitemapHosts, -1), RelNofollow: c.Politeness.RelNofollow,
 		Traps: judge.Traps(c.Traps), Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Public: c.public(), Logger: logger,
 	}
 	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions, loginOptions, renderOptions} {
@@ -72,6 +72,10 @@ func scopeOptions(c *config, o *crawler.Options) error {
 	if err := reach(c.Scope.Reach, o.Seed, &o.Scope); err != nil {
 		return err
 	}
+	if err := checkNames(c); err != nil {
+		return err
+	}
+	o.Names = crawler.Names{FollowSeed: c.Scope.FollowSeed, Aliases: c.Scope.Aliases, AllowHosts: c.Scope.AllowHosts}
 	o.Scope.SkipAlternates = c.Scope.SkipAlternates
 	o.Scope.SkipTypes, o.Scope.SkipLarger = c.Scope.SkipTypes, int64(c.Scope.SkipLarger)
 	if bad := judge.CheckTypes(c.Scope.SkipTypes); bad != "" {
@@ -185,7 +189,14 @@ func fetchOptions(c *config, o *crawler.Options) error {
 		return err
 	}
 	for name, value := range c.Fetch.Header {
-		f.Header.Set(name, value)
+		f.Header.Set(name, value) // none with credentials: see takeSecrets, and fetch.Secret
+	}
+	if c.Fetch.Language != "" {
+		languages, err := acceptLanguage(c.Fetch.Language)
+		if err != nil {
+			return err
+		}
+		f.Header.Set("Accept-Language", languages)
 	}
 	if c.Fetch.Proxy != "" {
 		proxy, err := fetch.ProxyURL(c.Fetch.Proxy)
@@ -224,7 +235,7 @@ func renderOptions(c *config, o *crawler.Options) error {
 	if err != nil {
 		return exitWith(exitUsage, fmt.Errorf("--render: %w", err), "--browser with the path of a Chromium or Chrome, or the ws:// address of a running one (Debian: apt install chromium)")
 	}
-	o.Browser = render.New(render.Options{Browser: path, Dir: c.Archive, UserAgent: userAgent(c), Timeout: c.Render.Timeout})
+	o.Browser = render.New(render.Options{Browser: path, Dir: c.Archive, UserAgent: userAgent(c), Timeout: c.Render.Timeout, Memory: int64(c.Render.MaxMemory)})
 	return nil
 }
 
@@ -256,37 +267,6 @@ func isLoopback(u weburl.URL) bool {
 	}
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.IsLoopback()
-}
-
-// seedURL reads the URL that a person typed; a scheme may be left out.
-func seedURL(s string) (weburl.URL, error) {
-	u, err := weburl.Parse(s)
-	if err == nil {
-		if secretIn(s) {
-			return u, usagef(quoted(u.String()), "%s: a user name and password in a URL are neither sent nor stored", u)
-		}
-		return u, nil
-	}
-	if strings.Contains(s, "://") || strings.ContainsAny(s, " @") {
-		return u, usagef("a URL such as https://example.org/", "%q: %v", s, err)
-	}
-	if v, err2 := weburl.Parse("http://" + s); err2 == nil && isLoopback(v) {
-		return u, usagef(quoted(v.String()), "%q has no scheme", s)
-	}
-	if v, err2 := weburl.Parse("https://" + s); err2 == nil && strings.Contains(v.Hostname(), ".") {
-		return u, usagef(quoted("https://"+s), "%q has no scheme", s)
-	}
-	return u, usagef("a URL such as https://example.org/", "%q: %v", s, err)
-}
-
-// secretIn says whether a URL has a user name, and perhaps a password.
-func secretIn(s string) bool {
-	_, rest, _ := strings.Cut(s, ":")
-	rest = strings.TrimLeft(rest, `/\`)
-	if i := strings.IndexAny(rest, `/?#\`); i >= 0 {
-		rest = rest[:i]
-	}
-	return strings.Contains(rest, "@")
 }
 
 // quoted is a word as a shell takes it.

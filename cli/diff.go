@@ -69,14 +69,14 @@ func diff(u *ui, dir, text string, times []string, asJSON bool) (err error) {
 	if err != nil {
 		return archiveError(err, dir)
 	}
-	if err := mayQuote(visits, publish.Current(visits)); err != nil {
+	if err := mayQuote(a.Archive, visits, publish.Current(visits, a.VisitsAt)); err != nil {
 		return err
 	}
-	was, now, err := pairOf(visits, url, dir, times)
+	was, now, err := pairOf(a.Archive, visits, url, dir, times)
 	if err != nil {
 		return err
 	}
-	if err := mayQuote(visits, was, now); err != nil {
+	if err := mayQuote(a.Archive, visits, was, now); err != nil {
 		return err
 	}
 	passages, err := changes.Compare(changes.Copy{Archive: a.Archive, Visit: was}, changes.Copy{Archive: a.Archive, Visit: now})
@@ -104,7 +104,7 @@ func visitsOf(a *opened, url weburl.URL) ([]*crawllog.Visit, error) {
 }
 
 // pairOf chooses the copies that are compared.
-func pairOf(visits []*crawllog.Visit, url weburl.URL, dir string, times []string) (was, now *crawllog.Visit, err error) {
+func pairOf(a *storage.Archive, visits []*crawllog.Visit, url weburl.URL, dir string, times []string) (was, now *crawllog.Visit, err error) {
 	copies := changes.Copies(visits)
 	if len(copies) == 0 {
 		return nil, nil, usagef("curtsy explain "+quoted(dir)+" "+quoted(url.String()), "no copy of %s is kept", url)
@@ -116,13 +116,13 @@ func pairOf(visits []*crawllog.Visit, url weburl.URL, dir string, times []string
 		}
 		return was, now, nil
 	}
-	now = publish.Current(copies)
+	now = publish.Current(copies, a.VisitsAt)
 	for i, chosen := range []**crawllog.Visit{&was, &now}[:len(times)] {
 		at, err := atFlag(fmt.Sprintf("T%d", i+1), times[i], time.Now())
 		if err != nil {
 			return nil, nil, err
 		}
-		if *chosen = publish.CurrentAt(copies, at); *chosen == nil {
+		if *chosen = publish.CurrentAt(copies, at, a.VisitsAt); *chosen == nil {
 			return nil, nil, usagef("a time from "+instant(&copies[0].At)+" on", "%s: there is no copy from %s or earlier", url, times[i])
 		}
 	}
@@ -130,8 +130,8 @@ func pairOf(visits []*crawllog.Visit, url weburl.URL, dir string, times []string
 }
 
 // mayQuote refuses what the page's owner withholds.
-func mayQuote(visits []*crawllog.Visit, chosen ...*crawllog.Visit) error {
-	permits := publish.Permits(visits, time.Now())
+func mayQuote(a *storage.Archive, visits []*crawllog.Visit, chosen ...*crawllog.Visit) error {
+	permits := publish.Permits(visits, time.Now(), a.VisitsAt)
 	for _, v := range chosen {
 		i := slices.Index(visits, v)
 		if i < 0 { // nothing is known of the URL

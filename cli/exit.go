@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -50,8 +51,18 @@ func exitWith(code int, err error, try string) error {
 	return &exitError{code: code, err: err, try: try}
 }
 
-// fileError is that of a file that was named and cannot be read.
+// fileError is that of a file that was named and cannot be read; one that is not
+// there may be a URL whose scheme was left out.
 func fileError(err error) error {
+	var file *fs.PathError
+	if errors.As(err, &file) && errors.Is(err, fs.ErrNotExist) {
+		u, bare, failed := typedURL(file.Path)
+		isHost := isLoopback(u) || strings.Contains(u.Hostname(), ".")
+		if failed == nil && bare && isHost && strings.ContainsAny(file.Path, "/:") {
+			_, noScheme := seedURL(file.Path)
+			return noScheme
+		}
+	}
 	return exitWith(exitFailed, err, "a readable file, or a URL with its scheme")
 }
 

@@ -12,6 +12,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage/crawllog"
+	"curtsy/usage"
 )
 
 func explainCmd(u *ui) *cobra.Command {
@@ -50,11 +51,11 @@ func explainCmd(u *ui) *cobra.Command {
 			if p != nil {
 				u.print("published")
 				u.print("  %s", p)
-				u.print("  searched    %s", searchedText(x.Visits, time.Now()))
+				u.print("  searched    %s", searchedText(x.Visits, time.Now(), x.Lookup))
 			}
 			if x.Due != nil {
 				u.print("due")
-				u.print("  %s", dueText(x.Due, time.Now()))
+				u.print("  %s", dueText(u, x.Due, time.Now()))
 			}
 			return nil
 		},
@@ -80,10 +81,10 @@ func urlAt(seed weburl.URL, s string) (weburl.URL, error) {
 }
 
 // dueText says when update --auto visits a URL again.
-func dueText(d *explain.Due, now time.Time) string {
+func dueText(u *ui, d *explain.Due, now time.Time) string {
 	when := "in the next round of update --auto"
 	if d.At.After(now) {
-		when = "from " + d.At.Format(time.RFC3339) + " on, with update --auto"
+		when = "from " + u.time(d.At) + " on, with update --auto"
 	}
 	return when + ": " + d.Why
 }
@@ -93,6 +94,8 @@ type permitJSON struct {
 	Show bool   `json:"show"` // the copy itself
 	List bool   `json:"list"` // the URL, in results and lists
 	Why  string `json:"why,omitempty"`
+	// Usage is what the owner says about use.
+	Usage usage.Preferences `json:"usage"`
 }
 
 func (p *permitJSON) String() string {
@@ -113,12 +116,12 @@ func (p *permitJSON) String() string {
 
 // permitOf asks the one gate about the visit that stands for the URL.
 func permitOf(x *explain.Explanation, now time.Time) *permitJSON {
-	v := publish.Current(x.Visits)
+	v := publish.Current(x.Visits, x.Lookup)
 	if v == nil || v.Kept == "" {
 		return nil
 	}
-	d := publish.Permits(x.Visits, now)[slices.Index(x.Visits, v)]
-	return &permitJSON{Show: d.Show, List: d.List, Why: d.Why()}
+	d := publish.Permits(x.Visits, now, x.Lookup)[slices.Index(x.Visits, v)]
+	return &permitJSON{Show: d.Show, List: d.List, Why: d.Why(), Usage: d.Usage}
 }
 
 func printExplanation(u *ui, x *explain.Explanation) {
@@ -163,7 +166,7 @@ func printExplanation(u *ui, x *explain.Explanation) {
 }
 
 func printVisit(u *ui, v *crawllog.Visit) {
-	u.print("visit %d  %s", v.N, v.At.Local().Format("2006-01-02 15:04:05.000"))
+	u.print("visit %d  %s", v.N, u.time(v.At))
 	if v.Error != "" {
 		u.print("  error      %s", v.Error)
 	} else {
@@ -195,7 +198,22 @@ func printVisit(u *ui, v *crawllog.Visit) {
 			u.print("  asks       %s (%s: %s)", s.Directive, s.From, s.Text)
 		}
 	}
+	for i := range v.Usage {
+		u.print("  use        %s", usageText(v, i))
+	}
 	u.print("  kept       %s", keptText(v))
+}
+
+// usageText is a statement about use, with the version of robots.txt that it stands in.
+func usageText(v *crawllog.Visit, i int) string {
+	s := v.Usage[i]
+	if s.Line > 0 && v.Robots != nil {
+		s.Source, s.Line = fmt.Sprintf("%s, version %s", s.Where(), v.Robots.Version), 0
+	}
+	if usage.Superseded(v.Usage, i) {
+		return s.String() + ", superseded"
+	}
+	return s.String()
 }
 
 // orText is text, or "" where there is nothing to say.

@@ -16,12 +16,30 @@ import (
 	"curtsy/publish/export"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
+	"curtsy/usage"
 )
 
 // exportFlags are the flags of export.
 type exportFlags struct {
 	format, at             string
+	purpose                string
 	anonymous, force, json bool
+	consent                bool
+}
+
+// consentFor reads --purpose and --require-consent; nil where neither is given.
+func (f *exportFlags) consentFor() (*export.Consent, error) {
+	if f.purpose == "" {
+		if f.consent {
+			return nil, usagef("--purpose train-ai --require-consent", "--require-consent needs --purpose")
+		}
+		return nil, nil
+	}
+	category, err := usage.Parse(f.purpose)
+	if err != nil {
+		return nil, usagef("--purpose train-ai", "%v", err)
+	}
+	return &export.Consent{Purpose: category, Required: f.consent}, nil
 }
 
 func exportCmd(u *ui) *cobra.Command {
@@ -36,6 +54,7 @@ func exportCmd(u *ui) *cobra.Command {
 			"  cdxj   an index of the archive's own segments, for pywb and other tools\n" +
 			"  csv    a row for every URL that may be listed, as curtsy list gives it; jsonl: the same as JSON\n" +
 			"  txt    the text of pages, each after its URL, title and date; md: the same as Markdown\n\n" +
+			"Each page has what its owner says about use beside it; --purpose leaves out what says n for that use.\n" +
 			"What a page's owner withholds (noarchive, unavailable_after, noindex in lists) is left out. The records\n" +
 			"say who crawled and with which settings; --anonymous leaves that out. OUT appears only when it is\n" +
 			"complete; a file that export did not make is replaced only with --force.",
@@ -49,6 +68,8 @@ func exportCmd(u *ui) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: by the extension of OUT)")
 	c.Flags().StringVar(&f.at, "at", "", "for each URL, only the copy that was current at `TIME`: a date, an RFC 3339 time, or an age (7d)")
+	c.Flags().StringVar(&f.purpose, "purpose", "", "leave out what its owner does not want used so: `USE` is search, ai-input, train-ai or tdm")
+	c.Flags().BoolVar(&f.consent, "require-consent", false, "with --purpose, leave out what says nothing about it, too")
 	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "leave out who crawled and with which settings")
 	c.Flags().BoolVar(&f.force, "force", false, "replace OUT even if export did not make it")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -64,6 +85,10 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		return usagef("--format wacz", "no format %q: want %s", f.format, strings.Join(export.Formats(), ", "))
 	case !ok:
 		return usagef("--format wacz", "%s: unknown extension: use %s", out, strings.Join(export.Formats(), ", "))
+	}
+	consent, err := f.consentFor()
+	if err != nil {
+		return err
 	}
 	a, err := openBoth(dir)
 	if err != nil {
@@ -81,8 +106,8 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	bar := newStepBar(u)
 	defer bar.close()
 	r, err := export.Write(ctx, a.Archive, out, export.Options{
-		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force,
-		Table: func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, now, w) },
+		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force, Consent: consent,
+		Table: func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
 		Watch: func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
 	})
 	bar.close()
@@ -107,6 +132,13 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 		}
 		u.print("%s: %s, %s; %d withheld", out, what, byteCount(r.Bytes), r.Withheld)
 	}
+	if c := r.Consent; c != nil {
+		more := ""
+		if c.Required {
+			more = " and were left out too"
+		}
+		u.say("for %s: %d say n and were left out, %d say nothing%s", c.Purpose, c.Refused, c.Unstated, more)
+	}
 	if (r.Format == export.WACZ || r.Format == export.WARC) && !f.anonymous {
 		u.say("its records show who crawled and with which settings; --anonymous leaves that out")
 	}
@@ -115,7 +147,7 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 }
 
 // exportTable writes the rows of list that may be published.
-func exportTable(ctx context.Context, a *opened, format export.Format, now time.Time, w io.Writer) (rows, unlisted int, err error) {
+func exportTable(ctx context.Context, a *opened, format export.Format, consent *export.Consent, now time.Time, w io.Writer) (rows, unlisted int, err error) {
 	var table rowWriter = jsonRows{&ui{out: &dataWriter{w: w}}}
 	if format == export.CSV {
 		c := &csvRows{csv.NewWriter(w)}
@@ -128,6 +160,9 @@ func exportTable(ctx context.Context, a *opened, format export.Format, now time.
 	err = inventory.Rows(a.Archive, a.known, now, func(r *inventory.Row) error {
 		if !r.Listed {
 			unlisted++
+			return ctx.Err()
+		}
+		if !consent.Admits(r.Usage) {
 			return ctx.Err()
 		}
 		if !r.ViaListed {

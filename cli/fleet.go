@@ -3,10 +3,12 @@ package cli
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
@@ -37,40 +39,49 @@ func fleetCmd(u *ui) *cobra.Command {
 	fl := c.PersistentFlags()
 	fl.StringVar(&at.dir, "dir", "fleet", "`directory` of the fleet on this machine")
 	fl.StringVar(&at.join, "join", "", "`URLs` of the servers of a cluster: nats://HOST:PORT,…")
-	fl.StringVar(&at.cert, "tls-cert", "", "this machine's certificate, `FILE` in PEM; needed beyond loopback")
+	fl.StringVar(&at.cert, "tls-cert", "", "this machine's certificate, `FILE` in PEM, with its role as OU: read, add, work or serve; needed with --join and --cluster")
 	fl.StringVar(&at.key, "tls-key", "", "its key, `FILE` in PEM")
 	fl.StringVar(&at.ca, "tls-ca", "", "the authority that signed the certificates of all machines of the fleet, `FILE` in PEM")
 	c.AddCommand(fleetServeCmd(u, at), fleetAddCmd(u, at), fleetStatusCmd(u, at), fleetWhyCmd(u, at),
 		fleetNamesCmd(u, at, "pause", "pause a site until go"),
 		fleetNamesCmd(u, at, "go", "let a paused site be crawled again"),
 		fleetNamesCmd(u, at, "remove", "take a site off the list; its archive stays in the store"),
-		fleetDrainCmd(u, at), fleetPullCmd(u, at))
+		fleetSetCmd(u, at), fleetWatchCmd(u, at), fleetDrainCmd(u, at), fleetPullCmd(u, at))
 	return c
 }
 
-// connect connects to the fleet.
-func (at *fleetAt) connect() (*nats.Conn, error) {
-	n, err := at.dial()
+// connect connects to the fleet, to ask one kind of request.
+func (at *fleetAt) connect(do string) (*nats.Conn, error) {
+	n, err := at.dial(fleet.Needs(do))
+	if err != nil && at.join != "" {
+		return nil, err
+	}
 	if err != nil {
 		return nil, exitWith(exitFailed, err, "curtsy fleet serve --dir "+quoted(at.dir)+", and leave it running")
 	}
 	return n, nil
 }
 
-func (at *fleetAt) dial() (*nats.Conn, error) {
+func (at *fleetAt) dial(needs engine.Role) (*nats.Conn, error) {
 	if at.join == "" {
 		return engine.DialSocket(at.dir)
 	}
 	conf, err := at.tls()
+	if err == nil && conf == nil {
+		err = usagef("--tls-cert, --tls-key and --tls-ca", "--join needs a certificate, on loopback as well")
+	}
 	if err != nil {
 		return nil, err
+	}
+	if role := engine.OwnRole(conf); role != "" && !role.May(needs) { // the servers refuse it, too
+		return nil, usagef("a certificate with OU="+string(needs), "the certificate's role is %s; this needs %s", role, needs)
 	}
 	return engine.Dial(at.join, conf)
 }
 
 // ask asks the fleet one thing.
 func (at *fleetAt) ask(q fleet.Ask) (fleet.Answer, error) {
-	n, err := at.connect()
+	n, err := at.connect(q.Do)
 	if err != nil {
 		return fleet.Answer{}, err
 	}
@@ -109,10 +120,48 @@ func fleetNamesCmd(u *ui, at *fleetAt, do, short string) *cobra.Command {
 		Short: short,
 		Args:  someNames,
 		RunE: func(_ *cobra.Command, a []string) error {
-			_, err := at.ask(fleet.Ask{Do: do, Names: fleetNames(a)})
-			return err
+			n, err := at.connect(do)
+			if err != nil {
+				return err
+			}
+			defer n.Close()
+			names := fleetNames(a)
+			if _, err := fleet.Request(n, fleet.Ask{Do: do, Names: names}); err != nil || do == "go" {
+				return err
+			}
+			return fleetStopped(u, n, do, names)
 		},
 	}
+}
+
+// stopWait is how long pause and remove wait for the crawls to stop: what is in flight is
+// finished and saved first.
+const stopWait = 30 * time.Second
+
+// fleetStopped says when the crawls of sites that were paused or removed have stopped.
+func fleetStopped(u *ui, n *nats.Conn, do string, names []string) error {
+	left := map[string]string{}
+	for end := time.Now().Add(stopWait); ; time.Sleep(200 * time.Millisecond) {
+		a, err := fleet.Request(n, fleet.Ask{Do: "stopped", Names: names})
+		if err != nil {
+			return err
+		}
+		clear(left)
+		for _, s := range a.Sites {
+			left[s.Name] = s.Worker
+		}
+		if len(left) == 0 || time.Now().After(end) {
+			break
+		}
+	}
+	for _, name := range names {
+		if worker, ok := left[name]; ok {
+			u.say("%s: %sd; worker %s still finishes what is in flight", name, do, worker)
+			continue
+		}
+		u.say("%s: %sd; no request is sent any more", name, do)
+	}
+	return nil
 }
 
 func someNames(c *cobra.Command, a []string) error {
@@ -164,32 +213,78 @@ func fleetWhyCmd(u *ui, at *fleetAt) *cobra.Command {
 	}
 }
 
+// fleetShown is what status and watch show.
+type fleetShown struct {
+	state, worker string
+	json          bool
+}
+
+func (f *fleetShown) flags(c *cobra.Command) *cobra.Command {
+	c.Flags().StringVar(&f.state, "state", "", "list sites of this `state` only: running, due, waiting, scheduled, paused, failed, done")
+	c.Flags().StringVar(&f.worker, "worker", "", "list the sites that this `worker` crawls")
+	return c
+}
+
 func fleetStatusCmd(u *ui, at *fleetAt) *cobra.Command {
-	var state string
-	var asJSON bool
+	f := &fleetShown{}
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "list the sites, and the number in each state",
 		Args:  wants(),
 		RunE: func(*cobra.Command, []string) error {
-			n, err := at.connect()
+			n, err := at.connect("status")
 			if err != nil {
 				return err
 			}
 			defer n.Close()
-			return fleetStatus(u, n, state, asJSON)
+			return f.status(u, n)
 		},
 	}
-	c.Flags().StringVar(&state, "state", "", "list sites of this `state` only: running, due, waiting, scheduled, paused, failed, done")
-	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object per site")
+	c.Flags().BoolVar(&f.json, "json", false, "print a JSON object per site")
+	return f.flags(c)
+}
+
+func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
+	f, every := &fleetShown{}, 2*time.Second
+	c := &cobra.Command{
+		Use:   "watch",
+		Short: "show the sites that are being crawled, again and again",
+		Args:  wants(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if every < 100*time.Millisecond {
+				return usagef("--every 2s", "--every %s is too short", every)
+			}
+			n, err := at.connect("status")
+			if err != nil {
+				return err
+			}
+			defer n.Close()
+			_, stop, _, release := signals(u)
+			defer release()
+			for {
+				if err := f.status(u, n); err != nil {
+					return err
+				}
+				select {
+				case <-stop.Done():
+					return nil
+				case <-time.After(every):
+				}
+			}
+		},
+	}
+	c.Flags().DurationVar(&every, "every", every, "time between two looks")
+	f.flags(c)
+	f.state = "running"
+	c.Flags().Lookup("state").DefValue = f.state
 	return c
 }
 
-func fleetStatus(u *ui, n *nats.Conn, state string, asJSON bool) error {
+func (f *fleetShown) status(u *ui, n *nats.Conn) error {
 	after := ""
 	var first *fleet.Answer
 	for {
-		a, err := fleet.Request(n, fleet.Ask{Do: "status", State: state, After: after})
+		a, err := fleet.Request(n, fleet.Ask{Do: "status", State: f.state, Worker: f.worker, After: after})
 		if err != nil {
 			return err
 		}
@@ -198,15 +293,15 @@ func fleetStatus(u *ui, n *nats.Conn, state string, asJSON bool) error {
 		}
 		for _, s := range a.Sites {
 			after = s.Name
-			if err := printSite(u, &s, asJSON); err != nil {
+			if err := printSite(u, &s, f.json); err != nil {
 				return err
 			}
 		}
 		if a.More {
 			continue
 		}
-		if !asJSON {
-			u.say("%s", fleetTotals(first))
+		if !f.json {
+			fleetTotals(u, first)
 		}
 		return nil
 	}
@@ -218,20 +313,37 @@ func printSite(u *ui, s *fleet.SiteStatus, asJSON bool) error {
 	}
 	more := s.Worker
 	if s.State == "scheduled" || s.State == "failed" {
-		more = s.Due.Format("2006-01-02 15:04 MST")
+		more = u.time(*s.Due)
 	}
 	u.print("%-9s  %-32s  %6d fetched  %6d queued  %s", s.State, oneLine(s.Name), s.Fetched, s.Queued, oneLine(more))
 	return nil
 }
 
-func fleetTotals(a *fleet.Answer) string {
+// fleetTotals says how many sites are in which state, and what is wrong with the store.
+func fleetTotals(u *ui, a *fleet.Answer) {
 	text := count(a.Total, "site")
-	for _, state := range []string{"running", "due", "waiting", "scheduled", "paused", "failed", "done"} {
+	for _, state := range fleet.States() {
 		if n := a.States[state]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, state)
 		}
 	}
-	return text + "; " + count(len(a.Worker), "worker")
+	workers, servers := 0, 0
+	for _, w := range a.Worker {
+		var about fleet.About
+		if json.Unmarshal(w.About, &about) == nil && about.Slots == 0 {
+			servers++
+		} else {
+			workers++
+		}
+		if about.Store != "" {
+			u.say("%s: %s", w.Name, oneLine(about.Store))
+		}
+	}
+	text += fmt.Sprintf("; %d fetched, %s; %s", a.Pages, byteCount(a.Bytes), count(workers, "worker"))
+	if servers > 0 {
+		text += ", " + count(servers, "server") + " without slots"
+	}
+	u.say("%s", text)
 }
 
 // errNoStore is that of many machines without a store that all of them reach.

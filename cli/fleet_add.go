@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -30,7 +31,7 @@ func fleetAddCmd(u *ui, at *fleetAt) *cobra.Command {
 		Use:   "add URL|FILE...",
 		Short: "add sites to the list, or change the schedule and settings of listed ones",
 		Long: "add puts sites on the list: URLs, or files with one URL per line (- is standard input). Adding a site\n" +
-			"again changes its schedule and settings, so the same file can be added any number of times.",
+			"again changes what is given with it (--every or --cron, --config, --contact, --group) and keeps the rest.",
 		Example: "  curtsy fleet add https://example.org/ --contact you@example.org\n  curtsy fleet add sites.txt --cron '0 3 * * 1' --tz Europe/Berlin --config polite.yaml",
 		Args:    someNames,
 		RunE: func(cmd *cobra.Command, a []string) error {
@@ -38,7 +39,13 @@ func fleetAddCmd(u *ui, at *fleetAt) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return fleetAdd(u, at, sites)
+			given := []string{}
+			for _, flag := range []string{"every", "cron", "config", "contact", "group"} {
+				if cmd.Flags().Changed(flag) {
+					given = append(given, flag)
+				}
+			}
+			return fleetAdd(u, at, sites, given)
 		},
 	}
 	fl := c.Flags()
@@ -57,8 +64,11 @@ func (f *fleetAddFlags) sites(u *ui, args []string) (list []fleet.Site, err erro
 	var settings []byte
 	if f.config != "" {
 		c := defaults()
-		if err := readConfig(&c, f.config); err != nil {
+		if err := readAllowed(&c, f.config, siteKey); err != nil {
 			return nil, err
+		}
+		if names := secretNames(c.Fetch.Header); names != nil {
+			return nil, usagef("login.bearer: env:NAME, or curtsy crawl", "%s: fetch.header: %s holds a credential, which the list of sites would store", f.config, names[0])
 		}
 		if settings, err = os.ReadFile(f.config); err != nil {
 			return nil, fileError(err)
@@ -76,7 +86,7 @@ func (f *fleetAddFlags) sites(u *ui, args []string) (list []fleet.Site, err erro
 		if err := s.Check(); err != nil {
 			return nil, usagef("curtsy fleet add --help", "%v", err)
 		}
-		if _, err := siteOptions(s, u.logger(false)); err != nil {
+		if _, err := siteOptions(s, nil, u.logger(false)); err != nil {
 			return nil, err
 		}
 		list = append(list, s)
@@ -125,8 +135,8 @@ func readLines(u *ui, name string) (lines []string, err error) {
 }
 
 // fleetAdd adds a page of sites at a time.
-func fleetAdd(u *ui, at *fleetAt, sites []fleet.Site) error {
-	n, err := at.connect()
+func fleetAdd(u *ui, at *fleetAt, sites []fleet.Site, given []string) error {
+	n, err := at.connect("add")
 	if err != nil {
 		return err
 	}
@@ -135,7 +145,7 @@ func fleetAdd(u *ui, at *fleetAt, sites []fleet.Site) error {
 	added, all := 0, len(sites)
 	for len(sites) > 0 {
 		now := sites[:min(page, len(sites))]
-		a, err := fleet.Request(n, fleet.Ask{Do: "add", Sites: now})
+		a, err := fleet.Request(n, fleet.Ask{Do: "add", Sites: now, Given: given})
 		added += a.Added
 		if err != nil {
 			return err
@@ -146,19 +156,86 @@ func fleetAdd(u *ui, at *fleetAt, sites []fleet.Site) error {
 	return nil
 }
 
+func fleetSetCmd(u *ui, at *fleetAt) *cobra.Command {
+	return &cobra.Command{
+		Use:   "set HOST KEY=VALUE...",
+		Short: "change settings of a listed site; an empty value takes one away",
+		Long: "set changes a site's every, cron, tz, contact and group, and the keys of its configuration, such as delay\n" +
+			"or limits.max_pages. Other settings stay. A crawl that runs continues with the settings it began with.",
+		Example: "  curtsy fleet set example.org every=7d delay=2s\n  curtsy fleet set example.org every=",
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, a []string) error {
+			n, err := at.connect("add")
+			if err != nil {
+				return err
+			}
+			defer n.Close()
+			got, err := fleet.Request(n, fleet.Ask{Do: "site", Names: fleetNames(a[:1])})
+			if err != nil {
+				return err
+			}
+			for _, pair := range a[1:] {
+				key, value, ok := strings.Cut(pair, "=")
+				if !ok {
+					return usagef("curtsy fleet set "+a[0]+" "+pair+"=VALUE", "%q is not of the form KEY=VALUE", pair)
+				}
+				if err := setSite(got.Site, key, value); err != nil {
+					return usagef("curtsy fleet set --help", "%s: %v", key, err)
+				}
+			}
+			if _, err := siteOptions(*got.Site, nil, u.logger(false)); err != nil {
+				return err
+			}
+			_, err = fleet.Request(n, fleet.Ask{Do: "add", Sites: []fleet.Site{*got.Site}})
+			return err
+		},
+	}
+}
+
+// setSite changes one setting of a site.
+func setSite(s *fleet.Site, key, value string) (err error) {
+	switch key {
+	case "every":
+		var d age
+		if value != "" {
+			err = d.Set(value)
+		}
+		if s.Every = time.Duration(d); value != "" {
+			s.Cron, s.Zone = "", ""
+		}
+	case "cron":
+		if s.Cron = value; value != "" {
+			s.Every = 0
+		}
+	case "tz":
+		s.Zone = value
+	case "contact":
+		s.Contact = value
+	case "group":
+		seed, parseErr := weburl.Parse(s.Seed)
+		s.Group, err = cmp.Or(value, fleet.NewSite(seed).Group), parseErr
+	default:
+		s.Config, err = setKey(s.Config, key, value)
+	}
+	return err
+}
+
 // siteOptions makes the options of a site's crawl. What the variables of a
 // worker's environment say is not the site's.
-func siteOptions(s fleet.Site, logger *slog.Logger) (crawler.Options, error) {
+func siteOptions(s fleet.Site, all logins, logger *slog.Logger) (crawler.Options, error) {
+	if err := s.Check(); err != nil {
+		return crawler.Options{}, err
+	}
 	seed, err := weburl.Parse(s.Seed)
 	if err != nil {
 		return crawler.Options{}, fmt.Errorf("%s: %w", s.Seed, err)
 	}
-	c := defaults()
-	if err := decodeConfig(&c, s.Config); err != nil {
-		return crawler.Options{}, fmt.Errorf("settings of %s: %w", s.Name, err)
+	c, err := siteConfig(&s)
+	if err != nil {
+		return crawler.Options{}, err
 	}
+	all.login(&c, seed.Host())
 	c.Contact = cmp.Or(s.Contact, c.Contact)
-	c.Archive = ""
 	return crawlOptions(&c, seed, logger)
 }
 
@@ -174,13 +251,16 @@ func fleetPullCmd(u *ui, at *fleetAt) *cobra.Command {
 				return err
 			}
 			m, err := store.Load(cmd.Context(), s, fleetNames(a[:1])[0])
+			if errors.Is(err, store.ErrNotFound) || err == nil && m.DB == nil {
+				return exitWith(exitFailed, fmt.Errorf("%s: nothing of it has been saved yet", a[0]), "curtsy fleet why "+a[0])
+			}
 			if err == nil {
 				err = store.Restore(cmd.Context(), s, &m, a[1])
 			}
 			if err != nil {
 				return err
 			}
-			u.say("%s: %d fetched, saved at %s", a[1], m.Run.Fetched, m.Saved.Format(time.RFC3339))
+			u.say("%s: %d fetched, saved at %s", a[1], m.Run.Fetched, u.time(m.Saved))
 			return nil
 		},
 	}

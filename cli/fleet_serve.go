@@ -24,7 +24,7 @@ import (
 // fleetServeFlags are those of fleet serve.
 type fleetServeFlags struct {
 	store, name, listen string
-	metrics             string
+	metrics, logins     string
 	cluster             []string
 	slots, places       int
 	term, save          time.Duration
@@ -39,7 +39,7 @@ func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
 		Short: "crawl the sites of the list until stopped",
 		Long: "serve crawls the sites of the list, several at a time. Alone it listens only on a socket in --dir.\n" +
 			"With --cluster it is one of three servers, with --join a worker of such a cluster; both need a --store\n" +
-			"that all machines can reach and, beyond loopback, certificates.",
+			"that all machines can reach, and certificates that name roles.",
 		Example: "  curtsy fleet serve --dir fleet\n" +
 			"  curtsy fleet serve --dir n1 --store s3://archives/fleet --name n1 --cluster n1=10.0.0.1:6222,n2=10.0.0.2:6222,n3=10.0.0.3:6222 --listen 10.0.0.1:4222 --tls-cert c.pem --tls-key k.pem --tls-ca ca.pem\n" +
 			"  curtsy fleet serve --dir w1 --store s3://archives/fleet --join nats://10.0.0.1:4222,nats://10.0.0.2:4222 --tls-cert c.pem --tls-key k.pem --tls-ca ca.pem",
@@ -56,6 +56,7 @@ func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
 	fl.DurationVar(&f.term, "lease", 30*time.Second, "how long a worker that does not respond keeps its sites")
 	fl.DurationVar(&f.save, "save", time.Minute, "time between saves of an archive that is being crawled")
 	fl.Var(&f.minFree, "min-free", "`bytes` of disk to keep free: with less, no site is started here")
+	fl.StringVar(&f.logins, "credentials", "", "logins of this worker's operator by host, from `FILE` (docs/fleet.md); sites cannot name any")
 	fl.StringVar(&f.metrics, "metrics", "", metricsUsage)
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log what is done")
 	return c
@@ -74,6 +75,9 @@ func (f *fleetServeFlags) serve(u *ui, at *fleetAt) error {
 	}
 	conf, err := at.tls()
 	if err != nil {
+		return err
+	}
+	if err := f.checkCluster(at, conf); err != nil {
 		return err
 	}
 	release, err := fleet.Lock(at.dir)
@@ -95,6 +99,28 @@ func (f *fleetServeFlags) serve(u *ui, at *fleetAt) error {
 	}
 	defer closeEngine()
 	return f.work(u, at, alone, fleet.Options{Store: s, Connect: connect, Nodes: nodes})
+}
+
+// checkCluster refuses what cannot be a cluster before anything is begun.
+func (f *fleetServeFlags) checkCluster(at *fleetAt, conf *tls.Config) error {
+	needs := engine.RoleServe
+	switch n := len(f.cluster); {
+	case n == 0 && at.join == "":
+		return nil
+	case n > 0 && at.join != "":
+		return usagef("one of them", "--cluster makes this process a server, --join a worker of other servers")
+	case n == 1 || n == 2:
+		return usagef("three servers, or no --cluster on one machine", "--cluster: %s cannot agree on anything when one is away", count(n, "server"))
+	case n == 0:
+		needs = engine.RoleWork
+	}
+	if conf == nil {
+		return usagef("--tls-cert, --tls-key and --tls-ca", "a cluster needs certificates, on loopback as well")
+	}
+	if role := engine.OwnRole(conf); !role.May(needs) {
+		return usagef("a certificate with OU="+string(needs), "the certificate's role is %q; this process needs %s", role, needs)
+	}
+	return nil
 }
 
 // engine starts a server, or says how to join one.
@@ -122,19 +148,17 @@ func (f *fleetServeFlags) work(u *ui, at *fleetAt, alone bool, o fleet.Options) 
 	if f.verbose {
 		logger = u.logger(true)
 	}
+	known, err := readCredentials(f.logins)
+	if err != nil {
+		return err
+	}
 	quiet := u.logger(false)
 	o.Name, o.Dir, o.Alone, o.Slots, o.Places = f.name, at.dir, alone, f.slots, f.places
 	o.Term, o.Save, o.MinFree, o.Logger = f.term, f.save, int64(f.minFree), logger
 	watched, listen := watchFleet(f.metrics, at.dir)
-	traced, endTraces, err := startTraces(u)
-	if err != nil {
-		return err
-	}
-	defer endTraces()
 	o.Crawl = func(s fleet.Site) (crawler.Options, error) {
-		options, err := siteOptions(s, quiet)
+		options, err := siteOptions(s, known, quiet)
 		watched(&options)
-		traced.watch(&options)
 		return options, err
 	}
 	o.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -14,6 +15,8 @@ import (
 
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+	"curtsy/usage"
 )
 
 // maxInspected is how much of a document is read, in bytes.
@@ -24,6 +27,7 @@ type inspectFlags struct {
 	headers, agents []string
 	base, contact   string
 	selector        string
+	tdmrep          string
 	json            bool
 }
 
@@ -43,6 +47,7 @@ type inspectFacts struct {
 	Charset          string        `json:"charset"`
 	Title            string        `json:"title"`
 	Links            []inspectLink `json:"links"`
+	usage.Summary
 }
 
 type inspectLink struct {
@@ -60,8 +65,9 @@ func inspectCmd(u *ui) *cobra.Command {
 		Use:   "inspect FILE|URL",
 		Short: "what a page asks of crawlers, and its links",
 		Long: "Reads a page, or any other document with its response headers, as the crawl\n" +
-			"does: meta robots, X-Robots-Tag, canonical, base, language, charset and links,\n" +
-			"and says where each directive was found. FILE - is stdin.",
+			"does: meta robots, X-Robots-Tag, Robots-Tag, what is said about use, canonical,\n" +
+			"base, language, charset and links, and says where each directive was found.\n" +
+			"FILE - is stdin.",
 		Example: "  curtsy inspect page.html --base https://example.com/page\n" +
 			"  curtsy inspect https://example.com/page --contact you@example.org\n" +
 			"  curtsy inspect page.html --select 'main a[href], h1'\n" +
@@ -73,6 +79,7 @@ func inspectCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.base, "base", "", "the page's own URL, to resolve relative links against")
 	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as (repeatable)")
 	contactFlag(c, &f.contact)
+	c.Flags().StringVar(&f.tdmrep, "tdmrep", "", "the site's /.well-known/tdmrep.json, in `FILE`; --base says which location the page is")
 	c.Flags().StringVar(&f.selector, "select", "", "print what this CSS `selector` selects instead, one element per line")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object; with --select, one per line")
 	return c
@@ -99,6 +106,9 @@ func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
 		return u.inspectSelected(page, f)
 	}
 	doc := htmlmeta.Read(page, htmlmeta.Options{Agents: f.agents})
+	if err := f.readTDMRep(page.URL, &doc.Directives); err != nil {
+		return err
+	}
 	if f.json {
 		return u.json(inspectFactsOf(doc))
 	}
@@ -107,6 +117,27 @@ func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
 		u.say("relative links cannot be resolved without the page's own URL")
 		u.say("  try: curtsy inspect %s --base https://example.com/page", quoted(name))
 	}
+	return nil
+}
+
+// readTDMRep adds what the site's file says of the page.
+func (f *inspectFlags) readTDMRep(url weburl.URL, d *htmlmeta.Directives) error {
+	if f.tdmrep == "" {
+		return nil
+	}
+	if url.IsZero() {
+		return usagef("curtsy inspect FILE --tdmrep tdmrep.json --base https://example.com/page", "--tdmrep needs the page's own URL")
+	}
+	body, err := os.ReadFile(f.tdmrep)
+	if err != nil {
+		return fileError(err)
+	}
+	r := usage.IsFile("/.well-known/tdmrep.json")
+	file, err := r.ReadFile(body)
+	if err != nil {
+		return exitWith(exitFailed, fmt.Errorf("%s: %w", f.tdmrep, err), `[{"location": "/", "tdm-reservation": 1}]`)
+	}
+	d.Usage = append(r.OfFile(file, url.Target(), rules.Matches), d.Usage...)
 	return nil
 }
 
@@ -171,7 +202,7 @@ func inspectFactsOf(doc htmlmeta.Document) inspectFacts {
 		ImageIndex: d.ImageIndex, Translate: d.Translate,
 		Canonical: doc.Canonical.String(), Base: doc.Base.String(),
 		Lang: doc.Lang, Charset: doc.Charset, Title: doc.Title,
-		Links: make([]inspectLink, 0, len(doc.Links)),
+		Links: make([]inspectLink, 0, len(doc.Links)), Summary: usage.Summarize(d.Usage),
 	}
 	if d.MaxSnippet >= 0 {
 		f.MaxSnippet = &d.MaxSnippet
@@ -202,6 +233,7 @@ func (u *ui) inspectReport(doc htmlmeta.Document) {
 	for _, s := range d.Sources {
 		u.print("  %-18s %s", s.Directive, foundIn(s))
 	}
+	u.printUsage("use            ", usage.Summarize(d.Usage))
 	u.print("%-14s %d%s", "links", len(doc.Links), skippedLinks(doc))
 	for _, l := range doc.Links {
 		u.print("  %-9s %s  (%s)", l.Kind, l.URL, placeOf(l))
@@ -234,8 +266,8 @@ func asked(d htmlmeta.Directives) string {
 // foundIn says where a directive stands.
 func foundIn(s htmlmeta.Source) string {
 	switch {
-	case s.From == htmlmeta.FromHeader:
-		return "X-Robots-Tag: " + s.Text
+	case s.From != htmlmeta.FromMeta:
+		return s.From + ": " + s.Text
 	case s.Agent != "":
 		return `<meta name="` + s.Agent + `" content="` + s.Text + `">`
 	}

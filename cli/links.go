@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
+	"curtsy/internal/legible"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
 )
@@ -21,7 +22,7 @@ func linksCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "links DIR",
 		Short: "the links of an archived site, and which are broken",
-		Long: "links DIR reads the links of every archived page again and shows where each leads. It ends with\n" +
+		Long: "links DIR shows the links of every archived page and where each leads. It ends with\n" +
 			"exit code 1 if a link is broken: its target, or what that redirects to, answered with an error or not\n" +
 			"at all. What was not requested (other sites, what robots.txt disallows) does not count as broken, and\n" +
 			"the line names the rule. No request is made; for links to pages that may have changed, crawl again first.",
@@ -170,16 +171,11 @@ func (w linkCells) page(_ string, links []inventory.Link) error {
 
 // junit writes what CI servers read: a suite for each page, a case for each of
 // its links.
-type junit struct {
-	w io.Writer
-	e *xml.Encoder
-}
+type junit struct{ w io.Writer }
 
 func newJUnit(w io.Writer) (*junit, error) {
 	_, err := io.WriteString(w, xml.Header+"<testsuites name=\"curtsy links\">\n")
-	e := xml.NewEncoder(w)
-	e.Indent("  ", "  ")
-	return &junit{w, e}, err
+	return &junit{w}, err
 }
 
 type junitSuite struct {
@@ -214,10 +210,14 @@ func (j *junit) page(from string, links []inventory.Link) error {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	return j.e.Encode(s)
+	b, err := xml.MarshalIndent(s, "  ", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(j.w, "%s\n", legible.Text(string(b)))
+	}
+	return err
 }
 
 func (j *junit) close() error {
-	_, err := io.WriteString(j.w, "\n</testsuites>\n")
+	_, err := io.WriteString(j.w, "</testsuites>\n")
 	return err
 }

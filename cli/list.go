@@ -10,8 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curtsy/frontier/judge"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
+	"curtsy/usage"
 )
 
 // listFlags are the flags of list.
@@ -19,6 +21,7 @@ type listFlags struct {
 	state, reason, format string
 	status                string
 	where                 []string
+	usage                 []string
 	versions, json        bool
 }
 
@@ -52,18 +55,34 @@ func listCmd(u *ui) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return run(u, a[0], keep, w)
+			passed := false
+			keep = append(keep, func(*inventory.Row) bool { passed = true; return true })
+			if err := run(u, a[0], keep, w); err != nil || passed {
+				return err
+			}
+			return f.checkReason()
 		},
 	}
 	c.Flags().StringVar(&f.state, "state", "", "only URLs in `STATE`: queued, fetched, failed, skipped")
 	c.Flags().StringVar(&f.reason, "reason", "", "only URLs decided by `RULE`, such as robots.txt, scope, trap, http")
 	c.Flags().StringVar(&f.status, "status", "", "only URLs answered with status `N`; 4xx is any of them")
 	c.Flags().StringArrayVar(&f.where, "where", nil, "only URLs with `KEY=VALUE`, such as status=404 or type=image/")
+	c.Flags().StringArrayVar(&f.usage, "usage", nil, "only what says this about use: `CATEGORY=y|n|unknown`, such as train-ai=n")
 	c.Flags().BoolVar(&f.versions, "versions", false, "one line for every visit to every URL")
 	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv or json (one object per line)")
 	c.Flags().BoolVar(&f.json, "json", false, "the same as --format json")
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
+}
+
+// checkReason refuses a reason that there is none of here, and nowhere else.
+func (f *listFlags) checkReason() error {
+	known := append(judge.RuleNames(), "scope", "trap", "redirect")
+	if f.reason == "" || slices.ContainsFunc(known, func(name string) bool { return hasPrefixFold(name, f.reason) || hasPrefixFold(f.reason, name) }) {
+		return nil
+	}
+	slices.Sort(known)
+	return usagef("--reason robots.txt", "--reason %q: no such rule; there are %s", f.reason, strings.Join(known, ", "))
 }
 
 // list prints the URLs of an archive that pass all filters.
@@ -93,11 +112,11 @@ func list(u *ui, dir string, keep []filter, w rowWriter) (err error) {
 }
 
 var listColumns = []column{{"url", 0}, {"state", -11}, {"reason", 0}, {"status", 6}, {"type", -24}, {"bytes", 10}, {"digest", 0},
-	{"first", 0}, {"last", 0}, {"depth", 5}, {"via", 0}, {"title", 0}}
+	{"first", 0}, {"last", 0}, {"depth", 5}, {"via", 0}, {"title", 0}, {"usage", 0}}
 
 func listCells(r *inventory.Row) []string {
 	return []string{r.URL, r.State, r.Reason, number(r.Status), r.Type, strconv.FormatInt(r.Bytes, 10), r.Digest,
-		instant(r.First), instant(r.Last), strconv.Itoa(r.Depth), r.Via, r.Title}
+		instant(r.First), instant(r.Last), strconv.Itoa(r.Depth), r.Via, r.Title, r.Usage.String()}
 }
 
 // filter says whether a row is wanted.
@@ -117,6 +136,13 @@ func (f *listFlags) filters(keys ...string) ([]filter, error) {
 			given = append(given, flag[0]+"="+flag[1])
 		}
 	}
+	for _, text := range f.usage {
+		pass, err := usageFilter(text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, pass)
+	}
 	for _, text := range given {
 		key, value, ok := strings.Cut(text, "=")
 		if key == "state" && stateWord("disregarded") == value {
@@ -132,6 +158,24 @@ func (f *listFlags) filters(keys ...string) ([]filter, error) {
 		list = append(list, pass)
 	}
 	return list, nil
+}
+
+// usageFilter is a filter by what the owner says about use.
+func usageFilter(text string) (filter, error) {
+	name, value, _ := strings.Cut(text, "=")
+	category, err := usage.Parse(name)
+	if err != nil {
+		return nil, usagef("--usage train-ai=n", "%v", err)
+	}
+	want := usage.Value(value)
+	switch value {
+	case "unknown":
+		want = usage.Unknown
+	case "y", "n":
+	default:
+		return nil, usagef("--usage train-ai=n", "--usage %q: want y, n or unknown after the category", text)
+	}
+	return func(r *inventory.Row) bool { return r.Usage[category] == want }, nil
 }
 
 func filterOn(key, value string) filter {

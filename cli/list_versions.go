@@ -10,7 +10,7 @@ import (
 
 // The columns of list --versions.
 var versionColumns = []column{{"url", 0}, {"captured", -20}, {"status", 6}, {"type", -24}, {"bytes", 10}, {"digest", 0},
-	{"kept", -8}, {"shown", -5}, {"note", 0}, {"title", 0}}
+	{"kept", -8}, {"shown", -5}, {"note", 0}, {"title", 0}, {"usage", 0}}
 
 // versionFilters are the filters that tell of a visit, not of its URL.
 func (f *listFlags) versionFilters() ([]filter, error) {
@@ -31,7 +31,7 @@ func listVersions(u *ui, dir string, keep []filter, w rowWriter) (err error) {
 	}
 	defer a.Close()
 	err = inventory.Versions(a.Archive, time.Now(), func(v *inventory.Version) error {
-		r := inventory.Row{URL: v.URL, Status: v.Status, Type: v.Type}
+		r := inventory.Row{URL: v.URL, Status: v.Status, Type: v.Type, Usage: v.Usage}
 		for _, pass := range keep {
 			if !pass(&r) {
 				return nil
@@ -53,5 +53,5 @@ func versionCells(v *inventory.Version) []string {
 	if v.Shown {
 		shown = "shown"
 	}
-	return []string{v.URL, instant(&v.Captured), number(v.Status), v.Type, strconv.FormatInt(v.Bytes, 10), v.Digest, v.Kept, shown, v.Note, v.Title}
+	return []string{v.URL, instant(&v.Captured), number(v.Status), v.Type, strconv.FormatInt(v.Bytes, 10), v.Digest, v.Kept, shown, v.Note, v.Title, v.Usage.String()}
 }

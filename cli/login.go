@@ -6,7 +6,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"io/fs"
+	"maps"
+	"net/http"
 	"net/http/cookiejar"
+	"net/textproto"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -34,6 +37,32 @@ type loginConfig struct {
 	Bearer  string `yaml:"bearer"`
 	Cert    string `yaml:"cert"`
 	Key     string `yaml:"key"`
+
+	Header http.Header `yaml:"-"` // fields of fetch.header and --header that hold credentials
+}
+
+// takeSecrets makes fields of fetch.header that hold credentials, by their names,
+// part of the login: all others go to every host, and are kept.
+func (c *config) takeSecrets() {
+	list := secretNames(c.Fetch.Header)
+	if len(list) == 0 {
+		return
+	}
+	c.Fetch.Header, c.Login.Header = maps.Clone(c.Fetch.Header), http.Header{}
+	for _, name := range list {
+		c.Login.Header.Set(name, c.Fetch.Header[name])
+		delete(c.Fetch.Header, name)
+	}
+}
+
+// secretNames are the names of fields that hold credentials and may be set.
+func secretNames(header map[string]string) (list []string) {
+	for name, value := range header {
+		if fieldTrouble(textproto.CanonicalMIMEHeaderKey(name), value) == "" && fetch.Secret(name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // kinds names the kinds of login that are set, for people; "" if none is.
@@ -43,6 +72,9 @@ func (l *loginConfig) kinds() string {
 		if set {
 			list = append(list, "--"+name)
 		}
+	}
+	for name := range l.Header {
+		list = append(list, "--header "+name)
 	}
 	return strings.Join(slices.Sorted(slices.Values(list)), ", ")
 }
@@ -56,6 +88,7 @@ func (f *crawlFlags) registerLogin(fl *pflag.FlagSet) {
 	fl.StringVar(&l.Cert, "cert", "", "log in with the client certificate in `FILE` (PEM, with its key or --key)")
 	fl.StringVar(&l.Key, "key", "", "key of the client certificate, in `FILE` (PEM)")
 	fl.BoolVar(&f.noLogin, "no-login", false, "continue without the login that the crawl started with")
+	fl.StringVar(&f.set.Fetch.Identity, "identity", "", "sign each request with the key in `FILE`, made by curtsy identity new")
 	fl.StringVar(&f.set.Fetch.CA, "ca", "", "also trust the certificate authorities in `FILE` (PEM)")
 }
 
@@ -85,6 +118,13 @@ func loginOptions(c *config, o *crawler.Options) (err error) {
 	if o.Fetch.RootCAs, err = authorities(c.Fetch.CA); err != nil {
 		return err
 	}
+	if c.Fetch.Identity != "" {
+		i, err := readIdentity(c.Fetch.Identity)
+		if err != nil {
+			return err
+		}
+		o.Fetch.Sign = i.Sign
+	}
 	kinds := c.Login.kinds()
 	if kinds == "" {
 		if c.Login.Key != "" {
@@ -95,7 +135,7 @@ func loginOptions(c *config, o *crawler.Options) (err error) {
 	if o.Seed.Scheme() != "https" && !isLoopback(o.Seed) {
 		return usagef("the same with https://"+o.Seed.Host(), "%s: a login (%s) is sent over https only", o.Seed, kinds)
 	}
-	l := &fetch.Login{Origin: o.Seed.Origin()}
+	l := &fetch.Login{Origin: o.Seed.Origin(), Header: c.Login.Header}
 	for _, step := range []func(*config, weburl.URL, *fetch.Login) error{loginCookies, loginAuthorization, loginCertificate} {
 		if err := step(c, o.Seed, l); err != nil {
 			return err

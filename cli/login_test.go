@@ -19,6 +19,7 @@ import (
 
 // The secrets of the test: none may be in any file, nor in what is printed.
 const (
+	apiKey  = "4p1-k3y-0f-anna"
 	session = "s3ss10n-0f-anna"
 	renewed = "r3n3w3d-by-the-site"
 	secret  = "pa55w0rd"
@@ -63,7 +64,7 @@ func (w *wiki) knows(r *http.Request) bool {
 	c, _ := r.Cookie("session")
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("anna:"+secret))
 	auth := r.Header.Get("Authorization")
-	return c != nil && (c.Value == session || c.Value == renewed) || auth == want || auth == "Bearer "+bearer
+	return c != nil && (c.Value == session || c.Value == renewed) || auth == want || auth == "Bearer "+bearer || r.Header.Get("X-Wiki-Key") == apiKey
 }
 
 func (w *wiki) refuse(rw http.ResponseWriter, r *http.Request) {
@@ -155,6 +156,7 @@ func TestLogins(t *testing.T) {
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRY_BASE", "1ms")
 	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // requests are counted
+	t.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
 	t.Setenv("WIKI_TOKEN", bearer)
 	t.Setenv("NETRC", secretFile(t, "machine 127.0.0.1 login anna password "+secret))
 	for name, login := range map[string][]string{
@@ -162,6 +164,7 @@ func TestLogins(t *testing.T) {
 		"basic":   {"--basic", secretFile(t, "anna:"+secret)},
 		"bearer":  {"--bearer", "env:WIKI_TOKEN"},
 		"netrc":   {"--netrc"},
+		"header":  {"--header", "x-wiki-key: " + apiKey},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, dir := newWiki(t), filepath.Join(t.TempDir(), "a")
@@ -169,10 +172,10 @@ func TestLogins(t *testing.T) {
 			if code != 0 || w.pages != 42 {
 				t.Fatalf("exit %d, %d pages\n%s", code, w.pages, said)
 			}
-			if found := leaks(t, dir, session, renewed, secret, bearer); len(found) > 0 {
+			if found := leaks(t, dir, session, renewed, secret, bearer, apiKey); len(found) > 0 {
 				t.Errorf("kept: %q", found)
 			}
-			for _, s := range []string{session, renewed, secret, bearer} {
+			for _, s := range []string{session, renewed, secret, bearer, apiKey} {
 				if strings.Contains(said, s) {
 					t.Errorf("said %s:\n%s", s, said)
 				}
@@ -182,7 +185,7 @@ func TestLogins(t *testing.T) {
 			}
 			// A crawl that was logged in does not go on as a stranger.
 			for _, args := range [][]string{{"resume", dir}, {"update", dir}, {"crawl", w.URL + "/", "--archive", dir}} {
-				if code, said := crawled(t, args...); code != 2 || !strings.Contains(said, "logged in (--"+name+")") {
+				if code, said := crawled(t, args...); code != 2 || !strings.Contains(said, "logged in (--"+name) {
 					t.Errorf("%q: exit %d, %s", args, code, said)
 				}
 			}
@@ -198,6 +201,7 @@ func TestALoginThatEnds(t *testing.T) {
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRY_BASE", "1ms")
 	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // requests are counted
+	t.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
 	for _, ending := range []string{"login", "clear", "401", "form"} {
 		t.Run(ending, func(t *testing.T) {
 			w, dir := newWiki(t), filepath.Join(t.TempDir(), "a")
@@ -226,12 +230,13 @@ func TestLoginsGoNowhereElse(t *testing.T) {
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRY_BASE", "1ms")
 	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // requests are counted
+	t.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
 	var mu sync.Mutex
 	var shown []string
 	other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		shown = append(shown, r.URL.Path+" "+r.Header.Get("Cookie")+r.Header.Get("Authorization"))
+		shown = append(shown, r.URL.Path+" "+r.Header.Get("Cookie")+r.Header.Get("Authorization")+r.Header.Get("X-Api-Key"))
 		rw.Header().Set("Content-Type", "image/png")
 	}))
 	defer other.Close()
@@ -248,7 +253,7 @@ func TestLoginsGoNowhereElse(t *testing.T) {
 	}))
 	defer site.Close()
 	dir := filepath.Join(t.TempDir(), "a")
-	code, said := crawled(t, "crawl", site.URL+"/", "--archive", dir, "--requisites", "any", "--cookies", cookieFile(t, "127.0.0.1"), "--basic", secretFile(t, "anna:"+secret))
+	code, said := crawled(t, "crawl", site.URL+"/", "--archive", dir, "--requisites", "any", "--cookies", cookieFile(t, "127.0.0.1"), "--basic", secretFile(t, "anna:"+secret), "--header", "X-Api-Key: "+apiKey)
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, said)
 	}
@@ -279,6 +284,8 @@ func TestLoginMistakes(t *testing.T) {
 		{[]string{"http://127.0.0.1:1/", "--cookies", cookieFile(t, "example.org")}, "has none for 127.0.0.1:1 (1 for other hosts, 0 expired)"},
 		{[]string{"http://127.0.0.1:1/", "--cookies", file}, "line 1"},
 		{[]string{"http://127.0.0.1:1/", "--header", "Authorization: Basic " + secret}, "--basic FILE"},
+		{[]string{"http://example.org/", "--header", "X-Api-Key: " + secret}, "over https only"},
+		{[]string{"http://127.0.0.1:1/", "--header", "X-Api-Key=" + secret}, "expected 'Name: value'"},
 		{[]string{"http://127.0.0.1:1/", "--ca", file}, "contains no certificate"},
 		{[]string{"http://127.0.0.1:1/", "--key", file}, "without --cert"},
 	} {

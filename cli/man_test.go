@@ -35,7 +35,7 @@ func TestTheManualHasEveryFlagOfEveryCommand(t *testing.T) {
 
 func TestTheManualIsGoodMdoc(t *testing.T) {
 	if _, err := exec.LookPath("mandoc"); err != nil {
-		t.Skip("no mandoc")
+		t.Skip("mandoc is not installed")
 	}
 	path := filepath.Join(t.TempDir(), "curtsy.1")
 	if err := os.WriteFile(path, manual(newRoot(&ui{out: &dataWriter{}})), 0o644); err != nil {

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"runtime"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"curtsy/internal/localweb"
 	"curtsy/internal/room"
 )
 
@@ -24,11 +23,11 @@ const metricsUsage = "serve /metrics for Prometheus, /status as JSON, /livez and
 // URL, a host or anything else that a site may choose.
 type metrics struct {
 	registry *prometheus.Registry
-	ready    func() bool
-	status   func() any // what /status says
+	ready    func() (why string) // why it is not ready; "" when it is
+	status   func() any          // what /status says
 }
 
-func newMetrics(dir string, ready func() bool, status func() any) *metrics {
+func newMetrics(dir string, ready func() (why string), status func() any) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry(), ready: ready, status: status}
 	v := readVersion()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "curtsy_build_info", Help: "1; the labels say which program it is.",
@@ -40,9 +39,18 @@ func newMetrics(dir string, ready func() bool, status func() any) *metrics {
 	return m
 }
 
+// unless is a reason, but not where it does not hold.
+func unless(is bool, why string) string {
+	if is {
+		return ""
+	}
+	return why
+}
+
 // listen answers at an address until the function that it returns is called.
 func (m *metrics) listen(address string) (end func(), err error) {
-	if address, err = loopback(address); err != nil {
+	// What is asked has neither a login nor TLS, so nobody else may ask.
+	if address, err = localAddress("--metrics", address, false, "--metrics 127.0.0.1:9464"); err != nil {
 		return nil, err
 	}
 	l, err := net.Listen("tcp", address)
@@ -70,32 +78,22 @@ func (m *metrics) handler() http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !m.ready() {
-			http.Error(w, "not ready", http.StatusServiceUnavailable)
+		if why := m.ready(); why != "" {
+			http.Error(w, "not ready: "+why, http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(m.status()) // whoever asked has gone
+		if err := (&ui{out: &dataWriter{w: w}}).json(m.status()); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
 	})
-	return mux
-}
-
-// loopback is an address of this machine; without a host it is 127.0.0.1. What
-// is asked has neither a login nor TLS, so nobody else may ask.
-func loopback(address string) (string, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", usagef("--metrics 127.0.0.1:9464", "--metrics: %v", err)
-	}
-	switch host {
-	case "", "localhost":
-		return net.JoinHostPort("127.0.0.1", port), nil
-	}
-	if a, err := netip.ParseAddr(host); err != nil || !a.IsLoopback() {
-		return "", usagef("--metrics 127.0.0.1:"+port, "--metrics: %s is not a loopback address", host)
-	}
-	return address, nil
+	return localweb.Guard(func(r *http.Request) localweb.Access {
+		if (localweb.Names{}).Has(r.Host) {
+			return localweb.Own
+		}
+		return localweb.Refused
+	}, mux)
 }

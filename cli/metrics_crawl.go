@@ -34,7 +34,7 @@ func watchMetrics(address, dir string, o *crawler.Options) (end func(), err erro
 		}
 		return nil
 	})
-	m := newMetrics(dir, func() bool { return last.Load() != nil }, func() any { return last.Load() })
+	m := newMetrics(dir, func() string { return unless(last.Load() != nil, "the crawl does not run yet") }, func() any { return last.Load() })
 	m.registry.MustRegister(c)
 	watch := o.Watch
 	o.Watch = func(s status.Status) { last.Store(&s); watch(s) }
@@ -75,8 +75,8 @@ func newCrawlMetrics(running func() []status.Status) *crawlMetrics {
 // commit is crawler.Options.OnCommit.
 func (c *crawlMetrics) commit(done crawler.Commit) {
 	c.commits.Observe(done.Took.Seconds())
-	for _, each := range done.Visits {
-		c.visit(each.Visit)
+	for _, v := range done.Visits {
+		c.visit(v)
 	}
 }
 

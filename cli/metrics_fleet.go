@@ -13,8 +13,8 @@ import (
 
 // fleetMetrics are those of a worker, read when they are asked for.
 type fleetMetrics struct {
-	gauges                                               func() fleet.Gauges
-	sites, running, margin, takeovers, fenced, save, due *prometheus.Desc
+	gauges                                                          func() fleet.Gauges
+	sites, running, margin, takeovers, fenced, save, unwritten, due *prometheus.Desc
 }
 
 // watchFleet lets a worker be asked at an address, if one is given: as a worker,
@@ -27,7 +27,7 @@ func watchFleet(address, dir string) (with func(*crawler.Options), listen func(*
 	c := newCrawlMetrics(func() []status.Status { return slices.Collect(maps.Values(w.Crawls())) })
 	return func(o *crawler.Options) { o.OnCommit = c.commit }, func(worker *fleet.Worker) (end func(), err error) {
 		w = worker
-		m := newMetrics(dir, func() bool { return w.Gauges().Margin > 0 }, func() any { return workerStatus(w.Gauges(), w.Crawls()) })
+		m := newMetrics(dir, func() string { return w.NotReady() }, func() any { return workerStatus(w.Gauges(), w.Crawls()) })
 		m.registry.MustRegister(newFleetMetrics(w.Gauges), c)
 		return m.listen(address)
 	}
@@ -40,8 +40,9 @@ func workerStatus(g fleet.Gauges, crawls map[string]status.Status) any {
 		Margin float64                  `json:"lease_margin_seconds"`
 		Due    float64                  `json:"due_age_seconds"`
 		Save   float64                  `json:"save_age_seconds"`
+		Store  string                   `json:"store_trouble,omitempty"`
 		Crawls map[string]status.Status `json:"crawls"`
-	}{g.Sites, g.Margin.Seconds(), g.DueAge.Seconds(), g.SaveAge.Seconds(), crawls}
+	}{g.Sites, g.Margin.Seconds(), g.DueAge.Seconds(), g.SaveAge.Seconds(), g.Trouble, crawls}
 }
 
 func newFleetMetrics(gauges func() fleet.Gauges) *fleetMetrics {
@@ -55,13 +56,14 @@ func newFleetMetrics(gauges func() fleet.Gauges) *fleetMetrics {
 		desc("takeovers_total", "Runs started here whose predecessor had not ended."),
 		desc("fenced_total", "Runs dropped here because another worker had claimed the site."),
 		desc("save_age_seconds", "Seconds since the least recent save among the archives being crawled here."),
+		desc("store_failing_seconds", "Seconds since saves have been failing here; 0 while they do not."),
 		desc("due_age_seconds", "Seconds for which the longest-waiting site has been due."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *fleetMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.sites, c.running, c.margin, c.takeovers, c.fenced, c.save, c.due} {
+	for _, d := range []*prometheus.Desc{c.sites, c.running, c.margin, c.takeovers, c.fenced, c.save, c.unwritten, c.due} {
 		ch <- d
 	}
 }
@@ -80,5 +82,6 @@ func (c *fleetMetrics) Collect(ch chan<- prometheus.Metric) {
 	say(c.takeovers, prometheus.CounterValue, float64(g.Takeovers))
 	say(c.fenced, prometheus.CounterValue, float64(g.Fenced))
 	say(c.save, prometheus.GaugeValue, g.SaveAge.Seconds())
+	say(c.unwritten, prometheus.GaugeValue, g.Unwritten.Seconds())
 	say(c.due, prometheus.GaugeValue, g.DueAge.Seconds())
 }

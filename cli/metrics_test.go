@@ -18,7 +18,7 @@ import (
 func TestMetricsListenOnThisMachineOnly(t *testing.T) {
 	for address, want := range map[string]string{":9464": "127.0.0.1:9464", "localhost:1": "127.0.0.1:1", "[::1]:1": "[::1]:1",
 		"0.0.0.0:9464": "", "192.0.2.1:9464": "", "example.org:1": "", "9464": ""} {
-		got, err := loopback(address)
+		got, err := localAddress("--metrics", address, false, "")
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%s is %q, %v; want %q", address, got, err, want)
 		}
@@ -28,12 +28,12 @@ func TestMetricsListenOnThisMachineOnly(t *testing.T) {
 func TestMetricsOfACrawl(t *testing.T) {
 	var crawls []status.Status
 	c := newCrawlMetrics(func() []status.Status { return crawls })
-	c.commit(crawler.Commit{Took: 20 * time.Millisecond, Visits: []crawler.Timing{
-		{Visit: &crawllog.Visit{Class: "page", Status: 200, Length: 100, Took: time.Second, Waited: 2 * time.Second, Kept: crawllog.KeptResponse, Record: &crawllog.Record{Length: 80}}},
-		{Visit: &crawllog.Visit{Class: "page", Error: "refused"}},
-		{Visit: &crawllog.Visit{Class: "page", Status: 999}},
+	c.commit(crawler.Commit{Took: 20 * time.Millisecond, Visits: []*crawllog.Visit{
+		{Class: "page", Status: 200, Length: 100, Took: time.Second, Waited: 2 * time.Second, Kept: crawllog.KeptResponse, Record: &crawllog.Record{Length: 80}},
+		{Class: "page", Error: "refused"},
+		{Class: "page", Status: 999},
 	}})
-	m := newMetrics(t.TempDir(), func() bool { return crawls != nil }, func() any { return crawls })
+	m := newMetrics(t.TempDir(), func() string { return unless(crawls != nil, "not yet") }, func() any { return crawls })
 	m.registry.MustRegister(c)
 	if got := ask(m, "/readyz"); got.Code != 503 {
 		t.Errorf("it is ready before it began: %d", got.Code)
@@ -61,14 +61,17 @@ func TestMetricsOfACrawl(t *testing.T) {
 }
 
 func TestMetricsOfAFleet(t *testing.T) {
-	m := newMetrics(t.TempDir(), func() bool { return false }, func() any {
+	m := newMetrics(t.TempDir(), func() string { return "no session" }, func() any {
 		return workerStatus(fleet.Gauges{Margin: 20 * time.Second}, map[string]status.Status{"example.org": {State: "running"}})
 	})
 	m.registry.MustRegister(newFleetMetrics(func() fleet.Gauges {
-		return fleet.Gauges{Sites: map[string]int{"due": 2}, Margin: 20 * time.Second, Takeovers: 1}
+		return fleet.Gauges{Sites: map[string]int{"due": 2}, Margin: 20 * time.Second, Takeovers: 1, Unwritten: time.Minute}
 	}))
+	if got := ask(m, "/readyz"); got.Code != 503 || !strings.Contains(got.Body.String(), "no session") {
+		t.Errorf("readyz: %d %s", got.Code, got.Body)
+	}
 	text := ask(m, "/metrics").Body.String()
-	for _, line := range []string{`curtsy_fleet_sites{state="due"} 2`, `curtsy_fleet_sites{state="done"} 0`, `curtsy_fleet_lease_margin_seconds 20`, `curtsy_fleet_takeovers_total 1`} {
+	for _, line := range []string{`curtsy_fleet_sites{state="due"} 2`, `curtsy_fleet_sites{state="done"} 0`, `curtsy_fleet_lease_margin_seconds 20`, `curtsy_fleet_takeovers_total 1`, `curtsy_fleet_store_failing_seconds 60`} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("%s is missing", line)
 		}
@@ -93,6 +96,33 @@ func TestMetricsOfTheCrawlsOfAFleet(t *testing.T) {
 
 func ask(m *metrics, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	m.handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	r := httptest.NewRequest("GET", path, nil)
+	r.Host = "127.0.0.1:9464"
+	m.handler().ServeHTTP(w, r)
 	return w
+}
+
+// A page in a browser of this machine reads no metrics, whatever its name resolves to.
+func TestMetricsAreNotForPages(t *testing.T) {
+	h := newMetrics(t.TempDir(), func() string { return "" }, func() any { return 0 }).handler()
+	for _, c := range []struct {
+		says, method, host, origin string
+		want                       int
+	}{
+		{"Prometheus", "GET", "localhost:9464", "", 200},
+		{"through a tunnel", "GET", "127.0.0.1:19464", "", 200},
+		{"a name that resolves here", "GET", "evil.test:9464", "", 421},
+		{"a page of another origin", "GET", "127.0.0.1:9464", "http://evil.test", 403},
+		{"a page without an origin", "GET", "127.0.0.1:9464", "null", 403},
+		{"a form", "POST", "127.0.0.1:9464", "", 405},
+	} {
+		r, w := httptest.NewRequest(c.method, "/metrics", nil), httptest.NewRecorder()
+		r.Host = c.host
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		if h.ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%s: %d, want %d", c.says, w.Code, c.want)
+		}
+	}
 }

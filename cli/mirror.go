@@ -19,7 +19,8 @@ import (
 // mirrorFlags are the flags of mirror.
 type mirrorFlags struct {
 	json, check, online bool
-	serve               bool
+	noScripts           bool
+	serve, public       bool
 	listen              string
 	maxBytes            size
 	at                  string
@@ -38,7 +39,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 			"systems too, nothing is loaded from elsewhere, and no link leads to the live site if its page\n" +
 			"is in the mirror. mirror DIR OUT ends with this check.\n\n" +
 			"mirror --serve OUT serves a mirror on this machine: browsers refuse modules, workers and fetch from\n" +
-			"files on a disk.",
+			"files on a disk. --listen elsewhere needs --public.",
 		Args: func(c *cobra.Command, a []string) error {
 			if f.check || f.serve {
 				return wants("OUT")(c, a)
@@ -49,7 +50,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 			ctx, release := untilSignal()
 			defer release()
 			if f.serve {
-				return serveMirror(ctx, u, a[0], f.listen)
+				return serveMirror(ctx, u, a[0], f)
 			}
 			if f.check {
 				return checkMirror(ctx, u, f, a[0])
@@ -61,8 +62,10 @@ func mirrorCmd(u *ui) *cobra.Command {
 	c.Flags().BoolVar(&f.check, "check", false, "check the mirror OUT, changing nothing")
 	c.Flags().BoolVar(&f.serve, "serve", false, "serve the mirror OUT over HTTP, for what browsers refuse from a disk")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8601", "with --serve: `address` and port")
+	c.Flags().BoolVar(&f.public, "public", false, "with --serve: allow --listen on an address that other machines can reach")
 	c.MarkFlagsMutuallyExclusive("serve", "check")
 	c.Flags().BoolVar(&f.online, "online", false, "load images, styles and scripts that the archive lacks from the live site")
+	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, "keep pages as they came: no script of theirs runs, so that none can empty or replace them")
 	c.Flags().StringVar(&f.at, "at", "", "copy the site as it stood at `TIME`: a date, an RFC 3339 time, or an age (7d)")
 	c.Flags().Var(&f.maxBytes, "max-bytes", "write at most this many `bytes`, such as 20GB (default: 1GiB plus 50 times the size of the archive)")
 	return c
@@ -85,7 +88,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	if o.At, err = standingAt(a, f.at, o.Now); err != nil {
 		return err
 	}
-	o.Online, o.MaxBytes = f.online, int64(f.maxBytes)
+	o.Online, o.NoScripts, o.MaxBytes = f.online, f.noScripts, int64(f.maxBytes)
 	bar := newStepBar(u)
 	defer bar.close()
 	o.Watch = bar.showMirror

@@ -18,6 +18,9 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	err := runCrawl(u, f, c, seed)
 	code := exitCode(err)
+	if f.ended.Why != "" {
+		err = cmp.Or(err, f.roundEnd(u, c.Archive))
+	}
 	if f.index && (code == exitDone || code == exitStopped) {
 		if failed := buildIndex(u, c.Archive); failed != nil {
 			u.fail(failed)
@@ -48,8 +51,7 @@ func (f *crawlFlags) mirrorEnd(u *ui, c *config, seed weburl.URL, code int) (cop
 }
 
 // reportedAtEnd is how many URLs an archive may know for its report to be written
-// with the crawl: it reads each page again, which takes about as long as fetching
-// it did where nothing was waited for.
+// with the crawl: it takes memory for each of them.
 const reportedAtEnd = 50_000
 
 // reportEnd writes the report of what there is now, and of its mirror, and says
@@ -62,6 +64,7 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int, copied string) {
 		u.say("the report on %s is written by curtsy report %s", count(f.found, "URL"), quoted(c.Archive))
 	} else if !f.noReport {
 		debug.FreeOSMemory() // what the crawl held
+		defer debug.SetGCPercent(debug.SetGCPercent(100))
 		ctx, release := untilSignal()
 		defer release()
 		if err := writeReport(ctx, u, c.Archive, filepath.Join(c.Archive, "report.html"), copied); err != nil {

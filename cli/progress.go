@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -69,7 +70,7 @@ func (p *progress) show(s status.Status) {
 		if p.said == "" && s.Visits > 0 {
 			p.said = "-"
 		}
-		p.u.say("%s", statusLine(s))
+		p.u.say("%s", statusLine(s, p.u.zone()))
 	}
 }
 
@@ -130,6 +131,9 @@ func progressLines(s status.Status, now time.Time, keys string) [3]string {
 // has not happened.
 func countTexts(s status.Status, zeros bool) []string {
 	texts := []string{count(s.Fetched, "page"), byteCount(s.Bytes)}
+	if s.Round != nil {
+		texts = []string{fmt.Sprintf("round %d: %s", s.Round.N, count(s.Round.Pages, "page")), byteCount(s.Round.Bytes)}
+	}
 	if zeros || s.Failed > 0 {
 		texts = append(texts, count(s.Failed, "error"))
 	}
@@ -154,11 +158,14 @@ func leftText(s status.Status) string {
 	switch {
 	case s.Left > 0:
 		return "about " + aboutText(s.Left) + " left"
-	case s.Growth > 0 && s.Queued > 0:
-		return fmt.Sprintf("no end in sight: %.1f found per URL done", s.Growth)
+	case s.Growing() && s.Queued > 0:
+		return fmt.Sprintf("time left unknown: %.0f URLs found while 100 were fetched", 100*s.Growth)
 	}
 	return ""
 }
+
+// maxLeft is from where on a time left is no figure any more.
+const maxLeft = 365 * 24 * time.Hour
 
 // aboutText is a duration as it is worth saying: 12 min, 3 h 20 min, 2 d 4 h.
 func aboutText(d time.Duration) string {
@@ -169,6 +176,9 @@ func aboutText(d time.Duration) string {
 		return fmt.Sprintf("%d min", int(d.Minutes()+0.5))
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	if d > maxLeft {
+		return "over a year"
 	}
 	return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
 }
@@ -193,8 +203,12 @@ func nowText(s status.Status, now time.Time) string {
 }
 
 // statusLine is the state of a crawl in one line.
-func statusLine(s status.Status) string {
-	parts := []string{fmt.Sprintf("%d done, %d queued, %.1f/s", s.Fetched+s.Failed, s.Queued, s.Rate), leftText(s)}
+func statusLine(s status.Status, zone *time.Location) string {
+	done := strconv.Itoa(s.Fetched + s.Failed)
+	if s.Round != nil {
+		done = fmt.Sprintf("round %d: %d", s.Round.N, s.Round.Pages)
+	}
+	parts := []string{fmt.Sprintf("%s done, %d queued, %.1f/s", done, s.Queued, s.Rate), leftText(s)}
 	if len(s.InFlight) > 0 {
 		if v := s.InFlight[0]; !v.Since.IsZero() && s.Updated.Sub(v.Since) > 3*time.Second {
 			parts = append(parts, fmt.Sprintf("%s, %s: %s", v.Step, s.Updated.Sub(v.Since).Round(time.Second), v.URL))
@@ -202,7 +216,7 @@ func statusLine(s status.Status) string {
 	}
 	waiting := s.NextDue != nil && time.Until(*s.NextDue) > 2*time.Second
 	if waiting {
-		parts = append(parts, fmt.Sprintf("next at %s (%s)", s.NextDue.Local().Format("15:04:05"), s.WaitingFor))
+		parts = append(parts, fmt.Sprintf("next at %s (%s)", s.NextDue.In(zone).Format("15:04:05 MST"), s.WaitingFor))
 	} else if s.NextDue == nil && s.WaitingFor != "" {
 		parts = append(parts, s.WaitingFor)
 	}

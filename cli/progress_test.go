@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -13,25 +14,28 @@ import (
 func TestStatusLineSaysWhatMattersFirst(t *testing.T) {
 	due := time.Now().Add(time.Minute)
 	s := status.Status{Discovered: 123456, Queued: 23456, Fetched: 99000, Failed: 1000, Rate: 10.25, Left: 83*time.Minute + 45*time.Second, Delay: "crawl-delay 10s (robots.txt line 3)"}
-	line := statusLine(s)
+	line := statusLine(s, time.UTC)
 	if i := strings.Index(line, "about 84 min left"); i < 0 || i > 65 {
 		t.Errorf("the time left is not among the first words: %q", line)
 	}
 	if !strings.HasSuffix(line, ", "+s.Delay) {
 		t.Errorf("%q does not end with the delay", line)
 	}
-	if line := statusLine(status.Status{Discovered: 9, Queued: 8, Rate: 1, Growth: 1.25}); !strings.Contains(line, "no end in sight: 1.2 found per URL done") {
+	if line := statusLine(status.Status{Discovered: 9, Queued: 8, Rate: 1, Growth: 1.25}, time.UTC); !strings.Contains(line, "time left unknown: 125 URLs found while 100 were fetched") {
 		t.Errorf("a crawl that grows: %q", line)
 	}
 	s.NextDue, s.WaitingFor = &due, s.Delay
-	if line = statusLine(s); strings.Count(line, s.Delay) != 1 {
+	if line, want := statusLine(s, time.FixedZone("XST", 7*3600)), due.UTC().Add(7*time.Hour).Format("15:04:05")+" XST"; !strings.Contains(line, want) {
+		t.Errorf("%q does not say %s", line, want)
+	}
+	if line = statusLine(s, time.UTC); strings.Count(line, s.Delay) != 1 {
 		t.Errorf("%q says the delay twice, or not at all", line)
 	}
 	s.WaitingFor = "backoff 2m0s (HTTP 503)"
-	if line = statusLine(s); !strings.Contains(line, s.WaitingFor) || !strings.Contains(line, s.Delay) {
+	if line = statusLine(s, time.UTC); !strings.Contains(line, s.WaitingFor) || !strings.Contains(line, s.Delay) {
 		t.Errorf("%q does not name both reasons", line)
 	}
-	if line = statusLine(status.Status{}); line != "0 done, 0 queued, 0.0/s" {
+	if line = statusLine(status.Status{}, time.UTC); line != "0 done, 0 queued, 0.0/s" {
 		t.Errorf("%q", line)
 	}
 }
@@ -40,11 +44,11 @@ func TestProgressSaysWhatTakesLong(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	s := status.Status{Fetched: 3, Queued: 1, Updated: now,
 		InFlight: []status.InFlight{{URL: "http://a.example/slow", Step: "waiting for an answer", Since: now.Add(-12 * time.Second)}}}
-	if got, want := statusLine(s), "3 done, 1 queued, 0.0/s, waiting for an answer, 12s: http://a.example/slow"; got != want {
+	if got, want := statusLine(s, time.UTC), "3 done, 1 queued, 0.0/s, waiting for an answer, 12s: http://a.example/slow"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	s.InFlight[0].Since = now.Add(-time.Second)
-	if got, want := statusLine(s), "3 done, 1 queued, 0.0/s"; got != want {
+	if got, want := statusLine(s, time.UTC), "3 done, 1 queued, 0.0/s"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -65,7 +69,7 @@ func TestProgressLines(t *testing.T) {
 	if got, want := progressLines(s, now, "")[2], "waiting for an answer, 12 s: http://a.example/slow"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for d, want := range map[time.Duration]string{40 * time.Second: "40 s", 83 * time.Minute: "83 min", 200 * time.Minute: "3 h 20 min", 52 * time.Hour: "2 d 4 h"} {
+	for d, want := range map[time.Duration]string{40 * time.Second: "40 s", 83 * time.Minute: "83 min", 200 * time.Minute: "3 h 20 min", 52 * time.Hour: "2 d 4 h", math.MaxInt64: "over a year"} {
 		if got := aboutText(d); got != want {
 			t.Errorf("%s: got %q, want %q", d, got, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
@@ -34,7 +35,7 @@ func remarks(dir string) (list []string, err error) {
 		list = append(list, text)
 	}
 	if s := a.state.Session; s != nil {
-		list = append(list, fmt.Sprintf("sessions in links: %s: curtsy explain %s %s", s, quoted(dir), quoted(s.Page)))
+		list = append(list, fmt.Sprintf("sessions at %s: %s: curtsy explain %s %s", s.Page, s, quoted(dir), quoted(s.Page)))
 	}
 	text, err := needed(a)
 	return append(list, text...), err
@@ -49,7 +50,7 @@ func oneRule(rules map[string]int, found int, dir string) string {
 	for _, rule := range slices.Sorted(maps.Keys(rules)) {
 		n := rules[rule]
 		switch rule {
-		case judge.Host, judge.NoSitemap, judge.HTTP, judge.Fetch: // not of the site, or not skipped
+		case judge.Host, judge.NoSitemap, judge.NoUsageFile, judge.HTTP, judge.Fetch: // not of the site, or not skipped
 			continue
 		}
 		if n < fewSkipped || n <= found/2 {
@@ -80,6 +81,8 @@ func lonely(a *opened) (list []string, err error) {
 		}
 		switch v := visits[len(visits)-1]; {
 		case v.Status > 299:
+		case isDocument(v.ContentType):
+			list = append(list, fmt.Sprintf("%s is one document (%s) without links that are followed: it is all there is; its site: curtsy crawl %s/", f.URL, v.ContentType, f.URL.Origin()))
 		case v.Directives != nil && v.Directives.NoFollow:
 			list = append(list, fmt.Sprintf("%s asks that its links not be followed (nofollow): no other page was fetched", f.URL))
 		case v.Links > 0 && ledNowhere(a.f.Counts().Reasons.Rules()):
@@ -89,10 +92,25 @@ func lonely(a *opened) (list []string, err error) {
 	return list, err
 }
 
+// isDocument says whether a type is that of a file which leads nowhere: a PDF, a
+// picture, a film.
+func isDocument(contentType string) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(contentType), ";")
+	kind = strings.TrimSpace(kind)
+	first, _, _ := strings.Cut(kind, "/")
+	return kind == "application/pdf" || kind == "application/zip" || kind == "application/octet-stream" ||
+		first == "image" && kind != "image/svg+xml" || first == "audio" || first == "video"
+}
+
 // ledNowhere says whether no link was excluded or failed: a sitemap that was guessed
 // at is no link.
 func ledNowhere(rules map[string]int) bool {
-	return len(rules) == 0 || len(rules) == 1 && rules[judge.NoSitemap] > 0
+	for rule := range rules {
+		if !slices.Contains(judge.InVain, rule) {
+			return false
+		}
+	}
+	return true
 }
 
 // needed counts what pages need of hosts that were not asked.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,9 @@ func reportCmd(u *ui) *cobra.Command {
 			if os.Getenv("GOMEMLIMIT") == "" {
 				defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
 			}
+			if err := mayReplace(out); err != nil {
+				return err
+			}
 			ctx, release := untilSignal()
 			defer release()
 			return writeReport(ctx, u, a[0], out, copied)
@@ -42,6 +46,21 @@ func reportCmd(u *ui) *cobra.Command {
 	c.Flags().StringVarP(&out, "output", "o", "report.html", "write to `FILE`")
 	c.Flags().StringVar(&copied, "mirror", "", "add what the mirror in `OUT` withholds, lacks and needs")
 	return c
+}
+
+// mayReplace refuses a file that is there and is no report of this program.
+func mayReplace(out string) error {
+	f, err := os.Open(out)
+	if err != nil { // what is wrong, if anything, is met when it is written
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, 1<<10)
+	n, _ := io.ReadFull(f, head)
+	if n == 0 || out == os.DevNull || bytes.Contains(head[:n], []byte(`<meta name="generator" content="curtsy">`)) {
+		return nil
+	}
+	return usagef("-o another FILE", "%s is there, and is not a report that curtsy wrote: it is left as it is", out)
 }
 
 // writeReport writes the report of an archive, and of its mirror, if one is named.

@@ -124,6 +124,9 @@ func remembered(dir string) (seed weburl.URL, c config, err error) {
 	if !ok {
 		return seed, c, fmt.Errorf("%s: %w", dir, storage.ErrNone)
 	}
+	if c.takeSecrets(); c.Login.Header != nil { // of an archive made before they were withheld
+		c.LoggedIn, c.Login.Header = c.Login.kinds(), nil
+	}
 	if seed, err = weburl.Parse(st.Seed); err != nil {
 		err = &storage.DamageError{File: dir, What: "its seed cannot be decoded"}
 	}

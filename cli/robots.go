@@ -12,6 +12,7 @@ import (
 
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
+	"curtsy/usage"
 )
 
 // robotsFlags are the flags of `curtsy robots`.
@@ -76,6 +77,9 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 		return err
 	}
 	q := robotsQuestions{u: u, rules: readRobots(text, rules.Options{Agents: f.agents, Dialect: dialect}), flags: f}
+	if q.rules.Cut() && len(urls) > 0 {
+		u.say("the robots.txt is over 500 KiB: the rules behind that are not read")
+	}
 	for _, url := range urls {
 		if err := q.ask(url); err != nil {
 			return err
@@ -213,6 +217,7 @@ type robotsAnswer struct {
 	Group string `json:"group"`
 	// Differs says how two readings of a rule differ: the stricter holds.
 	Differs string `json:"differs,omitempty"`
+	usage.Summary
 }
 
 // ask answers for one URL.
@@ -222,15 +227,41 @@ func (q *robotsQuestions) ask(url string) error {
 	if !v.Allow {
 		q.denied++
 	}
+	said := usage.Summarize(q.rules.Usage(rawTarget(url)))
 	if q.flags.json {
-		return q.u.json(robotsAnswer{url, v.Allow, v.Line, v.Rule, v.Group, v.Difference.String()})
+		return q.u.json(robotsAnswer{url, v.Allow, v.Line, v.Rule, v.Group, v.Difference.String(), said})
 	}
 	word := "allowed "
 	if !v.Allow {
 		word = "disallowed"
 	}
 	q.u.print("%-10s  %s  (%s)", word, url, verdictText(v))
+	q.u.printUsage("  use: ", said)
 	return nil
+}
+
+// printUsage prints what is said about use, one statement a line.
+func (u *ui) printUsage(label string, said usage.Summary) {
+	for _, s := range said.By {
+		text := fmt.Sprintf("%s=%s", s.Category, s.Value)
+		if s.For != "" {
+			text += " for " + s.For
+		}
+		if s.Superseded {
+			text += ", superseded"
+		}
+		if s.Line > 0 {
+			u.print("%s%s  (%s, line %d: %s)", label, text, s.Source, s.Line, s.Text)
+		} else {
+			u.print("%s%s  (%s: %s)", label, text, s.Source, s.Text)
+		}
+	}
+	for _, url := range said.Licenses {
+		u.print("%slicense %s", label, url)
+	}
+	for _, url := range said.Policies {
+		u.print("%spolicy %s", label, url)
+	}
 }
 
 // verdictText says what decided.

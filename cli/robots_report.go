@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"curtsy/politeness/rules"
+	"curtsy/usage"
 )
 
 // robotsFacts is the JSON of a robots.txt as a whole.
@@ -19,6 +20,7 @@ type robotsFacts struct {
 	Agent    string         `json:"agent"` // whose group holds; "" if none does
 	Groups   []robotsGroup  `json:"groups"`
 	Warnings []robotsRemark `json:"warnings"`
+	Licenses []string       `json:"licenses"`
 }
 
 // robotsGroup is a group as it is written.
@@ -27,6 +29,8 @@ type robotsGroup struct {
 	Agents     []string     `json:"agents"`
 	CrawlDelay *float64     `json:"crawl_delay"` // seconds
 	Rules      []robotsRule `json:"rules"`
+	// Usage are the lines about use, Content-Usage and Content-Signal.
+	Usage []robotsRemark `json:"usage,omitempty"`
 }
 
 type robotsRule struct {
@@ -52,7 +56,8 @@ type visitTime struct {
 }
 
 func robotsSummary(r *rules.Robots) robotsFacts {
-	f := robotsFacts{Sitemaps: []string{}, CleanParams: []string{}, Agent: r.Verdict("/").Group, Groups: []robotsGroup{}, Warnings: []robotsRemark{}}
+	f := robotsFacts{Sitemaps: []string{}, CleanParams: []string{}, Agent: r.Verdict("/").Group, Groups: []robotsGroup{},
+		Warnings: []robotsRemark{}, Licenses: usage.Licenses(r.Usage(rules.Location))}
 	for _, g := range r.Groups() {
 		f.Groups = append(f.Groups, groupFacts(g))
 	}
@@ -84,6 +89,9 @@ func groupFacts(g rules.Group) robotsGroup {
 	if d, _, ok := g.CrawlDelay(); ok {
 		s := seconds(d)
 		f.CrawlDelay = &s
+	}
+	for _, r := range g.Usage {
+		f.Usage = append(f.Usage, robotsRemark{r.Line, r.Text})
 	}
 	for _, r := range g.Rules {
 		f.Rules = append(f.Rules, robotsRule{r.Line, r.Allow, r.Text})
@@ -132,6 +140,9 @@ func (u *ui) robotsGroup(g rules.Group) {
 	if d, line, ok := g.CrawlDelay(); ok {
 		u.print("  line %d: a pause of %v between requests", line, d)
 	}
+	for _, r := range g.Usage[:min(len(g.Usage), most)] {
+		u.print("  line %d: %s", r.Line, r.Text)
+	}
 	if len(g.Rules) == 0 {
 		u.print("  no rules: everything is allowed")
 	}
@@ -168,6 +179,9 @@ func (u *ui) robotsForAgent(r *rules.Robots) {
 	}
 	for _, s := range r.Sitemaps() {
 		u.print("sitemap: %s (line %d)", s.URL, s.Line)
+	}
+	for _, url := range usage.Licenses(r.Usage(rules.Location)) {
+		u.print("license: %s", url)
 	}
 	for _, p := range r.CleanParams() {
 		u.print("insignificant parameters: %s (line %d)", paramText(p), p.Line)

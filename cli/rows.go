@@ -102,7 +102,7 @@ func (w *tableRows) line(cells []string) {
 			fmt.Fprintf(&b, "%*s  ", c.width, firstLine(text, max(c.width, -c.width)))
 		case c.name == "url":
 			tail = cells[i] + tail
-		case (c.name == "reason" || c.name == "note") && cells[i] != "":
+		case (c.name == "reason" || c.name == "note" || c.name == "usage") && cells[i] != "":
 			tail += "  " + cells[i]
 		}
 	}

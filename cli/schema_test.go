@@ -76,6 +76,7 @@ func TestJSONIsAsItsSchemaSays(t *testing.T) {
 	covered := map[string]bool{}
 	for _, test := range []struct{ schema, command string }{
 		{"status", "status site --json"},
+		{"status", "status site site --json"},
 		{"explain", "explain site /missing.html --json"},
 		{"explain", "explain site /noindex.html --json"},
 		{"explain", "explain site /nowhere --json"},
@@ -128,9 +129,10 @@ func TestJSONOfRounds(t *testing.T) {
 	if err := s.Set("/", "<title>Home</title><p>The slow brown fox.<p>It stays.\n"); err != nil {
 		t.Fatal(err)
 	}
-	runLines(t, "update", "site", "--delay", "0s", "--json")
 	covered := map[string]bool{}
 	for _, test := range []struct{ schema, command string }{
+		{"update", "update site --delay 0s --json"},
+		{"status", "status site --json"},
 		{"changes", "changes site --json"},
 		{"diff", "diff site / --json"},
 		{"prune", "prune site small --keep last=1 --json"},

@@ -70,6 +70,10 @@ func TestScripts(t *testing.T) {
 			}
 			return heavier > 1, nil
 		},
+		Setup: func(e *testscript.Env) error { // usage.txtar shows these; elsewhere requests are counted
+			e.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
+			return nil
+		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
 }

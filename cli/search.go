@@ -186,7 +186,7 @@ func (x *index) sayUnfinished(u *ui) {
 	}
 	n, err := x.catalog.Counts(context.Background())
 	if err == nil && !n.To.IsZero() {
-		u.say("the crawl is not complete; this is what it had at %s", n.To.Local().Format("2006-01-02 15:04:05"))
+		u.say("the crawl is not complete; this is what it had at %s", u.time(n.To))
 	}
 }
 
@@ -241,8 +241,8 @@ func indexError(err error, dir, query string) error {
 }
 
 // searchedText says whether a search finds a URL, and why not.
-func searchedText(visits []*crawllog.Visit, now time.Time) string {
-	_, v := search.Judge(visits, now)
+func searchedText(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) string {
+	_, v := search.Judge(visits, now, find)
 	switch {
 	case !v.Searchable:
 		return "no: " + v.Why

@@ -16,18 +16,20 @@ import (
 // are given beside it. A sitemap alone is one of the site that its origin is.
 func (f *crawlFlags) readSeeds(u *ui, args []string) (seed weburl.URL, err error) {
 	for _, s := range f.sitemaps {
-		m, err := seedURL(s)
+		m, bare, err := typedURL(s)
 		if err != nil {
 			return seed, err
 		}
+		f.bare = f.bare || bare && len(args) == 0 && f.seeds == ""
 		f.given.Sitemaps = append(f.given.Sitemaps, m)
 	}
 	var pages []weburl.URL
-	for _, s := range args {
-		p, err := seedURL(s)
+	for i, s := range args {
+		p, bare, err := typedURL(s)
 		if err != nil {
 			return seed, err
 		}
+		f.bare = f.bare || bare && i == 0
 		pages = append(pages, p)
 	}
 	more, err := f.listed(u.in)
@@ -66,10 +68,11 @@ func (f *crawlFlags) listed(stdin io.Reader) (list []weburl.URL, err error) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		u, err := seedURL(line)
+		u, bare, err := typedURL(line)
 		if err != nil {
 			return nil, usagef(try, "%s:%d: %v", f.seeds, n, err)
 		}
+		f.bare = f.bare || bare && len(list) == 0
 		list = append(list, u)
 	}
 	if s.Err() != nil {
@@ -97,7 +100,7 @@ func (f *crawlFlags) sinceDate() (time.Time, error) {
 func ofTheSite(o *crawler.Options) error {
 	s := o.Scope
 	for _, p := range o.Given.Pages {
-		if p.Origin() == o.Seed.Origin() || s.Domain != "" && (p.Hostname() == s.Domain || strings.HasSuffix(p.Hostname(), "."+s.Domain)) {
+		if isOfSite(o.Seed, p, &s) {
 			continue
 		}
 		return usagef("curtsy crawl "+quoted(p.String())+" for an archive of its own, or --scope domain",

@@ -60,8 +60,8 @@ func serveCmd(u *ui) *cobra.Command {
 }
 
 // serveMemory is what the collector of garbage keeps a server below, as long as
-// it can: large documents are rewritten in memory, two at a time.
-const serveMemory = 224 << 20
+// it can: documents are rewritten in memory, 96 MiB of them at a time.
+const serveMemory = 120 << 20
 
 // serve shows archives until a signal ends it.
 func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error) {
@@ -97,18 +97,13 @@ func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error)
 
 // listeners opens the UI's port, and the next one, or any, for the content.
 func listeners(ctx context.Context, f *serveFlags) (ui, content net.Listener, err error) {
-	host, port, err := net.SplitHostPort(f.listen)
+	address, err := localAddress("--listen", f.listen, f.public, "--public, if everybody who can reach it may see the archives")
 	if err != nil {
-		return nil, nil, usagef("--listen 127.0.0.1:8600", "--listen %q: want ADDRESS:PORT", f.listen)
+		return nil, nil, err
 	}
-	if ip := net.ParseIP(host); !f.public && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, nil, usagef("--public, if everybody who can reach it may see the archives", "--listen %s is reachable from other machines", f.listen)
-	}
-	if host == "localhost" {
-		host = "127.0.0.1" // the first line names an address that answers
-	}
+	host, _, _ := net.SplitHostPort(address)
 	var c net.ListenConfig
-	if ui, err = c.Listen(ctx, "tcp", net.JoinHostPort(host, port)); err != nil {
+	if ui, err = c.Listen(ctx, "tcp", address); err != nil {
 		return nil, nil, exitWith(exitFailed, err, "another --listen, such as 127.0.0.1:0")
 	}
 	next := ui.Addr().(*net.TCPAddr).Port + 1
@@ -120,6 +115,22 @@ func listeners(ctx context.Context, f *serveFlags) (ui, content net.Listener, er
 		return nil, nil, exitWith(exitFailed, err, "another --listen")
 	}
 	return ui, content, nil
+}
+
+// localAddress is an address that only this machine can reach, unless public says
+// that others may; without a host it is then 127.0.0.1. try says how others may.
+func localAddress(flag, address string, public bool, try string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", usagef(flag+" 127.0.0.1:8600", "%s %q: want ADDRESS:PORT", flag, address)
+	}
+	if host == "localhost" || host == "" && !public {
+		return net.JoinHostPort("127.0.0.1", port), nil // the first line names an address that answers
+	}
+	if ip := net.ParseIP(host); !public && (ip == nil || !ip.IsLoopback()) {
+		return "", usagef(try, "%s %s is reachable from other machines", flag, address)
+	}
+	return address, nil
 }
 
 // openShelves opens all archives; closeAll closes those that were.

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +26,9 @@ func statusCmd(u *ui) *cobra.Command {
 				defer release()
 				return watch(ctx, u, a, watchEvery)
 			}
+			if len(a) > 1 && asJSON {
+				return statusLines(u, a)
+			}
 			if len(a) > 1 {
 				rows, _ := watchRows(a, time.Now())
 				for _, row := range rows {
@@ -36,7 +41,7 @@ func statusCmd(u *ui) *cobra.Command {
 				return archiveError(err, a[0])
 			}
 			if asJSON {
-				return u.json(inSeconds(s))
+				return u.json(inSeconds("", s))
 			}
 			printStatus(u, s)
 			return nil
@@ -45,6 +50,26 @@ func statusCmd(u *ui) *cobra.Command {
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&watching, "watch", false, "refresh every second until the crawl ends; several archives as rows")
 	return c
+}
+
+// statusLines prints an object for each archive; one that cannot be read is the
+// error at the end.
+func statusLines(u *ui, dirs []string) (failed error) {
+	for _, dir := range dirs {
+		s, err := status.Read(dir)
+		if err != nil {
+			u.fail(archiveError(err, dir))
+			failed = err
+			continue
+		}
+		if err := u.json(inSeconds(dir, s)); err != nil {
+			return err
+		}
+	}
+	if failed != nil {
+		return exitWith(exitFailed, errors.New("not every archive could be read"), "curtsy verify DIR")
+	}
+	return nil
 }
 
 // visitsText adds up to the number of visits: a URL may have several, those
@@ -58,12 +83,13 @@ func visitsText(s status.Status) string {
 }
 
 // inSeconds is a status with its durations in seconds, too.
-func inSeconds(s status.Status) any {
+func inSeconds(dir string, s status.Status) any {
 	return struct {
+		Archive string `json:"archive,omitempty"` // its directory, where several were asked for
 		status.Status
 		ElapsedSeconds float64 `json:"elapsed_seconds"`
 		LeftSeconds    float64 `json:"left_seconds,omitempty"` // 0 is unknown
-	}{s, seconds(s.Elapsed), seconds(s.Left)}
+	}{dir, s, seconds(s.Elapsed), seconds(s.Left)}
 }
 
 func printStatus(u *ui, s status.Status) {
@@ -84,9 +110,9 @@ func printStatus(u *ui, s status.Status) {
 	}
 	rest := maps.Clone(s.Rules)
 	delete(rest, judge.Host)
-	delete(rest, judge.NoSitemap)
+	maps.DeleteFunc(rest, func(rule string, _ int) bool { return slices.Contains(judge.InVain, rule) })
 	for _, r := range s.Reasons {
-		if r.Rule == judge.Host || r.Rule == judge.NoSitemap {
+		if r.Rule == judge.Host || slices.Contains(judge.InVain, r.Rule) {
 			continue
 		}
 		u.print("    %8d  %s", r.Count, r)
@@ -98,18 +124,21 @@ func printStatus(u *ui, s status.Status) {
 		}
 	}
 	u.print("  visits       %8d  (%s)", s.Visits, visitsText(s))
+	if s.Round != nil {
+		u.print("  round %-2d     %8d  (%s)", s.Round.N, s.Round.Pages, byteCount(s.Round.Bytes))
+	}
 	if s.State == "running" {
-		u.print("  now          %s", statusLine(s))
+		u.print("  now          %s", statusLine(s, u.zone()))
 	}
 	for _, v := range s.InFlight {
-		u.print("  in flight    %s: %s since %s", v.URL, v.Step, v.Since.Local().Format("15:04:05"))
+		u.print("  in flight    %s: %s since %s", v.URL, v.Step, u.time(v.Since))
 	}
 	if s.WaitingFor != "" {
 		until := ""
 		if s.NextDue != nil && !strings.Contains(s.WaitingFor, "until ") { // as a Visit-time says itself
-			until = " until " + s.NextDue.Local().Format("2006-01-02 15:04:05")
+			until = " until " + u.time(*s.NextDue)
 		}
 		u.print("  waiting for  %s%s", s.WaitingFor, until)
 	}
-	u.print("  elapsed      %s, as of %s", s.Elapsed.Round(time.Second), s.Updated.Local().Format("2006-01-02 15:04:05"))
+	u.print("  elapsed      %s, as of %s", s.Elapsed.Round(time.Second), u.time(s.Updated))
 }

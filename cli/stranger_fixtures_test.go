@@ -91,7 +91,7 @@ func segmentValue(name string, v []byte, size int64) []byte {
 
 // placeFixtures have something else in the place of a file.
 func placeFixtures() (list []strangerFixture) {
-	places := []string{"SEGMENT", "status.json", "status.json.new", "crawl.db", "crawl.db.closed", "crawl.db.closed.new", "crawl.db.readers", "index.db", "index.db.new", "index.db-wal", "index.db-journal", "index.lock"}
+	places := []string{"SEGMENT", "status.json", "status.json.new", "crawl.db", "crawl.db.closed", "crawl.db.closed.new", "crawl.db.readers", "index.db", "index.db.new", "index.db-wal", "index.db-journal", "index.lock", "facts"}
 	for _, in := range places {
 		put := func(kind string, make func(path string) error) {
 			list = append(list, strangerFixture{kind, in, func(dir string) error {

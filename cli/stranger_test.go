@@ -239,9 +239,9 @@ var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f]`)
 
 // Every command over every fixture: no panic, a code of the table, an end, little
 // memory, nothing outside of the archive changed, and by what reads nothing in it.
-// CURTSY_STRANGERS=1+0 tries each, 3+2 one in three from the third on; else it
+// CURTSY_TEST_STRANGERS=1+0 tries each, 3+2 one in three from the third on; else it
 // is one in 97, and with -short one in 397.
-// CURTSY_STRANGERS_TABLE=FILE gets the table of docs/faults.md.
+// CURTSY_TEST_STRANGERS_TABLE=FILE gets the table of docs/faults.md.
 func TestArchivesOfStrangersHarmNothing(t *testing.T) {
 	t.Parallel()
 	g := newStranger(t)
@@ -253,9 +253,9 @@ func TestArchivesOfStrangersHarmNothing(t *testing.T) {
 	if testing.Short() {
 		stride = 397
 	}
-	if text, ok := os.LookupEnv("CURTSY_STRANGERS"); ok {
+	if text, ok := os.LookupEnv("CURTSY_TEST_STRANGERS"); ok {
 		if n, _ := fmt.Sscanf(text, "%d+%d", &stride, &from); n != 2 || stride < 1 {
-			t.Fatalf("CURTSY_STRANGERS=%s", text)
+			t.Fatalf("CURTSY_TEST_STRANGERS=%s", text)
 		}
 	}
 	table := map[string]*strangerRow{}
@@ -272,7 +272,7 @@ func TestArchivesOfStrangersHarmNothing(t *testing.T) {
 			}
 		}
 	}
-	if path := os.Getenv("CURTSY_STRANGERS_TABLE"); path != "" {
+	if path := os.Getenv("CURTSY_TEST_STRANGERS_TABLE"); path != "" {
 		if err := os.WriteFile(path, []byte(strangerTable(table)), 0o644); err != nil {
 			t.Error(err)
 		}
@@ -288,7 +288,7 @@ func (g *stranger) harmless(t *testing.T, f strangerFixture, line string, writes
 	if writes {
 		but = append(but, "box/archive")
 	} else { // what is derived
-		but = append(but, "box/archive/index.db", "box/archive/index.lock")
+		but = append(but, "box/archive/index.db", "box/archive/index.lock", "box/archive/facts")
 	}
 	before := around(t, root, but...)
 	var args []string

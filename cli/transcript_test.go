@@ -79,10 +79,10 @@ var unsteady = []struct {
 	by   string
 }{
 	{regexp.MustCompile(`(?m)[ \t]+$`), ""},
-	{regexp.MustCompile(`(?m)^! \d+ done, \d+ queued, .*\n`), ""}, // said as time goes by
+	{regexp.MustCompile(`(?m)^! (round \d+: )?\d+ done, \d+ queued, .*\n`), ""}, // said as time goes by
 	{regexp.MustCompile(`curtsy-\d+-\d+\.warc\.gz at \d+, \d+ bytes`), "RECORD"},
 	{regexp.MustCompile(`"(bytes|elapsed_ns|elapsed_seconds|score)":[0-9.e+-]+`), `"$1":…`},
-	{regexp.MustCompile(`20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?`), "DATE"},
+	{regexp.MustCompile(`20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| [A-Z]{3,5}| [+-]\d{2,4})?`), "DATE"},
 	{regexp.MustCompile(`\b(in|waited|elapsed)( +)[0-9.]+(ms|µs|s)\b`), "$1${2}TIME"},
 	{regexp.MustCompile(`\b[0-9.]+ kB\b`), "SIZE"},
 	{regexp.MustCompile(`go1\.[0-9.a-z-]+`), "GO"},

@@ -14,9 +14,11 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 	"unicode"
 
 	"curtsy/frontier"
+	"curtsy/internal/legible"
 )
 
 // ui is how curtsy talks: data on out, words for people on err. Everything
@@ -26,7 +28,9 @@ type ui struct {
 	out *dataWriter
 	err io.Writer
 
-	quiet bool // print nothing but errors
+	quiet   bool // print nothing but errors
+	utc     bool // times for people are in UTC, not local
+	profile profile
 
 	mu    sync.Mutex
 	above io.Writer // takes lines while a bar is drawn on err; nil while none is
@@ -82,7 +86,7 @@ func (u *ui) print(format string, args ...any) {
 	fmt.Fprintln(u.out, oneLine(fmt.Sprintf(format, args...)))
 }
 
-// json writes one JSON object on a line of data. JSON escapes controls itself.
+// json writes one JSON object on a line of data, with all that is hidden escaped.
 func (u *ui) json(v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -90,7 +94,7 @@ func (u *ui) json(v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, _ = u.out.Write(b.Bytes())
+	_, _ = u.out.Write(legible.JSON(b.Bytes()))
 	return nil
 }
 
@@ -126,6 +130,21 @@ func (u *ui) fail(err error) {
 	if errors.As(err, &e) && e.try != "" {
 		u.tell("  try: %s", e.try)
 	}
+}
+
+// zone is that of all times for people; data has UTC.
+func (u *ui) zone() *time.Location {
+	if u.utc {
+		return time.UTC
+	}
+	return time.Local
+}
+
+// time is a moment for people, with its zone.
+func (u *ui) time(t time.Time) string { return timeIn(t, u.zone()) }
+
+func timeIn(t time.Time, zone *time.Location) string {
+	return t.In(zone).Format("2006-01-02 15:04:05 MST")
 }
 
 // count is a number of things: "1 file", "2 files".
@@ -181,23 +200,8 @@ func isTerminal(w io.Writer) bool {
 // marks that change the direction of writing are shown as ‹U+001B›. Line
 // ends and tabs stay.
 func clean(s string) string {
-	if strings.IndexFunc(s, unsafeRune) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if unsafeRune(r) {
-			fmt.Fprintf(&b, "‹%U›", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+	return legible.Marked(s, func(r rune) bool { return legible.Hidden(r) || r == unicode.ReplacementChar })
 }
 
 // oneLine is clean for a name or a text that must not begin a line of its own.
 func oneLine(s string) string { return strings.ReplaceAll(clean(s), "\n", "‹U+000A›") }
-
-func unsafeRune(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar)
-}

@@ -1,16 +1,17 @@
 package cli
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"curtsy/crawler"
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
+	"curtsy/publish/changes"
 	"curtsy/storage"
 )
 
@@ -30,7 +31,8 @@ func updateCmd(u *ui) *cobra.Command {
 		Long: "update DIR revisits the URLs of a finished crawl in a round: robots.txt and sitemaps first, then each\n" +
 			"page with a conditional request, by the same rules and at the same pace. New links are followed.\n" +
 			"A good copy is never replaced by an error, an empty response or a placeholder page. A round that was\n" +
-			"stopped continues with the same command.",
+			"stopped continues with the same command, and so does a first crawl; a crawl that reached --max-pages or\n" +
+			"--max-bytes is revisited.",
 		Example: "  curtsy update site --older-than 7d\n  curtsy update site --auto\n  curtsy changes site",
 		Args:    wants("DIR"),
 		RunE: func(cmd *cobra.Command, a []string) error {
@@ -41,7 +43,7 @@ func updateCmd(u *ui) *cobra.Command {
 			if f.round, err = g.options(); err != nil {
 				return err
 			}
-			if recent, err := g.recent(a[0]); err != nil || recent {
+			if ready, err := g.mayBegin(u, a[0]); err != nil || !ready {
 				return err
 			}
 			return crawlAndMirror(u, f, &c, seed)
@@ -70,10 +72,62 @@ func (g *updateFlags) options() (*revisit.Options, error) {
 	return o, nil
 }
 
-// recent says that the last round is too young for another, and finished.
-func (g *updateFlags) recent(dir string) (bool, error) {
+// roundJSON is how a round ends: what was visited in it, by what became of it.
+type roundJSON struct {
+	State       string  `json:"state"`
+	Why         string  `json:"why"`
+	Round       int     `json:"round"`
+	Visited     int     `json:"visited"` // pages and requisites
+	New         int     `json:"new"`
+	Changed     int     `json:"changed"`
+	Same        int     `json:"same"`
+	Gone        int     `json:"gone"`
+	Back        int     `json:"back"`
+	Moved       int     `json:"moved"`
+	Suspect     int     `json:"suspect"`
+	Unreachable int     `json:"unreachable"`
+	Queued      int     `json:"queued"`
+	Bytes       int64   `json:"bytes"`
+	Seconds     float64 `json:"seconds"` // since the round began
+}
+
+// roundEnd says what a round brought, by the same comparison as changes makes.
+func (f *crawlFlags) roundEnd(u *ui, dir string) (err error) {
+	defer storage.Guard(&err)()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	defer a.Close()
+	r, s := f.ended, f.ended.State
+	t, err := changes.Sum(context.Background(), a, changes.Options{Since: s.Round.Began})
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	k, took := t.Kinds, time.Since(s.Round.Began)
+	j := roundJSON{r.Ending.String(), r.Why, s.Round.N, t.Visited, k[changes.New], k[changes.Changed], t.Same, k[changes.Gone], k[changes.Back],
+		k[changes.Moved], k[changes.Suspect], k[changes.Unreachable], r.Counts.OfSite().Queued(), s.Bytes - s.Round.Bytes, took.Seconds()}
+	if f.json {
+		return u.json(j)
+	}
+	parts := []string{fmt.Sprintf("%d visited", j.Visited), fmt.Sprintf("%d new", j.New), fmt.Sprintf("%d changed", j.Changed), fmt.Sprintf("%d same", j.Same)}
+	for _, kind := range []changes.Kind{changes.Gone, changes.Back, changes.Moved, changes.Suspect, changes.Unreachable} {
+		if k[kind] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", k[kind], kind))
+		}
+	}
+	if j.Queued > 0 {
+		parts = append(parts, fmt.Sprintf("%d queued", j.Queued))
+	}
+	u.say("round %d %s: %s; %s in %s", j.Round, j.State, strings.Join(parts, ", "), byteCount(j.Bytes), took.Round(time.Millisecond))
+	return nil
+}
+
+// mayBegin says whether it is time for a round: --if-older looks at when the last
+// one, or the crawl, began.
+func (g *updateFlags) mayBegin(u *ui, dir string) (bool, error) {
 	if g.ifOlder == 0 {
-		return false, nil
+		return true, nil
 	}
 	a, err := storage.OpenRead(dir)
 	if err != nil {
@@ -89,15 +143,11 @@ func (g *updateFlags) recent(dir string) (bool, error) {
 		began = st.Rounds[n-1]
 	}
 	old := time.Since(began) // below zero, where the clock was set back since: nobody knows
-	return st.Finished && old >= 0 && old < time.Duration(g.ifOlder), nil
-}
-
-// unfinishedError is that of a round over a crawl that has not come to its end.
-func unfinishedError(err error, dir string) error {
-	if !errors.Is(err, crawler.ErrUnfinished) {
-		return nil
+	if !st.Finished || old < 0 || old >= time.Duration(g.ifOlder) {
+		return true, nil
 	}
-	return exitWith(exitStopped, fmt.Errorf("%s: %w", dir, err), "curtsy resume "+quoted(dir)+", then curtsy update "+quoted(dir))
+	u.say("%s: the last round began %s, less than %s ago: nothing to do", dir, u.time(began), time.Duration(g.ifOlder))
+	return false, nil
 }
 
 // age is a flag: a duration that may be in days.

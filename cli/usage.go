@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,10 +97,26 @@ func unknownFlag(c *cobra.Command, word string, err error) error {
 			names = append(names, f.Name)
 		}
 	})
+	if ours := othersFlags[word]; slices.Contains(names, ours) {
+		return usagef("--"+ours, "unknown flag: -%s%s; curtsy calls it --%s", strings.Repeat("-", min(len(word)-1, 1)), word, ours)
+	}
 	if meant := nearest(word, names); meant != "" {
 		return usagef("--"+meant, "unknown flag: --%s; did you mean --%s?", word, meant)
 	}
 	return usagef(c.CommandPath()+" --help", "%v", err)
+}
+
+// othersFlags are flags of wget, wget2, HTTrack and curl, and what does the same here.
+var othersFlags = map[string]string{
+	"depth": "max-depth", "level": "max-depth", "l": "max-depth", "r": "max-depth",
+	"output": "archive", "o": "archive", "directory-prefix": "archive", "P": "archive", "path": "archive", "O": "archive",
+	"accept-regex": "include", "accept": "include", "A": "include", "reject-regex": "exclude", "reject": "exclude", "R": "exclude",
+	"wait": "delay", "w": "delay", "connection-per-second": "delay", "user-agent": "agent", "U": "agent",
+	"input-file": "seeds", "i": "seeds", "quota": "max-bytes", "Q": "max-bytes", "max-size": "max-bytes", "max-files": "skip-larger",
+	"load-cookies": "cookies", "ca-certificate": "ca", "cacert": "ca", "certificate": "cert", "private-key": "key", "H": "header",
+	"no-parent": "scope", "np": "scope", "span-hosts": "scope", "domains": "scope", "page-requisites": "requisites", "p": "requisites",
+	"mirror": "mirror", "m": "mirror", "convert-links": "mirror", "k": "mirror", "sockets": "concurrency", "max-threads": "concurrency", "c": "concurrency",
+	"max-rate": "limit-rate", "timeout": "config", "tries": "config", "limit": "max-pages", "max-urls": "max-pages",
 }
 
 // invalidValue says what the flag wants.

@@ -71,6 +71,9 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 	if r.InFlight > 0 {
 		u.print("%s written after the last commit: curtsy resume cuts them off", count(r.InFlight, "byte"))
 	}
+	if r.Facts > 0 {
+		u.print("facts/: what %s say is not there, or not whole; it is read again from the segments when a command asks for it", count(r.Facts, "page"))
+	}
 	u.print("%s, %s of %s, %s: %s", count(r.Segments, "segment"), count(r.Records, "record"), count(r.Visits, "visit"),
 		byteCount(r.Bytes), count(len(r.Problems), "problem"))
 	return nil

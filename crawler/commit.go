@@ -10,6 +10,7 @@ import (
 	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // maxGroup is the most visits in one commit: half of those that may wait for
@@ -24,9 +25,11 @@ const commitEvery = 20 * time.Millisecond
 // committer is what the goroutine that writes keeps to itself.
 type committer struct {
 	group   []*outcome
+	names   []string        // of the site, learned by the visits of a group
 	planted map[string]bool // origins whose robots.txt is in the frontier
 	answers revisit.Answers
-	fresh   map[string]bool // origins that got URLs since the last commit
+	fresh   map[string]bool           // origins that got URLs since the last commit
+	files   map[string][]crawllog.Ref // files about use that were asked for in this run, by origin
 }
 
 // commitLoop writes outcomes (step 6) until the channel is closed. After an
@@ -115,6 +118,9 @@ func (c *Crawl) commit(group []*outcome) (err error) {
 	if err := c.archive.Commit(c.State()); err != nil {
 		return err
 	}
+	if err := c.adopt(); err != nil {
+		return err
+	}
 	c.tabs.committed(group)
 	if l := c.opts.Logger; l.Enabled(context.Background(), slog.LevelDebug) {
 		for _, o := range group {
@@ -130,7 +136,7 @@ func (c *Crawl) announce(ctx context.Context, group []*outcome, began time.Time)
 		done := Commit{Began: began, Took: c.now().Sub(began)}
 		for _, o := range group {
 			if o.Visit != nil {
-				done.Visits = append(done.Visits, Timing{o.Visit, o.read})
+				done.Visits = append(done.Visits, o.Visit)
 			}
 		}
 		c.opts.OnCommit(done)
@@ -174,6 +180,9 @@ func (c *Crawl) append(o *outcome) error {
 	if o.Robots != nil && !o.Robots.Version.At.IsZero() {
 		c.archive.AddRobots(o.Robots.Version, o.Robots.Body)
 	}
+	if o.UsageFile != nil {
+		c.archive.AddRobots(o.UsageFile.Version, o.UsageFile.Body)
+	}
 	if v.Kept == "" {
 		c.archive.AddVisit(v)
 		return nil
@@ -181,10 +190,17 @@ func (c *Crawl) append(o *outcome) error {
 	if err := c.reader.Deduplicate(o.Outcome); err != nil {
 		return err
 	}
+	write := func() error { return c.archive.Append(v, o.Members) }
 	if o.Large() {
-		return c.archive.AppendStream(v, o.Stream)
+		write = func() error { return c.archive.AppendStream(v, o.Stream) }
 	}
-	return c.archive.Append(v, o.Members)
+	if err := write(); err != nil {
+		return err
+	}
+	if o.Facts != nil {
+		c.archive.AddFacts(v, o.Facts)
+	}
+	return nil
 }
 
 // settle tells the frontier and the totals what became of the URL.
@@ -194,6 +210,7 @@ func (c *Crawl) settle(o *outcome) {
 	}
 	last := ""
 	for _, l := range o.Links {
+		c.admitNamed(&l)
 		c.frontier.Add(l)
 		if origin := l.URL.Origin(); l.Class != frontier.Disregarded && origin != last {
 			c.plantRobots(origin, o.Entry.ID)
@@ -201,6 +218,7 @@ func (c *Crawl) settle(o *outcome) {
 		}
 	}
 	c.total(o)
+	c.renewUsageFiles(o)
 	switch {
 	case o.Refetch:
 	case !o.RetryAt.IsZero():
@@ -208,10 +226,9 @@ func (c *Crawl) settle(o *outcome) {
 		c.frontier.Retry(o.Entry, o.RetryAt)
 	default:
 		c.frontier.Finish(o.Entry, o.State, o.Reason)
+		c.askElsewhere(o)
 	}
-	if o.Alias != "" {
-		c.reader.Widen(o.Alias)
-	}
+	c.learnNames(o.Names)
 	for _, note := range o.Notes {
 		c.opts.Tell(note)
 	}
@@ -231,6 +248,24 @@ func (c *Crawl) plantRobots(origin string, via uint64) {
 	}
 	c.committer.planted[origin] = true
 	c.frontier.Add(robotstxt.Link(origin, via))
+}
+
+// renewUsageFiles has the files about use of an origin fetched again after its
+// robots.txt was.
+func (c *Crawl) renewUsageFiles(o *outcome) {
+	origin := o.Entry.URL.Origin()
+	switch {
+	case o.UsageFile != nil && o.RetryAt.IsZero():
+		if c.committer.files == nil {
+			c.committer.files = map[string][]crawllog.Ref{}
+		}
+		c.committer.files[origin] = append(c.committer.files[origin], o.Visit.Ref())
+	case o.Robots != nil && o.Refetch && o.Robots.Version.Used:
+		for _, ref := range c.committer.files[origin] {
+			c.frontier.Requeue(ref.URLID, ref.N)
+		}
+		delete(c.committer.files, origin)
+	}
 }
 
 // total counts an outcome in the state of the crawl.

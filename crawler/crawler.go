@@ -82,12 +82,14 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, st.Seed, o.Seed)
 	}
 	if st.Session != nil && o.session != nil {
-		o.session.Recall(visit.SessionFinding{Page: st.Session.Page, Before: st.Session.Before, After: st.Session.After})
+		o.session.Recall(visit.SessionFinding{Page: st.Session.Page, Wall: st.Session.Wall, Before: st.Session.Before, After: st.Session.After})
 	}
 	settings := o.Judging()
 	for _, origin := range st.Origins {
-		settings = settings.With(origin)
+		settings = settings.With(judge.Names{Alias: origin})
 	}
+	settings = settings.With(judge.Names{Primary: st.Primary})
+	o.apart = st.Apart
 	c.reader = visit.NewReader(a, f, o.Visiting(settings, c.ledger.admitted))
 	f.Judge(settings)
 	if o.Fetch.Spill == nil {
@@ -98,6 +100,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	}
 	c.tabs.open(&o)
 	c.client = fetch.New(o.Fetch)
+	c.client.Allow(o.allowed(settings.Origins)...)
 	c.ledger.killed = known && st.Ended == ""
 	c.ledger.askRobots = st.AskRobots
 	st.Settings = o.Settings
@@ -218,7 +221,7 @@ func (c *Crawl) Finished() bool {
 // State is what the archive knows of the crawl.
 func (c *Crawl) State() status.State {
 	s := c.ledger.snapshot(c.now())
-	s.Origins = c.reader.Scope().Origins
+	s.Origins, s.Primary = c.reader.Scope().Origins, c.reader.Scope().Primary
 	if found := c.opts.Session(); found != nil {
 		s.Session = found
 	}

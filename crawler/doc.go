@@ -9,6 +9,9 @@
 //	5 visit.Outcome      a plain value: state, reason, capture, links, what is kept  (visit/outcome.go)
 //	6 commit             WARC bytes written and synced, then one bbolt transaction   (commit.go)
 //
+// What step 4 found is kept beside the WARC, once (package facts), for all that
+// comes after the crawl.
+//
 // Whether a link may be fetched is asked of one chain of rules, frontier/judge:
 // when it is found (visit/links.go), when it goes into the frontier, when its turn
 // has come (start.go), when the head of its answer is there (visit/attempt.go).

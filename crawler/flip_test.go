@@ -51,12 +51,12 @@ func places(t *testing.T, segment string) map[string]int64 {
 	return list
 }
 
-// chosen says whether a test that takes every case when CURTSY_FLIPS=more takes
+// chosen says whether a test that takes every case when CURTSY_TEST_FLIPS=more takes
 // this one without it: one in sixteen, the same ones each time. CI takes every one.
 func chosen(name string) bool {
 	h := fnv.New32a()
 	io.WriteString(h, name)
-	return os.Getenv("CURTSY_FLIPS") == "more" || h.Sum32()%16 == 0
+	return os.Getenv("CURTSY_TEST_FLIPS") == "more" || h.Sum32()%16 == 0
 }
 
 // One flipped octet anywhere in a segment: verify names it, repair keeps all

@@ -120,9 +120,9 @@ func (p *pages) leaf(bucket string, at int64) {
 	}
 }
 
-// some are the middle of a list; with CURTSY_FLIPS=more the first and the last too.
+// some are the middle of a list; with CURTSY_TEST_FLIPS=more the first and the last too.
 func some(list []int64) []int64 {
-	if os.Getenv("CURTSY_FLIPS") != "more" {
+	if os.Getenv("CURTSY_TEST_FLIPS") != "more" {
 		return list[len(list)/2:][:1]
 	}
 	if len(list) <= 3 {

@@ -54,6 +54,32 @@ func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
 	}
 }
 
+// A page or a style sheet that names what a script may name makes it no guess, whichever
+// of the two is read first.
+func TestALinkToAGuessIsFollowed(t *testing.T) {
+	t.Parallel()
+	var wrong strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&wrong, "load('/img/l%d.gif');", i)
+	}
+	css := page{header: []string{"Content-Type: text/css"}, body: `a { background: url(/img/z.gif) } b { background: url(/img/l39.gif) }`}
+	for name, front := range map[string]page{
+		"before": html(`<link rel=stylesheet href=/s.css><script src=/main.js></script>`),
+		"behind": html(`<script src=/main.js></script><a href=/late>l</a>`),
+	} {
+		s := newSite(t, map[string]page{"/": front, "/late": html(`<link rel=stylesheet href=/s.css>`), "/s.css": css,
+			"/main.js": script(wrong.String() + "load('/img/z.gif')"), "/img/z.gif": {header: []string{"Content-Type: image/gif"}, body: "GIF89a"}})
+		dir := t.TempDir()
+		crawl(t, dir, options(s.URL+"/"))
+		if got := rows(t, dir)["/img/z.gif"].State; got != "fetched" {
+			t.Errorf("%s: a picture of the style sheet is %s", name, got)
+		}
+		if !slices.Contains(s.requests(), "/img/l39.gif") {
+			t.Errorf("%s: what the style sheet lacks was not asked for", name)
+		}
+	}
+}
+
 // Literals of ever other directories are worth what all of the site are: a few of
 // them tell.
 func TestLiteralsOfManyDirectories(t *testing.T) {

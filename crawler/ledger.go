@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,6 +59,14 @@ func (l *ledger) narrowed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.Narrowed = true
+}
+
+// setApart notes an origin that might have been a name of the site and is not. The
+// list is never changed once it is in the state, since the committer reads it.
+func (l *ledger) setApart(origin string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state.Apart = append(slices.Clone(l.state.Apart), origin)
 }
 
 // end notes how a run ended, and what each host must be remembered for.

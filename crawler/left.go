@@ -1,6 +1,9 @@
 package crawler
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // left is about how long n visits take: at the rate of late, and never less
 // than the pauses between them. What is not discovered yet comes on top, what
@@ -10,7 +13,8 @@ func left(n int, rate float64, pause time.Duration) time.Duration {
 	if rate <= 0 {
 		return 0
 	}
-	return max(time.Duration(n)*pause, time.Duration(float64(n)/rate*float64(time.Second)))
+	ns := float64(n) * max(float64(pause), float64(time.Second)/rate)
+	return time.Duration(min(ns, math.MaxInt64/2))
 }
 
 // meter counts visits of late: over the last 30 s, or as long as the last 20

@@ -86,3 +86,15 @@ func TestSlowRate(t *testing.T) {
 		t.Errorf("after a silence of two minutes: %.4f/s", r)
 	}
 }
+
+func TestAboutLeftHasABound(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		rate  float64
+		pause time.Duration
+	}{{1 << 40, 1e-9, 0}, {1 << 40, 1, 24 * time.Hour}} {
+		if got := left(c.n, c.rate, c.pause); got < 365*24*time.Hour {
+			t.Errorf("%d visits at %g a second with %s between them: %s", c.n, c.rate, c.pause, got)
+		}
+	}
+}

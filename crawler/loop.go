@@ -140,8 +140,8 @@ func (c *Crawl) catchUp() {
 	}
 	n := c.flight.take()
 	for _, j := range n.jobs {
-		if j.Listing() {
-			j.origin.listings--
+		if c.goesFirst(j) {
+			j.origin.first--
 		}
 		c.schedule.wake(j.origin)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
+	"strings"
 	"time"
 
 	"curtsy/crawler/fetch"
@@ -26,12 +27,14 @@ type Options struct {
 	Traps  judge.Traps
 	Limits Limits
 	Given  Given
-	Since  time.Time        // pages of sitemaps that were last changed before are left out; zero is none
-	Round  *revisit.Options // visit again what is known; nil goes on with what is queued
+	Names
+	Since time.Time        // pages of sitemaps that were last changed before are left out; zero is none
+	Round *revisit.Options // visit again what is known; nil goes on with what is queued
 
 	Rules        rules.Options
 	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is what the dialect says
 	GuessSitemap bool          // ask for /sitemap.xml where robots.txt names none
+	UsageFiles   bool          // ask for the files in which sites speak about use, as tdmrep.json
 	SitemapHosts int           // other hosts than the site's that are asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
 	RelNofollow  bool          // rel=nofollow stops a link
 
@@ -83,14 +86,15 @@ type Options struct {
 type Commit struct {
 	Began  time.Time
 	Took   time.Duration
-	Visits []Timing // valid during the call
+	Visits []*crawllog.Visit // valid during the call
 }
 
-// Timing is how long this machine took for a visit, beside Visit.Waited and
-// Visit.Took.
-type Timing struct {
-	Visit *crawllog.Visit
-	Read  time.Duration // from the end of the download until its records were ready
+// Names are the site's, beside those that its redirects tell.
+type Names struct {
+	FollowSeed bool     // wherever the seed redirects to is the site
+	Aliases    []string // hosts that are other names of the site
+	AllowHosts []string // hosts that may be at private addresses if the seed is
+	apart      []string // origins that might be names of the site and are not
 }
 
 // Limits end a crawl early; zero values are no limits. The URLs that are left
@@ -146,7 +150,7 @@ func (o *Options) Session() *status.Session {
 	if !ok {
 		return nil
 	}
-	return &status.Session{Page: f.Page, Before: f.Before, After: f.After, Kept: f.Helps()}
+	return &status.Session{Page: f.Page, Wall: f.Wall, Before: f.Before, After: f.After, Kept: f.Helps()}
 }
 
 // longestRetry is the longest that a URL waits for its next visit.
@@ -179,7 +183,7 @@ type Result struct {
 	Why    string // in words
 	Denied bool   // with Refused, robots.txt denies the seed; else it is unavailable
 	Limit  string // with Limited, the one that was reached: "max-pages", "max-bytes", "max-time"
-	Err    error  // with DiskFull, what the disk said; with Unreachable, an UnreachableError
+	Err    error  // with DiskFull, what the disk said; with Unreachable, an UnreachableError; with Refused, why there was no answer, if there was none
 	State  status.State
 	Counts frontier.Counts
 }
@@ -187,15 +191,39 @@ type Result struct {
 // Judging is what links are judged with, of a crawl that begins.
 func (o *Options) Judging() *judge.Settings {
 	s := &judge.Settings{Scope: o.Scope, Traps: o.Traps}
-	s.Origins = []string{o.Seed.Origin()}
+	s.Origins = append([]string{o.Seed.Origin()}, o.aliases()...)
 	return s
+}
+
+// aliases are the origins of the hosts that are named as the site's: by http and
+// https where the seed is at a usual port, else at its own.
+func (o *Options) aliases() (origins []string) {
+	port := strings.TrimPrefix(o.Seed.Host(), o.Seed.Hostname())
+	for _, host := range o.Aliases {
+		origins = append(origins, o.Seed.Scheme()+"://"+host+port)
+		if port == "" {
+			origins = append(origins, map[string]string{"http": "https", "https": "http"}[o.Seed.Scheme()]+"://"+host)
+		}
+	}
+	return origins
+}
+
+// allowed are the hosts that may be at private addresses if the seed is: those that
+// are named, those of the site, and the seed's own with www. or without.
+func (o *Options) allowed(origins []string) []string {
+	hosts := append([]string{judge.SiteHost(o.Seed.Hostname())}, o.AllowHosts...)
+	hosts = append(hosts, "www."+hosts[0])
+	for _, origin := range origins {
+		hosts = append(hosts, weburl.FromCanonical(origin+"/").Hostname())
+	}
+	return hosts
 }
 
 // Visiting is how answers are read. admit says whether one more host that is not
 // the site's may be asked for a sitemap, most of them in all.
 func (o *Options) Visiting(settings *judge.Settings, admit func(host string, most int) bool) visit.Options {
 	most := o.SitemapHosts
-	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, Since: o.Since, GuessSitemap: o.GuessSitemap,
-		SitemapHosts: most, RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil, Session: o.session, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
+	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, Since: o.Since, GuessSitemap: o.GuessSitemap, UsageFiles: o.UsageFiles,
+		FollowSeed: o.FollowSeed, Language: o.Fetch.Header.Get("Accept-Language"), Apart: o.apart, SitemapHosts: most, RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil, Session: o.session, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
 		Now: o.Now, Logger: o.Logger, Admit: func(host string) bool { return admit(host, most) }}
 }

@@ -19,19 +19,19 @@ import (
 // origin is the state of one origin; the loop owns it. Origins at the same
 // host share a pace.
 type origin struct {
-	name     string // "scheme://host[:port]"
-	ours     bool   // of the site, not one that helps out with sitemaps or requisites
-	pace     *pace
-	rules    *rules.Robots          // in force; nil before the first robots.txt
-	from     crawllog.RobotsVersion // where rules come from
-	robots   robotsState
-	next     *frontier.Entry    // taken from the frontier, waiting for its time
-	judged   *crawllog.Decision // what robots.txt says of next
-	verdict  judge.Verdict      // of all rules
-	by       *rules.Robots      // the rules that judged next
-	ended    time.Time          // of the last download
-	gone     bool               // given up, and with it what is queued for it
-	listings int                // visits to its robots.txt and sitemaps not yet committed
+	name    string // "scheme://host[:port]"
+	ours    bool   // of the site, not one that helps out with sitemaps or requisites
+	pace    *pace
+	rules   *rules.Robots          // in force; nil before the first robots.txt
+	from    crawllog.RobotsVersion // where rules come from
+	robots  robotsState
+	next    *frontier.Entry    // taken from the frontier, waiting for its time
+	judged  *crawllog.Decision // what robots.txt says of next
+	verdict judge.Verdict      // of all rules
+	by      *rules.Robots      // the rules that judged next
+	ended   time.Time          // of the last download
+	gone    bool               // given up, and with it what is queued for it
+	first   int                // visits that others wait for (GoesFirst), not yet committed
 
 	// Its place in the schedule.
 	lane  *lane // nil: in none
@@ -96,8 +96,18 @@ func (c *Crawl) recall(o *origin, now time.Time) (err error) {
 	return nil
 }
 
-// ours says whether an origin is part of the site.
-func (c *Crawl) ours(o *origin) bool { return c.reader.Scope().Holds(robotstxt.URL(o.name)) }
+// ours says whether an origin is part of the site, or may prove to be.
+func (c *Crawl) ours(o *origin) bool {
+	s, u := c.reader.Scope(), robotstxt.URL(o.name)
+	return s.Holds(u) || s.Sibling(u)
+}
+
+// isMain says whether there is no crawl without an origin: it is of the site, and
+// its pages are not asked for under another name.
+func (c *Crawl) isMain(o *origin) bool {
+	s := c.reader.Scope()
+	return s.Main(robotstxt.URL(o.name)) && (s.Primary == "" || s.Primary == o.name)
+}
 
 // hasWork says whether anything is queued for an origin.
 func (c *Crawl) hasWork(o *origin) bool {
@@ -123,11 +133,12 @@ func (o *origin) gate(e *frontier.Entry) crawllog.Decision {
 // withoutRules ends what cannot be crawled since robots.txt is unavailable:
 // the crawl, if it is of the site, else what is queued for that origin.
 func (c *Crawl) withoutRules(o *origin, r *robotstxt.Answer, why string) {
-	if u := robotstxt.URL(o.name); c.reader.Scope().Main(u) {
+	if c.isMain(o) {
+		u := robotstxt.URL(o.name)
 		if err := CannotReach(u, r.Err); err != nil && !c.ledger.answered() {
 			c.run.endWith(Result{Ending: Unreachable, Why: err.Error(), Err: err})
 		}
-		c.run.end(Refused, why)
+		c.run.endWith(Result{Ending: Refused, Why: why, Err: r.Err})
 		return
 	}
 	c.giveUp(o, why)
@@ -169,7 +180,7 @@ func unreachable(err error) bool {
 
 // gaveUp ends what cannot be crawled since a host fails again and again.
 func (c *Crawl) gaveUp(o *origin, why string) {
-	if c.reader.Scope().Main(robotstxt.URL(o.name)) {
+	if c.isMain(o) {
 		c.run.end(Stopped, why)
 		return
 	}
@@ -186,5 +197,9 @@ func (c *Crawl) giveUp(o *origin, why string) {
 	}
 	o.robots.done = true
 	c.flight.dismiss()
-	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: o.robots.entry, State: frontier.StateFailed, Reason: visit.Because(judge.NoRobots, why)}}
+	state := frontier.StateFailed
+	if c.reader.Scope().Sibling(o.robots.entry.URL) { // nobody knows whether it is of the site
+		state = frontier.StateDisregarded
+	}
+	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: o.robots.entry, State: state, Reason: visit.Because(judge.NoRobots, why)}}
 }

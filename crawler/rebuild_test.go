@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -431,14 +432,21 @@ func TestRebuildOfASiteOfManyNames(t *testing.T) {
 		"example.com/rules":          robots,
 		"www.example.com/robots.txt": robots,
 		"example.com/":               redirect("https://www.example.com/"),
-		"www.example.com/":           links("/a", "http://example.com/b", "http://elsewhere.example/x", "/no"),
-		"www.example.com/a":          html(`<a href=/b>b</a><img src=//cdn.example.com/i.png>`),
-		"www.example.com/b":          html("b"),
-		"example.com/b":              html("another b"),
-		"cdn.example.com/i.png":      {header: []string{"Content-Type: image/png"}, body: "picture"},
-		"www.example.com/index.xml":  xml(`<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>https://www.example.com/child.xml</loc></sitemap></sitemapindex>`),
-		"www.example.com/child.xml":  xml(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://www.example.com/orphan</loc></url></urlset>`),
-		"www.example.com/orphan":     html("orphan"),
+		"www.example.com/": {serve: func(w http.ResponseWriter, r *http.Request) {
+			if r.TLS == nil {
+				http.Redirect(w, r, "https://www.example.com/", http.StatusMovedPermanently)
+				return
+			}
+			w.Header().Set("Content-Type", "text/html")
+			io.WriteString(w, `<a href=/a></a><a href=http://example.com/b></a><a href=http://elsewhere.example/x></a><a href=/no></a>`)
+		}},
+		"www.example.com/a":         html(`<a href=/b>b</a><img src=//cdn.example.com/i.png>`),
+		"www.example.com/b":         html("b"),
+		"example.com/b":             html("another b"),
+		"cdn.example.com/i.png":     {header: []string{"Content-Type: image/png"}, body: "picture"},
+		"www.example.com/index.xml": xml(`<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>https://www.example.com/child.xml</loc></sitemap></sitemapindex>`),
+		"www.example.com/child.xml": xml(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://www.example.com/orphan</loc></url></urlset>`),
+		"www.example.com/orphan":    html("orphan"),
 	})
 	o := options("http://example.com/")
 	o.Scope.AnyRequisites = true

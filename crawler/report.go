@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"curtsy/crawler/status"
+	"curtsy/internal/legible"
 	"curtsy/politeness"
 )
 
@@ -29,8 +30,11 @@ func (c *Crawl) status(now time.Time, state string) status.Status {
 			s.NextDue = &until
 		}
 	}
-	if s.Growth = c.run.trend.growth(); s.Growth < growing && !c.run.paused && c.run.rate.n >= leastVisits {
+	if s.Growth = c.run.trend.growth(); !s.Growing() && !c.run.paused && c.run.rate.n >= leastVisits {
 		s.Left = left(c.toDo(&s), s.Rate, c.pause())
+		if s.NextDue != nil { // all that is queued waits, for a retry or for hours
+			s.Left = max(s.Left, s.NextDue.Sub(now))
+		}
 	}
 	return s
 }
@@ -78,7 +82,7 @@ func (c *Crawl) report(state string) {
 func (c *Crawl) publish(s status.Status) {
 	b, err := json.Marshal(s)
 	if err == nil {
-		err = c.archive.PutStatus(b)
+		err = c.archive.PutStatus(legible.JSON(b))
 	}
 	if err != nil {
 		c.opts.Logger.Debug("status not published", "err", err)

@@ -43,6 +43,9 @@ func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refuse
 		s.url = r.Hop
 		s.hops++
 		s.due = now
+		if c.opts.FollowSeed && o.name == c.opts.Seed.Origin() {
+			c.client.Allow(r.Hop.Hostname()) // the seed leads there, most likely
+		}
 		return ""
 	}
 	s.url, s.hops = robotstxt.URL(o.name), 0
@@ -55,6 +58,9 @@ func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refuse
 	if r.Same {
 		o.from.Expires = r.Version.Expires
 		return ""
+	}
+	if r.Version.Cut {
+		c.opts.Logger.Warn("robots.txt is over 500 KiB: the rules behind that are not read", "origin", o.name)
 	}
 	c.enforce(o, r.Rules, r.Version)
 	return ""

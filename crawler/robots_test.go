@@ -485,12 +485,23 @@ func waits(t *testing.T, o crawler.Options, dir string) status.Status {
 }
 
 func TestStatusSaysWhichRetryIsWaitedFor(t *testing.T) {
-	inBubble(t, map[string]page{"/": links("/a", "/b"), "/a": answering(500), "/b": answering(500)}, func(t *testing.T, s *site) {
+	pages := map[string]page{"/": links("/a", "/b", "/1", "/2", "/3", "/4"), "/a": answering(500), "/b": answering(500),
+		"/1": links(), "/2": links(), "/3": links(), "/4": links()}
+	inBubble(t, pages, func(t *testing.T, s *site) {
 		o := s.options()
 		o.Retries, o.RetryBase = 1, time.Hour
 		said := map[string]bool{}
-		o.Watch = func(st status.Status) { said[st.WaitingFor] = true }
+		o.Watch = func(st status.Status) {
+			said[st.WaitingFor] = true
+			if st.Left > 0 && st.NextDue != nil && st.Left < st.NextDue.Sub(st.Updated) {
+				t.Errorf("%s left, and the next retry is due in %s", st.Left, st.NextDue.Sub(st.Updated))
+			}
+			said["a time"] = said["a time"] || st.Left > 30*time.Minute
+		}
 		crawlLong(t, t.TempDir(), o)
+		if !said["a time"] {
+			t.Error("while an hour's wait goes on, less time is said to be left")
+		}
 		if want := "retry of the first of 2: " + s.URL + "/a"; !said[want] {
 			t.Errorf("it never said %q: %v", want, said)
 		}

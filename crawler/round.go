@@ -13,8 +13,8 @@ import (
 // come to its end.
 var ErrUnfinished = errors.New("the crawl is not finished")
 
-// beginRound begins a round over an archive whose crawl is finished, if one is
-// asked for, or continues the one that has begun.
+// beginRound begins a round over an archive whose crawl is finished, or has reached
+// a limit, if one is asked for, or continues the one that has begun.
 func (c *Crawl) beginRound() error {
 	s := &c.ledger.state
 	if c.opts.Round == nil {
@@ -24,7 +24,7 @@ func (c *Crawl) beginRound() error {
 		c.opts.Round = &revisit.Options{}
 		return c.planRound()
 	}
-	if s.Finished && !c.RoundOpen() || s.Round != nil && s.Round.Planned && len(c.frontier.Origins()) == 0 {
+	if (s.Finished || c.full()) && !c.RoundOpen() || s.Round != nil && s.Round.Planned && len(c.frontier.Origins()) == 0 {
 		now := c.now().UTC()
 		s.Round = &status.Round{N: len(s.Rounds) + 1, Began: now, Auto: c.opts.Round.Auto, Pages: s.Pages, Bytes: s.Bytes}
 		s.Rounds = append(s.Rounds, now)
@@ -35,6 +35,13 @@ func (c *Crawl) beginRound() error {
 		return ErrUnfinished
 	}
 	return c.planRound()
+}
+
+// full says whether the crawl, or its last round, has fetched all that its limits
+// allow: what is queued then waits for a higher limit, and for no end of the crawl.
+func (c *Crawl) full() bool {
+	s, l := &c.ledger.state, &c.opts.Limits
+	return l.Pages > 0 && s.Pages-s.RoundPages() >= l.Pages || l.Bytes > 0 && s.Bytes-s.RoundBytes() >= l.Bytes
 }
 
 // planRound queues what the round visits again.

@@ -161,7 +161,7 @@ func TestGoneBad(t *testing.T) {
 				t.Errorf("round %d: %s: %s (%s), want %s (%s)", i+1, w.name, c.Kind, c.Reason, w.kind, w.why)
 			}
 			visits := visitsOf(t, dir, s.origin+"/"+w.name)
-			if v := publish.Current(visits); v != visits[0] && w.kind != changes.Changed {
+			if v := publish.Current(visits, nil); v != visits[0] && w.kind != changes.Changed {
 				t.Errorf("round %d: %s: visit %d (%d) is shown in place of the good one", i+1, w.name, v.N, v.Status)
 			}
 		}
@@ -276,7 +276,7 @@ func TestRoundObeysWhatIsAskedNow(t *testing.T) {
 	now := time.Now()
 	show := func(target string) bool {
 		visits := visitsOf(t, dir, s.origin+target)
-		return publish.Permits(visits, now)[0].Show
+		return publish.Permits(visits, now, nil)[0].Show
 	}
 	if !show("/denied") {
 		t.Error("what was kept of a page that robots.txt denies now is not shown")
@@ -324,6 +324,7 @@ func TestRoundWantsAFinishedCrawl(t *testing.T) {
 	o.Limits.Pages = 1
 	crawl(t, dir, o)
 	o.Round = &revisit.Options{}
+	o.Limits.Pages = 2
 	if c, err := crawler.Open(dir, o); !errors.Is(err, crawler.ErrUnfinished) {
 		if err == nil {
 			c.Close()
@@ -332,6 +333,10 @@ func TestRoundWantsAFinishedCrawl(t *testing.T) {
 	}
 	if _, err := crawler.Open(t.TempDir(), o); !errors.Is(err, storage.ErrNone) {
 		t.Errorf("a round over nothing: %v", err)
+	}
+	o.Limits.Pages = 1 // what a limit ended is as complete as it is to be
+	if r := crawl(t, dir, o); len(r.State.Rounds) != 1 || s.times("/") != 2 {
+		t.Errorf("a round over a crawl at its limit: %d rounds, %d requests for the seed", len(r.State.Rounds), s.times("/"))
 	}
 }
 
@@ -361,7 +366,7 @@ func TestRoundIsRebuilt(t *testing.T) {
 	shown := func(when string) (state status.State) {
 		t.Helper()
 		for target, n := range want {
-			if v := publish.Current(visitsOf(t, dir, s.origin+target)); v.N != n {
+			if v := publish.Current(visitsOf(t, dir, s.origin+target), nil); v.N != n {
 				t.Errorf("%s: visit %d of %s is shown, want %d", when, v.N, target, n)
 			}
 		}
@@ -430,7 +435,7 @@ func TestSuspectIsAskedOnceMore(t *testing.T) {
 		}
 		same(t, fmt.Sprintf("round %d", i+2), slices.Compact(got), want)
 	}
-	if v := publish.Current(visitsOf(t, dir, s.origin+"/m1")); v.N != 1 {
+	if v := publish.Current(visitsOf(t, dir, s.origin+"/m1"), nil); v.N != 1 {
 		t.Errorf("visit %d of a page in maintenance is shown", v.N)
 	}
 }

@@ -3,39 +3,110 @@ package crawler
 import (
 	"errors"
 	"fmt"
+	"net/http"
 
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
-// SeedFailure says why the seed failed, if it did and no other page was
-// fetched either; "" if there is a page. It is asked after Run.
-func (c *Crawl) SeedFailure() (why string, err error) {
+// SeedFailure is why a crawl that came to its end has no page.
+type SeedFailure struct {
+	Why       string
+	Elsewhere weburl.URL // the other site that the seed redirects to; zero where it does not
+	Refused   bool       // the site lets this crawler see nothing, as it may a browser
+}
+
+// SeedFailure says why the seed gave no page, where no other URL did either; nil
+// if there is a page. It is asked after Run.
+func (c *Crawl) SeedFailure() (failed *SeedFailure, err error) {
 	defer storage.Guard(&err)()
-	var seed frontier.Found // the last of its redirects
+	chain, others, err := c.seeds()
+	if err != nil || others || len(chain) == 0 {
+		return nil, err
+	}
+	seed := chain[len(chain)-1]
+	visits, err := c.archive.VisitsOf(seed.ID)
+	if err != nil {
+		return nil, err
+	}
+	last := &crawllog.Visit{}
+	if len(visits) > 0 {
+		last = visits[len(visits)-1]
+	}
+	switch {
+	case seed.State == frontier.StateFetched && last.Location == "":
+		return nil, nil
+	case seed.State == frontier.StateFetched:
+		return c.ledAway(seed.URL, weburl.FromCanonical(last.Location))
+	case last.Error != "":
+		return &SeedFailure{Why: last.Error}, nil
+	case seed.Reason.Rule == judge.HTTP:
+		refused := last.Status == http.StatusForbidden || last.Status == http.StatusUnavailableForLegalReasons
+		return &SeedFailure{Why: fmt.Sprintf("%s answered %d", seed.URL, last.Status), Refused: refused}, nil
+	case last.Blocked != "":
+		return &SeedFailure{Why: fmt.Sprintf("%s answered with a %s in the page's place", seed.URL, last.Blocked), Refused: true}, nil
+	}
+	return &SeedFailure{Why: seed.URL.String() + ": " + seed.Reason.String()}, nil
+}
+
+// ledAway is the failure of a seed whose redirects end at what was not fetched; nil
+// where that was fetched as another page.
+func (c *Crawl) ledAway(from, to weburl.URL) (*SeedFailure, error) {
+	found, err := c.frontier.Find(to)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	f := &SeedFailure{Why: fmt.Sprintf("%s redirects to %s", from, to)}
+	switch last := found[len(found)-1]; {
+	case last.State == frontier.StateFetched:
+		return nil, nil
+	case last.Reason.Rule == judge.Host:
+		f.Why += ", which is another site"
+		f.Elsewhere = to
+	default:
+		f.Why += ": " + last.Reason.String()
+	}
+	return f, nil
+}
+
+// seeds are the seed and the URLs that it redirects to, the last of them last, and
+// whether any other page was fetched.
+func (c *Crawl) seeds() (chain []frontier.Found, others bool, err error) {
 	enough := errors.New("a page was fetched")
 	err = c.frontier.Each(frontier.Page, func(f frontier.Found) error {
 		switch {
 		case !f.IsSeed() && f.State == frontier.StateFetched:
+			others = true
 			return enough
-		case f.IsSeed() && (seed.ID == 0 || f.Redirects > seed.Redirects):
-			seed = f
+		case f.IsSeed() && (len(chain) == 0 || f.Redirects >= chain[len(chain)-1].Redirects):
+			chain = append(chain, f)
 		}
 		return nil
 	})
-	if errors.Is(err, enough) || err == nil && seed.State != frontier.StateFailed {
-		return "", nil
+	if errors.Is(err, enough) {
+		err = nil
 	}
+	return chain, others, err
+}
+
+// SeedAgain queues the seed of a finished crawl that has no page, and what it
+// redirected to, and says whether there was reason to.
+func (c *Crawl) SeedAgain() (again bool, err error) {
+	defer storage.Guard(&err)()
+	failed, err := c.SeedFailure()
+	if failed == nil || err != nil {
+		return false, err
+	}
+	chain, _, err := c.seeds()
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	why = seed.URL.String() + ": " + seed.Reason.String()
-	visits, err := c.archive.VisitsOf(seed.ID)
-	if n := len(visits); n > 0 && visits[n-1].Error != "" {
-		why = visits[n-1].Error
-	} else if n > 0 && seed.Reason.Rule == judge.HTTP {
-		why = fmt.Sprintf("%s answered %d", seed.URL, visits[n-1].Status)
+	for i := range chain {
+		chain[i].Attempts = c.archive.LastN(chain[i].ID)
 	}
-	return why, err
+	c.ledger.state.Finished = false
+	return true, c.commitFrontier(chain...)
 }

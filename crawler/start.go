@@ -74,7 +74,7 @@ func (c *Crawl) needsRobots(o *origin, now time.Time) bool {
 // would have to wait, since what is found in the meantime may come before
 // it, and not while robots.txt or a sitemap is on its way.
 func (c *Crawl) ready(o *origin, now time.Time) bool {
-	if o.listings > 0 || !c.hasWork(o) {
+	if o.first > 0 || !c.hasWork(o) {
 		return false
 	}
 	if c.flight.isRendering() && !c.frontier.Urgent(o.name) {
@@ -139,17 +139,24 @@ func (c *Crawl) judgeNext(o *origin) {
 	o.judged, o.by = &d, o.rules
 	f := c.reader.Facts()
 	f.Decision = &judge.RobotsVerdict{Allow: d.Allow, Line: d.Line, Rule: d.Rule, Version: d.Version}
-	o.verdict = judge.Decide(at, &e.Link, f)
+	o.verdict = judge.Decide(at, c.asNamed(e), f)
 }
 
 // deny dismisses o.next, which a rule excludes.
 func (c *Crawl) deny(o *origin) {
 	e, why := o.next, o.verdict.Reason
+	if why.Rule == judge.Name {
+		c.askAtPrimary(o)
+		return
+	}
 	if e.IsSeed() {
 		// It stays queued: the owner may allow it some day.
 		o.next = nil
 		c.run.endWith(Result{Ending: Refused, Why: fmt.Sprintf("%s is denied by %s/%s", e.URL, o.name, why), Denied: true})
 		return
+	}
+	if why.Rule == judge.Guess {
+		c.frontier.Dismissed(e.URL)
 	}
 	o.next = nil
 	c.flight.dismiss()
@@ -188,8 +195,8 @@ func (c *Crawl) launch(ctx context.Context, j *job, now time.Time) bool {
 	if j.Robots != nil {
 		o.robots.busy = true
 	}
-	if j.Listing() {
-		o.listings++
+	if c.goesFirst(j) {
+		o.first++
 	}
 	c.flight.launch(j)
 	c.crew.visit(ctx, j, c.work)
@@ -208,9 +215,9 @@ func (c *Crawl) pacesOf(j *job) error {
 		p.waits(j.origin)
 	}
 	switch s := c.reader.Scope(); {
-	case !s.Holds(j.URL):
+	case !s.Holds(j.URL) && !s.Sibling(j.URL):
 		j.paces = append(j.paces, c.schedule.others.pace)
-	case !s.Main(j.URL): // the hosts of one domain are asked as one would be
+	case j.URL.Host() != c.opts.Seed.Host(): // the names of one site, and the hosts of one domain, are asked as one host would be
 		p, err := c.pace(c.opts.Seed)
 		if err != nil {
 			return err

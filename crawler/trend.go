@@ -11,10 +11,6 @@ type sample struct{ discovered, done int }
 // leastDone is how many URLs must be done before a trend shows.
 const leastDone = 20
 
-// growing is from where on the end is out of sight: as many URLs are
-// discovered as are done, or nearly so.
-const growing = 0.9
-
 func (t *trend) add(discovered, queued int) {
 	t.samples[t.n%len(t.samples)] = sample{discovered, discovered - queued}
 	t.n++

@@ -28,9 +28,8 @@ type job struct {
 // outcome is what became of one URL, on its way to the committer.
 type outcome struct {
 	*visit.Outcome
-	job  *job          // nil where there was no visit
-	held int           // counted in flight.held
-	read time.Duration // see Timing
+	job  *job // nil where there was no visit
+	held int  // counted in flight.held
 }
 
 // step is what a visit is doing, and since when.
@@ -121,9 +120,7 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		c.flight.dropped(j)
 		return
 	}
-	now := c.now()
-	o.read = now.Sub(d.end)
-	j.at("committing", now)
+	j.at("committing", c.now())
 	c.crew.outcomes <- o
 	c.flight.handed()
 }

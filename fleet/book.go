@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -20,24 +19,34 @@ import (
 )
 
 // book is the list of sites: in the store, what people want; on the board, a
-// copy of it with how it goes.
+// copy of it with how it goes, and here the copy of that, indexed.
 type book struct {
 	store store.Store
 	board *engine.Board
 	now   func() time.Time
 
-	mu   sync.Mutex
-	read map[string]readAt // by name: reading ten thousand records takes longer than comparing their revisions
+	mu      sync.Mutex
+	items   map[string]*item // by name
+	queue   *queue
+	names   []string          // in order; nil: to be made again
+	shares  map[string]int    // sites at an address
+	configs map[string][]byte // each once, as many sites have the same
 }
 
-// readAt is a record as it was read of a revision.
-type readAt struct {
+// item is a record as it was read of a revision.
+type item struct {
 	rev    uint64
+	gone   bool
 	record Record
 }
 
-func newBook(s store.Store, b *engine.Board, now func() time.Time) *book {
-	return &book{store: s, board: b, now: now, read: map[string]readAt{}}
+func newBook(s store.Store, worker string, now func() time.Time) *book {
+	b := &book{store: s, now: now, items: map[string]*item{}, shares: map[string]int{}, configs: map[string][]byte{}}
+	b.queue = newQueue(worker, func(e entry) bool {
+		i := b.items[e.name]
+		return i != nil && !i.gone && i.rev == e.rev
+	})
+	return b
 }
 
 const (
@@ -51,34 +60,152 @@ var (
 	ErrOther   = errors.New("a site of this name is already listed, with another seed")
 )
 
-// records lists all sites by name.
-func (b *book) records() (list []Record) {
+// follow takes a revision of a record that the board gives.
+func (b *book) follow(e engine.Entry, watched bool) {
+	name := strings.TrimPrefix(e.Key, siteKey)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	entries := b.board.List(siteKey)
-	slices.SortFunc(entries, func(x, y engine.Entry) int { return cmp.Compare(x.Key, y.Key) }) // smaller than records
-	list = make([]Record, 0, len(entries))
-	for _, e := range entries {
-		had, ok := b.read[e.Key]
-		if !ok || had.rev != e.Rev {
-			r, err := readRecord(e.Value)
-			if err != nil {
-				continue
-			}
-			had = readAt{e.Rev, r}
-			b.read[e.Key] = had
+	had := b.items[name]
+	if had != nil && had.rev >= e.Rev {
+		if watched && had.rev == e.Rev && had.gone {
+			delete(b.items, name)
 		}
-		list = append(list, had.record)
+		return
 	}
-	return list
+	r, err := readRecord(e.Value, name)
+	gone := e.Value == nil || err != nil
+	b.indexed(had, &r, gone)
+	if gone && watched {
+		delete(b.items, name)
+		return
+	}
+	if had == nil {
+		had = &item{}
+		b.items[name] = had
+	}
+	had.rev, had.gone, had.record = e.Rev, gone, r
+	if !gone {
+		b.queue.add(&r, e.Rev)
+	}
+}
+
+// indexed brings what is kept of all records up to date.
+func (b *book) indexed(had *item, r *Record, gone bool) {
+	was := had != nil && !had.gone
+	if was != !gone {
+		b.names = nil
+	}
+	if was && had.record.Addr != "" {
+		if b.shares[had.record.Addr]--; b.shares[had.record.Addr] == 0 {
+			delete(b.shares, had.record.Addr)
+		}
+	}
+	if gone {
+		return
+	}
+	if r.Addr != "" {
+		b.shares[r.Addr]++
+	}
+	if kept, ok := b.configs[string(r.Config)]; ok {
+		r.Config = kept
+	} else if r.Config != nil {
+		b.configs[string(r.Config)] = r.Config
+	}
+}
+
+// sorted are the names of all sites in order; the lock is held.
+func (b *book) sorted() []string {
+	if b.names == nil {
+		b.names = make([]string, 0, len(b.items))
+		for name, i := range b.items {
+			if !i.gone {
+				b.names = append(b.names, name)
+			}
+		}
+		slices.Sort(b.names)
+	}
+	return b.names
+}
+
+// each calls f with the records whose names come after one, in order, until it says no. A
+// record is f's to read while it is called.
+func (b *book) each(after string, f func(*Record) bool) {
+	b.mu.Lock()
+	names := b.sorted()
+	b.mu.Unlock()
+	from, found := slices.BinarySearch(names, after)
+	if found {
+		from++
+	}
+	const together = 1000 // nobody else waits for longer
+	for ; from < len(names); from += together {
+		b.mu.Lock()
+		for _, name := range names[from:min(from+together, len(names))] {
+			if i := b.items[name]; i != nil && !i.gone && !f(&i.record) {
+				b.mu.Unlock()
+				return
+			}
+		}
+		b.mu.Unlock()
+	}
+}
+
+// next takes a site that is due from the queue.
+func (b *book) next() (e entry, r Record, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e, ok = b.queue.next(b.now()); ok {
+		r = b.items[e.name].record
+	}
+	return e, r, ok
+}
+
+// again puts back what next took; park does so until its claim is free.
+func (b *book) again(e entry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue.again(e)
+}
+
+func (b *book) park(key string, e entry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue.park(key, e)
+}
+
+// unpark queues what no longer waits for others.
+func (b *book) unpark(blocked func(*Record) string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue.unpark(func(e entry) bool { return blocked(&b.items[e.name].record) != "" })
+}
+
+// sharing counts the sites at an address.
+func (b *book) sharing(addr string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.shares[addr]
 }
 
 func (b *book) record(name string) (Record, error) {
-	e, ok := b.board.Entry(siteKey + name)
-	if !ok {
-		return Record{}, fmt.Errorf("%s: %w", name, ErrUnknown)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := b.items[name]; i != nil && !i.gone {
+		return i.record, nil
 	}
-	return readRecord(e.Value)
+	return Record{}, fmt.Errorf("%s: %w", name, ErrUnknown)
+}
+
+// entry is a record as it is to be replaced; its revision is 0 where there is none.
+func (b *book) entry(name string) (e engine.Entry, r Record, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e.Key = siteKey + name
+	if i := b.items[name]; i != nil && !i.gone {
+		e.Rev = i.rev
+		return e, i.record, true
+	}
+	return e, r, false
 }
 
 // addsAtOnce is how many sites are added side by side: each waits for the disk, or
@@ -87,13 +214,13 @@ const addsAtOnce = 16
 
 // addAll adds sites, and counts those that are new. With an error some may not be
 // added.
-func (b *book) addAll(ctx context.Context, sites []Site) (added int, err error) {
+func (b *book) addAll(ctx context.Context, sites []Site, given []string) (added int, err error) {
 	var g errgroup.Group
 	g.SetLimit(addsAtOnce)
 	var n atomic.Int64
 	for _, s := range sites {
 		g.Go(func() error {
-			isNew, err := b.add(ctx, s)
+			isNew, err := b.add(ctx, s, given)
 			if isNew && err == nil {
 				n.Add(1)
 			}
@@ -104,8 +231,8 @@ func (b *book) addAll(ctx context.Context, sites []Site) (added int, err error) 
 	return int(n.Load()), err
 }
 
-// add puts a site on the list, or changes its schedule and configuration.
-func (b *book) add(ctx context.Context, s Site) (isNew bool, err error) {
+// add puts a site on the list, or changes what was given of it; nil is all.
+func (b *book) add(ctx context.Context, s Site, given []string) (isNew bool, err error) {
 	if err := s.Check(); err != nil {
 		return false, err
 	}
@@ -119,8 +246,11 @@ func (b *book) add(ctx context.Context, s Site) (isNew bool, err error) {
 			return fmt.Errorf("%s: %w: %s", s.Name, ErrOther, had.Seed)
 		}
 		s.Added, s.Paused = had.Added, had.Paused
+		if given != nil {
+			s = had.with(&s, given)
+		}
 		*had = s
-		return nil
+		return s.Check()
 	})
 	return isNew, err
 }
@@ -171,12 +301,29 @@ func (b *book) remove(ctx context.Context, name string) error {
 	if err := b.store.Remove(ctx, listed+name); err != nil {
 		return err
 	}
-	return b.board.Remove(ctx, siteKey+name)
+	return b.drop(ctx, name)
+}
+
+// drop takes a site off the board, whatever its record says by then.
+func (b *book) drop(ctx context.Context, name string) (err error) {
+	for range 5 {
+		e, _, ok := b.entry(name)
+		if !ok {
+			return nil
+		}
+		if err = b.board.Remove(ctx, e); !errors.Is(err, engine.ErrConflict) {
+			return err
+		}
+		if _, _, err := b.board.Fresh(ctx, e.Key); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // note brings what people want of a site to the board.
 func (b *book) note(ctx context.Context, s Site) error {
-	if _, ok := b.board.Entry(siteKey + s.Name); ok {
+	if _, _, ok := b.entry(s.Name); ok {
 		return b.change(ctx, s.Name, func(r *Record) { r.Site = s })
 	}
 	m, err := store.Load(ctx, b.store, s.Name)
@@ -192,7 +339,7 @@ func (b *book) note(ctx context.Context, s Site) error {
 }
 
 func (b *book) write(ctx context.Context, had engine.Entry, r *Record) error {
-	r.Due, r.Stamp = r.next(&r.Run, r.Fails), rand.Text()
+	r.Due, r.Stamp = r.next(&r.Run), rand.Text()
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -204,16 +351,12 @@ func (b *book) write(ctx context.Context, had engine.Entry, r *Record) error {
 // change changes a record on the board.
 func (b *book) change(ctx context.Context, name string, change func(*Record)) error {
 	for range 5 {
-		e, ok := b.board.Entry(siteKey + name)
+		e, r, ok := b.entry(name)
 		if !ok {
 			return fmt.Errorf("%s: %w", name, ErrUnknown)
 		}
-		r, err := readRecord(e.Value)
-		if err != nil {
-			return err
-		}
 		change(&r)
-		if err = b.write(ctx, e, &r); !errors.Is(err, engine.ErrConflict) {
+		if err := b.write(ctx, e, &r); !errors.Is(err, engine.ErrConflict) {
 			return err
 		}
 	}
@@ -221,37 +364,60 @@ func (b *book) change(ctx context.Context, name string, change func(*Record)) er
 }
 
 // reconcile makes the board what the store says: sites that it does not know,
-// since it is new or an answer was lost, and those that are gone.
+// since it is new or an answer was lost, and those that are gone. A list that has become
+// empty or far shorter at once is refused: rather than so many people's wish it is a
+// mistake, as a share that is not mounted.
 func (b *book) reconcile(ctx context.Context) error {
 	there := map[string]bool{}
+	var recalls errgroup.Group
+	recalls.SetLimit(addsAtOnce)
 	for o, err := range b.store.List(ctx, listed) {
 		if err != nil {
-			return fmt.Errorf("list of sites: %w", err)
+			return errors.Join(fmt.Errorf("list of sites: %w", err), recalls.Wait())
 		}
 		name := strings.TrimPrefix(o.Key, listed)
 		there[name] = true
-		if _, ok := b.board.Entry(siteKey + name); ok {
-			continue
-		}
-		if err := b.recall(ctx, name); err != nil {
-			return err
+		if _, err := b.record(name); err != nil {
+			recalls.Go(func() error { return b.recall(ctx, name) })
 		}
 	}
-	for _, r := range b.records() {
-		if there[r.Name] {
-			continue
+	if err := recalls.Wait(); err != nil {
+		return err
+	}
+	var gone []string
+	known := 0
+	b.each("", func(r *Record) bool {
+		if known++; !there[r.Name] {
+			gone = append(gone, r.Name)
 		}
+		return true
+	})
+	if len(gone) > fewGone && len(gone) > known/10 || known > 0 && len(gone) == known {
+		return &ShrunkError{Left: known - len(gone), Known: known}
+	}
+	for _, name := range gone {
 		// It may have been added since the list was read.
-		if _, _, err := b.store.Get(ctx, listed+r.Name); err == nil {
+		if _, _, err := b.store.Get(ctx, listed+name); err == nil {
 			continue
 		} else if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		if err := b.board.Remove(ctx, siteKey+r.Name); err != nil {
+		if err := b.drop(ctx, name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fewGone is how many sites may go from the list in the store at one reading by other
+// ways than fleet remove, which takes them off the board, too.
+const fewGone = 10
+
+// ShrunkError says that the list in the store lacks most of the sites that the fleet has.
+type ShrunkError struct{ Left, Known int }
+
+func (e *ShrunkError) Error() string {
+	return fmt.Sprintf("the list in the store has %d of %d sites: nothing was removed; restore it, or take sites off with curtsy fleet remove", e.Left, e.Known)
 }
 
 func (b *book) recall(ctx context.Context, name string) error {

@@ -93,7 +93,7 @@ func TestWhatIsDueAtOnceAsksNoClock(t *testing.T) {
 		"a site that is paused":       {site: Site{Added: ahead, Paused: true}},
 	} {
 		r := Record{Site: each.site, Run: each.run}
-		r.Due = r.next(&r.Run, 0)
+		r.Due = r.next(&r.Run)
 		if got := r.isDue(now); got != each.due {
 			t.Errorf("%s: due %v, want %v", what, got, each.due)
 		}
@@ -107,8 +107,7 @@ func TestWordsOfWhy(t *testing.T) {
 		{"visit-time (robots.txt line 2), until 2026-03-01 03:00 UTC", "1 fetched, 2 queued; it waits: visit-time (robots.txt line 2), until 2026-03-01 03:00 UTC"},
 		{"crawl-delay 30s (robots.txt line 2)", "1 fetched, 2 queued; it waits: crawl-delay 30s (robots.txt line 2), until " + at(due.Local())},
 	} {
-		r := running{status: status.Status{Fetched: 1, Queued: 2, WaitingFor: each.waitsFor, NextDue: &due}}
-		if got := r.inWords(); got != each.want {
+		if got := inWords(&status.Status{Fetched: 1, Queued: 2, WaitingFor: each.waitsFor, NextDue: &due}); got != each.want {
 			t.Errorf("got %q, want %q", got, each.want)
 		}
 	}

@@ -10,17 +10,21 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"curtsy/fleet/engine"
 	"curtsy/fleet/lease"
 )
 
 // Ask is a request of a command to the fleet; any worker answers it.
 type Ask struct {
-	Do     string   `json:"do"` // add, status, why, pause, go, remove, drain, site
+	Do     string   `json:"do"` // add, status, why, pause, go, remove, drain, site; running and stop between workers
 	Sites  []Site   `json:"sites,omitempty"`
 	Names  []string `json:"names,omitempty"`
 	State  string   `json:"state,omitempty"`
 	After  string   `json:"after,omitempty"` // sites whose names come after it
 	Worker string   `json:"worker,omitempty"`
+	// Given are the parts of Sites that were given (every, cron, config, contact, group):
+	// of a site that is listed the others stay. nil is all.
+	Given []string `json:"given,omitempty"`
 }
 
 // Answer is what came of it.
@@ -33,12 +37,22 @@ type Answer struct {
 	States map[string]int `json:"states,omitempty"`
 	Worker []lease.Worker `json:"workers,omitempty"`
 	Text   string         `json:"text,omitempty"`
+	// Of running: how it goes with the sites that the worker crawls. Of status: totals.
+	Live  map[string]Live `json:"live,omitempty"`
+	Pages int             `json:"pages,omitempty"`
+	Bytes int64           `json:"bytes,omitempty"`
+	Site  *Site           `json:"site,omitempty"`
 }
 
-const (
-	asked   = "curtsy.ask"
-	askedOf = "curtsy.worker." // one of them
-)
+// Live is how a crawl goes right now.
+type Live struct {
+	Fetched int           `json:"fetched"`
+	Failed  int           `json:"failed"`
+	Queued  int           `json:"queued"`
+	Bytes   int64         `json:"bytes"`
+	Unsaved time.Duration `json:"unsaved,omitempty"` // since its last save
+	Words   string        `json:"words,omitempty"`
+}
 
 // answers are the subscriptions of a worker.
 type answers []*nats.Subscription
@@ -49,10 +63,15 @@ func (a answers) close() {
 	}
 }
 
-func (w *Worker) answer(ctx context.Context, n *nats.Conn) (answers, error) {
+func (w *Worker) answer(ctx context.Context, n *nats.Conn) (list answers, err error) {
+	turns := make(chan struct{}, answersAtOnce)
 	reply := func(m *nats.Msg) {
+		defer func() { <-turns }()
 		var q Ask
 		a, err := Answer{}, json.Unmarshal(m.Data, &q)
+		if err == nil && !strings.HasPrefix(m.Subject, subject(q.Do)) { // who may publish there may not do that
+			err = fmt.Errorf("%q is not a request for %s", q.Do, m.Subject)
+		}
 		if err == nil {
 			a, err = w.handle(ctx, n, q)
 		}
@@ -63,30 +82,56 @@ func (w *Worker) answer(ctx context.Context, n *nats.Conn) (answers, error) {
 			_ = m.Respond(b) // whoever asked has gone
 		}
 	}
-	all, err := n.QueueSubscribe(asked, "workers", reply)
-	if err != nil {
-		return nil, err
+	aside := func(m *nats.Msg) { // so that one that waits for the store does not hold up others
+		turns <- struct{}{}
+		go reply(m)
 	}
-	own, err := n.Subscribe(askedOf+plain(w.o.Name), reply)
-	if err != nil {
-		return nil, errors.Join(err, all.Unsubscribe())
+	for _, on := range []struct{ subject, queue string }{{engine.AskRead, "workers"}, {engine.AskAdd, "workers"}, {engine.AskPeers + plain(w.o.Name), ""}} {
+		s, err := n.QueueSubscribe(on.subject, on.queue, aside)
+		if err != nil {
+			list.close()
+			return nil, err
+		}
+		list = append(list, s)
 	}
-	return answers{all, own}, nil
+	return list, nil
+}
+
+// subject is where a request is sent to, by who may make it.
+func subject(do string) string {
+	switch do {
+	case "status", "stopped", "why", "site":
+		return engine.AskRead
+	case "running", "stop":
+		return engine.AskPeers
+	}
+	return engine.AskAdd
 }
 
 func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout-5*time.Second) // whoever asked hears what was wrong
 	defer cancel()
 	switch q.Do {
 	case "add":
-		a.Added, err = w.book.addAll(ctx, q.Sites)
+		a.Added, err = w.book.addAll(ctx, q.Sites, q.Given)
 		return a, err
 	case "status":
-		return w.status(q.State, q.After, Page), nil
+		a = w.status(&q, Page)
+		w.live(n, &a)
+		return a, nil
+	case "stopped": // those of the sites that are still being crawled
+		return w.crawled(q.Names), nil
+	case "site":
+		if len(q.Names) != 1 {
+			return a, errors.New("one site is asked for at a time")
+		}
+		r, err := w.book.record(q.Names[0])
+		a.Site = &r.Site
+		return a, err
 	case "why":
 		return w.whyAll(n, q.Names)
 	case "running": // of the worker itself
-		return w.doing(q.Names)
+		return w.doing(q.Names), nil
 	case "pause", "go", "remove":
 		return a, w.change(ctx, q)
 	case "drain":
@@ -94,7 +139,11 @@ func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err
 			w.drain()
 			return a, nil
 		}
-		return request(n, askedOf+plain(q.Worker), q)
+		q.Do = "stop"
+		return request(n, engine.AskPeers+plain(q.Worker), q, askTimeout/2)
+	case "stop": // what drain asks of the worker itself
+		w.drain()
+		return a, nil
 	default:
 		return a, fmt.Errorf("unknown request %q", q.Do)
 	}
@@ -115,27 +164,50 @@ func (w *Worker) change(ctx context.Context, q Ask) (err error) {
 	return nil
 }
 
+// answersAtOnce is how many requests a worker answers side by side.
+const answersAtOnce = 16
+
 // askTimeout is how long a command waits for its answer.
 const askTimeout = 30 * time.Second
 
 // Page is how many sites one request or answer may hold: a message has 1 MiB.
 const Page = 500
 
-// Request asks the fleet.
-func Request(n *nats.Conn, q Ask) (Answer, error) { return request(n, asked, q) }
+// Needs is the role that a request needs.
+func Needs(do string) engine.Role {
+	if subject(do) == engine.AskRead {
+		return engine.RoleRead
+	}
+	return engine.RoleAdd
+}
 
-func request(n *nats.Conn, subject string, q Ask) (a Answer, err error) {
+// errNobody says that no worker takes requests.
+var errNobody = errors.New("no worker of the fleet is running")
+
+// starting is how long a request waits for a worker that has just been started.
+const starting = 10 * time.Second
+
+// Request asks the fleet.
+func Request(n *nats.Conn, q Ask) (a Answer, err error) {
+	for end := time.Now().Add(starting); ; time.Sleep(200 * time.Millisecond) {
+		a, err = request(n, subject(q.Do), q, askTimeout)
+		if !errors.Is(err, errNobody) || time.Now().After(end) {
+			return a, err
+		}
+	}
+}
+
+func request(n *nats.Conn, subject string, q Ask, timeout time.Duration) (a Answer, err error) {
 	b, err := json.Marshal(q)
 	if err != nil {
 		return a, err
 	}
-	m, err := n.Request(subject, b, askTimeout)
+	m, err := n.Request(subject, b, timeout)
 	if errors.Is(err, nats.ErrNoResponders) {
-		who := "no worker of the fleet is running"
-		if name, ok := strings.CutPrefix(subject, askedOf); ok {
-			who = "no worker " + name + " is there"
+		if name, ok := strings.CutPrefix(subject, engine.AskPeers); ok {
+			return a, errors.New("no worker " + name + " is there")
 		}
-		return a, errors.New(who)
+		return a, errNobody
 	}
 	if err != nil {
 		return a, err

@@ -2,13 +2,16 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,6 +94,11 @@ func newFleet(t *testing.T) *testFleet {
 
 // worker runs a worker, until the test ends or it is stopped.
 func (f *testFleet) worker(name string, change func(*Options)) (w *Worker, stop func()) {
+	return f.mortal(context.Background(), name, change)
+}
+
+// mortal runs a worker that is killed with ctx.
+func (f *testFleet) mortal(ctx context.Context, name string, change func(*Options)) (w *Worker, stop func()) {
 	o := Options{Name: name, Dir: f.t.TempDir(), Store: f.store, Connect: f.engine.Connect, Nodes: 1, Slots: 4,
 		Alone: true, Save: 100 * time.Millisecond, Tick: 20 * time.Millisecond, Crawl: testOptions}
 	if change != nil {
@@ -101,7 +109,7 @@ func (f *testFleet) worker(name string, change func(*Options)) (w *Worker, stop 
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := w.Run(context.Background(), stopping); err != nil {
+		if err := w.Run(ctx, stopping); err != nil {
 			f.t.Error(err)
 		}
 	}()
@@ -327,6 +335,139 @@ func TestSchedules(t *testing.T) {
 	f.sound(s, 2)
 }
 
+// A site whose end was not reported to the board, or that a worker with an old list
+// begins, is not crawled again: the store says that its run has ended.
+func TestNothingIsCrawledTwice(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	w, _ := f.worker("w1", nil)
+	s := newSite(t, 3)
+	f.add(s, nil)
+	f.isState(s, "done")
+	for name, was := range map[string]func(*Record){
+		"the end was not reported": func(r *Record) { r.Run.Ended, r.Run.Ending = time.Time{}, "" },
+		"the list is old":          func(r *Record) { r.Run = store.Run{} },
+	} {
+		if err := w.book.change(t.Context(), s.name(), was); err != nil {
+			t.Fatal(err)
+		}
+		f.isState(s, "done")
+		r, err := w.book.record(s.name())
+		if err != nil || r.Run.Fetched != 4 || r.Epoch != 1 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for target, n := range s.asked {
+		if n != 1 {
+			t.Errorf("%s was asked %d times", target, n)
+		}
+	}
+}
+
+// A worker that dies between the last page and the last save continues on its disk: it
+// saves, and visits nothing again.
+func TestARunThatWasNotSavedAtItsEnd(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	flaky := &unwritable{Store: f.store}
+	f.store = flaky
+	dir := f.t.TempDir()
+	here := func(o *Options) { o.Dir, o.Save = dir, time.Hour }
+	ctx, kill := context.WithCancel(t.Context())
+	w1, stop := f.mortal(ctx, "w1", here)
+	s := newSite(t, 3)
+	s.hold = make(chan struct{})
+	f.add(s, nil)
+	f.until("the site is asked", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.asked["/2"] == 1 })
+	flaky.off.Store(true)
+	close(s.hold)
+	f.until("the last save fails", func() bool { return w1.NotReady() != "" })
+	if got := w1.NotReady(); !strings.Contains(got, "the store cannot be written") {
+		t.Errorf("readyz says %q", got)
+	}
+	kill()
+	stop()
+	flaky.off.Store(false)
+	f.worker("w1", here)
+	f.isState(s, "done")
+	f.sound(s, 3)
+	for target, n := range s.asked {
+		if n != 1 {
+			t.Errorf("%s was asked %d times", target, n)
+		}
+	}
+}
+
+// unwritable is a store that can be read, and at times not written.
+type unwritable struct {
+	store.Store
+	off atomic.Bool
+}
+
+var errReadOnly = errors.New("read-only file system")
+
+func (u *unwritable) Swap(ctx context.Context, key string, data []byte, tag string) (string, error) {
+	if u.off.Load() {
+		return "", errReadOnly
+	}
+	return u.Store.Swap(ctx, key, data, tag)
+}
+
+func (u *unwritable) Put(ctx context.Context, key string, body *io.SectionReader) error {
+	if u.off.Load() {
+		return errReadOnly
+	}
+	return u.Store.Put(ctx, key, body)
+}
+
+// A list in the store that is suddenly empty, or a store that lost its marker, takes no
+// site from the fleet.
+func TestAStoreThatIsEmptyByMistake(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	w, _ := f.worker("w1", func(o *Options) { o.Slots = 0 })
+	var sites []Site
+	for i := range 30 {
+		sites = append(sites, NewSite(weburl.MustParse(fmt.Sprintf("http://s%d.example/", i))))
+	}
+	f.ask(Ask{Do: "add", Sites: sites})
+	lose := func(names ...Site) {
+		for _, s := range names {
+			if err := f.store.Remove(t.Context(), listed+s.Name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	lose(sites[:2]...) // by hand
+	if err := w.book.reconcile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.until("two are gone", func() bool { return f.ask(Ask{Do: "status"}).Total == 28 })
+	var shrunk *ShrunkError
+	lose(sites[2:20]...)
+	if err := w.book.reconcile(t.Context()); !errors.As(err, &shrunk) || shrunk.Left != 10 {
+		t.Errorf("got %v", err)
+	}
+	lose(sites...)
+	if err := w.book.reconcile(t.Context()); !errors.As(err, &shrunk) || shrunk.Left != 0 {
+		t.Errorf("got %v", err)
+	}
+	if err := f.store.Remove(t.Context(), ".fleet"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.same(t.Context()); !errors.Is(err, store.ErrUnmarked) {
+		t.Errorf("got %v", err)
+	}
+	if err := w.book.reconcile(t.Context()); !errors.Is(err, store.ErrUnmarked) {
+		t.Errorf("got %v", err)
+	}
+	if got := f.ask(Ask{Do: "status"}).Total; got != 28 {
+		t.Errorf("%d sites are left, want 28", got)
+	}
+}
+
 // What another has claimed is dropped, not saved.
 func TestARunThatIsFencedIsDropped(t *testing.T) {
 	t.Parallel()
@@ -404,7 +545,7 @@ func TestPagesOfStatus(t *testing.T) {
 	for state, want := range map[string]string{"": "0123456", "paused": "25", "due": "01346", "done": ""} {
 		got, after, more := "", "", true
 		for pages := 0; more && pages < 9; pages++ {
-			a := w.status(state, after, 2)
+			a := w.status(&Ask{State: state, After: after}, 2)
 			if first := pages == 0; first && (a.Total != 7 || a.States["paused"] != 2 || a.States["due"] != 5) || !first && a.States != nil {
 				t.Errorf("%q, page %d: %d in all, %v", state, pages, a.Total, a.States)
 			}
@@ -417,6 +558,71 @@ func TestPagesOfStatus(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: got %s, want %s", state, got, want)
 		}
+	}
+}
+
+// What is not given when a site is added again stays; status has live counts, and sites
+// that were removed have stopped when stopped no longer lists them.
+func TestAddingAgainAndLiveCounts(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.worker("w1", func(o *Options) { o.Save = time.Hour })
+	s := newSite(t, 5)
+	s.hold = make(chan struct{})
+	f.add(s, func(s *Site) { s.Contact, s.Config = "a@b.example", []byte("delay: 1s\n") })
+	f.until("counts are live", func() bool {
+		a := f.ask(Ask{Do: "status", Worker: "w1"})
+		return len(a.Sites) == 1 && a.Sites[0].Fetched >= 2 && a.Pages >= 2
+	})
+	if a := f.ask(Ask{Do: "status", Worker: "w2"}); len(a.Sites) != 0 {
+		t.Errorf("w2 crawls %+v", a.Sites)
+	}
+	again := NewSite(weburl.MustParse(s.URL + "/"))
+	again.Every = 7 * 24 * time.Hour
+	f.ask(Ask{Do: "add", Sites: []Site{again}, Given: []string{"every"}})
+	got := f.ask(Ask{Do: "site", Names: []string{s.name()}}).Site
+	if got == nil || got.Every != again.Every || got.Contact != "a@b.example" || string(got.Config) != "delay: 1s\n" {
+		t.Errorf("got %+v", got)
+	}
+	f.ask(Ask{Do: "remove", Names: []string{s.name()}})
+	if a := f.ask(Ask{Do: "stopped", Names: []string{s.name()}}); len(a.Sites) != 1 || a.Sites[0].Worker != "w1" {
+		t.Errorf("its crawl has stopped already: %+v", a.Sites)
+	}
+	s.mu.Lock()
+	close(s.hold)
+	s.hold = nil
+	s.mu.Unlock()
+	f.until("it has stopped", func() bool { return len(f.ask(Ask{Do: "stopped", Names: []string{s.name()}}).Sites) == 0 })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked["/4"] != 0 {
+		t.Error("it was crawled to its end")
+	}
+}
+
+// A configuration that the worker refuses, as when it was written to the store by others,
+// fails the run before any request; why says so.
+func TestAConfigurationThatIsRefusedByTheWorker(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.worker("w1", func(o *Options) {
+		o.Crawl = func(Site) (crawler.Options, error) {
+			return crawler.Options{}, errors.New("line 2: render.browser cannot be set")
+		}
+	})
+	s := newSite(t, 3)
+	f.add(s, nil)
+	f.isState(s, "failed")
+	if got := f.why(s.name()); !strings.Contains(got, "line 2: render.browser") || !strings.Contains(got, "number 2") {
+		t.Errorf("why says %q", got)
+	}
+	if m, err := store.Load(t.Context(), f.store, s.name()); err != nil || m.Run.Fails != 1 || m.Run.Ending != "failed" {
+		t.Errorf("the store says %+v, %v", m.Run, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.asked) != 0 {
+		t.Errorf("it was asked: %v", s.asked)
 	}
 }
 

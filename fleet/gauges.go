@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"time"
 
@@ -18,6 +20,8 @@ type Gauges struct {
 	Fenced    int            // runs dropped here, since another worker claimed the site
 	SaveAge   time.Duration  // since the oldest last save of a run
 	DueAge    time.Duration  // of the site that waits longest
+	Unwritten time.Duration  // since saves have been failing; 0 where they do not
+	Trouble   string         // what is wrong with the store, in words; "" for nothing
 }
 
 // States are all that a site may be in.
@@ -32,6 +36,7 @@ func (w *Worker) Gauges() Gauges {
 	for _, r := range w.running {
 		g.SaveAge = max(g.SaveAge, w.o.Clock()-r.saved)
 	}
+	g.Trouble, g.Unwritten = w.troubled()
 	view := w.gauged
 	w.mu.Unlock()
 	if view == nil {
@@ -39,13 +44,14 @@ func (w *Worker) Gauges() Gauges {
 	}
 	g.Margin = max(view.session.Left(), 0)
 	now := w.o.Now()
-	for _, r := range view.book.records() {
-		s := view.statusOf(&r, now)
-		g.Sites[s.State]++
-		if s.State == "due" || s.State == "waiting" {
+	view.book.each("", func(r *Record) bool {
+		state, _ := view.stateOf(r, now)
+		g.Sites[state]++
+		if state == "due" || state == "waiting" {
 			g.DueAge = max(g.DueAge, now.Sub(r.Due))
 		}
-	}
+		return true
+	})
 	return g
 }
 
@@ -94,8 +100,44 @@ func (w *Worker) wasSaved(r *running, err error) {
 	switch {
 	case err == nil:
 		r.saved = w.o.Clock()
-	case errors.Is(err, store.ErrFenced) && !r.fenced: // a run may find out twice
-		r.fenced = true
-		w.fenced++
+		w.trouble.save = ""
+	case errors.Is(err, store.ErrFenced):
+		if !r.fenced { // a run may find out twice
+			r.fenced = true
+			w.fenced++
+		}
+	case errors.Is(err, context.Canceled): // the run was dropped
+	case w.trouble.save == "":
+		w.trouble.save, w.trouble.since = err.Error(), w.o.Clock()
+	default:
+		w.trouble.save = err.Error()
 	}
+}
+
+// unsaved is how long the run was not saved.
+func (r *running) unsaved() time.Duration {
+	r.w.mu.Lock()
+	defer r.w.mu.Unlock()
+	return r.w.o.Clock() - r.saved
+}
+
+// NotReady says why the worker cannot do its work, "" if it can.
+func (w *Worker) NotReady() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.gauged == nil || w.gauged.session.Left() <= 0 {
+		return "no session"
+	}
+	what, _ := w.troubled()
+	return what
+}
+
+// troubled says what is wrong with the store, "" for nothing, and for how long it cannot be
+// written; the lock is held.
+func (w *Worker) troubled() (what string, since time.Duration) {
+	if w.trouble.save != "" {
+		since = max(w.o.Clock()-w.trouble.since, 1)
+		return fmt.Sprintf("the store cannot be written (for %s): %s", since.Round(time.Second), w.trouble.save), since
+	}
+	return w.trouble.list, 0
 }

@@ -64,7 +64,7 @@ func (r *running) run(ctx context.Context) (err error) {
 	if err := r.address(ctx); err != nil {
 		return err
 	}
-	if err := r.own(ctx); err != nil {
+	if ended, err := r.own(ctx); err != nil || ended {
 		return err
 	}
 	result, crawlErr := r.crawl(ctx)
@@ -72,14 +72,10 @@ func (r *running) run(ctx context.Context) (err error) {
 		return err // another may have it: what is not saved is crawled again
 	}
 	r.note(result, crawlErr)
-	r.w.saves <- struct{}{} // when all are stopped at once, they take turns
-	defer func() { <-r.w.saves }()
-	if crawlErr == nil { // else what is on the disk may be damaged, and what was saved is not
-		if err := r.saveLast(ctx); err != nil {
-			return err
-		}
+	if err := r.saveLast(ctx, crawlErr == nil); err != nil {
+		return err
 	}
-	return r.report(ctx)
+	return r.finish(ctx)
 }
 
 // address takes a place at the site's address before anything is begun. Where
@@ -121,62 +117,84 @@ func (r *running) lookup(ctx context.Context, u weburl.URL) (netip.Addr, bool) {
 }
 
 // own raises the epoch, and makes the archive that the manifest names this
-// worker's: the one on its disk if nobody owned the site since, else a copy.
-func (r *running) own(ctx context.Context) error {
-	began := latest(r.w.o.Now(), r.rec.Due).UTC()
-	a, err := store.Claim(ctx, r.w.o.Store, r.rec.Name, r.rec.Seed, r.w.o.Name, store.Run{Began: began})
-	if err != nil {
-		return err
+// worker's: the one on its disk if nobody owned the site since, else a copy. Where the
+// manifest says that the run has ended, since a report was lost or this worker's list was
+// old, that is reported instead.
+func (r *running) own(ctx context.Context) (ended bool, err error) {
+	m, err := store.Load(ctx, r.w.o.Store, r.rec.Name)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return false, err
+	}
+	if due := (&Record{Site: r.rec.Site, Run: m.Run, Due: r.rec.next(&m.Run)}); !due.isDue(r.w.o.Now()) {
+		return true, r.report(ctx, &m)
+	}
+	run := store.Run{Began: latest(r.w.o.Now(), r.rec.Due).UTC(), Fails: max(m.Run.Fails, r.rec.Run.Fails)}
+	if cutOff(&m.Run) {
+		run.Round, run.Passes = m.Run.Round, m.Run.Passes
+	}
+	if r.archive, err = store.Claim(ctx, r.w.o.Store, r.rec.Name, r.rec.Seed, r.w.o.Name, run); err != nil {
+		return false, err
 	}
 	if r.rec.Epoch > 0 && r.rec.Run.Ended.IsZero() {
 		r.w.tookOver()
 	}
-	r.archive, r.state = a, a.Manifest().Run
-	m := a.Manifest()
-	if ownedEpoch(r.dir) != m.Epoch-1 {
-		if err := os.RemoveAll(r.dir); err != nil {
-			return err
-		}
-		if m.DB != nil {
-			err = store.Restore(ctx, r.w.o.Store, &m, r.dir)
-		}
-		if err != nil {
-			return err
-		}
+	m = r.archive.Manifest()
+	r.state = m.Run
+	if err := r.copied(ctx, &m); err != nil {
+		return false, err
 	}
-	if err := setOwned(r.dir, m.Epoch); err != nil {
+	return false, r.w.book.change(ctx, r.rec.Name, func(rec *Record) { rec.Epoch, rec.Run = m.Epoch, m.Run })
+}
+
+// copied makes the archive of a manifest this worker's.
+func (r *running) copied(ctx context.Context, m *store.Manifest) error {
+	o := readOwned(r.dir)
+	if o.Epoch == m.Epoch-1 {
+		r.state.Passes = cmp.Or(o.Passes, r.state.Passes)
+		return writeOwned(r.dir, owned{m.Epoch, r.state.Passes})
+	}
+	if err := os.RemoveAll(r.dir); err != nil {
 		return err
 	}
-	return r.w.book.change(ctx, r.rec.Name, func(rec *Record) { rec.Epoch, rec.Run = m.Epoch, m.Run })
+	if m.DB != nil {
+		if err := store.Restore(ctx, r.w.o.Store, m, r.dir); err != nil {
+			return err
+		}
+	}
+	return writeOwned(r.dir, owned{m.Epoch, r.state.Passes})
 }
 
-// owned is a file beside an archive: the epoch in which it was this machine's.
+// owned is a file beside an archive: the epoch in which it was this machine's, and of the
+// run store.Run.Passes.
 type owned struct {
-	Epoch int64 `json:"epoch"`
+	Epoch  int64 `json:"epoch"`
+	Passes *int  `json:"passes,omitempty"`
 }
 
-func ownedEpoch(dir string) int64 {
-	b, err := os.ReadFile(dir + ".owned")
+const ownedSuffix = ".owned"
+
+func readOwned(dir string) owned {
+	b, err := os.ReadFile(dir + ownedSuffix)
 	var o owned
 	if err != nil || json.Unmarshal(b, &o) != nil {
-		return -1
+		return owned{Epoch: -1}
 	}
-	return o.Epoch
+	return o
 }
 
-func setOwned(dir string, epoch int64) error {
-	b, err := json.Marshal(owned{epoch})
+func writeOwned(dir string, o owned) error {
+	b, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
-	fresh := dir + ".owned.new"
+	fresh := dir + ownedSuffix + ".new"
 	if err := os.WriteFile(fresh, b, 0o644); err != nil {
 		return err
 	}
-	return os.Rename(fresh, dir+".owned")
+	return os.Rename(fresh, dir+ownedSuffix)
 }
 
 // Of many sites at a slow pace, each with its own archive, most of the work would be
@@ -210,22 +228,27 @@ func (r *running) crawl(ctx context.Context) (crawler.Result, error) {
 	return r.rounds(ctx, &o)
 }
 
-// rounds crawls, or visits again where the crawl is finished.
+// rounds crawls, or visits again where the whole site was crawled when the run began.
+// Where that was done by this run, before the worker died, nothing is left to do.
 func (r *running) rounds(ctx context.Context, o *crawler.Options) (result crawler.Result, err error) {
-	for turn := 0; ; turn++ {
+	for first := true; ; first = false {
 		c, err := crawler.Open(r.dir, *o)
 		if err != nil {
 			return result, err
 		}
-		if turn == 0 && c.Finished() {
-			o.Round = &revisit.Options{}
-			r.mu.Lock()
-			r.state.Round = true
-			r.mu.Unlock()
-			if err := c.Close(); err != nil {
+		if first && c.Finished() {
+			had, err := r.passed(c)
+			if had {
+				result = crawler.Result{Ending: crawler.Done, Counts: c.Counts(), State: c.State()}
+			}
+			if err = errors.Join(err, c.Close()); err != nil || had {
 				return result, err
 			}
+			o.Round = &revisit.Options{} // opened again, it plans a round
 			continue
+		}
+		if _, err := r.passed(c); err != nil {
+			return result, errors.Join(err, c.Close())
 		}
 		result, err = c.Run(ctx, r.asked)
 		again := err == nil && result.Ending == crawler.Done && c.RoundOpen()
@@ -235,7 +258,26 @@ func (r *running) rounds(ctx context.Context, o *crawler.Options) (result crawle
 	}
 }
 
-// saveNowAndThen saves while the crawl runs. One that is fenced ends the crawl.
+// passed says whether this run has crawled the whole site already. It notes how often that
+// had been done when the run began, if nobody did.
+func (r *running) passed(c *crawler.Crawl) (bool, error) {
+	s := c.State()
+	n := len(s.Rounds)
+	if c.Finished() {
+		n++
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state.Passes != nil {
+		return n > *r.state.Passes, nil
+	}
+	r.state.Passes, r.state.Round = &n, c.Finished()
+	return false, writeOwned(r.dir, owned{r.archive.Manifest().Epoch, &n})
+}
+
+// saveNowAndThen saves while the crawl runs. One that is fenced ends the crawl; where the
+// store cannot be written for so long that too much would be lost with this worker, the
+// crawl stops and waits for it.
 func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 	tick := time.NewTicker(r.w.o.Save)
 	defer tick.Stop()
@@ -248,17 +290,36 @@ func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 		r.mu.Lock()
 		state := r.state
 		r.mu.Unlock()
-		err := r.archive.Save(ctx, r.dir, r.prefix, state, false)
-		r.w.wasSaved(r, err)
+		err := r.save(ctx, func(ctx context.Context) error { return r.archive.Save(ctx, r.dir, r.prefix, state, false) })
 		if errors.Is(err, store.ErrFenced) {
 			r.w.o.Logger.Warn("another worker owns the site", "site", r.rec.Name)
 			end()
 			return
 		}
-		if err != nil && ctx.Err() == nil {
-			r.w.o.Logger.Warn("not saved; retrying later", "site", r.rec.Name, "err", err)
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		r.w.o.Logger.Warn("not saved; retrying later", "site", r.rec.Name, "err", err)
+		if r.unsaved() > maxUnsaved*r.w.o.Save {
+			r.stop("the store cannot be written")
 		}
 	}
+}
+
+// maxUnsaved is how many times the interval of saves may pass without one before a crawl
+// stops: what it fetched since then is lost with this worker's disk.
+const maxUnsaved = 10
+
+// saveTimeout is how long one save may take. A store that does not answer is not waited for longer.
+const saveTimeout = 10 * time.Minute
+
+// save makes one try to write to the store, and notes how it went.
+func (r *running) save(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	err := do(ctx)
+	r.w.wasSaved(r, err)
+	return err
 }
 
 // note takes down how the run ended.
@@ -270,42 +331,82 @@ func (r *running) note(result crawler.Result, err error) {
 	}
 	if err != nil {
 		r.state.Ending, r.state.Why = endedFailed, err.Error()
-		return
+	} else {
+		n := result.Counts
+		r.state.Counts = store.Counts{Discovered: n.Discovered, Fetched: n.Fetched, Failed: n.Failed, Disregarded: n.Disregarded, Queued: n.Queued(), Bytes: result.State.Bytes}
 	}
-	n := result.Counts
-	r.state.Counts = store.Counts{Discovered: n.Discovered, Fetched: n.Fetched, Failed: n.Failed, Disregarded: n.Disregarded, Queued: n.Queued(), Bytes: result.State.Bytes}
+	r.state.Fails = failsAfter(&r.state, r.asked.Err() != nil)
 }
 
-// saveLast saves what the run has brought, however long the store is away.
-func (r *running) saveLast(ctx context.Context) error {
+// saveLast saves what the run has brought, however long the store is away; of a crawl that
+// failed only that it did, as what is on the disk may be damaged, and what was saved is not.
+// When many runs end at once they take turns, each for one try.
+func (r *running) saveLast(ctx context.Context, sound bool) error {
 	for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
-		err := r.archive.Save(ctx, r.dir, r.prefix, r.state, true)
-		r.w.wasSaved(r, err)
+		err := r.lastTry(ctx, sound)
 		if err == nil || errors.Is(err, store.ErrFenced) || ctx.Err() != nil {
 			return err
 		}
 		r.w.o.Logger.Warn("not saved; retrying", "site", r.rec.Name, "in", pause, "err", err)
-		select {
-		case <-ctx.Done():
+		if !sleep(ctx, pause) {
 			return ctx.Err()
-		case <-time.After(pause):
 		}
 	}
 }
 
-// report brings the end of the run to the board, and leaves the disk as it was.
-func (r *running) report(ctx context.Context) error {
+func (r *running) lastTry(ctx context.Context, sound bool) error {
+	select {
+	case r.w.saves <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-r.w.saves }()
+	return r.save(ctx, func(ctx context.Context) error {
+		if !sound {
+			return r.archive.End(ctx, r.state)
+		}
+		return r.archive.Save(ctx, r.dir, r.prefix, r.state, true)
+	})
+}
+
+// sleep is false when ctx was done first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// finish leaves store and disk tidy, and reports.
+func (r *running) finish(ctx context.Context) error {
 	if _, err := r.archive.Sweep(ctx); err != nil {
 		r.w.o.Logger.Warn("not swept", "site", r.rec.Name, "err", err)
 	}
-	if err := errors.Join(os.RemoveAll(r.dir), os.Remove(r.dir+".owned")); err != nil {
+	if err := errors.Join(os.RemoveAll(r.dir), os.Remove(r.dir+ownedSuffix)); err != nil {
 		return err
 	}
 	m := r.archive.Manifest()
-	return r.w.book.change(ctx, r.rec.Name, func(rec *Record) {
-		rec.Epoch, rec.Run = m.Epoch, r.state
-		rec.Fails = failsAfter(rec.Fails, &r.state, r.asked.Err() != nil)
-	})
+	return r.report(ctx, &m)
+}
+
+// report brings what a manifest says of a run that has ended to the board, as long as the
+// claim holds: the engine may have no leader for some seconds. If it ends unreported, who
+// claims the site next finds it in the store.
+func (r *running) report(ctx context.Context, m *store.Manifest) error {
+	for pause := time.Second; ; pause = min(2*pause, 10*time.Second) {
+		err := r.w.book.change(ctx, r.rec.Name, func(rec *Record) { rec.Epoch, rec.Run = m.Epoch, m.Run })
+		if err == nil || errors.Is(err, ErrUnknown) {
+			return err
+		}
+		r.w.o.Logger.Warn("the end of a run was not reported; retrying", "site", r.rec.Name, "in", pause, "err", err)
+		if !sleep(ctx, pause) {
+			return err
+		}
+	}
 }
 
 // latest is the later of two times. No run begins before it was due, and none
@@ -319,20 +420,25 @@ func latest(x, y time.Time) time.Time {
 }
 
 // failsAfter counts runs that failed: not those that people stopped.
-func failsAfter(fails int, run *store.Run, asked bool) int {
+func failsAfter(run *store.Run, asked bool) int {
 	switch {
 	case run.Ending == "finished" || run.Ending == "limited" || asked:
 		return 0
 	default:
-		return fails + 1
+		return run.Fails + 1
 	}
 }
 
-// inWords is what a run does right now.
-func (r *running) inWords() string {
+// live is how the run goes; the worker's lock is held.
+func (r *running) live() Live {
 	r.mu.Lock()
 	s := r.status
 	r.mu.Unlock()
+	return Live{Fetched: s.Fetched, Failed: s.Failed, Queued: s.Queued, Bytes: s.Bytes, Unsaved: r.w.o.Clock() - r.saved, Words: inWords(&s)}
+}
+
+// inWords is what a crawl does right now.
+func inWords(s *status.Status) string {
 	text := fmt.Sprintf("%d fetched, %d queued", s.Fetched, s.Queued)
 	if s.WaitingFor != "" {
 		text += "; it waits: " + s.WaitingFor

@@ -46,6 +46,23 @@ func NewSite(seed weburl.URL) Site {
 	return Site{Name: plain(seed.Host()), Seed: seed.String(), Group: group(seed)}
 }
 
+// with is the site with what is given of another. A schedule replaces the one before.
+func (s Site) with(other *Site, given []string) Site {
+	for _, part := range given {
+		switch part {
+		case "every", "cron":
+			s.Every, s.Cron, s.Zone = other.Every, other.Cron, other.Zone
+		case "contact":
+			s.Contact = other.Contact
+		case "config":
+			s.Config = other.Config
+		case "group":
+			s.Group = other.Group
+		}
+	}
+	return s
+}
+
 // Name is what the site of a host, or of host and port, is called.
 func Name(host string) string { return plain(strings.ToLower(host)) }
 
@@ -77,8 +94,12 @@ func (s *Site) Check() error {
 	if err := store.CheckName(s.Name); err != nil {
 		return err
 	}
-	if _, err := weburl.Parse(s.Seed); err != nil {
+	seed, err := weburl.Parse(s.Seed)
+	if err != nil {
 		return fmt.Errorf("%s: %w", s.Seed, err)
+	}
+	if want := plain(seed.Host()); s.Name != want || s.Group == "" || plain(s.Group) != s.Group {
+		return fmt.Errorf("%s: expected the name %s, and a group of letters, digits, dots and hyphens", s.Name, want)
 	}
 	if s.Every != 0 && s.Cron != "" {
 		return fmt.Errorf("%s: give either an interval or a calendar schedule", s.Name)
@@ -86,7 +107,7 @@ func (s *Site) Check() error {
 	if s.Every != 0 && s.Every < time.Minute {
 		return fmt.Errorf("%s: an interval of %s is shorter than a minute", s.Name, s.Every)
 	}
-	_, err := s.calendar()
+	_, err = s.calendar()
 	return err
 }
 
@@ -116,22 +137,33 @@ func (s *Site) calendar() (cron.Schedule, error) {
 const endedFailed = "failed"
 
 // next is when a site is due, after its last run; the zero time is never.
-func (s *Site) next(run *store.Run, fails int) time.Time {
+func (s *Site) next(run *store.Run) time.Time {
 	if run.Began.IsZero() {
 		return s.first()
 	}
-	if cutOff(run, fails) {
+	if cutOff(run) {
 		return run.Began
 	}
 	if run.Ending != "finished" && run.Ending != "limited" {
-		return run.Ended.Add(pause(fails))
+		return run.Ended.Add(pause(run.Fails))
 	}
 	return s.after(run.Began, run.Ended)
 }
 
 // cutOff says that a run is to continue at once.
-func cutOff(run *store.Run, fails int) bool {
-	return !run.Began.IsZero() && (run.Ended.IsZero() || run.Ending == "stopped" && fails == 0)
+func cutOff(run *store.Run) bool {
+	return !run.Began.IsZero() && (run.Ended.IsZero() || run.Ending == "stopped" && run.Fails == 0)
+}
+
+// atOnce says that a site is due whatever the clock says: what is due at once may have
+// been so by a clock that was ahead.
+func (r *Record) atOnce() bool {
+	return cutOff(&r.Run) || r.Run.Began.IsZero() && r.Cron == ""
+}
+
+// isDue asks the clock only where there is a date to wait for.
+func (r *Record) isDue(now time.Time) bool {
+	return !r.Paused && !r.Due.IsZero() && (r.atOnce() || !r.Due.After(now))
 }
 
 // first is when a site is crawled for the first time: at once, or at the first
@@ -165,13 +197,19 @@ type Record struct {
 	Site
 	Epoch int64     `json:"epoch,omitempty"`
 	Run   store.Run `json:"run"`
-	Fails int       `json:"fails,omitempty"` // runs that failed, one after another
-	Due   time.Time `json:"due"`             // zero: never
-	Addr  string    `json:"addr,omitempty"`  // the address it had when it was last looked up
-	Stamp string    `json:"stamp"`           // of who wrote this
+	Due   time.Time `json:"due"`            // zero: never
+	Addr  string    `json:"addr,omitempty"` // the address it had when it was last looked up
+	Stamp string    `json:"stamp"`          // of who wrote this
 }
 
-func readRecord(b []byte) (r Record, err error) {
-	err = json.Unmarshal(b, &r)
+// readRecord reads the record of a site. The board may be written by others: what a name
+// leads to, on this machine's disk and in the store, is the named site's or nothing.
+func readRecord(b []byte, name string) (r Record, err error) {
+	if err = store.CheckName(name); err != nil || b == nil {
+		return r, err
+	}
+	if err = json.Unmarshal(b, &r); err == nil && r.Name != name {
+		err = fmt.Errorf("%s: its record is of %q", name, r.Name)
+	}
 	return r, err
 }

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/netip"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"curtsy/fleet/engine"
 )
 
 // SiteStatus is a site as status shows it.
@@ -24,76 +27,142 @@ type SiteStatus struct {
 	Fetched int        `json:"fetched"`
 	Failed  int        `json:"failed"`
 	Queued  int        `json:"queued"`
+	Bytes   int64      `json:"bytes"`
+	Unsaved float64    `json:"unsaved_seconds,omitempty"` // of a crawl that runs: since its last save
 }
 
 // status lists so many of the sites whose names come after one, those of one state
 // or all. The first page has the totals, too.
-func (w *Worker) status(state, after string, most int) Answer {
+func (w *Worker) status(q *Ask, most int) Answer {
 	a := Answer{Worker: w.session.Workers()}
-	now, records := w.o.Now(), w.book.records()
-	from := 0
-	if after == "" {
-		a.Total, a.States = len(records), map[string]int{}
-	} else {
-		from, _ = slices.BinarySearchFunc(records, after+"\x00", func(r Record, name string) int { return cmp.Compare(r.Name, name) })
-	}
-	for i := range records[from:] {
-		s := w.statusOf(&records[from+i], now)
-		if a.States != nil {
-			a.States[s.State]++
+	now := w.o.Now()
+	if len(q.Names) > 0 {
+		for _, name := range q.Names {
+			if r, err := w.book.record(name); err == nil {
+				is, worker := w.stateOf(&r, now)
+				a.Sites = append(a.Sites, statusOf(&r, is, worker))
+			}
 		}
-		if state != "" && state != s.State {
-			continue
+		return a
+	}
+	if q.After == "" {
+		a.States = map[string]int{}
+	}
+	w.book.each(q.After, func(r *Record) bool {
+		is, worker := w.stateOf(r, now)
+		if a.States != nil {
+			a.Total++
+			a.States[is]++
+			a.Pages, a.Bytes = a.Pages+r.Run.Fetched, a.Bytes+r.Run.Bytes
+		}
+		if q.State != "" && q.State != is || q.Worker != "" && q.Worker != worker {
+			return true
 		}
 		if len(a.Sites) == most {
 			a.More = true
-			if a.States == nil {
-				break
-			}
-			continue
+			return a.States != nil
 		}
-		a.Sites = append(a.Sites, s)
-	}
+		a.Sites = append(a.Sites, statusOf(r, is, worker))
+		return true
+	})
 	return a
 }
 
-// statusOf is the state of a site.
-func (v *view) statusOf(r *Record, now time.Time) SiteStatus {
-	s := SiteStatus{Name: r.Name, Seed: r.Seed, Epoch: r.Epoch, Ending: r.Run.Ending, Fetched: r.Run.Fetched, Failed: r.Run.Failed, Queued: r.Run.Queued}
+// statusOf is a site as status shows it.
+func statusOf(r *Record, state, worker string) SiteStatus {
+	s := SiteStatus{Name: r.Name, Seed: r.Seed, State: state, Worker: worker, Epoch: r.Epoch, Ending: r.Run.Ending,
+		Fetched: r.Run.Fetched, Failed: r.Run.Failed, Queued: r.Run.Queued, Bytes: r.Run.Bytes}
 	if !r.Due.IsZero() {
-		s.Due = &r.Due
-	}
-	h, held := v.session.Claim(groupKey(r.Group))
-	failed := r.Fails > 0
-	switch {
-	case held && h.For == r.Name:
-		s.State, s.Worker = "running", h.Worker
-	case r.Paused:
-		s.State = "paused"
-	case r.isDue(now) && v.blocked(r) != "":
-		s.State = "waiting"
-	case r.isDue(now):
-		s.State = "due"
-	case failed && !r.Due.IsZero():
-		s.State = "failed"
-	case !r.Due.IsZero():
-		s.State = "scheduled"
-	default:
-		s.State = "done"
+		due := r.Due
+		s.Due = &due
 	}
 	return s
 }
 
-// doing is what this worker does for the sites that it crawls.
-func (w *Worker) doing(names []string) (a Answer, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, name := range names {
-		if r := w.running[name]; r != nil {
-			a.Text = r.inWords()
+// stateOf is the state of a site, and who crawls it.
+func (v *view) stateOf(r *Record, now time.Time) (state, worker string) {
+	h, held := v.session.Claim(groupKey(r.Group))
+	switch {
+	case held && h.For == r.Name:
+		return "running", h.Worker
+	case r.Paused:
+		return "paused", ""
+	case r.isDue(now) && v.blocked(r) != "":
+		return "waiting", ""
+	case r.isDue(now):
+		return "due", ""
+	case r.Run.Fails > 0 && !r.Due.IsZero():
+		return "failed", ""
+	case !r.Due.IsZero():
+		return "scheduled", ""
+	}
+	return "done", ""
+}
+
+// crawled are those of the named sites that somebody crawls, listed or not.
+func (w *Worker) crawled(names []string) (a Answer) {
+	for _, h := range w.session.Claims(groupKey("")) {
+		if slices.Contains(names, h.For) {
+			a.Sites = append(a.Sites, SiteStatus{Name: h.For, State: "running", Worker: h.Worker})
 		}
 	}
-	return a, nil
+	return a
+}
+
+// live asks the workers how it goes with the sites that they crawl: the board says what
+// was saved last.
+func (w *Worker) live(n *nats.Conn, a *Answer) {
+	names := map[string][]string{}
+	for _, s := range a.Sites {
+		if s.State == "running" {
+			names[s.Worker] = append(names[s.Worker], s.Name)
+		}
+	}
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	all := map[string]Live{}
+	for worker, list := range names {
+		asked.Go(func() {
+			got, err := w.ofWorker(n, worker, list)
+			if err != nil {
+				return // then what was saved is shown
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			maps.Copy(all, got.Live)
+		})
+	}
+	asked.Wait()
+	for i := range a.Sites {
+		s := &a.Sites[i]
+		if now, ok := all[s.Name]; ok && s.State == "running" {
+			if a.States != nil {
+				a.Pages, a.Bytes = a.Pages+now.Fetched-s.Fetched, a.Bytes+now.Bytes-s.Bytes
+			}
+			s.Fetched, s.Failed, s.Queued, s.Bytes, s.Unsaved = now.Fetched, now.Failed, now.Queued, now.Bytes, now.Unsaved.Seconds()
+		}
+	}
+}
+
+// ofWorker asks a worker, or this one, what it does for sites.
+func (w *Worker) ofWorker(n *nats.Conn, worker string, names []string) (Answer, error) {
+	if worker == w.o.Name {
+		return w.doing(names), nil
+	}
+	return request(n, engine.AskPeers+plain(worker), Ask{Do: "running", Names: names}, peerTimeout)
+}
+
+// doing is what this worker does for the sites that it crawls.
+func (w *Worker) doing(names []string) (a Answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a.Live = map[string]Live{}
+	for _, name := range names {
+		if r := w.running[name]; r != nil {
+			a.Live[name] = r.live()
+		}
+	}
+	return a
 }
 
 // whyAll says why each site waits, or what it does.
@@ -123,8 +192,8 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 		return "paused; curtsy fleet go " + r.Name + " resumes it"
 	case r.Due.IsZero():
 		return fmt.Sprintf("done: %s%s; it has no schedule", r.Run.Ending, because(r.Run.Why))
-	case !r.isDue(now) && r.Fails > 0:
-		return fmt.Sprintf("its last run was %s%s; the next try is at %s, %s", r.Run.Ending, because(r.Run.Why), at(r.Due), ordinal(r.Fails+1))
+	case !r.isDue(now) && r.Run.Fails > 0:
+		return fmt.Sprintf("its last run was %s%s; the next try is at %s, %s", r.Run.Ending, because(r.Run.Why), at(r.Due), ordinal(r.Run.Fails+1))
 	case !r.isDue(now):
 		return "waiting for " + at(r.inZone(r.Due)) + schedule(r)
 	case held:
@@ -177,21 +246,44 @@ func interval(d time.Duration) string {
 	return d.String()
 }
 
+// peerTimeout is how long one worker waits for the answer of another.
+const peerTimeout = 3 * time.Second
+
 func (w *Worker) whyRunning(n *nats.Conn, r *Record, worker string) string {
-	a, err := Answer{}, error(nil)
-	if worker == w.o.Name {
-		a, err = w.doing([]string{r.Name})
-	} else {
-		a, err = request(n, askedOf+plain(worker), Ask{Do: "running", Names: []string{r.Name}})
+	a, err := w.ofWorker(n, worker, []string{r.Name})
+	if err != nil {
+		h, _ := w.session.Claim(groupKey(r.Group))
+		return fmt.Sprintf("its worker %s does not respond; unless it does, another takes over in %s", worker, max(h.Left, 0).Round(time.Second))
 	}
-	if err != nil || a.Text == "" {
-		return "being crawled by " + worker
+	text := "being crawled by " + worker
+	if now, ok := a.Live[r.Name]; ok {
+		text += ": " + now.Words
+		if now.Unsaved > unsavedSaid {
+			text += fmt.Sprintf("; not saved for %s", now.Unsaved.Round(time.Second))
+		}
 	}
-	return "being crawled by " + worker + ": " + a.Text
+	return text + w.storeTrouble(worker)
+}
+
+// unsavedSaid is for how long a crawl is not saved before why says so.
+const unsavedSaid = 3 * time.Minute
+
+// storeTrouble is what a worker says of the store, after a semicolon.
+func (w *Worker) storeTrouble(worker string) string {
+	for _, other := range w.session.Workers() {
+		var a About
+		if other.Name == worker && json.Unmarshal(other.About, &a) == nil && a.Store != "" {
+			return "; " + a.Store
+		}
+	}
+	return ""
 }
 
 // whyDue says what a site waits for that is due, and whose group is free.
 func (w *Worker) whyDue(r *Record) string {
+	if left := w.session.Closed(); left > 0 {
+		return fmt.Sprintf("due; claims are granted in %s, once all that the engine before granted have expired", left.Round(time.Second))
+	}
 	if key := w.blocked(r); key != "" {
 		h, _ := w.session.Claim(key)
 		return fmt.Sprintf("waiting for the address %s, shared with %s; %s is being crawled there, by %s", r.Addr, w.sharing(r.Addr), h.For, h.Worker)
@@ -205,6 +297,8 @@ func (w *Worker) whyDue(r *Record) string {
 		switch {
 		case a.Draining:
 			full = append(full, worker.Name+": drained")
+		case a.Store != "":
+			full = append(full, worker.Name+": "+a.Store)
 		case a.Refuses != "":
 			full = append(full, worker.Name+": "+a.Refuses)
 		case a.Running >= a.Slots:
@@ -218,14 +312,10 @@ func (w *Worker) whyDue(r *Record) string {
 	return "due, and waiting for a worker (" + strings.Join(full, "; ") + ")"
 }
 
-// sharing counts the other sites at an address.
-func (w *Worker) sharing(addr string) string {
-	n := -1
-	for _, r := range w.book.records() {
-		if a, err := netip.ParseAddr(r.Addr); err == nil && a.String() == addr {
-			n++
-		}
-	}
+// sharing says how many other sites are at an address.
+func (w *Worker) sharing(addr string) string { return others(w.book.sharing(addr) - 1) }
+
+func others(n int) string {
 	if n == 1 {
 		return "1 other site"
 	}

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"log/slog"
 	"net/netip"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -52,14 +50,25 @@ type Worker struct {
 
 	mu                sync.Mutex
 	running           map[string]*running
-	later             map[string]time.Duration // sites that could not be begun: not before then, by the clock
+	later             map[string]postponed // sites that could not be begun
 	draining          bool
 	takeovers, fenced int
 	refuses           string // why it begins nothing; "" where it does
-	gauged            *view  // what Gauges reads; nil without a session
+	trouble           trouble
+	gauged            *view // what Gauges reads; nil without a session
 	runs              sync.WaitGroup
 	freed             chan struct{} // a run has ended
 	saves             chan struct{} // a token for each last save at a time
+
+	storeID string // the name of the store
+	listed  bool   // this worker has compared the board with the store
+}
+
+// trouble is what is wrong with the store, in words; "" where nothing is.
+type trouble struct {
+	list  string
+	save  string
+	since time.Duration // when the first save failed, by the clock
 }
 
 // view is what a session shows of the sites.
@@ -84,7 +93,7 @@ func NewWorker(o Options) *Worker {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Worker{o: o, view: view{places: o.Places}, running: map[string]*running{}, later: map[string]time.Duration{}, freed: make(chan struct{}, 1), saves: make(chan struct{}, maxLastSaves)}
+	return &Worker{o: o, view: view{places: o.Places}, running: map[string]*running{}, later: map[string]postponed{}, freed: make(chan struct{}, 1), saves: make(chan struct{}, maxLastSaves)}
 }
 
 // About is what a worker's session says of it.
@@ -93,12 +102,14 @@ type About struct {
 	Running  int    `json:"running"`
 	Draining bool   `json:"draining,omitempty"`
 	Refuses  string `json:"refuses,omitempty"`
+	Store    string `json:"store,omitempty"` // what is wrong with it
 }
 
 func (w *Worker) about() any {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return About{w.o.Slots, len(w.running), w.draining, w.refuses}
+	trouble, _ := w.troubled()
+	return About{w.o.Slots, len(w.running), w.draining, w.refuses, trouble}
 }
 
 // Run works until stop is done: then what is running is stopped, saved and
@@ -125,18 +136,22 @@ func (w *Worker) serve(ctx, stop context.Context) error {
 		return err
 	}
 	defer n.Close()
-	opening, cancel := context.WithTimeout(stop, time.Minute)
-	defer cancel()
-	if w.board, err = engine.OpenBoard(opening, n, w.o.Nodes, w.o.Clock); err != nil {
+	w.book = newBook(w.o.Store, w.o.Name, w.o.Now)
+	w.board, err = engine.OpenBoard(stop, n, engine.BoardOptions{Nodes: w.o.Nodes, Clock: w.o.Clock, Prefix: siteKey, Follow: w.book.follow})
+	if err != nil {
 		return err
 	}
 	defer w.board.Close()
-	w.book = newBook(w.o.Store, w.board, w.o.Now)
-	w.session, err = lease.Begin(ctx, w.board, lease.Options{Worker: w.o.Name, Term: w.o.Term, Clock: w.o.Clock, Alone: w.o.Alone, About: w.about, Logger: w.o.Logger})
+	w.book.board = w.board
+	w.session, err = lease.Begin(ctx, w.board, lease.Options{Worker: w.o.Name, Term: w.o.Term, Clock: w.o.Clock, Alone: w.o.Alone,
+		Previous: w.previous(), About: w.about, Logger: w.o.Logger})
 	if err != nil {
 		return err
 	}
 	defer w.end()
+	if err := errors.Join(w.remember(w.session.ID()), w.identified(ctx)); err != nil {
+		return err
+	}
 	defer w.opened()()
 	answers, err := w.answer(ctx, n)
 	if err != nil {
@@ -156,22 +171,15 @@ func (w *Worker) end() {
 	w.session.End(ctx)
 }
 
-// reconcileEvery is how often the board is compared with the store.
-const reconcileEvery = time.Minute
-
 // loop begins what is due, until stop is done or the session is over.
 func (w *Worker) loop(ctx, stop context.Context) {
+	comparing, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w.runs.Go(func() { w.compare(comparing) })
 	tick := time.NewTicker(w.o.Tick)
 	defer tick.Stop()
-	var reconciled time.Duration
-	first := true
+	w.reclaim(ctx)
 	for {
-		if now := w.o.Clock(); first || now-reconciled > reconcileEvery {
-			if err := w.book.reconcile(ctx); err != nil {
-				w.o.Logger.Warn("the list of sites could not be compared with the store", "err", err)
-			}
-			first, reconciled = false, w.o.Clock()
-		}
 		w.begin(ctx)
 		select {
 		case <-stop.Done():
@@ -197,31 +205,63 @@ func (w *Worker) stopAll(why string) {
 // begin stops what people no longer want, and begins what is due, as far as
 // there are slots and room.
 func (w *Worker) begin(ctx context.Context) {
-	list := w.book.records()
-	w.unwanted(list)
-	if !w.mayBegin() {
-		return
-	}
-	due := w.due(list)
-	for _, r := range due {
-		if !w.mayBegin() {
+	w.unwanted()
+	w.awake()
+	w.book.unpark(w.blocked)
+	for w.mayBegin() {
+		e, r, ok := w.book.next()
+		if !ok {
 			return
 		}
-		w.try(ctx, r)
+		if w.rests(e) {
+			continue
+		}
+		if key := w.blocked(&r); key != "" {
+			w.book.park(key, e)
+			continue
+		}
+		w.try(ctx, r, e)
+	}
+}
+
+// reclaim begins what is on this worker's disk, and was its own when the session before
+// ended; then it leaves the rest of what that one held to all.
+func (w *Worker) reclaim(ctx context.Context) {
+	for _, name := range w.onDisk() {
+		r, err := w.book.record(name)
+		if err != nil || r.Paused || !r.isDue(w.o.Now()) || w.blocked(&r) != "" || !w.mayBegin() {
+			continue
+		}
+		e, _, _ := w.book.entry(name)
+		w.try(ctx, r, entry{name: name, rev: e.Rev, due: r.Due})
+	}
+	if err := w.session.Settle(ctx); err != nil {
+		w.o.Logger.Info("the session before is left to run out", "err", err)
 	}
 }
 
 // unwanted stops the runs of sites that are paused or gone.
-func (w *Worker) unwanted(list []Record) {
-	wanted := map[string]bool{}
-	for _, r := range list {
-		wanted[r.Name] = !r.Paused
-	}
+func (w *Worker) unwanted() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for name, r := range w.running {
-		if !wanted[name] {
+		if rec, err := w.book.record(name); err != nil {
+			r.stop("removed from the list")
+		} else if rec.Paused {
 			r.stop("paused")
+		}
+	}
+}
+
+// awake queues what was postponed until now.
+func (w *Worker) awake() {
+	clock := w.o.Clock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, later := range w.later {
+		if later.until <= clock {
+			delete(w.later, name)
+			w.book.again(later.entry)
 		}
 	}
 }
@@ -242,35 +282,6 @@ func (w *Worker) mayBegin() bool {
 	return w.refuses == "" && len(w.running) < w.o.Slots
 }
 
-// due are the sites that may be begun, the longest due first; of those due at
-// one time each worker begins with others.
-func (w *Worker) due(list []Record) []Record {
-	now, clock := w.o.Now(), w.o.Clock()
-	list = slices.DeleteFunc(list, func(r Record) bool {
-		w.mu.Lock()
-		later, is := w.later[r.Name], w.running[r.Name]
-		w.mu.Unlock()
-		return is != nil || later > clock || !r.isDue(now) || w.blocked(&r) != ""
-	})
-	slices.SortFunc(list, func(x, y Record) int {
-		return cmp.Or(x.Due.Truncate(time.Minute).Compare(y.Due.Truncate(time.Minute)), cmp.Compare(w.turn(x.Name), w.turn(y.Name)))
-	})
-	return list
-}
-
-// isDue asks the clock only where there is a date to wait for: what is due at
-// once may have been so by a clock that was ahead.
-func (r *Record) isDue(now time.Time) bool {
-	atOnce := cutOff(&r.Run, r.Fails) || r.Run.Began.IsZero() && r.Cron == ""
-	return !r.Paused && !r.Due.IsZero() && (atOnce || !r.Due.After(now))
-}
-
-func (w *Worker) turn(name string) uint32 {
-	h := fnv.New32a()
-	h.Write([]byte(w.o.Name + "/" + name))
-	return h.Sum32()
-}
-
 // blocked says which claim of another a site waits for, "" for none.
 func (v *view) blocked(r *Record) string {
 	if h, ok := v.session.Claim(groupKey(r.Group)); ok && h.Left > 0 {
@@ -288,11 +299,27 @@ func (v *view) blocked(r *Record) string {
 	return placeKey(addr, 0)
 }
 
+// rests keeps back a site that was postponed.
+func (w *Worker) rests(e entry) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p, ok := w.later[e.name]
+	if ok {
+		p.entry = e // perhaps of a later revision
+		w.later[e.name] = p
+	}
+	return ok
+}
+
 // try claims a site and begins its run.
-func (w *Worker) try(ctx context.Context, r Record) {
+func (w *Worker) try(ctx context.Context, r Record, e entry) {
+	if !r.isDue(w.o.Now()) { // the clock was set back
+		w.postpone(e, nil)
+		return
+	}
 	l, err := w.session.Acquire(ctx, groupKey(r.Group), r.Name)
 	if err != nil {
-		w.postpone(r.Name, err)
+		w.postpone(e, err)
 		return
 	}
 	run := newRunning(w, r, l)
@@ -305,7 +332,7 @@ func (w *Worker) try(ctx context.Context, r Record) {
 		delete(w.running, r.Name)
 		w.mu.Unlock()
 		if err != nil {
-			w.postpone(r.Name, err)
+			w.postpone(e, err)
 		}
 		select {
 		case w.freed <- struct{}{}:
@@ -314,18 +341,27 @@ func (w *Worker) try(ctx context.Context, r Record) {
 	})
 }
 
+// postponed is a site that is not tried for a moment.
+type postponed struct {
+	entry entry
+	until time.Duration // by the clock
+}
+
 // postpone leaves a site to others for a moment.
-func (w *Worker) postpone(name string, err error) {
+func (w *Worker) postpone(e entry, err error) {
 	var held *lease.HeldError
 	pause := 10 * w.o.Tick
-	if errors.As(err, &held) || errors.Is(err, lease.ErrClosed) {
+	switch {
+	case err == nil, errors.As(err, &held), errors.Is(err, lease.ErrClosed):
 		pause = 2 * w.o.Tick
-	} else {
-		w.o.Logger.Warn("a run did not complete", "site", name, "err", err)
+	case errors.Is(err, ErrUnknown):
+		w.o.Logger.Info("a site was removed from the list while it was crawled", "site", e.name)
+	default:
+		w.o.Logger.Warn("a run did not complete", "site", e.name, "err", err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.later[name] = w.o.Clock() + pause
+	w.later[e.name] = postponed{e, w.o.Clock() + pause}
 }
 
 func (w *Worker) work(name string) string { return filepath.Join(w.o.Dir, "work", name) }

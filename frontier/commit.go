@@ -30,11 +30,15 @@ type Counts struct {
 // Queued is how many URLs wait or are in process.
 func (c Counts) Queued() int { return c.Discovered - c.Fetched - c.Failed - c.Disregarded }
 
-// OfSite is without the URLs of other sites that links lead to, and without a
-// sitemap that was guessed at in vain: they are known so that explain can say why,
+// OfSite is without the URLs of other sites that links lead to, and without
+// what was looked for in vain: they are known so that explain can say why,
 // and are no part of the crawl. Reasons still counts them.
 func (c Counts) OfSite() Counts {
-	n := min(c.OtherSites()+c.Reasons.Rules()[judge.NoSitemap], c.Disregarded)
+	n := c.OtherSites()
+	for _, rule := range judge.InVain {
+		n += c.Reasons.Rules()[rule]
+	}
+	n = min(n, c.Disregarded)
 	c.Discovered -= n
 	c.Disregarded -= n
 	return c
@@ -161,6 +165,9 @@ func (f *Frontier) fingerprints(links []Link) []byte {
 		}
 		if links[i].Listed() {
 			fp |= listedBit
+		}
+		if links[i].Class == Speculative {
+			fp |= guessBit
 		}
 		b = binary.LittleEndian.AppendUint64(b, fp)
 	}

@@ -91,7 +91,7 @@ type Frontier struct {
 	isRead   bool // for looking things up only
 	k0, k1   uint64
 	seen     seenSet
-	mu       sync.Mutex // guards what follows
+	mu       sync.RWMutex // guards what follows
 	queues   map[queueKey]*queue
 	retries  map[uint32]int
 	hosts    names[string]
@@ -283,7 +283,10 @@ func (f *Frontier) Add(l Link) bool {
 	}
 	added, overruled := f.seen.add(fp, l.Class == Disregarded && l.Soft)
 	if !added {
-		if l.How != judge.HowSitemap && f.seen.setListed(fp, false) {
+		if l.Class != Speculative && l.Class != Disregarded {
+			f.seen.set(fp, guessBit, false)
+		}
+		if l.How != judge.HowSitemap && f.seen.set(fp, listedBit, false) {
 			f.linked = append(f.linked, fp)
 		}
 		return false
@@ -319,10 +322,23 @@ func (f *Frontier) full(l *Link, fp uint64) bool {
 	return true
 }
 
+// IsGuess says whether nothing but what a script may name has led to the URL in
+// this run; an earlier one may have met a link.
+func (f *Frontier) IsGuess(u weburl.URL) bool {
+	_, flags := f.seen.find(f.fingerprint(u.String()))
+	return flags&guessBit != 0
+}
+
+// Dismissed lets a later link lead to a URL that was queued and then disregarded.
+func (f *Frontier) Dismissed(u weburl.URL) { f.seen.set(f.fingerprint(u.String()), softBit, true) }
+
 // put stages a link that is not there yet.
 func (f *Frontier) put(l Link, fp uint64) {
+	if l.Class == Speculative {
+		f.seen.set(fp, guessBit, true)
+	}
 	if l.Listed() {
-		f.seen.setListed(fp, true)
+		f.seen.set(fp, listedBit, true)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -364,7 +380,7 @@ func (f *Frontier) AddAgain(found Found) bool {
 		l.Class = Requisite
 	}
 	if l.Listed() {
-		f.seen.setListed(fp, true)
+		f.seen.set(fp, listedBit, true)
 	}
 	f.stage(l)
 	f.superseded = append(f.superseded, found)

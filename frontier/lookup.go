@@ -81,8 +81,9 @@ func (f *Frontier) loadSeen(k, v []byte) error {
 	for ; len(v) >= 8; v = v[8:] {
 		fp := binary.LittleEndian.Uint64(v)
 		f.seen.add(fp&^flagBits, fp&softBit != 0)
+		f.seen.set(fp&^flagBits, guessBit, fp&guessBit != 0)
 		if fp&listedBit != 0 {
-			f.seen.setListed(fp&^flagBits, true)
+			f.seen.set(fp&^flagBits, listedBit, true)
 		}
 	}
 	return nil
@@ -94,7 +95,7 @@ func (f *Frontier) loadLinked(k, v []byte) error {
 		return ErrCorrupt
 	}
 	for ; len(v) >= 8; v = v[8:] {
-		f.seen.setListed(binary.LittleEndian.Uint64(v), false)
+		f.seen.set(binary.LittleEndian.Uint64(v), listedBit, false)
 	}
 	return nil
 }
@@ -151,12 +152,21 @@ type Found struct {
 	Reason judge.Reason
 }
 
+// look guards a look-up, within which another may be made where nothing is written.
+func (f *Frontier) look() (done func()) {
+	if f.isRead {
+		f.mu.RLock()
+		return f.mu.RUnlock
+	}
+	f.mu.Lock()
+	return f.mu.Unlock
+}
+
 // Find looks a URL up, all its finds in the order of finding: softly
 // disregarded ones may come before the one that counts. It reads all
 // fingerprints (some 80 MB for ten million URLs), so it is for people who ask.
 func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.look()()
 	want := f.fingerprint(u.String())
 	var found []Found
 	err := f.db.View(func(tx *bbolt.Tx) error {
@@ -188,8 +198,7 @@ func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 
 // Get looks an id up.
 func (f *Frontier) Get(id uint64) (Found, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.look()()
 	var found Found
 	var ok bool
 	_ = f.db.View(func(tx *bbolt.Tx) error {
@@ -202,8 +211,7 @@ func (f *Frontier) Get(id uint64) (Found, bool) {
 
 // Path is the way from the seed to the URL with the given id, that one last.
 func (f *Frontier) Path(id uint64) []Found {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.look()()
 	var path []Found
 	_ = f.db.View(func(tx *bbolt.Tx) error {
 		top := tx.Bucket(bucketTop)
@@ -283,8 +291,7 @@ func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
 // Each calls visit for every URL of a class, in the order of discovery, but
 // for disregarded ones that AddAgain let through.
 func (f *Frontier) Each(class Class, visit func(Found) error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.look()()
 	return f.db.View(func(tx *bbolt.Tx) error {
 		top := tx.Bucket(bucketTop)
 		return top.Bucket(bucketBlocks).ForEach(func(k, v []byte) error {
@@ -315,8 +322,7 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 // Robots gives every robots.txt with what became of it. It reads only where
 // they lie.
 func (f *Frontier) Robots(visit func(Found)) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.look()()
 	return f.db.View(func(tx *bbolt.Tx) error {
 		top := tx.Bucket(bucketTop)
 		c := top.Bucket(bucketBlocks).Cursor()

@@ -19,12 +19,12 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// TestScale fills a frontier with CURTSY_SCALE URLs (10000000 for the figures
+// TestScale fills a frontier with CURTSY_TEST_SCALE URLs (10000000 for the figures
 // in docs/performance.md) as a crawl does: pages of 55 random-looking links,
 // nine of ten known already, a commit for every hundred pages. It prints what
 // it measured. Without the variable it is a small test of the same way.
 func TestScale(t *testing.T) {
-	total, err := strconv.Atoi(os.Getenv("CURTSY_SCALE"))
+	total, err := strconv.Atoi(os.Getenv("CURTSY_TEST_SCALE"))
 	if err != nil {
 		total = 100_000
 	}

@@ -8,7 +8,8 @@ import (
 const (
 	softBit   = 1 // it was disregarded softly
 	listedBit = 2 // it is queued, and only a sitemap names it so far
-	flagBits  = softBit | listedBit
+	guessBit  = 4 // it is a guess that a script led to, and nothing else so far
+	flagBits  = softBit | listedBit | guessBit
 )
 
 // seenSet is a set of fingerprints: open addressing over plain uint64s, in
@@ -52,8 +53,8 @@ func (s *seenSet) findAll(fps []uint64) {
 	}
 }
 
-// setListed changes the listed bit of fp, if it is there; it says whether it did.
-func (s *seenSet) setListed(fp uint64, listed bool) bool {
+// set changes a flag of fp, if it is there; it says whether it did.
+func (s *seenSet) set(fp, flag uint64, on bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sh := s.shard(fp)
@@ -61,10 +62,10 @@ func (s *seenSet) setListed(fp uint64, listed bool) bool {
 		return false
 	}
 	v := &sh.slots[sh.slot(fp)]
-	if *v == 0 || *v&listedBit != 0 == listed {
+	if *v == 0 || *v&flag != 0 == on {
 		return false
 	}
-	*v ^= listedBit
+	*v ^= flag
 	return true
 }
 
@@ -94,7 +95,7 @@ func (s *seenSet) add(fp uint64, soft bool) (added, overruled bool) {
 // slot is where fp is, or the empty place where it belongs.
 func (sh *shard) slot(fp uint64) int {
 	mask := uint64(len(sh.slots) - 1)
-	for i := fp >> 2 & mask; ; i = (i + 1) & mask {
+	for i := fp >> 3 & mask; ; i = (i + 1) & mask {
 		if v := sh.slots[i]; v == 0 || v&^flagBits == fp {
 			return int(i)
 		}

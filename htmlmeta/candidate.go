@@ -17,7 +17,7 @@ const maxCandidate = 300
 // candidateTypes are the extensions that make a literal a candidate.
 var candidateTypes = func() map[string]bool {
 	set := map[string]bool{}
-	for _, ext := range strings.Fields("js mjs json css svg wasm png jpg jpeg gif webp avif ico woff woff2 ttf otf") {
+	for _, ext := range strings.Fields("html htm js mjs json css svg wasm png jpg jpeg gif webp avif ico woff woff2 ttf otf") {
 		set["."+ext] = true
 	}
 	return set
@@ -38,13 +38,18 @@ func isCandidate(text string) bool {
 	bare, _, _ = strings.Cut(bare, "?")
 	name := path.Base(bare)
 	ext := strings.ToLower(path.Ext(name))
-	return candidateTypes[ext] && name[0] != '.' && !strings.Contains(bare, "..."+ext)
+	if name[0] == '.' || strings.HasSuffix(bare, "/") || strings.Contains(bare, "..."+ext) {
+		return false
+	}
+	// modules by the names that a bundler knows them by
+	if text[0] == '@' || text[0] == '~' || strings.Contains(text, "node_modules/") {
+		return false
+	}
+	return candidateTypes[ext]
 }
 
-// speculate adds what a literal may name. A script does not say which page it
-// is on: its literals are tried beside it, where a directory of its own path
-// has the name of their first segment, and, in a page, beside the page.
-func (s *linkSet) speculate(text string, l Link, inPage bool) {
+// speculate adds what a literal may name: see addBeside.
+func (s *linkSet) speculate(text string, l Link) {
 	if s.speculative >= maxSpeculative {
 		return
 	}
@@ -60,20 +65,14 @@ func (s *linkSet) speculate(text string, l Link, inPage bool) {
 	if !isCandidate(text) || foreignScheme(text) {
 		return
 	}
-	s.speculative++
-	s.add(text, l)
-	if inPage {
-		return
+	have := len(s.list)
+	if s.inPage && text[0] == '/' {
+		s.add(text, l)
+	} else {
+		s.addBeside(text, l)
 	}
-	rest := strings.TrimPrefix(text, "/")
-	if rest != text {
-		s.add(rest, l) // behind a base that the script puts in front
-	}
-	first, _, deep := strings.Cut(rest, "/")
-	if dir := "/" + first + "/"; deep && first != "." && first != ".." {
-		if i := strings.LastIndex(s.base.Path(), dir); i >= 0 {
-			s.add(s.base.Path()[:i+1]+rest, l)
-		}
+	if len(s.list) > have {
+		s.speculative++
 	}
 }
 
@@ -83,20 +82,26 @@ func (s *linkSet) addScript(src []byte, tag string, inPage bool) {
 	if !mayRefer(src) {
 		return
 	}
+	s.inPage = inPage
 	eachScriptRef(src, func(ref scriptRef) bool {
 		l := Link{Tag: tag, Attr: ref.attr, Kind: Requisite}
 		switch {
 		case ref.use == asModule && ref.attr != "import" && ref.attr != "import()", ref.use == asPage && inPage:
 			s.add(ref.text, l)
 		case ref.use == asModule:
-			if isSpecifier(ref.text) {
-				s.add(ref.text, l)
+			if text := s.mapped(ref.text); isSpecifier(text) {
+				s.add(text, l)
 			}
 		default:
-			s.speculate(ref.text, l, inPage)
+			s.speculate(ref.text, l)
+			s.addWritten(ref.text, l)
 		}
 		return !s.capped
 	})
+	s.addChunks(src, Link{Tag: tag})
+	if !inPage {
+		s.addDoxygen(src, Link{Tag: tag})
+	}
 }
 
 // referring are the words without which a script has no literal but a candidate
@@ -135,8 +140,23 @@ func (s *linkSet) addScriptText(src []byte, typ string) {
 	case script:
 		s.addScript(src, "script", true)
 	case isMap:
+		s.imports = importPrefixes(src)
 		eachImport(src, func(to string) { s.add(to, Link{Tag: "script", Attr: "importmap", Kind: Requisite}) })
 	}
+}
+
+// mapped is what the page's import map makes of a name by its longest prefix.
+func (s *linkSet) mapped(name string) string {
+	best := ""
+	for prefix := range s.imports {
+		if len(prefix) > len(best) && strings.HasPrefix(name, prefix) {
+			best = prefix
+		}
+	}
+	if best == "" {
+		return name
+	}
+	return s.imports[best] + name[len(best):]
 }
 
 func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/wlynxg/chardet"
-	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
+
+	"curtsy/internal/charsets"
 )
 
 const (
@@ -35,7 +36,7 @@ var utf8Code = textCode{name: "utf-8"}
 
 // codeOf looks a label up as the Encoding Standard §4.2 does.
 func codeOf(label string) textCode {
-	enc, name := charset.Lookup(label)
+	enc, name := charsets.Lookup(label)
 	switch {
 	case enc == nil:
 		return textCode{}

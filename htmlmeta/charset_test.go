@@ -80,6 +80,22 @@ func TestWideCharsets(t *testing.T) {
 	}
 }
 
+// TestCharsetsAsBrowsersHaveThem: octets that windows-1252 does not define are
+// C1 controls, and the query of an ISO-2022-JP page is in it.
+func TestCharsetsAsBrowsersHaveThem(t *testing.T) {
+	for contentType, c := range map[string]struct{ body, want string }{
+		"text/html; charset=windows-1252": {"<a href='/x\x8dy?z\x8d'>", "/x%C2%8Dy?z%8D a.href page"},
+		"text/html; charset=iso-2022-jp":  {"<a href='/\x1b$BF|\x1b(B?q=\x1b$BF|K\\\x1b(B'>", "/%E6%97%A5?q=%1B$BF|K\\%1B(B a.href page"},
+		"text/html; charset=windows-1251": {"<a href='/?q=&#9731;\xff'>", "/?q=%26%239731%3B%FF a.href page"},
+		"text/html; charset=utf-16le":     {"<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00?\x00\xe9\x00>\x00", "/?%C3%A9 a.href page"},
+	} {
+		d := Read(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {contentType}}, Body: []byte(c.body)}, Options{})
+		if got := linkLines(d); got != c.want {
+			t.Errorf("%s: %s, want %s", contentType, got, c.want)
+		}
+	}
+}
+
 // TestQueryCharset: the query of a link is in the page's charset, its path is
 // not (URL Standard, query state).
 func TestQueryCharset(t *testing.T) {

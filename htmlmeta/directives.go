@@ -6,11 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"curtsy/internal/weburl"
+	"curtsy/usage"
 )
 
 // Where a directive was found: Source.From.
 const (
 	FromHeader = "X-Robots-Tag"
+	FromTag    = "Robots-Tag"
 	FromMeta   = "meta"
 )
 
@@ -30,6 +34,9 @@ type Options struct {
 	// IgnoreRelNofollow lets links marked nofollow, ugc or sponsored be
 	// followed.
 	IgnoreRelNofollow bool
+	// LoadedBy is the page that led to a script, to whose address names in it may be
+	// relative; zero if it is not known.
+	LoadedBy weburl.URL
 }
 
 // Directives is what the owner asks: the sum of all headers and metas, the
@@ -46,12 +53,14 @@ type Directives struct {
 	UnavailableAfter time.Time `json:"unavailable_after,omitzero"`
 	// Sources says where each directive that counts was found.
 	Sources []Source `json:"sources,omitempty"`
+	// Usage is what is said about the use of the document.
+	Usage []usage.Statement `json:"usage,omitempty"`
 }
 
 // Source is one directive as it was found.
 type Source struct {
 	Directive string `json:"directive"`       // "noindex", "max-snippet:20"
-	From      string `json:"from"`            // FromHeader or FromMeta
+	From      string `json:"from"`            // FromHeader, FromTag or FromMeta
 	Agent     string `json:"agent,omitempty"` // whom it names; "" is everybody
 	Text      string `json:"text"`            // the header line or the content attribute
 }
@@ -76,6 +85,16 @@ func (d *Directives) Join(o *Directives) {
 			d.note(s)
 		}
 	}
+	for _, s := range o.Usage {
+		d.say(s)
+	}
+}
+
+// say adds a statement about use, once.
+func (d *Directives) say(s usage.Statement) {
+	if !slices.Contains(d.Usage, s) {
+		d.Usage = usage.Bound(append(d.Usage, s))
+	}
 }
 
 // ReadDirectives reads what a response header alone says: all there is for a
@@ -84,6 +103,10 @@ func ReadDirectives(h http.Header, o Options) Directives {
 	d := Unrestricted()
 	for _, line := range h[http.CanonicalHeaderKey(FromHeader)] {
 		d.readHeader(line, o)
+	}
+	d.readTag(h[FromTag], o)
+	for _, s := range usage.OfHeaders(h) {
+		d.say(s)
 	}
 	return d
 }
@@ -98,6 +121,9 @@ func (d *Directives) readHeader(line string, o Options) {
 // readMeta reads one meta tag, if it names robots or one of the agents.
 func (d *Directives) readMeta(name, content string, o Options) {
 	name = strings.Trim(name, asciiBlank)
+	for _, s := range usage.OfMeta(name, content) {
+		d.say(s)
+	}
 	if !strings.EqualFold(name, "robots") && !o.names(name) {
 		return
 	}
@@ -144,7 +170,8 @@ func (d *Directives) apply(word string) bool {
 	case "notranslate":
 		d.Translate = false
 	default:
-		return false
+		_, known := usage.OfWord(word, "", "")
+		return known
 	}
 	return true
 }
@@ -173,6 +200,9 @@ func (d *Directives) endAt(t time.Time) {
 
 // note remembers where a directive came from.
 func (d *Directives) note(s Source) {
+	if said, ok := usage.OfWord(s.Directive, usageSource(s.From), s.Text); ok {
+		d.say(said)
+	}
 	if len(d.Sources) >= maxSources {
 		return
 	}
@@ -181,4 +211,12 @@ func (d *Directives) note(s Source) {
 	}
 	s.Text = strings.Clone(s.Text)
 	d.Sources = append(d.Sources, s)
+}
+
+// usageSource is where a statement about use stands that is among directives.
+func usageSource(from string) string {
+	if from == FromMeta {
+		return usage.InMeta
+	}
+	return usage.InHeader
 }

@@ -157,9 +157,9 @@ func TestHeaderLines(t *testing.T) {
 		{"otherbot: noindex, noai curtsy: nofollow, noarchive", "nofollow noarchive"},
 		{"otherbot: noindex, noodp otherbot: nofollow, noarchive", ""},
 		{"otherbot: noarchive noai nofollow curtsy: noindex", "noindex"},
-		{"curtsy: noarchive, noai otherbot: noindex, nofollow", "nofollow noarchive"},
+		{"curtsy: noarchive, noodp otherbot: noindex, nofollow", "nofollow noarchive"},
 		{"curtsy: noarchive, noai noindex otherbot: nofollow", "noindex noarchive"},
-		{"noai curtsy: otherbot: noindex, nofollow", "nofollow"},
+		{"noodp curtsy: otherbot: noindex, nofollow", "nofollow"},
 		{"noodp otherbot: nofollow curtsy: noindex, noarchive", "noindex noarchive"},
 		{"noai curtsy: max-snippet:5", "max-snippet=5"},
 		{"noai curtsy: unavailable_after: Friday, 25-Jun-10 15:00:00 PST, noarchive", "noarchive until=2010-06-25T23:00:00Z"},
@@ -177,7 +177,7 @@ func TestHeaderLines(t *testing.T) {
 		{"unavailable_after: never curtsy: noindex", "noindex"},
 		{"unavailable_after: none", ""},
 		{"unavailable_after: 25 Jun 2010" + strings.Repeat(" noindex", 50) + " nofollow", "noindex nofollow until=2010-06-25T00:00:00Z"},
-		{"noai otherbot: unavailable_after: Fri, 25 Jun 2010 noindex", "noindex"},
+		{"noodp otherbot: unavailable_after: Fri, 25 Jun 2010 noindex", "noindex"},
 
 		// dates in lists
 		{"unavailable_after: 25 Jun 2010 15:00:00 PST, noindex", "noindex until=2010-06-25T23:00:00Z"},

@@ -108,8 +108,7 @@ func isBinary(body []byte) bool {
 
 // xmlKind: XML whose root is html is XHTML whatever its type.
 func xmlKind(body []byte) (Kind, bool) {
-	s := scanner{src: body[:min(len(body), sniffLength)], xml: true, every: true}
-	if s.next() && s.tag.id == tagHTML {
+	if XMLRoot(body) == "html" {
 		return HTML, true
 	}
 	return XML, true

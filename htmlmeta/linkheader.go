@@ -5,6 +5,7 @@ import "strings"
 // headerLink is one link of a Link header (RFC 8288 §3).
 type headerLink struct {
 	target, rel, as string
+	mediaType       string
 	anchored        bool // it is about another resource
 }
 
@@ -50,6 +51,8 @@ func (l *headerLink) params(s string) string {
 			if !hasRel {
 				l.rel, hasRel = value, true
 			}
+		case "type":
+			l.mediaType = value
 		case "as":
 			l.as = strings.ToLower(value)
 		case "anchor":

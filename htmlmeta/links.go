@@ -86,7 +86,9 @@ type linkSet struct {
 	known       indexSet
 	seed        maphash.Seed
 	capped      bool
-	speculative int // candidates in scripts
+	speculative int               // candidates in scripts
+	inPage      bool              // they are in the page itself
+	imports     map[string]string // directories of the page's import map, by prefix
 	skip        Skipped
 }
 
@@ -117,7 +119,7 @@ func (s *linkSet) add(ref string, l Link) {
 }
 
 func (s *linkSet) resolve(ref string) (weburl.URL, error) {
-	if s.code.enc != nil && !s.code.wide() && !isASCII(ref) {
+	if s.code.enc != nil && !strings.HasPrefix(s.code.name, "utf-16") && !isASCII(ref) {
 		return s.base.ResolveIn(ref, s.code.enc)
 	}
 	return s.base.Resolve(ref)
@@ -250,7 +252,12 @@ func (s *linkSet) addNode(n *html.Node, r *reader) {
 		p := &places[id-1]
 		l := Link{Tag: n.Data, Attr: p.attr, Rel: rel, Kind: p.kind, NoFollow: s.nofollow(rel)}
 		switch p.form {
+		case background, handler, choice:
+			s.addCode(p.form, a.Val, l)
 		case oneURL:
+			if hasJavaScript(a.Val) {
+				s.addCode(handler, a.Val, l)
+			}
 			s.add(a.Val, l)
 			if n.Data == "form" && l.Kind == Form {
 				s.addFormPage(n, a.Val, l)
@@ -259,6 +266,10 @@ func (s *linkSet) addNode(n *html.Node, r *reader) {
 			l.Kind = linkKind(rel, strings.ToLower(attrOf(n, "as")))
 			l.Feed = isFeedType(attrOf(n, "type"))
 			s.add(a.Val, l)
+			if whole, lean := strings.CutSuffix(a.Val, ".lean.js"); lean { // VitePress: the page as a router loads it
+				l.Kind = Speculative
+				s.add(whole+".js", l)
+			}
 		case srcset:
 			s.addCandidates(a.Val, l)
 		case cssStyle:

@@ -117,6 +117,7 @@ func TestLinksOfOtherKinds(t *testing.T) {
 		{"no type, but tags", "", `Hello <a href=x>`, "/d/x a.href page"},
 		{"css", "text/css", `@charset "utf-8";@import url(a);p{b:url("c\)d")} /* url(x) */ p::after{content:"y"}`, "/d/a css.@import requisite\n/d/c)d css.url() requisite"},
 		{"svg", "image/svg+xml", `<?xml version="1.0"?><svg><title/><image href="a"/><style><![CDATA[p{fill:url(b)}]]></style><a href="c"/></svg>`, "/d/a image.href requisite\n/d/b style.url() requisite\n/d/c a.href page"},
+		{"svg with markup in its doctype", "image/svg+xml", `<!DOCTYPE svg [<!ELEMENT svg (a)><!-- it's --><!ENTITY e "<b/><a href='no'/>"><?x <a href='no'/>?>]><svg><image href="a"/></svg>`, "/d/a image.href requisite"},
 		{"xhtml", "application/xhtml+xml", `<html xmlns="http://www.w3.org/1999/xhtml"><title/><script src="a"/><a href="b"/><![CDATA[<a href="c"/>]]></html>`, "/d/a script.src requisite\n/d/b a.href page"},
 		{"svg with a style sheet", "image/svg+xml", `<?xml-stylesheet type="text/css" href='a.css?b&amp;c'?><svg/>`, "/d/a.css?b&c xml-stylesheet.href requisite"},
 		{"manifest", "application/manifest+json", `{"icons":[{"src":"a"},{"src":5},7],"shortcuts":[{"url":"/b","icons":[{"src":"c"}]}],"start_url":".","screenshots":{}}`,

@@ -4,16 +4,19 @@ package htmlmeta
 type form uint8
 
 const (
-	noLink   form = iota
-	oneURL        // one reference: href, src
-	srcset        // image candidates: HTML §4.8.4.2.1
-	cssStyle      // declarations with url()
-	document      // a whole document: srcdoc
-	refresh       // a meta's content, where it is a refresh
-	param         // a param's value, where its name says it is a URL
-	archives      // applet: references separated by commas, relative to codebase
-	linkHref      // a link element's href: what it is, its rel says
-	aside         // no link: read for the sake of the others, or a directive
+	noLink     form = iota
+	oneURL          // one reference: href, src
+	srcset          // image candidates: HTML §4.8.4.2.1
+	cssStyle        // declarations with url()
+	document        // a whole document: srcdoc
+	refresh         // a meta's content, where it is a refresh
+	param           // a param's value, where its name says it is a URL
+	archives        // applet: references separated by commas, relative to codebase
+	linkHref        // a link element's href: what it is, its rel says
+	background      // what a script makes a background of: a URL, or url()
+	handler         // code that may lead elsewhere: location.href = 'x'
+	choice          // an option's value: a URL in a menu that leads to pages
+	aside           // no link: read for the sake of the others, or a directive
 )
 
 // place is one row of the table: this attribute of this tag holds links.
@@ -102,6 +105,14 @@ var places = []place{
 	{"img", "data-lazy-src", oneURL, Requisite},
 	{"img", "data-lazy-srcset", srcset, Requisite},
 	{"source", "data-lazy-srcset", srcset, Requisite},
+
+	{"*", "data-bg", background, Speculative},
+	{"*", "data-background", background, Speculative},
+	{"*", "data-background-image", background, Speculative},
+
+	// what code leads to
+	{"*", "onclick", handler, Speculative},
+	{"option", "value", choice, Speculative},
 
 	// where forms go: a crawler sends none, a mirror rewrites them
 	{"form", "action", oneURL, Form},

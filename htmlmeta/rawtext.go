@@ -11,6 +11,8 @@ func (s *scanner) skipMarkup() {
 		s.pos = commentEnd(s.src, s.pos+4)
 	case (s.xml || s.foreign.inside()) && bytes.HasPrefix(rest, []byte("<![CDATA[")):
 		s.pos = indexFrom(s.src, s.pos+9, "]]>")
+	case s.xml && bytes.HasPrefix(rest, []byte("<!DOCTYPE")):
+		s.pos = doctypeEnd(s.src, s.pos+len("<!DOCTYPE"))
 	case s.xml && rest[1] == '?':
 		s.pos = indexFrom(s.src, s.pos+2, "?>")
 	default:
@@ -30,6 +32,33 @@ func indexFrom(src []byte, p int, sep string) int {
 		return len(src)
 	}
 	return p + i + len(sep)
+}
+
+// doctypeEnd gives the offset behind a doctype of XML whose name begins at p,
+// behind its internal subset, too: what stands in quotes, comments and
+// instructions ends nothing (XML §2.8).
+func doctypeEnd(src []byte, p int) int {
+	for depth := 0; p < len(src); {
+		switch rest := src[p:]; {
+		case bytes.HasPrefix(rest, []byte("<!--")):
+			p = indexFrom(src, p+4, "-->")
+			continue
+		case bytes.HasPrefix(rest, []byte("<?")):
+			p = indexFrom(src, p+2, "?>")
+			continue
+		case src[p] == '"' || src[p] == '\'':
+			p = indexFrom(src, p+1, string(src[p:p+1]))
+			continue
+		case src[p] == '[':
+			depth++
+		case src[p] == ']':
+			depth--
+		case src[p] == '>' && depth <= 0:
+			return p + 1
+		}
+		p++
+	}
+	return len(src)
 }
 
 // commentEnd gives the offset behind the comment whose text begins at p. It

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/encoding"
 
 	"curtsy/internal/weburl"
+	"curtsy/usage"
 )
 
 // Page is a response as it is read.
@@ -86,6 +87,9 @@ func (r *reader) read(p Page) {
 		body = decodeAll(code, body)
 	}
 	kind, asXML := kindOf(p.Header, body)
+	if kind == Other && strings.HasSuffix(p.URL.Path(), ".webmanifest") {
+		kind = Manifest // some servers say text/plain
+	}
 	r.doc.Kind = kind
 	r.readHeader(p.Header)
 	switch kind {
@@ -124,6 +128,7 @@ func (r *reader) readHeader(h http.Header) {
 			rel := relWords(l.rel)
 			r.links.add(l.target, Link{Tag: "header", Attr: "Link", Rel: rel, Kind: linkKind(rel, l.as), NoFollow: r.links.nofollow(rel)})
 			r.canonical(rel, l.target)
+			r.license(rel, l.mediaType, l.target, usage.InHeader)
 		})
 	}
 	for _, line := range h["Refresh"] {
@@ -177,6 +182,12 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 			r.links.addScriptText([]byte(n.FirstChild.Data), attrOf(n, "type"))
 		}
 		r.links.addNode(n, r)
+	}
+	r.links.addRustdoc(body)
+	if bytes.Contains(body, []byte("noframes")) || bytes.Contains(body, []byte("NOFRAMES")) {
+		for _, m := range noframes.FindAllSubmatch(body, 4) {
+			r.readInner(string(m[1]))
+		}
 	}
 	r.tree.release()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strings"
 
 	"curtsy/internal/weburl"
 )
@@ -37,9 +38,16 @@ type Rewriting struct {
 	NoTranslate bool
 	// Policy is a Content-Security-Policy to be put into pages; "" puts in none.
 	Policy string
+	// Script is the reference of a script that comes before those of a page; a
+	// page without any gets none.
+	Script string
 	// Inline gives the markup of an SVG sprite whose parts a page uses, with
-	// prefix in front of all its ids; "" if there is none. nil inlines nothing.
-	Inline func(u weburl.URL, prefix string) string
+	// prefix in front of all its ids, and the URL that its references are
+	// resolved against; "" if there is none. nil inlines nothing.
+	Inline func(u weburl.URL, prefix string) (markup string, base weburl.URL)
+	// Stop, where it is not nil, is asked at each tag and reference: once it is
+	// true, the rest is not read, and the page is Partial.
+	Stop func() bool
 }
 
 // Rewritten is a page after rewriting.
@@ -47,9 +55,12 @@ type Rewritten struct {
 	Body    []byte
 	Changed bool // if not, Body is the page's own
 	Kind    Kind
+	Partial bool // it was stopped, and its Body means nothing
 	// NeedsHTTP are the things in the page that browsers refuse on a file:
 	// URL: "module", "fetch", "worker", "use".
 	NeedsHTTP []string
+	// Scripted says that the page got the script of Rewriting.
+	Scripted bool
 }
 
 // Rewrite replaces the references of a page and leaves every other octet as
@@ -75,8 +86,8 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 	case kind == HTML, kind == XML && isSVG(body):
 		w.page(body, code, asXML || kind == XML)
 	}
-	out := Rewritten{Body: p.Body, Kind: kind, NeedsHTTP: w.needs}
-	if w.changed {
+	out := Rewritten{Body: p.Body, Kind: kind, NeedsHTTP: w.needs, Scripted: w.scripted, Partial: w.partial}
+	if w.changed && !w.partial {
 		out.Changed = true
 		out.Body = encodeAll(w.code, w.finish(), p.Body)
 	}
@@ -85,9 +96,17 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 
 // isSVG says whether an XML document is a picture: of other XML, such as
 // feeds and sitemaps, references are data and stay as they are.
-func isSVG(body []byte) bool {
-	s := scanner{src: body[:min(len(body), sniffLength)], xml: true, every: true}
-	return s.next() && s.tag.id == tagSVG
+func isSVG(body []byte) bool { return XMLRoot(body) == "svg" }
+
+// XMLRoot is the local name of an XML document's root element, behind comments,
+// instructions and a doctype; "" if body does not reach so far.
+func XMLRoot(body []byte) string {
+	s := scanner{src: body, xml: true, every: true}
+	if !s.next() || s.tag.end {
+		return ""
+	}
+	name := string(s.tag.name.of(body))
+	return name[strings.IndexByte(name, ':')+1:]
 }
 
 // rewriter copies src to out, piece by piece, with edits in between.
@@ -106,8 +125,16 @@ type rewriter struct {
 	hasBase  bool
 	front    string // to be put in at the beginning of the head
 	html     bool   // the html element has been seen
+	scripted bool   // front has the script of Rewriting
 	needs    []string
 	sprites  []sprite
+	partial  bool
+}
+
+// stopped says whether nobody wants the page any more.
+func (w *rewriter) stopped() bool {
+	w.partial = w.partial || w.o.Stop != nil && w.o.Stop()
+	return w.partial
 }
 
 // edit replaces src[at] by text.
@@ -154,6 +181,9 @@ func (w *rewriter) need(what string) {
 // ref asks what is to become of a reference; ok false leaves it alone: it is
 // no URL of ours, or a place in this very document.
 func (w *rewriter) ref(text string, l Link) (Change, string) {
+	if w.stopped() {
+		return Leave, ""
+	}
 	ref := trimRef(text)
 	i := indexByteOrLen(ref, '#')
 	bare, fragment := ref[:i], ref[i:]

@@ -50,7 +50,13 @@ func (w *rewriter) relOf(t *tag) string {
 func (w *rewriter) attribute(t *tag, a *attr, f form, l Link) Change {
 	text := w.value(a)
 	switch f {
+	case background, handler, choice:
+		w.attributeCode(a, f, text, l)
 	case oneURL:
+		if hasJavaScript(text) {
+			w.attributeCode(a, handler, text, l)
+			return Leave
+		}
 		return w.single(t, a, text, l)
 	case linkHref:
 		l.Kind = linkKind(l.Rel, strings.ToLower(w.named(t, "as")))

@@ -104,13 +104,21 @@ func (w *rewriter) archives(t *tag, a *attr, text string, l Link) {
 			w.r.links.base = u
 		}
 	}
-	files := strings.Split(text, ",")
-	for i, f := range files {
-		if change, to := w.ref(f, l); change == Local || change == Live {
-			files[i] = to
+	var files, silent []string
+	for f := range strings.SplitSeq(text, ",") {
+		switch change, to := w.ref(f, l); change {
+		case Silent:
+			silent = append(silent, to)
+		case Leave:
+			files = append(files, f)
+		default:
+			files = append(files, to)
 		}
 	}
-	if to := strings.Join(files, ","); to != text {
+	switch to := strings.Join(files, ","); {
+	case len(files) == 0:
+		w.silence(a, strings.Join(silent, ","))
+	case to != text:
 		w.put(a, to)
 	}
 }

@@ -2,6 +2,7 @@ package htmlmeta
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"curtsy/internal/weburl"
@@ -27,6 +28,22 @@ func TestRewriteHead(t *testing.T) {
 		out := Rewrite(Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {c.typ}}, Body: []byte(c.src)}, Rewriting{Ref: testRef, Head: "HEAD"})
 		if string(out.Body) != c.want {
 			t.Errorf("%s: %q, want %q", c.says, out.Body, c.want)
+		}
+	}
+}
+
+// A page that runs scripts gets one of ours before them, behind the policy.
+func TestRewriteScript(t *testing.T) {
+	for _, c := range []struct{ typ, src, want string }{
+		{"text/html", `<head><script src="data:a"></script>`, `<head><meta http-equiv="Content-Security-Policy" content="P"><script src="s.js"></script><script src="data:a"></script>`},
+		{"text/html", `<p>x<script>1</script>`, `<meta http-equiv="Content-Security-Policy" content="P"><script src="s.js"></script><p>x<script>1</script>`},
+		{"text/html", `<p>x`, `<meta http-equiv="Content-Security-Policy" content="P"><p>x`},
+		{"image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`, `<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`},
+	} {
+		page := Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {c.typ}}, Body: []byte(c.src)}
+		out := Rewrite(page, Rewriting{Ref: testRef, Policy: "P", Script: "s.js"})
+		if got := string(out.Body); got != c.want || out.Scripted != strings.Contains(got, "s.js") {
+			t.Errorf("%s: %s, scripted %v", c.src, got, out.Scripted)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestRewriteHostile(t *testing.T) {
 		for _, typ := range []string{"text/html", "application/xhtml+xml"} {
 			begin := time.Now()
 			Rewrite(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {typ}}, Body: []byte(src)},
-				Rewriting{Ref: testRef, NoTranslate: true, Inline: func(weburl.URL, string) string { return "<svg/>" }})
+				Rewriting{Ref: testRef, NoTranslate: true, Inline: func(u weburl.URL, _ string) (string, weburl.URL) { return "<svg/>", u }})
 			if took := time.Since(begin); took > 2*time.Minute {
 				t.Errorf("%s as %s: %v for %d octets", says, typ, took, len(src))
 			} else if took > time.Second {

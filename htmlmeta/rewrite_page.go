@@ -18,9 +18,9 @@ func (w *rewriter) page(body []byte, code textCode, xml bool) {
 	switch {
 	case r.inner > 0: // a srcdoc has the policy of the page around it
 	case !xml:
-		w.front = w.declaration(body) + w.policy(">") + w.fromHeader()
+		w.front = w.declaration(body) + w.policy(">") + w.scriptRef() + w.fromHeader()
 	case !isSVG(body):
-		w.front = w.policy("/>")
+		w.front = w.policy("/>") + w.scriptRef()
 	}
 	if xml && !isSVG(body) {
 		w.front = w.o.Head + w.front
@@ -35,7 +35,7 @@ func (w *rewriter) page(body []byte, code textCode, xml bool) {
 		w.styleInstructions()
 	}
 	s := scanner{src: body, xml: xml, every: true}
-	for s.next() {
+	for !w.stopped() && s.next() {
 		w.tag(&s)
 		w.apply()
 	}
@@ -48,6 +48,15 @@ func (w *rewriter) policy(end string) string {
 		return ""
 	}
 	return `<meta http-equiv="Content-Security-Policy" content="` + escapeAttr(w.o.Policy, '"') + `"` + end
+}
+
+// scriptRef is the script that the page is to have before its own.
+func (w *rewriter) scriptRef() string {
+	w.scripted = w.o.Script != "" && slices.ContainsFunc(w.r.found.list, func(el element) bool { return el.tag == tagScript })
+	if !w.scripted {
+		return ""
+	}
+	return `<script src="` + escapeAttr(w.o.Script, '"') + `"></script>`
 }
 
 // prologEnd is behind the doctype of a page, and before everything that could
@@ -77,7 +86,7 @@ func prologEnd(src []byte) int {
 			return end
 		case bytes.HasPrefix(rest, []byte("<!--")):
 			i := bytes.Index(rest, []byte("-->"))
-			if j := bytes.Index(rest, []byte("--!>")); i < 0 || j >= 0 && j < i {
+			if i < 0 || bytes.Contains(rest[:i], []byte("--!>")) {
 				return end
 			}
 			at += i + 3

@@ -165,14 +165,34 @@ func TestRewriteKeepsWhatTheHeaderAsksOfRobots(t *testing.T) {
 }
 
 func TestRewriteTakesSpritesIn(t *testing.T) {
-	sprite := func(u weburl.URL, prefix string) string {
-		return Sprite([]byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><g id="a" fill="url(#b)"/></svg>`), prefix)
+	sprite := func(u weburl.URL, prefix string) (string, weburl.URL) {
+		return Sprite([]byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><g id="a" fill="url(#b)"/></svg>`), prefix), u
 	}
 	out := Rewrite(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(`<body><svg><use href="/s.svg#a"/></svg></body>`)}, Rewriting{Ref: testRef, Inline: sprite})
 	want := `<body><svg><use href="#sprite1-a"/></svg><div hidden style="display:none"><?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><g id="sprite1-a" fill="url(#sprite1-b)"/></svg></div></body>`
 	want = strings.Replace(want, `<?xml version="1.0"?>`, "", 1)
 	if string(out.Body) != want {
 		t.Errorf("got %s\nwant %s", out.Body, want)
+	}
+}
+
+// A sprite's references are those of the page that takes it in, wherever they stand.
+func TestRewriteTakesSpritesInWithTheirPictures(t *testing.T) {
+	sprite := func(u weburl.URL, prefix string) (string, weburl.URL) {
+		src := `<svg><style>.a{fill:url(c.svg#d)}@import "e.css";</style><symbol id="a"><image xlink:href="b.png"/><image href="data:image/png;base64,eA=="/>` +
+			`<use href="#a"/><feImage href='/f.png'/><g style="mask:url(g.svg)"/></symbol></svg>`
+		return Sprite([]byte(src), prefix), weburl.MustParse("http://h/moved/s.svg")
+	}
+	var asked []string
+	ref := func(r Reference) (Change, string) {
+		asked = append(asked, r.Link.URL.String())
+		return Local, "L" + r.Link.URL.Path() + r.Fragment
+	}
+	out := Rewrite(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(`<body><svg><use href="/s.svg#a"/><use href="/s.svg#a"/></svg>`)}, Rewriting{Ref: ref, Inline: sprite})
+	want := `<body><svg><use href="#sprite1-a"/><use href="#sprite1-a"/></svg><div hidden style="display:none"><svg><style>.a{fill:url(L/moved/c.svg#d)}@import "L/moved/e.css";</style>` +
+		`<symbol id="sprite1-a"><image xlink:href="L/moved/b.png"/><image href="data:image/png;base64,eA=="/><use href="#sprite1-a"/><feImage href='L/f.png'/><g style="mask:url(L/moved/g.svg)"/></symbol></svg></div>`
+	if string(out.Body) != want {
+		t.Errorf(" got %s\nwant %s\nasked %q", out.Body, want, asked)
 	}
 }
 
@@ -185,7 +205,9 @@ func TestSprite(t *testing.T) {
 		{"a script", `<svg><script>x</script></svg>`, ""},
 		{"an event handler", `<svg onload="x()"><g/></svg>`, ""},
 		{"a page in the picture", `<svg><foreignObject><iframe/></foreignObject></svg>`, ""},
-		{"a reference to another file", `<svg><image href="a.png"/></svg>`, ""},
+		{"a reference to another file", `<svg><image href="a.png"/></svg>`, `<svg><image href="a.png"/></svg>`},
+		{"a URL that runs, disguised", `<svg><a href="&#106;ava&#9;script:x()"><g/></a></svg>`, ""},
+		{"a URL that runs", `<svg><a href=" javascript:x()"><g/></a></svg>`, ""},
 		{"tags that do not pair", `<svg><g></svg></g>`, ""},
 		{"a root without its end", `<svg><g id="a"/>`, ""},
 		{"an end before the root", `</svg><svg><g/></svg>`, ""},
@@ -238,7 +260,7 @@ func FuzzRewriteAs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, typ string, src []byte) {
 		before := bytes.Clone(src)
 		p := Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {typ}, "Link": {`</x>; rel=stylesheet`}}, Body: src}
-		out := Rewrite(p, Rewriting{Ref: testRef, NoTranslate: true, Inline: func(_ weburl.URL, prefix string) string { return Sprite(src, prefix) }})
+		out := Rewrite(p, Rewriting{Ref: testRef, NoTranslate: true, Inline: func(u weburl.URL, prefix string) (string, weburl.URL) { return Sprite(src, prefix), u }})
 		if !bytes.Equal(before, src) {
 			t.Fatal("the body was changed")
 		}

@@ -2,6 +2,7 @@ package htmlmeta
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ func (w *rewriter) use(a *attr, text string, l Link) bool {
 		}
 		prefix := fmt.Sprintf("sprite%d-", len(w.sprites)+1)
 		at = len(w.sprites)
-		w.sprites = append(w.sprites, sprite{u, prefix, w.o.Inline(u, prefix)})
+		w.sprites = append(w.sprites, sprite{u, prefix, w.partOfPage(w.o.Inline(u, prefix))})
 	}
 	s := &w.sprites[at]
 	if s.markup == "" {
@@ -45,6 +46,21 @@ func (w *rewriter) use(a *attr, text string, l Link) bool {
 	}
 	w.put(a, "#"+s.prefix+ref[i+1:])
 	return true
+}
+
+// partOfPage makes the references of a sprite to other files ones of this page.
+func (w *rewriter) partOfPage(markup string, base weburl.URL) string {
+	within := strings.Count(markup, `href="#`) + strings.Count(markup, `href='#`) + strings.Count(markup, "url(#")
+	all := strings.Count(markup, "href") + strings.Count(markup, "url(")
+	if all == within && !strings.Contains(markup, "src") && !strings.Contains(markup, "@import") {
+		return markup
+	}
+	svg := http.Header{"Content-Type": {"image/svg+xml; charset=utf-8"}}
+	out := Rewrite(Page{URL: base, Header: svg, Body: []byte(markup)}, Rewriting{Ref: w.o.Ref})
+	for _, what := range out.NeedsHTTP {
+		w.need(what)
+	}
+	return string(out.Body)
 }
 
 // spriteEnd puts the sprites in, once, at the end of the body.
@@ -68,8 +84,8 @@ const maxSprites = 16
 const MaxSprite = 512 << 10
 
 // Sprite gives an SVG file as markup that an HTML page can hold, all its ids
-// and the references to them with prefix in front; "" if it is none, is not
-// well-formed, or does more than draw.
+// and the references to them with prefix in front, those to other files as
+// they were; "" if it is none, is not well-formed, or does more than draw.
 func Sprite(body []byte, prefix string) string {
 	if len(body) > MaxSprite || !isSVG(body) {
 		return ""
@@ -127,9 +143,8 @@ func rootElement(body []byte) (at span, ok bool) {
 	return at, false
 }
 
-// prefix renames an id, or the references to ids, in an attribute. False: the
-// picture refers to another file, which from the page would be another one,
-// or it has an event handler, which would run in the page.
+// prefix renames an id, or the references to ids, in an attribute. False: it
+// is an event handler or a URL with javascript:, which would run in the page.
 func (w *rewriter) prefix(a *attr, prefix string) bool {
 	v := string(a.value.of(w.src))
 	name := strings.ToLower(string(a.name.of(w.src)))
@@ -140,7 +155,8 @@ func (w *rewriter) prefix(a *attr, prefix string) bool {
 		if strings.HasPrefix(v, "#") {
 			w.edit(a.value, "#"+prefix+v[1:])
 		}
-		return v == "" || v[0] == '#' || strings.HasPrefix(v, "data:image/")
+		url := trimRef(strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(w.value(a))) // URL §4.4, 1 and 3
+		return !foreignScheme(url) || strings.HasPrefix(url, "data:image/")
 	case strings.HasPrefix(name, "on"):
 		return false
 	default:

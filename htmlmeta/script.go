@@ -261,3 +261,18 @@ func eachImport(src []byte, f func(string)) {
 		each(m.Scopes.is[key].is)
 	}
 }
+
+// importPrefixes are the names of an import map that end with a slash: directories.
+func importPrefixes(src []byte) map[string]string {
+	var m importMap
+	if len(src) > maxManifest || json.Unmarshal(src, &m) != nil {
+		return nil
+	}
+	of := map[string]string{}
+	for name, to := range m.Imports.is {
+		if strings.HasSuffix(name, "/") && strings.HasSuffix(to.is, "/") {
+			of[name] = to.is
+		}
+	}
+	return of
+}

@@ -24,7 +24,7 @@ func TestLinksOfScripts(t *testing.T) {
 		{"regular expressions hold no literals", `x = /"/.test(y) ? "a.js" : /["']/; z = a / b / "c.js"`, "/d/a.js script.string speculative\n/d/c.js script.string speculative"},
 		{"escapes", `"\/x\/a.js" + "\x62.js" + "http:\/\/h\/e?f"`, "/x/a.js script.string speculative\n/d/x/a.js script.string speculative\n/d/b.js script.string speculative\n/e?f script.string speculative"},
 		{"other sites", `"http://other/a.js" + "//other/b.js"`, ""},
-		{"no files", `".js" + "/a/.lean.js" + "text/css" + "a b.js" + "$1.js" + "foo(a.js)" + "x.html" + "*.js"`, ""},
+		{"no files", `".js" + "/a/.lean.js" + "text/css" + "a b.js" + "$1.js" + "foo(a.js)" + "*.js" + "Node.js/" + "@site/x.json" + "~blog/x.json" + "/node_modules/x.js"`, ""},
 		{"what looks like a regular expression and is none", "x = (/'a\n); import './a.js'", "/d/a.js script.import requisite"},
 		{"a broken script", "import './a.js'; '", "/d/a.js script.import requisite"},
 		{"no script at all", "<html>\x00 ` ${ import", ""},
@@ -49,7 +49,7 @@ func TestLinksOfScriptElements(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.says, got, c.want)
 		}
 	}
-	if got, want := linksOf("text/javascript", `x("d/w.js")`), "/d/d/w.js script.string speculative\n/d/w.js script.string speculative"; got != want {
+	if got, want := linksOf("text/javascript", `x("d/w.js")`), "/d/w.js script.string speculative"; got != want {
 		t.Errorf("beside a directory of the same name: got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -91,4 +91,54 @@ func FuzzScript(f *testing.F) {
 		Rewrite(p, Rewriting{Ref: testRef})
 		Read(p, Options{})
 	})
+}
+
+// The names that bundlers and generators put together, each beside what its script shows.
+func TestLinksOfGenerators(t *testing.T) {
+	for _, c := range []struct{ says, typ, src, want string }{
+		{"webpack, names and hashes", "text/javascript", `r.u=e=>"js/"+({1:"home"}[e]||e)+"."+{1:"aa",2:"bb"}[e]+".js",r.p="/s/"`, "/s/js/home.aa.js script.chunk speculative\n/s/js/2.bb.js script.chunk speculative"},
+		{"webpack, styles", "text/javascript", `r.miniCssF=e=>"css/"+e+"."+{3:"cc"}[e]+".css",r.p="/"`, "/css/3.cc.css script.chunk speculative"},
+		{"webpack without a public path: beside a directory of the same name", "text/javascript", `f=e=>"d/chunks/"+e+"-"+{"a-b":"1"}[e]+".js"`, "/d/chunks/a-b-1.js script.chunk speculative"},
+		{"no name of a chunk", "text/javascript", `x="a"+{1:"b"}[e]+"c"; y={1:"b"}[e]+".txt"`, ""},
+		{"Turbopack: a directory that another script of the page has", "text/html", `<script src="/_n/static/chunks/a.js"></script><script>push({"otherChunks":["static/chunks/b.js"]})</script>`, "/_n/static/chunks/a.js script.src requisite\n/_n/static/chunks/b.js script.string speculative"},
+		{"pages in a menu", "text/javascript", `var menudata={children:[{text:"A",url:"a.html#x"}]}`, "/d/a.html script.string speculative\n/from/a.html script.string speculative"},
+		{"Doxygen's tree", "text/javascript", "var NAVTREE = [ [ \"C\", \"c.html\", \"c_dup\" ] ];\nvar NAVTREEINDEX =\n[\n\"c.html\"\n];", "/d/c.html script.string speculative\n/from/c.html script.string speculative\n/d/c_dup.js script.Doxygen speculative\n/d/navtreeindex0.js script.Doxygen speculative"},
+		{"a registry of modules is no tree of Doxygen's", "text/javascript", `register([["a.template.html","1icg3",[3]],["b.html","1m5pb"]])`,
+			"/d/a.template.html script.string speculative\n/from/a.template.html script.string speculative\n/d/b.html script.string speculative\n/from/b.html script.string speculative"},
+		{"Doxygen's search", "text/javascript", `var indexSectionsWithContent = { 0: "a" }; var indexSectionNames = { 0: "all" }; x("y.png")`, "/d/y.png script.string speculative\n/from/y.png script.string speculative\n/d/nomatches.html script.Doxygen speculative\n/d/all_0.js script.Doxygen speculative\n/d/all_0.html script.Doxygen speculative"},
+		{"rustdoc", "text/html", `<div id="rustdoc-vars" data-root-path="../" data-resource-suffix="1.63"></div>`, "/search1.63.js rustdoc.data-resource-suffix speculative\n/search-index1.63.js rustdoc.data-resource-suffix speculative\n/crates1.63.js rustdoc.data-resource-suffix speculative"},
+		{"rustdoc, newer", "text/html", `<meta name="rustdoc-vars" data-root-path="../" data-static-root-path="../static.files/" data-resource-suffix="" data-search-js="search-1.js">`, "/static.files/search-1.js rustdoc.data-search-js speculative\n/search-index.js rustdoc.data-resource-suffix speculative\n/crates.js rustdoc.data-resource-suffix speculative"},
+		{"markup that a script writes", "text/html", `<script>document.write('<a href="n.html">n</a><img src=x>' + '<a href="' + u)</script>`, "/d/n.html script.string speculative"},
+		{"markup that a script puts together", "text/html", `<script>w('<img src="' + base + 's/m.svg" alt="">'); x('a "b"')</script>`, "/d/s/m.svg script.string speculative"},
+		{"handlers", "text/html", `<b onclick="location.href='/o.html'">x</b><a href="javascript:window.open('w.html')">w</a><i onclick="go()">`, "/o.html b.onclick speculative\n/d/w.html a.href speculative"},
+		{"a menu that leads to pages", "text/html", `<select><option value="/m/"><option value="n.html"><option value="1"><option value="a b">`, "/m/ option.value speculative\n/d/n.html option.value speculative"},
+		{"backgrounds by scripts", "text/html", `<div data-bg="b.jpg"></div><div data-background="url('c.png')"></div><div data-bg="dark"></div>`, "/d/b.jpg div.data-bg speculative\n/d/c.png div.data-background speculative"},
+		{"VitePress", "text/html", `<link rel=modulepreload href="/assets/p.md.X.lean.js">`, "/assets/p.md.X.lean.js link.href requisite\n/assets/p.md.X.js link.href speculative"},
+		{"noframes", "text/html", `<frameset><frame src=f.html></frameset><noframes><body><a href=g.html>g</a></noframes>`, "/d/f.html frame.src requisite\n/d/g.html a.href page"},
+		{"directories of an import map", "text/html", `<script type="importmap">{"imports":{"l/":"/lib/"}}</script><script type=module>import "l/x.js"</script>`, "/lib/x.js script.import requisite"},
+	} {
+		doc := Read(Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {c.typ}}, Body: []byte(c.src)}, Options{LoadedBy: weburl.MustParse("http://h/from/p")})
+		var got []string
+		for _, l := range doc.Links {
+			got = append(got, strings.TrimPrefix(l.URL.String(), "http://h")+" "+l.Tag+"."+l.Attr+" "+l.Kind.String())
+		}
+		if s := strings.Join(got, "\n"); s != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.says, s, c.want)
+		}
+	}
+}
+
+func TestRewriteOfHandlers(t *testing.T) {
+	for _, c := range []struct{ src, want string }{
+		{`<b onclick="location.href='/o.html'; go('x')">`, `<b onclick="location.href='L/o.html'; go('x')">`},
+		{`<a href="javascript:window.open('w.html', 'n')">`, `<a href="javascript:window.open('L/d/w.html', 'n')">`},
+		{`<option value="n.html">`, `<option value="L/d/n.html">`},
+		{`<option value="1">`, `<option value="1">`},
+		{`<div data-bg="b.jpg" onclick="f()">`, `<div data-bg="L/d/b.jpg" onclick="f()">`},
+	} {
+		out := Rewrite(Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(c.src)}, Rewriting{Ref: testRef})
+		if string(out.Body) != c.want {
+			t.Errorf("%s: got %s, want %s", c.src, out.Body, c.want)
+		}
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/PuerkitoBio/goquery"
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
+
+	"curtsy/usage"
 )
 
 // What is read of a page as a whole, by the selector that finds it. Values of
@@ -15,6 +17,7 @@ var (
 	selBase      = cascadia.MustCompile(`base[href]`)
 	selRobots    = cascadia.MustCompile(`meta[name][content]`)
 	selCanonical = cascadia.MustCompile(`link[rel~="canonical" i][href]`)
+	selLicense   = cascadia.MustCompile(`link[rel~="license" i][href]`)
 	selTitle     = cascadia.MustCompile(`title`)
 	selHTML      = cascadia.MustCompile(`html`)
 	selLanguage  = cascadia.MustCompile(`meta[http-equiv~="content-language" i][content]`)
@@ -30,6 +33,9 @@ func (r *reader) selectHead(all *goquery.Selection) {
 	}
 	for _, n := range head.FilterMatcher(selCanonical).Nodes {
 		r.canonical(relWords(attrOf(n, "rel")), attrOf(n, "href"))
+	}
+	for _, n := range head.FilterMatcher(selLicense).Nodes {
+		r.license(relWords(attrOf(n, "rel")), attrOf(n, "type"), attrOf(n, "href"), usage.InLink)
 	}
 	r.doc.Title = titleText(head.FilterMatcher(selTitle).First().Text())
 	root := head.FilterMatcher(selHTML)
@@ -55,6 +61,17 @@ func (r *reader) canonical(rel, href string) {
 	}
 	if u, err := r.links.resolve(href); err == nil {
 		r.doc.Canonical = u
+	}
+}
+
+// license takes in a link that may lead to a license.
+func (r *reader) license(rel, mediaType, href, source string) {
+	u, err := r.links.resolve(href)
+	if err != nil {
+		return
+	}
+	if s, ok := usage.OfLink(rel, mediaType, u.String(), source); ok {
+		r.doc.Directives.say(s)
 	}
 }
 

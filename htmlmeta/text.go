@@ -15,8 +15,26 @@ type Block struct {
 	Text string // blanks are single
 	Head bool   // h1, h2 or h3
 	// Hidden are parts of Text, from and to in octets, that must not be shown in
-	// results (data-nosnippet). They belong to the text all the same.
+	// results (data-nosnippet, noindex). They belong to the text all the same.
 	Hidden [][2]int
+}
+
+// Shown is the text without what its author keeps from results.
+func (b *Block) Shown() string {
+	if len(b.Hidden) == 0 {
+		return b.Text
+	}
+	var shown strings.Builder
+	at := 0
+	for _, h := range b.Hidden {
+		from, to := min(h[0], len(b.Text)), min(h[1], len(b.Text)) // the text may have been cut
+		if from > at {
+			shown.WriteString(b.Text[at:from])
+		}
+		at = max(at, to)
+	}
+	shown.WriteString(b.Text[at:])
+	return strings.TrimSpace(shown.String())
 }
 
 // ReadText reads the text of a page: what a person reads in it, without scripts,
@@ -136,7 +154,7 @@ type textElement struct {
 	never bool
 	main  bool
 	head  bool
-	quiet bool // data-nosnippet
+	quiet bool // data-nosnippet, or Yandex's <noindex>
 	block bool
 }
 
@@ -189,6 +207,7 @@ func (t *textReader) open(tag *tag) {
 	}
 	el := textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0, never: what&isNever != 0}
 	el.never = el.never || t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0)
+	el.quiet = string(name) == "noindex"
 	t.attributes(tag, &el)
 	if what == 0 && !el.never && !el.main && !el.quiet || tag.selfEnd && t.never > 0 || len(t.stack) == maxOpen {
 		return
@@ -254,8 +273,9 @@ func (t *textReader) pop(n int) {
 }
 
 // close takes in an end tag.
-func (t *textReader) close(tag *tag) {
-	name := tag.name.of(t.src)
+func (t *textReader) close(tag *tag) { t.closeNamed(tag.name.of(t.src)) }
+
+func (t *textReader) closeNamed(name []byte) {
 	for i := len(t.stack) - 1; i >= 0; i-- {
 		if el := &t.stack[i]; len(el.name) == len(name) && equalFold(name, el.name) {
 			t.pop(i)
@@ -280,6 +300,7 @@ func (t *textReader) markup(from, to int) {
 		switch rest := text[i:]; {
 		case bytes.HasPrefix(rest, []byte("<!--")):
 			end = commentEnd(text, i+4)
+			t.comment(rest[:end-i])
 		case bytes.HasPrefix(rest, []byte("<![CDATA[")):
 			end = indexFrom(text, i+9, "]]>")
 		default:
@@ -288,6 +309,18 @@ func (t *textReader) markup(from, to int) {
 		text = text[end:]
 	}
 	t.raw(text)
+}
+
+// comment takes in the form of <noindex> that is valid HTML:
+// <!--noindex--> text <!--/noindex-->.
+func (t *textReader) comment(b []byte) {
+	switch {
+	case len(b) > len("<!--/noindex-->"):
+	case strings.EqualFold(string(b), "<!--noindex-->") && len(t.stack) < maxOpen:
+		t.push(textElement{name: "noindex", quiet: true})
+	case strings.EqualFold(string(b), "<!--/noindex-->"):
+		t.closeNamed([]byte("noindex"))
+	}
 }
 
 func (t *textReader) raw(b []byte) {
@@ -330,12 +363,25 @@ func (t *textReader) append(s string) {
 	}
 }
 
+// upTo are the spans of a text that is cut at an octet.
+func upTo(spans [][2]int, end int) [][2]int {
+	for i := range spans {
+		if spans[i][1] = min(spans[i][1], end); spans[i][0] >= end {
+			return spans[:i]
+		}
+	}
+	return spans
+}
+
 // flush ends the block.
 func (t *textReader) flush() {
 	if len(t.buf) > 0 && t.total < t.max {
-		text := string(t.buf[:min(len(t.buf), t.max-t.total)])
-		t.blocks = append(t.blocks, Block{Text: text, Head: t.head, Hidden: t.spans})
-		t.total += len(text)
+		end := min(len(t.buf), t.max-t.total)
+		for end < len(t.buf) && end > 0 && !utf8.RuneStart(t.buf[end]) {
+			end--
+		}
+		t.blocks = append(t.blocks, Block{Text: string(t.buf[:end]), Head: t.head, Hidden: upTo(t.spans, end)})
+		t.total += len(t.buf) // all of it where the end is reached
 	}
 	t.buf, t.blank, t.head, t.spans = t.buf[:0], false, false, nil
 }

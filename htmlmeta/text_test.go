@@ -33,6 +33,7 @@ func TestReadText(t *testing.T) {
 		{"navigation, banners and forms stand beside the text", `<header>x</header><nav>y<p>y</nav><div role=banner>z</div><p>` + long + `<form>q</form><footer>w</footer>`, strings.TrimSpace(long)},
 		{"but a header within the article is its own", `<article><header><h1>Title</h1></header>` + long + `</article>`, "# Title | " + strings.TrimSpace(long)},
 		{"a page that is all form has a text", `<form><p>all of it`, "all of it"},
+		{"and so is noindex, as Yandex has it", `<p>a <noindex>b <i>c</i></noindex> d <!--noindex-->e<!--/NoIndex--> f`, "a{ b}{ c} d{ e} f"},
 		{"data-nosnippet is text that is not shown", `<p>a <span data-nosnippet>b <i>c</i></span> d`, "a{ b}{ c} d"},
 		{"cells are blocks", `<table><tr><td>1<td>2<tr><th>3</table>`, "1 | 2 | 3"},
 		{"a lone < is text", `<p>a < b, 1<2`, "a < b, 1<2"},
@@ -74,4 +75,21 @@ func FuzzReadText(f *testing.F) {
 			t.Errorf("%d octets, at most %d", total, most)
 		}
 	})
+}
+
+func TestShownLeavesOutWhatMustNotBeQuoted(t *testing.T) {
+	for _, c := range []struct {
+		b    Block
+		want string
+	}{
+		{Block{Text: "all of it"}, "all of it"},
+		{Block{Text: "one two three", Hidden: [][2]int{{4, 7}}}, "one  three"},
+		{Block{Text: "one two", Hidden: [][2]int{{0, 4}, {4, 7}}}, ""},
+		{Block{Text: "one two", Hidden: [][2]int{{4, 90}}}, "one"}, // the text was cut
+		{Block{Text: "one two", Hidden: [][2]int{{0, 4}, {2, 4}}}, "two"},
+	} {
+		if got := c.b.Shown(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.b, got, c.want)
+		}
+	}
 }

@@ -112,6 +112,9 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Coded says whether the payload came in a content coding that is undone.
+func (b *Body) Coded() bool { return b.coded != nil }
+
 // Close ends the reading.
 func (b *Body) Close() error {
 	b.coded.Close()

@@ -1,65 +1,41 @@
 package publish
 
 import (
-	"cmp"
+	"slices"
 	"time"
 
 	"curtsy/storage/crawllog"
 )
 
-// Standing orders the visits of one URL: the one that stands highest is what
-// is published of it, everywhere.
-type Standing struct {
-	rank uint8
-	at   time.Time
-}
-
-// StandingOf is the standing of a visit: a copy of the page stands above an
-// answer that holds none, and that above a failure, since a server that is down
-// for a day, and a page that is gone, take nothing back of what was kept; a whole
-// copy above one cut off; of equals the later.
-func StandingOf(v *crawllog.Visit) Standing {
-	s := Standing{rank: 4, at: v.At}
-	switch {
-	case v.Status == 0:
-		s.rank = 0
-	case v.Status == 429 || v.Status >= 500 || v.Blocked != "" || v.Suspect != "":
-		s.rank = 1
-	case v.Status >= 400 || v.Status == 304: // gone, or unchanged since the copy it refers to
-		s.rank = 2
-	case v.Truncated == "disconnect" || v.Truncated == "time":
-		s.rank = 3
-	}
-	return s
-}
-
-// Compare is above 0 where s stands above o.
-func (s Standing) Compare(o Standing) int {
-	return cmp.Or(cmp.Compare(s.rank, o.rank), s.at.Compare(o.at))
-}
-
-// Rank is the standing but for its time: 4 is a copy that is whole, 3 one cut
-// off, 2 an answer without one, 1 an error or what stands in a page's place, 0 no
-// answer.
-func (s Standing) Rank() int { return int(s.rank) }
-
-// Time is when the visit was.
-func (s Standing) Time() time.Time { return s.at }
-
-// Current is the visit that stands for a URL, nil if there is none.
-func Current(visits []*crawllog.Visit) *crawllog.Visit {
-	var best *crawllog.Visit
-	for _, v := range visits {
-		if best == nil || StandingOf(v).Compare(StandingOf(best)) >= 0 {
-			best = v
+// Current is the visit that stands for a URL (crawllog.StandingOf), or where none
+// does the best that there is; nil if there is none. It is what is published of
+// the URL, everywhere. The visits are those of one URL, the oldest first; find
+// looks up where redirects lead.
+func Current(visits []*crawllog.Visit, find crawllog.Lookup) (best *crawllog.Visit) {
+	var rank crawllog.Rank
+	for _, v := range slices.Backward(visits) {
+		s := crawllog.StandingOf(v, find)
+		if s.Stands() {
+			return v
+		}
+		if best == nil || s.Rank > rank {
+			best, rank = v, s.Rank
 		}
 	}
 	return best
 }
 
 // CurrentAt is the visit that stood for a URL at a time, nil if there was none.
-func CurrentAt(visits []*crawllog.Visit, at time.Time) *crawllog.Visit {
-	return Current(Until(visits, at))
+func CurrentAt(visits []*crawllog.Visit, at time.Time, find crawllog.Lookup) *crawllog.Visit {
+	return Current(Until(visits, at), LookupAt(find, at))
+}
+
+// LookupAt is find without the visits that came later than a time.
+func LookupAt(find crawllog.Lookup, at time.Time) crawllog.Lookup {
+	if find == nil {
+		return nil
+	}
+	return func(url string) []*crawllog.Visit { return Until(find(url), at) }
 }
 
 // Until are the visits, the oldest first, up to a time.
@@ -73,21 +49,28 @@ func Until(visits []*crawllog.Visit, at time.Time) []*crawllog.Visit {
 }
 
 // GoneSince says since when a page is gone: it was answered with 410, or twice
-// in a row with 404, and never well since. Failures of the server or of the way to
-// it say nothing. The visits are those of one URL, the oldest first.
-func GoneSince(visits []*crawllog.Visit) (since time.Time, gone bool) {
+// in a row with 404, and never well since. Other failures say nothing. The visits
+// are those of one URL, the oldest first.
+func GoneSince(visits []*crawllog.Visit, find crawllog.Lookup) (since time.Time, gone bool) {
 	missing := 0
 	for _, v := range visits {
 		switch {
-		case StandingOf(v).rank < 2:
-		case v.Status != 404 && v.Status != 410:
-			missing, gone = 0, false
-		default:
+		case v.Blocked != "":
+		case v.Status == 404 || v.Status == 410:
 			if missing++; missing == 1 {
 				since = v.At
 			}
 			gone = gone || missing > 1 || v.Status == 410
+		case Answers(v, find):
+			missing, gone = 0, false
 		}
 	}
 	return since, gone
+}
+
+// Answers says whether a visit brought the page, if perhaps not all of it, or that
+// it is unchanged, or where it is now: what it asks for binds earlier captures too.
+func Answers(v *crawllog.Visit, find crawllog.Lookup) bool {
+	s := crawllog.StandingOf(v, find)
+	return s.Stands() || v.Unchanged() || s.Rank >= crawllog.Partial && !v.Redirects()
 }

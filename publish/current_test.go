@@ -13,16 +13,19 @@ func TestCurrent(t *testing.T) {
 		visits []crawllog.Visit
 		want   int
 	}{
-		{"the later of equals", []crawllog.Visit{{Status: 200}, {Status: 301}}, 1},
+		{"the later of equals", []crawllog.Visit{{Status: 200}, {Status: 203}}, 1},
+		{"a redirect that leads nowhere hides no page", []crawllog.Visit{{Status: 200}, {Status: 301, Location: "http://a/"}}, 0},
+		{"but is what there is where no page was", []crawllog.Visit{{Status: 404}, {Status: 301, Location: "http://a/"}, {Status: 404}}, 1},
 		{"a page that is gone takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 404}, {Status: 410}}, 0},
 		{"nor does one that is forbidden now", []crawllog.Visit{{Status: 200}, {Status: 403}}, 0},
 		{"gone is more than down", []crawllog.Visit{{Status: 503}, {Status: 404}, {}}, 1},
-		{"unchanged is the copy that it refers to", []crawllog.Visit{{Status: 200}, {Status: 304}, {Status: 304}}, 0},
+		{"unchanged is the copy that it refers to", []crawllog.Visit{{Status: 200}, {Status: 304, Refers: &crawllog.Ref{}}, {Status: 304, Refers: &crawllog.Ref{}}}, 0},
 		{"what is suspect hides no good copy", []crawllog.Visit{{Status: 200}, {Status: 200, Suspect: "empty"}}, 0},
 		{"a server that is down takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 503}, {}, {Status: 429}}, 0},
 		{"nor does a challenge", []crawllog.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}}, 0},
 		{"a whole one before a later one cut off", []crawllog.Visit{{Status: 200}, {Status: 200, Truncated: "disconnect"}}, 0},
-		{"our own limit of length cuts off each time", []crawllog.Visit{{Status: 200}, {Status: 200, Truncated: "length"}}, 1},
+		{"our own limit of length cuts off each time", []crawllog.Visit{{Status: 200, Truncated: "length"}, {Status: 200, Truncated: "disconnect"}, {Status: 200, Truncated: "length"}}, 2},
+		{"and hides no whole copy", []crawllog.Visit{{Status: 200}, {Status: 200, Truncated: "length"}}, 0},
 		{"an error with an answer before one without", []crawllog.Visit{{}, {Status: 500}, {}}, 1},
 	} {
 		var visits []*crawllog.Visit
@@ -30,11 +33,11 @@ func TestCurrent(t *testing.T) {
 			c.visits[i].At = time.Unix(int64(i), 0)
 			visits = append(visits, &c.visits[i])
 		}
-		if got := Current(visits); got != visits[c.want] {
+		if got := Current(visits, nil); got != visits[c.want] {
 			t.Errorf("%s: got the visit of %v", c.says, got.At.Unix())
 		}
 	}
-	if Current(nil) != nil {
+	if Current(nil, nil) != nil {
 		t.Error("a visit of none")
 	}
 }
@@ -42,7 +45,7 @@ func TestCurrent(t *testing.T) {
 func TestCurrentAt(t *testing.T) {
 	visits := []*crawllog.Visit{{Status: 200, At: time.Unix(1, 0)}, {Status: 200, At: time.Unix(5, 0)}, {Status: 503, At: time.Unix(9, 0)}}
 	for at, want := range map[int64]*crawllog.Visit{0: nil, 1: visits[0], 4: visits[0], 5: visits[1], 20: visits[1]} {
-		if got := CurrentAt(visits, time.Unix(at, 0)); got != want {
+		if got := CurrentAt(visits, time.Unix(at, 0), nil); got != want {
 			t.Errorf("at %d: got %v, want %v", at, got, want)
 		}
 	}
@@ -66,7 +69,7 @@ func TestGoneSince(t *testing.T) {
 		for i, s := range c.status {
 			visits = append(visits, &crawllog.Visit{Status: s, At: time.Unix(int64(i), 0)})
 		}
-		since, gone := GoneSince(visits)
+		since, gone := GoneSince(visits, nil)
 		if gone != (c.since >= 0) || gone && since.Unix() != c.since {
 			t.Errorf("%s: got %v since %d, want since %d", c.says, gone, since.Unix(), c.since)
 		}

@@ -14,17 +14,20 @@ import (
 //   - of an earlier capture, what the latest answer that is the page, or says that
 //     it is unchanged, asks for too: a page that has come to ask for noarchive takes
 //     back what was kept before.
-func Permits(visits []*crawllog.Visit, now time.Time) []Permit {
+//
+// What is said about use is not narrowed: each capture has its own, and the one that
+// stands for the URL has that of the latest such answer.
+func Permits(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) []Permit {
 	permits := make([]Permit, len(visits))
 	at := make(map[crawllog.Ref]int, len(visits))
 	latest := -1
 	for i, v := range visits {
-		permits[i] = Decide(v, now)
-		if Answers(v) {
+		permits[i] = decide(v, now)
+		if Answers(v, find) {
 			latest = i
 		}
 		at[v.Ref()] = i
-		if v.Status != 304 || v.Refers == nil {
+		if !v.Unchanged() {
 			continue
 		}
 		if j, ok := at[*v.Refers]; ok && j < i {
@@ -34,12 +37,15 @@ func Permits(visits []*crawllog.Visit, now time.Time) []Permit {
 	for i := range permits[:max(latest, 0)] {
 		permits[i].narrow(&permits[latest])
 	}
+	current := Current(visits, find)
+	for i, v := range visits {
+		if v == current && latest > i {
+			v = visits[latest]
+		}
+		permits[i].use(v.Usage)
+	}
 	return permits
 }
-
-// Answers says whether a visit brought the page, or that it is unchanged: what it
-// asks for binds earlier captures too.
-func Answers(v *crawllog.Visit) bool { return v.Status < 400 && StandingOf(v).rank >= 2 }
 
 // narrow takes in the restrictions of another permit.
 func (p *Permit) narrow(o *Permit) {

@@ -29,7 +29,7 @@ func TestPermitsOfAHistory(t *testing.T) {
 			c.visits[i].At = now.Add(time.Duration(i-9) * time.Hour)
 			visits = append(visits, &c.visits[i])
 		}
-		for i, p := range Permits(visits, now) {
+		for i, p := range Permits(visits, now, nil) {
 			if p.Show != c.want[i] {
 				t.Errorf("%s: visit %d: shown %v", c.says, i+1, p.Show)
 			}
@@ -39,7 +39,7 @@ func TestPermitsOfAHistory(t *testing.T) {
 		}
 	}
 	limited := []*crawllog.Visit{{Status: 200}, {Status: 200, At: now, Directives: &crawllog.Directives{MaxSnippet: &short, NoTranslate: true}}}
-	if p := Permits(limited, now)[0]; p.Snippet != 30 || p.Translate || !p.Show {
+	if p := Permits(limited, now, nil)[0]; p.Snippet != 30 || p.Translate || !p.Show {
 		t.Errorf("an earlier capture has the limits of the current one: %+v", p)
 	}
 }

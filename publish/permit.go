@@ -4,10 +4,12 @@ package publish
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"curtsy/storage/crawllog"
+	"curtsy/usage"
 )
 
 // NoLimit is the Snippet of a page that sets none.
@@ -20,7 +22,10 @@ type Permit struct {
 	Snippet   int  // characters of its text that a search may show; NoLimit, or 0: none
 	Images    bool // its images may be searched for
 	Translate bool // if not, what is shown carries translate="no"
-	Reasons   []Reason
+	// Usage is what the owner says about the use of the capture. Whoever gives it to a
+	// model, or to those who train one or mine text, asks it; see Refuses.
+	Usage   usage.Preferences
+	Reasons []Reason
 }
 
 // Reason is one restriction and where its author put it.
@@ -52,6 +57,30 @@ func (p *Permit) Why() string {
 // Decide says what may be shown of the latest capture of a URL, at a time, by
 // the directives of its page. It looks at nothing but its arguments.
 func Decide(v *crawllog.Visit, now time.Time) Permit {
+	p := decide(v, now)
+	p.use(v.Usage)
+	return p
+}
+
+// use takes in what is said about use. To be found by no search is as noindex.
+func (p *Permit) use(said []usage.Statement) {
+	p.Usage = usage.Combine(said)
+	if !p.Refuses(usage.Search) {
+		return
+	}
+	p.List = false
+	for _, s := range said {
+		if s.Category == usage.Search && s.Value == usage.No {
+			p.Reasons = append(slices.Clip(p.Reasons), Reason{Directive: "search=n", From: s.Where(), Text: s.Text})
+		}
+	}
+}
+
+// Refuses says whether the owner disallows a use.
+func (p *Permit) Refuses(c usage.Category) bool { return p.Usage[c] == usage.No }
+
+// decide is Decide by the directives alone.
+func decide(v *crawllog.Visit, now time.Time) Permit {
 	p := Permit{Show: true, List: true, Snippet: NoLimit, Images: true, Translate: true}
 	d := v.Directives
 	if d == nil {

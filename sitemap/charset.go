@@ -7,14 +7,23 @@ import (
 	"strings"
 
 	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+
+	"curtsy/internal/charsets"
 )
 
 // toUTF8 decodes a file by its byte order mark, by the NULs of UTF-16, or by
-// the encoding its XML declaration names. Anything else stays as it is.
+// the encoding its XML declaration names. Anything else stays as it is; UTF-16's
+// mark before other octets is taken off.
 func toUTF8(in *bufio.Reader) io.Reader {
 	head, _ := in.Peek(1024)
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
+		if rest, ok := bytes.CutPrefix(head, []byte(mark)); ok && bytes.IndexByte(rest, 0) < 0 {
+			in.Discard(len(mark))
+			head = rest
+		}
+	}
 	if e := charsetOf(head); e != nil {
 		return e.NewDecoder().Reader(in)
 	}
@@ -23,6 +32,10 @@ func toUTF8(in *bufio.Reader) io.Reader {
 
 func charsetOf(head []byte) encoding.Encoding {
 	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")):
+		return utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)
+	case bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
+		return utf32.UTF32(utf32.BigEndian, utf32.UseBOM)
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("<\x00")):
 		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
 	case bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\x00<")):
@@ -30,12 +43,9 @@ func charsetOf(head []byte) encoding.Encoding {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		return nil
 	}
-	e, err := htmlindex.Get(declared(head))
-	if err != nil || e == unicode.UTF8 {
-		return nil
-	}
-	if name, _ := htmlindex.Name(e); strings.HasPrefix(name, "utf-16") {
-		return nil // it could not be read as ASCII if it were
+	e, name := charsets.Lookup(declared(head))
+	if name == "utf-8" || strings.HasPrefix(name, "utf-16") {
+		return nil // it could not be read as ASCII if it were UTF-16
 	}
 	return e
 }

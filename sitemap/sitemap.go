@@ -18,6 +18,7 @@ const (
 	maxURLs     = 50_000
 	maxChildren = 50_000
 	maxLoc      = 2048 // an URL is shorter than this
+	maxPacked   = 4    // gzip within gzip
 )
 
 // Kind is what a file turned out to be, by its content.
@@ -51,7 +52,7 @@ type Summary struct {
 	Truncated  string // why reading stopped early, "" if the file is whole
 }
 
-// Read reads a sitemap of any kind, unpacked or gzip, and shows visit
+// Read reads a sitemap of any kind, unpacked or gzip, also more than once, and shows visit
 // each entry as it comes; child says that it is a sitemap of an index. It
 // needs constant memory. What is no sitemap, an HTML page say, has the kind
 // "none". A relative loc is resolved against base, which may be zero. Entries
@@ -96,22 +97,33 @@ func (w *watched) Read(p []byte) (int, error) {
 }
 
 func (s *reader) read(src io.Reader) {
-	packed := bufio.NewReaderSize(src, 32<<10)
-	var unpacked io.Reader = packed
-	if magic, _ := packed.Peek(2); string(magic) == "\x1f\x8b" {
-		z, err := gzip.NewReader(packed)
+	var layers []*counting // each is bounded: what unpacks to nothing takes time too
+	layer := func(r io.Reader) *bufio.Reader {
+		c := &counting{r: r, left: MaxBytes}
+		layers = append(layers, c)
+		return bufio.NewReaderSize(c, 32<<10)
+	}
+	in := layer(src)
+	for {
+		if magic, _ := in.Peek(2); string(magic) != "\x1f\x8b" {
+			break
+		}
+		z, err := gzip.NewReader(in)
 		if err != nil {
 			s.truncate("broken gzip")
 			return
 		}
-		unpacked = z
+		if len(layers) > maxPacked {
+			s.truncate("gzip within gzip, more than 4 times")
+			return
+		}
+		in = layer(z)
 	}
-	counted := &counting{r: unpacked, left: MaxBytes}
-	in := bufio.NewReaderSize(counted, 32<<10)
-	in = bufio.NewReaderSize(toUTF8(in), 32<<10)
-	s.readText(in)
-	if s.sum.Truncated == "" {
-		s.sum.Truncated = counted.why()
+	s.readText(bufio.NewReaderSize(toUTF8(in), 32<<10))
+	for _, c := range layers {
+		if s.sum.Truncated == "" {
+			s.sum.Truncated = c.why()
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 
 	"curtsy/internal/weburl"
 )
@@ -89,7 +90,19 @@ func TestRead(t *testing.T) {
 		{"image:loc and video:content_loc are no pages", set + `<url><image:image><image:loc>http://h/i.png</image:loc></image:image><loc>http://h/a</loc><video:video><video:content_loc>http://h/v</video:content_loc><loc>http://h/w</loc></video:video></url></urlset>`, "http://h/a", "urlset"},
 		{"alternates", set + `<url><loc>http://h/a</loc><xhtml:link rel="alternate" hreflang="de" href="http://h/de?x&amp;y"/></url></urlset>`, "~ http://h/de?x&y http://h/a", "urlset"},
 		{"comments and instructions", set + "<!-- <url><loc>http://h/no</loc></url> --><?x <url>?><url><!----><loc>http://h/<!-- x -->a</loc></url></urlset>", "http://h/a", "urlset"},
-		{"a DTD, its entities not replaced", "<?xml version='1.0'?><!DOCTYPE urlset [<!ENTITY e 'http://h/no'><!ELEMENT x (y>z)>]><urlset><url><loc>http://h/&e;</loc></url></urlset>", "http://h/&e;", "urlset"},
+		{"gzip four times", packed(packed(packed(packed(one)))), "http://h/a", "urlset"},
+		{"gzip five times", packed(packed(packed(packed(packed(one))))), "", "none"},
+		{"a DTD, its entities in a URL", "<?xml version='1.0'?><!DOCTYPE urlset [<!ENTITY e 'http://h/no'><!ELEMENT x (y>z)>]><urlset><url><loc>http://h/&e;</loc></url><url><loc>&e;</loc></url><url><loc>http://h/a&b=1;</loc></url></urlset>", "http://h/a&b=1;", "urlset"},
+		{"an entity after CDATA and one of a long name", "<!DOCTYPE urlset [<!ENTITY a-very-long-name 'x'>]><urlset><url><loc><![CDATA[http://h/&a;]]>&a-very-long-name;</loc></url><url><loc><![CDATA[http://h/&a;]]></loc></url></urlset>", "http://h/&a;", "urlset"},
+		{"entities of an external DTD", "<!DOCTYPE urlset SYSTEM 'http://h/x.dtd'><urlset><url><loc>http://h/&e;</loc></url></urlset>", "", "urlset"},
+		{"parameter entities", "<!DOCTYPE urlset [<!ENTITY % p SYSTEM 'file:///etc/passwd'>%p;]><urlset><url><loc>http://h/&e;</loc></url></urlset>", "", "urlset"},
+		{"an entity in an attribute", "<!DOCTYPE feed [<!ENTITY e 'x'>]><feed><entry><link href='http://h/&e;'/></entry><entry><link href='http://h/&amp;a'/></entry></feed>", "http://h/&a", "atom"},
+		{"a sitemap in an entity", "<!DOCTYPE urlset [<!ENTITY e ']><urlset><url><loc>http://h/no</loc></url></urlset>'>]><urlset><url><loc>http://h/a</loc></url></urlset>", "http://h/a", "urlset"},
+		{"a sitemap in a comment and an instruction of the DTD", "<!DOCTYPE urlset [<!-- it's ]> <urlset><url><loc>http://h/no</loc> --><?x ']> <urlset><url><loc>http://h/no</loc>?>]><urlset><url><loc>http://h/a</loc></url></urlset>", "http://h/a", "urlset"},
+		{"an & without a DTD", "<!DOCTYPE urlset><urlset><url><loc>http://h/?a&e;</loc></url></urlset>", "http://h/?a&e;", "urlset"},
+		{"the mark of UTF-16 before UTF-8", "\xff\xfe" + one, "http://h/a", "urlset"},
+		{"the mark of UTF-16 before a text", "\xfe\xffhttp://h/a\n", "http://h/a", "text"},
+		{"UTF-32", encoded(one, utf32.UTF32(utf32.BigEndian, utf32.ExpectBOM).NewEncoder()), "http://h/a", "urlset"},
 		{"other schemes and none", set + "<url><loc>ftp://h/a</loc></url><url><loc>javascript:x</loc></url><url></url><url><loc/></url></urlset>", "", "urlset"},
 		{"a loc of 2,048 octets", set + "<url><loc>http://h/" + strings.Repeat("a", 2039) + "</loc></url><url><loc>http://h/b</loc></url></urlset>", "http://h/b", "urlset"},
 		{"RSS 2.0", `<rss version="2.0"><channel><title>t</title><link>http://h/</link><item><title>x</title><link>http://h/a</link><guid>http://h/g</guid></item><item><guid isPermaLink="true">http://h/b</guid></item><item><guid>http://h/c</guid></item><item><guid isPermaLink="false">http://h/d</guid></item></channel></rss>`, "http://h/a http://h/b http://h/c", "rss"},
@@ -137,6 +150,8 @@ func TestSitemapLimits(t *testing.T) {
 		{"50,001 children", many("sitemap", "sitemapindex", 50_001), 0, 50_000, true},
 		{"50,001 lines", strings.Repeat("http://h/a\n", 50_001), 50_000, 0, true},
 		{"a bomb of 51 MiB", packed("<urlset><url><loc>http://h/a</loc></url>" + strings.Repeat(" ", 51<<20)), 1, 0, true},
+		{"a bomb in a bomb", packed(packed("<urlset><url><loc>http://h/a</loc></url>" + strings.Repeat(" ", 51<<20))), 1, 0, true},
+		{"51 MiB of empty members in gzip", packed(strings.Repeat(packed(""), 51<<20/len(packed("")))), 0, 0, true},
 		{"a text node of 2 MB", "<urlset><url><loc>" + strings.Repeat("a", 2<<20) + "</loc></url></urlset>", 0, 0, false},
 		{"an attribute of 2 MB", "<urlset><url a='" + strings.Repeat("a", 2<<20) + "'><loc>http://h/a</loc></url></urlset>", 1, 0, false},
 		{"cut off", "<urlset><url><loc>http://h/a</loc></url>", 1, 0, true},
@@ -186,7 +201,7 @@ func FuzzSitemap(f *testing.F) {
 	for _, s := range []string{
 		"<urlset><url><loc>http://h/a</loc><lastmod>2005-01-01</lastmod></url></urlset>", "http://h/a\nhttp://h/b",
 		"<rss><channel><item><link>http://h/</link></item></channel></rss>", "<feed><entry><link href='/x'/></entry></feed>",
-		"<!DOCTYPE x [<!ENTITY", "<urlset><![CDATA[", "<urlset><url a='", "\xff\xfe<\x00u\x00", "<?xml encoding='koi8-r'?><urlset><url><loc>\xc1",
+		"<!DOCTYPE x [<!ENTITY", "<!DOCTYPE x [<!ENTITY e '>]'><!--'--><?'?>]><feed><entry><link href='&e;'/>", "<urlset><![CDATA[", "<urlset><url a='", "\xff\xfe<\x00u\x00", "<?xml encoding='koi8-r'?><urlset><url><loc>\xc1",
 		packed("<urlset><url><loc>a&#x61;&#;&#99999999;</loc></url>"), "\x1f\x8b\x08",
 	} {
 		f.Add([]byte(s))

@@ -28,6 +28,7 @@ type xmlReader struct {
 	guid      string
 	permalink bool
 	text      strings.Builder // of the element that is read now
+	entity    bool            // that refers to an entity of the DTD
 }
 
 func (s *reader) readXML(in *bufio.Reader) {
@@ -49,7 +50,7 @@ func (s *reader) readXML(in *bufio.Reader) {
 		case tokenClose:
 			more = x.end(t)
 		case tokenText:
-			x.chars(t.text)
+			x.chars(t)
 		}
 		if !more || len(x.stack) == 0 {
 			return
@@ -104,6 +105,7 @@ func (x *xmlReader) push(t token) {
 func (x *xmlReader) start(t token) bool {
 	more := true
 	x.text.Reset()
+	x.entity = false
 	switch {
 	case t.name == x.item:
 		more = x.finish()
@@ -159,7 +161,7 @@ func (x *xmlReader) end(t token) bool {
 	if closed.name == x.item {
 		return x.finish()
 	}
-	if x.open && x.direct() {
+	if x.open && x.direct() && !x.entity {
 		x.field(closed, x.text.String())
 	}
 	return true
@@ -190,9 +192,10 @@ func (x *xmlReader) field(t token, text string) {
 }
 
 // chars gathers the text of the innermost element.
-func (x *xmlReader) chars(b []byte) {
+func (x *xmlReader) chars(t token) {
+	x.entity = x.entity || t.entity
 	if x.open && x.text.Len() < maxToken {
-		x.text.Write(b)
+		x.text.Write(t.text)
 	}
 }
 

@@ -7,15 +7,17 @@ import (
 )
 
 // unescape replaces, in place, the five references that XML has without a
-// DTD, and numeric ones. Any other '&' stands for itself.
-func unescape(b []byte) []byte {
+// DTD, and numeric ones. Any other '&' stands for itself; named says that one
+// of them begins a reference to an entity that a DTD may declare.
+func unescape(b []byte) (text []byte, named bool) {
 	if bytes.IndexByte(b, '&') < 0 {
-		return b
+		return b, false
 	}
 	out := b[:0]
 	for i := 0; i < len(b); {
 		r, n := reference(b[i:])
 		if n == 0 {
+			named = named || entity(b[i:])
 			out = append(out, b[i])
 			i++
 			continue
@@ -23,7 +25,13 @@ func unescape(b []byte) []byte {
 		out = utf8.AppendRune(out, r)
 		i += n
 	}
-	return out
+	return out, named
+}
+
+// entity says whether b begins with &name; of any length (XML §4.1).
+func entity(b []byte) bool {
+	name, _, ended := bytes.Cut(b[1:], []byte(";"))
+	return b[0] == '&' && ended && len(name) > 0 && !bytes.ContainsAny(name, "&#=?/%+ \t\r\n")
 }
 
 // reference reads &name; at the start of b; n is its length, 0 if it is none.

@@ -10,7 +10,8 @@ import (
 const maxToken = 8 << 10
 
 // tokenKind is a kind of XML token. Comments, declarations and processing
-// instructions are read over: DTDs and their entities are not supported.
+// instructions are read over: entities that a DTD declares are not supported,
+// and a text or value that refers to one is marked.
 type tokenKind int
 
 const (
@@ -29,6 +30,8 @@ type token struct {
 	empty  bool   // <a/>
 	text   []byte
 	html   bool // a declaration <!DOCTYPE html>
+	entity bool // text refers to an entity that the DTD may declare
+	dtd    bool // entities may be declared: of the document
 }
 
 // tokens reads XML leniently, in constant memory: what is not well-formed
@@ -36,6 +39,7 @@ type token struct {
 type tokens struct {
 	in  *bufio.Reader
 	buf []byte
+	dtd bool // there is one: names may be declared in it
 }
 
 // next returns the next token.
@@ -109,33 +113,55 @@ func (t *tokens) text() token {
 		}
 		t.buf = append(t.buf, chunk[:min(len(chunk), maxToken-len(t.buf))]...)
 		if err != bufio.ErrBufferFull {
-			return token{kind: tokenText, text: unescape(t.buf)}
+			text, named := unescape(t.buf)
+			return token{kind: tokenText, text: text, entity: named && t.dtd}
 		}
 	}
 }
 
-// declaration reads over <!DOCTYPE …>, an internal subset included.
+// declaration reads over <!DOCTYPE …>, an internal subset included: what stands
+// in its quoted values, comments and instructions ends nothing (XML §2.8).
 func (t *tokens) declaration() token {
-	t.buf = t.buf[:0]
-	depth := 0
-	for {
+	var head strings.Builder // as far as the internal subset
+	var quote byte
+	for depth := 0; ; {
 		c, err := t.in.ReadByte()
 		if err != nil {
 			return token{}
 		}
-		switch c {
-		case '[':
-			depth++
-		case ']':
-			depth--
-		case '>':
-			if depth <= 0 {
-				words := strings.Fields(strings.ToLower(string(t.buf)))
-				html := len(words) >= 2 && words[0] == "!doctype" && words[1] == "html"
-				return token{kind: tokenText, html: html}
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
 			}
+		case c == '"', c == '\'':
+			quote = c
+		case c == '<' && depth > 0:
+			t.aside()
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == '>' && depth <= 0:
+			words := strings.Fields(strings.ToLower(head.String()))
+			t.dtd = t.dtd || len(words) > 2 || strings.Contains(head.String(), "[")
+			html := len(words) >= 2 && words[0] == "!doctype" && words[1] == "html"
+			return token{kind: tokenText, html: html}
 		}
-		t.keep(c)
+		if head.Len() < maxToken && (depth == 0 || c == '[') {
+			head.WriteByte(c)
+		}
+	}
+}
+
+// aside reads over a comment or an instruction that begins here.
+func (t *tokens) aside() {
+	switch head, _ := t.in.Peek(3); {
+	case string(head) == "!--":
+		t.in.Discard(3)
+		t.upTo("-->")
+	case bytes.HasPrefix(head, []byte("?")):
+		t.upTo("?>")
 	}
 }
 
@@ -164,7 +190,7 @@ func (t *tokens) tag() token {
 
 func (t *tokens) readTag() token {
 	s := string(t.buf)
-	k := token{kind: tokenOpen}
+	k := token{kind: tokenOpen, dtd: t.dtd}
 	if strings.HasPrefix(s, "/") {
 		k.kind, s = tokenClose, s[1:]
 	}
@@ -180,7 +206,8 @@ func (t *tokens) readTag() token {
 	return k
 }
 
-// attr is the value of an attribute, without its namespace prefix's help.
+// attr is the value of an attribute, without its namespace prefix's help; ""
+// also for one that refers to an entity of the DTD.
 func (k *token) attr(name string) string {
 	s := k.attrs
 	for {
@@ -191,7 +218,11 @@ func (k *token) attr(name string) string {
 		}
 		value, after, _ := strings.Cut(rest[1:], rest[:1])
 		if strings.TrimSpace(key) == name {
-			return string(unescape([]byte(value)))
+			text, named := unescape([]byte(value))
+			if named && k.dtd {
+				return ""
+			}
+			return string(text)
 		}
 		s = after
 	}

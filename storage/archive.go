@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -105,6 +106,7 @@ type Archive struct {
 	key     [16]byte
 	seg     *segment // the one being written; nil before the first record
 	pend    pending
+	opening sync.Mutex         // guards urls
 	urls    *frontier.Frontier // nil until it is asked for
 	file    *os.File           // crawl.db as db has it open
 	mapsAll bool               // db never moves its map, and so never waits for readers to end
@@ -121,6 +123,7 @@ type Archive struct {
 	stuck bool
 	// readers are of records that were read: their buffers are used again.
 	readers sync.Pool
+	facts   sidecars
 }
 
 // Open opens the archive in dir for its one writer and makes it if there is
@@ -276,7 +279,7 @@ func (a *Archive) openFirst(readOnly bool) error {
 // mapped is how much of the address space a writer's crawl.db takes: no crawl
 // outgrows it, and so the map is never moved, for which bbolt would wait until
 // nobody reads. It costs no memory and no room on the disk.
-const mappedSize = 1 << 38
+const mappedSize = min(1<<38, math.MaxInt>>1)
 
 func (a *Archive) openDB(name string, readOnly bool) (err error) {
 	o := bbolt.Options{
@@ -346,6 +349,7 @@ func (a *Archive) Dir() string { return a.dir.path }
 // Close ends the use of the archive. What was not committed is cut off.
 func (a *Archive) Close() error {
 	defer a.dir.close()
+	a.closeFacts()
 	if a.seg != nil {
 		a.seg.cut()
 		a.seg.file.Close()

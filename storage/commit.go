@@ -21,6 +21,7 @@ type pending struct {
 	visits  []*crawllog.Visit
 	robots  []robotsPut
 	closed  []*segment // full ones of this group, still to be synced and named
+	facts   []fact
 }
 
 // InfoID is the id of the warcinfo record that new records should name, ""
@@ -274,6 +275,7 @@ func (a *Archive) settle() {
 	if a.seg != nil {
 		a.seg.durable = a.seg.size
 	}
+	a.keepFacts(a.pend.facts...)
 	a.clear()
 	a.grow()
 }
@@ -318,7 +320,8 @@ func (a *Archive) clear() {
 	defer a.pend.mu.Unlock()
 	a.synced = false
 	clear(a.pend.digests)
-	a.pend.visits, a.pend.robots, a.pend.closed = a.pend.visits[:0], nil, nil
+	clear(a.pend.facts)
+	a.pend.visits, a.pend.robots, a.pend.closed, a.pend.facts = a.pend.visits[:0], nil, nil, a.pend.facts[:0]
 	if a.seg == nil {
 		a.pend.infoID = ""
 	}

@@ -12,13 +12,14 @@ import (
 
 // directory is the directory of an archive, which may be moved while it is
 // open. Every file in it is reached through this handle alone, by a name of its
-// own form: "crawl.db", or "warc/…". What is there may have come from anybody,
+// own form: "crawl.db", "warc/…" or "facts/…". What is there may have come from anybody,
 // so that nothing is read or written through a link, and nothing but a regular
 // file is opened.
 type directory struct {
-	path string // as it was given, for people
-	root *os.Root
-	warc *os.Root // nil: there is no warc/
+	path  string // as it was given, for people
+	root  *os.Root
+	warc  *os.Root // nil: there is no warc/
+	facts *os.Root // nil: there is no facts/
 
 	locked *os.File // holds the lock on the directory; nil: it is not locked
 }
@@ -41,6 +42,7 @@ func openDirectory(path string) (*directory, error) {
 		d.close()
 		return nil, err
 	}
+	_ = d.openSub(factsDir, &d.facts) // they are made again from the segments
 	return d, nil
 }
 
@@ -65,8 +67,11 @@ func makeDirectory(path string) (*directory, error) {
 	return d, nil
 }
 
-func (d *directory) openWARC() error {
-	st, err := d.root.Lstat(warcDir)
+func (d *directory) openWARC() error { return d.openSub(warcDir, &d.warc) }
+
+// openSub opens a directory in this one, if it is there.
+func (d *directory) openSub(name string, to **os.Root) error {
+	st, err := d.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -74,20 +79,25 @@ func (d *directory) openWARC() error {
 		return err
 	}
 	if !st.IsDir() {
-		return fmt.Errorf("%s: %w", d.file(warcDir), ErrIrregular)
+		return fmt.Errorf("%s: %w", d.file(name), ErrIrregular)
 	}
-	if d.warc, err = d.root.OpenRoot(warcDir); err != nil {
+	sub, err := d.root.OpenRoot(name)
+	if err != nil {
 		return err
 	}
-	if opened, err := d.warc.Stat("."); err != nil || !os.SameFile(st, opened) {
-		return fmt.Errorf("%s: %w", d.file(warcDir), ErrIrregular)
+	if opened, err := sub.Stat("."); err != nil || !os.SameFile(st, opened) {
+		sub.Close()
+		return fmt.Errorf("%s: %w", d.file(name), ErrIrregular)
 	}
+	*to = sub
 	return nil
 }
 
 func (d *directory) close() {
-	if d.warc != nil {
-		d.warc.Close()
+	for _, sub := range []*os.Root{d.warc, d.facts} {
+		if sub != nil {
+			sub.Close()
+		}
 	}
 	if d.locked != nil {
 		d.locked.Close()
@@ -98,8 +108,8 @@ func (d *directory) close() {
 // in is the handle of the directory that a name is in, and its last part.
 func (d *directory) in(name string) (*os.Root, string, error) {
 	root, base := d.root, name
-	if rest, ok := strings.CutPrefix(name, warcDir+"/"); ok {
-		root, base = d.warc, rest
+	if sub, rest, ok := strings.Cut(name, "/"); ok && sub != "" {
+		root, base = d.sub(sub), rest
 	}
 	if root == nil {
 		return nil, "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -237,12 +247,22 @@ func (d *directory) replace(name string, b []byte) error {
 	return d.rename(fresh, name)
 }
 
-// list is what lies in the directory itself, or in warc/.
-func (d *directory) list(sub string) ([]fs.DirEntry, error) {
-	root := d.root
-	if sub == warcDir {
-		root = d.warc
+// sub is the handle of a directory in this one; nil: it is not there.
+func (d *directory) sub(name string) *os.Root {
+	switch name {
+	case "":
+		return d.root
+	case warcDir:
+		return d.warc
+	case factsDir:
+		return d.facts
 	}
+	return nil
+}
+
+// list is what lies in the directory itself, or in one in it.
+func (d *directory) list(sub string) ([]fs.DirEntry, error) {
+	root := d.sub(sub)
 	if root == nil {
 		return nil, nil
 	}

@@ -11,6 +11,8 @@ import (
 // Frontier is the archive's frontier, opened when it is first asked for. What
 // it has staged becomes part of the next Commit.
 func (a *Archive) Frontier() (*frontier.Frontier, error) {
+	a.opening.Lock()
+	defer a.opening.Unlock()
 	if a.urls != nil {
 		return a.urls, nil
 	}

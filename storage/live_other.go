@@ -4,6 +4,7 @@ package storage
 
 import (
 	"errors"
+	"os"
 	"sync/atomic"
 
 	"go.etcd.io/bbolt"
@@ -11,6 +12,9 @@ import (
 
 // lock leaves it to the lock of crawl.db.
 func (d *directory) lock(bool) error { return nil }
+
+// lockFile knows no lock: only a crawl adds to files.
+func lockFile(*os.File) bool { return false }
 
 type readers struct{}
 

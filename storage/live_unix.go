@@ -58,6 +58,10 @@ func (d *directory) lock(exclusive bool) error {
 	return nil
 }
 
+// lockFile takes the lock on a file, until it is closed; false: another has it, or
+// there is no such lock.
+func lockFile(f *os.File) bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }
+
 // socket is the path by which the socket is reached, wherever the directory is
 // by now, and however long its name is.
 func (d *directory) socket() (path string, release func(), err error) {

@@ -97,6 +97,7 @@ func (a *Archive) recover() (err error) {
 			return err
 		}
 	}
+	a.dropFacts(known)
 	last := ""
 	for name := range known {
 		if strings.HasPrefix(name, a.opts.Prefix+"-") { // another prefix is another owner's, and what it wrote is sealed

@@ -14,6 +14,13 @@ type SegmentSize struct {
 	Size int64
 }
 
+// LastCommit numbers the last commit of crawl.db.
+func (a *Archive) LastCommit() (n int, err error) {
+	defer Guard(&err)()
+	err = a.view(func(tx *bbolt.Tx) error { n = tx.ID(); return nil })
+	return n, err
+}
+
 // Snapshot writes crawl.db as of one commit to w, and lists the segments that
 // this commit names, by their age. Both together, each segment cut to its size,
 // are a whole archive. It works while a crawl writes.

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -37,6 +38,7 @@ type Report struct {
 	Problems []Problem `json:"problems"`            // not more than maxProblems
 	Live     bool      `json:"live,omitempty"`      // a crawl writes: this is its last commit, and the pages of crawl.db are not checked
 	InFlight int64     `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
+	Facts    int       `json:"facts,omitempty"`     // pages whose facts are not kept or cannot be read: they are made again when they are asked for
 	Aside    []string  `json:"aside,omitempty"`     // files that an opening or a rebuild gave names that nothing reads
 
 	damaged []crawllog.Ref // all visits that a problem names, listed or not
@@ -105,6 +107,9 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 		delete(extents, name)
 	}
 	r.Aside = a.dir.asides()
+	if err := a.verifyFacts(r); err != nil {
+		return r, err
+	}
 	for name, lost := range extents {
 		for _, e := range lost {
 			r.add(Problem{File: segmentFile(name), Offset: e.offset, What: "a visit is in a segment unknown to crawl.db", Visit: &e.ref})
@@ -204,10 +209,13 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 		return nil
 	})
 	for _, list := range extents {
-		slices.SortFunc(list, func(a, b extent) int { return int(a.offset - b.offset) })
+		slices.SortFunc(list, byOffset)
 	}
 	return segments, extents, err
 }
+
+// byOffset orders extents: their distance may be more than an int holds.
+func byOffset(a, b extent) int { return cmp.Compare(a.offset, b.offset) }
 
 // verifier reads one segment after another.
 type verifier struct {

@@ -8,6 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"curtsy/internal/sum"
+	"curtsy/internal/weburl"
 	"curtsy/storage/crawllog"
 )
 
@@ -73,6 +74,22 @@ func (a *Archive) LastVisits(urlID uint64, n int) (visits []*crawllog.Visit, err
 func (a *Archive) VisitsOf(urlID uint64) ([]*crawllog.Visit, error) {
 	prefix := binary.BigEndian.AppendUint64(nil, urlID)
 	return a.visitsFrom(prefix, func(k []byte, _ int) bool { return len(k) == crawllog.RefSize && string(k[:8]) == string(prefix) })
+}
+
+// VisitsAt are the visits of the URL with this text, the oldest first; none where
+// it cannot be looked up.
+func (a *Archive) VisitsAt(url string) []*crawllog.Visit {
+	u := weburl.FromCanonical(url)
+	f, err := a.Frontier()
+	if err != nil || u.IsZero() {
+		return nil
+	}
+	found, err := f.Find(u)
+	if err != nil || len(found) == 0 {
+		return nil
+	}
+	visits, _ := a.VisitsOf(found[len(found)-1].ID)
+	return visits
 }
 
 // LastN is the number of the last visit of a URL, whether its entry reads back

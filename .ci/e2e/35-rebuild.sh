@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 need nginx node
 tools
-root=$(corpus postgresql-doc-15 2>/dev/null) || skip "no postgresql-doc-15"
+root=$(corpus postgresql-doc-15 2>/dev/null) || skip "postgresql-doc-15 is not installed"
 nginx_start "root $root;"
 
 # captured ARCHIVE: the URLs whose responses are held, one a line, as often as they are.
@@ -37,10 +37,12 @@ claim "finished: the mirror is the same, octet for octet" diff -rq "$WORK/before
 
 # 2. Killed on the way; crawl.db half gone, the rebuild killed too.
 cut=$WORK/cut
+lines=$(wc -l <"$NGINX_LOG")
 "$CURTSY" crawl "$SITE/" --archive "$cut" --delay 10ms >/dev/null 2>&1 &
 pid=$!
 CHILDREN+=("$pid")
-sleep 3
+under_way() { [[ $(wc -l <"$NGINX_LOG") -gt $((lines + 200)) ]]; }
+until_true under_way
 kill -9 "$pid"
 wait "$pid" 2>/dev/null || true
 captured "$cut" >"$WORK/had"

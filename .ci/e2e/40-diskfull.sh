@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 tools
 mkdir "$WORK/disk"
-mount -t tmpfs -o size=24m tmpfs "$WORK/disk" 2>/dev/null || skip "$(basename "$0"): may not mount a tmpfs"
+mount -t tmpfs -o size=24m tmpfs "$WORK/disk" 2>/dev/null || skip "may not mount a tmpfs"
 MOUNTS+=("$WORK/disk")
 pages=${PAGES:-6000}
 synth_start -pages "$pages" -bytes 20000

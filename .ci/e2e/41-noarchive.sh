@@ -8,7 +8,7 @@ truncate -s 400M "$WORK/image"
 mke2fs -q -t ext4 "$WORK/image"
 disk=$WORK/disk
 mkdir "$disk"
-mount -o loop "$WORK/image" "$disk" 2>/dev/null || skip "$(basename "$0"): may not mount an image"
+mount -o loop "$WORK/image" "$disk" 2>/dev/null || skip "may not mount an image"
 MOUNTS+=("$disk")
 mkdir "$disk/tmp"
 

@@ -15,7 +15,7 @@ synth_start -pages "$pages" -bytes 1500 -fanout 60 -links 2 -robots 'User-agent:
 synthsite -pages "$pages" -list | sort >"$WORK/list"
 a=$WORK/archive
 crawling=(crawl "$SITE/" --archive "$a" --delay 0 --concurrency 1)
-if ! strace -f -o "$WORK/strace" "$CURTSY" --version >/dev/null 2>&1; then skip "$(basename "$0"): may not trace"; fi
+if ! strace -f -o "$WORK/strace" "$CURTSY" --version >/dev/null 2>&1; then skip "may not trace"; fi
 
 # curtsy ARGS...: the program, with a guard: that it ends is part of what is shown.
 curtsy() { timeout -k 5 120 "$CURTSY" "$@"; }
@@ -280,8 +280,8 @@ for kb in 1900000 2000000; do
 done
 synth_stop
 [[ -z ${FAULTS_TABLE:-} ]] || cp "$WORK/table" "$FAULTS_TABLE"
-claim "every flipped octet and every failed write of the tests" env -C "$CI_DIR/.." CURTSY_FLIPS=more go test ./crawler -run "FlippedOctets|EveryWriteMayFail"
+claim "every flipped octet and every failed write of the tests" env -C "$CI_DIR/.." CURTSY_TEST_FLIPS=more go test ./crawler -run "FlippedOctets|EveryWriteMayFail"
 strangers=9+$((RANDOM % 9))
 [[ $every -gt 1 ]] || strangers=1+0
-claim "archives of strangers ($strangers): every command over every one" env -C "$CI_DIR/.." CURTSY_STRANGERS="$strangers" go test ./cli -count=1 -timeout 30m -run ArchivesOfStrangersHarmNothing
+claim "archives of strangers ($strangers): every command over every one" env -C "$CI_DIR/.." CURTSY_TEST_STRANGERS="$strangers" go test ./cli -count=1 -timeout 30m -run ArchivesOfStrangersHarmNothing
 finish

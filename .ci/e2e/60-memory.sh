@@ -4,7 +4,7 @@
 # The peak counts pages of crawl.db that are mapped too; those are the kernel's
 # cache, which it takes back as it likes, so they are shown apart.
 . "$(dirname "$0")/../lib.sh"
-[[ -r /proc/self/status ]] || skip "$(basename "$0"): no /proc"
+[[ -r /proc/self/status ]] || skip "no /proc"
 tools
 many=${PAGES:-100000}
 few=$((many / 10))

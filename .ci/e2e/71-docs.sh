@@ -5,7 +5,7 @@
 # sentences and tables are checked for their names and flags.
 . "$(dirname "$0")/../lib.sh"
 need nginx openssl python3 git go
-unset CURTSY_POLITENESS_GUESS_SITEMAP
+unset CURTSY_POLITENESS_GUESS_SITEMAP CURTSY_POLITENESS_USAGE_FILES
 
 # --- the site
 mkdir -p "$WORK/root/news" "$WORK/bin" "$WORK/README" "$WORK/manual"

@@ -8,7 +8,7 @@
 need apache2 php python3
 tools
 npm_tools
-have_wikis || skip "$(basename "$0"): no DokuWiki and MediaWiki, or no PHP module of Apache"
+need_wikis
 read -r -a ports <<<"$(freeport) $(freeport) $(freeport)"
 
 # --- a site of files; the <Files> block is the one of the seminar slides, its typo corrected

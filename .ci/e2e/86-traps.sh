@@ -4,10 +4,10 @@
 # found, the crawl ends by itself, status names the rules that held the rest back.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../wikis.sh"
-need apache2 php git
-have_wikis || skip "$(basename "$0"): no DokuWiki and MediaWiki, or no PHP module of Apache"
+need apache2 php git curl
+need_wikis
 cgit=/usr/lib/cgit/cgit.cgi
-[[ -x $cgit ]] || echo 'skip: cgit is not installed'
+[[ -x $cgit ]] || without "cgit is not installed"
 read -r -a ports <<<"$(freeport) $(freeport) $(freeport)"
 # Every view that a link leads to; a smaller budget than the default, for the time it takes.
 settings='{"politeness": {"rel_nofollow": false}, "traps": {"versions": 150}}'
@@ -65,7 +65,7 @@ CONF
 visit() {
 	local name=$1 code=0 began=$SECONDS
 	echo "$settings" >"$WORK/settings.yaml"
-	timeout -k 5 "${MOST:-150}" "$CURTSY" crawl "http://127.0.0.1:$2$3" --archive "$WORK/$name.archive" --config "$WORK/settings.yaml" --delay 0 --concurrency 2 --json ${4:-} >"$WORK/$name.json" 2>"$WORK/err" || code=$?
+	timeout -k 5 "${MOST:-300}" "$CURTSY" crawl "http://127.0.0.1:$2$3" --archive "$WORK/$name.archive" --config "$WORK/settings.yaml" --delay 0 --concurrency 2 --json ${4:-} >"$WORK/$name.json" 2>"$WORK/err" || code=$?
 	awk -F '\t' '{ split($2, request, " "); print request[2] }' "$WORK/$name.log" | sort >"$WORK/$name.asked"
 	claim "$name: ended by itself ($code) after $((SECONDS - began)) s and $(wc -l <"$WORK/$name.asked") requests" test "$code" -eq 0
 	[[ $code -eq 0 ]] || show "$WORK/err"
@@ -76,12 +76,13 @@ claim "doku: all 12 pages" test "$(grep -cxE '/doku.php\?id=page[0-9]+' "$WORK/d
 visit wiki "${ports[1]}" /index.php/Main_Page
 claim "wiki: all 8 pages" test "$(grep -cxE '/index.php/Page_[0-9]' "$WORK/wiki.asked")" -eq 8
 if [[ -x $cgit ]]; then
+	answers "http://127.0.0.1:${ports[2]}/repo/" "$WORK/apache.err" || { bad "cgit does not answer"; exit 1; }
 	visit cgit "${ports[2]}" /repo/
 	commits=$(grep -oE '^/repo/commit/\?id=[0-9a-f]{40}$' "$WORK/cgit.asked" | sort -u | wc -l || true)
 	claim "cgit: all 300 commits were found ($commits)" test "$commits" -ge 299
 	claim "cgit: status names the rule and counts what it held back" grep -q '"rule":"versions","params":{"limit":150},"count":[1-9]' "$WORK/cgit.json"
 	before=$(wc -l <"$WORK/cgit.log") code=0
-	CURTSY_TRAPS_VERSIONS=160 timeout -k 5 100 "$CURTSY" resume "$WORK/cgit.archive" >"$WORK/out" 2>"$WORK/err" || code=$?
+	CURTSY_TRAPS_VERSIONS=160 timeout -k 5 200 "$CURTSY" resume "$WORK/cgit.archive" >"$WORK/out" 2>"$WORK/err" || code=$?
 	claim "cgit: ten more of each view with a budget of 160: exit $code, $(($(wc -l <"$WORK/cgit.log") - before)) more requests" test "$code" -eq 0 -a "$(wc -l <"$WORK/cgit.log")" -gt "$before"
 fi
 finish

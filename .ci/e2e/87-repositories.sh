@@ -7,7 +7,7 @@
 # DEFAULTS=1 visits Fossil with the default budgets and stops after FIRST pages.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../wikis.sh"
-need git
+need git curl
 COMMITS=${COMMITS:-50} FILES=${FILES:-25} FIRST=${FIRST:-600} CHECKINS=${CHECKINS:-40} ARTIFACTS=${ARTIFACTS:-60}
 
 # first N LOG: the targets of the first N requests.
@@ -24,7 +24,7 @@ visit() {
 }
 
 gitweb=/usr/share/gitweb/gitweb.cgi
-if [[ ${ONLY:-gitweb} != gitweb ]]; then :; elif [[ -f $gitweb && -n $PHP_MODULE ]]; then
+if [[ ${ONLY:-gitweb} != gitweb ]]; then :; elif [[ -f $gitweb && -n $PHP_MODULE ]] && perl -MCGI -e 1; then
 	port=$(freeport)
 	mkdir -p "$WORK/git" "$WORK/doku" "$WORK/wiki"
 	git init -q --bare "$WORK/git/repo.git"
@@ -43,6 +43,7 @@ if [[ ${ONLY:-gitweb} != gitweb ]]; then :; elif [[ -f $gitweb && -n $PHP_MODULE
 			ScriptAlias /git $WORK/git/gitweb.cgi
 		</VirtualHost>
 	CONF
+	answers "http://127.0.0.1:$port/git" "$WORK/apache.err" || { bad "gitweb does not answer"; exit 1; }
 	visit gitweb "http://127.0.0.1:$port/git" --max-pages "$FIRST"
 	first "$FIRST" "$WORK/gitweb.log" >"$WORK/gitweb.first"
 	git -C "$WORK/git/repo.git" -c safe.directory='*' rev-list master | sort >"$WORK/commits"
@@ -53,7 +54,7 @@ if [[ ${ONLY:-gitweb} != gitweb ]]; then :; elif [[ -f $gitweb && -n $PHP_MODULE
 	claim "gitweb: $files of $FILES files" test "$files" -ge "$FILES"
 	claim "gitweb: $archives archives of the whole tree, want at most 4" test "$archives" -le 4
 else
-	echo 'skip: gitweb is not installed, or there is no Apache'
+	without "gitweb, Apache, or Perl's CGI is not installed"
 fi
 
 if [[ ${ONLY:-fossil} != fossil ]]; then :; elif command -v fossil >/dev/null; then
@@ -81,6 +82,6 @@ if [[ ${ONLY:-fossil} != fossil ]]; then :; elif command -v fossil >/dev/null; t
 	claim "fossil: $files of $ARTIFACTS files" test "$files" -ge "$ARTIFACTS"
 	claim "fossil: $archives archives of the whole tree, want at most 9" test "$archives" -le 9
 else
-	echo 'skip: fossil is not installed'
+	without "fossil is not installed"
 fi
 finish

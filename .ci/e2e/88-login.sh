@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../wikis.sh"
 need apache2 php curl python3 node
-have_wikis || { skip "mediawiki or mod_php is missing"; exit 0; }
+need_wikis
 port=$(freeport)
 wiki_make "http://127.0.0.1:$port" <<-'PHP'
 	$wgGroupPermissions['*']['read'] = false;

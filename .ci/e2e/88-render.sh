@@ -3,7 +3,7 @@
 # JSON API): a Chromium shows it to the crawl, which fetches all that it asks for, by its own rules.
 . "$(dirname "$0")/../lib.sh"
 need node npm chromium
-CURTSY_BROWSER=$(command -v chromium) go test "$CI_DIR/../crawler/render" -count 1 >"$WORK/go" 2>&1 &&
+CURTSY_TEST_BROWSER=$(command -v chromium) go test "$CI_DIR/../crawler/render" -count 1 >"$WORK/go" 2>&1 &&
 	ok "a Chromium shows what scripts make, is bounded, started anew, and asks nobody itself" ||
 	{ show "$WORK/go" '' 30; bad "the package render with a Chromium"; }
 

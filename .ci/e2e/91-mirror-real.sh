@@ -17,7 +17,7 @@ proven() {
 	claim "$name: exported" "$CURTSY" mirror "$WORK/$name.archive" "$out"
 	echo "  in $((($(date +%s%N) - began) / 1000000)) ms"
 	claim "$name: mirror --check" "$CURTSY" mirror --check "$out"
-	look() { node "$MIRROR_TOOLS/mirrorshots.mjs" "$out" "$pictures" >"$WORK/shots" 2>&1 || { show "$WORK/shots" '' 20; return 1; }; }
+	look() { timeout -k 10 400 node "$MIRROR_TOOLS/mirrorshots.mjs" "$out" "$pictures" >"$WORK/shots" 2>&1 || { show "$WORK/shots" '' 20; return 1; }; }
 	claim "$name: $pictures pages look as the originals, but for 10 pixels of two million at most" look
 	nginx_start "root $out; charset off;"
 	links() { (cd "$MIRROR_TOOLS" && timeout 200 npx linkinator "$SITE/" --recurse --format json --skip "^(?!$SITE)") >"$WORK/links" 2>/dev/null; }
@@ -27,7 +27,7 @@ proven() {
 
 for package in python3-doc postgresql-doc-15; do
 	root=/usr/share/doc/$package/html
-	[[ -d $root ]] || root=$(corpus "$package" 2>/dev/null) || { echo "  no $package"; continue; }
+	[[ -d $root ]] || root=$(corpus "$package" 2>/dev/null) || { without "$package is not installed"; continue; }
 	nginx_start "root $root;"
 	proven "$package" "$SITE/" "$pictures"
 done
@@ -46,6 +46,8 @@ if [[ -d $help/ru ]]; then
 	done
 	nginx_start "root $WORK/gimp;"
 	proven gimp-help-ru "$SITE/ru/index.html" "$pictures"
+else
+	without "gimp-help-ru is not installed"
 fi
 
 if [[ -d /usr/share/dokuwiki ]] && command -v php >/dev/null; then
@@ -62,5 +64,7 @@ if [[ -d /usr/share/dokuwiki ]] && command -v php >/dev/null; then
 	CHILDREN+=($!)
 	until_true listens "$port"
 	proven dokuwiki "http://127.0.0.1:$port/doku.php" "$pictures"
+else
+	without "dokuwiki or php is not installed"
 fi
 finish

@@ -11,7 +11,7 @@ every=${EVERY:-31}
 synth_start -pages "${PAGES:-40}" -bytes 1500 -fanout 60 -links 2
 a=$WORK/archive
 out=$WORK/m/out
-if ! strace -f -o "$WORK/strace" "$CURTSY" --version >/dev/null 2>&1; then skip "$(basename "$0"): may not trace"; fi
+if ! strace -f -o "$WORK/strace" "$CURTSY" --version >/dev/null 2>&1; then skip "may not trace"; fi
 "$CURTSY" crawl "$SITE/" --archive "$a" --delay 0 --max-pages 30 >/dev/null 2>&1 || [[ $? -eq 3 ]]
 "$CURTSY" mirror "$a" "$WORK/old" >/dev/null 2>&1
 "$CURTSY" resume "$a" --delay 0 --max-pages 1000 >/dev/null 2>&1

@@ -33,7 +33,7 @@ for page in index.html b.html; do
 	[[ $ASKED -eq 0 ]] || show "$WORK/asked" '' 20
 done
 host=${web#http://}
-asked "${web}b.html" "${host%/}"
+asked "${web}b.html" "${host%/};*.localhost"
 claim "b.html by http: tried in $DID ways, $ASKED requests to the live site" test "$ASKED" -eq 0 -a "$DID" -eq 16
 [[ $ASKED -eq 0 ]] || show "$WORK/asked" '' 20
 asked "file://$WORK/online/b.html"

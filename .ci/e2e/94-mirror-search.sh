@@ -16,7 +16,7 @@ printf 'Home\n====\n\nzebra\n\n.. toctree::\n\n   other\n' >"$WORK/sp/index.rst"
 printf 'Other\n=====\n\ngiraffe\n' >"$WORK/sp/other.rst"
 sphinx-build -q -b html "$WORK/sp" "$WORK/site-sphinx"
 
-found() { (cd "$MIRROR_TOOLS" && node mirrorsearch.mjs "$@") >"$WORK/found" 2>&1 || { show "$WORK/found"; return 1; }; }
+found() { (cd "$MIRROR_TOOLS" && timeout -k 10 200 node mirrorsearch.mjs "$@") >"$WORK/found" 2>&1 || { show "$WORK/found"; return 1; }; }
 for site in sphinx mkdocs; do
 	chmod -R a+rX "$WORK/site-$site"
 	nginx_start "root $WORK/site-$site;"

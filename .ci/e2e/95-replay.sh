@@ -17,7 +17,7 @@ serving() {
 }
 served_no_more() { kill "$SERVED"; wait "$SERVED" 2>/dev/null || true; }
 # seen TOOL ARGS...: a check in the browser; its last line is shown.
-seen() { node "$MIRROR_TOOLS/$1" "${@:2}" >"$WORK/seen" 2>&1 || { show "$WORK/seen" '' 20; return 1; }; tail -n 1 "$WORK/seen"; }
+seen() { timeout -k 10 400 node "$MIRROR_TOOLS/$1" "${@:2}" >"$WORK/seen" 2>&1 || { show "$WORK/seen" '' 20; return 1; }; tail -n 1 "$WORK/seen"; }
 
 # --- ways out
 node "$MIRROR_TOOLS/escape.mjs" site "$WORK/ways.url" &
@@ -25,12 +25,12 @@ CHILDREN+=($!)
 until_true test -s "$WORK/ways.url"
 WAYS_SITE=$(cat "$WORK/ways.url")
 "$CURTSY" crawl "$WAYS_SITE/" --archive "$WORK/ways" --delay 0 --concurrency 8 2>"$WORK/err" || { show "$WORK/err"; bad "crawl of the ways out"; }
-claim "control: opened live, at least 36 of the ways reach a listener" env WAYS='^(img|css|rtc|fetch|form|a-|prefetch|preconnect|link|spec|script|worker|event|web|video|svg|iframe|object|embed|meta|beacon|xhr|location)' node "$MIRROR_TOOLS/escape.mjs" open "$WAYS_SITE" ''
+claim "control: opened live, at least 36 of the ways reach a listener" env WAYS='^(img|css|rtc|fetch|form|a-|prefetch|preconnect|link|spec|script|worker|event|web|video|svg|iframe|object|embed|meta|beacon|xhr|location)' timeout -k 10 400 node "$MIRROR_TOOLS/escape.mjs" open "$WAYS_SITE" ''
 serving "$WORK/ways"
 claim "no way leads out of the archive: 0 HTTP, 0 UDP, 0 TCP" seen escape.mjs open "$WAYS_SITE" "$UI"
 served_no_more
 serving "$WORK/ways" --no-scripts
-claim "with --no-scripts neither" env WAYS='^(img|rtc|css-import|pre|link|spec|meta|form|frame|web|refresh|svg|object)' bash -c "node '$MIRROR_TOOLS/escape.mjs' open '$WAYS_SITE' '$UI'"
+claim "with --no-scripts neither" env WAYS='^(img|rtc|css-import|pre|link|spec|meta|form|frame|web|refresh|svg|object)' bash -c "timeout -k 10 400 node '$MIRROR_TOOLS/escape.mjs' open '$WAYS_SITE' '$UI'"
 served_no_more
 
 # --- real sites

@@ -30,7 +30,7 @@ claim "it says what the mirror withholds and what is broken in it" eval 'names "
 claim "it names no page that must not be listed" eval '! names hidden.html'
 mirror_tools
 mkdir -p "${SHOTS:=$WORK/shots}"
-seen() { node "$MIRROR_TOOLS/reportcheck.mjs" "$1" "$2" "${@:3}" >"$WORK/seen" 2>&1; local code=$?; cat "$WORK/seen"; return $code; }
+seen() { timeout -k 10 400 node "$MIRROR_TOOLS/reportcheck.mjs" "$1" "$2" "${@:3}" >"$WORK/seen" 2>&1; local code=$?; cat "$WORK/seen"; return $code; }
 claim "Chromium and axe-core: no violation, no request, no script, by keyboard and on paper" seen "$WORK/report.html" "$SHOTS"
 mkdir -p "$SHOTS/mirror"
 claim "mirror-report.html: no violation, no request, by keyboard and on paper" seen "$WORK/mirror/mirror-report.html" "$SHOTS/mirror" search

@@ -5,9 +5,9 @@
 . "$(dirname "$0")/../lib.sh"
 need go git dpkg dpkg-deb mandoc systemd-analyze python3
 cd "$CI_DIR/.."
-mkdir -p "$TOOLS/bin"
-[[ -x $TOOLS/bin/nfpm ]] || GOBIN=$TOOLS/bin GOFLAGS= go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0 || skip "nfpm cannot be built here"
-export NFPM=$TOOLS/bin/nfpm
+deb_tool || skip "nfpm is not installed, and cannot be built here"
+NFPM=$(command -v nfpm)
+export NFPM
 # From two clones, as who checks a release would: Go finds the commit in a clone only.
 release() { git clone -q . "$WORK/src-$1" && (cd "$WORK/src-$1" && TARGETS='linux/amd64 darwin/arm64 windows/amd64' .ci/release "$WORK/$1") >"$WORK/log" 2>&1 || { show "$WORK/log"; return 1; }; }
 claim "a release is built" release one
@@ -46,7 +46,7 @@ claim "bash reads the completions" bash -n "$root/usr/share/bash-completion/comp
 for shell in zsh fish; do
 	file=$root/usr/share/zsh/vendor-completions/_curtsy
 	[[ $shell == zsh ]] || file=$root/usr/share/fish/vendor_completions.d/curtsy.fish
-	if command -v $shell >/dev/null; then claim "$shell reads the completions" $shell -n "$file"; else echo "  no $shell"; fi
+	if command -v $shell >/dev/null; then claim "$shell reads the completions" $shell -n "$file"; else without "$shell is not installed"; fi
 done
 mkdir -p "$WORK/in/site" && touch "$WORK/in/site/crawl.db"
 # Read to its end: a program that writes to a pipe nobody reads would fail for that.
@@ -60,6 +60,6 @@ if command -v buildah >/dev/null; then
 	built() { buildah --storage-driver vfs bud --isolation chroot -t curtsy-ci "$WORK/one/image" >"$WORK/log" 2>&1 || { show "$WORK/log"; return 1; }; }
 	claim "buildah builds the image" built
 else
-	echo "  no buildah: the image is checked by its parts"
+	without "buildah is not installed: the image is checked by its parts alone"
 fi
 finish

@@ -8,6 +8,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import dgram from 'node:dgram';
+import { within } from './within.mjs';
 
 // Each way: markup of a page. L is the live site, X another host, U1… UDP ports.
 const js = s => `<p>x</p><script>try{${s}}catch(e){}</script>`;
@@ -188,29 +189,30 @@ const ask = (url) => new Promise((ok, no) => http.get(url, { headers: { 'x-contr
 async function open(live, base) {
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--autoplay-policy=no-user-gesture-required'] });
-  await ask(live + '/count-from-here');
+  await within(10, 'the counts', ask(live + '/count-from-here'));
   const only = new RegExp(process.env.WAYS || '');
   const names = Object.keys(ways).filter(w => only.test(w));
   // To the live site and to another host, by turns.
   const todo = base ? names.map((w, i) => `${base}/2099/${live}/w/${w}/${i % 2 ? 'live' : 'other'}`) : names.map(w => `${live}/w/${w}/other`);
   let shown = 0, next = 0;
   await Promise.all(Array.from({ length: 4 }, async () => {
-    const context = await browser.newContext();
+    let context = await browser.newContext();
     while (next < todo.length) {
       const url = todo[next++];
-      const page = await context.newPage();
+      const page = await within(30, `opening a page for ${url}`, context.newPage());
       page.on('dialog', d => d.dismiss().catch(() => {}));
       const from = Date.now();
       try { const r = await page.goto(url, { waitUntil: 'load', timeout: 15000 }); if (r && r.ok()) shown++; else console.log(`${url}: ${r && r.status()}`); } catch (e) { if (base) console.log(`${url}: ${e.message.split('\n')[0]}`); }
       if (process.env.SLOW && Date.now() - from > 3000) console.log(`slow: ${url} ${Date.now() - from}`);
-      await page.waitForTimeout(250);
-      await page.close().catch(() => {});
+      await new Promise(ok => setTimeout(ok, 250));
+      // A page that does not close is Chromium's fault: the others go on without it.
+      try { await within(10, `closing ${url}`, page.close()); } catch (e) { console.log(e.message.split('\n')[0]); context = await within(30, 'a new context', browser.newContext()); }
     }
-    await context.close();
+    await within(30, 'closing a context', context.close());
   }));
   await new Promise(ok => setTimeout(ok, 700));
-  const counts = JSON.parse(await ask(live + '/counts'));
-  await browser.close();
+  const counts = JSON.parse(await within(10, 'the counts', ask(live + '/counts')));
+  await within(30, 'closing Chromium', browser.close());
   const tcp = counts.tcp - 1; // the question itself
   const reached = [...new Set([...counts.live, ...counts.other].map(u => u.split('/')[2] || u).concat(counts.udp))];
   if (!base) { // the control: the ways do lead out

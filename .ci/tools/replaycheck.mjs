@@ -5,14 +5,15 @@
 // replaycheck.mjs hostile UI N               N random and hostile targets at both servers: no 5xx
 import fs from 'node:fs';
 import http from 'node:http';
+import { within } from './within.mjs';
 
 const [mode, ui, ...args] = process.argv.slice(2);
 const chromium = async () => (await import('playwright-core')).chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-const get = (port, host, path, headers = {}) => new Promise((ok, no) => {
+const get = (port, host, path, headers = {}) => within(60, `${host}${path.slice(0, 200)}`, new Promise((ok, no) => {
   const q = http.request({ host: '127.0.0.1', port, path, agent, headers: { host, ...headers } }, r => { let n = 0, b = ''; r.on('data', d => { n += d.length; if (b.length < 4e6) b += d; }).on('end', () => ok({ status: r.statusCode, headers: r.headers, body: b, n })); });
   q.on('error', no).end();
-});
+}));
 const port = new URL(ui).port;
 const contentOf = async (url) => { const m = /src="http:\/\/([^/"]+)\//.exec((await get(port, `127.0.0.1:${port}`, `/2099/${url}`)).body); if (!m) throw new Error(`no frame for ${url}`); return m[1]; };
 let seed = 7;
@@ -30,7 +31,7 @@ const modes = {
       await open(other);
       await other.waitForTimeout(150);
       const picture = PNG.sync.read(await other.screenshot(clip ? { clip } : {}));
-      await other.close();
+      await within(30, 'closing a page', other.close());
       return picture;
     };
     // Chromium scales pictures in a frame a shade otherwise than in a page of its own: where something
@@ -51,7 +52,7 @@ const modes = {
       else if (f === 0) inFrame++;
       else if (tries === 2) console.log(`${path}: ${n} pixels differ, ${f} from the live page in a frame`);
     }
-    await browser.close();
+    await within(30, 'closing Chromium', browser.close());
     console.log(`${same} of ${paths.length} pages are the live ones, pixel by pixel; ${inFrame} more are the live ones in a frame`);
     return same + inFrame === paths.length;
   },
@@ -64,7 +65,7 @@ const modes = {
         await page.screenshot({ path: `${dir}/${i}-${width}.png` });
       }
     }
-    await browser.close();
+    await within(30, 'closing Chromium', browser.close());
     return true;
   },
   async axe(...paths) {
@@ -76,15 +77,15 @@ const modes = {
       const page = await context.newPage();
       for (const path of paths) {
         await page.goto(ui + path, { waitUntil: 'load' });
-        await page.evaluate(axe);
-        const r = await page.evaluate(() => axe.run(document, { iframes: false }));
+        await within(60, `axe on ${path}`, page.evaluate(axe));
+        const r = await within(60, `axe on ${path}`, page.evaluate(() => axe.run(document, { iframes: false })));
         for (const v of r.violations) { violations++; console.log(`${path} at ${width}: ${v.id}: ${v.nodes.map(n => n.html).slice(0, 2).join(' ')}`); }
         const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
         if (wide) { violations++; console.log(`${path} at ${width}: scrolls sideways`); }
       }
-      await context.close();
+      await within(30, 'closing a context', context.close());
     }
-    await browser.close();
+    await within(30, 'closing Chromium', browser.close());
     console.log(`${violations} violations on ${paths.length} pages`);
     return violations === 0;
   },

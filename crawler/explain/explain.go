@@ -32,6 +32,7 @@ type Explanation struct {
 	// StandsFor is the URL that this one is folded into by Clean-param.
 	StandsFor string            `json:"stands_for,omitempty"`
 	Visits    []*crawllog.Visit `json:"visits,omitempty"`
+	Lookup    crawllog.Lookup   `json:"-"`             // where redirects among the visits lead
 	Due       *Due              `json:"due,omitempty"` // nil: it was never visited
 	// Session is what asking for this page with its cookie showed; nil for others.
 	Session *status.Session `json:"session,omitempty"`
@@ -134,6 +135,10 @@ func (e *explainer) explain(u weburl.URL) error {
 	}
 	if e.x.Visits, err = e.a.VisitsOf(last.ID); err != nil {
 		return err
+	}
+	e.x.Lookup = crawllog.Remember(e.a.VisitsAt)
+	for _, v := range e.x.Visits {
+		crawllog.StandingOf(v, e.x.Lookup) // it is asked again when the archive is closed
 	}
 	if err := e.due(u, last); err != nil {
 		return err

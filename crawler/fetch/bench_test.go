@@ -25,7 +25,7 @@ import (
 // TestMain lets this binary be the server of the benchmarks, so that its
 // CPU time is not counted as the client's.
 func TestMain(m *testing.M) {
-	if os.Getenv("CURTSY_BENCH_SERVER") != "" {
+	if os.Getenv("CURTSY_TEST_BENCH_SERVER") != "" {
 		serveBench()
 		return
 	}
@@ -68,7 +68,7 @@ func serveBench() {
 func benchServer(b *testing.B) weburl.URL {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "CURTSY_BENCH_SERVER=1")
+	cmd.Env = append(os.Environ(), "CURTSY_TEST_BENCH_SERVER=1")
 	out, _ := cmd.StdoutPipe()
 	in, _ := cmd.StdinPipe()
 	if err := cmd.Start(); err != nil {

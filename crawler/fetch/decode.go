@@ -14,6 +14,7 @@ type decoded struct {
 	max  int64
 	cut  bool
 	err  error
+	end  error // what is wrong with the codings, where all of the body was decoded
 }
 
 // Decoded gives the payload with its content codings undone (RFC 9110
@@ -49,6 +50,32 @@ func (x *Exchange) Decoded(max int64) (body []byte, cut bool, err error) {
 	return d.body, d.cut, d.err
 }
 
+// A body may unpack to mostTimes its length, and to leastUnpacked in any case, if it
+// is to be decoded to its end.
+const (
+	mostTimes     = 100
+	leastUnpacked = 64 << 20
+)
+
+// Verify undoes all codings of the payload to their end, with their checksums, and
+// says what is wrong with them. Nothing of what comes out is held.
+func (x *Exchange) Verify() error {
+	codings := x.codings()
+	if len(codings) == 0 || x.payload == 0 {
+		return nil
+	}
+	if d := x.decoded; d != nil && !d.cut {
+		return d.end
+	}
+	r, size := x.Payload()
+	c, err := x.rec.scratch.decoders.Open(r, codings, max(mostTimes*size, leastUnpacked))
+	if err == nil {
+		err = c.End()
+	}
+	c.Close()
+	return err
+}
+
 // codings are what is to be undone, the first to be undone first.
 func (x *Exchange) codings() []string {
 	return coding.Order(append(http1.Tokens(x.Header["Content-Encoding"]), x.frame.Codings...))
@@ -67,6 +94,9 @@ func (d *decoded) read(x *Exchange, codings []string) {
 		d.err = d.fill(c)
 	}
 	d.cut = d.cut || c.Cut()
+	if d.end = d.err; err == nil && d.err == nil && !d.cut {
+		d.end = c.End()
+	}
 	c.Close()
 }
 

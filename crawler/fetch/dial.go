@@ -76,8 +76,11 @@ func handshake(ctx context.Context, nc net.Conn, base *tls.Config, host string) 
 	t := tls.Client(nc, conf)
 	if err := t.HandshakeContext(ctx); err != nil {
 		nc.Close()
-		if kind, _ := classify(err); kind == KindTimeout || kind == KindCanceled || kind == KindTLS {
+		switch kind, _ := classify(err); kind {
+		case KindCanceled, KindTLS:
 			return nil, err
+		case KindTimeout: // there is no connection yet: most likely a port that speaks something else
+			return nil, bad(KindTLS, "the TLS handshake was not answered in time")
 		}
 		return nil, &fault{KindTLS, err}
 	}
@@ -89,6 +92,11 @@ func (c *Client) dialHost(ctx context.Context, host, port string) (net.Conn, net
 	addrs, err := c.addresses(ctx, bare(host))
 	if err != nil {
 		return nil, netip.Addr{}, err
+	}
+	if c.guard.waits(host) {
+		if seed, err := c.addresses(ctx, bare(c.guard.host)); err == nil {
+			_, _ = c.guard.admit(c.guard.host, seed)
+		}
 	}
 	addrs, err = c.guard.admit(host, addrs)
 	if err != nil {

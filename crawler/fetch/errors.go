@@ -30,6 +30,7 @@ const (
 	KindProxy      Kind = "proxy"          // the proxy is the one that fails
 	KindCanceled   Kind = "canceled"       // we were told to stop
 	KindLocal      Kind = "local"          // this machine: disk full, too many open files
+	KindInternal   Kind = "internal error" // a mistake of this program, while it read the answer
 )
 
 // Error is why an exchange has no response.

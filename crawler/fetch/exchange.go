@@ -3,6 +3,7 @@ package fetch
 import (
 	"bytes"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
@@ -117,10 +118,33 @@ func (x *Exchange) PayloadDigest() ([sha256.Size]byte, int64) {
 		}
 		h := sha256.New()
 		r, _ := x.Payload()
-		io.Copy(h, r)
+		_, _ = io.Copy(h, r) // Check has read it before
 		h.Sum(x.digest[:0])
 	}
 	return *x.digest, x.payload
+}
+
+// Check makes the exchange a failure of this machine where its body lies in a file
+// that cannot be read back whole: nothing may be said of a body, its digest least of
+// all, that is not the one that came.
+func (x *Exchange) Check() {
+	if x.Err != nil || x.rec.file == nil {
+		return
+	}
+	n, err := io.Copy(io.Discard, x.rec.reader())
+	if err == nil && n != x.rec.size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		x.Fail(KindLocal, fmt.Errorf("the body cannot be read back from its temporary file: %w", err))
+	}
+}
+
+// Fail makes the exchange one that brought nothing, for a reason that was found after
+// it had ended.
+func (x *Exchange) Fail(kind Kind, err error) {
+	x.fail(&fault{kind, err})
+	x.Head = nil
 }
 
 // Release gives the buffers back. Nothing of x may be used after it.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"curtsy/internal/http1"
+	"curtsy/internal/weburl"
 )
 
 // Client makes exchanges over kept-alive connections. It is safe for
@@ -53,6 +54,21 @@ func New(o Options) *Client {
 			ClientSessionCache: tls.NewLRUClientSessionCache(maxIdle),
 		},
 	}
+}
+
+// Allow lets hosts be at private addresses of the sorts that the seed's is at, and
+// at none where the seed is public.
+func (c *Client) Allow(hosts ...string) { c.guard.allow(hosts...) }
+
+// Reach connects to u's origin, with TLS where u asks for it, and sends nothing. The
+// error says why that is not possible.
+func (c *Client) Reach(ctx context.Context, u weburl.URL) error {
+	k, err := c.connect(ctx, u, time.Now().Add(c.o.ConnectTimeout))
+	if err != nil {
+		kind, cause := classify(err)
+		return &Error{Kind: kind, Op: "connect to " + u.Origin(), Err: cause}
+	}
+	return k.Close()
 }
 
 // Close closes the idle connections, and those in use when they are done.

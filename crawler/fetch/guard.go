@@ -13,10 +13,11 @@ import (
 // every time, so that neither a redirect, nor a name that changes its
 // address, nor an answer that mixes addresses gets round it.
 type guard struct {
-	host string // the one host that may be at a private address
+	host string // the seed's, which may be at a private address
 
 	mu    sync.Mutex
-	known bool            // the host's addresses have been seen
+	also  map[string]bool // hosts that may be at an address of the seed's sorts
+	known bool            // the seed's addresses have been seen
 	kinds map[string]bool // the sorts of private address it was at, at first sight
 }
 
@@ -28,13 +29,11 @@ func (g *guard) admit(host string, addrs []netip.Addr) ([]netip.Addr, error) {
 	for i, a := range addrs {
 		kinds[i] = addressKind(a)
 	}
-	if g.host != "" && strings.EqualFold(bare(host), bare(g.host)) {
+	if g.isSeed(host) {
 		g.learn(kinds)
-		for i, k := range kinds {
-			if g.kinds[k] {
-				kinds[i] = ""
-			}
-		}
+	}
+	if g.isSeed(host) || g.isAllowed(host) {
+		g.excuse(kinds)
 	}
 	var ok []netip.Addr
 	for i, a := range addrs {
@@ -46,6 +45,50 @@ func (g *guard) admit(host string, addrs []netip.Addr) ([]netip.Addr, error) {
 		return nil, &fault{KindBlocked, fmt.Errorf("%s resolves to %s, a %s address", bare(host), addrs[0], kinds[0])}
 	}
 	return ok, nil
+}
+
+func (g *guard) isSeed(host string) bool {
+	return g.host != "" && strings.EqualFold(bare(host), bare(g.host))
+}
+
+// allow lets a host be where the seed may be.
+func (g *guard) allow(hosts ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.also == nil {
+		g.also = map[string]bool{}
+	}
+	for _, host := range hosts {
+		g.also[strings.ToLower(bare(host))] = true
+	}
+}
+
+func (g *guard) isAllowed(host string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.also[strings.ToLower(bare(host))]
+}
+
+// excuse makes of the sorts of address that the seed is at public ones.
+func (g *guard) excuse(kinds []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, k := range kinds {
+		if g.kinds[k] {
+			kinds[i] = ""
+		}
+	}
+}
+
+// waits says whether a host is judged by the seed's addresses, and these have not
+// been seen yet.
+func (g *guard) waits(host string) bool {
+	if g.host == "" || g.isSeed(host) || !g.isAllowed(host) {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.known
 }
 
 // learn notes, once, the sorts of private address of the seed's own host,
@@ -68,7 +111,7 @@ func (g *guard) learn(kinds []string) {
 // named refuses, of the hosts a proxy is to resolve for us, literal
 // addresses and the names of this machine (RFC 6761 §6.3).
 func (g *guard) named(host string) error {
-	if strings.EqualFold(bare(host), bare(g.host)) {
+	if g.isSeed(host) {
 		return nil
 	}
 	name := strings.TrimSuffix(strings.ToLower(bare(host)), ".")

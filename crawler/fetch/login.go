@@ -3,6 +3,7 @@ package fetch
 import (
 	"bytes"
 	"crypto/tls"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,6 +25,7 @@ const Withheld = "(withheld)"
 type Login struct {
 	Origin        string            // of a weburl.URL
 	Authorization string            // the value of the field; "" sends none
+	Header        http.Header       // further fields that hold credentials; see Secret
 	Cookies       http.CookieJar    // nil sends none
 	Names         []string          // of the cookies that make the login
 	Certificates  []tls.Certificate // shown in the TLS handshake with Origin
@@ -49,6 +51,11 @@ func (l *Login) appendLogin(b []byte, r Request) (request, secret []byte) {
 	}
 	add("Authorization", l.Authorization)
 	add("Cookie", l.cookieLine(r.URL))
+	for _, name := range slices.Sorted(maps.Keys(l.Header)) {
+		if httpguts.ValidHeaderFieldName(name) && !framing[name] {
+			add(name, l.Header.Get(name))
+		}
+	}
 	return b, secret
 }
 

@@ -52,13 +52,16 @@ type Options struct {
 	Proxy func(*url.URL) (*url.URL, error)
 	// RootCAs verify servers; nil is the system's. They are always verified.
 	RootCAs *x509.CertPool
-	// AllowHost is the seed's own host, as URL.Hostname gives it: the one
-	// host that may be at a private address, if it is there at first sight.
+	// AllowHost is the seed's own host, as URL.Hostname gives it: the one host,
+	// but for those of Client.Allow, that may be at a private address, if it is
+	// there at first sight.
 	AllowHost string
 	// Cookies keeps cookies; nil, the default, neither keeps nor sends any.
 	Cookies http.CookieJar
 	// Login is what one origin is shown; nil is nothing.
 	Login *Login
+	// Sign gives the fields that sign a request to an authority; nil signs none.
+	Sign func(authority string, now time.Time) http.Header
 	// Ceiling bounds the bytes a second of all connections together, as they
 	// come: heads, bodies and TLS; nil is none.
 	Ceiling Ceiling

@@ -78,7 +78,7 @@ func ours(o Options) []field {
 	}
 	h := o.Header.Clone()
 	for name := range h {
-		if forOneOrigin(textproto.CanonicalMIMEHeaderKey(name)) {
+		if Secret(name) {
 			delete(h, name)
 		}
 	}
@@ -142,6 +142,9 @@ func (c *Client) render(rec *recording, r Request, k *conn) error {
 	l := c.fields
 	if len(r.Header) > 0 {
 		l = replace(l, fields(r.Header))
+	}
+	if c.o.Sign != nil {
+		l = replace(l, fields(c.o.Sign(r.URL.Host(), c.o.Now())))
 	}
 	for _, f := range l {
 		b = append(b, f.line...)

@@ -124,3 +124,17 @@ func TestCancelledRequestsAreNotSent(t *testing.T) {
 		}
 	}
 }
+
+// A field is a credential by its name, and others are not.
+func TestSecret(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Authorization": true, "Proxy-Authorization": true, "cookie": true, "X-Api-Key": true, "apikey": true, "API_KEY": true, "X-Auth-Token": true,
+		"X-Amz-Security-Token": true, "Client-Secret": true, "X-Hub-Signature-256": true, "Ocp-Apim-Subscription-Key": true, "X-Session": true,
+		"Password": true, "X-Credentials": true, "Private-Token": true, "X-Goog-Api-Key": true, "CF-Access-Client-Secret": true, "X-JWT": true, "X-CSRF-Token": true,
+		"Accept-Language": false, "X-Author": false, "Authority": false, "DNT": false, "Keyboard": false, "From": false, "X-Keyword": false, "Referer": false, "X-Debug": false,
+	} {
+		if got := Secret(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

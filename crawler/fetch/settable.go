@@ -1,6 +1,10 @@
 package fetch
 
-import "net/textproto"
+import (
+	"net/textproto"
+	"slices"
+	"strings"
+)
 
 // Unsettable says why a field of Options.Header is not sent; "" if it is. It
 // speaks of the name only.
@@ -12,6 +16,29 @@ func Unsettable(name string) string {
 		return "is a secret of one host, and would go to every host that is asked"
 	}
 	return ""
+}
+
+// secretParts and secretWords are what names of fields with credentials hold:
+// X-Api-Key, X-Auth-Token, X-Amz-Security-Token, X-Hub-Signature, Client-Secret.
+// Of a name that says something else besides, too much is kept back, not too little.
+var (
+	secretParts = []string{"auth", "token", "secret", "passw", "passphrase", "credential", "session", "signature", "cookie", "apikey", "accesskey", "bearer", "license", "private"}
+	secretWords = []string{"key", "keys", "pass", "pwd", "pin", "sid", "jwt", "otp", "sig", "hmac", "login"}
+)
+
+// Secret says whether a field holds credentials, by its name: it goes to one
+// origin only, as Login.Header.
+func Secret(name string) bool {
+	name = strings.ToLower(name)
+	words := strings.FieldsFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })
+	for _, word := range words {
+		if slices.Contains(secretWords, word) {
+			return true
+		}
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "author" || w == "authors" || w == "authority" })
+	plain := strings.Join(words, "")
+	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(plain, part) })
 }
 
 // forOneOrigin says whether a field holds credentials, which must not go to

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -32,6 +33,28 @@ func TestSpilledBodiesHaveNoName(t *testing.T) {
 	}
 	x.Release()
 	x.Release() // once too often does no harm
+}
+
+// failingFile is a disk that takes what is written and does not give it back.
+type failingFile struct{ *os.File }
+
+func (failingFile) ReadAt([]byte, int64) (int, error) { return 0, syscall.EIO }
+
+func TestSpilledBodyThatCannotBeReadBack(t *testing.T) {
+	dir := t.TempDir()
+	for name, head := range map[string]string{"whole": "HTTP/1.1 200 OK\r\n\r\n", "chunked": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100000\r\n"} {
+		c := local(t, Options{SpillAt: 1000, Spill: func() (File, error) {
+			f, err := os.CreateTemp(dir, "body-*")
+			return failingFile{f}, err
+		}})
+		x := do(t, c, say(t, head+strings.Repeat("x", 1<<20)+"\r\n0\r\n\r\n").url)
+		if x.Err != nil || x.rec.file == nil {
+			t.Fatalf("%s: %v", name, x.Err)
+		}
+		if x.Check(); kindOf(x.Err) != KindLocal || !errors.Is(x.Err, syscall.EIO) || x.Head != nil || x.Status != 0 {
+			t.Errorf("%s: %v, %d", name, x.Err, x.Status)
+		}
+	}
 }
 
 func TestNowhereToSpill(t *testing.T) {

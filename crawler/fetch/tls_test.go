@@ -43,6 +43,20 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// A port that never answers a handshake is no server that is down: nothing was reached.
+func TestTLSHandshakeThatIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c := local(t, Options{ConnectTimeout: 20 * time.Millisecond})
+	if x := do(t, c, "https://"+l.Addr().String()+"/"); KindOf(x.Err) != KindTLS || Cause(x.Err).Error() != "the TLS handshake was not answered in time" {
+		t.Errorf("got %v", x.Err)
+	}
+}
+
 func TestTLSConnectionsAreKept(t *testing.T) {
 	t.Parallel()
 	s, roots := secureServer(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.RemoteAddr) }, nil)

@@ -51,7 +51,7 @@ func (b *rebuilder) commitFrontier(again ...frontier.Found) error {
 	for _, f := range again {
 		b.frontier.Requeue(f.ID, f.Attempts)
 	}
-	b.state.Origins, b.state.Updated = b.reader.Scope().Origins, b.opts.Now().UTC()
+	b.state.Origins, b.state.Primary, b.state.Updated = b.reader.Scope().Origins, b.reader.Scope().Primary, b.opts.Now().UTC()
 	b.state.Session = b.opts.Session()
 	return b.r.Commit(b.state)
 }

@@ -75,7 +75,7 @@ func (b *rebuilder) visit(v *crawllog.Visit) error {
 	}
 	e := b.last.entry
 	e.Attempts = v.N - 1
-	j := &visit.Attempt{Entry: e, URL: weburl.FromCanonical(v.URL), N: v.N, Now: v.At}
+	j := &visit.Attempt{Entry: e, URL: weburl.FromCanonical(v.URL), N: v.N, Now: v.At, Round: v.Round, Body: v.Body, Replayed: v.Body != ""}
 	if err := b.condition(j, v); err != nil {
 		return err
 	}
@@ -93,10 +93,12 @@ func (b *rebuilder) visit(v *crawllog.Visit) error {
 	if e.Class != frontier.Prerequisite {
 		b.plantRobots(j.URL.Origin(), e.Via)
 	}
-	if o.Alias != "" {
-		b.reader.Widen(o.Alias)
-	}
+	b.reader.Learn(o.Names)
 	b.r.AddVisit(o.Visit)
+	if o.UsageFile != nil {
+		b.r.AddRobots(o.UsageFile.Version, o.UsageFile.Body)
+		return b.commit() // the pages behind it ask for it
+	}
 	if o.Robots == nil {
 		return nil
 	}
@@ -130,6 +132,9 @@ func (b *rebuilder) outcome(j *visit.Attempt, v *crawllog.Visit) *visit.Outcome 
 	w := o.Visit
 	w.Waited, w.Delay, w.Kept, w.Record, w.Refers = v.Waited, v.Delay, v.Kept, v.Record, v.Refers
 	w.Digest, w.Length, w.Suspect = v.Digest, v.Length, v.Suspect
+	if len(v.Usage) > 0 {
+		w.Usage = v.Usage // as its record has it
+	}
 	return o
 }
 
@@ -174,6 +179,7 @@ func (b *rebuilder) exchange(j *visit.Attempt, v *crawllog.Visit) (*fetch.Exchan
 	if err != nil && v.Truncated == "" {
 		return nil, err
 	}
+	j.Replayed = j.Replayed || int64(len(payload)) > most // it was not read to its end
 	x, err := b.client.Replay(j.URL, v.At, resp.Head, payload)
 	if err == nil {
 		x.Total, x.Truncated = v.Took, v.Truncated

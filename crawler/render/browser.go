@@ -64,6 +64,7 @@ func New(o Options) *Browser {
 	o.Limit = cmp.Or(o.Limit, 15*time.Minute)
 	o.MaxAsked = cmp.Or(o.MaxAsked, 1000)
 	o.MaxHTML = cmp.Or(o.MaxHTML, 16<<20)
+	o.Memory = cmp.Or(o.Memory, 1<<30)
 	return &Browser{o: o}
 }
 
@@ -121,7 +122,7 @@ func (b *Browser) start() (*process, error) {
 			w.Close()
 			return nil, err
 		}
-		parent, stop = chromedp.NewExecAllocator(parent, flags(b.o.Browser, profile, w.address)...)
+		parent, stop = chromedp.NewExecAllocator(parent, append(flags(b.o.Browser, profile, w.address), confine(b.o.Memory))...)
 	}
 	ctx, cancel := chromedp.NewContext(parent, chromedp.WithErrorf(func(string, ...any) {}))
 	p := &process{ctx: ctx, wall: w, stop: func() {

@@ -71,4 +71,7 @@ type Options struct {
 	MaxAsked int
 	// MaxHTML bounds the document; 0 is 16 MiB.
 	MaxHTML int
+	// Memory bounds what each process of a browser that is started here may have
+	// written to, in octets (Linux); 0 is 1 GiB.
+	Memory int64
 }

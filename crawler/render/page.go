@@ -2,9 +2,10 @@ package render
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/chromedp/cdproto/browser"
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -25,7 +27,7 @@ const absent = `for (const n of ["RTCPeerConnection","webkitRTCPeerConnection","
 	try { delete globalThis[n] } catch (e) {}
 try { delete Navigator.prototype.serviceWorker } catch (e) {}
 try { globalThis.open = () => null } catch (e) {}
-try { globalThis.print = () => {} } catch (e) {}`
+try { globalThis.print = globalThis.alert = () => {}; globalThis.confirm = () => false; globalThis.prompt = () => null } catch (e) {}`
 
 // The window of a page, and how tall it is made so that what loads when it is
 // scrolled to is loaded.
@@ -46,6 +48,9 @@ func (b *Browser) Render(ctx context.Context, url string, answer Fetch) (*Page, 
 	}
 	return p, nil
 }
+
+// errCrashed says that the page ended, and the browser did not.
+var errCrashed = errors.New("the page crashed, or needs more memory than render.max_memory")
 
 // errEnded says that the browser ended while it rendered.
 var errEnded = errors.New("the browser exited")
@@ -69,6 +74,8 @@ func (b *Browser) once(ctx context.Context, url string, answer Fetch) (*Page, er
 		return p, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case errors.Is(context.Cause(t.calls), errCrashed):
+		return nil, errCrashed
 	case on.ctx.Err() != nil:
 		return nil, fmt.Errorf("%w: %w", errEnded, err)
 	}
@@ -84,9 +91,9 @@ func (p *process) alone(c *target.CreateBrowserContextParams) {
 
 // run is the life of one page.
 func (t *rendering) run(agent string) (*Page, error) {
-	ctx, cancel := context.WithCancel(t.tab)
-	defer cancel()
-	t.calls = ctx
+	ctx, cancel := context.WithCancelCause(t.tab)
+	defer cancel(nil)
+	t.calls, t.crash = ctx, func() { cancel(errCrashed) }
 	if err := t.prepare(agent); err != nil {
 		return nil, err
 	}
@@ -114,11 +121,11 @@ func (t *rendering) prepare(agent string) error {
 	}
 	c := chromedp.FromContext(t.tab)
 	t.frame = cdp.FrameID(c.Target.TargetID)
-	yes := true
 	return errors.Join(
-		call(t.calls, fetch.Enable, fetch.EnableParams{}),
-		call(t.calls, network.Enable, network.EnableParams{}),
-		call(t.calls, network.SetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: yes}),
+		call(t.calls, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "http://*"}, {URLPattern: "https://*"}}}),
+		call(t.calls, network.Disable, cdp.Empty{}), // what it would tell is as long as the page likes, and so is the console
+		call(t.calls, runtime.Disable, cdp.Empty{}),
+		call(t.calls, log.Disable, cdp.Empty{}),
 		call(t.calls, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent}),
 		call(t.calls, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: absent}),
 		t.window(height),
@@ -143,25 +150,44 @@ func (t *rendering) window(high int64) error {
 
 // grow makes the window as tall as the page; false where it is so already.
 func (t *rendering) grow() bool {
-	v, err := t.evaluate("document.documentElement.scrollHeight", time.Second)
-	if err != nil {
-		return false
-	}
-	n, err := strconv.ParseFloat(v, 64)
+	n, err := t.number("document.documentElement.scrollHeight", time.Second)
 	return err == nil && n > height && t.window(int64(min(n, tallest))) == nil
 }
 
-// evaluate runs an expression in the page; the value is JSON.
-func (t *rendering) evaluate(expression string, most time.Duration) (string, error) {
+// number is the value of an expression, a number or a promise of one. The page
+// cannot change what it means.
+func (t *rendering) number(expression string, most time.Duration) (n float64, err error) {
+	err = t.evaluate("Promise.resolve("+expression+").then(v => Number(v) || 0)", most, &n)
+	return n, err
+}
+
+// evaluate runs an expression in a world of its own, whose objects no script of the
+// page has changed. What the page says it takes by numbers and slices only.
+func (t *rendering) evaluate(expression string, most time.Duration, value any) error {
 	ctx, cancel := context.WithTimeout(t.calls, most)
 	defer cancel()
-	yes := true
-	r, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, AwaitPromise: &yes, ReturnByValue: &yes, Silent: &yes})
-	if err != nil || r.Result == nil {
-		return "", err
+	world, err := chromedp.Call(ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: t.frame, WorldName: "curtsy"})
+	if err != nil {
+		return err
 	}
-	return string(r.Result.Value), nil
+	yes := true
+	r, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, ContextID: world.ExecutionContextID,
+		AwaitPromise: &yes, ReturnByValue: &yes, Silent: &yes})
+	if err != nil {
+		return err
+	}
+	if r.Result == nil || r.ExceptionDetails != nil {
+		return errors.New("the page could not be asked")
+	}
+	return json.Unmarshal([]byte(r.Result.Value), value)
 }
+
+// The protocol gives a document in one message, in which a letter may take six
+// octets. A longer one is taken in slices, without its shadow trees.
+const (
+	maxWhole = 2 << 20
+	slice    = 1 << 20
+)
 
 // result reads the document, by the protocol and not by scripts, which the
 // page could have changed.
@@ -172,17 +198,47 @@ func (t *rendering) result() (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	yes := true
-	html, err := chromedp.Call(ctx, dom.GetOuterHTML, dom.GetOuterHTMLParams{NodeID: root.Root.NodeID, IncludeShadowDOM: &yes})
+	size, err := t.number("(globalThis.text = document.documentElement.outerHTML).length", t.o.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	var html string
+	if size <= maxWhole {
+		html, err = whole(ctx, root.Root.NodeID)
+	} else {
+		html, err = t.slices(int(size))
+	}
 	if err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.page
-	p.HTML, p.URL = []byte(html.OuterHTML), root.Root.DocumentURL
+	p.HTML, p.URL = []byte(html), root.Root.DocumentURL
 	if len(p.HTML) > t.o.MaxHTML {
 		p.HTML, p.Cut = p.HTML[:t.o.MaxHTML], "the document is too large"
 	}
 	return &p, nil
+}
+
+func whole(ctx context.Context, root cdp.NodeID) (string, error) {
+	yes := true
+	html, err := chromedp.Call(ctx, dom.GetOuterHTML, dom.GetOuterHTMLParams{NodeID: root, IncludeShadowDOM: &yes})
+	if err != nil {
+		return "", err
+	}
+	return html.OuterHTML, nil
+}
+
+// slices is a long document, as much as may be kept of it.
+func (t *rendering) slices(size int) (string, error) {
+	var b strings.Builder
+	for at := 0; at < size && b.Len() <= t.o.MaxHTML; at += slice {
+		var text string
+		if err := t.evaluate(fmt.Sprintf("text.slice(%d, %d)", at, at+slice), t.o.Timeout, &text); err != nil {
+			return "", err
+		}
+		b.WriteString(text)
+	}
+	return "<!DOCTYPE html>" + b.String(), nil
 }

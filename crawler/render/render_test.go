@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -64,12 +65,12 @@ func (s *site) fetch(ctx context.Context, r Request) (*Response, error) {
 	return &Response{Status: 200, Header: http.Header{"Content-Type": {typ}}, Body: []byte(body)}, nil
 }
 
-// browser is a Chromium to test with: its path is in CURTSY_BROWSER.
+// browser is a Chromium to test with: its path is in CURTSY_TEST_BROWSER.
 func testBrowser(t *testing.T, o Options) *Browser {
 	t.Helper()
-	path := os.Getenv("CURTSY_BROWSER")
+	path := os.Getenv("CURTSY_TEST_BROWSER")
 	if path == "" {
-		t.Skip("CURTSY_BROWSER names no Chromium")
+		t.Skip("CURTSY_TEST_BROWSER names no Chromium")
 	}
 	o.Browser, o.Dir, o.UserAgent = path, t.TempDir(), "curtsy/test"
 	b := New(o)
@@ -191,4 +192,30 @@ if (globalThis.WebTransport) new WebTransport("https://OUT/t");
 		t.Errorf("%d connections left the browser", n)
 	}
 	t.Logf("asked of the crawl: %q", s.asked)
+}
+
+// However much a page makes of itself, little of it comes here, and the page after
+// it is shown.
+func TestChromiumTellsLittle(t *testing.T) {
+	b := testBrowser(t, Options{Timeout: 5 * time.Second})
+	huge := `const huge = "x".repeat(200 << 20);`
+	for name, script := range map[string]string{
+		"a height that is a text": huge + `Object.defineProperty(Element.prototype, "scrollHeight", {get() { return huge }})`,
+		"a URL of data":           huge + `fetch("data:text/plain," + huge).catch(() => 0)`,
+		"a line for the console":  huge + `console.log(huge)`,
+		"a body that is sent":     huge + `fetch("/x", {method: "POST", body: huge}).catch(() => 0)`,
+		"a promise":               huge + `Promise.resolve = () => huge; globalThis.setTimeout = () => huge`,
+	} {
+		s := &site{files: map[string]string{"/": "<!doctype html><p>shown<script>" + script + "</script>", "/next": "<!doctype html><p>next"}}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := b.Render(t.Context(), "http://site.test/", s.fetch)
+		runtime.ReadMemStats(&after)
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 100 {
+			t.Errorf("%s: %d MB were taken from the page (%v)", name, took, err)
+		}
+		if p, err := b.Render(t.Context(), "http://site.test/next", s.fetch); err != nil || !strings.Contains(string(p.HTML), "next") {
+			t.Errorf("after %s: %v", name, err)
+		}
+	}
 }

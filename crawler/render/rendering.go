@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 )
@@ -25,6 +26,7 @@ type rendering struct {
 	ctx    context.Context // of the caller
 	tab    context.Context
 	calls  context.Context // of the tab, ended with run
+	crash  func()          // ends calls where the page has crashed
 	url    string
 	frame  cdp.FrameID // the page's own
 	answer Fetch
@@ -50,6 +52,8 @@ func (t *rendering) event(ev any) {
 		t.pending++
 		t.page.Asked++
 		t.answers.Go(func() { t.paused(ev) })
+	case *inspector.EventTargetCrashed:
+		t.crash()
 	case *page.EventLoadEventFired:
 		t.loaded = true
 	case *page.EventJavascriptDialogOpening:
@@ -74,10 +78,6 @@ func (t *rendering) paused(ev *fetch.EventRequestPaused) {
 		t.pending--
 		t.mu.Unlock()
 	}()
-	if u := ev.Request.URL; !strings.HasPrefix(u, "http:") && !strings.HasPrefix(u, "https:") {
-		_ = call(t.calls, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: ev.RequestID}) // data:, blob:
-		return
-	}
 	r, err := t.answerTo(ev)
 	if err != nil {
 		_ = call(t.calls, fetch.FailRequest, fetch.FailRequestParams{RequestID: ev.RequestID, ErrorReason: t.missing(ev, err)})
@@ -194,7 +194,7 @@ func (t *rendering) settle() error {
 			continue
 		}
 		began := time.Now()
-		_, err := t.evaluate(rest, left)
+		_, err := t.number(rest, left)
 		left -= time.Since(began)
 		if err := t.calls.Err(); err != nil {
 			return err

@@ -5,6 +5,7 @@ package revisit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"curtsy/storage/crawllog"
@@ -62,13 +63,31 @@ func Due(visits []*crawllog.Visit, lastMod time.Time) Plan {
 }
 
 // Unconfirmed says that what came last is not taken for the page, a first 404 among
-// it, and that nobody has asked once more since.
+// it, and that no later round has asked once more.
 func Unconfirmed(visits []*crawllog.Visit) bool {
 	n := len(visits)
-	return n > 1 && doubtful(visits[n-1]) && !doubtful(visits[n-2]) && Good(visits) != nil
+	if n < 2 || !doubtful(visits[n-1]) || Good(visits) == nil {
+		return false
+	}
+	for i, v := range slices.Backward(visits[:n-1]) {
+		if !doubtful(v) {
+			return true
+		}
+		if v.Round != visits[n-1].Round || v.Round == 0 && i > 0 { // an earlier curtsy notes no round
+			return false
+		}
+	}
+	return false
 }
 
-func doubtful(v *crawllog.Visit) bool { return v.Suspect != "" || v.Status == 404 }
+func doubtful(v *crawllog.Visit) bool { return !brought(v) && v.Status != 410 }
+
+// brought says that the visit brought the page, or that it is unchanged, or where
+// it is now.
+func brought(v *crawllog.Visit) bool {
+	s := crawllog.StandingOf(v, nil)
+	return s.Rank >= crawllog.Limited || v.Unchanged() || v.Redirects() && s.Rank == crawllog.Partial
+}
 
 // interval is 1/λ within its bounds, λ = -ln((n-X+0.5)/(n+0.5))/I.
 func interval(seen, changes int, mean time.Duration) time.Duration {
@@ -111,7 +130,7 @@ func lastAnswer(visits []*crawllog.Visit) *crawllog.Visit {
 
 // answered says that the visit tells what the page is.
 func answered(v *crawllog.Visit) bool {
-	return v.Status >= 200 && v.Status < 500 && v.Status != 429 && v.Blocked == "" && v.Suspect == "" && v.Truncated != "disconnect"
+	return brought(v) || v.Status >= 400 && crawllog.StandingOf(v, nil).Rank == crawllog.Without
 }
 
 func days(d time.Duration) string {

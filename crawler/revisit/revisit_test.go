@@ -78,24 +78,23 @@ func TestSuspicion(t *testing.T) {
 		says string
 		was  *crawllog.Visit
 		v    crawllog.Visit
-		body string
 		want string
 	}{
-		{"a page", page, crawllog.Visit{Status: 200}, "text", ""},
-		{"nothing where there was text", page, crawllog.Visit{Status: 200}, " \n", Empty},
-		{"nothing where there was nothing", &crawllog.Visit{Status: 200}, crawllog.Visit{Status: 200}, "", ""},
-		{"nothing is known of it", nil, crawllog.Visit{Status: 200}, "", ""},
-		{"a redirect to the home page", page, crawllog.Visit{Status: 302, Location: "https://example.org/"}, "", ToHome},
-		{"with a query", page, crawllog.Visit{Status: 302, Location: "https://example.org/?gone=1"}, "", ToHome},
-		{"a redirect elsewhere is one", page, crawllog.Visit{Status: 301, Location: "https://example.org/new"}, "", ""},
-		{"another site's home page is elsewhere", page, crawllog.Visit{Status: 301, Location: "https://example.com/"}, "", ""},
-		{"a login", page, crawllog.Visit{Status: 302, Location: "https://example.org/wp-login.php?redirect_to=%2Fpage"}, "", ToLogin},
-		{"another host's", page, crawllog.Visit{Status: 302, Location: "https://id.example.com/auth/realms/x"}, "", ToLogin},
-		{"a wiki's", page, crawllog.Visit{Status: 302, Location: "https://example.org/index.php?title=Special:UserLogin&returnto=Page"}, "", ToLogin},
-		{"a page about logins", page, crawllog.Visit{Status: 302, Location: "https://example.org/blog/login-help"}, "", ""},
-		{"the home page itself may redirect", &crawllog.Visit{URL: "https://example.org/", Status: 200, Length: 9}, crawllog.Visit{Status: 302, Location: "https://example.org/login"}, "", ""},
+		{"a page", page, crawllog.Visit{Status: 200, Body: crawllog.BodyWhole}, ""},
+		{"nothing where there was text", page, crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, Empty},
+		{"nothing where there was nothing", &crawllog.Visit{Status: 200}, crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, ""},
+		{"nothing is known of it", nil, crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, ""},
+		{"a redirect to the home page", page, crawllog.Visit{Status: 302, Location: "https://example.org/"}, ToHome},
+		{"with a query", page, crawllog.Visit{Status: 302, Location: "https://example.org/?gone=1"}, ToHome},
+		{"a redirect elsewhere is one", page, crawllog.Visit{Status: 301, Location: "https://example.org/new"}, ""},
+		{"another site's home page is elsewhere", page, crawllog.Visit{Status: 301, Location: "https://example.com/"}, ""},
+		{"a login", page, crawllog.Visit{Status: 302, Location: "https://example.org/wp-login.php?redirect_to=%2Fpage"}, ToLogin},
+		{"another host's", page, crawllog.Visit{Status: 302, Location: "https://id.example.com/auth/realms/x"}, ToLogin},
+		{"a wiki's", page, crawllog.Visit{Status: 302, Location: "https://example.org/index.php?title=Special:UserLogin&returnto=Page"}, ToLogin},
+		{"a page about logins", page, crawllog.Visit{Status: 302, Location: "https://example.org/blog/login-help"}, ""},
+		{"the home page itself may redirect", &crawllog.Visit{URL: "https://example.org/", Status: 200, Length: 9}, crawllog.Visit{Status: 302, Location: "https://example.org/login"}, ""},
 	} {
-		if got := Suspicion(c.was, &c.v, []byte(c.body), home); got != c.want {
+		if got := Suspicion(c.was, &c.v, home); got != c.want {
 			t.Errorf("%s: %q, want %q", c.says, got, c.want)
 		}
 	}

@@ -21,9 +21,10 @@ func LastMods(a *storage.Archive, v *crawllog.Visit, each func(weburl.URL, time.
 	}
 	defer resp.Close()
 	body := resp.Body
-	if list := coding.Order(append(http1.Tokens(resp.Header["Content-Encoding"]), resp.Transfer...)); len(list) > 0 {
+	if list := codings(resp); len(list) > 0 {
 		decoded, err := new(coding.Pool).Open(body, list, sitemap.MaxBytes)
 		if err != nil {
+			decoded.Close()
 			return
 		}
 		defer decoded.Close()
@@ -36,4 +37,35 @@ func LastMods(a *storage.Archive, v *crawllog.Visit, each func(weburl.URL, time.
 		}
 		return nil
 	})
+}
+
+// codings are what is to be undone of a kept response.
+func codings(r *storage.Response) []string {
+	return coding.Order(append(http1.Tokens(r.Header["Content-Encoding"]), r.Transfer...))
+}
+
+// maxVerified is the most that is unpacked of a body to see whether it ends well.
+const maxVerified = 64 << 20
+
+// Decodes says whether the body of a visit that an earlier curtsy made, which did
+// not note that, decodes to its end.
+func Decodes(a *storage.Archive, v *crawllog.Visit) bool {
+	if v.Body != "" {
+		return true // it is known
+	}
+	resp, err := a.Response(v)
+	if err != nil {
+		return false
+	}
+	defer resp.Close()
+	list := codings(resp)
+	if len(list) == 0 {
+		return true
+	}
+	r, err := new(coding.Pool).Open(resp.Body, list, maxVerified)
+	if err == nil {
+		err = r.End()
+	}
+	r.Close()
+	return err == nil
 }

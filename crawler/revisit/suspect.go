@@ -1,7 +1,6 @@
 package revisit
 
 import (
-	"bytes"
 	"strings"
 
 	"curtsy/internal/weburl"
@@ -27,7 +26,7 @@ const MaxSame = 3
 func Good(visits []*crawllog.Visit) *crawllog.Visit {
 	for i := len(visits) - 1; i >= 0; i-- {
 		v := visits[i]
-		if v.Status >= 200 && v.Status < 300 && v.HasBody() && v.Blocked == "" && v.Suspect == "" && v.Truncated == "" {
+		if v.IsCopy() && crawllog.StandingOf(v, nil).Stands() {
 			return v
 		}
 	}
@@ -35,17 +34,16 @@ func Good(visits []*crawllog.Visit) *crawllog.Visit {
 }
 
 // Suspicion says why an answer is not taken for the page of which was is the
-// last good visit; "" if it is. body is the decoded body of an answer without
-// redirect, home the URL of the site's home page.
-func Suspicion(was, v *crawllog.Visit, body []byte, home weburl.URL) string {
+// last good visit; "" if it is. home is the URL of the site's home page.
+func Suspicion(was, v *crawllog.Visit, home weburl.URL) string {
 	switch {
 	case was == nil:
 		return ""
 	case v.Status >= 200 && v.Status < 300:
-		if was.Length > 0 && len(bytes.TrimSpace(body)) == 0 {
+		if v.Body == crawllog.BodyEmpty && was.Length > 0 && was.Body != crawllog.BodyEmpty {
 			return Empty
 		}
-	case v.Status >= 300 && v.Status < 400 && v.Location != "":
+	case v.Redirects():
 		return redirected(was, weburl.FromCanonical(v.Location), home)
 	}
 	return ""

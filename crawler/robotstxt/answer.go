@@ -106,7 +106,7 @@ func (a *Answer) absent(why string) {
 func (a *Answer) parse(x *fetch.Exchange, o rules.Options) {
 	v := &a.Version
 	v.Type = bounded(x.Header.Get("Content-Type"), 200)
-	v.ETag, v.LastMod = bounded(x.Header.Get("ETag"), 300), bounded(x.Header.Get("Last-Modified"), 100)
+	v.ETag, v.LastMod = validator(x.Header.Get("ETag"), 300), validator(x.Header.Get("Last-Modified"), 100)
 	if rules.ResponseAccess(x.Status, v.Type, o) == rules.Refused {
 		a.Failed = fmt.Sprintf("answered %d", x.Status)
 		return
@@ -122,10 +122,20 @@ func (a *Answer) parse(x *fetch.Exchange, o rules.Options) {
 		v.Digest = warc.Sum(a.Body).String()
 	}
 	a.Rules = Rules(*v, a.Body, o)
+	v.Cut = a.Rules.Cut()
 }
 
 // bounded cuts text from the network that is only kept for people.
 func bounded(s string, n int) string { return s[:min(len(s), n)] }
+
+// validator is one that may be sent back: none where it is longer than n octets,
+// for a part of one is never the server's (RFC 9110 §8.8).
+func validator(s string, n int) string {
+	if len(s) > n {
+		return ""
+	}
+	return s
+}
 
 // OnlyRules forgets what of the text is no rule.
 func (a *Answer) OnlyRules(o rules.Options) {

@@ -14,8 +14,12 @@ import (
 
 // State is what an archive knows of its crawl as a whole.
 type State struct {
-	Seed     string        `json:"seed"`
-	Origins  []string      `json:"origins"` // the scope: the seed's and its aliases
+	Seed    string   `json:"seed"`
+	Origins []string `json:"origins"` // the scope: the seed's and its aliases
+	// Primary is the one of Origins under which pages are asked for; "" as long as
+	// that is not known. Apart are those that might be names of the site and are not.
+	Primary  string        `json:"primary,omitempty"`
+	Apart    []string      `json:"apart,omitempty"`
 	Began    time.Time     `json:"began"`
 	Updated  time.Time     `json:"updated"`
 	Elapsed  time.Duration `json:"elapsed"` // of all runs
@@ -47,13 +51,17 @@ type State struct {
 // once more, with the cookie that it had set.
 type Session struct {
 	Page   string `json:"page"`
-	Before int    `json:"before"` // links with an id, without the cookie
-	After  int    `json:"after"`  // with it
-	Kept   bool   `json:"kept"`   // cookies are kept from then on
+	Wall   bool   `json:"wall,omitempty"` // it redirected to itself until its cookie was sent back
+	Before int    `json:"before"`         // links with an id, without the cookie
+	After  int    `json:"after"`          // with it
+	Kept   bool   `json:"kept"`           // cookies are kept from then on
 }
 
 // String says it for people.
 func (s *Session) String() string {
+	if s.Wall {
+		return "it redirected to itself until its cookie was sent back: so cookies are kept"
+	}
 	kept := "so cookies are kept"
 	if !s.Kept {
 		kept = "so cookies stay off"

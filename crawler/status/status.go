@@ -44,13 +44,28 @@ type Status struct {
 	// Left is about how long it takes to the end, by the queue and the rate of
 	// late. 0 is unknown.
 	Left time.Duration `json:"left_ns,omitempty"`
-	// Growth is how many URLs were discovered of late for each that was done.
-	// About 1 and more, nobody can say when the crawl ends.
-	Growth  float64       `json:"growth,omitempty"`
+	// Growth is how many URLs were discovered of late for each that was done; see Growing.
+	Growth float64 `json:"growth,omitempty"`
+	// Round is the part of a round of update in the totals; nil before the first.
+	Round   *RoundCount   `json:"round,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Updated time.Time     `json:"updated"`
 	PID     int           `json:"pid,omitempty"`
 }
+
+// RoundCount is what a round has fetched.
+type RoundCount struct {
+	N     int   `json:"n"`     // 1 is the first after the crawl
+	Pages int   `json:"pages"` // visited again, or new
+	Bytes int64 `json:"bytes"` // of their payloads
+}
+
+// growing is from where on the time left cannot be told: as many URLs are
+// discovered as are done, or nearly so.
+const growing = 0.9
+
+// Growing says whether URLs are discovered about as fast as they are done.
+func (s *Status) Growing() bool { return s.Growth >= growing }
 
 // ShownReasons is how many reasons a status shows: a robots.txt may have
 // thousands of lines that each deny one URL.
@@ -62,9 +77,13 @@ const MaxInFlight = 16
 // Of puts together what is known without a running crawl.
 func Of(st State, all frontier.Counts, state string) Status {
 	n := all.OfSite()
-	return Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(), Fetched: n.Fetched,
+	s := Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(), Fetched: n.Fetched,
 		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, OtherSites: all.OtherSites(), Rules: n.Reasons.Rules(), Reasons: n.Reasons.Largest(ShownReasons), Pages: st.Pages, Visits: st.Visits,
 		Bytes: st.Bytes, Kept: st.Kept, Revisits: st.Revisits, Withheld: st.Withheld, Elapsed: st.Elapsed, Updated: st.Updated}
+	if st.Round != nil {
+		s.Round = &RoundCount{N: st.Round.N, Pages: st.Pages - st.Round.Pages, Bytes: st.Bytes - st.Round.Bytes}
+	}
+	return s
 }
 
 // Read is the status of an archive, be it crawled right now or not.

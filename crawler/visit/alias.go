@@ -1,29 +1,136 @@
 package visit
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/publicsuffix"
 
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 )
 
-// A site may have several names: http and https, with www. and without, and
-// the one that its robots.txt calls its Host. They become part of the scope,
-// and the outcome notes it for people.
+// A site may have several names: http and https, with www. and without
+// (judge.SameSite). One counts when it is seen to redirect to the other. A link
+// to what may be a name is asked for, and nothing else there, until that is
+// known; what answers for itself is another site.
 
-// alias takes in where the seed redirects to, if that is the same site.
-func (o *Outcome) alias(r *Reader, seed, target weburl.URL) {
+// learnName takes in where a URL redirects to. It is false where the redirect is
+// followed no further: that of what might have been a name of the site.
+func (o *Outcome) learnName(r *Reader, a *Attempt, target weburl.URL) bool {
+	s := r.Scope()
+	from, to := s.Main(a.URL), s.Main(target)
 	switch {
-	case r.Scope().Holds(target):
-	case sameSite(seed, target):
-		o.Alias = target.Origin()
-		o.tell("%s redirects to %s: both now count as the site", seed, target)
-	default:
-		o.tell("%s redirects to %s, which is another site; try: curtsy crawl %s", seed, target, word(target))
+	case from && to:
+	case (from || to) && judge.SameSite(a.URL, target):
+		if o.Names.Alias = target.Origin(); to {
+			o.Names.Alias = a.URL.Origin()
+		}
+		o.tell("%s redirects to %s: both now count as the site", a.URL, target)
+	case a.Entry.IsSeed() && !s.Holds(target):
+		o.seedLeaves(r, a.URL, target)
+	case r.isProbe(a):
+		o.State, o.Reason = frontier.StateDisregarded, judge.Reason{Rule: judge.Host}
+		return false
 	}
+	return true
+}
+
+// seedLeaves takes in a seed that redirects to another site.
+func (o *Outcome) seedLeaves(r *Reader, seed, target weburl.URL) {
+	if r.opts.FollowSeed {
+		o.Names.Alias = target.Origin()
+		o.tell("%s redirects to %s, which counts as the site (--follow-seed)", seed, target)
+		return
+	}
+	o.tell("%s redirects to %s, which is another site", seed, target)
+}
+
+// primary takes in under which name the seed answers.
+func (o *Outcome) primary(a *Attempt, status int) {
+	if a.Entry.IsSeed() && o.State == frontier.StateFetched && (status >= 200 && status < 300 || status == 304) {
+		o.Names.Primary = a.URL.Origin()
+	}
+}
+
+// answersItself takes in that what might have been a name of the site gives pages.
+func (o *Outcome) answersItself(r *Reader, a *Attempt, status int) {
+	if !r.isProbe(a) || status < 200 || status > 299 || !r.probes.settle(a.URL.Origin()) {
+		return
+	}
+	o.Names.Apart = a.URL.Origin()
+	o.tell("%s answers for itself and does not redirect to %s: another site, its pages are skipped; to crawl both as one: curtsy crawl %s --alias %s, with another --archive",
+		a.URL, cmp.Or(r.Scope().Primary, r.opts.Seed.Origin()), word(r.opts.Seed), a.URL.Hostname())
+}
+
+// isProbe says whether an attempt asks whether an origin is a name of the site.
+func (r *Reader) isProbe(a *Attempt) bool {
+	return a.Entry.How == judge.HowName && !r.Scope().Holds(a.URL)
+}
+
+// IsApart says whether what might have been a name of the site answers for itself.
+func (r *Reader) IsApart(u weburl.URL) bool { return r.probes.isSettled(u.Origin()) }
+
+// judgeName asks the rules about a link. One that may lead to another name of
+// the site is let through to find out, a few times at most.
+func (r *Reader) judgeName(l *frontier.Link, f *judge.Facts) judge.Verdict {
+	v := judge.Decide(judge.Found, l, f)
+	if v.Reason.Rule != judge.Host || l.Class <= frontier.Sitemap || !f.Sibling(l.URL) || !r.probes.ask(l.URL.Origin()) {
+		return v
+	}
+	probe := *l
+	probe.How, probe.Class, probe.Needed, probe.Aside = judge.HowName, frontier.Page, false, false
+	if v := judge.Decide(judge.Found, &probe, f); v.Excludes() {
+		return v
+	}
+	*l = probe
+	return judge.Verdict{}
+}
+
+// maxNameProbes is how many URLs of an origin are asked for to learn whether it is a
+// name of the site: one may be missing.
+const maxNameProbes = 3
+
+// settled is the count of an origin that no more URLs are asked for of.
+const settled = 1 << 30
+
+// probes counts them by origin. It is for any goroutine.
+type probes struct {
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+// ask says whether one more URL may be asked for.
+func (p *probes) ask(origin string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked == nil {
+		p.asked = map[string]int{}
+	}
+	p.asked[origin]++
+	return p.asked[origin] <= maxNameProbes
+}
+
+// settle lets no more be asked for, and is true the first time.
+func (p *probes) settle(origin string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked == nil {
+		p.asked = map[string]int{}
+	}
+	first := p.asked[origin] < settled
+	p.asked[origin] = settled
+	return first
+}
+
+func (p *probes) isSettled(origin string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked[origin] >= settled
 }
 
 func (o *Outcome) tell(format string, args ...any) {
@@ -38,26 +145,9 @@ func word(u weburl.URL) string {
 	return "'" + strings.ReplaceAll(u.String(), "'", `'\''`) + "'"
 }
 
-// sameSite says whether a seed at one URL and its redirect's target are one
-// site: with www. or without, and https in place of http where both are at
-// their usual ports. Another port is somebody else's server, for all that is known.
-func sameSite(seed, target weburl.URL) bool {
-	if bare(seed) != bare(target) {
-		return false
-	}
-	if seed.Scheme() == target.Scheme() {
-		return seed.Port() == target.Port()
-	}
-	return seed.Scheme() == "http" && seed.Port() == "80" && target.Port() == "443"
-}
-
-// bare is a host without "www.".
-func bare(u weburl.URL) string { return strings.TrimPrefix(u.Hostname(), "www.") }
-
-// hostAlias takes in the main mirror that a robots.txt names (Yandex: Host), if
-// it is of the same registered domain: a robots.txt cannot send a crawl to
-// somebody else's site.
-func (o *Outcome) hostAlias(r *Reader, from weburl.URL, robots *rules.Robots) {
+// hostLine takes in the main mirror that a robots.txt names (Yandex: Host). It
+// decides nothing: what may be a name of the site is asked.
+func (o *Outcome) hostLine(r *Reader, a *Attempt, from weburl.URL, robots *rules.Robots) {
 	name, line, ok := robots.Host()
 	if !ok {
 		return
@@ -66,9 +156,10 @@ func (o *Outcome) hostAlias(r *Reader, from weburl.URL, robots *rules.Robots) {
 	mirror, err := weburl.Parse(scheme + "://" + name + "/")
 	switch {
 	case err != nil || r.Scope().Holds(mirror):
+	case r.Scope().Sibling(mirror):
+		o.Links = r.Judge(o.Links, a, frontier.Link{URL: mirror, Class: frontier.Page, How: judge.HowRobots}, r.Facts())
 	case domain(mirror) == domain(from):
-		o.Alias = mirror.Origin()
-		o.tell("%s line %d: Host: %s: it also counts as the site", from, line, name)
+		o.tell("%s line %d: Host: %s: another site of the domain; try: curtsy crawl %s", from, line, name, mirror)
 	default:
 		o.tell("%s line %d: Host: %s is in another domain; try: curtsy crawl %s", from, line, name, mirror)
 	}

@@ -2,6 +2,7 @@ package visit
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -27,6 +28,8 @@ type Attempt struct {
 	Before      int             // visits of the URL before the round
 	Round       int             // its number; 0: the first crawl
 	Began       time.Time       // when it did
+	Replayed    bool            // of what is kept, in a rebuild
+	Body        string          // of a replayed visit, crawllog.Visit.Body
 	Robots      *Robots         // not nil: robots.txt is asked for
 	Rules       *rules.Robots   // in force at the host, for Clean-param
 	Allowed     *crawllog.Decision
@@ -50,6 +53,12 @@ type Robots struct {
 // pages of its origin wait for.
 func (a *Attempt) Listing() bool {
 	return a.Entry.Class == frontier.Prerequisite || a.Entry.Class == frontier.Sitemap
+}
+
+// GoesFirst says whether other visits to its origin wait until it is committed: they
+// depend on its robots.txt, its sitemaps, and on which name of the site it is.
+func (a *Attempt) GoesFirst() bool {
+	return a.Listing() || a.Entry.IsSeed() || a.Entry.How == judge.HowName
 }
 
 // isListing says whether what comes is read as a robots.txt or a sitemap.
@@ -82,6 +91,10 @@ func (r *Reader) Recall(a *Attempt, round int, began time.Time) {
 		}
 	}
 	good := revisit.Good(visits)
+	for good != nil && !revisit.Decodes(r.archive, good) {
+		visits = visits[:slices.Index(visits, good)]
+		good = revisit.Good(visits)
+	}
 	if good == nil {
 		return
 	}
@@ -117,6 +130,12 @@ const (
 // nil where no rule would.
 func (r *Reader) Wanted(a *Attempt) func(status int, h http.Header) bool {
 	settings := r.Scope()
+	if r.isProbe(a) {
+		return func(status int, _ http.Header) bool {
+			a.unwanted.Reason = judge.Reason{Rule: judge.Host}
+			return status >= 300 && status < 400
+		}
+	}
 	if a.Listing() || a.Entry.IsSeed() || len(settings.SkipTypes) == 0 && settings.SkipLarger == 0 {
 		return nil
 	}

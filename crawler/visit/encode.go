@@ -248,8 +248,8 @@ func (o *Outcome) metadata() crawllog.Metadata {
 // note is what a rebuild of crawl.db needs and no other record shows.
 func (o *Outcome) note() crawllog.Note {
 	v, e := o.Visit, o.Entry
-	n := crawllog.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay, Suspect: v.Suspect,
-		Round: o.round, Began: o.began, Rendered: v.Rendered}
+	n := crawllog.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay, Suspect: v.Suspect, Body: v.Body,
+		Round: o.round, Began: o.began, Rendered: v.Rendered, Usage: v.Usage}
 	if of := e.URL.String(); of != v.URL {
 		n.Of = of
 	}

@@ -98,9 +98,7 @@ func (b *bodies) again(d string) int {
 // facts are what the rules may know of the links of a document.
 func (r *Reader) facts(a *Attempt, o *Outcome, doc *htmlmeta.Document) *judge.Facts {
 	f := &judge.Facts{Settings: r.Scope(), Now: a.Now, Guesses: &r.guesses, Page: judge.PageFacts{NoFollow: !doc.Directives.Follow}}
-	if o.Alias != "" {
-		f.Settings = f.Settings.With(o.Alias)
-	}
+	f.Settings = f.Settings.With(o.Names)
 	return f
 }
 
@@ -118,24 +116,26 @@ func (r *Reader) Judge(links []frontier.Link, a *Attempt, l frontier.Link, f *ju
 }
 
 // judgeNew adds a link to a URL that is not known, with the verdict on it, and
-// the URL that stands for it in robots.txt.
+// the URL that stands for it, by robots.txt or as the site's names are.
 func (r *Reader) judgeNew(links []frontier.Link, a *Attempt, l frontier.Link, f *judge.Facts) []frontier.Link {
 	f.Rules = r.rulesFor(a, l.URL)
-	v := judge.Decide(judge.Found, &l, f)
-	switch {
-	case v.Excludes():
-		instead := l
-		l.Exclude(v)
-		links = append(links, l)
+	for {
+		v := r.judgeName(&l, f)
+		if !v.Excludes() {
+			break
+		}
+		excluded := l
+		excluded.Exclude(v)
+		links = append(links, excluded)
 		if v.Instead.IsZero() || r.frontier.Known(v.Instead) {
 			return links
 		}
-		l, f.Rules = instead, nil
-		l.URL = v.Instead
-		if v = judge.Decide(judge.Found, &l, f); v.Excludes() {
-			l.Exclude(v)
+		if f.Rules = nil; v.Reason.Rule == judge.Name {
+			f.Rules = r.rulesFor(a, v.Instead)
 		}
-	case l.URL.Target() == rules.Location:
+		l.URL = v.Instead
+	}
+	if l.URL.Target() == rules.Location {
 		l.Class = frontier.Prerequisite
 	}
 	return append(links, l)

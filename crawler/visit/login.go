@@ -47,7 +47,7 @@ func (o *Outcome) turnedAway(r *Reader, a *Attempt, x *fetch.Exchange) {
 		o.LoggedOut = fmt.Sprintf("the login seems to have ended: %s %s", a.URL, why)
 	}
 	o.State, o.Reason = frontier.StateFailed, Because(judge.Login, why)
-	o.Links, o.Alias = nil, ""
+	o.Links, o.Names = nil, judge.Names{}
 	o.retry(r, a, true)
 }
 

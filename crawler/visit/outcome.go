@@ -1,8 +1,10 @@
 package visit
 
 import (
+	"bytes"
 	"net/http"
 	"time"
+	"unicode/utf8"
 
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/revisit"
@@ -26,8 +28,10 @@ type Outcome struct {
 	RetryAt   time.Time // not zero: to be visited again then
 	Visit     *crawllog.Visit
 	Links     []frontier.Link
-	Alias     string            // an origin that the seed's redirect, or Host, makes part of the scope
+	Names     judge.Names       // what the answer tells of the site's names
+	Facts     []byte            // what the page says (package facts); nil: not worth keeping, or not all of it was read
 	Robots    *robotstxt.Answer // to a request for a robots.txt
+	UsageFile *UsageFile        // to a request for a file about use
 	LoggedOut string            // not "": why the login seems to have ended
 	Narrowed  bool              // a setting excluded what had been queued
 	Notes     []string          // what a person should know, a line each
@@ -56,6 +60,9 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 	r.guesses.note(a.Entry, x.Status)
 	o := &Outcome{Entry: a.Entry, Refetch: a.Refetch, x: x, round: a.Round, began: a.Began, Visit: newVisit(a, x), via: r.via(a.Entry.Via)}
 	switch {
+	case x.Err != nil && r.isProbe(a):
+		o.State, o.Reason, o.Visit.Error = frontier.StateDisregarded, judge.Reason{Rule: judge.Host}, x.Err.Error()
+		return o
 	case x.Err != nil:
 		o.State, o.Reason = frontier.StateFailed, Because(judge.Fetch, string(fetch.KindOf(x.Err)))
 		o.Visit.Error = x.Err.Error()
@@ -63,13 +70,16 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 		return o
 	case x.Unwanted:
 		o.State, o.Reason, o.Narrowed = frontier.StateDisregarded, a.unwanted.Reason, true
+		o.answersItself(r, a, x.Status)
 		return o
-	case x.Status >= 300 && x.Status < 400 && x.Status != 304:
+	case a.lacksUsageFile(x.Status):
+		o.State, o.Reason = frontier.StateDisregarded, judge.Reason{Rule: judge.NoUsageFile, Params: judge.Params{Status: x.Status}}
+	case crawllog.IsRedirect(x.Status):
 		o.State = frontier.StateFetched
 		o.redirect(r, a, x, doc)
 	case x.Status == 304 && a.Conditional:
 		o.State = frontier.StateFetched
-	case x.Status >= 200 && x.Status < 300:
+	case x.Status == 200, x.Status == 203, x.Status == 204, x.Status == 205:
 		o.State = frontier.StateFetched
 	case a.Entry.How == judge.HowGuess && x.Status < 500 && x.Status != 429:
 		o.State, o.Reason = frontier.StateDisregarded, judge.Reason{Rule: judge.NoSitemap, Params: judge.Params{Status: x.Status}}
@@ -77,25 +87,31 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 		o.State, o.Reason = frontier.StateDisregarded, Answered(x.Status) // a guess that was wrong is nothing broken
 	default:
 		o.State, o.Reason = frontier.StateFailed, Answered(x.Status)
-		o.retry(r, a, x.Status == 429 || x.Status >= 500)
+		// Of a success that is not whole, 206 that nobody asked for among it, the whole may come later.
+		o.retry(r, a, x.Status == 429 || x.Status >= 500 || x.Status < 300)
 	}
-	cutOff := x.Truncated == "disconnect" && o.State == frontier.StateFetched
-	if cutOff {
-		o.State, o.Reason = frontier.StateFailed, Because(judge.Fetch, "cut off by the server")
-		o.retry(r, a, true)
-	}
-	lasting := cutOff && o.RetryAt.IsZero() // no more of it is to be had: what is there leads on
-	o.describe(doc)
+	o.describe(r, a, doc)
+	o.Visit.Usage = r.usageOf(a, x, doc)
+	partial := o.State == frontier.StateFetched && o.partial(r, a)
+	lasting := partial && o.RetryAt.IsZero() // no more of it is to be had: what is there leads on
 	o.noteRendered(r, a, doc)
 	o.keep(doc)
 	o.block(r, a, doc)
 	o.turnedAway(r, a, x)
+	o.primary(a, x.Status)
 	if x.Status == 304 && a.Conditional {
 		o.repeat(a.Original)
 	}
 	o.suspect(r, a)
 	_ = r.Deduplicate(o) // asked again, and an error met, by the committer
 	o.askWithCookie(r, a, x, doc)
+	if to := o.leadsTo(a, x, doc); !to.IsZero() {
+		if o.Visit.Kept != crawllog.KeptWithheld { // it is of the body
+			o.Visit.Location = to.String()
+		}
+		o.leadOn(r, a, to, doc)
+	}
+	o.notes(r, a, x)
 	if (o.State == frontier.StateFetched && o.RetryAt.IsZero() || lasting) && x.Status < 300 && o.Visit.Suspect == "" {
 		o.follow(r, a, doc)
 	}
@@ -113,18 +129,36 @@ func newVisit(a *Attempt, x *fetch.Exchange) *crawllog.Visit {
 		if age, ok := robotstxt.MaxAge(x.Header); ok {
 			v.MaxAge = int(age.Seconds())
 		}
-		v.ETag = bounded(x.Header.Get("ETag"), 300)
-		v.LastModified = bounded(x.Header.Get("Last-Modified"), 100)
+		v.ETag = validator(x.Header.Get("ETag"), 300)
+		v.LastModified = validator(x.Header.Get("Last-Modified"), 100)
 	}
 	return v
 }
 
-// bounded cuts text from the network that is only kept for people.
+// hasFacts says whether the page of the visit is one that outlets ask about.
+func (o *Outcome) hasFacts() bool {
+	return o.Visit.HasBody() && o.Visit.Status >= 200 && o.Visit.Status < 300
+}
+
+// bounded cuts text from the network that is only kept for people, before the
+// letter that does not fit in n octets.
 func bounded(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
 	return s[:n]
+}
+
+// validator is one that may be sent back: none where it is longer than
+// n octets, for a part of one is never the server's (RFC 9110 §8.8).
+func validator(s string, n int) string {
+	if len(s) > n {
+		return ""
+	}
+	return s
 }
 
 // retry puts the URL off, if what failed may pass and tries are left.
@@ -143,8 +177,68 @@ func LongestRetry(retries int, base time.Duration) time.Duration {
 	return max(retryWait(retries, base), suspectWait*base)
 }
 
-func (o *Outcome) describe(doc *htmlmeta.Document) {
+// partial makes of a copy that is not whole a failure of the network, which may pass.
+func (o *Outcome) partial(r *Reader, a *Attempt) bool {
+	s := crawllog.StandingOf(o.Visit, nil)
+	if o.Visit.Redirects() || s.Rank != crawllog.Partial {
+		return false
+	}
+	why := s.Why
+	if o.Visit.Truncated == "" { // the visit says more
+		why = "the body cannot be decoded to its end"
+	}
+	o.State, o.Reason = frontier.StateFailed, Because(judge.Fetch, why)
+	o.retry(r, a, true)
+	return true
+}
+
+// bodyOf is what decoding the body finds: see crawllog.Visit.
+func (o *Outcome) bodyOf(r *Reader, doc *htmlmeta.Document) string {
+	x := o.x
+	if x.Truncated != "" || x.Status == http.StatusNotModified {
+		return ""
+	}
+	if err := x.Verify(); err != nil {
+		return bounded(err.Error(), 200)
+	}
+	if _, n := x.PayloadDigest(); n == 0 {
+		return crawllog.BodyEmpty
+	}
+	if Readable(o.Visit.ContentType) {
+		if body, cut, err := x.Decoded(r.opts.MaxParse); err == nil && !cut && isBlank(doc, body) {
+			return crawllog.BodyEmpty
+		}
+	}
+	return crawllog.BodyWhole
+}
+
+// maxBlank is the longest page that is looked at for whether it shows anything.
+const maxBlank = 64 << 10
+
+// isBlank says whether a document shows nothing: white space, or a page that has
+// neither text nor anything that could draw something.
+func isBlank(doc *htmlmeta.Document, body []byte) bool {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return true
+	}
+	if doc.Kind != htmlmeta.HTML || len(body) > maxBlank || len(doc.Links) > 0 || shownText(body) > len(doc.Title) {
+		return false
+	}
+	lower := bytes.ToLower(body)
+	for _, tag := range []string{"<script", "<svg", "<canvas", "<img", "<frame", "<iframe", "<object", "<embed", "<video", "<audio", "<form", "<input", "http-equiv"} {
+		if bytes.Contains(lower, []byte(tag)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *Outcome) describe(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 	v := o.Visit
+	v.Round = a.Round
+	if v.Body = a.Body; !a.Replayed {
+		v.Body = o.bodyOf(r, doc)
+	}
 	v.Charset, v.Title, v.Lang = doc.Charset, bounded(doc.Title, 500), bounded(doc.Lang, 40)
 	v.Canonical = doc.Canonical.String()
 	v.Links = len(doc.Links)
@@ -182,6 +276,11 @@ func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 		return
 	}
 	o.Visit.Location = target.String()
+	if robots := r.rulesFor(a, target); robots != nil {
+		if folded, by := robots.Fold(target); by != nil && folded != a.URL {
+			o.Visit.Target = folded.String()
+		}
+	}
 	if target == a.URL {
 		o.State, o.Reason = frontier.StateFailed, judge.Reason{Rule: judge.Location}
 		o.cookieWall(r, a, x)
@@ -190,14 +289,23 @@ func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 	if a.Robots != nil {
 		return // robotstxt follows the redirects of a robots.txt
 	}
-	if a.Entry.IsSeed() {
-		o.alias(r, a.URL, target)
-	}
 	if a.Entry.Class == frontier.Sitemap && doc.Directives.Follow {
+		_ = o.learnName(r, a, target)
 		o.moved(r, a, target, a.Entry.Redirects+1)
 		return
 	}
+	o.leadOn(r, a, target, doc)
+}
+
+// leadOn makes where a redirect leads a link of its own.
+func (o *Outcome) leadOn(r *Reader, a *Attempt, target weburl.URL, doc *htmlmeta.Document) {
+	if !o.learnName(r, a, target) {
+		return
+	}
 	link := frontier.Link{URL: target, Class: a.Entry.Class, Depth: a.Entry.Depth, Redirects: a.Entry.Redirects + 1, How: redirectHow(a.Entry)}
+	if s := r.Scope(); s.Main(target) && s.AtPrimary(target) == a.URL {
+		link.How = judge.HowOwnName // the primary name leads there itself
+	}
 	o.Links = r.Judge(o.Links, a.unlessFolded(target), link, r.facts(a, o, doc))
 }
 
@@ -208,7 +316,11 @@ func (o *Outcome) cookieWall(r *Reader, a *Attempt, x *fetch.Exchange) {
 	if len(x.Header["Set-Cookie"]) == 0 || a.Robots != nil {
 		return
 	}
-	if !r.opts.Cookies {
+	if s := r.opts.Session; s != nil && s.wall(a.URL.String(), x) {
+		o.tell("%s redirects to itself until its cookie is sent back: cookies are kept from now on", a.URL)
+		o.RetryAt = r.opts.Now()
+		return
+	} else if !r.opts.Cookies && (s == nil || !s.keeps()) {
 		o.Reason.Params.Text = judge.WantsCookie
 		return
 	}
@@ -229,7 +341,7 @@ func redirectHow(e *frontier.Entry) judge.How {
 // passing says whether a failure may be gone at the next try.
 func passing(err error) bool {
 	switch fetch.KindOf(err) {
-	case fetch.KindBlocked, fetch.KindProtocol, fetch.KindHead:
+	case fetch.KindBlocked, fetch.KindProtocol, fetch.KindHead, fetch.KindInternal:
 		return false
 	}
 	return true
@@ -267,6 +379,9 @@ func (r *Reader) Deduplicate(o *Outcome) error {
 	return nil
 }
 func (o *Outcome) refer(original *crawllog.Visit) {
+	if original.Record == nil { // crawl.db is damaged: there is nothing to refer to
+		return
+	}
 	ref := original.Ref()
 	o.Visit.Kept, o.Visit.Refers = crawllog.KeptRevisit, &ref
 	o.original = original
@@ -278,12 +393,8 @@ func (o *Outcome) suspect(r *Reader, a *Attempt) {
 	if a.Good == nil || o.State != frontier.StateFetched || o.Visit.Status == http.StatusNotModified {
 		return
 	}
-	body, _, err := o.x.Decoded(r.opts.MaxParse)
-	if err != nil {
-		return
-	}
 	home := weburl.FromCanonical(r.opts.Seed.Origin() + "/")
-	o.Visit.Suspect = revisit.Suspicion(a.Good, o.Visit, body, home)
+	o.Visit.Suspect = revisit.Suspicion(a.Good, o.Visit, home)
 	if o.Visit.Suspect != "" && a.Entry.Attempts == a.Before {
 		o.RetryAt = r.opts.Now().Add(suspectWait * r.opts.RetryBase)
 	}

@@ -4,13 +4,16 @@ import (
 	"strings"
 
 	"curtsy/crawler/fetch"
+	"curtsy/facts"
 	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
 )
 
-// read is what the document says; for a response without one, its header.
-func (r *Reader) read(a *Attempt, x *fetch.Exchange) *htmlmeta.Document {
+// read is what the document says; for a response without one, its header. whole
+// says whether all of the body was read, as whoever reads the kept one does.
+func (r *Reader) read(a *Attempt, x *fetch.Exchange) (doc *htmlmeta.Document, length int, whole bool) {
 	if x.Err != nil {
-		return &htmlmeta.Document{Directives: htmlmeta.Unrestricted()}
+		return &htmlmeta.Document{Directives: htmlmeta.Unrestricted()}, 0, false
 	}
 	p := htmlmeta.Page{URL: a.URL, Header: x.Header}
 	listing := a.isListing()
@@ -22,16 +25,20 @@ func (r *Reader) read(a *Attempt, x *fetch.Exchange) *htmlmeta.Document {
 		case cut && x.Truncated == "":
 			r.opts.Logger.Debug("kept in full; only its beginning is parsed for links", "url", a.URL.String(), "octets", len(body))
 		}
-		p.Body = body
+		p.Body, whole = body, err == nil && !cut && len(body) <= facts.MaxBody && !listing
 		if len(body) > heavyBody {
 			r.occupy(a)
 		}
 	}
-	doc := htmlmeta.Read(p, r.reading())
-	if listing {
-		doc = htmlmeta.Document{Directives: doc.Directives}
+	o := r.reading()
+	if strings.Contains(x.Header.Get("Content-Type"), "script") {
+		o.LoadedBy = weburl.FromCanonical(r.via(a.Entry.Via))
 	}
-	return &doc
+	said := htmlmeta.Read(p, o)
+	if listing {
+		said = htmlmeta.Document{Directives: said.Directives}
+	}
+	return &said, len(p.Body), whole
 }
 
 // isPage says whether a page stands where a robots.txt or a sitemap should:

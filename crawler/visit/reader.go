@@ -7,18 +7,23 @@
 //	read.go      what the document says
 //	outcome.go   what becomes of the URL
 //	links.go     which of its links may be queued
+//	usage.go     what is said about the use of what came
 //	robots.go, sitemap.go, alias.go, challenge.go, login.go, session.go, soft404.go   what is special about some answers
 //	encode.go    the records that are to be committed
 package visit
 
 import (
+	"fmt"
 	"log/slog"
 	"maps"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/robotstxt"
+	"curtsy/facts"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
@@ -35,6 +40,10 @@ type Options struct {
 	MaxRobotsAge time.Duration
 	Since        time.Time // pages of sitemaps that were last changed before are left out
 	GuessSitemap bool      // ask for /sitemap.xml where robots.txt names none
+	Language     string    // that is asked for (Accept-Language); "" where none is
+	FollowSeed   bool      // wherever the seed redirects to is the site
+	Apart        []string  // origins that might be names of the site and are not
+	UsageFiles   bool      // ask for the files in which sites speak about use
 	SitemapHosts int       // other hosts than the site's that are asked for sitemaps
 	RelNofollow  bool      // rel=nofollow stops a link
 	Cookies      bool      // are kept
@@ -65,12 +74,17 @@ type Reader struct {
 	logins  logins
 	nested  atomic.Int64 // sitemaps that indexes within indexes named
 	vias    vias
+	probes  probes
+	files   usageFiles
 }
 
 // NewReader makes a Reader for a crawl over an archive and its frontier, of
 // which it changes neither.
 func NewReader(a *storage.Archive, f *frontier.Frontier, o Options) *Reader {
 	r := &Reader{opts: o, frontier: f, archive: a}
+	for _, origin := range o.Apart {
+		r.probes.settle(origin)
+	}
 	r.scope.Store(o.Settings)
 	return r
 }
@@ -78,8 +92,8 @@ func NewReader(a *storage.Archive, f *frontier.Frontier, o Options) *Reader {
 // Scope is what links are judged with now.
 func (r *Reader) Scope() *judge.Settings { return r.scope.Load() }
 
-// Widen makes an origin part of the scope. One goroutine at a time may.
-func (r *Reader) Widen(origin string) { r.scope.Store(r.Scope().With(origin)) }
+// Learn takes in what a visit told of the site's names. One goroutine at a time may.
+func (r *Reader) Learn(n judge.Names) { r.scope.Store(r.Scope().With(n)) }
 
 // Facts are what the rules may know of any URL.
 func (r *Reader) Facts() *judge.Facts {
@@ -98,21 +112,48 @@ func (r *Reader) Enforce(origin string, robots *rules.Robots) {
 }
 
 // Outcome reads the response (step 4) and decides (step 5). Until a.Done is
-// called, a large document keeps others waiting.
-func (r *Reader) Outcome(a *Attempt, x *fetch.Exchange) *Outcome {
+// called, a large document keeps others waiting. A panic is the failure of this URL
+// alone: the next page, the next run and the next worker would meet it again.
+func (r *Reader) Outcome(a *Attempt, x *fetch.Exchange) (o *Outcome) {
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		r.opts.Logger.Error("internal error: please report it", "url", a.URL.String(), "cause", cause, "stack", string(debug.Stack()))
+		x.Fail(fetch.KindInternal, fmt.Errorf("%v", cause))
+		o = r.decide(a, x, &htmlmeta.Document{})
+		if a.Robots != nil {
+			o.Robots = &robotstxt.Answer{Failed: string(fetch.KindInternal), Err: x.Err, Lasting: true}
+		}
+	}()
+	return r.outcome(a, x)
+}
+
+func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) *Outcome {
 	if a.Entry.Class == frontier.Sitemap { // up to 50 MB, read whole
 		r.occupy(a)
 	}
-	doc := r.read(a, x)
-	r.join(a, x, doc)
+	x.Check()
+	doc, length, whole := r.read(a, x)
+	shown := *doc
+	if made := r.join(a, x, doc); made != nil {
+		shown, length = *made, len(a.Rendered.HTML)
+	}
 	o := r.decide(a, x, doc)
+	if whole && o.hasFacts() {
+		o.Facts = facts.Of(a.URL, &shown, length)
+	}
 	if a.Robots != nil {
 		r.outcomeOfRobots(o, a, x)
 	}
 	if a.Entry.How == judge.HowProbe {
 		o.answered(r, a)
 	}
-	if a.Entry.Class == frontier.Sitemap && x.Err == nil && x.Status == 200 {
+	switch {
+	case a.Entry.How == judge.HowUsageFile:
+		r.outcomeOfUsageFile(o, a, x)
+	case (a.Entry.Class == frontier.Sitemap || o.isListing(a)) && x.Err == nil && x.Status == 200:
 		r.outcomeOfSitemap(o, a, x)
 	}
 	return o

@@ -56,10 +56,10 @@ func (s *Shell) Ask(u weburl.URL) *Outcome {
 	return &Outcome{Entry: s.a.Entry, Refetch: true, Links: s.r.judgeNew(nil, s.a, l, &f)}
 }
 
-// join adds what the rendered document says to what the page says.
-func (r *Reader) join(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
+// join adds what the rendered document says, which it gives, to what the page says.
+func (r *Reader) join(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *htmlmeta.Document {
 	if a.Rendered == nil {
-		return
+		return nil
 	}
 	h := http.Header{"Content-Type": {crawllog.TypeRendered}, htmlmeta.FromHeader: x.Header[htmlmeta.FromHeader]}
 	made := htmlmeta.Read(htmlmeta.Page{URL: a.URL, Header: h, Body: a.Rendered.HTML}, r.reading())
@@ -79,6 +79,7 @@ func (r *Reader) join(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	if doc.Canonical.IsZero() {
 		doc.Canonical = made.Canonical
 	}
+	return &made
 }
 
 // What a page shows that shows next to nothing.

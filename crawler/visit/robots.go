@@ -27,7 +27,8 @@ func (r *Reader) outcomeOfRobots(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	if !o.Robots.Version.Used || o.Robots.Rules == nil || !r.Scope().Holds(from) {
 		return
 	}
-	o.hostAlias(r, from, o.Robots.Rules)
+	o.hostLine(r, a, from, o.Robots.Rules)
+	r.addUsageFiles(o, a, from)
 	how := judge.HowSitemapLine
 	if len(o.Robots.Rules.Sitemaps()) == 0 {
 		how = judge.HowGuess

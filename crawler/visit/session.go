@@ -39,6 +39,7 @@ type Session struct {
 // SessionFinding is what asking with the cookie showed.
 type SessionFinding struct {
 	Page   string // that was asked for twice
+	Wall   bool   // it redirected to itself until its cookie was sent; the counts are 1 and 0 then
 	Before int    // links with the session's id, without its cookie
 	After  int    // with it
 }
@@ -82,6 +83,27 @@ func (s *Session) uses(u *url.URL) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.known && s.found.Helps() || s.page != "" && s.page == u.String()
+}
+
+// wall begins to keep cookies for a page that redirects to itself until the cookie
+// that it sets is sent back. It does so once in the life of an archive.
+func (s *Session) wall(page string, x *fetch.Exchange) bool {
+	u, err := url.Parse(page)
+	set := (&http.Response{Header: x.Header}).Cookies()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil || len(set) == 0 || s.known {
+		return false
+	}
+	s.known, s.page, s.found = true, "", SessionFinding{Page: page, Wall: true, Before: 1}
+	s.jar.SetCookies(u, set[:min(len(set), fetch.MaxCookies)])
+	return true
+}
+
+// keeps says whether cookies are kept.
+func (s *Session) keeps() bool {
+	f, ok := s.Found()
+	return ok && f.Helps()
 }
 
 // again says whether the page is to be asked for once more: so many of its links

@@ -69,6 +69,9 @@ func (o *Outcome) moved(r *Reader, a *Attempt, to weburl.URL, redirects int) {
 		return
 	}
 	l := frontier.Link{URL: to, Depth: a.Entry.Depth, Redirects: redirects, How: redirectHow(a.Entry)}
+	if a.Entry.How == judge.HowGuess {
+		l.How = judge.HowGuess // nobody has named it: that it is missing is no failure
+	}
 	if l.Reason = r.notNamed(a.URL, to); r.Scope().Holds(a.URL) && !r.Scope().Holds(to) && to.Hostname() != a.URL.Hostname() {
 		l.Reason = judge.Reason{Rule: judge.Host}
 	}

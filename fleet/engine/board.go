@@ -19,59 +19,107 @@ var ErrConflict = errors.New("changed by another")
 // revision.
 type Entry struct {
 	Key   string
-	Value []byte
-	Rev   uint64
+	Value []byte        // nil: it was removed
+	Rev   uint64        // 0: nobody has written it
 	Seen  time.Duration // when this machine first saw this revision, by the board's clock
+}
+
+// Options of a board.
+type BoardOptions struct {
+	Nodes int // servers of the engine, where this process may make the bucket; 0: it only joins
+	Clock func() time.Duration
+	// Prefix begins the keys of entries that are given to Follow, in the order of their
+	// revisions, and are not kept here: there may be a million of them. watched says that
+	// no older revision can come any more.
+	Prefix string
+	Follow func(e Entry, watched bool)
 }
 
 // Board is the table that all machines of a fleet see, with a copy of it in
 // memory that follows. It is for any goroutine.
 type Board struct {
-	kv      jetstream.KeyValue
-	watcher jetstream.KeyWatcher
-	clock   func() time.Duration
+	o    BoardOptions
+	kv   jetstream.KeyValue
+	stop context.CancelFunc // of the watch
 
-	mu      sync.Mutex
-	entries map[string]Entry
-	changed chan struct{} // closed when an entry changes
-	done    chan struct{} // closed when the copy follows no more
+	order sync.Mutex // of revisions; held while Follow is called
+
+	mu       sync.Mutex
+	entries  map[string]Entry
+	changed  chan struct{} // closed when an entry changes
+	done     chan struct{} // closed when the copy follows no more
+	followed uint64        // the last revision that the watch brought
+	owed     uint64        // a revision written here that the watch has not brought yet; 0: none
+	since    time.Duration // when it was written
 }
 
 const bucket = "curtsy"
 
-// OpenBoard opens the board, or makes it, and waits until the copy is whole.
-func OpenBoard(ctx context.Context, c *nats.Conn, nodes int, clock func() time.Duration) (*Board, error) {
+// stalled is how long an answer or a part of the copy may take before opening the board fails.
+const stalled = time.Minute
+
+// OpenBoard opens the board, or makes it, and waits until the copy is whole. ctx is that
+// of opening alone: the copy follows until Close.
+func OpenBoard(ctx context.Context, c *nats.Conn, o BoardOptions) (*Board, error) {
 	js, err := jetstream.New(c)
 	if err != nil {
 		return nil, fmt.Errorf("board: %w", err)
 	}
-	kv, err := openBucket(ctx, js, nodes)
+	kv, err := openBucket(ctx, js, o.Nodes)
 	if err != nil {
 		return nil, fmt.Errorf("board: %w", err)
 	}
-	b := &Board{kv: kv, clock: clock, entries: map[string]Entry{}, changed: make(chan struct{}), done: make(chan struct{})}
-	if b.watcher, err = kv.WatchAll(ctx); err != nil {
+	b := &Board{o: o, kv: kv, entries: map[string]Entry{}, changed: make(chan struct{}), done: make(chan struct{})}
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	b.stop = stop
+	watcher, err := kv.WatchAll(watching)
+	if err != nil {
+		stop()
 		return nil, fmt.Errorf("board: %w", err)
 	}
 	whole := make(chan struct{})
-	go b.follow(whole)
-	select {
-	case <-whole:
-		return b, nil
-	case <-ctx.Done():
+	go b.follow(watcher, whole)
+	if err := b.filled(ctx, whole); err != nil {
 		b.Close()
-		return nil, fmt.Errorf("board: %w", ctx.Err())
+		return nil, fmt.Errorf("board: %w", err)
+	}
+	return b, nil
+}
+
+// filled waits until the copy is whole, as long as it grows.
+func (b *Board) filled(ctx context.Context, whole chan struct{}) error {
+	var had uint64
+	for {
+		select {
+		case <-whole:
+			return nil
+		case <-b.done:
+			return errors.New("the watch has ended")
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(stalled):
+		}
+		b.mu.Lock()
+		now := b.followed
+		b.mu.Unlock()
+		if now == had {
+			return fmt.Errorf("no answer for %s", stalled)
+		}
+		had = now
 	}
 }
 
 // openBucket makes the bucket where it is not there. Nobody makes it smaller:
-// a worker that joins knows not how many nodes there are.
+// a worker that joins does not know how many nodes there are.
 func openBucket(ctx context.Context, js jetstream.JetStream, nodes int) (kv jetstream.KeyValue, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stalled)
+	defer cancel()
 	for {
 		try, cancel := context.WithTimeout(ctx, 5*time.Second)
 		kv, err = js.KeyValue(try, bucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) && nodes > 0 {
-			kv, err = js.CreateKeyValue(try, jetstream.KeyValueConfig{Bucket: bucket, History: 1, Storage: jetstream.FileStorage, Replicas: min(nodes, 3)})
+			kv, err = js.CreateKeyValue(try, jetstream.KeyValueConfig{Bucket: bucket, History: 1, Storage: jetstream.FileStorage,
+				Replicas: min(nodes, 3), LimitMarkerTTL: removedFor})
 		}
 		cancel()
 		if err == nil {
@@ -86,14 +134,24 @@ func openBucket(ctx context.Context, js jetstream.JetStream, nodes int) (kv jets
 }
 
 // Close ends following.
-func (b *Board) Close() { _ = b.watcher.Stop() }
+func (b *Board) Close() { b.stop() }
 
 // Done is closed when the copy follows no more.
 func (b *Board) Done() <-chan struct{} { return b.done }
 
-func (b *Board) follow(whole chan struct{}) {
+// Behind is how long the watch has not brought what was written here: the copy is so old.
+func (b *Board) Behind() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.owed == 0 {
+		return 0
+	}
+	return b.o.Clock() - b.since
+}
+
+func (b *Board) follow(watcher jetstream.KeyWatcher, whole chan struct{}) {
 	defer close(b.done)
-	for e := range b.watcher.Updates() {
+	for e := range watcher.Updates() {
 		if e == nil {
 			close(whole)
 			continue
@@ -102,22 +160,66 @@ func (b *Board) follow(whole chan struct{}) {
 		if e.Operation() != jetstream.KeyValuePut {
 			value = nil
 		}
-		b.note(e.Key(), value, e.Revision())
+		b.note(e.Key(), value, e.Revision(), true)
 	}
 }
 
 // note takes a revision into the copy, unless a later one is there.
-func (b *Board) note(key string, value []byte, rev uint64) Entry {
+func (b *Board) note(key string, value []byte, rev uint64, watched bool) Entry {
+	e := Entry{key, value, rev, b.o.Clock()}
+	b.order.Lock()
+	defer b.order.Unlock()
+	follows := b.o.Follow != nil && strings.HasPrefix(key, b.o.Prefix)
+	if !b.counted(&e, watched) || !follows && !b.keep(&e, watched) {
+		return e
+	}
+	if follows {
+		b.o.Follow(e, watched)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if had, ok := b.entries[key]; ok && had.Rev >= rev {
-		return had
-	}
-	e := Entry{key, value, rev, b.clock()}
-	b.entries[key] = e
 	close(b.changed)
 	b.changed = make(chan struct{})
 	return e
+}
+
+// counted notes how far the watch has come, and says whether a revision is news: what was
+// written here may be noted after the watch has brought it, and what came later.
+func (b *Board) counted(e *Entry, watched bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case watched:
+		b.followed = e.Rev
+		if e.Rev >= b.owed {
+			b.owed = 0
+		}
+	case e.Rev <= b.followed:
+		if had, ok := b.entries[e.Key]; ok && had.Rev > e.Rev {
+			*e = had
+		}
+		return false
+	case b.owed == 0:
+		b.owed, b.since = e.Rev, e.Seen
+	}
+	return true
+}
+
+// keep keeps an entry, unless the one that is there is newer; then that is e. What was
+// removed is forgotten once the watch has passed it.
+func (b *Board) keep(e *Entry, watched bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	had, ok := b.entries[e.Key]
+	gone := watched && e.Value == nil
+	if ok && (had.Rev > e.Rev || had.Rev == e.Rev && !gone) {
+		*e = had
+		return false
+	}
+	if b.entries[e.Key] = *e; gone {
+		delete(b.entries, e.Key)
+	}
+	return true
 }
 
 // Changed is closed when the next entry changes.
@@ -158,7 +260,8 @@ func (b *Board) Fresh(ctx context.Context, key string) (e Entry, ok bool, err er
 	if err != nil {
 		return Entry{}, false, fmt.Errorf("read %s: %w", key, err)
 	}
-	return b.note(key, got.Value(), got.Revision()), true, nil
+	e = b.note(key, got.Value(), got.Revision(), false)
+	return e, e.Value != nil, nil
 }
 
 // timeout of one request; the death of a leader stops writes for 4 to 8 s.
@@ -172,13 +275,13 @@ func (b *Board) Swap(ctx context.Context, had Entry, value []byte) (Entry, error
 	defer cancel()
 	var rev uint64
 	var err error
-	if had.Value == nil {
+	if had.Rev == 0 {
 		rev, err = b.kv.Create(short, had.Key, value)
 	} else {
 		rev, err = b.kv.Update(short, had.Key, value, had.Rev)
 	}
 	if err == nil {
-		return b.note(had.Key, value, rev), nil
+		return b.note(had.Key, value, rev, false), nil
 	}
 	now, ok, readErr := b.Fresh(ctx, had.Key)
 	switch {
@@ -186,15 +289,30 @@ func (b *Board) Swap(ctx context.Context, had Entry, value []byte) (Entry, error
 		return had, fmt.Errorf("write %s: %w", had.Key, err)
 	case ok && string(now.Value) == string(value):
 		return now, nil
-	case ok && now.Rev != had.Rev, !ok && had.Value != nil:
+	case ok && now.Rev != had.Rev, !ok && had.Rev != 0:
 		return now, fmt.Errorf("%s: %w", had.Key, ErrConflict)
 	}
 	return had, fmt.Errorf("write %s: %w", had.Key, err)
 }
 
-// Remove removes an entry.
-func (b *Board) Remove(ctx context.Context, key string) error {
+// removedFor is how long the servers keep the mark that an entry was removed.
+const removedFor = time.Hour
+
+// Remove removes an entry on the condition that had is its last revision.
+func (b *Board) Remove(ctx context.Context, had Entry) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return b.kv.Delete(ctx, key)
+	err := b.kv.Purge(ctx, had.Key, jetstream.LastRevision(had.Rev), jetstream.PurgeTTL(removedFor))
+	var api *jetstream.APIError
+	if errors.As(err, &api) && isWrongSequence(api.ErrorCode) {
+		return fmt.Errorf("%s: %w", had.Key, ErrConflict)
+	}
+	return err
 }
+
+func isWrongSequence(code jetstream.ErrorCode) bool {
+	return code == jetstream.JSErrCodeStreamWrongLastSequence || code == wrongSequenceOfReplicas
+}
+
+// wrongSequenceOfReplicas is what a replicated stream says of a condition that does not hold.
+const wrongSequenceOfReplicas jetstream.ErrorCode = 10164

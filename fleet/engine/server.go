@@ -13,7 +13,6 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -31,8 +30,7 @@ type Options struct {
 	Name   string            // of this node
 	Listen string            // HOST:PORT for workers and commands; "" is none
 	Peers  map[string]string // node → HOST:PORT by which the others reach it, this one's too
-	TLS    *tls.Config       // for all connections, with certificates asked of clients; nil only on loopback
-	Store  int64             // most bytes of its data; 0 is 1 GiB
+	TLS    *tls.Config       // for all connections, with certificates asked of clients; nil only without ports
 }
 
 // Server is an embedded server.
@@ -70,10 +68,14 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
+// maxStore bounds the engine's data on disk: a million sites take about 1 GB, and what was
+// changed since it was last compacted.
+const maxStore = 64 << 30
+
 func (o *Options) server() (*server.Options, error) {
 	so := &server.Options{ServerName: o.Name, JetStream: true, StoreDir: filepath.Join(o.Dir, "engine"), SyncAlways: true,
-		JetStreamMaxStore: max(o.Store, 1<<30), JetStreamMaxMemory: 64 << 20, NoSigs: true, NoLog: true, DontListen: o.Listen == "",
-		TLSConfig: o.TLS, TLSVerify: o.TLS != nil}
+		JetStreamMaxStore: maxStore, JetStreamMaxMemory: 64 << 20, NoSigs: true, NoLog: true, DontListen: o.Listen == "",
+		TLSConfig: o.TLS, TLSVerify: o.TLS != nil, CustomClientAuthentication: doorkeeper{}}
 	if o.Listen != "" {
 		host, port, err := o.address(o.Listen)
 		if err != nil {
@@ -92,7 +94,7 @@ func (o *Options) server() (*server.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	so.Cluster = server.ClusterOpts{Name: "curtsy", Host: host, Port: port, TLSConfig: o.TLS}
+	so.Cluster = server.ClusterOpts{Name: "curtsy", Host: host, Port: port, TLSConfig: amongServers(o.TLS)}
 	for name, address := range o.Peers {
 		if name != o.Name {
 			so.Routes = append(so.Routes, &url.URL{Scheme: "nats-route", Host: address})
@@ -101,7 +103,8 @@ func (o *Options) server() (*server.Options, error) {
 	return so, nil
 }
 
-// address refuses to listen beyond this machine without TLS.
+// address refuses to listen without TLS, on loopback as well: a port is there for all users
+// of a machine, the socket for one.
 func (o *Options) address(s string) (host string, port int, err error) {
 	host, p, err := net.SplitHostPort(s)
 	if err != nil {
@@ -110,16 +113,13 @@ func (o *Options) address(s string) (host string, port int, err error) {
 	if port, err = strconv.Atoi(p); err != nil || port < 1 || port > 65535 {
 		return "", 0, fmt.Errorf("engine: %q is not a port", p)
 	}
-	if o.TLS == nil && !Loopback(host) {
-		return "", 0, fmt.Errorf("engine: %s is not a loopback address, and TLS is required on any other", s)
+	if o.TLS == nil {
+		return "", 0, fmt.Errorf("engine: %s: TLS and certificates are required on every port, on loopback as well", s)
+	}
+	if role := OwnRole(o.TLS); role != RoleServe {
+		return "", 0, fmt.Errorf("engine: the certificate of a server needs OU=%s; its role is %q", RoleServe, role)
 	}
 	return host, port, nil
-}
-
-// Loopback says whether a host is this machine and nothing else.
-func Loopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
 // share lets processes of the same user in, through a socket.
@@ -179,11 +179,15 @@ func (s *Server) Close() {
 
 // Dial connects to the servers at urls, separated by commas.
 func Dial(urls string, conf *tls.Config) (*nats.Conn, error) {
-	o := []nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(5 * time.Second)}
-	if conf != nil {
-		o = append(o, nats.Secure(conf))
+	if conf == nil {
+		return nil, fmt.Errorf("engine at %s: a certificate is required", urls)
 	}
-	c, err := nats.Connect(urls, o...)
+	c, err := nats.Connect(urls, nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond), nats.Timeout(5*time.Second),
+		nats.Secure(amongServers(conf)), nats.CustomInboxPrefix(OwnRole(conf).inbox()),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // whoever asked hears of it
+	if errors.Is(err, nats.ErrAuthorization) {
+		return nil, fmt.Errorf("engine at %s: the certificate names no role (OU=%s, %s or %s)", urls, RoleRead, RoleAdd, RoleWork)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("engine at %s: %w", urls, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"curtsy/fleet/engine"
@@ -97,6 +98,9 @@ func (s *Session) takeable(ctx context.Context, key string) (engine.Entry, error
 func (s *Session) ended(ctx context.Context, id string) (bool, error) {
 	if id == s.id { // claimed, and nobody uses it: tidy gives it free
 		return false, nil
+	}
+	if id == s.o.Previous && id != "" {
+		return true, nil
 	}
 	e, ok := s.board.Entry(sessions + id)
 	var st state
@@ -204,7 +208,7 @@ func (s *Session) forget(l *Lease) {
 func (s *Session) Claim(key string) (h HeldError, ok bool) {
 	e, ok := s.board.Entry(claims + key)
 	var c claim
-	if !ok || json.Unmarshal(e.Value, &c) != nil || c.Session == "" {
+	if !ok || json.Unmarshal(e.Value, &c) != nil || c.Session == "" || c.Session == s.o.Previous {
 		return h, false
 	}
 	se, there := s.board.Entry(sessions + c.Session)
@@ -213,6 +217,22 @@ func (s *Session) Claim(key string) (h HeldError, ok bool) {
 		return h, false
 	}
 	return HeldError{Key: key, Worker: c.Worker, For: c.For, Left: s.left(c.Session, se, there)}, true
+}
+
+// Claims are those whose keys begin with prefix.
+func (s *Session) Claims(prefix string) (list []HeldError) {
+	for _, e := range s.board.List(claims + prefix) {
+		if h, ok := s.Claim(strings.TrimPrefix(e.Key, claims)); ok {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// Alive says that a session is on the board, and was renewed within its term.
+func (s *Session) Alive(id string) bool {
+	e, ok := s.board.Entry(sessions + id)
+	return ok && !s.dead(id) && s.left(id, e, true) > 0
 }
 
 // Worker is what a live session says of its worker.

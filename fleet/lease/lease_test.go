@@ -22,7 +22,7 @@ func begin(t *testing.T, s *engine.Server, c *clock, worker string, alone bool) 
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	b, err := engine.OpenBoard(t.Context(), n, 1, c.read)
+	b, err := engine.OpenBoard(t.Context(), n, engine.BoardOptions{Nodes: 1, Clock: c.read})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +147,68 @@ func TestASessionThatIsRenewedIsNotTaken(t *testing.T) {
 	}
 }
 
+// A session whose copy of the board follows no more ends at once, and so does one whose
+// copy is far behind: what others do would not be seen.
+func TestASessionEndsWithItsWatch(t *testing.T) {
+	s, c := start(t), &clock{}
+	a := begin(t, s, c, "a", true)
+	a.board.Close()
+	seen(t, "the session is over", func() bool { return a.Check() != nil })
+}
+
+// What the session of this worker before held is this one's to take at once, and nobody
+// else's; what it does not take is everybody's then.
+func TestASessionContinuesTheOneBefore(t *testing.T) {
+	s, c := start(t), &clock{}
+	a := begin(t, s, c, "a", true)
+	for _, key := range []string{"k", "other"} {
+		if _, err := a.Acquire(t.Context(), key, "site"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, after := begin(t, s, c, "b", false), begin(t, s, c, "a", false)
+	after.o.Previous = a.ID()
+	_, err := b.Acquire(t.Context(), "k", "site")
+	held(t, err, "a")
+	if _, ok := after.Claim("k"); ok {
+		t.Error("its own claim of before is another's")
+	}
+	if _, err := after.Acquire(t.Context(), "k", "site"); err != nil {
+		t.Error(err)
+	}
+	if err := after.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen(t, "the rest is free", func() bool { _, ok := b.Claim("other"); return !ok })
+	_, err = b.Acquire(t.Context(), "k", "site")
+	held(t, err, "a")
+}
+
+// Dead sessions and claims that nobody holds do not stay on the board.
+func TestTheBoardIsTidied(t *testing.T) {
+	s, c := start(t), &clock{}
+	a := begin(t, s, c, "a", true)
+	l, err := a.Acquire(t.Context(), "k", "site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b := begin(t, s, c, "b", false)
+	b.End(t.Context())
+	seen(t, "b has ended", func() bool { return a.dead(b.ID()) })
+	for range 13 {
+		c.pass(5 * time.Second)
+		a.renew()
+		a.tidy()
+	}
+	seen(t, "both are gone", func() bool { return len(a.board.List(claims)) == 0 && len(a.board.List(sessions)) == 1 })
+	if _, err := a.Acquire(t.Context(), "k", "site"); err != nil {
+		t.Error(err)
+	}
+}
+
 // After the engine's disks were lost nothing is given out for a term.
 func TestAnEngineMadeAnewGivesNothingOutAtOnce(t *testing.T) {
 	s, c := start(t), &clock{}
@@ -172,12 +234,16 @@ func TestAClaimThatNobodyUsesIsGivenFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.mu.Lock() // the session's own loop looks there too
 	delete(a.held, "k")
+	a.mu.Unlock()
 	a.tidy()
 	if _, ok := a.Claim("k"); ok {
 		t.Error("it is still claimed")
 	}
+	a.mu.Lock()
 	a.held["k"] = l
+	a.mu.Unlock()
 	a.look()
 	if err := l.Check(); !errors.Is(err, ErrOver) {
 		t.Errorf("got %v: the board says that nobody holds it", err)

@@ -47,9 +47,13 @@ type Options struct {
 	Clock  Clock         // nil is Uptime
 	// Alone says that no other worker can be alive, as a lock on the fleet's
 	// directory shows: whatever is held is free.
-	Alone  bool
-	About  func() any // what the session says of its worker
-	Logger *slog.Logger
+	Alone bool
+	// Previous is the session that this worker had before, "" for none. Whoever gives it
+	// knows that nothing of it runs any more: what it holds is this session's to take,
+	// until Settle.
+	Previous string
+	About    func() any // what the session says of its worker
+	Logger   *slog.Logger
 }
 
 // Session is a worker's. It is for any goroutine.
@@ -114,12 +118,14 @@ func Begin(ctx context.Context, b *engine.Board, o Options) (*Session, error) {
 	s.over, s.end = context.WithCancel(ctx)
 	if o.Alone {
 		if err := s.alone(ctx); err != nil {
+			s.end()
 			return nil, err
 		}
 	}
 	sent := o.Clock()
 	e, err := b.Swap(ctx, engine.Entry{Key: sessions + s.id}, s.state())
 	if err != nil {
+		s.end()
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	s.entry, s.deadline, s.began = e, sent+o.Term-o.Margin, sent
@@ -137,10 +143,40 @@ func (s *Session) alone(ctx context.Context) error {
 			}
 		}
 	}
+	return s.Open(ctx)
+}
+
+// Open opens a board that was made anew at once, as nobody can hold anything by an
+// earlier one.
+func (s *Session) Open(ctx context.Context) error {
 	if _, ok := s.board.Entry(openKey); ok {
 		return nil
 	}
 	_, err := s.board.Swap(ctx, engine.Entry{Key: openKey}, []byte(s.id))
+	if errors.Is(err, engine.ErrConflict) { // another has just done it
+		return nil
+	}
+	return err
+}
+
+// Closed is how long the board grants nothing yet; 0 where it does.
+func (s *Session) Closed() time.Duration {
+	if _, ok := s.board.Entry(openKey); ok {
+		return 0
+	}
+	return max(s.began+s.o.Term-s.o.Clock(), time.Second)
+}
+
+// Settle gives up what the previous session held and this one has not taken.
+func (s *Session) Settle(ctx context.Context) error {
+	e, ok := s.board.Entry(sessions + s.o.Previous)
+	if s.o.Previous == "" || !ok {
+		return nil
+	}
+	err := s.kill(ctx, e)
+	if errors.Is(err, engine.ErrConflict) { // another was first
+		return nil
+	}
 	return err
 }
 
@@ -200,14 +236,28 @@ func (s *Session) keep() {
 		case <-s.board.Changed():
 			s.look()
 			continue
+		case <-s.board.Done(): // what others do is seen no more
+			s.lose("the copy of the board follows no more")
+			return
 		}
 		if s.Check() != nil {
 			s.o.Logger.Warn("the session could not be renewed in time", "session", s.id)
 			return
 		}
 		s.renew()
+		if behind := s.board.Behind(); behind > s.o.Term/2 {
+			s.lose(fmt.Sprintf("the copy of the board is %s behind", behind.Round(time.Second)))
+		}
 		s.tidy()
 	}
+}
+
+// lose ends the session before its time.
+func (s *Session) lose(why string) {
+	if s.over.Err() == nil {
+		s.o.Logger.Error("the session ends", "session", s.id, "why", why)
+	}
+	s.end()
 }
 
 func (s *Session) renew() {
@@ -264,18 +314,46 @@ func (s *Session) tidy() {
 		_, err := s.board.Swap(s.over, engine.Entry{Key: openKey}, []byte(s.id))
 		s.o.Logger.Info("claims are granted from now on", "err", err)
 	}
+	named := map[string]bool{}
 	for _, e := range s.board.List(claims) {
 		var c claim
 		key := strings.TrimPrefix(e.Key, claims)
-		if json.Unmarshal(e.Value, &c) != nil || c.Session != s.id {
+		if json.Unmarshal(e.Value, &c) != nil {
 			continue
 		}
+		named[c.Session] = true
 		s.mu.Lock()
 		known := s.held[key] != nil || s.trying[key]
 		s.mu.Unlock()
-		if !known {
+		switch {
+		case c.Session == s.id && !known:
 			_, err := s.board.Swap(s.over, e, s.free())
 			s.o.Logger.Info("releasing an unused claim", "key", key, "err", err)
+		case !known && (c.Session == "" || s.dead(c.Session)):
+			s.forgotten(e)
 		}
+	}
+	for _, e := range s.board.List(sessions) {
+		if id := strings.TrimPrefix(e.Key, sessions); !named[id] && s.dead(id) {
+			s.forgotten(e)
+		}
+	}
+}
+
+// dead says that a session was ended.
+func (s *Session) dead(id string) bool {
+	e, ok := s.board.Entry(sessions + id)
+	var st state
+	return ok && json.Unmarshal(e.Value, &st) == nil && st.Dead
+}
+
+// forgotten removes an entry that nobody uses and that has not changed for two terms: a
+// free claim, or that of a dead session, or such a session that no claim names.
+func (s *Session) forgotten(e engine.Entry) {
+	if s.o.Clock()-e.Seen < 2*s.o.Term {
+		return
+	}
+	if err := s.board.Remove(s.over, e); err != nil && !errors.Is(err, engine.ErrConflict) { // others do it, too
+		s.o.Logger.Debug("not removed", "key", e.Key, "err", err)
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -274,14 +275,32 @@ func (f *flaky) Remove(ctx context.Context, key string) error {
 // A damaged or foreign manifest leads to no path outside of the site.
 func TestAManifestOfAnotherIsRefused(t *testing.T) {
 	for _, m := range []Manifest{
-		{Version: 2},
+		{Version: 3},
+		{Version: 2, Deltas: []Blob{{Key: "site/db/e1-2.zst"}}},
+		{Version: 2, DB: &Blob{Key: "site/db/e1-1.zst"}, Deltas: []Blob{{Key: "site/db/../MANIFEST"}}},
 		{Version: 1, DB: &Blob{Key: "other/db/e1-1.zst"}},
 		{Version: 1, Segments: []Segment{{Name: "../x", Sealed: true}}},
 		{Version: 1, Segments: []Segment{{Name: "x", Size: 5, Tail: []Piece{{Key: "site/tail/x/1", Offset: 1, Size: 4}}}}},
 		{Version: 1, Segments: []Segment{{Name: "x", Size: 5}}},
+		{Version: 1, DB: &Blob{Key: "site/db/../../../victim"}},
+		{Version: 1, DB: &Blob{Key: "site/db/"}},
+		{Version: 1, DB: &Blob{Key: "site/db/.."}},
+		{Version: 1, Segments: []Segment{{Name: "x", Size: 4, Tail: []Piece{{Key: "site/tail/x/../../../victim", Size: 4}}}}},
+		{Version: 1, Segments: []Segment{{Name: "x", Sealed: true}, {Name: "x", Sealed: true}}},
+		{Version: 1, Epoch: -1},
+		{Version: 1, Epoch: 1<<63 - 1},
 	} {
 		if m.check("site") == nil {
 			t.Errorf("%+v was taken", m)
+		}
+	}
+	s := must(t)(Open(t.Context(), t.TempDir()))
+	for _, key := range []string{"x/../../victim", "/victim", "..", "x//y", ""} {
+		_, _, err := s.Get(t.Context(), key)
+		_, _, openErr := s.Open(t.Context(), key)
+		_, swapErr := s.Swap(t.Context(), key, nil, "")
+		if err == nil || openErr == nil || swapErr == nil || s.Remove(t.Context(), key) == nil || s.Put(t.Context(), key, section("x")) == nil {
+			t.Errorf("the key %q was taken", key)
 		}
 	}
 	for _, name := range []string{"", ".", "..", ".probe", "a/b", "a\x00"} {
@@ -299,4 +318,110 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 	if entries, _ := os.ReadDir(filepath.Dir(dir)); len(entries) != 1 {
 		t.Errorf("%v was left", entries)
 	}
+}
+
+// Saves send what changed: crawl.db as a base and deltas, folded so that few are named; each
+// restores to a whole archive, in a store that forbids deletion, too. Without a commit
+// nothing is sent, and another owner is noticed all the same.
+func TestASaveSendsWhatChanged(t *testing.T) {
+	t.Parallel()
+	const saves = 24
+	seed, s := pages(t, saves), &counting{Store: must(t)(newDirStore(t))}
+	a, err := Claim(t.Context(), s, "site", seed, "owner", Run{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "archive")
+	most := 0
+	for n := 1; n <= saves; n++ {
+		crawled(t, dir, seed, a.Prefix("curtsy"), n)
+		if err := a.Save(t.Context(), dir, a.Prefix("curtsy"), Run{}, false); err != nil {
+			t.Fatal(err)
+		}
+		m := a.Manifest()
+		most = max(most, len(m.Deltas))
+		if n%8 == 0 {
+			restored := filepath.Join(t.TempDir(), "restored")
+			if err := Restore(t.Context(), s, &m, restored); err != nil {
+				t.Fatal(err)
+			}
+			crawltest.Sound(t, restored)
+		}
+	}
+	if most < 3 || most > 14 {
+		t.Errorf("%d deltas at most", most)
+	}
+	had, sent := s.puts+s.swaps, s.octets
+	t.Logf("%d requests and %d octets for %d saves", had, sent, saves)
+	for range 3 {
+		if err := a.Save(t.Context(), dir, a.Prefix("curtsy"), Run{}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.puts+s.swaps != had || s.octets != sent {
+		t.Error("something was written though nothing had changed")
+	}
+	m := a.Manifest()
+	whole(t, s, &m, seed, saves)
+	if _, err := Claim(t.Context(), s, "site", seed, "another", Run{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Save(t.Context(), dir, a.Prefix("curtsy"), Run{}, false); !errors.Is(err, ErrFenced) {
+		t.Errorf("got %v, want ErrFenced", err)
+	}
+}
+
+// counting counts what is written, and forbids deletion.
+type counting struct {
+	Store
+	puts, swaps int
+	octets      int64
+}
+
+func (c *counting) Put(ctx context.Context, key string, body *io.SectionReader) error {
+	c.puts++
+	c.octets += body.Size()
+	return c.Store.Put(ctx, key, body)
+}
+
+func (c *counting) Swap(ctx context.Context, key string, data []byte, tag string) (string, error) {
+	c.swaps++
+	return c.Store.Swap(ctx, key, data, tag)
+}
+
+func (c *counting) Remove(context.Context, string) error { return errors.New("access denied") }
+
+func TestFold(t *testing.T) {
+	var saves []int
+	sent := 0
+	for range 1440 {
+		replaced, weight := fold(saves)
+		saves = append(saves[:len(saves)-replaced], weight)
+		sent += weight
+	}
+	total := 0
+	for _, n := range saves {
+		total += n
+	}
+	if total != 1440 || len(saves) > 28 || sent > 1440*5 {
+		t.Errorf("%d parts of %d saves, %d sent", len(saves), total, sent)
+	}
+}
+
+func FuzzDelta(f *testing.F) {
+	f.Add([]byte{0, 1, 2}, int64(4096))
+	f.Add(append([]byte{1}, make([]byte, pageSize)...), int64(8192))
+	f.Fuzz(func(t *testing.T, delta []byte, size int64) {
+		db, err := os.CreateTemp(t.TempDir(), "db")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		size = min(max(size, 0), 1<<20)
+		if err := apply(db, bytes.NewReader(delta), size); err == nil {
+			if st, err := db.Stat(); err != nil || st.Size() != size {
+				t.Errorf("%d octets, want %d (%v)", st.Size(), size, err)
+			}
+		}
+	})
 }

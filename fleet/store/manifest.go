@@ -23,7 +23,8 @@ type Manifest struct {
 	Owner    string    `json:"owner"` // who claimed it last
 	Saved    time.Time `json:"saved"`
 	Run      Run       `json:"run"`
-	DB       *Blob     `json:"db,omitempty"` // nil: nothing is saved yet
+	DB       *Blob     `json:"db,omitempty"`     // nil: nothing is saved yet
+	Deltas   []Blob    `json:"deltas,omitempty"` // what changed of crawl.db since, in order
 	Segments []Segment `json:"segments,omitempty"`
 }
 
@@ -34,6 +35,10 @@ type Run struct {
 	Ended  time.Time `json:"ended"`            // zero while it runs
 	Ending string    `json:"ending,omitempty"` // as status has it
 	Why    string    `json:"why,omitempty"`
+	Fails  int       `json:"fails,omitempty"` // runs that failed, one after another
+	// Passes is how often the whole site had been crawled when the run began; nil: not
+	// known. A run that is continued is done when there is one more.
+	Passes *int `json:"passes,omitempty"`
 	Counts
 }
 
@@ -52,6 +57,8 @@ type Blob struct {
 	Key    string `json:"key"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
+	Saves  int    `json:"saves,omitempty"`   // of a delta: of how many saves it is
+	DBSize int64  `json:"db_size,omitempty"` // of a delta: of crawl.db with it
 }
 
 // Segment is a WARC segment: an object of its own once it is sealed, until then
@@ -68,9 +75,14 @@ type Piece struct {
 	Key    string `json:"key"`
 	Offset int64  `json:"offset"`
 	Size   int64  `json:"size"`
+	Saves  int    `json:"saves,omitempty"` // of how many saves it is
 }
 
-const manifestVersion = 1
+// Versions of a manifest: the second has deltas, which older programs would not apply.
+const (
+	manifestVersion = 1
+	withDeltas      = 2
+)
 
 // plain says whether a site, a segment or a piece may be called so: their names
 // become paths on whatever machine restores the archive.
@@ -91,22 +103,42 @@ func CheckName(site string) error {
 	return nil
 }
 
-// check refuses a manifest that cannot be one of ours.
+// below says whether a key is that of one object right below dir.
+func below(key, dir string) bool {
+	name, ok := strings.CutPrefix(key, dir+"/")
+	return ok && plain(strings.ReplaceAll(name, "+", "_"))
+}
+
+// maxEpoch is more than any site is claimed.
+const maxEpoch = 1 << 50
+
+// check refuses a manifest that is not sound, or names what is not the site's: others may
+// write to the store, and what a manifest names is read and removed.
 func (m *Manifest) check(site string) error {
-	if m.Version != manifestVersion {
-		return fmt.Errorf("%s: its manifest has version %d, this version of curtsy reads %d", site, m.Version, manifestVersion)
+	if m.Version < manifestVersion || m.Version > withDeltas {
+		return fmt.Errorf("%s: its manifest has version %d, this version of curtsy reads up to %d", site, m.Version, withDeltas)
 	}
 	bad := func(what string) error { return fmt.Errorf("%s: its manifest is damaged: %s", site, what) }
-	if m.DB != nil && !strings.HasPrefix(m.DB.Key, site+"/db/") {
+	if m.Epoch < 0 || m.Epoch > maxEpoch || m.Seq < 0 {
+		return bad("its epoch")
+	}
+	if m.DB != nil && (!below(m.DB.Key, site+"/db") || m.DB.Size < 0) {
 		return bad("crawl.db is not where it should be")
 	}
+	for _, d := range m.Deltas {
+		if m.DB == nil || !below(d.Key, site+"/db") || d.Size < 0 || d.DBSize < 0 {
+			return bad("the parts of crawl.db")
+		}
+	}
+	names := map[string]bool{}
 	for _, s := range m.Segments {
-		if !plain(s.Name) || s.Size < 0 {
+		if !plain(s.Name) || s.Size < 0 || names[s.Name] {
 			return bad("a segment's name or size")
 		}
+		names[s.Name] = true
 		at := int64(0)
 		for _, p := range s.Tail {
-			if p.Offset != at || p.Size <= 0 || !strings.HasPrefix(p.Key, site+"/tail/"+s.Name+"/") {
+			if p.Offset != at || p.Size <= 0 || !below(p.Key, site+"/tail/"+s.Name) {
 				return bad("the pieces of " + s.Name)
 			}
 			at += p.Size
@@ -145,6 +177,11 @@ type Archive struct {
 	site  string
 	m     Manifest
 	tag   string
+
+	saves  int    // tries, each with names of its own: one that failed may have left objects
+	commit int    // of crawl.db, that was saved last; 0: none
+	pages  []page // of crawl.db as it was saved last; nil: not known
+	ends   []int  // of the base and of each delta, the save that it brings crawl.db to
 }
 
 // Claim makes owner the one that may save the archive of a site, and begins a
@@ -161,7 +198,7 @@ func Claim(ctx context.Context, s Store, site, seed, owner string, run Run) (*Ar
 	m.Version, m.Seed, m.Owner, m.Run = manifestVersion, seed, owner, run
 	m.Epoch++
 	m.Seq = 0
-	a := &Archive{s, site, m, tag}
+	a := &Archive{store: s, site: site, m: m, tag: tag}
 	return a, a.swap(ctx)
 }
 
@@ -174,6 +211,9 @@ func (a *Archive) Prefix(base string) string { return fmt.Sprintf("%s-e%d", base
 
 func (a *Archive) swap(ctx context.Context) error {
 	a.m.Saved = time.Now().UTC()
+	if a.m.Version = manifestVersion; len(a.m.Deltas) > 0 {
+		a.m.Version = withDeltas
+	}
 	b, err := json.MarshalIndent(&a.m, "", " ")
 	if err != nil {
 		return err

@@ -65,7 +65,27 @@ func restore(ctx context.Context, s Store, m *Manifest, dir string) error {
 			return err
 		}
 	}
-	return restoreDB(ctx, s, m.DB, filepath.Join(dir, "crawl.db"))
+	path := filepath.Join(dir, "crawl.db")
+	err := unpacked(ctx, s, m.DB, path, func(r io.Reader) error {
+		return create(path, func(w io.Writer) error {
+			_, err := io.Copy(w, r)
+			return err
+		})
+	})
+	for _, d := range m.Deltas {
+		if err == nil {
+			err = unpacked(ctx, s, &d, path, func(r io.Reader) error { return restoreDelta(path, r, d.DBSize) })
+		}
+	}
+	return err
+}
+
+func restoreDelta(path string, r io.Reader, size int64) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(apply(f, r, size), f.Sync(), f.Close())
 }
 
 // restoreSegment writes a segment, cut to the size that the manifest says: the
@@ -107,8 +127,8 @@ func copyObject(ctx context.Context, s Store, key string, size int64, w io.Write
 	return err
 }
 
-// restoreDB unpacks crawl.db, once its sum is right.
-func restoreDB(ctx context.Context, s Store, b *Blob, path string) error {
+// unpacked copies a part of crawl.db, and gives its content to use once its sum is right.
+func unpacked(ctx context.Context, s Store, b *Blob, path string, use func(io.Reader) error) error {
 	packed := path + ".zst"
 	defer os.Remove(packed)
 	h := sha256.New()
@@ -129,8 +149,5 @@ func restoreDB(ctx context.Context, s Store, b *Blob, path string) error {
 		return err
 	}
 	defer z.Close()
-	return create(path, func(w io.Writer) error {
-		_, err := io.Copy(w, z)
-		return err
-	})
+	return use(z)
 }

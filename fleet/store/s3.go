@@ -81,7 +81,10 @@ func failed(key string, err error) error {
 		return nil
 	}
 	var network *net.OpError
-	switch code := minio.ToErrorResponse(err).StatusCode; {
+	answer := minio.ToErrorResponse(err)
+	switch code := answer.StatusCode; {
+	case answer.Code == minio.NoSuchBucket: // not an object that is missing
+		return fmt.Errorf("%s: %w", key, err)
 	case code == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", key, ErrNotFound)
 	case code == http.StatusPreconditionFailed, code == http.StatusConflict: // 409: another is being written
@@ -123,11 +126,25 @@ func (s *s3Store) Swap(ctx context.Context, key string, data []byte, tag string)
 
 // Put keeps what is there already, as it is written once.
 func (s *s3Store) Put(ctx context.Context, key string, body *io.SectionReader) error {
+	const small = 16 << 20
+	o := minio.PutObjectOptions{ContentType: "application/octet-stream"}
+	if body.Size() <= small { // most are, and new: one request
+		o.DisableMultipart = true
+		o.SetMatchETagExcept("*")
+		_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, body, body.Size(), o)
+		if err = failed(key, err); !errors.Is(err, ErrConflict) {
+			return err
+		}
+		if _, err := body.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		o = minio.PutObjectOptions{ContentType: o.ContentType}
+	}
 	st, err := s.client.StatObject(ctx, s.bucket, s.prefix+key, minio.StatObjectOptions{})
 	if err == nil && st.Size >= body.Size() {
 		return nil
 	}
-	_, err = s.client.PutObject(ctx, s.bucket, s.prefix+key, body, body.Size(), minio.PutObjectOptions{ContentType: "application/octet-stream"})
+	_, err = s.client.PutObject(ctx, s.bucket, s.prefix+key, body, body.Size(), o)
 	return failed(key, err)
 }
 

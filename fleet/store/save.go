@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -17,48 +19,133 @@ import (
 )
 
 // Save brings the archive in dir to the store, as of its last commit; a crawl
-// may be writing to it. The order is data before the pointer to it: segments
-// and pieces, crawl.db, the manifest. With last, all segments are sealed: the
-// next owner begins one of its own. With ErrFenced nothing of it counts.
+// may be writing to it. Where nothing was committed since the last save nothing is written;
+// else what is new of the segments, and what changed of crawl.db. The order is data before
+// the pointer to it: segments and pieces, crawl.db, the manifest. With last, all segments
+// are sealed: the next owner begins one of its own. With ErrFenced nothing of it counts.
 func (a *Archive) Save(ctx context.Context, dir, prefix string, run Run, last bool) error {
-	db, list, err := snapshot(dir)
+	src, err := storage.OpenRead(dir)
 	if err != nil {
 		return fmt.Errorf("save %s: %w", a.site, err)
 	}
-	defer os.Remove(db)
-	next := a.m
-	next.Seq++
-	next.Run = run
-	next.Segments = nil
-	for i, s := range list {
-		open := !last && i == len(list)-1 && strings.HasPrefix(s.Name, prefix+"-")
-		seg, err := a.segment(ctx, dir, s, open)
-		if err != nil {
-			return fmt.Errorf("save %s: %w", a.site, err)
-		}
-		next.Segments = append(next.Segments, seg)
+	defer src.Close()
+	commit, err := src.LastCommit()
+	if err != nil {
+		return fmt.Errorf("save %s: %w", a.site, err)
 	}
-	if next.DB, err = a.putDB(ctx, db, fmt.Sprintf("%s/db/e%d-%d.zst", a.site, next.Epoch, next.Seq)); err != nil {
+	if !last && commit == a.commit {
+		return a.owned(ctx)
+	}
+	a.saves++
+	s := &saving{Archive: a, next: a.m, run: run}
+	defer s.remove()
+	if err := s.write(ctx, src, dir, prefix, last); err != nil {
 		return fmt.Errorf("save %s: %w", a.site, err)
 	}
 	had := a.m
-	a.m = next
+	a.m = s.next
 	if err := a.swap(ctx); err != nil {
 		a.m = had
 		return err
 	}
-	return a.replaced(ctx, &had)
+	a.commit, a.pages, a.ends = commit, s.pager.now, s.ends
+	a.replaced(ctx, &had)
+	return nil
 }
 
-// replaced removes what the manifest before named and this one does not.
-func (a *Archive) replaced(ctx context.Context, had *Manifest) (err error) {
-	now := a.m.keys(a.site)
-	for key := range had.keys(a.site) {
-		if !now[key] {
-			err = errors.Join(err, a.store.Remove(ctx, key))
-		}
+// owned sees that nobody else has claimed the site.
+func (a *Archive) owned(ctx context.Context) error {
+	_, tag, err := a.store.Get(ctx, a.site+"/MANIFEST")
+	if err == nil && tag != a.tag || errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("%s: %w", a.site, ErrFenced)
 	}
 	return err
+}
+
+// saving is one save.
+type saving struct {
+	*Archive
+	next  Manifest
+	run   Run
+	pager pager
+	ends  []int
+	file  string // crawl.db or what changed of it, compressed, beside the archive
+}
+
+func (s *saving) remove() {
+	if s.file != "" {
+		os.Remove(s.file)
+	}
+}
+
+func (s *saving) write(ctx context.Context, src *storage.Archive, dir, prefix string, last bool) error {
+	part, replaced := s.plan()
+	list, err := s.snapshot(src, dir)
+	if err != nil {
+		return err
+	}
+	s.next.Seq, s.next.Run, s.next.Segments = int64(s.saves), s.run, nil
+	for i, seg := range list {
+		open := !last && i == len(list)-1 && strings.HasPrefix(seg.Name, prefix+"-")
+		saved, err := s.segment(ctx, dir, seg, open)
+		if err != nil {
+			return err
+		}
+		s.next.Segments = append(s.next.Segments, saved)
+	}
+	if err := s.putDB(ctx, &part); err != nil {
+		return err
+	}
+	if s.pager.after < 0 {
+		s.next.DB, s.next.Deltas, s.ends = &part, nil, []int{s.saves}
+		return nil
+	}
+	keep := len(s.m.Deltas) - replaced
+	s.next.Deltas = append(slices.Clone(s.m.Deltas[:keep]), part)
+	s.ends = append(slices.Clone(s.Archive.ends[:keep+1]), s.saves)
+	return nil
+}
+
+// plan says what of crawl.db is sent: what changed since the base or a delta, or a new base
+// when the deltas have grown to half of it, or what was saved before is not known.
+func (s *saving) plan() (part Blob, replaced int) {
+	s.pager = pager{had: s.pages, save: s.saves, after: -1}
+	part.Key = fmt.Sprintf("%s/db/e%d-%d.zst", s.site, s.next.Epoch, s.saves)
+	deltas := int64(0)
+	var saves []int
+	for _, d := range s.m.Deltas {
+		deltas += d.Size
+		saves = append(saves, d.Saves)
+	}
+	if s.pages == nil || s.m.DB == nil || deltas > max(s.m.DB.Size/2, 64<<10) {
+		return part, 0
+	}
+	replaced, part.Saves = fold(saves)
+	s.pager.after = s.Archive.ends[len(saves)-replaced]
+	return part, replaced
+}
+
+// End writes how a run ended, and nothing else.
+func (a *Archive) End(ctx context.Context, run Run) error {
+	had := a.m
+	a.saves++
+	a.m.Seq, a.m.Run = int64(a.saves), run
+	err := a.swap(ctx)
+	if err != nil {
+		a.m = had
+	}
+	return err
+}
+
+// replaced removes what the manifest before named and this one does not. What stays, as in
+// a store that forbids deletion, is in nobody's way; Sweep tries again.
+func (a *Archive) replaced(ctx context.Context, had *Manifest) {
+	now := a.m.keys(a.site)
+	for key := range had.keys(a.site) {
+		if !now[key] && a.store.Remove(ctx, key) != nil {
+			return
+		}
+	}
 }
 
 // keys are the objects that a manifest names.
@@ -66,6 +153,9 @@ func (m *Manifest) keys(site string) map[string]bool {
 	keys := map[string]bool{}
 	if m.DB != nil {
 		keys[m.DB.Key] = true
+	}
+	for _, d := range m.Deltas {
+		keys[d.Key] = true
 	}
 	for _, s := range m.Segments {
 		if s.Sealed {
@@ -78,27 +168,23 @@ func (m *Manifest) keys(site string) map[string]bool {
 	return keys
 }
 
-// snapshot writes crawl.db, compressed, to a file beside the archive.
-func snapshot(dir string) (path string, list []storage.SegmentSize, err error) {
-	src, err := storage.OpenRead(dir)
-	if err != nil {
-		return "", nil, err
-	}
-	defer src.Close()
+// snapshot writes crawl.db, or what changed of it, compressed, to a file beside the archive.
+func (s *saving) snapshot(src *storage.Archive, dir string) (list []storage.SegmentSize, err error) {
 	f, err := os.CreateTemp(filepath.Dir(filepath.Clean(dir)), ".snapshot-*")
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
+	s.file = f.Name()
 	z, err := zstd.NewWriter(f, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true)) // one for each save: its buffers cost more than they find
 	if err == nil {
-		list, err = src.Snapshot(z)
+		s.pager.w = bufio.NewWriter(z)
+		if list, err = src.Snapshot(&s.pager); err == nil {
+			err = s.pager.end()
+		}
 		err = errors.Join(err, z.Close())
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
-	}
-	return f.Name(), list, err
+	return list, errors.Join(err, f.Close())
 }
 
 // segment brings what is new of a segment to the store.
@@ -125,12 +211,21 @@ func (a *Archive) segment(ctx context.Context, dir string, s storage.SegmentSize
 	if s.Size == seg.Size {
 		return seg, nil
 	}
-	p := Piece{Offset: seg.Size, Size: s.Size - seg.Size}
-	p.Key = fmt.Sprintf("%s/tail/%s/%d+%d.e%d-%d", a.site, s.Name, p.Offset, p.Size, a.m.Epoch, a.m.Seq+1)
+	var saves []int
+	for _, p := range seg.Tail {
+		saves = append(saves, p.Saves)
+	}
+	replaced, weight := fold(saves)
+	keep, p := len(seg.Tail)-replaced, Piece{Offset: seg.Size, Saves: weight}
+	if replaced > 0 {
+		p.Offset = seg.Tail[keep].Offset
+	}
+	p.Size = s.Size - p.Offset
+	p.Key = fmt.Sprintf("%s/tail/%s/%d+%d.e%d-%d", a.site, s.Name, p.Offset, p.Size, a.m.Epoch, a.saves)
 	if err := a.store.Put(ctx, p.Key, io.NewSectionReader(f, p.Offset, p.Size)); err != nil {
 		return seg, err
 	}
-	seg.Tail = append(seg.Tail[:len(seg.Tail):len(seg.Tail)], p)
+	seg.Tail = append(seg.Tail[:keep:keep], p)
 	seg.Size = s.Size
 	return seg, nil
 }
@@ -144,22 +239,21 @@ func (m *Manifest) segment(name string) Segment {
 	return Segment{Name: name}
 }
 
-func (a *Archive) putDB(ctx context.Context, path, key string) (*Blob, error) {
-	f, err := os.Open(path)
+func (s *saving) putDB(ctx context.Context, part *Blob) error {
+	f, err := os.Open(s.file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	h := sha256.New()
-	n, err := io.Copy(h, f)
-	if err != nil {
-		return nil, err
+	if part.Size, err = io.Copy(h, f); err != nil {
+		return err
 	}
-	// A save that failed, and may have left the object, has the same number.
-	if err := a.store.Remove(ctx, key); err != nil {
-		return nil, err
+	part.SHA256 = hex.EncodeToString(h.Sum(nil))
+	if s.pager.after >= 0 {
+		part.DBSize = int64(len(s.pager.now)) * pageSize
 	}
-	return &Blob{key, n, hex.EncodeToString(h.Sum(nil))}, a.store.Put(ctx, key, io.NewSectionReader(f, 0, n))
+	return s.store.Put(ctx, part.Key, io.NewSectionReader(f, 0, part.Size))
 }
 
 // Sweep removes what no manifest names: what owners left that were fenced, or

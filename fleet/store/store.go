@@ -67,7 +67,8 @@ func Open(ctx context.Context, place string) (Store, error) {
 	if err := probe(ctx, s); err != nil {
 		return nil, fmt.Errorf("store %s: %w", place, err)
 	}
-	return s, nil
+	_, local := s.(*dirStore)
+	return &guarded{Store: s, local: local}, nil
 }
 
 // OpenOnceThere is Open of a store that may be away for now, as after a power cut:
@@ -110,7 +111,7 @@ func at(place string) (Store, error) {
 // ignores conditions would let two owners write one manifest.
 func probe(ctx context.Context, s Store) error {
 	key := ".probe/" + random()
-	tag, err := s.Swap(ctx, key, []byte("1"), "")
+	tag, err := swap(ctx, s, key, []byte("1"), "") // whose answer may be lost: the client tries again
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func probe(ctx context.Context, s Store) error {
 	if _, err := s.Swap(ctx, key, []byte("2"), ""); !errors.Is(err, ErrConflict) {
 		return fmt.Errorf("it does not honour If-None-Match (result: %v), so it cannot hold archives for several machines", err)
 	}
-	if _, err := s.Swap(ctx, key, []byte("3"), tag); err != nil {
+	if _, err := swap(ctx, s, key, []byte("3"), tag); err != nil {
 		return err
 	}
 	if _, err := s.Swap(ctx, key, []byte("4"), tag); !errors.Is(err, ErrConflict) {
@@ -128,18 +129,31 @@ func probe(ctx context.Context, s Store) error {
 }
 
 // swap is Swap, but for an error that leaves it open whether the object was
-// written: then it reads the object back.
+// written: then it reads the object back. A refusal although the condition holds is a
+// server that was busy with it (S3 answers 409: ConditionalRequestConflict), and is tried again.
 func swap(ctx context.Context, s Store, key string, data []byte, tag string) (string, error) {
-	fresh, err := s.Swap(ctx, key, data, tag)
-	if err == nil {
-		return fresh, nil
+	for wait := swapWait; ; wait *= 2 {
+		fresh, err := s.Swap(ctx, key, data, tag)
+		if err == nil {
+			return fresh, nil
+		}
+		had, now, readErr := s.Get(ctx, key)
+		holds := readErr == nil && now == tag || tag == "" && errors.Is(readErr, ErrNotFound)
+		switch {
+		case readErr == nil && string(had) == string(data):
+			return now, nil // ours after all: it names its owner and its number
+		case readErr == nil && now != tag:
+			return "", ErrConflict
+		case !holds || !errors.Is(err, ErrConflict) || wait > 16*swapWait:
+			return "", err
+		}
+		select {
+		case <-ctx.Done():
+			return "", err
+		case <-time.After(wait):
+		}
 	}
-	had, now, readErr := s.Get(ctx, key)
-	if readErr == nil && string(had) == string(data) {
-		return now, nil // ours after all: it names its owner and its number
-	}
-	if readErr == nil && now != tag {
-		return "", ErrConflict
-	}
-	return "", err
 }
+
+// swapWait is how long a server that is busy with an object is left alone, at first.
+const swapWait = 20 * time.Millisecond

@@ -248,3 +248,37 @@ func TestAStoreThatIsAway(t *testing.T) {
 		cancel()
 	}
 }
+
+// busyStore refuses the first conditional writes although their condition holds.
+type busyStore struct {
+	Store
+	left int
+}
+
+func (b *busyStore) Swap(ctx context.Context, key string, data []byte, tag string) (string, error) {
+	if b.left > 0 {
+		b.left--
+		return "", ErrConflict
+	}
+	return b.Store.Swap(ctx, key, data, tag)
+}
+
+func TestARefusalWithoutACauseIsTriedAgain(t *testing.T) {
+	d, err := newDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &busyStore{Store: d, left: 2}
+	tag, err := swap(t.Context(), b, "x", []byte("1"), "")
+	if err != nil || b.left != 0 {
+		t.Fatalf("a new object: %v, %d refusals left", err, b.left)
+	}
+	b.left = 1
+	if tag, err = swap(t.Context(), b, "x", []byte("2"), tag); err != nil {
+		t.Fatalf("one that is there: %v", err)
+	}
+	b.left = 100
+	if _, err = swap(t.Context(), b, "x", []byte("3"), tag); !errors.Is(err, ErrConflict) || b.left < 90 {
+		t.Errorf("it never ends: %v, %d refusals left", err, b.left)
+	}
+}

@@ -6,7 +6,7 @@ import "strings"
 const Host = "host"
 
 func host(l *Link, f *Facts) Verdict {
-	if f.Holds(l.URL) || f.AnyRequisites && l.Class == Requisite && !isDocument(l.How) {
+	if f.Holds(l.URL) || l.How == HowName || f.AnyRequisites && l.Class == Requisite && !isDocument(l.How) {
 		return Verdict{}
 	}
 	v := excludes(Host, Params{})

@@ -47,8 +47,12 @@ const (
 	HowSitemapIndex How = "sitemap index"
 	HowSitemapLine  How = "sitemap of robots.txt"
 	HowGuess        How = "a sitemap where most sites have theirs" // robots.txt names none
-	HowProbe        How = "probe for soft 404s"                    // a name made up
-	HowRendering    How = "asked for by a browser"                 // while it rendered the page that led here
+	HowUsageFile    How = "a file about use where its standard has it"
+	HowLicense      How = "license of robots.txt"
+	HowProbe        How = "probe for soft 404s"        // a name made up
+	HowName         How = "perhaps a name of the site" // asked to learn whether it is one
+	HowOwnName      How = "another name of the site"   // which alone has it
+	HowRendering    How = "asked for by a browser"     // while it rendered the page that led here
 	HowDamaged      How = "a damaged record"
 )
 

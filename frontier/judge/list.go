@@ -6,6 +6,7 @@ var chain = []Rule{
 	{Name: NoFollow, Kind: OfSite, At: Found, Judge: noFollow},
 	{Name: RelNoFollow, Kind: OfSite, At: Found, Judge: relNoFollow},
 	{Name: SameBody, Kind: OfTrap, At: Found, Judge: sameBody, Still: sameBodyOn},
+	{Name: Name, Kind: OfSite, At: Found | Taken, Judge: name},
 	{Name: CleanParam, Kind: OfSite, At: Found, Judge: cleanParam},
 	{Name: Host, Kind: OfScope, At: Found | Taken, Judge: host},
 	{Name: Prefix, Kind: OfScope, At: Found | Taken, Judge: prefix},

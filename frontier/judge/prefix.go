@@ -1,15 +1,28 @@
 package judge
 
-import "strings"
+import (
+	"strings"
+
+	"curtsy/internal/weburl"
+)
 
 // Prefix excludes pages that are not below the seed's directory.
 const Prefix = "prefix"
 
 func prefix(l *Link, f *Facts) Verdict {
-	if f.Prefix == "" || l.Class != Page || l.IsSeed() || strings.HasPrefix(l.URL.String(), f.Prefix) {
+	if f.Prefix == "" || l.Class != Page || l.IsSeed() || strings.HasPrefix(f.prefixed(l.URL), f.Prefix) {
 		return Verdict{}
 	}
 	v := excludes(Prefix, Params{Text: f.Prefix})
 	v.Soft = isRobots(l)
 	return v
+}
+
+// prefixed is the URL as its prefix is compared: under any of the site's names
+// its path counts.
+func (s *Scope) prefixed(u weburl.URL) string {
+	if s.Main(u) {
+		return s.Origins[0] + u.Target()
+	}
+	return u.String()
 }

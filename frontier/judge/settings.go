@@ -18,6 +18,7 @@ type Settings struct {
 // Scope says which URLs belong to the crawl.
 type Scope struct {
 	Origins        []string         // "scheme://host[:port]" of the seed and its aliases
+	Primary        string           // of Origins, the one under which pages are asked for; "" as long as that is not known
 	Include        []*regexp.Regexp // a page must match one, if there are any; requisites need not
 	Exclude        []*regexp.Regexp // nothing that matches one is fetched
 	MaxDepth       int              // links from the seed; 0 is no limit
@@ -74,11 +75,26 @@ func (s *Scope) below(u weburl.URL) bool {
 	return port == "" || port == s.Port
 }
 
-// With are the settings with the scope widened by an origin.
-func (s *Settings) With(origin string) *Settings {
+// Names is what a visit tells of the names of the site, each "" where it tells nothing.
+type Names struct {
+	Alias   string // an origin that is another name of the site
+	Primary string // the origin that answers for it
+	Apart   string // an origin that might have been a name, and answers for itself
+}
+
+// With are the settings with what was learned of the site's names.
+func (s *Settings) With(n Names) *Settings {
+	if n.Alias == "" && n.Primary == "" {
+		return s
+	}
 	wider := *s
-	if !slices.Contains(s.Origins, origin) {
-		wider.Origins = append(slices.Clone(s.Origins), origin)
+	for _, origin := range []string{n.Alias, n.Primary} {
+		if origin != "" && !slices.Contains(wider.Origins, origin) {
+			wider.Origins = append(slices.Clone(wider.Origins), origin)
+		}
+	}
+	if n.Primary != "" {
+		wider.Primary = n.Primary
 	}
 	return &wider
 }

@@ -17,11 +17,26 @@ const (
 	// SitemapHosts is the bound on hosts, not of the site, that are asked for sitemaps.
 	SitemapHosts = "sitemap-hosts"
 	// NoSitemap is that there is none at the default location, which nothing had named.
-	NoSitemap  = "no-sitemap"
-	NoRobots   = "no-robots"  // the host's robots.txt is unavailable
-	Overruled  = "overruled"  // excluded until another link led there
-	Unreadable = "unreadable" // its state in crawl.db is none
+	NoSitemap = "no-sitemap"
+	// NoUsageFile is that the site has no such file about the use of its pages.
+	NoUsageFile = "no-usage-file"
+	NoRobots    = "no-robots"  // the host's robots.txt is unavailable
+	Overruled   = "overruled"  // excluded until another link led there
+	Unreadable  = "unreadable" // its state in crawl.db is none
 )
+
+// InVain are the rules of what was looked for where sites may have it, and is not
+// there: it is no part of the crawl.
+var InVain = []string{NoSitemap, NoUsageFile}
+
+// RuleNames lists the rules of the chain, and what may happen to a URL besides.
+func RuleNames() []string {
+	names := []string{HTTP, Fetch, Location, Blocked, Login, Probe, BadSitemap, SitemapHosts, NoSitemap, NoUsageFile, NoRobots, Overruled, Unreadable}
+	for i := range chain {
+		names = append(names, chain[i].Name)
+	}
+	return names
+}
 
 // Words is a reason in words, for people: nothing reads them back.
 func Words(r Reason) string {
@@ -44,12 +59,14 @@ func topic(r Reason) string {
 		return NoFollow
 	case SitemapHosts, NoSitemap:
 		return BadSitemap
+	case NoUsageFile:
+		return "use"
 	case Location:
 		if r.Status == 0 {
 			return "redirect"
 		}
 		return HTTP
-	case Robots, NoFollow, CleanParam, HTTP, Fetch, Blocked, Login, Probe, BadSitemap, Overruled:
+	case Robots, NoFollow, Name, CleanParam, HTTP, Fetch, Blocked, Login, Probe, BadSitemap, Overruled:
 		return r.Rule
 	case Unreadable:
 		return ""
@@ -65,6 +82,8 @@ func Detail(r Reason) string {
 	switch r.Rule {
 	case Robots, CleanParam:
 		return lineWords(r)
+	case Name:
+		return "another name of the site; asked for at " + r.Text
 	case NoFollow:
 		return "the page asks for it"
 	case RelNoFollow:
@@ -77,6 +96,8 @@ func Detail(r Reason) string {
 		return fmt.Sprintf("over %d hosts other than the site's", r.Limit)
 	case NoSitemap:
 		return "none at the default location"
+	case NoUsageFile:
+		return "the site has no such file"
 	case NoRobots:
 		return "unavailable: " + r.Text
 	case Fetch, Blocked, Login, Probe, BadSitemap:

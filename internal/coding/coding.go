@@ -58,6 +58,8 @@ type Reader struct {
 	put    func() // gives the decoder back
 	left   int64  // octets it may still give
 	cut    bool   // it would have given more
+	over   error  // why it gives no more
+	alien  bool   // it is only claimed, and what came is no document without it
 	pool   *Pool
 	below  *Reader
 }
@@ -68,12 +70,34 @@ func (l *Reader) Read(p []byte) (int, error) {
 		l.cut = true
 		return 0, io.EOF
 	}
+	if l.over != nil {
+		return 0, l.over
+	}
 	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("content coding %s: %w", l.coding, err)
 	}
+	l.over = err
 	return n, err
+}
+
+// End reads what is left of all codings, and says what is wrong with them: a
+// stream that breaks off, a checksum or a length that differs, octets that are in
+// no such coding although they are said to be, or more than may come out.
+func (l *Reader) End() error {
+	for ; l != nil; l = l.below {
+		if _, err := io.Copy(io.Discard, l); err != nil {
+			return err
+		}
+		switch {
+		case l.cut:
+			return fmt.Errorf("content coding %s: too much comes out of it", l.coding)
+		case l.alien:
+			return fmt.Errorf("content coding %s: the body is not in it", l.coding)
+		}
+	}
+	return nil
 }
 
 // Cut says whether some coding would have given more than it may.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
 	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
@@ -69,6 +70,7 @@ func (m *members) Read(p []byte) (int, error) {
 
 func (l *Reader) openGzip(head []byte) error {
 	if !isGzip(head) {
+		l.alien = isAlien(head, gzipMagic)
 		return nil
 	}
 	z, _ := l.pool.gzips.Get().(*gzip.Reader)
@@ -117,6 +119,7 @@ const maxWindow = 8 << 20
 
 func (l *Reader) openZstd(head []byte) error {
 	if !isZstd(head) {
+		l.alien = isAlien(head, zstdMagic)
 		return nil
 	}
 	z, _ := l.pool.zstds.Get().(*zstd.Decoder)
@@ -139,7 +142,19 @@ func (l *Reader) openZstd(head []byte) error {
 }
 
 // isGzip, isZlib and isZstd know the first octets of RFC 1952, 1950 and 8878.
-func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte{0x1f, 0x8b, 8}) }
+func isGzip(b []byte) bool { return bytes.HasPrefix(b, gzipMagic) }
+
+var gzipMagic, zstdMagic = []byte{0x1f, 0x8b, 8}, []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// isAlien says that a body which does not begin as its coding does is not a document
+// without that coding either, as browsers would recognize one: it was damaged.
+func isAlien(head, magic []byte) bool {
+	if len(head) == 0 {
+		return false
+	}
+	kind := http.DetectContentType(head)
+	return bytes.HasPrefix(magic, head) || kind == "application/octet-stream" || kind == "application/x-gzip"
+}
 
 func isZlib(b []byte) bool {
 	return len(b) >= 2 && b[0]&0x0f == 8 && b[0]>>4 <= 7 && (uint(b[0])<<8|uint(b[1]))%31 == 0
@@ -147,7 +162,7 @@ func isZlib(b []byte) bool {
 
 func isZstd(b []byte) bool {
 	skippable := len(b) >= 4 && b[0]&0xf0 == 0x50 && bytes.Equal(b[1:4], []byte{0x2a, 0x4d, 0x18})
-	return skippable || bytes.HasPrefix(b, []byte{0x28, 0xb5, 0x2f, 0xfd})
+	return skippable || bytes.HasPrefix(b, zstdMagic)
 }
 
 // isText says whether b begins as text does: neither brotli nor deflate has

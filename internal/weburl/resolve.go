@@ -3,8 +3,11 @@ package weburl
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/width"
 )
 
 // plain holds the octets that the WHATWG parser copies unchanged in a path
@@ -143,21 +146,70 @@ func encodeQuery(ref string, enc encoding.Encoding) string {
 	}
 	var b strings.Builder
 	b.WriteString(ref[:q])
-	e := enc.NewEncoder()
-	for _, r := range ref[q:end] {
-		if r < 0x80 {
-			b.WriteByte(byte(r))
-			continue
+	for query := ref[q:end]; query != ""; {
+		n := strings.IndexFunc(query, func(r rune) bool { return r >= utf8.RuneSelf })
+		if n < 0 {
+			n = len(query)
 		}
-		coded, err := e.String(string(r))
-		if err != nil {
-			fmt.Fprintf(&b, "%%26%%23%d%%3B", r)
-			continue
+		b.WriteString(query[:n])
+		query = query[n:]
+		n = strings.IndexFunc(query, func(r rune) bool { return r < utf8.RuneSelf })
+		if n < 0 {
+			n = len(query)
 		}
-		for i := 0; i < len(coded); i++ {
-			fmt.Fprintf(&b, "%%%02X", coded[i])
-		}
+		encodeRun(&b, query[:n], enc)
+		query = query[n:]
 	}
 	b.WriteString(ref[end:])
 	return b.String()
+}
+
+// encodeRun percent-encodes characters that are not ASCII, together where the
+// charset can, for ISO-2022-JP shifts between them (URL Standard,
+// percent-encode after encoding). Of octets that are ASCII only those of the
+// query percent-encode set are escaped.
+func encodeRun(b *strings.Builder, run string, enc encoding.Encoding) {
+	if enc == japanese.ISO2022JP {
+		run = strings.Map(wideKatakana, run)
+	}
+	for run != "" {
+		coded, n := encodeStart(run, enc)
+		if n == 0 {
+			r, size := utf8.DecodeRuneInString(run)
+			fmt.Fprintf(b, "%%26%%23%d%%3B", r)
+			run = run[size:]
+			continue
+		}
+		for i := 0; i < len(coded); i++ {
+			if c := coded[i]; c <= ' ' || c > '~' || strings.IndexByte(`"#<>'`, c) >= 0 {
+				fmt.Fprintf(b, "%%%02X", c)
+			} else {
+				b.WriteByte(c)
+			}
+		}
+		run = run[n:]
+	}
+}
+
+// wideKatakana: ISO-2022-JP has no halfwidth katakana (Encoding Standard §12.2.2).
+func wideKatakana(r rune) rune {
+	if r >= '\uff61' && r <= '\uff9f' {
+		return width.LookupRune(r).Wide()
+	}
+	return r
+}
+
+// encodeStart encodes as much of the beginning of s as the charset has.
+func encodeStart(s string, enc encoding.Encoding) (coded string, n int) {
+	if coded, err := enc.NewEncoder().String(s); err == nil {
+		return coded, len(s)
+	}
+	for i, r := range s {
+		if _, err := enc.NewEncoder().String(string(r)); err != nil {
+			n = i
+			break
+		}
+	}
+	coded, _ = enc.NewEncoder().String(s[:n])
+	return coded, n
 }

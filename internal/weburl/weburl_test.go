@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
 )
 
 func TestParse(t *testing.T) {
@@ -71,9 +73,21 @@ func TestResolve(t *testing.T) {
 
 func TestResolveInCharset(t *testing.T) {
 	base := MustParse("http://h/")
-	u, err := base.ResolveIn("/путь?q=да☃", charmap.Windows1251)
-	if want := "http://h/%D0%BF%D1%83%D1%82%D1%8C?q=%E4%E0%26%239731%3B"; err != nil || u.String() != want {
-		t.Errorf("ResolveIn = %q, %v; want %q", u, err, want)
+	for _, c := range []struct {
+		enc       encoding.Encoding
+		ref, want string
+	}{
+		{charmap.Windows1251, "/путь?q=да☃", "http://h/%D0%BF%D1%83%D1%82%D1%8C?q=%E4%E0%26%239731%3B"},
+		{charmap.Windows1251, "?☃☃да=1&ж#☃", "http://h/?%26%239731%3B%26%239731%3B%E4%E0=1&%E6"},
+		{japanese.ISO2022JP, "?q=日本&r=x語", "http://h/?q=%1B$BF|K\\%1B(B&r=x%1B$B8l%1B(B"},
+		{japanese.ISO2022JP, "?q=日☃本", "http://h/?q=%1B$BF|%1B(B%26%239731%3B%1B$BK\\%1B(B"},
+		{japanese.ISO2022JP, "?q=ｱ", "http://h/?q=%1B$B%%22%1B(B"},
+		{japanese.ShiftJIS, "?q=ソ", "http://h/?q=%83\\"},
+	} {
+		u, err := base.ResolveIn(c.ref, c.enc)
+		if err != nil || u.String() != c.want {
+			t.Errorf("ResolveIn(%q) = %q, %v; want %q", c.ref, u, err, c.want)
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ func (p *parser) endRecord() {
 // dropEmpty drops a 1994 record without a Disallow: it must have one.
 func (p *parser) dropEmpty() {
 	g := p.group()
-	if p.d != Classic1994 || g == nil || len(g.Rules) > 0 || len(g.limits) > 0 {
+	if p.d != Classic1994 || g == nil || len(g.Rules) > 0 || len(g.limits) > 0 || len(g.Usage) > 0 {
 		return
 	}
 	p.r.warn(g.Line, "a record without Disallow: not a record in the 1994 standard")

@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"curtsy/usage"
+)
 
 // field is what a line is about.
 type field int
@@ -17,6 +21,7 @@ const (
 	fieldSitemap
 	fieldHost
 	fieldCleanParam
+	fieldUsage // of a reader in package usage
 )
 
 // names of fields. Those of RFC 9309 and sitemap are read as Google reads
@@ -97,6 +102,9 @@ func fieldOf(name string, d Dialect) (is field, exact bool) {
 		if f.more && d != Classic1994 {
 			return f.is, false
 		}
+	}
+	if usage.OfField(name) != nil {
+		return fieldUsage, true
 	}
 	return fieldUnknown, false
 }

@@ -52,12 +52,14 @@ func (r *Robots) take(token string) bool {
 		found = true
 		r.addRules(g, g.Agents[at])
 		r.addLimits(g, token)
+		r.addUsage(g, token)
 		if r.options.Dialect == Classic1994 {
 			break // the first matching record alone
 		}
 	}
 	if found {
 		slices.SortStableFunc(r.rules, byPrecedence)
+		slices.SortStableFunc(r.usage, func(a, b usageRule) int { return b.pattern.octets - a.pattern.octets })
 		r.capDelay()
 	}
 	return found
@@ -83,13 +85,15 @@ func usable(w *Rule, d Dialect) bool {
 // addLimits adds the limits that belong to token.
 func (r *Robots) addLimits(g *Group, token string) {
 	for _, l := range g.limits {
-		for _, value := range g.Agents[l.from:l.to] {
-			if names(value, token, r.options.Dialect) {
-				r.limits.add(l)
-				break
-			}
+		if r.addresses(g.Agents[l.from:l.to], token) {
+			r.limits.add(l)
 		}
 	}
+}
+
+// addresses says whether one of the values of user-agent lines means token.
+func (r *Robots) addresses(agents []string, token string) bool {
+	return slices.ContainsFunc(agents, func(value string) bool { return names(value, token, r.options.Dialect) })
 }
 
 // names says whether the value of a user-agent line means token.

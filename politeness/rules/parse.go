@@ -1,6 +1,10 @@
 package rules
 
-import "time"
+import (
+	"time"
+
+	"curtsy/usage"
+)
 
 // Robots is a robots.txt as it is read for the agents asked about. It does not change after Parse
 // and may be used from many goroutines.
@@ -15,7 +19,10 @@ type Robots struct {
 	sitemaps []Sitemap
 	host     hostLine
 	params   cleanParams
+	usage    []usageRule       // those that hold for the agents, the longest path first
+	stated   []usage.Statement // for no group
 	warnings []Warning
+	cut      bool // what lies behind maxBytes was not read
 	second   secondReader
 }
 
@@ -35,6 +42,7 @@ type Group struct {
 	Line   int      // of its first user-agent line
 	Agents []string // as written
 	Rules  []Rule
+	Usage  []UsageRule
 	limits []limit
 }
 
@@ -91,7 +99,7 @@ func (p *parser) read(body []byte) {
 	if t.charset != "" {
 		p.r.warn(0, "the file is %s; RFC 9309 wants UTF-8", t.charset)
 	}
-	if t.cut {
+	if p.r.cut = t.cut; t.cut {
 		p.r.warn(0, "the file is over 500 KiB (%d bytes): the rest is ignored", len(body))
 	}
 	for {
@@ -129,6 +137,8 @@ func (p *parser) take(line string, e entry) {
 		p.r.addHost(e)
 	case fieldCleanParam:
 		p.r.addCleanParam(e)
+	case fieldUsage:
+		p.usage(e)
 	}
 }
 
@@ -192,15 +202,21 @@ func (p *parser) limit(e entry) {
 		p.r.warn(e.line, "%s", badLimit(e))
 		return
 	}
-	l.to = len(g.Agents)
-	if p.inList {
-		l.from = p.run
-	}
-	p.broken = true
+	l.from, l.to = p.addressed(g)
 	g.limits = append(g.limits, l)
 	if p.d == Yandex && e.is == fieldDelay {
 		p.inList = false
 	}
+}
+
+// addressed is which agents of its group a line of an extension belongs to. What
+// follows such a line is the rules of all of them (RFC 9309 §2.2.4).
+func (p *parser) addressed(g *Group) (from, to int) {
+	if p.inList {
+		from = p.run
+	}
+	p.broken = true
+	return from, len(g.Agents)
 }
 
 func (p *parser) sitemap(e entry) {

@@ -180,7 +180,7 @@ func (g inputs) robots() string {
 	return b.String()
 }
 
-var pairs = flag.Int("pairs", 30000, "robots.txt and URL pairs to compare with the reference (also $CURTSY_PAIRS)")
+var pairs = flag.Int("pairs", 30000, "robots.txt and URL pairs to compare with the reference (also $CURTSY_TEST_PAIRS)")
 
 // TestNoDifferenceToTheReference: our decision and its line are the
 // reference's, on as many pairs as -pairs says; 1,000,000 were run.
@@ -189,7 +189,7 @@ func TestNoDifferenceToTheReference(t *testing.T) {
 	if testing.Short() {
 		n /= 5
 	}
-	if env, err := strconv.Atoi(os.Getenv("CURTSY_PAIRS")); err == nil {
+	if env, err := strconv.Atoi(os.Getenv("CURTSY_TEST_PAIRS")); err == nil {
 		n = env
 	}
 	g := inputs{rand.New(rand.NewPCG(9309, 1994))}

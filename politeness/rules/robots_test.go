@@ -78,6 +78,14 @@ func TestDefaultDialect(t *testing.T) {
 		{"11 a cut byte order mark", "\xef\xbbuser-agent: *\ndisallow: /", "a", "/", no},
 		{"11 UTF-16LE", "\xff\xfeu\x00s\x00e\x00r\x00-\x00a\x00g\x00e\x00n\x00t\x00:\x00*\x00\n\x00d\x00i\x00s\x00a\x00l\x00l\x00o\x00w\x00:\x00/\x00=\xd8\x00\xde", "a", "/😀", no},
 		{"11 UTF-16BE without a mark", "\x00u\x00s\x00e\x00r\x00-\x00a\x00g\x00e\x00n\x00t\x00:\x00*\x00\n\x00d\x00i\x00s\x00a\x00l\x00l\x00o\x00w\x00:\x00/\x00x", "a", "/x", no},
+		{"11 the mark of UTF-16LE before ASCII", "\xff\xfeuser-agent: *\ndisallow: /x", "a", "/x", no},
+		{"11 the mark of UTF-16BE before UTF-8", "\xfe\xff# й\r\nuser-agent: *\r\ndisallow: /й", "a", "/%D0%B9", no},
+		{"11 the mark of UTF-16LE before ASCII of odd length with a NUL", "\xff\xfeuser-agent: *\n\x00disallow: /x", "a", "/x", no},
+		{"11 the mark of UTF-8 twice, and before UTF-16's", "\xef\xbb\xbf\xef\xbb\xbf\xff\xfe\xef\xbb\xbfuser-agent: *\ndisallow: /x", "a", "/x", no},
+		{"11 UTF-32LE", "\xff\xfe\x00\x00" + widened("user-agent: *\ndisallow: /x", "%c\x00\x00\x00"), "a", "/x", no},
+		{"11 UTF-32BE", "\x00\x00\xfe\xff" + widened("user-agent: *\ndisallow: /x", "\x00\x00\x00%c"), "a", "/x", no},
+		{"11 UTF-16LE that begins in Cyrillic", "\xff\xfe#\x009\x04\n\x00" + widened("user-agent: *\ndisallow: /x", "%c\x00"), "a", "/x", no},
+		{"11 two octets with a NUL each, and ASCII", "u\x00s\x00er-agent: *\ndisallow: /x\nuser-agent: *\ndisallow: /y", "a", "/y", no},
 		{"11 NULs at the ends", "user-agent: *\x00\n\x00disallow: /x\x00", "a", "/x", no},
 		{"11 a NUL ends its line", "user-agent: *\ndisallow: /x\x00y", "a", "/x", no},
 		{"11 invalid UTF-8 is octets", "user-agent: *\ndisallow: /\xff\xfe", "a", "/%ff%FE", no},
@@ -294,6 +302,7 @@ func TestWarnings(t *testing.T) {
 		{"user-agent: *\nallow: /\x00x", "2 a NUL byte"},
 		{"#" + strings.Repeat("x", maxLine), "1 over 16663 bytes"},
 		{"\xff\xfe#\x00", "0 the file is UTF-16LE"},
+		{"\xff\xfeuser-agent: *", "0 the file is marked as UTF-16LE and is not"},
 	} {
 		got := fmt.Sprintf("%d %s", parse(c.robots).Warnings()[0].Line, parse(c.robots).Warnings()[0].Text)
 		if !strings.HasPrefix(got, c.want) {
@@ -303,6 +312,15 @@ func TestWarnings(t *testing.T) {
 	if w := parse("User-agent: *\nDisallow: /x # ok\nAllow: /x/*.html$\n\nCrawl-delay: 1\nSitemap: https://h/s\n").Warnings(); len(w) > 0 {
 		t.Errorf("a good file: %v", w)
 	}
+}
+
+// widened writes each octet of s by a format.
+func widened(s, format string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		fmt.Fprintf(&b, format, c)
+	}
+	return b.String()
 }
 
 func TestClassic1994(t *testing.T) {

@@ -54,49 +54,102 @@ func (t *text) next() (line string, long, ok bool) {
 	return line, false, true
 }
 
-// decode takes off a byte order mark, also a cut one, and makes UTF-8 of
-// UTF-16 with a mark or with the NULs that betray it. Octets that are no
-// UTF-8 stay as they are: rules are octets.
-func decode(body []byte) (s, charset string) {
-	switch {
-	case bytes.HasPrefix(body, []byte("\xff\xfe")):
-		return fromUTF16(body[2:], 0), "UTF-16LE"
-	case bytes.HasPrefix(body, []byte("\xfe\xff")):
-		return fromUTF16(body[2:], 1), "UTF-16BE"
-	case len(body) >= 4 && body[0] != 0 && body[1] == 0 && body[2] != 0 && body[3] == 0:
-		return fromUTF16(body, 0), "UTF-16LE"
-	case len(body) >= 4 && body[0] == 0 && body[1] != 0 && body[2] == 0 && body[3] != 0:
-		return fromUTF16(body, 1), "UTF-16BE"
-	}
-	for _, c := range []byte("\xef\xbb\xbf") {
-		if len(body) == 0 || body[0] != c {
-			break
-		}
-		body = body[1:]
-	}
-	return string(body), ""
+// wide is an encoding of two or four octets a unit.
+type wide struct {
+	name, mark string
+	size, low  int // octets of a unit, and which of them is the lowest
 }
 
-// fromUTF16 decodes UTF-16 whose lower octet stands at index low of a pair.
-func fromUTF16(b []byte, low int) string {
-	out := make([]byte, 0, len(b)/2)
-	unit := func(i int) rune { return rune(b[i+low]) | rune(b[i+1-low])<<8 }
-	for i := 0; i+1 < len(b); i += 2 {
-		r := unit(i)
-		if utf16.IsSurrogate(r) && i+3 < len(b) {
-			if pair := utf16.DecodeRune(r, unit(i+2)); pair != utf8.RuneError {
+var wides = []wide{
+	{"UTF-32LE", "\xff\xfe\x00\x00", 4, 0},
+	{"UTF-32BE", "\x00\x00\xfe\xff", 4, 3},
+	{"UTF-16LE", "\xff\xfe", 2, 0},
+	{"UTF-16BE", "\xfe\xff", 2, 1},
+}
+
+// decode takes off byte order marks, also a cut one, and makes UTF-8 of UTF-16
+// and UTF-32 with a mark or with the NULs that betray them. A mark alone is not
+// believed: what is marked as UTF-16 and has no line or field in it is read as
+// the octets it is. Octets that are no UTF-8 stay as they are: rules are octets.
+func decode(body []byte) (s, charset string) {
+	body = withoutMarks(body)
+	for _, w := range wides {
+		text, marked := bytes.CutPrefix(body, []byte(w.mark))
+		switch {
+		case (marked || w.begins(text)) && w.written(text):
+			return w.decode(text), w.name
+		case marked && w.size == 2:
+			body, charset = text, "marked as "+w.name+" and is not"
+		}
+	}
+	return string(withoutMarks(body)), charset
+}
+
+// withoutMarks takes off UTF-8's byte order marks, and what is left of one that was cut.
+func withoutMarks(body []byte) []byte {
+	const mark = "\xef\xbb\xbf"
+	for bytes.HasPrefix(body, []byte(mark)) {
+		body = body[len(mark):]
+	}
+	for n := len(mark) - 1; n > 0; n-- {
+		if rest, ok := bytes.CutPrefix(body, []byte(mark[:n])); ok {
+			return rest
+		}
+	}
+	return body
+}
+
+// unit is the character at i.
+func (w wide) unit(b []byte, i int) (r rune) {
+	for k := range w.size {
+		at := i + k
+		if w.low == 0 {
+			at = i + w.size - 1 - k
+		}
+		r = r<<8 | rune(b[at])
+	}
+	return r
+}
+
+// begins says whether the first two units are of ASCII.
+func (w wide) begins(b []byte) bool {
+	if len(b) < 2*w.size {
+		return false
+	}
+	ascii := func(r rune) bool { return r > 0 && r < utf8.RuneSelf }
+	return ascii(w.unit(b, 0)) && ascii(w.unit(b, w.size))
+}
+
+// written says whether a line ends, a field or a comment begins: without that
+// the file says nothing in this encoding.
+func (w wide) written(b []byte) bool {
+	for i := 0; i+w.size <= len(b); i += w.size {
+		switch w.unit(b, i) {
+		case '\n', '\r', ':', '#':
+			return true
+		}
+	}
+	return false
+}
+
+func (w wide) decode(b []byte) string {
+	out := make([]byte, 0, len(b)/w.size)
+	for i := 0; i+w.size <= len(b); i += w.size {
+		r := w.unit(b, i)
+		if utf16.IsSurrogate(r) && w.size == 2 && i+3 < len(b) {
+			if pair := utf16.DecodeRune(r, w.unit(b, i+2)); pair != utf8.RuneError {
 				r, i = pair, i+2
 			}
 		}
 		out = utf8.AppendRune(out, r)
 	}
-	return string(out)
+	return strings.TrimLeft(string(out), "\ufeff")
 }
 
 // binary says whether a file is plainly no text.
 func binary(body []byte) bool {
-	_, charset := decode(body[:min(len(body), 64)])
-	return charset == "" && bytes.IndexByte(body, 0) >= 0
+	text, _ := decode(body[:min(len(body), 1024)])
+	return strings.IndexByte(text[:min(len(text), 64)], 0) >= 0
 }
 
 // blanks are what rounds a field and a value; a NUL at an end is one of them.

@@ -19,6 +19,9 @@ const maxWarnings = 200
 // 200, the last one saying that there are more.
 func (r *Robots) Warnings() []Warning { return r.warnings }
 
+// Cut says that the file is over 500 KiB, and that what lies behind was not read.
+func (r *Robots) Cut() bool { return r.cut }
+
 func (r *Robots) warn(line int, format string, args ...any) {
 	switch {
 	case len(r.warnings) < maxWarnings-1:

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
@@ -72,13 +71,6 @@ func TestCaptures(t *testing.T) {
 	list, err := c.Captures(t.Context(), u)
 	if err != nil || len(list) != 1 || list[0].URL != u.String() || list[0].MIME != "text/html" || list[0].Status != 200 || !list[0].HasBody() || list[0].Length == 0 {
 		t.Fatalf("of a URL that shares its key with another: %+v, %v", list, err)
-	}
-	near, err := c.Nearest(t.Context(), u, time.Now())
-	if err != nil || near == nil || near.Ref != list[0].Ref {
-		t.Errorf("nearest: %+v, %v", near, err)
-	}
-	if near, err = c.Nearest(t.Context(), weburl.MustParse(origin+"/never"), time.Now()); near != nil || err != nil {
-		t.Errorf("of a URL that was never seen: %+v, %v", near, err)
 	}
 	if list, err = c.Captures(t.Context(), weburl.MustParse(origin+"/hidden")); len(list) != 1 || list[0].HasBody() || list[0].Kept != crawllog.KeptWithheld {
 		t.Errorf("withheld: %+v, %v", list, err)
@@ -186,7 +178,7 @@ func TestRefresh(t *testing.T) {
 	want := each(t, c)
 	for _, change := range []string{
 		`DELETE FROM captures WHERE (id >> 20) % 2 = 0`, // as if they were new
-		`INSERT INTO captures SELECT id + 1, surt, ts, url, status, mime, digest, kept, standing, segment, offset, length FROM captures`, // as if they were gone
+		`INSERT INTO captures SELECT id + 1, surt, ts, url, status, mime, digest, kept, segment, offset, length FROM captures`, // as if they were gone
 		`DELETE FROM captures`,
 	} {
 		if _, err := c.DB().Exec(change + `; DELETE FROM state; DELETE FROM todo`); err != nil {

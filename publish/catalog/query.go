@@ -10,23 +10,22 @@ import (
 )
 
 // Capture is one visit of a URL, as far as a list of them goes. What may be
-// shown of it, publish.Decide says of the visit itself.
+// shown of it, the visits themselves say.
 type Capture struct {
 	crawllog.Ref
-	SURT     string
-	URL      string
-	At       time.Time
-	Status   int    // 0: there was no answer
-	MIME     string // without parameters
-	Digest   string // of the payload, with the name of its function
-	Kept     string // crawllog.KeptResponse, KeptRevisit, KeptWithheld; "" is nothing
-	Standing int    // publish.Standing.Rank
-	Segment  string // where its records lie; "" if it has none
-	Offset   int64
-	Length   int64 // of all its records
+	SURT    string
+	URL     string
+	At      time.Time
+	Status  int    // 0: there was no answer
+	MIME    string // without parameters
+	Digest  string // of the payload, with the name of its function
+	Kept    string // crawllog.KeptResponse, KeptRevisit, KeptWithheld; "" is nothing
+	Segment string // where its records lie; "" if it has none
+	Offset  int64
+	Length  int64 // of all its records
 }
 
-const columns = `id, surt, ts, url, status, mime, digest, kept, standing, segment, offset, length`
+const columns = `id, surt, ts, url, status, mime, digest, kept, segment, offset, length`
 
 // HasBody says whether a body is kept, its own or that of an earlier capture.
 func (c *Capture) HasBody() bool {
@@ -41,19 +40,6 @@ func (c *Catalog) Captures(ctx context.Context, u weburl.URL) (list []Capture, e
 		return nil
 	}, `SELECT `+columns+` FROM captures WHERE surt = ? AND url = ? ORDER BY ts, id`, u.SURT(), u.String())
 	return list, err
-}
-
-// Nearest is the capture of a URL to show for a time: one that has something to
-// show before one that has not, a whole answer before an error, then the nearest;
-// of two as near, the earlier. nil if there is none with a record.
-func (c *Catalog) Nearest(ctx context.Context, u weburl.URL, at time.Time) (best *Capture, err error) {
-	err = c.each(ctx, func(x *Capture) error {
-		found := *x
-		best = &found
-		return nil
-	}, `SELECT `+columns+` FROM captures WHERE surt = ? AND url = ? AND segment <> ''
-		ORDER BY standing DESC, abs(ts - ?), ts, id LIMIT 1`, u.SURT(), u.String(), at.UnixNano())
-	return best, err
 }
 
 // Each visits all captures by SURT and time, as CDXJ has them.
@@ -82,7 +68,7 @@ func (c *Catalog) each(ctx context.Context, visit func(*Capture) error, query st
 func scan(rows *sql.Rows) (*Capture, error) {
 	var x Capture
 	var id, ts int64
-	err := rows.Scan(&id, &x.SURT, &ts, &x.URL, &x.Status, &x.MIME, &x.Digest, &x.Kept, &x.Standing, &x.Segment, &x.Offset, &x.Length)
+	err := rows.Scan(&id, &x.SURT, &ts, &x.URL, &x.Status, &x.MIME, &x.Digest, &x.Kept, &x.Segment, &x.Offset, &x.Length)
 	x.Ref, x.At = refOf(id), time.Unix(0, ts).UTC()
 	return &x, err
 }

@@ -2,7 +2,7 @@ package catalog
 
 // analysis is the version of how texts become words (publish/search). A file
 // with other tables or another analysis is built anew.
-const analysis = "2"
+const analysis = "3"
 
 // tables are all that index.db holds.
 //
@@ -23,7 +23,6 @@ CREATE TABLE captures(
 	mime TEXT NOT NULL,
 	digest TEXT NOT NULL,
 	kept TEXT NOT NULL,
-	standing INTEGER NOT NULL,
 	segment TEXT NOT NULL,
 	offset INTEGER NOT NULL,
 	length INTEGER NOT NULL

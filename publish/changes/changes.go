@@ -6,7 +6,6 @@ package changes
 import (
 	"context"
 	"iter"
-	"strconv"
 	"time"
 
 	"curtsy/publish"
@@ -51,28 +50,9 @@ type Options struct {
 // Of gives the changes of an archive, by URL in the order of discovery. What may
 // not be shown has no title and no passages. An error ends it.
 func Of(ctx context.Context, a *storage.Archive, o Options) iter.Seq2[*Change, error] {
-	if o.Now.IsZero() {
-		o.Now = time.Now()
-	}
 	return func(yield func(*Change, error) bool) {
-		r := round{archive: a, opts: o, noise: newNoise()}
-		// What is noise is known when all pages have been compared once.
-		if err := r.each(ctx, r.learn); err != nil {
-			yield(nil, err)
-			return
-		}
-		r.noise.pages = r.seen
 		stopped := false
-		err := r.each(ctx, func(c *Change) error {
-			if err := r.passages(c); err != nil {
-				return err
-			}
-			if c.Kind == Changed && len(c.Passages) == 0 && c.text() {
-				return nil
-			}
-			if !c.shown {
-				c.Passages = nil
-			}
+		err := newRound(a, o).tell(ctx, func(c *Change) error {
 			if stopped = !yield(c, nil); stopped {
 				return errStopped
 			}
@@ -84,9 +64,56 @@ func Of(ctx context.Context, a *storage.Archive, o Options) iter.Seq2[*Change, e
 	}
 }
 
+// Totals count the pages and requisites that were visited in the time of a comparison:
+// each is the same, or has one kind of change.
+type Totals struct {
+	Visited int
+	Same    int
+	Kinds   map[Kind]int
+}
+
+// Sum counts the changes that Of gives.
+func Sum(ctx context.Context, a *storage.Archive, o Options) (Totals, error) {
+	r, t := newRound(a, o), Totals{Kinds: map[Kind]int{}}
+	changed := 0
+	err := r.tell(ctx, func(c *Change) error {
+		t.Kinds[c.Kind]++
+		changed++
+		return nil
+	})
+	t.Visited, t.Same = r.seen, r.seen-changed
+	return t, err
+}
+
+func newRound(a *storage.Archive, o Options) *round {
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	return &round{archive: a, find: crawllog.Remember(a.VisitsAt), opts: o, noise: newNoise()}
+}
+
+// tell calls yield for each change. What is noise is known when all pages have been
+// compared once.
+func (r *round) tell(ctx context.Context, yield func(*Change) error) error {
+	if err := r.each(ctx, r.learn); err != nil {
+		return err
+	}
+	r.noise.pages = r.seen
+	return r.each(ctx, func(c *Change) error {
+		if real, err := r.passages(c); err != nil || !real {
+			return err
+		}
+		if !c.shown {
+			c.Passages = nil
+		}
+		return yield(c)
+	})
+}
+
 // round is one comparison of all URLs.
 type round struct {
 	archive *storage.Archive
+	find    crawllog.Lookup
 	opts    Options
 	noise   *noise
 	seen    int // pages visited in the round
@@ -125,20 +152,27 @@ func (r *round) compare(visits []*crawllog.Visit) *Change {
 		return nil
 	}
 	r.seen++
-	last, now, was := visits[len(visits)-1], publish.Current(visits), publish.Current(before)
-	c := &Change{URL: last.URL, Was: copyOf(was), Now: now}
-	c.Kind, c.Reason = kindOf(c.Was, now, last, before, visits)
+	until := r.find
+	if !r.opts.Until.IsZero() {
+		until = publish.LookupAt(r.find, r.opts.Until)
+	}
+	last, now, was := visits[len(visits)-1], publish.Current(visits, until), publish.CurrentAt(visits, r.opts.Since, r.find)
+	if was != nil && crawllog.StandingOf(was, publish.LookupAt(r.find, r.opts.Since)).Rank < crawllog.Partial {
+		was = nil // nothing to compare with
+	}
+	c := &Change{URL: last.URL, Was: was, Now: now}
+	c.Kind, c.Reason = r.kindOf(c, last, before, visits, until)
 	if c.Kind == "" {
 		return nil
 	}
-	c.permit(visits, r.opts.Now)
+	c.permit(visits, r.opts.Now, r.find)
 	return c
 }
 
 // permit asks what of the change may be told.
-func (c *Change) permit(visits []*crawllog.Visit, now time.Time) {
+func (c *Change) permit(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) {
 	c.Listed, c.shown = true, true
-	for i, p := range publish.Permits(visits, now) {
+	for i, p := range publish.Permits(visits, now, find) {
 		if v := visits[i]; v == c.Now || v == c.Was {
 			c.Listed, c.shown = c.Listed && p.List, c.shown && p.Quote()
 		}
@@ -148,41 +182,30 @@ func (c *Change) permit(visits []*crawllog.Visit, now time.Time) {
 	}
 }
 
-// copyOf is the visit if it kept something to compare with, else nil.
-func copyOf(v *crawllog.Visit) *crawllog.Visit {
-	if v == nil || v.Status == 0 || v.Status >= 400 {
-		return nil
-	}
-	return v
-}
-
-// kindOf names a change: was and now are the copies that stand for the URL, last
-// is the latest visit.
-func kindOf(was, now, last *crawllog.Visit, before, visits []*crawllog.Visit) (kind Kind, reason string) {
-	_, gone := publish.GoneSince(visits)
-	_, wasGone := publish.GoneSince(before)
+// kindOf names a change between the copies that stand for the URL, of which last is
+// the latest visit.
+func (r *round) kindOf(c *Change, last *crawllog.Visit, before, visits []*crawllog.Visit, find crawllog.Lookup) (kind Kind, reason string) {
+	was, now := c.Was, c.Now
+	_, gone := publish.GoneSince(visits, find)
+	_, wasGone := publish.GoneSince(before, r.find)
+	standing := crawllog.StandingOf(last, find)
+	isBad := !standing.Stands() && !last.Unchanged() && (last != now || standing.Rank < crawllog.Limited && !last.Redirects())
 	switch {
+	case was == nil && (gone || isBad):
+		return "", "" // one that never was is no change
+	case gone && wasGone:
+		return "", ""
 	case gone:
-		if wasGone || was == nil {
-			return "", ""
-		}
 		return Gone, ""
-	case last.Suspect != "":
-		return Suspect, last.Suspect
-	case last.Status == 404:
-		if was == nil {
-			return "", ""
-		}
+	case last.Suspect == "" && last.Status == 404:
 		return Suspect, "404, once"
-	case publish.StandingOf(last).Rank() < 2:
-		return unreachable(was, last)
-	case last.Status >= 400, isCut(last):
-		return unreachable(was, last)
+	case isBad:
+		return badKind(last, standing), standing.Why
 	case wasGone:
 		return Back, ""
 	case was == nil:
 		return New, ""
-	case now.Status >= 300 && now.Status < 400 && was.Status < 300:
+	case now.Redirects() && !was.Redirects():
 		return Moved, now.Location
 	case now.Digest != was.Digest || now.Location != was.Location:
 		return Changed, ""
@@ -190,20 +213,11 @@ func kindOf(was, now, last *crawllog.Visit, before, visits []*crawllog.Visit) (k
 	return "", ""
 }
 
-// isCut says that the server, or the way to it, broke off.
-func isCut(v *crawllog.Visit) bool { return v.Truncated == "disconnect" || v.Truncated == "time" }
-
-// unreachable tells of a page that was there; one that never was is no change.
-func unreachable(was, last *crawllog.Visit) (Kind, string) {
-	switch {
-	case was == nil:
-		return "", ""
-	case last.Error != "":
-		return Unreachable, last.Error
-	case last.Blocked != "":
-		return Unreachable, last.Blocked
-	case isCut(last):
-		return Unreachable, "cut off by the server"
+// badKind tells a failure of the server, or of the way to it, from an answer that
+// is not taken for the page.
+func badKind(last *crawllog.Visit, s crawllog.Standing) Kind {
+	if last.Suspect == "" && (s.Rank <= crawllog.Refused || s.Rank >= crawllog.Partial && !last.Redirects() || last.Status >= 400) {
+		return Unreachable
 	}
-	return Unreachable, "HTTP " + strconv.Itoa(last.Status)
+	return Suspect
 }

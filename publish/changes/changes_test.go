@@ -28,7 +28,8 @@ func TestKind(t *testing.T) {
 		want   Kind
 		reason string
 	}{
-		{"unchanged", []crawllog.Visit{good}, []crawllog.Visit{{Status: 304}}, "", ""},
+		{"unchanged", []crawllog.Visit{good}, []crawllog.Visit{{Status: 304, Refers: &crawllog.Ref{}}}, "", ""},
+		{"a 304 that nobody asked for", []crawllog.Visit{good}, []crawllog.Visit{{Status: 304}}, Suspect, "HTTP 304"},
 		{"the same again", []crawllog.Visit{good}, []crawllog.Visit{good}, "", ""},
 		{"another text", []crawllog.Visit{good}, []crawllog.Visit{other}, Changed, ""},
 		{"not there before", nil, []crawllog.Visit{good}, New, ""},
@@ -39,6 +40,8 @@ func TestKind(t *testing.T) {
 		{"missing once", []crawllog.Visit{good}, []crawllog.Visit{{Status: 404}}, Suspect, "404, once"},
 		{"back", []crawllog.Visit{good, {Status: 410}}, []crawllog.Visit{good}, Back, ""},
 		{"moved", []crawllog.Visit{good}, []crawllog.Visit{{Status: 301, Location: "http://a/new"}}, Moved, "http://a/new"},
+		{"moved to nowhere", []crawllog.Visit{good}, []crawllog.Visit{{Status: 301, Location: "http://b/"}}, Suspect, "redirects to http://b/: not in the archive"},
+		{"only a part", []crawllog.Visit{good}, []crawllog.Visit{{Status: 206}}, Suspect, "HTTP 206"},
 		{"down", []crawllog.Visit{good}, []crawllog.Visit{{Status: 503}}, Unreachable, "HTTP 503"},
 		{"no answer", []crawllog.Visit{good}, []crawllog.Visit{{Error: "refused"}}, Unreachable, "refused"},
 		{"cut off", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Truncated = "disconnect" })}, Unreachable, "cut off by the server"},
@@ -51,7 +54,12 @@ func TestKind(t *testing.T) {
 			all[i].Class = "page"
 		}
 		visits := seen(all...)
-		r := round{noise: newNoise()}
+		r := round{noise: newNoise(), find: func(url string) []*crawllog.Visit {
+			if url == "http://a/new" {
+				return []*crawllog.Visit{&good}
+			}
+			return nil
+		}}
 		r.opts.Since = time.Unix(int64(len(c.before))*86400-1, 0)
 		var kind Kind
 		var reason string

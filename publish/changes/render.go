@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/url"
 	"time"
+
+	"curtsy/internal/legible"
 )
 
 // JSON is a change as `curtsy changes --json` prints it.
@@ -52,7 +54,7 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return t.Execute(w, p)
+	return t.Execute(legible.Writer{W: w}, p)
 }
 
 // Kinds are those that the page has sections for, the most telling first.
@@ -102,10 +104,11 @@ func (p *Page) WriteAtom(w io.Writer) error {
 			Title: string(c.Kind) + ": " + c.Name(), Updated: at, Link: atomLink{c.URL}, Summary: c.summary(),
 		})
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
+	b, err := xml.Marshal(feed)
+	if err == nil {
+		_, err = io.WriteString(w, xml.Header+legible.Text(string(b)))
 	}
-	return xml.NewEncoder(w).Encode(feed)
+	return err
 }
 
 // Name is the title, or the URL of what has none.

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -23,7 +24,7 @@ func (c *Change) text() bool {
 }
 
 func isPage(v *crawllog.Visit) bool {
-	if !v.HasBody() || v.Status < 200 || v.Status > 299 {
+	if !v.IsCopy() {
 		return false
 	}
 	kind, _, _ := strings.Cut(strings.ToLower(v.ContentType), ";")
@@ -40,24 +41,87 @@ func (r *round) learn(c *Change) error {
 	if err == nil {
 		r.noise.add(d)
 	}
-	return err
+	return onlyArchives(err)
 }
 
-// passages tells what changed on a page, noise left out, where it may be shown.
-func (r *round) passages(c *Change) error {
-	if c.Kind != Changed || !c.text() {
-		return nil
+// passages tells what changed on a page, noise left out, where it may be shown; !real
+// says that nothing did. A copy that cannot be decoded is what is told.
+func (r *round) passages(c *Change) (real bool, err error) {
+	if c.Kind != Changed {
+		return true, nil
 	}
-	d, err := diffOf(Copy{r.archive, c.Was}, Copy{r.archive, c.Now})
+	was, now := Copy{r.archive, c.Was}, Copy{r.archive, c.Now}
+	if !c.text() {
+		same, err := same(was, now)
+		return !same, c.undecoded(err)
+	}
+	d, err := diffOf(was, now)
 	if err != nil {
-		return err
+		return true, c.undecoded(err)
 	}
 	for _, p := range d.passages {
 		if was, now := r.noise.left(p); len(was)+len(now) > 0 {
 			c.Passages = append(c.Passages, passageOf(was, now))
 		}
 	}
+	return len(c.Passages) > 0, nil
+}
+
+// undecoded notes that a copy cannot be decoded, unless that is the archive's damage.
+func (c *Change) undecoded(err error) error {
+	if err != nil && onlyArchives(err) == nil {
+		c.Reason = "not compared: " + err.Error()
+	}
+	return onlyArchives(err)
+}
+
+// onlyArchives drops errors of the site.
+func onlyArchives(err error) error {
+	if publish.IsOfArchive(err) {
+		return err
+	}
 	return nil
+}
+
+// same says whether two payloads that differ hold the same body, coded at two times.
+func same(was, now Copy) (bool, error) {
+	if !was.Visit.IsCopy() || !now.Visit.IsCopy() {
+		return false, nil
+	}
+	a, err := publish.OpenBody(was.Archive, was.Visit)
+	if err != nil {
+		return false, err
+	}
+	defer a.Close()
+	b, err := publish.OpenBody(now.Archive, now.Visit)
+	if err != nil {
+		return false, err
+	}
+	defer b.Close()
+	if !a.Coded() && !b.Coded() {
+		return false, nil
+	}
+	return equal(a, b)
+}
+
+// equal compares two streams to their ends.
+func equal(a, b io.Reader) (bool, error) {
+	var x, y [32 << 10]byte
+	for {
+		n, errA := io.ReadFull(a, x[:])
+		m, errB := io.ReadFull(b, y[:])
+		isEnd := errA == io.EOF || errA == io.ErrUnexpectedEOF
+		switch {
+		case errA != nil && !isEnd:
+			return false, errA
+		case errB != nil && errB != io.EOF && errB != io.ErrUnexpectedEOF:
+			return false, errB
+		case !bytes.Equal(x[:n], y[:m]):
+			return false, nil
+		case isEnd:
+			return errB != nil, nil
+		}
+	}
 }
 
 // diffOf reads both copies and compares their blocks of text.
@@ -86,19 +150,7 @@ func (c Copy) blocks() ([]string, error) {
 	}
 	var texts []string
 	for _, block := range htmlmeta.ReadText(htmlmeta.Page{URL: weburl.FromCanonical(c.Visit.URL), Header: b.Header, Body: body}, maxText) {
-		texts = append(texts, visible(block))
+		texts = append(texts, block.Shown())
 	}
 	return texts, nil
-}
-
-// visible is the text of a block without what must not be shown (data-nosnippet).
-func visible(b htmlmeta.Block) string {
-	var shown strings.Builder
-	at := 0
-	for _, hidden := range b.Hidden {
-		shown.WriteString(b.Text[at:hidden[0]])
-		at = hidden[1]
-	}
-	shown.WriteString(b.Text[at:])
-	return shown.String()
 }

@@ -3,7 +3,6 @@ package changes
 import (
 	"errors"
 
-	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -12,7 +11,7 @@ import (
 // what was not taken for the page, nor answers that it is unchanged.
 func Copies(visits []*crawllog.Visit) (list []*crawllog.Visit) {
 	for _, v := range visits {
-		if publish.StandingOf(v).Rank() >= 3 && v.HasBody() {
+		if v.IsCopy() && crawllog.StandingOf(v, nil).Rank >= crawllog.Limited {
 			list = append(list, v)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/storage/crawllog"
 )
@@ -60,5 +61,5 @@ func jsonLine(v any) ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
-	return b.Bytes(), err
+	return legible.JSON(b.Bytes()), err
 }

@@ -16,7 +16,7 @@ func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Res
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Format: o.Format}
+	r := &Result{Format: o.Format, Consent: o.Consent}
 	write := map[Format]func(context.Context, *storage.Archive, *outFile, *Options, *Result) error{
 		WACZ: writeWACZ, WARC: writeWARC, CDXJ: writeCDXJ, CSV: writeTable, JSONL: writeTable, Text: writeText, MD: writeText,
 	}[o.Format]

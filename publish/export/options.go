@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"curtsy/internal/weburl"
+	"curtsy/usage"
 )
 
 // Format of an export.
@@ -60,6 +61,8 @@ type Options struct {
 	// At keeps, of each URL, the copy that stood for it then, and the record that
 	// it refers to; zero keeps all captures.
 	At time.Time
+	// Consent leaves out what does not permit a purpose; nil is any purpose.
+	Consent *Consent
 	// Software is the name and version of this program.
 	Software string
 	// Anonymous leaves out who crawled and how: seed, settings, operator and
@@ -82,6 +85,34 @@ type Result struct {
 	Pages    int    `json:"pages"`
 	Withheld int    `json:"withheld"` // captures that may not be shown, rows that may not be listed
 	Bytes    int64  `json:"bytes"`    // of the file
+	*Consent        // what was asked for, counted; nil where nothing was
+}
+
+// Consent is what an export is for, and what becomes of it.
+type Consent struct {
+	Purpose  usage.Category `json:"purpose"`
+	Required bool           `json:"-"`        // leave out what says nothing, too
+	Refused  int            `json:"refused"`  // they say n
+	Unstated int            `json:"unstated"` // they say nothing
+}
+
+// Admits says whether what has these preferences may be given away for the purpose,
+// and counts it.
+func (c *Consent) Admits(p usage.Preferences) bool {
+	if c == nil {
+		return true
+	}
+	switch p[c.Purpose] {
+	case usage.No:
+		c.Refused++
+	case usage.Unknown:
+		c.Unstated++
+	}
+	return c.permits(p)
+}
+
+func (c *Consent) permits(p usage.Preferences) bool {
+	return c == nil || p[c.Purpose] == usage.Yes || p[c.Purpose] == usage.Unknown && !c.Required
 }
 
 // ErrNotOurs says that OUT is a file that no export has made.

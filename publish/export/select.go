@@ -11,6 +11,7 @@ import (
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
+	"curtsy/usage"
 )
 
 // What is remembered of a capture that may be shown, beside where it lies.
@@ -25,6 +26,7 @@ type place struct {
 	offset  int64
 	ref     crawllog.Ref
 	flags   byte
+	use     usage.Preferences // what the owner says about its use
 }
 
 func (p place) line() []byte {
@@ -32,17 +34,18 @@ func (p place) line() []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(p.offset))
 	b = binary.BigEndian.AppendUint64(b, p.ref.URLID)
 	b = binary.BigEndian.AppendUint32(b, uint32(p.ref.N))
-	return append(b, p.flags)
+	return append(b, p.flags, p.use.Octet())
 }
 
 func placeOf(line []byte) place {
-	n := len(line) - 21
+	n := len(line) - 22
 	rest := line[n:]
 	return place{
 		segment: string(line[:n-1]),
 		offset:  int64(binary.BigEndian.Uint64(rest)),
 		ref:     crawllog.Ref{URLID: binary.BigEndian.Uint64(rest[8:]), N: int(binary.BigEndian.Uint32(rest[16:]))},
 		flags:   rest[20],
+		use:     usage.ReadOctet(rest[21]),
 	}
 }
 
@@ -55,11 +58,14 @@ type choice struct {
 	places   *extsort.Sorter
 	count    int
 	withheld int
+	consent  *Consent
+	pages    bool // pages alone
 }
 
 // choose asks about every capture of the archive.
 func choose(ctx context.Context, a *storage.Archive, o *Options, dir string) (*choice, error) {
-	c := &choice{a: a, now: o.Now, at: o.At, needed: map[crawllog.Ref]bool{}, places: extsort.New(dir)}
+	c := &choice{a: a, now: o.Now, at: o.At, needed: map[crawllog.Ref]bool{}, places: extsort.New(dir), consent: o.Consent,
+		pages: o.Format == Text || o.Format == MD}
 	steps := []func([]*crawllog.Visit) error{c.add}
 	if !c.at.IsZero() {
 		steps = []func([]*crawllog.Visit) error{c.need, c.add}
@@ -92,7 +98,7 @@ func (c *choice) each(ctx context.Context, step func([]*crawllog.Visit) error) e
 // need notes what the copy that stood for a URL refers to: a revisit is of no use
 // without it, and it may be of another URL.
 func (c *choice) need(visits []*crawllog.Visit) error {
-	if v := publish.CurrentAt(visits, c.at); v != nil && v.Refers != nil {
+	if v := publish.CurrentAt(visits, c.at, c.a.VisitsAt); v != nil && v.Refers != nil {
 		c.needed[*v.Refers] = true
 	}
 	return nil
@@ -100,10 +106,10 @@ func (c *choice) need(visits []*crawllog.Visit) error {
 
 // add takes in the captures of one URL.
 func (c *choice) add(visits []*crawllog.Visit) error {
-	permits := publish.Permits(visits, c.now)
-	stands := publish.Current(visits)
+	permits := publish.Permits(visits, c.now, c.a.VisitsAt)
+	stands := publish.Current(visits, c.a.VisitsAt)
 	if !c.at.IsZero() {
-		stands = publish.CurrentAt(visits, c.at)
+		stands = publish.CurrentAt(visits, c.at, c.a.VisitsAt)
 	}
 	for i, v := range visits {
 		switch {
@@ -121,12 +127,15 @@ func (c *choice) add(visits []*crawllog.Visit) error {
 			c.withheld++
 			continue
 		}
-		p := place{segment: v.Record.Segment, offset: v.Record.Offset, ref: v.Ref()}
+		p := place{segment: v.Record.Segment, offset: v.Record.Offset, ref: v.Ref(), use: permits[i].Usage}
 		if v == stands && isPage(v) && permits[i].List {
 			p.flags |= flagPage
 			if permits[i].Snippet == publish.NoLimit {
 				p.flags |= flagText
 			}
+		}
+		if c.pages && p.flags&flagPage == 0 || !c.consent.Admits(p.use) {
+			continue
 		}
 		if err := c.places.Add(p.line()); err != nil {
 			return &DiskError{err}
@@ -147,10 +156,10 @@ func (c *choice) original(v *crawllog.Visit, visits []*crawllog.Visit, permits [
 		if visits, err = c.a.VisitsOf(v.Refers.URLID); err != nil {
 			return false, err
 		}
-		permits = publish.Permits(visits, c.now)
+		permits = publish.Permits(visits, c.now, c.a.VisitsAt)
 	}
 	i := slices.IndexFunc(visits, func(o *crawllog.Visit) bool { return o.Ref() == *v.Refers })
-	return i >= 0 && permits[i].Show && visits[i].Kept == crawllog.KeptResponse, nil
+	return i >= 0 && permits[i].Show && c.consent.permits(permits[i].Usage) && visits[i].Kept == crawllog.KeptResponse, nil
 }
 
 // isPage says whether people would call it a page of the site.
@@ -158,5 +167,5 @@ func isPage(v *crawllog.Visit) bool {
 	t, _, _ := strings.Cut(strings.ToLower(v.ContentType), ";")
 	t = strings.TrimSpace(t)
 	html := t == "text/html" || t == "application/xhtml+xml" || t == "" && v.Title != ""
-	return html && v.Status == 200 && v.HasBody()
+	return html && v.IsCopy()
 }

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -26,8 +26,7 @@ const (
 // textOf is the text of a page; of one that cannot be decoded, what can be read.
 func textOf(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Block, error) {
 	b, err := publish.OpenPage(a, v)
-	var damage *storage.DamageError
-	if errors.As(err, &damage) || storage.IsDisk(err) {
+	if publish.IsOfArchive(err) {
 		return nil, err
 	}
 	if err != nil {
@@ -36,7 +35,7 @@ func textOf(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Block, error) {
 	defer b.Close()
 	var body bytes.Buffer
 	body.Grow(int(min(max(v.Length, 4<<10), maxPage)))
-	if _, err := io.Copy(&body, io.LimitReader(b, maxPage)); errors.As(err, &damage) || storage.IsDisk(err) {
+	if _, err := io.Copy(&body, io.LimitReader(b, maxPage)); publish.IsOfArchive(err) {
 		return nil, err
 	}
 	return htmlmeta.ReadText(htmlmeta.Page{Header: b.Header, Body: body.Bytes()}, maxText), nil
@@ -46,30 +45,12 @@ func textOf(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Block, error) {
 func joined(blocks []htmlmeta.Block) string {
 	var b strings.Builder
 	for _, block := range blocks {
-		if text := shown(block); text != "" {
+		if text := block.Shown(); text != "" {
 			b.WriteString(text)
 			b.WriteByte('\n')
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// shown is a block without what its author keeps from results (data-nosnippet).
-func shown(block htmlmeta.Block) string {
-	if len(block.Hidden) == 0 {
-		return block.Text
-	}
-	var b strings.Builder
-	at := 0
-	for _, h := range block.Hidden {
-		from, to := min(h[0], len(block.Text)), min(h[1], len(block.Text))
-		if from > at {
-			b.WriteString(block.Text[at:from])
-		}
-		at = max(at, to)
-	}
-	b.WriteString(block.Text[at:])
-	return strings.TrimSpace(b.String())
 }
 
 // writeText writes the text of all pages that may be listed and quoted in full,
@@ -96,7 +77,7 @@ func writeText(ctx context.Context, a *storage.Archive, out *outFile, o *Options
 		}
 		r.Pages++
 		r.Captures++
-		writePage(w, m.v, blocks, o.Format == MD)
+		writePage(w, m, blocks, o.Format == MD)
 		return nil
 	})
 	if err != nil {
@@ -106,17 +87,22 @@ func writeText(ctx context.Context, a *storage.Archive, out *outFile, o *Options
 }
 
 // writePage writes a page; w keeps its error to itself until it is flushed.
-func writePage(w *bufio.Writer, v *crawllog.Visit, blocks []htmlmeta.Block, markdown bool) {
+func writePage(w *bufio.Writer, m *member, blocks []htmlmeta.Block, markdown bool) {
+	v := m.v
 	fmt.Fprintf(w, "---\nurl: %q\ntitle: %q\ncaptured: %s\n", v.URL, v.Title, v.At.UTC().Format(time.RFC3339))
 	if v.Lang != "" {
 		fmt.Fprintf(w, "lang: %q\n", v.Lang)
+	}
+	if len(m.use) > 0 {
+		use, _ := json.Marshal(m.use) // of strings: no error; a JSON object is YAML
+		fmt.Fprintf(w, "usage: %s\n", use)
 	}
 	fmt.Fprint(w, "---\n\n")
 	if markdown && v.Title != "" {
 		fmt.Fprintf(w, "# %s\n\n", escaped.Replace(v.Title))
 	}
 	for _, block := range blocks {
-		text := shown(block)
+		text := block.Shown()
 		switch {
 		case text == "":
 			continue

@@ -18,7 +18,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"curtsy/internal/extsort"
+	"curtsy/internal/legible"
 	"curtsy/storage"
+	"curtsy/usage"
 )
 
 // waczVersion is that of the specification (specs.webrecorder.net/wacz/1.1.1).
@@ -233,7 +235,7 @@ func (w *wacz) describe() error {
 	if err != nil {
 		return err
 	}
-	if err := w.pack.add("datapackage.json", zip.Deflate, b); err != nil {
+	if err := w.pack.add("datapackage.json", zip.Deflate, legible.JSON(b)); err != nil {
 		return err
 	}
 	described := w.pack.files[len(w.pack.files)-1]
@@ -250,6 +252,8 @@ type page struct {
 	TS    string `json:"ts"`
 	Title string `json:"title,omitempty"`
 	Text  string `json:"text,omitempty"`
+	// Usage is what the owner says about use: programs that know no such field pass it over.
+	Usage usage.Preferences `json:"usage,omitempty"`
 }
 
 // pages gathers the lines of pages.jsonl: a zip takes one entry at a time.
@@ -278,7 +282,7 @@ func (p *pages) close() { p.spool.close() }
 func (p *pages) add(a *storage.Archive, m *member) error {
 	v := m.v
 	line := page{ID: strings.ReplaceAll(strings.TrimPrefix(v.Record.ID, "urn:uuid:"), "-", ""),
-		URL: v.URL, TS: m.head.Date.UTC().Format(time.RFC3339), Title: v.Title}
+		URL: v.URL, TS: m.head.Date.UTC().Format(time.RFC3339), Title: v.Title, Usage: m.use}
 	if p.main.URL == "" || line.URL == p.o.Seed.String() || p.main.URL != p.o.Seed.String() && v.At.Before(p.first) {
 		p.main, p.first = line, v.At
 	}

@@ -3,6 +3,6 @@
 // links and behind the report.
 //
 // Nothing is stored for it. What became of a URL the frontier and the visits
-// say; the links of a page are read again from its kept body. Memory grows
+// say; the links of a page are among its facts. Memory grows
 // with the number of URLs (some 60 octets each), not with that of links.
 package inventory

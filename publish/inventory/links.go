@@ -1,15 +1,12 @@
 package inventory
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"strings"
 	"time"
 
+	"curtsy/facts"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
@@ -26,9 +23,6 @@ type Link struct {
 	Reason string `json:"reason"` // why it is broken, or why it was not asked for
 }
 
-// maxBody is how much of a body is read for its links, as a crawl does by default.
-const maxBody = 16 << 20
-
 // Options of Links.
 type Options struct {
 	Known EachKnown
@@ -36,30 +30,31 @@ type Options struct {
 	// Fold gives the URL that the site's Clean-param makes of another one; nil
 	// folds nothing.
 	Fold func(weburl.URL) (weburl.URL, bool)
+	// Visits, which may be nil, is called with the visits of each URL, as they are
+	// read for the links: who wants them too need not read them again.
+	Visits func(visits []*crawllog.Visit)
 }
 
-// Links calls each with all links of one page, page by page, each target once.
-// The links of a page whose body is not kept, or may not be shown, are unknown;
-// of those, and of sitemaps and redirects, it gives the broken URLs that they
-// led to first.
+// Links calls each with all links of one page, page by page, each target once; the
+// list is valid until each returns. The links of a page whose body is not kept, or
+// may not be shown, are unknown; of those, and of sitemaps and redirects, it gives
+// the broken URLs that they led to first.
 func Links(ctx context.Context, a *storage.Archive, o Options, each func(from string, links []Link) error) error {
-	t, err := readTargets(a, o)
+	t, pages, err := readTargets(ctx, a, o)
 	if err != nil {
 		return err
 	}
-	for visits, err := range a.Histories() {
-		if err = cmp.Or(err, ctx.Err()); err != nil {
+	var page facts.Facts
+	var list []Link
+	for _, p := range pages {
+		if err := cmp.Or(ctx.Err(), publish.Facts(a, p, &page)); err != nil {
 			return err
 		}
-		v := readable(visits, o.Now)
-		if v == nil {
+		from := page.URL.String()
+		if list = t.linksOf(list[:0], from, page.Links); len(list) == 0 {
 			continue
 		}
-		links, err := t.linksOf(a, v)
-		if err == nil && len(links) > 0 {
-			err = each(v.URL, links)
-		}
-		if err != nil {
+		if err := each(from, list); err != nil {
 			return err
 		}
 	}
@@ -68,75 +63,48 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 
 // readable is the visit whose body tells the links of a page; nil where they
 // cannot or may not be read, and where the page is gone.
-func readable(visits []*crawllog.Visit, now time.Time) *crawllog.Visit {
-	v, last := publish.Current(visits), visits[len(visits)-1]
+func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) *crawllog.Visit {
+	v, last := publish.Current(visits, a.VisitsAt), visits[len(visits)-1]
 	switch {
-	case v.Status < 200 || v.Status > 299 || !v.HasBody() || v.Links == 0 || last.Status == 404 || last.Status == 410:
+	case !v.IsCopy() || v.Links == 0 || last.Status == 404 || last.Status == 410:
 		return nil
-	case !permit(visits, v, now).Show:
+	case !permit(a, visits, v, now).Show:
 		return nil
 	}
 	return v
 }
 
-// linksOf reads the links of a page again and judges each.
-func (t *targets) linksOf(a *storage.Archive, v *crawllog.Visit) ([]Link, error) {
-	doc, err := read(a, v)
-	if err != nil {
-		return nil, err
-	}
-	var list []Link
-	seen := map[weburl.URL]bool{}
-	for i := range doc.Links {
-		l := &doc.Links[i]
-		if l.Kind == htmlmeta.Form || l.Kind == htmlmeta.Hint || l.Kind == htmlmeta.Speculative || seen[l.URL] {
+// linksOf judges the links of a page, each target once.
+func (t *targets) linksOf(list []Link, from string, links []htmlmeta.Link) []Link {
+	t.page++
+	clear(t.strange)
+	for i := range links {
+		l := &links[i]
+		if l.Kind == htmlmeta.Form || l.Kind == htmlmeta.Hint || l.Kind == htmlmeta.Speculative {
 			continue
 		}
-		seen[l.URL] = true
-		link := t.judge(l.URL)
-		link.From = v.URL
-		list = append(list, link)
-	}
-	return list, nil
-}
-
-// read reads a kept page. What the site sent damaged has the links that can be
-// read; damage of the archive is an error.
-func read(a *storage.Archive, v *crawllog.Visit) (htmlmeta.Document, error) {
-	b, err := publish.OpenPage(a, v)
-	if err == nil {
-		defer b.Close()
-		var body bytes.Buffer
-		if _, err = io.Copy(&body, io.LimitReader(b, maxBody)); err == nil || !archives(err) {
-			return htmlmeta.Read(htmlmeta.Page{URL: weburl.FromCanonical(v.URL), Header: b.Header, Body: body.Bytes()}, htmlmeta.Options{}), nil
+		if link, first := t.judge(l.URL); first {
+			link.From = from
+			list = append(list, link)
 		}
 	}
-	if archives(err) {
-		return htmlmeta.Document{}, fmt.Errorf("read %s: %w", v.URL, err)
-	}
-	return htmlmeta.Document{}, nil
-}
-
-// archives says whether an error is the archive's and not the site's.
-func archives(err error) bool {
-	var damage *storage.DamageError
-	return errors.As(err, &damage) || storage.IsDisk(err)
+	return list
 }
 
 // unmentioned gives the broken URLs that no page read above links to: those of
 // sitemaps, of redirects and of pages whose bodies are not kept.
 func (t *targets) unmentioned(a *storage.Archive, each func(string, []Link) error) error {
-	vias := via{a: a}
+	vias := vias{a: a}
 	return t.o.Known(func(k Known) error {
 		o := t.find(k.URL)
 		if o == nil || !o.failed || o.mentioned || !isLink(k) {
 			return nil
 		}
-		from, err := vias.url(k.Via)
+		from, err := vias.of(k.Via)
 		if err != nil {
 			return err
 		}
-		return each(from, []Link{{From: from, To: k.URL, Status: int(o.status), Broken: true, Reason: t.reasons[o.reason]}})
+		return each(from.name, []Link{{From: from.name, To: k.URL, Status: int(o.status), Broken: true, Reason: t.reasons[o.reason]}})
 	})
 }
 

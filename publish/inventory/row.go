@@ -8,6 +8,7 @@ import (
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
+	"curtsy/usage"
 )
 
 // Known is what the frontier says of one URL.
@@ -28,19 +29,20 @@ type EachKnown func(each func(Known) error) error
 
 // Row is one URL with what became of it.
 type Row struct {
-	URL    string       `json:"url"`
-	State  string       `json:"state"`
-	Reason string       `json:"reason"` // in words
-	Rule   judge.Reason `json:"why,omitzero"`
-	Status int          `json:"status"` // 0: no answer
-	Type   string       `json:"type"`   // the Content-Type as it was sent
-	Bytes  int64        `json:"bytes"`
-	Digest string       `json:"digest"`
-	First  *time.Time   `json:"first"` // the first and the last visit; null: none
-	Last   *time.Time   `json:"last"`
-	Depth  int          `json:"depth"`
-	Via    string       `json:"via"`
-	Title  string       `json:"title"`
+	URL    string            `json:"url"`
+	State  string            `json:"state"`
+	Reason string            `json:"reason"` // in words
+	Rule   judge.Reason      `json:"why,omitzero"`
+	Status int               `json:"status"` // 0: no answer
+	Type   string            `json:"type"`   // the Content-Type as it was sent
+	Bytes  int64             `json:"bytes"`
+	Digest string            `json:"digest"`
+	First  *time.Time        `json:"first"` // the first and the last visit; null: none
+	Last   *time.Time        `json:"last"`
+	Depth  int               `json:"depth"`
+	Via    string            `json:"via"`
+	Title  string            `json:"title"`
+	Usage  usage.Preferences `json:"usage"` // what the owner says about use
 
 	Class  string          `json:"-"`
 	How    string          `json:"-"`
@@ -54,26 +56,27 @@ type Row struct {
 
 // Rows calls each for every URL, in the order in which the frontier gives them.
 func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) error) error {
-	vias := via{a: a, now: now, listed: true}
+	vias := vias{a: a, now: now}
 	return known(func(k Known) error {
-		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason.String(), Rule: k.Reason, Depth: k.Depth, Class: k.Class, How: k.How, Orphan: k.Orphan, Listed: true}
+		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason.String(), Rule: k.Reason, Depth: k.Depth, Class: k.Class, How: k.How, Orphan: k.Orphan, Listed: true, Usage: usage.Preferences{}}
 		visits, err := a.VisitsOf(k.ID)
 		if err != nil {
 			return err
 		}
-		if r.Via, err = vias.url(k.Via); err != nil {
+		via, err := vias.of(k.Via)
+		if err != nil {
 			return err
 		}
-		r.ViaListed = vias.listed
-		r.describe(visits, now)
+		r.Via, r.ViaListed = via.name, via.listed
+		r.describe(a, visits, now)
 		return each(r)
 	})
 }
 
 // describe fills in what the visits say: the status is that of the latest, the
 // rest is of the visit that stands for the URL.
-func (r *Row) describe(visits []*crawllog.Visit, now time.Time) {
-	v := publish.Current(visits)
+func (r *Row) describe(a *storage.Archive, visits []*crawllog.Visit, now time.Time) {
+	v := publish.Current(visits, a.VisitsAt)
 	if v == nil {
 		return
 	}
@@ -84,39 +87,44 @@ func (r *Row) describe(visits []*crawllog.Visit, now time.Time) {
 		r.Status = last.Status
 	}
 	r.Type, r.Bytes, r.Digest = v.ContentType, v.Length, v.Digest
-	p := permit(visits, v, now)
-	r.Listed = p.List
+	p := permit(a, visits, v, now)
+	r.Listed, r.Usage = p.List, p.Usage
 	if p.Show {
 		r.Title = v.Title
 	}
 }
 
 // permit is what may be done with one of the visits of a URL.
-func permit(visits []*crawllog.Visit, v *crawllog.Visit, now time.Time) publish.Permit {
-	return publish.Permits(visits, now)[slices.Index(visits, v)]
+func permit(a *storage.Archive, visits []*crawllog.Visit, v *crawllog.Visit, now time.Time) publish.Permit {
+	return publish.Permits(visits, now, a.VisitsAt)[slices.Index(visits, v)]
 }
 
-// via names the URLs that led to others. Their visits hold their names, and
+// vias names the URLs that led to others. Their visits hold their names, and
 // neighbours share them.
+type vias struct {
+	a    *storage.Archive
+	now  time.Time
+	last [256]via // by the last bits of their numbers
+}
+
 type via struct {
-	a      *storage.Archive
-	now    time.Time
 	id     uint64
 	name   string
 	listed bool
 }
 
-func (c *via) url(id uint64) (string, error) {
-	if id == c.id {
-		return c.name, nil
+func (c *vias) of(id uint64) (via, error) {
+	had := &c.last[id%uint64(len(c.last))]
+	if had.id == id && id != 0 {
+		return *had, nil
 	}
 	visits, err := c.a.VisitsOf(id)
 	if err != nil {
-		return "", err
+		return via{}, err
 	}
-	c.id, c.name, c.listed = id, "", true
-	if v := publish.Current(visits); v != nil {
-		c.name, c.listed = v.URL, permit(visits, v, c.now).List
+	*had = via{id: id, listed: true}
+	if v := publish.Current(visits, c.a.VisitsAt); v != nil {
+		had.name, had.listed = v.URL, permit(c.a, visits, v, c.now).List
 	}
-	return c.name, nil
+	return *had, nil
 }

@@ -1,10 +1,13 @@
 package inventory
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"hash/maphash"
 
 	"curtsy/internal/weburl"
+	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -17,7 +20,8 @@ type target struct {
 	reason    uint32 // index in targets.reasons
 	status    int16
 	failed    bool
-	mentioned bool // by a page that was read
+	mentioned bool  // by a page that was read
+	page      int32 // the last page that led here
 }
 
 // targets says of every known URL what a link to it leads to. URLs are known by
@@ -25,6 +29,8 @@ type target struct {
 // collide.
 type targets struct {
 	o       Options
+	page    int32           // which is being read
+	strange map[string]bool // what it leads to and nothing is known of
 	seed    maphash.Seed
 	by      map[uint64]*target
 	moved   map[uint64]string // where redirects lead
@@ -32,25 +38,35 @@ type targets struct {
 	index   map[string]uint32
 }
 
-func readTargets(a *storage.Archive, o Options) (*targets, error) {
+// readTargets reads what is known of all URLs, and which pages have links that can
+// be told.
+func readTargets(ctx context.Context, a *storage.Archive, o Options) (t *targets, pages []publish.Page, err error) {
 	if o.Fold == nil {
 		o.Fold = func(u weburl.URL) (weburl.URL, bool) { return u, false }
 	}
-	t := &targets{o: o, seed: maphash.MakeSeed(), by: map[uint64]*target{}, moved: map[uint64]string{}, index: map[string]uint32{}}
-	err := o.Known(func(k Known) error {
+	t = &targets{o: o, seed: maphash.MakeSeed(), by: map[uint64]*target{}, moved: map[uint64]string{}, index: map[string]uint32{}, strange: map[string]bool{}}
+	err = o.Known(func(k Known) error {
 		t.by[t.key(k.URL)] = &target{failed: k.State == "failed", reason: t.intern(reasonOf(k))}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for visits, err := range a.Histories() {
-		if err != nil {
-			return nil, err
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, nil, err
+		}
+		if o.Visits != nil {
+			o.Visits(visits)
 		}
 		t.visited(visits[len(visits)-1])
+		if v := readable(a, visits, o.Now); v != nil {
+			if p, ok := publish.PageOf(v); ok {
+				pages = append(pages, p)
+			}
+		}
 	}
-	return t, nil
+	return t, pages, nil
 }
 
 // reasonOf is why a URL was not fetched; a URL that waits has no rule for it.
@@ -85,25 +101,35 @@ func (t *targets) intern(s string) uint32 {
 	return i
 }
 
-// judge says what a link to u leads to.
-func (t *targets) judge(u weburl.URL) Link {
-	l := Link{To: u.String()}
-	url, o := l.To, t.find(l.To)
+// judge says what a link to u leads to; !first: the page being read has had one.
+func (t *targets) judge(u weburl.URL) (l Link, first bool) {
+	l.To = u.String()
+	key := t.key(l.To)
+	o := t.by[key]
+	switch {
+	case o == nil && t.strange[l.To], o != nil && o.page == t.page:
+		return l, false
+	case o == nil:
+		t.strange[l.To] = true
+	default:
+		o.page = t.page
+	}
+	url := l.To
 	if folded, ok := t.o.Fold(u); ok { // another URL was fetched in its place
 		if as := t.find(folded.String()); as != nil {
-			url, o = folded.String(), as
+			url, o, key = folded.String(), as, t.key(folded.String())
 		}
 	}
 	if o == nil {
 		l.Reason = "unknown to the crawl"
-		return l
+		return l, true
 	}
 	o.mentioned = true
 	l.Status, l.Broken, l.Reason = int(o.status), o.failed, t.reasons[o.reason]
-	if _, moved := t.moved[t.key(url)]; moved && !o.failed {
+	if _, moved := t.moved[key]; moved && !o.failed {
 		t.redirected(&l, url)
 	}
-	return l
+	return l, true
 }
 
 // redirected judges a link by the end of the redirects that it leads to.

@@ -6,20 +6,22 @@ import (
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
+	"curtsy/usage"
 )
 
 // Version is one visit of a URL with what became of it.
 type Version struct {
-	URL      string    `json:"url"`
-	Captured time.Time `json:"captured"`
-	Status   int       `json:"status"` // 0: no answer
-	Type     string    `json:"type"`   // the Content-Type as it was sent
-	Bytes    int64     `json:"bytes"`
-	Digest   string    `json:"digest"`
-	Kept     string    `json:"kept"`  // "response", "revisit", "withheld"; "" for nothing
-	Shown    bool      `json:"shown"` // it is what every outlet shows for the URL
-	Note     string    `json:"note"`  // what is to be said of it: suspect, cut off, withheld
-	Title    string    `json:"title"`
+	URL      string            `json:"url"`
+	Captured time.Time         `json:"captured"`
+	Status   int               `json:"status"` // 0: no answer
+	Type     string            `json:"type"`   // the Content-Type as it was sent
+	Bytes    int64             `json:"bytes"`
+	Digest   string            `json:"digest"`
+	Kept     string            `json:"kept"`  // "response", "revisit", "withheld"; "" for nothing
+	Shown    bool              `json:"shown"` // it is what every outlet shows for the URL
+	Note     string            `json:"note"`  // what is to be said of it: suspect, cut off, withheld
+	Title    string            `json:"title"`
+	Usage    usage.Preferences `json:"usage"` // what the owner says about its use
 }
 
 // Versions calls each for every visit, by URL in the order of discovery, the
@@ -29,9 +31,9 @@ func Versions(a *storage.Archive, now time.Time, each func(*Version) error) erro
 		if err != nil {
 			return err
 		}
-		current, permits := publish.Current(visits), publish.Permits(visits, now)
+		current, permits := publish.Current(visits, a.VisitsAt), publish.Permits(visits, now, a.VisitsAt)
 		for i, v := range visits {
-			if err := each(version(v, &permits[i], v == current)); err != nil {
+			if err := each(version(v, &permits[i], v == current, a.VisitsAt)); err != nil {
 				return err
 			}
 		}
@@ -39,9 +41,9 @@ func Versions(a *storage.Archive, now time.Time, each func(*Version) error) erro
 	return nil
 }
 
-func version(v *crawllog.Visit, p *publish.Permit, current bool) *Version {
+func version(v *crawllog.Visit, p *publish.Permit, current bool, find crawllog.Lookup) *Version {
 	r := &Version{URL: v.URL, Captured: v.At.UTC(), Status: v.Status, Type: v.ContentType, Bytes: v.Length, Digest: v.Digest,
-		Kept: v.Kept, Shown: current && p.Show && v.HasBody(), Note: noteOf(v, p)}
+		Kept: v.Kept, Shown: current && p.Show && v.HasBody(), Note: noteOf(v, p, find), Usage: p.Usage}
 	if p.Show {
 		r.Title = v.Title
 	}
@@ -50,7 +52,8 @@ func version(v *crawllog.Visit, p *publish.Permit, current bool) *Version {
 
 // noteOf says why a visit is not shown for what it is, or how it differs from an
 // ordinary capture.
-func noteOf(v *crawllog.Visit, p *publish.Permit) string {
+func noteOf(v *crawllog.Visit, p *publish.Permit, find crawllog.Lookup) string {
+	s := crawllog.StandingOf(v, find)
 	switch {
 	case v.Error != "":
 		return v.Error
@@ -58,10 +61,8 @@ func noteOf(v *crawllog.Visit, p *publish.Permit) string {
 		return p.Why()
 	case v.Suspect != "":
 		return "suspect: " + v.Suspect
-	case v.Truncated != "":
-		return "cut off: " + v.Truncated
-	case v.Status == 304:
-		return "unchanged"
+	case !s.Stands():
+		return s.Why
 	case v.Kept == crawllog.KeptRevisit:
 		return "the same bytes as an earlier capture"
 	case v.Location != "":

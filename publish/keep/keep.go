@@ -18,9 +18,10 @@ import (
 // Rules say which copies of a URL are kept: those that one of them keeps. The zero
 // value keeps what is shown, and no other copy.
 type Rules struct {
-	Last    int       // the last versions: copies that differ from those before
-	Since   time.Time // the copies from this time on, and the one that stood then; zero is none
-	Periods []Period  // the last copy of each
+	Last    int             // the last versions: copies that differ from those before
+	Since   time.Time       // the copies from this time on, and the one that stood then; zero is none
+	Periods []Period        // the last copy of each
+	Find    crawllog.Lookup // where redirects lead; nil: nowhere
 }
 
 // Period is a span of the calendar, UTC, of which the last copy is kept.
@@ -72,7 +73,7 @@ func (r *Rules) Kept(visits []*crawllog.Visit) []bool {
 	r.newer(visits, kept)
 	r.last(visits, kept)
 	for _, p := range r.Periods {
-		p.keep(visits, kept)
+		r.keep(p, visits, kept)
 	}
 	return kept
 }
@@ -84,20 +85,20 @@ func (r *Rules) needed(visits []*crawllog.Visit, kept []bool) {
 	}
 	last := len(visits) - 1
 	kept[last] = true
-	kept[slices.Index(visits, publish.Current(visits))] = true
+	kept[slices.Index(visits, publish.Current(visits, r.Find))] = true
 	permitting := -1
 	for i, v := range visits {
 		if v.Class == judge.Prerequisite.String() {
 			kept[i] = true
 		}
-		if publish.Answers(v) {
+		if publish.Answers(v, r.Find) {
 			permitting = i
 		}
 	}
 	if permitting >= 0 {
 		kept[permitting] = true
 	}
-	since, gone := publish.GoneSince(visits)
+	since, gone := publish.GoneSince(visits, r.Find)
 	for i, v := range visits {
 		// The first and the last answer that it is gone say so together.
 		if gone && (v.At.Equal(since) || i > 0 && isGone(v) && !slices.ContainsFunc(visits[i+1:], isGone)) {
@@ -109,7 +110,9 @@ func (r *Rules) needed(visits []*crawllog.Visit, kept []bool) {
 func isGone(v *crawllog.Visit) bool { return v.Status == 404 || v.Status == 410 }
 
 // isCopy says whether a visit holds the page, whole; a redirect is one.
-func isCopy(v *crawllog.Visit) bool { return publish.StandingOf(v).Rank() >= 4 }
+func (r *Rules) isCopy(v *crawllog.Visit) bool {
+	return crawllog.StandingOf(v, r.Find).Rank >= crawllog.Limited
+}
 
 // newer keeps what is newer than a time, and the copy that stood then.
 func (r *Rules) newer(visits []*crawllog.Visit, kept []bool) {
@@ -119,7 +122,7 @@ func (r *Rules) newer(visits []*crawllog.Visit, kept []bool) {
 	for i, v := range visits {
 		kept[i] = kept[i] || !v.At.Before(r.Since)
 	}
-	if stood := publish.CurrentAt(visits, r.Since); stood != nil && isCopy(stood) {
+	if stood := publish.CurrentAt(visits, r.Since, r.Find); stood != nil && r.isCopy(stood) {
 		kept[slices.Index(visits, stood)] = true
 	}
 }
@@ -130,7 +133,7 @@ func (r *Rules) last(visits []*crawllog.Visit, kept []bool) {
 	var firsts []int
 	before := -1
 	for i, v := range visits {
-		if !isCopy(v) {
+		if !r.isCopy(v) {
 			continue
 		}
 		if before < 0 || visits[before].Digest != v.Digest || visits[before].Location != v.Location {
@@ -144,10 +147,10 @@ func (r *Rules) last(visits []*crawllog.Visit, kept []bool) {
 }
 
 // keep keeps the last copy of each period.
-func (p Period) keep(visits []*crawllog.Visit, kept []bool) {
+func (r *Rules) keep(p Period, visits []*crawllog.Visit, kept []bool) {
 	open, periods := "", 0
 	for i := len(visits) - 1; i >= 0; i-- {
-		if !isCopy(visits[i]) {
+		if !r.isCopy(visits[i]) {
 			continue
 		}
 		name := p.Span.of(visits[i].At.UTC())
@@ -181,6 +184,7 @@ func (s Span) of(t time.Time) string {
 func Dropped(a *storage.Archive, r *Rules) (drop map[crawllog.Ref]bool, kept int, err error) {
 	drop = map[crawllog.Ref]bool{}
 	needed := map[crawllog.Ref]bool{}
+	r.Find = crawllog.Remember(a.VisitsAt)
 	for visits, err := range a.Histories() {
 		if err != nil {
 			return nil, 0, err

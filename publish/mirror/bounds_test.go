@@ -82,5 +82,6 @@ func exportWith(t *testing.T, origin, archive, out string, o mirror.Options) (*m
 	}
 	defer a.Close()
 	o.Seed, o.Complete = weburl.MustParse(origin+"/"), true
-	return mirror.Export(context.Background(), a, out, o)
+	r, err := mirror.Export(context.Background(), a, out, o)
+	return proved(t, out, mirror.Options{}, r, err)
 }

@@ -52,7 +52,14 @@ func Check(ctx context.Context, out string, o Options) (*Report, error) {
 	}
 	defer root.Close()
 	o.defaults()
-	return checkRoot(ctx, root, &o)
+	c, err := checkNames(root, &o)
+	if err == nil {
+		err = c.readAll(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.done(), nil
 }
 
 // checker holds the names of a tree.
@@ -73,7 +80,10 @@ type checker struct {
 	refs   atomic.Int64
 }
 
-func checkRoot(ctx context.Context, root *os.Root, o *Options) (*Report, error) {
+// checkNames compares the names of a tree with each other and with its map. After
+// an export that is enough: what it wrote refers to names that it gave, or is said
+// in its report.
+func checkNames(root *os.Root, o *Options) (*checker, error) {
 	m, err := readMap(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", root.Name(), ErrNotOurs)
@@ -86,14 +96,16 @@ func checkRoot(ctx context.Context, root *os.Root, o *Options) (*Report, error) 
 		return nil, err
 	}
 	c.mapped()
-	if err := c.readAll(ctx); err != nil {
-		return nil, err
-	}
+	return c, nil
+}
+
+// done is the report, in the order of names.
+func (c *checker) done() *Report {
 	c.report.Files, c.report.Refs = len(c.names), c.refs.Load()
 	slices.SortFunc(c.report.Problems, func(a, b Problem) int {
 		return strings.Compare(a.File+"\x00"+a.Ref+"\x00"+a.What, b.File+"\x00"+b.Ref+"\x00"+b.What)
 	})
-	return &c.report, nil
+	return &c.report
 }
 
 func (c *checker) problem(file, ref, what string) {

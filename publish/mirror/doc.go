@@ -6,7 +6,7 @@
 //	2 name      names.go     a file name for each, all decided before anything is written
 //	3 write     write.go     bodies decoded, references rewritten through the names only
 //	4 tell      map.go, report.go   mirror-map.json and mirror-report.html
-//	5 check     check.go     every local reference resolves
+//	5 check     check.go     every name is there once, and is one that all systems take
 //	6 swap      tree.go      the new tree takes the place of the old one, whole
 //
 // Nothing is written outside of a temporary directory beside OUT before step

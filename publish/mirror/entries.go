@@ -64,7 +64,8 @@ type site struct {
 
 // seen is what stands for a URL, while the list is made.
 type seen struct {
-	publish.Standing
+	rank crawllog.Rank
+	at   time.Time
 	entry
 }
 
@@ -80,11 +81,11 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 			return nil, err
 		}
 		u := weburl.FromCanonical(visits[0].URL)
-		until := visits
+		until, find := visits, crawllog.Lookup(a.VisitsAt)
 		if !o.At.IsZero() {
-			until = publish.Until(visits, o.At)
+			until, find = publish.Until(visits, o.At), publish.LookupAt(find, o.At)
 		}
-		v := publish.Current(until)
+		v := publish.Current(until, find)
 		if u.IsZero() || v == nil {
 			continue
 		}
@@ -94,11 +95,11 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 				last = each.At
 			}
 		}
-		permit := publish.Permits(visits, o.Now)[slices.Index(visits, v)]
-		all = append(all, seen{publish.StandingOf(v), describe(v, u, &permit)})
+		permit := publish.Permits(visits, o.Now, a.VisitsAt)[slices.Index(visits, v)]
+		all = append(all, seen{crawllog.StandingOf(v, find).Rank, v.At, describe(v, u, &permit)})
 	}
 	slices.SortFunc(all, func(x, y seen) int {
-		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), y.Standing.Compare(x.Standing))
+		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), cmp.Compare(y.rank, x.rank), y.at.Compare(x.at))
 	})
 	s := &site{o: o, own: map[string]bool{}, stored: stored, last: last}
 	for _, origin := range o.Origins {
@@ -115,8 +116,7 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 // describe says what a visit means for the mirror.
 func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != "", list: permit.List, fixed: !permit.Translate}
-	redirect := v.Status >= 300 && v.Status < 400 && v.Location != ""
-	unchanged := v.Status == 304 && v.Refers != nil
+	redirect, unchanged := v.Redirects(), v.Unchanged()
 	switch {
 	case v.Status == 0:
 		e.why = "fetch: " + v.Error
@@ -128,7 +128,7 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 		e.state, e.to = moved, weburl.FromCanonical(v.Location)
 	case v.Status == 404 || v.Status == 410:
 		e.state, e.why = gone, fmt.Sprintf("http: %d", v.Status)
-	case v.Status < 200 || v.Status >= 300 || v.Status == 204 || v.Status == 205:
+	case v.Status != 200 && v.Status != 203:
 		e.why = fmt.Sprintf("http: %d", v.Status)
 	case !permit.Show:
 		e.state, e.why = withheld, permit.Why()

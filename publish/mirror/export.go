@@ -19,7 +19,7 @@ type Result struct {
 	Live      int       `json:"live"`      // links to the live site whose page is here
 	Complete  bool      `json:"complete"`
 	Why       string    `json:"why,omitempty"` // it is not complete
-	Problems  []Problem `json:"problems"`      // found by the check
+	Problems  []Problem `json:"problems"`      // with the names of files; see Check for the references in them
 }
 
 // maxGrowth is how many times as large as its archive a mirror may become,
@@ -40,7 +40,7 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 	}
 	t.most, t.minFree = cmp.Or(o.MaxBytes, maxGrowth*s.stored+1<<30), o.MinFree
 	s.nameAll()
-	w := &writer{a: a, s: s, tree: t, notes: newNotes(), held: newHeld(), sprites: sprites{made: map[string]string{}}}
+	w := &writer{a: a, s: s, tree: t, notes: newNotes(), held: newHeld(), sprites: sprites{made: map[string]sprite{}}}
 	if err := w.writeAll(ctx); err != nil {
 		return nil, err
 	}
@@ -52,11 +52,11 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 	if err := w.writeMap(r, extra); err != nil {
 		return nil, err
 	}
-	check, err := checkRoot(ctx, t.root, &o)
+	names, err := checkNames(t.root, &o)
 	if err != nil {
 		return nil, err
 	}
-	r.Problems = append([]Problem{}, check.Problems...)
+	r.Problems = append([]Problem{}, names.done().Problems...)
 	return r, t.swap()
 }
 
@@ -86,6 +86,12 @@ func (w *writer) writeOwn(r *Result) ([]mapped, error) {
 	extra := []mapped{{File: ReportFile, Type: typeHTML}}
 	if err := w.writeReport(r); err != nil {
 		return nil, err
+	}
+	if w.runs.Load() {
+		extra = append(extra, mapped{File: linksFile, Type: typeJS}, mapped{File: pathsFile, Type: typeJS})
+		if err := w.writePaths(); err != nil {
+			return nil, err
+		}
 	}
 	if !w.s.name.free("index.html") {
 		return extra, nil

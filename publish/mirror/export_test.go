@@ -40,7 +40,25 @@ func export(t *testing.T, s *sitetest.Site, archive, out string) (*mirror.Result
 		t.Fatal(err)
 	}
 	defer a.Close()
-	return mirror.Export(context.Background(), a, out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true})
+	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true})
+	return proved(t, out, mirror.Options{}, r, err)
+}
+
+// proved adds what the full check finds in a mirror that was exported: nothing, if
+// all that it refers to has a name that was given.
+func proved(t *testing.T, out string, o mirror.Options, r *mirror.Result, err error) (*mirror.Result, error) {
+	t.Helper()
+	if err != nil {
+		return r, err
+	}
+	check, failed := mirror.Check(context.Background(), out, o)
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	for _, p := range check.Problems {
+		t.Errorf("check: %s: %s %s", p.File, p.What, p.Ref)
+	}
+	return r, nil
 }
 
 // tree is what lies below a directory: name → octets.

@@ -117,7 +117,7 @@ func hasPrefixFold(s, prefix string) bool {
 // note remembers for the report where a reference out of the tree stands.
 func (l *linker) note(r htmlmeta.Reference, i int) {
 	switch {
-	case r.Kind == htmlmeta.Form || r.Kind == htmlmeta.Hint:
+	case r.Kind == htmlmeta.Form || r.Kind == htmlmeta.Hint || r.Kind == htmlmeta.Speculative:
 	case i >= 0 && l.s.list[i].state == gone, i >= 0 && l.s.list[i].state == failed:
 		l.add(broken, r.URL.String(), l.s.list[i].why)
 	case i >= 0 && l.s.list[i].state == moved && l.s.list[i].why != "":

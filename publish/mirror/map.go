@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"curtsy/internal/legible"
 )
 
 // mapFormat marks a mirror-map.json, and with it a directory, as ours.
@@ -80,6 +82,7 @@ func (w *writer) encodeMap(to io.Writer, s *Summary, extra []mapped) error {
 	if err != nil {
 		return err
 	}
+	head = legible.JSON(head)
 	b.Write(head[:len(head)-len("null}")]) // "files":null}
 	sep := "[\n"
 	line := func(m mapped) error {
@@ -89,7 +92,7 @@ func (w *writer) encodeMap(to io.Writer, s *Summary, extra []mapped) error {
 		}
 		b.WriteString(sep)
 		sep = ",\n"
-		_, err = b.Write(text)
+		_, err = b.Write(legible.JSON(text))
 		return err
 	}
 	for i := range w.s.list {

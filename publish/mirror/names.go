@@ -18,6 +18,8 @@ import (
 const (
 	MapFile    = "mirror-map.json"
 	ReportFile = "mirror-report.html"
+	linksFile  = "mirror-links.js"
+	pathsFile  = "mirror-paths.js"
 	hostsDir   = "_hosts"
 )
 
@@ -64,7 +66,7 @@ func directory(s string, first bool) string {
 // notOurs keeps a site's file off the names of our own.
 func notOurs(name string) string {
 	switch fold(name) {
-	case MapFile, ReportFile, hostsDir:
+	case MapFile, ReportFile, linksFile, pathsFile, hostsDir:
 		return escapeFirst(name)
 	}
 	return name

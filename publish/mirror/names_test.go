@@ -164,3 +164,25 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
+
+// A type in doubt is that of the root element, not of what stands somewhere in the text.
+func TestATypeInDoubtIsThatOfTheRoot(t *testing.T) {
+	const xml, feed = `<?xml version="1.0"?>`, `<rss><channel><item><description><![CDATA[<svg><path/></svg>]]></description></item></channel></rss>`
+	for _, c := range []struct{ says, typ, ext, head, want string }{
+		{"a feed with a picture in CDATA", "text/xml", "", xml + feed, "text/xml"},
+		{"the same without a declaration", "text/xml", ".xml", feed, "text/xml"},
+		{"a feed without a type", "", "", xml + feed, "text/xml"},
+		{"a feed that is called .svg", "text/xml", ".svg", xml + feed, "text/xml"},
+		{"a feed that speaks of svg in a comment", "text/xml", "", "<!-- <svg> -->" + feed, "text/xml"},
+		{"an Atom feed with inline markup", "text/xml", "", `<feed><entry><content type="xhtml"><svg/></content></entry></feed>`, "text/xml"},
+		{"a picture", "text/xml", "", xml + "<svg/>", typeSVG},
+		{"a picture with a prefix", "text/xml", "", xml + "<s:svg xmlns:s='http://www.w3.org/2000/svg'/>", typeSVG},
+		{"a picture behind a comment, an instruction and a doctype", "text/xml", "", xml + `<!-- <rss> --><?x <rss>?><!DOCTYPE svg [<!-- it's --><!ENTITY e "<a/><rss>"><!ELEMENT svg (a)>]><svg>`, typeSVG},
+		{"a picture behind a long prologue, by its name", typeAny, ".svg", xml + "<!--" + strings.Repeat(" ", 5000), typeSVG},
+		{"a page", "text/xml", "", xml + "<html><svg/></html>", typeXHTML},
+	} {
+		if got := sniffed(c.typ, c.ext, []byte(c.head)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.says, got, c.want)
+		}
+	}
+}

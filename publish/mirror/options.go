@@ -25,6 +25,8 @@ type Options struct {
 	// Online leaves pictures, styles and scripts that the archive does not
 	// hold pointing to the live site. Else nothing is loaded from anywhere.
 	Online bool
+	// NoScripts keeps all pages as they came: their scripts do not run.
+	NoScripts bool
 	// Fold gives the URL that the site's Clean-param makes of another one.
 	Fold func(weburl.URL) (weburl.URL, bool)
 	// Twin gives the form that all URLs of one page share which differ in a

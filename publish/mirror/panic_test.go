@@ -30,6 +30,35 @@ Content-Type: image/svg+xml
 	}
 }
 
+// The symbol's file holds a picture, stands in another directory and behind a redirect.
+func TestExportOfASpriteWithAPicture(t *testing.T) {
+	t.Parallel()
+	s := serve(t, `
+-- / --
+<!DOCTYPE html><title>start</title><a href="/deep/page">p</a>
+-- /deep/page --
+<!DOCTYPE html><title>page</title><svg><use href="/s.svg#a"/></svg>
+-- /s.svg --
+HTTP 301
+Location: /art/sprite.svg
+
+-- /art/sprite.svg --
+HTTP 200
+Content-Type: image/svg+xml
+
+<svg xmlns="http://www.w3.org/2000/svg"><symbol id="a"><image href="dot.png" width="9" height="9"/></symbol></svg>
+-- /art/dot.png --
+HTTP 200
+Content-Type: image/png
+
+\x89PNG
+`)
+	files := exported(t, s, crawl(t, s))
+	if got := files["deep/page.html"]; !strings.Contains(got, `<use href="#sprite1-a"/>`) || !strings.Contains(got, `<image href="../art/dot.png"`) {
+		t.Errorf("deep/page.html: %s", got)
+	}
+}
+
 // A document that makes the rewriter panic is a line of the report; the others
 // are written as ever.
 func TestExportGoesOnAfterAPanic(t *testing.T) {
@@ -49,6 +78,7 @@ func TestExportGoesOnAfterAPanic(t *testing.T) {
 	})
 	out := filepath.Join(t.TempDir(), "out")
 	r, err := mirror.Export(context.Background(), a, out, o)
+	r, err = proved(t, out, mirror.Options{}, r, err)
 	if err != nil || len(r.Problems) > 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}

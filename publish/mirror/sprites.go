@@ -14,43 +14,48 @@ const maxSprites = 32
 // sprites remembers the markup of SVG files that pages take in.
 type sprites struct {
 	mu   sync.Mutex
-	made map[string]string // URL and prefix → markup
+	made map[string]sprite // by URL and prefix
+}
+
+type sprite struct {
+	markup string
+	base   weburl.URL // of its references: behind redirects
 }
 
 // sprite is the markup of an SVG file that a page uses parts of; "" if there
 // is none.
-func (w *writer) sprite(u weburl.URL, prefix string) string {
+func (w *writer) sprite(u weburl.URL, prefix string) (markup string, base weburl.URL) {
 	key := prefix + " " + u.String()
 	w.sprites.mu.Lock()
-	markup, ok := w.sprites.made[key]
+	s, ok := w.sprites.made[key]
 	w.sprites.mu.Unlock()
 	if ok {
-		return markup
+		return s.markup, s.base
 	}
-	markup = w.readSprite(u, prefix)
+	s = w.readSprite(u, prefix)
 	w.sprites.mu.Lock()
 	defer w.sprites.mu.Unlock()
 	if len(w.sprites.made) < maxSprites {
-		w.sprites.made[key] = markup
+		w.sprites.made[key] = s
 	}
-	return markup
+	return s.markup, s.base
 }
 
-func (w *writer) readSprite(u weburl.URL, prefix string) string {
+func (w *writer) readSprite(u weburl.URL, prefix string) sprite {
 	i := w.s.find(u)
 	if i < 0 {
-		return ""
+		return sprite{}
 	}
 	e := &w.s.list[i]
 	if e.state == moved && e.final >= 0 {
 		e = &w.s.list[e.final]
 	}
 	if e.state != kept || e.typ != typeSVG {
-		return ""
+		return sprite{}
 	}
 	body, _, _, err := w.read(e, htmlmeta.MaxSprite)
 	if err != nil {
-		return ""
+		return sprite{}
 	}
-	return htmlmeta.Sprite(body, prefix)
+	return sprite{htmlmeta.Sprite(body, prefix), e.url}
 }

@@ -1,28 +1,18 @@
 package mirror
 
 import (
-	"fmt"
 	"html"
 	"strings"
 	"unicode"
+
+	"curtsy/internal/legible"
 )
 
 // visible is text from the network as a page may show it: escaped for HTML,
 // and with what is invisible or turns the writing round shown as ‹U+202E›.
 func visible(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if strings.IndexFunc(s, hidden) >= 0 {
-		var b strings.Builder
-		for _, r := range s {
-			if hidden(r) {
-				fmt.Fprintf(&b, "‹%U›", r)
-			} else {
-				b.WriteRune(r)
-			}
-		}
-		s = b.String()
-	}
-	return html.EscapeString(s)
+	return html.EscapeString(legible.Marked(s, hidden))
 }
 
 func hidden(r rune) bool {

@@ -60,6 +60,7 @@ func TestExportLeadsTwinsToTheirPage(t *testing.T) {
 	crawltest.Archive(t, dir, seed, func(o *crawler.Options) { o.Traps = judge.DefaultTraps() })
 	a := crawltest.Open(t, dir)
 	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: seed, Complete: true, Twin: judge.SamePage})
+	r, err = proved(t, out, mirror.Options{Twin: judge.SamePage}, r, err)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,12 +161,13 @@ func sniffed(typ, ext string, head []byte) string {
 
 func sniffedText(typ, byExt string, head []byte) string {
 	markup := bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\f\xef\xbb\xbf"), []byte("<"))
+	root := htmlmeta.XMLRoot(head)
 	switch {
 	case byExt == typeCSS || byExt == typeJS || byExt == typeJSON:
 		if !markup {
 			return byExt
 		}
-	case byExt == typeSVG && markup && typ != typeHTML && bytes.Contains(head, []byte("<svg")):
+	case byExt == typeSVG && markup && typ != typeHTML && (root == "svg" || root == ""):
 		return typeSVG
 	}
 	if typ == typeText || typ == typeHTML {
@@ -179,7 +180,7 @@ func sniffedText(typ, byExt string, head []byte) string {
 		}
 		return typeHTML
 	case htmlmeta.XML:
-		if bytes.Contains(head, []byte("<svg")) {
+		if root == "svg" {
 			return typeSVG
 		}
 		return "text/xml"

@@ -67,7 +67,7 @@ func (n *namer) addDirs(file string) {
 // and has the same payload, as a picture under http and https, or with and
 // without its extension. Documents never share: what is relative in them, "?x"
 // say, leads elsewhere from / than from /index.html, and their charset may
-// differ by their header.
+// differ by their header; but /%70age and /page are one path (RFC 3986 §6.2.2.2).
 func (n *namer) share(s *site, i int) bool {
 	e := &s.list[i]
 	j, ok := n.first[e.file]
@@ -76,11 +76,32 @@ func (n *namer) share(s *site, i int) bool {
 		return false
 	}
 	o := &s.list[j]
-	e.same = !rewritten(e.typ) && o.state == kept && o.typ == e.typ && o.sum == e.sum && e.sum != ""
+	equal := o.state == kept && o.typ == e.typ && o.sum == e.sum && e.sum != ""
+	e.same = equal && (!rewritten(e.typ) || e.url.Origin() == o.url.Origin() && bareEscapes(e.url.Target()) == bareEscapes(o.url.Target()))
 	if e.same {
 		e.file = o.file
 	}
 	return e.same
+}
+
+// bareEscapes undoes the escapes of what needs none: letters, digits and -._~.
+func bareEscapes(target string) string {
+	if strings.IndexByte(target, '%') < 0 {
+		return target
+	}
+	b := make([]byte, 0, len(target))
+	for i := 0; i < len(target); i++ {
+		if i+2 < len(target) && target[i] == '%' {
+			c := decode(target[i : i+3])
+			if len(c) == 1 && (unreserved[c[0]] && strings.IndexByte("/@=!+", c[0]) < 0) {
+				b = append(b, c[0])
+				i += 2
+				continue
+			}
+		}
+		b = append(b, target[i])
+	}
+	return string(b)
 }
 
 // free says whether nothing has a name.

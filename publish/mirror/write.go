@@ -28,6 +28,7 @@ type writer struct {
 	notes *notes
 	held  held
 	done  atomic.Int64
+	runs  atomic.Bool // a page has the script for links
 
 	sprites sprites
 }
@@ -182,9 +183,12 @@ func (w *writer) rewrite(e *entry) error {
 	}
 	l := &linker{s: w.s, from: e, notes: w.notes}
 	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body},
-		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy(v)})
-	if v.Rendered == nil {
+		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy(v), Script: w.linkScript(e, v)})
+	if v.Rendered == nil && !w.s.o.NoScripts {
 		w.noteNeeds(e, out.NeedsHTTP)
+	}
+	if out.Scripted {
+		w.runs.Store(true)
 	}
 	if e.cut {
 		w.notes.add(cutOff, e.url.String(), "the server closed the connection early", e.url.String())
@@ -203,10 +207,11 @@ const stillPolicy = "script-src 'none'"
 
 // policy is what the page of a visit carries.
 func (s *site) policy(v *crawllog.Visit) string {
+	still := v.Rendered != nil || s.o.NoScripts
 	switch {
-	case v.Rendered != nil && s.o.Online:
+	case still && s.o.Online:
 		return stillPolicy
-	case v.Rendered != nil:
+	case still:
 		return Policy + "; " + stillPolicy
 	case s.o.Online:
 		return ""

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"curtsy/htmlmeta"
@@ -23,11 +24,41 @@ const maxTime = 2 * time.Minute
 // errBounds says that a child was ended.
 var errBounds = errors.New("it exceeds the time or memory limit for one document")
 
-// Reader gives a function that reads documents, each in a process of this program
-// that is called with Command. It may be called from any number of goroutines; few
-// children live at a time.
+// budget is the processor time that the documents of one archive may take together:
+// a minute, and for each document what an honest one takes.
+type budget struct {
+	mu   sync.Mutex
+	left time.Duration
+}
+
+// What a document adds to the budget, by itself and for each MiB of it.
+const (
+	perDocument = 100 * time.Millisecond
+	perMiB      = time.Second
+)
+
+// ask says whether a document of that size may be read.
+func (b *budget) ask(size int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left += perDocument + perMiB*time.Duration(size)/(1<<20)
+	return b.left > 0
+}
+
+func (b *budget) spend(took time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left -= took
+}
+
+// errSpent says that a document was not tried.
+var errSpent = errors.New("the documents of this archive took too much time together")
+
+// Reader gives a function that reads the documents of an archive, each in a process
+// of this program that is called with Command. It may be called from any number of
+// goroutines; few children live at a time.
 func Reader() func(ctx context.Context, body []byte) ([]htmlmeta.Block, error) {
-	few := make(chan struct{}, 2)
+	few, all := make(chan struct{}, 2), &budget{left: time.Minute}
 	return func(ctx context.Context, body []byte) ([]htmlmeta.Block, error) {
 		select {
 		case few <- struct{}{}:
@@ -35,15 +66,21 @@ func Reader() func(ctx context.Context, body []byte) ([]htmlmeta.Block, error) {
 			return nil, ctx.Err()
 		}
 		defer func() { <-few }()
-		return read(ctx, body, maxCPU)
+		if !all.ask(len(body)) {
+			return nil, errSpent
+		}
+		list, took, err := read(ctx, body, maxCPU)
+		all.spend(took)
+		return list, err
 	}
 }
 
-// read gives the pages that a child could read. An error says what it could not.
-func read(ctx context.Context, body []byte, cpu int) ([]htmlmeta.Block, error) {
+// read gives the pages that a child could read, and the processor time that it took.
+// An error says what it could not.
+func read(ctx context.Context, body []byte, cpu int) (list []htmlmeta.Block, took time.Duration, err error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	limited, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
@@ -54,8 +91,11 @@ func read(ctx context.Context, body []byte, cpu int) ([]htmlmeta.Block, error) {
 	c.Env = []string{"GOTRACEBACK=none"}
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(body), &text, &why
 	err = c.Run()
+	if c.ProcessState != nil {
+		took = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, took, ctx.Err()
 	}
 	switch {
 	case err == nil:
@@ -67,7 +107,7 @@ func read(ctx context.Context, body []byte, cpu int) ([]htmlmeta.Block, error) {
 			err = errors.New(said)
 		}
 	}
-	return blocks(text.String()), err
+	return blocks(text.String()), took, err
 }
 
 func blocks(text string) (list []htmlmeta.Block) {

@@ -2,6 +2,5 @@
 
 package pdf
 
-// limit has no bounds of the system's here; those of Go's runtime and the time by
-// the clock are left.
+// limit has no bounds of the system's here: watch is what there is.
 func limit(uint64) error { return nil }

@@ -58,7 +58,7 @@ func said(text string) string {
 }
 
 func TestText(t *testing.T) {
-	got, err := read(t.Context(), paged(said("The quick brown fox"), said("jumps over it")), 5)
+	got, _, err := read(t.Context(), paged(said("The quick brown fox"), said("jumps over it")), 5)
 	if err != nil || len(got) != 2 || got[0].Text != "The quick brown fox" || got[1].Text != "jumps over it" {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -100,7 +100,7 @@ func TestHostile(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
-			got, err := read(ctx, body, 1)
+			got, _, err := read(ctx, body, 1)
 			size := 0
 			for _, b := range got {
 				size += len(b.Text)
@@ -124,4 +124,26 @@ func FuzzWrite(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, body []byte) {
 		_ = write(&bounded{most: maxText}, body)
 	})
+}
+
+// Documents that take long leave no time for others of their kind, and honest ones
+// are read however many there are.
+func TestBudget(t *testing.T) {
+	tried, b := 0, &budget{left: time.Minute}
+	for range 5000 {
+		if b.ask(525) {
+			tried++
+			b.spend(7 * time.Second)
+		}
+	}
+	if tried < 9 || tried > 90 {
+		t.Errorf("%d of 5,000 documents of 7 s were tried", tried)
+	}
+	b = &budget{left: time.Minute}
+	for n := range 5000 {
+		if !b.ask(1 << 20) {
+			t.Fatalf("document %d was not tried", n)
+		}
+		b.spend(800 * time.Millisecond)
+	}
 }

@@ -11,9 +11,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ledongthuc/pdf"
 )
@@ -38,6 +41,7 @@ func Main(args []string, in io.Reader, out, why io.Writer) (code int) {
 	}
 	debug.SetMaxStack(maxStack)
 	debug.SetMemoryLimit(maxHeap / 2)
+	go watch(time.Duration(cpu) * 3 * time.Second)
 	if err := limit(cpu); err != nil {
 		fmt.Fprintln(why, err)
 		return 1
@@ -51,6 +55,19 @@ func Main(args []string, in io.Reader, out, why io.Writer) (code int) {
 		return 1
 	}
 	return 0
+}
+
+// watch ends the process where the system has no bounds for it, or they are wider:
+// when it has lived for so long, or has taken more memory than it may. The exit code
+// is that of Go's runtime when it gives up.
+func watch(most time.Duration) {
+	began := time.Now()
+	for range time.Tick(20 * time.Millisecond) {
+		var m runtime.MemStats
+		if runtime.ReadMemStats(&m); m.Sys > maxHeap || time.Since(began) > most {
+			os.Exit(2)
+		}
+	}
 }
 
 // write writes the text of a document. The reader panics at what it does not

@@ -14,7 +14,12 @@ type address struct {
 	at   time.Time
 	raw  bool   // the octets as they are kept: "id_"
 	text string // the URL as it stands there
+	// under is what stands before it: "/TOKEN" where the page's origin is opaque.
+	under string
 }
+
+// pathTo is the path of another URL at the same time.
+func (a address) pathTo(u weburl.URL) string { return a.under + pathTo(a.ts, u) }
 
 // tsFormat is how times stand in paths.
 const tsFormat = "20060102150405"

@@ -2,6 +2,8 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"io"
 
@@ -10,12 +12,27 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// inMemory is the largest body that is read at once, in octets.
-const inMemory = 2 << 20
+// inMemory is the largest body that is read at once, in octets: any number of them
+// may be there.
+const inMemory = 256 << 10
+
+// ended is a reader that ends with the request that it is for.
+type ended struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (e ended) Read(p []byte) (int, error) {
+	if err := e.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return e.r.Read(p)
+}
 
 // seeker reads a kept body from any place on: http.ServeContent asks for ranges.
 // What lies before is read again and dropped.
 type seeker struct {
+	ctx  context.Context // of the request
 	a    *storage.Archive
 	v    *crawllog.Visit
 	size int64 // -1: not known yet
@@ -52,9 +69,9 @@ func (s *seeker) length() (int64, error) {
 		return 0, err
 	}
 	defer b.Close()
-	n, err := io.Copy(io.Discard, b)
-	if fatal(err) {
-		return 0, err
+	n, err := io.Copy(io.Discard, ended{s.ctx, b})
+	if fatal(err) || s.ctx.Err() != nil {
+		return 0, cmp.Or(s.ctx.Err(), err)
 	}
 	s.size = n // of a body that breaks off in its coding, what can be read
 	return n, nil
@@ -72,13 +89,13 @@ func (s *seeker) Read(p []byte) (int, error) {
 		s.at = 0
 	}
 	if s.at < s.pos {
-		n, err := io.CopyN(io.Discard, s.body, s.pos-s.at)
+		n, err := io.CopyN(io.Discard, ended{s.ctx, s.body}, s.pos-s.at)
 		s.at += n
 		if err != nil {
 			return 0, err
 		}
 	}
-	n, err := s.body.Read(p)
+	n, err := ended{s.ctx, s.body}.Read(p)
 	s.at += int64(n)
 	s.pos = s.at
 	return n, err
@@ -92,8 +109,8 @@ func (s *seeker) Close() {
 }
 
 // open gives the body of a capture, in memory if it is small; the caller closes it.
-func open(c *capture) (io.ReadSeeker, func(), error) {
-	s := &seeker{a: c.archive, v: c.Visit, size: -1}
+func open(ctx context.Context, c *capture) (io.ReadSeeker, func(), error) {
+	s := &seeker{ctx: ctx, a: c.archive, v: c.Visit, size: -1}
 	b, err := readUpTo(c, inMemory)
 	if err == nil {
 		return bytes.NewReader(b), func() {}, nil

@@ -158,7 +158,7 @@ func rowOf(c *changes.Change) changeRow {
 	if c.Was != nil {
 		r.Was = c.Was.At
 	}
-	if c.Kind == changes.Changed {
+	if c.Kind == changes.Changed && c.Was.IsCopy() && c.Now.IsCopy() {
 		r.Compare = comparePath(c.Was.At, c.Now.At, c.URL)
 	}
 	if r.More = len(r.Passages) - maxPassages; r.More > 0 {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"curtsy/internal/weburl"
-	"curtsy/publish"
 	"curtsy/publish/changes"
+	"curtsy/storage/crawllog"
 )
 
 // compareView is two captures of a URL beside each other.
@@ -85,7 +85,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, text string, fr
 	}
 	v := s.compareView(r, copies, before, after, u)
 	if v.Frames = frames; frames {
-		s.uiPolicy(w, s.contentOrigin(r, before.from)+" "+s.contentOrigin(r, after.from))
+		s.uiPolicy(w, s.contentBase(r, before.from)+"/ "+s.contentBase(r, after.from)+"/")
 	}
 	if err := v.fill(before, after); err != nil {
 		s.failed(w, r, err)
@@ -114,7 +114,7 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request, query string) {
 // and may be shown, the oldest first.
 func versionsOf(all []*capture) (list []*capture) {
 	for _, c := range all {
-		if !c.shown() || publish.StandingOf(c.Visit).Rank() < 3 {
+		if !c.shown() || !c.IsCopy() || c.rank < crawllog.Limited {
 			continue
 		}
 		if n := len(list); n > 0 && list[n-1].Digest == c.Digest && list[n-1].from == c.from {
@@ -159,10 +159,7 @@ func changePaths(versions []*capture) map[*capture]string {
 
 func (s *Server) compareView(r *http.Request, copies []*capture, before, after *capture, u weburl.URL) *compareView {
 	v := &compareView{URL: u.String(), Was: s.side(r, before, u), Now: s.side(r, after, u), Same: before.Digest == after.Digest,
-		Versions: "/versions/" + listed.Replace(u.String()), Sandbox: "allow-same-origin allow-forms"}
-	if !s.o.NoScripts {
-		v.Sandbox += " allow-scripts"
-	}
+		Versions: "/versions/" + listed.Replace(u.String()), Sandbox: s.sandbox(s.opaque())}
 	pair := "/" + v.Was.TS + "/" + v.Now.TS + "/" + listed.Replace(u.String())
 	v.Pairs, v.Other = "/compare"+pair, "/beside"+pair
 	if i := slices.Index(copies, before); i > 0 {
@@ -180,7 +177,7 @@ func (s *Server) compareView(r *http.Request, copies []*capture, before, after *
 
 func (s *Server) side(r *http.Request, c *capture, u weburl.URL) side {
 	ts := c.At.UTC().Format(tsFormat)
-	return side{At: c.At, TS: ts, Path: pathTo(ts, u), Frame: s.contentOrigin(r, c.from) + pathTo(ts, u), Size: c.Length, Title: c.Title}
+	return side{At: c.At, TS: ts, Path: pathTo(ts, u), Frame: s.contentBase(r, c.from) + pathTo(ts, u), Size: c.Length, Title: c.Title}
 }
 
 // fill compares the texts, where they may be shown.
@@ -193,6 +190,9 @@ func (v *compareView) fill(before, after *capture) (err error) {
 	}
 	v.Passages, err = changes.Compare(changes.Copy{Archive: before.archive, Visit: before.Visit}, changes.Copy{Archive: after.archive, Visit: after.Visit})
 	if errors.Is(err, changes.ErrNoText) {
+		return nil
+	}
+	if err != nil && !fatal(err) { // what the site sent cannot be decoded
 		return nil
 	}
 	v.Text = true

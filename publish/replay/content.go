@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -22,13 +24,16 @@ import (
 // serveContent answers a frame, or what a page in it asks for.
 func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) {
 	s.policies(w, r)
-	a, ok := parseAddress(target(r))
+	under := s.under(r)
+	rest := strings.TrimPrefix(target(r), under)
+	a, ok := parseAddress(rest)
+	a.under = under
 	if !ok {
 		s.strayed(w, r)
 		return
 	}
 	if r.Header.Get("Sec-Fetch-Dest") == "document" && !a.raw {
-		redirect(w, http.StatusTemporaryRedirect, s.uiOrigin(r)+target(r))
+		redirect(w, http.StatusTemporaryRedirect, s.uiOrigin(r)+rest)
 		return
 	}
 	c, _, u, err := s.find(r.Context(), a)
@@ -42,24 +47,24 @@ func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) {
 	case a.raw:
 		s.serveRaw(w, r, c)
 	default:
+		if dest := r.Header.Get("Sec-Fetch-Dest"); dest == "iframe" || dest == "frame" {
+			s.opened.Store(r.Host, a)
+		}
 		s.serveCapture(w, r, a, c)
 	}
 }
 
 // policies sets what a page of the archive may do.
 func (s *Server) policies(w http.ResponseWriter, r *http.Request) {
-	sandbox := "allow-same-origin allow-forms"
-	if !s.o.NoScripts {
-		sandbox += " allow-scripts"
-	}
 	// frame-src: a page in a blob: or data: URL would have no guard of its own.
 	w.Header().Set("Content-Security-Policy", "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-src 'self'; form-action 'self'; base-uri 'self'; object-src 'self'; "+
-		"worker-src 'self' blob:; webrtc 'block'; frame-ancestors "+s.uiOrigins(r)+" 'self'; sandbox "+sandbox)
+		"worker-src 'self' blob:; webrtc 'block'; "+s.ancestors(r)+"sandbox "+s.sandbox(s.under(r) != ""))
 	w.Header().Set("Connection-Allowlist", "(response-origin)")
 }
 
 // strayed answers a path that a script has made: it is resolved against the page
-// that asks.
+// that asks, or, if its script has changed that page's address or it is opened anew
+// at such an address, against the page that was opened last.
 func (s *Server) strayed(w http.ResponseWriter, r *http.Request) {
 	from, err := url.Parse(r.Referer())
 	if err != nil || from.Host != r.Host {
@@ -67,6 +72,12 @@ func (s *Server) strayed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, ok := parseAddress(from.RequestURI())
+	if !ok {
+		var last any
+		if last, ok = s.opened.Load(r.Host); ok {
+			a = last.(address)
+		}
+	}
 	if !ok {
 		refuse(w, http.StatusNotFound, "not in the archive")
 		return
@@ -93,7 +104,7 @@ func (s *Server) serveCapture(w http.ResponseWriter, r *http.Request, a address,
 	s.mementoHeaders(w, r, c)
 	if c.Location != "" && c.Status >= 300 && c.Status < 400 {
 		if to, err := weburl.Parse(c.Location); err == nil {
-			w.Header().Set("Location", pathTo(a.ts, to))
+			w.Header().Set("Location", a.pathTo(to))
 			w.WriteHeader(c.Status)
 			return
 		}
@@ -109,12 +120,12 @@ func (s *Server) serveCapture(w http.ResponseWriter, r *http.Request, a address,
 // crawled. Its scripts have run, and would look for an address that is not theirs:
 // many show nothing then but that there is no such page.
 func (s *Server) serveRendered(w http.ResponseWriter, r *http.Request, a address, c *capture) {
-	select {
-	case s.large <- struct{}{}:
-		defer func() { <-s.large }()
-	case <-r.Context().Done():
+	free, err := s.hold(r.Context(), c.Rendered.Length)
+	if err != nil {
+		s.unreadable(w, r, c, err)
 		return
 	}
+	defer free()
 	page, err := publish.OpenPage(c.archive, c.Visit)
 	if err != nil {
 		s.unreadable(w, r, c, err)
@@ -122,13 +133,16 @@ func (s *Server) serveRendered(w http.ResponseWriter, r *http.Request, a address
 	}
 	defer page.Close()
 	text, err := io.ReadAll(page)
+	if err == nil {
+		text, err = s.rewrite(r.Context(), a, c, page.Header, text)
+	}
 	if err != nil {
 		s.unreadable(w, r, c, err)
 		return
 	}
 	w.Header().Set("Content-Type", page.Header.Get("Content-Type"))
 	w.Header().Add("Content-Security-Policy", "script-src 'none'")
-	s.send(w, r, c.Status, bytes.NewReader(s.rewrite(a, c, page.Header, text)))
+	s.sendHeld(w, r, c.Status, text)
 }
 
 // rewritable says whether a response is a document with references, by the
@@ -142,7 +156,7 @@ func rewritable(h http.Header, head []byte) bool {
 }
 
 func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c *capture, header http.Header) {
-	body, done, err := open(c)
+	body, done, err := open(r.Context(), c)
 	if err != nil {
 		s.unreadable(w, r, c, err)
 		return
@@ -166,7 +180,11 @@ func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c 
 	if htmlmeta.KindOf(header, head) == htmlmeta.XML {
 		s.withoutScripts(w) // no guard can be put into it
 	}
-	text, free, err := s.whole(r, c, body)
+	text, free, err := s.whole(r.Context(), c, body)
+	if err == nil {
+		defer free()
+		text, err = s.rewrite(r.Context(), a, c, header, text)
+	}
 	if errors.Is(err, errLarge) {
 		s.withoutScripts(w)
 		s.send(w, r, c.Status, body)
@@ -176,27 +194,56 @@ func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c 
 		s.unreadable(w, r, c, err)
 		return
 	}
-	defer free()
-	s.send(w, r, c.Status, bytes.NewReader(s.rewrite(a, c, header, text)))
+	s.sendHeld(w, r, c.Status, text)
 }
 
-// whole is a document in memory. Few of the large ones are there at once.
-func (s *Server) whole(r *http.Request, c *capture, body io.ReadSeeker) (text []byte, free func(), err error) {
-	if small, ok := body.(*bytes.Reader); ok {
-		text = make([]byte, small.Size())
-		_, err = small.ReadAt(text, 0)
-		if err == io.EOF {
-			err = nil
-		}
-		return text, func() {}, err
+// sendTime is how long a client may take for a document that others wait for
+// room for.
+const sendTime = 2 * time.Minute
+
+// sendHeld answers with a document that is held in memory.
+func (s *Server) sendHeld(w http.ResponseWriter, r *http.Request, status int, text []byte) {
+	conn := http.NewResponseController(w)
+	_ = conn.SetWriteDeadline(time.Now().Add(sendTime)) // what has none needs none
+	s.send(w, r, status, bytes.NewReader(text))
+	_ = conn.SetWriteDeadline(time.Time{})
+}
+
+// maxHeld is what documents may take together while they are rewritten, in octets.
+const maxHeld = 96 << 20
+
+// hold waits until there is room for a document of that size: its own octets, and
+// those that it is rewritten to.
+func (s *Server) hold(ctx context.Context, size int64) (free func(), err error) {
+	most := min(2*size+size/8+min(3*size, maxGrowth), maxHeld)
+	if err := s.held.Acquire(ctx, most); err != nil {
+		return nil, err
 	}
-	select {
-	case s.large <- struct{}{}:
-	case <-r.Context().Done():
-		return nil, nil, r.Context().Err()
+	return func() { s.held.Release(most) }, nil
+}
+
+// whole is a document in memory; the caller frees it.
+func (s *Server) whole(ctx context.Context, c *capture, body io.ReadSeeker) (text []byte, free func(), err error) {
+	size, err := body.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, nil, err
 	}
-	free = func() { <-s.large }
-	if text, err = readUpTo(c, maxRewrite); err != nil {
+	switch {
+	case size > maxRewrite:
+		return nil, nil, errLarge
+	case size <= inMemory:
+		free = func() {}
+	default:
+		free, err = s.hold(ctx, size)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	text = make([]byte, size)
+	if _, err = body.Seek(0, io.SeekStart); err == nil {
+		_, err = io.ReadFull(body, text)
+	}
+	if err != nil {
 		free()
 	}
 	return text, free, err
@@ -238,8 +285,15 @@ func contentType(h http.Header, head []byte, v *crawllog.Visit) string {
 	return typ
 }
 
+// maxRanges is how many ranges are answered as such: for each of them a body that
+// is not in memory may be decoded from its beginning.
+const maxRanges = 3
+
 // send answers with a body, in ranges if it is asked for so.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, status int, body io.ReadSeeker) {
+	if strings.Count(r.Header.Get("Range"), ",") >= maxRanges {
+		r.Header.Del("Range") // RFC 9110 §14.2 lets a server ignore it
+	}
 	if _, err := body.Seek(0, io.SeekStart); err != nil {
 		s.failed(w, r, err)
 		return
@@ -280,7 +334,7 @@ func (s *Server) serveRaw(w http.ResponseWriter, r *http.Request, c *capture) {
 		h["Content-Encoding"] = coded
 	}
 	if r.Method != http.MethodHead {
-		_, _ = io.Copy(w, resp.Body)
+		_, _ = io.Copy(w, ended{r.Context(), resp.Body})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"html/template"
+	"net/http"
 	"slices"
 	"time"
 
@@ -90,13 +91,17 @@ type Piece struct {
 type capture struct {
 	*crawllog.Visit
 	permit  publish.Permit
+	rank    crawllog.Rank
 	from    *Source
 	archive *storage.Archive // that it is read from
 	gone    time.Time        // since when the page is gone from the site; zero if it is not
 }
 
-// shown says whether there is anything to show.
-func (c *capture) shown() bool { return c.permit.Show && c.HasBody() }
+// shown says whether there is anything to show: a part of a document is not shown
+// as if it were the document.
+func (c *capture) shown() bool {
+	return c.permit.Show && c.HasBody() && c.Status != http.StatusPartialContent
+}
 
 // captures are those of a URL in all archives, the oldest first.
 func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, err error) {
@@ -117,19 +122,32 @@ func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, e
 		if err != nil {
 			return nil, err
 		}
-		permits := publish.Permits(visits, s.now())
-		since, gone := publish.GoneSince(visits)
+		find := crawllog.Remember(from.lookup(ctx, reading.Archive))
+		permits := publish.Permits(visits, s.now(), find)
+		since, gone := publish.GoneSince(visits, find)
 		if !gone {
 			since = time.Time{}
 		}
 		for i, v := range visits {
 			if v.Kept != "" && v.URL == u.String() {
-				list = append(list, &capture{v, permits[i], from, reading.Archive, since})
+				list = append(list, &capture{v, permits[i], crawllog.StandingOf(v, find).Rank, from, reading.Archive, since})
 			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *capture) int { return a.At.Compare(b.At) })
 	return list, nil
+}
+
+// lookup finds the visits of a URL of one archive.
+func (f *Source) lookup(ctx context.Context, a *storage.Archive) crawllog.Lookup {
+	return func(url string) []*crawllog.Visit {
+		rows, err := f.Catalog.Captures(ctx, weburl.FromCanonical(url))
+		if err != nil || len(rows) == 0 {
+			return nil
+		}
+		visits, _ := a.VisitsOf(rows[0].URLID) // what is damaged leads nowhere
+		return visits
+	}
 }
 
 // find looks for a capture that an address may mean; all are the captures of
@@ -155,8 +173,7 @@ func nearest(all []*capture, at time.Time) (best *capture) {
 		if a.shown() != b.shown() {
 			return a.shown()
 		}
-		x, y := publish.StandingOf(a.Visit).Rank(), publish.StandingOf(b.Visit).Rank()
-		return cmp.Or(x-y, int(cmp.Compare(b.At.Sub(at).Abs(), a.At.Sub(at).Abs()))) > 0
+		return cmp.Or(cmp.Compare(a.rank, b.rank), int(cmp.Compare(b.At.Sub(at).Abs(), a.At.Sub(at).Abs()))) > 0
 	}
 	for _, c := range all {
 		if best == nil || better(c, best) {

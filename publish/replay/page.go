@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 )
 
@@ -108,7 +109,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view s
 	}
 	p.Probe = s.probe()
 	var b bytes.Buffer
-	if err := views.ExecuteTemplate(&b, view+".html", p); err != nil {
+	if err := views.ExecuteTemplate(legible.Writer{W: &b}, view+".html", p); err != nil {
 		s.log.Error("render", "view", view, "err", err)
 		refuse(w, http.StatusInternalServerError, "this page cannot be shown")
 		return

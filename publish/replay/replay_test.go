@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -20,10 +21,10 @@ import (
 	"curtsy/publish/replay"
 )
 
-const site = `
+var site = `
 -- / --
 <!DOCTYPE html><title>start</title><link rel=preconnect href="http://other.test/"><link rel=manifest href=/m><a href="/Case?Q=(1),2">q</a> <a href="/case">c</a> <img src="//other.test/x.png">
-<script type=SpeculationRules>{"prefetch":[]}</script><a href="/hidden">h</a> <a href="/old">o</a> <a href="/late">l</a> <a href="/koi">k</a> <a href="/file.bin">f</a> <a href="/odd">o</a> <a href="http://other.test/far">f</a> <a href="/bell">b</a>
+<script type=SpeculationRules>{"prefetch":[]}</script><a href="/hidden">h</a> <a href="/old">o</a> <a href="/late">l</a> <a href="/koi">k</a> <a href="/file.bin">f</a> <a href="/odd">o</a> <a href="http://other.test/far">f</a> <a href="/bell">b</a> <a href="/long">l</a>
 -- /Case?Q=(1),2 --
 <title>Upper</title>UPPER
 -- /case --
@@ -66,6 +67,11 @@ HTTP 200
 Content-Type: text/html; charset="` + "\a" + `"
 
 <title>bell</title><p>rings
+-- /long --
+HTTP 200
+Content-Type: application/octet-stream
+
+` + "0123456789" + strings.Repeat("long", 100_000) + `
 -- /odd --
 HTTP 200
 Content-Type: image/svg+xml
@@ -130,7 +136,7 @@ func ask(h http.Handler, host, target string, header ...string) *httptest.Respon
 }
 
 func (v *served) ui(target string, header ...string) *httptest.ResponseRecorder {
-	return ask(v.UI(), "127.0.0.1:8600", target, header...)
+	return ask(v.UI(), "127.0.0.1:8600", target, append([]string{"Accept", "text/html"}, header...)...)
 }
 
 func (v *served) page(target string, header ...string) *httptest.ResponseRecorder {
@@ -204,6 +210,14 @@ func TestContent(t *testing.T) {
 	}
 	if w := v.page("/case", "Referer", "http://"+v.content+"/2026/"+origin+"/"); w.Code != 307 || w.Header().Get("Location") != "/2026/"+origin+"/case" {
 		t.Errorf("a path by a script: %d %s", w.Code, w.Header())
+	}
+	pushed := []string{"Referer", "http://" + v.content + "/case"} // the address as history.pushState has left it
+	if w := v.page("/case", pushed...); w.Code != 404 {
+		t.Errorf("a path without a time while no page is open: %d %s", w.Code, w.Header())
+	}
+	v.page("/2026/"+origin+"/", "Sec-Fetch-Dest", "iframe")
+	if w := v.page("/case", pushed...); w.Code != 307 || w.Header().Get("Location") != "/2026/"+origin+"/case" {
+		t.Errorf("a path without a time: %d %s", w.Code, w.Header())
 	}
 	if w := v.page("/2026/"+origin+"/case", "Sec-Fetch-Dest", "document"); w.Code != 307 || w.Header().Get("Location") != "http://127.0.0.1:8600/2026/"+origin+"/case" {
 		t.Errorf("content at top level: %d %s", w.Code, w.Header())
@@ -411,13 +425,142 @@ func TestNamesBelowLocalhost(t *testing.T) {
 		t.Errorf("the frame is at %s at once", name)
 	}
 	v.now = v.now.Add(time.Minute)
-	if got := frame(); got != "127.0.0.1:8601" || ask(v.Content(), "127.0.0.1:8601", page).Code != 200 {
+	if got := frame(); got != "127.0.0.1:8601" || ask(v.Content(), "127.0.0.1:8601", page).Code != 421 {
 		t.Errorf("the frame is at %s although nobody reached the other", got)
 	}
+	late := regexp.MustCompile(`<iframe [^>]*src="http://127.0.0.1:8601([^"]+)" sandbox="([^"]+)"`).FindStringSubmatch(v.ui(page).Body.String())
 	if got := ask(v.Content(), name, "/reached").Code; got != 204 {
 		t.Errorf("the probe is answered with %d", got)
 	}
-	if got := frame(); got != name || ask(v.Content(), "127.0.0.1:8601", page).Code != 421 || strings.Contains(v.ui("/").Body.String(), "/reached") {
+	if got := frame(); got != name || strings.Contains(v.ui("/").Body.String(), "/reached") {
 		t.Errorf("the frame is at %s although %s was reached", got, name)
+	}
+	if late == nil || strings.Contains(late[2], "same-origin") || ask(v.Content(), "127.0.0.1:8601", late[1]).Code != 200 {
+		t.Errorf("a page that was opened before shows nothing: %q", late)
+	}
+}
+
+// What is no browser loads no pictures: it says nothing about the names that the
+// next browser knows.
+func TestFirstRequestByAProgram(t *testing.T) {
+	t.Parallel()
+	v := newUnreached(t, replay.Options{})
+	ask(v.UI(), "127.0.0.1:8600", "/", "Accept", "*/*")
+	v.now = v.now.Add(time.Hour)
+	if page := v.ui("/2026/" + v.seed.String()).Body.String(); !strings.Contains(page, `.localhost:8601/2`) {
+		t.Errorf("the browser's first frame is elsewhere: %s", page)
+	}
+}
+
+// Where pages have no name of their own, cookies of the host are neither seen nor
+// set: their origin is opaque, and only who was shown the path may ask.
+func TestPublicPagesHaveAnOpaqueOrigin(t *testing.T) {
+	t.Parallel()
+	v := newUnreached(t, replay.Options{Public: true})
+	shown := ask(v.UI(), "192.0.2.1:8600", "/2026/"+v.seed.String())
+	frame := regexp.MustCompile(`<iframe [^>]*src="http://192.0.2.1:8601(/a[a-z2-7]{16})(/[^"]+)" sandbox="([^"]+)"`).FindStringSubmatch(shown.Body.String())
+	if frame == nil || frame[3] != "allow-forms allow-scripts" || !strings.Contains(shown.Header().Get("Content-Security-Policy"), "frame-src http://192.0.2.1:8601"+frame[1]+"/;") {
+		t.Fatalf("%q %s %s", frame, shown.Header(), shown.Body)
+	}
+	page := func(target string, header ...string) *httptest.ResponseRecorder {
+		return ask(v.Content(), "192.0.2.1:8601", target, header...)
+	}
+	body := page(frame[1] + frame[2])
+	if csp := body.Header().Get("Content-Security-Policy"); body.Code != 200 || strings.Contains(csp, "same-origin") || !strings.Contains(csp, "; sandbox allow-forms") || strings.Contains(csp, "frame-ancestors") {
+		t.Errorf("%d %s", body.Code, csp)
+	}
+	if !strings.Contains(body.Body.String(), `src="`+frame[1]+`/`) || strings.Contains(body.Body.String(), `="/2`) {
+		t.Errorf("a reference leads past the token: %s", body.Body)
+	}
+	at := frame[1] + "/2026/" + v.seed.Origin()
+	for _, c := range []struct {
+		says string
+		w    *httptest.ResponseRecorder
+		want int
+	}{
+		{"without the token", page("/2026/" + v.seed.String()), 421},
+		{"with another", page("/aaaaaaaaaaaaaaaaa/2026/" + v.seed.String()), 421},
+		{"by another name", ask(v.Content(), "evil.test:8601", at+"/case"), 421},
+		{"a picture of the page", page(at+"/odd", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"), 200},
+		{"a font of the page", page(at+"/file.bin", "Origin", "null", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"), 200},
+		{"another origin", page(at+"/case", "Origin", "http://evil.test"), 403},
+		{"a redirect", page(at + "/old"), 301},
+		{"at top level", page(at+"/case", "Sec-Fetch-Dest", "document"), 307},
+		{"a service worker", page(at+"/case", "Service-Worker", "script"), 403},
+	} {
+		if c.w.Code != c.want {
+			t.Errorf("%s: %d, want %d", c.says, c.w.Code, c.want)
+		}
+		if to := c.w.Header().Get("Location"); c.want == 301 && !strings.HasPrefix(to, frame[1]+"/2026/") || c.want == 307 && !strings.HasPrefix(to, "http://192.0.2.1:8600/2026/") {
+			t.Errorf("%s leads to %s", c.says, to)
+		}
+	}
+	if got := page(at+"/file.bin", "Origin", "null").Header().Get("Access-Control-Allow-Origin"); got != "null" {
+		t.Errorf("fonts and modules are not read: %q", got)
+	}
+}
+
+// A page of nothing but words that look like rules, or comments, costs what its
+// bytes cost: twice as many take about twice the time.
+func TestRewritingIsLinear(t *testing.T) {
+	for says, row := range map[string]string{"rules": "speculationrules ", "rules in tags": "<script a=speculationrules ", "comments": "<!-- -->"} {
+		took := func(n int) time.Duration {
+			body := []byte(strings.Repeat(row, n/len(row)))
+			began := time.Now()
+			if _, err := replay.Rewrite(t.Context(), body); err != nil {
+				t.Fatal(err)
+			}
+			return time.Since(began)
+		}
+		small := min(took(1<<19), took(1<<19), took(1<<19))
+		if large := min(took(1<<22), took(1<<22), took(1<<22)); large > 32*small+20*time.Millisecond {
+			t.Errorf("%s: %v for 512 KiB, %v for 4 MiB", says, small, large)
+		}
+	}
+}
+
+// A body that is not in memory is decoded anew for a range: few are answered as
+// such, and nothing is done for a client that has gone.
+func TestRangesOfLongBodies(t *testing.T) {
+	t.Parallel()
+	v := newServed(t, replay.Options{})
+	long := "/2026/" + v.seed.Origin() + "/long"
+	for ranges, want := range map[string]int{"bytes=2-4": 206, "bytes=-1": 206, "bytes=9-9,0-0,3-3": 206, "bytes=9-9,0-0,3-3,1-1": 200,
+		"bytes=" + strings.Repeat("1-1,", 5000) + "2-2": 200, "bytes=900000-": 416} {
+		w := v.page(long, "Range", ranges)
+		if w.Code != want || ranges == "bytes=2-4" && w.Body.String() != "234" {
+			t.Errorf("%.30s: %d, want %d; %.20q", ranges, w.Code, want, w.Body)
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(gone, http.MethodGet, "/", nil)
+	r.RequestURI, r.Host = long, v.content
+	w := &leaves{httptest.NewRecorder(), cancel}
+	if v.Content().ServeHTTP(w, r); w.Body.Len() > 64<<10 {
+		t.Errorf("%d octets were read after the client had gone", w.Body.Len())
+	}
+}
+
+// leaves is a client that goes when it has got the first octets.
+type leaves struct {
+	*httptest.ResponseRecorder
+	leave func()
+}
+
+func (l *leaves) Write(b []byte) (int, error) {
+	l.leave()
+	return l.ResponseRecorder.Write(b)
+}
+
+// Rewriting ends when nobody waits for it, and where a page grows beyond bounds.
+func TestRewritingEnds(t *testing.T) {
+	page := []byte(strings.Repeat("<a href=x>", 1<<15))
+	if _, err := replay.Rewrite(t.Context(), page); err == nil {
+		t.Error("a page of 300 kB may grow to 33 MB")
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := replay.Rewrite(gone, page); !errors.Is(err, context.Canceled) {
+		t.Errorf("rewritten for nobody: %v", err)
 	}
 }

@@ -2,11 +2,13 @@ package replay
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"net/http"
 	"strings"
 
 	"curtsy/htmlmeta"
+	"curtsy/internal/follow"
 	"curtsy/publish"
 )
 
@@ -17,25 +19,46 @@ const maxRewrite = 32 << 20
 //go:embed ui/guard.js
 var guardScript string
 
-// guardHead is put in at the beginning of each page that may run scripts.
-var guardHead = "<script>//<![CDATA[\n" + strings.TrimSpace(guardScript) + "\n//]]></script>"
+//go:embed ui/links.js
+var linksScript string
 
-// rewrite makes the references of a document lead to this server.
-func (s *Server) rewrite(a address, c *capture, h http.Header, body []byte) []byte {
+// guardHead is put in at the beginning of each page that may run scripts.
+var guardHead = "<script>//<![CDATA[\n" + strings.TrimSpace(guardScript) + "\n" + follow.With(linksScript) + "//]]></script>"
+
+// maxGrowth is by how much a document may grow while its references are
+// rewritten, in octets; one that grows more is served as one that is larger.
+const maxGrowth = 24 << 20
+
+// rewrite makes the references of a document lead to this server, as long as
+// somebody waits for it.
+func (s *Server) rewrite(ctx context.Context, a address, c *capture, h http.Header, body []byte) ([]byte, error) {
 	permit := publish.Permit(c.permit)
-	o := htmlmeta.Rewriting{Ref: func(r htmlmeta.Reference) (htmlmeta.Change, string) { return reference(a.ts, r) }, NoTranslate: !permit.Translate}
+	grown := 0
+	o := htmlmeta.Rewriting{NoTranslate: !permit.Translate, Stop: func() bool { return grown > maxGrowth || ctx.Err() != nil },
+		Ref: func(r htmlmeta.Reference) (htmlmeta.Change, string) {
+			change, to := reference(a, r)
+			grown += max(0, len(to)-len(r.Text))
+			return change, to
+		}}
 	if !s.o.NoScripts {
 		o.Head = guardHead
 	}
 	u := urlsOf(c.URL)
 	if len(u) == 0 {
-		return body
+		return body, nil
 	}
-	return dropRules(htmlmeta.Rewrite(htmlmeta.Page{URL: u[0], Header: h, Body: body}, o).Body)
+	page := htmlmeta.Rewrite(htmlmeta.Page{URL: u[0], Header: h, Body: body}, o)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case page.Partial:
+		return nil, errLarge
+	}
+	return dropRules(page.Body), nil
 }
 
 // reference says where a reference leads.
-func reference(ts string, r htmlmeta.Reference) (htmlmeta.Change, string) {
+func reference(a address, r htmlmeta.Reference) (htmlmeta.Change, string) {
 	if r.Kind == htmlmeta.Alternate {
 		return htmlmeta.Leave, "" // said of the live site; nothing loads it
 	}
@@ -43,7 +66,7 @@ func reference(ts string, r htmlmeta.Reference) (htmlmeta.Change, string) {
 	if r.Kind == htmlmeta.Hint || strings.Contains(words, " manifest ") || strings.Contains(words, " prerender ") {
 		return htmlmeta.Silent, r.URL.String()
 	}
-	to := pathTo(ts, r.URL)
+	to := a.pathTo(r.URL)
 	if !strings.Contains(r.Text, "://") {
 		// Styles tell links that lead elsewhere by it: a[href*="://"].
 		to = strings.Replace(to, "://", ":/", 1)
@@ -60,13 +83,16 @@ func fragment(s string) string {
 // their script. The frame refuses what they ask for; this spares the asking.
 func dropRules(body []byte) []byte {
 	const word, tag = "speculationrules", "<script"
+	open := -1 // the last < or > before at
 	for at := 0; ; at += len(word) {
 		i := indexFold(body[at:], word)
 		if i < 0 {
 			return body
 		}
+		if j := bytes.LastIndexAny(body[at:at+i], "<>"); j >= 0 {
+			open = at + j
+		}
 		at += i
-		open := bytes.LastIndexAny(body[:at], "<>")
 		if open >= 0 && len(body)-open > len(tag) && strings.EqualFold(string(body[open:open+len(tag)]), tag) {
 			copy(body[at:], "x-inert")
 		}

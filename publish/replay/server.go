@@ -2,15 +2,18 @@ package replay
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"curtsy/internal/legible"
+	"curtsy/internal/localweb"
 )
 
 // Options of a server.
@@ -18,7 +21,7 @@ type Options struct {
 	UI, Content string // addresses that the two listeners have: "127.0.0.1:8600"
 	NoScripts   bool   // pages are shown without running their scripts
 	// Public answers under the machine's addresses and name, not under those of
-	// loopback alone. All archives then share one origin.
+	// loopback alone. Pages then have no origin of their own, but an opaque one.
 	Public bool
 	Now    func() time.Time // nil is time.Now
 	Logger *slog.Logger     // nil is none
@@ -30,15 +33,15 @@ type Server struct {
 	sources []*Source
 	now     func() time.Time
 	log     *slog.Logger
-	ports   struct{ ui, content string }
-	names   map[string]bool // that it answers under
-	large   chan struct{}   // who holds a large document in memory
+	ports   struct{ ui, content localweb.Names }
+	held    *semaphore.Weighted // octets of documents in memory
 
 	comparing sync.Mutex // held while the copies of a round are compared
 	compared  map[changesKey]*changesView
 
+	opened  sync.Map     // address of the page that was opened last, by host
 	reached atomic.Bool  // the content was asked for under a name below localhost
-	probed  atomic.Int64 // when a page first wanted it asked for, in ns since 1970; 0: never
+	probed  atomic.Int64 // when a browser was first shown a page that asks for it, in ns since 1970; 0: never
 }
 
 // probePath is what pages of the UI ask the content's origin for until it has
@@ -46,12 +49,12 @@ type Server struct {
 // (RFC 6761 §6.3 asks it of them).
 const probePath = "/reached"
 
-// probePatience is how long the answer may take before the content is served
-// under the UI's own name, and all archives share one origin.
+// probePatience is how long the answer may take before the content is shown
+// without an origin of its own.
 const probePatience = 2 * time.Second
 
-// shared says whether all archives are served at one origin.
-func (s *Server) shared() bool {
+// opaque says whether pages are shown without an origin of their own.
+func (s *Server) opaque() bool {
 	if s.o.Public {
 		return true
 	}
@@ -64,13 +67,20 @@ func (s *Server) probe() string {
 	if s.o.Public || s.reached.Load() || len(s.sources) == 0 {
 		return ""
 	}
-	s.probed.CompareAndSwap(0, s.now().UnixNano())
-	return "http://" + s.sources[0].token + ".localhost:" + s.ports.content + probePath
+	return "http://" + s.sources[0].token + ".localhost:" + s.ports.content.Port + probePath
+}
+
+// asked notes when a browser is first shown a page of the UI, and so the probe:
+// other programs load no pictures, and say nothing about the names it knows.
+func (s *Server) asked(r *http.Request) {
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		s.probed.CompareAndSwap(0, s.now().UnixNano())
+	}
 }
 
 // New makes a server for archives. The first of equals is shown.
 func New(sources []*Source, o Options) (*Server, error) {
-	s := &Server{o: o, sources: sources, now: o.Now, log: o.Logger, names: map[string]bool{"localhost": true}, large: make(chan struct{}, 2),
+	s := &Server{o: o, sources: sources, now: o.Now, log: o.Logger, held: semaphore.NewWeighted(maxHeld),
 		compared: map[changesKey]*changesView{}}
 	if s.now == nil {
 		s.now = time.Now
@@ -79,31 +89,35 @@ func New(sources []*Source, o Options) (*Server, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	var err error
-	if _, s.ports.ui, err = net.SplitHostPort(o.UI); err != nil {
+	s.ports.ui.Public, s.ports.content.Public = o.Public, o.Public
+	if _, s.ports.ui.Port, err = net.SplitHostPort(o.UI); err != nil {
 		return nil, err
 	}
-	if _, s.ports.content, err = net.SplitHostPort(o.Content); err != nil {
+	if _, s.ports.content.Port, err = net.SplitHostPort(o.Content); err != nil {
 		return nil, err
 	}
 	for _, from := range sources {
-		from.token = "a" + strings.ToLower(rand.Text()[:16])
-	}
-	if name, err := os.Hostname(); err == nil && o.Public {
-		s.names[strings.ToLower(name)] = true
+		from.token = localweb.NewToken()
 	}
 	return s, nil
 }
 
 // UI is the handler of the pages around the archive.
 func (s *Server) UI() http.Handler {
-	return s.guard(func(r *http.Request) bool { return s.ownHost(r.Host, s.ports.ui) }, s.serveUI)
+	return localweb.Guard(func(r *http.Request) localweb.Access {
+		if !s.ports.ui.Has(r.Host) {
+			return localweb.Refused
+		}
+		s.asked(r)
+		return localweb.Own
+	}, reading(s.serveUI))
 }
 
 // Content is the handler of what is kept.
 func (s *Server) Content() http.Handler {
-	serve := s.guard(func(r *http.Request) bool { return s.contentHost(r.Host) }, s.serveContent)
+	serve := localweb.Guard(s.access, reading(s.serveContent))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.contentHost(r.Host) && r.RequestURI == probePath {
+		if r.RequestURI == probePath && s.access(r) == localweb.Own {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
@@ -111,38 +125,44 @@ func (s *Server) Content() http.Handler {
 	})
 }
 
-// guard lets through what a browser on our own pages asks for.
-func (s *Server) guard(own func(*http.Request) bool, serve func(http.ResponseWriter, *http.Request)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("X-DNS-Prefetch-Control", "off")
-		h.Set("Cache-Control", "no-store")
-		h.Set("Permissions-Policy", permissions)
-		switch {
-		case !own(r): // DNS rebinding: a stranger's name leads here
-			refuse(w, http.StatusMisdirectedRequest, "this server answers only to its own names")
-		case r.Header.Get("Origin") != "" && r.Header.Get("Origin") != "http://"+r.Host,
-			r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
-			refuse(w, http.StatusForbidden, "pages of other sites may not read this page")
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			h.Set("Allow", "GET, HEAD")
-			refuse(w, http.StatusMethodNotAllowed, "archives are read-only")
-		case r.Header.Get("Service-Worker") != "":
-			refuse(w, http.StatusForbidden, "pages of an archive may not install service workers")
-		default:
-			open := readings{}
-			defer open.close()
-			serve(w, r.WithContext(context.WithValue(r.Context(), readingsKey{}, open)))
+// access says how a request for content came: under the name of an archive, or
+// below its token, where its origin is opaque.
+func (s *Server) access(r *http.Request) localweb.Access {
+	for _, from := range s.sources {
+		if !s.o.Public && s.ports.content.IsOwn(r.Host, from.token) {
+			s.reached.Store(true)
+			return localweb.Own
 		}
+	}
+	if s.ports.content.Has(r.Host) && s.under(r) != "" {
+		return localweb.Opaque
+	}
+	return localweb.Refused
+}
+
+// under is what the path of a page without an origin of its own begins with:
+// "/TOKEN"; "" of all others.
+func (s *Server) under(r *http.Request) string {
+	for _, from := range s.sources {
+		if _, ok := localweb.Below(from.token, target(r)); ok {
+			return "/" + from.token
+		}
+	}
+	return ""
+}
+
+// reading gives each request archives that are open while it is answered.
+func reading(serve http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		open := readings{}
+		defer open.close()
+		serve(w, r.WithContext(context.WithValue(r.Context(), readingsKey{}, open)))
 	})
 }
 
 // refuse answers with a line of text.
 func refuse(w http.ResponseWriter, status int, why string) {
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	http.Error(w, why, status)
+	localweb.Refuse(w, status, legible.Text(why))
 }
 
 // redirect leads elsewhere. That of net/http cleans the paths of URLs away.
@@ -151,53 +171,45 @@ func redirect(w http.ResponseWriter, status int, to string) {
 	w.WriteHeader(status)
 }
 
-// ownHost says whether a Host is one of ours with that port.
-func (s *Server) ownHost(host, port string) bool {
-	name, p := splitHost(host)
-	if p != port {
-		return false
+// contentBase is where the content of an archive is, as the one who asks for a
+// page of the UI reaches it.
+func (s *Server) contentBase(r *http.Request, from *Source) string {
+	if !s.opaque() {
+		return "http://" + from.token + ".localhost:" + s.ports.content.Port
 	}
-	ip := net.ParseIP(name)
-	return s.names[name] || ip != nil && (s.o.Public || ip.IsLoopback())
+	name, _ := localweb.SplitHost(r.Host)
+	return "http://" + net.JoinHostPort(name, s.ports.content.Port) + "/" + from.token
 }
 
-// contentHost says whether a Host is one that content is served under.
-func (s *Server) contentHost(host string) bool {
-	if _, port := splitHost(host); !s.o.Public && port == s.ports.content && s.isSource(host) {
-		s.reached.Store(true)
-		return true
+// sandbox is what a frame with content may do: where the content has no origin of
+// its own, it has none at all.
+func (s *Server) sandbox(opaque bool) string {
+	allowed := "allow-forms"
+	if !opaque {
+		allowed = "allow-same-origin " + allowed
 	}
-	return s.shared() && s.ownHost(host, s.ports.content)
-}
-
-// isSource says whether a Host is the origin of an archive.
-func (s *Server) isSource(host string) bool {
-	name, _ := splitHost(host)
-	for _, from := range s.sources {
-		if name == from.token+".localhost" {
-			return true
-		}
+	if !s.o.NoScripts {
+		allowed += " allow-scripts"
 	}
-	return false
-}
-
-// contentOrigin is the origin of an archive's content, as the one who asks for
-// a page of the UI reaches it.
-func (s *Server) contentOrigin(r *http.Request, from *Source) string {
-	if !s.shared() {
-		return "http://" + from.token + ".localhost:" + s.ports.content
-	}
-	name, _ := splitHost(r.Host)
-	return "http://" + net.JoinHostPort(name, s.ports.content)
+	return allowed
 }
 
 // uiOrigins are the origins that a frame with content may stand in.
 func (s *Server) uiOrigins(r *http.Request) string {
 	if s.o.Public {
-		name, _ := splitHost(r.Host)
-		return "http://" + net.JoinHostPort(name, s.ports.ui)
+		name, _ := localweb.SplitHost(r.Host)
+		return "http://" + net.JoinHostPort(name, s.ports.ui.Port)
 	}
-	return "http://127.0.0.1:" + s.ports.ui + " http://localhost:" + s.ports.ui
+	return "http://127.0.0.1:" + s.ports.ui.Port + " http://localhost:" + s.ports.ui.Port
+}
+
+// ancestors is the policy of who may frame content. An opaque origin is not 'self',
+// so that there the token is what keeps others away.
+func (s *Server) ancestors(r *http.Request) string {
+	if s.under(r) != "" {
+		return ""
+	}
+	return "frame-ancestors " + s.uiOrigins(r) + " 'self'; "
 }
 
 // uiOrigin is where a page of the UI is, for one who came to the content.
@@ -205,17 +217,3 @@ func (s *Server) uiOrigin(r *http.Request) string {
 	origin, _, _ := strings.Cut(s.uiOrigins(r), " ")
 	return origin
 }
-
-func splitHost(host string) (name, port string) {
-	name, port, err := net.SplitHostPort(host)
-	if err != nil {
-		name, port = strings.Trim(host, "[]"), "80"
-	}
-	return strings.ToLower(name), port
-}
-
-// permissions takes from pages what reaches beyond them.
-const permissions = "accelerometer=(), ambient-light-sensor=(), attribution-reporting=(), autoplay=(self), bluetooth=(), browsing-topics=(), camera=(), compute-pressure=(), " +
-	"cross-origin-isolated=(), display-capture=(), encrypted-media=(), gamepad=(), geolocation=(), gyroscope=(), hid=(), identity-credentials-get=(), idle-detection=(), " +
-	"join-ad-interest-group=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), otp-credentials=(), payment=(), picture-in-picture=(), private-state-token-issuance=(), " +
-	"publickey-credentials-create=(), publickey-credentials-get=(), run-ad-auction=(), screen-wake-lock=(), serial=(), shared-storage=(), storage-access=(), usb=(), web-share=(), window-management=(), xr-spatial-tracking=()"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"curtsy/internal/weburl"
+	"curtsy/usage"
 )
 
 // startView is an archive on the start page.
@@ -79,6 +80,7 @@ type replayView struct {
 	Rule                       string
 	Status                     int
 	Note                       string // that this is not what was asked for
+	Use                        string // what the owner says about the use of the capture
 	Download                   bool   // browsers show it in no sandboxed frame
 	Type                       string
 	Size                       int64
@@ -100,18 +102,15 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
 		s.absentUI(w, r, u, c)
 		return
 	case a.raw:
-		redirect(w, http.StatusFound, s.contentOrigin(r, c.from)+target(r))
+		redirect(w, http.StatusFound, s.contentBase(r, c.from)+target(r))
 		return
 	}
-	origin := s.contentOrigin(r, c.from)
-	s.uiPolicy(w, origin)
+	base := s.contentBase(r, c.from)
+	s.uiPolicy(w, base+"/")
 	s.mementoHeaders(w, r, c)
 	ts := c.At.UTC().Format(tsFormat)
-	v := &replayView{Title: cmp.Or(c.Title, c.URL), URL: c.URL, At: c.At, Frame: origin + pathTo(ts, u), Sandbox: "allow-same-origin allow-forms",
-		Versions: "/versions/" + listed.Replace(c.URL), Raw: origin + pathTo(ts+"id_", u), Rule: ruleText(c), Status: c.Status, Size: c.Length, Type: c.ContentType}
-	if !s.o.NoScripts {
-		v.Sandbox += " allow-scripts"
-	}
+	v := &replayView{Title: cmp.Or(c.Title, c.URL), URL: c.URL, At: c.At, Frame: base + pathTo(ts, u), Sandbox: s.sandbox(s.opaque()),
+		Versions: "/versions/" + listed.Replace(c.URL), Raw: base + pathTo(ts+"id_", u), Rule: ruleText(c), Use: usage.Combine(c.Usage).String(), Status: c.Status, Size: c.Length, Type: c.ContentType}
 	v.Download = strings.HasPrefix(strings.ToLower(c.ContentType), "application/pdf")
 	for _, o := range all {
 		switch {
@@ -192,7 +191,7 @@ func (s *Server) absent(w http.ResponseWriter, r *http.Request, u weburl.URL, c 
 		refuse(w, http.StatusNotFound, "not in the archive")
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors "+s.uiOrigins(r)+" 'self'; sandbox")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+s.ancestors(r)+"sandbox")
 	if u.IsZero() {
 		refuse(w, http.StatusNotFound, "not in the archive")
 		return

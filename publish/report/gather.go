@@ -13,9 +13,11 @@ import (
 	"curtsy/publish/inventory"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
+	"curtsy/usage"
 )
 
-// gatherer reads an archive: all URLs twice, all visits once, all links once.
+// gatherer reads an archive: all URLs and all links once, or the URLs twice where
+// pages are the same.
 type gatherer struct {
 	o        Options
 	r        *Report
@@ -31,19 +33,30 @@ type gatherer struct {
 	moved                           map[string]string
 	cutOff                          map[string]bool // what redirects lead to after too many others
 	copies                          map[uint64]*Line
-	bytes                           int64
-	pages, kept                     int
+	requests                        requests
+	totals
+}
+
+type totals struct {
+	bytes       int64
+	pages, kept int
+	uses        [4]Use // by category
 }
 
 func gather(ctx context.Context, a *storage.Archive, o Options) (*Report, error) {
 	g := &gatherer{o: o, r: &Report{Options: o}, a: a, seed: maphash.MakeSeed(), unlisted: map[string]bool{}, states: map[string]int{},
 		statuses: map[string]int{}, depths: map[string]int{}, langs: map[string]int{}, types: map[string]int64{}, rules: map[string]*Rule{},
-		places: map[[2]string]int{}, bodies: map[uint64]int32{}, moved: map[string]string{}, cutOff: map[string]bool{}, copies: map[uint64]*Line{}}
-	for _, step := range []func(context.Context) error{g.readRows, g.readCopies, g.readLinks, g.readVisits} {
+		places: map[[2]string]int{}, bodies: map[uint64]int32{}, moved: map[string]string{}, cutOff: map[string]bool{}, copies: map[uint64]*Line{},
+		requests: requests{hosts: map[string]uint16{}, delays: map[[2]string]int{}, slow: slowest{}}}
+	for _, step := range []func(context.Context) error{g.readRows, g.readCopies, g.readLinks, g.sumVisits} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
+	for i, says := range []string{"be found by a search", "be given to a model when it answers (ai-input)", "train a model (train-ai)", "be mined for text and data (tdm)"} {
+		g.uses[i].Says = says
+	}
+	g.r.Uses = g.uses[:]
 	g.sum()
 	return g.r, nil
 }
@@ -99,6 +112,16 @@ func (g *gatherer) readRows(ctx context.Context) error {
 
 func (g *gatherer) page(r *inventory.Row) {
 	g.pages++
+	for i, c := range usage.Categories {
+		switch r.Usage[c] {
+		case usage.Yes:
+			g.uses[i].Allow++
+		case usage.No:
+			g.uses[i].Deny++
+		default:
+			g.uses[i].Nothing++
+		}
+	}
 	g.depths[fmt.Sprintf("%6d", r.Depth)]++
 	lang, _, _ := strings.Cut(strings.ToLower(r.Visit.Lang), "-")
 	if lang == "" {
@@ -214,7 +237,7 @@ func (g *gatherer) readCopies(ctx context.Context) error {
 func (g *gatherer) readLinks(ctx context.Context) error {
 	broken := map[string]*Line{}
 	hidden := map[string]bool{}
-	err := inventory.Links(ctx, g.a, inventory.Options{Known: g.o.Known, Now: g.o.Now, Fold: g.o.Fold}, func(from string, links []inventory.Link) error {
+	err := inventory.Links(ctx, g.a, inventory.Options{Known: g.o.Known, Now: g.o.Now, Fold: g.o.Fold, Visits: g.visited}, func(from string, links []inventory.Link) error {
 		for _, l := range links {
 			switch {
 			case !l.Broken:

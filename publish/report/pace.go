@@ -43,34 +43,39 @@ type request struct {
 // no mean.
 const longPause = time.Hour
 
-// readVisits reads when each request was made.
-func (g *gatherer) readVisits(ctx context.Context) error {
-	hosts := map[string]uint16{}
-	var names []string
-	var all []request
-	delays := map[[2]string]int{}
-	slow := slowest{}
-	for visits, err := range g.a.Histories() {
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return err
+// requests are all visits in time.
+type requests struct {
+	hosts  map[string]uint16
+	names  []string
+	all    []request
+	delays map[[2]string]int
+	slow   slowest
+}
+
+// visited takes in the visits of a URL.
+func (g *gatherer) visited(visits []*crawllog.Visit) {
+	g.changes(visits)
+	q := &g.requests
+	for _, v := range visits {
+		name := weburl.FromCanonical(v.URL).Host()
+		id, ok := q.hosts[name]
+		if !ok && len(q.names) < 1<<16-1 {
+			id = uint16(len(q.names))
+			q.hosts[name], q.names = id, append(q.names, name)
 		}
-		g.changes(visits)
-		for _, v := range visits {
-			name := weburl.FromCanonical(v.URL).Host()
-			id, ok := hosts[name]
-			if !ok && len(names) < 1<<16-1 {
-				id = uint16(len(names))
-				hosts[name], names = id, append(names, name)
-			}
-			all = append(all, request{at: v.At.UnixNano(), took: int64(v.Took), host: id})
-			if why, _, _ := strings.Cut(v.Delay, ", "); why != "" {
-				delays[[2]string{name, kindOfDelay(why)}]++
-			}
-			if !g.unlisted[v.URL] {
-				slow.add(v)
-			}
+		q.all = append(q.all, request{at: v.At.UnixNano(), took: int64(v.Took), host: id})
+		if why, _, _ := strings.Cut(v.Delay, ", "); why != "" {
+			q.delays[[2]string{name, kindOfDelay(why)}]++
+		}
+		if !g.unlisted[v.URL] {
+			q.slow.add(v)
 		}
 	}
+}
+
+// sumVisits says when requests were made, and how politely.
+func (g *gatherer) sumVisits(context.Context) error {
+	all := g.requests.all
 	slices.SortFunc(all, func(a, b request) int { return cmp.Compare(a.at, b.at) })
 	if len(all) == 0 {
 		return nil
@@ -78,10 +83,10 @@ func (g *gatherer) readVisits(ctx context.Context) error {
 	g.r.First, g.r.Last = time.Unix(0, all[0].at), time.Unix(0, all[len(all)-1].at)
 	g.overTime(all)
 	g.responseTimes(all)
-	g.r.Slowest = slow.lines()
-	for id, name := range names {
+	g.r.Slowest = g.requests.slow.lines()
+	for id, name := range g.requests.names {
 		h := pace(name, uint16(id), all)
-		h.Delays = top(delays, name, 3)
+		h.Delays = top(g.requests.delays, name, 3)
 		if err := g.robots(&h); err != nil {
 			return err
 		}
@@ -180,6 +185,8 @@ func versionText(v crawllog.RobotsVersion) string {
 	switch {
 	case v.Error != "":
 		return "no answer: " + v.Error
+	case v.Status == 200 && v.Cut:
+		return "status 200, version " + v.Short() + ", over 500 KiB: the rules behind that were not read"
 	case v.Status == 200:
 		return "status 200, version " + v.Short()
 	case v.Status >= 400 && v.Status < 500:

@@ -119,12 +119,11 @@ func short(s string, n int) string {
 
 // funcs are what the page formats with.
 var funcs = template.FuncMap{
-	"bytes":   bytesText,
-	"pause":   pauseText,
-	"time":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
-	"count":   countText[int],
-	"many":    many,
-	"visible": visible,
+	"bytes": bytesText,
+	"pause": pauseText,
+	"time":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
+	"count": countText[int],
+	"many":  many,
 }
 
 // many is a number of things: "1 page", "2 pages".

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
@@ -55,13 +56,13 @@ func Write(ctx context.Context, to io.Writer, a *storage.Archive, o Options) (fo
 		return found, err
 	}
 	name := func(url string) string {
-		return visible(short(cmp.Or(strings.TrimPrefix(url, o.Seed.Origin()), url), 300))
+		return short(cmp.Or(strings.TrimPrefix(url, o.Seed.Origin()), url), 300)
 	}
 	t, err := template.New("report").Funcs(funcs).Funcs(template.FuncMap{"name": name}).Parse(page)
 	if err != nil {
 		return found, err
 	}
-	return Problems{r.Broken.Total, r.Nowhere}, t.Execute(to, r)
+	return Problems{r.Broken.Total, r.Nowhere}, t.Execute(legible.Writer{W: to}, r)
 }
 
 // Report is what the page shows.
@@ -78,12 +79,19 @@ type Report struct {
 	Duplicates            Table
 	Untitled              Table
 	Languages             Plot
+	Uses                  []Use
 	Skipped               []Rule
 	Hosts                 []Host
 	Next                  []Step
 	Unlisted              int // URLs that must not be named
 	First, Last           time.Time
 	Again, Changed, Fewer int // URLs visited more than once; of these, those whose content changed
+}
+
+// Use is what pages say about one kind of use.
+type Use struct {
+	Says                 string
+	Allow, Deny, Nothing int // pages
 }
 
 // Mirror is what a mirror of the archive says of itself.

@@ -6,11 +6,13 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"curtsy/crawler"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/crawltest"
@@ -65,9 +67,14 @@ X-Robots-Tag: noindex
 // written crawls the site and gives the report on it.
 func written(t *testing.T) string {
 	t.Helper()
-	s, seed := crawltest.Site(t, site)
+	long := strings.Replace(site, "/sitemap.xml\n", "/sitemap.xml\n"+strings.Repeat(strings.Repeat("#", 99)+"\n", 5<<10)+"Disallow: /\n", 1)
+	s, seed := crawltest.Site(t, long)
 	dir := filepath.Join(t.TempDir(), "archive")
-	crawltest.Archive(t, dir, seed)
+	var log bytes.Buffer
+	crawltest.Archive(t, dir, seed, func(o *crawler.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	if n := strings.Count(log.String(), "over 500 KiB"); n != 1 {
+		t.Errorf("the crawl said %d times that its robots.txt is too long", n)
+	}
 	a := crawltest.Open(t, dir)
 	f, err := a.Frontier()
 	if err != nil {
@@ -92,6 +99,9 @@ func written(t *testing.T) string {
 	}
 	if found.Nowhere != 2 {
 		t.Errorf("%d redirects lead nowhere, want 2", found.Nowhere)
+	}
+	if !strings.Contains(b.String(), "over 500 KiB: the rules behind that were not read") {
+		t.Error("the report does not say that the robots.txt is too long")
 	}
 	return strings.ReplaceAll(b.String(), s.Origin, "")
 }

@@ -224,7 +224,7 @@ func (x *indexer) read(id int64, pdf PDF) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, verdict := Judge(visits, x.o.Now())
+	v, verdict := Judge(visits, x.o.Now(), x.a.VisitsAt)
 	if !verdict.Searchable {
 		return nil, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"curtsy/facts"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
@@ -45,15 +45,15 @@ type Verdict struct {
 
 // Judge says whether a URL can be found, by which of its visits (the oldest
 // first), and how. It is the same verdict by which pages are indexed and hits are
-// shown.
-func Judge(visits []*crawllog.Visit, now time.Time) (*crawllog.Visit, Verdict) {
-	v := publish.Current(visits)
+// shown. find looks up where redirects lead.
+func Judge(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*crawllog.Visit, Verdict) {
+	v := publish.Current(visits, find)
 	if v == nil {
 		return nil, Verdict{Why: "never fetched"}
 	}
-	permit := publish.Permits(visits, now)[slices.Index(visits, v)]
+	permit := publish.Permits(visits, now, find)[slices.Index(visits, v)]
 	switch {
-	case v.Status != http.StatusOK:
+	case v.Status != http.StatusOK && v.Status != http.StatusNonAuthoritativeInfo:
 		return v, Verdict{Why: fmt.Sprintf("answered with status %d; only complete responses (200) are searched", v.Status)}
 	case v.Class == "prerequisite" || v.Class == "sitemap":
 		return v, Verdict{Why: "robots.txt and sitemaps are not searched"}
@@ -109,10 +109,12 @@ func readText(ctx context.Context, a *storage.Archive, v *crawllog.Visit, pdf PD
 	}
 	p := htmlmeta.Page{URL: weburl.FromCanonical(v.URL), Header: b.Header, Body: body}
 	t.blocks = htmlmeta.ReadText(p, maxText)
-	if links {
-		t.links = htmlmeta.Read(p, htmlmeta.Options{}).Links
+	if page, ok := publish.PageOf(v); ok && links {
+		var said facts.Facts
+		err = publish.Facts(a, page, &said)
+		t.links = said.Links
 	}
-	return t, nil
+	return t, err
 }
 
 // readPDF reads the text of a PDF document.
@@ -134,8 +136,7 @@ func (t *text) readPDF(ctx context.Context, body io.Reader, read PDF) error {
 
 // onlyDamage drops errors of the site: a coding that ends badly.
 func onlyDamage(err error) error {
-	var damage *storage.DamageError
-	if errors.As(err, &damage) || storage.IsDisk(err) {
+	if publish.IsOfArchive(err) {
 		return err
 	}
 	return nil

@@ -24,13 +24,13 @@ import (
 	"curtsy/storage"
 )
 
-// archives opens the archives below $CURTSY_SEARCH_ARCHIVES, which
+// archives opens the archives below $CURTSY_TEST_SEARCH_ARCHIVES, which
 // .ci/e2e/94-search.sh makes: pg, openjdk and gimp.
 func archives(t *testing.T) map[string]*opened {
 	t.Helper()
-	base := os.Getenv("CURTSY_SEARCH_ARCHIVES")
+	base := os.Getenv("CURTSY_TEST_SEARCH_ARCHIVES")
 	if base == "" {
-		t.Skip("CURTSY_SEARCH_ARCHIVES is not set: .ci/e2e/94-search.sh runs this")
+		t.Skip("CURTSY_TEST_SEARCH_ARCHIVES is not set: .ci/e2e/94-search.sh runs this")
 	}
 	all := map[string]*opened{}
 	for _, name := range []string{"pg", "openjdk", "gimp"} {

@@ -244,7 +244,7 @@ func (s *Searcher) permitted(c *candidate) (*crawllog.Visit, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	v, verdict := Judge(visits, s.o.Now())
+	v, verdict := Judge(visits, s.o.Now(), s.a.VisitsAt)
 	if !verdict.Searchable || v.N != c.n {
 		return nil, 0, nil
 	}

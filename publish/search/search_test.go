@@ -194,7 +194,7 @@ func TestPermits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, v := search.Judge(visits, time.Now()); v.Searchable || !strings.Contains(v.Why, why) {
+		if _, v := search.Judge(visits, time.Now(), nil); v.Searchable || !strings.Contains(v.Why, why) {
 			t.Errorf("%s: %+v", path, v)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"curtsy/storage/warc"
+	"curtsy/usage"
 )
 
 // Note is what a visit's metadata record says, as one line of JSON, of what
@@ -18,10 +19,13 @@ type Note struct {
 	Waited    time.Duration `json:"waited,omitempty"`
 	Delay     string        `json:"delay,omitempty"`
 	Suspect   string        `json:"suspect,omitempty"`    // Visit.Suspect, as far as it was known when the record was written
+	Body      string        `json:"body,omitempty"`       // Visit.Body
 	Round     int           `json:"round,omitempty"`      // that it was made in; 0: the first crawl
 	Began     time.Time     `json:"round_began,omitzero"` // when that round began
 	// Rendered is Visit.Rendered.
 	Rendered *Rendered `json:"rendered,omitempty"`
+	// Usage is Visit.Usage.
+	Usage []usage.Statement `json:"usage,omitempty"`
 	// Withheld is the visit itself where the body, and with it the whole
 	// response, is not kept.
 	Withheld *Visit `json:"withheld,omitempty"`
@@ -102,8 +106,10 @@ func (c *Recovered) Take(m Metadata) {
 		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""
 		c.Visit, v = w, w
 	}
+	v.Usage = m.Note.Usage
 	if v.Kept != KeptWithheld {
 		v.Rendered = m.Note.Rendered
 	}
 	v.Took, v.Class, v.Waited, v.Delay, v.Suspect = m.Took, m.Note.Class, m.Note.Waited, m.Note.Delay, m.Note.Suspect
+	v.Body, v.Round = m.Note.Body, m.Note.Round
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"curtsy/storage/warc"
+	"curtsy/usage"
 )
 
 // How much of a response is kept.
@@ -33,6 +34,8 @@ type Visit struct {
 	Status   int    `json:"status,omitempty"`
 	Error    string `json:"error,omitempty"`    // why there is no response
 	Location string `json:"location,omitempty"` // where a redirect leads, absolute
+	Target   string `json:"target,omitempty"`   // what Clean-param makes of Location; "" where it is the same
+	Round    int    `json:"round,omitempty"`    // that it was made in; 0: the first crawl, or an earlier curtsy
 
 	ContentType  string `json:"content_type,omitempty"`
 	Charset      string `json:"charset,omitempty"`
@@ -46,7 +49,11 @@ type Visit struct {
 	Length       int64  `json:"length"`              // octets of the payload as it was sent
 	Digest       string `json:"digest,omitempty"`    // of the payload, "sha256:" and its digits: by it two payloads are the same
 	Truncated    string `json:"truncated,omitempty"` // as WARC-Truncated
-	Blocked      string `json:"blocked,omitempty"`   // what stands in the page's place: a challenge, a refusal of crawlers
+	// Body is what decoding the body found: BodyWhole, BodyEmpty, or why it does not
+	// decode to its end; "" where there is none, it is not all there, or an earlier
+	// curtsy made the visit.
+	Body    string `json:"body,omitempty"`
+	Blocked string `json:"blocked,omitempty"` // what stands in the page's place: a challenge, a refusal of crawlers
 
 	// Suspect is why an answer is not taken for the page although its status is
 	// good: it hides no earlier copy.
@@ -57,7 +64,11 @@ type Visit struct {
 	Rendered *Rendered `json:"rendered,omitempty"` // what its scripts made of it
 
 	Directives *Directives `json:"directives,omitempty"`
-	Robots     *Decision   `json:"robots,omitempty"` // the line that allowed it
+	// Usage is what was said about the use of what came, by the robots.txt in force
+	// then, by files of the site, headers and the document.
+	Usage []usage.Statement `json:"usage,omitempty"`
+
+	Robots *Decision `json:"robots,omitempty"` // the line that allowed it
 
 	Kept   string  `json:"kept,omitempty"`
 	Record *Record `json:"record,omitempty"` // the response, revisit or metadata record
@@ -79,7 +90,7 @@ type Directives struct {
 // Source says where a directive stands.
 type Source struct {
 	Directive string `json:"directive"`
-	From      string `json:"from"` // "X-Robots-Tag" or "meta"
+	From      string `json:"from"` // "X-Robots-Tag", "Robots-Tag" or "meta"
 	Text      string `json:"text"` // as written
 }
 
@@ -160,6 +171,8 @@ type RobotsVersion struct {
 	Digest  string    `json:"digest,omitempty"` // of the body; "" if there is none
 	ETag    string    `json:"etag,omitempty"`
 	LastMod string    `json:"last_modified,omitempty"`
+	// Cut says that it is longer than what is read of a robots.txt.
+	Cut bool `json:"cut,omitempty"`
 	// Used is false for a failed fetch, during which the version before stays in force.
 	Used bool `json:"used"`
 }

@@ -38,16 +38,17 @@ func main() {
 	delay := flag.Duration("delay", 500*time.Millisecond, "Crawl-delay")
 	logFile := flag.String("log", "", "the log")
 	list := flag.String("list", "", "where the seeds go")
+	network := flag.Int("net", 1, "sites are at 127.N.x.y, those that share an address at 127.N+1.0.y")
 	judging := flag.Bool("judge", false, "judge the log")
 	flag.Parse()
 	if *judging {
 		judge(read(*logFile), *sites, *pages, *delay)
 		return
 	}
-	serve(*sites, *shared, *pages, *delay, *logFile, *list)
+	serve(*network, *sites, *shared, *pages, *delay, *logFile, *list)
 }
 
-func serve(sites, shared, pages int, delay time.Duration, logFile, list string) {
+func serve(network, sites, shared, pages int, delay time.Duration, logFile, list string) {
 	// Appended to, so that a script may empty it: else what follows would stand behind a hole.
 	out, err := os.OpenFile(logFile, os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -56,9 +57,9 @@ func serve(sites, shared, pages int, delay time.Duration, logFile, list string) 
 	var mu sync.Mutex
 	var seeds strings.Builder
 	for i := range sites {
-		addr := fmt.Sprintf("127.1.%d.%d", i/250, i%250+1)
+		addr := fmt.Sprintf("127.%d.%d.%d", network, i/250, i%250+1)
 		if i < shared {
-			addr = fmt.Sprintf("127.2.0.%d", i/3+1)
+			addr = fmt.Sprintf("127.%d.0.%d", network+1, i/3+1)
 		}
 		l, err := net.Listen("tcp", addr+":0")
 		if err != nil {

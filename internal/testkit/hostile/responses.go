@@ -63,11 +63,11 @@ func responses() []*Fixture {
 		slowly(with("slow-body", "a body, one byte at a time", func(c *Conn) {
 			c.Raw(ok + "Content-Type: text/html\r\nContent-Length: 1000000\r\n\r\n<a href=never>")
 			c.Forever("x", slow)
-		}, fetched)),
+		}, failed+"fetch: timed out before the end of the body")),
 		slowly(with("stalled-body", "a body that stops", func(c *Conn) {
 			c.Raw(ok + "Content-Type: text/html\r\nContent-Length: 1000000\r\n\r\nhello")
 			c.Wait(20 * time.Second)
-		}, fetched)),
+		}, failed+"fetch: timed out before the end of the body")),
 		{Line: 5, Name: "endless-body", Attack: "a body that never ends, as fast as it can", Heavy: true, Pages: map[string]Answer{"": func(c *Conn) {
 			c.Raw(ok + "Content-Type: text/html\r\n\r\n")
 			c.Forever(rep("x<b>", 16<<10), 0)

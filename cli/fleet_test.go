@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"curtsy/fleet"
+	"curtsy/internal/weburl"
+)
+
+// Every key is either one that a site of a fleet may set, or is refused with its line, by
+// the worker as well. What is refused here is what the list of keys is for: a program, a
+// file, a variable, an authority, a proxy, a path.
+func TestWhatASiteOfAFleetMaySet(t *testing.T) {
+	s := fleet.NewSite(weburl.MustParse("https://site.example/"))
+	s.Contact = "a@b.example"
+	for _, line := range []string{"render:\n  browser: /bin/sh", "login:\n  bearer: env:AWS_SECRET_ACCESS_KEY", "login:\n  basic: /etc/shadow",
+		"login: {netrc: true}", "login: {cookies: x, cert: y, key: z}", "fetch:\n  ca: /x.pem", "fetch: {proxy: 'http://evil.example'}",
+		"fetch: {header: {Host: metadata.internal}}", "archive: /etc/cron.d", "storage: {prefix: ../../x}", "storage: {min_free: 0}",
+		"render: &a {pages: none}\nlogin: {bearer: 'env:X'}", "delay: 1s\n---\narchive: /tmp/x"} {
+		s.Config = []byte("delay: 2s\n" + line)
+		if strings.HasPrefix(line, "delay") {
+			s.Config = []byte(line)
+		}
+		_, err := siteOptions(s, nil, slog.New(slog.DiscardHandler))
+		if err == nil || !strings.Contains(err.Error(), "of a fleet") || !strings.Contains(err.Error(), "line ") {
+			t.Errorf("%s: got %v", line, err)
+		}
+		path := filepath.Join(t.TempDir(), "site.yaml")
+		if err := os.WriteFile(path, s.Config, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := defaults()
+		if err := readAllowed(&c, path, siteKey); err == nil || !strings.Contains(err.Error(), path+":") {
+			t.Errorf("%s: fleet add says %v", line, err)
+		}
+	}
+	s.Config = []byte("delay: 2s\nlimits: {max_pages: 3}\nscope: {exclude: ['/private']}\ntraps: {path_depth: 9}\npoliteness: {quiet: []}\nfetch: {retries: 1, cookies: true}\nconcurrency: 2\n")
+	o, err := siteOptions(s, nil, slog.New(slog.DiscardHandler))
+	if err != nil || o.Limits.Pages != 3 {
+		t.Errorf("%+v, %v", o.Limits, err)
+	}
+	s.Name = "another.example"
+	if _, err := siteOptions(s, nil, slog.New(slog.DiscardHandler)); err == nil {
+		t.Error("a site of another name was taken")
+	}
+}
+
+// Logins are the operator's: a site has the one of its host, and others none.
+func TestLoginsOfAFleet(t *testing.T) {
+	dir := t.TempDir()
+	token, file := filepath.Join(dir, "token"), filepath.Join(dir, "credentials.yaml")
+	for name, text := range map[string]string{token: "secret", file: "members.example:\n  bearer: " + token + "\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, err := readCredentials(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed, want := range map[string]string{"https://members.example/": "Bearer secret", "https://other.example/": ""} {
+		s := fleet.NewSite(weburl.MustParse(seed))
+		s.Contact = "a@b.example"
+		o, err := siteOptions(s, known, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if o.Fetch.Login != nil {
+			got = o.Fetch.Login.Authorization
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", seed, got, want)
+		}
+	}
+	if err := os.WriteFile(file, []byte("members.example: {password: x}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readCredentials(file); err == nil {
+		t.Error("an unknown key was taken")
+	}
+}
+
+// fleet set changes one setting, and keeps the others.
+func TestSettingsOfASite(t *testing.T) {
+	s := fleet.NewSite(weburl.MustParse("https://site.example/"))
+	s.Contact, s.Config, s.Cron = "a@b.example", []byte("limits:\n  max_pages: 3\n"), "0 3 * * *"
+	for _, pair := range [][2]string{{"delay", "2s"}, {"limits.max_bytes", "1MB"}, {"every", "7d"}, {"group", "mine"}} {
+		if err := setSite(&s, pair[0], pair[1]); err != nil {
+			t.Errorf("%s: %v", pair[0], err)
+		}
+	}
+	c, err := siteConfig(&s)
+	if err != nil || c.Delay.String() != "2s" || c.Limits.MaxPages != 3 || c.Limits.MaxBytes != 1_000_000 {
+		t.Errorf("%s: %+v, %v", s.Config, c.Limits, err)
+	}
+	if s.Every.Hours() != 168 || s.Cron != "" || s.Contact != "a@b.example" || s.Group != "mine" {
+		t.Errorf("%+v", s)
+	}
+	for _, pair := range [][2]string{{"limits.max_pages", ""}, {"every", ""}, {"group", ""}} {
+		if err := setSite(&s, pair[0], pair[1]); err != nil {
+			t.Errorf("%s: %v", pair[0], err)
+		}
+	}
+	if c, err := siteConfig(&s); err != nil || c.Limits.MaxPages != 0 || s.Every != 0 || s.Group != "site.example" {
+		t.Errorf("%+v, %+v, %v", s, c.Limits, err)
+	}
+	for key, value := range map[string]string{"render.browser": "/bin/sh", "login.bearer": "env:X", "every": "soon", "archive": "x"} {
+		if setSite(&s, key, value) == nil {
+			t.Errorf("%s was set", key)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"golang.org/x/text/language"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
+)
+
+// seedURL reads a URL that a person wrote, with its scheme.
+func seedURL(s string) (weburl.URL, error) {
+	u, bare, err := typedURL(s)
+	switch {
+	case err == nil && bare && isLoopback(u):
+		return u, usagef(quoted("http"+strings.TrimPrefix(u.String(), "https")), "%q has no scheme", s)
+	case err == nil && bare:
+		return u, usagef(quoted(u.String()), "%q has no scheme", s)
+	}
+	return u, err
+}
+
+// wrapping is what surrounds a URL that was copied from a text.
+const wrapping = " \t\r\n<>\"'`\u00a0\u200b\ufeff\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
+
+// typedURL reads what a person typed or pasted: blanks, brackets and quotes round
+// it, "view-source:" before it and a dot at the end of the host are left out.
+// Without a scheme it is bare, and gets https.
+func typedURL(s string) (u weburl.URL, bare bool, err error) {
+	text := strings.Trim(s, wrapping)
+	if rest, ok := cutFold(text, "view-source:"); ok {
+		text = strings.Trim(rest, wrapping)
+	}
+	if _, err := os.Stat(text); err == nil && !strings.Contains(text, "://") && text != "" {
+		return u, false, usagef("--seeds "+quoted(text)+" for a file of URLs, or "+quoted("https://"+text), "%s is a file here, not a URL", text)
+	}
+	if bare = !strings.Contains(text, "://") && !hasScheme.MatchString(text); bare {
+		text = "https://" + strings.TrimLeft(text, "/")
+	}
+	u, err = weburl.Parse(text)
+	switch {
+	case strings.ContainsAny(strings.Trim(s, wrapping), " @") && bare, err != nil:
+		return u, bare, usagef("a URL such as https://example.org/", "%q: %v", s, cmp.Or(err, weburl.ErrInvalid))
+	case secretIn(text):
+		return u, bare, usagef(quoted(u.String()), "%s: a user name and password in a URL are neither sent nor stored", u)
+	case strings.HasSuffix(u.Hostname(), "."):
+		port := strings.TrimPrefix(u.Host(), u.Hostname())
+		u, err = weburl.Parse(u.Scheme() + "://" + strings.TrimRight(u.Hostname(), ".") + port + u.Target())
+	}
+	return u, bare, err
+}
+
+// hasScheme matches a scheme that no host and port could be.
+var hasScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:([^0-9]|$)`)
+
+func cutFold(s, prefix string) (rest string, ok bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
+
+// secretIn says whether a URL has a user name, and perhaps a password.
+func secretIn(s string) bool {
+	_, rest, _ := strings.Cut(s, ":")
+	rest = strings.TrimLeft(rest, `/\`)
+	if i := strings.IndexAny(rest, `/?#\`); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.Contains(rest, "@")
+}
+
+// chooseScheme gives a seed that was typed without a scheme the one that answers:
+// https, or http where nobody listens for https. An archive that is there has
+// chosen. No request is made.
+func (f *crawlFlags) chooseScheme(u *ui, c *config, seed weburl.URL) (weburl.URL, error) {
+	plain := plainOf(seed)
+	if archived, _, err := remembered(c.Archive); err == nil && (archived == seed || archived == plain) {
+		return archived, nil
+	}
+	o, err := crawlOptions(c, seed, nil)
+	if err != nil {
+		return seed, err
+	}
+	client := fetch.New(o.Fetch)
+	defer client.Close()
+	ctx, release := untilSignal()
+	defer release()
+	err = client.Reach(ctx, seed)
+	if err == nil || errors.Is(err, fetch.ErrUntrusted) || errors.Is(err, fetch.ErrNoHost) || ctx.Err() != nil || client.Reach(ctx, plain) != nil {
+		return seed, context.Cause(ctx)
+	}
+	f.byPlain(u, seed, err)
+	return plain, nil
+}
+
+// plainAnswers says whether a crawl that was typed without a scheme, and of which
+// https ended the connection without an answer, may begin by http.
+func (f *crawlFlags) plainAnswers(u *ui, c *config, seed weburl.URL, err error) (plain weburl.URL, ok bool) {
+	if !f.bare || seed.Scheme() != "https" || !errors.Is(err, fetch.ErrNoAnswer) {
+		return plain, false
+	}
+	o, bad := crawlOptions(c, seed, nil)
+	if _, _, archived := remembered(c.Archive); bad != nil || archived == nil {
+		return plain, false
+	}
+	client := fetch.New(o.Fetch)
+	defer client.Close()
+	ctx, release := untilSignal()
+	defer release()
+	if plain = plainOf(seed); client.Reach(ctx, plain) != nil {
+		return plain, false
+	}
+	f.byPlain(u, seed, err)
+	return plain, true
+}
+
+// plainOf is an https URL by http.
+func plainOf(u weburl.URL) weburl.URL {
+	return weburl.FromCanonical("http" + strings.TrimPrefix(u.String(), "https"))
+}
+
+// byPlain says that http is used, and has the pages that were given beside the seed
+// follow it.
+func (f *crawlFlags) byPlain(u *ui, seed weburl.URL, why error) {
+	u.say("%s does not answer by https (%v): crawling %s", seed.Host(), fetch.Cause(why), plainOf(seed))
+	for i, p := range f.given.Pages {
+		if p.Origin() == seed.Origin() {
+			f.given.Pages[i] = plainOf(p)
+		}
+	}
+}
+
+// checkNames refuses what is no host in the lists of hosts of the scope.
+func checkNames(c *config) error {
+	for key, list := range map[string][]string{"alias": c.Scope.Aliases, "allow-host": c.Scope.AllowHosts} {
+		for i, host := range list {
+			u, err := weburl.Parse("https://" + strings.TrimSuffix(host, "."))
+			if err != nil || u.Host() != u.Hostname() || u.Target() != "/" || secretIn(u.Scheme()+"://"+host) {
+				return usagef("--"+key+" www.example.org", "--%s %q is not the name of a host", key, host)
+			}
+			list[i] = u.Hostname()
+		}
+	}
+	return nil
+}
+
+// isOfSite says whether a page may be one of the seed's site.
+func isOfSite(seed, page weburl.URL, s *judge.Scope) bool {
+	return judge.SameSite(seed, page) || s.Domain != "" && (page.Hostname() == s.Domain || strings.HasSuffix(page.Hostname(), "."+s.Domain))
+}
+
+// acceptLanguage is a list of languages as RFC 9110 §12.5.4 has it, each less wanted
+// than the one before.
+func acceptLanguage(list string) (string, error) {
+	var field []string
+	for i, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		tag, err := language.Parse(name)
+		if err != nil || i > 8 {
+			return "", usagef("--language bg,en", "language: %q is not a list of up to nine languages", list)
+		}
+		field = append(field, tag.String())
+		if i > 0 {
+			field[i] += fmt.Sprintf(";q=0.%d", 10-i)
+		}
+	}
+	return strings.Join(field, ", "), nil
+}

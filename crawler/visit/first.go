@@ -1,0 +1,120 @@
+package visit
+
+import (
+	"bytes"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"curtsy/crawler/fetch"
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/sitemap"
+)
+
+// What the answer to a seed, the first page that anybody sees of a site, may be
+// beside a page: one that only leads elsewhere, a sitemap or a feed, one for
+// readers of some language.
+
+// maxDoorway, maxDoorwayText and maxDoorwayLinks are the largest page, and the most
+// text and links on it, that is taken for one that only leads elsewhere.
+const (
+	maxDoorwayLinks = 20
+	maxDoorway      = 16 << 10
+	maxDoorwayText  = 200
+)
+
+// scriptMove matches what a script leads elsewhere with, to a literal.
+var scriptMove = regexp.MustCompile(`(?:^|[^\w.$])(?:(?:window|document|self|top|parent)\s*\.\s*)?location(?:` +
+	`(?:\s*\.\s*href)?\s*=\s*|\s*\.\s*(?:replace|assign)\s*\(\s*)(?:"([^"\\\s]+)"|'([^'\\\s]+)')`)
+
+// leadsTo is where a page leads whose only content is a meta element or a script
+// that leads elsewhere; zero where it is a page.
+func (o *Outcome) leadsTo(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) weburl.URL {
+	if a.Entry.Class != frontier.Page || a.Rendered != nil || x.Status != http.StatusOK || o.State != frontier.StateFetched ||
+		!o.RetryAt.IsZero() || doc.Kind != htmlmeta.HTML || !doc.Directives.Follow || len(doc.Links) > maxDoorwayLinks {
+		return weburl.URL{}
+	}
+	body, cut, err := x.Decoded(maxDoorway)
+	if err != nil || cut || x.Truncated != "" || shownText(body) > maxDoorwayText {
+		return weburl.URL{}
+	}
+	to := moveOf(a, body, doc)
+	if to.IsZero() || to == a.URL || leadsElsewhere(doc, to, a.URL) {
+		return weburl.URL{}
+	}
+	return to
+}
+
+// moveOf is where a meta element, or else a script, leads.
+func moveOf(a *Attempt, body []byte, doc *htmlmeta.Document) (to weburl.URL) {
+	for i := range doc.Links {
+		if l := &doc.Links[i]; l.Tag == "meta" && l.Kind == htmlmeta.Navigation {
+			return l.URL
+		}
+	}
+	m := scriptMove.FindSubmatch(body)
+	if m == nil || !bytes.Contains(bytes.ToLower(body[:bytes.Index(body, m[0])]), []byte("<script")) {
+		return to
+	}
+	base := a.URL
+	if !doc.Base.IsZero() {
+		base = doc.Base
+	}
+	to, err := base.Resolve(string(m[1]) + string(m[2]))
+	if err != nil {
+		return weburl.URL{}
+	}
+	return to
+}
+
+// leadsElsewhere says whether a page has links to further pages: it is one itself.
+func leadsElsewhere(doc *htmlmeta.Document, to, page weburl.URL) bool {
+	for i := range doc.Links {
+		if l := &doc.Links[i]; l.Kind == htmlmeta.Navigation && l.Tag == "a" && l.URL != to && l.URL != page {
+			return true
+		}
+	}
+	return false
+}
+
+// isListing says whether a seed is a sitemap or a feed, which is read as one.
+func (o *Outcome) isListing(a *Attempt) bool {
+	if !a.Entry.IsSeed() || a.Entry.Class != frontier.Page || o.State != frontier.StateFetched || o.x.Status != http.StatusOK {
+		return false
+	}
+	kind, _, _ := strings.Cut(strings.ToLower(o.x.Header.Get("Content-Type")), ";")
+	if strings.Contains(kind, "html") || strings.HasPrefix(kind, "image/") {
+		return false
+	}
+	body, _, err := o.x.Decoded(sitemap.MaxBytes)
+	if err != nil || len(body) == 0 {
+		return false
+	}
+	sum, err := sitemap.Read(bytes.NewReader(body), a.URL, func(sitemap.Entry, bool) error { return nil })
+	if err != nil || sum.Kind == sitemap.None || sum.URLs+sum.Children == 0 {
+		return false
+	}
+	o.tell("%s is a sitemap or a feed (%s): the crawl begins at what it lists", a.URL, sum.Kind)
+	return true
+}
+
+// notes says what a person should know of the answer to the seed.
+func (o *Outcome) notes(r *Reader, a *Attempt, x *fetch.Exchange) {
+	if !a.Entry.IsSeed() || r.opts.Language != "" {
+		return
+	}
+	varies := strings.Contains(strings.ToLower(strings.Join(x.Header.Values("Vary"), ",")), "accept-language")
+	to := weburl.FromCanonical(o.Visit.Location)
+	switch {
+	case varies:
+		o.tell("%s depends on the reader's language (Vary: Accept-Language), and none was asked for; --language bg,en asks for one, with another --archive", a.URL)
+	case a.URL.Path() == "/" && !to.IsZero() && judge.SameSite(a.URL, to) && languagePath.MatchString(to.Path()):
+		o.tell("%s leads to %s, as to one language of several; --language bg,en asks for another, with another --archive", a.URL, to)
+	}
+}
+
+// languagePath matches a path that begins with a language tag.
+var languagePath = regexp.MustCompile(`^/[a-z]{2}(-[A-Za-z]{2,4})?(/|$)`)

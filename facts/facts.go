@@ -1,0 +1,209 @@
+// Package facts answers: what did a page say when it was read? A crawl keeps that
+// beside the records of each capture, in a sidecar of the segment
+// (storage.Archive.AddFacts), so that whatever comes after the crawl need not open
+// a body and read it again. Facts are derived: they are what htmlmeta says of the
+// kept body, and are made again from it where they are missing.
+//
+// The directives, the title, the language and the charset of a page are in
+// crawl.db, by which it is decided what may be shown: they are not repeated.
+package facts
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+)
+
+// MaxBody is how much of a decoded body is read for facts, in octets.
+const MaxBody = 16 << 20
+
+// version is the first octet of facts. It is raised when they hold something
+// else, or htmlmeta reads pages otherwise.
+const version = 1
+
+// What neighbours have in common is written once:
+//
+//	octet     version
+//	octet     kind of the document
+//	uvarint   octets of the decoded body
+//	text      URL of the page: a uvarint, and so many octets
+//	uvarint   links; of each:
+//	  octet     kind of the link, and the bits below
+//	  uvarint   its place: the number of one that came before, from 1; or 0, and then the
+//	            texts of tag, attribute and rel
+//	  uvarint   octets that its URL shares with that of the link before, or of the page
+//	  text      the rest of it
+const (
+	kindBits = 0x0f
+	isFeed   = 0x10
+)
+
+// place is where a link stands.
+type place struct{ tag, attr, rel string }
+
+// Of writes down what the document at a URL says. length is that of the decoded body.
+func Of(url weburl.URL, doc *htmlmeta.Document, length int) []byte {
+	b := make([]byte, 0, 64+24*len(doc.Links))
+	b = append(b, version, byte(doc.Kind))
+	b = binary.AppendUvarint(b, uint64(length))
+	b = appendText(b, url.String())
+	b = binary.AppendUvarint(b, uint64(len(doc.Links)))
+	places, last := map[place]int{}, url.String()
+	var at place
+	n := 0
+	for i := range doc.Links {
+		l := &doc.Links[i]
+		first := byte(l.Kind)
+		if l.Feed {
+			first |= isFeed
+		}
+		b = append(b, first)
+		if p := (place{l.Tag, l.Attr, l.Rel}); p != at || n == 0 {
+			at, n = p, places[p]
+		}
+		b = binary.AppendUvarint(b, uint64(n))
+		if n == 0 {
+			n = len(places) + 1
+			places[at] = n
+			b = appendText(appendText(appendText(b, l.Tag), l.Attr), l.Rel)
+		}
+		url := l.URL.String()
+		same := shared(last, url)
+		b = appendText(binary.AppendUvarint(b, uint64(same)), url[same:])
+		last = url
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// shared is how many octets two texts begin with.
+func shared(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// Facts are those of one capture.
+type Facts struct {
+	URL    weburl.URL
+	Kind   htmlmeta.Kind
+	Length int // octets of the decoded body
+	// Links are in the order of the document, those of headers first, each URL
+	// once for each kind; NoFollow is not known.
+	Links []htmlmeta.Link
+
+	places []place
+	ends   []int // in urls: 0, the end of the page's, and of those of its links
+	urls   []byte
+}
+
+// ErrOther says that octets are no facts of this version.
+var ErrOther = errors.New("not facts of this version")
+
+// Read reads what Of wrote, in the place of what f held.
+func (f *Facts) Read(b []byte) error {
+	if len(b) < 2 || b[0] != version {
+		return ErrOther
+	}
+	d := decoder{b[2:]}
+	f.Kind, f.Length = htmlmeta.Kind(b[1]), d.number(maxLength)
+	f.Links, f.places = f.Links[:0], f.places[:0]
+	f.urls = append(f.urls[:0], d.text()...)
+	f.ends = append(f.ends[:0], 0, len(f.urls))
+	for n := d.number(htmlmeta.MaxLinks); n > 0 && d.b != nil; n-- {
+		f.readLink(&d)
+	}
+	if d.b == nil || len(d.b) > 0 {
+		return ErrOther
+	}
+	urls := string(f.urls) // one text for all of them
+	f.URL = weburl.FromCanonical(urls[:f.ends[1]])
+	known := !f.URL.IsZero()
+	for i := range f.Links {
+		l := &f.Links[i]
+		l.URL = weburl.FromCanonical(urls[f.ends[i+1]:f.ends[i+2]])
+		known = known && !l.URL.IsZero()
+	}
+	if !known {
+		return ErrOther
+	}
+	return nil
+}
+
+const maxLength = 1 << 40
+
+func (f *Facts) readLink(d *decoder) {
+	first := d.octet()
+	n := d.number(uint64(len(f.places)))
+	if d.b != nil && n == 0 {
+		f.places = append(f.places, place{name(d.text()), name(d.text()), name(d.text())})
+		n = len(f.places)
+	}
+	start, end := f.ends[len(f.ends)-2], f.ends[len(f.ends)-1]
+	same := d.number(uint64(end - start))
+	rest := d.text()
+	if d.b == nil || same+len(rest) > weburl.MaxLength || len(f.urls) > maxURLs {
+		d.b = nil
+		return
+	}
+	f.urls = append(append(f.urls, f.urls[start:start+same]...), rest...)
+	f.ends = append(f.ends, len(f.urls))
+	p := &f.places[n-1]
+	f.Links = append(f.Links, htmlmeta.Link{Tag: p.tag, Attr: p.attr, Rel: p.rel, Kind: htmlmeta.LinkKind(first & kindBits), Feed: first&isFeed != 0})
+}
+
+// maxURLs bounds the URLs of one document, in octets: what is read of it has fewer.
+const maxURLs = 64 << 20
+
+// decoder takes values off the front of b, which is nil after one that is none:
+// facts may come from anybody.
+type decoder struct{ b []byte }
+
+func (d *decoder) octet() (c byte) {
+	if len(d.b) == 0 {
+		d.b = nil
+		return 0
+	}
+	c, d.b = d.b[0], d.b[1:]
+	return c
+}
+
+func (d *decoder) number(most uint64) int {
+	n, used := binary.Uvarint(d.b)
+	if used <= 0 || n > most {
+		d.b = nil
+		return 0
+	}
+	d.b = d.b[used:]
+	return int(n)
+}
+
+func (d *decoder) text() []byte {
+	n := d.number(uint64(len(d.b)))
+	if n > len(d.b) {
+		d.b = nil
+		return nil
+	}
+	text := d.b[:n]
+	d.b = d.b[n:]
+	return text
+}
+
+// name makes the texts that most links have without asking for memory.
+func name(b []byte) string {
+	for _, s := range [...]string{"", "a", "href", "src", "link", "img", "script", "stylesheet"} {
+		if string(b) == s {
+			return s
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,203 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"curtsy/fleet/engine"
+	"curtsy/fleet/store"
+)
+
+const (
+	// compareEvery is how often each worker sees that its store is the fleet's.
+	compareEvery = time.Minute
+	// listEvery is how often one of them lists it and compares the board with it. People
+	// change both at once; what differs is what a lost answer left.
+	listEvery = time.Hour
+)
+
+// Of the board: the name of the store, and who lists it.
+const (
+	storeKey   = "store"
+	listingKey = "listing"
+)
+
+// compare sees that the store is the fleet's, and in turn with others that the board has
+// what it lists. It ends with ctx or the session.
+func (w *Worker) compare(ctx context.Context) {
+	tick := time.NewTicker(compareEvery)
+	defer tick.Stop()
+	for {
+		err := w.same(ctx)
+		if err == nil {
+			err = w.list(ctx)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		w.compared(err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.session.Over():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// compared notes what the comparison found, for status and readyz.
+func (w *Worker) compared(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.trouble.list = ""
+	if err != nil {
+		w.trouble.list = err.Error()
+		w.o.Logger.Error("the list of sites could not be compared with the store", "err", err)
+	}
+}
+
+// listing is who lists the store, or listed it.
+type listing struct {
+	Session string    `json:"session"`
+	Done    bool      `json:"done"`
+	At      time.Time `json:"at"`
+}
+
+// list compares the board with the store, if it is this worker's turn: nobody has done so
+// for an hour, or nobody who lives is doing it.
+func (w *Worker) list(ctx context.Context) error {
+	e, ok := w.board.Entry(listingKey)
+	if !ok {
+		e = engine.Entry{Key: listingKey}
+	}
+	var l listing
+	_ = json.Unmarshal(e.Value, &l) // of another form: it is done anew
+	now := w.o.Clock()
+	switch {
+	case w.o.Alone && !w.listed:
+	case l.Done && now-e.Seen < listEvery:
+		return nil
+	case !l.Done && l.Session != w.session.ID() && w.session.Alive(l.Session):
+		return nil
+	}
+	e, err := w.listing(ctx, e, false)
+	if errors.Is(err, engine.ErrConflict) { // another was first
+		return nil
+	}
+	if err == nil {
+		err = w.book.reconcile(ctx)
+	}
+	if err == nil {
+		_, err = w.listing(ctx, e, true)
+		w.listed = true
+	}
+	return err
+}
+
+func (w *Worker) listing(ctx context.Context, e engine.Entry, done bool) (engine.Entry, error) {
+	b, err := json.Marshal(listing{w.session.ID(), done, w.o.Now().UTC()})
+	if err != nil {
+		return e, err
+	}
+	return w.board.Swap(ctx, e, b)
+}
+
+// identified sees at the start of a session that the store is the fleet's. One that was
+// never used is given a name; then nobody can hold anything, and there is nothing to wait for.
+func (w *Worker) identified(ctx context.Context) error {
+	file := filepath.Join(w.o.Dir, "store.id")
+	known, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if len(known) > 0 {
+		w.storeID = string(known)
+		err := w.same(ctx)
+		if errors.Is(err, store.ErrUnmarked) || errors.Is(err, errOtherStore) {
+			return err
+		}
+		return nil // it is away: the session waits for it
+	}
+	id, fresh, err := store.Mark(ctx, w.o.Store)
+	if err != nil {
+		return err
+	}
+	w.storeID = id
+	if err := w.same(ctx); err != nil {
+		return err
+	}
+	if fresh {
+		if err := w.session.Open(ctx); err != nil {
+			return err
+		}
+	}
+	return w.kept("store.id", id)
+}
+
+var errOtherStore = errors.New("this is not the fleet's store")
+
+// same sees that the store is the one that this worker and the board know.
+func (w *Worker) same(ctx context.Context) error {
+	id, err := store.Identify(ctx, w.o.Store)
+	if err != nil {
+		return err
+	}
+	e, ok := w.board.Entry(storeKey)
+	if !ok {
+		e, err = w.board.Swap(ctx, engine.Entry{Key: storeKey}, []byte(w.storeID))
+		if err != nil && !errors.Is(err, engine.ErrConflict) {
+			return err
+		}
+	}
+	for _, want := range []string{w.storeID, string(e.Value)} {
+		if want != id {
+			return fmt.Errorf("%w: its name is %s, expected %s", errOtherStore, id, want)
+		}
+	}
+	return nil
+}
+
+// previous is the session that this worker had before. The lock on its directory, or that
+// it is the same process, shows that nothing of it runs any more.
+func (w *Worker) previous() string {
+	b, err := os.ReadFile(filepath.Join(w.o.Dir, "session"))
+	if err != nil {
+		return "" // it waits for its own lease, then
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func (w *Worker) remember(session string) error { return w.kept("session", session) }
+
+// kept writes a small file of the worker's directory, whole or not at all.
+func (w *Worker) kept(name, text string) error {
+	if err := os.MkdirAll(w.o.Dir, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(w.o.Dir, name)
+	if err := os.WriteFile(path+".new", []byte(text), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// onDisk are the sites that this worker has on its disk.
+func (w *Worker) onDisk() (names []string) {
+	entries, err := os.ReadDir(filepath.Join(w.o.Dir, "work"))
+	if err != nil {
+		return nil // there are none
+	}
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ownedSuffix); ok && store.CheckName(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,143 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"curtsy/internal/weburl"
+)
+
+// maxChunks bounds the names that one bundler's runtime makes.
+const maxChunks = 2000
+
+// The runtime of webpack and its kin puts the names of chunks together:
+//
+//	r.u=e=>"assets/js/"+({17:"home"}[e]||e)+"."+{17:"33a64d89"}[e]+".js", r.p="/docs/"
+var (
+	chunkName  = regexp.MustCompile(`"[\w./~-]*"(?:\+(?:"[\w./~-]*"|[\w$]+|\(*\{[^{}]*\}\)?\[[\w$]+\](?:\|\|[\w$]+)?\)?))+\+"[\w.~-]*\.(?:js|mjs|css)"`)
+	chunkPart  = regexp.MustCompile(`"([^"]*)"|\(*\{([^{}]*)\}\)?\[[\w$]+\](\|\|[\w$]+)?\)?|([\w$]+)`)
+	chunkPair  = regexp.MustCompile(`"?([\w$./~-]+)"?:"([^"\\]*)"`)
+	publicPath = regexp.MustCompile(`\.p\s*=\s*"([^"\\]*)"`)
+)
+
+// addChunks adds the names of chunks that a bundler's runtime makes of ids and tables.
+func (s *linkSet) addChunks(src []byte, l Link) {
+	if !bytes.Contains(src, []byte("}[")) && !bytes.Contains(src, []byte("})[")) {
+		return
+	}
+	l.Attr, l.Kind = "chunk", Speculative
+	public := ""
+	if m := publicPath.FindSubmatch(src); m != nil {
+		public = string(m[1])
+	}
+	added := 0
+	for _, expr := range chunkName.FindAll(src, 16) {
+		for _, name := range chunkNames(string(expr)) {
+			if added++; added > maxChunks {
+				return
+			}
+			if public == "" {
+				s.addBeside(name, l)
+			} else {
+				s.add(public+name, l)
+			}
+		}
+	}
+}
+
+// chunkNames are the values of one such expression, for each id of its tables.
+func chunkNames(expr string) []string {
+	type part struct {
+		text  string // a literal, or what stands for an id that the table lacks
+		table map[string]string
+		id    bool // the id itself
+	}
+	var parts []part
+	var ids map[string]string
+	for _, m := range chunkPart.FindAllStringSubmatch(expr, -1) {
+		p := part{text: m[1], id: m[4] != ""}
+		if m[2] != "" {
+			p.table, p.id = map[string]string{}, m[3] != ""
+			for _, pair := range chunkPair.FindAllStringSubmatch(m[2], -1) {
+				p.table[pair[1]] = pair[2]
+			}
+			if ids == nil || !p.id {
+				ids = p.table // a table of hashes has all chunks, one of names perhaps not
+			}
+		}
+		parts = append(parts, p)
+	}
+	names := make([]string, 0, len(ids))
+	for _, id := range sortedKeys(ids) {
+		var b strings.Builder
+		for _, p := range parts {
+			if v, ok := p.table[id]; ok {
+				b.WriteString(v)
+			} else if p.id {
+				b.WriteString(id)
+			} else {
+				b.WriteString(p.text)
+			}
+		}
+		names = append(names, b.String())
+	}
+	return names
+}
+
+// addBeside adds what a script names. It does not say what that is relative to: a
+// directory of the script's own path, or of another script of the page, that has the
+// name of its first segment; else the script itself, and the page that loaded it.
+func (s *linkSet) addBeside(text string, l Link) {
+	rest := strings.TrimPrefix(text, "/")
+	first, _, deep := strings.Cut(rest, "/")
+	switch dir := "/" + first + "/"; {
+	case rest != text && !deep:
+		s.add(text, l)
+		return
+	case rest != text:
+		s.add(text, l)
+		if s.below(s.base, dir, rest, l) {
+			return
+		}
+		s.add(rest, l) // behind a base that the script puts in front
+		return
+	case first == "." || first == "..":
+	case deep && s.below(s.base, dir, rest, l):
+		return
+	case deep && s.belowScripts(dir, rest, l):
+		return
+	}
+	s.add(text, l)
+	if via := s.opts.LoadedBy; !via.IsZero() && !s.inPage && dirOf(via) != dirOf(s.base) {
+		if u, err := via.Resolve(text); err == nil {
+			s.addURL(u, l)
+		}
+	}
+}
+
+// below adds rest below the last directory of that name in a URL's path, if there is one.
+func (s *linkSet) below(u weburl.URL, dir, rest string, l Link) bool {
+	i := strings.LastIndex(u.Path(), dir)
+	if i < 0 {
+		return false
+	}
+	if at, err := u.Resolve(u.Path()[:i+1] + rest); err == nil {
+		s.addURL(at, l)
+	}
+	return true
+}
+
+// belowScripts is below for the scripts that a page has loaded so far.
+func (s *linkSet) belowScripts(dir, rest string, l Link) bool {
+	for i := range s.list {
+		if have := &s.list[i]; have.Tag == "script" && have.Attr == "src" && have.URL.Origin() == s.base.Origin() && s.below(have.URL, dir, rest, l) {
+			return true
+		}
+	}
+	return false
+}
+
+func dirOf(u weburl.URL) string {
+	return u.Origin() + u.Path()[:strings.LastIndexByte(u.Path(), '/')+1]
+}

@@ -1,0 +1,94 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Doxygen loads the parts of its tree and of its index by names that its scripts
+// put together: the third of [ "Class List", "annotated.html", "annotated_dup" ] is
+// annotated_dup.js, the tree's index is in navtreeindex0.js and so on, one for each entry of
+// NAVTREEINDEX, and the index of the search in search/all_0.js and so on, one for each
+// letter that a section has.
+var (
+	navPart    = regexp.MustCompile(`\[\s*"[^"\n]*",\s*"[^"\n]*\.html[^"\n]*",\s*"(\w+)"\s*\]`)
+	navIndex   = regexp.MustCompile(`var NAVTREEINDEX\s*=\s*\[([^\]]*)\]`)
+	letters    = regexp.MustCompile(`var indexSectionsWithContent\s*=\s*\{([^}]*)\}`)
+	sections   = regexp.MustCompile(`var indexSectionNames\s*=\s*\{([^}]*)\}`)
+	sectionRow = regexp.MustCompile(`(\d+):\s*"([^"]*)"`)
+)
+
+// addDoxygen adds the names that a script of Doxygen's makes.
+func (s *linkSet) addDoxygen(src []byte, l Link) {
+	l.Attr, l.Kind = "Doxygen", Speculative
+	if bytes.Contains(src, []byte(`.html`)) {
+		for _, m := range navPart.FindAllSubmatch(src, maxChunks) {
+			s.add(string(m[1])+".js", l)
+		}
+	}
+	if m := navIndex.FindSubmatch(src); m != nil {
+		for i := range min(bytes.Count(m[1], []byte(`"`))/2, maxChunks) {
+			s.add(fmt.Sprintf("navtreeindex%d.js", i), l)
+		}
+	}
+	initials, names := letters.FindSubmatch(src), sections.FindSubmatch(src)
+	if initials == nil || names == nil {
+		return
+	}
+	of := map[string]string{}
+	for _, m := range sectionRow.FindAllSubmatch(names[1], maxChunks) {
+		of[string(m[1])] = string(m[2])
+	}
+	s.add("nomatches.html", l)
+	for _, m := range sectionRow.FindAllSubmatch(initials[1], maxChunks) {
+		for i := range min(utf8.RuneCount(m[2]), 0x100) {
+			name := fmt.Sprintf("%s_%x", of[string(m[1])], i)
+			s.add(name+".js", l)
+			s.add(name+".html", l)
+		}
+	}
+}
+
+// rustdocVars is the element that tells the scripts of rustdoc where its files are.
+var (
+	rustdocVars = regexp.MustCompile(`<(?:div|meta)[^>]*"rustdoc-vars"[^>]*>`)
+	rustdocVar  = regexp.MustCompile(`data-([a-z-]+)="([^"]*)"`)
+)
+
+// addRustdoc adds the scripts of rustdoc's search, settings and list of crates.
+func (s *linkSet) addRustdoc(src []byte) {
+	if !bytes.Contains(src, []byte("rustdoc-vars")) {
+		return
+	}
+	tag := rustdocVars.Find(src)
+	of := map[string]string{}
+	for _, m := range rustdocVar.FindAllSubmatch(tag, 32) {
+		of[string(m[1])] = string(m[2])
+	}
+	l := Link{Tag: "rustdoc", Kind: Speculative}
+	root, suffix, files := of["root-path"], of["resource-suffix"], of["static-root-path"] // files: of newer versions
+	add := func(attr, ref string) {
+		l.Attr = "data-" + attr
+		s.add(ref, l)
+	}
+	index := root + "search-index" + suffix + ".js"
+	for _, name := range []string{"search-js", "settings-js", "settings-css", "theme-light-css", "theme-dark-css", "theme-ayu-css", "search-index-js"} {
+		switch v := of[name]; {
+		case v == "":
+		case name == "search-index-js":
+			index = v
+		case strings.Contains(v, "/"):
+			add(name, v)
+		default:
+			add(name, files+v)
+		}
+	}
+	if of["search-js"] == "" {
+		add("resource-suffix", root+"search"+suffix+".js")
+	}
+	add("resource-suffix", index)
+	add("resource-suffix", root+"crates"+suffix+".js")
+}

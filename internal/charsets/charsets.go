@@ -1,0 +1,128 @@
+// Package charsets looks charsets up as browsers do, with the tables of the
+// Encoding Standard, which leave no octet from 80 to 9F undefined.
+package charsets
+
+import (
+	"errors"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/transform"
+)
+
+// Lookup finds a charset by a label, and its name in lower case; nil if there
+// is none (Encoding Standard §4.2).
+func Lookup(label string) (enc encoding.Encoding, name string) {
+	enc, err := htmlindex.Get(label)
+	if err != nil {
+		return nil, ""
+	}
+	name, _ = htmlindex.Name(enc)
+	if m, ok := enc.(*charmap.Charmap); ok && m != charmap.XUserDefined {
+		return controls(m), name
+	}
+	return enc, name
+}
+
+// controls is the charset of a table with the C1 controls where the table is
+// empty, as the Encoding Standard's indexes are: 81 in windows-1252 is U+0081.
+func controls(m *charmap.Charmap) encoding.Encoding {
+	if c, ok := made.Load(m); ok {
+		return c.(encoding.Encoding)
+	}
+	c := &singleByte{table: m}
+	gaps := false
+	for i := range c.runes {
+		b := byte(0x80 + i)
+		c.runes[i] = m.DecodeByte(b)
+		if b < 0xA0 && c.runes[i] == utf8.RuneError {
+			c.runes[i], gaps = rune(b), true
+		}
+	}
+	var enc encoding.Encoding = c
+	if !gaps {
+		enc = m
+	}
+	made.Store(m, enc)
+	return enc
+}
+
+var made sync.Map // of controls, by *charmap.Charmap
+
+// singleByte is a charset of one octet a character.
+type singleByte struct {
+	table *charmap.Charmap
+	runes [128]rune // of 80 to FF
+}
+
+func (c *singleByte) NewDecoder() *encoding.Decoder {
+	return &encoding.Decoder{Transformer: decoder{c: c}}
+}
+
+func (c *singleByte) NewEncoder() *encoding.Encoder {
+	return &encoding.Encoder{Transformer: encoder{c: c}}
+}
+
+type decoder struct {
+	transform.NopResetter
+	c *singleByte
+}
+
+func (d decoder) Transform(dst, src []byte, _ bool) (nDst, nSrc int, err error) {
+	for _, b := range src {
+		r := rune(b)
+		if b >= 0x80 {
+			r = d.c.runes[b-0x80]
+		}
+		if nDst+utf8.RuneLen(r) > len(dst) {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		nDst += utf8.EncodeRune(dst[nDst:], r)
+		nSrc++
+	}
+	return nDst, nSrc, nil
+}
+
+type encoder struct {
+	transform.NopResetter
+	c *singleByte
+}
+
+// errLacks is an error that encoding.HTMLEscapeUnsupported and the like know.
+type errLacks struct{ error }
+
+func (errLacks) Replacement() byte { return '\x1a' }
+
+var lacks = errLacks{errors.New("the charset lacks a character")}
+
+func (e encoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	for nSrc < len(src) {
+		r, size := utf8.DecodeRune(src[nSrc:])
+		if r == utf8.RuneError && size == 1 {
+			if !atEOF && !utf8.FullRune(src[nSrc:]) {
+				return nDst, nSrc, transform.ErrShortSrc
+			}
+			return nDst, nSrc, lacks
+		}
+		b, ok := e.c.octet(r)
+		if !ok {
+			return nDst, nSrc, lacks
+		}
+		if nDst == len(dst) {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		dst[nDst] = b
+		nDst, nSrc = nDst+1, nSrc+size
+	}
+	return nDst, nSrc, nil
+}
+
+func (c *singleByte) octet(r rune) (byte, bool) {
+	if r >= 0x80 && r < 0xA0 && c.runes[r-0x80] == r {
+		return byte(r), true
+	}
+	return c.table.EncodeRune(r)
+}

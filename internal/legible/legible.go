@@ -1,0 +1,72 @@
+// Package legible answers: how is text of others shown so that it does nothing to
+// what stands around it? Controls move cursors and colour terminals; marks of
+// direction turn the writing round (Unicode TR 36 §2.10). Both are shown by number.
+package legible
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Hidden says whether a character is a control, but for line end and tab, or a mark
+// of direction: U+007F to U+009F, U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069.
+func Hidden(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
+}
+
+// Text shows what is hidden as ‹U+202E›.
+func Text(s string) string { return Marked(s, Hidden) }
+
+// Marked shows the characters that hidden names as ‹U+202E›.
+func Marked(s string, hidden func(rune) bool) string {
+	if strings.IndexFunc(s, hidden) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			fmt.Fprintf(&b, "‹%U›", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// JSON escapes in encoded JSON what encoding/json leaves as it is (RFC 8259 §7):
+// the value stays the same.
+func JSON(b []byte) []byte {
+	hidden := func(r rune) bool { return r >= 0x7f && Hidden(r) }
+	if bytes.IndexFunc(b, hidden) < 0 {
+		return b
+	}
+	res := make([]byte, 0, len(b)+len(b)/8)
+	for at := 0; at < len(b); {
+		r, n := utf8.DecodeRune(b[at:])
+		if hidden(r) {
+			res = fmt.Appendf(res, `\u%04x`, r)
+		} else {
+			res = append(res, b[at:at+n]...)
+		}
+		at += n
+	}
+	return res
+}
+
+// Writer passes text on as Text shows it. Each Write is of whole characters, as
+// those of a template are.
+type Writer struct{ W io.Writer }
+
+func (w Writer) Write(b []byte) (int, error) {
+	if bytes.IndexFunc(b, Hidden) < 0 {
+		return w.W.Write(b)
+	}
+	if _, err := io.WriteString(w.W, Text(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}

@@ -1,0 +1,46 @@
+package legible
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// hidden are all characters of the class.
+func hidden() (s string) {
+	for _, between := range [][2]rune{{0x7f, 0x9f}, {0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}} {
+		for r := between[0]; r <= between[1]; r++ {
+			s += string(r)
+		}
+	}
+	return s
+}
+
+func TestNothingHiddenIsLeft(t *testing.T) {
+	text := "a\x1b[2J" + hidden() + "\u05d0\u200d\u2764\n\tz"
+	var b strings.Builder
+	if _, err := (Writer{&b}).Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []string{Text(text), b.String()} {
+		if strings.ContainsAny(got, hidden()+"\x1b") || !strings.HasPrefix(got, "a‹U+001B›[2J‹U+007F›") || !strings.HasSuffix(got, "‹U+2069›\u05d0\u200d\u2764\n\tz") {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+func TestJSONStaysTheSameValue(t *testing.T) {
+	text := "a\x1b\"" + hidden() + "z<\xff"
+	plain, err := json.Marshal(map[string]string{text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := JSON(plain)
+	var m map[string]string
+	if err := json.Unmarshal(got, &m); err != nil || m[strings.ToValidUTF8(text, "\ufffd")] != strings.ToValidUTF8(text, "\ufffd") {
+		t.Errorf("%v: %q", err, m)
+	}
+	if strings.ContainsAny(string(got), hidden()) || !strings.Contains(string(got), `\u007f\u0080`) {
+		t.Errorf("%s", got)
+	}
+}

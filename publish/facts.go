@@ -1,0 +1,74 @@
+package publish
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"curtsy/facts"
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+	"curtsy/storage/crawllog"
+)
+
+// Page is a capture whose facts may be asked for: its permit is given.
+type Page struct {
+	ref crawllog.Ref
+	key storage.FactsKey
+}
+
+// PageOf is the page of a visit that may be shown; false where there is no body to
+// ask about.
+func PageOf(v *crawllog.Visit) (Page, bool) {
+	key, ok := storage.FactsKeyOf(v)
+	return Page{v.Ref(), key}, ok
+}
+
+// Facts are what a page says, put in the place of what f held: as they were kept
+// when it was read, else read from the body, and kept. What the site sent damaged
+// says what can be read of it; damage of the archive is an error.
+func Facts(a *storage.Archive, p Page, f *facts.Facts) error {
+	if b := a.Facts(p.key); b != nil && f.Read(b) == nil {
+		return nil
+	}
+	v, err := a.Visit(p.ref)
+	if err == nil && v == nil {
+		err = &storage.DamageError{File: "crawl.db", What: "a visit has disappeared"}
+	}
+	if err != nil {
+		return err
+	}
+	b, err := readFacts(a, v)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", v.URL, err)
+	}
+	a.KeepFacts(p.key, b)
+	return f.Read(b)
+}
+
+// readFacts reads a kept page again.
+func readFacts(a *storage.Archive, v *crawllog.Visit) ([]byte, error) {
+	p := htmlmeta.Page{URL: weburl.FromCanonical(v.URL)}
+	b, err := OpenPage(a, v)
+	if err == nil {
+		defer b.Close()
+		var body bytes.Buffer
+		body.Grow(int(min(max(v.Length, 4<<10), 1<<20)) + bytes.MinRead)
+		_, err = body.ReadFrom(io.LimitReader(b, facts.MaxBody))
+		p.Header, p.Body = b.Header, body.Bytes()
+	}
+	if IsOfArchive(err) {
+		return nil, err
+	}
+	doc := htmlmeta.Read(p, htmlmeta.Options{})
+	return facts.Of(p.URL, &doc, len(p.Body)), nil
+}
+
+// IsOfArchive says whether an error of reading a page is one of the archive or the
+// disk, and not of what the site sent.
+func IsOfArchive(err error) bool {
+	var damage *storage.DamageError
+	return errors.As(err, &damage) || storage.IsDisk(err)
+}

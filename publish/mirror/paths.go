@@ -1,0 +1,75 @@
+package mirror
+
+import (
+	"bufio"
+	_ "embed"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"curtsy/internal/follow"
+	"curtsy/storage/crawllog"
+)
+
+// pathsScript says where the links of a page lead, also those that a script made.
+//
+//go:embed paths.js
+var pathsScript string
+
+// linkScript is the reference of mirror-links.js for a page; "" for one that runs no
+// scripts.
+func (w *writer) linkScript(e *entry, v *crawllog.Visit) string {
+	if !e.page || v.Rendered != nil || w.s.o.NoScripts {
+		return ""
+	}
+	return relative(e.file, linksFile)
+}
+
+// writePaths writes the script for links, and the list that it loads when a page has
+// a link which was not in the page as it came: the site's paths and their files.
+func (w *writer) writePaths() error {
+	origins, err := json.Marshal(w.s.o.Origins)
+	if err != nil {
+		return err
+	}
+	script := follow.With(strings.Replace(pathsScript, "ORIGINS", string(origins), 1))
+	if err := w.tree.put(linksFile, time.Time{}, []byte(script)); err != nil {
+		return err
+	}
+	pr, pw := io.Pipe()
+	go func() { pw.CloseWithError(w.encodePaths(pw)) }()
+	err = w.tree.stream(pathsFile, w.s.last, pr)
+	pr.CloseWithError(err)
+	return err
+}
+
+func (w *writer) encodePaths(to io.Writer) error {
+	b := bufio.NewWriter(to)
+	b.WriteString("curtsyPaths({")
+	sep, known := "\n", map[string]bool{}
+	for i := range w.s.list {
+		e := &w.s.list[i]
+		page := e
+		if e.state == moved && e.final >= 0 {
+			page = &w.s.list[e.final]
+		}
+		path := e.url.Target()
+		if !page.page || page.file == "" || !w.s.isOwn(e.url) || known[path] {
+			continue
+		}
+		known[path] = true
+		key, err := json.Marshal(path)
+		if err != nil {
+			return err
+		}
+		file, err := json.Marshal(page.file)
+		if err != nil {
+			return err
+		}
+		b.WriteString(sep + string(key) + ":" + string(file))
+		sep = ",\n"
+	}
+	b.WriteString("\n})\n")
+	return b.Flush()
+}

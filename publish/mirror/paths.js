@@ -1,0 +1,34 @@
+// What a link of a page leads to: a page of the mirror is there as it stands; for a link
+// that a script made, the URL on the site is looked up.
+{
+  const at = document.currentScript.src, root = at.slice(0, at.lastIndexOf("/") + 1), origins = ORIGINS;
+  const start = location.href.replace(/#.*/, "");
+  let waiting = [], paths;
+  const file = (u) => u.startsWith(root) ? decodeURIComponent(u.slice(root.length).replace(/[?#].*/, "")) || "index.html" : null;
+  const urlOf = () => {
+    const own = file(start), { pathname, search } = new URL(start);
+    if (paths[pathname + search] && location.protocol !== "file:") return pathname + search;
+    return Object.keys(paths).find((k) => paths[k] === own) || "/";
+  };
+  const look = (to, raw) => {
+    let u = to;
+    if (!origins.includes(to.origin)) try { u = new URL(raw, "http://site.invalid" + urlOf()); } catch (e) { return; }
+    const plain = u.pathname, bare = plain.replace(/\/$/, "");
+    for (const key of [plain + u.search, plain, bare, bare + "/", bare + ".html"])
+      if (Object.hasOwn(paths, key)) return (location.href = root + paths[key].split("/").map(encodeURIComponent).join("/") + u.hash);
+    location.href = to.href;
+  };
+  window.curtsyPaths = (list) => { paths = list; waiting.splice(0).forEach((w) => look(w[0], w[1])); };
+  follow((to, raw) => {
+    if (to.href.startsWith(root) && /\.x?html?$/i.test(to.pathname)) return to.href;
+    const ours = origins.includes(to.origin) || (to.protocol === "file:" ? location.protocol === "file:" : to.origin === location.origin);
+    if (!ours || /\.(png|jpe?g|gif|webp|avif|svg|bmp|ico|mp[34]|m4[av]|web[am]|og[gav]|pdf|zip|t?gz|js|css|json|xml|txt|md)$/i.test(to.pathname)) return null;
+    if (paths) { look(to, raw); return ""; }
+    waiting.push([to, raw]);
+    const s = document.createElement("script");
+    s.src = root + "mirror-paths.js";
+    s.onerror = () => { paths = {}; waiting.splice(0).forEach((w) => look(w[0], w[1])); };
+    (document.head || document.documentElement).append(s);
+    return "";
+  });
+}

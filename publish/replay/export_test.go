@@ -1,0 +1,15 @@
+package replay
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"curtsy/storage/crawllog"
+)
+
+// Rewrite rewrites a page with a long address.
+func Rewrite(ctx context.Context, body []byte) ([]byte, error) {
+	c := &capture{Visit: &crawllog.Visit{URL: "http://example.test/" + strings.Repeat("d", 1000) + "/"}}
+	return new(Server).rewrite(ctx, address{ts: "2026"}, c, http.Header{"Content-Type": {"text/html"}}, body)
+}

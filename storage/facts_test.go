@@ -1,0 +1,218 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+const factsSegment = "curtsy-20260101000000-00000.warc.gz"
+
+// manyFacts are of so many captures.
+func manyFacts(n int) (list []fact) {
+	for i := range n {
+		list = append(list, fact{FactsKey{factsSegment, int64(1000 * (n - i)), uint64(i)}, fmt.Appendf(nil, "facts of %d %s", i, strings.Repeat("x", i))})
+	}
+	return list
+}
+
+// factsOf opens an archive, has it do something, and closes it.
+func factsOf(t *testing.T, dir string, do func(*Archive)) {
+	t.Helper()
+	a, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.update(func(tx *bbolt.Tx) error { return putSegment(tx, factsSegment, segmentEntry{}) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, warcDir, factsSegment), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	do(a)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func haveFacts(a *Archive, list []fact) (n int) {
+	for _, f := range list {
+		if b := a.Facts(f.FactsKey); b != nil {
+			if !bytes.Equal(b, f.text) {
+				return -1
+			}
+			n++
+		}
+	}
+	return n
+}
+
+func TestFactsAreKept(t *testing.T) {
+	dir, list := t.TempDir(), manyFacts(2*fullCount+3)
+	factsOf(t, dir, func(a *Archive) {
+		a.keepFacts(list...)
+		if n := haveFacts(a, list); n != len(list) {
+			t.Errorf("%d of %d while they are written", n, len(list))
+		}
+	})
+	a, err := OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if n := haveFacts(a, list); n != len(list) {
+		t.Errorf("%d of %d", n, len(list))
+	}
+	other := list[3].FactsKey
+	other.name++
+	if a.Facts(other) != nil {
+		t.Error("those of another capture that was at the same place")
+	}
+	a.KeepFacts(other, []byte("of the other"))
+	if string(a.Facts(other)) != "of the other" || !bytes.Equal(a.Facts(list[3].FactsKey), list[3].text) {
+		t.Error("the facts of two captures at one place are not told apart")
+	}
+}
+
+// A kill, or the disk, leaves any part of a sidecar: what is whole is read, what is
+// added later too.
+func TestTornFacts(t *testing.T) {
+	dir, list := t.TempDir(), manyFacts(fullCount+5)
+	factsOf(t, dir, func(a *Archive) { a.keepFacts(list...) })
+	path := filepath.Join(dir, filepath.FromSlash(factsFile(factsSegment)))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := frameHead + int(binary.LittleEndian.Uint32(whole[12:])+binary.LittleEndian.Uint32(whole[16:]))
+	for n := range len(whole) + 2 {
+		if n%17 != 0 && n != first && n != first-1 && n < len(whole)-1 {
+			continue
+		}
+		torn := bytes.Clone(whole[:min(n, len(whole))])
+		if n > len(whole) { // an octet of the first frame
+			torn[first/2] ^= 1
+		}
+		if err := os.WriteFile(path, torn, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a, err := OpenRead(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		switch {
+		case n == len(whole):
+			want = len(list)
+		case n > len(whole):
+			want = 5
+		case n >= first:
+			want = fullCount
+		}
+		if had := haveFacts(a, list); had != want {
+			t.Errorf("of %d octets: %d facts, want %d", n, had, want)
+		}
+		if n%85 == 0 || n >= len(whole) {
+			for _, f := range list {
+				if a.Facts(f.FactsKey) == nil {
+					a.KeepFacts(f.FactsKey, f.text)
+				}
+			}
+			if had := haveFacts(a, list); had != len(list) {
+				t.Errorf("of %d octets: %d facts after they were made again", n, had)
+			}
+			a.Close()
+			if a, err = OpenRead(dir); err != nil {
+				t.Fatal(err)
+			}
+			if had := haveFacts(a, list); had != len(list) {
+				t.Errorf("of %d octets: %d facts, made again and read from the file", n, had)
+			}
+		}
+		a.Close()
+	}
+}
+
+func TestFactsThatCannotBeWritten(t *testing.T) {
+	list := manyFacts(3)
+	for says, spoil := range map[string]func(dir string) error{
+		"a link in the place of the directory": func(dir string) error { return os.Symlink(t.TempDir(), filepath.Join(dir, factsDir)) },
+		"a file in the place of the directory": func(dir string) error { return os.WriteFile(filepath.Join(dir, factsDir), nil, 0o644) },
+		"a directory in the place of the file": func(dir string) error {
+			return os.MkdirAll(filepath.Join(dir, filepath.FromSlash(factsFile(factsSegment))), 0o755)
+		},
+		"a link in the place of the file": func(dir string) error {
+			if err := os.Mkdir(filepath.Join(dir, factsDir), 0o755); err != nil {
+				return err
+			}
+			return os.Symlink(filepath.Join(t.TempDir(), "x"), filepath.Join(dir, filepath.FromSlash(factsFile(factsSegment))))
+		},
+	} {
+		dir := t.TempDir()
+		if err := spoil(dir); err != nil {
+			t.Fatal(err)
+		}
+		factsOf(t, dir, func(a *Archive) {
+			if a.keepFacts(list...); haveFacts(a, list) != 0 {
+				t.Errorf("%s: facts were kept", says)
+			}
+		})
+	}
+}
+
+func TestSidecarsOfUnknownSegmentsGo(t *testing.T) {
+	dir := t.TempDir()
+	factsOf(t, dir, func(a *Archive) { a.keepFacts(manyFacts(3)...) })
+	stray := filepath.Join(dir, factsDir, "curtsy-20250101000000-00000.facts")
+	if err := os.WriteFile(stray, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	factsOf(t, dir, func(a *Archive) {
+		if n := haveFacts(a, manyFacts(3)); n != 3 {
+			t.Errorf("%d of 3 facts are left", n)
+		}
+	})
+	if _, err := os.Lstat(stray); err == nil {
+		t.Error("a sidecar without its segment is still there")
+	}
+}
+
+// FuzzSidecar: whatever a sidecar holds, facts are found in it or not, and those that
+// are added to it are.
+func FuzzSidecar(f *testing.F) {
+	a := &Archive{}
+	frame := a.packFrame(manyFacts(3))
+	f.Add(frame)
+	f.Add(append(bytes.Clone(frame), frame[:40]...))
+	f.Add(append(bytes.Clone(frame[:frameHead]), bytes.Repeat([]byte{0xff}, 40)...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), "x")
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, list := &Archive{}, manyFacts(5)
+		a.opts.defaults()
+		s := &sidecar{file: file, appends: true}
+		a.facts.all = map[string]*sidecar{factsSegment: s}
+		s.readPlaces()
+		for _, f := range manyFacts(3) {
+			a.Facts(f.FactsKey)
+		}
+		a.keepFacts(list...)
+		a.flushFacts(s)
+		if n := haveFacts(a, list[3:]); n != 2 {
+			t.Errorf("%d of 2", n)
+		}
+		a.closeFacts()
+	})
+}
