@@ -321,6 +321,9 @@ func printSite(u *ui, s *fleet.SiteStatus, asJSON bool) error {
 
 // fleetTotals says how many sites are in which state, and what is wrong with the store.
 func fleetTotals(u *ui, a *fleet.Answer) {
+	if a.Text != "" {
+		u.say("%s", oneLine(a.Text))
+	}
 	text := count(a.Total, "site")
 	for _, state := range fleet.States() {
 		if n := a.States[state]; n > 0 {

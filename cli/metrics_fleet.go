@@ -13,8 +13,8 @@ import (
 
 // fleetMetrics are those of a worker, read when they are asked for.
 type fleetMetrics struct {
-	gauges                                                          func() fleet.Gauges
-	sites, running, margin, takeovers, fenced, save, unwritten, due *prometheus.Desc
+	gauges                                                                    func() fleet.Gauges
+	sites, running, margin, takeovers, fenced, messages, save, unwritten, due *prometheus.Desc
 }
 
 // watchFleet lets a worker be asked at an address, if one is given: as a worker,
@@ -55,6 +55,7 @@ func newFleetMetrics(gauges func() fleet.Gauges) *fleetMetrics {
 		desc("lease_margin_seconds", "How long this worker's session lasts if it is not renewed; 0 without one."),
 		desc("takeovers_total", "Runs started here whose predecessor had not ended."),
 		desc("fenced_total", "Runs dropped here because another worker had claimed the site."),
+		desc("messages_total", "Messages sent to the fleet's servers and received from them in this session."),
 		desc("save_age_seconds", "Seconds since the least recent save among the archives being crawled here."),
 		desc("store_failing_seconds", "Seconds since saves have been failing here; 0 while they do not."),
 		desc("due_age_seconds", "Seconds for which the longest-waiting site has been due."),
@@ -63,7 +64,7 @@ func newFleetMetrics(gauges func() fleet.Gauges) *fleetMetrics {
 
 // Describe implements prometheus.Collector.
 func (c *fleetMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.sites, c.running, c.margin, c.takeovers, c.fenced, c.save, c.unwritten, c.due} {
+	for _, d := range []*prometheus.Desc{c.sites, c.running, c.margin, c.takeovers, c.fenced, c.messages, c.save, c.unwritten, c.due} {
 		ch <- d
 	}
 }
@@ -81,6 +82,7 @@ func (c *fleetMetrics) Collect(ch chan<- prometheus.Metric) {
 	say(c.margin, prometheus.GaugeValue, g.Margin.Seconds())
 	say(c.takeovers, prometheus.CounterValue, float64(g.Takeovers))
 	say(c.fenced, prometheus.CounterValue, float64(g.Fenced))
+	say(c.messages, prometheus.CounterValue, float64(g.Messages))
 	say(c.save, prometheus.GaugeValue, g.SaveAge.Seconds())
 	say(c.unwritten, prometheus.GaugeValue, g.Unwritten.Seconds())
 	say(c.due, prometheus.GaugeValue, g.DueAge.Seconds())

@@ -196,6 +196,19 @@ func (b *book) record(name string) (Record, error) {
 	return Record{}, fmt.Errorf("%s: %w", name, ErrUnknown)
 }
 
+// known is a record of the list. An engine that was made anew may not have it yet: then it
+// is brought from the store.
+func (b *book) known(ctx context.Context, name string) (Record, error) {
+	r, err := b.record(name)
+	if err == nil || store.CheckName(name) != nil {
+		return r, err
+	}
+	if err := b.recall(ctx, name); err != nil {
+		return r, err
+	}
+	return b.record(name)
+}
+
 // entry is a record as it is to be replaced; its revision is 0 where there is none.
 func (b *book) entry(name string) (e engine.Entry, r Record, ok bool) {
 	b.mu.Lock()
@@ -295,7 +308,7 @@ func (b *book) pause(ctx context.Context, name string, paused bool) error {
 
 // remove takes a site off the list. Its archive stays.
 func (b *book) remove(ctx context.Context, name string) error {
-	if _, err := b.record(name); err != nil {
+	if _, err := b.known(ctx, name); err != nil {
 		return err
 	}
 	if err := b.store.Remove(ctx, listed+name); err != nil {
@@ -314,7 +327,7 @@ func (b *book) drop(ctx context.Context, name string) (err error) {
 		if err = b.board.Remove(ctx, e); !errors.Is(err, engine.ErrConflict) {
 			return err
 		}
-		if _, _, err := b.board.Fresh(ctx, e.Key); err != nil {
+		if _, ok, err := b.board.Fresh(ctx, e.Key); err != nil || !ok { // another has just removed it
 			return err
 		}
 	}
@@ -420,6 +433,8 @@ func (e *ShrunkError) Error() string {
 	return fmt.Sprintf("the list in the store has %d of %d sites: nothing was removed; restore it, or take sites off with curtsy fleet remove", e.Left, e.Known)
 }
 
+// recall brings a site of the list to the board. If it was taken off the list meanwhile,
+// it is taken off the board again.
 func (b *book) recall(ctx context.Context, name string) error {
 	data, _, err := b.store.Get(ctx, listed+name)
 	if errors.Is(err, store.ErrNotFound) {
@@ -432,5 +447,11 @@ func (b *book) recall(ctx context.Context, name string) error {
 	if err := json.Unmarshal(data, &s); err != nil || s.Name != name {
 		return fmt.Errorf("%s: the list cannot be decoded: %w", name, err)
 	}
-	return b.note(ctx, s)
+	if err := b.note(ctx, s); err != nil {
+		return err
+	}
+	if _, _, err := b.store.Get(ctx, listed+name); !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return b.drop(ctx, name)
 }

@@ -20,6 +20,8 @@ const (
 	// listEvery is how often one of them lists it and compares the board with it. People
 	// change both at once; what differs is what a lost answer left.
 	listEvery = time.Hour
+	// compareAgain is how long one that failed is waited for: without a list nothing is due.
+	compareAgain = 5 * time.Second
 )
 
 // Of the board: the name of the store, and who lists it.
@@ -31,8 +33,6 @@ const (
 // compare sees that the store is the fleet's, and in turn with others that the board has
 // what it lists. It ends with ctx or the session.
 func (w *Worker) compare(ctx context.Context) {
-	tick := time.NewTicker(compareEvery)
-	defer tick.Stop()
 	for {
 		err := w.same(ctx)
 		if err == nil {
@@ -42,12 +42,16 @@ func (w *Worker) compare(ctx context.Context) {
 			return
 		}
 		w.compared(err)
+		pause := compareEvery
+		if err != nil {
+			pause = compareAgain
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.session.Over():
 			return
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 }
@@ -56,9 +60,12 @@ func (w *Worker) compare(ctx context.Context) {
 func (w *Worker) compared(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	had := w.trouble.list
 	w.trouble.list = ""
-	if err != nil {
-		w.trouble.list = err.Error()
+	if err == nil {
+		return
+	}
+	if w.trouble.list = err.Error(); w.trouble.list != had {
 		w.o.Logger.Error("the list of sites could not be compared with the store", "err", err)
 	}
 }
@@ -67,18 +74,14 @@ func (w *Worker) compared(err error) {
 type listing struct {
 	Session string    `json:"session"`
 	Done    bool      `json:"done"`
+	Once    bool      `json:"once,omitempty"` // it was done before
 	At      time.Time `json:"at"`
 }
 
 // list compares the board with the store, if it is this worker's turn: nobody has done so
 // for an hour, or nobody who lives is doing it.
 func (w *Worker) list(ctx context.Context) error {
-	e, ok := w.board.Entry(listingKey)
-	if !ok {
-		e = engine.Entry{Key: listingKey}
-	}
-	var l listing
-	_ = json.Unmarshal(e.Value, &l) // of another form: it is done anew
+	e, l := w.lastListing()
 	now := w.o.Clock()
 	switch {
 	case w.o.Alone && !w.listed:
@@ -87,7 +90,8 @@ func (w *Worker) list(ctx context.Context) error {
 	case !l.Done && l.Session != w.session.ID() && w.session.Alive(l.Session):
 		return nil
 	}
-	e, err := w.listing(ctx, e, false)
+	mine := listing{Session: w.session.ID(), Once: l.Done || l.Once}
+	e, err := w.listing(ctx, e, mine)
 	if errors.Is(err, engine.ErrConflict) { // another was first
 		return nil
 	}
@@ -95,14 +99,32 @@ func (w *Worker) list(ctx context.Context) error {
 		err = w.book.reconcile(ctx)
 	}
 	if err == nil {
-		_, err = w.listing(ctx, e, true)
+		mine.Done = true
+		_, err = w.listing(ctx, e, mine)
 		w.listed = true
 	}
 	return err
 }
 
-func (w *Worker) listing(ctx context.Context, e engine.Entry, done bool) (engine.Entry, error) {
-	b, err := json.Marshal(listing{w.session.ID(), done, w.o.Now().UTC()})
+// lastListing is that of the board, and its entry to be replaced.
+func (w *Worker) lastListing() (e engine.Entry, l listing) {
+	e, ok := w.board.Entry(listingKey)
+	if !ok {
+		e = engine.Entry{Key: listingKey}
+	}
+	_ = json.Unmarshal(e.Value, &l) // there is none, or of another form: it is done anew
+	return e, l
+}
+
+// filling says that the board, which is new, does not have the whole list yet.
+func (w *Worker) filling() bool {
+	_, l := w.lastListing()
+	return !l.Done && !l.Once
+}
+
+func (w *Worker) listing(ctx context.Context, e engine.Entry, l listing) (engine.Entry, error) {
+	l.At = w.o.Now().UTC()
+	b, err := json.Marshal(l)
 	if err != nil {
 		return e, err
 	}

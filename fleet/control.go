@@ -125,11 +125,11 @@ func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err
 		if len(q.Names) != 1 {
 			return a, errors.New("one site is asked for at a time")
 		}
-		r, err := w.book.record(q.Names[0])
+		r, err := w.book.known(ctx, q.Names[0])
 		a.Site = &r.Site
 		return a, err
 	case "why":
-		return w.whyAll(n, q.Names)
+		return w.whyAll(ctx, n, q.Names)
 	case "running": // of the worker itself
 		return w.doing(q.Names), nil
 	case "pause", "go", "remove":

@@ -308,6 +308,55 @@ func TestTheEngineMayBeLost(t *testing.T) {
 	}
 }
 
+// A command finds a site of the list before the board of an engine that was made anew has it.
+func TestASiteThatTheBoardDoesNotHaveYet(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	w, _ := f.worker("w1", func(o *Options) { o.Slots = 0 })
+	s := newSite(t, 3)
+	lost := func() {
+		f.until("the list was read", func() bool { return !w.filling() })
+		if err := w.book.drop(t.Context(), s.name()); err != nil {
+			t.Fatal(err)
+		}
+		f.until("it is gone", func() bool { _, err := w.book.record(s.name()); return err != nil })
+	}
+	f.add(s, nil)
+	lost()
+	if got := f.why(s.name()); !strings.Contains(got, "due") {
+		t.Errorf("why says %q", got)
+	}
+	lost()
+	if got := f.ask(Ask{Do: "site", Names: []string{s.name()}}).Site; got == nil || got.Seed != s.URL+"/" {
+		t.Errorf("the site is %+v", got)
+	}
+	lost()
+	f.ask(Ask{Do: "remove", Names: []string{s.name()}})
+	f.until("it is gone", func() bool { return f.state(s.name()) == "" })
+	if _, err := Request(f.conn, Ask{Do: "remove", Names: []string{s.name()}}); err == nil || !strings.Contains(err.Error(), "no such site") {
+		t.Errorf("got %v", err)
+	}
+	// One that is removed while the list is read does not come back.
+	f.add(s, nil)
+	lost()
+	w.book.store = &removing{f.store}
+	if err := w.book.recall(t.Context(), s.name()); err != nil {
+		t.Error(err)
+	}
+	f.until("it is gone", func() bool { return f.state(s.name()) == "" })
+}
+
+// removing is a store whose list loses each site once it was read.
+type removing struct{ store.Store }
+
+func (r *removing) Get(ctx context.Context, key string) ([]byte, string, error) {
+	data, tag, err := r.Store.Get(ctx, key)
+	if strings.HasPrefix(key, listed) && err == nil {
+		err = r.Store.Remove(ctx, key)
+	}
+	return data, tag, err
+}
+
 // A month of schedules takes as long as its crawls: the clock is a parameter.
 func TestSchedules(t *testing.T) {
 	long(t)

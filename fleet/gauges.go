@@ -20,6 +20,7 @@ type Gauges struct {
 	Fenced    int            // runs dropped here, since another worker claimed the site
 	SaveAge   time.Duration  // since the oldest last save of a run
 	DueAge    time.Duration  // of the site that waits longest
+	Messages  int            // sent to the engine and received from it, in this session
 	Unwritten time.Duration  // since saves have been failing; 0 where they do not
 	Trouble   string         // what is wrong with the store, in words; "" for nothing
 }
@@ -43,6 +44,8 @@ func (w *Worker) Gauges() Gauges {
 		return g
 	}
 	g.Margin = max(view.session.Left(), 0)
+	sent := view.conn.Stats()
+	g.Messages = int(sent.InMsgs + sent.OutMsgs)
 	now := w.o.Now()
 	view.book.each("", func(r *Record) bool {
 		state, _ := view.stateOf(r, now)

@@ -157,7 +157,7 @@ func (r *running) copied(ctx context.Context, m *store.Manifest) error {
 		return err
 	}
 	if m.DB != nil {
-		if err := store.Restore(ctx, r.w.o.Store, m, r.dir); err != nil {
+		if err := r.archive.Restore(ctx, r.dir); err != nil {
 			return err
 		}
 	}

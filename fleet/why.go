@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -47,6 +48,9 @@ func (w *Worker) status(q *Ask, most int) Answer {
 	}
 	if q.After == "" {
 		a.States = map[string]int{}
+		if w.filling() {
+			a.Text = "the list of sites is being read from the store"
+		}
 	}
 	w.book.each(q.After, func(r *Record) bool {
 		is, worker := w.stateOf(r, now)
@@ -166,10 +170,10 @@ func (w *Worker) doing(names []string) (a Answer) {
 }
 
 // whyAll says why each site waits, or what it does.
-func (w *Worker) whyAll(n *nats.Conn, names []string) (a Answer, err error) {
+func (w *Worker) whyAll(ctx context.Context, n *nats.Conn, names []string) (a Answer, err error) {
 	var lines []string
 	for _, name := range names {
-		r, err := w.book.record(name)
+		r, err := w.book.known(ctx, name)
 		if err != nil {
 			return a, err
 		}

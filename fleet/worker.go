@@ -73,6 +73,7 @@ type trouble struct {
 
 // view is what a session shows of the sites.
 type view struct {
+	conn    *nats.Conn
 	session *lease.Session
 	book    *book
 	places  int // sites at a time at one address
@@ -136,7 +137,7 @@ func (w *Worker) serve(ctx, stop context.Context) error {
 		return err
 	}
 	defer n.Close()
-	w.book = newBook(w.o.Store, w.o.Name, w.o.Now)
+	w.conn, w.book = n, newBook(w.o.Store, w.o.Name, w.o.Now)
 	w.board, err = engine.OpenBoard(stop, n, engine.BoardOptions{Nodes: w.o.Nodes, Clock: w.o.Clock, Prefix: siteKey, Follow: w.book.follow})
 	if err != nil {
 		return err

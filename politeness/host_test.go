@@ -117,7 +117,7 @@ func TestPace(t *testing.T) {
 			[]step{start(0), start(200 * ms), start(400 * ms), start(600 * ms), next(800*ms, busy, ""), done(900*ms, ok), next(900*ms, 900*ms, "")}},
 		{"no delay is no waiting", free, []step{start(0), next(0, 0, ""), start(0), next(0, busy, ""), done(1, ok), next(1, 1, "")}},
 		{"the adaptive pause follows the response time", Options{Delay: 10 * ms, Adaptive: 2},
-			[]step{start(0), done(300*ms, Result{Status: 200, Took: 300 * ms}), next(300*ms, 900*ms, "adaptive 600ms (2 times")}},
+			[]step{start(0), done(300*ms, Result{Status: 200, Took: 300 * ms}), next(300*ms, 900*ms, "2 times the server's response time: 600ms")}},
 		{"the adaptive pause is smoothed", Options{Delay: 10 * ms, Adaptive: 1},
 			[]step{start(0), done(80*ms, Result{Status: 200, Took: 80 * ms}), start(200 * ms), done(360*ms, Result{Status: 200, Took: 160 * ms}), next(360*ms, 450*ms, "")}},
 		{"the adaptive pause has a limit", Options{Delay: 10 * ms, Adaptive: 2, MaxAdaptive: time.Second},

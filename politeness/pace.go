@@ -23,13 +23,22 @@ func (h *Host) pause() (time.Duration, string) {
 	}
 	if a := h.adaptive(); a > d {
 		d = a
-		why = fmt.Sprintf("adaptive %v (%g times the response time)", d, h.o.Adaptive)
+		why = fmt.Sprintf("%g times the server's response time: %v", h.o.Adaptive, rounded(d))
 	}
 	if h.penalty > d {
 		d = h.penalty
-		why = fmt.Sprintf("slowed down to %v (%s)", d, h.lastFailure)
+		why = fmt.Sprintf("slowed down to %v (%s)", rounded(d), h.lastFailure)
 	}
 	return d, why
+}
+
+// rounded is a measured duration as people read it: to the millisecond, a short one to the
+// hundredth of one.
+func rounded(d time.Duration) time.Duration {
+	if d < 10*time.Millisecond {
+		return d.Round(10 * time.Microsecond)
+	}
+	return d.Round(time.Millisecond)
 }
 
 // SetDelay takes another pause than Options.Delay. It holds from the next request

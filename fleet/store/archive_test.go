@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,7 +76,7 @@ func TestAnArchiveGoesFromOwnerToOwner(t *testing.T) {
 			}
 			dir, prefix := filepath.Join(t.TempDir(), "archive"), a.Prefix("curtsy")
 			if m := a.Manifest(); m.DB != nil {
-				if err := Restore(t.Context(), s, &m, dir); err != nil {
+				if err := a.Restore(t.Context(), dir); err != nil {
 					t.Fatal(err)
 				}
 				crawltest.Sound(t, dir)
@@ -371,16 +372,65 @@ func TestASaveSendsWhatChanged(t *testing.T) {
 	}
 }
 
+// A run begins with what the store has: its saves, the first too, send what changed since,
+// owner after owner, and deltas of all of them are folded.
+func TestTheFirstSaveOfARun(t *testing.T) {
+	t.Parallel()
+	const owners = 10
+	seed, s := pages(t, 120+owners), &counting{Store: must(t)(newDirStore(t))}
+	base, most := int64(0), 0
+	for n := range owners {
+		a, err := Claim(t.Context(), s, "site", seed, fmt.Sprint("owner ", n), Run{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir, prefix := filepath.Join(t.TempDir(), "archive"), a.Prefix("curtsy")
+		if n > 0 {
+			if err := a.Restore(t.Context(), dir); err != nil {
+				t.Fatal(err)
+			}
+			crawltest.Sound(t, dir)
+			had := s.puts
+			if err := a.Save(t.Context(), dir, prefix, Run{}, false); err != nil || s.puts != had {
+				t.Errorf("owner %d: %d objects sent though nothing had changed, %v", n, s.puts-had, err)
+			}
+		}
+		had := s.db
+		crawled(t, dir, seed, prefix, 120+n)
+		if err := a.Save(t.Context(), dir, prefix, Run{}, true); err != nil {
+			t.Fatal(err)
+		}
+		m := a.Manifest()
+		switch most = max(most, len(m.Deltas)); {
+		case n == 0:
+			base = s.db
+		case len(m.Deltas) > 0 && m.Deltas[len(m.Deltas)-1].Saves < 2 && s.db-had > base/2:
+			t.Errorf("owner %d sent %d octets of crawl.db for one page, all of it is %d", n, s.db-had, base)
+		}
+	}
+	m, err := Load(t.Context(), s, "site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole(t, s, &m, seed, 120+owners); most == 0 {
+		t.Error("no deltas")
+	}
+	t.Logf("%d octets of crawl.db, then %d of %d runs, %d deltas at most", base, s.db-base, owners-1, most)
+}
+
 // counting counts what is written, and forbids deletion.
 type counting struct {
 	Store
 	puts, swaps int
-	octets      int64
+	octets, db  int64
 }
 
 func (c *counting) Put(ctx context.Context, key string, body *io.SectionReader) error {
 	c.puts++
 	c.octets += body.Size()
+	if strings.Contains(key, "/db/") {
+		c.db += body.Size()
+	}
 	return c.Store.Put(ctx, key, body)
 }
 
@@ -418,7 +468,7 @@ func FuzzDelta(f *testing.F) {
 		}
 		defer db.Close()
 		size = min(max(size, 0), 1<<20)
-		if err := apply(db, bytes.NewReader(delta), size); err == nil {
+		if err := apply(db, bytes.NewReader(delta), size, func(uint64) {}); err == nil {
 			if st, err := db.Stat(); err != nil || st.Size() != size {
 				t.Errorf("%d octets, want %d (%v)", st.Size(), size, err)
 			}

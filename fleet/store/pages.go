@@ -75,8 +75,8 @@ func (p *pager) end() error {
 	return p.w.Flush()
 }
 
-// apply writes the pages of a delta over a crawl.db of size octets.
-func apply(db *os.File, delta io.Reader, size int64) error {
+// apply writes the pages of a delta over a crawl.db of size octets, and tells had of each.
+func apply(db *os.File, delta io.Reader, size int64, had func(page uint64)) error {
 	r := bufio.NewReader(delta)
 	buf := make([]byte, pageSize)
 	for {
@@ -96,6 +96,7 @@ func apply(db *os.File, delta io.Reader, size int64) error {
 		if err != nil {
 			return fmt.Errorf("a part of crawl.db is damaged: %w", err)
 		}
+		had(i)
 	}
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"curtsy/storage"
 )
 
 // epochs finds the epoch in the names of objects: "e12-3.zst" of a crawl.db,
@@ -32,6 +35,47 @@ func epochOf(key string) (int64, bool) {
 // Restore makes the archive that a manifest names in dir, which must not be
 // there. It is whole or not there at all.
 func Restore(ctx context.Context, s Store, m *Manifest, dir string) error {
+	return restored(ctx, s, m, dir, func(string, map[uint64]int) error { return nil })
+}
+
+// Restore makes the archive that was claimed in dir, which must not be there. What is the
+// same of it is not sent again by Save.
+func (a *Archive) Restore(ctx context.Context, dir string) error {
+	return restored(ctx, a.store, &a.m, dir, a.inherit)
+}
+
+// inherit takes the pages of a restored crawl.db for saved: those of the base by save 0,
+// those of each delta by the save of its number.
+func (a *Archive) inherit(dir string, from map[uint64]int) error {
+	src, err := storage.OpenRead(dir)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	commit, err := src.LastCommit()
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(filepath.Join(dir, "crawl.db"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	p := pager{w: bufio.NewWriter(io.Discard)}
+	if _, err := io.Copy(&p, f); err != nil {
+		return err
+	}
+	for i := range p.now {
+		p.now[i].save = from[uint64(i)]
+	}
+	a.commit, a.pages, a.saves, a.ends = commit, p.now, len(a.m.Deltas), nil
+	for i := range len(a.m.Deltas) + 1 {
+		a.ends = append(a.ends, i)
+	}
+	return p.end()
+}
+
+func restored(ctx context.Context, s Store, m *Manifest, dir string, then func(dir string, from map[uint64]int) error) error {
 	if m.DB == nil {
 		return fmt.Errorf("restore %s: nothing of it has been saved yet: %w", dir, ErrNotFound)
 	}
@@ -46,7 +90,11 @@ func Restore(ctx context.Context, s Store, m *Manifest, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	if err := restore(ctx, s, m, tmp); err != nil {
+	from, err := restore(ctx, s, m, tmp)
+	if err == nil {
+		err = then(tmp, from)
+	}
+	if err != nil {
 		return fmt.Errorf("restore %s: %w", dir, err)
 	}
 	if err := os.Chmod(tmp, 0o755); err != nil {
@@ -55,37 +103,42 @@ func Restore(ctx context.Context, s Store, m *Manifest, dir string) error {
 	return os.Rename(tmp, dir)
 }
 
-func restore(ctx context.Context, s Store, m *Manifest, dir string) error {
+// restore gives, of the pages of crawl.db that deltas brought, the number of the last one,
+// from 1.
+func restore(ctx context.Context, s Store, m *Manifest, dir string) (from map[uint64]int, err error) {
 	if err := os.Mkdir(filepath.Join(dir, "warc"), 0o755); err != nil {
-		return err
+		return nil, err
 	}
 	site := m.DB.Key[:strings.LastIndex(m.DB.Key, "/db/")]
 	for _, seg := range m.Segments {
 		if err := restoreSegment(ctx, s, site, seg, filepath.Join(dir, "warc", seg.Name)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	path := filepath.Join(dir, "crawl.db")
-	err := unpacked(ctx, s, m.DB, path, func(r io.Reader) error {
+	err = unpacked(ctx, s, m.DB, path, func(r io.Reader) error {
 		return create(path, func(w io.Writer) error {
 			_, err := io.Copy(w, r)
 			return err
 		})
 	})
-	for _, d := range m.Deltas {
+	from = map[uint64]int{}
+	for i, d := range m.Deltas {
 		if err == nil {
-			err = unpacked(ctx, s, &d, path, func(r io.Reader) error { return restoreDelta(path, r, d.DBSize) })
+			err = unpacked(ctx, s, &d, path, func(r io.Reader) error {
+				return restoreDelta(path, r, d.DBSize, func(page uint64) { from[page] = i + 1 })
+			})
 		}
 	}
-	return err
+	return from, err
 }
 
-func restoreDelta(path string, r io.Reader, size int64) error {
+func restoreDelta(path string, r io.Reader, size int64, had func(page uint64)) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(apply(f, r, size), f.Sync(), f.Close())
+	return errors.Join(apply(f, r, size, had), f.Sync(), f.Close())
 }
 
 // restoreSegment writes a segment, cut to the size that the manifest says: the

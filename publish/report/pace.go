@@ -100,8 +100,8 @@ func (g *gatherer) sumVisits(context.Context) error {
 
 // kindOfDelay leaves out what differs from visit to visit.
 func kindOfDelay(s string) string {
-	if strings.HasPrefix(s, "adaptive") {
-		return "adaptive: a multiple of the response time"
+	if strings.Contains(s, "response time") {
+		return "a multiple of the server's response time"
 	}
 	if strings.HasPrefix(s, "slowed down") {
 		return "slowed down after a failure"
