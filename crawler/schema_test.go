@@ -74,10 +74,16 @@ func TestAnArchiveOfAnEarlierSchemaIsRebuilt(t *testing.T) {
 	check(t, dir)
 }
 
-// Schema 5, whose visits are plain JSON, is read as it is; the first commit makes
-// it schema 6, with the visits of both.
-func TestAnArchiveOfSchema5IsReadAndContinued(t *testing.T) {
-	dir := unpacked(t, "schema5.tar.gz")
+// Schemas 5 and 6, whose visits are JSON, plain and packed, are read as they are; the
+// first commit makes of them this schema, with visits in both forms.
+func TestAnArchiveOfSchema5Or6IsReadAndContinued(t *testing.T) {
+	for _, name := range []string{"schema5.tar.gz", "schema6.tar.gz"} {
+		t.Run(name, func(t *testing.T) { readAndContinued(t, name) })
+	}
+}
+
+func readAndContinued(t *testing.T, name string) {
+	dir := unpacked(t, name)
 	visits := func() (list []crawllog.Visit) {
 		t.Helper()
 		a, err := storage.Open(dir, storage.Options{Alone: true})

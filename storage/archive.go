@@ -54,10 +54,10 @@ func (e *diskError) Error() string { return "write to the archive: " + e.Err.Err
 func (e *diskError) Unwrap() error { return e.Err }
 
 // schema is the version of the on-disk format; it is raised when a reader of
-// the version before would read wrongly. Schema 5, whose visits are plain JSON, is
-// read as well; the first commit to such an archive makes it one of schema 6.
+// the version before would read wrongly. Schemas 5 and 6, whose visits are JSON, plain
+// and packed, are read as well; the first commit to such an archive makes it one of schema 7.
 const (
-	schema       = 6
+	schema       = 7
 	oldestSchema = 5
 )
 

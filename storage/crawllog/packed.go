@@ -14,7 +14,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// A visit in crawl.db is its JSON, deflated with a dictionary of what most of them
+// Schema 6 had a visit as its JSON, deflated with a dictionary of what most of them
 // say. Of one with a record, what does not compress stands before that as octets:
 //
 //	octet    packed, or packedFields
@@ -24,8 +24,7 @@ import (
 //	         Status, Links, Length, Record.Offset, Record.Length
 //	…        RFC 1951, of the JSON without these
 //
-// It takes a quarter of the room (docs/performance.md). JSON itself, which begins
-// with a brace, is read too: schema 5 had that.
+// Schema 5 had JSON itself, which begins with a brace.
 const (
 	packed       = 0x10
 	packedFields = 0x11
@@ -34,8 +33,7 @@ const (
 // maxUnpacked is more octets than the JSON of any visit has.
 const maxUnpacked = 4 << 20
 
-// dictionary has what is most frequent at its end. It is part of the format: one
-// that differs needs a flag of its own.
+// dictionary is part of the format.
 const dictionary = `"class":"prerequisite","class":"requisite","content_type":"text/css","content_type":"image/png","canonical":"http","etag":"","last_modified":" GMT","directives":{"noindex":true,"sources":[{"directive":"` +
 	`"robots":{"allow":true,"line":1,"rule":"Allow: /","group":"*","version":"","robots":{"allow":true,"rule":"no rule applies",` +
 	`"kept":"revisit","record":{"segment":"","offset":0,"length":0,"id":""},"refers":{"url_id":1,"n":1}}` +
@@ -58,29 +56,6 @@ type fields struct {
 	n      [9]int64 // in the order of the format
 }
 
-// take moves the fields out of v; false for a visit that has not all of them in
-// the form that they have as a rule, which then stays as it is.
-func (f *fields) take(v *Visit) (ok bool) {
-	if v.Record == nil || !inNanoseconds(v.At) || v.Robots != nil && !inNanoseconds(v.Robots.Fetched) {
-		return false
-	}
-	var known bool
-	f.digest, known = warc.ParseDigest(v.Digest)
-	if f.id, ok = warc.ParseID(v.Record.ID); !ok || !known {
-		return false
-	}
-	record := *v.Record
-	f.n = [...]int64{v.At.UnixNano(), 0, int64(v.Waited), int64(v.Took), int64(v.Status), int64(v.Links), v.Length, record.Offset, record.Length}
-	if v.Robots != nil {
-		robots := *v.Robots
-		f.n[1] = v.At.UnixNano() - robots.Fetched.UnixNano()
-		robots.Fetched, v.Robots = time.Time{}, &robots
-	}
-	record.Offset, record.Length, record.ID = 0, 0, ""
-	v.At, v.Waited, v.Took, v.Status, v.Links, v.Length, v.Digest, v.Record = time.Time{}, 0, 0, 0, 0, 0, "", &record
-	return true
-}
-
 // put moves the fields back.
 func (f *fields) put(v *Visit) {
 	v.At = time.Unix(0, f.n[0]).UTC()
@@ -90,14 +65,6 @@ func (f *fields) put(v *Visit) {
 	v.Waited, v.Took, v.Status, v.Links, v.Length = time.Duration(f.n[2]), time.Duration(f.n[3]), int(f.n[4]), int(f.n[5]), f.n[6]
 	v.Digest = f.digest.String()
 	v.Record.Offset, v.Record.Length, v.Record.ID = f.n[7], f.n[8], warc.FormatID(f.id)
-}
-
-func (f *fields) append(b []byte) []byte {
-	b = append(append(b, f.digest[:]...), f.id[:]...)
-	for _, n := range f.n {
-		b = binary.AppendVarint(b, n)
-	}
-	return b
 }
 
 // read gives what is behind the fields.
@@ -117,31 +84,14 @@ func (f *fields) read(b []byte) (rest []byte, err error) {
 	return b, nil
 }
 
-// inNanoseconds says whether a time is the same in ns since 1970.
-func inNanoseconds(t time.Time) bool { return t == time.Unix(0, t.UnixNano()).UTC() }
-
-// Pack is a visit as crawl.db keeps it.
-func Pack(v *Visit) ([]byte, error) {
-	short, b := *v, make([]byte, 1, 512)
-	b[0] = packed
-	if f := new(fields); f.take(&short) {
-		b[0] = packedFields
-		b = f.append(b)
-	}
-	text, err := json.Marshal(&short)
-	if err != nil {
-		return nil, err
-	}
-	res := bytes.NewBuffer(b)
-	err = flate.StatelessDeflate(res, text, true, []byte(dictionary))
-	return res.Bytes(), err
-}
-
 var errNotPacked = errors.New("not a visit")
 
-// Unpack reads what Pack wrote, or the JSON of schema 5.
+// Unpack reads what Pack wrote, or an earlier schema, into an empty visit.
 func Unpack(b []byte, v *Visit) error {
-	if len(b) == 0 || b[0] != packed && b[0] != packedFields {
+	switch {
+	case len(b) > 0 && b[0] == row:
+		return unpackRow(b[1:], v)
+	case len(b) == 0 || b[0] != packed && b[0] != packedFields:
 		return json.Unmarshal(b, v)
 	}
 	var f fields

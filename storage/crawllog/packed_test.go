@@ -2,7 +2,9 @@ package crawllog
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/klauspost/compress/flate"
 
 	"curtsy/storage/warc"
+	"curtsy/usage"
 )
 
 func ordinaryVisit() *Visit {
@@ -35,6 +38,23 @@ func TestAVisitIsReadAsItWasPacked(t *testing.T) {
 		"an ancient robots.txt":  with(func(v *Visit) { v.Robots.Fetched = v.At.AddDate(-900, 0, 0) }),
 		"without robots":         with(func(v *Visit) { v.Robots = nil }),
 		"a long title":           with(func(v *Visit) { v.Title = string(bytes.Repeat([]byte("Ж\n"), 20000)) }),
+		"all that is seldom": with(func(v *Visit) {
+			most, until := 0, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+			v.Directives = &Directives{NoIndex: true, NoTranslate: true, MaxSnippet: &most, UnavailableAfter: &until,
+				Sources: []Source{{"noindex", "meta", "noindex, notranslate"}, {"x", "", "y"}}}
+			v.Usage = []usage.Statement{{Category: "tdm", Value: "n", Source: "http://example.org/robots.txt", Line: 7, By: "robots.txt", Text: "a=b"},
+				{For: usage.ForImages, License: "l", Policy: "p"}}
+			v.Rendered = &Rendered{Length: 1 << 40, SHA256: "ab", Asked: 3, Missing: []Missing{{"http://x/", "closed"}}, Cut: "30s"}
+			v.Refers, v.Bare, v.MaxAge, v.Round, v.Truncated = &Ref{1 << 63, 70000}, true, -1, 2, "length"
+			v.Error, v.Location, v.Target, v.Canonical, v.Blocked, v.Suspect = "e", "http://example.org/p/1", "x", v.URL, "b", "s"
+		}),
+		"odd times":          with(func(v *Visit) { v.At = time.Date(9000, 1, 1, 0, 0, 0, 1, time.UTC); v.LastModified = "yesterday" }),
+		"a date of HTTP":     with(func(v *Visit) { v.LastModified = "Mon, 23 Nov 2026 19:12:24 GMT" }),
+		"a date near one":    with(func(v *Visit) { v.LastModified = "Tue, 23 Nov 2026 19:12:24 GMT" }),
+		"the time of 1970":   with(func(v *Visit) { v.At = time.Unix(0, 0).UTC(); v.LastModified = "Thu, 01 Jan 1970 00:00:00 GMT" }),
+		"a segment of 2^5":   with(func(v *Visit) { v.Record.Segment = "a-b-20260101000000-123456.warc.gz" }),
+		"a repaired segment": with(func(v *Visit) { v.Record.Segment = "a-20260101000000-00001-r1.warc.gz" }),
+		"a segment's zeros":  with(func(v *Visit) { v.Record.Segment = "x-00000000000000-00000.warc.gz" }),
 	} {
 		b, err := Pack(v)
 		if err != nil {
@@ -49,11 +69,34 @@ func TestAVisitIsReadAsItWasPacked(t *testing.T) {
 			t.Errorf("%s, as schema 5 has it: %v", name, err)
 		}
 	}
-	if b, _ := Pack(ordinaryVisit()); len(b) > 160 {
+	if b, _ := Pack(ordinaryVisit()); len(b) > 150 {
 		t.Errorf("an ordinary visit has %d octets", len(b))
 	}
 	if id := warc.NewID(); func() bool { _, ok := warc.ParseID(id); return !ok }() {
 		t.Errorf("%s is no ID", id)
+	}
+}
+
+// What schema 6 wrote is read.
+func TestVisitsOfSchema6(t *testing.T) {
+	without := ordinaryVisit()
+	without.Record = nil
+	for text, want := range map[string]*Visit{
+		"ETzrgqcvxVgphpUe/a6T3sh71I1LqF85m9fq52rYDnzdJqc1GYw0Ra2FgPzytVMAf6q0krO39tqYMQCqwAKmgFuQAyr+T7LqxgHSMqsGRQE4TkwNsMSKlb5+akVibkFOql5+Ubp+gb6F" +
+			"iYXJoIymgMT0VAULEwsTUByRE1+YOQI5a9EizowNDA2NyIgzAA==": ordinaryVisit(),
+		"EK3TTU7DQAwF4KugrKGZHztj5xRcwYmdUBVIRYJAQtwdOSxaiRFsOMHM8/fehxPsJhgqKn3b2rs8nR/tsLzM7bklIPiNyT9zF7Iniuk70SGmDNgVYgd7k+Pm2VPYH9yxPEvVb1uWU9MX" +
+			"QOB426ybbK9r06cQ/of2Xma7ISBw12vj4/PJ34mXk2GM7KOebfXTrw+SsOvzaAMlKWkaESkxdYzRJhXjrDZSGRRIYRDCKTMPWkysdKIUrIyqDrvXxGFrJfo50+u9X4r0x9krlfr8Ag==": without,
+	} {
+		b, err := base64.StdEncoding.DecodeString(text)
+		var got Visit
+		if err := errors.Join(err, Unpack(b, &got)); err != nil || !reflect.DeepEqual(&got, want) {
+			t.Errorf("%v\ngot  %+v\nwant %+v", err, got, want)
+		}
+		for n := range b { // and what is cut off is none
+			if Unpack(b[:n], new(Visit)) == nil && n < len(b)-3 {
+				t.Errorf("the first %d octets of %d are a visit", n, len(b))
+			}
+		}
 	}
 }
 
@@ -65,7 +108,13 @@ func TestPackedVisitsThatAreNone(t *testing.T) {
 	_, _ = w.Write(bytes.Repeat([]byte(" "), 64<<20))
 	w.Close()
 	good, _ := Pack(ordinaryVisit())
-	for name, b := range map[string][]byte{"a bomb": bomb.Bytes(), "nothing": {}, "flags alone": {packedFields}, "other flags": {0x40, 1, 2}, "cut off": good[:len(good)-9], "digits alone": good[:49], "no JSON": good[:80]} {
+	for n := range good {
+		if Unpack(good[:n], new(Visit)) == nil {
+			t.Errorf("the first %d octets of %d are a visit", n, len(good))
+		}
+	}
+	for name, b := range map[string][]byte{"a bomb": bomb.Bytes(), "nothing": {}, "flags alone": {packedFields}, "other flags": {0x40, 1, 2},
+		"more than a visit": append(good, 0), "bits without fields": {row, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}} {
 		if err := Unpack(b, new(Visit)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
