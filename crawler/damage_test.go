@@ -29,7 +29,8 @@ func small(t *testing.T) *site {
 	for i := range 20 {
 		target := fmt.Sprintf("/page/%c", 'a'+i)
 		all = append(all, target)
-		s.pages[target] = html(strings.Repeat(target+" ", 200) + "<a href=/>home</a>")
+		// with titles, so that the visits take more than one page of crawl.db
+		s.pages[target] = html("<title>" + strings.Repeat("a page ", 12) + "</title>" + strings.Repeat(target+" ", 200) + "<a href=/>home</a>")
 	}
 	s.pages["/"] = links(append(all, "/private")...)
 	return s
