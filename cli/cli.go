@@ -25,7 +25,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	u := &ui{in: stdin, out: &dataWriter{w: stdout}, err: stderr}
 	root := newRoot(u)
-	root.SetArgs(args)
+	root.SetArgs(searchWords(args))
 	err := root.ExecuteContext(context.Background())
 	u.profile.end()
 	if err != nil {

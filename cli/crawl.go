@@ -467,7 +467,10 @@ func untilSignal() (ctx context.Context, release func()) {
 // result says how a run ended, but for one that had nothing to do.
 func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 	s := r.State
-	n := r.Counts.OfSite()
+	n, pages := r.Counts.OfSite(), 0
+	if s.Holds != nil {
+		pages = s.Holds.Pages
+	}
 	if f.json {
 		return u.json(struct {
 			State       string         `json:"state"`
@@ -481,7 +484,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 			Pages       int            `json:"pages"`
 			Rules       map[string]int `json:"rules"`
 			Reasons     []judge.Count  `json:"reasons"`
-		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, s.Pages, n.Reasons.Rules(), n.Reasons.Largest(status.ShownReasons)})
+		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, pages, n.Reasons.Rules(), n.Reasons.Largest(status.ShownReasons)})
 	}
 	if r.Why != "" && r.Ending != crawler.Unreachable {
 		what := r.Why
@@ -492,7 +495,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
 	}
 	if s.Bare > 0 {
-		u.say("%d of %s are nearly empty without their scripts, which were not run: their content and links are unknown; try --render auto with another --archive", s.Bare, count(int64(s.Pages), "page"))
+		u.say("%d of %s are nearly empty without their scripts, which were not run: their content and links are unknown; try --render auto with another --archive", s.Bare, count(pages, "page"))
 	}
 	return nil
 }

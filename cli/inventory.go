@@ -6,7 +6,6 @@ import (
 
 	"curtsy/crawler/status"
 	"curtsy/frontier"
-	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
@@ -27,13 +26,19 @@ func openBoth(dir string) (*opened, error) {
 	if err != nil {
 		return nil, archiveError(err, dir)
 	}
-	o := &opened{Archive: a, config: defaults()}
-	o.state.Settings = &o.config
-	if err := o.load(dir); err != nil {
+	o, err := newOpened(a, dir)
+	if err != nil {
 		a.Close()
 		return nil, archiveError(err, dir)
 	}
 	return o, nil
+}
+
+// newOpened reads what the crawl knows of an archive that is open.
+func newOpened(a *storage.Archive, dir string) (*opened, error) {
+	o := &opened{Archive: a, config: defaults()}
+	o.state.Settings = &o.config
+	return o, o.load(dir)
 }
 
 // openShown is openBoth without the frontier, which takes memory for each URL.
@@ -68,6 +73,11 @@ func (o *opened) loadState(dir string) error {
 	if err != nil {
 		return err
 	}
+	if o.state.Holds == nil {
+		if err := o.state.CountHeld(o.Archive); err != nil {
+			return err
+		}
+	}
 	if o.seed, err = weburl.Parse(o.state.Seed); err != nil {
 		return &storage.DamageError{File: "crawl.db", What: "its seed cannot be decoded"}
 	}
@@ -82,19 +92,9 @@ func corrupt(err error) error {
 	return err
 }
 
-// known gives all URLs of the frontier: robots.txt files first, then sitemaps,
-// requisites, pages and what was skipped, each in the order of discovery.
+// known gives all URLs of the frontier (inventory.KnownOf).
 func (o *opened) known(each func(inventory.Known) error) error {
-	for class := range judge.NumClasses {
-		err := o.f.Each(class, func(e frontier.Found) error {
-			return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(),
-				Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth, Orphan: e.How == judge.HowSitemap && o.f.Orphan(e.URL)})
-		})
-		if err != nil {
-			return corrupt(err)
-		}
-	}
-	return nil
+	return corrupt(inventory.KnownOf(o.f)(each))
 }
 
 // sayIncomplete tells that the crawl has not seen all of its site yet.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,36 +18,65 @@ import (
 	"curtsy/storage"
 )
 
+// linksFlags are the flags of links.
+type linksFlags struct {
+	broken, json bool
+	format       string
+	ignore       []string
+}
+
 func linksCmd(u *ui) *cobra.Command {
-	var broken, asJSON bool
-	var format string
+	f := &linksFlags{}
 	c := &cobra.Command{
 		Use:   "links DIR",
 		Short: "the links of an archived site, and which are broken",
 		Long: "links DIR shows the links of every archived page and where each leads. It ends with\n" +
 			"exit code 1 if a link is broken: its target, or what that redirects to, answered with an error or not\n" +
-			"at all. What was not requested (other sites, what robots.txt disallows) does not count as broken, and\n" +
-			"the line names the rule. No request is made; for links to pages that may have changed, crawl again first.",
-		Example: "  curtsy crawl https://example.org/ && curtsy links example.org --broken --format junit >links.xml",
-		Args:    wants("DIR"),
+			"at all, or it is no URL. What was not requested (other sites, what robots.txt disallows) does not count as\n" +
+			"broken, and the line names the rule; an error that is to be asked for again is undecided. No request is\n" +
+			"made; for links to pages that may have changed, crawl again first.\n\n" +
+			"--broken --format table prints a line for each broken URL: how many pages lead there, and three of them.",
+		Example: "  curtsy crawl https://example.org/ && curtsy links example.org --broken --format junit >links.xml\n" +
+			"  curtsy links example.org --broken --ignore '/print/' --format sarif >links.sarif",
+		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
-			if asJSON {
-				format = "json"
+			if f.json {
+				f.format = "json"
 			}
-			w, err := newLinkRows(u, format)
+			ignored, err := ignoring(f.ignore)
+			if err != nil {
+				return err
+			}
+			w, err := f.rows(u)
 			if err != nil {
 				return err
 			}
 			ctx, release := untilSignal()
 			defer release()
-			return links(ctx, u, a[0], broken, w)
+			return f.print(ctx, u, a[0], ignored, w)
 		},
 	}
-	c.Flags().BoolVar(&broken, "broken", false, "broken links only")
-	c.Flags().StringVar(&format, "format", "table", "print a `table`, csv, json (one object per line) or junit")
-	c.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
+	c.Flags().BoolVar(&f.broken, "broken", false, "broken links only")
+	c.Flags().StringArrayVar(&f.ignore, "ignore", nil, "leave out links to URLs that match this `regexp`; repeatable")
+	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv, json (one object per line), junit or sarif")
+	c.Flags().BoolVar(&f.json, "json", false, "the same as --format json")
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
+}
+
+// ignoring reads --ignore: it says whether a URL matches one of the patterns.
+func ignoring(patterns []string) (func(url string) bool, error) {
+	var list []*regexp.Regexp
+	for _, p := range patterns {
+		re, err := regexp.Compile(p)
+		if err != nil {
+			return nil, usagef("--ignore '/print/'", "--ignore %q: %v", p, err)
+		}
+		list = append(list, re)
+	}
+	return func(url string) bool {
+		return slices.ContainsFunc(list, func(re *regexp.Regexp) bool { return re.MatchString(url) })
+	}, nil
 }
 
 // linkRows writes the links of a page.
@@ -54,8 +85,8 @@ type linkRows interface {
 	close() error
 }
 
-// links prints the links of an archive; it is an error that one is broken.
-func links(ctx context.Context, u *ui, dir string, only bool, w linkRows) (err error) {
+// print prints the links of an archive; it is an error that one is broken.
+func (f *linksFlags) print(ctx context.Context, u *ui, dir string, ignored func(string) bool, w linkRows) (err error) {
 	defer storage.Guard(&err)()
 	a, err := openBoth(dir)
 	if err != nil {
@@ -66,20 +97,24 @@ func links(ctx context.Context, u *ui, dir string, only bool, w linkRows) (err e
 	if err != nil {
 		return archiveError(err, dir)
 	}
-	var total, pages, broken int
+	var broken inventory.Targets
+	undecided := 0
 	err = inventory.Links(ctx, a.Archive, o, func(from string, links []inventory.Link) error {
-		bad := onlyBroken(links)
-		total, broken = total+len(links), broken+len(bad)
-		if len(bad) > 0 {
-			pages++
+		links = slices.DeleteFunc(links, func(l inventory.Link) bool { return ignored(l.To) })
+		broken.Add(links, nil)
+		shown := links[:0]
+		for _, l := range links {
+			if l.Verdict == inventory.Undecided {
+				undecided++
+			}
+			if l.Broken || !f.broken {
+				shown = append(shown, l)
+			}
 		}
-		if only {
-			links = bad
-		}
-		if len(links) == 0 {
+		if len(shown) == 0 {
 			return nil
 		}
-		return w.page(from, links)
+		return w.page(from, shown)
 	})
 	if err == nil {
 		err = w.close()
@@ -91,10 +126,13 @@ func links(ctx context.Context, u *ui, dir string, only bool, w linkRows) (err e
 		return archiveError(err, dir)
 	}
 	a.sayIncomplete(u)
-	if broken > 0 {
-		return exitWith(exitFailed, fmt.Errorf("%s of %d broken, on %s", count(broken, "link"), total, count(pages, "page")), "curtsy explain "+quoted(dir)+" URL")
+	if undecided > 0 {
+		u.say("%s undecided: an error, to be asked for again", count(undecided, "link"))
 	}
-	u.say("%s, none broken", count(total, "link"))
+	if n := len(broken.List()); n > 0 {
+		return exitWith(exitFailed, fmt.Errorf("%s broken: %s of %d, on %s", count(n, "URL"), count(broken.Links(), "link"), broken.Total, count(broken.Pages, "page")), "curtsy explain "+quoted(dir)+" URL")
+	}
+	u.say("%s, none broken", count(broken.Total, "link"))
 	return nil
 }
 
@@ -109,27 +147,67 @@ func linkOptions(a *opened) (inventory.Options, error) {
 	return o, err
 }
 
-func onlyBroken(links []inventory.Link) []inventory.Link {
-	var list []inventory.Link
-	for _, l := range links {
-		if l.Broken {
-			list = append(list, l)
-		}
-	}
-	return list
-}
-
-func newLinkRows(u *ui, format string) (linkRows, error) {
-	switch format {
+func (f *linksFlags) rows(u *ui) (linkRows, error) {
+	switch f.format {
 	case "table":
+		if f.broken {
+			return &targetTable{u: u}, nil
+		}
 		return linkTable{u}, nil
 	case "junit":
 		return newJUnit(u.out)
+	case "sarif":
+		return &linkSARIF{u: u}, nil
 	case "csv", "json":
-		w, err := newRows(u, format, []column{{"from", 0}, {"to", 0}, {"status", 0}, {"broken", 0}, {"reason", 0}})
+		w, err := newRows(u, f.format, []column{{"from", 0}, {"to", 0}, {"status", 0}, {"broken", 0}, {"verdict", 0}, {"reason", 0}})
 		return linkCells{w}, err
 	}
-	return nil, usagef("--format junit", "no format %q: want table, csv, json or junit", format)
+	return nil, usagef("--format junit", "no format %q: want table, csv, json, junit or sarif", f.format)
+}
+
+// targetTable is for people: a broken URL, how many pages lead there, and some of
+// them.
+type targetTable struct {
+	u *ui
+	inventory.Targets
+}
+
+func (w *targetTable) page(_ string, links []inventory.Link) error {
+	w.Add(links, nil)
+	return nil
+}
+
+func (w *targetTable) close() error {
+	for _, t := range w.List() {
+		w.u.print("%6d  %s  %s", t.Links, t.URL, t.Reason)
+		for _, on := range t.On {
+			w.u.print("        on %s", on)
+		}
+		if more := t.Links - len(t.On); more > 0 && len(t.On) > 0 {
+			w.u.print("        and on %d more", more)
+		}
+	}
+	return nil
+}
+
+// linkSARIF is a result for each broken URL, with pages that lead there.
+type linkSARIF struct {
+	u *ui
+	inventory.Targets
+}
+
+func (w *linkSARIF) page(_ string, links []inventory.Link) error {
+	w.Add(links, nil)
+	return nil
+}
+
+func (w *linkSARIF) close() error {
+	var list []finding
+	for _, t := range w.List() {
+		list = append(list, finding{Rule: "broken-link", Level: "error", Says: "A link leads to a URL that answers with an error, or not at all.",
+			Text: fmt.Sprintf("%s (%s), linked from %s", t.URL, t.Reason, count(t.Links, "page")), Pages: t.On})
+	}
+	return writeSARIF(w.u.out, "curtsy links", list)
 }
 
 // linkTable is for people: a page, then its links.
@@ -138,14 +216,14 @@ type linkTable struct{ u *ui }
 func (w linkTable) page(from string, links []inventory.Link) error {
 	w.u.print("%s", from)
 	for _, l := range links {
-		verdict := "ok"
-		switch {
-		case l.Broken:
+		verdict := string(l.Verdict)
+		switch l.Verdict {
+		case inventory.IsBroken:
 			verdict = "BROKEN"
-		case l.Status == 0:
+		case inventory.Unchecked:
 			verdict = "-"
 		}
-		text := fmt.Sprintf("  %-6s  %3s  %s", verdict, firstLine(number(l.Status), 3), l.To)
+		text := fmt.Sprintf("  %-9s  %3s  %s", verdict, firstLine(number(l.Status), 3), l.To)
 		if l.Reason != "" {
 			text += "  " + l.Reason
 		}
@@ -162,7 +240,7 @@ type linkCells struct{ rowWriter }
 func (w linkCells) page(_ string, links []inventory.Link) error {
 	for i := range links {
 		l := &links[i]
-		if err := w.write(l, []string{l.From, l.To, number(l.Status), fmt.Sprint(l.Broken), l.Reason}); err != nil {
+		if err := w.write(l, []string{l.From, l.To, number(l.Status), fmt.Sprint(l.Broken), string(l.Verdict), l.Reason}); err != nil {
 			return err
 		}
 	}
@@ -202,10 +280,10 @@ func (j *junit) page(from string, links []inventory.Link) error {
 	s := junitSuite{Name: from, Tests: len(links)}
 	for _, l := range links {
 		c := junitCase{Class: from, Name: l.To}
-		switch {
-		case l.Broken:
+		switch l.Verdict {
+		case inventory.IsBroken:
 			c.Failure, s.Failures = &junitMessage{l.Reason}, s.Failures+1
-		case l.Status == 0:
+		case inventory.Unchecked, inventory.Undecided:
 			c.Skipped, s.Skipped = &junitMessage{l.Reason}, s.Skipped+1
 		}
 		s.Cases = append(s.Cases, c)

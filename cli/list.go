@@ -31,7 +31,8 @@ func listCmd(u *ui) *cobra.Command {
 		Use:   "list DIR",
 		Short: "the table of all URLs of an archive and what became of each",
 		Long: "list DIR prints one line for every URL known to the crawl: its state, the rule behind it, the response.\n" +
-			"States are queued, fetched, failed and skipped (by a rule; csv and json call it disregarded).\n\n" +
+			"States are queued, fetched, failed and skipped (by a rule; csv and json call it disregarded). --state leaves\n" +
+			"out URLs of other sites; --reason host lists those.\n\n" +
 			"--where KEY=VALUE prints only the lines with that value; it is repeatable. Keys are state, reason, status,\n" +
 			"type, depth and url. A reason or type starts with the value; a status may be 4xx; a url contains it.\n\n" +
 			"--versions prints one line for every visit to every URL: when, with what result, and whether it is what\n" +
@@ -180,8 +181,8 @@ func usageFilter(text string) (filter, error) {
 
 func filterOn(key, value string) filter {
 	switch key {
-	case "state":
-		return func(r *inventory.Row) bool { return r.State == value }
+	case "state": // what is no part of the crawl was not skipped by it
+		return func(r *inventory.Row) bool { return r.State == value && judge.Belongs(r.Rule.Rule) }
 	case "reason":
 		return func(r *inventory.Row) bool {
 			return strings.EqualFold(r.Rule.Rule, value) || hasPrefixFold(r.Reason, value)

@@ -129,13 +129,21 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 			return err
 		}
 	} else {
-		u.print("%s: %s, of them %s, %s; %d withheld, %d needing a web server, %d broken on the site; see %s/%s",
-			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), r.Withheld, r.NeedHTTP, r.Broken, out, mirror.ReportFile)
+		u.print("%s: %s, of them %s, %s; %s, %d needing a web server, %d broken on the site; see %s/%s",
+			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), withheldText(r), r.NeedHTTP, r.Broken, out, mirror.ReportFile)
 	}
 	if !r.Complete {
 		u.say("the archive is not complete (%s); this is what it has so far", r.Why)
 	}
 	return problems(u, f, out, r.Problems)
+}
+
+// withheldText says how many URLs their pages keep from being shown.
+func withheldText(r *mirror.Result) string {
+	if r.Expired > 0 {
+		return fmt.Sprintf("%d withheld, %d expired", r.Withheld, r.Expired)
+	}
+	return fmt.Sprintf("%d withheld", r.Withheld)
 }
 
 // problems lists what a check found.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
+	"curtsy/publish/inventory"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
 )
@@ -39,6 +41,11 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	if !o.Complete {
 		o.Why = unfinished(a, &st, f)
 	}
+	in, err := newOpened(a, dir)
+	if err != nil {
+		return o, archiveError(err, dir)
+	}
+	o.Broken = in.broken
 	o.Left = func(each func(mirror.Left) error) error { return eachLeft(f, each) }
 	if c.Traps.Twins {
 		o.Twin = judge.SamePage
@@ -52,6 +59,16 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 		return o, archiveError(err, dir)
 	}
 	return o, nil
+}
+
+// broken gives the site's broken URLs.
+func (o *opened) broken(listed func(string) bool) ([]*inventory.Target, error) {
+	links, err := linkOptions(o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := inventory.Broken(context.Background(), o.Archive, links, listed)
+	return t.List(), err
 }
 
 // unfinished says why the crawl of an archive has not come to its end.

@@ -58,7 +58,7 @@ func TestProgressLines(t *testing.T) {
 	due := now.Add(18 * time.Second)
 	s := status.Status{Fetched: 412, Failed: 2, Disregarded: 57, Queued: 40, Bytes: 18_200_000, Rate: 0.05, Left: 13*time.Minute + 20*time.Second,
 		NextDue: &due, WaitingFor: "crawl-delay 20s (robots.txt line 3)", Updated: now}
-	want := [3]string{"about 13 min left, 0.1/s, 40 queued, q finish", "412 pages, 18.2 MB, 2 errors, 57 skipped", "pausing 18 s: crawl-delay 20s (robots.txt line 3)"}
+	want := [3]string{"about 13 min left, 0.1/s, 40 queued, q finish", "412 fetched, 18.2 MB, 2 errors, 57 skipped", "pausing 18 s: crawl-delay 20s (robots.txt line 3)"}
 	if got := progressLines(s, now, "q finish"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,9 +24,9 @@ import (
 
 // searchFlags are the flags of search.
 type searchFlags struct {
-	limit int
-	lang  string
-	json  bool
+	limit, page int
+	lang        string
+	json        bool
 }
 
 func searchCmd(u *ui) *cobra.Command {
@@ -36,7 +37,7 @@ func searchCmd(u *ui) *cobra.Command {
 		Long: "search finds the pages that contain all the words, in any inflection; words in a title count most.\n\n" +
 			"  \"some words\"    these words as a phrase\n" +
 			"  begin*          words that begin like this\n" +
-			"  -word           not this word; put -- before a query that starts with one\n" +
+			"  -word           not this word\n" +
 			"  title:word      in the title          url:word   in the URL\n" +
 			"  site:host/dir   in this part of the site\n\n" +
 			"Pages with noindex, none or an unavailable_after that has passed are not found, and for\n" +
@@ -53,15 +54,39 @@ func searchCmd(u *ui) *cobra.Command {
 			if f.limit < 1 || f.limit > search.MaxLimit {
 				return usagef("--limit 10", "--limit %d: from 1 to %d", f.limit, search.MaxLimit)
 			}
+			if f.page < 1 || f.page > search.MaxSkip {
+				return usagef("--page 2", "--page %d: from 1 to %d", f.page, search.MaxSkip)
+			}
 			ctx, release := untilSignal()
 			defer release()
-			return searchArchive(ctx, u, f, a[0], strings.Join(a[1:], " "))
+			return searchArchive(ctx, u, f, a[0], strings.ReplaceAll(strings.Join(a[1:], " "), notWord, ""))
 		},
 	}
 	c.Flags().IntVar(&f.limit, "limit", 10, "show at most `N` hits")
+	c.Flags().IntVar(&f.page, "page", 1, "show the `N`th page of hits, of --limit each")
 	c.Flags().StringVar(&f.lang, "lang", "", "only pages in this `LANGUAGE`: en, de, ru, …")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object per hit")
 	return c
+}
+
+// notWord stands before a word that a search excludes, as long as the command line is
+// read: no flag begins with it.
+const notWord = "\x00"
+
+// searchWords marks words like -draft among the arguments of search: to a shell they
+// look like flags.
+func searchWords(args []string) []string {
+	at := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
+	if at < 0 || args[at] != "search" {
+		return args
+	}
+	args = slices.Clone(args)
+	for i := at + 1; i < len(args) && args[i] != "--"; i++ {
+		if a := args[i]; len(a) > 2 && a[0] == '-' && a[1] != '-' && strings.Trim(a[1:], "hq") != "" {
+			args[i] = notWord + a
+		}
+	}
+	return args
 }
 
 // searchArchive answers one query.
@@ -72,7 +97,12 @@ func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string
 		return indexError(err, dir, query)
 	}
 	defer x.close()
-	hits, err := x.Search(ctx, search.Query{Text: query, Limit: f.limit, Lang: f.lang})
+	skip := (f.page - 1) * f.limit
+	if skip > search.MaxSkip {
+		return usagef("a narrower query", "--page %d: only the first %d hits can be shown", f.page, search.MaxSkip)
+	}
+	found, err := x.Search(ctx, search.Query{Text: query, Limit: f.limit, Skip: skip, Lang: f.lang})
+	hits := found.Hits
 	if err != nil {
 		return indexError(err, dir, query)
 	}
@@ -86,8 +116,17 @@ func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string
 			return err
 		}
 	}
-	if len(hits) == 0 {
-		u.say("nothing found among %s", count(x.Documents(), "page"))
+	switch last := skip + len(hits); {
+	case len(hits) == 0 && skip > 0:
+		u.say("%s found, and none on page %d", count(found.Total, "document"), f.page)
+	case len(hits) == 0:
+		u.say("nothing found among %s", count(x.Documents(), "document"))
+	case last < found.Total:
+		u.say("%d to %d of %s; more: --page %d", skip+1, last, count(found.Total, "document"), f.page+1)
+	case skip > 0:
+		u.say("%d to %d of %s", skip+1, last, count(found.Total, "document"))
+	case !f.json:
+		u.say("%s found", count(found.Total, "document"))
 	}
 	x.sayUnfinished(u)
 	return nil

@@ -107,24 +107,24 @@ func (t *texts) note(err error) bool {
 }
 
 // find answers one query by what the index has.
-func (t *texts) find(ctx context.Context, query string, limit int) (hits []replay.Hit, note string, err error) {
+func (t *texts) find(ctx context.Context, query string, skip, limit int) (hits []replay.Hit, total int, note string, err error) {
 	defer storage.Guard(&err)()
 	e, err := t.s.take()
 	if err != nil {
-		return nil, "", err
+		return nil, 0, "", err
 	}
 	defer t.s.giveBack(e)
 	x, note, err := t.open(ctx, e)
 	if err != nil {
-		return nil, note, err
+		return nil, 0, note, err
 	}
 	defer t.using.RUnlock()
-	found, err := x.Search(ctx, search.Query{Text: query, Limit: limit})
-	hits = make([]replay.Hit, len(found))
-	for i, h := range found {
+	found, err := x.Search(ctx, search.Query{Text: query, Skip: skip, Limit: limit})
+	hits = make([]replay.Hit, len(found.Hits))
+	for i, h := range found.Hits {
 		hits[i] = replay.Hit{URL: h.URL, Title: h.Title, Lang: h.Lang, Captured: h.Captured, Snippet: pieces(h.Snippet)}
 	}
-	return hits, note, err
+	return hits, found.Total, note, err
 }
 
 // open is the search of an edition, to be unlocked after use; note says what is

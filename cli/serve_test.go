@@ -101,8 +101,8 @@ func TestServeLetsCrawlsBegin(t *testing.T) {
 	if err := s.texts.update(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	hits, note, err := s.texts.find(t.Context(), "quokka", 10)
-	if err != nil || len(hits) != 1 {
+	hits, total, note, err := s.texts.find(t.Context(), "quokka", 0, 10)
+	if err != nil || len(hits) != 1 || total != 1 {
 		t.Errorf("found %v, %q, %v", hits, note, err)
 	}
 }

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -72,16 +70,6 @@ func statusLines(u *ui, dirs []string) (failed error) {
 	return nil
 }
 
-// visitsText adds up to the number of visits: a URL may have several, those
-// that failed among them, and a robots.txt has one a day.
-func visitsText(s status.Status) string {
-	text := fmt.Sprintf("%d kept, %d duplicates, %d withheld", s.Kept, s.Revisits, s.Withheld)
-	if n := s.Visits - s.Kept - s.Revisits - s.Withheld; n > 0 {
-		text += fmt.Sprintf(", %d without an answer", n)
-	}
-	return text + "; " + byteCount(s.Bytes)
-}
-
 // inSeconds is a status with its durations in seconds, too.
 func inSeconds(dir string, s status.Status) any {
 	return struct {
@@ -106,13 +94,12 @@ func printStatus(u *ui, s status.Status) {
 		u.print("  orphans      %8d  (in a sitemap, no link to them so far)", s.Orphans)
 	}
 	if s.OtherSites > 0 {
-		u.print("  other sites  %8d  (links lead there; not part of the crawl)", s.OtherSites)
+		u.print("  other sites  %8d  (URLs there that links lead to; not part of the crawl)", s.OtherSites)
 	}
 	rest := maps.Clone(s.Rules)
-	delete(rest, judge.Host)
-	maps.DeleteFunc(rest, func(rule string, _ int) bool { return slices.Contains(judge.InVain, rule) })
+	maps.DeleteFunc(rest, func(rule string, _ int) bool { return !judge.Belongs(rule) })
 	for _, r := range s.Reasons {
-		if r.Rule == judge.Host || slices.Contains(judge.InVain, r.Rule) {
+		if !judge.Belongs(r.Rule) {
 			continue
 		}
 		u.print("    %8d  %s", r.Count, r)
@@ -123,7 +110,12 @@ func printStatus(u *ui, s status.Status) {
 			u.print("    %8d  %s: others", rest[rule], rule)
 		}
 	}
-	u.print("  visits       %8d  (%s)", s.Visits, visitsText(s))
+	u.print("  pages        %8d", s.Pages)
+	u.print("  kept         %8d  (URLs whose response is in the archive)", s.Kept)
+	if s.Withheld > 0 {
+		u.print("  withheld     %8d  (by noarchive, as their pages ask)", s.Withheld)
+	}
+	u.print("  visits       %8d  (%d brought the same bytes as another; %s)", s.Visits, s.Revisits, byteCount(s.Bytes))
 	if s.Round != nil {
 		u.print("  round %-2d     %8d  (%s)", s.Round.N, s.Round.Pages, byteCount(s.Round.Bytes))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"curtsy/crawler/revisit"
@@ -113,7 +114,9 @@ func (c *Crawl) commit(group []*outcome) (err error) {
 		return err
 	}
 	for _, o := range group {
-		c.settle(o)
+		if err := c.settle(o); err != nil {
+			return err
+		}
 	}
 	if err := c.archive.Commit(c.State()); err != nil {
 		return err
@@ -204,7 +207,7 @@ func (c *Crawl) append(o *outcome) error {
 }
 
 // settle tells the frontier and the totals what became of the URL.
-func (c *Crawl) settle(o *outcome) {
+func (c *Crawl) settle(o *outcome) error {
 	if len(o.Links) > 0 {
 		c.reader.Led(o.Entry.ID, o.Entry.URL)
 	}
@@ -217,7 +220,9 @@ func (c *Crawl) settle(o *outcome) {
 			last = origin
 		}
 	}
-	c.total(o)
+	if err := c.total(o); err != nil {
+		return err
+	}
 	c.renewUsageFiles(o)
 	switch {
 	case o.Refetch:
@@ -232,6 +237,7 @@ func (c *Crawl) settle(o *outcome) {
 	for _, note := range o.Notes {
 		c.opts.Tell(note)
 	}
+	return nil
 }
 
 // plantRobots sees to it that an origin's robots.txt comes before its pages,
@@ -269,11 +275,22 @@ func (c *Crawl) renewUsageFiles(o *outcome) {
 }
 
 // total counts an outcome in the state of the crawl.
-func (c *Crawl) total(o *outcome) {
+func (c *Crawl) total(o *outcome) error {
 	if o.Narrowed {
 		c.ledger.narrowed()
 	}
-	if v := o.Visit; v != nil {
-		c.ledger.visited(v, v.Class == "page" && v.Status > 0 && v.Blocked == "" && o.RetryAt.IsZero())
+	v := o.Visit
+	if v == nil {
+		return nil
 	}
+	var earlier []*crawllog.Visit
+	if v.N > 1 {
+		var err error
+		if earlier, err = c.archive.VisitsOf(v.URLID); err != nil {
+			return err
+		}
+		earlier = slices.DeleteFunc(earlier, func(w *crawllog.Visit) bool { return w.N >= v.N })
+	}
+	c.ledger.visited(v, v.Class == "page" && v.Status > 0 && v.Blocked == "" && o.RetryAt.IsZero(), earlier)
+	return nil
 }

@@ -271,6 +271,12 @@ func (c *Crawl) guarded(ctx, stop context.Context) (r Result, err error) {
 
 // finish writes how the run ended.
 func (c *Crawl) finish(r Result) (Result, error) {
+	if st := c.State(); st.Holds == nil || st.Round != nil {
+		if err := st.CountHeld(c.archive); err != nil {
+			return r, err
+		}
+		c.ledger.holds(st.Holds)
+	}
 	c.ledger.end(r, c.now(), c.schedule.paces)
 	if err := c.commitFrontier(); err != nil && r.Ending != DiskFull {
 		if !storage.IsDisk(err) {

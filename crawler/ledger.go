@@ -25,10 +25,18 @@ type ledger struct {
 }
 
 // visited counts a visit in the totals.
-func (l *ledger) visited(v *crawllog.Visit, page bool) {
+func (l *ledger) visited(v *crawllog.Visit, page bool, earlier []*crawllog.Visit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.Count(v, page)
+	l.state.Hold(v, earlier)
+}
+
+// holds sets what the archive holds to what was counted.
+func (l *ledger) holds(n *crawllog.Counts) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state.Holds = n
 }
 
 // answered says whether any visit ever had an answer.

@@ -30,13 +30,14 @@ type Counts struct {
 // Queued is how many URLs wait or are in process.
 func (c Counts) Queued() int { return c.Discovered - c.Fetched - c.Failed - c.Disregarded }
 
-// OfSite is without the URLs of other sites that links lead to, and without
-// what was looked for in vain: they are known so that explain can say why,
-// and are no part of the crawl. Reasons still counts them.
+// OfSite is without what is no part of the crawl (judge.Belongs). Reasons still counts
+// it.
 func (c Counts) OfSite() Counts {
-	n := c.OtherSites()
-	for _, rule := range judge.InVain {
-		n += c.Reasons.Rules()[rule]
+	n := 0
+	for reason, count := range c.Reasons {
+		if !judge.Belongs(reason.Rule) {
+			n += count
+		}
 	}
 	n = min(n, c.Disregarded)
 	c.Discovered -= n

@@ -48,7 +48,9 @@ var allowed = map[string][]string{
 	"archive":                    {"facts", "htmlmeta", "publish", "storage", "storage/crawllog"}, // for programs of others
 	"publish":                    {"facts", "htmlmeta", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"publish/replay":             {"htmlmeta", "publish", "publish/catalog", "publish/changes", "storage", "storage/crawllog", "usage"},
-	"publish/report":             {"frontier/judge", "publish", "publish/catalog", "publish/inventory", "storage", "storage/crawllog", "usage"},
+	"publish/report":             {"frontier", "frontier/judge", "publish", "publish/catalog", "publish/inventory", "storage", "storage/crawllog", "usage"},
+	"publish/inventory":          {"facts", "frontier", "frontier/judge", "htmlmeta", "publish", "storage", "storage/crawllog", "usage"},
+	"publish/mirror":             {"facts", "frontier/judge", "htmlmeta", "publish", "publish/inventory", "storage", "storage/crawllog", "usage"},
 	"publish/...":                {"facts", "frontier/judge", "htmlmeta", "publish", "publish/catalog", "storage", "storage/crawllog", "storage/warc", "usage"},
 }
 

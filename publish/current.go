@@ -1,28 +1,15 @@
 package publish
 
 import (
-	"slices"
 	"time"
 
 	"curtsy/storage/crawllog"
 )
 
-// Current is the visit that stands for a URL (crawllog.StandingOf), or where none
-// does the best that there is; nil if there is none. It is what is published of
-// the URL, everywhere. The visits are those of one URL, the oldest first; find
-// looks up where redirects lead.
-func Current(visits []*crawllog.Visit, find crawllog.Lookup) (best *crawllog.Visit) {
-	var rank crawllog.Rank
-	for _, v := range slices.Backward(visits) {
-		s := crawllog.StandingOf(v, find)
-		if s.Stands() {
-			return v
-		}
-		if best == nil || s.Rank > rank {
-			best, rank = v, s.Rank
-		}
-	}
-	return best
+// Current is the visit that stands for a URL, crawllog.Current: what is published of
+// the URL, everywhere.
+func Current(visits []*crawllog.Visit, find crawllog.Lookup) *crawllog.Visit {
+	return crawllog.Current(visits, find)
 }
 
 // CurrentAt is the visit that stood for a URL at a time, nil if there was none.
@@ -68,9 +55,5 @@ func GoneSince(visits []*crawllog.Visit, find crawllog.Lookup) (since time.Time,
 	return since, gone
 }
 
-// Answers says whether a visit brought the page, if perhaps not all of it, or that
-// it is unchanged, or where it is now: what it asks for binds earlier captures too.
-func Answers(v *crawllog.Visit, find crawllog.Lookup) bool {
-	s := crawllog.StandingOf(v, find)
-	return s.Stands() || v.Unchanged() || s.Rank >= crawllog.Partial && !v.Redirects()
-}
+// Answers is crawllog.Answers.
+func Answers(v *crawllog.Visit, find crawllog.Lookup) bool { return crawllog.Answers(v, find) }

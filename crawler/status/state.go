@@ -26,14 +26,17 @@ type State struct {
 	Finished bool          `json:"finished"`
 	Ending   string        `json:"ending,omitempty"` // how the last run ended; "" while it runs or was killed
 	Ended    string        `json:"ended"`            // why
-	Pages    int           `json:"pages"`
+	Pages    int           `json:"pages"`            // URLs of pages that were answered, again in each round: what --max-pages limits
 	Visits   int           `json:"visits"`
 	Bytes    int64         `json:"bytes"` // octets of payloads fetched
-	Kept     int           `json:"kept"`
+	Kept     int           `json:"kept"`  // visits by what is kept of them
 	Withheld int           `json:"withheld"`
 	Revisits int           `json:"revisits"`
-	Bare     int           `json:"bare,omitempty"` // pages that show next to nothing without their scripts, and were not rendered
-	Settings any           `json:"settings,omitempty"`
+	// Holds is what is there now; nil in an archive of an earlier curtsy. A round that
+	// runs may change what redirects stand for: it is exact when the round has ended.
+	Holds    *crawllog.Counts `json:"holds,omitempty"`
+	Bare     int              `json:"bare,omitempty"` // pages that show next to nothing without their scripts, and were not rendered
+	Settings any              `json:"settings,omitempty"`
 	// SitemapHosts are the hosts, not of the site, that were asked for sitemaps.
 	SitemapHosts []string `json:"sitemap_hosts,omitempty"`
 	// Session is what was found of a site that puts the ids of sessions into its links.
@@ -132,6 +135,35 @@ func (s *State) Count(v *crawllog.Visit, page bool) {
 	}
 }
 
+// CountHeld counts what the archive holds.
+func (s *State) CountHeld(a *storage.Archive) error {
+	holds := new(crawllog.Counts)
+	find := crawllog.Remember(a.VisitsAt)
+	for visits, err := range a.Histories() {
+		if err != nil {
+			return err
+		}
+		holds.Add(visits, find, 1)
+	}
+	s.Holds = holds
+	return nil
+}
+
+// Hold takes a visit that was counted into what is held; earlier are those of its URL
+// before it. Where an earlier curtsy counted nothing, it is left to CountHeld.
+func (s *State) Hold(v *crawllog.Visit, earlier []*crawllog.Visit) {
+	var holds crawllog.Counts
+	switch {
+	case s.Holds != nil:
+		holds = *s.Holds // a copy: somebody may be writing the one that is there
+	case s.Visits > 1:
+		return
+	}
+	holds.Add(earlier, nil, -1)
+	holds.Add(append(slices.Clip(earlier), v), nil, 1)
+	s.Holds = &holds
+}
+
 // Recount makes the totals those of the visits that are there, without some.
 func (s *State) Recount(a *storage.Archive, without []crawllog.Ref) error {
 	s.Visits, s.Pages, s.Bytes, s.Kept, s.Withheld, s.Revisits, s.Bare = 0, 0, 0, 0, 0, 0, 0
@@ -151,5 +183,9 @@ func (s *State) Recount(a *storage.Archive, without []crawllog.Ref) error {
 	if s.Round != nil { // a round that goes on has its limits
 		s.Round.Pages, s.Round.Bytes = min(s.Round.Pages, s.Pages), min(s.Round.Bytes, s.Bytes)
 	}
+	if err == nil && len(without) == 0 {
+		return s.CountHeld(a)
+	}
+	s.Holds = nil // as of what is left when it is asked for
 	return err
 }

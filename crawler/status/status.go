@@ -10,6 +10,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Status is what a crawl is doing. A running crawl publishes it in the
@@ -28,19 +29,17 @@ type Status struct {
 	OtherSites  int    `json:"other_sites"` // URLs elsewhere that links lead to; counted here and by their rule only
 	// Rules counts the URLs that failed or were left out by the rule that
 	// decided; Reasons are the most frequent of their reasons.
-	Rules      map[string]int `json:"rules,omitempty"`
-	Reasons    []judge.Count  `json:"reasons,omitempty"`
-	Pages      int            `json:"pages"`
-	Visits     int            `json:"visits"`
-	Bytes      int64          `json:"bytes"`
-	Kept       int            `json:"kept"`
-	Revisits   int            `json:"revisits"`
-	Withheld   int            `json:"withheld"`
-	InFlight   []InFlight     `json:"in_flight,omitempty"` // the oldest of them
-	Rate       float64        `json:"rate"`                // visits a second of late
-	Delay      string         `json:"delay,omitempty"`
-	WaitingFor string         `json:"waiting_for,omitempty"`
-	NextDue    *time.Time     `json:"next_due,omitempty"`
+	Rules   map[string]int `json:"rules,omitempty"`
+	Reasons []judge.Count  `json:"reasons,omitempty"`
+	crawllog.Counts
+	Visits     int        `json:"visits"`
+	Bytes      int64      `json:"bytes"`               // of the payloads of all visits
+	Revisits   int        `json:"revisits"`            // visits that brought the same payload as another
+	InFlight   []InFlight `json:"in_flight,omitempty"` // the oldest of them
+	Rate       float64    `json:"rate"`                // visits a second of late
+	Delay      string     `json:"delay,omitempty"`
+	WaitingFor string     `json:"waiting_for,omitempty"`
+	NextDue    *time.Time `json:"next_due,omitempty"`
 	// Left is about how long it takes to the end, by the queue and the rate of
 	// late. 0 is unknown.
 	Left time.Duration `json:"left_ns,omitempty"`
@@ -78,8 +77,11 @@ const MaxInFlight = 16
 func Of(st State, all frontier.Counts, state string) Status {
 	n := all.OfSite()
 	s := Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(), Fetched: n.Fetched,
-		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, OtherSites: all.OtherSites(), Rules: n.Reasons.Rules(), Reasons: n.Reasons.Largest(ShownReasons), Pages: st.Pages, Visits: st.Visits,
-		Bytes: st.Bytes, Kept: st.Kept, Revisits: st.Revisits, Withheld: st.Withheld, Elapsed: st.Elapsed, Updated: st.Updated}
+		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, OtherSites: all.OtherSites(), Rules: n.Reasons.Rules(), Reasons: n.Reasons.Largest(ShownReasons),
+		Visits: st.Visits, Bytes: st.Bytes, Revisits: st.Revisits, Elapsed: st.Elapsed, Updated: st.Updated}
+	if st.Holds != nil {
+		s.Counts = *st.Holds
+	}
 	if st.Round != nil {
 		s.Round = &RoundCount{N: st.Round.N, Pages: st.Pages - st.Round.Pages, Bytes: st.Bytes - st.Round.Bytes}
 	}
@@ -109,6 +111,11 @@ func Read(dir string) (s Status, err error) {
 		return Status{}, err
 	} else if !ok {
 		return Status{}, fmt.Errorf("%s: %w", dir, storage.ErrNone)
+	}
+	if st.Holds == nil {
+		if err := st.CountHeld(a); err != nil {
+			return Status{}, err
+		}
 	}
 	state := cmp.Or(st.Ending, "stopped")
 	return Of(st, f.Counts(), state), nil

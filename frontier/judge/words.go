@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -28,6 +29,11 @@ const (
 // InVain are the rules of what was looked for where sites may have it, and is not
 // there: it is no part of the crawl.
 var InVain = []string{NoSitemap, NoUsageFile}
+
+// Belongs says whether a URL with this reason is part of the crawl, and counted: not a
+// URL of another site, nor what was looked for in vain. Both are known so that explain
+// can say why.
+func Belongs(rule string) bool { return rule != Host && !slices.Contains(InVain, rule) }
 
 // RuleNames lists the rules of the chain, and what may happen to a URL besides.
 func RuleNames() []string {

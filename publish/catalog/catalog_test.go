@@ -76,7 +76,7 @@ func TestCaptures(t *testing.T) {
 		t.Errorf("withheld: %+v, %v", list, err)
 	}
 	n, err := c.Counts(t.Context())
-	if err != nil || n.URLs != 7 || n.Captures != 7 || n.Kept != 6 || n.From.IsZero() || n.To.Before(n.From) {
+	if err != nil || n.Captures != 7 || n.Kept != 6 || n.From.IsZero() || n.To.Before(n.From) {
 		t.Errorf("counts %+v, %v", n, err)
 	}
 	if lines := each(t, c); len(lines) != 7 || !slices.IsSortedFunc(lines, func(a, b string) int {

@@ -75,7 +75,6 @@ func scan(rows *sql.Rows) (*Capture, error) {
 
 // Counts are what a start page tells of an archive.
 type Counts struct {
-	URLs     int // that have a capture
 	Captures int // visits with a record
 	Kept     int // of them, with a body
 	Texts    int // that can be searched
@@ -85,8 +84,8 @@ type Counts struct {
 // Counts counts.
 func (c *Catalog) Counts(ctx context.Context) (n Counts, err error) {
 	var from, to sql.NullInt64
-	err = c.db.QueryRowContext(ctx, `SELECT count(DISTINCT id >> 20), count(*), coalesce(sum(kept IN ('response', 'revisit')), 0), min(ts), max(ts), (SELECT count(*) FROM docs)
-		FROM captures WHERE segment <> ''`).Scan(&n.URLs, &n.Captures, &n.Kept, &from, &to, &n.Texts)
+	err = c.db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(kept IN ('response', 'revisit')), 0), min(ts), max(ts), (SELECT count(*) FROM docs)
+		FROM captures WHERE segment <> ''`).Scan(&n.Captures, &n.Kept, &from, &to, &n.Texts)
 	if from.Valid {
 		n.From, n.To = time.Unix(0, from.Int64).UTC(), time.Unix(0, to.Int64).UTC()
 	}

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"curtsy/frontier"
-	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/publish/inventory"
@@ -85,17 +83,7 @@ func crawled(t *testing.T) (*sitetest.Site, *storage.Archive, inventory.EachKnow
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, a, func(each func(inventory.Known) error) error {
-		for class := range judge.NumClasses {
-			if err := f.Each(class, func(e frontier.Found) error {
-				return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(),
-					Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth})
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	return s, a, inventory.KnownOf(f)
 }
 
 func TestLinksAreJudgedByWhatTheirTargetsAnswered(t *testing.T) {

@@ -3,6 +3,8 @@ package inventory
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,11 +18,103 @@ import (
 
 // Link is one link of a page and what its target answered.
 type Link struct {
-	From   string `json:"from"`
-	To     string `json:"to"`
-	Status int    `json:"status"` // of the target itself; 0: it was not asked for
-	Broken bool   `json:"broken"`
-	Reason string `json:"reason"` // why it is broken, or why it was not asked for
+	From    string  `json:"from"`
+	To      string  `json:"to"`
+	Status  int     `json:"status"` // of the target itself; 0: it was not asked for
+	Broken  bool    `json:"broken"`
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason"` // why it is broken, or why it was not asked for
+}
+
+// Verdict is what is known of a link's target.
+type Verdict string
+
+// The verdicts on a link.
+const (
+	OK        Verdict = "ok"
+	IsBroken  Verdict = "broken"    // an error, no answer, a redirect that leads nowhere, a URL that is none
+	Undecided Verdict = "undecided" // an error that is to be asked for again
+	Unchecked Verdict = "unchecked" // it was not asked for
+)
+
+// judged sets the verdict by what the archive says.
+func (l *Link) judged(waits bool) {
+	switch {
+	case l.Broken:
+		l.Verdict = IsBroken
+	case waits && l.Status != 0:
+		l.Verdict = Undecided
+	case l.Status == 0:
+		l.Verdict = Unchecked
+	default:
+		l.Verdict = OK
+	}
+}
+
+// Target is a broken URL with the pages that lead to it.
+type Target struct {
+	URL    string
+	Status int
+	Reason string
+	On     []string // the first of the pages
+	Links  int      // how many lead there
+	Hidden int      // of them, those that must not be named
+}
+
+// examples is how many pages a Target names.
+const examples = 3
+
+// Targets are the broken URLs of a site, each once: what links, report and mirror
+// call broken. Those that most pages lead to come first.
+type Targets struct {
+	by    map[string]*Target
+	Total int // links, broken or not
+	Pages int // that have a broken one
+}
+
+// Add takes in the links of a page; listed, which may be nil, says which page may be
+// named.
+func (t *Targets) Add(links []Link, listed func(url string) bool) {
+	t.Total += len(links)
+	had := false
+	for i := range links {
+		l := &links[i]
+		if !l.Broken {
+			continue
+		}
+		had = true
+		if t.by == nil {
+			t.by = map[string]*Target{}
+		}
+		to := t.by[l.To]
+		if to == nil {
+			to = &Target{URL: l.To, Status: l.Status, Reason: l.Reason}
+			t.by[l.To] = to
+		}
+		to.Links++
+		switch {
+		case listed != nil && !listed(l.From):
+			to.Hidden++
+		case len(to.On) < examples && l.From != "":
+			to.On = append(to.On, l.From)
+		}
+	}
+	if had {
+		t.Pages++
+	}
+}
+
+// Links is how many links are broken.
+func (t *Targets) Links() (n int) {
+	for _, to := range t.by {
+		n += to.Links
+	}
+	return n
+}
+
+// List gives them in order.
+func (t *Targets) List() []*Target {
+	return slices.SortedFunc(maps.Values(t.by), func(a, b *Target) int { return cmp.Or(b.Links-a.Links, strings.Compare(a.URL, b.URL)) })
 }
 
 // Options of Links.
@@ -59,6 +153,16 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 		}
 	}
 	return t.unmentioned(a, each)
+}
+
+// Broken gives the broken URLs of an archive; listed as for Targets.Add.
+func Broken(ctx context.Context, a *storage.Archive, o Options, listed func(url string) bool) (*Targets, error) {
+	var t Targets
+	err := Links(ctx, a, o, func(_ string, links []Link) error {
+		t.Add(links, listed)
+		return nil
+	})
+	return &t, err
 }
 
 // readable is the visit whose body tells the links of a page; nil where they
@@ -104,7 +208,7 @@ func (t *targets) unmentioned(a *storage.Archive, each func(string, []Link) erro
 		if err != nil {
 			return err
 		}
-		return each(from.name, []Link{{From: from.name, To: k.URL, Status: int(o.status), Broken: true, Reason: t.reasons[o.reason]}})
+		return each(from.name, []Link{{From: from.name, To: k.URL, Status: int(o.status), Broken: true, Verdict: IsBroken, Reason: t.reasons[o.reason]}})
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/publish"
 	"curtsy/storage"
@@ -26,6 +27,23 @@ type Known struct {
 
 // EachKnown calls each for every URL that the frontier knows.
 type EachKnown func(each func(Known) error) error
+
+// KnownOf gives all URLs of a frontier: robots.txt files first, then sitemaps,
+// requisites, pages and what was skipped, each in the order of discovery.
+func KnownOf(f *frontier.Frontier) EachKnown {
+	return func(each func(Known) error) error {
+		for class := range judge.NumClasses {
+			err := f.Each(class, func(e frontier.Found) error {
+				return each(Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(),
+					Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth, Orphan: e.How == judge.HowSitemap && f.Orphan(e.URL)})
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
 
 // Row is one URL with what became of it.
 type Row struct {

@@ -20,6 +20,7 @@ type target struct {
 	reason    uint32 // index in targets.reasons
 	status    int16
 	failed    bool
+	waits     bool  // it is queued
 	mentioned bool  // by a page that was read
 	page      int32 // the last page that led here
 }
@@ -46,7 +47,7 @@ func readTargets(ctx context.Context, a *storage.Archive, o Options) (t *targets
 	}
 	t = &targets{o: o, seed: maphash.MakeSeed(), by: map[uint64]*target{}, moved: map[uint64]string{}, index: map[string]uint32{}, strange: map[string]bool{}}
 	err = o.Known(func(k Known) error {
-		t.by[t.key(k.URL)] = &target{failed: k.State == "failed", reason: t.intern(reasonOf(k))}
+		t.by[t.key(k.URL)] = &target{failed: k.State == "failed", waits: k.State == "queued", reason: t.intern(reasonOf(k))}
 		return nil
 	})
 	if err != nil {
@@ -121,7 +122,7 @@ func (t *targets) judge(u weburl.URL) (l Link, first bool) {
 		}
 	}
 	if o == nil {
-		l.Reason = "unknown to the crawl"
+		l.Reason, l.Verdict = "unknown to the crawl", Unchecked
 		return l, true
 	}
 	o.mentioned = true
@@ -129,6 +130,7 @@ func (t *targets) judge(u weburl.URL) (l Link, first bool) {
 	if _, moved := t.moved[key]; moved && !o.failed {
 		t.redirected(&l, url)
 	}
+	l.judged(o.waits)
 	return l, true
 }
 

@@ -22,6 +22,7 @@ type state uint8
 const (
 	failed   state = iota // no answer, or one that is no page
 	gone                  // 404, 410
+	left                  // a rule of the crawl let go of its body
 	withheld              // kept from the mirror by a directive
 	moved                 // a redirect
 	kept                  // it has a file
@@ -34,6 +35,7 @@ type entry struct {
 	state state
 	cut   bool   // the body is not complete
 	page  bool   // HTML
+	own   bool   // it counts as a page of the site
 	why   string // for all but kept: the reason
 	typ   string
 	to    weburl.URL // moved: where to
@@ -44,6 +46,7 @@ type entry struct {
 	same  bool       // kept: the file is that of another URL with the same payload
 	bad   bool       // failed: there is a body, and it cannot be read
 	list  bool       // its URL may stand in published lists
+	taken bool       // withheld: by noarchive
 	fixed bool       // it carries translate="no"
 	sum   string     // SHA-256 of the payload; "" if it is not known
 }
@@ -96,7 +99,10 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 			}
 		}
 		permit := publish.Permits(visits, o.Now, a.VisitsAt)[slices.Index(visits, v)]
-		all = append(all, seen{crawllog.StandingOf(v, find).Rank, v.At, describe(v, u, &permit)})
+		e := describe(v, u, &permit)
+		e.own = v.IsPage()
+		e.taken = crawllog.TakenBack(until, v, find)
+		all = append(all, seen{crawllog.StandingOf(v, find).Rank, v.At, e})
 	}
 	slices.SortFunc(all, func(x, y seen) int {
 		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), cmp.Compare(y.rank, x.rank), y.at.Compare(x.at))
@@ -133,7 +139,7 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	case !permit.Show:
 		e.state, e.why = withheld, permit.Why()
 	case !v.HasBody():
-		e.why = "no body is kept"
+		e.state, e.why = left, "no body is kept"
 	default:
 		e.state, e.typ = kept, declared(v.ContentType)
 		e.sum = v.Digest

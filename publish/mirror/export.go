@@ -10,12 +10,13 @@ import (
 // Result is what an export did.
 type Result struct {
 	Files     int       `json:"files"`     // bodies written
-	Pages     int       `json:"pages"`     // of them, HTML
+	Pages     int       `json:"pages"`     // of them, pages of the site
 	Redirects int       `json:"redirects"` // stub pages
-	Withheld  int       `json:"withheld"`  // by a directive
+	Withheld  int       `json:"withheld"`  // URLs left out by noarchive
+	Expired   int       `json:"expired"`   // URLs left out since their unavailable_after has passed
 	NeedHTTP  int       `json:"need_http"` // pages that want a web server
 	External  int       `json:"external"`  // URLs of other sites that are linked to
-	Broken    int       `json:"broken"`    // URLs of the site that are linked to and are not there
+	Broken    int       `json:"broken"`    // URLs of the site that links lead to in vain
 	Live      int       `json:"live"`      // links to the live site whose page is here
 	Complete  bool      `json:"complete"`
 	Why       string    `json:"why,omitempty"` // it is not complete
@@ -44,6 +45,9 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 	if err := w.writeAll(ctx); err != nil {
 		return nil, err
 	}
+	if err := w.noteAbsent(); err != nil {
+		return nil, err
+	}
 	r := w.result()
 	extra, err := w.writeOwn(r)
 	if err != nil {
@@ -66,13 +70,17 @@ func (w *writer) result() *Result {
 		switch e := &w.s.list[i]; {
 		case e.state == kept:
 			r.Files++
-			if e.page {
+			if e.own {
 				r.Pages++
 			}
 		case e.state == moved && e.file != "":
 			r.Redirects++
 		case e.state == withheld:
-			r.Withheld++
+			if e.taken {
+				r.Withheld++
+			} else {
+				r.Expired++
+			}
 		}
 	}
 	r.Live = int(w.notes.live.Load())

@@ -13,6 +13,7 @@ import (
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
+	"curtsy/publish/inventory"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
 )
@@ -40,7 +41,15 @@ func export(t *testing.T, s *sitetest.Site, archive, out string) (*mirror.Result
 		t.Fatal(err)
 	}
 	defer a.Close()
-	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true})
+	f, err := a.Frontier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := func(listed func(string) bool) ([]*inventory.Target, error) {
+		list, err := inventory.Broken(t.Context(), a, inventory.Options{Known: inventory.KnownOf(f), Now: time.Now()}, listed)
+		return list.List(), err
+	}
+	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true, Broken: broken})
 	return proved(t, out, mirror.Options{}, r, err)
 }
 

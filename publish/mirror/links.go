@@ -118,17 +118,13 @@ func hasPrefixFold(s, prefix string) bool {
 func (l *linker) note(r htmlmeta.Reference, i int) {
 	switch {
 	case r.Kind == htmlmeta.Form || r.Kind == htmlmeta.Hint || r.Kind == htmlmeta.Speculative:
-	case i >= 0 && l.s.list[i].state == gone, i >= 0 && l.s.list[i].state == failed:
-		l.add(broken, r.URL.String(), l.s.list[i].why)
-	case i >= 0 && l.s.list[i].state == moved && l.s.list[i].why != "":
-		l.add(broken, r.URL.String(), l.s.list[i].why)
-	case i >= 0 && l.s.list[i].state == moved:
+	case i >= 0 && l.s.list[i].state == moved && l.s.list[i].why == "":
 		why := "redirect"
 		if to := l.s.list[i].to; !l.s.unlisted(l.s.find(to)) {
 			why += " to " + to.String()
 		}
 		l.add(external, r.URL.String(), why)
-	case !l.s.isOwn(r.URL):
+	case i < 0 && !l.s.isOwn(r.URL):
 		l.add(external, r.URL.String(), "")
 	}
 }

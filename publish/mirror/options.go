@@ -8,6 +8,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
+	"curtsy/publish/inventory"
 )
 
 // Options of an export. Only Seed is needed.
@@ -35,6 +36,8 @@ type Options struct {
 	Twin func(weburl.URL) (weburl.URL, bool)
 	// Left calls back with what the crawl knows of and did not fetch.
 	Left func(func(Left) error) error
+	// Broken gives the site's broken URLs; listed says which pages may be named.
+	Broken func(listed func(url string) bool) ([]*inventory.Target, error)
 	// Watch is told how far the export is, now and then.
 	Watch func(Progress)
 
@@ -81,6 +84,9 @@ func (o *Options) defaults() {
 	}
 	if o.Left == nil {
 		o.Left = func(func(Left) error) error { return nil }
+	}
+	if o.Broken == nil {
+		o.Broken = func(func(string) bool) ([]*inventory.Target, error) { return nil, nil }
 	}
 	if o.rewrite == nil {
 		o.rewrite = htmlmeta.Rewrite

@@ -47,7 +47,7 @@ target
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Files != 2 || r.Redirects != 1 || r.Withheld != 2 || len(r.Problems) > 0 {
+	if r.Files != 2 || r.Redirects != 1 || r.Withheld != 1 || r.Expired != 1 || len(r.Problems) > 0 {
 		t.Errorf("result %+v", r)
 	}
 	files := tree(t, out)
@@ -148,8 +148,8 @@ export default 1
 	}
 	for _, want := range []string{
 		"5 of the URLs visited must not be listed",
-		">Withheld <small>0</small></h2></summary><p>left out at the site's request; links to these lead to the live site</p>\n<p>1 not named, because",
-		">Redirects <small>1</small></h2></summary><p>links to the URL on the left go straight to the page on the right</p>\n<p>3 not named",
+		">Withheld <small>1</small></h2></summary><p>fetched, and left out as their pages ask; links to these lead to the live site</p>\n<p>1 not named, because",
+		">Redirects <small>4</small></h2></summary><p>links to the URL on the left go straight to the page on the right</p>\n<p>3 not named",
 		`<a href="index.html">` + s.Origin + "/</a><br>and on 2 not named\n",
 		s.Origin + "/nope-too</a><td>http: 404<td>on 1 not named\n",
 		"http://elsewhere.invalid/</a><td><td>on 1 not named\n",

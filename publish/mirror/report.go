@@ -25,7 +25,7 @@ var headings = []struct {
 	title   string
 	says    string
 }{
-	{absent, "Withheld", "left out at the site's request; links to these lead to the live site"},
+	{absent, "Withheld", "fetched, and left out as their pages ask; links to these lead to the live site"},
 	{broken, "Broken on the site", "the site's own links that lead nowhere, with the pages they are on"},
 	{needsHTTP, "Need a web server", "these use modules, workers or parts of other images, or contain scripts that may load files (fetch, XMLHttpRequest), which browsers refuse for files on a disk; behind a web server, such as curtsy mirror --serve, they work as far as the files are in this mirror"},
 	{cutOff, "Incomplete", "the response was cut off, could not be decoded, or was too large to rewrite"},
@@ -35,9 +35,6 @@ var headings = []struct {
 
 // writeReport writes mirror-report.html.
 func (w *writer) writeReport(r *Result) error {
-	if err := w.noteAbsent(); err != nil {
-		return err
-	}
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(w.encodeReport(pw, r)) }()
 	err := w.tree.stream(ReportFile, w.s.last, pr)
@@ -45,7 +42,7 @@ func (w *writer) writeReport(r *Result) error {
 	return err
 }
 
-// noteAbsent notes what has no file.
+// noteAbsent notes what is broken or has no file.
 func (w *writer) noteAbsent() error {
 	for i := range w.s.list {
 		switch e := &w.s.list[i]; {
@@ -55,12 +52,16 @@ func (w *writer) noteAbsent() error {
 			w.notes.add(cutOff, e.url.String(), e.why, "")
 		}
 	}
+	listed := func(url string) bool { return !w.s.unlisted(w.s.find(weburl.FromCanonical(url))) }
+	list, err := w.s.o.Broken(listed)
+	if err != nil {
+		return err
+	}
+	for _, t := range list {
+		w.notes.with(broken, t.URL, t.Reason, func(r *row) { r.pages, r.count, r.unlisted = t.On, t.Links-t.Hidden, t.Hidden })
+	}
 	return w.s.o.Left(func(l Left) error {
-		switch l.Reason.Rule {
-		case judge.Host, judge.CleanParam, judge.HTTP, judge.Location:
-		case judge.Robots, judge.NoRobots, judge.NoFollow, judge.RelNoFollow:
-			w.notes.add(absent, l.URL, l.Reason.String(), "")
-		default:
+		if rule := l.Reason.Rule; judge.Belongs(rule) && rule != judge.CleanParam && rule != judge.HTTP && rule != judge.Location {
 			w.notes.add(unfetched, l.URL, strings.TrimSuffix(l.State+": "+l.Reason.String(), ": "), "")
 		}
 		return nil
@@ -195,7 +196,7 @@ func (w *writer) namesUnlisted(i int) bool {
 
 // begin begins a section of n rows, whose last column is third; hidden says how many it leaves out.
 func begin(b *bufio.Writer, title, says, third string, n, hidden int, more bool) {
-	count := fmt.Sprint(n)
+	count := fmt.Sprint(n + hidden)
 	if more {
 		count = fmt.Sprintf("the first %d", maxRows)
 	}

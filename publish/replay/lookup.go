@@ -24,9 +24,9 @@ type Source struct {
 	Seed    weburl.URL
 	// Explain says in lines what became of a URL that is not shown.
 	Explain func(weburl.URL) []string
-	// Search finds pages, and notes what is missing in its index; nil: this archive
-	// has no search.
-	Search func(ctx context.Context, query string, limit int) (hits []Hit, note string, err error)
+	// Search finds pages, and says how many there are and what is missing in its
+	// index; nil: this archive has no search.
+	Search func(ctx context.Context, query string, skip, limit int) (hits []Hit, total int, note string, err error)
 	// Plots are drawings of what is kept, and Report is a whole page about it; nil:
 	// there is none.
 	Plots  func(ctx context.Context) ([]Plot, error)
@@ -41,6 +41,7 @@ type Reading struct {
 	State   string      // "finished", or that the crawl goes on
 	AsOf    time.Time   // what came later is not shown
 	Rounds  []time.Time // when the site was visited again
+	Holds   crawllog.Counts
 	Close   func()
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"curtsy/internal/weburl"
+	"curtsy/storage/crawllog"
 	"curtsy/usage"
 )
 
@@ -18,7 +19,8 @@ import (
 type startView struct {
 	Title, Seed, Open, State string
 	From, To, AsOf           time.Time
-	URLs, Captures, Texts    int
+	Captures, Texts          int
+	Holds                    crawllog.Counts
 	Size                     int64
 	Changes                  string // the page of the last round; "" for none
 	Number                   int    // from 1, as ?archive= has it
@@ -45,7 +47,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		v := startView{Title: from.Name, Seed: from.Seed.String(), State: reading.State, AsOf: reading.AsOf, From: n.From, To: n.To,
-			URLs: n.URLs, Captures: n.Captures, Texts: n.Texts, Size: size, Number: i + 1, Searches: from.Search != nil, Reports: from.Report != nil, Open: pathTo(n.To.UTC().Format(tsFormat), from.Seed)}
+			Holds: reading.Holds, Captures: n.Captures, Texts: n.Texts, Size: size, Number: i + 1, Searches: from.Search != nil, Reports: from.Report != nil, Open: pathTo(n.To.UTC().Format(tsFormat), from.Seed)}
 		c, _, _, err := s.find(r.Context(), address{text: from.Seed.String(), at: s.now()})
 		if err != nil {
 			s.failed(w, r, err)
@@ -202,8 +204,11 @@ func (s *Server) absent(w http.ResponseWriter, r *http.Request, u weburl.URL, c 
 
 // searchView is the result of a search.
 type searchView struct {
-	Hits []hitView
-	Note string
+	Hits        []hitView
+	Total       int
+	Note        string
+	First, Last int    // of the hits shown, from 1
+	Back, On    string // the pages of hits before and after; "" for none
 }
 
 type hitView struct {
@@ -211,28 +216,47 @@ type hitView struct {
 	Path string
 }
 
-// maxHits is how many results a page shows.
-const maxHits = 20
+// maxHits is how many results of an archive a page shows, and maxHitPages how many
+// pages of them there are.
+const (
+	maxHits     = 20
+	maxHitPages = 500
+)
 
 func (s *Server) search(w http.ResponseWriter, r *http.Request, query string) {
 	values, _ := url.ParseQuery(query)
 	q := strings.TrimSpace(values.Get("q"))
 	v := &searchView{}
 	in, _ := strconv.Atoi(values.Get("archive"))
+	at, _ := strconv.Atoi(values.Get("page"))
+	at = max(1, min(at, maxHitPages))
+	more := false
 	for i, from := range s.sources {
 		if from.Search == nil || q == "" || in > 0 && in != i+1 {
 			continue
 		}
-		hits, note, err := from.Search(r.Context(), q, maxHits)
+		hits, total, note, err := from.Search(r.Context(), q, (at-1)*maxHits, maxHits)
 		if err != nil {
 			note = "No answer: " + err.Error()
 		}
 		v.Note = cmp.Or(v.Note, note)
+		v.Total, more = v.Total+total, more || total > at*maxHits
 		for _, h := range hits {
 			if u := urlsOf(h.URL); len(u) > 0 {
 				v.Hits = append(v.Hits, hitView{h, pathTo(h.Captured.UTC().Format(tsFormat), u[0])})
 			}
 		}
+	}
+	v.First, v.Last = (at-1)*maxHits+1, (at-1)*maxHits+len(v.Hits)
+	to := func(page int) string {
+		values.Set("page", strconv.Itoa(page))
+		return "/search?" + values.Encode()
+	}
+	if at > 1 {
+		v.Back = to(at - 1)
+	}
+	if more && at < maxHitPages {
+		v.On = to(at + 1)
 	}
 	s.show(w, r, http.StatusOK, "search", &page{Title: "Search", Query: q, View: v})
 }

@@ -25,26 +25,25 @@ type gatherer struct {
 	seed     maphash.Seed
 	unlisted map[string]bool // URLs that must not be named
 
-	states, statuses, depths, langs map[string]int
-	types                           map[string]int64
-	rules                           map[string]*Rule
-	places                          map[[2]string]int
-	bodies                          map[uint64]int32 // pages by the digest of their body
-	moved                           map[string]string
-	cutOff                          map[string]bool // what redirects lead to after too many others
-	copies                          map[uint64]*Line
-	requests                        requests
+	statuses, depths, langs map[string]int
+	types                   map[string]int64
+	rules                   map[string]*Rule
+	places                  map[[2]string]int
+	bodies                  map[uint64]int32 // pages by the digest of their body
+	moved                   map[string]string
+	cutOff                  map[string]bool // what redirects lead to after too many others
+	copies                  map[uint64]*Line
+	requests                requests
 	totals
 }
 
 type totals struct {
-	bytes       int64
-	pages, kept int
-	uses        [4]Use // by category
+	bytes int64
+	uses  [4]Use // by category
 }
 
 func gather(ctx context.Context, a *storage.Archive, o Options) (*Report, error) {
-	g := &gatherer{o: o, r: &Report{Options: o}, a: a, seed: maphash.MakeSeed(), unlisted: map[string]bool{}, states: map[string]int{},
+	g := &gatherer{o: o, r: &Report{Options: o}, a: a, seed: maphash.MakeSeed(), unlisted: map[string]bool{},
 		statuses: map[string]int{}, depths: map[string]int{}, langs: map[string]int{}, types: map[string]int64{}, rules: map[string]*Rule{},
 		places: map[[2]string]int{}, bodies: map[uint64]int32{}, moved: map[string]string{}, cutOff: map[string]bool{}, copies: map[uint64]*Line{},
 		requests: requests{hosts: map[string]uint16{}, delays: map[[2]string]int{}, slow: slowest{}}}
@@ -70,20 +69,15 @@ func (g *gatherer) each(ctx context.Context, row func(*inventory.Row)) error {
 }
 
 // isPage says whether a row is a page that was answered well.
-func isPage(r *inventory.Row) bool {
-	return r.Visit != nil && r.Status >= 200 && r.Status < 300 && (strings.Contains(r.Type, "html") || r.Type == "" && r.Visit.Links > 0) && r.Class == "page"
-}
+func isPage(r *inventory.Row) bool { return r.Visit != nil && r.Visit.IsPage() }
 
 // readRows counts what became of all URLs.
 func (g *gatherer) readRows(ctx context.Context) error {
 	return g.each(ctx, func(r *inventory.Row) {
-		if r.State != "disregarded" || r.Rule.Rule != judge.Host { // else a link to another site, which is not part of this one
-			g.states[r.State]++
-		}
 		if !r.Listed {
 			g.unlisted[r.URL] = true
 		}
-		if r.State == "disregarded" {
+		if r.State == "disregarded" && judge.Belongs(r.Rule.Rule) {
 			g.skip(r)
 		}
 		if r.State == "disregarded" && r.Rule.Rule == judge.Redirects {
@@ -95,7 +89,6 @@ func (g *gatherer) readRows(ctx context.Context) error {
 		g.statuses[statusName(r.Status)]++
 		g.bytes += r.Bytes
 		if r.Visit.Kept != "" {
-			g.kept++
 			g.types[typeName(r.Type)] += r.Bytes
 		}
 		if r.Visit.Location != "" {
@@ -111,7 +104,6 @@ func (g *gatherer) readRows(ctx context.Context) error {
 }
 
 func (g *gatherer) page(r *inventory.Row) {
-	g.pages++
 	for i, c := range usage.Categories {
 		switch r.Usage[c] {
 		case usage.Yes:
@@ -235,53 +227,17 @@ func (g *gatherer) readCopies(ctx context.Context) error {
 
 // readLinks finds the broken links and the pages they stand on.
 func (g *gatherer) readLinks(ctx context.Context) error {
-	broken := map[string]*Line{}
-	hidden := map[string]bool{}
-	err := inventory.Links(ctx, g.a, inventory.Options{Known: g.o.Known, Now: g.o.Now, Fold: g.o.Fold, Visits: g.visited}, func(from string, links []inventory.Link) error {
-		for _, l := range links {
-			switch {
-			case !l.Broken:
-			case g.unlisted[l.To]:
-				hidden[l.To] = true
-			default:
-				g.broke(broken, l)
-			}
-		}
-		return nil
-	})
-	lines := make([]*Line, 0, len(broken))
-	for _, l := range broken {
-		lines = append(lines, l)
-	}
-	slices.SortFunc(lines, func(a, b *Line) int {
-		if n := b.More + len(b.On) - a.More - len(a.On); n != 0 {
-			return n
-		}
-		return strings.Compare(a.URL, b.URL)
-	})
+	listed := func(url string) bool { return !g.unlisted[url] }
+	broken, err := inventory.Broken(ctx, g.a, inventory.Options{Known: g.o.Known, Now: g.o.Now, Fold: g.o.Fold, Visits: g.visited}, listed)
 	var more []string
-	for i, l := range lines {
-		if g.r.Broken.add(true, *l); i >= maxRows {
-			more = append(more, l.URL)
+	for _, t := range broken.List() {
+		g.r.Broken.add(listed(t.URL), Line{URL: t.URL, Text: strings.TrimPrefix(t.Reason, "http: "), On: t.On, More: t.Links - len(t.On)})
+		if listed(t.URL) && g.r.Broken.Total-g.r.Broken.Hidden > maxRows {
+			more = append(more, t.URL)
 		}
 	}
 	g.r.Broken.fold(more, g.place)
-	g.r.Broken.Total, g.r.Broken.Hidden = g.r.Broken.Total+len(hidden), len(hidden)
 	return err
-}
-
-// broke notes one broken link.
-func (g *gatherer) broke(broken map[string]*Line, l inventory.Link) {
-	line := broken[l.To]
-	if line == nil {
-		line = &Line{URL: l.To, Text: strings.TrimPrefix(l.Reason, "http: ")}
-		broken[l.To] = line
-	}
-	if len(line.On) < 3 && l.From != "" && !g.unlisted[l.From] {
-		line.On = append(line.On, l.From)
-		return
-	}
-	line.More++
 }
 
 // span is the time of a crawl for people.

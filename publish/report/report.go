@@ -17,10 +17,12 @@ import (
 	"strings"
 	"time"
 
+	"curtsy/frontier"
 	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // maxRows is how many rows a table of the report has at most.
@@ -37,6 +39,8 @@ type Options struct {
 	Home       string  // where a link leads back to; "" is no link
 	Mirror     *Mirror // nil: no mirror is reported on
 	Known      inventory.EachKnown
+	URLs       frontier.Counts // of the site
+	Holds      crawllog.Counts
 	Fold       func(weburl.URL) (weburl.URL, bool)
 }
 

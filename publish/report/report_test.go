@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"curtsy/crawler"
-	"curtsy/frontier"
+	"curtsy/crawler/status"
 	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/publish/inventory"
@@ -80,19 +80,12 @@ func written(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := func(each func(inventory.Known) error) error {
-		for class := range judge.NumClasses {
-			if err := f.Each(class, func(e frontier.Found) error {
-				return each(inventory.Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(), Reason: e.Reason,
-					How: string(e.How), Via: e.Via, Depth: e.Depth, Orphan: e.How == judge.HowSitemap && f.Orphan(e.URL)})
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
+	var st status.State
+	if _, err := a.Crawl(&st); err != nil {
+		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	o := Options{Dir: "site", Seed: seed, Origins: []string{seed.Origin()}, Now: time.Now(), Version: "1", Known: known}
+	o := Options{Dir: "site", Seed: seed, Origins: []string{seed.Origin()}, Now: time.Now(), Version: "1", Known: inventory.KnownOf(f), URLs: f.Counts().OfSite(), Holds: *st.Holds}
 	found, err := Write(context.Background(), &b, a, o)
 	if err != nil {
 		t.Fatal(err)

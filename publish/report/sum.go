@@ -13,15 +13,18 @@ func (g *gatherer) sum() {
 	r := g.r
 	g.redirects()
 	r.Unlisted = len(g.unlisted)
-	known := 0
-	for _, n := range g.states {
-		known += n
-	}
+	urls, holds := r.URLs, r.Holds
 	r.Numbers = []Number{
-		{countText(g.pages), "pages"}, {bytesText(g.bytes), "of responses"}, {countText(known), "URLs known"}, {countText(g.kept), "responses kept"},
-		{countText(r.Broken.Total), "broken URLs"}, {countText(g.states["disregarded"]), "URLs skipped by a rule"},
+		{countText(holds.Pages), "pages"}, {bytesText(g.bytes), "of responses"}, {countText(urls.Discovered), "URLs known"}, {countText(urls.Fetched), "URLs fetched"},
+		{countText(urls.Failed), "URLs failed"}, {countText(holds.Kept), "URLs kept"}, {countText(r.Broken.Total), "broken URLs"}, {countText(urls.Disregarded), "URLs skipped by a rule"},
 	}
-	if n := g.states["queued"]; n > 0 {
+	if n := holds.Withheld; n > 0 {
+		r.Numbers = append(r.Numbers, Number{countText(n), "URLs withheld"})
+	}
+	if n := urls.OtherSites(); n > 0 {
+		r.Numbers = append(r.Numbers, Number{countText(n), "URLs of other sites"})
+	}
+	if n := urls.Queued(); n > 0 {
 		r.Numbers = append(r.Numbers, Number{countText(n), "URLs still queued"})
 	}
 	if r.Nowhere > 0 {

@@ -68,7 +68,7 @@ func (o *opened) reciprocal(t *testing.T, query, suffix string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, h := range hits {
+	for _, h := range hits.Hits {
 		if strings.HasSuffix(h.URL, suffix) {
 			return 1 / float64(h.Rank)
 		}
@@ -167,10 +167,10 @@ func TestPhrases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if slices.ContainsFunc(hits, func(h search.Hit) bool { return h.URL == d.url }) || len(hits) == search.MaxLimit {
+			if slices.ContainsFunc(hits.Hits, func(h search.Hit) bool { return h.URL == d.url }) || len(hits.Hits) == search.MaxLimit {
 				found++
 			} else {
-				fmt.Printf("  %q of %s: not among %d\n", phrase, d.url, len(hits))
+				fmt.Printf("  %q of %s: not among %d\n", phrase, d.url, len(hits.Hits))
 			}
 		}
 	}

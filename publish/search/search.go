@@ -78,7 +78,15 @@ func (s *Searcher) Documents() int { return s.docs }
 type Query struct {
 	Text  string // see docs/search.md for what it may hold
 	Limit int    // hits at most; 0 is 10
+	Skip  int    // hits before the first one; at most MaxSkip
 	Lang  string // only pages of this language; "" is any
+}
+
+// Found are hits, and how many documents have what was asked for. Of these, some whose
+// time is over since they were indexed may be none.
+type Found struct {
+	Hits  []Hit
+	Total int
 }
 
 // Hit is a page that was found.
@@ -93,24 +101,31 @@ type Hit struct {
 	Visit    crawllog.Ref
 }
 
-// MaxLimit bounds the hits of one query.
-const MaxLimit = 1000
+// MaxLimit bounds the hits of one query, and MaxSkip those before them.
+const (
+	MaxLimit = 1000
+	MaxSkip  = 10_000
+)
 
 // Search finds pages. A query that asks for nothing finds nothing.
-func (s *Searcher) Search(ctx context.Context, q Query) ([]Hit, error) {
+func (s *Searcher) Search(ctx context.Context, q Query) (found Found, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
 	}
-	q.Limit = min(q.Limit, MaxLimit)
-	list, terms, err := s.candidates(ctx, q)
+	q.Limit, q.Skip = min(q.Limit, MaxLimit), max(0, min(q.Skip, MaxSkip))
+	list, terms, total, err := s.candidates(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("search %q: %w", q.Text, err)
+		return found, fmt.Errorf("search %q: %w", q.Text, err)
 	}
-	return s.hits(ctx, list, terms, q.Limit)
+	var hidden int
+	found.Hits, hidden, err = s.hits(ctx, list, terms, q)
+	found.Total = max(total-hidden, q.Skip+len(found.Hits))
+	return found, err
 }
 
-// candidates are the pages that have what was asked for, the best first.
-func (s *Searcher) candidates(ctx context.Context, q Query) ([]candidate, []term, error) {
+// candidates are the best of the pages that have what was asked for, the best first,
+// and how many there are in all.
+func (s *Searcher) candidates(ctx context.Context, q Query) ([]candidate, []term, int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	asked, lang := parse(q.Text), baseLanguage(q.Lang)
@@ -119,13 +134,15 @@ func (s *Searcher) candidates(ctx context.Context, q Query) ([]candidate, []term
 		langs = []string{lang}
 	}
 	if asked.empty() || len(langs) == 0 || q.Lang != "" && !slices.Contains(s.langs, lang) {
-		return nil, nil, nil
+		return nil, nil, 0, nil
 	}
 	expr, terms, err := s.compile(ctx, asked, langs)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	w := wanted{expr: expr, most: max(mostCandidates, q.Limit), sites: asked.sites, lang: lang}
+	// In whole steps, so that one page of hits continues the other.
+	most := max(mostCandidates, q.Skip+q.Limit+mostCandidates-1) / mostCandidates * mostCandidates
+	w := wanted{expr: expr, most: most, sites: asked.sites, lang: lang}
 	list, err := s.ask(ctx, w)
 	if err == nil && len(list) == w.most && expr != "" {
 		// Among so many, those with the words in title or URL may be missing. Rank
@@ -137,7 +154,12 @@ func (s *Searcher) candidates(ctx context.Context, q Query) ([]candidate, []term
 	if err == nil {
 		err = s.rank(ctx, list, terms)
 	}
-	return list, terms, err
+	total := len(list)
+	if err == nil && total >= w.most {
+		inner, args := w.matching()
+		err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM `+inner, args...).Scan(&total)
+	}
+	return list, terms, total, err
 }
 
 func union(list, more []candidate) []candidate {
@@ -175,17 +197,24 @@ func (w *wanted) conditions() (sql string, args []any) {
 	return strings.Join(where, " AND "), args
 }
 
+// matching are all pages that have what is wanted, as what follows FROM.
+func (w *wanted) matching() (sql string, args []any) {
+	condition, args := w.conditions()
+	switch {
+	case w.expr == "":
+		return `docs d WHERE ` + condition, args
+	case len(args) == 0:
+		return `idx WHERE idx MATCH ?`, []any{w.expr}
+	}
+	return `idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ? AND ` + condition, append([]any{w.expr}, args...)
+}
+
 // query gives the ids and scores of the candidates among so many documents.
 func (w *wanted) query(docs int) (sql string, args []any) {
-	condition, args := w.conditions()
+	from, args := w.matching()
 	if w.expr == "" {
-		return `SELECT d.id AS id, 0.0 AS score FROM docs d WHERE ` + condition + ` LIMIT ?`, append(args, w.most)
+		return `SELECT d.id AS id, 0.0 AS score FROM ` + from + ` LIMIT ?`, append(args, w.most)
 	}
-	from := `idx WHERE idx MATCH ?`
-	if len(args) > 0 {
-		from = `idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ? AND ` + condition
-	}
-	args = append([]any{w.expr}, args...)
 	if w.named {
 		return `SELECT idx.rowid AS id, 0.0 AS score FROM ` + from + ` LIMIT ?`, append(args, w.most)
 	}
@@ -215,26 +244,32 @@ func (s *Searcher) ask(ctx context.Context, w wanted) (list []candidate, err err
 	return list, rows.Err()
 }
 
-// hits are the first candidates that may be found now, with their snippets.
-func (s *Searcher) hits(ctx context.Context, list []candidate, terms []term, limit int) ([]Hit, error) {
-	var hits []Hit
+// hits are the candidates that are wanted and may be found now, with their snippets;
+// hidden are those before the last that may not.
+func (s *Searcher) hits(ctx context.Context, list []candidate, terms []term, q Query) (hits []Hit, hidden int, err error) {
 	var shown []shown
+	skip := q.Skip
 	for i := range list {
-		if len(hits) == limit {
+		if len(hits) == q.Limit {
 			break
 		}
 		c := &list[i]
 		v, snippet, err := s.permitted(c)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if v == nil {
+			hidden++
 			continue
 		}
-		hits = append(hits, Hit{URL: c.url, Title: v.Title, Lang: c.lang, Captured: v.At, Score: c.score, Rank: len(hits) + 1, Visit: v.Ref()})
+		if skip > 0 {
+			skip--
+			continue
+		}
+		hits = append(hits, Hit{URL: c.url, Title: v.Title, Lang: c.lang, Captured: v.At, Score: c.score, Rank: q.Skip + len(hits) + 1, Visit: v.Ref()})
 		shown = append(shown, newShown(v, snippet))
 	}
-	return hits, s.snippets(ctx, hits, shown, terms)
+	return hits, hidden, s.snippets(ctx, hits, shown, terms)
 }
 
 // permitted reads the visit behind a candidate, if it may be found now and still
@@ -255,6 +290,6 @@ func (s *Searcher) permitted(c *candidate) (*crawllog.Visit, int, error) {
 // without permits and snippets, for those who measure.
 func (s *Searcher) Ranked(ctx context.Context, q Query) (int, error) {
 	q.Limit = 10
-	list, _, err := s.candidates(ctx, q)
+	list, _, _, err := s.candidates(ctx, q)
 	return len(list), err
 }

@@ -99,7 +99,7 @@ func found(t *testing.T, x *search.Searcher, origin, query string) string {
 		t.Fatalf("%s: %v", query, err)
 	}
 	var paths []string
-	for i, h := range hits {
+	for i, h := range hits.Hits {
 		if h.Rank != i+1 {
 			t.Errorf("%s: hit %d has rank %d", query, i, h.Rank)
 		}
@@ -143,10 +143,10 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s: %s: got %q, want %q", c.says, c.query, got, c.want)
 		}
 	}
-	if hits, err := x.Search(t.Context(), search.Query{Text: "layer", Lang: "en"}); err != nil || len(hits) > 0 {
+	if hits, err := x.Search(t.Context(), search.Query{Text: "layer", Lang: "en"}); err != nil || len(hits.Hits) > 0 {
 		t.Errorf("--lang en: %v, %v", hits, err)
 	}
-	if hits, err := x.Search(t.Context(), search.Query{Text: "слой", Lang: "ru"}); err != nil || len(hits) != 1 {
+	if hits, err := x.Search(t.Context(), search.Query{Text: "слой", Lang: "ru"}); err != nil || len(hits.Hits) != 1 {
 		t.Errorf("--lang ru: %v, %v", hits, err)
 	}
 }
@@ -168,7 +168,7 @@ func TestPermits(t *testing.T) {
 		"antelope":     "antelope",                   // the page, not the picture
 	} {
 		hits, err := x.Search(t.Context(), search.Query{Text: query})
-		if err != nil || len(hits) != 1 || hits[0].Snippet.Text != want {
+		if err != nil || len(hits.Hits) != 1 || hits.Hits[0].Snippet.Text != want {
 			t.Errorf("%s: %+v, %v", query, hits, err)
 		}
 	}
@@ -203,10 +203,10 @@ func TestPermits(t *testing.T) {
 func TestSnippetMarks(t *testing.T) {
 	x, _, _, _ := index(t, time.Now)
 	hits, err := x.Search(t.Context(), search.Query{Text: "pruning spring"})
-	if err != nil || len(hits) != 1 {
+	if err != nil || len(hits.Hits) != 1 {
 		t.Fatal(hits, err)
 	}
-	s, marked := hits[0].Snippet, []string{}
+	s, marked := hits.Hits[0].Snippet, []string{}
 	for _, m := range s.Marks {
 		marked = append(marked, s.Text[m[0]:m[1]])
 	}

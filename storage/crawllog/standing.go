@@ -161,6 +161,30 @@ func (t *trail) good(w *Visit) (why string) {
 	}
 }
 
+// Current is the visit that stands for a URL (StandingOf), or where none does the best
+// that there is; nil if there is none. The visits are those of one URL, the oldest
+// first; find looks up where redirects lead.
+func Current(visits []*Visit, find Lookup) (best *Visit) {
+	var rank Rank
+	for _, v := range slices.Backward(visits) {
+		s := StandingOf(v, find)
+		if s.Stands() {
+			return v
+		}
+		if best == nil || s.Rank > rank {
+			best, rank = v, s.Rank
+		}
+	}
+	return best
+}
+
+// Answers says whether a visit brought the page, if perhaps not all of it, or that
+// it is unchanged, or where it is now: what it asks for binds earlier captures too.
+func Answers(v *Visit, find Lookup) bool {
+	s := StandingOf(v, find)
+	return s.Stands() || v.Unchanged() || s.Rank >= Partial && !v.Redirects()
+}
+
 // maxRemembered is how many URLs a Lookup of Remember knows at a time.
 const maxRemembered = 1024
 
