@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,12 @@ type mirrorFlags struct {
 	listen              string
 	maxBytes            size
 	at                  string
+	repair              bool
+	browser             string
+	sample              int
+
+	quiet bool                                   // says nothing of what was made
+	still func(url string) ([]byte, bool, error) // mirror.Options.Still
 }
 
 func mirrorCmd(u *ui) *cobra.Command {
@@ -38,22 +45,36 @@ func mirrorCmd(u *ui) *cobra.Command {
 			"mirror --check OUT checks a mirror: every local reference leads to a file, on case-insensitive\n" +
 			"systems too, nothing is loaded from elsewhere, and no link leads to the live site if its page\n" +
 			"is in the mirror. mirror DIR OUT ends with this check.\n\n" +
+			"mirror --check --browser PATH [DIR] OUT opens pages in a Chromium, too, from the disk and served,\n" +
+			"beside what the archive DIR shows at the site's URLs (without DIR, the mirror's own files there):\n" +
+			"text, pictures, failed requests, and where links lead. --sample 0 opens all pages that run scripts.\n" +
+			"mirror --repair DIR OUT makes a mirror in which pages that their scripts empty or destroy are\n" +
+			"shown as their scripts had left them, without scripts.\n\n" +
 			"mirror --serve OUT serves a mirror on this machine: browsers refuse modules, workers and fetch from\n" +
 			"files on a disk. --listen elsewhere needs --public.",
 		Args: func(c *cobra.Command, a []string) error {
-			if f.check || f.serve {
+			switch {
+			case f.check && f.browser != "" && len(a) == 2:
+				return nil
+			case f.check || f.serve:
 				return wants("OUT")(c, a)
 			}
 			return wants("DIR", "OUT")(c, a)
 		},
-		RunE: func(_ *cobra.Command, a []string) error {
+		RunE: func(c *cobra.Command, a []string) error {
 			ctx, release := untilSignal()
 			defer release()
 			if f.serve {
 				return serveMirror(ctx, u, a[0], f)
 			}
 			if f.check {
-				return checkMirror(ctx, u, f, a[0])
+				return checkMirror(ctx, u, f, a)
+			}
+			if f.repair {
+				if !c.Flags().Changed("sample") {
+					f.sample = 0
+				}
+				return repairMirror(ctx, u, f, a[0], a[1])
 			}
 			return exportMirror(ctx, u, f, a[0], a[1])
 		},
@@ -63,9 +84,13 @@ func mirrorCmd(u *ui) *cobra.Command {
 	c.Flags().BoolVar(&f.serve, "serve", false, "serve the mirror OUT over HTTP, for what browsers refuse from a disk")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8601", "with --serve: `address` and port")
 	c.Flags().BoolVar(&f.public, "public", false, "with --serve: allow --listen on an address that other machines can reach")
-	c.MarkFlagsMutuallyExclusive("serve", "check")
+	c.Flags().BoolVar(&f.repair, "repair", false, "open the pages in a Chromium, and show those without scripts that their scripts empty or destroy")
+	c.Flags().StringVar(&f.browser, "browser", "", "with --check and --repair: the `path` of a Chromium or Chrome (with --check, none is used without it)")
+	c.Flags().IntVar(&f.sample, "sample", 20, "with --check --browser: open this many pages, `N`, spread over the mirror; 0 is all that run scripts (--repair: 0)")
+	c.MarkFlagsMutuallyExclusive("serve", "check", "repair")
 	c.Flags().BoolVar(&f.online, "online", false, "load images, styles and scripts that the archive lacks from the live site")
 	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, "keep pages as they came: no script of theirs runs, so that none can empty or replace them")
+	c.MarkFlagsMutuallyExclusive("repair", "no-scripts")
 	c.Flags().StringVar(&f.at, "at", "", "copy the site as it stood at `TIME`: a date, an RFC 3339 time, or an age (7d)")
 	c.Flags().Var(&f.maxBytes, "max-bytes", "write at most this many `bytes`, such as 20GB (default: 1GiB plus 50 times the size of the archive)")
 	return c
@@ -88,7 +113,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	if o.At, err = standingAt(a, f.at, o.Now); err != nil {
 		return err
 	}
-	o.Online, o.NoScripts, o.MaxBytes = f.online, f.noScripts, int64(f.maxBytes)
+	o.Online, o.NoScripts, o.MaxBytes, o.Still = f.online, f.noScripts, int64(f.maxBytes), f.still
 	bar := newStepBar(u)
 	defer bar.close()
 	o.Watch = bar.showMirror
@@ -128,11 +153,11 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 		if err := u.json(r); err != nil {
 			return err
 		}
-	} else {
+	} else if !f.quiet {
 		u.print("%s: %s, of them %s, %s; %s, %d needing a web server, %d broken on the site; see %s/%s",
 			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), withheldText(r), r.NeedHTTP, r.Broken, out, mirror.ReportFile)
 	}
-	if !r.Complete {
+	if !r.Complete && !f.quiet {
 		u.say("the archive is not complete (%s); this is what it has so far", r.Why)
 	}
 	return problems(u, f, out, r.Problems)
@@ -160,7 +185,11 @@ func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 }
 
 // checkMirror proves a mirror that is there.
-func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
+func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) error {
+	dir, out := "", args[len(args)-1]
+	if len(args) > 1 {
+		dir = args[0]
+	}
 	bar := newStepBar(u)
 	r, err := mirror.Check(ctx, out, mirror.Options{Twin: judge.SamePage, Watch: bar.showMirror})
 	bar.close()
@@ -170,6 +199,11 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
 	if err != nil {
 		return checkError(err, out)
 	}
+	if f.browser != "" {
+		if r.Browser, err = f.browse(ctx, u, dir, out, mirror.Browsing{Sample: f.sample}); err != nil {
+			return err
+		}
+	}
 	if f.json {
 		r.Problems = orEmpty(r.Problems)
 		if err := u.json(r); err != nil {
@@ -178,7 +212,10 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, out string) error {
 	} else if len(r.Problems) == 0 {
 		u.print("%s: %s, %s, none broken", out, count(r.Files, "file"), count(r.Refs, "reference"))
 	}
-	return problems(u, f, out, r.Problems)
+	if r.Browser != nil {
+		err = sayOpened(u, f, out, r.Browser)
+	}
+	return cmp.Or(problems(u, f, out, r.Problems), err)
 }
 
 // mirrorError gives an error of an export its exit code.

@@ -203,7 +203,7 @@ func TestFirstInterruptStopsAMirrorAndItsCheck(t *testing.T) {
 		t.Errorf("a mirror that was stopped: %v", err)
 	}
 	curtsy(t, "mirror", dir, out).run(t, exitDone)
-	said, err = interrupted(func(ctx context.Context, u *ui) error { return checkMirror(ctx, u, &mirrorFlags{}, out) })
+	said, err = interrupted(func(ctx context.Context, u *ui) error { return checkMirror(ctx, u, &mirrorFlags{}, []string{out}) })
 	if exitCode(err) != exitStopped || said != "" {
 		t.Errorf("mirror --check: %v\n%s", err, said)
 	}

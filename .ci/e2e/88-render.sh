@@ -3,9 +3,9 @@
 # JSON API): a Chromium shows it to the crawl, which fetches all that it asks for, by its own rules.
 . "$(dirname "$0")/../lib.sh"
 need node npm chromium
-CURTSY_TEST_BROWSER=$(command -v chromium) go test "$CI_DIR/../crawler/render" -count 1 >"$WORK/go" 2>&1 &&
-	ok "a Chromium shows what scripts make, is bounded, started anew, and asks nobody itself" ||
-	{ show "$WORK/go" '' 30; bad "the package render with a Chromium"; }
+CURTSY_TEST_BROWSER=$(command -v chromium) go test "$CI_DIR/../crawler/render" "$CI_DIR/../cli" -run 'Chromium|InABrowser' -count 1 >"$WORK/go" 2>&1 &&
+	ok "a Chromium shows what scripts make, is bounded, started anew, asks nobody itself, and judges a mirror" ||
+	{ show "$WORK/go" '' 30; bad "the packages render and cli with a Chromium"; }
 
 REACT=$TOOLS/react
 mkdir -p "$REACT"
@@ -43,6 +43,8 @@ claim "no browser is left" bash -c '! pgrep -f "user-data-dir=$1" >/dev/null' _ 
 
 "$CURTSY" mirror "$WORK/a" "$WORK/m" >"$WORK/m.out" 2>&1 || { show "$WORK/m.out"; bad "mirror"; }
 kill "${CHILDREN[0]}"
+"$CURTSY" mirror --check --browser chromium --sample 4 "$WORK/a" "$WORK/m" >"$WORK/judged" 2>&1 || show "$WORK/judged"
+claim "a browser finds the mirror as the archive has it, page by page" grep -q '4 of 50 pages opened: 4 right from disk, .* 8 of 8 links lead' "$WORK/judged"
 # shown URL WORDS: does a browser show them there?
 shown() {
 	timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$WORK/profile" --virtual-time-budget=5000 --dump-dom "$1" 2>/dev/null >"$WORK/dom" || true

@@ -29,6 +29,9 @@ try { delete Navigator.prototype.serviceWorker } catch (e) {}
 try { globalThis.open = () => null } catch (e) {}
 try { globalThis.print = globalThis.alert = () => {}; globalThis.confirm = () => false; globalThis.prompt = () => null } catch (e) {}`
 
+// world is the name of the world of our own in a page.
+const world = "curtsy"
+
 // The window of a page, and how tall it is made so that what loads when it is
 // scrolled to is loaded.
 const (
@@ -38,15 +41,25 @@ const (
 
 // Render loads a page and lets its scripts run until they are at rest. Where
 // the browser ends meanwhile it is started anew, once.
-func (b *Browser) Render(ctx context.Context, url string, answer Fetch) (*Page, error) {
-	p, err := b.once(ctx, url, answer)
-	if errors.Is(err, errEnded) {
-		p, err = b.once(ctx, url, answer)
-	}
+func (b *Browser) Render(ctx context.Context, url string, answer Fetch) (p *Page, err error) {
+	err = b.open(ctx, asked{url: url, answer: answer}, func(t *rendering) (err error) {
+		p, err = t.result()
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("render %s: %w", url, err)
 	}
 	return p, nil
+}
+
+// open opens a page and does what is to be done once it is at rest, anew if the
+// browser ends meanwhile.
+func (b *Browser) open(ctx context.Context, a asked, then func(*rendering) error) error {
+	err := b.once(ctx, a, then)
+	if errors.Is(err, errEnded) {
+		err = b.once(ctx, a, then)
+	}
+	return err
 }
 
 // errCrashed says that the page ended, and the browser did not.
@@ -55,10 +68,10 @@ var errCrashed = errors.New("the page crashed, or needs more memory than render.
 // errEnded says that the browser ended while it rendered.
 var errEnded = errors.New("the browser exited")
 
-func (b *Browser) once(ctx context.Context, url string, answer Fetch) (*Page, error) {
+func (b *Browser) once(ctx context.Context, a asked, then func(*rendering) error) error {
 	on, err := b.process()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ctx, done := context.WithTimeout(ctx, b.o.Limit)
 	defer done()
@@ -66,20 +79,20 @@ func (b *Browser) once(ctx context.Context, url string, answer Fetch) (*Page, er
 	defer leave()
 	stop := context.AfterFunc(ctx, leave)
 	defer stop()
-	t := &rendering{o: &b.o, ctx: ctx, tab: tab, url: url, answer: answer}
-	p, err := t.run(on.agent)
+	t := &rendering{o: &b.o, asked: a, ctx: ctx, tab: tab}
+	err = t.run(on.agent, then)
 	t.end()
 	switch {
 	case err == nil:
-		return p, nil
+		return nil
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case errors.Is(context.Cause(t.calls), errCrashed):
-		return nil, errCrashed
+		return errCrashed
 	case on.ctx.Err() != nil:
-		return nil, fmt.Errorf("%w: %w", errEnded, err)
+		return fmt.Errorf("%w: %w", errEnded, err)
 	}
-	return nil, err
+	return err
 }
 
 // alone makes a page's browser context, which leads to nobody, also in a
@@ -90,29 +103,33 @@ func (p *process) alone(c *target.CreateBrowserContextParams) {
 }
 
 // run is the life of one page.
-func (t *rendering) run(agent string) (*Page, error) {
+func (t *rendering) run(agent string, then func(*rendering) error) error {
 	ctx, cancel := context.WithCancelCause(t.tab)
 	defer cancel(nil)
 	t.calls, t.crash = ctx, func() { cancel(errCrashed) }
 	if err := t.prepare(agent); err != nil {
-		return nil, err
+		return err
 	}
 	res, err := chromedp.Call(ctx, page.Navigate, page.NavigateParams{URL: t.url})
 	if err == nil && res.ErrorText != "" {
 		err = errors.New(res.ErrorText)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := t.settle(); err != nil {
-		return nil, err
+	if err := t.rest(); err != nil {
+		return err
 	}
-	if t.grow() {
-		if err := t.settle(); err != nil {
-			return nil, err
-		}
+	return then(t)
+}
+
+// rest waits until a page is at rest, with what loads when it is scrolled to.
+func (t *rendering) rest() error {
+	err := t.settle()
+	if err == nil && t.grow() {
+		err = t.settle()
 	}
-	return t.result()
+	return err
 }
 
 func (t *rendering) prepare(agent string) error {
@@ -122,12 +139,13 @@ func (t *rendering) prepare(agent string) error {
 	c := chromedp.FromContext(t.tab)
 	t.frame = cdp.FrameID(c.Target.TargetID)
 	return errors.Join(
-		call(t.calls, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "http://*"}, {URLPattern: "https://*"}}}),
+		call(t.calls, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "http://*"}, {URLPattern: "https://*"}, {URLPattern: "file://*"}}}),
 		call(t.calls, network.Disable, cdp.Empty{}), // what it would tell is as long as the page likes, and so is the console
 		call(t.calls, runtime.Disable, cdp.Empty{}),
 		call(t.calls, log.Disable, cdp.Empty{}),
 		call(t.calls, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent}),
 		call(t.calls, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: absent}),
+		call(t.calls, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: listen, WorldName: world}),
 		t.window(height),
 		callBrowser(t.calls, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
 			Behavior: browser.SetDownloadBehaviorBehaviorDeny, BrowserContextID: c.BrowserContextID}),
@@ -166,12 +184,12 @@ func (t *rendering) number(expression string, most time.Duration) (n float64, er
 func (t *rendering) evaluate(expression string, most time.Duration, value any) error {
 	ctx, cancel := context.WithTimeout(t.calls, most)
 	defer cancel()
-	world, err := chromedp.Call(ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: t.frame, WorldName: "curtsy"})
+	own, err := chromedp.Call(ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: t.frame, WorldName: world})
 	if err != nil {
 		return err
 	}
 	yes := true
-	r, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, ContextID: world.ExecutionContextID,
+	r, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, ContextID: own.ExecutionContextID,
 		AwaitPromise: &yes, ReturnByValue: &yes, Silent: &yes})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -216,6 +217,47 @@ func TestChromiumTellsLittle(t *testing.T) {
 		}
 		if p, err := b.Render(t.Context(), "http://site.test/next", s.fetch); err != nil || !strings.Contains(string(p.HTML), "next") {
 			t.Errorf("after %s: %v", name, err)
+		}
+	}
+}
+
+// A page is seen as a reader sees it, over HTTP and from the disk, and a link leads on.
+func TestChromiumSeesAndClicks(t *testing.T) {
+	b := testBrowser(t, Options{Timeout: 10 * time.Second})
+	dir := t.TempDir()
+	pages := map[string]string{
+		"a.html": `<!doctype html><p>One   page<p hidden>not seen</p><img src=p.gif><img src=none.gif><a href=x.zip download>z</a><a href=b.html>on</a><div id=d></div>` +
+			`<script>d.textContent = "by script"; fetch("data.json").then(r => r.text()).then(t => d.textContent = t).catch(() => 0)</script><script src=/outside.js></script>`,
+		"b.html":    `<!doctype html><p>The other page`,
+		"data.json": `data`,
+		"p.gif":     "GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00!\xf9\x04\x00\x00\x00\x00\x00,\x00\x00\x00\x00\x02\x00\x02\x00\x00\x02\x02\x84\x51\x00;",
+	}
+	s := &site{files: map[string]string{}}
+	for name, text := range pages {
+		s.files["/"+name] = text
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	disk := "file://" + dir + "/"
+	for _, c := range []struct {
+		base, text string
+		failed     []string
+	}{
+		{"http://site.test/", "One page zon data", []string{"http://site.test/none.gif", "http://site.test/outside.js"}},
+		{disk, "One page zon by script", []string{"file:///outside.js", disk + "none.gif"}},
+	} {
+		l := Looking{Answer: s.fetch, File: func(u string) bool { return strings.HasPrefix(u, disk) }, Press: func(s *Seen) int { return slices.Index(s.Links, c.base+"b.html") }}
+		first, after, err := b.Look(t.Context(), c.base+"a.html", l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(first.Text), " ")
+		if text != c.text || first.Pictures != 1 || !slices.Equal(first.Failed, c.failed) || first.Links[0] != "" {
+			t.Errorf("%s: %+v", c.base, first)
+		}
+		if after == nil || after.URL != c.base+"b.html" || after.Text != "The other page" {
+			t.Errorf("%s: after the click: %+v", c.base, after)
 		}
 	}
 }

@@ -20,16 +20,22 @@ import (
 // maxListed bounds the lists of a Page.
 const maxListed = 200
 
+// asked is a page that is to be opened.
+type asked struct {
+	url    string
+	answer Fetch
+	look   *Looking // nil where it is rendered
+}
+
 // rendering is one page on its way.
 type rendering struct {
-	o      *Options
-	ctx    context.Context // of the caller
-	tab    context.Context
-	calls  context.Context // of the tab, ended with run
-	crash  func()          // ends calls where the page has crashed
-	url    string
-	frame  cdp.FrameID // the page's own
-	answer Fetch
+	asked
+	o     *Options
+	ctx   context.Context // of the caller
+	tab   context.Context
+	calls context.Context // of the tab, ended with run
+	crash func()          // ends calls where the page has crashed
+	frame cdp.FrameID     // the page's own
 
 	answers sync.WaitGroup
 	mu      sync.Mutex
@@ -54,6 +60,10 @@ func (t *rendering) event(ev any) {
 		t.answers.Go(func() { t.paused(ev) })
 	case *inspector.EventTargetCrashed:
 		t.crash()
+	case *page.EventFrameNavigated:
+		if ev.Frame.ID == t.frame {
+			t.loaded = false
+		}
 	case *page.EventLoadEventFired:
 		t.loaded = true
 	case *page.EventJavascriptDialogOpening:
@@ -79,6 +89,10 @@ func (t *rendering) paused(ev *fetch.EventRequestPaused) {
 		t.mu.Unlock()
 	}()
 	r, err := t.answerTo(ev)
+	if err == nil && r == nil {
+		_ = call(t.calls, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: ev.RequestID})
+		return
+	}
 	if err != nil {
 		_ = call(t.calls, fetch.FailRequest, fetch.FailRequestParams{RequestID: ev.RequestID, ErrorReason: t.missing(ev, err)})
 		return
@@ -90,13 +104,21 @@ func (t *rendering) paused(ev *fetch.EventRequestPaused) {
 // Errors that are no lack of the page.
 var (
 	errMoved = errors.New("navigation is blocked")
+	errFile  = errors.New("no file to be read")
 	errIcon  = errors.New("not requested by the page") // the browser did, for a tab that nobody sees
 )
 
+// answerTo is the answer to a request; nil for a file that is read from the disk.
 func (t *rendering) answerTo(ev *fetch.EventRequestPaused) (*Response, error) {
 	r := Request{URL: ev.Request.URL, Type: string(ev.ResourceType)}
 	if err := t.admit(ev, &r); err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(r.URL, "file:") {
+		if t.look == nil || t.look.File == nil || !t.look.File(r.URL) {
+			return nil, errFile
+		}
+		return nil, nil
 	}
 	ctx, cancel := context.WithCancel(t.ctx)
 	defer cancel()
@@ -129,7 +151,7 @@ func (t *rendering) admit(ev *fetch.EventRequestPaused, r *Request) error {
 		if ev.FrameID != t.frame {
 			return nil
 		}
-		if t.main {
+		if t.main && t.look == nil {
 			return errMoved
 		}
 		t.main, r.Main = true, true

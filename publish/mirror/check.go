@@ -35,6 +35,7 @@ type Report struct {
 	Refs     int64     `json:"refs"`
 	Problems []Problem `json:"problems"`
 	More     bool      `json:"more,omitempty"` // there are more problems than are listed
+	Browser  *Opened   `json:"browser,omitempty"`
 }
 
 // maxProblems bounds the list.

@@ -9,15 +9,16 @@ import (
 
 // Result is what an export did.
 type Result struct {
-	Files     int       `json:"files"`     // bodies written
-	Pages     int       `json:"pages"`     // of them, pages of the site
-	Redirects int       `json:"redirects"` // stub pages
-	Withheld  int       `json:"withheld"`  // URLs left out by noarchive
-	Expired   int       `json:"expired"`   // URLs left out since their unavailable_after has passed
-	NeedHTTP  int       `json:"need_http"` // pages that want a web server
-	External  int       `json:"external"`  // URLs of other sites that are linked to
-	Broken    int       `json:"broken"`    // URLs of the site that links lead to in vain
-	Live      int       `json:"live"`      // links to the live site whose page is here
+	Files     int       `json:"files"`           // bodies written
+	Pages     int       `json:"pages"`           // of them, pages of the site
+	Redirects int       `json:"redirects"`       // stub pages
+	Withheld  int       `json:"withheld"`        // URLs left out by noarchive
+	Expired   int       `json:"expired"`         // URLs left out since their unavailable_after has passed
+	NeedHTTP  int       `json:"need_http"`       // pages that want a web server
+	External  int       `json:"external"`        // URLs of other sites that are linked to
+	Broken    int       `json:"broken"`          // URLs of the site that links lead to in vain
+	Live      int       `json:"live"`            // links to the live site whose page is here
+	Still     int       `json:"still,omitempty"` // pages in the form that Options.Still gave
 	Complete  bool      `json:"complete"`
 	Why       string    `json:"why,omitempty"` // it is not complete
 	Problems  []Problem `json:"problems"`      // with the names of files; see Check for the references in them
@@ -83,6 +84,7 @@ func (w *writer) result() *Result {
 			}
 		}
 	}
+	r.Still = int(w.still.Load())
 	r.Live = int(w.notes.live.Load())
 	r.Broken, r.External, r.NeedHTTP = len(w.notes.rows[broken]), len(w.notes.rows[external]), len(w.notes.rows[needsHTTP])
 	return r

@@ -28,6 +28,9 @@ type Options struct {
 	Online bool
 	// NoScripts keeps all pages as they came: their scripts do not run.
 	NoScripts bool
+	// Still gives the document that a page is to have without its scripts, nil for the
+	// page as it came; ok is false for a page that keeps its scripts.
+	Still func(url string) (html []byte, ok bool, err error)
 	// Fold gives the URL that the site's Clean-param makes of another one.
 	Fold func(weburl.URL) (weburl.URL, bool)
 	// Twin gives the form that all URLs of one page share which differ in a
@@ -81,6 +84,9 @@ func (o *Options) defaults() {
 	o.twins = o.Twin != nil
 	if !o.twins {
 		o.Twin = func(u weburl.URL) (weburl.URL, bool) { return u, false }
+	}
+	if o.Still == nil {
+		o.Still = func(string) ([]byte, bool, error) { return nil, false, nil }
 	}
 	if o.Left == nil {
 		o.Left = func(func(Left) error) error { return nil }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"curtsy/internal/follow"
-	"curtsy/storage/crawllog"
 )
 
 // pathsScript says where the links of a page lead, also those that a script made.
@@ -19,8 +18,8 @@ var pathsScript string
 
 // linkScript is the reference of mirror-links.js for a page; "" for one that runs no
 // scripts.
-func (w *writer) linkScript(e *entry, v *crawllog.Visit) string {
-	if !e.page || v.Rendered != nil || w.s.o.NoScripts {
+func linkScript(e *entry, still bool) string {
+	if !e.page || still {
 		return ""
 	}
 	return relative(e.file, linksFile)

@@ -29,6 +29,7 @@ type writer struct {
 	held  held
 	done  atomic.Int64
 	runs  atomic.Bool // a page has the script for links
+	still atomic.Int64
 
 	sprites sprites
 }
@@ -181,10 +182,24 @@ func (w *writer) rewrite(e *entry) error {
 	if e.typ == "application/manifest+json" {
 		return w.tree.put(e.file, modified(v), w.manifest(e, body))
 	}
+	still := v.Rendered != nil || w.s.o.NoScripts
+	if e.page && !still {
+		made, ok, err := w.s.o.Still(e.url.String())
+		if err != nil {
+			return &DiskError{err}
+		}
+		if still = ok; ok {
+			w.still.Add(1)
+		}
+		if len(made) > 0 {
+			body, h = made, h.Clone()
+			h.Set("Content-Type", crawllog.TypeRendered)
+		}
+	}
 	l := &linker{s: w.s, from: e, notes: w.notes}
 	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body},
-		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy(v), Script: w.linkScript(e, v)})
-	if v.Rendered == nil && !w.s.o.NoScripts {
+		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy(still), Script: linkScript(e, still)})
+	if !still {
 		w.noteNeeds(e, out.NeedsHTTP)
 	}
 	if out.Scripted {
@@ -205,9 +220,8 @@ const Policy = "default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eva
 // would make another page of it, at an address that they do not know.
 const stillPolicy = "script-src 'none'"
 
-// policy is what the page of a visit carries.
-func (s *site) policy(v *crawllog.Visit) string {
-	still := v.Rendered != nil || s.o.NoScripts
+// policy is what a page carries.
+func (s *site) policy(still bool) string {
 	switch {
 	case still && s.o.Online:
 		return stillPolicy

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"curtsy/crawler/render"
+	"curtsy/frontier/judge"
+	"curtsy/publish/mirror"
+	"curtsy/storage"
+)
+
+// How a mirror is looked at: tabs at a time, links of a page that are clicked on, and
+// how long a page may be busy.
+const (
+	browseTabs   = 2
+	browseClicks = 2
+	browseTime   = 10 * time.Second
+)
+
+// browser finds the one that a mirror is looked at in. The caller closes it.
+func (f *mirrorFlags) findBrowser() (*render.Browser, error) {
+	path, err := render.Find(f.browser)
+	if err != nil {
+		return nil, exitWith(exitUsage, fmt.Errorf("--browser: %w", err), "--browser with the path of a Chromium or Chrome (Debian: apt install chromium)")
+	}
+	return render.New(render.Options{Browser: path, Quiet: 300 * time.Millisecond, Timeout: browseTime, Limit: time.Minute}), nil
+}
+
+// browse opens pages of a mirror; dir is its archive, or "".
+func (f *mirrorFlags) browse(ctx context.Context, u *ui, dir, out string, b mirror.Browsing) (*mirror.Opened, error) {
+	browser, err := f.findBrowser()
+	if err != nil {
+		return nil, err
+	}
+	defer browser.Close()
+	o := mirror.Options{Twin: judge.SamePage}
+	if dir != "" {
+		a, err := storage.OpenRead(dir)
+		if err != nil {
+			return nil, archiveError(err, dir)
+		}
+		defer a.Close()
+		if o, err = mirrorOptions(a, dir); err != nil {
+			return nil, err
+		}
+		b.Archive = a
+	}
+	bar := newStepBar(u)
+	defer bar.close()
+	o.Watch = bar.showMirror
+	b.Tabs, b.Clicks, b.Look = browseTabs, browseClicks, looker(browser, b.Lost != nil)
+	opened, err := mirror.Browse(ctx, out, o, b)
+	if errors.Is(err, context.Canceled) {
+		return nil, exitWith(exitStopped, errors.New("stopped; not all pages were opened"), "curtsy mirror --check --browser "+quoted(f.browser)+" "+quoted(out))
+	}
+	if err != nil {
+		return nil, checkError(err, out)
+	}
+	return opened, nil
+}
+
+// looker shows pages in a browser.
+func looker(browser *render.Browser, documents bool) func(context.Context, mirror.View) (*mirror.Seen, *mirror.Seen, error) {
+	return func(ctx context.Context, v mirror.View) (*mirror.Seen, *mirror.Seen, error) {
+		l := render.Looking{Document: documents,
+			Answer: func(_ context.Context, r render.Request) (*render.Response, error) {
+				a, err := v.Answer(r.URL, r.Main)
+				return (*render.Response)(a), err
+			},
+			File: func(url string) bool { return v.Files != "" && strings.HasPrefix(url, v.Files) }}
+		if v.Press != nil {
+			l.Press = func(s *render.Seen) int { return v.Press((*mirror.Seen)(s)) }
+		}
+		first, after, err := browser.Look(ctx, v.URL, l)
+		return (*mirror.Seen)(first), (*mirror.Seen)(after), err
+	}
+}
+
+// sayOpened says what a browser showed of a mirror. A page that is right in no form, or
+// whose text its scripts take away, is an error.
+func sayOpened(u *ui, f *mirrorFlags, out string, r *mirror.Opened) error {
+	lost := 0
+	for i := range r.Judged {
+		p := &r.Judged[i]
+		if p.Lost || p.Right == "none" {
+			lost++
+		}
+		if f.json || p.Right == "disk" {
+			continue
+		}
+		for _, d := range p.Differs {
+			u.print("%s: %s: %s: %s", p.URL, d.Form, d.What, d.Detail)
+		}
+	}
+	if !f.json {
+		u.print("%s: %d of %s opened: %d right from disk, %d only by mirror --serve, %d in neither; %d of %s lead where they do on the site",
+			out, r.Pages, count(r.Of, "page"), r.Disk, r.Served, r.None, r.Arrive, count(r.Clicks, "link"))
+	}
+	if lost == 0 {
+		return nil
+	}
+	return exitWith(exitFailed, fmt.Errorf("%s: %s not right from disk", out, are(lost, "page")),
+		"curtsy mirror --repair DIR "+quoted(out)+", which shows these without their scripts")
+}
+
+func are(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing + " is"
+	}
+	return count(n, thing) + " are"
+}
+
+// repairMirror makes the mirror of an archive, opens its pages, and makes it again with
+// the still form of those that their scripts empty or destroy.
+func repairMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) error {
+	made := *f
+	made.json, made.quiet = false, true
+	if err := exportMirror(ctx, u, &made, dir, out); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp("", "curtsy-still-")
+	if err != nil {
+		return exitWith(exitFailed, err, "")
+	}
+	defer os.RemoveAll(tmp)
+	still := map[string]string{}
+	place := func() string { return filepath.Join(tmp, strconv.Itoa(len(still))) }
+	opened, err := f.browse(ctx, u, dir, out, mirror.Browsing{Sample: f.sample, Lost: func(url string, html []byte) error {
+		still[url] = place()
+		return os.WriteFile(still[url], html, 0o600)
+	}})
+	if err != nil {
+		return err
+	}
+	made = *f
+	made.still = func(url string) ([]byte, bool, error) {
+		name, ok := still[url]
+		if !ok {
+			return nil, false, nil
+		}
+		html, err := os.ReadFile(name)
+		return html, true, err
+	}
+	if len(still) > 0 || f.json {
+		err = exportMirror(ctx, u, &made, dir, out)
+	}
+	if !f.json {
+		u.print("%s: %d of %s opened, %s shown without scripts now", out, opened.Pages, count(opened.Of, "page"), are(len(still), "page"))
+	}
+	return err
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A page that its script empties, one that a module makes and one that is as it came: the
+// check in a browser tells them apart, and the repaired mirror is right from the disk.
+func TestAMirrorIsJudgedInABrowser(t *testing.T) {
+	browser := os.Getenv("CURTSY_TEST_BROWSER")
+	if browser == "" {
+		t.Skip("CURTSY_TEST_BROWSER names no Chromium")
+	}
+	files := map[string]string{
+		"/":             `<!doctype html><title>Home</title><h1>Home of the small site</h1><a href=plain.html>plain</a> <a href=emptied.html>emptied</a> <a href=module.html>module</a><img src=p.gif>`,
+		"/plain.html":   `<!doctype html><title>Plain</title><h1>A plain page</h1><a href=/>home</a>`,
+		"/emptied.html": `<!doctype html><title>Emptied</title><div id=root><h1>What its script replaces</h1><p>alpha beta gamma delta epsilon zeta eta theta</p></div><script>if (location.pathname !== "/emptied.html") root.textContent = "This page couldn't load"</script>`,
+		"/module.html":  `<!doctype html><title>Module</title><div id=root></div><a href=plain.html>plain</a><script type=module src=m.js></script>`,
+		"/m.js":         `root.innerHTML = "<h1>Made by a module</h1><p>mu nu xi omicron pi rho sigma tau</p>"`,
+		"/p.gif":        "GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00!\xf9\x04\x00\x00\x00\x00\x00,\x00\x00\x00\x00\x02\x00\x02\x00\x00\x02\x02\x84\x51\x00;",
+	}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, ok := files[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if strings.HasSuffix(r.URL.Path, ".js") {
+			w.Header().Set("Content-Type", "text/javascript")
+		}
+		_, _ = w.Write([]byte(text))
+	}))
+	defer site.Close()
+	dir, out := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "out")
+	curtsy(t, "crawl", site.URL, "--archive", dir).run(t, exitDone)
+	curtsy(t, "mirror", dir, out).run(t, exitDone)
+	if err := os.WriteFile(filepath.Join(out, "p.gif"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := curtsy(t, "mirror", "--check", "--browser", browser, dir, out).run(t, exitFailed)
+	for _, want := range []string{
+		"emptied.html: disk: text: 12 of 12 words are missing: it shows \"This page couldn't load\"", "module.html: disk: request: m.js",
+		"/: disk: pictures: 0 of 1 are shown", "4 of 4 pages opened: 1 right from disk, 2 only by mirror --serve, 1 in neither; 4 of 4 links lead",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("not %q:\n%s", want, said)
+		}
+	}
+	if said := curtsy(t, "mirror", "--repair", "--browser", browser, dir, out).run(t, exitDone); !strings.Contains(said, "2 pages are shown without scripts now") {
+		t.Error(said)
+	}
+	said = curtsy(t, "mirror", "--check", "--json", "--browser", browser, out).run(t, exitDone)
+	if !strings.Contains(said, `"opened":4,"of":4,"disk":4,"served":0,"none":0,"clicks":4,"arrive":4`) {
+		t.Error(said)
+	}
+}

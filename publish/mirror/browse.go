@@ -1,0 +1,455 @@
+package mirror
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/storage"
+)
+
+// Answer is what a request of a page is answered with: a body without codings.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Seen is what a reader sees of a page.
+type Seen struct {
+	URL      string   // its address then
+	Text     string   // what is visible of it
+	Pictures int      // that are whole
+	Links    []string // where those lead that can be clicked on; "" for others
+	Failed   []string // requests that failed
+	HTML     []byte   // the document as its scripts left it
+}
+
+// View is a page to be looked at in a browser. A file:// URL is read from the disk,
+// as far as it lies below Files; all else is answered.
+type View struct {
+	URL    string
+	Files  string // the URL of a directory, with a slash at its end
+	Answer func(url string, page bool) (*Answer, error)
+	// Press chooses the link to be clicked on, by its place in Seen.Links; -1 is none.
+	Press func(*Seen) int
+}
+
+// Browsing says how a mirror is looked at.
+type Browsing struct {
+	// Look shows a page in a browser, and what it shows after a click. It is called by
+	// Tabs goroutines at a time.
+	Look func(context.Context, View) (first, after *Seen, err error)
+	Tabs int
+	// Archive is what the mirror was made from: pages are held against what the browser
+	// makes of them at their own URLs, answered from it. nil: against what it makes
+	// of the mirror's own files there.
+	Archive *storage.Archive
+	Sample  int // how many pages, spread over all; 0 is all that run scripts
+	Clicks  int // links of each page that are clicked on
+	// Lost is called with the URL of each page that is to have its still form, and
+	// with the document that it is; nil where it is the page as it came.
+	Lost func(url string, html []byte) error
+}
+
+// Judged is a page of a mirror beside the site's.
+type Judged struct {
+	URL     string       `json:"url"`
+	File    string       `json:"file"`
+	Right   string       `json:"right"`             // "disk"; "served" where it is right only by mirror --serve; "none"
+	Lost    bool         `json:"lost,omitempty"`    // from the disk, more than a fifth of its words are not shown
+	Differs []Difference `json:"differs,omitempty"` // in the forms that are not right; failed requests in any
+}
+
+// Difference is one thing that is not as on the site.
+type Difference struct {
+	Form   string `json:"form"` // "disk", "served", or "archive": its replay, too
+	What   string `json:"what"` // "text", "pictures", "link", "request", "error"
+	Detail string `json:"detail"`
+}
+
+// Opened is what a browser showed of a mirror.
+type Opened struct {
+	Pages  int      `json:"opened"`
+	Of     int      `json:"of"` // pages of the mirror
+	Disk   int      `json:"disk"`
+	Served int      `json:"served"` // right only where it is served
+	None   int      `json:"none"`
+	Clicks int      `json:"clicks"` // from the disk
+	Arrive int      `json:"arrive"`
+	Judged []Judged `json:"pages"`
+}
+
+// Browse opens pages of a mirror from the disk in a browser, and where they are not
+// right there, as mirror --serve has them, beside what the site shows. Of the
+// options, Fold, Twin and Watch count; with an archive, those of its Export.
+func Browse(ctx context.Context, out string, o Options, b Browsing) (*Opened, error) {
+	root, err := os.OpenRoot(out)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	m, err := readMap(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", out, ErrNotOurs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", out, MapFile, err)
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(out); err == nil {
+		out = real
+	}
+	o.defaults()
+	j := &judging{sum: Opened{Judged: []Judged{}}, b: b, o: &o, root: root, files: serverOf(root, m), held: map[string]*mapped{}, seen: map[string]*Seen{}}
+	j.dir = (&url.URL{Scheme: "file", Path: filepath.ToSlash(out) + "/"}).String()
+	if b.Archive != nil {
+		if j.site, err = gather(b.Archive, &o); err != nil {
+			return nil, err
+		}
+	}
+	seed := weburl.FromCanonical(m.Seed)
+	for i := range m.Files {
+		f := &m.Files[i]
+		if j.site == nil && f.To == "" { // links name files there
+			j.held[seed.Origin()+"/"+encodePath(f.File)] = f
+		}
+		j.held[f.URL] = f
+	}
+	return j.all(ctx, m)
+}
+
+// judging compares a mirror with its site.
+type judging struct {
+	b     Browsing
+	o     *Options
+	root  *os.Root
+	files server
+	dir   string // of the mirror, as a file:// URL with a slash at its end
+	site  *site  // nil without an archive
+	held  map[string]*mapped
+
+	mu   sync.Mutex
+	seen map[string]*Seen // what pages of the site show
+	size int              // of these
+	sum  Opened
+}
+
+// all judges the pages that were chosen.
+func (j *judging) all(ctx context.Context, m *mirrorMap) (*Opened, error) {
+	list, err := j.choose(m)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next, judged := make(chan *mapped), 0
+	var tabs sync.WaitGroup
+	for range max(j.b.Tabs, 1) {
+		tabs.Go(func() {
+			for p := range next {
+				one, err := j.page(ctx, p)
+				j.mu.Lock()
+				if err != nil {
+					cancel(err)
+				} else {
+					j.sum.Judged = append(j.sum.Judged, *one)
+				}
+				judged++
+				j.o.Watch(Progress{Step: "open", Done: judged, Total: len(list)})
+				j.mu.Unlock()
+			}
+		})
+	}
+	for _, p := range list {
+		select {
+		case next <- p:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	tabs.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(j.sum.Judged, func(a, b Judged) int { return strings.Compare(a.URL, b.URL) })
+	for i := range j.sum.Judged {
+		switch j.sum.Judged[i].Right {
+		case "disk":
+			j.sum.Disk++
+		case "served":
+			j.sum.Served++
+		default:
+			j.sum.None++
+		}
+	}
+	j.sum.Pages = len(list)
+	return &j.sum, nil
+}
+
+// choose spreads the sample over the pages. What runs no scripts shows what it is.
+func (j *judging) choose(m *mirrorMap) (list []*mapped, err error) {
+	for i := range m.Files {
+		f := &m.Files[i]
+		if f.URL == "" || f.To != "" || f.Type != typeHTML && f.Type != typeXHTML {
+			continue
+		}
+		j.sum.Of++
+		if j.b.Sample == 0 {
+			body, err := j.root.ReadFile(f.File)
+			if err != nil {
+				return nil, err
+			}
+			if !bytes.Contains(body, []byte("<script")) || bytes.Contains(body, []byte(stillPolicy)) {
+				continue
+			}
+		}
+		list = append(list, f)
+	}
+	if n := j.b.Sample; n > 0 && n < len(list) {
+		for i := range n {
+			list[i] = list[i*len(list)/n]
+		}
+		list = list[:n]
+	}
+	return list, nil
+}
+
+// page judges one page.
+func (j *judging) page(ctx context.Context, p *mapped) (*Judged, error) {
+	one := &Judged{URL: p.URL, File: p.File, Right: "none", Differs: []Difference{}}
+	want, plain, err := j.original(ctx, one)
+	if err != nil || want == nil {
+		return one, err
+	}
+	for _, form := range [...]string{"disk", "served"} {
+		right, err := j.form(ctx, one, form, want)
+		if err != nil {
+			return nil, err
+		}
+		if right {
+			one.Right = form
+			break
+		}
+	}
+	if (one.Lost || one.Right == "none") && j.b.Lost != nil {
+		html := want.HTML
+		if plain {
+			html = nil
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		return one, j.b.Lost(p.URL, html)
+	}
+	return one, nil
+}
+
+// form opens a page in one form. It is right if it shows the text and the pictures of
+// the site's, and links lead where they do there.
+func (j *judging) form(ctx context.Context, one *Judged, form string, want *Seen) (right bool, err error) {
+	links := j.links(one.URL, want)
+	for n := 0; n == 0 || n < len(links); n++ {
+		v := j.view(form, one.File)
+		var to *mapped
+		if n < len(links) {
+			to = links[n].to
+			v.Press = func(s *Seen) int { return j.find(form, s, want, links[n]) }
+		}
+		got, after, err := j.b.Look(ctx, v)
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		if err != nil {
+			one.differs(form, "error", err.Error())
+			return false, nil
+		}
+		if n == 0 {
+			right = j.alike(one, form, got, want)
+		}
+		if to != nil {
+			arrives, err := j.arrives(ctx, one, form, to, after)
+			if err != nil {
+				return false, err
+			}
+			right = right && arrives
+		}
+	}
+	return right, nil
+}
+
+// view is a page in one form of the mirror.
+func (j *judging) view(form, file string) View {
+	if form == "disk" {
+		return View{URL: j.dir + encodePath(file), Files: j.dir, Answer: func(url string, _ bool) (*Answer, error) {
+			return nil, errors.New("it is not in the mirror")
+		}}
+	}
+	return View{URL: "http://mirror.localhost/" + encodePath(file), Answer: func(url string, page bool) (*Answer, error) {
+		rest, ours := strings.CutPrefix(url, "http://mirror.localhost/")
+		if !ours {
+			return nil, errors.New("it is not in the mirror")
+		}
+		return j.served("/"+rest, page)
+	}}
+}
+
+// original is what the site's own page shows: at its own URL, answered from the archive.
+// Where its scripts take away what the page says without them, since the archive lacks
+// what they ask for, it is the page without them.
+func (j *judging) original(ctx context.Context, one *Judged) (want *Seen, plain bool, err error) {
+	want, err = j.atSite(ctx, one.URL, false)
+	if err != nil || want == nil {
+		one.differs("archive", "error", "it could not be opened")
+		return nil, false, err
+	}
+	if len(want.Failed) == 0 && len(want.Text) > 200 {
+		return want, false, nil
+	}
+	for _, u := range want.Failed[:min(len(want.Failed), maxDiffers)] {
+		one.differs("archive", "request", u)
+	}
+	still, err := j.atSite(ctx, one.URL, true)
+	if err != nil || still == nil {
+		return want, false, err
+	}
+	if lost, of := missing(want.Text, still.Text); of > 5 && 5*len(lost) > of && len(want.Text) < len(still.Text) {
+		one.differs("archive", "text", "its scripts take away its text: "+shows(want))
+		return still, true, nil
+	}
+	return want, false, nil
+}
+
+// maxSeen bounds what is remembered of pages, in octets.
+const maxSeen = 64 << 20
+
+// atSite is what the page of a URL shows, with or without its scripts; nil where it
+// cannot be opened.
+func (j *judging) atSite(ctx context.Context, at string, plain bool) (*Seen, error) {
+	key := fmt.Sprint(plain, at)
+	j.mu.Lock()
+	s, known := j.seen[key]
+	j.mu.Unlock()
+	if known {
+		return s, nil
+	}
+	s, _, err := j.b.Look(ctx, View{URL: at, Answer: func(url string, page bool) (*Answer, error) {
+		a, err := j.answer(url)
+		if err == nil && plain && page {
+			a.Header = a.Header.Clone()
+			a.Header.Set("Content-Security-Policy", stillPolicy)
+		}
+		return a, err
+	}})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		s = nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if s != nil {
+		j.size += len(s.Text) + len(s.HTML)
+	}
+	if j.size > maxSeen {
+		clear(j.seen)
+		j.size = 0
+	}
+	j.seen[key] = s
+	return s, nil
+}
+
+// answer answers for a URL of the site.
+func (j *judging) answer(at string) (*Answer, error) {
+	u, err := weburl.Parse(at)
+	if err != nil {
+		return nil, err
+	}
+	if j.site == nil {
+		return j.served(u.Target(), false)
+	}
+	return j.site.answer(j.b.Archive, u)
+}
+
+// maxAnswer bounds what a browser is given at once, in octets.
+const maxAnswer = 32 << 20
+
+// answer is what the archive has for a URL.
+func (s *site) answer(a *storage.Archive, u weburl.URL) (*Answer, error) {
+	i := s.find(u)
+	if i < 0 && u.HasQuery() {
+		i = s.find(weburl.FromCanonical(u.Origin() + u.Path())) // ?_=1 against caches
+	}
+	if i < 0 {
+		return nil, errors.New("it is not in the archive")
+	}
+	e := &s.list[i]
+	switch {
+	case e.state == moved && e.final >= 0:
+		to := s.list[e.final].url.String() + encodeFragment(e.part)
+		return &Answer{Status: http.StatusFound, Header: http.Header{"Location": {to}}}, nil
+	case e.state != kept:
+		return nil, errors.New(cmp.Or(e.why, "it leads elsewhere"))
+	}
+	v, err := a.Visit(e.ref)
+	if err != nil || v == nil {
+		return nil, cmp.Or(err, errors.New("its visit is missing"))
+	}
+	b, err := publish.OpenBody(a, v)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	body, err := io.ReadAll(io.LimitReader(b, maxAnswer))
+	if err != nil && len(body) == 0 {
+		return nil, err
+	}
+	return &Answer{Status: http.StatusOK, Header: headerFor(b.Header, e.typ), Body: body}, nil
+}
+
+// served is what mirror --serve answers.
+func (j *judging) served(target string, page bool) (*Answer, error) {
+	r, err := http.NewRequest(http.MethodGet, "http://mirror.localhost"+target, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.RequestURI = target
+	if page {
+		r.Header.Set("Sec-Fetch-Dest", "document")
+	}
+	a := &Answer{Status: http.StatusOK, Header: http.Header{}}
+	j.files.ServeHTTP(answering{a}, r)
+	if a.Status >= 400 {
+		return nil, fmt.Errorf("it is answered %d", a.Status)
+	}
+	return a, nil
+}
+
+// answering makes an Answer of what a handler writes.
+type answering struct{ a *Answer }
+
+func (w answering) Header() http.Header    { return w.a.Header }
+func (w answering) WriteHeader(status int) { w.a.Status = status }
+
+func (w answering) Write(b []byte) (int, error) {
+	if len(w.a.Body)+len(b) > maxAnswer {
+		return 0, io.ErrShortWrite
+	}
+	w.a.Body = append(w.a.Body, b...)
+	return len(b), nil
+}

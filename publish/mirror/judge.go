@@ -1,0 +1,153 @@
+package mirror
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxDiffers bounds the differences of one kind that are listed of a page.
+const maxDiffers = 5
+
+func (one *Judged) differs(form, what, detail string) {
+	if len(detail) > 500 {
+		detail = strings.ToValidUTF8(detail[:500], "") + "…"
+	}
+	one.Differs = append(one.Differs, Difference{form, what, detail})
+}
+
+// alike compares what a page shows with what the site's shows. A twentieth of the words
+// may differ: there are clocks.
+func (j *judging) alike(one *Judged, form string, got, want *Seen) bool {
+	lost, of := missing(got.Text, want.Text)
+	more, now := missing(want.Text, got.Text)
+	switch {
+	case 5*len(lost) > of || 20*len(more) > now+20:
+		one.differs(form, "text", fmt.Sprintf("%d of %d words are missing: %s", len(lost), of, shows(got)))
+	case 20*len(lost) > of:
+		one.differs(form, "text", fmt.Sprintf("%d of %d words are missing: %q", len(lost), of, lost[:min(len(lost), maxDiffers)]))
+	}
+	right := 20*len(lost) <= of && 20*len(more) <= now+20
+	if form == "disk" {
+		one.Lost = 5*len(lost) > of
+	}
+	if got.Pictures < want.Pictures {
+		right = false
+		one.differs(form, "pictures", fmt.Sprintf("%d of %d are shown", got.Pictures, want.Pictures))
+	}
+	listed := 0
+	for _, u := range got.Failed {
+		known := slices.ContainsFunc(want.Failed, func(w string) bool { return path.Base(w) == path.Base(u) })
+		if listed++; !known && listed <= maxDiffers {
+			one.differs(form, "request", strings.TrimPrefix(u, j.dir))
+		}
+	}
+	return right
+}
+
+// missing are the words of a text that another lacks, of so many different ones.
+func missing(in, text string) (lost []string, of int) {
+	has := map[string]bool{}
+	for word := range strings.FieldsSeq(in) {
+		has[word] = true
+	}
+	words := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		if words[word] {
+			continue
+		}
+		words[word] = true
+		if of++; !has[word] {
+			lost = append(lost, word)
+		}
+	}
+	return lost, of
+}
+
+// shows is how the text of a page begins.
+func shows(s *Seen) string {
+	text := []rune(strings.Join(strings.Fields(s.Text[:min(len(s.Text), 1000)]), " "))
+	switch {
+	case len(text) == 0:
+		return "it shows none"
+	case len(text) > 80:
+		return fmt.Sprintf("it shows %q…", string(text[:80]))
+	}
+	return fmt.Sprintf("it shows %q", string(text))
+}
+
+// link is one that is clicked on.
+type link struct {
+	at int // its place among those of the site's page
+	to *mapped
+}
+
+// links chooses those of a page that are clicked on: they lead to other pages that are
+// held, and lie apart.
+func (j *judging) links(page string, want *Seen) (list []link) {
+	known := map[*mapped]bool{j.held[page]: true}
+	for i, href := range want.Links {
+		href, _, _ = strings.Cut(href, "#")
+		to := j.held[href]
+		if to != nil && to.To != "" {
+			to = j.held[to.To]
+		}
+		if to != nil && !known[to] && (to.Type == typeHTML || to.Type == typeXHTML) {
+			known[to] = true
+			list = append(list, link{i, to})
+		}
+	}
+	if n := j.b.Clicks; n < len(list) {
+		for i := range n {
+			list[i] = list[(2*i+1)*len(list)/(2*n)]
+		}
+		list = list[:n]
+	}
+	return list
+}
+
+// find is the place of the same link in another form of the page; -1 where it is missing.
+func (j *judging) find(form string, got, want *Seen, l link) int {
+	if len(got.Links) == len(want.Links) && got.Links[l.at] != "" {
+		return l.at
+	}
+	there := j.view(form, l.to.File).URL
+	return slices.IndexFunc(got.Links, func(href string) bool {
+		href, _, _ = strings.Cut(href, "#")
+		return href == there || href == l.to.URL || form == "served" && strings.HasSuffix(l.to.URL, strings.TrimPrefix(href, "http://mirror.localhost"))
+	})
+}
+
+// arrives says whether a click has led to the page that it leads to on the site.
+func (j *judging) arrives(ctx context.Context, one *Judged, form string, to *mapped, after *Seen) (bool, error) {
+	want, err := j.atSite(ctx, to.URL, false)
+	if err != nil || want == nil {
+		return true, err // there is nothing to compare with
+	}
+	arrives := false
+	if after != nil {
+		lost, of := missing(after.Text, want.Text)
+		if arrives = 20*len(lost) <= of; !arrives {
+			// A page whose own scripts take its text away is a matter of that page.
+			at, _, _ := strings.Cut(after.URL, "#")
+			arrives = at == j.view(form, to.File).URL
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if form == "disk" {
+		j.sum.Clicks++
+	}
+	switch {
+	case arrives && form == "disk":
+		j.sum.Arrive++
+	case arrives:
+	case after == nil:
+		one.differs(form, "link", to.URL+" is not on the page")
+	default:
+		one.differs(form, "link", fmt.Sprintf("%s does not lead there, but to %s: %s", to.URL, strings.TrimPrefix(after.URL, j.dir), shows(after)))
+	}
+	return arrives, nil
+}
