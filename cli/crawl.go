@@ -224,12 +224,13 @@ func crawlCmd(u *ui) *cobra.Command {
 			if err := f.sameLogin(&c, seed); err != nil {
 				return err
 			}
+			run := crawlAndMirror
 			if dry {
-				return dryRun(u, f, &c, seed)
+				run = dryRun
 			}
-			err = crawlAndMirror(u, f, &c, seed)
+			err = run(u, f, &c, seed)
 			if plain, ok := f.plainAnswers(u, &c, seed, err); ok {
-				return crawlAndMirror(u, f, &c, plain)
+				return run(u, f, &c, plain)
 			}
 			return err
 		},
@@ -239,7 +240,7 @@ func crawlCmd(u *ui) *cobra.Command {
 	c.Flags().StringArrayVar(&f.sitemaps, "sitemap", nil, "also start from the pages of the sitemap at this `URL` (repeatable)")
 	c.Flags().StringVar(&f.since, "since", "", "leave out sitemap pages last modified before `DATE`")
 	c.Flags().StringVar(&dir, "archive", "", "archive `directory` (default: the host's name)")
-	c.Flags().BoolVar(&dry, "dry-run", false, "show what the rules would allow and how long it would take; fetch no pages")
+	c.Flags().BoolVar(&dry, "dry-run", false, "show what the rules would allow, what it would take and need; fetch one page and keep nothing")
 	return c
 }
 
@@ -394,10 +395,15 @@ func seedError(cr *crawler.Crawl, c *config, seed weburl.URL) error {
 	}
 	try := "another URL, or the same command later: it asks again"
 	if failed.Refused {
-		try = "ask the site's owner to let " + userAgent(c) + " in, in the firewall and by a group \"User-agent: " + c.Agent +
-			"\" in robots.txt; it never poses as a browser. Then the same command"
+		try = c.askOwner()
 	}
 	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", failed.Why), try)
+}
+
+// askOwner is what helps where the site refuses the crawler.
+func (c *config) askOwner() string {
+	return "ask the site's owner to let " + userAgent(c) + " in, in the firewall and by a group \"User-agent: " + c.Agent +
+		"\" in robots.txt; it never poses as a browser. Then the same command"
 }
 
 // command is the crawl's own, with what it takes to run it once more.

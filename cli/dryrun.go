@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"net/http"
 	"time"
 
 	"curtsy/crawler/preview"
 	"curtsy/internal/weburl"
 )
 
-// dryRun says what rules, sitemaps and scope would let a crawl do, and what
-// it would take. robots.txt and sitemaps are fetched, at the polite pace; no
-// page is, and nothing is kept.
+// dryRun says what rules, sitemaps and scope would let a crawl do, what it would
+// take and need. robots.txt, sitemaps and the page that the seed leads to are
+// fetched, at the polite pace, and nothing is kept.
 func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	o, err := crawlOptions(c, seed, u.logger(f.verbose))
 	if err != nil {
@@ -32,7 +35,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		}{p, seconds(p.AtLeast)}); err != nil {
 			return err
 		}
-	} else {
+	} else if p.Unreachable == nil || !f.bare { // else http may answer
 		printPreview(u, p)
 	}
 	if p.Unreachable != nil {
@@ -44,16 +47,34 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if p.Stopped != "" {
 		return exitWith(exitStopped, errors.New(p.Stopped), "curtsy crawl "+quoted(p.Seed)+" --dry-run, later")
 	}
+	if front := p.Front; front != nil && front.Failed != "" {
+		try := "another URL, or the same command later"
+		if front.Status == http.StatusForbidden {
+			try = c.askOwner()
+		} else if front.Elsewhere != "" {
+			try = c.command(seed) + " --follow-seed, if that is the site"
+		}
+		return exitWith(exitFailed, fmt.Errorf("a crawl would bring nothing: %s: %s", front.URL, front.Failed), try)
+	}
 	return nil
 }
 
 func printPreview(u *ui, p *preview.Preview) {
 	u.print("%s", p.Seed)
+	for _, note := range p.Notes {
+		u.print("  names        %s", note)
+	}
 	u.print("  robots.txt   %s", p.Robots)
 	if p.Verdict == "" {
 		return // without it nothing is allowed
 	}
 	u.print("  seed         %s", p.Verdict)
+	if f := p.Front; f != nil && f.Status > 0 {
+		u.print("  page         %s answered %d, %s, %q, %s", f.URL, f.Status, cmp.Or(f.Type, "no type"), f.Title, count(f.Links, "link"))
+		for _, need := range f.Needs {
+			u.print("  needs        %s", need)
+		}
+	}
 	u.print("  pace         %s, %d at a time", p.Delay, p.Concurrency)
 	for _, s := range p.Sitemaps {
 		u.print("  sitemap      %s: %s, %s, %d of them in scope and allowed", s.URL, s.Type, count(s.URLs, "URL"), s.Allowed)

@@ -233,6 +233,9 @@ func (c *Crawl) settle(o *outcome) error {
 		c.frontier.Finish(o.Entry, o.State, o.Reason)
 		c.askElsewhere(o)
 	}
+	if o.Again > 0 {
+		c.frontier.Requeue(o.Again, c.archive.LastN(o.Again))
+	}
 	c.learnNames(o.Names)
 	for _, note := range o.Notes {
 		c.opts.Tell(note)

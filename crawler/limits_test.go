@@ -112,7 +112,7 @@ func TestScopeNamesWhatItLeavesOutAndWideningLetsItThrough(t *testing.T) {
 	wide := options(s.URL + "/")
 	wide.Scope.Exclude = narrow.Scope.Exclude
 	var said []string
-	wide.Tell = func(text string) { said = append(said, text) }
+	wide.Tell = collect(&said)
 	if r = crawl(t, dir, wide); r.Ending != crawler.Done {
 		t.Errorf("ended as %v: %s", r.Ending, r.Why)
 	}

@@ -228,7 +228,7 @@ func TestCookieWallTurnsCookiesOn(t *testing.T) {
 	o := options(s.URL + "/")
 	o.Retries, o.SessionCookies = 0, true
 	o.Fetch.Cookies, _ = cookiejar.New(nil)
-	o.Tell = func(text string) { said = append(said, text) }
+	o.Tell = collect(&said)
 	dir := filepath.Join(t.TempDir(), "archive")
 	r := crawl(t, dir, o)
 	if s.times("/") != 2 || s.times("/a") != 1 || r.Counts.Failed != 0 {
@@ -237,6 +237,33 @@ func TestCookieWallTurnsCookiesOn(t *testing.T) {
 	same(t, "told", said, []string{s.URL + "/ redirects to itself until its cookie is sent back: cookies are kept from now on"})
 	if x := why(t, dir, s.URL+"/", o); x.Session == nil || !x.Session.Wall || !x.Session.Kept {
 		t.Errorf("explain: %+v", x.Session)
+	}
+}
+
+// A cookie that another URL sets, to which the page redirects until it is sent.
+func TestACookieThatAnotherURLSets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/check": {serve: func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1", Path: "/"})
+		http.Redirect(w, r, "/", http.StatusFound)
+	}}})
+	for path, body := range map[string]string{"/": links("/a").body, "/a": html("a").body} {
+		s.set(path, page{serve: func(w http.ResponseWriter, r *http.Request) {
+			if _, err := r.Cookie("seen"); err != nil {
+				http.Redirect(w, r, "/check", http.StatusFound)
+				return
+			}
+			fmt.Fprint(w, "<!doctype html>"+body)
+		}})
+	}
+	o := options(s.URL + "/")
+	o.Retries, o.SessionCookies = 0, true
+	o.Fetch.Cookies, _ = cookiejar.New(nil)
+	dir := filepath.Join(t.TempDir(), "archive")
+	r := crawl(t, dir, o)
+	same(t, "asked for", s.requests(), []string{"/robots.txt", "/", "/check", "/", "/a"})
+	if visits := visitsOf(t, dir, s.URL+"/"); len(visits) != 2 || visits[1].Status != 200 || r.Counts.Failed != 0 {
+		t.Errorf("%d visits, %d failed", len(visits), r.Counts.Failed)
 	}
 }
 

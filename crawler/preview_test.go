@@ -32,7 +32,7 @@ func TestPreviewObeysTheRobotsOfEverySitemap(t *testing.T) {
 	broken := newSite(t, map[string]page{"/robots.txt": answering(503), "/z.txt": text(s.URL + "/z")})
 	p := previewed(t, s, "User-agent: *\nDisallow: /secret\nDisallow: /own2",
 		"/own.txt", "/own2.txt", open.URL+"/1.txt", open.URL+"/private.txt", open.URL+"/2.txt", closed.URL+"/x.txt", closed.URL+"/y.txt", broken.URL+"/z.txt")
-	same(t, "the site was asked for", s.requests(), []string{"/robots.txt", "/own.txt"})
+	same(t, "the site was asked for", s.requests(), []string{"/robots.txt", "/", "/own.txt"})
 	same(t, "one that allows for", open.requests(), []string{"/robots.txt", "/1.txt", "/2.txt"})
 	same(t, "one that denies for", closed.requests(), []string{"/robots.txt"})
 	same(t, "one without rules for", broken.requests(), []string{"/robots.txt"})
@@ -68,5 +68,34 @@ func TestPreviewOfAPaceOfYearsDoesNotOverflow(t *testing.T) {
 	s := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 99999999999")})
 	if p, err := preview.Of(t.Context(), options(s.URL+"/")); err != nil || p.AtLeast.Hours() != 365*24 {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// A dry run says what the site's names are, what robots.txt asks for and what a crawl
+// would need, from one page.
+func TestPreviewOfTheFirstPage(t *testing.T) {
+	t.Parallel()
+	s := named(t, map[string]map[string]page{
+		"http://example.com":     {"/": redirect("http://www.example.com/"), "/robots.txt": redirect("http://www.example.com/robots.txt")},
+		"http://www.example.com": {"/robots.txt": text("User-agent: *\nCrawl-delay: 0.001\nDisallow: /x"), "/": html("<div id=root></div><script src=/a.js></script>")},
+		"http://away.example":    {"/": redirect("http://other.example/")},
+	})
+	look := func(seed string) *preview.Preview {
+		o := options(seed)
+		s.reaches(t, &o)
+		p, err := preview.Of(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := look("http://example.com/")
+	same(t, "names", p.Names, []string{"http://www.example.com", "http://example.com"})
+	same(t, "notes", p.Notes, []string{"http://example.com/ redirects to http://www.example.com/: both count as the site"})
+	if p.Robots != `answered 200: 1 rule for "*"; Crawl-delay 1ms` || p.Front == nil || p.Front.Status != 200 || len(p.Front.Needs) != 1 || !strings.HasPrefix(p.Front.Needs[0], "scripts") {
+		t.Errorf("%+v, %+v", p, p.Front)
+	}
+	if p := look("http://away.example/"); p.Front.Elsewhere != "http://other.example/" || p.Front.Failed == "" {
+		t.Errorf("%+v", p.Front)
 	}
 }

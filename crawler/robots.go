@@ -62,6 +62,9 @@ func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refuse
 	if r.Version.Cut {
 		c.opts.Logger.Warn("robots.txt is over 500 KiB: the rules behind that are not read", "origin", o.name)
 	}
+	if o.rules == nil && o.name == c.opts.Seed.Origin() {
+		c.opts.Tell(o.name + "/robots.txt " + r.Summary())
+	}
 	c.enforce(o, r.Rules, r.Version)
 	return ""
 }

@@ -275,7 +275,7 @@ func TestSeedRedirectsToHTTPSAndWWWAreFollowedAndSaid(t *testing.T) {
 	}
 	var said []string
 	o := options("http://example.com/")
-	o.Tell = func(text string) { said = append(said, text) }
+	o.Tell = collect(&said)
 	s.reaches(t, &o)
 	dir := t.TempDir()
 	r := crawl(t, dir, o)
@@ -299,7 +299,7 @@ func TestSeedThatRedirectsToAnotherSiteIsSaidAndNotFollowed(t *testing.T) {
 	s.pages = map[string]page{"site.example/": redirect("https://other.example/")}
 	var said []string
 	o := options("http://site.example/")
-	o.Tell = func(text string) { said = append(said, text) }
+	o.Tell = collect(&said)
 	s.reaches(t, &o)
 	crawl(t, t.TempDir(), o)
 	same(t, "told", said, []string{"http://site.example/ redirects to https://other.example/, which is another site"})
@@ -329,7 +329,7 @@ func TestHostLineHasANameAsked(t *testing.T) {
 				"site.example/a":          html("a"),
 			})
 			o, said := options("http://site.example/"), []string(nil)
-			o.Tell = func(text string) { said = append(said, text) }
+			o.Tell = collect(&said)
 			s.reaches(t, &o)
 			crawl(t, t.TempDir(), o)
 			var got []string
@@ -353,7 +353,7 @@ func TestHostOfAnotherDomainIsSaidAndNotFollowed(t *testing.T) {
 	}
 	var said []string
 	o := options("http://site.example/")
-	o.Tell = func(text string) { said = append(said, text) }
+	o.Tell = collect(&said)
 	s.reaches(t, &o)
 	crawl(t, t.TempDir(), o)
 	same(t, "told", said, []string{"http://site.example/robots.txt line 1: Host: bank.example is in another domain; try: curtsy crawl http://bank.example/"})

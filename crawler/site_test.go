@@ -409,3 +409,12 @@ func long(t *testing.T) {
 		t.Skip("runs without -short")
 	}
 }
+
+// collect adds what a crawl tells to a list, but for what robots.txt asks for.
+func collect(said *[]string) func(string) {
+	return func(text string) {
+		if !strings.Contains(text, "/robots.txt answered") {
+			*said = append(*said, text)
+		}
+	}
+}

@@ -284,7 +284,7 @@ func queueValue(q *queue, staged int) []byte {
 
 // Requeue stages that a URL that is done waits again, to be tried at once as if
 // it had failed so many times; a robots.txt, which is asked for anyway, stays as
-// it is. It is for an archive that is not being crawled.
+// it is. It takes effect with the next commit.
 func (f *Frontier) Requeue(id uint64, attempts int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -19,7 +19,7 @@ ip addr add 10.1.1.1/32 dev lo
 {
 	echo 127.0.0.1 localhost
 	for s in $sites once.test; do echo "93.184.216.34 $s www.$s"; done
-	echo '93.184.216.34 shop.apex.test other.test xn--e1afmkfd.test plain.test leads.test script.test wall.test file.test guess.test inside.test lang.test shut.test'
+	echo '93.184.216.34 shop.apex.test other.test xn--e1afmkfd.test plain.test leads.test script.test wall.test file.test guess.test inside.test lang.test shut.test check.test html.test r403.test r500.test rwww.test www.rwww.test based.test www.based.test app.test'
 	echo '10.1.1.1 wiki wiki.corp.test'
 } >"$WORK/hosts"
 mount --bind "$WORK/hosts" /etc/hosts
@@ -107,6 +107,18 @@ gives() { echo "root $WORK/www/$1; index index.html;"; }
 	server wall.test http 'location / { default_type text/html; if ($cookie_seen = "") { add_header Set-Cookie "seen=1; Path=/"; return 302 $request_uri; } return 200 "<title>behind</title><a href=/2>2</a>"; } location = /robots.txt { return 404; }'
 	server lang.test http 'location = /robots.txt { return 404; } location / { default_type text/html; add_header Vary Accept-Language; if ($http_accept_language ~ ^bg) { return 200 "<title>bulgarian</title>"; } return 200 "<title>english</title>"; }'
 	server shut.test http 'location = /robots.txt { return 404; } location / { return 403; }'
+	# a wall whose cookie another URL sets
+	server check.test http 'location = /robots.txt { return 404; } location = /check { add_header Set-Cookie "seen=1; Path=/"; return 302 /; } location / { default_type text/html; if ($cookie_seen = "") { return 302 /check; } return 200 "<title>behind</title><a href=/2>2</a>"; }'
+	# robots.txt as sites answer for it that have none, or are in trouble
+	page='location / { default_type text/html; return 200 "<title>home</title><a href=/2>2</a>"; }'
+	server html.test http "$page"
+	server r403.test http "location = /robots.txt { return 403; } $page"
+	server r500.test http "location = /robots.txt { return 500; } $page"
+	server rwww.test http "location = /robots.txt { return 301 http://www.rwww.test/robots.txt; } $page"
+	server www.rwww.test http 'location = /robots.txt { return 200 "User-agent: *\nDisallow: /2\n"; } location / { return 404; }'
+	server based.test http 'return 301 http://www.based.test$request_uri;'
+	server www.based.test http 'location = /robots.txt { return 404; } location / { default_type text/html; return 200 "<base href=http://based.test/><title>based</title><a href=2>2</a><a href=/3>3</a>"; }'
+	server app.test http 'location = /robots.txt { return 200 "User-agent: *\nCrawl-delay: 0.1\nContent-Signal: ai-train=no\nDisallow: /x\n\nSitemap: http://app.test/map.txt\n"; } location = /map.txt { return 200 "http://app.test/1\nhttp://app.test/2\nhttp://app.test/x\n"; } location / { default_type text/html; return 200 "<title>app</title><div id=root></div><script src=/a.js></script>"; }'
 	server file.test http "$(gives files) location = /robots.txt { return 404; }"
 	server guess.test http 'location = /robots.txt { return 404; } location = /sitemap.xml { return 301 /gone.xml; } location = / { default_type text/html; return 200 "<title>home</title>"; } location / { return 404; }'
 	server xn--e1afmkfd.test http "$(gives files)"
@@ -253,6 +265,21 @@ typed 'a site that chooses a language' http://lang.test/ http://lang.test/
 claim 'is said' grep -q 'Vary: Accept-Language.*--language bg,en' err
 typed 'with a language' http://lang.test/ http://lang.test/ --language bg,en
 claim 'that page is kept' bash -c '"$CURTSY" list a --json | grep -q bulgarian'
+typed 'a wall whose cookie another URL sets' http://check.test/2 http://check.test/
+typed 'a base of the other name' http://www.based.test/3 http://based.test/
+claim 'no page of it is asked for twice' is "$(cut -f1,2 --complement asked | grep -c 'www.based.test/[23]$') $(twice)" '2 0'
+typed 'a page in place of robots.txt' http://html.test/2 http://html.test/
+claim 'is said' grep -q 'robots.txt answered 200 with a page (text/' err
+typed 'robots.txt answered 403' http://r403.test/2 http://r403.test/
+claim 'is said' grep -q 'robots.txt answered 403: everything is allowed' err
+typed 'robots.txt at the other name' http://rwww.test/ http://rwww.test/
+claim 'is obeyed, and what it asks for is said' is "$(grep -c rwww.test/2 asked || true) $(grep -c 'answered 200: 1 rule for "\*"' err)" '0 1'
+rm -rf a
+code=0
+crawl http://r500.test/ --archive a --max-time 2s || code=$?
+asked
+show err
+claim 'robots.txt answered 500: no page is asked for, and that is said' is "$(grep -cv robots.txt asked || true) $code $(grep -c 'robots.txt is unavailable: answered 500' err)" '0 3 1'
 rm -rf a
 crawl http://shut.test/ --archive a || true
 show err
@@ -262,6 +289,25 @@ CURTSY_POLITENESS_GUESS_SITEMAP=true crawl http://guess.test/ --archive a || tru
 claim 'a guessed sitemap that redirects to nothing is no failure' grep -q '^done: .* 0 failed' err
 "$CURTSY" links a --broken --json >out 2>/dev/null || true
 claim 'and no broken link' empty out
+
+# --- 5. before a long crawl
+dry() { # WORDS EXIT PATTERN ADDRESS...
+	local words=$1 want=$2 pattern=$3 code=0
+	shift 3
+	"$CURTSY" crawl "$@" --dry-run --ca "$WORK/ca.pem" >out 2>err || code=$?
+	asked
+	echo "\$ curtsy crawl $(printf '%q ' "$@")--dry-run"
+	cat out err
+	claim "dry run: $words" is "$code $(cat out err | grep -cE "$pattern") $([[ $(wc -l <out) -le 10 ]] && echo short)" "$want 1 short"
+}
+dry 'the names of the site' 0 'names .*https://steps.test/ redirects to https://www.steps.test/: both count' http://steps.test/
+dry 'what robots.txt asks for' 0 'robots.txt +answered 200: 1 rule for "\*"; Crawl-delay 100ms; train-ai=n \(line 3\)' app.test
+claim 'pace, sitemap, scripts and time' is "$(grep -cE 'needs +scripts|pace +crawl-delay 100ms|map.txt: text, 3 URLs, 2 of them|at least 0s for the 3 URLs' out)" 4
+dry 'another site' 1 'try: .*--follow-seed' leads.test
+dry 'a login or a wall' 0 'needs +cookies' wall.test
+dry 'a language' 0 'needs +perhaps a language' lang.test
+dry 'what refuses us' 1 'try: ask the site.s owner' shut.test
+claim 'nothing is kept' is "$(ls -d ./*.test 2>/dev/null | wc -l)" 0
 
 # --- 4. addresses inside
 rm -rf a

@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"curtsy/crawler"
@@ -32,10 +34,27 @@ type Preview struct {
 	Stopped     string           `json:"stopped,omitempty"` // the site fails again and again: not all was looked at
 	Delay       string           `json:"delay"`
 	Concurrency int              `json:"concurrency"`
+	Names       []string         `json:"names"`           // origins that count as the site, that of the pages first
+	Notes       []string         `json:"notes"`           // how they were found, a line each
+	Front       *Front           `json:"front,omitempty"` // the page that the seed leads to; nil where it was not asked for
 	Sitemaps    []PreviewSitemap `json:"sitemaps"`
 	LeftOut     map[string]int   `json:"left_out"` // URLs of sitemaps, by reason
 	URLs        int              `json:"urls"`     // in scope and allowed, the seed among them
 	AtLeast     time.Duration    `json:"at_least_ns"`
+}
+
+// Front is the page that a seed leads to.
+type Front struct {
+	URL    string   `json:"url"`
+	Status int      `json:"status"` // 0: no answer
+	Type   string   `json:"content_type"`
+	Title  string   `json:"title"`
+	Links  int      `json:"links"`
+	Needs  []string `json:"needs"` // what a crawl needs, or what may keep it from the pages
+	// Failed is why a crawl of this seed would bring nothing; Elsewhere, with it, is
+	// the other site that the seed leads to.
+	Failed    string `json:"failed,omitempty"`
+	Elsewhere string `json:"elsewhere,omitempty"`
 }
 
 // PreviewSitemap is a sitemap that was read.
@@ -45,6 +64,9 @@ type PreviewSitemap struct {
 	URLs    int    `json:"urls"`
 	Allowed int    `json:"allowed"`
 }
+
+// maxPatience is the longest pause before the page of the seed is asked for.
+const maxPatience = 2 * time.Minute
 
 // maxPreviewSitemaps bounds what a preview fetches.
 const maxPreviewSitemaps = 50
@@ -62,18 +84,20 @@ type previewer struct {
 	seen   map[weburl.URL]bool
 }
 
-// Of fetches robots.txt and the sitemaps it names, and judges.
+// Of fetches robots.txt, the page that the seed leads to and the sitemaps that are
+// named, and judges.
 func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 	pv := newPreviewer(o)
 	o = pv.o
 	defer pv.client.Close()
 	pv.scope.Origins = []string{o.Seed.Origin()}
-	pv.p = &Preview{Seed: o.Seed.String(), Concurrency: o.Pace.Concurrency, LeftOut: map[string]int{}, Sitemaps: []PreviewSitemap{}}
+	pv.p = &Preview{Seed: o.Seed.String(), Concurrency: o.Pace.Concurrency, LeftOut: map[string]int{},
+		Names: []string{o.Seed.Origin()}, Notes: []string{}, Sitemaps: []PreviewSitemap{}}
 	f := pv.robotsOf(ctx, o.Seed.Origin())
 	if err := ctx.Err(); err != nil {
 		return pv.p, nil
 	}
-	pv.p.Robots = fmt.Sprintf("answered %d", f.Version.Status)
+	pv.p.Robots = f.Summary()
 	if f.Failed != "" {
 		pv.p.Robots = f.Failed
 		pv.p.Unreachable = crawler.CannotReach(o.Seed, f.Err)
@@ -81,14 +105,23 @@ func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 		return pv.p, nil
 	}
 	pv.rules = f.Rules
-	_, pv.p.Delay = pv.pace(o.Seed).Delay()
 	pv.seed(f)
-	for _, s := range f.Rules.Sitemaps() {
-		if u, err := robotstxt.URL(o.Seed.Origin()).Resolve(s.URL); err == nil {
-			pv.sitemap(ctx, u, 0)
+	if !pv.p.Denied {
+		pv.front(ctx)
+	}
+	for _, origin := range pv.scope.Origins {
+		r := pv.robotsOf(ctx, origin).Rules
+		if r == nil {
+			continue // unavailable: nothing is asked for there
+		}
+		for _, s := range r.Sitemaps() {
+			if u, err := robotstxt.URL(origin).Resolve(s.URL); err == nil {
+				pv.sitemap(ctx, u, 0)
+			}
 		}
 	}
-	d, _ := pv.pace(o.Seed).Delay()
+	var d time.Duration
+	d, pv.p.Delay = pv.pace(o.Seed).Delay()
 	if pv.p.AtLeast = math.MaxInt64; d < pv.p.AtLeast/time.Duration(pv.p.URLs+1) {
 		pv.p.AtLeast = time.Duration(pv.p.URLs) * d
 	}
@@ -107,6 +140,87 @@ func (pv *previewer) seed(f *robotstxt.Answer) {
 	pv.count(pv.o.Seed, 0)
 }
 
+// front follows the seed to its page, as a crawl would: redirects between the names
+// of a site are followed, those to another site only where that is asked for.
+func (pv *previewer) front(ctx context.Context) {
+	f := &Front{URL: pv.o.Seed.String(), Needs: []string{}}
+	u := pv.o.Seed
+	for range judge.MaxRedirects + 1 {
+		if err := pv.judge(ctx, u); err != nil {
+			f.Failed = err.Error()
+			break
+		}
+		if d, why := pv.pace(u).Delay(); d > maxPatience {
+			pv.p.Notes = append(pv.p.Notes, fmt.Sprintf("%s was not asked for: %s", u, why))
+			break
+		}
+		x, err := pv.get(ctx, u)
+		if ctx.Err() != nil {
+			return
+		} else if err != nil {
+			f.Failed = err.Error()
+			break
+		}
+		f.URL, f.Status, f.Type = u.String(), x.Status, x.Header.Get("Content-Type")
+		if x.Err != nil {
+			f.Failed = x.Err.Error()
+			x.Release()
+			break
+		}
+		k := visit.LookAt(u, x, pv.o.Rules.Agents)
+		x.Release()
+		f.Title, f.Links, f.Needs = k.Title, k.Links, append(f.Needs, k.Needs...)
+		to := k.LeadsTo
+		if to.IsZero() || to == u {
+			if f.Status < 200 || f.Status > 299 && to != u {
+				f.Failed = fmt.Sprintf("answered %d", f.Status)
+			}
+			break
+		}
+		if !pv.leads(f, u, to) {
+			break
+		}
+		u = to
+	}
+	pv.p.Front = f
+	pv.home(ctx, u)
+}
+
+// leads takes in where a redirect of the seed leads, and says whether it is followed.
+func (pv *previewer) leads(f *Front, from, to weburl.URL) bool {
+	switch {
+	case slices.Contains(pv.scope.Origins, to.Origin()):
+		return true
+	case judge.SameSite(from, to):
+		pv.p.Notes = append(pv.p.Notes, fmt.Sprintf("%s redirects to %s: both count as the site", from, to))
+	case pv.o.FollowSeed:
+		pv.p.Notes = append(pv.p.Notes, fmt.Sprintf("%s redirects to %s, which counts as the site (--follow-seed)", from, to))
+	case pv.scope.Holds(to):
+		return true
+	default:
+		f.Failed, f.Elsewhere = fmt.Sprintf("%s redirects to %s, which is another site", from, to), to.String()
+		return false
+	}
+	pv.scope.Origins = append(pv.scope.Origins, to.Origin())
+	pv.client.Allow(to.Hostname())
+	return true
+}
+
+// home makes the origin of the page that the seed led to the one whose rules hold.
+func (pv *previewer) home(ctx context.Context, u weburl.URL) {
+	origin := u.Origin()
+	if r := pv.robotsOf(ctx, origin); r.Rules != nil && origin != pv.o.Seed.Origin() && pv.p.Front.Failed == "" {
+		pv.rules, pv.scope.Primary = r.Rules, origin
+		pv.p.Robots = r.Summary()
+	}
+	pv.p.Names = append(pv.p.Names[:0], origin)
+	for _, name := range pv.scope.Origins {
+		if name != origin {
+			pv.p.Names = append(pv.p.Names, name)
+		}
+	}
+}
+
 // pace is when a host is asked, by all that the robots.txt of its origins ask for.
 type pace struct {
 	*politeness.Host
@@ -120,10 +234,11 @@ func (p *pace) obey(r politeness.Rules) {
 
 // pace finds or makes the pace of u's host.
 func (pv *previewer) pace(u weburl.URL) *pace {
-	p := pv.paces[u.Host()]
+	host := judge.SiteHost(u.Hostname()) + strings.TrimPrefix(u.Host(), u.Hostname()) // the names of a site share one
+	p := pv.paces[host]
 	if p == nil {
 		p = &pace{Host: politeness.NewHost(pv.o.Pace)}
-		pv.paces[u.Host()] = p
+		pv.paces[host] = p
 	}
 	return p
 }
@@ -229,6 +344,9 @@ func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
 func (pv *previewer) count(u weburl.URL, depth int) bool {
 	if folded, by := pv.rules.Fold(u); by != nil {
 		u = folded
+	}
+	if pv.scope.Primary != "" && pv.scope.Main(u) {
+		u = pv.scope.AtPrimary(u)
 	}
 	v := pv.rules.Verdict(u.Target())
 	verdict := judge.Decide(judge.Taken, &frontier.Link{URL: u, Class: frontier.Page, Depth: depth},

@@ -1,8 +1,11 @@
 package robotstxt
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,6 +107,56 @@ func Decide(r *rules.Robots, from *crawllog.RobotsVersion, u weburl.URL) crawllo
 	v := r.Verdict(u.Target())
 	return crawllog.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(),
 		Version: from.Short(), Fetched: from.At}
+}
+
+// Summary says in one line what came of the request for a robots.txt, and what it
+// asks for.
+func (a *Answer) Summary() string {
+	v, r := &a.Version, a.Rules
+	if r == nil {
+		return a.Failed
+	}
+	chosen := r.Verdict("/").Group
+	switch {
+	case v.Error != "":
+		return v.Error + ": everything is allowed"
+	case v.Digest == "" && v.Status > 299:
+		return fmt.Sprintf("answered %d: everything is allowed", v.Status)
+	case len(r.Groups()) == 0 && bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")):
+		return fmt.Sprintf("answered %d with a page (%s), not a robots.txt: everything is allowed", v.Status, cmp.Or(v.Type, "no type"))
+	case chosen == "":
+		return strings.Join(append([]string{fmt.Sprintf("answered %d: no group for us, everything is allowed", v.Status)}, asks(r)...), "; ")
+	}
+	n := 0
+	for _, g := range r.Groups() {
+		if slices.ContainsFunc(g.Agents, func(s string) bool { return strings.EqualFold(s, chosen) }) {
+			n += len(g.Rules)
+		}
+	}
+	text := fmt.Sprintf("answered %d: %d rules for %q", v.Status, n, chosen)
+	if n == 1 {
+		text = strings.Replace(text, "rules", "rule", 1)
+	}
+	return strings.Join(append([]string{text}, asks(r)...), "; ")
+}
+
+// asks lists what a robots.txt asks for beside its rules.
+func asks(r *rules.Robots) (list []string) {
+	if d, _, ok := r.CrawlDelay(); ok {
+		list = append(list, fmt.Sprintf("Crawl-delay %v", d))
+	}
+	if q, ok := r.RequestRate(); ok {
+		list = append(list, fmt.Sprintf("Request-rate %d in %v", q.Requests, q.Per))
+	}
+	if t, ok := r.VisitTime(); ok {
+		list = append(list, fmt.Sprintf("Visit-time %02d:%02d to %02d:%02d UTC", t.Start/60, t.Start%60, t.End/60, t.End%60))
+	}
+	for _, s := range r.Usage("/") {
+		if s.Category != "" {
+			list = append(list, fmt.Sprintf("%s=%s (line %d)", s.Category, s.Value, s.Line))
+		}
+	}
+	return list
 }
 
 // Denial is the reason of a URL that robots.txt denies.

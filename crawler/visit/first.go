@@ -2,6 +2,7 @@ package visit
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/sitemap"
+	"curtsy/storage/crawllog"
 )
 
 // What the answer to a seed, the first page that anybody sees of a site, may be
@@ -33,23 +35,29 @@ var scriptMove = regexp.MustCompile(`(?:^|[^\w.$])(?:(?:window|document|self|top
 // leadsTo is where a page leads whose only content is a meta element or a script
 // that leads elsewhere; zero where it is a page.
 func (o *Outcome) leadsTo(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) weburl.URL {
-	if a.Entry.Class != frontier.Page || a.Rendered != nil || x.Status != http.StatusOK || o.State != frontier.StateFetched ||
-		!o.RetryAt.IsZero() || doc.Kind != htmlmeta.HTML || !doc.Directives.Follow || len(doc.Links) > maxDoorwayLinks {
+	if a.Entry.Class != frontier.Page || a.Rendered != nil || o.State != frontier.StateFetched || !o.RetryAt.IsZero() {
+		return weburl.URL{}
+	}
+	return doorway(a.URL, x, doc)
+}
+
+func doorway(page weburl.URL, x *fetch.Exchange, doc *htmlmeta.Document) weburl.URL {
+	if x.Status != http.StatusOK || doc.Kind != htmlmeta.HTML || !doc.Directives.Follow || len(doc.Links) > maxDoorwayLinks {
 		return weburl.URL{}
 	}
 	body, cut, err := x.Decoded(maxDoorway)
 	if err != nil || cut || x.Truncated != "" || shownText(body) > maxDoorwayText {
 		return weburl.URL{}
 	}
-	to := moveOf(a, body, doc)
-	if to.IsZero() || to == a.URL || leadsElsewhere(doc, to, a.URL) {
+	to := moveOf(page, body, doc)
+	if to.IsZero() || to == page || leadsElsewhere(doc, to, page) {
 		return weburl.URL{}
 	}
 	return to
 }
 
 // moveOf is where a meta element, or else a script, leads.
-func moveOf(a *Attempt, body []byte, doc *htmlmeta.Document) (to weburl.URL) {
+func moveOf(page weburl.URL, body []byte, doc *htmlmeta.Document) (to weburl.URL) {
 	for i := range doc.Links {
 		if l := &doc.Links[i]; l.Tag == "meta" && l.Kind == htmlmeta.Navigation {
 			return l.URL
@@ -59,7 +67,7 @@ func moveOf(a *Attempt, body []byte, doc *htmlmeta.Document) (to weburl.URL) {
 	if m == nil || !bytes.Contains(bytes.ToLower(body[:bytes.Index(body, m[0])]), []byte("<script")) {
 		return to
 	}
-	base := a.URL
+	base := page
 	if !doc.Base.IsZero() {
 		base = doc.Base
 	}
@@ -101,19 +109,59 @@ func (o *Outcome) isListing(a *Attempt) bool {
 	return true
 }
 
+// Look is what a person should know of the answer to a seed before a crawl.
+type Look struct {
+	Title   string
+	Links   int        // on the page
+	LeadsTo weburl.URL // a redirect, or a page that does nothing else; zero where it leads nowhere
+	// Needs is what a crawl needs to get the pages, or what may keep it from them, a
+	// clause each: a challenge, a login, scripts, cookies, a language, directives.
+	Needs []string
+}
+
+// LookAt reads the answer to a request for the page at u, as one of the agents.
+func LookAt(u weburl.URL, x *fetch.Exchange, agents []string) (k Look) {
+	body, _, _ := x.Decoded(heavyBody)
+	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: x.Header, Body: body}, htmlmeta.Options{Agents: agents})
+	k.Title, k.Links, k.LeadsTo = bounded(doc.Title, 500), len(doc.Links), doorway(u, x, &doc)
+	if crawllog.IsRedirect(x.Status) {
+		k.LeadsTo, _ = u.Resolve(x.Header.Get("Location"))
+	}
+	need := func(is bool, format string, args ...any) {
+		if is {
+			k.Needs = append(k.Needs, fmt.Sprintf(format, args...))
+		}
+	}
+	stands := challenge(x, &doc)
+	need(stands != "", "%s in the page's place: its owner can let the crawler in, nothing else helps", stands)
+	need(k.LeadsTo == u && len(x.Header["Set-Cookie"]) > 0, "cookies, which a crawl keeps where they are needed")
+	page := x.Status == http.StatusOK && k.LeadsTo.IsZero() && stands == ""
+	need(x.Status == http.StatusUnauthorized, "a login: --cookies FILE, --basic, --bearer or --netrc")
+	need(!k.LeadsTo.IsZero() && asksAt(u, k.LeadsTo) || page && hasPassword(x) && shownText(body) < maxChallengeText, "perhaps a login: --cookies FILE")
+	need(page && doc.Kind == htmlmeta.HTML && isBare(&doc, body), "scripts: it shows next to nothing without them; --render auto runs them in Chromium")
+	need(page && byLanguage(x), "perhaps a language: the page depends on the reader's, --language bg,en asks for one")
+	need(page && !doc.Directives.Archive, "leave to keep it: the page forbids that (noarchive), and no body is stored")
+	need(page && !doc.Directives.Follow, "links: the page asks that its own not be followed (nofollow)")
+	return k
+}
+
 // notes says what a person should know of the answer to the seed.
 func (o *Outcome) notes(r *Reader, a *Attempt, x *fetch.Exchange) {
 	if !a.Entry.IsSeed() || r.opts.Language != "" {
 		return
 	}
-	varies := strings.Contains(strings.ToLower(strings.Join(x.Header.Values("Vary"), ",")), "accept-language")
 	to := weburl.FromCanonical(o.Visit.Location)
 	switch {
-	case varies:
+	case byLanguage(x):
 		o.tell("%s depends on the reader's language (Vary: Accept-Language), and none was asked for; --language bg,en asks for one, with another --archive", a.URL)
 	case a.URL.Path() == "/" && !to.IsZero() && judge.SameSite(a.URL, to) && languagePath.MatchString(to.Path()):
 		o.tell("%s leads to %s, as to one language of several; --language bg,en asks for another, with another --archive", a.URL, to)
 	}
+}
+
+// byLanguage says whether an answer depends on the reader's language.
+func byLanguage(x *fetch.Exchange) bool {
+	return strings.Contains(strings.ToLower(strings.Join(x.Header.Values("Vary"), ",")), "accept-language")
 }
 
 // languagePath matches a path that begins with a language tag.

@@ -33,6 +33,7 @@ type Outcome struct {
 	Robots    *robotstxt.Answer // to a request for a robots.txt
 	UsageFile *UsageFile        // to a request for a file about use
 	LoggedOut string            // not "": why the login seems to have ended
+	Again     uint64            // the page that led here is to be asked for once more; 0: none is
 	Narrowed  bool              // a setting excluded what had been queued
 	Notes     []string          // what a person should know, a line each
 
@@ -294,6 +295,7 @@ func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 		o.moved(r, a, target, a.Entry.Redirects+1)
 		return
 	}
+	o.cookieGiver(r, a, target)
 	o.leadOn(r, a, target, doc)
 }
 
@@ -307,6 +309,15 @@ func (o *Outcome) leadOn(r *Reader, a *Attempt, target weburl.URL, doc *htmlmeta
 		link.How = judge.HowOwnName // the primary name leads there itself
 	}
 	o.Links = r.Judge(o.Links, a.unlessFolded(target), link, r.facts(a, o, doc))
+}
+
+// cookieGiver notices a redirect that sets a cookie and leads back to the page that
+// led here, which is asked for once more, with the cookie.
+func (o *Outcome) cookieGiver(r *Reader, a *Attempt, target weburl.URL) {
+	if s := r.opts.Session; a.Entry.Redirects > 0 && target.String() == o.via && s != nil && s.wall(o.via, o.x) {
+		o.tell("%s redirects to %s and back until the cookie of that is sent: cookies are kept from now on", target, a.URL)
+		o.Again = a.Entry.Via
+	}
 }
 
 // cookieWall tells a redirect to itself that sets a cookie from one that has no

@@ -167,10 +167,10 @@ func (o *Options) key(u weburl.URL) string {
 	return bare(u) + u.Target()
 }
 
-// bare is the host without www. and without a default port; hosts on other
-// ports are other sites.
+// bare is the host as names of one site share it (judge.SiteHost), without a default
+// port; hosts on other ports are other sites.
 func bare(u weburl.URL) string {
-	host := strings.TrimPrefix(u.Hostname(), "www.")
+	host := judge.SiteHost(u.Hostname())
 	if len(u.Host()) > len(u.Hostname()) {
 		host += ":" + u.Port()
 	}
