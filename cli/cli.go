@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/publish/pdf"
+	"curtsy/storage"
 )
 
 // version is stated in the User-Agent and in every warcinfo record.
@@ -26,7 +27,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	u := &ui{in: stdin, out: &dataWriter{w: stdout}, err: stderr}
 	root := newRoot(u)
 	root.SetArgs(searchWords(args))
-	err := root.ExecuteContext(context.Background())
+	err := execute(root)
 	u.profile.end()
 	if err != nil {
 		u.fail(err)
@@ -36,6 +37,12 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = cmp.Or(err, lost)
 	}
 	return exitCode(err)
+}
+
+// execute runs the command. That an archive proved damaged, wherever in it, is an error.
+func execute(root *cobra.Command) (err error) {
+	defer storage.Guard(&err)()
+	return root.ExecuteContext(context.Background())
 }
 
 func newRoot(u *ui) *cobra.Command {

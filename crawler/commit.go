@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -198,7 +199,13 @@ func (c *Crawl) append(o *outcome) error {
 		write = func() error { return c.archive.AppendStream(v, o.Stream) }
 	}
 	if err := write(); err != nil {
-		return err
+		var unmade *storage.EncodeError
+		if !errors.As(err, &unmade) {
+			return err
+		}
+		o.Outcome = c.reader.Unwritten(&o.job.Attempt, o.Outcome, unmade)
+		c.archive.AddVisit(o.Visit)
+		return nil
 	}
 	if o.Facts != nil {
 		c.archive.AddFacts(v, o.Facts)

@@ -32,6 +32,14 @@ func (w *crew) visit(ctx context.Context, j *job, work func(context.Context, *jo
 	}
 }
 
+// process does what is all processor, as reading and compressing are: more at once
+// than there are processors would only hold more buffers.
+func (w *crew) process(read func()) {
+	w.processor <- struct{}{}
+	defer func() { <-w.processor }()
+	read()
+}
+
 // dismissed waits until all workers have ended what they do. No job may follow.
 func (w *crew) dismissed() {
 	close(w.jobs)

@@ -2,12 +2,19 @@ package crawler_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/storage"
 )
 
 // panics is a log that fails where a page cannot be decoded: in the middle of reading it.
@@ -48,5 +55,84 @@ func TestAPanicIsTheFailureOfItsURL(t *testing.T) {
 	crawl(t, dir, o)
 	if n := s.times("/bad"); n != 1 {
 		t.Errorf("asked for %d times", n)
+	}
+}
+
+// readPanics is a temporary file whose nth reading from its beginning panics; 0 is none.
+type readPanics struct {
+	*os.File
+	times *atomic.Int32
+	nth   int32
+}
+
+func (f readPanics) ReadAt(p []byte, at int64) (int, error) {
+	if at == 0 && f.times.Add(1) == f.nth {
+		panic("a mistake")
+	}
+	return f.File.ReadAt(p, at)
+}
+
+// Whatever step reads the body when the program fails, while its records are made
+// included, it is that URL's failure, and once.
+func TestAPanicAtAnyReadingOfABody(t *testing.T) {
+	t.Parallel()
+	long(t)
+	for size, kind := range map[int]string{1 << 16: "text/html", 5 << 20: "application/zip"} { // the second one's record is streamed
+		big := page{header: []string{"Content-Type: " + kind}, body: strings.Repeat("lorem ipsum dolor", size/17)}
+		s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/big", "/b"), "/big": big, "/a": links(), "/b": links()})
+		readings := int32(1)
+		for nth := int32(0); nth <= readings; nth++ {
+			dir, o, times := filepath.Join(t.TempDir(), "archive"), options(s.URL+"/"), atomic.Int32{}
+			o.MaxParse = 1 << 12
+			o.Fetch.SpillAt = 1 << 12
+			o.Fetch.Spill = func() (fetch.File, error) {
+				f, err := os.CreateTemp(t.TempDir(), "body")
+				return readPanics{f, &times, nth}, err
+			}
+			r, all := crawl(t, dir, o), rows(t, dir)
+			if nth == 0 {
+				if readings = times.Load(); readings < 3 {
+					t.Fatalf("%s is read %d times", kind, readings)
+				}
+				continue
+			}
+			if r.Ending != crawler.Done || all["/a"].State != "fetched" || all["/b"].State != "fetched" {
+				t.Errorf("%s, %d: ended as %v: %s, %+v", kind, nth, r.Ending, r.Why, all)
+			}
+			if big := all["/big"]; big.State != "failed" || !strings.Contains(big.Rule, "internal error") {
+				t.Errorf("%s, %d of %d: %+v", kind, nth, readings, big)
+			}
+		}
+		if n, want := s.times("/big"), int(readings)+1; n != want {
+			t.Errorf("%s: asked for %d times in %d crawls", kind, n, want)
+		}
+	}
+}
+
+// A crawl.db that proves damaged while a visit is made ends the crawl, as damage: it
+// is no failure of the URL.
+func TestDamageThatAVisitMeetsIsTheArchives(t *testing.T) {
+	t.Parallel()
+	var dir string
+	pages := map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/b": links()}
+	pages["/a"] = page{serve: func(w http.ResponseWriter, _ *http.Request) {
+		db := filepath.Join(dir, "crawl.db")
+		if st, err := os.Stat(db); err != nil || os.WriteFile(db, make([]byte, st.Size()), 0o644) != nil {
+			t.Error("crawl.db is not overwritten")
+		}
+		fmt.Fprint(w, "<a href=/c>c</a><a href=/d>d</a>")
+	}}
+	s := newSite(t, pages)
+	dir = t.TempDir()
+	o := options(s.URL + "/")
+	c, err := crawler.Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Run(t.Context(), t.Context())
+	c.Close()
+	var damage *storage.DamageError
+	if !errors.As(err, &damage) {
+		t.Errorf("it ends with %v", err)
 	}
 }

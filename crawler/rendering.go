@@ -17,6 +17,7 @@ import (
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/internal/weburl"
+	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
 
@@ -108,9 +109,8 @@ func (c *Crawl) render(j *job, x *fetch.Exchange) bool {
 	if c.tabs.browser == nil {
 		return true
 	}
-	c.crew.processor <- struct{}{}
-	shell := c.reader.Shell(&j.Attempt, x)
-	<-c.crew.processor
+	var shell *visit.Shell
+	c.crew.process(func() { shell = c.reader.Shell(&j.Attempt, x) })
 	if shell == nil || c.opts.Render == RenderBare && !shell.Bare {
 		return true
 	}
@@ -153,7 +153,14 @@ type asker struct {
 }
 
 // answer is a render.Fetch.
-func (a *asker) answer(ctx context.Context, r render.Request) (*render.Response, error) {
+func (a *asker) answer(ctx context.Context, r render.Request) (_ *render.Response, err error) {
+	defer func() {
+		var damage *storage.DamageError
+		if errors.As(err, &damage) {
+			a.c.ledger.fail(err)
+		}
+	}()
+	defer storage.Guard(&err)()
 	u, err := weburl.Parse(r.URL)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"curtsy/crawler/visit"
 	"curtsy/frontier/judge"
 	"curtsy/politeness"
+	"curtsy/storage"
 )
 
 // job is a visit to make, and whose.
@@ -71,8 +72,31 @@ func (c *Crawl) work(ctx context.Context, j *job) {
 	}
 }
 
-// visit makes one visit: fetch (3), read (4), decide (5), prepare its records.
+// visit makes one visit. A crawl.db that proves damaged meanwhile is no failure of
+// the URL: the crawl ends.
 func (c *Crawl) visit(ctx context.Context, j *job) {
+	m := &making{outcome: outcome{job: j}}
+	if err := c.make(ctx, m); err != nil {
+		c.ledger.fail(err)
+		j.Done()
+		if !m.told {
+			c.crew.fetched <- &download{job: j, end: c.now(), local: err}
+		}
+		c.flight.hold(-m.held)
+		c.flight.dropped(j)
+	}
+}
+
+// making is a visit that is being made.
+type making struct {
+	outcome
+	told bool // the loop knows that the download has ended
+}
+
+// make takes the steps of a visit: fetch (3), read (4), decide (5), prepare its records.
+func (c *Crawl) make(ctx context.Context, m *making) (err error) {
+	defer storage.Guard(&err)()
+	j, o := m.job, &m.outcome
 	if round := c.ledger.state.Round; round != nil {
 		c.reader.Recall(&j.Attempt, round.N, round.Began)
 	}
@@ -85,44 +109,45 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		x.Release()
 		c.crew.fetched <- d // before it is over: the loop must not end as if nothing had failed
 		c.flight.dropped(j)
-		return
+		return nil
 	}
-	o := &outcome{job: j, held: x.Memory()}
+	o.held = x.Memory()
 	c.flight.hold(o.held)
 	if j.Robots == nil {
 		c.crew.fetched <- d
+		m.told = true
 	}
 	if !c.render(j, x) {
 		x.Release()
 		c.flight.hold(-o.held)
 		c.flight.dropped(j)
-		return
+		return nil
 	}
-	// Reading and compressing are all processor: more at once than there are
-	// processors would only hold more buffers.
-	c.crew.processor <- struct{}{}
-	o.Outcome = c.reader.Outcome(&j.Attempt, x)
-	if j.Robots != nil {
-		d.robots = o.Robots
-		c.crew.fetched <- d
-	} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests && j.Entry.How != judge.HowProbe {
-		c.crew.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
-	}
-	if o.LoggedOut == "" {
-		c.prepare(o)
-	}
-	j.Done()
-	<-c.crew.processor
+	c.crew.process(func() {
+		o.Outcome = c.reader.Outcome(&j.Attempt, x)
+		if j.Robots != nil {
+			d.robots = o.Robots
+			c.crew.fetched <- d
+			m.told = true
+		} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests && j.Entry.How != judge.HowProbe {
+			c.crew.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
+		}
+		if o.LoggedOut == "" {
+			c.prepare(o)
+		}
+		j.Done()
+	})
 	if o.LoggedOut != "" { // it stays queued, to be asked for with a new login
 		o.Release()
 		c.flight.hold(-o.held)
 		c.crew.fetched <- &download{job: j, end: d.end, loggedOut: o.LoggedOut}
 		c.flight.dropped(j)
-		return
+		return nil
 	}
 	j.at("committing", c.now())
 	c.crew.outcomes <- o
 	c.flight.handed()
+	return nil
 }
 
 // prepare makes the records of the visit while it is still nobody's turn to

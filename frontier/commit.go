@@ -79,7 +79,10 @@ func (f *Frontier) Counts() Counts {
 func (f *Frontier) Flush(tx *bbolt.Tx) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	top := tx.Bucket(bucketTop)
+	top, err := whole(tx)
+	if err != nil {
+		return err
+	}
 	for _, step := range []func(*bbolt.Bucket) error{f.putAgain, f.putBlocks, f.putLinked, f.putFinished, f.putRetries, f.putQueues} {
 		if err := step(top); err != nil {
 			return err

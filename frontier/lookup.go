@@ -31,14 +31,9 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 
 // loadTotals reads what any use needs: totals and names.
 func (f *Frontier) loadTotals(tx *bbolt.Tx) error {
-	top := tx.Bucket(bucketTop)
-	if top == nil {
-		return ErrCorrupt
-	}
-	for _, name := range buckets {
-		if top.Bucket(name) == nil {
-			return ErrCorrupt
-		}
+	top, err := whole(tx)
+	if err != nil {
+		return err
 	}
 	if v := top.Get(keyCounts); v != nil {
 		v, ok := sum.Open(keyCounts, v)
@@ -49,6 +44,20 @@ func (f *Frontier) loadTotals(tx *bbolt.Tx) error {
 	}
 	f.opened = f.nextID
 	return f.loadNames(top)
+}
+
+// whole is the frontier's bucket, with all that belongs in it.
+func whole(tx *bbolt.Tx) (*bbolt.Bucket, error) {
+	top := tx.Bucket(bucketTop)
+	if top == nil {
+		return nil, ErrCorrupt
+	}
+	for _, name := range buckets {
+		if top.Bucket(name) == nil {
+			return nil, ErrCorrupt
+		}
+	}
+	return top, nil
 }
 
 // isListed says whether a sitemap lists the URL with a fingerprint and no link

@@ -29,7 +29,11 @@ func blockKey(q queueKey, first uint64) []byte {
 	return binary.BigEndian.AppendUint64(b, first)
 }
 
+// parseBlockKey panics with ErrCorrupt over a key of another bucket.
 func parseBlockKey(k []byte) (queueKey, uint64) {
+	if len(k) != 13 {
+		panic(ErrCorrupt)
+	}
 	return queueKey{binary.BigEndian.Uint32(k), Class(k[4])}, binary.BigEndian.Uint64(k[5:])
 }
 
@@ -312,6 +316,9 @@ func nextOf(c *bbolt.Cursor, host uint32) (k, v []byte) {
 
 func ofHost(host uint32) func(k, v []byte) ([]byte, []byte) {
 	return func(k, v []byte) ([]byte, []byte) {
+		if k != nil && (len(k) != 20 || len(v) < 10) {
+			panic(ErrCorrupt) // they are of another bucket
+		}
 		if k == nil || binary.BigEndian.Uint32(k) != host {
 			return nil, nil
 		}

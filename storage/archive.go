@@ -119,8 +119,10 @@ type Archive struct {
 	// failed is why the archive takes no more: a transaction that ended in
 	// doubt.
 	failed error
-	// stuck: a transaction panicked over a damaged crawl.db; see Update.
-	stuck bool
+	// stuck: a transaction panicked over a damaged crawl.db; see update. jammed: so
+	// did one that was to read, as it began.
+	stuck, jammed bool
+	beginning     sync.Mutex // guards jammed
 	// readers are of records that were read: their buffers are used again.
 	readers sync.Pool
 	facts   sidecars
@@ -315,12 +317,20 @@ func (a *Archive) grow() {
 	}
 }
 
-func (a *Archive) check(tx *bbolt.Tx) error {
-	path := a.dir.file(dbName)
+// whole says whether all that belongs in crawl.db is there.
+func (a *Archive) whole(tx *bbolt.Tx) error {
 	for _, name := range [][]byte{bucketMeta, bucketSegments, bucketVisits, bucketDigests, bucketRobots, bucketBodies} {
 		if tx.Bucket(name) == nil {
-			return &DamageError{File: path, What: "not a curtsy archive: bucket " + string(name) + " is missing"}
+			return &DamageError{File: a.dir.file(dbName), What: "not a curtsy archive: bucket " + string(name) + " is missing"}
 		}
+	}
+	return nil
+}
+
+func (a *Archive) check(tx *bbolt.Tx) error {
+	path := a.dir.file(dbName)
+	if err := a.whole(tx); err != nil {
+		return err
 	}
 	m := tx.Bucket(bucketMeta)
 	v := m.Get(keySchema)
@@ -355,7 +365,7 @@ func (a *Archive) Close() error {
 		a.seg.file.Close()
 	}
 	a.sharing.close()
-	isWriter := !a.db.IsReadOnly() && !a.stuck && a.failed == nil
+	isWriter := !a.db.IsReadOnly() && !a.stuck && !a.isJammed() && a.failed == nil
 	if err := a.closeDB(); err != nil || !isWriter {
 		return err
 	}

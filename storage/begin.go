@@ -53,7 +53,7 @@ func (d *directory) makeDB(name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Update(create), db.Close())
+	return errors.Join(updateDB(db, create), db.Close())
 }
 
 func create(tx *bbolt.Tx) error {

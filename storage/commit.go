@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"sync"
@@ -77,7 +78,7 @@ func (a *Archive) Append(v *crawllog.Visit, encode func(infoID string) ([]byte, 
 	}
 	members, err := encode(a.seg.infoID)
 	if err != nil {
-		return a.abandon(err)
+		return a.unmade(err, a.seg.size)
 	}
 	return a.append(v, members)
 }
@@ -104,13 +105,46 @@ func (a *Archive) AppendStream(v *crawllog.Visit, encode func(w io.Writer, infoI
 	if err := a.room(v.At); err != nil {
 		return a.abandon(err)
 	}
-	offset := a.seg.size
-	if err := encode(a.seg, a.seg.infoID); err != nil {
-		return a.abandon(err)
+	offset, w := a.seg.size, &noting{w: a.seg}
+	if err := encode(w, a.seg.infoID); w.err != nil {
+		return a.abandon(w.err)
+	} else if err != nil {
+		return a.unmade(err, offset)
 	}
 	a.opts.Fail("appended")
 	a.note(v, offset)
 	return nil
+}
+
+// EncodeError says that the records of a visit could not be made. The group and its
+// segment are as they were before.
+type EncodeError struct{ Err error }
+
+func (e *EncodeError) Error() string { return "its records cannot be made: " + e.Err.Error() }
+func (e *EncodeError) Unwrap() error { return e.Err }
+
+// unmade takes what was written of a visit back. What the system refuses, and a
+// deflater that does not work, ends the group: neither is of this visit.
+func (a *Archive) unmade(err error, offset int64) error {
+	if IsDisk(err) || errors.Is(err, warc.ErrReadBack) {
+		return a.abandon(err)
+	}
+	if err := a.seg.back(offset); err != nil {
+		return a.abandon(err)
+	}
+	return &EncodeError{err}
+}
+
+// noting notes what the system says of writing.
+type noting struct {
+	w   io.Writer
+	err error
+}
+
+func (n *noting) Write(p []byte) (int, error) {
+	done, err := n.w.Write(p)
+	n.err = cmp.Or(n.err, err)
+	return done, err
 }
 
 // room sees to it that there is a segment with room.

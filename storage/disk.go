@@ -43,12 +43,24 @@ func (a *Archive) update(fn func(*bbolt.Tx) error) (err error) {
 	defer Guard(&err)()
 	var own error
 	a.stuck = true
-	err = a.db.Update(func(tx *bbolt.Tx) error {
+	err = guarded(func(r *reach) error {
+		tx, err := a.beginTx(true)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() // it does nothing behind a commit
+		r.of(a.db, tx)
 		a.release(tx, commitReads)
-		if own = fn(tx); own == nil {
+		if own = a.whole(tx); own == nil {
+			own = fn(tx)
+		}
+		if own == nil {
 			own = raiseSchema(tx)
 		}
-		return own
+		if own != nil {
+			return own
+		}
+		return tx.Commit()
 	})
 	a.stuck = false
 	if err != nil && own == nil {
@@ -57,8 +69,14 @@ func (a *Archive) update(fn func(*bbolt.Tx) error) (err error) {
 	return err
 }
 
+func (a *Archive) isJammed() bool {
+	a.beginning.Lock()
+	defer a.beginning.Unlock()
+	return a.jammed
+}
+
 func (a *Archive) closeDB() error {
-	if a.stuck {
+	if a.stuck || a.isJammed() {
 		return nil
 	}
 	return errors.Join(a.endLive(nil), a.db.Close())

@@ -74,7 +74,10 @@ func (d *directory) openDB(name string, o bbolt.Options) (db *bbolt.DB, file *os
 		}
 	}()
 	defer Guard(&err)()
-	db, err = bbolt.Open(name, 0o644, &o)
+	err = guarded(func(*reach) (err error) {
+		db, err = bbolt.Open(name, 0o644, &o)
+		return err
+	})
 	return db, file, err
 }
 

@@ -24,23 +24,55 @@ var errLate = errors.New("the running crawl no longer holds the state being read
 // view reads a state of crawl.db: the last commit, or, while a crawl writes, the
 // commit that was the last when the archive was opened.
 func (a *Archive) view(fn func(*bbolt.Tx) error) error {
-	if a.live == nil {
-		return a.db.View(func(tx *bbolt.Tx) error {
-			a.release(tx, 1)
-			return fn(tx)
-		})
+	return guarded(func(r *reach) error {
+		tx, err := a.take()
+		if err != nil {
+			return err
+		}
+		defer a.give(tx)
+		r.of(a.db, tx)
+		a.release(tx, 1)
+		if err = fn(tx); a.live != nil && a.live.late.Load() {
+			return errLate
+		}
+		return err
+	})
+}
+
+// take gives a transaction that reads, until give.
+func (a *Archive) take() (tx *bbolt.Tx, err error) {
+	if a.live != nil {
+		if a.live.late.Load() {
+			return nil, errLate
+		}
+		return <-a.live.txs, nil
 	}
-	tx := <-a.live.txs
-	defer func() { a.live.txs <- tx }()
-	if a.live.late.Load() {
-		return errLate
+	return a.beginTx(false)
+}
+
+func (a *Archive) give(tx *bbolt.Tx) {
+	if a.live != nil {
+		a.live.txs <- tx
+		return
 	}
-	a.release(tx, 1)
-	err := fn(tx)
-	if a.live.late.Load() {
-		return errLate
+	_ = tx.Rollback()
+}
+
+// beginTx is bbolt's Begin. Where the first pages of crawl.db are damaged that
+// panics with its locks taken: nobody else may wait for them then.
+func (a *Archive) beginTx(writable bool) (tx *bbolt.Tx, err error) {
+	a.beginning.Lock()
+	defer a.beginning.Unlock()
+	if a.jammed {
+		panic(&DamageError{File: dbName, What: "damaged: a transaction could not begin"})
 	}
-	return err
+	a.jammed = true
+	err = guarded(func(*reach) (err error) {
+		tx, err = a.db.Begin(writable)
+		return err
+	})
+	a.jammed = false
+	return tx, err
 }
 
 // A release is made where so many reads were made since the last; a commit counts
@@ -82,7 +114,7 @@ func (a *Archive) openLive() error {
 	a.live = w
 	w.txs = make(chan *bbolt.Tx, liveViews)
 	for range liveViews {
-		tx, err := a.db.Begin(false)
+		tx, err := a.beginTx(false)
 		if err != nil {
 			return a.endLive(err)
 		}

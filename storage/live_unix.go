@@ -178,10 +178,12 @@ func (r *readers) serve(c net.Conn) {
 
 // keep opens a transaction for a reader, and waits until the reader has one of
 // the same commit.
-func (r *readers) keep(c net.Conn) (*bbolt.Tx, bool) {
+func (r *readers) keep(c net.Conn) (_ *bbolt.Tx, ok bool) {
 	r.a.gate.Lock()
 	defer r.a.gate.Unlock()
-	tx, err := r.a.db.Begin(false)
+	var err error
+	defer Guard(&err)()
+	tx, err := r.a.beginTx(false)
 	if err != nil {
 		return nil, false
 	}

@@ -96,7 +96,7 @@ func tour(path string, most int) (n int, err error) {
 			return nil
 		})
 	}
-	err = db.View(func(tx *bbolt.Tx) error {
+	err = viewDB(db, func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return visit(b) })
 	})
 	return n, err

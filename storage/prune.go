@@ -151,7 +151,7 @@ func (d *directory) compact(from *Archive) error {
 	if err != nil {
 		return err
 	}
-	err = bbolt.Compact(db, from.db, compactBatch)
+	err = guarded(func(*reach) error { return bbolt.Compact(db, from.db, compactBatch) })
 	if err == nil {
 		err = db.Sync()
 	}

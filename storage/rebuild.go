@@ -113,7 +113,7 @@ func (r *Rebuild) Scan(found func(*crawllog.Recovered) error, lost func(url stri
 		}
 		entries[name] = e
 	}
-	return r.db.Update(func(tx *bbolt.Tx) error {
+	return r.update(func(tx *bbolt.Tx) error {
 		for name, e := range entries {
 			if err := putSegment(tx, name, e); err != nil {
 				return err

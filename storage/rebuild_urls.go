@@ -41,7 +41,7 @@ func (d *directory) openMetURLs() (*metURLs, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = db.Update(func(tx *bbolt.Tx) error {
+	err = updateDB(db, func(tx *bbolt.Tx) error {
 		_, err := tx.CreateBucket(bucketMet)
 		return err
 	})
@@ -64,7 +64,7 @@ func (r *Rebuild) Met(url string) (m Met, ok bool) {
 	if m, ok = r.met.fresh[key]; ok {
 		return m, ok
 	}
-	_ = r.met.db.View(func(tx *bbolt.Tx) error {
+	_ = viewDB(r.met.db, func(tx *bbolt.Tx) error {
 		if b := tx.Bucket(bucketMet).Get(key[:]); len(b) == 12 {
 			m, ok = Met{binary.BigEndian.Uint64(b), int(binary.BigEndian.Uint32(b[8:]))}, true
 		}
@@ -81,7 +81,7 @@ func (r *Rebuild) Meet(url string, m Met) error {
 		return nil
 	}
 	defer clear(k.fresh)
-	return k.db.Update(func(tx *bbolt.Tx) error {
+	return updateDB(k.db, func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketMet)
 		for key, m := range k.fresh {
 			value := binary.BigEndian.AppendUint64(nil, m.ID)

@@ -305,6 +305,23 @@ func (s *segment) sync() error {
 	return s.file.Sync()
 }
 
+// back takes the segment back to what it was when it had so many octets, all of
+// them since its last sync.
+func (s *segment) back(size int64) error {
+	behind := s.size - size
+	s.size = size
+	if behind <= int64(len(s.buf)) {
+		s.buf = s.buf[:int64(len(s.buf))-behind]
+		return nil
+	}
+	s.buf = s.buf[:0]
+	if err := s.file.Truncate(size); err != nil {
+		return err
+	}
+	_, err := s.file.Seek(size, io.SeekStart)
+	return err
+}
+
 // cut takes the segment back to its last durable octet.
 func (s *segment) cut() {
 	s.buf = s.buf[:0]

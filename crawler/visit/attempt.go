@@ -40,6 +40,7 @@ type Attempt struct {
 
 	heavy    *sync.Mutex   // held
 	unwanted judge.Verdict // on the head of the answer
+	broken   error         // not nil: the program failed while the answer came
 }
 
 // Robots is what is known of the robots.txt that is asked for.
@@ -77,6 +78,7 @@ func (a *Attempt) Done() {
 // Recall finds the earlier visits of a URL that a round asks for again: the
 // request is made conditional on the last good one (RFC 9110 §13.1), verbatim.
 func (r *Reader) Recall(a *Attempt, round int, began time.Time) {
+	defer r.caught(a)
 	a.Round, a.Began = round, began
 	if a.Robots != nil || a.N < 2 {
 		return

@@ -22,7 +22,7 @@ type records struct {
 	members  []byte  // ready to be written
 	buf      *[]byte // where they lie, from memberPool
 	infoID   string  // the warcinfo record that they name
-	broken   error   // what reading them back found
+	broken   error   // why they cannot be made
 	hurry    bool    // compress by the quick road
 	released bool    // x gave its buffers back
 }
@@ -30,8 +30,10 @@ type records struct {
 // Prepare makes the records, to name the warcinfo record infoID, and says how
 // many octets they hold in place of the exchange's; -1 where they are not made
 // yet. Others who wait for the processor, or could, are reason to hurry.
-func (o *Outcome) Prepare(infoID string, hurry bool) int {
+func (o *Outcome) Prepare(infoID string, hurry bool) (octets int) {
 	o.hurry = hurry
+	octets = -1
+	defer broken(&o.broken)
 	if o.Visit.Status == 0 || o.x.Unwanted {
 		o.Visit.Kept = ""
 		return -1
@@ -58,8 +60,16 @@ func (o *Outcome) Prepare(infoID string, hurry bool) int {
 	return cap(members)
 }
 
+// broken is deferred where records are made: a panic is why they cannot be.
+func broken(why *error) {
+	if cause := recover(); cause != nil {
+		*why = panicked(cause)
+	}
+}
+
 // Members are the records, to be written to the segment that infoID begins.
-func (o *Outcome) Members(infoID string) ([]byte, error) {
+func (o *Outcome) Members(infoID string) (members []byte, err error) {
+	defer broken(&err)
 	switch {
 	case o.broken != nil:
 		return nil, o.broken
@@ -104,22 +114,26 @@ var memberPool = sync.Pool{New: func() any { return new([]byte) }}
 // metadata alone where the body is withheld), what was asked, and what else
 // is known (ISO 28500 §6).
 func (o *Outcome) encode(dst []byte, infoID string) ([]byte, error) {
-	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
+	s := scratches.Get().(*scratch) // given back only where all went well
 	id := warc.NewID()
 	o.Visit.Record = &crawllog.Record{ID: id}
 	switch o.Visit.Kept {
 	case crawllog.KeptWithheld:
-		return o.appendMetadata(s, dst, infoID, id, ""), nil
+		dst = o.appendMetadata(s, dst, infoID, id, "")
 	case crawllog.KeptRevisit:
-		dst = o.appendRevisit(s, dst, infoID, id)
+		dst = o.appendRest(s, o.appendRevisit(s, dst, infoID, id), infoID, id)
 	default:
 		var err error
 		if dst, err = o.appendResponse(s, dst, infoID, id); err != nil {
 			return dst, err
 		}
+		dst = o.appendRest(s, dst, infoID, id)
 	}
-	return o.appendRest(s, dst, infoID, id), s.encoder.Err()
+	if err := s.encoder.Err(); err != nil {
+		return dst, err
+	}
+	scratches.Put(s)
+	return dst, nil
 }
 
 // appendRest makes the records beside that of the response.
@@ -133,9 +147,9 @@ func (o *Outcome) appendRest(s *scratch, dst []byte, infoID, id string) []byte {
 
 // Stream is Members for a large body: its record is written straight to the
 // segment.
-func (o *Outcome) Stream(w io.Writer, infoID string) error {
+func (o *Outcome) Stream(w io.Writer, infoID string) (err error) {
+	defer broken(&err)
 	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
 	id := warc.NewID()
 	o.Visit.Record = &crawllog.Record{ID: id}
 	h := o.responseHeader(id, infoID)
@@ -151,6 +165,7 @@ func (o *Outcome) Stream(w io.Writer, infoID string) error {
 		return err
 	}
 	_, err = w.Write(o.appendRest(s, nil, infoID, id))
+	scratches.Put(s)
 	return err
 }
 

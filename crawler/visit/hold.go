@@ -12,7 +12,9 @@ import (
 // what it says there decides. Of what may not be kept no more is read than
 // is of use: links, or the entries of a sitemap.
 func (r *Reader) Hold(a *Attempt) func(*fetch.Exchange) fetch.Holding {
-	return func(x *fetch.Exchange) fetch.Holding {
+	return func(x *fetch.Exchange) (how fetch.Holding) {
+		how = fetch.NotNeeded // of an attempt that breaks
+		defer r.caught(a)
 		archive := htmlmeta.ReadDirectives(x.Header, r.reading()).Archive
 		most := r.mostRead(a, x)
 		if !archive {

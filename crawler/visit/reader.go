@@ -13,10 +13,12 @@
 package visit
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -112,25 +114,54 @@ func (r *Reader) Enforce(origin string, robots *rules.Robots) {
 }
 
 // Outcome reads the response (step 4) and decides (step 5). Until a.Done is
-// called, a large document keeps others waiting. A panic is the failure of this URL
-// alone: the next page, the next run and the next worker would meet it again.
-func (r *Reader) Outcome(a *Attempt, x *fetch.Exchange) (o *Outcome) {
-	defer func() {
-		cause := recover()
-		if cause == nil {
-			return
+// called, a large document keeps others waiting. A panic, here or while the answer
+// came, is the failure of this URL alone: the next page, the next run and the next
+// worker would meet it again.
+func (r *Reader) Outcome(a *Attempt, x *fetch.Exchange) *Outcome {
+	if a.broken == nil {
+		if o := r.outcome(a, x); o != nil {
+			return o
 		}
-		r.opts.Logger.Error("internal error: please report it", "url", a.URL.String(), "cause", cause, "stack", string(debug.Stack()))
-		x.Fail(fetch.KindInternal, fmt.Errorf("%v", cause))
-		o = r.decide(a, x, &htmlmeta.Document{})
-		if a.Robots != nil {
-			o.Robots = &robotstxt.Answer{Failed: string(fetch.KindInternal), Err: x.Err, Lasting: true}
-		}
-	}()
-	return r.outcome(a, x)
+	}
+	return r.Failed(a, x, a.broken)
 }
 
-func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) *Outcome {
+// caught is deferred where an answer is read: a panic breaks the attempt. That of a
+// crawl.db which proves damaged is not the URL's, and goes on.
+func (r *Reader) caught(a *Attempt) {
+	cause := recover()
+	var damage *storage.DamageError
+	if cause == nil {
+		return
+	}
+	if err, ok := cause.(error); ok && errors.As(err, &damage) {
+		panic(cause)
+	}
+	a.broken = panicked(cause)
+}
+
+// panicked is the error that a panic, in a function deferred where that was caught, is.
+func panicked(cause any) error { return fmt.Errorf("%v\n%s", cause, debug.Stack()) }
+
+// Failed is the outcome of a visit in which the program itself failed. The log has
+// all of why, the archive the first line.
+func (r *Reader) Failed(a *Attempt, x *fetch.Exchange, why error) *Outcome {
+	r.opts.Logger.Error("internal error: please report it", "url", a.URL.String(), "cause", why)
+	line, _, _ := strings.Cut(why.Error(), "\n")
+	x.Fail(fetch.KindInternal, errors.New(line))
+	o := r.decide(a, x, &htmlmeta.Document{})
+	if a.Robots != nil {
+		o.Robots = &robotstxt.Answer{Failed: string(fetch.KindInternal), Err: x.Err, Lasting: true}
+	}
+	return o
+}
+
+// Unwritten is Failed for an outcome whose records could not be made.
+func (r *Reader) Unwritten(a *Attempt, o *Outcome, why error) *Outcome { return r.Failed(a, o.x, why) }
+
+// outcome is nil where the attempt breaks.
+func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) (o *Outcome) {
+	defer r.caught(a)
 	if a.Entry.Class == frontier.Sitemap { // up to 50 MB, read whole
 		r.occupy(a)
 	}
@@ -140,23 +171,23 @@ func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) *Outcome {
 	if made := r.join(a, x, doc); made != nil {
 		shown, length = *made, len(a.Rendered.HTML)
 	}
-	o := r.decide(a, x, doc)
-	if whole && o.hasFacts() {
-		o.Facts = facts.Of(a.URL, &shown, length)
+	d := r.decide(a, x, doc)
+	if whole && d.hasFacts() {
+		d.Facts = facts.Of(a.URL, &shown, length)
 	}
 	if a.Robots != nil {
-		r.outcomeOfRobots(o, a, x)
+		r.outcomeOfRobots(d, a, x)
 	}
 	if a.Entry.How == judge.HowProbe {
-		o.answered(r, a)
+		d.answered(r, a)
 	}
 	switch {
 	case a.Entry.How == judge.HowUsageFile:
-		r.outcomeOfUsageFile(o, a, x)
-	case (a.Entry.Class == frontier.Sitemap || o.isListing(a)) && x.Err == nil && x.Status == 200:
-		r.outcomeOfSitemap(o, a, x)
+		r.outcomeOfUsageFile(d, a, x)
+	case (a.Entry.Class == frontier.Sitemap || d.isListing(a)) && x.Err == nil && x.Status == 200:
+		r.outcomeOfSitemap(d, a, x)
 	}
-	return o
+	return d
 }
 
 // occupy lets no other large document be read until the attempt is done.

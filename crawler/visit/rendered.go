@@ -36,6 +36,7 @@ type Shell struct {
 // Shell reads an answer as a page to be rendered; nil where it is none, or is not
 // whole, or too large.
 func (r *Reader) Shell(a *Attempt, x *fetch.Exchange) *Shell {
+	defer r.caught(a)
 	if x.Err != nil || x.Status != http.StatusOK || a.Entry.Class != frontier.Page || x.Truncated != "" || x.Held() > heavyBody {
 		return nil
 	}
