@@ -123,10 +123,10 @@ type EncodeError struct{ Err error }
 func (e *EncodeError) Error() string { return "its records cannot be made: " + e.Err.Error() }
 func (e *EncodeError) Unwrap() error { return e.Err }
 
-// unmade takes what was written of a visit back. What the system refuses, and a
-// deflater that does not work, ends the group: neither is of this visit.
+// unmade takes what was written of a visit back. What the system refuses ends the
+// group: it is not of this visit.
 func (a *Archive) unmade(err error, offset int64) error {
-	if IsDisk(err) || errors.Is(err, warc.ErrReadBack) {
+	if IsDisk(err) {
 		return a.abandon(err)
 	}
 	if err := a.seg.back(offset); err != nil {

@@ -2,7 +2,6 @@ package visit
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -45,9 +44,6 @@ func (o *Outcome) Prepare(infoID string, hurry bool) (octets int) {
 	members, err := o.encode((*buf)[:0], infoID)
 	*buf = members
 	if err != nil { // the committer meets it again
-		if errors.Is(err, warc.ErrReadBack) {
-			o.broken = err
-		}
 		memberPool.Put(buf)
 		return -1
 	}
@@ -128,9 +124,6 @@ func (o *Outcome) encode(dst []byte, infoID string) ([]byte, error) {
 			return dst, err
 		}
 		dst = o.appendRest(s, dst, infoID, id)
-	}
-	if err := s.encoder.Err(); err != nil {
-		return dst, err
 	}
 	scratches.Put(s)
 	return dst, nil

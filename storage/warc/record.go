@@ -152,13 +152,10 @@ const labelUUID = "urn:uuid:"
 // Encoder turns records into gzip members. It is reused from record to
 // record and belongs to one goroutine at a time.
 type Encoder struct {
-	z     *gzip.Writer
-	level int // of z
-	d     *deflater
-	check readBack
-	head  []byte
-	src   []byte // the record in memory, before it is compressed
-	out   bytes.Buffer
+	z    [Stored + 1]*gzip.Writer // by effort
+	head []byte
+	src  []byte // the record in memory, before it is compressed
+	out  bytes.Buffer
 }
 
 // Effort is how much is done to make a record small.
@@ -167,7 +164,7 @@ type Effort int
 // Efforts.
 const (
 	Small  Effort = iota // as gzip -6; for crawls that wait for the site anyway
-	Quick                // about the size of gzip -1, in less time
+	Quick                // as gzip -1
 	Stored               // not compressed: what is compressed already
 )
 
@@ -186,51 +183,35 @@ func (e *Encoder) Append(dst []byte, h *Header, effort Effort, block ...[]byte) 
 		e.src = append(e.src, b...)
 	}
 	e.src = append(e.src, "\r\n\r\n"...)
-	switch effort {
-	case Stored:
-		return appendStored(dst, e.src)
-	case Quick:
-		if e.d == nil {
-			e.d = &deflater{}
-		}
-		from := len(dst)
-		dst = e.d.appendMember(dst, e.src)
-		e.check.member(dst[from:], e.src)
-		return dst
-	}
 	e.out.Reset()
-	e.gzip(&e.out, effort)
-	_, _ = e.z.Write(e.src) // a bytes.Buffer does not fail
-	_ = e.z.Close()
+	z := e.gzip(&e.out, effort)
+	_, _ = z.Write(e.src) // a bytes.Buffer does not fail
+	_ = z.Close()
 	return append(dst, e.out.Bytes()...)
 }
 
-// Err says that a record which was read back was not what had been written:
-// then no record of the encoder is to be relied on.
-func (e *Encoder) Err() error { return e.check.err }
-
-// gzip makes e.z write to w at the level that suits the effort.
-func (e *Encoder) gzip(w io.Writer, effort Effort) {
-	level := [...]int{Small: gzip.DefaultCompression, Quick: gzip.BestSpeed, Stored: gzip.NoCompression}[effort]
-	if e.z != nil && e.level == level {
-		e.z.Reset(w)
-		return
+// gzip is the writer of an effort, which now writes to w.
+func (e *Encoder) gzip(w io.Writer, effort Effort) *gzip.Writer {
+	if z := e.z[effort]; z != nil {
+		z.Reset(w)
+		return z
 	}
-	e.level = level
-	e.z, _ = gzip.NewWriterLevel(w, level) // no level of ours is refused
+	level := [...]int{Small: gzip.DefaultCompression, Quick: gzip.BestSpeed, Stored: gzip.NoCompression}[effort]
+	e.z[effort], _ = gzip.NewWriterLevel(w, level) // no level of ours is refused
+	return e.z[effort]
 }
 
 // Stream writes one record as one gzip member to w, for blocks too large for
 // memory. block must give exactly h.Length octets.
 func (e *Encoder) Stream(w io.Writer, h *Header, effort Effort, block ...io.Reader) error {
-	e.gzip(w, effort)
+	z := e.gzip(w, effort)
 	e.head = h.append(e.head[:0])
-	if _, err := e.z.Write(e.head); err != nil {
+	if _, err := z.Write(e.head); err != nil {
 		return err
 	}
 	var n int64
 	for _, r := range block {
-		m, err := io.Copy(e.z, r)
+		m, err := io.Copy(z, r)
 		n += m
 		if err != nil {
 			return err
@@ -239,10 +220,10 @@ func (e *Encoder) Stream(w io.Writer, h *Header, effort Effort, block ...io.Read
 	if n != h.Length {
 		return &LengthError{Declared: h.Length, Got: n}
 	}
-	if _, err := io.WriteString(e.z, "\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(z, "\r\n\r\n"); err != nil {
 		return err
 	}
-	return e.z.Close()
+	return z.Close()
 }
 
 // LengthError says that a block was not as long as its record declares.

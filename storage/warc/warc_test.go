@@ -3,6 +3,7 @@ package warc
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/netip"
 	"regexp"
@@ -121,7 +122,10 @@ func FuzzReader(f *testing.F) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	body := page(7)
+	body := []byte("<!DOCTYPE html><title>page 7</title>")
+	for i := range 300 {
+		body = fmt.Appendf(body, "<li class=\"item\"><a href=\"page-%d.html\">the page with number %d</a></li>\n", 7*i%977, i)
+	}
 	h := Header{Type: TypeResponse, ID: NewID(), Date: time.Now(), TargetURI: "http://h/x"}
 	e := NewEncoder()
 	var dst []byte
