@@ -126,9 +126,11 @@ type storageConfig struct {
 func defaults() config {
 	return config{
 		Agent: "curtsy", Delay: time.Second, Concurrency: 1,
-		Scope:      scopeConfig{Requisites: "same-host", Reach: "host"},
-		Traps:      trapsConfig(judge.DefaultTraps()),
-		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour, MaxSlowdown: time.Minute, GuessSitemap: true, UsageFiles: true, SitemapHosts: 5, MaxFailures: 10, RelNofollow: true},
+		Scope: scopeConfig{Requisites: "same-host", Reach: "host"},
+		Traps: trapsConfig(judge.DefaultTraps()),
+		Politeness: politeConfig{Dialect: "rfc9309", Adaptive: 2, MaxRetryAfter: time.Hour,
+			MaxSlowdown: time.Minute, GuessSitemap: true, UsageFiles: true, SitemapHosts: 5, MaxFailures: 10,
+			RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
 			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Cookies: autoCookies, Retries: 3, RetryBase: 5 * time.Second},
 		Render:  renderConfig{Pages: "none", Timeout: 30 * time.Second, MaxMemory: 1 << 30},

@@ -83,7 +83,9 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "", "fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
 	fl.StringVar(&f.set.Scope.Requisites, "requisites", "", "fetch images, styles and scripts from the seed's host (`same-host`), or from any host that allows it (any)")
 	fl.StringVar(&f.set.Fetch.Language, "language", "", "ask for pages in these languages, the preferred first: `bg,en` (default: none is asked for)")
-	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` header with every request (repeatable); one named like a key, token, secret or session goes to the seed's origin only and is never stored")
+	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` header with every request "+
+		"(repeatable); one named like a key, token, secret or session goes to the seed's origin only and is "+
+		"never stored")
 	f.registerLogin(fl)
 	fl.BoolVar(&f.noReport, "no-report", false, "write no report.html at the end (see curtsy report)")
 	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
@@ -501,7 +503,8 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
 	}
 	if s.Bare > 0 {
-		u.say("%d of %s are nearly empty without their scripts, which were not run: their content and links are unknown; try --render auto with another --archive", s.Bare, count(pages, "page"))
+		u.say("%d of %s are nearly empty without their scripts, which were not run: their content and links are "+
+			"unknown; try --render auto with another --archive", s.Bare, count(pages, "page"))
 	}
 	return nil
 }

@@ -37,8 +37,10 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 	o := crawler.Options{
 		Seed:         seed,
 		Limits:       crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
-		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap, UsageFiles: c.Politeness.UsageFiles, SitemapHosts: cmp.Or(c.Politeness.SitemapHosts, -1), RelNofollow: c.Politeness.RelNofollow,
-		Traps: judge.Traps(c.Traps), Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Public: c.public(), Logger: logger,
+		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap,
+		UsageFiles: c.Politeness.UsageFiles, SitemapHosts: cmp.Or(c.Politeness.SitemapHosts, -1),
+		RelNofollow: c.Politeness.RelNofollow,
+		Traps:       judge.Traps(c.Traps), Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Public: c.public(), Logger: logger,
 	}
 	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions, loginOptions, renderOptions} {
 		if err := step(c, &o); err != nil {
@@ -233,7 +235,8 @@ func renderOptions(c *config, o *crawler.Options) error {
 	}
 	path, err := render.Find(c.Render.Browser)
 	if err != nil {
-		return exitWith(exitUsage, fmt.Errorf("--render: %w", err), "--browser with the path of a Chromium or Chrome, or the ws:// address of a running one (Debian: apt install chromium)")
+		return exitWith(exitUsage, fmt.Errorf("--render: %w", err), "--browser with the path of a Chromium or "+
+			"Chrome, or the ws:// address of a running one (Debian: apt install chromium)")
 	}
 	o.Browser = render.New(render.Options{Browser: path, Dir: c.Archive, UserAgent: userAgent(c), Timeout: c.Render.Timeout, Memory: int64(c.Render.MaxMemory)})
 	return nil

@@ -41,7 +41,9 @@ func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
 			"With --cluster it is one of three servers, with --join a worker of such a cluster; both need a --store\n" +
 			"that all machines can reach, and certificates that name roles.",
 		Example: "  curtsy fleet serve --dir fleet\n" +
-			"  curtsy fleet serve --dir n1 --store s3://archives/fleet --name n1 --cluster n1=10.0.0.1:6222,n2=10.0.0.2:6222,n3=10.0.0.3:6222 --listen 10.0.0.1:4222 --tls-cert c.pem --tls-key k.pem --tls-ca ca.pem\n" +
+			"  curtsy fleet serve --dir n1 --store s3://archives/fleet --name n1 --cluster " +
+			"n1=10.0.0.1:6222,n2=10.0.0.2:6222,n3=10.0.0.3:6222 --listen 10.0.0.1:4222 --tls-cert c.pem " +
+			"--tls-key k.pem --tls-ca ca.pem\n" +
 			"  curtsy fleet serve --dir w1 --store s3://archives/fleet --join nats://10.0.0.1:4222,nats://10.0.0.2:4222 --tls-cert c.pem --tls-key k.pem --tls-ca ca.pem",
 		Args: wants(),
 		RunE: func(*cobra.Command, []string) error { return f.serve(u, at) },

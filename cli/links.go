@@ -130,7 +130,8 @@ func (f *linksFlags) print(ctx context.Context, u *ui, dir string, ignored func(
 		u.say("%s undecided: an error, to be asked for again", count(undecided, "link"))
 	}
 	if n := len(broken.List()); n > 0 {
-		return exitWith(exitFailed, fmt.Errorf("%s broken: %s of %d, on %s", count(n, "URL"), count(broken.Links(), "link"), broken.Total, count(broken.Pages, "page")), "curtsy explain "+quoted(dir)+" URL")
+		return exitWith(exitFailed, fmt.Errorf("%s broken: %s of %d, on %s", count(n, "URL"),
+			count(broken.Links(), "link"), broken.Total, count(broken.Pages, "page")), "curtsy explain "+quoted(dir)+" URL")
 	}
 	u.say("%s, none broken", count(broken.Total, "link"))
 	return nil

@@ -53,13 +53,14 @@ func newCrawlMetrics(running func() []status.Status) *crawlMetrics {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
 	}
 	c := &crawlMetrics{
-		running:   running,
-		visits:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_visits_total", Help: "Durable visits, by class and result."}, []string{"class", "outcome"}),
-		payload:   counter("curtsy_payload_bytes_total", "Payload bytes as sent by the server."),
-		warc:      counter("curtsy_warc_bytes_total", "Bytes of visits' records in WARC segments."),
-		waited:    counter("curtsy_politeness_wait_seconds_total", "Seconds that the next URL waited for the site's pace."),
-		took:      seconds("curtsy_fetch_duration_seconds", "Seconds from connecting to the last byte.", .005, .02, .1, .25, .5, 1, 2.5, 5, 10, 30, 60),
-		commits:   seconds("curtsy_commit_duration_seconds", "Seconds to make a group of visits durable: records written and synced, then the transaction.", .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10),
+		running: running,
+		visits:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_visits_total", Help: "Durable visits, by class and result."}, []string{"class", "outcome"}),
+		payload: counter("curtsy_payload_bytes_total", "Payload bytes as sent by the server."),
+		warc:    counter("curtsy_warc_bytes_total", "Bytes of visits' records in WARC segments."),
+		waited:  counter("curtsy_politeness_wait_seconds_total", "Seconds that the next URL waited for the site's pace."),
+		took:    seconds("curtsy_fetch_duration_seconds", "Seconds from connecting to the last byte.", .005, .02, .1, .25, .5, 1, 2.5, 5, 10, 30, 60),
+		commits: seconds("curtsy_commit_duration_seconds", "Seconds to make a group of visits durable: records "+
+			"written and synced, then the transaction.", .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10),
 		committed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "curtsy_last_commit_timestamp_seconds", Help: "When the last durable visit was made."}),
 		urls:      desc("curtsy_urls", "URLs of the sites that are being crawled, by state.", "state"),
 		skipped:   desc("curtsy_urls_disregarded", "URLs that failed or were skipped, by the rule that decided.", "rule"),

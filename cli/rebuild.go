@@ -75,7 +75,8 @@ func rememberedBySegments(dir string) (seed weburl.URL, c config, note string, e
 	told := crawler.SegmentInfo{Settings: &c}
 	if err := json.Unmarshal(info.Crawl, &told); err == nil {
 		if seed, err = weburl.Parse(told.Seed); err == nil {
-			return seed, c, fmt.Sprintf("seed and settings were read from %s; segments do not record fetch.proxy and fetch.header, so give them to curtsy resume again", info.Segment), nil
+			return seed, c, fmt.Sprintf("seed and settings were read from %s; segments do not record fetch.proxy "+
+				"and fetch.header, so give them to curtsy resume again", info.Segment), nil
 		}
 	}
 	if seed, ok = verify.FirstSeed(dir); !ok {

@@ -82,7 +82,8 @@ func lonely(a *opened) (list []string, err error) {
 		switch v := visits[len(visits)-1]; {
 		case v.Status > 299:
 		case isDocument(v.ContentType):
-			list = append(list, fmt.Sprintf("%s is one document (%s) without links that are followed: it is all there is; its site: curtsy crawl %s/", f.URL, v.ContentType, f.URL.Origin()))
+			list = append(list, fmt.Sprintf("%s is one document (%s) without links that are followed: it is all "+
+				"there is; its site: curtsy crawl %s/", f.URL, v.ContentType, f.URL.Origin()))
 		case v.Directives != nil && v.Directives.NoFollow:
 			list = append(list, fmt.Sprintf("%s asks that its links not be followed (nofollow): no other page was fetched", f.URL))
 		case v.Links > 0 && ledNowhere(a.f.Counts().Reasons.Rules()):

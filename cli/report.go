@@ -119,7 +119,8 @@ func reportOptions(a *opened, dir string) (o report.Options, err error) {
 	if err != nil {
 		return o, archiveError(err, dir)
 	}
-	o = report.Options{Dir: quoted(dir), Seed: a.seed, Origins: a.state.Origins, Now: time.Now(), Version: version, Known: a.known, Fold: links.Fold, URLs: a.f.Counts().OfSite(), Holds: *a.state.Holds}
+	o = report.Options{Dir: quoted(dir), Seed: a.seed, Origins: a.state.Origins, Now: time.Now(), Version: version,
+		Known: a.known, Fold: links.Fold, URLs: a.f.Counts().OfSite(), Holds: *a.state.Holds}
 	if !a.state.Finished {
 		o.Incomplete = unfinished(a.Archive, &a.state, a.f)
 	}

@@ -147,7 +147,8 @@ func openShelves(ctx context.Context, u *ui, dirs []string) (list []*replay.Sour
 			return nil, closeAll, err
 		}
 		shelves = append(shelves, s)
-		list = append(list, &replay.Source{Open: s.read, Catalog: s.catalog, Name: filepath.Base(dir), Seed: s.seed, Search: s.texts.find, Explain: s.explain, Plots: s.plots, Report: s.report})
+		list = append(list, &replay.Source{Open: s.read, Catalog: s.catalog, Name: filepath.Base(dir), Seed: s.seed,
+			Search: s.texts.find, Explain: s.explain, Plots: s.plots, Report: s.report})
 	}
 	return list, closeAll, nil
 }

@@ -18,6 +18,7 @@ func enoughSpace() error {
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || limit.Cur >= leastSpace {
 		return nil
 	}
-	return exitWith(exitFailed, fmt.Errorf("the address space is limited to %s (ulimit -v), but %s is needed, most of it reserved and never used", byteCount(int64(limit.Cur)), byteCount(leastSpace)),
+	return exitWith(exitFailed, fmt.Errorf("the address space is limited to %s (ulimit -v), but %s is needed, "+
+		"most of it reserved and never used", byteCount(int64(limit.Cur)), byteCount(leastSpace)),
 		"ulimit -v unlimited; to limit memory itself use a control group: systemd-run -p MemoryMax=300M")
 }

@@ -94,7 +94,8 @@ func NewWorker(o Options) *Worker {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Worker{o: o, view: view{places: o.Places}, running: map[string]*running{}, later: map[string]postponed{}, freed: make(chan struct{}, 1), saves: make(chan struct{}, maxLastSaves)}
+	return &Worker{o: o, view: view{places: o.Places}, running: map[string]*running{},
+		later: map[string]postponed{}, freed: make(chan struct{}, 1), saves: make(chan struct{}, maxLastSaves)}
 }
 
 // About is what a worker's session says of it.

@@ -110,7 +110,9 @@ const (
 var roleOf = func() map[string]role {
 	m := map[string]role{}
 	for names, r := range map[string]role{
-		"address article blockquote body caption center dd details dialog div dl dt fieldset figcaption figure h4 h5 h6 hgroup html legend li main menu ol optgroup p pre search section summary table tbody td tfoot th thead tr ul": isBlock,
+		"address article blockquote body caption center dd details dialog div dl dt fieldset figcaption figure " +
+			"h4 h5 h6 hgroup html legend li main menu ol optgroup p pre search section summary table tbody td " +
+			"tfoot th thead tr ul": isBlock,
 		"br hr wbr img input meta link area base col embed source track param":                                                                 isVoid,
 		"script style template noscript svg math select button textarea title iframe object noembed noframes canvas audio video datalist head": isNever,
 		"nav form":            isAside,

@@ -54,7 +54,8 @@ func (i *Info) append(b []byte) []byte {
 	b = warc.AppendField(b, fieldSoftware, i.software)
 	b = warc.AppendField(b, fieldFormat, "WARC File Format 1.1")
 	b = warc.AppendField(b, fieldConforms, "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
-	for _, f := range [][2]string{{fieldDescription, i.description}, {fieldRobots, i.Robots}, {fieldOperator, i.Operator}, {fieldAgent, i.agent}, {fieldArchive, i.Archive}, {fieldCrawl, string(i.Crawl)}} {
+	for _, f := range [][2]string{{fieldDescription, i.description}, {fieldRobots, i.Robots},
+		{fieldOperator, i.Operator}, {fieldAgent, i.agent}, {fieldArchive, i.Archive}, {fieldCrawl, string(i.Crawl)}} {
 		if f[1] != "" {
 			b = warc.AppendField(b, f[0], f[1])
 		}

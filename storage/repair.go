@@ -177,7 +177,8 @@ func (d *directory) intact(name string, e segmentEntry, list []extent, bad map[c
 
 // rewrite copies the visits of a segment, but for those that are bad, to a new
 // one of this archive behind a new warcinfo record that has the old one's id.
-func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []extent, bad map[crawllog.Ref]bool, moves map[crawllog.Ref]crawllog.Record) (string, segmentEntry, error) {
+func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []extent,
+	bad map[crawllog.Ref]bool, moves map[crawllog.Ref]crawllog.Record) (string, segmentEntry, error) {
 	newName := repairedName(name)
 	out, err := a.dir.create(segmentFile(newName), os.O_WRONLY, 0o644)
 	for errors.Is(err, fs.ErrExist) { // what a kill left behind may hold records that are nowhere else

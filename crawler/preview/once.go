@@ -113,7 +113,8 @@ func FetchPage(ctx context.Context, u weburl.URL, o crawler.Options) (*Page, err
 func newPreviewer(o crawler.Options) *previewer {
 	o = o.WithDefaults()
 	o.Fetch.SpillAt = sitemap.MaxBytes // in memory, or cut there
-	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{}, robots: map[string]*robotstxt.Answer{}, scope: judge.Settings{Scope: o.Scope}, seen: map[weburl.URL]bool{}}
+	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{},
+		robots: map[string]*robotstxt.Answer{}, scope: judge.Settings{Scope: o.Scope}, seen: map[weburl.URL]bool{}}
 }
 
 // judge asks the robots.txt of u's origin.

@@ -76,7 +76,8 @@ type Row struct {
 func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) error) error {
 	vias := vias{a: a, now: now}
 	return known(func(k Known) error {
-		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason.String(), Rule: k.Reason, Depth: k.Depth, Class: k.Class, How: k.How, Orphan: k.Orphan, Listed: true, Usage: usage.Preferences{}}
+		r := &Row{URL: k.URL, State: k.State, Reason: k.Reason.String(), Rule: k.Reason, Depth: k.Depth,
+			Class: k.Class, How: k.How, Orphan: k.Orphan, Listed: true, Usage: usage.Preferences{}}
 		visits, err := a.VisitsOf(k.ID)
 		if err != nil {
 			return err

@@ -92,7 +92,9 @@ func checkNames(root *os.Root, o *Options) (*checker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", root.Name(), MapFile, err)
 	}
-	c := &checker{root: root, m: m, files: map[string]bool{}, own: map[string]bool{}, pages: map[string]bool{}, stubs: map[string]bool{}, raw: map[string]bool{}, held: newHeld(), o: o, base: weburl.MustParse("http://mirror.invalid/")}
+	c := &checker{root: root, m: m, files: map[string]bool{}, own: map[string]bool{}, pages: map[string]bool{},
+		stubs: map[string]bool{}, raw: map[string]bool{}, held: newHeld(), o: o,
+		base: weburl.MustParse("http://mirror.invalid/")}
 	if err := c.list(); err != nil {
 		return nil, err
 	}

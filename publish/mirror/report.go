@@ -27,7 +27,9 @@ var headings = []struct {
 }{
 	{absent, "Withheld", "fetched, and left out as their pages ask; links to these lead to the live site"},
 	{broken, "Broken on the site", "the site's own links that lead nowhere, with the pages they are on"},
-	{needsHTTP, "Need a web server", "these use modules, workers or parts of other images, or contain scripts that may load files (fetch, XMLHttpRequest), which browsers refuse for files on a disk; behind a web server, such as curtsy mirror --serve, they work as far as the files are in this mirror"},
+	{needsHTTP, "Need a web server", "these use modules, workers or parts of other images, or contain scripts " +
+		"that may load files (fetch, XMLHttpRequest), which browsers refuse for files on a disk; behind a web " +
+		"server, such as curtsy mirror --serve, they work as far as the files are in this mirror"},
 	{cutOff, "Incomplete", "the response was cut off, could not be decoded, or was too large to rewrite"},
 	{unfetched, "Not fetched", "known to the crawl but not in the archive"},
 	{external, "Other sites", "links that lead out of this mirror"},
@@ -83,7 +85,8 @@ func (w *writer) encodeReport(to io.Writer, r *Result) error {
 		if n == 1 {
 			pages = "1 page uses modules"
 		}
-		fmt.Fprintf(b, "<p class=warn>%s, which browsers refuse for files on a disk: open this mirror with <code>curtsy mirror --serve</code>, or from any web server.</p>\n", pages)
+		fmt.Fprintf(b, "<p class=warn>%s, which browsers refuse for files on a disk: open this mirror with "+
+			"<code>curtsy mirror --serve</code>, or from any web server.</p>\n", pages)
 	}
 	if n := w.countUnlisted(); n > 0 {
 		fmt.Fprintf(b, "<p class=sum>%d of the URLs visited must not be listed and are not named here; <code>curtsy explain</code> shows the result of each.</p>\n", n)
@@ -200,7 +203,8 @@ func begin(b *bufio.Writer, title, says, third string, n, hidden int, more bool)
 	if more {
 		count = fmt.Sprintf("the first %d", maxRows)
 	}
-	fmt.Fprintf(b, "<details%s><summary><h2>%s <small>%s</small></h2></summary><p>%s</p>\n", map[bool]string{true: " open", false: ""}[n > 0 && n <= summaryRows], title, count, says)
+	fmt.Fprintf(b, "<details%s><summary><h2>%s <small>%s</small></h2></summary><p>%s</p>\n",
+		map[bool]string{true: " open", false: ""}[n > 0 && n <= summaryRows], title, count, says)
 	if hidden > 0 {
 		fmt.Fprintf(b, "<p>%d not named, because they must not be listed</p>\n", hidden)
 	}

@@ -14,7 +14,8 @@ import (
 // as any web server would, and by the site's own URLs, which the scripts of its pages
 // know.
 func serverOf(root *os.Root, m *mirrorMap) server {
-	s := server{types: map[string]string{}, byURL: map[string]string{}, urlOf: map[string]string{}, moved: map[string]string{}, files: http.FileServerFS(root.FS()), policy: !m.Online}
+	s := server{types: map[string]string{}, byURL: map[string]string{}, urlOf: map[string]string{},
+		moved: map[string]string{}, files: http.FileServerFS(root.FS()), policy: !m.Online}
 	for _, f := range m.Files {
 		s.types[f.File] = f.Type
 	}

@@ -44,16 +44,21 @@ var extensions = map[string][]string{
 	"font/woff": {".woff", ".woff2"}, "font/woff2": {".woff2", ".woff"}, "font/ttf": {".ttf", ".otf"}, "font/otf": {".otf", ".ttf"}, "font/collection": {".ttc"},
 	"application/vnd.ms-fontobject": {".eot"}, "application/gzip": {".gz", ".tgz", ".svgz"}, "application/zip": {".zip"}, "application/wasm": {".wasm"},
 	"audio/mpeg": {".mp3", ".mpga"}, "audio/wave": {".wav"}, "audio/ogg": {".ogg", ".oga", ".opus"}, "audio/flac": {".flac"}, "audio/mp4": {".m4a", ".mp4"}, "audio/aac": {".aac"},
-	"application/ogg": {".ogg", ".ogv", ".oga", ".opus"}, "video/ogg": {".ogv", ".ogg"}, "video/mp4": {".mp4", ".m4v", ".m4a"}, "video/webm": {".webm", ".weba"}, "audio/webm": {".weba", ".webm"},
+	"application/ogg": {".ogg", ".ogv", ".oga", ".opus"}, "video/ogg": {".ogv", ".ogg"},
+	"video/mp4": {".mp4", ".m4v", ".m4a"}, "video/webm": {".webm", ".weba"}, "audio/webm": {".weba", ".webm"},
 	"video/x-msvideo": {".avi"}, "video/avi": {".avi"}, "video/quicktime": {".mov"}, typeSealed: {".bin"}, "application/x-tar": {".tar"}, "application/java-archive": {".jar"},
 }
 
 // synonyms are other names of the types above.
 var synonyms = map[string]string{
 	"application/javascript": typeJS, "application/x-javascript": typeJS, "text/ecmascript": typeJS, "application/ecmascript": typeJS, "text/x-javascript": typeJS,
-	"application/xml": "text/xml", "text/json": typeJSON, "image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "image/ico": "image/x-icon", "image/icon": "image/x-icon",
-	"application/font-woff": "font/woff", "application/x-font-woff": "font/woff", "application/font-woff2": "font/woff2", "application/x-font-ttf": "font/ttf", "application/x-font-truetype": "font/ttf",
-	"application/x-font-otf": "font/otf", "application/font-sfnt": "font/ttf", "font/sfnt": "font/ttf", "application/x-gzip": "application/gzip", "application/x-zip-compressed": "application/zip",
+	"application/xml": "text/xml", "text/json": typeJSON, "image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg",
+	"image/x-png": "image/png", "image/ico": "image/x-icon", "image/icon": "image/x-icon",
+	"application/font-woff": "font/woff", "application/x-font-woff": "font/woff",
+	"application/font-woff2": "font/woff2", "application/x-font-ttf": "font/ttf",
+	"application/x-font-truetype": "font/ttf",
+	"application/x-font-otf":      "font/otf", "application/font-sfnt": "font/ttf", "font/sfnt": "font/ttf",
+	"application/x-gzip": "application/gzip", "application/x-zip-compressed": "application/zip",
 	"audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wave", "audio/wav": "audio/wave", "application/x-pdf": "application/pdf",
 	"binary/octet-stream": typeAny, "application/force-download": typeAny, "application/x-download": typeAny, "application/download": typeAny, "application/unknown": typeAny,
 	"application/x-unknown": typeAny, "unknown/unknown": typeAny, "*/*": typeAny, "text/xhtml": typeXHTML,

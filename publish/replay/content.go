@@ -57,7 +57,8 @@ func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) {
 // policies sets what a page of the archive may do.
 func (s *Server) policies(w http.ResponseWriter, r *http.Request) {
 	// frame-src: a page in a blob: or data: URL would have no guard of its own.
-	w.Header().Set("Content-Security-Policy", "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-src 'self'; form-action 'self'; base-uri 'self'; object-src 'self'; "+
+	w.Header().Set("Content-Security-Policy", "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; "+
+		"frame-src 'self'; form-action 'self'; base-uri 'self'; object-src 'self'; "+
 		"worker-src 'self' blob:; webrtc 'block'; "+s.ancestors(r)+"sandbox "+s.sandbox(s.under(r) != ""))
 	w.Header().Set("Connection-Allowlist", "(response-origin)")
 }

@@ -68,7 +68,8 @@ func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
 
 // uiPolicy lets a page of ours show itself, and a frame of that source.
 func (s *Server) uiPolicy(w http.ResponseWriter, frame string) {
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'"+s.probeSource()+"; frame-src "+frame+"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src "+
+		"'self'"+s.probeSource()+"; frame-src "+frame+"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	w.Header().Set("X-Frame-Options", "DENY")
 	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
 }

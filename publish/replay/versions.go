@@ -57,7 +57,9 @@ func (s *Server) versions(w http.ResponseWriter, r *http.Request, text string) {
 			continue
 		}
 		ts := c.At.UTC().Format(tsFormat)
-		shown = append(shown, row{Path: pathTo(ts, u), Raw: s.contentBase(r, c.from) + pathTo(ts+"id_", u), At: c.At.UTC(), Status: c.Status, Size: c.Length, Type: c.ContentType, What: whatText(c.Visit), Compare: compare[c]})
+		shown = append(shown, row{Path: pathTo(ts, u), Raw: s.contentBase(r, c.from) + pathTo(ts+"id_", u),
+			At: c.At.UTC(), Status: c.Status, Size: c.Length, Type: c.ContentType, What: whatText(c.Visit),
+			Compare: compare[c]})
 	}
 	v.Months = calendar(shown)
 	slices.Reverse(shown)

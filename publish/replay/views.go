@@ -47,7 +47,9 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		v := startView{Title: from.Name, Seed: from.Seed.String(), State: reading.State, AsOf: reading.AsOf, From: n.From, To: n.To,
-			Holds: reading.Holds, Captures: n.Captures, Texts: n.Texts, Size: size, Number: i + 1, Searches: from.Search != nil, Reports: from.Report != nil, Open: pathTo(n.To.UTC().Format(tsFormat), from.Seed)}
+			Holds: reading.Holds, Captures: n.Captures, Texts: n.Texts, Size: size, Number: i + 1,
+			Searches: from.Search != nil, Reports: from.Report != nil,
+			Open: pathTo(n.To.UTC().Format(tsFormat), from.Seed)}
 		c, _, _, err := s.find(r.Context(), address{text: from.Seed.String(), at: s.now()})
 		if err != nil {
 			s.failed(w, r, err)
@@ -112,7 +114,8 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
 	s.mementoHeaders(w, r, c)
 	ts := c.At.UTC().Format(tsFormat)
 	v := &replayView{Title: cmp.Or(c.Title, c.URL), URL: c.URL, At: c.At, Frame: base + pathTo(ts, u), Sandbox: s.sandbox(s.opaque()),
-		Versions: "/versions/" + listed.Replace(c.URL), Raw: base + pathTo(ts+"id_", u), Rule: ruleText(c), Use: usage.Combine(c.Usage).String(), Status: c.Status, Size: c.Length, Type: c.ContentType}
+		Versions: "/versions/" + listed.Replace(c.URL), Raw: base + pathTo(ts+"id_", u), Rule: ruleText(c),
+		Use: usage.Combine(c.Usage).String(), Status: c.Status, Size: c.Length, Type: c.ContentType}
 	v.Download = strings.HasPrefix(strings.ToLower(c.ContentType), "application/pdf")
 	for _, o := range all {
 		switch {

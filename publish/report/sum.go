@@ -16,7 +16,8 @@ func (g *gatherer) sum() {
 	urls, holds := r.URLs, r.Holds
 	r.Numbers = []Number{
 		{countText(holds.Pages), "pages"}, {bytesText(g.bytes), "of responses"}, {countText(urls.Discovered), "URLs known"}, {countText(urls.Fetched), "URLs fetched"},
-		{countText(urls.Failed), "URLs failed"}, {countText(holds.Kept), "URLs kept"}, {countText(r.Broken.Total), "broken URLs"}, {countText(urls.Disregarded), "URLs skipped by a rule"},
+		{countText(urls.Failed), "URLs failed"}, {countText(holds.Kept), "URLs kept"},
+		{countText(r.Broken.Total), "broken URLs"}, {countText(urls.Disregarded), "URLs skipped by a rule"},
 	}
 	if n := holds.Withheld; n > 0 {
 		r.Numbers = append(r.Numbers, Number{countText(n), "URLs withheld"})
