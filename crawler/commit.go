@@ -10,6 +10,7 @@ import (
 
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -30,7 +31,8 @@ type committer struct {
 	names   []string        // of the site, learned by the visits of a group
 	planted map[string]bool // origins whose robots.txt is in the frontier
 	answers revisit.Answers
-	fresh   map[string]bool           // origins that got URLs since the last commit
+	fresh   map[string]bool // origins that got URLs since the last commit
+	circles visit.Circles
 	files   map[string][]crawllog.Ref // files about use that were asked for in this run, by origin
 }
 
@@ -293,6 +295,7 @@ func (c *Crawl) total(o *outcome) error {
 	if v == nil {
 		return nil
 	}
+	c.committer.circles.Note(v)
 	var earlier []*crawllog.Visit
 	if v.N > 1 {
 		var err error

@@ -15,6 +15,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // ErrSeed says that an archive holds the crawl of another seed.
@@ -277,6 +278,11 @@ func (c *Crawl) finish(r Result) (Result, error) {
 		}
 		c.ledger.holds(st.Holds)
 	}
+	var find crawllog.Lookup
+	if c.earlier != nil { // there were runs before
+		find = c.archive.VisitsAt
+	}
+	c.committer.circles.Settle(c.frontier, find)
 	c.ledger.end(r, c.now(), c.schedule.paces)
 	if err := c.commitFrontier(); err != nil && r.Ending != DiskFull {
 		if !storage.IsDisk(err) {

@@ -201,7 +201,7 @@ func TestRedirectChainsLoopsAndBadOnes(t *testing.T) {
 		t.Errorf("ended as %v: %s", r.Ending, r.Why)
 	}
 	for target, want := range map[string]string{
-		"/a": "fetched redirect to " + s.URL + "/b", "/loop1": "fetched redirect to " + s.URL + "/loop2", "/self": "failed redirect: to itself; redirect to " + s.URL + "/self",
+		"/a": "fetched redirect to " + s.URL + "/b", "/loop1": "failed redirect: in a circle; redirect to " + s.URL + "/loop2", "/self": "failed redirect: to itself; redirect to " + s.URL + "/self",
 		"/bad": "failed http: 302 without a usable Location", "/none": "failed http: 301 without a usable Location",
 		"/x": "disregarded scope: another scheme, host or port", "/chain/21": "disregarded scope: more than 20 redirects in a row",
 	} {

@@ -134,6 +134,8 @@ type finished struct {
 	e      *Entry
 	state  State
 	reason uint32
+	// refuted: it was fetched before
+	refuted bool
 }
 
 type again struct {
@@ -391,7 +393,7 @@ func (f *Frontier) AddAgain(found Found) bool {
 func (f *Frontier) Finish(e *Entry, s State, reason judge.Reason) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.done = append(f.done, finished{e, s, f.reasons.number(reason)})
+	f.done = append(f.done, finished{e: e, state: s, reason: f.reasons.number(reason)})
 	f.release(e)
 }
 

@@ -34,7 +34,17 @@ func (f *Frontier) Restore(l Link) {
 func (f *Frontier) Settle(id uint64, s State, reason judge.Reason) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.done = append(f.done, finished{&Entry{ID: id}, s, f.reasons.number(reason)})
+	f.done = append(f.done, finished{e: &Entry{ID: id}, state: s, reason: f.reasons.number(reason)})
+}
+
+// Refute makes a URL that was fetched a failure: what it led to shows that it is one.
+func (f *Frontier) Refute(id uint64, reason judge.Reason) {
+	if found, ok := f.Get(id); !ok || found.State != StateFetched {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.done = append(f.done, finished{e: &Entry{ID: id}, state: StateFailed, reason: f.reasons.number(reason), refuted: true})
 }
 
 // Advance moves every queue behind what is finished at its beginning, so that

@@ -52,6 +52,7 @@ type rebuilder struct {
 	copies int  // records that lie in two segments
 	gaps   bool // records of the segments belong to no visit: they are to be written anew
 
+	circles  visit.Circles
 	past     map[string]*past // by origin
 	last     replayed         // the URL being replayed
 	again    []frontier.Found // to be fetched again
@@ -144,6 +145,7 @@ func (b *rebuilder) end() error {
 	if b.frontier, err = b.r.Frontier(); err != nil {
 		return err
 	}
+	b.circles.Settle(b.frontier, nil)
 	if !b.began.IsZero() {
 		b.state.Began = b.began
 	}

@@ -89,6 +89,7 @@ func (b *rebuilder) visit(v *crawllog.Visit) error {
 	}
 	o := b.outcome(j, v)
 	b.last.o = o
+	b.circles.Note(o.Visit)
 	b.add(o.Links, e.ID)
 	if e.Class != frontier.Prerequisite {
 		b.plantRobots(j.URL.Origin(), e.Via)

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -140,8 +141,11 @@ func locationWords(r Reason) string {
 	if r.Text == WantsCookie {
 		return "to itself, expecting a cookie to be sent back: fetch.cookies: true in --config (or CURTSY_FETCH_COOKIES=true) keeps cookies"
 	}
-	return "to itself"
+	return cmp.Or(r.Text, "to itself")
 }
+
+// InCircle is the text of a redirect that leads in a circle, or into one.
+const InCircle = "in a circle"
 
 func scopeWords(r Reason) string {
 	switch r.Rule {

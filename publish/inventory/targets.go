@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
@@ -127,14 +128,18 @@ func (t *targets) judge(u weburl.URL) (l Link, first bool) {
 	}
 	o.mentioned = true
 	l.Status, l.Broken, l.Reason = int(o.status), o.failed, t.reasons[o.reason]
-	if _, moved := t.moved[key]; moved && !o.failed {
+	if _, moved := t.moved[key]; moved && (!o.failed || l.Reason == inCircle) {
 		t.redirected(&l, url)
 	}
 	l.judged(o.waits)
 	return l, true
 }
 
+var inCircle = judge.Words(judge.Reason{Rule: judge.Location, Params: judge.Params{Text: judge.InCircle}})
+
 // redirected judges a link by the end of the redirects that it leads to.
+//
+// Where that is a circle all of it is mentioned: it is one broken link and not several.
 func (t *targets) redirected(l *Link, url string) {
 	seen := map[string]bool{}
 	for range maxHops {
@@ -143,7 +148,7 @@ func (t *targets) redirected(l *Link, url string) {
 			return
 		}
 		if seen[url] {
-			l.Broken, l.Reason = true, "redirect: in a circle"
+			l.Broken, l.Reason = true, inCircle
 			return
 		}
 		seen[url] = true
@@ -154,7 +159,7 @@ func (t *targets) redirected(l *Link, url string) {
 			return
 		}
 		end.mentioned = true
-		if l.Broken = end.failed; end.failed {
+		if l.Broken = end.failed; end.failed && t.reasons[end.reason] != inCircle {
 			l.Reason += ": " + t.reasons[end.reason]
 			return
 		}

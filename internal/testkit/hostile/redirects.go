@@ -10,7 +10,7 @@ func redirects() []*Fixture {
 	return []*Fixture{
 		{Line: 4, Name: "redirect-loop", Attack: "a redirect to itself, and a circle of three",
 			Pages: map[string]Answer{"": links("self", "one"), "self": redirect("DIRself"), "one": redirect("DIRtwo"), "two": redirect("DIRthree"), "three": redirect("DIRone")},
-			Want:  map[string]string{"self": failed + "redirect: to itself", "one": fetched, "two": fetched, "three": fetched}, Most: 10},
+			Want:  map[string]string{"self": failed + "redirect: to itself", "one": failed + "redirect: in a circle", "two": failed + "redirect: in a circle", "three": failed + "redirect: in a circle"}, Most: 10},
 		{Line: 4, Name: "redirect-chain", Attack: "a redirect to ever new URLs",
 			Pages: map[string]Answer{"": links("hop/0"), "hop/*": func(c *Conn) {
 				n, _ := strconv.Atoi(strings.TrimPrefix(c.Target, c.Dir+"hop/"))

@@ -1,0 +1,52 @@
+package crawler_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"curtsy/crawler/rebuild"
+	"curtsy/crawler/revisit"
+	"curtsy/crawler/status"
+)
+
+// Redirects in a circle, and those that lead into it, are failures: in this run, in
+// one that adds the last of them, and in a rebuild.
+func TestRedirectsInACircleAreFailures(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/tail", "/one", "/moved", "/late"), "/tail": redirect("/one"), "/one": redirect("/two"),
+		"/two": redirect("/three"), "/three": redirect("/one"), "/moved": redirect("/end"), "/end": html("end"), "/late": html("late")})
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawl(t, dir, options(s.URL+"/"))
+	want := func(when string, failed ...string) {
+		t.Helper()
+		all := rows(t, dir)
+		for target, r := range all {
+			state := "fetched"
+			if strings.Contains(strings.Join(failed, " ")+" ", target+" ") && target != "/" {
+				state = "failed"
+			}
+			if r.State != state || state == "failed" && !strings.Contains(r.Rule, "in a circle") {
+				t.Errorf("%s: %s is %s, %s", when, target, r.State, r.Rule)
+			}
+		}
+		st, err := status.Read(dir)
+		if err != nil || st.Failed != len(failed) || st.Fetched != len(all)-len(failed) {
+			t.Errorf("%s: status has %d failed, %d fetched, %v", when, st.Failed, st.Fetched, err)
+		}
+	}
+	circle := []string{"/tail", "/one", "/two", "/three"}
+	want("crawl", circle...)
+	s.set("/late", redirect("/later"))
+	s.set("/later", redirect("/late"))
+	round(t, dir, options(s.URL+"/"), revisit.Options{})
+	want("round", append(circle, "/late", "/later")...)
+	if err := os.Remove(filepath.Join(dir, "crawl.db")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rebuild.Archive(dir, options(s.URL+"/")); err != nil {
+		t.Fatal(err)
+	}
+	want("rebuild", append(circle, "/late", "/later")...)
+}
