@@ -67,6 +67,9 @@ func explainCmd(u *ui) *cobra.Command {
 // urlAt reads a URL of an archive that a person typed: whole, without its
 // scheme, or from the seed on.
 func urlAt(seed weburl.URL, s string) (weburl.URL, error) {
+	if u, err := weburl.ParsePage(s); err == nil && u.Route() != "" {
+		return u, nil
+	}
 	if _, err := weburl.Parse(s); err == nil || strings.Contains(s, "://") {
 		return seedURL(s)
 	}

@@ -137,7 +137,7 @@ func (c *Crawl) render(j *job, x *fetch.Exchange) bool {
 
 func newRendered(p *render.Page) *visit.Rendered {
 	sum := sha256.Sum256(p.HTML)
-	r := &visit.Rendered{HTML: p.HTML, Moved: p.Moved}
+	r := &visit.Rendered{HTML: p.HTML, Moved: p.Moved, Routes: p.Routes}
 	r.Rendered = crawllog.Rendered{Length: int64(len(p.HTML)), SHA256: hex.EncodeToString(sum[:]), Asked: p.Asked, Cut: p.Cut}
 	for _, m := range p.Missing {
 		r.Missing = append(r.Missing, crawllog.Missing{URL: m.URL[:min(len(m.URL), 2000)], Why: m.Why})
@@ -165,7 +165,7 @@ func (a *asker) answer(ctx context.Context, r render.Request) (_ *render.Respons
 	if err != nil {
 		return nil, err
 	}
-	if r.Main || u == a.j.URL {
+	if r.Main || u == a.j.URL.Page() {
 		return &render.Response{Status: a.shell.Status, Header: a.shell.Header, Body: a.shell.Body}, nil
 	}
 	f, err := a.settled(ctx, u)

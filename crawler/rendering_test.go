@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
+	"curtsy/publish/mirror"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -114,6 +116,57 @@ func TestPagesThatScriptsMake(t *testing.T) {
 
 // A site of which nothing is seen without scripts is recognised; a page that is
 // short, and one that only has few links, is not.
+// routed is a browser in which each page links to what its scripts show for fragments.
+type routed struct{ opened []string }
+
+func (b *routed) Close() {}
+
+func (b *routed) Render(_ context.Context, url string, _ render.Fetch) (*render.Page, error) {
+	b.opened = append(b.opened, url)
+	u, err := weburl.ParsePage(url)
+	return &render.Page{URL: url, Routes: []string{u.Page().String() + "#/a", u.Page().String() + "#/b?id=part", u.Page().String() + "#/", u.Page().String() + "#!"},
+		HTML: []byte(`<!doctype html><title>at ` + u.Route() + `</title><a href="#/">home</a><a href="#/a">a</a><a href="#/b?id=part">b</a><a href="#/none">none</a><a href="#place">place</a>`)}, err
+}
+
+// What scripts show for a fragment is a page of its own: it is rendered once, kept, found
+// again when crawl.db is made anew, and a file of the mirror whose links work.
+func TestRoutesArePages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/app/": html(`<!doctype html><title>app</title><div id=root></div><script></script>`)})
+	b := &routed{}
+	o := options(s.URL + "/app/")
+	o.Render, o.Browser = crawler.RenderBare, b
+	dir, out := filepath.Join(t.TempDir(), "archive"), filepath.Join(t.TempDir(), "out")
+	crawl(t, dir, o)
+	want := fmt.Sprint([]string{s.URL + "/app/", s.URL + "/app/#/a", s.URL + "/app/#/b"})
+	if fmt.Sprint(b.opened) != want {
+		t.Errorf("opened %q, want %s", b.opened, want)
+	}
+	if _, err := rebuild.Archive(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	crawltest.Sound(t, dir)
+	if crawl(t, dir, o); len(b.opened) != 3 {
+		t.Errorf("after a rebuild opened %q", b.opened[3:])
+	}
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if _, err := mirror.Export(t.Context(), a, out, mirror.Options{Seed: o.Seed}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"index.html": `at </title><a href="index.html">home</a><a href="a.html">a</a><a href="b.html#part">b</a><a href="#/none">none</a><a href="#place">place</a>`,
+		"b.html":     `at #/b</title><a href="index.html">home</a><a href="a.html">a</a><a href="#part">b</a><a href="#/none">none</a><a href="#place">place</a>`,
+	} {
+		if got, err := os.ReadFile(filepath.Join(out, "app", name)); err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s: %v %s", name, err, got)
+		}
+	}
+}
+
 func TestPagesThatShowNothingAreCounted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

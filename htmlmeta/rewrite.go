@@ -187,7 +187,7 @@ func (w *rewriter) ref(text string, l Link) (Change, string) {
 	ref := trimRef(text)
 	i := indexByteOrLen(ref, '#')
 	bare, fragment := ref[:i], ref[i:]
-	if bare == "" && !w.hasBase || foreignScheme(bare) {
+	if bare == "" && !w.hasBase && !(l.Kind == Navigation && weburl.IsRoute(fragment)) || foreignScheme(bare) {
 		return Leave, ""
 	}
 	if bare == "" && l.Kind != Navigation && l.Kind != Form {

@@ -69,7 +69,7 @@ func (b *rebuilder) take(c *crawllog.Recovered) error {
 	if c.Note.Of != "" {
 		href = c.Note.Of
 	}
-	u, err := weburl.Parse(href)
+	u, err := weburl.ParsePage(href)
 	if err != nil {
 		b.gaps = true
 		return nil

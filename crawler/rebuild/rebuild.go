@@ -164,7 +164,7 @@ func (b *rebuilder) requeueLost() {
 	seed := &visit.Attempt{Entry: &frontier.Entry{}, URL: b.opts.Seed}
 	facts := b.reader.Facts()
 	for _, href := range b.lost {
-		if u, err := weburl.Parse(href); err == nil {
+		if u, err := weburl.ParsePage(href); err == nil {
 			l := frontier.Link{URL: u, Class: frontier.Page, Depth: 1, How: judge.HowDamaged}
 			b.add(b.reader.Judge(nil, seed, l, facts), 0)
 		}

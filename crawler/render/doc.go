@@ -41,6 +41,7 @@ type Page struct {
 	HTML    []byte    // the document, shadow trees included, in UTF-8
 	URL     string    // its address then, which scripts may have changed
 	Moved   []string  // where scripts wanted to go; they were not let
+	Routes  []string  // links to what scripts show for a fragment, "#/about"
 	Missing []Missing // requests that were not answered, the first of them
 	Asked   int       // requests of the page, itself included
 	Cut     string    // why the rendering ended before the page was at rest

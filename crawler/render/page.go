@@ -200,6 +200,10 @@ func (t *rendering) evaluate(expression string, most time.Duration, value any) e
 	return json.Unmarshal([]byte(r.Result.Value), value)
 }
 
+// routes are the links of a page to what scripts of the site show for a fragment.
+const routes = `Promise.resolve([...new Set([...document.querySelectorAll("a[href]")].map((a) => String(a.href))
+	.filter((u) => /^https?:[^#]*#[/!]./.test(u) && u.length < 2000 && u.startsWith(location.origin + "/")))].slice(0, 2000))`
+
 // The protocol gives a document in one message, in which a letter may take six
 // octets. A longer one is taken in slices, without its shadow trees.
 const (
@@ -229,9 +233,14 @@ func (t *rendering) result() (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	var list []string
+	if err := t.evaluate(routes, t.o.Timeout, &list); err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.page
+	p.Routes = list
 	p.HTML, p.URL = []byte(html), root.Root.DocumentURL
 	if len(p.HTML) > t.o.MaxHTML {
 		p.HTML, p.Cut = p.HTML[:t.o.MaxHTML], "the document is too large"

@@ -82,13 +82,13 @@ func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem 
 // the first page that no other led to.
 func FirstSeed(dir string) (weburl.URL, bool) {
 	c := storage.First(dir, func(c *crawllog.Recovered) bool {
-		u, err := weburl.Parse(c.Visit.URL)
+		u, err := weburl.ParsePage(c.Visit.URL)
 		return err == nil && c.Via == "" && u.Target() != rules.Location
 	})
 	if c == nil {
 		return weburl.URL{}, false
 	}
-	u, err := weburl.Parse(c.Visit.URL)
+	u, err := weburl.ParsePage(c.Visit.URL)
 	return u, err == nil
 }
 

@@ -19,6 +19,8 @@ type Rendered struct {
 	crawllog.Rendered
 	HTML  []byte
 	Moved []string // where scripts wanted to go
+	// Routes are links to what scripts show for a fragment.
+	Routes []string
 }
 
 // Shell is a page as it came, for a browser that is to run its scripts.
@@ -66,9 +68,14 @@ func (r *Reader) join(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *ht
 	made := htmlmeta.Read(htmlmeta.Page{URL: a.URL, Header: h, Body: a.Rendered.HTML}, r.reading())
 	doc.Directives.Join(&made.Directives)
 	doc.Links = append(doc.Links, made.Links...)
-	for _, s := range a.Rendered.Moved {
-		if u, err := weburl.Parse(s); err == nil {
-			doc.Links = append(doc.Links, htmlmeta.Link{URL: u, Tag: "script", Attr: "location"})
+	for _, l := range [...]struct {
+		list      []string
+		tag, attr string
+	}{{a.Rendered.Moved, "script", "location"}, {a.Rendered.Routes, "a", "href"}} {
+		for _, s := range l.list {
+			if u, err := weburl.ParsePage(s); err == nil {
+				doc.Links = append(doc.Links, htmlmeta.Link{URL: u, Tag: l.tag, Attr: l.attr})
+			}
 		}
 	}
 	if made.Title != "" {

@@ -129,7 +129,7 @@ func (u URL) with(prefix, rest string, query int) URL {
 	if rest == "" {
 		query = 0
 	}
-	return URL{href: href, hostAt: u.hostAt, pathAt: u.pathAt, queryAt: len(prefix) + query}
+	return URL{href: href, hostAt: u.hostAt, pathAt: u.pathAt, queryAt: len(prefix) + query, routeAt: len(href)}
 }
 
 // encodeQuery percent-encodes what is not ASCII in ref's query in the

@@ -1,6 +1,7 @@
 // Package weburl answers: which URL is this? It holds the one canonical URL
 // type of Curtsy: parsed as browsers parse (WHATWG URL Standard), without
-// fragment and without credentials, and only http or https.
+// fragment and without credentials, and only http or https. Only the route that a
+// page's scripts keep in a fragment ("#/about") may stand in one: see InPage.
 package weburl
 
 import (
@@ -31,7 +32,8 @@ type URL struct {
 	href    string
 	hostAt  int // start of the host, after "://"
 	pathAt  int // start of the path; everything before it is the origin
-	queryAt int // index of '?', or len(href)
+	queryAt int // index of '?', or routeAt
+	routeAt int // index of '#', or len(href)
 }
 
 // Parse reads an absolute URL and canonicalizes it.
@@ -69,6 +71,7 @@ func FromCanonical(href string) URL {
 
 // Resolve reads ref relative to u (WHATWG basic URL parser with a base).
 func (u URL) Resolve(ref string) (URL, error) {
+	u = u.Page()
 	if v, ok := u.resolveFast(ref); ok {
 		return v, nil
 	}
@@ -164,13 +167,19 @@ func index(href string) (URL, bool) {
 		return URL{}, false
 	}
 	path += host
-	query := strings.IndexByte(href[path:], '?')
+	route := strings.IndexByte(href[path:], '#')
+	if route < 0 {
+		route = len(href)
+	} else {
+		route += path
+	}
+	query := strings.IndexByte(href[path:route], '?')
 	if query < 0 {
-		query = len(href)
+		query = route
 	} else {
 		query += path
 	}
-	return URL{href: href, hostAt: host, pathAt: path, queryAt: query}, true
+	return URL{href: href, hostAt: host, pathAt: path, queryAt: query, routeAt: route}, true
 }
 
 // IsZero says whether u is no URL at all.
@@ -217,19 +226,69 @@ func (u URL) Origin() string { return u.href[:u.pathAt] }
 // Path is the path as it is sent, percent-encoded.
 func (u URL) Path() string { return u.href[u.pathAt:u.queryAt] }
 
+// Route is the fragment that names a page within a page, "#/about", or "".
+func (u URL) Route() string { return u.href[u.routeAt:] }
+
+// Page is the URL without a route: what is asked for.
+func (u URL) Page() URL {
+	u.href = u.href[:u.routeAt]
+	return u
+}
+
+// InPage is the URL of a page that scripts show for a fragment; u's own page where the
+// fragment is no route.
+func (u URL) InPage(fragment string) URL {
+	u = u.Page()
+	if route, _ := CutRoute(fragment); route != "" && len(u.href)+len(route) <= MaxLength {
+		u.href += route
+	}
+	return u
+}
+
+// ParsePage is Parse for what String gave: a route is kept.
+func ParsePage(s string) (URL, error) {
+	u, err := Parse(s)
+	if i := strings.IndexByte(s, '#'); err == nil && i >= 0 {
+		u = u.InPage(s[i:])
+	}
+	return u, err
+}
+
+// CutRoute gives the route that a fragment names and the place in its page, "#part":
+// "#/about" and "#!/about" are routes, "#/" and "#!" the page itself. docsify writes
+// places as "#/about?id=part".
+func CutRoute(fragment string) (route, part string) {
+	if !IsRoute(fragment) {
+		return "", fragment
+	}
+	route, id, _ := strings.Cut(fragment, "?id=")
+	if id != "" {
+		part = "#" + id
+	}
+	if strings.Trim(route, "#!/") == "" || strings.ContainsFunc(route, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>\\^{|}`+"`", r) }) {
+		route = ""
+	}
+	return route, part
+}
+
+// IsRoute says whether a fragment is written as routes are.
+func IsRoute(fragment string) bool {
+	return strings.HasPrefix(fragment, "#/") || strings.HasPrefix(fragment, "#!")
+}
+
 // Query is what follows the '?', or "".
 func (u URL) Query() string {
-	if u.queryAt == len(u.href) {
+	if u.queryAt == u.routeAt {
 		return ""
 	}
-	return u.href[u.queryAt+1:]
+	return u.href[u.queryAt+1 : u.routeAt]
 }
 
 // Target is path and query, as in a request line and as robots.txt rules see it.
-func (u URL) Target() string { return u.href[u.pathAt:] }
+func (u URL) Target() string { return u.href[u.pathAt:u.routeAt] }
 
 // HasQuery says whether there is a '?', be the query empty or not.
-func (u URL) HasQuery() bool { return u.queryAt < len(u.href) }
+func (u URL) HasQuery() bool { return u.queryAt < u.routeAt }
 
 // trim cuts the C0 controls and blanks that the URL parser ignores at both ends.
 func trim(s string) string {

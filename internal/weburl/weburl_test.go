@@ -121,3 +121,26 @@ func BenchmarkResolve(b *testing.B) {
 		}
 	}
 }
+
+func TestRoutes(t *testing.T) {
+	for fragment, want := range map[string][2]string{
+		"": {}, "#top": {"", "#top"}, "#": {"", "#"}, "#/": {}, "#!": {}, "#!/": {}, "#/a": {"#/a", ""}, "#!a": {"#!a", ""}, "#/a/b?x=1": {"#/a/b?x=1", ""},
+		"#/a?id=part": {"#/a", "#part"}, "#/?id=part": {"", "#part"}, "#/a b": {"", ""}, "#/<": {"", ""}, "#/%20é": {"", ""}, "#/a#b": {"#/a#b", ""},
+	} {
+		if route, part := CutRoute(fragment); route != want[0] || part != want[1] {
+			t.Errorf("%q: got %q and %q, want %q", fragment, route, part, want)
+		}
+	}
+	u, err := ParsePage("HTTP://h/dir/page?q=1#/a/b?c=d")
+	if err != nil || u.String() != "http://h/dir/page?q=1#/a/b?c=d" || u != FromCanonical(u.String()) {
+		t.Errorf("got %v, %v", u, err)
+	}
+	if u.Target() != "/dir/page?q=1" || u.Path() != "/dir/page" || u.Query() != "q=1" || u.Route() != "#/a/b?c=d" || u.Page() != MustParse("http://h/dir/page?q=1") {
+		t.Errorf("parts of %v", u)
+	}
+	for ref, want := range map[string]string{"x": "http://h/dir/x", "": "http://h/dir/page?q=1", "#/c": "http://h/dir/page?q=1", "?r": "http://h/dir/page?r", "//o/é": "http://o/%C3%A9"} {
+		if got, err := u.Resolve(ref); err != nil || got != MustParse(want) {
+			t.Errorf("%q: got %v, %v", ref, got, err)
+		}
+	}
+}

@@ -376,7 +376,7 @@ func (j *judging) atSite(ctx context.Context, at string, plain bool) (*Seen, err
 
 // answer answers for a URL of the site.
 func (j *judging) answer(at string) (*Answer, error) {
-	u, err := weburl.Parse(at)
+	u, err := weburl.ParsePage(at)
 	if err != nil {
 		return nil, err
 	}

@@ -63,6 +63,7 @@ type site struct {
 	stored int64           // bytes of payloads, as they were sent
 	last   time.Time       // of the last visit: the time that files of our own bear
 	name   namer
+	routes bool // some are pages that scripts show for a fragment
 }
 
 // seen is what stands for a URL, while the list is made.
@@ -114,6 +115,7 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 	for i := range all {
 		if i == 0 || all[i].url != all[i-1].url {
 			s.list = append(s.list, all[i].entry)
+			s.routes = s.routes || all[i].url.Route() != ""
 		}
 	}
 	return s, s.complete(a)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
 )
 
 // linker decides about the references of one file.
@@ -22,6 +23,16 @@ func (l *linker) ref(r htmlmeta.Reference) (htmlmeta.Change, string) {
 		return live(r) // canonical, feeds, other languages: said of the live site
 	}
 	i := l.s.find(r.URL)
+	if weburl.IsRoute(r.Fragment) {
+		route, part := weburl.CutRoute(r.Fragment)
+		j := l.s.index(r.URL.InPage(route))
+		switch {
+		case l.s.routes && j >= 0 && l.s.list[j].state == kept: // "#/" is the page that the routes are in
+			i, r.Text, r.Fragment = j, part, part
+		case strings.HasPrefix(r.Text, "#"):
+			return htmlmeta.Leave, ""
+		}
+	}
 	to, part := l.target(i, r.Fragment)
 	if to == nil {
 		l.note(r, i)

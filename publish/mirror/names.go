@@ -35,6 +35,9 @@ const (
 // holds. Others may ask for the same: see nameAll.
 func candidate(u weburl.URL, site bool, typ string) string {
 	path := u.Path()[1:]
+	if route := strings.TrimLeft(u.Route(), "#!/"); route != "" {
+		path = path[:strings.LastIndexByte(path, '/')+1] + route
+	}
 	var dirs []string
 	if !site {
 		dirs = append(dirs, hostsDir, segment(u.Host()))

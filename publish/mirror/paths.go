@@ -54,7 +54,7 @@ func (w *writer) encodePaths(to io.Writer) error {
 			page = &w.s.list[e.final]
 		}
 		path := e.url.Target()
-		if !page.page || page.file == "" || !w.s.isOwn(e.url) || known[path] {
+		if !page.page || page.file == "" || !w.s.isOwn(e.url) || e.url.Route() != "" || known[path] {
 			continue
 		}
 		known[path] = true

@@ -43,7 +43,7 @@ type server struct {
 func (s *server) add(m *mirrorMap, own map[string]bool) {
 	for _, f := range m.Files {
 		u := weburl.FromCanonical(f.URL)
-		if u.IsZero() || !own[u.Origin()] {
+		if u.IsZero() || u.Route() != "" || !own[u.Origin()] {
 			continue
 		}
 		at := u.Target()

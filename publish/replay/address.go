@@ -63,8 +63,13 @@ func urlsOf(text string) (list []weburl.URL) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
+	if page, route, ok := strings.Cut(text, routeMark); ok {
+		if u, err := weburl.ParsePage(page + "#" + unlisted.Replace(route)); err == nil {
+			return append([]weburl.URL{u, u.Page()}, urlsOf(page)...)
+		}
+	}
 	for _, s := range []string{text, unlisted.Replace(text)} {
-		u, err := weburl.Parse(s)
+		u, err := weburl.ParsePage(s)
 		if err != nil || len(list) > 0 && list[0] == u {
 			continue
 		}
@@ -88,8 +93,13 @@ var (
 	unlisted = strings.NewReplacer("%28", "(", "%29", ")", "%2C", ",", "%2c", ",", "%27", "'")
 )
 
+// routeMark stands for the '#' of a page within a page in paths, which have no fragment.
+const routeMark = "%23%23"
+
 // pathTo is the path of a URL at a time.
-func pathTo(ts string, u weburl.URL) string { return "/" + ts + "/" + listed.Replace(u.String()) }
+func pathTo(ts string, u weburl.URL) string {
+	return "/" + ts + "/" + listed.Replace(u.Page().String()) + strings.Replace(u.Route(), "#", routeMark, 1)
+}
 
 // target is path and query of a request as they were sent.
 func target(r *http.Request) string {

@@ -9,6 +9,7 @@ import (
 
 	"curtsy/htmlmeta"
 	"curtsy/internal/follow"
+	"curtsy/internal/weburl"
 	"curtsy/publish"
 )
 
@@ -36,7 +37,7 @@ func (s *Server) rewrite(ctx context.Context, a address, c *capture, h http.Head
 	grown := 0
 	o := htmlmeta.Rewriting{NoTranslate: !permit.Translate, Stop: func() bool { return grown > maxGrowth || ctx.Err() != nil },
 		Ref: func(r htmlmeta.Reference) (htmlmeta.Change, string) {
-			change, to := reference(a, r)
+			change, to := reference(a, r, c.Rendered != nil)
 			grown += max(0, len(to)-len(r.Text))
 			return change, to
 		}}
@@ -58,7 +59,16 @@ func (s *Server) rewrite(ctx context.Context, a address, c *capture, h http.Head
 }
 
 // reference says where a reference leads.
-func reference(a address, r htmlmeta.Reference) (htmlmeta.Change, string) {
+func reference(a address, r htmlmeta.Reference, still bool) (htmlmeta.Change, string) {
+	if weburl.IsRoute(r.Fragment) {
+		route, part := weburl.CutRoute(r.Fragment)
+		switch {
+		case still: // a page of its own: no script shows it here
+			return htmlmeta.Local, a.pathTo(r.URL) + fragment(strings.Replace(route, "#", routeMark, 1)+part)
+		case strings.HasPrefix(r.Text, "#"):
+			return htmlmeta.Leave, ""
+		}
+	}
 	if r.Kind == htmlmeta.Alternate {
 		return htmlmeta.Leave, "" // said of the live site; nothing loads it
 	}
