@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime/pprof"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +30,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetArgs(searchWords(args))
 	err := execute(root)
 	u.profile.end()
+	if err != nil && strings.HasPrefix(err.Error(), "if any flags in the group") { // cobra's own
+		err = exitWith(exitUsage, err, "one of these flags")
+	}
 	if err != nil {
 		u.fail(err)
 	}
@@ -101,6 +105,7 @@ func commands(u *ui) []*cobra.Command {
 		serveCmd(u),
 		listCmd(u),
 		linksCmd(u),
+		auditCmd(u),
 		reportCmd(u),
 		searchCmd(u),
 		demoCmd(u),

@@ -20,9 +20,11 @@ import (
 
 // linksFlags are the flags of links.
 type linksFlags struct {
-	broken, json bool
-	format       string
-	ignore       []string
+	broken, json        bool
+	external, fragments bool
+	format              string
+	ignore              []string
+	contact             string
 }
 
 func linksCmd(u *ui) *cobra.Command {
@@ -35,6 +37,10 @@ func linksCmd(u *ui) *cobra.Command {
 			"at all, or it is no URL. What was not requested (other sites, what robots.txt disallows) does not count as\n" +
 			"broken, and the line names the rule; an error that is to be asked for again is undecided. No request is\n" +
 			"made; for links to pages that may have changed, crawl again first.\n\n" +
+			"--external asks other sites for what is linked to, one request a host at a time, as far as their robots.txt\n" +
+			"allows; nothing is archived, and results are used again for a day. Dead are 404, 410, names and hosts that\n" +
+			"are not there; 401, 403, 429, 5xx and time-outs leave a link undecided. Pages are read again for what the\n" +
+			"archive does not list: fragments, addresses of mailto: and links that are no URL.\n\n" +
 			"--broken --format table prints a line for each broken URL: how many pages lead there, and three of them.",
 		Example: "  curtsy crawl https://example.org/ && curtsy links example.org --broken --format junit >links.xml\n" +
 			"  curtsy links example.org --broken --ignore '/print/' --format sarif >links.sarif",
@@ -53,10 +59,16 @@ func linksCmd(u *ui) *cobra.Command {
 			}
 			ctx, release := untilSignal()
 			defer release()
+			if f.external || f.fragments {
+				return f.check(ctx, u, a[0], ignored, w)
+			}
 			return f.print(ctx, u, a[0], ignored, w)
 		},
 	}
 	c.Flags().BoolVar(&f.broken, "broken", false, "broken links only")
+	c.Flags().BoolVar(&f.external, "external", false, "ask other sites whether what is linked to is there; see below")
+	c.Flags().BoolVar(&f.fragments, "fragments", false, "check that #fragments of links lead to a place in their page")
+	contactFlag(c, &f.contact)
 	c.Flags().StringArrayVar(&f.ignore, "ignore", nil, "leave out links to URLs that match this `regexp`; repeatable")
 	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv, json (one object per line), junit or sarif")
 	c.Flags().BoolVar(&f.json, "json", false, "the same as --format json")
@@ -126,6 +138,11 @@ func (f *linksFlags) print(ctx context.Context, u *ui, dir string, ignored func(
 		return archiveError(err, dir)
 	}
 	a.sayIncomplete(u)
+	return linksEnd(u, dir, &broken, undecided)
+}
+
+// linksEnd says how many links are broken, and is an error if any is.
+func linksEnd(u *ui, dir string, broken *inventory.Targets, undecided int) error {
 	if undecided > 0 {
 		u.say("%s undecided: an error, to be asked for again", count(undecided, "link"))
 	}

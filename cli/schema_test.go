@@ -88,6 +88,7 @@ func TestJSONIsAsItsSchemaSays(t *testing.T) {
 		{"export", "export site site.csv --json"},
 		{"list", "list site --format json"},
 		{"links", "links site --format json"},
+		{"audit", "audit site --json"},
 		{"robots", "robots --file robots.txt --json http://h/x http://h/y"},
 		{"robots-file", "robots --file robots.txt --json"},
 		{"robots-file", "robots --file empty.txt --json"},

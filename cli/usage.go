@@ -10,11 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-)
 
-// nearEnough is the most letters by which a word may differ from the one that
-// was probably meant.
-const nearEnough = 2
+	"curtsy/internal/near"
+)
 
 func noUnknownCommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -31,7 +29,7 @@ func unknownCommand(root *cobra.Command, word string) error {
 			names = append(names, c.Name())
 		}
 	}
-	if meant := nearest(word, names); meant != "" {
+	if meant := near.Name(word, names); meant != "" {
 		return usagef(root.CommandPath()+" "+meant, "unknown command %q; did you mean %s?", word, meant)
 	}
 	return usagef(root.CommandPath()+" --help", "unknown command %q", word)
@@ -100,7 +98,7 @@ func unknownFlag(c *cobra.Command, word string, err error) error {
 	if ours := othersFlags[word]; slices.Contains(names, ours) {
 		return usagef("--"+ours, "unknown flag: -%s%s; curtsy calls it --%s", strings.Repeat("-", min(len(word)-1, 1)), word, ours)
 	}
-	if meant := nearest(word, names); meant != "" {
+	if meant := near.Name(word, names); meant != "" {
 		return usagef("--"+meant, "unknown flag: --%s; did you mean --%s?", word, meant)
 	}
 	return usagef(c.CommandPath()+" --help", "%v", err)
@@ -141,49 +139,6 @@ func invalidValue(err *pflag.InvalidValueError) error {
 		return usagef(name+" 500MB", "invalid argument for %s: %v", name, err.Unwrap())
 	}
 	return usagef("curtsy help COMMAND, which explains what "+name+" wants", "invalid argument %q for %s: %v", value, name, err.Unwrap())
-}
-
-// nearest is the name that the word is a slip of the keyboard away from, or
-// the only one that it begins; "" if there is none.
-func nearest(word string, names []string) string {
-	best, least := "", nearEnough+1
-	var begun []string
-	for _, name := range names {
-		if d := distance(word, name); d < least && d < len(name) {
-			best, least = name, d
-		}
-		if len(word) > 1 && strings.HasPrefix(name, word) {
-			begun = append(begun, name)
-		}
-	}
-	if best == "" && len(begun) == 1 {
-		return begun[0]
-	}
-	return best
-}
-
-// distance counts the letters to insert, leave out, replace or exchange with
-// their neighbour (Damerau-Levenshtein, optimal string alignment).
-func distance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			differ := 1
-			if a[i-1] == b[j-1] {
-				differ = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+differ)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }
 
 // globbed is how people write a glob where a regular expression is wanted.

@@ -3,6 +3,8 @@ package cli
 import (
 	"regexp"
 	"testing"
+
+	"curtsy/internal/near"
 )
 
 func TestNearestIsWhatWasMeant(t *testing.T) {
@@ -11,8 +13,8 @@ func TestNearestIsWhatWasMeant(t *testing.T) {
 		{"crwal", "crawl"}, {"crwl", "crawl"}, {"Crawl", "crawl"}, {"stauts", "status"}, {"lst", "list"}, {"link", "links"},
 		{"exp", "explain"}, {"max-page", "max-pages"}, {"maxpages", "max-pages"}, {"frobnicate", ""}, {"x", ""}, {"", ""},
 	} {
-		if got := nearest(c.word, names); got != c.want {
-			t.Errorf("nearest(%q) = %q, want %q", c.word, got, c.want)
+		if got := near.Name(c.word, names); got != c.want {
+			t.Errorf("near.Name(%q) = %q, want %q", c.word, got, c.want)
 		}
 	}
 }

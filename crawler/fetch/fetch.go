@@ -225,6 +225,9 @@ func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request,
 	if err != nil {
 		return false, err
 	}
+	if r.HeadOnly { // whatever it says of a body, there is none
+		x.frame = frame{Frame: http1.Frame{Keep: x.frame.Keep}}
+	}
 	if r.Wanted != nil && !r.Wanted(x.Status, x.Header) {
 		x.Unwanted, x.Truncated = true, "length"
 		return false, nil

@@ -20,6 +20,8 @@ type Request struct {
 	// and of Options. Credentials belong here, given by who knows that the
 	// URL is of the origin they are for.
 	Header http.Header
+	// HeadOnly asks for the head alone (HEAD, RFC 9110 §9.3.2).
+	HeadOnly bool
 	// MaxBody replaces Options.MaxBody where it is not 0.
 	MaxBody int64
 	// Wanted, where it is not nil, is asked once the head of the final response
@@ -131,7 +133,11 @@ func (c *Client) render(rec *recording, r Request, k *conn) error {
 	if strings.ContainsFunc(target, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
 		return bad(KindProtocol, "the URL cannot be used in a request line")
 	}
-	b := append(rec.buf[:0], "GET "...)
+	method := "GET "
+	if r.HeadOnly {
+		method = "HEAD "
+	}
+	b := append(rec.buf[:0], method...)
 	if k.forward != nil {
 		b = append(b, r.URL.Origin()...)
 	}

@@ -82,6 +82,8 @@ type previewer struct {
 	scope  judge.Settings
 	p      *Preview
 	seen   map[weburl.URL]bool
+	// exclusive, where it is not nil, waits for a turn at a URL's host.
+	exclusive func(weburl.URL) (done func())
 }
 
 // Of fetches robots.txt, the page that the seed leads to and the sitemaps that are
@@ -246,22 +248,7 @@ func (pv *previewer) pace(u weburl.URL) *pace {
 // get makes one request when the limiter lets it. The error says that it
 // never will: the host is given up.
 func (pv *previewer) get(ctx context.Context, u weburl.URL) (*fetch.Exchange, error) {
-	p := pv.pace(u)
-	if gave, why := p.GaveUp(); gave {
-		return nil, fmt.Errorf("giving up on %s: %s", u.Host(), why)
-	}
-	if w := p.Next(pv.o.Now()); w.At.After(pv.o.Now()) {
-		t := time.NewTimer(w.At.Sub(pv.o.Now()))
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-		}
-	}
-	p.Start(pv.o.Now())
-	x := pv.client.Do(ctx, fetch.Request{URL: u})
-	p.Done(x.End(), crawler.ResultOf(x))
-	return x, nil
+	return pv.do(ctx, fetch.Request{URL: u})
 }
 
 // robotsOf is the robots.txt of an origin, asked for once.

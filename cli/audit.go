@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish/audit"
+	"curtsy/storage"
+)
+
+// auditFlags are the flags of audit.
+type auditFlags struct {
+	json, sarif, list bool
+	baseline          string
+	ignore            []string
+}
+
+// auditHit is one line of audit --json, and of a baseline file.
+type auditHit struct {
+	Finding string `json:"finding"`
+	Level   string `json:"level"`
+	URL     string `json:"url"`
+	Detail  string `json:"detail"`
+	Says    string `json:"says"`
+}
+
+func auditCmd(u *ui) *cobra.Command {
+	f := &auditFlags{}
+	c := &cobra.Command{
+		Use:   "audit DIR",
+		Short: "what the owner of an archived site may want to repair",
+		Long: "audit DIR goes through the pages of an archive: titles, descriptions, headings, canonical URLs, languages,\n" +
+			"robots directives, sitemaps, redirects, links, images without a text, mixed content, large and slow pages,\n" +
+			"what is said about use. Each finding has a name, a sentence and its pages. No request is made.\n\n" +
+			"It ends with exit code 1 if there is an error or a warning; notes are no reason to fail. --baseline FILE\n" +
+			"leaves out what FILE has, a list that audit --json printed earlier: so that only what is new fails.",
+		Example: "  curtsy audit example.org\n  curtsy audit example.org --json >baseline.json\n" +
+			"  curtsy audit example.org --baseline baseline.json --sarif >audit.sarif",
+		Args: wants("DIR"),
+		RunE: func(_ *cobra.Command, a []string) error {
+			ctx, release := untilSignal()
+			defer release()
+			return f.run(ctx, u, a[0])
+		},
+	}
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object per finding and page")
+	c.Flags().BoolVar(&f.sarif, "sarif", false, "print SARIF 2.1.0, for CI servers")
+	c.Flags().StringVar(&f.baseline, "baseline", "", "leave out what is in `FILE`, printed by audit --json")
+	c.Flags().StringArrayVar(&f.ignore, "ignore", nil, "leave out pages whose URL matches this `regexp`; repeatable")
+	c.Flags().BoolVar(&f.list, "all", false, "print all pages of each finding, not the first ten")
+	c.MarkFlagsMutuallyExclusive("json", "sarif")
+	return c
+}
+
+// run prints what is found.
+func (f *auditFlags) run(ctx context.Context, u *ui, dir string) (err error) {
+	defer storage.Guard(&err)()
+	ignored, err := ignoring(f.ignore)
+	if err != nil {
+		return err
+	}
+	known, err := readBaseline(f.baseline)
+	if err != nil {
+		return err
+	}
+	a, err := openBoth(dir)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	links, err := linkOptions(a)
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	list, err := audit.Find(ctx, a.Archive, audit.Options{Known: a.known, Fold: links.Fold, Origins: a.state.Origins, Now: time.Now()})
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New("stopped; not all pages were read"), "curtsy audit "+quoted(dir))
+	}
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	left := 0
+	for i := range list {
+		kept := list[i].Hits[:0]
+		for _, h := range list[i].Hits {
+			switch {
+			case ignored(h.URL):
+			case known[baselineKey(list[i].Name, h.URL)]:
+				left++
+			default:
+				kept = append(kept, h)
+			}
+		}
+		list[i].Hits = kept
+	}
+	if err := f.print(u, list); err != nil {
+		return err
+	}
+	a.sayIncomplete(u)
+	if left > 0 {
+		u.say("%s in the baseline", count(left, "finding"))
+	}
+	return auditEnd(u, list)
+}
+
+// auditEnd is an error if there is something to repair.
+func auditEnd(u *ui, list []audit.Finding) error {
+	n := map[audit.Level]int{}
+	for _, f := range list {
+		n[f.Level] += len(f.Hits)
+	}
+	text := fmt.Sprintf("%s, %s, %s", count(n[audit.Error], "error"), count(n[audit.Warning], "warning"), count(n[audit.Note], "note"))
+	if n[audit.Error]+n[audit.Warning] > 0 {
+		return exitWith(exitFailed, errors.New(text), "--baseline with what --json prints, to be told of new ones only")
+	}
+	u.say("%s", text)
+	return nil
+}
+
+// auditShown is how many pages of a finding are printed for people.
+const auditShown = 10
+
+func (f *auditFlags) print(u *ui, list []audit.Finding) error {
+	var results []finding
+	for _, found := range list {
+		if len(found.Hits) == 0 {
+			continue
+		}
+		if !f.json && !f.sarif {
+			u.print("%s: %s (%s)", found.Level, found.Name, count(len(found.Hits), "URL"))
+			u.print("  %s", found.Says)
+		}
+		for i, h := range found.Hits {
+			switch {
+			case f.json:
+				if err := u.json(auditHit{found.Name, string(found.Level), h.URL, h.Detail, found.Says}); err != nil {
+					return err
+				}
+			case f.sarif:
+				text := strings.TrimSuffix(found.Says+" "+h.Detail, " ")
+				results = append(results, finding{Rule: found.Name, Level: string(found.Level), Says: found.Says, Text: text, Pages: []string{h.URL}})
+			case i < auditShown || f.list:
+				u.print("    %s", strings.TrimSuffix(h.URL+"  "+h.Detail, "  "))
+			case i == auditShown:
+				u.print("    and %d more: --all", len(found.Hits)-i)
+			}
+		}
+	}
+	if f.sarif {
+		return writeSARIF(u.out, "curtsy audit", results)
+	}
+	return nil
+}
+
+// baselineKey is what a finding is known by from one run to another: a copy of the
+// site on another host has the same.
+func baselineKey(name, url string) string {
+	if u := weburl.FromCanonical(url); !u.IsZero() {
+		url = u.Target()
+	}
+	return name + " " + url
+}
+
+// readBaseline reads what audit --json printed earlier.
+func readBaseline(path string) (map[string]bool, error) {
+	known := map[string]bool{}
+	if path == "" {
+		return known, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, exitWith(exitUsage, err, "curtsy audit DIR --json >"+quoted(path)+" to make it")
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 4<<20)
+	for n := 1; lines.Scan(); n++ {
+		var h auditHit
+		if strings.TrimSpace(lines.Text()) == "" {
+			continue
+		}
+		if err := json.Unmarshal(lines.Bytes(), &h); err != nil || h.Finding == "" {
+			return nil, usagef("curtsy audit DIR --json >"+quoted(path)+" to make it", "%s, line %d: not a line of audit --json", path, n)
+		}
+		known[baselineKey(h.Finding, h.URL)] = true
+	}
+	return known, lines.Err()
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"curtsy/internal/testkit/sitetest"
+	"curtsy/publish/inventory"
+)
+
+// others are sites that a site links to. They count what is asked for, and how many
+// requests there are at a time.
+type others struct {
+	mu            sync.Mutex
+	asked         map[string]int // by method and path
+	flying, atOne int
+}
+
+func (o *others) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o.mu.Lock()
+	o.asked[r.Method+" "+r.URL.Path]++
+	o.flying++
+	o.atOne = max(o.atOne, o.flying)
+	again := o.asked[r.Method+" "+r.URL.Path] > 1
+	o.mu.Unlock()
+	defer func() {
+		o.mu.Lock()
+		o.flying--
+		o.mu.Unlock()
+	}()
+	switch path := r.URL.Path; {
+	case path == "/robots.txt":
+		fmt.Fprint(w, "User-agent: *\nDisallow: /denied\n")
+	case path == "/nohead" && r.Method == http.MethodHead:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case path == "/busy" && !again:
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusTooManyRequests)
+	case path == "/moved":
+		http.Redirect(w, r, "/fine", http.StatusMovedPermanently)
+	case path == "/found":
+		http.Redirect(w, r, "/fine", http.StatusFound)
+	case path == "/circle":
+		http.Redirect(w, r, "/circle", http.StatusFound)
+	case path == "/moved-to-gone":
+		http.Redirect(w, r, "/404", http.StatusMovedPermanently)
+	case path == "/cut":
+		panic(http.ErrAbortHandler)
+	case len(path) == 4:
+		var status int
+		fmt.Sscan(path[1:], &status)
+		w.WriteHeader(status)
+	default:
+		fmt.Fprint(w, `<title>x</title><p id=here>The quick brown fox`)
+	}
+}
+
+func TestLinksToOtherSites(t *testing.T) {
+	long(t)
+	t.Setenv("CURTSY_DELAY", "0s")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	o := &others{asked: map[string]int{}}
+	there := httptest.NewServer(o)
+	defer there.Close()
+	own := map[string]string{} // those that fail have a host each: it is left alone for a while
+	for _, path := range []string{"/500", "/999", "/cut", "/busy"} {
+		s := httptest.NewServer(&others{asked: map[string]int{}})
+		defer s.Close()
+		own[path] = s.URL
+	}
+	absolute := func(origin, to string) string {
+		switch {
+		case own[to] != "":
+			return own[to] + to
+		case strings.HasPrefix(to, "/"):
+			return origin + to
+		}
+		return to
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := "http://" + closed.Addr().String() + "/"
+	closed.Close()
+	want := map[string]struct {
+		verdict inventory.Verdict
+		reason  string // in it
+	}{
+		"/fine": {inventory.OK, ""}, "/nohead": {inventory.OK, ""}, "/busy": {inventory.OK, ""}, "/moved": {inventory.OK, "moved for good: link to " + there.URL + "/fine"},
+		"/found": {inventory.OK, "redirect for now"}, "/circle": {inventory.IsBroken, "circle"}, "/moved-to-gone": {inventory.IsBroken, "http: 404"},
+		"/404": {inventory.IsBroken, "404"}, "/410": {inventory.IsBroken, "410"}, "/403": {inventory.Undecided, "403"}, "/401": {inventory.Undecided, "401"},
+		"/999": {inventory.Undecided, "999"}, "/500": {inventory.Undecided, "500"}, "/cut": {inventory.Undecided, "disconnect"}, "/denied": {inventory.Unchecked, "robots.txt"},
+		"/fine#here": {inventory.OK, ""}, "/fine#nowhere": {inventory.IsBroken, "no place"}, "/fine#:~:text=quick%20brown": {inventory.OK, ""}, "/fine#:~:text=slow": {inventory.IsBroken, "no place"},
+		dead: {inventory.IsBroken, "refused"}, "http://[bad": {inventory.IsBroken, "no URL"}, "htp://typo": {inventory.IsBroken, "scheme"}, "mailto:nobody": {inventory.IsBroken, "mail"},
+	}
+	page := "<title>x</title><p id=own>"
+	for to := range want {
+		page += fmt.Sprintf("<a href=%q>x</a>", absolute(there.URL, to))
+	}
+	page += `<a href="#own">1</a> <a href="/#lost">2</a> <a href="mailto:a@b.example">3</a>`
+	s, err := sitetest.Parse([]byte("-- / --\n" + page + "\n"))
+	if err == nil {
+		err = s.Start("127.0.0.1:0")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	said(t, "crawl", s.Origin+"/", "--archive", "a", "--quiet")
+	check := func() (got map[string]inventory.Link) {
+		t.Helper()
+		got = map[string]inventory.Link{}
+		out, errs := said(t, "links", "a", "--external", "--json")
+		for line := range strings.Lines(out) {
+			var l inventory.Link
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				t.Fatal(err, line)
+			}
+			got[l.To] = l
+		}
+		if len(got) == 0 {
+			t.Fatal(errs)
+		}
+		return got
+	}
+	got := check()
+	for to, c := range want {
+		l := got[absolute(there.URL, to)]
+		if l.Verdict != c.verdict || !strings.Contains(l.Reason, c.reason) || l.Broken != (c.verdict == inventory.IsBroken) {
+			t.Errorf("%s: %+v, want %s (%s)", to, l, c.verdict, c.reason)
+		}
+	}
+	if l := got[s.Origin+"/#own"]; l.Verdict != inventory.OK {
+		t.Errorf("#own: %+v", l)
+	}
+	if l := got[s.Origin+"/#lost"]; l.Verdict != inventory.IsBroken {
+		t.Errorf("#lost: %+v", l)
+	}
+	o.mu.Lock()
+	if o.atOne != 1 || o.asked["GET /robots.txt"] != 1 || o.asked["HEAD /denied"]+o.asked["GET /denied"] != 0 || o.asked["HEAD /403"] != 1 || o.asked["GET /403"] != 1 || o.asked["HEAD /moved"] != 1 || o.asked["GET /moved"] != 0 {
+		t.Errorf("%d at a time, asked for %v", o.atOne, o.asked)
+	}
+	var before bytes.Buffer
+	fmt.Fprint(&before, o.asked)
+	o.mu.Unlock()
+	check()
+	if after := fmt.Sprint(o.asked); after != before.String() {
+		t.Errorf("asked again within a day: %s, before %s", after, before.String())
+	}
+}

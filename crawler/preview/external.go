@@ -1,0 +1,317 @@
+package preview
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/crawler/robotstxt"
+	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
+	"curtsy/politeness"
+)
+
+// Probe is what came of asking whether a URL of somebody else is there.
+type Probe struct {
+	URL    string    `json:"url"`
+	Status int       `json:"status"` // 0: no answer
+	To     string    `json:"to,omitempty"`
+	Kind   string    `json:"kind,omitempty"`   // of a failure (fetch.Kind), "robots.txt", "host"
+	Why    string    `json:"why,omitempty"`    // in words
+	Denied bool      `json:"denied,omitempty"` // robots.txt denies it: it was not asked for
+	At     time.Time `json:"at"`
+	// Lacks are the fragments that were asked about and lead nowhere in the page; Has
+	// are those that do.
+	Lacks []string `json:"lacks,omitempty"`
+	Has   []string `json:"has,omitempty"`
+	HTTPS bool     `json:"https,omitempty"` // of a http URL: its host answers by https, too
+}
+
+// Prober asks hosts whether URLs are there: each host's robots.txt first, one request
+// a host at a time, at its pace, HEAD and then GET of the first octets. Nothing is
+// kept.
+type Prober struct {
+	// Fragments says which fragments of a URL are asked about; Lacks says which of
+	// them the page does not have.
+	Fragments func(url string) []string
+	Lacks     func(u weburl.URL, contentType string, body io.Reader, fragments []string) []string
+	// Cached is what is known already of a URL, nil for nothing.
+	Cached func(url string) *Probe
+	// MaxWait is how long a host that asks to be left alone is waited for.
+	MaxWait time.Duration
+	// Hosts is how many are asked at the same time.
+	Hosts int
+
+	o      crawler.Options
+	client *fetch.Client
+	mu     sync.Mutex // guards all below
+	hosts  map[string]*host
+	probes map[string]*Probe
+	secure map[string]bool // whether a host answers by https
+	slots  chan struct{}
+	wg     sync.WaitGroup
+}
+
+// host is one that is asked; mu is held while a request of ours is there.
+type host struct {
+	mu    sync.Mutex
+	pv    *previewer
+	queue []job // guarded by Prober.mu
+	busy  bool  // guarded by Prober.mu
+}
+
+type job struct {
+	url  weburl.URL
+	hops int
+}
+
+// What is read of a page: its first octets, or enough to look for fragments.
+const (
+	firstOctets = 16 << 10
+	wholePage   = 4 << 20
+)
+
+// NewProber makes a Prober; the options are those of a crawl. Close ends its use.
+func NewProber(o crawler.Options, allowed ...string) *Prober {
+	o = o.WithDefaults()
+	o.Pace.Concurrency, o.Fetch.SpillAt = 1, 2*wholePage
+	p := &Prober{o: o, client: fetch.New(o.Fetch), MaxWait: 2 * time.Minute, Hosts: 16, hosts: map[string]*host{}, probes: map[string]*Probe{}, secure: map[string]bool{}}
+	p.client.Allow(allowed...)
+	return p
+}
+
+// Close closes the connections.
+func (p *Prober) Close() { p.client.Close() }
+
+// Run asks for all URLs and for what they redirect to, and gives what came of each.
+func (p *Prober) Run(ctx context.Context, urls []weburl.URL) map[string]*Probe {
+	p.slots = make(chan struct{}, max(p.Hosts, 1))
+	for _, u := range urls {
+		p.add(ctx, job{url: u})
+	}
+	p.wg.Wait()
+	return p.probes
+}
+
+// add queues a URL at its host, once.
+func (p *Prober) add(ctx context.Context, j job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name := j.url.String()
+	if p.probes[name] != nil {
+		return
+	}
+	if known := p.cached(name); known != nil {
+		p.probes[name] = known
+		if next := weburl.FromCanonical(known.To); !next.IsZero() && j.hops < judge.MaxRedirects {
+			p.wg.Add(1)
+			go p.later(ctx, job{next, j.hops + 1})
+		}
+		return
+	}
+	p.probes[name] = &Probe{URL: name, Kind: "canceled", Why: "not asked for yet"}
+	h := p.host(j.url.Host())
+	h.queue = append(h.queue, j)
+	if !h.busy {
+		h.busy = true
+		p.wg.Add(1)
+		go p.work(ctx, h)
+	}
+}
+
+func (p *Prober) later(ctx context.Context, j job) {
+	defer p.wg.Done()
+	p.add(ctx, j)
+}
+
+func (p *Prober) cached(name string) *Probe {
+	if p.Cached == nil {
+		return nil
+	}
+	return p.Cached(name)
+}
+
+// host finds or makes one; p.mu is held.
+func (p *Prober) host(name string) *host {
+	h := p.hosts[name]
+	if h == nil {
+		h = &host{pv: &previewer{o: p.o, client: p.client, paces: map[string]*pace{}, robots: map[string]*robotstxt.Answer{}}}
+		h.pv.exclusive = p.turn
+		p.hosts[name] = h
+	}
+	return h
+}
+
+// turn lets one request at a time to a host: those of other hosts' robots.txt, which
+// redirect there, too.
+func (p *Prober) turn(u weburl.URL) (done func()) {
+	p.mu.Lock()
+	h := p.host(u.Host())
+	p.mu.Unlock()
+	h.mu.Lock()
+	return h.mu.Unlock
+}
+
+// work does what is queued at a host.
+func (p *Prober) work(ctx context.Context, h *host) {
+	defer p.wg.Done()
+	p.slots <- struct{}{}
+	defer func() { <-p.slots }()
+	for {
+		p.mu.Lock()
+		if len(h.queue) == 0 || ctx.Err() != nil {
+			h.busy = false
+			p.mu.Unlock()
+			return
+		}
+		j := h.queue[0]
+		h.queue = h.queue[1:]
+		p.mu.Unlock()
+		r := p.probe(ctx, h.pv, j.url)
+		p.mu.Lock()
+		p.probes[r.URL] = r
+		p.mu.Unlock()
+		if next := weburl.FromCanonical(r.To); !next.IsZero() && j.hops < judge.MaxRedirects {
+			p.add(ctx, job{next, j.hops + 1})
+		}
+	}
+}
+
+// attempts is how often a host is asked that asks to be left alone for a while.
+const attempts = 2
+
+// probe asks for one URL.
+func (p *Prober) probe(ctx context.Context, pv *previewer, u weburl.URL) *Probe {
+	r := &Probe{URL: u.String(), At: p.o.Now()}
+	if err := pv.judge(ctx, u); err != nil {
+		var denied *DeniedError
+		r.Denied, r.Kind, r.Why = errors.As(err, &denied), "robots.txt", err.Error()
+		var unreachable *crawler.UnreachableError
+		if errors.As(err, &unreachable) {
+			r.Kind = string(fetch.KindOf(pv.robots[u.Origin()].Err))
+		}
+		return r
+	}
+	var wanted []string
+	if p.Fragments != nil {
+		wanted = p.Fragments(r.URL)
+	}
+	for n := range attempts {
+		if wait := pv.pace(u).Next(p.o.Now()); n > 0 && wait.At.Sub(p.o.Now()) > p.MaxWait {
+			break
+		}
+		p.ask(ctx, pv, u, r, wanted)
+		if r.Status != http.StatusTooManyRequests && r.Status != http.StatusServiceUnavailable || ctx.Err() != nil {
+			break
+		}
+	}
+	if u.Scheme() == "http" && r.Status >= 200 && r.Status < 300 {
+		r.HTTPS = p.secured(ctx, pv, u)
+	}
+	return r
+}
+
+// ask makes the requests: HEAD, and GET where that says nothing, or the page itself is
+// to be looked at.
+func (p *Prober) ask(ctx context.Context, pv *previewer, u weburl.URL, r *Probe, wanted []string) {
+	head := len(wanted) == 0
+	for {
+		q := fetch.Request{URL: u, HeadOnly: head, MaxBody: firstOctets}
+		if len(wanted) > 0 {
+			q.MaxBody = wholePage
+		}
+		x, err := pv.do(ctx, q)
+		if err != nil {
+			r.Kind, r.Why = "host", err.Error()
+			return
+		}
+		r.Status, r.To, r.Kind, r.Why = x.Status, "", string(fetch.KindOf(x.Err)), ""
+		if x.Err != nil {
+			r.Why = fetch.Cause(x.Err).Error()
+		}
+		if location := x.Header.Get("Location"); x.Err == nil && x.Status >= 300 && x.Status < 400 && location != "" {
+			if to, err := u.Resolve(location); err == nil {
+				r.To = to.String()
+			}
+		}
+		if !head && len(wanted) > 0 && x.Status == http.StatusOK && x.Err == nil && p.Lacks != nil {
+			p.look(x, r, wanted)
+		}
+		x.Release()
+		again := head && ctx.Err() == nil && r.Status != http.StatusTooManyRequests && (r.Status >= 400 || r.Status == 0 && fetch.Kind(r.Kind) == fetch.KindDisconnect || fetch.Kind(r.Kind) == fetch.KindProtocol)
+		if !again {
+			return
+		}
+		head = false // some servers know no HEAD, or answer it otherwise
+	}
+}
+
+// look looks for fragments.
+func (p *Prober) look(x *fetch.Exchange, r *Probe, wanted []string) {
+	body, cut, err := x.Decoded(wholePage)
+	if err != nil || cut || x.Truncated != "" {
+		return // what is not there may be in the rest
+	}
+	r.Lacks = p.Lacks(x.URL, x.Header.Get("Content-Type"), bytes.NewReader(body), wanted)
+	lacking := map[string]bool{}
+	for _, f := range r.Lacks {
+		lacking[f] = true
+	}
+	for _, f := range wanted {
+		if !lacking[f] {
+			r.Has = append(r.Has, f)
+		}
+	}
+}
+
+// secured says whether the host of a http URL answers by https, asked once.
+func (p *Prober) secured(ctx context.Context, pv *previewer, u weburl.URL) bool {
+	p.mu.Lock()
+	known, ok := p.secure[u.Host()]
+	p.mu.Unlock()
+	if ok {
+		return known
+	}
+	is := false
+	if s, err := weburl.Parse("https" + u.String()[len("http"):]); err == nil && s.Port() == "443" && pv.judge(ctx, s) == nil {
+		if x, err := pv.do(ctx, fetch.Request{URL: s, HeadOnly: true}); err == nil {
+			is = x.Err == nil && x.Status >= 200 && x.Status < 300
+			x.Release()
+		}
+	}
+	p.mu.Lock()
+	p.secure[u.Host()] = is
+	p.mu.Unlock()
+	return is
+}
+
+// do makes one request in its turn.
+func (pv *previewer) do(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
+	if pv.exclusive != nil {
+		defer pv.exclusive(r.URL)()
+	}
+	p := pv.pace(r.URL)
+	if gave, why := p.GaveUp(); gave {
+		return nil, fmt.Errorf("giving up on %s: %s", r.URL.Host(), why)
+	}
+	if w := p.Next(pv.o.Now()); w.At.After(pv.o.Now()) && !w.At.Equal(politeness.Never) {
+		t := time.NewTimer(w.At.Sub(pv.o.Now()))
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	p.Start(pv.o.Now())
+	x := pv.client.Do(ctx, r)
+	p.Done(x.End(), crawler.ResultOf(x))
+	return x, nil
+}

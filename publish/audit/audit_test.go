@@ -1,0 +1,183 @@
+package audit_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/internal/testkit/crawltest"
+	"curtsy/internal/weburl"
+	"curtsy/publish/audit"
+	"curtsy/publish/inventory"
+)
+
+// sound is the head of a page without a fault, but for its title and description.
+func sound(name string) string {
+	return fmt.Sprintf(`<html lang=en><title>All about %s</title><meta name=description content="What there is to say of %s"><h1>%s</h1>`, name, name, name)
+}
+
+// planted is a site of which each page but a few has one fault.
+var planted = `
+-- /robots.txt --
+User-agent: *
+Disallow: /denied
+Disallow: /hidden.css
+Sitemap: {{origin}}/sitemap.xml
+Sitemap: {{origin}}/cut.xml
+Sitemap: {{origin}}/none.xml
+-- /sitemap.xml --
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{{origin}}/</loc></url><url><loc>{{origin}}/map-gone</loc></url>
+<url><loc>{{origin}}/map-moved</loc></url><url><loc>{{origin}}/map-noindex</loc></url><url><loc>{{origin}}/denied-map</loc></url>
+<url><loc>{{origin}}/map-orphan</loc></url><url><loc>{{origin}}/map-copy</loc></url><url><loc>mailto:x</loc></url></urlset>
+-- /cut.xml --
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{{origin}}/</loc></url><url><lo
+-- /none.xml --
+<html><title>x</title>
+-- / --
+` + sound("home") + `<link rel=stylesheet href=/hidden.css>{{links}}
+-- /sound --
+` + sound("sound") + `<link rel=canonical href="/sound"><img src="/p.png" alt="">
+-- /p.png --
+PNG 4x4
+-- /map-gone --
+HTTP 410
+
+-- /map-moved --
+HTTP 301
+Location: /sound
+
+-- /map-noindex --
+` + sound("map-noindex") + `<meta name=robots content=noindex>
+-- /map-orphan --
+` + sound("map-orphan") + `
+-- /map-copy --
+` + sound("map-copy") + `<link rel=canonical href=/sound>
+`
+
+// faults are the pages with a fault, by path: what is planted, and the finding.
+var faults = []struct{ path, finding, page string }{
+	{"/gone", "broken-link", "HTTP 404\n\n"},
+	{"/circle", "redirect-nowhere", "HTTP 302\nLocation: /circle\n\n"},
+	{"/to-gone", "redirect-nowhere", "HTTP 302\nLocation: /gone\n\n"},
+	{"/chain", "redirect-chain", "HTTP 301\nLocation: /moved\n\n"},
+	{"/moved", "link-to-redirect", "HTTP 301\nLocation: /sound\n\n"},
+	{"/bad-link", "bad-link", sound("bad link") + `<a href="http://[bad">x</a>`},
+	{"/typo", "bad-link", sound("typo") + `<a href="htp://typo.example/">x</a>`},
+	{"/mail", "bad-link", sound("mail") + `<a href="mailto:nobody at example">x</a>`},
+	{"/no-title", "title-missing", `<html lang=en><meta name=description content="no title"><h1>x</h1>`},
+	{"/two-titles", "title-several", sound("two titles") + `<title>another</title>`},
+	{"/long-title", "title-long", strings.Replace(sound("long title"), "All about", strings.Repeat("all about ", 9), 1)},
+	{"/same-title-1", "title-duplicate", strings.Replace(sound("first of two"), "<title>All about first of two", "<title>Same", 1)},
+	{"/same-title-2", "title-duplicate", strings.Replace(sound("second of two"), "<title>All about second of two", "<title>Same", 1)},
+	{"/no-description", "description-missing", `<html lang=en><title>No description</title><h1>x</h1>`},
+	{"/two-descriptions", "description-several", sound("two descriptions") + `<meta name=description content="once more">`},
+	{"/long-description", "description-long", strings.Replace(sound("long description"), "What", strings.Repeat("What ", 80), 1)},
+	{"/same-description-1", "description-duplicate", `<html lang=en><title>one of them</title><meta name=description content=same><h1>1</h1>`},
+	{"/same-description-2", "description-duplicate", `<html lang=en><title>other of them</title><meta name=description content=same><h1>2</h1>`},
+	{"/no-h1", "h1-missing", `<html lang=en><title>No heading</title><meta name=description content="no h1">`},
+	{"/two-h1", "h1-several", sound("two headings") + `<h1>again</h1>`},
+	{"/two-canonicals", "canonical-several", sound("two canonicals") + `<link rel=canonical href=/sound><link rel=canonical href=/>`},
+	{"/bad-canonical", "canonical-bad", sound("bad canonical") + `<link rel=canonical href="http://[x">`},
+	{"/canonical-moved", "canonical-to-redirect", sound("canonical moved") + `<link rel=canonical href=/moved>`},
+	{"/canonical-gone", "canonical-broken", sound("canonical gone") + `<link rel=canonical href=/gone>`},
+	{"/canonical-hidden", "canonical-noindex", sound("canonical hidden") + `<link rel=canonical href=/map-noindex>`},
+	{"/canonical-denied", "canonical-disallowed", sound("canonical denied") + `<link rel=canonical href=/denied-canonical>`},
+	{"/canonical-chain", "canonical-chain", sound("canonical chain") + `<link rel=canonical href=/canonical-elsewhere>`},
+	{"/canonical-elsewhere", "canonical-elsewhere", sound("canonical elsewhere") + `<link rel=canonical href="http://elsewhere.invalid/">`},
+	{"/noindex-canonical", "noindex-canonical", sound("noindex canonical") + `<meta name=robots content=noindex><link rel=canonical href=/sound>`},
+	{"/bad-hreflang", "hreflang-code", sound("bad hreflang") + `<link rel=alternate hreflang=en_UK href=/bad-hreflang>`},
+	{"/one-way", "hreflang-no-return", sound("one way") + `<link rel=alternate hreflang=de href=/sound>`},
+	{"/hreflang-gone", "hreflang-broken", sound("hreflang gone") + `<link rel=alternate hreflang=de href=/gone>`},
+	{"/hreflang-twice", "hreflang-twice", sound("hreflang twice") + `<link rel=alternate hreflang=de href=/hreflang-twice><link rel=alternate hreflang=de href=/sound>`},
+	{"/no-lang", "lang-missing", strings.Replace(sound("no lang"), " lang=en", "", 1)},
+	{"/bad-lang", "lang-bad", strings.Replace(sound("bad lang"), "lang=en", "lang=english", 1)},
+	{"/misspelt", "robots-misspelt", sound("misspelt") + `<meta name=robots content="noarchiv">`},
+	{"/bad-value", "robots-misspelt", sound("bad value") + `<meta name=robots content="max-snippet:abc">`},
+	{"/no-alt", "alt-missing", sound("no alt") + `<img src="/p.png">`},
+	{"/copy-1", "content-duplicate", `<html lang=en><title>Copy</title><meta name=description content="copied"><h1>c</h1>`},
+	{"/copy-2", "content-duplicate", `<html lang=en><title>Copy</title><meta name=description content="copied"><h1>c</h1>`},
+	{"/large", "page-large", sound("large") + strings.Repeat("so much to read ", 150_000)},
+	{"/fails", "server-error", "HTTP 501\n\n"},
+	{"/contradicts", "usage-contradicts", "HTTP 200\nContent-Type: text/html\nContent-Usage: train-ai=y\n\n" + sound("contradicts") + "<meta name=robots content=noai>"},
+}
+
+// elsewhere are the findings of the site's own files.
+var elsewhere = []struct{ path, finding string }{
+	{"/map-gone", "sitemap-broken"}, {"/map-moved", "sitemap-redirect"}, {"/map-noindex", "noindex-in-sitemap"}, {"/denied-map", "sitemap-disallowed"},
+	{"/map-orphan", "sitemap-orphan"}, {"/map-copy", "sitemap-not-canonical"}, {"/sound", "sitemap-lacks"}, {"/sitemap.xml", "sitemap-bad"}, {"/cut.xml", "sitemap-bad"},
+	{"/hidden.css", "requisite-disallowed"},
+}
+
+func TestFaultsThatWerePlanted(t *testing.T) {
+	links := `<a href=/sound>s</a><a href=/denied-canonical>d</a>`
+	var site strings.Builder
+	for _, f := range faults {
+		links += fmt.Sprintf("<a href=%s>x</a>", f.path)
+		fmt.Fprintf(&site, "-- %s --\n%s\n", f.path, f.page)
+	}
+	s, seed := crawltest.Site(t, strings.Replace(planted, "{{links}}", links, 1)+site.String())
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawltest.Archive(t, dir, seed)
+	a := crawltest.Open(t, dir)
+	f, err := a.Frontier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := audit.Find(t.Context(), a, audit.Options{Known: inventory.KnownOf(f), Origins: []string{s.Origin}, Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{} // findings by path
+	for _, f := range found {
+		if f.Says == "" || f.Level == "" {
+			t.Errorf("%s has no sentence, or no level", f.Name)
+		}
+		for _, h := range f.Hits {
+			path := strings.TrimPrefix(h.URL, s.Origin)
+			got[path] = append(got[path], f.Name)
+		}
+	}
+	// What comes with others by itself.
+	usual := []string{"sitemap-lacks", "link-to-redirect", "title-duplicate", "description-duplicate", "redirect-nowhere", "broken-link", "hreflang-no-return"}
+	for _, f := range faults {
+		if !slices.Contains(got[f.path], f.finding) {
+			t.Errorf("%s: found %q, want %s", f.path, got[f.path], f.finding)
+		}
+		for _, name := range got[f.path] {
+			if name != f.finding && !slices.Contains(usual, name) {
+				t.Errorf("%s: found %s, which was not planted", f.path, name)
+			}
+		}
+	}
+	for _, f := range elsewhere {
+		if !slices.Contains(got[f.path], f.finding) {
+			t.Errorf("%s: found %q, want %s", f.path, got[f.path], f.finding)
+		}
+	}
+	if list := got["/sound"]; len(list) != 1 {
+		t.Errorf("of the page without a fault: %q", list)
+	}
+	if n := len(faults) + len(elsewhere); n < 40 {
+		t.Errorf("only %d faults", n)
+	}
+}
+
+func TestAPageAsItsAuthorWroteIt(t *testing.T) {
+	p := audit.Read(weburl.MustParse("https://h/dir/"), "text/html; charset=windows-1251", strings.NewReader("<html lang=bg><title>\xcf\xf0\xee\xe1\xe0 &amp; x</title><svg><title>no</title></svg>"+
+		`<p id=one>The quick <b>brown</b> fox.</p><a name=two href="other#part">x</a><img src=//h/x.png><a href="mailto:a@b.example,c@d.example?subject=x">m</a>`), true)
+	if len(p.Titles) != 1 || p.Titles[0] != "Проба & x" || p.Lang != "bg" || len(p.NoAlt) != 1 {
+		t.Errorf("%+v", p)
+	}
+	if len(p.Refs) != 3 || p.Refs[0].URL.String() != "https://h/dir/other" || p.Refs[0].Fragment != "part" || p.Refs[2].Odd != "" {
+		t.Errorf("%+v", p.Refs)
+	}
+	for fragment, want := range map[string]bool{"one": true, "two": true, "three": false, "top": true, "/route": true, ":~:text=quick%20brown": true, ":~:text=The,fox": true,
+		":~:text=slow": false, "one:~:text=fox": true, "%6Fne": true} {
+		if p.Holds(fragment) != want {
+			t.Errorf("#%s: %v", fragment, !want)
+		}
+	}
+}

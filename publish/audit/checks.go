@@ -1,0 +1,415 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+
+	"curtsy/frontier/judge"
+	"curtsy/publish/inventory"
+	"curtsy/storage"
+	"curtsy/usage"
+)
+
+// Level is how much a finding matters.
+type Level string
+
+// The levels. A note is no reason to fail.
+const (
+	Error   Level = "error"
+	Warning Level = "warning"
+	Note    Level = "note"
+)
+
+// Finding is what a check found.
+type Finding struct {
+	Name  string
+	Level Level
+	Says  string // in a sentence
+	Hits  []Hit
+}
+
+// Hit is a page with the fault, and what is to be said of it.
+type Hit struct{ URL, Detail string }
+
+// check is a row of the table.
+type check struct {
+	name  string
+	level Level
+	says  string
+	find  func(*site) []Hit
+}
+
+// Limits that search engines and readers go by.
+const (
+	longTitle       = 70  // characters
+	longDescription = 320 // characters
+	largePage       = 2 << 20
+	slowPage        = 3 * time.Second
+)
+
+// checks is the table of all that is looked for.
+var checks = []check{
+	{"broken-link", Error, "Links lead to a URL that answers with an error, or not at all.", brokenLinks},
+	{"bad-link", Error, "A link is no URL that anybody can follow, or has a scheme or mail address that is none.", oddLinks},
+	{"server-error", Error, "A page answers with an error of the server.", statusOf(func(s int) bool { return s >= 500 })},
+	{"redirect-nowhere", Error, "Redirects lead in a circle, to an error, or are too many in a row.", redirectsNowhere},
+	{"redirect-chain", Warning, "A redirect leads to another redirect: every visitor waits for both.", redirectChains},
+	{"link-to-redirect", Note, "Links lead to a redirect; the new URL would save every visitor a request.", linksToRedirects},
+	{"title-missing", Error, "The page has no title, which search engines and bookmarks show.", pages(func(p *page) (string, bool) { return "", len(p.Titles) == 0 || p.Titles[0] == "" })},
+	{"title-several", Warning, "The page has more than one title element.", pages(func(p *page) (string, bool) { return count(len(p.Titles)), len(p.Titles) > 1 })},
+	{"title-long", Warning, fmt.Sprintf("The title is longer than %d characters: search results cut it.", longTitle), pages(func(p *page) (string, bool) { return long(p.Titles, longTitle) })},
+	{"title-duplicate", Warning, "Several pages have the same title.", duplicates(func(p *page) string { return first(p.Titles) })},
+	{"description-missing", Note, "The page has no meta description.", indexed(func(p *page) (string, bool) { return "", first(p.Descriptions) == "" })},
+	{"description-several", Warning, "The page has more than one meta description.", pages(func(p *page) (string, bool) { return count(len(p.Descriptions)), len(p.Descriptions) > 1 })},
+	{"description-long", Note, fmt.Sprintf("The description is longer than %d characters.", longDescription), pages(func(p *page) (string, bool) { return long(p.Descriptions, longDescription) })},
+	{"description-duplicate", Warning, "Several pages have the same description.", duplicates(func(p *page) string { return first(p.Descriptions) })},
+	{"h1-missing", Warning, "The page has no h1, or an empty one.", pages(func(p *page) (string, bool) { return "", strings.Join(p.Headings, "") == "" })},
+	{"h1-several", Note, "The page has more than one h1.", pages(func(p *page) (string, bool) { return count(len(p.Headings)), len(p.Headings) > 1 })},
+	{"canonical-several", Error, "The page names more than one canonical URL: none of them counts.", pages(func(p *page) (string, bool) { return count(len(p.Canonicals)), len(p.Canonicals) > 1 })},
+	{"canonical-bad", Error, "The canonical URL is none.", pages(func(p *page) (string, bool) { return first(p.Canonicals), len(p.Canonicals) > 0 && p.canonical == "" })},
+	{"canonical-to-redirect", Error, "The canonical URL is a redirect.", canonicals(func(_ *site, _ *page, t *target) bool { return t.to != "" })},
+	{"canonical-broken", Error, "The canonical URL answers with an error.", canonicals(func(_ *site, _ *page, t *target) bool { return t.status >= 400 })},
+	{"canonical-noindex", Error, "The canonical URL asks not to be found, and so neither page is.", canonicals(func(_ *site, _ *page, t *target) bool { return t.status == 200 && !t.index })},
+	{"canonical-disallowed", Error, "robots.txt disallows the canonical URL.", canonicals(func(_ *site, _ *page, t *target) bool { return denied(t) })},
+	{"canonical-chain", Error, "The canonical page names another one as canonical.", canonicals(func(s *site, p *page, _ *target) bool {
+		to := s.by[p.canonical]
+		return to != nil && to != p && to.canonical != "" && to.canonical != to.url
+	})},
+	{"canonical-elsewhere", Note, "The canonical URL is of another site.", pagesOf(func(s *site, p *page) (string, bool) { return p.canonical, p.canonical != "" && !s.isOwn(p.canonical) })},
+	{"noindex-canonical", Warning, "The page asks not to be found and names another page as canonical: the two contradict each other.", pages(func(p *page) (string, bool) {
+		return p.canonical, !p.index && p.canonical != "" && p.canonical != p.url
+	})},
+	{"hreflang-code", Error, "A hreflang is no language code (BCP 47), nor x-default.", pages(badLanguages)},
+	{"hreflang-no-return", Error, "A page in another language does not link back.", hreflangNoReturn},
+	{"hreflang-broken", Error, "A hreflang leads to a URL that is not a page: an error or a redirect.", hreflangBroken},
+	{"hreflang-twice", Warning, "Two hreflang links name the same language.", pages(sameLanguages)},
+	{"lang-missing", Warning, "The html element has no lang: readers aloud and translators have to guess.", pages(func(p *page) (string, bool) { return "", p.Lang == "" })},
+	{"lang-bad", Warning, "The lang of the html element is no language code.", pages(func(p *page) (string, bool) { return p.Lang, p.Lang != "" && badLanguage(p.Lang) })},
+	{"robots-misspelt", Error, "A robots directive is misspelt, or its value is none: it does nothing.", pages(func(p *page) (string, bool) { return strings.Join(p.misspelt(), "; "), len(p.misspelt()) > 0 })},
+	{"noindex-in-sitemap", Error, "A sitemap lists a page that asks not to be found.", inSitemap(func(t *target) bool { return t.status == 200 && !t.index })},
+	{"noindex-disallowed", Error, "robots.txt disallows a page that asks not to be found: nobody who obeys gets to read that.", noindexDisallowed},
+	{"sitemap-broken", Error, "A sitemap lists a URL that answers with an error.", inSitemap(func(t *target) bool { return t.status >= 400 || t.state == "failed" })},
+	{"sitemap-redirect", Warning, "A sitemap lists a redirect.", inSitemap(func(t *target) bool { return t.to != "" })},
+	{"sitemap-disallowed", Error, "A sitemap lists a URL that robots.txt disallows.", inSitemap(denied)},
+	{"sitemap-not-canonical", Warning, "A sitemap lists a page that names another one as canonical.", sitemapNotCanonical},
+	{"sitemap-orphan", Warning, "A sitemap lists a page that no link leads to.", inSitemap(func(t *target) bool { return t.orphan })},
+	{"sitemap-lacks", Note, "No sitemap lists the page, though there is one.", sitemapLacks},
+	{"sitemap-bad", Error, "A sitemap is none, ends early, or has entries that are no URL.", func(s *site) (hits []Hit) {
+		for _, m := range s.sitemaps {
+			hits = append(hits, Hit{m.url, m.why})
+		}
+		return hits
+	}},
+	{"requisite-disallowed", Warning, "robots.txt disallows what a page needs to be shown.", requisitesDisallowed},
+	{"mixed-content", Error, "A page that came by https loads something by http: browsers refuse or change it.", pages(func(p *page) (string, bool) { return first(p.http), len(p.http) > 0 })},
+	{"page-large", Warning, "The document alone is larger than 2 MiB.", pages(func(p *page) (string, bool) {
+		return fmt.Sprintf("%d octets", p.visit.Length), p.visit.Length > largePage
+	})},
+	{"page-slow", Warning, "The page took longer than 3 s.", pages(func(p *page) (string, bool) {
+		return p.visit.Took.Round(100 * time.Millisecond).String(), p.visit.Took > slowPage
+	})},
+	{"alt-missing", Error, "An image has no alt attribute: who cannot see it learns nothing of it (alt=\"\" says that there is nothing to learn).", pages(func(p *page) (string, bool) { return count(len(p.NoAlt)) + ": " + first(p.NoAlt), len(p.NoAlt) > 0 })},
+	{"content-duplicate", Warning, "Several pages have the same content, and none says which is the canonical one.", duplicates(func(p *page) string {
+		if p.canonical != "" {
+			return ""
+		}
+		return p.visit.Digest
+	})},
+	{"usage-contradicts", Warning, "What is said about the use of the page contradicts itself: the stricter counts.", pages(contradictions)},
+}
+
+// Find goes through all checks. Findings are in the order of the table, their hits by
+// URL.
+func Find(ctx context.Context, a *storage.Archive, o Options) (list []Finding, err error) {
+	s, err := gather(ctx, a, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range checks {
+		hits := c.find(s)
+		slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.Detail, b.Detail)) })
+		if hits = slices.Compact(hits); len(hits) > 0 {
+			list = append(list, Finding{c.name, c.level, c.says, hits})
+		}
+	}
+	return list, nil
+}
+
+// pages is a check of one page at a time.
+func pages(find func(*page) (string, bool)) func(*site) []Hit {
+	return pagesOf(func(_ *site, p *page) (string, bool) { return find(p) })
+}
+
+func pagesOf(find func(*site, *page) (string, bool)) func(*site) []Hit {
+	return func(s *site) (hits []Hit) {
+		for _, p := range s.pages {
+			if detail, is := find(s, p); is {
+				hits = append(hits, Hit{p.url, detail})
+			}
+		}
+		return hits
+	}
+}
+
+// indexed is pages without those that ask not to be found.
+func indexed(find func(*page) (string, bool)) func(*site) []Hit {
+	return pages(func(p *page) (string, bool) {
+		detail, is := find(p)
+		return detail, is && p.index
+	})
+}
+
+// duplicates finds pages that may be found and have the same of something, but for
+// those that name another page as canonical.
+func duplicates(of func(*page) string) func(*site) []Hit {
+	return func(s *site) (hits []Hit) {
+		same := map[string][]*page{}
+		for _, p := range s.pages {
+			if text := of(p); text != "" && p.index && (p.canonical == "" || p.canonical == p.url) {
+				same[text] = append(same[text], p)
+			}
+		}
+		for text, list := range same {
+			for _, p := range list {
+				if len(list) > 1 {
+					hits = append(hits, Hit{p.url, fmt.Sprintf("%s have it: %s", plural(len(list), "page", "pages"), cut(text, 80))})
+				}
+			}
+		}
+		return hits
+	}
+}
+
+// canonicals is a check of what the one canonical URL of a page leads to.
+func canonicals(is func(*site, *page, *target) bool) func(*site) []Hit {
+	return pagesOf(func(s *site, p *page) (string, bool) {
+		t := s.urls[p.canonical]
+		return p.canonical, len(p.Canonicals) == 1 && t != nil && p.canonical != p.url && is(s, p, t)
+	})
+}
+
+// inSitemap is a check of what sitemaps list.
+func inSitemap(is func(*target) bool) func(*site) []Hit {
+	return func(s *site) (hits []Hit) {
+		for url, sitemap := range s.listed {
+			if t := s.urls[url]; t != nil && is(t) {
+				hits = append(hits, Hit{url, "in " + sitemap})
+			}
+		}
+		return hits
+	}
+}
+
+func denied(t *target) bool { return t.state == "disregarded" && t.rule.Rule == judge.Robots }
+
+func statusOf(is func(int) bool) func(*site) []Hit {
+	return func(s *site) (hits []Hit) {
+		for url, t := range s.urls {
+			if is(t.status) {
+				hits = append(hits, Hit{url, count(t.status)})
+			}
+		}
+		return hits
+	}
+}
+
+func brokenLinks(s *site) (hits []Hit) {
+	for _, t := range s.broken {
+		if !strings.HasPrefix(t.Reason, "redirect") {
+			hits = append(hits, Hit{t.URL, t.Reason + from(t)})
+		}
+	}
+	return hits
+}
+
+func redirectsNowhere(s *site) (hits []Hit) {
+	for _, t := range s.broken {
+		if strings.HasPrefix(t.Reason, "redirect") {
+			hits = append(hits, Hit{t.URL, t.Reason + from(t)})
+		}
+	}
+	return hits
+}
+
+func linksToRedirects(s *site) (hits []Hit) {
+	for _, t := range s.moved {
+		hits = append(hits, Hit{t.URL, t.Reason + from(t)})
+	}
+	return hits
+}
+
+// from says where the links to a target stand.
+func from(t *inventory.Target) string {
+	if len(t.On) == 0 {
+		return ""
+	}
+	text := ", on " + strings.Join(t.On, ", ")
+	if more := t.Links - len(t.On); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func redirectChains(s *site) (hits []Hit) {
+	for url, t := range s.urls {
+		if next := s.urls[t.to]; t.to != "" && t.to != url && next != nil && next.to != "" && s.urls[next.to] != nil && s.urls[next.to].to == "" {
+			hits = append(hits, Hit{url, "to " + t.to + ", to " + next.to})
+		}
+	}
+	return hits
+}
+
+func oddLinks(s *site) (hits []Hit) {
+	for _, p := range s.pages {
+		for _, r := range p.odd {
+			hits = append(hits, Hit{p.url, cut(r.Text, 200) + ": " + r.Odd})
+		}
+	}
+	return hits
+}
+
+// badLanguage says whether a code is none that BCP 47 knows.
+func badLanguage(code string) bool {
+	tag, err := language.Parse(code)
+	if err != nil || strings.Contains(code, "_") {
+		return true
+	}
+	base, _ := tag.Base()
+	return base.String() == "und"
+}
+
+func badLanguages(p *page) (string, bool) {
+	var bad []string
+	for _, a := range p.Alternates {
+		if !strings.EqualFold(a.Lang, "x-default") && badLanguage(a.Lang) {
+			bad = append(bad, a.Lang)
+		}
+	}
+	return strings.Join(bad, ", "), len(bad) > 0
+}
+
+func sameLanguages(p *page) (string, bool) {
+	seen := map[string]string{}
+	for _, a := range p.Alternates {
+		lang, href := strings.ToLower(a.Lang), p.resolved(a.Href)
+		if had, twice := seen[lang]; twice && had != href {
+			return a.Lang, true
+		}
+		seen[lang] = href
+	}
+	return "", false
+}
+
+func hreflangNoReturn(s *site) (hits []Hit) {
+	for _, p := range s.pages {
+		for _, a := range p.Alternates {
+			other := s.by[p.resolved(a.Href)]
+			if other == nil || other == p || slices.ContainsFunc(other.Alternates, func(b Alternate) bool { return other.resolved(b.Href) == p.url }) {
+				continue
+			}
+			hits = append(hits, Hit{p.url, a.Lang + ": " + other.url + " does not name this page"})
+		}
+	}
+	return hits
+}
+
+func hreflangBroken(s *site) (hits []Hit) {
+	for _, p := range s.pages {
+		for _, a := range p.Alternates {
+			url := p.resolved(a.Href)
+			if t := s.urls[url]; t != nil && (t.status >= 300 || denied(t)) {
+				hits = append(hits, Hit{p.url, fmt.Sprintf("%s: %s (%d)", a.Lang, url, t.status)})
+			}
+		}
+	}
+	return hits
+}
+
+func noindexDisallowed(s *site) (hits []Hit) {
+	for url, t := range s.urls {
+		if denied(t) && t.status == 200 && !t.index {
+			hits = append(hits, Hit{url, t.rule.String()})
+		}
+	}
+	return hits
+}
+
+func requisitesDisallowed(s *site) (hits []Hit) {
+	for url, t := range s.urls {
+		if denied(t) && t.class == judge.Requisite.String() {
+			hits = append(hits, Hit{url, t.rule.String()})
+		}
+	}
+	return hits
+}
+
+func sitemapNotCanonical(s *site) (hits []Hit) {
+	for url, sitemap := range s.listed {
+		if p := s.by[url]; p != nil && p.canonical != "" && p.canonical != p.url {
+			hits = append(hits, Hit{url, "in " + sitemap + "; canonical is " + p.canonical})
+		}
+	}
+	return hits
+}
+
+func sitemapLacks(s *site) (hits []Hit) {
+	for _, p := range s.pages {
+		if len(s.listed) > 0 && s.listed[p.url] == "" && p.index && (p.canonical == "" || p.canonical == p.url) {
+			hits = append(hits, Hit{p.url, ""})
+		}
+	}
+	return hits
+}
+
+// contradictions says which uses are both allowed and not.
+func contradictions(p *page) (string, bool) {
+	said := map[usage.Category]map[usage.Value]bool{}
+	var both []string
+	for _, u := range p.visit.Usage {
+		if said[u.Category] == nil {
+			said[u.Category] = map[usage.Value]bool{}
+		}
+		said[u.Category][u.Value] = true
+		if name := fmt.Sprint(u.Category); said[u.Category][usage.Yes] && said[u.Category][usage.No] && !slices.Contains(both, name) {
+			both = append(both, name)
+		}
+	}
+	return strings.Join(both, ", "), len(both) > 0
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// long says whether the first text is longer than so many characters.
+func long(list []string, most int) (string, bool) {
+	n := utf8.RuneCountInString(first(list))
+	return fmt.Sprintf("%d characters", n), n > most
+}
+
+func count(n int) string { return fmt.Sprint(n) }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// cut shortens a text.
+func cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,224 @@
+// Package audit answers: what would the owner of a site want to repair? It reads the
+// pages of an archive once more, for what the archive does not list, and goes through
+// a table of checks (checks.go); each finding has a name, a sentence and its pages.
+package audit
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"curtsy/frontier/judge"
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/publish/inventory"
+	"curtsy/sitemap"
+	"curtsy/storage"
+	"curtsy/storage/crawllog"
+)
+
+// Info is what the archive says of a page.
+type Info struct {
+	Visit  *crawllog.Visit
+	Permit publish.Permit
+}
+
+// EachPage reads the pages that stand for their URLs and may be shown; text says
+// whether what a reader sees of them is wanted.
+func EachPage(ctx context.Context, a *storage.Archive, now time.Time, text bool, each func(*Page, *Info) error) error {
+	find := crawllog.Remember(a.VisitsAt)
+	for visits, err := range a.Histories() {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		v := publish.Current(visits, find)
+		if !v.IsPage() || !v.HasBody() {
+			continue
+		}
+		last := visits[len(visits)-1]
+		permit := publish.Permits(visits, now, find)[slices.Index(visits, v)]
+		if !permit.Show || last.Status == 404 || last.Status == 410 {
+			continue
+		}
+		b, err := publish.OpenPage(a, v)
+		if err != nil {
+			if publish.IsOfArchive(err) {
+				return err
+			}
+			continue
+		}
+		p := Read(weburl.FromCanonical(v.URL), v.ContentType, b, text)
+		b.Close()
+		if err := each(p, &Info{v, permit}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Options of an audit. All are needed.
+type Options struct {
+	Known   inventory.EachKnown
+	Fold    func(weburl.URL) (weburl.URL, bool)
+	Origins []string
+	Now     time.Time
+}
+
+// page is what the checks know of a page.
+type page struct {
+	*Page
+	url       string
+	visit     *crawllog.Visit
+	index     bool     // nothing asks that it not be found
+	canonical string   // the URL that its one canonical names; "" for none
+	http      []string // what a page that came by https loads by http
+	odd       []Ref
+}
+
+// target is what the archive knows of a URL.
+type target struct {
+	state  string
+	rule   judge.Reason
+	status int
+	to     string // it redirects
+	index  bool
+	orphan bool
+	class  string
+}
+
+// site is what the checks look at.
+type site struct {
+	o        Options
+	pages    []*page
+	by       map[string]*page
+	urls     map[string]*target
+	listed   map[string]string // URLs of sitemaps, by the sitemap
+	sitemaps []sitemapFound
+	broken   []*inventory.Target
+	moved    map[string]*inventory.Target // redirects that links lead to
+}
+
+type sitemapFound struct{ url, why string }
+
+// gather reads the archive.
+func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
+	s := &site{o: o, by: map[string]*page{}, urls: map[string]*target{}, listed: map[string]string{}, moved: map[string]*inventory.Target{}}
+	err := inventory.Rows(a, o.Known, o.Now, func(r *inventory.Row) error {
+		if !judge.Belongs(r.Rule.Rule) {
+			return ctx.Err()
+		}
+		t := &target{state: r.State, rule: r.Rule, status: r.Status, index: r.Listed, orphan: r.Orphan, class: r.Class}
+		if r.Visit != nil {
+			t.to = r.Visit.Location
+		}
+		s.urls[r.URL] = t
+		if r.Class == judge.Sitemap.String() && r.Visit != nil && r.Status == 200 {
+			return s.readSitemap(a, r.Visit)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = EachPage(ctx, a, o.Now, false, func(p *Page, i *Info) error {
+		s.add(p, i)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var broken, moved inventory.Targets
+	err = inventory.Links(ctx, a, inventory.Options{Known: o.Known, Now: o.Now, Fold: o.Fold}, func(_ string, links []inventory.Link) error {
+		broken.Add(links, nil)
+		var redirects []inventory.Link
+		for _, l := range links {
+			if crawllog.IsRedirect(l.Status) && !l.Broken {
+				l.Broken = true // what the list is of
+				redirects = append(redirects, l)
+			}
+		}
+		moved.Add(redirects, nil)
+		return nil
+	})
+	s.broken = broken.List()
+	for _, t := range moved.List() {
+		s.moved[t.URL] = t
+	}
+	return s, err
+}
+
+// add takes in a page, without what no check asks.
+func (s *site) add(read *Page, i *Info) {
+	p := &page{Page: read, url: read.URL.String(), visit: i.Visit, index: i.Permit.List}
+	for _, r := range read.Refs {
+		if r.Odd != "" {
+			p.odd = append(p.odd, r)
+		}
+		if r.Loads && read.URL.Scheme() == "https" && r.URL.Scheme() == "http" {
+			p.http = append(p.http, r.URL.String())
+		}
+	}
+	if len(read.Canonicals) > 0 {
+		if u, err := read.URL.Resolve(read.Canonicals[0]); err == nil && read.Canonicals[0] != "" {
+			p.canonical = u.String()
+		}
+	}
+	read.Refs, read.IDs = nil, nil
+	s.pages = append(s.pages, p)
+	s.by[p.url] = p
+}
+
+// readSitemap notes what a kept sitemap names, and what is wrong with it.
+func (s *site) readSitemap(a *storage.Archive, v *crawllog.Visit) error {
+	b, err := publish.OpenBody(a, v)
+	if err != nil {
+		if publish.IsOfArchive(err) {
+			return err
+		}
+		return nil
+	}
+	defer b.Close()
+	sum, err := sitemap.Read(b, weburl.FromCanonical(v.URL), func(e sitemap.Entry, child bool) error {
+		if !child && !e.Alternate && s.listed[e.Loc] == "" {
+			s.listed[e.Loc] = v.URL
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil
+	case sum.Kind == sitemap.None:
+		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, "it is no sitemap"})
+	case sum.Truncated != "":
+		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, "it ends early: " + sum.Truncated})
+	}
+	if sum.Bad > 0 {
+		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, plural(sum.Bad, "entry that is", "entries that are") + " no usable URL"})
+	}
+	return nil
+}
+
+// resolved is a reference of a page as a URL of the one form; "" for none.
+func (p *page) resolved(href string) string {
+	u, err := p.URL.Resolve(href)
+	if err != nil || strings.TrimSpace(href) == "" {
+		return ""
+	}
+	return u.String()
+}
+
+// isOwn says whether a URL is the site's.
+func (s *site) isOwn(url string) bool {
+	return slices.Contains(s.o.Origins, weburl.FromCanonical(url).Origin())
+}
+
+// misspelt are the directives of a page that mean nothing.
+func (p *page) misspelt() (list []string) {
+	for _, content := range p.Robots {
+		list = append(list, htmlmeta.Misspelt(content)...)
+	}
+	return list
+}
