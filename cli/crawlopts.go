@@ -178,9 +178,9 @@ func quietWindow(s string) (politeness.Window, error) {
 func fetchOptions(c *config, o *crawler.Options) error {
 	f := &o.Fetch
 	*f = fetch.Options{
-		UserAgent:      userAgent(c),
-		ConnectTimeout: c.Fetch.ConnectTimeout, HeadTimeout: c.Fetch.HeadTimeout,
-		IdleTimeout: c.Fetch.IdleTimeout, TotalTimeout: c.Fetch.TotalTimeout,
+		UserAgent: userAgent(c),
+		Timeouts: fetch.Timeouts{ConnectTimeout: c.Fetch.ConnectTimeout, HeadTimeout: c.Fetch.HeadTimeout,
+			IdleTimeout: c.Fetch.IdleTimeout, TotalTimeout: c.Fetch.TotalTimeout},
 		MaxBody: int64(c.Fetch.MaxBody), AllowHost: o.Seed.Hostname(), Logger: o.Logger,
 		Proxy: fetch.ProxyFromEnvironment(), Header: http.Header{},
 	}

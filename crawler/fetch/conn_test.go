@@ -208,16 +208,16 @@ func TestOutOfTime(t *testing.T) {
 		kind      Kind
 		truncated string
 	}{
-		{"no answer", Options{HeadTimeout: short}, func(net.Conn) { time.Sleep(3 * short) }, KindTimeout, ""},
-		{"a head that drips", Options{HeadTimeout: short, IdleTimeout: short}, func(c net.Conn) { drip(c, ok+strings.Repeat("A: b\r\n", 100), short/10) }, KindTimeout, ""},
-		{"heads without end", Options{HeadTimeout: short}, func(c net.Conn) { drip(c, strings.Repeat("HTTP/1.1 100 x\r\n\r\n", 7), short/50) }, KindTimeout, ""},
-		{"a body that stops", Options{IdleTimeout: short}, func(c net.Conn) { io.WriteString(c, ok+"Content-Length: 9\r\n\r\nhello"); time.Sleep(3 * short) }, "", "time"},
-		{"a body that drips", Options{TotalTimeout: 2 * short, IdleTimeout: short}, func(c net.Conn) { io.WriteString(c, ok+"\r\n"); drip(c, strings.Repeat("x", 1000), short/10) }, "", "time"},
-		{"chunks that drip", Options{TotalTimeout: 2 * short}, func(c net.Conn) {
+		{"no answer", Options{Timeouts: Timeouts{HeadTimeout: short}}, func(net.Conn) { time.Sleep(3 * short) }, KindTimeout, ""},
+		{"a head that drips", Options{Timeouts: Timeouts{HeadTimeout: short, IdleTimeout: short}}, func(c net.Conn) { drip(c, ok+strings.Repeat("A: b\r\n", 100), short/10) }, KindTimeout, ""},
+		{"heads without end", Options{Timeouts: Timeouts{HeadTimeout: short}}, func(c net.Conn) { drip(c, strings.Repeat("HTTP/1.1 100 x\r\n\r\n", 7), short/50) }, KindTimeout, ""},
+		{"a body that stops", Options{Timeouts: Timeouts{IdleTimeout: short}}, func(c net.Conn) { io.WriteString(c, ok+"Content-Length: 9\r\n\r\nhello"); time.Sleep(3 * short) }, "", "time"},
+		{"a body that drips", Options{Timeouts: Timeouts{TotalTimeout: 2 * short, IdleTimeout: short}}, func(c net.Conn) { io.WriteString(c, ok+"\r\n"); drip(c, strings.Repeat("x", 1000), short/10) }, "", "time"},
+		{"chunks that drip", Options{Timeouts: Timeouts{TotalTimeout: 2 * short}}, func(c net.Conn) {
 			io.WriteString(c, ok+"Transfer-Encoding: chunked\r\n\r\n")
 			drip(c, strings.Repeat("1\r\nx\r\n", 1000), short/10)
 		}, "", "time"},
-		{"slow, but in time", Options{HeadTimeout: 20 * short, IdleTimeout: short}, func(c net.Conn) { drip(c, page, short/20) }, "", ""},
+		{"slow, but in time", Options{Timeouts: Timeouts{HeadTimeout: 20 * short, IdleTimeout: short}}, func(c net.Conn) { drip(c, page, short/20) }, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestOutOfTime(t *testing.T) {
 }
 
 func TestNobodyAccepts(t *testing.T) {
-	c := local(t, Options{ConnectTimeout: 50 * time.Millisecond, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	c := local(t, Options{Timeouts: Timeouts{ConnectTimeout: 50 * time.Millisecond}, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}})
@@ -356,7 +356,7 @@ func TestNoFilesAreLeft(t *testing.T) {
 	before := files()
 	answers := []string{page, "", "HTTP/1.1 200 OK\r\n", "SSH-2.0", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
 		"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1<<17), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz"}
-	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 16, HeadTimeout: 20 * time.Millisecond, IdleTimeout: 5 * time.Millisecond, Spill: spillTo(t.TempDir())})
+	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 16, Timeouts: Timeouts{HeadTimeout: 20 * time.Millisecond, IdleTimeout: 5 * time.Millisecond}, Spill: spillTo(t.TempDir())})
 	var listeners []net.Listener
 	for i, a := range answers {
 		s := serve(t, func(c net.Conn, _ string) bool { io.WriteString(c, a); return i%2 == 0 })

@@ -13,14 +13,27 @@ import (
 	"curtsy/internal/weburl"
 )
 
+// Times are when an exchange went on.
+type Times struct {
+	Start     time.Time     // before the connection was sought
+	FirstByte time.Duration // after Start; 0 if none came
+	Total     time.Duration // after Start; the download ended at End()
+}
+
+// Peer is who answered.
+type Peer struct {
+	IP          netip.Addr // of the server; the zero Addr behind a proxy
+	TLSVersion  string     // "tls/1.3", as in WARC-Protocol; "" for plain HTTP
+	CipherSuite string     // "TLS_AES_128_GCM_SHA256"
+}
+
 // Exchange is one request and what came of it. It owns pooled buffers: what
 // it gives is valid until Release, but for URL, Header and the other plain
 // values. It is for one goroutine at a time.
 type Exchange struct {
-	URL       weburl.URL
-	Start     time.Time     // before the connection was sought
-	FirstByte time.Duration // after Start; 0 if none came
-	Total     time.Duration // after Start; the download ended at End()
+	URL weburl.URL
+	Times
+	Peer
 
 	RequestBytes []byte // verbatim, but never the proxy's password
 	Head         []byte // verbatim head of the final response with its blank line
@@ -33,10 +46,6 @@ type Exchange struct {
 	// chunks broke). Cut is the reason in words, nil for a whole body.
 	Truncated string
 	Cut       error
-
-	IP          netip.Addr // of the server; the zero Addr behind a proxy
-	TLSVersion  string     // "tls/1.3", as in WARC-Protocol; "" for plain HTTP
-	CipherSuite string     // "TLS_AES_128_GCM_SHA256"
 
 	// LoggedIn says that the request carried a login; Cleared is the cookie of the
 	// login that the answer took away, or that an earlier one had, so that the

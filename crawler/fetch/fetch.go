@@ -86,7 +86,7 @@ var errUnasked = errors.New("unexpected data after the response")
 // an Exchange, to be Released; a failure is its Err. With a ctx that is done
 // nothing is sent.
 func (c *Client) Do(ctx context.Context, r Request) *Exchange {
-	x := &Exchange{URL: r.URL, Start: c.o.Now()}
+	x := &Exchange{URL: r.URL, Times: Times{Start: c.o.Now()}}
 	x.rec = recording{buf: c.scratch.buffer(), scratch: &c.scratch}
 	err := c.run(ctx, x, r)
 	x.undecode()

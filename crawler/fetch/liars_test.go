@@ -168,7 +168,7 @@ func TestBrokenHandshakes(t *testing.T) {
 				_, _ = c.Read(make([]byte, 1<<14)) // the client's hello
 				speak(c)
 			}()
-			x := do(t, local(t, Options{ConnectTimeout: 300 * time.Millisecond}), "https://"+l.Addr().String()+"/")
+			x := do(t, local(t, Options{Timeouts: Timeouts{ConnectTimeout: 300 * time.Millisecond}}), "https://"+l.Addr().String()+"/")
 			if k := kindOf(x.Err); k != KindTLS && k != KindTimeout {
 				t.Errorf("%v", x.Err)
 			}
@@ -228,7 +228,7 @@ func TestLyingSOCKS(t *testing.T) {
 					io.WriteString(c, page)
 				}
 			}()
-			x := do(t, proxied(t, "socks5://u:pass-word@"+l.Addr().String(), Options{ConnectTimeout: 200 * time.Millisecond}), "http://site.example/a")
+			x := do(t, proxied(t, "socks5://u:pass-word@"+l.Addr().String(), Options{Timeouts: Timeouts{ConnectTimeout: 200 * time.Millisecond}}), "http://site.example/a")
 			if k := kindOf(x.Err); k != tt.want && (k != KindTimeout || !tt.drip) {
 				t.Errorf("%v, want %q", x.Err, tt.want)
 			}
@@ -284,7 +284,7 @@ func TestLyingTunnels(t *testing.T) {
 				io.Copy(c, o)
 				return false
 			})
-			x := do(t, proxied(t, "http://u:pass-word@"+p.l.Addr().String(), Options{RootCAs: roots, ConnectTimeout: 2 * time.Second}), "https://site.example/")
+			x := do(t, proxied(t, "http://u:pass-word@"+p.l.Addr().String(), Options{RootCAs: roots, Timeouts: Timeouts{ConnectTimeout: 2 * time.Second}}), "https://site.example/")
 			is := kindOf(x.Err)
 			for _, k := range tt.kinds {
 				if is == k {

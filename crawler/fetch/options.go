@@ -22,6 +22,14 @@ const (
 	headStart    = 300 * time.Millisecond // before the next address is tried too (RFC 8305 §5)
 )
 
+// Timeouts bound the parts of an exchange.
+type Timeouts struct {
+	ConnectTimeout time.Duration // name, connection and TLS together; 0 is 20 s
+	HeadTimeout    time.Duration // from the request to the end of the head; 0 is 60 s
+	IdleTimeout    time.Duration // between two pieces of a body; 0 is 30 s
+	TotalTimeout   time.Duration // one exchange in all; 0 is 20 min
+}
+
 // Options are the settings of a Client. The zero value is usable: it fetches
 // from public addresses, directly, with the bounds named below.
 type Options struct {
@@ -32,10 +40,7 @@ type Options struct {
 	// Content-Length, Transfer-Encoding, …) are left out.
 	Header http.Header
 
-	ConnectTimeout time.Duration // name, connection and TLS together; 0 is 20 s
-	HeadTimeout    time.Duration // from the request to the end of the head; 0 is 60 s
-	IdleTimeout    time.Duration // between two pieces of a body; 0 is 30 s
-	TotalTimeout   time.Duration // one exchange in all; 0 is 20 min
+	Timeouts
 
 	MaxHead int64 // bytes of all heads of an exchange, interim ones too; 0 is 1 MiB
 	MaxBody int64 // bytes of the body as transferred; 0 is 1 GiB

@@ -51,7 +51,7 @@ func TestTLSHandshakeThatIsNotAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	c := local(t, Options{ConnectTimeout: 20 * time.Millisecond})
+	c := local(t, Options{Timeouts: Timeouts{ConnectTimeout: 20 * time.Millisecond}})
 	if x := do(t, c, "https://"+l.Addr().String()+"/"); KindOf(x.Err) != KindTLS || Cause(x.Err).Error() != "the TLS handshake was not answered in time" {
 		t.Errorf("got %v", x.Err)
 	}

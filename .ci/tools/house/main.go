@@ -25,8 +25,6 @@ import (
 // large are the structs over 20 fields that are known, with how many they may have.
 var large = map[string]int{
 	"cli.crawlFlags":    21,
-	"fetch.Exchange":    24,
-	"fetch.Options":     22,
 	"crawler.Options":   36,
 	"status.State":      26,
 	"status.Status":     28,
