@@ -27,6 +27,10 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 			err = cmp.Or(err, failed)
 		}
 	}
+	if f.mirror != "" || !f.noReport {
+		debug.FreeOSMemory() // what the crawl held
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	copied, mirrored := f.mirrorEnd(u, c, seed, exitCode(err))
 	f.reportEnd(u, c, code, copied)
 	if err != nil && mirrored != nil {
@@ -63,8 +67,6 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int, copied string) {
 	if !f.noReport && f.found > reportedAtEnd {
 		u.say("the report on %s is written by curtsy report %s", count(f.found, "URL"), quoted(c.Archive))
 	} else if !f.noReport {
-		debug.FreeOSMemory() // what the crawl held
-		defer debug.SetGCPercent(debug.SetGCPercent(100))
 		ctx, release := untilSignal()
 		defer release()
 		if err := writeReport(ctx, u, c.Archive, filepath.Join(c.Archive, "report.html"), copied); err != nil {

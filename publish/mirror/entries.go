@@ -54,6 +54,7 @@ type entry struct {
 // site is the sorted list of entries, and how to find one.
 type site struct {
 	list []entry
+	at   places
 	o    *Options
 	own  map[string]bool // origins
 	// twins are the entries of pages that were fetched under another name, by
@@ -118,6 +119,7 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 			s.routes = s.routes || all[i].url.Route() != ""
 		}
 	}
+	s.at = placesOf(s.list)
 	return s, s.complete(a)
 }
 

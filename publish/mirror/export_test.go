@@ -3,6 +3,7 @@ package mirror_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -205,6 +206,27 @@ func TestExportLeavesAlone(t *testing.T) {
 		if _, err := os.Lstat(out); err != nil {
 			t.Errorf("%s: %v", c.says, err)
 		}
+	}
+}
+
+// A row of the report counts pages, in whatever order they are written, and not
+// the links of each.
+func TestReportCountsPages(t *testing.T) {
+	var site strings.Builder
+	site.WriteString("-- / --\nHTTP 200\nContent-Type: text/html\n\n")
+	for i := range 9 {
+		fmt.Fprintf(&site, "<a href=/p%d>p</a>", i)
+	}
+	for i := range 9 {
+		fmt.Fprintf(&site, "\n-- /p%d --\nHTTP 200\nContent-Type: text/html\n\n"+strings.Repeat("<a href=http://elsewhere.invalid/>e</a>", 3), i)
+	}
+	s := serve(t, site.String())
+	out := filepath.Join(t.TempDir(), "out")
+	if _, err := export(t, s, crawl(t, s), out); err != nil {
+		t.Fatal(err)
+	}
+	if report := tree(t, out)[mirror.ReportFile]; !strings.Contains(report, "/p4</a><br>and on 4 more") {
+		t.Error(report)
 	}
 }
 

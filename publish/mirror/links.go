@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"fmt"
 	"strings"
 
 	"curtsy/htmlmeta"
@@ -13,7 +12,13 @@ type linker struct {
 	s     *site
 	from  *entry
 	notes *notes
-	noted map[string]bool // what is noted already; only for a page that must not be named
+	noted map[noted]bool // what is noted already of this page
+}
+
+// noted is a URL in a section of the report.
+type noted struct {
+	in  section
+	url string
 }
 
 // ref says what is to become of a reference: one to a file of the tree, an
@@ -140,19 +145,19 @@ func (l *linker) note(r htmlmeta.Reference, i int) {
 	}
 }
 
-// add notes a URL, and the page if that may be named.
+// add notes a URL once, and the page if that may be named.
 func (l *linker) add(in section, url, why string) {
+	key := noted{in, url}
+	if l.noted[key] {
+		return // a row counts pages
+	}
+	if l.noted == nil {
+		l.noted = map[noted]bool{}
+	}
+	l.noted[key] = true
 	if l.from.list {
 		l.notes.add(in, url, why, l.from.url.String())
 		return
 	}
-	key := fmt.Sprint(in, " ", url)
-	if l.noted[key] {
-		return
-	}
-	if l.noted == nil {
-		l.noted = map[string]bool{}
-	}
-	l.noted[key] = true
 	l.notes.addUnlisted(in, url, why)
 }

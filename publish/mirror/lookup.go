@@ -1,8 +1,8 @@
 package mirror
 
 import (
-	"sort"
-	"strings"
+	"hash/maphash"
+	"math/bits"
 
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -70,12 +70,37 @@ func (s *site) followAll() {
 // is written while others look up.
 func (s *site) index(u weburl.URL) int {
 	href := u.String()
-	i, ok := sort.Find(len(s.list), func(i int) int { return strings.Compare(href, s.list[i].url.String()) })
-	if !ok {
-		return -1
+	for at := s.at.first(href); ; at++ {
+		i := int(s.at.slots[at&s.at.mask]) - 1
+		if i < 0 || s.list[i].url.String() == href {
+			return i
+		}
 	}
-	return i
 }
+
+// places are the numbers of entries, from 1, by a hash of their URLs: of a link in a
+// page it is asked often, and eight octets an entry are less than a map takes.
+type places struct {
+	seed  maphash.Seed
+	slots []int32 // 0: nobody's; at least half of them are
+	mask  uint64
+}
+
+func placesOf(list []entry) places {
+	n := 1 << bits.Len(uint(2*len(list)))
+	p := places{maphash.MakeSeed(), make([]int32, n), uint64(n - 1)}
+	for i := range list {
+		at := p.first(list[i].url.String())
+		for p.slots[at&p.mask] != 0 {
+			at++
+		}
+		p.slots[at&p.mask] = int32(i + 1)
+	}
+	return p
+}
+
+// first is where a URL is, or one of the places behind it.
+func (p *places) first(href string) uint64 { return maphash.String(p.seed, href) }
 
 // indexOf finds an URL given as text.
 func (s *site) indexOf(href string) int { return s.index(weburl.FromCanonical(href)) }

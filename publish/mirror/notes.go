@@ -82,7 +82,7 @@ func (n *notes) with(in section, url, why string, change func(*row)) {
 	}
 }
 
-// note counts a page once and keeps the first few.
+// note counts a page and keeps the first few; it is called once for each page.
 func (r *row) note(page string) {
 	i, found := slices.BinarySearch(r.pages, page)
 	if found || page == "" {

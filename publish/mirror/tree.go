@@ -27,7 +27,8 @@ type tree struct {
 	root *os.Root // of tmp
 	old  *os.Root // of the mirror that is there already; nil if none
 	mu   sync.Mutex
-	made map[string]bool // directories
+	made map[string]bool     // directories
+	dirs map[string]*os.Root // some of them, and in nobody's use
 
 	most    int64 // bytes that the mirror may have; 0 is any number
 	minFree int64 // bytes of the disk that stay free
@@ -46,7 +47,7 @@ func newTree(out string) (*tree, error) {
 	if real, err := filepath.EvalSymlinks(out); err == nil {
 		out = real // a link to a mirror stays one
 	}
-	t := &tree{out: out, made: map[string]bool{".": true}}
+	t := &tree{out: out, made: map[string]bool{".": true}, dirs: map[string]*os.Root{}}
 	if t.old, err = openOld(out); err != nil {
 		return nil, err
 	}
@@ -139,6 +140,7 @@ func globEscape(s string) string {
 
 // discard removes what was made. The old mirror is untouched.
 func (t *tree) discard() {
+	t.closeDirs()
 	for _, r := range []*os.Root{t.root, t.old} {
 		if r != nil {
 			r.Close()
@@ -165,10 +167,14 @@ func (t *tree) put(name string, at time.Time, body []byte) error {
 // stream writes a file from a reader. An error of the reader is not one of
 // the disk, and leaves no file.
 func (t *tree) stream(name string, at time.Time, r io.Reader) error {
-	if err := t.mkdir(path.Dir(name)); err != nil {
+	in := path.Dir(name)
+	dir, err := t.openDir(in)
+	if err != nil {
 		return err
 	}
-	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	defer t.giveDir(in, dir)
+	name = path.Base(name)
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return &DiskError{err}
 	}
@@ -185,17 +191,59 @@ func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 		return &DiskError{d.err}
 	}
 	if err != nil {
-		if e := t.root.Remove(name); e != nil {
+		if e := dir.Remove(name); e != nil {
 			return &DiskError{e}
 		}
 		return err
 	}
 	if !at.IsZero() {
-		if e := t.root.Chtimes(name, at, at); e != nil {
+		if e := dir.Chtimes(name, at, at); e != nil {
 			return &DiskError{e}
 		}
 	}
 	return nil
+}
+
+// openDirs is how many directories stay open. Files come in the order of their URLs.
+const openDirs = 8
+
+// openDir opens a directory, for the caller alone until it is given back: from the
+// root each file would take all directories above it anew.
+func (t *tree) openDir(name string) (*os.Root, error) {
+	if err := t.mkdir(name); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	dir, err := t.dirs[name], error(nil)
+	if delete(t.dirs, name); dir == nil {
+		if dir, err = t.root.OpenRoot(name); err != nil {
+			return nil, &DiskError{err}
+		}
+	}
+	return dir, nil
+}
+
+func (t *tree) giveDir(name string, dir *os.Root) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if had := t.dirs[name]; had != nil {
+		had.Close()
+	}
+	t.dirs[name] = dir
+	for other, root := range t.dirs {
+		if len(t.dirs) > openDirs && other != name {
+			delete(t.dirs, other)
+			root.Close()
+		}
+	}
+}
+
+func (t *tree) closeDirs() {
+	for name, dir := range t.dirs {
+		delete(t.dirs, name)
+		dir.Close()
+	}
 }
 
 // diskWriter tells the disk's errors from those of the other side.
@@ -302,6 +350,7 @@ func (t *tree) mkdir(dir string) error {
 // swap puts the new mirror where the old one is, in one step where the system
 // can do that.
 func (t *tree) swap() error {
+	t.closeDirs()
 	if err := syncDir(t.tmp); err != nil {
 		return t.fail(err)
 	}
