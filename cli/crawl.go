@@ -42,9 +42,7 @@ type crawlFlags struct {
 	set      config
 	noLogin  bool
 	noReport bool
-	ran      bool           // something was crawled
-	found    int            // URLs that the archive then knows
-	ended    crawler.Result // of a round
+	crawled
 	header   []string
 	seeds    string
 	bare     bool // the seed was typed without a scheme
@@ -53,6 +51,13 @@ type crawlFlags struct {
 	given    crawler.Given
 	maxBytes size
 	rate     size
+}
+
+// crawled is what came of a crawl, for what the command does next.
+type crawled struct {
+	ran   bool           // something was crawled
+	found int            // URLs that the archive then knows
+	ended crawler.Result // of a round
 }
 
 func (f *crawlFlags) register(c *cobra.Command) {

@@ -15,6 +15,15 @@ import (
 	"curtsy/storage/crawllog"
 )
 
+// Earlier is the round that an attempt is made in, and what came before it.
+type Earlier struct {
+	Original *crawllog.Visit // the response that a conditional request refers to
+	Good     *crawllog.Visit // the last good visit, in a round
+	Before   int             // visits of the URL before the round
+	Round    int             // its number; 0: the first crawl
+	Began    time.Time       // when it did
+}
+
 // Attempt is one visit to be made, and what is known of its URL.
 type Attempt struct {
 	Entry       *frontier.Entry
@@ -23,20 +32,16 @@ type Attempt struct {
 	Refetch     bool       // the entry is finished already
 	Header      http.Header
 	Conditional bool
-	Original    *crawllog.Visit // the response that a conditional request refers to
-	Good        *crawllog.Visit // the last good visit, in a round
-	Before      int             // visits of the URL before the round
-	Round       int             // its number; 0: the first crawl
-	Began       time.Time       // when it did
-	Replayed    bool            // of what is kept, in a rebuild
-	Body        string          // of a replayed visit, crawllog.Visit.Body
-	Robots      *Robots         // not nil: robots.txt is asked for
-	Rules       *rules.Robots   // in force at the host, for Clean-param
-	Allowed     *crawllog.Decision
-	Waited      time.Duration
-	Delay       string // why the pause was so long
-	Now         time.Time
-	Rendered    *Rendered // what a browser made of the page; nil where none did
+	Earlier
+	Replayed bool          // of what is kept, in a rebuild
+	Body     string        // of a replayed visit, crawllog.Visit.Body
+	Robots   *Robots       // not nil: robots.txt is asked for
+	Rules    *rules.Robots // in force at the host, for Clean-param
+	Allowed  *crawllog.Decision
+	Waited   time.Duration
+	Delay    string // why the pause was so long
+	Now      time.Time
+	Rendered *Rendered // what a browser made of the page; nil where none did
 
 	heavy    *sync.Mutex   // held
 	unwanted judge.Verdict // on the head of the answer

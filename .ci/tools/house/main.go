@@ -24,11 +24,9 @@ import (
 
 // large are the structs over 20 fields that are known, with how many they may have.
 var large = map[string]int{
-	"cli.crawlFlags":    21,
 	"crawler.Options":   36,
 	"status.State":      26,
 	"status.Status":     28,
-	"visit.Attempt":     23,
 	"visit.Outcome":     22,
 	"frontier.Frontier": 34,
 	"report.Report":     25,
