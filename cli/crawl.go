@@ -42,7 +42,7 @@ type crawlFlags struct {
 	set      config
 	noLogin  bool
 	noReport bool
-	crawled
+	crawlEnd
 	header   []string
 	seeds    string
 	bare     bool // the seed was typed without a scheme
@@ -53,8 +53,8 @@ type crawlFlags struct {
 	rate     size
 }
 
-// crawled is what came of a crawl, for what the command does next.
-type crawled struct {
+// crawlEnd is what came of a crawl, for what the command does next.
+type crawlEnd struct {
 	ran   bool           // something was crawled
 	found int            // URLs that the archive then knows
 	ended crawler.Result // of a round
