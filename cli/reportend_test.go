@@ -15,7 +15,7 @@ func TestALargeArchiveIsReportedOnRequest(t *testing.T) {
 	u := &ui{out: &dataWriter{w: &said}, err: &said}
 	c := defaults()
 	c.Archive = t.TempDir()
-	f := &crawlFlags{ran: true, found: reportedAtEnd + 1}
+	f := &crawlFlags{crawlEnd: crawlEnd{ran: true, found: reportedAtEnd + 1}}
 	f.reportEnd(u, &c, exitStopped, "")
 	if !strings.Contains(said.String(), "the report on 50001 URLs is written by curtsy report "+c.Archive) {
 		t.Errorf("said: %s", &said)
