@@ -1,13 +1,25 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"curtsy/crawler"
 	"curtsy/fleet"
+	"curtsy/fleet/engine"
+	"curtsy/fleet/store"
 	"curtsy/internal/weburl"
 )
 
@@ -114,4 +126,86 @@ func TestSettingsOfASite(t *testing.T) {
 			t.Errorf("%s was set", key)
 		}
 	}
+}
+
+// watch shows the sites that are being crawled, with counts of this moment, and ends with the
+// fleet; status of a worker shows those of that worker alone.
+func TestWatchingAFleet(t *testing.T) {
+	t.Parallel()
+	var next atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<title>%s</title><a href=/%d>next</a>", r.URL.Path, next.Add(1))
+	}))
+	defer site.Close()
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := servedFleet(t, ctx, dir)
+	defer func() { cancel(); <-ended }()
+	if code, said := fleetSaid("add", site.URL+"/", "--dir", dir); code != exitDone || !strings.Contains(said, "1 site added") {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	r, w := io.Pipe()
+	watched := make(chan int, 1)
+	go func() {
+		watched <- Main([]string{"fleet", "watch", "--every", "100ms", "--dir", dir}, strings.NewReader(""), w, io.Discard)
+		w.Close()
+	}()
+	seen := map[string]bool{}
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		f := strings.Fields(lines.Text())
+		if len(f) < 7 || f[0] != "running" || f[len(f)-1] != "w1" {
+			t.Errorf("watch says %q", lines.Text())
+		}
+		if seen[f[2]] = true; len(seen) == 3 {
+			break
+		}
+	}
+	for worker, want := range map[string]bool{"w1": true, "w2": false} {
+		if _, said := fleetSaid("status", "--worker", worker, "--dir", dir); strings.Contains(said, "running ") != want {
+			t.Errorf("status of %s: %s", worker, said)
+		}
+	}
+	go io.Copy(io.Discard, r) //nolint:errcheck // the rest
+	cancel()
+	<-ended
+	if code := <-watched; code != exitFailed {
+		t.Errorf("watch ended with %d", code)
+	}
+}
+
+// fleetSaid is what a command of fleet says.
+func fleetSaid(args ...string) (code int, said string) {
+	var b bytes.Buffer
+	code = Main(append([]string{"fleet"}, args...), strings.NewReader(""), &b, &b)
+	return code, b.String()
+}
+
+// servedFleet is a fleet of one machine in this process, until ctx is done.
+func servedFleet(t *testing.T, ctx context.Context, dir string) (ended chan struct{}) {
+	t.Helper()
+	e, err := engine.Start(engine.Options{Dir: dir, Name: "w1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(ctx, fleetStore(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	w := fleet.NewWorker(fleet.Options{Name: "w1", Dir: dir, Store: s, Connect: e.Connect, Nodes: 1, Slots: 2, Alone: true,
+		Crawl: func(s fleet.Site) (crawler.Options, error) {
+			o, err := siteOptions(s, nil, quiet)
+			o.Pace.Delay = 20 * time.Millisecond
+			return o, err
+		}})
+	ended = make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := w.Run(context.WithoutCancel(ctx), ctx); err != nil {
+			t.Error(err)
+		}
+		e.Close()
+	}()
+	return ended
 }

@@ -623,8 +623,8 @@ func TestAddingAgainAndLiveCounts(t *testing.T) {
 		a := f.ask(Ask{Do: "status", Worker: "w1"})
 		return len(a.Sites) == 1 && a.Sites[0].Fetched >= 2 && a.Pages >= 2
 	})
-	if a := f.ask(Ask{Do: "status", Worker: "w2"}); len(a.Sites) != 0 {
-		t.Errorf("w2 crawls %+v", a.Sites)
+	if a := f.ask(Ask{Do: "status", Worker: "w2"}); len(a.Sites) != 0 || a.Pages < 2 || a.Bytes == 0 { // totals are of all
+		t.Errorf("w2 crawls %+v; %d pages, %d bytes in all", a.Sites, a.Pages, a.Bytes)
 	}
 	again := NewSite(weburl.MustParse(s.URL + "/"))
 	again.Every = 7 * 24 * time.Hour

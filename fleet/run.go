@@ -36,6 +36,7 @@ type running struct {
 
 	mu     sync.Mutex
 	status status.Status
+	told   store.Counts // what the board says of the site
 
 	archive *store.Archive
 	state   store.Run
@@ -139,7 +140,9 @@ func (r *running) own(ctx context.Context) (ended bool, err error) {
 		r.w.tookOver()
 	}
 	m = r.archive.Manifest()
-	r.state = m.Run
+	r.mu.Lock()
+	r.state, r.told = m.Run, m.Run.Counts
+	r.mu.Unlock()
 	if err := r.copied(ctx, &m); err != nil {
 		return false, err
 	}
@@ -435,6 +438,16 @@ func (r *running) live() Live {
 	s := r.status
 	r.mu.Unlock()
 	return Live{Fetched: s.Fetched, Failed: s.Failed, Queued: s.Queued, Bytes: s.Bytes, Unsaved: r.w.o.Clock() - r.saved, Words: inWords(&s)}
+}
+
+// brought is what the run has brought since the board was told.
+func (r *running) brought() (pages int, bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.status.State == "" { // it has not begun
+		return 0, 0
+	}
+	return r.status.Fetched - r.told.Fetched, r.status.Bytes - r.told.Bytes
 }
 
 // inWords is what a crawl does right now.

@@ -122,6 +122,11 @@ func (w *Worker) live(n *nats.Conn, a *Answer) {
 			names[s.Worker] = append(names[s.Worker], s.Name)
 		}
 	}
+	if a.States != nil { // the totals are of all, listed or not
+		for _, h := range w.session.Claims(groupKey("")) {
+			names[h.Worker] = slices.Clip(names[h.Worker])
+		}
+	}
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	all := map[string]Live{}
@@ -134,15 +139,15 @@ func (w *Worker) live(n *nats.Conn, a *Answer) {
 			mu.Lock()
 			defer mu.Unlock()
 			maps.Copy(all, got.Live)
+			if a.States != nil {
+				a.Pages, a.Bytes = a.Pages+got.Pages, a.Bytes+got.Bytes
+			}
 		})
 	}
 	asked.Wait()
 	for i := range a.Sites {
 		s := &a.Sites[i]
 		if now, ok := all[s.Name]; ok && s.State == "running" {
-			if a.States != nil {
-				a.Pages, a.Bytes = a.Pages+now.Fetched-s.Fetched, a.Bytes+now.Bytes-s.Bytes
-			}
 			s.Fetched, s.Failed, s.Queued, s.Bytes, s.Unsaved = now.Fetched, now.Failed, now.Queued, now.Bytes, now.Unsaved.Seconds()
 		}
 	}
@@ -156,11 +161,16 @@ func (w *Worker) ofWorker(n *nats.Conn, worker string, names []string) (Answer, 
 	return request(n, engine.AskPeers+plain(worker), Ask{Do: "running", Names: names}, peerTimeout)
 }
 
-// doing is what this worker does for the sites that it crawls.
+// doing is what this worker does for the named sites that it crawls, and what all its
+// crawls have brought since the board was told.
 func (w *Worker) doing(names []string) (a Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a.Live = map[string]Live{}
+	for _, r := range w.running {
+		pages, bytes := r.brought()
+		a.Pages, a.Bytes = a.Pages+pages, a.Bytes+bytes
+	}
 	for _, name := range names {
 		if r := w.running[name]; r != nil {
 			a.Live[name] = r.live()

@@ -418,11 +418,12 @@ func TestTheFirstSaveOfARun(t *testing.T) {
 	t.Logf("%d octets of crawl.db, then %d of %d runs, %d deltas at most", base, s.db-base, owners-1, most)
 }
 
-// counting counts what is written, and forbids deletion.
+// counting counts requests and what is sent, and forbids deletion unless told.
 type counting struct {
 	Store
-	puts, swaps int
-	octets, db  int64
+	removable                  bool
+	puts, swaps, gets, removes int
+	octets, db                 int64
 }
 
 func (c *counting) Put(ctx context.Context, key string, body *io.SectionReader) error {
@@ -439,7 +440,17 @@ func (c *counting) Swap(ctx context.Context, key string, data []byte, tag string
 	return c.Store.Swap(ctx, key, data, tag)
 }
 
-func (c *counting) Remove(context.Context, string) error { return errors.New("access denied") }
+func (c *counting) Get(ctx context.Context, key string) ([]byte, string, error) {
+	c.gets++
+	return c.Store.Get(ctx, key)
+}
+
+func (c *counting) Remove(ctx context.Context, key string) error {
+	if c.removes++; c.removable {
+		return c.Store.Remove(ctx, key)
+	}
+	return errors.New("access denied")
+}
 
 func TestFold(t *testing.T) {
 	var saves []int
@@ -474,4 +485,74 @@ func FuzzDelta(f *testing.F) {
 			}
 		}
 	})
+}
+
+// BenchmarkADayOfSaves is what a site sends to the store in a day of a save each minute, at a
+// page a second, and what it asks of the store in a day without a page.
+func BenchmarkADayOfSaves(b *testing.B) {
+	const saves, each = 1440, 60
+	n := 0
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<title>%s</title>%s", r.URL.Path, strings.Repeat("<p>Some words of a page.", 40))
+		for i := range 20 {
+			fmt.Fprintf(w, "<a href=/%d>next</a>", n+i+1)
+		}
+		n++
+	}))
+	defer site.Close()
+	u := weburl.MustParse(site.URL + "/")
+	for b.Loop() {
+		dirs, err := newDir(b.TempDir())
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := &counting{Store: dirs, removable: true}
+		a, err := Claim(b.Context(), s, "site", u.String(), "owner", Run{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		dir := filepath.Join(b.TempDir(), "archive")
+		n = 0
+		for i := range saves {
+			c, err := crawler.Open(dir, crawler.Options{Seed: u, Rules: rules.Options{Agents: []string{"curtsy"}}, CommitEvery: 5 * time.Second,
+				Fetch: fetch.Options{AllowHost: u.Hostname()}, Limits: crawler.Limits{Pages: (i + 1) * each}, Archive: storage.Options{Prefix: a.Prefix("curtsy")}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, err = c.Run(b.Context(), b.Context())
+			if err = errors.Join(err, c.Close()); err != nil {
+				b.Fatal(err)
+			}
+			if err := a.Save(b.Context(), dir, a.Prefix("curtsy"), Run{}, false); err != nil {
+				b.Fatal(err)
+			}
+		}
+		m := a.Manifest()
+		db, err := os.Stat(filepath.Join(dir, "crawl.db"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		segments := int64(0)
+		for _, seg := range m.Segments {
+			segments += seg.Size
+		}
+		b.ReportMetric(float64(s.octets)/1e6, "MB-sent")
+		b.ReportMetric(float64(s.db)/1e6, "MB-sent-of-crawl.db")
+		b.ReportMetric(float64(db.Size())/1e6, "MB-crawl.db")
+		b.ReportMetric(float64(segments)/1e6, "MB-segments")
+		b.ReportMetric(float64(s.puts+s.swaps)/saves, "writes/save")
+		b.ReportMetric(float64(s.removes)/saves, "removals/save")
+		had := s.puts + s.swaps
+		s.gets = 0
+		for range saves {
+			if err := a.Save(b.Context(), dir, a.Prefix("curtsy"), Run{}, false); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if s.puts+s.swaps != had {
+			b.Error("something was written though nothing had changed")
+		}
+		b.ReportMetric(float64(s.gets), "reads/idle-day")
+	}
 }
