@@ -38,7 +38,9 @@ need openssl
 as() { tls=(--tls-cert "$WORK/$1.pem" --tls-key "$WORK/$1.key" --tls-ca "$WORK/fleet-ca.pem"); }
 
 # The store: S3, or where its server cannot be built a directory that all share.
-store=$WORK/store kept=$WORK/store # kept: where its objects are files
+store=$WORK/store
+names() { sed 's|http://||; s|/$||; s|:|_|' "$1"; } # LIST: of its sites in the store
+manifest_of() { find "$WORK/s3/bucket/archives/$1/MANIFEST" "$store/$1/MANIFEST.v"/* -type f 2>/dev/null | sort | tail -n 1 || true; } # SITE: the file that it is in
 if s3_tool; then
 	mkdir -p "$WORK/s3/bucket"
 	s3=$(freeport)
@@ -50,7 +52,7 @@ if s3_tool; then
 		until_true listens "$s3"
 	}
 	serve_s3
-	store=s3://bucket/archives kept=$WORK/s3/bucket/archives
+	store=s3://bucket/archives
 else
 	without "versitygw is not installed, and cannot be built here: the store is a directory, S3 is not tried"
 fi
@@ -252,7 +254,10 @@ printf '{"name":"127.0.0.1_9","seed":"http://127.0.0.1:9/","group":"127.0.0.1_9"
 bus work '$KV.curtsy.site.127.0.0.1_9' "$WORK/record" >"$WORK/bus" 2>&1
 ! grep -q ERR "$WORK/bus" || bad "the record was not written"
 echo '{"version":1,"seed":"http://127.0.0.1:8/","epoch":3,"db":{"key":"127.0.0.1_8/db/../../../victim","size":1},"run":{"began":"2026-01-01T00:00:00Z"}}' >"$WORK/manifest"
-mkdir -p "$kept/127.0.0.1_8" && cp "$WORK/manifest" "$kept/127.0.0.1_8/MANIFEST"
+other=$(names "$WORK/many" | sed -n 1p)
+stolen=$(manifest_of "$other")
+stolen=${stolen/"$other"/127.0.0.1_8}
+mkdir -p "${stolen%/*}" && cp "$WORK/manifest" "$stolen"
 hostile_manifest() { ! "$CURTSY" fleet pull 127.0.0.1:8 "$WORK/stolen" --store "$store" >"$WORK/refused" 2>&1 && grep -q 'its manifest is damaged' "$WORK/refused"; }
 claim "a manifest that leads out of its site is refused" hostile_manifest
 why_says() { ask why "$1" 2>&1 | tee "$WORK/said" | grep -q "$2"; }
@@ -321,8 +326,8 @@ all_done || show "$WORK/status" status 20
 # save: it commits each 5 s and is saved each 3 s, at a request each half second, and half of that for a busy machine.
 claims_of() { # LIST: how often its sites were claimed after the first time
 	local name epoch sum=0
-	for name in $(sed 's|http://||; s|/$||; s|:|_|' "$1"); do
-		epoch=$(sed -n 's/.*"epoch": \([0-9]*\).*/\1/p' "$kept/$name/MANIFEST")
+	for name in $(names "$1"); do
+		epoch=$(sed -n 's/.*"epoch": \([0-9]*\).*/\1/p' "$(manifest_of "$name")")
 		sum=$((sum + epoch - 1))
 	done
 	echo $sum
