@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 tools
 declare -A PID
-sites=${SITES:-8} shared=${SHARED:-6} pages=${PAGES:-90} delay=${DELAY:-500ms} lease=${LEASE:-9} slots=${SLOTS:-20}
+sites=${SITES:-8} shared=${SHARED:-6} pages=${PAGES:-90} delay=${DELAY:-500ms} lease=${LEASE:-15} slots=${SLOTS:-20}
 many=${MANY:-300} odd=13
 patience=${PATIENCE:-300}
 
@@ -230,7 +230,7 @@ ask why "${hosts[@]}" >"$WORK/why" || bad "why failed"
 claim "why says of each site what it does or waits for, in words" test "$(wc -l <"$WORK/why")" -eq "${#hosts[@]}"
 head -n 8 "$WORK/why" | sed 's/^/    /'
 worker_shown() { [[ $(ask status --worker "$1" -q 2>/dev/null | tee "$WORK/of" | wc -l) -ge 1 ]] && ! grep -qv " $1\$" "$WORK/of"; }
-claim "status --worker lists what one worker crawls" worker_shown w3
+claim "status --worker lists what one worker crawls" until_true worker_shown w3
 watching() { # fleet watch shows counts that grow
 	local tls
 	as read

@@ -289,7 +289,8 @@ func (b *Board) Swap(ctx context.Context, had Entry, value []byte) (Entry, error
 		return had, fmt.Errorf("write %s: %w", had.Key, err)
 	case ok && string(now.Value) == string(value):
 		return now, nil
-	case ok && now.Rev != had.Rev, !ok && had.Rev != 0:
+	case ok && now.Rev != had.Rev, !ok && had.Rev != 0,
+		!ok && refused(err): // another made it; the server that was read from is behind
 		return now, fmt.Errorf("%s: %w", had.Key, ErrConflict)
 	}
 	return had, fmt.Errorf("write %s: %w", had.Key, err)
@@ -303,15 +304,16 @@ func (b *Board) Remove(ctx context.Context, had Entry) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := b.kv.Purge(ctx, had.Key, jetstream.LastRevision(had.Rev), jetstream.PurgeTTL(removedFor))
-	var api *jetstream.APIError
-	if errors.As(err, &api) && isWrongSequence(api.ErrorCode) {
+	if refused(err) {
 		return fmt.Errorf("%s: %w", had.Key, ErrConflict)
 	}
 	return err
 }
 
-func isWrongSequence(code jetstream.ErrorCode) bool {
-	return code == jetstream.JSErrCodeStreamWrongLastSequence || code == wrongSequenceOfReplicas
+// refused says that the servers found the condition of a write broken.
+func refused(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == wrongSequenceOfReplicas)
 }
 
 // wrongSequenceOfReplicas is what a replicated stream says of a condition that does not hold.
