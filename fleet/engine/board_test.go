@@ -3,10 +3,13 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 func started(t *testing.T) *Server {
@@ -114,5 +117,20 @@ func TestFollowedEntries(t *testing.T) {
 	}
 	if got := b.note("site.a", []byte("0"), e.Rev-1, false); got.Rev >= e.Rev {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// Both kinds of servers' answers say that a condition does not hold; others do not.
+func TestARefusedCondition(t *testing.T) {
+	for err, want := range map[error]bool{
+		jetstream.ErrKeyExists: true,
+		&jetstream.APIError{Code: 400, ErrorCode: wrongSequenceOfReplicas}:                              true,
+		fmt.Errorf("x: %w", &jetstream.APIError{ErrorCode: jetstream.JSErrCodeStreamWrongLastSequence}): true,
+		&jetstream.APIError{ErrorCode: jetstream.JSErrCodeStreamNotFound}:                               false,
+		context.DeadlineExceeded: false,
+	} {
+		if got := refused(err); got != want {
+			t.Errorf("%v: %v, want %v", err, got, want)
+		}
 	}
 }
