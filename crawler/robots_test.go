@@ -2,9 +2,11 @@ package crawler_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -630,5 +632,41 @@ func TestRobotsThatCannotBeHadIsNoneToLookAt(t *testing.T) {
 		if err != nil {
 			has(t, err.Error(), s.URL+"/robots.txt: "+c.want)
 		}
+	}
+}
+
+// A robots.txt of which a part came, or whose coding is damaged, says nothing: it is
+// asked for again, and no page before it is whole.
+func TestARobotsTxtThatIsNotWholeIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	whole := "User-agent: *\nDisallow: /private\n"
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	_, _ = io.WriteString(w, "User-agent: *\nDisallow:\n")
+	w.Close()
+	wrong := z.Bytes()
+	wrong[len(wrong)-8] ^= 0x55
+	for name, part := range map[string]page{
+		"a part":           {status: 206, header: []string{"Content-Range: bytes 0-9/99"}, body: "User-agent"},
+		"another checksum": {header: []string{"Content-Encoding: gzip"}, body: string(wrong)},
+		"cut off":          {header: []string{"Content-Encoding: gzip"}, body: string(wrong[:len(wrong)-9])},
+		"unknown coding":   {header: []string{"Content-Encoding: compress"}, body: "\x1f\x9d\x90" + strings.Repeat("\x00\xfe\x80", 99)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, map[string]page{"/": links("/private", "/a"), "/a": links()})
+			s.pages["/robots.txt"] = page{serve: func(w http.ResponseWriter, r *http.Request) {
+				s.set("/robots.txt", text(whole))
+				for _, line := range part.header {
+					name, value, _ := strings.Cut(line, ": ")
+					w.Header().Set(name, value)
+				}
+				w.WriteHeader(cmp.Or(part.status, 200))
+				_, _ = io.WriteString(w, part.body)
+			}}
+			crawl(t, filepath.Join(t.TempDir(), "archive"), options(s.URL+"/"))
+			if got, want := fmt.Sprint(s.requests()), "[/robots.txt /robots.txt / /a]"; got != want {
+				t.Errorf("asked for %s, want %s", got, want)
+			}
+		})
 	}
 }

@@ -1,9 +1,11 @@
 package crawler_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -13,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"curtsy/crawler"
 	"curtsy/crawler/revisit"
@@ -437,5 +441,40 @@ func TestSuspectIsAskedOnceMore(t *testing.T) {
 	}
 	if v := publish.Current(visitsOf(t, dir, s.origin+"/m1"), nil); v.N != 1 {
 		t.Errorf("visit %d of a page in maintenance is shown", v.N)
+	}
+}
+
+// Copies are compared as they are when decoded: another time within a gzip is no change.
+// One that cannot be decoded is a line, and the others are told of.
+func TestChangesCompareDecodedBodies(t *testing.T) {
+	t.Parallel()
+	zipped := func(body string, at int64) page {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.ModTime = time.Unix(at, 0)
+		_, _ = io.WriteString(w, body)
+		w.Close()
+		return page{header: []string{"Content-Type: text/html", "Content-Encoding: gzip"}, body: b.String()}
+	}
+	torn := func(at int64) page {
+		p := zipped(strings.Repeat("torn ", 100), at)
+		p.body = p.body[:len(p.body)-6]
+		return p
+	}
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/same", "/other", "/torn", "/tears"), "/same": zipped("<p>the very same text", 1000),
+		"/other": zipped("<p>some text", 1000), "/torn": torn(1000), "/tears": zipped(strings.Repeat("torn ", 100), 1000)})
+	dir, o := filepath.Join(t.TempDir(), "archive"), options(s.URL+"/")
+	crawl(t, dir, o)
+	s.set("/same", zipped("<p>the very same text", 2000))
+	s.set("/other", zipped("<p>quite another text", 2000))
+	s.set("/torn", torn(2000))
+	s.set("/tears", torn(2000))
+	round(t, dir, o, revisit.Options{})
+	told := map[string]string{}
+	for target, c := range found(t, dir) {
+		told[target] = string(c.Kind)
+	}
+	if want := map[string]string{"/other": "changed", "/torn": "unreachable", "/tears": "unreachable"}; !maps.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
 	}
 }

@@ -71,6 +71,9 @@ func Read(q Request, x *fetch.Exchange, o Options) *Answer {
 	case x.Truncated == "disconnect" || x.Truncated == "time":
 		a.Failed = "cut off by the server"
 		v.Error = a.Failed
+	case x.Status == http.StatusPartialContent && o.Rules.Dialect != rules.Yandex: // nobody asked for a part
+		a.Failed = "answered 206, with a part of the file"
+		v.Error = a.Failed
 	case x.Status == 304 && q.Conditional:
 		a.Same = true
 		*v = q.Had
@@ -112,7 +115,10 @@ func (a *Answer) parse(x *fetch.Exchange, o rules.Options) {
 		return
 	}
 	if rules.ResponseAccess(x.Status, v.Type, o) == rules.Parsed {
-		body, _, err := x.Decoded(maxBody)
+		body, cut, err := x.Decoded(maxBody)
+		if err == nil && !cut && x.Truncated == "" {
+			err = x.Verify()
+		}
 		if err != nil && (x.Truncated == "" || len(body) == 0) { // what was cut at our bound ends badly
 			a.Failed = err.Error()
 			v.Error = a.Failed
