@@ -274,6 +274,10 @@ func TestNoSecondVisitMakesAnArchiveWorse(t *testing.T) {
 	if strings.Contains(mirrored, "BAD") {
 		t.Errorf("the mirror has a bad answer: %.80q", mirrored[strings.Index(mirrored, "BAD"):])
 	}
+	for _, format := range []string{"jsonl", "txt", "md", "cdxj"} {
+		curtsyText(t, "export", "site", "exported."+format, "--format", format, "-q")
+		s.exported(t, format, found)
+	}
 	if told["/moved.html"] != "moved: "+s.origin+"/end-good" {
 		t.Errorf("a redirect to a good page: %q", told["/moved.html"])
 	}
@@ -288,6 +292,22 @@ func TestNoSecondVisitMakesAnArchiveWorse(t *testing.T) {
 	}
 	if n := len(told) - 1; n < kinds {
 		t.Errorf("%d of %d bad answers are told of", n, kinds)
+	}
+}
+
+// exported says what is wrong with an export: a good copy that is missing, and a bad one.
+func (s *badSite) exported(t *testing.T, format string, pages map[string]bool) {
+	t.Helper()
+	all := treeText(t, "exported."+format)
+	for path, isText := range pages {
+		if format != "txt" && format != "md" || isText {
+			if !strings.Contains(all, path) {
+				t.Errorf("%s: %s is missing", format, path)
+			}
+		}
+	}
+	if i := strings.Index(all, "BAD"); i >= 0 {
+		t.Errorf("%s has a bad answer: %.80q", format, all[i:])
 	}
 }
 
