@@ -64,7 +64,7 @@ CHILDREN+=("$one")
 until_true test -S "$WORK/one/fleet.sock"
 last=$(tail -n 1 "$WORK/many")
 claim "one machine: a site is added" "$CURTSY" fleet add "$last" --dir "$WORK/one" -q
-one_state() { "$CURTSY" fleet status --dir "$WORK/one" --state "$1" -q | grep -q .; }
+one_state() { "$CURTSY" fleet status --dir "$WORK/one" --state "$1" -q | grep . >/dev/null; }
 claim "one machine: it is done" until_true one_state done
 # ports PID: on how many TCP ports a process listens.
 ports() {
@@ -82,7 +82,7 @@ kill "$one"; wait "$one" 2>/dev/null || true
 unanswered() {
 	local expression
 	while IFS= read -r expression; do
-		curl -fsG "http://127.0.0.1:$prometheus/api/v1/query" --data-urlencode "query=$expression" 2>/dev/null | grep -q '"value":' || echo "$expression"
+		curl -fsG "http://127.0.0.1:$prometheus/api/v1/query" --data-urlencode "query=$expression" 2>/dev/null | grep '"value":' >/dev/null || echo "$expression"
 	done <"$WORK/expressions" >"$WORK/unanswered"
 	[[ -s $WORK/unanswered ]]
 }
@@ -260,7 +260,7 @@ stolen=${stolen/"$other"/127.0.0.1_8}
 mkdir -p "${stolen%/*}" && cp "$WORK/manifest" "$stolen"
 hostile_manifest() { ! "$CURTSY" fleet pull 127.0.0.1:8 "$WORK/stolen" --store "$store" >"$WORK/refused" 2>&1 && grep -q 'its manifest is damaged' "$WORK/refused"; }
 claim "a manifest that leads out of its site is refused" hostile_manifest
-why_says() { ask why "$1" 2>&1 | tee "$WORK/said" | grep -q "$2"; }
+why_says() { ask why "$1" 2>&1 | tee "$WORK/said" | grep "$2" >/dev/null; }
 claim "a worker refuses a program that came by the bus, and why says so" until_true why_says 127.0.0.1:9 'render.browser'
 [[ -s $WORK/said ]] && sed 's/^/    /' "$WORK/said"
 claim "and it was not run" test ! -e "$WORK/was-run"
