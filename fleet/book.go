@@ -58,6 +58,8 @@ const (
 var (
 	ErrUnknown = errors.New("no such site in the fleet")
 	ErrOther   = errors.New("a site of this name is already listed, with another seed")
+
+	errEntry = errors.New("its entry in the list cannot be decoded")
 )
 
 // follow takes a revision of a record that the board gives.
@@ -280,7 +282,7 @@ func (b *book) want(ctx context.Context, name string, change func(*Site) error) 
 	var s Site
 	if err == nil {
 		if err := json.Unmarshal(data, &s); err != nil {
-			return fmt.Errorf("%s: the list cannot be decoded: %w", name, err)
+			return fmt.Errorf("%s: %w: %w", name, errEntry, err)
 		}
 	}
 	if err := change(&s); err != nil {
@@ -340,6 +342,9 @@ func (b *book) note(ctx context.Context, s Site) error {
 		return b.change(ctx, s.Name, func(r *Record) { r.Site = s })
 	}
 	m, err := store.Load(ctx, b.store, s.Name)
+	if errors.Is(err, store.ErrDamaged) { // who is to crawl it says so, and the others are noted
+		m, err = store.Manifest{}, nil
+	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
@@ -379,9 +384,11 @@ func (b *book) change(ctx context.Context, name string, change func(*Record)) er
 // reconcile makes the board what the store says: sites that it does not know,
 // since it is new or an answer was lost, and those that are gone. A list that has become
 // empty or far shorter at once is refused: rather than so many people's wish it is a
-// mistake, as a share that is not mounted.
+// mistake, as a share that is not mounted. Of entries that cannot be decoded one is the
+// error, errEntry, once all others are done.
 func (b *book) reconcile(ctx context.Context) error {
 	there := map[string]bool{}
+	var undecoded atomic.Pointer[error]
 	var recalls errgroup.Group
 	recalls.SetLimit(addsAtOnce)
 	for o, err := range b.store.List(ctx, listed) {
@@ -391,7 +398,14 @@ func (b *book) reconcile(ctx context.Context) error {
 		name := strings.TrimPrefix(o.Key, listed)
 		there[name] = true
 		if _, err := b.record(name); err != nil {
-			recalls.Go(func() error { return b.recall(ctx, name) })
+			recalls.Go(func() error {
+				err := b.recall(ctx, name)
+				if errors.Is(err, errEntry) {
+					undecoded.Store(&err)
+					return nil
+				}
+				return err
+			})
 		}
 	}
 	if err := recalls.Wait(); err != nil {
@@ -419,6 +433,9 @@ func (b *book) reconcile(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := undecoded.Load(); err != nil {
+		return *err
+	}
 	return nil
 }
 
@@ -445,7 +462,7 @@ func (b *book) recall(ctx context.Context, name string) error {
 	}
 	var s Site
 	if err := json.Unmarshal(data, &s); err != nil || s.Name != name {
-		return fmt.Errorf("%s: the list cannot be decoded: %w", name, err)
+		return errors.Join(fmt.Errorf("%s: %w", name, errEntry), err)
 	}
 	if err := b.note(ctx, s); err != nil {
 		return err

@@ -98,10 +98,10 @@ func (w *Worker) list(ctx context.Context) error {
 	if err == nil {
 		err = w.book.reconcile(ctx)
 	}
-	if err == nil {
+	if err == nil || errors.Is(err, errEntry) {
 		mine.Done = true
-		_, err = w.listing(ctx, e, mine)
-		w.listed = true
+		_, noted := w.listing(ctx, e, mine)
+		w.listed, err = true, errors.Join(err, noted)
 	}
 	return err
 }

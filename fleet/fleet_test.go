@@ -346,6 +346,40 @@ func TestASiteThatTheBoardDoesNotHaveYet(t *testing.T) {
 	f.until("it is gone", func() bool { return f.state(s.name()) == "" })
 }
 
+// A manifest that cannot be used is said of its site, which is left alone for a while; other
+// sites are crawled, and a board made anew has them all, whatever else is in the list.
+func TestADamagedManifest(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.worker("w1", nil)
+	bad, good := newSite(t, 3), newSite(t, 3)
+	hostile := fmt.Sprintf(`{"version":1,"seed":%q,"epoch":3,"db":{"key":"%s/db/../../../victim","size":1}}`, bad.URL+"/", bad.name())
+	if _, err := f.store.Swap(t.Context(), bad.name()+"/MANIFEST", []byte(hostile), ""); err != nil {
+		t.Fatal(err)
+	}
+	f.add(bad, nil)
+	f.add(good, nil)
+	f.isState(good, "done")
+	f.isState(bad, "failed")
+	if got := f.why(bad.name()); !strings.Contains(got, "its manifest is damaged: crawl.db is not where it should be") {
+		t.Errorf("why says %q", got)
+	}
+	if _, err := f.store.Swap(t.Context(), listed+"torn.example", []byte("{"), ""); err != nil {
+		t.Fatal(err)
+	}
+	other := newFleet(t)
+	other.store = f.store
+	w, _ := other.worker("w2", nil)
+	other.isState(bad, "failed")
+	other.isState(good, "done")
+	other.until("the list was read", func() bool { return !w.filling() })
+	bad.mu.Lock()
+	defer bad.mu.Unlock()
+	if len(bad.asked) > 0 {
+		t.Errorf("it was asked for %v", bad.asked)
+	}
+}
+
 // removing is a store whose list loses each site once it was read.
 type removing struct{ store.Store }
 

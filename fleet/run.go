@@ -120,9 +120,15 @@ func (r *running) lookup(ctx context.Context, u weburl.URL) (netip.Addr, bool) {
 // own raises the epoch, and makes the archive that the manifest names this
 // worker's: the one on its disk if nobody owned the site since, else a copy. Where the
 // manifest says that the run has ended, since a report was lost or this worker's list was
-// old, that is reported instead.
+// old, that is reported instead; and so is a manifest that cannot be used.
 func (r *running) own(ctx context.Context) (ended bool, err error) {
 	m, err := store.Load(ctx, r.w.o.Store, r.rec.Name)
+	if errors.Is(err, store.ErrDamaged) {
+		m = store.Manifest{Epoch: r.rec.Epoch, Run: r.rec.Run}
+		now := latest(r.w.o.Now(), r.rec.Due).UTC()
+		m.Run.Began, m.Run.Ended, m.Run.Ending, m.Run.Why, m.Run.Fails = now, now, endedFailed, err.Error(), m.Run.Fails+1
+		return true, r.report(ctx, &m)
+	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return false, err
 	}

@@ -14,6 +14,9 @@ import (
 // is dropped.
 var ErrFenced = errors.New("another worker has claimed the site")
 
+// ErrDamaged says that a manifest cannot be used, or leads out of its site.
+var ErrDamaged = errors.New("its manifest is damaged")
+
 // Manifest says what an archive in the store is. All that it names is there.
 type Manifest struct {
 	Version  int       `json:"version"`
@@ -118,7 +121,7 @@ func (m *Manifest) check(site string) error {
 	if m.Version < manifestVersion || m.Version > withDeltas {
 		return fmt.Errorf("%s: its manifest has version %d, this version of curtsy reads up to %d", site, m.Version, withDeltas)
 	}
-	bad := func(what string) error { return fmt.Errorf("%s: its manifest is damaged: %s", site, what) }
+	bad := func(what string) error { return fmt.Errorf("%s: %w: %s", site, ErrDamaged, what) }
 	if m.Epoch < 0 || m.Epoch > maxEpoch || m.Seq < 0 {
 		return bad("its epoch")
 	}
@@ -165,7 +168,7 @@ func load(ctx context.Context, s Store, site string) (m Manifest, tag string, er
 		return m, "", err
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
-		return m, "", fmt.Errorf("%s: its manifest cannot be decoded: %w", site, err)
+		return m, "", fmt.Errorf("%s: %w: %w", site, ErrDamaged, err)
 	}
 	return m, tag, m.check(site)
 }
