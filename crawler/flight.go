@@ -33,6 +33,8 @@ type flight struct {
 	openPages int   // of the open ones, visits to pages
 	tabs      int   // pages that are rendered, or wait to be
 	held      int64 // octets of bodies and records
+	brought   int64 // octets of bodies that came and are not yet counted as committed
+	largest   int64 // body so far, in octets
 	patient   bool  // see Options.CommitEvery
 	starved   bool  // the loop knows nothing to start: what waits for commit may change that
 	news      news
@@ -60,9 +62,15 @@ func newFlight(o *Options) *flight {
 // mayStart says whether another visit may begin: not more than most requests
 // at a time over all hosts together, and not more visits and octets between
 // server and disk than a kill may cost.
-func (f *flight) mayStart() bool {
+//
+// left is how many octets are left of the limit on them: what is on its way may take
+// them, where each body that is being asked for is as large as the largest before.
+func (f *flight) mayStart(left int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.open > 0 && f.brought+int64(f.asking+1)*f.largest > left {
+		return false
+	}
 	return f.asking < f.most && f.open < storage.MaxGroup+f.most && f.held < maxHeld
 }
 
@@ -155,6 +163,14 @@ func (f *flight) hold(octets int) {
 	f.held += int64(octets)
 }
 
+// came counts the octets of a body until its visit is committed or dropped.
+func (f *flight) came(octets int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.brought += octets
+	f.largest = max(f.largest, octets)
+}
+
 func (f *flight) handed() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,6 +202,7 @@ func (f *flight) committed(group []*outcome, origins map[string]bool) {
 	defer f.mu.Unlock()
 	for _, o := range group {
 		f.held -= int64(o.held)
+		f.brought -= o.brought
 		f.land(o.job)
 	}
 	if f.news.origins == nil {

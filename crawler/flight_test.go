@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ func TestFlight(t *testing.T) {
 	} {
 		step.do()
 		open, _ := f.inProcess(0)
-		got := [...]bool{f.mayStart(), f.mayStartPage(1), f.mayEnd(), f.mayCommit()}
+		got := [...]bool{f.mayStart(math.MaxInt64), f.mayStartPage(1), f.mayEnd(), f.mayCommit()}
 		want := [...]bool{step.start, step.page, step.end, step.idle}
 		if got != want || open != step.open {
 			t.Errorf("%s: may start, start a page, end, commit: %v, want %v; %d open, want %d", step.what, got, want, open, step.open)
@@ -62,7 +63,7 @@ func TestFlight(t *testing.T) {
 func TestFlightIsBounded(t *testing.T) {
 	f := newFlight(&Options{Pace: politeness.Options{Concurrency: 1}})
 	n := 0
-	for ; f.mayStart() && n < 1e6; n++ {
+	for ; f.mayStart(math.MaxInt64) && n < 1e6; n++ {
 		f.launch(visitTo(frontier.Page))
 		f.answered()
 	}

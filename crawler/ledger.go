@@ -52,6 +52,13 @@ func (l *ledger) pages() int {
 	return l.state.Pages - l.state.RoundPages()
 }
 
+// bytes is how many octets were fetched, but for those of earlier rounds.
+func (l *ledger) bytes() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.Bytes - l.state.RoundBytes()
+}
+
 // snapshot is the state as of now.
 func (l *ledger) snapshot(now time.Time) status.State {
 	l.mu.Lock()

@@ -270,3 +270,24 @@ func TestRecordsThatWaitForTheDiskAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// max-bytes holds for what is on its way, too: many requests at a time and no delay
+// bring no more than a tenth beyond it.
+func TestMaxBytesWithoutADelay(t *testing.T) {
+	t.Parallel()
+	pages := map[string]page{"/robots.txt": text("")}
+	var all []string
+	for i := range 300 {
+		target := fmt.Sprint("/", i)
+		all = append(all, target)
+		pages[target] = html(strings.Repeat("x", 500+i%3*9000))
+	}
+	pages["/"] = links(all...)
+	s := newSite(t, pages)
+	o := options(s.URL + "/")
+	o.Pace.Concurrency, o.Limits.Bytes = 16, 500_000
+	r := crawl(t, t.TempDir(), o)
+	if n := r.State.Bytes; r.Limit != "max-bytes" || n < o.Limits.Bytes || n > o.Limits.Bytes*11/10 {
+		t.Errorf("%d octets, ended by %q", n, r.Limit)
+	}
+}

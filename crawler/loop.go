@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"curtsy/politeness"
@@ -94,10 +95,11 @@ func (c *Crawl) set(timer *time.Timer, now time.Time) {
 	}
 	c.run.wait = waiting{}
 	w, more := c.schedule.earliest(now)
-	c.flight.starve(!more || c.run.ending != nil || c.run.paused)
+	mayStart := c.flight.mayStart(c.bytesLeft())
+	c.flight.starve(!more || c.run.ending != nil || c.run.paused || !mayStart)
 	if c.run.paused {
 		c.run.wait = pausedWait
-	} else if c.run.ending == nil && c.flight.mayStart() && more {
+	} else if c.run.ending == nil && mayStart && more {
 		c.run.wait = w
 		sooner(w.until)
 	}
@@ -154,6 +156,14 @@ func (c *Crawl) catchUp() {
 	c.schedule.limited = c.schedule.limited[:0]
 }
 
+// bytesLeft is how many octets may be fetched until the limit on them is reached.
+func (c *Crawl) bytesLeft() int64 {
+	if c.opts.Limits.Bytes <= 0 {
+		return math.MaxInt64
+	}
+	return max(0, c.opts.Limits.Bytes-c.ledger.bytes())
+}
+
 // limits says whether something ends the crawl before it is done.
 func (c *Crawl) limits(stop context.Context, now time.Time) {
 	r, l := &c.run, &c.opts.Limits
@@ -172,7 +182,7 @@ func (c *Crawl) limits(stop context.Context, now time.Time) {
 		r.end(Stopped, "asked to stop")
 	case l.Pages > 0 && st.Pages-st.RoundPages() >= l.Pages:
 		r.endWith(Result{Ending: Limited, Limit: "max-pages", Why: fmt.Sprintf("max-pages %d is reached", l.Pages)})
-	case l.Bytes > 0 && st.Bytes-st.RoundBytes() >= l.Bytes:
+	case l.Bytes > 0 && c.bytesLeft() == 0:
 		r.endWith(Result{Ending: Limited, Limit: "max-bytes", Why: fmt.Sprintf("max-bytes %d is reached", l.Bytes)})
 	case l.Time > 0 && now.Sub(c.ledger.began) >= l.Time:
 		r.endWith(Result{Ending: Limited, Limit: "max-time", Why: fmt.Sprintf("max-time %s is over", l.Time)})

@@ -14,7 +14,7 @@ import (
 // start starts one thing, if anything may be started now: a visit, or the
 // dismissal of a URL that the rules deny.
 func (c *Crawl) start(ctx context.Context, now time.Time) bool {
-	for c.flight.mayStart() {
+	for c.flight.mayStart(c.bytesLeft()) {
 		o := c.schedule.next(now)
 		if o == nil {
 			return false

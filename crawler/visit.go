@@ -29,8 +29,9 @@ type job struct {
 // outcome is what became of one URL, on its way to the committer.
 type outcome struct {
 	*visit.Outcome
-	job  *job // nil where there was no visit
-	held int  // counted in flight.held
+	job     *job  // nil where there was no visit
+	held    int   // counted in flight.held
+	brought int64 // and in flight.brought
 }
 
 // step is what a visit is doing, and since when.
@@ -82,7 +83,7 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		if !m.told {
 			c.crew.fetched <- &download{job: j, end: c.now(), local: err}
 		}
-		c.flight.hold(-m.held)
+		c.letGo(&m.outcome)
 		c.flight.dropped(j)
 	}
 }
@@ -111,15 +112,16 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 		c.flight.dropped(j)
 		return nil
 	}
-	o.held = x.Memory()
+	o.held, o.brought = x.Memory(), x.Held()
 	c.flight.hold(o.held)
+	c.flight.came(o.brought)
 	if j.Robots == nil {
 		c.crew.fetched <- d
 		m.told = true
 	}
 	if !c.render(j, x) {
 		x.Release()
-		c.flight.hold(-o.held)
+		c.letGo(o)
 		c.flight.dropped(j)
 		return nil
 	}
@@ -139,7 +141,7 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 	})
 	if o.LoggedOut != "" { // it stays queued, to be asked for with a new login
 		o.Release()
-		c.flight.hold(-o.held)
+		c.letGo(o)
 		c.crew.fetched <- &download{job: j, end: d.end, loggedOut: o.LoggedOut}
 		c.flight.dropped(j)
 		return nil
@@ -148,6 +150,12 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 	c.crew.outcomes <- o
 	c.flight.handed()
 	return nil
+}
+
+// letGo gives back what a visit holds that is dropped.
+func (c *Crawl) letGo(o *outcome) {
+	c.flight.hold(-o.held)
+	c.flight.came(-o.brought)
 }
 
 // prepare makes the records of the visit while it is still nobody's turn to
