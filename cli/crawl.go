@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime"
@@ -27,6 +29,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // crawlFlags are the flags that crawl and resume share. They are laid over
@@ -42,15 +45,21 @@ type crawlFlags struct {
 	set      config
 	noLogin  bool
 	noReport bool
-	crawlEnd
+	failFast bool
 	header   []string
+	maxBytes size
+	rate     size
+	startFlags
+	crawlEnd
+}
+
+// startFlags say where a crawl begins.
+type startFlags struct {
 	seeds    string
 	bare     bool // the seed was typed without a scheme
 	sitemaps []string
 	since    string
 	given    crawler.Given
-	maxBytes size
-	rate     size
 }
 
 // crawlEnd is what came of a crawl, for what the command does next.
@@ -71,6 +80,8 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.IntVar(&f.set.Scope.MaxDepth, "max-depth", 0, "follow links at most this many steps from the seed")
 	fl.Var(&f.maxBytes, "max-bytes", "stop after this many `bytes` (2GiB, 500MB)")
 	fl.Var(&f.rate, "limit-rate", "limit the whole crawl to this many `bytes` per second (500kB)")
+	fl.IntVar(&f.set.Fetch.Retries, "retries", 0, "ask again so often for what fails for the moment: a 5xx, a broken connection (default 3)")
+	fl.BoolVar(&f.failFast, "fail-fast", false, "stop with exit 1 at the first page, or file of a page, that fails; for CI")
 	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after this long")
 	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
 	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "skip URLs that match this `regexp` (repeatable)")
@@ -109,6 +120,7 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 		"max-depth":       func() { c.Scope.MaxDepth = f.set.Scope.MaxDepth },
 		"max-bytes":       func() { c.Limits.MaxBytes = f.maxBytes },
 		"limit-rate":      func() { c.Politeness.LimitRate = f.rate },
+		"retries":         func() { c.Fetch.Retries = f.set.Fetch.Retries },
 		"max-time":        func() { c.Limits.MaxTime = f.set.Limits.MaxTime },
 		"render":          func() { c.Render.Pages = f.set.Render.Pages },
 		"browser":         func() { c.Render.Browser = f.set.Render.Browser },
@@ -209,37 +221,11 @@ func crawlCmd(u *ui) *cobra.Command {
 			"points. curtsy crawl URL --dry-run shows what may be fetched at all.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, a []string) error {
-			seed, err := f.readSeeds(u, a)
-			if err != nil {
-				return err
-			}
-			c, err := f.settings(u, cmd, defaults())
-			if err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("archive") {
-				c.Archive = dir
-			}
-			if c.Archive == "" {
-				c.Archive = archiveName(seed.Host())
-			}
-			if f.bare {
-				if seed, err = f.chooseScheme(u, &c, seed); err != nil {
-					return err
-				}
-			}
-			if err := f.sameLogin(&c, seed); err != nil {
-				return err
-			}
 			run := crawlAndMirror
 			if dry {
 				run = dryRun
 			}
-			err = run(u, f, &c, seed)
-			if plain, ok := f.plainAnswers(u, &c, seed, err); ok {
-				return run(u, f, &c, plain)
-			}
-			return err
+			return f.crawl(u, cmd, a, dir, run)
 		},
 	}
 	f.register(c)
@@ -249,6 +235,32 @@ func crawlCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&dir, "archive", "", "archive `directory` (default: the host's name)")
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what the rules would allow, what it would take and need; fetch one page and keep nothing")
 	return c
+}
+
+// crawl crawls the site of the URLs given into dir, "" for the default.
+func (f *crawlFlags) crawl(u *ui, cmd *cobra.Command, a []string, dir string, run func(*ui, *crawlFlags, *config, weburl.URL) error) error {
+	seed, err := f.readSeeds(u, a)
+	if err != nil {
+		return err
+	}
+	c, err := f.settings(u, cmd, defaults())
+	if err != nil {
+		return err
+	}
+	c.Archive = cmp.Or(dir, c.Archive, archiveName(seed.Host()))
+	if f.bare {
+		if seed, err = f.chooseScheme(u, &c, seed); err != nil {
+			return err
+		}
+	}
+	if err := f.sameLogin(&c, seed); err != nil {
+		return err
+	}
+	err = run(u, f, &c, seed)
+	if plain, ok := f.plainAnswers(u, &c, seed, err); ok {
+		return run(u, f, &c, plain)
+	}
+	return err
 }
 
 // archiveName is the default directory of an archive: the host's name, in letters
@@ -298,6 +310,16 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	defer endMetrics()
 	o.Tell = func(text string) { u.say("%s", text) }
 	o.Round, o.Given = f.round, f.given
+	var failure *crawllog.Visit
+	if f.failFast {
+		o.OnVisit = func(_ context.Context, v *crawllog.Visit) error {
+			if failure == nil && fails(v, c.Fetch.Retries) {
+				failure = v
+				finish()
+			}
+			return nil
+		}
+	}
 	if o.Since, err = f.sinceDate(); err != nil {
 		return err
 	}
@@ -374,10 +396,26 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	} else if err := u.result(f, result); err != nil {
 		return err
 	}
+	if failure != nil {
+		why := fmt.Errorf("%s: %s", failure.URL, cmp.Or(failure.Error, fmt.Sprintf("HTTP %d", failure.Status)))
+		return exitWith(exitFailed, why, "curtsy explain "+quoted(c.Archive)+" "+quoted(failure.URL))
+	}
 	if result.Ending == crawler.Done {
 		return seedError(cr, c, seed)
 	}
 	return endingError(result, c.again())
+}
+
+// fails says whether a visit is one that --fail-fast stops at: that of a page, or of
+// what one needs, which is not to be asked for again.
+func fails(v *crawllog.Visit, retries int) bool {
+	if v.Class != judge.Page.String() && v.Class != judge.Requisite.String() {
+		return false
+	}
+	if v.Status == 0 || v.Status == http.StatusTooManyRequests || v.Status >= 500 {
+		return v.N > retries
+	}
+	return v.Status >= 400
 }
 
 // again is the command that continues a crawl.

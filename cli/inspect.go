@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +18,7 @@ import (
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
+	"curtsy/publish/audit"
 	"curtsy/usage"
 )
 
@@ -28,7 +31,7 @@ type inspectFlags struct {
 	base, contact   string
 	selector        string
 	tdmrep          string
-	json            bool
+	json, strict    bool
 }
 
 // inspectFacts is the JSON of a document.
@@ -47,6 +50,7 @@ type inspectFacts struct {
 	Charset          string        `json:"charset"`
 	Title            string        `json:"title"`
 	Links            []inspectLink `json:"links"`
+	Warnings         []string      `json:"warnings"`
 	usage.Summary
 }
 
@@ -81,6 +85,7 @@ func inspectCmd(u *ui) *cobra.Command {
 	contactFlag(c, &f.contact)
 	c.Flags().StringVar(&f.tdmrep, "tdmrep", "", "the site's /.well-known/tdmrep.json, in `FILE`; --base says which location the page is")
 	c.Flags().StringVar(&f.selector, "select", "", "print what this CSS `selector` selects instead, one element per line")
+	c.Flags().BoolVar(&f.strict, "strict", false, "exit 1 if there is a warning")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object; with --select, one per line")
 	return c
 }
@@ -109,15 +114,53 @@ func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
 	if err := f.readTDMRep(page.URL, &doc.Directives); err != nil {
 		return err
 	}
+	warnings := inspectWarnings(page)
 	if f.json {
-		return u.json(inspectFactsOf(doc))
+		facts := inspectFactsOf(doc)
+		facts.Warnings = warnings
+		if err := u.json(facts); err != nil {
+			return err
+		}
+		return strictly(f.strict, len(warnings))
 	}
 	u.inspectReport(doc)
+	for _, w := range warnings {
+		u.say("warning: %s", w)
+	}
 	if page.URL.IsZero() && doc.Base.IsZero() && doc.Skipped.Invalid > 0 {
 		u.say("relative links cannot be resolved without the page's own URL")
 		u.say("  try: curtsy inspect %s --base https://example.com/page", quoted(name))
 	}
-	return nil
+	return strictly(f.strict, len(warnings))
+}
+
+// strictly makes warnings an error, for --strict.
+func strictly(strict bool, warnings int) error {
+	if !strict || warnings == 0 {
+		return nil
+	}
+	return exitWith(exitFailed, errors.New(count(warnings, "warning")), "")
+}
+
+// inspectWarnings says what of a page is meant and does nothing: directives that are
+// misspelt, in meta robots and X-Robots-Tag, and a second canonical URL.
+func inspectWarnings(page htmlmeta.Page) []string {
+	list := []string{}
+	for _, line := range page.Header.Values(htmlmeta.FromHeader) {
+		for _, w := range htmlmeta.Misspelt(line) {
+			list = append(list, htmlmeta.FromHeader+": "+w)
+		}
+	}
+	p := audit.Read(page.URL, page.Header.Get("Content-Type"), bytes.NewReader(page.Body), false)
+	for _, content := range p.Robots {
+		for _, w := range htmlmeta.Misspelt(content) {
+			list = append(list, "meta robots: "+w)
+		}
+	}
+	if len(p.Canonicals) > 1 {
+		list = append(list, "several canonical URLs, none of which counts: "+strings.Join(p.Canonicals, ", "))
+	}
+	return list
 }
 
 // readTDMRep adds what the site's file says of the page.

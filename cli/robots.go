@@ -17,10 +17,10 @@ import (
 
 // robotsFlags are the flags of `curtsy robots`.
 type robotsFlags struct {
-	file, url, contact string
-	agents             []string
-	dialect            string
-	json, check        bool
+	file, url, contact  string
+	agents              []string
+	dialect             string
+	json, check, strict bool
 }
 
 // robotsText is a robots.txt to be looked at, and where it came from.
@@ -55,6 +55,7 @@ func robotsCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.dialect, "dialect", "rfc9309", "how to read it: rfc9309, yandex or 1994")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per line")
 	c.Flags().BoolVar(&f.check, "check", false, "exit 1 if a URL is disallowed")
+	c.Flags().BoolVar(&f.strict, "strict", false, "exit 1 if there is a warning about a line")
 	return c
 }
 
@@ -94,12 +95,14 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 	case q.denied > 0 && f.check:
 		return exitWith(exitFailed, fmt.Errorf("%s of %d disallowed", count(q.denied, "URL"), q.asked), "")
 	case q.asked > 0:
-		return nil
 	case f.json:
-		return u.json(robotsSummary(q.rules))
+		if err := u.json(robotsSummary(q.rules)); err != nil {
+			return err
+		}
+	default:
+		u.robotsReport(q.rules, text)
 	}
-	u.robotsReport(q.rules, text)
-	return nil
+	return strictly(f.strict, len(q.rules.Warnings()))
 }
 
 // first takes the first argument as --url or --file, where neither is given. A

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -27,7 +28,7 @@ type sitemapFacts struct {
 // sitemapCmd answers what a sitemap names.
 func sitemapCmd(u *ui) *cobra.Command {
 	var base, contact string
-	var asJSON bool
+	var asJSON, strict bool
 	c := &cobra.Command{
 		Use:   "sitemap FILE|URL",
 		Short: "the URLs and sitemaps that a sitemap lists",
@@ -38,16 +39,17 @@ func sitemapCmd(u *ui) *cobra.Command {
 		Args: wants("FILE or URL"),
 		RunE: func(c *cobra.Command, a []string) error {
 			in := func() (io.ReadCloser, error) { return u.openSitemap(c, a[0], contact) }
-			return u.sitemap(a[0], base, asJSON, in)
+			return u.sitemap(a[0], base, asJSON, strict, in)
 		},
 	}
 	c.Flags().StringVar(&base, "base", "", "the sitemap's own URL: defines the scope and resolves relative URLs")
 	contactFlag(c, &contact)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.Flags().BoolVar(&strict, "strict", false, "exit 1 also if entries are on another scheme, host or port")
 	return c
 }
 
-func (u *ui) sitemap(name, base string, asJSON bool, open func() (io.ReadCloser, error)) error {
+func (u *ui) sitemap(name, base string, asJSON, strict bool, open func() (io.ReadCloser, error)) error {
 	scope, err := sitemapScope(name, base)
 	if err != nil {
 		return err
@@ -78,10 +80,37 @@ func (u *ui) sitemap(name, base string, asJSON bool, open func() (io.ReadCloser,
 	}
 	f.Type, f.OutOfScope, f.Bad, f.Truncated = sum.Kind, sum.OutOfScope, sum.Bad, sum.Truncated
 	if asJSON {
-		return u.json(f)
+		if err := u.json(f); err != nil {
+			return err
+		}
+	} else {
+		u.sitemapReport(name, f, sum)
 	}
-	u.sitemapReport(name, f, sum)
-	return nil
+	for _, bad := range sum.BadEntries {
+		u.say("  %s", bad)
+	}
+	return sitemapError(name, sum, strict)
+}
+
+// sitemapError says what is wrong with a sitemap; nil for nothing.
+func sitemapError(name string, sum sitemap.Summary, strict bool) error {
+	var wrong []string
+	if sum.Kind == sitemap.None {
+		wrong = append(wrong, "not a sitemap: no URL was found in it")
+	}
+	if sum.Truncated != "" {
+		wrong = append(wrong, "not read to the end: "+sum.Truncated)
+	}
+	if sum.Bad > 0 {
+		wrong = append(wrong, fmt.Sprintf("%d not valid URLs, or too long", sum.Bad))
+	}
+	if strict && sum.OutOfScope > 0 {
+		wrong = append(wrong, fmt.Sprintf("%d on another scheme, host or port", sum.OutOfScope))
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return exitWith(exitFailed, fmt.Errorf("%s: %s", name, strings.Join(wrong, "; ")), "https://www.sitemaps.org/protocol.html for what a sitemap has to be")
 }
 
 // sitemapScope is the URL that relative ones are resolved against.
@@ -127,17 +156,10 @@ func (u *ui) sitemapReport(name string, f sitemapFacts, sum sitemap.Summary) {
 		u.print("%s", url)
 	}
 	if sum.Kind == sitemap.None {
-		u.say("%s is not a sitemap: no URL was found in it", name)
 		return
 	}
 	u.say("%s: %s, %s, %s", name, sum.Kind, count(sum.URLs, "URL"), count(sum.Children, "sitemap"))
 	if sum.OutOfScope > 0 {
 		u.say("  %d on another scheme, host or port", sum.OutOfScope)
-	}
-	if sum.Bad > 0 {
-		u.say("  %d not valid URLs, or too long", sum.Bad)
-	}
-	if sum.Truncated != "" {
-		u.say("  not read to the end: %s", sum.Truncated)
 	}
 }

@@ -28,7 +28,7 @@ func Misspelt(content string) (list []string) {
 		}
 		if hasValue && slices.Contains(robotsValues, name) {
 			if why := badValue(name, value); why != "" {
-				list = append(list, piece+": "+why)
+				list = append(list, name+":"+value+": "+why)
 			}
 			continue
 		}

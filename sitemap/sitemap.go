@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,11 +46,12 @@ type Entry struct {
 // Summary says what was read.
 type Summary struct {
 	Kind       Kind
-	URLs       int    // pages, alternates among them
-	Children   int    // sitemaps of an index
-	OutOfScope int    // of these, those with another origin than the base
-	Bad        int    // entries that hold no http or https URL, or one too long
-	Truncated  string // why reading stopped early, "" if the file is whole
+	URLs       int      // pages, alternates among them
+	Children   int      // sitemaps of an index
+	OutOfScope int      // of these, those with another origin than the base
+	Bad        int      // entries that hold no http or https URL, or one too long
+	BadEntries []string // the first of them, and why
+	Truncated  string   // why reading stopped early, "" if the file is whole
 }
 
 // Read reads a sitemap of any kind, unpacked or gzip, also more than once, and shows visit
@@ -192,7 +194,7 @@ func (s *reader) add(e Entry, child bool) bool {
 		u, err = weburl.Parse(loc)
 	}
 	if loc == "" || len(loc) >= maxLoc || err != nil {
-		s.sum.Bad++
+		s.bad(loc, err)
 		return true
 	}
 	count, most := &s.sum.URLs, maxURLs
@@ -210,6 +212,26 @@ func (s *reader) add(e Entry, child bool) bool {
 	e.Loc = u.String()
 	s.err = s.visit(e, child)
 	return s.err == nil
+}
+
+// maxBad is how many bad entries are told.
+const maxBad = 20
+
+// bad notes an entry that is no URL.
+func (s *reader) bad(loc string, err error) {
+	s.sum.Bad++
+	why := "entry " + strconv.Itoa(s.sum.URLs+s.sum.Children+s.sum.Bad)
+	switch {
+	case len(s.sum.BadEntries) >= maxBad:
+		return
+	case loc == "":
+		why += ": no loc"
+	case len(loc) >= maxLoc:
+		why += ": over 2,047 bytes: " + strings.ToValidUTF8(loc[:60], "") + "…"
+	default:
+		why += ": " + loc + ": " + err.Error()
+	}
+	s.sum.BadEntries = append(s.sum.BadEntries, why)
 }
 
 func (s *reader) truncate(why string) {

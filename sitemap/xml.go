@@ -210,7 +210,7 @@ func (x *xmlReader) finish() bool {
 	}
 	x.open, x.complete, x.guid = false, false, ""
 	if !complete {
-		x.s.sum.Bad++
+		x.s.bad("", nil)
 		return true
 	}
 	return x.s.add(e, x.child)
