@@ -147,5 +147,6 @@ func (s *shelf) read() (*replay.Reading, error) {
 	case !e.state.Finished:
 		state = cmp.Or(e.state.Ended, "not finished")
 	}
-	return &replay.Reading{Archive: e.Archive, State: state, AsOf: e.asOf, Rounds: e.state.Rounds, Holds: *e.state.Holds, Close: func() { s.giveBack(e) }}, nil
+	return &replay.Reading{Archive: e.Archive, State: state, AsOf: e.asOf, Rounds: e.state.Rounds,
+		Names: e.state.Names(), Holds: *e.state.Holds, Close: func() { s.giveBack(e) }}, nil
 }

@@ -204,6 +204,14 @@ claim 'rebuilt: no link of the mirror leads back to a name of the site' is "$(fi
 "$CURTSY" search a 'page 4' --json >out 2>err || true
 claim 'search finds each page under the name that gave it' is "$(grep -o '"url":"[^"]*"' out | grep -cv 'https://www.mixed.test/')" 0
 
+"$CURTSY" serve a --listen 127.0.0.1:0 >serve.out 2>serve.err &
+CHILDREN+=($!)
+until_true grep -q '^serving ' serve.out
+ui=$(sed -n '1s|.* at \(http://[^/]*\)/$|\1|p' serve.out)
+for start in http://mixed.test https://mixed.test http://www.mixed.test; do
+	claim "serve finds a page by $start" grep -q '<h1>page 4' <(curl -sL "$ui/*/$start/p4.html" | cat; curl -sL "$ui/20991231000000id_/$start/p4.html")
+done
+
 # One pace for all names, robots.txt included: begun 0.3 s after the end of the last at the least.
 rm -rf a
 asked

@@ -72,6 +72,14 @@ func (s *Session) String() string {
 	return fmt.Sprintf("%d links carried a session id, %d when the cookie was sent back: %s", s.Before, s.After, kept)
 }
 
+// Names are the origins that count as the site, that of its pages first.
+func (s *State) Names() []string {
+	if !slices.Contains(s.Origins, s.Primary) {
+		return s.Origins
+	}
+	return append([]string{s.Primary}, slices.DeleteFunc(slices.Clone(s.Origins), func(o string) bool { return o == s.Primary })...)
+}
+
 // RoundPages is how many pages were fetched before the round.
 func (s *State) RoundPages() int {
 	if s.Round == nil {

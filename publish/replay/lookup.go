@@ -41,6 +41,7 @@ type Reading struct {
 	State   string      // "finished", or that the crawl goes on
 	AsOf    time.Time   // what came later is not shown
 	Rounds  []time.Time // when the site was visited again
+	Names   []string    // origins that count as the site, that of the pages first
 	Holds   crawllog.Counts
 	Close   func()
 }
@@ -154,7 +155,10 @@ func (f *Source) lookup(ctx context.Context, a *storage.Archive) crawllog.Lookup
 // find looks for a capture that an address may mean; all are the captures of
 // its URL. nil if there is none.
 func (s *Server) find(ctx context.Context, a address) (best *capture, all []*capture, u weburl.URL, err error) {
-	urls := urlsOf(a.text)
+	urls, err := s.named(ctx, urlsOf(a.text))
+	if err != nil {
+		return nil, nil, u, err
+	}
 	for _, try := range urls {
 		if all, err = s.captures(ctx, try); err != nil || len(all) > 0 {
 			return nearest(all, a.at), all, try, err
@@ -164,6 +168,28 @@ func (s *Server) find(ctx context.Context, a address) (best *capture, all []*cap
 		u = urls[0]
 	}
 	return nil, nil, u, nil
+}
+
+// named adds to the URLs that an address may mean those under the other names of
+// their sites: each page is kept under one of them.
+func (s *Server) named(ctx context.Context, urls []weburl.URL) ([]weburl.URL, error) {
+	for _, from := range s.sources {
+		reading, err := from.reading(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range slices.Clone(urls) {
+			if !slices.Contains(reading.Names, u.Origin()) {
+				continue
+			}
+			for _, name := range reading.Names {
+				if other := weburl.FromCanonical(name + u.Target()); !slices.Contains(urls, other) {
+					urls = append(urls, other)
+				}
+			}
+		}
+	}
+	return urls, nil
 }
 
 // nearest is the capture to show for a time: of those that may be shown the one
