@@ -44,9 +44,17 @@ func Find(asked string) (string, error) {
 // Browser renders pages. Its program is started for the first of them, and
 // anew where it has ended. It is safe for concurrent use.
 type Browser struct {
-	o  Options
-	mu sync.Mutex
-	on *process
+	o    Options
+	mu   sync.Mutex
+	on   *process
+	ways ways
+}
+
+// ways are the links that were taken within applications.
+type ways struct {
+	sync.Mutex
+	taken map[string]bool
+	left  int // how many more led to other documents than were taken within one
 }
 
 // process is a browser that runs.

@@ -43,7 +43,13 @@ const (
 // the browser ends meanwhile it is started anew, once.
 func (b *Browser) Render(ctx context.Context, url string, answer Fetch) (p *Page, err error) {
 	err = b.open(ctx, asked{url: url, answer: answer}, func(t *rendering) (err error) {
-		p, err = t.result()
+		if err = t.unfold(); err != nil {
+			return err
+		}
+		if p, err = t.result(); err == nil {
+			t.take()
+			p.Missing, p.Asked = t.told()
+		}
 		return err
 	})
 	if err != nil {
@@ -79,7 +85,7 @@ func (b *Browser) once(ctx context.Context, a asked, then func(*rendering) error
 	defer leave()
 	stop := context.AfterFunc(ctx, leave)
 	defer stop()
-	t := &rendering{o: &b.o, asked: a, ctx: ctx, tab: tab}
+	t := &rendering{o: &b.o, ways: &b.ways, asked: a, ctx: ctx, tab: tab}
 	err = t.run(on.agent, then)
 	t.end()
 	switch {
@@ -163,13 +169,15 @@ func callBrowser[P, R any](ctx context.Context, command cdp.Command[P, R], p P) 
 }
 
 func (t *rendering) window(high int64) error {
+	t.high = high
 	return call(t.calls, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: high, DeviceScaleFactor: 1})
 }
 
 // grow makes the window as tall as the page; false where it is so already.
 func (t *rendering) grow() bool {
 	n, err := t.number("document.documentElement.scrollHeight", time.Second)
-	return err == nil && n > height && t.window(int64(min(n, tallest))) == nil
+	high := int64(min(n, tallest))
+	return err == nil && high > t.high && t.window(high) == nil
 }
 
 // number is the value of an expression, a number or a promise of one. The page

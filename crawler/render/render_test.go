@@ -261,3 +261,46 @@ func TestChromiumSeesAndClicks(t *testing.T) {
 		}
 	}
 }
+
+// A page is unfolded as a reader would, its window's height is not written into it, and
+// what its router loads is asked for once.
+func TestChromiumUnfoldsAndTakesLinks(t *testing.T) {
+	b := testBrowser(t, Options{})
+	s := &site{files: map[string]string{
+		"/": `<!doctype html><div id=hero>hero</div><a href=/two>two</a><a href=/plain>plain</a><details id=d><summary>s</summary><p id=in></p></details>
+<div role=tab aria-selected=true id=t1>one</div><div role=tab aria-selected=false id=t2>two</div><div id=panel>first</div><ul id=list></ul><button id=more>Load more</button><div id=end style="margin-top:3000px">end</div>
+<script>
+const get = (u) => fetch(u).then(r => r.json());
+d.addEventListener("toggle", () => d.open && !d.done && (d.done = 1) && get("/details.json").then(v => document.getElementById("in").textContent = "inside " + v));
+t2.onclick = () => { t2.setAttribute("aria-selected", true); t1.setAttribute("aria-selected", false); get("/tab.json").then(v => panel.textContent = v) };
+t1.onclick = () => panel.textContent = "first";
+let n = 0; more.onclick = () => { get("/more.json?" + ++n).then(v => list.insertAdjacentHTML("beforeend", "<li>item " + n)); if (n > 2) more.remove() };
+let endless = 0; new IntersectionObserver((e) => { if (e[0].isIntersecting && endless < 3) get("/endless.json?" + ++endless).then(v => end.insertAdjacentHTML("beforebegin", "<p style='height:1200px'>part " + endless)) }).observe(end);
+addEventListener("scroll", () => {}); const size = () => hero.style.minHeight = innerHeight + "px"; addEventListener("resize", size); size();
+document.addEventListener("click", (e) => { if (e.target.pathname === "/two") { e.preventDefault(); history.pushState(0, "", "/two"); import("/two.js"); get("/two.json") } });
+</script>`,
+		"/details.json": "1", "/tab.json": "2", "/more.json?1": "1", "/more.json?2": "1", "/more.json?3": "1", "/endless.json?1": "1", "/endless.json?2": "1", "/endless.json?3": "1",
+		"/two.json": "2", "/two.js": "export default 1",
+	}}
+	p, err := b.Render(t.Context(), "http://site.test/", s.fetch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"inside 1", "item 3", "part 1", ">first<", "min-height: 1024px", "<details id=\"d\">"} {
+		if !strings.Contains(string(p.HTML), want) {
+			t.Errorf("the document lacks %s", want)
+		}
+	}
+	for _, want := range []string{"tab.json", "two.json", "two.js"} {
+		if !slices.Contains(s.asked, "http://site.test/"+want) {
+			t.Errorf("/%s was not asked for", want)
+		}
+	}
+	if len(p.Moved) != 0 || p.Cut != "" || p.URL != "http://site.test/" {
+		t.Errorf("moved %q, cut %q, url %q", p.Moved, p.Cut, p.URL)
+	}
+	before := len(s.asked)
+	if _, err := b.Render(t.Context(), "http://site.test/", s.fetch); err != nil || slices.Contains(s.asked[before:], "http://site.test/two.json") {
+		t.Errorf("a link was taken twice: %v", err)
+	}
+}

@@ -31,6 +31,8 @@ type asked struct {
 type rendering struct {
 	asked
 	o     *Options
+	ways  *ways
+	high  int64           // of the window
 	ctx   context.Context // of the caller
 	tab   context.Context
 	calls context.Context // of the tab, ended with run
@@ -43,6 +45,8 @@ type rendering struct {
 	main    bool // the page itself was asked for
 	loaded  bool
 	pending int
+	wander  bool // links are taken: where they lead elsewhere is known already
+	left    bool // one would have led elsewhere
 	over    bool // nothing is answered any more
 }
 
@@ -165,7 +169,8 @@ func (t *rendering) missing(ev *fetch.EventRequestPaused, why error) network.Err
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if errors.Is(why, errMoved) {
-		if len(t.page.Moved) < maxListed {
+		t.left = true
+		if len(t.page.Moved) < maxListed && !t.wander {
 			t.page.Moved = append(t.page.Moved, ev.Request.URL)
 		}
 		return network.ErrorReasonAborted
@@ -200,8 +205,11 @@ const beat = 50 * time.Millisecond
 
 // settle waits until the page is loaded and asks for nothing more. Time in
 // which it waits for answers does not count.
-func (t *rendering) settle() error {
-	rest := fmt.Sprintf("new Promise(r => setTimeout(() => requestIdleCallback(r, {timeout: 5000}), %d))", t.o.Quiet.Milliseconds())
+func (t *rendering) settle() error { return t.settleFor(t.o.Quiet) }
+
+// settleFor waits until the page has asked for nothing for so long.
+func (t *rendering) settleFor(quiet time.Duration) error {
+	rest := fmt.Sprintf("new Promise(r => setTimeout(() => requestIdleCallback(r, {timeout: 5000}), %d))", quiet.Milliseconds())
 	for left := t.o.Timeout; left > 0; {
 		busy, loaded, asked := t.state()
 		if busy || !loaded {
