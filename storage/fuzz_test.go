@@ -13,6 +13,7 @@ import (
 	"curtsy/internal/sum"
 	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
+	"curtsy/usage"
 )
 
 // FuzzReadHTTP: a kept response, whatever a damaged segment makes of it, reads
@@ -52,14 +53,17 @@ func FuzzVisit(f *testing.F) {
 	v := &crawllog.Visit{URLID: 1, N: 2, URL: "http://h/", At: at, Status: 200, Length: 3, Kept: crawllog.KeptResponse,
 		Digest: warc.Sum([]byte("foo")).String(), Robots: &crawllog.Decision{Allow: true, Fetched: at},
 		Record: &crawllog.Record{Segment: "curtsy-20260301120000-00000.warc.gz", Offset: 9, Length: 3, ID: warc.NewID()}}
-	for range 2 { // with and without the fields that stand before the JSON
+	for range 3 { // with and without a record, and with what is seldom
 		whole, err := crawllog.Pack(v)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(v.Ref().Key(), whole, true)
 		f.Add(v.Ref().Key(), whole[:len(whole)-5], true)
-		v.Record = nil
+		if v.Record = nil; len(v.Usage) == 0 {
+			v.Directives = &crawllog.Directives{NoIndex: true, Sources: []crawllog.Source{{Directive: "noindex", From: "meta", Text: "none"}}}
+			v.Usage, v.Rendered = []usage.Statement{{Line: 1, By: "b"}}, &crawllog.Rendered{Missing: []crawllog.Missing{{URL: "u", Why: "w"}}}
+		}
 	}
 	f.Fuzz(func(t *testing.T, key, value []byte, sealed bool) {
 		if sealed {

@@ -324,6 +324,9 @@ func (p *packer) rawText(s *string, like string) {
 	default:
 		*s = like[:same] + string(p.octets(n-manyCommon))
 	}
+	if !utf8.ValidString(*s) {
+		p.fail() // nobody packed it so
+	}
 }
 
 func (p *packer) writeText(s, like string) {
