@@ -55,6 +55,12 @@ func (c *Crawl) commitLoop(ctx context.Context) {
 		}
 		for _, o := range group {
 			o.Release()
+			if o.job != nil {
+				o.job.Done()
+			}
+			if o.Outcome != nil {
+				o.Links = nil
+			}
 		}
 		c.committer.group = group
 		c.flight.committed(group, c.committer.fresh)

@@ -137,7 +137,9 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 		if o.LoggedOut == "" {
 			c.prepare(o)
 		}
-		j.Done()
+		if len(o.Links) < manyLinks || o.LoggedOut != "" {
+			j.Done()
+		}
 	})
 	if o.LoggedOut != "" { // it stays queued, to be asked for with a new login
 		o.Release()
@@ -151,6 +153,10 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 	c.flight.handed()
 	return nil
 }
+
+// manyLinks is how many links of a large document are held by one visit at a time,
+// until they are committed.
+const manyLinks = 1 << 14
 
 // letGo gives back what a visit holds that is dropped.
 func (c *Crawl) letGo(o *outcome) {
