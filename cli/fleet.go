@@ -259,7 +259,7 @@ func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
 				return err
 			}
 			defer n.Close()
-			_, stop, _, release := signals(u)
+			stop, release := untilSignal()
 			defer release()
 			for {
 				if err := f.status(u, n); err != nil {
