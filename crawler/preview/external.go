@@ -78,10 +78,15 @@ const (
 	wholePage   = 4 << 20
 )
 
+// maxFailures in a row make a host be given up: the back-off between them doubles, and
+// what is asked for is no archive.
+const maxFailures = 4
+
 // NewProber makes a Prober; the options are those of a crawl. Close ends its use.
 func NewProber(o crawler.Options, allowed ...string) *Prober {
 	o = o.WithDefaults()
 	o.Pace.Concurrency, o.Fetch.SpillAt = 1, 2*wholePage
+	o.Pace.MaxFailures = maxFailures
 	p := &Prober{o: o, client: fetch.New(o.Fetch), MaxWait: 2 * time.Minute, Hosts: 16, hosts: map[string]*host{}, probes: map[string]*Probe{}, secure: map[string]bool{}}
 	p.client.Allow(allowed...)
 	return p
