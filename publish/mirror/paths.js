@@ -4,6 +4,24 @@
   const at = document.currentScript.src, root = at.slice(0, at.lastIndexOf("/") + 1), origins = ORIGINS;
   const start = location.href.replace(/#.*/, "");
   let waiting = [], paths;
+  // Bundlers load chunks by their paths on the site, which a disk has not, and Turbopack
+  // knows a chunk that runs by the src of its script.
+  const here = (v) => {
+    const text = String(v);
+    if (/^\/(?!\/)/.test(text)) return root + text.slice(1);
+    const own = origins.find((o) => text.startsWith(o + "/"));
+    return own ? root + text.slice(own.length + 1) : v;
+  };
+  const { getAttribute, setAttribute } = Element.prototype;
+  for (const [type, name] of [[HTMLScriptElement.prototype, "src"], [HTMLLinkElement.prototype, "href"]]) {
+    const was = Object.getOwnPropertyDescriptor(type, name);
+    Object.defineProperty(type, name, { ...was, set(v) { was.set.call(this, here(v)); } });
+    type.setAttribute = function (n, v) { setAttribute.call(this, n, String(n).toLowerCase() === name ? here(v) : v); };
+    if (name === "src") type.getAttribute = function (n) {
+      const v = getAttribute.call(this, n), at = n === "src" && v !== null && window.TURBOPACK ? was.get.call(this) : "";
+      return at.startsWith(root) ? "/" + at.slice(root.length) : v;
+    };
+  }
   const file = (u) => u.startsWith(root) ? decodeURIComponent(u.slice(root.length).replace(/[?#].*/, "")) || "index.html" : null;
   const urlOf = () => {
     const own = file(start), { pathname, search } = new URL(start);
