@@ -138,17 +138,18 @@ func (f *linksFlags) print(ctx context.Context, u *ui, dir string, ignored func(
 		return archiveError(err, dir)
 	}
 	a.sayIncomplete(u)
-	return linksEnd(u, dir, &broken, undecided)
+	return linksEnd(u, &broken, undecided, "curtsy explain "+quoted(dir)+" URL")
 }
 
-// linksEnd says how many links are broken, and is an error if any is.
-func linksEnd(u *ui, dir string, broken *inventory.Targets, undecided int) error {
+// linksEnd says how many links are broken, and is an error if any is; try says what to
+// do then.
+func linksEnd(u *ui, broken *inventory.Targets, undecided int, try string) error {
 	if undecided > 0 {
 		u.say("%s undecided: an error, to be asked for again", count(undecided, "link"))
 	}
 	if n := len(broken.List()); n > 0 {
 		return exitWith(exitFailed, fmt.Errorf("%s broken: %s of %d, on %s", count(n, "URL"),
-			count(broken.Links(), "link"), broken.Total, count(broken.Pages, "page")), "curtsy explain "+quoted(dir)+" URL")
+			count(broken.Links(), "link"), broken.Total, count(broken.Pages, "page")), try)
 	}
 	u.say("%s, none broken", count(broken.Total, "link"))
 	return nil

@@ -91,7 +91,7 @@ func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(
 		return archiveError(err, dir)
 	}
 	a.sayIncomplete(u)
-	return linksEnd(u, dir, &broken, undecided)
+	return linksEnd(u, &broken, undecided, "--broken for the list; --ignore REGEXP for what is known")
 }
 
 // eachPage reads the pages of the archive that may be shown.

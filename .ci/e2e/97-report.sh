@@ -26,7 +26,7 @@ chmod a+r "$WORK/site"/*
 claim "a report is made, with what its mirror says" "$CURTSY" report "$WORK/archive" --mirror "$WORK/mirror" -o "$WORK/report.html"
 names() { grep -q "$1" "$WORK/report.html"; }
 claim "it names a broken link, a redirect of two steps, an orphan and a duplicate" eval 'names 'sql-commands.html' && names "2 steps" && names orphan.html && names copy2.html'
-claim "it says what the mirror withholds and what is broken in it" eval 'names "<h2>Offline copy</h2>" && names "<summary>Withheld <span class=\"soft\">1</span>" && names "<summary>Broken on the site"'
+claim "it says what the mirror withholds and what is broken in it" eval 'names "<h2>Offline copy</h2>" && names "<summary>Not fetched <span class=\"soft\">1</span>" && names "<summary>Broken on the site"'
 claim "it names no page that must not be listed" eval '! names hidden.html'
 mirror_tools
 mkdir -p "${SHOTS:=$WORK/shots}"
