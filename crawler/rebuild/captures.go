@@ -152,14 +152,19 @@ func (b *rebuilder) classOf(u weburl.URL, c *crawllog.Recovered) frontier.Class 
 }
 
 // isCopy says whether the records of a visit were read before: a repair that
-// was killed leaves them in two segments.
+// was killed leaves them in two segments. The visits of a URL come by age, so that one
+// later than the last ones is none: all of them are looked at for what is not.
 func (b *rebuilder) isCopy(k *storage.Met, v *crawllog.Visit) bool {
 	for _, c := range b.batch {
 		if c.of == k && c.Visit.Record.ID == v.Record.ID {
 			return true
 		}
 	}
-	visits, _ := b.r.VisitsOf(k.ID)
+	visits, _ := b.r.LastVisits(k.ID, 8)
+	if !slices.ContainsFunc(visits, func(had *crawllog.Visit) bool { return !had.At.Before(v.At) }) {
+		return false
+	}
+	visits, _ = b.r.VisitsOf(k.ID)
 	for _, had := range visits {
 		if had.Record.ID == v.Record.ID {
 			return true
