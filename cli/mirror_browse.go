@@ -58,7 +58,11 @@ func (f *mirrorFlags) browse(ctx context.Context, u *ui, dir, out string, b mirr
 	b.Tabs, b.Clicks, b.Look = browseTabs, browseClicks, looker(browser, b.Lost != nil)
 	opened, err := mirror.Browse(ctx, out, o, b)
 	if errors.Is(err, context.Canceled) {
-		return nil, exitWith(exitStopped, errors.New("stopped; not all pages were opened"), "curtsy mirror --check --browser "+quoted(f.browser)+" "+quoted(out))
+		again := "curtsy mirror --check --browser " + quoted(f.browser) + " " + quoted(out)
+		if f.repair {
+			again = "curtsy mirror --repair " + quoted(dir) + " " + quoted(out)
+		}
+		return nil, exitWith(exitStopped, errors.New("stopped; not all pages were opened"), again)
 	}
 	if err != nil {
 		return nil, checkError(err, out)
