@@ -8,6 +8,8 @@
 . "$(dirname "$0")/../lib.sh"
 tools
 declare -A PID
+# A worker that is asked to stop waits for the store, which this script may have stopped.
+trap 'set -- $?; for p in w1 w2 w3 w4; do kill -9 "${PID[$p]:-none}" 2>/dev/null || true; done; set +e; (exit "$1"); cleanup' EXIT
 sites=${SITES:-8} shared=${SHARED:-6} pages=${PAGES:-90} delay=${DELAY:-500ms} lease=${LEASE:-15} slots=${SLOTS:-20}
 many=${MANY:-300} odd=13
 patience=${PATIENCE:-300}
