@@ -40,8 +40,9 @@ func updateCmd(u *ui) *cobra.Command {
 			"stopped continues with the same command, and so does a first crawl; a crawl that reached --max-pages or\n" +
 			"--max-bytes is revisited.\n\n" +
 			"update URL --archive DIR crawls the site first where there is no archive yet: one line for cron.",
-		Example: "  curtsy update https://example.org/ --archive /var/lib/curtsy/site --if-older 6d\n  curtsy update site --older-than 7d\n  curtsy update site --auto\n  curtsy changes site",
-		Args:    wants("DIR or URL"),
+		Example: "  curtsy update https://example.org/ --archive /var/lib/curtsy/site --if-older 6d\n  curtsy " +
+			"update site --older-than 7d\n  curtsy update site --auto\n  curtsy changes site",
+		Args: wants("DIR or URL"),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			if isURL(a[0]) {
 				seed, err := seedURL(a[0])

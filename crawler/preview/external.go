@@ -250,7 +250,8 @@ func (p *Prober) ask(ctx context.Context, pv *previewer, u weburl.URL, r *Probe,
 			p.look(x, r, wanted)
 		}
 		x.Release()
-		again := head && ctx.Err() == nil && r.Status != http.StatusTooManyRequests && (r.Status >= 400 || r.Status == 0 && fetch.Kind(r.Kind) == fetch.KindDisconnect || fetch.Kind(r.Kind) == fetch.KindProtocol)
+		again := head && ctx.Err() == nil && r.Status != http.StatusTooManyRequests && (r.Status >= 400 ||
+			r.Status == 0 && fetch.Kind(r.Kind) == fetch.KindDisconnect || fetch.Kind(r.Kind) == fetch.KindProtocol)
 		if !again {
 			return
 		}

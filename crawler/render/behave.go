@@ -97,7 +97,8 @@ func (t *rendering) take() {
 		if t.ways.note(t.leads()) {
 			left++
 		}
-		if _, err := t.number(fmt.Sprintf("(location.href.split('#')[0] !== %q && setTimeout(() => history.back(), 0), 1)", t.asked.url), time.Second); err != nil || t.settleFor(beat) != nil {
+		if _, err := t.number(fmt.Sprintf("(location.href.split('#')[0] !== %q && setTimeout(() => "+
+			"history.back(), 0), 1)", t.asked.url), time.Second); err != nil || t.settleFor(beat) != nil {
 			return
 		}
 	}

@@ -62,27 +62,36 @@ var checks = []check{
 	{"redirect-nowhere", Error, "Redirects lead in a circle, to an error, or are too many in a row.", redirectsNowhere},
 	{"redirect-chain", Warning, "A redirect leads to another redirect: every visitor waits for both.", redirectChains},
 	{"link-to-redirect", Note, "Links lead to a redirect; the new URL would save every visitor a request.", linksToRedirects},
-	{"title-missing", Error, "The page has no title, which search engines and bookmarks show.", pages(func(p *page) (string, bool) { return "", len(p.Titles) == 0 || p.Titles[0] == "" })},
+	{"title-missing", Error, "The page has no title, which search engines and bookmarks show.",
+		pages(func(p *page) (string, bool) { return "", len(p.Titles) == 0 || p.Titles[0] == "" })},
 	{"title-several", Warning, "The page has more than one title element.", pages(func(p *page) (string, bool) { return count(len(p.Titles)), len(p.Titles) > 1 })},
-	{"title-long", Warning, fmt.Sprintf("The title is longer than %d characters: search results cut it.", longTitle), pages(func(p *page) (string, bool) { return long(p.Titles, longTitle) })},
+	{"title-long", Warning, fmt.Sprintf("The title is longer than %d characters: search results cut it.",
+		longTitle), pages(func(p *page) (string, bool) { return long(p.Titles, longTitle) })},
 	{"title-duplicate", Warning, "Several pages have the same title.", duplicates(func(p *page) string { return first(p.Titles) })},
 	{"description-missing", Note, "The page has no meta description.", indexed(func(p *page) (string, bool) { return "", first(p.Descriptions) == "" })},
-	{"description-several", Warning, "The page has more than one meta description.", pages(func(p *page) (string, bool) { return count(len(p.Descriptions)), len(p.Descriptions) > 1 })},
-	{"description-long", Note, fmt.Sprintf("The description is longer than %d characters.", longDescription), pages(func(p *page) (string, bool) { return long(p.Descriptions, longDescription) })},
+	{"description-several", Warning, "The page has more than one meta description.", pages(func(p *page) (string, bool) {
+		return count(len(p.Descriptions)), len(p.Descriptions) > 1
+	})},
+	{"description-long", Note, fmt.Sprintf("The description is longer than %d characters.", longDescription),
+		pages(func(p *page) (string, bool) { return long(p.Descriptions, longDescription) })},
 	{"description-duplicate", Warning, "Several pages have the same description.", duplicates(func(p *page) string { return first(p.Descriptions) })},
 	{"h1-missing", Warning, "The page has no h1, or an empty one.", pages(func(p *page) (string, bool) { return "", strings.Join(p.Headings, "") == "" })},
 	{"h1-several", Note, "The page has more than one h1.", pages(func(p *page) (string, bool) { return count(len(p.Headings)), len(p.Headings) > 1 })},
-	{"canonical-several", Error, "The page names more than one canonical URL: none of them counts.", pages(func(p *page) (string, bool) { return count(len(p.Canonicals)), len(p.Canonicals) > 1 })},
+	{"canonical-several", Error, "The page names more than one canonical URL: none of them counts.",
+		pages(func(p *page) (string, bool) { return count(len(p.Canonicals)), len(p.Canonicals) > 1 })},
 	{"canonical-bad", Error, "The canonical URL is none.", pages(func(p *page) (string, bool) { return first(p.Canonicals), len(p.Canonicals) > 0 && p.canonical == "" })},
 	{"canonical-to-redirect", Error, "The canonical URL is a redirect.", canonicals(func(_ *site, _ *page, t *target) bool { return t.to != "" })},
 	{"canonical-broken", Error, "The canonical URL answers with an error.", canonicals(func(_ *site, _ *page, t *target) bool { return t.status >= 400 })},
-	{"canonical-noindex", Error, "The canonical URL asks not to be found, and so neither page is.", canonicals(func(_ *site, _ *page, t *target) bool { return t.status == 200 && !t.index })},
+	{"canonical-noindex", Error, "The canonical URL asks not to be found, and so neither page is.",
+		canonicals(func(_ *site, _ *page, t *target) bool { return t.status == 200 && !t.index })},
 	{"canonical-disallowed", Error, "robots.txt disallows the canonical URL.", canonicals(func(_ *site, _ *page, t *target) bool { return denied(t) })},
 	{"canonical-chain", Error, "The canonical page names another one as canonical.", canonicals(func(s *site, p *page, _ *target) bool {
 		to := s.by[p.canonical]
 		return to != nil && to != p && to.canonical != "" && to.canonical != to.url
 	})},
-	{"canonical-elsewhere", Note, "The canonical URL is of another site.", pagesOf(func(s *site, p *page) (string, bool) { return p.canonical, p.canonical != "" && !s.isOwn(p.canonical) })},
+	{"canonical-elsewhere", Note, "The canonical URL is of another site.", pagesOf(func(s *site, p *page) (string, bool) {
+		return p.canonical, p.canonical != "" && !s.isOwn(p.canonical)
+	})},
 	{"noindex-canonical", Warning, "The page asks not to be found and names another page as canonical: the two contradict each other.", pages(func(p *page) (string, bool) {
 		return p.canonical, !p.index && p.canonical != "" && p.canonical != p.url
 	})},
@@ -92,7 +101,8 @@ var checks = []check{
 	{"hreflang-twice", Warning, "Two hreflang links name the same language.", pages(sameLanguages)},
 	{"lang-missing", Warning, "The html element has no lang: readers aloud and translators have to guess.", pages(func(p *page) (string, bool) { return "", p.Lang == "" })},
 	{"lang-bad", Warning, "The lang of the html element is no language code.", pages(func(p *page) (string, bool) { return p.Lang, p.Lang != "" && badLanguage(p.Lang) })},
-	{"robots-misspelt", Error, "A robots directive is misspelt, or its value is none: it does nothing.", pages(func(p *page) (string, bool) { return strings.Join(p.misspelt(), "; "), len(p.misspelt()) > 0 })},
+	{"robots-misspelt", Error, "A robots directive is misspelt, or its value is none: it does nothing.",
+		pages(func(p *page) (string, bool) { return strings.Join(p.misspelt(), "; "), len(p.misspelt()) > 0 })},
 	{"noindex-in-sitemap", Error, "A sitemap lists a page that asks not to be found.", inSitemap(func(t *target) bool { return t.status == 200 && !t.index })},
 	{"noindex-disallowed", Error, "robots.txt disallows a page that asks not to be found: nobody who obeys gets to read that.", noindexDisallowed},
 	{"sitemap-broken", Error, "A sitemap lists a URL that answers with an error.", inSitemap(func(t *target) bool { return t.status >= 400 || t.state == "failed" })},
@@ -108,14 +118,18 @@ var checks = []check{
 		return hits
 	}},
 	{"requisite-disallowed", Warning, "robots.txt disallows what a page needs to be shown.", requisitesDisallowed},
-	{"mixed-content", Error, "A page that came by https loads something by http: browsers refuse or change it.", pages(func(p *page) (string, bool) { return first(p.http), len(p.http) > 0 })},
+	{"mixed-content", Error, "A page that came by https loads something by http: browsers refuse or change it.",
+		pages(func(p *page) (string, bool) { return first(p.http), len(p.http) > 0 })},
 	{"page-large", Warning, "The document alone is larger than 2 MiB.", pages(func(p *page) (string, bool) {
 		return fmt.Sprintf("%d octets", p.visit.Length), p.visit.Length > largePage
 	})},
 	{"page-slow", Warning, "The page took longer than 3 s.", pages(func(p *page) (string, bool) {
 		return p.visit.Took.Round(100 * time.Millisecond).String(), p.visit.Took > slowPage
 	})},
-	{"alt-missing", Error, "An image has no alt attribute: who cannot see it learns nothing of it (alt=\"\" says that there is nothing to learn).", pages(func(p *page) (string, bool) { return count(len(p.NoAlt)) + ": " + first(p.NoAlt), len(p.NoAlt) > 0 })},
+	{"alt-missing", Error, "An image has no alt attribute: who cannot see it learns nothing of it (alt=\"\" says " +
+		"that there is nothing to learn).", pages(func(p *page) (string, bool) {
+		return count(len(p.NoAlt)) + ": " + first(p.NoAlt), len(p.NoAlt) > 0
+	})},
 	{"content-duplicate", Warning, "Several pages have the same content, and none says which is the canonical one.", duplicates(func(p *page) string {
 		if p.canonical != "" {
 			return ""

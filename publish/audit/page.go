@@ -193,7 +193,8 @@ func (r *reader) refs(a atom.Atom, attr map[string]string) {
 // schemes are those that a link may have.
 var schemes = []string{"mailto", "tel", "sms", "javascript", "data", "ftp", "ftps", "sftp", "file", "news", "nntp", "irc", "ircs", "magnet", "geo", "xmpp", "sip", "sips",
 	"urn", "doi", "git", "ssh", "svn", "webcal", "whatsapp", "skype", "tg", "intent", "market", "blob", "about", "view-source", "ws", "wss", "gopher", "gemini", "feed",
-	"facetime", "maps", "bitcoin", "ethereum", "matrix", "vscode", "steam", "spotify", "itms", "itms-apps", "callto", "fax", "ldap", "telnet", "rtsp", "info", "cid", "mid", "chrome", "slack", "zoommtg", "msteams"}
+	"facetime", "maps", "bitcoin", "ethereum", "matrix", "vscode", "steam", "spotify", "itms", "itms-apps",
+	"callto", "fax", "ldap", "telnet", "rtsp", "info", "cid", "mid", "chrome", "slack", "zoommtg", "msteams"}
 
 // add takes in one reference.
 func (r *reader) add(a atom.Atom, text string, loads bool) {
