@@ -107,6 +107,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	st.Settings = o.Settings
 	st.Ended, st.Ending, st.AskRobots = "", "", false
 	if known {
+		finished := st.Finished // before what more may be fetched now is queued: a round fetches that too
 		if err := c.reconsider(); err != nil {
 			return nil, err
 		}
@@ -116,7 +117,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 				return nil, err
 			}
 		}
-		if err := c.beginRound(); err != nil {
+		if err := c.beginRound(finished); err != nil {
 			return nil, err
 		}
 		return c, c.recollect()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"curtsy/crawler"
+	"curtsy/crawler/revisit"
 )
 
 func script(body string) page {
@@ -48,6 +49,17 @@ func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
 	}
 	if asked < 8 || asked > 12 {
 		t.Errorf("%d of 40 wrong guesses were asked for", asked)
+	}
+	// No setting has changed since: nothing is left to do, and a round begins.
+	said, o := []string(nil), options(s.URL+"/")
+	o.Tell = collect(&said)
+	s.forget()
+	crawl(t, dir, o)
+	same(t, "said", said, nil)
+	same(t, "asked for again", s.requests(), nil)
+	o.Round = &revisit.Options{}
+	if r := crawl(t, dir, o); len(r.State.Rounds) != 1 || s.times("/page") != 1 {
+		t.Errorf("%d rounds, %q", len(r.State.Rounds), s.requests())
 	}
 	if slices.Index(order, "/part.js") > slices.Index(order, "/locale/l0.js") {
 		t.Errorf("a guess was asked for before a requisite: %q", order)

@@ -15,7 +15,7 @@ var ErrUnfinished = errors.New("the crawl is not finished")
 
 // beginRound begins a round over an archive whose crawl is finished, or has reached
 // a limit, if one is asked for, or continues the one that has begun.
-func (c *Crawl) beginRound() error {
+func (c *Crawl) beginRound(finished bool) error {
 	s := &c.ledger.state
 	if c.opts.Round == nil {
 		if s.Round == nil || s.Finished && s.Round.Planned {
@@ -24,7 +24,7 @@ func (c *Crawl) beginRound() error {
 		c.opts.Round = &revisit.Options{}
 		return c.planRound()
 	}
-	if (s.Finished || c.full()) && !c.RoundOpen() || s.Round != nil && s.Round.Planned && len(c.frontier.Origins()) == 0 {
+	if (finished || c.full()) && !c.RoundOpen() || s.Round != nil && s.Round.Planned && len(c.frontier.Origins()) == 0 {
 		now := c.now().UTC()
 		s.Round = &status.Round{N: len(s.Rounds) + 1, Began: now, Auto: c.opts.Round.Auto, Pages: s.Pages, Bytes: s.Bytes}
 		s.Rounds = append(s.Rounds, now)

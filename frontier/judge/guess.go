@@ -32,6 +32,10 @@ func guess(l *Link, f *Facts) Verdict {
 	return v
 }
 
+// guessedBefore holds back what was: what became of the guesses then is not known
+// any more, and no setting changes what they are worth.
+func guessedBefore(Reason, *Settings) bool { return true }
+
 // GuessShape is what literals have in common that name files of one type in
 // one directory.
 func GuessShape(u weburl.URL) string {

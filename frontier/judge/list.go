@@ -15,7 +15,7 @@ var chain = []Rule{
 	{Name: Exclude, Kind: OfScope, At: Found | Taken, Judge: exclude},
 	{Name: Include, Kind: OfScope, At: Found | Taken, Judge: include},
 	{Name: Alternate, Kind: OfScope, At: Found, Judge: alternate, Still: alternatesOff},
-	{Name: Guess, Kind: OfTrap, At: Found | Taken, Judge: guess},
+	{Name: Guess, Kind: OfTrap, At: Found | Taken, Judge: guess, Still: guessedBefore},
 	{Name: Length, Kind: OfTrap, At: Found, Judge: length},
 	{Name: PathDepth, Kind: OfTrap, At: Found, Judge: pathDepth},
 	{Name: RepeatedSegments, Kind: OfTrap, At: Found, Judge: repeatedSegments},
