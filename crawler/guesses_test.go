@@ -25,7 +25,9 @@ func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
 	}
 	s := newSite(t, map[string]page{
 		"/":               html(`<a href=/page>p</a><script src=/main.js></script><script>Search.loadIndex("searchindex.js")</script>`),
-		"/page":           html("page"),
+		"/page":           links("/late"),
+		"/late":           html("<script src=/late.js></script>"),
+		"/late.js":        script("load('/locale/late.js')"),
 		"/main.js":        script(`import "./part.js"; fetch("data/list.json");` + wrong.String()),
 		"/part.js":        script(""),
 		"/searchindex.js": script("index"), "/data/list.json": {header: []string{"Content-Type: application/json"}, body: "{}"},
