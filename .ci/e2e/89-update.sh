@@ -19,8 +19,10 @@ visit() { # TOOL: a first run, or a second over the same directory
 	httrack) timeout 60 httrack "$BAD/" -O "$WORK/httrack" -q -%v0 -c4 -%c0 -A0 --disable-security-limits -T5 -R0 --robots=0 ${2:+--update} ;;
 	esac >/dev/null 2>&1 || true
 }
-# held DIR: how many of the good texts a directory holds.
-held() { grep -rhoE 'GOOD-[a-z0-9-]+\.' "$1" --include='*.html' 2>/dev/null | sort -u | wc -l; }
+# held DIR: how many of the good texts a directory holds; more DIR: of those beside the 25.
+texts() { grep -rhoE 'GOOD-[a-z0-9-]+\.' "$1" --include='*.html' 2>/dev/null | sort -u; }
+held() { texts "$1" | grep -vc GOOD-more || true; }
+more() { texts "$1" | grep -c GOOD-more || true; }
 quick="--delay 1ms --concurrency 4"
 cat >"$WORK/quick.yaml" <<-CONF
 	fetch: {retries: 1, retry_base: 10ms}
@@ -33,9 +35,12 @@ for tool in wget wget2 httrack; do visit $tool again; done
 "$CURTSY" mirror "$WORK/bad" "$WORK/mirror" 2>/dev/null
 all=25
 echo "good copies left of $all: curtsy $(held "$WORK/mirror"), wget -m $(held "$WORK/wget"), wget2 -m $(held "$WORK/wget2"), HTTrack --update $(held "$WORK/httrack")"
+beside=$(python3 - "$CI_DIR/tools/badsite.py" <<<'import sys; t = open(sys.argv[1]).read(); exec(t[:t.index("class Site")]); print(sum(n.startswith("more-") for n in WAYS))')
+echo "of $beside others: curtsy $(more "$WORK/mirror"), wget -m $(more "$WORK/wget"), wget2 -m $(more "$WORK/wget2"), HTTrack --update $(more "$WORK/httrack")"
+claim "all $beside others as well" test "$(more "$WORK/mirror")" -eq "$beside"
 claim "all $all good copies are what is shown" test "$(held "$WORK/mirror")" -eq "$all"
 "$CURTSY" changes "$WORK/bad" --json >"$WORK/changes.json"
-claim 'each is named: suspect, gone or unreachable' python3 - "$WORK/changes.json" "$all" <<-'PY'
+claim 'each is named: suspect, gone or unreachable' python3 - "$WORK/changes.json" "$((all + beside))" <<-'PY'
 	import collections, json, sys
 	kinds = collections.Counter(json.loads(line)["change"] for line in open(sys.argv[1]))
 	print(" ", dict(kinds))

@@ -1,8 +1,10 @@
 """A site whose pages go bad, each in a way of its own, once the file BAD exists.
    badsite.py URL-FILE BAD"""
+import gzip
 import http.server
 import os
 import sys
+import zlib
 
 LOGIN = "/login?next=x"
 MAINTENANCE = b"<title>Maintenance</title><p>We will be back soon.</p>"
@@ -21,16 +23,33 @@ WAYS = {
 }
 
 
+PAGE = b"<title>Another</title><p>Another text altogether, which is not what was here. It is long enough to be a page."
+ZIPPED = gzip.compress(PAGE)
+# Further ways, by docs/update.md: what is no whole representation, and redirects whose end is not good.
+WAYS |= {f"more-{n}": answer for n, answer in {
+    **{f"status-{s}": (s, {}, PAGE) for s in (202, 205, 206, 207, 226, 299, 300, 305, 306, 399, 499, 600, 999)},
+    "gzip-cut": (200, {"Content-Encoding": "gzip", "ETag": '"a"'}, ZIPPED[:-12]),
+    "gzip-crc": (200, {"Content-Encoding": "gzip", "ETag": '"b"'}, ZIPPED[:-8] + bytes(4) + ZIPPED[-4:]),
+    "zlib-cut": (200, {"Content-Encoding": "deflate"}, zlib.compress(PAGE)[:-6]),
+    "coding": (200, {"Content-Encoding": "compress"}, b"\x1f\x9d\x90" + PAGE),
+    "nowhere": (302, {}, b""), "no-url": (302, {"Location": "http://[bad"}, b""),
+    "itself": (302, {"Location": "/more-itself.html"}, b""), "to-missing": (301, {"Location": "/missing-too"}, b""),
+    "circle": (302, {"Location": "/more-circle.html?"}, b""), "to-nobody": (301, {"Location": "http://127.0.0.1:1/"}, b""),
+}.items()}
+
+
 class Site(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        name = self.path.strip("/").removesuffix(".html")
+        name = self.path.partition("?")[0].strip("/").removesuffix(".html")
         answer = (200, {}, f"<title>{name}</title><p>GOOD-{name}. All that there is to say about it.</p>".encode())
         if self.path == "/robots.txt":
             answer = (404, {}, b"")
         elif self.path == "/":
             answer = (200, {}, ("<title>Home</title>" + "".join(f'<p><a href="/{n}.html">{n}</a></p>' for n in WAYS)).encode())
+        elif name == "missing-too":
+            answer = (404, {}, b"")
         elif "login" in name and name not in WAYS:
             answer = (200, {}, b"<title>Log in</title>")
         elif name in WAYS and os.path.exists(sys.argv[2]):
@@ -47,7 +66,7 @@ class Site(http.server.BaseHTTPRequestHandler):
     def answer(self, status, headers, body):
         self.send_response(status)
         for field in {"Content-Type": "text/html", "Content-Length": str(len(body)), **headers}.items():
-            if status != 204 or field[0] != "Content-Length":
+            if status not in (204, 205) or field[0] != "Content-Length":
                 self.send_header(*field)
         self.end_headers()
         self.wfile.write(body)
