@@ -23,12 +23,14 @@ const script = origin => `
     document.title = 'asked ' + ways.length;
   });`;
 
+// A browser may end any connection at any time: that is no error here.
 const server = http.createServer((q, r) => {
+  q.socket.on('error', () => {});
   if (what === 'proxy') { fs.appendFileSync(log, q.method + ' ' + q.url + '\n'); r.writeHead(502); return r.end(); }
   const origin = 'http://' + q.headers.host;
   const page = { '/': '<a href="/b.html">b</a>', '/b.html': '<a href="/">a</a>' }[q.url];
   r.writeHead(page ? 200 : 404, { 'content-type': 'text/html' });
   r.end(page && `<!DOCTYPE html><title>quiet</title><body>${page}<script>${script(origin)}</script>`);
 });
-if (what === 'proxy') server.on('connect', (q, s) => { fs.appendFileSync(log, 'CONNECT ' + q.url + '\n'); s.end('HTTP/1.1 502 no\r\n\r\n'); });
+if (what === 'proxy') server.on('connect', (q, s) => { s.on('error', () => {}); fs.appendFileSync(log, 'CONNECT ' + q.url + '\n'); s.end('HTTP/1.1 502 no\r\n\r\n'); });
 server.listen(0, '127.0.0.1', () => fs.writeFileSync(urlFile, `http://127.0.0.1:${server.address().port}`));
