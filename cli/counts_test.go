@@ -85,6 +85,7 @@ a note
 func TestOutputsCountAlike(t *testing.T) {
 	long(t)
 	t.Setenv("CURTSY_DELAY", "0s")
+	t.Setenv("CURTSY_FETCH_RETRIES", "0")
 	t.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
