@@ -407,7 +407,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 }
 
 // fails says whether a visit is one that --fail-fast stops at: that of a page, or of
-// what one needs, which is not to be asked for again.
+// what one needs, which will not be retried.
 func fails(v *crawllog.Visit, retries int) bool {
 	if v.Class != judge.Page.String() && v.Class != judge.Requisite.String() {
 		return false

@@ -35,7 +35,7 @@ func linksCmd(u *ui) *cobra.Command {
 		Long: "links DIR shows the links of every archived page and where each leads. It ends with\n" +
 			"exit code 1 if a link is broken: its target, or what that redirects to, answered with an error or not\n" +
 			"at all, or it is no URL. What was not requested (other sites, what robots.txt disallows) does not count as\n" +
-			"broken, and the line names the rule; an error that is to be asked for again is undecided. No request is\n" +
+			"broken, and the line names the rule; one that failed and will be retried is undecided. No request is\n" +
 			"made; for links to pages that may have changed, crawl again first.\n\n" +
 			"--external asks other sites for what is linked to, one request a host at a time, as far as their robots.txt\n" +
 			"allows; nothing is archived, and results are used again for a day. Dead are 404, 410, names and hosts that\n" +
@@ -91,10 +91,59 @@ func ignoring(patterns []string) (func(url string) bool, error) {
 	}, nil
 }
 
-// linkRows writes the links of a page.
+// linkRows writes the links of a page, and at the end what may be said of all.
 type linkRows interface {
 	page(from string, links []inventory.Link) error
-	close() error
+	close(broken *inventory.Targets) error
+}
+
+// linkSum writes the links that are to be shown, and counts all.
+type linkSum struct {
+	w         linkRows
+	only      bool // those that are broken
+	broken    inventory.Targets
+	undecided int
+}
+
+func (s *linkSum) page(from string, links []inventory.Link) error {
+	s.broken.Add(links, nil)
+	shown := links[:0]
+	for _, l := range links {
+		if l.Verdict == inventory.Undecided {
+			s.undecided++
+		}
+		if l.Broken || !s.only {
+			shown = append(shown, l)
+		}
+	}
+	if len(shown) == 0 {
+		return nil
+	}
+	return s.w.page(from, shown)
+}
+
+// end says how many links are broken, and is an error if any is, or if err says that
+// not all were read; try says what to do about broken ones.
+func (s *linkSum) end(u *ui, a *opened, dir, try string, err error) error {
+	if err == nil {
+		err = s.w.close(&s.broken)
+	}
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New("stopped; not all links were read"), "curtsy links "+quoted(dir))
+	}
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	a.sayIncomplete(u)
+	if s.undecided > 0 {
+		u.say("%s undecided: the URL failed and will be retried", count(s.undecided, "link"))
+	}
+	if n := len(s.broken.List()); n > 0 {
+		return exitWith(exitFailed, fmt.Errorf("%s broken: %s of %d, on %s", count(n, "URL"),
+			count(s.broken.Links(), "link"), s.broken.Total, count(s.broken.Pages, "page")), try)
+	}
+	u.say("%s, none broken", count(s.broken.Total, "link"))
+	return nil
 }
 
 // print prints the links of an archive; it is an error that one is broken.
@@ -109,50 +158,11 @@ func (f *linksFlags) print(ctx context.Context, u *ui, dir string, ignored func(
 	if err != nil {
 		return archiveError(err, dir)
 	}
-	var broken inventory.Targets
-	undecided := 0
+	sum := &linkSum{w: w, only: f.broken}
 	err = inventory.Links(ctx, a.Archive, o, func(from string, links []inventory.Link) error {
-		links = slices.DeleteFunc(links, func(l inventory.Link) bool { return ignored(l.To) })
-		broken.Add(links, nil)
-		shown := links[:0]
-		for _, l := range links {
-			if l.Verdict == inventory.Undecided {
-				undecided++
-			}
-			if l.Broken || !f.broken {
-				shown = append(shown, l)
-			}
-		}
-		if len(shown) == 0 {
-			return nil
-		}
-		return w.page(from, shown)
+		return sum.page(from, slices.DeleteFunc(links, func(l inventory.Link) bool { return ignored(l.To) }))
 	})
-	if err == nil {
-		err = w.close()
-	}
-	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; not all links were read"), "curtsy links "+quoted(dir))
-	}
-	if err != nil {
-		return archiveError(err, dir)
-	}
-	a.sayIncomplete(u)
-	return linksEnd(u, &broken, undecided, "curtsy explain "+quoted(dir)+" URL")
-}
-
-// linksEnd says how many links are broken, and is an error if any is; try says what to
-// do then.
-func linksEnd(u *ui, broken *inventory.Targets, undecided int, try string) error {
-	if undecided > 0 {
-		u.say("%s undecided: an error, to be asked for again", count(undecided, "link"))
-	}
-	if n := len(broken.List()); n > 0 {
-		return exitWith(exitFailed, fmt.Errorf("%s broken: %s of %d, on %s", count(n, "URL"),
-			count(broken.Links(), "link"), broken.Total, count(broken.Pages, "page")), try)
-	}
-	u.say("%s, none broken", count(broken.Total, "link"))
-	return nil
+	return sum.end(u, a, dir, "curtsy explain "+quoted(dir)+" URL", err)
 }
 
 // linkOptions are what the links of an archive are judged by.
@@ -170,13 +180,13 @@ func (f *linksFlags) rows(u *ui) (linkRows, error) {
 	switch f.format {
 	case "table":
 		if f.broken {
-			return &targetTable{u: u}, nil
+			return targetTable{u}, nil
 		}
 		return linkTable{u}, nil
 	case "junit":
 		return newJUnit(u.out)
 	case "sarif":
-		return &linkSARIF{u: u}, nil
+		return linkSARIF{u}, nil
 	case "csv", "json":
 		w, err := newRows(u, f.format, []column{{"from", 0}, {"to", 0}, {"status", 0}, {"broken", 0}, {"verdict", 0}, {"reason", 0}})
 		return linkCells{w}, err
@@ -186,18 +196,12 @@ func (f *linksFlags) rows(u *ui) (linkRows, error) {
 
 // targetTable is for people: a broken URL, how many pages lead there, and some of
 // them.
-type targetTable struct {
-	u *ui
-	inventory.Targets
-}
+type targetTable struct{ u *ui }
 
-func (w *targetTable) page(_ string, links []inventory.Link) error {
-	w.Add(links, nil)
-	return nil
-}
+func (w targetTable) page(string, []inventory.Link) error { return nil }
 
-func (w *targetTable) close() error {
-	for _, t := range w.List() {
+func (w targetTable) close(broken *inventory.Targets) error {
+	for _, t := range broken.List() {
 		w.u.print("%6d  %s  %s", t.Links, t.URL, t.Reason)
 		for _, on := range t.On {
 			w.u.print("        on %s", on)
@@ -210,19 +214,13 @@ func (w *targetTable) close() error {
 }
 
 // linkSARIF is a result for each broken URL, with pages that lead there.
-type linkSARIF struct {
-	u *ui
-	inventory.Targets
-}
+type linkSARIF struct{ u *ui }
 
-func (w *linkSARIF) page(_ string, links []inventory.Link) error {
-	w.Add(links, nil)
-	return nil
-}
+func (w linkSARIF) page(string, []inventory.Link) error { return nil }
 
-func (w *linkSARIF) close() error {
+func (w linkSARIF) close(broken *inventory.Targets) error {
 	var list []finding
-	for _, t := range w.List() {
+	for _, t := range broken.List() {
 		list = append(list, finding{Rule: "broken-link", Level: "error", Says: "A link leads to a URL that answers with an error, or not at all.",
 			Text: fmt.Sprintf("%s (%s), linked from %s", t.URL, t.Reason, count(t.Links, "page")), Pages: t.On})
 	}
@@ -251,7 +249,7 @@ func (w linkTable) page(from string, links []inventory.Link) error {
 	return nil
 }
 
-func (w linkTable) close() error { return nil }
+func (w linkTable) close(*inventory.Targets) error { return nil }
 
 // linkCells writes one row for each link.
 type linkCells struct{ rowWriter }
@@ -265,6 +263,8 @@ func (w linkCells) page(_ string, links []inventory.Link) error {
 	}
 	return nil
 }
+
+func (w linkCells) close(*inventory.Targets) error { return w.rowWriter.close() }
 
 // junit writes what CI servers read: a suite for each page, a case for each of
 // its links.
@@ -314,7 +314,7 @@ func (j *junit) page(from string, links []inventory.Link) error {
 	return err
 }
 
-func (j *junit) close() error {
+func (j *junit) close(*inventory.Targets) error {
 	_, err := io.WriteString(j.w, "</testsuites>\n")
 	return err
 }

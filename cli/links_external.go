@@ -65,33 +65,9 @@ func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(
 	if err != nil {
 		return archiveError(err, dir)
 	}
-	var broken inventory.Targets
-	undecided := 0
-	err = k.eachPage(ctx, func(p *audit.Page) error {
-		links := k.judge(p, judged, ignored)
-		broken.Add(links, nil)
-		shown := links[:0]
-		for _, l := range links {
-			if l.Verdict == inventory.Undecided {
-				undecided++
-			}
-			if l.Broken || !f.broken {
-				shown = append(shown, l)
-			}
-		}
-		if len(shown) == 0 {
-			return nil
-		}
-		return w.page(p.URL.String(), shown)
-	})
-	if err = cmp.Or(err, w.close()); err != nil {
-		if errors.Is(err, context.Canceled) {
-			return exitWith(exitStopped, errors.New("stopped; not all links were read"), "curtsy links "+quoted(dir))
-		}
-		return archiveError(err, dir)
-	}
-	a.sayIncomplete(u)
-	return linksEnd(u, &broken, undecided, "--broken for the list; --ignore REGEXP for what is known")
+	sum := &linkSum{w: w, only: f.broken}
+	err = k.eachPage(ctx, func(p *audit.Page) error { return sum.page(p.URL.String(), k.judge(p, judged, ignored)) })
+	return sum.end(u, a, dir, "--broken for the list; --ignore REGEXP for what is known", err)
 }
 
 // eachPage reads the pages of the archive that may be shown.

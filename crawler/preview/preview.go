@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"curtsy/crawler"
@@ -234,9 +233,9 @@ func (p *pace) obey(r politeness.Rules) {
 	p.SetRules(p.rules)
 }
 
-// pace finds or makes the pace of u's host.
+// pace finds or makes the pace of u's host, which the names of a site share.
 func (pv *previewer) pace(u weburl.URL) *pace {
-	host := judge.SiteHost(u.Hostname()) + strings.TrimPrefix(u.Host(), u.Hostname()) // the names of a site share one
+	host := judge.SiteKey(u)
 	p := pv.paces[host]
 	if p == nil {
 		p = &pace{Host: politeness.NewHost(pv.o.Pace)}

@@ -133,11 +133,11 @@ func (a *Answer) Summary() string {
 			n += len(g.Rules)
 		}
 	}
-	text := fmt.Sprintf("answered %d: %d rules for %q", v.Status, n, chosen)
+	noun := "rules"
 	if n == 1 {
-		text = strings.Replace(text, "rules", "rule", 1)
+		noun = "rule"
 	}
-	return strings.Join(append([]string{text}, asks(r)...), "; ")
+	return strings.Join(append([]string{fmt.Sprintf("answered %d: %d %s for %q", v.Status, n, noun, chosen)}, asks(r)...), "; ")
 }
 
 // asks lists what a robots.txt asks for beside its rules.

@@ -49,6 +49,12 @@ func SameSite(a, b weburl.URL) bool {
 	return a.Host() == a.Hostname() && b.Host() == b.Hostname()
 }
 
+// SiteKey is what the names of one site have in common: the host without "www.", and
+// its port where that is not the usual one.
+func SiteKey(u weburl.URL) string {
+	return SiteHost(u.Hostname()) + strings.TrimPrefix(u.Host(), u.Hostname())
+}
+
 // SiteHost is a host without "www.", which stays before a public suffix, as in
 // www.co.uk: what is left there is no site.
 func SiteHost(host string) string {

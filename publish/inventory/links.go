@@ -33,7 +33,7 @@ type Verdict string
 const (
 	OK        Verdict = "ok"
 	IsBroken  Verdict = "broken"    // an error, no answer, a redirect that leads nowhere, a URL that is none
-	Undecided Verdict = "undecided" // an error that is to be asked for again
+	Undecided Verdict = "undecided" // the URL failed and will be retried
 	Unchecked Verdict = "unchecked" // it was not asked for
 )
 

@@ -147,7 +147,7 @@ func (s *site) names(u weburl.URL, f func(weburl.URL) bool) {
 			return
 		}
 	}
-	if bare(u) != bare(s.o.Seed) {
+	if judge.SiteKey(u) != judge.SiteKey(s.o.Seed) {
 		return
 	}
 	for _, origin := range s.o.Origins {
@@ -189,17 +189,7 @@ func (o *Options) key(u weburl.URL) string {
 	if form, ok := o.Twin(u); ok {
 		u = form
 	}
-	return bare(u) + u.Target()
-}
-
-// bare is the host as names of one site share it (judge.SiteHost), without a default
-// port; hosts on other ports are other sites.
-func bare(u weburl.URL) string {
-	host := judge.SiteHost(u.Hostname())
-	if len(u.Host()) > len(u.Hostname()) {
-		host += ":" + u.Port()
-	}
-	return host
+	return judge.SiteKey(u) + u.Target()
 }
 
 // isOwn says whether an URL belongs to the site itself.
