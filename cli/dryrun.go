@@ -54,7 +54,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		} else if front.Elsewhere != "" {
 			try = c.command(seed) + " --follow-seed, if that is the site"
 		}
-		return exitWith(exitFailed, fmt.Errorf("a crawl would bring nothing: %s: %s", front.URL, front.Failed), try)
+		return exitWith(exitFailed, fmt.Errorf("a crawl would bring nothing: %s", front.Failed), try)
 	}
 	return nil
 }

@@ -79,6 +79,8 @@ func TestPreviewOfTheFirstPage(t *testing.T) {
 		"http://example.com":     {"/": redirect("http://www.example.com/"), "/robots.txt": redirect("http://www.example.com/robots.txt")},
 		"http://www.example.com": {"/robots.txt": text("User-agent: *\nCrawl-delay: 0.001\nDisallow: /x"), "/": html("<div id=root></div><script src=/a.js></script>")},
 		"http://away.example":    {"/": redirect("http://other.example/")},
+		"http://self.example":    {"/": redirect("/")},
+		"http://choice.example":  {"/": answering(300)},
 	})
 	look := func(seed string) *preview.Preview {
 		o := options(seed)
@@ -94,6 +96,11 @@ func TestPreviewOfTheFirstPage(t *testing.T) {
 	same(t, "notes", p.Notes, []string{"http://example.com/ redirects to http://www.example.com/: both count as the site"})
 	if p.Robots != `answered 200: 1 rule for "*"; Crawl-delay 1ms` || p.Front == nil || p.Front.Status != 200 || len(p.Front.Needs) != 1 || !strings.HasPrefix(p.Front.Needs[0], "scripts") {
 		t.Errorf("%+v, %+v", p, p.Front)
+	}
+	for _, seed := range []string{"http://self.example/", "http://choice.example/"} { // a redirect that leads nowhere
+		if p := look(seed); p.Front.Failed == "" || len(p.Front.Needs) > 0 {
+			t.Errorf("%s: %+v", seed, p.Front)
+		}
 	}
 	if p := look("http://away.example/"); p.Front.Elsewhere != "http://other.example/" || p.Front.Failed == "" {
 		t.Errorf("%+v", p.Front)

@@ -164,7 +164,7 @@ func (pv *previewer) front(ctx context.Context) {
 		}
 		f.URL, f.Status, f.Type = u.String(), x.Status, x.Header.Get("Content-Type")
 		if x.Err != nil {
-			f.Failed = x.Err.Error()
+			f.Failed = fmt.Sprintf("%s: %v", u, x.Err)
 			x.Release()
 			break
 		}
@@ -173,8 +173,8 @@ func (pv *previewer) front(ctx context.Context) {
 		f.Title, f.Links, f.Needs = k.Title, k.Links, append(f.Needs, k.Needs...)
 		to := k.LeadsTo
 		if to.IsZero() || to == u {
-			if f.Status < 200 || f.Status > 299 && to != u {
-				f.Failed = fmt.Sprintf("answered %d", f.Status)
+			if (f.Status < 200 || f.Status > 299) && !k.Wall {
+				f.Failed = fmt.Sprintf("%s answered %d", u, f.Status)
 			}
 			break
 		}

@@ -114,6 +114,7 @@ type Look struct {
 	Title   string
 	Links   int        // on the page
 	LeadsTo weburl.URL // a redirect, or a page that does nothing else; zero where it leads nowhere
+	Wall    bool       // it redirects to itself until its cookie is sent back
 	// Needs is what a crawl needs to get the pages, or what may keep it from them, a
 	// clause each: a challenge, a login, scripts, cookies, a language, directives.
 	Needs []string
@@ -124,9 +125,10 @@ func LookAt(u weburl.URL, x *fetch.Exchange, agents []string) (k Look) {
 	body, _, _ := x.Decoded(heavyBody)
 	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: x.Header, Body: body}, htmlmeta.Options{Agents: agents})
 	k.Title, k.Links, k.LeadsTo = bounded(doc.Title, 500), len(doc.Links), doorway(u, x, &doc)
-	if crawllog.IsRedirect(x.Status) {
-		k.LeadsTo, _ = u.Resolve(x.Header.Get("Location"))
+	if location := x.Header.Get("Location"); crawllog.IsRedirect(x.Status) && location != "" {
+		k.LeadsTo, _ = u.Resolve(location)
 	}
+	k.Wall = k.LeadsTo == u && len(x.Header["Set-Cookie"]) > 0
 	need := func(is bool, format string, args ...any) {
 		if is {
 			k.Needs = append(k.Needs, fmt.Sprintf(format, args...))
@@ -134,7 +136,7 @@ func LookAt(u weburl.URL, x *fetch.Exchange, agents []string) (k Look) {
 	}
 	stands := challenge(x, &doc)
 	need(stands != "", "%s in the page's place: its owner can let the crawler in, nothing else helps", stands)
-	need(k.LeadsTo == u && len(x.Header["Set-Cookie"]) > 0, "cookies, which a crawl keeps where they are needed")
+	need(k.Wall, "cookies, which a crawl keeps where they are needed")
 	page := x.Status == http.StatusOK && k.LeadsTo.IsZero() && stands == ""
 	need(x.Status == http.StatusUnauthorized, "a login: --cookies FILE, --basic, --bearer or --netrc")
 	need(!k.LeadsTo.IsZero() && asksAt(u, k.LeadsTo) || page && hasPassword(x) && shownText(body) < maxChallengeText, "perhaps a login: --cookies FILE")
