@@ -58,7 +58,7 @@ type tabs struct {
 	ctx     context.Context // ends with the run, before the visits in flight do
 
 	mu      sync.Mutex
-	wanted  map[weburl.URL]chan struct{} // closed when the URL is settled
+	wanted  map[weburl.URL]chan struct{} // closed by the next commit that says something of the URL
 	settled map[weburl.URL]frontier.Found
 }
 
@@ -76,7 +76,7 @@ func (t *tabs) close() {
 	}
 }
 
-// wait is a channel that is closed when the URL is settled the next time.
+// wait is a channel that the next commit closes that has the URL's outcome, or a link to it.
 func (t *tabs) wait(u weburl.URL) <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,7 +88,7 @@ func (t *tabs) wait(u weburl.URL) <-chan struct{} {
 	return ch
 }
 
-// committed tells whoever waits for URLs of a group.
+// committed tells whoever waits for a URL that a group settled, put off or queued.
 func (t *tabs) committed(group []*outcome) {
 	if t.browser == nil {
 		return
@@ -96,10 +96,21 @@ func (t *tabs) committed(group []*outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, o := range group {
-		if ch := t.wanted[o.Entry.URL]; ch != nil && o.Visit != nil {
-			close(ch)
-			delete(t.wanted, o.Entry.URL)
+		if len(t.wanted) == 0 {
+			return
 		}
+		t.wake(o.Entry.URL)
+		t.wake(o.asked)
+		for i := range o.Links {
+			t.wake(o.Links[i].URL)
+		}
+	}
+}
+
+func (t *tabs) wake(u weburl.URL) {
+	if ch := t.wanted[u]; ch != nil {
+		close(ch)
+		delete(t.wanted, u)
 	}
 }
 
@@ -178,26 +189,32 @@ func (a *asker) answer(ctx context.Context, r render.Request) (_ *render.Respons
 // settled waits until it is decided what becomes of a URL, which is put into
 // the frontier where it is not known.
 func (a *asker) settled(ctx context.Context, u weburl.URL) (frontier.Found, error) {
-	c, began := a.c, time.Now()
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		done := c.tabs.wait(u)
+	c, asked := a.c, false
+	late := time.After(maxPageWait)
+	for isLate := false; ; {
+		changed := c.tabs.wait(u)
 		f, known, err := c.tabs.find(c.frontier, u)
 		switch {
 		case err != nil:
 			return f, err
 		case known && f.State != frontier.StateQueued:
 			return f, nil
-		case known && f.Class.OfLink() == frontier.Page && time.Since(began) > maxPageWait:
+		case known && isLate && f.Class.OfLink() == frontier.Page:
 			return f, errors.New("it is queued as a page")
 		case !known && !c.frontier.Known(u):
+			if asked {
+				return f, errors.New("the archive knows as many URLs as it may")
+			}
+			asked = true
 			c.flight.dismiss()
-			c.crew.outcomes <- &outcome{Outcome: a.shell.Ask(u)}
+			c.crew.outcomes <- &outcome{Outcome: a.shell.Ask(u), asked: u}
 		}
 		select {
 		case <-ctx.Done():
 			return f, context.Cause(ctx)
-		case <-done:
-		case <-time.After(pause):
+		case <-changed:
+		case <-late:
+			isLate = true
 		}
 	}
 }

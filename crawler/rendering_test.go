@@ -114,8 +114,24 @@ func TestPagesThatScriptsMake(t *testing.T) {
 	}
 }
 
-// A site of which nothing is seen without scripts is recognised; a page that is
-// short, and one that only has few links, is not.
+// What can never come is told at once: a page is not kept waiting for URLs beyond the limit.
+func TestAPageAsksForMoreThanTheArchiveMayKnow(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/": html(`<!doctype html><title>app</title><div id=root></div><script></script>`), "/api/1": text("1")})
+	b := &scripted{why: map[string]string{}, body: map[string]string{}, asks: map[string][]string{"/": {"/api/1", "/api/2", "/api/3", "/api/2"}}}
+	o := options(s.URL + "/")
+	o.Render, o.Browser, o.Traps.Discovered = crawler.RenderBare, b, 3
+	crawl(t, filepath.Join(t.TempDir(), "archive"), o)
+	if got := b.body["/api/1"]; got != "200 1" {
+		t.Errorf("/api/1: %q", got)
+	}
+	for _, path := range []string{"/api/2", "/api/3"} {
+		if got := b.why[path]; got != "the archive knows as many URLs as it may" {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
 // routed is a browser in which each page links to what its scripts show for fragments.
 type routed struct{ opened []string }
 
@@ -167,6 +183,8 @@ func TestRoutesArePages(t *testing.T) {
 	}
 }
 
+// A site of which nothing is seen without scripts is recognised; a page that is
+// short, and one that only has few links, is not.
 func TestPagesThatShowNothingAreCounted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -12,6 +12,7 @@ import (
 	"curtsy/crawler/status"
 	"curtsy/crawler/visit"
 	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/storage"
 )
@@ -29,9 +30,10 @@ type job struct {
 // outcome is what became of one URL, on its way to the committer.
 type outcome struct {
 	*visit.Outcome
-	job     *job  // nil where there was no visit
-	held    int   // counted in flight.held
-	brought int64 // and in flight.brought
+	job     *job       // nil where there was no visit
+	held    int        // counted in flight.held
+	brought int64      // and in flight.brought
+	asked   weburl.URL // what a page that is rendered asked for, where that is all
 }
 
 // step is what a visit is doing, and since when.

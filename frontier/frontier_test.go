@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,71 @@ func TestASoftlyDisregardedURLMayBeQueuedLater(t *testing.T) {
 	found, err := f.Find(u)
 	if err != nil || len(found) != 2 || found[0].Reason.Rule != judge.NoFollow || found[1].State != StateQueued {
 		t.Errorf("find = %+v, %v", found, err)
+	}
+}
+
+// Whoever goes on asking gets the same answers as one who asks once, of what was
+// known when the fingerprints were sorted, and of what came since.
+func TestFindWhileURLsCome(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "db"))
+	f := open(t, db)
+	for n := range 4 * manyNew {
+		l := link("/"+strconv.Itoa(n), []Class{Page, Requisite, Disregarded}[n%3])
+		if l.Soft = l.Class == Disregarded && n%2 == 0; l.Class == Disregarded {
+			l.Reason.Rule = judge.NoFollow
+		}
+		f.Add(l)
+		if n%5000 != 4999 {
+			continue
+		}
+		f.Add(link("/"+strconv.Itoa(n/6*6+2), Page)) // a soft one before
+		flush(t, f)
+		for _, at := range []int{0, 1, 2, n / 2, n - 2, n - 1, n} {
+			u := weburl.MustParse(origin + "/" + strconv.Itoa(at))
+			got, err := f.Find(u)
+			once, err2 := open(t, db).Find(u)
+			if err != nil || err2 != nil || len(got) == 0 || len(got) != len(once) {
+				t.Fatalf("%s after %d: %d finds, %d by one who asks once; %v %v", u, n, len(got), len(once), err, err2)
+			}
+			for i := range got {
+				if got[i].ID != once[i].ID || got[i].URL != u || got[i].State != once[i].State || i > 0 && got[i].ID <= got[i-1].ID {
+					t.Errorf("%s: %+v, want %+v", u, got[i], once[i])
+				}
+			}
+		}
+		if got, err := f.Find(weburl.MustParse(origin + "/none")); len(got) > 0 || err != nil {
+			t.Errorf("found %v, %v", got, err)
+		}
+	}
+	if f.index.upTo == 0 {
+		t.Error("the fingerprints were never sorted")
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	const urls = 1_000_000
+	f := open(b, openDB(b, filepath.Join(b.TempDir(), "db")))
+	for n := range urls {
+		f.Add(link("/"+strconv.Itoa(n), Page))
+		if n%10_000 == 9_999 {
+			flush(b, f)
+		}
+	}
+	u := weburl.MustParse(origin + "/" + strconv.Itoa(urls/2))
+	for _, first := range []bool{true, false} {
+		b.Run(map[bool]string{true: "once", false: "again"}[first], func(b *testing.B) {
+			for range manyFinds + 2 {
+				_, _ = f.Find(u)
+			}
+			for b.Loop() {
+				if first {
+					f.index = index{}
+				}
+				if found, err := f.Find(u); len(found) != 1 || err != nil {
+					b.Fatal(found, err)
+				}
+			}
+		})
 	}
 }
 

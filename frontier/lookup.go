@@ -3,6 +3,7 @@ package frontier
 import (
 	"encoding/binary"
 	"encoding/json"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -172,36 +173,24 @@ func (f *Frontier) look() (done func()) {
 }
 
 // Find looks a URL up, all its finds in the order of finding: softly
-// disregarded ones may come before the one that counts. It reads all
-// fingerprints (some 80 MB for ten million URLs), so it is for people who ask.
+// disregarded ones may come before the one that counts. It finds what is
+// committed.
 func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 	defer f.look()()
 	want := f.fingerprint(u.String())
 	var found []Found
 	err := f.db.View(func(tx *bbolt.Tx) error {
 		top := tx.Bucket(bucketTop)
-		return top.Bucket(bucketSeen).ForEach(func(k, v []byte) error {
-			for i := 0; i+8 <= len(v); i += 8 {
-				if binary.LittleEndian.Uint64(v[i:])&^flagBits != want {
-					continue
-				}
-				e, err := f.entry(top, k, i/8)
-				if err != nil {
-					continue // the fingerprint of a twin
-				}
-				if e.URL == u {
-					found = append(found, f.judged(top, e))
-				}
+		ids := f.index.find(top, len(f.hosts.list), want)
+		slices.Sort(ids) // blocks lie by host and class, finds are told by age
+		for _, id := range ids {
+			// It is another's where the fingerprint is that of a twin.
+			if e, ok := f.get(top, id); ok && e.URL == u {
+				found = append(found, e)
 			}
-			return nil
-		})
-	})
-	// Blocks lie by host and class, finds are told by age.
-	for i := 1; i < len(found); i++ {
-		for j := i; j > 0 && found[j].ID < found[j-1].ID; j-- {
-			found[j], found[j-1] = found[j-1], found[j]
 		}
-	}
+		return nil
+	})
 	return found, err
 }
 
