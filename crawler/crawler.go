@@ -79,6 +79,9 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	if known != (f.Counts().Discovered > 0) {
 		return nil, &storage.DamageError{File: "crawl.db", What: "the crawl's own entry, or the frontier, is missing"}
 	}
+	if st.Round != nil && st.Round.N != len(st.Rounds) {
+		return nil, &storage.DamageError{File: "crawl.db", What: "when the rounds began is missing"}
+	}
 	if known && st.Seed != o.Seed.String() {
 		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, st.Seed, o.Seed)
 	}

@@ -3,6 +3,7 @@ package crawler_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,10 +18,13 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"go.etcd.io/bbolt"
 
 	"curtsy/crawler"
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
+	"curtsy/crawler/verify"
+	seal "curtsy/internal/sum"
 	"curtsy/publish"
 	"curtsy/publish/changes"
 	"curtsy/storage"
@@ -476,5 +480,65 @@ func TestChangesCompareDecodedBodies(t *testing.T) {
 	}
 	if want := map[string]string{"/other": "changed", "/torn": "unreachable", "/tears": "unreachable"}; !maps.Equal(told, want) {
 		t.Errorf("told %v, want %v", told, want)
+	}
+}
+
+// What stays as it is for a run is not written with each commit. An archive of schema 7,
+// which has it in the same row, is read and continued; one that lost it is damaged.
+func TestRoundsAreARowOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/": links("/a"), "/a": article("a")})
+	dir, o := t.TempDir(), options(s.origin+"/")
+	crawl(t, dir, o)
+	round(t, dir, o, revisit.Options{})
+	edit := func(change func(meta *bbolt.Bucket, often, lasting map[string]any) error) {
+		t.Helper()
+		db, err := bbolt.Open(filepath.Join(dir, "crawl.db"), 0o644, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.Update(func(tx *bbolt.Tx) error {
+			meta, rows := tx.Bucket([]byte("meta")), [2]map[string]any{}
+			for i, key := range []string{"crawl", "crawl-lasting"} {
+				if b, ok := seal.Open([]byte(key), meta.Get([]byte(key))); !ok {
+					t.Errorf("%s has no sum", key)
+				} else if err := json.Unmarshal(b, &rows[i]); err != nil {
+					return err
+				}
+			}
+			return change(meta, rows[0], rows[1])
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit(func(meta *bbolt.Bucket, often, lasting map[string]any) error {
+		if often["rounds"] != nil || often["settings"] != nil || len(lasting["rounds"].([]any)) != 1 {
+			t.Errorf("each commit writes %v, seldom is %v", often, lasting)
+		}
+		maps.Copy(often, lasting)
+		b, err := json.Marshal(often)
+		return errors.Join(err, meta.Put([]byte("crawl"), seal.Seal([]byte("crawl"), b)), meta.Delete([]byte("crawl-lasting")),
+			meta.Put([]byte("schema"), []byte{0, 0, 0, 7}))
+	})
+	check(t, dir)
+	if r := round(t, dir, o, revisit.Options{}); len(r.State.Rounds) != 2 || r.State.Round.N != 2 {
+		t.Errorf("rounds %v", r.State.Rounds)
+	}
+	edit(func(meta *bbolt.Bucket, often, lasting map[string]any) error {
+		if often["rounds"] != nil || len(lasting["rounds"].([]any)) != 2 {
+			t.Errorf("each commit writes %v, seldom is %v", often, lasting)
+		}
+		return meta.Delete([]byte("crawl-lasting"))
+	})
+	var damage *storage.DamageError
+	if c, err := crawler.Open(dir, o); !errors.As(err, &damage) {
+		if err == nil {
+			c.Close()
+		}
+		t.Errorf("without its rounds: %v", err)
+	}
+	if r, err := verify.Archive(dir, nil); err != nil || len(r.Problems) != 1 {
+		t.Errorf("verify: %v, %v", r, err)
 	}
 }

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -55,9 +56,9 @@ func (e *diskError) Unwrap() error { return e.Err }
 
 // schema is the version of the on-disk format; it is raised when a reader of
 // the version before would read wrongly. Schemas 5 and 6, whose visits are JSON, plain
-// and packed, are read as well; the first commit to such an archive makes it one of schema 7.
+// and packed, and 7, where all that a crawl says of itself is one row, are read as well; the first commit to such an archive makes it one of schema 8.
 const (
-	schema       = 7
+	schema       = 8
 	oldestSchema = 5
 )
 
@@ -76,6 +77,7 @@ var (
 	keySchema      = []byte("schema")
 	keyKey         = []byte("key")
 	keyCrawl       = []byte("crawl")
+	keyLasting     = []byte("crawl-lasting")
 )
 
 // Options of an archive. The zero value is good.
@@ -376,27 +378,52 @@ func (a *Archive) Close() error {
 // Crawl reads what the crawl last said of itself into v; false if nothing.
 func (a *Archive) Crawl(v any) (ok bool, err error) {
 	err = a.view(func(tx *bbolt.Tx) error {
-		b := tx.Bucket(bucketMeta).Get(keyCrawl)
-		if ok = b != nil; !ok {
-			return nil
-		}
-		b, whole := sum.Open(keyCrawl, b)
-		if !whole || json.Unmarshal(b, v) != nil {
-			return &DamageError{File: a.dir.file(dbName), What: "the crawl's own entry cannot be decoded"}
+		for _, key := range [][]byte{keyCrawl, keyLasting} {
+			b := tx.Bucket(bucketMeta).Get(key)
+			if b == nil {
+				continue
+			}
+			ok = ok || string(key) == string(keyCrawl)
+			b, whole := sum.Open(key, b)
+			if !whole || json.Unmarshal(b, v) != nil {
+				return &DamageError{File: a.dir.file(dbName), What: "the crawl's own entry cannot be decoded"}
+			}
 		}
 		return nil
 	})
 	return ok, err
 }
 
+// Parted is what a crawl says of itself where a part of it seldom changes: that has
+// a row of its own, written when it has changed. Both are JSON objects; decoding
+// one and then the other into a value gives the whole.
+type Parted interface {
+	Parts() (often, lasting any)
+}
+
 // putCrawl keeps what the crawl says of itself; nil leaves it as it is.
 func putCrawl(tx *bbolt.Tx, v any) error {
-	if v == nil {
-		return nil
+	var lasting any
+	if p, ok := v.(Parted); ok {
+		v, lasting = p.Parts()
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
+	for _, row := range []struct {
+		key []byte
+		v   any
+	}{{keyCrawl, v}, {keyLasting, lasting}} {
+		if row.v == nil {
+			continue
+		}
+		b, err := json.Marshal(row.v)
+		if err != nil {
+			return err
+		}
+		b = sum.Seal(row.key, b)
+		if m := tx.Bucket(bucketMeta); !bytes.Equal(m.Get(row.key), b) {
+			if err := m.Put(row.key, b); err != nil {
+				return err
+			}
+		}
 	}
-	return tx.Bucket(bucketMeta).Put(keyCrawl, sum.Seal(keyCrawl, b))
+	return nil
 }

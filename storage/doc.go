@@ -11,7 +11,7 @@
 //
 // Top-level buckets of crawl.db (those of the frontier are its own):
 //
-//	meta      schema, key (fingerprints), crawl (what the crawl says of itself)
+//	meta      schema, key (fingerprints), crawl and crawl-lasting (what the crawl says of itself)
 //	segments  name → octets committed, id of its warcinfo record, sum of both
 //	visits    URL id, number of the visit → crawllog.Visit, packed
 //	digests   SHA-256 of a payload → the visit that holds it

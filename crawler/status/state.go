@@ -50,6 +50,16 @@ type State struct {
 	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"`  // by host
 }
 
+// Parts is what each commit writes, and what stays as it is for a whole run.
+func (s State) Parts() (often, lasting any) {
+	rest := struct {
+		Settings any         `json:"settings,omitempty"`
+		Rounds   []time.Time `json:"rounds,omitempty"`
+	}{s.Settings, s.Rounds}
+	s.Settings, s.Rounds = nil, nil
+	return &s, &rest
+}
+
 // Session says what became of the ids in the links of a page when it was asked for
 // once more, with the cookie that it had set.
 type Session struct {

@@ -72,6 +72,8 @@ func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem 
 	}
 	if (!known || got.Discovered == 0) && r.Visits > 0 {
 		problem("", "the crawl's own entry, or the frontier, is missing")
+	} else if st.Round != nil && st.Round.N != len(st.Rounds) {
+		problem("", "when the rounds began is missing")
 	} else if st.Visits != r.Visits {
 		problem("", fmt.Sprintf("%d visits were committed, %d were found", st.Visits, r.Visits))
 	}
