@@ -11,7 +11,8 @@ const analysis = "3"
 // read again. Texts are stored nowhere: idx has their words only, docs the title
 // and the words of the title and of the last segment of the path, words which
 // words of texts have which stem, titles in how many titles a stem is, and
-// inlinks how many pages link to a URL.
+// inlinks how many pages link to a URL, by its name (search.nameOf), since links
+// to it may be read before it is captured.
 const tables = `
 CREATE TABLE state(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE captures(
@@ -31,6 +32,7 @@ CREATE INDEX captures_surt ON captures(surt, ts);
 CREATE TABLE todo(id INTEGER PRIMARY KEY);
 CREATE TABLE docs(
 	id INTEGER PRIMARY KEY,
+	name INTEGER NOT NULL,
 	n INTEGER NOT NULL,
 	url TEXT NOT NULL,
 	title TEXT NOT NULL,
@@ -42,5 +44,5 @@ CREATE TABLE docs(
 CREATE VIRTUAL TABLE idx USING fts5(title, head, body, url, content='', contentless_delete=1, tokenize='ascii');
 CREATE TABLE words(raw TEXT, stem TEXT, PRIMARY KEY(raw, stem)) WITHOUT ROWID;
 CREATE TABLE titles(stem TEXT PRIMARY KEY, docs INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE inlinks(id INTEGER PRIMARY KEY, pages INTEGER NOT NULL);
+CREATE TABLE inlinks(name INTEGER PRIMARY KEY, pages INTEGER NOT NULL);
 `

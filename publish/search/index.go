@@ -4,7 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"hash/maphash"
+	"hash/fnv"
+	"io"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func Update(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Optio
 	if err != nil || left == 0 {
 		return err
 	}
-	if err := x.prepare(); err != nil {
+	if err := x.siteLanguage(); err != nil {
 		return err
 	}
 	for total := left; left > 0; {
@@ -77,14 +78,12 @@ type indexer struct {
 	o   Options
 
 	tokens tokenizer
-	site   string           // the language of most pages
-	ids    map[uint64]int64 // hash of a URL → its id
-	seed   maphash.Seed
+	site   string // the language of most pages
 
 	tx     *sql.Tx
 	stmts  statements
 	titles map[string]int // stem → titles more
-	links  map[int64]int  // URL id → pages more that link to it
+	links  map[int64]int  // name of a URL → pages more that link to it
 	seen   map[int64]bool // targets of the page that is read
 	size   int
 }
@@ -94,34 +93,17 @@ func (x *indexer) count() (n int64, err error) {
 	return n, err
 }
 
-// prepare reads which URLs there are, so that links to them can be counted, and
-// tells the language of most pages.
-func (x *indexer) prepare() error {
-	x.ids, x.seed, x.seen = map[uint64]int64{}, maphash.MakeSeed(), map[int64]bool{}
-	rows, err := x.db.QueryContext(x.ctx, `SELECT id >> 20, url FROM captures`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		var url sql.RawBytes
-		if err := rows.Scan(&id, &url); err != nil {
-			return err
-		}
-		x.ids[maphash.Bytes(x.seed, url)] = id
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return x.siteLanguage()
-}
-
 // fewestSample is how many pages are looked at to tell the language of a site.
 const fewestSample = 64
 
-// siteLanguage is that of most pages of a sample: pages in doubt follow it.
+// siteLanguage is that of most pages, or of a sample before there are some: pages in
+// doubt follow it.
 func (x *indexer) siteLanguage() error {
+	var docs int
+	err := x.db.QueryRowContext(x.ctx, `SELECT lang, (SELECT count(*) FROM docs) FROM docs GROUP BY lang ORDER BY count(*) DESC, lang LIMIT 1`).Scan(&x.site, &docs)
+	if err == nil && docs >= fewestSample || err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
 	rows, err := x.db.QueryContext(x.ctx, `SELECT id FROM todo WHERE id % max(1, (SELECT count(*) FROM todo) / ?) = 0 LIMIT 200`, fewestSample)
 	if err != nil {
 		return err
@@ -171,7 +153,7 @@ func (x *indexer) batch(done, total int64) (n int64, err error) {
 	if err := x.stmts.prepare(x.ctx, x.tx); err != nil {
 		return 0, err
 	}
-	x.titles, x.links, x.size = map[string]int{}, map[int64]int{}, 0
+	x.titles, x.links, x.seen, x.size = map[string]int{}, map[int64]int{}, map[int64]bool{}, 0
 	ids, err := x.next()
 	if err != nil {
 		return 0, err
@@ -241,9 +223,8 @@ func (x *indexer) take(id int64) error {
 	if err != nil {
 		return err
 	}
-	known, err := x.forget(id)
-	if err == nil && p != nil {
-		err = x.put(id, p, !known)
+	if err = x.forget(id); err == nil && p != nil {
+		err = x.put(id, p)
 	}
 	if err == nil {
 		_, err = x.stmts.done.ExecContext(x.ctx, id)
@@ -251,28 +232,40 @@ func (x *indexer) take(id int64) error {
 	return err
 }
 
-// forget takes a document out of the index.
-func (x *indexer) forget(id int64) (known bool, err error) {
+// forget takes a document out of the index, with the links that its page had.
+func (x *indexer) forget(id int64) error {
+	var n int
 	var stems string
-	err = x.stmts.stems.QueryRowContext(x.ctx, id).Scan(&stems)
+	err := x.stmts.stems.QueryRowContext(x.ctx, id).Scan(&n, &stems)
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	for _, stem := range distinct(strings.Fields(stems)) {
 		x.titles[stem]--
 	}
+	v, err := x.a.Visit(crawllog.Ref{URLID: uint64(id), N: n})
+	if err != nil {
+		return err
+	}
+	if v != nil { // else it was pruned
+		links, err := linksOf(x.a, v)
+		if err != nil {
+			return err
+		}
+		x.countLinks(v.URL, links, -1)
+	}
 	if _, err := x.stmts.dropDoc.ExecContext(x.ctx, id); err != nil {
-		return true, err
+		return err
 	}
 	_, err = x.stmts.dropText.ExecContext(x.ctx, id)
-	return true, err
+	return err
 }
 
 // put takes a document into the index.
-func (x *indexer) put(id int64, p *page, countLinks bool) error {
+func (x *indexer) put(id int64, p *page) error {
 	lang := languageOf(p.lang, x.sample(&p.text))
 	if lang == "" {
 		lang = x.site
@@ -297,7 +290,7 @@ func (x *indexer) put(id int64, p *page, countLinks bool) error {
 	for _, stem := range distinct(strings.Fields(title.String())) {
 		x.titles[stem]++
 	}
-	_, err := x.stmts.putDoc.ExecContext(x.ctx, id, p.visit.N, p.visit.URL, p.title, lang, x.raws(p.title), title.String(), last.String())
+	_, err := x.stmts.putDoc.ExecContext(x.ctx, id, nameOf(p.visit.URL), p.visit.N, p.visit.URL, p.title, lang, x.raws(p.title), title.String(), last.String())
 	if err != nil {
 		return err
 	}
@@ -305,9 +298,7 @@ func (x *indexer) put(id int64, p *page, countLinks bool) error {
 		return err
 	}
 	x.size += len(p.title) + 100
-	if countLinks {
-		x.count1(p)
-	}
+	x.countLinks(p.visit.URL, p.links, 1)
 	return nil
 }
 
@@ -344,17 +335,27 @@ func (x *indexer) raws(title string) string {
 	return b.String()
 }
 
-// count1 counts the links of a page that is new in the index, one for each
-// page it leads to.
-func (x *indexer) count1(p *page) {
+// countLinks counts the links of a page, one for each page it leads to: n is 1 for a
+// page that comes and -1 for one that goes.
+func (x *indexer) countLinks(url string, links []htmlmeta.Link, n int) {
 	clear(x.seen)
-	for _, l := range p.links {
-		id, ok := x.ids[maphash.String(x.seed, l.URL.String())]
-		if ok && l.Kind == htmlmeta.Navigation && !x.seen[id] && uint64(id) != p.visit.URLID {
-			x.seen[id] = true
-			x.links[id]++
+	x.seen[nameOf(url)] = true
+	for i := range links {
+		if links[i].Kind != htmlmeta.Navigation {
+			continue
+		}
+		if name := nameOf(links[i].URL.String()); !x.seen[name] {
+			x.seen[name] = true
+			x.links[name] += n
 		}
 	}
+}
+
+// nameOf is what index.db knows a URL by that links lead to: 64 bits of FNV-1a.
+func nameOf(url string) int64 {
+	h := fnv.New64a()
+	io.WriteString(h, url)
+	return int64(h.Sum64())
 }
 
 // sums writes what the pages of a batch add up to.
@@ -367,8 +368,11 @@ func (x *indexer) sums() error {
 			return err
 		}
 	}
-	for id, n := range x.links {
-		if _, err := x.stmts.addLinks.ExecContext(x.ctx, id, n); err != nil {
+	for name, n := range x.links {
+		if n == 0 {
+			continue
+		}
+		if _, err := x.stmts.addLinks.ExecContext(x.ctx, name, n); err != nil {
 			return err
 		}
 	}
@@ -385,10 +389,10 @@ func (s *statements) prepare(ctx context.Context, tx *sql.Tx) (err error) {
 		to  **sql.Stmt
 		sql string
 	}{
-		{&s.stems, `SELECT stems FROM docs WHERE id = ?`},
+		{&s.stems, `SELECT n, stems FROM docs WHERE id = ?`},
 		{&s.dropDoc, `DELETE FROM docs WHERE id = ?`},
 		{&s.dropText, `DELETE FROM idx WHERE rowid = ?`},
-		{&s.putDoc, `INSERT INTO docs(id, n, url, title, lang, raws, stems, last) VALUES(?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&s.putDoc, `INSERT INTO docs(id, name, n, url, title, lang, raws, stems, last) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&s.putText, `INSERT INTO idx(rowid, title, head, body, url) VALUES(?, ?, ?, ?, ?)`},
 		{&s.putWord, `INSERT OR IGNORE INTO words VALUES(?, ?)`},
 		{&s.done, `DELETE FROM todo WHERE id = ?`},

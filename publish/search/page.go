@@ -109,12 +109,21 @@ func readText(ctx context.Context, a *storage.Archive, v *crawllog.Visit, pdf PD
 	}
 	p := htmlmeta.Page{URL: weburl.FromCanonical(v.URL), Header: b.Header, Body: body}
 	t.blocks = htmlmeta.ReadText(p, maxText)
-	if page, ok := publish.PageOf(v); ok && links {
-		var said facts.Facts
-		err = publish.Facts(a, page, &said)
-		t.links = said.Links
+	if links {
+		t.links, err = linksOf(a, v)
 	}
 	return t, err
+}
+
+// linksOf are the links of a capture.
+func linksOf(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Link, error) {
+	var said facts.Facts
+	page, ok := publish.PageOf(v)
+	if !ok {
+		return nil, nil
+	}
+	err := publish.Facts(a, page, &said)
+	return said.Links, err
 }
 
 // readPDF reads the text of a PDF document.

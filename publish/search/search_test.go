@@ -2,10 +2,14 @@ package search_test
 
 import (
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"curtsy/crawler"
+	"curtsy/crawler/revisit"
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/catalog"
@@ -178,7 +182,7 @@ func TestPermits(t *testing.T) {
 	}
 	// A page that was indexed and is forbidden meanwhile is not found either: a
 	// query asks again.
-	if _, err := cat.DB().Exec(`INSERT INTO docs SELECT id >> 20, id & 1048575, url, 'zebra', 'en', 'zebra', 'zebra', '' FROM captures WHERE url LIKE '%/noindex';
+	if _, err := cat.DB().Exec(`INSERT INTO docs SELECT id >> 20, 0, id & 1048575, url, 'zebra', 'en', 'zebra', 'zebra', '' FROM captures WHERE url LIKE '%/noindex';
 		INSERT INTO idx(rowid, title, head, body, url) SELECT id, 'zebra', '', 'zebra', '' FROM docs WHERE title = 'zebra'`); err != nil {
 		t.Fatal(err)
 	}
@@ -240,5 +244,65 @@ func TestIndexIsWhole(t *testing.T) {
 	}
 	if got := found(t, x, origin, "rose"); got != "/roses /" {
 		t.Errorf("found %s", got)
+	}
+}
+
+// An index that is built beside a crawl, and over rounds that change pages, counts
+// links as one that is built when all is there.
+func TestAnIndexBuiltOnTheWayIsTheSame(t *testing.T) {
+	s, seed := crawltest.Site(t, site)
+	dir, cache := filepath.Join(t.TempDir(), "archive"), t.TempDir()
+	inlinks := func(cache string) (list []string) {
+		t.Helper()
+		a, err := storage.OpenRead(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		cat, err := catalog.Open(t.Context(), a, catalog.Options{Cache: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer cat.Close()
+		x, err := search.Open(t.Context(), cat, a, search.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		rows, err := cat.DB().Query(`SELECT d.url, coalesce(l.pages, 0), d.lang FROM docs d LEFT JOIN inlinks l ON l.name = d.name ORDER BY d.id`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var url, lang string
+			var pages int
+			if err := rows.Scan(&url, &pages, &lang); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, strings.TrimPrefix(url, s.Origin)+" "+strconv.Itoa(pages)+" "+lang)
+		}
+		return append(list, found(t, x, s.Origin, "rose"))
+	}
+	for i, set := range []map[string]string{
+		nil,
+		{"/": "<title>Start</title><p>roses <a href=/roses>R</a> <a href=/new>N</a> <a href=/ru>11</a>", "/new": "<title>New roses</title><a href=/roses>R</a><a href=/later>L</a>"},
+		{"/": "<title>Start</title><a href=/new>N</a>", "/roses": "HTTP 410\n\ngone"},
+	} {
+		for target, content := range set {
+			if err := s.Set(target, content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, pages := range []int{2, 5, 0} { // as a crawl goes on
+			crawltest.Archive(t, dir, seed, func(o *crawler.Options) {
+				if o.Limits.Pages = pages; i > 0 && pages == 2 {
+					o.Limits.Pages, o.Round = 0, &revisit.Options{}
+				}
+			})
+			if got, want := inlinks(cache), inlinks(t.TempDir()); !slices.Equal(got, want) {
+				t.Errorf("after change %d, %d pages:\n%q\nwant\n%q", i, pages, got, want)
+			}
+		}
 	}
 }
