@@ -10,7 +10,8 @@ const analysis = "3"
 // visit; that of a text is the URL's id. todo names the URLs whose text is to be
 // read again. Texts are stored nowhere: idx has their words only, docs the title
 // and the words of the title and of the last segment of the path, words which
-// words of texts have which stem, titles in how many titles a stem is, and
+// words of texts have which stem, titles in how many titles a stem is, doubt that the
+// language is that of most pages and not of its own, and
 // inlinks how many pages link to a URL, by its name (search.nameOf), since links
 // to it may be read before it is captured.
 const tables = `
@@ -37,6 +38,7 @@ CREATE TABLE docs(
 	url TEXT NOT NULL,
 	title TEXT NOT NULL,
 	lang TEXT NOT NULL,
+	doubt INTEGER NOT NULL,
 	raws TEXT NOT NULL,
 	stems TEXT NOT NULL,
 	last TEXT NOT NULL

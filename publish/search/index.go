@@ -57,6 +57,9 @@ func Update(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Optio
 	if err := x.siteLanguage(); err != nil {
 		return err
 	}
+	if left, err = x.count(); err != nil {
+		return err
+	}
 	for total := left; left > 0; {
 		done, err := x.batch(total-left, total)
 		if err != nil {
@@ -96,15 +99,11 @@ func (x *indexer) count() (n int64, err error) {
 // fewestSample is how many pages are looked at to tell the language of a site.
 const fewestSample = 64
 
-// siteLanguage is that of most pages, or of a sample before there are some: pages in
-// doubt follow it.
+// siteLanguage is that of most pages of a sample: pages in doubt follow it, those too
+// that were indexed when the sample was another.
 func (x *indexer) siteLanguage() error {
-	var docs int
-	err := x.db.QueryRowContext(x.ctx, `SELECT lang, (SELECT count(*) FROM docs) FROM docs GROUP BY lang ORDER BY count(*) DESC, lang LIMIT 1`).Scan(&x.site, &docs)
-	if err == nil && docs >= fewestSample || err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	rows, err := x.db.QueryContext(x.ctx, `SELECT id FROM todo WHERE id % max(1, (SELECT count(*) FROM todo) / ?) = 0 LIMIT 200`, fewestSample)
+	rows, err := x.db.QueryContext(x.ctx, `SELECT DISTINCT id >> 20 FROM captures
+		WHERE (id >> 20) % max(1, (SELECT count(*) FROM captures) / ?) = 0 LIMIT 200`, fewestSample)
 	if err != nil {
 		return err
 	}
@@ -130,7 +129,11 @@ func (x *indexer) siteLanguage() error {
 		}
 	}
 	x.site = best
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	_, err = x.db.ExecContext(x.ctx, `INSERT OR IGNORE INTO todo SELECT id FROM docs WHERE doubt AND lang != ?`, x.site)
+	return err
 }
 
 // sample are the first words of a text.
@@ -267,7 +270,8 @@ func (x *indexer) forget(id int64) error {
 // put takes a document into the index.
 func (x *indexer) put(id int64, p *page) error {
 	lang := languageOf(p.lang, x.sample(&p.text))
-	if lang == "" {
+	inDoubt := lang == ""
+	if inDoubt {
 		lang = x.site
 	}
 	x.tokens.turkish = lang == "tr"
@@ -290,7 +294,7 @@ func (x *indexer) put(id int64, p *page) error {
 	for _, stem := range distinct(strings.Fields(title.String())) {
 		x.titles[stem]++
 	}
-	_, err := x.stmts.putDoc.ExecContext(x.ctx, id, nameOf(p.visit.URL), p.visit.N, p.visit.URL, p.title, lang, x.raws(p.title), title.String(), last.String())
+	_, err := x.stmts.putDoc.ExecContext(x.ctx, id, nameOf(p.visit.URL), p.visit.N, p.visit.URL, p.title, lang, inDoubt, x.raws(p.title), title.String(), last.String())
 	if err != nil {
 		return err
 	}
@@ -392,7 +396,7 @@ func (s *statements) prepare(ctx context.Context, tx *sql.Tx) (err error) {
 		{&s.stems, `SELECT n, stems FROM docs WHERE id = ?`},
 		{&s.dropDoc, `DELETE FROM docs WHERE id = ?`},
 		{&s.dropText, `DELETE FROM idx WHERE rowid = ?`},
-		{&s.putDoc, `INSERT INTO docs(id, name, n, url, title, lang, raws, stems, last) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&s.putDoc, `INSERT INTO docs(id, name, n, url, title, lang, doubt, raws, stems, last) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&s.putText, `INSERT INTO idx(rowid, title, head, body, url) VALUES(?, ?, ?, ?, ?)`},
 		{&s.putWord, `INSERT OR IGNORE INTO words VALUES(?, ?)`},
 		{&s.done, `DELETE FROM todo WHERE id = ?`},
