@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/revisit"
 	"curtsy/storage"
 )
 
@@ -55,6 +57,25 @@ func TestAPanicIsTheFailureOfItsURL(t *testing.T) {
 	crawl(t, dir, o)
 	if n := s.times("/bad"); n != 1 {
 		t.Errorf("asked for %d times", n)
+	}
+}
+
+// A panic while a link is judged, be it by the goroutine that reads, commits or chooses,
+// is that of the link's URL.
+func TestAPanicWhileALinkIsJudged(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a"), "/a": links()})
+	dir, o := t.TempDir(), options(s.URL+"/")
+	crawl(t, dir, o)
+	s.set("/", links("/a", "/new"))
+	o.Scope.Exclude, o.Round = []*regexp.Regexp{nil}, &revisit.Options{}
+	for range 2 {
+		if r := crawl(t, dir, o); r.Ending != crawler.Done {
+			t.Errorf("ended as %v: %s", r.Ending, r.Why)
+		}
+		if got := rows(t, dir)["/a"]; got.Kept != "response" || !strings.Contains(got.Rule, "internal error, please report it: rule exclude") {
+			t.Errorf("/a: %+v", got)
+		}
 	}
 }
 

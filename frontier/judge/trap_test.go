@@ -2,6 +2,8 @@ package judge
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,5 +75,24 @@ func TestViewsByDateAreLate(t *testing.T) {
 		if late != want {
 			t.Errorf("%s: %d of 100 are late, want %d", target, late, want)
 		}
+	}
+}
+
+// forgets is a memory that fails.
+type forgets struct{ Memory }
+
+// A rule that fails over a link excludes that link: it ends no goroutine that asks.
+func TestARuleThatPanics(t *testing.T) {
+	l := &Link{URL: weburl.MustParse("http://h/list?a=1&b=2"), Class: Page}
+	f := &Facts{Settings: &Settings{Scope: Scope{Origins: []string{"http://h"}}, Traps: DefaultTraps()}, Memory: forgets{}}
+	for range 2 {
+		v := Decide(Added, l, f)
+		text := v.Reason.String()
+		if v.Reason.Rule != Internal || v.Soft || !strings.Contains(text, "please report it") || !strings.Contains(text, "nil pointer") || !regexp.MustCompile(`\(\w+\.go:\d+\)$`).MatchString(text) {
+			t.Errorf("%+v: %s", v, text)
+		}
+	}
+	if steps := Walk(l, f); steps[len(steps)-1].Reason.Rule != Internal {
+		t.Errorf("explain: %+v", steps)
 	}
 }

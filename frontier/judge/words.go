@@ -25,6 +25,7 @@ const (
 	NoRobots    = "no-robots"  // the host's robots.txt is unavailable
 	Overruled   = "overruled"  // excluded until another link led there
 	Unreadable  = "unreadable" // its state in crawl.db is none
+	Internal    = "internal"   // a rule failed over it: a mistake of ours
 )
 
 // InVain are the rules of what was looked for where sites may have it, and is not
@@ -38,7 +39,7 @@ func Belongs(rule string) bool { return rule != Host && !slices.Contains(InVain,
 
 // RuleNames lists the rules of the chain, and what may happen to a URL besides.
 func RuleNames() []string {
-	names := []string{HTTP, Fetch, Location, Blocked, Login, Probe, BadSitemap, SitemapHosts, NoSitemap, NoUsageFile, NoRobots, Overruled, Unreadable}
+	names := []string{HTTP, Fetch, Location, Blocked, Login, Probe, BadSitemap, SitemapHosts, NoSitemap, NoUsageFile, NoRobots, Overruled, Unreadable, Internal}
 	for i := range chain {
 		names = append(names, chain[i].Name)
 	}
@@ -75,7 +76,7 @@ func topic(r Reason) string {
 		return HTTP
 	case Robots, NoFollow, Name, CleanParam, HTTP, Fetch, Blocked, Login, Probe, BadSitemap, Overruled:
 		return r.Rule
-	case Unreadable:
+	case Unreadable, Internal:
 		return ""
 	}
 	if k := ruleOf(r.Rule); k != nil && k.Kind == OfTrap {
@@ -113,6 +114,8 @@ func Detail(r Reason) string {
 		return "found again by a link that may be followed"
 	case Unreadable:
 		return "its state cannot be decoded"
+	case Internal:
+		return "internal error, please report it: rule " + r.Text
 	}
 	if k := ruleOf(r.Rule); k != nil && k.Kind == OfTrap {
 		return trapWords(r)
