@@ -468,7 +468,8 @@ func (c *config) command(seed weburl.URL) string {
 // long as it can: room for a few large documents, and for the fingerprints of
 // all URLs. Those of ten million take 160 MB, and must not take twice that.
 func limitMemory(urls int) {
-	limit := min(int64(120<<20)+16*int64(urls), 192<<20) + collectFloor
+	fingerprints := 16 * int64(urls)
+	limit := max(min(120<<20+fingerprints, 152<<20), 32<<20+fingerprints) + collectFloor
 	if was := debug.SetMemoryLimit(-1); limit < was || limit > was+1<<20 {
 		debug.SetMemoryLimit(limit)
 	}

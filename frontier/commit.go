@@ -353,6 +353,11 @@ func (f *Frontier) Publish() {
 		if q := f.queues[key]; q != nil {
 			q.waiting += len(f.staged[key])
 		}
+		if cap(f.staged[key]) > blockSize { // of a page with very many links
+			delete(f.staged, key)
+			continue
+		}
+		clear(f.staged[key])
 		f.staged[key] = f.staged[key][:0]
 	}
 	f.order = f.order[:0]

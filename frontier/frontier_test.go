@@ -158,6 +158,27 @@ func TestFindWhileURLsCome(t *testing.T) {
 	}
 }
 
+// What a page with very many links was staged in is given back when they are on disk.
+func TestManyLinksAreGivenBack(t *testing.T) {
+	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
+	for _, n := range []int{blockSize / 2, 100 * blockSize} {
+		for i := range n {
+			f.Add(link("/"+strconv.Itoa(n)+"/"+strconv.Itoa(i), Page))
+		}
+		flush(t, f)
+		for key, staged := range f.staged {
+			if cap(staged) > blockSize {
+				t.Errorf("after %d links %d places of %+v are kept", n, cap(staged), key)
+			}
+			for _, l := range staged[:cap(staged)] {
+				if !l.URL.IsZero() {
+					t.Fatalf("after %d links %s is kept", n, l.URL)
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkFind(b *testing.B) {
 	const urls = 1_000_000
 	f := open(b, openDB(b, filepath.Join(b.TempDir(), "db")))

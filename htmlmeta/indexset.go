@@ -8,8 +8,8 @@ type indexSet struct {
 }
 
 type indexSlot struct {
-	hash  uint64
-	index int // plus one; 0 is empty
+	hash  uint32 // its lower half
+	index uint32 // plus one; 0 is empty
 }
 
 const minSlots = 256
@@ -19,13 +19,13 @@ func (s *indexSet) find(hash uint64, same func(index int) bool) (int, bool) {
 	if len(s.slots) == 0 {
 		return 0, false
 	}
-	for i := hash; ; i++ {
-		slot := &s.slots[i&uint64(len(s.slots)-1)]
+	for i := uint32(hash); ; i++ {
+		slot := &s.slots[i&uint32(len(s.slots)-1)]
 		if slot.index == 0 {
 			return 0, false
 		}
-		if slot.hash == hash && same(slot.index-1) {
-			return slot.index - 1, true
+		if index := int(slot.index) - 1; slot.hash == uint32(hash) && same(index) {
+			return index, true
 		}
 	}
 }
@@ -35,16 +35,16 @@ func (s *indexSet) insert(hash uint64, index int) {
 	if 2*s.n >= len(s.slots) {
 		s.grow()
 	}
-	s.place(indexSlot{hash, index + 1})
+	s.place(indexSlot{uint32(hash), uint32(index) + 1})
 	s.n++
 }
 
 func (s *indexSet) place(e indexSlot) {
 	i := e.hash
-	for s.slots[i&uint64(len(s.slots)-1)].index != 0 {
+	for s.slots[i&uint32(len(s.slots)-1)].index != 0 {
 		i++
 	}
-	s.slots[i&uint64(len(s.slots)-1)] = e
+	s.slots[i&uint32(len(s.slots)-1)] = e
 }
 
 func (s *indexSet) grow() {

@@ -45,9 +45,15 @@ type reference struct {
 	value    span
 }
 
-func (e *elements) reset() {
-	e.list, e.attrs, e.refs = trimmed(e.list), trimmed(e.attrs), trimmed(e.refs)
+// forget gives back what only finding them needs.
+func (e *elements) forget() {
+	e.refs = trimmed(e.refs)
 	e.known.clear()
+}
+
+func (e *elements) reset() {
+	e.list, e.attrs = trimmed(e.list), trimmed(e.attrs)
+	e.forget()
 	e.texts, e.templates, e.hasBase, e.hasTitle, e.cut = 0, 0, false, false, false
 }
 
@@ -64,6 +70,7 @@ func trimmed[T any](b []T) []T {
 
 // collect finds the elements of a document.
 func (e *elements) collect(s *scanner) {
+	defer e.forget()
 	for s.next() {
 		t := &s.tag
 		switch {
