@@ -91,7 +91,6 @@ type Frontier struct {
 	isRead   bool // for looking things up only
 	k0, k1   uint64
 	seen     seenSet
-	index    index
 	mu       sync.RWMutex // guards what follows
 	queues   map[queueKey]*queue
 	retries  map[uint32]int

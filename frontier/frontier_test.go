@@ -153,7 +153,7 @@ func TestFindWhileURLsCome(t *testing.T) {
 			t.Errorf("found %v, %v", got, err)
 		}
 	}
-	if f.index.upTo == 0 {
+	if f.seen.index.upTo == 0 {
 		t.Error("the fingerprints were never sorted")
 	}
 }
@@ -196,7 +196,7 @@ func BenchmarkFind(b *testing.B) {
 			}
 			for b.Loop() {
 				if first {
-					f.index = index{}
+					f.seen.index = index{}
 				}
 				if found, err := f.Find(u); len(found) != 1 || err != nil {
 					b.Fatal(found, err)

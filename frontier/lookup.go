@@ -181,7 +181,7 @@ func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 	var found []Found
 	err := f.db.View(func(tx *bbolt.Tx) error {
 		top := tx.Bucket(bucketTop)
-		ids := f.index.find(top, len(f.hosts.list), want)
+		ids := f.seen.index.find(top, len(f.hosts.list), want)
 		slices.Sort(ids) // blocks lie by host and class, finds are told by age
 		for _, id := range ids {
 			// It is another's where the fingerprint is that of a twin.

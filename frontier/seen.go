@@ -17,6 +17,7 @@ const (
 type seenSet struct {
 	mu     sync.RWMutex
 	shards [16]shard
+	index  index // of the same fingerprints, where they lie on disk
 }
 
 type shard struct {
