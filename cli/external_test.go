@@ -28,7 +28,7 @@ func (o *others) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.asked[r.Method+" "+r.URL.Path]++
 	o.flying++
 	o.atOne = max(o.atOne, o.flying)
-	again := o.asked[r.Method+" "+r.URL.Path] > 1
+	times := o.asked[r.Method+" "+r.URL.Path]
 	o.mu.Unlock()
 	defer func() {
 		o.mu.Lock()
@@ -40,7 +40,7 @@ func (o *others) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "User-agent: *\nDisallow: /denied\n")
 	case path == "/nohead" && r.Method == http.MethodHead:
 		w.WriteHeader(http.StatusMethodNotAllowed)
-	case path == "/busy" && !again:
+	case path == "/busy" && times == 1:
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusTooManyRequests)
 	case path == "/moved":
@@ -49,6 +49,13 @@ func (o *others) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/fine", http.StatusFound)
 	case path == "/circle":
 		http.Redirect(w, r, "/circle", http.StatusFound)
+	case path == "/moved-to-part":
+		http.Redirect(w, r, "/fine#here", http.StatusFound)
+	case path == "/paper.pdf":
+		w.Header().Set("Content-Type", "application/pdf")
+	case path == "/busier" && times < 3:
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusTooManyRequests)
 	case path == "/moved-to-gone":
 		http.Redirect(w, r, "/404", http.StatusMovedPermanently)
 	case path == "/cut":
@@ -72,7 +79,7 @@ func TestLinksToOtherSites(t *testing.T) {
 	there := httptest.NewServer(o)
 	defer there.Close()
 	own := map[string]string{} // those that fail have a host each: it is left alone for a while
-	for _, path := range []string{"/500", "/999", "/cut", "/busy"} {
+	for _, path := range []string{"/500", "/999", "/cut", "/busy", "/busier"} {
 		s := httptest.NewServer(&others{asked: map[string]int{}})
 		defer s.Close()
 		own[path] = s.URL
@@ -97,7 +104,8 @@ func TestLinksToOtherSites(t *testing.T) {
 		reason  string // in it
 	}{
 		"/fine": {inventory.OK, ""}, "/nohead": {inventory.OK, ""}, "/busy": {inventory.OK, ""}, "/moved": {inventory.OK, "moved for good: link to " + there.URL + "/fine"},
-		"/found": {inventory.OK, "redirect for now"}, "/circle": {inventory.IsBroken, "circle"}, "/moved-to-gone": {inventory.IsBroken, "http: 404"},
+		"/found": {inventory.OK, "redirect for now"}, "/busier": {inventory.OK, ""}, "/moved#here": {inventory.OK, "moved for good"}, "/moved#lost": {inventory.IsBroken, "no place #lost"},
+		"/found#gone": {inventory.IsBroken, "no place #gone"}, "/moved-to-part#any": {inventory.OK, "redirect for now"}, "/paper.pdf#page=2": {inventory.OK, ""}, "/fine#L12": {inventory.OK, ""}, "/circle": {inventory.IsBroken, "circle"}, "/moved-to-gone": {inventory.IsBroken, "http: 404"},
 		"/404": {inventory.IsBroken, "404"}, "/410": {inventory.IsBroken, "410"}, "/403": {inventory.Undecided, "403"}, "/401": {inventory.Undecided, "401"},
 		"/999": {inventory.Undecided, "999"}, "/500": {inventory.Undecided, "500"}, "/cut": {inventory.Undecided, "disconnect"}, "/denied": {inventory.Unchecked, "robots.txt"},
 		"/fine#here": {inventory.OK, ""}, "/fine#nowhere": {inventory.IsBroken, "no place"}, "/fine#:~:text=quick%20brown": {inventory.OK, ""}, "/fine#:~:text=slow": {inventory.IsBroken, "no place"},
@@ -108,7 +116,19 @@ func TestLinksToOtherSites(t *testing.T) {
 		page += fmt.Sprintf("<a href=%q>x</a>", absolute(there.URL, to))
 	}
 	page += `<a href="#own">1</a> <a href="/#lost">2</a> <a href="mailto:a@b.example">3</a>`
-	s, err := sitetest.Parse([]byte("-- / --\n" + page + "\n"))
+	page += `<a href="/old#part">4</a> <a href="/old#lost">5</a> <a href="/out">6</a> <a href="/new#:~:text=brown%20fox">7</a> <a href="/new#:~:text=cat">8</a>`
+	s, err := sitetest.Parse([]byte("-- / --\n" + page + `
+-- /old --
+HTTP 302
+Location: /new
+
+-- /out --
+HTTP 302
+Location: ` + there.URL + `/404
+
+-- /new --
+<title>new</title><p id=part>A brown fox
+`))
 	if err == nil {
 		err = s.Start("127.0.0.1:0")
 	}
@@ -140,14 +160,19 @@ func TestLinksToOtherSites(t *testing.T) {
 			t.Errorf("%s: %+v, want %s (%s)", to, l, c.verdict, c.reason)
 		}
 	}
-	if l := got[s.Origin+"/#own"]; l.Verdict != inventory.OK {
-		t.Errorf("#own: %+v", l)
+	for to, reason := range map[string]string{"/#lost": "no place #lost", "/old#lost": "redirect to " + s.Origin + "/new: no place #lost", "/out": "404", "/new#:~:text=cat": "no place"} {
+		if l := got[s.Origin+to]; l.Verdict != inventory.IsBroken || !strings.Contains(l.Reason, reason) {
+			t.Errorf("%s: %+v", to, l)
+		}
 	}
-	if l := got[s.Origin+"/#lost"]; l.Verdict != inventory.IsBroken {
-		t.Errorf("#lost: %+v", l)
+	for _, to := range []string{"/#own", "/old#part", "/new#:~:text=brown%20fox"} {
+		if l := got[s.Origin+to]; l.Verdict != inventory.OK {
+			t.Errorf("%s: %+v", to, l)
+		}
 	}
 	o.mu.Lock()
-	if o.atOne != 1 || o.asked["GET /robots.txt"] != 1 || o.asked["HEAD /denied"]+o.asked["GET /denied"] != 0 || o.asked["HEAD /403"] != 1 || o.asked["GET /403"] != 1 || o.asked["HEAD /moved"] != 1 || o.asked["GET /moved"] != 0 {
+	if o.atOne != 1 || o.asked["GET /robots.txt"] != 1 || o.asked["HEAD /denied"]+o.asked["GET /denied"] != 0 || o.asked["HEAD /403"] != 1 || o.asked["GET /403"] != 1 || o.asked["HEAD /moved-to-gone"] != 1 || o.asked["GET /moved-to-gone"] != 0 ||
+		o.asked["GET /fine"] > 2 {
 		t.Errorf("%d at a time, asked for %v", o.atOne, o.asked)
 	}
 	var before bytes.Buffer

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +25,7 @@ type Probe struct {
 	URL    string    `json:"url"`
 	Status int       `json:"status"` // 0: no answer
 	To     string    `json:"to,omitempty"`
+	Place  string    `json:"place,omitempty"`  // the fragment of To; "": that of the link is kept (RFC 9110 §10.2.2)
 	Kind   string    `json:"kind,omitempty"`   // of a failure (fetch.Kind), "robots.txt", "host"
 	Why    string    `json:"why,omitempty"`    // in words
 	Denied bool      `json:"denied,omitempty"` // robots.txt denies it: it was not asked for
@@ -38,12 +41,13 @@ type Probe struct {
 // a host at a time, at its pace, HEAD and then GET of the first octets. Nothing is
 // kept.
 type Prober struct {
-	// Fragments says which fragments of a URL are asked about; Lacks says which of
-	// them the page does not have.
+	// Fragments says which fragments of a URL are asked about, there or where it
+	// redirects to; Lacks says which of them the page does not have.
 	Fragments func(url string) []string
 	Lacks     func(u weburl.URL, contentType string, body io.Reader, fragments []string) []string
-	// Cached is what is known already of a URL, nil for nothing.
-	Cached func(url string) *Probe
+	// Cached is what is known already of a URL and all these fragments, nil for
+	// nothing.
+	Cached func(url string, fragments []string) *Probe
 	// MaxWait is how long a host that asks to be left alone is waited for.
 	MaxWait time.Duration
 	// Hosts is how many are asked at the same time.
@@ -54,7 +58,8 @@ type Prober struct {
 	mu     sync.Mutex // guards all below
 	hosts  map[string]*host
 	probes map[string]*Probe
-	secure map[string]bool // whether a host answers by https
+	wanted map[string][]string // fragments, by URL
+	secure map[string]bool     // whether a host answers by https
 	slots  chan struct{}
 	wg     sync.WaitGroup
 }
@@ -68,8 +73,9 @@ type host struct {
 }
 
 type job struct {
-	url  weburl.URL
-	hops int
+	url       weburl.URL
+	hops      int
+	fragments []string // of links that lead here by a redirect
 }
 
 // What is read of a page: its first octets, or enough to look for fragments.
@@ -87,7 +93,8 @@ func NewProber(o crawler.Options, allowed ...string) *Prober {
 	o = o.WithDefaults()
 	o.Pace.Concurrency, o.Fetch.SpillAt = 1, 2*wholePage
 	o.Pace.MaxFailures = maxFailures
-	p := &Prober{o: o, client: fetch.New(o.Fetch), MaxWait: 2 * time.Minute, Hosts: 16, hosts: map[string]*host{}, probes: map[string]*Probe{}, secure: map[string]bool{}}
+	p := &Prober{o: o, client: fetch.New(o.Fetch), MaxWait: 2 * time.Minute, Hosts: 16, hosts: map[string]*host{}, probes: map[string]*Probe{},
+		wanted: map[string][]string{}, secure: map[string]bool{}}
 	p.client.Allow(allowed...)
 	return p
 }
@@ -98,30 +105,41 @@ func (p *Prober) Close() { p.client.Close() }
 // Run asks for all URLs and for what they redirect to, and gives what came of each.
 func (p *Prober) Run(ctx context.Context, urls []weburl.URL) map[string]*Probe {
 	p.slots = make(chan struct{}, max(p.Hosts, 1))
+	p.mu.Lock()
 	for _, u := range urls {
-		p.add(ctx, job{url: u})
+		j := job{url: u}
+		if p.Fragments != nil {
+			j.fragments = p.Fragments(u.String())
+		}
+		p.add(ctx, j)
 	}
+	p.mu.Unlock()
 	p.wg.Wait()
 	return p.probes
 }
 
-// add queues a URL at its host, once.
+// add queues a URL at its host, if it, or one of the fragments, was not asked about;
+// p.mu is held.
 func (p *Prober) add(ctx context.Context, j job) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	name := j.url.String()
-	if p.probes[name] != nil {
-		return
-	}
-	if known := p.cached(name); known != nil {
-		p.probes[name] = known
-		if next := weburl.FromCanonical(known.To); !next.IsZero() && j.hops < judge.MaxRedirects {
-			p.wg.Add(1)
-			go p.later(ctx, job{next, j.hops + 1})
+	had, more := p.probes[name], false
+	for _, f := range j.fragments {
+		if !slices.Contains(p.wanted[name], f) {
+			p.wanted[name], more = append(p.wanted[name], f), true
 		}
+	}
+	switch {
+	case had != nil && (!more || had.At.IsZero()):
+		return // known, or queued
+	case had == nil && p.Cached != nil:
+		had = p.Cached(name, p.wanted[name])
+	}
+	if had != nil && (had.To != "" || had.Status != http.StatusOK || !more || had.knows(p.wanted[name])) {
+		p.probes[name] = had
+		p.follow(ctx, j, had)
 		return
 	}
-	p.probes[name] = &Probe{URL: name, Kind: "canceled", Why: "not asked for yet"}
+	p.probes[name] = &Probe{URL: name, Kind: string(fetch.KindCanceled), Why: "not asked for yet"}
 	h := p.host(j.url.Host())
 	h.queue = append(h.queue, j)
 	if !h.busy {
@@ -131,16 +149,22 @@ func (p *Prober) add(ctx context.Context, j job) {
 	}
 }
 
-func (p *Prober) later(ctx context.Context, j job) {
-	defer p.wg.Done()
-	p.add(ctx, j)
+// follow queues what a URL redirects to; p.mu is held.
+func (p *Prober) follow(ctx context.Context, j job, r *Probe) {
+	next := weburl.FromCanonical(r.To)
+	if next.IsZero() || j.hops >= judge.MaxRedirects {
+		return
+	}
+	fragments := p.wanted[r.URL]
+	if r.Place != "" {
+		fragments = nil
+	}
+	p.add(ctx, job{next, j.hops + 1, fragments})
 }
 
-func (p *Prober) cached(name string) *Probe {
-	if p.Cached == nil {
-		return nil
-	}
-	return p.Cached(name)
+// knows says whether each of the fragments was looked for.
+func (r *Probe) knows(fragments []string) bool {
+	return !slices.ContainsFunc(fragments, func(f string) bool { return !slices.Contains(r.Has, f) && !slices.Contains(r.Lacks, f) })
 }
 
 // host finds or makes one; p.mu is held.
@@ -178,22 +202,22 @@ func (p *Prober) work(ctx context.Context, h *host) {
 		}
 		j := h.queue[0]
 		h.queue = h.queue[1:]
+		wanted := p.wanted[j.url.String()]
 		p.mu.Unlock()
-		r := p.probe(ctx, h.pv, j.url)
+		r := p.probe(ctx, h.pv, j.url, wanted)
 		p.mu.Lock()
 		p.probes[r.URL] = r
-		p.mu.Unlock()
-		if next := weburl.FromCanonical(r.To); !next.IsZero() && j.hops < judge.MaxRedirects {
-			p.add(ctx, job{next, j.hops + 1})
+		if r.Status == http.StatusOK && len(p.wanted[r.URL]) > len(wanted) { // another redirect led here meanwhile
+			h.queue = append(h.queue, j)
 		}
+		p.follow(ctx, j, r)
+		p.mu.Unlock()
 	}
 }
 
-// attempts is how often a host is asked that asks to be left alone for a while.
-const attempts = 2
-
-// probe asks for one URL.
-func (p *Prober) probe(ctx context.Context, pv *previewer, u weburl.URL) *Probe {
+// probe asks for one URL, again where the host asks to be left alone for a while and
+// that is no longer than MaxWait: maxFailures in a row end it.
+func (p *Prober) probe(ctx context.Context, pv *previewer, u weburl.URL, wanted []string) *Probe {
 	r := &Probe{URL: u.String(), At: p.o.Now()}
 	if err := pv.judge(ctx, u); err != nil {
 		var denied *DeniedError
@@ -204,11 +228,7 @@ func (p *Prober) probe(ctx context.Context, pv *previewer, u weburl.URL) *Probe 
 		}
 		return r
 	}
-	var wanted []string
-	if p.Fragments != nil {
-		wanted = p.Fragments(r.URL)
-	}
-	for n := range attempts {
+	for n := range maxFailures {
 		if wait := pv.pace(u).Next(p.o.Now()); n > 0 && wait.At.Sub(p.o.Now()) > p.MaxWait {
 			break
 		}
@@ -235,6 +255,9 @@ func (p *Prober) ask(ctx context.Context, pv *previewer, u weburl.URL, r *Probe,
 		x, err := pv.do(ctx, q)
 		if err != nil {
 			r.Kind, r.Why = "host", err.Error()
+			if ctx.Err() != nil {
+				r.Kind = string(fetch.KindCanceled) // it says nothing about the URL
+			}
 			return
 		}
 		r.Status, r.To, r.Kind, r.Why = x.Status, "", string(fetch.KindOf(x.Err)), ""
@@ -244,6 +267,7 @@ func (p *Prober) ask(ctx context.Context, pv *previewer, u weburl.URL, r *Probe,
 		if location := x.Header.Get("Location"); x.Err == nil && x.Status >= 300 && x.Status < 400 && location != "" {
 			if to, err := u.Resolve(location); err == nil {
 				r.To = to.String()
+				_, r.Place, _ = strings.Cut(location, "#")
 			}
 		}
 		if !head && len(wanted) > 0 && x.Status == http.StatusOK && x.Err == nil && p.Lacks != nil {
@@ -266,12 +290,8 @@ func (p *Prober) look(x *fetch.Exchange, r *Probe, wanted []string) {
 		return // what is not there may be in the rest
 	}
 	r.Lacks = p.Lacks(x.URL, x.Header.Get("Content-Type"), bytes.NewReader(body), wanted)
-	lacking := map[string]bool{}
-	for _, f := range r.Lacks {
-		lacking[f] = true
-	}
 	for _, f := range wanted {
-		if !lacking[f] {
+		if !slices.Contains(r.Lacks, f) {
 			r.Has = append(r.Has, f)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/mail"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -259,13 +260,22 @@ func oddMail(rest string) string {
 // fold makes blanks one, and takes those round a text away.
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Holds says whether a fragment leads to a place in the page: an id or a name, or a
-// text that is there (text fragments). A route of a script is not looked at.
+// Holds says whether a fragment leads to a place in the page.
 func (p *Page) Holds(fragment string) bool {
+	return Leads(fragment, func(id string) bool { return p.IDs[id] }, p.Says)
+}
+
+// Leads says whether a fragment leads to a place in a page: an id or a name that it
+// has, and texts that it says (text fragments). What scripts make of a fragment is not
+// looked at: a route, a line of a source file.
+func Leads(fragment string, has, says func(string) bool) bool {
 	name, directive, isText := strings.Cut(fragment, ":~:")
-	if name != "" && !strings.EqualFold(name, "top") && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "!") {
+	if name != "" && !strings.EqualFold(name, "top") && !scripted.MatchString(name) {
 		decoded, err := url.PathUnescape(name)
-		if !p.IDs[name] && (err != nil || !p.IDs[decoded]) {
+		if err != nil {
+			decoded = name
+		}
+		if !has(name) && !has(decoded) && !has("user-content-"+decoded) { // as GitHub names headings
 			return false
 		}
 	}
@@ -273,15 +283,17 @@ func (p *Page) Holds(fragment string) bool {
 		return true
 	}
 	for part := range strings.SplitSeq(directive, "&") {
-		if text, ok := strings.CutPrefix(part, "text="); ok && !p.says(text) {
+		if text, ok := strings.CutPrefix(part, "text="); ok && !says(text) {
 			return false
 		}
 	}
 	return true
 }
 
-// says looks for [prefix-,]start[,end][,-suffix] in the text.
-func (p *Page) says(directive string) bool {
+var scripted = regexp.MustCompile(`^([/!]|L\d+(C\d+)?(-L?\d+(C\d+)?)?$)`)
+
+// Says looks for [prefix-,]start[,end][,-suffix] in the text.
+func (p *Page) Says(directive string) bool {
 	at, text := 0, strings.ToLower(p.Text)
 	for part := range strings.SplitSeq(directive, ",") {
 		words, err := url.PathUnescape(strings.Trim(part, "-"))
