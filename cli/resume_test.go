@@ -48,7 +48,7 @@ func TestProxyAndPaceOfAnArchiveAreConfirmed(t *testing.T) {
 				t.Setenv("CURTSY_DELAY", c.env)
 			}
 			err := inDB(g.base, func(tx *bbolt.Tx) error {
-				return entry(tx.Bucket([]byte("meta")), []byte("crawl"), func(v map[string]any) {
+				return crawlEntry(tx, func(v map[string]any) {
 					s := v["settings"].(map[string]any)
 					v["seed"] = g.seed
 					if c.seed != "" {

@@ -12,6 +12,7 @@ import (
 	"hash/crc32"
 	"hash/fnv"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -237,6 +238,29 @@ func entry(b *bbolt.Bucket, key []byte, change func(v map[string]any)) error {
 		return err
 	}
 	return b.Put(key, sum.Seal(key, text))
+}
+
+// crawlEntry changes what the crawl says of itself, in the rows of what each commit
+// writes and of what lasts.
+func crawlEntry(tx *bbolt.Tx, change func(v map[string]any)) (err error) {
+	meta := tx.Bucket([]byte("meta"))
+	outer := entry(meta, []byte("crawl"), func(often map[string]any) {
+		err = entry(meta, []byte("crawl-lasting"), func(lasting map[string]any) {
+			all := maps.Clone(often)
+			maps.Copy(all, lasting)
+			change(all)
+			clear(often)
+			clear(lasting)
+			for k, v := range all {
+				if k == "settings" || k == "rounds" {
+					lasting[k] = v
+				} else {
+					often[k] = v
+				}
+			}
+		})
+	})
+	return errors.Join(outer, err)
 }
 
 // visitKey is that of the visit of /page.html.
@@ -542,7 +566,7 @@ func crawlFixtures() (list []strangerFixture) {
 		"settings are a list":         func(v map[string]any) { v["settings"] = []int{1} },
 	} {
 		list = append(list, strangerFixture{kind, what, func(dir string) error {
-			return inDB(dir, func(tx *bbolt.Tx) error { return entry(tx.Bucket([]byte("meta")), []byte("crawl"), change) })
+			return inDB(dir, func(tx *bbolt.Tx) error { return crawlEntry(tx, change) })
 		}})
 	}
 	return list
