@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"compress/flate"
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"net"
@@ -276,8 +278,19 @@ func TestNoSecondVisitMakesAnArchiveWorse(t *testing.T) {
 	}
 	for _, format := range []string{"jsonl", "txt", "md", "cdxj"} {
 		curtsyText(t, "export", "site", "exported."+format, "--format", format, "-q")
-		s.exported(t, format, found)
+		s.exported(t, treeText(t, "exported."+format), format, found)
 	}
+	curtsyText(t, "export", "site", "exported.wacz", "-q")
+	z, err := zip.OpenReader("exported.wacz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	pages, err := fs.ReadFile(z, "pages/pages.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.exported(t, string(pages), "wacz", found)
 	if told["/moved.html"] != "moved: "+s.origin+"/end-good" {
 		t.Errorf("a redirect to a good page: %q", told["/moved.html"])
 	}
@@ -296,11 +309,10 @@ func TestNoSecondVisitMakesAnArchiveWorse(t *testing.T) {
 }
 
 // exported says what is wrong with an export: a good copy that is missing, and a bad one.
-func (s *badSite) exported(t *testing.T, format string, pages map[string]bool) {
+func (s *badSite) exported(t *testing.T, all, format string, pages map[string]bool) {
 	t.Helper()
-	all := treeText(t, "exported."+format)
 	for path, isText := range pages {
-		if format != "txt" && format != "md" || isText {
+		if format != "txt" && format != "md" && format != "wacz" || isText {
 			if !strings.Contains(all, path) {
 				t.Errorf("%s: %s is missing", format, path)
 			}
