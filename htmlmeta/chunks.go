@@ -14,7 +14,10 @@ const maxChunks = 2000
 // The runtime of webpack and its kin puts the names of chunks together:
 //
 //	r.u=e=>"assets/js/"+({17:"home"}[e]||e)+"."+{17:"33a64d89"}[e]+".js", r.p="/docs/"
+//
+// A table of a single name is written (17===e?"home":e): it is read as {17:"home"}[e]||e.
 var (
+	loneName   = regexp.MustCompile(`\((?:(\d+|"[\w$./~-]+")===[\w$]+|[\w$]+===(\d+|"[\w$./~-]+"))\?("[^"\\{}]*"):([\w$]+)\)`)
 	chunkName  = regexp.MustCompile(`"[\w./~-]*"(?:\+(?:"[\w./~-]*"|[\w$]+|\(*\{[^{}]*\}\)?\[[\w$]+\](?:\|\|[\w$]+)?\)?))+\+"[\w.~-]*\.(?:js|mjs|css)"`)
 	chunkPart  = regexp.MustCompile(`"([^"]*)"|\(*\{([^{}]*)\}\)?\[[\w$]+\](\|\|[\w$]+)?\)?|([\w$]+)`)
 	chunkPair  = regexp.MustCompile(`"?([\w$./~-]+)"?:"([^"\\]*)"`)
@@ -27,13 +30,17 @@ func (s *linkSet) addChunks(src []byte, l Link) {
 		return
 	}
 	l.Attr, l.Kind = "chunk", Speculative
+	src = loneName.ReplaceAll(src, []byte("({${1}${2}:${3}}[${4}]||${4})"))
 	public := ""
 	if m := publicPath.FindSubmatch(src); m != nil {
 		public = string(m[1])
 	}
 	added := 0
-	for _, expr := range chunkName.FindAll(src, 16) {
-		for _, name := range chunkNames(string(expr)) {
+	for _, at := range chunkName.FindAllIndex(src, 16) {
+		if at[0] > 0 && src[at[0]-1] == '+' {
+			continue // the end of a name whose beginning is of another form
+		}
+		for _, name := range chunkNames(string(src[at[0]:at[1]])) {
 			if added++; added > maxChunks {
 				return
 			}
