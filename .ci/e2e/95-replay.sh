@@ -37,7 +37,7 @@ served_no_more
 mkdir "$WORK/root"
 ln -s "$(corpus postgresql-doc-15)" "$WORK/root/pg"
 ln -s "$(dirname "$(dpkg -L gimp-help-ru | grep -m1 '/ru/index\.html$')")" "$WORK/root/gimp"
-nginx_start "root $WORK/root; gzip on; gzip_types text/css;"
+nginx_start "root $WORK/root; gzip on; gzip_types text/css; location /own/ { add_header Set-Cookie \"from=site; Path=/\"; }"
 for name in pg gimp; do
 	"$CURTSY" crawl "$SITE/$name/index.html" --archive "$WORK/$name" --delay 0 --concurrency 8 2>"$WORK/err" || { show "$WORK/err"; bad "crawl of $name"; }
 done
@@ -61,4 +61,30 @@ claim "memento: Memento-Datetime" grep -qi '^memento-datetime: ' <(curl -sD - -o
 claim "TimeMap: link-format" grep -q 'rel="first last memento";datetime="' <(curl -s "$UI/timemap/link/$SITE/pg/index.html")
 claim "a stranger's Host is refused" test "$(curl -s -o /dev/null -w '%{http_code}' -H 'Host: evil.test' "$UI/")" = 421
 claim "POST is refused" test "$(curl -s -o /dev/null -w '%{http_code}' -d x "$UI/")" = 405
+
+# --- for others: the machine's address, where other services have cookies
+mkdir "$WORK/root/own"
+cat >"$WORK/root/own/index.html" <<'EOF'
+<!DOCTYPE html><title>own</title><link rel=stylesheet href=s.css><a href=to.html>on</a><p id=found></p><img id=i src=i.svg alt=""><script src=s.js></script>
+EOF
+echo '<!DOCTYPE html><title>to</title><a id=back href=index.html>back</a>' >"$WORK/root/own/to.html"
+echo '#found{width:300px;overflow:hidden}' >"$WORK/root/own/s.css"
+echo '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path d="M0 0h8v8z"/></svg>' >"$WORK/root/own/i.svg"
+echo 'a=1' >"$WORK/root/own/d.txt"
+cat >"$WORK/root/own/s.js" <<'EOF'
+const tried = (f) => { try { return String(f()) } catch (e) { return e.name } };
+onload = async () => found.textContent = JSON.stringify({
+  origin: self.origin,
+  cookie: tried(() => { document.cookie = 'planted=1; path=/'; return document.cookie }),
+  storage: tried(() => localStorage.length),
+  worker: await (async () => navigator.serviceWorker.register('s.js'))().then(() => 'registered', () => 'refused'),
+  fetched: await fetch('d.txt', { credentials: 'include' }).then(r => r.text()).then(s => s.trim(), e => e.name),
+  picture: document.images[0].naturalWidth,
+});
+EOF
+echo "$SITE/own/d.txt" >"$WORK/own.seeds"
+"$CURTSY" crawl "$SITE/own/index.html" --seeds "$WORK/own.seeds" --archive "$WORK/own" --scope prefix --delay 0 2>"$WORK/err" || { show "$WORK/err"; bad "crawl of own"; }
+served_no_more
+serving "$WORK/own" --public
+claim "serve --public: pages work, without an origin, and neither see nor plant a cookie" seen replaycheck.mjs public "$UI" "$SITE/own/index.html"
 finish

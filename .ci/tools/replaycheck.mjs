@@ -3,6 +3,7 @@
 // replaycheck.mjs axe UI PATH...             axe-core on pages of the UI, at 1280 and 400 px, light and dark
 // replaycheck.mjs pace UI N URLFILE          N random pages of a list, live and from the archive, one after the other: p50 and p99 in ms
 // replaycheck.mjs hostile UI N               N random and hostile targets at both servers: no 5xx
+// replaycheck.mjs public UI URL [PICTURE]    a page of serve --public that tries for cookies and storage, beside another service of the host
 import fs from 'node:fs';
 import http from 'node:http';
 import { within } from './within.mjs';
@@ -123,6 +124,38 @@ const modes = {
     }
     console.log(`${n} targets, no 5xx, worst ${worst}`);
     return true;
+  },
+  // The page writes what it can reach as JSON into #found; its style makes that 300 px wide, its script and picture are its own.
+  async public(url, picture) {
+    const neighbour = http.createServer((q, r) => { r.writeHead(200, { 'set-cookie': 'session=of-another; Path=/' }); r.end('x'); });
+    await new Promise(ok => neighbour.listen(0, new URL(ui).hostname, ok));
+    const browser = await chromium();
+    const context = await browser.newContext({ viewport: { width: 1000, height: 600 } });
+    const page = await context.newPage();
+    await page.goto(`http://${new URL(ui).hostname}:${neighbour.address().port}/`);
+    const cookies = async () => (await context.cookies()).map(c => `${c.name}=${c.value}`).join('; ');
+    const before = await cookies(), policies = [];
+    page.on('response', r => { if (![port, String(neighbour.address().port)].includes(new URL(r.url()).port)) policies.push(r.status() === 307 || /sandbox/.test(r.headers()['content-security-policy'] || '') && !r.headers()['set-cookie']); });
+    const look = async (from) => {
+      const box = from.locator('#found');
+      await box.filter({ hasText: '}' }).waitFor({ timeout: 30000 });
+      return { ...JSON.parse(await box.textContent()), wide: (await box.boundingBox()).width };
+    };
+    await page.goto(`${ui}/2099/${url}`, { waitUntil: 'load' });
+    const framed = await look(page.frameLocator('iframe'));
+    if (picture) await page.screenshot({ path: picture });
+    await page.frameLocator('iframe').locator('a').click(); // to a page that leads back
+    await page.frameLocator('iframe').locator('#back').waitFor({ timeout: 30000 });
+    await page.goto(await page.locator('iframe').getAttribute('src')); // without the frame: back into it
+    const again = await look(page.frameLocator('iframe'));
+    const after = await cookies();
+    await within(30, 'closing Chromium', browser.close());
+    neighbour.close();
+    const want = JSON.stringify({ origin: 'null', cookie: 'SecurityError', storage: 'SecurityError', worker: 'refused', fetched: 'a=1', picture: 8, wide: 300 });
+    const good = [framed, again].every(f => JSON.stringify(f) === want) && before === 'session=of-another' && after === before && policies.length > 5 && policies.every(Boolean);
+    if (!good) console.log(JSON.stringify({ want, framed, again, before, after, policies }));
+    console.log(`origin ${framed.origin}, cookies seen: ${framed.cookie}; the browser holds ${after}, as before; ${policies.length} answers, each without an origin`);
+    return good;
   },
 };
 const good = await modes[mode](...args);

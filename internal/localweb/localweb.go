@@ -97,8 +97,9 @@ func Guard(access func(*http.Request) Access, serve http.Handler) http.Handler {
 		case r.Header.Get("Service-Worker") != "":
 			Refuse(w, http.StatusForbidden, "pages of others may not install service workers here")
 		default:
-			if origin == "null" { // fonts, modules and fetch
+			if origin == "null" { // fonts, modules and fetch, and those that ask with cookies: none means anything here
 				h.Set("Access-Control-Allow-Origin", "null")
+				h.Set("Access-Control-Allow-Credentials", "true")
 			}
 			serve.ServeHTTP(w, r)
 		}

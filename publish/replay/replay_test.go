@@ -495,8 +495,10 @@ func TestPublicPagesHaveAnOpaqueOrigin(t *testing.T) {
 			t.Errorf("%s leads to %s", c.says, to)
 		}
 	}
-	if got := page(at+"/file.bin", "Origin", "null").Header().Get("Access-Control-Allow-Origin"); got != "null" {
-		t.Errorf("fonts and modules are not read: %q", got)
+	for name, want := range map[string]string{"Access-Control-Allow-Origin": "null", "Access-Control-Allow-Credentials": "true"} {
+		if got := page(at+"/file.bin", "Origin", "null").Header().Get(name); got != want {
+			t.Errorf("fonts and modules are not read: %s: %q", name, got)
+		}
 	}
 }
 
