@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -147,6 +148,78 @@ func TestSecondInterruptStopsAtOnceAndLosesNothing(t *testing.T) {
 	s.release()
 	contains(t, curtsy(t, "verify", dir).run(t, exitDone), ": 0 problems")
 	contains(t, curtsy(t, "resume", dir).run(t, exitDone), "done: 62 fetched, 0 failed")
+}
+
+// A SIGTERM, one or two, while a body has stalled: what came of it is not the page. A
+// resume asks again, and says why it is failed for as long as none comes whole.
+func TestSIGTERMWhileABodyStalls(t *testing.T) {
+	t.Parallel()
+	for _, signals := range []int{1, 2} {
+		stalls, asked, healed := make(chan struct{}, 99), atomic.Int32{}, atomic.Bool{}
+		whole := "<title>whole</title>" + strings.Repeat("octets ", 900)
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			switch r.URL.Path {
+			case "/":
+				fmt.Fprint(w, "<title>home</title><a href=/stalls>on</a>")
+			case "/stalls":
+				asked.Add(1)
+				w.Header().Set("Content-Length", strconv.Itoa(len(whole)))
+				if healed.Load() {
+					fmt.Fprint(w, whole)
+					return
+				}
+				fmt.Fprint(w, whole[:3000])
+				_ = http.NewResponseController(w).Flush()
+				stalls <- struct{}{}
+				<-r.Context().Done()
+			default:
+				http.NotFound(w, r)
+			}
+		}))
+		t.Cleanup(s.Close)
+		dir := filepath.Join(t.TempDir(), "archive")
+		of := func(args ...string) *command {
+			c := curtsy(t, args...)
+			c.Env = append(c.Env, "CURTSY_FETCH_IDLE_TIMEOUT=300ms", "CURTSY_FETCH_RETRIES=1", "CURTSY_FETCH_RETRY_BASE=10ms")
+			return c
+		}
+		c := of("crawl", s.URL+"/", "--archive", dir)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, stalls)
+		for range signals {
+			if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Millisecond) // two signals at once may arrive as one
+		}
+		contains(t, c.ends(t, exitStopped), "try: curtsy resume "+dir)
+		row := func() string {
+			for line := range strings.Lines(of("list", dir, "--format", "json").run(t, exitDone)) {
+				if strings.Contains(line, "/stalls\"") {
+					return line
+				}
+			}
+			return ""
+		}
+		if said := row(); !strings.Contains(said, `"state":"queued"`) && !strings.Contains(said, `"state":"failed"`) {
+			t.Errorf("after %d signals: %s", signals, said)
+		}
+		before := asked.Load()
+		of("resume", dir).run(t, exitDone)
+		if asked.Load() == before {
+			t.Error("the resume does not ask for it again")
+		}
+		said := row()
+		contains(t, said, `"state":"failed"`)
+		contains(t, said, "timed out before the end of the body")
+		contains(t, curtsy(t, "verify", dir).run(t, exitDone), ": 0 problems")
+		healed.Store(true)
+		of("update", dir).run(t, exitDone)
+		contains(t, row(), `"state":"fetched"`)
+	}
 }
 
 func TestFirstInterruptStopsWhatHasNothingToFinish(t *testing.T) {
