@@ -49,11 +49,7 @@ func exportCmd(u *ui) *cobra.Command {
 		Use:   "export DIR OUT",
 		Short: "write an archive as one file that other programs read",
 		Long: "export DIR OUT writes what may be shown of an archive to the file OUT. Its extension selects the format:\n\n" +
-			"  wacz   records, index and pages in one zip (WACZ 1.1.1), for replayweb.page\n" +
-			"  warc   the records alone, as one .warc.gz\n" +
-			"  cdxj   an index of the archive's own segments, for pywb and other tools\n" +
-			"  csv    a row for every URL that may be listed, as curtsy list gives it; jsonl: the same as JSON\n" +
-			"  txt    the text of pages, each after its URL, title and date; md: the same as Markdown\n\n" +
+			export.About() + "\n" +
 			"Each page has what its owner says about use beside it; --purpose leaves out what says n for that use.\n" +
 			"What a page's owner withholds (noarchive, unavailable_after, noindex in lists) is left out. The records\n" +
 			"say who crawled and with which settings; --anonymous leaves that out. OUT appears only when it is\n" +
@@ -100,7 +96,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	if err != nil {
 		return err
 	}
-	if f.at != "" && (format == export.CSV || format == export.JSONL) {
+	if f.at != "" && format.Unit() == export.Rows {
 		return usagef("--format wacz, warc, cdxj, txt or md", "--at selects copies, and a table of URLs has none")
 	}
 	bar := newStepBar(u)
@@ -124,11 +120,11 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 		}
 	} else {
 		what := count(r.Captures, "capture") + ", " + count(r.Pages, "page")
-		if r.Format == export.Text || r.Format == export.MD {
-			what = count(r.Pages, "page")
-		}
-		if r.Rows > 0 || r.Format == export.CSV || r.Format == export.JSONL {
-			what = count(r.Rows, "URL")
+		switch unit := r.Format.Unit(); unit {
+		case export.Pages:
+			what = count(r.Pages, string(unit))
+		case export.Rows:
+			what = count(r.Rows, string(unit))
 		}
 		u.print("%s: %s, %s; %d withheld", out, what, byteCount(r.Bytes), r.Withheld)
 	}
@@ -139,7 +135,7 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 		}
 		u.say("for %s: %d say n and were left out, %d say nothing%s", c.Purpose, c.Refused, c.Unstated, more)
 	}
-	if (r.Format == export.WACZ || r.Format == export.WARC) && !f.anonymous {
+	if r.Format.NamesCrawler() && !f.anonymous {
 		u.say("its records show who crawled and with which settings; --anonymous leaves that out")
 	}
 	a.sayIncomplete(u)

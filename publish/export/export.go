@@ -12,15 +12,13 @@ import (
 
 // Write exports an archive to the file out. An error leaves what was there.
 func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
+	o.is = o.Format.row()
 	f, err := create(out, &o)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{Format: o.Format, Consent: o.Consent}
-	write := map[Format]func(context.Context, *storage.Archive, *outFile, *Options, *Result) error{
-		WACZ: writeWACZ, WARC: writeWARC, CDXJ: writeCDXJ, CSV: writeTable, JSONL: writeTable, Text: writeText, MD: writeText,
-	}[o.Format]
-	if err := write(ctx, a, f, &o, r); err != nil {
+	if err := o.is.write(ctx, a, f, &o, r); err != nil {
 		f.discard()
 		return nil, err
 	}

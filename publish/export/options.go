@@ -1,20 +1,25 @@
 package export
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"curtsy/internal/weburl"
+	"curtsy/storage"
 	"curtsy/usage"
 )
 
 // Format of an export.
 type Format string
 
-// Formats, and the endings of files by which they are known.
+// Formats.
 const (
 	WACZ  Format = "wacz"
 	CDXJ  Format = "cdxj"
@@ -25,28 +30,75 @@ const (
 	MD    Format = "md"
 )
 
-// Formats lists all of them.
-var formats = []Format{WACZ, CDXJ, WARC, CSV, JSONL, Text, MD}
+// Unit is what an export counts.
+type Unit string
+
+// Units: copies of what was fetched, pages, rows of a table.
+const (
+	Captures Unit = "capture"
+	Pages    Unit = "page"
+	Rows     Unit = "URL"
+)
+
+// format is what there is to know of a format.
+type format struct {
+	name  Format
+	end   string // of files; "" is the name
+	about string // what it is, for help
+	unit  Unit
+	who   bool // it holds who crawled, and how
+	write func(context.Context, *storage.Archive, *outFile, *Options, *Result) error
+	ours  func(path string, head []byte) bool // is this file, which begins so, an export?
+}
+
+// formats has a row for each format.
+var formats = []format{
+	{WACZ, "", "records, index and pages in one zip (WACZ 1.1.1), for replayweb.page", Captures, true, writeWACZ, oursWACZ},
+	{WARC, "", "the records alone, as one .warc.gz", Captures, true, writeWARC, oursWARC},
+	{CDXJ, "", "an index of the archive's own segments, for pywb and other tools", Captures, false, writeCDXJ, oursCDXJ},
+	{CSV, "", "a row for every URL that may be listed, as curtsy list gives it", Rows, false, writeTable, oursCSV},
+	{JSONL, "", "the same as JSON, an object a line", Rows, false, writeTable, oursJSONL},
+	{Text, "", "the text of pages, each after its URL, title and date", Pages, false, writeText, oursText},
+	{MD, "", "the same as Markdown", Pages, false, writeText, oursText},
+}
+
+// row is what there is to know of a format.
+func (f Format) row() *format {
+	i := slices.IndexFunc(formats, func(r format) bool { return r.name == f })
+	return &formats[i]
+}
+
+// Unit is what an export in the format counts.
+func (f Format) Unit() Unit { return f.row().unit }
+
+// NamesCrawler says whether the format holds who crawled, and how.
+func (f Format) NamesCrawler() bool { return f.row().who }
 
 // Formats are the names of all formats.
 func Formats() []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
-		names[i] = string(f)
+		names[i] = string(f.name)
 	}
 	return names
+}
+
+// About says what each format is, a line each.
+func About() string {
+	var b strings.Builder
+	for _, f := range formats {
+		fmt.Fprintf(&b, "  %-9s %s\n", f.name, f.about)
+	}
+	return b.String()
 }
 
 // FormatOf is the format of that name or, if that is empty, the one that the
 // file's ending says.
 func FormatOf(name, out string) (Format, bool) {
-	if name == "" {
-		name = strings.TrimSuffix(strings.ToLower(filepath.Base(out)), ".gz")
-		name = strings.TrimPrefix(filepath.Ext(name), ".")
-	}
+	base := "." + strings.TrimSuffix(strings.ToLower(filepath.Base(out)), ".gz")
 	for _, f := range formats {
-		if string(f) == name {
-			return f, true
+		if string(f.name) == name || name == "" && strings.HasSuffix(base, "."+cmp.Or(f.end, string(f.name))) {
+			return f.name, true
 		}
 	}
 	return "", false
@@ -75,6 +127,8 @@ type Options struct {
 	Table func(w io.Writer) (rows, unlisted int, err error)
 	// Watch is told how many captures are done, now and then.
 	Watch func(done, total int)
+
+	is *format // that of Format
 }
 
 // Result is what an export did.

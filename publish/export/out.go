@@ -2,7 +2,6 @@ package export
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -115,41 +114,36 @@ func replaceable(out string, o *Options) error {
 
 // ours says whether a file looks like an export of that format.
 func ours(path string, format Format) bool {
-	if format == WACZ {
-		return oursWACZ(path)
-	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	head := make([]byte, 4096)
-	var r io.Reader = f
-	if format == WARC {
-		z, err := gzip.NewReader(bufio.NewReader(f))
-		if err != nil {
-			return false
-		}
-		r = z
-	}
-	n, _ := io.ReadFull(r, head)
-	head = head[:n]
-	switch format {
-	case WARC:
-		return bytes.HasPrefix(head, []byte("WARC/1.1\r\nWARC-Type: warcinfo\r\n")) && bytes.Contains(head, []byte("\r\nsoftware: curtsy"))
-	case CDXJ:
-		return bytes.Contains(head, []byte(` {"url":"`))
-	case Text, MD:
-		return bytes.HasPrefix(head, []byte("---\nurl: "))
-	case CSV:
-		return bytes.HasPrefix(head, []byte("url,state,reason,"))
-	case JSONL:
-		return bytes.HasPrefix(head, []byte(`{"url":"`)) && bytes.Contains(head, []byte(`","state":"`))
-	}
-	return false
+	n, _ := io.ReadFull(f, head)
+	return format.row().ours(path, head[:n])
 }
 
-func oursWACZ(path string) bool {
+func oursWARC(_ string, head []byte) bool {
+	z, err := gzip.NewReader(bytes.NewReader(head))
+	if err != nil {
+		return false
+	}
+	first := make([]byte, 4096)
+	n, _ := io.ReadFull(z, first)
+	first = first[:n]
+	return bytes.HasPrefix(first, []byte("WARC/1.1\r\nWARC-Type: warcinfo\r\n")) && bytes.Contains(first, []byte("\r\nsoftware: curtsy"))
+}
+
+func oursCDXJ(_ string, head []byte) bool { return bytes.Contains(head, []byte(` {"url":"`)) }
+func oursText(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("---\nurl: ")) }
+func oursCSV(_ string, head []byte) bool  { return bytes.HasPrefix(head, []byte("url,state,reason,")) }
+
+func oursJSONL(_ string, head []byte) bool {
+	return bytes.HasPrefix(head, []byte(`{"url":"`)) && bytes.Contains(head, []byte(`","state":"`))
+}
+
+func oursWACZ(path string, _ []byte) bool {
 	z, err := zip.OpenReader(path)
 	if err != nil {
 		return false
