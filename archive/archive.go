@@ -115,10 +115,12 @@ func (a *Archive) history(visits []*crawllog.Visit, now time.Time) (list []*Capt
 	return list
 }
 
-// Body opens the body without its codings, as a browser would see it, with the
-// header of the response. The caller closes it. ErrNoBody if none is kept.
+// Body opens the body without its codings, with the header of the response: of a page
+// that was rendered the document that the browser made, of which Links are the links;
+// as it was sent it is in the records of WriteTo. The caller closes it. ErrNoBody if
+// none is kept.
 func (c *Capture) Body() (io.ReadCloser, http.Header, error) {
-	b, err := publish.OpenBody(c.a, c.v)
+	b, err := publish.OpenPage(c.a, c.v)
 	if err != nil {
 		return nil, nil, err
 	}
