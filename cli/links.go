@@ -39,8 +39,7 @@ func linksCmd(u *ui) *cobra.Command {
 			"made; for links to pages that may have changed, crawl again first.\n\n" +
 			"--external asks other sites for what is linked to, one request a host at a time, as far as their robots.txt\n" +
 			"allows; nothing is archived, and results are used again for a day. Dead are 404, 410, names and hosts that\n" +
-			"are not there; 401, 403, 429, 5xx and time-outs leave a link undecided. Pages are read again for what the\n" +
-			"archive does not list: fragments, addresses of mailto: and links that are no URL.\n\n" +
+			"are not there; 401, 403, 429, 5xx and time-outs leave a link undecided. Pages are read again for fragments.\n\n" +
 			"--broken --format table prints a line for each broken URL: how many pages lead there, and three of them.",
 		Example: "  curtsy crawl https://example.org/ && curtsy links example.org --broken --format junit >links.xml\n" +
 			"  curtsy links example.org --broken --ignore '/print/' --format sarif >links.sarif",

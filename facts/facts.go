@@ -21,7 +21,7 @@ const MaxBody = 16 << 20
 
 // version is the first octet of facts. It is raised when they hold something
 // else, or htmlmeta reads pages otherwise.
-const version = 1
+const version = 2
 
 // What neighbours have in common is written once:
 //
@@ -35,6 +35,7 @@ const version = 1
 //	            texts of tag, attribute and rel
 //	  uvarint   octets that its URL shares with that of the link before, or of the page
 //	  text      the rest of it
+//	uvarint   references that nobody can follow; of each two texts: as written, and why
 const (
 	kindBits = 0x0f
 	isFeed   = 0x10
@@ -74,6 +75,10 @@ func Of(url weburl.URL, doc *htmlmeta.Document, length int) []byte {
 		b = appendText(binary.AppendUvarint(b, uint64(same)), url[same:])
 		last = url
 	}
+	b = binary.AppendUvarint(b, uint64(len(doc.Odd)))
+	for _, o := range doc.Odd {
+		b = appendText(appendText(b, o.Text), o.Why)
+	}
 	return b
 }
 
@@ -100,6 +105,7 @@ type Facts struct {
 	// Links are in the order of the document, those of headers first, each URL
 	// once for each kind; NoFollow is not known.
 	Links []htmlmeta.Link
+	Odd   []htmlmeta.Odd // the first references that nobody can follow
 
 	places []place
 	ends   []int // in urls: 0, the end of the page's, and of those of its links
@@ -121,6 +127,10 @@ func (f *Facts) Read(b []byte) error {
 	f.ends = append(f.ends[:0], 0, len(f.urls))
 	for n := d.number(htmlmeta.MaxLinks); n > 0 && d.b != nil; n-- {
 		f.readLink(&d)
+	}
+	f.Odd = f.Odd[:0]
+	for n := d.number(uint64(len(d.b))); n > 0 && d.b != nil; n-- {
+		f.Odd = append(f.Odd, htmlmeta.Odd{Text: string(d.text()), Why: string(d.text())})
 	}
 	if d.b == nil || len(d.b) > 0 {
 		return ErrOther

@@ -65,8 +65,8 @@ func FuzzRead(f *testing.F) {
 		if said.Read(b) != nil {
 			return
 		}
-		doc := htmlmeta.Document{Kind: said.Kind, Links: said.Links}
-		if err := again.Read(facts.Of(said.URL, &doc, said.Length)); err != nil || !reflect.DeepEqual(again.Links, said.Links) {
+		doc := htmlmeta.Document{Kind: said.Kind, Links: said.Links, Odd: said.Odd}
+		if err := again.Read(facts.Of(said.URL, &doc, said.Length)); err != nil || !reflect.DeepEqual(again.Links, said.Links) || len(again.Odd) != len(said.Odd) {
 			t.Errorf("%q: %+v, again %+v, %v", b, said.Links, again.Links, err)
 		}
 	})

@@ -1,7 +1,6 @@
 package htmlmeta
 
 import (
-	"errors"
 	"hash/maphash"
 	"strings"
 
@@ -90,6 +89,7 @@ type linkSet struct {
 	inPage      bool              // they are in the page itself
 	imports     map[string]string // directories of the page's import map, by prefix
 	skip        Skipped
+	odd         []Odd
 }
 
 // add resolves a reference and adds it; what else is known of the link is in l.
@@ -102,20 +102,15 @@ func (s *linkSet) add(ref string, l Link) {
 		return // a part of this document, or nothing at all
 	}
 	if foreignScheme(ref) {
-		s.skip.Scheme++
+		s.skipped(ref, l, nil)
 		return
 	}
 	u, err := s.resolve(ref)
-	switch {
-	case err == nil:
-		s.addURL(u, l)
-	case errors.Is(err, weburl.ErrScheme):
-		s.skip.Scheme++
-	case errors.Is(err, weburl.ErrTooLong):
-		s.skip.TooLong++
-	default:
-		s.skip.Invalid++
+	if err != nil {
+		s.skipped(ref, l, err)
+		return
 	}
+	s.addURL(u, l)
 }
 
 func (s *linkSet) resolve(ref string) (weburl.URL, error) {
@@ -206,7 +201,7 @@ func hasWord(list, word string) bool {
 // is for machines, and that before other pages.
 func linkKind(rel, as string) LinkKind {
 	if rel == "" {
-		return Alternate // without a rel it means nothing
+		return Hint // without a rel it means nothing, whatever a rev says
 	}
 	kind := Navigation
 	for w := range strings.SplitSeq(rel, " ") {

@@ -88,6 +88,7 @@ func TestLinks(t *testing.T) {
 
 		// link
 		{"stylesheet", `<link rel=StyleSheet href=a><link rel="alternate stylesheet" href=b>`, "/d/a link.href requisite rel=stylesheet\n/d/b link.href requisite rel=alternate+stylesheet"},
+		{"rev", `<link rev=made href=x><link href=y>`, "/d/x link.href hint\n/d/y link.href hint"},
 		{"icon, manifest", `<link rel="shortcut icon" href=a><link rel=manifest href=b>`, "/d/a link.href requisite rel=shortcut+icon\n/d/b link.href requisite rel=manifest"},
 		{"preload", `<link rel=preload as=image href=a imagesrcset="b 1x">`, "/d/a link.href requisite rel=preload\n/d/b link.imagesrcset requisite rel=preload"},
 		{"prefetch", `<link rel=prefetch href=a><link rel=prefetch as=script href=b>`, "/d/a link.href page rel=prefetch\n/d/b link.href requisite rel=prefetch"},
@@ -142,11 +143,11 @@ func TestLinkHeaders(t *testing.T) {
 		{`<a>; rel=next; rel=stylesheet`, "/d/a header.Link page rel=next"},
 		{`<a>; anchor="/x"; rel=next`, ""},
 		{`<a>; anchor="#x"; rel=next`, "/d/a header.Link page rel=next"},
-		{`<a> rel=next, <b>; REL=Next`, "/d/a header.Link alternate\n/d/b header.Link page rel=next"},
+		{`<a> rel=next, <b>; REL=Next`, "/d/a header.Link hint\n/d/b header.Link page rel=next"},
 		{`a; rel=next`, ""},
 		{`<a`, ""},
 		{`<a>; rel="next`, "/d/a header.Link page rel=next"},
-		{`<a>;;; rel ; rel=next`, "/d/a header.Link alternate"},
+		{`<a>;;; rel ; rel=next`, "/d/a header.Link hint"},
 	} {
 		d := Read(Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Link": {c.line}}}, Options{})
 		if got := linkLines(d); got != c.want {

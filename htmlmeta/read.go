@@ -32,6 +32,7 @@ type Document struct {
 	Links   []Link
 	Capped  bool // there were more than MaxLinks
 	Skipped Skipped
+	Odd     []Odd // the first of those that are a mistake
 
 	Base      weburl.URL // of the base element; zero if there is none
 	Canonical weburl.URL // zero if none is named
@@ -51,6 +52,7 @@ func Read(p Page, o Options) Document {
 	r.links.opts, r.links.base = o, p.URL
 	r.read(p)
 	r.doc.Links, r.doc.Capped, r.doc.Skipped = r.links.list, r.links.capped || r.found.cut, r.links.skip
+	r.doc.Odd = r.links.odd
 	return r.doc
 }
 

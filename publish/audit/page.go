@@ -2,7 +2,6 @@ package audit
 
 import (
 	"io"
-	"net/mail"
 	"net/url"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
 
+	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 )
 
@@ -191,12 +191,6 @@ func (r *reader) refs(a atom.Atom, attr map[string]string) {
 	}
 }
 
-// schemes are those that a link may have.
-var schemes = []string{"mailto", "tel", "sms", "javascript", "data", "ftp", "ftps", "sftp", "file", "news", "nntp", "irc", "ircs", "magnet", "geo", "xmpp", "sip", "sips",
-	"urn", "doi", "git", "ssh", "svn", "webcal", "whatsapp", "skype", "tg", "intent", "market", "blob", "about", "view-source", "ws", "wss", "gopher", "gemini", "feed",
-	"facetime", "maps", "bitcoin", "ethereum", "matrix", "vscode", "steam", "spotify", "itms", "itms-apps",
-	"callto", "fax", "ldap", "telnet", "rtsp", "info", "cid", "mid", "chrome", "slack", "zoommtg", "msteams"}
-
 // add takes in one reference.
 func (r *reader) add(a atom.Atom, text string, loads bool) {
 	if len(r.p.Refs) >= maxRefs {
@@ -206,55 +200,15 @@ func (r *reader) add(a atom.Atom, text string, loads bool) {
 	ref := Ref{Tag: a.String(), Text: text, Loads: loads}
 	before, fragment, _ := strings.Cut(text, "#")
 	ref.Fragment = fragment
-	switch scheme := schemeOf(text); {
-	case strings.EqualFold(scheme, "mailto"):
-		ref.Odd = oddMail(text[len("mailto:"):])
-	case scheme != "" && !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https"):
-		if !slices.Contains(schemes, strings.ToLower(scheme)) && !strings.Contains(scheme, "+") {
-			ref.Odd = "no scheme that is known: " + scheme + ":"
-		}
-	default:
+	why, other := htmlmeta.OddScheme(text)
+	if ref.Odd = why; !other {
 		u, err := r.base.Resolve(before)
 		if err != nil {
-			ref.Odd = "no URL: " + err.Error()
+			ref.Odd = htmlmeta.OddURL(err)
 		}
 		ref.URL = u
 	}
 	r.p.Refs = append(r.p.Refs, ref)
-}
-
-// schemeOf is what stands before the first colon of a reference, if that is a scheme
-// (RFC 3986 §3.1); "" where there is none.
-func schemeOf(text string) string {
-	i := strings.IndexByte(text, ':')
-	if i <= 0 {
-		return ""
-	}
-	for j := range i {
-		c := text[j] | 0x20
-		if ('a' > c || c > 'z') && (j == 0 || !strings.ContainsRune("0123456789+-.", rune(text[j]))) {
-			return ""
-		}
-	}
-	return text[:i]
-}
-
-// oddMail says what is wrong with the rest of a mailto URL (RFC 6068).
-func oddMail(rest string) string {
-	to, query, _ := strings.Cut(rest, "?")
-	decoded, err := url.PathUnescape(to)
-	if err != nil {
-		return "mailto: " + err.Error()
-	}
-	if decoded == "" && query != "" { // whoever clicks says to whom
-		return ""
-	}
-	for address := range strings.SplitSeq(decoded, ",") {
-		if a, err := mail.ParseAddress(strings.TrimSpace(address)); err != nil || a.Name != "" {
-			return "mailto: no mail address: " + address
-		}
-	}
-	return ""
 }
 
 // fold makes blanks one, and takes those round a text away.

@@ -25,7 +25,8 @@ Sitemap: {{origin}}/sitemap.xml
 <a href="/page">1</a> <a href="/gone#part">2</a> <a href="/gone">3</a> <a href="/private/x">4</a>
 <a href="/moved">5</a> <a href="/moved-to-gone">6</a> <a href="/moved-far">7</a> <a href="/circle">8</a> <a href="/chain0">9</a>
 <img src="/gone.png"> <form action="/form-gone"></form> <a href="http://elsewhere.invalid/">9</a>
-<a href="/secret">10</a> <a href="mailto:x@y.example">11</a>
+<a href="/secret">10</a> <a href="mailto:x@y.example">11</a> <a href="http://[bad">12</a> <a href="htp://typo/">13</a> <a href="http://[bad">14</a>
+<img src="https://a b/c.png"><a href="mailto:nobody">15</a> <a href="tel:+359">16</a> <a href="javascript:void(0)">17</a> <form action="http://[form"></form>
 -- /page --
 <title>=cmd</title><link rel="canonical" href="/page"><a href="/gone">back</a>
 -- /secret --
@@ -122,6 +123,11 @@ func TestLinksAreJudgedByWhatTheirTargetsAnswered(t *testing.T) {
 		{"/ > /secret", "200 false "},
 		{"/secret > /only-from-secret", "410 true http: 410"},
 		{"/sitemap.xml > /listed-and-gone", "404 true http: 404"},
+		{"/ > http://[bad", "0 true no URL: "},
+		{"/ > https://a b/c.png", "0 true no URL: "},
+		{"/ > http://[form", "0 true no URL: "},
+		{"/ > htp://typo/", "0 true no scheme that is known: htp:"},
+		{"/ > mailto:nobody", "0 true mailto: no mail address: nobody"},
 	} {
 		if !strings.HasPrefix(got[c.link], c.want) || got[c.link] == "" {
 			t.Errorf("%s: %q, want %q", c.link, got[c.link], c.want)

@@ -145,7 +145,11 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 			return err
 		}
 		from := page.URL.String()
-		if list = t.linksOf(list[:0], from, page.Links); len(list) == 0 {
+		list = t.linksOf(list[:0], from, page.Links)
+		for _, o := range page.Odd {
+			list = append(list, Link{From: from, To: o.Text, Broken: true, Verdict: IsBroken, Reason: o.Why})
+		}
+		if len(list) == 0 {
 			continue
 		}
 		if err := each(from, list); err != nil {
