@@ -202,3 +202,18 @@ func (a *Archive) Histories() iter.Seq2[[]*crawllog.Visit, error] {
 		}
 	}
 }
+
+// VisitedURLs counts the URLs that have visits.
+func (a *Archive) VisitedURLs() (n int, err error) {
+	err = a.view(func(tx *bbolt.Tx) error {
+		var last uint64
+		c := tx.Bucket(bucketVisits).Cursor()
+		for k, _ := c.First(); k != nil; k, _ = c.Next() {
+			if len(k) == crawllog.RefSize && (n == 0 || crawllog.RefOf(k).URLID != last) {
+				n, last = n+1, crawllog.RefOf(k).URLID
+			}
+		}
+		return nil
+	})
+	return n, err
+}

@@ -37,7 +37,7 @@ func (u URL) resolveFast(ref string) (URL, bool) {
 	if len(ref) >= MaxLength-len(u.href) {
 		return URL{}, false
 	}
-	if ref[0] == 'h' && len(ref) > u.pathAt && ref[u.pathAt] == '/' && ref[:u.pathAt] == u.href[:u.pathAt] {
+	if ref[0] == 'h' && len(ref) > int(u.pathAt) && ref[u.pathAt] == '/' && ref[:u.pathAt] == u.href[:u.pathAt] {
 		ref = ref[u.pathAt:]
 	}
 	query, ok := scanPlain(ref)
@@ -57,7 +57,7 @@ func (u URL) resolveFast(ref string) (URL, bool) {
 	for {
 		switch {
 		case strings.HasPrefix(ref, "../"):
-			if dir > u.pathAt+1 {
+			if dir > int(u.pathAt)+1 {
 				dir = strings.LastIndexByte(u.href[:dir-1], '/') + 1
 			}
 			ref, query = ref[3:], query-3
@@ -129,7 +129,7 @@ func (u URL) with(prefix, rest string, query int) URL {
 	if rest == "" {
 		query = 0
 	}
-	return URL{href: href, hostAt: u.hostAt, pathAt: u.pathAt, queryAt: len(prefix) + query, routeAt: len(href)}
+	return URL{href: href, hostAt: u.hostAt, pathAt: u.pathAt, queryAt: uint16(len(prefix) + query), routeAt: uint16(len(href))}
 }
 
 // encodeQuery percent-encodes what is not ASCII in ref's query in the

@@ -7,6 +7,7 @@ package weburl
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
@@ -29,11 +30,11 @@ var (
 // serialisation without fragment and credentials. The zero URL is none.
 // URLs are values and comparable: equal URLs are the same resource name.
 type URL struct {
-	href    string
-	hostAt  int // start of the host, after "://"
-	pathAt  int // start of the path; everything before it is the origin
-	queryAt int // index of '?', or routeAt
-	routeAt int // index of '#', or len(href)
+	href    string // of at most MaxLength octets
+	hostAt  uint16 // start of the host, after "://"
+	pathAt  uint16 // start of the path; everything before it is the origin
+	queryAt uint16 // index of '?', or routeAt
+	routeAt uint16 // index of '#', or len(href)
 }
 
 // Parse reads an absolute URL and canonicalizes it.
@@ -159,7 +160,7 @@ func afterScheme(href string) int {
 // index finds the parts of a serialised URL.
 func index(href string) (URL, bool) {
 	host := afterScheme(href)
-	if host == 0 {
+	if host == 0 || len(href) > math.MaxUint16 {
 		return URL{}, false
 	}
 	path := strings.IndexByte(href[host:], '/')
@@ -179,7 +180,7 @@ func index(href string) (URL, bool) {
 	} else {
 		query += path
 	}
-	return URL{href: href, hostAt: host, pathAt: path, queryAt: query, routeAt: route}, true
+	return URL{href: href, hostAt: uint16(host), pathAt: uint16(path), queryAt: uint16(query), routeAt: uint16(route)}, true
 }
 
 // IsZero says whether u is no URL at all.
@@ -190,7 +191,7 @@ func (u URL) String() string { return u.href }
 
 // Scheme is "http" or "https".
 func (u URL) Scheme() string {
-	if u.hostAt == len("https://") {
+	if int(u.hostAt) == len("https://") {
 		return "https"
 	}
 	return "http"

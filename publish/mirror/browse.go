@@ -401,7 +401,7 @@ func (s *site) answer(a *storage.Archive, u weburl.URL) (*Answer, error) {
 	e := &s.list[i]
 	switch {
 	case e.state == moved && e.final >= 0:
-		to := s.list[e.final].url.String() + encodeFragment(e.part)
+		to := s.list[e.final].url.String() + encodeFragment(e.part())
 		return &Answer{Status: http.StatusFound, Header: http.Header{"Location": {to}}}, nil
 	case e.state != kept:
 		return nil, errors.New(cmp.Or(e.why, "it leads elsewhere"))

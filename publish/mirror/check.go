@@ -53,11 +53,21 @@ func Check(ctx context.Context, out string, o Options) (*Report, error) {
 	}
 	defer root.Close()
 	o.defaults()
-	c, err := checkNames(root, &o)
-	if err == nil {
-		err = c.readAll(ctx)
+	m, err := readMap(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", out, ErrNotOurs)
 	}
 	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", out, MapFile, err)
+	}
+	c := &checker{root: root, m: m, files: map[string]bool{}, own: map[string]bool{}, pages: map[string]bool{},
+		stubs: map[string]bool{}, raw: map[string]bool{}, held: newHeld(), o: &o,
+		base: weburl.MustParse("http://mirror.invalid/")}
+	if err := c.list(); err != nil {
+		return nil, err
+	}
+	c.mapped()
+	if err := c.readAll(ctx); err != nil {
 		return nil, err
 	}
 	return c.done(), nil
@@ -79,27 +89,6 @@ type checker struct {
 	mu     sync.Mutex
 	report Report
 	refs   atomic.Int64
-}
-
-// checkNames compares the names of a tree with each other and with its map. After
-// an export that is enough: what it wrote refers to names that it gave, or is said
-// in its report.
-func checkNames(root *os.Root, o *Options) (*checker, error) {
-	m, err := readMap(root)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", root.Name(), ErrNotOurs)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", root.Name(), MapFile, err)
-	}
-	c := &checker{root: root, m: m, files: map[string]bool{}, own: map[string]bool{}, pages: map[string]bool{},
-		stubs: map[string]bool{}, raw: map[string]bool{}, held: newHeld(), o: o,
-		base: weburl.MustParse("http://mirror.invalid/")}
-	if err := c.list(); err != nil {
-		return nil, err
-	}
-	c.mapped()
-	return c, nil
 }
 
 // done is the report, in the order of names.

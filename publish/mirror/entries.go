@@ -28,99 +28,131 @@ const (
 	kept                  // it has a file
 )
 
-// entry is one URL that was visited: its latest answer, and its file.
+// entry is one URL that was visited: its latest answer, and its file. A mirror holds
+// all of its entries, so each is small: texts that many share are there once, and
+// a file named as its URL is a part of it.
 type entry struct {
 	url   weburl.URL
 	ref   crawllog.Ref
-	state state
-	cut   bool   // the body is not complete
-	page  bool   // HTML
-	own   bool   // it counts as a page of the site
+	at    int64  // of the visit, in nanoseconds
 	why   string // for all but kept: the reason
 	typ   string
-	to    weburl.URL // moved: where to
-	part  string     // moved: the fragment of the Location
-	final int32      // moved: the entry at the end of the chain, or -1
-	file  string     // "" if it has none
-	raw   bool       // kept: written with its links as they were
-	same  bool       // kept: the file is that of another URL with the same payload
-	bad   bool       // failed: there is a body, and it cannot be read
-	list  bool       // its URL may stand in published lists
-	taken bool       // withheld: by noarchive
-	fixed bool       // it carries translate="no"
-	sum   string     // SHA-256 of the payload; "" if it is not known
+	file  string // "" if it has none
+	move  *move  // moved: where to
+	final int32  // moved: the entry at the end of the chain, or -1
+	rank  crawllog.Rank
+	state state
+	cut   bool // the body is not complete
+	page  bool // HTML
+	own   bool // it counts as a page of the site
+	raw   bool // kept: written with its links as they were
+	same  bool // kept: the file is that of another URL with the same payload
+	bad   bool // failed: there is a body, and it cannot be read
+	list  bool // its URL may stand in published lists
+	taken bool // withheld: by noarchive
+	fixed bool // it carries translate="no"
+}
+
+// move is where a redirect leads.
+type move struct {
+	to   weburl.URL
+	part string // the fragment of the Location
+}
+
+// to and part are where a redirect leads: nowhere for all else.
+func (e *entry) to() weburl.URL {
+	if e.move == nil {
+		return weburl.URL{}
+	}
+	return e.move.to
+}
+
+func (e *entry) part() string {
+	if e.move == nil {
+		return ""
+	}
+	return e.move.part
 }
 
 // site is the sorted list of entries, and how to find one.
 type site struct {
 	list []entry
 	at   places
+	a    *storage.Archive
 	o    *Options
 	own  map[string]bool // origins
 	// twins are the entries of pages that were fetched under another name, by
 	// the form that all names of the page share.
 	twins  map[string]int32
-	pages  map[string]bool // keys of the site's pages that have a file
-	stored int64           // bytes of payloads, as they were sent
-	last   time.Time       // of the last visit: the time that files of our own bear
+	pages  *nameSet  // keys of the site's pages that have a file
+	stored int64     // bytes of payloads, as they were sent
+	last   time.Time // of the last visit: the time that files of our own bear
 	name   namer
 	routes bool // some are pages that scripts show for a fragment
-}
 
-// seen is what stands for a URL, while the list is made.
-type seen struct {
-	rank crawllog.Rank
-	at   time.Time
-	entry
+	texts  texts
+	words  common
+	digest func(crawllog.Ref) string // of a payload; "" where it is not known
 }
 
 // gather reads the visits of the archive and keeps, of each URL, the one that
 // stands highest (publish.Current), or stood so at a time. What it may show, its
 // whole history says.
 func gather(a *storage.Archive, o *Options) (*site, error) {
-	var all []seen
-	var stored int64
-	var last time.Time
+	s := &site{a: a, o: o, own: map[string]bool{}, words: common{}}
+	for _, origin := range o.Origins {
+		s.own[origin] = true
+	}
+	s.digest = func(r crawllog.Ref) string {
+		v, err := a.Visit(r)
+		if err != nil || v == nil {
+			return ""
+		}
+		return v.Digest
+	}
+	n, err := a.VisitedURLs()
+	if err != nil {
+		return nil, err
+	}
+	s.list = make([]entry, 0, n)
 	for visits, err := range a.Histories() {
 		if err != nil {
 			return nil, err
 		}
-		u := weburl.FromCanonical(visits[0].URL)
-		until, find := visits, crawllog.Lookup(a.VisitsAt)
-		if !o.At.IsZero() {
-			until, find = publish.Until(visits, o.At), publish.LookupAt(find, o.At)
-		}
-		v := publish.Current(until, find)
-		if u.IsZero() || v == nil {
-			continue
-		}
-		for _, each := range until {
-			stored += each.Length
-			if each.At.After(last) {
-				last = each.At
-			}
-		}
-		permit := publish.Permits(visits, o.Now, a.VisitsAt)[slices.Index(visits, v)]
-		e := describe(v, u, &permit)
-		e.own = v.IsPage()
-		e.taken = crawllog.TakenBack(until, v, find)
-		all = append(all, seen{crawllog.StandingOf(v, find).Rank, v.At, e})
+		s.take(visits)
 	}
-	slices.SortFunc(all, func(x, y seen) int {
-		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), cmp.Compare(y.rank, x.rank), y.at.Compare(x.at))
+	slices.SortFunc(s.list, func(x, y entry) int {
+		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), cmp.Compare(y.rank, x.rank), cmp.Compare(y.at, x.at))
 	})
-	s := &site{o: o, own: map[string]bool{}, stored: stored, last: last}
-	for _, origin := range o.Origins {
-		s.own[origin] = true
-	}
-	for i := range all {
-		if i == 0 || all[i].url != all[i-1].url {
-			s.list = append(s.list, all[i].entry)
-			s.routes = s.routes || all[i].url.Route() != ""
-		}
-	}
+	s.list = slices.CompactFunc(s.list, func(x, y entry) bool { return x.url == y.url })
 	s.at = placesOf(s.list)
 	return s, s.complete(a)
+}
+
+// take takes in what stands for a URL, by its visits.
+func (s *site) take(visits []*crawllog.Visit) {
+	u := weburl.FromCanonical(s.texts.keep(visits[0].URL))
+	until, find := visits, crawllog.Lookup(s.a.VisitsAt)
+	if !s.o.At.IsZero() {
+		until, find = publish.Until(visits, s.o.At), publish.LookupAt(find, s.o.At)
+	}
+	v := publish.Current(until, find)
+	if u.IsZero() || v == nil {
+		return
+	}
+	for _, each := range until {
+		s.stored += each.Length
+		if each.At.After(s.last) {
+			s.last = each.At
+		}
+	}
+	permit := publish.Permits(visits, s.o.Now, s.a.VisitsAt)[slices.Index(visits, v)]
+	e := describe(v, u, &permit)
+	e.own, e.taken = v.IsPage(), crawllog.TakenBack(until, v, find)
+	e.rank, e.at = crawllog.StandingOf(v, find).Rank, v.At.UnixNano()
+	e.why, e.typ = s.words.keep(e.why), s.words.keep(e.typ)
+	s.routes = s.routes || u.Route() != ""
+	s.list = append(s.list, e)
 }
 
 // describe says what a visit means for the mirror.
@@ -135,7 +167,7 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	case unchanged:
 		e.ref, e.state = *v.Refers, kept
 	case redirect:
-		e.state, e.to = moved, weburl.FromCanonical(v.Location)
+		e.state, e.move = moved, &move{to: weburl.FromCanonical(strings.Clone(v.Location))}
 	case v.Status == 404 || v.Status == 410:
 		e.state, e.why = gone, fmt.Sprintf("http: %d", v.Status)
 	case v.Status != 200 && v.Status != 203:
@@ -146,7 +178,6 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 		e.state, e.why = left, "no body is kept"
 	default:
 		e.state, e.typ = kept, declared(v.ContentType)
-		e.sum = v.Digest
 		// A title or links are found in what is HTML by its content too.
 		e.page = e.typ == typeHTML && (v.Title != "" || v.Links > 0)
 	}
@@ -160,7 +191,7 @@ func (s *site) complete(a *storage.Archive) error {
 		e := &s.list[i]
 		switch {
 		case e.state == moved:
-			e.part = fragmentOf(a, e.ref)
+			e.move.part = fragmentOf(a, e.ref)
 		case e.state != kept:
 		case e.typ == "" || doubtful(e.typ) && !e.page:
 			if err := s.look(a, e); err != nil {
@@ -192,7 +223,7 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 		e.state, e.why = withheld, p.Why()
 		return nil
 	}
-	e.typ = declared(v.ContentType)
+	e.typ = s.words.keep(declared(v.ContentType))
 	if e.typ != "" && !doubtful(e.typ) {
 		return nil
 	}
@@ -210,7 +241,7 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 	n, _ := io.ReadFull(b, head) // a broken coding shows when the file is written
 	path := e.url.Path()
 	_, ext := splitExt(decode(path[strings.LastIndexByte(path, '/')+1:]))
-	e.typ = sniffed(e.typ, ext, head[:n])
+	e.typ = s.words.keep(sniffed(e.typ, ext, head[:n]))
 	return nil
 }
 

@@ -57,11 +57,9 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 	if err := w.writeMap(r, extra); err != nil {
 		return nil, err
 	}
-	names, err := checkNames(t.root, &o)
-	if err != nil {
-		return nil, err
-	}
-	r.Problems = append([]Problem{}, names.done().Problems...)
+	// Each reference that was written is to a name that was given and written, or the
+	// report says where it leads: what is left to be said is of the names themselves.
+	r.Problems = append([]Problem{}, s.name.bad[:min(len(s.name.bad), maxProblems)]...)
 	return r, t.swap()
 }
 

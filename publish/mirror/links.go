@@ -41,7 +41,7 @@ func (l *linker) ref(r htmlmeta.Reference) (htmlmeta.Change, string) {
 	to, part := l.target(i, r.Fragment)
 	if to == nil {
 		l.note(r, i)
-		if l.s.pages[l.s.o.key(r.URL)] && l.s.isOwn(r.URL) {
+		if l.s.isOwn(r.URL) && l.s.pages.has(l.s.o.key(r.URL)) {
 			l.notes.live.Add(1)
 		}
 		if l.loads(r) && !l.s.o.Online {
@@ -75,7 +75,7 @@ func (l *linker) target(i int, part string) (*entry, string) {
 		return e, part
 	case e.state == moved && e.final >= 0:
 		if part == "" {
-			part = e.part
+			part = e.part()
 		}
 		return &l.s.list[e.final], part
 	}
@@ -136,7 +136,7 @@ func (l *linker) note(r htmlmeta.Reference, i int) {
 	case r.Kind == htmlmeta.Form || r.Kind == htmlmeta.Hint || r.Kind == htmlmeta.Speculative:
 	case i >= 0 && l.s.list[i].state == moved && l.s.list[i].why == "":
 		why := "redirect"
-		if to := l.s.list[i].to; !l.s.unlisted(l.s.find(to)) {
+		if to := l.s.list[i].to(); !l.s.unlisted(l.s.find(to)) {
 			why += " to " + to.String()
 		}
 		l.add(external, r.URL.String(), why)

@@ -21,19 +21,19 @@ type trail struct {
 
 func (s *site) follow(i int) trail {
 	e := &s.list[i]
-	part := e.part
+	part := e.part()
 	for hop := range maxHops {
 		if part == "" {
-			part = e.part
+			part = e.part()
 		}
-		j := s.lookUp(e.to, func(e *entry) bool { return e.state >= moved })
+		j := s.lookUp(e.to(), func(e *entry) bool { return e.state >= moved })
 		if j < 0 {
-			return trail{final: -1, end: e.to, hops: hop + 1}
+			return trail{final: -1, end: e.to(), hops: hop + 1}
 		}
 		e = &s.list[j]
 		switch e.state {
 		case kept:
-			s.list[i].part = part
+			s.list[i].move.part = part
 			return trail{final: int32(j)}
 		case moved:
 		case gone, failed:

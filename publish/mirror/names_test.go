@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"curtsy/internal/weburl"
+	"curtsy/storage/crawllog"
 )
 
 // namesOf names URLs as one site, all HTML but for the types given.
 func namesOf(types map[string]string, targets ...string) map[string]string {
-	s := &site{o: &Options{}, own: map[string]bool{"http://h": true}}
+	s := &site{o: &Options{}, own: map[string]bool{"http://h": true}, digest: func(crawllog.Ref) string { return "" }}
 	s.o.Seed = weburl.MustParse("http://h/")
 	s.o.defaults()
 	for _, t := range targets {

@@ -46,7 +46,7 @@ func (w *writer) writePaths() error {
 func (w *writer) encodePaths(to io.Writer) error {
 	b := bufio.NewWriter(to)
 	b.WriteString("curtsyPaths({")
-	sep, known := "\n", map[string]bool{}
+	sep, known := "\n", newNameSet()
 	for i := range w.s.list {
 		e := &w.s.list[i]
 		page := e
@@ -54,10 +54,9 @@ func (w *writer) encodePaths(to io.Writer) error {
 			page = &w.s.list[e.final]
 		}
 		path := e.url.Target()
-		if !page.page || page.file == "" || !w.s.isOwn(e.url) || e.url.Route() != "" || known[path] {
+		if !page.page || page.file == "" || !w.s.isOwn(e.url) || e.url.Route() != "" || !known.add(path) {
 			continue
 		}
-		known[path] = true
 		key, err := json.Marshal(path)
 		if err != nil {
 			return err

@@ -181,7 +181,7 @@ func (w *writer) encodeRedirects(b *bufio.Writer) {
 			f := &w.s.list[e.final]
 			fmt.Fprintf(b, "<tr><td>%s<td><td><a href=\"%s\">%s</a>\n", anchor(e.url.String()), encodePath(f.file), visible(f.url.String()))
 		} else {
-			fmt.Fprintf(b, "<tr><td>%s<td>%s<td>%s\n", anchor(e.url.String()), visible(cmp.Or(e.why, "leads out of the mirror")), anchor(e.to.String()))
+			fmt.Fprintf(b, "<tr><td>%s<td>%s<td>%s\n", anchor(e.url.String()), visible(cmp.Or(e.why, "leads out of the mirror")), anchor(e.to().String()))
 		}
 	}
 	end(b, n)
@@ -194,7 +194,7 @@ func (w *writer) namesUnlisted(i int) bool {
 	if e.final >= 0 {
 		return w.s.unlisted(i) || w.s.unlisted(int(e.final))
 	}
-	return w.s.unlisted(i) || w.s.unlisted(w.s.find(e.to))
+	return w.s.unlisted(i) || w.s.unlisted(w.s.find(e.to()))
 }
 
 // begin begins a section of n rows, whose last column is third; hidden says how many it leaves out.

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"path"
 	"strings"
 )
 
@@ -9,16 +10,16 @@ import (
 // It goes by the order of the URLs, files of pages before those of redirects,
 // so that the same archive gives the same names.
 func (s *site) nameAll() {
-	s.name = namer{used: map[string]bool{}, dirs: map[string]bool{}, first: map[string]int{}}
+	s.name = newNamer()
 	n := &s.name
-	s.pages = map[string]bool{}
+	s.pages = newNameSet()
 	for i := range s.list {
 		e := &s.list[i]
 		switch {
 		case e.state == kept:
-			e.file = candidate(e.url, s.isOwn(e.url), e.typ)
+			e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), e.typ))
 		case e.state == moved && e.final >= 0:
-			e.file = candidate(e.url, s.isOwn(e.url), typeHTML)
+			e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), typeHTML))
 		default:
 			continue
 		}
@@ -35,30 +36,39 @@ func (s *site) nameAll() {
 				continue
 			}
 			if pass == moved || !n.share(s, i) {
-				e.file = n.take(e)
+				e.file = n.take(e, &s.texts)
 			}
 			if s.isOwn(e.url) {
-				s.pages[s.o.key(e.url)] = true
+				s.pages.add(s.o.key(e.url))
 			}
 		}
 	}
 }
 
+// inURL keeps a name: as a part of the URL where it is one.
+func (s *site) inURL(e *entry, file string) string {
+	if href := e.url.String(); strings.HasSuffix(href, file) {
+		return href[len(href)-len(file):]
+	}
+	return s.texts.keep(file)
+}
+
 // namer knows the names that are taken.
 type namer struct {
-	used  map[string]bool // folded
-	dirs  map[string]bool // folded
-	first map[string]int  // who asked first for a name, as it is
+	used  *nameSet         // folded
+	dirs  *nameSet         // folded
+	first map[uint64]int32 // who asked first for a name, as it is, by its hash
+	bad   []Problem        // names that some file system refuses
+}
+
+func newNamer() namer {
+	return namer{used: newNameSet(), dirs: newNameSet(), first: map[uint64]int32{}}
 }
 
 func (n *namer) addDirs(file string) {
 	for i := len(file) - 1; i > 0; i-- {
-		if file[i] == '/' {
-			d := fold(file[:i])
-			if n.dirs[d] {
-				return
-			}
-			n.dirs[d] = true
+		if file[i] == '/' && !n.dirs.add(fold(file[:i])) {
+			return
 		}
 	}
 }
@@ -69,19 +79,25 @@ func (n *namer) addDirs(file string) {
 // say, leads elsewhere from / than from /index.html, and their charset may
 // differ by their header; but /%70age and /page are one path (RFC 3986 §6.2.2.2).
 func (n *namer) share(s *site, i int) bool {
-	e := &s.list[i]
-	j, ok := n.first[e.file]
+	e, name := &s.list[i], n.used.hash(s.list[i].file)
+	j, ok := n.first[name]
 	if !ok {
-		n.first[e.file] = i
+		n.first[name] = int32(i)
 		return false
 	}
 	o := &s.list[j]
-	equal := o.state == kept && o.typ == e.typ && o.sum == e.sum && e.sum != ""
-	e.same = equal && (!rewritten(e.typ) || e.url.Origin() == o.url.Origin() && bareEscapes(e.url.Target()) == bareEscapes(o.url.Target()))
+	onePath := e.url.Origin() == o.url.Origin() && bareEscapes(e.url.Target()) == bareEscapes(o.url.Target())
+	e.same = o.state == kept && o.typ == e.typ && (!rewritten(e.typ) || onePath) && s.equal(o, e)
 	if e.same {
 		e.file = o.file
 	}
 	return e.same
+}
+
+// equal says whether two entries have the same payload.
+func (s *site) equal(x, y *entry) bool {
+	sum := s.digest(x.ref)
+	return sum != "" && sum == s.digest(y.ref)
 }
 
 // bareEscapes undoes the escapes of what needs none: letters, digits and -._~.
@@ -105,18 +121,19 @@ func bareEscapes(target string) string {
 }
 
 // free says whether nothing has a name.
-func (n *namer) free(name string) bool { return !n.used[fold(name)] && !n.dirs[fold(name)] }
+func (n *namer) free(name string) bool { return !n.used.has(fold(name)) && !n.dirs.has(fold(name)) }
 
 // take gives an entry the name it asks for, or one with a hash in it.
-func (n *namer) take(e *entry) string {
+func (n *namer) take(e *entry, t *texts) string {
 	name := e.file
-	for length := 8; ; length += 8 {
-		if n.free(name) {
-			n.used[fold(name)] = true
-			return name
-		}
-		name = withHash(e.file, hash(e.url.String(), min(length, 64)))
+	for length := 8; !n.free(name); length += 8 {
+		name = t.keep(withHash(e.file, hash(e.url.String(), min(length, 64))))
 	}
+	n.used.add(fold(name))
+	if why := badName(path.Base(name)); why != "" {
+		n.bad = append(n.bad, Problem{File: name, What: why})
+	}
+	return name
 }
 
 // withHash puts a hash before the extension.

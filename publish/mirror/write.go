@@ -88,7 +88,7 @@ func (w *writer) write(e *entry) error {
 		return nil
 	case e.state == moved:
 		to := &w.s.list[e.final]
-		return w.tree.put(e.file, time.Time{}, stub(relative(e.file, to.file)+encodeFragment(e.part), e.url.String(), to.url.String()))
+		return w.tree.put(e.file, time.Time{}, stub(relative(e.file, to.file)+encodeFragment(e.part()), e.url.String(), to.url.String()))
 	case rewritten(e.typ):
 		return w.rewrite(e)
 	}
