@@ -28,8 +28,7 @@ func readAllowed(c *config, path string, may func(key string) error) error {
 		return nil
 	}
 	const try = "compare it with config.example.yaml"
-	var at yaml.Error
-	if errors.As(err, &at) && at.GetToken() != nil {
+	if at, ok := errors.AsType[yaml.Error](err); ok && at.GetToken() != nil {
 		return usagef(try, "config %s:%d: %s", path, at.GetToken().Position.Line, at.GetMessage())
 	}
 	return usagef(try, "config %s: %v", path, err)
@@ -37,8 +36,7 @@ func readAllowed(c *config, path string, may func(key string) error) error {
 
 // atLine is an error of a text that has no file's name.
 func atLine(err error) error {
-	var at yaml.Error
-	if errors.As(err, &at) && at.GetToken() != nil {
+	if at, ok := errors.AsType[yaml.Error](err); ok && at.GetToken() != nil {
 		return fmt.Errorf("line %d: %s", at.GetToken().Position.Line, at.GetMessage())
 	}
 	return err

@@ -54,8 +54,7 @@ func exitWith(code int, err error, try string) error {
 // fileError is that of a file that was named and cannot be read; one that is not
 // there may be a URL whose scheme was left out.
 func fileError(err error) error {
-	var file *fs.PathError
-	if errors.As(err, &file) && errors.Is(err, fs.ErrNotExist) {
+	if file, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
 		u, bare, failed := typedURL(file.Path)
 		isHost := isLoopback(u) || strings.Contains(u.Hostname(), ".")
 		if failed == nil && bare && isHost && strings.ContainsAny(file.Path, "/:") {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -288,9 +289,7 @@ func (f *fleetShown) status(u *ui, n *nats.Conn) error {
 		if err != nil {
 			return err
 		}
-		if first == nil {
-			first = &a
-		}
+		first = cmp.Or(first, &a)
 		for _, s := range a.Sites {
 			after = s.Name
 			if err := printSite(u, &s, f.json); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -267,9 +268,7 @@ func loginCertificate(c *config, _ weburl.URL, l *fetch.Login) error {
 	if cert == "" {
 		return nil
 	}
-	if key == "" {
-		key = cert
-	}
+	key = cmp.Or(key, cert)
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
 		return usagef("--cert FILE --key FILE, both PEM", "certificate: %v", err)

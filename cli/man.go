@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"os"
@@ -87,9 +88,7 @@ func manCommands(b *bytes.Buffer, root *cobra.Command) {
 func manCommand(b *bytes.Buffer, c *cobra.Command) {
 	fmt.Fprintf(b, ".Ss %s\n.Dl %s\n.Pp\n", macroLine(c.CommandPath()), macroLine(strings.Replace(c.UseLine(), "[flags]", "[options]", 1)))
 	text := c.Long
-	if text == "" {
-		text = c.Short
-	}
+	text = cmp.Or(text, c.Short)
 	for i, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
 			b.WriteString(".Pp\n")

@@ -126,8 +126,7 @@ func (d *dataWriter) failure() error {
 // fail says what went wrong, and what to try.
 func (u *ui) fail(err error) {
 	u.tell("curtsy: %v", err)
-	var e *exitError
-	if errors.As(err, &e) && e.try != "" {
+	if e, ok := errors.AsType[*exitError](err); ok && e.try != "" {
 		u.tell("  try: %s", e.try)
 	}
 }

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/netip"
@@ -110,15 +111,9 @@ func (o Options) WithDefaults() Options {
 	if o.MaxRobotsAge == 0 {
 		o.MaxRobotsAge = o.Rules.Dialect.MaxAge()
 	}
-	if o.RetryBase == 0 {
-		o.RetryBase = 5 * time.Second
-	}
-	if o.MaxParse == 0 {
-		o.MaxParse = 16 << 20
-	}
-	if o.Pace.Concurrency < 1 {
-		o.Pace.Concurrency = 1
-	}
+	o.RetryBase = cmp.Or(o.RetryBase, 5*time.Second)
+	o.MaxParse = cmp.Or(o.MaxParse, 16<<20)
+	o.Pace.Concurrency = max(o.Pace.Concurrency, 1)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -129,12 +124,8 @@ func (o Options) WithDefaults() Options {
 	if o.Fetch.Now == nil {
 		o.Fetch.Now = o.Now // the end of a download and what follows go by one clock
 	}
-	if o.SitemapHosts == 0 {
-		o.SitemapHosts = 5
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.SitemapHosts = cmp.Or(o.SitemapHosts, 5)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Tell == nil {
 		o.Tell = func(text string) { o.Logger.Info(text) }
 	}

@@ -166,8 +166,7 @@ type asker struct {
 // answer is a render.Fetch.
 func (a *asker) answer(ctx context.Context, r render.Request) (_ *render.Response, err error) {
 	defer func() {
-		var damage *storage.DamageError
-		if errors.As(err, &damage) {
+		if _, ok := errors.AsType[*storage.DamageError](err); ok {
 			a.c.ledger.fail(err)
 		}
 	}()

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +69,7 @@ func (w *Worker) Crawls() map[string]status.Status {
 		r.mu.Lock()
 		s := r.status
 		r.mu.Unlock()
-		if s.State == "" {
-			s.State = "starting"
-		}
+		s.State = cmp.Or(s.State, "starting")
 		all[name] = s
 	}
 	return all

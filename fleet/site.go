@@ -14,6 +14,7 @@
 package fleet
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -120,9 +121,7 @@ func (s *Site) calendar() (cron.Schedule, error) {
 		return nil, fmt.Errorf("%s: %q: expected five fields, such as 0 3 * * 1", s.Name, s.Cron)
 	}
 	zone := s.Zone
-	if zone == "" {
-		zone = "UTC"
-	}
+	zone = cmp.Or(zone, "UTC")
 	if _, err := time.LoadLocation(zone); err != nil {
 		return nil, fmt.Errorf("%s: time zone %q: %w", s.Name, zone, err)
 	}

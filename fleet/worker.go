@@ -91,9 +91,7 @@ func NewWorker(o Options) *Worker {
 	if o.Clock == nil {
 		o.Clock = lease.Uptime()
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return &Worker{o: o, view: view{places: o.Places}, running: map[string]*running{},
 		later: map[string]postponed{}, freed: make(chan struct{}, 1), saves: make(chan struct{}, maxLastSaves)}
 }

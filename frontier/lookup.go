@@ -172,9 +172,9 @@ func (f *Frontier) look() (done func()) {
 	return f.mu.Unlock
 }
 
-// Find looks a URL up, all its finds in the order of finding: softly
-// disregarded ones may come before the one that counts. It finds what is
-// committed.
+// Find lists every time that a URL was found and became an entry, oldest first. One that
+// was disregarded for the page that linked it (nofollow) may come before the one that
+// counts. Entries that are not committed yet are not found.
 func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 	defer f.look()()
 	want := f.fingerprint(u.String())

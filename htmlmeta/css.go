@@ -2,6 +2,7 @@ package htmlmeta
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -171,9 +172,7 @@ func unescapeCSS(s string) string {
 		switch {
 		case n > 0:
 			v, _ := strconv.ParseUint(s[:n], 16, 32) // at most six digits
-			if v == 0 {
-				v = 0xFFFD
-			}
+			v = cmp.Or(v, 0xFFFD)
 			b.WriteRune(rune(v))
 			s = cutNewlineOr(s[n:], " \t")
 		case s != "" && (s[0] == '\n' || s[0] == '\r' || s[0] == '\f'):

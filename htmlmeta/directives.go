@@ -139,12 +139,7 @@ func (o Options) names(token string) bool {
 	if token == "" || token == "*" {
 		return false
 	}
-	for _, a := range o.Agents {
-		if strings.EqualFold(a, token) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Agents, func(a string) bool { return strings.EqualFold(a, token) })
 }
 
 // everybody says whether a header names all robots.

@@ -1,6 +1,9 @@
 package politeness
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Window is a time of day at which a host is left alone, from Start up to,
 // not including, End, both since midnight. It may go over midnight: End is
@@ -13,9 +16,7 @@ type Window struct {
 // Next is the first time from t on that is outside of the window.
 func (w Window) Next(t time.Time) time.Time {
 	loc := w.Location
-	if loc == nil {
-		loc = time.UTC
-	}
+	loc = cmp.Or(loc, time.UTC)
 	y, m, d := t.In(loc).Date()
 	for day := d - 1; day <= d+1; day++ {
 		from, to := at(y, m, day, w.Start, loc), at(y, m, day, w.End, loc)

@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -235,9 +236,7 @@ func (s *reader) bad(loc string, err error) {
 }
 
 func (s *reader) truncate(why string) {
-	if s.sum.Truncated == "" {
-		s.sum.Truncated = why
-	}
+	s.sum.Truncated = cmp.Or(s.sum.Truncated, why)
 }
 
 // trimLoc takes blanks off an URL, and those that look like none: no-break

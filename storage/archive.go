@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -215,15 +216,9 @@ func look(dir string) (*directory, error) {
 }
 
 func (o *Options) defaults() {
-	if o.Prefix == "" {
-		o.Prefix = "curtsy"
-	}
-	if o.SegmentSize == 0 {
-		o.SegmentSize = 1 << 30
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Prefix = cmp.Or(o.Prefix, "curtsy")
+	o.SegmentSize = cmp.Or(o.SegmentSize, 1<<30)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Fail == nil {
 		o.Fail = func(string) {}
 	}
@@ -280,7 +275,7 @@ func (a *Archive) openFirst(readOnly bool) error {
 	return a.openDB(dbName, true)
 }
 
-// mapped is how much of the address space a writer's crawl.db takes: no crawl
+// mappedSize is how much of the address space a writer's crawl.db takes: no crawl
 // outgrows it, and so the map is never moved, for which bbolt would wait until
 // nobody reads. It costs no memory and no room on the disk.
 const mappedSize = min(1<<38, math.MaxInt>>1)

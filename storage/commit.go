@@ -193,9 +193,7 @@ func (a *Archive) AddVisit(v *crawllog.Visit) {
 	if a.pend.digests == nil {
 		a.pend.digests = map[string]*crawllog.Visit{}
 	}
-	if a.pend.digests[d] == nil {
-		a.pend.digests[d] = v
-	}
+	a.pend.digests[d] = cmp.Or(a.pend.digests[d], v)
 }
 
 // Amend changes what is said of a visit, of this group or of an earlier one; its

@@ -95,8 +95,7 @@ func openError(path string, err error) error {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return err
 	}
 	return &DamageError{File: path, What: err.Error()}

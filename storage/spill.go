@@ -74,8 +74,7 @@ func (s *spill) Close() error {
 
 // about makes an error name the directory: the file has no name.
 func (s *spill) about(err error) error {
-	var e *os.PathError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
 		err = e.Err
 	}
 	if err == nil {

@@ -16,16 +16,13 @@ func (u untrusted) Unwrap() error { return ErrUntrusted }
 
 // distrust puts what is wrong with a certificate into words.
 func distrust(err error) error {
-	var unknown x509.UnknownAuthorityError
-	if errors.As(err, &unknown) {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return untrusted("certificate signed by an unknown authority")
 	}
-	var name x509.HostnameError
-	if errors.As(err, &name) && name.Certificate != nil {
+	if name, ok := errors.AsType[x509.HostnameError](err); ok && name.Certificate != nil {
 		return untrusted("certificate is " + validFor(name.Certificate) + "not for " + name.Host)
 	}
-	var invalid x509.CertificateInvalidError
-	if errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil {
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired && invalid.Cert != nil {
 		if time.Now().Before(invalid.Cert.NotBefore) {
 			return untrusted("certificate is not valid before " + day(invalid.Cert.NotBefore))
 		}

@@ -56,8 +56,7 @@ var (
 
 // KindOf is the kind of an exchange's error, "" where it is none.
 func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}
 	return ""
@@ -65,8 +64,7 @@ func KindOf(err error) Kind {
 
 // Cause is what an exchange's error says beside its URL and kind.
 func Cause(err error) error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Err
 	}
 	return err
@@ -105,12 +103,10 @@ func misread(err error) error {
 // classify finds the kind of an error and its shortest honest text. What
 // was said of a connection that timed out is less than that it timed out.
 func classify(err error) (Kind, error) {
-	var f *fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault](err); ok {
 		return f.kind, f.err
 	}
-	var dns *net.DNSError
-	if errors.As(err, &dns) && dns.IsNotFound {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
 		return KindDNS, ErrNoHost
 	} else if dns != nil {
 		return KindDNS, errors.New(dns.Err)

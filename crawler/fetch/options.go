@@ -108,9 +108,7 @@ func (o Options) withDefaults() Options {
 	if o.Ceiling != nil {
 		o.Dial = under(o.Ceiling, o.Dial)
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return o
 }
 

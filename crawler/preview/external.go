@@ -222,8 +222,7 @@ func (p *Prober) probe(ctx context.Context, pv *previewer, u weburl.URL, wanted 
 	if err := pv.judge(ctx, u); err != nil {
 		var denied *DeniedError
 		r.Denied, r.Kind, r.Why = errors.As(err, &denied), "robots.txt", err.Error()
-		var unreachable *crawler.UnreachableError
-		if errors.As(err, &unreachable) {
+		if _, ok := errors.AsType[*crawler.UnreachableError](err); ok {
 			r.Kind = string(fetch.KindOf(pv.robots[u.Origin()].Err))
 		}
 		return r

@@ -3,6 +3,7 @@ package visit
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strings"
 
 	"curtsy/crawler/fetch"
@@ -61,12 +62,7 @@ func challenge(x *fetch.Exchange, doc *htmlmeta.Document) string {
 }
 
 func holdsAny(s string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
 // shownText counts, roughly, the octets that a page shows.

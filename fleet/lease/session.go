@@ -11,6 +11,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -99,18 +100,12 @@ const (
 
 // Begin begins a session and renews it until ctx is done, or it is lost.
 func Begin(ctx context.Context, b *engine.Board, o Options) (*Session, error) {
-	if o.Term == 0 {
-		o.Term = 30 * time.Second
-	}
-	if o.Margin == 0 {
-		o.Margin = o.Term / 6
-	}
+	o.Term = cmp.Or(o.Term, 30*time.Second)
+	o.Margin = cmp.Or(o.Margin, o.Term/6)
 	if o.Clock == nil {
 		o.Clock = Uptime()
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.About == nil {
 		o.About = func() any { return nil }
 	}

@@ -253,9 +253,7 @@ func (p *dateParser) zoneName(word string, upper bool) bool {
 // time puts the parts together.
 func (p *dateParser) time() (time.Time, bool) {
 	year, month, day, digits := p.date()
-	if p.hour < 0 {
-		p.hour = 0
-	}
+	p.hour = max(p.hour, 0)
 	switch {
 	case digits == 0 || month < 1 || month > 12:
 		return time.Time{}, false

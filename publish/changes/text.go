@@ -137,7 +137,8 @@ func diffOf(was, now Copy) (*diff, error) {
 	return compareBlocks(before, after), nil
 }
 
-// blocks are the visible text of a copy; of one that cannot be decoded, none.
+// blocks are the visible text of a copy, block by block; one that cannot be decoded is
+// an error.
 func (c Copy) blocks() ([]string, error) {
 	b, err := publish.OpenPage(c.Archive, c.Visit)
 	if err != nil {

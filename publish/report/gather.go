@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -116,9 +117,7 @@ func (g *gatherer) page(r *inventory.Row) {
 	}
 	g.depths[fmt.Sprintf("%6d", r.Depth)]++
 	lang, _, _ := strings.Cut(strings.ToLower(r.Visit.Lang), "-")
-	if lang == "" {
-		lang = "not said"
-	}
+	lang = cmp.Or(lang, "not said")
 	g.langs[short(lang, 20)]++
 	if r.Title == "" && r.Visit.Kept != crawllog.KeptWithheld {
 		g.r.Untitled.add(r.Listed, Line{URL: r.URL})
