@@ -15,6 +15,7 @@ import (
 
 	"curtsy/publish/export"
 	"curtsy/publish/inventory"
+	"curtsy/publish/mirror"
 	"curtsy/storage"
 	"curtsy/usage"
 )
@@ -103,8 +104,9 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	defer bar.close()
 	r, err := export.Write(ctx, a.Archive, out, export.Options{
 		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force, Consent: consent,
-		Table: func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
-		Watch: func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
+		Mirror: func() (mirror.Options, error) { return mirrorOptions(a.Archive, dir) },
+		Table:  func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
+		Watch:  func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
 	})
 	bar.close()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"curtsy/internal/weburl"
+	"curtsy/publish/mirror"
 	"curtsy/storage"
 	"curtsy/usage"
 )
@@ -28,6 +29,7 @@ const (
 	JSONL Format = "jsonl"
 	Text  Format = "txt"
 	MD    Format = "md"
+	ZIM   Format = "zim"
 )
 
 // Unit is what an export counts.
@@ -58,6 +60,7 @@ var formats = []format{
 	{CDXJ, "", "an index of the archive's own segments, for pywb and other tools", Captures, false, writeCDXJ, oursCDXJ},
 	{CSV, "", "a row for every URL that may be listed, as curtsy list gives it", Rows, false, writeTable, oursCSV},
 	{JSONL, "", "the same as JSON, an object a line", Rows, false, writeTable, oursJSONL},
+	{ZIM, "", "the site to be read offline, in one file for Kiwix (openZIM 6.1)", Captures, false, writeZIM, oursZIM},
 	{Text, "", "the text of pages, each after its URL, title and date", Pages, false, writeText, oursText},
 	{MD, "", "the same as Markdown", Pages, false, writeText, oursText},
 }
@@ -125,6 +128,8 @@ type Options struct {
 	// Table writes the rows of CSV and JSONL, and says how many there are and how
 	// many may not be listed.
 	Table func(w io.Writer) (rows, unlisted int, err error)
+	// Mirror makes the options of a mirror: ZIM holds what a mirror does.
+	Mirror func() (mirror.Options, error)
 	// Watch is told how many captures are done, now and then.
 	Watch func(done, total int)
 

@@ -147,6 +147,10 @@ func (s *site) take(visits []*crawllog.Visit) {
 		}
 	}
 	permit := publish.Permits(visits, s.o.Now, s.a.VisitsAt)[slices.Index(visits, v)]
+	if permit.Show && v.HasBody() && !s.o.Admits(permit.Usage) {
+		permit.Show = false
+		permit.Reasons = append(slices.Clip(permit.Reasons), publish.Reason{Directive: "not for this purpose"})
+	}
 	e := describe(v, u, &permit)
 	e.own, e.taken = v.IsPage(), crawllog.TakenBack(until, v, find)
 	e.rank, e.at = crawllog.StandingOf(v, find).Rank, v.At.UnixNano()

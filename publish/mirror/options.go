@@ -2,13 +2,13 @@ package mirror
 
 import (
 	"errors"
-	"runtime"
 	"time"
 
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
+	"curtsy/usage"
 )
 
 // Options of an export. Only Seed is needed.
@@ -19,7 +19,6 @@ type Options struct {
 	Why      string   // if not, why not
 	Now      time.Time
 	At       time.Time // the copies that stood then; zero: those that stand now
-	Workers  int       // 0: twice the processors
 	MaxBody  int64     // bytes of one file, decoded; 0 is 1 GiB
 	MaxBytes int64     // of the mirror; 0 is 1 GiB and 50 times what the archive holds
 	MinFree  int64     // bytes of the disk that stay free (room.Check)
@@ -41,6 +40,8 @@ type Options struct {
 	Left func(func(Left) error) error
 	// Broken gives the site's broken URLs; listed says which pages may be named.
 	Broken func(listed func(url string) bool) ([]*inventory.Target, error)
+	// Admits says whether what has these preferences may be given away; nil is all.
+	Admits func(usage.Preferences) bool
 	// Watch is told how far the export is, now and then.
 	Watch func(Progress)
 
@@ -69,9 +70,6 @@ func (o *Options) defaults() {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	if o.Workers <= 0 {
-		o.Workers = 2 * runtime.GOMAXPROCS(0)
-	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = 1 << 30
 	}
@@ -87,6 +85,9 @@ func (o *Options) defaults() {
 	}
 	if o.Still == nil {
 		o.Still = func(string) ([]byte, bool, error) { return nil, false, nil }
+	}
+	if o.Admits == nil {
+		o.Admits = func(usage.Preferences) bool { return true }
 	}
 	if o.Left == nil {
 		o.Left = func(func(Left) error) error { return nil }

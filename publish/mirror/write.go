@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -40,7 +41,7 @@ func (w *writer) writeAll(ctx context.Context) error {
 	defer cancel(nil)
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range w.s.o.Workers {
+	for range 2 * runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1

@@ -1,0 +1,53 @@
+#!/bin/bash
+# One file out: a ZIM that zimcheck passes and kiwix-serve shows as the mirror is.
+. "$(dirname "$0")/../lib.sh"
+need nginx chromium node python3 zimcheck zimdump kiwix-serve
+
+mkdir -p "$WORK/root/shop"
+pg=$(corpus postgresql-doc-15)
+mkdir "$WORK/root/pg"
+cp "$pg"/index.html "$pg"/stylesheet.css "$pg"/textsearch*.html "$WORK/root/pg/"
+base64 -d >"$WORK/root/shop/dot.png" <<<'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGP8z8DAwMDAxMDAwMDAAAANHQEDasKb6QAAAABJRU5ErkJggg=='
+cp "$(find /usr/share/fonts -name '*.ttf' | sort | head -n 1)" "$WORK/root/shop/face.ttf"
+cat >"$WORK/root/shop/style.css" <<-'CSS'
+	@import "more.css";
+	@font-face { font-family: Face; src: url(face.ttf) }
+	body { font-family: Face, serif; background: url("dot.png") }
+CSS
+echo 'h1 { color: rgb(1, 2, 3) }' >"$WORK/root/shop/more.css"
+echo 'document.body.dataset.ran = "yes";' >"$WORK/root/shop/run.js"
+page() { printf '<!DOCTYPE html><html lang="en"><title>%s</title><link rel="stylesheet" href="style.css"><link rel="icon" href="dot.png"><h1>%s</h1>%s\n' "$1" "$1" "$2" >"$WORK/root/shop/$3.html"; }
+page 'The shop' '<img src="dot.png" alt="a dot" width="20"><p>text with <a href="unlisted.html">u</a> <a href="found.html">n</a> <a href="secret.html">s</a> <a href="moved">m</a> <a href="/pg/index.html">manual</a></p><script src="run.js"></script>' index
+page 'Not listed' '<p>kept, not suggested' unlisted
+page 'Not found' '<p>search must not find this' found
+page 'A secret' '<p>SECRET-NOARCHIVE' secret
+page 'Arrived' '<p>where the redirect leads' arrived
+nginx_start "root $WORK/root;
+	location = /shop/unlisted.html { add_header X-Robots-Tag noindex; }
+	location = /shop/found.html { add_header Content-Usage search=n; }
+	location = /shop/secret.html { add_header X-Robots-Tag noarchive; }
+	location = /shop/moved { return 301 arrived.html; }"
+a=$WORK/site
+"$CURTSY" crawl "$SITE/shop/index.html" --archive "$a" --delay 0 --concurrency 8 2>"$WORK/err" || { show "$WORK/err"; bad "crawl"; }
+
+claim "zim: export" "$CURTSY" export "$a" "$WORK/site.zim"
+"$CURTSY" mirror "$a" "$WORK/mirror" >/dev/null 2>&1 || bad "mirror"
+zimcheck -A "$WORK/site.zim" >"$WORK/check" 2>&1 || true
+claim "zim: zimcheck -A passes: $(grep -c INFO "$WORK/check") lines" grep -q 'Status: Pass' "$WORK/check" || show "$WORK/check"
+files() { (cd "$WORK/mirror" && find . -type f ! -name 'mirror-map.json' ! -name 'mirror-report.html' ! -path ./index.html -printf '%P\n' | LC_ALL=C sort); }
+zimdump list "$WORK/site.zim" | LC_ALL=C sort >"$WORK/listed"
+claim "zim: zimdump lists the files of the mirror, $(wc -l <"$WORK/listed")" cmp <(files) "$WORK/listed"
+claim "zim: what is withheld is in no entry" bash -c '! zimdump list "$1" | grep -q secret' - "$WORK/site.zim"
+port=$(freeport)
+kiwix-serve --port "$port" -i 127.0.0.1 "$WORK/site.zim" >"$WORK/kiwix" 2>&1 &
+CHILDREN+=($!)
+until_true listens "$port"
+zim=http://127.0.0.1:$port/site
+claim "zim: kiwix-serve begins with the seed" bash -c 'curl -sL "$1/" | grep -q "<h1>The shop"' - "$zim"
+claim "zim: a redirect is followed" bash -c 'curl -sL "$1/shop/moved.html" | grep -q "where the redirect leads"' - "$zim"
+claim "zim: a page is suggested by its title" bash -c 'curl -s "http://127.0.0.1:$1/suggest?content=site&term=12.5" | grep -q textsearch-parsers.html' - "$port"
+claim "zim: noindex and search=n are not" bash -c '! curl -s "http://127.0.0.1:$1/suggest?content=site&term=Not" | grep -qE "unlisted|found.html"' - "$port"
+browser() { timeout 60 chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync --user-data-dir="$WORK/profile" --virtual-time-budget=5000 --dump-dom "$1" 2>/dev/null; }
+browser "$zim/shop/index.html" >"$WORK/dom"
+claim "zim: in Chromium, the page's script has run" grep -q 'data-ran="yes"' "$WORK/dom" || show "$WORK/dom" '' 30
+finish

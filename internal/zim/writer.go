@@ -1,0 +1,333 @@
+// Package zim writes ZIM files, version 6.1 (openzim.org, "ZIM file format"): a site
+// in one file, as Kiwix and its relatives read it.
+//
+// Content goes to the file as it comes, in clusters; the directory is kept in memory,
+// about 150 octets an entry, and is written at the end.
+package zim
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/md5" // the checksum of the format
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// File is what a ZIM file is written to. It is empty at the start.
+type File interface {
+	io.Writer
+	io.WriterAt
+	io.ReaderAt
+}
+
+// Namespaces of entries.
+const (
+	content   = 'C'
+	metadata  = 'M'
+	wellKnown = 'W'
+	indexes   = 'X'
+)
+
+const (
+	headerSize = 80
+	magic      = 72173914
+	redirect   = 0xffff     // the MIME type of a redirect
+	none       = 0xffffffff // no such page
+	// firstCluster is the earliest offset of a cluster: older readers look for the list
+	// of types below it.
+	firstCluster = 1024
+	typeListing  = "application/octet-stream+zimlisting"
+	typeText     = "text/plain;charset=utf-8"
+)
+
+// Page is one entry of a site.
+type Page struct {
+	Path  string // without a leading slash
+	Title string // "" where it has none: its path then stands for it
+	Type  string // MIME
+	// Front says that readers may suggest it: a page that people read.
+	Front bool
+}
+
+// entry is a page, its place, and what a redirect leads to.
+type entry struct {
+	space         byte
+	path, title   string
+	typ           int // number of the MIME type
+	cluster, blob uint32
+	to            string // of a redirect: a path in the namespace of content
+	front         bool
+}
+
+func (e *entry) key() string  { return string(e.space) + e.path }
+func (e *entry) name() string { return string(e.space) + cmp.Or(e.title, e.path) }
+
+// Writer writes a ZIM file. Add and Redirect are followed by Finish; no error can be
+// recovered from.
+type Writer struct {
+	f        File
+	at       int64 // where the next octet goes
+	types    []string
+	entries  []entry
+	counts   map[string]int // of content, by type
+	sum      hash.Hash      // of content: the file's name
+	clusters []int64        // offsets, by the number that entries have
+	open     [2]cluster     // plain and packed ones
+	zstd     *zstd.Encoder
+}
+
+// New begins a file whose content has these MIME types; none other can be added. The
+// name of the program that writes it is legible within the first 2 KiB.
+func New(f File, types []string, scraper string) (*Writer, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{f: f, counts: map[string]int{}, sum: sha256.New(), zstd: z}
+	w.types = slices.Sorted(slices.Values(append([]string{typeListing, typeText, "image/png"}, types...)))
+	w.types = slices.Compact(w.types)
+	list := strings.Join(w.types, "\x00") + "\x00\x00"
+	w.open[1].packed = true
+	if err := w.write(append(make([]byte, headerSize, headerSize+len(list)), list...), firstCluster); err != nil {
+		return nil, err
+	}
+	e := entry{space: metadata, path: "Scraper"}
+	e.typ, _ = slices.BinarySearch(w.types, typeText)
+	e.cluster, e.blob, err = w.blob(false, int64(len(scraper)), strings.NewReader(scraper))
+	w.entries = append(w.entries, e)
+	return w, errors.Join(err, w.flush(&w.open[0]))
+}
+
+// write appends octets, and zeros up to an offset.
+func (w *Writer) write(b []byte, upTo int64) error {
+	if short := upTo - w.at - int64(len(b)); short > 0 {
+		b = append(b, make([]byte, short)...)
+	}
+	n, err := w.f.Write(b)
+	w.at += int64(n)
+	return err
+}
+
+// Add adds a page, whose body has size octets.
+func (w *Writer) Add(p Page, size int64, body io.Reader) error {
+	e := entry{space: content, path: p.Path, title: p.Title, front: p.Front}
+	w.counts[p.Type]++
+	io.WriteString(w.sum, p.Path+"\x00"+p.Title+"\x00")
+	return w.put(e, p.Type, size, io.TeeReader(body, w.sum))
+}
+
+// Redirect adds a path that leads to that of a page.
+func (w *Writer) Redirect(path, title, to string) {
+	w.entries = append(w.entries, entry{space: content, path: path, title: title, typ: redirect, to: to})
+	io.WriteString(w.sum, path+"\x00"+to+"\x00")
+}
+
+// Meta adds a statement about the file, as https://wiki.openzim.org/wiki/Metadata has
+// them. One without a value is left out.
+func (w *Writer) Meta(name, value string) error {
+	if value == "" {
+		return nil
+	}
+	return w.put(entry{space: metadata, path: name}, typeText, int64(len(value)), strings.NewReader(value))
+}
+
+// Illustration adds the picture of the file, a PNG of 48 by 48 pixels.
+func (w *Writer) Illustration(png []byte) error {
+	return w.put(entry{space: metadata, path: "Illustration_48x48@1"}, "image/png", int64(len(png)), bytes.NewReader(png))
+}
+
+func (w *Writer) put(e entry, typ string, size int64, body io.Reader) (err error) {
+	var ok bool
+	if e.typ, ok = slices.BinarySearch(w.types, typ); !ok {
+		return fmt.Errorf("zim: %s: type %q was not announced", e.path, typ)
+	}
+	if e.cluster, e.blob, err = w.blob(compressible(typ), size, body); err != nil {
+		return err
+	}
+	w.entries = append(w.entries, e)
+	return nil
+}
+
+// ErrTwice says that two pages have the same path, and ErrNowhere that a redirect or
+// the main page leads to none.
+var (
+	ErrTwice   = errors.New("zim: path is there twice")
+	ErrNowhere = errors.New("zim: leads to no page")
+)
+
+// Finish writes the directory; main is the path of the page to begin with.
+func (w *Writer) Finish(main string) error {
+	if err := w.Meta("Counter", w.counter()); err != nil {
+		return err
+	}
+	if main != "" {
+		w.entries = append(w.entries, entry{space: wellKnown, path: "mainPage", typ: redirect, to: main})
+	}
+	w.entries = append(w.entries, entry{space: indexes, path: "listing/titleOrdered/v1"})
+	if err := w.sort(); err != nil {
+		return err
+	}
+	front := w.byTitle(func(e *entry) bool { return e.front })
+	listing := &w.entries[w.find(indexes, "listing/titleOrdered/v1")]
+	listing.typ, _ = slices.BinarySearch(w.types, typeListing)
+	var err error
+	if listing.cluster, listing.blob, err = w.blob(false, int64(len(front)), bytes.NewReader(front)); err != nil {
+		return err
+	}
+	for i := range w.open {
+		if err := w.flush(&w.open[i]); err != nil {
+			return err
+		}
+	}
+	w.order()
+	return w.directory()
+}
+
+// order numbers the clusters as they lie in the file: they were begun in another order.
+func (w *Writer) order() {
+	ranks := make([]uint32, len(w.clusters))
+	offsets := slices.Sorted(slices.Values(w.clusters))
+	for i, at := range w.clusters {
+		n, _ := slices.BinarySearch(offsets, at)
+		ranks[i] = uint32(n)
+	}
+	for i := range w.entries {
+		if e := &w.entries[i]; e.typ != redirect {
+			e.cluster = ranks[e.cluster]
+		}
+	}
+	w.clusters = offsets
+}
+
+// counter is how many entries there are of each type.
+func (w *Writer) counter() string {
+	var list []string
+	for _, typ := range slices.Sorted(maps.Keys(w.counts)) {
+		list = append(list, fmt.Sprintf("%s=%d", typ, w.counts[typ]))
+	}
+	return strings.Join(list, ";")
+}
+
+// sort puts the entries in the order of namespaces and paths.
+func (w *Writer) sort() error {
+	slices.SortFunc(w.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.space, b.space), strings.Compare(a.path, b.path))
+	})
+	for i := 1; i < len(w.entries); i++ {
+		if w.entries[i-1].key() == w.entries[i].key() {
+			return fmt.Errorf("%w: %s", ErrTwice, w.entries[i].path)
+		}
+	}
+	for i := range w.entries {
+		if e := &w.entries[i]; e.typ == redirect && w.find(content, e.to) < 0 {
+			return fmt.Errorf("%w: %s to %s", ErrNowhere, e.path, e.to)
+		}
+	}
+	return nil
+}
+
+// find is the number of an entry, or -1.
+func (w *Writer) find(space byte, path string) int {
+	i, ok := slices.BinarySearchFunc(w.entries, entry{space: space, path: path}, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.space, b.space), strings.Compare(a.path, b.path))
+	})
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// byTitle are the numbers of some entries, in the order of their titles.
+func (w *Writer) byTitle(take func(*entry) bool) []byte {
+	var list []int
+	for i := range w.entries {
+		if take(&w.entries[i]) {
+			list = append(list, i)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return strings.Compare(w.entries[a].name(), w.entries[b].name()) })
+	var b []byte
+	for _, i := range list {
+		b = binary.LittleEndian.AppendUint32(b, uint32(i))
+	}
+	return b
+}
+
+// directory writes entries, the lists that point to them and to clusters, the header
+// and the checksum.
+func (w *Writer) directory() error {
+	var places []byte
+	for i := range w.entries {
+		places = binary.LittleEndian.AppendUint64(places, uint64(w.at))
+		if err := w.write(w.entry(&w.entries[i]), 0); err != nil {
+			return err
+		}
+	}
+	h := header{paths: w.at}
+	err := w.write(places, 0)
+	h.titles = w.at
+	err = errors.Join(err, w.write(w.byTitle(func(*entry) bool { return true }), 0))
+	h.clusters = w.at
+	places = places[:0]
+	for _, at := range w.clusters {
+		places = binary.LittleEndian.AppendUint64(places, uint64(at))
+	}
+	if err = errors.Join(err, w.write(places, 0)); err != nil {
+		return err
+	}
+	if _, err := w.f.WriteAt(w.header(h), 0); err != nil {
+		return err
+	}
+	sum := md5.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(w.f, 0, w.at)); err != nil {
+		return err
+	}
+	return w.write(sum.Sum(nil), 0)
+}
+
+// header is the offsets of the lists.
+type header struct{ paths, titles, clusters int64 }
+
+func (w *Writer) header(h header) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, magic)
+	b = binary.LittleEndian.AppendUint16(b, 6)
+	b = binary.LittleEndian.AppendUint16(b, 1)
+	id := w.sum.Sum(nil)[:16] // RFC 9562 §5.8: the same content has the same name
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	b = append(b, id...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(w.entries)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(w.clusters)))
+	for _, at := range []int64{h.paths, h.titles, h.clusters, headerSize} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(at))
+	}
+	main := uint32(none)
+	if i := w.find(wellKnown, "mainPage"); i >= 0 {
+		main = uint32(i)
+	}
+	b = binary.LittleEndian.AppendUint32(b, main)
+	b = binary.LittleEndian.AppendUint32(b, none) // layout page
+	return binary.LittleEndian.AppendUint64(b, uint64(w.at))
+}
+
+// entry is a directory entry.
+func (w *Writer) entry(e *entry) []byte {
+	b := binary.LittleEndian.AppendUint16(nil, uint16(e.typ))
+	b = append(b, 0, e.space, 0, 0, 0, 0) // no parameters, revision 0
+	if e.typ == redirect {
+		b = binary.LittleEndian.AppendUint32(b, uint32(w.find(content, e.to)))
+	} else {
+		b = binary.LittleEndian.AppendUint32(b, e.cluster)
+		b = binary.LittleEndian.AppendUint32(b, e.blob)
+	}
+	b = append(append(b, e.path...), 0)
+	return append(append(b, e.title...), 0)
+}

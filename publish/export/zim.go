@@ -1,0 +1,198 @@
+package export
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"html"
+	"io"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+
+	"curtsy/internal/zim"
+	"curtsy/publish"
+	"curtsy/publish/mirror"
+	"curtsy/storage"
+	"curtsy/storage/crawllog"
+)
+
+func oursZIM(_ string, head []byte) bool {
+	return bytes.HasPrefix(head, []byte("ZIM\x04")) && bytes.Contains(head, []byte("curtsy/"))
+}
+
+// zimSite writes what a mirror holds as a ZIM file.
+type zimSite struct {
+	*site
+	a     *storage.Archive
+	o     *Options
+	w     *zim.Writer
+	byURL map[string]string // names of files that are no redirects
+	langs map[language.Base]int
+	title string // of the page to begin with
+}
+
+// writeZIM writes the pages of the site for Kiwix: a mirror's files under their names,
+// its redirects as such.
+func writeZIM(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
+	s, err := mirrored(ctx, a, out, o)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	r.Captures, r.Pages, r.Withheld = s.res.Files, s.res.Pages, s.res.Withheld+s.res.Expired
+	z := &zimSite{site: s, a: a, o: o, byURL: map[string]string{}, langs: map[language.Base]int{}}
+	var types []string
+	for _, f := range s.files {
+		types = append(types, f.Type)
+		if f.To == "" && f.URL != "" {
+			z.byURL[f.URL] = f.Name
+		}
+	}
+	if z.w, err = zim.New(out, types, o.Software); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for i, f := range s.files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if seen[f.Name] || f.URL == "" && f.Name != s.start && strings.HasSuffix(f.Name, ".html") {
+			continue
+		}
+		seen[f.Name] = true
+		if err := z.add(f); err != nil {
+			return err
+		}
+		if i%64 == 0 {
+			out.touch(s.dir)
+		}
+	}
+	if err := z.describe(); err != nil {
+		return err
+	}
+	return z.w.Finish(s.start)
+}
+
+// add adds a file of the mirror.
+func (z *zimSite) add(f mirror.File) error {
+	if to, ok := z.byURL[f.To]; ok && !z.hasFragment(f.Name) {
+		z.w.Redirect(f.Name, "", to)
+		return nil
+	}
+	p := zim.Page{Path: f.Name, Type: f.Type}
+	if f.Type == "text/html" || f.Type == "application/xhtml+xml" {
+		z.page(&p, f)
+	}
+	body, err := z.root.Open(f.Name)
+	if err != nil {
+		return &DiskError{err}
+	}
+	defer body.Close()
+	st, err := body.Stat()
+	if err != nil {
+		return &DiskError{err}
+	}
+	if f.Type != "text/html" {
+		return z.w.Add(p, st.Size(), body)
+	}
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return &DiskError{err}
+	}
+	text = zimPage(text, html.EscapeString((&url.URL{Path: path.Base(f.Name)}).String()))
+	return z.w.Add(p, int64(len(text)), bytes.NewReader(text))
+}
+
+// hasFragment says whether a page that stands for a redirect leads to a place within
+// another: a redirect of ZIM cannot.
+func (z *zimSite) hasFragment(name string) bool {
+	stub, _ := z.root.ReadFile(name) // if it fails, so does what needs it
+	_, to, _ := bytes.Cut(stub, []byte("; url="))
+	to, _, _ = bytes.Cut(to, []byte(`"`))
+	return bytes.IndexByte(to, '#') >= 0
+}
+
+// page says what a page is called, and whether readers may suggest it: noindex keeps
+// it out of lists.
+func (z *zimSite) page(p *zim.Page, f mirror.File) {
+	visits := z.a.VisitsAt(f.URL)
+	until := visits
+	if !z.o.At.IsZero() {
+		until = publish.Until(visits, z.o.At)
+	}
+	v := publish.Current(until, z.a.VisitsAt)
+	if v == nil {
+		return
+	}
+	permit := publish.Permits(visits, z.o.Now, z.a.VisitsAt)[slices.Index(visits, v)]
+	if v.Refers != nil && v.Title == "" {
+		if o, err := z.a.Visit(*v.Refers); err == nil && o != nil {
+			v = o
+		}
+	}
+	if base, ok := baseOf(v); ok {
+		z.langs[base]++
+	}
+	title := cut(oneLine(v.Title), 250)
+	if f.Name == z.start {
+		z.title = title
+	}
+	if permit.List {
+		p.Front, p.Title = true, title
+	}
+}
+
+func baseOf(v *crawllog.Visit) (language.Base, bool) {
+	tag, err := language.Parse(v.Lang)
+	if err != nil {
+		return language.Base{}, false
+	}
+	base, sure := tag.Base()
+	return base, sure != language.No
+}
+
+// describe says what the file is (https://wiki.openzim.org/wiki/Metadata): the lengths
+// are those that zimcheck allows.
+func (z *zimSite) describe() error {
+	host := z.o.Seed.Host()
+	lang, short, most := "und", "mul", 0
+	for base, n := range z.langs {
+		if n > most || n == most && base.String() < short {
+			lang, short, most = base.ISO3(), base.String(), n
+		}
+	}
+	day := z.o.Now.UTC().Format("2006-01-02")
+	as := z.o.Now
+	if !z.o.At.IsZero() {
+		as = z.o.At
+	}
+	for _, m := range [][2]string{
+		{"Title", cut(cmp.Or(z.title, host), 30)}, {"Name", host + "_" + short + "_all"}, {"Language", lang},
+		{"Creator", host}, {"Publisher", "curtsy"}, {"Date", day}, {"Tags", "_ftindex:no"},
+		{"Description", cut(host+", as it was on "+as.UTC().Format("2 January 2006"), 80)},
+		{"Source", z.o.Seed.String()},
+	} {
+		if err := z.w.Meta(m[0], m[1]); err != nil {
+			return err
+		}
+	}
+	return z.w.Illustration(z.illustration())
+}
+
+// oneLine is text without breaks, and without what no line can hold.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")), " ")
+}
+
+// cut shortens text to n characters.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimSpace(string([]rune(s)[:n-1])) + "…"
+}

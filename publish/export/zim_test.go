@@ -1,0 +1,84 @@
+package export_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"curtsy/internal/testkit/crawltest"
+	"curtsy/publish/export"
+	"curtsy/publish/mirror"
+	"curtsy/usage"
+)
+
+const zimSite = `
+-- / --
+<!DOCTYPE html><html lang="ru"><link rel=icon href=/i.png><title>start
+page</title><a href="/a">a</a> <a href="/old">old</a> <a href="/hidden">h</a> <a href="/unlisted">u</a> <a href="/no-models">n</a>
+-- /a --
+<title>a</title>one body
+-- /old --
+HTTP 301
+Location: /a
+-- /hidden --
+HTTP 200
+X-Robots-Tag: noarchive
+Content-Type: text/html
+
+<title>hidden</title>SECRET-NOARCHIVE
+-- /unlisted --
+HTTP 200
+X-Robots-Tag: noindex
+Content-Type: text/html
+
+<title>unlisted</title>kept
+-- /no-models --
+HTTP 200
+Content-Usage: train-ai=n
+Content-Type: text/html
+
+<title>no models</title>
+`
+
+func TestZIMHoldsWhatTheMirrorDoes(t *testing.T) {
+	t.Parallel()
+	_, seed := crawltest.Site(t, zimSite)
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawltest.Archive(t, dir, seed)
+	a := crawltest.Open(t, dir)
+	o := export.Options{Format: export.ZIM, Seed: seed, Now: time.Now(), Software: "curtsy/test",
+		Mirror: func() (mirror.Options, error) { return mirror.Options{Seed: seed, Complete: true}, nil }}
+	out := filepath.Join(t.TempDir(), "site.zim")
+	r, b := write(t, a, out, o)
+	if r.Captures != 4 || r.Pages != 4 || r.Withheld != 1 {
+		t.Errorf("got %+v", r)
+	}
+	for text, want := range map[string]bool{
+		"SECRET": false, "Chidden.html": false, "\x00start page\x00": true, "\x00unlisted\x00": false, "unlisted.html\x00\x00": true, "no-models.html\x00no models\x00": true,
+	} {
+		if strings.Contains(string(b), text) != want {
+			t.Errorf("the file has %q: %v, want %v", text, !want, want)
+		}
+	}
+	if _, again := write(t, a, out, o); string(again) != string(b) {
+		t.Error("the same archive gives another file")
+	}
+	o.Consent = &export.Consent{Purpose: usage.TrainAI}
+	if r, b = write(t, a, out, o); r.Captures != 3 || r.Refused != 1 || strings.Contains(string(b), "no-models") {
+		t.Errorf("train-ai: %+v, %+v", r, r.Consent)
+	}
+	left, _ := os.ReadDir(filepath.Dir(out))
+	if len(left) != 1 {
+		t.Errorf("beside the export lie %v", left)
+	}
+	if err := os.WriteFile(out, []byte("ZIM\x04 somebody else's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := export.Write(context.Background(), a, out, o); !errors.Is(err, export.ErrNotOurs) {
+		t.Errorf("over a foreign file: %v", err)
+	}
+}
