@@ -149,9 +149,11 @@ func TestWhatCannotBeAFileIsAnError(t *testing.T) {
 		fill func(*zim.Writer) error
 		want error
 	}{
-		"twice":     {func(w *zim.Writer) error { w.Redirect("a", "", "a"); return add(w, "a", "", "text/html", "") }, zim.ErrTwice},
-		"nowhere":   {func(w *zim.Writer) error { w.Redirect("a", "", "b"); return nil }, zim.ErrNowhere},
-		"too short": {func(w *zim.Writer) error { return w.Add(zim.Page{Path: "a", Type: "text/html"}, 9, strings.NewReader("")) }, io.ErrUnexpectedEOF},
+		"twice":   {func(w *zim.Writer) error { w.Redirect("a", "", "a"); return add(w, "a", "", "text/html", "") }, zim.ErrTwice},
+		"nowhere": {func(w *zim.Writer) error { w.Redirect("a", "", "b"); return nil }, zim.ErrNowhere},
+		"too short": {func(w *zim.Writer) error {
+			return w.Add(zim.Page{Path: "a", Type: "text/html"}, 9, strings.NewReader(""))
+		}, io.ErrUnexpectedEOF},
 		"too short, large": {func(w *zim.Writer) error {
 			return w.Add(zim.Page{Path: "a", Type: "text/html"}, 9<<20, strings.NewReader("x"))
 		}, io.ErrUnexpectedEOF},
