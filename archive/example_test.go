@@ -61,7 +61,7 @@ func crawled() (dir string, remove func()) {
 // is on the disk.
 func crawl(dir, url string, kept func(context.Context, *crawllog.Visit) error) {
 	seed := weburl.MustParse(url)
-	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}, OnVisit: kept})
+	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}, Hooks: crawler.Hooks{OnVisit: kept}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -35,12 +35,15 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 		return crawler.Options{}, err
 	}
 	o := crawler.Options{
-		Seed:         seed,
-		Limits:       crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
-		MaxRobotsAge: c.Politeness.RobotsMaxAge, GuessSitemap: c.Politeness.GuessSitemap,
-		UsageFiles: c.Politeness.UsageFiles, SitemapHosts: cmp.Or(c.Politeness.SitemapHosts, -1),
+		Seed:        seed,
+		Limits:      crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
 		RelNofollow: c.Politeness.RelNofollow,
-		Traps:       judge.Traps(c.Traps), Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase, Settings: c, Public: c.public(), Logger: logger,
+		SiteFiles: crawler.SiteFiles{MaxRobotsAge: c.Politeness.RobotsMaxAge, UsageFiles: c.Politeness.UsageFiles,
+			GuessSitemap: c.Politeness.GuessSitemap, SitemapHosts: cmp.Or(c.Politeness.SitemapHosts, -1)},
+		Traps:      judge.Traps(c.Traps),
+		Retry:      crawler.Retry{Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase},
+		Remembered: crawler.Remembered{Settings: c, Public: c.public()},
+		Hooks:      crawler.Hooks{Logger: logger},
 	}
 	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions, loginOptions, renderOptions} {
 		if err := step(c, &o); err != nil {

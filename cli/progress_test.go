@@ -13,7 +13,7 @@ import (
 
 func TestStatusLineSaysWhatMattersFirst(t *testing.T) {
 	due := time.Now().Add(time.Minute)
-	s := status.Status{Discovered: 123456, Queued: 23456, Fetched: 99000, Failed: 1000, Rate: 10.25, Left: 83*time.Minute + 45*time.Second, Delay: "crawl-delay 10s (robots.txt line 3)"}
+	s := status.Status{Discovered: 123456, Queued: 23456, Fetched: 99000, Failed: 1000, Pace: status.Pace{Rate: 10.25, Left: 83*time.Minute + 45*time.Second, Delay: "crawl-delay 10s (robots.txt line 3)"}}
 	line := statusLine(s, time.UTC)
 	if i := strings.Index(line, "about 84 min left"); i < 0 || i > 65 {
 		t.Errorf("the time left is not among the first words: %q", line)
@@ -21,7 +21,7 @@ func TestStatusLineSaysWhatMattersFirst(t *testing.T) {
 	if !strings.HasSuffix(line, ", "+s.Delay) {
 		t.Errorf("%q does not end with the delay", line)
 	}
-	if line := statusLine(status.Status{Discovered: 9, Queued: 8, Rate: 1, Growth: 1.25}, time.UTC); !strings.Contains(line, "time left unknown: 125 URLs found while 100 were fetched") {
+	if line := statusLine(status.Status{Discovered: 9, Queued: 8, Pace: status.Pace{Rate: 1, Growth: 1.25}}, time.UTC); !strings.Contains(line, "time left unknown: 125 URLs found while 100 were fetched") {
 		t.Errorf("a crawl that grows: %q", line)
 	}
 	s.NextDue, s.WaitingFor = &due, s.Delay
@@ -42,8 +42,7 @@ func TestStatusLineSaysWhatMattersFirst(t *testing.T) {
 
 func TestProgressSaysWhatTakesLong(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	s := status.Status{Fetched: 3, Queued: 1, Updated: now,
-		InFlight: []status.InFlight{{URL: "http://a.example/slow", Step: "waiting for an answer", Since: now.Add(-12 * time.Second)}}}
+	s := status.Status{Fetched: 3, Queued: 1, Updated: now, Pace: status.Pace{InFlight: []status.InFlight{{URL: "http://a.example/slow", Step: "waiting for an answer", Since: now.Add(-12 * time.Second)}}}}
 	if got, want := statusLine(s, time.UTC), "3 done, 1 queued, 0.0/s, waiting for an answer, 12s: http://a.example/slow"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -56,8 +55,7 @@ func TestProgressSaysWhatTakesLong(t *testing.T) {
 func TestProgressLines(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	due := now.Add(18 * time.Second)
-	s := status.Status{Fetched: 412, Failed: 2, Disregarded: 57, Queued: 40, Bytes: 18_200_000, Rate: 0.05, Left: 13*time.Minute + 20*time.Second,
-		NextDue: &due, WaitingFor: "crawl-delay 20s (robots.txt line 3)", Updated: now}
+	s := status.Status{Fetched: 412, Failed: 2, Disregarded: 57, Queued: 40, Updated: now, Totals: status.Totals{Bytes: 18_200_000}, Pace: status.Pace{Rate: 0.05, Left: 13*time.Minute + 20*time.Second, NextDue: &due, WaitingFor: "crawl-delay 20s (robots.txt line 3)"}}
 	want := [3]string{"about 13 min left, 0.1/s, 40 queued, q finish", "412 fetched, 18.2 MB, 2 errors, 57 skipped", "pausing 18 s: crawl-delay 20s (robots.txt line 3)"}
 	if got := progressLines(s, now, "q finish"); got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -108,10 +106,14 @@ func TestPlainLinesComeWhenSomethingChanges(t *testing.T) {
 	p := newProgress(&ui{err: &b}, nil)
 	now := time.Now()
 	due := now.Add(time.Minute)
-	for _, s := range []status.Status{
-		{Updated: now}, {Updated: now, Visits: 1, Fetched: 1}, {Updated: now, Visits: 2, Fetched: 2},
-		{Updated: now, Visits: 3, NextDue: &due, WaitingFor: "backoff 1m0s (HTTP 503)"}, {Updated: now, Visits: 3, NextDue: &due, WaitingFor: "backoff 59s (HTTP 503)"},
-	} {
+	visits := func(n int, waitingFor string) status.Status {
+		s := status.Status{Updated: now, Fetched: n, Totals: status.Totals{Visits: n}}
+		if waitingFor != "" {
+			s.NextDue, s.WaitingFor = &due, waitingFor
+		}
+		return s
+	}
+	for _, s := range []status.Status{visits(0, ""), visits(1, ""), visits(2, ""), visits(3, "backoff 1m0s (HTTP 503)"), visits(3, "backoff 59s (HTTP 503)")} {
 		p.show(s)
 	}
 	if n := strings.Count(b.String(), "\n"); n != 2 {

@@ -29,34 +29,64 @@ type Options struct {
 	Limits Limits
 	Given  Given
 	Names
-	Since time.Time        // pages of sitemaps that were last changed before are left out; zero is none
 	Round *revisit.Options // visit again what is known; nil goes on with what is queued
+	SiteFiles
 
-	Rules        rules.Options
-	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is what the dialect says
-	GuessSitemap bool          // ask for /sitemap.xml where robots.txt names none
-	UsageFiles   bool          // ask for the files in which sites speak about use, as tdmrep.json
-	SitemapHosts int           // other hosts than the site's that are asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
-	RelNofollow  bool          // rel=nofollow stops a link
+	Rules       rules.Options
+	RelNofollow bool // rel=nofollow stops a link
 
 	Pace  politeness.Options
 	Fetch fetch.Options
+	Cookies
+	Retry
+	MaxParse int64 // octets of a decoded body that are read for links; 0 is 16 MiB
+
+	Rendering
+
+	Archive storage.Options
+	Remembered
+	Hooks
+}
+
+// SiteFiles are those in which a site speaks about itself: which are asked for, and when.
+type SiteFiles struct {
+	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is what the dialect says
+	UsageFiles   bool          // ask for those about use, as tdmrep.json
+	Since        time.Time     // pages of sitemaps that were last changed before are left out; zero is none
+	GuessSitemap bool          // ask for /sitemap.xml where robots.txt names none
+	SitemapHosts int           // other hosts than the site's that are asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
+}
+
+// Cookies are those of sessions.
+type Cookies struct {
 	// SessionCookies uses the jar of Fetch.Cookies only for a site that puts the ids
 	// of sessions into its links otherwise, once a request has shown that it helps.
 	SessionCookies bool
 	session        *visit.Session // that jar
-	Retries        int            // further visits after one that failed for a passing reason
-	RetryBase      time.Duration  // before the first of these; four times as long before each next
-	MaxParse       int64          // octets of a decoded body that are read for links; 0 is 16 MiB
+}
 
+// Rendering is which pages a browser renders.
+type Rendering struct {
 	Render  RenderMode
 	Browser Browser // closed with the crawl; nil renders nothing
+}
 
-	Archive  storage.Options
-	Settings any // what the archive keeps of the settings, for resume and people
+// Retry is how often a visit is tried again that failed for a passing reason.
+type Retry struct {
+	Retries   int
+	RetryBase time.Duration // before the first of these; four times as long before each next
+}
+
+// Remembered is what the archive keeps of the settings.
+type Remembered struct {
+	Settings any // for resume and people
 	// Public is what of the settings every segment may tell whoever gets it; of
 	// it, settings come back when crawl.db is rebuilt. It must hold no secrets.
 	Public any
+}
+
+// Hooks are how a crawl and the program around it speak with each other.
+type Hooks struct {
 	Now    func() time.Time // the clock; nil is time.Now
 	Logger *slog.Logger
 	// Gate is asked before each request, those for robots.txt and sitemaps,
@@ -68,6 +98,8 @@ type Options struct {
 	// calls: whoever must see each visit reads the archive once more at the
 	// start. An error ends the run and is Run's.
 	OnVisit func(ctx context.Context, v *crawllog.Visit) error
+	// OnCommit is called after each commit, before OnVisit, by the same goroutine.
+	OnCommit func(Commit)
 	// CommitEvery is how long visits wait for others to be committed with while there
 	// is more to fetch; 0 commits one that comes alone at once. A kill costs those
 	// that wait, and two syncs of the disk are saved for each of them.
@@ -75,8 +107,6 @@ type Options struct {
 	// StatusEvery is the least time between two writings of status.json; 0 is a
 	// second.
 	StatusEvery time.Duration
-	// OnCommit is called after each commit, before OnVisit, by the same goroutine.
-	OnCommit func(Commit)
 	// Steer, where it is not nil, brings what is wanted while the crawl runs.
 	Steer <-chan Steering
 	Watch func(status.Status) // told about every second what goes on; may be nil

@@ -188,10 +188,10 @@ func options(seed string) crawler.Options {
 	u := weburl.MustParse(seed)
 	return crawler.Options{
 		Seed: u, Traps: judge.DefaultTraps(), RelNofollow: true,
-		Rules:   rules.Options{Agents: []string{"curtsy"}},
-		Pace:    politeness.Options{Backoff: time.Millisecond, MaxBackoff: 5 * time.Millisecond},
-		Fetch:   fetch.Options{UserAgent: "curtsy/test", AllowHost: u.Hostname()},
-		Retries: 2, RetryBase: time.Millisecond,
+		Rules: rules.Options{Agents: []string{"curtsy"}},
+		Pace:  politeness.Options{Backoff: time.Millisecond, MaxBackoff: 5 * time.Millisecond},
+		Fetch: fetch.Options{UserAgent: "curtsy/test", AllowHost: u.Hostname()},
+		Retry: crawler.Retry{Retries: 2, RetryBase: time.Millisecond},
 	}
 }
 

@@ -160,7 +160,7 @@ func (c *Crawl) deny(o *origin) {
 	}
 	o.next = nil
 	c.flight.dismiss()
-	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: e, State: frontier.StateDisregarded, Reason: why, Narrowed: why.Rule != judge.Robots}}
+	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: e, State: frontier.StateDisregarded, Reason: why, News: visit.News{Narrowed: why.Rule != judge.Robots}}}
 }
 
 // launch starts a visit, if every pace it must keep lets it start now: that of

@@ -107,7 +107,7 @@ func TestWordsOfWhy(t *testing.T) {
 		{"visit-time (robots.txt line 2), until 2026-03-01 03:00 UTC", "1 fetched, 2 queued; it waits: visit-time (robots.txt line 2), until 2026-03-01 03:00 UTC"},
 		{"crawl-delay 30s (robots.txt line 2)", "1 fetched, 2 queued; it waits: crawl-delay 30s (robots.txt line 2), until " + at(due.Local())},
 	} {
-		if got := inWords(&status.Status{Fetched: 1, Queued: 2, WaitingFor: each.waitsFor, NextDue: &due}); got != each.want {
+		if got := inWords(&status.Status{Fetched: 1, Queued: 2, Pace: status.Pace{WaitingFor: each.waitsFor, NextDue: &due}}); got != each.want {
 			t.Errorf("got %q, want %q", got, each.want)
 		}
 	}

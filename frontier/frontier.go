@@ -87,42 +87,60 @@ type DB interface {
 // Known, Next and Counts may be called from any goroutine; Add, Finish,
 // Retry, Flush and Publish belong to the one that commits.
 type Frontier struct {
-	db       DB
-	isRead   bool // for looking things up only
-	k0, k1   uint64
-	seen     seenSet
-	mu       sync.RWMutex // guards what follows
+	db     DB
+	isRead bool // for looking things up only
+	k0, k1 uint64
+	seen   seenSet
+	mu     sync.RWMutex // guards what follows
+	waiting
+	numbered
+	staging
+	onPlaced func(id uint64, u weburl.URL)
+	adding
+}
+
+// waiting is what Next hands out, and has handed out.
+type waiting struct {
 	queues   map[queueKey]*queue
 	retries  map[uint32]int
-	hosts    names[string]
-	words    names[string]
-	reasons  names[judge.Reason]
-	nextID   uint64
-	counts   Counts
-	staged   map[queueKey][]Link
-	order    []queueKey        // keys of staged, in order of first use
 	inFlight map[uint64]*Entry // handed out and not yet committed as done
 	opened   uint64            // ids below it were there when the archive was opened
 	longest  time.Duration     // that an entry is put off; 0 is any time
 	putOff   map[uint64]bool   // retries behind the mark of their queue when the archive was opened
-	done     []finished
-	later    []later
-	again    []again  // to be tried at once, though they were done
-	settled  []uint64 // in flight until Publish
+}
+
+// numbered is what entries name by a number, the next number of an entry, and the totals.
+type numbered struct {
+	hosts   names[string]
+	words   names[string]
+	reasons names[judge.Reason]
+	nextID  uint64
+	counts  Counts
+}
+
+// staging is what has happened since the last Flush, which writes it.
+type staging struct {
+	staged  map[queueKey][]Link
+	order   []queueKey // keys of staged, in order of first use
+	done    []finished
+	later   []later
+	again   []again  // to be tried at once, though they were done
+	settled []uint64 // in flight until Publish
 
 	superseded []Found
-	linked     []uint64       // listed URLs that a link led to since the last Flush
-	left       judge.Tally    // URLs left out since there are too many, since the last Flush
-	overruled  int            // soft finds that a later find replaced since the last Flush
+	linked     []uint64       // listed URLs that a link led to
+	left       judge.Tally    // URLs left out since there are too many
+	overruled  int            // soft finds that a later find replaced
 	passed     map[string]int // by shape, what AddAgain let through
-	onPlaced   func(id uint64, u weburl.URL)
+}
 
-	// Add's own.
+// adding is Add's own: what the rules that judge a link ask for.
+type adding struct {
 	settings *judge.Settings
 	tally    tally
 	tallied  map[uint64]int    // counts that changed since the last Flush
 	shortest map[uint64]uint16 // see memory.Shortest
-	twins    []uint64          // fingerprints of forms that got their first twin since the last Flush
+	twins    []uint64          // fingerprints of forms (judge.Form) that a second URL got since the last Flush
 }
 
 type queueKey struct {
@@ -191,16 +209,10 @@ func newFrontier(db DB, key [16]byte) *Frontier {
 		db:       db,
 		k0:       binary.LittleEndian.Uint64(key[:8]),
 		k1:       binary.LittleEndian.Uint64(key[8:]),
-		queues:   map[queueKey]*queue{},
-		retries:  map[uint32]int{},
-		staged:   map[queueKey][]Link{},
-		inFlight: map[uint64]*Entry{},
-		putOff:   map[uint64]bool{},
-		nextID:   1,
-		settings: &judge.Settings{},
-		tallied:  map[uint64]int{},
-		shortest: map[uint64]uint16{},
-		passed:   map[string]int{},
+		waiting:  waiting{queues: map[queueKey]*queue{}, retries: map[uint32]int{}, inFlight: map[uint64]*Entry{}, putOff: map[uint64]bool{}},
+		numbered: numbered{nextID: 1},
+		staging:  staging{staged: map[queueKey][]Link{}, passed: map[string]int{}},
+		adding:   adding{settings: &judge.Settings{}, tallied: map[uint64]int{}, shortest: map[uint64]uint16{}},
 	}
 }
 

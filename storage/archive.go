@@ -119,6 +119,14 @@ type Archive struct {
 	synced  bool               // the group's records are durable
 	// used counts transactions, by how much of crawl.db they look at; see release.
 	used atomic.Int64
+	broken
+	// readers are of records that were read: their buffers are used again.
+	readers sync.Pool
+	facts   sidecars
+}
+
+// broken is what no longer works of an open archive.
+type broken struct {
 	// failed is why the archive takes no more: a transaction that ended in
 	// doubt.
 	failed error
@@ -126,9 +134,6 @@ type Archive struct {
 	// did one that was to read, as it began.
 	stuck, jammed bool
 	beginning     sync.Mutex // guards jammed
-	// readers are of records that were read: their buffers are used again.
-	readers sync.Pool
-	facts   sidecars
 }
 
 // Open opens the archive in dir for its one writer and makes it if there is

@@ -14,24 +14,16 @@ import (
 
 // State is what an archive knows of its crawl as a whole.
 type State struct {
-	Seed    string   `json:"seed"`
-	Origins []string `json:"origins"` // the scope: the seed's and its aliases
-	// Primary is the one of Origins under which pages are asked for; "" as long as
-	// that is not known. Apart are those that might be names of the site and are not.
-	Primary  string        `json:"primary,omitempty"`
-	Apart    []string      `json:"apart,omitempty"`
-	Began    time.Time     `json:"began"`
-	Updated  time.Time     `json:"updated"`
-	Elapsed  time.Duration `json:"elapsed"` // of all runs
-	Finished bool          `json:"finished"`
-	Ending   string        `json:"ending,omitempty"` // how the last run ended; "" while it runs or was killed
-	Ended    string        `json:"ended"`            // why
-	Pages    int           `json:"pages"`            // URLs of pages that were answered, again in each round: what --max-pages limits
-	Visits   int           `json:"visits"`
-	Bytes    int64         `json:"bytes"` // octets of payloads fetched
-	Kept     int           `json:"kept"`  // visits by what is kept of them
-	Withheld int           `json:"withheld"`
-	Revisits int           `json:"revisits"`
+	Seed string `json:"seed"`
+	Scope
+	Began   time.Time     `json:"began"`
+	Updated time.Time     `json:"updated"`
+	Elapsed time.Duration `json:"elapsed"` // of all runs
+	End
+	Pages int `json:"pages"` // URLs of pages that were answered, again in each round: what --max-pages limits
+	Totals
+	Kept     int `json:"kept"` // visits by what is kept of them
+	Withheld int `json:"withheld"`
 	// Holds is what is there now; nil in an archive of an earlier curtsy. A round that
 	// runs may change what redirects stand for: it is exact when the round has ended.
 	Holds    *crawllog.Counts `json:"holds,omitempty"`
@@ -48,6 +40,29 @@ type State struct {
 	Round     *Round                         `json:"round,omitempty"`  // the last one
 	Rounds    []time.Time                    `json:"rounds,omitempty"` // when each began
 	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"`  // by host
+}
+
+// Scope is which origins are the site.
+type Scope struct {
+	Origins []string `json:"origins"` // the seed's and its aliases
+	// Primary is the one of Origins under which pages are asked for; "" as long as
+	// that is not known. Apart are those that might be names of the site and are not.
+	Primary string   `json:"primary,omitempty"`
+	Apart   []string `json:"apart,omitempty"`
+}
+
+// End is whether and how a crawl came to its end.
+type End struct {
+	Finished bool   `json:"finished"`
+	Ending   string `json:"ending,omitempty"` // how the last run ended; "" while it runs or was killed
+	Ended    string `json:"ended"`            // why
+}
+
+// Totals are those of all visits.
+type Totals struct {
+	Visits   int   `json:"visits"`
+	Bytes    int64 `json:"bytes"`    // of their payloads
+	Revisits int   `json:"revisits"` // those that brought the same payload as another
 }
 
 // Parts is what each commit writes, and what stays as it is for a whole run.

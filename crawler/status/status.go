@@ -32,9 +32,17 @@ type Status struct {
 	Rules   map[string]int `json:"rules,omitempty"`
 	Reasons []judge.Count  `json:"reasons,omitempty"`
 	crawllog.Counts
-	Visits     int        `json:"visits"`
-	Bytes      int64      `json:"bytes"`               // of the payloads of all visits
-	Revisits   int        `json:"revisits"`            // visits that brought the same payload as another
+	Totals
+	Pace
+	// Round is the part of a round of update in the totals; nil before the first.
+	Round   *RoundCount   `json:"round,omitempty"`
+	Elapsed time.Duration `json:"elapsed_ns"`
+	Updated time.Time     `json:"updated"`
+	PID     int           `json:"pid,omitempty"`
+}
+
+// Pace is what goes on now, and how fast.
+type Pace struct {
 	InFlight   []InFlight `json:"in_flight,omitempty"` // the oldest of them
 	Rate       float64    `json:"rate"`                // visits a second of late
 	Delay      string     `json:"delay,omitempty"`
@@ -45,11 +53,6 @@ type Status struct {
 	Left time.Duration `json:"left_ns,omitempty"`
 	// Growth is how many URLs were discovered of late for each that was done; see Growing.
 	Growth float64 `json:"growth,omitempty"`
-	// Round is the part of a round of update in the totals; nil before the first.
-	Round   *RoundCount   `json:"round,omitempty"`
-	Elapsed time.Duration `json:"elapsed_ns"`
-	Updated time.Time     `json:"updated"`
-	PID     int           `json:"pid,omitempty"`
 }
 
 // RoundCount is what a round has fetched.
@@ -78,7 +81,7 @@ func Of(st State, all frontier.Counts, state string) Status {
 	n := all.OfSite()
 	s := Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(), Fetched: n.Fetched,
 		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, OtherSites: all.OtherSites(), Rules: n.Reasons.Rules(), Reasons: n.Reasons.Largest(ShownReasons),
-		Visits: st.Visits, Bytes: st.Bytes, Revisits: st.Revisits, Elapsed: st.Elapsed, Updated: st.Updated}
+		Totals: st.Totals, Elapsed: st.Elapsed, Updated: st.Updated}
 	if st.Holds != nil {
 		s.Counts = *st.Holds
 	}

@@ -23,19 +23,13 @@ type Outcome struct {
 	Entry   *frontier.Entry
 	Refetch bool // a robots.txt fetched again: its URL is finished already
 
-	State     frontier.State
-	Reason    judge.Reason
-	RetryAt   time.Time // not zero: to be visited again then
-	Visit     *crawllog.Visit
-	Links     []frontier.Link
-	Names     judge.Names       // what the answer tells of the site's names
-	Facts     []byte            // what the page says (package facts); nil: not worth keeping, or not all of it was read
-	Robots    *robotstxt.Answer // to a request for a robots.txt
-	UsageFile *UsageFile        // to a request for a file about use
-	LoggedOut string            // not "": why the login seems to have ended
-	Again     uint64            // the page that led here is to be asked for once more; 0: none is
-	Narrowed  bool              // a setting excluded what had been queued
-	Notes     []string          // what a person should know, a line each
+	State   frontier.State
+	Reason  judge.Reason
+	RetryAt time.Time // not zero: to be visited again then
+	Visit   *crawllog.Visit
+	Links   []frontier.Link
+	Facts   []byte // what the page says (package facts); nil: not worth keeping, or not all of it was read
+	News
 
 	x        *fetch.Exchange
 	round    int // that it was visited in, and when that began
@@ -44,6 +38,17 @@ type Outcome struct {
 	original *crawllog.Visit // who holds the payload of a revisit
 	rendered *Rendered
 	records
+}
+
+// News is what a visit tells of the site, or of the crawl, beside its own URL.
+type News struct {
+	Names     judge.Names       // what the answer tells of the site's names
+	Robots    *robotstxt.Answer // to a request for a robots.txt
+	UsageFile *UsageFile        // to a request for a file about use
+	LoggedOut string            // not "": why the login seems to have ended
+	Again     uint64            // the page that led here is to be asked for once more; 0: none is
+	Narrowed  bool              // a setting excluded what had been queued
+	Notes     []string          // what a person should know, a line each
 }
 
 // Because is a reason with a text.

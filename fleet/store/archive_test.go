@@ -515,7 +515,7 @@ func BenchmarkADayOfSaves(b *testing.B) {
 		dir := filepath.Join(b.TempDir(), "archive")
 		n = 0
 		for i := range saves {
-			c, err := crawler.Open(dir, crawler.Options{Seed: u, Rules: rules.Options{Agents: []string{"curtsy"}}, CommitEvery: 5 * time.Second,
+			c, err := crawler.Open(dir, crawler.Options{Seed: u, Rules: rules.Options{Agents: []string{"curtsy"}}, Hooks: crawler.Hooks{CommitEvery: 5 * time.Second},
 				Fetch: fetch.Options{AllowHost: u.Hostname()}, Limits: crawler.Limits{Pages: (i + 1) * each}, Archive: storage.Options{Prefix: a.Prefix("curtsy")}})
 			if err != nil {
 				b.Fatal(err)

@@ -72,17 +72,10 @@ func Write(ctx context.Context, to io.Writer, a *storage.Archive, o Options) (fo
 // Report is what the page shows.
 type Report struct {
 	Options
-	Numbers               []Number
-	Time, Status, Types   Plot
-	Depth, Took           Plot
-	Slowest               []Line
-	Broken                Table // links
-	Redirects             Table
-	Nowhere               int // of these, redirects that lead nowhere
-	Orphans               Table
-	Duplicates            Table
-	Untitled              Table
-	Languages             Plot
+	Numbers []Number
+	Plots
+	Slowest []Line
+	Tables
 	Uses                  []Use
 	Skipped               []Rule
 	Hosts                 []Host
@@ -90,6 +83,19 @@ type Report struct {
 	Unlisted              int // URLs that must not be named
 	First, Last           time.Time
 	Again, Changed, Fewer int // URLs visited more than once; of these, those whose content changed
+}
+
+// Plots are its charts.
+type Plots struct{ Time, Status, Types, Depth, Took, Languages Plot }
+
+// Tables are its lists of URLs.
+type Tables struct {
+	Broken     Table // links
+	Redirects  Table
+	Nowhere    int // of these, redirects that lead nowhere
+	Orphans    Table
+	Duplicates Table
+	Untitled   Table
 }
 
 // Use is what pages say about one kind of use.

@@ -24,14 +24,7 @@ import (
 
 // large are the structs over 20 fields that are known, with how many they may have.
 var large = map[string]int{
-	"crawler.Options":   36,
-	"status.State":      26,
-	"status.Status":     28,
-	"visit.Outcome":     22,
-	"frontier.Frontier": 34,
-	"report.Report":     25,
-	"storage.Archive":   21,
-	"crawllog.Visit":    36,
+	"crawllog.Visit": 36,
 }
 
 const maxFields, maxColumns = 20, 180
