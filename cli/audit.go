@@ -47,7 +47,7 @@ func auditCmd(u *ui) *cobra.Command {
 			"  curtsy audit example.org --baseline baseline.json --sarif >audit.sarif",
 		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
-			ctx, release := untilSignal()
+			ctx, release := u.until()
 			defer release()
 			return f.run(ctx, u, a[0])
 		},

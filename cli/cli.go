@@ -28,7 +28,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	u := &ui{in: stdin, out: &dataWriter{w: stdout}, err: stderr}
 	root := newRoot(u)
 	root.SetArgs(searchWords(args))
-	err := execute(root)
+	err := execute(context.Background(), root)
 	u.profile.end()
 	if err != nil && strings.HasPrefix(err.Error(), "if any flags in the group") { // cobra's own
 		err = exitWith(exitUsage, err, "one of these flags")
@@ -44,9 +44,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // execute runs the command. That an archive proved damaged, wherever in it, is an error.
-func execute(root *cobra.Command) (err error) {
+func execute(ctx context.Context, root *cobra.Command) (err error) {
 	defer storage.Guard(&err)()
-	return root.ExecuteContext(context.Background())
+	return root.ExecuteContext(ctx)
 }
 
 func newRoot(u *ui) *cobra.Command {
@@ -103,6 +103,7 @@ func commands(u *ui) []*cobra.Command {
 		exportCmd(u),
 		pruneCmd(u),
 		serveCmd(u),
+		appCmd(u),
 		listCmd(u),
 		linksCmd(u),
 		auditCmd(u),

@@ -292,7 +292,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop, finish, release := signals(u)
+	ctx, stop, finish, release := u.signals()
 	defer release()
 	pressed := newKeys(u, c.Delay, finish)
 	defer pressed.close()
@@ -303,6 +303,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		limitMemory(s.Discovered)
 		bar.show(s)
 	}
+	u.attach(&o)
 	endMetrics, err := watchMetrics(f.metrics, c.Archive, &o)
 	if err != nil {
 		return err
@@ -362,9 +363,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		}
 		return seedError(cr, c, seed)
 	}
-	limitMemory(cr.Counts().Discovered)
-	debug.SetGCPercent(collectAt)
-	floor := make([]byte, collectFloor)
+	floor := u.frugal(cr.Counts().Discovered)
 	defer runtime.KeepAlive(floor)
 	f.ran = true
 	result, err := cr.Run(ctx, stop)

@@ -19,7 +19,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if err != nil {
 		return err
 	}
-	ctx, release := untilSignal()
+	ctx, release := u.until()
 	defer release()
 	p, err := preview.Of(ctx, o)
 	if err != nil {

@@ -58,7 +58,7 @@ func exportCmd(u *ui) *cobra.Command {
 		Example: "  curtsy export site site.wacz\n  curtsy export site urls.csv",
 		Args:    wants("DIR", "OUT"),
 		RunE: func(_ *cobra.Command, a []string) error {
-			ctx, release := untilSignal()
+			ctx, release := u.until()
 			defer release()
 			return exportArchive(ctx, u, f, a[0], a[1])
 		},

@@ -56,7 +56,7 @@ func linksCmd(u *ui) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ctx, release := untilSignal()
+			ctx, release := u.until()
 			defer release()
 			if f.external || f.fragments {
 				return f.check(ctx, u, a[0], ignored, w)

@@ -62,7 +62,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 			return wants("DIR", "OUT")(c, a)
 		},
 		RunE: func(c *cobra.Command, a []string) error {
-			ctx, release := untilSignal()
+			ctx, release := u.until()
 			defer release()
 			if f.serve {
 				return serveMirror(ctx, u, a[0], f)

@@ -45,7 +45,7 @@ func (f *crawlFlags) mirrorEnd(u *ui, c *config, seed weburl.URL, code int) (cop
 	if f.mirror == "" || code != exitDone && code != exitStopped {
 		return "", nil
 	}
-	ctx, release := untilSignal()
+	ctx, release := u.until()
 	defer release()
 	err = exportMirror(ctx, u, &mirrorFlags{json: f.json}, c.Archive, f.mirror)
 	if _, none := mirrorReport(f.mirror, seed); none != nil {
@@ -67,7 +67,7 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int, copied string) {
 	if !f.noReport && f.found > reportedAtEnd {
 		u.say("the report on %s is written by curtsy report %s", count(f.found, "URL"), quoted(c.Archive))
 	} else if !f.noReport {
-		ctx, release := untilSignal()
+		ctx, release := u.until()
 		defer release()
 		if err := writeReport(ctx, u, c.Archive, filepath.Join(c.Archive, "report.html"), copied); err != nil {
 			u.fail(err)

@@ -32,13 +32,13 @@ func reportCmd(u *ui) *cobra.Command {
 			"the site was fetched. It names no URL that the site wants unlisted (noindex). -o - writes it to stdout.",
 		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
-			if os.Getenv("GOMEMLIMIT") == "" {
+			if u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
 				defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
 			}
 			if err := mayReplace(out); err != nil {
 				return err
 			}
-			ctx, release := untilSignal()
+			ctx, release := u.until()
 			defer release()
 			return writeReport(ctx, u, a[0], out, copied)
 		},

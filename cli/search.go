@@ -57,7 +57,7 @@ func searchCmd(u *ui) *cobra.Command {
 			if f.page < 1 || f.page > search.MaxSkip {
 				return usagef("--page 2", "--page %d: from 1 to %d", f.page, search.MaxSkip)
 			}
-			ctx, release := untilSignal()
+			ctx, release := u.until()
 			defer release()
 			return searchArchive(ctx, u, f, a[0], strings.ReplaceAll(strings.Join(a[1:], " "), notWord, ""))
 		},
@@ -195,7 +195,7 @@ func searchOptions(u *ui) search.Options {
 // buildIndex brings the index of an archive up to date, for the searches to come.
 func buildIndex(u *ui, dir string) (err error) {
 	defer storage.Guard(&err)()
-	ctx, release := untilSignal()
+	ctx, release := u.until()
 	defer release()
 	x, err := openIndex(ctx, u, dir)
 	if err != nil {

@@ -47,7 +47,7 @@ func serveCmd(u *ui) *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, a []string) error {
-			ctx, release := untilSignal()
+			ctx, release := u.until()
 			defer release()
 			return serve(ctx, u, f, a)
 		},
@@ -66,7 +66,7 @@ const serveMemory = 120 << 20
 // serve shows archives until a signal ends it.
 func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error) {
 	defer storage.Guard(&err)()
-	if os.Getenv("GOMEMLIMIT") == "" {
+	if u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
 	}
 	ui, content, err := listeners(ctx, f)

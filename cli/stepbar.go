@@ -34,6 +34,9 @@ func newStepBar(u *ui) *stepBar {
 
 // show may be called from any goroutine.
 func (b *stepBar) show(text string, done, total int64) {
+	if b.u.host != nil && b.u.host.Step != nil {
+		b.u.host.Step(text, done, total)
+	}
 	if b.bar == nil {
 		return
 	}

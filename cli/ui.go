@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode"
 
+	"curtsy/app"
 	"curtsy/frontier"
 	"curtsy/internal/legible"
 )
@@ -31,6 +32,7 @@ type ui struct {
 	quiet   bool // print nothing but errors
 	utc     bool // times for people are in UTC, not local
 	profile profile
+	host    *app.Hooks // of the page that the command runs for; nil in a terminal
 
 	mu    sync.Mutex
 	above io.Writer // takes lines while a bar is drawn on err; nil while none is

@@ -16,7 +16,8 @@ import (
 // What is below internal/ anybody may use, and it knows nobody.
 var allowed = map[string][]string{
 	".":                          {"cli"},
-	"cli":                        {"identity", "fleet", "fleet/engine", "fleet/store", "crawler", "crawler/explain", "crawler/fetch", "crawler/preview", "crawler/rebuild", "crawler/render", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage", "storage/crawllog", "usage"},
+	"cli":                        {"app", "identity", "fleet", "fleet/engine", "fleet/store", "crawler", "crawler/explain", "crawler/fetch", "crawler/preview", "crawler/rebuild", "crawler/render", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage", "storage/crawllog", "usage"},
+	"app":                        {"crawler", "crawler/preview", "crawler/status", "frontier/judge", "publish", "publish/changes", "storage", "storage/crawllog"},
 	"crawler":                    {"crawler/fetch", "crawler/render", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "storage", "storage/crawllog", "usage"},
 	"internal/testkit/crawltest": {"crawler", "crawler/fetch", "crawler/verify", "internal/testkit/sitetest", "internal/weburl", "storage", "storage/crawllog"}, // runs and checks whole crawls
 	"crawler/explain":            {"crawler", "crawler/revisit", "crawler/robotstxt", "crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage", "storage/crawllog", "usage"},

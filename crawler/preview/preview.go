@@ -20,6 +20,7 @@ import (
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/sitemap"
+	"curtsy/usage"
 )
 
 // Preview is what a crawl would be let do.
@@ -27,6 +28,8 @@ type Preview struct {
 	Seed        string           `json:"seed"`
 	Robots      string           `json:"robots"`
 	Verdict     string           `json:"verdict"` // on the seed
+	Closed      []string         `json:"closed"`  // the paths that robots.txt closes to the crawler, a few of them
+	Usage       string           `json:"usage"`   // what it says about the use of the seed: "search=y, train-ai=n"
 	Refused     string           `json:"refused,omitempty"`
 	Unreachable error            `json:"-"`                 // a crawler.UnreachableError
 	Denied      bool             `json:"-"`                 // robots.txt denies the seed; else it is unavailable
@@ -93,7 +96,7 @@ func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 	defer pv.client.Close()
 	pv.scope.Origins = []string{o.Seed.Origin()}
 	pv.p = &Preview{Seed: o.Seed.String(), Concurrency: o.Pace.Concurrency, LeftOut: map[string]int{},
-		Names: []string{o.Seed.Origin()}, Notes: []string{}, Sitemaps: []PreviewSitemap{}}
+		Names: []string{o.Seed.Origin()}, Notes: []string{}, Sitemaps: []PreviewSitemap{}, Closed: []string{}}
 	f := pv.robotsOf(ctx, o.Seed.Origin())
 	if err := ctx.Err(); err != nil {
 		return pv.p, nil
@@ -106,6 +109,7 @@ func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 		return pv.p, nil
 	}
 	pv.rules = f.Rules
+	pv.told()
 	pv.seed(f)
 	if !pv.p.Denied {
 		pv.front(ctx)
@@ -127,6 +131,27 @@ func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 		pv.p.AtLeast = time.Duration(pv.p.URLs) * d
 	}
 	return pv.p, nil
+}
+
+// maxClosed is how many closed paths a preview lists.
+const maxClosed = 20
+
+// told lists what the robots.txt of the site closes to the crawler, and what it says
+// about use.
+func (pv *previewer) told() {
+	pv.p.Closed = []string{}
+	pv.p.Usage = usage.Combine(pv.rules.Usage(pv.o.Seed.Target())).String()
+	holds := pv.rules.Verdict("/").Group
+	for _, g := range pv.rules.Groups() {
+		if !slices.Contains(g.Agents, holds) {
+			continue
+		}
+		for _, r := range g.Rules {
+			if !r.Allow && r.Path != "" && len(pv.p.Closed) < maxClosed {
+				pv.p.Closed = append(pv.p.Closed, r.Path)
+			}
+		}
+	}
 }
 
 func (pv *previewer) seed(f *robotstxt.Answer) {
@@ -213,6 +238,7 @@ func (pv *previewer) home(ctx context.Context, u weburl.URL) {
 	if r := pv.robotsOf(ctx, origin); r.Rules != nil && origin != pv.o.Seed.Origin() && pv.p.Front.Failed == "" {
 		pv.rules, pv.scope.Primary = r.Rules, origin
 		pv.p.Robots = r.Summary()
+		pv.told()
 	}
 	pv.p.Names = append(pv.p.Names[:0], origin)
 	for _, name := range pv.scope.Origins {

@@ -80,11 +80,7 @@ const (
 func Guard(access func(*http.Request) Access, serve http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, a, origin := w.Header(), access(r), r.Header.Get("Origin")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("X-DNS-Prefetch-Control", "off")
-		h.Set("Cache-Control", "no-store")
-		h.Set("Permissions-Policy", permissions)
+		Harden(h)
 		switch {
 		case a == Refused: // DNS rebinding: a stranger's name leads here
 			Refuse(w, http.StatusMisdirectedRequest, "this server answers only to its own names")
@@ -104,6 +100,15 @@ func Guard(access func(*http.Request) Access, serve http.Handler) http.Handler {
 			serve.ServeHTTP(w, r)
 		}
 	})
+}
+
+// Harden sets what all answers say to browsers.
+func Harden(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-DNS-Prefetch-Control", "off")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Permissions-Policy", permissions)
 }
 
 // Refuse answers with a line of text.

@@ -1,0 +1,205 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/status"
+)
+
+// work is a command to be run for an archive.
+type work struct {
+	kind  string // crawl, update, export, mirror, verify, repair
+	args  []string
+	out   string // the file or directory that it makes, within exports/
+	after func(Outcome)
+}
+
+// activity is a command that runs, or has run, for an archive.
+type activity struct {
+	work
+	began    time.Time
+	finish   context.CancelFunc // lets a crawl end what is in flight
+	drop     context.CancelFunc
+	steer    chan crawler.Steering
+	steering chan struct{} // closed when a crawl begins: its settings were good
+	done     chan struct{}
+
+	mu      sync.Mutex
+	status  status.Status
+	curve   curve
+	url     string // visited last
+	step    string
+	at, of  int64
+	said    []string
+	wanted  crawler.Steering
+	usual   time.Duration // the pause that the crawl began with
+	outcome *Outcome
+}
+
+// maxSaid is how many lines of a command are kept.
+const maxSaid = 200
+
+// begin runs a command.
+func (s *Server) begin(w work) *activity {
+	a := &activity{work: w, began: s.now(), steer: make(chan crawler.Steering, 1), steering: make(chan struct{}), done: make(chan struct{})}
+	ctx, drop := context.WithCancel(s.ctx)
+	stop, finish := context.WithCancel(s.stop)
+	a.drop, a.finish = drop, finish
+	var out firstLines
+	s.running.Go(func() {
+		defer drop()
+		defer finish()
+		o := s.o.Command(w.args, Hooks{Ctx: ctx, Stop: stop, Steer: a.steer, Began: a.begun, Watch: a.watch, Visit: a.visited, Step: a.stepped, Said: a.say, Out: &out})
+		for _, line := range out.lines {
+			a.say(line)
+		}
+		a.mu.Lock()
+		a.outcome = &o
+		a.mu.Unlock()
+		close(a.done)
+		if w.after != nil {
+			w.after(o)
+		}
+	})
+	return a
+}
+
+func (a *activity) begun(delay time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.wanted.Delay, a.usual = delay, delay
+	select {
+	case <-a.steering:
+	default:
+		close(a.steering)
+	}
+}
+
+func (a *activity) watch(st status.Status) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.status = st
+	a.curve.add(st.Fetched)
+}
+
+func (a *activity) visited(url string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.url = url
+}
+
+func (a *activity) stepped(text string, done, total int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.step, a.at, a.of = text, done, total
+}
+
+func (a *activity) say(line string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.said) < maxSaid {
+		a.said = append(a.said, line)
+	}
+}
+
+// change asks a crawl for something else from now on.
+func (a *activity) change(change func(w *crawler.Steering, usual time.Duration)) {
+	a.mu.Lock()
+	change(&a.wanted, a.usual)
+	next := a.wanted
+	a.mu.Unlock()
+	for {
+		select {
+		case a.steer <- next:
+			return
+		case <-a.steer: // nobody has taken in what was wanted before
+		}
+	}
+}
+
+// ended says whether the command has ended.
+func (a *activity) ended() bool {
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// crawls says whether it can be paused, and has a status.
+func (a *activity) crawls() bool { return a.kind == "crawl" || a.kind == "update" }
+
+// slowest is the longest pause that the page asks for.
+const slowest = 5 * time.Minute
+
+func slower(w *crawler.Steering, _ time.Duration) {
+	w.Delay = min(max(2*w.Delay, time.Second), slowest)
+}
+func asBefore(w *crawler.Steering, usual time.Duration) { w.Delay = usual }
+func pause(w *crawler.Steering, _ time.Duration)        { w.Pause = true }
+func goOn(w *crawler.Steering, _ time.Duration)         { w.Pause = false }
+
+// curve is how a number grew: where there are many points, every other is dropped.
+type curve struct {
+	points []int
+	every  int // calls that make a point
+	n      int
+}
+
+const curvePoints = 120
+
+func (c *curve) add(n int) {
+	c.every = max(c.every, 1)
+	if c.n++; c.n%c.every != 0 {
+		return
+	}
+	c.points = append(c.points, n)
+	if len(c.points) < curvePoints {
+		return
+	}
+	for i := range curvePoints / 2 {
+		c.points[i] = c.points[2*i+1]
+	}
+	c.points, c.every = c.points[:curvePoints/2], 2*c.every
+}
+
+// svg are the points of a polyline, 300 wide and 60 high.
+func (c *curve) svg() string {
+	if len(c.points) < 2 {
+		return ""
+	}
+	top := max(c.points[len(c.points)-1], 1)
+	var b strings.Builder
+	for i, n := range c.points {
+		fmt.Fprintf(&b, "%d,%d ", 300*i/(len(c.points)-1), 60-60*n/top)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// firstLines keeps the first lines of what a command prints: it is for people here.
+type firstLines struct {
+	rest  string
+	lines []string
+}
+
+var _ io.Writer = (*firstLines)(nil)
+
+func (l *firstLines) Write(b []byte) (int, error) {
+	l.rest += string(b)
+	for {
+		line, rest, ok := strings.Cut(l.rest, "\n")
+		if !ok {
+			return len(b), nil
+		}
+		if l.rest = rest; len(l.lines) < maxSaid {
+			l.lines = append(l.lines, line)
+		}
+	}
+}

@@ -1,0 +1,322 @@
+package app
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"curtsy/crawler/status"
+)
+
+// crawlWork is a crawl, or what continues one; it is noted, so that the next program
+// continues it if this one is killed.
+func (s *Server) crawlWork(a *archive, kind string, args []string) work {
+	return work{kind: kind, args: args, after: func(o Outcome) {
+		if s.stop.Err() == nil {
+			s.note(a.name, func(i *intentions) { i.Goes = false })
+		}
+		a.mu.Lock()
+		a.of = time.Time{} // to be read anew
+		a.mu.Unlock()
+		if o.Code == 0 {
+			s.makeNext(a)
+		}
+	}}
+}
+
+// crawlOn begins or continues a crawl.
+func (s *Server) crawlOn(a *archive, kind string, args []string) (*activity, error) {
+	act, err := s.run(a, s.crawlWork(a, kind, args))
+	if err == nil {
+		s.note(a.name, func(i *intentions) { i.Goes = true })
+	}
+	return act, err
+}
+
+func (s *Server) note(name string, change func(*intentions)) {
+	if err := s.memory.change(name, change); err != nil {
+		s.log.Error("the page's own file cannot be written", "err", err)
+	}
+}
+
+// again is the command that continues, or visits again, an archive.
+func (s *Server) again(name, command string, more ...string) []string {
+	args := append([]string{command, filepath.Join(s.o.Folder, name)}, more...)
+	if s.memory.of(name).Ours {
+		args = append(args, "--as-archived")
+	}
+	return args
+}
+
+// mirrorFormat is what the offline copy is called among the formats.
+const mirrorFormat = "mirror"
+
+// makes are the formats that the page offers.
+func (s *Server) makes() []string {
+	list := []string{mirrorFormat}
+	for _, f := range []string{"zim", "wacz", "warc", "csv", "txt"} {
+		if slices.Contains(s.o.Formats, f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// making is the command that makes a format of an archive.
+func (s *Server) making(name, format string) work {
+	dir := filepath.Join(s.o.Folder, name)
+	if format == mirrorFormat {
+		return work{kind: "mirror", out: name, args: []string{"mirror", dir, filepath.Join(s.o.Folder, exports, name)}}
+	}
+	file := name + "." + format
+	return work{kind: "export", out: file, args: []string{"export", dir, filepath.Join(s.o.Folder, exports, file)}}
+}
+
+// make begins to make a format.
+func (s *Server) make(a *archive, format string, after func(Outcome)) error {
+	if err := s.root.Mkdir(exports, 0o755); err != nil && !os.IsExist(err) {
+		return err
+	}
+	w := s.making(a.name, format)
+	w.after = after
+	_, err := s.run(a, w)
+	return err
+}
+
+// makeNext makes the next of the formats that were wanted of a crawl.
+func (s *Server) makeNext(a *archive) {
+	if s.stop.Err() != nil {
+		return
+	}
+	want := s.memory.of(a.name).Make
+	if len(want) == 0 {
+		return
+	}
+	err := s.make(a, want[0], func(o Outcome) {
+		if s.stop.Err() != nil {
+			return
+		}
+		s.note(a.name, func(i *intentions) { i.Make = want[1:] })
+		if o.Code == 0 {
+			s.makeNext(a)
+		}
+	})
+	if err != nil {
+		s.log.Error("make a file of the archive", "archive", a.name, "err", err)
+	}
+}
+
+// continueAll continues what ran when the last program ended.
+func (s *Server) continueAll() {
+	for _, name := range s.names() {
+		want, a := s.memory.of(name), s.find(name)
+		switch {
+		case a == nil:
+		case want.Goes:
+			if _, err := s.crawlOn(a, "crawl", s.again(name, "resume")); err != nil {
+				s.log.Error("continue", "archive", name, "err", err)
+			}
+		case len(want.Make) > 0 && s.seen(a).State == "finished":
+			s.makeNext(a)
+		}
+	}
+}
+
+// dueEvery is how often it is looked at which sites are due.
+const dueEvery = 20 * time.Second
+
+var periods = map[string]time.Duration{"day": 24 * time.Hour, "week": 7 * 24 * time.Hour}
+
+// visitDue visits the sites again that are due, one at a time.
+func (s *Server) visitDue() {
+	for _, name := range s.names() {
+		want := s.memory.of(name)
+		if want.Every == "" || s.now().Before(want.Next) {
+			continue
+		}
+		a := s.find(name)
+		if a == nil {
+			continue
+		}
+		if _, err := s.crawlOn(a, "update", s.again(name, "update")); err == nil {
+			s.note(name, func(i *intentions) { i.Next = s.now().Add(periods[i.Every]) })
+			return
+		}
+	}
+}
+
+// act does what a form asks for.
+func (s *Server) act(w http.ResponseWriter, r *http.Request) {
+	a := s.find(r.PathValue("name"))
+	if a == nil {
+		s.lost(w, r)
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		s.problem(w, r, http.StatusBadRequest, "This form cannot be read.", "")
+		return
+	}
+	var err error
+	to := "/a/" + a.name
+	switch action := r.PathValue("action"); action {
+	case "pause", "continue", "slower", "faster", "stop":
+		s.steer(a, action)
+	case "resume":
+		_, err = s.crawlOn(a, "crawl", s.again(a.name, "resume"))
+	case "unlimited":
+		_, err = s.crawlOn(a, "crawl", s.again(a.name, "resume", "--max-pages=0", "--max-bytes=0"))
+	case "follow":
+		_, err = s.crawlOn(a, "crawl", s.again(a.name, "resume", "--follow-seed"))
+	case "update":
+		_, err = s.crawlOn(a, "update", s.again(a.name, "update"))
+	case "every":
+		every := r.PostForm.Get("every")
+		err = s.memory.change(a.name, func(i *intentions) {
+			if i.Every, i.Next = "", (time.Time{}); periods[every] > 0 {
+				i.Every, i.Next = every, s.now().Add(periods[every])
+			}
+		})
+	case "make":
+		if format := r.PostForm.Get("format"); slices.Contains(s.makes(), format) {
+			err = s.make(a, format, nil)
+		}
+	case "verify":
+		_, err = s.run(a, work{kind: "verify", args: []string{"verify", filepath.Join(s.o.Folder, a.name)}})
+	case "repair":
+		s.stopViewers(a.name)
+		_, err = s.run(a, work{kind: "repair", args: []string{"verify", filepath.Join(s.o.Folder, a.name), "--repair"}, after: func(Outcome) { a.forget() }})
+	case "delete":
+		to = "/"
+		err = s.remove(a, r.PostForm.Get("name"))
+	default:
+		s.lost(w, r)
+		return
+	}
+	if err != nil {
+		s.problem(w, r, http.StatusConflict, err.Error(), "/a/"+a.name)
+		return
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// forget lets the card be read anew.
+func (a *archive) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.of = time.Time{}
+}
+
+// steer does to what runs what a person wants.
+func (s *Server) steer(a *archive, action string) {
+	a.mu.Lock()
+	act := a.doing
+	a.mu.Unlock()
+	if act == nil || act.ended() {
+		return
+	}
+	switch action {
+	case "stop":
+		if act.crawls() {
+			s.note(a.name, func(i *intentions) { i.Goes = false })
+			act.finish()
+		} else {
+			act.drop()
+		}
+		select {
+		case <-act.done:
+		case <-time.After(2 * time.Second):
+		}
+	case "pause":
+		act.change(pause)
+		s.note(a.name, func(i *intentions) { i.Goes = false })
+	case "continue":
+		act.change(goOn)
+		s.note(a.name, func(i *intentions) { i.Goes = true })
+	case "slower":
+		act.change(slower)
+	case "faster":
+		act.change(asBefore)
+	}
+}
+
+// remove deletes an archive, if its name was typed.
+func (s *Server) remove(a *archive, typed string) error {
+	if typed != a.name {
+		return errName
+	}
+	a.mu.Lock()
+	busy := a.doing != nil && !a.doing.ended()
+	a.mu.Unlock()
+	if busy {
+		return errBusy
+	}
+	s.stopViewers(a.name)
+	if err := s.root.RemoveAll(a.name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	delete(s.archives, a.name)
+	s.mu.Unlock()
+	return s.memory.forget(a.name)
+}
+
+// archiveView is the page of an archive.
+type archiveView struct {
+	card
+	Live     *liveView
+	Status   *status.Status
+	Rules    []ruleCount
+	Files    []fileView
+	Copy     bool // there is an offline copy
+	Formats  []string
+	Cron     string
+	Service  string
+	Commands []string
+	Gone     bool // there is no archive, or not yet
+}
+
+type ruleCount struct {
+	Rule  string
+	Count int
+}
+
+func (s *Server) archivePage(w http.ResponseWriter, r *http.Request) {
+	a := s.find(r.PathValue("name"))
+	if a == nil {
+		s.lost(w, r)
+		return
+	}
+	l := s.language(r)
+	v := &archiveView{card: s.seen(a), Live: s.live(a, l), Gone: !s.isArchive(a.name), Formats: s.makes()}
+	if !v.Gone && v.State != "damaged" {
+		dir := filepath.Join(s.o.Folder, a.name)
+		if st, err := status.Read(dir); err == nil {
+			v.Status, v.Rules = &st, rulesOf(&st)
+		}
+		update := s.again(a.name, "update")
+		v.Cron = "17 3 * * *  " + s.commandLine(append([]string{}, append(update, "--quiet")...))
+		v.Service = "systemctl enable --now curtsy@" + a.name + ".timer"
+		for _, args := range [][]string{update, {"serve", dir, "--open"}, {"report", dir}} {
+			v.Commands = append(v.Commands, s.commandLine(args))
+		}
+	}
+	v.Files, v.Copy = s.filesOf(a.name)
+	s.show(w, r, http.StatusOK, "archive", v.Title, v)
+}
+
+// rulesOf lists the rules that left something out, the most frequent first.
+func rulesOf(st *status.Status) (list []ruleCount) {
+	for rule, n := range st.Rules {
+		list = append(list, ruleCount{rule, n})
+	}
+	slices.SortFunc(list, func(a, b ruleCount) int {
+		if a.Count != b.Count {
+			return b.Count - a.Count
+		}
+		return strings.Compare(a.Rule, b.Rule)
+	})
+	return list
+}

@@ -1,0 +1,198 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"curtsy/crawler/status"
+	"curtsy/frontier/judge"
+	"curtsy/publish"
+	"curtsy/publish/changes"
+	"curtsy/storage"
+	"curtsy/storage/crawllog"
+)
+
+// archive is one of the folder's.
+type archive struct {
+	name string
+
+	mu    sync.Mutex
+	card  card
+	of    time.Time // crawl.db was changed, when the card was read
+	doing *activity // the last one that was begun; nil: none was
+
+	compared time.Time // the round that brought is of
+	brought  *changes.Totals
+}
+
+// card is what the shelf shows of an archive.
+type card struct {
+	Name, Title, Seed string
+	State             string // running, paused, finished, limited, stopped, refused, unreachable, damaged
+	Why               string
+	Pages             int
+	Bytes             int64
+	Began, Updated    time.Time // of the last round, or the crawl; last commit
+	Round             int
+	Every             string
+	Next              time.Time
+	Changes           *changes.Totals // what the last round brought; nil is not known
+}
+
+// seen gives the card of an archive, read anew where the archive has changed.
+func (s *Server) seen(a *archive) card {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	busy := a.doing != nil && !a.doing.ended() && a.doing.crawls()
+	if at := s.changedAt(a.name); a.of.IsZero() || !at.Equal(a.of) && !busy {
+		a.card, a.of = readCard(filepath.Join(s.o.Folder, a.name)), at
+		a.card.Name = a.name
+		s.compare(a)
+	}
+	c := a.card
+	c.Changes = a.brought
+	want := s.memory.of(a.name)
+	c.Every, c.Next = want.Every, want.Next
+	if busy {
+		a.doing.overlay(&c)
+	}
+	c.Title = cmp.Or(c.Title, c.Seed, c.Name)
+	return c
+}
+
+// overlay puts what a crawl that runs says over what was read.
+func (a *activity) overlay(c *card) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c.State = "running"
+	if a.wanted.Pause {
+		c.State = "paused"
+	}
+	if a.status.Seed != "" {
+		c.Seed, c.Pages, c.Bytes, c.Updated = a.status.Seed, a.status.Pages, a.status.Bytes, a.status.Updated
+	}
+}
+
+// changedAt is when crawl.db was written last; zero where there is none.
+func (s *Server) changedAt(name string) time.Time {
+	st, err := s.root.Stat(name + "/crawl.db")
+	if err != nil {
+		return time.Time{}
+	}
+	return st.ModTime()
+}
+
+// readCard reads an archive, which is opened for reading alone.
+func readCard(dir string) (c card) {
+	err := c.read(dir)
+	if err != nil {
+		c.State, c.Why = "damaged", err.Error()
+	}
+	if errors.Is(err, storage.ErrInUse) { // it begins or ends elsewhere
+		c.State, c.Why = "running", ""
+		if b, err := storage.Status(dir); err == nil {
+			var st status.Status
+			if json.Unmarshal(b, &st) == nil {
+				c.Seed, c.Pages, c.Bytes, c.Updated = st.Seed, st.Pages, st.Bytes, st.Updated
+			}
+		}
+	}
+	return c
+}
+
+func (c *card) read(dir string) (err error) {
+	defer storage.Guard(&err)()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	var st status.State
+	if ok, err := a.Crawl(&st); err != nil {
+		return err
+	} else if !ok {
+		return storage.ErrNone
+	}
+	c.Seed, c.Bytes, c.Began, c.Updated, c.Why = st.Seed, st.Bytes, st.Began, st.Updated, st.Ended
+	if st.Holds != nil {
+		c.Pages = st.Holds.Pages
+	}
+	if c.Round = len(st.Rounds); c.Round > 0 {
+		c.Began = st.Rounds[c.Round-1]
+	}
+	c.State = cmp.Or(st.Ending, "stopped")
+	if a.IsLive() {
+		c.State = "running"
+	}
+	c.Title = titleOf(a, st.Seed)
+	return nil
+}
+
+// firstVisits is among how many of the first visits the seed's page is looked for: a
+// search by its URL would read the whole frontier.
+const firstVisits = 64
+
+// titleOf is the title of the page that the seed leads to, if that may be listed.
+func titleOf(a *storage.Archive, url string) string {
+	list, err := a.VisitsAfter(crawllog.Ref{}, firstVisits)
+	if err != nil {
+		return ""
+	}
+	at := func(url string) (visits []*crawllog.Visit) {
+		for _, v := range list {
+			if v.URL == url {
+				visits = append(visits, v)
+			}
+		}
+		return visits
+	}
+	for range judge.MaxRedirects {
+		v := publish.Current(at(url), at)
+		if v == nil {
+			return ""
+		}
+		if v.Location != "" {
+			url = v.Location
+			continue
+		}
+		if p := publish.Decide(v, time.Now()); p.List {
+			return v.Title
+		}
+		return ""
+	}
+	return ""
+}
+
+// compare finds out beside the page what the last round brought: it reads the
+// copies of all that was visited.
+func (s *Server) compare(a *archive) {
+	if a.card.Round == 0 || a.compared.Equal(a.card.Began) {
+		return
+	}
+	round := a.card.Began
+	a.compared = round
+	s.running.Go(func() {
+		t, err := changesSince(s.ctx, filepath.Join(s.o.Folder, a.name), round)
+		if err != nil {
+			return
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.brought = &t
+	})
+}
+
+func changesSince(ctx context.Context, dir string, since time.Time) (t changes.Totals, err error) {
+	defer storage.Guard(&err)()
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return t, err
+	}
+	defer a.Close()
+	return changes.Sum(ctx, a, changes.Options{Since: since})
+}

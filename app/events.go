@@ -1,0 +1,160 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// events is a stream of server-sent events.
+type events struct {
+	w    http.ResponseWriter
+	sent string
+}
+
+func newEvents(w http.ResponseWriter) *events {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	return &events{w: w}
+}
+
+// send sends a value, unless it is the one that was sent last.
+func (e *events) send(v any) {
+	b, err := json.Marshal(v)
+	if err != nil || string(b) == e.sent {
+		return
+	}
+	e.sent = string(b)
+	fmt.Fprintf(e.w, "data: %s\n\n", b)
+	_ = http.NewResponseController(e.w).Flush()
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// eventsEvery is how often it is looked at how something goes.
+const eventsEvery = 500 * time.Millisecond
+
+// events tells how what is done with an archive goes, until it has ended.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	a := s.find(r.PathValue("name"))
+	if a == nil {
+		s.lost(w, r)
+		return
+	}
+	l := s.language(r)
+	e := newEvents(w)
+	tick := time.NewTicker(eventsEvery)
+	defer tick.Stop()
+	for {
+		v := s.live(a, l)
+		if v == nil {
+			e.send(map[string]any{"over": true})
+			return
+		}
+		e.send(v)
+		if v.Over {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		case <-s.stop.Done():
+			return
+		}
+	}
+}
+
+// liveView is how something goes: what the script puts in place of what the page
+// was made with, all of it text.
+type liveView struct {
+	Kind    string      `json:"-"`
+	State   string      `json:"state"`
+	Over    bool        `json:"over"`
+	Said    []string    `json:"-"`
+	Outcome *Outcome    `json:"-"`
+	Out     string      `json:"-"`
+	Crawls  bool        `json:"-"`
+	Slowed  bool        `json:"-"`
+	Text    liveText    `json:"text"`
+	Curve   string      `json:"curve"`
+	Percent int         `json:"percent"` // below 0: not known
+	Reasons []ruleCount `json:"-"`
+}
+
+// liveText are the texts, by what the page calls them.
+type liveText struct {
+	Pages   string `json:"pages"`
+	Fetched string `json:"fetched"`
+	Bytes   string `json:"bytes"`
+	Queued  string `json:"queued"`
+	Failed  string `json:"failed"`
+	Skipped string `json:"skipped"`
+	Rate    string `json:"rate"`
+	Pace    string `json:"pace"`
+	Wait    string `json:"wait"`
+	Left    string `json:"left"`
+	URL     string `json:"url"`
+	Step    string `json:"step"`
+}
+
+// live is how what was begun last goes; nil where nothing was.
+func (s *Server) live(a *archive, l *language) *liveView {
+	a.mu.Lock()
+	act := a.doing
+	a.mu.Unlock()
+	if act == nil {
+		return nil
+	}
+	act.mu.Lock()
+	defer act.mu.Unlock()
+	st := &act.status
+	v := &liveView{Kind: act.kind, Over: act.ended(), Said: act.said, Outcome: act.outcome, Out: act.out, Crawls: act.crawls(),
+		State: "running", Curve: act.curve.svg(), Percent: -1, Reasons: rulesOf(st), Slowed: act.wanted.Delay > act.usual}
+	switch {
+	case v.Over:
+		v.State = "ended"
+	case act.wanted.Pause:
+		v.State = "paused"
+	}
+	if act.of > 0 {
+		v.Percent = int(100 * act.at / act.of)
+	}
+	t := &v.Text
+	t.Pages, t.Fetched, t.Queued = l.number(st.Pages), l.number(st.Fetched), l.number(st.Queued)
+	t.Failed, t.Skipped, t.Bytes, t.Step = l.number(st.Failed), l.number(st.Disregarded), l.size(st.Bytes), act.step
+	t.Rate, t.Pace = l.say("%.1f a second", st.Rate), st.Delay
+	if !act.wanted.Pause {
+		t.Wait = st.WaitingFor
+		if st.NextDue != nil && st.NextDue.Sub(s.now()) > 2*time.Second && !strings.Contains(t.Wait, "until ") {
+			t.Wait += l.say(", until %s", st.NextDue.Local().Format("15:04:05"))
+		}
+	}
+	t.Left = leftText(l, act)
+	if t.URL = act.url; len(st.InFlight) > 0 && s.now().Sub(st.InFlight[0].Since) > 2*time.Second { // a slow one
+		t.URL = st.InFlight[0].URL
+	}
+	if done := st.Fetched + st.Failed; st.Left > 0 && done+st.Queued > 0 {
+		v.Percent = 100 * done / (done + st.Queued)
+	}
+	return v
+}
+
+// leftText is the time left, as far as anybody can say.
+func leftText(l *language, a *activity) string {
+	st := &a.status
+	switch {
+	case a.wanted.Pause:
+		return l.say("paused")
+	case st.Left > 0:
+		return l.duration(st.Left)
+	case st.Growing() && st.Queued > 0:
+		return l.say("not known: as many URLs are found as are fetched")
+	}
+	return l.say("not known yet")
+}

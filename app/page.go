@@ -1,0 +1,193 @@
+package app
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"path"
+	"time"
+
+	"golang.org/x/text/message"
+
+	"curtsy/internal/legible"
+	"curtsy/internal/locale"
+	"curtsy/internal/localweb"
+)
+
+//go:embed ui
+var ui embed.FS
+
+// language makes the pages in one language.
+type language struct {
+	Tag     string
+	printer *message.Printer
+	views   *template.Template
+}
+
+// languages are all of them, by tag.
+type languages struct{ by map[string]*language }
+
+func newLanguages() (*languages, error) {
+	printers, err := locale.Printers()
+	if err != nil {
+		return nil, err
+	}
+	all := &languages{by: map[string]*language{}}
+	for tag, p := range printers {
+		l := &language{Tag: tag, printer: p}
+		l.views, err = template.New("").Funcs(template.FuncMap{
+			"t": l.say, "number": l.number, "size": l.size, "duration": l.duration, "date": l.date, "word": l.word,
+		}).ParseFS(ui, "ui/*.html")
+		if err != nil {
+			return nil, err
+		}
+		all.by[tag] = l
+	}
+	return all, nil
+}
+
+// say is a text of the catalogue.
+func (l *language) say(text string, args ...any) string { return l.printer.Sprintf(text, args...) }
+
+// word is a text of the catalogue that is no constant: a state, the name of a format.
+func (l *language) word(text string) string { return l.printer.Sprintf(message.Key(text, text)) }
+
+func (l *language) number(n int) string { return l.printer.Sprintf("%d", n) }
+
+// size is a number of octets.
+func (l *language) size(n int64) string {
+	if n < 1000 {
+		return l.say("%d bytes", n)
+	}
+	value, unit := float64(n), ""
+	for _, unit = range []string{"kB", "MB", "GB", "TB"} {
+		if value /= 1000; value < 1000 {
+			break
+		}
+	}
+	return l.printer.Sprintf("%.1f", value) + " " + l.say(unit)
+}
+
+// duration is one as it is worth saying.
+func (l *language) duration(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return l.say("%d s", int(d.Seconds()+0.5))
+	case d < 90*time.Minute:
+		return l.say("%d min", int(d.Minutes()+0.5))
+	case d < 48*time.Hour:
+		return l.say("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return l.say("%d days", int(d.Hours())/24)
+}
+
+// date is a time of this machine's zone.
+func (l *language) date(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// languageCookie remembers the language that a person chose.
+const languageCookie = "curtsy-app-language"
+
+func (s *Server) language(r *http.Request) *language {
+	wishes := []string{}
+	if c, err := r.Cookie(languageCookie); err == nil {
+		wishes = append(wishes, c.Value)
+	}
+	return s.langs.by[locale.Choose(append(wishes, r.Header.Get("Accept-Language"))...)]
+}
+
+// setLanguage remembers a language, and leads back.
+func (s *Server) setLanguage(w http.ResponseWriter, r *http.Request) {
+	tag := r.PostFormValue("language")
+	if s.langs.by[tag] != nil {
+		http.SetCookie(w, &http.Cookie{Name: languageCookie, Value: tag, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 365 * 24 * 3600})
+	}
+	to := path.Clean("/" + r.PostFormValue("back"))
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// page is what every view has.
+type page struct {
+	Title, Lang, Version string
+	Back                 string // the page itself, without its query
+	Tags                 []string
+	View                 any
+}
+
+// show renders a view. Characters that are not seen, or turn the direction of
+// writing, are marked: titles and URLs come from sites.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view, title string, data any) {
+	l := s.language(r)
+	p := &page{Title: title, Lang: l.Tag, Version: s.o.Version, Back: r.URL.Path, View: data}
+	if r.Method == http.MethodPost {
+		p.Back = "/"
+	}
+	for _, tag := range locale.Tags {
+		p.Tags = append(p.Tags, tag.String())
+	}
+	var b bytes.Buffer
+	if err := l.views.ExecuteTemplate(legible.Writer{W: &b}, view+".html", p); err != nil {
+		s.log.Error("render", "view", view, "err", err)
+		localweb.Refuse(w, http.StatusInternalServerError, "this page cannot be shown")
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Vary", "Accept-Language, Cookie")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(b.Bytes())
+	}
+}
+
+// problemView is something that could not be done.
+type problemView struct{ What, Back string }
+
+func (s *Server) problem(w http.ResponseWriter, r *http.Request, status int, what, back string) {
+	l := s.language(r)
+	s.show(w, r, status, "problem", l.say("That did not work"), &problemView{l.word(what), back})
+}
+
+func (s *Server) lost(w http.ResponseWriter, r *http.Request) {
+	s.problem(w, r, http.StatusNotFound, "There is no such page.", "/")
+}
+
+// outside answers whoever has no key, or one of a program that has ended.
+func (s *Server) outside(w http.ResponseWriter, r *http.Request) {
+	l := s.language(r)
+	s.show(w, r, http.StatusForbidden, "outside", l.say("Closed"), nil)
+}
+
+var types = map[string]string{"style.css": "text/css; charset=utf-8", "app.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml"}
+
+func (s *Server) static(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("file")
+	b, err := ui.ReadFile("ui/" + name)
+	if err != nil || types[name] == "" {
+		localweb.Refuse(w, http.StatusNotFound, "no such file")
+		return
+	}
+	w.Header().Set("Content-Type", types[name])
+	w.Header().Set("Cache-Control", "private, max-age=3600")
+	w.Header().Set("ETag", fmt.Sprintf("%q", s.o.Version+name))
+	_, _ = w.Write(b)
+}
+
+// errName says that the name that was typed is another.
+var errName = fmt.Errorf("the name that was typed is not that of the archive: nothing was deleted")
+
+// askDelete asks before an archive is deleted.
+func (s *Server) askDelete(w http.ResponseWriter, r *http.Request) {
+	a := s.find(r.PathValue("name"))
+	if a == nil {
+		s.lost(w, r)
+		return
+	}
+	c := s.seen(a)
+	s.show(w, r, http.StatusOK, "delete", s.language(r).say("Delete an archive"), &c)
+}

@@ -1,0 +1,118 @@
+package app
+
+import (
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// plan is a crawl that a person describes.
+type plan struct {
+	URL, Name, Contact                   string
+	Scope, Requisites                    string
+	Pages, Depth, Bytes, Time            string
+	Include, Exclude                     string
+	Delay, Language, Cookies, RenderMode string
+	Follow                               bool
+	Make                                 []string // formats, or "mirror"
+}
+
+func readPlan(v url.Values) *plan {
+	get := func(name string) string { return strings.TrimSpace(v.Get(name)) }
+	return &plan{URL: get("url"), Name: get("name"), Contact: get("contact"), Scope: get("scope"), Requisites: get("requisites"),
+		Pages: get("pages"), Depth: get("depth"), Bytes: get("bytes"), Time: get("time"), Include: get("include"), Exclude: get("exclude"),
+		Delay: get("delay"), Language: get("language"), Cookies: get("cookies"), RenderMode: get("render"), Follow: get("follow") != "",
+		Make: v["make"]}
+}
+
+// args is the command line of a crawl into a directory.
+func (p *plan) args(dir string) []string {
+	args := []string{"crawl", p.URL, "--archive", dir}
+	for _, f := range []struct{ flag, value, usual string }{
+		{"--contact", p.Contact, ""}, {"--scope", p.Scope, "host"}, {"--requisites", p.Requisites, "same-host"},
+		{"--max-pages", p.Pages, ""}, {"--max-depth", p.Depth, ""}, {"--max-bytes", p.Bytes, ""}, {"--max-time", p.Time, ""},
+		{"--include", p.Include, ""}, {"--exclude", p.Exclude, ""}, {"--delay", p.Delay, ""}, {"--language", p.Language, ""},
+		{"--cookies", p.Cookies, ""}, {"--render", p.RenderMode, ""},
+	} {
+		if f.value != "" && f.value != f.usual {
+			args = append(args, f.flag+"="+f.value)
+		}
+	}
+	if p.Follow {
+		args = append(args, "--follow-seed")
+	}
+	return args
+}
+
+// preview is the command line that looks at the site first, and keeps nothing.
+func (p *plan) preview(dir string) []string {
+	return append(p.args(dir), "--dry-run", "--json")
+}
+
+// checkURL says what is wrong with the address of a site; "" is nothing.
+func (p *plan) checkURL() string {
+	switch {
+	case p.URL == "":
+		return "Type the address of a site."
+	case strings.HasPrefix(p.URL, "-") || strings.ContainsAny(p.URL, " \t\n"):
+		return "This is not the address of a site."
+	}
+	return ""
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// exports is the directory of what was exported; no archive has that name.
+const exports = "exports"
+
+// maxName is the most letters of the name of an archive.
+const maxName = 100
+
+// isName says whether an archive may be named so, on every system.
+func isName(name string) bool {
+	return name != "" && len(name) <= maxName && !notInNames.MatchString(name) && name[0] != '.' && name[0] != '-' &&
+		!strings.HasSuffix(name, ".") && name != exports && filepath.IsLocal(name)
+}
+
+// nameFor is a name for the archive of a site, by its host: one that is not taken.
+func nameFor(address string, taken func(string) bool) string {
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	base := "archive"
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		base = strings.Trim(notInNames.ReplaceAllString(u.Host, "_"), "._-")
+	}
+	if !isName(base) {
+		base = "archive"
+	}
+	name := base
+	for n := 2; taken(name); n++ {
+		name = base + "-" + strconv.Itoa(n)
+	}
+	return name
+}
+
+// commandLine is a command as a shell takes it.
+func (s *Server) commandLine(args []string) string {
+	words := []string{"curtsy"}
+	for _, a := range args {
+		words = append(words, s.o.Quote(a))
+	}
+	return strings.Join(words, " ")
+}
+
+// commands are those that do all that a plan says, each after the one before.
+func (s *Server) commands(p *plan) string {
+	dir := filepath.Join(s.o.Folder, p.Name)
+	list := []string{s.commandLine(p.args(dir))}
+	for _, format := range p.Make {
+		if slices.Contains(s.makes(), format) {
+			list = append(list, s.commandLine(s.making(p.Name, format).args))
+		}
+	}
+	return strings.Join(list, " && \\\n  ")
+}

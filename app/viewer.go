@@ -1,0 +1,190 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// viewer is an archive, or an offline copy, that serve shows: at an address of its
+// own, where no cookie of this page is sent.
+type viewer struct {
+	of   string // the archive; with mark, its copy
+	stop context.CancelFunc
+	done chan struct{}
+	said chan string // the first line of data
+
+	mu   sync.Mutex
+	at   string // where it is, when it has said so
+	fail Outcome
+}
+
+// maxViewers is how many archives are shown at a time.
+const maxViewers = 8
+
+// viewerFor is how long an archive may take to open.
+const viewerFor = 2 * time.Minute
+
+// firstLine hands on the first line that is written.
+type firstLine struct {
+	text string
+	to   chan string
+	had  bool
+}
+
+func (f *firstLine) Write(b []byte) (int, error) {
+	if f.had {
+		return len(b), nil
+	}
+	f.text += string(b)
+	if line, _, ok := strings.Cut(f.text, "\n"); ok {
+		f.had = true
+		f.to <- line
+	}
+	return len(b), nil
+}
+
+var servedAt = regexp.MustCompile(`at (http://[^ ]+/)$`)
+
+// view gives the address at which a command of serve shows something.
+func (s *Server) view(ctx context.Context, of string, args []string) (string, error) {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.viewers, func(v *viewer) bool { return v.of == of && !v.ended() })
+	var v *viewer
+	if i >= 0 {
+		v = s.viewers[i]
+		s.viewers = append(slices.Delete(s.viewers, i, i+1), v)
+	} else {
+		s.viewers = slices.DeleteFunc(s.viewers, func(v *viewer) bool { return v.ended() })
+		if len(s.viewers) >= maxViewers {
+			s.viewers[0].stop()
+		}
+		v = s.beginViewer(of, args)
+		s.viewers = append(s.viewers, v)
+	}
+	s.mu.Unlock()
+	return v.address(ctx)
+}
+
+func (s *Server) beginViewer(of string, args []string) *viewer {
+	ctx, stop := context.WithCancel(s.stop)
+	v := &viewer{of: of, stop: stop, done: make(chan struct{}), said: make(chan string, 1)}
+	s.running.Go(func() {
+		defer close(v.done)
+		o := s.o.Command(args, Hooks{Ctx: ctx, Stop: ctx, Out: &firstLine{to: v.said}})
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.fail = o
+	})
+	return v
+}
+
+func (v *viewer) ended() bool {
+	select {
+	case <-v.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// address waits until it is known.
+func (v *viewer) address(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, viewerFor)
+	defer cancel()
+	v.mu.Lock()
+	at := v.at
+	v.mu.Unlock()
+	if at != "" {
+		return at, nil
+	}
+	select {
+	case line := <-v.said:
+		v.said <- line // for whoever waits, too
+		m := servedAt.FindStringSubmatch(line)
+		if m == nil {
+			return "", errors.New("serve: " + line)
+		}
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.at = m[1]
+		return v.at, nil
+	case <-v.done:
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return "", errors.New(v.fail.Err)
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// stopViewers stops those of an archive, or all for "".
+func (s *Server) stopViewers(of string) {
+	s.mu.Lock()
+	list := slices.Clone(s.viewers)
+	s.mu.Unlock()
+	for _, v := range list {
+		if of == "" || v.of == of || v.of == of+copyMark {
+			v.stop()
+			<-v.done
+		}
+	}
+}
+
+// copyMark tells the offline copy of an archive from the archive.
+const copyMark = "/"
+
+// browse opens an archive in serve, at a page of it.
+func (s *Server) browse(w http.ResponseWriter, r *http.Request) {
+	a := s.find(r.PathValue("name"))
+	if a == nil {
+		s.lost(w, r)
+		return
+	}
+	at, err := s.view(r.Context(), a.name, []string{"serve", s.dir(a.name), "--listen=127.0.0.1:0"})
+	if err != nil {
+		s.problem(w, r, http.StatusConflict, err.Error(), "/a/"+a.name)
+		return
+	}
+	http.Redirect(w, r, at+placeIn(r.URL.Query()), http.StatusSeeOther)
+}
+
+// placeIn is a page of serve: where a form or a link of ours may lead.
+func placeIn(q url.Values) string {
+	switch {
+	case q.Get("q") != "":
+		return "search?" + url.Values{"q": {q.Get("q")}}.Encode()
+	case q.Get("url") != "":
+		return "go?" + url.Values{"url": {q.Get("url")}}.Encode()
+	case q.Get("page") == "changes":
+		return "changes"
+	case q.Get("page") == "report":
+		return "report"
+	}
+	return ""
+}
+
+// browseCopy opens the offline copy of an archive.
+func (s *Server) browseCopy(w http.ResponseWriter, r *http.Request) {
+	a := s.find(r.PathValue("name"))
+	if a == nil {
+		s.lost(w, r)
+		return
+	}
+	at, err := s.view(r.Context(), a.name+copyMark, []string{"mirror", "--serve", filepath.Join(s.o.Folder, exports, a.name), "--listen=127.0.0.1:0"})
+	if err != nil {
+		s.problem(w, r, http.StatusConflict, err.Error(), "/a/"+a.name)
+		return
+	}
+	http.Redirect(w, r, at, http.StatusSeeOther)
+}
+
+func (s *Server) dir(name string) string { return s.o.Folder + string(os.PathSeparator) + name }

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"curtsy/app"
+	"curtsy/crawler"
+	"curtsy/crawler/status"
+	"curtsy/storage/crawllog"
+)
+
+// runHosted runs a command line for the page of curtsy app, as Main does for a
+// terminal: what a person would read goes to h.Said, what a program would, to h.Out.
+func runHosted(args []string, h app.Hooks) app.Outcome {
+	lines := &saidLines{say: h.Said}
+	u := &ui{in: strings.NewReader(""), out: &dataWriter{w: h.Out}, err: lines, host: &h}
+	if h.Out == nil {
+		u.out.w = io.Discard
+	}
+	root := newRoot(u)
+	root.SetArgs(searchWords(args))
+	err := execute(h.Ctx, root)
+	lines.end()
+	if err == nil {
+		return app.Outcome{Code: exitDone}
+	}
+	o := app.Outcome{Code: exitCode(err), Err: clean(err.Error())}
+	var e *exitError
+	if errors.As(err, &e) {
+		o.Try = clean(e.try)
+	}
+	return o
+}
+
+// saidLines hands on what is written line by line.
+type saidLines struct {
+	mu   sync.Mutex
+	rest []byte
+	say  func(string)
+}
+
+func (l *saidLines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rest = append(l.rest, b...)
+	for {
+		line, rest, ok := bytes.Cut(l.rest, []byte("\n"))
+		if !ok {
+			return len(b), nil
+		}
+		l.tell(string(line))
+		l.rest = rest
+	}
+}
+
+func (l *saidLines) end() {
+	if len(l.rest) > 0 {
+		l.tell(string(l.rest))
+	}
+}
+
+func (l *saidLines) tell(line string) {
+	if l.say != nil {
+		l.say(line)
+	}
+}
+
+// until is untilSignal, or the context of the page that the command runs for.
+func (u *ui) until() (ctx context.Context, release func()) {
+	if u.host != nil {
+		return context.WithCancel(u.host.Ctx)
+	}
+	return untilSignal()
+}
+
+// signals makes two contexts: stop ends after the first signal or call of finish,
+// ctx after the second.
+func (u *ui) signals() (ctx, stop context.Context, finish, release func()) {
+	if u.host == nil {
+		return signals(u)
+	}
+	ctx, cancel := context.WithCancel(u.host.Ctx)
+	stop, finish = context.WithCancel(u.host.Stop)
+	return ctx, stop, finish, cancel
+}
+
+// attach lets the page watch and steer a crawl.
+func (u *ui) attach(o *crawler.Options) {
+	if u.host == nil {
+		return
+	}
+	o.Steer = u.host.Steer
+	if u.host.Began != nil {
+		u.host.Began(o.Pace.Delay)
+	}
+	if u.host.Visit != nil {
+		o.OnVisit = func(_ context.Context, v *crawllog.Visit) error {
+			u.host.Visit(v.URL)
+			return nil
+		}
+	}
+	if u.host.Watch != nil {
+		o.Watch = func(s status.Status) { u.host.Watch(s) }
+	}
+}
+
+// frugal keeps a process small whose one purpose is a crawl; the result stays alive
+// as long as the crawl.
+func (u *ui) frugal(urls int) []byte {
+	if u.host != nil {
+		return nil
+	}
+	limitMemory(urls)
+	debug.SetGCPercent(collectAt)
+	return make([]byte, collectFloor)
+}

@@ -1,0 +1,72 @@
+// Package locale answers: what does a page say in the reader's language? The texts
+// of all pages stand in one catalogue, by what they say in English.
+package locale
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/message/catalog"
+)
+
+//go:embed catalogue.txt
+var texts string
+
+// Tags are the languages there are, English first.
+var Tags = []language.Tag{language.English, language.Bulgarian, language.Russian}
+
+// Entry is a text by its languages' tags. Key is the English text, unless there is
+// an "en".
+type Entry struct {
+	Key string
+	In  map[string]string
+}
+
+// Entries reads the catalogue: blocks of lines, the key first, then "bg: …" and
+// "ru: …", and "en: …" where the key is no text.
+func Entries() (list []Entry, err error) {
+	for block := range strings.SplitSeq(strings.TrimSpace(texts), "\n\n") {
+		lines := strings.Split(block, "\n")
+		e := Entry{Key: lines[0], In: map[string]string{"en": lines[0]}}
+		for _, line := range lines[1:] {
+			tag, text, ok := strings.Cut(line, ": ")
+			if !ok {
+				return nil, fmt.Errorf("the catalogue: %q is not of the form \"bg: text\"", line)
+			}
+			e.In[tag] = text
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// Printers are those of the languages, by their tags.
+func Printers() (map[string]*message.Printer, error) {
+	entries, err := Entries()
+	if err != nil {
+		return nil, err
+	}
+	b := catalog.NewBuilder(catalog.Fallback(language.English))
+	for _, e := range entries {
+		for tag, text := range e.In {
+			if err := b.SetString(language.Make(tag), e.Key, text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	printers := map[string]*message.Printer{}
+	for _, tag := range Tags {
+		printers[tag.String()] = message.NewPrinter(tag, message.Catalog(b))
+	}
+	return printers, nil
+}
+
+// Choose is the language to answer in: the first of the wishes that there is. A wish is
+// a tag, or a list as Accept-Language has it.
+func Choose(wishes ...string) string {
+	_, i := language.MatchStrings(language.NewMatcher(Tags), wishes...)
+	return Tags[i].String()
+}
