@@ -32,7 +32,12 @@ func appCmd(u *ui) *cobra.Command {
 			"not, is continued by the next.\n\n" +
 			"The page is reachable from this machine only, and only with the key in the address that is printed.",
 		Example: "  curtsy app\n  curtsy app ~/archives --no-open",
-		Args:    cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, a []string) error {
+			if len(a) > 1 {
+				return usagef("curtsy app FOLDER", "app opens one folder, not %d", len(a))
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, a []string) error {
 			folder := ""
 			if len(a) > 0 {
@@ -63,11 +68,8 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 			return err
 		}
 	}
-	if folder, err = filepath.Abs(folder); err != nil {
+	if f.listen, err = localAddress("--listen", f.listen, false, "--listen 127.0.0.1:0: the page is for this machine alone"); err != nil {
 		return err
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return exitWith(exitFailed, err, "another FOLDER")
 	}
 	page, files, err := listeners(ctx, &serveFlags{listen: f.listen})
 	if err != nil {
@@ -75,6 +77,12 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 	}
 	defer page.Close()
 	defer files.Close()
+	if folder, err = filepath.Abs(folder); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return exitWith(exitFailed, err, "another FOLDER")
+	}
 	s, err := app.New(app.Options{Folder: folder, Page: page.Addr().String(), Files: files.Addr().String(), Version: version,
 		Formats: export.Formats(), Command: runHosted, Quote: quoted, Logger: u.logger(false)})
 	if errors.Is(err, app.ErrInUse) {

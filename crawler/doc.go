@@ -49,6 +49,9 @@
 //
 //	cli → rebuild, preview, explain, verify → crawler → visit → robotstxt, revisit → fetch
 //
+// The page of curtsy app (package app) runs the commands of cli, and steers crawls as
+// the keyboard does.
+//
 // A fleet (package fleet) runs many crawls in one process, each with a Gate that
 // holds back its requests when it may no longer send them.
 //

@@ -25,7 +25,7 @@ var allowed = map[string][]string{
 	"crawler/render":             {},
 	"crawler/visit":              {"facts", "crawler/fetch", "crawler/revisit", "crawler/robotstxt", "frontier", "frontier/judge", "htmlmeta", "politeness/rules", "sitemap", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"crawler/rebuild":            {"crawler", "crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness/rules", "sitemap", "storage", "storage/crawllog", "storage/warc", "usage"},
-	"crawler/preview":            {"crawler", "crawler/fetch", "crawler/robotstxt", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "sitemap"},
+	"crawler/preview":            {"crawler", "crawler/fetch", "crawler/robotstxt", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "sitemap", "usage"},
 	"crawler/robotstxt":          {"crawler/fetch", "frontier/judge", "politeness", "politeness/rules", "storage", "storage/crawllog", "storage/warc"},
 	"crawler/status":             {"frontier", "frontier/judge", "politeness", "storage", "storage/crawllog"},
 	"crawler/verify":             {"crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage", "storage/crawllog"},

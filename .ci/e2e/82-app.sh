@@ -10,7 +10,7 @@ mkdir "$WORK/root"
 pg=$(corpus postgresql-doc-15)
 cp "$pg"/index.html "$pg"/*.css "$pg"/tutorial*.html "$pg"/sql-s*.html "$WORK/root"
 printf 'User-agent: *\nDisallow: /private/\nContent-Usage: train-ai=n\nSitemap: /sitemap.xml\n' >"$WORK/root/robots.txt"
-sed -i 's|</body>|<a href="private/a.html">closed</a></body>|' "$WORK/root/tutorial.html"
+sed -i 's|</body>|<a href="private/a.html">closed</a> <a href="tutorial-gone.html">gone</a></body>|' "$WORK/root/tutorial.html"
 nginx_start "root $WORK/root;"
 (cd "$WORK/root" && printf '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">' && printf "<url><loc>$SITE/%s</loc></url>" *.html && printf '</urlset>') >"$WORK/map"
 sed -i "s|/sitemap.xml|$SITE/sitemap.xml|" "$WORK/root/robots.txt"
@@ -22,5 +22,5 @@ if [[ -e $WORK/saved.zim ]]; then
 	need zimcheck
 	claim "zimcheck: the ZIM is sound" zimcheck "$WORK/saved.zim"
 fi
-[[ ! -e $WORK/saved.zip ]] || claim "the zip of the offline copy is whole" python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); sys.exit(z.testzip() is not None or len(z.namelist()) < 50)' "$WORK/saved.zip"
+[[ ! -e $WORK/saved.zip ]] || claim "the zip of the offline copy is whole" python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); sys.exit(z.testzip() is not None or len(z.namelist()) < 25)' "$WORK/saved.zip"
 finish
