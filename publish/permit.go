@@ -25,6 +25,7 @@ type Permit struct {
 	// Usage is what the owner says about the use of the capture. Whoever gives it to a
 	// model, or to those who train one or mine text, asks it; see Refuses.
 	Usage   usage.Preferences
+	Said    []usage.Statement // what Usage adds up
 	Reasons []Reason
 }
 
@@ -64,7 +65,7 @@ func Decide(v *crawllog.Visit, now time.Time) Permit {
 
 // use takes in what is said about use. To be found by no search is as noindex.
 func (p *Permit) use(said []usage.Statement) {
-	p.Usage = usage.Combine(said)
+	p.Usage, p.Said = usage.Combine(said), said
 	if !p.Refuses(usage.Search) {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
+	"curtsy/usage"
 )
 
 // Kind is what became of a URL.
@@ -32,11 +33,12 @@ type Change struct {
 	URL      string
 	Kind     Kind
 	Title    string
-	Was, Now *crawllog.Visit // the copies compared; Was is nil for what is new
-	Reason   string          // of Suspect, Unreachable and Moved: what came
-	Passages []Passage       // of Changed: what of the text, noise left out
-	Listed   bool            // it may stand in a list that is published
-	shown    bool            // title and text of both copies may be shown
+	Was, Now *crawllog.Visit   // the copies compared; Was is nil for what is new
+	Reason   string            // of Suspect, Unreachable and Moved: what came
+	Passages []Passage         // of Changed: what of the text, noise left out
+	Listed   bool              // it may stand in a list that is published
+	Usage    usage.Preferences // what its owner says about use now
+	shown    bool              // title and text of both copies may be shown
 }
 
 // Options of a comparison. The zero value compares with the beginning of the
@@ -175,6 +177,9 @@ func (c *Change) permit(visits []*crawllog.Visit, now time.Time, find crawllog.L
 	for i, p := range publish.Permits(visits, now, find) {
 		if v := visits[i]; v == c.Now || v == c.Was {
 			c.Listed, c.shown = c.Listed && p.List, c.shown && p.Quote()
+			if v == c.Now {
+				c.Usage = p.Usage
+			}
 		}
 	}
 	if c.shown {

@@ -4,6 +4,7 @@
 //	select.go   which captures may be shown (publish.Permits), sorted by where they lie
 //	copy.go     their records, octet by octet, behind the warcinfo of their segment
 //	wacz.go     the zip of records, index and pages; pack.go its entries
+//	table.go    tables of rows, as Apache Parquet (parquet.go) or lines of JSON; columns.go their columns
 //	cdxj.go     a line a capture, sorted outside of memory
 //	text.go     what pages say, to be read or searched
 //	out.go      the file, its name and what may be replaced

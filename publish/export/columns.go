@@ -1,0 +1,233 @@
+package export
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+	"golang.org/x/text/language"
+
+	"curtsy/publish"
+	"curtsy/storage"
+	"curtsy/storage/crawllog"
+	"curtsy/usage"
+)
+
+// captureRow is a capture with the names of Common Crawl's columnar index
+// (github.com/commoncrawl/cc-index-table), and what its owner says about use.
+type captureRow struct {
+	urlColumns
+	fetchColumns
+	contentColumns
+	warcColumns
+	Usage usageColumns `parquet:"usage" json:"usage"`
+}
+
+type urlColumns struct {
+	SURT       string `parquet:"url_surtkey" json:"url_surtkey"`
+	URL        string `parquet:"url" json:"url"`
+	Host       string `parquet:"url_host_name,dict" json:"url_host_name"`
+	TLD        string `parquet:"url_host_tld,optional,dict" json:"url_host_tld,omitempty"`
+	Last2      string `parquet:"url_host_2nd_last_part,optional,dict" json:"url_host_2nd_last_part,omitempty"`
+	Last3      string `parquet:"url_host_3rd_last_part,optional,dict" json:"url_host_3rd_last_part,omitempty"`
+	Last4      string `parquet:"url_host_4th_last_part,optional,dict" json:"url_host_4th_last_part,omitempty"`
+	Last5      string `parquet:"url_host_5th_last_part,optional,dict" json:"url_host_5th_last_part,omitempty"`
+	Suffix     string `parquet:"url_host_registry_suffix,optional,dict" json:"url_host_registry_suffix,omitempty"`
+	Registered string `parquet:"url_host_registered_domain,optional,dict" json:"url_host_registered_domain,omitempty"`
+	Protocol   string `parquet:"url_protocol,dict" json:"url_protocol"`
+	Port       *int32 `parquet:"url_port,optional" json:"url_port,omitempty"`
+	Path       string `parquet:"url_path" json:"url_path"`
+	Query      string `parquet:"url_query,optional" json:"url_query,omitempty"`
+}
+
+type fetchColumns struct {
+	Time     time.Time `parquet:"fetch_time,timestamp(microsecond)" json:"fetch_time"`
+	Status   int16     `parquet:"fetch_status" json:"fetch_status"`
+	Redirect string    `parquet:"fetch_redirect,optional" json:"fetch_redirect,omitempty"`
+}
+
+type contentColumns struct {
+	Digest    string `parquet:"content_digest,optional" json:"content_digest,omitempty"`
+	MIME      string `parquet:"content_mime_type,optional,dict" json:"content_mime_type,omitempty"`
+	Detected  string `parquet:"content_mime_detected,optional,dict" json:"content_mime_detected,omitempty"`
+	Charset   string `parquet:"content_charset,optional,dict" json:"content_charset,omitempty"`
+	Languages string `parquet:"content_languages,optional,dict" json:"content_languages,omitempty"` // ISO 639-3
+	Truncated string `parquet:"content_truncated,optional,dict" json:"content_truncated,omitempty"`
+}
+
+type warcColumns struct {
+	File    string `parquet:"warc_filename,dict" json:"warc_filename"`
+	Offset  int64  `parquet:"warc_record_offset" json:"warc_record_offset"`
+	Length  int64  `parquet:"warc_record_length" json:"warc_record_length"` // of its gzip member
+	Segment string `parquet:"warc_segment,dict" json:"warc_segment"`        // the number in the file's name
+	Type    string `parquet:"warc_record_type,dict" json:"warc_record_type"`
+}
+
+// usageColumns are y, n, or null where nothing is said.
+type usageColumns struct {
+	Search  string `parquet:"search,optional,dict" json:"search,omitempty"`
+	AIInput string `parquet:"ai-input,optional,dict" json:"ai-input,omitempty"`
+	TrainAI string `parquet:"train-ai,optional,dict" json:"train-ai,omitempty"`
+	TDM     string `parquet:"tdm,optional,dict" json:"tdm,omitempty"`
+}
+
+func usageOf(p usage.Preferences) usageColumns {
+	return usageColumns{string(p[usage.Search]), string(p[usage.AIInput]), string(p[usage.TrainAI]), string(p[usage.TDM])}
+}
+
+// pageRow is the capture that stands for a page, and what it says.
+type pageRow struct {
+	captureRow
+	Title     string     `parquet:"title,optional" json:"title,omitempty"`
+	Lang      string     `parquet:"lang,optional,dict" json:"lang,omitempty"` // as the page declares it
+	Canonical string     `parquet:"canonical,optional" json:"canonical,omitempty"`
+	UsageBy   []statedBy `parquet:"usage_by,list" json:"usage_by"`
+	Licenses  []string   `parquet:"licenses,list" json:"licenses"`
+	Text      string     `parquet:"text,optional" json:"text,omitempty"` // null where it may not be given away as a whole
+}
+
+// statedBy is one statement about use.
+type statedBy struct {
+	Category string `parquet:"category,dict" json:"category"`
+	Value    string `parquet:"value,dict" json:"value"`
+	Source   string `parquet:"source,dict" json:"source"`
+	Line     int32  `parquet:"line" json:"line"` // 0: not of robots.txt
+	By       string `parquet:"by,dict" json:"by"`
+	Text     string `parquet:"text,optional,dict" json:"text,omitempty"`
+}
+
+func captureOf(a *storage.Archive, m *member) (captureRow, error) {
+	v := m.v
+	row := captureRow{
+		urlColumns:   urlOf(v.URL),
+		fetchColumns: fetchColumns{m.head.Date.UTC(), int16(v.Status), v.Location},
+		contentColumns: contentColumns{Digest: m.head.PayloadDigest, MIME: mediaType(v.ContentType),
+			Charset: strings.ToUpper(v.Charset), Languages: iso3(v.Lang), Truncated: v.Truncated},
+		warcColumns: warcColumns{File: m.segment, Offset: m.offset, Length: m.first, Segment: numberOf(m.segment), Type: m.head.Type},
+		Usage:       usageOf(m.use),
+	}
+	var err error
+	row.Detected, err = detected(a, v)
+	return row, err
+}
+
+func mediaType(contentType string) string {
+	t, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(t))
+}
+
+// numberOf is the number of a segment (storage: PREFIX-TIME-NNNNN.warc.gz).
+func numberOf(segment string) string {
+	name, _, _ := strings.Cut(segment, ".")
+	return name[strings.LastIndexByte(name, '-')+1:]
+}
+
+// iso3 is the language as Common Crawl has it: three letters.
+func iso3(lang string) string {
+	tag, err := language.Parse(lang)
+	if err != nil {
+		return ""
+	}
+	base, sure := tag.Base()
+	if sure == language.No {
+		return ""
+	}
+	return base.ISO3()
+}
+
+// detected is the type that the first octets of a body say (WHATWG MIME Sniffing §7).
+func detected(a *storage.Archive, v *crawllog.Visit) (string, error) {
+	if !v.HasBody() || v.Length == 0 {
+		return "", nil
+	}
+	b, err := publish.OpenBody(a, v)
+	if err != nil {
+		return "", onlyArchives(err)
+	}
+	defer b.Close()
+	var head [512]byte
+	n, err := io.ReadFull(b, head[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || n == 0 {
+		return "", onlyArchives(err)
+	}
+	return mediaType(http.DetectContentType(head[:n])), nil
+}
+
+// onlyArchives drops errors of the site.
+func onlyArchives(err error) error {
+	if publish.IsOfArchive(err) {
+		return err
+	}
+	return nil
+}
+
+func urlOf(text string) urlColumns {
+	row := urlColumns{SURT: key(text), URL: text}
+	u, err := url.Parse(text)
+	if err != nil {
+		return row
+	}
+	row.Host, row.Protocol, row.Path, row.Query = u.Hostname(), u.Scheme, u.EscapedPath(), u.RawQuery
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+		port := int32(n)
+		row.Port = &port
+	}
+	if _, err := netip.ParseAddr(row.Host); err == nil {
+		return row
+	}
+	labels := strings.Split(row.Host, ".")
+	slices.Reverse(labels)
+	for i, part := range []*string{&row.TLD, &row.Last2, &row.Last3, &row.Last4, &row.Last5} {
+		if i < len(labels) {
+			*part = labels[i]
+		}
+	}
+	row.Suffix, _ = publicsuffix.PublicSuffix(row.Host)
+	row.Registered, _ = publicsuffix.EffectiveTLDPlusOne(row.Host)
+	return row
+}
+
+// pageOf is the row of a page that may be listed.
+func pageOf(a *storage.Archive, m *member, now time.Time) (pageRow, error) {
+	capture, err := captureOf(a, m)
+	if err != nil {
+		return pageRow{}, err
+	}
+	row := pageRow{captureRow: capture, Title: m.v.Title, Lang: m.v.Lang, Canonical: m.v.Canonical, UsageBy: []statedBy{}}
+	said, err := saidOf(a, m, now)
+	if err != nil {
+		return row, err
+	}
+	for _, s := range usage.Summarize(said).By {
+		if !s.Superseded {
+			row.UsageBy = append(row.UsageBy, statedBy{string(s.Category), string(s.Value), s.Source, int32(s.Line), s.By, s.Text})
+		}
+	}
+	row.Licenses = usage.Licenses(said)
+	if m.flags&flagText == 0 {
+		return row, nil
+	}
+	blocks, err := textOf(a, m.v)
+	row.Text = joined(blocks)
+	return row, err
+}
+
+// saidOf are the statements about the use of a page.
+func saidOf(a *storage.Archive, m *member, now time.Time) ([]usage.Statement, error) {
+	visits, err := a.VisitsOf(m.ref.URLID)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(visits, func(v *crawllog.Visit) bool { return v.N == m.ref.N })
+	if i < 0 {
+		return nil, nil
+	}
+	return publish.Permits(visits, now, a.VisitsAt)[i].Said, nil
+}

@@ -1,0 +1,57 @@
+package export
+
+import (
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+	"os"
+)
+
+// groupOctets is about what a row group holds before it is compressed. What is
+// compressed of one waits in memory until it is full.
+const groupOctets = 48 << 20
+
+// parquetRows are the rows of an Apache Parquet file.
+type parquetRows[T any] struct {
+	w    *parquet.GenericWriter[T]
+	one  [1]T
+	size int // of the row group
+}
+
+func newParquet[T any](out *outFile, o *Options, table string) *parquetRows[T] {
+	return &parquetRows[T]{w: parquet.NewGenericWriter[T](out,
+		parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}),
+		parquet.CreatedBy("curtsy", o.Software, ""),
+		parquet.KeyValueMetadata("curtsy.table", table),
+		parquet.KeyValueMetadata("curtsy.seed", o.Seed.String()),
+		parquet.PageBufferSize(1<<20),
+		parquet.SkipPageBounds("text"), // they would be two whole texts
+	)}
+}
+
+func (p *parquetRows[T]) write(row *T, size int) error {
+	p.one[0] = *row
+	if _, err := p.w.Write(p.one[:]); err != nil {
+		return err
+	}
+	if p.size += size; p.size < groupOctets {
+		return nil
+	}
+	p.size = 0
+	return p.w.Flush()
+}
+
+func (p *parquetRows[T]) close() error { return p.w.Close() }
+
+// oursParquet says whether a file ends as an export of this program does.
+func oursParquet(f *os.File) bool {
+	st, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	p, err := parquet.OpenFile(f, st.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return false
+	}
+	_, ok := p.Lookup("curtsy.table")
+	return ok
+}
