@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -26,6 +27,7 @@ type exportFlags struct {
 	purpose                string
 	anonymous, force, json bool
 	consent                bool
+	table, since           string
 }
 
 // consentFor reads --purpose and --require-consent; nil where neither is given.
@@ -55,8 +57,9 @@ func exportCmd(u *ui) *cobra.Command {
 			"What a page's owner withholds (noarchive, unavailable_after, noindex in lists) is left out. The records\n" +
 			"say who crawled and with which settings; --anonymous leaves that out. OUT appears only when it is\n" +
 			"complete; a file that export did not make is replaced only with --force.",
-		Example: "  curtsy export site site.wacz\n  curtsy export site urls.csv",
-		Args:    wants("DIR", "OUT"),
+		Example: "  curtsy export site site.wacz\n  curtsy export site urls.csv\n" +
+			"  curtsy export site pages.parquet --purpose tdm\n  curtsy export site captures.parquet --table captures",
+		Args: wants("DIR", "OUT"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			ctx, release := u.until()
 			defer release()
@@ -64,6 +67,8 @@ func exportCmd(u *ui) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: by the extension of OUT)")
+	c.Flags().StringVar(&f.table, "table", "", "of parquet and jsonl.zst: `TABLE` is "+strings.Join(export.Tables, ", ")+" (default pages)")
+	c.Flags().StringVar(&f.since, "since", "", "of --table changes: compare with the copies from `TIME` (default: before the last update)")
 	c.Flags().StringVar(&f.at, "at", "", "for each URL, only the copy that was current at `TIME`: a date, an RFC 3339 time, or an age (7d)")
 	c.Flags().StringVar(&f.purpose, "purpose", "", "leave out what its owner does not want used so: `USE` is search, ai-input, train-ai or tdm")
 	c.Flags().BoolVar(&f.consent, "require-consent", false, "with --purpose, leave out what says nothing about it, too")
@@ -71,6 +76,34 @@ func exportCmd(u *ui) *cobra.Command {
 	c.Flags().BoolVar(&f.force, "force", false, "replace OUT even if export did not make it")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
+}
+
+// checkTable refuses a table that there is not, or where the format has none.
+func (f *exportFlags) checkTable(format export.Format) error {
+	switch {
+	case f.table == "":
+	case format.Unit() != export.Records:
+		return usagef("OUT.parquet", "--table is for parquet and jsonl.zst")
+	case !slices.Contains(export.Tables, f.table):
+		return usagef("--table pages", "no table %q: want %s", f.table, strings.Join(export.Tables, ", "))
+	}
+	if f.since != "" && f.table != "changes" {
+		return usagef("--table changes --since 7d", "--since is for --table changes")
+	}
+	return nil
+}
+
+// dataset is what the tables of an archive are made of.
+func (f *exportFlags) dataset(a *opened, dir string, now time.Time) (d export.Dataset, err error) {
+	d.Table = f.table
+	switch f.table {
+	case "links":
+		d.Links, err = linkOptions(a)
+	case "changes":
+		d.Changes, err = (&changesFlags{since: f.since}).span(&a.state, dir)
+		d.Changes.Now = now
+	}
+	return d, err
 }
 
 // exportArchive writes an archive to a file.
@@ -82,6 +115,9 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		return usagef("--format wacz", "no format %q: want %s", f.format, strings.Join(export.Formats(), ", "))
 	case !ok:
 		return usagef("--format wacz", "%s: unknown extension: use %s", out, strings.Join(export.Formats(), ", "))
+	}
+	if err := f.checkTable(format); err != nil {
+		return err
 	}
 	consent, err := f.consentFor()
 	if err != nil {
@@ -97,8 +133,12 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	if err != nil {
 		return err
 	}
-	if f.at != "" && format.Unit() == export.Rows {
+	if f.at != "" && (format.Unit() == export.Rows || f.table == "links" || f.table == "changes") {
 		return usagef("--format wacz, warc, cdxj, txt or md", "--at selects copies, and a table of URLs has none")
+	}
+	data, err := f.dataset(a, dir, now)
+	if err != nil {
+		return err
 	}
 	bar := newStepBar(u)
 	defer bar.close()
@@ -107,6 +147,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		Mirror: func() (mirror.Options, error) { return mirrorOptions(a.Archive, dir) },
 		Table:  func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
 		Watch:  func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
+		Data:   data,
 	})
 	bar.close()
 	if err != nil {
@@ -127,6 +168,8 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 			what = count(r.Pages, string(unit))
 		case export.Rows:
 			what = count(r.Rows, string(unit))
+		case export.Records:
+			what = count(r.Rows, string(unit)) + " of " + r.Table
 		}
 		u.print("%s: %s, %s; %d withheld", out, what, byteCount(r.Bytes), r.Withheld)
 	}

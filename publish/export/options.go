@@ -30,6 +30,9 @@ const (
 	Text  Format = "txt"
 	MD    Format = "md"
 	ZIM   Format = "zim"
+
+	Parquet   Format = "parquet"   // a table of Options.Data
+	JSONLZstd Format = "jsonl.zst" // the same as lines of JSON
 )
 
 // Unit is what an export counts.
@@ -40,6 +43,7 @@ const (
 	Captures Unit = "capture"
 	Pages    Unit = "page"
 	Rows     Unit = "URL"
+	Records  Unit = "row" // of a table of Options.Data
 )
 
 // format is what there is to know of a format.
@@ -63,6 +67,8 @@ var formats = []format{
 	{ZIM, "", "the site to be read offline, in one file for Kiwix (openZIM 6.1)", Captures, false, writeZIM, oursZIM},
 	{Text, "", "the text of pages, each after its URL, title and date", Pages, false, writeText, oursText},
 	{MD, "", "the same as Markdown", Pages, false, writeText, oursText},
+	{Parquet, "", "one table (--table) of pages, captures, links or changes as Apache Parquet", Records, false, writeDataset, oursParquet},
+	{JSONLZstd, "", "the same as JSON, a row a line, compressed with zstd", Records, false, writeDataset, oursDataset},
 }
 
 // row is what there is to know of a format.
@@ -130,6 +136,8 @@ type Options struct {
 	Table func(w io.Writer) (rows, unlisted int, err error)
 	// Mirror makes the options of a mirror: ZIM holds what a mirror does.
 	Mirror func() (mirror.Options, error)
+	// Data is what Parquet and JSONLZstd hold.
+	Data Dataset
 	// Watch is told how many captures are done, now and then.
 	Watch func(done, total int)
 
@@ -141,6 +149,7 @@ type Result struct {
 	Format   Format `json:"format"`
 	Captures int    `json:"captures"` // of responses and revisits
 	Rows     int    `json:"rows"`     // of a table
+	Table    string `json:"table,omitempty"`
 	Pages    int    `json:"pages"`
 	Withheld int    `json:"withheld"` // captures that may not be shown, rows that may not be listed
 	Bytes    int64  `json:"bytes"`    // of the file

@@ -43,7 +43,12 @@ func (p *parquetRows[T]) write(row *T, size int) error {
 func (p *parquetRows[T]) close() error { return p.w.Close() }
 
 // oursParquet says whether a file ends as an export of this program does.
-func oursParquet(f *os.File) bool {
+func oursParquet(path string, _ []byte) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
 		return false

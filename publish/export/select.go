@@ -65,7 +65,7 @@ type choice struct {
 // choose asks about every capture of the archive.
 func choose(ctx context.Context, a *storage.Archive, o *Options, dir string) (*choice, error) {
 	c := &choice{a: a, now: o.Now, at: o.At, needed: map[crawllog.Ref]bool{}, places: extsort.New(dir), consent: o.Consent,
-		pages: o.is.unit == Pages}
+		pages: o.is.unit == Pages || o.is.unit == Records && o.Data.Table != "captures"}
 	steps := []func([]*crawllog.Visit) error{c.add}
 	if !c.at.IsZero() {
 		steps = []func([]*crawllog.Visit) error{c.need, c.add}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"io"
 	"path/filepath"
 	"slices"
 	"time"
@@ -252,14 +253,16 @@ type passage struct {
 	Now string `parquet:"now" json:"now"`
 }
 
-// isRow says whether text begins as a row of one of the tables does.
-func isRow(text []byte) bool {
-	for _, begin := range []string{`{"url_surtkey":"`, `{"from":"`, `{"url":"`} {
-		if bytes.HasPrefix(text, []byte(begin)) {
-			return true
-		}
+// oursDataset says whether a file begins as a table of JSON does.
+func oursDataset(_ string, head []byte) bool {
+	z, err := zstd.NewReader(bytes.NewReader(head))
+	if err != nil {
+		return false
 	}
-	return false
+	defer z.Close()
+	var row [64]byte
+	n, _ := io.ReadFull(z, row[:])
+	return slices.ContainsFunc([]string{`{"url_surtkey":"`, `{"from":"`, `{"url":"`}, func(begin string) bool {
+		return bytes.HasPrefix(row[:n], []byte(begin))
+	})
 }
-
-func (o *Options) isDataset() bool { return o.Format == Parquet || o.Format == JSONLZstd }
