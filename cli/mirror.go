@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -96,6 +98,12 @@ func mirrorCmd(u *ui) *cobra.Command {
 	return c
 }
 
+// What the runtime may hold while a mirror is made, in octets, garbage included: what is read and written, and of each URL its entry and its name.
+const (
+	mirrorMemory = 96 << 20
+	memoryOfFile = 200
+)
+
 // exportMirror makes the mirror of an archive.
 func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) error {
 	if holds(dir, out) {
@@ -106,6 +114,9 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 		return archiveError(err, dir)
 	}
 	defer a.Close()
+	if last, err := a.LastRef(); err == nil && os.Getenv("GOMEMLIMIT") == "" {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(mirrorMemory + memoryOfFile*int64(last.URLID)))
+	}
 	o, err := mirrorOptions(a, dir)
 	if err != nil {
 		return err

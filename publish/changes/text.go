@@ -6,15 +6,13 @@ import (
 	"io"
 	"strings"
 
-	"curtsy/htmlmeta"
-	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage/crawllog"
 )
 
 var errStopped = errors.New("stopped")
 
-// maxText is what is read of one body, in octets.
+// maxText is what is compared of a page's text, in octets.
 const maxText = 16 << 20
 
 // text says whether the change is one between two texts, of which passages can
@@ -139,19 +137,13 @@ func diffOf(was, now Copy) (*diff, error) {
 
 // blocks are the visible text of a copy, block by block; one that cannot be decoded is
 // an error.
-func (c Copy) blocks() ([]string, error) {
-	b, err := publish.OpenPage(c.Archive, c.Visit)
+func (c Copy) blocks() (texts []string, err error) {
+	blocks, err := publish.Text(c.Archive, c.Visit, maxText)
 	if err != nil {
 		return nil, err
 	}
-	defer b.Close()
-	body, err := io.ReadAll(io.LimitReader(b, maxText))
-	if err != nil {
-		return nil, err
-	}
-	var texts []string
-	for _, block := range htmlmeta.ReadText(htmlmeta.Page{URL: weburl.FromCanonical(c.Visit.URL), Header: b.Header, Body: body}, maxText) {
-		texts = append(texts, block.Shown())
+	for i := range blocks {
+		texts = append(texts, blocks[i].Shown())
 	}
 	return texts, nil
 }

@@ -2,11 +2,9 @@ package export
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,28 +15,16 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Bounds of a page's text, in octets.
-const (
-	maxPage = 32 << 20 // what is read of a page
-	maxText = 1 << 20  // what is given away of its text
-)
+// maxText is what is given away of a page's text, in octets.
+const maxText = 1 << 20
 
 // textOf is the text of a page; of one that cannot be decoded, what can be read.
 func textOf(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Block, error) {
-	b, err := publish.OpenPage(a, v)
+	blocks, err := publish.Text(a, v, maxText)
 	if publish.IsOfArchive(err) {
 		return nil, err
 	}
-	if err != nil {
-		return nil, nil
-	}
-	defer b.Close()
-	var body bytes.Buffer
-	body.Grow(int(min(max(v.Length, 4<<10), maxPage)))
-	if _, err := io.Copy(&body, io.LimitReader(b, maxPage)); publish.IsOfArchive(err) {
-		return nil, err
-	}
-	return htmlmeta.ReadText(htmlmeta.Page{Header: b.Header, Body: body.Bytes()}, maxText), nil
+	return blocks, nil
 }
 
 // joined is the text that may be shown, a line a block.

@@ -87,8 +87,10 @@ type site struct {
 	pages  *nameSet  // keys of the site's pages that have a file
 	stored int64     // bytes of payloads, as they were sent
 	last   time.Time // of the last visit: the time that files of our own bear
-	name   namer
-	routes bool // some are pages that scripts show for a fragment
+	routes bool      // some are pages that scripts show for a fragment
+	start  bool      // some page has the name index.html
+	// badNames are names that some file system refuses.
+	badNames []Problem
 
 	texts  texts
 	words  common

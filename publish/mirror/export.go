@@ -59,7 +59,7 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 	}
 	// Each reference that was written is to a name that was given and written, or the
 	// report says where it leads: what is left to be said is of the names themselves.
-	r.Problems = append([]Problem{}, s.name.bad[:min(len(s.name.bad), maxProblems)]...)
+	r.Problems = append([]Problem{}, s.badNames[:min(len(s.badNames), maxProblems)]...)
 	return r, t.swap()
 }
 
@@ -101,7 +101,7 @@ func (w *writer) writeOwn(r *Result) ([]mapped, error) {
 			return nil, err
 		}
 	}
-	if !w.s.name.free("index.html") {
+	if w.s.start {
 		return extra, nil
 	}
 	to, href := ReportFile, w.s.o.Seed.String()

@@ -10,8 +10,7 @@ import (
 // It goes by the order of the URLs, files of pages before those of redirects,
 // so that the same archive gives the same names.
 func (s *site) nameAll() {
-	s.name = newNamer()
-	n := &s.name
+	n := newNamer()
 	s.pages = newNameSet()
 	for i := range s.list {
 		e := &s.list[i]
@@ -43,6 +42,8 @@ func (s *site) nameAll() {
 			}
 		}
 	}
+	s.start = !n.free("index.html")
+	s.badNames = n.bad
 }
 
 // inURL keeps a name: as a part of the URL where it is one.
@@ -61,8 +62,8 @@ type namer struct {
 	bad   []Problem        // names that some file system refuses
 }
 
-func newNamer() namer {
-	return namer{used: newNameSet(), dirs: newNameSet(), first: map[uint64]int32{}}
+func newNamer() *namer {
+	return &namer{used: newNameSet(), dirs: newNameSet(), first: map[uint64]int32{}}
 }
 
 func (n *namer) addDirs(file string) {

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -15,15 +14,13 @@ import (
 
 	"curtsy/facts"
 	"curtsy/htmlmeta"
-	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
 
 const (
-	maxBody = 16 << 20 // of a page is read, in octets
-	maxText = 1 << 20  // of it is indexed
+	maxText = 1 << 20  // of a page is indexed, in octets
 	maxPDF  = 32 << 20 // of a PDF document is read; of a larger one nothing
 )
 
@@ -87,31 +84,15 @@ func mimeOf(v *crawllog.Visit) string {
 
 // readText reads a page from the archive, with its links if they are asked for.
 // What cannot be read is empty; only damage of the archive is an error.
-func readText(ctx context.Context, a *storage.Archive, v *crawllog.Visit, pdf PDF, links bool) (text, error) {
-	t := text{title: v.Title, lang: v.Lang}
-	b, err := publish.OpenPage(a, v)
-	if err != nil {
+func readText(ctx context.Context, a *storage.Archive, v *crawllog.Visit, pdf PDF, links bool) (t text, err error) {
+	t = text{title: v.Title, lang: v.Lang}
+	if mimeOf(v) == "application/pdf" {
+		return t, t.readPDF(ctx, a, v, pdf)
+	}
+	if t.blocks, err = publish.Text(a, v, maxText); onlyDamage(err) != nil || !links {
 		return t, onlyDamage(err)
 	}
-	defer b.Close()
-	if mimeOf(v) == "application/pdf" {
-		return t, t.readPDF(ctx, b, pdf)
-	}
-	var all bytes.Buffer
-	all.Grow(int(min(max(v.Length, 0), 1<<20)) + bytes.MinRead)
-	_, err = all.ReadFrom(io.LimitReader(b, maxBody))
-	body := all.Bytes()
-	if err = onlyDamage(err); err != nil {
-		return t, err
-	}
-	if v.Charset != "" && v.Rendered == nil { // it was found out when the page was read first
-		b.Header.Set("Content-Type", mimeOf(v)+"; charset="+v.Charset)
-	}
-	p := htmlmeta.Page{URL: weburl.FromCanonical(v.URL), Header: b.Header, Body: body}
-	t.blocks = htmlmeta.ReadText(p, maxText)
-	if links {
-		t.links, err = linksOf(a, v)
-	}
+	t.links, err = linksOf(a, v)
 	return t, err
 }
 
@@ -127,10 +108,15 @@ func linksOf(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Link, error) {
 }
 
 // readPDF reads the text of a PDF document.
-func (t *text) readPDF(ctx context.Context, body io.Reader, read PDF) error {
+func (t *text) readPDF(ctx context.Context, a *storage.Archive, v *crawllog.Visit, read PDF) error {
 	if read == nil {
 		return nil
 	}
+	body, err := publish.OpenPage(a, v)
+	if err != nil {
+		return onlyDamage(err)
+	}
+	defer body.Close()
 	b, err := io.ReadAll(io.LimitReader(body, maxPDF+1))
 	if err := onlyDamage(err); err != nil {
 		return err

@@ -1,0 +1,36 @@
+package publish
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+	"curtsy/storage/crawllog"
+)
+
+// maxPage is how much of a decoded page is read for its text, in octets.
+const maxPage = 32 << 20
+
+// Text is what a person reads in the page of a visit that may be shown, up to most
+// octets (htmlmeta.ReadText). Of a page that cannot be decoded to its end it is what
+// can be read, beside the error; see IsOfArchive.
+func Text(a *storage.Archive, v *crawllog.Visit, most int) ([]htmlmeta.Block, error) {
+	b, err := OpenPage(a, v)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	var body bytes.Buffer
+	body.Grow(int(min(max(v.Length, 4<<10), 1<<20)) + bytes.MinRead)
+	if _, err = body.ReadFrom(io.LimitReader(b, maxPage)); IsOfArchive(err) {
+		return nil, err
+	}
+	if v.Charset != "" && v.Rendered == nil { // it was found out when the page was read first
+		mime, _, _ := strings.Cut(v.ContentType, ";")
+		b.Header.Set("Content-Type", strings.TrimSpace(mime)+"; charset="+v.Charset)
+	}
+	return htmlmeta.ReadText(htmlmeta.Page{URL: weburl.FromCanonical(v.URL), Header: b.Header, Body: body.Bytes()}, most), err
+}
