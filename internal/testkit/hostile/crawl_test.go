@@ -33,7 +33,7 @@ func options(t *testing.T, seed string, f *hostile.Fixture) crawler.Options {
 		Pace:  politeness.Options{Concurrency: 4, Backoff: time.Millisecond, MaxBackoff: 2 * time.Millisecond, MaxRetryAfter: 50 * time.Millisecond, MaxFailures: -1},
 		Fetch: fetch.Options{UserAgent: "curtsy/test", AllowHost: u.Hostname(), Timeouts: fetch.Timeouts{ConnectTimeout: patience * time.Second, HeadTimeout: patience * 800 * time.Millisecond,
 			IdleTimeout: patience * 400 * time.Millisecond, TotalTimeout: patience * 2 * time.Second}, MaxBody: 64 << 20},
-		Retries: 1, RetryBase: time.Millisecond,
+		Retry: crawler.Retry{Retries: 1, RetryBase: time.Millisecond},
 	}
 	if f != nil && !f.Slow { // a busy machine is no attack
 		o.Fetch.ConnectTimeout, o.Fetch.HeadTimeout, o.Fetch.IdleTimeout, o.Fetch.TotalTimeout = time.Minute, time.Minute, time.Minute, time.Minute
