@@ -93,6 +93,7 @@ func commands(u *ui) []*cobra.Command {
 	return []*cobra.Command{
 		crawlCmd(u),
 		resumeCmd(u),
+		importCmd(u),
 		updateCmd(u),
 		changesCmd(u),
 		diffCmd(u),

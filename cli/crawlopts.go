@@ -58,6 +58,20 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 	return o, nil
 }
 
+// offlineOptions are the options of what asks nobody, and so needs no contact: an archive
+// that was imported has none.
+func offlineOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
+	if c.Contact != "" {
+		return crawlOptions(c, seed, logger)
+	}
+	asked := *c
+	asked.Contact = "nobody@localhost.localdomain"
+	o, err := crawlOptions(&asked, seed, logger)
+	o.Settings, o.Public = c, c.public()
+	o.Archive.Operator, o.Archive.UserAgent = "", ""
+	return o, err
+}
+
 func scopeOptions(c *config, o *crawler.Options) error {
 	o.Scope.MaxDepth = c.Scope.MaxDepth
 	var err error

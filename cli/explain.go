@@ -32,7 +32,7 @@ func explainCmd(u *ui) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := crawlOptions(&c, seed, u.logger(false))
+			o, err := offlineOptions(&c, seed, u.logger(false))
 			if err != nil {
 				return err
 			}

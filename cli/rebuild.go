@@ -35,7 +35,7 @@ func rebuildIndex(u *ui, dir string, damage error) error {
 	if err != nil {
 		return archiveError(errors.Join(damage, err), dir)
 	}
-	o, err := crawlOptions(&c, seed, u.logger(false))
+	o, err := offlineOptions(&c, seed, u.logger(false))
 	if err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func (s *shelf) explain(url weburl.URL) (lines []string) {
 		return nil
 	}
 	defer s.giveBack(e)
-	o, err := crawlOptions(&e.config, s.seed, s.u.logger(false))
+	o, err := offlineOptions(&e.config, s.seed, s.u.logger(false))
 	if err != nil {
 		return nil
 	}

@@ -47,6 +47,10 @@
 // Where crawl.db is lost, crawler/rebuild takes steps 4 to 6 once more, with the
 // segments in the site's place.
 //
+// What other programs archived comes in the same way (curtsy import):
+// crawler/importer makes captures of their records, crawler/rebuild adds them.
+//
+//	cli → importer → rebuild
 //	cli → rebuild, preview, explain, verify → crawler → visit → robotstxt, revisit → fetch
 //
 // The page of curtsy app (package app) runs the commands of cli, and steers crawls as

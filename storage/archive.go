@@ -75,6 +75,7 @@ var (
 	bucketDigests  = []byte("digests")
 	bucketRobots   = []byte("robots")
 	bucketBodies   = []byte("bodies")
+	bucketImports  = []byte("imports")
 	keySchema      = []byte("schema")
 	keyKey         = []byte("key")
 	keyCrawl       = []byte("crawl")

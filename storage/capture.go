@@ -76,7 +76,8 @@ func statusOf(head []byte) int {
 	return n
 }
 
-// metadata ends a capture, or is one by itself where the response is withheld.
+// metadata belongs to a capture, or is one by itself where the response is withheld. Of
+// several, the last is our own: those before it came with what was imported.
 func (s *scanner) metadata(h *warc.Header) error {
 	var fields map[string]string
 	if err := readBlock(s.w, h, func(block io.Reader) (err error) {
@@ -99,8 +100,5 @@ func (s *scanner) metadata(h *warc.Header) error {
 		return err
 	}
 	s.open.Take(m)
-	if err := s.close(); err != nil {
-		return &stopError{err}
-	}
 	return nil
 }

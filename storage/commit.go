@@ -23,6 +23,7 @@ type pending struct {
 	robots  []robotsPut
 	closed  []*segment // full ones of this group, still to be synced and named
 	facts   []fact
+	notes   map[string][]byte // of an import; nil takes one back
 }
 
 // InfoID is the id of the warcinfo record that new records should name, ""
@@ -241,10 +242,10 @@ func (a *Archive) Commit(crawl any) error {
 		return err
 	}
 	err := a.update(func(tx *bbolt.Tx) error {
-		if err := a.put(tx); err != nil {
+		if err := a.putFrontier(tx); err != nil { // first: it tells who hears of them the ids of new URLs
 			return err
 		}
-		if err := a.putFrontier(tx); err != nil {
+		if err := a.put(tx); err != nil {
 			return err
 		}
 		if err := putCrawl(tx, crawl); err != nil {
@@ -295,6 +296,9 @@ func (a *Archive) put(tx *bbolt.Tx) error {
 		if err := putSegment(tx, s.name, segmentEntry{Size: s.size, InfoID: s.infoID}); err != nil {
 			return err
 		}
+	}
+	if err := a.putNotes(tx); err != nil {
+		return err
 	}
 	return a.putRobots(tx)
 }
@@ -353,6 +357,7 @@ func (a *Archive) clear() {
 	a.synced = false
 	clear(a.pend.digests)
 	clear(a.pend.facts)
+	clear(a.pend.notes)
 	a.pend.visits, a.pend.robots, a.pend.closed, a.pend.facts = a.pend.visits[:0], nil, nil, a.pend.facts[:0]
 	if a.seg == nil {
 		a.pend.infoID = ""

@@ -17,6 +17,7 @@
 //	digests   SHA-256 of a payload → the visit that holds it
 //	robots    origin, time → crawllog.RobotsVersion as JSON
 //	bodies    SHA-256 of a robots.txt → its octets
+//	imports   what an import notes of its files, as JSON; there only once something was imported
 //
 // Values have a sum (internal/sum) behind them, but for the schema, those of
 // digests, which Verify compares against the visits, and those of segments, which

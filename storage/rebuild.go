@@ -123,17 +123,6 @@ func (r *Rebuild) Scan(found func(*crawllog.Recovered) error, lost func(url stri
 	})
 }
 
-// Advance opens the new frontier once more, as it is on disk now, and moves its
-// queues behind what is finished.
-func (r *Rebuild) Advance() error {
-	r.urls = nil
-	f, err := r.Frontier()
-	if err != nil {
-		return err
-	}
-	return f.Advance()
-}
-
 // Finish puts the new index in place. The old one is never deleted: it gets
 // another name, and so do the segments in which nothing could be read.
 func (r *Rebuild) Finish() (done []string, err error) {

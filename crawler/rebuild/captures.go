@@ -30,7 +30,7 @@ func (b *rebuilder) begin() error {
 			return err
 		}
 		for _, f := range found {
-			if err := b.r.Meet(u.String(), storage.Met{ID: f.ID}); err != nil {
+			if err := b.met.Meet(u.String(), storage.Met{ID: f.ID}); err != nil {
 				return err
 			}
 		}
@@ -53,7 +53,7 @@ func (b *rebuilder) commitFrontier(again ...frontier.Found) error {
 	}
 	b.state.Origins, b.state.Primary, b.state.Updated = b.reader.Scope().Origins, b.reader.Scope().Primary, b.opts.Now().UTC()
 	b.state.Session = b.opts.Session()
-	return b.r.Commit(b.state)
+	return b.a.Commit(b.state)
 }
 
 func (b *rebuilder) lose(url string) {
@@ -103,13 +103,13 @@ func (b *rebuilder) known(u weburl.URL, c *crawllog.Recovered) (*storage.Met, er
 	if k := b.placed[u.String()]; k != nil {
 		return k, nil
 	}
-	had, ok := b.r.Met(u.String())
+	had, ok := b.met.Met(u.String())
 	k := &had
 	b.placed[u.String()] = k
 	if ok {
 		return k, nil
 	}
-	via, _ := b.r.Met(c.Via)
+	via, _ := b.met.Met(c.Via)
 	if p := b.placed[c.Via]; p != nil {
 		via = *p
 	}
@@ -160,11 +160,11 @@ func (b *rebuilder) isCopy(k *storage.Met, v *crawllog.Visit) bool {
 			return true
 		}
 	}
-	visits, _ := b.r.LastVisits(k.ID, 8)
+	visits, _ := b.a.LastVisits(k.ID, 8)
 	if !slices.ContainsFunc(visits, func(had *crawllog.Visit) bool { return !had.At.Before(v.At) }) {
 		return false
 	}
-	visits, _ = b.r.VisitsOf(k.ID)
+	visits, _ = b.a.VisitsOf(k.ID)
 	for _, had := range visits {
 		if had.Record.ID == v.Record.ID {
 			return true
@@ -186,13 +186,13 @@ func (b *rebuilder) flush() error {
 			b.gaps = true
 			continue
 		}
-		b.r.AddVisit(v)
+		b.a.AddVisit(v)
 	}
 	if err := b.commitFrontier(); err != nil {
 		return err
 	}
 	for url, k := range b.placed {
-		if err := b.r.Meet(url, *k); err != nil {
+		if err := b.met.Meet(url, *k); err != nil {
 			return err
 		}
 	}
@@ -229,9 +229,9 @@ func (b *rebuilder) referred(c captured) *crawllog.Visit {
 			return other.Visit
 		}
 	}
-	of, _ := b.r.Met(c.RefersToURI)
+	of, _ := b.met.Met(c.RefersToURI)
 	for _, id := range []uint64{of.ID, c.of.ID} {
-		visits, _ := b.r.VisitsOf(id)
+		visits, _ := b.a.VisitsOf(id)
 		if i := slices.IndexFunc(visits, holds); i >= 0 {
 			return visits[i]
 		}

@@ -37,7 +37,9 @@ type Done struct {
 // rebuilder is a crawl whose network is the archive.
 type rebuilder struct {
 	opts     crawler.Options
-	r        *storage.Rebuild
+	a        *storage.Archive
+	met      urls
+	r        *storage.Rebuild // nil: captures are added to an archive that is there
 	frontier *frontier.Frontier
 	reader   *visit.Reader
 	client   *fetch.Client
@@ -57,6 +59,12 @@ type rebuilder struct {
 	last     replayed         // the URL being replayed
 	again    []frontier.Found // to be fetched again
 	withheld int
+}
+
+// urls tells of the URLs that have captures.
+type urls interface {
+	Met(url string) (storage.Met, bool)
+	Meet(url string, m storage.Met) error
 }
 
 // captured is a capture and its URL.
@@ -84,11 +92,12 @@ func Archive(dir string, o crawler.Options) (done *Done, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := newRebuilder(r, o)
+	b, err := newRebuilder(r.Archive, o)
 	if err != nil {
 		r.Abandon()
 		return nil, err
 	}
+	b.r, b.met = r, r
 	defer b.client.Close()
 	if err := b.run(); err != nil {
 		r.Abandon()
@@ -97,17 +106,17 @@ func Archive(dir string, o crawler.Options) (done *Done, err error) {
 	return b.finish(dir)
 }
 
-func newRebuilder(r *storage.Rebuild, o crawler.Options) (*rebuilder, error) {
-	f, err := r.Frontier()
+func newRebuilder(a *storage.Archive, o crawler.Options) (*rebuilder, error) {
+	f, err := a.Frontier()
 	if err != nil {
 		return nil, err
 	}
-	b := &rebuilder{opts: o, r: r, frontier: f, client: fetch.New(o.Fetch), planted: map[string]bool{},
+	b := &rebuilder{opts: o, a: a, frontier: f, client: fetch.New(o.Fetch), planted: map[string]bool{},
 		placed: map[string]*storage.Met{}, past: map[string]*past{}}
 	b.state = status.State{Seed: o.Seed.String(), Settings: o.Settings, Began: o.Now().UTC()}
 	settings := o.Judging()
 	f.Judge(settings)
-	b.reader = visit.NewReader(r.Archive, f, o.Visiting(settings, b.state.Admit))
+	b.reader = visit.NewReader(a, f, o.Visiting(settings, b.state.Admit))
 	return b, nil
 }
 
@@ -138,11 +147,11 @@ func (b *rebuilder) end() error {
 	if err := b.commit(); err != nil {
 		return err
 	}
-	if err := b.r.Advance(); err != nil {
+	if err := b.a.Advance(); err != nil {
 		return err
 	}
 	var err error
-	if b.frontier, err = b.r.Frontier(); err != nil {
+	if b.frontier, err = b.a.Frontier(); err != nil {
 		return err
 	}
 	b.circles.Settle(b.frontier, nil)
@@ -152,7 +161,7 @@ func (b *rebuilder) end() error {
 	if err := b.rounds(); err != nil {
 		return err
 	}
-	if err := b.state.Recount(b.r.Archive, nil); err != nil {
+	if err := b.state.Recount(b.a, nil); err != nil {
 		return err
 	}
 	return b.commitFrontier()

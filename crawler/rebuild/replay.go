@@ -33,7 +33,7 @@ type past struct {
 // replay makes every visit once more, in the order of the URLs' ids.
 func (b *rebuilder) replay() error {
 	for at := (crawllog.Ref{}); ; {
-		visits, err := b.r.VisitsAfter(at, rebuildBatch)
+		visits, err := b.a.VisitsAfter(at, rebuildBatch)
 		if err != nil {
 			return err
 		}
@@ -95,9 +95,12 @@ func (b *rebuilder) visit(v *crawllog.Visit) error {
 		b.plantRobots(j.URL.Origin(), e.Via)
 	}
 	b.reader.Learn(o.Names)
-	b.r.AddVisit(o.Visit)
+	if b.r == nil && o.Facts != nil {
+		b.a.AddFacts(o.Visit, o.Facts)
+	}
+	b.a.AddVisit(o.Visit)
 	if o.UsageFile != nil {
-		b.r.AddRobots(o.UsageFile.Version, o.UsageFile.Body)
+		b.a.AddRobots(o.UsageFile.Version, o.UsageFile.Body)
 		return b.commit() // the pages behind it ask for it
 	}
 	if o.Robots == nil {
@@ -125,7 +128,7 @@ func (b *rebuilder) outcome(j *visit.Attempt, v *crawllog.Visit) *visit.Outcome 
 	defer x.Release()
 	defer j.Done()
 	if v.Rendered != nil {
-		if html, err := b.r.Rendered(v); err == nil {
+		if html, err := b.a.Rendered(v); err == nil {
 			j.Rendered = &visit.Rendered{Rendered: *v.Rendered, HTML: html}
 		}
 	}
@@ -162,7 +165,7 @@ func ledOn(v *crawllog.Visit) bool {
 
 // exchange is the visit's exchange, with as much of the payload as is read.
 func (b *rebuilder) exchange(j *visit.Attempt, v *crawllog.Visit) (*fetch.Exchange, error) {
-	resp, err := b.r.Response(v)
+	resp, err := b.a.Response(v)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +226,7 @@ func (b *rebuilder) condition(j *visit.Attempt, v *crawllog.Visit) error {
 	if v.Status != http.StatusNotModified || v.Refers == nil {
 		return nil
 	}
-	original, err := b.r.Visit(*v.Refers)
+	original, err := b.a.Visit(*v.Refers)
 	j.Conditional, j.Original = original != nil, original
 	return err
 }
@@ -231,7 +234,7 @@ func (b *rebuilder) condition(j *visit.Attempt, v *crawllog.Visit) error {
 // keepRobots takes in what a visit to a robots.txt brought.
 func (b *rebuilder) keepRobots(o *visit.Outcome) error {
 	r := o.Robots
-	b.r.AddRobots(r.Version, r.Body)
+	b.a.AddRobots(r.Version, r.Body)
 	b.last.hops++
 	if r.Version.Used {
 		b.last.hops = 0
@@ -255,11 +258,11 @@ func (b *rebuilder) of(origin string) *past {
 // at is the robots.txt of an origin that was in force when a visit was made.
 func (b *rebuilder) at(origin string, v *crawllog.Visit) *past {
 	p := b.of(origin)
-	from, err := b.r.RobotsInForce(origin, v.At)
+	from, err := b.a.RobotsInForce(origin, v.At)
 	if from == nil || err != nil || p.rules != nil && from.Digest == p.from.Digest && from.At.Equal(p.from.At) {
 		return p
 	}
-	body, err := b.r.RobotsBody(from)
+	body, err := b.a.RobotsBody(from)
 	if err != nil {
 		return p
 	}

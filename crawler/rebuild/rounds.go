@@ -49,7 +49,7 @@ func (b *rebuilder) rounds() error {
 	}
 	last := &status.Round{N: len(list), Began: list[len(list)-1], Listed: true, Planned: true}
 	b.state.Round = last
-	for visits, err := range b.r.Histories() {
+	for visits, err := range b.a.Histories() {
 		if err != nil {
 			return err
 		}
@@ -70,13 +70,13 @@ func (b *rebuilder) rounds() error {
 // markAnswers marks the visits of one round that brought one answer for several
 // pages.
 func (b *rebuilder) markAnswers(began, ended time.Time) error {
-	suspect, err := revisit.Answers{}.Recall(b.r.Archive, began, ended)
+	suspect, err := revisit.Answers{}.Recall(b.a, began, ended)
 	if err != nil {
 		return err
 	}
 	for some := range slices.Chunk(suspect, rebuildBatch) {
 		for _, ref := range some {
-			if err := b.r.Amend(ref, func(v *crawllog.Visit) { v.Suspect = revisit.SameBody }); err != nil {
+			if err := b.a.Amend(ref, func(v *crawllog.Visit) { v.Suspect = revisit.SameBody }); err != nil {
 				return err
 			}
 		}

@@ -22,6 +22,8 @@ type Note struct {
 	Body      string        `json:"body,omitempty"`       // Visit.Body
 	Round     int           `json:"round,omitempty"`      // that it was made in; 0: the first crawl
 	Began     time.Time     `json:"round_began,omitzero"` // when that round began
+	// Import is where the records were taken from; nil where curtsy made them.
+	Import *Import `json:"import,omitempty"`
 	// Rendered is Visit.Rendered.
 	Rendered *Rendered `json:"rendered,omitempty"`
 	// Usage is Visit.Usage.
@@ -29,6 +31,15 @@ type Note struct {
 	// Withheld is the visit itself where the body, and with it the whole
 	// response, is not kept.
 	Withheld *Visit `json:"withheld,omitempty"`
+}
+
+// Import is what is known of a record that another program wrote.
+type Import struct {
+	File   string   `json:"file"`
+	At     string   `json:"at"`               // where it begins in the file, in octets
+	Header string   `json:"header,omitempty"` // version line and fields, verbatim
+	Head   string   `json:"head,omitempty"`   // the HTTP head, where the record kept here has another
+	Mended []string `json:"mended,omitempty"` // why it has
 }
 
 // Metadata is the block of the metadata record of a visit: what its other

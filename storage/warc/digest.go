@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/base32"
@@ -60,7 +61,7 @@ type Labelled struct {
 // NewLabelled begins a digest of the algorithm of a label; SHA-256 if there is
 // no label.
 func NewLabelled(label string) Labelled {
-	if strings.HasPrefix(label, labelSHA1) {
+	if len(label) >= len(labelSHA1) && strings.EqualFold(label[:len(labelSHA1)], labelSHA1) {
 		return Labelled{sha1.New(), true}
 	}
 	return Labelled{sha256.New(), false}
@@ -73,4 +74,21 @@ func (l Labelled) String() string {
 		return labelSHA1 + base32.StdEncoding.EncodeToString(b)
 	}
 	return Digest(b).String()
+}
+
+// Matches says whether what was written so far has the digest of a label, in any of
+// the forms in which programs write it. A label of an unknown algorithm, or none,
+// says nothing, and matches.
+func (l Labelled) Matches(label string) bool {
+	algorithm, value, ok := strings.Cut(label, ":")
+	algorithm = strings.ToLower(algorithm)
+	if !ok || algorithm != "sha1" && algorithm != "sha256" || (algorithm == "sha1") != l.sha1 {
+		return true
+	}
+	sum := l.Sum(nil)
+	if b, err := hex.DecodeString(value); err == nil && len(b) == len(sum) {
+		return bytes.Equal(b, sum)
+	}
+	b, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.TrimRight(strings.ToUpper(value), "="))
+	return err != nil || len(b) != len(sum) || bytes.Equal(b, sum) // what is no digest says nothing
 }

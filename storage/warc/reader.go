@@ -156,7 +156,13 @@ type Probe struct {
 const ProbeSize = 512
 
 // Begins says whether a record begins so.
-func (p *Probe) Begins(b []byte) bool {
+func (p *Probe) Begins(b []byte) bool { return p.line(b) == Version }
+
+// BeginsAny says whether a record of any version begins so.
+func (p *Probe) BeginsAny(b []byte) bool { return strings.HasPrefix(p.line(b), "WARC/") }
+
+// line is what b decompresses to, as long as a version line.
+func (p *Probe) line(b []byte) string {
 	p.src.Reset(b)
 	var err error
 	if p.z == nil {
@@ -168,7 +174,10 @@ func (p *Probe) Begins(b []byte) bool {
 	if err == nil {
 		_, err = io.ReadFull(p.z, line[:])
 	}
-	return err == nil && string(line[:]) == Version
+	if err != nil {
+		return ""
+	}
+	return string(line[:])
 }
 
 type readOnly struct{ io.Reader }
@@ -227,7 +236,7 @@ func (h *Header) set(name, value string) {
 	case "warc-record-id":
 		h.ID = id()
 	case "warc-date":
-		h.Date, _ = time.Parse(time.RFC3339Nano, value)
+		h.Date = parseDate(value)
 	case "warc-target-uri":
 		h.TargetURI = value
 	case "warc-filename":
@@ -258,10 +267,25 @@ func (h *Header) set(name, value string) {
 	case "warc-refers-to-target-uri":
 		h.RefersToURI = value
 	case "warc-refers-to-date":
-		h.RefersToDate, _ = time.Parse(time.RFC3339Nano, value)
+		h.RefersToDate = parseDate(value)
 	case "warc-protocol":
 		h.Protocol = value
 	case "warc-cipher-suite":
 		h.CipherSuite = value
 	}
+}
+
+// dateForms are those that WARC-Date has had (ISO 28500 §5.4): of the later standard, which
+// allows any precision, of the earlier ones, and of ARC files.
+var dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05", "20060102150405", "2006-01-02T15:04Z", "2006-01-02T15:04",
+	"2006-01-02", "2006-01", "2006"}
+
+// parseDate reads a date; it is zero where that is none.
+func parseDate(value string) time.Time {
+	for _, form := range dateForms {
+		if t, err := time.Parse(form, value); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
 }

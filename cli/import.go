@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"curtsy/crawler/importer"
+	"curtsy/internal/weburl"
+)
+
+// importFlags are the flags of import.
+type importFlags struct {
+	json bool
+	seed string
+}
+
+func importCmd(u *ui) *cobra.Command {
+	f := &importFlags{}
+	c := &cobra.Command{
+		Use:   "import DIR FILE...",
+		Short: "take archives that other programs wrote: WARC, WACZ, HAR",
+		Long: "import DIR FILE... adds what WARC files (0.17 to 1.1; gzip, zstd, or not compressed), WACZ and HAR files\n" +
+			"hold to the archive DIR, or begins it. A FILE may be a directory, or - for a WARC on standard input. Then\n" +
+			"serve, search, mirror, links and all other commands work on DIR, and update visits its site again.\n\n" +
+			"Records are kept as they are; files are not changed. What cannot be read is listed with its file and\n" +
+			"offset, and the rest is taken. An import that was stopped continues with the same command; nothing is\n" +
+			"taken twice. Pages that ask not to be archived are not copied (noarchive).\n\n" +
+			"The site of a new archive, which update visits, is that of the first page, or of --seed.",
+		Example: "  curtsy import shelf crawl-2019.warc.gz crawl-2020.warc.gz\n  curtsy import shelf my-site.wacz\n" +
+			"  curtsy import shelf /srv/warcs --seed https://example.org/\n  zcat old.warc.gz | curtsy import shelf - --seed https://example.org/",
+		Args: func(c *cobra.Command, a []string) error {
+			if len(a) < 2 {
+				return usagef(c.CommandPath()+" --help", "%s accepts DIR and at least one FILE", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, a []string) error {
+			ctx, release := untilSignal()
+			defer release()
+			return importFiles(ctx, u, f, a[0], a[1:])
+		},
+	}
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON: a line for each part that is refused, then one for each file, then the total")
+	c.Flags().StringVar(&f.seed, "seed", "", "of a new archive: the `URL` of the site that update will visit")
+	return c
+}
+
+// importJSON is a line of the result; File is "" in that of the total.
+type importJSON struct {
+	File string `json:"file"`
+	importer.Counts
+	Passed map[string]int `json:"passed"`
+	Before bool           `json:"before,omitempty"`
+	Error  string         `json:"error,omitempty"`
+	Seed   string         `json:"seed,omitempty"`
+}
+
+// orNone is a map for JSON, where none is {} and not null.
+func orNone(m map[string]int) map[string]int {
+	if m == nil {
+		return map[string]int{}
+	}
+	return m
+}
+
+func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files []string) error {
+	unread := 0
+	refused := func(r importer.Refusal) {
+		if f.json {
+			_ = u.json(r)
+			return
+		}
+		u.say("%s", refusalText(&r))
+	}
+	sources, err := importer.Sources(files, u.in, func(r importer.Refusal) { unread++; refused(r) })
+	if err != nil {
+		return exitWith(exitFailed, err, "files or directories that can be read")
+	}
+	if len(sources) == 0 {
+		return exitWith(exitFailed, errors.New("nothing was imported: no file could be read"), "")
+	}
+	seed, c, err := importSettings(f, dir, sources)
+	if err != nil {
+		return err
+	}
+	o, err := offlineOptions(&c, seed, u.logger(false))
+	if err != nil {
+		return err
+	}
+	bar := newStepBar(u)
+	defer bar.close()
+	r, err := importer.Import(ctx, dir, sources, importer.Options{Crawl: o, Refused: refused, Watch: bar.showImport})
+	bar.close()
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New("stopped; what was read so far is in "+dir), "the same command again, which continues")
+	}
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	return sayImport(u, f, dir, r, unread)
+}
+
+// importSettings are seed and settings of the archive: those that it has, else the site of
+// the first page and the defaults.
+func importSettings(f *importFlags, dir string, sources []*importer.Source) (seed weburl.URL, c config, err error) {
+	if isArchive(dir) {
+		if seed, c, err = remembered(dir); err == nil && f.seed != "" {
+			err = usagef("curtsy import without --seed, or another DIR", "%s has a seed already: %s", dir, seed)
+		}
+		return seed, c, err
+	}
+	c = defaults()
+	if f.seed != "" {
+		seed, err = seedURL(f.seed)
+	} else if seed, err = importer.FirstPage(sources); err != nil {
+		err = usagef("--seed URL", "%v", err)
+	}
+	c.Archive = dir
+	return seed, c, err
+}
+
+func refusalText(r *importer.Refusal) string {
+	return fmt.Sprintf("%s at %s: %s", r.File, r.At, strings.TrimSpace(r.URL+" "+r.What))
+}
+
+// sayImport says what came of an import.
+func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int) error {
+	for i := range r.Files {
+		file := &r.Files[i]
+		if file.Error != "" {
+			unread++
+		}
+		if f.json {
+			_ = u.json(importJSON{File: file.File, Counts: file.Counts, Before: file.Before, Error: file.Error, Passed: orNone(file.Passed)})
+		} else if file.Before {
+			u.print("%s: imported before", file.File)
+		} else {
+			u.print("%s: %s", file.File, countsText(&file.Counts))
+		}
+	}
+	if f.json {
+		_ = u.json(importJSON{Counts: r.Counts, Seed: r.Seed, Passed: orNone(r.Passed)})
+	} else {
+		u.print("%s: %s", dir, countsText(&r.Counts))
+		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, curtsy update %s (visit %s again)",
+			quoted(dir), quoted(dir), quoted(dir), quoted(dir), r.Seed)
+	}
+	if unread > 0 {
+		return exitWith(exitFailed, fmt.Errorf("%s could not be read, or not to the end", count(unread, "file")), "")
+	}
+	return nil
+}
+
+// countsText is what became of the records.
+func countsText(c *importer.Counts) string {
+	parts := []string{count(c.Records, "record"), fmt.Sprintf("%d kept", c.Kept)}
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{c.Revisits, "revisits"}, {c.Withheld, "withheld (noarchive)"}, {c.Beside, "beside them (requests, metadata)"}, {c.Known, "here already"},
+		{c.Later, "revisits of what is not here"}, {c.Refused, "refused"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	passed := slices.SortedFunc(maps.Keys(c.Passed), func(a, b string) int { return cmp.Or(c.Passed[b]-c.Passed[a], strings.Compare(a, b)) })
+	for _, kind := range passed {
+		parts = append(parts, fmt.Sprintf("%d passed over (%s)", c.Passed[kind], kind))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// showImport shows the progress of an import.
+func (b *stepBar) showImport(p importer.Progress) {
+	if p.URLs > 0 {
+		b.show(fmt.Sprintf("reading %s", count(p.URLs, "URL")), 0, 0)
+		return
+	}
+	b.show(p.File, p.Read, p.Size)
+}

@@ -1,0 +1,112 @@
+package importer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"curtsy/storage/warc"
+)
+
+// block is the block of a record: in memory, or in a file without a name where it is
+// large.
+type block struct {
+	mem  []byte
+	file spilled // nil: it is in mem
+	size int64
+	sum  string // SHA-256, labelled
+}
+
+type spilled interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
+}
+
+const (
+	inMemory = 4 << 20 // octets of a block that are held in memory
+	// maxBlock is the longest block that is taken: one that decompresses to more is
+	// a bomb, or needs another tool.
+	maxBlock = 8 << 30
+)
+
+var errTooLong = fmt.Errorf("longer than %d GB", maxBlock>>30)
+
+// readBlock reads a block to its end and computes its digests. A digest that differs from
+// the label's is an error.
+func (i *importer) readBlock(r io.Reader, label string, length int64) (b *block, err error) {
+	if length > maxBlock {
+		return nil, errTooLong
+	}
+	b = &block{}
+	own, theirs := warc.NewLabelled(""), warc.NewLabelled(label)
+	w := io.Writer(own)
+	if label != "" && theirs.Size() != own.Size() {
+		w = io.MultiWriter(own, theirs)
+	} else {
+		theirs = own
+	}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	buf := bytes.NewBuffer(make([]byte, 0, min(length, inMemory)))
+	if b.size, err = io.CopyN(io.MultiWriter(buf, w), r, min(length, inMemory)); err != nil {
+		return nil, short(err)
+	}
+	b.mem = buf.Bytes()
+	if b.size < length {
+		if b.file, err = i.in.Archive().Spill(); err != nil {
+			return nil, err
+		}
+		if _, err = b.file.Write(b.mem); err != nil {
+			return nil, err
+		}
+		b.mem = nil
+		n, err := io.CopyN(io.MultiWriter(b.file, w), r, length-b.size)
+		if b.size += n; err != nil {
+			return nil, short(err)
+		}
+	}
+	if b.sum = own.String(); !theirs.Matches(label) {
+		return nil, fmt.Errorf("%w: it is %s, the record says %s", errDigest, theirs, label)
+	}
+	return b, nil
+}
+
+// errDigest says that a block is not the one that was recorded.
+var errDigest = errors.New("its block digest differs")
+
+func short(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func (b *block) close() {
+	if b != nil && b.file != nil {
+		b.file.Close()
+		b.file = nil
+	}
+}
+
+// from reads the block from an offset on.
+func (b *block) from(at int64) io.Reader {
+	if b.file != nil {
+		return io.NewSectionReader(b.file, at, b.size-at)
+	}
+	return bytes.NewReader(b.mem[at:])
+}
+
+// begin is the first octets of the block, most of them.
+func (b *block) begin(most int64) ([]byte, error) {
+	if b.file == nil {
+		return b.mem[:min(int64(len(b.mem)), most)], nil
+	}
+	buf := make([]byte, min(b.size, most))
+	_, err := io.ReadFull(b.from(0), buf)
+	return buf, err
+}

@@ -1,0 +1,309 @@
+package importer
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"curtsy/crawler/rebuild"
+	"curtsy/crawler/visit"
+	"curtsy/internal/http1"
+	"curtsy/internal/weburl"
+	"curtsy/storage/crawllog"
+	"curtsy/storage/warc"
+)
+
+// howImported is how the URLs of captures were found.
+const howImported = "imported"
+
+// Errors of captures that are no fault of the file.
+var (
+	errMethod = errors.New("an answer to HEAD or OPTIONS")
+	errMade   = errors.New("a conversion of a response that is here")
+)
+
+// verdict counts why a capture was not added. What is no matter of the capture is returned.
+func (a *assembler) verdict(p *part, err error) error {
+	var wrong *captureError
+	switch {
+	case errors.Is(err, rebuild.ErrKnown):
+		a.counts.Known++
+	case errors.Is(err, rebuild.ErrNoOriginal):
+		a.postpone(p)
+	case errors.Is(err, errMethod), errors.Is(err, errMade):
+		a.counts.pass(err.Error())
+	case errors.As(err, &wrong):
+		a.refuse(p.At.String(), p.TargetURI, wrong.Error())
+	default:
+		return err
+	}
+	return nil
+}
+
+// captureError says what is wrong with the records of a capture.
+type captureError struct{ what string }
+
+func (e *captureError) Error() string { return e.what }
+
+func wrong(format string, args ...any) error { return &captureError{fmt.Sprintf(format, args...)} }
+
+// capture makes a capture of records.
+func (a *assembler) capture(p *part) (*rebuild.Capture, error) {
+	if err := a.checkDate(p.Date); err != nil {
+		return nil, &captureError{err.Error()}
+	}
+	u, err := p.url()
+	if err != nil {
+		return nil, err
+	}
+	m := &made{part: p, note: crawllog.Import{File: a.source.Name, At: p.At.String(), Header: strings.ToValidUTF8(string(p.Raw), "\ufffd")}}
+	v := &crawllog.Visit{URL: u.String(), At: p.Date.UTC().Truncate(time.Microsecond), Truncated: token(p.Truncated), Record: &crawllog.Record{ID: p.id()}}
+	c := &rebuild.Capture{Recovered: &crawllog.Recovered{Visit: v, RefersTo: p.RefersTo, RefersToURI: p.RefersToURI},
+		RefersToDate: p.RefersToDate.UTC().Truncate(time.Microsecond), Weight: int64(len(p.block.mem)), Done: p.close}
+	if p.RefersToDate.IsZero() {
+		c.RefersToDate = time.Time{}
+	}
+	m.visit = v
+	if err := a.answer(m, u); err != nil {
+		return nil, err
+	}
+	c.Metadata = m.metadata()
+	c.Noted = true
+	c.Records = m.write
+	for _, q := range p.beside {
+		c.Weight += int64(len(q.block.mem))
+	}
+	return c, nil
+}
+
+// answer reads what came.
+func (a *assembler) answer(m *made, u weburl.URL) error {
+	p, v := m.part, m.visit
+	begin, err := p.block.begin(maxHead)
+	if err != nil {
+		return err
+	}
+	head, at, err := splitHead(begin, int64(len(begin)) == p.block.size)
+	switch {
+	case p.Type == warc.TypeRevisit && p.block.size == 0:
+		v.Kept, v.Digest = crawllog.KeptRevisit, p.PayloadDigest
+		return nil // its head is that of its original
+	case p.Type == warc.TypeConversion && a.in.Known(u):
+		return errMade
+	case p.Type == typeResource, p.Type == warc.TypeConversion, err == errNoHead && p.ContentType != "" && !strings.HasPrefix(p.ContentType, "application/http"):
+		head, at = p.madeHead(), 0
+		m.note.Mended = []string{"the record is a " + p.Type + ", which has no HTTP head"}
+	case err != nil:
+		return &captureError{err.Error()}
+	}
+	original := head
+	head, said, err := mend(head, begin[min(at, len(begin)):], p.bare())
+	if err != nil {
+		return &captureError{err.Error()}
+	}
+	if len(said) > 0 {
+		m.note.Mended, m.note.Head = append(m.note.Mended, said...), strings.ToValidUTF8(string(original), "\ufffd")
+	}
+	m.head, m.body = head, int64(at)
+	proto, status, h, err := http1.ParseHead(head)
+	if err != nil {
+		return &captureError{err.Error()}
+	}
+	frame, err := http1.FrameOf(proto, status, h)
+	if err != nil {
+		return &captureError{err.Error()}
+	}
+	m.coded = h.Get("Content-Encoding") != ""
+	v.Status, v.ContentType, v.Kept = status, h.Get("Content-Type"), crawllog.KeptResponse
+	if p.Type == warc.TypeRevisit {
+		v.Kept, v.Digest = crawllog.KeptRevisit, p.PayloadDigest
+		return nil
+	}
+	if err := a.payload(m, frame); err != nil {
+		return err
+	}
+	return a.withhold(m, u, frame)
+}
+
+// payload computes digest and length of the payload: what of the chunks there is.
+func (a *assembler) payload(m *made, frame http1.Frame) error {
+	p, v := m.part, m.visit
+	body := func() io.Reader { return p.block.from(m.body) }
+	payload := body()
+	if frame.Chunked {
+		payload = http1.Dechunk(nil, body())
+	}
+	own, theirs := warc.NewLabelled(""), warc.NewLabelled(p.PayloadDigest)
+	w := io.MultiWriter(own, theirs)
+	if p.PayloadDigest == "" || theirs.Size() == own.Size() {
+		w, theirs = own, own
+	}
+	n, err := io.Copy(w, payload)
+	switch {
+	case err != nil && !frame.Chunked:
+		return err
+	case err != nil && v.Truncated == "":
+		v.Truncated = "disconnect"
+	}
+	v.Digest, v.Length = own.String(), n
+	if theirs.Matches(p.PayloadDigest) {
+		return nil
+	}
+	if frame.Chunked { // which some programs take the digest of
+		theirs = warc.NewLabelled(p.PayloadDigest)
+		if _, err := io.Copy(theirs, body()); err != nil {
+			return err
+		}
+	}
+	if !theirs.Matches(p.PayloadDigest) {
+		a.remark(p, fmt.Sprintf("its payload digest is %s, the record says %s", theirs, p.PayloadDigest))
+	}
+	return nil
+}
+
+// withhold keeps what a page forbids to keep out of the archive, as a crawl does.
+func (a *assembler) withhold(m *made, u weburl.URL, frame http1.Frame) error {
+	v := m.visit
+	begin, err := m.block.begin(m.body + inMemory)
+	if err != nil {
+		return err
+	}
+	body := begin[min(m.body, int64(len(begin))):]
+	if frame.Chunked {
+		body, _ = io.ReadAll(http1.Dechunk(body, nil))
+	}
+	said := a.in.Forbids(u, v.At, m.head, body)
+	if said == nil {
+		return nil
+	}
+	v.Kept, v.Directives, v.Digest = crawllog.KeptWithheld, said, ""
+	m.note.Head = "" // the header of the record stays
+	return nil
+}
+
+// url is the URL of a capture: that of the record, and for what was asked for otherwise than
+// with GET the form that other programs give it too, so that it does not stand for the page.
+func (p *part) url() (weburl.URL, error) {
+	u, err := weburl.ParsePage(p.TargetURI)
+	if err != nil {
+		return u, wrong("%v", err)
+	}
+	q := p.request()
+	if q == nil {
+		return u, nil
+	}
+	method, _, _ := strings.Cut(string(q.block.mem[:min(len(q.block.mem), 20)]), " ")
+	switch method = strings.ToUpper(method); method {
+	case "GET":
+		return u, nil
+	case http.MethodHead, http.MethodOptions:
+		return u, errMethod
+	case "POST", "PUT", "PATCH", "DELETE":
+	default:
+		return u, nil // no request line that can be read
+	}
+	href := u.String()
+	if strings.Contains(href, "__wb_method=") {
+		return u, nil
+	}
+	sep := "?"
+	if u.HasQuery() {
+		sep = "&"
+	}
+	if u, err = weburl.Parse(href + sep + "__wb_method=" + method + posted(q.block.mem)); err != nil {
+		return u, wrong("of a %s request: %v", method, err)
+	}
+	return u, nil
+}
+
+// posted is the body of a request as part of a query.
+func posted(request []byte) string {
+	end, _ := http1.HeadEnd(request, 0, 0)
+	if end < 0 || end == len(request) {
+		return ""
+	}
+	head, body := strings.ToLower(string(request[:end])), request[end:]
+	if strings.Contains(head, "application/x-www-form-urlencoded") && len(body) < 4000 {
+		return "&" + string(body)
+	}
+	if len(body) > 1000 {
+		sum := sha256.Sum256(body)
+		return "&__wb_post_data=sha256-" + base64.RawURLEncoding.EncodeToString(sum[:])
+	}
+	return "&__wb_post_data=" + base64.RawURLEncoding.EncodeToString(body)
+}
+
+// id is the record's id, or one made of what the record is.
+func (p *part) id() string {
+	if id := p.ID; id != "" && len(id) <= 200 && strings.IndexFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) < 0 {
+		return id
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", p.TargetURI, p.Date.UTC().Format(time.RFC3339Nano), p.block.sum))
+	u := [16]byte(sum[:16])
+	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // version 8 (RFC 9562 §5.8)
+	return warc.FormatID(u)
+}
+
+// bare says that no coding is left in the body: it comes of a program that keeps what a
+// browser gives it.
+func (p *part) bare() bool { return p.Protocol == protocolHAR }
+
+// madeHead is a head for what has none.
+func (p *part) madeHead() []byte {
+	kind := token(p.ContentType)
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", kind, p.block.size)
+}
+
+// token is a value that may stand in a head.
+func token(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, s)
+	return s[:min(len(s), 200)]
+}
+
+// made is a capture that is to be written.
+type made struct {
+	*part
+	visit *crawllog.Visit
+	head  []byte // nil: that of the original
+	body  int64  // where the body begins in the block
+	note  crawllog.Import
+	coded bool // by a content coding
+}
+
+// metadata is what the capture's own metadata record says.
+func (m *made) metadata() crawllog.Metadata {
+	d := crawllog.Metadata{Note: crawllog.Note{How: howImported, Import: &m.note}}
+	for _, q := range m.beside {
+		if q.Type == warc.TypeMetadata {
+			other := crawllog.MetadataOf(q.fields())
+			if u, err := weburl.ParsePage(other.Via); err == nil {
+				d.Via = u.String()
+			}
+			d.Depth, d.Took = min(max(other.Depth, 0), 1000), max(other.Took, 0)
+		}
+	}
+	if v := m.visit; v.Kept == crawllog.KeptWithheld {
+		d.Status, d.Withheld = v.Status, visit.WithheldBy(v)
+		withheld := *v
+		withheld.Record = nil
+		d.Note.Withheld = &withheld
+	}
+	return d
+}
+
+// reader of the wire form: the head as it is kept, and the body as it came.
+func (m *made) wire() io.Reader { return io.MultiReader(bytes.NewReader(m.head), m.block.from(m.body)) }

@@ -1,0 +1,130 @@
+package importer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"curtsy/internal/http1"
+)
+
+// maxHead bounds the HTTP head of a response, as the archive does.
+const maxHead = 1 << 20
+
+// errNoHead says that a block does not begin with an HTTP head.
+var errNoHead = errors.New("no HTTP head begins its block")
+
+// splitHead finds the end of the head in the beginning of a block: where the body begins.
+// A block that is a head alone may lack the blank line.
+func splitHead(begin []byte, whole bool) (head []byte, body int, err error) {
+	if !bytes.HasPrefix(begin, []byte("HTTP/")) {
+		return nil, 0, errNoHead
+	}
+	if end, _ := http1.HeadEnd(begin, 0, 0); end >= 0 {
+		return begin[:end:end], end, nil
+	}
+	if !whole {
+		return nil, 0, fmt.Errorf("its HTTP head is longer than %d bytes", maxHead)
+	}
+	return append(bytes.TrimRight(bytes.Clone(begin), "\r\n"), "\r\n\r\n"...), len(begin), nil
+}
+
+// mender makes a head one that says what its body is. Programs that record what a browser
+// gives them have bodies without the codings that their heads name, and status lines of
+// HTTP/2: what is not so of the body gets the name that these programs themselves use,
+// X-Orig-…, and the head as it stood is kept beside it.
+type mender struct {
+	lines []string // without line ends: the status line, and the fields
+	said  []string // what was mended
+}
+
+// mend gives the head that the body has, and what was mended in it; nothing where it may
+// stay as it is. body is how the body begins, bare says that no coding is left in it.
+func mend(head, body []byte, bare bool) (mended []byte, said []string, err error) {
+	m := &mender{lines: strings.Split(strings.ReplaceAll(strings.TrimRight(string(head), "\r\n"), "\r\n", "\n"), "\n")}
+	if err := m.status(); err != nil {
+		return nil, nil, err
+	}
+	h, err := m.fields()
+	if err != nil {
+		return nil, nil, err
+	}
+	te := http1.Tokens(h["Transfer-Encoding"])
+	switch {
+	case len(te) == 0:
+	case bare, te[len(te)-1] == "chunked" && !isChunked(body), te[len(te)-1] != "chunked":
+		m.rename("Transfer-Encoding", "the body is not in the transfer coding that its head names")
+	}
+	if ce := http1.Tokens(h["Content-Encoding"]); len(ce) > 0 && (bare || !isCoded(ce[len(ce)-1], body)) {
+		m.rename("Content-Encoding", "the body is not in the content coding that its head names")
+	}
+	if h, err = m.fields(); err != nil {
+		return nil, nil, err
+	}
+	if _, err := http1.FrameOf("HTTP/1.1", http.StatusOK, h); err != nil {
+		m.rename("Content-Length", err.Error())
+	}
+	if len(m.said) == 0 {
+		return head, nil, nil
+	}
+	return []byte(strings.Join(m.lines, "\r\n") + "\r\n\r\n"), m.said, nil
+}
+
+// status makes the status line one of HTTP/1.
+func (m *mender) status() error {
+	if _, _, err := http1.ParseStatus(m.lines[0]); err == nil {
+		return nil
+	}
+	proto, rest, _ := strings.Cut(m.lines[0], " ")
+	code, words, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	n, err := strconv.Atoi(code)
+	if err != nil || n < 100 || n > 999 {
+		return fmt.Errorf("its status line is %.60q", m.lines[0])
+	}
+	m.lines[0] = fmt.Sprintf("HTTP/1.1 %d %s", n, words)
+	m.said = append(m.said, "the status line is of "+strings.ToValidUTF8(proto[:min(len(proto), 20)], ""))
+	return nil
+}
+
+func (m *mender) fields() (http.Header, error) {
+	_, _, h, err := http1.ParseHead([]byte(strings.Join(m.lines, "\r\n") + "\r\n\r\n"))
+	return h, err
+}
+
+// rename gives all fields of a name another, by which nothing is decided.
+func (m *mender) rename(name, why string) {
+	for i, line := range m.lines[1:] {
+		if n, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(n), name) {
+			m.lines[i+1] = "X-Orig-" + line
+		}
+	}
+	m.said = append(m.said, why)
+}
+
+// isChunked says whether a body begins with a chunk.
+func isChunked(body []byte) bool {
+	if len(body) == 0 {
+		return false
+	}
+	var c http1.Chunks
+	for len(body) > 0 {
+		data, n, err := c.Next(body)
+		if err != nil {
+			return false
+		}
+		if len(data) > 0 || c.Ended() {
+			return true
+		}
+		body = body[n:]
+	}
+	return true // a chunk's size, and no more
+}
+
+// isCoded says whether a body may be in a coding: those with a magic number show it.
+func isCoded(coding string, body []byte) bool {
+	magic := map[string]string{"gzip": "\x1f\x8b", "x-gzip": "\x1f\x8b", "zstd": "\x28\xb5\x2f\xfd"}[coding]
+	return len(body) == 0 || magic == "" || bytes.HasPrefix(body, []byte(magic))
+}

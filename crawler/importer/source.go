@@ -1,0 +1,318 @@
+package importer
+
+import (
+	"archive/zip"
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"curtsy/internal/weburl"
+	"curtsy/storage/warc"
+)
+
+// Source is one file with records, as it will be read.
+type Source struct {
+	Name     string // as people know it; of a file within a WACZ "x.wacz!archive/data.warc.gz"
+	First    string // the URL of a page that it names as its first; "" where it names none
+	key      string // of its note; "" where it cannot be read again
+	size     int64
+	seekable bool // reading can begin where a record does
+	open     func(i *importer, from *checkpoint) (records, error)
+}
+
+// Stdin is the name of standard input among files.
+const Stdin = "-"
+
+// Sources finds the files that are named, and those in directories that are. A file that
+// cannot be read is told to refused; in a directory, what has no name of an archive's is
+// passed over. closers are to be called when the import has ended.
+func Sources(names []string, stdin io.Reader, refused func(Refusal)) (list []*Source, err error) {
+	for _, name := range names {
+		if name == Stdin {
+			list = append(list, fromStdin(stdin))
+			continue
+		}
+		st, err := os.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		files := []string{name}
+		if st.IsDir() {
+			if files, err = within(name); err != nil {
+				return nil, err
+			}
+			if len(files) == 0 {
+				return nil, fmt.Errorf("%s: no file in it has the name of a WARC, WACZ or HAR", name)
+			}
+		}
+		for _, file := range files {
+			found, err := sourcesOf(file)
+			if err != nil {
+				refused(Refusal{File: file, At: "0", What: err.Error()})
+				continue
+			}
+			list = append(list, found...)
+		}
+	}
+	return list, nil
+}
+
+// within lists the archives in a directory and those below it, by name.
+func within(dir string) (files []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := strings.ToLower(e.Name())
+		for _, end := range []string{".warc", ".warc.gz", ".warc.zst", ".wacz", ".har", ".warc.open"} {
+			if e.Type().IsRegular() && strings.HasSuffix(name, end) {
+				files = append(files, path)
+			}
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files, err
+}
+
+// sourcesOf looks at how a file begins, whatever its name.
+func sourcesOf(path string) ([]*Source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, errors.New("not a regular file; a pipe is read from standard input: -")
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	key := fmt.Sprintf("%s %d %d", abs, st.Size(), st.ModTime().UnixNano())
+	head := make([]byte, 4)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return nil, err
+	}
+	switch head = head[:n]; {
+	case string(head) == "PK\x03\x04", string(head) == "PK\x05\x06":
+		return sourcesOfWACZ(path, key)
+	case len(head) > 0 && (head[0] == '{' || strings.HasPrefix(string(head), "\xef\xbb\xbf{")):
+		return []*Source{fromHAR(path, key, st.Size())}, nil
+	}
+	return []*Source{{Name: path, key: key, size: st.Size(), seekable: true, open: func(_ *importer, from *checkpoint) (records, error) {
+		return openAt(func() (io.ReadCloser, error) { return os.Open(path) }, from)
+	}}}, nil
+}
+
+// openAt opens a WARC file where the next record begins, or at its beginning.
+func openAt(open func() (io.ReadCloser, error), from *checkpoint) (records, error) {
+	f, err := open()
+	if err != nil {
+		return nil, err
+	}
+	at, number := int64(0), 1
+	if s, ok := f.(io.Seeker); ok && from.Offset > 0 {
+		if _, err := s.Seek(from.Offset, io.SeekStart); err != nil {
+			f.Close()
+			return nil, err
+		}
+		at, number = from.Offset, from.Number
+	}
+	r, err := warc.NewForeign(f, at, number)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &warcFile{r, f}, nil
+}
+
+// warcFile closes the file with its reader.
+type warcFile struct {
+	*warc.Foreign
+	file io.Closer
+}
+
+func (w *warcFile) Close() {
+	w.Foreign.Close()
+	w.file.Close()
+}
+
+// fromStdin reads a WARC, of any compression, or a HAR.
+func fromStdin(stdin io.Reader) *Source {
+	return &Source{Name: Stdin, open: func(i *importer, _ *checkpoint) (records, error) {
+		b := bufio.NewReaderSize(stdin, 64<<10)
+		switch head, _ := b.Peek(4); {
+		case string(head) == "PK\x03\x04":
+			return nil, errors.New("a WACZ is read from a file, not from a pipe: its directory is at its end")
+		case len(head) > 0 && head[0] == '{':
+			return openHAR(b, io.NopCloser(nil))
+		}
+		r, err := warc.NewForeign(b, 0, 1)
+		if err != nil {
+			return nil, err
+		}
+		return &warcFile{r, io.NopCloser(nil)}, nil
+	}}
+}
+
+// FirstPage finds the URL to be the seed of a new archive: the page that a WACZ or a HAR
+// names as its first, else the first HTML page that was answered well, else the first URL.
+func FirstPage(list []*Source) (weburl.URL, error) {
+	for _, s := range list {
+		if u, err := weburl.Parse(s.First); err == nil {
+			return u, nil
+		}
+	}
+	var first weburl.URL
+	for _, s := range list {
+		if s.Name == Stdin {
+			continue
+		}
+		u, page := firstOf(s)
+		if page {
+			return u, nil
+		}
+		if first.IsZero() {
+			first = u
+		}
+	}
+	if first.IsZero() {
+		return first, errors.New("no file holds a response of http or https")
+	}
+	return first, nil
+}
+
+// maxLooked bounds how many records are looked at for a first page.
+const maxLooked = 2000
+
+func firstOf(s *Source) (first weburl.URL, page bool) {
+	in, err := s.open(nil, &checkpoint{})
+	if err != nil {
+		return first, false
+	}
+	defer in.Close()
+	for range maxLooked {
+		r, err := in.Next()
+		var bad *warc.Unreadable
+		if errors.As(err, &bad) {
+			continue
+		}
+		if err != nil {
+			return first, false
+		}
+		u, err := weburl.Parse(r.TargetURI)
+		if err != nil || r.Type != warc.TypeResponse && r.Type != typeResource {
+			continue
+		}
+		if first.IsZero() {
+			first = u
+		}
+		begin, _ := io.ReadAll(io.LimitReader(in, 16<<10))
+		if strings.HasPrefix(r.ContentType, "text/html") || isPage(begin) {
+			return u, true
+		}
+	}
+	return first, false
+}
+
+// isPage says whether a response is a page that was answered well.
+func isPage(begin []byte) bool {
+	head, _, err := splitHead(begin, true)
+	if err != nil {
+		return false
+	}
+	status, fields, _ := strings.Cut(strings.ToLower(string(head)), "\n")
+	_, after, _ := strings.Cut(fields, "content-type:")
+	return strings.Contains(status, " 200") && strings.HasPrefix(strings.TrimSpace(after), "text/html")
+}
+
+// maxEntries bounds the files of a WACZ.
+const maxEntries = 100_000
+
+// sourcesOfWACZ lists the WARC files of a WACZ (1.1.1 §4). Nothing of it is written under
+// a name that it gives.
+func sourcesOfWACZ(path, key string) (list []*Source, err error) {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, fmt.Errorf("its zip directory cannot be read: %w", err)
+	}
+	defer z.Close()
+	if len(z.File) > maxEntries {
+		return nil, fmt.Errorf("%d files in a zip", len(z.File))
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	left := uint64(st.Size()) // what lies in the file twice is made to grow
+	first := firstPageOf(z)
+	for n, f := range z.File {
+		name := strings.ToLower(f.Name)
+		if !strings.HasPrefix(name, "archive/") || !strings.Contains(name, ".warc") {
+			continue
+		}
+		if f.CompressedSize64 > left {
+			return nil, errors.New("its files overlap: they are longer than it is")
+		}
+		left -= f.CompressedSize64
+		s := &Source{Name: path + "!" + f.Name, First: first, key: fmt.Sprintf("%s %d", key, n), size: int64(f.CompressedSize64), seekable: f.Method == zip.Store}
+		s.open = func(_ *importer, from *checkpoint) (records, error) {
+			return openAt(func() (io.ReadCloser, error) { return openEntry(path, n) }, from)
+		}
+		list = append(list, s)
+	}
+	if len(list) == 0 {
+		return nil, errors.New("no WARC file is in its archive/")
+	}
+	return list, nil
+}
+
+// entry is a file within a zip.
+type entry struct {
+	io.Reader
+	zip *zip.ReadCloser
+}
+
+func (e *entry) Close() error { return e.zip.Close() }
+
+// stored is one that is not compressed, in which reading can begin anywhere.
+type stored struct {
+	entry
+	io.Seeker
+}
+
+func openEntry(path string, n int) (io.ReadCloser, error) {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, err
+	}
+	f := z.File[min(n, len(z.File)-1)]
+	if f.Method == zip.Store && f.Flags&1 == 0 {
+		raw, err := f.OpenRaw()
+		if s, ok := raw.(io.ReadSeeker); ok && err == nil {
+			return &stored{entry{s, z}, s}, nil
+		}
+	}
+	if f.Flags&1 != 0 {
+		z.Close()
+		return nil, errors.New("it is encrypted")
+	}
+	r, err := f.Open()
+	if err != nil {
+		z.Close()
+		return nil, err
+	}
+	return &entry{r, z}, nil
+}

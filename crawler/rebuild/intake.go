@@ -1,0 +1,492 @@
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"curtsy/crawler"
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
+	"curtsy/politeness/rules"
+	"curtsy/storage"
+	"curtsy/storage/crawllog"
+	"curtsy/storage/warc"
+)
+
+// Intake adds captures that others made to an archive: of each a visit, as a rebuild
+// makes one of what the segments hold, and then, as a rebuild does, what the visits
+// say (Replay). A kill leaves what was committed, and what is to be replayed is noted.
+type Intake struct {
+	*rebuilder
+	group  []*Capture // taken, and not yet written
+	weight int64
+	notes  map[string]any
+	fresh  map[uint64]bool // URLs of the group whose visits are to be read
+}
+
+// Capture is a capture of somebody else's, with its records as they will be written.
+type Capture struct {
+	*crawllog.Recovered
+	// Refers names the response whose payload a revisit shares, if it is known so;
+	// else it is looked for by RefersTo and RefersToURI.
+	RefersToDate time.Time
+	// Records writes the records, to name infoID: v.Record.ID is that of the first.
+	// original is what a revisit refers to.
+	Records func(w io.Writer, infoID string, original *crawllog.Visit) error
+	Weight  int64  // octets of memory that it holds
+	Done    func() // it is written, or was refused
+
+	of       *storage.Met
+	original *crawllog.Visit
+	members  []byte
+	infoID   string
+}
+
+// Errors of Add.
+var (
+	ErrKnown      = errors.New("this capture is in the archive already")
+	ErrNoOriginal = errors.New("the record that it refers to is not in the archive")
+)
+
+const (
+	maxIntake   = storage.MaxGroup - 32 // captures of a group
+	heavyIntake = 24 << 20              // octets of a group from which on it is written
+	heavyRecord = 8 << 20               // octets of a capture that is compressed straight to the segment
+)
+
+// OpenIntake opens the archive in dir, or begins one whose seed is o.Seed, to add to it.
+func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
+	defer storage.Guard(&err)()
+	o = o.WithDefaults()
+	o.Archive.Crawl = crawler.SegmentInfo{Seed: o.Seed.String(), Settings: o.Public}
+	o.Traps.SoftNotFound = 0
+	a, err := storage.Open(dir, o.Archive)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newRebuilder(a, o)
+	if err == nil {
+		i = &Intake{rebuilder: b, notes: map[string]any{}, fresh: map[uint64]bool{}}
+		b.met = inFrontier{b}
+		err = i.begin()
+	}
+	if err != nil {
+		a.Close()
+		return nil, err
+	}
+	return i, nil
+}
+
+// begin takes in what an archive that is there says of its crawl.
+func (i *Intake) begin() error {
+	known, err := i.a.Crawl(&i.state)
+	if err != nil {
+		return err
+	}
+	for _, origin := range i.state.Origins {
+		i.reader.Learn(judge.Names{Alias: origin})
+	}
+	i.reader.Learn(judge.Names{Primary: i.state.Primary})
+	i.frontier.OnPlaced(i.placedAt)
+	if known {
+		i.state.Finished = false
+		return nil
+	}
+	i.state.Began = i.opts.Now().UTC()
+	return i.rebuilder.begin()
+}
+
+// Archive is what is added to.
+func (i *Intake) Archive() *storage.Archive { return i.a }
+
+// Known says whether the archive has captures of a URL.
+func (i *Intake) Known(u weburl.URL) bool {
+	if k := i.placed[u.String()]; k != nil {
+		return true
+	}
+	m, ok := i.met.Met(u.String())
+	return ok && m.Visits > 0
+}
+
+// Forbids is what a response says that forbids keeping it; nil where nothing does. Of the
+// payload, the beginning is enough.
+func (i *Intake) Forbids(u weburl.URL, at time.Time, head, payload []byte) *crawllog.Directives {
+	x, err := i.client.Replay(u, at, head, payload)
+	if err != nil {
+		return nil
+	}
+	defer x.Release()
+	return i.reader.Forbids(u, x)
+}
+
+// Close gives the archive free. What was not committed is dropped.
+func (i *Intake) Close() error {
+	i.client.Close()
+	for _, c := range i.group {
+		c.Done()
+	}
+	return i.a.Close()
+}
+
+// inFrontier finds URLs with captures in the frontier of an archive.
+type inFrontier struct{ b *rebuilder }
+
+// Met finds a URL that is committed. One that a rule holds back counts as none.
+func (f inFrontier) Met(url string) (m storage.Met, ok bool) {
+	u := weburl.FromCanonical(url)
+	if u.IsZero() || !f.b.frontier.Known(u) {
+		return m, false
+	}
+	found, err := f.b.frontier.Find(u)
+	if err != nil || len(found) == 0 {
+		return m, false
+	}
+	last := found[len(found)-1]
+	return storage.Met{ID: last.ID, Visits: f.b.a.LastN(last.ID)}, true
+}
+
+// Meet does nothing: the frontier has it.
+func (inFrontier) Meet(string, storage.Met) error { return nil }
+
+// Add takes a capture. It is kept once Commit has returned. ErrKnown and ErrNoOriginal
+// say why it is not taken, and are no failure of the archive.
+func (i *Intake) Add(c *Capture) (err error) {
+	defer storage.Guard(&err)()
+	u, err := weburl.ParsePage(c.Visit.URL)
+	if err != nil {
+		return err
+	}
+	k, known := i.place(u, c)
+	if known && i.had(k, c) {
+		return ErrKnown
+	}
+	if c.Visit.Kept == crawllog.KeptRevisit {
+		if err := i.resolve(k, c); err != nil {
+			return err
+		}
+	}
+	c.Visit.Class = i.classOf(u, c.Recovered).String()
+	if i.placed[u.String()] == nil {
+		i.placed[u.String()] = k
+		if !known {
+			i.restore(u, c)
+		}
+	}
+	k.Visits++
+	c.of, c.Visit.N, c.Visit.URLID = k, k.Visits, k.ID
+	i.group, i.weight = append(i.group, c), i.weight+c.Weight
+	if len(i.group) >= maxIntake || i.weight > heavyIntake {
+		return i.Commit()
+	}
+	return nil
+}
+
+// place finds a URL among those of the group and of the archive.
+func (i *Intake) place(u weburl.URL, c *Capture) (k *storage.Met, known bool) {
+	if k := i.placed[u.String()]; k != nil {
+		return k, true
+	}
+	had, ok := i.met.Met(u.String())
+	return &had, ok
+}
+
+func (i *Intake) restore(u weburl.URL, c *Capture) {
+	via, _ := i.met.Met(c.Via)
+	class := i.classOf(u, c.Recovered)
+	i.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.ID, Depth: c.Depth, How: howOf(c.Recovered)})
+}
+
+// placedAt hears of the ids of new URLs within a commit, before their visits are written.
+func (i *Intake) placedAt(id uint64, u weburl.URL) {
+	k := i.placed[u.String()]
+	if k == nil || k.ID != 0 {
+		return
+	}
+	k.ID = id
+	for _, c := range i.group {
+		if c.of == k {
+			c.Visit.URLID = id
+		}
+	}
+	for _, c := range i.group {
+		if c.original != nil && c.original.URLID == id {
+			ref := c.original.Ref()
+			c.Visit.Refers = &ref
+		}
+	}
+	i.mark(id, u)
+}
+
+// had says whether the same record was taken before.
+func (i *Intake) had(k *storage.Met, c *Capture) bool {
+	for _, other := range i.group {
+		if other.of == k && other.Visit.Record.ID == c.Visit.Record.ID {
+			return true
+		}
+	}
+	visits, _ := i.a.VisitsOf(k.ID)
+	return slices.ContainsFunc(visits, func(v *crawllog.Visit) bool { return v.Record != nil && v.Record.ID == c.Visit.Record.ID })
+}
+
+// resolve finds the response that holds the payload of a revisit: by the id of its
+// record, by URL and date, or by its digest among the captures of its URL.
+func (i *Intake) resolve(k *storage.Met, c *Capture) error {
+	at := c.RefersToURI
+	if u, err := weburl.ParsePage(at); err == nil {
+		at = u.String()
+	}
+	var list []*crawllog.Visit
+	for _, url := range []string{at, c.Visit.URL} {
+		if url == "" {
+			continue
+		}
+		m := i.placed[url]
+		if m == nil {
+			had, ok := i.met.Met(url)
+			if !ok {
+				continue
+			}
+			m = &had
+		}
+		for _, other := range i.group {
+			if other.of == m {
+				list = append(list, other.Visit)
+			}
+		}
+		if m.ID != 0 {
+			visits, err := i.a.VisitsOf(m.ID)
+			if err != nil {
+				return err
+			}
+			list = append(list, visits...)
+		}
+	}
+	if c.original = i.referred(c, list); c.original == nil {
+		return ErrNoOriginal
+	}
+	v, ref := c.Visit, c.original.Ref()
+	v.Refers, v.Digest = &ref, c.original.Digest
+	if v.Status == 0 { // its record has no head
+		v.Status, v.ContentType = c.original.Status, c.original.ContentType
+	}
+	if v.Status != 304 {
+		v.Length = c.original.Length
+	}
+	return nil
+}
+
+// referred chooses among visits. A revisit of a revisit is one of its original.
+func (i *Intake) referred(c *Capture, list []*crawllog.Visit) *crawllog.Visit {
+	for _, fits := range []func(*crawllog.Visit) bool{
+		func(v *crawllog.Visit) bool { return c.RefersTo != "" && v.Record != nil && v.Record.ID == c.RefersTo },
+		func(v *crawllog.Visit) bool { return !c.RefersToDate.IsZero() && v.At.Equal(c.RefersToDate) },
+		func(v *crawllog.Visit) bool { return !v.At.After(c.Visit.At) && i.holds(v, c.Visit.Digest) },
+	} {
+		n := slices.IndexFunc(list, func(v *crawllog.Visit) bool { return v.HasBody() && fits(v) })
+		if n < 0 {
+			continue
+		}
+		v := list[n]
+		if v.Refers != nil {
+			v = i.original(*v.Refers)
+		}
+		if v != nil && v.Kept == crawllog.KeptResponse {
+			return v
+		}
+	}
+	return nil
+}
+
+func (i *Intake) original(ref crawllog.Ref) *crawllog.Visit {
+	for _, c := range i.group {
+		if c.of.ID == ref.URLID && c.Visit.N == ref.N && ref.URLID != 0 {
+			return c.Visit
+		}
+	}
+	v, _ := i.a.Visit(ref)
+	return v
+}
+
+// holds says whether a committed response has the payload with a digest, which may be of
+// an algorithm that a visit does not have.
+func (i *Intake) holds(v *crawllog.Visit, digest string) bool {
+	if v.Digest == digest {
+		return true
+	}
+	if v.URLID == 0 || v.Kept != crawllog.KeptResponse || v.Length > heavyRecord || digest == "" {
+		return false
+	}
+	r, err := i.a.Response(v)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	h := warc.NewLabelled(digest)
+	_, err = io.Copy(h, r.Body)
+	return err == nil && h.String() == digest
+}
+
+// Note makes a note of the caller's part of the next commit.
+func (i *Intake) Note(name string, value any) { i.notes[name] = value }
+
+// Commit writes what was taken, with all that was noted, or nothing.
+func (i *Intake) Commit() (err error) {
+	defer storage.Guard(&err)()
+	for _, c := range i.group {
+		defer c.Done()
+	}
+	group := i.group
+	defer func() { i.group, i.weight = nil, 0; clear(i.placed); clear(i.fresh) }()
+	if err := i.encode(group); err != nil {
+		return err
+	}
+	for _, c := range group {
+		if err := i.write(c); err != nil {
+			return err
+		}
+		if c.of.ID != 0 {
+			i.mark(c.of.ID, weburl.FromCanonical(c.Visit.URL))
+		}
+		if i.state.Began.After(c.Visit.At) {
+			i.state.Began = c.Visit.At
+		}
+	}
+	for name, value := range i.notes {
+		if err := i.a.Note(name, value); err != nil {
+			return err
+		}
+	}
+	clear(i.notes)
+	return i.commitFrontier()
+}
+
+// encode makes the records of a group, as many at a time as there are processors.
+func (i *Intake) encode(group []*Capture) error {
+	infoID := i.a.InfoID()
+	if infoID == "" {
+		return nil // the first segment is not there yet
+	}
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for _, c := range group {
+		if c.Weight > heavyRecord {
+			continue
+		}
+		workers.Go(func() error {
+			var b sliceWriter
+			err := c.Records(&b, infoID, c.original)
+			c.members, c.infoID = b, infoID
+			return err
+		})
+	}
+	return workers.Wait()
+}
+
+type sliceWriter []byte
+
+func (s *sliceWriter) Write(p []byte) (int, error) { *s = append(*s, p...); return len(p), nil }
+
+func (i *Intake) write(c *Capture) error {
+	return i.a.AppendStream(c.Visit, func(w io.Writer, infoID string) error {
+		if c.infoID == infoID {
+			_, err := w.Write(c.members)
+			return err
+		}
+		return c.Records(w, infoID, c.original)
+	})
+}
+
+// Names of notes: of URLs whose visits are to be read, robots.txt before all others.
+const (
+	noteRobots = "read/0/"
+	noteURL    = "read/1/"
+)
+
+// mark notes that the visits of a URL are to be read.
+func (i *Intake) mark(id uint64, u weburl.URL) {
+	if i.fresh[id] {
+		return
+	}
+	i.fresh[id] = true
+	name := noteURL
+	if u.Target() == rules.Location {
+		name = noteRobots
+	}
+	_ = i.a.Note(fmt.Sprintf("%s%016x", name, id), true) // of a bool, which is no error
+}
+
+// Replay reads every visit that was added, as a rebuild does, and makes the totals right.
+// progress is told how many URLs were read.
+func (i *Intake) Replay(ctx context.Context, progress func(urls int)) (err error) {
+	defer storage.Guard(&err)()
+	n := 0
+	for _, prefix := range []string{noteRobots, noteURL} {
+		for {
+			names, err := i.a.NotesFrom(prefix, "", rebuildBatch)
+			if err != nil {
+				return err
+			}
+			if len(names) == 0 {
+				break
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := i.replayAll(prefix, names); err != nil {
+				return err
+			}
+			n += len(names)
+			progress(n)
+		}
+	}
+	return i.end()
+}
+
+func (i *Intake) replayAll(prefix string, names []string) error {
+	for _, name := range names {
+		var id uint64
+		if _, err := fmt.Sscanf(name[len(prefix):], "%x", &id); err != nil {
+			return &storage.DamageError{File: "crawl.db", What: "a note of an import cannot be decoded"}
+		}
+		visits, err := i.a.VisitsOf(id)
+		if err != nil {
+			return err
+		}
+		for _, v := range visits {
+			if err := i.visit(v); err != nil {
+				return err
+			}
+		}
+		i.settle()
+	}
+	for _, name := range names {
+		if err := i.a.Note(name, nil); err != nil {
+			return err
+		}
+	}
+	return i.commit()
+}
+
+func (i *Intake) end() error {
+	if err := i.a.Advance(); err != nil {
+		return err
+	}
+	var err error
+	if i.frontier, err = i.a.Frontier(); err != nil {
+		return err
+	}
+	i.circles.Settle(i.frontier, i.a.VisitsAt)
+	if err := i.state.Recount(i.a, nil); err != nil {
+		return err
+	}
+	i.state.Finished, i.state.Ended = i.frontier.Counts().Queued() == 0, "imported"
+	return i.commitFrontier()
+}

@@ -1,0 +1,216 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Foreign reads the WARC files of other programs, 0.17 to 1.1, and trusts nothing
+// in them: records of a gzip member each, a whole file in one or in members cut
+// anywhere, in zstd with or without a dictionary, or not compressed. It takes what
+// is read as browsers take HTML: line ends of any kind, folded fields, names in any
+// case, digests it does not know. What cannot be read is passed over up to the
+// next record.
+type Foreign struct {
+	in     *unpacked
+	record *ForeignRecord
+	left   int64 // octets of its block that were not read yet
+	open   bool
+	lost   bool // what comes next may be anything
+}
+
+// ForeignRecord is a record as it stands in such a file.
+type ForeignRecord struct {
+	Header
+	At     Place
+	Number int    // of the record in its file, from 1
+	Raw    []byte // version line and fields, verbatim, with the blank line
+}
+
+// Place is where a record begins: Inside octets, decompressed, behind what begins at
+// Offset of the file.
+type Place struct {
+	Offset int64 `json:"offset"`
+	Inside int64 `json:"inside,omitempty"`
+}
+
+func (p Place) String() string {
+	if p.Inside == 0 {
+		return fmt.Sprint(p.Offset)
+	}
+	return fmt.Sprintf("%d+%d", p.Offset, p.Inside)
+}
+
+// Unreadable is a part of a file that is no record. Reading goes on behind it.
+type Unreadable struct {
+	At   Place
+	What string
+}
+
+func (u *Unreadable) Error() string { return fmt.Sprintf("at %s: %s", u.At, u.What) }
+
+// maxForeignHead bounds version line and fields of a record.
+const maxForeignHead = 1 << 20
+
+// NewForeign begins to read at an offset of a file, where a record begins, as the
+// number-th. Where r can seek, more is found behind damage. An error says that it is
+// no WARC file, or that r cannot be read.
+func NewForeign(r io.Reader, offset int64, number int) (*Foreign, error) {
+	in, err := unpack(r, offset)
+	if err != nil {
+		return nil, err
+	}
+	return &Foreign{in: in, record: &ForeignRecord{Number: number - 1}}, nil
+}
+
+// Close frees what decompressing took. It does not close the file.
+func (f *Foreign) Close() { f.in.close() }
+
+// Next reads to the next record; io.EOF at the end, an *Unreadable for what is none.
+// Its block is then read with Read, and Finish says whether it is whole.
+func (f *Foreign) Next() (*ForeignRecord, error) {
+	if f.open {
+		_ = f.Finish() // of no interest to a caller who did not ask
+	}
+	if f.lost {
+		if err := f.in.resync(); err != nil {
+			return nil, err
+		}
+		f.lost = false
+	}
+	if err := f.in.skipLineEnds(); err != nil {
+		return nil, f.unreadable(f.in.place(), err)
+	}
+	r := &ForeignRecord{At: f.in.place(), Number: f.record.Number + 1}
+	f.record = r
+	var err error
+	if r.Raw, err = f.readHead(); err != nil {
+		return nil, f.unreadable(r.At, err)
+	}
+	if err := r.parse(); err != nil {
+		return nil, f.unreadable(r.At, err)
+	}
+	f.left, f.open = r.Length, true
+	return r, nil
+}
+
+// unreadable says what is wrong at a place, but for the end and for what the system refuses.
+func (f *Foreign) unreadable(at Place, err error) error {
+	f.lost, f.open = true, false
+	var bad *damagedMember
+	switch {
+	case err == io.EOF:
+		return io.EOF
+	case errors.Is(err, ErrRecord), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &bad):
+		return &Unreadable{At: at, What: strings.TrimSuffix(err.Error(), ": "+ErrRecord.Error())}
+	}
+	return err
+}
+
+func (f *Foreign) readHead() ([]byte, error) {
+	b, err := f.in.rec.Peek(len("WARC/"))
+	switch {
+	case len(b) == 0 && err != nil:
+		return nil, err
+	case string(b) != "WARC/":
+		return nil, fmt.Errorf("no record begins here: %w", ErrRecord)
+	}
+	var raw []byte
+	for {
+		line, err := f.in.rec.ReadSlice('\n')
+		if raw = append(raw, line...); len(raw) > maxForeignHead {
+			return nil, fmt.Errorf("the record's header is longer than %d bytes: %w", maxForeignHead, ErrRecord)
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the record's header is cut off: %w", err)
+		}
+		if bytes.HasSuffix(raw, []byte("\n\n")) || bytes.HasSuffix(raw, []byte("\n\r\n")) {
+			return raw, nil
+		}
+	}
+}
+
+// parse reads the fields. A field that is there twice counts as it is there first.
+func (r *ForeignRecord) parse() error {
+	h := &r.Header
+	h.Length = -1
+	had := map[string]bool{}
+	text := strings.ReplaceAll(string(r.Raw), "\r\n", "\n")
+	_, text, _ = strings.Cut(text, "\n")
+	for text != "" {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		for strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t") {
+			var more string
+			more, text, _ = strings.Cut(text, "\n")
+			line += " " + strings.TrimSpace(more)
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if name = strings.ToLower(strings.TrimSpace(name)); !ok || had[name] {
+			continue
+		}
+		had[name] = true
+		h.set(name, strings.TrimSpace(value))
+	}
+	switch {
+	case h.Type == "":
+		return fmt.Errorf("no WARC-Type: %w", ErrRecord)
+	case h.Length < 0:
+		return fmt.Errorf("no usable Content-Length: %w", ErrRecord)
+	}
+	h.Type = strings.ToLower(h.Type)
+	unbracket := func(s string) string { return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "<"), ">")) }
+	h.TargetURI, h.RefersToURI = unbracket(h.TargetURI), unbracket(h.RefersToURI)
+	return nil
+}
+
+// Read reads the block of the current record.
+func (f *Foreign) Read(p []byte) (int, error) {
+	if f.left <= 0 {
+		return 0, io.EOF
+	}
+	n, err := f.in.rec.Read(p[:min(int64(len(p)), f.left)])
+	if f.left -= int64(n); f.left > 0 && err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	} else if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// Finish reads what is left of the current record. Its error, an *Unreadable, says
+// that the record is not what it says.
+func (f *Foreign) Finish() error {
+	if !f.open {
+		return nil
+	}
+	f.open = false
+	at := f.record.At
+	if _, err := io.Copy(io.Discard, readOnly{f}); err != nil {
+		return f.unreadable(at, fmt.Errorf("%d bytes of its block are missing: %w", f.left, err))
+	}
+	err := f.in.skipLineEnds()
+	var bad *damagedMember
+	switch {
+	case err == io.EOF:
+		return nil
+	case errors.As(err, &bad) && bad.at > at.Offset:
+		return nil // it is of the next record, which meets it again
+	case err != nil:
+		return f.unreadable(at, err)
+	}
+	if b, _ := f.in.rec.Peek(len("WARC/")); string(b) != "WARC/" && f.in.place().Inside != 0 {
+		return f.unreadable(at, fmt.Errorf("its block does not end where its Content-Length says: %w", ErrRecord))
+	}
+	return nil
+}
