@@ -48,17 +48,22 @@ type rebuilder struct {
 
 	batch  []captured
 	placed map[string]*storage.Met // of the batch: URLs that are not yet noted in r
-	lost   []string                // URLs whose records are damaged
 	began  time.Time
-	guess  int  // captures whose class no record tells
-	copies int  // records that lie in two segments
-	gaps   bool // records of the segments belong to no visit: they are to be written anew
+	guess  int // captures whose class no record tells
+	scanned
 
 	circles  visit.Circles
 	past     map[string]*past // by origin
 	last     replayed         // the URL being replayed
 	again    []frontier.Found // to be fetched again
 	withheld int
+}
+
+// scanned is what the segments have that is of no use.
+type scanned struct {
+	lost   []string // URLs whose records are damaged
+	copies int      // records that lie in two segments
+	gaps   bool     // records of the segments belong to no visit: they are to be written anew
 }
 
 // urls tells of the URLs that have captures.
