@@ -69,7 +69,7 @@ async function liveLook(url) {
   return live.get(url);
 }
 
-const ways = { disk: f => pathToFileURL(dir).href + '/' + encode(f.file), served: f => served + encode(f.file), replay: f => replay + '2999/' + f.url };
+const ways = { disk: f => pathToFileURL(dir).href + '/' + encode(f.file), served: f => served + encode(f.file), replay: f => replay + '2999/' + f.url.replace('#', '%23%23') };
 const out = { pages: pages.length, opened: chosen.length };
 for (const how of Object.keys(ways)) out[how] = { right: 0, clicks: 0, arrive: 0, buttons: 0, work: 0, wrong: [] };
 const todo = chosen.slice();

@@ -1,5 +1,5 @@
-// Package follow has the script that makes links of a copied page lead where they
-// say. Both the mirror and the replay put it into pages that run scripts.
+// Package follow has the scripts that make links of a copied page lead where they
+// say, and keep its text. Both the mirror and the replay put them into pages that run scripts.
 package follow
 
 import (
@@ -8,12 +8,15 @@ import (
 )
 
 //go:embed follow.js
-var source string
+var followScript string
 
-// With is a script that calls the function follow(where) of follow.js in this code. It
-// has no comments, and no names of its own beyond it.
+//go:embed keep.js
+var keepScript string
+
+// With is a script that calls the functions follow(where) of follow.js, keep() and
+// storage() of keep.js in this code. It has no comments, and no names of its own beyond it.
 func With(code string) string {
-	return "(() => {\n" + bare(source) + bare(code) + "})();\n"
+	return "(() => {\n" + bare(followScript) + bare(keepScript) + bare(code) + "})();\n"
 }
 
 // bare leaves out the lines that are comments and the blanks at the beginning of lines.

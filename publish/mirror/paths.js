@@ -22,6 +22,9 @@
       return at.startsWith(root) ? "/" + at.slice(root.length) : v;
     };
   }
+  storage();
+  // From a disk, and below a path of its own, the address is none that a router knows.
+  if (location.protocol === "file:" || new URL(root).pathname !== "/") keep();
   const file = (u) => u.startsWith(root) ? decodeURIComponent(u.slice(root.length).replace(/[?#].*/, "")) || "index.html" : null;
   const urlOf = () => {
     const own = file(start), { pathname, search } = new URL(start);

@@ -47,11 +47,17 @@ func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) {
 	case a.raw:
 		s.serveRaw(w, r, c)
 	default:
-		if dest := r.Header.Get("Sec-Fetch-Dest"); dest == "iframe" || dest == "frame" {
+		if inFrame(r) {
 			s.opened.Store(r.Host, a)
 		}
 		s.serveCapture(w, r, a, c)
 	}
+}
+
+// inFrame says whether a browser asks for the document of a frame (Fetch Metadata).
+func inFrame(r *http.Request) bool {
+	dest := r.Header.Get("Sec-Fetch-Dest")
+	return dest == "iframe" || dest == "frame"
 }
 
 // policies sets what a page of the archive may do.
@@ -60,7 +66,8 @@ func (s *Server) policies(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; "+
 		"frame-src 'self'; form-action 'self'; base-uri 'self'; object-src 'self'; "+
 		"worker-src 'self' blob:; webrtc 'block'; "+s.ancestors(r)+"sandbox "+s.sandbox(s.under(r) != ""))
-	w.Header().Set("Connection-Allowlist", "(response-origin)")
+	// All redirects here lead to this server.
+	w.Header().Set("Connection-Allowlist", "(response-origin);redirects=allow")
 }
 
 // strayed answers a path that a script has made: it is resolved against the page
@@ -68,11 +75,14 @@ func (s *Server) policies(w http.ResponseWriter, r *http.Request) {
 // at such an address, against the page that was opened last.
 func (s *Server) strayed(w http.ResponseWriter, r *http.Request) {
 	from, err := url.Parse(r.Referer())
-	if err != nil || from.Host != r.Host {
+	if err != nil || from.Host != r.Host && !inFrame(r) { // a frame may go back to such an address
 		refuse(w, http.StatusNotFound, "not in the archive")
 		return
 	}
-	a, ok := parseAddress(from.RequestURI())
+	a, ok := address{}, false
+	if from.Host == r.Host {
+		a, ok = parseAddress(from.RequestURI())
+	}
 	if !ok {
 		var last any
 		if last, ok = s.opened.Load(r.Host); ok {
@@ -85,7 +95,11 @@ func (s *Server) strayed(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, base := range urlsOf(a.text) {
 		if to, err := base.Resolve(target(r)); err == nil {
-			redirect(w, http.StatusTemporaryRedirect, pathTo(a.ts, to))
+			there := pathTo(a.ts, to)
+			if r.Header.Get("Sec-Fetch-Dest") == "script" { // a module is one by its address: see reference
+				there = strings.Replace(there, "://", ":/", 1)
+			}
+			redirect(w, http.StatusTemporaryRedirect, there)
 			return
 		}
 	}

@@ -219,6 +219,11 @@ func TestContent(t *testing.T) {
 	if w := v.page("/case", pushed...); w.Code != 307 || w.Header().Get("Location") != "/2026/"+origin+"/case" {
 		t.Errorf("a path without a time: %d %s", w.Code, w.Header())
 	}
+	if w := v.page("/case", "Sec-Fetch-Dest", "iframe"); w.Code != 307 || w.Header().Get("Location") != "/2026/"+origin+"/case" {
+		t.Errorf("a frame that goes back to the address that its page has on the site: %d %s", w.Code, w.Header())
+	} else if !strings.Contains(w.Header().Get("Connection-Allowlist"), "redirects=allow") {
+		t.Errorf("redirects are blocked: %s", w.Header())
+	}
 	if w := v.page("/2026/"+origin+"/case", "Sec-Fetch-Dest", "document"); w.Code != 307 || w.Header().Get("Location") != "http://127.0.0.1:8600/2026/"+origin+"/case" {
 		t.Errorf("content at top level: %d %s", w.Code, w.Header())
 	}
