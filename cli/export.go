@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curtsy/internal/weburl"
 	"curtsy/publish/export"
 	"curtsy/publish/inventory"
 	"curtsy/publish/mirror"
@@ -24,7 +25,7 @@ import (
 // exportFlags are the flags of export.
 type exportFlags struct {
 	format, at             string
-	purpose                string
+	purpose, single        string
 	anonymous, force, json bool
 	consent                bool
 	table, since           string
@@ -58,6 +59,7 @@ func exportCmd(u *ui) *cobra.Command {
 			"say who crawled and with which settings; --anonymous leaves that out. OUT appears only when it is\n" +
 			"complete; a file that export did not make is replaced only with --force.",
 		Example: "  curtsy export site site.wacz\n  curtsy export site urls.csv\n" +
+			"  curtsy export site page.html --single https://example.org/page\n" +
 			"  curtsy export site pages.parquet --purpose tdm\n  curtsy export site captures.parquet --table captures",
 		Args: wants("DIR", "OUT"),
 		RunE: func(_ *cobra.Command, a []string) error {
@@ -70,6 +72,7 @@ func exportCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.table, "table", "", "of parquet and jsonl.zst: `TABLE` is "+strings.Join(export.Tables, ", ")+" (default pages)")
 	c.Flags().StringVar(&f.since, "since", "", "of --table changes: compare with the copies from `TIME` (default: before the last update)")
 	c.Flags().StringVar(&f.at, "at", "", "for each URL, only the copy that was current at `TIME`: a date, an RFC 3339 time, or an age (7d)")
+	c.Flags().StringVar(&f.single, "single", "", "write the page at `URL` alone, with all that it is made of: OUT ends in .html")
 	c.Flags().StringVar(&f.purpose, "purpose", "", "leave out what its owner does not want used so: `USE` is search, ai-input, train-ai or tdm")
 	c.Flags().BoolVar(&f.consent, "require-consent", false, "with --purpose, leave out what says nothing about it, too")
 	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "leave out who crawled and with which settings")
@@ -119,6 +122,10 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	if err := f.checkTable(format); err != nil {
 		return err
 	}
+	page, err := f.page(format)
+	if err != nil {
+		return err
+	}
 	consent, err := f.consentFor()
 	if err != nil {
 		return err
@@ -143,7 +150,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	bar := newStepBar(u)
 	defer bar.close()
 	r, err := export.Write(ctx, a.Archive, out, export.Options{
-		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force, Consent: consent,
+		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force, Consent: consent, Single: page,
 		Mirror: func() (mirror.Options, error) { return mirrorOptions(a.Archive, dir) },
 		Table:  func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
 		Watch:  func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
@@ -154,6 +161,22 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		return exportError(err, dir, out)
 	}
 	return sayExport(u, f, out, r, a)
+}
+
+// page reads --single, which goes with HTML alone.
+func (f *exportFlags) page(format export.Format) (page weburl.URL, err error) {
+	switch {
+	case f.single == "" && format == export.HTML:
+		return page, usagef("--single https://example.org/page", "HTML holds one page: want --single URL")
+	case f.single != "" && format != export.HTML:
+		return page, usagef("an OUT that ends in .html", "--single writes a page as HTML")
+	case f.single == "":
+		return page, nil
+	}
+	if page, err = weburl.Parse(f.single); err != nil {
+		return page, usagef("--single https://example.org/page", "--single: %v", err)
+	}
+	return page, nil
 }
 
 func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) error {
@@ -179,6 +202,9 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 			more = " and were left out too"
 		}
 		u.say("for %s: %d say n and were left out, %d say nothing%s", c.Purpose, c.Refused, c.Unstated, more)
+	}
+	if len(r.TooLarge) > 0 {
+		u.say("left out, too large for one file: %s", strings.Join(r.TooLarge, ", "))
 	}
 	if r.Format.NamesCrawler() && !f.anonymous {
 		u.say("its records show who crawled and with which settings; --anonymous leaves that out")
@@ -228,6 +254,8 @@ func exportError(err error, dir, out string) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return exitWith(exitStopped, errors.New("stopped; "+out+" is as it was"), again)
+	case errors.Is(err, mirror.ErrNoPage):
+		return usagef("curtsy explain "+quoted(dir)+" URL", "%v", err)
 	case errors.Is(err, export.ErrNotOurs):
 		return exitWith(exitUsage, err, "another OUT, or --force to replace it")
 	case noRights(err):

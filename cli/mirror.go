@@ -22,7 +22,7 @@ import (
 // mirrorFlags are the flags of mirror.
 type mirrorFlags struct {
 	json, check, online bool
-	noScripts           bool
+	noScripts, single   bool
 	serve, public       bool
 	listen              string
 	maxBytes            size
@@ -93,6 +93,9 @@ func mirrorCmd(u *ui) *cobra.Command {
 	c.Flags().BoolVar(&f.online, "online", false, "load images, styles and scripts that the archive lacks from the live site")
 	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, "keep pages as they came: no script of theirs runs, so that none can empty or replace them")
 	c.MarkFlagsMutuallyExclusive("repair", "no-scripts")
+	c.Flags().BoolVar(&f.single, "single", false, "put into each page what it is made of: styles, scripts, pictures and fonts, so that a file shows it alone")
+	c.MarkFlagsMutuallyExclusive("single", "online")
+	c.MarkFlagsMutuallyExclusive("single", "repair")
 	c.Flags().StringVar(&f.at, "at", "", "copy the site as it stood at `TIME`: a date, an RFC 3339 time, or an age (7d)")
 	c.Flags().Var(&f.maxBytes, "max-bytes", "write at most this many `bytes`, such as 20GB (default: 1GiB plus 50 times the size of the archive)")
 	return c
@@ -128,7 +131,11 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	bar := newStepBar(u)
 	defer bar.close()
 	o.Watch = bar.showMirror
-	r, err := mirror.Export(ctx, a, out, o)
+	export := mirror.Export
+	if f.single {
+		export = mirror.ExportSingle
+	}
+	r, err := export(ctx, a, out, o)
 	bar.close()
 	if errors.Is(err, context.Canceled) {
 		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy mirror "+quoted(dir)+" "+quoted(out))

@@ -1,7 +1,9 @@
 #!/bin/bash
-# One file out: a ZIM that zimcheck passes and kiwix-serve shows as the mirror is.
+# One file out: a ZIM that zimcheck passes and kiwix-serve shows as the mirror is; pages that
+# are whole in one file, opened from the disk without a request.
 . "$(dirname "$0")/../lib.sh"
 need nginx chromium node python3 zimcheck zimdump kiwix-serve
+mirror_tools
 
 mkdir -p "$WORK/root/shop"
 pg=$(corpus postgresql-doc-15)
@@ -50,4 +52,20 @@ claim "zim: noindex and search=n are not" bash -c '! curl -s "http://127.0.0.1:$
 browser() { timeout 60 chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync --user-data-dir="$WORK/profile" --virtual-time-budget=5000 --dump-dom "$1" 2>/dev/null; }
 browser "$zim/shop/index.html" >"$WORK/dom"
 claim "zim: in Chromium, the page's script has run" grep -q 'data-ran="yes"' "$WORK/dom" || show "$WORK/dom" '' 30
+
+# whole FILE: from the disk, offline
+whole() {
+	node "$MIRROR_TOOLS/single.mjs" "$1" >"$WORK/seen" 2>&1
+	for want in '"requests":\[\]' '"pictures":1' '"broken":0' '"fonts":1' 'rgb(1, 2, 3)' 'url(.*data:image' '"ran":"yes"'; do
+		grep -q "$want" "$WORK/seen" || { echo "  not there: $want"; show "$WORK/seen"; return 1; }
+	done
+}
+claim "single: export" "$CURTSY" export "$a" "$WORK/page.html" --single "$SITE/shop/index.html"
+claim "single: picture, font, imported style and script are in it; nothing is asked for" whole "$WORK/page.html"
+claim "single: a page that is withheld is refused" bash -c '! "$1" export "$2" "$3/no.html" --single "$4/shop/secret.html" 2>/dev/null && [[ ! -e $3/no.html ]]' - "$CURTSY" "$a" "$WORK" "$SITE"
+claim "single: a mirror of such pages" "$CURTSY" mirror --single "$a" "$WORK/single"
+claim "single: its page, moved alone to another place" bash -c 'cp "$1/single/shop/index.html" "$1/moved.html"' - "$WORK"
+claim "single: is whole" whole "$WORK/moved.html"
+claim "single: the mirror's check" "$CURTSY" mirror --check "$WORK/single"
+claim "single: no styles, scripts and fonts lie beside the pages" bash -c '[[ -z $(find "$1/single" -name "*.css" -o -name "*.js" -o -name "*.ttf") ]]' - "$WORK"
 finish

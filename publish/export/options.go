@@ -30,6 +30,7 @@ const (
 	Text  Format = "txt"
 	MD    Format = "md"
 	ZIM   Format = "zim"
+	HTML  Format = "html"
 
 	Parquet   Format = "parquet"   // a table of Options.Data
 	JSONLZstd Format = "jsonl.zst" // the same as lines of JSON
@@ -65,6 +66,7 @@ var formats = []format{
 	{CSV, "", "a row for every URL that may be listed, as curtsy list gives it", Rows, false, writeTable, oursCSV},
 	{JSONL, "", "the same as JSON, an object a line", Rows, false, writeTable, oursJSONL},
 	{ZIM, "", "the site to be read offline, in one file for Kiwix (openZIM 6.1)", Captures, false, writeZIM, oursZIM},
+	{HTML, "", "one page with its styles, scripts, pictures and fonts in it: --single URL", Pages, false, writeHTML, oursHTML},
 	{Text, "", "the text of pages, each after its URL, title and date", Pages, false, writeText, oursText},
 	{MD, "", "the same as Markdown", Pages, false, writeText, oursText},
 	{Parquet, "", "one table (--table) of pages, captures, links or changes as Apache Parquet", Records, false, writeDataset, oursParquet},
@@ -134,7 +136,9 @@ type Options struct {
 	// Table writes the rows of CSV and JSONL, and says how many there are and how
 	// many may not be listed.
 	Table func(w io.Writer) (rows, unlisted int, err error)
-	// Mirror makes the options of a mirror: ZIM holds what a mirror does.
+	// Single is the page that HTML holds.
+	Single weburl.URL
+	// Mirror makes the options of a mirror: ZIM and HTML hold what a mirror does.
 	Mirror func() (mirror.Options, error)
 	// Data is what Parquet and JSONLZstd hold.
 	Data Dataset
@@ -153,7 +157,9 @@ type Result struct {
 	Pages    int    `json:"pages"`
 	Withheld int    `json:"withheld"` // captures that may not be shown, rows that may not be listed
 	Bytes    int64  `json:"bytes"`    // of the file
-	*Consent        // what was asked for, counted; nil where nothing was
+	// TooLarge are the parts of a page that were left out.
+	TooLarge []string `json:"too_large,omitempty"`
+	*Consent          // what was asked for, counted; nil where nothing was
 }
 
 // Consent is what an export is for, and what becomes of it.

@@ -23,7 +23,7 @@ type site struct {
 // mirrored makes a mirror beside the export: its names, permits and rewriting are
 // those of curtsy mirror.
 func mirrored(ctx context.Context, a *storage.Archive, out *outFile, o *Options) (_ *site, err error) {
-	m, err := o.Mirror()
+	m, err := o.mirror()
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,6 @@ func mirrored(ctx context.Context, a *storage.Archive, out *outFile, o *Options)
 			s.close()
 		}
 	}()
-	m.Now, m.At, m.Admits = o.Now, o.At, o.Consent.Admits
 	m.Watch = func(p mirror.Progress) {
 		out.touch(s.dir)
 		if o.Watch != nil {
@@ -49,16 +48,28 @@ func mirrored(ctx context.Context, a *storage.Archive, out *outFile, o *Options)
 	}
 	tree := filepath.Join(s.dir, "tree")
 	if s.res, err = mirror.Export(ctx, a, tree, m); err != nil {
-		var disk *mirror.DiskError
-		if errors.As(err, &disk) {
-			err = &DiskError{disk.Err}
-		}
-		return nil, err
+		return nil, asDisk(err)
 	}
 	if s.root, err = os.OpenRoot(tree); err == nil {
 		s.files, s.start, err = mirror.Files(s.root)
 	}
 	return s, err
+}
+
+// mirror is the options of a mirror that holds what the export may.
+func (o *Options) mirror() (mirror.Options, error) {
+	m, err := o.Mirror()
+	m.Now, m.At, m.Admits = o.Now, o.At, o.Consent.Admits
+	return m, err
+}
+
+// asDisk is an error of a mirror as one of an export.
+func asDisk(err error) error {
+	var disk *mirror.DiskError
+	if errors.As(err, &disk) {
+		return &DiskError{disk.Err}
+	}
+	return err
 }
 
 func (s *site) close() {

@@ -240,7 +240,7 @@ func (c *checker) read(name string) error {
 		c.problem(name, "", "no URL belongs to it")
 		return nil
 	}
-	if typ == typeHTML && !c.m.Online && !c.stubs[name] && len(body) > 0 && !bytes.Contains(body, []byte(Policy)) && !bytes.Contains(body, []byte{0}) {
+	if typ == typeHTML && !c.m.Online && !c.stubs[name] && len(body) > 0 && !bytes.Contains(body, []byte(Policy)) && !bytes.Contains(body, []byte(singlePolicy)) && !bytes.Contains(body, []byte{0}) {
 		c.problem(name, "", "it has no policy that stops its scripts from loading from elsewhere")
 	}
 	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: http.Header{"Content-Type": {typ}}, Body: body}, htmlmeta.Options{IgnoreRelNofollow: true})

@@ -30,6 +30,11 @@ const maxGrowth = 50
 
 // Export makes the mirror of an archive in out. An error leaves what was there.
 func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
+	return exportTree(ctx, a, out, o, func(*writer, context.Context) error { return nil })
+}
+
+// exportTree is Export with a step behind the writing of the site's files.
+func exportTree(ctx context.Context, a *storage.Archive, out string, o Options, after func(*writer, context.Context) error) (*Result, error) {
 	o.defaults()
 	t, err := newTree(out)
 	if err != nil {
@@ -42,8 +47,11 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 	}
 	t.most, t.minFree = cmp.Or(o.MaxBytes, maxGrowth*s.stored+1<<30), o.MinFree
 	s.nameAll()
-	w := &writer{a: a, s: s, tree: t, notes: newNotes(), held: newHeld(), sprites: sprites{made: map[string]sprite{}}}
+	w := newWriter(a, s, t)
 	if err := w.writeAll(ctx); err != nil {
+		return nil, err
+	}
+	if err := after(w, ctx); err != nil {
 		return nil, err
 	}
 	if err := w.noteAbsent(); err != nil {
@@ -67,7 +75,7 @@ func (w *writer) result() *Result {
 	r := &Result{Complete: w.s.o.Complete, Why: w.s.o.Why}
 	for i := range w.s.list {
 		switch e := &w.s.list[i]; {
-		case e.state == kept:
+		case e.state == kept && e.file != "":
 			r.Files++
 			if e.own {
 				r.Pages++

@@ -347,6 +347,17 @@ func (t *tree) mkdir(dir string) error {
 	return nil
 }
 
+// forget takes note of a directory that is gone.
+func (t *tree) forget(dir string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.made, dir)
+	if root := t.dirs[dir]; root != nil {
+		delete(t.dirs, dir)
+		root.Close()
+	}
+}
+
 // swap puts the new mirror where the old one is, in one step where the system
 // can do that.
 func (t *tree) swap() error {

@@ -35,6 +35,10 @@ type writer struct {
 	sprites sprites
 }
 
+func newWriter(a *storage.Archive, s *site, t *tree) *writer {
+	return &writer{a: a, s: s, tree: t, notes: newNotes(), held: newHeld(), sprites: sprites{made: map[string]sprite{}}}
+}
+
 // writeAll writes the file of every entry, several at a time.
 func (w *writer) writeAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)

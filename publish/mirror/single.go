@@ -1,0 +1,312 @@
+package mirror
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/storage"
+)
+
+// Bounds of a page that holds what it is made of, in octets: of one part, of all of
+// them, and of the parts that are remembered for the next page.
+const (
+	maxPart   = 32 << 20
+	maxWhole  = 160 << 20
+	maxShared = 32 << 20
+)
+
+// singlePolicy lets a page load what is in it, and nothing else.
+const singlePolicy = "default-src data: blob: 'unsafe-inline' 'unsafe-eval'"
+
+// ExportSingle is Export, but each page holds styles, scripts, pictures and fonts
+// itself, as data: URLs (RFC 2397): a file of it shows the page alone, and its links
+// lead to the files of others. What only pages are made of has no file.
+func ExportSingle(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
+	return exportTree(ctx, a, out, o, (*writer).inlineAll)
+}
+
+// inliner puts into pages what they are made of.
+type inliner struct {
+	w      *writer
+	byFile map[string]*entry
+	alone  bool            // links lead to the live site, not to other files
+	linked map[string]bool // files that pages lead to
+	parts  map[string]string
+	shared int             // octets of parts
+	left   map[string]bool // files that are too large to be put in
+}
+
+func newInliner(w *writer) *inliner {
+	in := &inliner{w: w, byFile: map[string]*entry{}, linked: map[string]bool{}, parts: map[string]string{}, left: map[string]bool{}}
+	for i := range w.s.list {
+		if e := &w.s.list[i]; e.file != "" && !e.same {
+			in.byFile[e.file] = e
+		}
+	}
+	return in
+}
+
+// document is a file with the references in it replaced by what they lead to.
+type document struct {
+	*inliner
+	open []string // the files around it, the page first, and itself
+	size *int     // of what is in the page
+}
+
+// page is the page in a file with all that it is made of.
+func (in *inliner) page(e *entry) ([]byte, error) {
+	body, err := in.w.tree.root.ReadFile(e.file)
+	if err != nil {
+		return nil, &DiskError{err}
+	}
+	d := &document{inliner: in, open: []string{e.file}, size: new(len(body))}
+	return d.rewrite(e, body)
+}
+
+// rewrite replaces the references of a document.
+func (d *document) rewrite(e *entry, body []byte) ([]byte, error) {
+	base, err := weburl.MustParse("http://mirror.invalid/").Resolve("/" + encodePath(e.file))
+	if err != nil {
+		return body, nil //nolint:nilerr // no URL belongs to it: it has no references, either
+	}
+	var failure error
+	o := htmlmeta.Rewriting{Ref: func(r htmlmeta.Reference) (htmlmeta.Change, string) {
+		change, to, err := d.ref(r)
+		failure = cmp.Or(failure, err)
+		return change, to
+	}}
+	if e.page {
+		o.Policy, o.Head = singlePolicy, d.mark(e)
+		if strings.Contains(string(body[:min(len(body), 4096)]), stillPolicy) {
+			o.Policy += "; " + stillPolicy
+		}
+	}
+	out := d.w.s.o.rewrite(htmlmeta.Page{URL: base, Header: http.Header{"Content-Type": {e.typ}}, Body: body}, o)
+	return out.Body, failure
+}
+
+// SingleMark begins the comment that says where a page is from.
+const SingleMark = "<!-- saved by curtsy: "
+
+// mark is that comment, in a page that is no frame of another.
+func (d *document) mark(e *entry) string {
+	if len(d.open) > 1 {
+		return ""
+	}
+	url := strings.NewReplacer("--", "%2D%2D", ">", "%3E", "<", "%3C").Replace(e.url.String())
+	return SingleMark + url[:min(len(url), 300)] + " -->"
+}
+
+// ref says what is to become of a reference.
+func (d *document) ref(r htmlmeta.Reference) (htmlmeta.Change, string, error) {
+	if r.URL.Host() != "mirror.invalid" {
+		return htmlmeta.Leave, "", nil
+	}
+	name := decode(r.URL.Path()[1:])
+	e := d.byFile[name]
+	l, away := linker{}, d.alone || len(d.open) > 1 // nothing is relative to a data: URL
+	switch {
+	case e == nil, r.Kind == htmlmeta.Hint, r.Kind == htmlmeta.Speculative, hasAny(r.Rel, "manifest"):
+		return htmlmeta.Silent, r.Text, nil
+	case r.Kind == htmlmeta.Requisite:
+		uri, err := d.part(e)
+		if uri == "" {
+			return htmlmeta.Silent, e.url.String(), err
+		}
+		return htmlmeta.Live, uri + encodeFragment(r.Fragment), nil
+	case name == d.open[0] && len(d.open) == 1:
+		return htmlmeta.Local, cmp.Or(encodeFragment(r.Fragment), "#"), nil
+	case l.loads(r) && (r.Tag != "meta" || away): // a refresh, or what is fetched ahead
+		return htmlmeta.Silent, e.url.String(), nil
+	case away:
+		return htmlmeta.Live, e.url.String() + encodeFragment(r.Fragment), nil
+	}
+	d.linked[name] = true
+	return htmlmeta.Leave, "", nil
+}
+
+// part is a file as a data: URL; "" if it cannot be put in.
+func (d *document) part(e *entry) (uri string, err error) {
+	if slices.Contains(d.open, e.file) {
+		return "", nil // a circle
+	}
+	uri, ok := d.parts[e.file]
+	if !ok {
+		if uri, err = d.encode(e); err != nil {
+			return "", err
+		}
+		if d.shared+len(uri) <= maxShared && uri != "" && !e.page {
+			d.parts[e.file] = uri
+			d.shared += len(uri)
+		}
+	}
+	if *d.size+len(uri) > maxWhole {
+		uri = ""
+	}
+	if uri == "" {
+		d.left[e.url.String()] = true
+	}
+	*d.size += len(uri)
+	return uri, nil
+}
+
+// encode reads a file and makes a data: URL of it; "" if it is too large.
+func (d *document) encode(e *entry) (string, error) {
+	if err := d.w.present(e); err != nil {
+		return "", err
+	}
+	st, err := d.w.tree.root.Stat(e.file)
+	if err != nil {
+		return "", &DiskError{err}
+	}
+	if st.Size() > maxPart {
+		return "", nil
+	}
+	body, err := d.w.tree.root.ReadFile(e.file)
+	if err != nil {
+		return "", &DiskError{err}
+	}
+	if rewritten(e.typ) && !e.raw {
+		inner := &document{inliner: d.inliner, open: append(slices.Clone(d.open), e.file), size: d.size}
+		if body, err = inner.rewrite(e, body); err != nil {
+			return "", err
+		}
+	}
+	return "data:" + cmp.Or(served(e.typ, e.file), typeAny) + ";base64," + base64.StdEncoding.EncodeToString(body), nil
+}
+
+// present writes the file of an entry, if it is not there.
+func (w *writer) present(e *entry) error {
+	if _, err := w.tree.root.Lstat(e.file); err == nil {
+		return nil
+	}
+	return w.guarded(e)
+}
+
+// inlineAll puts into the file of each page what it is made of, and removes the files
+// that only pages are made of.
+func (w *writer) inlineAll(ctx context.Context) error {
+	in := newInliner(w)
+	w.runs.Store(false) // their script finds files by the address of the page
+	for i := range w.s.list {
+		e := &w.s.list[i]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if e.state == kept && e.page && !e.raw && !e.same && e.file != "" {
+			if err := in.replace(e); err != nil {
+				return err
+			}
+		}
+		if i%64 == 0 || i == len(w.s.list)-1 {
+			w.s.o.Watch(Progress{Step: "put together", Done: i + 1, Total: len(w.s.list)})
+		}
+	}
+	for _, url := range slices.Sorted(maps.Keys(in.left)) {
+		w.notes.add(cutOff, url, "too large to be put into a page", url)
+	}
+	return in.prune()
+}
+
+// replace writes a page with all that it is made of in place of its file.
+func (in *inliner) replace(e *entry) error {
+	v, err := in.w.visit(e)
+	if err != nil {
+		return err
+	}
+	body, err := in.page(e)
+	if err != nil {
+		return err
+	}
+	if err := in.w.tree.root.Remove(e.file); err != nil {
+		return &DiskError{err}
+	}
+	return in.w.tree.put(e.file, modified(v), body)
+}
+
+// prune removes the files that no page leads to and nobody would open.
+func (in *inliner) prune() error {
+	gone := map[string]bool{}
+	for name, e := range in.byFile {
+		if e.state != kept || e.page || in.linked[name] || !isPart(e.typ) {
+			continue
+		}
+		if err := in.w.tree.root.Remove(name); err != nil {
+			return &DiskError{err}
+		}
+		gone[name] = true
+		for dir := path.Dir(name); dir != "." && in.w.tree.root.Remove(dir) == nil; dir = path.Dir(dir) {
+			in.w.tree.forget(dir) // it was empty
+		}
+	}
+	for i := range in.w.s.list {
+		if e := &in.w.s.list[i]; gone[e.file] {
+			e.file = ""
+		}
+	}
+	return nil
+}
+
+// isPart says whether files of a type are what pages are made of.
+func isPart(typ string) bool {
+	kind, _, _ := strings.Cut(typ, "/")
+	return kind == "image" || kind == "font" || typ == typeCSS || typ == typeJS || typ == "application/manifest+json" ||
+		typ == "application/vnd.ms-fontobject" || typ == "application/wasm"
+}
+
+// ErrNoPage says that an archive has no such page to show.
+var ErrNoPage = errors.New("no page to be shown")
+
+// Single is the page at a URL, or where that redirects to, with all that it is made
+// of. Its links lead to the live site. left are the URLs that are too large to be put
+// in. What is needed meanwhile is written beside near.
+func Single(a *storage.Archive, u weburl.URL, near string, o Options) (body []byte, left []string, err error) {
+	o.defaults()
+	t, err := newTree(near)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer t.discard()
+	s, err := gather(a, &o)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.nameAll()
+	e, _ := (&linker{s: s}).target(s.find(u), "")
+	if e == nil || !e.page {
+		return nil, nil, fmt.Errorf("%s: %w: %s", u, ErrNoPage, s.whyNot(u, e))
+	}
+	w := newWriter(a, s, t)
+	in := newInliner(w)
+	in.alone = true
+	if e.same {
+		e = in.byFile[e.file]
+	}
+	if err := w.present(e); err != nil {
+		return nil, nil, err
+	}
+	body, err = in.page(e)
+	return body, slices.Sorted(maps.Keys(in.left)), err
+}
+
+// whyNot says why there is no page at a URL.
+func (s *site) whyNot(u weburl.URL, e *entry) string {
+	i := s.find(u)
+	switch {
+	case e != nil:
+		return "it is " + cmp.Or(e.typ, "of no known type")
+	case i < 0:
+		return "the archive does not have it"
+	}
+	return cmp.Or(s.list[i].why, "it leads out of the archive")
+}
