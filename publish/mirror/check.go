@@ -240,7 +240,7 @@ func (c *checker) read(name string) error {
 		c.problem(name, "", "no URL belongs to it")
 		return nil
 	}
-	if typ == typeHTML && !c.m.Online && !c.stubs[name] && len(body) > 0 && !bytes.Contains(body, []byte(Policy)) && !bytes.Contains(body, []byte(singlePolicy)) && !bytes.Contains(body, []byte{0}) {
+	if typ == typeHTML && !c.m.Online && !c.stubs[name] && len(body) > 0 && !hasPolicy(body) {
 		c.problem(name, "", "it has no policy that stops its scripts from loading from elsewhere")
 	}
 	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: http.Header{"Content-Type": {typ}}, Body: body}, htmlmeta.Options{IgnoreRelNofollow: true})
@@ -254,6 +254,12 @@ func (c *checker) read(name string) error {
 	}
 	c.refs.Add(int64(len(doc.Links)))
 	return nil
+}
+
+// hasPolicy says whether a page keeps its scripts from loading from elsewhere, or is
+// no text that could hold such a policy.
+func hasPolicy(body []byte) bool {
+	return bytes.Contains(body, []byte(Policy)) || bytes.Contains(body, []byte(singlePolicy)) || bytes.Contains(body, []byte{0})
 }
 
 // link checks one reference.
