@@ -103,7 +103,7 @@ func commands(u *ui) []*cobra.Command {
 		mirrorCmd(u),
 		exportCmd(u),
 		pruneCmd(u),
-		serveCmd(u),
+		serveCmd(u), mcpCmd(u),
 		appCmd(u),
 		listCmd(u),
 		linksCmd(u),

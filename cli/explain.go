@@ -202,21 +202,9 @@ func printVisit(u *ui, v *crawllog.Visit) {
 		}
 	}
 	for i := range v.Usage {
-		u.print("  use        %s", usageText(v, i))
+		u.print("  use        %s", publish.StatementText(v, i))
 	}
 	u.print("  kept       %s", keptText(v))
-}
-
-// usageText is a statement about use, with the version of robots.txt that it stands in.
-func usageText(v *crawllog.Visit, i int) string {
-	s := v.Usage[i]
-	if s.Line > 0 && v.Robots != nil {
-		s.Source, s.Line = fmt.Sprintf("%s, version %s", s.Where(), v.Robots.Version), 0
-	}
-	if usage.Superseded(v.Usage, i) {
-		return s.String() + ", superseded"
-	}
-	return s.String()
 }
 
 // orText is text, or "" where there is nothing to say.

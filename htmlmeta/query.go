@@ -25,7 +25,7 @@ func Query(p Page, selector string) ([]Selected, error) {
 	if err != nil {
 		return nil, fmt.Errorf("select %q: %w", selector, err)
 	}
-	root, err := html.ParseWithOptions(bytes.NewReader(textOf(p)), html.ParseOptionEnableScripting(false))
+	root, err := wholeTree(p)
 	if err != nil {
 		return nil, fmt.Errorf("select %q: %w", selector, err)
 	}
@@ -38,6 +38,11 @@ func Query(p Page, selector string) ([]Selected, error) {
 		})
 	})
 	return found, nil
+}
+
+// wholeTree is the whole tree of a page; an error says that it is too deep.
+func wholeTree(p Page) (*html.Node, error) {
+	return html.ParseWithOptions(bytes.NewReader(textOf(p)), html.ParseOptionEnableScripting(false))
 }
 
 // textOf is a page's body in UTF-8, by the charset that Read finds.

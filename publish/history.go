@@ -42,7 +42,7 @@ func Permits(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) []Pe
 		if v == current && latest > i {
 			v = visits[latest]
 		}
-		permits[i].use(v.Usage)
+		permits[i].use(v)
 	}
 	return permits
 }

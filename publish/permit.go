@@ -24,8 +24,9 @@ type Permit struct {
 	Translate bool // if not, what is shown carries translate="no"
 	// Usage is what the owner says about the use of the capture. Whoever gives it to a
 	// model, or to those who train one or mine text, asks it; see Refuses.
-	Usage   usage.Preferences
-	Said    []usage.Statement // what Usage adds up
+	Usage usage.Preferences
+	// Stated is the visit whose statements Usage adds up.
+	Stated  *crawllog.Visit
 	Reasons []Reason
 }
 
@@ -59,18 +60,18 @@ func (p *Permit) Why() string {
 // the directives of its page. It looks at nothing but its arguments.
 func Decide(v *crawllog.Visit, now time.Time) Permit {
 	p := decide(v, now)
-	p.use(v.Usage)
+	p.use(v)
 	return p
 }
 
 // use takes in what is said about use. To be found by no search is as noindex.
-func (p *Permit) use(said []usage.Statement) {
-	p.Usage, p.Said = usage.Combine(said), said
+func (p *Permit) use(v *crawllog.Visit) {
+	p.Usage, p.Stated = usage.Combine(v.Usage), v
 	if !p.Refuses(usage.Search) {
 		return
 	}
 	p.List = false
-	for _, s := range said {
+	for _, s := range v.Usage {
 		if s.Category == usage.Search && s.Value == usage.No {
 			p.Reasons = append(slices.Clip(p.Reasons), Reason{Directive: "search=n", From: s.Where(), Text: s.Text})
 		}
@@ -79,6 +80,30 @@ func (p *Permit) use(said []usage.Statement) {
 
 // Refuses says whether the owner disallows a use.
 func (p *Permit) Refuses(c usage.Category) bool { return p.Usage[c] == usage.No }
+
+// Refusals are the statements that disallow a use, in the owner's words: each with
+// where it stands and, in robots.txt, with the version that was in force.
+func (p *Permit) Refusals(c usage.Category) (list []string) {
+	for i, s := range p.Stated.Usage {
+		if s.Category == c && s.Value == usage.No && s.For == "" {
+			list = append(list, StatementText(p.Stated, i))
+		}
+	}
+	return list
+}
+
+// StatementText is a statement of a visit about use, with the version of robots.txt
+// that it stands in.
+func StatementText(v *crawllog.Visit, i int) string {
+	s := v.Usage[i]
+	if s.Line > 0 && v.Robots != nil {
+		s.Source, s.Line = fmt.Sprintf("%s, version %s", s.Where(), v.Robots.Version), 0
+	}
+	if usage.Superseded(v.Usage, i) {
+		return s.String() + ", superseded"
+	}
+	return s.String()
+}
 
 // decide is Decide by the directives alone.
 func decide(v *crawllog.Visit, now time.Time) Permit {

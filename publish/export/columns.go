@@ -229,5 +229,5 @@ func saidOf(a *storage.Archive, m *member, now time.Time) ([]usage.Statement, er
 	if i < 0 {
 		return nil, nil
 	}
-	return publish.Permits(visits, now, a.VisitsAt)[i].Said, nil
+	return publish.Permits(visits, now, a.VisitsAt)[i].Stated.Usage, nil
 }

@@ -1,0 +1,119 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/publish/replay"
+	"curtsy/storage/crawllog"
+	"curtsy/usage"
+)
+
+// page is what stands for a URL, while it is read.
+type page struct {
+	*replay.Reading
+	source *replay.Source
+	visit  *crawllog.Visit
+	permit publish.Permit
+}
+
+func (p *page) close() { p.Reading.Close() }
+
+// cite is where a page comes from, in lines.
+func (p *page) cite() string {
+	return fmt.Sprintf("URL: %s\nTitle: %s\nCaptured: %s\n", p.visit.URL, p.visit.Title, captured(p.visit))
+}
+
+func captured(v *crawllog.Visit) string { return v.At.UTC().Format(time.RFC3339) }
+
+// hops is how many redirects are followed within an archive.
+const hops = 5
+
+// page finds the page of a URL, whose text may be given; the error says why not.
+func (s *server) page(ctx context.Context, text string) (*page, error) {
+	for range hops {
+		p, err := s.find(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if !p.visit.Redirects() {
+			if err := p.allowed(); err != nil {
+				p.close()
+				return nil, err
+			}
+			return p, nil
+		}
+		text = p.visit.Location
+		p.close()
+	}
+	return nil, fmt.Errorf("%s: too many redirects", text)
+}
+
+// find finds what stands for a URL, in the first archive that has it.
+func (s *server) find(ctx context.Context, text string) (*page, error) {
+	u, err := weburl.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no URL: %w", text, err)
+	}
+	for _, f := range s.sources {
+		captures, err := f.Catalog.Captures(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		if len(captures) == 0 {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		p, err := s.stands(r, captures[0].URLID)
+		if p == nil {
+			r.Close()
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		p.source = f
+		return p, nil
+	}
+	return nil, fmt.Errorf("%s is not archived; explain says why", u)
+}
+
+func (s *server) stands(r *replay.Reading, id uint64) (*page, error) {
+	visits, err := r.Archive.VisitsOf(id)
+	if err != nil {
+		return nil, err
+	}
+	v := publish.Current(visits, r.Archive.VisitsAt)
+	if v == nil || v.Kept == "" {
+		return nil, nil
+	}
+	permits := publish.Permits(visits, s.o.Now(), r.Archive.VisitsAt)
+	return &page{Reading: r, visit: v, permit: permits[slices.Index(visits, v)]}, nil
+}
+
+// allowed says why the text of a page may not be given.
+func (p *page) allowed() error {
+	switch {
+	case p.permit.Refuses(usage.AIInput):
+		return fmt.Errorf("refused: the owner of %s does not allow it to be given to a model: %s",
+			p.visit.URL, strings.Join(p.permit.Refusals(usage.AIInput), "; "))
+	case !p.permit.Show:
+		return fmt.Errorf("%s may not be shown: %s", p.visit.URL, p.permit.Why())
+	case p.permit.Snippet != publish.NoLimit:
+		return fmt.Errorf("the text of %s may not be given as a whole: %s", p.visit.URL, p.permit.Why())
+	case !p.visit.IsCopy():
+		return fmt.Errorf("%s has no page: it answered %d", p.visit.URL, p.visit.Status)
+	}
+	return nil
+}
+
+var errNoText = errors.New("it has no text that can be read")

@@ -1,0 +1,88 @@
+package assistant
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/publish"
+	"curtsy/publish/markdown"
+)
+
+// Bounds of a page, in octets.
+const (
+	maxBody = 16 << 20
+	maxText = 1 << 20
+	maxPart = 8 << 10 // what is given at once
+)
+
+// textOf is the text of a page as Markdown.
+func (s *server) textOf(ctx context.Context, p *page) (string, error) {
+	b, err := publish.OpenPage(p.Archive, p.visit)
+	if err != nil {
+		return "", err
+	}
+	defer b.Close()
+	body, err := io.ReadAll(io.LimitReader(b, maxBody))
+	if publish.IsOfArchive(err) {
+		return "", err
+	}
+	text := ""
+	if s.o.PDF != nil && strings.HasPrefix(strings.ToLower(p.visit.ContentType), "application/pdf") {
+		blocks, err := s.o.PDF(ctx, body)
+		if err != nil && len(blocks) == 0 {
+			return "", err
+		}
+		text = markdown.Paragraphs(blocks)
+	} else {
+		text = s.text.Of(htmlmeta.Page{URL: weburl.FromCanonical(p.visit.URL), Header: b.Header, Body: body}, maxText)
+	}
+	if text == "" {
+		return "", fmt.Errorf("%s: %w", p.visit.URL, errNoText)
+	}
+	return text, nil
+}
+
+// partsOf cuts a text between paragraphs.
+func partsOf(text string) (parts []string) {
+	var b strings.Builder
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		if b.Len() > 0 && b.Len()+len(paragraph) > maxPart {
+			parts = append(parts, b.String())
+			b.Reset()
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(paragraph)
+	}
+	return append(parts, b.String())
+}
+
+// heading is a heading of a page.
+type heading struct {
+	Level int    `json:"level"`
+	Text  string `json:"text"`
+	Part  int    `json:"part"`
+}
+
+// headingsOf are the headings of the parts of a text, code left out.
+func headingsOf(parts []string) []heading {
+	list := []heading{}
+	inCode := false
+	for i, part := range parts {
+		for line := range strings.Lines(part) {
+			if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+				inCode = !inCode
+			}
+			level := len(line) - len(strings.TrimLeft(line, "#"))
+			if text := strings.TrimSpace(line[level:]); !inCode && level > 0 && level < 7 && line[level] == ' ' && text != "" {
+				list = append(list, heading{level, text, i + 1})
+			}
+		}
+	}
+	return list
+}

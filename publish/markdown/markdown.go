@@ -1,0 +1,88 @@
+// Package markdown answers: what does a page say, as Markdown? Tables, code, lists
+// and links stay what they are; what htmlmeta.ReadText leaves out, and what must not
+// be shown in results, is left out here too.
+package markdown
+
+import (
+	"strings"
+
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+
+	"curtsy/htmlmeta"
+)
+
+// Writer makes Markdown of pages, one at a time.
+type Writer struct{ c *converter.Converter }
+
+// NewWriter makes a writer.
+func NewWriter() *Writer {
+	return &Writer{converter.NewConverter(converter.WithPlugins(
+		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
+		table.NewTablePlugin(table.WithNewlineBehavior(table.NewlineBehaviorPreserve), table.WithHeaderPromotion(true),
+			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))}
+}
+
+// Of is a page as CommonMark with tables, at most about max octets of it. Of what is
+// no HTML it is the paragraphs that htmlmeta.ReadText finds.
+func (w *Writer) Of(p htmlmeta.Page, max int) string {
+	if htmlmeta.KindOf(p.Header, p.Body) == htmlmeta.HTML {
+		root, err := htmlmeta.Readable(p)
+		if err == nil {
+			var text []byte
+			if text, err = w.c.ConvertNode(body(root)); err == nil {
+				return cut(strings.TrimSpace(string(text)), max)
+			}
+		}
+	}
+	return Paragraphs(htmlmeta.ReadText(p, max))
+}
+
+// Paragraphs are blocks of text as Markdown.
+func Paragraphs(blocks []htmlmeta.Block) string {
+	var b strings.Builder
+	for _, block := range blocks {
+		text := escaped.Replace(block.Shown())
+		switch {
+		case text == "":
+			continue
+		case block.Head:
+			b.WriteString("## ")
+		case strings.ContainsRune("#+->=", rune(text[0])):
+			b.WriteString(`\`)
+		}
+		b.WriteString(text + "\n\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// escaped keeps text from being read as Markdown.
+var escaped = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "&", `\&`)
+
+// Escape keeps a line of text from being read as Markdown.
+func Escape(text string) string { return escaped.Replace(text) }
+
+// cut ends a text at the end of a paragraph.
+func cut(text string, max int) string {
+	if len(text) <= max {
+		return text
+	}
+	text = strings.ToValidUTF8(text[:max], "")
+	if i := strings.LastIndex(text, "\n\n"); i > 0 {
+		text = text[:i]
+	}
+	return text
+}
+
+// body is the element that holds what a page shows.
+func body(root *html.Node) *html.Node {
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "body" {
+			return n
+		}
+	}
+	return root
+}
