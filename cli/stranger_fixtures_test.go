@@ -209,16 +209,6 @@ func inDB(dir string, change func(tx *bbolt.Tx) error) error {
 	return errors.Join(db.Update(change), db.Close())
 }
 
-// spaces are without end.
-type spaces struct{}
-
-func (spaces) Read(b []byte) (int, error) {
-	for i := range b {
-		b[i] = ' '
-	}
-	return len(b), nil
-}
-
 // entry is a value of crawl.db as JSON, changed and sealed again.
 func entry(b *bbolt.Bucket, key []byte, change func(v map[string]any)) error {
 	key = bytes.Clone(key)
@@ -510,11 +500,13 @@ func visitFixtures() (list []strangerFixture) {
 		})
 	}}, strangerFixture{kind, "inflates to 1 GB", func(dir string) error {
 		return inDB(dir, func(tx *bbolt.Tx) error {
-			bomb := bytes.NewBuffer([]byte{0x10}) // a visit that is packed
-			w, _ := flate.NewWriter(bomb, flate.BestCompression)
-			_, err := io.CopyN(w, spaces{}, 1<<30)
+			var piece bytes.Buffer // 1 MiB, which says the same however often it comes
+			w, _ := flate.NewWriter(&piece, flate.BestCompression)
+			_, err := w.Write(bytes.Repeat([]byte{' '}, 1<<20))
+			err = errors.Join(err, w.Flush())
+			bomb := append([]byte{0x10}, bytes.Repeat(piece.Bytes(), 1<<10)...) // a visit that is packed
 			key := visitKey(tx)
-			return errors.Join(err, w.Close(), tx.Bucket([]byte("visits")).Put(key, sum.Seal(key, bomb.Bytes())))
+			return errors.Join(err, tx.Bucket([]byte("visits")).Put(key, sum.Seal(key, append(bomb, 3, 0))))
 		})
 	}}, strangerFixture{kind, "a key that is none", func(dir string) error {
 		return inDB(dir, func(tx *bbolt.Tx) error { return tx.Bucket([]byte("visits")).Put([]byte("\nforged"), []byte("{}")) })
