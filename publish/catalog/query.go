@@ -3,6 +3,8 @@ package catalog
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"iter"
 	"time"
 
 	"curtsy/internal/weburl"
@@ -130,3 +132,26 @@ func (c *Catalog) tally(ctx context.Context, column string) (list []Tally, err e
 	}
 	return list, rows.Err()
 }
+
+// Range are the captures whose SURT lies in [from, to), by SURT and time; "" as to
+// is no bound.
+func (c *Catalog) Range(ctx context.Context, from, to string) iter.Seq2[*Capture, error] {
+	return func(yield func(*Capture, error) bool) {
+		query, args := `SELECT `+columns+` FROM captures WHERE segment <> '' AND surt >= ?`, []any{from}
+		if to != "" {
+			query, args = query+` AND surt < ?`, append(args, to)
+		}
+		err := c.each(ctx, func(x *Capture) error {
+			if !yield(x, nil) {
+				return errEnough
+			}
+			return nil
+		}, query+` ORDER BY surt, ts, id`, args...)
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, err)
+		}
+	}
+}
+
+// errEnough ends a query.
+var errEnough = errors.New("enough")

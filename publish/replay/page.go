@@ -45,6 +45,8 @@ func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
 		s.start(w, r)
 	case "/search":
 		s.search(w, r, query)
+	case "/cdx":
+		s.cdx(w, r, query)
 	case "/changes":
 		s.changes(w, r, query)
 	case "/compare":

@@ -1,0 +1,445 @@
+package replay
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"curtsy/publish"
+	"curtsy/publish/catalog"
+	"curtsy/storage/crawllog"
+)
+
+// cdxPage is how many captures a page of the CDX server has, if pageSize says nothing else.
+const cdxPage = 15_000
+
+// cdxFields are the fields of a line, in the order of CDXJ, and aliases are what the
+// Wayback Machine's server calls them.
+var (
+	cdxFields  = []string{"urlkey", "timestamp", "url", "mime", "status", "digest", "length", "offset", "filename"}
+	cdxAliases = map[string]string{"original": "url", "mimetype": "mime", "statuscode": "status", "key": "urlkey"}
+)
+
+// cdxQuery is a question to the CDX server, as pywb's has them.
+type cdxQuery struct {
+	exact      string // the URL, of an exact match
+	from, to   string // SURT: [from, to)
+	domain     string // and of it only those on this host, or below it
+	since      string // times, of 14 digits
+	until      string
+	filters    []cdxFilter
+	fields     []string // nil: all
+	json       bool
+	limit      int
+	page, size int  // page is -1 where all are asked for
+	count      bool // only how many pages there are
+	reverse    bool
+}
+
+// cdxFilter is a condition on a field.
+type cdxFilter struct {
+	field string
+	not   bool
+	holds func(string) bool
+}
+
+// cdx answers as a CDX server: https://pywb.readthedocs.io/en/latest/manual/cdxserver_api.html.
+// What may not be shown has no line, and what may not be listed only one for who asks
+// for its very URL.
+func (s *Server) cdx(w http.ResponseWriter, r *http.Request, text string) {
+	q, err := readCDXQuery(text)
+	if err != nil {
+		cdxError(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	if q.count || q.page > 0 {
+		pages, err := s.cdxPages(r.Context(), q)
+		switch {
+		case err != nil:
+			s.failed(w, r, err)
+			return
+		case q.page >= max(pages, 1):
+			cdxError(w, http.StatusBadRequest, fmt.Sprintf("Page %d invalid: First Page is 0, Last Page is %d", q.page, pages-1))
+			return
+		case q.count:
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"pages": %d, "pageSize": %d, "blocks": %d}`+"\n", pages, q.size, pages)
+			return
+		}
+	}
+	out := bufio.NewWriter(w)
+	w.Header().Set("Content-Type", "text/x-cdxj")
+	if q.json {
+		w.Header().Set("Content-Type", "text/x-ndjson")
+	}
+	n := 0
+	err = s.cdxLines(r.Context(), q, func(line map[string]string) error {
+		n++
+		return q.write(out, line)
+	})
+	switch {
+	case err != nil && n == 0:
+		s.failed(w, r, err)
+	case n == 0:
+		cdxError(w, http.StatusNotFound, "No Captures found for: "+queryOf(text).Get("url"))
+	default:
+		_ = out.Flush() // who asked has gone
+	}
+}
+
+func queryOf(text string) url.Values {
+	v, _ := url.ParseQuery(text) // what is right of it counts
+	return v
+}
+
+func cdxError(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	b, _ := json.Marshal(map[string]string{"message": message}) // of strings: no error
+	_, _ = w.Write(append(b, '\n'))
+}
+
+// readCDXQuery reads a query string.
+func readCDXQuery(text string) (*cdxQuery, error) {
+	v := queryOf(text)
+	q := &cdxQuery{json: v.Get("output") == "json", page: -1, size: cdxPage, count: v.Get("showNumPages") == "true",
+		reverse: v.Get("sort") == "reverse", since: padTime(v.Get("from"), "0"), until: padTime(v.Get("to"), "9")}
+	for name, to := range map[string]*int{"limit": &q.limit, "page": &q.page, "pageSize": &q.size} {
+		if text := v.Get(name); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 0 {
+				return nil, fmt.Errorf("%s=%s is no number", name, text)
+			}
+			*to = n
+		}
+	}
+	q.size = min(max(q.size, 1), cdxPage)
+	for _, list := range append(v["fl"], v["fields"]...) {
+		for name := range strings.SplitSeq(list, ",") {
+			name = strings.TrimSpace(name)
+			q.fields = append(q.fields, cmp.Or(cdxAliases[name], name))
+		}
+	}
+	for _, text := range v["filter"] {
+		f, err := readCDXFilter(text)
+		if err != nil {
+			return nil, err
+		}
+		q.filters = append(q.filters, f)
+	}
+	return q, q.match(v.Get("url"), v.Get("matchType"))
+}
+
+// padTime makes a time of 14 digits of one that is given in part.
+func padTime(t, with string) string {
+	if t == "" {
+		return ""
+	}
+	return t + strings.Repeat(with, max(0, 14-len(t)))
+}
+
+// match reads which URLs are asked for: example.org/* is a prefix, *.example.org a domain.
+func (q *cdxQuery) match(asked, how string) error {
+	if asked == "" {
+		return errors.New("the url= that is asked for is missing")
+	}
+	bare := asked
+	if rest, ok := strings.CutPrefix(asked, "*."); ok && how == "" {
+		bare, how = rest, "domain"
+	} else if rest, ok := strings.CutSuffix(asked, "*"); ok && how == "" {
+		bare, how = rest, "prefix"
+	}
+	urls := urlsOf(bare)
+	if len(urls) == 0 {
+		return fmt.Errorf("url=%s is no URL", asked)
+	}
+	key := urls[0].SURT()
+	host, path, _ := strings.Cut(key, ")")
+	switch how {
+	case "", "exact":
+		q.exact, q.from, q.to = asked, key, key+"\x00"
+	case "prefix":
+		if path == "/" && !strings.HasSuffix(bare, "/") {
+			key = host + ")" // of a host without a path
+		}
+		q.from, q.to = key, key+"\xff"
+	case "host":
+		q.from, q.to = host+")", host+"*"
+	case "domain":
+		name, port, _ := strings.Cut(host, ":")
+		q.from, q.to, q.domain = name, name+"\xff", name
+		if port != "" {
+			q.from, q.to, q.domain = host+")", host+"*", host
+		}
+	default:
+		return fmt.Errorf("matchType=%s: want exact, prefix, host or domain", how)
+	}
+	return nil
+}
+
+// readCDXFilter reads [!][=|~]field:value. Without = and ~ the value is in the field.
+func readCDXFilter(text string) (f cdxFilter, err error) {
+	rest, not := strings.CutPrefix(text, "!")
+	kind := byte(0)
+	if rest != "" && (rest[0] == '=' || rest[0] == '~') {
+		kind, rest = rest[0], rest[1:]
+	}
+	name, value, ok := strings.Cut(rest, ":")
+	f = cdxFilter{field: cmp.Or(cdxAliases[name], name), not: not}
+	if !ok || !slices.Contains(cdxFields, f.field) {
+		return f, fmt.Errorf("filter=%s: want [!][=|~]FIELD:VALUE with one of %s", text, strings.Join(cdxFields, ", "))
+	}
+	switch kind {
+	case '=':
+		f.holds = func(s string) bool { return s == value }
+	case '~':
+		re, err := regexp.Compile(`^(?:` + value + `)`)
+		if err != nil {
+			return f, fmt.Errorf("filter=%s: %w", text, err)
+		}
+		f.holds = re.MatchString
+	default:
+		f.holds = func(s string) bool { return strings.Contains(s, value) }
+	}
+	return f, nil
+}
+
+// cdxRows are the rows of all archives for a query, by SURT and time.
+func (s *Server) cdxRows(ctx context.Context, q *cdxQuery) iter.Seq2[cdxRow, error] {
+	return func(yield func(cdxRow, error) bool) {
+		var heads []*cdxHead
+		for _, from := range s.sources {
+			next, stop := iter.Pull2(from.Catalog.Range(ctx, q.from, q.to))
+			defer stop()
+			heads = append(heads, &cdxHead{from: from, next: next})
+		}
+		for {
+			var first *cdxHead
+			for _, h := range heads {
+				if err := h.fill(q.domain); err != nil {
+					yield(cdxRow{}, err)
+					return
+				}
+				if h.row != nil && (first == nil || h.before(first)) {
+					first = h
+				}
+			}
+			if first == nil || !yield(cdxRow{first.row, first.from}, nil) {
+				return
+			}
+			first.row = nil
+		}
+	}
+}
+
+// cdxRow is a capture of an archive.
+type cdxRow struct {
+	*catalog.Capture
+	from *Source
+}
+
+// cdxHead is the next row of one archive.
+type cdxHead struct {
+	from *Source
+	next func() (*catalog.Capture, error, bool)
+	row  *catalog.Capture
+	done bool
+}
+
+// fill reads the next row, of a domain where one is asked for.
+func (h *cdxHead) fill(domain string) error {
+	for h.row == nil && !h.done {
+		row, err, ok := h.next()
+		if err != nil {
+			return err
+		}
+		h.done = !ok
+		if rest, within := "", false; ok {
+			rest, within = strings.CutPrefix(row.SURT, domain)
+			if domain == "" || within && rest != "" && (rest[0] == ')' || rest[0] == ',' || rest[0] == ':') {
+				h.row = row
+			}
+		}
+	}
+	return nil
+}
+
+func (h *cdxHead) before(o *cdxHead) bool {
+	return cmp.Or(strings.Compare(h.row.SURT, o.row.SURT), h.row.At.Compare(o.row.At)) < 0
+}
+
+// cdxPages is how many pages a query has. Rows are counted before permits and filters.
+func (s *Server) cdxPages(ctx context.Context, q *cdxQuery) (int, error) {
+	n := 0
+	for _, err := range s.cdxRows(ctx, q) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return (n + q.size - 1) / q.size, nil
+}
+
+// maxReversed bounds how many lines are turned round in memory.
+const maxReversed = 100_000
+
+// cdxLines gives the lines of a query.
+func (s *Server) cdxLines(ctx context.Context, q *cdxQuery, each func(map[string]string) error) error {
+	at, n := 0, 0
+	gate := cdxGate{s: s, exact: q.exact != ""}
+	var all []map[string]string
+	for row, err := range s.cdxRows(ctx, q) {
+		if err != nil {
+			return err
+		}
+		at++
+		if q.page >= 0 && (at <= q.page*q.size || at > (q.page+1)*q.size) {
+			continue
+		}
+		line := cdxLine(row)
+		if !q.wants(line) {
+			continue
+		}
+		if ok, err := gate.admits(ctx, row); err != nil || !ok {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if q.reverse {
+			if all = append(all, line); len(all) > maxReversed {
+				all = all[1:]
+			}
+			continue
+		}
+		if err := each(line); err != nil {
+			return err
+		}
+		if n++; n == q.limit {
+			return nil
+		}
+	}
+	slices.Reverse(all)
+	for i, line := range all {
+		if q.limit > 0 && i == q.limit {
+			break
+		}
+		if err := each(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wants says whether a line is in the time and passes the filters of a query.
+func (q *cdxQuery) wants(line map[string]string) bool {
+	t := line["timestamp"]
+	if q.since != "" && t < q.since || q.until != "" && t > q.until {
+		return false
+	}
+	return !slices.ContainsFunc(q.filters, func(f cdxFilter) bool { return f.holds(line[f.field]) == f.not })
+}
+
+// cdxLine is a capture as CDXJ has it. Its length is that of all its records.
+func cdxLine(c cdxRow) map[string]string {
+	mime := cmp.Or(c.MIME, "unk")
+	if c.Kept == crawllog.KeptRevisit {
+		mime = "warc/revisit"
+	}
+	return map[string]string{"urlkey": c.SURT, "timestamp": c.At.Format(tsFormat), "url": c.URL, "mime": mime, "status": strconv.Itoa(c.Status),
+		"digest": c.Digest, "length": strconv.FormatInt(c.Length, 10), "offset": strconv.FormatInt(c.Offset, 10), "filename": c.Segment}
+}
+
+// write writes a line in the form that is asked for.
+func (q *cdxQuery) write(w *bufio.Writer, line map[string]string) error {
+	fields := q.fields
+	switch {
+	case q.json && fields == nil:
+		fields = cdxFields
+	case !q.json && fields == nil:
+		fmt.Fprintf(w, "%s %s ", line["urlkey"], line["timestamp"])
+		fields = cdxFields[2:]
+	case !q.json:
+		var values []string
+		for _, name := range fields {
+			values = append(values, cmp.Or(line[name], "-"))
+		}
+		_, err := w.WriteString(strings.Join(values, " ") + "\n")
+		return err
+	}
+	sep := "{"
+	for _, name := range fields {
+		value, known := line[name]
+		if !known {
+			continue
+		}
+		b, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s%q: %s", sep, name, b)
+		sep = ", "
+	}
+	if sep == "{" {
+		w.WriteString(sep)
+	}
+	_, err := w.WriteString("}\n")
+	return err
+}
+
+// cdxGate asks about captures, of one URL after the other.
+type cdxGate struct {
+	s       *Server
+	exact   bool
+	from    *Source
+	urlID   uint64
+	visits  []*crawllog.Visit
+	permits []publish.Permit
+}
+
+// admits says whether a capture may have a line.
+func (g *cdxGate) admits(ctx context.Context, c cdxRow) (bool, error) {
+	if !c.HasBody() {
+		return false, nil
+	}
+	reading, err := c.from.reading(ctx)
+	if err != nil {
+		return false, err
+	}
+	if g.from != c.from || g.urlID != c.URLID || g.visits == nil {
+		g.from, g.urlID = c.from, c.URLID
+		if g.visits, g.permits, err = g.of(ctx, c.from, reading, c.URLID); err != nil {
+			return false, err
+		}
+	}
+	i := slices.IndexFunc(g.visits, func(v *crawllog.Visit) bool { return v.Ref() == c.Ref })
+	if i < 0 || !g.permits[i].Show || !g.exact && !g.permits[i].List {
+		return false, nil
+	}
+	refers := g.visits[i].Refers
+	if refers == nil {
+		return true, nil
+	}
+	visits, permits, err := g.of(ctx, c.from, reading, refers.URLID)
+	i = slices.IndexFunc(visits, func(v *crawllog.Visit) bool { return v.Ref() == *refers })
+	return i >= 0 && permits[i].Show, err
+}
+
+func (g *cdxGate) of(ctx context.Context, from *Source, reading *Reading, urlID uint64) ([]*crawllog.Visit, []publish.Permit, error) {
+	visits, err := reading.Archive.VisitsOf(urlID)
+	if err != nil {
+		return nil, nil, err
+	}
+	find := crawllog.Remember(from.lookup(ctx, reading.Archive))
+	return visits, publish.Permits(visits, g.s.now(), find), nil
+}
