@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -80,11 +81,16 @@ func (s *Server) make(a *archive, format string, after func(Outcome)) error {
 	if err := s.root.Mkdir(exports, 0o755); err != nil && !os.IsExist(err) {
 		return err
 	}
+	if st, err := s.root.Lstat(exports); err != nil || !st.IsDir() {
+		return errExports
+	}
 	w := s.making(a.name, format)
 	w.after = after
 	_, err := s.run(a, w)
 	return err
 }
+
+var errExports = errors.New("exports in the folder is no directory: rename it, and try again")
 
 // makeNext makes the next of the formats that were wanted of a crawl.
 func (s *Server) makeNext(a *archive) {

@@ -139,7 +139,7 @@ func (s *Server) live(a *archive, l *language) *liveView {
 	if t.URL = act.url; len(st.InFlight) > 0 && s.now().Sub(st.InFlight[0].Since) > 2*time.Second { // a slow one
 		t.URL = st.InFlight[0].URL
 	}
-	if done := st.Fetched + st.Failed; st.Left > 0 && done+st.Queued > 0 {
+	if done := st.Fetched + st.Failed; (st.Left > 0 || act.wanted.Pause) && done+st.Queued > 0 {
 		v.Percent = 100 * done / (done + st.Queued)
 	}
 	return v

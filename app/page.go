@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"path"
+	"strings"
 	"time"
 
 	"golang.org/x/text/message"
@@ -51,8 +52,14 @@ func newLanguages() (*languages, error) {
 // say is a text of the catalogue.
 func (l *language) say(text string, args ...any) string { return l.printer.Sprintf(text, args...) }
 
-// word is a text of the catalogue that is no constant: a state, the name of a format.
-func (l *language) word(text string) string { return l.printer.Sprintf(message.Key(text, text)) }
+// word is a text that the catalogue may have: a state, the name of a format, what a
+// command said.
+func (l *language) word(text string) string {
+	if strings.Contains(text, "%") {
+		return text
+	}
+	return l.printer.Sprintf(message.Key(text, text))
+}
 
 func (l *language) number(n int) string { return l.printer.Sprintf("%d", n) }
 

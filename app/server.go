@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,8 +43,26 @@ type Server struct {
 // ErrInUse says that another page is open on the folder.
 var ErrInUse = errors.New("the folder is in use by another curtsy app")
 
-// lockFile is held as long as a page is open on the folder.
-const lockFile = ".curtsy-app.lock"
+// lockFile is held as long as a page is open on the folder, whose first address is in
+// addressFile, for its owner alone.
+const (
+	lockFile    = ".curtsy-app.lock"
+	addressFile = ".curtsy-app.url"
+)
+
+// Running is the first address of the page that is open on a folder; "" is not known.
+func Running(folder string) string {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	b, err := root.ReadFile(addressFile)
+	if at := strings.TrimSpace(string(b)); err == nil && strings.HasPrefix(at, "http://"+Name+":") {
+		return at
+	}
+	return ""
+}
 
 // New opens a folder; one page at a time may.
 func New(o Options) (*Server, error) {
@@ -84,6 +103,12 @@ func (s *Server) open() (err error) {
 		return err
 	}
 	s.guard = newGuard(page)
+	if err := s.root.Remove(addressFile); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if err := s.root.WriteFile(addressFile, []byte(s.First(Name)+"\n"), 0o600); err != nil {
+		return err
+	}
 	s.ctx, s.drop = context.WithCancel(context.Background())
 	s.stop, s.finish = context.WithCancel(s.ctx)
 	return nil
@@ -142,6 +167,7 @@ func (s *Server) Go(ctx context.Context) {
 		s.visitDue()
 		select {
 		case <-ctx.Done():
+			s.finish()
 			return
 		case <-tick.C:
 		}
@@ -164,6 +190,7 @@ func (s *Server) Close() error {
 	}
 	s.drop()
 	<-ended
+	_ = s.root.Remove(addressFile) // the next page writes its own
 	return errors.Join(s.root.Close(), s.lock.Unlock())
 }
 
@@ -181,7 +208,10 @@ func (s *Server) find(name string) *archive {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.archives[name]
-	if a == nil && s.isArchive(name) {
+	if !s.isArchive(name) && (a == nil || a.doing == nil) {
+		return nil
+	}
+	if a == nil {
 		a = &archive{name: name}
 		s.archives[name] = a
 	}

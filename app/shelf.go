@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io/fs"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -130,7 +129,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 		if v.Query == "" || v.In != "" && v.In != name {
 			continue
 		}
-		lines, o := s.read(r, []string{"search", filepath.Join(s.o.Folder, name), v.Query, "--json", "--limit=10"}, hitsEach)
+		lines, o := s.read(r, []string{"search", s.dir(name), "--json", "--limit=10", "--", v.Query}, hitsEach)
 		if o.Code != 0 {
 			v.Failed = append(v.Failed, name+": "+o.Err)
 		}

@@ -17,8 +17,9 @@ import (
 
 // appFlags are the flags of app.
 type appFlags struct {
-	listen string
-	noOpen bool
+	listen  string
+	noOpen  bool
+	anyPort bool // if that of listen is taken
 }
 
 func appCmd(u *ui) *cobra.Command {
@@ -38,7 +39,8 @@ func appCmd(u *ui) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, a []string) error {
+		RunE: func(c *cobra.Command, a []string) error {
+			f.anyPort = !c.Flags().Changed("listen")
 			folder := ""
 			if len(a) > 0 {
 				folder = a[0]
@@ -72,6 +74,9 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 		return err
 	}
 	page, files, err := listeners(ctx, &serveFlags{listen: f.listen})
+	if err != nil && f.anyPort {
+		page, files, err = listeners(ctx, &serveFlags{listen: "127.0.0.1:0"})
+	}
 	if err != nil {
 		return err
 	}
@@ -85,6 +90,11 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 	}
 	s, err := app.New(app.Options{Folder: folder, Page: page.Addr().String(), Files: files.Addr().String(), Version: version,
 		Formats: export.Formats(), Command: runHosted, Quote: quoted, Logger: u.logger(false)})
+	if at := app.Running(folder); errors.Is(err, app.ErrInUse) && at != "" && !f.noOpen { // started twice, as by a double click
+		u.say("%v: opening its page", err)
+		openBrowser(u, at)
+		return nil
+	}
 	if errors.Is(err, app.ErrInUse) {
 		return exitWith(exitFailed, err, "the page that is open, or another FOLDER")
 	}
