@@ -164,10 +164,19 @@ func (s *Server) lost(w http.ResponseWriter, r *http.Request) {
 	s.problem(w, r, http.StatusNotFound, "There is no such page.", "/")
 }
 
+// quit ends the program, as a signal does: what runs is continued by the next.
+func (s *Server) quit(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, http.StatusOK, "outside", s.language(r).say("Ended"), true)
+	time.AfterFunc(quitAfter, s.finish)
+}
+
+// quitAfter lets the last answer arrive.
+const quitAfter = 200 * time.Millisecond
+
 // outside answers whoever has no key, or one of a program that has ended.
 func (s *Server) outside(w http.ResponseWriter, r *http.Request) {
 	l := s.language(r)
-	s.show(w, r, http.StatusForbidden, "outside", l.say("Closed"), nil)
+	s.show(w, r, http.StatusForbidden, "outside", l.say("Closed"), false)
 }
 
 var types = map[string]string{"style.css": "text/css; charset=utf-8", "app.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml"}

@@ -152,13 +152,15 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("GET /a/{name}/delete", s.askDelete)
 	m.HandleFunc("POST /a/{name}/{action}", s.act)
 	m.HandleFunc("POST /language", s.setLanguage)
+	m.HandleFunc("POST /quit", s.quit)
 	m.HandleFunc("GET /static/{file}", s.static)
 	m.HandleFunc("/", s.lost)
 	return m
 }
 
 // Go continues what ran when the last program ended, and visits sites again when
-// they are due, until the context ends. Then it lets what runs end well.
+// they are due, until the context ends, or a person ends the program on the page.
+// Then it lets what runs end well.
 func (s *Server) Go(ctx context.Context) {
 	s.continueAll()
 	tick := time.NewTicker(dueEvery)
@@ -168,6 +170,8 @@ func (s *Server) Go(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			s.finish()
+			return
+		case <-s.stop.Done(): // by its own button
 			return
 		case <-tick.C:
 		}

@@ -107,8 +107,10 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 	if !f.noOpen {
 		openBrowser(u, at)
 	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	ending := make(chan struct{})
-	go func() { defer close(ending); s.Go(ctx) }()
+	go func() { defer close(ending); s.Go(ctx); end() }()
 	err = serveBoth(ctx, [2]net.Listener{page, files}, [2]http.Handler{s.Page(), s.Files()})
 	<-ending
 	return cmp.Or(err, s.Close())

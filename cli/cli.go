@@ -22,6 +22,9 @@ const version = "0.1.0"
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 0 && byDoubleClick() {
+		args = []string{"app"}
+	}
 	if len(args) > 0 && args[0] == pdf.Command {
 		return pdf.Main(args[1:], stdin, stdout, stderr)
 	}

@@ -24,7 +24,7 @@ names = {c["name"] for c in bom["components"]}
 sys.exit(not (bom["bomFormat"] == "CycloneDX" and {"std", "go.etcd.io/bbolt"} <= names and all(c["purl"].endswith("@" + c["version"]) for c in bom["components"])))
 PY
 # As on another system: the error types and signals of Windows and macOS.
-vetted() { local os; for os in windows darwin; do GOOS=$os go vet . ./cli ./storage/... ./crawler/... ./publish/... ./fleet/... ./internal/mapped 2>"$WORK/log" || { show "$WORK/log"; return 1; }; done; }
+vetted() { local os; for os in windows darwin; do GOOS=$os go vet . ./app ./cli ./storage/... ./crawler/... ./publish/... ./fleet/... ./internal/mapped 2>"$WORK/log" || { show "$WORK/log"; return 1; }; done; }
 claim "go vet for Windows and macOS" vetted
 
 deb=$(echo "$WORK"/one/*_amd64.deb)
@@ -55,6 +55,9 @@ claim "archives are offered" offered
 units=$root/usr/lib/systemd/system
 exposure() { systemd-analyze security --offline=true "$units/curtsy@.service" >"$WORK/log" 2>&1; tail -n 1 "$WORK/log"; less "$(sed -n 's/.*: \([0-9.]*\) .*/\1/p' "$WORK/log" | tail -n 1)" 2.0; }
 claim "systemd-analyze security: under 2.0" exposure
+applications=$root/usr/share
+if command -v desktop-file-validate >/dev/null; then claim "desktop-file-validate" desktop-file-validate "$applications/applications/curtsy.desktop"; else without "desktop-file-validate is not installed"; fi
+claim "the entry of the menu starts a program that is there, with an icon" eval 'test -x "$root/usr/bin/$(sed -n "s/^Exec=\([^ ]*\) app$/\1/p" "$applications/applications/curtsy.desktop")" && grep -q "<svg" "$applications/icons/hicolor/scalable/apps/curtsy.svg"'
 claim "the image's parts are there, and it runs as nobody" eval 'test -x "$WORK/one/image/curtsy" && grep -qx "FROM scratch" "$WORK/one/image/Containerfile" && grep -qx "USER 65532:65532" "$WORK/one/image/Containerfile"'
 if command -v buildah >/dev/null; then
 	built() { buildah --storage-driver vfs bud --isolation chroot -t curtsy-ci "$WORK/one/image" >"$WORK/log" 2>&1 || { show "$WORK/log"; return 1; }; }

@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chromium } from 'playwright-core';
 
 const [curtsy, dir, site, root] = process.argv.slice(2);
@@ -16,8 +16,8 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // The program, started as a person would; the address is what it prints.
 let program, address;
-async function launch() {
-  program = spawn(curtsy, ['app', folder, '--no-open', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', fs.openSync(path.join(dir, 'app.err'), 'a')] });
+async function launch(at = folder) {
+  program = spawn(curtsy, ['app', at, '--no-open', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', fs.openSync(path.join(dir, 'app.err'), 'a')] });
   address = await new Promise((found, gone) => {
     let text = '';
     program.stdout.on('data', (d) => { text += d; const m = /at (http:\S+)/.exec(text); if (m) found(m[1]); });
@@ -265,7 +265,30 @@ claim('its own name deletes it', !fs.existsSync(path.join(folder, 'pg')));
 const mine = errors.filter((e) => !/401|403|404|409|422|ERR_CONNECTION|ERR_INCOMPLETE|net::|Failed to load resource/.test(e));
 claim('no error in the console, the policy is kept', mine.length === 0, mine.slice(0, 3).join('; '));
 claim(`axe: ${looked} pages looked at`, looked >= 15);
-await ended('SIGTERM');
+await page.getByRole('button', { name: 'End the program' }).click();
+await page.getByRole('heading', { name: 'The program has ended' }).waitFor();
+for (let i = 0; i < 100 && program.exitCode === null; i++) await sleep(100);
+claim('ended from the page: exit 0', program.exitCode === 0, String(program.exitCode));
+
+// --- a disk that fills up
+const full = process.env.FULL;
+if (full) {
+  await launch(full);
+  await page.goto(address);
+  await page.goto(new URL('/new?url=' + encodeURIComponent(site + '/index.html'), address).href);
+  await page.getByRole('textbox', { name: 'Address of the site' }).press('Enter');
+  await page.getByText('Limits, pace and more').click();
+  await page.getByRole('textbox', { name: 'Pause between requests' }).fill('1ms');
+  await page.getByRole('button', { name: 'Start' }).click();
+  await until(() => /no space/.test(document.querySelector('main').innerText));
+  claim('a full disk: how much is to stay free, and to make room', /make room/.test(await text()) && /min_free/.test(await text()), await text());
+  await axe('full disk');
+  execFileSync('mount', ['-o', 'remount,size=200m', full]);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await until(() => /finished/.test(document.querySelector('main').innerText), null, { timeout: 60000 });
+  claim('with room it goes on to its end', true);
+  await ended('SIGTERM');
+}
 await browser.close();
 console.log(failed ? `${failed} claims failed` : 'all as claimed');
 process.exit(failed ? 1 : 0);
