@@ -114,7 +114,7 @@ made_SvelteKit() {
 }
 
 made_Nuxt() {
-	npm_into "$1" nuxt@4
+	npm_into "$1" nuxt@4 unstorage@1.17.3
 	mkdir -p "$1"/app/pages/guide "$1"/app/components "$1/public"
 	picture "$1/public/lamp.png"
 	printf 'export default defineNuxtConfig({ compatibilityDate: "2025-07-01", telemetry: false, devtools: { enabled: false }, ssr: true })\n' >"$1/nuxt.config.ts"

@@ -175,10 +175,20 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 		u.print("%s: %s, of them %s, %s; %s, %d needing a web server, %d broken on the site; see %s/%s",
 			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), withheldText(r), r.NeedHTTP, r.Broken, out, mirror.ReportFile)
 	}
+	if r.Moving > 0 && !f.quiet && !f.json {
+		u.say("%s: %s their scripts again, whose text a repair had kept; try: curtsy mirror --repair DIR %s", out, runs(r.Moving), quoted(out))
+	}
 	if !r.Complete && !f.quiet {
 		u.say("the archive is not complete (%s); this is what it has so far", r.Why)
 	}
 	return problems(u, f, out, r.Problems)
+}
+
+func runs(n int) string {
+	if n == 1 {
+		return "1 page runs"
+	}
+	return count(n, "page") + " run"
 }
 
 // withheldText says how many URLs their pages keep from being shown.

@@ -41,7 +41,10 @@ func isCandidate(text string) bool {
 	if name[0] == '.' || strings.HasSuffix(bare, "/") || strings.Contains(bare, "..."+ext) {
 		return false
 	}
-	// modules by the names that a bundler knows them by
+	// what a generator writes for itself, and modules by the names that a bundler knows them by
+	if name == bare && strings.HasSuffix(bare, "-manifest.json") {
+		return false
+	}
 	if text[0] == '@' || text[0] == '~' || strings.Contains(text, "node_modules/") {
 		return false
 	}

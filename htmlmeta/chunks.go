@@ -2,6 +2,7 @@ package htmlmeta
 
 import (
 	"bytes"
+	"path"
 	"regexp"
 	"strings"
 
@@ -110,16 +111,40 @@ func (s *linkSet) addBeside(text string, l Link) {
 		s.add(rest, l) // behind a base that the script puts in front
 		return
 	case first == "." || first == "..":
+		s.addDotted(text, l)
+		return
 	case deep && s.below(s.base, dir, rest, l):
 		return
 	case deep && s.belowScripts(dir, rest, l):
 		return
 	}
 	s.add(text, l)
-	if via := s.opts.LoadedBy; !via.IsZero() && !s.inPage && dirOf(via) != dirOf(s.base) {
-		if u, err := via.Resolve(text); err == nil {
-			s.addURL(u, l)
-		}
+	s.addFromPage(text, l)
+}
+
+// addDotted adds a literal that is relative by its dots: a script that loads another means
+// it relative to itself, one that has a link means it relative to the page.
+func (s *linkSet) addDotted(text string, l Link) {
+	bare := text[:indexByteOrLen(text, '?')]
+	switch ext := strings.ToLower(path.Ext(bare[:indexByteOrLen(bare, '#')])); {
+	case s.inPage, s.opts.LoadedBy.IsZero(), ext == ".js", ext == ".mjs", ext == ".css":
+		s.add(text, l)
+	case ext == ".html", ext == ".htm":
+		s.addFromPage(text, l)
+	default:
+		s.add(text, l)
+		s.addFromPage(text, l)
+	}
+}
+
+// addFromPage adds what a script names as seen from the page that loaded it.
+func (s *linkSet) addFromPage(text string, l Link) {
+	via := s.opts.LoadedBy
+	if via.IsZero() || s.inPage {
+		return
+	}
+	if u, err := via.Resolve(text); err == nil {
+		s.addURL(u, l)
 	}
 }
 

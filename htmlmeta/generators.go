@@ -2,6 +2,7 @@ package htmlmeta
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -91,4 +92,31 @@ func (s *linkSet) addRustdoc(src []byte) {
 	}
 	add("resource-suffix", index)
 	add("resource-suffix", root+"crates"+suffix+".js")
+}
+
+// nextData is what a page of Next.js's Pages Router says of itself.
+var (
+	nextData  = regexp.MustCompile(`(?s)<script id="__NEXT_DATA__"[^>]*>(.*?)</script>`)
+	nextProps = []byte(`"gsp":true`)
+)
+
+// addNextData adds the data of a page that its router asks for where a link leads to it:
+// those of /blog/one are in _next/data/BUILD/blog/one.json, those of / in index.json.
+func (s *linkSet) addNextData(src []byte) {
+	if !bytes.Contains(src, nextProps) {
+		return
+	}
+	m := nextData.FindSubmatch(src)
+	var said struct {
+		Build  string `json:"buildId"`
+		Prefix string `json:"assetPrefix"`
+	}
+	if m == nil || json.Unmarshal(m[1], &said) != nil || said.Build == "" || strings.Contains(said.Build, "/") {
+		return
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(s.base.Path(), "/"), ".html")
+	if name == "" {
+		name = "/index"
+	}
+	s.add(said.Prefix+"/_next/data/"+said.Build+name+".json", Link{Tag: "script", Attr: "__NEXT_DATA__", Kind: Speculative})
 }

@@ -186,6 +186,7 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 		r.links.addNode(n, r)
 	}
 	r.links.addRustdoc(body)
+	r.links.addNextData(body)
 	if bytes.Contains(body, []byte("noframes")) || bytes.Contains(body, []byte("NOFRAMES")) {
 		for _, m := range noframes.FindAllSubmatch(body, 4) {
 			r.readInner(string(m[1]))

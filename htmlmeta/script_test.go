@@ -117,6 +117,11 @@ func TestLinksOfGenerators(t *testing.T) {
 		{"a menu that leads to pages", "text/html", `<select><option value="/m/"><option value="n.html"><option value="1"><option value="a b">`, "/m/ option.value speculative\n/d/n.html option.value speculative"},
 		{"backgrounds by scripts", "text/html", `<div data-bg="b.jpg"></div><div data-background="url('c.png')"></div><div data-bg="dark"></div>`, "/d/b.jpg div.data-bg speculative\n/d/c.png div.data-background speculative"},
 		{"VitePress", "text/html", `<link rel=modulepreload href="/assets/p.md.X.lean.js">`, "/assets/p.md.X.lean.js link.href requisite\n/assets/p.md.X.js link.href speculative"},
+		{"Next.js: the data of a page", "text/html", `<script id="__NEXT_DATA__" type="application/json">{"buildId":"b1","gsp":true}</script>`, "/_next/data/b1/d/p.json script.__NEXT_DATA__ speculative"},
+		{"Next.js: a page without data", "text/html", `<script id="__NEXT_DATA__" type="application/json">{"buildId":"b1"}</script>`, ""},
+		{"chunks of a module are beside it, links beside the page", "text/javascript", `x(["../n/0.js","./a.css"]); h({href:"./two.html?a=1"})`, "/n/0.js script.string speculative\n/d/a.css script.string speculative\n/from/two.html?a=1 script.string speculative"},
+		{"data may be beside either", "text/javascript", `fetch("./d.json")`, "/d/d.json script.string speculative\n/from/d.json script.string speculative"},
+		{"what a generator writes for itself", "text/javascript", `a="build-manifest.json"`, ""},
 		{"noframes", "text/html", `<frameset><frame src=f.html></frameset><noframes><body><a href=g.html>g</a></noframes>`, "/d/f.html frame.src requisite\n/d/g.html a.href page"},
 		{"directories of an import map", "text/html", `<script type="importmap">{"imports":{"l/":"/lib/"}}</script><script type=module>import "l/x.js"</script>`, "/lib/x.js script.import requisite"},
 	} {

@@ -30,14 +30,14 @@ func (g *guesses) Guessed(shape string) (asked, there int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.shapes[shape]
-	if n.asked < fewGuessed && g.all.asked >= manyGuessed {
+	if n.asked < fewGuessed && (g.all.asked >= manyGuessed || g.all.there == 0 && 2*g.all.asked >= manyGuessed) {
 		n = g.all
 	}
 	return n.asked, n.there
 }
 
 // fewGuessed is how many answers tell little of a shape, manyGuessed how many
-// tell enough of a site.
+// tell enough of a site, half of them where nothing was there.
 const (
 	fewGuessed  = 4
 	manyGuessed = 16

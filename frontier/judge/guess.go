@@ -16,15 +16,19 @@ type Guesses interface {
 	Guessed(shape string) (asked, there int)
 }
 
-// enoughGuesses is how many answers tell what a shape is worth.
-const enoughGuesses = 8
+// enoughGuesses is how many answers tell what a shape is worth, vainGuesses how many
+// where nothing was there.
+const (
+	enoughGuesses = 8
+	vainGuesses   = 4
+)
 
 func guess(l *Link, f *Facts) Verdict {
 	if l.Class != Speculative || f.Guesses == nil {
 		return Verdict{}
 	}
 	asked, there := f.Guesses.Guessed(GuessShape(l.URL))
-	if asked < enoughGuesses || 2*there >= asked {
+	if vain := asked >= vainGuesses && there == 0; !vain && (asked < enoughGuesses || 2*there >= asked) {
 		return Verdict{}
 	}
 	v := excludes(Guess, Params{})

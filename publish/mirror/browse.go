@@ -249,7 +249,7 @@ func (j *judging) page(ctx context.Context, p *mapped) (*Judged, error) {
 	}
 	if (one.Lost || one.Right == "none") && j.b.Lost != nil {
 		html := want.HTML
-		if plain {
+		if plain || j.came(ctx, p.URL, want) {
 			html = nil
 		}
 		j.mu.Lock()
@@ -257,6 +257,16 @@ func (j *judging) page(ctx context.Context, p *mapped) (*Judged, error) {
 		return one, j.b.Lost(p.URL, html)
 	}
 	return one, nil
+}
+
+// came says whether a page as it came, without its scripts, says what it does with them.
+func (j *judging) came(ctx context.Context, url string, want *Seen) bool {
+	still, err := j.atSite(ctx, url, true)
+	if err != nil || still == nil {
+		return false
+	}
+	lost, of := missing(still.Text, want.Text)
+	return 20*len(lost) <= of && still.Pictures >= want.Pictures
 }
 
 // form opens a page in one form. It is right if it shows the text and the pictures of

@@ -42,15 +42,16 @@ type entry struct {
 	final int32  // moved: the entry at the end of the chain, or -1
 	rank  crawllog.Rank
 	state state
-	cut   bool // the body is not complete
-	page  bool // HTML
-	own   bool // it counts as a page of the site
-	raw   bool // kept: written with its links as they were
-	same  bool // kept: the file is that of another URL with the same payload
-	bad   bool // failed: there is a body, and it cannot be read
-	list  bool // its URL may stand in published lists
-	taken bool // withheld: by noarchive
-	fixed bool // it carries translate="no"
+	cut   bool   // the body is not complete
+	page  bool   // HTML
+	own   bool   // it counts as a page of the site
+	raw   bool   // kept: written with its links as they were
+	same  bool   // kept: the file is that of another URL with the same payload
+	bad   bool   // failed: there is a body, and it cannot be read
+	list  bool   // its URL may stand in published lists
+	taken bool   // withheld: by noarchive
+	fixed bool   // it carries translate="no"
+	still string // the form without its scripts that it has: stillCame, stillShown or ""
 }
 
 // move is where a redirect leads.

@@ -9,16 +9,17 @@ import (
 
 // Result is what an export did.
 type Result struct {
-	Files     int       `json:"files"`           // bodies written
-	Pages     int       `json:"pages"`           // of them, pages of the site
-	Redirects int       `json:"redirects"`       // stub pages
-	Withheld  int       `json:"withheld"`        // URLs left out by noarchive
-	Expired   int       `json:"expired"`         // URLs left out since their unavailable_after has passed
-	NeedHTTP  int       `json:"need_http"`       // pages that want a web server
-	External  int       `json:"external"`        // URLs of other sites that are linked to
-	Broken    int       `json:"broken"`          // URLs of the site that links lead to in vain
-	Live      int       `json:"live"`            // links to the live site whose page is here
-	Still     int       `json:"still,omitempty"` // pages in the form that Options.Still gave
+	Files     int       `json:"files"`            // bodies written
+	Pages     int       `json:"pages"`            // of them, pages of the site
+	Redirects int       `json:"redirects"`        // stub pages
+	Withheld  int       `json:"withheld"`         // URLs left out by noarchive
+	Expired   int       `json:"expired"`          // URLs left out since their unavailable_after has passed
+	NeedHTTP  int       `json:"need_http"`        // pages that want a web server
+	External  int       `json:"external"`         // URLs of other sites that are linked to
+	Broken    int       `json:"broken"`           // URLs of the site that links lead to in vain
+	Live      int       `json:"live"`             // links to the live site whose page is here
+	Still     int       `json:"still,omitempty"`  // pages in the form that Options.Still gave
+	Moving    int       `json:"moving,omitempty"` // pages that run their scripts again, which a repair had shown as these left them
 	Complete  bool      `json:"complete"`
 	Why       string    `json:"why,omitempty"` // it is not complete
 	Problems  []Problem `json:"problems"`      // with the names of files; see Check for the references in them
@@ -41,6 +42,12 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options, 
 		return nil, err
 	}
 	defer t.discard()
+	shown := 0
+	if o.Still == nil {
+		var came map[string]bool
+		came, shown = keptStill(t.old)
+		o.Still = func(url string) ([]byte, bool, error) { return nil, came[url], nil }
+	}
 	s, err := gather(a, &o)
 	if err != nil {
 		return nil, err
@@ -58,6 +65,7 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options, 
 		return nil, err
 	}
 	r := w.result()
+	r.Moving = shown
 	extra, err := w.writeOwn(r)
 	if err != nil {
 		return nil, err

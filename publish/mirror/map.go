@@ -21,6 +21,36 @@ type mapped struct {
 	Type string `json:"type,omitempty"`
 	To   string `json:"to,omitempty"`  // for a redirect: the URL it leads to
 	Raw  bool   `json:"raw,omitempty"` // its links are as they were
+	// Still is the form without its scripts that Options.Still has given it: "came", as it
+	// came, which the next export keeps; "shown", as its scripts left it.
+	Still string `json:"still,omitempty"`
+}
+
+const (
+	stillCame  = "came"
+	stillShown = "shown"
+)
+
+// keptStill are the pages of a mirror that the next export shows as they came, too, and
+// how many it cannot show as their scripts left them.
+func keptStill(old *os.Root) (came map[string]bool, shown int) {
+	if old == nil {
+		return nil, 0
+	}
+	m, err := readMap(old)
+	if err != nil {
+		return nil, 0 // newTree has read it, too
+	}
+	came = map[string]bool{}
+	for _, f := range m.Files {
+		switch f.Still {
+		case stillCame:
+			came[f.URL] = true
+		case stillShown:
+			shown++
+		}
+	}
+	return came, shown
 }
 
 // mirrorMap is mirror-map.json. It is no list for readers but what a check and
@@ -100,7 +130,7 @@ func (w *writer) encodeMap(to io.Writer, s *Summary, extra []mapped) error {
 		if e.file == "" {
 			continue
 		}
-		m := mapped{URL: e.url.String(), File: e.file, Type: e.typ, Raw: e.raw}
+		m := mapped{URL: e.url.String(), File: e.file, Type: e.typ, Raw: e.raw, Still: e.still}
 		if e.state == moved {
 			m.Type, m.To = typeHTML, w.s.list[e.final].url.String()
 		}

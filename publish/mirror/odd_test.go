@@ -164,3 +164,36 @@ func TestExportNamesOctets(t *testing.T) {
 		}
 	}
 }
+
+// A page that a repair shows as it came stays so; of one that it shows as its scripts left
+// it, the next export says that they run again.
+func TestTheNextExportKeepsPagesAsTheyCame(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "-- / --\n<!DOCTYPE html><title>s</title><a href=/a>a</a><script>1</script>\n-- /a --\n<!DOCTYPE html><title>a</title><script>2</script>")
+	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
+	repaired := mirror.Options{Still: func(url string) ([]byte, bool, error) {
+		if strings.HasSuffix(url, "/a") {
+			return []byte("<!DOCTYPE html><title>a</title>as its scripts left it"), true, nil
+		}
+		return nil, true, nil
+	}}
+	r, err := exportWith(t, s.Origin, archive, out, repaired)
+	if err != nil || r.Still != 2 || r.Moving != 0 {
+		t.Fatal(r, err)
+	}
+	for range 2 { // what is kept is kept again
+		if r, err = export(t, s, archive, out); err != nil || r.Still != 1 {
+			t.Fatal(r, err)
+		}
+		files := tree(t, out)
+		if !strings.Contains(files["index.html"], "script-src 'none'") || strings.Contains(files["a.html"], "script-src 'none'") {
+			t.Errorf("got %q and %q", files["index.html"], files["a.html"])
+		}
+	}
+	if r, err = exportWith(t, s.Origin, archive, out, repaired); err != nil || r.Still != 2 {
+		t.Fatal(r, err)
+	}
+	if r, err = export(t, s, archive, out); err != nil || r.Moving != 1 {
+		t.Error(r, err)
+	}
+}

@@ -28,7 +28,8 @@ type Options struct {
 	// NoScripts keeps all pages as they came: their scripts do not run.
 	NoScripts bool
 	// Still gives the document that a page is to have without its scripts, nil for the
-	// page as it came; ok is false for a page that keeps its scripts.
+	// page as it came; ok is false for a page that keeps its scripts. nil: pages that the
+	// mirror which is there already has as they came stay so.
 	Still func(url string) (html []byte, ok bool, err error)
 	// Fold gives the URL that the site's Clean-param makes of another one.
 	Fold func(weburl.URL) (weburl.URL, bool)
@@ -82,9 +83,6 @@ func (o *Options) defaults() {
 	o.twins = o.Twin != nil
 	if !o.twins {
 		o.Twin = func(u weburl.URL) (weburl.URL, bool) { return u, false }
-	}
-	if o.Still == nil {
-		o.Still = func(string) ([]byte, bool, error) { return nil, false, nil }
 	}
 	if o.Admits == nil {
 		o.Admits = func(usage.Preferences) bool { return true }

@@ -195,8 +195,10 @@ func (w *writer) rewrite(e *entry) error {
 		}
 		if still = ok; ok {
 			w.still.Add(1)
+			e.still = stillCame
 		}
 		if len(made) > 0 {
+			e.still = stillShown
 			body, h = made, h.Clone()
 			h.Set("Content-Type", crawllog.TypeRendered)
 		}
