@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -202,11 +203,21 @@ func (j *judging) all(ctx context.Context, m *mirrorMap) (*Opened, error) {
 	return &j.sum, nil
 }
 
+// namesData says whether a URL names a file that is no page: an application's server gives
+// its start page for a robots.txt or a .json that is not there, too.
+func namesData(url string) bool {
+	switch path.Ext(pathOf(url)) {
+	case ".json", ".txt", ".xml", ".js", ".mjs", ".css", ".map", ".ico", ".png", ".jpg", ".svg", ".webmanifest":
+		return true
+	}
+	return false
+}
+
 // choose spreads the sample over the pages. What runs no scripts shows what it is.
 func (j *judging) choose(m *mirrorMap) (list []*mapped, err error) {
 	for i := range m.Files {
 		f := &m.Files[i]
-		if f.URL == "" || f.To != "" || f.Type != typeHTML && f.Type != typeXHTML {
+		if f.URL == "" || f.To != "" || f.Type != typeHTML && f.Type != typeXHTML || namesData(f.URL) {
 			continue
 		}
 		j.sum.Of++
