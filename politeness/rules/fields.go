@@ -24,8 +24,9 @@ const (
 	fieldUsage // of a reader in package usage
 )
 
-// names of fields. Those of RFC 9309 and sitemap are read as Google reads
-// them: the common misspellings too, and whatever begins like them.
+// robotsFields are the names of fields; the first of each is as it should be written.
+// Those of RFC 9309 and sitemap are read as Google reads them: the common misspellings
+// too, and whatever begins like them.
 var robotsFields = []struct {
 	name string
 	is   field
@@ -97,7 +98,7 @@ func fieldOf(name string, d Dialect) (is field, exact bool) {
 			continue
 		}
 		if len(name) == len(f.name) {
-			return f.is, canonicalField(f.name)
+			return f.is, f.name == f.is.String()
 		}
 		if f.more && d != Classic1994 {
 			return f.is, false
@@ -107,13 +108,4 @@ func fieldOf(name string, d Dialect) (is field, exact bool) {
 		return fieldUsage, true
 	}
 	return fieldUnknown, false
-}
-
-// canonicalField says whether a name is no misspelling.
-func canonicalField(name string) bool {
-	switch name {
-	case "user-agent", "allow", "disallow", "sitemap", "crawl-delay", "request-rate", "visit-time", "host", "clean-param":
-		return true
-	}
-	return false
 }
