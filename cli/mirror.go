@@ -104,7 +104,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 // What the runtime may hold while a mirror is made, in octets, garbage included: what is read and written, and of each URL its entry and its name.
 const (
 	mirrorMemory = 96 << 20
-	memoryOfFile = 200
+	memoryOfFile = 300
 )
 
 // exportMirror makes the mirror of an archive.

@@ -21,13 +21,15 @@ const MaxBody = 16 << 20
 
 // version is the first octet of facts. It is raised when they hold something
 // else, or htmlmeta reads pages otherwise.
-const version = 2
+const version = 3
 
 // What neighbours have in common is written once:
 //
 //	octet     version
 //	octet     kind of the document
 //	uvarint   octets of the decoded body
+//	uvarint   tags that a rewriter has to see; of each a uvarint: its place in the decoded
+//	          body, less that of the tag before
 //	text      URL of the page: a uvarint, and so many octets
 //	uvarint   links; of each:
 //	  octet     kind of the link, and the bits below
@@ -46,9 +48,15 @@ type place struct{ tag, attr, rel string }
 
 // Of writes down what the document at a URL says. length is that of the decoded body.
 func Of(url weburl.URL, doc *htmlmeta.Document, length int) []byte {
-	b := make([]byte, 0, 64+24*len(doc.Links))
+	b := make([]byte, 0, 64+24*len(doc.Links)+2*len(doc.Tags))
 	b = append(b, version, byte(doc.Kind))
 	b = binary.AppendUvarint(b, uint64(length))
+	b = binary.AppendUvarint(b, uint64(len(doc.Tags)))
+	before := uint32(0)
+	for _, at := range doc.Tags {
+		b = binary.AppendUvarint(b, uint64(at-before))
+		before = at
+	}
 	b = appendText(b, url.String())
 	b = binary.AppendUvarint(b, uint64(len(doc.Links)))
 	places, last := map[place]int{}, url.String()
@@ -106,6 +114,7 @@ type Facts struct {
 	// once for each kind; NoFollow is not known.
 	Links []htmlmeta.Link
 	Odd   []htmlmeta.Odd // the first references that nobody can follow
+	Tags  []uint32       // see htmlmeta.Document
 
 	places []place
 	ends   []int // in urls: 0, the end of the page's, and of those of its links
@@ -117,11 +126,10 @@ var ErrOther = errors.New("not facts of this version")
 
 // Read reads what Of wrote, in the place of what f held.
 func (f *Facts) Read(b []byte) error {
-	if len(b) < 2 || b[0] != version {
-		return ErrOther
+	d, err := f.readTags(b)
+	if err != nil {
+		return err
 	}
-	d := decoder{b[2:]}
-	f.Kind, f.Length = htmlmeta.Kind(b[1]), d.number(maxLength)
 	f.Links, f.places = f.Links[:0], f.places[:0]
 	f.urls = append(f.urls[:0], d.text()...)
 	f.ends = append(f.ends[:0], 0, len(f.urls))
@@ -150,6 +158,30 @@ func (f *Facts) Read(b []byte) error {
 }
 
 const maxLength = 1 << 40
+
+// ReadTags reads no more than the kind, the length and the tags of what Of wrote.
+func (f *Facts) ReadTags(b []byte) error {
+	_, err := f.readTags(b)
+	return err
+}
+
+func (f *Facts) readTags(b []byte) (d decoder, err error) {
+	if len(b) < 2 || b[0] != version {
+		return d, ErrOther
+	}
+	d.b = b[2:]
+	f.Kind, f.Length = htmlmeta.Kind(b[1]), d.number(maxLength)
+	f.Tags = f.Tags[:0]
+	at := uint64(0)
+	for n := d.number(uint64(len(d.b))); n > 0 && d.b != nil; n-- {
+		at += uint64(d.number(uint64(f.Length)))
+		f.Tags = append(f.Tags, uint32(min(at, uint64(f.Length))))
+	}
+	if d.b == nil {
+		return d, ErrOther
+	}
+	return d, nil
+}
 
 func (f *Facts) readLink(d *decoder) {
 	first := d.octet()

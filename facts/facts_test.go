@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestFactsSayWhatTheDocumentSays(t *testing.T) {
 		if err := f.Read(facts.Of(weburl.MustParse("http://h/d/p"), &doc, len(body))); err != nil {
 			t.Errorf("%.60s: %v", body, err)
 		}
-		if f.URL.String() != "http://h/d/p" || f.Kind != doc.Kind || f.Length != len(body) || !reflect.DeepEqual(append([]htmlmeta.Link{}, f.Links...), append([]htmlmeta.Link{}, doc.Links...)) {
+		if f.URL.String() != "http://h/d/p" || f.Kind != doc.Kind || f.Length != len(body) || !slices.Equal(f.Tags, doc.Tags) || !reflect.DeepEqual(append([]htmlmeta.Link{}, f.Links...), append([]htmlmeta.Link{}, doc.Links...)) {
 			t.Errorf("%.60s: got %+v, want %+v", body, f, doc)
 		}
 	}
@@ -59,14 +60,14 @@ func FuzzRead(f *testing.F) {
 	whole := facts.Of(weburl.MustParse("http://h/d/"), &doc, 70)
 	f.Add(whole)
 	f.Add(whole[:len(whole)/2])
-	f.Add([]byte{1, 0, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0xff, 0x01})
+	f.Add([]byte{3, 0, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0xff, 0x01})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var said, again facts.Facts
 		if said.Read(b) != nil {
 			return
 		}
-		doc := htmlmeta.Document{Kind: said.Kind, Links: said.Links, Odd: said.Odd}
-		if err := again.Read(facts.Of(said.URL, &doc, said.Length)); err != nil || !reflect.DeepEqual(again.Links, said.Links) || len(again.Odd) != len(said.Odd) {
+		doc := htmlmeta.Document{Kind: said.Kind, Tags: said.Tags, Links: said.Links, Odd: said.Odd}
+		if err := again.Read(facts.Of(said.URL, &doc, said.Length)); err != nil || !reflect.DeepEqual(again.Links, said.Links) || !slices.Equal(again.Tags, said.Tags) || len(again.Odd) != len(said.Odd) {
 			t.Errorf("%q: %+v, again %+v, %v", b, said.Links, again.Links, err)
 		}
 	})

@@ -21,6 +21,9 @@ type Page struct {
 	// Body is the body without content codings, maybe cut at a limit. It is
 	// not changed, and nothing of the Document points into it.
 	Body []byte
+	// Tags are what a Document of this very body has, for Rewrite; nil where that is
+	// not known.
+	Tags []uint32
 }
 
 // Document is what a page says.
@@ -38,6 +41,11 @@ type Document struct {
 	Canonical weburl.URL // zero if none is named
 
 	Title, Lang, Charset string
+
+	// Tags are the places in the body of the tags that Rewrite has to see, in order;
+	// nil where it has to look for them: in XML, in what has no charset of octets,
+	// and in what is no page.
+	Tags []uint32
 }
 
 // maxInner bounds how deep a srcdoc in a srcdoc is read.
@@ -65,6 +73,9 @@ type reader struct {
 	tree  tree
 	inner int // how deep in srcdoc
 	dec   *encoding.Decoder
+
+	places tagPlaces
+	known  []uint32 // Page.Tags
 }
 
 var readers = sync.Pool{New: func() any {
@@ -74,7 +85,8 @@ var readers = sync.Pool{New: func() any {
 }}
 
 func (r *reader) free() {
-	r.doc, r.dec, r.inner = Document{}, nil, 0
+	r.doc, r.dec, r.inner, r.known = Document{}, nil, 0, nil
+	r.places.reset()
 	r.links.known.clear()
 	r.links = linkSet{known: r.links.known, seed: r.links.seed}
 	r.scan = scanner{tag: tag{attrs: trimmed(r.scan.tag.attrs)}}
@@ -169,7 +181,11 @@ func cssCharset(body []byte) string {
 
 // readMarkup scans, builds the small tree, and selects in it.
 func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
+	wide := code.wide()
 	body = r.scanAll(body, &code, xml)
+	if !xml && !wide && !code.wide() && !r.found.cut && r.inner == 0 {
+		r.doc.Tags = slices.Clone(r.places.list)
+	}
 	r.doc.Charset = code.name
 	r.setCode(code)
 	all := r.tree.build(&r.found, body, r.decode)
@@ -202,6 +218,7 @@ func (r *reader) scanAll(body []byte, code *textCode, xml bool) []byte {
 	if !code.known() {
 		*code = r.declared(body, xml)
 		if code.wide() {
+			r.known = nil
 			body = decodeAll(*code, body)
 			r.collect(body, xml)
 		}
@@ -214,7 +231,11 @@ func (r *reader) scanAll(body []byte, code *textCode, xml bool) []byte {
 
 func (r *reader) collect(body []byte, xml bool) {
 	attrs := r.scan.tag.attrs
-	r.scan = scanner{src: body, xml: xml, tag: tag{attrs: attrs}}
+	r.scan = scanner{src: body, xml: xml, tag: tag{attrs: attrs}, known: r.known}
+	if !xml && r.known == nil {
+		r.places.reset()
+		r.scan.places = &r.places
+	}
 	r.found.reset()
 	r.found.collect(&r.scan)
 }

@@ -84,6 +84,9 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 	case kind == Script:
 		w.scriptFile(body, code)
 	case kind == HTML, kind == XML && isSVG(body):
+		if !code.wide() && !asXML && kind == HTML && arePlaces(p.Tags, body) {
+			r.known = p.Tags
+		}
 		w.page(body, code, asXML || kind == XML)
 	}
 	out := Rewritten{Body: p.Body, Kind: kind, NeedsHTTP: w.needs, Scripted: w.scripted, Partial: w.partial}

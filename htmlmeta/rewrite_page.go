@@ -34,7 +34,7 @@ func (w *rewriter) page(body []byte, code textCode, xml bool) {
 	if xml {
 		w.styleInstructions()
 	}
-	s := scanner{src: body, xml: xml, every: true}
+	s := scanner{src: body, xml: xml, every: true, known: r.known}
 	for !w.stopped() && s.next() {
 		w.tag(&s)
 		w.apply()

@@ -55,6 +55,11 @@ type scanner struct {
 	// prefix of a tag's name does not count.
 	xml bool
 
+	// places makes the scanner note where the tags are that a rewriter has to see.
+	places *tagPlaces
+	// known are such places: where it is not nil, the scanner sees no other tags.
+	known []uint32
+
 	foreign foreign
 	style   int              // where the last style element in foreign content ends
 	row     *[maxAttrs]uint8 // what the table says of the current tag
@@ -64,6 +69,9 @@ type scanner struct {
 // next finds the next tag; false at the end of the document.
 func (s *scanner) next() bool {
 	src := s.src
+	if s.known != nil {
+		return s.nextKnown()
+	}
 	for s.pos < len(src) {
 		i := bytes.IndexByte(src[s.pos:], '<')
 		if i < 0 || s.pos+i+1 >= len(src) {
@@ -113,6 +121,7 @@ func (s *scanner) startTag() bool {
 	}
 	t.name, t.end, t.selfEnd, t.text = span{start + 1, p}, false, false, span{}
 	t.id = s.findTag(src[start+1 : p])
+	inForeign := s.foreign.depth > 0
 	t.attrs = t.attrs[:0]
 	if src[p] == '>' {
 		p++
@@ -121,10 +130,14 @@ func (s *scanner) startTag() bool {
 		return false
 	}
 	s.pos, t.all = p, span{start, p}
-	if t.id == 0 && !s.every && s.foreign.depth == 0 {
-		return len(t.attrs) > 0
+	matters := len(t.attrs) > 0
+	if t.id != 0 || s.every || inForeign {
+		matters = s.opened()
 	}
-	return s.opened()
+	if s.places != nil {
+		s.places.start(t, matters || inForeign || s.foreign.depth > 0)
+	}
+	return matters
 }
 
 func (s *scanner) findTag(b []byte) name {
@@ -208,6 +221,9 @@ func (s *scanner) endTag() bool {
 		return false
 	}
 	s.pos, t.all = p, span{start, p}
+	if s.places != nil {
+		s.places.end(src, t, s.foreign.depth > 0)
+	}
 	if s.foreign.depth == 0 && !s.every {
 		if len(t.name.of(src)) != len("template") {
 			return false

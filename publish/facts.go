@@ -48,6 +48,16 @@ func Facts(a *storage.Archive, p Page, f *facts.Facts) error {
 	return f.Read(b)
 }
 
+// Tags are the places of the tags in the page of a visit which a rewriter has to see,
+// where they were kept of a body of this length; else nil, and it looks for them.
+func Tags(a *storage.Archive, v *crawllog.Visit, length int) []uint32 {
+	var f facts.Facts
+	if p, ok := PageOf(v); !ok || f.ReadTags(a.Facts(p.key)) != nil || f.Length != length {
+		return nil
+	}
+	return f.Tags
+}
+
 // readFacts reads a kept page again.
 func readFacts(a *storage.Archive, v *crawllog.Visit) ([]byte, error) {
 	p := htmlmeta.Page{URL: weburl.FromCanonical(v.URL)}

@@ -34,7 +34,9 @@ import (
 const factsDir = "facts"
 
 const (
-	frameVersion = 1
+	// frameVersion is raised with the version of what the frames hold (facts.Of): a
+	// sidecar of another one is none, and is written over.
+	frameVersion = 2
 	frameHead    = 24
 	// maxFrame is more octets than the facts of any frame have, fullFrame what
 	// is enough for one, and so is fullCount.
@@ -232,13 +234,22 @@ func (s *sidecar) readPlaces() {
 	if err != nil {
 		return
 	}
+	known := len(s.places)
 	for s.readFrame(st.Size()) {
 	}
-	s.sortPlaces()
+	s.sortPlaces(known)
 }
 
-func (s *sidecar) sortPlaces() {
-	slices.SortStableFunc(s.places, func(x, y factPlace) int { return cmp.Compare(x.offset, y.offset) })
+// sortPlaces puts the places from the nth on among those before, which are in order.
+// Most come in the order of the segment: little is moved.
+func (s *sidecar) sortPlaces(n int) {
+	if n == len(s.places) {
+		return
+	}
+	byOffset := func(x, y factPlace) int { return cmp.Compare(x.offset, y.offset) }
+	least := slices.MinFunc(s.places[n:], byOffset).offset
+	from := sort.Search(n, func(i int) bool { return s.places[i].offset > least })
+	slices.SortStableFunc(s.places[from:], byOffset)
 }
 
 // readFrame reads the head and the places of the next frame.
@@ -330,8 +341,9 @@ func (a *Archive) flushFacts(s *sidecar) {
 		a.opts.Logger.Debug("what pages say is not kept", "file", s.file.Name(), "err", err)
 		s.closed = true
 	} else {
+		known := len(s.places)
 		s.readFrame(s.end + int64(len(b)))
-		s.sortPlaces()
+		s.sortPlaces(known)
 	}
 	s.fresh, s.size = nil, 0
 }

@@ -34,7 +34,8 @@ type targets struct {
 	page    int32           // which is being read
 	strange map[string]bool // what it leads to and nothing is known of
 	seed    maphash.Seed
-	by      map[uint64]*target
+	by      map[uint64]int32 // places in all: no pointers, for a URL each
+	all     []target
 	moved   map[uint64]string // where redirects lead
 	reasons []string
 	index   map[string]uint32
@@ -46,9 +47,10 @@ func readTargets(ctx context.Context, a *storage.Archive, o Options) (t *targets
 	if o.Fold == nil {
 		o.Fold = func(u weburl.URL) (weburl.URL, bool) { return u, false }
 	}
-	t = &targets{o: o, seed: maphash.MakeSeed(), by: map[uint64]*target{}, moved: map[uint64]string{}, index: map[string]uint32{}, strange: map[string]bool{}}
+	t = &targets{o: o, seed: maphash.MakeSeed(), by: map[uint64]int32{}, moved: map[uint64]string{}, index: map[string]uint32{}, strange: map[string]bool{}}
 	err = o.Known(func(k Known) error {
-		t.by[t.key(k.URL)] = &target{failed: k.State == "failed", waits: k.State == "queued", reason: t.intern(reasonOf(k))}
+		t.by[t.key(k.URL)] = int32(len(t.all))
+		t.all = append(t.all, target{failed: k.State == "failed", waits: k.State == "queued", reason: t.intern(reasonOf(k))})
 		return nil
 	})
 	if err != nil {
@@ -91,7 +93,14 @@ func (t *targets) visited(v *crawllog.Visit) {
 
 func (t *targets) key(url string) uint64 { return maphash.String(t.seed, url) }
 
-func (t *targets) find(url string) *target { return t.by[t.key(url)] }
+func (t *targets) find(url string) *target { return t.at(t.key(url)) }
+
+func (t *targets) at(key uint64) *target {
+	if i, ok := t.by[key]; ok {
+		return &t.all[i]
+	}
+	return nil
+}
 
 // intern keeps a text once: there are few distinct reasons.
 func (t *targets) intern(s string) uint32 {
@@ -107,7 +116,7 @@ func (t *targets) intern(s string) uint32 {
 func (t *targets) judge(u weburl.URL) (l Link, first bool) {
 	l.To = u.String()
 	key := t.key(l.To)
-	o := t.by[key]
+	o := t.at(key)
 	switch {
 	case o == nil && t.strange[l.To], o != nil && o.page == t.page:
 		return l, false

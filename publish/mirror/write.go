@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,8 +40,14 @@ func newWriter(a *storage.Archive, s *site, t *tree) *writer {
 	return &writer{a: a, s: s, tree: t, notes: newNotes(), held: newHeld(), sprites: sprites{made: map[string]sprite{}}}
 }
 
-// writeAll writes the file of every entry, several at a time.
+// writeAll writes the file of every entry, several at a time, in the order in which
+// they were found: about that in which the archive has them, and what they say.
 func (w *writer) writeAll(ctx context.Context) error {
+	order := make([]int32, len(w.s.list))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int { return cmp.Compare(w.s.list[i].ref.URLID, w.s.list[j].ref.URLID) })
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
@@ -52,7 +59,7 @@ func (w *writer) writeAll(ctx context.Context) error {
 				if i >= len(w.s.list) {
 					return
 				}
-				if err := w.guarded(&w.s.list[i]); err != nil {
+				if err := w.guarded(&w.s.list[order[i]]); err != nil {
 					cancel(err)
 					return
 				}
@@ -187,6 +194,7 @@ func (w *writer) rewrite(e *entry) error {
 	if e.typ == "application/manifest+json" {
 		return w.tree.put(e.file, modified(v), w.manifest(e, body))
 	}
+	tags := publish.Tags(w.a, v, len(body))
 	still := v.Rendered != nil || w.s.o.NoScripts
 	if e.page && !still {
 		made, ok, err := w.s.o.Still(e.url.String())
@@ -199,12 +207,12 @@ func (w *writer) rewrite(e *entry) error {
 		}
 		if len(made) > 0 {
 			e.still = stillShown
-			body, h = made, h.Clone()
+			body, h, tags = made, h.Clone(), nil
 			h.Set("Content-Type", crawllog.TypeRendered)
 		}
 	}
 	l := &linker{s: w.s, from: e, notes: w.notes}
-	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body},
+	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body, Tags: tags},
 		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy(still), Script: linkScript(e, still)})
 	if !still {
 		w.noteNeeds(e, out.NeedsHTTP)

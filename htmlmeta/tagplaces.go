@@ -1,0 +1,56 @@
+package htmlmeta
+
+// tagPlaces notes where the start tags are that Rewrite does something about: those
+// with an attribute of the table or with a text, all in SVG and MathML with the end
+// tags there, and the few that say where the head is and where the body ends.
+type tagPlaces struct {
+	list  []uint32 // offsets of their '<', in order
+	begun bool     // a tag came that is not html
+}
+
+// start notes the start tag that was read. matters: the scanner gives it.
+func (p *tagPlaces) start(t *tag, matters bool) {
+	if matters || t.id == tagHTML || !p.begun {
+		p.list = append(p.list, uint32(t.all.from))
+	}
+	p.begun = p.begun || t.id != tagHTML
+}
+
+// end notes the end tag that was read.
+func (p *tagPlaces) end(src []byte, t *tag, inForeign bool) {
+	name := t.name.of(src)
+	if inForeign || len(name) == 8 && equalFold(name, "template") || len(name) == 4 && equalFold(name, "body") {
+		p.list = append(p.list, uint32(t.all.from))
+	}
+}
+
+func (p *tagPlaces) reset() { p.list, p.begun = trimmed(p.list), false }
+
+// nextKnown is next among the places that are known.
+func (s *scanner) nextKnown() bool {
+	for len(s.known) > 0 {
+		at := int(s.known[0])
+		s.known = s.known[1:]
+		if at < s.pos || at+1 >= len(s.src) || s.src[at] != '<' {
+			continue // in the text of the tag before
+		}
+		s.pos = at
+		if c := s.src[at+1]; c == '/' && s.endTag() || isLetter(c) && s.startTag() {
+			return true
+		}
+	}
+	s.pos, s.known = len(s.src), s.known[:0]
+	return false
+}
+
+// arePlaces says whether offsets may be those of tags in a text.
+func arePlaces(list []uint32, src []byte) bool {
+	last := -1
+	for _, at := range list {
+		if int(at) <= last || int(at) >= len(src) || src[at] != '<' {
+			return false
+		}
+		last = int(at)
+	}
+	return len(list) > 0
+}
