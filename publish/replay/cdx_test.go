@@ -99,7 +99,11 @@ func TestTwoArchivesAreOne(t *testing.T) {
 		t.Errorf("the timemap has %d mementos", got)
 	}
 	lines := slices.Collect(strings.Lines(get("/cdx?url=" + seed.Host() + "&matchType=host")))
-	if len(lines) != 4 && len(lines) != 2 || !slices.IsSorted(lines) || !strings.Contains(lines[0], seed.String()) || !strings.Contains(lines[1], seed.String()) {
+	keys := make([]string, len(lines))
+	for i, line := range lines {
+		keys[i], _, _ = strings.Cut(line, " {")
+	}
+	if len(lines) != 4 || !slices.IsSorted(keys) || !strings.Contains(lines[0], seed.String()) || !strings.Contains(lines[1], seed.String()) {
 		t.Errorf("CDX: %q", lines)
 	}
 }
