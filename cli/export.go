@@ -155,6 +155,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		Table:  func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
 		Watch:  func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
 		Data:   data,
+		Known:  a.known,
 	})
 	bar.close()
 	if err != nil {

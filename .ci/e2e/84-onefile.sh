@@ -68,4 +68,28 @@ claim "single: its page, moved alone to another place" bash -c 'cp "$1/single/sh
 claim "single: is whole" whole "$WORK/moved.html"
 claim "single: the mirror's check" "$CURTSY" mirror --check "$WORK/single"
 claim "single: no styles, scripts and fonts lie beside the pages" bash -c '[[ -z $(find "$1/single" -name "*.css" -o -name "*.js" -o -name "*.ttf") ]]' - "$WORK"
+
+# for archivists
+claim "crawl.log: export" "$CURTSY" export "$a" "$WORK/crawl.log"
+claim "crawl.log: 12 columns, $(wc -l <"$WORK/crawl.log") lines" awk 'NF != 12 { bad = 1 } END { exit bad || NR < 20 }' "$WORK/crawl.log"
+claim "crawl.log: a picture's hops are L or E, a redirect's R" bash -c 'grep -qE " +200 +[0-9]+ [^ ]*/dot.png E " "$1" && grep -qE "arrived.html LR " "$1"' - "$WORK/crawl.log"
+claim "bagit: export" "$CURTSY" export "$a" "$WORK/site.bagit"
+claim "bagit: sha256sum checks it" bash -c 'cd "$1" && sha256sum --quiet --strict -c manifest-sha256.txt tagmanifest-sha256.txt && head -n 1 bagit.txt | grep -qx "BagIt-Version: 1.0"' - "$WORK/site.bagit"
+claim "bagit: Payload-Oxum is that of data/" bash -c 'cd "$1" && grep -qx "Payload-Oxum: $(cat data/* | wc -c).$(ls data | wc -l)" bag-info.txt' - "$WORK/site.bagit"
+port=$(freeport)
+"$CURTSY" serve "$a" --listen "127.0.0.1:$port" >"$WORK/serve" 2>&1 &
+CHILDREN+=($!)
+until_true listens "$port"
+cdx() { curl -sg "http://127.0.0.1:$port/cdx?$1"; }
+claim "cdx: exact, JSON, joins with the CDXJ of the archive" python3 - <<PY
+import json, subprocess, urllib.request
+asked = json.loads(urllib.request.urlopen("http://127.0.0.1:$port/cdx?output=json&url=$SITE/shop/index.html").read())
+subprocess.run(["$CURTSY", "export", "$a", "$WORK/site.cdxj"], check=True, stdout=subprocess.DEVNULL)
+line = next(l for l in open("$WORK/site.cdxj") if "/shop/index.html" in l)
+key, at, rest = line.split(" ", 2)
+told = json.loads(rest)
+assert (asked["urlkey"], asked["timestamp"], asked["digest"], asked["offset"], asked["filename"]) == (key, at, told["digest"], told["offset"], told["filename"]), (asked, line)
+PY
+claim "cdx: prefix and filter" test "$(cdx "url=$SITE/pg/*&filter==mime:text/html&fl=url" | grep -c /pg/textsearch)" -gt 5
+claim "cdx: what must not be listed is not, what is withheld is nowhere" bash -c '! grep -qE "unlisted|found.html|secret" <<<"$1" && [[ $2 == *"No Captures"* ]]' - "$(cdx "url=$SITE&matchType=host")" "$(cdx "url=$SITE/shop/secret.html")"
 finish

@@ -13,6 +13,9 @@ import (
 // Write exports an archive to the file out. An error leaves what was there.
 func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
 	o.is = o.Format.row()
+	if o.is.write == nil {
+		return writeBag(ctx, a, out, o)
+	}
 	f, err := create(out, &o)
 	if err != nil {
 		return nil, err

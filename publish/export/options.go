@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"curtsy/internal/weburl"
+	"curtsy/publish/inventory"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
 	"curtsy/usage"
@@ -31,6 +32,9 @@ const (
 	MD    Format = "md"
 	ZIM   Format = "zim"
 	HTML  Format = "html"
+
+	CrawlLog Format = "crawl.log"
+	BagIt    Format = "bagit"
 
 	Parquet   Format = "parquet"   // a table of Options.Data
 	JSONLZstd Format = "jsonl.zst" // the same as lines of JSON
@@ -53,9 +57,9 @@ type format struct {
 	end   string // of files; "" is the name
 	about string // what it is, for help
 	unit  Unit
-	who   bool // it holds who crawled, and how
-	write func(context.Context, *storage.Archive, *outFile, *Options, *Result) error
-	ours  func(path string, head []byte) bool // is this file, which begins so, an export?
+	who   bool                                                                       // it holds who crawled, and how
+	write func(context.Context, *storage.Archive, *outFile, *Options, *Result) error // nil: BagIt, a directory
+	ours  func(path string, head []byte) bool                                        // is this file, which begins so, an export?
 }
 
 // formats has a row for each format.
@@ -67,6 +71,8 @@ var formats = []format{
 	{JSONL, "", "the same as JSON, an object a line", Rows, false, writeTable, oursJSONL},
 	{ZIM, "", "the site to be read offline, in one file for Kiwix (openZIM 6.1)", Captures, false, writeZIM, oursZIM},
 	{HTML, "", "one page with its styles, scripts, pictures and fonts in it: --single URL", Pages, false, writeHTML, oursHTML},
+	{CrawlLog, "log", "a line for every visit, as Heritrix's crawl.log has it", Rows, false, writeLog, oursLog},
+	{BagIt, "", "a directory for deposit (BagIt 1.0, RFC 8493): WACZ, crawl.log and checksums", Captures, true, nil, nil},
 	{Text, "", "the text of pages, each after its URL, title and date", Pages, false, writeText, oursText},
 	{MD, "", "the same as Markdown", Pages, false, writeText, oursText},
 	{Parquet, "", "one table (--table) of pages, captures, links or changes as Apache Parquet", Records, false, writeDataset, oursParquet},
@@ -136,6 +142,8 @@ type Options struct {
 	// Table writes the rows of CSV and JSONL, and says how many there are and how
 	// many may not be listed.
 	Table func(w io.Writer) (rows, unlisted int, err error)
+	// Known gives all URLs that the crawl knows, for CrawlLog and BagIt.
+	Known inventory.EachKnown
 	// Single is the page that HTML holds.
 	Single weburl.URL
 	// Mirror makes the options of a mirror: ZIM and HTML hold what a mirror does.

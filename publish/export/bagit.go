@@ -1,0 +1,169 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"curtsy/storage"
+)
+
+// bagDeclaration is bagit.txt (RFC 8493 §2.1.1).
+const bagDeclaration = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
+
+// bagAgent begins the line of bag-info.txt that says who made a bag.
+const bagAgent = "Bag-Software-Agent: curtsy/"
+
+// writeBag writes a directory for deposit (BagIt, RFC 8493): a WACZ and a crawl.log as
+// its payload, and their checksums.
+func writeBag(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
+	if err := replaceableBag(out, &o); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(out), "."+filepath.Base(out)+tmpMark+"*")
+	if err != nil {
+		return nil, &DiskError{err}
+	}
+	defer os.RemoveAll(dir)
+	b := &bag{dir: dir, name: strings.TrimSuffix(filepath.Base(out), ".bagit")}
+	r, err := b.payload(ctx, a, o)
+	if err == nil {
+		err = b.tags(&o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Format, r.Bytes = BagIt, b.size
+	return r, b.place(out)
+}
+
+// replaceableBag says whether a bag may come to stand at out.
+func replaceableBag(out string, o *Options) error {
+	entries, err := os.ReadDir(out)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	info, _ := os.ReadFile(filepath.Join(out, "bag-info.txt"))
+	if bytes.Contains(info, []byte(bagAgent)) || o.Force && err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", out, ErrNotOurs)
+}
+
+// bag is a bag while it is made.
+type bag struct {
+	dir, name string
+	manifest  strings.Builder // of the payload
+	files     int
+	size      int64 // of the payload
+}
+
+// payload writes data/.
+func (b *bag) payload(ctx context.Context, a *storage.Archive, o Options) (*Result, error) {
+	if err := os.Chmod(b.dir, 0o755); err != nil {
+		return nil, &DiskError{err}
+	}
+	if err := os.Mkdir(filepath.Join(b.dir, "data"), 0o755); err != nil {
+		return nil, &DiskError{err}
+	}
+	var first *Result
+	for _, part := range []struct {
+		name   string
+		format Format
+	}{{b.name + ".wacz", WACZ}, {"crawl.log", CrawlLog}} {
+		sub := o
+		sub.Format = part.format
+		if first != nil && o.Consent != nil {
+			again := *o.Consent // what is left out is counted once
+			sub.Consent = &again
+		}
+		r, err := Write(ctx, a, filepath.Join(b.dir, "data", part.name), sub)
+		if err != nil {
+			return nil, err
+		}
+		if first == nil {
+			first = r
+		}
+		b.files++
+		b.size += r.Bytes
+		if err := b.sum(&b.manifest, "data/"+part.name); err != nil {
+			return nil, err
+		}
+	}
+	return first, nil
+}
+
+// sum adds the line of a file to a manifest.
+func (b *bag) sum(to *strings.Builder, name string) error {
+	f, err := os.Open(filepath.Join(b.dir, filepath.FromSlash(name)))
+	if err != nil {
+		return &DiskError{err}
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, bufio.NewReaderSize(f, 1<<20)); err != nil {
+		return &DiskError{err}
+	}
+	fmt.Fprintf(to, "%s  %s\n", hex.EncodeToString(h.Sum(nil)), escapeBagPath.Replace(name))
+	return nil
+}
+
+// escapeBagPath writes what would break a line of a manifest (§2.1.3).
+var escapeBagPath = strings.NewReplacer("%", "%25", "\n", "%0A", "\r", "%0D")
+
+// tags writes what describes the payload.
+func (b *bag) tags(o *Options) error {
+	info := fmt.Sprintf("%s\nBagging-Date: %s\nPayload-Oxum: %d.%d\nExternal-Description: %s, archived; what its owner withholds is left out\nInternal-Sender-Identifier: %s\n",
+		strings.TrimSuffix(bagAgent, "curtsy/")+o.Software, o.Now.UTC().Format("2006-01-02"), b.size, b.files, o.Seed.Host(), o.Seed)
+	var tags strings.Builder
+	for _, f := range []struct{ name, text string }{
+		{"bagit.txt", bagDeclaration}, {"bag-info.txt", info}, {"manifest-sha256.txt", b.manifest.String()},
+	} {
+		if err := b.write(f.name, f.text); err != nil {
+			return err
+		}
+		if err := b.sum(&tags, f.name); err != nil {
+			return err
+		}
+	}
+	return b.write("tagmanifest-sha256.txt", tags.String())
+}
+
+func (b *bag) write(name, text string) error {
+	f, err := os.Create(filepath.Join(b.dir, name))
+	if err != nil {
+		return &DiskError{err}
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return &DiskError{err}
+	}
+	return nil
+}
+
+// place gives the bag its name. An old one is aside meanwhile, and comes back if that fails.
+func (b *bag) place(out string) error {
+	aside := b.dir + ".old"
+	err := os.Rename(out, aside)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		err = os.Rename(b.dir, out)
+	}
+	if err != nil {
+		_ = os.Rename(aside, out)
+		return &DiskError{err}
+	}
+	_ = os.RemoveAll(aside)
+	return nil
+}

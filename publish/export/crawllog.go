@@ -1,0 +1,220 @@
+package export
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"curtsy/frontier/judge"
+	"curtsy/internal/extsort"
+	"curtsy/publish"
+	"curtsy/publish/inventory"
+	"curtsy/storage"
+	"curtsy/storage/crawllog"
+)
+
+// Fetch statuses of Heritrix for what brought no answer
+// (https://heritrix.readthedocs.io/en/latest/glossary.html#status-codes).
+const (
+	statusDNS         = -1
+	statusConnect     = -2
+	statusBroken      = -3
+	statusTimeout     = -4
+	statusFailed      = -5    // an error that is none of the others
+	statusBlocked     = -5001 // by a setting
+	statusRobots      = -9998
+	statusInterrupted = -7000
+)
+
+// ofKind are the statuses for the words that stand in errors of visits.
+var ofKind = map[string]int{"dns": statusDNS, "refused": statusConnect, "connect": statusConnect, "tls": statusConnect,
+	"proxy": statusConnect, "disconnect": statusBroken, "timeout": statusTimeout, "blocked": statusBlocked, "canceled": statusInterrupted}
+
+func oursLog(_ string, head []byte) bool { return logLine.Match(head) }
+
+// logLine is how a line of the log begins.
+var logLine = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[0-9:.]+Z +-?\d+ +[-0-9]+ https?://`)
+
+// hop is how a URL was found.
+type hop struct {
+	via    uint64
+	letter byte // as Heritrix has it: L link, E embed, R redirect, P prerequisite, M manifest, X in a script, I inferred
+}
+
+// logWriter writes a line for each visit, as Heritrix's crawl.log has it.
+type logWriter struct {
+	a     *storage.Archive
+	o     *Options
+	hops  map[uint64]hop
+	lines *extsort.Sorter
+	res   *Result
+}
+
+// writeLog writes the visits of what may be listed, and what the robots.txt disallows,
+// in the order of time.
+func writeLog(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
+	w := &logWriter{a: a, o: o, hops: map[uint64]hop{}, lines: extsort.New(filepath.Dir(out.name)), res: r}
+	defer w.lines.Close()
+	if err := o.Known(w.remember); err != nil {
+		return err
+	}
+	err := o.Known(func(k inventory.Known) error { return cmp.Or(ctx.Err(), w.add(&k)) })
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(out, 256<<10)
+	for line, err := range w.lines.Sorted() {
+		if err != nil {
+			return &DiskError{err}
+		}
+		if _, err := b.Write(line); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+// remember notes how a URL was found.
+func (w *logWriter) remember(k inventory.Known) error {
+	h := hop{via: k.Via, letter: 'L'}
+	switch how := judge.How(k.How); {
+	case how == judge.HowSeed || how == judge.HowGiven:
+		h.letter = 0
+	case how == judge.HowRedirect:
+		h.letter = 'R'
+	case how == judge.HowRobots || how == judge.HowUsageFile || how == judge.HowLicense:
+		h.letter = 'P'
+	case how == judge.HowSitemap || how == judge.HowSitemapIndex || how == judge.HowSitemapLine:
+		h.letter = 'M'
+	case how == judge.HowProbe || how == judge.HowName || how == judge.HowOwnName || how == judge.HowGuess:
+		h.letter = 'I'
+	case strings.HasPrefix(k.How, "script"):
+		h.letter = 'X'
+	case k.Class == "requisite":
+		h.letter = 'E'
+	}
+	w.hops[k.ID] = h
+	return nil
+}
+
+// maxHops bounds the path of hops in a line; Heritrix cuts longer ones off at 50.
+const maxHops = 50
+
+// path is the hops that led to a URL from a seed; "" of a seed.
+func (w *logWriter) path(id uint64) string {
+	var b []byte
+	for range maxHops {
+		h := w.hops[id]
+		if h.letter == 0 {
+			break
+		}
+		b, id = append([]byte{h.letter}, b...), h.via
+	}
+	return string(b)
+}
+
+// add adds the lines of one URL.
+func (w *logWriter) add(k *inventory.Known) error {
+	visits, err := w.a.VisitsOf(k.ID)
+	if err != nil {
+		return err
+	}
+	via, at, err := w.via(k.Via)
+	if err != nil {
+		return err
+	}
+	if len(visits) == 0 {
+		if k.State == "disregarded" && k.Reason.Rule == judge.Robots {
+			return w.line(k, via, &crawllog.Visit{URL: k.URL, At: at, Status: statusRobots})
+		}
+		return nil
+	}
+	permits := publish.Permits(visits, w.o.Now, w.a.VisitsAt)
+	for i, v := range visits {
+		if !permits[i].List {
+			w.res.Withheld++
+			continue
+		}
+		if !w.o.Consent.Admits(permits[i].Usage) {
+			continue
+		}
+		if err := w.line(k, via, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// via is the URL that led to another, if it may be named, and when it was fetched.
+func (w *logWriter) via(id uint64) (url string, at time.Time, err error) {
+	visits, err := w.a.VisitsOf(id)
+	if err != nil || len(visits) == 0 {
+		return "-", w.o.Now, err
+	}
+	last := visits[len(visits)-1]
+	if !publish.Permits(visits, w.o.Now, w.a.VisitsAt)[len(visits)-1].List {
+		return "-", last.At, nil
+	}
+	return last.URL, last.At, nil
+}
+
+// line writes a visit: when it ended, status, size, URL, path of hops, the URL that led
+// here, type, thread, beginning and duration, digest, source, annotations.
+func (w *logWriter) line(k *inventory.Known, via string, v *crawllog.Visit) error {
+	w.res.Rows++
+	size, began := "-", "-"
+	if v.Status > 0 {
+		size = strconv.FormatInt(v.Length, 10)
+	}
+	if v.Status != statusRobots {
+		began = strings.Replace(v.At.UTC().Format("20060102150405.000"), ".", "", 1) + "+" + strconv.FormatInt(v.Took.Milliseconds(), 10)
+	}
+	mime, _, _ := strings.Cut(v.ContentType, ";")
+	return w.lines.Add(fmt.Appendf(nil, "%s %5d %10s %s %s %s %s #001 %s %s - %s\n", v.At.Add(v.Took).UTC().Format("2006-01-02T15:04:05.000Z"),
+		fetchStatus(v), size, v.URL, cmp.Or(w.path(k.ID), "-"), via, cmp.Or(word(mime), "no-type"), began, cmp.Or(v.Digest, "-"), annotations(v)))
+}
+
+// word is text that is one column.
+func word(s string) string {
+	return strings.Join(strings.Fields(s), "_")
+}
+
+// fetchStatus is the status of a visit as Heritrix has it.
+func fetchStatus(v *crawllog.Visit) int {
+	if v.Status != 0 {
+		return v.Status
+	}
+	for part := range strings.SplitSeq(v.Error, ": ") {
+		if status, ok := ofKind[part]; ok {
+			return status
+		}
+	}
+	return statusFailed
+}
+
+// annotations are what else is to be said of a visit.
+func annotations(v *crawllog.Visit) string {
+	var list []string
+	switch {
+	case v.Kept == crawllog.KeptRevisit && v.Status == 304:
+		list = append(list, "warcRevisit:notModified")
+	case v.Kept == crawllog.KeptRevisit:
+		list = append(list, "duplicate:digest", "warcRevisit:digest")
+	}
+	switch v.Truncated {
+	case "length":
+		list = append(list, "lenTrunc")
+	case "time":
+		list = append(list, "timeTrunc")
+	}
+	if v.Kept == crawllog.KeptWithheld {
+		list = append(list, "noarchive")
+	}
+	return cmp.Or(strings.Join(list, ","), "-")
+}
