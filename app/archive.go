@@ -303,14 +303,24 @@ func (s *Server) archivePage(w http.ResponseWriter, r *http.Request) {
 			v.Status, v.Rules = &st, rulesOf(&st)
 		}
 		update := s.again(a.name, "update")
-		v.Cron = "17 3 * * *  " + s.commandLine(append([]string{}, append(update, "--quiet")...))
-		v.Service = "systemctl enable --now curtsy@" + a.name + ".timer"
+		v.Cron, v.Service = schedules(a.name, s.commandLine(append(slices.Clip(update), "--quiet")))
 		for _, args := range [][]string{update, {"serve", dir, "--open"}, {"report", dir}} {
 			v.Commands = append(v.Commands, s.commandLine(args))
 		}
 	}
 	v.Files, v.Copy = s.filesOf(a.name)
 	s.show(w, r, http.StatusOK, "archive", v.Title, v)
+}
+
+// schedules are a command as a line for cron and as units for systemd, both of which
+// have a meaning of their own for a percent sign.
+func schedules(name, command string) (cron, units string) {
+	unit := "~/.config/systemd/user/curtsy-" + name
+	cron = "17 3 * * *  " + strings.ReplaceAll(command, "%", `\%`)
+	units = "# " + unit + ".service\n[Service]\nType=oneshot\nExecStart=" + strings.ReplaceAll(command, "%", "%%") +
+		"\n\n# " + unit + ".timer\n[Timer]\nOnCalendar=daily\nPersistent=true\n[Install]\nWantedBy=timers.target\n\n" +
+		"# systemctl --user enable --now curtsy-" + name + ".timer"
+	return cron, units
 }
 
 // rulesOf lists the rules that left something out, the most frequent first.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -102,6 +103,9 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 		return exitWith(exitFailed, err, "another FOLDER")
 	}
 	at := s.First(app.Name)
+	if runtime.GOOS == "darwin" { // Safari does not find names below localhost
+		at = s.First("127.0.0.1")
+	}
 	u.print("the page on %s is at %s", folder, at)
 	u.say("a browser that does not find it: %s", s.First("127.0.0.1"))
 	if !f.noOpen {

@@ -27,8 +27,14 @@ fi
 timeout -k 10 240 node "$MIRROR_TOOLS/app.mjs" "$CURTSY" "$WORK" "$SITE" "$WORK/root" >"$WORK/seen" 2>&1 || { show "$WORK/app.err"; bad "the page, in Chromium"; }
 cat "$WORK/seen"
 if [[ -e $WORK/saved.zim ]]; then
-	need zimcheck
-	claim "zimcheck: the ZIM is sound" zimcheck "$WORK/saved.zim"
+	need zimcheck kiwix-serve
+	claim "zimcheck: the ZIM is sound" zimcheck -C "$WORK/saved.zim"
+	port=$(freeport)
+	kiwix-serve --address 127.0.0.1 --port "$port" "$WORK/saved.zim" >"$WORK/kiwix.log" 2>&1 &
+	CHILDREN+=($!)
+	until_true listens "$port"
+	opened() { curl -fsS "http://127.0.0.1:$port/catalog/v2/entries" | grep -q PostgreSQL; }
+	claim "kiwix-serve opens it, by its title" opened
 fi
 [[ ! -e $WORK/saved.zip ]] || claim "the zip of the offline copy is whole" python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); sys.exit(z.testzip() is not None or len(z.namelist()) < 25)' "$WORK/saved.zip"
 finish
