@@ -177,6 +177,17 @@ func TestThePageArchivesASite(t *testing.T) {
 	if text = a.see("/a/site/browse"); !strings.Contains(text, site.URL) || strings.Contains(text, "curtsy app") {
 		t.Errorf("serve: %s", text)
 	}
+	for tag, want := range map[string]string{"bg-BG": "Отвори началната страница", "ru": "Открыть начальную страницу", "de": "Open the start page"} {
+		q, err := http.NewRequest(http.MethodGet, a.at+"/a/site/browse", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Accept-Language", tag)
+		r, err = a.Do(q)
+		if text = a.body(r, err); !strings.Contains(text, want) {
+			t.Errorf("serve in %s does not say %q:\n%s", tag, want, text)
+		}
+	}
 	a.send("/a/site/verify", nil)
 	a.until("/a/site", "0 problems")
 	a.send("/a/site/delete", url.Values{"name": {"site"}})

@@ -38,7 +38,7 @@ func TestEveryTextHasAllLanguages(t *testing.T) {
 			}
 		}
 	}
-	for pattern, find := range map[string]*regexp.Regexp{"../../app/ui/*.html": inTemplates, "../../app/*.go": inCode} {
+	for pattern, find := range map[string]*regexp.Regexp{"../../app/ui/*.html": inTemplates, "../../publish/replay/ui/*.html": inTemplates, "../../app/*.go": inCode} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)

@@ -10,21 +10,42 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/message"
+
 	"curtsy/internal/legible"
+	"curtsy/internal/locale"
 	"curtsy/internal/weburl"
 )
 
 //go:embed ui
 var files embed.FS
 
-var views = template.Must(template.New("").Funcs(template.FuncMap{
-	"day":   dayText,
-	"clock": func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") },
-	"hour":  func(t time.Time) string { return t.UTC().Format("15:04:05") },
-	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"size":  sizeText,
-	"count": countText,
-}).ParseFS(files, "ui/*.html"))
+// views are the templates by the language that they are in.
+var views = func() map[string]*template.Template {
+	printers, err := locale.Printers()
+	if err != nil {
+		panic(err) // the catalogue is part of the program
+	}
+	list := map[string]*template.Template{}
+	for tag, p := range printers {
+		list[tag] = template.Must(template.New("").Funcs(template.FuncMap{
+			"day":   dayText,
+			"clock": func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") },
+			"hour":  func(t time.Time) string { return t.UTC().Format("15:04:05") },
+			"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+			"size":  sizeText,
+			"t":     func(text string, args ...any) string { return p.Sprintf(text, args...) },
+			"count": func(n int, thing string) string {
+				key := "counted " + thing // in English, numbers have a plural instead of a label
+				if label := p.Sprintf(message.Key(key, key)); label != key {
+					return label + ": " + p.Sprintf("%d", n)
+				}
+				return countText(n, thing)
+			},
+		}).ParseFS(files, "ui/*.html"))
+	}
+	return list
+}()
 
 // serveUI answers on the UI's origin.
 func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
@@ -98,6 +119,7 @@ func (s *Server) file(w http.ResponseWriter, name, typ string) {
 // page is what every view has.
 type page struct {
 	Title    string
+	Lang     string // that the view is in
 	Query    string // in the search box
 	URL      string // in the address box
 	Searches bool
@@ -111,13 +133,15 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view s
 		p.Searches = p.Searches || from.Search != nil
 	}
 	p.Probe = s.probe()
+	p.Lang = locale.Choose(r.Header.Get("Accept-Language"))
 	var b bytes.Buffer
-	if err := views.ExecuteTemplate(legible.Writer{W: &b}, view+".html", p); err != nil {
+	if err := views[p.Lang].ExecuteTemplate(legible.Writer{W: &b}, view+".html", p); err != nil {
 		s.log.Error("render", "view", view, "err", err)
 		refuse(w, http.StatusInternalServerError, "this page cannot be shown")
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Add("Vary", "Accept-Language")
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(b.Bytes())
