@@ -13,12 +13,14 @@ import (
 
 	"curtsy/crawler/importer"
 	"curtsy/internal/weburl"
+	"curtsy/storage"
 )
 
 // importFlags are the flags of import.
 type importFlags struct {
-	json bool
-	seed string
+	json  bool
+	seed  string
+	quiet bool // says only what is refused
 }
 
 func importCmd(u *ui) *cobra.Command {
@@ -110,7 +112,7 @@ func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files [
 // importSettings are seed and settings of the archive: those that it has, else the site of
 // the first page and the defaults.
 func importSettings(f *importFlags, dir string, sources []*importer.Source) (seed weburl.URL, c config, err error) {
-	if isArchive(dir) {
+	if isArchive(dir) && !unbegun(dir) {
 		if seed, c, err = remembered(dir); err == nil && f.seed != "" {
 			err = usagef("curtsy import without --seed, or another DIR", "%s has a seed already: %s", dir, seed)
 		}
@@ -126,6 +128,19 @@ func importSettings(f *importFlags, dir string, sources []*importer.Source) (see
 	return seed, c, err
 }
 
+// unbegun says that the first import, or crawl, into an archive was killed before it
+// committed anything.
+func unbegun(dir string) bool {
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return errors.Is(err, storage.ErrNone)
+	}
+	defer a.Close()
+	var said struct{}
+	known, err := a.Crawl(&said)
+	return err == nil && !known
+}
+
 func refusalText(r *importer.Refusal) string {
 	return fmt.Sprintf("%s at %s: %s", r.File, r.At, strings.TrimSpace(r.URL+" "+r.What))
 }
@@ -137,6 +152,9 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 		if file.Error != "" {
 			unread++
 		}
+		if f.quiet {
+			continue
+		}
 		if f.json {
 			_ = u.json(importJSON{File: file.File, Counts: file.Counts, Before: file.Before, Error: file.Error, Passed: orNone(file.Passed)})
 		} else if file.Before {
@@ -145,7 +163,9 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 			u.print("%s: %s", file.File, countsText(&file.Counts))
 		}
 	}
-	if f.json {
+	if f.quiet {
+		u.say("%s", countsText(&r.Counts))
+	} else if f.json {
 		_ = u.json(importJSON{Counts: r.Counts, Seed: r.Seed, Passed: orNone(r.Passed)})
 	} else {
 		u.print("%s: %s", dir, countsText(&r.Counts))
@@ -153,7 +173,7 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 			quoted(dir), quoted(dir), quoted(dir), quoted(dir), r.Seed)
 	}
 	if unread > 0 {
-		return exitWith(exitFailed, fmt.Errorf("%s could not be read, or not to the end", count(unread, "file")), "")
+		return exitWith(exitFailed, fmt.Errorf("%s %w", count(unread, "file"), importer.ErrParts), "")
 	}
 	return nil
 }

@@ -52,6 +52,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 			"text, pictures, failed requests, and where links lead. --sample 0 opens all pages that run scripts.\n" +
 			"mirror --repair DIR OUT makes a mirror in which pages that their scripts empty or destroy are\n" +
 			"shown as their scripts had left them, without scripts.\n\n" +
+			"mirror FILE OUT imports a WARC, WACZ or HAR first, into the account's cache directory (curtsy import).\n\n" +
 			"mirror --serve OUT serves a mirror on this machine: browsers refuse modules, workers and fetch from\n" +
 			"files on a disk. --listen elsewhere needs --public.",
 		Args: func(c *cobra.Command, a []string) error {
@@ -78,7 +79,11 @@ func mirrorCmd(u *ui) *cobra.Command {
 				}
 				return repairMirror(ctx, u, f, a[0], a[1])
 			}
-			return exportMirror(ctx, u, f, a[0], a[1])
+			dir, err := asArchive(ctx, u, a[0])
+			if err != nil {
+				return err
+			}
+			return exportMirror(ctx, u, f, dir, a[1])
 		},
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")

@@ -36,7 +36,8 @@ func serveCmd(u *ui) *cobra.Command {
 		Short: "show archives in a browser, without reaching the network",
 		Long: "serve DIR... shows archives at http://127.0.0.1:8600/: start page, pages as they were at any time,\n" +
 			"all captures of a URL, and search. Pages run in a frame that can reach only the archive; what\n" +
-			"their owners withhold is not shown. Page content is served on a second port, the next one.\n\n" +
+			"their owners withhold is not shown. Page content is served on a second port, the next one. A DIR may\n" +
+			"be a WARC, WACZ or HAR file, which is imported first, into the account's cache directory.\n\n" +
 			"It is reachable from this machine only. --listen elsewhere needs --public: everybody who can reach that\n" +
 			"address then sees what may be shown of the archives.",
 		Example: "  curtsy serve site --open\n  curtsy serve site-2024 site-2026 --no-scripts",
@@ -75,7 +76,13 @@ func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error)
 	}
 	defer ui.Close()
 	defer content.Close()
-	sources, closeAll, err := openShelves(ctx, u, dirs)
+	opened := make([]string, len(dirs))
+	for i, path := range dirs {
+		if opened[i], err = asArchive(ctx, u, path); err != nil {
+			return err
+		}
+	}
+	sources, closeAll, err := openShelves(ctx, u, opened)
 	defer closeAll()
 	if err != nil {
 		return err

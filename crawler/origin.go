@@ -76,13 +76,7 @@ func (c *Crawl) recall(o *origin, now time.Time) (err error) {
 		return err
 	}
 	s.entry, s.done = &f.Entry, f.State != frontier.StateQueued
-	visits, err := c.archive.VisitsOf(s.entry.ID)
-	if err != nil {
-		return err
-	}
-	if n := len(visits); n > 0 {
-		s.visits = visits[n-1].N
-	}
+	s.visits = c.archive.LastN(s.entry.ID)
 	r, from, err := robotstxt.InForce(c.archive, o.name, c.opts.Rules)
 	o.from = from
 	if r == nil || !s.done {

@@ -6,6 +6,8 @@ import (
 
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
+	"curtsy/frontier"
+	"curtsy/internal/weburl"
 	"curtsy/storage/crawllog"
 )
 
@@ -52,11 +54,16 @@ func (c *Crawl) planRound() error {
 		return err
 	}
 	s.Finished = false
-	r := revisit.Round{Options: *c.opts.Round, State: s.Round, Now: c.now(), Queue: c.commitFrontier}
+	r := revisit.Round{Options: *c.opts.Round, State: s.Round, Now: c.now(), Queue: c.commitFrontier, Beyond: c.beyond}
 	if err := r.Plan(c.archive); err != nil {
 		return err
 	}
 	return c.commitFrontier()
+}
+
+// beyond says whether a URL is a page of another site: such pages came with an import.
+func (c *Crawl) beyond(last *crawllog.Visit) bool {
+	return last.Class == frontier.Page.String() && !c.reader.Scope().Holds(weburl.FromCanonical(last.URL))
 }
 
 // RoundOpen says that Run has done what a part of a round was planned of, and

@@ -51,7 +51,11 @@ func getVisit(tx *bbolt.Tx, r crawllog.Ref) (*crawllog.Visit, error) {
 
 // LastVisits are the last n visits of a URL, the oldest of them first.
 func (a *Archive) LastVisits(urlID uint64, n int) (visits []*crawllog.Visit, err error) {
+	imported := false
 	err = a.view(func(tx *bbolt.Tx) error {
+		if imported = tx.Bucket(bucketImports) != nil; imported {
+			return nil // the last by age may have any number
+		}
 		c := tx.Bucket(bucketVisits).Cursor()
 		last := c.Last
 		if next, _ := c.Seek(crawllog.Ref{URLID: urlID + 1}.Key()); next != nil {
@@ -66,14 +70,29 @@ func (a *Archive) LastVisits(urlID uint64, n int) (visits []*crawllog.Visit, err
 		}
 		return nil
 	})
+	if imported && err == nil {
+		visits, err = a.VisitsOf(urlID)
+		return visits[max(0, len(visits)-n):], err
+	}
 	slices.Reverse(visits)
 	return visits, err
+}
+
+// byAge puts the visits of a URL in the order of their time: those of an import may have
+// come after later ones.
+func byAge(visits []*crawllog.Visit) []*crawllog.Visit {
+	older := func(a, b *crawllog.Visit) int { return a.At.Compare(b.At) }
+	if !slices.IsSortedFunc(visits, older) {
+		slices.SortStableFunc(visits, older)
+	}
+	return visits
 }
 
 // VisitsOf are the visits of one URL, the oldest first.
 func (a *Archive) VisitsOf(urlID uint64) ([]*crawllog.Visit, error) {
 	prefix := binary.BigEndian.AppendUint64(nil, urlID)
-	return a.visitsFrom(prefix, func(k []byte, _ int) bool { return len(k) == crawllog.RefSize && string(k[:8]) == string(prefix) })
+	visits, err := a.visitsFrom(prefix, func(k []byte, _ int) bool { return len(k) == crawllog.RefSize && string(k[:8]) == string(prefix) })
+	return byAge(visits), err
 }
 
 // VisitsAt are the visits of the URL with this text, the oldest first; none where
@@ -185,7 +204,7 @@ func (a *Archive) Histories() iter.Seq2[[]*crawllog.Visit, error] {
 			}
 			for _, v := range next {
 				if len(open) > 0 && open[0].URLID != v.URLID {
-					if !yield(open, nil) {
+					if !yield(byAge(open), nil) {
 						return
 					}
 					open = nil
@@ -198,7 +217,7 @@ func (a *Archive) Histories() iter.Seq2[[]*crawllog.Visit, error] {
 			at = next[len(next)-1].Ref()
 		}
 		if len(open) > 0 {
-			yield(open, nil)
+			yield(byAge(open), nil)
 		}
 	}
 }

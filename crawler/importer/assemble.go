@@ -131,7 +131,7 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 	switch {
 	case errors.As(err, &bad):
 		a.refuse(r.At.String(), r.TargetURI, bad.What)
-	case errors.Is(err, errDigest), errors.Is(err, errTooLong):
+	case errors.Is(err, errTooLong):
 		a.refuse(r.At.String(), r.TargetURI, err.Error())
 	case err != nil && storage.IsDisk(err):
 		return err
@@ -143,6 +143,9 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 		return nil
 	}
 	p := &part{ForeignRecord: r, block: b}
+	if b.said != "" {
+		a.remark(p, b.said)
+	}
 	switch {
 	case main:
 		a.begin(p)

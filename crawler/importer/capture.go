@@ -70,11 +70,14 @@ func (a *assembler) capture(p *part) (*rebuild.Capture, error) {
 		c.RefersToDate = time.Time{}
 	}
 	m.visit = v
+	if p.block.said != "" {
+		m.note.Remarks = append(m.note.Remarks, p.block.said)
+	}
 	if err := a.answer(m, u); err != nil {
 		return nil, err
 	}
 	c.Metadata = m.metadata()
-	c.Noted = true
+	c.Noted, c.Label = true, m.label
 	c.Records = m.write
 	for _, q := range p.beside {
 		c.Weight += int64(len(q.block.mem))
@@ -153,6 +156,7 @@ func (a *assembler) payload(m *made, frame http1.Frame) error {
 	}
 	v.Digest, v.Length = own.String(), n
 	if theirs.Matches(p.PayloadDigest) {
+		m.label = p.PayloadDigest
 		return nil
 	}
 	if frame.Chunked { // which some programs take the digest of
@@ -162,7 +166,9 @@ func (a *assembler) payload(m *made, frame http1.Frame) error {
 		}
 	}
 	if !theirs.Matches(p.PayloadDigest) {
-		a.remark(p, fmt.Sprintf("its payload digest is %s, the record says %s", theirs, p.PayloadDigest))
+		said := fmt.Sprintf("its payload digest is %s, the record says %.80s", theirs, p.PayloadDigest)
+		m.note.Remarks = append(m.note.Remarks, said)
+		a.remark(p, said)
 	}
 	return nil
 }
@@ -281,7 +287,8 @@ type made struct {
 	head  []byte // nil: that of the original
 	body  int64  // where the body begins in the block
 	note  crawllog.Import
-	coded bool // by a content coding
+	coded bool   // by a content coding
+	label string // the payload's digest as the record has it, if it is right
 }
 
 // metadata is what the capture's own metadata record says.

@@ -44,6 +44,9 @@ type Refusal struct {
 	Remark bool   `json:"remark,omitempty"` // it was taken all the same
 }
 
+// ErrParts says that a file was read in part, or not at all.
+var ErrParts = errors.New("could not be read, or not to the end")
+
 // Counts are what became of the records of one file, or of all.
 type Counts struct {
 	Records  int            `json:"records"`

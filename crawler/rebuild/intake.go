@@ -29,7 +29,8 @@ type Intake struct {
 	group  []*Capture // taken, and not yet written
 	weight int64
 	notes  map[string]any
-	fresh  map[uint64]bool // URLs of the group whose visits are to be read
+	fresh  map[uint64]bool         // URLs of the group whose visits are to be read
+	labels map[string]crawllog.Ref // committed responses by Capture.Label, maxLabels of them
 }
 
 // Capture is a capture of somebody else's, with its records as they will be written.
@@ -41,6 +42,7 @@ type Capture struct {
 	// Records writes the records, to name infoID: v.Record.ID is that of the first.
 	// original is what a revisit refers to.
 	Records func(w io.Writer, infoID string, original *crawllog.Visit) error
+	Label   string // the payload's digest as others have it, by which revisits may name it
 	Weight  int64  // octets of memory that it holds
 	Done    func() // it is written, or was refused
 
@@ -60,6 +62,7 @@ const (
 	maxIntake   = storage.MaxGroup - 32 // captures of a group
 	heavyIntake = 24 << 20              // octets of a group from which on it is written
 	heavyRecord = 8 << 20               // octets of a capture that is compressed straight to the segment
+	maxLabels   = 1 << 19               // digests that are remembered
 )
 
 // OpenIntake opens the archive in dir, or begins one whose seed is o.Seed, to add to it.
@@ -74,7 +77,7 @@ func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 	}
 	b, err := newRebuilder(a, o)
 	if err == nil {
-		i = &Intake{rebuilder: b, notes: map[string]any{}, fresh: map[uint64]bool{}}
+		i = &Intake{rebuilder: b, notes: map[string]any{}, fresh: map[uint64]bool{}, labels: map[string]crawllog.Ref{}}
 		b.met = inFrontier{b}
 		err = i.begin()
 	}
@@ -270,6 +273,9 @@ func (i *Intake) resolve(k *storage.Met, c *Capture) error {
 		}
 	}
 	if c.original = i.referred(c, list); c.original == nil {
+		c.original = i.labelled(c.Visit.Digest)
+	}
+	if c.original == nil {
 		return ErrNoOriginal
 	}
 	v, ref := c.Visit, c.original.Ref()
@@ -301,6 +307,22 @@ func (i *Intake) referred(c *Capture, list []*crawllog.Visit) *crawllog.Visit {
 		if v != nil && v.Kept == crawllog.KeptResponse {
 			return v
 		}
+	}
+	return nil
+}
+
+// labelled is a response of this import with that digest, of any URL.
+func (i *Intake) labelled(label string) *crawllog.Visit {
+	if label == "" {
+		return nil
+	}
+	for _, c := range i.group {
+		if c.Label == label && c.Visit.Kept == crawllog.KeptResponse {
+			return c.Visit
+		}
+	}
+	if ref, ok := i.labels[label]; ok {
+		return i.original(ref)
 	}
 	return nil
 }
@@ -355,6 +377,8 @@ func (i *Intake) Commit() (err error) {
 		if c.of.ID != 0 {
 			i.mark(c.of.ID, weburl.FromCanonical(c.Visit.URL))
 		}
+		i.state.Count(c.Visit, c.Visit.Class == frontier.Page.String() && c.Visit.Status > 0 && c.Visit.N == 1)
+		i.state.Holds = nil // until all is read
 		if i.state.Began.After(c.Visit.At) {
 			i.state.Began = c.Visit.At
 		}
@@ -365,7 +389,15 @@ func (i *Intake) Commit() (err error) {
 		}
 	}
 	clear(i.notes)
-	return i.commitFrontier()
+	if err := i.commitFrontier(); err != nil {
+		return err
+	}
+	for _, c := range group {
+		if c.Label != "" && len(i.labels) < maxLabels && c.Visit.Kept == crawllog.KeptResponse {
+			i.labels[c.Label] = c.Visit.Ref()
+		}
+	}
+	return nil
 }
 
 // encode makes the records of a group, as many at a time as there are processors.

@@ -210,7 +210,7 @@ func (b *rebuilder) settle() {
 	}
 	if l.again || !o.RetryAt.IsZero() {
 		again := frontier.Found{Entry: *l.entry}
-		again.Attempts = l.o.Visit.N
+		again.Attempts = max(l.o.Visit.N, b.a.LastN(l.entry.ID))
 		b.again = append(b.again, again)
 	}
 }

@@ -29,6 +29,9 @@ type Round struct {
 	// Queue makes URLs wait for another visit, durably.
 	Queue func(again ...frontier.Found) error
 
+	// Beyond says which URLs are not of the site, by their last visit; nil: none.
+	Beyond func(last *crawllog.Visit) bool
+
 	sitemaps bool                      // sitemaps alone
 	lastMod  map[warc.Digest]time.Time // by the digest of a page's URL
 	held     []frontier.Found          // pages that differ at each visit
@@ -75,6 +78,8 @@ func (r *Round) consider(visits []*crawllog.Visit) error {
 	case last.Class == frontier.Prerequisite.String(), !last.At.Before(r.State.Began) && !undated, r.sitemaps && !isMap:
 		return nil
 	case isMap:
+	case r.Beyond != nil && r.Beyond(last):
+		return nil
 	case o.Only != nil && !o.Only.MatchString(last.URL):
 		return nil
 	case !r.State.Auto:
@@ -87,20 +92,24 @@ func (r *Round) consider(visits []*crawllog.Visit) error {
 			return nil
 		}
 		if due.Always() {
-			r.held = append(r.held, requeued(last))
+			r.held = append(r.held, requeued(visits))
 			return nil
 		}
 	}
-	r.batch = append(r.batch, requeued(last))
+	r.batch = append(r.batch, requeued(visits))
 	if len(r.batch) < planBatch {
 		return nil
 	}
 	return r.flush()
 }
 
-func requeued(last *crawllog.Visit) frontier.Found {
+// requeued is the URL of visits, of which that with the highest number need not be the
+// latest: it may have been imported.
+func requeued(visits []*crawllog.Visit) frontier.Found {
 	f := frontier.Found{}
-	f.ID, f.Attempts = last.URLID, last.N
+	for _, v := range visits {
+		f.ID, f.Attempts = v.URLID, max(f.Attempts, v.N)
+	}
 	return f
 }
 

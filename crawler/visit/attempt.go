@@ -94,7 +94,7 @@ func (r *Reader) Recall(a *Attempt, round int, began time.Time) {
 	}
 	for _, v := range visits {
 		if v.At.Before(began) {
-			a.Before = v.N
+			a.Before = max(a.Before, v.N)
 		}
 	}
 	good := revisit.Good(visits)

@@ -40,6 +40,8 @@ type Import struct {
 	Header string   `json:"header,omitempty"` // version line and fields, verbatim
 	Head   string   `json:"head,omitempty"`   // the HTTP head, where the record kept here has another
 	Mended []string `json:"mended,omitempty"` // why it has
+	// Remarks are what was wrong with the record, which was taken all the same.
+	Remarks []string `json:"remarks,omitempty"`
 }
 
 // Metadata is the block of the metadata record of a visit: what its other

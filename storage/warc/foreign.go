@@ -120,7 +120,7 @@ func (f *Foreign) readHead() ([]byte, error) {
 		return nil, fmt.Errorf("no record begins here: %w", ErrRecord)
 	}
 	var raw []byte
-	for {
+	for begin := 0; ; {
 		line, err := f.in.rec.ReadSlice('\n')
 		if raw = append(raw, line...); len(raw) > maxForeignHead {
 			return nil, fmt.Errorf("the record's header is longer than %d bytes: %w", maxForeignHead, ErrRecord)
@@ -134,9 +134,10 @@ func (f *Foreign) readHead() ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the record's header is cut off: %w", err)
 		}
-		if bytes.HasSuffix(raw, []byte("\n\n")) || bytes.HasSuffix(raw, []byte("\n\r\n")) {
+		if len(bytes.TrimRight(raw[begin:], "\r\n")) == 0 {
 			return raw, nil
 		}
+		begin = len(raw)
 	}
 }
 
@@ -145,7 +146,7 @@ func (r *ForeignRecord) parse() error {
 	h := &r.Header
 	h.Length = -1
 	had := map[string]bool{}
-	text := strings.ReplaceAll(string(r.Raw), "\r\n", "\n")
+	text := strings.ReplaceAll(string(r.Raw), "\r", "")
 	_, text, _ = strings.Cut(text, "\n")
 	for text != "" {
 		var line string
@@ -179,7 +180,15 @@ func (f *Foreign) Read(p []byte) (int, error) {
 	if f.left <= 0 {
 		return 0, io.EOF
 	}
-	n, err := f.in.rec.Read(p[:min(int64(len(p)), f.left)])
+	p = p[:min(int64(len(p)), f.left)]
+	if f.in.z != nil {
+		most, err := f.in.ofMember(f.record.At.Offset)
+		if err != nil {
+			return 0, err
+		}
+		p = p[:min(len(p), most)]
+	}
+	n, err := f.in.rec.Read(p)
 	if f.left -= int64(n); f.left > 0 && err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	} else if err == io.EOF {
@@ -209,7 +218,7 @@ func (f *Foreign) Finish() error {
 	case err != nil:
 		return f.unreadable(at, err)
 	}
-	if b, _ := f.in.rec.Peek(len("WARC/")); string(b) != "WARC/" && f.in.place().Inside != 0 {
+	if b, _ := f.in.rec.Peek(len("WARC/")); string(b) != "WARC/" && !f.in.atMember() {
 		return f.unreadable(at, fmt.Errorf("its block does not end where its Content-Length says: %w", ErrRecord))
 	}
 	return nil

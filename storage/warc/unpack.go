@@ -25,6 +25,7 @@ type unpacked struct {
 	starts []start // of members, the last before what rec has read, and those behind
 	inside bool    // a member is being read
 	failed error   // in this member
+	back   int64   // octets that were read once more behind damage
 	probe  Probe
 }
 
@@ -47,6 +48,7 @@ const (
 	maxDict    = 16 << 20
 	maxZstd    = 128 << 20 // window, as the format's draft allows
 	foreignBuf = 64 << 10
+	maxBack    = 1 << 30 // of a file whose members lie in each other, no more is read again
 )
 
 // ErrNotWARC says what a file is that is none.
@@ -211,6 +213,30 @@ func (u *unpacked) place() Place {
 	return Place{first.file, at - first.out}
 }
 
+// atMember says whether a member of gzip begins here.
+func (u *unpacked) atMember() bool { return u.z != nil && u.place().Inside == 0 }
+
+// ofMember is how many octets can be read of a record that began in the given member. A
+// record may go on in the next one, but not where that begins as a record does: then
+// its length is wrong.
+func (u *unpacked) ofMember(begun int64) (int, error) {
+	if _, err := u.rec.Peek(1); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return 0, err
+	}
+	at := u.place()
+	if at.Inside == 0 && at.Offset != begun && u.begins() {
+		return 0, io.ErrUnexpectedEOF
+	}
+	most := u.rec.Buffered()
+	if len(u.starts) > 1 {
+		most = min(most, int(u.starts[1].out-u.starts[0].out-at.Inside))
+	}
+	return most, nil
+}
+
 // skipLineEnds passes over the line ends behind a block.
 func (u *unpacked) skipLineEnds() error {
 	for {
@@ -266,7 +292,7 @@ func (u *unpacked) nextMember() error {
 	u.failed, u.inside = nil, false
 	last := u.starts[len(u.starts)-1].file
 	u.starts = nil
-	if u.seek != nil {
+	if u.back += u.src.n - last; u.seek != nil && u.back < maxBack {
 		if _, err := u.seek.Seek(last+1, io.SeekStart); err != nil {
 			return err
 		}

@@ -1,0 +1,99 @@
+#!/bin/bash
+# Archives that other programs wrote become archives of ours: wget's WARC of an nginx site,
+# a WACZ that js-wacz made of it. npm warcio reads the same payloads from both, kill -9
+# anywhere doubles and loses nothing, a damaged and a hostile file cost only what is damaged.
+. "$(dirname "$0")/../lib.sh"
+need nginx wget python3
+docs=$(corpus postgresql-doc-15)
+mkdir -p "$WORK/site/manual"
+find -L "$docs" -maxdepth 1 -name '*.html' | sort | awk 'NR % 15 == 1' | while read -r page; do cp "$page" "$WORK/site/manual"; done
+cp "$docs/stylesheet.css" "$WORK/site/manual" 2>/dev/null || true
+{
+	echo '<!DOCTYPE html><html lang="en"><title>Contents</title><a href="moved">moved</a><a href="gone.html">gone</a><a href="secret.html">secret</a>'
+	(cd "$WORK/site" && printf '<a href="%s">x</a>\n' manual/*.html)
+} >"$WORK/site/index.html"
+echo '<!DOCTYPE html><meta name="robots" content="noarchive"><title>Secret</title><p>kingfisher' >"$WORK/site/secret.html"
+printf 'User-agent: *\nDisallow: /private/\n' >"$WORK/site/robots.txt"
+chmod -R a+rX "$WORK"
+nginx_start "root $WORK/site; gzip on; gzip_min_length 1; gzip_types text/css; location = /moved { return 301 /manual/bookindex.html; }"
+(cd "$WORK" && wget -q -r -l 2 --header='Accept-Encoding: gzip' --no-warc-keep-log --warc-file=theirs --warc-cdx -P copy "$SITE/" || true)
+(cd "$WORK" && wget -q -r -l 2 --no-warc-keep-log --warc-file=theirs --warc-cdx -P copy "$SITE/" || true)
+pages=$(zcat "$WORK/theirs.warc.gz" | grep -ac '^WARC-Type: response')
+claim "wget recorded the site ($pages responses)" test "$pages" -gt 50
+cp -r "$WORK/theirs.warc.gz" "$WORK/before.warc.gz"
+
+claim "its WARC is imported" eval '"$CURTSY" import "$WORK/a" "$WORK/theirs.warc.gz" >"$WORK/said" 2>"$WORK/err"'
+show "$WORK/said"
+claim "nothing is refused" eval '! grep -q refused "$WORK/said" "$WORK/err"'
+claim "verify finds nothing" verified "$WORK/a"
+claim "the file is as it was" cmp "$WORK/before.warc.gz" "$WORK/theirs.warc.gz"
+claim "search finds a word of a page" eval '"$CURTSY" search "$WORK/a" vacuum 2>/dev/null | grep -q /manual/'
+claim "the noarchive page is withheld, and its text is nowhere" eval '! zcat "$WORK"/a/warc/*.gz | grep -q kingfisher'
+claim "a mirror is made of it" eval '"$CURTSY" mirror "$WORK/a" "$WORK/mirror" >/dev/null 2>"$WORK/err"'
+held=$("$CURTSY" list "$WORK/a" --format json 2>/dev/null | grep -c '"state":"fetched".*"status":200.*"type":"text/html')
+claim "and has the $held pages" eval '[[ $held -gt 50 && $(find "$WORK/mirror" -name "*.html" | wc -l) -ge $((held - 1)) ]]'
+claim "once more, nothing is taken twice" eval '"$CURTSY" import "$WORK/a" "$WORK/theirs.warc.gz" 2>/dev/null | grep "imported before" >/dev/null'
+cp "$WORK/theirs.warc.gz" "$WORK/renamed.warc.gz"
+claim "nor under another name" eval '"$CURTSY" import "$WORK/a" "$WORK/renamed.warc.gz" 2>/dev/null | grep " 0 kept, .*here already" >/dev/null'
+claim "nor from a pipe, in plain" eval 'zcat "$WORK/theirs.warc.gz" | "$CURTSY" import "$WORK/a" - 2>/dev/null | grep " 0 kept, .*here already" >/dev/null'
+
+if command -v node >/dev/null; then
+	npm_tools
+	node "$NPM_TOOLS/warcsame.mjs" "$WORK/theirs.warc.gz" -- "$WORK"/a/warc/*.gz >"$WORK/same" || true
+	claim "npm warcio reads the same payloads: $(tail -n 1 "$WORK/same")" eval '! grep -v secret.html "$WORK/same" | grep -E "^(differs|missing)" && grep -q "[0-9][0-9] the same" "$WORK/same"'
+	claim "js-wacz packages it" eval 'node "$NPM_TOOLS/node_modules/@harvard-lil/js-wacz/bin/cli.js" create -f "$WORK/theirs.warc.gz" -o "$WORK/theirs.wacz" >/dev/null 2>&1'
+	export XDG_CACHE_HOME=$WORK/cache
+	claim "mirror FILE.wacz in one step" eval '"$CURTSY" mirror "$WORK/theirs.wacz" "$WORK/of-wacz" >/dev/null 2>"$WORK/err"'
+	claim "has the same pages" diff -r -x 'mirror-*' "$WORK/mirror" "$WORK/of-wacz"
+	"$CURTSY" serve "$WORK/theirs.wacz" --listen 127.0.0.1:0 >"$WORK/serving" 2>&1 &
+	CHILDREN+=($!)
+	until_true grep -q '^serving' "$WORK/serving"
+	claim "serve FILE.wacz lists its captures" eval 'curl -fsS "$(sed -n "s/^serving .* at //p" "$WORK/serving")" | grep -q "$SITE"'
+fi
+
+# kill -9 at several points; the same command goes on.
+for after in 0.05 0.1 0.15 0.2 0.3 0.4 0.6 0.8; do
+	(timeout -s KILL "$after" "$CURTSY" import "$WORK/k" "$WORK/theirs.warc.gz" || true) >/dev/null 2>&1
+	sleep 0.1 # until the killed process is gone
+	[[ ! -e $WORK/k/crawl.db ]] || "$CURTSY" verify "$WORK/k" >"$WORK/verify" 2>&1 || { show "$WORK/verify"; bad "verify after a kill at $after s"; }
+done
+"$CURTSY" import "$WORK/k" "$WORK/theirs.warc.gz" >"$WORK/err" 2>&1 || { show "$WORK/err"; bad "the import after the kills"; }
+listed() { "$CURTSY" list "$1" --versions --format json 2>/dev/null | sed 's/"record":[^}]*}//' | sort; }
+claim "after kill -9 at 8 points all is there, once" eval '[[ $(listed "$WORK/k" | grep -c "\"status\":200") -eq $(listed "$WORK/a" | grep -c "\"status\":200") ]]'
+claim "and verify finds nothing" verified "$WORK/k"
+
+# Octets flipped in the middle, the end cut off: only what is damaged is lost, and listed.
+python3 - "$WORK/theirs.warc.gz" "$WORK/damaged.warc.gz" <<-'P'
+	import sys
+	b = bytearray(open(sys.argv[1], 'rb').read())
+	for at in range(len(b) // 10, len(b) // 2, len(b) // 10):
+	    b[at] ^= 0xff
+	open(sys.argv[2], 'wb').write(b[:-100])
+P
+"$CURTSY" import "$WORK/d" "$WORK/damaged.warc.gz" >"$WORK/said" 2>"$WORK/err" || true
+lost=$(grep -c 'damaged.warc.gz at [0-9]' "$WORK/err" || true)
+claim "damage is listed with its offset ($lost places), the rest is taken" eval '[[ $lost -ge 4 && $lost -le 12 ]] && [[ $(grep -o "[0-9]* kept" "$WORK/said" | head -1 | grep -o "[0-9]*") -ge $((pages - 16)) ]]'
+claim "and verify finds nothing" verified "$WORK/d"
+
+# A bomb: 10 GB of zeros that claim to be a page, and a page behind it.
+python3 - "$WORK/bomb.warc.gz" <<-'P'
+	import gzip, sys, zlib
+	def record(url, block, length):
+	    return (f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2020-01-01T00:00:00Z\r\n"
+	            f"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-{length:012}>\r\nContent-Type: application/http\r\nContent-Length: {length}\r\n\r\n").encode() + block
+	with open(sys.argv[1], 'wb') as f:
+	    z = zlib.compressobj(9, zlib.DEFLATED, 31)
+	    f.write(z.compress(record("http://bomb.example/", b"HTTP/1.1 200 OK\r\n\r\n", 10 << 30)))
+	    zeros = bytes(16 << 20)
+	    for _ in range(64):
+	        f.write(z.compress(zeros))
+	    f.write(z.flush())
+	    f.write(gzip.compress(record("http://bomb.example/good", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>good", 51) + b"\r\n\r\n"))
+P
+"$CURTSY" import "$WORK/b" "$WORK/bomb.warc.gz" >"$WORK/said" 2>"$WORK/err" || true
+claim "a bomb is refused, the page behind it taken" eval 'grep -q "longer than 8 GB" "$WORK/err" && "$CURTSY" list "$WORK/b" 2>/dev/null | grep -q "fetched.*bomb.example/good"'
+
+before=$(wc -l <"$NGINX_LOG")
+claim "update goes on with the site" eval '"$CURTSY" update "$WORK/a" --delay 0 >/dev/null 2>"$WORK/err"'
+claim "and asked nothing that robots.txt forbids" eval '[[ $(wc -l <"$NGINX_LOG") -gt $before ]] && ! grep -P "\t/private/" "$NGINX_LOG"'
+finish
