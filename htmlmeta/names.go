@@ -3,67 +3,42 @@ package htmlmeta
 // name is the number of a known tag or attribute name; 0 is any other.
 type name uint8
 
-// names knows a fixed vocabulary and finds a name in it by its length and
-// three of its letters: a perfect hash, so that no name costs more than one
-// comparison.
+// names knows a fixed vocabulary, in lower case. list[0] is "". Names that begin and are
+// as long alike stand together: a name costs a comparison or two.
 type names struct {
-	list  []string // list[0] is ""
-	mul   [4]uint32
-	slots [1024]name
+	list  []string
+	alike [256][]name
 }
 
-// newNames searches multipliers under which no two names meet.
+// newNames numbers a list, in which a name may stand more than once.
 func newNames(list []string) *names {
-	n := &names{list: append([]string{""}, list...)}
-	for seed := uint32(1); seed < 1<<20; seed++ {
-		x := seed * 0x9E3779B1
-		for i := range n.mul {
-			x ^= x << 13
-			x ^= x >> 17
-			x ^= x << 5
-			n.mul[i] = x | 1
-		}
-		if n.fill() {
-			return n
+	n := &names{list: []string{""}}
+	for _, s := range list {
+		if find(n, s) == 0 {
+			n.alike[alike(s)] = append(n.alike[alike(s)], name(len(n.list)))
+			n.list = append(n.list, s)
 		}
 	}
-	panic("htmlmeta: no perfect hash for the names")
+	return n
 }
 
-func (n *names) fill() bool {
-	n.slots = [1024]name{}
-	for i, s := range n.list[1:] {
-		h := hash(n, s)
-		if n.slots[h] != 0 {
-			return false
-		}
-		n.slots[h] = name(i + 1)
-	}
-	return true
-}
-
-func hash[T string | []byte](n *names, b T) uint32 {
-	h := uint32(len(b))*n.mul[0] + uint32(b[0]|0x20)*n.mul[1] +
-		uint32(b[len(b)/2]|0x20)*n.mul[2] + uint32(b[len(b)-1]|0x20)*n.mul[3]
-	return h >> 22
-}
+func alike[T string | []byte](b T) uint8 { return b[0]<<3 | uint8(len(b)&7) }
 
 // find gives the number of b, written in any case.
 func find[T string | []byte](n *names, b T) name {
 	if len(b) == 0 {
 		return 0
 	}
-	id := n.slots[hash(n, b)]
-	if s := n.list[id]; id == 0 || len(s) != len(b) || !equalFold(b, s) {
-		return 0
+	for _, id := range n.alike[alike(b)] {
+		if s := n.list[id]; len(s) == len(b) && equalFold(b, s) {
+			return id
+		}
 	}
-	return id
+	return 0
 }
 
-// of gives the number of a name in lower case that is known to be in the list.
-func (n *names) of(s string) name {
-	return find(n, s)
-}
+// of gives the number of a name in lower case.
+func (n *names) of(s string) name { return find(n, s) }
 
 // equalFold compares b, in any ASCII case, with s in lower case; both are of
 // the same length.

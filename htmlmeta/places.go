@@ -158,34 +158,20 @@ var (
 	rawText = rawTextTags()
 )
 
-func tagList() []string {
-	var list []string
+func tagList() (list []string) {
 	for _, p := range places {
 		if p.tag != "*" {
-			list = addName(list, p.tag)
+			list = append(list, p.tag)
 		}
 	}
-	for _, t := range otherTags {
-		list = addName(list, t)
-	}
-	return list
+	return append(list, otherTags...)
 }
 
-func attrList() []string {
-	var list []string
+func attrList() (list []string) {
 	for _, p := range places {
-		list = addName(list, p.attr)
+		list = append(list, p.attr)
 	}
 	return list
-}
-
-func addName(list []string, s string) []string {
-	for _, have := range list {
-		if have == s {
-			return list
-		}
-	}
-	return append(list, s)
 }
 
 const (
