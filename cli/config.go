@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"curtsy/frontier/judge"
+	"curtsy/internal/near"
 )
 
 // config is all that can be set, by a file, by CURTSY_… variables and, for
@@ -182,11 +183,13 @@ func unknownVariables(environ []string) map[string]string {
 			continue
 		}
 		wrong[name] = name + " is not a setting"
-		for _, k := range slices.Sorted(maps.Keys(known)) {
-			if strings.HasSuffix(k, "_"+strings.ToUpper(rest)) {
-				wrong[name] += "; is " + k + " meant?"
-				break
-			}
+		names := slices.Sorted(maps.Keys(known))
+		meant := near.Name(name, names)
+		if i := slices.IndexFunc(names, func(k string) bool { return strings.HasSuffix(k, "_"+strings.ToUpper(rest)) }); i >= 0 {
+			meant = names[i]
+		}
+		if meant != "" {
+			wrong[name] += "; is " + meant + " meant?"
 		}
 	}
 	return wrong

@@ -100,11 +100,12 @@ func TestVariablesReachEveryKey(t *testing.T) {
 
 func TestVariablesThatSetNothingAreNamed(t *testing.T) {
 	got := unknownVariables([]string{"PATH=/bin", "CURTSY=curtsy", "CURTSY_DELAY=1s", "CURTSY_FETCH_HEADER=x", "CURTSY_FAILPOINT=x",
-		"CURTSY_MAX_PAGES=5", "CURTSY_NOTHING=5", "CURTSY_=x", "CURTSY_EMPTY=", "CURTSY_delay=1s"})
+		"CURTSY_MAX_PAGES=5", "CURTSY_NOTHING=5", "CURTSY_=x", "CURTSY_EMPTY=", "CURTSY_delay=1s", "CURTSY_DELY=1s"})
 	want := map[string]string{
 		"CURTSY_":          "CURTSY_ is not a setting",
 		"CURTSY_MAX_PAGES": "CURTSY_MAX_PAGES is not a setting; is CURTSY_LIMITS_MAX_PAGES meant?",
 		"CURTSY_NOTHING":   "CURTSY_NOTHING is not a setting",
+		"CURTSY_DELY":      "CURTSY_DELY is not a setting; is CURTSY_DELAY meant?",
 		"CURTSY_delay":     "CURTSY_delay is not a setting; is CURTSY_DELAY meant?",
 	}
 	if !reflect.DeepEqual(got, want) {

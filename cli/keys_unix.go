@@ -29,7 +29,7 @@ func readKeys(in *os.File, end <-chan struct{}, press func(byte)) {
 	defer signal.Reset(unix.SIGTTIN, unix.SIGTTOU)
 	raw := *was
 	raw.Lflag &^= unix.ICANON | unix.ECHO
-	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 0, 1 // a read returns after a tenth of a second
+	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 0, 0
 	defer func() {
 		if inForeground(fd) {
 			_ = unix.IoctlSetTermios(fd, setTermios, was)
@@ -46,13 +46,32 @@ func readKeys(in *os.File, end <-chan struct{}, press func(byte)) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
+		// Not in read: a shell that continues a stopped job gives it a terminal that reads
+		// whole lines, and a read that waits for one is not ended by another mode.
+		if !readable(fd) {
+			continue
+		}
 		n, err := unix.Read(fd, key[:])
 		if n == 1 {
 			press(key[0])
-		} else if err != nil && err != unix.EINTR && err != unix.EAGAIN {
+		}
+		switch err {
+		case nil, unix.EINTR, unix.EAGAIN:
+		case unix.EIO: // in the background since: it may come back
+			time.Sleep(100 * time.Millisecond)
+		default:
 			return
 		}
 	}
+}
+
+// readable waits a tenth of a second for something to be read.
+func readable(fd int) bool {
+	var set unix.FdSet
+	set.Set(fd)
+	wait := unix.NsecToTimeval(int64(100 * time.Millisecond))
+	n, err := unix.Select(fd+1, &set, nil, nil, &wait)
+	return err != nil && err != unix.EINTR || n > 0
 }
 
 func inForeground(fd int) bool {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -112,6 +113,9 @@ const (
 	memoryOfFile = 300
 )
 
+// muchToWrite is from how many octets on a mirror's size is said beforehand.
+const muchToWrite = 10 << 20
+
 // exportMirror makes the mirror of an archive.
 func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) error {
 	if holds(dir, out) {
@@ -135,7 +139,12 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	o.Online, o.NoScripts, o.MaxBytes, o.Still = f.online, f.noScripts, int64(f.maxBytes), f.still
 	bar := newStepBar(u)
 	defer bar.close()
-	o.Watch = bar.showMirror
+	o.Watch = func(p mirror.Progress) {
+		if p.Step == "begin" && p.Bytes >= muchToWrite {
+			u.say("%s: about %s to write, as the site sent it; what it sent packed takes more", out, byteCount(p.Bytes))
+		}
+		bar.showMirror(p)
+	}
 	export := mirror.Export
 	if f.single {
 		export = mirror.ExportSingle
@@ -185,6 +194,11 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 	}
 	if !r.Complete && !f.quiet {
 		u.say("the archive is not complete (%s); this is what it has so far", r.Why)
+	}
+	if page := filepath.Join(out, "index.html"); !f.json && !f.quiet && r.Files > 0 {
+		if _, err := os.Stat(page); err == nil {
+			u.say("open %s in a browser", page)
+		}
 	}
 	return problems(u, f, out, r.Problems)
 }

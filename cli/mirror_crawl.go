@@ -69,7 +69,7 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int, copied string) {
 	} else if !f.noReport {
 		ctx, release := u.until()
 		defer release()
-		if err := writeReport(ctx, u, c.Archive, filepath.Join(c.Archive, "report.html"), copied); err != nil {
+		if err := writeReport(ctx, u, c.Archive, reportOf{out: filepath.Join(c.Archive, "report.html"), copied: copied}); err != nil {
 			u.fail(err)
 		}
 	}

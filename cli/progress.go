@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +29,9 @@ type progress struct {
 	bars *mpb.Progress
 	bar  *mpb.Bar
 
+	width int    // of the terminal when the lines were drawn
+	drawn [3]int // columns that each took
+
 	last time.Time // of a plain line
 	said string    // what it said of the wait
 }
@@ -42,6 +46,7 @@ func newProgress(u *ui, hint func() (long, short string)) *progress {
 	}
 	p.bars = mpb.New(mpb.WithOutput(u.err))
 	first := decor.Any(func(s decor.Statistics) string { return p.line(0, s.AvailableWidth) })
+	narrowed := decor.Any(func(s decor.Statistics) string { return p.narrowed(s.AvailableWidth) })
 	rest := mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
 		for n := 1; n < 3; n++ {
 			if _, err := io.WriteString(w, home+p.line(n, s.AvailableWidth)+"\n"); err != nil {
@@ -50,7 +55,7 @@ func newProgress(u *ui, hint func() (long, short string)) *progress {
 		}
 		return nil
 	})
-	p.bar = p.bars.MustAdd(0, nil, mpb.PrependDecorators(decor.Name(home), first), mpb.BarExtender(rest, false))
+	p.bar = p.bars.MustAdd(0, nil, mpb.PrependDecorators(decor.Name(home), narrowed, first), mpb.BarExtender(rest, false))
 	u.drawAbove(p.bars)
 	return p
 }
@@ -88,7 +93,34 @@ func (p *progress) line(n, width int) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	text := runewidth.Truncate(oneLine(progressLines(p.s, time.Now(), p.fitting(width-1))[n]), max(width-1, 10), "…")
+	p.drawn[n] = runewidth.StringWidth(text)
 	return p.look.paint(n, text, p.s.Failed > 0)
+}
+
+// narrowed goes up by the rows that the lines drawn last take beyond one each since
+// the terminal has become narrower, and erases them.
+func (p *progress) narrowed(width int) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was, more := p.width, 0
+	p.width = width
+	if was <= width || !reflows(os.Getenv) {
+		return ""
+	}
+	for _, n := range p.drawn {
+		more += max(n-1, 0) / width
+	}
+	if more == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\x1b[%dA\x1b[J", more)
+}
+
+// reflows says whether the terminal breaks lines anew when it becomes narrower, as
+// all do but xterm, the console and screen, which cut them off.
+func reflows(env func(string) string) bool {
+	term := env("TERM")
+	return env("TMUX") != "" || env("XTERM_VERSION") == "" && term != "linux" && !strings.HasPrefix(term, "screen")
 }
 
 // fitting is the hint at the keys, shorter or left out where the first line has

@@ -132,3 +132,24 @@ func TestHintFits(t *testing.T) {
 		}
 	}
 }
+
+// A terminal that becomes narrower breaks the lines that were drawn: the rows beyond one
+// each are erased, once.
+func TestNarrowerTerminal(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("TMUX", "")
+	t.Setenv("XTERM_VERSION", "")
+	p := &progress{drawn: [3]int{80, 101, 20}}
+	for _, c := range []struct {
+		width int
+		want  string
+	}{{120, ""}, {120, ""}, {50, "\x1b[3A\x1b[J"}, {50, ""}, {100, ""}, {99, "\x1b[1A\x1b[J"}} {
+		if got := p.narrowed(c.width); got != c.want {
+			t.Errorf("%d columns: %q, want %q", c.width, got, c.want)
+		}
+	}
+	t.Setenv("XTERM_VERSION", "XTerm(390)") // cuts lines off
+	if got := p.narrowed(20); got != "" {
+		t.Errorf("xterm: %q", got)
+	}
+}

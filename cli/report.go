@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/internal/weburl"
+	"curtsy/publish/audit"
 	"curtsy/publish/mirror"
 	"curtsy/publish/report"
 	"curtsy/storage"
@@ -24,12 +25,13 @@ import (
 
 func reportCmd(u *ui) *cobra.Command {
 	var out, copied string
+	var brief bool
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "a one-page report on an archive: figures, plots, what is broken, what was skipped",
 		Long: "report DIR writes one HTML file that needs no network and no scripts: the site in figures, plots, broken links\n" +
-			"and the pages they are on, redirects, orphans, duplicates, what was skipped and by which rule, and how politely\n" +
-			"the site was fetched. It names no URL that the site wants unlisted (noindex). -o - writes it to stdout.",
+			"and the pages they are on, what audit finds, redirects, orphans, duplicates, what was skipped and by which rule,\n" +
+			"and how politely the site was fetched. It names no URL that the site wants unlisted (noindex). -o - writes it to stdout.",
 		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			if u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
@@ -40,10 +42,11 @@ func reportCmd(u *ui) *cobra.Command {
 			}
 			ctx, release := u.until()
 			defer release()
-			return writeReport(ctx, u, a[0], out, copied)
+			return writeReport(ctx, u, a[0], reportOf{out: out, copied: copied, audit: !brief})
 		},
 	}
 	c.Flags().StringVarP(&out, "output", "o", "report.html", "write to `FILE`")
+	c.Flags().BoolVar(&brief, "no-audit", false, "leave out what audit finds, for which all pages are read")
 	c.Flags().StringVar(&copied, "mirror", "", "add what the mirror in `OUT` withholds, lacks and needs")
 	return c
 }
@@ -63,8 +66,15 @@ func mayReplace(out string) error {
 	return usagef("-o another FILE", "%s is there, and is not a report that curtsy wrote: it is left as it is", out)
 }
 
+// reportOf says where a report goes, and what belongs to it.
+type reportOf struct {
+	out    string
+	copied string // the mirror that it reports on; "" for none
+	audit  bool   // pages are read for what there is to repair
+}
+
 // writeReport writes the report of an archive, and of its mirror, if one is named.
-func writeReport(ctx context.Context, u *ui, dir, out, copied string) (err error) {
+func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error) {
 	defer storage.Guard(&err)()
 	a, err := openBoth(dir)
 	if err != nil {
@@ -75,9 +85,15 @@ func writeReport(ctx context.Context, u *ui, dir, out, copied string) (err error
 	if err != nil {
 		return err
 	}
-	if copied != "" {
-		if o.Mirror, err = mirrorReport(copied, a.seed); err != nil {
+	if of.copied != "" {
+		if o.Mirror, err = mirrorReport(of.copied, a.seed); err != nil {
 			return err
+		}
+	}
+	out := of.out
+	if of.audit {
+		if o.Findings, err = reportFindings(ctx, a, &o); err != nil {
+			return reportError(err, dir, out)
 		}
 	}
 	var found report.Problems
@@ -93,6 +109,22 @@ func writeReport(ctx context.Context, u *ui, dir, out, copied string) (err error
 	}
 	u.say("%s: the report on %s%s", out, a.seed, problemsText(found))
 	return nil
+}
+
+// reportFindings are those of an audit.
+func reportFindings(ctx context.Context, a *opened, o *report.Options) (list []report.Finding, err error) {
+	found, err := audit.Find(ctx, a.Archive, audit.Options{Known: o.Known, Fold: o.Fold, Origins: o.Origins, Now: o.Now})
+	for _, f := range found {
+		if f.Name == audit.BrokenLink || len(f.Hits) == 0 { // the report has them in a table of their own
+			continue
+		}
+		r := report.Finding{Name: f.Name, Level: string(f.Level), Says: f.Says}
+		for _, h := range f.Hits {
+			r.Hits = append(r.Hits, report.Line{URL: h.URL, Text: h.Detail})
+		}
+		list = append(list, r)
+	}
+	return list, err
 }
 
 // problemsText says what a report found, for the end of a line.

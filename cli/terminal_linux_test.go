@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // openTerminal gives both ends of a terminal of so many columns: what a
@@ -202,6 +204,18 @@ func TestOnATerminalNothingIsSaidIntoABarThatIsGone(t *testing.T) {
 	}
 }
 
+// readWholeLines sets a terminal to what it is in a shell.
+func readWholeLines(t *testing.T, f *os.File) {
+	mode, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mode.Lflag |= unix.ICANON | unix.ECHO
+	if err := unix.IoctlSetTermios(int(f.Fd()), unix.TCSETS, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestKeysOnATerminal(t *testing.T) {
 	t.Parallel()
 	s := newEndless(t, 10, true)
@@ -210,6 +224,7 @@ func TestKeysOnATerminal(t *testing.T) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	at, ever := screen(onTerminal(t, 40, c.Cmd, func(p *person) {
 		wait(t, s.reached)
+		readWholeLines(t, p.keys) // as a shell leaves it that continues a stopped job
 		p.press("pp-q")
 		p.sees(0, "finishing requests in flight")
 		s.release()

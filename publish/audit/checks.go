@@ -46,6 +46,9 @@ type check struct {
 	find  func(*site) []Hit
 }
 
+// BrokenLink is the name of a finding that other outlets have too.
+const BrokenLink = "broken-link"
+
 // Limits that search engines and readers go by.
 const (
 	longTitle       = 70  // characters
@@ -56,7 +59,7 @@ const (
 
 // checks is the table of all that is looked for.
 var checks = []check{
-	{"broken-link", Error, "Links lead to a URL that answers with an error, or not at all.", brokenLinks},
+	{BrokenLink, Error, "Links lead to a URL that answers with an error, or not at all.", brokenLinks},
 	{"bad-link", Error, "A link is no URL that anybody can follow, or has a scheme or mail address that is none.", oddLinks},
 	{"server-error", Error, "A page answers with an error of the server.", statusOf(func(s int) bool { return s >= 500 })},
 	{"redirect-nowhere", Error, "Redirects lead in a circle, to an error, or are too many in a row.", redirectsNowhere},

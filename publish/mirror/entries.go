@@ -87,6 +87,7 @@ type site struct {
 	twins  map[string]int32
 	pages  *nameSet  // keys of the site's pages that have a file
 	stored int64     // bytes of payloads, as they were sent
+	sent   int64     // of them, of those that are to be written
 	last   time.Time // of the last visit: the time that files of our own bear
 	routes bool      // some are pages that scripts show for a fragment
 	start  bool      // some page has the name index.html
@@ -155,6 +156,9 @@ func (s *site) take(visits []*crawllog.Visit) {
 		permit.Reasons = append(slices.Clip(permit.Reasons), publish.Reason{Directive: "not for this purpose"})
 	}
 	e := describe(v, u, &permit)
+	if e.state == kept {
+		s.sent += v.Length
+	}
 	e.own, e.taken = v.IsPage(), crawllog.TakenBack(until, v, find)
 	e.rank, e.at = crawllog.StandingOf(v, find).Rank, v.At.UnixNano()
 	e.why, e.typ = s.words.keep(e.why), s.words.keep(e.typ)

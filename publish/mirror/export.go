@@ -54,6 +54,7 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options, 
 	}
 	t.most, t.minFree = cmp.Or(o.MaxBytes, maxGrowth*s.stored+1<<30), o.MinFree
 	s.nameAll()
+	o.Watch(Progress{Step: "begin", Total: len(s.list), Bytes: s.sent})
 	w := newWriter(a, s, t)
 	if err := w.writeAll(ctx); err != nil {
 		return nil, err

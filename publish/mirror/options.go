@@ -60,8 +60,9 @@ type Left struct {
 
 // Progress of an export.
 type Progress struct {
-	Step        string // "write", "check"
+	Step        string // "begin", "write", "check"
 	Done, Total int
+	Bytes       int64 // at the beginning: of all bodies, as the site sent them
 }
 
 // ErrNotOurs says that OUT holds what no mirror of ours has put there.

@@ -3,10 +3,13 @@ package replay_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"html"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -122,6 +125,57 @@ func newUnreached(t *testing.T, o replay.Options, crawl ...func(*crawler.Options
 		t.Fatal(err)
 	}
 	return v
+}
+
+// Pages of hits: of one archive with 45, of two with 45 and 21 each page has up to 20 of
+// both. Each has its links, and says which hits it shows.
+func TestPagesOfHits(t *testing.T) {
+	t.Parallel()
+	seed := weburl.MustParse("http://h/")
+	source := func(total int) *replay.Source {
+		return &replay.Source{Seed: seed, Search: func(_ context.Context, query string, skip, limit int) (hits []replay.Hit, _ int, _ string, _ error) {
+			for i := skip; i < min(skip+limit, total) && query == "x y"; i++ {
+				hits = append(hits, replay.Hit{URL: fmt.Sprintf("http://h/%d", i+1), Title: fmt.Sprint("hit ", i+1)})
+			}
+			return hits, total, "", nil
+		}}
+	}
+	for _, c := range []struct {
+		sources []*replay.Source
+		page    string
+		want    string
+	}{
+		{[]*replay.Source{source(45)}, "", "45 documents for|1 to 20|next page=2|20 hits"},
+		{[]*replay.Source{source(45)}, "&page=2", "45 documents for|21 to 40|prev page=1|next page=3|20 hits"},
+		{[]*replay.Source{source(45)}, "&page=3", "45 documents for|41 to 45|prev page=2|5 hits"},
+		{[]*replay.Source{source(45)}, "&page=4", "Nothing found for|prev page=3|0 hits"},
+		{[]*replay.Source{source(20)}, "", "20 documents for|20 hits"},
+		{[]*replay.Source{source(45), source(21)}, "", "66 documents for|1 to 40|next page=2|40 hits"},
+		{[]*replay.Source{source(45), source(21)}, "&page=2", "66 documents for|41 to 61|prev page=1|next page=3|21 hits"},
+		{[]*replay.Source{source(45), source(21)}, "&page=3", "66 documents for|62 to 66|prev page=2|5 hits"},
+		{[]*replay.Source{source(45), source(21)}, "&page=2&archive=2", "21 documents for|21 to 21|prev page=1|1 hits"},
+	} {
+		s, err := replay.New(c.sources, replay.Options{UI: "127.0.0.1:8600", Content: "127.0.0.1:8601", Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := ask(s.UI(), "127.0.0.1:8600", "/search?q=x+y"+c.page, "Accept", "text/html").Body.String()
+		var got []string
+		for _, find := range []string{`(?:Nothing found|\d+ documents) for`, `\d+ to \d+`} {
+			got = append(got, regexp.MustCompile(find).FindAllString(body, -1)...)
+		}
+		for _, m := range regexp.MustCompile(`rel="(prev|next)" href="([^"]*)"`).FindAllStringSubmatch(body, -1) {
+			u, _ := url.Parse(html.UnescapeString(m[2]))
+			if u.Query().Get("q") != "x y" {
+				t.Errorf("%s leads to another search", m[2])
+			}
+			got = append(got, m[1]+" page="+u.Query().Get("page"))
+		}
+		got = append(got, fmt.Sprint(strings.Count(body, ">hit "), " hits"))
+		if text := strings.Join(got, "|"); text != c.want {
+			t.Errorf("%d archives, %q: %s, want %s", len(c.sources), c.page, text, c.want)
+		}
+	}
 }
 
 func ask(h http.Handler, host, target string, header ...string) *httptest.ResponseRecorder {

@@ -244,13 +244,14 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, query string) {
 		}
 		v.Note = cmp.Or(v.Note, note)
 		v.Total, more = v.Total+total, more || total > at*maxHits
+		v.First += min(total, (at-1)*maxHits)
 		for _, h := range hits {
 			if u := urlsOf(h.URL); len(u) > 0 {
 				v.Hits = append(v.Hits, hitView{h, pathTo(h.Captured.UTC().Format(tsFormat), u[0])})
 			}
 		}
 	}
-	v.First, v.Last = (at-1)*maxHits+1, (at-1)*maxHits+len(v.Hits)
+	v.First, v.Last = v.First+1, v.First+len(v.Hits)
 	to := func(page int) string {
 		values.Set("page", strconv.Itoa(page))
 		return "/search?" + values.Encode()

@@ -48,7 +48,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*Report, error)
 		statuses: map[string]int{}, depths: map[string]int{}, langs: map[string]int{}, types: map[string]int64{}, rules: map[string]*Rule{},
 		places: map[[2]string]int{}, bodies: map[uint64]int32{}, moved: map[string]string{}, cutOff: map[string]bool{}, copies: map[uint64]*Line{},
 		requests: requests{hosts: map[string]uint16{}, delays: map[[2]string]int{}, slow: slowest{}}}
-	for _, step := range []func(context.Context) error{g.readRows, g.readCopies, g.readLinks, g.sumVisits} {
+	for _, step := range []func(context.Context) error{g.readRows, g.readCopies, g.readLinks, g.sumVisits, g.readFindings} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}

@@ -28,16 +28,17 @@ import (
 // maxRows is how many rows a table of the report has at most.
 const maxRows = 25
 
-// Options of a report. All but Origins, Incomplete and Home is needed.
+// Options of a report. All but Origins, Incomplete, Home, Mirror and Findings is needed.
 type Options struct {
 	Dir        string // the archive, as commands that are proposed name it
 	Seed       weburl.URL
 	Origins    []string // the site's: the seed's and its aliases
 	Now        time.Time
-	Incomplete string  // why the crawl is not complete; "" where it is
-	Version    string  // of the program
-	Home       string  // where a link leads back to; "" is no link
-	Mirror     *Mirror // nil: no mirror is reported on
+	Incomplete string    // why the crawl is not complete; "" where it is
+	Version    string    // of the program
+	Home       string    // where a link leads back to; "" is no link
+	Mirror     *Mirror   // nil: no mirror is reported on
+	Findings   []Finding // of an audit; nil: there was none
 	Known      inventory.EachKnown
 	URLs       frontier.Counts // of the site
 	Holds      crawllog.Counts
@@ -96,6 +97,7 @@ type Tables struct {
 	Orphans    Table
 	Duplicates Table
 	Untitled   Table
+	Repairs    []Repair
 }
 
 // Use is what pages say about one kind of use.

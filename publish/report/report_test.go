@@ -86,6 +86,8 @@ func written(t *testing.T) string {
 	}
 	var b bytes.Buffer
 	o := Options{Dir: "site", Seed: seed, Origins: []string{seed.Origin()}, Now: time.Now(), Version: "1", Known: inventory.KnownOf(f), URLs: f.Counts().OfSite(), Holds: *st.Holds}
+	o.Findings = []Finding{{"canonical-noindex", "error", "The canonical URL asks not to be found.", []Line{{URL: s.Origin + "/copy1", Text: "see " + s.Origin + "/secret."},
+		{URL: s.Origin + "/secret", Text: "Hush"}, {URL: s.Origin + "/copy2", Text: "plain"}}}}
 	found, err := Write(context.Background(), &b, a, o)
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +145,9 @@ func TestTheReportNamesWhatIsWrong(t *testing.T) {
 		{"orphans", `<a href="/orphan"`},
 		{"duplicates", `<a href="/copy2"`},
 		{"titles", `<a href="/copy1"`},
+		{"repair", "error: canonical-noindex"},
+		{"repair", `<a href="/copy1" rel="noreferrer">/copy1</a></th><td></td>`},
+		{"repair", "<td>plain</td>"},
 		{"skipped", "robots.txt: line 2: Disallow: /private/"},
 		{"politeness", "median"},
 		{"politeness", "status 200, version"},

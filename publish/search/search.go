@@ -119,7 +119,10 @@ func (s *Searcher) Search(ctx context.Context, q Query) (found Found, err error)
 	}
 	var hidden int
 	found.Hits, hidden, err = s.hits(ctx, list, terms, q)
-	found.Total = max(total-hidden, q.Skip+len(found.Hits))
+	found.Total = max(total-hidden, 0)
+	if len(found.Hits) > 0 {
+		found.Total = max(found.Total, q.Skip+len(found.Hits))
+	}
 	return found, err
 }
 
