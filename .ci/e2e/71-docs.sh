@@ -54,6 +54,19 @@ served() { # what serve prints, and that its start page answers
 	return $code
 }
 
+paged() { # what app prints, and that its first address answers
+	local at code=1
+	HOME=$WORK timeout 60 bash -c "$1 --no-open --listen 127.0.0.1:0" >"$WORK/said" 2>&1 &
+	local pid=$!
+	if until_true grep -q '^the page on ' "$WORK/said"; then
+		at=$(sed -n '1s|.* at http://curtsy.localhost\(:.*\)$|http://127.0.0.1\1|p' "$WORK/said")
+		python3 -c 'import sys, urllib.request as u; u.build_opener(u.ProxyHandler({}), u.HTTPCookieProcessor()).open(sys.argv[1]).read()' "$at" && code=0
+	fi
+	kill "$pid" 2>/dev/null || true
+	wait "$pid" 2>/dev/null || true
+	return $code
+}
+
 # works FILE LINE: runs a line where its file's lines are run.
 works() {
 	local line=${2%% #*} code=0
@@ -63,7 +76,7 @@ works() {
 	*'--at 2026-01-31'*) line=${line/2026-01-31/$(date -u +%FT%TZ)} ;; # the site is younger than the example
 	'curtsy update '*) page News "The market opens at $((UPDATES += 1)) on Sunday. <a href=/>Home</a>" >"$WORK/root/news.html" ;;
 	esac
-	if [[ $line == 'curtsy serve '* ]]; then served "$line" || code=$?; else bash -c "$line" >"$WORK/said" 2>&1 </dev/null || code=$?; fi
+	if [[ $line == 'curtsy app'* ]]; then paged "$line" || code=$?; elif [[ $line == 'curtsy serve '* ]]; then served "$line" || code=$?; else bash -c "$line" >"$WORK/said" 2>&1 </dev/null || code=$?; fi
 	claim "$1: $line" test "$code" -eq 0
 	[[ $code -eq 0 ]] || show "$WORK/said"
 }
