@@ -81,7 +81,11 @@ await Promise.all([1, 2].map(async () => {
     for (const how of Object.keys(ways)) {
       const way = out[how];
       let o = await opened(how, ways[how](f));
-      const got = await look(await frameOf(o.page, how));
+      let got = await look(await frameOf(o.page, how));
+      for (let i = 0; i < 5 && !alike(got, want); i++) {
+        await o.page.waitForTimeout(500);
+        got = await look(await frameOf(o.page, how));
+      }
       const right = alike(got, want);
       right ? way.right++ : way.wrong.push(f.url.slice(origin.length));
       if (!right) console.error(how, f.url, 'wrong:', JSON.stringify(got?.text.slice(0, 120)), 'live:', JSON.stringify(want?.text.slice(0, 120)), got?.pictures, want?.pictures);
@@ -95,8 +99,11 @@ await Promise.all([1, 2].map(async () => {
         if (found >= 0) await frame.locator('a[href]').nth(found).click({ timeout: 3000, force: true }).catch(() => {});
         await o.page.waitForTimeout(100);
         await settle(o.page);
-        const now = await frameOf(o.page, how);
-        const after = await look(now);
+        let now = await frameOf(o.page, how), after = await look(now);
+        for (let i = 0; i < 5 && !alike(after, there); i++) { // a busy machine
+          await o.page.waitForTimeout(500);
+          after = await look(now = await frameOf(o.page, how));
+        }
         if (alike(after, there)) way.arrive++;
         else console.error(how, f.url, 'click on', l.raw, found, before, '->', now.url(), JSON.stringify(after?.text.slice(0, 80)), 'live:', JSON.stringify(there?.text.slice(0, 80)));
         await o.close();
