@@ -158,6 +158,12 @@ reader_tools() {
 	export READER=$NPM_AT
 }
 
+# corpus_tools installs readers of Parquet, and a client of the Model Context Protocol.
+corpus_tools() {
+	npm_at data @duckdb/node-api@1.5.6-r.1 hyparquet@1.31.5 hyparquet-compressors@1.1.2 @modelcontextprotocol/inspector@2.12.0
+	export CORPUS=$NPM_AT
+}
+
 # freeport prints a loopback port that nobody listens on.
 freeport() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
 

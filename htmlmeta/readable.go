@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // Readable is the tree of what a person reads in a page: without what ReadText
@@ -84,8 +85,12 @@ func (t *pruner) element(parent, c *html.Node) {
 		defer func() { t.main-- }()
 	}
 	for i, a := range c.Attr {
-		if a.Key == "href" || a.Key == "src" {
-			c.Attr[i].Val = t.absolute(a.Val)
+		if a.Key != "href" && a.Key != "src" {
+			continue
+		}
+		if c.Attr[i].Val = t.absolute(a.Val); c.Attr[i].Val == "" { // its text stays
+			c.Data, c.DataAtom, c.Attr = "span", atom.Span, nil
+			break
 		}
 	}
 	t.prune(c)

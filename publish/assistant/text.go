@@ -3,42 +3,33 @@ package assistant
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
-	"curtsy/htmlmeta"
-	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/publish/markdown"
 )
 
 // Bounds of a page, in octets.
 const (
-	maxBody = 16 << 20
 	maxText = 1 << 20
 	maxPart = 8 << 10 // what is given at once
 )
 
 // textOf is the text of a page as Markdown.
 func (s *server) textOf(ctx context.Context, p *page) (string, error) {
-	b, err := publish.OpenPage(p.Archive, p.visit)
-	if err != nil {
-		return "", err
-	}
-	defer b.Close()
-	body, err := io.ReadAll(io.LimitReader(b, maxBody))
-	if publish.IsOfArchive(err) {
+	about, err := publish.ReadPage(p.Archive, p.visit)
+	if about.Header == nil || publish.IsOfArchive(err) {
 		return "", err
 	}
 	text := ""
 	if s.o.PDF != nil && strings.HasPrefix(strings.ToLower(p.visit.ContentType), "application/pdf") {
-		blocks, err := s.o.PDF(ctx, body)
+		blocks, err := s.o.PDF(ctx, about.Body)
 		if err != nil && len(blocks) == 0 {
 			return "", err
 		}
 		text = markdown.Paragraphs(blocks)
 	} else {
-		text = s.text.Of(htmlmeta.Page{URL: weburl.FromCanonical(p.visit.URL), Header: b.Header, Body: body}, maxText)
+		text = s.text.Of(about, maxText)
 	}
 	if text == "" {
 		return "", fmt.Errorf("%s: %w", p.visit.URL, errNoText)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/language"
 
+	"curtsy/facts"
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -85,12 +86,25 @@ func usageOf(p usage.Preferences) usageColumns {
 // pageRow is the capture that stands for a page, and what it says.
 type pageRow struct {
 	captureRow
+	corpusColumns
 	Title     string     `parquet:"title,optional" json:"title,omitempty"`
 	Lang      string     `parquet:"lang,optional,dict" json:"lang,omitempty"` // as the page declares it
 	Canonical string     `parquet:"canonical,optional" json:"canonical,omitempty"`
 	UsageBy   []statedBy `parquet:"usage_by,list" json:"usage_by"`
 	Licenses  []string   `parquet:"licenses,list" json:"licenses"`
 	Text      string     `parquet:"text,optional" json:"text,omitempty"` // null where it may not be given away as a whole
+}
+
+// corpusColumns are what a corpus says of its texts. Nothing is left out by them.
+type corpusColumns struct {
+	Language string  `parquet:"language,optional,dict" json:"language,omitempty"` // of the text, ISO 639-3
+	Score    float64 `parquet:"language_score,optional" json:"language_score,omitempty"`
+	// Boilerplate are the lines of text that stand on more than 5 % of the pages.
+	Boilerplate []string `parquet:"boilerplate,list" parquet-element:",dict" json:"boilerplate"`
+	// Near is the first of the pages that are nearly the same, itself included; null
+	// where there is no other.
+	Near  string `parquet:"near_duplicate_of,optional,dict" json:"near_duplicate_of,omitempty"`
+	Nears int32  `parquet:"near_duplicates,optional" json:"near_duplicates,omitempty"` // how many there are
 }
 
 // statedBy is one statement about use.
@@ -195,28 +209,50 @@ func urlOf(text string) urlColumns {
 }
 
 // pageOf is the row of a page that may be listed.
-func pageOf(a *storage.Archive, m *member, now time.Time) (pageRow, error) {
+func pageOf(a *storage.Archive, m *member, now time.Time) (*pageRow, error) {
 	capture, err := captureOf(a, m)
 	if err != nil {
-		return pageRow{}, err
+		return nil, err
 	}
-	row := pageRow{captureRow: capture, Title: m.v.Title, Lang: m.v.Lang, Canonical: m.v.Canonical, UsageBy: []statedBy{}}
+	row := &pageRow{captureRow: capture, Title: m.v.Title, Lang: m.v.Lang, Canonical: m.v.Canonical, UsageBy: []statedBy{}}
 	said, err := saidOf(a, m, now)
 	if err != nil {
-		return row, err
+		return nil, err
 	}
 	for _, s := range usage.Summarize(said).By {
 		if !s.Superseded {
 			row.UsageBy = append(row.UsageBy, statedBy{string(s.Category), string(s.Value), s.Source, int32(s.Line), s.By, s.Text})
 		}
 	}
-	row.Licenses = usage.Licenses(said)
-	if m.flags&flagText == 0 {
-		return row, nil
-	}
-	blocks, err := textOf(a, m.v)
-	row.Text = joined(blocks)
+	row.Licenses, err = licensesOf(a, m.v, usage.Licenses(said))
 	return row, err
+}
+
+// licensesOf adds the licenses that the page itself links to.
+func licensesOf(a *storage.Archive, v *crawllog.Visit, list []string) ([]string, error) {
+	about, ok := publish.PageOf(v)
+	if !ok {
+		return list, nil
+	}
+	var said facts.Facts
+	if err := publish.Facts(a, about, &said); err != nil {
+		return nil, err
+	}
+	for i := range said.Links {
+		l := &said.Links[i]
+		url := l.URL.String()
+		if (slices.Contains(strings.Fields(strings.ToLower(l.Rel)), "license") || isCommons(url)) && !slices.Contains(list, url) {
+			list = append(list, url)
+		}
+	}
+	return list, nil
+}
+
+// isCommons says whether a URL is that of a license of Creative Commons.
+func isCommons(url string) bool {
+	_, path, _ := strings.Cut(url, "://")
+	path = strings.TrimPrefix(path, "www.")
+	return strings.HasPrefix(path, "creativecommons.org/licenses/") || strings.HasPrefix(path, "creativecommons.org/publicdomain/")
 }
 
 // saidOf are the statements about the use of a page.

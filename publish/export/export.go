@@ -29,6 +29,9 @@ func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Res
 		f.discard()
 		return nil, err
 	}
+	if r.card != nil {
+		return r, r.card.write(out, r)
+	}
 	return r, nil
 }
 

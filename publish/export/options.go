@@ -168,6 +168,8 @@ type Result struct {
 	// TooLarge are the parts of a page that were left out.
 	TooLarge []string `json:"too_large,omitempty"`
 	*Consent          // what was asked for, counted; nil where nothing was
+
+	card *card // of a table
 }
 
 // Consent is what an export is for, and what becomes of it.

@@ -47,6 +47,10 @@ func writeDataset(ctx context.Context, a *storage.Archive, out *outFile, o *Opti
 	if write == nil {
 		return fmt.Errorf("no table %q", r.Table)
 	}
+	r.card = newCard(o)
+	if err := r.card.replaceable(out.name); err != nil {
+		return err
+	}
 	return write(ctx, a, out, o, r)
 }
 
@@ -118,18 +122,30 @@ func writePages(ctx context.Context, a *storage.Archive, out *outFile, o *Option
 	}
 	defer chosen.places.Close()
 	r.Withheld = chosen.withheld
+	s := newSurvey(a, filepath.Dir(out.name))
+	defer s.close()
+	if err := (&copier{a: a, o: o}).each(ctx, chosen, s.learn); err != nil {
+		return err
+	}
+	if err := s.clusters.Find(); err != nil {
+		return &DiskError{err}
+	}
 	w, err := newRows[pageRow](out, o, r)
 	if err != nil {
 		return err
 	}
 	err = (&copier{a: a, o: o}).each(ctx, chosen, func(m *member) error {
 		row, err := pageOf(a, m, o.Now)
+		if err == nil {
+			err = s.tell(m, row)
+		}
 		if err != nil {
 			return err
 		}
 		r.Rows++
 		r.Pages++
-		return w.write(&row, rowOctets+2*len(row.URL)+len(row.Text))
+		r.card.page(row)
+		return w.write(row, rowOctets+2*len(row.URL)+len(row.Text))
 	})
 	return cmp.Or(err, w.close())
 }

@@ -11,6 +11,7 @@ import (
 
 	"curtsy/htmlmeta"
 	"curtsy/publish"
+	"curtsy/publish/markdown"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -49,6 +50,10 @@ func writeText(ctx context.Context, a *storage.Archive, out *outFile, o *Options
 	defer chosen.places.Close()
 	r.Withheld = chosen.withheld
 	w := bufio.NewWriterSize(out, 256<<10)
+	read := plainText
+	if o.Format == MD {
+		read = markdownOf(markdown.NewWriter())
+	}
 	err = (&copier{a: a, o: o}).each(ctx, chosen, func(m *member) error {
 		if m.flags&flagPage == 0 {
 			return nil
@@ -57,13 +62,14 @@ func writeText(ctx context.Context, a *storage.Archive, out *outFile, o *Options
 			r.Withheld++
 			return nil
 		}
-		blocks, err := textOf(a, m.v)
+		text, err := read(a, m.v)
 		if err != nil {
 			return err
 		}
 		r.Pages++
 		r.Captures++
-		writePage(w, m, blocks, o.Format == MD)
+		writeFront(w, m)
+		fmt.Fprintf(w, "%s\n\n", text)
 		return nil
 	})
 	if err != nil {
@@ -72,8 +78,9 @@ func writeText(ctx context.Context, a *storage.Archive, out *outFile, o *Options
 	return w.Flush()
 }
 
-// writePage writes a page; w keeps its error to itself until it is flushed.
-func writePage(w *bufio.Writer, m *member, blocks []htmlmeta.Block, markdown bool) {
+// writeFront writes what stands before the text of a page; w keeps its error to itself
+// until it is flushed.
+func writeFront(w *bufio.Writer, m *member) {
 	v := m.v
 	fmt.Fprintf(w, "---\nurl: %q\ntitle: %q\ncaptured: %s\n", v.URL, v.Title, v.At.UTC().Format(time.RFC3339))
 	if v.Lang != "" {
@@ -84,25 +91,26 @@ func writePage(w *bufio.Writer, m *member, blocks []htmlmeta.Block, markdown boo
 		fmt.Fprintf(w, "usage: %s\n", use)
 	}
 	fmt.Fprint(w, "---\n\n")
-	if markdown && v.Title != "" {
-		fmt.Fprintf(w, "# %s\n\n", escaped.Replace(v.Title))
-	}
-	for _, block := range blocks {
-		text := block.Shown()
-		switch {
-		case text == "":
-			continue
-		case markdown && block.Head:
-			text = "## " + escaped.Replace(text)
-		case markdown:
-			text = escaped.Replace(text)
-			if strings.ContainsRune("#+->=", rune(text[0])) {
-				text = `\` + text
-			}
-		}
-		fmt.Fprintf(w, "%s\n\n", text)
-	}
 }
 
-// escaped keeps text from being read as Markdown.
-var escaped = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "&", `\&`)
+// plainText is the text of a page, an empty line after each block.
+func plainText(a *storage.Archive, v *crawllog.Visit) (string, error) {
+	blocks, err := textOf(a, v)
+	return strings.ReplaceAll(joined(blocks), "\n", "\n\n"), err
+}
+
+// markdownOf makes Markdown of a page, under its title where it begins without a
+// heading.
+func markdownOf(w *markdown.Writer) func(*storage.Archive, *crawllog.Visit) (string, error) {
+	return func(a *storage.Archive, v *crawllog.Visit) (string, error) {
+		p, err := publish.ReadPage(a, v)
+		if publish.IsOfArchive(err) || p.Header == nil {
+			return "", onlyArchives(err)
+		}
+		text := w.Of(p, maxText)
+		if v.Title != "" && !strings.HasPrefix(text, "#") {
+			text = "# " + markdown.Escape(v.Title) + "\n\n" + text
+		}
+		return text, nil
+	}
+}

@@ -1,0 +1,71 @@
+package corpus_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"curtsy/publish/corpus"
+)
+
+func TestLanguage(t *testing.T) {
+	for text, want := range map[string]string{
+		"The quick brown fox jumps over the lazy dog, and then it sleeps for the rest of the day.":                   "eng",
+		"Настройки сохраняются в файле, который находится в домашнем каталоге пользователя системы.":                 "rus",
+		"Die Einstellungen werden in einer Datei gespeichert, die im Verzeichnis des Benutzers liegt und nicht hier": "deu",
+		"x": "",
+	} {
+		got, score := corpus.Language(text)
+		if got != want || score < 0 || score > 1 || want != "" && score == 0 {
+			t.Errorf("%.30s: %s at %.2f, want %s", text, got, score, want)
+		}
+	}
+}
+
+func TestBoilerplate(t *testing.T) {
+	b := corpus.NewBlocks()
+	for i := range 200 {
+		page := []string{"Imprint", "Imprint", fmt.Sprint("text ", i)}
+		if i < 10 { // 5 % are not more than 5 %
+			page = append(page, "rare")
+		}
+		b.Add(page)
+	}
+	if got := b.Boilerplate([]string{"Imprint", "rare", "text 7", "Imprint"}); len(got) != 1 || got[0] != "Imprint" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// text is made of n words, of which some are changed.
+func text(seed uint64, n, changed int) string {
+	r := rand.New(rand.NewPCG(seed, 0))
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprint("w", r.IntN(5000))
+	}
+	for i := range changed {
+		list[(i+1)*n/(changed+1)] = "changed"
+	}
+	return strings.Join(list, " ")
+}
+
+func TestClusters(t *testing.T) {
+	c := corpus.NewClusters(t.TempDir())
+	defer c.Close()
+	pages := []string{text(1, 400, 0), text(2, 400, 0), text(1, 400, 0), text(1, 400, 2), text(3, 400, 0), text(2, 400, 1), "short", "short",
+		text(1, 200, 0) + text(9, 200, 0)} // half of it is another's
+	for _, p := range pages {
+		if err := c.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Find(); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{0, 1, 0, 0, 4, 1, 6, 7, 8} {
+		if first, size := c.Of(i); first != want || want == 0 && size != 3 {
+			t.Errorf("page %d: of the cluster of %d, %d pages; want %d", i, first, size, want)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package markdown_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"curtsy/htmlmeta"
+	"curtsy/internal/weburl"
+	"curtsy/publish/markdown"
+)
+
+func page(kind, body string) htmlmeta.Page {
+	return htmlmeta.Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {kind}}, Body: []byte(body)}
+}
+
+func TestMarkdown(t *testing.T) {
+	w := markdown.NewWriter()
+	long := strings.Repeat("words that make the page long enough. ", 5)
+	for _, c := range []struct{ says, body, want string }{
+		{"links are absolute", `<p>a <a href="../x?q#f">b</a>`, "a [b](http://h/x?q#f)"},
+		{"by the base of the page", `<base href="/deep/"><p><a href=x>b</a>`, "[b](http://h/deep/x)"},
+		{"scripts are no links", `<p><a href="javascript:x()">b</a> c`, "b c"},
+		{"a table", `<table><tr><th>a<th>b<tr><td>1<td>2</table>`, "| a | b |\n|---|---|\n| 1 | 2 |"},
+		{"code", "<pre><code class=language-sh>a *b*\n  c</code></pre>", "```sh\na *b*\n  c\n```"},
+		{"lists", `<ul><li>a<ul><li>b</ul></ul><ol start=3><li>c</ol>`, "- a\n  \n  - b\n\n<!--THE END-->\n\n3. c"},
+		{"text is no markup", `<p># a *b* <code>*</code>`, "\\# a \\*b* `*`"},
+		{"the frame is left out", `<nav>n</nav><header>h</header><main><header>in</header>` + long + `</main><footer>f</footer>`, "in\n\n" + strings.TrimSpace(long)},
+		{"but not where it is all there is", `<form><p>` + long + `</form>`, strings.TrimSpace(long)},
+		{"what is kept from results", `<p>a<p data-nosnippet>SECRET<p>b<noindex>SECRET</noindex><!--noindex-->SECRET<b>SECRET</b><!--/noindex-->c<p hidden>SECRET`, "a\n\nbc"},
+		{"scripts and styles", `<script>SECRET</script><style>SECRET</style><template>SECRET</template><p>a`, "a"},
+	} {
+		if got := w.Of(page("text/html", c.body), 1<<20); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.says, got, c.want)
+		}
+	}
+	if got := w.Of(page("text/plain", "a\n\n# b"), 100); got != "a\n\n\\# b" {
+		t.Errorf("of a text: %q", got)
+	}
+	if got := w.Of(page("text/html; charset=windows-1251", "<p>\xe0"), 100); got != "а" {
+		t.Errorf("its charset: %q", got)
+	}
+	if got := w.Of(page("text/html", "<p>"+long+"<p>"+long), len(long)+5); got != strings.TrimSpace(long) {
+		t.Errorf("cut: %q", got)
+	}
+	deep := strings.Repeat("<div>", 3000) + "deep"
+	if got := w.Of(page("text/html", deep), 100); got != "deep" {
+		t.Errorf("a tree that is too deep: %q", got)
+	}
+}
