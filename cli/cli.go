@@ -74,6 +74,7 @@ func newRoot(u *ui) *cobra.Command {
 	root.SetErr(u.err)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(commands(u)...)
+	group(root)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return flagError(c, err)
 	})
