@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curtsy/identity"
 	"curtsy/internal/weburl"
 	"curtsy/publish/export"
 	"curtsy/publish/inventory"
@@ -25,7 +26,7 @@ import (
 // exportFlags are the flags of export.
 type exportFlags struct {
 	format, at             string
-	purpose, single        string
+	purpose, single, sign  string
 	anonymous, force, json bool
 	consent                bool
 	table, since           string
@@ -73,6 +74,7 @@ func exportCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.since, "since", "", "of --table changes: compare with the copies from `TIME` (default: before the last update)")
 	c.Flags().StringVar(&f.at, "at", "", "for each URL, only the copy that was current at `TIME`: a date, an RFC 3339 time, or an age (7d)")
 	c.Flags().StringVar(&f.single, "single", "", "write the page at `URL` alone, with all that it is made of: OUT ends in .html")
+	c.Flags().StringVar(&f.sign, "sign", "", "sign a WACZ with the key in `FILE` (curtsy identity new --wacz FILE)")
 	c.Flags().StringVar(&f.purpose, "purpose", "", "leave out what its owner does not want used so: `USE` is search, ai-input, train-ai or tdm")
 	c.Flags().BoolVar(&f.consent, "require-consent", false, "with --purpose, leave out what says nothing about it, too")
 	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "leave out who crawled and with which settings")
@@ -130,6 +132,10 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	if err != nil {
 		return err
 	}
+	signer, err := f.signer(format)
+	if err != nil {
+		return err
+	}
 	a, err := openBoth(dir)
 	if err != nil {
 		return err
@@ -150,7 +156,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	bar := newStepBar(u)
 	defer bar.close()
 	r, err := export.Write(ctx, a.Archive, out, export.Options{
-		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force, Consent: consent, Single: page,
+		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force, Consent: consent, Single: page, Sign: signer,
 		Mirror: func() (mirror.Options, error) { return mirrorOptions(a.Archive, dir) },
 		Table:  func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
 		Watch:  func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
@@ -162,6 +168,24 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		return exportError(err, dir, out)
 	}
 	return sayExport(u, f, out, r, a)
+}
+
+// signer reads the key of --sign.
+func (f *exportFlags) signer(format export.Format) (*identity.Signer, error) {
+	if f.sign == "" {
+		return nil, nil
+	}
+	if format != export.WACZ && format != export.BagIt {
+		return nil, usagef("an OUT that ends in .wacz", "--sign signs a WACZ")
+	}
+	s, err := identity.ReadSigner(f.sign)
+	switch {
+	case errors.Is(err, identity.ErrOpen):
+		return nil, exitWith(exitUsage, err, "chmod 600 "+quoted(f.sign))
+	case err != nil:
+		return nil, exitWith(exitUsage, err, "curtsy identity new --wacz FILE")
+	}
+	return s, nil
 }
 
 // page reads --single, which goes with HTML alone.

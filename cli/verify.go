@@ -3,24 +3,34 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler/verify"
+	"curtsy/publish/export"
 	"curtsy/storage"
 )
 
 func verifyCmd(u *ui) *cobra.Command {
 	var asJSON, repair bool
 	c := &cobra.Command{
-		Use:   "verify DIR",
+		Use:   "verify DIR|FILE.wacz",
 		Short: "check index, records and digests of an archive against each other",
 		Long: "verify reads every record and checks its position, length and digests against crawl.db.\n" +
 			"It changes nothing: what a killed crawl wrote after its last commit is cut off when the crawl resumes.\n" +
 			"With --repair, damaged records are removed and their URLs queued again; intact ones are never touched.\n" +
-			"A missing or unreadable crawl.db is rebuilt from the segments; the old one is kept as crawl.db.damaged.",
+			"A missing or unreadable crawl.db is rebuilt from the segments; the old one is kept as crawl.db.damaged.\n\n" +
+			"Of a WACZ, of any program: files against datapackage.json, its digest and signature, records against\n" +
+			"their digests, the index against the records.",
 		Args: wants("DIR"),
 		RunE: func(_ *cobra.Command, a []string) error {
+			if strings.HasSuffix(strings.ToLower(a[0]), ".wacz") {
+				if repair {
+					return usagef("curtsy verify "+quoted(a[0]), "--repair is for archives, not for a WACZ")
+				}
+				return verifyWACZ(u, a[0], asJSON)
+			}
 			if repair {
 				if err := repairArchive(u, a[0]); err != nil {
 					return err
@@ -48,6 +58,30 @@ func verifyCmd(u *ui) *cobra.Command {
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&repair, "repair", false, "repair what can be repaired")
 	return c
+}
+
+// verifyWACZ checks a WACZ.
+func verifyWACZ(u *ui, path string, asJSON bool) error {
+	r, err := export.CheckWACZ(path)
+	if err != nil {
+		return fileError(err)
+	}
+	if asJSON {
+		err = u.json(r)
+	} else {
+		for _, p := range r.Problems {
+			u.print("%s: %s", p.File, p.What)
+		}
+		signed := "not signed"
+		if r.SignedBy != "" {
+			signed = "signed on " + r.SignedAt + " with the key of " + r.SignedBy
+		}
+		u.print("%s, %s, %s in the index: %s; %s", count(r.Files, "file"), count(r.Records, "record"), count(r.Lines, "line"), count(len(r.Problems), "problem"), signed)
+	}
+	if err == nil && len(r.Problems) > 0 {
+		err = exitWith(exitDamaged, fmt.Errorf("%s: %s", path, count(len(r.Problems), "problem")), "")
+	}
+	return err
 }
 
 func printReport(u *ui, r *storage.Report, asJSON bool) error {

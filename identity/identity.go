@@ -74,11 +74,16 @@ func (i *Identity) Write(path string) error {
 	if err != nil {
 		return err
 	}
+	return writeSecret(path, append(text, '\n'))
+}
+
+// writeSecret makes a file that nobody else may read. It replaces none.
+func writeSecret(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(text, '\n'))
+	_, err = f.Write(text)
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
@@ -90,6 +95,19 @@ const maxFile = 16 << 10
 
 // Read reads what Write made. Errors never hold a part of the key.
 func Read(path string) (*Identity, error) {
+	text, err := readSecret(path)
+	if err != nil {
+		return nil, err
+	}
+	i, err := parse(text)
+	if err != nil {
+		return nil, notKey(path)
+	}
+	return i, nil
+}
+
+// readSecret reads a small file that others may not read.
+func readSecret(path string) ([]byte, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -98,20 +116,12 @@ func Read(path string) (*Identity, error) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrOpen}
 	}
 	if st.Size() > maxFile {
-		return nil, notIdentity(path)
+		return nil, notKey(path)
 	}
-	text, err := os.ReadFile(filepath.Clean(path))
-	if err != nil {
-		return nil, err
-	}
-	i, err := parse(text)
-	if err != nil {
-		return nil, notIdentity(path)
-	}
-	return i, nil
+	return os.ReadFile(filepath.Clean(path))
 }
 
-func notIdentity(path string) error {
+func notKey(path string) error {
 	return &fs.PathError{Op: "read", Path: path, Err: errors.New("not a file of curtsy identity new")}
 }
 

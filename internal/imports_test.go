@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	"publish/inventory":          {"facts", "frontier", "frontier/judge", "htmlmeta", "publish", "storage", "storage/crawllog", "usage"},
 	"publish/audit":              {"frontier/judge", "htmlmeta", "publish", "publish/inventory", "sitemap", "storage", "storage/crawllog", "usage"},
 	"publish/mirror":             {"facts", "frontier/judge", "htmlmeta", "publish", "publish/inventory", "storage", "storage/crawllog", "usage"},
-	"publish/export":             {"facts", "frontier/judge", "htmlmeta", "publish", "publish/changes", "publish/corpus", "publish/inventory", "publish/markdown", "publish/mirror", "storage", "storage/crawllog", "storage/warc", "usage"},
+	"publish/export":             {"facts", "frontier/judge", "htmlmeta", "identity", "publish", "publish/changes", "publish/corpus", "publish/inventory", "publish/markdown", "publish/mirror", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"publish/...":                {"facts", "frontier/judge", "htmlmeta", "publish", "publish/catalog", "storage", "storage/crawllog", "storage/warc", "usage"},
 }
 

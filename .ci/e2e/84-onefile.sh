@@ -92,4 +92,18 @@ assert (asked["urlkey"], asked["timestamp"], asked["digest"], asked["offset"], a
 PY
 claim "cdx: prefix and filter" test "$(cdx "url=$SITE/pg/*&filter==mime:text/html&fl=url" | grep -c /pg/textsearch)" -gt 5
 claim "cdx: what must not be listed is not, what is withheld is nowhere" bash -c '! grep -qE "unlisted|found.html|secret" <<<"$1" && [[ $2 == *"No Captures"* ]]' - "$(cdx "url=$SITE&matchType=host")" "$(cdx "url=$SITE/shop/secret.html")"
+
+# signed
+claim "wacz: a key" "$CURTSY" identity new --wacz "$WORK/sign.key"
+claim "wacz: export, signed" "$CURTSY" export "$a" "$WORK/signed.wacz" --sign "$WORK/sign.key"
+"$CURTSY" verify "$WORK/signed.wacz" >"$WORK/verified" 2>&1 || true
+claim "wacz: verify: $(tail -n 1 "$WORK/verified" | cut -c1-80)" grep -q '0 problems; signed on' "$WORK/verified"
+unzip_digest='import json, sys, zipfile; d = json.loads(zipfile.ZipFile(sys.argv[1]).read("datapackage-digest.json")); print(json.dumps(d["signedData"]))'
+claim "wacz: the Web Cryptography API takes the signature, as replayweb.page asks it" node -e '
+const s = JSON.parse(require("child_process").execFileSync("python3", ["-c", process.argv[1], process.argv[2]]));
+const b = t => Buffer.from(t, "base64");
+crypto.subtle.importKey("spki", b(s.publicKey), { name: "ECDSA", namedCurve: "P-384" }, true, ["verify"])
+	.then(k => crypto.subtle.verify({ name: "ECDSA", hash: "SHA-256" }, k, b(s.signature), new TextEncoder().encode(s.hash)))
+	.then(ok => process.exit(ok ? 0 : 1));' "$unzip_digest" "$WORK/signed.wacz"
+claim "wacz: one bit changed is found, exit 5" bash -c 'python3 -c "import sys; b = bytearray(open(sys.argv[1], \"rb\").read()); b[len(b) // 2] ^= 1; open(sys.argv[2], \"wb\").write(b)" "$1/signed.wacz" "$1/bad.wacz"; "$2" verify "$1/bad.wacz" >/dev/null 2>&1; [[ $? -eq 5 ]]' - "$WORK" "$CURTSY"
 finish

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"curtsy/identity"
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
 	"curtsy/publish/mirror"
@@ -137,6 +138,8 @@ type Options struct {
 	// Anonymous leaves out who crawled and how: seed, settings, operator and
 	// User-Agent of the warcinfo records, and all request and metadata records.
 	Anonymous bool
+	// Sign signs a WACZ; nil leaves it unsigned.
+	Sign *identity.Signer
 	// Force replaces a file that no export has made.
 	Force bool
 	// Table writes the rows of CSV and JSONL, and says how many there are and how

@@ -239,7 +239,16 @@ func (w *wacz) describe() error {
 		return err
 	}
 	described := w.pack.files[len(w.pack.files)-1]
-	if b, err = json.MarshalIndent(map[string]string{"path": described.Path, "hash": described.Hash}, "", "  "); err != nil {
+	digest := digestFile{Path: described.Path, Hash: described.Hash}
+	if w.o.Sign != nil {
+		signature, err := w.o.Sign.Sign(described.Hash)
+		if err != nil {
+			return err
+		}
+		digest.Signed = &signedData{Hash: described.Hash, Created: now, Software: w.o.Software, Version: authVersion,
+			Signature: signature, PublicKey: w.o.Sign.PublicKey()}
+	}
+	if b, err = json.MarshalIndent(digest, "", "  "); err != nil {
 		return err
 	}
 	return w.pack.add("datapackage-digest.json", zip.Deflate, b)

@@ -1,0 +1,325 @@
+package export
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"curtsy/identity"
+	"curtsy/storage/warc"
+)
+
+// signedData is a signature of a WACZ (wacz-auth 0.1.0): by a key, or by the
+// certificate of a domain.
+type signedData struct {
+	Hash       string `json:"hash"`
+	Created    string `json:"created"`
+	Software   string `json:"software"`
+	Version    string `json:"version"`
+	Signature  string `json:"signature"`
+	PublicKey  string `json:"publicKey,omitempty"`
+	Domain     string `json:"domain,omitempty"`
+	DomainCert string `json:"domainCert,omitempty"`
+}
+
+// digestFile is datapackage-digest.json.
+type digestFile struct {
+	Path   string      `json:"path"`
+	Hash   string      `json:"hash"`
+	Signed *signedData `json:"signedData,omitempty"`
+}
+
+// authVersion is that of the specification (specs.webrecorder.net/wacz-auth/0.1.0).
+const authVersion = "0.1.0"
+
+// WACZReport is what a check of a WACZ found.
+type WACZReport struct {
+	Files    int       `json:"files"` // of the zip
+	Records  int       `json:"records"`
+	Lines    int       `json:"lines"` // of the index
+	Problems []Problem `json:"problems"`
+	// SignedBy is the public key, or the domain, whose signature is good; "" if there is none.
+	SignedBy string `json:"signed_by"`
+	SignedAt string `json:"signed_at,omitempty"` // as the signer says
+}
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	File string `json:"file"`
+	What string `json:"what"`
+}
+
+// Bounds of a check: octets of a file that is read whole, and problems that are listed.
+const (
+	maxWhole    = 64 << 20
+	maxProblems = 1000
+)
+
+// waczCheck is a check under way.
+type waczCheck struct {
+	z    *zip.ReadCloser
+	r    *WACZReport
+	seed maphash.Seed
+	// at has what each record of the WARC files is: a hash of URL and digest.
+	at map[string]uint64
+}
+
+// CheckWACZ reads a WACZ of any program and holds its parts against each other: files
+// against datapackage.json, that against its digest and signature, records against
+// their digests, and the index against the records.
+func CheckWACZ(path string) (*WACZReport, error) {
+	z, err := zip.OpenReader(path)
+	if errors.Is(err, zip.ErrFormat) {
+		return &WACZReport{Problems: []Problem{{"", "it is not a zip file, or its directory is cut off"}}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	c := &waczCheck{z: z, r: &WACZReport{Files: len(z.File), Problems: []Problem{}}, seed: maphash.MakeSeed(), at: map[string]uint64{}}
+	c.described()
+	for _, f := range z.File {
+		if strings.HasPrefix(f.Name, "archive/") && !strings.HasSuffix(f.Name, "/") {
+			c.records(f)
+		}
+	}
+	for _, f := range z.File {
+		if strings.HasPrefix(f.Name, "indexes/") && !strings.HasSuffix(f.Name, ".idx") && !strings.HasSuffix(f.Name, "/") {
+			c.index(f)
+		}
+	}
+	return c.r, nil
+}
+
+func (c *waczCheck) problem(file, what string, args ...any) {
+	if len(c.r.Problems) < maxProblems {
+		c.r.Problems = append(c.r.Problems, Problem{file, fmt.Sprintf(what, args...)})
+	}
+}
+
+// whole reads a file of the zip; nil, and a problem, if it cannot be read.
+func (c *waczCheck) whole(name string) []byte {
+	f, err := c.z.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		c.problem(name, "is missing")
+		return nil
+	}
+	if err == nil {
+		defer f.Close()
+		var b []byte
+		if b, err = io.ReadAll(io.LimitReader(f, maxWhole)); err == nil {
+			return b
+		}
+	}
+	c.problem(name, "cannot be read: %v", err)
+	return nil
+}
+
+// described checks datapackage.json, its digest, and the files that it names.
+func (c *waczCheck) described() {
+	text := c.whole("datapackage.json")
+	if text == nil {
+		return
+	}
+	var d datapackage
+	if err := json.Unmarshal(text, &d); err != nil {
+		c.problem("datapackage.json", "is no JSON: %v", err)
+		return
+	}
+	c.digest(text)
+	named := map[string]bool{"datapackage.json": true, "datapackage-digest.json": true}
+	for _, r := range d.Resources {
+		named[r.Path] = true
+		c.resource(r)
+	}
+	for _, f := range c.z.File {
+		if !named[f.Name] && !strings.HasSuffix(f.Name, "/") {
+			c.problem(f.Name, "is not named in datapackage.json")
+		}
+	}
+}
+
+// resource holds a file against its size and hash.
+func (c *waczCheck) resource(r resource) {
+	f, err := c.z.Open(r.Path)
+	if err != nil {
+		c.problem(r.Path, "is named in datapackage.json, but missing")
+		return
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	switch got := "sha256:" + hex.EncodeToString(h.Sum(nil)); {
+	case err != nil:
+		c.problem(r.Path, "cannot be read: %v", err)
+	case n != r.Bytes:
+		c.problem(r.Path, "has %d bytes, datapackage.json says %d", n, r.Bytes)
+	case strings.HasPrefix(r.Hash, "sha256:") && got != r.Hash:
+		c.problem(r.Path, "has the hash %s, datapackage.json says %s", got, r.Hash)
+	}
+}
+
+// digest holds datapackage.json against its digest, and that against its signature.
+func (c *waczCheck) digest(text []byte) {
+	const name = "datapackage-digest.json"
+	b := c.whole(name)
+	if b == nil {
+		return
+	}
+	var d digestFile
+	if err := json.Unmarshal(b, &d); err != nil {
+		c.problem(name, "is no JSON: %v", err)
+		return
+	}
+	sum := sha256.Sum256(text)
+	if got := "sha256:" + hex.EncodeToString(sum[:]); got != d.Hash {
+		c.problem("datapackage.json", "has the hash %s, %s says %s", got, name, d.Hash)
+	}
+	if d.Signed != nil {
+		c.signature(name, &d)
+	}
+}
+
+func (c *waczCheck) signature(name string, d *digestFile) {
+	s := d.Signed
+	var err error
+	switch {
+	case s.Hash != d.Hash:
+		err = fmt.Errorf("it signs %s", s.Hash)
+	case s.PublicKey != "":
+		err = identity.VerifyKey(s.PublicKey, s.Signature, s.Hash)
+	case s.DomainCert != "":
+		err = identity.VerifyCertificate(s.DomainCert, s.Signature, s.Hash)
+	default:
+		err = errors.New("it has neither publicKey nor domainCert")
+	}
+	if err != nil {
+		c.problem(name, "signature: %v", err)
+		return
+	}
+	c.r.SignedBy, c.r.SignedAt = cmp.Or(s.PublicKey, s.Domain), s.Created
+}
+
+// key is what stands for a record in the check of the index.
+func (c *waczCheck) key(url, digest string) uint64 { return maphash.String(c.seed, url+"\x00"+digest) }
+
+// records reads a WARC file, as any program writes them, and checks the digests of its
+// records.
+func (c *waczCheck) records(f *zip.File) {
+	if f.Method != zip.Store {
+		c.problem(f.Name, "is compressed in the zip: readers look for records by their offset")
+	}
+	r, err := f.Open()
+	if err != nil {
+		c.problem(f.Name, "cannot be read: %v", err)
+		return
+	}
+	defer r.Close()
+	w, err := warc.NewForeign(r, 0, 1)
+	if err != nil {
+		c.problem(f.Name, "cannot be read: %v", err)
+		return
+	}
+	defer w.Close()
+	for {
+		h, err := w.Next()
+		var bad *warc.Unreadable
+		switch {
+		case err == io.EOF:
+			return
+		case errors.As(err, &bad):
+			c.problem(f.Name, "%v", err)
+			continue
+		case err != nil:
+			c.problem(f.Name, "cannot be read: %v", err)
+			return
+		}
+		c.record(f.Name, w, h)
+	}
+}
+
+// record checks one record, to its end.
+func (c *waczCheck) record(name string, w *warc.Foreign, h *warc.ForeignRecord) {
+	c.r.Records++
+	if h.At.Inside == 0 {
+		c.at[base(name)+" "+strconv.FormatInt(h.At.Offset, 10)] = c.key(h.TargetURI, h.PayloadDigest)
+	}
+	sum := warc.NewLabelled(h.BlockDigest)
+	_, err := io.Copy(sum, w)
+	if err == nil {
+		err = w.Finish()
+	}
+	switch {
+	case err != nil:
+		c.problem(name, "record at %v: %v", h.At, err)
+	case !sum.Matches(h.BlockDigest):
+		c.problem(name, "record at %v: block digest is %v, the record says %s", h.At, sum, h.BlockDigest)
+	}
+}
+
+// index checks that each line leads to a record of its URL and digest, and the order.
+func (c *waczCheck) index(f *zip.File) {
+	r, err := f.Open()
+	if err != nil {
+		c.problem(f.Name, "cannot be read: %v", err)
+		return
+	}
+	defer r.Close()
+	in := io.Reader(r)
+	if strings.HasSuffix(f.Name, ".gz") {
+		if in, err = gzip.NewReader(r); err != nil {
+			c.problem(f.Name, "cannot be read: %v", err)
+			return
+		}
+	}
+	s := bufio.NewScanner(in)
+	s.Buffer(nil, 1<<20)
+	var last []byte
+	for s.Scan() {
+		if line := s.Bytes(); !bytes.HasPrefix(line, []byte("!meta")) {
+			c.r.Lines++
+			c.line(f.Name, line, last)
+			last = slices.Clone(line)
+		}
+	}
+	if err := s.Err(); err != nil {
+		c.problem(f.Name, "cannot be read: %v", err)
+	}
+}
+
+func (c *waczCheck) line(name string, line, last []byte) {
+	n := c.r.Lines
+	if bytes.Compare(line, last) < 0 {
+		c.problem(name, "line %d is out of order", n)
+	}
+	var m cdxLine
+	parts := bytes.SplitN(line, []byte(" "), 3)
+	if len(parts) < 3 {
+		c.problem(name, "line %d is no CDXJ", n)
+		return
+	}
+	if err := json.Unmarshal(parts[2], &m); err != nil {
+		c.problem(name, "line %d: %v", n, err)
+		return
+	}
+	had, ok := c.at[base(m.Filename)+" "+m.Offset]
+	switch {
+	case !ok:
+		c.problem(name, "line %d: no record begins at %s of %s", n, m.Offset, m.Filename)
+	case had != c.key(m.URL, m.Digest) && had != c.key(m.URL, ""):
+		c.problem(name, "line %d: the record at %s of %s is another than %s with %s", n, m.Offset, m.Filename, m.URL, m.Digest)
+	}
+}
