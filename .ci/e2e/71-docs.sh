@@ -89,7 +89,6 @@ for name in README manual; do
 		case $line in
 		'xdg-open '*) echo "  not run here, it needs a desktop: $line" ;;
 		'systemctl '* | 'journalctl '* | 'editor '*) echo "  not run here, it needs systemd (see e2e/98): $line" ;;
-		'curtsy app'*) echo "  not run here, it runs until it is ended, e2e/82 does: $line" ;;
 		'go run '* | 'go test '*) echo "  not run here, e2e/70 does: $line" ;;
 		*) if is_robots "$line"; then printf '%s\n' "$line" >>"$WORK/example-robots.txt"; else works "$name" "$line"; fi ;;
 		esac
