@@ -272,6 +272,9 @@ var ErrNoPage = errors.New("no page to be shown")
 // in. What is needed meanwhile is written beside near.
 func Single(a *storage.Archive, u weburl.URL, near string, o Options) (body []byte, left []string, err error) {
 	o.defaults()
+	if o.Still == nil {
+		o.Still = func(string) ([]byte, bool, error) { return nil, false, nil }
+	}
 	t, err := newTree(near)
 	if err != nil {
 		return nil, nil, err
