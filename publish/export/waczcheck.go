@@ -51,7 +51,7 @@ type WACZReport struct {
 	Records  int       `json:"records"`
 	Lines    int       `json:"lines"` // of the index
 	Problems []Problem `json:"problems"`
-	// SignedBy is the public key, or the domain, whose signature is good; "" if there is none.
+	// SignedBy is the public key whose signature is good, or what is said of a domain's; "" if there is none.
 	SignedBy string `json:"signed_by"`
 	SignedAt string `json:"signed_at,omitempty"` // as the signer says
 }
@@ -210,11 +210,15 @@ func (c *waczCheck) signature(name string, d *digestFile) {
 		c.problem(name, "signature: %v", err)
 		return
 	}
-	c.r.SignedBy, c.r.SignedAt = cmp.Or(s.PublicKey, s.Domain), s.Created
+	// Whose the certificate is, no authority is asked: anybody can make one for a domain.
+	c.r.SignedBy, c.r.SignedAt = cmp.Or(s.PublicKey, "a certificate for "+s.Domain+", which no authority was asked about"), s.Created
 }
 
-// key is what stands for a record in the check of the index.
-func (c *waczCheck) key(url, digest string) uint64 { return maphash.String(c.seed, url+"\x00"+digest) }
+// key is what stands for a record in the check of the index. Programs write the digest
+// there in another form than in the record.
+func (c *waczCheck) key(url, digest string) uint64 {
+	return maphash.String(c.seed, url+"\x00"+string(warc.DigestOctets(digest)))
+}
 
 // records reads a WARC file, as any program writes them, and checks the digests of its
 // records.

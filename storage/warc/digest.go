@@ -85,10 +85,20 @@ func (l Labelled) Matches(label string) bool {
 	if !ok || algorithm != "sha1" && algorithm != "sha256" || (algorithm == "sha1") != l.sha1 {
 		return true
 	}
-	sum := l.Sum(nil)
-	if b, err := hex.DecodeString(value); err == nil && len(b) == len(sum) {
-		return bytes.Equal(b, sum)
+	sum, b := l.Sum(nil), DigestOctets(value)
+	return len(b) != len(sum) || bytes.Equal(b, sum) // what is no digest says nothing
+}
+
+// DigestOctets are those of a digest, labelled or not, in the forms in which programs
+// write it: hexadecimal (SHA-1 and SHA-256) and base32; nil for anything else.
+func DigestOctets(digest string) []byte {
+	value := digest[strings.LastIndexByte(digest, ':')+1:]
+	if b, err := hex.DecodeString(value); err == nil && (len(b) == sha256.Size || len(b) == sha1.Size) {
+		return b
 	}
 	b, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.TrimRight(strings.ToUpper(value), "="))
-	return err != nil || len(b) != len(sum) || bytes.Equal(b, sum) // what is no digest says nothing
+	if err != nil || len(b) != sha256.Size && len(b) != sha1.Size {
+		return nil
+	}
+	return b
 }
