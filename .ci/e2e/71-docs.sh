@@ -36,7 +36,7 @@ gzip -c "$WORK/root/sitemap.xml" >sitemap.xml.gz
 printf 'wiki.example.org\tFALSE\t/\tTRUE\t0\tsession\tvalue\n' >cookies.txt
 
 # blocks FILE: the lines of the code blocks that name no language.
-blocks() { awk '/^```/ { inside = !inside && $0 == "```"; next } inside && NF' "$1"; }
+blocks() { awk '/^```/ { open = !open; plain = $0 == "```"; next } open && plain && NF' "$1"; }
 
 # A block that is a robots.txt is one.
 is_robots() { [[ $1 =~ ^(User-agent|Crawl-delay|Allow): ]]; }
