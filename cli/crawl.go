@@ -64,9 +64,10 @@ type startFlags struct {
 
 // crawlEnd is what came of a crawl, for what the command does next.
 type crawlEnd struct {
-	ran   bool           // something was crawled
-	found int            // URLs that the archive then knows
-	ended crawler.Result // of a round
+	ran    bool           // something was crawled
+	found  int            // URLs that the archive then knows
+	ended  crawler.Result // of a round
+	others bool           // the seed failed, and other pages were fetched
 }
 
 func (f *crawlFlags) register(c *cobra.Command) {
@@ -361,7 +362,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}); err != nil {
 			return err
 		}
-		return seedError(cr, c, seed)
+		return f.seedError(cr, c, seed)
 	}
 	floor := u.frugal(cr.Counts().Discovered)
 	defer runtime.KeepAlive(floor)
@@ -400,7 +401,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return exitWith(exitFailed, why, "curtsy explain "+quoted(c.Archive)+" "+quoted(failure.URL))
 	}
 	if result.Ending == crawler.Done {
-		return seedError(cr, c, seed)
+		return f.seedError(cr, c, seed)
 	}
 	return endingError(result, c.again())
 }
@@ -426,8 +427,9 @@ func (c *config) again() string {
 	return command
 }
 
-// seedError is the error of a crawl that came to its end without a page.
-func seedError(cr *crawler.Crawl, c *config, seed weburl.URL) error {
+// seedError is the error of a crawl that came to its end without the page it began
+// at. What else it brought is reported as that of others.
+func (f *crawlFlags) seedError(cr *crawler.Crawl, c *config, seed weburl.URL) error {
 	failed, err := cr.SeedFailure()
 	switch {
 	case err != nil:
@@ -435,11 +437,20 @@ func seedError(cr *crawler.Crawl, c *config, seed weburl.URL) error {
 	case failed == nil:
 		return nil
 	case !failed.Elsewhere.IsZero():
-		return exitWith(exitFailed, fmt.Errorf("nothing was fetched: %s", failed.Why), c.command(seed)+" --follow-seed, if that is the site")
+		what := "nothing was fetched"
+		if failed.Others {
+			what = "the seed was not fetched"
+		}
+		f.others = failed.Others
+		return exitWith(exitFailed, fmt.Errorf("%s: %s", what, failed.Why), c.command(seed)+" --follow-seed, if that is the site")
 	}
 	try := "another URL, or the same command later: it asks again"
 	if failed.Refused {
 		try = c.askOwner()
+	}
+	f.others = failed.Others
+	if failed.Others {
+		failed.Why += "; " + c.Archive + " has the other pages"
 	}
 	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", failed.Why), try)
 }

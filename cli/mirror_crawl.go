@@ -18,6 +18,9 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	err := runCrawl(u, f, c, seed)
 	code := exitCode(err)
+	if f.others {
+		code = exitDone // there is something to show
+	}
 	if f.ended.Why != "" {
 		err = cmp.Or(err, f.roundEnd(u, c.Archive))
 	}
@@ -31,7 +34,7 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		debug.FreeOSMemory() // what the crawl held
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	copied, mirrored := f.mirrorEnd(u, c, seed, exitCode(err))
+	copied, mirrored := f.mirrorEnd(u, c, seed, code)
 	f.reportEnd(u, c, code, copied)
 	if err != nil && mirrored != nil {
 		u.fail(mirrored)

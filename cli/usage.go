@@ -81,40 +81,74 @@ func flagError(c *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &unknown):
-		return unknownFlag(c, unknown.GetSpecifiedName(), err)
+		return unknownFlag(c, unknown)
 	case errors.As(err, &invalid):
 		return invalidValue(invalid)
 	}
 	return usagef(c.CommandPath()+" --help", "%v", err)
 }
 
-func unknownFlag(c *cobra.Command, word string, err error) error {
+func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError) error {
+	word, err := unknown.GetSpecifiedName(), error(unknown)
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			names = append(names, f.Name)
 		}
 	})
-	if ours := othersFlags[word]; slices.Contains(names, ours) {
-		return usagef("--"+ours, "unknown flag: -%s%s; curtsy calls it --%s", strings.Repeat("-", min(len(word)-1, 1)), word, ours)
+	written := "-" + strings.Repeat("-", min(len(word)-1, 1)) + word
+	if cluster := unknown.GetSpecifiedShortnames(); cluster != "" {
+		written = "-" + word
+		if othersFlags[cluster] != "" {
+			word, written = cluster, "-"+cluster
+		}
 	}
-	if meant := near.Name(word, names); meant != "" {
-		return usagef("--"+meant, "unknown flag: --%s; did you mean --%s?", word, meant)
+	if err := ownWay(c, word, written); err != nil {
+		return err
+	}
+	if meant := near.Name(word, names); meant != "" && len(word) > 1 {
+		return usagef("--"+meant, "unknown flag: %s; did you mean --%s?", written, meant)
 	}
 	return usagef(c.CommandPath()+" --help", "%v", err)
 }
 
-// othersFlags are flags of wget, wget2, HTTrack and curl, and what does the same here.
+// ownWay says how a command does what a flag of another program does: by a flag, by
+// an argument, or by what it prints; else it names the flag of crawl that does.
+func ownWay(c *cobra.Command, word, written string) error {
+	ways := strings.Fields(othersFlags[word])
+	crawl, _, _ := c.Root().Find([]string{"crawl"})
+	for _, way := range ways {
+		switch f := c.Flags().Lookup(way); {
+		case f != nil && !f.Hidden:
+			return usagef("--"+way, "unknown flag: %s; curtsy calls it --%s", written, way)
+		case way == "OUT" && slices.Contains(strings.Fields(c.Use), way):
+			return usagef("curtsy "+c.Use, "unknown flag: %s; for %s it is the argument OUT", written, c.CommandPath())
+		case way == "stdout" && c.Flags().Lookup("json") != nil:
+			return usagef("curtsy "+c.Use+" >FILE", "unknown flag: %s; %s prints to standard output", written, c.CommandPath())
+		case crawl.Flags().Lookup(way) != nil && way == ways[len(ways)-1]:
+			return usagef("curtsy crawl --help", "unknown flag: %s; it is --%s of curtsy crawl", written, way)
+		}
+	}
+	return nil
+}
+
+// othersFlags are flags of wget, wget2, HTTrack, curl and common tools, and the flags
+// that do the same here. Of several the first that a command has counts; OUT is an
+// argument of that name.
 var othersFlags = map[string]string{
-	"depth": "max-depth", "level": "max-depth", "l": "max-depth", "r": "max-depth",
-	"output": "archive", "o": "archive", "directory-prefix": "archive", "P": "archive", "path": "archive", "O": "archive",
+	"depth": "max-depth", "level": "max-depth", "l": "max-depth", "r": "max-depth", "recursive": "max-depth",
+	"output": "output archive OUT stdout", "o": "output archive OUT stdout", "out": "output archive OUT stdout",
+	"O": "output archive OUT stdout", "output-document": "output archive OUT stdout", "output-dir": "archive OUT", "directory": "archive OUT",
+	"directory-prefix": "archive OUT", "P": "archive OUT", "path": "archive OUT", "d": "archive OUT", "dir": "archive OUT",
 	"accept-regex": "include", "accept": "include", "A": "include", "reject-regex": "exclude", "reject": "exclude", "R": "exclude",
 	"wait": "delay", "w": "delay", "connection-per-second": "delay", "user-agent": "agent", "U": "agent",
 	"input-file": "seeds", "i": "seeds", "quota": "max-bytes", "Q": "max-bytes", "max-size": "max-bytes", "max-files": "skip-larger",
 	"load-cookies": "cookies", "ca-certificate": "ca", "cacert": "ca", "certificate": "cert", "private-key": "key", "H": "header",
-	"no-parent": "scope", "np": "scope", "span-hosts": "scope", "domains": "scope", "page-requisites": "requisites", "p": "requisites",
+	"no-parent": "scope", "np": "scope", "span-hosts": "scope", "domains": "scope", "page-requisites": "requisites", "p": "listen requisites",
 	"mirror": "mirror", "m": "mirror", "convert-links": "mirror", "k": "mirror", "sockets": "concurrency", "max-threads": "concurrency", "c": "concurrency",
-	"max-rate": "limit-rate", "timeout": "config", "tries": "config", "limit": "max-pages", "max-urls": "max-pages",
+	"max-rate": "limit-rate", "timeout": "config", "tries": "retries config", "t": "retries config",
+	"limit": "max-pages limit", "n": "max-pages limit", "max-urls": "max-pages",
+	"port": "listen", "bind": "listen", "address": "listen", "csv": "format json stdout", "format": "json stdout",
 }
 
 // invalidValue says what the flag wants.

@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -12,22 +11,64 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// SeedFailure is why a crawl that came to its end has no page.
+// SeedFailure is why a crawl that came to its end has no page of its seed.
 type SeedFailure struct {
 	Why       string
+	Others    bool       // other pages were fetched, as a sitemap may name them
 	Elsewhere weburl.URL // the other site that the seed redirects to; zero where it does not
 	Refused   bool       // the site lets this crawler see nothing, as it may a browser
 }
 
-// SeedFailure says why the seed gave no page, where no other URL did either; nil
-// if there is a page. It is asked after Run.
+// SeedFailure says why the seed gave no page; nil if it did, or if it is only the
+// home page of the site of a sitemap that was given, and that named other pages. It
+// is asked after Run.
 func (c *Crawl) SeedFailure() (failed *SeedFailure, err error) {
 	defer storage.Guard(&err)()
-	chain, others, err := c.seeds()
-	if err != nil || others || len(chain) == 0 {
+	if well, err := c.seedIsWell(); well || err != nil {
 		return nil, err
 	}
-	seed := chain[len(chain)-1]
+	chain, others, err := c.seeds()
+	if err != nil || len(chain) == 0 {
+		return nil, err
+	}
+	failed, err = c.seedFailure(chain[len(chain)-1])
+	if failed == nil || err != nil {
+		return nil, err
+	}
+	failed.Others = others
+	if others && c.opts.Seed.String() == c.opts.Seed.Origin()+"/" {
+		given, err := c.sitemapGiven()
+		if given || err != nil {
+			return nil, err
+		}
+	}
+	return failed, nil
+}
+
+// seedIsWell says whether the seed is a page itself. It looks at that alone, where
+// seeds reads all pages.
+func (c *Crawl) seedIsWell() (bool, error) {
+	found, err := c.frontier.Find(c.opts.Seed)
+	for _, f := range found {
+		if f.IsSeed() && f.State == frontier.StateFetched {
+			failed, err := c.seedFailure(f)
+			return failed == nil, err
+		}
+	}
+	return false, err
+}
+
+// sitemapGiven says whether the crawl began with a sitemap, too.
+func (c *Crawl) sitemapGiven() (given bool, err error) {
+	err = c.frontier.Each(frontier.Sitemap, func(f frontier.Found) error {
+		given = given || f.How == judge.HowGiven
+		return nil
+	})
+	return given, err
+}
+
+// seedFailure says why the last URL that the seed leads to gave no page.
+func (c *Crawl) seedFailure(seed frontier.Found) (*SeedFailure, error) {
 	visits, err := c.archive.VisitsOf(seed.ID)
 	if err != nil {
 		return nil, err
@@ -75,24 +116,19 @@ func (c *Crawl) ledAway(from, to weburl.URL) (*SeedFailure, error) {
 // seeds are the seed and the URLs that it redirects to, the last of them last, and
 // whether any other page was fetched.
 func (c *Crawl) seeds() (chain []frontier.Found, others bool, err error) {
-	enough := errors.New("a page was fetched")
 	err = c.frontier.Each(frontier.Page, func(f frontier.Found) error {
 		switch {
-		case !f.IsSeed() && f.State == frontier.StateFetched:
-			others = true
-			return enough
-		case f.IsSeed() && (len(chain) == 0 || f.Redirects >= chain[len(chain)-1].Redirects):
+		case !f.IsSeed():
+			others = others || f.State == frontier.StateFetched
+		case len(chain) == 0 || f.Redirects >= chain[len(chain)-1].Redirects:
 			chain = append(chain, f)
 		}
 		return nil
 	})
-	if errors.Is(err, enough) {
-		err = nil
-	}
 	return chain, others, err
 }
 
-// SeedAgain queues the seed of a finished crawl that has no page, and what it
+// SeedAgain queues the seed of a finished crawl that failed, and what it
 // redirected to, and says whether there was reason to.
 func (c *Crawl) SeedAgain() (again bool, err error) {
 	defer storage.Guard(&err)()
