@@ -403,6 +403,9 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if result.Ending == crawler.Done {
 		return f.seedError(cr, c, seed)
 	}
+	if f.round != nil && result.Ending == crawler.Unreachable {
+		return exitWith(exitFailed, result.Err, "the same command later; what the archive has stays")
+	}
 	return endingError(result, c.again())
 }
 

@@ -3,8 +3,10 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -48,6 +50,60 @@ func TestSeedThatCannotBeReached(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A round that finds the site away ends after three tries of its robots.txt, asks for
+// no page, and leaves the segments alone; the next one makes up for it.
+func TestRoundOfASiteThatIsAway(t *testing.T) {
+	t.Parallel()
+	s := quietServer(t)
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "a text") })
+	s.Start()
+	dir := filepath.Join(t.TempDir(), "archive")
+	ran := func(code int, args ...string) string {
+		c := curtsy(t, append(args, "--delay", "0")...)
+		c.Env = append(c.Env, "CURTSY_FETCH_RETRY_BASE=1ms")
+		return c.run(t, code)
+	}
+	ran(exitDone, "crawl", s.URL+"/", "--archive", dir, "--contact", "a@example.org")
+	before := segments(t, dir)
+	s.Close()
+	said := ran(exitFailed, "update", dir)
+	contains(t, said, "curtsy: cannot reach "+strings.TrimPrefix(s.URL, "http://")+": connection refused\n  try: the same command later")
+	if got := strings.Count(said, "; retrying in "); got != 2 {
+		t.Errorf("tried %d times more, want 2:\n%s", got, said)
+	}
+	if got := curtsy(t, "list", dir, "--versions").run(t, exitDone); strings.Count(got, "connection refused") != 3 {
+		t.Errorf("want three visits to robots.txt and none to a page:\n%s", got)
+	}
+	if after := segments(t, dir); after != before {
+		t.Errorf("segments before: %s\nafter: %s", before, after)
+	}
+	back := quietServer(t)
+	back.Config.Handler = s.Config.Handler
+	var err error
+	if back.Listener, err = net.Listen("tcp", strings.TrimPrefix(s.URL, "http://")); err != nil {
+		t.Skip("the port is taken")
+	}
+	back.Start()
+	contains(t, ran(exitDone, "update", dir), "round 1 finished: 1 visited, 0 new, 0 changed, 1 same")
+}
+
+// segments lists the segments of an archive with their sizes.
+func segments(t *testing.T, dir string) (list string) {
+	t.Helper()
+	files, err := os.ReadDir(filepath.Join(dir, "warc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list += fmt.Sprintf("%s %d\n", f.Name(), info.Size())
+	}
+	return list
 }
 
 // quietServer is one whose log says nothing of clients that break off.

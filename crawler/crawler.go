@@ -107,6 +107,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c.client.Allow(o.allowed(settings.Origins)...)
 	c.ledger.killed = known && st.Ended == ""
 	c.ledger.askRobots = st.AskRobots
+	c.ledger.had = c.ledger.answers()
 	st.Settings = o.Settings
 	st.Ended, st.Ending, st.AskRobots = "", "", false
 	if known {

@@ -12,11 +12,12 @@ import (
 )
 
 // ledger is the crawl's own entry in crawl.db: its totals over all runs, and
-// how the last run ended. It is for any goroutine, but for killed and
-// askRobots, which never change.
+// how the last run ended. It is for any goroutine, but for killed,
+// askRobots and had, which never change.
 type ledger struct {
 	killed    bool // the last run ended without saying how
 	askRobots bool // it was refused: robots.txt may be another now
+	had       int  // answers before this run
 
 	mu    sync.Mutex
 	state status.State
@@ -39,11 +40,11 @@ func (l *ledger) holds(n *crawllog.Counts) {
 	l.state.Holds = n
 }
 
-// answered says whether any visit ever had an answer.
-func (l *ledger) answered() bool {
+// answers counts the visits that had an answer.
+func (l *ledger) answers() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.state.Kept+l.state.Revisits+l.state.Withheld > 0
+	return l.state.Kept + l.state.Revisits + l.state.Withheld
 }
 
 func (l *ledger) pages() int {

@@ -129,7 +129,7 @@ func (o *origin) gate(e *frontier.Entry) crawllog.Decision {
 func (c *Crawl) withoutRules(o *origin, r *robotstxt.Answer, why string) {
 	if c.isMain(o) {
 		u := robotstxt.URL(o.name)
-		if err := CannotReach(u, r.Err); err != nil && !c.ledger.answered() {
+		if err := CannotReach(u, r.Err); err != nil && c.ledger.answers() == c.ledger.had && (c.ledger.had == 0 || c.opening(o)) {
 			c.run.endWith(Result{Ending: Unreachable, Why: err.Error(), Err: err})
 		}
 		c.run.endWith(Result{Ending: Refused, Why: why, Err: r.Err})

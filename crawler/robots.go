@@ -21,7 +21,8 @@ type robotsState struct {
 	url    weburl.URL // where the redirects led
 	hops   int
 	visits int // of this URL, in the archive
-	tries  int // failures in a row
+	tries  int  // failures in a row
+	away   bool // the last of them was no connection
 	due    time.Time
 	good   time.Time // last had
 }
@@ -52,7 +53,7 @@ func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refuse
 	if r.Failed != "" {
 		return c.robotsFailed(o, r, now)
 	}
-	s.tries, s.done = 0, true
+	s.tries, s.away, s.done = 0, false, true
 	// By what has passed since now, whoever sets the clock.
 	s.good, s.due = now, now.Add(r.Version.Expires.Sub(r.Version.At))
 	if r.Same {
@@ -73,6 +74,7 @@ func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refuse
 func (c *Crawl) robotsFailed(o *origin, r *robotstxt.Answer, now time.Time) (refused string) {
 	s, why := &o.robots, r.Failed
 	s.tries++
+	s.away = unreachable(r.Err)
 	pause, most := min(c.opts.RetryBase<<min(s.tries-1, 10), time.Hour), maxRobotsTries
 	if c.neverReached(r) {
 		pause, most = min(pause, time.Second), 2
@@ -81,7 +83,7 @@ func (c *Crawl) robotsFailed(o *origin, r *robotstxt.Answer, now time.Time) (ref
 	if r.Lasting && o.rules == nil {
 		return fmt.Sprintf("%s/robots.txt: %s", o.name, why)
 	}
-	if o.rules == nil && s.tries >= most {
+	if (o.rules == nil || s.away && c.opening(o)) && s.tries >= most {
 		return fmt.Sprintf("%s/robots.txt: %s (tried %d times)", o.name, why, s.tries)
 	}
 	c.opts.Tell(fmt.Sprintf("%s/robots.txt is unavailable: %s; retrying in %v", o.name, why, pause))
@@ -91,10 +93,17 @@ func (c *Crawl) robotsFailed(o *origin, r *robotstxt.Answer, now time.Time) (ref
 	return ""
 }
 
+// opening says whether this is the site at the start of a round, before anything is
+// answered: its robots.txt comes first, and if the site is away the round ends, for
+// whoever runs it to try again.
+func (c *Crawl) opening(o *origin) bool {
+	return c.opts.Round != nil && c.isMain(o) && c.ledger.answers() == c.ledger.had
+}
+
 // neverReached says that nothing answers, and nothing ever did: most likely a
 // name, a port or a scheme is mistyped, and a person is waiting to be told.
 func (c *Crawl) neverReached(r *robotstxt.Answer) bool {
-	return unreachable(r.Err) && !c.ledger.answered()
+	return unreachable(r.Err) && c.ledger.answers() == 0
 }
 
 // robotsVisit is the job of asking for a robots.txt.

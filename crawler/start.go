@@ -30,13 +30,14 @@ func (c *Crawl) start(ctx context.Context, now time.Time) bool {
 // startAt starts one thing at an origin. If it may not yet, the origin is
 // queued for when it may, or is in no lane until an answer or a commit wakes it.
 func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
-	if o.robots.busy && o.rules == nil {
+	none := o.rules == nil || (o.robots.busy || o.robots.away) && c.opening(o)
+	if o.robots.busy && none {
 		return false
 	}
 	if !o.gone && c.needsRobots(o, now) && (o.rules == nil || o.robots.due.IsZero() || o.next != nil || c.hasWork(o)) {
 		return c.launch(ctx, c.robotsVisit(o), now)
 	}
-	if o.rules == nil {
+	if none {
 		c.schedule.at(o, o.robots.due, "robots.txt of "+o.name+" is fetched again")
 		return false
 	}

@@ -47,7 +47,7 @@ pages pg >"$WORK/pg.urls"
 pages gimp >"$WORK/gimp.urls"
 mapfile -t sample < <(awk 'NR % 117 == 5 { print }' "$WORK/pg.urls"; awk 'NR % 68 == 7 { print }' "$WORK/gimp.urls")
 claim "${#sample[@]} pages of two sites, pixel by pixel" seen replaycheck.mjs pixels "$UI" "$SITE" "${sample[@]#"$SITE"}"
-claim "axe: the UI has no violation" seen replaycheck.mjs axe "$UI" / "/2026/$SITE/pg/index.html" "/versions/$SITE/pg/index.html" "/search?q=select" "/2026/$SITE/pg/none.html" /nowhere
+claim "axe: the UI has no violation" seen replaycheck.mjs axe "$UI" / "/2026/$SITE/pg/index.html" "/versions/$SITE/pg/index.html" "/search?q=select" /changes "/changes?archive=2" /report "/report?archive=2" "/2026/$SITE/pg/none.html" /nowhere
 claim "1,000 random pages, live and from the archive" seen replaycheck.mjs pace "$UI" 1000 "$WORK/pg.urls"
 claim "10,000 random and hostile targets: no 500, no file" seen replaycheck.mjs hostile "$UI" 10000 "$SITE/pg/index.html"
 peak=$(peak_kb "$SERVED")

@@ -1,6 +1,6 @@
 // replaycheck.mjs pixels UI LIVE PATH...     pages in their frame against the live site, pixel by pixel
-// replaycheck.mjs shots UI DIR PATH...       pictures of pages of the UI, at 1280 and 400 px, light and dark, for people to look at
-// replaycheck.mjs axe UI PATH...             axe-core on pages of the UI, at 1280 and 400 px, light and dark
+// replaycheck.mjs shots UI DIR PATH...       pictures of pages of the UI, at 1280 and 390 px, each light and dark, for people to look at
+// replaycheck.mjs axe UI PATH...             axe-core on pages of the UI, at 1280 and 390 px, each light and dark
 // replaycheck.mjs pace UI N URLFILE          N random pages of a list, live and from the archive, one after the other: p50 and p99 in ms
 // replaycheck.mjs hostile UI N               N random and hostile targets at both servers: no 5xx
 // replaycheck.mjs public UI URL [PICTURE]    a page of serve --public that tries for cookies and storage, beside another service of the host
@@ -73,11 +73,12 @@ const modes = {
     const axe = fs.readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
     const browser = await chromium();
     let violations = 0;
-    for (const [width, colorScheme] of [[1280, 'light'], [400, 'dark']]) {
+    for (const [width, colorScheme] of [[1280, 'light'], [1280, 'dark'], [390, 'light'], [390, 'dark']]) {
       const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
       const page = await context.newPage();
       for (const path of paths) {
         await page.goto(ui + path, { waitUntil: 'load' });
+        await page.evaluate(() => document.querySelectorAll('details').forEach(d => { d.open = true }));
         await within(60, `axe on ${path}`, page.evaluate(axe));
         const r = await within(60, `axe on ${path}`, page.evaluate(() => axe.run(document, { iframes: false })));
         for (const v of r.violations) { violations++; console.log(`${path} at ${width}: ${v.id}: ${v.nodes.map(n => n.html).slice(0, 2).join(' ')}`); }

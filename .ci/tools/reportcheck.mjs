@@ -1,4 +1,4 @@
-// reportcheck FILE OUT [search]: a report in headless Chromium, at 1280 and 400 px, light
+// reportcheck FILE OUT [search]: a report in headless Chromium, at 1280 and 390 px, light
 // and dark: axe-core finds nothing, nothing is asked of the network, no script
 // is in it (with "search" one, and a field to search in), nothing is wider than the screen; pictures go to OUT.
 import { chromium } from 'playwright-core'
@@ -9,7 +9,7 @@ const [file, out, search] = process.argv.slice(2)
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox'] })
 const problems = []
-for (const width of [1280, 400]) {
+for (const width of [1280, 390]) {
   for (const colorScheme of ['light', 'dark']) {
     const name = `report-${width}-${colorScheme}`
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true })
