@@ -20,7 +20,7 @@ type robotsState struct {
 	busy   bool
 	url    weburl.URL // where the redirects led
 	hops   int
-	visits int // of this URL, in the archive
+	visits int  // of this URL, in the archive
 	tries  int  // failures in a row
 	away   bool // the last of them was no connection
 	due    time.Time

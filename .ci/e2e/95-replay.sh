@@ -41,13 +41,14 @@ nginx_start "root $WORK/root; gzip on; gzip_types text/css; location /own/ { add
 for name in pg gimp; do
 	"$CURTSY" crawl "$SITE/$name/index.html" --archive "$WORK/$name" --delay 0 --concurrency 8 2>"$WORK/err" || { show "$WORK/err"; bad "crawl of $name"; }
 done
+"$CURTSY" update "$WORK/pg" --only sql-select --delay 0 2>"$WORK/err" || { show "$WORK/err"; bad "update of pg"; }
 serving "$WORK/pg" "$WORK/gimp"
 pages() { "$CURTSY" list "$WORK/$1" --status 200 --format json | node -e 'let n=0;for(const l of require("fs").readFileSync(0,"utf8").trim().split("\n")){const r=JSON.parse(l);if(/html/.test(r.type))console.log(r.url)}'; }
 pages pg >"$WORK/pg.urls"
 pages gimp >"$WORK/gimp.urls"
 mapfile -t sample < <(awk 'NR % 117 == 5 { print }' "$WORK/pg.urls"; awk 'NR % 68 == 7 { print }' "$WORK/gimp.urls")
 claim "${#sample[@]} pages of two sites, pixel by pixel" seen replaycheck.mjs pixels "$UI" "$SITE" "${sample[@]#"$SITE"}"
-claim "axe: the UI has no violation" seen replaycheck.mjs axe "$UI" / "/2026/$SITE/pg/index.html" "/versions/$SITE/pg/index.html" "/search?q=select" /changes "/changes?archive=2" /report "/report?archive=2" "/2026/$SITE/pg/none.html" /nowhere
+claim "axe: the UI has no violation" seen replaycheck.mjs axe "$UI" / "/2026/$SITE/pg/index.html" "/versions/$SITE/pg/index.html" "/search?q=select" "/changes?round=1" /report "/report?archive=2" "/2026/$SITE/pg/none.html" /nowhere
 claim "1,000 random pages, live and from the archive" seen replaycheck.mjs pace "$UI" 1000 "$WORK/pg.urls"
 claim "10,000 random and hostile targets: no 500, no file" seen replaycheck.mjs hostile "$UI" 10000 "$SITE/pg/index.html"
 peak=$(peak_kb "$SERVED")
