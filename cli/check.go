@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"curtsy/crawler/fetch"
+	"curtsy/storage"
 )
 
 // checkAmounts refuses what is less than nothing: no key has a meaning for it.
@@ -59,6 +60,23 @@ func checkPrefix(c *config) error {
 		return nil
 	}
 	return usagef("storage.prefix: curtsy", "storage.prefix: %q cannot start a file name: use up to 100 letters, digits, . - and _, with no leading dot", c.Storage.Prefix)
+}
+
+// Values of storage.digest.
+const (
+	digestSHA256 = "sha256"
+	digestSHA1   = "sha1"
+)
+
+// digestLabel is that of the digests in records.
+func digestLabel(c *config) (string, error) {
+	switch c.Storage.Digest {
+	case digestSHA256, "": // "": of an archive that was made before there was a choice
+		return "", nil
+	case digestSHA1:
+		return storage.LabelSHA1, nil
+	}
+	return "", usagef("--digest sha256, or --digest sha1", "storage.digest: %q is not sha256 or sha1", c.Storage.Digest)
 }
 
 // checkHeader refuses header fields that would not be sent as they were given.

@@ -121,6 +121,7 @@ type storageConfig struct {
 	SegmentSize size   `yaml:"segment_size"`
 	Prefix      string `yaml:"prefix"`
 	MinFree     size   `yaml:"min_free"`
+	Digest      string `yaml:"digest"`
 }
 
 // defaults are the values of keys that nobody sets.
@@ -135,7 +136,7 @@ func defaults() config {
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
 			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Cookies: autoCookies, Retries: 3, RetryBase: 5 * time.Second},
 		Render:  renderConfig{Pages: "none", Timeout: 30 * time.Second, MaxMemory: 1 << 30},
-		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy", MinFree: 100 << 20},
+		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy", MinFree: 100 << 20, Digest: digestSHA256},
 	}
 }
 

@@ -82,6 +82,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.Var(&f.maxBytes, "max-bytes", "stop after this many `bytes` (2GiB, 500MB)")
 	fl.Var(&f.rate, "limit-rate", "limit the whole crawl to this many `bytes` per second (500kB)")
 	fl.IntVar(&f.set.Fetch.Retries, "retries", 0, "ask again so often for what fails for the moment: a 5xx, a broken connection (default 3)")
+	fl.StringVar(&f.set.Storage.Digest, "digest", "", "label records with this `algorithm`: sha256, or sha1 for tools that compare by it (default sha256)")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "stop with exit 1 at the first page, or file of a page, that fails; for CI")
 	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after this long")
 	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
@@ -144,6 +145,7 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 		"cert":            func() { c.Login.Cert = f.set.Login.Cert },
 		"key":             func() { c.Login.Key = f.set.Login.Key },
 		"ca":              func() { c.Fetch.CA = f.set.Fetch.CA },
+		"digest":          func() { c.Storage.Digest = f.set.Storage.Digest },
 		"identity":        func() { c.Fetch.Identity = f.set.Fetch.Identity },
 	} {
 		if cmd.Flags().Changed(name) {

@@ -34,6 +34,10 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 	if err := checkPrefix(c); err != nil {
 		return crawler.Options{}, err
 	}
+	label, err := digestLabel(c)
+	if err != nil {
+		return crawler.Options{}, err
+	}
 	o := crawler.Options{
 		Seed:        seed,
 		Limits:      crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
@@ -51,7 +55,7 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 		}
 	}
 	o.Archive = storage.Options{
-		Prefix: c.Storage.Prefix, SegmentSize: int64(c.Storage.SegmentSize), MinFree: int64(c.Storage.MinFree), Logger: logger,
+		Prefix: c.Storage.Prefix, Label: label, SegmentSize: int64(c.Storage.SegmentSize), MinFree: int64(c.Storage.MinFree), Logger: logger,
 		Software: "curtsy/" + version, Operator: c.Contact, UserAgent: o.Fetch.UserAgent,
 		RobotsLine: "obeyed (" + c.Politeness.Dialect + "), X-Robots-Tag and meta robots too", Fail: failpoint(),
 	}

@@ -22,6 +22,7 @@ import (
 
 	"curtsy/frontier"
 	"curtsy/internal/sum"
+	"curtsy/storage/warc"
 )
 
 // Errors of opening an archive.
@@ -82,11 +83,15 @@ var (
 	keyLasting     = []byte("crawl-lasting")
 )
 
+// LabelSHA1 is an Options.Label.
+const LabelSHA1 = warc.LabelSHA1
+
 // Options of an archive. The zero value is good.
 type Options struct {
 	Prefix      string // of segment names; "" is "curtsy"
 	MinFree     int64  // bytes of the disk that stay free, but a twentieth of it at most: a commit that would take them is refused as by a full disk
 	SegmentSize int64  // octets after which a new segment begins; 0 is 1 GB
+	Label       string // of the digests in new records: LabelSHA1, or "" for SHA-256
 	Software    string // for the warcinfo records
 	Operator    string
 	UserAgent   string

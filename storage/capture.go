@@ -30,8 +30,11 @@ func (s *scanner) answer(h *warc.Header) error {
 }
 
 func (s *scanner) visitOf(h *warc.Header) *crawllog.Visit {
-	return &crawllog.Visit{URL: h.TargetURI, At: h.Date, Digest: h.PayloadDigest, Truncated: h.Truncated,
-		Record: &crawllog.Record{Segment: s.name, Offset: s.w.Offset(), ID: h.ID}}
+	r := &crawllog.Record{Segment: s.name, Offset: s.w.Offset(), ID: h.ID}
+	if _, ok := warc.ParseDigest(h.PayloadDigest); !ok {
+		r.Label = h.PayloadDigest
+	}
+	return &crawllog.Visit{URL: h.TargetURI, At: h.Date, Digest: h.PayloadDigest, Truncated: h.Truncated, Record: r}
 }
 
 // readAnswer takes from the block of a response what a visit says of it, and

@@ -21,6 +21,7 @@ type Info struct {
 	Archive  string // id of the archive that began it
 
 	software, agent, description string
+	label                        string // of the record's digest
 }
 
 // Fields of a warcinfo record (ISO 28500 §6.2), and one of ours.
@@ -39,8 +40,11 @@ const (
 // info is what new segments say.
 func (a *Archive) info() Info {
 	o := &a.opts
-	return Info{software: o.Software, Robots: o.RobotsLine, Operator: o.Operator, agent: o.UserAgent, Archive: a.id(), Crawl: a.crawlJSON()}
+	return Info{software: o.Software, Robots: o.RobotsLine, Operator: o.Operator, agent: o.UserAgent, Archive: a.id(), Crawl: a.crawlJSON(), label: o.Label}
 }
+
+// Label is that of the digests in new records, as in Options.
+func (a *Archive) Label() string { return a.opts.Label }
 
 // id names the archive and tells nothing of its key.
 func (a *Archive) id() string {
@@ -77,7 +81,7 @@ func infoOf(segment string, h *warc.Header, fields map[string]string) Info {
 func (i *Info) record(name, id string, now time.Time) []byte {
 	block := i.append(nil)
 	h := &warc.Header{Type: warc.TypeInfo, ID: id, Date: now, Filename: name,
-		ContentType: "application/warc-fields", BlockDigest: warc.Sum(block).String()}
+		ContentType: "application/warc-fields", BlockDigest: warc.SumLabelled(i.label, block)}
 	return warc.NewEncoder().Append(nil, h, warc.Small, block)
 }
 

@@ -222,7 +222,7 @@ func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []e
 // rewriteInfo begins a segment's successor; what the old one says of the
 // crawl goes along.
 func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
-	old.Archive = a.id()
+	old.Archive, old.label = a.id(), a.opts.Label
 	old.software, old.description = a.opts.Software, "records of an earlier segment, without those that were removed"
 	_, err := s.Write(old.record(s.name, id, time.Now()))
 	return err
@@ -236,7 +236,7 @@ func move(tx *bbolt.Tx, moves map[crawllog.Ref]crawllog.Record) error {
 		if err != nil {
 			return err
 		}
-		to.ID = v.Record.ID
+		to.ID, to.Label = v.Record.ID, v.Record.Label
 		v.Record = &to
 		if err := putVisit(b, v); err != nil {
 			return err

@@ -42,7 +42,7 @@ func (m *made) writeAnswer(w io.Writer, e *warc.Encoder, infoID string, original
 	v := m.visit
 	h := m.header(warc.TypeResponse, infoID)
 	h.ID, h.ContentType, h.IP, h.Protocol, h.CipherSuite = v.Record.ID, "application/http; msgtype=response", m.IP, m.Protocol, m.CipherSuite
-	h.PayloadDigest, h.Truncated = v.Digest, v.Truncated
+	h.PayloadDigest, h.Truncated = v.Labelled(), v.Truncated
 	if v.Kept == crawllog.KeptRevisit {
 		return m.writeRevisit(w, e, &h, original)
 	}

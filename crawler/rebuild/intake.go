@@ -279,7 +279,7 @@ func (i *Intake) resolve(k *storage.Met, c *Capture) error {
 		return ErrNoOriginal
 	}
 	v, ref := c.Visit, c.original.Ref()
-	v.Refers, v.Digest = &ref, c.original.Digest
+	v.Refers, v.Digest, v.Record.Label = &ref, c.original.Digest, c.original.Record.Label
 	if v.Status == 0 { // its record has no head
 		v.Status, v.ContentType = c.original.Status, c.original.ContentType
 	}

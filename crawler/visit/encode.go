@@ -21,6 +21,8 @@ type records struct {
 	members  []byte  // ready to be written
 	buf      *[]byte // where they lie, from memberPool
 	infoID   string  // the warcinfo record that they name
+	label    string  // of their digests, as storage.Options has it
+	payload  string  // digest of the payload by that label; "": that of the visit
 	broken   error   // why they cannot be made
 	hurry    bool    // compress by the quick road
 	released bool    // x gave its buffers back
@@ -112,7 +114,7 @@ var memberPool = sync.Pool{New: func() any { return new([]byte) }}
 func (o *Outcome) encode(dst []byte, infoID string) ([]byte, error) {
 	s := scratches.Get().(*scratch) // given back only where all went well
 	id := warc.NewID()
-	o.Visit.Record = &crawllog.Record{ID: id}
+	o.Visit.Record = o.record(id)
 	switch o.Visit.Kept {
 	case crawllog.KeptWithheld:
 		dst = o.appendMetadata(s, dst, infoID, id, "")
@@ -144,12 +146,12 @@ func (o *Outcome) Stream(w io.Writer, infoID string) (err error) {
 	defer broken(&err)
 	s := scratches.Get().(*scratch)
 	id := warc.NewID()
-	o.Visit.Record = &crawllog.Record{ID: id}
+	o.Visit.Record = o.record(id)
 	h := o.responseHeader(id, infoID)
 	wire, n := o.x.Wire()
 	h.Length = int64(len(o.x.Head)) + n
-	digest, _, err := warc.SumReader(bytes.NewReader(o.x.Head), wire)
-	if err != nil {
+	digest := warc.NewLabelled(o.label)
+	if _, err := io.Copy(digest, io.MultiReader(bytes.NewReader(o.x.Head), wire)); err != nil {
 		return err
 	}
 	h.BlockDigest = digest.String()
@@ -195,11 +197,27 @@ func (o *Outcome) header(kind, id, infoID string) warc.Header {
 	return warc.Header{Type: kind, ID: id, Date: o.Visit.At, TargetURI: o.Visit.URL, WarcinfoID: infoID}
 }
 
+// record is that of the visit, before it is written. A revisit is labelled as what it
+// refers to: readers look for that by it.
+func (o *Outcome) record(id string) *crawllog.Record {
+	r := &crawllog.Record{ID: id}
+	switch o.Visit.Kept {
+	case crawllog.KeptResponse:
+		r.Label = o.payload
+	case crawllog.KeptRevisit:
+		r.Label = o.original.Record.Label
+	}
+	return r
+}
+
+// sum is the digest of a block.
+func (o *Outcome) sum(parts ...[]byte) string { return warc.SumLabelled(o.label, parts...) }
+
 func (o *Outcome) responseHeader(id, infoID string) warc.Header {
 	h := o.header(warc.TypeResponse, id, infoID)
 	h.ContentType, h.IP = "application/http; msgtype=response", o.x.IP
 	h.Protocol, h.CipherSuite = protocol(o.x.Proto, o.x.TLSVersion), o.x.CipherSuite
-	h.PayloadDigest, h.Truncated = o.Visit.Digest, o.Visit.Truncated
+	h.PayloadDigest, h.Truncated = o.Visit.Labelled(), o.Visit.Truncated
 	return h
 }
 
@@ -209,10 +227,7 @@ func (o *Outcome) appendResponse(s *scratch, dst []byte, infoID, id string) ([]b
 	if err != nil {
 		return dst, err
 	}
-	hash := warc.NewLabelled("")
-	hash.Write(o.x.Head)
-	hash.Write(wire)
-	h.BlockDigest = hash.String()
+	h.BlockDigest = o.sum(o.x.Head, wire)
 	return s.encoder.Append(dst, &h, o.effort(), o.x.Head, wire), nil
 }
 
@@ -223,14 +238,14 @@ func (o *Outcome) appendRevisit(s *scratch, dst []byte, infoID, id string) []byt
 		h.Profile = warc.ProfileNotModified
 	}
 	h.RefersTo, h.RefersToURI, h.RefersToDate = o.original.Record.ID, o.original.URL, o.original.At
-	h.BlockDigest = warc.Sum(o.x.Head).String()
+	h.BlockDigest = o.sum(o.x.Head)
 	return s.encoder.Append(dst, &h, o.small(), o.x.Head)
 }
 
 func (o *Outcome) appendRequest(s *scratch, dst []byte, infoID, responseID string) []byte {
 	h := o.header(warc.TypeRequest, warc.NewID(), infoID)
 	h.ContentType, h.IP, h.ConcurrentTo = "application/http; msgtype=request", o.x.IP, responseID
-	h.BlockDigest = warc.Sum(o.x.RequestBytes).String()
+	h.BlockDigest = o.sum(o.x.RequestBytes)
 	return s.encoder.Append(dst, &h, o.small(), o.x.RequestBytes)
 }
 
@@ -239,7 +254,7 @@ func (o *Outcome) appendMetadata(s *scratch, dst []byte, infoID, id, responseID 
 	h.ContentType, h.ConcurrentTo = "application/warc-fields", responseID
 	m := o.metadata()
 	s.fields = m.Append(s.fields[:0])
-	h.BlockDigest = warc.Sum(s.fields).String()
+	h.BlockDigest = o.sum(s.fields)
 	return s.encoder.Append(dst, &h, o.small(), s.fields)
 }
 

@@ -2,6 +2,7 @@ package visit
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"time"
 	"unicode/utf8"
@@ -252,6 +253,13 @@ func (o *Outcome) describe(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 	d, n := o.x.PayloadDigest()
 	v.Length = n
 	v.Digest = warc.Digest(d).String()
+	if o.label = r.archive.Label(); o.label == "" {
+		return
+	}
+	h := warc.NewLabelled(o.label)
+	payload, _ := o.x.Payload()
+	_, _ = io.Copy(h, payload) // Check has read it before
+	o.payload = h.String()
 }
 
 // keep decides what of the response may be kept (design: noarchive withholds

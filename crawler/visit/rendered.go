@@ -135,7 +135,7 @@ func (o *Outcome) noteRendered(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 func (o *Outcome) appendRendered(s *scratch, dst []byte, infoID, responseID string) []byte {
 	h := o.header(warc.TypeConversion, warc.NewID(), infoID)
 	h.ContentType, h.RefersTo = crawllog.TypeRendered, responseID
-	h.BlockDigest = warc.Sum(o.rendered.HTML).String()
+	h.BlockDigest = o.sum(o.rendered.HTML)
 	h.PayloadDigest = h.BlockDigest
 	return s.encoder.Append(dst, &h, o.small(), o.rendered.HTML)
 }

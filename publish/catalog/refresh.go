@@ -153,7 +153,7 @@ func (u *update) add(v *crawllog.Visit) error {
 	}
 	mime, _, _ := strings.Cut(v.ContentType, ";")
 	_, err = u.put.ExecContext(u.ctx, id, url.SURT(), v.At.UnixNano(), v.URL, v.Status, strings.ToLower(strings.TrimSpace(mime)),
-		v.Digest, v.Kept, r.Segment, r.Offset, r.Length)
+		v.Labelled(), v.Kept, r.Segment, r.Offset, r.Length)
 	if err != nil {
 		return err
 	}

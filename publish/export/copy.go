@@ -144,7 +144,7 @@ func (c *copier) readInfo() ([]byte, error) {
 	}
 	if c.o.Anonymous {
 		block = anonymous(block)
-		h.BlockDigest = warc.Sum(block).String()
+		h.BlockDigest = warc.SumLabelled(h.BlockDigest, block)
 		return warc.NewEncoder().Append(nil, h, warc.Small, block), nil
 	}
 	octets := make([]byte, c.w.End())

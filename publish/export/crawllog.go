@@ -177,7 +177,7 @@ func (w *logWriter) line(k *inventory.Known, via string, v *crawllog.Visit) erro
 	}
 	mime, _, _ := strings.Cut(v.ContentType, ";")
 	return w.lines.Add(fmt.Appendf(nil, "%s %5d %10s %s %s %s %s #001 %s %s - %s\n", v.At.Add(v.Took).UTC().Format("2006-01-02T15:04:05.000Z"),
-		fetchStatus(v), size, v.URL, cmp.Or(w.path(k.ID), "-"), via, cmp.Or(word(mime), "no-type"), began, cmp.Or(v.Digest, "-"), annotations(v)))
+		fetchStatus(v), size, v.URL, cmp.Or(w.path(k.ID), "-"), via, cmp.Or(word(mime), "no-type"), began, cmp.Or(v.Labelled(), "-"), annotations(v)))
 }
 
 // word is text that is one column.

@@ -105,7 +105,7 @@ func (r *Row) describe(a *storage.Archive, visits []*crawllog.Visit, now time.Ti
 	if last.Status != 304 {
 		r.Status = last.Status
 	}
-	r.Type, r.Bytes, r.Digest = v.ContentType, v.Length, v.Digest
+	r.Type, r.Bytes, r.Digest = v.ContentType, v.Length, v.Labelled()
 	p := permit(a, visits, v, now)
 	r.Listed, r.Usage = p.List, p.Usage
 	if p.Show {

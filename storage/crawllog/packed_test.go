@@ -33,6 +33,7 @@ func TestAVisitIsReadAsItWasPacked(t *testing.T) {
 		"a digest in capitals":   with(func(v *Visit) { v.Digest = "sha256:3CEB82A72FC5582986951EFDAE93DEC87BD48D4BA85F399BD7EAE76AD80E7CDD" }),
 		"a digest without label": with(func(v *Visit) { v.Digest = v.Digest[len("sha256:"):] }),
 		"a short digest":         with(func(v *Visit) { v.Digest = "sha256:3ceb" }),
+		"a label of SHA-1":       with(func(v *Visit) { v.Record.Label = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ" }),
 		"another ID":             with(func(v *Visit) { v.Record.ID = "i" }),
 		"an ID without its dash": with(func(v *Visit) { v.Record.ID = "urn:uuid:26a735198c34-45ad-8580-fcf2b553007f" }),
 		"an ancient robots.txt":  with(func(v *Visit) { v.Robots.Fetched = v.At.AddDate(-900, 0, 0) }),

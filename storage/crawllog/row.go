@@ -124,6 +124,9 @@ func (p *packer) visit(v *Visit) {
 	if there(p, &v.Rendered) {
 		p.group(func() { p.rendered(v.Rendered) })
 	}
+	if v.Record != nil {
+		p.text(&v.Record.Label, "")
+	}
 }
 
 func (p *packer) record(r *Record) {

@@ -5,6 +5,7 @@
 package crawllog
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"time"
@@ -111,6 +112,7 @@ type Record struct {
 	Offset  int64  `json:"offset"`
 	Length  int64  `json:"length"` // of all records of the visit, from Offset on
 	ID      string `json:"id"`
+	Label   string `json:"label,omitempty"` // its WARC-Payload-Digest, where that is SHA-1
 }
 
 // Ref names a visit.
@@ -135,6 +137,14 @@ func RefOf(key []byte) Ref {
 
 // Ref is the name of the visit.
 func (v *Visit) Ref() Ref { return Ref{v.URLID, v.N} }
+
+// Labelled is the digest that the record of the visit has.
+func (v *Visit) Labelled() string {
+	if v.Record == nil {
+		return v.Digest
+	}
+	return cmp.Or(v.Record.Label, v.Digest)
+}
 
 // HasBody says whether a body can be read: the visit's own, or that which it
 // refers to.

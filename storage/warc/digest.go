@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Digest is a SHA-256 digest. Curtsy labels records with SHA-256 in lower case
-// hexadecimal (ISO 28500 §5.8 leaves the choice), as browsertrix does: nobody
-// can make a second payload with the digest of a first, so that the label is
-// also what payloads are compared by.
+// Digest is a SHA-256 digest, by which payloads are compared: nobody can make a
+// second payload with the digest of a first. Records are labelled with it in lower
+// case hexadecimal (ISO 28500 §5.8 leaves the choice), as browsertrix does, unless
+// LabelSHA1 is asked for.
 type Digest [sha256.Size]byte
 
 // Sum is the digest of octets in memory.
@@ -34,7 +34,20 @@ func SumReader(rs ...io.Reader) (d Digest, n int64, err error) {
 	return d, n, nil
 }
 
-const labelSHA1, labelSHA256 = "sha1:", "sha256:"
+// LabelSHA1 begins a SHA-1 digest, in base32, as most programs label records.
+const LabelSHA1 = "sha1:"
+
+const labelSHA256 = "sha256:"
+
+// SumLabelled is the labelled digest of octets in memory, by the algorithm of a label
+// as NewLabelled takes it.
+func SumLabelled(label string, parts ...[]byte) string {
+	l := NewLabelled(label)
+	for _, b := range parts {
+		l.Write(b)
+	}
+	return l.String()
+}
 
 // String is the labelled digest, "sha256:" and 64 digits.
 func (d Digest) String() string {
@@ -61,7 +74,7 @@ type Labelled struct {
 // NewLabelled begins a digest of the algorithm of a label; SHA-256 if there is
 // no label.
 func NewLabelled(label string) Labelled {
-	if len(label) >= len(labelSHA1) && strings.EqualFold(label[:len(labelSHA1)], labelSHA1) {
+	if len(label) >= len(LabelSHA1) && strings.EqualFold(label[:len(LabelSHA1)], LabelSHA1) {
 		return Labelled{sha1.New(), true}
 	}
 	return Labelled{sha256.New(), false}
@@ -71,7 +84,7 @@ func NewLabelled(label string) Labelled {
 func (l Labelled) String() string {
 	b := l.Sum(nil)
 	if l.sha1 {
-		return labelSHA1 + base32.StdEncoding.EncodeToString(b)
+		return LabelSHA1 + base32.StdEncoding.EncodeToString(b)
 	}
 	return Digest(b).String()
 }
