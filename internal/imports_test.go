@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"archive":                    {"facts", "htmlmeta", "publish", "storage", "storage/crawllog"}, // for programs of others
 	"publish":                    {"facts", "htmlmeta", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"publish/assistant":          {"facts", "htmlmeta", "publish", "publish/catalog", "publish/changes", "publish/markdown", "publish/replay", "publish/search", "storage/crawllog", "usage"},
+	"publish/corpus":             {"publish/search"},
 	"publish/replay":             {"htmlmeta", "publish", "publish/catalog", "publish/changes", "storage", "storage/crawllog", "usage"},
 	"publish/report":             {"frontier", "frontier/judge", "publish", "publish/catalog", "publish/inventory", "storage", "storage/crawllog", "usage"},
 	"publish/inventory":          {"facts", "frontier", "frontier/judge", "htmlmeta", "publish", "storage", "storage/crawllog", "usage"},

@@ -3,20 +3,22 @@ package corpus
 import (
 	"bytes"
 	"encoding/binary"
-	"hash/fnv"
-	"math/rand/v2"
+	"math/bits"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"curtsy/internal/extsort"
 )
 
-// MinHash (Broder 1997) with bands: pages whose sets of shingles agree in a share s
-// have a band in common with a probability of 1-(1-s^bandRows)^bands: 0.99 at 0.9,
-// 0.68 at 0.8, 0.01 at 0.5.
+// MinHash (Broder 1997) whose values fall into bins, rather than one permutation for
+// each (Li, Owen and Zhang 2012), and bands of bins: pages whose sets of shingles agree in a share s have a band in common with a
+// probability of 1-(1-s^bandRows)^bands: 0.99 at 0.9, 0.68 at 0.8, 0.01 at 0.5.
 const (
 	bands    = 10
 	bandRows = 10
+	bins     = bands * bandRows
+	throws   = 4  // how many bins a shingle falls into: short texts would leave most empty
 	words    = 5  // of a shingle
 	runes    = 12 // of a shingle where words are not set apart
 	// A text of fewer shingles says too little to be compared.
@@ -25,48 +27,29 @@ const (
 
 // Clusters finds pages that are nearly the same. Pages have numbers from 0 on.
 type Clusters struct {
-	factors, terms [bands * bandRows]uint64
-	keys           *extsort.Sorter
-	parent         []uint32
-	size           []uint32
+	keys   *extsort.Sorter
+	hashes []uint64 // of the words of a page
+	parent []uint32
+	size   []uint32
 }
 
 // NewClusters keeps what does not fit memory in files in dir. Close removes them.
-func NewClusters(dir string) *Clusters {
-	c := &Clusters{keys: extsort.New(dir)}
-	r := rand.New(rand.NewPCG(1, 2)) // the same clusters each time
-	for i := range c.factors {
-		c.factors[i], c.terms[i] = r.Uint64()|1, r.Uint64()
-	}
-	return c
-}
+func NewClusters(dir string) *Clusters { return &Clusters{keys: extsort.New(dir)} }
 
 // Add takes in the text of the next page.
 func (c *Clusters) Add(text string) error {
 	page := uint32(len(c.parent))
 	c.parent = append(c.parent, page)
-	var least [bands * bandRows]uint64
-	for i := range least {
-		least[i] = ^uint64(0)
-	}
-	n := 0
-	shingles(text, func(h uint64) {
-		n++
-		for i := range least {
-			least[i] = min(least[i], mix(h*c.factors[i]+c.terms[i]))
-		}
-	})
+	least, n := c.sketch(text)
 	if n < fewestShingles {
 		return nil
 	}
 	for band := range bands {
-		h := fnv.New64a()
-		var b [8]byte
+		h := uint64(offset)
 		for _, v := range least[band*bandRows : (band+1)*bandRows] {
-			binary.BigEndian.PutUint64(b[:], v)
-			h.Write(b[:])
+			h = mix(h*prime ^ v)
 		}
-		key := binary.BigEndian.AppendUint64([]byte{byte(band)}, h.Sum64())
+		key := binary.BigEndian.AppendUint64([]byte{byte(band)}, h)
 		if err := c.keys.Add(binary.BigEndian.AppendUint32(key, page)); err != nil {
 			return err
 		}
@@ -74,35 +57,81 @@ func (c *Clusters) Add(text string) error {
 	return nil
 }
 
+// sketch is the least hash of a text's shingles in each bin, and how many there are.
+func (c *Clusters) sketch(text string) (least [bins]uint64, n int) {
+	run := c.hash(text)
+	for i := range least {
+		least[i] = empty
+	}
+	n = len(c.hashes) - run + 1
+	for i := range max(0, n) {
+		h := uint64(offset)
+		for _, word := range c.hashes[i : i+run] {
+			h = (h ^ word) * prime
+		}
+		for range throws {
+			h = mix(h + prime)
+			bin, _ := bits.Mul64(h, bins)
+			least[bin] = min(least[bin], h)
+		}
+	}
+	if n >= fewestShingles {
+		densify(&least)
+	}
+	return least, n
+}
+
+const empty = ^uint64(0)
+
+// densify fills each empty bin with the value of one that is not, chosen by a hash of
+// its own number: equal sets stay equal, and agreement stays an unbiased estimate of
+// the likeness of sets (Shrivastava 2017).
+func densify(least *[bins]uint64) {
+	from := *least
+	for i := range least {
+		for try := uint64(1); least[i] == empty; try++ {
+			bin, _ := bits.Mul64(mix(mix(uint64(i+1)*prime+try)*prime), bins)
+			least[i] = from[bin]
+		}
+	}
+}
+
 // mix spreads the bits of a hash (the finalizer of MurmurHash3).
 func mix(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
 	return h ^ h>>33
 }
 
-// shingles calls each with a hash of every run of words.
-func shingles(text string, each func(uint64)) {
-	list := strings.Fields(text)
-	if len(text) > 64 && utf8.RuneCountInString(text) > 25*len(list) { // Chinese, Thai
-		list = strings.Split(strings.Join(list, ""), "")
-		runs(list, runes, each)
-		return
-	}
-	runs(list, words, each)
-}
+// FNV-1a.
+const (
+	offset = 14695981039346656037
+	prime  = 1099511628211
+)
 
-func runs(list []string, n int, each func(uint64)) {
-	for i := 0; i+n <= len(list); i++ {
-		h := uint64(14695981039346656037) // FNV-1a
-		for _, word := range list[i : i+n] {
-			for j := range len(word) {
-				h = (h ^ uint64(word[j])) * 1099511628211
-			}
-			h = (h ^ ' ') * 1099511628211
+// hash hashes the words of a text, and says how many of them make a shingle. The same
+// text has the same hashes each time.
+func (c *Clusters) hash(text string) (run int) {
+	c.hashes = c.hashes[:0]
+	for word := range strings.FieldsSeq(text) {
+		h := uint64(offset)
+		for i := range len(word) {
+			h = (h ^ uint64(word[i])) * prime
 		}
-		each(h)
+		c.hashes = append(c.hashes, h)
 	}
+	if len(text) <= 64 || utf8.RuneCountInString(text) <= 25*len(c.hashes) {
+		return words
+	}
+	c.hashes = c.hashes[:0] // Chinese, Thai
+	for _, r := range text {
+		if !unicode.IsSpace(r) {
+			c.hashes = append(c.hashes, mix(uint64(r)))
+		}
+	}
+	return runes
 }
 
 // Find joins the pages that are nearly the same; nothing may be added afterwards.

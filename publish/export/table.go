@@ -122,13 +122,16 @@ func writePages(ctx context.Context, a *storage.Archive, out *outFile, o *Option
 	}
 	defer chosen.places.Close()
 	r.Withheld = chosen.withheld
-	s := newSurvey(a, filepath.Dir(out.name))
+	s, err := newSurvey(a, filepath.Dir(out.name))
+	if err != nil {
+		return err
+	}
 	defer s.close()
 	if err := (&copier{a: a, o: o}).each(ctx, chosen, s.learn); err != nil {
 		return err
 	}
-	if err := s.clusters.Find(); err != nil {
-		return &DiskError{err}
+	if err := s.find(); err != nil {
+		return err
 	}
 	w, err := newRows[pageRow](out, o, r)
 	if err != nil {
@@ -137,7 +140,7 @@ func writePages(ctx context.Context, a *storage.Archive, out *outFile, o *Option
 	err = (&copier{a: a, o: o}).each(ctx, chosen, func(m *member) error {
 		row, err := pageOf(a, m, o.Now)
 		if err == nil {
-			err = s.tell(m, row)
+			err = s.tell(row)
 		}
 		if err != nil {
 			return err

@@ -3,7 +3,9 @@ package export_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,5 +158,62 @@ func TestTablesHoldWhatMayBeGivenAway(t *testing.T) {
 	all := tableOf(t, a, export.Options{Seed: seed, Data: export.Dataset{Table: "changes"}})
 	if len(all) != 4 {
 		t.Errorf("changes since the beginning: %v", all)
+	}
+}
+
+const texts = `
+-- /robots.txt --
+User-agent: *
+Allow: /
+-- / --
+<title>start</title><p>Imprint and contact</p><a href=/1>1</a> <a href=/2>2</a> <a href=/3>3</a> <a href=/4>4</a> <a href=/5>5</a>
+-- /1 --
+<title>one</title><p>Imprint and contact</p><p>The settings are kept in a file of the user, and it is read by the program when it starts or when it is asked to do so.</p>
+-- /2 --
+<title>copy</title><p>Imprint and contact</p><p>The settings are kept in a file of the user, and it is read by the program when it starts or when it is asked to do so.</p>
+-- /3 --
+<title>drei</title><p>Imprint and contact</p><p>Die Einstellungen werden in einer Datei gespeichert, die im Verzeichnis des Benutzers liegt und nicht hier, damit sie das Programm lesen kann.</p>
+-- /4 --
+<title>short</title><p>Imprint and contact</p><p>Nichts hier</p><a rel=license href="https://creativecommons.org/licenses/by/4.0/">CC BY</a>
+-- /5 --
+<meta name=robots content="max-snippet:20"><title>limited</title><p>Imprint and contact</p><p>These words are not for all, and they are not given away as a whole.</p>
+`
+
+func TestPagesSayWhatTheirTextsAre(t *testing.T) {
+	t.Parallel()
+	_, seed := crawltest.Site(t, texts)
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawltest.Archive(t, dir, seed)
+	a := crawltest.Open(t, dir)
+	near := seed.String() + "1"
+	for _, row := range tableOf(t, a, export.Options{Seed: seed}) {
+		path := row["url_path"].(string)
+		want := map[string][3]string{"/1": {"eng", near, "2"}, "/2": {"eng", near, "2"}, "/3": {"deu", "<nil>", "<nil>"}}[path]
+		if want[0] == "" {
+			want = [3]string{"<nil>", "<nil>", "<nil>"}
+		}
+		got := [3]string{fmt.Sprint(row["language"]), fmt.Sprint(row["near_duplicate_of"]), fmt.Sprint(row["near_duplicates"])}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+		if _, scored := row["language_score"]; scored != (row["language"] != nil) {
+			t.Errorf("%s: a score of no language, or the other way round: %v", path, row)
+		}
+		lines := fmt.Sprint(row["boilerplate"])
+		if want := path != "/5"; want != (lines == "[Imprint and contact]") {
+			t.Errorf("%s: boilerplate %s", path, lines)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "t.parquet")
+	write(t, a, out, export.Options{Seed: seed, Now: time.Now(), Format: export.Parquet})
+	card, err := os.ReadFile(out + ".md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"| rows | 6 |", "- The text of 1 pages:", "- Languages, as detected: eng 2, deu 1.", "- Near-duplicates: 2 pages in 1 clusters",
+		"- Boilerplate: 5 pages have", "- Licenses that pages state: https://creativecommons.org/licenses/by/4.0/ 1."} {
+		if !strings.Contains(string(card), line) {
+			t.Errorf("the card lacks %q:\n%s", line, card)
+		}
 	}
 }
