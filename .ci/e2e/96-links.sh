@@ -25,7 +25,7 @@ claim "its JUnit report is XML" python3 -c 'import sys, xml.dom.minidom as m; m.
 
 # The others name each broken URL once, on the first page that they meet; curtsy names every page.
 cat >"$WORK/same.py" <<'PY'
-import csv, json, sys
+import csv, glob, json, os, re, sys
 from urllib.parse import urldefrag, urljoin
 broken = [l for l in map(json.loads, open(sys.argv[1])) if l["broken"]]
 ours = {l["to"] for l in broken}
@@ -34,6 +34,11 @@ if sys.argv[2] == "linkchecker":
     theirs = {urldefrag(urljoin(r["parentname"], r["urlname"]))[0] for r in rows if r["valid"] != "True"}
 else:
     theirs = {urldefrag(l["url"])[0] for l in json.load(open(sys.argv[3]))["links"] if l["state"] == "BROKEN"}
+# <link rev> says what leads here, and is no link that a reader follows: the others ask for it.
+root, site = sys.argv[4:]
+for page in glob.glob(root + "/**/*.html", recursive=True):
+    for to in re.findall(r'<link rev="[^"]*" href="([^"]*)"', open(page, errors="replace").read()):
+        theirs.discard(urljoin(site + os.path.relpath(page, root), to))
 print(f"  {sys.argv[2]}: {len(theirs)} broken URLs; curtsy: {len(ours)}, in {len(broken)} links")
 for name, only in ("curtsy", ours - theirs), (sys.argv[2], theirs - ours):
     for url in sorted(only)[:5]: print(f"  only {name}: {url}")
@@ -42,8 +47,8 @@ PY
 printf '[checking]\nmaxrequestspersecond=1000\nthreads=4\n' >"$WORK/lc.ini"
 chmod 644 "$WORK/lc.ini"
 timeout 200 linkchecker -f "$WORK/lc.ini" --no-status --no-warnings -o csv "$SITE/" >"$WORK/linkchecker" 2>/dev/null || true
-claim "the same broken URLs as linkchecker" python3 "$WORK/same.py" "$WORK/ours" linkchecker "$WORK/linkchecker"
+claim "the same broken URLs as linkchecker" python3 "$WORK/same.py" "$WORK/ours" linkchecker "$WORK/linkchecker" "$WORK/site" "$SITE/"
 mirror_tools
 (cd "$MIRROR_TOOLS" && timeout 200 npx linkinator "$SITE/" --recurse --format json --skip "^(?!$SITE)") >"$WORK/linkinator" 2>/dev/null || true
-claim "the same broken URLs as linkinator" python3 "$WORK/same.py" "$WORK/ours" linkinator "$WORK/linkinator"
+claim "the same broken URLs as linkinator" python3 "$WORK/same.py" "$WORK/ours" linkinator "$WORK/linkinator" "$WORK/site" "$SITE/"
 finish
