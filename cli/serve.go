@@ -148,13 +148,21 @@ func openShelves(ctx context.Context, u *ui, dirs []string) (list []*replay.Sour
 			s.close()
 		}
 	}
+	names := map[string]int{}
 	for _, dir := range dirs {
+		names[filepath.Base(dir)]++
+	}
+	for _, dir := range dirs {
+		name := filepath.Base(dir)
+		if names[name] > 1 {
+			name = dir
+		}
 		s, err := openShelf(ctx, u, dir)
 		if err != nil {
 			return nil, closeAll, err
 		}
 		shelves = append(shelves, s)
-		list = append(list, &replay.Source{Open: s.read, Catalog: s.catalog, Name: filepath.Base(dir), Seed: s.seed,
+		list = append(list, &replay.Source{Open: s.read, Catalog: s.catalog, Name: name, Seed: s.seed,
 			Search: s.texts.find, Explain: s.explain, Plots: s.plots, Report: s.report})
 	}
 	return list, closeAll, nil

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,16 +21,20 @@ func TestServeAnswersAndEnds(t *testing.T) {
 	if code := Main([]string{"demo", "--keep", dir}, strings.NewReader(""), io.Discard, io.Discard); code != 0 {
 		t.Fatalf("demo ended with %d", code)
 	}
+	twin := filepath.Join(t.TempDir(), "site") // of the same site, and of the same name
+	if err := os.CopyFS(twin, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
 	r, w := io.Pipe()
 	defer r.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	var said bytes.Buffer
 	go func() {
-		ended <- serve(ctx, &ui{out: &dataWriter{w: w}, err: &said}, &serveFlags{listen: "127.0.0.1:0"}, []string{dir})
+		ended <- serve(ctx, &ui{out: &dataWriter{w: w}, err: &said}, &serveFlags{listen: "127.0.0.1:0"}, []string{dir, twin})
 	}()
 	line, err := bufio.NewReader(r).ReadString('\n')
-	at, ok := strings.CutPrefix(strings.TrimSpace(line), "serving "+dir+" at ")
+	at, ok := strings.CutPrefix(strings.TrimSpace(line), "serving "+dir+" "+twin+" at ")
 	if err != nil || !ok || !strings.HasPrefix(at, "http://127.0.0.1:") || !strings.HasSuffix(at, "/") {
 		t.Fatalf("%v: %q", err, line)
 	}
@@ -41,6 +46,11 @@ func TestServeAnswersAndEnds(t *testing.T) {
 	resp.Body.Close()
 	if err != nil || resp.StatusCode != 200 || !strings.Contains(string(body), "Open the start page") {
 		t.Errorf("%v: %d %s", err, resp.StatusCode, body)
+	}
+	for _, name := range []string{dir, twin} {
+		if !strings.Contains(string(body), "("+name+")</a></h2>") {
+			t.Errorf("the start page does not tell %s from the other:\n%s", name, body)
+		}
 	}
 	cancel()
 	if err := <-ended; err != nil {

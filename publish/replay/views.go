@@ -59,6 +59,9 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 			v.Title = cmp.Or(c.Title, v.Title)
 		}
 		v.Title = cmp.Or(v.Title, from.Seed.Host())
+		if len(s.sources) > 1 && v.Title != from.Name { // two of one site have one title
+			v.Title = fmt.Sprintf("%s (%s)", v.Title, cmp.Or(from.Name, strconv.Itoa(i+1)))
+		}
 		if rounds := len(reading.Rounds); rounds > 0 {
 			v.Changes = changesPath(i+1, rounds)
 		}
