@@ -100,6 +100,8 @@ func TestJSONIsAsItsSchemaSays(t *testing.T) {
 		{"mirror-check", "mirror --check out --json"},
 		{"export", "export site site.csv --json"},
 		{"export", "export site site.warc.gz --json"},
+		{"export", "export site site.wacz --json"},
+		{"verify-wacz", "verify site.wacz --json"},
 		{"import", "import imported site.warc.gz --json"},
 		{"import", "import imported site.warc.gz --json"},
 		{"list", "list site --format json"},

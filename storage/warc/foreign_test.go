@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -61,13 +62,8 @@ func readAll(t testing.TB, r io.Reader) (got []string) {
 func TestForeign(t *testing.T) {
 	a, b := foreign("WARC/1.0", "\r\n", "http://h/a", "one"), foreign("WARC/1.1", "\r\n", "http://h/b", "two\r\n")
 	both := "http://h/a one|http://h/b two\r\n"
-	var dict bytes.Buffer
-	z, err := zstd.NewWriter(&dict)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compressed := z.EncodeAll([]byte(a), nil)
-	compressed = append(compressed, z.EncodeAll([]byte(b), nil)...)
+	compressed := zstdFrames(t, nil, a, b)
+	dict := zstdDict(t, a, b)
 	flipped := []byte(members(a, b))
 	flipped[len(members(a))-6] ^= 0xff
 	for _, test := range []struct{ name, file, want string }{
@@ -75,7 +71,10 @@ func TestForeign(t *testing.T) {
 		{"a gzip member a record", members(a, b), both},
 		{"one gzip member", members(a + b), both},
 		{"members cut anywhere", members(a[:40], a[40:]+b[:100], b[100:]), both},
-		{"zstd", string(compressed), both},
+		{"zstd", compressed, both},
+		{"zstd with a dictionary", skippable(dict) + zstdFrames(t, []byte(dict), a, b), both},
+		{"whose dictionary is compressed", skippable(zstdFrames(t, nil, dict)) + zstdFrames(t, []byte(dict), a, b), both},
+		{"whose dictionary is none", skippable("no dictionary") + compressed, "not a WARC file: its zstd dictionary cannot be read: unexpected EOF"},
 		{"0.18, line ends of Unix", foreign("WARC/0.18", "\n", "http://h/a", "one"), "http://h/a one"},
 		{"two CR", foreign("WARC/1.0", "\r\r\n", "http://h/a", "one"), "http://h/a one"},
 		{"nothing behind the last block", strings.TrimRight(a, "\r\n"), "http://h/a one"},
@@ -106,6 +105,45 @@ func TestForeign(t *testing.T) {
 			}
 		}
 	}
+}
+
+// zstdFrames compresses each part by itself, as a .warc.zst has its records.
+func zstdFrames(t *testing.T, dict []byte, parts ...string) string {
+	t.Helper()
+	var options []zstd.EOption
+	if dict != nil {
+		options = append(options, zstd.WithEncoderDict(dict))
+	}
+	z, err := zstd.NewWriter(nil, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	var frames []byte
+	for _, p := range parts {
+		frames = z.EncodeAll([]byte(p), frames)
+	}
+	return string(frames)
+}
+
+// zstdDict makes a dictionary of records (RFC 8878 §5).
+func zstdDict(t *testing.T, records ...string) string {
+	t.Helper()
+	history := []byte(strings.Join(records, ""))
+	var samples [][]byte
+	for i := range 20 { // with octets that the history has not
+		samples = append(samples, fmt.Appendf(history[:i:i], "%s%x%s", records[i%2], Sum([]byte{byte(i)}), records[0]))
+	}
+	dict, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 7, Contents: samples, History: history, Offsets: [3]int{1, 4, 8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(dict)
+}
+
+// skippable is the frame with the dictionary that begins a .warc.zst.
+func skippable(dict string) string {
+	return magicDict + string(binary.LittleEndian.AppendUint32(nil, uint32(len(dict)))) + dict
 }
 
 func TestForeignBeginsWhereItStopped(t *testing.T) {

@@ -96,15 +96,14 @@ func (u *unpacked) notWARC(begin []byte, err error) error {
 func (u *unpacked) openZstd() error {
 	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstd)}
 	dict, err := u.dictionary()
-	if err != nil {
-		return fmt.Errorf("%w: its zstd dictionary cannot be read: %w", ErrNotWARC, err)
-	}
 	if dict != nil {
 		options = append(options, zstd.WithDecoderDicts(dict))
 	}
-	u.zs, err = zstd.NewReader(u.file, options...)
+	if err == nil {
+		u.zs, err = zstd.NewReader(u.file, options...)
+	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotWARC, err)
+		return fmt.Errorf("%w: its zstd dictionary cannot be read: %w", ErrNotWARC, err)
 	}
 	return nil
 }
