@@ -29,7 +29,7 @@ type exportFlags struct {
 	purpose, single, sign  string
 	anonymous, force, json bool
 	consent                bool
-	table, since           string
+	table, since, text     string
 }
 
 // consentFor reads --purpose and --require-consent; nil where neither is given.
@@ -60,7 +60,7 @@ func exportCmd(u *ui) *cobra.Command {
 			"say who crawled and with which settings; --anonymous leaves that out. OUT appears only when it is\n" +
 			"complete; a file that export did not make is replaced only with --force.",
 		Example: "  curtsy export site site.wacz\n  curtsy export site urls.csv\n" +
-			"  curtsy export site page.html --single https://example.org/page\n" +
+			"  curtsy export site text.md --text main\n  curtsy export site page.html --single https://example.org/page\n" +
 			"  curtsy export site pages.parquet --purpose tdm\n  curtsy export site captures.parquet --table captures",
 		Args: wants("DIR", "OUT"),
 		RunE: func(_ *cobra.Command, a []string) error {
@@ -71,6 +71,7 @@ func exportCmd(u *ui) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: by the extension of OUT)")
 	c.Flags().StringVar(&f.table, "table", "", "of parquet and jsonl.zst: `TABLE` is "+strings.Join(export.Tables, ", ")+" (default pages)")
+	c.Flags().StringVar(&f.text, "text", "all", "of txt, md, parquet and jsonl.zst: `WHICH` text of pages: main leaves out navigation, banners and forms, all has them")
 	c.Flags().StringVar(&f.since, "since", "", "of --table changes: compare with the copies from `TIME` (default: before the last update)")
 	c.Flags().StringVar(&f.at, "at", "", "for each URL, only the copy that was current at `TIME`: a date, an RFC 3339 time, or an age (7d)")
 	c.Flags().StringVar(&f.single, "single", "", "write the page at `URL` alone, with all that it is made of: OUT ends in .html")
@@ -94,6 +95,18 @@ func (f *exportFlags) checkTable(format export.Format) error {
 	}
 	if f.since != "" && f.table != "changes" {
 		return usagef("--table changes --since 7d", "--since is for --table changes")
+	}
+	return nil
+}
+
+// checkText refuses a kind of text that there is not, or where the format has none.
+func (f *exportFlags) checkText(format export.Format) error {
+	texts := format.Unit() == export.Records || format == export.Text || format == export.MD
+	switch {
+	case f.text != "main" && f.text != "all":
+		return usagef("--text main", "no text %q: want main or all", f.text)
+	case f.text == "main" && (!texts || f.table != "" && f.table != export.Tables[0]):
+		return usagef("OUT.txt", "--text is for txt, md, and the pages of parquet and jsonl.zst")
 	}
 	return nil
 }
@@ -122,6 +135,9 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		return usagef("--format wacz", "%s: unknown extension: use %s", out, strings.Join(export.Formats(), ", "))
 	}
 	if err := f.checkTable(format); err != nil {
+		return err
+	}
+	if err := f.checkText(format); err != nil {
 		return err
 	}
 	page, err := f.page(format)
@@ -160,8 +176,8 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		Mirror: func() (mirror.Options, error) { return mirrorOptions(a.Archive, dir) },
 		Table:  func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
 		Watch:  func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
-		Data:   data,
-		Known:  a.known,
+		Data:   data, Main: f.text == "main",
+		Known: a.known,
 	})
 	bar.close()
 	if err != nil {

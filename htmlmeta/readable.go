@@ -23,6 +23,12 @@ func Readable(p Page) (*html.Node, error) {
 	return root, err
 }
 
+// Whole is Readable with navigation, banners and forms.
+func Whole(p Page) (*html.Node, error) {
+	root, _, err := readable(p, false)
+	return root, err
+}
+
 func readable(p Page, frugal bool) (*html.Node, int, error) {
 	root, err := wholeTree(p)
 	if err != nil {

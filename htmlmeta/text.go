@@ -40,7 +40,12 @@ func (b *Block) Shown() string {
 // ReadText reads the text of a page: what a person reads in it, without scripts,
 // navigation, banners and forms; of plain text, its paragraphs; of all else,
 // nothing. It ends at max octets. Like Read it never fails.
-func ReadText(p Page, max int) []Block {
+func ReadText(p Page, max int) []Block { return readText(p, max, true) }
+
+// ReadWholeText is ReadText with navigation, banners and forms.
+func ReadWholeText(p Page, max int) []Block { return readText(p, max, false) }
+
+func readText(p Page, max int, frugal bool) []Block {
 	r := readers.Get().(*reader)
 	defer r.free()
 	code := codeByHeader(p.Header, p.Body)
@@ -56,9 +61,9 @@ func ReadText(p Page, max int) []Block {
 		body = r.scanAll(body, &code, asXML)
 	}
 	r.setCode(code)
-	t := &textReader{r: r, src: body, max: max, frugal: true}
+	t := &textReader{r: r, src: body, max: max, frugal: frugal}
 	t.read(asXML)
-	if t.total >= fewestOctets {
+	if !frugal || t.total >= fewestOctets {
 		return t.blocks
 	}
 	// Some sites put all of a page into a form, or into an aside.

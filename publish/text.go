@@ -25,6 +25,15 @@ func Text(a *storage.Archive, v *crawllog.Visit, most int) ([]htmlmeta.Block, er
 	return htmlmeta.ReadText(p, most), err
 }
 
+// WholeText is Text with navigation, banners and forms (htmlmeta.ReadWholeText).
+func WholeText(a *storage.Archive, v *crawllog.Visit, most int) ([]htmlmeta.Block, error) {
+	p, err := ReadPage(a, v)
+	if p.Header == nil {
+		return nil, err
+	}
+	return htmlmeta.ReadWholeText(p, most), err
+}
+
 // ReadPage is the page of a visit that may be shown, without codings. Of one that
 // cannot be decoded to its end it is what can be read, beside the error.
 func ReadPage(a *storage.Archive, v *crawllog.Visit) (p htmlmeta.Page, err error) {

@@ -46,7 +46,7 @@ owner's words: say so, and do not look for its content elsewhere in the archive.
 
 // New makes the server of some archives.
 func New(sources []*replay.Source, o Options) *mcp.Server {
-	s := &server{sources: sources, o: o, text: markdown.NewWriter()}
+	s := &server{sources: sources, o: o, text: markdown.NewWriter(false)}
 	if s.o.Now == nil {
 		s.o.Now = time.Now
 	}

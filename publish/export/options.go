@@ -153,6 +153,8 @@ type Options struct {
 	Mirror func() (mirror.Options, error)
 	// Data is what Parquet and JSONLZstd hold.
 	Data Dataset
+	// Main leaves navigation, banners and forms out of the texts of pages.
+	Main bool
 	// Watch is told how many captures are done, now and then.
 	Watch func(done, total int)
 

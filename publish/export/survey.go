@@ -17,6 +17,7 @@ import (
 // the texts in a temporary file until then, so that each page is read once.
 type survey struct {
 	a        *storage.Archive
+	main     bool
 	blocks   *corpus.Blocks
 	clusters *corpus.Clusters
 	first    map[int]string // by number: the first page of each cluster
@@ -29,12 +30,12 @@ type survey struct {
 	buf   []byte
 }
 
-func newSurvey(a *storage.Archive, dir string) (*survey, error) {
+func newSurvey(a *storage.Archive, dir string, main bool) (*survey, error) {
 	file, err := newSpool(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &survey{a: a, blocks: corpus.NewBlocks(), clusters: corpus.NewClusters(dir), first: map[int]string{}, file: file}
+	s := &survey{a: a, main: main, blocks: corpus.NewBlocks(), clusters: corpus.NewClusters(dir), first: map[int]string{}, file: file}
 	s.in, err = zstd.NewWriter(file, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128<<10))
 	return s, err
 }
@@ -61,7 +62,7 @@ func linesOf(blocks []htmlmeta.Block) (lines []string) {
 func (s *survey) learn(m *member) error {
 	text := ""
 	if m.flags&flagText != 0 {
-		blocks, err := textOf(s.a, m.v)
+		blocks, err := textOf(s.a, m.v, s.main)
 		if err != nil {
 			return err
 		}

@@ -122,7 +122,7 @@ func writePages(ctx context.Context, a *storage.Archive, out *outFile, o *Option
 	}
 	defer chosen.places.Close()
 	r.Withheld = chosen.withheld
-	s, err := newSurvey(a, filepath.Dir(out.name))
+	s, err := newSurvey(a, filepath.Dir(out.name), o.Main)
 	if err != nil {
 		return err
 	}

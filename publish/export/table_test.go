@@ -217,3 +217,31 @@ func TestPagesSayWhatTheirTextsAre(t *testing.T) {
 		}
 	}
 }
+
+func TestMainTextLeavesOutTheFrame(t *testing.T) {
+	t.Parallel()
+	_, seed := crawltest.Site(t, `
+-- / --
+<title>page</title><nav>MENU</nav><header>BANNER</header><p>`+strings.Repeat("These are the words of the page. ", 5)+`</p><form>ASK</form><footer>LEGAL</footer>
+`)
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawltest.Archive(t, dir, seed)
+	a := crawltest.Open(t, dir)
+	for _, main := range []bool{true, false} {
+		texts := map[export.Format]string{}
+		for _, f := range []export.Format{export.Text, export.MD} {
+			_, b := write(t, a, filepath.Join(t.TempDir(), "t"), export.Options{Seed: seed, Now: time.Now(), Format: f, Main: main})
+			texts[f] = string(b)
+		}
+		for _, row := range tableOf(t, a, export.Options{Seed: seed, Main: main}) {
+			texts[export.JSONLZstd], _ = row["text"].(string)
+		}
+		for f, text := range texts {
+			for _, word := range []string{"MENU", "BANNER", "ASK", "LEGAL"} {
+				if strings.Contains(text, word) == main || !strings.Contains(text, "words of the page") {
+					t.Errorf("%s, main text %v: %s in %q", f, main, word, text)
+				}
+			}
+		}
+	}
+}

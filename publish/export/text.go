@@ -20,8 +20,12 @@ import (
 const maxText = 1 << 20
 
 // textOf is the text of a page; of one that cannot be decoded, what can be read.
-func textOf(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Block, error) {
-	blocks, err := publish.Text(a, v, maxText)
+func textOf(a *storage.Archive, v *crawllog.Visit, main bool) ([]htmlmeta.Block, error) {
+	read := publish.WholeText
+	if main {
+		read = publish.Text
+	}
+	blocks, err := read(a, v, maxText)
 	if publish.IsOfArchive(err) {
 		return nil, err
 	}
@@ -50,9 +54,9 @@ func writeText(ctx context.Context, a *storage.Archive, out *outFile, o *Options
 	defer chosen.places.Close()
 	r.Withheld = chosen.withheld
 	w := bufio.NewWriterSize(out, 256<<10)
-	read := plainText
+	read := plainText(o.Main)
 	if o.Format == MD {
-		read = markdownOf(markdown.NewWriter())
+		read = markdownOf(markdown.NewWriter(!o.Main))
 	}
 	err = (&copier{a: a, o: o}).each(ctx, chosen, func(m *member) error {
 		if m.flags&flagPage == 0 {
@@ -94,9 +98,11 @@ func writeFront(w *bufio.Writer, m *member) {
 }
 
 // plainText is the text of a page, an empty line after each block.
-func plainText(a *storage.Archive, v *crawllog.Visit) (string, error) {
-	blocks, err := textOf(a, v)
-	return strings.ReplaceAll(joined(blocks), "\n", "\n\n"), err
+func plainText(main bool) func(*storage.Archive, *crawllog.Visit) (string, error) {
+	return func(a *storage.Archive, v *crawllog.Visit) (string, error) {
+		blocks, err := textOf(a, v, main)
+		return strings.ReplaceAll(joined(blocks), "\n", "\n\n"), err
+	}
 }
 
 // markdownOf makes Markdown of a page, under its title where it begins without a

@@ -296,7 +296,7 @@ func (p *pages) add(a *storage.Archive, m *member) error {
 		p.main, p.first = line, v.At
 	}
 	if m.flags&flagText != 0 {
-		blocks, err := textOf(a, v)
+		blocks, err := textOf(a, v, true)
 		if err != nil {
 			return err
 		}

@@ -16,11 +16,14 @@ import (
 )
 
 // Writer makes Markdown of pages, one at a time.
-type Writer struct{ c *converter.Converter }
+type Writer struct {
+	c     *converter.Converter
+	whole bool
+}
 
-// NewWriter makes a writer.
-func NewWriter() *Writer {
-	return &Writer{converter.NewConverter(converter.WithPlugins(
+// NewWriter makes a writer; of whole pages, with navigation, banners and forms.
+func NewWriter(whole bool) *Writer {
+	return &Writer{whole: whole, c: converter.NewConverter(converter.WithPlugins(
 		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
 		table.NewTablePlugin(table.WithNewlineBehavior(table.NewlineBehaviorPreserve), table.WithHeaderPromotion(true),
 			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))}
@@ -30,13 +33,20 @@ func NewWriter() *Writer {
 // no HTML it is the paragraphs that htmlmeta.ReadText finds.
 func (w *Writer) Of(p htmlmeta.Page, max int) string {
 	if htmlmeta.KindOf(p.Header, p.Body) == htmlmeta.HTML {
-		root, err := htmlmeta.Readable(p)
+		read := htmlmeta.Readable
+		if w.whole {
+			read = htmlmeta.Whole
+		}
+		root, err := read(p)
 		if err == nil {
 			var text []byte
 			if text, err = w.c.ConvertNode(body(root)); err == nil {
 				return cut(strings.TrimSpace(string(text)), max)
 			}
 		}
+	}
+	if w.whole {
+		return Paragraphs(htmlmeta.ReadWholeText(p, max))
 	}
 	return Paragraphs(htmlmeta.ReadText(p, max))
 }

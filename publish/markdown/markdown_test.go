@@ -15,7 +15,7 @@ func page(kind, body string) htmlmeta.Page {
 }
 
 func TestMarkdown(t *testing.T) {
-	w := markdown.NewWriter()
+	w := markdown.NewWriter(false)
 	long := strings.Repeat("words that make the page long enough. ", 5)
 	for _, c := range []struct{ says, body, want string }{
 		{"links are absolute", `<p>a <a href="../x?q#f">b</a>`, "a [b](http://h/x?q#f)"},
