@@ -62,12 +62,12 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 }
 
 // broken gives the site's broken URLs.
-func (o *opened) broken(listed func(string) bool) ([]*inventory.Target, error) {
+func (o *opened) broken(ctx context.Context, listed func(string) bool) ([]*inventory.Target, error) {
 	links, err := linkOptions(o)
 	if err != nil {
 		return nil, err
 	}
-	t, err := inventory.Broken(context.Background(), o.Archive, links, listed)
+	t, err := inventory.Broken(ctx, o.Archive, links, listed)
 	return t.List(), err
 }
 

@@ -62,7 +62,7 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options, 
 	if err := after(w, ctx); err != nil {
 		return nil, err
 	}
-	if err := w.noteAbsent(); err != nil {
+	if err := w.noteAbsent(ctx); err != nil {
 		return nil, err
 	}
 	r := w.result()

@@ -46,8 +46,8 @@ func export(t *testing.T, s *sitetest.Site, archive, out string) (*mirror.Result
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := func(listed func(string) bool) ([]*inventory.Target, error) {
-		list, err := inventory.Broken(t.Context(), a, inventory.Options{Known: inventory.KnownOf(f), Now: time.Now()}, listed)
+	broken := func(ctx context.Context, listed func(string) bool) ([]*inventory.Target, error) {
+		list, err := inventory.Broken(ctx, a, inventory.Options{Known: inventory.KnownOf(f), Now: time.Now()}, listed)
 		return list.List(), err
 	}
 	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true, Broken: broken})
@@ -308,5 +308,24 @@ func TestTrapSite(t *testing.T) {
 		if check, err = mirror.Check(context.Background(), out, mirror.Options{}); err != nil || len(check.Problems) == 0 {
 			t.Errorf("a missing page was not found: %v", err)
 		}
+	}
+}
+
+// Whoever ends a mirror waits for no look through all links.
+func TestWhatIsBrokenIsLookedForUntilTheEnd(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "-- / --\n<title>x</title>one\n")
+	a, out := crawltest.Open(t, crawl(t, s)), t.TempDir()+"/out"
+	ctx, cancel := context.WithCancel(t.Context())
+	o := mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true, Broken: func(ctx context.Context, _ func(string) bool) ([]*inventory.Target, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	if _, err := mirror.Export(ctx, a, out, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("half a mirror is there")
 	}
 }

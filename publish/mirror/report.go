@@ -3,6 +3,7 @@ package mirror
 import (
 	"bufio"
 	"cmp"
+	"context"
 	_ "embed"
 	"fmt"
 	"io"
@@ -45,7 +46,7 @@ func (w *writer) writeReport(r *Result) error {
 }
 
 // noteAbsent notes what is broken or has no file.
-func (w *writer) noteAbsent() error {
+func (w *writer) noteAbsent(ctx context.Context) error {
 	for i := range w.s.list {
 		switch e := &w.s.list[i]; {
 		case e.state == withheld:
@@ -55,7 +56,7 @@ func (w *writer) noteAbsent() error {
 		}
 	}
 	listed := func(url string) bool { return !w.s.unlisted(w.s.find(weburl.FromCanonical(url))) }
-	list, err := w.s.o.Broken(listed)
+	list, err := w.s.o.Broken(ctx, listed)
 	if err != nil {
 		return err
 	}
