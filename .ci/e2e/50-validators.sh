@@ -59,6 +59,11 @@ claim "odd: one body under three names is kept once: $same" test "$same" = 'resp
 claim "odd: noarchive has a metadata record and no response" test "$(records '^response' /noarchive)$(records '^revisit' /noarchive)" = 00 -a "$(records '^metadata' /noarchive)" -eq 1
 claim "odd: its words are nowhere in the archive" bash -c "! { zcat '$WORK'/odd/warc/*.warc.gz; find '$WORK/odd' -type f ! -name '*.gz' -exec cat {} +; } | grep -qa SECRET-NOARCHIVE-WORDS"
 
+# The same with SHA-1, for tools that compare by it.
+CURTSY_FETCH_RETRIES=0 "$CURTSY" crawl "$SITE/" --archive "$WORK/sha1" --delay 0 --digest sha1 >"$WORK/out" 2>"$WORK/err" || { bad "sha1: crawl ended with $?"; show "$WORK/err"; }
+validate sha1
+claim "sha1: no record has another digest" bash -c "! zcat '$WORK'/sha1/warc/*.warc.gz | grep -qaE '^WARC-(Block|Payload)-Digest: sha256'"
+
 mkdir "$WORK/root"
 ln -s "$(corpus postgresql-doc-15)" "$WORK/root/postgresql"
 nginx_start "root $WORK/root; gzip on; gzip_types text/css application/javascript;"
