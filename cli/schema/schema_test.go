@@ -6,9 +6,11 @@ package schema_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +70,83 @@ func closeObjects(v any) {
 	}
 }
 
+// once are commands over an archive of one crawl, and the schemas of their output.
+var once = []struct{ schema, command string }{
+	{"status", "status site --json"},
+	{"status", "status site site --json"},
+	{"explain", "explain site /missing.html --json"},
+	{"explain", "explain site /noindex.html --json"},
+	{"explain", "explain site /nowhere --json"},
+	{"explain", "explain site /private/diary.html --json"},
+	{"explain", "explain site /noarchive.html --json"},
+	{"verify", "verify site --json"},
+	{"mirror", "mirror site out --json"},
+	{"mirror-check", "mirror --check out --json"},
+	{"export", "export site site.csv --json"},
+	{"export", "export site site.warc.gz --json"},
+	{"export", "export site site.wacz --json"},
+	{"verify-wacz", "verify site.wacz --json"},
+	{"import", "import imported site.warc.gz --json"},
+	{"import", "import imported site.warc.gz --json"},
+	{"list", "list site --format json"},
+	{"links", "links site --format json"},
+	{"audit", "audit site --json"},
+	{"robots", "robots --file robots.txt --json http://h/x http://h/y"},
+	{"robots-file", "robots --file robots.txt --json"},
+	{"robots-file", "robots --file empty.txt --json"},
+	{"inspect", "inspect page.html --base http://h/ --json"},
+	{"inspect-select", "inspect page.html --select a --json"},
+	{"sitemap", "sitemap sitemap.xml --base http://h/ --json"},
+	{"version", "version --json"},
+	{"search", "search site page --json"},
+}
+
+// ofRounds are those over an archive that was visited twice.
+var ofRounds = []struct{ schema, command string }{
+	{"update", "update site --delay 0s --json"},
+	{"status", "status site --json"},
+	{"changes", "changes site --json"},
+	{"diff", "diff site / --json"},
+	{"prune", "prune site small --keep last=1 --json"},
+	{"list-versions", "list site --versions --format json"},
+	{"dry-run", "crawl ORIGIN/ --dry-run --json"},
+	{"crawl", "crawl ORIGIN/ --archive more --delay 0s --json"},
+	{"crawl", "resume more --json"},
+}
+
+// Every command that prints JSON is among those above.
+func TestEveryCommandWithJSON(t *testing.T) {
+	tested := map[string]bool{"fleet status": true} // which needs a database
+	for _, test := range append(slices.Clone(once), ofRounds...) {
+		tested[strings.Fields(test.command)[0]] = true
+	}
+	flag := regexp.MustCompile(`(?m)^ +--(json|format) `)
+	var names func(above ...string)
+	names = func(above ...string) {
+		for line := range strings.Lines(output(append(append([]string{"__complete"}, above...), "")...)) {
+			name, _, isCommand := strings.Cut(line, "\t")
+			if !isCommand {
+				continue
+			}
+			command := append(slices.Clone(above), name)
+			if flag.MatchString(output(append(command, "--help")...)) && !tested[strings.Join(command, " ")] {
+				t.Errorf("no test holds the JSON of curtsy %s against the schema", strings.Join(command, " "))
+			}
+			if name == "fleet" || name == "identity" {
+				names(command...)
+			}
+		}
+	}
+	names()
+}
+
+// output is what a command prints.
+func output(args ...string) string {
+	var out bytes.Buffer
+	cli.Main(args, strings.NewReader(""), &out, io.Discard)
+	return out.String()
+}
+
 func TestJSONIsAsItsSchemaSays(t *testing.T) {
 	schemaPath, err := filepath.Abs(schemaFile)
 	if err != nil {
@@ -87,34 +166,7 @@ func TestJSONIsAsItsSchemaSays(t *testing.T) {
 	run := func(args ...string) []string { return runLines(t, args...) }
 	run("demo", "--keep", "site", "--quiet")
 	covered := map[string]bool{}
-	for _, test := range []struct{ schema, command string }{
-		{"status", "status site --json"},
-		{"status", "status site site --json"},
-		{"explain", "explain site /missing.html --json"},
-		{"explain", "explain site /noindex.html --json"},
-		{"explain", "explain site /nowhere --json"},
-		{"explain", "explain site /private/diary.html --json"},
-		{"explain", "explain site /noarchive.html --json"},
-		{"verify", "verify site --json"},
-		{"mirror", "mirror site out --json"},
-		{"mirror-check", "mirror --check out --json"},
-		{"export", "export site site.csv --json"},
-		{"export", "export site site.warc.gz --json"},
-		{"export", "export site site.wacz --json"},
-		{"verify-wacz", "verify site.wacz --json"},
-		{"import", "import imported site.warc.gz --json"},
-		{"import", "import imported site.warc.gz --json"},
-		{"list", "list site --format json"},
-		{"links", "links site --format json"},
-		{"audit", "audit site --json"},
-		{"robots", "robots --file robots.txt --json http://h/x http://h/y"},
-		{"robots-file", "robots --file robots.txt --json"},
-		{"robots-file", "robots --file empty.txt --json"},
-		{"inspect", "inspect page.html --base http://h/ --json"},
-		{"inspect-select", "inspect page.html --select a --json"},
-		{"sitemap", "sitemap sitemap.xml --base http://h/ --json"},
-		{"version", "version --json"},
-	} {
+	for _, test := range once {
 		covered[test.schema] = true
 		validate(t, c, test.schema, test.command)
 	}
@@ -151,15 +203,8 @@ func TestJSONOfRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	covered := map[string]bool{}
-	for _, test := range []struct{ schema, command string }{
-		{"update", "update site --delay 0s --json"},
-		{"status", "status site --json"},
-		{"changes", "changes site --json"},
-		{"diff", "diff site / --json"},
-		{"prune", "prune site small --keep last=1 --json"},
-		{"list-versions", "list site --versions --format json"},
-		{"dry-run", "crawl " + s.Origin + "/ --dry-run --json"},
-	} {
+	for _, test := range ofRounds {
+		test.command = strings.ReplaceAll(test.command, "ORIGIN", s.Origin)
 		covered[test.schema] = true
 		validate(t, c, test.schema, test.command)
 	}
