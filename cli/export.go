@@ -60,7 +60,7 @@ func exportCmd(u *ui) *cobra.Command {
 			"say who crawled and with which settings; --anonymous leaves that out. OUT appears only when it is\n" +
 			"complete; a file that export did not make is replaced only with --force.",
 		Example: "  curtsy export site site.wacz\n  curtsy export site urls.csv\n" +
-			"  curtsy export site text.md --text main\n  curtsy export site page.html --single https://example.org/page\n" +
+			"  curtsy export site text.md --text all\n  curtsy export site page.html --single https://example.org/page\n" +
 			"  curtsy export site pages.parquet --purpose tdm\n  curtsy export site captures.parquet --table captures",
 		Args: wants("DIR", "OUT"),
 		RunE: func(_ *cobra.Command, a []string) error {
@@ -71,7 +71,7 @@ func exportCmd(u *ui) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: by the extension of OUT)")
 	c.Flags().StringVar(&f.table, "table", "", "of parquet and jsonl.zst: `TABLE` is "+strings.Join(export.Tables, ", ")+" (default pages)")
-	c.Flags().StringVar(&f.text, "text", "all", "of txt, md, parquet and jsonl.zst: `WHICH` text of pages: main leaves out navigation, banners and forms, all has them")
+	c.Flags().StringVar(&f.text, "text", "main", "of txt, md, parquet and jsonl.zst: `WHICH` text of pages: main leaves out navigation, banners and forms, all has them")
 	c.Flags().StringVar(&f.since, "since", "", "of --table changes: compare with the copies from `TIME` (default: before the last update)")
 	c.Flags().StringVar(&f.at, "at", "", "for each URL, only the copy that was current at `TIME`: a date, an RFC 3339 time, or an age (7d)")
 	c.Flags().StringVar(&f.single, "single", "", "write the page at `URL` alone, with all that it is made of: OUT ends in .html")
@@ -105,7 +105,7 @@ func (f *exportFlags) checkText(format export.Format) error {
 	switch {
 	case f.text != "main" && f.text != "all":
 		return usagef("--text main", "no text %q: want main or all", f.text)
-	case f.text == "main" && (!texts || f.table != "" && f.table != export.Tables[0]):
+	case f.text == "all" && (!texts || f.table != "" && f.table != export.Tables[0]):
 		return usagef("OUT.txt", "--text is for txt, md, and the pages of parquet and jsonl.zst")
 	}
 	return nil
