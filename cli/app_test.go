@@ -124,8 +124,8 @@ func TestThePageArchivesASite(t *testing.T) {
 	}))
 	defer site.Close()
 	a := newAppTest(t)
-	at, text := a.send("/look", url.Values{"url": {site.URL}})
-	text = a.until(at, "What its owner says")
+	at, _ := a.send("/look", url.Values{"url": {site.URL}})
+	text := a.until(at, "What its owner says")
 	for _, want := range []string{"<code>/closed/</code>", "A &#34;site&#34; &lt;script&gt;", "curtsy crawl " + site.URL} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the look does not say %q:\n%s", want, text)

@@ -169,7 +169,3 @@ func (s *linkSet) belowScripts(dir, rest string, l Link) bool {
 	}
 	return false
 }
-
-func dirOf(u weburl.URL) string {
-	return u.Origin() + u.Path()[:strings.LastIndexByte(u.Path(), '/')+1]
-}
