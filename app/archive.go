@@ -90,7 +90,7 @@ func (s *Server) make(a *archive, format string, after func(Outcome)) error {
 	return err
 }
 
-var errExports = errors.New("exports in the folder is no directory: rename it, and try again")
+var errExports = errors.New("exports in the folder is a file, not a directory: rename it and try again")
 
 // makeNext makes the next of the formats that were wanted of a crawl.
 func (s *Server) makeNext(a *archive) {
