@@ -135,7 +135,7 @@ func (s *scanner) startTag() bool {
 		matters = s.opened()
 	}
 	if s.places != nil {
-		s.places.start(t, matters || inForeign || s.foreign.depth > 0)
+		s.places.start(src, t, matters || inForeign || s.foreign.depth > 0)
 	}
 	return matters
 }

@@ -1,19 +1,21 @@
 package htmlmeta
 
+import "bytes"
+
 // tagPlaces notes where the start tags are that Rewrite does something about: those
 // with an attribute of the table or with a text, all in SVG and MathML with the end
 // tags there, and the few that say where the head is and where the body ends.
 type tagPlaces struct {
 	list  []uint32 // offsets of their '<', in order
-	begun bool     // a tag came that is not html
+	begun bool     // a tag came that is neither html nor head
 }
 
 // start notes the start tag that was read. matters: the scanner gives it.
-func (p *tagPlaces) start(t *tag, matters bool) {
+func (p *tagPlaces) start(src []byte, t *tag, matters bool) {
 	if matters || t.id == tagHTML || !p.begun {
 		p.list = append(p.list, uint32(t.all.from))
 	}
-	p.begun = p.begun || t.id != tagHTML
+	p.begun = p.begun || t.id != tagHTML && !bytes.EqualFold(t.name.of(src), []byte("head"))
 }
 
 // end notes the end tag that was read.
