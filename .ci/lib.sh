@@ -116,9 +116,13 @@ go_tool() {
 	command -v "$1" >/dev/null || GOBIN=$TOOLS/bin GOFLAGS= GOWORK=off flock "$TOOLS/go.lock" go install "$2"
 }
 
-# s3_tool: an S3 server over a directory. deb_tool: what makes Debian packages.
+# s3_tool: an S3 server over a directory. deb_tool: what makes Debian packages. sbom_tool: what lists the modules.
 s3_tool() { go_tool versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0; }
 deb_tool() { go_tool nfpm github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0; }
+sbom_tool() { go_tool cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0; }
+
+# warcls FILE...: the records of segments (see tools/warcls.py).
+warcls() { python3 "$CI_DIR/tools/warcls.py" "$@"; }
 
 # npm_at NAME PACKAGE...: sets NPM_AT to a directory that holds the npm packages, and our programs
 # that use them. Scripts run side by side: one installs, the others wait.

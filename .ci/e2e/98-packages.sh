@@ -6,8 +6,9 @@
 need go git dpkg dpkg-deb mandoc systemd-analyze python3
 cd "$CI_DIR/.."
 deb_tool || skip "nfpm is not installed, and cannot be built here"
-NFPM=$(command -v nfpm)
-export NFPM
+sbom_tool || skip "cyclonedx-gomod is not installed, and cannot be built here"
+NFPM=$(command -v nfpm) CYCLONEDX=$(command -v cyclonedx-gomod)
+export NFPM CYCLONEDX
 # From two clones, as who checks a release would: Go finds the commit in a clone only.
 release() { git clone -q . "$WORK/src-$1" && (cd "$WORK/src-$1" && TARGETS='linux/amd64 darwin/arm64 windows/amd64' .ci/release "$WORK/$1") >"$WORK/log" 2>&1 || { show "$WORK/log"; return 1; }; }
 claim "a release is built" release one
@@ -21,7 +22,7 @@ claim "the SBOM names the modules" python3 - "$WORK"/one/*.cdx.json <<'PY'
 import json, sys
 bom = json.load(open(sys.argv[1]))
 names = {c["name"] for c in bom["components"]}
-sys.exit(not (bom["bomFormat"] == "CycloneDX" and {"std", "go.etcd.io/bbolt"} <= names and all(c["purl"].endswith("@" + c["version"]) for c in bom["components"])))
+sys.exit(not (bom["bomFormat"] == "CycloneDX" and {"std", "go.etcd.io/bbolt"} <= names and all("@" + c["version"] in c["purl"] for c in bom["components"])))
 PY
 # As on another system: the error types and signals of Windows and macOS.
 vetted() { local os; for os in windows darwin; do GOOS=$os go vet . ./app ./cli ./storage/... ./crawler/... ./publish/... ./fleet/... ./internal/mapped 2>"$WORK/log" || { show "$WORK/log"; return 1; }; done; }
