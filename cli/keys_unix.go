@@ -78,12 +78,3 @@ func inForeground(fd int) bool {
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }
-
-// columns is how wide a terminal is; 0 for what is none.
-func columns(fd uintptr) int {
-	size, err := unix.IoctlGetWinsize(int(fd), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0
-	}
-	return int(size.Col)
-}

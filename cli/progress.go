@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/mattn/go-runewidth"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"curtsy/crawler/status"
 )
@@ -26,11 +23,7 @@ type progress struct {
 
 	mu   sync.Mutex
 	s    status.Status
-	bars *mpb.Progress
-	bar  *mpb.Bar
-
-	width int    // of the terminal when the lines were drawn
-	drawn [3]int // columns that each took
+	live *live
 
 	last time.Time // of a plain line
 	said string    // what it said of the wait
@@ -44,19 +37,8 @@ func newProgress(u *ui, hint func() (long, short string)) *progress {
 	if !u.drawsBars() {
 		return p
 	}
-	p.bars = mpb.New(mpb.WithOutput(u.err))
-	first := decor.Any(func(s decor.Statistics) string { return p.line(0, s.AvailableWidth) })
-	narrowed := decor.Any(func(s decor.Statistics) string { return p.narrowed(s.AvailableWidth) })
-	rest := mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
-		for n := 1; n < 3; n++ {
-			if _, err := io.WriteString(w, home+p.line(n, s.AvailableWidth)+"\n"); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	p.bar = p.bars.MustAdd(0, nil, mpb.PrependDecorators(decor.Name(home), narrowed, first), mpb.BarExtender(rest, false))
-	u.drawAbove(p.bars)
+	paint := func(n int, text string) string { return p.look.paint(n, text, p.failed()) }
+	p.live = (&live{u: u, lines: p.lines, paint: paint}).draws()
 	return p
 }
 
@@ -65,7 +47,7 @@ func (p *progress) show(s status.Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.s = s
-	if p.bar != nil {
+	if p.live != nil {
 		return
 	}
 	wait := waitKind(&s)
@@ -88,39 +70,18 @@ func waitKind(s *status.Status) string {
 	return kind
 }
 
-// line is one of the lines on a terminal, no wider than it.
-func (p *progress) line(n, width int) string {
+// lines are those on a terminal.
+func (p *progress) lines(width int) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text := runewidth.Truncate(oneLine(progressLines(p.s, time.Now(), p.fitting(width-1))[n]), max(width-1, 10), "…")
-	p.drawn[n] = runewidth.StringWidth(text)
-	return p.look.paint(n, text, p.s.Failed > 0)
+	list := progressLines(p.s, time.Now(), p.fitting(width-1))
+	return list[:]
 }
 
-// narrowed goes up by the rows that the lines drawn last take beyond one each since
-// the terminal has become narrower, and erases them.
-func (p *progress) narrowed(width int) string {
+func (p *progress) failed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	was, more := p.width, 0
-	p.width = width
-	if was <= width || !reflows(os.Getenv) {
-		return ""
-	}
-	for _, n := range p.drawn {
-		more += max(n-1, 0) / width
-	}
-	if more == 0 {
-		return ""
-	}
-	return fmt.Sprintf("\x1b[%dA\x1b[J", more)
-}
-
-// reflows says whether the terminal breaks lines anew when it becomes narrower, as
-// all do but xterm, the console and screen, which cut them off.
-func reflows(env func(string) string) bool {
-	term := env("TERM")
-	return env("TMUX") != "" || env("XTERM_VERSION") == "" && term != "linux" && !strings.HasPrefix(term, "screen")
+	return p.s.Failed > 0
 }
 
 // fitting is the hint at the keys, shorter or left out where the first line has
@@ -139,15 +100,12 @@ func (p *progress) fitting(width int) string {
 }
 
 func (p *progress) close() {
-	if p.bar == nil {
+	if p.live == nil {
 		return
 	}
-	p.bar.Abort(true)
-	p.bars.Wait()
-	p.u.drawAbove(nil)
-	_, _ = io.WriteString(p.u.err, home+"\x1b[J")
+	p.live.close()
 	p.mu.Lock()
-	p.bar = nil
+	p.live = nil
 	p.mu.Unlock()
 }
 

@@ -139,17 +139,19 @@ func TestNarrowerTerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("TMUX", "")
 	t.Setenv("XTERM_VERSION", "")
-	p := &progress{drawn: [3]int{80, 101, 20}}
+	l := &live{drawn: []int{80, 101, 20}, width: 120}
 	for _, c := range []struct {
-		width int
-		want  string
-	}{{120, ""}, {120, ""}, {50, "\x1b[3A\x1b[J"}, {50, ""}, {100, ""}, {99, "\x1b[1A\x1b[J"}} {
-		if got := p.narrowed(c.width); got != c.want {
-			t.Errorf("%d columns: %q, want %q", c.width, got, c.want)
+		was, width int
+		want       string
+	}{{120, 120, "\r\x1b[3A\x1b[J"}, {120, 50, "\r\x1b[6A\x1b[J"}, {50, 100, "\r\x1b[3A\x1b[J"}, {100, 99, "\r\x1b[4A\x1b[J"}} {
+		l.width = c.was
+		if got := l.erasure(c.width); got != c.want {
+			t.Errorf("%d to %d columns: %q, want %q", c.was, c.width, got, c.want)
 		}
 	}
 	t.Setenv("XTERM_VERSION", "XTerm(390)") // cuts lines off
-	if got := p.narrowed(20); got != "" {
+	l.width = 120
+	if got := l.erasure(20); got != "\r\x1b[3A\x1b[J" {
 		t.Errorf("xterm: %q", got)
 	}
 }

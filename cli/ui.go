@@ -17,6 +17,8 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/term"
+
 	"curtsy/app"
 	"curtsy/frontier"
 	"curtsy/internal/legible"
@@ -34,8 +36,8 @@ type ui struct {
 	profile profile
 	host    *app.Hooks // of the page that the command runs for; nil in a terminal
 
-	mu    sync.Mutex
-	above io.Writer // takes lines while a bar is drawn on err; nil while none is
+	mu   sync.Mutex
+	live *live // lines that are drawn on err; nil for none
 }
 
 // say tells people something, on a line of its own.
@@ -53,8 +55,7 @@ func (u *ui) tell(format string, args ...any) {
 	fmt.Fprintln(u.lines(), strings.ReplaceAll(text, "\n", "\n    "))
 }
 
-// lines is where whole lines for people go: a bar draws itself anew below
-// them, and would draw over what is written past it.
+// lines is where whole lines for people go: above those that are drawn.
 func (u *ui) lines() io.Writer { return lineWriter{u} }
 
 type lineWriter struct{ u *ui }
@@ -62,24 +63,10 @@ type lineWriter struct{ u *ui }
 func (l lineWriter) Write(b []byte) (int, error) {
 	l.u.mu.Lock()
 	defer l.u.mu.Unlock()
-	if l.u.above != nil {
-		if _, err := l.u.above.Write(append([]byte(home), b...)); err == nil {
-			return len(b), nil
-		} // the bar is no more
+	if l.u.live != nil {
+		return len(b), l.u.live.draw(b)
 	}
 	return l.u.err.Write(b)
-}
-
-// home begins all that is written while there is a bar. A key that is pressed,
-// Ctrl-C above all, moves the cursor, and the bar erases itself from the column
-// where the cursor is.
-const home = "\r"
-
-// drawAbove sends lines for people through a bar's writer, until it is nil.
-func (u *ui) drawAbove(w io.Writer) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.above = w
 }
 
 // print writes a line of data: no value in it begins another. That it could not
@@ -190,11 +177,7 @@ func none(n int) string {
 // isTerminal says whether people look at w while it is written.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(int(f.Fd())) && escapes(f)
 }
 
 // clean makes text harmless for a terminal: controls, escape sequences and

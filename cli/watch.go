@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
 
 	"curtsy/crawler/status"
 )
@@ -76,8 +77,10 @@ func shortDir(dir string) string {
 
 // widthOf is how many columns a terminal has; 0 where there is none.
 func widthOf(w io.Writer) int {
-	if f, ok := w.(interface{ Fd() uintptr }); ok {
-		return columns(f.Fd())
+	f, ok := w.(interface{ Fd() uintptr })
+	if !ok {
+		return 0
 	}
-	return 0
+	columns, _, _ := term.GetSize(int(f.Fd()))
+	return columns
 }
