@@ -31,6 +31,8 @@ type Intake struct {
 	notes  map[string]any
 	fresh  map[uint64]bool         // URLs of the group whose visits are to be read
 	labels map[string]crawllog.Ref // committed responses by Capture.Label, maxLabels of them
+
+	encoding *errgroup.Group
 }
 
 // Capture is a capture of somebody else's, with its records as they will be written.
@@ -77,7 +79,8 @@ func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 	}
 	b, err := newRebuilder(a, o)
 	if err == nil {
-		i = &Intake{rebuilder: b, notes: map[string]any{}, fresh: map[uint64]bool{}, labels: map[string]crawllog.Ref{}}
+		i = &Intake{rebuilder: b, notes: map[string]any{}, fresh: map[uint64]bool{}, labels: map[string]crawllog.Ref{}, encoding: &errgroup.Group{}}
+		_ = i.encoded()
 		b.met = inFrontier{b}
 		err = i.begin()
 	}
@@ -132,6 +135,7 @@ func (i *Intake) Forbids(u weburl.URL, at time.Time, head, payload []byte) *craw
 
 // Close gives the archive free. What was not committed is dropped.
 func (i *Intake) Close() error {
+	_ = i.encoded()
 	i.client.Close()
 	for _, c := range i.group {
 		c.Done()
@@ -186,6 +190,7 @@ func (i *Intake) Add(c *Capture) (err error) {
 	k.Visits++
 	c.of, c.Visit.N, c.Visit.URLID = k, k.Visits, k.ID
 	i.group, i.weight = append(i.group, c), i.weight+c.Weight
+	i.encode(c)
 	if len(i.group) >= maxIntake || i.weight > heavyIntake {
 		return i.Commit()
 	}
@@ -367,7 +372,7 @@ func (i *Intake) Commit() (err error) {
 	}
 	group := i.group
 	defer func() { i.group, i.weight = nil, 0; clear(i.placed); clear(i.fresh) }()
-	if err := i.encode(group); err != nil {
+	if err := i.encoded(); err != nil {
 		return err
 	}
 	for _, c := range group {
@@ -400,26 +405,27 @@ func (i *Intake) Commit() (err error) {
 	return nil
 }
 
-// encode makes the records of a group, as many at a time as there are processors.
-func (i *Intake) encode(group []*Capture) error {
+// encode begins to make the records of a capture, as many at a time as there are
+// processors, while the next ones are read.
+func (i *Intake) encode(c *Capture) {
 	infoID := i.a.InfoID()
-	if infoID == "" {
-		return nil // the first segment is not there yet
+	if infoID == "" || c.Weight > heavyRecord {
+		return // the first segment is not there yet, or it is streamed
 	}
-	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	for _, c := range group {
-		if c.Weight > heavyRecord {
-			continue
-		}
-		workers.Go(func() error {
-			var b sliceWriter
-			err := c.Records(&b, infoID, c.original)
-			c.members, c.infoID = b, infoID
-			return err
-		})
-	}
-	return workers.Wait()
+	i.encoding.Go(func() error {
+		var b sliceWriter
+		err := c.Records(&b, infoID, c.original)
+		c.members, c.infoID = b, infoID
+		return err
+	})
+}
+
+// encoded waits for what encode began.
+func (i *Intake) encoded() error {
+	err := i.encoding.Wait()
+	i.encoding = &errgroup.Group{}
+	i.encoding.SetLimit(runtime.GOMAXPROCS(0))
+	return err
 }
 
 type sliceWriter []byte
@@ -483,6 +489,7 @@ func (i *Intake) Replay(ctx context.Context, progress func(urls int)) (err error
 }
 
 func (i *Intake) replayAll(prefix string, names []string) error {
+	var all []*crawllog.Visit
 	for _, name := range names {
 		var id uint64
 		if _, err := fmt.Sscanf(name[len(prefix):], "%x", &id); err != nil {
@@ -492,13 +499,12 @@ func (i *Intake) replayAll(prefix string, names []string) error {
 		if err != nil {
 			return err
 		}
-		for _, v := range visits {
-			if err := i.visit(v); err != nil {
-				return err
-			}
-		}
-		i.settle()
+		all = append(all, visits...)
 	}
+	if err := i.visitAll(all); err != nil {
+		return err
+	}
+	i.settle()
 	for _, name := range names {
 		if err := i.a.Note(name, nil); err != nil {
 			return err

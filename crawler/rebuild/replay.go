@@ -1,6 +1,7 @@
 package rebuild
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 
@@ -37,13 +38,12 @@ func (b *rebuilder) replay() error {
 		if err != nil {
 			return err
 		}
-		for _, v := range visits {
-			if err := b.visit(v); err != nil {
-				return err
-			}
-			at = v.Ref()
+		if err := b.visitAll(visits); err != nil {
+			return err
 		}
-		if len(visits) == 0 {
+		if len(visits) > 0 {
+			at = visits[len(visits)-1].Ref()
+		} else {
 			b.settle()
 		}
 		if err := b.commit(); err != nil || len(visits) == 0 {
@@ -63,8 +63,8 @@ func (b *rebuilder) commit() error {
 	return err
 }
 
-// visit replays one visit.
-func (b *rebuilder) visit(v *crawllog.Visit) error {
+// visit replays one visit. What was read of it ahead is taken from there.
+func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 	if b.last.entry == nil || b.last.entry.ID != v.URLID {
 		b.settle()
 		found, ok := b.frontier.Get(v.URLID)
@@ -87,7 +87,7 @@ func (b *rebuilder) visit(v *crawllog.Visit) error {
 			j.Allowed = &d
 		}
 	}
-	o := b.outcome(j, v)
+	o := b.outcome(j, v, read)
 	b.last.o = o
 	b.circles.Note(o.Visit)
 	b.add(o.Links, e.ID)
@@ -120,13 +120,18 @@ func (b *rebuilder) add(links []frontier.Link, via uint64) {
 }
 
 // outcome reads what is kept and decides, as when it came.
-func (b *rebuilder) outcome(j *visit.Attempt, v *crawllog.Visit) *visit.Outcome {
-	x, err := b.exchange(j, v)
-	if err != nil {
-		return b.unread(j, v)
+func (b *rebuilder) outcome(j *visit.Attempt, v *crawllog.Visit, read *ahead) *visit.Outcome {
+	if read == nil {
+		x, cut, err := b.exchange(j.Entry, v)
+		if err != nil {
+			return b.unread(j, v)
+		}
+		read = &ahead{x: x, cut: cut}
+		defer x.Release()
 	}
-	defer x.Release()
+	x := read.x
 	defer j.Done()
+	j.Read, j.Replayed = read.read, j.Replayed || read.cut
 	if v.Rendered != nil {
 		if html, err := b.a.Rendered(v); err == nil {
 			j.Rendered = &visit.Rendered{Rendered: *v.Rendered, HTML: html}
@@ -163,32 +168,32 @@ func ledOn(v *crawllog.Visit) bool {
 	return !v.Directives.NoFollow && (v.Links > 0 || v.Location != "")
 }
 
-// exchange is the visit's exchange, with as much of the payload as is read.
-func (b *rebuilder) exchange(j *visit.Attempt, v *crawllog.Visit) (*fetch.Exchange, error) {
+// exchange is the visit's exchange, with as much of the payload as is read. cut says that
+// there is more.
+func (b *rebuilder) exchange(e *frontier.Entry, v *crawllog.Visit) (x *fetch.Exchange, cut bool, err error) {
 	resp, err := b.a.Response(v)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer resp.Close()
 	most := b.opts.MaxParse
 	switch {
 	case v.Status == http.StatusNotModified:
 		most = -1
-	case j.Entry.Class == frontier.Sitemap:
+	case e.Class == frontier.Sitemap:
 		most = sitemap.MaxBytes
-	case !visit.Readable(resp.Header.Get("Content-Type")) && j.Robots == nil:
+	case !visit.Readable(resp.Header.Get("Content-Type")) && e.Class != frontier.Prerequisite:
 		most = -1
 	}
-	payload, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	payload := bytes.NewBuffer(make([]byte, 0, max(0, min(v.Length, most))+bytes.MinRead))
+	_, err = payload.ReadFrom(io.LimitReader(resp.Body, most+1))
 	if err != nil && v.Truncated == "" {
-		return nil, err
+		return nil, false, err
 	}
-	j.Replayed = j.Replayed || int64(len(payload)) > most // it was not read to its end
-	x, err := b.client.Replay(j.URL, v.At, resp.Head, payload)
-	if err == nil {
+	if x, err = b.client.Replay(weburl.FromCanonical(v.URL), v.At, resp.Head, payload.Bytes()); err == nil {
 		x.Total, x.Truncated = v.Took, v.Truncated
 	}
-	return x, err
+	return x, int64(payload.Len()) > most, err
 }
 
 // settle says what became of the URL whose visits were replayed last.

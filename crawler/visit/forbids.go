@@ -34,6 +34,6 @@ func (r *Reader) Forbids(u weburl.URL, x *fetch.Exchange) *crawllog.Directives {
 // people write it. In another case it is found when the page is read, and keeps it from
 // being shown.
 func mentions(body []byte) bool {
-	return slices.ContainsFunc([]string{"noarchive", "NOARCHIVE", "NoArchive", "Noarchive", "noArchive", "nocache", "NOCACHE", "NoCache", "Nocache"},
+	return slices.ContainsFunc([]string{"oarchive", "oArchive", "OARCHIVE", "ocache", "oCache", "OCACHE"},
 		func(word string) bool { return bytes.Contains(body, []byte(word)) })
 }

@@ -5,17 +5,40 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/facts"
+	"curtsy/frontier"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 )
 
-// read is what the document says; for a response without one, its header. whole
-// says whether all of the body was read, as whoever reads the kept one does.
-func (r *Reader) read(a *Attempt, x *fetch.Exchange) (doc *htmlmeta.Document, length int, whole bool) {
-	if x.Err != nil {
-		return &htmlmeta.Document{Directives: htmlmeta.Unrestricted()}, 0, false
+// Reading is what the document of an answer says.
+type Reading struct {
+	doc    *htmlmeta.Document
+	length int  // of the decoded body
+	whole  bool // all of the body was read, as whoever reads the kept one does
+}
+
+// Ahead reads the answer to a page before Outcome's turn, which takes it from
+// Attempt.Read. It is nil where that is to be left to Outcome.
+func (r *Reader) Ahead(e *frontier.Entry, x *fetch.Exchange) (read *Reading) {
+	a := &Attempt{Entry: e, URL: x.URL}
+	defer func() {
+		if a.broken != nil {
+			read = nil
+		}
+	}()
+	defer r.caught(a)
+	if body, _, _ := x.Decoded(r.opts.MaxParse); len(body) > heavyBody {
+		return nil
 	}
-	p := htmlmeta.Page{URL: a.URL, Header: x.Header}
+	return r.read(a, x)
+}
+
+// read is what the document says; for a response without one, its header.
+func (r *Reader) read(a *Attempt, x *fetch.Exchange) *Reading {
+	if x.Err != nil {
+		return &Reading{doc: &htmlmeta.Document{Directives: htmlmeta.Unrestricted()}}
+	}
+	p, whole := htmlmeta.Page{URL: a.URL, Header: x.Header}, false
 	listing := a.isListing()
 	if Readable(x.Header.Get("Content-Type")) && (!listing || isPage(x)) {
 		body, cut, err := x.Decoded(r.opts.MaxParse)
@@ -38,7 +61,7 @@ func (r *Reader) read(a *Attempt, x *fetch.Exchange) (doc *htmlmeta.Document, le
 	if listing {
 		said = htmlmeta.Document{Directives: said.Directives}
 	}
-	return &said, len(p.Body), whole
+	return &Reading{&said, len(p.Body), whole}
 }
 
 // isPage says whether a page stands where a robots.txt or a sitemap should:

@@ -166,7 +166,11 @@ func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) (o *Outcome) {
 		r.occupy(a)
 	}
 	x.Check()
-	doc, length, whole := r.read(a, x)
+	read := a.Read
+	if read == nil {
+		read = r.read(a, x)
+	}
+	doc, length, whole := read.doc, read.length, read.whole
 	shown := *doc
 	if made := r.join(a, x, doc); made != nil {
 		shown, length = *made, len(a.Rendered.HTML)
