@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"path/filepath"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/publish"
 	"curtsy/publish/changes"
+	"curtsy/publish/icon"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -25,6 +27,9 @@ type archive struct {
 	card  card
 	of    time.Time // crawl.db was changed, when the card was read
 	doing *activity // the last one that was begun; nil: none was
+
+	picture    []byte    // a PNG; nil is not made yet
+	picturedAt time.Time // crawl.db was changed, when it was made
 
 	compared time.Time // the round that brought is of
 	brought  *changes.Totals
@@ -195,4 +200,38 @@ func changesSince(ctx context.Context, dir string, since time.Time) (t changes.T
 	}
 	defer a.Close()
 	return changes.Sum(ctx, a, changes.Options{Since: since})
+}
+
+// picture shows the icon of an archived site, encoded anew: no archived octet is on
+// this origin.
+func (s *Server) picture(w http.ResponseWriter, r *http.Request) {
+	a := s.find(r.PathValue("name"))
+	if a == nil {
+		s.lost(w, r)
+		return
+	}
+	png, err := s.pictureOf(a)
+	if err != nil { // it begins, or is damaged: the card says so
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "image/png")
+	_, _ = w.Write(png)
+}
+
+func (s *Server) pictureOf(a *archive) (_ []byte, err error) {
+	defer storage.Guard(&err)()
+	seed, at := s.seen(a).Seed, s.changedAt(a.name)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.picture != nil && at.Equal(a.picturedAt) {
+		return a.picture, nil
+	}
+	of, err := storage.OpenRead(filepath.Join(s.o.Folder, a.name))
+	if err != nil {
+		return nil, err
+	}
+	defer of.Close()
+	a.picture, a.picturedAt = icon.PNG(of, seed, s.now()), at
+	return a.picture, nil
 }

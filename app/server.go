@@ -142,6 +142,7 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("POST /look/{id}", s.start)
 	m.HandleFunc("GET /a/{name}", s.archivePage)
 	m.HandleFunc("GET /a/{name}/events", s.events)
+	m.HandleFunc("GET /a/{name}/picture", s.picture)
 	m.HandleFunc("GET /a/{name}/browse", s.browse)
 	m.HandleFunc("GET /a/{name}/copy", s.browseCopy)
 	m.HandleFunc("GET /a/{name}/skipped", s.skipped)

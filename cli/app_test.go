@@ -5,6 +5,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -115,7 +118,10 @@ func TestThePageArchivesASite(t *testing.T) {
 			w.Header().Set("Content-Type", "text/plain")
 			fmt.Fprint(w, "User-agent: *\nDisallow: /closed/\n")
 		case "/":
-			fmt.Fprintf(w, "<title>A \"site\" <script>alert(1)</script></title><a href=/b>b</a> <a href=/closed/x>x</a> <a href=/none>n</a><p>It is about %s.", word)
+			fmt.Fprintf(w, "<link rel=icon href=/i.png><title>A \"site\" <script>alert(1)</script></title><a href=/b>b</a> <a href=/closed/x>x</a> <a href=/none>n</a><p>It is about %s.", word)
+		case "/i.png":
+			w.Header().Set("Content-Type", "image/png")
+			_ = png.Encode(w, &image.Paletted{Pix: make([]uint8, 64), Stride: 8, Rect: image.Rect(0, 0, 8, 8), Palette: color.Palette{color.NRGBA{R: 255, A: 255}}})
 		case "/b":
 			fmt.Fprint(w, "<title>B</title><p>Something else.")
 		default:
@@ -143,6 +149,10 @@ func TestThePageArchivesASite(t *testing.T) {
 	a.until("/a/site", ">site.wacz</a>")
 	if text = a.see("/"); !strings.Contains(text, "Pages: 2") || !strings.Contains(text, "finished") || strings.Contains(text, "<script>alert") {
 		t.Errorf("the shelf: %s", text)
+	}
+	picture, err := png.Decode(strings.NewReader(a.see("/a/site/picture")))
+	if err != nil || picture.Bounds().Dx() != 48 || color.NRGBAModel.Convert(picture.At(24, 24)) != (color.NRGBA{R: 255, A: 255}) {
+		t.Errorf("the picture of the site: %v, %v in its middle, want its icon", err, picture.At(24, 24))
 	}
 	for path, want := range map[string]string{
 		"/search?q=elephant":                     "A &#34;site&#34;",

@@ -17,7 +17,7 @@ import (
 var allowed = map[string][]string{
 	".":                          {"cli"},
 	"cli":                        {"app", "identity", "fleet", "fleet/engine", "fleet/store", "crawler", "crawler/explain", "crawler/fetch", "crawler/importer", "crawler/preview", "crawler/rebuild", "crawler/render", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage", "storage/crawllog", "usage"},
-	"app":                        {"crawler", "crawler/preview", "crawler/status", "frontier/judge", "publish", "publish/changes", "storage", "storage/crawllog"},
+	"app":                        {"crawler", "crawler/preview", "crawler/status", "frontier/judge", "publish", "publish/changes", "publish/icon", "storage", "storage/crawllog"},
 	"crawler":                    {"crawler/fetch", "crawler/render", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "storage", "storage/crawllog", "usage"},
 	"internal/testkit/crawltest": {"crawler", "crawler/fetch", "crawler/verify", "internal/testkit/sitetest", "internal/weburl", "storage", "storage/crawllog"}, // runs and checks whole crawls
 	"crawler/explain":            {"crawler", "crawler/revisit", "crawler/robotstxt", "crawler/status", "frontier", "frontier/judge", "politeness/rules", "storage", "storage/crawllog", "usage"},
@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"publish/inventory":          {"facts", "frontier", "frontier/judge", "htmlmeta", "publish", "storage", "storage/crawllog", "usage"},
 	"publish/audit":              {"frontier/judge", "htmlmeta", "publish", "publish/inventory", "sitemap", "storage", "storage/crawllog", "usage"},
 	"publish/mirror":             {"facts", "frontier/judge", "htmlmeta", "publish", "publish/inventory", "storage", "storage/crawllog", "usage"},
-	"publish/export":             {"facts", "frontier/judge", "htmlmeta", "identity", "publish", "publish/changes", "publish/corpus", "publish/inventory", "publish/markdown", "publish/mirror", "storage", "storage/crawllog", "storage/warc", "usage"},
+	"publish/export":             {"facts", "frontier/judge", "htmlmeta", "identity", "publish", "publish/changes", "publish/corpus", "publish/icon", "publish/inventory", "publish/markdown", "publish/mirror", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"publish/...":                {"facts", "frontier/judge", "htmlmeta", "publish", "publish/catalog", "storage", "storage/crawllog", "storage/warc", "usage"},
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"curtsy/internal/zim"
 	"curtsy/publish"
+	"curtsy/publish/icon"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -181,7 +182,7 @@ func (z *zimSite) describe() error {
 			return err
 		}
 	}
-	return z.w.Illustration(z.illustration())
+	return z.w.Illustration(icon.PNG(z.a, z.o.Seed.String(), z.o.Now))
 }
 
 // oneLine is text without breaks, and without what no line can hold.

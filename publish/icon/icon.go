@@ -1,4 +1,5 @@
-package export
+// Package icon answers: what picture stands for a site?
+package icon
 
 import (
 	"bytes"
@@ -13,71 +14,103 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	_ "golang.org/x/image/bmp" // formats of icons
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // formats of icons
 
 	"curtsy/facts"
+	"curtsy/frontier/judge"
+	"curtsy/internal/weburl"
 	"curtsy/publish"
+	"curtsy/storage"
 )
 
-// iconSize is the side of an illustration, in pixels; maxIcon bounds what is read of
-// an icon in octets, and maxSide in pixels of a side.
+// Size is the side of a picture, in pixels.
+const Size = 48
+
+// maxIcon bounds what is read of an icon, in octets; maxSide in pixels of a side, and
+// maxIcons how many are read of a page that names more.
 const (
-	iconSize = 48
 	maxIcon  = 1 << 20
 	maxSide  = 2048
+	maxIcons = 16
 )
 
-// illustration is the picture of a ZIM file: the site's icon, or one made of its name.
-func (z *zimSite) illustration() []byte {
-	picture := z.icon()
+// PNG is the picture of an archived site, Size by Size pixels: the largest of its
+// icons that is kept, may be shown and can be read, or else a pattern made of its
+// host. The pixels are encoded anew: no octet of the site's is in it.
+func PNG(a *storage.Archive, seed string, now time.Time) []byte {
+	picture := largestIcon(a, seed, now)
 	if picture == nil {
-		picture = pattern(z.o.Seed.Host())
+		u, _ := weburl.Parse(seed) // a seed that is none has the pattern of ""
+		picture = pattern(u.Host())
 	}
-	small := image.NewNRGBA(image.Rect(0, 0, iconSize, iconSize))
+	small := image.NewNRGBA(image.Rect(0, 0, Size, Size))
 	draw.CatmullRom.Scale(small, fitted(picture.Bounds()), picture, picture.Bounds(), draw.Over, nil)
 	var b bytes.Buffer
 	_ = png.Encode(&b, small) // a bytes.Buffer does not fail
 	return b.Bytes()
 }
 
-// fitted is the largest place in the illustration that has the shape of a picture.
+// fitted is the largest place in the picture that has the shape of another.
 func fitted(b image.Rectangle) image.Rectangle {
 	side := max(b.Dx(), b.Dy())
-	w, h := max(1, iconSize*b.Dx()/side), max(1, iconSize*b.Dy()/side)
-	x, y := (iconSize-w)/2, (iconSize-h)/2
+	w, h := max(1, Size*b.Dx()/side), max(1, Size*b.Dy()/side)
+	x, y := (Size-w)/2, (Size-h)/2
 	return image.Rect(x, y, x+w, y+h)
 }
 
-// icon is the largest of the site's icons that can be read, nil if there is none.
-func (z *zimSite) icon() (best image.Image) {
-	urls := []string{z.o.Seed.Origin() + "/favicon.ico"}
-	if v := publish.Current(z.a.VisitsAt(z.o.Seed.String()), z.a.VisitsAt); v != nil {
-		var f facts.Facts
-		if page, ok := publish.PageOf(v); ok && publish.Facts(z.a, page, &f) == nil {
-			for _, l := range f.Links {
-				if slices.ContainsFunc(strings.Fields(l.Rel), func(r string) bool { return strings.HasSuffix(r, "icon") }) {
-					urls = append(urls, l.URL.String())
-				}
-			}
+// largestIcon is nil if no icon can be read.
+func largestIcon(a *storage.Archive, seed string, now time.Time) (best image.Image) {
+	for i, url := range icons(a, seed) {
+		if i == maxIcons {
+			break
 		}
-	}
-	for _, url := range urls {
-		if p := z.picture(z.byURL[url]); p != nil && (best == nil || p.Bounds().Dx() > best.Bounds().Dx()) {
+		if p := kept(a, url, now); p != nil && (best == nil || p.Bounds().Dx() > best.Bounds().Dx()) {
 			best = p
 		}
 	}
 	return best
 }
 
-// picture reads a picture of the mirror, nil if it cannot be read.
-func (z *zimSite) picture(name string) image.Image {
-	if name == "" {
+// icons are the URLs of the icons that a page names (HTML, "Link type icon"), and of
+// the one that browsers ask for where it names none.
+func icons(a *storage.Archive, page string) (urls []string) {
+	if u, err := weburl.Parse(page); err == nil {
+		urls = append(urls, u.Origin()+"/favicon.ico")
+	}
+	v := publish.Current(a.VisitsAt(page), a.VisitsAt)
+	for range judge.MaxRedirects {
+		if v == nil || v.Location == "" {
+			break
+		}
+		v = publish.Current(a.VisitsAt(v.Location), a.VisitsAt)
+	}
+	if v == nil {
+		return urls
+	}
+	var f facts.Facts
+	if p, ok := publish.PageOf(v); !ok || publish.Facts(a, p, &f) != nil {
+		return urls
+	}
+	for _, l := range f.Links {
+		if slices.ContainsFunc(strings.Fields(l.Rel), func(r string) bool { return strings.HasSuffix(r, "icon") }) {
+			urls = append(urls, l.URL.String())
+		}
+	}
+	return urls
+}
+
+// kept is the picture at a URL, nil if there is none that may be shown.
+func kept(a *storage.Archive, url string, now time.Time) image.Image {
+	visits := a.VisitsAt(url)
+	v := publish.Current(visits, a.VisitsAt)
+	if v == nil || !publish.Permits(visits, now, a.VisitsAt)[slices.Index(visits, v)].Show {
 		return nil
 	}
-	f, err := z.root.Open(name)
+	f, err := publish.OpenBody(a, v)
 	if err != nil {
 		return nil
 	}
@@ -85,9 +118,6 @@ func (z *zimSite) picture(name string) image.Image {
 	b, err := io.ReadAll(io.LimitReader(f, maxIcon))
 	if err != nil {
 		return nil
-	}
-	if bytes.HasPrefix(b, []byte("\x00\x00\x01\x00")) {
-		b = largest(b)
 	}
 	p, err := decode(b)
 	if err != nil {
@@ -98,6 +128,9 @@ func (z *zimSite) picture(name string) image.Image {
 
 // decode decodes a picture that is not larger than an icon.
 func decode(b []byte) (image.Image, error) {
+	if bytes.HasPrefix(b, []byte("\x00\x00\x01\x00")) {
+		b = largest(b)
+	}
 	c, _, err := image.DecodeConfig(bytes.NewReader(b))
 	if err != nil || c.Width < 1 || c.Height < 1 || c.Width > maxSide || c.Height > maxSide {
 		return nil, errors.Join(err, image.ErrFormat)
@@ -109,6 +142,9 @@ func decode(b []byte) (image.Image, error) {
 // largest is the largest picture of an ICO file, as a PNG or a BMP file; nil where it
 // holds none.
 func largest(ico []byte) (best []byte) {
+	if len(ico) < 6 {
+		return nil
+	}
 	side := 0
 	for i := range int(binary.LittleEndian.Uint16(ico[4:])) {
 		e := 6 + 16*i
@@ -148,7 +184,7 @@ func bitmap(dib []byte) []byte {
 func pattern(name string) image.Image {
 	sum := sha256.Sum256([]byte(name))
 	const cells, side, margin = 5, 8, 4
-	p := image.NewNRGBA(image.Rect(0, 0, iconSize, iconSize))
+	p := image.NewNRGBA(image.Rect(0, 0, Size, Size))
 	draw.Draw(p, p.Bounds(), image.NewUniform(color.NRGBA{0xf4, 0xf4, 0xf0, 0xff}), image.Point{}, draw.Src)
 	ink := image.NewUniform(color.NRGBA{sum[0] / 2, sum[1] / 2, sum[2] / 2, 0xff})
 	for x := range cells {
