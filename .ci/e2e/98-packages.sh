@@ -59,6 +59,16 @@ claim "systemd-analyze security: under 2.0" exposure
 applications=$root/usr/share
 if command -v desktop-file-validate >/dev/null; then claim "desktop-file-validate" desktop-file-validate "$applications/applications/curtsy.desktop"; else without "desktop-file-validate is not installed"; fi
 claim "the entry of the menu starts a program that is there, with an icon" eval 'test -x "$root/usr/bin/$(sed -n "s/^Exec=\([^ ]*\) app$/\1/p" "$applications/applications/curtsy.desktop")" && grep -q "<svg" "$applications/icons/hicolor/scalable/apps/curtsy.svg"'
+claim "the macOS bundle starts its page, with an icon" python3 - "$WORK"/one/*-darwin-arm64.app.tar.gz <<'PY'
+import plistlib, sys, tarfile
+with tarfile.open(sys.argv[1]) as t:
+    read = lambda name: t.extractfile('Curtsy.app/Contents/' + name).read()
+    info = plistlib.loads(read('Info.plist'))
+    start, program = (t.getmember('Curtsy.app/Contents/MacOS/' + name) for name in (info['CFBundleExecutable'], 'curtsy'))
+    assert start.mode & 0o111 and program.mode & 0o111 and b'/curtsy" app' in read('MacOS/' + info['CFBundleExecutable'])
+    assert read('MacOS/curtsy')[:4] == b'\xcf\xfa\xed\xfe', 'not a Mach-O program'
+    assert read('Resources/' + info['CFBundleIconFile'])[:4] == b'icns'
+PY
 claim "the image's parts are there, and it runs as nobody" eval 'test -x "$WORK/one/image/curtsy" && grep -qx "FROM scratch" "$WORK/one/image/Containerfile" && grep -qx "USER 65532:65532" "$WORK/one/image/Containerfile"'
 if command -v buildah >/dev/null; then
 	built() { buildah --storage-driver vfs bud --isolation chroot -t curtsy-ci "$WORK/one/image" >"$WORK/log" 2>&1 || { show "$WORK/log"; return 1; }; }
