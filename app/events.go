@@ -127,7 +127,7 @@ func (s *Server) live(a *archive, l *language) *liveView {
 	}
 	t := &v.Text
 	t.Pages, t.Fetched, t.Queued = l.number(st.Pages), l.number(st.Fetched), l.number(st.Queued)
-	t.Failed, t.Skipped, t.Bytes, t.Step = l.number(st.Failed), l.number(st.Disregarded), l.size(st.Bytes), act.step
+	t.Failed, t.Skipped, t.Bytes, t.Step = l.number(st.Failed), l.number(st.Disregarded), l.Size(st.Bytes), act.step
 	t.Rate, t.Pace = l.say("%.1f a second", st.Rate), st.Delay
 	if !act.wanted.Pause {
 		t.Wait = st.WaitingFor

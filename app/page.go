@@ -7,10 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"path"
-	"strings"
 	"time"
-
-	"golang.org/x/text/message"
 
 	"curtsy/internal/legible"
 	"curtsy/internal/locale"
@@ -22,9 +19,9 @@ var ui embed.FS
 
 // language makes the pages in one language.
 type language struct {
-	Tag     string
-	printer *message.Printer
-	views   *template.Template
+	locale.Printer
+	Tag   string
+	views *template.Template
 }
 
 // languages are all of them, by tag.
@@ -37,9 +34,9 @@ func newLanguages() (*languages, error) {
 	}
 	all := &languages{by: map[string]*language{}}
 	for tag, p := range printers {
-		l := &language{Tag: tag, printer: p}
+		l := &language{Printer: p, Tag: tag}
 		l.views, err = template.New("").Funcs(template.FuncMap{
-			"t": l.say, "number": l.number, "size": l.size, "duration": l.duration, "date": l.date, "word": l.word,
+			"t": l.say, "number": l.number, "size": l.Size, "duration": l.duration, "date": l.date, "word": l.Word,
 		}).ParseFS(ui, "ui/*.html")
 		if err != nil {
 			return nil, err
@@ -50,32 +47,9 @@ func newLanguages() (*languages, error) {
 }
 
 // say is a text of the catalogue.
-func (l *language) say(text string, args ...any) string { return l.printer.Sprintf(text, args...) }
+func (l *language) say(text string, args ...any) string { return l.Sprintf(text, args...) }
 
-// word is a text that the catalogue may have: a state, the name of a format, what a
-// command said.
-func (l *language) word(text string) string {
-	if strings.Contains(text, "%") {
-		return text
-	}
-	return l.printer.Sprintf(message.Key(text, text))
-}
-
-func (l *language) number(n int) string { return l.printer.Sprintf("%d", n) }
-
-// size is a number of octets.
-func (l *language) size(n int64) string {
-	if n < 1000 {
-		return l.say("%d bytes", n)
-	}
-	value, unit := float64(n), ""
-	for _, unit = range []string{"kB", "MB", "GB", "TB"} {
-		if value /= 1000; value < 1000 {
-			break
-		}
-	}
-	return l.printer.Sprintf("%.1f", value) + " " + l.say(unit)
-}
+func (l *language) number(n int) string { return l.Sprintf("%d", n) }
 
 // duration is one as it is worth saying.
 func (l *language) duration(d time.Duration) string {
@@ -157,7 +131,7 @@ type problemView struct{ What, Back string }
 
 func (s *Server) problem(w http.ResponseWriter, r *http.Request, status int, what, back string) {
 	l := s.language(r)
-	s.show(w, r, status, "problem", l.say("That did not work"), &problemView{l.word(what), back})
+	s.show(w, r, status, "problem", l.say("That did not work"), &problemView{l.Word(what), back})
 }
 
 func (s *Server) lost(w http.ResponseWriter, r *http.Request) {

@@ -43,8 +43,34 @@ func Entries() (list []Entry, err error) {
 	return list, nil
 }
 
+// Printer says texts of the catalogue in one language.
+type Printer struct{ *message.Printer }
+
+// Word is a text that the catalogue may have: a state, the name of a format, what a
+// command said.
+func (p Printer) Word(text string) string {
+	if strings.Contains(text, "%") {
+		return text
+	}
+	return p.Sprintf(message.Key(text, text))
+}
+
+// Size is a number of octets.
+func (p Printer) Size(n int64) string {
+	if n < 1000 {
+		return p.Sprintf("%d bytes", n)
+	}
+	value, unit := float64(n), ""
+	for _, unit = range []string{"kB", "MB", "GB", "TB"} {
+		if value /= 1000; value < 1000 {
+			break
+		}
+	}
+	return p.Sprintf("%.1f", value) + " " + p.Sprintf(unit)
+}
+
 // Printers are those of the languages, by their tags.
-func Printers() (map[string]*message.Printer, error) {
+func Printers() (map[string]Printer, error) {
 	entries, err := Entries()
 	if err != nil {
 		return nil, err
@@ -57,9 +83,9 @@ func Printers() (map[string]*message.Printer, error) {
 			}
 		}
 	}
-	printers := map[string]*message.Printer{}
+	printers := map[string]Printer{}
 	for _, tag := range Tags {
-		printers[tag.String()] = message.NewPrinter(tag, message.Catalog(b))
+		printers[tag.String()] = Printer{message.NewPrinter(tag, message.Catalog(b))}
 	}
 	return printers, nil
 }

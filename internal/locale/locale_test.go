@@ -13,7 +13,11 @@ import (
 
 var (
 	inTemplates = regexp.MustCompile(`\{\{\(?t "([^"]+)"|\(t "([^"]+)"`)
-	inCode      = regexp.MustCompile(`\.say\("([^"]+)"`)
+	inCode      = regexp.MustCompile(`\bsay\("([^"]+)"`)
+	actions     = regexp.MustCompile(`\{\{.*?\}\}`)
+	unsaid      = regexp.MustCompile(`<(?:code|style)[^>]*>[^<]*</(?:code|style)>`)
+	names       = regexp.MustCompile(`Curtsy|curtsy app|cron|systemd|robots\.txt|English`)
+	bare        = regexp.MustCompile(`(?:^|>)[^<>]*[A-Za-z]{2}[^<>]*|(?:aria-label|title|alt)="[^"]*[A-Za-z][^"]*"`)
 	verbs       = regexp.MustCompile(`%[.0-9]*[a-z]`)
 )
 
@@ -38,7 +42,7 @@ func TestEveryTextHasAllLanguages(t *testing.T) {
 			}
 		}
 	}
-	for pattern, find := range map[string]*regexp.Regexp{"../../app/ui/*.html": inTemplates, "../../publish/replay/ui/*.html": inTemplates, "../../app/*.go": inCode} {
+	for pattern, find := range map[string]*regexp.Regexp{"../../app/ui/*.html": inTemplates, "../../publish/replay/ui/*.html": inTemplates, "../../app/*.go": inCode, "../../publish/replay/*.go": inCode} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -48,8 +52,13 @@ func TestEveryTextHasAllLanguages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if strings.HasSuffix(name, ".html") {
+				for _, text := range bare.FindAllString(names.ReplaceAllString(unsaid.ReplaceAllString(actions.ReplaceAllString(string(b), "0"), ""), ""), -1) {
+					t.Errorf("%s says %q in English only", name, text)
+				}
+			}
 			for _, m := range find.FindAllStringSubmatch(string(b), -1) {
-				if text := strings.Join(m[1:], ""); !known[text] {
+				if text := strings.Join(m[1:], ""); !known[text] && text != "%s" {
 					t.Errorf("%s says %q, which is not in the catalogue", name, text)
 				}
 			}

@@ -38,7 +38,7 @@ type roundLink struct {
 // changesSection is the changes of one kind.
 type changesSection struct {
 	Kind  changes.Kind
-	About string
+	About phrase
 	Count int
 	Rows  []changeRow
 }
@@ -54,14 +54,14 @@ type changeRow struct {
 }
 
 // about says what each kind means.
-var about = map[changes.Kind]string{
-	changes.Changed:     "their text has changed",
-	changes.New:         "not there before",
-	changes.Gone:        "the last good copy is shown",
-	changes.Moved:       "they now redirect elsewhere",
-	changes.Back:        "they were gone, and are back",
-	changes.Suspect:     "the response does not look like the page; the last good copy is shown",
-	changes.Unreachable: "no response, or a server error; the last good copy is shown",
+var about = map[changes.Kind]phrase{
+	changes.Changed:     say("their text has changed"),
+	changes.New:         say("not there before"),
+	changes.Gone:        say("the last good copy is shown"),
+	changes.Moved:       say("they now redirect elsewhere"),
+	changes.Back:        say("they were gone, and are back"),
+	changes.Suspect:     say("the response does not look like the page; the last good copy is shown"),
+	changes.Unreachable: say("no response, or a server error; the last good copy is shown"),
 }
 
 // changesKey names a page of changes, and the archive's state that it is of.
@@ -75,7 +75,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, query string) {
 		key.source = n
 	}
 	if key.source < 1 || key.source > len(s.sources) {
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such archive"})
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such archive")})
 		return
 	}
 	from, err := s.sources[key.source-1].reading(r.Context())
@@ -91,7 +91,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, query string) {
 		key.round = n
 	}
 	if len(from.Rounds) > 0 && (key.round < 1 || key.round > len(from.Rounds)) {
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such round"})
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such round")})
 		return
 	}
 	v, err := s.changesOf(r.Context(), from, key)
@@ -99,7 +99,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, query string) {
 		s.failed(w, r, err)
 		return
 	}
-	s.show(w, r, http.StatusOK, "changes", &page{Title: "What changed", View: v})
+	s.show(w, r, http.StatusOK, "changes", &page{Title: say("What changed"), View: v})
 }
 
 // changesOf compares the copies of a round once for each state of the archive.

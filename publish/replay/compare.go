@@ -69,7 +69,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, text string, fr
 	was, ok := parseTS(first)
 	a, ok2 := parseAddress("/" + rest)
 	if !ok || !ok2 || a.raw {
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such page"})
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such page")})
 		return
 	}
 	_, all, u, err := s.find(r.Context(), a)
@@ -91,7 +91,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, text string, fr
 		s.failed(w, r, err)
 		return
 	}
-	s.show(w, r, http.StatusOK, "compare", &page{Title: "Two captures of " + cmp.Or(v.Now.Title, v.URL), URL: v.URL, View: v})
+	s.show(w, r, http.StatusOK, "compare", &page{Title: say("Two captures of %s", cmp.Or(v.Now.Title, v.URL)), URL: v.URL, View: v})
 }
 
 // choose answers the form that asks for two captures.
@@ -101,7 +101,7 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request, query string) {
 	now, ok2 := parseTS(values.Get("b"))
 	urls := urlsOf(values.Get("url"))
 	if !ok || !ok2 || len(urls) == 0 {
-		s.show(w, r, http.StatusBadRequest, "lost", &page{Title: "Not two captures"})
+		s.show(w, r, http.StatusBadRequest, "lost", &page{Title: say("Not two captures")})
 		return
 	}
 	if was.After(now) {

@@ -7,8 +7,10 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/text/message"
 
@@ -20,6 +22,15 @@ import (
 //go:embed ui
 var files embed.FS
 
+// phrase is a text of the catalogue with its values, which is said in the reader's
+// language when the page is made.
+type phrase struct {
+	Text string
+	Args []any
+}
+
+func say(text string, args ...any) phrase { return phrase{text, args} }
+
 // views are the templates by the language that they are in.
 var views = func() map[string]*template.Template {
 	printers, err := locale.Printers()
@@ -28,24 +39,51 @@ var views = func() map[string]*template.Template {
 	}
 	list := map[string]*template.Template{}
 	for tag, p := range printers {
-		list[tag] = template.Must(template.New("").Funcs(template.FuncMap{
-			"day":   dayText,
-			"clock": func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") },
-			"hour":  func(t time.Time) string { return t.UTC().Format("15:04:05") },
-			"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-			"size":  sizeText,
-			"t":     func(text string, args ...any) string { return p.Sprintf(text, args...) },
-			"count": func(n int, thing string) string {
-				key := "counted " + thing // in English, numbers have a plural instead of a label
-				if label := p.Sprintf(message.Key(key, key)); label != key {
-					return label + ": " + p.Sprintf("%d", n)
-				}
-				return countText(n, thing)
-			},
-		}).ParseFS(files, "ui/*.html"))
+		list[tag] = template.Must(template.New("").Funcs(functions(p)).ParseFS(files, "ui/*.html"))
 	}
 	return list
 }()
+
+// functions are those of the templates in one language.
+func functions(p locale.Printer) template.FuncMap {
+	in := func(layout string) func(time.Time) string { // the catalogue has the order of a date
+		return func(t time.Time) string { return t.UTC().Format(p.Sprintf(layout)) }
+	}
+	day := in("2 January 2006")
+	return template.FuncMap{
+		"day": day, "month": in("January 2006"), "clock": in("2 January 2006, 15:04:05 UTC"),
+		"hour": func(t time.Time) string { return t.UTC().Format("15:04:05") },
+		"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"size": p.Size, "t": func(text string, args ...any) string { return p.Sprintf(text, args...) },
+		"word": func(text any) string { return p.Word(fmt.Sprint(text)) },
+		"say": func(s phrase) string {
+			args := slices.Clone(s.Args)
+			for i, a := range args {
+				if t, ok := a.(time.Time); ok {
+					args[i] = day(t)
+				}
+			}
+			return p.Sprintf(s.Text, args...)
+		},
+		"weekdays": func() (names []string) {
+			for d := range 7 {
+				names = append(names, p.Sprintf(time.Weekday((d+1)%7).String()))
+			}
+			return names
+		},
+		"initial": func(text string) int { _, n := utf8.DecodeRuneInString(text); return n },
+		"count": func(n int, thing string) string {
+			key := "counted " + thing // in English, numbers have a plural instead of a label
+			if label := p.Sprintf(message.Key(key, key)); label != key {
+				return label + ": " + p.Sprintf("%d", n)
+			}
+			if n != 1 {
+				thing += "s"
+			}
+			return p.Sprintf("%d", n) + " " + thing
+		},
+	}
+}
 
 // serveUI answers on the UI's origin.
 func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +123,7 @@ func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
 			s.replay(w, r, a)
 			return
 		}
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such page"})
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such page")})
 	}
 }
 
@@ -118,7 +156,7 @@ func (s *Server) file(w http.ResponseWriter, name, typ string) {
 
 // page is what every view has.
 type page struct {
-	Title    string
+	Title    phrase
 	Lang     string // that the view is in
 	Query    string // in the search box
 	URL      string // in the address box
@@ -163,36 +201,8 @@ func (s *Server) goTo(w http.ResponseWriter, r *http.Request, query string) {
 		u, err = seed.Resolve(text)
 	}
 	if err != nil {
-		s.show(w, r, http.StatusBadRequest, "lost", &page{Title: "Not an address", URL: text})
+		s.show(w, r, http.StatusBadRequest, "lost", &page{Title: say("Not an address"), URL: text})
 		return
 	}
 	redirect(w, http.StatusSeeOther, pathTo(s.now().UTC().Format(tsFormat), u))
-}
-
-func dayText(t time.Time) string { return t.UTC().Format("2 January 2006") }
-
-// sizeText is a number of octets for people.
-func sizeText(n int64) string {
-	const unit = 1000
-	if n < unit {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	value, names := float64(n), []string{"kB", "MB", "GB", "TB"}
-	i := -1
-	for value >= unit && i < len(names)-1 {
-		value, i = value/unit, i+1
-	}
-	return fmt.Sprintf("%.1f %s", value, names[i])
-}
-
-// countText is a number of things for people: 1 page, 10,137 pages.
-func countText(n int, thing string) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if n != 1 {
-		thing += "s"
-	}
-	return digits + " " + thing
 }

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -19,7 +18,7 @@ type versionsView struct {
 
 // month is one sheet of the calendar, weeks from Monday.
 type month struct {
-	Name  string
+	First time.Time
 	Weeks [][7]day
 }
 
@@ -27,15 +26,16 @@ type day struct {
 	Number int // 0: not of this month
 	Count  int
 	Path   string
-	Label  string
+	At     time.Time
 }
 
 type row struct {
-	Path, Raw, What, Type string
-	Compare               string // with the version before; "" where it is none of its own
-	At                    time.Time
-	Status                int
-	Size                  int64
+	Path, Raw, Type string
+	What            phrase
+	Compare         string // with the version before; "" where it is none of its own
+	At              time.Time
+	Status          int
+	Size            int64
 }
 
 func (s *Server) versions(w http.ResponseWriter, r *http.Request, text string) {
@@ -64,22 +64,22 @@ func (s *Server) versions(w http.ResponseWriter, r *http.Request, text string) {
 	v.Months = calendar(shown)
 	slices.Reverse(shown)
 	v.Rows = shown
-	s.show(w, r, http.StatusOK, "versions", &page{Title: "Captures of " + u.String(), URL: u.String(), View: v})
+	s.show(w, r, http.StatusOK, "versions", &page{Title: say("Captures of %s", u), URL: u.String(), View: v})
 }
 
 // whatText says how a capture differs from the one before.
-func whatText(v *crawllog.Visit) string {
+func whatText(v *crawllog.Visit) phrase {
 	switch {
 	case v.Status == http.StatusNotModified:
-		return "unchanged since the capture before"
+		return say("unchanged since the capture before")
 	case v.Kept == crawllog.KeptRevisit:
-		return "the same bytes as an earlier capture"
+		return say("the same bytes as an earlier capture")
 	case v.Truncated != "":
-		return "cut off"
+		return say("cut off")
 	case v.Location != "":
-		return "leads to " + v.Location
+		return say("leads to %s", v.Location)
 	}
-	return "kept in full"
+	return say("kept in full")
 }
 
 // calendar is a sheet for each month that has captures, the newest first.
@@ -99,19 +99,16 @@ func calendar(rows []row) (months []month) {
 }
 
 func sheet(first time.Time, rows []row) month {
-	m := month{Name: first.Format("January 2006")}
+	m := month{First: first}
 	at := (int(first.Weekday()) + 6) % 7
 	var week [7]day
 	for d := first; d.Month() == first.Month(); d = d.AddDate(0, 0, 1) {
-		cell := day{Number: d.Day()}
+		cell := day{Number: d.Day(), At: d}
 		for _, r := range rows {
 			if r.At.Day() == d.Day() {
 				cell.Count++
 				cell.Path = r.Path // of several, the last
 			}
-		}
-		if cell.Count > 0 {
-			cell.Label = fmt.Sprintf("%s, %s", d.Format("2 January 2006"), countText(cell.Count, "capture"))
 		}
 		week[at] = cell
 		if at++; at == 7 {

@@ -73,7 +73,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 		}
 		list = append(list, v)
 	}
-	s.show(w, r, http.StatusOK, "start", &page{Title: "Archive", View: list})
+	s.show(w, r, http.StatusOK, "start", &page{Title: say("Archive"), View: list})
 }
 
 // replayView is a capture in its frame.
@@ -84,9 +84,9 @@ type replayView struct {
 	Count                      int
 	Versions, Raw, Search      string
 	Compare                    string // with the version before; "" for none
-	Rule                       string
+	Rule                       phrase
 	Status                     int
-	Note                       string // that this is not what was asked for
+	Note                       phrase // that this is not what was asked for
 	Use                        string // what the owner says about the use of the capture
 	Download                   bool   // browsers show it in no sandboxed frame
 	Type                       string
@@ -135,25 +135,25 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
 		v.Compare = changePaths(versions)[versions[standing(versions, c.At.Truncate(time.Second))]]
 	}
 	if !c.gone.IsZero() && c.At.Before(c.gone) {
-		v.Note = "The page is gone from the site since " + dayText(c.gone) + "; this is how it was before."
+		v.Note = say("The page is gone from the site since %s; this is how it was before.", c.gone)
 	}
 	if c.Status >= 400 {
-		v.Note = fmt.Sprintf("The site answered with status %d.", c.Status)
+		v.Note = say("The site answered with status %d.", c.Status)
 	}
-	s.show(w, r, http.StatusOK, "replay", &page{Title: v.Title, URL: c.URL, View: v})
+	s.show(w, r, http.StatusOK, "replay", &page{Title: say("%s", v.Title), URL: c.URL, View: v})
 }
 
 // ruleText says what let a capture be kept.
-func ruleText(c *capture) string {
+func ruleText(c *capture) phrase {
 	switch d := c.Robots; {
 	case d == nil:
-		return "fetched as part of the crawl"
+		return say("fetched as part of the crawl")
 	case d.Line > 0:
-		return fmt.Sprintf("robots.txt line %d: %s", d.Line, d.Rule)
+		return say("robots.txt line %d: %s", d.Line, d.Rule)
 	case d.Rule != "":
-		return "robots.txt: " + d.Rule
+		return say("robots.txt: %s", d.Rule)
 	}
-	return "no rule of robots.txt forbids it"
+	return say("no rule of robots.txt forbids it")
 }
 
 // absentView is a page that is not shown, and why.
@@ -167,11 +167,11 @@ type absentView struct {
 // absentUI says why there is nothing to show.
 func (s *Server) absentUI(w http.ResponseWriter, r *http.Request, u weburl.URL, c *capture) {
 	if u.IsZero() {
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "Not an address"})
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("Not an address")})
 		return
 	}
 	v, status := s.absentView(u, c)
-	s.show(w, r, status, "absent", &page{Title: "Not in the archive", URL: u.String(), View: v})
+	s.show(w, r, status, "absent", &page{Title: say("Not in the archive"), URL: u.String(), View: v})
 }
 
 func (s *Server) absentView(u weburl.URL, c *capture) (*absentView, int) {
@@ -205,7 +205,7 @@ func (s *Server) absent(w http.ResponseWriter, r *http.Request, u weburl.URL, c 
 		return
 	}
 	v, status := s.absentView(u, c)
-	s.show(w, r, status, "missing", &page{Title: "Not in the archive", View: v})
+	s.show(w, r, status, "missing", &page{Title: say("Not in the archive"), View: v})
 }
 
 // searchView is the result of a search.
@@ -265,7 +265,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, query string) {
 	if more && at < maxHitPages {
 		v.On = to(at + 1)
 	}
-	s.show(w, r, http.StatusOK, "search", &page{Title: "Search", Query: q, View: v})
+	s.show(w, r, http.StatusOK, "search", &page{Title: say("Search"), Query: q, View: v})
 }
 
 // report shows the report of an archive: a document of its own, with its own
@@ -274,7 +274,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request, query string) {
 	values, _ := url.ParseQuery(query)
 	n, err := strconv.Atoi(cmp.Or(values.Get("archive"), "1"))
 	if err != nil || n < 1 || n > len(s.sources) || s.sources[n-1].Report == nil {
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: "No such report"})
+		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such report")})
 		return
 	}
 	b, err := s.sources[n-1].Report(r.Context())
