@@ -13,8 +13,8 @@ var followScript string
 //go:embed keep.js
 var keepScript string
 
-// With is a script that calls the functions follow(where) of follow.js, keep() and
-// storage() of keep.js in this code. It has no comments, and no names of its own beyond it.
+// With is a script that calls the functions follow(where) of follow.js, keep(), storage()
+// and sources(of) of keep.js in this code. It has no comments, and no names of its own beyond it.
 func With(code string) string {
 	return "(() => {\n" + bare(followScript) + bare(keepScript) + bare(code) + "})();\n"
 }

@@ -62,3 +62,14 @@ function storage() {
   }
   try { document.cookie; } catch (e) { Object.defineProperty(document, "cookie", { configurable: true, get: () => "", set() {} }); }
 }
+
+// Turbopack knows a chunk that runs by the src of its script, a path on the site: of(url)
+// gives that.
+function sources(of) {
+  "use strict";
+  const { getAttribute } = Element.prototype, src = Object.getOwnPropertyDescriptor(HTMLScriptElement.prototype, "src");
+  HTMLScriptElement.prototype.getAttribute = function (name) {
+    const v = getAttribute.call(this, name);
+    return v !== null && name === "src" && window.TURBOPACK && of(src.get.call(this)) || v;
+  };
+}

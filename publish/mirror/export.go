@@ -117,6 +117,13 @@ func (w *writer) writeOwn(r *Result) ([]mapped, error) {
 		if err := w.writePaths(); err != nil {
 			return nil, err
 		}
+		has, err := w.writeData()
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			extra = append(extra, mapped{File: dataFile, Type: typeJS})
+		}
 	}
 	if w.s.start {
 		return extra, nil

@@ -98,11 +98,7 @@ func readMap(root *os.Root) (*mirrorMap, error) {
 // more than a line.
 func (w *writer) writeMap(r *Result, extra []mapped) error {
 	s := w.summary(r)
-	pr, pw := io.Pipe()
-	go func() { pw.CloseWithError(w.encodeMap(pw, s, extra)) }()
-	err := w.tree.stream(MapFile, w.s.last, pr)
-	pr.CloseWithError(err)
-	return err
+	return w.piped(MapFile, func(to io.Writer) error { return w.encodeMap(to, s, extra) })
 }
 
 func (w *writer) encodeMap(to io.Writer, s *Summary, extra []mapped) error {

@@ -20,6 +20,7 @@ const (
 	ReportFile = "mirror-report.html"
 	linksFile  = "mirror-links.js"
 	pathsFile  = "mirror-paths.js"
+	dataFile   = "mirror-data.js"
 	hostsDir   = "_hosts"
 )
 
@@ -69,7 +70,7 @@ func directory(s string, first bool) string {
 // notOurs keeps a site's file off the names of our own.
 func notOurs(name string) string {
 	switch fold(name) {
-	case MapFile, ReportFile, linksFile, pathsFile, hostsDir:
+	case MapFile, ReportFile, linksFile, pathsFile, dataFile, hostsDir:
 		return escapeFirst(name)
 	}
 	return name

@@ -32,13 +32,18 @@ func (w *writer) writePaths() error {
 	if err != nil {
 		return err
 	}
-	script := follow.With(strings.Replace(pathsScript, "ORIGINS", string(origins), 1))
+	script := follow.With(dataScript + strings.Replace(pathsScript, "ORIGINS", string(origins), 1))
 	if err := w.tree.put(linksFile, time.Time{}, []byte(script)); err != nil {
 		return err
 	}
+	return w.piped(pathsFile, w.encodePaths)
+}
+
+// piped writes a file of our own without holding it.
+func (w *writer) piped(name string, encode func(io.Writer) error) error {
 	pr, pw := io.Pipe()
-	go func() { pw.CloseWithError(w.encodePaths(pw)) }()
-	err = w.tree.stream(pathsFile, w.s.last, pr)
+	go func() { pw.CloseWithError(encode(pw)) }()
+	err := w.tree.stream(name, w.s.last, pr)
 	pr.CloseWithError(err)
 	return err
 }

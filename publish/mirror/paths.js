@@ -4,27 +4,33 @@
   const at = document.currentScript.src, root = at.slice(0, at.lastIndexOf("/") + 1), origins = ORIGINS;
   const start = location.href.replace(/#.*/, "");
   let waiting = [], paths;
-  // Bundlers load chunks by their paths on the site, which a disk has not, and Turbopack
-  // knows a chunk that runs by the src of its script.
+  const load = (name, failed) => {
+    const s = document.createElement("script");
+    s.src = root + name;
+    s.onerror = failed;
+    (document.head || document.documentElement).append(s);
+  };
+  // Bundlers load chunks by their paths on the site, which a disk has not.
   const here = (v) => {
     const text = String(v);
     if (/^\/(?!\/)/.test(text)) return root + text.slice(1);
     const own = origins.find((o) => text.startsWith(o + "/"));
     return own ? root + text.slice(own.length + 1) : v;
   };
-  const { getAttribute, setAttribute } = Element.prototype;
+  const { setAttribute } = Element.prototype;
   for (const [type, name] of [[HTMLScriptElement.prototype, "src"], [HTMLLinkElement.prototype, "href"]]) {
     const was = Object.getOwnPropertyDescriptor(type, name);
     Object.defineProperty(type, name, { ...was, set(v) { was.set.call(this, here(v)); } });
     type.setAttribute = function (n, v) { setAttribute.call(this, n, String(n).toLowerCase() === name ? here(v) : v); };
-    if (name === "src") type.getAttribute = function (n) {
-      const v = getAttribute.call(this, n), at = n === "src" && v !== null && window.TURBOPACK ? was.get.call(this) : "";
-      return at.startsWith(root) ? "/" + at.slice(root.length) : v;
-    };
   }
+  sources((at) => at.startsWith(root) ? "/" + at.slice(root.length) : null);
   storage();
   // From a disk, and below a path of its own, the address is none that a router knows.
   if (location.protocol === "file:" || new URL(root).pathname !== "/") keep();
+  if (location.protocol === "file:") fromDisk(root, () => new Promise((ok) => {
+    window.curtsyData = ok;
+    load("mirror-data.js", () => ok());
+  }));
   const file = (u) => u.startsWith(root) ? decodeURIComponent(u.slice(root.length).replace(/[?#].*/, "")) || "index.html" : null;
   const urlOf = () => {
     const own = file(start), { pathname, search } = new URL(start);
@@ -46,10 +52,7 @@
     if (!ours || /\.(png|jpe?g|gif|webp|avif|svg|bmp|ico|mp[34]|m4[av]|web[am]|og[gav]|pdf|zip|t?gz|js|css|json|xml|txt|md)$/i.test(to.pathname)) return null;
     if (paths) { look(to, raw); return ""; }
     waiting.push([to, raw]);
-    const s = document.createElement("script");
-    s.src = root + "mirror-paths.js";
-    s.onerror = () => { paths = {}; waiting.splice(0).forEach((w) => look(w[0], w[1])); };
-    (document.head || document.documentElement).append(s);
+    load("mirror-paths.js", () => window.curtsyPaths({}));
     return "";
   });
 }

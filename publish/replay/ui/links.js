@@ -3,6 +3,7 @@
 {
   const m = /^\/(\d{4,14})\/(.+)$/.exec(location.pathname);
   const own = m && m[2].replace(/^(https?:)\/+/, "$1//") + location.search;
+  sources((at) => (/^[a-z]+:\/\/[^/]+\/\d{4,14}\/https?:\/+[^/]+(\/[^#]*)/.exec(at) || [])[1]);
   storage();
   if (m) keep();
   if (m) follow((to, raw) => {
