@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -23,6 +24,17 @@ var candidateTypes = func() map[string]bool {
 	return set
 }()
 
+// unfetched are names that generators and libraries hold in every site and load from none:
+// files of their builds (Next.js), names that are put behind another path (SvelteKit,
+// Material for MkDocs; see addRouterData), symbols (React), an index of version 6 (Storybook), a list of their own parts (Prism).
+var unfetched = func() map[string]bool {
+	set := map[string]bool{}
+	for _, name := range strings.Fields(`_devPagesManifest.json _devMiddlewareManifest.json _clientMiddlewareManifest.js __data.json versions.json react.test.json stories.json prism-core.js`) {
+		set[name] = true
+	}
+	return set
+}()
+
 // isCandidate says whether a literal of a script plainly names a file: by its
 // extension, and without what no path has.
 func isCandidate(text string) bool {
@@ -38,6 +50,9 @@ func isCandidate(text string) bool {
 	bare, _, _ = strings.Cut(bare, "?")
 	name := path.Base(bare)
 	ext := strings.ToLower(path.Ext(name))
+	if unfetched[name] {
+		return false
+	}
 	if name[0] == '.' || strings.HasSuffix(bare, "/") || strings.Contains(bare, "..."+ext) {
 		return false
 	}
@@ -86,9 +101,11 @@ func (s *linkSet) addScript(src []byte, tag string, inPage bool) {
 		return
 	}
 	s.inPage = inPage
+	elsewhere, bare := basedElsewhere(src), bytes.Contains(src, []byte(`"export-marker.json"`)) // Next.js's files of its builds
 	eachScriptRef(src, func(ref scriptRef) bool {
 		l := Link{Tag: tag, Attr: ref.attr, Kind: Requisite}
 		switch {
+		case elsewhere.from <= ref.at.from && ref.at.to <= elsewhere.to, ref.use == asString && isNoURL(src, ref), bare && !strings.Contains(ref.text, "/"):
 		case ref.use == asModule && ref.attr != "import" && ref.attr != "import()", ref.use == asPage && inPage:
 			s.add(ref.text, l)
 		case ref.use == asModule:
@@ -105,6 +122,33 @@ func (s *linkSet) addScript(src []byte, tag string, inPage bool) {
 	if !inPage {
 		s.addDoxygen(src, Link{Tag: tag})
 	}
+}
+
+// tableElsewhere is a table of names below the URL of another site, such as docsify's of
+// 1,800 emoji.
+var tableElsewhere = regexp.MustCompile(`baseURL:\s*"(?:https?:)?//[^"]*",\s*\w+:\s*\{[^{}]*\}`)
+
+// basedElsewhere is where a script has such a table; it is empty where there is none.
+func basedElsewhere(src []byte) span {
+	if at := tableElsewhere.FindIndex(src); at != nil {
+		return span{at[0], at[1]}
+	}
+	return span{len(src), len(src)}
+}
+
+// isNoURL says whether a literal is compared with another, is a text that is shown, or is the key of an object and
+// names a script: bundlers know modules so ({"./src/lamp.js": () => import("./lamp-4f3a.js")}).
+func isNoURL(src []byte, ref scriptRef) bool {
+	behind := bytes.TrimLeft(src[ref.at.to:min(len(src), ref.at.to+64)], asciiBlank)
+	before := bytes.TrimRight(src[max(0, ref.at.from-64):ref.at.from], asciiBlank)
+	if bytes.HasSuffix(before, []byte("==")) || bytes.HasPrefix(behind, []byte("==")) {
+		return true
+	}
+	if bytes.HasSuffix(before, []byte("null,")) && bytes.Contains(before, []byte("createElement(")) {
+		return true // React: the text of an element
+	}
+	module := strings.HasSuffix(ref.text[:indexByteOrLen(ref.text, '?')], "js") || strings.HasPrefix(ref.text, "./")
+	return module && bytes.HasPrefix(behind, []byte(":")) && (bytes.HasSuffix(before, []byte("{")) || bytes.HasSuffix(before, []byte(",")))
 }
 
 // referring are the words without which a script has no literal but a candidate

@@ -118,23 +118,39 @@ func (s *linkSet) addBeside(text string, l Link) {
 	case deep && s.belowScripts(dir, rest, l):
 		return
 	}
-	s.add(text, l)
-	s.addFromPage(text, l)
+	if s.besideScript(text) {
+		s.add(text, l)
+	}
+	if text != nuxtBuild {
+		s.addFromPage(text, l)
+	}
+}
+
+// nuxtBuild is a name that Nuxt's scripts put behind their directory.
+const nuxtBuild = "builds/latest.json"
+
+// besideScript says whether what has this name may be meant relative to the script that
+// has it: its parts and styles. Pages, pictures and data, a browser resolves against the page.
+func (s *linkSet) besideScript(name string) bool {
+	if s.inPage || s.opts.LoadedBy.IsZero() || name == nuxtBuild {
+		return true
+	}
+	name = name[:indexByteOrLen(name, '?')]
+	switch strings.ToLower(path.Ext(name[:indexByteOrLen(name, '#')])) {
+	case ".js", ".mjs", ".css", ".wasm", ".woff", ".woff2", ".ttf", ".otf":
+		return true
+	}
+	return false
 }
 
 // addDotted adds a literal that is relative by its dots: a script that loads another means
 // it relative to itself, one that has a link means it relative to the page.
 func (s *linkSet) addDotted(text string, l Link) {
-	bare := text[:indexByteOrLen(text, '?')]
-	switch ext := strings.ToLower(path.Ext(bare[:indexByteOrLen(bare, '#')])); {
-	case s.inPage, s.opts.LoadedBy.IsZero(), ext == ".js", ext == ".mjs", ext == ".css":
+	if s.besideScript(text) {
 		s.add(text, l)
-	case ext == ".html", ext == ".htm":
-		s.addFromPage(text, l)
-	default:
-		s.add(text, l)
-		s.addFromPage(text, l)
+		return
 	}
+	s.addFromPage(text, l)
 }
 
 // addFromPage adds what a script names as seen from the page that loaded it.

@@ -120,3 +120,22 @@ func (s *linkSet) addNextData(src []byte) {
 	}
 	s.add(said.Prefix+"/_next/data/"+said.Build+name+".json", Link{Tag: "script", Attr: "__NEXT_DATA__", Kind: Speculative})
 }
+
+// sveltePage is what a page of SvelteKit's says of itself where a server made its data.
+var sveltePage = regexp.MustCompile(`\.start\([\w$]+,\s*[\w$]+,\s*\{[^{}]*\bdata:\s*\[[^\]{]*\{\s*type:\s*"data"`)
+
+// addRouterData adds what a router asks for beside this page: SvelteKit's data of it, and
+// the list of versions of Material for MkDocs, where it has several.
+func (s *linkSet) addRouterData(src []byte) {
+	l := Link{Tag: "script", Attr: "router", Kind: Speculative}
+	if bytes.Contains(src, []byte("__sveltekit")) && sveltePage.Match(src) {
+		name := strings.TrimSuffix(s.base.Path(), "/") + "/__data.json"
+		if page, html := strings.CutSuffix(s.base.Path(), ".html"); html {
+			name = page + ".html__data.json"
+		}
+		s.add(name, l)
+	}
+	if bytes.Contains(src, []byte(`"provider": "mike"`)) {
+		s.add("../versions.json", l)
+	}
+}

@@ -203,6 +203,7 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	}
 	r.links.addRustdoc(body)
 	r.links.addNextData(body)
+	r.links.addRouterData(body)
 	if bytes.Contains(body, []byte("noframes")) || bytes.Contains(body, []byte("NOFRAMES")) {
 		for _, m := range noframes.FindAllSubmatch(body, 4) {
 			r.readInner(string(m[1]))
