@@ -54,7 +54,7 @@ func TestTable(t *testing.T) {
 		for _, peer := range peers {
 			p := ""
 			if !noPeers {
-				p = peer(t, f).figures()
+				p = peer(t, f).end()
 			}
 			row = append(row, p)
 		}
@@ -80,7 +80,7 @@ HOSTILE_TABLE=../../../docs/hostile.md go test ./internal/testkit/hostile -run T
 Each line is a server on loopback with one attack and a good page behind it ([internal/testkit/hostile](../internal/testkit/hostile)), crawled by the built program with timeouts of a second, 5 s for one response, bodies cut at 64 MB, one retry and no delay.
 Every test run holds each line against what it must say (` + "`TestEachFixture`" + `) and all lines against each other on one server (` + "`TestTheWholeServer`" + `).
 
-Figures are time, peak memory, requests that reached the server, and bytes on disk; **lost** means that the good page was not fetched, **killed** that it had not ended after 6 s (HTTrack, which waits some seconds at the end of any crawl: 15 s). wget2 and HTTrack ran on the same servers, recursively, with the same timeouts where they have them. They may write a file of 1 GB and use 3 GB of memory; **crashed** is the end of one that wanted more. HTTrack makes about one request a second, whatever it is told, so that for it an endless tree shows only in not ending. Neither is asked to do what Curtsy does; they show which attacks bite.
+Figures are time and peak memory, where there was a second of the one or 50 MB of the other; **lost** means that the good page was not fetched, **killed** that the program had not ended after 6 s (HTTrack: 15 s), **crashed** that it wanted more than 3 GB of memory or a file of more than 1 GB. wget2 and HTTrack ran on the same servers, recursively, with the same timeouts where they have them; their columns are empty where they ended well.
 
 What a site's names could do to a disk, and what the machine does (failing writes, kill -9, flipped octets, a lost crawl.db), is in [faults.md](faults.md).
 `
@@ -95,41 +95,37 @@ fetch: {connect_timeout: 1s, head_timeout: 1s, idle_timeout: 1s, total_timeout: 
 
 // measured is what one program did with one fixture.
 type measured struct {
-	took     time.Duration
-	memory   int64 // octets at the peak
-	requests int
-	stored   int64
-	lost     bool
-	killed   bool
-	exit     int
-	said     string
-	none     bool
+	took   time.Duration
+	memory int64 // octets at the peak
+	lost   bool
+	killed bool
+	exit   int
+	said   string
+	none   bool
 }
 
+// figures are what a program used, and end is what became of it where it did not end well.
 func (m measured) figures() string {
-	if m.none {
-		return "–"
+	if m.took < time.Second && m.memory < 50<<20 {
+		return m.end()
 	}
-	s := fmt.Sprintf("%.1f s, %d MB, %d, %s", m.took.Seconds(), m.memory>>20, m.requests, octets(m.stored))
-	if m.killed {
-		s += ", **killed**"
-	} else if m.exit < 0 || m.exit > 128 {
-		s += ", **crashed**"
+	return strings.TrimSuffix(fmt.Sprintf("%.1f s, %d MB, %s", m.took.Seconds(), m.memory>>20, m.end()), ", ")
+}
+
+func (m measured) end() string {
+	var list []string
+	switch {
+	case m.none:
+		return "–"
+	case m.killed:
+		list = append(list, "**killed**")
+	case m.exit < 0 || m.exit > 128:
+		list = append(list, "**crashed**")
 	}
 	if m.lost {
-		s += ", **lost**"
+		list = append(list, "**lost**")
 	}
-	return s
-}
-
-func octets(n int64) string {
-	switch {
-	case n >= 10_000_000:
-		return fmt.Sprintf("%d MB", n/1_000_000)
-	case n >= 10_000:
-		return fmt.Sprintf("%d kB", n/1000)
-	}
-	return fmt.Sprintf("%d B", n)
+	return strings.Join(list, ", ")
 }
 
 // measure runs a command against a fixture's server, for so long at most.
@@ -158,11 +154,7 @@ func measure(t *testing.T, f *hostile.Fixture, most time.Duration, command func(
 	close(ended)
 	m := measured{took: time.Since(began), killed: !stop(), exit: cmd.ProcessState.ExitCode(), memory: <-peak}
 	requests := s.Requests()
-	for _, n := range requests {
-		m.requests += n
-	}
 	m.lost = f.Exit == 0 && requests["/last"] == 0
-	m.stored = size(dir)
 	return m, dir
 }
 
@@ -184,18 +176,6 @@ func peakOf(pid int, ended chan struct{}) (most int64) {
 	}
 }
 
-func size(dir string) (n int64) {
-	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && d.Name() != "crawl.db" {
-			if info, err := d.Info(); err == nil {
-				n += info.Size()
-			}
-		}
-		return nil
-	})
-	return n
-}
-
 // curtsy crawls a fixture and says what status says.
 func curtsy(t *testing.T, f *hostile.Fixture, bin, config string) measured {
 	t.Helper()
@@ -212,7 +192,6 @@ func curtsy(t *testing.T, f *hostile.Fixture, bin, config string) measured {
 	}
 	out, err := exec.Command(bin, "status", filepath.Join(dir, "archive"), "--json").Output()
 	var status struct {
-		Fetched int
 		Why     string
 		Reasons []judge.Count
 	}
@@ -222,20 +201,20 @@ func curtsy(t *testing.T, f *hostile.Fixture, bin, config string) measured {
 	if err != nil {
 		t.Errorf("%s: status: %v", f.Name, err)
 	}
-	m.said = fmt.Sprintf("exit %d; %d fetched", m.exit, status.Fetched)
+	var said []string
 	for _, r := range status.Reasons {
 		short, _, _ := strings.Cut(r.String(), " (")
 		short = strings.ReplaceAll(short, ": unavailable: ", " unavailable, ")
 		if len(short) > 60 {
 			short = short[:60] + "…"
 		}
-		m.said += fmt.Sprintf("; %d %s", r.Count, short)
+		said = append(said, fmt.Sprintf("%d %s", r.Count, short))
 	}
 	if f.Exit != 0 {
-		m.said += "; " + status.Why
+		said = append([]string{fmt.Sprintf("exit %d", f.Exit)}, append(said, status.Why)...)
 	}
-	if m.said = anonymous(m.said); len(m.said) > 400 {
-		m.said = m.said[:400] + "…"
+	if m.said = anonymous(strings.Join(said, "; ")); len(m.said) > 160 {
+		m.said = m.said[:160] + "…"
 	}
 	return m
 }
