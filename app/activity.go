@@ -45,13 +45,17 @@ type activity struct {
 // maxSaid is how many lines of a command are kept.
 const maxSaid = 200
 
-// begin runs a command.
-func (s *Server) begin(w work) *activity {
+// begin runs a command for the archive of a name. A crawl is noted as long as it
+// runs, so that the next program continues it if this one is killed.
+func (s *Server) begin(name string, w work) *activity {
 	a := &activity{work: w, began: s.now(), steer: make(chan crawler.Steering, 1), steering: make(chan struct{}), done: make(chan struct{})}
 	ctx, drop := context.WithCancel(s.ctx)
 	stop, finish := context.WithCancel(s.stop)
 	a.drop, a.finish = drop, finish
 	var out firstLines
+	if a.crawls() {
+		s.note(name, func(i *intentions) { i.Goes = true })
+	}
 	s.running.Go(func() {
 		defer drop()
 		defer finish()
@@ -62,6 +66,9 @@ func (s *Server) begin(w work) *activity {
 		a.mu.Lock()
 		a.outcome = &o
 		a.mu.Unlock()
+		if a.crawls() && s.stop.Err() == nil {
+			s.note(name, func(i *intentions) { i.Goes = false })
+		}
 		close(a.done)
 		if w.after != nil {
 			w.after(o)

@@ -12,29 +12,14 @@ import (
 	"curtsy/crawler/status"
 )
 
-// crawlWork is a crawl, or what continues one; it is noted, so that the next program
-// continues it if this one is killed.
-func (s *Server) crawlWork(a *archive, kind string, args []string) work {
-	return work{kind: kind, args: args, after: func(o Outcome) {
-		if s.stop.Err() == nil {
-			s.note(a.name, func(i *intentions) { i.Goes = false })
-		}
-		a.mu.Lock()
-		a.of = time.Time{} // to be read anew
-		a.mu.Unlock()
+// crawlOn begins or continues a crawl.
+func (s *Server) crawlOn(a *archive, kind string, args []string) (*activity, error) {
+	return s.run(a, work{kind: kind, args: args, after: func(o Outcome) {
+		a.forget()
 		if o.Code == 0 {
 			s.makeNext(a)
 		}
-	}}
-}
-
-// crawlOn begins or continues a crawl.
-func (s *Server) crawlOn(a *archive, kind string, args []string) (*activity, error) {
-	act, err := s.run(a, s.crawlWork(a, kind, args))
-	if err == nil {
-		s.note(a.name, func(i *intentions) { i.Goes = true })
-	}
-	return act, err
+	}})
 }
 
 func (s *Server) note(name string, change func(*intentions)) {

@@ -160,3 +160,25 @@ func TestWhatRanIsContinued(t *testing.T) {
 		}
 	}
 }
+
+// A crawl is noted while it runs alone, however soon it ends.
+func TestWhatRunsIsNoted(t *testing.T) {
+	var s *Server
+	noted := make(chan bool, 1)
+	s, _ = open(t, func([]string, Hooks) Outcome {
+		noted <- s.memory.of("a").Goes
+		return Outcome{Code: 2}
+	})
+	for range 50 {
+		act, err := s.crawlOn(&archive{name: "a"}, "crawl", []string{"crawl", "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !<-noted {
+			t.Fatal("a crawl that runs is not noted")
+		}
+		if <-act.done; s.memory.of("a").Goes {
+			t.Fatal("a crawl that has ended is noted: the next program would continue it")
+		}
+	}
+}

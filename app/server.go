@@ -248,6 +248,6 @@ func (s *Server) run(a *archive, w work) (*activity, error) {
 	if a.doing != nil && !a.doing.ended() {
 		return nil, errBusy
 	}
-	a.doing = s.begin(w)
+	a.doing = s.begin(a.name, w)
 	return a.doing, nil
 }
