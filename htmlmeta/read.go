@@ -2,6 +2,7 @@ package htmlmeta
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
 	"net/http"
 	"slices"
@@ -346,6 +347,9 @@ func (r *reader) toUTF8(raw []byte) []byte {
 }
 
 func isASCIIBytes(b []byte) bool {
+	for len(b) >= 8 && binary.LittleEndian.Uint64(b)&0x8080808080808080 == 0 {
+		b = b[8:]
+	}
 	for _, c := range b {
 		if c >= 0x80 {
 			return false

@@ -24,6 +24,7 @@ type Reference struct {
 	Link
 	Text     string // as written, without entities and escapes
 	Fragment string // with its '#', or ""
+	Plain    bool   // it is relative to the page's own URL: see Rewriting.Known
 }
 
 // Rewriting says what Rewrite is to change.
@@ -31,6 +32,10 @@ type Rewriting struct {
 	// Ref decides about one reference. The new text is ASCII and holds no
 	// blanks, quotes, parentheses and commas.
 	Ref func(Reference) (Change, string)
+	// Known is asked before Ref about an attribute that is one reference: octets of ASCII
+	// that mean what they are, relative to the page's own URL. Where it knows that Ref would
+	// make it a Local one, it gives that, "" for one that is so already. nil knows nothing.
+	Known func(ref []byte, kind LinkKind) (to string, ok bool)
 	// Head is put in at the beginning of the head, before all that the page has
 	// there itself; in documents of srcdoc too.
 	Head string
@@ -45,6 +50,9 @@ type Rewriting struct {
 	// prefix in front of all its ids, and the URL that its references are
 	// resolved against; "" if there is none. nil inlines nothing.
 	Inline func(u weburl.URL, prefix string) (markup string, base weburl.URL)
+	// Room, where it is not nil, is memory that the Body may be put in: what it held is
+	// overwritten, and it becomes what the next page may have.
+	Room *[]byte
 	// Stop, where it is not nil, is asked at each tag and reference: once it is
 	// true, the rest is not read, and the page is Partial.
 	Stop func() bool
@@ -77,7 +85,10 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 		body = decodeAll(code, body)
 	}
 	kind, asXML := kindOf(p.Header, body)
-	w := &rewriter{r: r, o: o, byHeader: code, header: p.Header}
+	w := &rewriter{r: r, o: o, byHeader: code, header: p.Header, home: p.URL}
+	if o.Room != nil {
+		w.out = (*o.Room)[:0]
+	}
 	switch {
 	case kind == CSS:
 		w.sheet(body, code)
@@ -93,6 +104,9 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 	if w.changed && !w.partial {
 		out.Changed = true
 		out.Body = encodeAll(w.code, w.finish(), p.Body)
+	}
+	if o.Room != nil {
+		*o.Room = w.out
 	}
 	return out
 }
@@ -116,6 +130,7 @@ func XMLRoot(body []byte) string {
 type rewriter struct {
 	r        *reader
 	o        Rewriting
+	home     weburl.URL // what references are relative to, where Known may be asked
 	src, out []byte
 	last     int // what lies before is copied
 	changed  bool
@@ -160,8 +175,8 @@ func (w *rewriter) apply() {
 		if e.at.from < w.last || e.at.to < e.at.from {
 			continue
 		}
-		if w.out == nil {
-			w.out = make([]byte, 0, len(w.src)+len(w.src)/8+256) // growing by itself, it would be there twice
+		if !w.changed {
+			w.out = slices.Grow(w.out, len(w.src)+len(w.src)/8+256) // growing by itself, it would be there twice
 		}
 		w.out = append(append(w.out, w.src[w.last:e.at.from]...), e.text...)
 		w.last, w.changed = e.at.to, true
@@ -201,7 +216,8 @@ func (w *rewriter) ref(text string, l Link) (Change, string) {
 		return Leave, ""
 	}
 	l.URL = u
-	return w.o.Ref(Reference{Link: l, Text: text, Fragment: fragment})
+	plain := w.o.Known != nil && ref == text && bare != "" && bare[0] != '?' && isASCII(bare) && w.r.links.base == w.home
+	return w.o.Ref(Reference{Link: l, Text: text, Fragment: fragment, Plain: plain})
 }
 
 // KindOf says how Read and Rewrite read a response: by its Content-Type, and

@@ -260,7 +260,7 @@ func (w *rewriter) noTranslate(t *tag) {
 
 // dropBase takes href off a base element: what it stood for is resolved.
 func (w *rewriter) dropBase(t *tag) {
-	others := false
+	others, before := false, len(w.edits) // what is to stand before it stays
 	for i := range t.attrs {
 		if a := &t.attrs[i]; isName(w.src, a, "href") {
 			w.edit(w.withBlank(a), "")
@@ -269,7 +269,7 @@ func (w *rewriter) dropBase(t *tag) {
 		}
 	}
 	if !others {
-		w.edits = w.edits[:0]
+		w.edits = w.edits[:before]
 		w.edit(t.all, "")
 	}
 }

@@ -28,6 +28,11 @@ func (p *tagPlaces) end(src []byte, t *tag, inForeign bool) {
 
 func (p *tagPlaces) reset() { p.list, p.begun = trimmed(p.list), false }
 
+// aboutAll are the letters that a start tag begins with which says something of the
+// page as a whole (base, meta, script), or whose content is not the page's (template,
+// svg, math): of others, what collects tags for a rewriter wants to know nothing.
+var aboutAll = [256]bool{'/': true, 'b': true, 'B': true, 'm': true, 'M': true, 's': true, 'S': true, 't': true, 'T': true}
+
 // nextKnown is next among the places that are known.
 func (s *scanner) nextKnown() bool {
 	for len(s.known) > 0 {
@@ -36,8 +41,12 @@ func (s *scanner) nextKnown() bool {
 		if at < s.pos || at+1 >= len(s.src) || s.src[at] != '<' {
 			continue // in the text of the tag before
 		}
+		c := s.src[at+1]
+		if !s.every && s.foreign.depth == 0 && !aboutAll[c] {
+			continue
+		}
 		s.pos = at
-		if c := s.src[at+1]; c == '/' && s.endTag() || isLetter(c) && s.startTag() {
+		if c == '/' && s.endTag() || isLetter(c) && s.startTag() {
 			return true
 		}
 	}

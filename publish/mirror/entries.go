@@ -81,7 +81,9 @@ type site struct {
 	at   places
 	a    *storage.Archive
 	o    *Options
-	own  map[string]bool // origins
+	own  map[string]bool // origins of the site
+	// origins are those of which something was visited.
+	origins map[string]bool
 	// twins are the entries of pages that were fetched under another name, by
 	// the form that all names of the page share.
 	twins  map[string]int32
@@ -103,7 +105,7 @@ type site struct {
 // stands highest (publish.Current), or stood so at a time. What it may show, its
 // whole history says.
 func gather(a *storage.Archive, o *Options) (*site, error) {
-	s := &site{a: a, o: o, own: map[string]bool{}, words: common{}}
+	s := &site{a: a, o: o, own: map[string]bool{}, origins: map[string]bool{}, words: common{}}
 	for _, origin := range o.Origins {
 		s.own[origin] = true
 	}
@@ -130,6 +132,9 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 	})
 	s.list = slices.CompactFunc(s.list, func(x, y entry) bool { return x.url == y.url })
 	s.at = placesOf(s.list)
+	for i := range s.list {
+		s.origins[s.list[i].url.Origin()] = true
+	}
 	return s, s.complete(a)
 }
 

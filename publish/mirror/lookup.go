@@ -109,6 +109,9 @@ func (s *site) indexOf(href string) int { return s.index(weburl.FromCanonical(hr
 // file, that of the same page under another name (see names). Without one that
 // has a file, it is the first that is there, or -1.
 func (s *site) find(u weburl.URL) int {
+	if !s.origins[u.Origin()] && judge.SiteKey(u) != judge.SiteKey(s.o.Seed) {
+		return -1 // nor under another name: all names of a page elsewhere have its origin
+	}
 	return s.lookUp(u, func(e *entry) bool { return e.state == kept || e.state == moved && e.final >= 0 })
 }
 

@@ -1,8 +1,10 @@
 package mirror
 
 import (
+	"bytes"
 	"context"
 	"runtime/debug"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -32,5 +34,23 @@ func (h held) take(n int64) (give func()) {
 			debug.FreeOSMemory()
 		}
 		h.sem.Release(cost)
+	}
+}
+
+// buffers are what a document is read into, and rewritten into: of short ones they are used
+// again for the next one.
+type buffers struct {
+	body bytes.Buffer
+	out  []byte
+}
+
+var spare = sync.Pool{New: func() any { return new(buffers) }}
+
+func takeBuffers() *buffers { return spare.Get().(*buffers) }
+
+func (b *buffers) give() {
+	if b.body.Cap() <= shortDocument && cap(b.out) <= shortDocument {
+		b.body.Reset()
+		spare.Put(b)
 	}
 }

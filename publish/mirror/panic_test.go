@@ -90,3 +90,34 @@ func TestExportGoesOnAfterAPanic(t *testing.T) {
 		t.Error("the report does not name /a")
 	}
 }
+
+// One page alone has no report: what cannot be rewritten is an error, be it the page, a
+// style sheet of it, or the page once more when its parts are put in.
+func TestSingleOfWhatPanics(t *testing.T) {
+	t.Parallel()
+	s := serve(t, wholePages)
+	a, err := storage.OpenRead(crawl(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for _, bad := range []string{"/", "/a.css", "/index.html"} {
+		o := mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true}
+		o.SetRewrite(func(p htmlmeta.Page, r htmlmeta.Rewriting) htmlmeta.Rewritten {
+			if p.URL.Path() == bad {
+				panic("index out of range")
+			}
+			return htmlmeta.Rewrite(p, r)
+		})
+		body, _, err := mirror.Single(a, o.Seed, filepath.Join(t.TempDir(), "near"), o)
+		if err == nil || len(body) > 0 || !strings.Contains(err.Error(), "internal error: index out of range") {
+			t.Errorf("%s panics: %d octets, %v", bad, len(body), err)
+		}
+		out := filepath.Join(t.TempDir(), "out")
+		if _, err := mirror.ExportSingle(context.Background(), a, out, o); err != nil {
+			t.Errorf("%s panics: %v", bad, err)
+		} else if files := tree(t, out); !strings.Contains(files[mirror.ReportFile], "internal error") || files["a.css"] == "" && bad == "/index.html" {
+			t.Errorf("%s panics: the report does not say so, or what pages are made of is gone", bad)
+		}
+	}
+}

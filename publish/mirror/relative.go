@@ -54,13 +54,31 @@ func appendEncoded(b []byte, c byte, plain bool) []byte {
 // encodeFragment makes a fragment one that stands the same in every charset
 // and between any quotes: browsers undo the encoding when they look for it.
 func encodeFragment(s string) string {
+	if plainFragment(s) {
+		return s
+	}
 	var b []byte
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		plain := c > ' ' && c < 0x7f && strings.IndexByte("\"'<>`()\\", c) < 0
-		b = appendEncoded(b, c, plain)
+		b = appendEncoded(b, s[i], inFragment[s[i]])
 	}
 	return string(b)
+}
+
+// inFragment are the octets that stand in a fragment as they are.
+var inFragment = func() (t [256]bool) {
+	for c := '!'; c < 0x7f; c++ {
+		t[c] = !strings.ContainsRune("\"'<>`()\\", c)
+	}
+	return
+}()
+
+func plainFragment[T string | []byte](s T) bool {
+	for i := range len(s) {
+		if !inFragment[s[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 // encodeLive makes an absolute URL one that can stand in CSS and srcset.

@@ -44,6 +44,7 @@ type inliner struct {
 	parts  map[string]string
 	shared int             // octets of parts
 	left   map[string]bool // files that are too large to be put in
+	failed bool            // a page is not put together
 }
 
 func newInliner(w *writer) *inliner {
@@ -63,9 +64,17 @@ type document struct {
 	size *int     // of what is in the page
 }
 
+// errInternal says that a document makes the rewriter panic: a defect of this program.
+var errInternal = errors.New("its links were not rewritten: internal error")
+
 // page is the page in a file with all that it is made of.
-func (in *inliner) page(e *entry) ([]byte, error) {
-	body, err := in.w.tree.root.ReadFile(e.file)
+func (in *inliner) page(e *entry) (body []byte, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			body, err = nil, fmt.Errorf("%s: %w: %v", e.url, errInternal, cause)
+		}
+	}()
+	body, err = in.w.tree.root.ReadFile(e.file)
 	if err != nil {
 		return nil, &DiskError{err}
 	}
@@ -215,6 +224,9 @@ func (w *writer) inlineAll(ctx context.Context) error {
 	for _, url := range slices.Sorted(maps.Keys(in.left)) {
 		w.notes.add(cutOff, url, "too large to be put into a page", url)
 	}
+	if in.failed {
+		return nil
+	}
 	return in.prune()
 }
 
@@ -225,6 +237,11 @@ func (in *inliner) replace(e *entry) error {
 		return err
 	}
 	body, err := in.page(e)
+	if errors.Is(err, errInternal) { // the page stays as it is, and what it is made of beside it
+		in.w.notes.add(cutOff, e.url.String(), err.Error(), e.url.String())
+		in.failed = true
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -290,6 +307,7 @@ func Single(a *storage.Archive, u weburl.URL, near string, o Options) (body []by
 		return nil, nil, fmt.Errorf("%s: %w: %s", u, ErrNoPage, s.whyNot(u, e))
 	}
 	w := newWriter(a, s, t)
+	w.strict = true
 	in := newInliner(w)
 	in.alone = true
 	if e.same {
@@ -298,8 +316,13 @@ func Single(a *storage.Archive, u weburl.URL, near string, o Options) (body []by
 	if err := w.present(e); err != nil {
 		return nil, nil, err
 	}
-	body, err = in.page(e)
-	return body, slices.Sorted(maps.Keys(in.left)), err
+	if e.raw {
+		return nil, nil, fmt.Errorf("%s: %s", e.url, w.notes.rows[cutOff][e.url.String()].why)
+	}
+	if body, err = in.page(e); err != nil {
+		return nil, nil, err
+	}
+	return body, slices.Sorted(maps.Keys(in.left)), nil
 }
 
 // whyNot says why there is no page at a URL.

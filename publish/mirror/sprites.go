@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"sync"
 
 	"curtsy/htmlmeta"
@@ -53,7 +54,7 @@ func (w *writer) readSprite(u weburl.URL, prefix string) sprite {
 	if e.state != kept || e.typ != typeSVG {
 		return sprite{}
 	}
-	body, _, _, err := w.read(e, htmlmeta.MaxSprite)
+	body, _, _, err := w.read(e, new(bytes.Buffer), htmlmeta.MaxSprite)
 	if err != nil {
 		return sprite{}
 	}

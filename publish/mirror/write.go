@@ -32,7 +32,10 @@ type writer struct {
 	done  atomic.Int64
 	runs  atomic.Bool // a page has the script for links
 	still atomic.Int64
+	// strict makes a document an error that cannot be rewritten: there is no report to say so.
+	strict bool
 
+	nearbys nearbys
 	sprites sprites
 }
 
@@ -86,7 +89,12 @@ func (w *writer) guarded(e *entry) (err error) {
 		if cause == nil {
 			return
 		}
-		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("its links were not rewritten: internal error: %v", cause), e.url.String())
+		why := fmt.Errorf("%w: %v", errInternal, cause)
+		if w.strict {
+			err = fmt.Errorf("%s: %w", e.url, why)
+			return
+		}
+		w.notes.add(cutOff, e.url.String(), why.Error(), e.url.String())
 		e.raw = true
 		err = w.copy(e)
 	}()
@@ -127,10 +135,10 @@ func (w *writer) visit(e *entry) (*crawllog.Visit, error) {
 
 // document reads a whole body of at most maxRewrite bytes, or errTooLarge. The
 // memory of it is given back at the end.
-func (w *writer) document(e *entry) (body []byte, h http.Header, v *crawllog.Visit, give func(), err error) {
+func (w *writer) document(e *entry, use *buffers) (body []byte, h http.Header, v *crawllog.Visit, give func(), err error) {
 	for _, most := range []int{shortDocument, maxRewrite} {
 		give = w.held.take(int64(most))
-		body, h, v, err = w.read(e, most)
+		body, h, v, err = w.read(e, &use.body, most)
 		if !errors.Is(err, errTooLarge) {
 			return body, h, v, give, err
 		}
@@ -139,8 +147,8 @@ func (w *writer) document(e *entry) (body []byte, h http.Header, v *crawllog.Vis
 	return nil, nil, nil, func() {}, err
 }
 
-// read reads a whole body of at most so many bytes, or errTooLarge.
-func (w *writer) read(e *entry, most int) (body []byte, h http.Header, v *crawllog.Visit, err error) {
+// read reads a whole body of at most so many bytes into buf, or errTooLarge.
+func (w *writer) read(e *entry, buf *bytes.Buffer, most int) (body []byte, h http.Header, v *crawllog.Visit, err error) {
 	v, err = w.visit(e)
 	if err != nil {
 		return nil, nil, nil, err
@@ -150,14 +158,16 @@ func (w *writer) read(e *entry, most int) (body []byte, h http.Header, v *crawll
 		return nil, nil, v, err
 	}
 	defer b.Close()
-	body, err = w.whole(e, b, v, most)
+	buf.Reset()
+	buf.Grow(min(max(int(v.Length), 4<<10), most) + bytes.MinRead)
+	body, err = w.whole(e, b, buf, most)
 	return body, b.Header, v, err
 }
 
 // whole is a body to its end. One that breaks off in its coding is what could
 // be read of it, and the report says so.
-func (w *writer) whole(e *entry, r io.Reader, v *crawllog.Visit, most int) ([]byte, error) {
-	body, broken, err := readUpTo(r, most, int(v.Length))
+func (w *writer) whole(e *entry, r io.Reader, buf *bytes.Buffer, most int) ([]byte, error) {
+	body, broken, err := readUpTo(r, buf, most)
 	if broken != nil {
 		w.notes.add(cutOff, e.url.String(), broken.Error(), e.url.String())
 	}
@@ -167,9 +177,8 @@ func (w *writer) whole(e *entry, r io.Reader, v *crawllog.Visit, most int) ([]by
 var errTooLarge = errors.New("too large to be rewritten")
 
 // readUpTo reads r to its end; broken is why that came early.
-func readUpTo(r io.Reader, most, hint int) (body []byte, broken, err error) {
-	buf := bytes.NewBuffer(make([]byte, 0, min(max(hint, 4<<10), most)+512))
-	_, err = io.Copy(buf, io.LimitReader(r, int64(most)+1))
+func readUpTo(r io.Reader, buf *bytes.Buffer, most int) (body []byte, broken, err error) {
+	_, err = buf.ReadFrom(io.LimitReader(r, int64(most)+1))
 	if buf.Len() > most {
 		return nil, nil, errTooLarge
 	}
@@ -181,7 +190,9 @@ func readUpTo(r io.Reader, most, hint int) (body []byte, broken, err error) {
 }
 
 func (w *writer) rewrite(e *entry) error {
-	body, h, v, give, err := w.document(e)
+	use := takeBuffers()
+	defer use.give()
+	body, h, v, give, err := w.document(e, use)
 	defer give()
 	if errors.Is(err, errTooLarge) {
 		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d MiB: its links were not rewritten", maxRewrite>>20), e.url.String())
@@ -211,9 +222,10 @@ func (w *writer) rewrite(e *entry) error {
 			h.Set("Content-Type", crawllog.TypeRendered)
 		}
 	}
-	l := &linker{s: w.s, from: e, notes: w.notes}
+	l := &linker{s: w.s, from: e, notes: w.notes, near: w.nearbys.take(e)}
+	defer w.nearbys.give(l.near)
 	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body, Tags: tags},
-		htmlmeta.Rewriting{Ref: l.ref, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy(still), Script: linkScript(e, still)})
+		htmlmeta.Rewriting{Ref: l.ref, Known: l.known, Room: &use.out, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy(still), Script: linkScript(e, still)})
 	if !still {
 		w.noteNeeds(e, out.NeedsHTTP)
 	}
@@ -296,7 +308,9 @@ func (w *writer) copy(e *entry) error {
 	defer b.Close()
 	if v.Length <= shortDocument && b.Header.Get("Content-Encoding") == "" {
 		defer w.held.take(shortDocument)()
-		body, err := w.whole(e, b, v, shortDocument)
+		use := takeBuffers()
+		defer use.give()
+		body, err := w.whole(e, b, &use.body, shortDocument)
 		if err == nil {
 			return w.tree.put(e.file, modified(v), body)
 		}
