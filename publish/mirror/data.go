@@ -71,7 +71,7 @@ func (w *writer) workers(scripts []*entry) (list []*entry, err error) {
 			continue
 		}
 		list = append(list, e)
-		body, _, _, give, err := w.document(e)
+		body, _, _, give, err := w.document(e, new(buffers))
 		give()
 		if err == nil && len(text) < maxData {
 			text = append(text, body...)
@@ -108,7 +108,7 @@ func (w *writer) encodeData(to io.Writer, list []*entry) error {
 		return err
 	}
 	for _, e := range list {
-		body, _, _, give, err := w.document(e)
+		body, _, _, give, err := w.document(e, new(buffers))
 		give()
 		if err != nil || len(body) > left {
 			continue // the report says what cannot be read
