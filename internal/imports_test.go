@@ -50,13 +50,15 @@ var allowed = map[string][]string{
 	"archive":                    {"facts", "htmlmeta", "publish", "storage", "storage/crawllog"}, // for programs of others
 	"publish":                    {"facts", "htmlmeta", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"publish/assistant":          {"facts", "htmlmeta", "publish", "publish/catalog", "publish/changes", "publish/markdown", "publish/replay", "publish/search", "storage/crawllog", "usage"},
+	"publish/article":            {"htmlmeta"},
 	"publish/corpus":             {"publish/search"},
+	"publish/markdown":           {"htmlmeta", "publish/article"},
 	"publish/replay":             {"htmlmeta", "publish", "publish/catalog", "publish/changes", "storage", "storage/crawllog", "usage"},
 	"publish/report":             {"frontier", "frontier/judge", "publish", "publish/catalog", "publish/inventory", "storage", "storage/crawllog", "usage"},
 	"publish/inventory":          {"facts", "frontier", "frontier/judge", "htmlmeta", "publish", "storage", "storage/crawllog", "usage"},
 	"publish/audit":              {"frontier/judge", "htmlmeta", "publish", "publish/inventory", "sitemap", "storage", "storage/crawllog", "usage"},
 	"publish/mirror":             {"facts", "frontier/judge", "htmlmeta", "publish", "publish/inventory", "storage", "storage/crawllog", "usage"},
-	"publish/export":             {"facts", "frontier/judge", "htmlmeta", "identity", "publish", "publish/changes", "publish/corpus", "publish/icon", "publish/inventory", "publish/markdown", "publish/mirror", "storage", "storage/crawllog", "storage/warc", "usage"},
+	"publish/export":             {"facts", "frontier/judge", "htmlmeta", "identity", "publish", "publish/article", "publish/changes", "publish/corpus", "publish/icon", "publish/inventory", "publish/markdown", "publish/mirror", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"publish/...":                {"facts", "frontier/judge", "htmlmeta", "publish", "publish/catalog", "storage", "storage/crawllog", "storage/warc", "usage"},
 }
 

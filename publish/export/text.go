@@ -11,6 +11,7 @@ import (
 
 	"curtsy/htmlmeta"
 	"curtsy/publish"
+	"curtsy/publish/article"
 	"curtsy/publish/markdown"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -21,15 +22,14 @@ const maxText = 1 << 20
 
 // textOf is the text of a page; of one that cannot be decoded, what can be read.
 func textOf(a *storage.Archive, v *crawllog.Visit, main bool) ([]htmlmeta.Block, error) {
-	read := publish.WholeText
+	p, err := publish.ReadPage(a, v)
+	if publish.IsOfArchive(err) || p.Header == nil {
+		return nil, onlyArchives(err)
+	}
 	if main {
-		read = publish.Text
+		return article.Blocks(p, htmlmeta.ReadText(p, maxText)), nil
 	}
-	blocks, err := read(a, v, maxText)
-	if publish.IsOfArchive(err) {
-		return nil, err
-	}
-	return blocks, nil
+	return htmlmeta.ReadWholeText(p, maxText), nil
 }
 
 // joined is the text that may be shown, a line a block.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"curtsy/htmlmeta"
+	"curtsy/publish/article"
 )
 
 // Writer makes Markdown of pages, one at a time.
@@ -39,8 +40,12 @@ func (w *Writer) Of(p htmlmeta.Page, max int) string {
 		}
 		root, err := read(p)
 		if err == nil {
+			part := body(root)
+			if found, _ := article.Find(p, root); found != nil && !w.whole {
+				part = found
+			}
 			var text []byte
-			if text, err = w.c.ConvertNode(body(root)); err == nil {
+			if text, err = w.c.ConvertNode(part); err == nil {
 				return cut(strings.TrimSpace(string(text)), max)
 			}
 		}
