@@ -408,7 +408,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if f.round != nil && result.Ending == crawler.Unreachable {
 		return exitWith(exitFailed, result.Err, "the same command later; what the archive has stays")
 	}
-	return endingError(result, c.again())
+	return endingError(result, c.again(), c.Archive)
 }
 
 // fails says whether a visit is one that --fail-fast stops at: that of a page, or of
@@ -555,7 +555,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 	}
 	if r.Why != "" && r.Ending != crawler.Unreachable {
 		what := r.Why
-		if endingError(r, "") != nil { // which says why
+		if endingError(r, "", "") != nil { // which says why
 			what = r.Ending.String()
 		}
 		u.say("%s: %d fetched, %d failed, %d skipped, %d queued; %s in %s", what, n.Fetched, n.Failed, n.Disregarded, n.Queued(),
@@ -569,14 +569,14 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 }
 
 // endingError gives an ending its exit code.
-func endingError(r crawler.Result, resume string) error {
+func endingError(r crawler.Result, resume, dir string) error {
 	switch r.Ending {
 	case crawler.Limited:
 		return exitWith(exitStopped, errors.New(r.Why), resume+beyond(r.Limit))
 	case crawler.Stopped:
 		return exitWith(exitStopped, errors.New(r.Why), resume)
 	case crawler.DiskFull:
-		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err)+", then "+resume)
+		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err, dir, stillToCome(r))+", then "+resume)
 	case crawler.Unreachable:
 		return exitWith(exitFailed, r.Err, unreachableHint(r.Err))
 	case crawler.Refused:
@@ -636,7 +636,7 @@ func archiveError(err error, dir string) error {
 	var forbidden *fs.PathError
 	switch {
 	case noRights(err) && errors.As(err, &forbidden): // it names the path once
-		return exitWith(exitFailed, forbidden, "as a user who may read and write "+dir)
+		return exitWith(exitFailed, forbidden, rightsHint(err, "as a user who may read and write "+dir))
 	case errors.Is(err, syscall.ENOTDIR):
 		return usagef("the directory of an archive", "%s is not a directory", dir)
 	case errors.Is(err, storage.ErrInUse):
@@ -652,27 +652,13 @@ func archiveError(err error, dir string) error {
 	case errors.As(err, &damage):
 		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair")
 	case storage.IsDisk(err):
-		return exitWith(exitStopped, err, diskHint(err)+", then the same command again")
+		return exitWith(exitStopped, err, diskHint(err, dir, 0)+", then the same command again")
 	case errors.Is(err, crawler.ErrSeed):
 		return usagef("curtsy resume "+quoted(dir)+", or another --archive", "%s: %v", dir, err)
 	case errors.Is(err, storage.ErrNone):
 		return usagef("curtsy crawl URL --archive "+quoted(dir), "%v", err)
 	}
 	return exitWith(exitFailed, err, "")
-}
-
-// diskHint is what may help where the system refused to write or to open.
-func diskHint(err error) string {
-	is := func(list ...error) bool {
-		return slices.ContainsFunc(list, func(e error) bool { return errors.Is(err, e) })
-	}
-	switch {
-	case is(syscall.EIO):
-		return "check the disk"
-	case is(syscall.EMFILE, syscall.ENFILE):
-		return "allow more open files (ulimit -n)"
-	}
-	return "make room"
 }
 
 func byteCount(n int64) string {

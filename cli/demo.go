@@ -87,7 +87,7 @@ func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 	} else {
 		u.say("try: curtsy demo --keep demo-archive, then curtsy explain demo-archive URL")
 	}
-	return endingError(result, dir)
+	return endingError(result, dir, dir)
 }
 
 // demoAgain says what is in the way of a demo: each has a port of its own, and

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,15 +13,19 @@ import (
 
 func TestAPlaceThatMayNotBeWrittenIsNoFullDisk(t *testing.T) {
 	for _, e := range []syscall.Errno{syscall.EACCES, syscall.EPERM, syscall.EROFS} {
-		err := mirrorError(&mirror.DiskError{Err: &fs.PathError{Op: "mkdir", Path: "/srv/x", Err: e}}, "a", "/srv/x")
+		err := mirrorError(&mirror.DiskError{Err: &fs.PathError{Op: "mkdir", Path: "/srv/x", Err: e}}, "a", "/srv/x", 0)
 		if exitCode(err) != exitFailed {
 			t.Errorf("%v: exit code %d", e, exitCode(err))
 		}
-		if try := err.(*exitError).try; try != "as a user who may write /srv/x and its parent directory, or another OUT" {
+		want := "as a user who may write /srv/x and its parent directory, or another OUT"
+		if e == syscall.EROFS {
+			want = "another directory: the disk is mounted read-only"
+		}
+		if try := err.(*exitError).try; try != want {
 			t.Errorf("%v: try: %s", e, try)
 		}
 	}
-	err := mirrorError(&mirror.DiskError{Err: &fs.PathError{Op: "write", Path: "/srv/x", Err: syscall.ENOSPC}}, "a", "/srv/x")
+	err := mirrorError(&mirror.DiskError{Err: &fs.PathError{Op: "write", Path: "/srv/x", Err: syscall.ENOSPC}}, "a", "/srv/x", 0)
 	if exitCode(err) != exitStopped || !strings.HasPrefix(err.(*exitError).try, "make room") {
 		t.Errorf("a full disk: %v, %d", err, exitCode(err))
 	}
@@ -31,5 +36,26 @@ func TestAPlaceThatMayNotBeWrittenIsNoFullDisk(t *testing.T) {
 	}
 	if err := checkError(&fs.PathError{Op: "open", Path: "/srv/x", Err: syscall.ENOENT}, "/srv/x"); exitCode(err) != exitUsage {
 		t.Errorf("nothing to check: %v", err)
+	}
+}
+
+// What does not fit is said in bytes, and what else the system refuses by what helps.
+func TestWhereNoMoreCanBeWrittenTheHintSaysHowMuchIsNeeded(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		err   error
+		bytes int64
+		want  string
+	}{
+		{syscall.ENOSPC, 1 << 60, "^make room: about 1.2 EB are needed(, [0-9.]+ [kMGTP]?B are free)?$"},
+		{syscall.ENOSPC, 0, "^make room$"},
+		{syscall.EDQUOT, 16_200_000, "your quota on the disk of .* raised: about 16.2 MB are needed$"},
+		{syscall.EFBIG, 0, "ulimit -f"},
+		{syscall.EIO, 5, "^check the disk$"},
+		{syscall.EMFILE, 5, "ulimit -n"},
+	} {
+		if got := diskHint(fmt.Errorf("write: %w", c.err), dir, c.bytes); !regexp.MustCompile(c.want).MatchString(got) {
+			t.Errorf("%v, %d bytes: got %q, want %s", c.err, c.bytes, got, c.want)
+		}
 	}
 }

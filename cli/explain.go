@@ -155,6 +155,9 @@ func printExplanation(u *ui, x *explain.Explanation) {
 		if !d.Allow {
 			mark, verdict = ">", "no"
 		}
+		if !d.Fetched.IsZero() {
+			d.Text += ", fetched " + u.time(d.Fetched)
+		}
 		u.print("%s", strings.TrimRight(fmt.Sprintf("%s %-17s %-3s  %s", mark, d.Rule, verdict, d.Text), " "))
 	}
 	if x.StandsFor != "" {

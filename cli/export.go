@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -300,11 +301,11 @@ func exportError(err error, dir, out string) error {
 	case errors.Is(err, export.ErrNotOurs):
 		return exitWith(exitUsage, err, "another OUT, or --force to replace it")
 	case noRights(err):
-		return exitWith(exitFailed, err, "the right to write "+out+", or another OUT")
+		return exitWith(exitFailed, err, rightsHint(err, "the right to write "+out+", or another OUT"))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return usagef("another OUT, in an existing directory", "%v", err)
 	case errors.As(err, &disk):
-		return exitWith(exitStopped, err, diskHint(err)+", then "+again)
+		return exitWith(exitStopped, err, diskHint(err, out, sizeOf(filepath.Join(dir, "warc")))+", then "+again)
 	}
 	return archiveError(err, dir)
 }

@@ -139,9 +139,11 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	o.Online, o.NoScripts, o.MaxBytes, o.Still = f.online, f.noScripts, int64(f.maxBytes), f.still
 	bar := newStepBar(u)
 	defer bar.close()
+	var sent int64
 	o.Watch = func(p mirror.Progress) {
+		sent = max(sent, p.Bytes)
 		if p.Step == "begin" && p.Bytes >= muchToWrite {
-			u.say("%s: about %s to write, as the site sent it; what it sent packed takes more", out, byteCount(p.Bytes))
+			u.say("%s: about %s to write, as the site sent it; what came compressed takes more", out, byteCount(p.Bytes))
 		}
 		bar.showMirror(p)
 	}
@@ -155,7 +157,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy mirror "+quoted(dir)+" "+quoted(out))
 	}
 	if err != nil {
-		return mirrorError(err, dir, out)
+		return mirrorError(err, dir, out, sent)
 	}
 	return sayMirror(u, f, out, r)
 }
@@ -265,20 +267,20 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) erro
 	return cmp.Or(problems(u, f, out, r.Problems), err)
 }
 
-// mirrorError gives an error of an export its exit code.
-func mirrorError(err error, dir, out string) error {
+// mirrorError gives an error of an export of so many bytes its exit code.
+func mirrorError(err error, dir, out string, bytes int64) error {
 	var disk *mirror.DiskError
 	switch {
 	case errors.Is(err, mirror.ErrNotOurs):
 		return exitWith(exitUsage, err, "another directory; this one was not touched")
 	case noRights(err):
-		return exitWith(exitFailed, err, "as a user who may write "+out+" and its parent directory, or another OUT")
+		return exitWith(exitFailed, err, rightsHint(err, "as a user who may write "+out+" and its parent directory, or another OUT"))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return usagef("another OUT, in an existing directory", "%v", err)
 	case errors.Is(err, mirror.ErrTooMuch):
 		return exitWith(exitStopped, err, "curtsy mirror --max-bytes 100GB "+quoted(dir)+" "+quoted(out))
 	case errors.As(err, &disk):
-		return exitWith(exitStopped, err, diskHint(err)+", then curtsy mirror "+quoted(dir)+" "+quoted(out))
+		return exitWith(exitStopped, err, diskHint(err, out, bytes)+", then curtsy mirror "+quoted(dir)+" "+quoted(out))
 	}
 	return archiveError(err, dir)
 }

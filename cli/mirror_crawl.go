@@ -106,7 +106,7 @@ func mirrorPlace(out string, c *config, seed weburl.URL) error {
 		return usagef("--mirror with a directory of its own", "--mirror %s: it is the directory of the archive %s", out, c.Archive)
 	}
 	if err := mirror.Place(out); err != nil {
-		return mirrorError(err, c.Archive, out)
+		return mirrorError(err, c.Archive, out, 0)
 	}
 	return nil
 }

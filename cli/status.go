@@ -70,6 +70,24 @@ func statusLines(u *ui, dirs []string) (failed error) {
 	return nil
 }
 
+// whySkipped lists the rules behind what failed, was skipped or waits for a retry.
+func (u *ui) whySkipped(s status.Status) {
+	rest := maps.Clone(s.Rules)
+	maps.DeleteFunc(rest, func(rule string, _ int) bool { return !judge.Belongs(rule) })
+	for _, r := range s.Reasons {
+		if !judge.Belongs(r.Rule) {
+			continue
+		}
+		u.print("    %8d  %s", r.Count, r)
+		rest[r.Rule] -= r.Count
+	}
+	for _, rule := range byCount(rest) {
+		if rest[rule] > 0 {
+			u.print("    %8d  %s: others", rest[rule], rule)
+		}
+	}
+}
+
 // inSeconds is a status with its durations in seconds, too.
 func inSeconds(dir string, s status.Status) any {
 	return struct {
@@ -89,26 +107,13 @@ func printStatus(u *ui, s status.Status) {
 	u.print("  fetched      %8d", s.Fetched)
 	u.print("  failed       %8d", s.Failed)
 	u.print("  skipped      %8d", s.Disregarded)
+	u.whySkipped(s)
 	u.print("  queued       %8d", s.Queued)
 	if s.Orphans > 0 {
 		u.print("  orphans      %8d  (in a sitemap, no link to them so far)", s.Orphans)
 	}
 	if s.OtherSites > 0 {
 		u.print("  other sites  %8d  (URLs there that links lead to; not part of the crawl)", s.OtherSites)
-	}
-	rest := maps.Clone(s.Rules)
-	maps.DeleteFunc(rest, func(rule string, _ int) bool { return !judge.Belongs(rule) })
-	for _, r := range s.Reasons {
-		if !judge.Belongs(r.Rule) {
-			continue
-		}
-		u.print("    %8d  %s", r.Count, r)
-		rest[r.Rule] -= r.Count
-	}
-	for _, rule := range byCount(rest) {
-		if rest[rule] > 0 {
-			u.print("    %8d  %s: others", rest[rule], rule)
-		}
 	}
 	u.print("  pages        %8d", s.Pages)
 	u.print("  kept         %8d  (URLs whose response is in the archive)", s.Kept)

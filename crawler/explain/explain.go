@@ -70,6 +70,8 @@ type Decision struct {
 	// Now is true for a verdict of the rules as they are now, false for what
 	// was decided in the crawl.
 	Now bool `json:"now,omitempty"`
+	// Fetched is when the robots.txt that decided was.
+	Fetched time.Time `json:"fetched,omitzero"`
 }
 
 // URL says why a URL was or was not fetched and kept. o is what the crawl
@@ -182,7 +184,7 @@ func (e *explainer) asked(u weburl.URL, last frontier.Found) error {
 		return e.robots(u)
 	}
 	if v := e.x.Visits[len(e.x.Visits)-1]; v.Robots != nil {
-		e.add(judge.Robots, robotstxt.Words(*v.Robots), false)
+		e.x.Decisions = append(e.x.Decisions, Decision{Rule: judge.Robots, Allow: true, Text: robotstxt.Words(*v.Robots), Fetched: v.Robots.Fetched})
 	}
 	return nil
 }
@@ -275,8 +277,8 @@ func (e *explainer) robots(u weburl.URL) error {
 		return nil
 	}
 	v := r.Verdict(u.Target())
-	text := robotstxt.Words(crawllog.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(), Version: from.Short(), Fetched: from.At})
-	d := Decision{Rule: judge.Robots, Allow: v.Allow, Text: text, Decided: !v.Allow, Now: true}
+	text := robotstxt.Words(robotstxt.Decide(r, &from, u))
+	d := Decision{Rule: judge.Robots, Allow: v.Allow, Text: text, Decided: !v.Allow, Now: true, Fetched: from.At}
 	if !v.Allow {
 		d.Params = robotstxt.Denial(v).Params
 	}

@@ -96,9 +96,6 @@ func Words(d crawllog.Decision) string {
 	if d.Version != "" {
 		text += ", version " + d.Version
 	}
-	if !d.Fetched.IsZero() {
-		text += " of " + d.Fetched.UTC().Format(time.RFC3339)
-	}
 	return text
 }
 

@@ -92,6 +92,7 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 		o.State, o.Reason = frontier.StateDisregarded, judge.Reason{Rule: judge.NoSitemap, Params: judge.Params{Status: x.Status}}
 	case a.Entry.Class == frontier.Speculative && x.Status < 500 && x.Status != 429:
 		o.State, o.Reason = frontier.StateDisregarded, Answered(x.Status) // a guess that was wrong is nothing broken
+		o.Reason.Text = judge.Guessed
 	default:
 		o.State, o.Reason = frontier.StateFailed, Answered(x.Status)
 		// Of a success that is not whole, 206 that nobody asked for among it, the whole may come later.

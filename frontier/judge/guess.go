@@ -10,6 +10,9 @@ import (
 // like it fewer than half named anything.
 const Guess = "guess"
 
+// Guessed is said of an answer that shows a literal to name nothing.
+const Guessed = "guessed from a text in a script"
+
 // Guesses is what is known of the literals that were asked for.
 type Guesses interface {
 	// Guessed is how many of a shape were asked for, and how many were there.

@@ -3,12 +3,12 @@ package judge
 // chain is the list of the rules, in the order in which they are asked. The
 // first that decides is named.
 var chain = []Rule{
-	{Name: NoFollow, Kind: OfSite, At: Found, Judge: noFollow},
-	{Name: RelNoFollow, Kind: OfSite, At: Found, Judge: relNoFollow},
 	{Name: SameBody, Kind: OfTrap, At: Found, Judge: sameBody, Still: sameBodyOn},
 	{Name: Name, Kind: OfSite, At: Found | Taken, Judge: name},
 	{Name: CleanParam, Kind: OfSite, At: Found, Judge: cleanParam},
 	{Name: Host, Kind: OfScope, At: Found | Taken, Judge: host},
+	{Name: NoFollow, Kind: OfSite, At: Found, Judge: noFollow},
+	{Name: RelNoFollow, Kind: OfSite, At: Found, Judge: relNoFollow},
 	{Name: Prefix, Kind: OfScope, At: Found | Taken, Judge: prefix},
 	{Name: Redirects, Kind: OfScope, At: Found | Taken, Judge: redirects},
 	{Name: Depth, Kind: OfScope, At: Found | Taken, Judge: depth},

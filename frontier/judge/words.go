@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Names of what happened to a URL that is no rule of the chain.
@@ -97,7 +98,7 @@ func Detail(r Reason) string {
 	case RelNoFollow:
 		return "the link asks for it"
 	case HTTP:
-		return strconv.Itoa(r.Status)
+		return strings.TrimSuffix(strconv.Itoa(r.Status)+", "+r.Text, ", ")
 	case Location:
 		return locationWords(r)
 	case SitemapHosts:

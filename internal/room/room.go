@@ -3,6 +3,7 @@ package room
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"syscall"
 )
@@ -29,7 +30,7 @@ func Check(dir string, min int64) error {
 func Fits(dir string, min, n int64) error {
 	free, size, ok := space(dir)
 	if floor := Floor(min, size); ok && free-n < floor {
-		return fmt.Errorf("%d MB free on the disk of %s, and %d MB must stay free (storage.min_free): %w", free>>20, dir, floor>>20, syscall.ENOSPC)
+		return fmt.Errorf("%.1f MB free on the disk of %s, and %.1f MB must stay free (storage.min_free): %w", float64(free)/1e6, dir, float64(floor)/1e6, syscall.ENOSPC)
 	}
 	return nil
 }
@@ -47,4 +48,17 @@ func Free(dir string) int64 {
 		}
 		dir = above
 	}
+}
+
+// OutOfFiles says that the disk of dir has room, and no inode for another file.
+func OutOfFiles(dir string) bool {
+	for !exists(dir) && filepath.Dir(dir) != dir {
+		dir = filepath.Dir(dir)
+	}
+	return noInodes(dir)
+}
+
+func exists(dir string) bool {
+	_, err := os.Lstat(dir)
+	return err == nil
 }

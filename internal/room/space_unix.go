@@ -12,3 +12,9 @@ func space(dir string) (free, size int64, ok bool) {
 	}
 	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), true
 }
+
+// noInodes says that the file system of dir counts its inodes and has none left.
+func noInodes(dir string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(dir, &st) == nil && st.Files > 0 && st.Ffree == 0
+}
