@@ -46,11 +46,7 @@ func auditCmd(u *ui) *cobra.Command {
 		Example: "  curtsy audit example.org\n  curtsy audit example.org --json >baseline.json\n" +
 			"  curtsy audit example.org --baseline baseline.json --sarif >audit.sarif",
 		Args: wants("DIR"),
-		RunE: func(_ *cobra.Command, a []string) error {
-			ctx, release := u.until()
-			defer release()
-			return f.run(ctx, u, a[0])
-		},
+		RunE: u.runs(func(ctx context.Context, a []string) error { return f.run(ctx, u, a[0]) }),
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object per finding and page")
 	c.Flags().BoolVar(&f.sarif, "sarif", false, "print SARIF 2.1.0, for CI servers")

@@ -27,8 +27,10 @@ func checkAmounts(c *config) error {
 	})
 	return eachKey(reflect.ValueOf(c).Elem(), "", func(key string, v reflect.Value) error {
 		try := fmt.Sprintf("%s: %v", key, usual[key])
-		if flag, ok := flagOf[key]; ok {
-			try = fmt.Sprintf("--%s %v", flag, usual[key])
+		for flag, of := range keyOfFlag {
+			if of == key {
+				try = fmt.Sprintf("--%s %v", flag, usual[key])
+			}
 		}
 		switch n := v.Interface().(type) {
 		case time.Duration:
@@ -47,9 +49,6 @@ func checkAmounts(c *config) error {
 		return nil
 	})
 }
-
-// flagOf names the flags of keys that amounts are given by.
-var flagOf = map[string]string{"delay": "delay", "limits.max_pages": "max-pages", "scope.max_depth": "max-depth", "limits.max_time": "max-time"}
 
 // segmentPrefix is what names of segments may begin with: it stays in its
 // directory, on every system, and is not hidden.

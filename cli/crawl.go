@@ -10,7 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/signal"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/net/http/httpguts"
 
 	"curtsy/crawler"
@@ -47,8 +48,6 @@ type crawlFlags struct {
 	noReport bool
 	failFast bool
 	header   []string
-	maxBytes size
-	rate     size
 	startFlags
 	crawlEnd
 }
@@ -79,8 +78,8 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.IntVar(&f.set.Concurrency, "concurrency", 0, "concurrent requests, where robots.txt sets no Crawl-delay (default 1)")
 	fl.IntVar(&f.set.Limits.MaxPages, "max-pages", 0, "stop after this many pages")
 	fl.IntVar(&f.set.Scope.MaxDepth, "max-depth", 0, "follow links at most this many steps from the seed")
-	fl.Var(&f.maxBytes, "max-bytes", "stop after this many `bytes` (2GiB, 500MB)")
-	fl.Var(&f.rate, "limit-rate", "limit the whole crawl to this many `bytes` per second (500kB)")
+	fl.Var(&f.set.Limits.MaxBytes, "max-bytes", "stop after this many `bytes` (2GiB, 500MB)")
+	fl.Var(&f.set.Politeness.LimitRate, "limit-rate", "limit the whole crawl to this many `bytes` per second (500kB)")
 	fl.IntVar(&f.set.Fetch.Retries, "retries", 0, "ask again so often for what fails for the moment: a 5xx, a broken connection (default 3)")
 	fl.StringVar(&f.set.Storage.Digest, "digest", "", "label records with this `algorithm`: sha256, or sha1 for tools that compare by it (default sha256)")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "stop with exit 1 at the first page, or file of a page, that fails; for CI")
@@ -111,47 +110,33 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log each visit on a line")
 }
 
+// keyOfFlag are the flags of crawl that set a key of the configuration.
+var keyOfFlag = map[string]string{
+	"contact": "contact", "agent": "agent", "delay": "delay", "concurrency": "concurrency",
+	"max-pages": "limits.max_pages", "max-bytes": "limits.max_bytes", "max-time": "limits.max_time",
+	"include": "scope.include", "exclude": "scope.exclude", "max-depth": "scope.max_depth", "scope": "scope.reach", "requisites": "scope.requisites",
+	"follow-seed": "scope.follow_seed", "alias": "scope.aliases", "allow-host": "scope.allow_hosts",
+	"skip-type": "scope.skip_types", "skip-larger": "scope.skip_larger", "skip-alternates": "scope.skip_alternates",
+	"limit-rate": "politeness.limit_rate", "retries": "fetch.retries", "proxy": "fetch.proxy", "language": "fetch.language",
+	"ca": "fetch.ca", "identity": "fetch.identity", "render": "render.pages", "browser": "render.browser", "digest": "storage.digest",
+	"cookies": "login.cookies", "netrc": "login.netrc", "basic": "login.basic", "bearer": "login.bearer", "cert": "login.cert", "key": "login.key",
+}
+
 // lay puts the flags that were given over c.
 func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
-	for name, put := range map[string]func(){
-		"contact":         func() { c.Contact = f.set.Contact },
-		"agent":           func() { c.Agent = f.set.Agent },
-		"delay":           func() { c.Delay = f.set.Delay },
-		"concurrency":     func() { c.Concurrency = f.set.Concurrency },
-		"max-pages":       func() { c.Limits.MaxPages = f.set.Limits.MaxPages },
-		"max-depth":       func() { c.Scope.MaxDepth = f.set.Scope.MaxDepth },
-		"max-bytes":       func() { c.Limits.MaxBytes = f.maxBytes },
-		"limit-rate":      func() { c.Politeness.LimitRate = f.rate },
-		"retries":         func() { c.Fetch.Retries = f.set.Fetch.Retries },
-		"max-time":        func() { c.Limits.MaxTime = f.set.Limits.MaxTime },
-		"render":          func() { c.Render.Pages = f.set.Render.Pages },
-		"browser":         func() { c.Render.Browser = f.set.Render.Browser },
-		"proxy":           func() { c.Fetch.Proxy = f.set.Fetch.Proxy },
-		"include":         func() { c.Scope.Include = f.set.Scope.Include },
-		"scope":           func() { c.Scope.Reach = f.set.Scope.Reach },
-		"follow-seed":     func() { c.Scope.FollowSeed = f.set.Scope.FollowSeed },
-		"alias":           func() { c.Scope.Aliases = f.set.Scope.Aliases },
-		"allow-host":      func() { c.Scope.AllowHosts = f.set.Scope.AllowHosts },
-		"skip-type":       func() { c.Scope.SkipTypes = f.set.Scope.SkipTypes },
-		"skip-alternates": func() { c.Scope.SkipAlternates = f.set.Scope.SkipAlternates },
-		"skip-larger":     func() { c.Scope.SkipLarger = f.set.Scope.SkipLarger },
-		"language":        func() { c.Fetch.Language = f.set.Fetch.Language },
-		"exclude":         func() { c.Scope.Exclude = f.set.Scope.Exclude },
-		"requisites":      func() { c.Scope.Requisites = f.set.Scope.Requisites },
-		"cookies":         func() { c.Login.Cookies = f.set.Login.Cookies },
-		"netrc":           func() { c.Login.Netrc = f.set.Login.Netrc },
-		"basic":           func() { c.Login.Basic = f.set.Login.Basic },
-		"bearer":          func() { c.Login.Bearer = f.set.Login.Bearer },
-		"cert":            func() { c.Login.Cert = f.set.Login.Cert },
-		"key":             func() { c.Login.Key = f.set.Login.Key },
-		"ca":              func() { c.Fetch.CA = f.set.Fetch.CA },
-		"digest":          func() { c.Storage.Digest = f.set.Storage.Digest },
-		"identity":        func() { c.Fetch.Identity = f.set.Fetch.Identity },
-	} {
-		if cmd.Flags().Changed(name) {
-			put()
+	given := map[string]reflect.Value{}
+	_ = eachKey(reflect.ValueOf(&f.set).Elem(), "", func(key string, v reflect.Value) error {
+		given[key] = v
+		return nil
+	})
+	flags := map[string]bool{}
+	cmd.Flags().Visit(func(flag *pflag.Flag) { flags[keyOfFlag[flag.Name]] = true })
+	_ = eachKey(reflect.ValueOf(c).Elem(), "", func(key string, v reflect.Value) error {
+		if flags[key] {
+			v.Set(given[key])
 		}
-	}
+		return nil
+	})
 }
 
 // settings joins defaults (or what an archive was made with), file,
@@ -499,37 +484,6 @@ const (
 	// crawl are collected thirty times over, a sixth of its processor time.
 	collectFloor = 32 << 20
 )
-
-// signals makes two contexts: stop ends after the first signal or call of finish,
-// ctx after the second.
-func signals(u *ui) (ctx, stop context.Context, finish, release func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	stop, ask := context.WithCancel(ctx)
-	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	finish = func() {
-		if stop.Err() != nil {
-			cancel()
-			return
-		}
-		u.say("finishing requests in flight; interrupt again to stop at once")
-		ask()
-	}
-	go func() {
-		for range ch {
-			finish()
-		}
-	}()
-	return ctx, stop, finish, func() { signal.Stop(ch); close(ch); ask(); cancel() }
-}
-
-// untilSignal makes the context of a command that has nothing in flight worth
-// finishing: the first signal ends it, the second the process.
-func untilSignal() (ctx context.Context, release func()) {
-	ctx, release = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, release)
-	return ctx, release
-}
 
 // result says how a run ended, but for one that had nothing to do.
 func (u *ui) result(f *crawlFlags, r crawler.Result) error {

@@ -28,12 +28,7 @@ func diffCmd(u *ui) *cobra.Command {
 			"on a terminal they are coloured.\n\n" +
 			"What the page's owner now withholds (noarchive, nosnippet, unavailable_after) is not compared.",
 		Example: "  curtsy diff site /news.html\n  curtsy diff site /news.html 2026-01-31 7d --json",
-		Args: func(c *cobra.Command, a []string) error {
-			if len(a) < 2 || len(a) > 4 {
-				return wants("DIR", "URL")(c, a)
-			}
-			return nil
-		},
+		Args:    between(2, 4, "DIR", "URL"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			return diff(u, a[0], a[1], a[2:], asJSON)
 		},

@@ -64,11 +64,7 @@ func exportCmd(u *ui) *cobra.Command {
 			"  curtsy export site text.md --text all\n  curtsy export site page.html --single https://example.org/page\n" +
 			"  curtsy export site pages.parquet --purpose tdm\n  curtsy export site captures.parquet --table captures",
 		Args: wants("DIR", "OUT"),
-		RunE: func(_ *cobra.Command, a []string) error {
-			ctx, release := u.until()
-			defer release()
-			return exportArchive(ctx, u, f, a[0], a[1])
-		},
+		RunE: u.runs(func(ctx context.Context, a []string) error { return exportArchive(ctx, u, f, a[0], a[1]) }),
 	}
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: by the extension of OUT)")
 	c.Flags().StringVar(&f.table, "table", "", "of parquet and jsonl.zst: `TABLE` is "+strings.Join(export.Tables, ", ")+" (default pages)")

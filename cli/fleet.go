@@ -119,7 +119,7 @@ func fleetNamesCmd(u *ui, at *fleetAt, do, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:   do + " HOST...",
 		Short: short,
-		Args:  someNames,
+		Args:  between(1, 0, "HOST"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			n, err := at.connect(do)
 			if err != nil {
@@ -165,13 +165,6 @@ func fleetStopped(u *ui, n *nats.Conn, do string, names []string) error {
 	return nil
 }
 
-func someNames(c *cobra.Command, a []string) error {
-	if len(a) == 0 {
-		return usagef(c.CommandPath()+" example.org", "%s needs a host", c.CommandPath())
-	}
-	return nil
-}
-
 // fleetNames are sites as they are called, by host or by seed.
 func fleetNames(args []string) (names []string) {
 	for _, a := range args {
@@ -200,7 +193,7 @@ func fleetWhyCmd(u *ui, at *fleetAt) *cobra.Command {
 	return &cobra.Command{
 		Use:   "why HOST...",
 		Short: "say why a site is waiting, or what is happening to it",
-		Args:  someNames,
+		Args:  between(1, 0, "HOST"),
 		RunE: func(_ *cobra.Command, a []string) error {
 			answer, err := at.ask(fleet.Ask{Do: "why", Names: fleetNames(a)})
 			if err != nil {
@@ -260,7 +253,7 @@ func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
 				return err
 			}
 			defer n.Close()
-			stop, release := untilSignal()
+			stop, release := u.until()
 			defer release()
 			for {
 				if err := f.status(u, n); err != nil {

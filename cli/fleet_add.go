@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -33,7 +31,7 @@ func fleetAddCmd(u *ui, at *fleetAt) *cobra.Command {
 		Long: "add puts sites on the list: URLs, or files with one URL per line (- is standard input). Adding a site\n" +
 			"again changes what is given with it (--every or --cron, --config, --contact, --group) and keeps the rest.",
 		Example: "  curtsy fleet add https://example.org/ --contact you@example.org\n  curtsy fleet add sites.txt --cron '0 3 * * 1' --tz Europe/Berlin --config polite.yaml",
-		Args:    someNames,
+		Args:    between(1, 0, "HOST"),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			sites, err := f.sites(u, a)
 			if err != nil {
@@ -99,12 +97,12 @@ func fleetSeeds(u *ui, args []string) (seeds []weburl.URL, err error) {
 	for _, a := range args {
 		lines := []string{a}
 		if st, statErr := os.Stat(a); a == "-" || statErr == nil && st.Mode().IsRegular() {
-			if lines, err = readLines(u, a); err != nil {
+			if lines, err = readLines(u.in, a); err != nil {
 				return nil, fileError(err)
 			}
 		}
 		for _, line := range lines {
-			if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			if line == "" {
 				continue
 			}
 			seed, err := seedURL(line)
@@ -115,23 +113,6 @@ func fleetSeeds(u *ui, args []string) (seeds []weburl.URL, err error) {
 		}
 	}
 	return seeds, nil
-}
-
-func readLines(u *ui, name string) (lines []string, err error) {
-	var r io.Reader = u.in
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		r = f
-	}
-	s := bufio.NewScanner(r)
-	for s.Scan() {
-		lines = append(lines, s.Text())
-	}
-	return lines, s.Err()
 }
 
 // fleetAdd adds a page of sites at a time.

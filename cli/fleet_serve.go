@@ -166,7 +166,7 @@ func (f *fleetServeFlags) work(u *ui, at *fleetAt, alone bool, o fleet.Options) 
 	o.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 		return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	}
-	ctx, stop, _, release := signals(u)
+	ctx, stop, _, release := u.signals()
 	defer release()
 	w := fleet.NewWorker(o)
 	endMetrics, err := listen(w)

@@ -5,9 +5,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
 	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
 
 	"curtsy/app"
 	"curtsy/crawler"
@@ -71,23 +76,53 @@ func (l *saidLines) tell(line string) {
 	}
 }
 
-// until is untilSignal, or the context of the page that the command runs for.
+// until makes the context of a command that has nothing in flight worth finishing: the
+// first signal ends it, the second the process; or it is that of the page that the
+// command runs for.
 func (u *ui) until() (ctx context.Context, release func()) {
 	if u.host != nil {
 		return context.WithCancel(u.host.Ctx)
 	}
-	return untilSignal()
+	ctx, release = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, release)
+	return ctx, release
+}
+
+// runs makes the work of a command what cobra calls, with the context of until.
+func (u *ui) runs(work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		ctx, release := u.until()
+		defer release()
+		return work(ctx, args)
+	}
 }
 
 // signals makes two contexts: stop ends after the first signal or call of finish,
 // ctx after the second.
 func (u *ui) signals() (ctx, stop context.Context, finish, release func()) {
-	if u.host == nil {
-		return signals(u)
+	if u.host != nil {
+		ctx, cancel := context.WithCancel(u.host.Ctx)
+		stop, finish = context.WithCancel(u.host.Stop)
+		return ctx, stop, finish, cancel
 	}
-	ctx, cancel := context.WithCancel(u.host.Ctx)
-	stop, finish = context.WithCancel(u.host.Stop)
-	return ctx, stop, finish, cancel
+	ctx, cancel := context.WithCancel(context.Background())
+	stop, ask := context.WithCancel(ctx)
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	finish = func() {
+		if stop.Err() != nil {
+			cancel()
+			return
+		}
+		u.say("finishing requests in flight; interrupt again to stop at once")
+		ask()
+	}
+	go func() {
+		for range ch {
+			finish()
+		}
+	}()
+	return ctx, stop, finish, func() { signal.Stop(ch); close(ch); ask(); cancel() }
 }
 
 // attach lets the page watch and steer a crawl.

@@ -43,11 +43,7 @@ func importCmd(u *ui) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, a []string) error {
-			ctx, release := untilSignal()
-			defer release()
-			return importFiles(ctx, u, f, a[0], a[1:])
-		},
+		RunE: u.runs(func(ctx context.Context, a []string) error { return importFiles(ctx, u, f, a[0], a[1:]) }),
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON: a line for each part that is refused, then one for each file, then the total")
 	c.Flags().StringVar(&f.seed, "seed", "", "of a new archive: the `URL` of the site that update will visit")

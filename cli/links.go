@@ -44,7 +44,7 @@ func linksCmd(u *ui) *cobra.Command {
 		Example: "  curtsy crawl https://example.org/ && curtsy links example.org --broken --format junit >links.xml\n" +
 			"  curtsy links example.org --broken --ignore '/print/' --format sarif >links.sarif",
 		Args: wants("DIR"),
-		RunE: func(_ *cobra.Command, a []string) error {
+		RunE: u.runs(func(ctx context.Context, a []string) error {
 			if f.json {
 				f.format = "json"
 			}
@@ -56,13 +56,11 @@ func linksCmd(u *ui) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ctx, release := u.until()
-			defer release()
 			if f.external || f.fragments {
 				return f.check(ctx, u, a[0], ignored, w)
 			}
 			return f.print(ctx, u, a[0], ignored, w)
-		},
+		}),
 	}
 	c.Flags().BoolVar(&f.broken, "broken", false, "broken links only")
 	c.Flags().BoolVar(&f.external, "external", false, "ask other sites whether what is linked to is there; see below")

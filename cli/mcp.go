@@ -26,11 +26,9 @@ func mcpCmd(u *ui) *cobra.Command {
 		Example: "  curtsy mcp example.org docs.example.org\n" +
 			`  {"mcpServers": {"archive": {"command": "curtsy", "args": ["mcp", "/data/example.org"]}}}`,
 		Args: atLeastOneDir,
-		RunE: func(_ *cobra.Command, dirs []string) error {
-			ctx, release := untilSignal()
-			defer release()
+		RunE: u.runs(func(ctx context.Context, dirs []string) error {
 			return serveAssistant(ctx, u, dirs, &mcp.IOTransport{Reader: io.NopCloser(os.Stdin), Writer: unclosed{u.out}})
-		},
+		}),
 	}
 }
 

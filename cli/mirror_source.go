@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"curtsy/crawler"
 	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
@@ -19,45 +18,25 @@ import (
 // mirrorOptions reads from an archive what its mirror needs to know of the
 // crawl: the seed, how it ended, what it left out, and Clean-param.
 func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
-	var o mirror.Options
-	c := defaults()
-	st := status.State{Settings: &c}
-	ok, err := a.Crawl(&st)
-	if err == nil && !ok {
-		err = fmt.Errorf("%s: %w", dir, storage.ErrNone)
-	}
-	if err != nil {
-		return o, archiveError(err, dir)
-	}
-	if o.Seed, err = weburl.Parse(st.Seed); err != nil {
-		return o, archiveError(&storage.DamageError{File: dir, What: "its seed cannot be decoded"}, dir)
-	}
-	f, err := a.Frontier()
-	if err != nil {
-		return o, archiveError(err, dir)
-	}
-	o.MaxBody, o.MinFree = int64(c.Fetch.MaxBody), int64(c.Storage.MinFree)
-	o.Origins, o.Now, o.Complete = st.Origins, time.Now(), st.Finished
-	if !o.Complete {
-		o.Why = unfinished(a, &st, f)
-	}
 	in, err := newOpened(a, dir)
 	if err != nil {
-		return o, archiveError(err, dir)
+		return mirror.Options{}, archiveError(err, dir)
 	}
-	o.Broken = in.broken
-	o.Left = func(each func(mirror.Left) error) error { return eachLeft(f, each) }
+	st, c := &in.state, &in.config
+	o := mirror.Options{Seed: in.seed, MaxBody: int64(c.Fetch.MaxBody), MinFree: int64(c.Storage.MinFree), Origins: st.Origins, Now: time.Now(),
+		Complete: st.Finished, Broken: in.broken}
+	if !o.Complete {
+		o.Why = unfinished(a, st, in.f)
+	}
+	o.Left = func(each func(mirror.Left) error) error { return eachLeft(in.f, each) }
 	if c.Traps.Twins {
 		o.Twin = judge.SamePage
 	}
-	var co crawler.Options
-	if err := rulesOptions(&c, &co); err != nil {
-		return o, err
-	}
-	o.Fold, err = cleanParams(a, o.Origins, co.Rules)
+	links, err := linkOptions(in)
 	if err != nil {
 		return o, archiveError(err, dir)
 	}
+	o.Fold = links.Fold
 	return o, nil
 }
 

@@ -37,15 +37,13 @@ func pruneCmd(u *ui) *cobra.Command {
 			"bytes of one that is kept. OUT is verified before it gets its name; update continues from it.",
 		Example: "  curtsy prune site site-small --keep last=3\n  curtsy prune site site-small --keep 90d --keep monthly",
 		Args:    wants("DIR", "OUT"),
-		RunE: func(_ *cobra.Command, a []string) error {
+		RunE: u.runs(func(ctx context.Context, a []string) error {
 			r, err := f.rules(time.Now())
 			if err != nil {
 				return err
 			}
-			ctx, release := untilSignal()
-			defer release()
 			return f.prune(ctx, u, r, a[0], a[1])
-		},
+		}),
 	}
 	c.Flags().StringSliceVar(&f.keep, "keep", nil, "keep these versions: `RULE` is last=N, an age, a date, daily, weekly, monthly or yearly (repeatable)")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be kept, and write nothing")

@@ -33,17 +33,15 @@ func reportCmd(u *ui) *cobra.Command {
 			"and the pages they are on, what audit finds, redirects, orphans, duplicates, what was skipped and by which rule,\n" +
 			"and how politely the site was fetched. It names no URL that the site wants unlisted (noindex). -o - writes it to stdout.",
 		Args: wants("DIR"),
-		RunE: func(_ *cobra.Command, a []string) error {
+		RunE: u.runs(func(ctx context.Context, a []string) error {
 			if u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
 				defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
 			}
 			if err := mayReplace(out); err != nil {
 				return err
 			}
-			ctx, release := u.until()
-			defer release()
 			return writeReport(ctx, u, a[0], reportOf{out: out, copied: copied, audit: !brief})
-		},
+		}),
 	}
 	c.Flags().StringVarP(&out, "output", "o", "report.html", "write to `FILE`")
 	c.Flags().BoolVar(&brief, "no-audit", false, "leave out what audit finds, for which all pages are read")

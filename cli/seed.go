@@ -92,7 +92,7 @@ func (f *crawlFlags) chooseScheme(u *ui, c *config, seed weburl.URL) (weburl.URL
 	}
 	client := fetch.New(o.Fetch)
 	defer client.Close()
-	ctx, release := untilSignal()
+	ctx, release := u.until()
 	defer release()
 	err = client.Reach(ctx, seed)
 	if err == nil || errors.Is(err, fetch.ErrUntrusted) || errors.Is(err, fetch.ErrNoHost) || ctx.Err() != nil || client.Reach(ctx, plain) != nil {
@@ -114,7 +114,7 @@ func (f *crawlFlags) plainAnswers(u *ui, c *config, seed weburl.URL, err error) 
 	}
 	client := fetch.New(o.Fetch)
 	defer client.Close()
-	ctx, release := untilSignal()
+	ctx, release := u.until()
 	defer release()
 	if plain = plainOf(seed); client.Reach(ctx, plain) != nil {
 		return plain, false

@@ -53,35 +53,47 @@ func (f *crawlFlags) listed(stdin io.Reader) (list []weburl.URL, err error) {
 	if f.seeds == "" {
 		return nil, nil
 	}
-	r := stdin
-	if f.seeds != "-" {
-		file, err := os.Open(f.seeds)
-		if err != nil {
-			return nil, usagef(try, "seeds: %v", err)
-		}
-		defer file.Close()
-		r = file
+	lines, err := readLines(stdin, f.seeds)
+	if err != nil {
+		return nil, usagef(try, "seeds: %v", err)
 	}
-	s := bufio.NewScanner(r)
-	for n := 1; s.Scan(); n++ {
-		line := strings.TrimSpace(s.Text())
-		if line == "" || strings.HasPrefix(line, "#") {
+	for n, line := range lines {
+		if line == "" {
 			continue
 		}
 		u, bare, err := typedURL(line)
 		if err != nil {
-			return nil, usagef(try, "%s:%d: %v", f.seeds, n, err)
+			return nil, usagef(try, "%s:%d: %v", f.seeds, n+1, err)
 		}
 		f.bare = f.bare || bare && len(list) == 0
 		list = append(list, u)
-	}
-	if s.Err() != nil {
-		return nil, usagef(try, "%s: %v", f.seeds, s.Err())
 	}
 	if len(list) == 0 {
 		return nil, usagef(try, "%s: contains no URL", f.seeds)
 	}
 	return list, nil
+}
+
+// readLines reads a file, or stdin for "-"; comments, which begin with #, are empty lines.
+func readLines(stdin io.Reader, name string) (lines []string, err error) {
+	r := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		r = f
+	}
+	s := bufio.NewScanner(r)
+	for s.Scan() {
+		line := strings.TrimSpace(s.Text())
+		if strings.HasPrefix(line, "#") {
+			line = ""
+		}
+		lines = append(lines, line)
+	}
+	return lines, s.Err()
 }
 
 // sinceDate reads --since: a date, or a time.

@@ -41,17 +41,8 @@ func serveCmd(u *ui) *cobra.Command {
 			"It is reachable from this machine only. --listen elsewhere needs --public: everybody who can reach that\n" +
 			"address then sees what may be shown of the archives.",
 		Example: "  curtsy serve site --open\n  curtsy serve site-2024 site-2026 --no-scripts",
-		Args: func(c *cobra.Command, a []string) error {
-			if len(a) == 0 {
-				return wants("DIR")(c, a)
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, a []string) error {
-			ctx, release := u.until()
-			defer release()
-			return serve(ctx, u, f, a)
-		},
+		Args:    between(1, 0, "DIR"),
+		RunE:    u.runs(func(ctx context.Context, a []string) error { return serve(ctx, u, f, a) }),
 	}
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8600", "`ADDRESS` to listen on; port 0 is any free one")
 	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, "show pages without running their scripts")

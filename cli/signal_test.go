@@ -258,7 +258,7 @@ func TestFirstInterruptStopsAMirrorAndItsCheck(t *testing.T) {
 	interrupted := func(f func(ctx context.Context, u *ui) error) (said string, err error) {
 		var b strings.Builder
 		u := &ui{out: &dataWriter{w: &b}, err: &b}
-		ctx, release := untilSignal()
+		ctx, release := u.until()
 		defer release()
 		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
 			t.Fatal(err)

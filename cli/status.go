@@ -20,7 +20,7 @@ func statusCmd(u *ui) *cobra.Command {
 		Args:  atLeastOneDir,
 		RunE: func(_ *cobra.Command, a []string) error {
 			if watching {
-				ctx, release := untilSignal()
+				ctx, release := u.until()
 				defer release()
 				return watch(ctx, u, a, watchEvery)
 			}

@@ -49,6 +49,17 @@ func wants(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// between wants so many arguments at least and at most (0 is any number); names are what
+// a mistake says is missing.
+func between(least, most int, names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least || most > 0 && len(args) > most {
+			return wants(names...)(c, args)
+		}
+		return nil
+	}
+}
+
 // atLeastOneDir wants one archive, or several.
 func atLeastOneDir(c *cobra.Command, args []string) error {
 	if len(args) == 0 {

@@ -289,7 +289,7 @@ func TestRetriesComeWhenDue(t *testing.T) {
 // TestEveryURLOnceAcrossRestarts works through a growing frontier with
 // restarts at random moments that lose what is in flight, as kill -9 does.
 func TestEveryURLOnceAcrossRestarts(t *testing.T) {
-	seeds := uint64(20)
+	seeds := uint64(12)
 	if testing.Short() {
 		seeds = 2
 	}
@@ -319,7 +319,7 @@ func TestEveryURLOnceAcrossRestarts(t *testing.T) {
 				done[e.URL.Path()]++
 				f.Finish(e, StateFetched, judge.Reason{})
 				for range rng.IntN(4) {
-					if added < 2000 {
+					if added < 700 {
 						c := Page
 						if rng.IntN(3) == 0 {
 							c = Requisite

@@ -108,20 +108,17 @@ claim 'the next round goes on from it' "$CURTSY" update "$WORK/pruned" --delay 0
 echo "# what ten rounds take of a site of which 2 % changes"
 # ten OPTIONS: sets FIRST and LAST, the octets of segments after one round and after ten.
 ten() {
-	rm -rf "$WORK/ten" "$WORK/ten.url"
-	roundsite "$@" -url-file "$WORK/ten.url" &
-	local pid=$! site v
-	CHILDREN+=($pid)
-	until_true test -s "$WORK/ten.url"
-	site=$(cat "$WORK/ten.url")
-	"$CURTSY" crawl "$site/" --archive "$WORK/ten" --delay 0 --concurrency 8 -q
+	rm -rf "$WORK/ten"
+	synth_start -share 50 -links 0 "$@"
+	local v
+	"$CURTSY" crawl "$SITE/" --archive "$WORK/ten" --delay 0 --concurrency 8 -q
 	FIRST=$(du -sb "$WORK/ten/warc" | cut -f 1)
 	for v in 1 2 3 4 5 6 7 8 9; do
-		python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1]).read()' "$site/version/$v"
+		python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1]).read()' "$SITE/version/$v"
 		"$CURTSY" update "$WORK/ten" --delay 0 --concurrency 8 -q
 	done
 	LAST=$(du -sb "$WORK/ten/warc" | cut -f 1)
-	kill "$pid"
+	synth_stop
 	echo "  $*: $FIRST octets after one round, $LAST after ten: $(awk -v a="$FIRST" -v b="$LAST" 'BEGIN { printf "%.2f", b / a }') times"
 }
 ten -pages 200 -bytes 4000

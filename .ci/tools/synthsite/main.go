@@ -4,6 +4,9 @@
 // Page 0 is "/", page i is "/p/i.html". Page i links to its children in a tree
 // (so that every page can be reached), to random pages (so that most links are
 // known already), and to one style sheet.
+//
+// With -share N it is a site for rounds of update: GET /version/V makes it version V,
+// in which one page in N is another than before, and pages have an ETag.
 package main
 
 import (
@@ -11,6 +14,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"log"
 	"net"
 	"net/http"
@@ -20,6 +24,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -28,16 +33,21 @@ type site struct {
 	pages, fanout, links, size int
 	seed                       uint64
 	robots                     string
+	share                      int  // of so many pages one changes in each version; 0: none
+	pictures                   bool // on one page in ten, ten times its size, and never another
+	version                    atomic.Int64
 }
 
 func main() {
-	var s site
+	s := &site{}
 	flag.IntVar(&s.pages, "pages", 100, "number of pages")
 	flag.IntVar(&s.fanout, "fanout", 10, "children of a page in the tree")
 	flag.IntVar(&s.links, "links", 20, "random links on a page")
 	flag.IntVar(&s.size, "bytes", 4000, "text on a page, about, in bytes")
 	flag.Uint64Var(&s.seed, "seed", 1, "what the site is made from")
 	flag.StringVar(&s.robots, "robots", "", `robots.txt, with \n for a line's end; none if empty`)
+	flag.IntVar(&s.share, "share", 0, "of so many pages one changes in each version")
+	flag.BoolVar(&s.pictures, "pictures", false, "a picture on one page in ten")
 	addr := flag.String("addr", "127.0.0.1:0", "where to listen")
 	logFile := flag.String("log", "", "file for start, end, path, user agent of each request")
 	urlFile := flag.String("url-file", "", "file to write the site's URL to, once it listens")
@@ -128,9 +138,15 @@ func (s *site) serve(c net.Conn, w *witness) {
 func (s *site) answer(out *bytes.Buffer, r *http.Request) {
 	kind, status := "text/html; charset=utf-8", "200 OK"
 	var body []byte
+	what, number, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	n, err := strconv.Atoi(number)
 	switch i, known := s.page(r.URL.Path); {
 	case known:
 		body = s.html(i)
+	case what == "version" && err == nil:
+		s.version.Store(int64(n))
+	case what == "picture" && err == nil && s.pictures:
+		kind, body = "image/png", s.noise(n)
 	case r.URL.Path == "/style.css":
 		kind, body = "text/css", styleSheet
 	case r.URL.Path == "/robots.txt" && s.robots != "":
@@ -138,7 +154,19 @@ func (s *site) answer(out *bytes.Buffer, r *http.Request) {
 	default:
 		status, body = "404 Not Found", []byte("no such page\n")
 	}
-	fmt.Fprintf(out, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", status, kind, len(body))
+	tag := ""
+	if s.share > 0 && len(body) > 0 {
+		tag = fmt.Sprintf("\"%x\"", crc32.ChecksumIEEE(body))
+	}
+	if tag != "" && r.Header.Get("If-None-Match") == tag {
+		fmt.Fprintf(out, "HTTP/1.1 304 Not Modified\r\nETag: %s\r\n\r\n", tag)
+		return
+	}
+	fmt.Fprintf(out, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n", status, kind, len(body))
+	if tag != "" {
+		fmt.Fprintf(out, "ETag: %s\r\n", tag)
+	}
+	out.WriteString("\r\n")
 	if r.Method != http.MethodHead {
 		out.Write(body)
 	}
@@ -165,15 +193,39 @@ var words = strings.Fields(`archive bow capture courtesy crawl curtain digest do
 	ground guest host house index key lamp letter link lock meadow note owner page path pause
 	polite queue record robot room rule seed segment shelf site stone visit wait wall window word`)
 
-func (s *site) html(i int) []byte {
+// random gives numbers below n that are the same for a page everywhere (splitmix64).
+func (s *site) random(i int) func(n int) int {
 	rnd := s.seed*0x9e3779b97f4a7c15 + uint64(i)
-	next := func(n int) int { // splitmix64: quick, and the same everywhere
+	return func(n int) int {
 		rnd += 0x9e3779b97f4a7c15
 		z := rnd
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 		z = (z ^ z>>27) * 0x94d049bb133111eb
 		return int((z ^ z>>31) % uint64(n))
 	}
+}
+
+// noise is what a picture is made of.
+func (s *site) noise(i int) []byte {
+	b, next := make([]byte, 10*s.size), s.random(-i)
+	for k := range b {
+		b[k] = byte(next(256))
+	}
+	return b
+}
+
+// changed is the version in which a page changed last.
+func (s *site) changed(i int) int64 {
+	for v := s.version.Load(); v > 0 && s.share > 0; v-- {
+		if s.random(i+int(v)*s.pages)(s.share) == 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+func (s *site) html(i int) []byte {
+	next := s.random(i)
 	b := make([]byte, 0, s.size+64*(s.fanout+s.links)+300)
 	b = fmt.Appendf(b, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Page %d</title>\n"+
 		"<link rel=\"stylesheet\" href=\"/style.css\"></head>\n<body><h1>Page %d</h1>\n<ul>\n", i, i)
@@ -187,6 +239,12 @@ func (s *site) html(i int) []byte {
 		link(next(s.pages))
 	}
 	b = append(b, "</ul>\n<p>"...)
+	if s.share > 0 {
+		b = fmt.Appendf(b, "Version %d of page %d. ", s.changed(i), i)
+	}
+	if s.pictures && i%10 == 0 {
+		b = fmt.Appendf(b, "<img src=\"/picture/%d\" alt=\"\"> ", i)
+	}
 	for end := len(b) + s.size; len(b) < end; {
 		b = append(b, words[next(len(words))]...)
 		b = append(b, ' ')

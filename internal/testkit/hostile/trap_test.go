@@ -22,9 +22,9 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 		raise         func(*judge.Traps)
 	}{
 		{"calendar", "far-dates: over 18 months", func(t *judge.Traps) { t.Ahead = 30 }},
-		{"calendar", "calendar: over 1250 similar URLs", func(t *judge.Traps) { t.Calendar = 10_400 }},
-		{"facets", "facets", func(t *judge.Traps) { t.Facets = 1100 }},
-		{"versions", "versions", func(t *judge.Traps) { t.Versions = 1100 }},
+		{"calendar", "calendar: over 125 similar URLs", func(t *judge.Traps) { t.Calendar = 1400 }},
+		{"facets", "facets", func(t *judge.Traps) { t.Facets = 200 }},
+		{"versions", "versions", func(t *judge.Traps) { t.Versions = 200 }},
 		{"repeated", "repeated-segments", func(t *judge.Traps) { t.Repeats = 8 }},
 		{"deep", "path-depth", func(t *judge.Traps) { t.PathDepth = 80 }},
 		{"session-query", "session-id", func(t *judge.Traps) { t.Twins = false; t.QueryVariants = 40 }},
@@ -41,6 +41,7 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 			defer s.Close()
 			dir := filepath.Join(t.TempDir(), "archive")
 			o := options(t, s.Origin+"/", nil)
+			o.Traps.Calendar, o.Traps.Facets, o.Traps.Versions = 1000, 100, 100 // TestEachFixture has the defaults
 			first := crawl(t, dir, o, hang)
 			status, err := status.Read(dir)
 			if err != nil || !holds(status.Reasons, "trap: "+c.rule) {
