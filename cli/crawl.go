@@ -24,6 +24,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/known"
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/frontier"
@@ -59,6 +60,7 @@ type startFlags struct {
 	sitemaps []string
 	since    string
 	given    crawler.Given
+	known    []string
 }
 
 // crawlEnd is what came of a crawl, for what the command does next.
@@ -82,6 +84,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.Var(&f.set.Politeness.LimitRate, "limit-rate", "limit the whole crawl to this many `bytes` per second (500kB)")
 	fl.IntVar(&f.set.Fetch.Retries, "retries", 0, "ask again so often for what fails for the moment: a 5xx, a broken connection (default 3)")
 	fl.StringVar(&f.set.Storage.Digest, "digest", "", "label records with this `algorithm`: sha256, or sha1 for tools that compare by it (default sha256)")
+	fl.StringArrayVar(&f.known, "known", nil, "keep no body that another archive has: `FILE` is its index (CDXJ, CDX, WACZ; repeatable)")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "stop with exit 1 at the first page, or file of a page, that fails; for CI")
 	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after this long")
 	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
@@ -274,6 +277,20 @@ func (u *ui) logger(verbose bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: level}))
 }
 
+// openKnown reads the indexes of other archives.
+func (f *crawlFlags) openKnown(u *ui, o *crawler.Options) (done func(), err error) {
+	if len(f.known) == 0 {
+		return func() {}, nil
+	}
+	k, err := known.Open("", f.known)
+	if err != nil {
+		return nil, exitWith(exitFailed, fmt.Errorf("--known: %w", err), "an index made by curtsy export DIR OUT.cdxj, or by pywb or cdxj-indexer")
+	}
+	u.say("--known: %s of other archives", count(k.Len(), "response"))
+	o.Known = k
+	return func() { _ = k.Close() }, nil
+}
+
 // runCrawl crawls until the end or a signal, and says what came of it.
 func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	o, err := crawlOptions(c, seed, u.logger(f.verbose))
@@ -298,6 +315,11 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	defer endMetrics()
 	o.Tell = func(text string) { u.say("%s", text) }
+	closeKnown, err := f.openKnown(u, &o)
+	if err != nil {
+		return err
+	}
+	defer closeKnown()
 	o.Round, o.Given = f.round, f.given
 	var failure *crawllog.Visit
 	if f.failFast {

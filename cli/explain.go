@@ -229,6 +229,8 @@ func keptText(v *crawllog.Visit) string {
 		return "in full" + where
 	case crawllog.KeptRevisit:
 		return "the head; the body is the same as that of an earlier response" + where
+	case crawllog.KeptElsewhere:
+		return "the head; " + v.Elsewhere.String() + where
 	case crawllog.KeptWithheld:
 		return "nothing of the body, as the site asks" + where
 	}

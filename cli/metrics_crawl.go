@@ -67,7 +67,7 @@ func newCrawlMetrics(running func() []status.Status) *crawlMetrics {
 		records:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_records_total", Help: "Durable visits, by what is kept of them."}, []string{"kept"}),
 		run:       desc("curtsy_crawl_state", "How many crawls of this process are in the state.", "state"),
 	}
-	for _, kept := range []string{crawllog.KeptResponse, crawllog.KeptRevisit, crawllog.KeptWithheld} {
+	for _, kept := range []string{crawllog.KeptResponse, crawllog.KeptRevisit, crawllog.KeptElsewhere, crawllog.KeptWithheld} {
 		c.records.WithLabelValues(kept)
 	}
 	return c

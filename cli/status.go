@@ -120,6 +120,9 @@ func printStatus(u *ui, s status.Status) {
 	if s.Withheld > 0 {
 		u.print("  withheld     %8d  (by noarchive, as their pages ask)", s.Withheld)
 	}
+	if s.Elsewhere > 0 {
+		u.print("  elsewhere    %8d  (visits whose body is in another archive: --known)", s.Elsewhere)
+	}
 	u.print("  visits       %8d  (%d brought the same bytes as another; %s)", s.Visits, s.Revisits, byteCount(s.Bytes))
 	if s.Round != nil {
 		u.print("  round %-2d     %8d  (%s)", s.Round.N, s.Round.Pages, byteCount(s.Round.Bytes))

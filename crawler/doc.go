@@ -41,6 +41,9 @@
 // sound, and repair), crawler/robotstxt (what an answer to a request for a
 // robots.txt means). None of them knows the inside of a run.
 //
+// Payloads that other archives hold already are found in their indexes by
+// crawler/known, and kept as revisits of what is there.
+//
 // A page that shows nothing without its scripts is rendered between 4 and 5, by
 // a browser whose requests are URLs of the frontier (crawler/render drives it).
 //

@@ -109,6 +109,8 @@ type Hooks struct {
 	StatusEvery time.Duration
 	// Steer, where it is not nil, brings what is wanted while the crawl runs.
 	Steer <-chan Steering
+	// Known finds payloads in other archives, which are not kept again; nil finds none.
+	Known visit.Known
 	Watch func(status.Status) // told about every second what goes on; may be nil
 	Tell  func(string)        // told what a person should know, in a line; nil logs it
 }
@@ -247,6 +249,6 @@ func (o *Options) Visiting(settings *judge.Settings, admit func(host string, mos
 	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, Since: o.Since, GuessSitemap: o.GuessSitemap, UsageFiles: o.UsageFiles,
 		FollowSeed: o.FollowSeed, Language: o.Fetch.Header.Get("Accept-Language"), Apart: o.apart,
 		SitemapHosts: most, RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil,
-		Session: o.session, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
+		Session: o.session, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse, Known: o.Known,
 		Now: o.Now, Logger: o.Logger, Admit: func(host string) bool { return admit(host, most) }}
 }

@@ -16,7 +16,7 @@ import (
 // What is below internal/ anybody may use, and it knows nobody.
 var allowed = map[string][]string{
 	".":                          {"cli"},
-	"cli":                        {"app", "identity", "fleet", "fleet/engine", "fleet/store", "crawler", "crawler/explain", "crawler/fetch", "crawler/importer", "crawler/preview", "crawler/rebuild", "crawler/render", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage", "storage/crawllog", "usage"},
+	"cli":                        {"app", "identity", "fleet", "fleet/engine", "fleet/store", "crawler", "crawler/explain", "crawler/fetch", "crawler/importer", "crawler/known", "crawler/preview", "crawler/rebuild", "crawler/render", "crawler/revisit", "crawler/status", "crawler/verify", "frontier", "frontier/judge", "htmlmeta", "politeness", "politeness/rules", "publish", "publish/...", "sitemap", "storage", "storage/crawllog", "usage"},
 	"app":                        {"crawler", "crawler/preview", "crawler/status", "frontier/judge", "publish", "publish/changes", "publish/icon", "storage", "storage/crawllog"},
 	"crawler":                    {"crawler/fetch", "crawler/render", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "storage", "storage/crawllog", "usage"},
 	"internal/testkit/crawltest": {"crawler", "crawler/fetch", "crawler/verify", "internal/testkit/sitetest", "internal/weburl", "storage", "storage/crawllog"}, // runs and checks whole crawls
@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"crawler/visit":              {"facts", "crawler/fetch", "crawler/revisit", "crawler/robotstxt", "frontier", "frontier/judge", "htmlmeta", "politeness/rules", "sitemap", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"crawler/rebuild":            {"crawler", "crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status", "crawler/visit", "frontier", "frontier/judge", "politeness/rules", "sitemap", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"crawler/importer":           {"crawler", "crawler/rebuild", "crawler/visit", "storage", "storage/crawllog", "storage/warc"},
+	"crawler/known":              {"storage/crawllog", "storage/warc"},
 	"crawler/preview":            {"crawler", "crawler/fetch", "crawler/robotstxt", "crawler/visit", "frontier", "frontier/judge", "politeness", "politeness/rules", "sitemap", "usage"},
 	"crawler/robotstxt":          {"crawler/fetch", "frontier/judge", "politeness", "politeness/rules", "storage", "storage/crawllog", "storage/warc"},
 	"crawler/status":             {"frontier", "frontier/judge", "politeness", "storage", "storage/crawllog"},

@@ -63,6 +63,8 @@ type Totals struct {
 	Visits   int   `json:"visits"`
 	Bytes    int64 `json:"bytes"`    // of their payloads
 	Revisits int   `json:"revisits"` // those that brought the same payload as another
+	// Elsewhere are those whose payload is in an archive of somebody else's.
+	Elsewhere int `json:"elsewhere,omitempty"`
 }
 
 // Parts is what each commit writes, and what stays as it is for a whole run.
@@ -163,6 +165,8 @@ func (s *State) Count(v *crawllog.Visit, page bool) {
 		s.Kept++
 	case crawllog.KeptRevisit:
 		s.Revisits++
+	case crawllog.KeptElsewhere:
+		s.Elsewhere++
 	case crawllog.KeptWithheld:
 		s.Withheld++
 	}
@@ -199,7 +203,7 @@ func (s *State) Hold(v *crawllog.Visit, earlier []*crawllog.Visit) {
 
 // Recount makes the totals those of the visits that are there, without some.
 func (s *State) Recount(a *storage.Archive, without []crawllog.Ref) error {
-	s.Visits, s.Pages, s.Bytes, s.Kept, s.Withheld, s.Revisits, s.Bare = 0, 0, 0, 0, 0, 0, 0
+	s.Totals, s.Pages, s.Kept, s.Withheld, s.Bare = Totals{}, 0, 0, 0, 0
 	var page uint64 // the last one counted
 	left := map[crawllog.Ref]bool{}
 	for _, ref := range without {

@@ -118,7 +118,7 @@ func (o *Outcome) encode(dst []byte, infoID string) ([]byte, error) {
 	switch o.Visit.Kept {
 	case crawllog.KeptWithheld:
 		dst = o.appendMetadata(s, dst, infoID, id, "")
-	case crawllog.KeptRevisit:
+	case crawllog.KeptRevisit, crawllog.KeptElsewhere:
 		dst = o.appendRest(s, o.appendRevisit(s, dst, infoID, id), infoID, id)
 	default:
 		var err error
@@ -202,7 +202,7 @@ func (o *Outcome) header(kind, id, infoID string) warc.Header {
 func (o *Outcome) record(id string) *crawllog.Record {
 	r := &crawllog.Record{ID: id}
 	switch o.Visit.Kept {
-	case crawllog.KeptResponse:
+	case crawllog.KeptResponse, crawllog.KeptElsewhere:
 		r.Label = o.payload
 	case crawllog.KeptRevisit:
 		r.Label = o.original.Record.Label
@@ -237,7 +237,11 @@ func (o *Outcome) appendRevisit(s *scratch, dst []byte, infoID, id string) []byt
 	if o.x.Status == 304 {
 		h.Profile = warc.ProfileNotModified
 	}
-	h.RefersTo, h.RefersToURI, h.RefersToDate = o.original.Record.ID, o.original.URL, o.original.At
+	if e := o.Visit.Elsewhere; e != nil { // whose record's id no index tells
+		h.RefersToURI, h.RefersToDate = e.URL, e.At
+	} else {
+		h.RefersTo, h.RefersToURI, h.RefersToDate = o.original.Record.ID, o.original.URL, o.original.At
+	}
 	h.BlockDigest = o.sum(o.x.Head)
 	return s.encoder.Append(dst, &h, o.small(), o.x.Head)
 }
@@ -275,6 +279,9 @@ func (o *Outcome) note() crawllog.Note {
 		Round: o.round, Began: o.began, Rendered: v.Rendered, Usage: v.Usage}
 	if of := e.URL.String(); of != v.URL {
 		n.Of = of
+	}
+	if e := v.Elsewhere; e != nil {
+		n.Elsewhere = &crawllog.NotedElsewhere{Elsewhere: *e, Digest: v.Digest, Length: v.Length}
 	}
 	if v.Kept == crawllog.KeptWithheld {
 		withheld := *v

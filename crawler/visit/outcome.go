@@ -112,6 +112,7 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 	}
 	o.suspect(r, a)
 	_ = r.Deduplicate(o) // asked again, and an error met, by the committer
+	o.lookElsewhere(r, a)
 	o.askWithCookie(r, a, x, doc)
 	if to := o.leadsTo(a, x, doc); !to.IsZero() {
 		if o.Visit.Kept != crawllog.KeptWithheld { // it is of the body
@@ -403,6 +404,34 @@ func (r *Reader) Deduplicate(o *Outcome) error {
 	o.refer(original)
 	return nil
 }
+
+// lookElsewhere makes the visit one whose payload another archive holds, if one is known
+// to. What a later visit or a browser needs of it is kept here all the same.
+func (o *Outcome) lookElsewhere(r *Reader, a *Attempt) {
+	v := o.Visit
+	if r.opts.Known == nil || a.Replayed || a.Listing() || v.Kept != crawllog.KeptResponse || v.Length == 0 || v.Status != http.StatusOK ||
+		v.Truncated != "" || v.Bare || v.Rendered != nil {
+		return
+	}
+	label := ""
+	found, err := r.opts.Known.Find(v.Digest, v.URL)
+	if err == nil && found == nil && r.opts.Known.BySHA1() {
+		if label = o.payload; label == "" {
+			h := warc.NewLabelled(warc.LabelSHA1)
+			payload, _ := o.x.Payload()
+			_, _ = io.Copy(h, payload) // Check has read it before
+			label = h.String()
+		}
+		found, err = r.opts.Known.Find(label, v.URL)
+	}
+	if err != nil {
+		r.opts.Logger.Warn("what other archives hold cannot be read; the page is kept in full", "url", v.URL, "err", err)
+	}
+	if found != nil {
+		v.Kept, v.Elsewhere, o.payload = crawllog.KeptElsewhere, found, label
+	}
+}
+
 func (o *Outcome) refer(original *crawllog.Visit) {
 	if original.Record == nil { // crawl.db is damaged: there is nothing to refer to
 		return

@@ -32,6 +32,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 )
 
 // Options are how answers are read.
@@ -53,10 +54,20 @@ type Options struct {
 	Retries      int
 	RetryBase    time.Duration
 	MaxParse     int64 // octets of a decoded body that are read for links
+	Known        Known // what other archives hold; nil: none is known
 	Now          func() time.Time
 	Logger       *slog.Logger
 	// Admit says whether one more host that is not the site's may be asked for a sitemap.
 	Admit func(origin string) bool
+}
+
+// Known finds payloads in other archives.
+type Known interface {
+	// Find is a capture of a payload, by its labelled digest, best of the same URL; nil if
+	// none is known.
+	Find(digest, url string) (*crawllog.Elsewhere, error)
+	// BySHA1 says whether to ask by SHA-1 too.
+	BySHA1() bool
 }
 
 // Reader reads answers, and knows what visits learn from each other. It is for

@@ -21,7 +21,7 @@ type Capture struct {
 	Status  int    // 0: there was no answer
 	MIME    string // without parameters
 	Digest  string // of the payload, with the name of its function
-	Kept    string // crawllog.KeptResponse, KeptRevisit, KeptWithheld; "" is nothing
+	Kept    string // crawllog.KeptResponse, KeptRevisit, KeptElsewhere, KeptWithheld; "" is nothing
 	Segment string // where its records lie; "" if it has none
 	Offset  int64
 	Length  int64 // of all its records

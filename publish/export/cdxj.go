@@ -45,7 +45,7 @@ func key(url string) string {
 
 // mimeOf is the type as CDX has it: that of the record for a revisit.
 func mimeOf(v *crawllog.Visit) string {
-	if v.Kept == crawllog.KeptRevisit {
+	if v.Kept == crawllog.KeptRevisit || v.Kept == crawllog.KeptElsewhere {
 		return "warc/revisit"
 	}
 	t, _, _ := strings.Cut(v.ContentType, ";")

@@ -204,7 +204,7 @@ func annotations(v *crawllog.Visit) string {
 	switch {
 	case v.Kept == crawllog.KeptRevisit && v.Status == 304:
 		list = append(list, "warcRevisit:notModified")
-	case v.Kept == crawllog.KeptRevisit:
+	case v.Kept == crawllog.KeptRevisit, v.Kept == crawllog.KeptElsewhere:
 		list = append(list, "duplicate:digest", "warcRevisit:digest")
 	}
 	switch v.Truncated {

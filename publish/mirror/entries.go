@@ -28,6 +28,9 @@ const (
 	kept                  // it has a file
 )
 
+// noBody is why nothing is left of what a rule of the crawl let go, which is listed as skipped.
+const noBody = "no body is kept"
+
 // entry is one URL that was visited: its latest answer, and its file. A mirror holds
 // all of its entries, so each is small: texts that many share are there once, and
 // a file named as its URL is a part of it.
@@ -190,8 +193,10 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 		e.why = fmt.Sprintf("http: %d", v.Status)
 	case !permit.Show:
 		e.state, e.why = withheld, permit.Why()
+	case v.Elsewhere != nil:
+		e.state, e.why = left, v.Elsewhere.String()
 	case !v.HasBody():
-		e.state, e.why = left, "no body is kept"
+		e.state, e.why = left, noBody
 	default:
 		e.state, e.typ = kept, declared(v.ContentType)
 		// A title or links are found in what is HTML by its content too.

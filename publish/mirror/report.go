@@ -49,6 +49,8 @@ func (w *writer) writeReport(r *Result) error {
 func (w *writer) noteAbsent(ctx context.Context) error {
 	for i := range w.s.list {
 		switch e := &w.s.list[i]; {
+		case e.state == left && e.why != noBody:
+			w.notes.add(unfetched, e.url.String(), e.why, "")
 		case e.state == withheld:
 			w.notes.add(absent, e.url.String(), e.why, "")
 		case e.bad:

@@ -28,9 +28,18 @@ type Note struct {
 	Rendered *Rendered `json:"rendered,omitempty"`
 	// Usage is Visit.Usage.
 	Usage []usage.Statement `json:"usage,omitempty"`
+	// Elsewhere is Visit.Elsewhere, and what of the visit the record of a revisit does not say.
+	Elsewhere *NotedElsewhere `json:"elsewhere,omitempty"`
 	// Withheld is the visit itself where the body, and with it the whole
 	// response, is not kept.
 	Withheld *Visit `json:"withheld,omitempty"`
+}
+
+// NotedElsewhere is what is known of a payload that another archive holds.
+type NotedElsewhere struct {
+	Elsewhere
+	Digest string `json:"digest"`
+	Length int64  `json:"length"`
 }
 
 // Import is what is known of a record that another program wrote.
@@ -118,6 +127,9 @@ func (c *Recovered) Take(m Metadata) {
 	if w := m.Note.Withheld; w != nil && v.Kept == KeptWithheld && w.URL == v.URL {
 		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""
 		c.Visit, v = w, w
+	}
+	if e := m.Note.Elsewhere; e != nil && v.Kept == KeptRevisit {
+		v.Kept, v.Elsewhere, v.Digest, v.Length = KeptElsewhere, &e.Elsewhere, e.Digest, e.Length
 	}
 	v.Usage = m.Note.Usage
 	if v.Kept != KeptWithheld {

@@ -30,7 +30,7 @@ var common = [...]string{"", "page", "requisite", "prerequisite", "sitemap", "re
 	"text/css", "text/javascript", "application/javascript", "application/json", "application/pdf", "application/xml",
 	"text/plain", "text/xml", "image/png", "image/jpeg", "image/gif", "image/svg+xml", "image/webp", "image/x-icon", "font/woff2",
 	"windows-1251", "iso-8859-1", "en", "en-US", "ru", "de", "fr", "es", "*", "no rule applies", "robots.txt answered 404",
-	"Allow: /", "Disallow:", "curtsy", "length", "noindex", "nofollow", "noarchive", "nosnippet", "meta", "X-Robots-Tag"}
+	"Allow: /", "Disallow:", "curtsy", "length", "noindex", "nofollow", "noarchive", "nosnippet", "meta", "X-Robots-Tag", "elsewhere"}
 
 // manyCommon is how many there can be: a text of n octets begins with manyCommon+n.
 const manyCommon = 64
@@ -126,6 +126,10 @@ func (p *packer) visit(v *Visit) {
 	}
 	if v.Record != nil {
 		p.text(&v.Record.Label, "")
+	}
+	if there(p, &v.Elsewhere) {
+		p.text(&v.Elsewhere.URL, v.URL)
+		p.time(&v.Elsewhere.At, v.At)
 	}
 }
 

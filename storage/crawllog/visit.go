@@ -19,6 +19,8 @@ const (
 	KeptResponse = "response" // all of it, in a response record
 	KeptRevisit  = "revisit"  // its head; the payload is that of an earlier response
 	KeptWithheld = "withheld" // nothing of the body: a directive asked for it
+	// KeptElsewhere is a revisit of a response in an archive of somebody else's.
+	KeptElsewhere = "elsewhere"
 )
 
 // Visit is one attempt to fetch a URL and what came of it.
@@ -74,6 +76,8 @@ type Visit struct {
 	Kept   string  `json:"kept,omitempty"`
 	Record *Record `json:"record,omitempty"` // the response, revisit or metadata record
 	Refers *Ref    `json:"refers,omitempty"` // for a revisit: who holds the payload
+	// Elsewhere is the capture of another archive that holds the payload.
+	Elsewhere *Elsewhere `json:"elsewhere,omitempty"`
 }
 
 // Directives are what the document or its header asked for.
@@ -113,6 +117,16 @@ type Record struct {
 	Length  int64  `json:"length"` // of all records of the visit, from Offset on
 	ID      string `json:"id"`
 	Label   string `json:"label,omitempty"` // its WARC-Payload-Digest, where that is SHA-1
+}
+
+// Elsewhere names a capture of another archive, as a revisit record does (ISO 28500 §6.7).
+type Elsewhere struct {
+	URL string    `json:"url"`
+	At  time.Time `json:"at"` // to the second, as indexes have it
+}
+
+func (e *Elsewhere) String() string {
+	return "the body is in another archive: " + e.URL + " of " + e.At.UTC().Format(time.RFC3339)
 }
 
 // Ref names a visit.
