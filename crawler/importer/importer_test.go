@@ -115,7 +115,8 @@ func (i *imported) body(url string) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprint(r.Status, " ", string(b))
+	coding := r.Header.Get("Content-Encoding")
+	return strings.Join(strings.Fields(fmt.Sprint(r.Status, " ", coding)), " ") + " " + string(b)
 }
 
 func write(t *testing.T, b []byte) string {
@@ -129,6 +130,7 @@ func write(t *testing.T, b []byte) string {
 
 func TestRecords(t *testing.T) {
 	const u = "http://h.example/p"
+	coded := string(compressed("text"))
 	get := "GET /p HTTP/1.1\r\nHost: h.example\r\n\r\n"
 	for _, test := range []struct {
 		name    string
@@ -149,6 +151,9 @@ func TestRecords(t *testing.T) {
 		{"chunks", []string{record("response", u, "1", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ntext\r\n0\r\n\r\n", http)}, "", "200 text", ""},
 		{"chunks undone", []string{record("response", u, "1", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\ntext", http)}, "", "200 text", ""},
 		{"gzip undone", []string{record("response", u, "1", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\ntext", http)}, "", "200 text", ""},
+		{"gzip in chunks", []string{record("response", u, "1", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"+
+			fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(coded), coded), http)}, "", "200 gzip " + coded, ""},
+		{"gzip in chunks undone", []string{record("response", u, "1", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n4\r\ntext\r\n0\r\n\r\n", http)}, "", "200 text", ""},
 		{"two lengths", []string{record("response", u, "1", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 9\r\n\r\ntext", http)}, "", "200 text", ""},
 		{"an answer to POST", []string{record("response", u, "1", page("posted"), http),
 			record("request", u, "2", "POST /p HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\na=b", "WARC-Concurrent-To: <urn:uuid:"+uuid("1")+">")},
@@ -276,20 +281,23 @@ func urls(t *testing.T, dir string) string {
 // waczOf makes a zip of files.
 func waczOf(t *testing.T, files map[string][]byte) string {
 	t.Helper()
+	return write(t, zipped(files))
+}
+
+// zipped is a zip in which what is compressed already is stored.
+func zipped(files map[string][]byte) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for name, content := range files {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: map[bool]uint16{true: zip.Store, false: zip.Deflate}[strings.HasSuffix(name, ".gz")]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		isStored := strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".wacz")
+		w, _ := z.CreateHeader(&zip.FileHeader{Name: name, Method: map[bool]uint16{true: zip.Store, false: zip.Deflate}[isStored]}) // of a buffer
 		_, _ = w.Write(content)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return write(t, b.Bytes())
+	_ = z.Close()
+	return b.Bytes()
 }
+
+func inner(warc []byte) []byte { return zipped(map[string][]byte{"archive/data.warc.gz": warc}) }
 
 func TestWACZ(t *testing.T) {
 	good := record("response", "http://h.example/p", "1", page("text"), http)
@@ -304,6 +312,9 @@ func TestWACZ(t *testing.T) {
 		{"names that lead out", map[string][]byte{"archive/../../../evil.warc.gz": compressed(good), "../evil": nil, "/etc/evil.warc.gz": nil}, "200 text", ""},
 		{"a zip in it", map[string][]byte{"archive/data.warc.gz": compressed(good), "archive/more.warc.zip": []byte("PK\x03\x04")}, "200 text", "not a WARC file"},
 		{"no archive", map[string][]byte{"index.html": nil}, "", "no WARC file"},
+		{"several in one", map[string][]byte{"a.wacz": inner(compressed(good)), "b.wacz": inner(compressed(good))}, "200 text", ""},
+		{"several in one, one of them none", map[string][]byte{"a.wacz": inner(compressed(good)), "b.wacz": []byte("PK")}, "", "b.wacz: "},
+		{"deeper than one", map[string][]byte{"a.wacz": zipped(map[string][]byte{"b.wacz": inner(compressed(good))})}, "", "no WARC file"},
 	} {
 		path := waczOf(t, test.files)
 		i := &imported{t: t, dir: t.TempDir()}

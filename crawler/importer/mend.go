@@ -57,6 +57,8 @@ func mend(head, body []byte, bare bool) (mended []byte, said []string, err error
 	case len(te) == 0:
 	case bare, te[len(te)-1] == "chunked" && !isChunked(body), te[len(te)-1] != "chunked":
 		m.rename("Transfer-Encoding", "the body is not in the transfer coding that its head names")
+	default:
+		body, _ = firstChunk(body) // in which the content coding begins
 	}
 	if ce := http1.Tokens(h["Content-Encoding"]); len(ce) > 0 && (bare || !isCoded(ce[len(ce)-1], body)) {
 		m.rename("Content-Encoding", "the body is not in the content coding that its head names")
@@ -106,21 +108,24 @@ func (m *mender) rename(name, why string) {
 
 // isChunked says whether a body begins with a chunk.
 func isChunked(body []byte) bool {
-	if len(body) == 0 {
-		return false
-	}
+	_, ok := firstChunk(body)
+	return ok
+}
+
+// firstChunk is what there is of the data of the first chunk; !ok where none begins.
+func firstChunk(body []byte) (data []byte, ok bool) {
 	var c http1.Chunks
-	for len(body) > 0 {
-		data, n, err := c.Next(body)
+	for rest := body; len(rest) > 0; {
+		data, n, err := c.Next(rest)
 		if err != nil {
-			return false
+			return nil, false
 		}
 		if len(data) > 0 || c.Ended() {
-			return true
+			return data, true
 		}
-		body = body[n:]
+		rest = rest[n:]
 	}
-	return true // a chunk's size, and no more
+	return nil, len(body) > 0 // a chunk's size, and no more
 }
 
 // isCoded says whether a body may be in a coding: those with a magic number show it.

@@ -107,7 +107,7 @@ func sourcesOf(path string) ([]*Source, error) {
 	}
 	switch head = head[:n]; {
 	case string(head) == "PK\x03\x04", string(head) == "PK\x05\x06":
-		return sourcesOfWACZ(path, key)
+		return sourcesOfWACZ(path, key, st.Size(), zipAt(path), false)
 	case len(head) > 0 && (head[0] == '{' || strings.HasPrefix(string(head), "\xef\xbb\xbf{")):
 		return []*Source{fromHAR(path, key, st.Size())}, nil
 	}
@@ -176,20 +176,24 @@ func FirstPage(list []*Source) (weburl.URL, error) {
 		}
 	}
 	var first weburl.URL
+	why := errors.New("no file holds a response of http or https")
 	for _, s := range list {
 		if s.Name == Stdin {
 			continue
 		}
-		u, page := firstOf(s)
+		u, page, err := firstOf(s)
 		if page {
 			return u, nil
+		}
+		if err != nil {
+			why = fmt.Errorf("%s: %w", s.Name, err)
 		}
 		if first.IsZero() {
 			first = u
 		}
 	}
 	if first.IsZero() {
-		return first, errors.New("no file holds a response of http or https")
+		return first, why
 	}
 	return first, nil
 }
@@ -197,10 +201,10 @@ func FirstPage(list []*Source) (weburl.URL, error) {
 // maxLooked bounds how many records are looked at for a first page.
 const maxLooked = 2000
 
-func firstOf(s *Source) (first weburl.URL, page bool) {
+func firstOf(s *Source) (first weburl.URL, page bool, err error) {
 	in, err := s.open(nil, &checkpoint{})
 	if err != nil {
-		return first, false
+		return first, false, err
 	}
 	defer in.Close()
 	for range maxLooked {
@@ -210,7 +214,7 @@ func firstOf(s *Source) (first weburl.URL, page bool) {
 			continue
 		}
 		if err != nil {
-			return first, false
+			return first, false, nil
 		}
 		u, err := weburl.Parse(r.TargetURI)
 		if err != nil || r.Type != warc.TypeResponse && r.Type != typeResource {
@@ -221,10 +225,10 @@ func firstOf(s *Source) (first weburl.URL, page bool) {
 		}
 		begin, _ := io.ReadAll(io.LimitReader(in, 16<<10))
 		if strings.HasPrefix(r.ContentType, "text/html") || isPage(begin) {
-			return u, true
+			return u, true, nil
 		}
 	}
-	return first, false
+	return first, false, nil
 }
 
 // isPage says whether a response is a page that was answered well.
@@ -241,35 +245,77 @@ func isPage(begin []byte) bool {
 // maxEntries bounds the files of a WACZ.
 const maxEntries = 100_000
 
-// sourcesOfWACZ lists the WARC files of a WACZ (1.1.1 §4). Nothing of it is written under
-// a name that it gives.
-func sourcesOfWACZ(path, key string) (list []*Source, err error) {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return nil, fmt.Errorf("its zip directory cannot be read: %w", err)
+// archived is a zip file, opened anew by each who reads.
+type archived func() (*zip.Reader, io.Closer, error)
+
+// zipAt is a zip file of the file system.
+func zipAt(path string) archived {
+	return func() (*zip.Reader, io.Closer, error) {
+		z, err := zip.OpenReader(path)
+		if err != nil {
+			return nil, nil, fmt.Errorf("its zip directory cannot be read: %w", err)
+		}
+		return &z.Reader, z, nil
 	}
-	defer z.Close()
-	if len(z.File) > maxEntries {
-		return nil, fmt.Errorf("%d files in a zip", len(z.File))
+}
+
+// within is the n-th file in the zip, which is a zip itself and not compressed.
+func (a archived) within(n int) archived {
+	return func() (*zip.Reader, io.Closer, error) {
+		z, closer, err := a()
+		if err != nil {
+			return nil, nil, err
+		}
+		f := z.File[min(n, len(z.File)-1)]
+		raw, err := f.OpenRaw()
+		if section, ok := raw.(io.ReaderAt); ok && err == nil && f.Method == zip.Store {
+			z, err = zip.NewReader(section, int64(f.CompressedSize64))
+		} else if err == nil {
+			err = errors.New("it is compressed")
+		}
+		if err != nil {
+			closer.Close()
+			return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		return z, closer, nil
 	}
-	st, err := os.Stat(path)
+}
+
+// sourcesOfWACZ lists the WARC files of a WACZ (1.1.1 §4), also of those in one that holds
+// several (multi-wacz-package), one deep. Nothing is written under a name that it gives.
+func sourcesOfWACZ(name, key string, size int64, open archived, nested bool) (list []*Source, err error) {
+	z, closer, err := open()
 	if err != nil {
 		return nil, err
 	}
-	left := uint64(st.Size()) // what lies in the file twice is made to grow
+	defer closer.Close()
+	if len(z.File) > maxEntries {
+		return nil, fmt.Errorf("%d files in a zip", len(z.File))
+	}
+	left := uint64(size) // what lies in the file twice is made to grow
 	first := firstPageOf(z)
 	for n, f := range z.File {
-		name := strings.ToLower(f.Name)
-		if !strings.HasPrefix(name, "archive/") || !strings.Contains(name, ".warc") {
+		lower := strings.ToLower(f.Name)
+		warcs := strings.HasPrefix(lower, "archive/") && strings.Contains(lower, ".warc")
+		if !warcs && (nested || !strings.HasSuffix(lower, ".wacz")) {
 			continue
 		}
 		if f.CompressedSize64 > left {
 			return nil, errors.New("its files overlap: they are longer than it is")
 		}
 		left -= f.CompressedSize64
-		s := &Source{Name: path + "!" + f.Name, First: first, key: fmt.Sprintf("%s %d", key, n), size: int64(f.CompressedSize64), seekable: f.Method == zip.Store}
+		key := fmt.Sprintf("%s %d", key, n)
+		if !warcs {
+			found, err := sourcesOfWACZ(name+"!"+f.Name, key, int64(f.CompressedSize64), open.within(n), true)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, found...)
+			continue
+		}
+		s := &Source{Name: name + "!" + f.Name, First: first, key: key, size: int64(f.CompressedSize64), seekable: f.Method == zip.Store}
 		s.open = func(_ *importer, from *checkpoint) (records, error) {
-			return openAt(func() (io.ReadCloser, error) { return openEntry(path, n) }, from)
+			return openAt(func() (io.ReadCloser, error) { return open.entry(n) }, from)
 		}
 		list = append(list, s)
 	}
@@ -282,10 +328,8 @@ func sourcesOfWACZ(path, key string) (list []*Source, err error) {
 // entry is a file within a zip.
 type entry struct {
 	io.Reader
-	zip *zip.ReadCloser
+	io.Closer
 }
-
-func (e *entry) Close() error { return e.zip.Close() }
 
 // stored is one that is not compressed, in which reading can begin anywhere.
 type stored struct {
@@ -293,8 +337,9 @@ type stored struct {
 	io.Seeker
 }
 
-func openEntry(path string, n int) (io.ReadCloser, error) {
-	z, err := zip.OpenReader(path)
+// entry opens the n-th file in the zip.
+func (a archived) entry(n int) (io.ReadCloser, error) {
+	z, closer, err := a()
 	if err != nil {
 		return nil, err
 	}
@@ -302,17 +347,17 @@ func openEntry(path string, n int) (io.ReadCloser, error) {
 	if f.Method == zip.Store && f.Flags&1 == 0 {
 		raw, err := f.OpenRaw()
 		if s, ok := raw.(io.ReadSeeker); ok && err == nil {
-			return &stored{entry{s, z}, s}, nil
+			return &stored{entry{s, closer}, s}, nil
 		}
 	}
 	if f.Flags&1 != 0 {
-		z.Close()
+		closer.Close()
 		return nil, errors.New("it is encrypted")
 	}
 	r, err := f.Open()
 	if err != nil {
-		z.Close()
+		closer.Close()
 		return nil, err
 	}
-	return &entry{r, z}, nil
+	return &entry{r, closer}, nil
 }

@@ -12,7 +12,7 @@ const maxPackage = 4 << 20
 
 // firstPageOf is the page that a WACZ opens with: mainPageUrl of datapackage.json, else the
 // first of pages/pages.jsonl.
-func firstPageOf(z *zip.ReadCloser) string {
+func firstPageOf(z *zip.Reader) string {
 	var p struct {
 		MainPageURL  string `json:"mainPageUrl"`
 		MainPageURL1 string `json:"mainPageURL"` // as the text of 1.0 had it
