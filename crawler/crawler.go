@@ -95,6 +95,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	settings = settings.With(judge.Names{Primary: st.Primary})
 	o.apart = st.Apart
 	c.reader = visit.NewReader(a, f, o.Visiting(settings, c.ledger.admitted))
+	c.reader.Consult(o.Known)
 	f.Judge(settings)
 	if o.Fetch.Spill == nil {
 		o.Fetch.Spill = func() (fetch.File, error) { return a.Spill() }

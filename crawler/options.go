@@ -249,6 +249,6 @@ func (o *Options) Visiting(settings *judge.Settings, admit func(host string, mos
 	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, Since: o.Since, GuessSitemap: o.GuessSitemap, UsageFiles: o.UsageFiles,
 		FollowSeed: o.FollowSeed, Language: o.Fetch.Header.Get("Accept-Language"), Apart: o.apart,
 		SitemapHosts: most, RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil,
-		Session: o.session, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse, Known: o.Known,
+		Session: o.session, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
 		Now: o.Now, Logger: o.Logger, Admit: func(host string) bool { return admit(host, most) }}
 }

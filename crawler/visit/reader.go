@@ -54,7 +54,6 @@ type Options struct {
 	Retries      int
 	RetryBase    time.Duration
 	MaxParse     int64 // octets of a decoded body that are read for links
-	Known        Known // what other archives hold; nil: none is known
 	Now          func() time.Time
 	Logger       *slog.Logger
 	// Admit says whether one more host that is not the site's may be asked for a sitemap.
@@ -89,6 +88,7 @@ type Reader struct {
 	vias    vias
 	probes  probes
 	files   usageFiles
+	known   Known // nil: none is
 }
 
 // NewReader makes a Reader for a crawl over an archive and its frontier, of
@@ -101,6 +101,9 @@ func NewReader(a *storage.Archive, f *frontier.Frontier, o Options) *Reader {
 	r.scope.Store(o.Settings)
 	return r
 }
+
+// Consult makes the reader ask what other archives hold, before it is used.
+func (r *Reader) Consult(k Known) { r.known = k }
 
 // Scope is what links are judged with now.
 func (r *Reader) Scope() *judge.Settings { return r.scope.Load() }
