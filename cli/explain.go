@@ -224,13 +224,14 @@ func keptText(v *crawllog.Visit) string {
 	if v.Record != nil {
 		where = fmt.Sprintf(": %s at %d, %s", v.Record.Segment, v.Record.Offset, count(v.Record.Length, "byte"))
 	}
+	if e := v.Elsewhere(); e != nil {
+		return "the head; " + e.String() + where
+	}
 	switch v.Kept {
 	case crawllog.KeptResponse:
 		return "in full" + where
 	case crawllog.KeptRevisit:
 		return "the head; the body is the same as that of an earlier response" + where
-	case crawllog.KeptElsewhere:
-		return "the head; " + v.Elsewhere.String() + where
 	case crawllog.KeptWithheld:
 		return "nothing of the body, as the site asks" + where
 	}

@@ -140,7 +140,6 @@ func (b *rebuilder) outcome(j *visit.Attempt, v *crawllog.Visit, read *ahead) *v
 	o := b.reader.Outcome(j, x)
 	w := o.Visit
 	w.Waited, w.Delay, w.Kept, w.Record, w.Refers = v.Waited, v.Delay, v.Kept, v.Record, v.Refers
-	w.Elsewhere = v.Elsewhere
 	w.Digest, w.Length, w.Suspect = v.Digest, v.Length, v.Suspect
 	if len(v.Usage) > 0 {
 		w.Usage = v.Usage // as its record has it

@@ -18,14 +18,15 @@ const largeBody = 4 << 20
 // records are those of a visit, made while it is still nobody's turn to write:
 // compressing is most of the work.
 type records struct {
-	members  []byte  // ready to be written
-	buf      *[]byte // where they lie, from memberPool
-	infoID   string  // the warcinfo record that they name
-	label    string  // of their digests, as storage.Options has it
-	payload  string  // digest of the payload by that label; "": that of the visit
-	broken   error   // why they cannot be made
-	hurry    bool    // compress by the quick road
-	released bool    // x gave its buffers back
+	members   []byte              // ready to be written
+	buf       *[]byte             // where they lie, from memberPool
+	infoID    string              // the warcinfo record that they name
+	label     string              // of their digests, as storage.Options has it
+	payload   string              // digest of the payload by that label; "": that of the visit
+	elsewhere *crawllog.Elsewhere // what another archive holds in place of this
+	broken    error               // why they cannot be made
+	hurry     bool                // compress by the quick road
+	released  bool                // x gave its buffers back
 }
 
 // Prepare makes the records, to name the warcinfo record infoID, and says how
@@ -203,7 +204,7 @@ func (o *Outcome) record(id string) *crawllog.Record {
 	r := &crawllog.Record{ID: id}
 	switch o.Visit.Kept {
 	case crawllog.KeptResponse, crawllog.KeptElsewhere:
-		r.Label = o.payload
+		r.Label, r.Elsewhere = o.payload, o.elsewhere
 	case crawllog.KeptRevisit:
 		r.Label = o.original.Record.Label
 	}
@@ -237,7 +238,7 @@ func (o *Outcome) appendRevisit(s *scratch, dst []byte, infoID, id string) []byt
 	if o.x.Status == 304 {
 		h.Profile = warc.ProfileNotModified
 	}
-	if e := o.Visit.Elsewhere; e != nil { // whose record's id no index tells
+	if e := o.elsewhere; e != nil { // whose record's id no index tells
 		h.RefersToURI, h.RefersToDate = e.URL, e.At
 	} else {
 		h.RefersTo, h.RefersToURI, h.RefersToDate = o.original.Record.ID, o.original.URL, o.original.At
@@ -280,7 +281,7 @@ func (o *Outcome) note() crawllog.Note {
 	if of := e.URL.String(); of != v.URL {
 		n.Of = of
 	}
-	if e := v.Elsewhere; e != nil {
+	if e := o.elsewhere; e != nil {
 		n.Elsewhere = &crawllog.NotedElsewhere{Elsewhere: *e, Digest: v.Digest, Length: v.Length}
 	}
 	if v.Kept == crawllog.KeptWithheld {

@@ -428,7 +428,7 @@ func (o *Outcome) lookElsewhere(r *Reader, a *Attempt) {
 		r.opts.Logger.Warn("what other archives hold cannot be read; the page is kept in full", "url", v.URL, "err", err)
 	}
 	if found != nil {
-		v.Kept, v.Elsewhere, o.payload = crawllog.KeptElsewhere, found, label
+		v.Kept, o.elsewhere, o.payload = crawllog.KeptElsewhere, found, label
 	}
 }
 

@@ -63,8 +63,8 @@ func noteOf(v *crawllog.Visit, p *publish.Permit, find crawllog.Lookup) string {
 		return "suspect: " + v.Suspect
 	case !s.Stands():
 		return s.Why
-	case v.Elsewhere != nil:
-		return v.Elsewhere.String()
+	case v.Elsewhere() != nil:
+		return v.Elsewhere().String()
 	case v.Kept == crawllog.KeptRevisit:
 		return "the same bytes as an earlier capture"
 	case v.Location != "":

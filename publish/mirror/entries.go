@@ -193,8 +193,8 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 		e.why = fmt.Sprintf("http: %d", v.Status)
 	case !permit.Show:
 		e.state, e.why = withheld, permit.Why()
-	case v.Elsewhere != nil:
-		e.state, e.why = left, v.Elsewhere.String()
+	case v.Elsewhere() != nil:
+		e.state, e.why = left, v.Elsewhere().String()
 	case !v.HasBody():
 		e.state, e.why = left, noBody
 	default:

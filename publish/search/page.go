@@ -56,8 +56,8 @@ func Judge(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*craw
 		return v, Verdict{Why: "robots.txt and sitemaps are not searched"}
 	case !permit.List, !permit.Show:
 		return v, Verdict{Why: permit.Why()}
-	case v.Elsewhere != nil:
-		return v, Verdict{Why: v.Elsewhere.String()}
+	case v.Elsewhere() != nil:
+		return v, Verdict{Why: v.Elsewhere().String()}
 	case !v.HasBody():
 		return v, Verdict{Why: "no body is kept"}
 	case !isText(v):

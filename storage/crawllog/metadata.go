@@ -28,7 +28,7 @@ type Note struct {
 	Rendered *Rendered `json:"rendered,omitempty"`
 	// Usage is Visit.Usage.
 	Usage []usage.Statement `json:"usage,omitempty"`
-	// Elsewhere is Visit.Elsewhere, and what of the visit the record of a revisit does not say.
+	// Elsewhere is Record.Elsewhere, and what of the visit the record of a revisit does not say.
 	Elsewhere *NotedElsewhere `json:"elsewhere,omitempty"`
 	// Withheld is the visit itself where the body, and with it the whole
 	// response, is not kept.
@@ -128,8 +128,8 @@ func (c *Recovered) Take(m Metadata) {
 		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""
 		c.Visit, v = w, w
 	}
-	if e := m.Note.Elsewhere; e != nil && v.Kept == KeptRevisit {
-		v.Kept, v.Elsewhere, v.Digest, v.Length = KeptElsewhere, &e.Elsewhere, e.Digest, e.Length
+	if e := m.Note.Elsewhere; e != nil && v.Kept == KeptRevisit && v.Record != nil {
+		v.Kept, v.Record.Elsewhere, v.Digest, v.Length = KeptElsewhere, &e.Elsewhere, e.Digest, e.Length
 	}
 	v.Usage = m.Note.Usage
 	if v.Kept != KeptWithheld {

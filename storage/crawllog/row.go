@@ -126,10 +126,10 @@ func (p *packer) visit(v *Visit) {
 	}
 	if v.Record != nil {
 		p.text(&v.Record.Label, "")
-	}
-	if there(p, &v.Elsewhere) {
-		p.text(&v.Elsewhere.URL, v.URL)
-		p.time(&v.Elsewhere.At, v.At)
+		if there(p, &v.Record.Elsewhere) {
+			p.text(&v.Record.Elsewhere.URL, v.URL)
+			p.time(&v.Record.Elsewhere.At, v.At)
+		}
 	}
 }
 

@@ -76,8 +76,6 @@ type Visit struct {
 	Kept   string  `json:"kept,omitempty"`
 	Record *Record `json:"record,omitempty"` // the response, revisit or metadata record
 	Refers *Ref    `json:"refers,omitempty"` // for a revisit: who holds the payload
-	// Elsewhere is the capture of another archive that holds the payload.
-	Elsewhere *Elsewhere `json:"elsewhere,omitempty"`
 }
 
 // Directives are what the document or its header asked for.
@@ -117,12 +115,23 @@ type Record struct {
 	Length  int64  `json:"length"` // of all records of the visit, from Offset on
 	ID      string `json:"id"`
 	Label   string `json:"label,omitempty"` // its WARC-Payload-Digest, where that is SHA-1
+	// Elsewhere is the capture of another archive that it refers to.
+	Elsewhere *Elsewhere `json:"elsewhere,omitempty"`
 }
 
 // Elsewhere names a capture of another archive, as a revisit record does (ISO 28500 §6.7).
 type Elsewhere struct {
 	URL string    `json:"url"`
 	At  time.Time `json:"at"` // to the second, as indexes have it
+}
+
+// Elsewhere is what holds the payload where this archive does not: of a visit that is
+// KeptElsewhere, else nil.
+func (v *Visit) Elsewhere() *Elsewhere {
+	if v.Kept != KeptElsewhere || v.Record == nil {
+		return nil
+	}
+	return v.Record.Elsewhere
 }
 
 func (e *Elsewhere) String() string {
