@@ -205,6 +205,12 @@ made_Sphinx() {
 }
 made_Sphinx-rtd() { THEME=sphinx_rtd_theme made_Sphinx "$@"; }
 
-# Parts of large manuals of Debian's: what is below these pages' directories, as far as it is used.
+made_javadoc() {
+	local n
+	mkdir -p "$1/lamps"
+	for n in $(seq 5); do printf 'package lamps;\n/** %s See {@link Lamp%s}. */\npublic class Lamp%s { /** Lights the zebra. */ public int light(int wick) { return wick; } }\n' "$(prose "$n")" $((n % 5 + 1)) "$n" >"$1/lamps/Lamp$n.java"; done
+	javadoc -quiet -d "$2" -sourcepath "$1" lamps >&2
+}
+
+# A large manual of Debian's: rust-doc.
 made_rustdoc() { cp -rL /usr/share/doc/rust-doc/html "$2"; }
-made_javadoc() { cp -rL /usr/share/doc/openjdk-17-jre-headless/api "$2"; }

@@ -108,7 +108,9 @@ func (s *linkSet) addBeside(text string, l Link) {
 		if s.below(s.base, dir, rest, l) {
 			return
 		}
-		s.add(rest, l) // behind a base that the script puts in front
+		if s.besideScript(text) {
+			s.add(rest, l) // behind a base that the script puts in front
+		}
 		return
 	case first == "." || first == "..":
 		s.addDotted(text, l)
