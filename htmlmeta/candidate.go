@@ -136,12 +136,12 @@ func basedElsewhere(src []byte) span {
 	return span{len(src), len(src)}
 }
 
-// isNoURL says whether a literal is compared with another, is a text that is shown, or is the key of an object and
+// isNoURL says whether a literal is compared with another or put behind one, is a text that is shown, or is the key of an object and
 // names a script: bundlers know modules so ({"./src/lamp.js": () => import("./lamp-4f3a.js")}).
 func isNoURL(src []byte, ref scriptRef) bool {
 	behind := bytes.TrimLeft(src[ref.at.to:min(len(src), ref.at.to+64)], asciiBlank)
 	before := bytes.TrimRight(src[max(0, ref.at.from-64):ref.at.from], asciiBlank)
-	if bytes.HasSuffix(before, []byte("==")) || bytes.HasPrefix(behind, []byte("==")) {
+	if bytes.HasSuffix(before, []byte("==")) || bytes.HasSuffix(before, []byte("+=")) || bytes.HasPrefix(behind, []byte("==")) {
 		return true
 	}
 	if bytes.HasSuffix(before, []byte("null,")) && bytes.Contains(before, []byte("createElement(")) {

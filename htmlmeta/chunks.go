@@ -120,10 +120,11 @@ func (s *linkSet) addBeside(text string, l Link) {
 	case deep && s.belowScripts(dir, rest, l):
 		return
 	}
-	if s.besideScript(text) {
+	beside := s.besideScript(text)
+	if beside {
 		s.add(text, l)
 	}
-	if text != nuxtBuild {
+	if !beside || deep && text != nuxtBuild {
 		s.addFromPage(text, l)
 	}
 }
