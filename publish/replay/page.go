@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -31,8 +32,9 @@ type phrase struct {
 
 func say(text string, args ...any) phrase { return phrase{text, args} }
 
-// views are the templates by the language that they are in.
-var views = func() map[string]*template.Template {
+// views are the templates by the language that they are in. They are read when a page is
+// made: every command would wait for them.
+var views = sync.OnceValue(func() map[string]*template.Template {
 	printers, err := locale.Printers()
 	if err != nil {
 		panic(err) // the catalogue is part of the program
@@ -42,7 +44,7 @@ var views = func() map[string]*template.Template {
 		list[tag] = template.Must(template.New("").Funcs(functions(p)).ParseFS(files, "ui/*.html"))
 	}
 	return list
-}()
+})
 
 // functions are those of the templates in one language.
 func functions(p locale.Printer) template.FuncMap {
@@ -173,7 +175,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view s
 	p.Probe = s.probe()
 	p.Lang = locale.Choose(r.Header.Get("Accept-Language"))
 	var b bytes.Buffer
-	if err := views[p.Lang].ExecuteTemplate(legible.Writer{W: &b}, view+".html", p); err != nil {
+	if err := views()[p.Lang].ExecuteTemplate(legible.Writer{W: &b}, view+".html", p); err != nil {
 		s.log.Error("render", "view", view, "err", err)
 		refuse(w, http.StatusInternalServerError, "this page cannot be shown")
 		return
