@@ -128,7 +128,7 @@ const maxHead = 2 << 20
 
 // readHead reads up to the end of the head; rest is what came with it.
 func readHead(block io.Reader) (head, rest []byte, err error) {
-	buf := make([]byte, 0, 16<<10)
+	buf := make([]byte, 0, 2<<10)
 	for from := 0; len(buf) < maxHead; {
 		buf = slices.Grow(buf, 1)
 		n, err := block.Read(buf[len(buf):cap(buf)])

@@ -86,6 +86,9 @@ func (n *nearbys) take(e *entry) *nearby {
 }
 
 func (n *nearbys) give(d *nearby) {
+	if len(d.refs) > maxNearby/4 {
+		return // of so many few are met again
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if had := n.all[d.dir]; had != nil {
