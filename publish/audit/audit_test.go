@@ -16,8 +16,11 @@ import (
 
 // sound is the head of a page without a fault, but for its title and description.
 func sound(name string) string {
-	return fmt.Sprintf(`<html lang=en><title>All about %s</title><meta name=description content="What there is to say of %s"><h1>%s</h1>`, name, name, name)
+	return fmt.Sprintf(`<html lang=en><meta name=viewport content="width=device-width"><title>All about %s</title><meta name=description content="What there is to say of %s"><h1>%s</h1>`, name, name, name)
 }
+
+// head is sound, with more in the head.
+func head(name, more string) string { return strings.Replace(sound(name), "<h1>", more+"<h1>", 1) }
 
 // planted is a site of which each page but a few has one fault.
 var planted = `
@@ -31,7 +34,7 @@ Sitemap: {{origin}}/none.xml
 -- /sitemap.xml --
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{{origin}}/</loc></url><url><loc>{{origin}}/map-gone</loc></url>
 <url><loc>{{origin}}/map-moved</loc></url><url><loc>{{origin}}/map-noindex</loc></url><url><loc>{{origin}}/denied-map</loc></url>
-<url><loc>{{origin}}/map-orphan</loc></url><url><loc>{{origin}}/map-copy</loc></url><url><loc>mailto:x</loc></url></urlset>
+<url><loc>{{origin}}/map-orphan</loc></url><url><loc>{{origin}}/map-copy</loc></url><url><loc>mailto:x</loc></url><url><loc>https://elsewhere.invalid/</loc></url></urlset>
 -- /cut.xml --
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{{origin}}/</loc></url><url><lo
 -- /none.xml --
@@ -39,7 +42,7 @@ Sitemap: {{origin}}/none.xml
 -- / --
 ` + sound("home") + `<link rel=stylesheet href=/hidden.css>{{links}}
 -- /sound --
-` + sound("sound") + `<link rel=canonical href="/sound"><img src="/p.png" alt="">
+` + head("sound", `<link rel=canonical href="/sound">`) + `<img src="/p.png" alt="">
 -- /p.png --
 PNG 4x4
 -- /map-gone --
@@ -54,8 +57,8 @@ Location: /sound
 -- /map-orphan --
 ` + sound("map-orphan") + `
 -- /map-copy --
-` + sound("map-copy") + `<link rel=canonical href=/sound>
-`
+` + head("map-copy", `<link rel=canonical href=/sound>
+`)
 
 // faults are the pages with a fault, by path: what is planted, and the finding.
 var faults = []struct{ path, finding, page string }{
@@ -79,19 +82,33 @@ var faults = []struct{ path, finding, page string }{
 	{"/same-description-2", "description-duplicate", `<html lang=en><title>other of them</title><meta name=description content=same><h1>2</h1>`},
 	{"/no-h1", "h1-missing", `<html lang=en><title>No heading</title><meta name=description content="no h1">`},
 	{"/two-h1", "h1-several", sound("two headings") + `<h1>again</h1>`},
-	{"/two-canonicals", "canonical-several", sound("two canonicals") + `<link rel=canonical href=/sound><link rel=canonical href=/>`},
-	{"/bad-canonical", "canonical-bad", sound("bad canonical") + `<link rel=canonical href="http://[x">`},
-	{"/canonical-moved", "canonical-to-redirect", sound("canonical moved") + `<link rel=canonical href=/moved>`},
-	{"/canonical-gone", "canonical-broken", sound("canonical gone") + `<link rel=canonical href=/gone>`},
-	{"/canonical-hidden", "canonical-noindex", sound("canonical hidden") + `<link rel=canonical href=/map-noindex>`},
-	{"/canonical-denied", "canonical-disallowed", sound("canonical denied") + `<link rel=canonical href=/denied-canonical>`},
-	{"/canonical-chain", "canonical-chain", sound("canonical chain") + `<link rel=canonical href=/canonical-elsewhere>`},
-	{"/canonical-elsewhere", "canonical-elsewhere", sound("canonical elsewhere") + `<link rel=canonical href="http://elsewhere.invalid/">`},
-	{"/noindex-canonical", "noindex-canonical", sound("noindex canonical") + `<meta name=robots content=noindex><link rel=canonical href=/sound>`},
-	{"/bad-hreflang", "hreflang-code", sound("bad hreflang") + `<link rel=alternate hreflang=en_UK href=/bad-hreflang>`},
-	{"/one-way", "hreflang-no-return", sound("one way") + `<link rel=alternate hreflang=de href=/sound>`},
-	{"/hreflang-gone", "hreflang-broken", sound("hreflang gone") + `<link rel=alternate hreflang=de href=/gone>`},
-	{"/hreflang-twice", "hreflang-twice", sound("hreflang twice") + `<link rel=alternate hreflang=de href=/hreflang-twice><link rel=alternate hreflang=de href=/sound>`},
+	{"/two-canonicals", "canonical-several", head("two canonicals", `<link rel=canonical href=/sound><link rel=canonical href=/>`)},
+	{"/bad-canonical", "canonical-bad", head("bad canonical", `<link rel=canonical href="http://[x">`)},
+	{"/canonical-moved", "canonical-to-redirect", head("canonical moved", `<link rel=canonical href=/moved>`)},
+	{"/canonical-gone", "canonical-broken", head("canonical gone", `<link rel=canonical href=/gone>`)},
+	{"/canonical-hidden", "canonical-noindex", head("canonical hidden", `<link rel=canonical href=/map-noindex>`)},
+	{"/canonical-denied", "canonical-disallowed", head("canonical denied", `<link rel=canonical href=/denied-canonical>`)},
+	{"/canonical-chain", "canonical-chain", head("canonical chain", `<link rel=canonical href=/canonical-elsewhere>`)},
+	{"/canonical-elsewhere", "canonical-elsewhere", head("canonical elsewhere", `<link rel=canonical href="http://elsewhere.invalid/">`)},
+	{"/noindex-canonical", "noindex-canonical", head("noindex canonical", `<meta name=robots content=noindex><link rel=canonical href=/sound>`)},
+	{"/bad-hreflang", "hreflang-code", head("bad hreflang", `<link rel=alternate hreflang=en_UK href=/bad-hreflang>`)},
+	{"/uk", "hreflang-code", head("the kingdom", `<link rel=alternate hreflang=en-UK href=/uk>`)},
+	{"/no-self", "hreflang-no-self", head("no self", `<link rel=alternate hreflang=de href=/no-self-de>`)},
+	{"/no-self-de", "hreflang-no-return", head("no self, de", `<link rel=alternate hreflang=de href=/no-self-de><link rel=alternate hreflang=en href=/no-self><link rel=alternate hreflang=fr href=/sound>`)},
+	{"/hreflang-copy", "hreflang-not-canonical", head("hreflang copy", `<link rel=canonical href=/sound><link rel=alternate hreflang=en href=/hreflang-copy>`)},
+	{"/header", "canonical-several", "HTTP 200\nContent-Type: text/html\nLink: </>; rel=canonical\n\n" + head("header", "<link rel=canonical href=/sound>")},
+	{"/in-body", "canonical-in-body", sound("in body") + `<p><link rel=canonical href=/sound>`},
+	{"/refresh", "meta-refresh", sound("refresh") + `<meta http-equiv=refresh content="5; url=/sound">`},
+	{"/no-viewport", "viewport-missing", strings.Replace(sound("no viewport"), "name=viewport", "name=view", 1)},
+	{"/no-zoom", "zoom-forbidden", sound("no zoom") + `<meta name=viewport content="width=device-width, user-scalable=no">`},
+	{"/frame", "frame-untitled", sound("frame") + `<iframe src=/sound></iframe>`},
+	{"/skips", "heading-skips", sound("skips") + `<h4>deep</h4>`},
+	{"/ids", "id-twice", sound("ids") + `<p id=a><p id=a>`},
+	{"/area", "alt-missing", sound("area") + `<map><area href=/sound></map>`},
+	{"/button", "alt-missing", sound("button") + `<form><input type=image src=/p.png></form>`},
+	{"/one-way", "hreflang-no-return", head("one way", `<link rel=alternate hreflang=en href=/one-way><link rel=alternate hreflang=de href=/sound>`)},
+	{"/hreflang-gone", "hreflang-broken", head("hreflang gone", `<link rel=alternate hreflang=en href=/hreflang-gone><link rel=alternate hreflang=de href=/gone>`)},
+	{"/hreflang-twice", "hreflang-twice", head("hreflang twice", `<link rel=alternate hreflang=de href=/hreflang-twice><link rel=alternate hreflang=de href=/sound>`)},
 	{"/no-lang", "lang-missing", strings.Replace(sound("no lang"), " lang=en", "", 1)},
 	{"/bad-lang", "lang-bad", strings.Replace(sound("bad lang"), "lang=en", "lang=english", 1)},
 	{"/misspelt", "robots-misspelt", sound("misspelt") + `<meta name=robots content="noarchiv">`},
@@ -108,7 +125,7 @@ var faults = []struct{ path, finding, page string }{
 var elsewhere = []struct{ path, finding string }{
 	{"/map-gone", "sitemap-broken"}, {"/map-moved", "sitemap-redirect"}, {"/map-noindex", "noindex-in-sitemap"}, {"/denied-map", "sitemap-disallowed"},
 	{"/map-orphan", "sitemap-orphan"}, {"/map-copy", "sitemap-not-canonical"}, {"/sound", "sitemap-lacks"}, {"/sitemap.xml", "sitemap-bad"}, {"/cut.xml", "sitemap-bad"},
-	{"/hidden.css", "requisite-disallowed"},
+	{"/hidden.css", "requisite-disallowed"}, {"/sitemap.xml", "sitemap-elsewhere"},
 }
 
 func TestFaultsThatWerePlanted(t *testing.T) {
@@ -141,7 +158,7 @@ func TestFaultsThatWerePlanted(t *testing.T) {
 		}
 	}
 	// What comes with others by itself.
-	usual := []string{"sitemap-lacks", "link-to-redirect", "title-duplicate", "description-duplicate", "redirect-nowhere", "broken-link", "hreflang-no-return"}
+	usual := []string{"sitemap-lacks", "link-to-redirect", "title-duplicate", "description-duplicate", "redirect-nowhere", "broken-link", "hreflang-no-return", "viewport-missing"}
 	for _, f := range faults {
 		if !slices.Contains(got[f.path], f.finding) {
 			t.Errorf("%s: found %q, want %s", f.path, got[f.path], f.finding)
@@ -178,6 +195,16 @@ func TestAPageAsItsAuthorWroteIt(t *testing.T) {
 		":~:text=slow": false, "one:~:text=fox": true, "%6Fne": true} {
 		if p.Holds(fragment) != want {
 			t.Errorf("#%s: %v", fragment, !want)
+		}
+	}
+}
+
+// What is insecure about a page that came by https.
+func TestFormsThatAreSentByHTTP(t *testing.T) {
+	const form = `<meta name=viewport content=width=device-width><form action="http://h/send">`
+	for at, want := range map[string]int{"https://h/": 1, "http://h/": 0} {
+		if p := audit.Read(weburl.MustParse(at), "text/html", strings.NewReader(form), false); len(p.Faults) != want {
+			t.Errorf("%s: %v", at, p.Faults)
 		}
 	}
 }

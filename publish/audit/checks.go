@@ -55,6 +55,7 @@ const (
 	longDescription = 320 // characters
 	largePage       = 2 << 20
 	slowPage        = 3 * time.Second
+	largeImage      = 1 << 20
 )
 
 // checks is the table of all that is looked for.
@@ -81,7 +82,9 @@ var checks = []check{
 	{"h1-missing", Warning, "The page has no h1, or an empty one.", pages(func(p *page) (string, bool) { return "", strings.Join(p.Headings, "") == "" })},
 	{"h1-several", Note, "The page has more than one h1.", pages(func(p *page) (string, bool) { return count(len(p.Headings)), len(p.Headings) > 1 })},
 	{"canonical-several", Error, "The page names more than one canonical URL: none of them counts.",
-		pages(func(p *page) (string, bool) { return count(len(p.Canonicals)), len(p.Canonicals) > 1 })},
+		pages(func(p *page) (string, bool) { return strings.Join(p.canonicals(), ", "), len(p.canonicals()) > 1 })},
+	{"canonical-in-body", Warning, "A link names a canonical URL in the body of the page: search engines read it in the head only.",
+		pages(func(p *page) (string, bool) { return first(p.Misplaced), len(p.Misplaced) > 0 })},
 	{"canonical-bad", Error, "The canonical URL is none.", pages(func(p *page) (string, bool) { return first(p.Canonicals), len(p.Canonicals) > 0 && p.canonical == "" })},
 	{"canonical-to-redirect", Error, "The canonical URL is a redirect.", canonicals(func(_ *site, _ *page, t *target) bool { return t.to != "" })},
 	{"canonical-broken", Error, "The canonical URL answers with an error.", canonicals(func(_ *site, _ *page, t *target) bool { return t.status >= 400 })},
@@ -102,6 +105,12 @@ var checks = []check{
 	{"hreflang-no-return", Error, "A page in another language does not link back.", hreflangNoReturn},
 	{"hreflang-broken", Error, "A hreflang leads to a URL that is not a page: an error or a redirect.", hreflangBroken},
 	{"hreflang-twice", Warning, "Two hreflang links name the same language.", pages(sameLanguages)},
+	{"hreflang-no-self", Warning, "The page names others in other languages, but not itself: search engines want all of them in each.",
+		pages(func(p *page) (string, bool) { return "", len(p.Alternates) > 0 && !p.names(p.url) })},
+	{"hreflang-not-canonical", Warning, "The page has hreflang links and names another page as canonical: search engines ignore them.",
+		pages(func(p *page) (string, bool) {
+			return p.canonical, len(p.Alternates) > 0 && p.canonical != "" && p.canonical != p.url
+		})},
 	{"lang-missing", Warning, "The html element has no lang: readers aloud and translators have to guess.", pages(func(p *page) (string, bool) { return "", p.Lang == "" })},
 	{"lang-bad", Warning, "The lang of the html element is no language code.", pages(func(p *page) (string, bool) { return p.Lang, p.Lang != "" && badLanguage(p.Lang) })},
 	{"robots-misspelt", Error, "A robots directive is misspelt, or its value is none: it does nothing.",
@@ -112,7 +121,7 @@ var checks = []check{
 	{"sitemap-redirect", Warning, "A sitemap lists a redirect.", inSitemap(func(t *target) bool { return t.to != "" })},
 	{"sitemap-disallowed", Error, "A sitemap lists a URL that robots.txt disallows.", inSitemap(denied)},
 	{"sitemap-not-canonical", Warning, "A sitemap lists a page that names another one as canonical.", sitemapNotCanonical},
-	{"sitemap-orphan", Warning, "A sitemap lists a page that no link leads to.", inSitemap(func(t *target) bool { return t.orphan })},
+	{"sitemap-orphan", Warning, "A sitemap lists a page that no link leads to.", inSitemap(func(t *target) bool { return t.orphan && t.status == 200 })},
 	{"sitemap-lacks", Note, "No sitemap lists the page, though there is one.", sitemapLacks},
 	{"sitemap-bad", Error, "A sitemap is none, ends early, or has entries that are no URL.", func(s *site) (hits []Hit) {
 		for _, m := range s.sitemaps {
@@ -120,18 +129,39 @@ var checks = []check{
 		}
 		return hits
 	}},
+	{"sitemap-elsewhere", Warning, "A sitemap lists URLs of another site, whose robots.txt would have to name it.", func(s *site) (hits []Hit) {
+		for _, m := range s.strange {
+			hits = append(hits, Hit{m.url, m.why})
+		}
+		return hits
+	}},
 	{"requisite-disallowed", Warning, "robots.txt disallows what a page needs to be shown.", requisitesDisallowed},
 	{"mixed-content", Error, "A page that came by https loads something by http: browsers refuse or change it.",
-		pages(func(p *page) (string, bool) { return first(p.http), len(p.http) > 0 })},
+		pages(func(p *page) (string, bool) { return some(p.http), len(p.http) > 0 })},
+	{"form-insecure", Warning, "A form of a page that came by https is sent by http: browsers warn of it.", faults("form-insecure")},
 	{"page-large", Warning, "The document alone is larger than 2 MiB.", pages(func(p *page) (string, bool) {
 		return fmt.Sprintf("%d octets", p.visit.Length), p.visit.Length > largePage
 	})},
 	{"page-slow", Warning, "The page took longer than 3 s.", pages(func(p *page) (string, bool) {
 		return p.visit.Took.Round(100 * time.Millisecond).String(), p.visit.Took > slowPage
 	})},
-	{"alt-missing", Error, "An image has no alt attribute: who cannot see it learns nothing of it (alt=\"\" says " +
+	{"image-large", Warning, "An image is larger than 1 MiB.", func(s *site) (hits []Hit) {
+		for url, t := range s.urls {
+			if strings.HasPrefix(t.mime, "image/") && t.status == 200 && t.bytes > largeImage {
+				hits = append(hits, Hit{url, fmt.Sprintf("%d octets", t.bytes)})
+			}
+		}
+		return hits
+	}},
+	{"meta-refresh", Warning, "The page sends its readers elsewhere, or loads itself anew, after a time: who reads slowly cannot finish.", faults("meta-refresh")},
+	{"viewport-missing", Note, "The page has no meta viewport: telephones show it small.", faults("viewport-missing")},
+	{"zoom-forbidden", Warning, "The viewport keeps readers from making the page larger.", faults("zoom-forbidden")},
+	{"frame-untitled", Warning, "A frame has no title: who cannot see it learns nothing of what is in it.", faults("frame-untitled")},
+	{"heading-skips", Note, "A heading skips a level.", faults("heading-skips")},
+	{"id-twice", Note, "An id is that of two elements: links and labels find the first only.", faults("id-twice")},
+	{"alt-missing", Error, "An image, or a link or button that is one, has no alt attribute: who cannot see it learns nothing of it (alt=\"\" says " +
 		"that there is nothing to learn).", pages(func(p *page) (string, bool) {
-		return count(len(p.NoAlt)) + ": " + first(p.NoAlt), len(p.NoAlt) > 0
+		return some(p.NoAlt), len(p.NoAlt) > 0
 	})},
 	{"content-duplicate", Warning, "Several pages have the same content, and none says which is the canonical one.", duplicates(func(p *page) string {
 		if p.canonical != "" {
@@ -173,6 +203,40 @@ func pagesOf(find func(*site, *page) (string, bool)) func(*site) []Hit {
 		}
 		return hits
 	}
+}
+
+// faults finds what the elements of a page alone tell.
+func faults(check string) func(*site) []Hit {
+	return pages(func(p *page) (string, bool) {
+		var list []string
+		for _, f := range p.Faults {
+			if f.Check == check {
+				list = append(list, f.Detail)
+			}
+		}
+		return some(list), len(list) > 0
+	})
+}
+
+// canonicals are all that the page and its header name.
+func (p *page) canonicals() []string {
+	if p.header == "" || len(p.Canonicals) == 0 {
+		return p.Canonicals
+	}
+	return append(slices.Clone(p.Canonicals), p.header+" (header)")
+}
+
+// names says whether one of the hreflang links of a page leads to a URL.
+func (p *page) names(url string) bool {
+	return slices.ContainsFunc(p.Alternates, func(a Alternate) bool { return p.resolved(a.Href) == url })
+}
+
+// some are the first of a list, and how many more there are.
+func some(list []string) string {
+	if len(list) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:3], ", "), len(list)-3)
+	}
+	return strings.Join(list, ", ")
 }
 
 // indexed is pages without those that ask not to be found.
@@ -275,9 +339,20 @@ func from(t *inventory.Target) string {
 }
 
 func redirectChains(s *site) (hits []Hit) {
+	within := map[string]bool{} // what another redirect leads to
+	for _, t := range s.urls {
+		within[t.to] = true
+	}
 	for url, t := range s.urls {
-		if next := s.urls[t.to]; t.to != "" && t.to != url && next != nil && next.to != "" && s.urls[next.to] != nil && s.urls[next.to].to == "" {
-			hits = append(hits, Hit{url, "to " + t.to + ", to " + next.to})
+		if within[url] || t.to == "" {
+			continue
+		}
+		var chain []string
+		for next := t; next != nil && next.to != "" && !slices.Contains(chain, "to "+next.to); next = s.urls[next.to] {
+			chain = append(chain, "to "+next.to)
+		}
+		if len(chain) > 1 {
+			hits = append(hits, Hit{url, strings.Join(chain, ", ")})
 		}
 	}
 	return hits
@@ -299,6 +374,16 @@ func badLanguage(code string) bool {
 		return true
 	}
 	base, _ := tag.Base()
+	region, _ := tag.Region()
+	for _, part := range strings.Split(code, "-")[1:] {
+		if len(part) == 1 { // what follows is an extension
+			break
+		}
+		// UK is read as GB, and is no region of BCP 47
+		if len(part) == 2 && !strings.EqualFold(part, region.String()) {
+			return true
+		}
+	}
 	return base.String() == "und"
 }
 
@@ -328,7 +413,7 @@ func hreflangNoReturn(s *site) (hits []Hit) {
 	for _, p := range s.pages {
 		for _, a := range p.Alternates {
 			other := s.by[p.resolved(a.Href)]
-			if other == nil || other == p || slices.ContainsFunc(other.Alternates, func(b Alternate) bool { return other.resolved(b.Href) == p.url }) {
+			if other == nil || other == p || other.names(p.url) {
 				continue
 			}
 			hits = append(hits, Hit{p.url, a.Lang + ": " + other.url + " does not name this page"})

@@ -74,6 +74,7 @@ type page struct {
 	visit     *crawllog.Visit
 	index     bool     // nothing asks that it not be found
 	canonical string   // the URL that its one canonical names; "" for none
+	header    string   // what a Link header names as canonical, where the document does not name it
 	http      []string // what a page that came by https loads by http
 	odd       []Ref
 }
@@ -87,6 +88,8 @@ type target struct {
 	index  bool
 	orphan bool
 	class  string
+	mime   string
+	bytes  int64
 }
 
 // site is what the checks look at.
@@ -97,6 +100,7 @@ type site struct {
 	urls     map[string]*target
 	listed   map[string]string // URLs of sitemaps, by the sitemap
 	sitemaps []sitemapFound
+	strange  []sitemapFound // sitemaps that list other sites' URLs
 	broken   []*inventory.Target
 	moved    map[string]*inventory.Target // redirects that links lead to
 }
@@ -110,7 +114,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 		if !judge.Belongs(r.Rule.Rule) {
 			return ctx.Err()
 		}
-		t := &target{state: r.State, rule: r.Rule, status: r.Status, index: r.Listed, orphan: r.Orphan, class: r.Class}
+		t := &target{state: r.State, rule: r.Rule, status: r.Status, index: r.Listed, orphan: r.Orphan, class: r.Class, mime: r.Type, bytes: r.Bytes}
 		if r.Visit != nil {
 			t.to = r.Visit.Location
 		}
@@ -166,6 +170,9 @@ func (s *site) add(read *Page, i *Info) {
 			p.canonical = u.String()
 		}
 	}
+	if named := i.Visit.Canonical; named != "" && named != p.canonical { // a header takes precedence
+		p.header, p.canonical = named, cmp.Or(p.canonical, named)
+	}
 	read.Refs, read.IDs = nil, nil
 	s.pages = append(s.pages, p)
 	s.by[p.url] = p
@@ -181,7 +188,12 @@ func (s *site) readSitemap(a *storage.Archive, v *crawllog.Visit) error {
 		return nil
 	}
 	defer b.Close()
+	elsewhere, example := 0, ""
 	sum, err := sitemap.Read(b, weburl.FromCanonical(v.URL), func(e sitemap.Entry, child bool) error {
+		if !child && !s.isOwn(e.Loc) {
+			elsewhere++
+			example = cmp.Or(example, e.Loc)
+		}
 		if !child && !e.Alternate && s.listed[e.Loc] == "" {
 			s.listed[e.Loc] = v.URL
 		}
@@ -194,6 +206,9 @@ func (s *site) readSitemap(a *storage.Archive, v *crawllog.Visit) error {
 		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, "it is no sitemap"})
 	case sum.Truncated != "":
 		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, "it ends early: " + sum.Truncated})
+	}
+	if elsewhere > 0 {
+		s.strange = append(s.strange, sitemapFound{v.URL, plural(elsewhere, "URL", "URLs") + ", such as " + example})
 	}
 	if sum.Bad > 0 {
 		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, plural(sum.Bad, "entry that is", "entries that are") + " no usable URL"})

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"io"
 	"net/url"
 	"regexp"
@@ -23,13 +24,18 @@ type Page struct {
 	Headings     []string // h1
 	Descriptions []string
 	Robots       []string // contents of meta robots
-	Canonicals   []string // as written
+	Canonicals   []string // as written, in the head
+	Misplaced    []string // canonicals in the body
 	Alternates   []Alternate
-	NoAlt        []string // sources of images without an alt attribute
+	NoAlt        []string // sources of images, and links of areas, without an alt attribute
+	Faults       []Fault  // what a check of the elements alone finds
 	Refs         []Ref
 	IDs          map[string]bool // what a fragment may name
 	Text         string          // what a reader sees, blanks folded; only where it was asked for
 }
+
+// Fault is one of an element: the name of its check, and what is to be said of it.
+type Fault struct{ Check, Detail string }
 
 // Alternate is a page in another language (link rel=alternate hreflang).
 type Alternate struct{ Lang, Href string }
@@ -73,6 +79,9 @@ type reader struct {
 	in    atom.Atom // the element whose text is gathered: title, h1; or not read: script, style
 	words strings.Builder
 	svg   int
+	body  bool // the body has begun
+	level int  // of the last heading
+	view  bool // there is a viewport
 }
 
 func (r *reader) read(z *html.Tokenizer) {
@@ -81,6 +90,9 @@ func (r *reader) read(z *html.Tokenizer) {
 		switch z.Next() {
 		case html.ErrorToken:
 			r.p.Text = fold(r.seen.String())
+			if !r.view {
+				r.fault("viewport-missing", "")
+			}
 			return
 		case html.TextToken:
 			r.gather(z.Text())
@@ -126,8 +138,13 @@ func (r *reader) start(t html.Token) {
 		attr[a.Key] = a.Val
 	}
 	if id := attr["id"]; id != "" {
+		if r.p.IDs[id] {
+			r.fault("id-twice", id)
+		}
 		r.p.IDs[id] = true
 	}
+	r.body = r.body || !slices.Contains(ofHead, t.DataAtom)
+	r.accessible(t.DataAtom, attr)
 	switch t.DataAtom {
 	case atom.Svg:
 		if t.Type == html.StartTagToken {
@@ -147,10 +164,48 @@ func (r *reader) start(t html.Token) {
 	case atom.Meta:
 		r.meta(attr)
 	}
-	if alt, has := attr["alt"]; t.DataAtom == atom.Img && !has && alt == "" && attr["role"] != "presentation" && attr["aria-hidden"] != "true" {
-		r.p.NoAlt = append(r.p.NoAlt, attr["src"])
-	}
 	r.refs(t.DataAtom, attr)
+}
+
+// ofHead are the elements that leave the head open (HTML §13.2.6.4.4), without which it is the body.
+var ofHead = []atom.Atom{atom.Html, atom.Head, atom.Base, atom.Link, atom.Meta, atom.Title, atom.Script, atom.Style, atom.Noscript, atom.Template}
+
+func (r *reader) fault(check, detail string) { r.p.Faults = append(r.p.Faults, Fault{check, detail}) }
+
+// accessible looks at an element as who cannot see it, or not well, meets it (WCAG 1.1.1, 1.3.1, 4.1.2).
+func (r *reader) accessible(a atom.Atom, attr map[string]string) {
+	hidden := attr["role"] == "presentation" || attr["aria-hidden"] == "true"
+	named := attr["aria-label"]+attr["aria-labelledby"] != ""
+	_, hasAlt := attr["alt"]
+	_, links := attr["href"]
+	switch a {
+	case atom.Img:
+		if !hasAlt && !hidden {
+			r.p.NoAlt = append(r.p.NoAlt, attr["src"])
+		}
+	case atom.Area:
+		if links && !hasAlt && !named {
+			r.p.NoAlt = append(r.p.NoAlt, attr["href"])
+		}
+	case atom.Input:
+		if strings.EqualFold(attr["type"], "image") && !hasAlt && !named && attr["title"] == "" {
+			r.p.NoAlt = append(r.p.NoAlt, attr["src"])
+		}
+	case atom.Iframe, atom.Frame:
+		if attr["title"] == "" && !named && !hidden {
+			r.fault("frame-untitled", attr["src"])
+		}
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		level := int(a.String()[1] - '0')
+		if r.level > 0 && level > r.level+1 {
+			r.fault("heading-skips", fmt.Sprintf("h%d after h%d", level, r.level))
+		}
+		r.level = level
+	case atom.Form:
+		if u, err := r.base.Resolve(attr["action"]); err == nil && r.p.URL.Scheme() == "https" && u.Scheme() == "http" {
+			r.fault("form-insecure", u.String())
+		}
+	}
 }
 
 func (r *reader) meta(attr map[string]string) {
@@ -159,8 +214,18 @@ func (r *reader) meta(attr map[string]string) {
 		r.p.Descriptions = append(r.p.Descriptions, fold(attr["content"]))
 	case "robots":
 		r.p.Robots = append(r.p.Robots, attr["content"])
+	case "viewport":
+		r.view = true
+		if content := strings.ReplaceAll(strings.ToLower(attr["content"]), " ", ""); noZoom.MatchString(content) {
+			r.fault("zoom-forbidden", content)
+		}
+	}
+	if strings.EqualFold(attr["http-equiv"], "refresh") && attr["content"] != "" {
+		r.fault("meta-refresh", attr["content"])
 	}
 }
+
+var noZoom = regexp.MustCompile(`(^|[,;])(user-scalable=(no|0)|maximum-scale=(0|1)(\.\d*)?)([,;]|$)`)
 
 // refs takes in what an element refers to.
 func (r *reader) refs(a atom.Atom, attr map[string]string) {
@@ -177,6 +242,8 @@ func (r *reader) refs(a atom.Atom, attr map[string]string) {
 	case atom.Link:
 		rel := strings.Fields(strings.ToLower(attr["rel"]))
 		switch {
+		case slices.Contains(rel, "canonical") && r.body:
+			r.p.Misplaced = append(r.p.Misplaced, strings.TrimSpace(href))
 		case slices.Contains(rel, "canonical"):
 			r.p.Canonicals = append(r.p.Canonicals, strings.TrimSpace(href))
 		case slices.Contains(rel, "alternate") && attr["hreflang"] != "":
