@@ -192,7 +192,7 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), withheldText(r), r.NeedHTTP, r.Broken, out, mirror.ReportFile)
 	}
 	if r.Moving > 0 && !f.quiet && !f.json {
-		u.say("%s: %s their scripts again, whose text a repair had kept; try: curtsy mirror --repair DIR %s", out, runs(r.Moving), quoted(out))
+		u.say("%s: %s their scripts again, since they have changed after a repair; try: curtsy mirror --repair DIR %s", out, runs(r.Moving), quoted(out))
 	}
 	if !r.Complete && !f.quiet {
 		u.say("the archive is not complete (%s); this is what it has so far", r.Why)

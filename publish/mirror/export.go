@@ -42,11 +42,11 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options, 
 		return nil, err
 	}
 	defer t.discard()
-	shown := 0
+	var kept *stills
 	if o.Still == nil {
-		var came map[string]bool
-		came, shown = keptStill(t.old)
-		o.Still = func(url string) ([]byte, bool, error) { return nil, came[url], nil }
+		if kept, err = stillsOf(t.old); err != nil {
+			return nil, &DiskError{err}
+		}
 	}
 	s, err := gather(a, &o)
 	if err != nil {
@@ -56,6 +56,7 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options, 
 	s.nameAll()
 	o.Watch(Progress{Step: "begin", Total: len(s.list), Bytes: s.sent})
 	w := newWriter(a, s, t)
+	w.kept = kept
 	if err := w.writeAll(ctx); err != nil {
 		return nil, err
 	}
@@ -66,7 +67,9 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options, 
 		return nil, err
 	}
 	r := w.result()
-	r.Moving = shown
+	if kept != nil {
+		r.Moving = int(kept.again.Load())
+	}
 	extra, err := w.writeOwn(r)
 	if err != nil {
 		return nil, err
@@ -111,6 +114,11 @@ func (w *writer) writeOwn(r *Result) ([]mapped, error) {
 	extra := []mapped{{File: ReportFile, Type: typeHTML}}
 	if err := w.writeReport(r); err != nil {
 		return nil, err
+	}
+	if has, err := w.writeStills(); err != nil {
+		return nil, err
+	} else if has {
+		extra = append(extra, mapped{File: stillsFile, Type: typeJSON})
 	}
 	if w.runs.Load() {
 		extra = append(extra, mapped{File: linksFile, Type: typeJS}, mapped{File: pathsFile, Type: typeJS})

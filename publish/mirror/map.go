@@ -21,8 +21,8 @@ type mapped struct {
 	Type string `json:"type,omitempty"`
 	To   string `json:"to,omitempty"`  // for a redirect: the URL it leads to
 	Raw  bool   `json:"raw,omitempty"` // its links are as they were
-	// Still is the form without its scripts that Options.Still has given it: "came", as it
-	// came, which the next export keeps; "shown", as its scripts left it.
+	// Still is the form without its scripts that Options.Still has given it, and the next
+	// export keeps: "came", as it came; "shown", as its scripts left it (mirror-stills.json).
 	Still string `json:"still,omitempty"`
 }
 
@@ -30,28 +30,6 @@ const (
 	stillCame  = "came"
 	stillShown = "shown"
 )
-
-// keptStill are the pages of a mirror that the next export shows as they came, too, and
-// how many it cannot show as their scripts left them.
-func keptStill(old *os.Root) (came map[string]bool, shown int) {
-	if old == nil {
-		return nil, 0
-	}
-	m, err := readMap(old)
-	if err != nil {
-		return nil, 0 // newTree has read it, too
-	}
-	came = map[string]bool{}
-	for _, f := range m.Files {
-		switch f.Still {
-		case stillCame:
-			came[f.URL] = true
-		case stillShown:
-			shown++
-		}
-	}
-	return came, shown
-}
 
 // mirrorMap is mirror-map.json. It is no list for readers but what a check and
 // the next export go by, so it names each file of the tree, those of pages with

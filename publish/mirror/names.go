@@ -21,6 +21,7 @@ const (
 	linksFile  = "mirror-links.js"
 	pathsFile  = "mirror-paths.js"
 	dataFile   = "mirror-data.js"
+	stillsFile = "mirror-stills.json"
 	hostsDir   = "_hosts"
 )
 
@@ -70,7 +71,7 @@ func directory(s string, first bool) string {
 // notOurs keeps a site's file off the names of our own.
 func notOurs(name string) string {
 	switch fold(name) {
-	case MapFile, ReportFile, linksFile, pathsFile, dataFile, hostsDir:
+	case MapFile, ReportFile, linksFile, pathsFile, dataFile, stillsFile, hostsDir:
 		return escapeFirst(name)
 	}
 	return name

@@ -29,8 +29,8 @@ type Options struct {
 	// NoScripts keeps all pages as they came: their scripts do not run.
 	NoScripts bool
 	// Still gives the document that a page is to have without its scripts, nil for the
-	// page as it came; ok is false for a page that keeps its scripts. nil: pages that the
-	// mirror which is there already has as they came stay so.
+	// page as it came; ok is false for a page that keeps its scripts. nil: as in the
+	// mirror that is there, for pages that have not changed since.
 	Still func(url string) (html []byte, ok bool, err error)
 	// Fold gives the URL that the site's Clean-param makes of another one.
 	Fold func(weburl.URL) (weburl.URL, bool)

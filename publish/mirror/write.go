@@ -32,6 +32,7 @@ type writer struct {
 	done  atomic.Int64
 	runs  atomic.Bool // a page has the script for links
 	still atomic.Int64
+	kept  *stills // nil where Options.Still says it
 	// strict makes a document an error that cannot be rewritten: there is no report to say so.
 	strict bool
 
@@ -208,7 +209,7 @@ func (w *writer) rewrite(e *entry) error {
 	tags := publish.Tags(w.a, v, len(body))
 	still := v.Rendered != nil || w.s.o.NoScripts
 	if e.page && !still {
-		made, ok, err := w.s.o.Still(e.url.String())
+		made, ok, err := w.stillOf(e, v)
 		if err != nil {
 			return &DiskError{err}
 		}
