@@ -40,17 +40,24 @@ func TestTable(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(preface)
 	line := 0
+	attacks, results := map[string][]string{}, []string{} // of a section: attacks by what came of them
+	section := func() {
+		for _, result := range results {
+			fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(attacks[result], "; "), result)
+		}
+		attacks, results = map[string][]string{}, nil
+	}
 	for _, f := range hostile.List() {
 		if only := os.Getenv("HOSTILE_ONLY"); only != "" && only != f.Name {
 			continue
 		}
 		if f.Line != line {
+			section()
 			line = f.Line
 			fmt.Fprintf(&b, "\n## %d. %s\n\n%s", line, hostile.Lines[line], head)
 		}
-		row := []string{f.Attack}
 		c := curtsy(t, f, bin, config)
-		row = append(row, c.said, c.figures())
+		row := []string{c.said, c.figures()}
 		for _, peer := range peers {
 			p := ""
 			if !noPeers {
@@ -61,9 +68,14 @@ func TestTable(t *testing.T) {
 		for i := range row {
 			row[i] = strings.ReplaceAll(row[i], "|", "\\|")
 		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
-		t.Logf("%s: %s", f.Name, strings.Join(row[1:], " | "))
+		result := strings.Join(row, " | ")
+		if attacks[result] == nil {
+			results = append(results, result)
+		}
+		attacks[result] = append(attacks[result], strings.ReplaceAll(f.Attack, "|", "\\|"))
+		t.Logf("%s: %s", f.Name, result)
 	}
+	section()
 	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +92,7 @@ HOSTILE_TABLE=../../../docs/hostile.md go test ./internal/testkit/hostile -run T
 Each line is a server on loopback with one attack and a good page behind it ([internal/testkit/hostile](../internal/testkit/hostile)), crawled by the built program with timeouts of a second, 5 s for one response, bodies cut at 64 MB, one retry and no delay.
 Every test run holds each line against what it must say (` + "`TestEachFixture`" + `) and all lines against each other on one server (` + "`TestTheWholeServer`" + `).
 
-Figures are time and peak memory, where there was a second of the one or 50 MB of the other; **lost** means that the good page was not fetched, **killed** that the program had not ended after 6 s (HTTrack: 15 s), **crashed** that it wanted more than 3 GB of memory or a file of more than 1 GB. wget2 and HTTrack ran on the same servers, recursively, with the same timeouts where they have them; their columns are empty where they ended well.
+What Curtsy says are the URLs that failed or were skipped, by reason; nothing where all were fetched. Figures are time and peak memory, where there was a second of the one or 50 MB of the other; **lost** means that the good page was not fetched, **killed** that the program had not ended after 6 s (HTTrack: 15 s), **crashed** that it wanted more than 3 GB of memory or a file of more than 1 GB. wget2 and HTTrack ran on the same servers, recursively, with the same timeouts where they have them; their columns are empty where they ended well.
 
 What a site's names could do to a disk, and what the machine does (failing writes, kill -9, flipped octets, a lost crawl.db), is in [faults.md](faults.md).
 `
