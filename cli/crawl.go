@@ -447,7 +447,7 @@ func (f *crawlFlags) seedError(cr *crawler.Crawl, c *config, seed weburl.URL) er
 	case err != nil:
 		return archiveError(err, c.Archive)
 	case failed == nil:
-		return nil
+		return f.givenError(cr, c.Archive)
 	case !failed.Elsewhere.IsZero():
 		what := "nothing was fetched"
 		if failed.Others {
@@ -465,6 +465,27 @@ func (f *crawlFlags) seedError(cr *crawler.Crawl, c *config, seed weburl.URL) er
 		failed.Why += "; " + c.Archive + " has the other pages"
 	}
 	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", failed.Why), try)
+}
+
+// givenError says each URL that was given beside the seed and gave nothing.
+func (f *crawlFlags) givenError(cr *crawler.Crawl, dir string) error {
+	failed, err := cr.GivenFailures()
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	f.others = true
+	return exitWith(exitFailed, fmt.Errorf("%s: %s", given(len(failed)), strings.Join(failed, "; ")),
+		"other URLs; "+dir+" has the other pages")
+}
+
+func given(n int) string {
+	if n == 1 {
+		return "a URL that was given failed"
+	}
+	return fmt.Sprintf("%d URLs that were given failed", n)
 }
 
 // askOwner is what helps where the site refuses the crawler.

@@ -3,6 +3,7 @@ package crawler
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
@@ -19,9 +20,7 @@ type SeedFailure struct {
 	Refused   bool       // the site lets this crawler see nothing, as it may a browser
 }
 
-// SeedFailure says why the seed gave no page; nil if it did, or if it is only the
-// home page of the site of a sitemap that was given, and that named other pages. It
-// is asked after Run.
+// SeedFailure says why the seed gave no page; nil if it did. It is asked after Run.
 func (c *Crawl) SeedFailure() (failed *SeedFailure, err error) {
 	defer storage.Guard(&err)()
 	if well, err := c.seedIsWell(); well || err != nil {
@@ -36,12 +35,6 @@ func (c *Crawl) SeedFailure() (failed *SeedFailure, err error) {
 		return nil, err
 	}
 	failed.Others = others
-	if others && c.opts.Seed.String() == c.opts.Seed.Origin()+"/" {
-		given, err := c.sitemapGiven()
-		if given || err != nil {
-			return nil, err
-		}
-	}
 	return failed, nil
 }
 
@@ -58,13 +51,26 @@ func (c *Crawl) seedIsWell() (bool, error) {
 	return false, err
 }
 
-// sitemapGiven says whether the crawl began with a sitemap, too.
-func (c *Crawl) sitemapGiven() (given bool, err error) {
-	err = c.frontier.Each(frontier.Sitemap, func(f frontier.Found) error {
-		given = given || f.How == judge.HowGiven
-		return nil
-	})
-	return given, err
+// GivenFailures says of each URL that was given beside the seed, and gave nothing, why.
+func (c *Crawl) GivenFailures() (failed []string, err error) {
+	defer storage.Guard(&err)()
+	for _, u := range slices.Concat(c.opts.Given.Pages, c.opts.Given.Sitemaps) {
+		found, err := c.frontier.Find(u)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			continue
+		}
+		f, err := c.seedFailure(found[len(found)-1])
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			failed = append(failed, f.Why)
+		}
+	}
+	return failed, nil
 }
 
 // seedFailure says why the last URL that the seed leads to gave no page.
