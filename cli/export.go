@@ -27,14 +27,25 @@ import (
 // exportFlags are the flags of export.
 type exportFlags struct {
 	format, at             string
-	purpose, single, sign  string
+	single, sign           string
 	anonymous, force, json bool
-	consent                bool
-	table, since, text     string
+	purposeFlags
+	table, since, text string
+}
+
+// purposeFlags are those of what gives pages away for a use.
+type purposeFlags struct {
+	purpose string
+	consent bool
+}
+
+func (f *purposeFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&f.purpose, "purpose", "", "leave out what its owner does not want used so: `USE` is search, ai-input, train-ai or tdm")
+	c.Flags().BoolVar(&f.consent, "require-consent", false, "with --purpose, leave out what says nothing about it, too")
 }
 
 // consentFor reads --purpose and --require-consent; nil where neither is given.
-func (f *exportFlags) consentFor() (*export.Consent, error) {
+func (f *purposeFlags) consentFor() (*export.Consent, error) {
 	if f.purpose == "" {
 		if f.consent {
 			return nil, usagef("--purpose train-ai --require-consent", "--require-consent needs --purpose")
@@ -73,8 +84,7 @@ func exportCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.at, "at", "", "for each URL, only the copy that was current at `TIME`: a date, an RFC 3339 time, or an age (7d)")
 	c.Flags().StringVar(&f.single, "single", "", "write the page at `URL` alone, with all that it is made of: OUT ends in .html")
 	c.Flags().StringVar(&f.sign, "sign", "", "sign a WACZ with the key in `FILE` (curtsy identity new --wacz FILE)")
-	c.Flags().StringVar(&f.purpose, "purpose", "", "leave out what its owner does not want used so: `USE` is search, ai-input, train-ai or tdm")
-	c.Flags().BoolVar(&f.consent, "require-consent", false, "with --purpose, leave out what says nothing about it, too")
+	f.purposeFlags.register(c)
 	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "leave out who crawled and with which settings")
 	c.Flags().BoolVar(&f.force, "force", false, "replace OUT even if export did not make it")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")

@@ -28,9 +28,10 @@ type mirrorFlags struct {
 	listen              string
 	maxBytes            size
 	at                  string
-	repair              bool
-	browser             string
-	sample              int
+	purposeFlags
+	repair  bool
+	browser string
+	sample  int
 
 	quiet bool                                   // says nothing of what was made
 	still func(url string) ([]byte, bool, error) // mirror.Options.Still
@@ -103,6 +104,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("single", "online")
 	c.MarkFlagsMutuallyExclusive("single", "repair")
 	c.Flags().StringVar(&f.at, "at", "", "copy the site as it stood at `TIME`: a date, an RFC 3339 time, or an age (7d)")
+	f.purposeFlags.register(c)
 	c.Flags().Var(&f.maxBytes, "max-bytes", "write at most this many `bytes`, such as 20GB (default: 1GiB plus 50 times the size of the archive)")
 	return c
 }
@@ -129,6 +131,10 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	if last, err := a.LastRef(); err == nil && os.Getenv("GOMEMLIMIT") == "" {
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(mirrorMemory + memoryOfFile*int64(last.URLID)))
 	}
+	consent, err := f.consentFor()
+	if err != nil {
+		return err
+	}
 	o, err := mirrorOptions(a, dir)
 	if err != nil {
 		return err
@@ -136,6 +142,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	if o.At, err = standingAt(a, f.at, o.Now); err != nil {
 		return err
 	}
+	o.Admits = consent.Admits
 	o.Online, o.NoScripts, o.MaxBytes, o.Still = f.online, f.noScripts, int64(f.maxBytes), f.still
 	bar := newStepBar(u)
 	defer bar.close()

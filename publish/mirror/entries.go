@@ -52,7 +52,7 @@ type entry struct {
 	same  bool   // kept: the file is that of another URL with the same payload
 	bad   bool   // failed: there is a body, and it cannot be read
 	list  bool   // its URL may stand in published lists
-	taken bool   // withheld: by noarchive
+	taken bool   // withheld: by noarchive, or as not for the purpose
 	fixed bool   // it carries translate="no"
 	still string // the form without its scripts that it has: stillCame, stillShown or ""
 }
@@ -159,7 +159,8 @@ func (s *site) take(visits []*crawllog.Visit) {
 		}
 	}
 	permit := publish.Permits(visits, s.o.Now, s.a.VisitsAt)[slices.Index(visits, v)]
-	if permit.Show && v.HasBody() && !s.o.Admits(permit.Usage) {
+	unfit := permit.Show && v.HasBody() && !s.o.Admits(permit.Usage)
+	if unfit {
 		permit.Show = false
 		permit.Reasons = append(slices.Clip(permit.Reasons), publish.Reason{Directive: "not for this purpose"})
 	}
@@ -167,7 +168,7 @@ func (s *site) take(visits []*crawllog.Visit) {
 	if e.state == kept {
 		s.sent += v.Length
 	}
-	e.own, e.taken = v.IsPage(), crawllog.TakenBack(until, v, find)
+	e.own, e.taken = v.IsPage(), unfit || crawllog.TakenBack(until, v, find)
 	e.rank, e.at = crawllog.StandingOf(v, find).Rank, v.At.UnixNano()
 	e.why, e.typ = s.words.keep(e.why), s.words.keep(e.typ)
 	s.routes = s.routes || u.Route() != ""
