@@ -24,7 +24,6 @@ var ErrNoSegments = errors.New("no segments to rebuild from")
 type Rebuild struct {
 	*Archive
 	Report Report // what was read and what was damaged
-	met    *metURLs
 	aside  []string
 }
 
@@ -70,12 +69,7 @@ func (d *directory) openRebuild(o Options) (*Rebuild, error) {
 		return nil, err
 	}
 	a.db.NoSync = true // Finish syncs; a kill before it leaves nothing of use
-	met, err := d.openMetURLs()
-	if err != nil {
-		a.closeDB()
-		return nil, refused(err)
-	}
-	return &Rebuild{Archive: a, met: met}, nil
+	return &Rebuild{Archive: a}, nil
 }
 
 // unused says whether no other process holds the file, whatever is in it.
@@ -126,7 +120,6 @@ func (r *Rebuild) Scan(found func(*crawllog.Recovered) error, lost func(url stri
 // Finish puts the new index in place. The old one is never deleted: it gets
 // another name, and so do the segments in which nothing could be read.
 func (r *Rebuild) Finish() (done []string, err error) {
-	r.met.close()
 	for _, name := range r.aside {
 		to, err := r.dir.setAside(segmentFile(name), asideDamaged)
 		if err != nil {
@@ -160,7 +153,6 @@ func (r *Rebuild) Finish() (done []string, err error) {
 
 // Abandon ends a rebuild that failed, and leaves all as it was.
 func (r *Rebuild) Abandon() {
-	r.met.close()
 	defer r.dir.close()
 	r.closeDB()
 	_ = r.dir.remove(rebuildName) // the next rebuild does it again if this fails

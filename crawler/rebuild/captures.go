@@ -10,7 +10,6 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
-	"curtsy/storage"
 	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
@@ -21,21 +20,7 @@ func (b *rebuilder) begin() error {
 	seed := b.opts.Seed
 	b.plantRobots(seed.Origin(), 0)
 	b.frontier.Add(frontier.Link{URL: seed, Class: frontier.Page, How: judge.HowSeed})
-	if err := b.commitFrontier(); err != nil {
-		return err
-	}
-	for _, u := range []weburl.URL{seed, robotstxt.URL(seed.Origin())} {
-		found, err := b.frontier.Find(u)
-		if err != nil {
-			return err
-		}
-		for _, f := range found {
-			if err := b.met.Meet(u.String(), storage.Met{ID: f.ID}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return b.commitFrontier()
 }
 
 // plantRobots makes an origin's robots.txt known before its pages.
@@ -74,22 +59,22 @@ func (b *rebuilder) take(c *crawllog.Recovered) error {
 		b.gaps = true
 		return nil
 	}
-	if p := b.placed[c.Via]; p != nil && p.ID == 0 || len(b.batch) >= rebuildBatch {
+	if p := b.placed[c.Via]; p != nil && p.id == 0 || len(b.batch) >= rebuildBatch {
 		if err := b.flush(); err != nil {
 			return err
 		}
 	}
-	k, err := b.known(u, c)
-	if err != nil {
-		return err
+	k, known := b.find(u.String())
+	if b.placed[u.String()] = k; !known {
+		b.restore(u, b.classOf(u, c), c)
 	}
-	if k.Visits > 0 && b.isCopy(k, v) {
+	if k.visits > 0 && b.isCopy(k, v) {
 		b.copies++
 		b.gaps = true
 		return nil
 	}
-	k.Visits++
-	v.N = k.Visits
+	k.visits++
+	v.N = k.visits
 	b.noteRound(&c.Note)
 	if b.began.IsZero() || v.At.Before(b.began) {
 		b.began = v.At
@@ -98,25 +83,29 @@ func (b *rebuilder) take(c *crawllog.Recovered) error {
 	return nil
 }
 
-// known finds a capture's URL, or makes it known to the frontier.
-func (b *rebuilder) known(u weburl.URL, c *crawllog.Recovered) (*storage.Met, error) {
-	if k := b.placed[u.String()]; k != nil {
-		return k, nil
+// find finds a URL of the batch, or one that is committed; ok says whether it was met.
+// One that a rule holds back counts as none.
+func (b *rebuilder) find(url string) (k *met, ok bool) {
+	if k := b.placed[url]; k != nil {
+		return k, true
 	}
-	had, ok := b.met.Met(u.String())
-	k := &had
-	b.placed[u.String()] = k
-	if ok {
-		return k, nil
+	u := weburl.FromCanonical(url)
+	if u.IsZero() || !b.frontier.Known(u) {
+		return &met{}, false
 	}
-	via, _ := b.met.Met(c.Via)
-	if p := b.placed[c.Via]; p != nil {
-		via = *p
+	found, err := b.frontier.Find(u)
+	if err != nil || len(found) == 0 {
+		return &met{}, false
 	}
-	class := b.classOf(u, c)
-	b.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.ID,
+	id := found[len(found)-1].ID
+	return &met{id, b.a.LastN(id)}, true
+}
+
+// restore makes a capture's URL known to the frontier.
+func (b *rebuilder) restore(u weburl.URL, class frontier.Class, c *crawllog.Recovered) {
+	via, _ := b.find(c.Via)
+	b.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.id,
 		Depth: c.Depth, Redirects: c.Note.Redirects, How: howOf(c)})
-	return k, nil
 }
 
 // howOf is how a capture's URL was found.
@@ -154,17 +143,17 @@ func (b *rebuilder) classOf(u weburl.URL, c *crawllog.Recovered) frontier.Class 
 // isCopy says whether the records of a visit were read before: a repair that
 // was killed leaves them in two segments. The visits of a URL come by age, so that one
 // later than the last ones is none: all of them are looked at for what is not.
-func (b *rebuilder) isCopy(k *storage.Met, v *crawllog.Visit) bool {
+func (b *rebuilder) isCopy(k *met, v *crawllog.Visit) bool {
 	for _, c := range b.batch {
 		if c.of == k && c.Visit.Record.ID == v.Record.ID {
 			return true
 		}
 	}
-	visits, _ := b.a.LastVisits(k.ID, 8)
+	visits, _ := b.a.LastVisits(k.id, 8)
 	if !slices.ContainsFunc(visits, func(had *crawllog.Visit) bool { return !had.At.Before(v.At) }) {
 		return false
 	}
-	visits, _ = b.a.VisitsOf(k.ID)
+	visits, _ = b.a.VisitsOf(k.id)
 	for _, had := range visits {
 		if had.Record.ID == v.Record.ID {
 			return true
@@ -180,7 +169,7 @@ func (b *rebuilder) flush() error {
 	}
 	for _, c := range b.batch {
 		v := c.Visit
-		v.URLID = c.of.ID
+		v.URLID = c.of.id
 		if v.Kept == crawllog.KeptRevisit && !b.refer(c) {
 			b.lose(v.URL)
 			b.gaps = true
@@ -190,11 +179,6 @@ func (b *rebuilder) flush() error {
 	}
 	if err := b.commitFrontier(); err != nil {
 		return err
-	}
-	for url, k := range b.placed {
-		if err := b.met.Meet(url, *k); err != nil {
-			return err
-		}
 	}
 	clear(b.placed)
 	b.batch = b.batch[:0]
@@ -229,8 +213,8 @@ func (b *rebuilder) referred(c captured) *crawllog.Visit {
 			return other.Visit
 		}
 	}
-	of, _ := b.met.Met(c.RefersToURI)
-	for _, id := range []uint64{of.ID, c.of.ID} {
+	of, _ := b.find(c.RefersToURI)
+	for _, id := range []uint64{of.id, c.of.id} {
 		visits, _ := b.a.VisitsOf(id)
 		if i := slices.IndexFunc(visits, holds); i >= 0 {
 			return visits[i]

@@ -48,7 +48,7 @@ type Capture struct {
 	Weight  int64  // octets of memory that it holds
 	Done    func() // it is written, or was refused
 
-	of       *storage.Met
+	of       *met
 	original *crawllog.Visit
 	members  []byte
 	infoID   string
@@ -81,7 +81,6 @@ func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 	if err == nil {
 		i = &Intake{rebuilder: b, notes: map[string]any{}, fresh: map[uint64]bool{}, labels: map[string]crawllog.Ref{}, encoding: &errgroup.Group{}}
 		_ = i.encoded()
-		b.met = inFrontier{b}
 		err = i.begin()
 	}
 	if err != nil {
@@ -115,11 +114,8 @@ func (i *Intake) Archive() *storage.Archive { return i.a }
 
 // Known says whether the archive has captures of a URL.
 func (i *Intake) Known(u weburl.URL) bool {
-	if k := i.placed[u.String()]; k != nil {
-		return true
-	}
-	m, ok := i.met.Met(u.String())
-	return ok && m.Visits > 0
+	k, ok := i.find(u.String())
+	return ok && k.visits > 0
 }
 
 // Forbids is what a response says that forbids keeping it; nil where nothing does. Of the
@@ -143,26 +139,6 @@ func (i *Intake) Close() error {
 	return i.a.Close()
 }
 
-// inFrontier finds URLs with captures in the frontier of an archive.
-type inFrontier struct{ b *rebuilder }
-
-// Met finds a URL that is committed. One that a rule holds back counts as none.
-func (f inFrontier) Met(url string) (m storage.Met, ok bool) {
-	u := weburl.FromCanonical(url)
-	if u.IsZero() || !f.b.frontier.Known(u) {
-		return m, false
-	}
-	found, err := f.b.frontier.Find(u)
-	if err != nil || len(found) == 0 {
-		return m, false
-	}
-	last := found[len(found)-1]
-	return storage.Met{ID: last.ID, Visits: f.b.a.LastN(last.ID)}, true
-}
-
-// Meet does nothing: the frontier has it.
-func (inFrontier) Meet(string, storage.Met) error { return nil }
-
 // Add takes a capture. It is kept once Commit has returned. ErrKnown and ErrNoOriginal
 // say why it is not taken, and are no failure of the archive.
 func (i *Intake) Add(c *Capture) (err error) {
@@ -171,7 +147,7 @@ func (i *Intake) Add(c *Capture) (err error) {
 	if err != nil {
 		return err
 	}
-	k, known := i.place(u, c)
+	k, known := i.find(u.String())
 	if known && i.had(k, c) {
 		return ErrKnown
 	}
@@ -180,15 +156,13 @@ func (i *Intake) Add(c *Capture) (err error) {
 			return err
 		}
 	}
-	c.Visit.Class = i.classOf(u, c.Recovered).String()
-	if i.placed[u.String()] == nil {
-		i.placed[u.String()] = k
-		if !known {
-			i.restore(u, c)
-		}
+	class := i.classOf(u, c.Recovered)
+	c.Visit.Class = class.String()
+	if i.placed[u.String()] = k; !known {
+		i.restore(u, class, c.Recovered)
 	}
-	k.Visits++
-	c.of, c.Visit.N, c.Visit.URLID = k, k.Visits, k.ID
+	k.visits++
+	c.of, c.Visit.N, c.Visit.URLID = k, k.visits, k.id
 	i.group, i.weight = append(i.group, c), i.weight+c.Weight
 	i.encode(c)
 	if len(i.group) >= maxIntake || i.weight > heavyIntake {
@@ -197,28 +171,13 @@ func (i *Intake) Add(c *Capture) (err error) {
 	return nil
 }
 
-// place finds a URL among those of the group and of the archive.
-func (i *Intake) place(u weburl.URL, c *Capture) (k *storage.Met, known bool) {
-	if k := i.placed[u.String()]; k != nil {
-		return k, true
-	}
-	had, ok := i.met.Met(u.String())
-	return &had, ok
-}
-
-func (i *Intake) restore(u weburl.URL, c *Capture) {
-	via, _ := i.met.Met(c.Via)
-	class := i.classOf(u, c.Recovered)
-	i.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.ID, Depth: c.Depth, How: howOf(c.Recovered)})
-}
-
 // placedAt hears of the ids of new URLs within a commit, before their visits are written.
 func (i *Intake) placedAt(id uint64, u weburl.URL) {
 	k := i.placed[u.String()]
-	if k == nil || k.ID != 0 {
+	if k == nil || k.id != 0 {
 		return
 	}
-	k.ID = id
+	k.id = id
 	for _, c := range i.group {
 		if c.of == k {
 			c.Visit.URLID = id
@@ -234,19 +193,19 @@ func (i *Intake) placedAt(id uint64, u weburl.URL) {
 }
 
 // had says whether the same record was taken before.
-func (i *Intake) had(k *storage.Met, c *Capture) bool {
+func (i *Intake) had(k *met, c *Capture) bool {
 	for _, other := range i.group {
 		if other.of == k && other.Visit.Record.ID == c.Visit.Record.ID {
 			return true
 		}
 	}
-	visits, _ := i.a.VisitsOf(k.ID)
+	visits, _ := i.a.VisitsOf(k.id)
 	return slices.ContainsFunc(visits, func(v *crawllog.Visit) bool { return v.Record != nil && v.Record.ID == c.Visit.Record.ID })
 }
 
 // resolve finds the response that holds the payload of a revisit: by the id of its
 // record, by URL and date, or by its digest among the captures of its URL.
-func (i *Intake) resolve(k *storage.Met, c *Capture) error {
+func (i *Intake) resolve(k *met, c *Capture) error {
 	at := c.RefersToURI
 	if u, err := weburl.ParsePage(at); err == nil {
 		at = u.String()
@@ -256,21 +215,17 @@ func (i *Intake) resolve(k *storage.Met, c *Capture) error {
 		if url == "" {
 			continue
 		}
-		m := i.placed[url]
-		if m == nil {
-			had, ok := i.met.Met(url)
-			if !ok {
-				continue
-			}
-			m = &had
+		m, ok := i.find(url)
+		if !ok {
+			continue
 		}
 		for _, other := range i.group {
 			if other.of == m {
 				list = append(list, other.Visit)
 			}
 		}
-		if m.ID != 0 {
-			visits, err := i.a.VisitsOf(m.ID)
+		if m.id != 0 {
+			visits, err := i.a.VisitsOf(m.id)
 			if err != nil {
 				return err
 			}
@@ -334,7 +289,7 @@ func (i *Intake) labelled(label string) *crawllog.Visit {
 
 func (i *Intake) original(ref crawllog.Ref) *crawllog.Visit {
 	for _, c := range i.group {
-		if c.of.ID == ref.URLID && c.Visit.N == ref.N && ref.URLID != 0 {
+		if c.of.id == ref.URLID && c.Visit.N == ref.N && ref.URLID != 0 {
 			return c.Visit
 		}
 	}
@@ -379,8 +334,8 @@ func (i *Intake) Commit() (err error) {
 		if err := i.write(c); err != nil {
 			return err
 		}
-		if c.of.ID != 0 {
-			i.mark(c.of.ID, weburl.FromCanonical(c.Visit.URL))
+		if c.of.id != 0 {
+			i.mark(c.of.id, weburl.FromCanonical(c.Visit.URL))
 		}
 		i.state.Count(c.Visit, c.Visit.Class == frontier.Page.String() && c.Visit.Status > 0 && c.Visit.N == 1)
 		i.state.Holds = nil // until all is read

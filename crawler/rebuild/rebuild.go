@@ -38,7 +38,6 @@ type Done struct {
 type rebuilder struct {
 	opts     crawler.Options
 	a        *storage.Archive
-	met      urls
 	r        *storage.Rebuild // nil: captures are added to an archive that is there
 	frontier *frontier.Frontier
 	reader   *visit.Reader
@@ -47,7 +46,7 @@ type rebuilder struct {
 	planted  map[string]bool // origins whose robots.txt is in the frontier
 
 	batch  []captured
-	placed map[string]*storage.Met // of the batch: URLs that are not yet noted in r
+	placed map[string]*met // of the batch: URLs that are not yet committed
 	began  time.Time
 	guess  int // captures whose class no record tells
 	scanned
@@ -66,16 +65,16 @@ type scanned struct {
 	gaps   bool     // records of the segments belong to no visit: they are to be written anew
 }
 
-// urls tells of the URLs that have captures.
-type urls interface {
-	Met(url string) (storage.Met, bool)
-	Meet(url string, m storage.Met) error
+// met is what is known of a URL that was visited.
+type met struct {
+	id     uint64
+	visits int // so far
 }
 
 // captured is a capture and its URL.
 type captured struct {
 	*crawllog.Recovered
-	of *storage.Met
+	of *met
 }
 
 // rebuildBatch is how many visits are written at a time.
@@ -102,7 +101,7 @@ func Archive(dir string, o crawler.Options) (done *Done, err error) {
 		r.Abandon()
 		return nil, err
 	}
-	b.r, b.met = r, r
+	b.r = r
 	defer b.client.Close()
 	if err := b.run(); err != nil {
 		r.Abandon()
@@ -117,7 +116,7 @@ func newRebuilder(a *storage.Archive, o crawler.Options) (*rebuilder, error) {
 		return nil, err
 	}
 	b := &rebuilder{opts: o, a: a, frontier: f, client: fetch.New(o.Fetch), planted: map[string]bool{},
-		placed: map[string]*storage.Met{}, past: map[string]*past{}}
+		placed: map[string]*met{}, past: map[string]*past{}}
 	b.state = status.State{Seed: o.Seed.String(), Settings: o.Settings, Began: o.Now().UTC()}
 	settings := o.Judging()
 	f.Judge(settings)
@@ -131,7 +130,7 @@ func (b *rebuilder) run() error {
 	}
 	b.frontier.OnPlaced(func(id uint64, u weburl.URL) {
 		if k := b.placed[u.String()]; k != nil {
-			k.ID = id
+			k.id = id
 		}
 	})
 	if err := b.r.Scan(b.take, b.lose); err != nil {
