@@ -3,7 +3,6 @@ package htmlmeta
 import (
 	"bytes"
 	"encoding/binary"
-	"hash/maphash"
 	"net/http"
 	"slices"
 	"strings"
@@ -71,25 +70,28 @@ type reader struct {
 	links linkSet
 	scan  scanner
 	found elements
-	tree  tree
-	inner int // how deep in srcdoc
+	text  []byte // of the attribute that is read
+	inner int    // how deep in srcdoc
 	dec   *encoding.Decoder
 
 	places tagPlaces
 	known  []uint32 // Page.Tags
 }
 
-var readers = sync.Pool{New: func() any {
-	r := new(reader)
-	r.links.seed, r.found.seed = maphash.MakeSeed(), maphash.MakeSeed()
-	return r
-}}
+// maxKept bounds the maps that are used again: emptying one costs as many slots as it has had.
+const maxKept = 1 << 11
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
 
 func (r *reader) free() {
 	r.doc, r.dec, r.inner, r.known = Document{}, nil, 0, nil
 	r.places.reset()
-	r.links.known.clear()
-	r.links = linkSet{known: r.links.known, seed: r.links.seed}
+	if len(r.links.refs) > maxKept {
+		r.links = linkSet{}
+	}
+	clear(r.links.known)
+	clear(r.links.refs)
+	r.links = linkSet{known: r.links.known, refs: r.links.refs}
 	r.scan = scanner{tag: tag{attrs: trimmed(r.scan.tag.attrs)}}
 	r.found.reset()
 	readers.Put(r)
@@ -180,7 +182,7 @@ func cssCharset(body []byte) string {
 	return string(label)
 }
 
-// readMarkup scans, builds the small tree, and selects in it.
+// readMarkup finds the tags that matter, and reads them.
 func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	wide := code.wide()
 	body = r.scanAll(body, &code, xml)
@@ -189,18 +191,18 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	}
 	r.doc.Charset = code.name
 	r.setCode(code)
-	all := r.tree.build(&r.found, body, r.decode)
-	r.selectHead(all)
-	holders := all.FilterMatcher(selPlaces).Nodes
-	r.links.list = slices.Grow(r.links.list, min(len(holders), MaxLinks))
-	for _, n := range holders {
-		if n.Data == "style" && n.FirstChild != nil {
-			r.links.addCSS([]byte(n.FirstChild.Data), Link{Tag: "style", Kind: Requisite})
+	r.readHead(body)
+	r.links.list = slices.Grow(r.links.list, min(len(r.found.list), MaxLinks))
+	for n := range r.nodes(body) {
+		if !n.text.empty() {
+			switch n.tag {
+			case tagStyle:
+				r.links.addCSS(n.content(), Link{Tag: "style", Kind: Requisite})
+			case tagScript:
+				r.links.addScriptText(n.content(), n.get("type"))
+			}
 		}
-		if n.Data == "script" && n.FirstChild != nil {
-			r.links.addScriptText([]byte(n.FirstChild.Data), attrOf(n, "type"))
-		}
-		r.links.addNode(n, r)
+		r.links.addNode(n)
 	}
 	r.links.addRustdoc(body)
 	r.links.addNextData(body)
@@ -210,7 +212,6 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 			r.readInner(string(m[1]))
 		}
 	}
-	r.tree.release()
 }
 
 // scanAll finds the elements and, by them, the charset. It gives the body in
