@@ -144,9 +144,14 @@ const firstVisits = 64
 
 // titleOf is the title of the page that the seed leads to, if that may be listed.
 func titleOf(a *storage.Archive, url string) string {
-	list, err := a.VisitsAfter(crawllog.Ref{}, firstVisits)
-	if err != nil {
-		return ""
+	var list []*crawllog.Visit
+	for v, err := range a.Visits(nil) {
+		if err != nil {
+			return ""
+		}
+		if list = append(list, v); len(list) == firstVisits {
+			break
+		}
 	}
 	at := func(url string) (visits []*crawllog.Visit) {
 		for _, v := range list {

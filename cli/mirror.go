@@ -17,7 +17,6 @@ import (
 	"curtsy/frontier/judge"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
-	"curtsy/storage/crawllog"
 )
 
 // mirrorFlags are the flags of mirror.
@@ -128,7 +127,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 		return archiveError(err, dir)
 	}
 	defer a.Close()
-	if last, err := a.LastRef(); err == nil && os.Getenv("GOMEMLIMIT") == "" {
+	if _, last, err := a.LastCommit(); err == nil && os.Getenv("GOMEMLIMIT") == "" {
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(mirrorMemory + memoryOfFile*int64(last.URLID)))
 	}
 	consent, err := f.consentFor()
@@ -178,12 +177,14 @@ func standingAt(a *storage.Archive, text string, now time.Time) (time.Time, erro
 	if err != nil {
 		return at, err
 	}
-	first, err := a.VisitsAfter(crawllog.Ref{}, 1)
-	if err != nil {
-		return at, archiveError(err, a.Dir())
-	}
-	if len(first) > 0 && at.Before(first[0].At) {
-		return at, usagef("--at "+instant(&first[0].At)+", or later", "--at %s: the first visit was later", text)
+	for first, err := range a.Visits(nil) {
+		if err != nil {
+			return at, archiveError(err, a.Dir())
+		}
+		if at.Before(first.At) {
+			return at, usagef("--at "+instant(&first.At)+", or later", "--at %s: the first visit was later", text)
+		}
+		break
 	}
 	return at, nil
 }

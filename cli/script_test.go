@@ -156,7 +156,7 @@ func damageScript(ts *testscript.TestScript, neg bool, args []string) {
 	a, err := storage.OpenRead(ts.MkAbs(args[0]))
 	ts.Check(err)
 	defer a.Close()
-	ts.Check(a.EachVisit(nil, func(v *crawllog.Visit) error {
+	ts.Check(sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
 		if !strings.HasSuffix(v.URL, "/page.html") {
 			return nil
 		}

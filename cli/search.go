@@ -165,7 +165,7 @@ func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 	if os.Getenv("GOGC") == "" { // what is read is garbage at once, and little is kept
 		defer debug.SetGCPercent(debug.SetGCPercent(indexGarbage))
 	}
-	last, err := x.archive.LastRef()
+	_, last, err := x.archive.LastCommit()
 	if err != nil {
 		return x, err
 	}

@@ -93,7 +93,7 @@ func TestServeLetsCrawlsBegin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, _ := e.LastRef()
+	_, before, _ := e.LastCommit()
 	s.giveBack(e)
 	s.rest(e) // as after a moment
 	if err := site.Set("/", "<title>Home</title>quokka\n"); err != nil {
@@ -105,7 +105,7 @@ func TestServeLetsCrawlsBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.giveBack(e)
-	if after, _ := e.LastRef(); after == before {
+	if _, after, _ := e.LastCommit(); after == before {
 		t.Errorf("the state is still that of %v", before)
 	}
 	if err := s.texts.update(t.Context()); err != nil {

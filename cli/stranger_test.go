@@ -24,6 +24,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"curtsy/internal/sum"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -117,7 +118,7 @@ func visitsAsJSON(dir string) error {
 		return err
 	}
 	visits := map[string][]byte{}
-	err = a.EachVisit(nil, func(v *crawllog.Visit) error {
+	err = sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
 		key := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, v.URLID), uint32(v.N))
 		text, err := json.Marshal(v)
 		visits[string(key)] = sum.Seal(key, text)

@@ -202,11 +202,7 @@ func (c *Crawl) append(o *outcome) error {
 	if err := c.reader.Deduplicate(o.Outcome); err != nil {
 		return err
 	}
-	write := func() error { return c.archive.Append(v, o.Members) }
-	if o.Large() {
-		write = func() error { return c.archive.AppendStream(v, o.Stream) }
-	}
-	if err := write(); err != nil {
+	if err := c.archive.Append(v, o.Write); err != nil {
 		var unmade *storage.EncodeError
 		if !errors.As(err, &unmade) {
 			return err

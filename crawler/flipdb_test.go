@@ -14,6 +14,7 @@ import (
 	"curtsy/crawler/explain"
 	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -138,7 +139,7 @@ func everythingTold(dir string) (visits []crawllog.Visit, rows []explain.Row, er
 	if err != nil {
 		return nil, nil, err
 	}
-	err = a.EachVisit(nil, func(v *crawllog.Visit) error { visits = append(visits, *v); return nil })
+	err = sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error { visits = append(visits, *v); return nil })
 	a.Close()
 	if err == nil {
 		rows, err = explain.List(dir)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"curtsy/crawler/revisit"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
@@ -69,7 +70,7 @@ func labels(t *testing.T, dir string) (n int) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if err := a.EachVisit(nil, func(v *crawllog.Visit) error {
+	if err := sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
 		if v.HasBody() && v.Labelled() != of[v.Record.ID] {
 			t.Errorf("%s: crawl.db has %s, the record %s", v.URL, v.Labelled(), of[v.Record.ID])
 		}

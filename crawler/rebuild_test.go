@@ -19,6 +19,7 @@ import (
 	"curtsy/crawler/explain"
 	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -53,7 +54,7 @@ func told(t *testing.T, dir string) []string {
 	}
 	defer a.Close()
 	ids := map[crawllog.Ref]string{}
-	if err := a.EachVisit(nil, func(v *crawllog.Visit) error {
+	if err := sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
 		if v.Record != nil {
 			ids[v.Ref()] = v.Record.ID
 		}
@@ -61,7 +62,7 @@ func told(t *testing.T, dir string) []string {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.EachVisit(nil, func(v *crawllog.Visit) error {
+	if err := sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
 		w := *v
 		w.URLID, w.At, w.Took = 0, w.At.Truncate(time.Millisecond), w.Took.Truncate(time.Millisecond)
 		refers := ""

@@ -15,6 +15,7 @@ import (
 	"curtsy/crawler/rebuild"
 	"curtsy/crawler/render"
 	"curtsy/internal/testkit/crawltest"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/publish/mirror"
@@ -215,7 +216,7 @@ func rendered(t *testing.T, dir string) map[string]string {
 	}
 	defer a.Close()
 	m := map[string]string{}
-	err = a.EachVisit(nil, func(v *crawllog.Visit) error {
+	err = sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
 		if v.Rendered == nil {
 			return nil
 		}

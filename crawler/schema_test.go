@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"curtsy/crawler/verify"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -88,7 +89,7 @@ func readAndContinued(t *testing.T, name string) {
 		t.Helper()
 		a, err := storage.Open(dir, storage.Options{Alone: true})
 		if err == nil {
-			err = errors.Join(a.EachVisit(nil, func(v *crawllog.Visit) error { list = append(list, *v); return nil }), a.Close())
+			err = errors.Join(sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error { list = append(list, *v); return nil }), a.Close())
 		}
 		if err != nil {
 			t.Fatal(err)

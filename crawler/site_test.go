@@ -28,6 +28,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/crawltest"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
 	"curtsy/politeness"
 	"curtsy/politeness/rules"
@@ -255,7 +256,7 @@ func checkCounts(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	visits := 0
-	if err := a.EachVisit(nil, func(v *crawllog.Visit) error {
+	if err := sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
 		visits++
 		e, ok := f.Get(v.URLID)
 		if !ok {

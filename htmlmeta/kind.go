@@ -20,19 +20,7 @@ const (
 )
 
 func (k Kind) String() string {
-	switch k {
-	case HTML:
-		return "html"
-	case XML:
-		return "xml"
-	case CSS:
-		return "css"
-	case Manifest:
-		return "manifest"
-	case Script:
-		return "script"
-	}
-	return "other"
+	return [...]string{"other", "html", "xml", "css", "manifest", "script"}[k]
 }
 
 // kindOf decides by the Content-Type, and by the content where there is none

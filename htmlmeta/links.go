@@ -28,19 +28,7 @@ const (
 )
 
 func (k LinkKind) String() string {
-	switch k {
-	case Navigation:
-		return "page"
-	case Requisite:
-		return "requisite"
-	case Alternate:
-		return "alternate"
-	case Form:
-		return "form"
-	case Speculative:
-		return "speculative"
-	}
-	return "hint"
+	return [...]string{"page", "requisite", "alternate", "form", "hint", "speculative"}[k]
 }
 
 // Link is one link of a document.

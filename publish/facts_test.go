@@ -9,6 +9,7 @@ import (
 
 	"curtsy/facts"
 	"curtsy/internal/testkit/crawltest"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -66,7 +67,7 @@ func saidBy(t *testing.T, dir string, ask bool) map[string]string {
 	}
 	defer a.Close()
 	said := map[string]string{}
-	if err := a.EachVisit(nil, func(v *crawllog.Visit) error {
+	if err := sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
 		key, ok := storage.FactsKeyOf(v)
 		if b := a.Facts(key); ok && b != nil {
 			said[v.URL] = string(b)

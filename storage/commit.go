@@ -69,50 +69,25 @@ func digestKey(digest string) []byte {
 	return d[:]
 }
 
-// Append writes the records of a visit to the segment and makes the visit
-// part of the group. encode gives the gzip members, made for the given
-// warcinfo record; they are written one after another. The visit is kept
-// only when Commit says so.
-func (a *Archive) Append(v *crawllog.Visit, encode func(infoID string) ([]byte, error)) error {
-	if err := a.room(v.At); err != nil {
-		return a.abandon(err)
-	}
-	members, err := encode(a.seg.infoID)
-	if err != nil {
-		return a.unmade(err, a.seg.size)
-	}
-	return a.append(v, members)
-}
-
-func (a *Archive) append(v *crawllog.Visit, members []byte) error {
-	offset := a.seg.size
-	if _, err := a.seg.Write(members); err != nil {
-		return a.abandon(err)
-	}
-	a.opts.Fail("appended")
-	a.note(v, offset)
-	if len(a.seg.buf) < flushSize {
-		return nil
-	}
-	if err := a.seg.flush(); err != nil {
-		return a.abandon(err)
-	}
-	return nil
-}
-
-// AppendStream is Append for visits too large for memory: encode writes the
-// members, which are to name the given warcinfo record, straight to the segment.
-func (a *Archive) AppendStream(v *crawllog.Visit, encode func(w io.Writer, infoID string) error) error {
+// Append adds the records that encode writes, whose warcinfo record is infoID, and their
+// visit to the group. v.Record says then where they lie. Where encode fails, that is an
+// *EncodeError and nothing of it is kept; any other error ends the group.
+func (a *Archive) Append(v *crawllog.Visit, encode func(w io.Writer, infoID string) error) error {
 	if err := a.room(v.At); err != nil {
 		return a.abandon(err)
 	}
 	offset, w := a.seg.size, &noting{w: a.seg}
-	if err := encode(w, a.seg.infoID); w.err != nil {
-		return a.abandon(w.err)
-	} else if err != nil {
+	err := encode(w, a.seg.infoID)
+	if w.err == nil && err != nil {
 		return a.unmade(err, offset)
 	}
 	a.opts.Fail("appended")
+	if w.err == nil && len(a.seg.buf) >= flushSize {
+		w.err = a.seg.flush()
+	}
+	if w.err != nil {
+		return a.abandon(w.err)
+	}
 	a.note(v, offset)
 	return nil
 }

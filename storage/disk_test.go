@@ -3,6 +3,7 @@ package storage_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ func kept(t *testing.T, dir string) string {
 	}
 	defer a.Close()
 	v := &crawllog.Visit{URL: "http://h/", URLID: 1, N: 1, At: time.Unix(1e9, 0), Record: &crawllog.Record{}}
-	if err := a.Append(v, func(string) ([]byte, error) { return []byte("a record"), nil }); err != nil {
+	if err := a.Append(v, func(w io.Writer, _ string) error { _, err := io.WriteString(w, "a record"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Commit(nil); err != nil {

@@ -375,7 +375,7 @@ func (a *Archive) packFrame(list []fact) []byte {
 
 // verifyFacts counts the pages whose facts would have to be made again.
 func (a *Archive) verifyFacts(r *Report) error {
-	return a.eachVisit(nil, func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
+	return a.eachVisit(func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
 		if err != nil || v.Links == 0 || v.Status < 200 || v.Status > 299 {
 			return nil // the former is a problem of its own
 		}

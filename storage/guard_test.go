@@ -73,7 +73,7 @@ func TestRecordsThatCannotBeMade(t *testing.T) {
 			w.page("http://h/a", "first")
 			why := errors.New("a mistake")
 			v := &crawllog.Visit{URLID: 77, N: 1, URL: "http://h/b"}
-			err := w.a.AppendStream(v, func(to io.Writer, _ string) error {
+			err := w.a.Append(v, func(to io.Writer, _ string) error {
 				_, err := io.Copy(to, io.LimitReader(strings.NewReader(strings.Repeat("x", octets)), int64(octets)))
 				return errors.Join(err, why)
 			})
@@ -81,7 +81,7 @@ func TestRecordsThatCannotBeMade(t *testing.T) {
 			if !errors.As(err, &unmade) || !errors.Is(err, why) {
 				t.Fatalf("it is %v", err)
 			}
-			if err := w.a.Append(v, func(string) ([]byte, error) { return []byte("half"), why }); !errors.As(err, &unmade) {
+			if err := w.a.Append(v, func(to io.Writer, _ string) error { io.WriteString(to, "half"); return why }); !errors.As(err, &unmade) {
 				t.Fatalf("it is %v", err)
 			}
 			w.page("http://h/c", "last")

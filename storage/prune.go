@@ -218,20 +218,7 @@ func (b *Archive) renew(from *Archive, name string, e segmentEntry, list []exten
 	if err != nil {
 		return err
 	}
-	return b.update(func(tx *bbolt.Tx) error {
-		if err := move(tx, moves); err != nil {
-			return err
-		}
-		if err := tx.Bucket(bucketSegments).Delete([]byte(name)); err != nil {
-			return err
-		}
-		for name, e := range renewed {
-			if err := putSegment(tx, name, e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return b.update(func(tx *bbolt.Tx) error { return replaceSegments(tx, moves, []string{name}, renewed) })
 }
 
 // copySegment copies what is committed of a segment.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/storage/crawllog"
 )
 
@@ -80,7 +81,7 @@ func TestPruneOfEverything(t *testing.T) {
 	}
 	defer a.Close()
 	drop := map[crawllog.Ref]bool{}
-	if err := a.EachVisit(nil, func(v *crawllog.Visit) error { drop[v.Ref()] = true; return nil }); err != nil {
+	if err := sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error { drop[v.Ref()] = true; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "pruned")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
@@ -54,7 +56,7 @@ func (w *writer) page(url, body string) {
 	head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + fmt.Sprint(len(body)) + "\r\n\r\n"
 	v := &crawllog.Visit{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC(), Status: 200, Kept: crawllog.KeptResponse,
 		Length: int64(len(body)), Digest: warc.Sum([]byte(body)).String(), Record: &crawllog.Record{ID: warc.NewID()}}
-	err := w.a.Append(v, func(infoID string) ([]byte, error) {
+	err := w.a.Append(v, func(to io.Writer, infoID string) error {
 		e := w.e
 		block := []byte(head + body)
 		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: url, WarcinfoID: infoID,
@@ -64,8 +66,9 @@ func (w *writer) page(url, body string) {
 		b = e.Append(b, &warc.Header{Type: warc.TypeRequest, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
 			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(asked).String()}, warc.Small, asked)
 		fields := []byte("via: http://h/\r\nhopsFromSeed: 3\r\nfetchTimeMs: 17\r\n" + `curtsy-visit: {"class":"page","how":"a href"}` + "\r\n")
-		return e.Append(b, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
-			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(fields).String()}, warc.Small, fields), nil
+		_, err := to.Write(e.Append(b, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
+			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(fields).String()}, warc.Small, fields))
+		return err
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -95,7 +98,7 @@ func five(t *testing.T) (dir string, places []crawllog.Record) {
 		w.page(fmt.Sprintf("http://h/%d", i), strings.Repeat(fmt.Sprint("page ", i, " "), 50))
 	}
 	w.commit()
-	if err := w.a.EachVisit(nil, func(v *crawllog.Visit) error { places = append(places, *v.Record); return nil }); err != nil {
+	if err := sitetest.Each(w.a.Visits(nil), func(v *crawllog.Visit) error { places = append(places, *v.Record); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	w.close()

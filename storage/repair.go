@@ -57,7 +57,7 @@ func (a *Archive) Damaged(r *Report) ([]crawllog.Ref, error) {
 	if len(bad) == 0 && len(r.Problems) == 0 {
 		return nil, nil
 	}
-	err := a.eachVisit(nil, func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
+	err := a.eachVisit(func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
 		if err == nil && v.Refers != nil && bad[*v.Refers] {
 			bad[v.Ref()] = true
 		}
@@ -106,19 +106,8 @@ func (a *Archive) Salvage(damaged []crawllog.Ref, crawl any) (done []string, err
 		if err := discard(tx, damaged); err != nil {
 			return err
 		}
-		if err := move(tx, moves); err != nil {
+		if err := replaceSegments(tx, moves, old, renewed); err != nil {
 			return err
-		}
-		b := tx.Bucket(bucketSegments)
-		for _, name := range old {
-			if err := b.Delete([]byte(name)); err != nil {
-				return err
-			}
-		}
-		for name, e := range renewed {
-			if err := putSegment(tx, name, e); err != nil {
-				return err
-			}
 		}
 		if err := a.putFrontier(tx); err != nil {
 			return err
@@ -228,9 +217,9 @@ func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
 	return err
 }
 
-// move changes where visits lie.
-func move(tx *bbolt.Tx, moves map[crawllog.Ref]crawllog.Record) error {
-	b := tx.Bucket(bucketVisits)
+// replaceSegments puts segments in the place of old ones, and says where visits lie now.
+func replaceSegments(tx *bbolt.Tx, moves map[crawllog.Ref]crawllog.Record, old []string, renewed map[string]segmentEntry) error {
+	visits, segments := tx.Bucket(bucketVisits), tx.Bucket(bucketSegments)
 	for ref, to := range moves {
 		v, err := getVisit(tx, ref)
 		if err != nil {
@@ -238,7 +227,17 @@ func move(tx *bbolt.Tx, moves map[crawllog.Ref]crawllog.Record) error {
 		}
 		to.ID, to.Label = v.Record.ID, v.Record.Label
 		v.Record = &to
-		if err := putVisit(b, v); err != nil {
+		if err := putVisit(visits, v); err != nil {
+			return err
+		}
+	}
+	for _, name := range old {
+		if err := segments.Delete([]byte(name)); err != nil {
+			return err
+		}
+	}
+	for name, e := range renewed {
+		if err := putSegment(tx, name, e); err != nil {
 			return err
 		}
 	}

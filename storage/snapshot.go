@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+
+	"curtsy/storage/crawllog"
 )
 
 // SegmentSize is how much of a segment is committed, in octets.
@@ -14,11 +16,19 @@ type SegmentSize struct {
 	Size int64
 }
 
-// LastCommit numbers the last commit of crawl.db.
-func (a *Archive) LastCommit() (n int, err error) {
+// LastCommit is the number of the last commit to crawl.db, which grows with each: while
+// it is the same, so is everything that the archive says. last is the visit that Visits
+// comes to last; zero if there is none.
+func (a *Archive) LastCommit() (n int, last crawllog.Ref, err error) {
 	defer Guard(&err)()
-	err = a.view(func(tx *bbolt.Tx) error { n = tx.ID(); return nil })
-	return n, err
+	err = a.view(func(tx *bbolt.Tx) error {
+		if k, _ := tx.Bucket(bucketVisits).Cursor().Last(); len(k) == crawllog.RefSize {
+			last = crawllog.RefOf(k)
+		}
+		n = tx.ID()
+		return nil
+	})
+	return n, last, err
 }
 
 // Snapshot writes crawl.db as of one commit to w, and lists the segments that

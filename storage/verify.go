@@ -197,7 +197,7 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 		return nil, nil, err
 	}
 	extents := map[string][]extent{}
-	err = a.eachVisit(nil, func(ref crawllog.Ref, v *crawllog.Visit, err error) error {
+	err = a.eachVisit(func(ref crawllog.Ref, v *crawllog.Visit, err error) error {
 		if err != nil {
 			r.add(Problem{File: dbName, Offset: -1, What: "a visit cannot be decoded", Visit: &ref})
 			return nil

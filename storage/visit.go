@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"encoding/binary"
 	"iter"
 	"slices"
@@ -89,9 +90,19 @@ func byAge(visits []*crawllog.Visit) []*crawllog.Visit {
 }
 
 // VisitsOf are the visits of one URL, the oldest first.
-func (a *Archive) VisitsOf(urlID uint64) ([]*crawllog.Visit, error) {
+func (a *Archive) VisitsOf(urlID uint64) (visits []*crawllog.Visit, err error) {
 	prefix := binary.BigEndian.AppendUint64(nil, urlID)
-	visits, err := a.visitsFrom(prefix, func(k []byte, _ int) bool { return len(k) == crawllog.RefSize && string(k[:8]) == string(prefix) })
+	err = a.view(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketVisits).Cursor()
+		for k, b := c.Seek(prefix); len(k) == crawllog.RefSize && bytes.HasPrefix(k, prefix); k, b = c.Next() {
+			v, err := readVisit(k, b)
+			if err != nil {
+				return err
+			}
+			visits = append(visits, v)
+		}
+		return nil
+	})
 	return byAge(visits), err
 }
 
@@ -124,55 +135,17 @@ func (a *Archive) LastN(urlID uint64) (n int) {
 	return n
 }
 
-// VisitsAfter are the next n visits behind that of the given name, in the
-// order of EachVisit; of the zero Ref, the first.
-func (a *Archive) VisitsAfter(r crawllog.Ref, n int) ([]*crawllog.Visit, error) {
-	r.N++
-	return a.visitsFrom(r.Key(), func(_ []byte, had int) bool { return had < n })
-}
-
-// visitsFrom are the visits from a key on, as long as there are to be more.
-func (a *Archive) visitsFrom(key []byte, more func(k []byte, had int) bool) (visits []*crawllog.Visit, err error) {
-	err = a.view(func(tx *bbolt.Tx) error {
-		c := tx.Bucket(bucketVisits).Cursor()
-		for k, b := c.Seek(key); k != nil && more(k, len(visits)); k, b = c.Next() {
-			v, err := readVisit(k, b)
-			if err != nil {
-				return err
-			}
-			visits = append(visits, v)
-		}
-		return nil
-	})
-	return visits, err
-}
-
-// EachVisit calls visit for every visit that is wanted, by URL in the order of
-// discovery and by age; those of one URL follow each other. The others are not
-// read. With a nil wanted it is all of them.
-func (a *Archive) EachVisit(wanted func(crawllog.Ref) bool, visit func(*crawllog.Visit) error) error {
-	return a.eachVisit(wanted, func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
-		if err != nil {
-			return err
-		}
-		return visit(v)
-	})
-}
-
-// eachVisit is EachVisit with the error of those that do not read back.
-func (a *Archive) eachVisit(wanted func(crawllog.Ref) bool, visit func(crawllog.Ref, *crawllog.Visit, error) error) (err error) {
+// eachVisit calls visit for every visit of one commit, with the error of those that do not
+// read back.
+func (a *Archive) eachVisit(visit func(crawllog.Ref, *crawllog.Visit, error) error) (err error) {
 	defer Guard(&err)()
 	return a.view(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketVisits).ForEach(func(k, b []byte) error {
 			if len(k) != crawllog.RefSize {
 				return &DamageError{File: dbName, What: "the key of a visit cannot be decoded"}
 			}
-			ref := crawllog.RefOf(k)
-			if wanted != nil && !wanted(ref) {
-				return nil
-			}
 			v, err := readVisit(k, b)
-			return visit(ref, v, err)
+			return visit(crawllog.RefOf(k), v, err)
 		})
 	})
 }
@@ -190,31 +163,68 @@ func (a *Archive) Visit(r crawllog.Ref) (v *crawllog.Visit, err error) {
 // an outlet works on what it was given.
 const historyBatch = 512
 
+// Visits gives every visit that is wanted, by URL in the order of discovery and by age;
+// those of one URL follow each other. The others are not read. With a nil wanted it is all
+// of them. An error ends it.
+func (a *Archive) Visits(wanted func(crawllog.Ref) bool) iter.Seq2[*crawllog.Visit, error] {
+	return func(yield func(*crawllog.Visit, error) bool) {
+		for from := []byte{}; from != nil; {
+			batch, next, err := a.batch(from, wanted)
+			for _, v := range batch {
+				if !yield(v, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			from = next
+		}
+	}
+}
+
+// batch reads visits from a key on; next is where the following ones begin, nil behind the last.
+func (a *Archive) batch(from []byte, wanted func(crawllog.Ref) bool) (visits []*crawllog.Visit, next []byte, err error) {
+	defer Guard(&err)()
+	err = a.view(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketVisits).Cursor()
+		for k, b := c.Seek(from); k != nil; k, b = c.Next() {
+			if len(visits) == historyBatch {
+				next = bytes.Clone(k)
+				return nil
+			}
+			if len(k) == crawllog.RefSize && wanted != nil && !wanted(crawllog.RefOf(k)) {
+				continue
+			}
+			v, err := readVisit(k, b)
+			if err != nil {
+				return err
+			}
+			visits = append(visits, v)
+		}
+		return nil
+	})
+	return visits, next, err
+}
+
 // Histories gives the visits of each URL, the oldest first, by URL in the
 // order of discovery. An error ends it.
 func (a *Archive) Histories() iter.Seq2[[]*crawllog.Visit, error] {
 	return func(yield func([]*crawllog.Visit, error) bool) {
 		var open []*crawllog.Visit // of the URL that is being read
-		var at crawllog.Ref
-		for {
-			next, err := a.VisitsAfter(at, historyBatch)
+		for v, err := range a.Visits(nil) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, v := range next {
-				if len(open) > 0 && open[0].URLID != v.URLID {
-					if !yield(byAge(open), nil) {
-						return
-					}
-					open = nil
+			if len(open) > 0 && open[0].URLID != v.URLID {
+				if !yield(byAge(open), nil) {
+					return
 				}
-				open = append(open, v)
+				open = nil
 			}
-			if len(next) < historyBatch {
-				break
-			}
-			at = next[len(next)-1].Ref()
+			open = append(open, v)
 		}
 		if len(open) > 0 {
 			yield(byAge(open), nil)

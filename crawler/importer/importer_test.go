@@ -17,6 +17,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/importer"
+	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -269,7 +270,7 @@ func urls(t *testing.T, dir string) string {
 	}
 	defer a.Close()
 	var b strings.Builder
-	if err := a.EachVisit(nil, func(v *crawllog.Visit) error {
+	if err := sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
 		fmt.Fprintln(&b, v.URL, v.N, v.At, v.Digest, v.Status, v.Class, v.Title)
 		return nil
 	}); err != nil {

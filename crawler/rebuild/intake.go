@@ -388,7 +388,7 @@ type sliceWriter []byte
 func (s *sliceWriter) Write(p []byte) (int, error) { *s = append(*s, p...); return len(p), nil }
 
 func (i *Intake) write(c *Capture) error {
-	return i.a.AppendStream(c.Visit, func(w io.Writer, infoID string) error {
+	return i.a.Append(c.Visit, func(w io.Writer, infoID string) error {
 		if c.infoID == infoID {
 			_, err := w.Write(c.members)
 			return err

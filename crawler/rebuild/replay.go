@@ -33,23 +33,28 @@ type past struct {
 
 // replay makes every visit once more, in the order of the URLs' ids.
 func (b *rebuilder) replay() error {
-	for at := (crawllog.Ref{}); ; {
-		visits, err := b.a.VisitsAfter(at, rebuildBatch)
+	var some []*crawllog.Visit
+	replay := func() error {
+		err := b.visitAll(some)
+		some = some[:0]
 		if err != nil {
 			return err
 		}
-		if err := b.visitAll(visits); err != nil {
-			return err
+		return b.commit()
+	}
+	for v, err := range b.a.Visits(nil) {
+		if some = append(some, v); err == nil && len(some) == rebuildBatch {
+			err = replay()
 		}
-		if len(visits) > 0 {
-			at = visits[len(visits)-1].Ref()
-		} else {
-			b.settle()
-		}
-		if err := b.commit(); err != nil || len(visits) == 0 {
+		if err != nil {
 			return err
 		}
 	}
+	if err := replay(); err != nil {
+		return err
+	}
+	b.settle()
+	return b.commit()
 }
 
 // commit writes what was replayed. What is to be fetched again must be

@@ -210,19 +210,21 @@ func (s *State) Recount(a *storage.Archive, without []crawllog.Ref) error {
 		left[ref] = true
 	}
 	wanted := func(r crawllog.Ref) bool { return !left[r] }
-	err := a.EachVisit(wanted, func(v *crawllog.Visit) error {
+	for v, err := range a.Visits(wanted) {
+		if err != nil {
+			return err
+		}
 		s.Count(v, v.Class == "page" && v.Status > 0 && v.URLID != page)
 		if v.Class == "page" && v.Status > 0 {
 			page = v.URLID
 		}
-		return nil
-	})
+	}
 	if s.Round != nil { // a round that goes on has its limits
 		s.Round.Pages, s.Round.Bytes = min(s.Round.Pages, s.Pages), min(s.Round.Bytes, s.Bytes)
 	}
-	if err == nil && len(without) == 0 {
+	if len(without) == 0 {
 		return s.CountHeld(a)
 	}
 	s.Holds = nil // as of what is left when it is asked for
-	return err
+	return nil
 }

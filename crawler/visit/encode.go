@@ -40,7 +40,7 @@ func (o *Outcome) Prepare(infoID string, hurry bool) (octets int) {
 		o.Visit.Kept = ""
 		return -1
 	}
-	if o.Large() || infoID == "" {
+	if o.isLarge() || infoID == "" {
 		return -1
 	}
 	buf := memberPool.Get().(*[]byte)
@@ -66,18 +66,25 @@ func broken(why *error) {
 	}
 }
 
-// Members are the records, to be written to the segment that infoID begins.
-func (o *Outcome) Members(infoID string) (members []byte, err error) {
+// Write writes the records of the visit, which name the warcinfo record of infoID: those
+// that Prepare has made, if they can be used, or new ones.
+func (o *Outcome) Write(w io.Writer, infoID string) (err error) {
 	defer broken(&err)
+	members := o.members
 	switch {
 	case o.broken != nil:
-		return nil, o.broken
-	case o.members != nil && o.infoID == infoID:
-		return o.members, nil
-	case o.members != nil: // a segment ended in the meantime
-		return renamed(o.members, o.infoID, infoID)
+		return o.broken
+	case o.isLarge():
+		return o.stream(w, infoID)
+	case members == nil:
+		members, err = o.encode(nil, infoID)
+	case o.infoID != infoID: // a segment ended in the meantime
+		members, err = renamed(members, o.infoID, infoID)
 	}
-	return o.encode(nil, infoID)
+	if err == nil {
+		_, err = w.Write(members)
+	}
+	return err
 }
 
 // Release gives back what an outcome holds, once it is committed or dropped.
@@ -91,8 +98,8 @@ func (o *Outcome) Release() {
 	}
 }
 
-// Large says whether Stream writes the records, in place of Members.
-func (o *Outcome) Large() bool {
+// isLarge says whether the records are made as they are written.
+func (o *Outcome) isLarge() bool {
 	return o.Visit.Length > largeBody && o.Visit.Kept == crawllog.KeptResponse
 }
 
@@ -141,10 +148,8 @@ func (o *Outcome) appendRest(s *scratch, dst []byte, infoID, id string) []byte {
 	return o.appendMetadata(s, dst, infoID, warc.NewID(), id)
 }
 
-// Stream is Members for a large body: its record is written straight to the
-// segment.
-func (o *Outcome) Stream(w io.Writer, infoID string) (err error) {
-	defer broken(&err)
+// stream is encode for a large body: its record is written as it is made.
+func (o *Outcome) stream(w io.Writer, infoID string) error {
 	s := scratches.Get().(*scratch)
 	id := warc.NewID()
 	o.Visit.Record = o.record(id)
@@ -160,7 +165,7 @@ func (o *Outcome) Stream(w io.Writer, infoID string) (err error) {
 	if err := s.encoder.Stream(w, &h, o.effort(), bytes.NewReader(o.x.Head), wire); err != nil {
 		return err
 	}
-	_, err = w.Write(o.appendRest(s, nil, infoID, id))
+	_, err := w.Write(o.appendRest(s, nil, infoID, id))
 	scratches.Put(s)
 	return err
 }

@@ -52,7 +52,7 @@ func (a *Archive) inherit(dir string, from map[uint64]int) error {
 		return err
 	}
 	defer src.Close()
-	commit, err := src.LastCommit()
+	commit, _, err := src.LastCommit()
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (a *Archive) Save(ctx context.Context, dir, prefix string, run Run, last bo
 		return fmt.Errorf("save %s: %w", a.site, err)
 	}
 	defer src.Close()
-	commit, err := src.LastCommit()
+	commit, _, err := src.LastCommit()
 	if err != nil {
 		return fmt.Errorf("save %s: %w", a.site, err)
 	}

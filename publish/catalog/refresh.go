@@ -32,7 +32,7 @@ const batch = 20000
 // drops those that are no more. It reads names only, but of what is new; if the
 // archive is as it was, not even these.
 func (c *Catalog) Refresh(ctx context.Context, a *storage.Archive) error {
-	version, err := a.Version()
+	version, last, err := a.LastCommit()
 	if err != nil {
 		return err
 	}
@@ -40,10 +40,6 @@ func (c *Catalog) Refresh(ctx context.Context, a *storage.Archive) error {
 	err = c.db.QueryRowContext(ctx, `SELECT value FROM state WHERE name = 'version'`).Scan(&had)
 	if err == nil && had == version {
 		return nil
-	}
-	last, err := a.LastRef()
-	if err != nil {
-		return err
 	}
 	u := &update{ctx: ctx, c: c, last: last}
 	if err := u.run(a); err != nil {
@@ -83,8 +79,13 @@ func (u *update) run(a *storage.Archive) (err error) {
 	if err := u.next(); err != nil {
 		return err
 	}
-	if err := a.EachVisit(u.wanted, u.add); err != nil {
-		return err
+	for v, err := range a.Visits(u.wanted) {
+		if err == nil {
+			err = u.add(v)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if u.err != nil {
 		return u.err

@@ -3,6 +3,7 @@ package mirror_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,9 +28,10 @@ func keep(t *testing.T, dir string, v crawllog.Visit, answer string) crawllog.Re
 	}
 	defer a.Close()
 	v.N, v.At, v.Status, v.Kept, v.Record = 1, time.Now(), 200, crawllog.KeptResponse, &crawllog.Record{ID: warc.NewID()}
-	if err := a.Append(&v, func(infoID string) ([]byte, error) {
+	if err := a.Append(&v, func(w io.Writer, infoID string) error {
 		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: v.URL, WarcinfoID: infoID, BlockDigest: warc.Sum([]byte(answer)).String()}
-		return warc.NewEncoder().Append(nil, &h, warc.Stored, []byte(answer)), nil
+		_, err := w.Write(warc.NewEncoder().Append(nil, &h, warc.Stored, []byte(answer)))
+		return err
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, query string) {
 	}
 	from, err := s.sources[key.source-1].reading(r.Context())
 	if err == nil {
-		key.version, err = from.Archive.Version()
+		key.version, _, err = from.Archive.LastCommit()
 	}
 	if err != nil {
 		s.failed(w, r, err)
