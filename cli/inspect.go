@@ -241,16 +241,13 @@ func typeOfName(name string) string {
 func inspectFactsOf(doc htmlmeta.Document) inspectFacts {
 	d := doc.Directives
 	f := inspectFacts{
-		Index: d.Index, Follow: d.Follow, Archive: d.Archive, Snippet: d.MaxSnippet != 0,
-		ImageIndex: d.ImageIndex, Translate: d.Translate,
+		Index: !d.NoIndex, Follow: !d.NoFollow, Archive: !d.NoArchive, Snippet: d.MaxSnippet == nil || *d.MaxSnippet > 0,
+		ImageIndex: !d.NoImageIndex, Translate: !d.NoTranslate, MaxSnippet: d.MaxSnippet,
 		Canonical: doc.Canonical.String(), Base: doc.Base.String(),
 		Lang: doc.Lang, Charset: doc.Charset, Title: doc.Title,
 		Links: make([]inspectLink, 0, len(doc.Links)), Summary: usage.Summarize(d.Usage),
 	}
-	if d.MaxSnippet >= 0 {
-		f.MaxSnippet = &d.MaxSnippet
-	}
-	if !d.UnavailableAfter.IsZero() {
+	if d.UnavailableAfter != nil {
 		s := d.UnavailableAfter.UTC().Format(time.RFC3339)
 		f.UnavailableAfter = &s
 	}
@@ -286,18 +283,14 @@ func (u *ui) inspectReport(doc htmlmeta.Document) {
 // asked says what the directives forbid, in the owner's words.
 func asked(d htmlmeta.Directives) string {
 	var words []string
-	for _, w := range []struct {
-		allowed bool
-		word    string
-	}{
-		{d.Index, "noindex"}, {d.Follow, "nofollow"}, {d.Archive, "noarchive"}, {d.MaxSnippet != 0, "nosnippet"},
-		{d.ImageIndex, "noimageindex"}, {d.Translate, "notranslate"},
-	} {
-		if !w.allowed {
-			words = append(words, w.word)
+	for word, forbids := range d.Words() {
+		if *forbids {
+			words = append(words, word)
 		}
 	}
-	if d.MaxSnippet > 0 || !d.UnavailableAfter.IsZero() {
+	if d.MaxSnippet != nil && *d.MaxSnippet == 0 {
+		words = append(words, "nosnippet")
+	} else if d.MaxSnippet != nil || d.UnavailableAfter != nil {
 		words = append(words, "limits")
 	}
 	if len(words) == 0 {

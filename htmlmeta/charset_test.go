@@ -69,8 +69,8 @@ func TestWideCharsets(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := Read(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {c.contentType}}, Body: body}, Options{})
-		if d.Charset != c.name || d.Title != "Привет" || d.Directives.Index || linkLines(d) != "/%D1%8F?%D1%8F a.href page" {
-			t.Errorf("%s: got %s %q %v %s", c.contentType, d.Charset, d.Title, d.Directives.Index, linkLines(d))
+		if d.Charset != c.name || d.Title != "Привет" || !d.Directives.NoIndex || linkLines(d) != "/%D1%8F?%D1%8F a.href page" {
+			t.Errorf("%s: got %s %q %v %s", c.contentType, d.Charset, d.Title, d.Directives.NoIndex, linkLines(d))
 		}
 	}
 	body := append([]byte("<meta charset=iso-2022-jp>"), encoded(t, "iso-2022-jp", "<title>日本語</title><a href=/日>")...)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"curtsy/internal/robotsmeta"
 	"curtsy/internal/weburl"
 	"curtsy/usage"
 )
@@ -42,44 +42,17 @@ type Options struct {
 // Directives is what the owner asks: the sum of all headers and metas, the
 // stricter winning (a later "index" undoes no "noindex").
 type Directives struct {
-	Index      bool `json:"index"`
-	Follow     bool `json:"follow"`
-	Archive    bool `json:"archive"`
-	ImageIndex bool `json:"image_index"`
-	Translate  bool `json:"translate"`
-	// MaxSnippet is the longest snippet in characters: -1 is no limit, 0 none.
-	MaxSnippet int `json:"max_snippet"`
-	// UnavailableAfter is the earliest such time, in UTC; zero is never.
-	UnavailableAfter time.Time `json:"unavailable_after,omitzero"`
-	// Sources says where each directive that counts was found.
-	Sources []Source `json:"sources,omitempty"`
+	robotsmeta.Directives
 	// Usage is what is said about the use of the document.
-	Usage []usage.Statement `json:"usage,omitempty"`
+	Usage []usage.Statement
 }
 
-// Source is one directive as it was found.
-type Source struct {
-	Directive string `json:"directive"`       // "noindex", "max-snippet:20"
-	From      string `json:"from"`            // FromHeader, FromTag or FromMeta
-	Agent     string `json:"agent,omitempty"` // whom it names; "" is everybody
-	Text      string `json:"text"`            // the header line or the content attribute
-}
-
-// Unrestricted is what a document without directives asks: nothing.
-func Unrestricted() Directives {
-	return Directives{Index: true, Follow: true, Archive: true, ImageIndex: true, Translate: true, MaxSnippet: -1}
-}
+// Source is one directive as it was found; From is FromHeader, FromTag or FromMeta.
+type Source = robotsmeta.Source
 
 // Join adds what another reading of the document asks: the stricter of each.
 func (d *Directives) Join(o *Directives) {
-	d.Index, d.Follow, d.Archive = d.Index && o.Index, d.Follow && o.Follow, d.Archive && o.Archive
-	d.ImageIndex, d.Translate = d.ImageIndex && o.ImageIndex, d.Translate && o.Translate
-	if o.MaxSnippet >= 0 {
-		d.limitSnippet(strconv.Itoa(o.MaxSnippet))
-	}
-	if !o.UnavailableAfter.IsZero() {
-		d.endAt(o.UnavailableAfter)
-	}
+	d.Directives.Join(&o.Directives)
 	for _, s := range o.Sources {
 		if !slices.Contains(d.Sources, s) {
 			d.note(s)
@@ -100,7 +73,7 @@ func (d *Directives) say(s usage.Statement) {
 // ReadDirectives reads what a response header alone says: all there is for a
 // PDF, an image or a redirect.
 func ReadDirectives(h http.Header, o Options) Directives {
-	d := Unrestricted()
+	var d Directives
 	for _, line := range h[http.CanonicalHeaderKey(FromHeader)] {
 		d.readHeader(line, o)
 	}
@@ -149,26 +122,12 @@ func everybody(token string) bool {
 
 // apply takes in one directive without a value and says whether it is known.
 func (d *Directives) apply(word string) bool {
-	switch word {
-	case "noindex":
-		d.Index = false
-	case "nofollow":
-		d.Follow = false
-	case "none":
-		d.Index, d.Follow = false, false
-	case "noarchive", "nocache":
-		d.Archive = false
-	case "nosnippet":
-		d.MaxSnippet = 0
-	case "noimageindex":
-		d.ImageIndex = false
-	case "notranslate":
-		d.Translate = false
-	default:
-		_, known := usage.OfWord(word, "", "")
-		return known
+	if word == "nosnippet" {
+		d.LimitSnippet(0)
+		return true
 	}
-	return true
+	_, known := usage.OfWord(word, "", "")
+	return d.Forbid(word) || known
 }
 
 // limitSnippet takes in a max-snippet value; the least counts.
@@ -177,20 +136,10 @@ func (d *Directives) limitSnippet(value string) bool {
 		return false // -1 is no limit; anything else is no number
 	}
 	n, err := strconv.Atoi(value)
-	if err != nil {
-		return false // more than an int holds is no limit either
+	if err == nil { // more than an int holds is no limit either
+		d.LimitSnippet(n)
 	}
-	if d.MaxSnippet < 0 || n < d.MaxSnippet {
-		d.MaxSnippet = n
-	}
-	return true
-}
-
-// endAt takes in an unavailable_after time; the earliest counts.
-func (d *Directives) endAt(t time.Time) {
-	if d.UnavailableAfter.IsZero() || t.Before(d.UnavailableAfter) {
-		d.UnavailableAfter = t
-	}
+	return err == nil
 }
 
 // note remembers where a directive came from.

@@ -62,16 +62,14 @@ func TestFacts(t *testing.T) {
 
 func check(t *testing.T, d Directives, f fact) {
 	t.Helper()
-	want := Directives{Index: f.Index, Follow: f.Follow, Archive: f.Archive, ImageIndex: f.ImageIndex, Translate: f.Translate, MaxSnippet: -1}
-	if f.MaxSnippet != nil {
-		want.MaxSnippet = *f.MaxSnippet
+	want := Directives{}
+	for name, flag := range want.Words() {
+		*flag = !map[string]bool{"noindex": f.Index, "nofollow": f.Follow, "noarchive": f.Archive, "noimageindex": f.ImageIndex, "notranslate": f.Translate}[name]
 	}
-	if f.UnavailableAfter != nil {
-		want.UnavailableAfter = *f.UnavailableAfter
-	}
+	want.MaxSnippet, want.UnavailableAfter = f.MaxSnippet, f.UnavailableAfter
 	got := d
 	got.Sources = nil
-	if fmt.Sprint(got) != fmt.Sprint(want) || f.Snippet != (d.MaxSnippet != 0) {
+	if brief(got) != brief(want) || f.Snippet != (d.MaxSnippet == nil || *d.MaxSnippet != 0) {
 		t.Errorf("%s\n got %+v\nwant %+v", f.Note, got, want)
 	}
 }
@@ -84,13 +82,15 @@ func brief(d Directives) string {
 			b = append(b, s)
 		}
 	}
-	add(!d.Index, "noindex")
-	add(!d.Follow, "nofollow")
-	add(!d.Archive, "noarchive")
-	add(!d.ImageIndex, "noimageindex")
-	add(!d.Translate, "notranslate")
-	add(d.MaxSnippet >= 0, fmt.Sprintf("max-snippet=%d", d.MaxSnippet))
-	add(!d.UnavailableAfter.IsZero(), "until="+d.UnavailableAfter.Format(time.RFC3339))
+	for name, flag := range d.Words() {
+		add(*flag, name)
+	}
+	if d.MaxSnippet != nil {
+		add(true, fmt.Sprintf("max-snippet=%d", *d.MaxSnippet))
+	}
+	if d.UnavailableAfter != nil {
+		add(true, "until="+d.UnavailableAfter.Format(time.RFC3339))
+	}
 	return strings.Join(b, " ")
 }
 
@@ -259,9 +259,9 @@ func TestSources(t *testing.T) {
 	}
 	got := Read(p, Options{Agents: []string{"curtsy"}}).Directives.Sources
 	want := []Source{
-		{"noindex", FromHeader, "", "noindex, otherbot: nofollow"},
-		{"max-snippet:20", FromHeader, "curtsy", "curtsy: max-snippet:20"},
-		{"none", FromMeta, "", "none, noodp"},
+		{Directive: "noindex", From: FromHeader, Text: "noindex, otherbot: nofollow"},
+		{Directive: "max-snippet:20", From: FromHeader, Agent: "curtsy", Text: "curtsy: max-snippet:20"},
+		{Directive: "none", From: FromMeta, Text: "none, noodp"},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)

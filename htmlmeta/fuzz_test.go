@@ -52,7 +52,7 @@ func FuzzDirectives(f *testing.F) {
 		}
 		none := ReadDirectives(http.Header{"X-Robots-Tag": {a}}, Options{})
 		own := ReadDirectives(http.Header{"X-Robots-Tag": {a}}, o)
-		if none.Index && !none.Follow && own.Follow || !none.Index && own.Index {
+		if !none.NoIndex && none.NoFollow && !own.NoFollow || none.NoIndex && !own.NoIndex {
 			t.Fatalf("%q: the name makes free", a)
 		}
 	})

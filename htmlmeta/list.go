@@ -173,7 +173,7 @@ func (l *list) date(value, rest string, more bool) (string, string, bool) {
 		date, words := splitTrailingDirectives(text)
 		if t, ok := dates.Parse(date); ok {
 			if l.ours {
-				l.to.endAt(t.Truncate(time.Second))
+				l.to.EndAt(t.Truncate(time.Second))
 				l.note("unavailable_after:" + strings.Trim(date, asciiBlank))
 			}
 			if i > 0 {

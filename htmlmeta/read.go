@@ -306,7 +306,6 @@ func (r *reader) readInner(text string) {
 	in := readers.Get().(*reader)
 	defer in.free()
 	in.inner = r.inner + 1
-	in.doc.Directives = Unrestricted()
 	in.links.opts, in.links.base = r.links.opts, r.links.base // HTML §4.2.3: srcdoc inherits the base
 	in.readMarkup([]byte(text), utf8Code, false)
 	for _, l := range in.links.list {

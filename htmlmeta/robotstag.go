@@ -91,7 +91,7 @@ func (d *Directives) readText(name, value string, s Source) {
 
 func (d *Directives) readEnd(name string, at time.Time, known bool, s Source) {
 	if name == "unavailable_after" && known {
-		d.endAt(at.UTC())
+		d.EndAt(at.UTC())
 		s.Directive += ":" + at.UTC().Format(time.RFC3339)
 		d.note(s)
 	}

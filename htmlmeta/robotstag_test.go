@@ -66,7 +66,7 @@ func TestLongRobotsTag(t *testing.T) {
 func TestRobotsTagAddsUp(t *testing.T) {
 	h := http.Header{FromTag: {"*;noindex"}, FromHeader: {"nofollow"}, "Content-Type": {"text/html"}}
 	d := Read(Page{Header: h, Body: []byte(`<meta name=robots content=noarchive>`)}, Options{}).Directives
-	if d.Index || d.Follow || d.Archive || len(d.Sources) != 3 {
+	if !d.NoIndex || !d.NoFollow || !d.NoArchive || len(d.Sources) != 3 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -93,7 +93,7 @@ func FuzzRobotsTag(f *testing.F) {
 	f.Add(`curtsy;unavailable_after="25 Jun 2010"`, "*;noai")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		d := ReadDirectives(http.Header{FromTag: {a, b}}, Options{Agents: []string{"curtsy"}})
-		if len(d.Sources) > maxSources || d.MaxSnippet < -1 {
+		if len(d.Sources) > maxSources || d.MaxSnippet != nil && *d.MaxSnippet < 0 {
 			t.Fatalf("%+v", d)
 		}
 	})

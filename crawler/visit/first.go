@@ -42,7 +42,7 @@ func (o *Outcome) leadsTo(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document)
 }
 
 func doorway(page weburl.URL, x *fetch.Exchange, doc *htmlmeta.Document) weburl.URL {
-	if x.Status != http.StatusOK || doc.Kind != htmlmeta.HTML || !doc.Directives.Follow || len(doc.Links) > maxDoorwayLinks {
+	if x.Status != http.StatusOK || doc.Kind != htmlmeta.HTML || doc.Directives.NoFollow || len(doc.Links) > maxDoorwayLinks {
 		return weburl.URL{}
 	}
 	body, cut, err := x.Decoded(maxDoorway)
@@ -142,8 +142,8 @@ func LookAt(u weburl.URL, x *fetch.Exchange, agents []string) (k Look) {
 	need(!k.LeadsTo.IsZero() && asksAt(u, k.LeadsTo) || page && hasPassword(x) && shownText(body) < maxChallengeText, "perhaps a login: --cookies FILE")
 	need(page && doc.Kind == htmlmeta.HTML && isBare(&doc, body), "scripts: it shows next to nothing without them; --render auto runs them in Chromium")
 	need(page && byLanguage(x), "perhaps a language: the page depends on the reader's, --language bg,en asks for one")
-	need(page && !doc.Directives.Archive, "leave to keep it: the page forbids that (noarchive), and no body is stored")
-	need(page && !doc.Directives.Follow, "links: the page asks that its own not be followed (nofollow)")
+	need(page && doc.Directives.NoArchive, "leave to keep it: the page forbids that (noarchive), and no body is stored")
+	need(page && doc.Directives.NoFollow, "links: the page asks that its own not be followed (nofollow)")
 	return k
 }
 

@@ -24,7 +24,7 @@ func (r *Reader) Forbids(u weburl.URL, x *fetch.Exchange) *crawllog.Directives {
 	if p.Body == nil && x.Header.Get("X-Robots-Tag") == "" && x.Header.Get("Robots-Tag") == "" {
 		return nil
 	}
-	if said := htmlmeta.Read(p, r.reading()); !said.Directives.Archive {
+	if said := htmlmeta.Read(p, r.reading()); said.Directives.NoArchive {
 		return directivesOf(&said.Directives)
 	}
 	return nil

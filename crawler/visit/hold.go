@@ -15,9 +15,8 @@ func (r *Reader) Hold(a *Attempt) func(*fetch.Exchange) fetch.Holding {
 	return func(x *fetch.Exchange) (how fetch.Holding) {
 		how = fetch.NotNeeded // of an attempt that breaks
 		defer r.caught(a)
-		archive := htmlmeta.ReadDirectives(x.Header, r.reading()).Archive
 		most := r.mostRead(a, x)
-		if !archive {
+		if htmlmeta.ReadDirectives(x.Header, r.reading()).NoArchive {
 			return inMemory(x.Held() < most)
 		}
 		switch {
@@ -57,8 +56,8 @@ func (r *Reader) asDocumentSays(a *Attempt, x *fetch.Exchange) fetch.Holding {
 	defer r.heavy.Unlock()
 	body, _, _ := x.Decoded(r.opts.MaxParse)
 	x.Limit(int64(len(body)))
-	if doc := htmlmeta.Read(htmlmeta.Page{URL: a.URL, Header: x.Header, Body: body}, r.reading()); doc.Directives.Archive {
-		return fetch.InFile
+	if doc := htmlmeta.Read(htmlmeta.Page{URL: a.URL, Header: x.Header, Body: body}, r.reading()); doc.Directives.NoArchive {
+		return fetch.NotNeeded
 	}
-	return fetch.NotNeeded
+	return fetch.InFile
 }

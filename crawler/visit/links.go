@@ -97,7 +97,7 @@ func (b *bodies) again(d string) int {
 
 // facts are what the rules may know of the links of a document.
 func (r *Reader) facts(a *Attempt, o *Outcome, doc *htmlmeta.Document) *judge.Facts {
-	f := &judge.Facts{Settings: r.Scope(), Now: a.Now, Guesses: &r.guesses, Page: judge.PageFacts{NoFollow: !doc.Directives.Follow}}
+	f := &judge.Facts{Settings: r.Scope(), Now: a.Now, Guesses: &r.guesses, Page: judge.PageFacts{NoFollow: doc.Directives.NoFollow}}
 	f.Settings = f.Settings.With(o.Names)
 	return f
 }

@@ -268,7 +268,7 @@ func (o *Outcome) describe(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 // the body altogether).
 func (o *Outcome) keep(doc *htmlmeta.Document) {
 	o.Visit.Kept = crawllog.KeptResponse
-	if !doc.Directives.Archive {
+	if doc.Directives.NoArchive {
 		o.Visit.Kept = crawllog.KeptWithheld
 		o.Visit.Digest, o.Visit.Rendered = "", nil
 		o.Visit.Title, o.Visit.Lang, o.Visit.Canonical = "", "", "" // they are of the body
@@ -305,7 +305,7 @@ func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 	if a.Robots != nil {
 		return // robotstxt follows the redirects of a robots.txt
 	}
-	if a.Entry.Class == frontier.Sitemap && doc.Directives.Follow {
+	if a.Entry.Class == frontier.Sitemap && !doc.Directives.NoFollow {
 		_ = o.learnName(r, a, target)
 		o.moved(r, a, target, a.Entry.Redirects+1)
 		return
@@ -377,18 +377,8 @@ func directivesOf(d *htmlmeta.Directives) *crawllog.Directives {
 	if len(d.Sources) == 0 {
 		return nil
 	}
-	s := &crawllog.Directives{NoIndex: !d.Index, NoFollow: !d.Follow, NoArchive: !d.Archive,
-		NoImageIndex: !d.ImageIndex, NoTranslate: !d.Translate}
-	if d.MaxSnippet >= 0 {
-		s.MaxSnippet = &d.MaxSnippet
-	}
-	if !d.UnavailableAfter.IsZero() {
-		s.UnavailableAfter = &d.UnavailableAfter
-	}
-	for _, src := range d.Sources {
-		s.Sources = append(s.Sources, crawllog.Source{Directive: src.Directive, From: src.From, Text: src.Text})
-	}
-	return s
+	said := d.Directives
+	return &said
 }
 
 // Deduplicate makes the visit a revisit when its payload is held already.

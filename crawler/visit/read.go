@@ -36,7 +36,7 @@ func (r *Reader) Ahead(e *frontier.Entry, x *fetch.Exchange) (read *Reading) {
 // read is what the document says; for a response without one, its header.
 func (r *Reader) read(a *Attempt, x *fetch.Exchange) *Reading {
 	if x.Err != nil {
-		return &Reading{doc: &htmlmeta.Document{Directives: htmlmeta.Unrestricted()}}
+		return &Reading{doc: &htmlmeta.Document{}}
 	}
 	p, whole := htmlmeta.Page{URL: a.URL, Header: x.Header}, false
 	listing := a.isListing()

@@ -162,9 +162,18 @@ func (p *packer) statement(s *usage.Statement, url string) {
 	p.text(&s.Policy, url)
 }
 
+// firstWords is how many words there were when rows were first packed: later ones lie
+// behind what else there was.
+const firstWords = 5
+
 func (p *packer) directives(d *Directives) {
-	for _, b := range [...]*bool{&d.NoIndex, &d.NoFollow, &d.NoArchive, &d.NoImageIndex, &d.NoTranslate} {
-		p.flag(b)
+	var later []*bool
+	for _, flag := range d.Words() {
+		if p.bit < firstWords {
+			p.flag(flag)
+		} else {
+			later = append(later, flag)
+		}
 	}
 	if there(p, &d.MaxSnippet) {
 		number(p, d.MaxSnippet)
@@ -177,6 +186,9 @@ func (p *packer) directives(d *Directives) {
 		p.text(&s.From, "")
 		p.text(&s.Text, "")
 	})
+	for _, flag := range later {
+		p.flag(flag)
+	}
 }
 
 func (p *packer) rendered(r *Rendered) {

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"curtsy/internal/robotsmeta"
 	"curtsy/storage/warc"
 	"curtsy/usage"
 )
@@ -79,23 +80,10 @@ type Visit struct {
 }
 
 // Directives are what the document or its header asked for.
-type Directives struct {
-	NoIndex          bool       `json:"noindex,omitempty"`
-	NoFollow         bool       `json:"nofollow,omitempty"`
-	NoArchive        bool       `json:"noarchive,omitempty"`
-	NoImageIndex     bool       `json:"noimageindex,omitempty"`
-	NoTranslate      bool       `json:"notranslate,omitempty"`
-	MaxSnippet       *int       `json:"max_snippet,omitempty"` // 0: no snippet; absent: no limit
-	UnavailableAfter *time.Time `json:"unavailable_after,omitempty"`
-	Sources          []Source   `json:"sources,omitempty"`
-}
+type Directives = robotsmeta.Directives
 
-// Source says where a directive stands.
-type Source struct {
-	Directive string `json:"directive"`
-	From      string `json:"from"` // "X-Robots-Tag", "Robots-Tag" or "meta"
-	Text      string `json:"text"` // as written
-}
+// Source is one directive as it was found.
+type Source = robotsmeta.Source
 
 // Decision is a verdict of a robots.txt and the line behind it.
 type Decision struct {
