@@ -115,7 +115,7 @@ func (c *Crawl) enforce(o *origin, r *rules.Robots, from crawllog.RobotsVersion)
 	if o.ours {
 		c.reader.Enforce(o.name, r)
 	}
-	o.pace.obey(o.name, robotstxt.Pace(r))
+	o.pace.obey(o.name, r.Pace())
 }
 
 // gate is the verdict of the rules in force (step 2). robots.txt itself is

@@ -55,7 +55,7 @@ func (c *Crawl) pace(u weburl.URL) (*pace, error) {
 			return nil, err
 		}
 		if r != nil {
-			p.obey(scheme+u.Host(), robotstxt.Pace(r))
+			p.obey(scheme+u.Host(), r.Pace())
 		}
 	}
 	c.restore(p)

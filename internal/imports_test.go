@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"frontier/judge":             {"politeness/rules"},
 	"htmlmeta":                   {"usage"},
 	"politeness":                 {},
-	"politeness/rules":           {"usage"},
+	"politeness/rules":           {"politeness", "usage"},
 	"sitemap":                    {},
 	"storage":                    {"frontier", "storage/crawllog", "storage/warc"},
 	"storage/crawllog":           {"storage/warc", "usage"},

@@ -297,7 +297,7 @@ func (pv *previewer) fetchRobots(ctx context.Context, u weburl.URL) *robotstxt.A
 		r := robotstxt.Read(robotstxt.Request{Origin: origin, URL: u, Hops: hops}, x, robotstxt.Options{Rules: pv.o.Rules, MaxAge: pv.o.MaxRobotsAge})
 		x.Release()
 		if r.Rules != nil {
-			first.obey(robotstxt.Pace(r.Rules))
+			first.obey(r.Rules.Pace())
 		}
 		if r.Hop.IsZero() {
 			return r

@@ -12,7 +12,6 @@ import (
 
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
-	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -43,21 +42,6 @@ func Rules(v crawllog.RobotsVersion, body []byte, o rules.Options) *rules.Robots
 		return rules.AllowAll(fmt.Sprintf("robots.txt answered %d", v.Status))
 	}
 	return rules.DenyAll(fmt.Sprintf("robots.txt answered %d", v.Status))
-}
-
-// Pace is what robots.txt says about time.
-func Pace(r *rules.Robots) politeness.Rules {
-	var p politeness.Rules
-	if d, line, ok := r.CrawlDelay(); ok {
-		p.CrawlDelay, p.DelayLine = d, line
-	}
-	if rate, ok := r.RequestRate(); ok {
-		p.Requests, p.Per, p.RateLine = rate.Requests, rate.Per, rate.Line
-	}
-	if v, ok := r.VisitTime(); ok {
-		p.Visit, p.VisitLine = v, v.Line
-	}
-	return p
 }
 
 // MaxAge reads Cache-Control: max-age in seconds; no-cache and no-store are 0.

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"curtsy/politeness"
 )
 
 // RequestRate is at most so many requests in a time ("1/10s", "2/1m").
@@ -79,6 +81,16 @@ func (r *Robots) RequestRate() (RequestRate, bool) { return r.limits.rate, r.lim
 
 // VisitTime is the time of day, UTC, that the site wants visits at.
 func (r *Robots) VisitTime() (VisitTime, bool) { return r.limits.visit, r.limits.visit.Line != 0 }
+
+// Pace is what the site asks for about time.
+func (r *Robots) Pace() politeness.Rules {
+	l := &r.limits
+	p := politeness.Rules{CrawlDelay: l.delay, DelayLine: l.delayLine, Requests: l.rate.Requests, Per: l.rate.Per, RateLine: l.rate.Line}
+	if l.visit.Line != 0 {
+		p.Visit, p.VisitLine = l.visit, l.visit.Line
+	}
+	return p
+}
 
 func readLimit(e entry) (l limit, ok bool) {
 	l = limit{is: e.is, line: e.line}
