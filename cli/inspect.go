@@ -288,9 +288,11 @@ func asked(d htmlmeta.Directives) string {
 			words = append(words, word)
 		}
 	}
-	if d.MaxSnippet != nil && *d.MaxSnippet == 0 {
+	none := d.MaxSnippet != nil && *d.MaxSnippet == 0
+	if none {
 		words = append(words, "nosnippet")
-	} else if d.MaxSnippet != nil || d.UnavailableAfter != nil {
+	}
+	if d.MaxSnippet != nil && !none || d.UnavailableAfter != nil {
 		words = append(words, "limits")
 	}
 	if len(words) == 0 {

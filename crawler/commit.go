@@ -276,9 +276,6 @@ func (c *Crawl) renewUsageFiles(o *outcome) {
 	origin := o.Entry.URL.Origin()
 	switch {
 	case o.UsageFile != nil && o.RetryAt.IsZero():
-		if c.committer.files == nil {
-			c.committer.files = map[string][]crawllog.Ref{}
-		}
 		c.committer.files[origin] = append(c.committer.files[origin], o.Visit.Ref())
 	case o.Robots != nil && o.Refetch && o.Robots.Version.Used:
 		for _, ref := range c.committer.files[origin] {

@@ -69,7 +69,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	}
 	c = &Crawl{opts: o, archive: a, frontier: f, schedule: newSchedule(&o), flight: newFlight(&o), crew: newCrew()}
 	f.WaitAtMost(o.longestRetry())
-	c.committer.planted, c.committer.answers = map[string]bool{}, revisit.Answers{}
+	c.committer.planted, c.committer.answers, c.committer.files = map[string]bool{}, revisit.Answers{}, map[string][]crawllog.Ref{}
 	st := &c.ledger.state
 	c.ledger.began = c.now()
 	known, err := a.Crawl(st)
@@ -221,9 +221,7 @@ func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err
 func (c *Crawl) now() time.Time { return c.opts.Now() }
 
 // Finished says whether nothing is left to do.
-func (c *Crawl) Finished() bool {
-	return c.ledger.state.Finished && len(c.frontier.Origins()) == 0
-}
+func (c *Crawl) Finished() bool { return c.ledger.state.Finished && len(c.frontier.Origins()) == 0 }
 
 // State is what the archive knows of the crawl.
 func (c *Crawl) State() status.State {

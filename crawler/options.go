@@ -177,9 +177,7 @@ func (o *Options) Session() *status.Session {
 }
 
 // longestRetry is the longest that a URL waits for its next visit.
-func (o *Options) longestRetry() time.Duration {
-	return visit.LongestRetry(o.Retries, o.RetryBase)
-}
+func (o *Options) longestRetry() time.Duration { return visit.LongestRetry(o.Retries, o.RetryBase) }
 
 // SegmentInfo is what every segment says of the crawl that it is of.
 type SegmentInfo struct {

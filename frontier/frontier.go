@@ -63,9 +63,7 @@ const (
 	StateDisregarded
 )
 
-func (s State) String() string {
-	return [...]string{"queued", "fetched", "failed", "disregarded"}[s]
-}
+func (s State) String() string { return [...]string{"queued", "fetched", "failed", "disregarded"}[s] }
 
 // Entry is a discovered URL.
 type Entry struct {
@@ -247,9 +245,7 @@ func fingerprint(k0, k1 uint64, text string) uint64 {
 
 // Known says whether the URL was discovered before, other than softly
 // disregarded. It may miss what is staged and not yet published.
-func (f *Frontier) Known(u weburl.URL) bool {
-	return f.hard(f.fingerprint(u.String()))
-}
+func (f *Frontier) Known(u weburl.URL) bool { return f.hard(f.fingerprint(u.String())) }
 
 func (f *Frontier) hard(fp uint64) bool {
 	found, flags := f.seen.find(fp)

@@ -293,28 +293,31 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 	return f.db.View(func(tx *bbolt.Tx) error {
 		top := tx.Bucket(bucketTop)
 		return top.Bucket(bucketBlocks).ForEach(func(k, v []byte) error {
-			q, first := parseBlockKey(k)
-			if q.class.OfLink() != class {
+			if q, _ := parseBlockKey(k); q.class.OfLink() != class {
 				return nil
 			}
-			links, err := f.decodeSealed(k, v)
-			if err != nil {
-				return err
-			}
-			for i, l := range links {
-				l.Class = class
-				at := position{host: q.host, class: q.class, first: first, index: i}
-				id := binary.BigEndian.AppendUint64(nil, first+uint64(i))
-				if class == Disregarded && top.Bucket(bucketFinished).Get(id) != nil {
-					continue // superseded
+			return f.eachOf(top, k, v, func(found Found) error {
+				if class == Disregarded && top.Bucket(bucketFinished).Get(binary.BigEndian.AppendUint64(nil, found.ID)) != nil {
+					return nil // superseded
 				}
-				if err := visit(f.judged(top, Entry{ID: first + uint64(i), Link: l, at: at})); err != nil {
-					return err
-				}
-			}
-			return nil
+				return visit(found)
+			})
 		})
 	})
+}
+
+// eachOf calls visit for every URL of a block.
+func (f *Frontier) eachOf(top *bbolt.Bucket, k, v []byte, visit func(Found) error) error {
+	q, first := parseBlockKey(k)
+	links, err := f.decodeSealed(k, v)
+	for i, l := range links {
+		l.Class = q.class.OfLink()
+		at := position{host: q.host, class: q.class, first: first, index: i}
+		if err := visit(f.judged(top, Entry{ID: first + uint64(i), Link: l, at: at})); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // Robots gives every robots.txt with what became of it. It reads only where
@@ -327,18 +330,11 @@ func (f *Frontier) Robots(visit func(Found)) error {
 		for host := range f.hosts.list {
 			key := queueKey{uint32(host), Prerequisite}
 			for k, v := c.Seek(blockKey(key, 0)); k != nil; k, v = c.Next() {
-				q, first := parseBlockKey(k)
-				if q != key {
+				if q, _ := parseBlockKey(k); q != key {
 					break
 				}
-				links, err := f.decodeSealed(k, v)
-				if err != nil {
+				if err := f.eachOf(top, k, v, func(found Found) error { visit(found); return nil }); err != nil {
 					return err
-				}
-				for i, l := range links {
-					l.Class = Prerequisite
-					at := position{host: q.host, class: q.class, first: first, index: i}
-					visit(f.judged(top, Entry{ID: first + uint64(i), Link: l, at: at}))
 				}
 			}
 		}

@@ -77,9 +77,7 @@ const tallyKept = 64
 // isKept says whether a count is one of those that are written: some eight
 // between a power of two and the next, so that a restart forgets an eighth of
 // a count at most and most URLs cost no write.
-func isKept(n int) bool {
-	return n >= tallyKept && n%(1<<(bits.Len(uint(n))-4)) == 0
-}
+func isKept(n int) bool { return n >= tallyKept && n%(1<<(bits.Len(uint(n))-4)) == 0 }
 
 // stillHeld says whether a rule that counts would hold the URL back again. A
 // budget that was raised lets through as many as it was raised by.

@@ -18,9 +18,7 @@ type position struct {
 	index int
 }
 
-func (p position) key() []byte {
-	return blockKey(queueKey{p.host, p.class}, p.first)
-}
+func (p position) key() []byte { return blockKey(queueKey{p.host, p.class}, p.first) }
 
 func blockKey(q queueKey, first uint64) []byte {
 	b := make([]byte, 0, 13)
@@ -288,9 +286,7 @@ func retryKey(host uint32, due time.Time, id uint64) []byte {
 	return binary.BigEndian.AppendUint64(b, id)
 }
 
-func retryDue(k []byte) time.Time {
-	return time.Unix(0, int64(binary.BigEndian.Uint64(k[4:])))
-}
+func retryDue(k []byte) time.Time { return time.Unix(0, int64(binary.BigEndian.Uint64(k[4:]))) }
 
 func retryValue(e *Entry) []byte {
 	b := append([]byte(nil), byte(e.at.class))
@@ -310,9 +306,7 @@ func firstOf(c *bbolt.Cursor, host uint32) (k, v []byte) {
 	return ofHost(host)(c.Seek(binary.BigEndian.AppendUint32(nil, host)))
 }
 
-func nextOf(c *bbolt.Cursor, host uint32) (k, v []byte) {
-	return ofHost(host)(c.Next())
-}
+func nextOf(c *bbolt.Cursor, host uint32) (k, v []byte) { return ofHost(host)(c.Next()) }
 
 func ofHost(host uint32) func(k, v []byte) ([]byte, []byte) {
 	return func(k, v []byte) ([]byte, []byte) {

@@ -28,9 +28,7 @@ func (c textCode) known() bool { return c.name != "" }
 
 // wide says whether tags cannot be found before decoding: in UTF-16 an octet
 // is no character, in ISO-2022-JP a '<' may be half of one.
-func (c textCode) wide() bool {
-	return strings.HasPrefix(c.name, "utf-16") || c.name == "iso-2022-jp"
-}
+func (c textCode) wide() bool { return strings.HasPrefix(c.name, "utf-16") || c.name == "iso-2022-jp" }
 
 var utf8Code = textCode{name: "utf-8"}
 

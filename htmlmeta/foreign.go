@@ -20,9 +20,7 @@ type foreignElement struct {
 }
 
 // inside says whether the scanner is in foreign content.
-func (f *foreign) inside() bool {
-	return f.depth > 0 && !f.stack[f.depth-1].html
-}
+func (f *foreign) inside() bool { return f.depth > 0 && !f.stack[f.depth-1].html }
 
 // open takes in a start tag and says whether it is a foreign element.
 func (f *foreign) open(s *scanner) bool {

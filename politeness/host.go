@@ -189,9 +189,7 @@ func (h *Host) most() int {
 }
 
 // serial says whether the pause runs from the end of a download.
-func (h *Host) serial() bool {
-	return h.rules.CrawlDelay > 0 || h.o.Concurrency == 1
-}
+func (h *Host) serial() bool { return h.rules.CrawlDelay > 0 || h.o.Concurrency == 1 }
 
 // Start says that a request begins.
 func (h *Host) Start(now time.Time) {

@@ -22,6 +22,7 @@ import (
 
 	"curtsy/frontier"
 	"curtsy/internal/sum"
+	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
 
@@ -247,7 +248,7 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 		}
 	}()
 	defer Guard(&err)()
-	a = &Archive{dir: d, opts: o}
+	a = &Archive{dir: d, opts: o, pend: pending{digests: map[string]*crawllog.Visit{}, notes: map[string][]byte{}}}
 	if name == dbName {
 		if err := a.openFirst(readOnly); err != nil {
 			return a, err

@@ -166,9 +166,6 @@ func (a *Archive) AddVisit(v *crawllog.Visit) {
 	}
 	a.pend.mu.Lock()
 	defer a.pend.mu.Unlock()
-	if a.pend.digests == nil {
-		a.pend.digests = map[string]*crawllog.Visit{}
-	}
 	a.pend.digests[d] = cmp.Or(a.pend.digests[d], v)
 }
 

@@ -19,9 +19,6 @@ func (a *Archive) Note(name string, value any) error {
 			return err
 		}
 	}
-	if a.pend.notes == nil {
-		a.pend.notes = map[string][]byte{}
-	}
 	a.pend.notes[name] = b
 	return nil
 }

@@ -57,9 +57,7 @@ func (r *Report) add(p Problem) {
 }
 
 // index adds a problem of crawl.db as a whole.
-func (r *Report) index(what string) {
-	r.add(Problem{File: dbName, Offset: -1, What: what})
-}
+func (r *Report) index(what string) { r.add(Problem{File: dbName, Offset: -1, What: what}) }
 
 // extent is where the records of a visit lie.
 type extent struct {

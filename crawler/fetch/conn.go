@@ -129,9 +129,6 @@ const maxKnown = 1 << 12
 func (p *pool) distrust(origin string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.loud == nil {
-		p.loud = map[string]bool{}
-	}
 	if len(p.loud) < maxKnown {
 		p.loud[origin] = true
 	}
@@ -144,9 +141,6 @@ func (p *pool) probation(k *conn, now time.Time) time.Duration {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tried == nil {
-		p.tried = map[string]int{}
-	}
 	if p.tried[k.origin] >= probations || len(p.tried) >= maxKnown {
 		return 0
 	}
@@ -203,9 +197,6 @@ func (p *pool) put(k *conn, now time.Time) {
 	if p.closed || p.n >= maxIdle || p.loud[k.origin] {
 		k.Close()
 		return
-	}
-	if p.idle == nil {
-		p.idle = map[string][]*conn{}
 	}
 	p.idle[k.origin] = append(p.idle[k.origin], k)
 	p.n++

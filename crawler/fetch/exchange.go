@@ -89,9 +89,7 @@ func (x *Exchange) undecode() {
 }
 
 // Wire gives the body as it was transferred, chunks and all, and its length.
-func (x *Exchange) Wire() (io.Reader, int64) {
-	return x.rec.reader(), x.rec.size
-}
+func (x *Exchange) Wire() (io.Reader, int64) { return x.rec.reader(), x.rec.size }
 
 // WireBytes gives the body as Wire does, all of it in memory; buf is where it
 // is read to when it is in a file.

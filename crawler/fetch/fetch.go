@@ -45,7 +45,8 @@ func New(o Options) *Client {
 	return &Client{
 		o:      o,
 		fields: ours(o),
-		guard:  guard{host: o.AllowHost},
+		guard:  guard{host: o.AllowHost, also: map[string]bool{}},
+		pool:   pool{idle: map[string][]*conn{}, loud: map[string]bool{}, tried: map[string]int{}},
 		large:  make(chan struct{}, maxLarge),
 		tls: &tls.Config{
 			RootCAs:            o.RootCAs,

@@ -55,9 +55,6 @@ func (g *guard) isSeed(host string) bool {
 func (g *guard) allow(hosts ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.also == nil {
-		g.also = map[string]bool{}
-	}
 	for _, host := range hosts {
 		g.also[strings.ToLower(bare(host))] = true
 	}

@@ -113,7 +113,7 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 	}
 	a.counts.Records++
 	if kind := passed(r); kind != "" {
-		a.counts.pass(kind)
+		a.counts.pass(kind, 1)
 		return nil
 	}
 	if !main && r.Length > maxBeside {
@@ -198,7 +198,7 @@ func (a *assembler) begin(p *part) {
 // pass counts requests whose response is not here.
 func (a *assembler) pass(list ...*part) {
 	for _, q := range list {
-		a.counts.pass("request without a response")
+		a.counts.pass("request without a response", 1)
 		q.close()
 	}
 }
@@ -238,7 +238,7 @@ func (p *part) request() *part {
 func (a *assembler) metadata(q *part) {
 	p := a.open
 	if p == nil || len(p.beside) >= maxParts || q.ConcurrentTo != p.ID && q.RefersTo != p.ID && (p.request() == nil || q.ConcurrentTo != p.request().ID) {
-		a.counts.pass("metadata of no response beside it")
+		a.counts.pass("metadata of no response beside it", 1)
 		return
 	}
 	p.beside = append(p.beside, q)

@@ -37,7 +37,7 @@ func (a *assembler) verdict(p *part, err error) error {
 	case errors.Is(err, rebuild.ErrNoOriginal):
 		a.postpone(p)
 	case errors.Is(err, errMethod), errors.Is(err, errMade):
-		a.counts.pass(err.Error())
+		a.counts.pass(err.Error(), 1)
 	case errors.As(err, &wrong):
 		a.refuse(p.At.String(), p.TargetURI, wrong.Error())
 	default:

@@ -60,11 +60,11 @@ type Counts struct {
 	Passed   map[string]int `json:"passed"`   // of no use to a web archive, by kind
 }
 
-func (c *Counts) pass(kind string) {
+func (c *Counts) pass(kind string, n int) {
 	if c.Passed == nil {
 		c.Passed = map[string]int{}
 	}
-	c.Passed[kind]++
+	c.Passed[kind] += n
 }
 
 // Add adds the counts of another file.
@@ -78,10 +78,7 @@ func (c *Counts) Add(o *Counts) {
 	c.Later += o.Later
 	c.Refused += o.Refused
 	for kind, n := range o.Passed {
-		if c.Passed == nil {
-			c.Passed = map[string]int{}
-		}
-		c.Passed[kind] += n
+		c.pass(kind, n)
 	}
 }
 

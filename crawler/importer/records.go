@@ -3,9 +3,9 @@ package importer
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
+	"curtsy/crawler/visit"
 	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
@@ -91,16 +91,7 @@ func (m *made) writeNote(w io.Writer, e *warc.Encoder, infoID, of string) error 
 
 // effort is how hard to compress: not at all what is compressed already.
 func (m *made) effort() warc.Effort {
-	if m.coded {
-		return warc.Stored
-	}
-	kind, _, _ := strings.Cut(m.visit.ContentType, ";")
-	for _, done := range []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "application/zip", "application/gzip", "font/woff", "font/woff2"} {
-		if kind == done {
-			return warc.Stored
-		}
-	}
-	if strings.HasPrefix(kind, "video/") || strings.HasPrefix(kind, "audio/") {
+	if m.coded || visit.IsCompressed(m.visit.ContentType) {
 		return warc.Stored
 	}
 	return warc.Quick

@@ -108,9 +108,6 @@ type probes struct {
 func (p *probes) ask(origin string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.asked == nil {
-		p.asked = map[string]int{}
-	}
 	p.asked[origin]++
 	return p.asked[origin] <= maxNameProbes
 }
@@ -119,9 +116,6 @@ func (p *probes) ask(origin string) bool {
 func (p *probes) settle(origin string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.asked == nil {
-		p.asked = map[string]int{}
-	}
 	first := p.asked[origin] < settled
 	p.asked[origin] = settled
 	return first

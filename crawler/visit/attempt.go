@@ -69,9 +69,7 @@ func (a *Attempt) GoesFirst() bool {
 }
 
 // isListing says whether what comes is read as a robots.txt or a sitemap.
-func (a *Attempt) isListing() bool {
-	return a.Robots != nil || a.Entry.Class == frontier.Sitemap
-}
+func (a *Attempt) isListing() bool { return a.Robots != nil || a.Entry.Class == frontier.Sitemap }
 
 // Done lets other large documents be read.
 func (a *Attempt) Done() {

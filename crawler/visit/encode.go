@@ -320,7 +320,7 @@ func protocol(http, tls string) string {
 // effort is how hard to compress the response: not at all what is compressed
 // already, and little while others wait for the processor.
 func (o *Outcome) effort() warc.Effort {
-	if o.x.Header.Get("Content-Encoding") != "" || isCompressed(o.Visit.ContentType) {
+	if o.x.Header.Get("Content-Encoding") != "" || IsCompressed(o.Visit.ContentType) {
 		return warc.Stored
 	}
 	return o.small()
@@ -335,8 +335,8 @@ func (o *Outcome) small() warc.Effort {
 	return warc.Small
 }
 
-// isCompressed knows the types that do not get smaller.
-func isCompressed(contentType string) bool {
+// IsCompressed knows the types that do not get smaller.
+func IsCompressed(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch kind {
 	case "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "application/zip", "application/gzip",

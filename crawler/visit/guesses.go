@@ -59,9 +59,6 @@ func (g *guesses) note(e *frontier.Entry, status int) {
 	if !known && len(g.shapes) >= maxGuessed {
 		return
 	}
-	if g.shapes == nil {
-		g.shapes = map[string]guessed{}
-	}
 	n.asked++
 	if status < 400 {
 		n.there++

@@ -86,9 +86,6 @@ type bodies struct {
 func (b *bodies) again(d string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.n == nil {
-		b.n = map[string]int{}
-	}
 	if len(b.n) < maxBodies || b.n[d] > 0 {
 		b.n[d]++
 	}

@@ -84,6 +84,4 @@ func (l *Link) IsSeed() bool { return l.How == HowSeed }
 func (l *Link) Listed() bool { return l.Class == Page && l.How == HowSitemap }
 
 // Exclude makes the link one that is not to be fetched, as a verdict says.
-func (l *Link) Exclude(v Verdict) {
-	l.Class, l.Reason, l.Soft = Disregarded, v.Reason, v.Soft
-}
+func (l *Link) Exclude(v Verdict) { l.Class, l.Reason, l.Soft = Disregarded, v.Reason, v.Soft }

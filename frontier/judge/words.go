@@ -38,90 +38,103 @@ var InVain = []string{NoSitemap, NoUsageFile}
 // can say why.
 func Belongs(rule string) bool { return rule != Host && !slices.Contains(InVain, rule) }
 
+// wordings say what came of a URL, for people: what it is about, and the detail. What is in
+// braces is a parameter of the reason. A rule of the chain without a topic is about the
+// scope, or a trap.
+var wordings = []struct{ rule, topic, detail string }{
+	{HTTP, HTTP, "{status}, {text}"},
+	{Fetch, Fetch, "{text}"},
+	{Location, "redirect", "{location}"},
+	{Blocked, Blocked, "{text}"},
+	{Login, Login, "{text}"},
+	{Probe, Probe, "{text}"},
+	{BadSitemap, BadSitemap, "{text}"},
+	{SitemapHosts, BadSitemap, "over {limit} hosts other than the site's"},
+	{NoSitemap, BadSitemap, "none at the default location"},
+	{NoUsageFile, "use", "the site has no such file"},
+	{NoRobots, Robots, "unavailable: {text}"},
+	{Overruled, Overruled, "found again by a link that may be followed"},
+	{Unreadable, "", "its state cannot be decoded"},
+	{Internal, "", "internal error, please report it: rule {text}"},
+	{Robots, Robots, "{line}"},
+	{CleanParam, CleanParam, "{line}"},
+	{Name, Name, "another name of the site; asked for at {text}"},
+	{NoFollow, NoFollow, "the page asks for it"},
+	{RelNoFollow, NoFollow, "the link asks for it"},
+	{Host, "", "another scheme, host or port"},
+	{Depth, "", "deeper than max-depth"},
+	{Redirects, "", "more than {limit} redirects in a row"},
+	{Exclude, "", "exclude {quoted}"},
+	{Prefix, "", "not below {text}"},
+	{SkipType, "", "skip-type: {text}"},
+	{Alternate, "", "alternate form of a page, or for programs"},
+	{Guess, "", "guessed from a script; fewer than half of such guesses existed"},
+	{SkipLarger, "", "skip-larger: {limit} bytes"},
+	{Include, "", "matches no include"},
+	{Length, "", "over {limit} bytes"},
+	{PathDepth, "", "over {limit} segments"},
+	{RepeatedSegments, "", "{limit} times in a row"},
+	{FarDates, "", "over {limit} months ahead"},
+	{Archives, "", "over {limit} archives of the whole tree"},
+	{Products, "", "over {limit} additional views of versions"},
+	{Discovered, "", "over {limit} URLs in total; these are not recorded"},
+	{SessionID, "", "the same page under another name"},
+	{QueryOrder, "", "the same page under another name"},
+	{SameBody, "", "on a page like {limit} others"},
+	{SoftNotFound, "", "on a page like the one for a name that does not exist"},
+}
+
 // RuleNames lists the rules of the chain, and what may happen to a URL besides.
-func RuleNames() []string {
-	names := []string{HTTP, Fetch, Location, Blocked, Login, Probe, BadSitemap, SitemapHosts, NoSitemap, NoUsageFile, NoRobots, Overruled, Unreadable, Internal}
+func RuleNames() (names []string) {
+	for _, w := range wordings {
+		if ruleOf(w.rule) == nil {
+			names = append(names, w.rule)
+		}
+	}
 	for i := range chain {
 		names = append(names, chain[i].Name)
 	}
 	return names
 }
 
+// wordingOf is the topic and the detail of a rule.
+func wordingOf(rule string) (topic, detail string) {
+	for _, w := range wordings {
+		if w.rule == rule {
+			topic, detail = w.topic, w.detail
+		}
+	}
+	k := ruleOf(rule)
+	switch {
+	case topic != "", k == nil && detail != "":
+	case k != nil && k.Kind == OfTrap:
+		topic, detail = "trap: "+rule, cmp.Or(detail, "over {limit} similar URLs")
+	default:
+		topic, detail = "scope", cmp.Or(detail, rule+" {text}")
+	}
+	return topic, detail
+}
+
 // Words is a reason in words, for people: nothing reads them back.
 func Words(r Reason) string {
-	switch topic := topic(r); {
+	topic, _ := wordingOf(r.Rule)
+	switch {
 	case r.Rule == "":
 		return ""
 	case topic == "":
 		return Detail(r)
-	default:
-		return topic + ": " + Detail(r)
+	case r.Rule == Location && r.Status > 0:
+		topic = HTTP
 	}
+	return topic + ": " + Detail(r)
 }
 
-// topic is what a reason is about, which stands before its words.
-func topic(r Reason) string {
-	switch r.Rule {
-	case NoRobots:
-		return Robots
-	case RelNoFollow:
-		return NoFollow
-	case SitemapHosts, NoSitemap:
-		return BadSitemap
-	case NoUsageFile:
-		return "use"
-	case Location:
-		if r.Status == 0 {
-			return "redirect"
-		}
-		return HTTP
-	case Robots, NoFollow, Name, CleanParam, HTTP, Fetch, Blocked, Login, Probe, BadSitemap, Overruled:
-		return r.Rule
-	case Unreadable, Internal:
-		return ""
-	}
-	if k := ruleOf(r.Rule); k != nil && k.Kind == OfTrap {
-		return "trap: " + r.Rule
-	}
-	return "scope"
-}
-
-// Detail is a reason in words beside the name of its rule.
+// Detail is a reason in words without its topic.
 func Detail(r Reason) string {
-	switch r.Rule {
-	case Robots, CleanParam:
-		return lineWords(r)
-	case Name:
-		return "another name of the site; asked for at " + r.Text
-	case NoFollow:
-		return "the page asks for it"
-	case RelNoFollow:
-		return "the link asks for it"
-	case HTTP:
-		return strings.TrimSuffix(strconv.Itoa(r.Status)+", "+r.Text, ", ")
-	case Location:
-		return locationWords(r)
-	case SitemapHosts:
-		return fmt.Sprintf("over %d hosts other than the site's", r.Limit)
-	case NoSitemap:
-		return "none at the default location"
-	case NoUsageFile:
-		return "the site has no such file"
-	case NoRobots:
-		return "unavailable: " + r.Text
-	case Fetch, Blocked, Login, Probe, BadSitemap:
-		return r.Text
-	case Overruled:
-		return "found again by a link that may be followed"
-	case Unreadable:
-		return "its state cannot be decoded"
-	case Internal:
-		return "internal error, please report it: rule " + r.Text
-	}
-	if k := ruleOf(r.Rule); k != nil && k.Kind == OfTrap {
-		return trapWords(r)
-	}
-	return scopeWords(r)
+	_, detail := wordingOf(r.Rule)
+	words := strings.NewReplacer("{limit}", strconv.Itoa(r.Limit), "{status}", strconv.Itoa(r.Status), "{text}", r.Text,
+		"{quoted}", strconv.Quote(r.Text), "{line}", lineWords(r), "{location}", locationWords(r))
+	return strings.TrimSuffix(words.Replace(detail), ", ")
 }
 
 func lineWords(r Reason) string {
@@ -150,55 +163,3 @@ func locationWords(r Reason) string {
 
 // InCircle is the text of a redirect that leads in a circle, or into one.
 const InCircle = "in a circle"
-
-func scopeWords(r Reason) string {
-	switch r.Rule {
-	case Host:
-		return "another scheme, host or port"
-	case Depth:
-		return "deeper than max-depth"
-	case Redirects:
-		return fmt.Sprintf("more than %d redirects in a row", r.Limit)
-	case Exclude:
-		return fmt.Sprintf("exclude %q", r.Text)
-	case Prefix:
-		return "not below " + r.Text
-	case SkipType:
-		return "skip-type: " + r.Text
-	case Alternate:
-		return "alternate form of a page, or for programs"
-	case Guess:
-		return "guessed from a script; fewer than half of such guesses existed"
-	case SkipLarger:
-		return fmt.Sprintf("skip-larger: %d bytes", r.Limit)
-	case Include:
-		return "matches no include"
-	}
-	return r.Rule + " " + r.Text
-}
-
-func trapWords(r Reason) string {
-	switch r.Rule {
-	case Length:
-		return fmt.Sprintf("over %d bytes", r.Limit)
-	case PathDepth:
-		return fmt.Sprintf("over %d segments", r.Limit)
-	case RepeatedSegments:
-		return fmt.Sprintf("%d times in a row", r.Limit)
-	case FarDates:
-		return fmt.Sprintf("over %d months ahead", r.Limit)
-	case Archives:
-		return fmt.Sprintf("over %d archives of the whole tree", r.Limit)
-	case Products:
-		return fmt.Sprintf("over %d additional views of versions", r.Limit)
-	case Discovered:
-		return fmt.Sprintf("over %d URLs in total; these are not recorded", r.Limit)
-	case SessionID, QueryOrder:
-		return "the same page under another name"
-	case SameBody:
-		return fmt.Sprintf("on a page like %d others", r.Limit)
-	case SoftNotFound:
-		return "on a page like the one for a name that does not exist"
-	}
-	return fmt.Sprintf("over %d similar URLs", r.Limit)
-}

@@ -237,6 +237,4 @@ func (r *Robots) Sitemaps() []Sitemap { return r.sitemaps }
 func (r *Robots) Groups() []Group { return r.groups }
 
 // CrawlDelay is the largest delay among the group's lines.
-func (g *Group) CrawlDelay() (d time.Duration, line int, ok bool) {
-	return largestDelay(g.limits)
-}
+func (g *Group) CrawlDelay() (d time.Duration, line int, ok bool) { return largestDelay(g.limits) }

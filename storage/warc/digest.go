@@ -50,9 +50,7 @@ func SumLabelled(label string, parts ...[]byte) string {
 }
 
 // String is the labelled digest, "sha256:" and 64 digits.
-func (d Digest) String() string {
-	return labelSHA256 + hex.EncodeToString(d[:])
-}
+func (d Digest) String() string { return labelSHA256 + hex.EncodeToString(d[:]) }
 
 // ParseDigest reads what String gives; !ok for any other algorithm or form.
 func ParseDigest(s string) (d Digest, ok bool) {
