@@ -111,7 +111,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 // What the runtime may hold while a mirror is made, in octets, garbage included: what is read and written, and of each URL its entry and its name.
 const (
 	mirrorMemory = 96 << 20
-	memoryOfFile = 300
+	memoryOfFile = 200
 )
 
 // muchToWrite is from how many octets on a mirror's size is said beforehand.

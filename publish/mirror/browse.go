@@ -425,7 +425,7 @@ func (s *site) answer(a *storage.Archive, u weburl.URL) (*Answer, error) {
 		to := s.list[e.final].url.String() + encodeFragment(e.part())
 		return &Answer{Status: http.StatusFound, Header: http.Header{"Location": {to}}}, nil
 	case e.state != kept:
-		return nil, errors.New(cmp.Or(e.why, "it leads elsewhere"))
+		return nil, errors.New(cmp.Or(e.why(), "it leads elsewhere"))
 	}
 	v, err := a.Visit(e.ref)
 	if err != nil || v == nil {

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"strings"
 )
 
@@ -48,6 +49,32 @@ func (s *nameSet) add(name string) bool {
 		}
 	}
 	return true
+}
+
+// askers are who asked first for a name, by 64 bits of its hash: a number from 0.
+type askers struct {
+	marks []uint32 // half of the hash; the other half says where
+	who   []int32  // from 1; 0 is nobody
+}
+
+// newAskers is for at most n names.
+func newAskers(n int) askers {
+	size := 1 << bits.Len(uint(n+n/3))
+	return askers{make([]uint32, size), make([]int32, size)}
+}
+
+// first is who asked first for a name; -1 if i is the first.
+func (a *askers) first(hash uint64, i int32) int32 {
+	for at := hash; ; at++ {
+		slot := at & uint64(len(a.who)-1)
+		switch mark := uint32(hash >> 32); {
+		case a.who[slot] == 0:
+			a.marks[slot], a.who[slot] = mark, i+1
+			return -1
+		case a.marks[slot] == mark:
+			return a.who[slot] - 1
+		}
+	}
 }
 
 // texts keeps strings one behind another: each by itself would take more memory,

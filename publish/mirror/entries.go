@@ -37,45 +37,59 @@ const noBody = "no body is kept"
 type entry struct {
 	url   weburl.URL
 	ref   crawllog.Ref
-	at    int64  // of the visit, in nanoseconds
-	why   string // for all but kept: the reason
+	at    int64 // of the visit, in nanoseconds
 	typ   string
 	file  string // "" if it has none
-	move  *move  // moved: where to
+	fate  *fate  // nil for most that are kept
 	final int32  // moved: the entry at the end of the chain, or -1
 	rank  crawllog.Rank
 	state state
-	cut   bool   // the body is not complete
-	page  bool   // HTML
-	own   bool   // it counts as a page of the site
-	raw   bool   // kept: written with its links as they were
-	same  bool   // kept: the file is that of another URL with the same payload
-	bad   bool   // failed: there is a body, and it cannot be read
-	list  bool   // its URL may stand in published lists
-	taken bool   // withheld: by noarchive, or as not for the purpose
-	fixed bool   // it carries translate="no"
-	still string // the form without its scripts that it has: stillCame, stillShown or ""
+	cut   bool // the body is not complete
+	page  bool // HTML
+	own   bool // it counts as a page of the site
+	raw   bool // kept: written with its links as they were
+	same  bool // kept: the file is that of another URL with the same payload
+	bad   bool // failed: there is a body, and it cannot be read
+	list  bool // its URL may stand in published lists
+	taken bool // withheld: by noarchive, or as not for the purpose
+	fixed bool // it carries translate="no"
+	still still
 }
 
-// move is where a redirect leads.
-type move struct {
-	to   weburl.URL
-	part string // the fragment of the Location
+// fate is what became of a URL that has no page of its own.
+type fate struct {
+	why  string     // for all but kept: the reason
+	to   weburl.URL // of a redirect
+	part string     // the fragment of its Location
+}
+
+func (e *entry) why() string {
+	if e.fate == nil {
+		return ""
+	}
+	return e.fate.why
+}
+
+func (e *entry) because(why string) {
+	if e.fate == nil {
+		e.fate = new(fate)
+	}
+	e.fate.why = why
 }
 
 // to and part are where a redirect leads: nowhere for all else.
 func (e *entry) to() weburl.URL {
-	if e.move == nil {
+	if e.fate == nil {
 		return weburl.URL{}
 	}
-	return e.move.to
+	return e.fate.to
 }
 
 func (e *entry) part() string {
-	if e.move == nil {
+	if e.fate == nil {
 		return ""
 	}
-	return e.move.part
+	return e.fate.part
 }
 
 // site is the sorted list of entries, and how to find one.
@@ -170,7 +184,10 @@ func (s *site) take(visits []*crawllog.Visit) {
 	}
 	e.own, e.taken = v.IsPage(), unfit || crawllog.TakenBack(until, v, find)
 	e.rank, e.at = crawllog.StandingOf(v, find).Rank, v.At.UnixNano()
-	e.why, e.typ = s.words.keep(e.why), s.words.keep(e.typ)
+	e.typ = s.words.keep(e.typ)
+	if e.fate != nil {
+		e.fate.why = s.words.keep(e.fate.why)
+	}
 	s.routes = s.routes || u.Route() != ""
 	s.list = append(s.list, e)
 }
@@ -181,23 +198,28 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	redirect, unchanged := v.Redirects(), v.Unchanged()
 	switch {
 	case v.Status == 0:
-		e.why = "fetch: " + v.Error
+		e.because("fetch: " + v.Error)
 	case (redirect || unchanged) && !permit.Show: // a redirect has its own X-Robots-Tag
-		e.state, e.why = withheld, permit.Why()
+		e.state = withheld
+		e.because(permit.Why())
 	case unchanged:
 		e.ref, e.state = *v.Refers, kept
 	case redirect:
-		e.state, e.move = moved, &move{to: weburl.FromCanonical(strings.Clone(v.Location))}
+		e.state, e.fate = moved, &fate{to: weburl.FromCanonical(strings.Clone(v.Location))}
 	case v.Status == 404 || v.Status == 410:
-		e.state, e.why = gone, fmt.Sprintf("http: %d", v.Status)
+		e.state = gone
+		e.because(fmt.Sprintf("http: %d", v.Status))
 	case v.Status != 200 && v.Status != 203:
-		e.why = fmt.Sprintf("http: %d", v.Status)
+		e.because(fmt.Sprintf("http: %d", v.Status))
 	case !permit.Show:
-		e.state, e.why = withheld, permit.Why()
+		e.state = withheld
+		e.because(permit.Why())
 	case v.Elsewhere() != nil:
-		e.state, e.why = left, v.Elsewhere().String()
+		e.state = left
+		e.because(v.Elsewhere().String())
 	case !v.HasBody():
-		e.state, e.why = left, noBody
+		e.state = left
+		e.because(noBody)
 	default:
 		e.state, e.typ = kept, declared(v.ContentType)
 		// A title or links are found in what is HTML by its content too.
@@ -213,7 +235,7 @@ func (s *site) complete(a *storage.Archive) error {
 		e := &s.list[i]
 		switch {
 		case e.state == moved:
-			e.move.part = fragmentOf(a, e.ref)
+			e.fate.part = fragmentOf(a, e.ref)
 		case e.state != kept:
 		case e.typ == "" || doubtful(e.typ) && !e.page:
 			if err := s.look(a, e); err != nil {
@@ -222,7 +244,8 @@ func (s *site) complete(a *storage.Archive) error {
 		}
 		e.page = e.state == kept && (e.typ == typeHTML || e.typ == typeXHTML)
 		if e.state == kept && e.cut && !e.page {
-			e.state, e.why = failed, "fetch: cut off"
+			e.state = failed
+			e.because("fetch: cut off")
 		}
 	}
 	s.pair()
@@ -242,7 +265,8 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 	p := publish.Decide(v, s.o.Now)
 	e.list = e.list && p.List // of an unchanged page, what its original asks counts too
 	if !p.Show || !v.HasBody() {
-		e.state, e.why = withheld, p.Why()
+		e.state = withheld
+		e.because(p.Why())
 		return nil
 	}
 	e.typ = s.words.keep(declared(v.ContentType))
@@ -255,7 +279,8 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 		return err
 	}
 	if err != nil {
-		e.state, e.why, e.bad = failed, err.Error(), true
+		e.state, e.bad = failed, true
+		e.because(err.Error())
 		return nil
 	}
 	defer b.Close()

@@ -138,7 +138,7 @@ func hasPrefixFold(s, prefix string) bool {
 func (l *linker) note(r htmlmeta.Reference, i int) {
 	switch {
 	case r.Kind == htmlmeta.Form || r.Kind == htmlmeta.Hint || r.Kind == htmlmeta.Speculative:
-	case i >= 0 && l.s.list[i].state == moved && l.s.list[i].why == "":
+	case i >= 0 && l.s.list[i].state == moved && l.s.list[i].why() == "":
 		why := "redirect"
 		if to := l.s.list[i].to(); !l.s.unlisted(l.s.find(to)) {
 			why += " to " + to.String()

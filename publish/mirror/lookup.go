@@ -33,11 +33,11 @@ func (s *site) follow(i int) trail {
 		e = &s.list[j]
 		switch e.state {
 		case kept:
-			s.list[i].move.part = part
+			s.list[i].fate.part = part
 			return trail{final: int32(j)}
 		case moved:
 		case gone, failed:
-			return trail{final: -1, why: "redirect to what is " + e.why}
+			return trail{final: -1, why: "redirect to what is " + e.why()}
 		default:
 			return trail{final: -1}
 		}
@@ -54,14 +54,14 @@ func (s *site) followAll() {
 			continue
 		}
 		t := s.follow(i)
-		s.list[i].final, s.list[i].why = t.final, t.why
+		s.list[i].final, s.list[i].fate.why = t.final, t.why
 		if !t.end.IsZero() {
 			longest[t.end] = max(longest[t.end], t.hops)
 		}
 	}
 	for i := range s.list {
-		if e := &s.list[i]; e.state == moved && e.final < 0 && e.why == "" && longest[s.follow(i).end] >= judge.MaxRedirects {
-			e.why = "redirect: more than 20 in a row"
+		if e := &s.list[i]; e.state == moved && e.final < 0 && e.why() == "" && longest[s.follow(i).end] >= judge.MaxRedirects {
+			e.because("redirect: more than 20 in a row")
 		}
 	}
 }

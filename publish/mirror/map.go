@@ -26,10 +26,16 @@ type mapped struct {
 	Still string `json:"still,omitempty"`
 }
 
+// still is the form without its scripts that a page has.
+type still uint8
+
 const (
-	stillCame  = "came"
-	stillShown = "shown"
+	_ still = iota
+	stillCame
+	stillShown
 )
+
+var stillNames = [...]string{stillCame: "came", stillShown: "shown"}
 
 // mirrorMap is mirror-map.json. It is no list for readers but what a check and
 // the next export go by, so it names each file of the tree, those of pages with
@@ -104,7 +110,7 @@ func (w *writer) encodeMap(to io.Writer, s *Summary, extra []mapped) error {
 		if e.file == "" {
 			continue
 		}
-		m := mapped{URL: e.url.String(), File: e.file, Type: e.typ, Raw: e.raw, Still: e.still}
+		m := mapped{URL: e.url.String(), File: e.file, Type: e.typ, Raw: e.raw, Still: stillNames[e.still]}
 		if e.state == moved {
 			m.Type, m.To = typeHTML, w.s.list[e.final].url.String()
 		}

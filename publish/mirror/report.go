@@ -49,12 +49,12 @@ func (w *writer) writeReport(r *Result) error {
 func (w *writer) noteAbsent(ctx context.Context) error {
 	for i := range w.s.list {
 		switch e := &w.s.list[i]; {
-		case e.state == left && e.why != noBody:
-			w.notes.add(unfetched, e.url.String(), e.why, "")
+		case e.state == left && e.why() != noBody:
+			w.notes.add(unfetched, e.url.String(), e.why(), "")
 		case e.state == withheld:
-			w.notes.add(absent, e.url.String(), e.why, "")
+			w.notes.add(absent, e.url.String(), e.why(), "")
 		case e.bad:
-			w.notes.add(cutOff, e.url.String(), e.why, "")
+			w.notes.add(cutOff, e.url.String(), e.why(), "")
 		}
 	}
 	listed := func(url string) bool { return !w.s.unlisted(w.s.find(weburl.FromCanonical(url))) }
@@ -184,7 +184,7 @@ func (w *writer) encodeRedirects(b *bufio.Writer) {
 			f := &w.s.list[e.final]
 			fmt.Fprintf(b, "<tr><td>%s<td><td><a href=\"%s\">%s</a>\n", anchor(e.url.String()), encodePath(f.file), visible(f.url.String()))
 		} else {
-			fmt.Fprintf(b, "<tr><td>%s<td>%s<td>%s\n", anchor(e.url.String()), visible(cmp.Or(e.why, "leads out of the mirror")), anchor(e.to().String()))
+			fmt.Fprintf(b, "<tr><td>%s<td>%s<td>%s\n", anchor(e.url.String()), visible(cmp.Or(e.why(), "leads out of the mirror")), anchor(e.to().String()))
 		}
 	}
 	end(b, n)

@@ -334,5 +334,5 @@ func (s *site) whyNot(u weburl.URL, e *entry) string {
 	case i < 0:
 		return "the archive does not have it"
 	}
-	return cmp.Or(s.list[i].why, "it leads out of the archive")
+	return cmp.Or(s.list[i].why(), "it leads out of the archive")
 }

@@ -47,9 +47,9 @@ func stillsOf(old *os.Root) (*stills, error) {
 	}
 	for _, f := range m.Files {
 		switch f.Still {
-		case stillCame:
+		case stillNames[stillCame]:
 			k.came[f.URL] = true
-		case stillShown:
+		case stillNames[stillShown]:
 			k.shown[f.URL] = shownPage{}
 		}
 	}

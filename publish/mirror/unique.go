@@ -10,7 +10,7 @@ import (
 // It goes by the order of the URLs, files of pages before those of redirects,
 // so that the same archive gives the same names.
 func (s *site) nameAll() {
-	n := newNamer()
+	n := newNamer(len(s.list))
 	s.pages = newNameSet()
 	for i := range s.list {
 		e := &s.list[i]
@@ -56,14 +56,14 @@ func (s *site) inURL(e *entry, file string) string {
 
 // namer knows the names that are taken.
 type namer struct {
-	used  *nameSet         // folded
-	dirs  *nameSet         // folded
-	first map[uint64]int32 // who asked first for a name, as it is, by its hash
-	bad   []Problem        // names that some file system refuses
+	used  *nameSet  // folded
+	dirs  *nameSet  // folded
+	first askers    // for a name, as it is
+	bad   []Problem // names that some file system refuses
 }
 
-func newNamer() *namer {
-	return &namer{used: newNameSet(), dirs: newNameSet(), first: map[uint64]int32{}}
+func newNamer(names int) *namer {
+	return &namer{used: newNameSet(), dirs: newNameSet(), first: newAskers(names)}
 }
 
 func (n *namer) addDirs(file string) {
@@ -81,9 +81,8 @@ func (n *namer) addDirs(file string) {
 // differ by their header; but /%70age and /page are one path (RFC 3986 §6.2.2.2).
 func (n *namer) share(s *site, i int) bool {
 	e, name := &s.list[i], n.used.hash(s.list[i].file)
-	j, ok := n.first[name]
-	if !ok {
-		n.first[name] = int32(i)
+	j := n.first.first(name, int32(i))
+	if j < 0 {
 		return false
 	}
 	o := &s.list[j]
