@@ -7,6 +7,12 @@ CURTSY_TEST_BROWSER=$(command -v chromium) go test "$CI_DIR/../crawler/render" "
 	ok "a Chromium shows what scripts make, is bounded, started anew, asks nobody itself, and judges a mirror" ||
 	{ show "$WORK/go" '' 30; bad "the packages render and cli with a Chromium"; }
 
+mirror_tools
+mkdir -p "$WORK/follow"
+(cd "$MIRROR_TOOLS" && node follow.mjs "$CURTSY" "$WORK/follow") >"$WORK/follows" 2>&1 || { show "$WORK/follows"; bad "follow.mjs ended early"; }
+grep '^ok: ' "$WORK/follows" || true
+while IFS= read -r line; do bad "${line#FAIL: }"; done < <(grep '^FAIL: ' "$WORK/follows")
+
 REACT=$TOOLS/react
 mkdir -p "$REACT"
 node "$CI_DIR/tools/reactsite.mjs" build "$REACT" 2>"$WORK/build" || { show "$WORK/build"; bad "the site was not built"; finish; }

@@ -6,6 +6,8 @@
 function follow(where) {
   "use strict";
   const start = location.href.replace(/#.*/, "");
+  // A page by its file's name is the page, too, and http:/ in an address of the replay is http://.
+  const plain = (u) => u.replace(/#.*/, "").replace(/(\/\d{4,14}\/https?:)\/+/, "$1/").replace(/(\/)index\.x?html?$|\.x?html?$/i, "$1");
   let leaving = "";
   const linkOf = (path) => {
     for (const n of path) {
@@ -24,7 +26,7 @@ function follow(where) {
     // Relative to the address that the page came from: pushState may have changed it since.
     let to, now;
     try { to = new URL(raw, document.querySelector("base[href]") ? document.baseURI : start); now = new URL(raw, document.baseURI); } catch (e) { return; }
-    if (!/^(https?|file):$/.test(to.protocol) || [start, location.href.replace(/#.*/, "")].includes(to.href.replace(/#.*/, ""))) return;
+    if (!/^(https?|file):$/.test(to.protocol) || [start, location.href].map(plain).includes(plain(to.href))) return;
     const there = where(to, raw);
     if (there === null) return;
     e.stopImmediatePropagation();

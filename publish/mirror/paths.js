@@ -37,22 +37,33 @@
     if (paths[pathname + search] && location.protocol !== "file:") return pathname + search;
     return Object.keys(paths).find((k) => paths[k] === own) || "/";
   };
-  const look = (to, raw) => {
+  const look = (to, raw, exact) => {
     let u = to;
     if (!origins.includes(to.origin)) try { u = new URL(raw, "http://site.invalid" + urlOf()); } catch (e) { return; }
     const plain = u.pathname, bare = plain.replace(/\/$/, "");
-    for (const key of [plain + u.search, plain, bare, bare + "/", bare + ".html"])
+    for (const key of [plain + u.search].concat(exact ? [] : [plain, bare, bare + "/", bare + ".html"]))
       if (Object.hasOwn(paths, key)) return (location.href = root + paths[key].split("/").map(encodeURIComponent).join("/") + u.hash);
     location.href = to.href;
   };
-  window.curtsyPaths = (list) => { paths = list; waiting.splice(0).forEach((w) => look(w[0], w[1])); };
+  window.curtsyPaths = (list) => { paths = list; waiting.splice(0).forEach((w) => look(...w)); };
+  const ask = (...w) => {
+    if (paths) return look(...w);
+    waiting.push(w);
+    load("mirror-paths.js", () => window.curtsyPaths({}));
+  };
+  // What a form asks for may be there, too.
+  addEventListener("submit", (e) => {
+    const f = e.target, action = f.getAttribute("action"), to = action && URL.canParse(action) && new URL(action);
+    if (e.defaultPrevented || !to || !origins.includes(to.origin) || !/^(get)?$/i.test(f.getAttribute("method") || "") || f.hasAttribute("target")) return;
+    to.search = new URLSearchParams(new FormData(f, e.submitter));
+    e.preventDefault();
+    ask(to, to.href, true);
+  });
   follow((to, raw) => {
     if (to.href.startsWith(root) && /\.x?html?$/i.test(to.pathname)) return to.href;
     const ours = origins.includes(to.origin) || (to.protocol === "file:" ? location.protocol === "file:" : to.origin === location.origin);
     if (!ours || /\.(png|jpe?g|gif|webp|avif|svg|bmp|ico|mp[34]|m4[av]|web[am]|og[gav]|pdf|zip|t?gz|js|css|json|xml|txt|md)$/i.test(to.pathname)) return null;
-    if (paths) { look(to, raw); return ""; }
-    waiting.push([to, raw]);
-    load("mirror-paths.js", () => window.curtsyPaths({}));
+    ask(to, raw);
     return "";
   });
 }
