@@ -55,7 +55,7 @@ fi
 kills=0
 for n in {1..60}; do
 	code=0
-	timeout -s KILL "0.0$((n % 8 + 2))" "$CURTSY" import "$WORK/k" "$WORK/theirs.warc.gz" >/dev/null 2>&1 || code=$?
+	(timeout -s KILL "0.0$((n % 8 + 2))" "$CURTSY" import "$WORK/k" "$WORK/theirs.warc.gz" || exit $?) >/dev/null 2>&1 || code=$?
 	sleep 0.05 # until the killed process is gone
 	[[ ! -e $WORK/k/crawl.db ]] || "$CURTSY" verify "$WORK/k" >"$WORK/verify" 2>&1 || { show "$WORK/verify"; bad "verify after kill $kills"; }
 	[[ $code -ne 137 ]] || kills=$((kills + 1))
