@@ -123,7 +123,7 @@ func (c *Crawl) commit(group []*outcome) (err error) {
 		return err
 	}
 	for _, o := range group {
-		if err := c.settle(o); err != nil {
+		if err := c.dispose(o); err != nil {
 			return err
 		}
 	}
@@ -217,10 +217,10 @@ func (c *Crawl) append(o *outcome) error {
 	return nil
 }
 
-// settle tells the frontier and the totals what became of the URL.
-func (c *Crawl) settle(o *outcome) error {
+// dispose tells the frontier and the totals what became of the URL.
+func (c *Crawl) dispose(o *outcome) error {
 	if len(o.Links) > 0 {
-		c.reader.Led(o.Entry.ID, o.Entry.URL)
+		c.reader.RememberVia(o.Entry.ID, o.Entry.URL)
 	}
 	last := ""
 	for _, l := range o.Links {

@@ -93,11 +93,11 @@ func TestSchedule(t *testing.T) {
 	s := newSchedule(&Options{Pace: politeness.Options{Delay: time.Second, Concurrency: 1}})
 	site := &origin{name: "site", ours: true}
 	a, b, late := &origin{name: "a"}, &origin{name: "b"}, &origin{name: "late"}
-	s.wake(a)
-	s.wake(b)
-	s.wake(site)
+	s.enqueue(a)
+	s.enqueue(b)
+	s.enqueue(site)
 	s.at(late, now.Add(time.Minute), "a pause")
-	s.wake(a) // again: behind b
+	s.enqueue(a) // again: behind b
 	var got []string
 	for o := s.next(now); o != nil; o = s.next(now) {
 		got = append(got, o.name)
@@ -117,8 +117,8 @@ func TestSchedule(t *testing.T) {
 	if o := s.next(w.until); o != a {
 		t.Errorf("then got %v, want a", o)
 	}
-	s.park(late)
-	s.park(late)
+	s.dequeue(late)
+	s.dequeue(late)
 	if _, ok := s.earliest(now); ok {
 		t.Error("something waits in empty lanes")
 	}

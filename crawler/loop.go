@@ -131,7 +131,7 @@ func (c *Crawl) queue(names ...string) {
 			c.ledger.fail(err)
 			return
 		}
-		c.schedule.wake(o)
+		c.schedule.enqueue(o)
 	}
 }
 
@@ -145,13 +145,13 @@ func (c *Crawl) catchUp() {
 		if c.goesFirst(j) {
 			j.origin.first--
 		}
-		c.schedule.wake(j.origin)
+		c.schedule.enqueue(j.origin)
 	}
 	for name := range n.origins {
 		c.queue(name)
 	}
 	for _, o := range c.schedule.limited {
-		c.schedule.wake(o)
+		c.schedule.enqueue(o)
 	}
 	c.schedule.limited = c.schedule.limited[:0]
 }

@@ -34,13 +34,13 @@ func newSchedule(o *Options) *schedule {
 	return s
 }
 
-// wake queues an origin to be looked at now.
-func (s *schedule) wake(o *origin) { s.at(o, time.Time{}, "") }
+// enqueue queues an origin to be looked at now.
+func (s *schedule) enqueue(o *origin) { s.at(o, time.Time{}, "") }
 
 // at queues an origin to be looked at from a time on. Among equals it is
 // first come, first served.
 func (s *schedule) at(o *origin, due time.Time, why string) {
-	s.park(o)
+	s.dequeue(o)
 	l := &s.others
 	if o.ours {
 		l = &s.site
@@ -53,8 +53,8 @@ func (s *schedule) at(o *origin, due time.Time, why string) {
 	heap.Push(&l.queue, o)
 }
 
-// park takes an origin out of its lane.
-func (s *schedule) park(o *origin) {
+// dequeue takes an origin out of its lane.
+func (s *schedule) dequeue(o *origin) {
 	if o.lane != nil {
 		heap.Remove(&o.lane.queue, o.place)
 		o.lane = nil
@@ -66,7 +66,7 @@ func (s *schedule) next(now time.Time) *origin {
 	for _, l := range []*lane{&s.site, &s.others} {
 		if w, ok := l.first(now); ok && !w.until.After(now) {
 			o := l.queue[0]
-			s.park(o)
+			s.dequeue(o)
 			return o
 		}
 	}

@@ -20,7 +20,7 @@ func (c *Crawl) start(ctx context.Context, now time.Time) bool {
 			return false
 		}
 		if c.startAt(ctx, o, now) {
-			c.schedule.wake(o)
+			c.schedule.enqueue(o)
 			return true
 		}
 	}
@@ -233,7 +233,7 @@ func (c *Crawl) pacesOf(j *job) error {
 // ended takes in a download: the paces learn, robots.txt takes effect.
 func (c *Crawl) ended(d *download) {
 	o := d.job.origin
-	defer c.wakeAll(d.job)
+	defer c.enqueueAll(d.job)
 	if d.loggedOut != "" {
 		c.run.end(Stopped, d.loggedOut)
 		return
@@ -266,12 +266,12 @@ func (c *Crawl) ended(d *download) {
 	}
 }
 
-// wakeAll wakes the origins that an answer may have let go: those at the hosts
+// enqueueAll queues the origins that an answer may have let go: those at the hosts
 // whose paces it kept.
-func (c *Crawl) wakeAll(j *job) {
+func (c *Crawl) enqueueAll(j *job) {
 	for _, p := range j.paces {
 		for _, o := range p.origins {
-			c.schedule.wake(o)
+			c.schedule.enqueue(o)
 		}
 	}
 }

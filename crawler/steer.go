@@ -22,11 +22,11 @@ func (c *Crawl) steer(s Steering) {
 	for _, p := range c.schedule.paces {
 		p.SetDelay(s.Delay)
 		for _, o := range p.origins {
-			c.schedule.wake(o)
+			c.schedule.enqueue(o)
 		}
 	}
 	if o := c.schedule.origins[c.opts.Seed.Origin()]; o != nil {
-		c.schedule.wake(o)
+		c.schedule.enqueue(o)
 	}
 }
 

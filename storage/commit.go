@@ -230,7 +230,7 @@ func (a *Archive) Commit(crawl any) error {
 		return a.doubt(err)
 	}
 	a.opts.Fail("committed")
-	a.settle()
+	a.afterCommit()
 	a.publishFrontier()
 	return nil
 }
@@ -275,8 +275,8 @@ func (a *Archive) put(tx *bbolt.Tx) error {
 	return a.putRobots(tx)
 }
 
-// settle ends a group that is on disk.
-func (a *Archive) settle() {
+// afterCommit ends a group that is on disk.
+func (a *Archive) afterCommit() {
 	for _, s := range a.pend.closed {
 		s.file.Close()
 	}

@@ -16,8 +16,8 @@ type via struct {
 	url string
 }
 
-// Led remembers that the page at u led to others.
-func (r *Reader) Led(id uint64, u weburl.URL) {
+// RememberVia remembers that the page at u led to others.
+func (r *Reader) RememberVia(id uint64, u weburl.URL) {
 	v := &r.vias
 	v[id%uint64(len(v))].Store(&via{id, u.String()})
 }
@@ -32,6 +32,6 @@ func (r *Reader) via(id uint64) string {
 		return v.url
 	}
 	found, _ := r.frontier.Get(id)
-	r.Led(id, found.URL)
+	r.RememberVia(id, found.URL)
 	return found.URL.String()
 }
