@@ -181,6 +181,9 @@ func (s *Server) absentView(u weburl.URL, c *capture) (*absentView, int) {
 		if c.permit.Show {
 			v.Withheld, status = "", http.StatusNotFound // there is no body
 		}
+		if e := c.Elsewhere(); e != nil {
+			v.Why = append(v.Why, e.String())
+		}
 	}
 	for _, from := range s.sources {
 		if from.Explain != nil && (len(s.sources) == 1 || from.Seed.Origin() == u.Origin()) {
