@@ -49,6 +49,21 @@ for shell in zsh fish; do
 	[[ $shell == zsh ]] || file=$root/usr/share/fish/vendor_completions.d/curtsy.fish
 	if command -v $shell >/dev/null; then claim "$shell reads the completions" $shell -n "$file"; else without "$shell is not installed"; fi
 done
+# What docs/install.md has for each shell, as it is written there.
+completes() { # completes SHELL COMMAND...: its line of the table, then whether "curtsy cra" becomes crawl
+	local line
+	line=$(sed -n "s/^| $1 | \`\([^\`]*\)\`.*/\1/p" docs/install.md)
+	[[ $line == *completion* ]] || return 1
+	HOME=$WORK/in PATH=$root/usr/bin:$PATH sh -c "$line" && HOME=$WORK/in PATH=$root/usr/bin:$PATH "${@:2}" 2>/dev/null | grep crawl >/dev/null
+}
+mkdir -p "$WORK/in"
+if command -v fish >/dev/null; then claim "docs/install.md: completion in fish" completes fish fish -c 'complete -C "curtsy cra"'; fi
+if [[ -e /usr/share/bash-completion/bash_completion ]]; then
+	claim "docs/install.md: completion in bash" completes bash bash -c '. /usr/share/bash-completion/bash_completion; . ~/.local/share/bash-completion/completions/curtsy
+		COMP_WORDS=(curtsy cra) COMP_CWORD=1 COMP_LINE="curtsy cra" COMP_POINT=10; __start_curtsy; echo "${COMPREPLY[@]}"'
+else
+	without "bash-completion is not installed"
+fi
 mkdir -p "$WORK/in/site" && touch "$WORK/in/site/crawl.db"
 # Read to its end: a program that writes to a pipe nobody reads would fail for that.
 offered() { (cd "$WORK/in" && "$root/usr/bin/curtsy" __complete status '' >"$WORK/offered" 2>/dev/null && [[ $(sed -n 1p "$WORK/offered") == site ]]); }
