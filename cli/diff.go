@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -30,7 +31,9 @@ func diffCmd(u *ui) *cobra.Command {
 		Example: "  curtsy diff site /news.html\n  curtsy diff site /news.html 2026-01-31 7d --json",
 		Args:    between(2, 4, "DIR", "URL"),
 		RunE: func(_ *cobra.Command, a []string) error {
-			return diff(u, a[0], a[1], a[2:], asJSON)
+			ctx, release := u.until()
+			defer release()
+			return diff(ctx, u, a, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -49,7 +52,8 @@ type diffJSON struct {
 }
 
 // diff prints how two copies of a URL differ.
-func diff(u *ui, dir, text string, times []string, asJSON bool) (err error) {
+func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
+	dir, text, times := args[0], args[1], args[2:]
 	defer storage.Guard(&err)()
 	a, err := openBoth(dir)
 	if err != nil {
@@ -74,7 +78,10 @@ func diff(u *ui, dir, text string, times []string, asJSON bool) (err error) {
 	if err := mayQuote(a.Archive, visits, was, now); err != nil {
 		return err
 	}
-	passages, err := changes.Compare(changes.Copy{Archive: a.Archive, Visit: was}, changes.Copy{Archive: a.Archive, Visit: now})
+	passages, err := changes.Compare(ctx, changes.Copy{Archive: a.Archive, Visit: was}, changes.Copy{Archive: a.Archive, Visit: now})
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New("stopped"), "curtsy diff "+quoted(dir)+" "+quoted(text))
+	}
 	noText := errors.Is(err, changes.ErrNoText)
 	if err != nil && !noText {
 		return archiveError(err, dir)

@@ -13,10 +13,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"curtsy/cli"
+	"curtsy/fleet"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/publish/pdf"
 )
@@ -116,7 +118,7 @@ var ofRounds = []struct{ schema, command string }{
 
 // Every command that prints JSON is among those above.
 func TestEveryCommandWithJSON(t *testing.T) {
-	tested := map[string]bool{"fleet status": true} // which needs a database
+	tested := map[string]bool{"fleet status": true} // which needs a database: TestJSONOfAFleet
 	for _, test := range append(slices.Clone(once), ofRounds...) {
 		tested[strings.Fields(test.command)[0]] = true
 	}
@@ -209,6 +211,28 @@ func TestJSONOfRounds(t *testing.T) {
 		validate(t, c, test.schema, test.command)
 	}
 	documented(t, schemaPath, covered)
+}
+
+// What fleet status prints of a site, with all that may be said of one and with the least.
+func TestJSONOfAFleet(t *testing.T) {
+	schema, err := schemas(t).Compile("https://curtsy.invalid/schema#/$defs/fleet-status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	due := time.Unix(1_700_000_000, 0).UTC()
+	for _, s := range []fleet.SiteStatus{{}, {Name: "a", Seed: "https://a.example/", State: "running", Worker: "w", Ending: "done", Due: &due, Epoch: 2, Unsaved: 1.5}} {
+		var v any
+		text, err := json.Marshal(&s)
+		if err == nil {
+			v, err = jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		}
+		if err == nil {
+			err = schema.Validate(v)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }
 
 // validate runs a command and holds what it prints equal to a schema.

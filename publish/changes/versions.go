@@ -1,6 +1,8 @@
 package changes
 
 import (
+	"cmp"
+	"context"
 	"errors"
 
 	"curtsy/storage"
@@ -40,17 +42,21 @@ type Copy struct {
 }
 
 // Compare gives all passages in which the texts of two copies differ: what is
-// noise shows only over many pages. It returns ErrNoText for pictures and the like.
-func Compare(was, now Copy) ([]Passage, error) {
+// noise shows only over many pages. It returns ErrNoText for pictures and the like, and
+// ends with ctx between one passage and the next.
+func Compare(ctx context.Context, was, now Copy) ([]Passage, error) {
 	if !isPage(was.Visit) || !isPage(now.Visit) {
 		return nil, ErrNoText
 	}
 	d, err := diffOf(was, now)
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	list := []Passage{}
 	for _, p := range d.passages {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		list = append(list, passageOf(p.was, p.now))
 	}
 	return list, nil

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -87,7 +88,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, text string, fr
 	if v.Frames = frames; frames {
 		s.uiPolicy(w, s.contentBase(r, before.from)+"/ "+s.contentBase(r, after.from)+"/")
 	}
-	if err := v.fill(before, after); err != nil {
+	if err := v.fill(r.Context(), before, after); err != nil {
 		s.failed(w, r, err)
 		return
 	}
@@ -181,14 +182,14 @@ func (s *Server) side(r *http.Request, c *capture, u weburl.URL) side {
 }
 
 // fill compares the texts, where they may be shown.
-func (v *compareView) fill(before, after *capture) (err error) {
+func (v *compareView) fill(ctx context.Context, before, after *capture) (err error) {
 	for _, c := range []*capture{before, after} {
 		if !c.permit.Quote() {
 			v.WithheldByAuthor = c.permit.Why()
 			return nil
 		}
 	}
-	v.Passages, err = changes.Compare(changes.Copy{Archive: before.archive, Visit: before.Visit}, changes.Copy{Archive: after.archive, Visit: after.Visit})
+	v.Passages, err = changes.Compare(ctx, changes.Copy{Archive: before.archive, Visit: before.Visit}, changes.Copy{Archive: after.archive, Visit: after.Visit})
 	if errors.Is(err, changes.ErrNoText) {
 		return nil
 	}
