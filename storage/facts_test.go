@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -136,6 +139,56 @@ func TestTornFacts(t *testing.T) {
 			}
 		}
 		a.Close()
+	}
+}
+
+// A process that is killed while it writes frames leaves those that are whole, and
+// what is added after that is read, too.
+func TestFactsAfterAKill(t *testing.T) {
+	list, random := manyFacts(40*fullCount), rand.NewChaCha8([32]byte{})
+	for i := range list {
+		list[i].text = make([]byte, 300) // which cannot be packed
+		random.Read(list[i].text)
+	}
+	if dir := os.Getenv("CURTSY_TEST_FACTS"); dir != "" {
+		factsOf(t, dir, func(a *Archive) {
+			a.keepFacts(list...)
+			<-t.Context().Done() // which is when it is killed
+		})
+	}
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	for _, octets := range []int64{1, 20_000, 60_000} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, filepath.FromSlash(factsFile(factsSegment)))
+		c := exec.Command(os.Args[0], "-test.run=^TestFactsAfterAKill$")
+		c.Env = append(os.Environ(), "CURTSY_TEST_FACTS="+dir)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for t.Context().Err() == nil {
+			if st, err := os.Stat(path); err == nil && st.Size() >= octets {
+				break
+			}
+			runtime.Gosched()
+		}
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		factsOf(t, dir, func(a *Archive) {
+			had := haveFacts(a, list)
+			if had < 0 {
+				t.Errorf("killed after %d octets: other facts than were written", octets)
+			}
+			for _, f := range list {
+				if a.Facts(f.FactsKey) == nil {
+					a.keepFacts(f)
+				}
+			}
+			if n := haveFacts(a, list); n != len(list) {
+				t.Errorf("killed after %d octets, %d facts: %d of %d after they were added again", octets, had, n, len(list))
+			}
+		})
 	}
 }
 
