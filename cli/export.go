@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -131,6 +133,13 @@ func (f *exportFlags) dataset(a *opened, dir string, now time.Time) (d export.Da
 	return d, err
 }
 
+// tableMemory bounds what the garbage collector lets a table of an export take, in
+// octets: about 100 MB are in use. memoryOfRow is what each URL adds to it.
+const (
+	tableMemory = 144 << 20
+	memoryOfRow = 16
+)
+
 // exportArchive writes an archive to a file.
 func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) (err error) {
 	defer storage.Guard(&err)()
@@ -175,6 +184,9 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	data, err := f.dataset(a, dir, now)
 	if err != nil {
 		return err
+	}
+	if _, last, err := a.LastCommit(); err == nil && format.Unit() == export.Records && os.Getenv("GOMEMLIMIT") == "" {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(tableMemory + memoryOfRow*int64(last.URLID)))
 	}
 	bar := newStepBar(u)
 	defer bar.close()

@@ -15,8 +15,9 @@ import (
 	"slices"
 )
 
-// runSize is how many octets of lines are sorted in memory at once.
-const runSize = 32 << 20
+// runSize is how many octets of lines, and of what says where each lies, are sorted in
+// memory at once.
+const runSize = 16 << 20
 
 // Sorter takes lines in any order and gives them back as octets sort.
 type Sorter struct {
@@ -27,21 +28,23 @@ type Sorter struct {
 	runs  []*os.File
 }
 
-type line struct{ from, to int }
+type line struct{ from, to uint32 }
+
+const sizeOfLine = 8
 
 // New makes a sorter whose temporary files lie in dir. Close removes them.
 func New(dir string) *Sorter { return &Sorter{dir: dir, size: runSize} }
 
 // Add takes a copy of one line, which may hold any octets.
 func (s *Sorter) Add(text []byte) error {
-	if len(s.lines) > 0 && len(s.buf)+len(text) > s.size {
+	if len(s.lines) > 0 && len(s.buf)+len(text)+sizeOfLine*len(s.lines) > s.size {
 		if err := s.spill(); err != nil {
 			return err
 		}
 	}
-	from := len(s.buf)
+	from := uint32(len(s.buf))
 	s.buf = append(s.buf, text...)
-	s.lines = append(s.lines, line{from, len(s.buf)})
+	s.lines = append(s.lines, line{from, uint32(len(s.buf))})
 	return nil
 }
 
@@ -49,7 +52,7 @@ func (s *Sorter) of(l line) []byte { return s.buf[l.from:l.to] }
 
 func (s *Sorter) sort() {
 	slices.SortFunc(s.lines, func(a, b line) int {
-		return cmp.Or(bytes.Compare(s.of(a), s.of(b)), a.from-b.from)
+		return cmp.Or(bytes.Compare(s.of(a), s.of(b)), cmp.Compare(a.from, b.from))
 	})
 }
 
@@ -97,6 +100,7 @@ func (s *Sorter) merge(yield func([]byte) bool) error {
 		if err := s.spill(); err != nil {
 			return err
 		}
+		s.buf, s.lines = nil, nil
 	}
 	h, err := s.open()
 	if err != nil {
