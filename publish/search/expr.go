@@ -22,7 +22,7 @@ const (
 // compile makes the expression that FTS5 is asked, and the terms that hits are
 // ranked and marked by.
 func (s *Searcher) compile(ctx context.Context, q query, langs []string) (expr string, terms []term, err error) {
-	var with, without []string
+	var with, without, some []string
 	var single *unit // the one before, if it is one bare word
 	for i := range q.units {
 		u := &q.units[i]
@@ -37,6 +37,10 @@ func (s *Searcher) compile(ctx context.Context, q query, langs []string) (expr s
 			without = append(without, "("+text+")")
 			continue
 		}
+		if q.any && u.bare() {
+			some, terms = append(some, text), append(terms, found...)
+			continue
+		}
 		with, terms = append(with, "("+text+")"), append(terms, found...)
 		joined := s.joined(ctx, single, u, langs)
 		if single = nil; joined != "" {
@@ -46,6 +50,9 @@ func (s *Searcher) compile(ctx context.Context, q query, langs []string) (expr s
 		} else if u.bare() {
 			single = u
 		}
+	}
+	if len(some) > 0 {
+		with = append(with, "("+strings.Join(some, " OR ")+")")
 	}
 	expr = strings.Join(with, " AND ")
 	if expr != "" && len(without) > 0 {

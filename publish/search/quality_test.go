@@ -5,6 +5,7 @@ package search_test
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -33,7 +34,7 @@ func archives(t *testing.T) map[string]*opened {
 		t.Skip("CURTSY_TEST_SEARCH_ARCHIVES is not set: .ci/e2e/94-search.sh runs this")
 	}
 	all := map[string]*opened{}
-	for _, name := range []string{"pg", "openjdk", "gimp"} {
+	for _, name := range []string{"pg", "openjdk", "gimp", "debian-ru", "debian-de"} {
 		a, err := storage.OpenRead(filepath.Join(base, name))
 		if err != nil {
 			t.Log(err)
@@ -61,15 +62,21 @@ type opened struct {
 	c *catalog.Catalog
 }
 
-// reciprocal is 1/rank of the page whose URL ends so.
+// reciprocal is 1/rank of the first page whose URL ends so.
 func (o *opened) reciprocal(t *testing.T, query, suffix string) float64 {
+	t.Helper()
+	return o.first(t, query, func(url string) bool { return strings.HasSuffix(url, suffix) })
+}
+
+// first is 1/rank of the first page that is wanted, of ten.
+func (o *opened) first(t *testing.T, query string, wanted func(url string) bool) float64 {
 	t.Helper()
 	hits, err := o.Search(t.Context(), search.Query{Text: query, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range hits.Hits {
-		if strings.HasSuffix(h.URL, suffix) {
+		if wanted(h.URL) {
 			return 1 / float64(h.Rank)
 		}
 	}
@@ -113,6 +120,38 @@ func TestKnownItems(t *testing.T) {
 		if n > 0 {
 			figure(t, set.file, sum/float64(n), set.least)
 		}
+	}
+}
+
+// TestQuestions asks what people ask, in three languages. What answers was marked
+// before anything was measured: parts of URLs.
+func TestQuestions(t *testing.T) {
+	all := archives(t)
+	text, err := os.ReadFile("testdata/questions.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum, n, first, ten float64
+	for line := range strings.Lines(string(text)) {
+		part := strings.Split(strings.TrimSpace(line), "\t")
+		o := all[part[1]]
+		if o == nil {
+			continue
+		}
+		answers := strings.Split(part[2], "|")
+		r := o.first(t, part[0], func(url string) bool {
+			return slices.ContainsFunc(answers, func(a string) bool { return strings.Contains(url, a) })
+		})
+		if n++; r < 1 {
+			fmt.Printf("  %s: %.2f\n", part[0], r)
+		}
+		sum += r
+		first += float64(int(r))
+		ten += math.Ceil(r)
+	}
+	if n > 0 {
+		fmt.Printf("figure questions %v: hit@1 %.3f, hit@10 %.3f\n", n, first/n, ten/n)
+		figure(t, "questions", sum/n, 0)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 type query struct {
 	units []unit
 	sites []string
+	any   bool // a page needs not have all of the bare words
 }
 
 // unit is one condition on the words of a page.

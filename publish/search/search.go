@@ -154,6 +154,9 @@ func (s *Searcher) candidates(ctx context.Context, q Query) ([]candidate, []term
 		more, err = s.ask(ctx, wanted{expr: "{title url} : (" + expr + ")", named: true, most: 2 * w.most, sites: w.sites, lang: lang})
 		list = union(list, more)
 	}
+	if err == nil && len(list) < fewestFound && asked.bare() > 2 {
+		list, terms, w, err = s.relaxed(ctx, asked, langs, w)
+	}
 	if err == nil {
 		err = s.rank(ctx, list, terms)
 	}
