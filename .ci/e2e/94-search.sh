@@ -33,6 +33,23 @@ archived() {
 archived pg /usr/share/doc/postgresql-doc-15/html /
 archived gimp /usr/share/gimp/2.0/help /ru/index.html
 [[ -z ${ARCHIVES:-} ]] || archived openjdk "$(corpus openjdk-17-doc 2>/dev/null || echo /none)" /
+# questions: manuals of Debian in German and Russian, each a directory of its own.
+manuals() {
+	local name=$1
+	shift
+	mkdir -p "$WORK/$name"
+	while [[ $# -gt 1 ]]; do
+		[[ ! -d $2 ]] || cp -rL "$2" "$WORK/$name/$1"
+		shift 2
+	done
+	(cd "$WORK/$name" && find . -name '*.html' | sed 's#^\./\(.*\)#<a href="/\1">\1</a>#') >"$WORK/index" && mv "$WORK/index" "$WORK/$name/index.html"
+	archived "$name" "$WORK/$name" /
+}
+reference=$WORK/reference
+mkdir -p "$reference"
+cp /usr/share/debian-reference/*.de.html "$reference" 2>/dev/null || without debian-reference-de
+manuals debian-de faq /usr/share/doc/debian/FAQ/de ref "$reference" apache /usr/share/doc/apache2-doc/manual/de
+manuals debian-ru faq /usr/share/doc/debian/FAQ/ru dev /usr/share/developers-reference/ru maint /usr/share/doc/maint-guide-ru/html aptitude /usr/share/doc/aptitude/html/ru
 [[ -d $base/pg ]] || skip "postgresql-doc-15 is not installed"
 echo "  processor time: crawl $crawled ms, index $indexed ms"
 [[ $crawled -eq 0 ]] || claim "the index takes less than 2.5 times the processor time of the crawl" less "$indexed" "$((5 * crawled / 2))"
@@ -58,7 +75,7 @@ done
 claim "$within of $kills kills within the indexing: integrity_check is ok, documents are postings" test "$bad_kills" -eq 0
 claim "the next search completes the index" "$CURTSY" search "$killed" java
 
-for test in KnownItems Titles Phrases Latency; do
+for test in KnownItems Questions Titles Phrases Latency; do
 	found() { (cd "$CI_DIR/.." && CURTSY_TEST_SEARCH_ARCHIVES=$base go test ./publish/search -run "^Test$test\$" -v -count 1) >"$WORK/figures" 2>&1; }
 	claim "$test" found
 	grep -E '^ *(figure|  )' "$WORK/figures" | grep -v '^    ---' | cut -c1-200 || true

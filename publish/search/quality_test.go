@@ -151,7 +151,7 @@ func TestQuestions(t *testing.T) {
 	}
 	if n > 0 {
 		fmt.Printf("figure questions %v: hit@1 %.3f, hit@10 %.3f\n", n, first/n, ten/n)
-		figure(t, "questions", sum/n, 0)
+		figure(t, "questions", sum/n, 0.45)
 	}
 }
 

@@ -38,8 +38,8 @@ const (
 	// first that were discovered, which are near to the seed. More than that have a
 	// word only if it tells nothing.
 	mostWeighed = 800
-	// fewestFound is how many pages with all telling words of a question are enough.
-	fewestFound = 10
+	// fewestFound is how many pages that have all words of a question are enough.
+	fewestFound = 30
 )
 
 // rank orders candidates, the best first.

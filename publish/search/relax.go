@@ -25,6 +25,11 @@ func (q *query) bare() (n int) {
 	return n
 }
 
+// asks says whether a query has a word that asks.
+func (q *query) asks() bool {
+	return slices.ContainsFunc(q.units, func(u unit) bool { return u.bare() && slices.Contains(asking, u.words[0].word) })
+}
+
 // telling is a query without the words that every question has; the query itself
 // where nothing would be left of it.
 func (q query) telling() query {
@@ -37,8 +42,8 @@ func (q query) telling() query {
 	return q
 }
 
-// relaxed finds pages for a question, of whose words no page has all: those that have
-// all the telling words, and where there are few, those that have some.
+// relaxed finds pages for a question, of whose words few pages have all: those that
+// have all the telling words, and where these are few, those that have some.
 func (s *Searcher) relaxed(ctx context.Context, asked query, langs []string, w wanted) (list []candidate, terms []term, _ wanted, err error) {
 	asked = asked.telling()
 	for _, asked.any = range []bool{false, true} {

@@ -154,7 +154,7 @@ func (s *Searcher) candidates(ctx context.Context, q Query) ([]candidate, []term
 		more, err = s.ask(ctx, wanted{expr: "{title url} : (" + expr + ")", named: true, most: 2 * w.most, sites: w.sites, lang: lang})
 		list = union(list, more)
 	}
-	if err == nil && len(list) < fewestFound && asked.bare() > 2 {
+	if err == nil && asked.bare() > 2 && (len(list) == 0 || len(list) < fewestFound && asked.asks()) {
 		list, terms, w, err = s.relaxed(ctx, asked, langs, w)
 	}
 	if err == nil {
