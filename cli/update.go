@@ -171,7 +171,7 @@ func (g *updateFlags) mayBegin(u *ui, dir string) (bool, error) {
 	if !st.Finished || old < 0 || old >= time.Duration(g.ifOlder) {
 		return true, nil
 	}
-	u.say("%s: the last round began %s, less than %s ago: nothing to do", dir, u.time(began), time.Duration(g.ifOlder))
+	u.say("%s: the last round began %s, less than %s ago: nothing to do", dir, u.time(began), aboutText(time.Duration(g.ifOlder)))
 	return false, nil
 }
 
