@@ -6,8 +6,8 @@
 //
 //	scan      scanner.go finds the tags that matter, by offsets, in one pass
 //	charset   charset.go: BOM, header, meta, UTF-8, else detected
-//	elements  elements.go keeps those of them that are read
-//	head      head.go: base, metas, canonical, title and lang
+//	tree      tree.go makes a small html.Node tree of those tags only
+//	select    select.go: goquery selects base, metas, canonical, title, lang and links in it
 //	resolve   links.go makes URLs of the references, each once
 //
 // What it finds is what goquery finds in the whole tree of html.Parse with

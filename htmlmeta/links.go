@@ -1,7 +1,10 @@
 package htmlmeta
 
 import (
+	"hash/maphash"
 	"strings"
+
+	"golang.org/x/net/html"
 
 	"curtsy/internal/weburl"
 )
@@ -61,27 +64,14 @@ func isFeedType(typ string) bool {
 	return strings.Contains(typ, "rss+xml") || strings.Contains(typ, "atom+xml")
 }
 
-// linkKey is what a link is found by.
-type linkKey struct {
-	url  weburl.URL
-	kind LinkKind
-}
-
-// reference is what a place says, without its fragment.
-type reference struct {
-	text     string
-	kind     LinkKind
-	noFollow bool
-}
-
 // linkSet collects links, each URL once for each kind.
 type linkSet struct {
 	base        weburl.URL
 	code        textCode
 	opts        Options
 	list        []Link
-	known       map[linkKey]int32  // indexes in list
-	refs        map[reference]bool // that were resolved
+	known       indexSet
+	seed        maphash.Seed
 	capped      bool
 	speculative int               // candidates in scripts
 	inPage      bool              // they are in the page itself
@@ -99,14 +89,6 @@ func (s *linkSet) add(ref string, l Link) {
 	if ref == "" && l.Kind != Navigation && l.Kind != Form {
 		return // a part of this document, or nothing at all
 	}
-	as := reference{ref, l.Kind, l.NoFollow}
-	if s.refs[as] {
-		return
-	}
-	if s.refs == nil {
-		s.refs = map[reference]bool{}
-	}
-	s.refs[as] = true
 	if foreignScheme(ref) {
 		s.skipped(ref, l, nil)
 		return
@@ -128,8 +110,9 @@ func (s *linkSet) resolve(ref string) (weburl.URL, error) {
 
 // addURL adds a link unless its URL is known, for the same kind.
 func (s *linkSet) addURL(u weburl.URL, l Link) {
-	key := linkKey{u, l.Kind}
-	if at, known := s.known[key]; known {
+	hash := maphash.String(s.seed, u.String()) + uint64(l.Kind)
+	at, known := s.known.find(hash, func(i int) bool { return s.list[i].Kind == l.Kind && s.list[i].URL == u })
+	if known {
 		s.list[at].NoFollow = s.list[at].NoFollow && l.NoFollow
 		return
 	}
@@ -137,10 +120,7 @@ func (s *linkSet) addURL(u weburl.URL, l Link) {
 		s.capped = true
 		return
 	}
-	if s.known == nil {
-		s.known = map[linkKey]int32{}
-	}
-	s.known[key] = int32(len(s.list))
+	s.known.insert(hash, len(s.list))
 	l.URL = u
 	s.list = append(s.list, l)
 }
@@ -243,54 +223,56 @@ func relKind(word, as string) LinkKind {
 }
 
 // addNode adds the links of an element, as the table says.
-func (s *linkSet) addNode(n node) {
-	tag, rel := n.name(), relWords(n.get("rel"))
-	for _, a := range n.r.found.attrs[n.attrs.from:n.attrs.to] {
-		id := placeOf[n.tag][a.id]
-		if id == 0 || places[id-1].form == aside {
+func (s *linkSet) addNode(n *html.Node, r *reader) {
+	row := &placeOf[find(tagNames, n.Data)]
+	rel := relWords(attrOf(n, "rel"))
+	for i := range n.Attr {
+		a := &n.Attr[i]
+		id := row[find(attrNames, a.Key)]
+		if id == 0 {
 			continue
 		}
-		p, v := &places[id-1], n.value(a)
-		l := Link{Tag: tag, Attr: p.attr, Rel: rel, Kind: p.kind, NoFollow: s.nofollow(rel)}
+		p := &places[id-1]
+		l := Link{Tag: n.Data, Attr: p.attr, Rel: rel, Kind: p.kind, NoFollow: s.nofollow(rel)}
 		switch p.form {
 		case background, handler, choice:
-			s.addCode(p.form, v, l)
+			s.addCode(p.form, a.Val, l)
 		case oneURL:
-			if hasJavaScript(v) {
-				s.addCode(handler, v, l)
+			if hasJavaScript(a.Val) {
+				s.addCode(handler, a.Val, l)
 			}
-			s.add(v, l)
-			if tag == "form" && l.Kind == Form {
-				s.addFormPage(n, v, l)
+			s.add(a.Val, l)
+			if n.Data == "form" && l.Kind == Form {
+				s.addFormPage(n, a.Val, l)
 			}
 		case linkHref:
-			l.Kind = linkKind(rel, strings.ToLower(n.get("as")))
-			l.Feed = isFeedType(n.get("type"))
-			s.add(v, l)
-			if whole, lean := strings.CutSuffix(v, ".lean.js"); lean { // VitePress: the page as a router loads it
+			l.Kind = linkKind(rel, strings.ToLower(attrOf(n, "as")))
+			l.Feed = isFeedType(attrOf(n, "type"))
+			s.add(a.Val, l)
+			if whole, lean := strings.CutSuffix(a.Val, ".lean.js"); lean { // VitePress: the page as a router loads it
 				l.Kind = Speculative
 				s.add(whole+".js", l)
 			}
 		case srcset:
-			s.addCandidates(v, l)
+			s.addCandidates(a.Val, l)
 		case cssStyle:
-			s.addCSS([]byte(v), l)
+			s.addCSS([]byte(a.Val), l)
 		case document:
-			n.r.readInner(v)
+			r.readInner(a.Val)
 		case refresh:
-			s.addRefresh(n, v, l)
+			s.addRefresh(n, a.Val, l)
 		case param:
-			s.addParam(n, v, l)
+			s.addParam(n, a.Val, l)
 		case archives:
-			s.addArchives(n, v, l)
+			s.addArchives(n, a.Val, l)
 		}
 	}
 }
 
 // addFormPage adds the page that a form leads to which is sent by GET: its
 // action without what is filled in.
-func (s *linkSet) addFormPage(n node, action string, l Link) {
-	method := strings.Trim(n.get("method"), asciiBlank)
+func (s *linkSet) addFormPage(n *html.Node, action string, l Link) {
+	method := strings.Trim(attrOf(n, "method"), asciiBlank)
 	if action = strings.Trim(action, asciiBlank); action == "" || method != "" && !strings.EqualFold(method, "get") {
 		return
 	}
@@ -326,8 +308,8 @@ func (s *linkSet) addCSS(src []byte, l Link) {
 	})
 }
 
-func (s *linkSet) addRefresh(n node, v string, l Link) {
-	if !strings.EqualFold(strings.Trim(n.get("http-equiv"), asciiBlank), "refresh") {
+func (s *linkSet) addRefresh(n *html.Node, v string, l Link) {
+	if !strings.EqualFold(strings.Trim(attrOf(n, "http-equiv"), asciiBlank), "refresh") {
 		return
 	}
 	if url, ok := parseRefresh(v); ok {
@@ -336,28 +318,34 @@ func (s *linkSet) addRefresh(n node, v string, l Link) {
 }
 
 // addParam adds a param of an object or applet that is a URL by its name.
-func (s *linkSet) addParam(n node, v string, l Link) {
-	switch strings.ToLower(strings.Trim(n.get("name"), asciiBlank)) {
+func (s *linkSet) addParam(n *html.Node, v string, l Link) {
+	switch strings.ToLower(strings.Trim(attrOf(n, "name"), asciiBlank)) {
 	case "movie", "src", "url", "href", "data", "file", "filename", "source", "image":
 		s.add(v, l)
 	}
 }
 
 // addArchives adds an applet's files, which are relative to its codebase.
-func (s *linkSet) addArchives(n node, v string, l Link) {
+func (s *linkSet) addArchives(n *html.Node, v string, l Link) {
 	base := s.base
-	if code := n.get("codebase"); code != "" {
+	if code := attrOf(n, "codebase"); code != "" {
 		if u, err := s.base.Resolve(strings.TrimSuffix(code, "/") + "/"); err == nil {
-			base = u
+			s.base = u
 		}
 	}
 	for file := range strings.SplitSeq(v, ",") {
-		if strings.Trim(file, asciiBlank) == "" || s.capped {
-			continue
+		if strings.Trim(file, asciiBlank) != "" && !s.capped {
+			s.add(file, l)
 		}
-		if u, err := base.Resolve(file); err == nil {
-			file = u.String()
-		}
-		s.add(file, l)
 	}
+	s.base = base
+}
+
+func attrOf(n *html.Node, key string) string {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return n.Attr[i].Val
+		}
+	}
+	return ""
 }

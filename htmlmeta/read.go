@@ -3,6 +3,7 @@ package htmlmeta
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/maphash"
 	"net/http"
 	"slices"
 	"strings"
@@ -70,28 +71,25 @@ type reader struct {
 	links linkSet
 	scan  scanner
 	found elements
-	text  []byte // of the attribute that is read
-	inner int    // how deep in srcdoc
+	tree  tree
+	inner int // how deep in srcdoc
 	dec   *encoding.Decoder
 
 	places tagPlaces
 	known  []uint32 // Page.Tags
 }
 
-// maxKept bounds the maps that are used again: emptying one costs as many slots as it has had.
-const maxKept = 1 << 11
-
-var readers = sync.Pool{New: func() any { return new(reader) }}
+var readers = sync.Pool{New: func() any {
+	r := new(reader)
+	r.links.seed, r.found.seed = maphash.MakeSeed(), maphash.MakeSeed()
+	return r
+}}
 
 func (r *reader) free() {
 	r.doc, r.dec, r.inner, r.known = Document{}, nil, 0, nil
 	r.places.reset()
-	if len(r.links.refs) > maxKept {
-		r.links = linkSet{}
-	}
-	clear(r.links.known)
-	clear(r.links.refs)
-	r.links = linkSet{known: r.links.known, refs: r.links.refs}
+	r.links.known.clear()
+	r.links = linkSet{known: r.links.known, seed: r.links.seed}
 	r.scan = scanner{tag: tag{attrs: trimmed(r.scan.tag.attrs)}}
 	r.found.reset()
 	readers.Put(r)
@@ -182,7 +180,7 @@ func cssCharset(body []byte) string {
 	return string(label)
 }
 
-// readMarkup finds the tags that matter, and reads them.
+// readMarkup scans, builds the small tree, and selects in it.
 func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	wide := code.wide()
 	body = r.scanAll(body, &code, xml)
@@ -191,18 +189,18 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	}
 	r.doc.Charset = code.name
 	r.setCode(code)
-	r.readHead(body)
-	r.links.list = slices.Grow(r.links.list, min(len(r.found.list), MaxLinks))
-	for n := range r.nodes(body) {
-		if !n.text.empty() {
-			switch n.tag {
-			case tagStyle:
-				r.links.addCSS(n.content(), Link{Tag: "style", Kind: Requisite})
-			case tagScript:
-				r.links.addScriptText(n.content(), n.get("type"))
-			}
+	all := r.tree.build(&r.found, body, r.decode)
+	r.selectHead(all)
+	holders := all.FilterMatcher(selPlaces).Nodes
+	r.links.list = slices.Grow(r.links.list, min(len(holders), MaxLinks))
+	for _, n := range holders {
+		if n.Data == "style" && n.FirstChild != nil {
+			r.links.addCSS([]byte(n.FirstChild.Data), Link{Tag: "style", Kind: Requisite})
 		}
-		r.links.addNode(n)
+		if n.Data == "script" && n.FirstChild != nil {
+			r.links.addScriptText([]byte(n.FirstChild.Data), attrOf(n, "type"))
+		}
+		r.links.addNode(n, r)
 	}
 	r.links.addRustdoc(body)
 	r.links.addNextData(body)
@@ -212,6 +210,7 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 			r.readInner(string(m[1]))
 		}
 	}
+	r.tree.release()
 }
 
 // scanAll finds the elements and, by them, the charset. It gives the body in

@@ -1,0 +1,319 @@
+package htmlmeta
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/net/html"
+)
+
+// maxElements bounds how many elements of a document become nodes.
+const maxElements = 2 * MaxLinks
+
+// element is a start tag that becomes a node of the small tree.
+type element struct {
+	tag   name
+	name  span // in the source
+	attrs span // indexes into elements.attrs
+	text  span // title, style: the content, in the source
+}
+
+// elementAttr is an attribute of an element; value is in the source.
+type elementAttr struct {
+	id    name
+	value span
+}
+
+// elements are the tags of one document that matter, in their order.
+type elements struct {
+	list  []element
+	attrs []elementAttr
+	known indexSet // references that need no second node
+	refs  []reference
+	seed  maphash.Seed
+
+	texts                  int // elements with a text
+	templates              int // open template elements
+	hasBase, hasTitle, cut bool
+}
+
+// reference is an attribute value that has been seen in this place.
+type reference struct {
+	place    uint8
+	nofollow bool
+	value    span
+}
+
+// forget gives back what only finding them needs.
+func (e *elements) forget() {
+	e.refs = trimmed(e.refs)
+	e.known.clear()
+}
+
+func (e *elements) reset() {
+	e.list, e.attrs = trimmed(e.list), trimmed(e.attrs)
+	e.forget()
+	e.texts, e.templates, e.hasBase, e.hasTitle, e.cut = 0, 0, false, false, false
+}
+
+// keptLength is how much of a buffer that a huge page has grown is kept.
+const keptLength = 1 << 14
+
+// trimmed empties a buffer for its next use.
+func trimmed[T any](b []T) []T {
+	if cap(b) > keptLength {
+		return nil
+	}
+	return b[:0]
+}
+
+// collect finds the elements of a document.
+func (e *elements) collect(s *scanner) {
+	defer e.forget()
+	for s.next() {
+		t := &s.tag
+		switch {
+		case t.id == tagTemplate && t.end:
+			e.templates = max(0, e.templates-1)
+			continue
+		case t.end:
+			continue
+		case len(e.list) >= maxElements:
+			e.cut = true
+			return
+		}
+		if e.wanted(s) {
+			e.add(t)
+		}
+		if t.id == tagTemplate && !s.xml {
+			e.templates++
+		}
+	}
+}
+
+// wanted says whether a tag adds anything to those that are there. What a
+// template holds is not part of the page yet: its links are read, its metas,
+// base and title are not.
+func (e *elements) wanted(s *scanner) bool {
+	t := &s.tag
+	switch t.id {
+	case tagMeta:
+		return e.templates == 0 && len(t.attrs) > 0
+	case tagBase:
+		_, ok := t.get(attrHref)
+		ok = ok && !e.hasBase && e.templates == 0
+		e.hasBase = e.hasBase || ok
+		return ok
+	case tagTitle:
+		if t.text.empty() || e.hasTitle || e.templates > 0 {
+			return len(t.attrs) > 0
+		}
+		e.hasTitle = true
+		return true
+	case tagStyle:
+		return mayHoldURL(t.text.of(s.src)) || len(t.attrs) > 0
+	case tagScript:
+		return !t.text.empty() || e.anyNew(s.src, t)
+	case tagHTML, tagLink:
+		return true
+	}
+	return e.anyNew(s.src, t)
+}
+
+// anyNew says whether one of a tag's references has not been seen before.
+func (e *elements) anyNew(src []byte, t *tag) bool {
+	any, row := false, &placeOf[t.id]
+	rel, _ := t.get(attrRel)
+	nofollow := mayForbid(rel.of(src))
+	for i := range t.attrs {
+		p := row[t.attrs[i].id]
+		if p == 0 {
+			continue
+		}
+		switch places[p-1].form {
+		case aside:
+		case oneURL:
+			any = e.isNew(src, reference{p, nofollow, withoutFragment(src, t.attrs[i].value)}) || any
+		default:
+			any = true
+		}
+	}
+	return any
+}
+
+// mayForbid says whether a rel may ask not to follow, as far as its source tells.
+func mayForbid(rel []byte) bool {
+	return len(rel) > 0 && (bytes.IndexByte(rel, '&') >= 0 ||
+		containsFold(rel, "nofollow") || containsFold(rel, "ugc") || containsFold(rel, "sponsored"))
+}
+
+func containsFold(b []byte, sub string) bool {
+	for i := 0; i+len(sub) <= len(b); i++ {
+		if equalFold(b[i:i+len(sub)], sub) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *elements) isNew(src []byte, r reference) bool {
+	value := r.value.of(src)
+	hash := maphash.Bytes(e.seed, value) + uint64(r.place)
+	_, known := e.known.find(hash, func(i int) bool {
+		o := &e.refs[i]
+		return o.place == r.place && o.nofollow == r.nofollow && bytes.Equal(o.value.of(src), value)
+	})
+	if known {
+		return false
+	}
+	e.known.insert(hash, len(e.refs))
+	e.refs = append(e.refs, r)
+	return true
+}
+
+// withoutFragment cuts the fragment off a reference, unless the '#' belongs
+// to a character reference.
+func withoutFragment(src []byte, v span) span {
+	b := v.of(src)
+	if i := bytes.IndexByte(b, '#'); i >= 0 && bytes.IndexByte(b[:i], '&') < 0 {
+		v.to = v.from + i
+	}
+	return v
+}
+
+// add copies a tag's offsets. Only styles, scripts and titles keep their text.
+func (e *elements) add(t *tag) {
+	from := len(e.attrs)
+	for i := range t.attrs {
+		e.attrs = append(e.attrs, elementAttr{t.attrs[i].id, t.attrs[i].value})
+	}
+	el := element{tag: t.id, name: t.name, attrs: span{from, len(e.attrs)}}
+	if t.id == tagStyle || t.id == tagTitle || t.id == tagScript {
+		el.text = t.text
+	}
+	if !el.text.empty() {
+		e.texts++
+	}
+	e.list = append(e.list, el)
+}
+
+// tree is the small document that goquery selects in: the elements that
+// matter, in their order and side by side.
+type tree struct {
+	root  html.Node
+	nodes []html.Node
+	attrs []html.Attribute
+	all   []*html.Node
+	text  []byte // names, values and texts, decoded, one after another
+	ends  []int
+}
+
+// build makes the nodes of the elements, and the selection of all of them.
+func (t *tree) build(e *elements, src []byte, decode decoder) *goquery.Selection {
+	t.decode(e, src, decode)
+	t.nodes, t.attrs = sized(t.nodes, len(e.list)+e.texts), sized(t.attrs, len(e.attrs))
+	t.all = sized(t.all, len(e.list))
+	c := cutter{text: string(t.text), ends: t.ends}
+	t.root = html.Node{Type: html.DocumentNode}
+	free := t.nodes
+	for i := range e.list {
+		el, n := &e.list[i], &free[0]
+		t.all[i], free = n, free[1:]
+		n.Type, n.Data = html.ElementNode, tagNames.list[el.tag]
+		if el.tag == 0 {
+			n.Data = c.next()
+		}
+		n.Attr = t.attrs[el.attrs.from:el.attrs.to:el.attrs.to]
+		for j := range n.Attr {
+			n.Attr[j] = html.Attribute{Key: attrNames.list[e.attrs[el.attrs.from+j].id], Val: c.next()}
+		}
+		appendChild(&t.root, n)
+		if !el.text.empty() {
+			text := &free[0]
+			free = free[1:]
+			text.Type, text.Data = html.TextNode, c.next()
+			appendChild(n, text)
+		}
+	}
+	return &goquery.Selection{Nodes: t.all}
+}
+
+// decoder appends the text of a piece of the source.
+type decoder func(dst, raw []byte, entities bool) []byte
+
+// cutter cuts one string into the pieces that it was made of.
+type cutter struct {
+	text string
+	from int
+	ends []int
+}
+
+func (c *cutter) next() string {
+	s := c.text[c.from:c.ends[0]]
+	c.from, c.ends = c.ends[0], c.ends[1:]
+	return s
+}
+
+// decode puts all texts into one buffer, in the order in which build cuts
+// them out again.
+func (t *tree) decode(e *elements, src []byte, decode decoder) {
+	t.text, t.ends = trimmed(t.text), trimmed(t.ends)
+	for i := range e.list {
+		el := &e.list[i]
+		if el.tag == 0 {
+			t.text = append(t.text, bytes.ToLower(el.name.of(src))...)
+			t.ends = append(t.ends, len(t.text))
+		}
+		for _, a := range e.attrs[el.attrs.from:el.attrs.to] {
+			t.text = decode(t.text, useful(a, el.tag, src), true)
+			t.ends = append(t.ends, len(t.text))
+		}
+		if !el.text.empty() {
+			t.text = decode(t.text, el.text.of(src), false)
+			t.ends = append(t.ends, len(t.text))
+		}
+	}
+}
+
+// useful is a value, cut short where nothing could be made of all of it: a
+// URL that is too long stays too long, a data: URL stays one.
+func useful(a elementAttr, tag name, src []byte) []byte {
+	v := a.value.of(src)
+	p := placeOf[tag][a.id]
+	if p == 0 || places[p-1].form != oneURL && places[p-1].form != linkHref {
+		return v
+	}
+	if len(v) > 5 && v[4] == ':' && equalFold(v[:5], "data:") {
+		return v[:5]
+	}
+	return v[:min(len(v), maxValue)]
+}
+
+// appendChild is html.Node.AppendChild without its checks.
+func appendChild(parent, n *html.Node) {
+	n.Parent, n.PrevSibling = parent, parent.LastChild
+	if parent.LastChild == nil {
+		parent.FirstChild = n
+	} else {
+		parent.LastChild.NextSibling = n
+	}
+	parent.LastChild = n
+}
+
+// sized gives a slice of n zero elements.
+func sized[T any](b []T, n int) []T {
+	if cap(b) < n {
+		return make([]T, n, n+n/2)
+	}
+	return b[:n]
+}
+
+// release drops what the nodes point to, so that they can be used again.
+func (t *tree) release() {
+	clear(t.nodes)
+	clear(t.attrs)
+	clear(t.all)
+	t.nodes, t.attrs, t.all = trimmed(t.nodes), trimmed(t.attrs), trimmed(t.all)
+	t.root = html.Node{}
+}
