@@ -635,7 +635,7 @@ func archiveError(err error, dir string) error {
 	case noRights(err) && errors.As(err, &forbidden): // it names the path once
 		return exitWith(exitFailed, forbidden, rightsHint(err, "as a user who may read and write "+dir))
 	case errors.Is(err, syscall.ENOTDIR):
-		return usagef("the directory of an archive", "%s is not a directory", dir)
+		return usagef("the directory of an archive, or for a WARC, WACZ or HAR: curtsy import NEW-DIR "+quoted(dir), "%s is not a directory", dir)
 	case errors.Is(err, storage.ErrInUse):
 		return exitWith(exitDamaged, err, "curtsy status "+quoted(dir))
 	case errors.Is(err, storage.ErrIrregular):
@@ -652,6 +652,8 @@ func archiveError(err error, dir string) error {
 		return exitWith(exitStopped, err, diskHint(err, dir, 0)+", then the same command again")
 	case errors.Is(err, crawler.ErrSeed):
 		return usagef("curtsy resume "+quoted(dir)+", or another --archive", "%s: %v", dir, err)
+	case errors.Is(err, storage.ErrNone) && holdsFiles(dir):
+		return usagef("the directory of an archive; curtsy crawl URL --archive NEW-DIR makes one", "%v", err)
 	case errors.Is(err, storage.ErrNone):
 		return usagef("curtsy crawl URL --archive "+quoted(dir), "%v", err)
 	}
@@ -669,4 +671,10 @@ func byteCount(n int64) string {
 		exp++
 	}
 	return fmt.Sprintf("%.1f %cB", float64(n)/float64(div), "kMGTPE"[exp])
+}
+
+// holdsFiles says whether a directory is somebody's: no place for a new archive.
+func holdsFiles(dir string) bool {
+	list, err := os.ReadDir(dir)
+	return err == nil && len(list) > 0
 }

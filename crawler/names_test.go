@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -321,5 +322,23 @@ func TestPrivateAddressesOfTheNames(t *testing.T) {
 		if got := fetched(t, dir); len(got) != c.want {
 			t.Errorf("%s: fetched %q, want %d", c.what, got, c.want)
 		}
+	}
+}
+
+// What an https server says to plain http is told as that.
+func TestASeedInPlainHTTP(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewTLSServer(http.NotFoundHandler())
+	defer site.Close()
+	o := options("http" + strings.TrimPrefix(site.URL, "https") + "/")
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawl(t, dir, o)
+	c, err := crawler.Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if f, err := c.SeedFailure(); err != nil || f == nil || !strings.HasSuffix(f.Why, "asked in plain http") {
+		t.Errorf("got %+v, %v", f, err)
 	}
 }

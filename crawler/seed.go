@@ -92,7 +92,11 @@ func (c *Crawl) seedFailure(seed frontier.Found) (*SeedFailure, error) {
 		return &SeedFailure{Why: last.Error}, nil
 	case seed.Reason.Rule == judge.HTTP:
 		refused := last.Status == http.StatusForbidden || last.Status == http.StatusUnavailableForLegalReasons
-		return &SeedFailure{Why: fmt.Sprintf("%s answered %d", seed.URL, last.Status), Refused: refused}, nil
+		why := fmt.Sprintf("%s answered %d", seed.URL, last.Status)
+		if last.Status == http.StatusBadRequest && seed.URL.Scheme() == "http" { // as nginx, Apache and net/http do
+			why += ", as a server of https does when it is asked in plain http"
+		}
+		return &SeedFailure{Why: why, Refused: refused}, nil
 	case last.Blocked != "":
 		return &SeedFailure{Why: fmt.Sprintf("%s answered with a %s in the page's place", seed.URL, last.Blocked), Refused: true}, nil
 	}
