@@ -53,6 +53,7 @@ func Find(p htmlmeta.Page, root *html.Node) (found *html.Node, title string) {
 	}
 	parser := readability.NewParser()
 	parser.MaxElemsToParse = mostElements
+	parser.KeepClasses = true // they name the languages of code
 	a, err := parser.ParseDocument(root, nil)
 	if err != nil || a.Node == nil || 2*len(lettersOf(textOf(a.Node))) < whole {
 		return nil, ""

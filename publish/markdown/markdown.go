@@ -10,6 +10,7 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 
 	"curtsy/htmlmeta"
@@ -44,9 +45,8 @@ func (w *Writer) Of(p htmlmeta.Page, max int) string {
 			if found, _ := article.Find(p, root); found != nil && !w.whole {
 				part = found
 			}
-			var text []byte
-			if text, err = w.c.ConvertNode(part); err == nil {
-				return cut(strings.TrimSpace(string(text)), max)
+			if text, err := w.convert(part); err == nil {
+				return cut(text, max)
 			}
 		}
 	}
@@ -54,6 +54,26 @@ func (w *Writer) Of(p htmlmeta.Page, max int) string {
 		return Paragraphs(htmlmeta.ReadWholeText(p, max))
 	}
 	return Paragraphs(htmlmeta.ReadText(p, max))
+}
+
+func (w *Writer) convert(part *html.Node) (string, error) {
+	doc := goquery.NewDocumentFromNode(part)
+	nameLanguages(doc)
+	keepQueries(doc)
+	text, err := w.c.ConvertNode(part)
+	return strings.TrimSpace(strings.ReplaceAll(string(text), asIs, "")), err
+}
+
+// asIs is in the query of a URL while the converter has it: it would encode the query
+// anew, with %3B for ; and %20 for +. What net/url does not parse it leaves as it is.
+const asIs = "\x7f"
+
+func keepQueries(doc *goquery.Document) {
+	for _, name := range []string{"href", "src"} {
+		doc.Find("[" + name + "*='?']").Each(func(_ int, s *goquery.Selection) {
+			s.SetAttr(name, strings.Replace(s.AttrOr(name, ""), "?", "?"+asIs, 1))
+		})
+	}
 }
 
 // Paragraphs are blocks of text as Markdown.
