@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
 	"curtsy/htmlmeta"
+	"curtsy/publish"
 	"curtsy/publish/corpus"
 	"curtsy/storage"
 )
@@ -21,7 +23,7 @@ type survey struct {
 	blocks   *corpus.Blocks
 	clusters *corpus.Clusters
 	first    map[int]string // by number: the first page of each cluster
-	told     int            // pages
+	number   int            // of the page that is told of next
 
 	file  *spool
 	in    *zstd.Encoder
@@ -60,22 +62,43 @@ func linesOf(blocks []htmlmeta.Block) (lines []string) {
 
 // learn reads a page.
 func (s *survey) learn(m *member) error {
-	text := ""
+	var t told
 	if m.flags&flagText != 0 {
-		blocks, err := textOf(s.a, m.v, s.main)
-		if err != nil {
+		p, err := publish.ReadPage(s.a, m.v)
+		if publish.IsOfArchive(err) {
 			return err
 		}
-		lines := linesOf(blocks)
-		s.blocks.Add(lines)
-		text = strings.Join(lines, "\n")
+		if p.Header != nil {
+			t = s.read(p)
+		}
 	}
-	if err := s.clusters.Add(text); err != nil {
+	if err := s.clusters.Add(t.text); err != nil {
 		return &DiskError{err}
 	}
-	s.buf = append(binary.AppendUvarint(s.buf[:0], uint64(len(text))), text...)
+	s.buf = append(append(s.buf[:0], byte(len(t.language))), t.language...)
+	s.buf = binary.BigEndian.AppendUint64(s.buf, math.Float64bits(t.score))
+	s.buf = append(binary.AppendUvarint(s.buf, uint64(len(t.text))), t.text...)
 	_, err := s.in.Write(s.buf)
 	return err
+}
+
+// told is what is known of a page before all are.
+type told struct {
+	text     string
+	language string // of its main text, ISO 639-3
+	score    float64
+}
+
+func (s *survey) read(p htmlmeta.Page) (t told) {
+	lines := linesOf(blocksOf(p, s.main))
+	s.blocks.Add(lines)
+	t.text = strings.Join(lines, "\n")
+	main := t.text
+	if !s.main {
+		main = strings.Join(linesOf(blocksOf(p, true)), "\n")
+	}
+	t.language, t.score = corpus.Language(main)
+	return t
 }
 
 // find ends the learning.
@@ -95,29 +118,40 @@ func (s *survey) find() error {
 	return err
 }
 
-// next is the text of the next page.
-func (s *survey) next() (string, error) {
-	n, err := binary.ReadUvarint(s.texts)
+// next is what was told of the next page.
+func (s *survey) next() (t told, err error) {
+	defer func() {
+		if err != nil {
+			err = &DiskError{err}
+		}
+	}()
+	n, err := s.texts.ReadByte()
 	if err != nil {
-		return "", &DiskError{err}
+		return t, err
 	}
-	text := make([]byte, n)
-	if _, err := io.ReadFull(s.texts, text); err != nil {
-		return "", &DiskError{err}
+	head := make([]byte, int(n)+8)
+	if _, err = io.ReadFull(s.texts, head); err != nil {
+		return t, err
 	}
-	return string(text), nil
+	size, err := binary.ReadUvarint(s.texts)
+	if err != nil {
+		return t, err
+	}
+	text := make([]byte, size)
+	_, err = io.ReadFull(s.texts, text)
+	return told{string(text), string(head[:n]), math.Float64frombits(binary.BigEndian.Uint64(head[n:]))}, err
 }
 
 // tell fills in what depends on all pages, and the text. Pages come in the order in
 // which they were learnt.
-func (s *survey) tell(row *pageRow) (err error) {
-	number := s.told
-	s.told++
+func (s *survey) tell(row *pageRow) error {
+	number := s.number
+	s.number++
 	row.Boilerplate = []string{}
-	if row.Text, err = s.next(); err != nil || row.Text == "" {
+	t, err := s.next()
+	if row.Text, row.Language, row.Score = t.text, t.language, t.score; err != nil || t.text == "" {
 		return err
 	}
-	row.Language, row.Score = corpus.Language(row.Text)
 	row.Boilerplate = s.blocks.Boilerplate(strings.Split(row.Text, "\n"))
 	first, size := s.clusters.Of(number)
 	if size < 2 {

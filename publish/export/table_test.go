@@ -222,7 +222,7 @@ func TestMainTextLeavesOutTheFrame(t *testing.T) {
 	t.Parallel()
 	_, seed := crawltest.Site(t, `
 -- / --
-<title>page</title><nav>MENU</nav><header>BANNER</header><p>`+strings.Repeat("These are the words of the page. ", 5)+`</p><form>ASK</form><footer>LEGAL</footer>
+<title>page</title><nav>MENU `+strings.Repeat("der Weg zu den Seiten, die nicht in einer Liste sind ", 20)+`</nav><header>BANNER</header><p>`+strings.Repeat("These are the words of the page, and it is for people that read them on a screen. ", 5)+`</p><form>ASK</form><footer>LEGAL</footer>
 `)
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawltest.Archive(t, dir, seed)
@@ -235,6 +235,9 @@ func TestMainTextLeavesOutTheFrame(t *testing.T) {
 		}
 		for _, row := range tableOf(t, a, export.Options{Seed: seed, Main: main}) {
 			texts[export.JSONLZstd], _ = row["text"].(string)
+			if row["language"] != "eng" {
+				t.Errorf("main text %v: the language is that of the main text, not %v", main, row["language"])
+			}
 		}
 		for f, text := range texts {
 			for _, word := range []string{"MENU", "BANNER", "ASK", "LEGAL"} {

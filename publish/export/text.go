@@ -26,10 +26,14 @@ func textOf(a *storage.Archive, v *crawllog.Visit, main bool) ([]htmlmeta.Block,
 	if publish.IsOfArchive(err) || p.Header == nil {
 		return nil, onlyArchives(err)
 	}
+	return blocksOf(p, main), nil
+}
+
+func blocksOf(p htmlmeta.Page, main bool) []htmlmeta.Block {
 	if main {
-		return article.Blocks(p, htmlmeta.ReadText(p, maxText)), nil
+		return article.Blocks(p, htmlmeta.ReadText(p, maxText))
 	}
-	return htmlmeta.ReadWholeText(p, maxText), nil
+	return htmlmeta.ReadWholeText(p, maxText)
 }
 
 // joined is the text that may be shown, a line a block.
