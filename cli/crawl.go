@@ -573,7 +573,7 @@ func endingError(r crawler.Result, resume, dir string) error {
 	case crawler.Stopped:
 		return exitWith(exitStopped, errors.New(r.Why), resume)
 	case crawler.DiskFull:
-		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err, dir, stillToCome(r))+", then "+resume)
+		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err, dir, stillToCome(r, dir))+", then "+resume)
 	case crawler.Unreachable:
 		return exitWith(exitFailed, r.Err, unreachableHint(r.Err))
 	case crawler.Refused:

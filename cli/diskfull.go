@@ -28,9 +28,11 @@ func diskHint(err error, dir string, bytes int64) string {
 		return "a disk that takes larger files, or allow them (ulimit -f)"
 	}
 	free := room.Free(dir)
-	// what was written of a mirror is gone by now, and its inodes are free again
-	if is(syscall.ENOSPC) && (room.OutOfFiles(dir) || bytes > 0 && free > 2*bytes) {
+	switch {
+	case is(syscall.ENOSPC) && room.OutOfFiles(dir):
 		return "delete files: the disk of " + dir + " takes no more of them (df -i)"
+	case is(syscall.ENOSPC) && bytes > 0 && free > 2*bytes: // what was written of a mirror is gone by now
+		return "make room, or delete files: the disk of " + dir + " was full, or took no more files (df -h, df -i)"
 	}
 	hint := "make room" + roomFor(bytes, ": ")
 	if free > 0 && bytes > 0 {
@@ -56,10 +58,14 @@ func roomFor(bytes int64, before string) string {
 }
 
 // stillToCome is about how many bytes the URLs that are queued take, as large as
-// those that came.
-func stillToCome(r crawler.Result) int64 {
+// those that came; 0 where that is no measure, for so much is free.
+func stillToCome(r crawler.Result, dir string) int64 {
 	n := r.Counts.OfSite()
-	return r.State.Bytes / int64(max(n.Fetched, 1)) * int64(n.Queued())
+	bytes := r.State.Bytes / int64(max(n.Fetched, 1)) * int64(n.Queued())
+	if bytes < room.Free(dir) {
+		return 0
+	}
+	return bytes
 }
 
 // sizeOf is what the files of a directory take.
