@@ -56,6 +56,9 @@ func (o *others) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/busier" && times < 3:
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusTooManyRequests)
+	case strings.HasPrefix(path, "/later"):
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
 	case path == "/moved-to-gone":
 		http.Redirect(w, r, "/404", http.StatusMovedPermanently)
 	case path == "/cut":
@@ -79,10 +82,10 @@ func TestLinksToOtherSites(t *testing.T) {
 	there := httptest.NewServer(o)
 	defer there.Close()
 	own := map[string]string{} // those that fail have a host each: it is left alone for a while
-	for _, path := range []string{"/500", "/999", "/cut", "/busy", "/busier"} {
+	for _, path := range []string{"/500", "/999", "/cut", "/busy", "/busier", "/later"} {
 		s := httptest.NewServer(&others{asked: map[string]int{}})
 		defer s.Close()
-		own[path] = s.URL
+		own[path], own[path+"2"] = s.URL, s.URL
 	}
 	absolute := func(origin, to string) string {
 		switch {
@@ -104,7 +107,9 @@ func TestLinksToOtherSites(t *testing.T) {
 		reason  string // in it
 	}{
 		"/fine": {inventory.OK, ""}, "/nohead": {inventory.OK, ""}, "/busy": {inventory.OK, ""}, "/moved": {inventory.OK, "moved for good: link to " + there.URL + "/fine"},
-		"/found": {inventory.OK, "redirect for now"}, "/busier": {inventory.OK, ""}, "/moved#here": {inventory.OK, "moved for good"}, "/moved#lost": {inventory.IsBroken, "no place #lost"},
+		"/found": {inventory.OK, "redirect for now"}, "/busier": {inventory.OK, ""},
+		"/later": {inventory.Undecided, ""}, "/later2": {inventory.Undecided, ""}, // for an hour, which nobody waits for
+		"/moved#here": {inventory.OK, "moved for good"}, "/moved#lost": {inventory.IsBroken, "no place #lost"},
 		"/found#gone": {inventory.IsBroken, "no place #gone"}, "/moved-to-part#any": {inventory.OK, "redirect for now"}, "/paper.pdf#page=2": {inventory.OK, ""}, "/fine#L12": {inventory.OK, ""}, "/circle": {inventory.IsBroken, "circle"}, "/moved-to-gone": {inventory.IsBroken, "http: 404"},
 		"/404": {inventory.IsBroken, "404"}, "/410": {inventory.IsBroken, "410"}, "/403": {inventory.Undecided, "403"}, "/401": {inventory.Undecided, "401"},
 		"/999": {inventory.Undecided, "999"}, "/500": {inventory.Undecided, "500"}, "/cut": {inventory.Undecided, "disconnect"}, "/denied": {inventory.Unchecked, "robots.txt"},

@@ -1,9 +1,10 @@
 #!/bin/bash
 # The link checker for CI: a part of a manual, whose links to the rest of it are
 # broken, checked by curtsy links and by two programs that we did not write,
-# linkchecker and linkinator: the same broken URLs.
+# linkchecker and linkinator: the same broken URLs. Then 300 links to 40 other hosts, by curtsy links
+# --external and linkinator.
 . "$(dirname "$0")/../lib.sh"
-need nginx linkchecker node npm python3
+need nginx linkchecker node npm python3 openssl curl
 docs=$(corpus postgresql-doc-15)
 mkdir -p "$WORK/site/manual"
 find -L "$docs" -maxdepth 1 -name '*.html' | sort | awk 'NR % 40 == 1' | while read -r page; do cp "$page" "$WORK/site/manual"; done
@@ -51,4 +52,64 @@ claim "the same broken URLs as linkchecker" python3 "$WORK/same.py" "$WORK/ours"
 mirror_tools
 (cd "$MIRROR_TOOLS" && timeout 200 npx linkinator "$SITE/" --recurse --format json --skip "^(?!$SITE)") >"$WORK/linkinator" 2>/dev/null || true
 claim "the same broken URLs as linkinator" python3 "$WORK/same.py" "$WORK/ours" linkinator "$WORK/linkinator" "$WORK/site" "$SITE/"
+
+# --- other sites
+export XDG_CACHE_HOME=$WORK/cache SSL_CERT_FILE=$WORK/cert.pem
+tls=()
+if [[ $(id -u) -eq 0 ]] && ! curl -so /dev/null http://127.0.0.41/; then
+	tls=("$WORK/key.pem" "$WORK/cert.pem")
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=links -addext 'subjectAltName=IP:127.0.0.41' \
+		-keyout "${tls[0]}" -out "${tls[1]}" 2>/dev/null
+else
+	without 'ports 80 and 443 of 127.0.0.41: http where https answers'
+fi
+SITE=http://127.0.0.1:$(freeport)
+node "$CI_DIR/tools/linkhosts.mjs" "${SITE##*:}" "${tls[@]}" 2>"$WORK/hosts.log" &
+CHILDREN+=($!)
+until_true answers "$SITE/" "$WORK/hosts.log"
+curl -s "$SITE/planted" >"$WORK/planted"
+"$CURTSY" crawl "$SITE/" --archive "$WORK/home" --delay 0 --no-report --quiet
+seconds() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }'; }
+began=$EPOCHREALTIME
+timeout 200 "$CURTSY" links "$WORK/home" --external --format json >"$WORK/ours" 2>"$WORK/err" || true
+echo "  curtsy: $(seconds "$began")"
+curl -s "$SITE/asked" >"$WORK/asked-ours"
+began=$EPOCHREALTIME # without 127.0.0.33, for which it waits an hour
+(cd "$MIRROR_TOOLS" && timeout 200 npx linkinator "$SITE/" --recurse --retry --format json --skip '127\.0\.0\.33:') \
+	>"$WORK/linkinator" 2>/dev/null || true
+echo "  linkinator: $(seconds "$began")"
+curl -s "$SITE/asked" >"$WORK/asked-theirs"
+cat >"$WORK/external.py" <<'PY'
+import json, sys
+what, work = sys.argv[1:]
+load = lambda name: json.load(open(work + "/" + name))
+planted, asked = load("planted"), load("asked-ours")["curtsy"]
+ours = {l["to"]: l for l in map(json.loads, open(work + "/ours")) if l["to"] in planted}
+wrong = []
+if what == "planted":
+    right = lambda u, p: u in ours and ours[u]["verdict"] == p["verdict"] and p["reason"] in ours[u]["reason"]
+    wrong = [(u, p, ours.get(u)) for u, p in planted.items() if not right(u, p)]
+    print(f"  {len(planted)} links to {len({u.split('/')[2].split(':')[0] for u in planted})} hosts")
+elif what == "linkinator":
+    theirs = {l["url"]: l["state"] for l in load("linkinator")["links"]}
+    both = {u: theirs[u] for u in ours if "#" not in u and theirs.get(u) in ("OK", "BROKEN")}
+    decided = {u for u in both if ours[u]["verdict"] in ("ok", "broken")}
+    count = lambda verdict: sum(ours[u]["verdict"] == verdict for u in both)
+    wrong = [(u, both[u], ours[u]) for u in decided if both[u].lower() != ours[u]["verdict"]]
+    print(f"  {len(decided)} URLs decided by both; linkinator decides {count('undecided')} that curtsy leaves undecided,",
+          f"and asks for {count('unchecked')} that robots.txt denies")
+    if len(decided) < 100: wrong.append(("too few",))
+else:
+    for who, log in ("curtsy", asked), ("linkinator", next(iter(load("asked-theirs").values()))):
+        print(f"  {who}: {sum(len(h['requests']) for h in log.values())} requests,",
+              f"{max(h['most'] for h in log.values())} at a time of one host")
+    for host, h in asked.items():
+        denied = [r for r in h["requests"] if "/denied" in r or host == "127.0.0.40" and not r.endswith(" /robots.txt")]
+        if h["most"] != 1 or not h["requests"][0].endswith(" /robots.txt") or denied: wrong.append((host, h, denied))
+for w in wrong[:5]: print("  ", *w)
+sys.exit(bool(wrong))
+PY
+claim "links --external says of each link what was planted" python3 "$WORK/external.py" planted "$WORK"
+claim "the same verdicts as linkinator's, where both have one" python3 "$WORK/external.py" linkinator "$WORK"
+claim "one request a host at a time, robots.txt first, and nothing that it denies" python3 "$WORK/external.py" asked "$WORK"
 finish

@@ -228,7 +228,10 @@ func (p *Prober) probe(ctx context.Context, pv *previewer, u weburl.URL, wanted 
 		return r
 	}
 	for n := range maxFailures {
-		if wait := pv.pace(u).Next(p.o.Now()); n > 0 && wait.At.Sub(p.o.Now()) > p.MaxWait {
+		if wait := pv.pace(u).Next(p.o.Now()); !wait.At.Equal(politeness.Never) && wait.At.Sub(p.o.Now()) > p.MaxWait {
+			if n == 0 { // another URL of it was answered so
+				r.Kind, r.Why = "host", fmt.Sprintf("not asked for, %s until %s", wait.Why, wait.At.UTC().Format("2006-01-02 15:04 UTC"))
+			}
 			break
 		}
 		p.ask(ctx, pv, u, r, wanted)
