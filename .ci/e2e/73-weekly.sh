@@ -80,6 +80,7 @@ block sh curtsy-mail >"$HOME/.local/bin/curtsy-mail"
 printf '#!/bin/sh\ncat >>"$HOME/mail"\n' >"$HOME/.local/bin/sendmail"
 chmod +x "$HOME"/.local/bin/*
 mails() { [[ ! -e $HOME/mail ]] || grep -c '^Subject: ' "$HOME/mail"; }
+sleep 1 # times are whole seconds: what the start before has fetched is no change since
 claim 'nothing has changed: it ends well' alone "$HOME/.local/bin/curtsy-mail"
 claim 'and there is no mail' test ! -e "$HOME/mail"
 page News 'It opens at nine.' >"$WORK/root/news.html"
@@ -87,7 +88,7 @@ claim 'a page has changed' alone "$HOME/.local/bin/curtsy-mail"
 claim 'one mail says so' test "$(mails)" = 1
 claim 'to whom, and what' test "$(grep -cE '^To: you@example.org$|^changed +https://example.org/news.html|^ .*nine' "$HOME/mail")" = 3
 claim 'the mail is one as RFC 5322 has it' python3 -c 'import email, sys; m = email.message_from_file(open(sys.argv[1])); sys.exit(not (m["Subject"] and "nine" in m.get_payload()))' "$HOME/mail"
-sleep 1 # times are whole seconds
+sleep 1
 claim 'no mail the next time' alone "$HOME/.local/bin/curtsy-mail"
 claim 'still one' test "$(mails)" = 1
 claim 'and the archive is sound' verified "$HOME/archives/example.org"
