@@ -5,6 +5,7 @@ package markdown
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
@@ -60,6 +61,7 @@ func (w *Writer) convert(part *html.Node) (string, error) {
 	doc := goquery.NewDocumentFromNode(part)
 	nameLanguages(doc)
 	keepQueries(doc)
+	dropMarks(doc)
 	text, err := w.c.ConvertNode(part)
 	return strings.TrimSpace(strings.ReplaceAll(string(text), asIs, "")), err
 }
@@ -75,6 +77,23 @@ func keepQueries(doc *goquery.Document) {
 		})
 	}
 }
+
+// dropMarks takes out links that say nothing: places to link to, and the sign behind a
+// heading that links to itself.
+func dropMarks(doc *goquery.Document) {
+	doc.Find("a").Each(func(_ int, a *goquery.Selection) {
+		text := strings.TrimSpace(a.Text())
+		switch _, leads := a.Attr("href"); {
+		case a.Find("img").Length() > 0:
+		case text == "", leads && !strings.ContainsFunc(text, isLetter) && a.Closest("h1, h2, h3, h4, h5, h6, dt, caption").Length() > 0:
+			a.Remove()
+		case !leads:
+			a.ReplaceWithSelection(a.Contents())
+		}
+	})
+}
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // Paragraphs are blocks of text as Markdown.
 func Paragraphs(blocks []htmlmeta.Block) string {

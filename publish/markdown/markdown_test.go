@@ -21,6 +21,8 @@ func TestMarkdown(t *testing.T) {
 		{"links are absolute", `<p>a <a href="../x?q#f">b</a>`, "a [b](http://h/x?q#f)"},
 		{"by the base of the page", `<base href="/deep/"><p><a href=x>b</a>`, "[b](http://h/deep/x)"},
 		{"queries stay as they are", `<p><a href="/?a=1;b=c:d+e%2F(f)&g">h</a><img src="i?j=k;l" alt=m>`, "[h](http://h/?a=1;b=c:d+e%2F%28f%29&g)![m](http://h/d/i?j=k;l)"},
+		{"places to link to", `<h2><a id=a></a>b <a name=c>d</a><a href="#e" title="Permalink">¶</a></h2><p><a name=f></a>g <a href=h>→</a> <a href=h><img src=i alt=j></a>`,
+			"## b d\n\ng [→](http://h/d/h) [![j](http://h/d/i)](http://h/d/h)"},
 		{"scripts are no links", `<p><a href="javascript:x()">b</a> c`, "b c"},
 		{"a table", `<table><tr><th>a<th>b<tr><td>1<td>2</table>`, "| a | b |\n|---|---|\n| 1 | 2 |"},
 		{"code", "<pre><code class=language-sh>a *b*\n  c</code></pre>", "```sh\na *b*\n  c\n```"},
