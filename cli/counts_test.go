@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 
+	"curtsy/app"
 	"curtsy/crawler/status"
 	"curtsy/internal/testkit/sitetest"
 )
@@ -144,7 +147,7 @@ func countAlike(t *testing.T, dir string) {
 		t.Helper()
 		for where, n := range got {
 			if n != want {
-				t.Errorf("%s: %s has %d, status %d", what, where, n, want)
+				t.Errorf("%s: %s has %d, not %d", what, where, n, want)
 			}
 		}
 	}
@@ -214,6 +217,47 @@ func countAlike(t *testing.T, dir string) {
 	for state, n := range measured(t, dir) {
 		same(state, figure(status, state), map[string]int{"metrics": n})
 	}
+	plain, _ := said(t, "list", dir)
+	same("skipped", figure(status, "disregarded"), map[string]int{"list of all": strings.Count(plain, "\nskipped ")})
+	same("pages", figure(status, "pages"), map[string]int{"app": shelved(t, dir)})
+	exported := func(name, field string, more ...string) int {
+		return figure(object(append([]string{"export", dir, dir + name, "--json"}, more...)...), field)
+	}
+	texts := rows("--where", "url=/note.txt", "--status", "200")
+	same("documents that are no files of text", indexed-texts, map[string]int{"pages.parquet": exported(".pages.parquet", "rows"),
+		"pages.jsonl.zst": exported(".pages.jsonl.zst", "rows"), "Markdown": exported(".md", "pages"), "text": exported(".txt", "pages")})
+	same("captures", exported(".captures.parquet", "rows", "--table", "captures"), map[string]int{"WARC": exported(".warc.gz", "captures"), "WACZ": exported(".wacz", "captures")})
+}
+
+// shelved are the pages of an archive as the first page of app has them.
+func shelved(t *testing.T, dir string) int {
+	t.Helper()
+	page := httptest.NewUnstartedServer(nil)
+	defer page.Close()
+	s, err := app.New(app.Options{Folder: ".", Page: page.Listener.Addr().String(), Files: "127.0.0.1:1", Version: "test",
+		Formats: []string{"wacz"}, Command: runHosted, Quote: quoted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	page.Config.Handler = s.Page()
+	page.Start()
+	jar, _ := cookiejar.New(nil)
+	resp, err := (&http.Client{Jar: jar}).Get(s.First("127.0.0.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	shelf, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, card, _ := strings.Cut(string(shelf), `<a href="/a/`+dir+`">`)
+	_, card, ok := strings.Cut(card, "Pages: ")
+	if !ok {
+		t.Fatalf("the shelf has no %s: %s", dir, shelf)
+	}
+	return lead(card)
 }
 
 // servedStart is the start page of serve.

@@ -31,8 +31,9 @@ func listCmd(u *ui) *cobra.Command {
 		Use:   "list DIR",
 		Short: "the table of all URLs of an archive and what became of each",
 		Long: "list DIR prints one line for every URL known to the crawl: its state, the rule behind it, the response.\n" +
-			"States are queued, fetched, failed and skipped (by a rule; csv and json call it disregarded). --state leaves\n" +
-			"out URLs of other sites; --reason host lists those.\n\n" +
+			"States are queued, fetched, failed and skipped (by a rule; csv and json call it disregarded). Those that are\n" +
+			"in no count have - there: URLs of other sites (--reason host lists them), and what was looked for in vain,\n" +
+			"such as a sitemap that nobody named. --state leaves them out.\n\n" +
 			"--where KEY=VALUE prints only the lines with that value; it is repeatable. Keys are state, reason, status,\n" +
 			"type, depth and url. A reason or type starts with the value; a status may be 4xx; a url contains it.\n\n" +
 			"--versions prints one line for every visit to every URL: when, with what result, and whether it is what\n" +

@@ -3,7 +3,11 @@ package cli
 import (
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strings"
+
+	"curtsy/frontier/judge"
+	"curtsy/publish/inventory"
 )
 
 // column of a table: its name and its width as fmt writes it, negative for
@@ -76,7 +80,7 @@ type tableRows struct {
 	begun   bool
 }
 
-func (w *tableRows) write(_ any, cells []string) error {
+func (w *tableRows) write(row any, cells []string) error {
 	if !w.begun {
 		w.begun = true
 		names := make([]string, len(w.columns))
@@ -84,6 +88,9 @@ func (w *tableRows) write(_ any, cells []string) error {
 			names[i] = strings.ToUpper(c.name)
 		}
 		w.line(names)
+	}
+	if r, ok := row.(*inventory.Row); ok && !judge.Belongs(r.Rule.Rule) {
+		cells[slices.IndexFunc(w.columns, func(c column) bool { return c.name == "state" })] = "-" // in no count
 	}
 	w.line(cells)
 	return nil

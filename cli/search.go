@@ -117,6 +117,8 @@ func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string
 		}
 	}
 	switch last := skip + len(hits); {
+	case search.IsEmpty(query):
+		u.say("nothing to look for: a query needs a word that pages must have, beside those that they must not have")
 	case len(hits) == 0 && skip > 0:
 		u.say("%s found, and none on page %d", count(found.Total, "document"), f.page)
 	case len(hits) == 0:

@@ -117,6 +117,12 @@ func withoutLast(words []token) []token {
 	return words
 }
 
+// IsEmpty says whether a query names nothing that a page must have: it finds nothing.
+func IsEmpty(text string) bool {
+	q := parse(text)
+	return q.empty()
+}
+
 // empty says whether a query asks for nothing.
 func (q *query) empty() bool {
 	for _, u := range q.units {
