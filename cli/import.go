@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -69,6 +70,9 @@ func orNone(m map[string]int) map[string]int {
 }
 
 func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files []string) error {
+	if st, err := os.Stat(dir); err == nil && st.Mode().IsRegular() {
+		return usagef("curtsy import NEW-DIR "+quoted(dir), "%s is a file: the directory of the archive comes first", dir)
+	}
 	unread := 0
 	refused := func(r importer.Refusal) {
 		if f.json {

@@ -60,7 +60,7 @@ func (l *live) draw(above []byte) error {
 	b.Write(above)
 	l.drawn, l.width = l.drawn[:0], width
 	for n, text := range l.lines(width) {
-		text = runewidth.Truncate(oneLine(text), max(width-1, 10), "…")
+		text = runewidth.Truncate(oneLine(text), max(width-1, 10), ellipsis(os.Getenv))
 		l.drawn = append(l.drawn, runewidth.StringWidth(text))
 		if l.paint != nil {
 			text = l.paint(n, text)
@@ -101,6 +101,16 @@ func (l *live) close() {
 func reflows(env func(string) string) bool {
 	term := env("TERM")
 	return env("TMUX") != "" || env("XTERM_VERSION") == "" && term != "linux" && !strings.HasPrefix(term, "screen")
+}
+
+// ellipsis is what a line that was cut ends with: a terminal of another encoding than
+// UTF-8 would show three other letters.
+func ellipsis(env func(string) string) string {
+	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
+	if locale == "" || strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8") {
+		return "…"
+	}
+	return "..."
 }
 
 // stepBar shows how something goes, on a terminal: a bar and what is being done.

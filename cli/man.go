@@ -24,8 +24,12 @@ func manCmd(u *ui) *cobra.Command {
 		Args:  wants("DIR"),
 		RunE: func(c *cobra.Command, a []string) error {
 			path := filepath.Join(a[0], "curtsy.1")
-			if err := os.WriteFile(path, manual(c.Root()), 0o644); err != nil {
-				return exitWith(exitFailed, err, "an existing, writable directory")
+			err := os.MkdirAll(a[0], 0o755)
+			if err == nil {
+				err = os.WriteFile(path, manual(c.Root()), 0o644)
+			}
+			if err != nil {
+				return exitWith(exitFailed, err, "a writable directory")
 			}
 			u.say("%s: read it with man -l %s", path, quoted(path))
 			return nil

@@ -155,3 +155,16 @@ func TestNarrowerTerminal(t *testing.T) {
 		t.Errorf("xterm: %q", got)
 	}
 }
+
+func TestEllipsis(t *testing.T) {
+	for _, c := range []struct{ all, ctype, lang, want string }{
+		{"", "", "", "…"}, {"", "", "de_DE.UTF-8", "…"}, {"C.utf8", "", "C", "…"}, {"", "", "C", "..."}, {"", "en_US.ISO-8859-1", "en_US.UTF-8", "..."}, {"POSIX", "C.UTF-8", "", "..."},
+	} {
+		env := func(name string) string {
+			return map[string]string{"LC_ALL": c.all, "LC_CTYPE": c.ctype, "LANG": c.lang}[name]
+		}
+		if got := ellipsis(env); got != c.want {
+			t.Errorf("%+v: got %s", c, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ func watch(ctx context.Context, u *ui, dirs []string, every time.Duration) error
 		width := widthOf(u.out.w)
 		for _, row := range rows {
 			if width > 0 {
-				row = runewidth.Truncate(row, width-1, "…")
+				row = runewidth.Truncate(row, width-1, ellipsis(os.Getenv))
 			}
 			u.print("%s", row)
 		}
@@ -72,7 +73,7 @@ func watchRows(dirs []string, now time.Time) (rows []string, running bool) {
 }
 
 func shortDir(dir string) string {
-	return runewidth.Truncate(filepath.Base(filepath.Clean(dir)), 24, "…")
+	return runewidth.Truncate(filepath.Base(filepath.Clean(dir)), 24, ellipsis(os.Getenv))
 }
 
 // widthOf is how many columns a terminal has; 0 where there is none.
