@@ -48,7 +48,8 @@ const maxSaid = 200
 // begin runs a command for the archive of a name. A crawl is noted as long as it
 // runs, so that the next program continues it if this one is killed.
 func (s *Server) begin(name string, w work) *activity {
-	a := &activity{work: w, began: s.now(), steer: make(chan crawler.Steering, 1), steering: make(chan struct{}), done: make(chan struct{})}
+	a := &activity{work: w, began: s.now(), steer: make(chan crawler.Steering, 1), steering: make(chan struct{}),
+		done: make(chan struct{})}
 	ctx, drop := context.WithCancel(s.ctx)
 	stop, finish := context.WithCancel(s.stop)
 	a.drop, a.finish = drop, finish
@@ -59,7 +60,8 @@ func (s *Server) begin(name string, w work) *activity {
 	s.running.Go(func() {
 		defer drop()
 		defer finish()
-		o := s.o.Command(w.args, Hooks{Ctx: ctx, Stop: stop, Steer: a.steer, Began: a.begun, Watch: a.watch, Visit: a.visited, Step: a.stepped, Said: a.say, Out: &out})
+		o := s.o.Command(w.args, Hooks{Ctx: ctx, Stop: stop, Steer: a.steer, Began: a.begun, Watch: a.watch,
+			Visit: a.visited, Step: a.stepped, Said: a.say, Out: &out})
 		for _, line := range out.lines {
 			a.say(line)
 		}

@@ -79,7 +79,8 @@ func TestWhoMayAsk(t *testing.T) {
 		want         int
 	}{
 		{says: "a page", at: "/", want: 200},
-		{says: "a page by its own name, where the cookie of 127.0.0.1 is not good", at: "/", host: Name + port, stranger: true, want: 403},
+		{says: "a page by its own name, where the cookie of 127.0.0.1 is not good", at: "/", host: Name + port,
+			stranger: true, want: 403},
 		{says: "a stranger's name leads here", at: "/", host: "evil.example" + port, want: 421},
 		{says: "another port's name", at: "/", host: Name + ":1", want: 421},
 		{says: "no cookie", at: "/", stranger: true, want: 403},
@@ -89,7 +90,8 @@ func TestWhoMayAsk(t *testing.T) {
 		{says: "a form of another site", method: "POST", at: "/language", origin: "http://evil.example", want: 403},
 		{says: "a form of an opaque origin", method: "POST", at: "/language", origin: "null", want: 403},
 		{says: "a form from nowhere", method: "POST", at: "/language", want: 403},
-		{says: "a form of a browser that says so without Origin", method: "POST", at: "/language", site: "same-origin", want: 200},
+		{says: "a form of a browser that says so without Origin", method: "POST", at: "/language",
+			site: "same-origin", want: 200},
 		{says: "a form without a cookie", method: "POST", at: "/language", origin: site.URL, stranger: true, want: 403},
 		{says: "another method", method: "DELETE", at: "/", origin: site.URL, want: 405},
 		{says: "reading changes nothing", at: "/language", want: 404},
@@ -125,7 +127,8 @@ func TestWhoMayAsk(t *testing.T) {
 		if a.StatusCode != c.want {
 			t.Errorf("%s: answered %d, want %d", c.says, a.StatusCode, c.want)
 		}
-		if p := a.Header.Get("Content-Security-Policy"); !strings.Contains(p, "default-src 'none'") || strings.Contains(p, "unsafe") {
+		if p := a.Header.Get("Content-Security-Policy"); !strings.Contains(p, "default-src 'none'") ||
+			strings.Contains(p, "unsafe") {
 			t.Errorf("%s: the policy is %q", c.says, p)
 		}
 	}
@@ -133,8 +136,10 @@ func TestWhoMayAsk(t *testing.T) {
 
 func TestNamesOfArchives(t *testing.T) {
 	for name, want := range map[string]bool{
-		"example.org": true, "127.0.0.1_8080": true, "a-b_c": true, "": false, ".": false, "..": false, "../x": false, "a/b": false,
-		`a\b`: false, ".hidden": false, "-flag": false, "exports": false, "сайт": false, "a b": false, "end.": false, "nul\x00": false,
+		"example.org": true, "127.0.0.1_8080": true, "a-b_c": true, "": false, ".": false, "..": false,
+		"../x": false, "a/b": false,
+		`a\b`: false, ".hidden": false, "-flag": false, "exports": false, "сайт": false, "a b": false, "end.": false,
+		"nul\x00":                false,
 		strings.Repeat("a", 101): false,
 	} {
 		if got := isName(name); got != want {
@@ -142,8 +147,9 @@ func TestNamesOfArchives(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]string{
-		"https://example.org/a": "example.org", "example.org": "example.org-2", "http://[::1]:80/": "1_80", "http://bücher.example/": "b_cher.example",
-		"://": "archive", "http://.../": "archive", "http://exports/": "archive",
+		"https://example.org/a": "example.org", "example.org": "example.org-2", "http://[::1]:80/": "1_80",
+		"http://bücher.example/": "b_cher.example",
+		"://":                    "archive", "http://.../": "archive", "http://exports/": "archive",
 	} {
 		taken := func(name string) bool { return name == "example.org" && address == "example.org" }
 		if got := nameFor(address, taken); got != want || !isName(got) {

@@ -178,7 +178,8 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		_, err = s.run(a, work{kind: "verify", args: []string{"verify", filepath.Join(s.o.Folder, a.name)}})
 	case "repair":
 		s.stopViewers(a.name)
-		_, err = s.run(a, work{kind: "repair", args: []string{"verify", filepath.Join(s.o.Folder, a.name), "--repair"}, after: func(Outcome) { a.forget() }})
+		_, err = s.run(a, work{kind: "repair", args: []string{"verify", filepath.Join(s.o.Folder, a.name), "--repair"},
+			after: func(Outcome) { a.forget() }})
 	case "delete":
 		to = "/"
 		err = s.remove(a, r.PostForm.Get("name"))

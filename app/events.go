@@ -114,8 +114,10 @@ func (s *Server) live(a *archive, l *language) *liveView {
 	act.mu.Lock()
 	defer act.mu.Unlock()
 	st := &act.status
-	v := &liveView{Kind: act.kind, Over: act.ended(), Said: act.said, Outcome: act.outcome, Out: act.out, Crawls: act.crawls(),
-		State: "running", Curve: act.curve.svg(), Percent: -1, Reasons: rulesOf(st), Slowed: act.wanted.Delay > act.usual}
+	v := &liveView{Kind: act.kind, Over: act.ended(), Said: act.said, Outcome: act.outcome, Out: act.out,
+		Crawls: act.crawls(),
+		State:  "running", Curve: act.curve.svg(), Percent: -1, Reasons: rulesOf(st),
+		Slowed: act.wanted.Delay > act.usual}
 	switch {
 	case v.Over:
 		v.State = "ended"

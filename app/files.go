@@ -29,7 +29,8 @@ func newFiles(root *os.Root, address string) (*files, error) {
 		return nil, err
 	}
 	token := localweb.NewToken()
-	return &files{root: root, names: localweb.Names{Port: port}, token: token, base: "http://" + address + "/" + token + "/"}, nil
+	return &files{root: root, names: localweb.Names{Port: port}, token: token, base: "http://" + address + "/" +
+		token + "/"}, nil
 }
 
 // access lets in who knows the token.
@@ -52,7 +53,8 @@ func (s *Server) filesOf(name string) (list []fileView, isCopy bool) {
 	for _, format := range s.makes() {
 		if format == mirrorFormat {
 			if st, err := s.root.Lstat(exports + "/" + name); err == nil && st.IsDir() {
-				list, isCopy = append(list, fileView{Name: name + ".zip", Format: format, At: s.files.base + name + ".zip"}), true
+				list, isCopy = append(list, fileView{Name: name + ".zip", Format: format,
+					At: s.files.base + name + ".zip"}), true
 			}
 			continue
 		}

@@ -84,7 +84,8 @@ func (g *guard) protect(serve, outside http.Handler) http.Handler {
 		key := r.URL.Query().Get("key")
 		switch {
 		case r.Method == http.MethodGet && r.URL.Path == "/" && same(key, g.key):
-			http.SetCookie(w, &http.Cookie{Name: cookieName, Value: g.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+			http.SetCookie(w, &http.Cookie{Name: cookieName, Value: g.session, Path: "/", HttpOnly: true,
+				SameSite: http.SameSiteStrictMode})
 			http.Redirect(w, r, "/", http.StatusSeeOther)
 		case g.in(r) || strings.HasPrefix(r.URL.Path, "/static/"):
 			serve.ServeHTTP(w, r)

@@ -61,7 +61,8 @@ func (s *Server) beginLook(w http.ResponseWriter, r *http.Request) {
 	}
 	p := readPlan(r.PostForm)
 	if why := p.checkURL(); why != "" {
-		s.show(w, r, http.StatusBadRequest, "new", s.language(r).say("New archive"), &newView{Plan: p, Problem: s.language(r).say(why)})
+		s.show(w, r, http.StatusBadRequest, "new", s.language(r).say("New archive"),
+			&newView{Plan: p, Problem: s.language(r).say(why)})
 		return
 	}
 	if err := s.memory.setContact(p.Contact); err != nil {
@@ -187,7 +188,8 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 		again(http.StatusOK, "", "")
 		return
 	case s.isTaken(p.Name):
-		again(http.StatusConflict, s.language(r).say("There is something of that name in the folder: choose another."), "")
+		again(http.StatusConflict, s.language(r).say("There is something of that name in the folder: choose another."),
+			"")
 		return
 	}
 	if err := s.memory.setContact(p.Contact); err != nil {

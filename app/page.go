@@ -87,7 +87,8 @@ func (s *Server) language(r *http.Request) *language {
 func (s *Server) setLanguage(w http.ResponseWriter, r *http.Request) {
 	tag := r.PostFormValue("language")
 	if s.langs.by[tag] != nil {
-		http.SetCookie(w, &http.Cookie{Name: languageCookie, Value: tag, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 365 * 24 * 3600})
+		http.SetCookie(w, &http.Cookie{Name: languageCookie, Value: tag, Path: "/", HttpOnly: true,
+			SameSite: http.SameSiteStrictMode, MaxAge: 365 * 24 * 3600})
 	}
 	to := path.Clean("/" + r.PostFormValue("back"))
 	http.Redirect(w, r, to, http.StatusSeeOther)
@@ -153,7 +154,8 @@ func (s *Server) outside(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusForbidden, "outside", l.say("Closed"), false)
 }
 
-var types = map[string]string{"style.css": "text/css; charset=utf-8", "app.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml"}
+var types = map[string]string{"style.css": "text/css; charset=utf-8", "app.js": "text/javascript; charset=utf-8",
+	"icon.svg": "image/svg+xml"}
 
 func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")

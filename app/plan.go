@@ -22,10 +22,13 @@ type plan struct {
 
 func readPlan(v url.Values) *plan {
 	get := func(name string) string { return strings.TrimSpace(v.Get(name)) }
-	return &plan{URL: get("url"), Name: get("name"), Contact: get("contact"), Scope: get("scope"), Requisites: get("requisites"),
-		Pages: get("pages"), Depth: get("depth"), Bytes: get("bytes"), Time: get("time"), Include: get("include"), Exclude: get("exclude"),
-		Delay: get("delay"), Language: get("language"), Cookies: get("cookies"), RenderMode: get("render"), Follow: get("follow") != "",
-		Make: v["make"]}
+	return &plan{URL: get("url"), Name: get("name"), Contact: get("contact"), Scope: get("scope"),
+		Requisites: get("requisites"),
+		Pages:      get("pages"), Depth: get("depth"), Bytes: get("bytes"), Time: get("time"), Include: get("include"),
+		Exclude: get("exclude"),
+		Delay:   get("delay"), Language: get("language"), Cookies: get("cookies"), RenderMode: get("render"),
+		Follow: get("follow") != "",
+		Make:   v["make"]}
 }
 
 // args is the command line of a crawl into a directory.
@@ -33,8 +36,10 @@ func (p *plan) args(dir string) []string {
 	args := []string{"crawl", p.URL, "--archive", dir}
 	for _, f := range []struct{ flag, value, usual string }{
 		{"--contact", p.Contact, ""}, {"--scope", p.Scope, "host"}, {"--requisites", p.Requisites, "same-host"},
-		{"--max-pages", p.Pages, ""}, {"--max-depth", p.Depth, ""}, {"--max-bytes", p.Bytes, ""}, {"--max-time", p.Time, ""},
-		{"--include", p.Include, ""}, {"--exclude", p.Exclude, ""}, {"--delay", p.Delay, ""}, {"--language", p.Language, ""},
+		{"--max-pages", p.Pages, ""}, {"--max-depth", p.Depth, ""}, {"--max-bytes", p.Bytes, ""},
+		{"--max-time", p.Time, ""},
+		{"--include", p.Include, ""}, {"--exclude", p.Exclude, ""}, {"--delay", p.Delay, ""},
+		{"--language", p.Language, ""},
 		{"--cookies", p.Cookies, ""}, {"--render", p.RenderMode, ""},
 	} {
 		if f.value != "" && f.value != f.usual {

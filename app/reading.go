@@ -25,7 +25,8 @@ type tableRow struct {
 const maxRows = 300
 
 // table shows what a command prints, a row for each line of JSON.
-func (s *Server) table(w http.ResponseWriter, r *http.Request, title string, args []string, row func(line []byte) tableRow) {
+func (s *Server) table(w http.ResponseWriter, r *http.Request, title string, args []string,
+	row func(line []byte) tableRow) {
 	a := s.find(r.PathValue("name"))
 	if a == nil {
 		s.lost(w, r)

@@ -110,10 +110,12 @@ func TestWhatRanIsContinued(t *testing.T) {
 			t.Fatalf("resume %s: %d", name, a.StatusCode)
 		}
 	}
-	if a, text := post(t, in, site.URL+"/a/goes/update", nil); a.StatusCode != http.StatusConflict || !strings.Contains(text, "something else") {
+	if a, text := post(t, in, site.URL+"/a/goes/update", nil); a.StatusCode != http.StatusConflict ||
+		!strings.Contains(text, "something else") {
 		t.Errorf("a second writer: %d %s", a.StatusCode, text)
 	}
-	if a, _ := post(t, in, site.URL+"/a/goes/delete", url.Values{"name": {"goes"}}); a.StatusCode != http.StatusConflict {
+	if a, _ := post(t, in, site.URL+"/a/goes/delete",
+		url.Values{"name": {"goes"}}); a.StatusCode != http.StatusConflict {
 		t.Errorf("deleted while it runs: %d", a.StatusCode)
 	}
 	post(t, in, site.URL+"/a/stopped/stop", nil)

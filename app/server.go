@@ -70,7 +70,8 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, root: root, lock: flock.New(o.Folder + string(os.PathSeparator) + lockFile), now: o.Now, log: o.Logger,
+	s := &Server{o: o, root: root, lock: flock.New(o.Folder + string(os.PathSeparator) + lockFile),
+		now: o.Now, log: o.Logger,
 		archives: map[string]*archive{}, looks: map[string]*look{}}
 	if s.now == nil {
 		s.now = time.Now

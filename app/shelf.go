@@ -102,7 +102,10 @@ func (s *Server) shelf(w http.ResponseWriter, r *http.Request) {
 			v.Cards = append(v.Cards, c)
 		}
 	}
-	slices.SortStableFunc(v.Cards, func(a, b card) int { return cmp.Or(orders[v.Sort](&a, &b), strings.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(v.Cards, func(a, b card) int {
+		return cmp.Or(orders[v.Sort](&a, &b),
+			strings.Compare(a.Name, b.Name))
+	})
 	s.show(w, r, http.StatusOK, "shelf", s.language(r).say("Archives"), v)
 }
 

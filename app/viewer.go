@@ -179,7 +179,8 @@ func (s *Server) browseCopy(w http.ResponseWriter, r *http.Request) {
 		s.lost(w, r)
 		return
 	}
-	at, err := s.view(r.Context(), a.name+copyMark, []string{"mirror", "--serve", filepath.Join(s.o.Folder, exports, a.name), "--listen=127.0.0.1:0"})
+	at, err := s.view(r.Context(), a.name+copyMark,
+		[]string{"mirror", "--serve", filepath.Join(s.o.Folder, exports, a.name), "--listen=127.0.0.1:0"})
 	if err != nil {
 		s.problem(w, r, http.StatusConflict, err.Error(), "/a/"+a.name)
 		return

@@ -109,8 +109,10 @@ func (a *Archive) history(visits []*crawllog.Visit, now time.Time) (list []*Capt
 		if v.Status == 0 {
 			continue
 		}
-		list = append(list, &Capture{URL: v.URL, At: v.At, Status: v.Status, Type: v.ContentType, Title: v.Title, Lang: v.Lang, Location: v.Location,
-			Digest: v.Digest, Length: v.Length, Current: v == current, Permit: permits[i], Verdict: v.Robots, v: v, a: a.a})
+		list = append(list, &Capture{URL: v.URL, At: v.At, Status: v.Status, Type: v.ContentType, Title: v.Title,
+			Lang: v.Lang, Location: v.Location,
+			Digest: v.Digest, Length: v.Length, Current: v == current, Permit: permits[i],
+			Verdict: v.Robots, v: v, a: a.a})
 	}
 	return list
 }

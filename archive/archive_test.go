@@ -46,7 +46,8 @@ func TestARenderedPage(t *testing.T) {
 		}
 		defer body.Close()
 		text, err := io.ReadAll(body)
-		if err != nil || !strings.Contains(string(text), "made by a script") || !strings.HasPrefix(header.Get("Content-Type"), "text/html") {
+		if err != nil || !strings.Contains(string(text), "made by a script") ||
+			!strings.HasPrefix(header.Get("Content-Type"), "text/html") {
 			t.Errorf("%v: %v %s", err, header, text)
 		}
 		if links, err := c.Links(); err != nil || !slices.Equal(links, []string{site.Origin + "/cheese"}) {

@@ -61,7 +61,8 @@ func crawled() (dir string, remove func()) {
 // is on the disk.
 func crawl(dir, url string, kept func(context.Context, *crawllog.Visit) error) {
 	seed := weburl.MustParse(url)
-	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}, Hooks: crawler.Hooks{OnVisit: kept}})
+	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()},
+		Hooks: crawler.Hooks{OnVisit: kept}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -161,7 +162,8 @@ func Example_verdicts() {
 			log.Fatal(err)
 		}
 		if c.Verdict != nil && c.Status == 200 {
-			fmt.Println(strings.TrimSpace(fmt.Sprintf("%s line %d, shown %v %s", path(c.URL), c.Verdict.Line, c.Permit.Show, c.Permit.Why())))
+			fmt.Println(strings.TrimSpace(fmt.Sprintf("%s line %d, shown %v %s", path(c.URL), c.Verdict.Line,
+				c.Permit.Show, c.Permit.Why())))
 		}
 	}
 	// Output:

@@ -51,7 +51,8 @@ func appCmd(u *ui) *cobra.Command {
 			return f.run(ctx, u, folder)
 		},
 	}
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8610", "`ADDRESS` of this machine to listen on; port 0 is any free one")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8610",
+		"`ADDRESS` of this machine to listen on; port 0 is any free one")
 	c.Flags().BoolVar(&f.noOpen, "no-open", false, "print the address, and open no browser")
 	return c
 }
@@ -71,7 +72,8 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 			return err
 		}
 	}
-	if f.listen, err = localAddress("--listen", f.listen, false, "--listen 127.0.0.1:0: the page is for this machine alone"); err != nil {
+	if f.listen, err = localAddress("--listen", f.listen, false,
+		"--listen 127.0.0.1:0: the page is for this machine alone"); err != nil {
 		return err
 	}
 	page, files, err := listeners(ctx, &serveFlags{listen: f.listen})
@@ -89,9 +91,11 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return exitWith(exitFailed, err, "another FOLDER")
 	}
-	s, err := app.New(app.Options{Folder: folder, Page: page.Addr().String(), Files: files.Addr().String(), Version: version,
+	s, err := app.New(app.Options{Folder: folder, Page: page.Addr().String(), Files: files.Addr().String(),
+		Version: version,
 		Formats: export.Formats(), Command: runHosted, Quote: quoted, Logger: u.logger(false)})
-	if at := app.Running(folder); errors.Is(err, app.ErrInUse) && at != "" && !f.noOpen { // started twice, as by a double click
+	if at := app.Running(folder); errors.Is(err, app.ErrInUse) && at != "" &&
+		!f.noOpen { // started twice, as by a double click
 		u.say("%v: opening its page", err)
 		openBrowser(u, at)
 		return nil

@@ -33,7 +33,8 @@ func newAppTest(t *testing.T) *appTest {
 	page := httptest.NewUnstartedServer(nil)
 	files := httptest.NewUnstartedServer(nil)
 	folder := t.TempDir()
-	s, err := app.New(app.Options{Folder: folder, Page: page.Listener.Addr().String(), Files: files.Listener.Addr().String(),
+	s, err := app.New(app.Options{Folder: folder, Page: page.Listener.Addr().String(),
+		Files:   files.Listener.Addr().String(),
 		Formats: []string{"wacz"}, Command: runHosted, Quote: quoted})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,8 @@ func TestThePageArchivesASite(t *testing.T) {
 			fmt.Fprintf(w, "<link rel=icon href=/i.png><title>A \"site\" <script>alert(1)</script></title><a href=/b>b</a> <a href=/closed/x>x</a> <a href=/none>n</a><p>It is about %s.", word)
 		case "/i.png":
 			w.Header().Set("Content-Type", "image/png")
-			_ = png.Encode(w, &image.Paletted{Pix: make([]uint8, 64), Stride: 8, Rect: image.Rect(0, 0, 8, 8), Palette: color.Palette{color.NRGBA{R: 255, A: 255}}})
+			_ = png.Encode(w, &image.Paletted{Pix: make([]uint8, 64), Stride: 8, Rect: image.Rect(0, 0, 8, 8),
+				Palette: color.Palette{color.NRGBA{R: 255, A: 255}}})
 		case "/b":
 			fmt.Fprint(w, "<title>B</title><p>Something else.")
 		default:
@@ -132,7 +134,8 @@ func TestThePageArchivesASite(t *testing.T) {
 	a := newAppTest(t)
 	at, _ := a.send("/look", url.Values{"url": {site.URL}})
 	text := a.until(at, "What its owner says")
-	for _, want := range []string{"<code>/closed/</code>", "A &#34;site&#34; &lt;script&gt;", "curtsy crawl " + site.URL} {
+	for _, want := range []string{"<code>/closed/</code>", "A &#34;site&#34; &lt;script&gt;",
+		"curtsy crawl " + site.URL} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the look does not say %q:\n%s", want, text)
 		}
@@ -140,18 +143,21 @@ func TestThePageArchivesASite(t *testing.T) {
 	if _, text = a.send(at, url.Values{"name": {"../x"}}); !strings.Contains(text, "A name has letters") {
 		t.Errorf("a bad name: %s", text)
 	}
-	if _, text = a.send(at, url.Values{"name": {"site"}, "include": {"("}}); !strings.Contains(text, "scope.include") || !strings.Contains(text, `value="("`) {
+	if _, text = a.send(at, url.Values{"name": {"site"}, "include": {"("}}); !strings.Contains(text, "scope.include") ||
+		!strings.Contains(text, `value="("`) {
 		t.Errorf("a bad pattern: %s", text)
 	}
 	if at, text = a.send(at, url.Values{"name": {"site"}, "delay": {"1ms"}, "make": {"wacz"}}); at != "/a/site" {
 		t.Fatalf("the crawl did not start: at %s:\n%s", at, text)
 	}
 	a.until("/a/site", ">site.wacz</a>")
-	if text = a.see("/"); !strings.Contains(text, "Pages: 2") || !strings.Contains(text, "finished") || strings.Contains(text, "<script>alert") {
+	if text = a.see("/"); !strings.Contains(text, "Pages: 2") || !strings.Contains(text, "finished") ||
+		strings.Contains(text, "<script>alert") {
 		t.Errorf("the shelf: %s", text)
 	}
 	picture, err := png.Decode(strings.NewReader(a.see("/a/site/picture")))
-	if err != nil || picture.Bounds().Dx() != 48 || color.NRGBAModel.Convert(picture.At(24, 24)) != (color.NRGBA{R: 255, A: 255}) {
+	if err != nil || picture.Bounds().Dx() != 48 ||
+		color.NRGBAModel.Convert(picture.At(24, 24)) != (color.NRGBA{R: 255, A: 255}) {
 		t.Errorf("the picture of the site: %v, %v in its middle, want its icon", err, picture.At(24, 24))
 	}
 	for path, want := range map[string]string{
@@ -171,7 +177,8 @@ func TestThePageArchivesASite(t *testing.T) {
 	_, rest, _ := strings.Cut(text, `<a href="http://127.0.0.1:`)
 	link, _, _ := strings.Cut(rest, `"`)
 	r, err := a.Get("http://127.0.0.1:" + link)
-	if zip := a.body(r, err); !strings.HasPrefix(zip, "PK") || r.Header.Get("Content-Disposition") != `attachment; filename="site.wacz"` {
+	if zip := a.body(r, err); !strings.HasPrefix(zip, "PK") ||
+		r.Header.Get("Content-Disposition") != `attachment; filename="site.wacz"` {
 		t.Errorf("the file that was made: %q, %s", r.Header, link)
 	}
 	r, err = a.Get("http://127.0.0.1:" + strings.Replace(link, "site.wacz", "..%2fsite%2fcrawl.db", 1))
@@ -187,7 +194,8 @@ func TestThePageArchivesASite(t *testing.T) {
 	if text = a.see("/a/site/browse"); !strings.Contains(text, site.URL) || strings.Contains(text, "curtsy app") {
 		t.Errorf("serve: %s", text)
 	}
-	for tag, want := range map[string]string{"bg-BG": "Отвори началната страница", "ru": "Открыть начальную страницу", "de": "Open the start page"} {
+	for tag, want := range map[string]string{"bg-BG": "Отвори началната страница", "ru": "Открыть начальную страницу",
+		"de": "Open the start page"} {
 		q, err := http.NewRequest(http.MethodGet, a.at+"/a/site/browse", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -239,9 +247,12 @@ func TestAShelfOfFifty(t *testing.T) {
 	}
 	before, began := state(), time.Now()
 	text := a.see("/")
-	t.Logf("first page of 50 archives: %s; the second: %s", time.Since(began), func() time.Duration { began = time.Now(); a.see("/"); return time.Since(began) }())
-	if n := strings.Count(text, `<li class="card">`); n != 50 || strings.Count(text, "Page /") != 49 || strings.Count(text, ">damaged<") != 1 {
-		t.Errorf("%d archives, %d titles, %d damaged:\n%s", n, strings.Count(text, "Page /"), strings.Count(text, ">damaged<"), text)
+	t.Logf("first page of 50 archives: %s; the second: %s", time.Since(began),
+		func() time.Duration { began = time.Now(); a.see("/"); return time.Since(began) }())
+	if n := strings.Count(text, `<li class="card">`); n != 50 || strings.Count(text, "Page /") != 49 ||
+		strings.Count(text, ">damaged<") != 1 {
+		t.Errorf("%d archives, %d titles, %d damaged:\n%s", n, strings.Count(text, "Page /"),
+			strings.Count(text, ">damaged<"), text)
 	}
 	if after := state(); after != before {
 		t.Errorf("reading changed something:\n%s\nbefore:\n%s", after, before)

@@ -77,7 +77,8 @@ func (f *auditFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	if err != nil {
 		return archiveError(err, dir)
 	}
-	list, err := audit.Find(ctx, a.Archive, audit.Options{Known: a.known, Fold: links.Fold, Origins: a.state.Origins, Now: time.Now()})
+	list, err := audit.Find(ctx, a.Archive, audit.Options{Known: a.known, Fold: links.Fold, Origins: a.state.Origins,
+		Now: time.Now()})
 	if errors.Is(err, context.Canceled) {
 		return exitWith(exitStopped, errors.New("stopped; not all pages were read"), "curtsy audit "+quoted(dir))
 	}
@@ -114,7 +115,8 @@ func auditEnd(u *ui, list []audit.Finding) error {
 	for _, f := range list {
 		n[f.Level] += len(f.Hits)
 	}
-	text := fmt.Sprintf("%s, %s, %s", count(n[audit.Error], "error"), count(n[audit.Warning], "warning"), count(n[audit.Note], "note"))
+	text := fmt.Sprintf("%s, %s, %s", count(n[audit.Error], "error"), count(n[audit.Warning], "warning"),
+		count(n[audit.Note], "note"))
 	if n[audit.Error]+n[audit.Warning] > 0 {
 		return exitWith(exitFailed, errors.New(text), "--baseline with what --json prints, to be told of new ones only")
 	}
@@ -143,7 +145,8 @@ func (f *auditFlags) print(u *ui, list []audit.Finding) error {
 				}
 			case f.sarif:
 				text := strings.TrimSuffix(found.Says+" "+h.Detail, " ")
-				results = append(results, finding{Rule: found.Name, Level: string(found.Level), Says: found.Says, Text: text, Pages: []string{h.URL}})
+				results = append(results, finding{Rule: found.Name, Level: string(found.Level), Says: found.Says,
+					Text: text, Pages: []string{h.URL}})
 			case i < auditShown || f.list:
 				u.print("    %s", strings.TrimSuffix(h.URL+"  "+h.Detail, "  "))
 			case i == auditShown:
@@ -185,7 +188,8 @@ func readBaseline(path string) (map[string]bool, error) {
 			continue
 		}
 		if err := json.Unmarshal(lines.Bytes(), &h); err != nil || h.Finding == "" {
-			return nil, usagef("curtsy audit DIR --json >"+quoted(path)+" to make it", "%s, line %d: not a line of audit --json", path, n)
+			return nil, usagef("curtsy audit DIR --json >"+quoted(path)+" to make it",
+				"%s, line %d: not a line of audit --json", path, n)
 		}
 		known[baselineKey(h.Finding, h.URL)] = true
 	}

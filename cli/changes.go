@@ -36,7 +36,8 @@ func changesCmd(u *ui) *cobra.Command {
 			return f.run(cmd.Context(), u, a[0])
 		},
 	}
-	c.Flags().StringVar(&f.since, "since", "", "compare with the copies from `TIME`: a date, an RFC 3339 time, or an age (7d, 12h)")
+	c.Flags().StringVar(&f.since, "since", "",
+		"compare with the copies from `TIME`: a date, an RFC 3339 time, or an age (7d, 12h)")
 	c.Flags().IntVar(&f.round, "round", 0, "report on round `N` of update only; 1 is the first after the crawl")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per change")
 	c.Flags().BoolVar(&f.html, "html", false, "print an HTML page")
@@ -100,7 +101,8 @@ func (f *changesFlags) span(st *status.State, dir string) (o changes.Options, er
 	case f.since != "":
 		o.Since, err = timeFlag("--since", f.since, time.Now())
 	case f.round < 0 || f.round > len(st.Rounds):
-		err = usagef("curtsy changes "+quoted(dir)+" --round "+strconv.Itoa(max(1, len(st.Rounds))), "--round %d: the archive has %s", f.round, count(len(st.Rounds), "round"))
+		err = usagef("curtsy changes "+quoted(dir)+" --round "+strconv.Itoa(max(1, len(st.Rounds))),
+			"--round %d: the archive has %s", f.round, count(len(st.Rounds), "round"))
 	case f.round > 0:
 		o.Since = st.Rounds[f.round-1]
 		if f.round < len(st.Rounds) {

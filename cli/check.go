@@ -58,7 +58,9 @@ func checkPrefix(c *config) error {
 	if segmentPrefix.MatchString(c.Storage.Prefix) {
 		return nil
 	}
-	return usagef("storage.prefix: curtsy", "storage.prefix: %q cannot start a file name: use up to 100 letters, digits, . - and _, with no leading dot", c.Storage.Prefix)
+	return usagef("storage.prefix: curtsy",
+		"storage.prefix: %q cannot start a file name: use up to 100 letters, digits, . - and _, with no leading dot",
+		c.Storage.Prefix)
 }
 
 // Values of storage.digest.

@@ -27,7 +27,8 @@ func refusedWith(t *testing.T, c config, want ...string) {
 func TestNoAmountIsBelowNothing(t *testing.T) {
 	n := 0
 	for key, v := range values(defaults()) {
-		text, ok := map[reflect.Type]string{reflect.TypeFor[time.Duration](): "-5s", reflect.TypeFor[int](): "-3", reflect.TypeFor[float64](): "-0.5"}[reflect.TypeOf(v)]
+		text, ok := map[reflect.Type]string{reflect.TypeFor[time.Duration](): "-5s", reflect.TypeFor[int](): "-3",
+			reflect.TypeFor[float64](): "-0.5"}[reflect.TypeOf(v)]
 		if !ok {
 			continue
 		}
@@ -50,7 +51,8 @@ func TestNoAmountIsBelowNothing(t *testing.T) {
 }
 
 func TestSegmentsStayInTheirDirectory(t *testing.T) {
-	for _, prefix := range []string{"../../x", "a/b", `a\b`, ".hidden", "..", "", "a b", "ä", "x\n", strings.Repeat("x", 101)} {
+	for _, prefix := range []string{"../../x", "a/b", `a\b`, ".hidden", "..", "", "a b", "ä", "x\n",
+		strings.Repeat("x", 101)} {
 		c := defaults()
 		c.Storage.Prefix = prefix
 		refusedWith(t, c, "storage.prefix: ")
@@ -66,7 +68,8 @@ func TestSegmentsStayInTheirDirectory(t *testing.T) {
 
 func TestURLsInHintsAreOneWordForAShell(t *testing.T) {
 	for s, want := range map[string]string{
-		"http://a.test/b": "http://a.test/b", "http://a.test/?b=c&d": "'http://a.test/?b=c&d'", "it's": `'it'\''s'`, "": "''", "my site": "'my site'",
+		"http://a.test/b": "http://a.test/b", "http://a.test/?b=c&d": "'http://a.test/?b=c&d'", "it's": `'it'\''s'`,
+		"": "''", "my site": "'my site'",
 	} {
 		if got := quoted(s); got != want {
 			t.Errorf("%q is %s, want %s", s, got, want)
@@ -76,7 +79,8 @@ func TestURLsInHintsAreOneWordForAShell(t *testing.T) {
 
 func TestURLsThatHoldASecretAreKnown(t *testing.T) {
 	for s, want := range map[string]bool{
-		"http://a:b@c/": true, "http://a@c/": true, `http:\\a@c/`: true, "http:a@c/": true, "http://c/@": false, "http://c?a@b": false, "http://c#a@b": false, "http://c/": false,
+		"http://a:b@c/": true, "http://a@c/": true, `http:\\a@c/`: true, "http:a@c/": true, "http://c/@": false,
+		"http://c?a@b": false, "http://c#a@b": false, "http://c/": false,
 	} {
 		if got := secretIn(s); got != want {
 			t.Errorf("%q: %t, want %t", s, got, want)
@@ -85,7 +89,8 @@ func TestURLsThatHoldASecretAreKnown(t *testing.T) {
 }
 
 func TestOneThingIsNotMany(t *testing.T) {
-	if got := count(0, "page") + ", " + count(1, "page") + ", " + count(int64(2), "page"); got != "0 pages, 1 page, 2 pages" {
+	if got := count(0, "page") + ", " + count(1, "page") + ", " +
+		count(int64(2), "page"); got != "0 pages, 1 page, 2 pages" {
 		t.Error(got)
 	}
 }
@@ -93,9 +98,12 @@ func TestOneThingIsNotMany(t *testing.T) {
 func TestPathsOfAnArchiveAreReadFromItsSeed(t *testing.T) {
 	seed := weburl.MustParse("http://127.0.0.1:8000/docs/")
 	for s, want := range map[string]string{
-		"/a?b": "http://127.0.0.1:8000/a?b", "index.html": "http://127.0.0.1:8000/docs/index.html", "?q": "http://127.0.0.1:8000/docs/?q",
-		"127.0.0.1:8000/a": "http://127.0.0.1:8000/a", "127.0.0.1:8000": "http://127.0.0.1:8000/", "https://b.test": "https://b.test/",
-		"//b.test/c": "http://b.test/c", "ftp://b.test/": "", "http://": "", "http://a@b.test/": "", "mailto:a@b.test": "",
+		"/a?b": "http://127.0.0.1:8000/a?b", "index.html": "http://127.0.0.1:8000/docs/index.html",
+		"?q":               "http://127.0.0.1:8000/docs/?q",
+		"127.0.0.1:8000/a": "http://127.0.0.1:8000/a", "127.0.0.1:8000": "http://127.0.0.1:8000/",
+		"https://b.test": "https://b.test/",
+		"//b.test/c":     "http://b.test/c", "ftp://b.test/": "", "http://": "", "http://a@b.test/": "",
+		"mailto:a@b.test": "",
 	} {
 		got, err := urlAt(seed, s)
 		if got.String() != want && (want != "" || err == nil) {

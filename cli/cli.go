@@ -85,7 +85,8 @@ func newRoot(u *ui) *cobra.Command {
 	}
 	root.SetHelpCommand(helpCmd(u))
 	root.SetUsageTemplate(root.UsageTemplate() + "\nExit codes: curtsy help exit-codes\n")
-	root.PersistentFlags().StringVar(&u.profile.path, "cpuprofile", "", "write a CPU profile of the whole command to `FILE`, for pprof")
+	root.PersistentFlags().StringVar(&u.profile.path, "cpuprofile", "",
+		"write a CPU profile of the whole command to `FILE`, for pprof")
 	_ = root.PersistentFlags().MarkHidden("cpuprofile")
 	root.PersistentFlags().BoolVarP(&u.quiet, "quiet", "q", false, "print nothing but errors")
 	root.PersistentFlags().BoolVar(&u.utc, "utc", false, "print times in UTC; default: the local zone")

@@ -12,7 +12,8 @@ import (
 // to the shell elsewhere.
 func completeArguments(root *cobra.Command) {
 	for _, c := range root.Commands() {
-		if fields := strings.Fields(c.Use); len(fields) > 1 && strings.HasPrefix(fields[1], "DIR") && c.Name() != "man" && c.ValidArgsFunction == nil {
+		if fields := strings.Fields(c.Use); len(fields) > 1 && strings.HasPrefix(fields[1], "DIR") &&
+			c.Name() != "man" && c.ValidArgsFunction == nil {
 			c.ValidArgsFunction = completeArchive
 		}
 	}

@@ -134,7 +134,8 @@ func defaults() config {
 			MaxSlowdown: time.Minute, GuessSitemap: true, UsageFiles: true, SitemapHosts: 5, MaxFailures: 10,
 			RelNofollow: true},
 		Fetch: fetchConfig{ConnectTimeout: 20 * time.Second, HeadTimeout: time.Minute, IdleTimeout: 30 * time.Second,
-			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Cookies: autoCookies, Retries: 3, RetryBase: 5 * time.Second},
+			TotalTimeout: 20 * time.Minute, MaxBody: 1 << 30, Cookies: autoCookies, Retries: 3,
+			RetryBase: 5 * time.Second},
 		Render:  renderConfig{Pages: "none", Timeout: 30 * time.Second, MaxMemory: 1 << 30},
 		Storage: storageConfig{SegmentSize: 1 << 30, Prefix: "curtsy", MinFree: 100 << 20, Digest: digestSHA256},
 	}
@@ -153,7 +154,8 @@ func readEnv(c *config, lookup func(string) (string, bool)) error {
 			if s == "" {
 				return nil
 			}
-			return usagef(key+" in a file given by --config, and unset "+name, "%s: %s can be set only in a configuration file", name, key)
+			return usagef(key+" in a file given by --config, and unset "+name,
+				"%s: %s can be set only in a configuration file", name, key)
 		}
 		if err := setValue(v, s); err != nil {
 			return usagef("unset "+name, "%s=%s: %v", name, s, err)
@@ -186,7 +188,10 @@ func unknownVariables(environ []string) map[string]string {
 		wrong[name] = name + " is not a setting"
 		names := slices.Sorted(maps.Keys(known))
 		meant := near.Name(name, names)
-		if i := slices.IndexFunc(names, func(k string) bool { return strings.HasSuffix(k, "_"+strings.ToUpper(rest)) }); i >= 0 {
+		if i := slices.IndexFunc(names, func(k string) bool {
+			return strings.HasSuffix(k,
+				"_"+strings.ToUpper(rest))
+		}); i >= 0 {
 			meant = names[i]
 		}
 		if meant != "" {

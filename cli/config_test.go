@@ -24,7 +24,8 @@ func TestExampleHoldsEveryKeyWithItsDefault(t *testing.T) {
 	}
 	want := values(defaults())
 	for key, v := range values(got) {
-		if !reflect.DeepEqual(v, want[key]) && !(reflect.ValueOf(v).Kind() == reflect.Slice && reflect.ValueOf(v).Len() == 0) {
+		if !reflect.DeepEqual(v, want[key]) && !(reflect.ValueOf(v).Kind() == reflect.Slice &&
+			reflect.ValueOf(v).Len() == 0) {
 			t.Errorf("%s is %v, the default is %v", key, v, want[key])
 		}
 	}
@@ -77,7 +78,8 @@ func keysOf(t *testing.T) map[string]bool {
 func TestVariablesReachEveryKey(t *testing.T) {
 	// What a key of each type can be set to.
 	forms := map[string]string{
-		"string": "x", "[]string": "a b", "time.Duration": "7s", "int": "7", "float64": "1.5", "bool": "true", "cli.size": "7KiB", "cli.cookieMode": "true",
+		"string": "x", "[]string": "a b", "time.Duration": "7s", "int": "7", "float64": "1.5", "bool": "true",
+		"cli.size": "7KiB", "cli.cookieMode": "true",
 	}
 	for key, v := range values(config{}) {
 		name := variable(key)
@@ -99,7 +101,8 @@ func TestVariablesReachEveryKey(t *testing.T) {
 }
 
 func TestVariablesThatSetNothingAreNamed(t *testing.T) {
-	got := unknownVariables([]string{"PATH=/bin", "CURTSY=curtsy", "CURTSY_DELAY=1s", "CURTSY_FETCH_HEADER=x", "CURTSY_FAILPOINT=x",
+	got := unknownVariables([]string{"PATH=/bin", "CURTSY=curtsy", "CURTSY_DELAY=1s", "CURTSY_FETCH_HEADER=x",
+		"CURTSY_FAILPOINT=x",
 		"CURTSY_MAX_PAGES=5", "CURTSY_NOTHING=5", "CURTSY_=x", "CURTSY_EMPTY=", "CURTSY_delay=1s", "CURTSY_DELY=1s"})
 	want := map[string]string{
 		"CURTSY_":          "CURTSY_ is not a setting",
@@ -118,22 +121,33 @@ func TestMistakesInAFileNameItAndTheLine(t *testing.T) {
 		text string
 		want []string
 	}{
-		"an unknown key":                 {"delay: 1s\nfetch:\n  retries: 3\n  retrys: 3\n", []string{`unknown field "retrys"`, ":4: "}},
-		"an unknown section":             {"delay: 1s\npolitness:\n  adaptive: 1\n", []string{`unknown field "politness"`, ":2: "}},
-		"a duration without unit":        {"concurrency: 2\ndelay: 1\n", []string{`delay: "1" is not a duration (write 1s, 500ms, 1h30m)`, ":2: "}},
-		"a size":                         {"limits:\n  max_bytes: lots\n", []string{`limits.max_bytes: "lots" is not a size`, ":2: "}},
-		"no YAML":                        {"delay: [1s\n", []string{":1: "}},
-		"a key twice":                    {"fetch:\n  retries: 1\n  retries: 2\n", []string{"retries", ":3: "}},
-		"a value for a section":          {"limits: 5\n", []string{"int was used where mapping is expected", ":1: "}},
-		"a list for a value":             {"agent: [a, b]\n", []string{"agent: expected a single value, not a list", ":1: "}},
-		"a number for a switch":          {"fetch:\n  cookies: maybe\n", []string{`fetch.cookies: "maybe" is not auto, true or false`, ":2: "}},
-		"a number with a point":          {"scope:\n  max_depth: 1.5\n", []string{`scope.max_depth: "1.5" is not a whole number`, ":2: "}},
+		"an unknown key": {"delay: 1s\nfetch:\n  retries: 3\n  retrys: 3\n",
+			[]string{`unknown field "retrys"`, ":4: "}},
+		"an unknown section": {"delay: 1s\npolitness:\n  adaptive: 1\n",
+			[]string{`unknown field "politness"`, ":2: "}},
+		"a duration without unit": {"concurrency: 2\ndelay: 1\n",
+			[]string{`delay: "1" is not a duration (write 1s, 500ms, 1h30m)`, ":2: "}},
+		"a size": {"limits:\n  max_bytes: lots\n",
+			[]string{`limits.max_bytes: "lots" is not a size`, ":2: "}},
+		"no YAML":               {"delay: [1s\n", []string{":1: "}},
+		"a key twice":           {"fetch:\n  retries: 1\n  retries: 2\n", []string{"retries", ":3: "}},
+		"a value for a section": {"limits: 5\n", []string{"int was used where mapping is expected", ":1: "}},
+		"a list for a value": {"agent: [a, b]\n",
+			[]string{"agent: expected a single value, not a list", ":1: "}},
+		"a number for a switch": {"fetch:\n  cookies: maybe\n",
+			[]string{`fetch.cookies: "maybe" is not auto, true or false`, ":2: "}},
+		"a number with a point": {"scope:\n  max_depth: 1.5\n",
+			[]string{`scope.max_depth: "1.5" is not a whole number`, ":2: "}},
 		"a mistake in a second document": {"delay: 1s\n---\ndelay: 1\n", []string{`"1" is not a duration`, ":3: "}},
 		"200,000 brackets":               {strings.Repeat("[", 200_000), []string{"more than 100 levels deep", ":1: "}},
-		"200,000 braces":                 {"fetch: " + strings.Repeat("{a: ", 200_000), []string{"more than 100 levels deep", ":1: "}},
-		"200,000 dashes":                 {strings.Repeat("- ", 200_000), []string{"more than 100 levels deep", ":1: "}},
-		"200,000 brackets in lines":      {strings.Repeat("[\n", 200_000), []string{"more than 100 levels deep", ":101: "}},
-		"no mapping at all":              {"just words\n", []string{"string was used where mapping is expected", ":1: "}},
+		"200,000 braces": {"fetch: " + strings.Repeat("{a: ", 200_000),
+			[]string{"more than 100 levels deep", ":1: "}},
+		"200,000 dashes": {strings.Repeat("- ", 200_000),
+			[]string{"more than 100 levels deep", ":1: "}},
+		"200,000 brackets in lines": {strings.Repeat("[\n", 200_000),
+			[]string{"more than 100 levels deep", ":101: "}},
+		"no mapping at all": {"just words\n",
+			[]string{"string was used where mapping is expected", ":1: "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "curtsy.yaml")
@@ -165,7 +179,8 @@ func TestValuesOfAFileAreReadAsTheyAreWritten(t *testing.T) {
 	if err := readConfig(&c, path); err != nil {
 		t.Fatal(err)
 	}
-	if c.Agent != "007" || c.Contact != "a@b" || c.Fetch.Header["X-Version"] != "1.10" || strings.Join(c.Politeness.Agents, " ") != "a 1.10" ||
+	if c.Agent != "007" || c.Contact != "a@b" || c.Fetch.Header["X-Version"] != "1.10" ||
+		strings.Join(c.Politeness.Agents, " ") != "a 1.10" ||
 		c.Limits.MaxPages != 5 || c.Delay != time.Second {
 		t.Errorf("got %+v", c)
 	}
@@ -198,7 +213,8 @@ func TestSizes(t *testing.T) {
 }
 
 func TestQuietWindows(t *testing.T) {
-	for text, ok := range map[string]bool{"08:00-18:30": true, "22:00 - 06:00": true, "8-18": false, "08:00": false, "25:00-26:00": false, "": false} {
+	for text, ok := range map[string]bool{"08:00-18:30": true, "22:00 - 06:00": true, "8-18": false, "08:00": false,
+		"25:00-26:00": false, "": false} {
 		w, err := quietWindow(text)
 		if (err == nil) != ok {
 			t.Errorf("%q: %v", text, err)

@@ -106,7 +106,8 @@ func TestOutputsCountAlike(t *testing.T) {
 	run("crawl", s.Origin+"/", "--archive", "rounds", "--quiet")
 	for target, page := range map[string]string{
 		"/late": "<meta name=robots content=noarchive><title>Late</title><p>as it is",
-		"/a":    "HTTP 301\nLocation: /late\n\n", "/gone": "<title>Back</title>", "/film.mp4": "HTTP 404\n\n", "/frame": "HTTP 500\n\n",
+		"/a":    "HTTP 301\nLocation: /late\n\n", "/gone": "<title>Back</title>", "/film.mp4": "HTTP 404\n\n",
+		"/frame": "HTTP 500\n\n",
 	} {
 		if err := s.Set(target, page); err != nil {
 			t.Fatal(err)
@@ -123,7 +124,8 @@ func TestOutputsCountAlike(t *testing.T) {
 func said(t *testing.T, args ...string) (out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := Main(args, strings.NewReader(""), &stdout, &stderr); code != exitDone && code != exitFailed && code != exitStopped {
+	if code := Main(args, strings.NewReader(""), &stdout, &stderr); code != exitDone && code != exitFailed &&
+		code != exitStopped {
 		t.Fatalf("curtsy %q: exit %d: %s", args, code, stderr.String())
 	}
 	return stdout.String(), stderr.String()
@@ -176,19 +178,25 @@ func countAlike(t *testing.T, dir string) {
 		fmt.Sscan(rest, &n)
 		return n
 	}
-	for state, words := range map[string]string{"fetched": "URLs fetched", "failed": "URLs failed", "disregarded": "URLs skipped by a rule", "queued": "URLs still queued"} {
+	for state, words := range map[string]string{"fetched": "URLs fetched", "failed": "URLs failed",
+		"disregarded": "URLs skipped by a rule", "queued": "URLs still queued"} {
 		name := state
 		if state == "disregarded" {
 			name = "skipped"
 		}
-		same(state, figure(status, state), map[string]int{"status as text": line(name), "list": rows("--state", name), "report": number(words)})
+		same(state, figure(status, state), map[string]int{"status as text": line(name), "list": rows("--state", name),
+			"report": number(words)})
 	}
-	same("other sites", figure(status, "other_sites"), map[string]int{"list": rows("--reason", "host"), "report": number("URLs of other sites")})
+	same("other sites", figure(status, "other_sites"), map[string]int{"list": rows("--reason", "host"),
+		"report": number("URLs of other sites")})
 	same("kept", figure(status, "kept"), map[string]int{"status as text": line("kept"), "report": number("URLs kept")})
-	same("withheld", figure(status, "withheld"), map[string]int{"status as text": line("withheld"), "report": number("URLs withheld"), "mirror": figure(mirror, "withheld")})
-	same("withheld and expired", figure(mirror, "withheld")+figure(mirror, "expired"), map[string]int{"the mirror's report": section("Withheld")})
+	same("withheld", figure(status, "withheld"), map[string]int{"status as text": line("withheld"),
+		"report": number("URLs withheld"), "mirror": figure(mirror, "withheld")})
+	same("withheld and expired", figure(mirror, "withheld")+figure(mirror, "expired"),
+		map[string]int{"the mirror's report": section("Withheld")})
 	same("pages", figure(status, "pages"), map[string]int{"status as text": line("pages"), "report": number("pages"),
-		"mirror, with what it leaves out": figure(mirror, "pages") + figure(mirror, "withheld") + figure(mirror, "expired")})
+		"mirror, with what it leaves out": figure(mirror, "pages") + figure(mirror, "withheld") + figure(mirror,
+			"expired")})
 	broken := map[string]bool{}
 	out, errs := said(t, "links", dir, "--broken", "--json")
 	for _, l := range strings.Split(strings.TrimSpace(out), "\n") {
@@ -197,7 +205,9 @@ func countAlike(t *testing.T, dir string) {
 			broken[link.To] = true
 		}
 	}
-	same("broken", len(broken), map[string]int{"report": number("broken URLs"), "mirror": figure(mirror, "broken"), "the mirror's report": section("Broken on the site"), "the error": lead(errs[strings.Index(errs, "curtsy: ")+1:])})
+	same("broken", len(broken), map[string]int{"report": number("broken URLs"), "mirror": figure(mirror, "broken"),
+		"the mirror's report": section("Broken on the site"),
+		"the error":           lead(errs[strings.Index(errs, "curtsy: ")+1:])})
 	if strings.Contains(fmt.Sprint(broken), "film") && dir == "skips" {
 		t.Error("what --skip-type skipped is broken")
 	}
@@ -224,9 +234,12 @@ func countAlike(t *testing.T, dir string) {
 		return figure(object(append([]string{"export", dir, dir + name, "--json"}, more...)...), field)
 	}
 	texts := rows("--where", "url=/note.txt", "--status", "200")
-	same("documents that are no files of text", indexed-texts, map[string]int{"pages.parquet": exported(".pages.parquet", "rows"),
-		"pages.jsonl.zst": exported(".pages.jsonl.zst", "rows"), "Markdown": exported(".md", "pages"), "text": exported(".txt", "pages")})
-	same("captures", exported(".captures.parquet", "rows", "--table", "captures"), map[string]int{"WARC": exported(".warc.gz", "captures"), "WACZ": exported(".wacz", "captures")})
+	same("documents that are no files of text", indexed-texts,
+		map[string]int{"pages.parquet": exported(".pages.parquet", "rows"),
+			"pages.jsonl.zst": exported(".pages.jsonl.zst", "rows"), "Markdown": exported(".md", "pages"),
+			"text": exported(".txt", "pages")})
+	same("captures", exported(".captures.parquet", "rows", "--table", "captures"),
+		map[string]int{"WARC": exported(".warc.gz", "captures"), "WACZ": exported(".wacz", "captures")})
 }
 
 // shelved are the pages of an archive as the first page of app has them.
@@ -234,7 +247,8 @@ func shelved(t *testing.T, dir string) int {
 	t.Helper()
 	page := httptest.NewUnstartedServer(nil)
 	defer page.Close()
-	s, err := app.New(app.Options{Folder: ".", Page: page.Listener.Addr().String(), Files: "127.0.0.1:1", Version: "test",
+	s, err := app.New(app.Options{Folder: ".", Page: page.Listener.Addr().String(), Files: "127.0.0.1:1",
+		Version: "test",
 		Formats: []string{"wacz"}, Command: runHosted, Quote: quoted})
 	if err != nil {
 		t.Fatal(err)
@@ -268,7 +282,8 @@ func servedStart(t *testing.T, dir string) string {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- serve(ctx, &ui{out: &dataWriter{w: w}, err: io.Discard}, &serveFlags{listen: "127.0.0.1:0"}, []string{dir})
+		ended <- serve(ctx, &ui{out: &dataWriter{w: w}, err: io.Discard}, &serveFlags{listen: "127.0.0.1:0"},
+			[]string{dir})
 	}()
 	line, err := bufio.NewReader(r).ReadString('\n')
 	_, at, _ := strings.Cut(strings.TrimSpace(line), " at ")

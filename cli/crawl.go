@@ -77,32 +77,49 @@ func (f *crawlFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.set.Contact, "contact", "", "mail address or URL where the site's owner can reach you")
 	fl.StringVar(&f.set.Agent, "agent", "", "product `token` to look for in robots.txt")
 	fl.DurationVar(&f.set.Delay, "delay", 0, "pause between requests; robots.txt may ask for more (default 1s)")
-	fl.IntVar(&f.set.Concurrency, "concurrency", 0, "concurrent requests, where robots.txt sets no Crawl-delay (default 1)")
+	fl.IntVar(&f.set.Concurrency, "concurrency", 0,
+		"concurrent requests, where robots.txt sets no Crawl-delay (default 1)")
 	fl.IntVar(&f.set.Limits.MaxPages, "max-pages", 0, "stop after this many pages")
 	fl.IntVar(&f.set.Scope.MaxDepth, "max-depth", 0, "follow links at most this many steps from the seed")
 	fl.Var(&f.set.Limits.MaxBytes, "max-bytes", "stop after this many `bytes` (2GiB, 500MB)")
 	fl.Var(&f.set.Politeness.LimitRate, "limit-rate", "limit the whole crawl to this many `bytes` per second (500kB)")
-	fl.IntVar(&f.set.Fetch.Retries, "retries", 0, "ask again so often for what fails for the moment: a 5xx, a broken connection (default 3)")
-	fl.StringVar(&f.set.Storage.Digest, "digest", "", "label records with this `algorithm`: sha256, or sha1 for tools that compare by it (default sha256)")
-	fl.StringArrayVar(&f.known, "known", nil, "keep no body that another archive has: `FILE` is its index (CDXJ, CDX, WACZ; repeatable)")
-	fl.BoolVar(&f.failFast, "fail-fast", false, "stop with exit 1 at the first page, or file of a page, that fails; for CI")
+	fl.IntVar(&f.set.Fetch.Retries, "retries", 0,
+		"ask again so often for what fails for the moment: a 5xx, a broken connection (default 3)")
+	fl.StringVar(&f.set.Storage.Digest, "digest", "",
+		"label records with this `algorithm`: sha256, or sha1 for tools that compare by it (default sha256)")
+	fl.StringArrayVar(&f.known, "known", nil,
+		"keep no body that another archive has: `FILE` is its index (CDXJ, CDX, WACZ; repeatable)")
+	fl.BoolVar(&f.failFast, "fail-fast", false,
+		"stop with exit 1 at the first page, or file of a page, that fails; for CI")
 	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after this long")
-	fl.StringArrayVar(&f.set.Scope.Include, "include", nil, "fetch only pages whose URL matches this `regexp` (repeatable)")
+	fl.StringArrayVar(&f.set.Scope.Include, "include", nil,
+		"fetch only pages whose URL matches this `regexp` (repeatable)")
 	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "skip URLs that match this `regexp` (repeatable)")
-	fl.BoolVar(&f.set.Scope.FollowSeed, "follow-seed", false, "where the seed redirects to another site, crawl that one")
-	fl.StringArrayVar(&f.set.Scope.Aliases, "alias", nil, "`host` that is another name of the site: its pages are fetched under the seed's name (repeatable)")
-	fl.StringArrayVar(&f.set.Scope.AllowHosts, "allow-host", nil, "`host` that may be at a private address if the seed is (repeatable)")
-	fl.StringVar(&f.set.Scope.Reach, "scope", "", "crawl the seed's `host`, only below its directory (prefix), or all subdomains as well (domain)")
-	fl.StringArrayVar(&f.set.Scope.SkipTypes, "skip-type", nil, "skip responses of this `type`, such as 'video/*', without reading the body (repeatable)")
+	fl.BoolVar(&f.set.Scope.FollowSeed, "follow-seed", false,
+		"where the seed redirects to another site, crawl that one")
+	fl.StringArrayVar(&f.set.Scope.Aliases, "alias", nil,
+		"`host` that is another name of the site: its pages are fetched under the seed's name (repeatable)")
+	fl.StringArrayVar(&f.set.Scope.AllowHosts, "allow-host", nil,
+		"`host` that may be at a private address if the seed is (repeatable)")
+	fl.StringVar(&f.set.Scope.Reach, "scope", "",
+		"crawl the seed's `host`, only below its directory (prefix), or all subdomains as well (domain)")
+	fl.StringArrayVar(&f.set.Scope.SkipTypes, "skip-type", nil,
+		"skip responses of this `type`, such as 'video/*', without reading the body (repeatable)")
 	fl.Var(&f.set.Scope.SkipLarger, "skip-larger", "skip responses that announce more than this many `bytes`")
-	fl.BoolVar(&f.set.Scope.SkipAlternates, "skip-alternates", false, "skip alternate forms of pages (rel=alternate, shortlink, https://api.w.org/), except the first feed")
+	fl.BoolVar(&f.set.Scope.SkipAlternates, "skip-alternates", false,
+		"skip alternate forms of pages (rel=alternate, shortlink, https://api.w.org/), except the first feed")
 	fl.BoolVar(&f.index, "index", false, "at the end, index all pages for curtsy search")
 	fl.StringVar(&f.mirror, "mirror", "", "at the end, make a browsable copy in `OUT` (see curtsy mirror)")
-	fl.StringVar(&f.set.Render.Pages, "render", "", "run page scripts in a Chromium: `auto` (pages that are nearly empty without them) or all")
-	fl.StringVar(&f.set.Render.Browser, "browser", "", "`PATH` of the Chromium, or the ws:// address of a running one (default: chromium, google-chrome)")
-	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "", "fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
-	fl.StringVar(&f.set.Scope.Requisites, "requisites", "", "fetch images, styles and scripts from the seed's host (`same-host`), or from any host that allows it (any)")
-	fl.StringVar(&f.set.Fetch.Language, "language", "", "ask for pages in these languages, the preferred first: `bg,en` (default: none is asked for)")
+	fl.StringVar(&f.set.Render.Pages, "render", "",
+		"run page scripts in a Chromium: `auto` (pages that are nearly empty without them) or all")
+	fl.StringVar(&f.set.Render.Browser, "browser", "",
+		"`PATH` of the Chromium, or the ws:// address of a running one (default: chromium, google-chrome)")
+	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "",
+		"fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
+	fl.StringVar(&f.set.Scope.Requisites, "requisites", "",
+		"fetch images, styles and scripts from the seed's host (`same-host`), or from any host that allows it (any)")
+	fl.StringVar(&f.set.Fetch.Language, "language", "",
+		"ask for pages in these languages, the preferred first: `bg,en` (default: none is asked for)")
 	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` header with every request "+
 		"(repeatable); one named like a key, token, secret or session goes to the seed's origin only and is "+
 		"never stored")
@@ -117,12 +134,16 @@ func (f *crawlFlags) register(c *cobra.Command) {
 var keyOfFlag = map[string]string{
 	"contact": "contact", "agent": "agent", "delay": "delay", "concurrency": "concurrency",
 	"max-pages": "limits.max_pages", "max-bytes": "limits.max_bytes", "max-time": "limits.max_time",
-	"include": "scope.include", "exclude": "scope.exclude", "max-depth": "scope.max_depth", "scope": "scope.reach", "requisites": "scope.requisites",
+	"include": "scope.include", "exclude": "scope.exclude", "max-depth": "scope.max_depth", "scope": "scope.reach",
+	"requisites":  "scope.requisites",
 	"follow-seed": "scope.follow_seed", "alias": "scope.aliases", "allow-host": "scope.allow_hosts",
 	"skip-type": "scope.skip_types", "skip-larger": "scope.skip_larger", "skip-alternates": "scope.skip_alternates",
-	"limit-rate": "politeness.limit_rate", "retries": "fetch.retries", "proxy": "fetch.proxy", "language": "fetch.language",
-	"ca": "fetch.ca", "identity": "fetch.identity", "render": "render.pages", "browser": "render.browser", "digest": "storage.digest",
-	"cookies": "login.cookies", "netrc": "login.netrc", "basic": "login.basic", "bearer": "login.bearer", "cert": "login.cert", "key": "login.key",
+	"limit-rate": "politeness.limit_rate", "retries": "fetch.retries", "proxy": "fetch.proxy",
+	"language": "fetch.language",
+	"ca":       "fetch.ca", "identity": "fetch.identity", "render": "render.pages", "browser": "render.browser",
+	"digest":  "storage.digest",
+	"cookies": "login.cookies", "netrc": "login.netrc", "basic": "login.basic", "bearer": "login.bearer",
+	"cert": "login.cert", "key": "login.key",
 }
 
 // lay puts the flags that were given over c.
@@ -195,7 +216,8 @@ func fieldName(field string) string {
 // readEnv reads the variables, and refuses those that set nothing.
 func (u *ui) readEnv(c *config) error {
 	if wrong := unknownVariables(os.Environ()); len(wrong) > 0 {
-		return usagef("unset "+strings.Join(slices.Sorted(maps.Keys(wrong)), " "), "%s", strings.Join(slices.Sorted(maps.Values(wrong)), "\n"))
+		return usagef("unset "+strings.Join(slices.Sorted(maps.Keys(wrong)), " "), "%s",
+			strings.Join(slices.Sorted(maps.Values(wrong)), "\n"))
 	}
 	return readEnv(c, os.LookupEnv)
 }
@@ -221,15 +243,18 @@ func crawlCmd(u *ui) *cobra.Command {
 	}
 	f.register(c)
 	c.Flags().StringVar(&f.seeds, "seeds", "", "also start from the URLs in `FILE`, one per line (- is stdin)")
-	c.Flags().StringArrayVar(&f.sitemaps, "sitemap", nil, "also start from the pages of the sitemap at this `URL` (repeatable)")
+	c.Flags().StringArrayVar(&f.sitemaps, "sitemap", nil,
+		"also start from the pages of the sitemap at this `URL` (repeatable)")
 	c.Flags().StringVar(&f.since, "since", "", "leave out sitemap pages last modified before `DATE`")
 	c.Flags().StringVar(&dir, "archive", "", "archive `directory` (default: the host's name)")
-	c.Flags().BoolVar(&dry, "dry-run", false, "show what the rules would allow, what it would take and need; fetch one page and keep nothing")
+	c.Flags().BoolVar(&dry, "dry-run", false,
+		"show what the rules would allow, what it would take and need; fetch one page and keep nothing")
 	return c
 }
 
 // crawl crawls the site of the URLs given into dir, "" for the default.
-func (f *crawlFlags) crawl(u *ui, cmd *cobra.Command, a []string, dir string, run func(*ui, *crawlFlags, *config, weburl.URL) error) error {
+func (f *crawlFlags) crawl(u *ui, cmd *cobra.Command, a []string, dir string,
+	run func(*ui, *crawlFlags, *config, weburl.URL) error) error {
 	seed, err := f.readSeeds(u, a)
 	if err != nil {
 		return err
@@ -284,7 +309,8 @@ func (f *crawlFlags) openKnown(u *ui, o *crawler.Options) (done func(), err erro
 	}
 	k, err := known.Open("", f.known)
 	if err != nil {
-		return nil, exitWith(exitFailed, fmt.Errorf("--known: %w", err), "an index made by curtsy export DIR OUT.cdxj, or by pywb or cdxj-indexer")
+		return nil, exitWith(exitFailed, fmt.Errorf("--known: %w", err),
+			"an index made by curtsy export DIR OUT.cdxj, or by pywb or cdxj-indexer")
 	}
 	u.say("--known: %s of other archives", count(k.Len(), "response"))
 	o.Known = k
@@ -338,7 +364,8 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	if c.LoggedIn != "" {
-		u.say("logging in with %s: sent to %s only, never stored; links that log out are skipped", c.LoggedIn, seed.Origin())
+		u.say("logging in with %s: sent to %s only, never stored; links that log out are skipped",
+			c.LoggedIn, seed.Origin())
 	}
 	_, err = os.Lstat(c.Archive)
 	fresh := errors.Is(err, fs.ErrNotExist)
@@ -367,7 +394,8 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if cr.Finished() && o.Round == nil {
 		n := cr.Counts()
 		own := n.OfSite()
-		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d skipped", c.Archive, seed, own.Fetched, own.Failed, own.Disregarded)
+		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d skipped", c.Archive, seed, own.Fetched,
+			own.Failed, own.Disregarded)
 		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}); err != nil {
 			return err
 		}
@@ -377,7 +405,8 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	defer runtime.KeepAlive(floor)
 	f.ran = true
 	result, err := cr.Run(ctx, stop)
-	for err == nil && result.Ending == crawler.Done && cr.RoundOpen() { // its sitemaps are read: now its pages are chosen
+	for err == nil && result.Ending == crawler.Done &&
+		cr.RoundOpen() { // its sitemaps are read: now its pages are chosen
 		cr.Close()
 		if cr, err = crawler.Open(c.Archive, o); err != nil {
 			return archiveError(err, c.Archive)
@@ -454,7 +483,8 @@ func (f *crawlFlags) seedError(cr *crawler.Crawl, c *config, seed weburl.URL) er
 			what = "the seed was not fetched"
 		}
 		f.others = failed.Others
-		return exitWith(exitFailed, fmt.Errorf("%s: %s", what, failed.Why), c.command(seed)+" --follow-seed, if that is the site")
+		return exitWith(exitFailed, fmt.Errorf("%s: %s", what, failed.Why),
+			c.command(seed)+" --follow-seed, if that is the site")
 	}
 	try := "another URL, or the same command later: it asks again"
 	if failed.Refused {
@@ -490,7 +520,8 @@ func given(n int) string {
 
 // askOwner is what helps where the site refuses the crawler.
 func (c *config) askOwner() string {
-	return "ask the site's owner to let " + userAgent(c) + " in, in the firewall and by a group \"User-agent: " + c.Agent +
+	return "ask the site's owner to let " + userAgent(c) + " in, in the firewall and by a group \"User-agent: " +
+		c.Agent +
 		"\" in robots.txt; it never poses as a browser. Then the same command"
 }
 
@@ -498,7 +529,8 @@ func (c *config) askOwner() string {
 func (c *config) command(seed weburl.URL) string {
 	text := "curtsy crawl " + quoted(seed.String())
 	for _, flag := range []struct{ name, value, usual string }{
-		{"archive", c.Archive, seed.Host()}, {"contact", c.Contact, ""}, {"ca", c.Fetch.CA, ""}, {"identity", c.Fetch.Identity, ""},
+		{"archive", c.Archive, seed.Host()}, {"contact", c.Contact, ""}, {"ca", c.Fetch.CA, ""},
+		{"identity", c.Fetch.Identity, ""},
 	} {
 		if flag.value != flag.usual {
 			text += " --" + flag.name + " " + quoted(flag.value)
@@ -548,14 +580,16 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 			Pages       int            `json:"pages"`
 			Rules       map[string]int `json:"rules"`
 			Reasons     []judge.Count  `json:"reasons"`
-		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, pages, n.Reasons.Rules(), n.Reasons.Largest(status.ShownReasons)})
+		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, pages,
+			n.Reasons.Rules(), n.Reasons.Largest(status.ShownReasons)})
 	}
 	if r.Why != "" && r.Ending != crawler.Unreachable {
 		what := r.Why
 		if endingError(r, "", "") != nil { // which says why
 			what = r.Ending.String()
 		}
-		u.say("%s: %d fetched, %d failed, %d skipped, %d queued; %s in %s", what, n.Fetched, n.Failed, n.Disregarded, n.Queued(),
+		u.say("%s: %d fetched, %d failed, %d skipped, %d queued; %s in %s", what, n.Fetched, n.Failed,
+			n.Disregarded, n.Queued(),
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
 	}
 	if s.Bare > 0 {
@@ -635,17 +669,20 @@ func archiveError(err error, dir string) error {
 	case noRights(err) && errors.As(err, &forbidden): // it names the path once
 		return exitWith(exitFailed, forbidden, rightsHint(err, "as a user who may read and write "+dir))
 	case errors.Is(err, syscall.ENOTDIR):
-		return usagef("the directory of an archive, or for a WARC, WACZ or HAR: curtsy import NEW-DIR "+quoted(dir), "%s is not a directory", dir)
+		return usagef("the directory of an archive, or for a WARC, WACZ or HAR: curtsy import NEW-DIR "+quoted(dir),
+			"%s is not a directory", dir)
 	case errors.Is(err, storage.ErrInUse):
 		return exitWith(exitDamaged, err, "curtsy status "+quoted(dir))
 	case errors.Is(err, storage.ErrIrregular):
 		return exitWith(exitDamaged, err, "a copy of the archive with a regular file in its place")
 	case errors.Is(err, storage.ErrOld):
-		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair, which rebuilds crawl.db from the segments")
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+
+			" --repair, which rebuilds crawl.db from the segments")
 	case errors.Is(err, storage.ErrSchema):
 		return exitWith(exitDamaged, err, "the version of curtsy that wrote it")
 	case errors.As(err, &damage) && damage.Index(), errors.Is(err, frontier.ErrCorrupt):
-		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair, which rebuilds crawl.db from the segments")
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+
+			" --repair, which rebuilds crawl.db from the segments")
 	case errors.As(err, &damage):
 		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair")
 	case storage.IsDisk(err):

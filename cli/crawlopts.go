@@ -49,13 +49,15 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 		Remembered: crawler.Remembered{Settings: c, Public: c.public()},
 		Hooks:      crawler.Hooks{Logger: logger},
 	}
-	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions, loginOptions, renderOptions} {
+	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions,
+		loginOptions, renderOptions} {
 		if err := step(c, &o); err != nil {
 			return o, err
 		}
 	}
 	o.Archive = storage.Options{
-		Prefix: c.Storage.Prefix, Label: label, SegmentSize: int64(c.Storage.SegmentSize), MinFree: int64(c.Storage.MinFree), Logger: logger,
+		Prefix: c.Storage.Prefix, Label: label, SegmentSize: int64(c.Storage.SegmentSize),
+		MinFree: int64(c.Storage.MinFree), Logger: logger,
 		Software: "curtsy/" + version, Operator: c.Contact, UserAgent: o.Fetch.UserAgent,
 		RobotsLine: "obeyed (" + c.Politeness.Dialect + "), X-Robots-Tag and meta robots too", Fail: failpoint(),
 	}
@@ -90,7 +92,8 @@ func scopeOptions(c *config, o *crawler.Options) error {
 	case "any":
 		o.Scope.AnyRequisites = true
 	default:
-		return usagef("--requisites same-host, or --requisites any", "scope.requisites: %q is not same-host or any", c.Scope.Requisites)
+		return usagef("--requisites same-host, or --requisites any", "scope.requisites: %q is not same-host or any",
+			c.Scope.Requisites)
 	}
 	if err := reach(c.Scope.Reach, o.Seed, &o.Scope); err != nil {
 		return err
@@ -150,9 +153,11 @@ func rulesOptions(c *config, o *crawler.Options) error {
 		return usagef("politeness.dialect: rfc9309, yandex, or 1994", "politeness.dialect: %v", err)
 	}
 	if !productToken.MatchString(c.Agent) {
-		return usagef("--agent curtsy", "agent: %q is not a product token: use letters, - and _ only (RFC 9309 §2.2.1)", c.Agent)
+		return usagef("--agent curtsy", "agent: %q is not a product token: use letters, - and _ only (RFC 9309 §2.2.1)",
+			c.Agent)
 	}
-	o.Rules = rules.Options{Agents: append([]string{c.Agent}, c.Politeness.Agents...), Dialect: d, MaxCrawlDelay: c.Politeness.MaxCrawlDelay}
+	o.Rules = rules.Options{Agents: append([]string{c.Agent}, c.Politeness.Agents...), Dialect: d,
+		MaxCrawlDelay: c.Politeness.MaxCrawlDelay}
 	return nil
 }
 
@@ -171,7 +176,8 @@ func checkAgents(agents []string) error {
 
 func paceOptions(c *config, o *crawler.Options) error {
 	o.Pace = politeness.Options{Delay: c.Delay, Concurrency: c.Concurrency, Adaptive: c.Politeness.Adaptive,
-		MaxRetryAfter: c.Politeness.MaxRetryAfter, MaxSlowdown: c.Politeness.MaxSlowdown, MaxFailures: c.Politeness.MaxFailures}
+		MaxRetryAfter: c.Politeness.MaxRetryAfter, MaxSlowdown: c.Politeness.MaxSlowdown,
+		MaxFailures: c.Politeness.MaxFailures}
 	for _, s := range c.Politeness.Quiet {
 		w, err := quietWindow(s)
 		if err != nil {
@@ -237,7 +243,8 @@ func fetchOptions(c *config, o *crawler.Options) error {
 	}
 	if c.Contact == "" && !isLoopback(o.Seed) {
 		return usagef("--contact you@example.org, or --contact https://example.org/crawler",
-			"%s: a contact is needed so that the site's owner can reach you; it is sent in the User-Agent", o.Seed.Host())
+			"%s: a contact is needed so that the site's owner can reach you; it is sent in the User-Agent",
+			o.Seed.Host())
 	}
 	return checkContact(c.Contact)
 }
@@ -252,14 +259,16 @@ func renderOptions(c *config, o *crawler.Options) error {
 	case "all":
 		o.Render = crawler.RenderAll
 	default:
-		return usagef("--render auto, or --render all", "render.pages: %q is not one of none, auto and all", c.Render.Pages)
+		return usagef("--render auto, or --render all", "render.pages: %q is not one of none, auto and all",
+			c.Render.Pages)
 	}
 	path, err := render.Find(c.Render.Browser)
 	if err != nil {
 		return exitWith(exitUsage, fmt.Errorf("--render: %w", err), "--browser with the path of a Chromium or "+
 			"Chrome, or the ws:// address of a running one (Debian: apt install chromium)")
 	}
-	o.Browser = render.New(render.Options{Browser: path, Dir: c.Archive, UserAgent: userAgent(c), Timeout: c.Render.Timeout, Memory: int64(c.Render.MaxMemory)})
+	o.Browser = render.New(render.Options{Browser: path, Dir: c.Archive, UserAgent: userAgent(c),
+		Timeout: c.Render.Timeout, Memory: int64(c.Render.MaxMemory)})
 	return nil
 }
 

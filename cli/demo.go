@@ -81,7 +81,8 @@ func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 	printDemo(u, rows, origin)
 	n := result.Counts.OfSite()
 	u.print("")
-	u.print("%s: %d fetched, %d failed, %d skipped, in %s", count(n.Discovered, "URL"), n.Fetched, n.Failed, n.Disregarded, result.State.Elapsed.Round(1e7))
+	u.print("%s: %d fetched, %d failed, %d skipped, in %s", count(n.Discovered, "URL"), n.Fetched, n.Failed,
+		n.Disregarded, result.State.Elapsed.Round(1e7))
 	if kept {
 		u.say("the archive is in %s; try: curtsy explain %s '/news?ref=top'", dir, quoted(dir))
 	} else {
@@ -95,9 +96,11 @@ func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 func demoAgain(dir string) error {
 	seed, c, err := remembered(dir)
 	if err == nil && isLoopback(seed) && c.Delay == 0 && c.Traps.Ahead == demoMonths {
-		return usagef("curtsy demo --keep with another DIR, or remove "+quoted(dir)+" first", "%s holds an earlier demo", dir)
+		return usagef("curtsy demo --keep with another DIR, or remove "+quoted(dir)+" first",
+			"%s holds an earlier demo", dir)
 	}
-	return usagef("curtsy demo --keep with another DIR", "%s holds the archive of another site; it was not touched", dir)
+	return usagef("curtsy demo --keep with another DIR", "%s holds the archive of another site; it was not touched",
+		dir)
 }
 
 func printDemo(u *ui, rows []explain.Row, origin string) {

@@ -46,7 +46,8 @@ func demoHandler(pages map[string]demoPage) http.Handler {
 			p, ok = demoMonth(month)
 		}
 		if !ok {
-			p = demoPage{status: 404, header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<title>Not found</title>")}
+			p = demoPage{status: 404, header: http.Header{"Content-Type": {"text/html"}},
+				body: []byte("<title>Not found</title>")}
 		}
 		for name, lines := range p.header {
 			w.Header()[name] = lines
@@ -64,7 +65,8 @@ func demoMonth(month string) (demoPage, bool) {
 	}
 	body := fmt.Sprintf("<!DOCTYPE html><title>%s</title><p>Nothing happens. <a href=%q>next month</a>",
 		t.Format("January 2006"), t.AddDate(0, 1, 0).Format("/calendar/2006/01"))
-	return demoPage{status: 200, header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(body)}, true
+	return demoPage{status: 200, header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(body)},
+		true
 }
 
 func demoPages(host string) (map[string]demoPage, error) {

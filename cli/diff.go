@@ -78,7 +78,8 @@ func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
 	if err := mayQuote(a.Archive, visits, was, now); err != nil {
 		return err
 	}
-	passages, err := changes.Compare(ctx, changes.Copy{Archive: a.Archive, Visit: was}, changes.Copy{Archive: a.Archive, Visit: now})
+	passages, err := changes.Compare(ctx, changes.Copy{Archive: a.Archive, Visit: was},
+		changes.Copy{Archive: a.Archive, Visit: now})
 	if errors.Is(err, context.Canceled) {
 		return exitWith(exitStopped, errors.New("stopped"), "curtsy diff "+quoted(dir)+" "+quoted(text))
 	}
@@ -86,7 +87,8 @@ func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
 	if err != nil && !noText {
 		return archiveError(err, dir)
 	}
-	j := diffJSON{url.String(), instant(&was.At), instant(&now.At), now.ContentType, !noText, was.Digest != now.Digest, orEmpty(passages)}
+	j := diffJSON{url.String(), instant(&was.At), instant(&now.At), now.ContentType, !noText, was.Digest != now.Digest,
+		orEmpty(passages)}
 	if asJSON {
 		return u.json(j)
 	}
@@ -106,7 +108,8 @@ func visitsOf(a *opened, url weburl.URL) ([]*crawllog.Visit, error) {
 }
 
 // pairOf chooses the copies that are compared.
-func pairOf(a *storage.Archive, visits []*crawllog.Visit, url weburl.URL, dir string, times []string) (was, now *crawllog.Visit, err error) {
+func pairOf(a *storage.Archive, visits []*crawllog.Visit, url weburl.URL, dir string, times []string) (was,
+	now *crawllog.Visit, err error) {
 	copies := changes.Copies(visits)
 	if len(copies) == 0 {
 		return nil, nil, usagef("curtsy explain "+quoted(dir)+" "+quoted(url.String()), "no copy of %s is kept", url)
@@ -114,7 +117,8 @@ func pairOf(a *storage.Archive, visits []*crawllog.Visit, url weburl.URL, dir st
 	if len(times) == 0 {
 		was, now = changes.LastPair(visits)
 		if was == nil {
-			return nil, nil, usagef("curtsy update "+quoted(dir), "%s: no two copies differ: there is nothing to compare", url)
+			return nil, nil, usagef("curtsy update "+quoted(dir),
+				"%s: no two copies differ: there is nothing to compare", url)
 		}
 		return was, now, nil
 	}
@@ -125,7 +129,8 @@ func pairOf(a *storage.Archive, visits []*crawllog.Visit, url weburl.URL, dir st
 			return nil, nil, err
 		}
 		if *chosen = publish.CurrentAt(copies, at, a.VisitsAt); *chosen == nil {
-			return nil, nil, usagef("a time from "+instant(&copies[0].At)+" on", "%s: there is no copy from %s or earlier", url, times[i])
+			return nil, nil, usagef("a time from "+instant(&copies[0].At)+" on",
+				"%s: there is no copy from %s or earlier", url, times[i])
 		}
 	}
 	return was, now, nil
@@ -140,7 +145,8 @@ func mayQuote(a *storage.Archive, visits []*crawllog.Visit, chosen ...*crawllog.
 			continue
 		}
 		if p := permits[i]; !p.Quote() {
-			return exitWith(exitFailed, fmt.Errorf("%s may not be shown, at its owner's request: %s", v.URL, p.Why()), "")
+			return exitWith(exitFailed, fmt.Errorf("%s may not be shown, at its owner's request: %s", v.URL, p.Why()),
+				"")
 		}
 	}
 	return nil
@@ -158,7 +164,8 @@ func (u *ui) printDiff(j *diffJSON, was, now *crawllog.Visit) {
 	case !j.Differ:
 		u.print("the copies are the same")
 	case !j.Text:
-		u.print("%s: no text to compare; %s → %s, %s → %s", j.Type, byteCount(was.Length), byteCount(now.Length), was.Digest, now.Digest)
+		u.print("%s: no text to compare; %s → %s, %s → %s", j.Type, byteCount(was.Length), byteCount(now.Length),
+			was.Digest, now.Digest)
 	case len(j.Passages) == 0:
 		u.print("the text is the same, the bytes differ: %s → %s", was.Digest, now.Digest)
 	}

@@ -26,7 +26,8 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return err
 	}
 	if ctx.Err() != nil { // half a preview would mislead
-		return exitWith(exitStopped, errors.New("stopped; nothing was kept"), "curtsy crawl "+quoted(p.Seed)+" --dry-run")
+		return exitWith(exitStopped, errors.New("stopped; nothing was kept"),
+			"curtsy crawl "+quoted(p.Seed)+" --dry-run")
 	}
 	if f.json {
 		if err := u.json(struct {
@@ -42,7 +43,8 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return exitWith(exitFailed, p.Unreachable, unreachableHint(p.Unreachable))
 	}
 	if p.Refused != "" {
-		return exitWith(exitRefused, refusedWords(p.Refused, p.Denied), refusedHint(p.Denied, "curtsy crawl "+quoted(p.Seed)))
+		return exitWith(exitRefused, refusedWords(p.Refused, p.Denied),
+			refusedHint(p.Denied, "curtsy crawl "+quoted(p.Seed)))
 	}
 	if p.Stopped != "" {
 		return exitWith(exitStopped, errors.New(p.Stopped), "curtsy crawl "+quoted(p.Seed)+" --dry-run, later")
@@ -70,20 +72,23 @@ func printPreview(u *ui, p *preview.Preview) {
 	}
 	u.print("  seed         %s", p.Verdict)
 	if f := p.Front; f != nil && f.Status > 0 {
-		u.print("  page         %s answered %d, %s, %q, %s", f.URL, f.Status, cmp.Or(f.Type, "no type"), f.Title, count(f.Links, "link"))
+		u.print("  page         %s answered %d, %s, %q, %s", f.URL, f.Status, cmp.Or(f.Type, "no type"), f.Title,
+			count(f.Links, "link"))
 		for _, need := range f.Needs {
 			u.print("  needs        %s", need)
 		}
 	}
 	u.print("  pace         %s, %d at a time", p.Delay, p.Concurrency)
 	for _, s := range p.Sitemaps {
-		u.print("  sitemap      %s: %s, %s, %d of them in scope and allowed", s.URL, s.Type, count(s.URLs, "URL"), s.Allowed)
+		u.print("  sitemap      %s: %s, %s, %d of them in scope and allowed", s.URL, s.Type,
+			count(s.URLs, "URL"), s.Allowed)
 	}
 	for _, reason := range byCount(p.LeftOut) {
 		u.print("  left out     %6d  %s", p.LeftOut[reason], reason)
 	}
 	if p.URLs > 0 {
-		u.print("  it would take at least %s for the %s known so far; links will add more", p.AtLeast.Round(time.Second), count(p.URLs, "URL"))
+		u.print("  it would take at least %s for the %s known so far; links will add more",
+			p.AtLeast.Round(time.Second), count(p.URLs, "URL"))
 	} else {
 		u.print("  no sitemap says how many pages there are; %s per page", p.Delay)
 	}

@@ -25,16 +25,19 @@ func TestAPlaceThatMayNotBeWrittenIsNoFullDisk(t *testing.T) {
 			t.Errorf("%v: try: %s", e, try)
 		}
 	}
-	err := mirrorError(&mirror.DiskError{Err: &fs.PathError{Op: "write", Path: "/srv/x", Err: syscall.ENOSPC}}, "a", "/srv/x", 0)
+	err := mirrorError(&mirror.DiskError{Err: &fs.PathError{Op: "write", Path: "/srv/x", Err: syscall.ENOSPC}},
+		"a", "/srv/x", 0)
 	if exitCode(err) != exitStopped || !strings.HasPrefix(err.(*exitError).try, "make room") {
 		t.Errorf("a full disk: %v, %d", err, exitCode(err))
 	}
 	doubled := fmt.Errorf("a/crawl.db: %w", &fs.PathError{Op: "open", Path: "a/crawl.db", Err: syscall.EACCES})
 	err = archiveError(doubled, "a b")
-	if err.Error() != "open a/crawl.db: permission denied" || exitCode(err) != exitFailed || err.(*exitError).try != "as a user who may read and write a b" {
+	if err.Error() != "open a/crawl.db: permission denied" || exitCode(err) != exitFailed ||
+		err.(*exitError).try != "as a user who may read and write a b" {
 		t.Errorf("an archive of somebody else's: %v, %d, try %q", err, exitCode(err), err.(*exitError).try)
 	}
-	if err := checkError(&fs.PathError{Op: "open", Path: "/srv/x", Err: syscall.ENOENT}, "/srv/x"); exitCode(err) != exitUsage {
+	if err := checkError(&fs.PathError{Op: "open", Path: "/srv/x", Err: syscall.ENOENT},
+		"/srv/x"); exitCode(err) != exitUsage {
 		t.Errorf("nothing to check: %v", err)
 	}
 }

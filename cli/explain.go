@@ -192,7 +192,8 @@ func printVisit(u *ui, v *crawllog.Visit) {
 		u.print("  truncated  %s", v.Truncated)
 	}
 	if r := v.Rendered; r != nil {
-		u.print("  rendered   %s, %s requested%s", byteCount(r.Length), count(r.Asked, "URL"), orText(r.Cut, "; "+r.Cut))
+		u.print("  rendered   %s, %s requested%s", byteCount(r.Length), count(r.Asked, "URL"),
+			orText(r.Cut, "; "+r.Cut))
 		for _, m := range r.Missing {
 			u.print("  missing    %s: %s", m.URL, m.Why)
 		}

@@ -17,9 +17,12 @@ func TestPermitOf(t *testing.T) {
 		visits []crawllog.Visit
 		want   string
 	}{
-		{"the page, not the later error", []crawllog.Visit{page, {Status: 503, Kept: crawllog.KeptResponse, Directives: noindex}}, "the copy may be shown, the URL listed"},
-		{"the later answer", []crawllog.Visit{page, {Status: 200, Kept: crawllog.KeptWithheld, Directives: noarchive}}, "the copy may not be shown, the URL listed: noarchive"},
-		{"an unchanged page asks what it asked", []crawllog.Visit{{Status: 200, Kept: crawllog.KeptResponse, Directives: noindex}, {Status: 304, Kept: crawllog.KeptRevisit, Refers: &crawllog.Ref{URLID: 7, N: 1}}},
+		{"the page, not the later error", []crawllog.Visit{page, {Status: 503, Kept: crawllog.KeptResponse,
+			Directives: noindex}}, "the copy may be shown, the URL listed"},
+		{"the later answer", []crawllog.Visit{page, {Status: 200, Kept: crawllog.KeptWithheld, Directives: noarchive}},
+			"the copy may not be shown, the URL listed: noarchive"},
+		{"an unchanged page asks what it asked", []crawllog.Visit{{Status: 200, Kept: crawllog.KeptResponse,
+			Directives: noindex}, {Status: 304, Kept: crawllog.KeptRevisit, Refers: &crawllog.Ref{URLID: 7, N: 1}}},
 			"the copy may be shown, the URL not listed: noindex"},
 		{"nothing is kept", []crawllog.Visit{{Error: "timeout"}}, ""},
 	} {

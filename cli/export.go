@@ -42,7 +42,8 @@ type purposeFlags struct {
 }
 
 func (f *purposeFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.purpose, "purpose", "", "leave out what its owner does not want used so: `USE` is search, ai-input, train-ai or tdm")
+	c.Flags().StringVar(&f.purpose, "purpose", "",
+		"leave out what its owner does not want used so: `USE` is search, ai-input, train-ai or tdm")
 	c.Flags().BoolVar(&f.consent, "require-consent", false, "with --purpose, leave out what says nothing about it, too")
 }
 
@@ -80,11 +81,15 @@ func exportCmd(u *ui) *cobra.Command {
 		RunE: u.runs(func(ctx context.Context, a []string) error { return exportArchive(ctx, u, f, a[0], a[1]) }),
 	}
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: by the extension of OUT)")
-	c.Flags().StringVar(&f.table, "table", "", "of parquet and jsonl.zst: `TABLE` is "+strings.Join(export.Tables, ", ")+" (default pages)")
-	c.Flags().StringVar(&f.text, "text", "main", "of txt, md, parquet and jsonl.zst: `WHICH` text of pages: main leaves out navigation, banners and forms, all has them")
-	c.Flags().StringVar(&f.since, "since", "", "of --table changes: compare with the copies from `TIME` (default: before the last update)")
+	c.Flags().StringVar(&f.table, "table", "", "of parquet and jsonl.zst: `TABLE` is "+strings.Join(export.Tables,
+		", ")+" (default pages)")
+	c.Flags().StringVar(&f.text, "text", "main",
+		"of txt, md, parquet and jsonl.zst: `WHICH` text of pages: main leaves out navigation, banners and forms, all has them")
+	c.Flags().StringVar(&f.since, "since", "",
+		"of --table changes: compare with the copies from `TIME` (default: before the last update)")
 	c.Flags().StringVar(&f.at, "at", "", "for each URL, only the copy that was current at `TIME`: a date, an RFC 3339 time, or an age (7d)")
-	c.Flags().StringVar(&f.single, "single", "", "write the page at `URL` alone, with all that it is made of: OUT ends in .html")
+	c.Flags().StringVar(&f.single, "single", "",
+		"write the page at `URL` alone, with all that it is made of: OUT ends in .html")
 	c.Flags().StringVar(&f.sign, "sign", "", "sign a WACZ with the key in `FILE` (curtsy identity new --wacz FILE)")
 	f.purposeFlags.register(c)
 	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "leave out who crawled and with which settings")
@@ -191,7 +196,8 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	bar := newStepBar(u)
 	defer bar.close()
 	r, err := export.Write(ctx, a.Archive, out, export.Options{
-		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous, Force: f.force, Consent: consent, Single: page, Sign: signer,
+		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous,
+		Force: f.force, Consent: consent, Single: page, Sign: signer,
 		Mirror: func() (mirror.Options, error) { return mirrorOptions(a.Archive, dir) },
 		Table:  func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
 		Watch:  func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
@@ -274,7 +280,8 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 }
 
 // exportTable writes the rows of list that may be published.
-func exportTable(ctx context.Context, a *opened, format export.Format, consent *export.Consent, now time.Time, w io.Writer) (rows, unlisted int, err error) {
+func exportTable(ctx context.Context, a *opened, format export.Format, consent *export.Consent, now time.Time,
+	w io.Writer) (rows, unlisted int, err error) {
 	var table rowWriter = jsonRows{&ui{out: &dataWriter{w: w}}}
 	if format == export.CSV {
 		c := &csvRows{csv.NewWriter(w)}

@@ -106,15 +106,23 @@ func TestLinksToOtherSites(t *testing.T) {
 		verdict inventory.Verdict
 		reason  string // in it
 	}{
-		"/fine": {inventory.OK, ""}, "/nohead": {inventory.OK, ""}, "/busy": {inventory.OK, ""}, "/moved": {inventory.OK, "moved for good: link to " + there.URL + "/fine"},
+		"/fine": {inventory.OK, ""}, "/nohead": {inventory.OK, ""}, "/busy": {inventory.OK, ""},
+		"/moved": {inventory.OK, "moved for good: link to " + there.URL + "/fine"},
 		"/found": {inventory.OK, "redirect for now"}, "/busier": {inventory.OK, ""},
-		"/later": {inventory.Undecided, ""}, "/later2": {inventory.Undecided, ""}, // for an hour, which nobody waits for
+		"/later":      {inventory.Undecided, ""},
+		"/later2":     {inventory.Undecided, ""}, // for an hour, which nobody waits for
 		"/moved#here": {inventory.OK, "moved for good"}, "/moved#lost": {inventory.IsBroken, "no place #lost"},
-		"/found#gone": {inventory.IsBroken, "no place #gone"}, "/moved-to-part#any": {inventory.OK, "redirect for now"}, "/paper.pdf#page=2": {inventory.OK, ""}, "/fine#L12": {inventory.OK, ""}, "/circle": {inventory.IsBroken, "circle"}, "/moved-to-gone": {inventory.IsBroken, "http: 404"},
-		"/404": {inventory.IsBroken, "404"}, "/410": {inventory.IsBroken, "410"}, "/403": {inventory.Undecided, "403"}, "/401": {inventory.Undecided, "401"},
-		"/999": {inventory.Undecided, "999"}, "/500": {inventory.Undecided, "500"}, "/cut": {inventory.Undecided, "disconnect"}, "/denied": {inventory.Unchecked, "robots.txt"},
-		"/fine#here": {inventory.OK, ""}, "/fine#nowhere": {inventory.IsBroken, "no place"}, "/fine#:~:text=quick%20brown": {inventory.OK, ""}, "/fine#:~:text=slow": {inventory.IsBroken, "no place"},
-		dead: {inventory.IsBroken, "refused"}, "http://[bad": {inventory.IsBroken, "no URL"}, "htp://typo": {inventory.IsBroken, "scheme"}, "mailto:nobody": {inventory.IsBroken, "mail"},
+		"/found#gone": {inventory.IsBroken, "no place #gone"}, "/moved-to-part#any": {inventory.OK, "redirect for now"},
+		"/paper.pdf#page=2": {inventory.OK, ""}, "/fine#L12": {inventory.OK, ""},
+		"/circle": {inventory.IsBroken, "circle"}, "/moved-to-gone": {inventory.IsBroken, "http: 404"},
+		"/404": {inventory.IsBroken, "404"}, "/410": {inventory.IsBroken, "410"}, "/403": {inventory.Undecided, "403"},
+		"/401": {inventory.Undecided, "401"},
+		"/999": {inventory.Undecided, "999"}, "/500": {inventory.Undecided, "500"},
+		"/cut": {inventory.Undecided, "disconnect"}, "/denied": {inventory.Unchecked, "robots.txt"},
+		"/fine#here": {inventory.OK, ""}, "/fine#nowhere": {inventory.IsBroken, "no place"},
+		"/fine#:~:text=quick%20brown": {inventory.OK, ""}, "/fine#:~:text=slow": {inventory.IsBroken, "no place"},
+		dead: {inventory.IsBroken, "refused"}, "http://[bad": {inventory.IsBroken, "no URL"},
+		"htp://typo": {inventory.IsBroken, "scheme"}, "mailto:nobody": {inventory.IsBroken, "mail"},
 	}
 	page := "<title>x</title><p id=own>"
 	for to := range want {
@@ -161,11 +169,13 @@ Location: ` + there.URL + `/404
 	got := check()
 	for to, c := range want {
 		l := got[absolute(there.URL, to)]
-		if l.Verdict != c.verdict || !strings.Contains(l.Reason, c.reason) || l.Broken != (c.verdict == inventory.IsBroken) {
+		if l.Verdict != c.verdict || !strings.Contains(l.Reason, c.reason) ||
+			l.Broken != (c.verdict == inventory.IsBroken) {
 			t.Errorf("%s: %+v, want %s (%s)", to, l, c.verdict, c.reason)
 		}
 	}
-	for to, reason := range map[string]string{"/#lost": "no place #lost", "/old#lost": "redirect to " + s.Origin + "/new: no place #lost", "/out": "404", "/new#:~:text=cat": "no place"} {
+	for to, reason := range map[string]string{"/#lost": "no place #lost", "/old#lost": "redirect to " + s.Origin +
+		"/new: no place #lost", "/out": "404", "/new#:~:text=cat": "no place"} {
 		if l := got[s.Origin+to]; l.Verdict != inventory.IsBroken || !strings.Contains(l.Reason, reason) {
 			t.Errorf("%s: %+v", to, l)
 		}
@@ -176,7 +186,9 @@ Location: ` + there.URL + `/404
 		}
 	}
 	o.mu.Lock()
-	if o.atOne != 1 || o.asked["GET /robots.txt"] != 1 || o.asked["HEAD /denied"]+o.asked["GET /denied"] != 0 || o.asked["HEAD /403"] != 1 || o.asked["GET /403"] != 1 || o.asked["HEAD /moved-to-gone"] != 1 || o.asked["GET /moved-to-gone"] != 0 ||
+	if o.atOne != 1 || o.asked["GET /robots.txt"] != 1 || o.asked["HEAD /denied"]+o.asked["GET /denied"] != 0 ||
+		o.asked["HEAD /403"] != 1 || o.asked["GET /403"] != 1 || o.asked["HEAD /moved-to-gone"] != 1 ||
+		o.asked["GET /moved-to-gone"] != 0 ||
 		o.asked["GET /fine"] > 2 {
 		t.Errorf("%d at a time, asked for %v", o.atOne, o.asked)
 	}

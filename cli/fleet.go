@@ -40,7 +40,8 @@ func fleetCmd(u *ui) *cobra.Command {
 	fl := c.PersistentFlags()
 	fl.StringVar(&at.dir, "dir", "fleet", "`directory` of the fleet on this machine")
 	fl.StringVar(&at.join, "join", "", "`URLs` of the servers of a cluster: nats://HOST:PORT,…")
-	fl.StringVar(&at.cert, "tls-cert", "", "this machine's certificate, `FILE` in PEM, with its role as OU: read, add, work or serve; needed with --join and --cluster")
+	fl.StringVar(&at.cert, "tls-cert", "",
+		"this machine's certificate, `FILE` in PEM, with its role as OU: read, add, work or serve; needed with --join and --cluster")
 	fl.StringVar(&at.key, "tls-key", "", "its key, `FILE` in PEM")
 	fl.StringVar(&at.ca, "tls-ca", "", "the authority that signed the certificates of all machines of the fleet, `FILE` in PEM")
 	c.AddCommand(fleetServeCmd(u, at), fleetAddCmd(u, at), fleetStatusCmd(u, at), fleetWhyCmd(u, at),
@@ -75,7 +76,8 @@ func (at *fleetAt) dial(needs engine.Role) (*nats.Conn, error) {
 		return nil, err
 	}
 	if role := engine.OwnRole(conf); role != "" && !role.May(needs) { // the servers refuse it, too
-		return nil, usagef("a certificate with OU="+string(needs), "the certificate's role is %s; this needs %s", role, needs)
+		return nil, usagef("a certificate with OU="+string(needs), "the certificate's role is %s; this needs %s", role,
+			needs)
 	}
 	return engine.Dial(at.join, conf)
 }
@@ -214,7 +216,8 @@ type fleetShown struct {
 }
 
 func (f *fleetShown) flags(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&f.state, "state", "", "list sites of this `state` only: running, due, waiting, scheduled, paused, failed, done")
+	c.Flags().StringVar(&f.state, "state", "",
+		"list sites of this `state` only: running, due, waiting, scheduled, paused, failed, done")
 	c.Flags().StringVar(&f.worker, "worker", "", "list the sites that this `worker` crawls")
 	return c
 }

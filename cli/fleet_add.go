@@ -66,7 +66,8 @@ func (f *fleetAddFlags) sites(u *ui, args []string) (list []fleet.Site, err erro
 			return nil, err
 		}
 		if names := secretNames(c.Fetch.Header); names != nil {
-			return nil, usagef("login.bearer: env:NAME, or curtsy crawl", "%s: fetch.header: %s holds a credential, which the list of sites would store", f.config, names[0])
+			return nil, usagef("login.bearer: env:NAME, or curtsy crawl",
+				"%s: fetch.header: %s holds a credential, which the list of sites would store", f.config, names[0])
 		}
 		if settings, err = os.ReadFile(f.config); err != nil {
 			return nil, fileError(err)
@@ -233,7 +234,8 @@ func fleetPullCmd(u *ui, at *fleetAt) *cobra.Command {
 			}
 			m, err := store.Load(cmd.Context(), s, fleetNames(a[:1])[0])
 			if errors.Is(err, store.ErrNotFound) || err == nil && m.DB == nil {
-				return exitWith(exitFailed, fmt.Errorf("%s: nothing of it has been saved yet", a[0]), "curtsy fleet why "+a[0])
+				return exitWith(exitFailed, fmt.Errorf("%s: nothing of it has been saved yet", a[0]),
+					"curtsy fleet why "+a[0])
 			}
 			if err == nil {
 				err = store.Restore(cmd.Context(), s, &m, a[1])

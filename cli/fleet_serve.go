@@ -58,7 +58,8 @@ func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
 	fl.DurationVar(&f.term, "lease", 30*time.Second, "how long a worker that does not respond keeps its sites")
 	fl.DurationVar(&f.save, "save", time.Minute, "time between saves of an archive that is being crawled")
 	fl.Var(&f.minFree, "min-free", "`bytes` of disk to keep free: with less, no site is started here")
-	fl.StringVar(&f.logins, "credentials", "", "logins of this worker's operator by host, from `FILE` (docs/fleet.md); sites cannot name any")
+	fl.StringVar(&f.logins, "credentials", "",
+		"logins of this worker's operator by host, from `FILE` (docs/fleet.md); sites cannot name any")
 	fl.StringVar(&f.metrics, "metrics", "", metricsUsage)
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log what is done")
 	return c
@@ -87,7 +88,8 @@ func (f *fleetServeFlags) serve(u *ui, at *fleetAt) error {
 		return exitWith(exitFailed, err, "another --dir")
 	}
 	defer release()
-	s, err := store.OpenOnceThere(context.Background(), cmp.Or(f.store, fleetStore(at.dir)), func(err error) { u.say("waiting for the store: %v", err) })
+	s, err := store.OpenOnceThere(context.Background(), cmp.Or(f.store, fleetStore(at.dir)),
+		func(err error) { u.say("waiting for the store: %v", err) })
 	if err != nil {
 		return err
 	}
@@ -112,7 +114,8 @@ func (f *fleetServeFlags) checkCluster(at *fleetAt, conf *tls.Config) error {
 	case n > 0 && at.join != "":
 		return usagef("one of them", "--cluster makes this process a server, --join a worker of other servers")
 	case n == 1 || n == 2:
-		return usagef("three servers, or no --cluster on one machine", "--cluster: %s cannot agree on anything when one is away", count(n, "server"))
+		return usagef("three servers, or no --cluster on one machine",
+			"--cluster: %s cannot agree on anything when one is away", count(n, "server"))
 	case n == 0:
 		needs = engine.RoleWork
 	}
@@ -120,13 +123,15 @@ func (f *fleetServeFlags) checkCluster(at *fleetAt, conf *tls.Config) error {
 		return usagef("--tls-cert, --tls-key and --tls-ca", "a cluster needs certificates, on loopback as well")
 	}
 	if role := engine.OwnRole(conf); !role.May(needs) {
-		return usagef("a certificate with OU="+string(needs), "the certificate's role is %q; this process needs %s", role, needs)
+		return usagef("a certificate with OU="+string(needs), "the certificate's role is %q; this process needs %s",
+			role, needs)
 	}
 	return nil
 }
 
 // engine starts a server, or says how to join one.
-func (f *fleetServeFlags) engine(at *fleetAt, conf *tls.Config) (connect func() (*nats.Conn, error), nodes int, closeEngine func(), err error) {
+func (f *fleetServeFlags) engine(at *fleetAt, conf *tls.Config) (connect func() (*nats.Conn, error), nodes int,
+	closeEngine func(), err error) {
 	if at.join != "" {
 		return func() (*nats.Conn, error) { return engine.Dial(at.join, conf) }, 0, func() {}, nil
 	}
@@ -134,7 +139,8 @@ func (f *fleetServeFlags) engine(at *fleetAt, conf *tls.Config) (connect func() 
 	for _, peer := range f.cluster {
 		name, address, ok := strings.Cut(peer, "=")
 		if !ok {
-			return nil, 0, nil, usagef("--cluster n1=HOST:PORT,n2=HOST:PORT,n3=HOST:PORT", "--cluster: %q is not of the form NAME=HOST:PORT", peer)
+			return nil, 0, nil, usagef("--cluster n1=HOST:PORT,n2=HOST:PORT,n3=HOST:PORT",
+				"--cluster: %q is not of the form NAME=HOST:PORT", peer)
 		}
 		o.Peers[name] = address
 	}

@@ -29,9 +29,12 @@ import (
 func TestWhatASiteOfAFleetMaySet(t *testing.T) {
 	s := fleet.NewSite(weburl.MustParse("https://site.example/"))
 	s.Contact = "a@b.example"
-	for _, line := range []string{"render:\n  browser: /bin/sh", "login:\n  bearer: env:AWS_SECRET_ACCESS_KEY", "login:\n  basic: /etc/shadow",
-		"login: {netrc: true}", "login: {cookies: x, cert: y, key: z}", "fetch:\n  ca: /x.pem", "fetch: {proxy: 'http://evil.example'}",
-		"fetch: {header: {Host: metadata.internal}}", "archive: /etc/cron.d", "storage: {prefix: ../../x}", "storage: {min_free: 0}",
+	for _, line := range []string{"render:\n  browser: /bin/sh", "login:\n  bearer: env:AWS_SECRET_ACCESS_KEY",
+		"login:\n  basic: /etc/shadow",
+		"login: {netrc: true}", "login: {cookies: x, cert: y, key: z}", "fetch:\n  ca: /x.pem",
+		"fetch: {proxy: 'http://evil.example'}",
+		"fetch: {header: {Host: metadata.internal}}", "archive: /etc/cron.d", "storage: {prefix: ../../x}",
+		"storage: {min_free: 0}",
 		"render: &a {pages: none}\nlogin: {bearer: 'env:X'}", "delay: 1s\n---\narchive: /tmp/x"} {
 		s.Config = []byte("delay: 2s\n" + line)
 		if strings.HasPrefix(line, "delay") {
@@ -74,7 +77,8 @@ func TestLoginsOfAFleet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for seed, want := range map[string]string{"https://members.example/": "Bearer secret", "https://other.example/": ""} {
+	for seed, want := range map[string]string{"https://members.example/": "Bearer secret",
+		"https://other.example/": ""} {
 		s := fleet.NewSite(weburl.MustParse(seed))
 		s.Contact = "a@b.example"
 		o, err := siteOptions(s, known, slog.New(slog.DiscardHandler))
@@ -121,7 +125,8 @@ func TestSettingsOfASite(t *testing.T) {
 	if c, err := siteConfig(&s); err != nil || c.Limits.MaxPages != 0 || s.Every != 0 || s.Group != "site.example" {
 		t.Errorf("%+v, %+v, %v", s, c.Limits, err)
 	}
-	for key, value := range map[string]string{"render.browser": "/bin/sh", "login.bearer": "env:X", "every": "soon", "archive": "x"} {
+	for key, value := range map[string]string{"render.browser": "/bin/sh", "login.bearer": "env:X", "every": "soon",
+		"archive": "x"} {
 		if setSite(&s, key, value) == nil {
 			t.Errorf("%s was set", key)
 		}
@@ -142,13 +147,15 @@ func TestWatchingAFleet(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := servedFleet(t, ctx, dir)
 	defer func() { cancel(); <-ended }()
-	if code, said := fleetSaid("add", site.URL+"/", "--dir", dir); code != exitDone || !strings.Contains(said, "1 site added") {
+	if code, said := fleetSaid("add", site.URL+"/", "--dir", dir); code != exitDone ||
+		!strings.Contains(said, "1 site added") {
 		t.Fatalf("exit %d: %s", code, said)
 	}
 	r, w := io.Pipe()
 	watched := make(chan int, 1)
 	go func() {
-		watched <- Main([]string{"fleet", "watch", "--every", "100ms", "--dir", dir}, strings.NewReader(""), w, io.Discard)
+		watched <- Main([]string{"fleet", "watch", "--every", "100ms", "--dir", dir}, strings.NewReader(""), w,
+			io.Discard)
 		w.Close()
 	}()
 	seen := map[string]bool{}
@@ -162,7 +169,8 @@ func TestWatchingAFleet(t *testing.T) {
 		}
 	}
 	for worker, want := range map[string]bool{"w1": true, "w2": false} {
-		if _, said := fleetSaid("status", "--worker", worker, "--dir", dir); strings.Contains(said, "running ") != want {
+		if _, said := fleetSaid("status", "--worker", worker, "--dir", dir); strings.Contains(said,
+			"running ") != want {
 			t.Errorf("status of %s: %s", worker, said)
 		}
 	}
@@ -193,7 +201,8 @@ func servedFleet(t *testing.T, ctx context.Context, dir string) (ended chan stru
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	w := fleet.NewWorker(fleet.Options{Name: "w1", Dir: dir, Store: s, Connect: e.Connect, Nodes: 1, Slots: 2, Alone: true,
+	w := fleet.NewWorker(fleet.Options{Name: "w1", Dir: dir, Store: s, Connect: e.Connect, Nodes: 1,
+		Slots: 2, Alone: true,
 		Crawl: func(s fleet.Site) (crawler.Options, error) {
 			o, err := siteOptions(s, nil, quiet)
 			o.Pace.Delay = 20 * time.Millisecond

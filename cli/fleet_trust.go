@@ -13,9 +13,11 @@ import (
 
 // What a site's configuration may set: whoever adds sites is not whoever runs the workers.
 // So there is no program, file, variable, authority, proxy or path in it.
-var siteKeys = map[string]bool{"agent": true, "contact": true, "delay": true, "concurrency": true, "render.pages": true, "render.timeout": true,
-	"fetch.connect_timeout": true, "fetch.head_timeout": true, "fetch.idle_timeout": true, "fetch.total_timeout": true, "fetch.max_body": true,
-	"fetch.cookies": true, "fetch.retries": true, "fetch.retry_base": true}
+var siteKeys = map[string]bool{"agent": true, "contact": true, "delay": true, "concurrency": true, "render.pages": true,
+	"render.timeout":        true,
+	"fetch.connect_timeout": true, "fetch.head_timeout": true, "fetch.idle_timeout": true, "fetch.total_timeout": true,
+	"fetch.max_body": true,
+	"fetch.cookies":  true, "fetch.retries": true, "fetch.retry_base": true}
 
 // siteKey refuses a key that a site's configuration may not set.
 func siteKey(key string) error {

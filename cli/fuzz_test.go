@@ -11,7 +11,8 @@ import (
 // FuzzClean: nothing that a terminal obeys is left, cleaning twice changes
 // nothing, and what is harmless stays.
 func FuzzClean(f *testing.F) {
-	for _, s := range []string{"plain", "\x1b[31mred\x1b]0;title\a", "a\u202egpj.exe", "line\nnext\ttab\r", "\xff\xfe", "\u009b2J", "‹U+001B›"} {
+	for _, s := range []string{"plain", "\x1b[31mred\x1b]0;title\a", "a\u202egpj.exe", "line\nnext\ttab\r", "\xff\xfe",
+		"\u009b2J", "‹U+001B›"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -20,7 +20,8 @@ var numbered = regexp.MustCompile(`‹U\+202E›|\\u202e`)
 // whatever a title, a text or a robots.txt says.
 func TestNoOutputHoldsHiddenCharacters(t *testing.T) {
 	t.Parallel()
-	site, err := sitetest.Parse([]byte("-- / --\n<title>" + marks + "title</title><p>wombat " + marks + "</p><a href='/x" + marks + "' title='" + marks + "'>x" + marks + "</a>\n"))
+	site, err := sitetest.Parse([]byte("-- / --\n<title>" + marks + "title</title><p>wombat " + marks +
+		"</p><a href='/x" + marks + "' title='" + marks + "'>x" + marks + "</a>\n"))
 	if err == nil {
 		err = site.Start("127.0.0.1:0")
 	}
@@ -35,11 +36,16 @@ func TestNoOutputHoldsHiddenCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands := [][]string{{"crawl", site.Origin + "/", "--archive", at, "--delay", "0"}}
-	for _, c := range []string{"list AT", "list AT --json", "list AT --versions --json", "search AT wombat", "search AT wombat --json", "links AT --json", "links AT --format junit",
-		"explain AT URL", "explain AT URL --json", "status AT --json", "inspect FILE", "inspect FILE --json", "inspect FILE --select title --json",
-		"export AT DIR/table.jsonl", "export AT DIR/table.csv", "export AT DIR/index.cdxj", "mirror AT DIR/mirror --json", "report AT -o DIR/report.html", "NEW",
-		"update AT --delay 0", "changes AT --json", "changes AT --html", "changes AT --atom", "diff AT URL --json", "diff AT URL"} {
-		commands = append(commands, strings.Fields(strings.NewReplacer("AT", at, "URL", site.Origin+"/", "FILE", file, "DIR", dir).Replace(c)))
+	for _, c := range []string{"list AT", "list AT --json", "list AT --versions --json", "search AT wombat",
+		"search AT wombat --json", "links AT --json", "links AT --format junit",
+		"explain AT URL", "explain AT URL --json", "status AT --json", "inspect FILE", "inspect FILE --json",
+		"inspect FILE --select title --json",
+		"export AT DIR/table.jsonl", "export AT DIR/table.csv", "export AT DIR/index.cdxj",
+		"mirror AT DIR/mirror --json", "report AT -o DIR/report.html", "NEW",
+		"update AT --delay 0", "changes AT --json", "changes AT --html", "changes AT --atom", "diff AT URL --json",
+		"diff AT URL"} {
+		commands = append(commands, strings.Fields(strings.NewReplacer("AT", at, "URL", site.Origin+"/", "FILE", file,
+			"DIR", dir).Replace(c)))
 	}
 	shown := map[string]bool{"search": false, "list": false, "inspect": false, "diff": false, "changes": false}
 	for _, c := range commands {
@@ -62,7 +68,8 @@ func TestNoOutputHoldsHiddenCharacters(t *testing.T) {
 			t.Errorf("%s showed no title: nothing was tried", command)
 		}
 	}
-	for _, name := range []string{"table.jsonl", "table.csv", "index.cdxj", "report.html", "mirror/mirror-report.html", "mirror/mirror-map.json", "site/status.json", "site/report.html"} {
+	for _, name := range []string{"table.jsonl", "table.csv", "index.cdxj", "report.html", "mirror/mirror-report.html",
+		"mirror/mirror-map.json", "site/status.json", "site/report.html"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Error(err)

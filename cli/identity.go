@@ -40,7 +40,8 @@ func identityCmd(u *ui) *cobra.Command {
 		},
 	}
 	make.Flags().StringVar(&site, "site", "", "your own site, `https://…`, which is to publish the public key")
-	make.Flags().BoolVar(&wacz, "wacz", false, "make a key that signs archives instead: export DIR OUT.wacz --sign FILE")
+	make.Flags().BoolVar(&wacz, "wacz", false,
+		"make a key that signs archives instead: export DIR OUT.wacz --sign FILE")
 	make.MarkFlagsMutuallyExclusive("site", "wacz")
 	c.AddCommand(make, &cobra.Command{
 		Use:   "show FILE",

@@ -46,7 +46,8 @@ func importCmd(u *ui) *cobra.Command {
 		},
 		RunE: u.runs(func(ctx context.Context, a []string) error { return importFiles(ctx, u, f, a[0], a[1:]) }),
 	}
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON: a line for each part that is refused, then one for each file, then the total")
+	c.Flags().BoolVar(&f.json, "json", false,
+		"print JSON: a line for each part that is refused, then one for each file, then the total")
 	c.Flags().StringVar(&f.seed, "seed", "", "of a new archive: the `URL` of the site that update will visit")
 	return c
 }
@@ -71,7 +72,8 @@ func orNone(m map[string]int) map[string]int {
 
 func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files []string) error {
 	if st, err := os.Stat(dir); err == nil && st.Mode().IsRegular() {
-		return usagef("curtsy import NEW-DIR "+quoted(dir), "%s is a file: the directory of the archive comes first", dir)
+		return usagef("curtsy import NEW-DIR "+quoted(dir), "%s is a file: the directory of the archive comes first",
+			dir)
 	}
 	unread := 0
 	refused := func(r importer.Refusal) {
@@ -101,7 +103,8 @@ func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files [
 	r, err := importer.Import(ctx, dir, sources, importer.Options{Crawl: o, Refused: refused, Watch: bar.showImport})
 	bar.close()
 	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; what was read so far is in "+dir), "the same command again, which continues")
+		return exitWith(exitStopped, errors.New("stopped; what was read so far is in "+dir),
+			"the same command again, which continues")
 	}
 	if err != nil {
 		return archiveError(err, dir)
@@ -156,7 +159,8 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 			continue
 		}
 		if f.json {
-			_ = u.json(importJSON{File: file.File, Counts: file.Counts, Before: file.Before, Error: file.Error, Passed: orNone(file.Passed)})
+			_ = u.json(importJSON{File: file.File, Counts: file.Counts, Before: file.Before, Error: file.Error,
+				Passed: orNone(file.Passed)})
 		} else if file.Before {
 			u.print("%s: imported before", file.File)
 		} else {
@@ -184,13 +188,15 @@ func countsText(c *importer.Counts) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{c.Revisits, "revisits"}, {c.Withheld, "withheld (noarchive)"}, {c.Beside, "beside them (requests, metadata)"}, {c.Known, "here already"},
+	}{{c.Revisits, "revisits"}, {c.Withheld, "withheld (noarchive)"}, {c.Beside, "beside them (requests, metadata)"},
+		{c.Known, "here already"},
 		{c.Later, "revisits of what is not here"}, {c.Refused, "refused"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
 	}
-	passed := slices.SortedFunc(maps.Keys(c.Passed), func(a, b string) int { return cmp.Or(c.Passed[b]-c.Passed[a], strings.Compare(a, b)) })
+	passed := slices.SortedFunc(maps.Keys(c.Passed),
+		func(a, b string) int { return cmp.Or(c.Passed[b]-c.Passed[a], strings.Compare(a, b)) })
 	for _, kind := range passed {
 		parts = append(parts, fmt.Sprintf("%d passed over (%s)", c.Passed[kind], kind))
 	}

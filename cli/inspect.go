@@ -83,8 +83,10 @@ func inspectCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.base, "base", "", "the page's own URL, to resolve relative links against")
 	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as (repeatable)")
 	contactFlag(c, &f.contact)
-	c.Flags().StringVar(&f.tdmrep, "tdmrep", "", "the site's /.well-known/tdmrep.json, in `FILE`; --base says which location the page is")
-	c.Flags().StringVar(&f.selector, "select", "", "print what this CSS `selector` selects instead, one element per line")
+	c.Flags().StringVar(&f.tdmrep, "tdmrep", "",
+		"the site's /.well-known/tdmrep.json, in `FILE`; --base says which location the page is")
+	c.Flags().StringVar(&f.selector, "select", "",
+		"print what this CSS `selector` selects instead, one element per line")
 	c.Flags().BoolVar(&f.strict, "strict", false, "exit 1 if there is a warning")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object; with --select, one per line")
 	return c
@@ -169,7 +171,8 @@ func (f *inspectFlags) readTDMRep(url weburl.URL, d *htmlmeta.Directives) error 
 		return nil
 	}
 	if url.IsZero() {
-		return usagef("curtsy inspect FILE --tdmrep tdmrep.json --base https://example.com/page", "--tdmrep needs the page's own URL")
+		return usagef("curtsy inspect FILE --tdmrep tdmrep.json --base https://example.com/page",
+			"--tdmrep needs the page's own URL")
 	}
 	body, err := os.ReadFile(f.tdmrep)
 	if err != nil {
@@ -190,7 +193,8 @@ func headerOf(lines []string) (http.Header, error) {
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
 		if name = strings.TrimSpace(name); !ok || !httpguts.ValidHeaderFieldName(name) {
-			return nil, usagef("curtsy inspect FILE --header 'X-Robots-Tag: noindex'", "--header %q: expected 'Name: value'", line)
+			return nil, usagef("curtsy inspect FILE --header 'X-Robots-Tag: noindex'",
+				"--header %q: expected 'Name: value'", line)
 		}
 		h.Add(name, strings.Trim(value, " \t\r\n"))
 	}
@@ -241,7 +245,8 @@ func typeOfName(name string) string {
 func inspectFactsOf(doc htmlmeta.Document) inspectFacts {
 	d := doc.Directives
 	f := inspectFacts{
-		Index: !d.NoIndex, Follow: !d.NoFollow, Archive: !d.NoArchive, Snippet: d.MaxSnippet == nil || *d.MaxSnippet > 0,
+		Index: !d.NoIndex, Follow: !d.NoFollow, Archive: !d.NoArchive, Snippet: d.MaxSnippet == nil ||
+			*d.MaxSnippet > 0,
 		ImageIndex: !d.NoImageIndex, Translate: !d.NoTranslate, MaxSnippet: d.MaxSnippet,
 		Canonical: doc.Canonical.String(), Base: doc.Base.String(),
 		Lang: doc.Lang, Charset: doc.Charset, Title: doc.Title,

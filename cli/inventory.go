@@ -100,6 +100,7 @@ func (o *opened) known(each func(inventory.Known) error) error {
 // sayIncomplete tells that the crawl has not seen all of its site yet.
 func (o *opened) sayIncomplete(u *ui) {
 	if !o.state.Finished {
-		u.say("the crawl is not complete (%s); this is what the archive has so far", unfinished(o.Archive, &o.state, o.f))
+		u.say("the crawl is not complete (%s); this is what the archive has so far",
+			unfinished(o.Archive, &o.state, o.f))
 	}
 }

@@ -26,7 +26,8 @@ const leastDelay = 100 * time.Millisecond
 
 // newKeys listens to the keyboard, where there is one. stop is what q does.
 func newKeys(u *ui, delay time.Duration, stop func()) *keys {
-	k := &keys{now: crawler.Steering{Delay: delay}, steer: make(chan crawler.Steering), stop: stop, say: u.say, end: make(chan struct{})}
+	k := &keys{now: crawler.Steering{Delay: delay}, steer: make(chan crawler.Steering), stop: stop, say: u.say,
+		end: make(chan struct{})}
 	in, ok := u.in.(*os.File)
 	if !ok || !u.drawsBars() || !hasKeys(in) {
 		return k

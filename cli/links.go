@@ -67,7 +67,8 @@ func linksCmd(u *ui) *cobra.Command {
 	c.Flags().BoolVar(&f.fragments, "fragments", false, "check that #fragments of links lead to a place in their page")
 	contactFlag(c, &f.contact)
 	c.Flags().StringArrayVar(&f.ignore, "ignore", nil, "leave out links to URLs that match this `regexp`; repeatable")
-	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv, json (one object per line), junit or sarif")
+	c.Flags().StringVar(&f.format, "format", "table",
+		"print a `table`, csv, json (one object per line), junit or sarif")
 	c.Flags().BoolVar(&f.json, "json", false, "the same as --format json")
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
@@ -185,7 +186,8 @@ func (f *linksFlags) rows(u *ui) (linkRows, error) {
 	case "sarif":
 		return linkSARIF{u}, nil
 	case "csv", "json":
-		w, err := newRows(u, f.format, []column{{"from", 0}, {"to", 0}, {"status", 0}, {"broken", 0}, {"verdict", 0}, {"reason", 0}})
+		w, err := newRows(u, f.format, []column{{"from", 0}, {"to", 0}, {"status", 0}, {"broken", 0}, {"verdict", 0},
+			{"reason", 0}})
 		return linkCells{w}, err
 	}
 	return nil, usagef("--format junit", "no format %q: want table, csv, json, junit or sarif", f.format)
@@ -218,7 +220,8 @@ func (w linkSARIF) page(string, []inventory.Link) error { return nil }
 func (w linkSARIF) close(broken *inventory.Targets) error {
 	var list []finding
 	for _, t := range broken.List() {
-		list = append(list, finding{Rule: "broken-link", Level: "error", Says: "A link leads to a URL that answers with an error, or not at all.",
+		list = append(list, finding{Rule: "broken-link", Level: "error",
+			Says: "A link leads to a URL that answers with an error, or not at all.",
 			Text: fmt.Sprintf("%s (%s), linked from %s", t.URL, t.Reason, count(t.Links, "page")), Pages: t.On})
 	}
 	return writeSARIF(w.u.out, "curtsy links", list)
@@ -254,7 +257,8 @@ type linkCells struct{ rowWriter }
 func (w linkCells) page(_ string, links []inventory.Link) error {
 	for i := range links {
 		l := &links[i]
-		if err := w.write(l, []string{l.From, l.To, number(l.Status), fmt.Sprint(l.Broken), string(l.Verdict), l.Reason}); err != nil {
+		if err := w.write(l, []string{l.From, l.To, number(l.Status), fmt.Sprint(l.Broken), string(l.Verdict),
+			l.Reason}); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,8 @@ func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(
 		return err
 	}
 	defer a.Close()
-	k := &linkCheck{linksFlags: f, a: a, now: time.Now(), ignored: ignored, number: map[string]int32{}, at: map[int32]int{}, wanted: map[string][]string{},
+	k := &linkCheck{linksFlags: f, a: a, now: time.Now(), ignored: ignored, number: map[string]int32{},
+		at: map[int32]int{}, wanted: map[string][]string{},
 		seed: maphash.MakeSeed(), judged: map[string]inventory.Link{}, moved: map[string]string{}}
 	for _, step := range []func(context.Context) error{k.readTargets, k.readPages} {
 		if err := step(ctx); err != nil {
@@ -239,7 +240,8 @@ func (k *linkCheck) ask(ctx context.Context, u *ui) error {
 		if isLoopback(k.a.seed) && isLoopback(at) {
 			allowed = append(allowed, at.Hostname())
 		} else if c.Contact == "" {
-			return usagef("--contact you@example.org", "%s is another machine: a contact is needed, so that its owner can reach you", at.Host())
+			return usagef("--contact you@example.org",
+				"%s is another machine: a contact is needed, so that its owner can reach you", at.Host())
 		}
 	}
 	slices.SortFunc(urls, func(a, b weburl.URL) int { return cmp.Compare(a.String(), b.String()) })
@@ -264,7 +266,8 @@ func (k *linkCheck) ask(ctx context.Context, u *ui) error {
 	k.probes = p.Run(ctx, urls)
 	cache.keep(k.probes)
 	if ctx.Err() != nil {
-		return exitWith(exitStopped, errors.New("stopped; what was answered so far is remembered for a day"), "the same command")
+		return exitWith(exitStopped, errors.New("stopped; what was answered so far is remembered for a day"),
+			"the same command")
 	}
 	return nil
 }
@@ -377,7 +380,8 @@ func probeVerdict(p *preview.Probe) (inventory.Verdict, string) {
 		return inventory.Unchecked, p.Why
 	case s >= 200 && s < 300:
 		return inventory.OK, ""
-	case s == http.StatusNotFound || s == http.StatusGone || s == http.StatusBadRequest || s == http.StatusRequestURITooLong:
+	case s == http.StatusNotFound || s == http.StatusGone || s == http.StatusBadRequest ||
+		s == http.StatusRequestURITooLong:
 		return inventory.IsBroken, fmt.Sprintf("http: %d", s)
 	case s > 0:
 		return inventory.Undecided, fmt.Sprintf("http: %d", s)

@@ -69,7 +69,8 @@ func listCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.reason, "reason", "", "only URLs decided by `RULE`, such as robots.txt, scope, trap, http")
 	c.Flags().StringVar(&f.status, "status", "", "only URLs answered with status `N`; 4xx is any of them")
 	c.Flags().StringArrayVar(&f.where, "where", nil, "only URLs with `KEY=VALUE`, such as status=404 or type=image/")
-	c.Flags().StringArrayVar(&f.usage, "usage", nil, "only what says this about use: `CATEGORY=y|n|unknown`, such as train-ai=n")
+	c.Flags().StringArrayVar(&f.usage, "usage", nil,
+		"only what says this about use: `CATEGORY=y|n|unknown`, such as train-ai=n")
 	c.Flags().BoolVar(&f.versions, "versions", false, "one line for every visit to every URL")
 	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv or json (one object per line)")
 	c.Flags().BoolVar(&f.json, "json", false, "the same as --format json")
@@ -80,7 +81,10 @@ func listCmd(u *ui) *cobra.Command {
 // checkReason refuses a reason that there is none of here, and nowhere else.
 func (f *listFlags) checkReason() error {
 	known := append(judge.RuleNames(), "scope", "trap", "redirect")
-	if f.reason == "" || slices.ContainsFunc(known, func(name string) bool { return hasPrefixFold(name, f.reason) || hasPrefixFold(f.reason, name) }) {
+	if f.reason == "" || slices.ContainsFunc(known, func(name string) bool {
+		return hasPrefixFold(name, f.reason) ||
+			hasPrefixFold(f.reason, name)
+	}) {
 		return nil
 	}
 	slices.Sort(known)
@@ -113,7 +117,8 @@ func list(u *ui, dir string, keep []filter, w rowWriter) (err error) {
 	return nil
 }
 
-var listColumns = []column{{"url", 0}, {"state", -11}, {"reason", 0}, {"status", 6}, {"type", -24}, {"bytes", 10}, {"digest", 0},
+var listColumns = []column{{"url", 0}, {"state", -11}, {"reason", 0}, {"status", 6}, {"type", -24},
+	{"bytes", 10}, {"digest", 0},
 	{"first", 0}, {"last", 0}, {"depth", 5}, {"via", 0}, {"title", 0}, {"usage", 0}}
 
 func listCells(r *inventory.Row) []string {
@@ -152,7 +157,8 @@ func (f *listFlags) filters(keys ...string) ([]filter, error) {
 		}
 		pass := filterOn(key, strings.ToLower(value))
 		if !ok || pass == nil || !slices.Contains(keys, key) {
-			return nil, usagef("--where status=404", "--where %q: want KEY=VALUE with a key of %s", text, strings.Join(keys, ", "))
+			return nil, usagef("--where status=404", "--where %q: want KEY=VALUE with a key of %s", text,
+				strings.Join(keys, ", "))
 		}
 		if err := checkFilter(key, value); err != nil {
 			return nil, err

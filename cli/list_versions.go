@@ -16,7 +16,8 @@ var versionColumns = []column{{"url", 0}, {"captured", -20}, {"status", 6}, {"ty
 func (f *listFlags) versionFilters() ([]filter, error) {
 	for _, flag := range [][2]string{{"state", f.state}, {"reason", f.reason}} {
 		if flag[1] != "" {
-			return nil, usagef("--where url=/news/", "--%s applies to URLs: list --versions is filtered by url, status and type", flag[0])
+			return nil, usagef("--where url=/news/",
+				"--%s applies to URLs: list --versions is filtered by url, status and type", flag[0])
 		}
 	}
 	return f.filters("url", "status", "type")
@@ -53,5 +54,6 @@ func versionCells(v *inventory.Version) []string {
 	if v.Shown {
 		shown = "shown"
 	}
-	return []string{v.URL, instant(&v.Captured), number(v.Status), v.Type, strconv.FormatInt(v.Bytes, 10), v.Digest, v.Kept, shown, v.Note, v.Title, v.Usage.String()}
+	return []string{v.URL, instant(&v.Captured), number(v.Status), v.Type, strconv.FormatInt(v.Bytes, 10), v.Digest,
+		v.Kept, shown, v.Note, v.Title, v.Usage.String()}
 }

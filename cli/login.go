@@ -69,7 +69,8 @@ func secretNames(header map[string]string) (list []string) {
 // kinds names the kinds of login that are set, for people; "" if none is.
 func (l *loginConfig) kinds() string {
 	var list []string
-	for name, set := range map[string]bool{"cookies": l.Cookies != "", "netrc": l.Netrc, "basic": l.Basic != "", "bearer": l.Bearer != "", "cert": l.Cert != ""} {
+	for name, set := range map[string]bool{"cookies": l.Cookies != "", "netrc": l.Netrc, "basic": l.Basic != "",
+		"bearer": l.Bearer != "", "cert": l.Cert != ""} {
 		if set {
 			list = append(list, "--"+name)
 		}
@@ -82,14 +83,16 @@ func (l *loginConfig) kinds() string {
 
 func (f *crawlFlags) registerLogin(fl *pflag.FlagSet) {
 	l := &f.set.Login
-	fl.StringVar(&l.Cookies, "cookies", "", "log in with the cookies in `FILE` (cookies.txt); sent to the seed's origin only, never stored")
+	fl.StringVar(&l.Cookies, "cookies", "",
+		"log in with the cookies in `FILE` (cookies.txt); sent to the seed's origin only, never stored")
 	fl.BoolVar(&l.Netrc, "netrc", false, "log in with the user name and password in $NETRC or ~/.netrc")
 	fl.StringVar(&l.Basic, "basic", "", "log in with the name:password in a file or variable: `FILE|env:NAME`")
 	fl.StringVar(&l.Bearer, "bearer", "", "log in with the token in a file or variable: `FILE|env:NAME`")
 	fl.StringVar(&l.Cert, "cert", "", "log in with the client certificate in `FILE` (PEM, with its key or --key)")
 	fl.StringVar(&l.Key, "key", "", "key of the client certificate, in `FILE` (PEM)")
 	fl.BoolVar(&f.noLogin, "no-login", false, "continue without the login that the crawl started with")
-	fl.StringVar(&f.set.Fetch.Identity, "identity", "", "sign each request with the key in `FILE`, made by curtsy identity new")
+	fl.StringVar(&f.set.Fetch.Identity, "identity", "",
+		"sign each request with the key in `FILE`, made by curtsy identity new")
 	fl.StringVar(&f.set.Fetch.CA, "ca", "", "also trust the certificate authorities in `FILE` (PEM)")
 }
 
@@ -137,7 +140,8 @@ func loginOptions(c *config, o *crawler.Options) (err error) {
 		return usagef("the same with https://"+o.Seed.Host(), "%s: a login (%s) is sent over https only", o.Seed, kinds)
 	}
 	l := &fetch.Login{Origin: o.Seed.Origin(), Header: c.Login.Header}
-	for _, step := range []func(*config, weburl.URL, *fetch.Login) error{loginCookies, loginAuthorization, loginCertificate} {
+	for _, step := range []func(*config, weburl.URL, *fetch.Login) error{loginCookies, loginAuthorization,
+		loginCertificate} {
 		if err := step(c, o.Seed, l); err != nil {
 			return err
 		}
@@ -161,10 +165,12 @@ func loginCookies(c *config, seed weburl.URL, l *fetch.Login) error {
 	defer f.Close()
 	list, others, expired, err := credentials.Cookies(f, bareHost(seed), time.Now())
 	if err != nil {
-		return usagef("a cookies.txt as exported from a browser or written by curl -c", "cookies: %s: %v", c.Login.Cookies, err)
+		return usagef("a cookies.txt as exported from a browser or written by curl -c", "cookies: %s: %v",
+			c.Login.Cookies, err)
 	}
 	if len(list) == 0 {
-		return usagef("cookies exported while logged in to "+seed.Host(), "cookies: %s has none for %s (%d for other hosts, %d expired)",
+		return usagef("cookies exported while logged in to "+seed.Host(),
+			"cookies: %s has none for %s (%d for other hosts, %d expired)",
 			c.Login.Cookies, seed.Host(), others, expired)
 	}
 	jar, err := cookiejar.New(nil)
@@ -198,7 +204,8 @@ func loginAuthorization(c *config, seed weburl.URL, l *fetch.Login) error {
 			return err
 		}
 		if !strings.Contains(pair, ":") {
-			return usagef("name:password on the first line", "--basic %s: no colon between name and password", set.Basic)
+			return usagef("name:password on the first line", "--basic %s: no colon between name and password",
+				set.Basic)
 		}
 		value = "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
 	case set.Bearer != "":
@@ -232,7 +239,8 @@ func secretFrom(flag, place string) (string, error) {
 	} else {
 		b, err := os.ReadFile(place)
 		if err != nil && strings.Contains(place, ":") { // perhaps the secret itself
-			return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "--%s needs the name of a file or a variable", flag)
+			return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "--%s needs the name of a file or a variable",
+				flag)
 		} else if err != nil {
 			return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "%s: %v", flag, err)
 		}

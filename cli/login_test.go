@@ -64,7 +64,8 @@ func (w *wiki) knows(r *http.Request) bool {
 	c, _ := r.Cookie("session")
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("anna:"+secret))
 	auth := r.Header.Get("Authorization")
-	return c != nil && (c.Value == session || c.Value == renewed) || auth == want || auth == "Bearer "+bearer || r.Header.Get("X-Wiki-Key") == apiKey
+	return c != nil && (c.Value == session || c.Value == renewed) || auth == want || auth == "Bearer "+bearer ||
+		r.Header.Get("X-Wiki-Key") == apiKey
 }
 
 func (w *wiki) refuse(rw http.ResponseWriter, r *http.Request) {
@@ -120,7 +121,8 @@ func leaks(t *testing.T, dir string, secrets ...string) (found []string) {
 			b = append(b, plain...)
 		}
 		for _, s := range secrets {
-			if bytes.Contains(b, []byte(s)) || bytes.Contains(b, []byte(base64.StdEncoding.EncodeToString([]byte("anna:"+s)))) {
+			if bytes.Contains(b, []byte(s)) ||
+				bytes.Contains(b, []byte(base64.StdEncoding.EncodeToString([]byte("anna:"+s)))) {
 				found = append(found, path+" has "+s)
 			}
 		}
@@ -184,7 +186,8 @@ func TestLogins(t *testing.T) {
 				t.Error("no record says that something was withheld")
 			}
 			// A crawl that was logged in does not go on as a stranger.
-			for _, args := range [][]string{{"resume", dir}, {"update", dir}, {"crawl", w.URL + "/", "--archive", dir}} {
+			for _, args := range [][]string{{"resume", dir}, {"update", dir},
+				{"crawl", w.URL + "/", "--archive", dir}} {
 				if code, said := crawled(t, args...); code != 2 || !strings.Contains(said, "logged in (--"+name) {
 					t.Errorf("%q: exit %d, %s", args, code, said)
 				}
@@ -208,7 +211,8 @@ func TestALoginThatEnds(t *testing.T) {
 			w.endAfter, w.ending = 10, ending
 			args := []string{"--cookies", cookieFile(t, "127.0.0.1")}
 			code, said := crawled(t, append([]string{"crawl", w.URL + "/", "--archive", dir}, args...)...)
-			if code != 3 || !strings.Contains(said, "the login seems to have ended") || !strings.Contains(said, "resume") {
+			if code != 3 || !strings.Contains(said, "the login seems to have ended") ||
+				!strings.Contains(said, "resume") {
 				t.Fatalf("exit %d\n%s", code, said)
 			}
 			w.mu.Lock()
@@ -236,7 +240,8 @@ func TestLoginsGoNowhereElse(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		shown = append(shown, r.URL.Path+" "+r.Header.Get("Cookie")+r.Header.Get("Authorization")+r.Header.Get("X-Api-Key"))
+		shown = append(shown, r.URL.Path+" "+
+			r.Header.Get("Cookie")+r.Header.Get("Authorization")+r.Header.Get("X-Api-Key"))
 		rw.Header().Set("Content-Type", "image/png")
 	}))
 	defer other.Close()
@@ -253,7 +258,8 @@ func TestLoginsGoNowhereElse(t *testing.T) {
 	}))
 	defer site.Close()
 	dir := filepath.Join(t.TempDir(), "a")
-	code, said := crawled(t, "crawl", site.URL+"/", "--archive", dir, "--requisites", "any", "--cookies", cookieFile(t, "127.0.0.1"), "--basic", secretFile(t, "anna:"+secret), "--header", "X-Api-Key: "+apiKey)
+	code, said := crawled(t, "crawl", site.URL+"/", "--archive", dir, "--requisites", "any", "--cookies",
+		cookieFile(t, "127.0.0.1"), "--basic", secretFile(t, "anna:"+secret), "--header", "X-Api-Key: "+apiKey)
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, said)
 	}
@@ -281,7 +287,8 @@ func TestLoginMistakes(t *testing.T) {
 		{[]string{"http://127.0.0.1:1/", "--basic", "anna:" + secret}, "needs the name of a file"},
 		{[]string{"http://127.0.0.1:1/", "--bearer", "env:NOT_SET"}, "is empty"},
 		{[]string{"http://127.0.0.1:1/", "--basic", file, "--bearer", file}, "mutually exclusive"},
-		{[]string{"http://127.0.0.1:1/", "--cookies", cookieFile(t, "example.org")}, "has none for 127.0.0.1:1 (1 for other hosts, 0 expired)"},
+		{[]string{"http://127.0.0.1:1/", "--cookies", cookieFile(t, "example.org")},
+			"has none for 127.0.0.1:1 (1 for other hosts, 0 expired)"},
 		{[]string{"http://127.0.0.1:1/", "--cookies", file}, "line 1"},
 		{[]string{"http://127.0.0.1:1/", "--header", "Authorization: Basic " + secret}, "--basic FILE"},
 		{[]string{"http://example.org/", "--header", "X-Api-Key: " + secret}, "over https only"},
@@ -289,7 +296,8 @@ func TestLoginMistakes(t *testing.T) {
 		{[]string{"http://127.0.0.1:1/", "--ca", file}, "contains no certificate"},
 		{[]string{"http://127.0.0.1:1/", "--key", file}, "without --cert"},
 	} {
-		code, said := crawled(t, append([]string{"crawl", "--archive", filepath.Join(t.TempDir(), "a"), "--contact", "a@example.org"}, c.args...)...)
+		code, said := crawled(t, append([]string{"crawl", "--archive", filepath.Join(t.TempDir(), "a"), "--contact",
+			"a@example.org"}, c.args...)...)
 		if code != 2 || !strings.Contains(said, c.want) || strings.Contains(said, secret) {
 			t.Errorf("%q: exit %d, %s", c.args, code, said)
 		}

@@ -90,7 +90,8 @@ func manCommands(b *bytes.Buffer, root *cobra.Command) {
 
 // manCommand writes what a command's help says.
 func manCommand(b *bytes.Buffer, c *cobra.Command) {
-	fmt.Fprintf(b, ".Ss %s\n.Dl %s\n.Pp\n", macroLine(c.CommandPath()), macroLine(strings.Replace(c.UseLine(), "[flags]", "[options]", 1)))
+	fmt.Fprintf(b, ".Ss %s\n.Dl %s\n.Pp\n", macroLine(c.CommandPath()),
+		macroLine(strings.Replace(c.UseLine(), "[flags]", "[options]", 1)))
 	text := c.Long
 	text = cmp.Or(text, c.Short)
 	for i, part := range strings.Split(strings.TrimSpace(text), "\n\n") {

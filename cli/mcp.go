@@ -27,7 +27,8 @@ func mcpCmd(u *ui) *cobra.Command {
 			`  {"mcpServers": {"archive": {"command": "curtsy", "args": ["mcp", "/data/example.org"]}}}`,
 		Args: atLeastOneDir,
 		RunE: u.runs(func(ctx context.Context, dirs []string) error {
-			return serveAssistant(ctx, u, dirs, &mcp.IOTransport{Reader: io.NopCloser(os.Stdin), Writer: unclosed{u.out}})
+			return serveAssistant(ctx, u, dirs, &mcp.IOTransport{Reader: io.NopCloser(os.Stdin),
+				Writer: unclosed{u.out}})
 		}),
 	}
 }

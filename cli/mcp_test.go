@@ -68,11 +68,15 @@ func TestAnAssistantAsks(t *testing.T) {
 		want       []string // "!x": x is not in it
 		refused    bool
 	}{
-		{"a page", "read", at(""), []string{"URL: " + seed.String() + "\n", "Captured: 20", "Part: 1 of 1", "# Manual", "| Day | Hours |", "](" + seed.String() + "long)", "!navigation", "!SECRET"}, false},
-		{"in parts", "read", map[string]any{"url": seed.String() + "long", "part": 2}, []string{"Part: 2 of 2", "## End", "!# Long"}, false},
-		{"a part that there is not", "read", map[string]any{"url": seed.String() + "long", "part": 3}, []string{"has 2"}, true},
+		{"a page", "read", at(""), []string{"URL: " + seed.String() + "\n", "Captured: 20", "Part: 1 of 1", "# Manual",
+			"| Day | Hours |", "](" + seed.String() + "long)", "!navigation", "!SECRET"}, false},
+		{"in parts", "read", map[string]any{"url": seed.String() + "long", "part": 2},
+			[]string{"Part: 2 of 2", "## End", "!# Long"}, false},
+		{"a part that there is not", "read", map[string]any{"url": seed.String() + "long", "part": 3},
+			[]string{"has 2"}, true},
 		{"a redirect", "read", at("moved"), []string{"URL: " + seed.String() + "long\n"}, false},
-		{"the owner's words", "read", at("no/x"), []string{"ai-input=n (robots.txt, line 3, version ", ": Content-Usage: /no/ ai-input=n)", "!SECRET"}, true},
+		{"the owner's words", "read", at("no/x"), []string{"ai-input=n (robots.txt, line 3, version ",
+			": Content-Usage: /no/ ai-input=n)", "!SECRET"}, true},
 		{"a limit of snippets", "read", at("short"), []string{"max-snippet:10", "!SECRET"}, true},
 		{"an error is no page", "read", at("gone"), []string{"answered 404"}, true},
 		{"what is not archived", "read", at("none"), []string{"is not archived"}, true},
@@ -81,10 +85,12 @@ func TestAnAssistantAsks(t *testing.T) {
 		{"no heading in code", "outline", at(""), []string{`"text":"Table"`, "!code"}, false},
 		{"links", "links", at(""), []string{`long","archived":true`, `gone","archived":false`}, false},
 		{"no links of what is refused", "links", at("no/x"), []string{"ai-input=n"}, true},
-		{"a search", "search", map[string]any{"query": "opening"}, []string{`"title":"Manual"`, `"captured":"20`, "ai-input=n (robots.txt", "!SECRET"}, false},
+		{"a search", "search", map[string]any{"query": "opening"}, []string{`"title":"Manual"`, `"captured":"20`,
+			"ai-input=n (robots.txt", "!SECRET"}, false},
 		{"why", "explain", at("no/x"), []string{"fetched", "Use: ai-input=n", "Read: refused"}, false},
 		{"nothing to compare", "changes", nil, []string{"only once"}, true},
-		{"changes since a time", "changes", map[string]any{"since": "2020-01-01"}, []string{`"change":"new"`, `"refused":1`, "!no/x"}, false},
+		{"changes since a time", "changes", map[string]any{"since": "2020-01-01"},
+			[]string{`"change":"new"`, `"refused":1`, "!no/x"}, false},
 	} {
 		r, err := session.CallTool(ctx, &mcp.CallToolParams{Name: c.tool, Arguments: c.args})
 		if err != nil {
@@ -114,7 +120,8 @@ func TestAnAssistantAsks(t *testing.T) {
 	if err != nil || !strings.Contains(page.Contents[0].Text, "## End") {
 		t.Errorf("a resource by its URL: %v, %v", page, err)
 	}
-	if _, err := session.ReadResource(ctx, &mcp.ReadResourceParams{URI: seed.String() + "no/x"}); err == nil || !strings.Contains(err.Error(), "line 3") {
+	if _, err := session.ReadResource(ctx, &mcp.ReadResourceParams{URI: seed.String() + "no/x"}); err == nil ||
+		!strings.Contains(err.Error(), "line 3") {
 		t.Errorf("a resource that is refused: %v", err)
 	}
 	session.Close()

@@ -30,12 +30,15 @@ type metrics struct {
 func newMetrics(dir string, ready func() (why string), status func() any) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry(), ready: ready, status: status}
 	v := readVersion()
-	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "curtsy_build_info", Help: "1; the labels say which program it is.",
+	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "curtsy_build_info",
+		Help:        "1; the labels say which program it is.",
 		ConstLabels: prometheus.Labels{"version": v.Version, "revision": v.Commit, "goversion": runtime.Version()}})
 	build.Set(1)
-	free := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "curtsy_disk_free_bytes", Help: "Free bytes of the disk that archives are written to."},
+	free := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "curtsy_disk_free_bytes",
+		Help: "Free bytes of the disk that archives are written to."},
 		func() float64 { return float64(room.Free(dir)) })
-	m.registry.MustRegister(build, free, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(build, free, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -57,7 +60,8 @@ func (m *metrics) listen(address string) (end func(), err error) {
 	if err != nil {
 		return nil, exitWith(exitFailed, fmt.Errorf("--metrics: %w", err), "another port, or 0 for any free one")
 	}
-	server := &http.Server{Handler: m.handler(), ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 16}
+	server := &http.Server{Handler: m.handler(), ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		MaxHeaderBytes: 1 << 16}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -34,7 +34,8 @@ func watchMetrics(address, dir string, o *crawler.Options) (end func(), err erro
 		}
 		return nil
 	})
-	m := newMetrics(dir, func() string { return unless(last.Load() != nil, "the crawl does not run yet") }, func() any { return last.Load() })
+	m := newMetrics(dir, func() string { return unless(last.Load() != nil, "the crawl does not run yet") },
+		func() any { return last.Load() })
 	m.registry.MustRegister(c)
 	watch := o.Watch
 	o.Watch = func(s status.Status) { last.Store(&s); watch(s) }
@@ -54,20 +55,27 @@ func newCrawlMetrics(running func() []status.Status) *crawlMetrics {
 	}
 	c := &crawlMetrics{
 		running: running,
-		visits:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_visits_total", Help: "Durable visits, by class and result."}, []string{"class", "outcome"}),
+		visits: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_visits_total",
+			Help: "Durable visits, by class and result."}, []string{"class", "outcome"}),
 		payload: counter("curtsy_payload_bytes_total", "Payload bytes as sent by the server."),
 		warc:    counter("curtsy_warc_bytes_total", "Bytes of visits' records in WARC segments."),
-		waited:  counter("curtsy_politeness_wait_seconds_total", "Seconds that the next URL waited for the site's pace."),
-		took:    seconds("curtsy_fetch_duration_seconds", "Seconds from connecting to the last byte.", .005, .02, .1, .25, .5, 1, 2.5, 5, 10, 30, 60),
+		waited: counter("curtsy_politeness_wait_seconds_total",
+			"Seconds that the next URL waited for the site's pace."),
+		took: seconds("curtsy_fetch_duration_seconds", "Seconds from connecting to the last byte.", .005, .02, .1,
+			.25, .5, 1, 2.5, 5, 10, 30, 60),
 		commits: seconds("curtsy_commit_duration_seconds", "Seconds to make a group of visits durable: records "+
 			"written and synced, then the transaction.", .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10),
-		committed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "curtsy_last_commit_timestamp_seconds", Help: "When the last durable visit was made."}),
-		urls:      desc("curtsy_urls", "URLs of the sites that are being crawled, by state.", "state"),
-		skipped:   desc("curtsy_urls_disregarded", "URLs that failed or were skipped, by the rule that decided.", "rule"),
-		records:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_records_total", Help: "Durable visits, by what is kept of them."}, []string{"kept"}),
-		run:       desc("curtsy_crawl_state", "How many crawls of this process are in the state.", "state"),
+		committed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "curtsy_last_commit_timestamp_seconds",
+			Help: "When the last durable visit was made."}),
+		urls: desc("curtsy_urls", "URLs of the sites that are being crawled, by state.", "state"),
+		skipped: desc("curtsy_urls_disregarded", "URLs that failed or were skipped, by the rule that decided.",
+			"rule"),
+		records: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_records_total",
+			Help: "Durable visits, by what is kept of them."}, []string{"kept"}),
+		run: desc("curtsy_crawl_state", "How many crawls of this process are in the state.", "state"),
 	}
-	for _, kept := range []string{crawllog.KeptResponse, crawllog.KeptRevisit, crawllog.KeptElsewhere, crawllog.KeptWithheld} {
+	for _, kept := range []string{crawllog.KeptResponse, crawllog.KeptRevisit, crawllog.KeptElsewhere,
+		crawllog.KeptWithheld} {
 		c.records.WithLabelValues(kept)
 	}
 	return c
@@ -111,7 +119,8 @@ func (c *crawlMetrics) Describe(ch chan<- *prometheus.Desc) { prometheus.Describ
 
 // Collect implements prometheus.Collector.
 func (c *crawlMetrics) Collect(ch chan<- prometheus.Metric) {
-	for _, each := range []prometheus.Collector{c.visits, c.records, c.payload, c.warc, c.waited, c.took, c.commits, c.committed} {
+	for _, each := range []prometheus.Collector{c.visits, c.records, c.payload, c.warc, c.waited, c.took,
+		c.commits, c.committed} {
 		each.Collect(ch)
 	}
 	states, urls, rules := map[string]int{"running": 0}, map[string]int{}, map[string]int{}
@@ -119,12 +128,14 @@ func (c *crawlMetrics) Collect(ch chan<- prometheus.Metric) {
 	for _, s := range c.running() {
 		states[s.State]++
 		sum.Queued, sum.InProcess = sum.Queued+s.Queued, sum.InProcess+s.InProcess
-		sum.Fetched, sum.Failed, sum.Disregarded = sum.Fetched+s.Fetched, sum.Failed+s.Failed, sum.Disregarded+s.Disregarded
+		sum.Fetched, sum.Failed, sum.Disregarded = sum.Fetched+s.Fetched, sum.Failed+s.Failed,
+			sum.Disregarded+s.Disregarded
 		for rule, n := range s.Rules {
 			rules[rule] += n
 		}
 	}
-	urls["queued"], urls["in_process"], urls["fetched"], urls["failed"], urls["disregarded"] = sum.Queued, sum.InProcess, sum.Fetched, sum.Failed, sum.Disregarded
+	urls["queued"], urls["in_process"], urls["fetched"], urls["failed"], urls["disregarded"] = sum.Queued,
+		sum.InProcess, sum.Fetched, sum.Failed, sum.Disregarded
 	for d, byLabel := range map[*prometheus.Desc]map[string]int{c.run: states, c.urls: urls, c.skipped: rules} {
 		for label, n := range byLabel {
 			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), label)

@@ -27,7 +27,8 @@ func watchFleet(address, dir string) (with func(*crawler.Options), listen func(*
 	c := newCrawlMetrics(func() []status.Status { return slices.Collect(maps.Values(w.Crawls())) })
 	return func(o *crawler.Options) { o.OnCommit = c.commit }, func(worker *fleet.Worker) (end func(), err error) {
 		w = worker
-		m := newMetrics(dir, func() string { return w.NotReady() }, func() any { return workerStatus(w.Gauges(), w.Crawls()) })
+		m := newMetrics(dir, func() string { return w.NotReady() },
+			func() any { return workerStatus(w.Gauges(), w.Crawls()) })
 		m.registry.MustRegister(newFleetMetrics(w.Gauges), c)
 		return m.listen(address)
 	}
@@ -64,7 +65,8 @@ func newFleetMetrics(gauges func() fleet.Gauges) *fleetMetrics {
 
 // Describe implements prometheus.Collector.
 func (c *fleetMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.sites, c.running, c.margin, c.takeovers, c.fenced, c.messages, c.save, c.unwritten, c.due} {
+	for _, d := range []*prometheus.Desc{c.sites, c.running, c.margin, c.takeovers, c.fenced, c.messages, c.save,
+		c.unwritten, c.due} {
 		ch <- d
 	}
 }

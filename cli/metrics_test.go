@@ -16,7 +16,8 @@ import (
 )
 
 func TestMetricsListenOnThisMachineOnly(t *testing.T) {
-	for address, want := range map[string]string{":9464": "127.0.0.1:9464", "localhost:1": "127.0.0.1:1", "[::1]:1": "[::1]:1",
+	for address, want := range map[string]string{":9464": "127.0.0.1:9464", "localhost:1": "127.0.0.1:1",
+		"[::1]:1":      "[::1]:1",
 		"0.0.0.0:9464": "", "192.0.2.1:9464": "", "example.org:1": "", "9464": ""} {
 		got, err := localAddress("--metrics", address, false, "")
 		if got != want || (err == nil) != (want != "") {
@@ -29,26 +30,32 @@ func TestMetricsOfACrawl(t *testing.T) {
 	var crawls []status.Status
 	c := newCrawlMetrics(func() []status.Status { return crawls })
 	c.commit(crawler.Commit{Took: 20 * time.Millisecond, Visits: []*crawllog.Visit{
-		{Class: "page", Status: 200, Length: 100, Took: time.Second, Waited: 2 * time.Second, Kept: crawllog.KeptResponse, Record: &crawllog.Record{Length: 80}},
+		{Class: "page", Status: 200, Length: 100, Took: time.Second, Waited: 2 * time.Second,
+			Kept: crawllog.KeptResponse, Record: &crawllog.Record{Length: 80}},
 		{Class: "page", Error: "refused"},
 		{Class: "page", Status: 999},
 	}})
-	m := newMetrics(t.TempDir(), func() string { return unless(crawls != nil, "not yet") }, func() any { return crawls })
+	m := newMetrics(t.TempDir(), func() string { return unless(crawls != nil, "not yet") },
+		func() any { return crawls })
 	m.registry.MustRegister(c)
 	if got := ask(m, "/readyz"); got.Code != 503 {
 		t.Errorf("it is ready before it began: %d", got.Code)
 	}
-	crawls = []status.Status{{State: "running", Queued: 7, Rules: map[string]int{"scope": 3}}, {State: "running", Queued: 2, Rules: map[string]int{"scope": 1, "depth": 1}}, {State: "finished", Fetched: 4}}
+	crawls = []status.Status{{State: "running", Queued: 7, Rules: map[string]int{"scope": 3}},
+		{State: "running", Queued: 2, Rules: map[string]int{"scope": 1, "depth": 1}}, {State: "finished", Fetched: 4}}
 	for path, code := range map[string]int{"/readyz": 200, "/livez": 200, "/metrics": 200, "/status": 200, "/": 404} {
 		if got := ask(m, path); got.Code != code {
 			t.Errorf("%s is answered %d, want %d", path, got.Code, code)
 		}
 	}
 	text := ask(m, "/metrics").Body.String()
-	for _, line := range []string{`curtsy_visits_total{class="page",outcome="2xx"} 1`, `curtsy_visits_total{class="page",outcome="error"} 1`,
-		`curtsy_visits_total{class="page",outcome="other"} 1`, `curtsy_payload_bytes_total 100`, `curtsy_warc_bytes_total 80`,
+	for _, line := range []string{`curtsy_visits_total{class="page",outcome="2xx"} 1`,
+		`curtsy_visits_total{class="page",outcome="error"} 1`,
+		`curtsy_visits_total{class="page",outcome="other"} 1`, `curtsy_payload_bytes_total 100`,
+		`curtsy_warc_bytes_total 80`,
 		`curtsy_politeness_wait_seconds_total 2`, `curtsy_urls{state="queued"} 9`, `curtsy_urls{state="fetched"} 4`,
-		`curtsy_urls_disregarded{rule="scope"} 4`, `curtsy_urls_disregarded{rule="depth"} 1`, `curtsy_crawl_state{state="running"} 2`, `curtsy_crawl_state{state="finished"} 1`,
+		`curtsy_urls_disregarded{rule="scope"} 4`, `curtsy_urls_disregarded{rule="depth"} 1`,
+		`curtsy_crawl_state{state="running"} 2`, `curtsy_crawl_state{state="finished"} 1`,
 		`curtsy_records_total{kept="response"} 1`, `curtsy_records_total{kept="revisit"} 0`,
 		`curtsy_commit_duration_seconds_bucket{le="0.01"} 0`, `curtsy_commit_duration_seconds_bucket{le="0.025"} 1`} {
 		if !strings.Contains(text, line+"\n") {
@@ -62,16 +69,20 @@ func TestMetricsOfACrawl(t *testing.T) {
 
 func TestMetricsOfAFleet(t *testing.T) {
 	m := newMetrics(t.TempDir(), func() string { return "no session" }, func() any {
-		return workerStatus(fleet.Gauges{Margin: 20 * time.Second}, map[string]status.Status{"example.org": {State: "running"}})
+		return workerStatus(fleet.Gauges{Margin: 20 * time.Second},
+			map[string]status.Status{"example.org": {State: "running"}})
 	})
 	m.registry.MustRegister(newFleetMetrics(func() fleet.Gauges {
-		return fleet.Gauges{Sites: map[string]int{"due": 2}, Margin: 20 * time.Second, Takeovers: 1, Unwritten: time.Minute}
+		return fleet.Gauges{Sites: map[string]int{"due": 2}, Margin: 20 * time.Second, Takeovers: 1,
+			Unwritten: time.Minute}
 	}))
 	if got := ask(m, "/readyz"); got.Code != 503 || !strings.Contains(got.Body.String(), "no session") {
 		t.Errorf("readyz: %d %s", got.Code, got.Body)
 	}
 	text := ask(m, "/metrics").Body.String()
-	for _, line := range []string{`curtsy_fleet_sites{state="due"} 2`, `curtsy_fleet_sites{state="done"} 0`, `curtsy_fleet_lease_margin_seconds 20`, `curtsy_fleet_takeovers_total 1`, `curtsy_fleet_store_failing_seconds 60`} {
+	for _, line := range []string{`curtsy_fleet_sites{state="due"} 2`, `curtsy_fleet_sites{state="done"} 0`,
+		`curtsy_fleet_lease_margin_seconds 20`, `curtsy_fleet_takeovers_total 1`,
+		`curtsy_fleet_store_failing_seconds 60`} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("%s is missing", line)
 		}
@@ -86,7 +97,8 @@ func TestMetricsOfTheCrawlsOfAFleet(t *testing.T) {
 	if with(&o); o.OnCommit == nil {
 		t.Error("the commits of a worker's crawls are not counted")
 	}
-	got, err := json.Marshal(workerStatus(fleet.Gauges{Margin: 20 * time.Second}, map[string]status.Status{"example.org": {State: "running"}}))
+	got, err := json.Marshal(workerStatus(fleet.Gauges{Margin: 20 * time.Second},
+		map[string]status.Status{"example.org": {State: "running"}}))
 	for _, want := range []string{`"lease_margin_seconds":20`, `"crawls":{"example.org":{"state":"running"`} {
 		if err != nil || !strings.Contains(string(got), want) {
 			t.Errorf("%s is not in %s (%v)", want, got, err)

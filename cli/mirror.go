@@ -91,20 +91,28 @@ func mirrorCmd(u *ui) *cobra.Command {
 	c.Flags().BoolVar(&f.check, "check", false, "check the mirror OUT, changing nothing")
 	c.Flags().BoolVar(&f.serve, "serve", false, "serve the mirror OUT over HTTP, for what browsers refuse from a disk")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8601", "with --serve: `address` and port")
-	c.Flags().BoolVar(&f.public, "public", false, "with --serve: allow --listen on an address that other machines can reach")
-	c.Flags().BoolVar(&f.repair, "repair", false, "open the pages in a Chromium, and show those without scripts that their scripts empty or destroy")
-	c.Flags().StringVar(&f.browser, "browser", "", "with --check and --repair: the `path` of a Chromium or Chrome (with --check, none is used without it)")
-	c.Flags().IntVar(&f.sample, "sample", 20, "with --check --browser: open this many pages, `N`, spread over the mirror; 0 is all that run scripts (--repair: 0)")
+	c.Flags().BoolVar(&f.public, "public", false,
+		"with --serve: allow --listen on an address that other machines can reach")
+	c.Flags().BoolVar(&f.repair, "repair", false,
+		"open the pages in a Chromium, and show those without scripts that their scripts empty or destroy")
+	c.Flags().StringVar(&f.browser, "browser", "",
+		"with --check and --repair: the `path` of a Chromium or Chrome (with --check, none is used without it)")
+	c.Flags().IntVar(&f.sample, "sample", 20,
+		"with --check --browser: open this many pages, `N`, spread over the mirror; 0 is all that run scripts (--repair: 0)")
 	c.MarkFlagsMutuallyExclusive("serve", "check", "repair")
-	c.Flags().BoolVar(&f.online, "online", false, "load images, styles and scripts that the archive lacks from the live site")
-	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, "keep pages as they came: no script of theirs runs, so that none can empty or replace them")
+	c.Flags().BoolVar(&f.online, "online", false,
+		"load images, styles and scripts that the archive lacks from the live site")
+	c.Flags().BoolVar(&f.noScripts, "no-scripts", false,
+		"keep pages as they came: no script of theirs runs, so that none can empty or replace them")
 	c.MarkFlagsMutuallyExclusive("repair", "no-scripts")
-	c.Flags().BoolVar(&f.single, "single", false, "put into each page what it is made of: styles, scripts, pictures and fonts, so that a file shows it alone")
+	c.Flags().BoolVar(&f.single, "single", false,
+		"put into each page what it is made of: styles, scripts, pictures and fonts, so that a file shows it alone")
 	c.MarkFlagsMutuallyExclusive("single", "online")
 	c.MarkFlagsMutuallyExclusive("single", "repair")
 	c.Flags().StringVar(&f.at, "at", "", "copy the site as it stood at `TIME`: a date, an RFC 3339 time, or an age (7d)")
 	f.purposeFlags.register(c)
-	c.Flags().Var(&f.maxBytes, "max-bytes", "write at most this many `bytes`, such as 20GB (default: 1GiB plus 50 times the size of the archive)")
+	c.Flags().Var(&f.maxBytes, "max-bytes",
+		"write at most this many `bytes`, such as 20GB (default: 1GiB plus 50 times the size of the archive)")
 	return c
 }
 
@@ -120,7 +128,8 @@ const muchToWrite = 10 << 20
 // exportMirror makes the mirror of an archive.
 func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) error {
 	if holds(dir, out) {
-		return usagef("curtsy mirror "+quoted(dir)+" with a directory of its own", "%s lies in the archive %s", out, dir)
+		return usagef("curtsy mirror "+quoted(dir)+" with a directory of its own", "%s lies in the archive %s", out,
+			dir)
 	}
 	a, err := storage.OpenRead(dir)
 	if err != nil {
@@ -149,7 +158,8 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	o.Watch = func(p mirror.Progress) {
 		sent = max(sent, p.Bytes)
 		if p.Step == "begin" && p.Bytes >= muchToWrite {
-			u.say("%s: about %s to write, as the site sent it; what came compressed takes more", out, byteCount(p.Bytes))
+			u.say("%s: about %s to write, as the site sent it; what came compressed takes more", out,
+				byteCount(p.Bytes))
 		}
 		bar.showMirror(p)
 	}
@@ -160,7 +170,8 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	r, err := export(ctx, a, out, o)
 	bar.close()
 	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy mirror "+quoted(dir)+" "+quoted(out))
+		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy mirror "+quoted(dir)+
+			" "+quoted(out))
 	}
 	if err != nil {
 		return mirrorError(err, dir, out, sent)
@@ -197,10 +208,12 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 		}
 	} else if !f.quiet {
 		u.print("%s: %s, of them %s, %s; %s, %d needing a web server, %d broken on the site; see %s/%s",
-			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), withheldText(r), r.NeedHTTP, r.Broken, out, mirror.ReportFile)
+			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), withheldText(r),
+			r.NeedHTTP, r.Broken, out, mirror.ReportFile)
 	}
 	if r.Moving > 0 && !f.quiet && !f.json {
-		u.say("%s: %s their scripts again, since they have changed after a repair; try: curtsy mirror --repair DIR %s", out, runs(r.Moving), quoted(out))
+		u.say("%s: %s their scripts again, since they have changed after a repair; try: curtsy mirror --repair DIR %s",
+			out, runs(r.Moving), quoted(out))
 	}
 	if !r.Complete && !f.quiet {
 		u.say("the archive is not complete (%s); this is what it has so far", r.Why)
@@ -251,7 +264,8 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) erro
 	r, err := mirror.Check(ctx, out, mirror.Options{Twin: judge.SamePage, Watch: bar.showMirror})
 	bar.close()
 	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; the check is not complete"), "curtsy mirror --check "+quoted(out))
+		return exitWith(exitStopped, errors.New("stopped; the check is not complete"),
+			"curtsy mirror --check "+quoted(out))
 	}
 	if err != nil {
 		return checkError(err, out)
@@ -282,7 +296,8 @@ func mirrorError(err error, dir, out string, bytes int64) error {
 	case errors.Is(err, mirror.ErrNotOurs):
 		return exitWith(exitUsage, err, "another directory; this one was not touched")
 	case noRights(err):
-		return exitWith(exitFailed, err, rightsHint(err, "as a user who may write "+out+" and its parent directory, or another OUT"))
+		return exitWith(exitFailed, err, rightsHint(err, "as a user who may write "+out+
+			" and its parent directory, or another OUT"))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return usagef("another OUT, in an existing directory", "%v", err)
 	case errors.Is(err, mirror.ErrTooMuch):

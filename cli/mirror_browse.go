@@ -28,9 +28,11 @@ const (
 func (f *mirrorFlags) findBrowser() (*render.Browser, error) {
 	path, err := render.Find(f.browser)
 	if err != nil {
-		return nil, exitWith(exitUsage, fmt.Errorf("--browser: %w", err), "--browser with the path of a Chromium or Chrome (Debian: apt install chromium)")
+		return nil, exitWith(exitUsage, fmt.Errorf("--browser: %w", err),
+			"--browser with the path of a Chromium or Chrome (Debian: apt install chromium)")
 	}
-	return render.New(render.Options{Browser: path, Quiet: 300 * time.Millisecond, Timeout: browseTime, Limit: time.Minute}), nil
+	return render.New(render.Options{Browser: path, Quiet: 300 * time.Millisecond, Timeout: browseTime,
+		Limit: time.Minute}), nil
 }
 
 // browse opens pages of a mirror; dir is its archive, or "".
@@ -71,7 +73,8 @@ func (f *mirrorFlags) browse(ctx context.Context, u *ui, dir, out string, b mirr
 }
 
 // looker shows pages in a browser.
-func looker(browser *render.Browser, documents bool) func(context.Context, mirror.View) (*mirror.Seen, *mirror.Seen, error) {
+func looker(browser *render.Browser, documents bool) func(context.Context, mirror.View) (*mirror.Seen,
+	*mirror.Seen, error) {
 	return func(ctx context.Context, v mirror.View) (*mirror.Seen, *mirror.Seen, error) {
 		l := render.Looking{Document: documents,
 			Answer: func(_ context.Context, r render.Request) (*render.Response, error) {
@@ -137,10 +140,11 @@ func repairMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	defer os.RemoveAll(tmp)
 	still := map[string]string{}
 	place := func() string { return filepath.Join(tmp, strconv.Itoa(len(still))) }
-	opened, err := f.browse(ctx, u, dir, out, mirror.Browsing{Sample: f.sample, Lost: func(url string, html []byte) error {
-		still[url] = place()
-		return os.WriteFile(still[url], html, 0o600)
-	}})
+	opened, err := f.browse(ctx, u, dir, out,
+		mirror.Browsing{Sample: f.sample, Lost: func(url string, html []byte) error {
+			still[url] = place()
+			return os.WriteFile(still[url], html, 0o600)
+		}})
 	if err != nil {
 		return err
 	}
@@ -157,7 +161,8 @@ func repairMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 		err = exportMirror(ctx, u, &made, dir, out)
 	}
 	if !f.json {
-		u.print("%s: %d of %s opened, %s shown without scripts now", out, opened.Pages, count(opened.Of, "page"), are(len(still), "page"))
+		u.print("%s: %d of %s opened, %s shown without scripts now", out, opened.Pages, count(opened.Of, "page"),
+			are(len(still), "page"))
 	}
 	return err
 }

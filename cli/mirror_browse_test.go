@@ -58,14 +58,17 @@ const k = new Worker("lib/search-worker.js"); k.onmessage = e => { w.textContent
 	}
 	said := curtsy(t, "mirror", "--check", "--browser", browser, dir, out).run(t, exitFailed)
 	for _, want := range []string{
-		"emptied.html: disk: text: 12 of 12 words are missing: it shows \"This page couldn't load\"", "module.html: disk: request: m.js",
-		"/: disk: pictures: 0 of 1 are shown", "6 of 6 pages opened: 3 right from disk, 2 only by mirror --serve, 1 in neither; 4 of 4 links lead",
+		"emptied.html: disk: text: 12 of 12 words are missing: it shows \"This page couldn't load\"",
+		"module.html: disk: request: m.js",
+		"/: disk: pictures: 0 of 1 are shown",
+		"6 of 6 pages opened: 3 right from disk, 2 only by mirror --serve, 1 in neither; 4 of 4 links lead",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("not %q:\n%s", want, said)
 		}
 	}
-	if said := curtsy(t, "mirror", "--repair", "--browser", browser, dir, out).run(t, exitDone); !strings.Contains(said, "2 pages are shown without scripts now") {
+	if said := curtsy(t, "mirror", "--repair", "--browser", browser, dir, out).run(t, exitDone); !strings.Contains(said,
+		"2 pages are shown without scripts now") {
 		t.Error(said)
 	}
 	said = curtsy(t, "mirror", "--check", "--json", "--browser", browser, out).run(t, exitDone)

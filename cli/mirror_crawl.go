@@ -72,7 +72,8 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int, copied string) {
 	} else if !f.noReport {
 		ctx, release := u.until()
 		defer release()
-		if err := writeReport(ctx, u, c.Archive, reportOf{out: filepath.Join(c.Archive, "report.html"), copied: copied}); err != nil {
+		if err := writeReport(ctx, u, c.Archive, reportOf{out: filepath.Join(c.Archive, "report.html"),
+			copied: copied}); err != nil {
 			u.fail(err)
 		}
 	}
@@ -87,7 +88,8 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int, copied string) {
 			u.say("next: curtsy changes %s (what is new), curtsy serve %s (browse it)", dir, dir)
 			return
 		}
-		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, curtsy update %s", dir, dir, dir, dir)
+		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, curtsy update %s",
+			dir, dir, dir, dir)
 	}
 }
 
@@ -100,10 +102,12 @@ func mirrorPlace(out string, c *config, seed weburl.URL) error {
 		return err
 	}
 	if holds(c.Archive, out) {
-		return usagef("--mirror with a directory of its own", "--mirror %s: it would be inside the archive %s", out, c.Archive)
+		return usagef("--mirror with a directory of its own", "--mirror %s: it would be inside the archive %s",
+			out, c.Archive)
 	}
 	if holds(out, c.Archive) {
-		return usagef("--mirror with a directory of its own", "--mirror %s: it is the directory of the archive %s", out, c.Archive)
+		return usagef("--mirror with a directory of its own", "--mirror %s: it is the directory of the archive %s",
+			out, c.Archive)
 	}
 	if err := mirror.Place(out); err != nil {
 		return mirrorError(err, c.Archive, out, 0)
@@ -116,5 +120,6 @@ func holds(dir, path string) bool {
 	dir, err1 := filepath.Abs(dir)
 	path, err2 := filepath.Abs(path)
 	rel, err3 := filepath.Rel(dir, path)
-	return err1 == nil && err2 == nil && err3 == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	return err1 == nil && err2 == nil && err3 == nil && rel != ".." &&
+		!strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

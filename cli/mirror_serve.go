@@ -24,7 +24,8 @@ func serveMirror(ctx context.Context, u *ui, out string, f *mirrorFlags) error {
 	if err != nil {
 		return checkError(err, out)
 	}
-	listen, err := localAddress("--listen", f.listen, f.public, "--public, if everybody who can reach it may see the mirror")
+	listen, err := localAddress("--listen", f.listen, f.public,
+		"--public, if everybody who can reach it may see the mirror")
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,8 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 		return mirror.Options{}, archiveError(err, dir)
 	}
 	st, c := &in.state, &in.config
-	o := mirror.Options{Seed: in.seed, MaxBody: int64(c.Fetch.MaxBody), MinFree: int64(c.Storage.MinFree), Origins: st.Origins, Now: time.Now(),
+	o := mirror.Options{Seed: in.seed, MaxBody: int64(c.Fetch.MaxBody), MinFree: int64(c.Storage.MinFree),
+		Origins: st.Origins, Now: time.Now(),
 		Complete: st.Finished, Broken: in.broken}
 	if !o.Complete {
 		o.Why = unfinished(a, st, in.f)
@@ -70,7 +71,8 @@ func eachLeft(f *frontier.Frontier, each func(mirror.Left) error) error {
 			if found.State == frontier.StateFetched {
 				return nil
 			}
-			return each(mirror.Left{URL: found.URL.String(), State: stateWord(found.State.String()), Reason: found.Reason, How: string(found.How)})
+			return each(mirror.Left{URL: found.URL.String(), State: stateWord(found.State.String()),
+				Reason: found.Reason, How: string(found.How)})
 		})
 		if err != nil {
 			return err

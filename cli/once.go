@@ -19,7 +19,8 @@ import (
 
 // contactFlag is that of the commands which may fetch a single file.
 func contactFlag(c *cobra.Command, contact *string) {
-	c.Flags().StringVar(contact, "contact", "", "mail address or URL where the site's owner can reach you; needed for a URL of another machine")
+	c.Flags().StringVar(contact, "contact", "",
+		"mail address or URL where the site's owner can reach you; needed for a URL of another machine")
 }
 
 // once makes options for fetching a single file of a site, by the defaults,
@@ -58,7 +59,8 @@ func fetchSitemap(ctx context.Context, u *ui, name, contact string) (io.ReadClos
 		return nil, err
 	}
 	if p.Status != http.StatusOK {
-		return nil, exitWith(exitFailed, fmt.Errorf("%s answered %d", p.URL, p.Status), "the URL that robots.txt names: curtsy robots --url "+p.URL.Origin()+"/")
+		return nil, exitWith(exitFailed, fmt.Errorf("%s answered %d", p.URL, p.Status),
+			"the URL that robots.txt names: curtsy robots --url "+p.URL.Origin()+"/")
 	}
 	return io.NopCloser(bytes.NewReader(p.Body)), nil
 }

@@ -54,7 +54,8 @@ func TestExamplesForCI(t *testing.T) {
 			run := func() (string, error) {
 				c := exec.CommandContext(t.Context(), "bash", "-e", "-c", script)
 				c.Dir = dir
-				c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "URL="+s.Origin+"/", "CONTACT=", "BASELINE=", "ARGS=--delay 0s", "CURTSY_POLITENESS_USAGE_FILES=false")
+				c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "URL="+s.Origin+"/", "CONTACT=",
+					"BASELINE=", "ARGS=--delay 0s", "CURTSY_POLITENESS_USAGE_FILES=false")
 				out, err := c.CombinedOutput()
 				return string(out), err
 			}

@@ -45,7 +45,8 @@ func pruneCmd(u *ui) *cobra.Command {
 			return f.prune(ctx, u, r, a[0], a[1])
 		}),
 	}
-	c.Flags().StringSliceVar(&f.keep, "keep", nil, "keep these versions: `RULE` is last=N, an age, a date, daily, weekly, monthly or yearly (repeatable)")
+	c.Flags().StringSliceVar(&f.keep, "keep", nil,
+		"keep these versions: `RULE` is last=N, an age, a date, daily, weekly, monthly or yearly (repeatable)")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be kept, and write nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -55,7 +56,8 @@ func pruneCmd(u *ui) *cobra.Command {
 func (f *pruneFlags) rules(now time.Time) (*keep.Rules, error) {
 	r := &keep.Rules{}
 	if len(f.keep) == 0 {
-		return nil, usagef("--keep last=3, or --keep 90d --keep monthly", "--keep is missing: it selects the versions to keep")
+		return nil, usagef("--keep last=3, or --keep 90d --keep monthly",
+			"--keep is missing: it selects the versions to keep")
 	}
 	for _, text := range f.keep {
 		if r.Add(text) {
@@ -63,7 +65,8 @@ func (f *pruneFlags) rules(now time.Time) (*keep.Rules, error) {
 		}
 		since, err := timeFlag("--keep", text, now)
 		if err != nil {
-			return nil, usagef("--keep last=3, --keep 90d, --keep 2026-01-31 or --keep monthly", "--keep %q is not a rule", text)
+			return nil, usagef("--keep last=3, --keep 90d, --keep 2026-01-31 or --keep monthly",
+				"--keep %q is not a rule", text)
 		}
 		if r.Since.IsZero() || since.Before(r.Since) {
 			r.Since = since
@@ -106,7 +109,8 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 	if f.json {
 		return u.json(j)
 	}
-	u.say("%s: %s kept, %d dropped; segments now take %s instead of %s", out, count(kept, "visit"), len(drop), byteCount(j.BytesAfter), byteCount(j.BytesBefore))
+	u.say("%s: %s kept, %d dropped; segments now take %s instead of %s", out, count(kept, "visit"), len(drop),
+		byteCount(j.BytesAfter), byteCount(j.BytesBefore))
 	u.say("%s was not changed; curtsy update %s continues from the new archive", dir, quoted(out))
 	return nil
 }
@@ -130,7 +134,8 @@ func pruned(ctx context.Context, a *opened, out string, drop map[crawllog.Ref]bo
 			return err
 		}
 		if len(r.Problems) > 0 {
-			return &storage.DamageError{File: r.Problems[0].File, What: strings.TrimSpace(r.Problems[0].What + " " + r.Problems[0].URL)}
+			return &storage.DamageError{File: r.Problems[0].File,
+				What: strings.TrimSpace(r.Problems[0].What + " " + r.Problems[0].URL)}
 		}
 		size = r.Bytes
 		return ctx.Err()

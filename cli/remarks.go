@@ -35,7 +35,8 @@ func remarks(dir string) (list []string, err error) {
 		list = append(list, text)
 	}
 	if s := a.state.Session; s != nil {
-		list = append(list, fmt.Sprintf("sessions at %s: %s: curtsy explain %s %s", s.Page, s, quoted(dir), quoted(s.Page)))
+		list = append(list, fmt.Sprintf("sessions at %s: %s: curtsy explain %s %s", s.Page, s, quoted(dir),
+			quoted(s.Page)))
 	}
 	text, err := needed(a)
 	return append(list, text...), err
@@ -56,7 +57,8 @@ func oneRule(rules map[string]int, found int, dir string) string {
 		if n < fewSkipped || n <= found/2 {
 			continue
 		}
-		text := fmt.Sprintf("%d of %d URLs were skipped by one rule (%s): curtsy list %s --reason %s", n, found, rule, quoted(dir), rule)
+		text := fmt.Sprintf("%d of %d URLs were skipped by one rule (%s): curtsy list %s --reason %s", n, found, rule,
+			quoted(dir), rule)
 		if rule == judge.SessionID {
 			text += "; where cookies are off, fetch.cookies: true in a new archive may keep sessions out of the links"
 		}
@@ -87,7 +89,8 @@ func lonely(a *opened) (list []string, err error) {
 		case v.Directives != nil && v.Directives.NoFollow:
 			list = append(list, fmt.Sprintf("%s asks that its links not be followed (nofollow): no other page was fetched", f.URL))
 		case v.Links > 0 && ledNowhere(a.f.Counts().Reasons.Rules()):
-			list = append(list, fmt.Sprintf("%s links to no page of the site: links made by JavaScript are not seen", f.URL))
+			list = append(list, fmt.Sprintf("%s links to no page of the site: links made by JavaScript are not seen",
+				f.URL))
 		}
 	}
 	return list, err
@@ -135,7 +138,8 @@ func needed(a *opened) ([]string, error) {
 	if len(hosts) > 1 {
 		on = fmt.Sprintf("on %d other hosts, %d of them on %s,", len(hosts), hosts[most], most)
 	}
-	return []string{fmt.Sprintf("%s that pages need %s were not fetched; --requisites any fetches them", count(all, "file"), on)}, nil
+	return []string{fmt.Sprintf("%s that pages need %s were not fetched; --requisites any fetches them",
+		count(all, "file"), on)}, nil
 }
 
 // strangersIn names a file in a directory that is to become an archive; "" where

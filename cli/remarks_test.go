@@ -11,8 +11,10 @@ func TestARuleThatSkipsMostIsNamed(t *testing.T) {
 		found int
 		want  string
 	}{
-		{map[string]int{"session-id": 3613, "http": 4}, 3915, "3613 of 3915 URLs were skipped by one rule (session-id): curtsy list site --reason session-id; where cookies are off, fetch.cookies: true"},
-		{map[string]int{"query-order": 200}, 300, "200 of 300 URLs were skipped by one rule (query-order): curtsy list site --reason query-order"},
+		{map[string]int{"session-id": 3613, "http": 4}, 3915,
+			"3613 of 3915 URLs were skipped by one rule (session-id): curtsy list site --reason session-id; where cookies are off, fetch.cookies: true"},
+		{map[string]int{"query-order": 200}, 300,
+			"200 of 300 URLs were skipped by one rule (query-order): curtsy list site --reason query-order"},
 		{map[string]int{"session-id": 150}, 301, ""},
 		{map[string]int{"session-id": 99}, 110, ""},
 		{map[string]int{"host": 5000, "http": 300}, 400, ""},

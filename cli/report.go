@@ -111,7 +111,8 @@ func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error
 
 // reportFindings are those of an audit.
 func reportFindings(ctx context.Context, a *opened, o *report.Options) (list []report.Finding, err error) {
-	found, err := audit.Find(ctx, a.Archive, audit.Options{Known: o.Known, Fold: o.Fold, Origins: o.Origins, Now: o.Now})
+	found, err := audit.Find(ctx, a.Archive, audit.Options{Known: o.Known, Fold: o.Fold,
+		Origins: o.Origins, Now: o.Now})
 	for _, f := range found {
 		if f.Name == audit.BrokenLink || len(f.Hits) == 0 { // the report has them in a table of their own
 			continue
@@ -167,10 +168,12 @@ func mirrorReport(out string, seed weburl.URL) (*report.Mirror, error) {
 		return nil, usagef("curtsy mirror DIR "+quoted(out), "%s: made by an earlier version, without a summary", out)
 	}
 	if s.Seed != seed.String() {
-		return nil, usagef("--mirror with a mirror of this archive", "%s: a mirror of %s, not of %s", out, oneLine(s.Seed), seed)
+		return nil, usagef("--mirror with a mirror of this archive", "%s: a mirror of %s, not of %s", out,
+			oneLine(s.Seed), seed)
 	}
 	m := &report.Mirror{Dir: quoted(out), Until: s.Until, Numbers: []report.Number{
-		{Value: strconv.Itoa(s.Files), Name: "files"}, {Value: strconv.Itoa(s.Pages), Name: "pages"}, {Value: strconv.Itoa(s.Redirects), Name: "redirects"},
+		{Value: strconv.Itoa(s.Files), Name: "files"}, {Value: strconv.Itoa(s.Pages), Name: "pages"},
+		{Value: strconv.Itoa(s.Redirects), Name: "redirects"},
 		{Value: strconv.Itoa(s.Live), Name: "links to the live site instead of a page in the mirror"}}}
 	for _, part := range s.Sections {
 		t := report.Table{Total: part.Total, Hidden: part.Hidden}
@@ -212,7 +215,8 @@ func reportError(err error, dir, out string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
-		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy report "+quoted(dir)+" -o "+quoted(out))
+		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy report "+quoted(dir)+
+			" -o "+quoted(out))
 	case errors.As(err, &file):
 		return exitWith(exitFailed, err, "-o with another FILE")
 	}

@@ -42,7 +42,8 @@ func asArchivedFlag(c *cobra.Command, asArchived *bool) {
 // again is the seed of the crawl in an archive, and its settings with those that
 // are given now over them. An archive may come from anybody: its proxy, and a
 // pace below the default, count only where somebody says so.
-func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived bool) (seed weburl.URL, c config, err error) {
+func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived bool) (seed weburl.URL,
+	c config, err error) {
 	seed, archived, err := remembered(dir)
 	if err != nil {
 		return seed, c, err
@@ -58,7 +59,8 @@ func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived boo
 		return seed, c, err
 	}
 	if c.Agent != archived.Agent {
-		u.say("%s: crawled as %s so far, as %s from now on; another group of its robots.txt may apply", oneLine(dir), oneLine(archived.Agent), c.Agent)
+		u.say("%s: crawled as %s so far, as %s from now on; another group of its robots.txt may apply", oneLine(dir),
+			oneLine(archived.Agent), c.Agent)
 	}
 	isProxy, isPace := c.Fetch.Proxy == noProxy, c.Delay == noDelay
 	if isProxy {
@@ -77,7 +79,8 @@ func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived boo
 	command := "curtsy " + cmd.Name() + " " + quoted(dir)
 	if askProxy {
 		return seed, c, usagef(command+" --proxy with the one to use, or --as-archived",
-			"%s: its crawl used the proxy %s; an archive from somebody else may name any proxy", dir, proxyText(c.Fetch.Proxy))
+			"%s: its crawl used the proxy %s; an archive from somebody else may name any proxy", dir,
+			proxyText(c.Fetch.Proxy))
 	}
 	if usual := defaults().Delay; isPace && c.Delay < usual && !isLoopback(seed) {
 		return seed, c, usagef(command+" --delay "+usual.String()+", or --as-archived",
@@ -88,7 +91,8 @@ func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived boo
 
 // paceText is what a crawl that goes on shows of its settings.
 func paceText(c *config) string {
-	return oneLine(fmt.Sprintf("pause %s, %s at a time, proxy %s, contact %s", c.Delay.Round(time.Millisecond), count(c.Concurrency, "request"),
+	return oneLine(fmt.Sprintf("pause %s, %s at a time, proxy %s, contact %s", c.Delay.Round(time.Millisecond),
+		count(c.Concurrency, "request"),
 		cmp.Or(proxyText(c.Fetch.Proxy), "none"), cmp.Or(c.Contact, "none")))
 }
 

@@ -36,12 +36,15 @@ func TestProxyAndPaceOfAnArchiveAreConfirmed(t *testing.T) {
 		{"quick, as archived", far, "", time.Millisecond, "--as-archived", "", "", "", time.Millisecond},
 		{"quick, another pause by flag", far, "", time.Millisecond, "--delay 5ms", "", "", "", 5 * time.Millisecond},
 		{"quick, another by variable", far, "", time.Millisecond, "", "3s", "", "", 3 * time.Second},
-		{"quick, another by file", far, "", time.Millisecond, "--config " + file, "", "", "http://127.0.0.1:3", 2 * time.Second},
+		{"quick, another by file", far, "", time.Millisecond, "--config " + file, "", "", "http://127.0.0.1:3",
+			2 * time.Second},
 		{"a proxy", far, proxy, time.Second, "", "", "--proxy with the one to use, or --as-archived", "", 0},
-		{"a proxy, for this machine", "", proxy, time.Second, "", "", "--proxy with the one to use, or --as-archived", "", 0},
+		{"a proxy, for this machine", "", proxy, time.Second, "", "", "--proxy with the one to use, or --as-archived",
+			"", 0},
 		{"a proxy, as archived", far, proxy, time.Second, "--as-archived", "", "", proxy, time.Second},
 		{"a proxy, none by flag", far, proxy, time.Second, "--proxy=", "", "", "", time.Second},
-		{"a proxy, another by flag", far, proxy, time.Second, "--proxy http://127.0.0.1:2", "", "", "http://127.0.0.1:2", time.Second},
+		{"a proxy, another by flag", far, proxy, time.Second, "--proxy http://127.0.0.1:2", "", "",
+			"http://127.0.0.1:2", time.Second},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			if c.env != "" {

@@ -51,7 +51,8 @@ func robotsCmd(u *ui) *cobra.Command {
 	c.Flags().StringVar(&f.file, "file", "", "the robots.txt to read (- is stdin)")
 	c.Flags().StringVar(&f.url, "url", "", "where to fetch the robots.txt from")
 	contactFlag(c, &f.contact)
-	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as (repeatable, the preferred one first)")
+	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"},
+		"product token to read it as (repeatable, the preferred one first)")
 	c.Flags().StringVar(&f.dialect, "dialect", "rfc9309", "how to read it: rfc9309, yandex or 1994")
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per line")
 	c.Flags().BoolVar(&f.check, "check", false, "exit 1 if a URL is disallowed")
@@ -137,7 +138,8 @@ type robotsQuestions struct {
 func (u *ui) robotsText(c *cobra.Command, f robotsFlags) (robotsText, error) {
 	switch {
 	case (f.file == "") == (f.url == ""):
-		return robotsText{}, usagef("curtsy robots robots.txt /path, or curtsy robots https://example.org/page", "expected --file, --url, or a file or URL as the first argument")
+		return robotsText{}, usagef("curtsy robots robots.txt /path, or curtsy robots https://example.org/page",
+			"expected --file, --url, or a file or URL as the first argument")
 	case f.url != "":
 		return fetchRobots(c.Context(), u, f.url, f.contact)
 	case f.file == "-":
@@ -182,7 +184,8 @@ func sameHost(of, url string) error {
 	if err1 != nil || err2 != nil || u.Origin() == base.Origin() {
 		return nil
 	}
-	return usagef("curtsy robots --url "+u.Origin()+"/ "+quoted(url), "%s: the robots.txt of %s does not apply to it", url, base.Origin())
+	return usagef("curtsy robots --url "+u.Origin()+"/ "+quoted(url), "%s: the robots.txt of %s does not apply to it",
+		url, base.Origin())
 }
 
 // askStdin answers for the URLs on stdin, one a line; none are read from a

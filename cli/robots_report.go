@@ -56,7 +56,8 @@ type visitTime struct {
 }
 
 func robotsSummary(r *rules.Robots) robotsFacts {
-	f := robotsFacts{Sitemaps: []string{}, CleanParams: []string{}, Agent: r.Verdict("/").Group, Groups: []robotsGroup{},
+	f := robotsFacts{Sitemaps: []string{}, CleanParams: []string{}, Agent: r.Verdict("/").Group,
+		Groups:   []robotsGroup{},
 		Warnings: []robotsRemark{}, Licenses: usage.Licenses(r.Usage(rules.Location))}
 	for _, g := range r.Groups() {
 		f.Groups = append(f.Groups, groupFacts(g))

@@ -61,7 +61,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exit": exitScript, "serve": serveScript, "change": changeScript, "asked": askedScript, "damage": damageScript, "older": olderScript,
+			"exit": exitScript, "serve": serveScript, "change": changeScript, "asked": askedScript,
+			"damage": damageScript, "older": olderScript,
 			"transcript": transcriptScript,
 		},
 		Condition: func(name string) (bool, error) {

@@ -191,7 +191,8 @@ func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 // searchOptions are those of every search: PDF documents are read by processes of
 // this program.
 func searchOptions(u *ui) search.Options {
-	return search.Options{PDF: pdf.Reader(), Unread: func(url string, why error) { u.say("%s: no text could be read from it: %v", url, why) }}
+	return search.Options{PDF: pdf.Reader(),
+		Unread: func(url string, why error) { u.say("%s: no text could be read from it: %v", url, why) }}
 }
 
 // buildIndex brings the index of an archive up to date, for the searches to come.
@@ -276,7 +277,8 @@ func (u *ui) printHit(h *search.Hit) {
 // indexError gives an error of a search its exit code.
 func indexError(err error, dir, query string) error {
 	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; what was indexed so far is kept"), "curtsy search "+quoted(dir)+" "+quoted(query))
+		return exitWith(exitStopped, errors.New("stopped; what was indexed so far is kept"),
+			"curtsy search "+quoted(dir)+" "+quoted(query))
 	}
 	return archiveError(err, dir)
 }

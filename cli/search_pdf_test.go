@@ -56,19 +56,22 @@ func TestSearchReadsPDF(t *testing.T) {
 	}
 	defer site.Close()
 	dir := filepath.Join(t.TempDir(), "site")
-	if code := Main([]string{"crawl", site.Origin + "/", "--archive", dir, "--delay", "0"}, strings.NewReader(""), io.Discard, io.Discard); code != 0 {
+	if code := Main([]string{"crawl", site.Origin + "/", "--archive", dir, "--delay", "0"}, strings.NewReader(""),
+		io.Discard, io.Discard); code != 0 {
 		t.Fatalf("crawl ended with %d", code)
 	}
 	var out, said bytes.Buffer
 	if code := Main([]string{"search", dir, "wombats", "--json"}, strings.NewReader(""), &out, &said); code != 0 {
 		t.Fatalf("search ended with %d: %s", code, said.String())
 	}
-	for text, want := range map[string]int{"/open.pdf": 1, "The wombat digs": 1, "/quiet.pdf": 1, "Another": 0, "hidden": 0, "secret": 0, "broken": 0} {
+	for text, want := range map[string]int{"/open.pdf": 1, "The wombat digs": 1, "/quiet.pdf": 1, "Another": 0,
+		"hidden": 0, "secret": 0, "broken": 0} {
 		if got := strings.Count(out.String(), text); got != want {
 			t.Errorf("%d times %s, want %d, in %s", got, text, want, out.String())
 		}
 	}
-	if !strings.Contains(said.String(), "/broken.pdf: no text could be read from it: ") || strings.Count(said.String(), "no text could be read") != 1 {
+	if !strings.Contains(said.String(), "/broken.pdf: no text could be read from it: ") ||
+		strings.Count(said.String(), "no text could be read") != 1 {
 		t.Errorf("said %s", said.String())
 	}
 }

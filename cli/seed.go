@@ -40,7 +40,8 @@ func typedURL(s string) (u weburl.URL, bare bool, err error) {
 		text = strings.Trim(rest, wrapping)
 	}
 	if _, err := os.Stat(text); err == nil && !strings.Contains(text, "://") && text != "" {
-		return u, false, usagef("--seeds "+quoted(text)+" for a file of URLs, or "+quoted("https://"+text), "%s is a file here, not a URL", text)
+		return u, false, usagef("--seeds "+quoted(text)+" for a file of URLs, or "+quoted("https://"+text),
+			"%s is a file here, not a URL", text)
 	}
 	if bare = !strings.Contains(text, "://") && !hasScheme.MatchString(text); bare {
 		text = "https://" + strings.TrimLeft(text, "/")
@@ -50,7 +51,8 @@ func typedURL(s string) (u weburl.URL, bare bool, err error) {
 	case strings.ContainsAny(strings.Trim(s, wrapping), " @") && bare, err != nil:
 		return u, bare, usagef("a URL such as https://example.org/", "%q: %v", s, cmp.Or(err, weburl.ErrInvalid))
 	case secretIn(text):
-		return u, bare, usagef(quoted(u.String()), "%s: a user name and password in a URL are neither sent nor stored", u)
+		return u, bare, usagef(quoted(u.String()), "%s: a user name and password in a URL are neither sent nor stored",
+			u)
 	case strings.HasSuffix(u.Hostname(), "."):
 		port := strings.TrimPrefix(u.Host(), u.Hostname())
 		u, err = weburl.Parse(u.Scheme() + "://" + strings.TrimRight(u.Hostname(), ".") + port + u.Target())
@@ -95,7 +97,8 @@ func (f *crawlFlags) chooseScheme(u *ui, c *config, seed weburl.URL) (weburl.URL
 	ctx, release := u.until()
 	defer release()
 	err = client.Reach(ctx, seed)
-	if err == nil || errors.Is(err, fetch.ErrUntrusted) || errors.Is(err, fetch.ErrNoHost) || ctx.Err() != nil || client.Reach(ctx, plain) != nil {
+	if err == nil || errors.Is(err, fetch.ErrUntrusted) || errors.Is(err, fetch.ErrNoHost) || ctx.Err() != nil ||
+		client.Reach(ctx, plain) != nil {
 		return seed, context.Cause(ctx)
 	}
 	f.byPlain(u, seed, err)
@@ -155,7 +158,8 @@ func checkNames(c *config) error {
 
 // isOfSite says whether a page may be one of the seed's site.
 func isOfSite(seed, page weburl.URL, s *judge.Scope) bool {
-	return judge.SameSite(seed, page) || s.Domain != "" && (page.Hostname() == s.Domain || strings.HasSuffix(page.Hostname(), "."+s.Domain))
+	return judge.SameSite(seed, page) || s.Domain != "" &&
+		(page.Hostname() == s.Domain || strings.HasSuffix(page.Hostname(), "."+s.Domain))
 }
 
 // acceptLanguage is a list of languages as RFC 9110 §12.5.4 has it, each less wanted

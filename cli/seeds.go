@@ -43,7 +43,8 @@ func (f *crawlFlags) readSeeds(u *ui, args []string) (seed weburl.URL, err error
 	case len(f.given.Sitemaps) > 0:
 		return weburl.Parse(f.given.Sitemaps[0].Origin() + "/")
 	}
-	return seed, usagef("curtsy crawl https://example.org/ --contact you@example.org", "curtsy crawl wants a URL, --seeds FILE or --sitemap URL")
+	return seed, usagef("curtsy crawl https://example.org/ --contact you@example.org",
+		"curtsy crawl wants a URL, --seeds FILE or --sitemap URL")
 }
 
 // listed reads the URLs of --seeds; empty lines, and those that begin with #, are

@@ -78,14 +78,16 @@ func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error)
 	if err != nil {
 		return err
 	}
-	s, err := replay.New(sources, replay.Options{UI: ui.Addr().String(), Content: content.Addr().String(), NoScripts: f.noScripts, Public: f.public, Logger: u.logger(false)})
+	s, err := replay.New(sources, replay.Options{UI: ui.Addr().String(), Content: content.Addr().String(),
+		NoScripts: f.noScripts, Public: f.public, Logger: u.logger(false)})
 	if err != nil {
 		return err
 	}
 	at := "http://" + ui.Addr().String() + "/"
 	u.print("serving %s at %s", strings.Join(dirs, " "), at)
 	if f.public {
-		u.say("everybody who can reach %s sees what may be shown; page content is on port %d", ui.Addr(), content.Addr().(*net.TCPAddr).Port)
+		u.say("everybody who can reach %s sees what may be shown; page content is on port %d", ui.Addr(),
+			content.Addr().(*net.TCPAddr).Port)
 	}
 	if f.open {
 		openBrowser(u, at)
@@ -95,7 +97,8 @@ func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error)
 
 // listeners opens the UI's port, and the next one, or any, for the content.
 func listeners(ctx context.Context, f *serveFlags) (ui, content net.Listener, err error) {
-	address, err := localAddress("--listen", f.listen, f.public, "--public, if everybody who can reach it may see the archives")
+	address, err := localAddress("--listen", f.listen, f.public,
+		"--public, if everybody who can reach it may see the archives")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -198,7 +201,8 @@ func serveBoth(ctx context.Context, on [2]net.Listener, handlers [2]http.Handler
 	ended := make(chan error, len(on))
 	var servers []*http.Server
 	for i, l := range on {
-		s := &http.Server{Handler: handlers[i], ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+		s := &http.Server{Handler: handlers[i], ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+			MaxHeaderBytes: 64 << 10}
 		servers = append(servers, s)
 		go func() { ended <- s.Serve(l) }()
 	}

@@ -57,7 +57,8 @@ func (s *shelf) plots(ctx context.Context) ([]replay.Plot, error) {
 func plotOf(title string, list []catalog.Tally) replay.Plot {
 	p := report.Plot{Title: title}
 	for _, t := range list {
-		p.Bars = append(p.Bars, report.Bar{Label: strings.TrimPrefix(t.Name, "application/"), Value: float64(t.Count), Text: strconv.Itoa(t.Count)})
+		p.Bars = append(p.Bars, report.Bar{Label: strings.TrimPrefix(t.Name, "application/"), Value: float64(t.Count),
+			Text: strconv.Itoa(t.Count)})
 	}
 	return replay.Plot{Title: title, SVG: p.SVG()}
 }

@@ -107,7 +107,8 @@ func (t *texts) note(err error) bool {
 }
 
 // find answers one query by what the index has.
-func (t *texts) find(ctx context.Context, query string, skip, limit int) (hits []replay.Hit, total int, note string, err error) {
+func (t *texts) find(ctx context.Context, query string, skip, limit int) (hits []replay.Hit, total int,
+	note string, err error) {
 	defer storage.Guard(&err)()
 	e, err := t.s.take()
 	if err != nil {

@@ -31,7 +31,8 @@ func TestServeAnswersAndEnds(t *testing.T) {
 	ended := make(chan error, 1)
 	var said bytes.Buffer
 	go func() {
-		ended <- serve(ctx, &ui{out: &dataWriter{w: w}, err: &said}, &serveFlags{listen: "127.0.0.1:0"}, []string{dir, twin})
+		ended <- serve(ctx, &ui{out: &dataWriter{w: w}, err: &said}, &serveFlags{listen: "127.0.0.1:0"},
+			[]string{dir, twin})
 	}()
 	line, err := bufio.NewReader(r).ReadString('\n')
 	at, ok := strings.CutPrefix(strings.TrimSpace(line), "serving "+dir+" "+twin+" at ")

@@ -54,7 +54,8 @@ func openShelf(ctx context.Context, u *ui, dir string) (*shelf, error) {
 	defer s.giveBack(e)
 	s.seed, s.key = e.seed, e.Key()
 	bar := newStepBar(u)
-	s.catalog, err = catalog.Open(ctx, e.Archive, catalog.Options{Watch: func(p catalog.Progress) { bar.show("index: "+p.Step, p.Done, p.Total) }})
+	s.catalog, err = catalog.Open(ctx, e.Archive,
+		catalog.Options{Watch: func(p catalog.Progress) { bar.show("index: "+p.Step, p.Done, p.Total) }})
 	bar.close()
 	if err != nil {
 		return nil, archiveError(err, dir)

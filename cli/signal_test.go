@@ -181,7 +181,8 @@ func TestSIGTERMWhileABodyStalls(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "archive")
 		of := func(args ...string) *command {
 			c := curtsy(t, args...)
-			c.Env = append(c.Env, "CURTSY_FETCH_IDLE_TIMEOUT=300ms", "CURTSY_FETCH_RETRIES=1", "CURTSY_FETCH_RETRY_BASE=10ms")
+			c.Env = append(c.Env, "CURTSY_FETCH_IDLE_TIMEOUT=300ms", "CURTSY_FETCH_RETRIES=1",
+				"CURTSY_FETCH_RETRY_BASE=10ms")
 			return c
 		}
 		c := of("crawl", s.URL+"/", "--archive", dir)
@@ -268,7 +269,10 @@ func TestFirstInterruptStopsAMirrorAndItsCheck(t *testing.T) {
 		return b.String(), err
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	said, err := interrupted(func(ctx context.Context, u *ui) error { return exportMirror(ctx, u, &mirrorFlags{}, dir, out) })
+	said, err := interrupted(func(ctx context.Context, u *ui) error {
+		return exportMirror(ctx, u,
+			&mirrorFlags{}, dir, out)
+	})
 	if exitCode(err) != exitStopped || said != "" {
 		t.Errorf("mirror: %v\n%s", err, said)
 	}
@@ -276,7 +280,10 @@ func TestFirstInterruptStopsAMirrorAndItsCheck(t *testing.T) {
 		t.Errorf("a mirror that was stopped: %v", err)
 	}
 	curtsy(t, "mirror", dir, out).run(t, exitDone)
-	said, err = interrupted(func(ctx context.Context, u *ui) error { return checkMirror(ctx, u, &mirrorFlags{}, []string{out}) })
+	said, err = interrupted(func(ctx context.Context, u *ui) error {
+		return checkMirror(ctx, u, &mirrorFlags{},
+			[]string{out})
+	})
 	if exitCode(err) != exitStopped || said != "" {
 		t.Errorf("mirror --check: %v\n%s", err, said)
 	}
@@ -292,7 +299,8 @@ func TestOutputThatIsLostIsAFailure(t *testing.T) {
 	defer full.Close()
 	dir := filepath.Join(t.TempDir(), "archive")
 	curtsy(t, "demo", "--keep", dir).run(t, exitDone)
-	for _, args := range [][]string{{"status", dir}, {"status", dir, "--json"}, {"verify", dir}, {"crawl", "--help"}, {"demo"}} {
+	for _, args := range [][]string{{"status", dir}, {"status", dir, "--json"}, {"verify", dir},
+		{"crawl", "--help"}, {"demo"}} {
 		c := curtsy(t, args...)
 		c.Stdout = full
 		said := c.run(t, exitFailed)
@@ -322,7 +330,8 @@ func TestOneArchiveHasOneWriterAndAnybodyMayAskForItsStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, s.reached)
-	for _, args := range [][]string{{"crawl", s.URL + "/", "--archive", dir}, {"resume", dir}, {"verify", dir, "--repair"}} {
+	for _, args := range [][]string{{"crawl", s.URL + "/", "--archive", dir}, {"resume", dir},
+		{"verify", dir, "--repair"}} {
 		said := curtsy(t, args...).run(t, exitDamaged)
 		contains(t, said, "in use by another curtsy")
 		contains(t, said, "try: curtsy status "+dir)

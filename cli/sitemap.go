@@ -110,7 +110,8 @@ func sitemapError(name string, sum sitemap.Summary, strict bool) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	return exitWith(exitFailed, fmt.Errorf("%s: %s", name, strings.Join(wrong, "; ")), "https://www.sitemaps.org/protocol.html for what a sitemap has to be")
+	return exitWith(exitFailed, fmt.Errorf("%s: %s", name, strings.Join(wrong, "; ")),
+		"https://www.sitemaps.org/protocol.html for what a sitemap has to be")
 }
 
 // sitemapScope is the URL that relative ones are resolved against.

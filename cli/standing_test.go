@@ -47,7 +47,8 @@ func good(path string) (kind, body string) {
 	if strings.HasSuffix(path, ".bin") {
 		return "application/octet-stream", "\x00\x01\x02GOOD " + path + strings.Repeat("\xff\x00octets", 40)
 	}
-	return "text/html", "<title>" + path + "</title><p>GOOD " + path + " wombat" + word + " " + strings.Repeat("words of the page ", 20)
+	return "text/html", "<title>" + path + "</title><p>GOOD " + path + " wombat" + word + " " +
+		strings.Repeat("words of the page ", 20)
 }
 
 func (s *badSite) start(t *testing.T) {
@@ -107,7 +108,8 @@ func (s *badSite) answer(c net.Conn) {
 	case path == "/end-empty":
 		fmt.Fprint(c, answerOf(200, "text/html", ""))
 	case path == "/end-a", path == "/end-b":
-		fmt.Fprint(c, answerOf(302, "text/html", "", "Location: "+map[string]string{"/end-a": "/end-b", "/end-b": "/end-a"}[path]))
+		fmt.Fprint(c, answerOf(302, "text/html", "", "Location: "+map[string]string{"/end-a": "/end-b",
+			"/end-b": "/end-a"}[path]))
 	case path == "/end-good":
 		fmt.Fprint(c, answerOf(200, "text/html", "<title>Here</title><p>Here it is now: quokka."))
 	case path == "/end-reset":
@@ -122,7 +124,8 @@ func answerOf(status int, kind, body string, fields ...string) string {
 	for _, f := range fields {
 		head += f + "\r\n"
 	}
-	if !strings.Contains(head, "Content-Length") && !strings.Contains(head, "Transfer-Encoding") && status >= 200 && status != 204 && status != 304 {
+	if !strings.Contains(head, "Content-Length") && !strings.Contains(head, "Transfer-Encoding") && status >= 200 &&
+		status != 204 && status != 304 {
 		head += fmt.Sprintf("Content-Length: %d\r\n", len(body))
 	}
 	return head + "\r\n" + body
@@ -177,7 +180,8 @@ func badAnswers(t *testing.T) (bad map[string]string, stalls map[string]bool) {
 				corrupt[i] = 0xff
 			}
 			add(c+"-corrupt", answerOf(200, kind, string(corrupt), field, tag))
-			add(c+"-in-gzip-cut", answerOf(200, kind, string(coded(t, "gzip", string(whole))[:len(whole)]), field, "Content-Encoding: gzip", tag))
+			add(c+"-in-gzip-cut", answerOf(200, kind, string(coded(t, "gzip", string(whole))[:len(whole)]), field,
+				"Content-Encoding: gzip", tag))
 		}
 		whole := coded(t, "gzip", other+ext)
 		for name, at := range map[string]int{"crc": 8, "length": 4} {
@@ -191,15 +195,19 @@ func badAnswers(t *testing.T) (bad map[string]string, stalls map[string]bool) {
 		head := bytes.Clone(whole)
 		head[0] = 0
 		add("gzip-head", answerOf(200, kind, string(head), "Content-Encoding: gzip", tag))
-		add("compress", answerOf(200, kind, "\x1f\x9d\x90"+strings.Repeat("\x00\xfe\x80", 99), "Content-Encoding: compress", tag))
-		add("nonsense", answerOf(200, kind, "\x00\x9d\x90"+strings.Repeat("\x00\xfe\x80", 99), "Content-Encoding: nonsense", tag))
+		add("compress", answerOf(200, kind, "\x1f\x9d\x90"+strings.Repeat("\x00\xfe\x80", 99),
+			"Content-Encoding: compress", tag))
+		add("nonsense", answerOf(200, kind, "\x00\x9d\x90"+strings.Repeat("\x00\xfe\x80", 99),
+			"Content-Encoding: nonsense", tag))
 		add("short", answerOf(200, kind, other, fmt.Sprintf("Content-Length: %d", len(other)+999), tag))
 		add("chunk-cut", answerOf(200, kind, "100\r\n"+other[:200], "Transfer-Encoding: chunked", tag))
 		add("chunk-bad", answerOf(200, kind, "10\r\n"+other[:16]+"\r\nzz\r\n", "Transfer-Encoding: chunked", tag))
 		add("stall", answerOf(200, kind, other, fmt.Sprintf("Content-Length: %d", len(other)+999), tag))
 		stalls["/stall"+ext] = true
 		add("empty", answerOf(200, kind, "", tag))
-		for _, status := range []int{100, 101, 199, 201, 202, 204, 205, 206, 207, 208, 226, 299, 300, 304, 305, 306, 309, 399, 400, 401, 402, 403, 404, 405, 406, 418, 429, 451, 499, 500, 502, 503, 504, 511, 599, 600, 799, 999} {
+		for _, status := range []int{100, 101, 199, 201, 202, 204, 205, 206, 207, 208, 226, 299, 300, 304, 305, 306,
+			309, 399, 400, 401, 402, 403, 404, 405, 406, 418, 429, 451, 499, 500, 502, 503, 504, 511, 599,
+			600, 799, 999} {
 			body := other
 			if status < 200 || status == 204 || status == 304 {
 				body = ""
@@ -207,8 +215,10 @@ func badAnswers(t *testing.T) (bad map[string]string, stalls map[string]bool) {
 			add(fmt.Sprint("status-", status), answerOf(status, kind, body, tag))
 		}
 		add("part", answerOf(206, kind, other, fmt.Sprintf("Content-Range: bytes 0-%d/99999", len(other)-1), tag))
-		for name, location := range map[string]string{"none": "", "unparsable": "http://[::1", "self": "SELF", "circle": "/end-a", "403": "/end-403", "404": "/end-404",
-			"500": "/end-500", "empty": "/end-empty", "reset": "/end-reset", "elsewhere": "http://127.0.0.2:9/", "other": "/status-404" + ext} {
+		for name, location := range map[string]string{"none": "", "unparsable": "http://[::1", "self": "SELF",
+			"circle": "/end-a", "403": "/end-403", "404": "/end-404",
+			"500": "/end-500", "empty": "/end-empty", "reset": "/end-reset", "elsewhere": "http://127.0.0.2:9/",
+			"other": "/status-404" + ext} {
 			path := "/to-" + name + ext
 			field := "Location: " + strings.ReplaceAll(location, "SELF", path)
 			if location == "" {
@@ -332,7 +342,8 @@ func (s *badSite) crawl(t *testing.T, dir string, round *revisit.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Pace.Concurrency, o.Pace.Delay, o.Pace.Backoff, o.Pace.MaxBackoff, o.Pace.MaxFailures = 16, 0, time.Millisecond, time.Millisecond, 10_000
+	o.Pace.Concurrency, o.Pace.Delay, o.Pace.Backoff, o.Pace.MaxBackoff, o.Pace.MaxFailures = 16, 0, time.Millisecond,
+		time.Millisecond, 10_000
 	o.Round = round
 	k, err := crawler.Open(dir, o)
 	if err != nil {

@@ -115,7 +115,8 @@ func TestTheStrangersServerIsVisited(t *testing.T) {
 	g := newStranger(t)
 	_, code, said := g.run(t.TempDir(), "serve", g.base, "--listen", "127.0.0.1:0")
 	got, want := strings.Count(said, "answer: 200, "), strings.Count(said, "answer: ")
-	if code != exitDone || got < 10 || got+2 < want || strings.Count(said, "precious: true") < 3 { // not what is withheld, or was not there
+	if code != exitDone || got < 10 || got+2 < want ||
+		strings.Count(said, "precious: true") < 3 { // not what is withheld, or was not there
 		t.Errorf("exit code %d, %d answers of %d are 200:\n%s", code, got, want, said)
 	}
 }

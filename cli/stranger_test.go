@@ -146,7 +146,8 @@ func (g *stranger) run(home string, args ...string) (peak int64, code int, said 
 	c := exec.CommandContext(ctx, os.Args[0])
 	c.Args = append([]string{"curtsy"}, args...)
 	c.Dir = home
-	c.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "TMPDIR="+home, "CURTSY_POLITENESS_ADAPTIVE=0", "CURTSY_FETCH_RETRIES=0", "GOTRACEBACK=all", "GORACE=atexit_sleep_ms=0")
+	c.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "TMPDIR="+home,
+		"CURTSY_POLITENESS_ADAPTIVE=0", "CURTSY_FETCH_RETRIES=0", "GOTRACEBACK=all", "GORACE=atexit_sleep_ms=0")
 	at := filepath.Join(home, "peak")
 	c.Env = append(c.Env, peakFile+"="+at)
 	if args[0] == "serve" {
@@ -174,7 +175,8 @@ func (g *stranger) place(t *testing.T) (root, dir string) {
 	root = t.TempDir()
 	dir = filepath.Join(root, "box", "archive")
 	for _, err := range []error{
-		os.MkdirAll(filepath.Join(root, "home"), 0o755), os.MkdirAll(filepath.Join(root, "out"), 0o755), os.MkdirAll(dir, 0o755),
+		os.MkdirAll(filepath.Join(root, "home"), 0o755), os.MkdirAll(filepath.Join(root, "out"), 0o755),
+		os.MkdirAll(dir, 0o755),
 		os.CopyFS(dir, os.DirFS(g.base)),
 		os.CopyFS(filepath.Join(root, "other"), os.DirFS(g.base)),
 		os.WriteFile(filepath.Join(root, "victim"), []byte(precious), 0o600),
@@ -202,7 +204,10 @@ func around(t *testing.T, root string, but ...string) string {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(but, func(name string) bool { return rel == name || strings.HasPrefix(rel, name) && !e.IsDir() }) {
+		if slices.ContainsFunc(but, func(name string) bool {
+			return rel == name || strings.HasPrefix(rel, name) &&
+				!e.IsDir()
+		}) {
 			if e.IsDir() {
 				return fs.SkipDir
 			}

@@ -183,7 +183,8 @@ func TestOnATerminalLinesStandAboveTheBar(t *testing.T) {
 		t.Errorf("the bar stays:\n%s", final)
 	}
 	for _, line := range at {
-		if strings.Contains(line, "finishing") && line != "finishing requests in flight; interrupt again to stop at once" {
+		if strings.Contains(line, "finishing") &&
+			line != "finishing requests in flight; interrupt again to stop at once" {
 			t.Errorf("a broken line: %q", line)
 		}
 	}
@@ -195,7 +196,8 @@ func TestOnATerminalNothingIsSaidIntoABarThatIsGone(t *testing.T) {
 	s := newEndless(t, -1, false)
 	dir := filepath.Join(t.TempDir(), "archive")
 	curtsy(t, "crawl", s.URL+"/", "--archive", dir).run(t, exitDone)
-	for _, args := range [][]string{{"crawl", s.URL + "/", "--archive", dir}, {"crawl", s.URL + "/other", "--archive", dir}} {
+	for _, args := range [][]string{{"crawl", s.URL + "/", "--archive", dir},
+		{"crawl", s.URL + "/other", "--archive", dir}} {
 		at, _ := screen(onTerminal(t, 80, curtsy(t, args...).Cmd, func(*person) {}))
 		said := strings.Join(at, "\n")
 		if !strings.Contains(said, "is finished") && !strings.Contains(said, "holds another crawl") {
@@ -230,7 +232,8 @@ func TestKeysOnATerminal(t *testing.T) {
 		s.release()
 	}))
 	final := strings.Join(at, "\n")
-	for _, want := range []string{"paused; press p to continue", "the crawl continues", "the pause is now 100ms", "finishing requests in flight", "try: curtsy resume "} {
+	for _, want := range []string{"paused; press p to continue", "the crawl continues", "the pause is now 100ms",
+		"finishing requests in flight", "try: curtsy resume "} {
 		contains(t, final, want)
 	}
 	for line := range strings.SplitSeq(ever, "\n") {

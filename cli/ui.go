@@ -109,7 +109,8 @@ func (d *dataWriter) failure() error {
 	if d.err == nil || errors.Is(d.err, syscall.EPIPE) {
 		return nil
 	}
-	return exitWith(exitFailed, fmt.Errorf("the output cannot be written: %w", d.err), "another destination, then the same command again")
+	return exitWith(exitFailed, fmt.Errorf("the output cannot be written: %w", d.err),
+		"another destination, then the same command again")
 }
 
 // fail says what went wrong, and what to try.

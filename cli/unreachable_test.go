@@ -32,8 +32,10 @@ func TestSeedThatCannotBeReached(t *testing.T) {
 		again               int // so often it is tried once more
 	}{
 		{"a closed port", closed.URL, "connection refused", "another URL, or this one later", 1},
-		{"a server that closes at once", silent.URL, "connection closed by the server", "https:// instead of http://", 1},
-		{"https on an http port", strings.Replace(plain.URL, "http:", "https:", 1), "the server does not speak TLS on this port", "http:// instead of https://", 0},
+		{"a server that closes at once", silent.URL, "connection closed by the server", "https:// instead of http://",
+			1},
+		{"https on an http port", strings.Replace(plain.URL, "http:", "https:", 1),
+			"the server does not speak TLS on this port", "http:// instead of https://", 0},
 		{"a bad certificate", secure.URL, "certificate signed by an unknown authority", "--ca FILE", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -69,7 +71,8 @@ func TestRoundOfASiteThatIsAway(t *testing.T) {
 	before := segments(t, dir)
 	s.Close()
 	said := ran(exitFailed, "update", dir)
-	contains(t, said, "curtsy: cannot reach "+strings.TrimPrefix(s.URL, "http://")+": connection refused\n  try: the same command later")
+	contains(t, said, "curtsy: cannot reach "+strings.TrimPrefix(s.URL, "http://")+
+		": connection refused\n  try: the same command later")
 	if got := strings.Count(said, "; retrying in "); got != 2 {
 		t.Errorf("tried %d times more, want 2:\n%s", got, said)
 	}

@@ -130,13 +130,17 @@ func (f *crawlFlags) roundEnd(u *ui, dir string) (err error) {
 		return archiveError(err, dir)
 	}
 	k, took := t.Kinds, time.Since(s.Round.Began)
-	j := roundJSON{r.Ending.String(), r.Why, s.Round.N, t.Visited, k[changes.New], k[changes.Changed], t.Same, k[changes.Gone], k[changes.Back],
-		k[changes.Moved], k[changes.Suspect], k[changes.Unreachable], r.Counts.OfSite().Queued(), s.Bytes - s.Round.Bytes, took.Seconds()}
+	j := roundJSON{r.Ending.String(), r.Why, s.Round.N, t.Visited, k[changes.New], k[changes.Changed], t.Same,
+		k[changes.Gone], k[changes.Back],
+		k[changes.Moved], k[changes.Suspect], k[changes.Unreachable], r.Counts.OfSite().Queued(),
+		s.Bytes - s.Round.Bytes, took.Seconds()}
 	if f.json {
 		return u.json(j)
 	}
-	parts := []string{fmt.Sprintf("%d visited", j.Visited), fmt.Sprintf("%d new", j.New), fmt.Sprintf("%d changed", j.Changed), fmt.Sprintf("%d same", j.Same)}
-	for _, kind := range []changes.Kind{changes.Gone, changes.Back, changes.Moved, changes.Suspect, changes.Unreachable} {
+	parts := []string{fmt.Sprintf("%d visited", j.Visited), fmt.Sprintf("%d new", j.New),
+		fmt.Sprintf("%d changed", j.Changed), fmt.Sprintf("%d same", j.Same)}
+	for _, kind := range []changes.Kind{changes.Gone, changes.Back, changes.Moved, changes.Suspect,
+		changes.Unreachable} {
 		if k[kind] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", k[kind], kind))
 		}
@@ -144,7 +148,8 @@ func (f *crawlFlags) roundEnd(u *ui, dir string) (err error) {
 	if j.Queued > 0 {
 		parts = append(parts, fmt.Sprintf("%d queued", j.Queued))
 	}
-	u.say("round %d %s: %s; %s in %s", j.Round, j.State, strings.Join(parts, ", "), byteCount(j.Bytes), took.Round(time.Millisecond))
+	u.say("round %d %s: %s; %s in %s", j.Round, j.State, strings.Join(parts, ", "), byteCount(j.Bytes),
+		took.Round(time.Millisecond))
 	return nil
 }
 
@@ -171,7 +176,8 @@ func (g *updateFlags) mayBegin(u *ui, dir string) (bool, error) {
 	if !st.Finished || old < 0 || old >= time.Duration(g.ifOlder) {
 		return true, nil
 	}
-	u.say("%s: the last round began %s, less than %s ago: nothing to do", dir, u.time(began), aboutText(time.Duration(g.ifOlder)))
+	u.say("%s: the last round began %s, less than %s ago: nothing to do", dir, u.time(began),
+		aboutText(time.Duration(g.ifOlder)))
 	return false, nil
 }
 

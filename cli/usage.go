@@ -81,7 +81,8 @@ func noURLs(c *cobra.Command, names, args []string) error {
 		}
 		_, rest, _ := strings.Cut(args[i], "://")
 		host, _, _ := strings.Cut(rest, "/")
-		return usagef(c.CommandPath()+" "+quoted(host), "%s is a URL; %s expects an archive directory, by default named after the host", args[i], c.CommandPath())
+		return usagef(c.CommandPath()+" "+quoted(host),
+			"%s is a URL; %s expects an archive directory, by default named after the host", args[i], c.CommandPath())
 	}
 	return nil
 }
@@ -135,7 +136,8 @@ func ownWay(c *cobra.Command, word, written string) error {
 		case way == "OUT" && slices.Contains(strings.Fields(c.Use), way):
 			return usagef("curtsy "+c.Use, "unknown flag: %s; for %s it is the argument OUT", written, c.CommandPath())
 		case way == "stdout" && c.Flags().Lookup("json") != nil:
-			return usagef("curtsy "+c.Use+" >FILE", "unknown flag: %s; %s prints to standard output", written, c.CommandPath())
+			return usagef("curtsy "+c.Use+" >FILE", "unknown flag: %s; %s prints to standard output", written,
+				c.CommandPath())
 		case crawl.Flags().Lookup(way) != nil && way == ways[len(ways)-1]:
 			return usagef("curtsy crawl --help", "unknown flag: %s; it is --%s of curtsy crawl", written, way)
 		}
@@ -149,14 +151,21 @@ func ownWay(c *cobra.Command, word, written string) error {
 var othersFlags = map[string]string{
 	"depth": "max-depth", "level": "max-depth", "l": "max-depth", "r": "max-depth", "recursive": "max-depth",
 	"output": "output archive OUT stdout", "o": "output archive OUT stdout", "out": "output archive OUT stdout",
-	"O": "output archive OUT stdout", "output-document": "output archive OUT stdout", "output-dir": "archive OUT", "directory": "archive OUT",
-	"directory-prefix": "archive OUT", "P": "archive OUT", "path": "archive OUT", "d": "archive OUT", "dir": "archive OUT",
-	"accept-regex": "include", "accept": "include", "A": "include", "reject-regex": "exclude", "reject": "exclude", "R": "exclude",
+	"O": "output archive OUT stdout", "output-document": "output archive OUT stdout", "output-dir": "archive OUT",
+	"directory":        "archive OUT",
+	"directory-prefix": "archive OUT", "P": "archive OUT", "path": "archive OUT", "d": "archive OUT",
+	"dir":          "archive OUT",
+	"accept-regex": "include", "accept": "include", "A": "include", "reject-regex": "exclude", "reject": "exclude",
+	"R":    "exclude",
 	"wait": "delay", "w": "delay", "connection-per-second": "delay", "user-agent": "agent", "U": "agent",
-	"input-file": "seeds", "i": "seeds", "quota": "max-bytes", "Q": "max-bytes", "max-size": "max-bytes", "max-files": "skip-larger",
-	"load-cookies": "cookies", "ca-certificate": "ca", "cacert": "ca", "certificate": "cert", "private-key": "key", "H": "header",
-	"no-parent": "scope", "np": "scope", "span-hosts": "scope", "domains": "scope", "page-requisites": "requisites", "p": "listen requisites",
-	"mirror": "mirror", "m": "mirror", "convert-links": "mirror", "k": "mirror", "sockets": "concurrency", "max-threads": "concurrency", "c": "concurrency",
+	"input-file": "seeds", "i": "seeds", "quota": "max-bytes", "Q": "max-bytes", "max-size": "max-bytes",
+	"max-files":    "skip-larger",
+	"load-cookies": "cookies", "ca-certificate": "ca", "cacert": "ca", "certificate": "cert",
+	"private-key": "key", "H": "header",
+	"no-parent": "scope", "np": "scope", "span-hosts": "scope", "domains": "scope", "page-requisites": "requisites",
+	"p":      "listen requisites",
+	"mirror": "mirror", "m": "mirror", "convert-links": "mirror", "k": "mirror", "sockets": "concurrency",
+	"max-threads": "concurrency", "c": "concurrency",
 	"max-rate": "limit-rate", "timeout": "config", "tries": "retries config", "t": "retries config",
 	"limit": "max-pages limit", "n": "max-pages limit", "max-urls": "max-pages",
 	"port": "listen", "bind": "listen", "address": "listen", "csv": "format json stdout", "format": "json stdout",
@@ -170,7 +179,8 @@ func invalidValue(err *pflag.InvalidValueError) error {
 	switch f.Value.Type() {
 	case "duration":
 		if isNumber == nil {
-			return usagef(fmt.Sprintf("%s %ss, or %s %sms", name, value, name, value), "invalid argument %q for %s: a duration has a unit; write 5s or 500ms", value, name)
+			return usagef(fmt.Sprintf("%s %ss, or %s %sms", name, value, name, value),
+				"invalid argument %q for %s: a duration has a unit; write 5s or 500ms", value, name)
 		}
 		return usagef(name+" 5s", "invalid argument %q for %s: not a duration; write 5s, 500ms or 1h30m", value, name)
 	case "int", "int64", "uint", "uint64":
@@ -183,7 +193,8 @@ func invalidValue(err *pflag.InvalidValueError) error {
 	if f.Value.Type() == "bytes" {
 		return usagef(name+" 500MB", "invalid argument for %s: %v", name, err.Unwrap())
 	}
-	return usagef("curtsy help COMMAND, which explains what "+name+" wants", "invalid argument %q for %s: %v", value, name, err.Unwrap())
+	return usagef("curtsy help COMMAND, which explains what "+name+" wants", "invalid argument %q for %s: %v", value,
+		name, err.Unwrap())
 }
 
 // globbed is how people write a glob where a regular expression is wanted.

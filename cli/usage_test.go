@@ -10,8 +10,10 @@ import (
 func TestNearestIsWhatWasMeant(t *testing.T) {
 	names := []string{"crawl", "resume", "status", "explain", "verify", "mirror", "list", "links", "demo", "max-pages"}
 	for _, c := range []struct{ word, want string }{
-		{"crwal", "crawl"}, {"crwl", "crawl"}, {"Crawl", "crawl"}, {"stauts", "status"}, {"lst", "list"}, {"link", "links"},
-		{"exp", "explain"}, {"max-page", "max-pages"}, {"maxpages", "max-pages"}, {"frobnicate", ""}, {"x", ""}, {"", ""},
+		{"crwal", "crawl"}, {"crwl", "crawl"}, {"Crawl", "crawl"}, {"stauts", "status"}, {"lst", "list"},
+		{"link", "links"},
+		{"exp", "explain"}, {"max-page", "max-pages"}, {"maxpages", "max-pages"}, {"frobnicate", ""},
+		{"x", ""}, {"", ""},
 	} {
 		if got := near.Name(c.word, names); got != c.want {
 			t.Errorf("near.Name(%q) = %q, want %q", c.word, got, c.want)

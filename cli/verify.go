@@ -50,7 +50,8 @@ func verifyCmd(u *ui) *cobra.Command {
 				return archiveError(err, a[0])
 			}
 			if len(r.Problems) > 0 {
-				return exitWith(exitDamaged, fmt.Errorf("%s: %s", a[0], count(len(r.Problems), "problem")), "curtsy verify "+quoted(a[0])+" --repair")
+				return exitWith(exitDamaged, fmt.Errorf("%s: %s", a[0], count(len(r.Problems), "problem")),
+					"curtsy verify "+quoted(a[0])+" --repair")
 			}
 			return nil
 		},
@@ -76,7 +77,8 @@ func verifyWACZ(u *ui, path string, asJSON bool) error {
 		if r.SignedBy != "" {
 			signed = "signed on " + r.SignedAt + " with the key of " + r.SignedBy
 		}
-		u.print("%s, %s, %s in the index: %s; %s", count(r.Files, "file"), count(r.Records, "record"), count(r.Lines, "line"), count(len(r.Problems), "problem"), signed)
+		u.print("%s, %s, %s in the index: %s; %s", count(r.Files, "file"), count(r.Records, "record"),
+			count(r.Lines, "line"), count(len(r.Problems), "problem"), signed)
 	}
 	if err == nil && len(r.Problems) > 0 {
 		err = exitWith(exitDamaged, fmt.Errorf("%s: %s", path, count(len(r.Problems), "problem")), "")

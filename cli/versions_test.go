@@ -87,7 +87,8 @@ func TestTheSiteAsItStood(t *testing.T) {
 	wantWords(t, "export --at", treeText(t, "then.txt"), then...)
 	curtsyText(t, "export", "site", "now.txt", "--at", "0s")
 	wantWords(t, "export", treeText(t, "now.txt"), now...)
-	wantWords(t, "export --at, warc", curtsyText(t, "export", "site", "then.warc.gz", "--at", between), "4 pages", "1 withheld")
+	wantWords(t, "export --at, warc", curtsyText(t, "export", "site", "then.warc.gz", "--at", between),
+		"4 pages", "1 withheld")
 }
 
 func TestAtRefusesWhatItCannotShow(t *testing.T) {
@@ -99,7 +100,8 @@ func TestAtRefusesWhatItCannotShow(t *testing.T) {
 		{"export", "site", "out.csv", "--at", "0s"},
 	} {
 		var out, words bytes.Buffer
-		if code := Main(args, strings.NewReader(""), &out, &words); code != exitUsage || !strings.Contains(words.String(), "--at") {
+		if code := Main(args, strings.NewReader(""), &out, &words); code != exitUsage ||
+			!strings.Contains(words.String(), "--at") {
 			t.Errorf("curtsy %s: exit code %d: %s", strings.Join(args, " "), code, words.String())
 		}
 	}

@@ -25,7 +25,8 @@ func TestManyVisits(t *testing.T) {
 	if len(lines) != visits {
 		t.Errorf("list --versions: %d lines, want %d", len(lines), visits)
 	}
-	if text := curtsyText(t, "explain", "site", url); strings.Count(text, "\nvisit ") != visits || !strings.Contains(text, "of 2999 visits") {
+	if text := curtsyText(t, "explain", "site", url); strings.Count(text, "\nvisit ") != visits ||
+		!strings.Contains(text, "of 2999 visits") {
 		t.Errorf("explain: %d visits; …%s", strings.Count(text, "\nvisit "), text[max(0, len(text)-300):])
 	}
 	wantWords(t, "changes", curtsyText(t, "changes", "site"), "/page", "no /same")
@@ -74,7 +75,8 @@ func manyVisits(t *testing.T, dir, path string, many int) (url string) {
 	}
 	for n := last.N + 1; n <= many; n++ {
 		v := *first
-		v.N, v.At, v.Status, v.Kept, v.Refers, v.Length = n, first.At.Add(time.Duration(n)*time.Hour), 304, crawllog.KeptRevisit, &ref, 0
+		v.N, v.At, v.Status, v.Kept, v.Refers, v.Length = n, first.At.Add(time.Duration(n)*time.Hour), 304,
+			crawllog.KeptRevisit, &ref, 0
 		a.AddVisit(&v)
 	}
 	if err := a.Commit(nil); err != nil {

@@ -15,8 +15,10 @@ import (
 // one that adds the last of them, and in a rebuild.
 func TestRedirectsInACircleAreFailures(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/tail", "/one", "/moved", "/late"), "/tail": redirect("/one"), "/one": redirect("/two"),
-		"/two": redirect("/three"), "/three": redirect("/one"), "/moved": redirect("/end"), "/end": html("end"), "/late": html("late")})
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/tail", "/one", "/moved", "/late"),
+		"/tail": redirect("/one"), "/one": redirect("/two"),
+		"/two": redirect("/three"), "/three": redirect("/one"), "/moved": redirect("/end"), "/end": html("end"),
+		"/late": html("late")})
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, options(s.URL+"/"))
 	want := func(when string, failed ...string) {

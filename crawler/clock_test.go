@@ -83,24 +83,30 @@ func TestClocksThatAreSet(t *testing.T) {
 				c.set(by) // while the other page waits for its retry
 				w.Write([]byte("<title>x</title>"))
 			}}
-			inBubble(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 2\n"), "/": links("/flaky", "/busy", "/later", "/c"),
-				"/flaky": flaky, "/busy": busy.with("Content-Type: text/html"), "/later": later, "/c": html("x")}, func(t *testing.T, s *site) {
-				o := s.options()
-				o.Now, o.RetryBase = c.now, 5*time.Second
-				began := time.Now()
-				r := crawlLong(t, t.TempDir(), o)
-				if took := time.Since(began); r.Ending != crawler.Done || r.Counts.Fetched != 6 || took > 3*time.Minute {
-					t.Errorf("%v after %v, %d fetched: %s", r.Ending, took, r.Counts.Fetched, r.Why)
-				}
-				asked := s.asked()
-				for i, a := range asked[1:] {
-					if d := a.start.Sub(asked[i].end); d < 2*time.Second {
-						t.Errorf("%v between %s and %s", d, asked[i].target, a.target)
+			inBubble(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 2\n"),
+				"/":      links("/flaky", "/busy", "/later", "/c"),
+				"/flaky": flaky, "/busy": busy.with("Content-Type: text/html"), "/later": later, "/c": html("x")},
+				func(t *testing.T, s *site) {
+					o := s.options()
+					o.Now, o.RetryBase = c.now, 5*time.Second
+					began := time.Now()
+					r := crawlLong(t, t.TempDir(), o)
+					if took := time.Since(began); r.Ending != crawler.Done || r.Counts.Fetched != 6 ||
+						took > 3*time.Minute {
+						t.Errorf("%v after %v, %d fetched: %s", r.Ending, took, r.Counts.Fetched, r.Why)
 					}
-				}
-				order := slices.DeleteFunc(s.requests(), func(target string) bool { return target == "/robots.txt" || target == "/flaky" })
-				same(t, "order", order, []string{"/", "/busy", "/later", "/c"})
-			})
+					asked := s.asked()
+					for i, a := range asked[1:] {
+						if d := a.start.Sub(asked[i].end); d < 2*time.Second {
+							t.Errorf("%v between %s and %s", d, asked[i].target, a.target)
+						}
+					}
+					order := slices.DeleteFunc(s.requests(), func(target string) bool {
+						return target == "/robots.txt" ||
+							target == "/flaky"
+					})
+					same(t, "order", order, []string{"/", "/busy", "/later", "/c"})
+				})
 		})
 	}
 }
@@ -111,38 +117,40 @@ func TestAClockThatWasSetBackBetweenTwoRuns(t *testing.T) {
 	t.Parallel()
 	const years = 10 * 365 * 24 * time.Hour
 	inBubble(t, map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /no"), "/": links("/flaky", "/a"),
-		"/a": html("a"), "/flaky": answering(http.StatusBadGateway).with("Retry-After: 60")}, func(t *testing.T, s *site) {
-		dir := t.TempDir()
-		o := s.options()
-		o.RetryBase, o.Limits.Time = 5*time.Second, 4*time.Second
-		wrong, right := &clock{jump: years}, &clock{}
-		o.Now = wrong.now
-		if r := crawlLong(t, dir, o); r.Ending != crawler.Limited {
-			t.Fatalf("%v: %s", r.Ending, r.Why)
-		}
-		s.set("/flaky", html("x"))
-		s.forget()
-		o.Now, o.Limits.Time = right.now, 0
-		began := time.Now()
-		r := crawlLong(t, dir, o)
-		if took := time.Since(began); r.Ending != crawler.Done || r.Counts.Failed > 0 || took > 2*time.Hour {
-			t.Errorf("%v after %v: %s, %d failed", r.Ending, took, r.Why, r.Counts.Failed)
-		}
-		if s.times("/robots.txt") == 0 {
-			t.Error("a robots.txt of a time that has not come was taken for fresh")
-		}
-		s.forget()
-		for _, round := range []*revisit.Options{{OlderThan: time.Hour}, {Auto: true}} {
-			wrong.jump = years
-			o.Now, o.Round = wrong.now, &revisit.Options{}
-			crawlLong(t, dir, o)
-			s.forget()
-			o.Now, o.Round = right.now, round
-			crawlLong(t, dir, o)
-			crawlLong(t, dir, o) // sitemaps come first in an automatic round
-			if s.times("/a") == 0 {
-				t.Errorf("%+v: what was visited in years to come is not visited now; asked for %q", round, s.requests())
+		"/a": html("a"), "/flaky": answering(http.StatusBadGateway).with("Retry-After: 60")},
+		func(t *testing.T, s *site) {
+			dir := t.TempDir()
+			o := s.options()
+			o.RetryBase, o.Limits.Time = 5*time.Second, 4*time.Second
+			wrong, right := &clock{jump: years}, &clock{}
+			o.Now = wrong.now
+			if r := crawlLong(t, dir, o); r.Ending != crawler.Limited {
+				t.Fatalf("%v: %s", r.Ending, r.Why)
 			}
-		}
-	})
+			s.set("/flaky", html("x"))
+			s.forget()
+			o.Now, o.Limits.Time = right.now, 0
+			began := time.Now()
+			r := crawlLong(t, dir, o)
+			if took := time.Since(began); r.Ending != crawler.Done || r.Counts.Failed > 0 || took > 2*time.Hour {
+				t.Errorf("%v after %v: %s, %d failed", r.Ending, took, r.Why, r.Counts.Failed)
+			}
+			if s.times("/robots.txt") == 0 {
+				t.Error("a robots.txt of a time that has not come was taken for fresh")
+			}
+			s.forget()
+			for _, round := range []*revisit.Options{{OlderThan: time.Hour}, {Auto: true}} {
+				wrong.jump = years
+				o.Now, o.Round = wrong.now, &revisit.Options{}
+				crawlLong(t, dir, o)
+				s.forget()
+				o.Now, o.Round = right.now, round
+				crawlLong(t, dir, o)
+				crawlLong(t, dir, o) // sitemaps come first in an automatic round
+				if s.times("/a") == 0 {
+					t.Errorf("%+v: what was visited in years to come is not visited now; asked for %q",
+						round, s.requests())
+				}
+			}
+		})
 }

@@ -17,7 +17,8 @@ func TestTwoBodiesWithOneSHA1AreTwoBodies(t *testing.T) {
 		t.Fatal("no collision")
 	}
 	pdf := func(body string) page { return page{header: []string{"Content-Type: application/pdf"}, body: body} }
-	s := newSite(t, map[string]page{"/": links("/1.pdf", "/2.pdf", "/p"), "/p": links("/again.pdf"), "/1.pdf": pdf(one), "/2.pdf": pdf(two), "/again.pdf": pdf(one)})
+	s := newSite(t, map[string]page{"/": links("/1.pdf", "/2.pdf", "/p"), "/p": links("/again.pdf"), "/1.pdf": pdf(one),
+		"/2.pdf": pdf(two), "/again.pdf": pdf(one)})
 	dir := filepath.Join(t.TempDir(), "archive")
 	o := options(s.URL + "/")
 	if r := crawl(t, dir, o); r.State.Revisits != 1 {
@@ -26,7 +27,8 @@ func TestTwoBodiesWithOneSHA1AreTwoBodies(t *testing.T) {
 	kept := func() {
 		t.Helper()
 		check(t, dir)
-		for target, want := range map[string]string{"/1.pdf": crawllog.KeptResponse, "/2.pdf": crawllog.KeptResponse, "/again.pdf": crawllog.KeptRevisit} {
+		for target, want := range map[string]string{"/1.pdf": crawllog.KeptResponse, "/2.pdf": crawllog.KeptResponse,
+			"/again.pdf": crawllog.KeptRevisit} {
 			if v := visitsOf(t, dir, s.URL+target); len(v) != 1 || v[0].Kept != want {
 				t.Errorf("%s: %+v, want one visit, its %s kept", target, v, want)
 			}

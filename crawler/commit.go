@@ -175,7 +175,8 @@ func (o *outcome) log(l *slog.Logger) {
 		return
 	}
 	fields := []any{"url", v.URL, "status", v.Status, "bytes", v.Length, "took", v.Took.Round(time.Millisecond)}
-	for _, f := range [][2]string{{"kept", v.Kept}, {"error", v.Error}, {"why", o.Reason.String()}, {"to", v.Location}} {
+	for _, f := range [][2]string{{"kept", v.Kept}, {"error", v.Error}, {"why", o.Reason.String()},
+		{"to", v.Location}} {
 		if f[1] != "" {
 			fields = append(fields, f[0], f[1])
 		}

@@ -13,7 +13,8 @@ import (
 // else is known to be fetched.
 func TestCommitEvery(t *testing.T) {
 	t.Parallel()
-	pages := map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 1\n"), "/": links("/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"), "/h": links("/i")}
+	pages := map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 1\n"),
+		"/": links("/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"), "/h": links("/i")}
 	for _, name := range []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/i"} {
 		pages[name] = html(name)
 	}

@@ -52,10 +52,12 @@ func TestGuessedSitemap(t *testing.T) {
 			o.GuessSitemap = true
 			dir := filepath.Join(t.TempDir(), "archive")
 			r := crawl(t, dir, o)
-			if c := r.Counts.OfSite(); c.Failed != 0 || c.Disregarded != 0 || c.Discovered != 2 || s.times("/sitemap.xml") != most {
+			if c := r.Counts.OfSite(); c.Failed != 0 || c.Disregarded != 0 || c.Discovered != 2 ||
+				s.times("/sitemap.xml") != most {
 				t.Errorf("%q: got %+v, /sitemap.xml asked for %d times", robots, c, s.times("/sitemap.xml"))
 			}
-			if row := rows(t, dir)["/sitemap.xml"]; most == 1 && !strings.Contains(row.Rule, "none at the default location") {
+			if row := rows(t, dir)["/sitemap.xml"]; most == 1 &&
+				!strings.Contains(row.Rule, "none at the default location") {
 				t.Errorf("the reason is %q", row.Rule)
 			}
 		}
@@ -66,7 +68,8 @@ func TestGuessedSitemap(t *testing.T) {
 func TestPagesOfAGuessedSitemap(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": html("<p>home"), "/alone": html("<p>alone")})
-	s.pages["/sitemap.xml"] = text(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + s.URL + `/alone</loc></url></urlset>`)
+	s.pages["/sitemap.xml"] = text(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + s.URL +
+		`/alone</loc></url></urlset>`)
 	o := options(s.URL + "/")
 	o.GuessSitemap = true
 	crawl(t, filepath.Join(t.TempDir(), "archive"), o)

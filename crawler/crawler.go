@@ -69,7 +69,8 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	}
 	c = &Crawl{opts: o, archive: a, frontier: f, schedule: newSchedule(&o), flight: newFlight(&o), crew: newCrew()}
 	f.WaitAtMost(o.longestRetry())
-	c.committer.planted, c.committer.answers, c.committer.files = map[string]bool{}, revisit.Answers{}, map[string][]crawllog.Ref{}
+	c.committer.planted, c.committer.answers, c.committer.files = map[string]bool{}, revisit.Answers{},
+		map[string][]crawllog.Ref{}
 	st := &c.ledger.state
 	c.ledger.began = c.now()
 	known, err := a.Crawl(st)
@@ -86,7 +87,8 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, st.Seed, o.Seed)
 	}
 	if st.Session != nil && o.session != nil {
-		o.session.Recall(visit.SessionFinding{Page: st.Session.Page, Wall: st.Session.Wall, Before: st.Session.Before, After: st.Session.After})
+		o.session.Recall(visit.SessionFinding{Page: st.Session.Page, Wall: st.Session.Wall, Before: st.Session.Before,
+			After: st.Session.After})
 	}
 	settings := o.Judging()
 	for _, origin := range st.Origins {

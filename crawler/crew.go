@@ -19,7 +19,8 @@ type crew struct {
 }
 
 func newCrew() *crew {
-	return &crew{jobs: make(chan *job), fetched: make(chan *download, 1024), outcomes: make(chan *outcome, storage.MaxGroup),
+	return &crew{jobs: make(chan *job), fetched: make(chan *download, 1024),
+		outcomes:  make(chan *outcome, storage.MaxGroup),
 		processor: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 

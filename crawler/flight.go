@@ -55,8 +55,9 @@ type news struct {
 const maxHeld = 32 << 20
 
 func newFlight(o *Options) *flight {
-	return &flight{most: o.Pace.Concurrency, pages: o.Limits.Pages, patient: o.CommitEvery > 0, visits: map[*job]struct{}{},
-		kick: make(chan struct{}, 1), idled: make(chan struct{}, 1)}
+	return &flight{most: o.Pace.Concurrency, pages: o.Limits.Pages, patient: o.CommitEvery > 0,
+		visits: map[*job]struct{}{},
+		kick:   make(chan struct{}, 1), idled: make(chan struct{}, 1)}
 }
 
 // mayStart says whether another visit may begin: not more than most requests

@@ -48,7 +48,8 @@ func TestFlight(t *testing.T) {
 		got := [...]bool{f.mayStart(math.MaxInt64), f.mayStartPage(1), f.mayEnd(), f.mayCommit()}
 		want := [...]bool{step.start, step.page, step.end, step.idle}
 		if got != want || open != step.open {
-			t.Errorf("%s: may start, start a page, end, commit: %v, want %v; %d open, want %d", step.what, got, want, open, step.open)
+			t.Errorf("%s: may start, start a page, end, commit: %v, want %v; %d open, want %d", step.what, got, want,
+				open, step.open)
 		}
 	}
 	if n := f.take(); len(n.jobs) != 2+1 || !n.origins["http://b.example"] {
@@ -81,7 +82,8 @@ func TestInFlightIsListedWithItsStepOldestFirst(t *testing.T) {
 		f.launch(j)
 	}
 	n, list := f.inProcess(2)
-	if n != 3 || len(list) != 2 || list[0].Step != "committing" || list[1].Step != "connecting" || !list[1].Since.Equal(began.Add(-time.Second)) {
+	if n != 3 || len(list) != 2 || list[0].Step != "committing" || list[1].Step != "connecting" ||
+		!list[1].Since.Equal(began.Add(-time.Second)) {
 		t.Errorf("%d in flight: %+v", n, list)
 	}
 }
@@ -111,7 +113,8 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	w, ok := s.earliest(now)
-	if !ok || w.why != "other hosts than the site's: one request per 1s to all of them together" || w.until.Sub(now) != time.Second/2 {
+	if !ok || w.why != "other hosts than the site's: one request per 1s to all of them together" ||
+		w.until.Sub(now) != time.Second/2 {
 		t.Errorf("waits for %q until %v", w.why, w.until.Sub(now))
 	}
 	if o := s.next(w.until); o != a {

@@ -41,10 +41,13 @@ func places(t *testing.T, segment string) map[string]int64 {
 	starts = append(starts, st.Size())
 	list := map[string]int64{}
 	n := len(starts) - 1
-	for name, i := range map[string]int{"warcinfo": 0, "first": 1, "second": 2, "middle": n / 2, "next": n/2 + 1, "after": n/2 + 2, "last": n - 1} {
+	for name, i := range map[string]int{"warcinfo": 0, "first": 1, "second": 2, "middle": n / 2, "next": n/2 + 1,
+		"after": n/2 + 2, "last": n - 1} {
 		from, to := starts[i], starts[i+1]
-		for part, at := range map[string]int64{"magic": from, "method": from + 2, "flags": from + 3, "first octet": from + 10, "early": from + 14,
-			"half": (from + to) / 2, "late": to - 12, "sum": to - 8, "sum's end": to - 5, "size": to - 4, "end": to - 1} {
+		for part, at := range map[string]int64{"magic": from, "method": from + 2, "flags": from + 3,
+			"first octet": from + 10, "early": from + 14,
+			"half": (from + to) / 2, "late": to - 12, "sum": to - 8, "sum's end": to - 5, "size": to - 4,
+			"end": to - 1} {
 			list[name+" record, "+part] = at
 		}
 	}

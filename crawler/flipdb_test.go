@@ -46,7 +46,8 @@ func offsets(t *testing.T, path string) map[string][]int64 {
 	if p.u64(dbPage+64) > p.u64(64) { // the transaction's number
 		newest = 1
 	}
-	for name, at := range map[string]int64{"magic": 16, "version": 20, "page size": 24, "root": 32, "freelist": 48, "size": 56, "transaction": 64, "sum": 72} {
+	for name, at := range map[string]int64{"magic": 16, "version": 20, "page size": 24, "root": 32, "freelist": 48,
+		"size": 56, "transaction": 64, "sum": 72} {
 		p.add("newest meta page, "+name, newest*dbPage+at)
 		p.add("other meta page, "+name, (1-newest)*dbPage+at)
 	}

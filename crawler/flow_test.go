@@ -44,7 +44,8 @@ func TestRobotsThenSitemapsThenSeedThenBreadthFirst(t *testing.T) {
 		}
 		for target, row := range rows(t, dir) {
 			if row.State != "fetched" || row.Kept != "response" {
-				t.Errorf("%s is %s, %s: robots.txt, sitemap and pages are all archived visits", target, row.State, row.Kept)
+				t.Errorf("%s is %s, %s: robots.txt, sitemap and pages are all archived visits", target,
+					row.State, row.Kept)
 			}
 		}
 		has(t, warcText(t, dir), "WARC-Target-URI: "+s.URL+"/robots.txt\r\n")
@@ -206,7 +207,8 @@ func TestFailedPageIsTriedAgainLaterAndThenFailed(t *testing.T) {
 		} {
 			row := rows(t, dir)[target]
 			if s.times(target) != want.times || row.Rule != want.rule {
-				t.Errorf("%s: asked for %d times, %s %q; want %d times, %q", target, s.times(target), row.State, row.Rule, want.times, want.rule)
+				t.Errorf("%s: asked for %d times, %s %q; want %d times, %q", target, s.times(target), row.State,
+					row.Rule, want.times, want.rule)
 			}
 		}
 		// A kept connection that is closed is asked once more at once (RFC 9112 §9.3.1).
@@ -220,7 +222,8 @@ func TestFailedPageIsTriedAgainLaterAndThenFailed(t *testing.T) {
 		if reqs := s.requests(); s.times("/led") != 1 || slices.Index(reqs, "/led") < len(reqs)-4 {
 			t.Errorf("the links of a page are followed once it was cut off for the last time: %q", reqs)
 		}
-		if v := visitsOf(t, dir, s.URL+"/cut"); len(v) != 3 || v[0].Truncated != "disconnect" || v[0].N != 1 || v[2].N != 3 {
+		if v := visitsOf(t, dir, s.URL+"/cut"); len(v) != 3 || v[0].Truncated != "disconnect" ||
+			v[0].N != 1 || v[2].N != 3 {
 			t.Errorf("visits to /cut: %+v, want 3 that were cut off", v)
 		}
 		has(t, warcText(t, dir), "WARC-Truncated: disconnect")

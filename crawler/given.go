@@ -17,7 +17,8 @@ type Given struct {
 // plantGiven queues what was given and is not known, and says whether there was any.
 func (c *Crawl) plantGiven() (anything bool) {
 	add := func(u weburl.URL, class frontier.Class, how judge.How) {
-		c.frontier.Add(frontier.Link{URL: robotstxt.URL(u.Origin()), Class: frontier.Prerequisite, How: judge.HowRobots})
+		c.frontier.Add(frontier.Link{URL: robotstxt.URL(u.Origin()), Class: frontier.Prerequisite,
+			How: judge.HowRobots})
 		anything = c.frontier.Add(frontier.Link{URL: u, Class: class, How: how}) || anything
 	}
 	for _, u := range c.opts.Given.Sitemaps {

@@ -30,7 +30,8 @@ func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
 		"/late.js":        script("load('/locale/late.js')"),
 		"/main.js":        script(`import "./part.js"; fetch("data/list.json");` + wrong.String()),
 		"/part.js":        script(""),
-		"/searchindex.js": script("index"), "/data/list.json": {header: []string{"Content-Type: application/json"}, body: "{}"},
+		"/searchindex.js": script("index"), "/data/list.json": {header: []string{"Content-Type: application/json"},
+			body: "{}"},
 	})
 	dir := t.TempDir()
 	r := crawl(t, dir, options(s.URL+"/"))
@@ -38,7 +39,8 @@ func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
 		t.Fatalf("ended as %v: %s", r.Ending, r.Why)
 	}
 	all := rows(t, dir)
-	for target, want := range map[string]string{"/searchindex.js": "fetched", "/data/list.json": "fetched", "/part.js": "fetched", "/page": "fetched", "/locale/l0.js": "disregarded", "/locale/l39.js": "disregarded"} {
+	for target, want := range map[string]string{"/searchindex.js": "fetched", "/data/list.json": "fetched",
+		"/part.js": "fetched", "/page": "fetched", "/locale/l0.js": "disregarded", "/locale/l39.js": "disregarded"} {
 		if all[target].State != want {
 			t.Errorf("%s: %+v, want %s", target, all[target], want)
 		}
@@ -76,13 +78,15 @@ func TestALinkToAGuessIsFollowed(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintf(&wrong, "load('/img/l%d.gif');", i)
 	}
-	css := page{header: []string{"Content-Type: text/css"}, body: `a { background: url(/img/z.gif) } b { background: url(/img/l39.gif) }`}
+	css := page{header: []string{"Content-Type: text/css"},
+		body: `a { background: url(/img/z.gif) } b { background: url(/img/l39.gif) }`}
 	for name, front := range map[string]page{
 		"before": html(`<link rel=stylesheet href=/s.css><script src=/main.js></script>`),
 		"behind": html(`<script src=/main.js></script><a href=/late>l</a>`),
 	} {
 		s := newSite(t, map[string]page{"/": front, "/late": html(`<link rel=stylesheet href=/s.css>`), "/s.css": css,
-			"/main.js": script(wrong.String() + "load('/img/z.gif')"), "/img/z.gif": {header: []string{"Content-Type: image/gif"}, body: "GIF89a"}})
+			"/main.js":   script(wrong.String() + "load('/img/z.gif')"),
+			"/img/z.gif": {header: []string{"Content-Type: image/gif"}, body: "GIF89a"}})
 		dir := t.TempDir()
 		crawl(t, dir, options(s.URL+"/"))
 		if got := rows(t, dir)["/img/z.gif"].State; got != "fetched" {
@@ -120,7 +124,8 @@ func TestAlternatesComeLast(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/":  html(`<link rel=alternate type="application/rss+xml" href=/feed><link rel=alternate type="application/rss+xml" href=/comments><link rel=shortlink href="/?p=1"><link rel="https://api.w.org/" href=/wp-json/><a href=/a>a</a><a href=/b>b</a>`),
-		"/a": html("a"), "/b": html("b"), "/?p=1": redirect("/"), "/feed": text("feed"), "/comments": text("feed"), "/wp-json/": text("{}"),
+		"/a": html("a"), "/b": html("b"), "/?p=1": redirect("/"), "/feed": text("feed"), "/comments": text("feed"),
+		"/wp-json/": text("{}"),
 	})
 	o := options(s.URL + "/")
 	crawl(t, t.TempDir(), o)

@@ -21,7 +21,8 @@ func TestOddHeadsReadBackAsTheyWereRead(t *testing.T) {
 	const leads = `<p>hello <a href="/b">b</a></p>`
 	packed := gzipped(leads)
 	for name, answer := range map[string]string{
-		"a line without a colon":       "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nthis is no field\r\n\r\n" + leads,
+		"a line without a colon": "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nthis is no field\r\n\r\n" +
+			leads,
 		"a blank in a name":            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX Powered By: y\r\n\r\n" + leads,
 		"NUL in a value":               "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-A: a\x00b\r\n\r\n" + leads,
 		"a fold":                       "HTTP/1.1 200 OK\r\nContent-Type: text/html;\r\n charset=utf-8\r\n\r\n" + leads,
@@ -54,7 +55,8 @@ func TestOddHeadsReadBackAsTheyWereRead(t *testing.T) {
 				t.Fatalf("/a is %+v, what it leads to %+v", r["/a"], r["/b"])
 			}
 			out := mirrored(t, s, dir)
-			if body, err := os.ReadFile(filepath.Join(out, "a.html")); err != nil || !strings.Contains(string(body), strings.Replace(leads, "/b", "b.html", 1)) {
+			if body, err := os.ReadFile(filepath.Join(out, "a.html")); err != nil ||
+				!strings.Contains(string(body), strings.Replace(leads, "/b", "b.html", 1)) {
 				t.Errorf("the mirror's page is %q, %v", body, err)
 			}
 			want := told(t, dir)

@@ -131,7 +131,8 @@ func TestNoArchiveIsInNoFile(t *testing.T) {
 	got := rows(t, dir)
 	for target := range pages {
 		want := "response"
-		if strings.Contains(target, "head") || strings.Contains(target, "meta") || target == "/ours" || target == "/small.png" {
+		if strings.Contains(target, "head") || strings.Contains(target, "meta") || target == "/ours" ||
+			target == "/small.png" {
 			want = "withheld"
 		}
 		if row := got[target]; row.State != "fetched" || row.Kept != want {
@@ -156,7 +157,8 @@ func TestNoArchiveIsInNoFile(t *testing.T) {
 // memory or in a file as it may be.
 func TestKilledInABody(t *testing.T) {
 	long(t)
-	for _, c := range []struct{ name, kind, meta string }{{"document", "text/html", noarchiveMeta}, {"picture", "image/png", ""}} {
+	for _, c := range []struct{ name, kind, meta string }{{"document", "text/html", noarchiveMeta},
+		{"picture", "image/png", ""}} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, tmp := filepath.Join(t.TempDir(), "archive"), t.TempDir()
 			body := large(40*mega, unkept, c.meta, 0)
@@ -199,7 +201,10 @@ func TestNoRoomForABody(t *testing.T) {
 	s := newSite(t, map[string]page{"/": links("/large.png", "/small"), "/small": html("small"),
 		"/large.png": {header: []string{"Content-Type: image/png"}, body: large(16*mega, "x", "", 0)}})
 	o := options(s.URL + "/")
-	o.Fetch.Spill = func() (fetch.File, error) { return nil, &os.PathError{Op: "write", Path: dir, Err: errors.New("full")} }
+	o.Fetch.Spill = func() (fetch.File, error) {
+		return nil,
+			&os.PathError{Op: "write", Path: dir, Err: errors.New("full")}
+	}
 	crawl(t, dir, o)
 	got := rows(t, dir)
 	if row := got["/large.png"]; row.State != "failed" || !strings.Contains(row.Rule, "local") {

@@ -105,7 +105,8 @@ func crawlKilled(t *testing.T, dir, seed, point string, after time.Duration) (ki
 
 // grove is a site of n pages, some with requisites, some that fail at first.
 func grove(t *testing.T, n int) *site {
-	pages := map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /no\nSitemap: /map.txt"), "/map.txt": text("ORIGIN/listed"), "/listed": html("listed")}
+	pages := map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /no\nSitemap: /map.txt"),
+		"/map.txt": text("ORIGIN/listed"), "/listed": html("listed")}
 	for i := range n {
 		var b strings.Builder
 		for j := 3*i + 1; j <= 3*i+3 && j < n; j++ {
@@ -116,7 +117,8 @@ func grove(t *testing.T, n int) *site {
 		if i%9 == 5 {
 			pages[fmt.Sprintf("/p/%d", i)] = failing(1, 500, "", html(b.String()))
 		}
-		pages[fmt.Sprintf("/i/%d.png", i%10)] = page{header: []string{"Content-Type: image/png"}, body: fmt.Sprint("image ", i%5)}
+		pages[fmt.Sprintf("/i/%d.png", i%10)] = page{header: []string{"Content-Type: image/png"},
+			body: fmt.Sprint("image ", i%5)}
 	}
 	pages["/"] = links("/p/0")
 	return newSite(t, pages)

@@ -39,7 +39,8 @@ func TestRecordsLabelledWithSHA1(t *testing.T) {
 				kinds[algorithm+" "+r.kind()]++
 			}
 		}
-		if kinds["sha1 revisit"] < 4 || kinds["sha1 request"] < 20 || (kinds["sha256 response"]+kinds["sha256 request"] > 0) != (first == "") {
+		if kinds["sha1 revisit"] < 4 || kinds["sha1 request"] < 20 ||
+			(kinds["sha256 response"]+kinds["sha256 request"] > 0) != (first == "") {
 			t.Errorf("%s: labels %v", name, kinds)
 		}
 		visits := func() []string {

@@ -53,7 +53,8 @@ func TestRunOwnsEveryGoroutine(t *testing.T) {
 				s.CloseClientConnections()
 				// What the test's own server runs is not the crawl's.
 				goleak.VerifyNone(t, before,
-					goleak.IgnoreAnyFunction("net/http.(*Server).Serve"), goleak.IgnoreAnyFunction("net/http.(*conn).serve"))
+					goleak.IgnoreAnyFunction("net/http.(*Server).Serve"),
+					goleak.IgnoreAnyFunction("net/http.(*conn).serve"))
 				check(t, dir)
 			})
 		})

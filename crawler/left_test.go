@@ -55,9 +55,12 @@ func TestAboutLeft(t *testing.T) {
 		{"a sitemap names all", time.Second, 600, uneven, all(600)},
 		{"Crawl-delay 20", 20 * time.Second, 60, steady(20*time.Second + 80*time.Millisecond), all(60)},
 		{"two pages at once found with each", time.Second, 500, uneven, func(int) int { return 3 }},
-		{"fast", 0, 20000, func(i int) time.Duration { return time.Duration(2+i%5) * time.Millisecond }, func(i int) int { return 40 * (1 - i%2) }},
-		{"slower at night", time.Second, 900, func(i int) time.Duration { return time.Second + time.Duration(i/3)*time.Millisecond }, all(900)},
-		{"answers of 5 s now and then", time.Second, 400, func(i int) time.Duration { return time.Second + time.Duration(i%10/9)*5*time.Second }, all(400)},
+		{"fast", 0, 20000, func(i int) time.Duration { return time.Duration(2+i%5) * time.Millisecond },
+			func(i int) int { return 40 * (1 - i%2) }},
+		{"slower at night", time.Second, 900,
+			func(i int) time.Duration { return time.Second + time.Duration(i/3)*time.Millisecond }, all(900)},
+		{"answers of 5 s now and then", time.Second, 400,
+			func(i int) time.Duration { return time.Second + time.Duration(i%10/9)*5*time.Second }, all(400)},
 	}
 	var every []float64
 	for _, s := range sites {

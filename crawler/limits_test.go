@@ -49,7 +49,8 @@ func TestEachLimitEndsTheCrawlByNameAndRaisedItGoesOn(t *testing.T) {
 			}
 			again := options(s.URL + "/")
 			if r = crawl(t, dir, again); r.Ending != crawler.Done || r.Counts.Fetched != 32 {
-				t.Errorf("without the limit it ended as %v (%s), %d fetched; want 32 with robots.txt", r.Ending, r.Why, r.Counts.Fetched)
+				t.Errorf("without the limit it ended as %v (%s), %d fetched; want 32 with robots.txt", r.Ending, r.Why,
+					r.Counts.Fetched)
 			}
 			for _, target := range s.requests() {
 				if target != "/robots.txt" && s.times(target) != 1 {
@@ -89,13 +90,15 @@ func TestScopeNamesWhatItLeavesOutAndWideningLetsItThrough(t *testing.T) {
 	})
 	dir := t.TempDir()
 	narrow := options(s.URL + "/")
-	narrow.Scope = judge.Scope{Include: []*regexp.Regexp{regexp.MustCompile("/a/")}, Exclude: []*regexp.Regexp{regexp.MustCompile(`\.pdf$`)}, MaxDepth: 2}
+	narrow.Scope = judge.Scope{Include: []*regexp.Regexp{regexp.MustCompile("/a/")},
+		Exclude: []*regexp.Regexp{regexp.MustCompile(`\.pdf$`)}, MaxDepth: 2}
 	r := crawl(t, dir, narrow)
 	if r.Ending != crawler.Done {
 		t.Errorf("ended as %v: %s", r.Ending, r.Why)
 	}
 	for target, want := range map[string]string{
-		"/b/1": "scope: matches no include", "/x.pdf": `scope: exclude "\\.pdf$"`, "/a/3": "scope: deeper than max-depth",
+		"/b/1": "scope: matches no include", "/x.pdf": `scope: exclude "\\.pdf$"`,
+		"/a/3": "scope: deeper than max-depth",
 	} {
 		if row := rows(t, dir)[target]; row.Rule != want || s.times(target) != 0 {
 			t.Errorf("%s: %q, asked for %d times; want %q", target, row.Rule, s.times(target), want)
@@ -124,7 +127,8 @@ func TestScopeNamesWhatItLeavesOutAndWideningLetsItThrough(t *testing.T) {
 
 func TestNarrowedScopeHoldsBackWhatWasQueuedAndWidenedItComesBack(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, map[string]page{"/": html(`<a href=/a>a</a><a href=/b>b</a><img src=/b.png>`), "/a": html("a"), "/b": html("b"),
+	s := newSite(t, map[string]page{"/": html(`<a href=/a>a</a><a href=/b>b</a><img src=/b.png>`), "/a": html("a"),
+		"/b":     html("b"),
 		"/b.png": {header: []string{"Content-Type: image/png"}, body: "png"}})
 	dir := t.TempDir()
 	o := options(s.URL + "/")
@@ -221,7 +225,8 @@ func TestFinishedCrawlHasNothingLeftToDo(t *testing.T) {
 		t.Errorf("a finished crawl asks for %q", s.requests())
 	}
 	o.Seed = options(s.URL + "/other").Seed
-	if _, err := crawler.Open(dir, o); err == nil || !strings.Contains(err.Error(), "holds another crawl: of "+s.URL+"/, not of") {
+	if _, err := crawler.Open(dir, o); err == nil ||
+		!strings.Contains(err.Error(), "holds another crawl: of "+s.URL+"/, not of") {
 		t.Errorf("another seed: %v", err)
 	}
 }

@@ -99,7 +99,8 @@ func (c *Crawl) requeue(f frontier.Found) {
 // other names that links gave it.
 func (c *Crawl) askElsewhere(o *outcome) {
 	s := c.reader.Scope()
-	missing := o.State == frontier.StateFailed && (o.Reason.Status == http.StatusNotFound || o.Reason.Status == http.StatusGone)
+	missing := o.State == frontier.StateFailed && (o.Reason.Status == http.StatusNotFound ||
+		o.Reason.Status == http.StatusGone)
 	if !missing || o.Entry.URL.Origin() != s.Primary {
 		return
 	}
@@ -123,5 +124,6 @@ func (c *Crawl) askAtPrimary(o *origin) {
 	l.URL, l.Class = v.Instead, e.Class.OfLink()
 	links := c.reader.Judge(nil, &visit.Attempt{Entry: e, URL: e.URL, Now: c.now()}, l, c.reader.Facts())
 	c.flight.dismiss()
-	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: e, State: frontier.StateDisregarded, Reason: v.Reason, Links: links}}
+	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: e, State: frontier.StateDisregarded,
+		Reason: v.Reason, Links: links}}
 }

@@ -87,7 +87,8 @@ func TestNamesOfOneSite(t *testing.T) {
 				s.reaches(t, &o)
 				dir := filepath.Join(t.TempDir(), "archive")
 				r := crawl(t, dir, o)
-				same(t, "fetched", fetched(t, dir), []string{primary + "/", primary + "/1", primary + "/2", primary + "/3"})
+				same(t, "fetched", fetched(t, dir), []string{primary + "/", primary + "/1", primary + "/2",
+					primary + "/3"})
 				if r.State.Primary != primary {
 					t.Errorf("primary name %q, want %q", r.State.Primary, primary)
 				}
@@ -110,15 +111,18 @@ func TestNamesOfOneSite(t *testing.T) {
 func TestAPageOfAnotherNameAlone(t *testing.T) {
 	t.Parallel()
 	s := named(t, map[string]map[string]page{
-		"http://example.com": {"/robots.txt": text("User-agent: *\nDisallow: /denied"), "/": redirect("http://www.example.com/"), "/old": html("old"), "/denied": html("denied")},
+		"http://example.com": {"/robots.txt": text("User-agent: *\nDisallow: /denied"),
+			"/": redirect("http://www.example.com/"), "/old": html("old"), "/denied": html("denied")},
 		"http://www.example.com": {"/robots.txt": text("User-agent: *\nDisallow: /secret"),
-			"/": links("http://example.com/old", "http://example.com/denied", "http://example.com/secret", "http://example.com/both"), "/both": html("both")},
+			"/": links("http://example.com/old", "http://example.com/denied", "http://example.com/secret",
+				"http://example.com/both"), "/both": html("both")},
 	})
 	o := options("http://example.com/")
 	s.reaches(t, &o)
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, o)
-	same(t, "fetched", fetched(t, dir), []string{"http://example.com/old", "http://www.example.com/", "http://www.example.com/both"})
+	same(t, "fetched", fetched(t, dir), []string{"http://example.com/old", "http://www.example.com/",
+		"http://www.example.com/both"})
 	for _, a := range s.asked() {
 		if a.target == "/secret" || a.host == "example.com" && a.target == "/denied" {
 			t.Errorf("%s%s is denied by the robots.txt of its own host", a.host, a.target)
@@ -195,7 +199,8 @@ func TestPagesThatOnlyLeadOn(t *testing.T) {
 	t.Parallel()
 	s := named(t, map[string]map[string]page{"http://example.com": {
 		"/":    html(`<script>location='/en/'</script>`),
-		"/en/": links("/1"), "/1": html(`<p>` + strings.Repeat("much text ", 50) + `<script>if (x) location.href="/2"</script>`),
+		"/en/": links("/1"), "/1": html(`<p>` + strings.Repeat("much text ", 50) +
+			`<script>if (x) location.href="/2"</script>`),
 		"/2": html("2"),
 	}})
 	o := options("http://example.com/")
@@ -235,7 +240,8 @@ func TestCookieWallTurnsCookiesOn(t *testing.T) {
 	if s.times("/") != 2 || s.times("/a") != 1 || r.Counts.Failed != 0 {
 		t.Errorf("requests %q, %d failed", s.requests(), r.Counts.Failed)
 	}
-	same(t, "told", said, []string{s.URL + "/ redirects to itself until its cookie is sent back: cookies are kept from now on"})
+	same(t, "told", said, []string{s.URL +
+		"/ redirects to itself until its cookie is sent back: cookies are kept from now on"})
 	if x := why(t, dir, s.URL+"/", o); x.Session == nil || !x.Session.Wall || !x.Session.Kept {
 		t.Errorf("explain: %+v", x.Session)
 	}
@@ -273,17 +279,21 @@ func TestACookieThatAnotherURLSets(t *testing.T) {
 func TestASitemapAsTheSeed(t *testing.T) {
 	t.Parallel()
 	for what, p := range map[string]page{
-		"sitemap": {header: []string{"Content-Type: application/xml"}, body: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://example.com/1</loc></url></urlset>`},
-		"feed":    {header: []string{"Content-Type: application/rss+xml"}, body: `<rss version="2.0"><channel><item><link>http://example.com/1</link></item></channel></rss>`},
-		"text":    text("http://example.com/1\n"),
+		"sitemap": {header: []string{"Content-Type: application/xml"},
+			body: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://example.com/1</loc></url></urlset>`},
+		"feed": {header: []string{"Content-Type: application/rss+xml"},
+			body: `<rss version="2.0"><channel><item><link>http://example.com/1</link></item></channel></rss>`},
+		"text": text("http://example.com/1\n"),
 	} {
-		s := named(t, map[string]map[string]page{"http://example.com": {"/list": p, "/1": links("/2"), "/2": html("2"), "/sitemap.xml": redirect("/gone.xml")}})
+		s := named(t, map[string]map[string]page{"http://example.com": {"/list": p, "/1": links("/2"), "/2": html("2"),
+			"/sitemap.xml": redirect("/gone.xml")}})
 		o := options("http://example.com/list")
 		o.GuessSitemap = true
 		s.reaches(t, &o)
 		dir := filepath.Join(t.TempDir(), "archive")
 		r := crawl(t, dir, o)
-		same(t, what, fetched(t, dir), []string{"http://example.com/1", "http://example.com/2", "http://example.com/list"})
+		same(t, what, fetched(t, dir), []string{"http://example.com/1", "http://example.com/2",
+			"http://example.com/list"})
 		if r.Counts.Failed != 0 {
 			t.Errorf("%s: %+v", what, r.Counts)
 		}
@@ -303,14 +313,21 @@ func TestPrivateAddressesOfTheNames(t *testing.T) {
 		allow        []string
 		want         int
 	}{
-		{"www. of a private seed", "example.com", "www.example.com", map[string]string{"example.com": private, "www.example.com": private}, false, nil, 1},
-		{"another host of a private seed", "wiki", "wiki.example.com", map[string]string{"wiki": private, "wiki.example.com": private}, false, nil, 0},
-		{"the same, followed", "wiki", "wiki.example.com", map[string]string{"wiki": private, "wiki.example.com": private}, true, nil, 1},
-		{"www. of a public seed, inside", "example.com", "www.example.com", map[string]string{"example.com": public, "www.example.com": private}, false, nil, 0},
-		{"a public seed, followed and allowed", "example.com", "b.test", map[string]string{"example.com": public, "b.test": private}, true, []string{"b.test"}, 0},
-		{"another sort of private address", "example.com", "www.example.com", map[string]string{"example.com": private, "www.example.com": "169.254.169.254"}, false, nil, 0},
+		{"www. of a private seed", "example.com", "www.example.com", map[string]string{"example.com": private,
+			"www.example.com": private}, false, nil, 1},
+		{"another host of a private seed", "wiki", "wiki.example.com",
+			map[string]string{"wiki": private, "wiki.example.com": private}, false, nil, 0},
+		{"the same, followed", "wiki", "wiki.example.com",
+			map[string]string{"wiki": private, "wiki.example.com": private}, true, nil, 1},
+		{"www. of a public seed, inside", "example.com", "www.example.com", map[string]string{"example.com": public,
+			"www.example.com": private}, false, nil, 0},
+		{"a public seed, followed and allowed", "example.com", "b.test", map[string]string{"example.com": public,
+			"b.test": private}, true, []string{"b.test"}, 0},
+		{"another sort of private address", "example.com", "www.example.com", map[string]string{"example.com": private,
+			"www.example.com": "169.254.169.254"}, false, nil, 0},
 	} {
-		s := named(t, map[string]map[string]page{"http://" + c.seed: {"*": {body: "http://" + c.target}}, "http://" + c.target: {"/": html("home")}})
+		s := named(t, map[string]map[string]page{"http://" + c.seed: {"*": {body: "http://" + c.target}},
+			"http://" + c.target: {"/": html("home")}})
 		o := options("http://" + c.seed + "/")
 		s.reaches(t, &o)
 		o.FollowSeed, o.AllowHosts, o.Retries = c.follow, c.allow, 0

@@ -244,7 +244,8 @@ func (o *Options) allowed(origins []string) []string {
 // the site's may be asked for a sitemap, most of them in all.
 func (o *Options) Visiting(settings *judge.Settings, admit func(host string, most int) bool) visit.Options {
 	most := o.SitemapHosts
-	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, Since: o.Since, GuessSitemap: o.GuessSitemap, UsageFiles: o.UsageFiles,
+	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, Since: o.Since,
+		GuessSitemap: o.GuessSitemap, UsageFiles: o.UsageFiles,
 		FollowSeed: o.FollowSeed, Language: o.Fetch.Header.Get("Accept-Language"), Apart: o.apart,
 		SitemapHosts: most, RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil,
 		Session: o.session, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,

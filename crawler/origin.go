@@ -129,7 +129,8 @@ func (o *origin) gate(e *frontier.Entry) crawllog.Decision {
 func (c *Crawl) withoutRules(o *origin, r *robotstxt.Answer, why string) {
 	if c.isMain(o) {
 		u := robotstxt.URL(o.name)
-		if err := CannotReach(u, r.Err); err != nil && c.ledger.answers() == c.ledger.had && (c.ledger.had == 0 || c.opening(o)) {
+		if err := CannotReach(u, r.Err); err != nil && c.ledger.answers() == c.ledger.had &&
+			(c.ledger.had == 0 || c.opening(o)) {
 			c.run.endWith(Result{Ending: Unreachable, Why: err.Error(), Err: err})
 		}
 		c.run.endWith(Result{Ending: Refused, Why: why, Err: r.Err})
@@ -195,5 +196,6 @@ func (c *Crawl) giveUp(o *origin, why string) {
 	if c.reader.Scope().Sibling(o.robots.entry.URL) { // nobody knows whether it is of the site
 		state = frontier.StateDisregarded
 	}
-	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: o.robots.entry, State: state, Reason: visit.Because(judge.NoRobots, why)}}
+	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: o.robots.entry, State: state,
+		Reason: visit.Because(judge.NoRobots, why)}}
 }

@@ -35,7 +35,8 @@ func polite(t *testing.T, log []asked, site string, atATime int, pause time.Dura
 				from = last[group].start
 			}
 			if gap := a.start.Sub(from); last[group].host != "" && gap < pause {
-				t.Errorf("%s%s was asked for %v after %s%s, want %v", a.host, a.target, gap, last[group].host, last[group].target, pause)
+				t.Errorf("%s%s was asked for %v after %s%s, want %v", a.host, a.target, gap, last[group].host,
+					last[group].target, pause)
 			}
 			last[group] = a
 		}
@@ -79,7 +80,8 @@ func TestThousandsOfSitemapHostsAreNotAsked(t *testing.T) {
 			if got := r.Counts.Reasons.Rules()["sitemap-hosts"]; got != 4003-5 {
 				t.Errorf("status counts %d sitemaps left out, want %d", got, 4003-5)
 			}
-			for _, u := range []string{"http://victim3999.example/map.xml", "http://site.example:8080/map.xml", "http://indexed.example/map.xml"} {
+			for _, u := range []string{"http://victim3999.example/map.xml", "http://site.example:8080/map.xml",
+				"http://indexed.example/map.xml"} {
 				x := why(t, dir, u, o)
 				has(t, x.Reason.String(), "sitemap: over 5 hosts other than the site's")
 			}

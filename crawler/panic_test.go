@@ -37,8 +37,10 @@ func (p panics) Handle(_ context.Context, r slog.Record) error {
 // fetched, and neither another run nor a rebuild stops at it.
 func TestAPanicIsTheFailureOfItsURL(t *testing.T) {
 	t.Parallel()
-	bad := page{header: []string{"Content-Type: text/html", "Content-Encoding: gzip"}, body: "\x1f\x8b\x08 and nothing that follows"}
-	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/bad", "/a", "/b"), "/bad": bad, "/a": links(), "/b": links()})
+	bad := page{header: []string{"Content-Type: text/html", "Content-Encoding: gzip"},
+		body: "\x1f\x8b\x08 and nothing that follows"}
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/bad", "/a", "/b"), "/bad": bad, "/a": links(),
+		"/b": links()})
 	dir, o, times := t.TempDir(), options(s.URL+"/"), atomic.Int32{}
 	o.Logger = slog.New(panics{&times})
 	r := crawl(t, dir, o)
@@ -73,7 +75,8 @@ func TestAPanicWhileALinkIsJudged(t *testing.T) {
 		if r := crawl(t, dir, o); r.Ending != crawler.Done {
 			t.Errorf("ended as %v: %s", r.Ending, r.Why)
 		}
-		if got := rows(t, dir)["/a"]; got.Kept != "response" || !strings.Contains(got.Rule, "internal error, please report it: rule exclude") {
+		if got := rows(t, dir)["/a"]; got.Kept != "response" ||
+			!strings.Contains(got.Rule, "internal error, please report it: rule exclude") {
 			t.Errorf("/a: %+v", got)
 		}
 	}
@@ -98,9 +101,11 @@ func (f readPanics) ReadAt(p []byte, at int64) (int, error) {
 func TestAPanicAtAnyReadingOfABody(t *testing.T) {
 	t.Parallel()
 	long(t)
-	for size, kind := range map[int]string{1 << 16: "text/html", 5 << 20: "application/zip"} { // the second one's record is streamed
+	for size, kind := range map[int]string{1 << 16: "text/html",
+		5 << 20: "application/zip"} { // the second one's record is streamed
 		big := page{header: []string{"Content-Type: " + kind}, body: strings.Repeat("lorem ipsum dolor", size/17)}
-		s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/big", "/b"), "/big": big, "/a": links(), "/b": links()})
+		s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/big", "/b"), "/big": big,
+			"/a": links(), "/b": links()})
 		readings := int32(1)
 		for nth := int32(0); nth <= readings; nth++ {
 			dir, o, times := filepath.Join(t.TempDir(), "archive"), options(s.URL+"/"), atomic.Int32{}

@@ -28,10 +28,12 @@ func TestPreviewObeysTheRobotsOfEverySitemap(t *testing.T) {
 		"/1.txt":      text(s.URL + "/a\n" + s.URL + "/b\n" + s.URL + "/secret\n"), "/2.txt": text(s.URL + "/c"),
 		"/private.txt": text(s.URL + "/d"),
 	})
-	closed := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /"), "/x.txt": text(s.URL + "/x"), "/y.txt": text(s.URL + "/y")})
+	closed := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /"),
+		"/x.txt": text(s.URL + "/x"), "/y.txt": text(s.URL + "/y")})
 	broken := newSite(t, map[string]page{"/robots.txt": answering(503), "/z.txt": text(s.URL + "/z")})
 	p := previewed(t, s, "User-agent: *\nDisallow: /secret\nDisallow: /own2",
-		"/own.txt", "/own2.txt", open.URL+"/1.txt", open.URL+"/private.txt", open.URL+"/2.txt", closed.URL+"/x.txt", closed.URL+"/y.txt", broken.URL+"/z.txt")
+		"/own.txt", "/own2.txt", open.URL+"/1.txt", open.URL+"/private.txt", open.URL+"/2.txt", closed.URL+"/x.txt",
+		closed.URL+"/y.txt", broken.URL+"/z.txt")
 	same(t, "the site was asked for", s.requests(), []string{"/robots.txt", "/", "/own.txt"})
 	same(t, "one that allows for", open.requests(), []string{"/robots.txt", "/1.txt", "/2.txt"})
 	same(t, "one that denies for", closed.requests(), []string{"/robots.txt"})
@@ -54,12 +56,14 @@ func TestPreviewEndsWhereTheSiteFailsAgainAndAgain(t *testing.T) {
 	s, other := newSite(t, map[string]page{"/last.txt": text("ORIGIN/a")}), newSite(t, map[string]page{})
 	const gaveUp, why = "giving up on ", ": 10 failures in a row, the last: HTTP 503"
 	p := previewed(t, s, "", append(list(other), s.URL+"/last.txt")...)
-	if host := strings.TrimPrefix(other.URL, "http://"); p.Stopped != "" || p.URLs != 2 || len(p.Sitemaps) != 11 || p.LeftOut[gaveUp+host+why] != 5 {
+	if host := strings.TrimPrefix(other.URL, "http://"); p.Stopped != "" || p.URLs != 2 || len(p.Sitemaps) != 11 ||
+		p.LeftOut[gaveUp+host+why] != 5 {
 		t.Errorf("another host fails: %+v", p)
 	}
 	s.forget()
 	p = previewed(t, s, "", append(list(s), s.URL+"/last.txt")...)
-	if host := strings.TrimPrefix(s.URL, "http://"); p.Stopped != gaveUp+host+why || len(p.Sitemaps) != 10 || s.times("/last.txt") != 0 {
+	if host := strings.TrimPrefix(s.URL, "http://"); p.Stopped != gaveUp+host+why || len(p.Sitemaps) != 10 ||
+		s.times("/last.txt") != 0 {
 		t.Errorf("the site fails: %+v", p)
 	}
 }
@@ -76,11 +80,13 @@ func TestPreviewOfAPaceOfYearsDoesNotOverflow(t *testing.T) {
 func TestPreviewOfTheFirstPage(t *testing.T) {
 	t.Parallel()
 	s := named(t, map[string]map[string]page{
-		"http://example.com":     {"/": redirect("http://www.example.com/"), "/robots.txt": redirect("http://www.example.com/robots.txt")},
-		"http://www.example.com": {"/robots.txt": text("User-agent: *\nCrawl-delay: 0.001\nDisallow: /x"), "/": html("<div id=root></div><script src=/a.js></script>")},
-		"http://away.example":    {"/": redirect("http://other.example/")},
-		"http://self.example":    {"/": redirect("/")},
-		"http://choice.example":  {"/": answering(300)},
+		"http://example.com": {"/": redirect("http://www.example.com/"),
+			"/robots.txt": redirect("http://www.example.com/robots.txt")},
+		"http://www.example.com": {"/robots.txt": text("User-agent: *\nCrawl-delay: 0.001\nDisallow: /x"),
+			"/": html("<div id=root></div><script src=/a.js></script>")},
+		"http://away.example":   {"/": redirect("http://other.example/")},
+		"http://self.example":   {"/": redirect("/")},
+		"http://choice.example": {"/": answering(300)},
 	})
 	look := func(seed string) *preview.Preview {
 		o := options(seed)
@@ -94,7 +100,8 @@ func TestPreviewOfTheFirstPage(t *testing.T) {
 	p := look("http://example.com/")
 	same(t, "names", p.Names, []string{"http://www.example.com", "http://example.com"})
 	same(t, "notes", p.Notes, []string{"http://example.com/ redirects to http://www.example.com/: both count as the site"})
-	if p.Robots != `answered 200: 1 rule for "*"; Crawl-delay 1ms` || p.Front == nil || p.Front.Status != 200 || len(p.Front.Needs) != 1 || !strings.HasPrefix(p.Front.Needs[0], "scripts") {
+	if p.Robots != `answered 200: 1 rule for "*"; Crawl-delay 1ms` || p.Front == nil || p.Front.Status != 200 ||
+		len(p.Front.Needs) != 1 || !strings.HasPrefix(p.Front.Needs[0], "scripts") {
 		t.Errorf("%+v, %+v", p, p.Front)
 	}
 	for _, seed := range []string{"http://self.example/", "http://choice.example/"} { // a redirect that leads nowhere

@@ -75,7 +75,8 @@ func told(t *testing.T, dir string) []string {
 			w.Robots = &d
 		}
 		w.Refers = nil
-		b := fmt.Sprintf("%s visit %d: %+v %+v %+v %+v refers to %s", v.URL, v.N, w, w.Record, w.Directives, w.Robots, refers)
+		b := fmt.Sprintf("%s visit %d: %+v %+v %+v %+v refers to %s", v.URL, v.N, w, w.Record, w.Directives,
+			w.Robots, refers)
 		w.Record, w.Directives, w.Robots = nil, nil, nil
 		lines = append(lines, fmt.Sprintf("%s visit %d: %+v refers %q", v.URL, v.N, w, refers), hexless(b))
 		return nil
@@ -118,7 +119,8 @@ func varied(t *testing.T) *site {
 	same := html(strings.Repeat("the same ", 300))
 	return newSite(t, map[string]page{
 		"/robots.txt": text("User-agent: *\nDisallow: /private\nClean-param: ref /clean\nSitemap: /map.xml\n"),
-		"/map.xml":    {header: []string{"Content-Type: application/xml"}, body: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>ORIGIN/listed</loc></url><url><loc>ORIGIN/a</loc></url></urlset>`},
+		"/map.xml": {header: []string{"Content-Type: application/xml"},
+			body: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>ORIGIN/listed</loc></url><url><loc>ORIGIN/a</loc></url></urlset>`},
 		"/":           html(`<title>Home</title><link rel=stylesheet href=/style.css><a href=/a>a</a><a href=/b>b</a><a href=/private/x>x</a><a href=/clean/p?ref=1>c</a><a href=/moved>m</a><a href=/gone>g</a><a href=/late>l</a><a href=/none>n</a><a href=/nofollow>n</a><a rel=nofollow href=/rel>r</a><img src=/i.png>`),
 		"/style.css":  {header: []string{"Content-Type: text/css"}, body: "body{background:url(/bg.png)}"},
 		"/bg.png":     {header: []string{"Content-Type: image/png"}, body: "background"},
@@ -275,9 +277,18 @@ func captures(t *testing.T, dir string) map[string]bool {
 func TestRebuildPassesOverDamageInSegments(t *testing.T) {
 	long(t)
 	for name, do := range map[string]func(t *testing.T, path string, r crawllog.Record){
-		"an octet of a response":      func(t *testing.T, path string, r crawllog.Record) { flip(t, path, r.Offset+40) },
-		"an octet of a request":       func(t *testing.T, path string, r crawllog.Record) { flip(t, path, r.Offset+r.Length/2) },
-		"the last octet of a visit":   func(t *testing.T, path string, r crawllog.Record) { flip(t, path, r.Offset+r.Length-1) },
+		"an octet of a response": func(t *testing.T, path string,
+			r crawllog.Record) {
+			flip(t, path, r.Offset+40)
+		},
+		"an octet of a request": func(t *testing.T, path string,
+			r crawllog.Record) {
+			flip(t, path, r.Offset+r.Length/2)
+		},
+		"the last octet of a visit": func(t *testing.T, path string,
+			r crawllog.Record) {
+			flip(t, path, r.Offset+r.Length-1)
+		},
 		"the first octet of a record": func(t *testing.T, path string, r crawllog.Record) { flip(t, path, r.Offset) },
 		"a torn end": func(t *testing.T, path string, r crawllog.Record) {
 			if err := os.Truncate(path, r.Offset+7); err != nil {
@@ -344,7 +355,8 @@ func TestRebuildKeepsRobotsHistory(t *testing.T) {
 		}
 		for _, v := range list {
 			body, err := a.RobotsBody(&v)
-			lines = append(lines, fmt.Sprintf("%s %d %s %v %q %v", v.At.Format(time.Stamp), v.Status, v.Digest, v.Used, body, err))
+			lines = append(lines, fmt.Sprintf("%s %d %s %v %q %v", v.At.Format(time.Stamp), v.Status, v.Digest,
+				v.Used, body, err))
 		}
 		return lines
 	}
@@ -515,12 +527,13 @@ func TestRebuildOfAnIndexWithRandomOctets(t *testing.T) {
 // stays held back.
 func TestRebuildAsksAgainForWhatBroughtNoResponseAndForNothingElse(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/broken", "/n/1"), "/broken": {serve: func(w http.ResponseWriter, _ *http.Request) {
-		c, _, err := w.(http.Hijacker).Hijack()
-		if err == nil {
-			c.Close()
-		}
-	}}})
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/broken", "/n/1"),
+		"/broken": {serve: func(w http.ResponseWriter, _ *http.Request) {
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				c.Close()
+			}
+		}}})
 	for i := range 60 {
 		s.pages[fmt.Sprintf("/n/%d", i)] = links(fmt.Sprintf("/n/%d", i+1), fmt.Sprintf("/n/%d", i+2))
 	}
@@ -551,7 +564,8 @@ func TestRebuildAsksAgainForWhatBroughtNoResponseAndForNothingElse(t *testing.T)
 func TestRebuildWithoutAnOriginalAsksForItsRevisitsToo(t *testing.T) {
 	t.Parallel()
 	body := html(strings.Repeat("the same ", 500))
-	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b", "/c"), "/a": body, "/b": body, "/c": html("c")})
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b", "/c"), "/a": body, "/b": body,
+		"/c": html("c")})
 	dir := crawled(t, s)
 	for _, target := range []string{"/a", "/b"} {
 		if rows(t, dir)[target].Kept == "response" {

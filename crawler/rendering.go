@@ -149,7 +149,8 @@ func (c *Crawl) render(j *job, x *fetch.Exchange) bool {
 func newRendered(p *render.Page) *visit.Rendered {
 	sum := sha256.Sum256(p.HTML)
 	r := &visit.Rendered{HTML: p.HTML, Moved: p.Moved, Routes: p.Routes}
-	r.Rendered = crawllog.Rendered{Length: int64(len(p.HTML)), SHA256: hex.EncodeToString(sum[:]), Asked: p.Asked, Cut: p.Cut}
+	r.Rendered = crawllog.Rendered{Length: int64(len(p.HTML)), SHA256: hex.EncodeToString(sum[:]),
+		Asked: p.Asked, Cut: p.Cut}
 	for _, m := range p.Missing {
 		r.Missing = append(r.Missing, crawllog.Missing{URL: m.URL[:min(len(m.URL), 2000)], Why: m.Why})
 	}

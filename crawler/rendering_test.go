@@ -81,7 +81,8 @@ func TestPagesThatScriptsMake(t *testing.T) {
 	if r := crawl(t, dir, o); r.Counts.Failed != 1 || r.Counts.Queued() != 0 {
 		t.Errorf("got %+v, want /api/gone to fail and nothing else: %q", r.Counts, s.requests())
 	}
-	for _, target := range []string{"/", "/one", "/two", "/three", "/plain", "/app.js", "/api/list", "/api/two", "/api/kept", "/api/gone"} {
+	for _, target := range []string{"/", "/one", "/two", "/three", "/plain", "/app.js", "/api/list", "/api/two",
+		"/api/kept", "/api/gone"} {
 		if n := s.times(target); n != 1 {
 			t.Errorf("%s was asked for %d times, want once", target, n)
 		}
@@ -118,8 +119,10 @@ func TestPagesThatScriptsMake(t *testing.T) {
 // What can never come is told at once: a page is not kept waiting for URLs beyond the limit.
 func TestAPageAsksForMoreThanTheArchiveMayKnow(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, map[string]page{"/": html(`<!doctype html><title>app</title><div id=root></div><script></script>`), "/api/1": text("1")})
-	b := &scripted{why: map[string]string{}, body: map[string]string{}, asks: map[string][]string{"/": {"/api/1", "/api/2", "/api/3", "/api/2"}}}
+	s := newSite(t, map[string]page{"/": html(`<!doctype html><title>app</title><div id=root></div><script></script>`),
+		"/api/1": text("1")})
+	b := &scripted{why: map[string]string{}, body: map[string]string{},
+		asks: map[string][]string{"/": {"/api/1", "/api/2", "/api/3", "/api/2"}}}
 	o := options(s.URL + "/")
 	o.Render, o.Browser, o.Traps.Discovered = crawler.RenderBare, b, 3
 	crawl(t, filepath.Join(t.TempDir(), "archive"), o)
@@ -141,8 +144,10 @@ func (b *routed) Close() {}
 func (b *routed) Render(_ context.Context, url string, _ render.Fetch) (*render.Page, error) {
 	b.opened = append(b.opened, url)
 	u, err := weburl.ParsePage(url)
-	return &render.Page{URL: url, Routes: []string{u.Page().String() + "#/a", u.Page().String() + "#/b?id=part", u.Page().String() + "#/", u.Page().String() + "#!"},
-		HTML: []byte(`<!doctype html><title>at ` + u.Route() + `</title><a href="#/">home</a><a href="#/a">a</a><a href="#/b?id=part">b</a><a href="#/none">none</a><a href="#place">place</a>`)}, err
+	return &render.Page{URL: url, Routes: []string{u.Page().String() + "#/a", u.Page().String() + "#/b?id=part",
+		u.Page().String() + "#/", u.Page().String() + "#!"},
+		HTML: []byte(`<!doctype html><title>at ` + u.Route() +
+			`</title><a href="#/">home</a><a href="#/a">a</a><a href="#/b?id=part">b</a><a href="#/none">none</a><a href="#place">place</a>`)}, err
 }
 
 // What scripts show for a fragment is a page of its own: it is rendered once, kept, found
@@ -178,7 +183,8 @@ func TestRoutesArePages(t *testing.T) {
 		"index.html": `at </title><a href="index.html">home</a><a href="a.html">a</a><a href="b.html#part">b</a><a href="#/none">none</a><a href="#place">place</a>`,
 		"b.html":     `at #/b</title><a href="index.html">home</a><a href="a.html">a</a><a href="#part">b</a><a href="#/none">none</a><a href="#place">place</a>`,
 	} {
-		if got, err := os.ReadFile(filepath.Join(out, "app", name)); err != nil || !strings.Contains(string(got), want) {
+		if got, err := os.ReadFile(filepath.Join(out, "app", name)); err != nil ||
+			!strings.Contains(string(got), want) {
 			t.Errorf("%s: %v %s", name, err, got)
 		}
 	}
@@ -200,7 +206,8 @@ func TestPagesThatShowNothingAreCounted(t *testing.T) {
 		s := newSite(t, map[string]page{"/": html(c.body)})
 		o := options(s.URL + "/")
 		o.Limits.Pages = 1
-		if r := crawltest.Run(t, t.Context(), filepath.Join(t.TempDir(), "archive"), o, time.Minute); r.State.Bare != c.want {
+		if r := crawltest.Run(t, t.Context(), filepath.Join(t.TempDir(), "archive"), o,
+			time.Minute); r.State.Bare != c.want {
 			t.Errorf("%s: %d pages show nothing, want %d", name, r.State.Bare, c.want)
 		}
 	}

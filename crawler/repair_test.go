@@ -70,11 +70,16 @@ func TestVerifyNamesDamageRepairMendsItAndResumeFetchesWhatIsMissing(t *testing.
 	}
 	middle := func(r crawllog.Record) int64 { return r.Offset + 40 } // behind the gzip header, of which not all octets matter
 	for name, h := range map[string]harm{
-		"an octet of a response":      {do: flipIn("/page/c", middle), says: "/page/c", again: []string{"/page/c"}},
-		"the first octet of a record": {do: flipIn("/page/d", func(r crawllog.Record) int64 { return r.Offset }), says: "/page/d", again: []string{"/page/d"}},
-		"the last octet of a visit":   {do: flipIn("/page/e", func(r crawllog.Record) int64 { return r.Offset + r.Length - 1 }), says: "/page/e", again: []string{"/page/e"}},
-		"an octet of the robots.txt":  {do: flipIn("/robots.txt", middle), says: "/robots.txt", again: []string{"/robots.txt"}},
-		"an octet of the warcinfo":    {do: func(t *testing.T, dir string) { flip(t, segments(t, dir)[0], 30) }, says: "warcinfo", again: []string{}},
+		"an octet of a response": {do: flipIn("/page/c", middle), says: "/page/c", again: []string{"/page/c"}},
+		"the first octet of a record": {do: flipIn("/page/d", func(r crawllog.Record) int64 { return r.Offset }),
+			says: "/page/d", again: []string{"/page/d"}},
+		"the last octet of a visit": {do: flipIn("/page/e",
+			func(r crawllog.Record) int64 { return r.Offset + r.Length - 1 }), says: "/page/e",
+			again: []string{"/page/e"}},
+		"an octet of the robots.txt": {do: flipIn("/robots.txt", middle), says: "/robots.txt",
+			again: []string{"/robots.txt"}},
+		"an octet of the warcinfo": {do: func(t *testing.T, dir string) { flip(t, segments(t, dir)[0], 30) },
+			says: "warcinfo", again: []string{}},
 		"the end is missing": {do: func(t *testing.T, dir string) {
 			path, r := at(t, dir, lastOn(t, dir))
 			if err := os.Truncate(path, r.Offset+7); err != nil {
@@ -100,7 +105,8 @@ func TestVerifyNamesDamageRepairMendsItAndResumeFetchesWhatIsMissing(t *testing.
 			fmt.Fprint(f, "what a killed crawl left behind")
 		}, fine: true, again: []string{}},
 		"a segment begun and never committed": {do: func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, "warc", "curtsy-20990101000000-00009.warc.gz"), []byte("begun"), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "warc", "curtsy-20990101000000-00009.warc.gz"), []byte("begun"),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 		}, fine: true, again: []string{}},
@@ -141,7 +147,10 @@ func mend(t *testing.T, h harm) {
 	}
 	got := s.requests()
 	slices.Sort(got)
-	got = slices.DeleteFunc(slices.Compact(got), func(s string) bool { return s == "/robots.txt" && !slices.Contains(h.again, s) })
+	got = slices.DeleteFunc(slices.Compact(got), func(s string) bool {
+		return s == "/robots.txt" &&
+			!slices.Contains(h.again, s)
+	})
 	if h.again == nil {
 		if len(got) < 21 {
 			t.Errorf("fetched again: %q, want every page", got)
@@ -163,7 +172,8 @@ func mend(t *testing.T, h harm) {
 // A page that failed twice before it came, and whose last visit is damaged.
 func TestRepairLeavesEarlierVisitsAlone(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/late"), "/late": failing(2, 500, "", html(strings.Repeat("late ", 500)))})
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/late"),
+		"/late": failing(2, 500, "", html(strings.Repeat("late ", 500)))})
 	dir := filepath.Join(t.TempDir(), "archive")
 	o := options(s.URL + "/")
 	crawl(t, dir, o)
@@ -184,7 +194,8 @@ func TestRepairLeavesEarlierVisitsAlone(t *testing.T) {
 func TestRepairOfAnOriginalTakesItsRevisitsAlong(t *testing.T) {
 	t.Parallel()
 	same := html(strings.Repeat("the same ", 500))
-	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b", "/c"), "/a": same, "/b": same, "/c": html("c")})
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b", "/c"), "/a": same, "/b": same,
+		"/c": html("c")})
 	dir := filepath.Join(t.TempDir(), "archive")
 	o := options(s.URL + "/")
 	crawl(t, dir, o)
@@ -210,7 +221,8 @@ func TestRepairOfAnOriginalTakesItsRevisitsAlong(t *testing.T) {
 // later stands, and is not written over.
 func TestRepairOfAnEarlyVisitKeepsTheLaterOne(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/late"), "/late": failing(1, 500, "", html(strings.Repeat("late ", 500)))})
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/late"),
+		"/late": failing(1, 500, "", html(strings.Repeat("late ", 500)))})
 	dir := filepath.Join(t.TempDir(), "archive")
 	o := options(s.URL + "/")
 	crawl(t, dir, o)
@@ -260,7 +272,8 @@ func TestOlderDatabaseCutsNothingOff(t *testing.T) {
 	}
 	before := sum(t, dir)
 	var damage *storage.DamageError
-	if _, err := crawler.Open(dir, o); !errors.As(err, &damage) || !damage.Index() || !strings.Contains(err.Error(), "older") {
+	if _, err := crawler.Open(dir, o); !errors.As(err, &damage) || !damage.Index() ||
+		!strings.Contains(err.Error(), "older") {
 		t.Errorf("open: %v", err)
 	}
 	if r, err := verify.Archive(dir, nil); err == nil && len(r.Problems) == 0 {
@@ -269,7 +282,8 @@ func TestOlderDatabaseCutsNothingOff(t *testing.T) {
 	if sum(t, dir) != before {
 		t.Fatal("the segments are not what they were")
 	}
-	if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) || !damage.Index() || sum(t, dir) != before {
+	if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) || !damage.Index() ||
+		sum(t, dir) != before {
 		t.Fatalf("repair: %v, and the segments are the same: %v", err, sum(t, dir) == before)
 	}
 	if _, err := rebuild.Archive(dir, o); err != nil {

@@ -122,7 +122,8 @@ func TestRobotsChangesDuringTheCrawl(t *testing.T) {
 
 func TestQueuedURLsAreJudgedByTheRulesInForceWhenTheyAreFetched(t *testing.T) {
 	t.Parallel()
-	pages := map[string]page{"/robots.txt": turning(text("User-agent: *\nDisallow:"), text("User-agent: *\nDisallow: /p"))}
+	pages := map[string]page{"/robots.txt": turning(text("User-agent: *\nDisallow:"),
+		text("User-agent: *\nDisallow: /p"))}
 	var all []string
 	for i := range 40 {
 		all = append(all, fmt.Sprintf("/p/%d", i))
@@ -167,7 +168,8 @@ func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
 		o.Pace.Delay, o.MaxRobotsAge = 20*time.Millisecond, 150*time.Millisecond
 		dir := t.TempDir()
 		crawlLong(t, dir, o)
-		if len(conditions) < 3 || conditions[0] != " " || !slices.Contains(conditions, `"v1" Sun, 01 Mar 2026 12:00:00 GMT`) {
+		if len(conditions) < 3 || conditions[0] != " " ||
+			!slices.Contains(conditions, `"v1" Sun, 01 Mar 2026 12:00:00 GMT`) {
 			t.Fatalf("conditions %q", conditions)
 		}
 		if s.times("/p/20") != 0 || s.times("/p/19") != 1 {
@@ -192,7 +194,8 @@ func TestRobotsIsAskedForConditionallyAndA304IsARevisit(t *testing.T) {
 func TestLastGoodRobotsIsUsedWhileTheServerFails(t *testing.T) {
 	t.Parallel()
 	pages := chain(25)
-	pages["/robots.txt"] = turning(text("User-agent: *\nDisallow: /p/20"), answering(500), answering(429), page{status: 503})
+	pages["/robots.txt"] = turning(text("User-agent: *\nDisallow: /p/20"), answering(500), answering(429),
+		page{status: 503})
 	inBubble(t, pages, func(t *testing.T, s *site) {
 		o := s.options()
 		o.Pace.Delay, o.MaxRobotsAge, o.RetryBase = 3*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
@@ -271,7 +274,8 @@ func TestRobotsThatFailsForThirtyDaysIsTakenAsAbsent(t *testing.T) {
 			t.Errorf("%d days: ended as %v: %s", days, r.Ending, r.Why)
 		}
 		if got, want := s.times("/p/1"), map[int]int{29: 0, 31: 1}[days]; got != want {
-			t.Errorf("after %d days of failures the URL that was denied is asked for %d times, want %d", days, got, want)
+			t.Errorf("after %d days of failures the URL that was denied is asked for %d times, want %d",
+				days, got, want)
 		}
 	}
 }
@@ -280,7 +284,8 @@ func TestCacheControlShortensTheLifeOfRobots(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]time.Duration{
 		"max-age=600": 10 * time.Minute, "public, max-age=90": 90 * time.Second, "max-age=999999": 24 * time.Hour,
-		"no-cache": time.Minute, "no-store, max-age=900": time.Minute, "max-age=0": time.Minute, "max-age=x": 24 * time.Hour, "private": 24 * time.Hour,
+		"no-cache": time.Minute, "no-store, max-age=900": time.Minute, "max-age=0": time.Minute,
+		"max-age=x": 24 * time.Hour, "private": 24 * time.Hour,
 	} {
 		s := newSite(t, map[string]page{"/robots.txt": text("").with("Cache-Control: " + header), "/": html("")})
 		dir := t.TempDir()
@@ -309,7 +314,8 @@ func TestRobotsHoldsForAsLongAsTheDialectSays(t *testing.T) {
 		o.Rules.Dialect, o.MaxRobotsAge = c.dialect, c.set
 		crawl(t, dir, o)
 		if h := history(t, dir, s.URL); len(h) != 1 || h[0].Expires.Sub(h[0].At) != c.want {
-			t.Errorf("%v, set to %v, %s: lives for %v, want %v", c.dialect, c.set, c.header, h[0].Expires.Sub(h[0].At), c.want)
+			t.Errorf("%v, set to %v, %s: lives for %v, want %v", c.dialect, c.set, c.header, h[0].Expires.Sub(h[0].At),
+				c.want)
 		}
 	}
 }
@@ -328,7 +334,8 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		z := gzip.NewWriter(&b)
 		z.Write([]byte(text))
 		z.Close()
-		return page{header: []string{"Content-Encoding: gzip", "Content-Type: text/plain"}, body: string(change(b.Bytes()))}
+		return page{header: []string{"Content-Encoding: gzip", "Content-Type: text/plain"},
+			body: string(change(b.Bytes()))}
 	}
 	var long strings.Builder
 	for i := range 60_000 {
@@ -348,7 +355,8 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		"400":       {page{status: 400, body: deny}, true, ""}, "401": {page{status: 401, body: deny}, true, ""},
 		"403": {page{status: 403, body: deny}, true, ""}, "404": {page{status: 404, body: deny}, true, ""},
 		"410": {page{status: 410, body: deny}, true, ""}, "451": {page{status: 451, body: deny}, true, ""},
-		"429": {answering(429), false, "answered 429 (tried 3 times)"}, "500": {answering(500), false, "answered 500 (tried 3 times)"},
+		"429":            {answering(429), false, "answered 429 (tried 3 times)"},
+		"500":            {answering(500), false, "answered 500 (tried 3 times)"},
 		"503":            {answering(503), false, "answered 503 (tried 3 times)"},
 		"304":            {answering(304), false, "answered 304 (tried 3 times)"},
 		"cut off":        {cut, false, "cut off by the server (tried 3 times)"},
@@ -358,16 +366,19 @@ func TestStatusOfRobotsDecides(t *testing.T) {
 		"denies all":     {text(deny), false, "is denied by"},
 		"packed":         {packed("User-agent: *\nDisallow: /x", whole), true, ""},
 		"cut at 600 KiB": {packed("User-agent: *\n"+long.String(), whole), true, ""},
-		"cut gzip":       {packed("User-agent: *\nDisallow: /x\n"+long.String()[:100_000], half), false, "content coding gzip: unexpected EOF (tried 3 times)"},
-		"bad gzip":       {packed("User-agent: *\nDisallow: /x", flipped), false, "content coding gzip: gzip: invalid checksum (tried 3 times)"},
-		"recovers":       {turning(answering(500), answering(503), text("User-agent: *\nDisallow: /x")), true, ""},
+		"cut gzip": {packed("User-agent: *\nDisallow: /x\n"+long.String()[:100_000], half), false,
+			"content coding gzip: unexpected EOF (tried 3 times)"},
+		"bad gzip": {packed("User-agent: *\nDisallow: /x", flipped), false,
+			"content coding gzip: gzip: invalid checksum (tried 3 times)"},
+		"recovers": {turning(answering(500), answering(503), text("User-agent: *\nDisallow: /x")), true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, map[string]page{"/robots.txt": c.robots, "/": html("")}, func(t *testing.T, s *site) {
 				o := s.options()
 				o.Fetch.HeadTimeout = 60 * time.Millisecond
 				r := crawlLong(t, t.TempDir(), o)
-				if s.times("/") != map[bool]int{true: 1, false: 0}[c.fetched] || (r.Ending == crawler.Done) != c.fetched {
+				if s.times("/") != map[bool]int{true: 1, false: 0}[c.fetched] ||
+					(r.Ending == crawler.Done) != c.fetched {
 					t.Errorf("the seed was asked for %d times, and it ended as %v: %s", s.times("/"), r.Ending, r.Why)
 				}
 				if !c.fetched {
@@ -391,7 +402,8 @@ func TestRefusedSeedIsAskedForAgainWhenRobotsLetsUsIn(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
 		r := crawl(t, dir, o)
-		if r.Ending != crawler.Refused || r.Why != s.URL+"/ is denied by "+s.URL+"/robots.txt: line 2: Disallow: / (version "+history(t, dir, s.URL)[0].Short()+")" {
+		if r.Ending != crawler.Refused || r.Why != s.URL+"/ is denied by "+s.URL+
+			"/robots.txt: line 2: Disallow: / (version "+history(t, dir, s.URL)[0].Short()+")" {
 			t.Fatalf("ended as %v: %s", r.Ending, r.Why)
 		}
 		if st, _ := status.Read(dir); st.State != "refused" || st.Why != r.Why {
@@ -447,7 +459,8 @@ func TestRulesBehindARedirectToAnotherHostHoldForTheFirst(t *testing.T) {
 	for _, a := range s.asked() {
 		got = append(got, a.host+a.target)
 	}
-	same(t, "requests", got, []string{"site.example/robots.txt", "rules.example/shared.txt", "site.example/", "site.example/open"})
+	same(t, "requests", got, []string{"site.example/robots.txt", "rules.example/shared.txt", "site.example/",
+		"site.example/open"})
 	has(t, rows(t, dir)["/private"].Rule, "robots.txt: line 2: Disallow: /private")
 }
 
@@ -516,7 +529,8 @@ func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) 
 	from, to := now.Add(2*time.Hour), now.Add(4*time.Hour)
 	t.Run("Visit-time", func(t *testing.T) {
 		inBubble(t, map[string]page{
-			"/robots.txt": text(fmt.Sprintf("User-agent: *\nVisit-time: %s-%s", from.Format("1504"), to.Format("1504"))), "/": html("")}, func(t *testing.T, s *site) {
+			"/robots.txt": text(fmt.Sprintf("User-agent: *\nVisit-time: %s-%s", from.Format("1504"),
+				to.Format("1504"))), "/": html("")}, func(t *testing.T, s *site) {
 			st := waits(t, s.options(), t.TempDir())
 			has(t, st.WaitingFor, "visit-time (robots.txt line 2), until "+from.Format("2006-01-02 15:04"))
 			if st.NextDue == nil || st.NextDue.Format("15:04") != from.Format("15:04") {
@@ -540,26 +554,29 @@ func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) 
 		})
 	})
 	t.Run("Crawl-delay", func(t *testing.T) {
-		inBubble(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 100"), "/": html("")}, func(t *testing.T, s *site) {
-			st := waits(t, s.options(), t.TempDir())
-			has(t, st.WaitingFor, "crawl-delay 1m40s (robots.txt line 2)")
-			if st.NextDue == nil || time.Until(*st.NextDue) < 90*time.Second || st.Delay == "" {
-				t.Errorf("status %+v", st)
-			}
-		})
+		inBubble(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 100"), "/": html("")},
+			func(t *testing.T, s *site) {
+				st := waits(t, s.options(), t.TempDir())
+				has(t, st.WaitingFor, "crawl-delay 1m40s (robots.txt line 2)")
+				if st.NextDue == nil || time.Until(*st.NextDue) < 90*time.Second || st.Delay == "" {
+					t.Errorf("status %+v", st)
+				}
+			})
 	})
 	t.Run("Retry-After outlives the run", func(t *testing.T) {
-		inBubble(t, map[string]page{"/robots.txt": text(""), "/": answering(503).with("Retry-After: 100")}, func(t *testing.T, s *site) {
-			o, dir := s.options(), t.TempDir()
-			for range 2 {
-				st := waits(t, o, dir)
-				has(t, st.WaitingFor, "retry-after 1m40s (HTTP 503)")
-			}
-			same(t, "requests", s.requests(), []string{"/robots.txt", "/"})
-		})
+		inBubble(t, map[string]page{"/robots.txt": text(""), "/": answering(503).with("Retry-After: 100")},
+			func(t *testing.T, s *site) {
+				o, dir := s.options(), t.TempDir()
+				for range 2 {
+					st := waits(t, o, dir)
+					has(t, st.WaitingFor, "retry-after 1m40s (HTTP 503)")
+				}
+				same(t, "requests", s.requests(), []string{"/robots.txt", "/"})
+			})
 	})
 	t.Run("Crawl-delay outlives the run", func(t *testing.T) {
-		inBubble(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 0.3"), "/": links("/a", "/b"), "/a": html(""), "/b": html("")}, func(t *testing.T, s *site) {
+		inBubble(t, map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 0.3"), "/": links("/a", "/b"),
+			"/a": html(""), "/b": html("")}, func(t *testing.T, s *site) {
 			o, dir := s.options(), t.TempDir()
 			o.Limits.Pages = 1
 			crawlLong(t, dir, o)
@@ -620,9 +637,11 @@ func TestRobotsThatCannotBeHadIsNoneToLookAt(t *testing.T) {
 		page page
 		want string
 	}{
-		"a cut body":   {page{header: []string{"Content-Length: 5000"}, body: "User-agent: *"}, "cut off by the server"},
-		"a bad coding": {page{header: []string{"Content-Encoding: gzip"}, body: "\x1f\x8b\x08 and then nothing of the kind"}, "content coding"},
-		"a 503":        {answering(503), ""},
+		"a cut body": {page{header: []string{"Content-Length: 5000"}, body: "User-agent: *"},
+			"cut off by the server"},
+		"a bad coding": {page{header: []string{"Content-Encoding: gzip"},
+			body: "\x1f\x8b\x08 and then nothing of the kind"}, "content coding"},
+		"a 503": {answering(503), ""},
 	} {
 		s := newSite(t, map[string]page{"/robots.txt": c.page})
 		a, err := preview.FetchRobots(t.Context(), weburl.MustParse(s.URL+"/"), options(s.URL+"/"))
@@ -650,7 +669,8 @@ func TestARobotsTxtThatIsNotWholeIsNotBelieved(t *testing.T) {
 		"a part":           {status: 206, header: []string{"Content-Range: bytes 0-9/99"}, body: "User-agent"},
 		"another checksum": {header: []string{"Content-Encoding: gzip"}, body: string(wrong)},
 		"cut off":          {header: []string{"Content-Encoding: gzip"}, body: string(wrong[:len(wrong)-9])},
-		"unknown coding":   {header: []string{"Content-Encoding: compress"}, body: "\x1f\x9d\x90" + strings.Repeat("\x00\xfe\x80", 99)},
+		"unknown coding": {header: []string{"Content-Encoding: compress"}, body: "\x1f\x9d\x90" +
+			strings.Repeat("\x00\xfe\x80", 99)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, map[string]page{"/": links("/private", "/a"), "/a": links()})

@@ -28,7 +28,8 @@ func (c *Crawl) beginRound(finished bool) error {
 	}
 	if (finished || c.full()) && !c.RoundOpen() || s.Round != nil && s.Round.Planned && len(c.frontier.Origins()) == 0 {
 		now := c.now().UTC()
-		s.Round = &status.Round{N: len(s.Rounds) + 1, Began: now, Auto: c.opts.Round.Auto, Pages: s.Pages, Bytes: s.Bytes}
+		s.Round = &status.Round{N: len(s.Rounds) + 1, Began: now, Auto: c.opts.Round.Auto, Pages: s.Pages,
+			Bytes: s.Bytes}
 		s.Rounds = append(s.Rounds, now)
 		s.Finished, s.AskRobots = false, true
 		c.ledger.askRobots = true

@@ -33,7 +33,8 @@ import (
 
 // article is a page with a text of its own.
 func article(name string) page {
-	return html("<!DOCTYPE html><title>" + name + "</title><p>All that there is to say about " + name + ", in a sentence.</p>")
+	return html("<!DOCTYPE html><title>" + name + "</title><p>All that there is to say about " + name +
+		", in a sentence.</p>")
 }
 
 // tagged is a page with a validator, answered with 304 where it is named.
@@ -132,9 +133,11 @@ func TestGoneBad(t *testing.T) {
 		{"maintenance-2", maintenance, changes.Suspect, "same-answer"},
 		{"maintenance-3", maintenance, changes.Suspect, "same-answer"},
 		{"maintenance-4", maintenance, changes.Suspect, "same-answer"},
-		{"challenge", page{status: 403, header: []string{"Content-Type: text/html", "Cf-Mitigated: challenge"}, body: "<title>Just a moment...</title>"}, changes.Unreachable, "challenge"},
+		{"challenge", page{status: 403, header: []string{"Content-Type: text/html", "Cf-Mitigated: challenge"},
+			body: "<title>Just a moment...</title>"}, changes.Unreachable, "challenge"},
 		{"loop", redirect("/loop"), changes.Unreachable, ""},
-		{"broken-gzip", html("no gzip at all, whatever the header says").with("Content-Encoding: gzip"), changes.Changed, ""},
+		{"broken-gzip", html("no gzip at all, whatever the header says").with("Content-Encoding: gzip"),
+			changes.Changed, ""},
 	}
 	pages := map[string]page{"/robots.txt": text("")}
 	var targets []string
@@ -211,16 +214,19 @@ func TestRoundAsksConditionally(t *testing.T) {
 			t.Errorf("%s was asked for %d times in the round", target, n)
 		}
 	}
-	for target, kept := range map[string]string{"/tagged": crawllog.KeptRevisit, "/plain": crawllog.KeptRevisit, "/edited": crawllog.KeptResponse} {
+	for target, kept := range map[string]string{"/tagged": crawllog.KeptRevisit, "/plain": crawllog.KeptRevisit,
+		"/edited": crawllog.KeptResponse} {
 		visits := visitsOf(t, dir, s.origin+target)
 		if len(visits) != 2 || visits[1].Kept != kept {
-			t.Errorf("%s: %d visits, the last kept as %q, want %q", target, len(visits), visits[len(visits)-1].Kept, kept)
+			t.Errorf("%s: %d visits, the last kept as %q, want %q", target, len(visits), visits[len(visits)-1].Kept,
+				kept)
 		}
 	}
 	has(t, warcText(t, dir), "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified")
 	got := found(t, dir)
 	same(t, "changes", slices.Sorted(maps.Keys(got)), []string{"/", "/edited", "/new"})
-	if p := got["/edited"].Passages; len(p) != 1 || !slices.Contains(p[0].Words, changes.Word{Op: "+", Text: "two sentences."}) {
+	if p := got["/edited"].Passages; len(p) != 1 ||
+		!slices.Contains(p[0].Words, changes.Word{Op: "+", Text: "two sentences."}) {
 		t.Errorf("the passage that changed: %+v", p)
 	}
 }
@@ -230,8 +236,9 @@ func TestRoundChooses(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("Sitemap: ORIGIN/map.xml"),
-		"/map.xml":    page{header: []string{"Content-Type: application/xml"}, body: "<urlset><url><loc>ORIGIN/a</loc></url><url><loc>ORIGIN/b</loc></url></urlset>"},
-		"/":           links("/a", "/b"), "/a": article("a"), "/b": article("b"),
+		"/map.xml": page{header: []string{"Content-Type: application/xml"},
+			body: "<urlset><url><loc>ORIGIN/a</loc></url><url><loc>ORIGIN/b</loc></url></urlset>"},
+		"/": links("/a", "/b"), "/a": article("a"), "/b": article("b"),
 	})
 	dir, o := t.TempDir(), options(s.origin+"/")
 	crawl(t, dir, o)
@@ -243,7 +250,8 @@ func TestRoundChooses(t *testing.T) {
 		slices.Sort(got)
 		same(t, says, slices.Compact(got), want)
 	}
-	asked("what is older than an hour, where nothing is", revisit.Options{OlderThan: time.Hour}, "/map.xml", "/robots.txt")
+	asked("what is older than an hour, where nothing is", revisit.Options{OlderThan: time.Hour},
+		"/map.xml", "/robots.txt")
 	asked("what matches", revisit.Options{Only: regexp.MustCompile(`/b$`)}, "/b", "/map.xml", "/robots.txt")
 	asked("what is due, where nothing is", revisit.Options{Auto: true}, "/map.xml", "/robots.txt")
 	due := func(target string, at time.Time, reason string) {
@@ -262,7 +270,8 @@ func TestRoundChooses(t *testing.T) {
 	due("/a", changed, "the sitemap gives a change")
 	due("/map.xml", time.Time{}, "first in every round")
 	s.set("/map.xml", page{header: []string{"Content-Type: application/xml"},
-		body: "<urlset><url><loc>ORIGIN/a</loc><lastmod>" + time.Now().UTC().Format(time.RFC3339Nano) + "</lastmod></url></urlset>"})
+		body: "<urlset><url><loc>ORIGIN/a</loc><lastmod>" + time.Now().UTC().Format(time.RFC3339Nano) +
+			"</lastmod></url></urlset>"})
 	asked("what a sitemap says has changed", revisit.Options{Auto: true}, "/a", "/map.xml", "/robots.txt")
 }
 
@@ -270,7 +279,8 @@ func TestRoundObeysWhatIsAskedNow(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text(""), "/": links("/denied", "/withheld", "/unchanged"),
-		"/denied": article("denied"), "/withheld": article("withheld"), "/unchanged": tagged(`"1"`, article("unchanged")),
+		"/denied": article("denied"), "/withheld": article("withheld"),
+		"/unchanged": tagged(`"1"`, article("unchanged")),
 	})
 	dir, o := t.TempDir(), options(s.origin+"/")
 	crawl(t, dir, o)
@@ -327,7 +337,8 @@ func TestRoundIsResumed(t *testing.T) {
 
 func TestRoundWantsAFinishedCrawl(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": article("a"), "/b": article("b")})
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": article("a"),
+		"/b": article("b")})
 	dir, o := t.TempDir(), options(s.origin+"/")
 	o.Limits.Pages = 1
 	crawl(t, dir, o)
@@ -344,7 +355,8 @@ func TestRoundWantsAFinishedCrawl(t *testing.T) {
 	}
 	o.Limits.Pages = 1 // what a limit ended is as complete as it is to be
 	if r := crawl(t, dir, o); len(r.State.Rounds) != 1 || s.times("/") != 2 {
-		t.Errorf("a round over a crawl at its limit: %d rounds, %d requests for the seed", len(r.State.Rounds), s.times("/"))
+		t.Errorf("a round over a crawl at its limit: %d rounds, %d requests for the seed",
+			len(r.State.Rounds), s.times("/"))
 	}
 }
 
@@ -465,8 +477,10 @@ func TestChangesCompareDecodedBodies(t *testing.T) {
 		p.body = p.body[:len(p.body)-6]
 		return p
 	}
-	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/same", "/other", "/torn", "/tears"), "/same": zipped("<p>the very same text", 1000),
-		"/other": zipped("<p>some text", 1000), "/torn": torn(1000), "/tears": zipped(strings.Repeat("torn ", 100), 1000)})
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/same", "/other", "/torn", "/tears"),
+		"/same":  zipped("<p>the very same text", 1000),
+		"/other": zipped("<p>some text", 1000), "/torn": torn(1000),
+		"/tears": zipped(strings.Repeat("torn ", 100), 1000)})
 	dir, o := filepath.Join(t.TempDir(), "archive"), options(s.URL+"/")
 	crawl(t, dir, o)
 	s.set("/same", zipped("<p>the very same text", 2000))
@@ -478,7 +492,8 @@ func TestChangesCompareDecodedBodies(t *testing.T) {
 	for target, c := range found(t, dir) {
 		told[target] = string(c.Kind)
 	}
-	if want := map[string]string{"/other": "changed", "/torn": "unreachable", "/tears": "unreachable"}; !maps.Equal(told, want) {
+	if want := map[string]string{"/other": "changed", "/torn": "unreachable",
+		"/tears": "unreachable"}; !maps.Equal(told, want) {
 		t.Errorf("told %v, want %v", told, want)
 	}
 }
@@ -518,7 +533,8 @@ func TestRoundsAreARowOfTheirOwn(t *testing.T) {
 		}
 		maps.Copy(often, lasting)
 		b, err := json.Marshal(often)
-		return errors.Join(err, meta.Put([]byte("crawl"), seal.Seal([]byte("crawl"), b)), meta.Delete([]byte("crawl-lasting")),
+		return errors.Join(err, meta.Put([]byte("crawl"), seal.Seal([]byte("crawl"), b)),
+			meta.Delete([]byte("crawl-lasting")),
 			meta.Put([]byte("schema"), []byte{0, 0, 0, 7}))
 	})
 	check(t, dir)

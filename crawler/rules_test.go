@@ -61,9 +61,11 @@ func TestNofollowAndNoindexOnPages(t *testing.T) {
 	o := options(s.URL + "/")
 	crawl(t, dir, o)
 	for target, want := range map[string]string{
-		"/n1": "nofollow: the page asks for it", "/n1.png": "nofollow: the page asks for it", "/n2": "nofollow: the page asks for it",
+		"/n1": "nofollow: the page asks for it", "/n1.png": "nofollow: the page asks for it",
+		"/n2": "nofollow: the page asks for it",
 		"/n3": "nofollow: the page asks for it", "/n4": "nofollow: the page asks for it",
-		"/r1": "nofollow: the link asks for it", "/r2": "nofollow: the link asks for it", "/r3": "nofollow: the link asks for it",
+		"/r1": "nofollow: the link asks for it", "/r2": "nofollow: the link asks for it",
+		"/r3": "nofollow: the link asks for it",
 		"/i1": "", "/r4": "", "/t1": "",
 	} {
 		row := rows(t, dir)[target]
@@ -121,24 +123,29 @@ func TestNoarchiveKeepsTheBodyNowhere(t *testing.T) {
 	secret := "<title>" + unkept + "</title>" + unkept
 	big := strings.Repeat(unkept+" ", 6<<20/len(unkept))
 	s := newSite(t, map[string]page{
-		"/":         links("/meta", "/header", "/nocache", "/pdf", "/img", "/redirect", "/none", "/404", "/big", "/two", "/cut"),
-		"/meta":     html(`<meta name=robots content="noarchive, nosnippet"><a href=/found>found</a>` + secret),
-		"/header":   html(secret).with("X-Robots-Tag: noarchive"),
-		"/nocache":  html(secret).with("X-Robots-Tag: curtsy: nocache"),
-		"/pdf":      {header: []string{"Content-Type: application/pdf", "X-Robots-Tag: noindex, noarchive"}, body: unkept},
-		"/img":      {header: []string{"Content-Type: image/png", "X-Robots-Tag: noarchive"}, body: unkept},
-		"/redirect": {status: 302, header: []string{"Location: /found", "X-Robots-Tag: noarchive", "Content-Type: text/html"}, body: secret},
-		"/none":     html(`<meta name=robots content=none>kept all the same`),
-		"/404":      page{status: 404, header: []string{"Content-Type: text/html", "X-Robots-Tag: noarchive"}, body: secret},
-		"/big":      {header: []string{"Content-Type: text/plain", "X-Robots-Tag: noarchive"}, body: big},
-		"/two":      html(`</body></html><meta name=robots content=noarchive>` + secret),
-		"/cut":      failing(0, 200, "", html(`<meta name=robots content=noarchive>`+secret)),
-		"/found":    html("found"),
+		"/": links("/meta", "/header", "/nocache", "/pdf", "/img", "/redirect", "/none", "/404", "/big",
+			"/two", "/cut"),
+		"/meta":    html(`<meta name=robots content="noarchive, nosnippet"><a href=/found>found</a>` + secret),
+		"/header":  html(secret).with("X-Robots-Tag: noarchive"),
+		"/nocache": html(secret).with("X-Robots-Tag: curtsy: nocache"),
+		"/pdf": {header: []string{"Content-Type: application/pdf", "X-Robots-Tag: noindex, noarchive"},
+			body: unkept},
+		"/img": {header: []string{"Content-Type: image/png", "X-Robots-Tag: noarchive"}, body: unkept},
+		"/redirect": {status: 302, header: []string{"Location: /found", "X-Robots-Tag: noarchive",
+			"Content-Type: text/html"}, body: secret},
+		"/none": html(`<meta name=robots content=none>kept all the same`),
+		"/404": page{status: 404, header: []string{"Content-Type: text/html", "X-Robots-Tag: noarchive"},
+			body: secret},
+		"/big":   {header: []string{"Content-Type: text/plain", "X-Robots-Tag: noarchive"}, body: big},
+		"/two":   html(`</body></html><meta name=robots content=noarchive>` + secret),
+		"/cut":   failing(0, 200, "", html(`<meta name=robots content=noarchive>`+secret)),
+		"/found": html("found"),
 	})
 	dir := t.TempDir()
 	o := options(s.URL + "/")
 	r := crawl(t, dir, o) // which looks into every file
-	for _, target := range []string{"/meta", "/header", "/nocache", "/pdf", "/img", "/redirect", "/404", "/big", "/two", "/cut"} {
+	for _, target := range []string{"/meta", "/header", "/nocache", "/pdf", "/img", "/redirect", "/404", "/big",
+		"/two", "/cut"} {
 		v := visitsOf(t, dir, s.URL+target)
 		if len(v) != 1 || v[0].Kept != "withheld" || v[0].Record == nil || v[0].Digest != "" {
 			t.Errorf("%s: %+v, want one withheld visit with a metadata record", target, v)
@@ -176,7 +183,8 @@ func TestRedirectsCarryDirectivesOfTheirOwn(t *testing.T) {
 	if s.times("/target") != 1 || s.times("/deep") != 1 {
 		t.Error("noindex on a redirect stopped its target")
 	}
-	if v := visitsOf(t, dir, s.URL+"/plain")[0]; v.Directives == nil || !v.Directives.NoIndex || v.Location != s.URL+"/target" {
+	if v := visitsOf(t, dir, s.URL+"/plain")[0]; v.Directives == nil || !v.Directives.NoIndex ||
+		v.Location != s.URL+"/target" {
 		t.Errorf("the redirect's visit: %+v", v)
 	}
 	if v := visitsOf(t, dir, s.URL+"/target")[0]; v.Directives != nil {
@@ -201,9 +209,11 @@ func TestRedirectChainsLoopsAndBadOnes(t *testing.T) {
 		t.Errorf("ended as %v: %s", r.Ending, r.Why)
 	}
 	for target, want := range map[string]string{
-		"/a": "fetched redirect to " + s.URL + "/b", "/loop1": "failed redirect: in a circle; redirect to " + s.URL + "/loop2", "/self": "failed redirect: to itself; redirect to " + s.URL + "/self",
+		"/a": "fetched redirect to " + s.URL + "/b", "/loop1": "failed redirect: in a circle; redirect to " + s.URL +
+			"/loop2", "/self": "failed redirect: to itself; redirect to " + s.URL + "/self",
 		"/bad": "failed http: 302 without a usable Location", "/none": "failed http: 301 without a usable Location",
-		"/x": "disregarded scope: another scheme, host or port", "/chain/21": "disregarded scope: more than 20 redirects in a row",
+		"/x":        "disregarded scope: another scheme, host or port",
+		"/chain/21": "disregarded scope: more than 20 redirects in a row",
 	} {
 		if row := rows(t, dir)[target]; row.State+" "+row.Rule != want {
 			t.Errorf("%s: %s %s, want %s", target, row.State, row.Rule, want)
@@ -267,8 +277,9 @@ func TestSeedRedirectsToHTTPSAndWWWAreFollowedAndSaid(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
-		"example.com/":               {status: 301, header: []string{"Location: https://www.example.com/"}},
-		"www.example.com/":           links("https://www.example.com/a", "http://example.com/b", "https://other.test/", "http://www.example.com/c"),
+		"example.com/": {status: 301, header: []string{"Location: https://www.example.com/"}},
+		"www.example.com/": links("https://www.example.com/a", "http://example.com/b", "https://other.test/",
+			"http://www.example.com/c"),
 		"www.example.com/a":          html("a"),
 		"example.com/b":              html("b"),
 		"www.example.com/robots.txt": text("User-agent: *\nDisallow: /private"),
@@ -286,7 +297,8 @@ func TestSeedRedirectsToHTTPSAndWWWAreFollowedAndSaid(t *testing.T) {
 	slices.Sort(got)
 	// /b is missing there, so that it is asked for where the link leads; http://www.…/c may be the site's
 	same(t, "requests", got, []string{"example.com/", "example.com/b", "example.com/robots.txt", "www.example.com/",
-		"www.example.com/a", "www.example.com/b", "www.example.com/c", "www.example.com/robots.txt", "www.example.com/robots.txt"})
+		"www.example.com/a", "www.example.com/b", "www.example.com/c", "www.example.com/robots.txt",
+		"www.example.com/robots.txt"})
 	same(t, "told", said, []string{"http://example.com/ redirects to https://www.example.com/: both now count as the site"})
 	same(t, "origins", r.State.Origins, []string{"http://example.com", "https://www.example.com"})
 	has(t, warcText(t, dir), "WARC-Protocol: http/1.1 tls/1.3")
@@ -317,7 +329,8 @@ func TestHostLineHasANameAsked(t *testing.T) {
 		want []string
 		told string
 	}{
-		{"redirects", redirect("http://site.example/"), []string{"site.example/a"}, "http://www.site.example/ redirects to http://site.example/: both now count as the site"},
+		{"redirects", redirect("http://site.example/"), []string{"site.example/a"},
+			"http://www.site.example/ redirects to http://site.example/: both now count as the site"},
 		{"answers", html("another"), nil, "http://www.site.example/ answers for itself and does not redirect to http://site.example: another site, its pages are skipped; " +
 			"to crawl both as one: curtsy crawl http://site.example/ --alias www.site.example, with another --archive"},
 	} {
@@ -337,8 +350,12 @@ func TestHostLineHasANameAsked(t *testing.T) {
 				got = append(got, a.host+a.target)
 			}
 			slices.Sort(got)
-			got = slices.DeleteFunc(got, func(u string) bool { return u == "www.site.example/a" && c.want == nil }) // asked first, where it was found before
-			same(t, "requests", got, append([]string{"site.example/"}, append(c.want, "site.example/robots.txt", "www.site.example/", "www.site.example/robots.txt")...))
+			got = slices.DeleteFunc(got, func(u string) bool {
+				return u == "www.site.example/a" &&
+					c.want == nil
+			}) // asked first, where it was found before
+			same(t, "requests", got, append([]string{"site.example/"}, append(c.want, "site.example/robots.txt",
+				"www.site.example/", "www.site.example/robots.txt")...))
 			same(t, "told", said, []string{c.told})
 		})
 	}
@@ -386,7 +403,8 @@ func TestRequisitesFromOtherHostsObeyTheirRobots(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	same(t, "requests", got, []string{"cdn.example/i.png", "cdn.example/robots.txt", "site.example/", "site.example/robots.txt"})
+	same(t, "requests", got, []string{"cdn.example/i.png", "cdn.example/robots.txt", "site.example/",
+		"site.example/robots.txt"})
 	has(t, rows(t, dir)["/x.png"].Rule, "robots.txt: unavailable")
 	if r.Counts.Queued() != 0 {
 		t.Errorf("%d left queued by a crawl that is done: %v", r.Counts.Queued(), r.Counts.Reasons)
@@ -439,7 +457,8 @@ func TestRedirectToAParameterThatIsVoidIsFollowed(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("Clean-param: sid"),
-		"/":           links("/shop"), "/shop": redirect("/shop?sid=1"), "/shop?sid=1": links("/shop?sid=2", "/ware?sid=3"), "/ware": html(""),
+		"/":           links("/shop"), "/shop": redirect("/shop?sid=1"),
+		"/shop?sid=1": links("/shop?sid=2", "/ware?sid=3"), "/ware": html(""),
 	})
 	crawl(t, t.TempDir(), options(s.URL+"/"))
 	got := s.requests()
@@ -452,7 +471,8 @@ func TestNoarchiveHoldsInThePlaceOfListings(t *testing.T) {
 	t.Parallel()
 	bad := html(`<!DOCTYPE html><meta name="robots" content="noarchive"><title>not found</title><a href="/found">x</a><p>` + unkept)
 	t.Run("sitemap", func(t *testing.T) {
-		s := newSite(t, map[string]page{"/robots.txt": text("Sitemap: ORIGIN/sitemap.xml\n"), "/": html("x"), "/sitemap.xml": bad})
+		s := newSite(t, map[string]page{"/robots.txt": text("Sitemap: ORIGIN/sitemap.xml\n"), "/": html("x"),
+			"/sitemap.xml": bad})
 		dir := filepath.Join(t.TempDir(), "archive")
 		crawl(t, dir, options(s.URL+"/"))
 		if got := rows(t, dir)["/sitemap.xml"].Kept; got != crawllog.KeptWithheld {

@@ -30,7 +30,8 @@ type lane struct {
 func newSchedule(o *Options) *schedule {
 	s := &schedule{origins: map[string]*origin{}, paces: map[string]*pace{}}
 	// They never take the last place: a slow one would hold up the site.
-	s.others.pace = newPace("", politeness.Options{Shared: politeness.NewShared(o.Pace.Delay), Concurrency: max(o.Pace.Concurrency-1, 1)})
+	s.others.pace = newPace("", politeness.Options{Shared: politeness.NewShared(o.Pace.Delay),
+		Concurrency: max(o.Pace.Concurrency-1, 1)})
 	return s
 }
 

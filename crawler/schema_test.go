@@ -89,7 +89,8 @@ func readAndContinued(t *testing.T, name string) {
 		t.Helper()
 		a, err := storage.Open(dir, storage.Options{Alone: true})
 		if err == nil {
-			err = errors.Join(sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error { list = append(list, *v); return nil }), a.Close())
+			err = errors.Join(sitetest.Each(a.Visits(nil),
+				func(v *crawllog.Visit) error { list = append(list, *v); return nil }), a.Close())
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +104,8 @@ func readAndContinued(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	changed := before[len(before)-1]
-	if err := errors.Join(a.Amend(changed.Ref(), func(v *crawllog.Visit) { v.Suspect = "seen by a test" }), a.Commit(nil), a.Close()); err != nil {
+	if err := errors.Join(a.Amend(changed.Ref(), func(v *crawllog.Visit) { v.Suspect = "seen by a test" }),
+		a.Commit(nil), a.Close()); err != nil {
 		t.Fatal(err)
 	}
 	check(t, dir)

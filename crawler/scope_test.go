@@ -37,7 +37,8 @@ func TestAnswersAreLeftOutByTheirHead(t *testing.T) {
 	if r := crawl(t, dir, o); r.Ending != crawler.Done || r.Counts.Disregarded != 2 {
 		t.Errorf("ended as %v: %s; %+v", r.Ending, r.Why, r.Counts)
 	}
-	for target, want := range map[string]string{"/film.mp4": "scope: skip-type: video/mp4", "/big.pdf": "scope: skip-larger: 9000000000 bytes"} {
+	for target, want := range map[string]string{"/film.mp4": "scope: skip-type: video/mp4",
+		"/big.pdf": "scope: skip-larger: 9000000000 bytes"} {
 		row := rows(t, dir)[target]
 		if row.State != "disregarded" || row.Rule != want || row.Kept != "" {
 			t.Errorf("%s: %+v, want %s", target, row, want)
@@ -50,7 +51,8 @@ func TestAnswersAreLeftOutByTheirHead(t *testing.T) {
 	s.set("/film.mp4", page{header: []string{"Content-Type: video/mp4"}, body: "film"})
 	o.Scope.SkipTypes = nil
 	if crawl(t, dir, o); rows(t, dir)["/film.mp4"].State != "fetched" || s.times("/big.pdf") != 1 {
-		t.Errorf("without skip-type: %+v; /big.pdf was asked for %d times", rows(t, dir)["/film.mp4"], s.times("/big.pdf"))
+		t.Errorf("without skip-type: %+v; /big.pdf was asked for %d times", rows(t, dir)["/film.mp4"],
+			s.times("/big.pdf"))
 	}
 }
 
@@ -60,7 +62,8 @@ func TestScopeOfADomain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	s.pages = map[string]page{
-		"www.a.example/":            links("http://b.a.example/", "http://a.example/x", "http://dead.a.example/", "http://nota.example/", "http://b.a.example:8080/"),
+		"www.a.example/": links("http://b.a.example/", "http://a.example/x", "http://dead.a.example/",
+			"http://nota.example/", "http://b.a.example:8080/"),
 		"b.a.example/robots.txt":    text("User-agent: *\nDisallow: /private"),
 		"b.a.example/":              links("/private", "/open"),
 		"dead.a.example/robots.txt": answering(500),
@@ -84,7 +87,8 @@ func TestScopeOfADomain(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	same(t, "requests", got, []string{"a.example/robots.txt", "a.example/x", "b.a.example/", "b.a.example/open", "b.a.example/robots.txt",
+	same(t, "requests", got, []string{"a.example/robots.txt", "a.example/x", "b.a.example/", "b.a.example/open",
+		"b.a.example/robots.txt",
 		"www.a.example/", "www.a.example/robots.txt"})
 	has(t, rows(t, dir)["/private"].Rule, "robots.txt: line 2")
 	if n := inWords(crawl(t, dir, o).Counts.Reasons)["scope: another scheme, host or port"]; n != 2 {

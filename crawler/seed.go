@@ -98,7 +98,8 @@ func (c *Crawl) seedFailure(seed frontier.Found) (*SeedFailure, error) {
 		}
 		return &SeedFailure{Why: why, Refused: refused}, nil
 	case last.Blocked != "":
-		return &SeedFailure{Why: fmt.Sprintf("%s answered with a %s in the page's place", seed.URL, last.Blocked), Refused: true}, nil
+		return &SeedFailure{Why: fmt.Sprintf("%s answered with a %s in the page's place", seed.URL, last.Blocked),
+			Refused: true}, nil
 	}
 	return &SeedFailure{Why: seed.URL.String() + ": " + seed.Reason.String()}, nil
 }

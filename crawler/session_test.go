@@ -123,7 +123,10 @@ func TestSessionCookiesRebuilt(t *testing.T) {
 	rebuilt(t, dir, sessionOptions(t, s))
 	o := sessionOptions(t, s)
 	after := crawltest.Run(t, t.Context(), dir, o, time.Minute)
-	if after.State.Session == nil || *after.State.Session != *r.State.Session || after.Counts.OfSite().Fetched != r.Counts.OfSite().Fetched || after.Counts.OfSite().Discovered != r.Counts.OfSite().Discovered {
-		t.Errorf("rebuilt: %+v, %+v; was %+v, %+v", after.State.Session, after.Counts.OfSite(), r.State.Session, r.Counts.OfSite())
+	if after.State.Session == nil || *after.State.Session != *r.State.Session ||
+		after.Counts.OfSite().Fetched != r.Counts.OfSite().Fetched ||
+		after.Counts.OfSite().Discovered != r.Counts.OfSite().Discovered {
+		t.Errorf("rebuilt: %+v, %+v; was %+v, %+v", after.State.Session, after.Counts.OfSite(), r.State.Session,
+			r.Counts.OfSite())
 	}
 }

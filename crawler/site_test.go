@@ -247,7 +247,8 @@ func checkCounts(t *testing.T, dir string) {
 	c := f.Counts()
 	overruled := c.Reasons[judge.Reason{Rule: judge.Overruled}]
 	got := [...]int{c.Discovered, c.Queued(), c.Fetched, c.Failed, c.Disregarded}
-	want := [...]int{total - overruled, n[frontier.StateQueued], n[frontier.StateFetched], n[frontier.StateFailed], n[frontier.StateDisregarded] - overruled}
+	want := [...]int{total - overruled, n[frontier.StateQueued], n[frontier.StateFetched], n[frontier.StateFailed],
+		n[frontier.StateDisregarded] - overruled}
 	if got != want {
 		t.Errorf("counts say discovered, queued, fetched, failed, disregarded = %v; the entries say %v", got, want)
 	}

@@ -35,7 +35,8 @@ func TestSitemapsOfEveryKindAreReadAndOnlyOurURLsTaken(t *testing.T) {
 		"/sub/index.xml": xml(`<sitemapindex><sitemap><loc>ORIGIN/map.xml.gz</loc></sitemap></sitemapindex>`),
 		"/map.xml.gz": {header: []string{"Content-Type: application/octet-stream"},
 			body: gzipped(`<urlset><url><loc>` + s.URL + `/gz</loc></url></urlset>`)},
-		"/text.txt":   text("ORIGIN/text\n" + other.URL + "/theirs\nhttps://elsewhere.test/\nORIGIN/secret/x\nnot a url"),
+		"/text.txt": text("ORIGIN/text\n" + other.URL +
+			"/theirs\nhttps://elsewhere.test/\nORIGIN/secret/x\nnot a url"),
 		"/denied.xml": text("ORIGIN/never"),
 		"/":           links("/linked", "/text"),
 		"/gz":         links("/gz"), "/text": html(""), "/linked": html(""), "/never": html(""),
@@ -44,7 +45,8 @@ func TestSitemapsOfEveryKindAreReadAndOnlyOurURLsTaken(t *testing.T) {
 	r := crawl(t, dir, options(s.URL+"/"))
 	got := s.requests()
 	slices.Sort(got)
-	same(t, "requests", got, []string{"/", "/gone.xml", "/gz", "/index.xml", "/linked", "/map.xml.gz", "/robots.txt", "/sub/index.xml", "/text", "/text.txt"})
+	same(t, "requests", got, []string{"/", "/gone.xml", "/gz", "/index.xml", "/linked", "/map.xml.gz", "/robots.txt",
+		"/sub/index.xml", "/text", "/text.txt"})
 	if n := len(other.requests()); n != 0 {
 		t.Errorf("%d requests to another host", n)
 	}
@@ -105,7 +107,8 @@ func TestSitemapOnAnotherHostServesOurURLsAndItsOwnRobotsRule(t *testing.T) {
 		got = append(got, a.host+a.target)
 	}
 	slices.Sort(got)
-	same(t, "requests", got, []string{"a.example/", "a.example/page", "a.example/robots.txt", "maps.example/a.xml", "maps.example/robots.txt"})
+	same(t, "requests", got, []string{"a.example/", "a.example/page", "a.example/robots.txt", "maps.example/a.xml",
+		"maps.example/robots.txt"})
 }
 
 func TestDeadHostOfASitemapDoesNotStopTheCrawl(t *testing.T) {
@@ -132,7 +135,8 @@ func TestLargePageInThePlaceOfASitemapEndsTheCrawlAsAnyOther(t *testing.T) {
 		"/robots.txt": text("Sitemap: ORIGIN/s.xml\n"), "/": links("/a"), "/a": html("a"),
 		"/s.xml": html("<!DOCTYPE html><title>x</title><p>" + strings.Repeat("lorem ipsum ", 300_000)),
 	})
-	if r := crawl(t, filepath.Join(t.TempDir(), "archive"), options(s.URL+"/")); r.Ending != crawler.Done || s.times("/a") != 1 {
+	if r := crawl(t, filepath.Join(t.TempDir(), "archive"), options(s.URL+"/")); r.Ending != crawler.Done ||
+		s.times("/a") != 1 {
 		t.Errorf("%v, requests %q", r.Ending, s.requests())
 	}
 }
@@ -142,7 +146,8 @@ func TestRobotsThatIsNamedAsASitemapIsNone(t *testing.T) {
 	t.Parallel()
 	other := newSite(t, map[string]page{"/robots.txt": text("")})
 	s := newSite(t, map[string]page{
-		"/robots.txt": text("Sitemap: " + other.URL + "/robots.txt\nSitemap: ORIGIN/index.xml\n"), "/": links("/a"), "/a": html("a"),
+		"/robots.txt": text("Sitemap: " + other.URL + "/robots.txt\nSitemap: ORIGIN/index.xml\n"), "/": links("/a"),
+		"/a": html("a"),
 	})
 	s.pages["/index.xml"] = page{header: []string{"Content-Type: text/xml"},
 		body: "<sitemapindex><sitemap><loc>" + s.URL + "/robots.txt</loc></sitemap></sitemapindex>"}
@@ -161,7 +166,8 @@ func TestSitemapOnAnotherHostMovesAndFolds(t *testing.T) {
 	other := newSite(t, map[string]page{"/robots.txt": text(""), "/s.xml": redirect("/s2.xml")})
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("User-agent: *\nClean-param: ref /p\nSitemap: " + other.URL + "/s.xml\n"),
-		"/":           html("home"), "/p": html("p"), "/p?ref=1": html("p"), "/p?ref=2": html("p"), "/listed": html("listed"),
+		"/":           html("home"), "/p": html("p"), "/p?ref=1": html("p"), "/p?ref=2": html("p"),
+		"/listed": html("listed"),
 	})
 	other.pages["/s2.xml"] = page{header: []string{"Content-Type: text/xml"},
 		body: fmt.Sprintf("<urlset><url><loc>%s/p?ref=1</loc></url><url><loc>%[1]s/p?ref=2</loc></url><url><loc>%[1]s/listed</loc></url></urlset>", s.URL)}

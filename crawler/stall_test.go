@@ -57,7 +57,8 @@ func TestASignalWhileABodyStalls(t *testing.T) {
 			}
 			before := s.times("/stalls")
 			crawl(t, dir, o)
-			if row := rows(t, dir)["/stalls"]; row.State != "failed" || !strings.Contains(row.Rule, "timed out before the end of the body") {
+			if row := rows(t, dir)["/stalls"]; row.State != "failed" ||
+				!strings.Contains(row.Rule, "timed out before the end of the body") {
 				t.Errorf("while none came whole it is %+v", row)
 			}
 			if s.times("/stalls") == before {

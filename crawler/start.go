@@ -56,7 +56,8 @@ func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 		c.schedule.limited = append(c.schedule.limited, o)
 		return false
 	}
-	j := &job{origin: o, Attempt: visit.Attempt{Entry: e, URL: e.URL, N: e.Attempts + 1, Rules: o.rules, Allowed: o.judged}}
+	j := &job{origin: o, Attempt: visit.Attempt{Entry: e, URL: e.URL, N: e.Attempts + 1, Rules: o.rules,
+		Allowed: o.judged}}
 	if !c.launch(ctx, j, now) {
 		return false
 	}
@@ -131,7 +132,8 @@ func retryText(w frontier.Waiting) string {
 func (c *Crawl) judgeNext(o *origin) {
 	e, d := o.next, o.gate(o.next)
 	if d.Differs != "" {
-		c.opts.Logger.Warn("robots.txt: two readings of a rule differ, the stricter applies", "url", e.URL, "rule", d.Differs)
+		c.opts.Logger.Warn("robots.txt: two readings of a rule differ, the stricter applies", "url", e.URL,
+			"rule", d.Differs)
 	}
 	at := judge.Taken
 	if e.Class < frontier.Requisite || e.IsSeed() {
@@ -153,7 +155,8 @@ func (c *Crawl) deny(o *origin) {
 	if e.IsSeed() {
 		// It stays queued: the owner may allow it some day.
 		o.next = nil
-		c.run.endWith(Result{Ending: Refused, Why: fmt.Sprintf("%s is denied by %s/%s", e.URL, o.name, why), Denied: true})
+		c.run.endWith(Result{Ending: Refused, Why: fmt.Sprintf("%s is denied by %s/%s", e.URL, o.name, why),
+			Denied: true})
 		return
 	}
 	if why.Rule == judge.Guess {
@@ -161,7 +164,8 @@ func (c *Crawl) deny(o *origin) {
 	}
 	o.next = nil
 	c.flight.dismiss()
-	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: e, State: frontier.StateDisregarded, Reason: why, News: visit.News{Narrowed: why.Rule != judge.Robots}}}
+	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: e, State: frontier.StateDisregarded, Reason: why,
+		News: visit.News{Narrowed: why.Rule != judge.Robots}}}
 }
 
 // launch starts a visit, if every pace it must keep lets it start now: that of

@@ -85,15 +85,17 @@ func TestUsageIsKept(t *testing.T) {
 	header := "search=y"
 	robots := "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage: /ok/ train-ai=y\nContent-Signal: ai-input=no\nLicense: /license.xml\n"
 	s := newSite(t, map[string]page{
-		"/robots.txt":              text(robots),
-		"/.well-known/tdmrep.json": {header: []string{"Content-Type: application/json"}, body: `[{"location":"/free","tdm-reservation":0},{"location":"/","tdm-reservation":1}]`},
-		"/license.xml":             {header: []string{"Content-Type: application/rsl+xml"}, body: "<rsl/>"},
-		"/":                        html("<title>home</title><a href=/ok/a><a href=/free><a href=/meta><a href=/same>"),
-		"/ok/a":                    html("<title>a</title>"),
-		"/free":                    html("<title>free</title>").with("tdm-reservation: 1"),
-		"/meta":                    html(`<title>meta</title><meta name=tdm-reservation content=0><meta name=robots content="noai, noimageai"><img src=/pic.png>`),
-		"/pic.png":                 {header: []string{"Content-Type: image/png"}, body: "picture"},
-		"/same":                    unchangedWith(`"1"`, `<title>same</title><meta name=tdm-reservation content=0>`, &header),
+		"/robots.txt": text(robots),
+		"/.well-known/tdmrep.json": {header: []string{"Content-Type: application/json"},
+			body: `[{"location":"/free","tdm-reservation":0},{"location":"/","tdm-reservation":1}]`},
+		"/license.xml": {header: []string{"Content-Type: application/rsl+xml"}, body: "<rsl/>"},
+		"/":            html("<title>home</title><a href=/ok/a><a href=/free><a href=/meta><a href=/same>"),
+		"/ok/a":        html("<title>a</title>"),
+		"/free":        html("<title>free</title>").with("tdm-reservation: 1"),
+		"/meta":        html(`<title>meta</title><meta name=tdm-reservation content=0><meta name=robots content="noai, noimageai"><img src=/pic.png>`),
+		"/pic.png":     {header: []string{"Content-Type: image/png"}, body: "picture"},
+		"/same": unchangedWith(`"1"`, `<title>same</title><meta name=tdm-reservation content=0>`,
+			&header),
 	})
 	dir, o := t.TempDir(), options(s.origin+"/")
 	o.UsageFiles = true
@@ -135,7 +137,8 @@ func TestUsageIsKept(t *testing.T) {
 	)
 	kept(t, "after a round", usageOf(t, dir, s.origin), second)
 	shown := shownUsage(t, dir, s.origin)
-	for target, want := range map[string]string{"/": "search=n, train-ai=y unlisted", "/same": "ai-input=y, search=n, tdm=y, train-ai=y unlisted", "/meta": "search=n, tdm=y, train-ai=n unlisted"} {
+	for target, want := range map[string]string{"/": "search=n, train-ai=y unlisted",
+		"/same": "ai-input=y, search=n, tdm=y, train-ai=y unlisted", "/meta": "search=n, tdm=y, train-ai=n unlisted"} {
 		if shown[target] != want {
 			t.Errorf("%s is shown with %q, want %q", target, shown[target], want)
 		}
@@ -180,7 +183,8 @@ func TestUsageFileOfItsOwn(t *testing.T) {
 		{"gone", "", answering(410), 1, ""},
 		{"an error of the server", "", answering(500), 3, ""},
 	} {
-		s := newSite(t, map[string]page{"/robots.txt": text(c.robots), "/.well-known/tdmrep.json": c.file, "/": html("<title>home</title>")})
+		s := newSite(t, map[string]page{"/robots.txt": text(c.robots), "/.well-known/tdmrep.json": c.file,
+			"/": html("<title>home</title>")})
 		dir, o := t.TempDir(), options(s.origin+"/")
 		o.UsageFiles = true
 		r := crawl(t, dir, o)

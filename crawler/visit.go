@@ -107,7 +107,8 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 	x := c.client.Do(ctx, fetch.Request{URL: j.URL, Header: j.Header, Step: func(s string) { j.at(s, c.now()) },
 		Wanted: c.reader.Wanted(&j.Attempt), Hold: c.reader.Hold(&j.Attempt)})
 	d := &download{job: j, end: x.End(), result: ResultOf(x)}
-	if kind := fetch.KindOf(x.Err); kind == fetch.KindCanceled || kind == fetch.KindLocal && !errors.Is(x.Err, fetch.ErrNoRoom) {
+	if kind := fetch.KindOf(x.Err); kind == fetch.KindCanceled || kind == fetch.KindLocal &&
+		!errors.Is(x.Err, fetch.ErrNoRoom) {
 		d.local = x.Err
 		x.Release()
 		c.crew.fetched <- d // before it is over: the loop must not end as if nothing had failed
@@ -133,7 +134,8 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 			d.robots = o.Robots
 			c.crew.fetched <- d
 			m.told = true
-		} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests && j.Entry.How != judge.HowProbe {
+		} else if v := o.Visit; v.Blocked != "" && v.Status != http.StatusTooManyRequests &&
+			j.Entry.How != judge.HowProbe {
 			c.crew.fetched <- &download{job: j, end: d.end, blocked: v.Blocked}
 		}
 		if o.LoggedOut == "" {

@@ -120,10 +120,12 @@ func checkRecords(t *testing.T, list []record) {
 			continue
 		}
 		if r.fields["WARC-Warcinfo-ID"] != infos[r.segment] || infos[r.segment] == "" {
-			t.Errorf("%s of %s names warcinfo %s, its segment begins with %s", r.kind(), r.fields["WARC-Target-URI"], r.fields["WARC-Warcinfo-ID"], infos[r.segment])
+			t.Errorf("%s of %s names warcinfo %s, its segment begins with %s", r.kind(), r.fields["WARC-Target-URI"],
+				r.fields["WARC-Warcinfo-ID"], infos[r.segment])
 		}
 		if got := sumLike(r.fields["WARC-Block-Digest"], r.block); r.fields["WARC-Block-Digest"] != got {
-			t.Errorf("%s of %s: block digest %s, is %s", r.kind(), r.fields["WARC-Target-URI"], r.fields["WARC-Block-Digest"], got)
+			t.Errorf("%s of %s: block digest %s, is %s", r.kind(), r.fields["WARC-Target-URI"],
+				r.fields["WARC-Block-Digest"], got)
 		}
 		if strings.ContainsAny(r.fields["WARC-Target-URI"], "<>") {
 			t.Errorf("target %s", r.fields["WARC-Target-URI"])
@@ -136,20 +138,24 @@ func checkRecords(t *testing.T, list []record) {
 			if got := sumLike(r.fields["WARC-Payload-Digest"], r.payload(t)); r.fields["WARC-Payload-Digest"] != got {
 				t.Errorf("response of %s: payload digest %s, is %s", uri, r.fields["WARC-Payload-Digest"], got)
 			}
-			if r.fields["Content-Type"] != "application/http; msgtype=response" || r.fields["WARC-IP-Address"] != "127.0.0.1" {
+			if r.fields["Content-Type"] != "application/http; msgtype=response" ||
+				r.fields["WARC-IP-Address"] != "127.0.0.1" {
 				t.Errorf("response of %s: %v", uri, r.fields)
 			}
 		case "revisit":
 			original, ok := ids[r.fields["WARC-Refers-To"]]
-			if !ok || original.kind() != "response" || original.fields["WARC-Payload-Digest"] != r.fields["WARC-Payload-Digest"] ||
-				original.fields["WARC-Target-URI"] != r.fields["WARC-Refers-To-Target-URI"] || original.fields["WARC-Date"] != r.fields["WARC-Refers-To-Date"] {
+			if !ok || original.kind() != "response" ||
+				original.fields["WARC-Payload-Digest"] != r.fields["WARC-Payload-Digest"] ||
+				original.fields["WARC-Target-URI"] != r.fields["WARC-Refers-To-Target-URI"] ||
+				original.fields["WARC-Date"] != r.fields["WARC-Refers-To-Date"] {
 				t.Errorf("revisit of %s refers to %v", uri, original.fields)
 			}
 			if !bytes.HasSuffix(r.block, []byte("\r\n\r\n")) || !bytes.HasPrefix(r.block, []byte("HTTP/1.1 ")) {
 				t.Errorf("revisit of %s holds more or less than a head: %q", uri, r.block)
 			}
 		case "request":
-			if ids[r.fields["WARC-Concurrent-To"]].fields["WARC-Date"] != r.fields["WARC-Date"] || !bytes.HasPrefix(r.block, []byte("GET ")) {
+			if ids[r.fields["WARC-Concurrent-To"]].fields["WARC-Date"] != r.fields["WARC-Date"] ||
+				!bytes.HasPrefix(r.block, []byte("GET ")) {
 				t.Errorf("request of %s: %v %q", uri, r.fields, r.block)
 			}
 		}
@@ -177,15 +183,18 @@ func TestRecordsOfEveryKindOfResponse(t *testing.T) {
 			w.(http.Flusher).Flush()
 		}
 	}}
-	zipped := page{header: []string{"Content-Type: text/html", "Content-Encoding: gzip"}, body: gzipped("<a href=/in-gzip>x</a>" + strings.Repeat("y", 5000))}
+	zipped := page{header: []string{"Content-Type: text/html", "Content-Encoding: gzip"},
+		body: gzipped("<a href=/in-gzip>x</a>" + strings.Repeat("y", 5000))}
 	big := strings.Repeat("0123456789abcdef", 5<<20/16)
 	s := newSite(t, map[string]page{
 		"/robots.txt": text("User-agent: *\nAllow: /chunked\nDisallow: /no"),
-		"/":           links("/chunked", "/gzip", "/same2", "/same3", "/empty1", "/empty2", "/big", "/big2", "/long", "/moved", "/gone", "/%D0%B6?q=%3C%3E"),
-		"/chunked":    chunked, "/gzip": zipped, "/in-gzip": html("in gzip"),
+		"/": links("/chunked", "/gzip", "/same2", "/same3", "/empty1", "/empty2", "/big", "/big2", "/long",
+			"/moved", "/gone", "/%D0%B6?q=%3C%3E"),
+		"/chunked": chunked, "/gzip": zipped, "/in-gzip": html("in gzip"),
 		"/same1": html("the same"), "/same2": html("the same"), "/same3": html("the same").with("X-More: other head"),
 		"/empty1": html(""), "/empty2": html(""),
-		"/big": text(big), "/big2": text(big), "/long": text(strings.Repeat("l", 7<<20)).with("Content-Length: 7340032"),
+		"/big": text(big), "/big2": text(big),
+		"/long":  text(strings.Repeat("l", 7<<20)).with("Content-Length: 7340032"),
 		"/moved": redirect("/same1"), "/gone": {status: 410, body: "gone"}, "/%D0%B6?q=%3C%3E": html("ж"),
 	})
 	o := options(s.URL + "/")
@@ -196,7 +205,8 @@ func TestRecordsOfEveryKindOfResponse(t *testing.T) {
 	list := records(t, dir)
 	checkRecords(t, list)
 
-	if info := list[0]; info.kind() != "warcinfo" || !strings.Contains(string(info.block), "format: WARC File Format 1.1\r\n") || info.fields["WARC-Filename"] == "" {
+	if info := list[0]; info.kind() != "warcinfo" || !strings.Contains(string(info.block),
+		"format: WARC File Format 1.1\r\n") || info.fields["WARC-Filename"] == "" {
 		t.Errorf("the segment begins with %v %q", info.fields, info.block)
 	}
 	if n := r.State.Revisits; n != 3 {
@@ -208,10 +218,12 @@ func TestRecordsOfEveryKindOfResponse(t *testing.T) {
 	if p := of(t, list, "revisit", "/big2").fields["WARC-Profile"]; p != "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest" {
 		t.Errorf("profile %s", p)
 	}
-	if b := of(t, list, "response", "/chunked").block; !bytes.Contains(b, []byte("Transfer-Encoding: chunked")) || !bytes.Contains(b, []byte("\r\n0\r\n\r\n")) {
+	if b := of(t, list, "response", "/chunked").block; !bytes.Contains(b, []byte("Transfer-Encoding: chunked")) ||
+		!bytes.Contains(b, []byte("\r\n0\r\n\r\n")) {
 		t.Error("the chunks are not kept as they came")
 	}
-	if got := of(t, list, "response", "/gzip").payload(t); !bytes.HasPrefix(got, []byte("\x1f\x8b")) || s.times("/in-gzip") != 1 {
+	if got := of(t, list, "response", "/gzip").payload(t); !bytes.HasPrefix(got, []byte("\x1f\x8b")) ||
+		s.times("/in-gzip") != 1 {
 		t.Error("a coded body is kept as it came, and read decoded")
 	}
 	long := of(t, list, "response", "/long")
@@ -222,7 +234,8 @@ func TestRecordsOfEveryKindOfResponse(t *testing.T) {
 		t.Error("a large body came out otherwise")
 	}
 	m := string(of(t, list, "metadata", "/chunked").block)
-	for _, line := range []string{"via: " + s.URL + "/\r\n", "hopsFromSeed: 1\r\n", "fetchTimeMs: ", ": Allow: /chunked\r\n", "robots: line 2 of robots.txt "} {
+	for _, line := range []string{"via: " + s.URL + "/\r\n", "hopsFromSeed: 1\r\n", "fetchTimeMs: ",
+		": Allow: /chunked\r\n", "robots: line 2 of robots.txt "} {
 		has(t, m, line)
 	}
 	of(t, list, "response", "/%D0%B6?q=%3C%3E")

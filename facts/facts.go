@@ -200,7 +200,8 @@ func (f *Facts) readLink(d *decoder) {
 	f.urls = append(append(f.urls, f.urls[start:start+same]...), rest...)
 	f.ends = append(f.ends, len(f.urls))
 	p := &f.places[n-1]
-	f.Links = append(f.Links, htmlmeta.Link{Tag: p.tag, Attr: p.attr, Rel: p.rel, Kind: htmlmeta.LinkKind(first & kindBits), Feed: first&isFeed != 0})
+	f.Links = append(f.Links, htmlmeta.Link{Tag: p.tag, Attr: p.attr, Rel: p.rel,
+		Kind: htmlmeta.LinkKind(first & kindBits), Feed: first&isFeed != 0})
 }
 
 // maxURLs bounds the URLs of one document, in octets: what is read of it has fewer.

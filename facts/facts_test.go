@@ -23,7 +23,8 @@ func TestFactsSayWhatTheDocumentSays(t *testing.T) {
 	for _, body := range []string{
 		"", `<a href="/x">1</a><a href="/y" rel="nofollow prev">2</a><img src=i.png srcset="a 1x, b 2x"><link rel=alternate type="application/rss+xml" href=feed>`,
 		`<base href="https://other.example/q?ä=ö"><a href="ß">1</a><form action="/f?x"></form><script>x("/api/a.json")</script><iframe srcdoc="<a href=deep>"></iframe>`,
-		strings.Repeat(`<a href="/p">p</a>`, 3) + `<a href="` + strings.Repeat("x/", 3000) + `">long</a><a href="/p?` + strings.Repeat("y", 9000) + `">too long</a>`,
+		strings.Repeat(`<a href="/p">p</a>`, 3) + `<a href="` + strings.Repeat("x/", 3000) + `">long</a><a href="/p?` +
+			strings.Repeat("y", 9000) + `">too long</a>`,
 	} {
 		doc := read(body)
 		for i := range doc.Links {
@@ -32,7 +33,9 @@ func TestFactsSayWhatTheDocumentSays(t *testing.T) {
 		if err := f.Read(facts.Of(weburl.MustParse("http://h/d/p"), &doc, len(body))); err != nil {
 			t.Errorf("%.60s: %v", body, err)
 		}
-		if f.URL.String() != "http://h/d/p" || f.Kind != doc.Kind || f.Length != len(body) || !slices.Equal(f.Tags, doc.Tags) || !reflect.DeepEqual(append([]htmlmeta.Link{}, f.Links...), append([]htmlmeta.Link{}, doc.Links...)) {
+		if f.URL.String() != "http://h/d/p" || f.Kind != doc.Kind || f.Length != len(body) ||
+			!slices.Equal(f.Tags, doc.Tags) || !reflect.DeepEqual(append([]htmlmeta.Link{}, f.Links...),
+			append([]htmlmeta.Link{}, doc.Links...)) {
 			t.Errorf("%.60s: got %+v, want %+v", body, f, doc)
 		}
 	}
@@ -67,7 +70,8 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		doc := htmlmeta.Document{Kind: said.Kind, Tags: said.Tags, Links: said.Links, Odd: said.Odd}
-		if err := again.Read(facts.Of(said.URL, &doc, said.Length)); err != nil || !reflect.DeepEqual(again.Links, said.Links) || !slices.Equal(again.Tags, said.Tags) || len(again.Odd) != len(said.Odd) {
+		if err := again.Read(facts.Of(said.URL, &doc, said.Length)); err != nil || !reflect.DeepEqual(again.Links,
+			said.Links) || !slices.Equal(again.Tags, said.Tags) || len(again.Odd) != len(said.Odd) {
 			t.Errorf("%q: %+v, again %+v, %v", b, said.Links, again.Links, err)
 		}
 	})

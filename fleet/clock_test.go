@@ -41,7 +41,8 @@ func TestTheTimeOfDayIsSetDuringARun(t *testing.T) {
 	one.set("2026-03-01 03:01:00")
 	two.set("2026-03-01 03:01:00")
 	f.until("the site is asked", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.asked["/2"] == 1 })
-	for _, times := range [][2]string{{"2026-03-01 08:00:00", "2026-02-28 22:00:00"}, {"2026-02-28 22:00:00", "2026-03-03 08:00:00"}, {"2026-02-28 22:00:00", "2026-02-28 23:00:00"}} {
+	for _, times := range [][2]string{{"2026-03-01 08:00:00", "2026-02-28 22:00:00"},
+		{"2026-02-28 22:00:00", "2026-03-03 08:00:00"}, {"2026-02-28 22:00:00", "2026-02-28 23:00:00"}} {
 		one.set(times[0])
 		two.set(times[1])
 		time.Sleep(100 * time.Millisecond) // several looks at the list, of each worker
@@ -85,12 +86,14 @@ func TestWhatIsDueAtOnceAsksNoClock(t *testing.T) {
 		run  store.Run
 		due  bool
 	}{
-		"a new site":                  {site: Site{Added: ahead}, due: true},
-		"a new site with a calendar":  {site: Site{Added: ahead, Cron: "0 3 * * *"}},
-		"a run that was cut off":      {site: Site{Added: now}, run: store.Run{Began: ahead}, due: true},
-		"a run that was stopped":      {site: Site{Added: now}, run: store.Run{Began: ahead, Ended: ahead, Ending: "stopped"}, due: true},
-		"a run that is to come again": {site: Site{Added: now, Every: time.Hour}, run: store.Run{Began: now, Ended: now, Ending: "finished"}},
-		"a site that is paused":       {site: Site{Added: ahead, Paused: true}},
+		"a new site":                 {site: Site{Added: ahead}, due: true},
+		"a new site with a calendar": {site: Site{Added: ahead, Cron: "0 3 * * *"}},
+		"a run that was cut off":     {site: Site{Added: now}, run: store.Run{Began: ahead}, due: true},
+		"a run that was stopped": {site: Site{Added: now}, run: store.Run{Began: ahead, Ended: ahead,
+			Ending: "stopped"}, due: true},
+		"a run that is to come again": {site: Site{Added: now, Every: time.Hour},
+			run: store.Run{Began: now, Ended: now, Ending: "finished"}},
+		"a site that is paused": {site: Site{Added: ahead, Paused: true}},
 	} {
 		r := Record{Site: each.site, Run: each.run}
 		r.Due = r.next(&r.Run)
@@ -104,14 +107,18 @@ func TestWhatIsDueAtOnceAsksNoClock(t *testing.T) {
 func TestWordsOfWhy(t *testing.T) {
 	due := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
 	for _, each := range []struct{ waitsFor, want string }{
-		{"visit-time (robots.txt line 2), until 2026-03-01 03:00 UTC", "1 fetched, 2 queued; it waits: visit-time (robots.txt line 2), until 2026-03-01 03:00 UTC"},
-		{"crawl-delay 30s (robots.txt line 2)", "1 fetched, 2 queued; it waits: crawl-delay 30s (robots.txt line 2), until " + at(due.Local())},
+		{"visit-time (robots.txt line 2), until 2026-03-01 03:00 UTC",
+			"1 fetched, 2 queued; it waits: visit-time (robots.txt line 2), until 2026-03-01 03:00 UTC"},
+		{"crawl-delay 30s (robots.txt line 2)",
+			"1 fetched, 2 queued; it waits: crawl-delay 30s (robots.txt line 2), until " + at(due.Local())},
 	} {
-		if got := inWords(&status.Status{Fetched: 1, Queued: 2, Pace: status.Pace{WaitingFor: each.waitsFor, NextDue: &due}}); got != each.want {
+		if got := inWords(&status.Status{Fetched: 1, Queued: 2, Pace: status.Pace{WaitingFor: each.waitsFor,
+			NextDue: &due}}); got != each.want {
 			t.Errorf("got %q, want %q", got, each.want)
 		}
 	}
-	for d, want := range map[time.Duration]string{7 * 24 * time.Hour: "7d", 36 * time.Hour: "36h", 90 * time.Minute: "90m", 90 * time.Second: "1m30s"} {
+	for d, want := range map[time.Duration]string{7 * 24 * time.Hour: "7d", 36 * time.Hour: "36h",
+		90 * time.Minute: "90m", 90 * time.Second: "1m30s"} {
 		if got := interval(d); got != want {
 			t.Errorf("%s: got %s, want %s", d, got, want)
 		}

@@ -86,7 +86,8 @@ func (w *Worker) answer(ctx context.Context, n *nats.Conn) (list answers, err er
 		turns <- struct{}{}
 		go reply(m)
 	}
-	for _, on := range []struct{ subject, queue string }{{engine.AskRead, "workers"}, {engine.AskAdd, "workers"}, {engine.AskPeers + plain(w.o.Name), ""}} {
+	for _, on := range []struct{ subject, queue string }{{engine.AskRead, "workers"}, {engine.AskAdd, "workers"},
+		{engine.AskPeers + plain(w.o.Name), ""}} {
 		s, err := n.QueueSubscribe(on.subject, on.queue, aside)
 		if err != nil {
 			list.close()

@@ -270,7 +270,8 @@ func TestDrainAndRemove(t *testing.T) {
 	s.hold = nil
 	s.mu.Unlock()
 	f.until("w1 has nothing to do", func() bool { return w1.Gauges().Running == 0 })
-	f.until("why names the worker that is drained", func() bool { return strings.Contains(f.why(s.name()), "waiting for a worker (w1: drained)") })
+	f.until("why names the worker that is drained",
+		func() bool { return strings.Contains(f.why(s.name()), "waiting for a worker (w1: drained)") })
 	f.worker("w2", several)
 	f.isState(s, "done")
 	f.sound(s, 6)
@@ -280,7 +281,10 @@ func TestDrainAndRemove(t *testing.T) {
 		}
 	}
 	f.ask(Ask{Do: "remove", Names: []string{s.name()}})
-	f.until("it is off the list", func() bool { return !strings.Contains(fmt.Sprintf("%+v", f.ask(Ask{Do: "status"}).Sites), s.name()) })
+	f.until("it is off the list", func() bool {
+		return !strings.Contains(fmt.Sprintf("%+v",
+			f.ask(Ask{Do: "status"}).Sites), s.name())
+	})
 	f.sound(s, 6)
 }
 
@@ -333,7 +337,8 @@ func TestASiteThatTheBoardDoesNotHaveYet(t *testing.T) {
 	lost()
 	f.ask(Ask{Do: "remove", Names: []string{s.name()}})
 	f.until("it is gone", func() bool { return f.state(s.name()) == "" })
-	if _, err := Request(f.conn, Ask{Do: "remove", Names: []string{s.name()}}); err == nil || !strings.Contains(err.Error(), "no such site") {
+	if _, err := Request(f.conn, Ask{Do: "remove", Names: []string{s.name()}}); err == nil ||
+		!strings.Contains(err.Error(), "no such site") {
 		t.Errorf("got %v", err)
 	}
 	// One that is removed while the list is read does not come back.
@@ -353,7 +358,8 @@ func TestADamagedManifest(t *testing.T) {
 	f := newFleet(t)
 	f.worker("w1", nil)
 	bad, good := newSite(t, 3), newSite(t, 3)
-	hostile := fmt.Sprintf(`{"version":1,"seed":%q,"epoch":3,"db":{"key":"%s/db/../../../victim","size":1}}`, bad.URL+"/", bad.name())
+	hostile := fmt.Sprintf(`{"version":1,"seed":%q,"epoch":3,"db":{"key":"%s/db/../../../victim","size":1}}`,
+		bad.URL+"/", bad.name())
 	if _, err := f.store.Swap(t.Context(), bad.name()+"/MANIFEST", []byte(hostile), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -600,11 +606,13 @@ func TestSitesAreChecked(t *testing.T) {
 			t.Errorf("%+v was added", s)
 		}
 	}
-	if _, err := Request(f.conn, Ask{Do: "why", Names: []string{"unknown"}}); err == nil || !strings.Contains(err.Error(), "no such site") {
+	if _, err := Request(f.conn, Ask{Do: "why", Names: []string{"unknown"}}); err == nil ||
+		!strings.Contains(err.Error(), "no such site") {
 		t.Errorf("got %v", err)
 	}
-	for host, want := range map[string]string{"http://www.example.co.uk/": "example.co.uk", "http://127.0.0.1:8080/": "127.0.0.1_8080",
-		"http://[::1]:80/x": "__1", "http://localhost:1/": "localhost_1"} {
+	for host, want := range map[string]string{"http://www.example.co.uk/": "example.co.uk",
+		"http://127.0.0.1:8080/": "127.0.0.1_8080",
+		"http://[::1]:80/x":      "__1", "http://localhost:1/": "localhost_1"} {
 		if s := NewSite(weburl.MustParse(host)); s.Group != want {
 			t.Errorf("%s is of the group %q, want %q", host, s.Group, want)
 		}
@@ -629,7 +637,8 @@ func TestPagesOfStatus(t *testing.T) {
 		got, after, more := "", "", true
 		for pages := 0; more && pages < 9; pages++ {
 			a := w.status(&Ask{State: state, After: after}, 2)
-			if first := pages == 0; first && (a.Total != 7 || a.States["paused"] != 2 || a.States["due"] != 5) || !first && a.States != nil {
+			if first := pages == 0; first && (a.Total != 7 || a.States["paused"] != 2 || a.States["due"] != 5) ||
+				!first && a.States != nil {
 				t.Errorf("%q, page %d: %d in all, %v", state, pages, a.Total, a.States)
 			}
 			for _, s := range a.Sites {
@@ -657,7 +666,8 @@ func TestAddingAgainAndLiveCounts(t *testing.T) {
 		a := f.ask(Ask{Do: "status", Worker: "w1"})
 		return len(a.Sites) == 1 && a.Sites[0].Fetched >= 2 && a.Pages >= 2
 	})
-	if a := f.ask(Ask{Do: "status", Worker: "w2"}); len(a.Sites) != 0 || a.Pages < 2 || a.Bytes == 0 { // totals are of all
+	if a := f.ask(Ask{Do: "status", Worker: "w2"}); len(a.Sites) != 0 || a.Pages < 2 ||
+		a.Bytes == 0 { // totals are of all
 		t.Errorf("w2 crawls %+v; %d pages, %d bytes in all", a.Sites, a.Pages, a.Bytes)
 	}
 	again := NewSite(weburl.MustParse(s.URL + "/"))
@@ -675,7 +685,10 @@ func TestAddingAgainAndLiveCounts(t *testing.T) {
 	close(s.hold)
 	s.hold = nil
 	s.mu.Unlock()
-	f.until("it has stopped", func() bool { return len(f.ask(Ask{Do: "stopped", Names: []string{s.name()}}).Sites) == 0 })
+	f.until("it has stopped", func() bool {
+		return len(f.ask(Ask{Do: "stopped",
+			Names: []string{s.name()}}).Sites) == 0
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asked["/4"] != 0 {
@@ -699,7 +712,8 @@ func TestAConfigurationThatIsRefusedByTheWorker(t *testing.T) {
 	if got := f.why(s.name()); !strings.Contains(got, "line 2: render.browser") || !strings.Contains(got, "number 2") {
 		t.Errorf("why says %q", got)
 	}
-	if m, err := store.Load(t.Context(), f.store, s.name()); err != nil || m.Run.Fails != 1 || m.Run.Ending != "failed" {
+	if m, err := store.Load(t.Context(), f.store, s.name()); err != nil || m.Run.Fails != 1 ||
+		m.Run.Ending != "failed" {
 		t.Errorf("the store says %+v, %v", m.Run, err)
 	}
 	s.mu.Lock()

@@ -45,7 +45,8 @@ type running struct {
 
 func newRunning(w *Worker, rec Record, group *lease.Lease) *running {
 	r := &running{w: w, rec: rec, dir: w.work(rec.Name), saved: w.o.Clock(),
-		gate: &gate{session: w.session, board: w.board, site: rec.Name, places: w.o.Places, group: group, held: map[netip.Addr]*lease.Lease{}}}
+		gate: &gate{session: w.session, board: w.board, site: rec.Name, places: w.o.Places, group: group,
+			held: map[netip.Addr]*lease.Lease{}}}
 	r.asked, r.ask = context.WithCancelCause(context.Background())
 	return r
 }
@@ -126,7 +127,8 @@ func (r *running) own(ctx context.Context) (ended bool, err error) {
 	if errors.Is(err, store.ErrDamaged) {
 		m = store.Manifest{Epoch: r.rec.Epoch, Run: r.rec.Run}
 		now := latest(r.w.o.Now(), r.rec.Due).UTC()
-		m.Run.Began, m.Run.Ended, m.Run.Ending, m.Run.Why, m.Run.Fails = now, now, endedFailed, err.Error(), m.Run.Fails+1
+		m.Run.Began, m.Run.Ended, m.Run.Ending, m.Run.Why, m.Run.Fails = now, now, endedFailed,
+			err.Error(), m.Run.Fails+1
 		return true, r.report(ctx, &m)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -299,7 +301,10 @@ func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 		r.mu.Lock()
 		state := r.state
 		r.mu.Unlock()
-		err := r.save(ctx, func(ctx context.Context) error { return r.archive.Save(ctx, r.dir, r.prefix, state, false) })
+		err := r.save(ctx, func(ctx context.Context) error {
+			return r.archive.Save(ctx, r.dir, r.prefix,
+				state, false)
+		})
 		if errors.Is(err, store.ErrFenced) {
 			r.w.o.Logger.Warn("another worker owns the site", "site", r.rec.Name)
 			end()
@@ -342,7 +347,8 @@ func (r *running) note(result crawler.Result, err error) {
 		r.state.Ending, r.state.Why = endedFailed, err.Error()
 	} else {
 		n := result.Counts
-		r.state.Counts = store.Counts{Discovered: n.Discovered, Fetched: n.Fetched, Failed: n.Failed, Disregarded: n.Disregarded, Queued: n.Queued(), Bytes: result.State.Bytes}
+		r.state.Counts = store.Counts{Discovered: n.Discovered, Fetched: n.Fetched, Failed: n.Failed,
+			Disregarded: n.Disregarded, Queued: n.Queued(), Bytes: result.State.Bytes}
 	}
 	r.state.Fails = failsAfter(&r.state, r.asked.Err() != nil)
 }
@@ -443,7 +449,8 @@ func (r *running) live() Live {
 	r.mu.Lock()
 	s := r.status
 	r.mu.Unlock()
-	return Live{Fetched: s.Fetched, Failed: s.Failed, Queued: s.Queued, Bytes: s.Bytes, Unsaved: r.w.o.Clock() - r.saved, Words: inWords(&s)}
+	return Live{Fetched: s.Fetched, Failed: s.Failed, Queued: s.Queued, Bytes: s.Bytes,
+		Unsaved: r.w.o.Clock() - r.saved, Words: inWords(&s)}
 }
 
 // brought is what the run has brought since the board was told.

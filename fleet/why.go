@@ -148,7 +148,8 @@ func (w *Worker) live(n *nats.Conn, a *Answer) {
 	for i := range a.Sites {
 		s := &a.Sites[i]
 		if now, ok := all[s.Name]; ok && s.State == "running" {
-			s.Fetched, s.Failed, s.Queued, s.Bytes, s.Unsaved = now.Fetched, now.Failed, now.Queued, now.Bytes, now.Unsaved.Seconds()
+			s.Fetched, s.Failed, s.Queued, s.Bytes, s.Unsaved = now.Fetched, now.Failed, now.Queued, now.Bytes,
+				now.Unsaved.Seconds()
 		}
 	}
 }
@@ -199,7 +200,8 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 	h, held := w.session.Claim(groupKey(r.Group))
 	switch {
 	case held && h.For == r.Name && h.Left < w.term()/2:
-		return fmt.Sprintf("its worker %s has not responded for %s; another takes over in %s", h.Worker, (w.term() - h.Left).Round(time.Second), max(h.Left, 0).Round(time.Second))
+		return fmt.Sprintf("its worker %s has not responded for %s; another takes over in %s", h.Worker,
+			(w.term() - h.Left).Round(time.Second), max(h.Left, 0).Round(time.Second))
 	case held && h.For == r.Name:
 		return w.whyRunning(n, r, h.Worker)
 	case r.Paused:
@@ -207,7 +209,8 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 	case r.Due.IsZero():
 		return fmt.Sprintf("done: %s%s; it has no schedule", r.Run.Ending, because(r.Run.Why))
 	case !r.isDue(now) && r.Run.Fails > 0:
-		return fmt.Sprintf("its last run was %s%s; the next try is at %s, %s", r.Run.Ending, because(r.Run.Why), at(r.Due), ordinal(r.Run.Fails+1))
+		return fmt.Sprintf("its last run was %s%s; the next try is at %s, %s", r.Run.Ending, because(r.Run.Why),
+			at(r.Due), ordinal(r.Run.Fails+1))
 	case !r.isDue(now):
 		return "waiting for " + at(r.inZone(r.Due)) + schedule(r)
 	case held:
@@ -267,7 +270,8 @@ func (w *Worker) whyRunning(n *nats.Conn, r *Record, worker string) string {
 	a, err := w.ofWorker(n, worker, []string{r.Name})
 	if err != nil {
 		h, _ := w.session.Claim(groupKey(r.Group))
-		return fmt.Sprintf("its worker %s does not respond; unless it does, another takes over in %s", worker, max(h.Left, 0).Round(time.Second))
+		return fmt.Sprintf("its worker %s does not respond; unless it does, another takes over in %s", worker,
+			max(h.Left, 0).Round(time.Second))
 	}
 	text := "being crawled by " + worker
 	if now, ok := a.Live[r.Name]; ok {
@@ -296,11 +300,13 @@ func (w *Worker) storeTrouble(worker string) string {
 // whyDue says what a site waits for that is due, and whose group is free.
 func (w *Worker) whyDue(r *Record) string {
 	if left := w.session.Closed(); left > 0 {
-		return fmt.Sprintf("due; claims are granted in %s, once all that the engine before granted have expired", left.Round(time.Second))
+		return fmt.Sprintf("due; claims are granted in %s, once all that the engine before granted have expired",
+			left.Round(time.Second))
 	}
 	if key := w.blocked(r); key != "" {
 		h, _ := w.session.Claim(key)
-		return fmt.Sprintf("waiting for the address %s, shared with %s; %s is being crawled there, by %s", r.Addr, w.sharing(r.Addr), h.For, h.Worker)
+		return fmt.Sprintf("waiting for the address %s, shared with %s; %s is being crawled there, by %s", r.Addr,
+			w.sharing(r.Addr), h.For, h.Worker)
 	}
 	var full []string
 	for _, worker := range w.session.Workers() {

@@ -137,13 +137,15 @@ func (w *Worker) serve(ctx, stop context.Context) error {
 	}
 	defer n.Close()
 	w.conn, w.book = n, newBook(w.o.Store, w.o.Name, w.o.Now)
-	w.board, err = engine.OpenBoard(stop, n, engine.BoardOptions{Nodes: w.o.Nodes, Clock: w.o.Clock, Prefix: siteKey, Follow: w.book.follow})
+	w.board, err = engine.OpenBoard(stop, n, engine.BoardOptions{Nodes: w.o.Nodes, Clock: w.o.Clock, Prefix: siteKey,
+		Follow: w.book.follow})
 	if err != nil {
 		return err
 	}
 	defer w.board.Close()
 	w.book.board = w.board
-	w.session, err = lease.Begin(ctx, w.board, lease.Options{Worker: w.o.Name, Term: w.o.Term, Clock: w.o.Clock, Alone: w.o.Alone,
+	w.session, err = lease.Begin(ctx, w.board, lease.Options{Worker: w.o.Name, Term: w.o.Term, Clock: w.o.Clock,
+		Alone:    w.o.Alone,
 		Previous: w.previous(), About: w.about, Logger: w.o.Logger})
 	if err != nil {
 		return err

@@ -83,7 +83,8 @@ func (f *Frontier) Flush(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(*bbolt.Bucket) error{f.putAgain, f.putBlocks, f.putLinked, f.putFinished, f.putRetries, f.putQueues} {
+	for _, step := range []func(*bbolt.Bucket) error{f.putAgain, f.putBlocks, f.putLinked, f.putFinished,
+		f.putRetries, f.putQueues} {
 		if err := step(top); err != nil {
 			return err
 		}

@@ -179,7 +179,8 @@ var (
 	keyCounts      = []byte("counts")
 )
 
-var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketLinked, bucketWords, bucketReasons, bucketHosts, bucketTally}
+var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketLinked, bucketWords,
+	bucketReasons, bucketHosts, bucketTally}
 
 // Open reads the frontier kept in db. key is the secret of the archive that
 // fingerprints are keyed with, so that no site can choose URLs that collide.
@@ -204,10 +205,11 @@ func OpenRead(db DB, key [16]byte) (*Frontier, error) {
 
 func newFrontier(db DB, key [16]byte) *Frontier {
 	return &Frontier{
-		db:       db,
-		k0:       binary.LittleEndian.Uint64(key[:8]),
-		k1:       binary.LittleEndian.Uint64(key[8:]),
-		waiting:  waiting{queues: map[queueKey]*queue{}, retries: map[uint32]int{}, inFlight: map[uint64]*Entry{}, putOff: map[uint64]bool{}},
+		db: db,
+		k0: binary.LittleEndian.Uint64(key[:8]),
+		k1: binary.LittleEndian.Uint64(key[8:]),
+		waiting: waiting{queues: map[queueKey]*queue{}, retries: map[uint32]int{}, inFlight: map[uint64]*Entry{},
+			putOff: map[uint64]bool{}},
 		numbered: numbered{nextID: 1},
 		staging:  staging{staged: map[queueKey][]Link{}, passed: map[string]int{}},
 		adding:   adding{settings: &judge.Settings{}, tallied: map[uint64]int{}, shortest: map[uint64]uint16{}},

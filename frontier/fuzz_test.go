@@ -18,7 +18,8 @@ func FuzzDecodeBlock(f *testing.F) {
 	good := fr.encodeBlock(nil, []Link{
 		{URL: weburl.MustParse("http://h/"), Class: Page, How: "seed"},
 		{URL: weburl.MustParse("http://h/a/b?c=d"), Class: Page, Via: 1, Depth: 2, Redirects: 3, How: "a href"},
-		{URL: weburl.MustParse("http://h/a/c"), Class: Disregarded, Via: 2, Soft: true, Reason: judge.Reason{Rule: judge.Length}},
+		{URL: weburl.MustParse("http://h/a/c"), Class: Disregarded, Via: 2, Soft: true,
+			Reason: judge.Reason{Rule: judge.Length}},
 	})
 	f.Add(good)
 	f.Add(good[:len(good)/2])
@@ -41,7 +42,8 @@ func FuzzEntries(f *testing.F) {
 	f.Add(blockKey(q, 1), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Add([]byte{}, []byte{})
 	f.Fuzz(func(t *testing.T, key, value []byte) {
-		fr := &Frontier{waiting: waiting{queues: map[queueKey]*queue{}, retries: map[uint32]int{}, putOff: map[uint64]bool{}}}
+		fr := &Frontier{waiting: waiting{queues: map[queueKey]*queue{}, retries: map[uint32]int{},
+			putOff: map[uint64]bool{}}}
 		sealed := sum.Seal(key, bytes.Clone(value))
 		for name, load := range map[string]func(k, v []byte) error{
 			"seen": fr.loadSeen, "linked": fr.loadLinked, "queue": fr.loadQueue, "retry": fr.loadRetry,

@@ -36,7 +36,8 @@ func (x *index) find(top *bbolt.Bucket, hosts int, want uint64) (ids []uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked++
-	i, _ := slices.BinarySearchFunc(x.ids, want, func(p place, fp uint64) int { return cmp.Compare(p.fingerprint(), fp) })
+	i, _ := slices.BinarySearchFunc(x.ids, want,
+		func(p place, fp uint64) int { return cmp.Compare(p.fingerprint(), fp) })
 	for ; i < len(x.ids) && x.ids[i].fingerprint() == want; i++ {
 		ids = append(ids, uint64(x.ids[i].id))
 	}

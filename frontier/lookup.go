@@ -22,7 +22,8 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 	for _, part := range []struct {
 		bucket []byte
 		load   func(k, v []byte) error
-	}{{bucketSeen, f.loadSeen}, {bucketLinked, f.loadLinked}, {bucketTally, f.loadTally}, {bucketQueues, f.loadQueue}, {bucketRetries, f.loadRetry}} {
+	}{{bucketSeen, f.loadSeen}, {bucketLinked, f.loadLinked}, {bucketTally, f.loadTally}, {bucketQueues, f.loadQueue},
+		{bucketRetries, f.loadRetry}} {
 		if err := top.Bucket(part.bucket).ForEach(part.load); err != nil {
 			return err
 		}
@@ -297,7 +298,8 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 				return nil
 			}
 			return f.eachOf(top, k, v, func(found Found) error {
-				if class == Disregarded && top.Bucket(bucketFinished).Get(binary.BigEndian.AppendUint64(nil, found.ID)) != nil {
+				if class == Disregarded && top.Bucket(bucketFinished).Get(binary.BigEndian.AppendUint64(nil,
+					found.ID)) != nil {
 					return nil // superseded
 				}
 				return visit(found)

@@ -44,7 +44,8 @@ func (f *Frontier) Refute(id uint64, reason judge.Reason) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.done = append(f.done, finished{e: &Entry{ID: id}, state: StateFailed, reason: f.reasons.number(reason), refuted: true})
+	f.done = append(f.done, finished{e: &Entry{ID: id}, state: StateFailed, reason: f.reasons.number(reason),
+		refuted: true})
 }
 
 // Advance moves every queue behind what is finished at its beginning, so that

@@ -28,13 +28,18 @@ func TestTwinsAreFetchedOnce(t *testing.T) {
 	}
 	for _, c := range []struct{ target, want string }{
 		{"/p?a=1&b=2", ""}, {"/p?b=2&a=1", "trap: query-order: the same page under another name"},
-		{"/t?c=10:20&u=a@h&f=d/e", ""}, {"/t?u=a%40h&c=10%3A20&f=d%2Fe", "trap: query-order: the same page under another name"},
-		{"/t?c=10&u=b%40h", ""}, {"/t?u=b@h&c=10", "trap: query-order: the same page under another name"}, {"/t?c=10&u=b%26h", ""},
+		{"/t?c=10:20&u=a@h&f=d/e", ""}, {"/t?u=a%40h&c=10%3A20&f=d%2Fe",
+			"trap: query-order: the same page under another name"},
+		{"/t?c=10&u=b%40h", ""}, {"/t?u=b@h&c=10", "trap: query-order: the same page under another name"},
+		{"/t?c=10&u=b%26h", ""},
 		{"/n?a/b", ""}, {"/n?a%2Fb", ""},
-		{"/q;jsessionid=0123456789abcdef", ""}, {"/q;jsessionid=fedcba9876543210", "trap: session-id: the same page under another name"},
-		{"/s?PHPSESSID=0123456789abcdef01&x=1", ""}, {"/s?x=1&PHPSESSID=aaaaaaaaaaaaaaaaaaaa", "trap: session-id: the same page under another name"},
+		{"/q;jsessionid=0123456789abcdef", ""},
+		{"/q;jsessionid=fedcba9876543210", "trap: session-id: the same page under another name"},
+		{"/s?PHPSESSID=0123456789abcdef01&x=1", ""}, {"/s?x=1&PHPSESSID=aaaaaaaaaaaaaaaaaaaa",
+			"trap: session-id: the same page under another name"},
 		{"/s?sid=short&x=1", ""},
-		{"/p?a=1&b=2", "known"}, {"/q", ""}, {"/q", "known"}, {"/s?x=1", ""}, // the pages themselves, found after their twins
+		{"/p?a=1&b=2", "known"}, {"/q", ""}, {"/q", "known"},
+		{"/s?x=1", ""}, // the pages themselves, found after their twins
 		{"/q;jsessionid=0a1b2c3d4e5f60718", "trap: session-id: the same page under another name"},
 	} {
 		if got := add(c.target); got != c.want {
@@ -59,7 +64,8 @@ func TestTwinsAreFetchedOnce(t *testing.T) {
 // Numbers of articles are not counted as dates. A calendar that does not say
 // that it is one shows itself by many dates.
 func TestOnlyDatesCountAgainstTheBudgetOfCalendars(t *testing.T) {
-	for shape, want := range map[string]int{"/article/%04d%02d": 0, "/article/%04d-%02d": 400, "/m/%04d/%02d": 400, "/month/%04d%02d": 400} {
+	for shape, want := range map[string]int{"/article/%04d%02d": 0, "/article/%04d-%02d": 400, "/m/%04d/%02d": 400,
+		"/month/%04d%02d": 400} {
 		f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
 		traps := judge.DefaultTraps()
 		f.Judge(&judge.Settings{Traps: traps})
@@ -93,7 +99,8 @@ func TestBudgetsAreKeptOverARestart(t *testing.T) {
 		add()
 	}
 	c := f.Counts()
-	if c.Disregarded != 60 || c.Reasons[judge.Reason{Rule: judge.QueryVariants, Params: judge.Params{Limit: 100}}] != 60 {
+	if c.Disregarded != 60 || c.Reasons[judge.Reason{Rule: judge.QueryVariants,
+		Params: judge.Params{Limit: 100}}] != 60 {
 		t.Errorf("counts %+v, want 60 held back", c)
 	}
 }
@@ -148,7 +155,8 @@ func TestTheNumberOfURLsIsBounded(t *testing.T) {
 	}
 	flush(t, f)
 	c := f.Counts()
-	if left := c.Reasons[judge.Reason{Rule: judge.Discovered, Params: judge.Params{Limit: 50}}]; c.Discovered != 51 || left != 30 || c.Queued() != 51 {
+	if left := c.Reasons[judge.Reason{Rule: judge.Discovered, Params: judge.Params{Limit: 50}}]; c.Discovered != 51 ||
+		left != 30 || c.Queued() != 51 {
 		t.Errorf("%+v", c)
 	}
 	if found, err := f.Find(weburl.MustParse("http://h/60")); err != nil || len(found) != 0 {

@@ -112,7 +112,8 @@ func parseOne(p []byte) {
 	}
 	doc.Find("meta[name]").Each(func(_ int, s *goquery.Selection) { s.Attr("content") })
 	_ = doc.Find("title").First().Text()
-	doc.Find("a[href], area[href], link[href], img[src], script[src], iframe[src], form[action]").Each(func(_ int, s *goquery.Selection) {
+	doc.Find("a[href], area[href], link[href], img[src], script[src], iframe[src], form[action]").Each(func(_ int,
+		s *goquery.Selection) {
 		for _, key := range []string{"href", "src", "action"} {
 			if ref, ok := s.Attr(key); ok {
 				benchURL.Resolve(ref)

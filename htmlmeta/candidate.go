@@ -101,11 +101,13 @@ func (s *linkSet) addScript(src []byte, tag string, inPage bool) {
 		return
 	}
 	s.inPage = inPage
-	elsewhere, bare := basedElsewhere(src), bytes.Contains(src, []byte(`"export-marker.json"`)) // Next.js's files of its builds
+	elsewhere, bare := basedElsewhere(src),
+		bytes.Contains(src, []byte(`"export-marker.json"`)) // Next.js's files of its builds
 	eachScriptRef(src, func(ref scriptRef) bool {
 		l := Link{Tag: tag, Attr: ref.attr, Kind: Requisite}
 		switch {
-		case elsewhere.from <= ref.at.from && ref.at.to <= elsewhere.to, ref.use == asString && isNoURL(src, ref), bare && !strings.Contains(ref.text, "/"):
+		case elsewhere.from <= ref.at.from && ref.at.to <= elsewhere.to, ref.use == asString && isNoURL(src, ref),
+			bare && !strings.Contains(ref.text, "/"):
 		case ref.use == asModule && ref.attr != "import" && ref.attr != "import()", ref.use == asPage && inPage:
 			s.add(ref.text, l)
 		case ref.use == asModule:
@@ -141,19 +143,22 @@ func basedElsewhere(src []byte) span {
 func isNoURL(src []byte, ref scriptRef) bool {
 	behind := bytes.TrimLeft(src[ref.at.to:min(len(src), ref.at.to+64)], asciiBlank)
 	before := bytes.TrimRight(src[max(0, ref.at.from-64):ref.at.from], asciiBlank)
-	if bytes.HasSuffix(before, []byte("==")) || bytes.HasSuffix(before, []byte("+=")) || bytes.HasPrefix(behind, []byte("==")) {
+	if bytes.HasSuffix(before, []byte("==")) || bytes.HasSuffix(before, []byte("+=")) ||
+		bytes.HasPrefix(behind, []byte("==")) {
 		return true
 	}
 	if bytes.HasSuffix(before, []byte("null,")) && bytes.Contains(before, []byte("createElement(")) {
 		return true // React: the text of an element
 	}
 	module := strings.HasSuffix(ref.text[:indexByteOrLen(ref.text, '?')], "js") || strings.HasPrefix(ref.text, "./")
-	return module && bytes.HasPrefix(behind, []byte(":")) && (bytes.HasSuffix(before, []byte("{")) || bytes.HasSuffix(before, []byte(",")))
+	return module && bytes.HasPrefix(behind, []byte(":")) && (bytes.HasSuffix(before, []byte("{")) ||
+		bytes.HasSuffix(before, []byte(",")))
 }
 
 // referring are the words without which a script has no literal but a candidate
 // that addScript takes; a backslash may stand for any of them within a literal.
-var referring = [...][]byte{[]byte("import"), []byte("from"), []byte("Worker"), []byte("URL"), []byte("register"), []byte("//"), []byte(`\`)}
+var referring = [...][]byte{[]byte("import"), []byte("from"), []byte("Worker"), []byte("URL"), []byte("register"),
+	[]byte("//"), []byte(`\`)}
 
 // mayRefer is false for a script that addScript would find nothing in: it costs a
 // tenth of reading it, and most scripts within pages set a few variables.

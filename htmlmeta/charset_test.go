@@ -29,22 +29,34 @@ func encoded(tb testing.TB, label, text string) []byte {
 func TestCharsetOrder(t *testing.T) {
 	const cp1251, koi8 = "\xcf\xf0\xe8\xe2\xe5\xf2", "\xf0\xd2\xc9\xd7\xc5\xd4" // Привет
 	for _, c := range []struct{ name, contentType, body, charset, title string }{
-		{"a mark wins", "text/html; charset=koi8-r", bomUTF8 + "<meta charset=windows-1251><title>Привет</title>", "utf-8", "Привет"},
-		{"the header wins over the meta", "text/html; charset=KOI8-R", "<meta charset=windows-1251><title>" + koi8 + "</title>", "koi8-r", "Привет"},
-		{"header in quotes", `text/html; charset="windows-1251"`, "<title>" + cp1251 + "</title>", "windows-1251", "Привет"},
+		{"a mark wins", "text/html; charset=koi8-r", bomUTF8 + "<meta charset=windows-1251><title>Привет</title>",
+			"utf-8", "Привет"},
+		{"the header wins over the meta", "text/html; charset=KOI8-R", "<meta charset=windows-1251><title>" + koi8 +
+			"</title>", "koi8-r", "Привет"},
+		{"header in quotes", `text/html; charset="windows-1251"`, "<title>" + cp1251 + "</title>", "windows-1251",
+			"Привет"},
 		{"broken header", `text/html; x; charset=cp1251; ;`, "<title>" + cp1251 + "</title>", "windows-1251", "Привет"},
-		{"unknown header", `text/html; charset=none`, "<meta charset=koi8-r><title>" + koi8 + "</title>", "koi8-r", "Привет"},
+		{"unknown header", `text/html; charset=none`, "<meta charset=koi8-r><title>" + koi8 + "</title>", "koi8-r",
+			"Привет"},
 		{"the meta", "text/html", "<meta charset=windows-1251><title>" + cp1251 + "</title>", "windows-1251", "Привет"},
-		{"the pragma", "text/html", `<meta content="text/html; charset=koi8-r" http-equiv=Content-Type><title>` + koi8 + "</title>", "koi8-r", "Привет"},
-		{"a late meta", "text/html", "<title>" + cp1251 + "</title>" + strings.Repeat("<p>x", 3000) + "<meta charset=windows-1251>", "windows-1251", "Привет"},
-		{"the first known meta", "text/html", "<meta charset=x><meta charset=koi8-r><meta charset=windows-1251><title>" + koi8 + "</title>", "koi8-r", "Привет"},
-		{"a meta that says UTF-16 cannot be right", "text/html", "<meta charset=utf-16><title>Привет</title>", "utf-8", "Привет"},
-		{"a comment declares nothing", "text/html", "<!-- <meta charset=koi8-r> --><title>Привет</title>", "utf-8", "Привет"},
+		{"the pragma", "text/html", `<meta content="text/html; charset=koi8-r" http-equiv=Content-Type><title>` + koi8 +
+			"</title>", "koi8-r", "Привет"},
+		{"a late meta", "text/html", "<title>" + cp1251 + "</title>" + strings.Repeat("<p>x", 3000) +
+			"<meta charset=windows-1251>", "windows-1251", "Привет"},
+		{"the first known meta", "text/html",
+			"<meta charset=x><meta charset=koi8-r><meta charset=windows-1251><title>" + koi8 + "</title>", "koi8-r",
+			"Привет"},
+		{"a meta that says UTF-16 cannot be right", "text/html", "<meta charset=utf-16><title>Привет</title>", "utf-8",
+			"Привет"},
+		{"a comment declares nothing", "text/html", "<!-- <meta charset=koi8-r> --><title>Привет</title>", "utf-8",
+			"Привет"},
 		{"ASCII", "text/html", "<title>x</title>", "utf-8", "x"},
 		{"UTF-8", "text/html", "<title>Привет</title>", "utf-8", "Привет"},
 		{"UTF-8, cut within a letter", "text/html", "<title>Привет</title>\xd0", "utf-8", "Привет"},
-		{"UTF-8, one octet broken", "text/html", "<title>Привет, мир, это я, твой старый друг</title>\xff", "utf-8", "Привет, мир, это я, твой старый друг"},
-		{"XML declaration", "application/xhtml+xml", `<?xml version="1.0" encoding='koi8-r'?><html><title>` + koi8 + "</title></html>", "koi8-r", "Привет"},
+		{"UTF-8, one octet broken", "text/html", "<title>Привет, мир, это я, твой старый друг</title>\xff", "utf-8",
+			"Привет, мир, это я, твой старый друг"},
+		{"XML declaration", "application/xhtml+xml", `<?xml version="1.0" encoding='koi8-r'?><html><title>` + koi8 +
+			"</title></html>", "koi8-r", "Привет"},
 	} {
 		d := Read(Page{Header: http.Header{"Content-Type": {c.contentType}}, Body: []byte(c.body)}, Options{})
 		if d.Charset != c.charset || d.Title != c.title {
@@ -68,8 +80,10 @@ func TestWideCharsets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Read(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {c.contentType}}, Body: body}, Options{})
-		if d.Charset != c.name || d.Title != "Привет" || !d.Directives.NoIndex || linkLines(d) != "/%D1%8F?%D1%8F a.href page" {
+		d := Read(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {c.contentType}},
+			Body: body}, Options{})
+		if d.Charset != c.name || d.Title != "Привет" || !d.Directives.NoIndex ||
+			linkLines(d) != "/%D1%8F?%D1%8F a.href page" {
 			t.Errorf("%s: got %s %q %v %s", c.contentType, d.Charset, d.Title, d.Directives.NoIndex, linkLines(d))
 		}
 	}
@@ -85,11 +99,14 @@ func TestWideCharsets(t *testing.T) {
 func TestCharsetsAsBrowsersHaveThem(t *testing.T) {
 	for contentType, c := range map[string]struct{ body, want string }{
 		"text/html; charset=windows-1252": {"<a href='/x\x8dy?z\x8d'>", "/x%C2%8Dy?z%8D a.href page"},
-		"text/html; charset=iso-2022-jp":  {"<a href='/\x1b$BF|\x1b(B?q=\x1b$BF|K\\\x1b(B'>", "/%E6%97%A5?q=%1B$BF|K\\%1B(B a.href page"},
+		"text/html; charset=iso-2022-jp": {"<a href='/\x1b$BF|\x1b(B?q=\x1b$BF|K\\\x1b(B'>",
+			"/%E6%97%A5?q=%1B$BF|K\\%1B(B a.href page"},
 		"text/html; charset=windows-1251": {"<a href='/?q=&#9731;\xff'>", "/?q=%26%239731%3B%FF a.href page"},
-		"text/html; charset=utf-16le":     {"<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00?\x00\xe9\x00>\x00", "/?%C3%A9 a.href page"},
+		"text/html; charset=utf-16le": {"<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00?\x00\xe9\x00>\x00",
+			"/?%C3%A9 a.href page"},
 	} {
-		d := Read(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {contentType}}, Body: []byte(c.body)}, Options{})
+		d := Read(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {contentType}},
+			Body: []byte(c.body)}, Options{})
 		if got := linkLines(d); got != c.want {
 			t.Errorf("%s: %s, want %s", contentType, got, c.want)
 		}
@@ -108,7 +125,8 @@ func TestQueryCharset(t *testing.T) {
 			want = "/%D1%8F?q=%FF&r=%A9 a.href page"
 		}
 		body := encoded(t, charset, `<a href="/я?q=я&amp;r=&copy;#я">`)
-		d := Read(Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {"text/html; charset=" + charset}}, Body: body}, Options{})
+		d := Read(Page{URL: weburl.MustParse("http://h/"),
+			Header: http.Header{"Content-Type": {"text/html; charset=" + charset}}, Body: body}, Options{})
 		if got := linkLines(d); got != want {
 			t.Errorf("%s: got %s, want %s", charset, got, want)
 		}

@@ -182,7 +182,8 @@ func (s *linkSet) below(u weburl.URL, dir, rest string, l Link) bool {
 // belowScripts is below for the scripts that a page has loaded so far.
 func (s *linkSet) belowScripts(dir, rest string, l Link) bool {
 	for i := range s.list {
-		if have := &s.list[i]; have.Tag == "script" && have.Attr == "src" && have.URL.Origin() == s.base.Origin() && s.below(have.URL, dir, rest, l) {
+		if have := &s.list[i]; have.Tag == "script" && have.Attr == "src" && have.URL.Origin() == s.base.Origin() &&
+			s.below(have.URL, dir, rest, l) {
 			return true
 		}
 	}

@@ -68,7 +68,8 @@ func allLinks(d Document) []string {
 func plainLinks(d Document) []string {
 	var found []string
 	for _, l := range d.Links {
-		if l.Attr != "style" && !strings.Contains(l.Attr, "srcset") && l.Tag != "style" && l.Tag != "meta" && l.Tag != "param" {
+		if l.Attr != "style" && !strings.Contains(l.Attr, "srcset") && l.Tag != "style" && l.Tag != "meta" &&
+			l.Tag != "param" {
 			found = append(found, l.URL.String())
 		}
 	}

@@ -36,7 +36,8 @@ func (f fact) page() Page {
 	}
 	doc := f.HTML
 	for _, m := range f.Meta {
-		doc += fmt.Sprintf("<meta name=\"%s\" content=\"%s\">\n", html.EscapeString(m.Name), html.EscapeString(m.Content))
+		doc += fmt.Sprintf("<meta name=\"%s\" content=\"%s\">\n", html.EscapeString(m.Name),
+			html.EscapeString(m.Content))
 	}
 	return Page{URL: weburl.MustParse("http://example.com/"), Header: h, Body: []byte(doc)}
 }
@@ -64,7 +65,8 @@ func check(t *testing.T, d Directives, f fact) {
 	t.Helper()
 	want := Directives{}
 	for name, flag := range want.Words() {
-		*flag = !map[string]bool{"noindex": f.Index, "nofollow": f.Follow, "noarchive": f.Archive, "noimageindex": f.ImageIndex, "notranslate": f.Translate}[name]
+		*flag = !map[string]bool{"noindex": f.Index, "nofollow": f.Follow, "noarchive": f.Archive,
+			"noimageindex": f.ImageIndex, "notranslate": f.Translate}[name]
 	}
 	want.MaxSnippet, want.UnavailableAfter = f.MaxSnippet, f.UnavailableAfter
 	got := d
@@ -162,7 +164,8 @@ func TestHeaderLines(t *testing.T) {
 		{"noodp curtsy: otherbot: noindex, nofollow", "nofollow"},
 		{"noodp otherbot: nofollow curtsy: noindex, noarchive", "noindex noarchive"},
 		{"noai curtsy: max-snippet:5", "max-snippet=5"},
-		{"noai curtsy: unavailable_after: Friday, 25-Jun-10 15:00:00 PST, noarchive", "noarchive until=2010-06-25T23:00:00Z"},
+		{"noai curtsy: unavailable_after: Friday, 25-Jun-10 15:00:00 PST, noarchive",
+			"noarchive until=2010-06-25T23:00:00Z"},
 		{"foo: noindex, nofollow", ""},
 
 		// broken dates hide nothing
@@ -176,7 +179,8 @@ func TestHeaderLines(t *testing.T) {
 		{"unavailable_after: never otherbot: noindex", ""},
 		{"unavailable_after: never curtsy: noindex", "noindex"},
 		{"unavailable_after: none", ""},
-		{"unavailable_after: 25 Jun 2010" + strings.Repeat(" noindex", 50) + " nofollow", "noindex nofollow until=2010-06-25T00:00:00Z"},
+		{"unavailable_after: 25 Jun 2010" + strings.Repeat(" noindex", 50) + " nofollow",
+			"noindex nofollow until=2010-06-25T00:00:00Z"},
 		{"noodp otherbot: unavailable_after: Fri, 25 Jun 2010 noindex", "noindex"},
 
 		// dates in lists
@@ -187,7 +191,8 @@ func TestHeaderLines(t *testing.T) {
 		{"unavailable_after: June 25, 2010, nofollow", "nofollow until=2010-06-25T00:00:00Z"},
 		{"unavailable_after: never, noindex", "noindex"},
 		{"unavailable_after: , noindex", "noindex"},
-		{"unavailable_after: 25 Jun 2012\nunavailable_after: 2010-06-25\nunavailable_after: 25 Jun 2011", "until=2010-06-25T00:00:00Z"},
+		{"unavailable_after: 25 Jun 2012\nunavailable_after: 2010-06-25\nunavailable_after: 25 Jun 2011",
+			"until=2010-06-25T00:00:00Z"},
 		{"unavailable_after: 25 Jun 2010 15:00:00 PST noindex", "noindex until=2010-06-25T23:00:00Z"},
 		{"otherbot: unavailable_after: Friday, 25-Jun-10 15:00:00 PST, noindex", ""},
 		{"UNAVAILABLE_AFTER: 2010-06-25", "until=2010-06-25T00:00:00Z"},
@@ -206,7 +211,8 @@ func TestMetaPlaces(t *testing.T) {
 		{"in the head", "<head>" + robots, "noindex"},
 		{"in the body", "<body><div>" + robots, "noindex"},
 		{"before what nobody knows", `<meta name=robots content="noindex og:x">`, "noindex"},
-		{"a piece that nobody knows", `<meta name=robots content="nofollow og:title noindex, noarchive">`, "nofollow noarchive"},
+		{"a piece that nobody knows", `<meta name=robots content="nofollow og:title noindex, noarchive">`,
+			"nofollow noarchive"},
 		{"a meta names nobody in its content", `<meta name=robots content="noarchive curtsy: noindex">`, "noarchive"},
 		{"in noscript", "<noscript>" + robots + "</noscript>", "noindex"},
 		{"behind the end", "</body></html>" + robots, "noindex"},

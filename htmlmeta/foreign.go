@@ -117,7 +117,8 @@ func breaksOut(s *scanner, name string) bool {
 // the foreign content (or is one of the two that break out, p and br).
 func endsForeign(name string) bool {
 	switch name {
-	case "p", "br", "html", "head", "body", "div", "span", "li", "ul", "ol", "dl", "dt", "dd", "td", "th", "tr", "table",
+	case "p", "br", "html", "head", "body", "div", "span", "li", "ul", "ol", "dl", "dt", "dd", "td",
+		"th", "tr", "table",
 		"button", "label", "form", "section", "article", "main", "header", "footer", "nav", "aside", "figure",
 		"h1", "h2", "h3", "h4", "h5", "h6", "b", "i", "em", "strong", "center", "pre", "code":
 		return true

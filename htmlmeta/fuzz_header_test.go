@@ -7,7 +7,8 @@ import (
 
 // FuzzLinkHeader: every target is a part of the line, in order.
 func FuzzLinkHeader(f *testing.F) {
-	for _, s := range []string{`</a>; rel=next, <b>;rel="prev first";as=style`, `<a>;anchor="#x";rel=canonical`, `<a>;rel="un\"closed`, `<<>>;;;,,,`, `a, <b`, `<a> <b>`} {
+	for _, s := range []string{`</a>; rel=next, <b>;rel="prev first";as=style`, `<a>;anchor="#x";rel=canonical`,
+		`<a>;rel="un\"closed`, `<<>>;;;,,,`, `a, <b`, `<a> <b>`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -28,7 +29,8 @@ func FuzzLinkHeader(f *testing.F) {
 
 // FuzzRefresh: the URL of a refresh lies within its text.
 func FuzzRefresh(f *testing.F) {
-	for _, s := range []string{"5; url=/next", "0;URL='a b'", "url=x", "1.5,\"q", "0;url", "5", ";url=a", " 0 ; url = \"a'"} {
+	for _, s := range []string{"5; url=/next", "0;URL='a b'", "url=x", "1.5,\"q", "0;url", "5", ";url=a",
+		" 0 ; url = \"a'"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -42,7 +44,8 @@ func FuzzRefresh(f *testing.F) {
 // FuzzCharset: a label is a part of its header line, and a body whatever it
 // claims is read without a panic.
 func FuzzCharset(f *testing.F) {
-	for _, s := range []string{"text/html; charset=koi8-r", "charset='utf-8'", "charset=\"x", "CHARSET = utf-16le ;", "charsetcharset=a", "charset=iso-2022-jp"} {
+	for _, s := range []string{"text/html; charset=koi8-r", "charset='utf-8'", "charset=\"x", "CHARSET = utf-16le ;",
+		"charsetcharset=a", "charset=iso-2022-jp"} {
 		f.Add(s, []byte("\xef\xbb\xbf<p>\xcf\xf0"))
 	}
 	f.Fuzz(func(t *testing.T, s string, body []byte) {

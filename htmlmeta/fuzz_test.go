@@ -22,7 +22,8 @@ func FuzzRead(f *testing.F) {
 	f.Add("text/html", []byte(`<style>p{a:url(</style><p style="url(&quot;\"><meta http-equiv=refresh content="0;url=x"><img srcset=",a 1x,">`))
 	f.Fuzz(func(t *testing.T, contentType string, src []byte) {
 		before := bytes.Clone(src)
-		d := Read(Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {contentType}, "Link": {contentType}, "X-Robots-Tag": {contentType}}, Body: src}, Options{Agents: []string{"curtsy"}})
+		d := Read(Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {contentType},
+			"Link": {contentType}, "X-Robots-Tag": {contentType}}, Body: src}, Options{Agents: []string{"curtsy"}})
 		if !bytes.Equal(before, src) {
 			t.Fatal("the body was changed")
 		}
@@ -40,7 +41,9 @@ func FuzzRead(f *testing.F) {
 // FuzzDirectives: an agent's own line never makes it freer, and order counts
 // for nothing.
 func FuzzDirectives(f *testing.F) {
-	for _, s := range []string{"noindex", "otherbot: noindex, curtsy: max-snippet:5", "unavailable_after: Fri, 25-Jun-10 15:00 PST, none", "a:b:c, :,;;: unavailable_after:,,,", "noai curtsy: otherbot: x, noindex", "foo curtsy: unavailable_after: Fri, 15:00 NONE 25 Jun 2010 noindex"} {
+	for _, s := range []string{"noindex", "otherbot: noindex, curtsy: max-snippet:5",
+		"unavailable_after: Fri, 25-Jun-10 15:00 PST, none", "a:b:c, :,;;: unavailable_after:,,,",
+		"noai curtsy: otherbot: x, noindex", "foo curtsy: unavailable_after: Fri, 15:00 NONE 25 Jun 2010 noindex"} {
 		f.Add(s, "nofollow")
 	}
 	o := Options{Agents: []string{"curtsy"}}
@@ -77,7 +80,8 @@ func FuzzSrcset(f *testing.F) {
 
 // FuzzCSS: references lie in order within the source.
 func FuzzCSS(f *testing.F) {
-	for _, s := range []string{`url(`, `url("`, `url("\`, `url(\`, `@import "a`, `image-set("a" 1x,url(b))`, `a{b:url( c )}/*`, `@import url(a) x;url(b)`, `\75rl("x")`, "url(\"a\nb\")"} {
+	for _, s := range []string{`url(`, `url("`, `url("\`, `url(\`, `@import "a`, `image-set("a" 1x,url(b))`,
+		`a{b:url( c )}/*`, `@import url(a) x;url(b)`, `\75rl("x")`, "url(\"a\nb\")"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, s []byte) {

@@ -76,7 +76,8 @@ func (s *linkSet) addRustdoc(src []byte) {
 		s.add(ref, l)
 	}
 	index := root + "search-index" + suffix + ".js"
-	for _, name := range []string{"search-js", "settings-js", "settings-css", "theme-light-css", "theme-dark-css", "theme-ayu-css", "search-index-js"} {
+	for _, name := range []string{"search-js", "settings-js", "settings-css", "theme-light-css", "theme-dark-css",
+		"theme-ayu-css", "search-index-js"} {
 		switch v := of[name]; {
 		case v == "":
 		case name == "search-index-js":
@@ -118,7 +119,8 @@ func (s *linkSet) addNextData(src []byte) {
 	if name == "" {
 		name = "/index"
 	}
-	s.add(said.Prefix+"/_next/data/"+said.Build+name+".json", Link{Tag: "script", Attr: "__NEXT_DATA__", Kind: Speculative})
+	s.add(said.Prefix+"/_next/data/"+said.Build+name+".json", Link{Tag: "script", Attr: "__NEXT_DATA__",
+		Kind: Speculative})
 }
 
 // sveltePage is what a page of SvelteKit's says of itself where a server made its data.

@@ -50,8 +50,10 @@ func isBackground(v string) bool { return !strings.Contains(v, "(") && isCandida
 // isChoice says whether the value of an option is a URL, as in a menu that leads to pages.
 func isChoice(v string) bool {
 	bare := v[:indexByteOrLen(v, '?')]
-	plain := strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") || hasPrefixOf(v, "http://") || hasPrefixOf(v, "https://")
-	return (plain && len(v) > 1 || strings.HasSuffix(bare, ".html") || strings.HasSuffix(bare, ".htm")) && !strings.ContainsAny(v, " <>{}")
+	plain := strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") ||
+		hasPrefixOf(v, "http://") || hasPrefixOf(v, "https://")
+	return (plain && len(v) > 1 || strings.HasSuffix(bare, ".html") || strings.HasSuffix(bare, ".htm")) &&
+		!strings.ContainsAny(v, " <>{}")
 }
 
 // addCode adds what an attribute holds that code makes a reference of.

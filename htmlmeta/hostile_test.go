@@ -41,11 +41,14 @@ func TestHostilePages(t *testing.T) {
 		{"less-than signs", "text/html", rep("<", 10*mega)},
 		{"entities", "text/html", "<a href='" + rep("&amp;", 10_000) + rep("&#x26", 10_000) + rep("&", 10_000) + "'>"},
 		{"a long entity", "text/html", "<a style='&" + rep("a", 10*mega) + "('>"},
-		{"srcdoc in srcdoc", "text/html", rep("<iframe srcdoc='", 10_000) + rep("&lt;iframe srcdoc=&quot;", 10_000) + "'>"},
+		{"srcdoc in srcdoc", "text/html", rep("<iframe srcdoc='", 10_000) + rep("&lt;iframe srcdoc=&quot;", 10_000) +
+			"'>"},
 		{"metas", "text/html", rep("<meta name=robots content=noindex,nofollow>", 300_000)},
 		{"a long meta", "text/html", "<meta name=robots content='" + rep("unavailable_after:,", mega/4) + "'>"},
-		{"broken dates in one piece", "text/html", "<meta name=robots content='" + rep("unavailable_after: x ", mega/8) + rep("noindex ", mega/8) + "'>"},
-		{"directives behind a date", "text/html", "<meta name=robots content='unavailable_after: 25 Jun 2010 " + rep("noindex ", mega) + "'>"},
+		{"broken dates in one piece", "text/html", "<meta name=robots content='" + rep("unavailable_after: x ",
+			mega/8) + rep("noindex ", mega/8) + "'>"},
+		{"directives behind a date", "text/html", "<meta name=robots content='unavailable_after: 25 Jun 2010 " +
+			rep("noindex ", mega) + "'>"},
 		{"different links", "text/html", differentLinks(300_000)},
 		{"css that never ends", "text/css", rep("url(", mega)},
 		{"css strings that never end", "text/css", rep("\"\n", mega)},
@@ -59,7 +62,8 @@ func TestHostilePages(t *testing.T) {
 	} {
 		start := time.Now()
 		before := heapAllocated()
-		d := Read(Page{URL: weburl.MustParse("http://h/"), Header: map[string][]string{"Content-Type": {c.contentType}}, Body: []byte(c.body)}, Options{})
+		d := Read(Page{URL: weburl.MustParse("http://h/"), Header: map[string][]string{"Content-Type": {c.contentType}},
+			Body: []byte(c.body)}, Options{})
 		if took := time.Since(start); took > 2*time.Minute {
 			t.Errorf("%s: took %v", c.name, took)
 		}
@@ -106,7 +110,9 @@ func TestReadTogether(t *testing.T) {
 		all.Go(func() {
 			path := "/" + string(rune('a'+g))
 			for range times {
-				d := Read(Page{URL: weburl.MustParse("http://h/"), Header: htmlHeader, Body: []byte("<title>" + path + "</title><a href=" + path + "><style>p{a:url(" + path + ".png)}</style><iframe srcdoc='<a href=" + path + "in>'>")}, Options{})
+				d := Read(Page{URL: weburl.MustParse("http://h/"), Header: htmlHeader,
+					Body: []byte("<title>" + path + "</title><a href=" + path + "><style>p{a:url(" + path +
+						".png)}</style><iframe srcdoc='<a href=" + path + "in>'>")}, Options{})
 				Read(Page{Header: htmlHeader, Body: greek}, Options{}) // through the detector
 				want := path + " a.href page\n" + path + ".png style.url() requisite\n" + path + "in a.href page"
 				if got := linkLines(d); got != want || d.Title != path {

@@ -52,7 +52,8 @@ func kindOf(h http.Header, body []byte) (kind Kind, asXML bool) {
 // isScriptType knows the types of JavaScript (WHATWG MIME Sniffing §4.6).
 func isScriptType(t string) bool {
 	switch t {
-	case "text/javascript", "application/javascript", "application/x-javascript", "text/x-javascript", "application/ecmascript", "text/ecmascript":
+	case "text/javascript", "application/javascript", "application/x-javascript", "text/x-javascript",
+		"application/ecmascript", "text/ecmascript":
 		return true
 	}
 	return false
@@ -86,7 +87,8 @@ func charsetParam(h http.Header) string {
 
 // isBinary knows the formats that servers most often call text/html wrongly.
 func isBinary(body []byte) bool {
-	for _, magic := range []string{"%PDF-", "\x89PNG\r\n", "GIF8", "\xFF\xD8\xFF", "PK\x03\x04", "\x1F\x8B\x08", "wOFF", "wOF2", "\x00\x00\x01\x00"} {
+	for _, magic := range []string{"%PDF-", "\x89PNG\r\n", "GIF8", "\xFF\xD8\xFF", "PK\x03\x04", "\x1F\x8B\x08", "wOFF",
+		"wOF2", "\x00\x00\x01\x00"} {
 		if bytes.HasPrefix(body, []byte(magic)) {
 			return true
 		}
@@ -113,7 +115,8 @@ func sniff(body []byte, anyTag bool) (Kind, bool) {
 		return xmlKind(body)
 	case hasPrefixFold(head, "<svg"):
 		return XML, true
-	case hasPrefixFold(head, "<!doctype html"), hasPrefixFold(head, "<html"), hasPrefixFold(head, "<head"), hasPrefixFold(head, "<body"):
+	case hasPrefixFold(head, "<!doctype html"), hasPrefixFold(head, "<html"), hasPrefixFold(head, "<head"),
+		hasPrefixFold(head, "<body"):
 		return HTML, false
 	case !anyTag || bytes.IndexByte(head, 0) >= 0:
 		return Other, false

@@ -12,15 +12,18 @@ import (
 // robotsWords are the directives without a value that mean something to somebody, and
 // robotsValues those with one.
 var (
-	robotsWords = []string{"noindex", "nofollow", "none", "noarchive", "nocache", "nosnippet", "noimageindex", "notranslate", "indexifembedded",
-		"index", "follow", "all", "archive", "noodp", "noydir", "noyaca", "noai", "noimageai", "nositelinkssearchbox", "nopagereadaloud"}
+	robotsWords = []string{"noindex", "nofollow", "none", "noarchive", "nocache", "nosnippet", "noimageindex",
+		"notranslate", "indexifembedded",
+		"index", "follow", "all", "archive", "noodp", "noydir", "noyaca", "noai", "noimageai", "nositelinkssearchbox",
+		"nopagereadaloud"}
 	robotsValues = []string{"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"}
 )
 
 // Misspelt says which of the directives of a meta robots, or of an X-Robots-Tag, are
 // meant and mean nothing: misspelt words, and values that are none.
 func Misspelt(content string) (list []string) {
-	for piece := range strings.FieldsFuncSeq(strings.ToLower(content), func(r rune) bool { return r == ',' || r == ';' }) {
+	for piece := range strings.FieldsFuncSeq(strings.ToLower(content),
+		func(r rune) bool { return r == ',' || r == ';' }) {
 		name, value, hasValue := strings.Cut(strings.TrimSpace(piece), ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if name == "unavailable_after" {

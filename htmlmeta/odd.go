@@ -21,10 +21,13 @@ const (
 )
 
 // schemes are those that a link may have beside http and https.
-var schemes = []string{"mailto", "tel", "sms", "javascript", "data", "ftp", "ftps", "sftp", "file", "news", "nntp", "irc", "ircs", "magnet", "geo", "xmpp", "sip", "sips",
-	"urn", "doi", "git", "ssh", "svn", "webcal", "whatsapp", "skype", "tg", "intent", "market", "blob", "about", "view-source", "ws", "wss", "gopher", "gemini", "feed",
+var schemes = []string{"mailto", "tel", "sms", "javascript", "data", "ftp", "ftps", "sftp", "file", "news", "nntp",
+	"irc", "ircs", "magnet", "geo", "xmpp", "sip", "sips",
+	"urn", "doi", "git", "ssh", "svn", "webcal", "whatsapp", "skype", "tg", "intent", "market", "blob", "about",
+	"view-source", "ws", "wss", "gopher", "gemini", "feed",
 	"facetime", "maps", "bitcoin", "ethereum", "matrix", "vscode", "steam", "spotify", "itms", "itms-apps",
-	"callto", "fax", "ldap", "telnet", "rtsp", "info", "cid", "mid", "chrome", "slack", "zoommtg", "msteams", "android-app", "ios-app"}
+	"callto", "fax", "ldap", "telnet", "rtsp", "info", "cid", "mid", "chrome", "slack", "zoommtg", "msteams",
+	"android-app", "ios-app"}
 
 // OddScheme says what is wrong with a reference that has a scheme other than http
 // and https; other says that it has one.

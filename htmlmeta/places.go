@@ -148,11 +148,12 @@ var (
 	tagNames  = newNames(tagList())
 	attrNames = newNames(attrList())
 
-	tagBase, tagHTML, tagLink, tagMeta = tagNames.of("base"), tagNames.of("html"), tagNames.of("link"), tagNames.of("meta")
-	tagStyle, tagTitle, tagTemplate    = tagNames.of("style"), tagNames.of("title"), tagNames.of("template")
-	tagScript, tagPlaintext            = tagNames.of("script"), tagNames.of("plaintext")
-	tagSVG, tagMath                    = tagNames.of("svg"), tagNames.of("math")
-	attrHref, attrRel                  = attrNames.of("href"), attrNames.of("rel")
+	tagBase, tagHTML, tagLink, tagMeta = tagNames.of("base"), tagNames.of("html"), tagNames.of("link"),
+		tagNames.of("meta")
+	tagStyle, tagTitle, tagTemplate = tagNames.of("style"), tagNames.of("title"), tagNames.of("template")
+	tagScript, tagPlaintext         = tagNames.of("script"), tagNames.of("plaintext")
+	tagSVG, tagMath                 = tagNames.of("svg"), tagNames.of("math")
+	attrHref, attrRel               = attrNames.of("href"), attrNames.of("rel")
 
 	placeOf = placeTable()
 	rawText = rawTextTags()
@@ -209,7 +210,8 @@ func setPlace(t *[maxTags][maxAttrs]uint8, tag name, attr string, row int) {
 // RAWTEXT and script data). noscript is not among them: no scripts are run.
 func rawTextTags() *[maxTags]bool {
 	t := new([maxTags]bool)
-	for _, s := range []string{"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext"} {
+	for _, s := range []string{"script", "style", "title", "textarea", "xmp", "iframe", "noembed",
+		"noframes", "plaintext"} {
 		t[tagNames.of(s)] = true
 	}
 	return t

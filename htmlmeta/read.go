@@ -141,7 +141,8 @@ func (r *reader) readHeader(h http.Header) {
 				return
 			}
 			rel := relWords(l.rel)
-			r.links.add(l.target, Link{Tag: "header", Attr: "Link", Rel: rel, Kind: linkKind(rel, l.as), NoFollow: r.links.nofollow(rel)})
+			r.links.add(l.target, Link{Tag: "header", Attr: "Link", Rel: rel, Kind: linkKind(rel, l.as),
+				NoFollow: r.links.nofollow(rel)})
 			r.canonical(rel, l.target)
 			r.license(rel, l.mediaType, l.target, usage.InHeader)
 		})

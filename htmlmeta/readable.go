@@ -105,7 +105,8 @@ func (t *pruner) element(parent, c *html.Node) {
 // leaves says whether an element is left out, by the rules of textReader.
 func (t *pruner) leaves(c *html.Node) bool {
 	what := roleOf[c.Data]
-	if what&isNever != 0 || c.Data == "noindex" || t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0) {
+	if what&isNever != 0 || c.Data == "noindex" || t.frugal &&
+		(what&isAside != 0 || what&isMargin != 0 && t.main == 0) {
 		return true
 	}
 	for _, a := range c.Attr {

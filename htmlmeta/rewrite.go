@@ -216,7 +216,8 @@ func (w *rewriter) ref(text string, l Link) (Change, string) {
 		return Leave, ""
 	}
 	l.URL = u
-	plain := w.o.Known != nil && ref == text && bare != "" && bare[0] != '?' && isASCII(bare) && w.r.links.base == w.home
+	plain := w.o.Known != nil && ref == text && bare != "" && bare[0] != '?' && isASCII(bare) &&
+		w.r.links.base == w.home
 	return w.o.Ref(Reference{Link: l, Text: text, Fragment: fragment, Plain: plain})
 }
 

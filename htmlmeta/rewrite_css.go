@@ -101,5 +101,6 @@ func silentCSS(url string, imported bool) string {
 	if imported {
 		return "data:text/css,"
 	}
-	return "data:,live%20" + strings.NewReplacer("(", "%28", ")", "%29", "'", "%27", `"`, "%22", " ", "%20").Replace(url)
+	return "data:,live%20" + strings.NewReplacer("(", "%28", ")", "%29", "'", "%27", `"`, "%22", " ",
+		"%20").Replace(url)
 }

@@ -52,7 +52,8 @@ func (w *rewriter) policy(end string) string {
 
 // scriptRef is the script that the page is to have before its own.
 func (w *rewriter) scriptRef() string {
-	w.scripted = w.o.Script != "" && slices.ContainsFunc(w.r.found.list, func(el element) bool { return el.tag == tagScript })
+	w.scripted = w.o.Script != "" && slices.ContainsFunc(w.r.found.list,
+		func(el element) bool { return el.tag == tagScript })
 	if !w.scripted {
 		return ""
 	}
@@ -139,8 +140,10 @@ func (w *rewriter) fromHeader() string {
 	}
 	for _, line := range h["Refresh"] {
 		if at, ok := parseRefresh(line); ok {
-			if change, to := w.ref(line[at.from:at.to], Link{Tag: "header", Attr: "Refresh", Kind: Navigation}); change == Local {
-				b.WriteString(`<meta http-equiv="refresh" content="` + escapeAttr(line[:at.from]+to+line[at.to:], '"') + `">`)
+			if change, to := w.ref(line[at.from:at.to],
+				Link{Tag: "header", Attr: "Refresh", Kind: Navigation}); change == Local {
+				b.WriteString(`<meta http-equiv="refresh" content="` + escapeAttr(line[:at.from]+to+line[at.to:], '"') +
+					`">`)
 			}
 		}
 	}
@@ -150,7 +153,8 @@ func (w *rewriter) fromHeader() string {
 			if l.anchored || !hasWord(rel, "stylesheet") || hasWord(rel, "alternate") {
 				return
 			}
-			if change, to := w.ref(l.target, Link{Tag: "header", Attr: "Link", Rel: rel, Kind: Requisite}); change == Local {
+			if change, to := w.ref(l.target, Link{Tag: "header", Attr: "Link", Rel: rel,
+				Kind: Requisite}); change == Local {
 				b.WriteString(`<link rel="stylesheet" href="` + escapeAttr(to, '"') + `">`)
 			}
 		})

@@ -46,7 +46,8 @@ func (w *rewriter) scriptAt(at span, inPage bool) {
 		if bare := ref.attr == "import" || ref.attr == "import()"; bare && !isSpecifier(ref.text) {
 			return true
 		}
-		w.specifier(span{at.from + ref.at.from + 1, at.from + ref.at.to - 1}, ref.text, Link{Tag: "script", Attr: ref.attr, Kind: Requisite})
+		w.specifier(span{at.from + ref.at.from + 1, at.from + ref.at.to - 1}, ref.text,
+			Link{Tag: "script", Attr: ref.attr, Kind: Requisite})
 		return true
 	})
 }
@@ -59,7 +60,8 @@ func (w *rewriter) specifier(at span, text string, l Link) {
 	case Leave:
 		return
 	case Silent:
-		to = "data:text/javascript,/*" + strings.NewReplacer(`"`, "%22", "'", "%27", "`", "%60", `\`, "%5C", "<", "%3C", "*", "%2A").Replace(to) + "*/"
+		to = "data:text/javascript,/*" + strings.NewReplacer(`"`, "%22", "'", "%27", "`", "%60", `\`, "%5C", "<", "%3C",
+			"*", "%2A").Replace(to) + "*/"
 	case Local:
 		if l.Attr != "importScripts" && strings.HasPrefix(l.Attr, "import") {
 			to = withDot(to)
@@ -84,7 +86,8 @@ func (w *rewriter) importMap(at span) {
 	eachScriptRef(src, func(ref scriptRef) bool {
 		rest := bytes.TrimLeft(src[ref.at.to:], asciiBlank)
 		if key := len(rest) > 0 && rest[0] == ':'; !key && isSpecifier(ref.text) && !strings.HasSuffix(ref.text, "/") {
-			w.specifier(span{at.from + ref.at.from + 1, at.from + ref.at.to - 1}, ref.text, Link{Tag: "script", Attr: "importmap", Kind: Requisite})
+			w.specifier(span{at.from + ref.at.from + 1, at.from + ref.at.to - 1}, ref.text,
+				Link{Tag: "script", Attr: "importmap", Kind: Requisite})
 		}
 		return true
 	})
@@ -95,7 +98,8 @@ func (w *rewriter) importMap(at span) {
 func ScriptNeeds(src []byte) []string {
 	var needs []string
 	for _, n := range []struct{ what, word string }{
-		{"fetch", "fetch("}, {"XMLHttpRequest", "XMLHttpRequest"}, {"worker", "new Worker("}, {"worker", "serviceWorker"}, {"module", "import("},
+		{"fetch", "fetch("}, {"XMLHttpRequest", "XMLHttpRequest"}, {"worker", "new Worker("},
+		{"worker", "serviceWorker"}, {"module", "import("},
 	} {
 		if bytes.Contains(src, []byte(n.word)) {
 			needs = append(needs, n.what)

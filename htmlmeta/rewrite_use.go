@@ -146,7 +146,8 @@ func rootElement(body []byte) (at span, ok bool) {
 // isOfThePage says whether an element would not stay in the picture where a page holds
 // that: it breaks out of it, or lies in what HTML reads as its own (HTML §13.2.6.5).
 func isOfThePage(s *scanner, name string, open []string) bool {
-	return breaksOut(s, strings.ToLower(name)) || len(open) > 0 && integrationPoint("svg", strings.ToLower(open[len(open)-1]))
+	return breaksOut(s, strings.ToLower(name)) || len(open) > 0 &&
+		integrationPoint("svg", strings.ToLower(open[len(open)-1]))
 }
 
 // prefix renames an id, or the references to ids, in an attribute. False: it

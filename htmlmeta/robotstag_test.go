@@ -31,15 +31,18 @@ func TestRobotsTag(t *testing.T) {
 		{[]string{"curtsy;noindex", "*;noarchive"}, "noindex noarchive"},
 		{[]string{"CURTSY; noindex;nofollow"}, "noindex nofollow"},
 		{[]string{"otherbot;noindex, curtsybot;noindex"}, ""},
-		{[]string{"*;max-snippet=20;unavailable_after=@1900000000"}, "max-snippet:20 unavailable_after:2030-03-17T17:46:40Z"},
-		{[]string{`*;max-snippet="5";unavailable_after="25 Jun 2010 15:00:00 PST"`}, "max-snippet:5 unavailable_after:2010-06-25T23:00:00Z"},
+		{[]string{"*;max-snippet=20;unavailable_after=@1900000000"},
+			"max-snippet:20 unavailable_after:2030-03-17T17:46:40Z"},
+		{[]string{`*;max-snippet="5";unavailable_after="25 Jun 2010 15:00:00 PST"`},
+			"max-snippet:5 unavailable_after:2010-06-25T23:00:00Z"},
 		{[]string{"*;max-snippet=-1;all;index"}, ""},
 		{[]string{"*;none;noimageindex;notranslate;noai"}, "none noimageindex notranslate noai train-ai=n"},
 		{[]string{"*;noindex=?0;nofollow=?1"}, "nofollow"},
 		{[]string{"*"}, ""}, {[]string{""}, ""}, {nil, ""},
 		{[]string{`"curtsy";noindex`}, ""}, {[]string{"(curtsy *);noindex"}, ""},
 		// What does not parse is ignored as a whole (RFC 9651 §4.2).
-		{[]string{"curtsy;noindex,"}, ""}, {[]string{"curtsy ;noindex"}, ""}, {[]string{"curtsy;NoIndex"}, ""}, {[]string{"*;noindex", "*;"}, ""},
+		{[]string{"curtsy;noindex,"}, ""}, {[]string{"curtsy ;noindex"}, ""}, {[]string{"curtsy;NoIndex"}, ""},
+		{[]string{"*;noindex", "*;"}, ""},
 		{[]string{"noindex"}, ""}, {[]string{"curtsy: noindex"}, ""},
 	} {
 		if got := tagged(row.lines...); got != row.want {
@@ -73,16 +76,20 @@ func TestRobotsTagAddsUp(t *testing.T) {
 
 // What a document says about use.
 func TestUsageOfDocuments(t *testing.T) {
-	h := http.Header{"Content-Type": {"text/html"}, "Link": {`</l.xml>; rel="license"; type="application/rsl+xml", </other>; rel=license`},
+	h := http.Header{"Content-Type": {"text/html"},
+		"Link":     {`</l.xml>; rel="license"; type="application/rsl+xml", </other>; rel=license`},
 		FromHeader: {"otherbot: noai, curtsy: noimageai"}}
 	body := `<meta name=tdm-reservation content=1><meta name=curtsy content=noai><link rel="nofollow license" type=application/rsl+xml href=m.xml>`
-	d := Read(Page{Header: h, Body: []byte(body), URL: weburl.MustParse("http://h/a/")}, Options{Agents: []string{"curtsy"}}).Directives
+	d := Read(Page{Header: h, Body: []byte(body), URL: weburl.MustParse("http://h/a/")},
+		Options{Agents: []string{"curtsy"}}).Directives
 	var got []string
 	for _, s := range d.Usage {
 		got = append(got, s.String())
 	}
-	want := []string{"train-ai=n for images (header: otherbot: noai, curtsy: noimageai)", "license http://h/l.xml (header: http://h/l.xml)",
-		"tdm=n (meta: tdm-reservation 1)", "train-ai=n (meta: noai)", "license http://h/a/m.xml (link: http://h/a/m.xml)"}
+	want := []string{"train-ai=n for images (header: otherbot: noai, curtsy: noimageai)",
+		"license http://h/l.xml (header: http://h/l.xml)",
+		"tdm=n (meta: tdm-reservation 1)", "train-ai=n (meta: noai)",
+		"license http://h/a/m.xml (link: http://h/a/m.xml)"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

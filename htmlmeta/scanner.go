@@ -167,7 +167,8 @@ func (s *scanner) opened() bool {
 	} else if t.id == tagTitle && !t.selfEnd {
 		t.text = span{s.pos, rawEnd(s.src, s.pos, tagNames.list[t.id])}
 	}
-	return s.every || len(t.attrs) > 0 || t.id == tagTitle || t.id == tagStyle || t.id == tagTemplate || t.id == tagScript && !t.text.empty()
+	return s.every || len(t.attrs) > 0 || t.id == tagTitle || t.id == tagStyle || t.id == tagTemplate ||
+		t.id == tagScript && !t.text.empty()
 }
 
 // styleEnd is where the style element that begins at pos ends. In foreign

@@ -89,7 +89,8 @@ func (w *scriptWalk) next() (kind js.TokenType, data []byte) {
 
 func (w *scriptWalk) behindValue() bool {
 	switch k := w.last[0].kind; {
-	case k == js.CloseParenToken, k == js.CloseBracketToken, k == js.CloseBraceToken, k == js.StringToken, k == js.RegExpToken,
+	case k == js.CloseParenToken, k == js.CloseBracketToken, k == js.CloseBraceToken, k == js.StringToken,
+		k == js.RegExpToken,
 		k == js.TemplateToken, k == js.TemplateEndToken, k == js.IncrToken, k == js.DecrToken, js.IsNumeric(k):
 		return true
 	case k == js.ThisToken, k == js.SuperToken, k == js.NullToken, k == js.TrueToken, k == js.FalseToken:
@@ -120,7 +121,8 @@ func (w *scriptWalk) take(kind js.TokenType, data []byte, f func(scriptRef) bool
 			return false
 		}
 	}
-	w.list = w.list && (kind == js.CommaToken || kind == js.StringToken) || kind == js.OpenParenToken && w.last[0].text == "importScripts"
+	w.list = w.list && (kind == js.CommaToken || kind == js.StringToken) || kind == js.OpenParenToken &&
+		w.last[0].text == "importScripts"
 	copy(w.last[1:], w.last[:])
 	w.last[0] = scriptToken{kind: kind}
 	if js.IsIdentifierName(kind) {
@@ -219,7 +221,8 @@ func unescapeScript(raw []byte) string {
 // isSpecifier says whether the text of an import is a URL, and no bare name
 // for an import map (HTML §8.1.6.2).
 func isSpecifier(text string) bool {
-	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") || hasPrefixOf(text, "http://") || hasPrefixOf(text, "https://")
+	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") ||
+		hasPrefixOf(text, "http://") || hasPrefixOf(text, "https://")
 }
 
 func hasPrefixOf(s, prefix string) bool { return hasPrefixFold([]byte(s), prefix) }
@@ -230,7 +233,8 @@ func scriptType(typ string) (script, importMap bool) {
 	switch typ = strings.Trim(typ, asciiBlank); {
 	case typ == "importmap":
 		return false, true
-	case typ == "", typ == "module", typ == "application/json", strings.HasSuffix(typ, "javascript"), strings.HasSuffix(typ, "ecmascript"):
+	case typ == "", typ == "module", typ == "application/json", strings.HasSuffix(typ, "javascript"),
+		strings.HasSuffix(typ, "ecmascript"):
 		return true, false
 	}
 	return false, false

@@ -31,7 +31,8 @@ func (p *tagPlaces) reset() { p.list, p.begun = trimmed(p.list), false }
 // aboutAll are the letters that a start tag begins with which says something of the
 // page as a whole (base, meta, script), or whose content is not the page's (template,
 // svg, math): of others, what collects tags for a rewriter wants to know nothing.
-var aboutAll = [256]bool{'/': true, 'b': true, 'B': true, 'm': true, 'M': true, 's': true, 'S': true, 't': true, 'T': true}
+var aboutAll = [256]bool{'/': true, 'b': true, 'B': true, 'm': true, 'M': true, 's': true, 'S': true,
+	't': true, 'T': true}
 
 // nextKnown is next among the places that are known.
 func (s *scanner) nextKnown() bool {

@@ -209,10 +209,12 @@ func (t *textReader) open(tag *tag) {
 	if what&isVoid != 0 {
 		return
 	}
-	if n := len(t.stack); n > 0 && (what&isLoose != 0 && t.stack[n-1].name == string(name) || what&isBlock != 0 && t.stack[n-1].name == "p") {
+	if n := len(t.stack); n > 0 && (what&isLoose != 0 && t.stack[n-1].name == string(name) || what&isBlock != 0 &&
+		t.stack[n-1].name == "p") {
 		t.pop(n - 1)
 	}
-	el := textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0, never: what&isNever != 0}
+	el := textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0,
+		never: what&isNever != 0}
 	el.never = el.never || t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0)
 	el.quiet = string(name) == "noindex"
 	t.attributes(tag, &el)

@@ -8,7 +8,8 @@ import (
 
 func blocksOf(page string) string {
 	var lines []string
-	for _, b := range ReadText(Page{Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(page)}, 1<<20) {
+	for _, b := range ReadText(Page{Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
+		Body: []byte(page)}, 1<<20) {
 		text := b.Text
 		for i := len(b.Hidden) - 1; i >= 0; i-- {
 			h := b.Hidden[i]
@@ -25,15 +26,22 @@ func blocksOf(page string) string {
 func TestReadText(t *testing.T) {
 	long := strings.Repeat("word ", 40)
 	for _, c := range []struct{ says, page, want string }{
-		{"blocks end at block tags, words go on through inline ones", `<h1>A <b>title</b></h1><p>some<i>thing</i> else<p>next<ul><li>one<li>two</ul>tail`, "# A title | something else | next | one | two | tail"},
+		{"blocks end at block tags, words go on through inline ones",
+			`<h1>A <b>title</b></h1><p>some<i>thing</i> else<p>next<ul><li>one<li>two</ul>tail`,
+			"# A title | something else | next | one | two | tail"},
 		{"blanks are single, br and nbsp are blanks", "<p>a\n\t b<br>c&nbsp;&nbsp;d</p>", "a b c d"},
 		{"entities and soft hyphens", `<p>&lt;b&gt; caf&eacute; of&shy;ten &amp;amp;`, "<b> café often &amp;"},
-		{"comments, scripts, styles, templates and titles are no text", `<title>t</title><p>a<!-- <b>x</b> --><script>"</p>"</script><style>p{}</style><template>y</template><noscript>z</noscript>b<svg><text>s</text></svg></p>`, "ab"},
+		{"comments, scripts, styles, templates and titles are no text",
+			`<title>t</title><p>a<!-- <b>x</b> --><script>"</p>"</script><style>p{}</style><template>y</template><noscript>z</noscript>b<svg><text>s</text></svg></p>`, "ab"},
 		{"what is hidden is no text", `<p>a<span hidden>b</span><span aria-hidden=TRUE>c</span><div hidden>d<div>e</div></div>f`, "a | f"},
-		{"navigation, banners and forms stand beside the text", `<header>x</header><nav>y<p>y</nav><div role=banner>z</div><p>` + long + `<form>q</form><footer>w</footer>`, strings.TrimSpace(long)},
-		{"but a header within the article is its own", `<article><header><h1>Title</h1></header>` + long + `</article>`, "# Title | " + strings.TrimSpace(long)},
+		{"navigation, banners and forms stand beside the text",
+			`<header>x</header><nav>y<p>y</nav><div role=banner>z</div><p>` + long + `<form>q</form><footer>w</footer>`,
+			strings.TrimSpace(long)},
+		{"but a header within the article is its own", `<article><header><h1>Title</h1></header>` + long + `</article>`,
+			"# Title | " + strings.TrimSpace(long)},
 		{"a page that is all form has a text", `<form><p>all of it`, "all of it"},
-		{"and so is noindex, as Yandex has it", `<p>a <noindex>b <i>c</i></noindex> d <!--noindex-->e<!--/NoIndex--> f`, "a{ b}{ c} d{ e} f"},
+		{"and so is noindex, as Yandex has it", `<p>a <noindex>b <i>c</i></noindex> d <!--noindex-->e<!--/NoIndex--> f`,
+			"a{ b}{ c} d{ e} f"},
 		{"data-nosnippet is text that is not shown", `<p>a <span data-nosnippet>b <i>c</i></span> d`, "a{ b}{ c} d"},
 		{"cells are blocks", `<table><tr><td>1<td>2<tr><th>3</table>`, "1 | 2 | 3"},
 		{"a lone < is text", `<p>a < b, 1<2`, "a < b, 1<2"},
@@ -44,15 +52,18 @@ func TestReadText(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.says, got, c.want)
 		}
 	}
-	plain := ReadText(Page{Header: http.Header{"Content-Type": {"text/plain"}}, Body: []byte("one\r\ntwo\r\n\r\n<b>three")}, 1<<20)
+	plain := ReadText(Page{Header: http.Header{"Content-Type": {"text/plain"}},
+		Body: []byte("one\r\ntwo\r\n\r\n<b>three")}, 1<<20)
 	if len(plain) != 2 || plain[0].Text != "one two" || plain[1].Text != "<b>three" {
 		t.Errorf("plain text: %+v", plain)
 	}
-	page := Page{Header: http.Header{"Content-Type": {"text/html; charset=windows-1251"}}, Body: []byte("<p>\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0")}
+	page := Page{Header: http.Header{"Content-Type": {"text/html; charset=windows-1251"}},
+		Body: []byte("<p>\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0")}
 	if got := ReadText(page, 1<<20); len(got) != 1 || got[0].Text != "Привет, мир" {
 		t.Errorf("windows-1251: %+v", got)
 	}
-	if got := ReadText(Page{Header: http.Header{"Content-Type": {"image/png"}}, Body: []byte("text")}, 1<<20); got != nil {
+	if got := ReadText(Page{Header: http.Header{"Content-Type": {"image/png"}}, Body: []byte("text")},
+		1<<20); got != nil {
 		t.Errorf("a picture: %+v", got)
 	}
 }

@@ -70,7 +70,8 @@ func of(site string, key ed25519.PrivateKey) (*Identity, error) {
 
 // Write makes the file of the identity, which nobody else may read. It replaces none.
 func (i *Identity) Write(path string) error {
-	text, err := json.Marshal(file{KTY: "OKP", CRV: "Ed25519", KID: i.ID(), X: i.public(), D: b64.EncodeToString(i.key.Seed()), Site: i.site})
+	text, err := json.Marshal(file{KTY: "OKP", CRV: "Ed25519", KID: i.ID(), X: i.public(),
+		D: b64.EncodeToString(i.key.Seed()), Site: i.site})
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,8 @@ func (i *Identity) ID() string {
 
 // JWKS is the set of public keys that the site is to publish.
 func (i *Identity) JWKS() []byte {
-	text, _ := json.Marshal(map[string][]file{"keys": {{KTY: "OKP", CRV: "Ed25519", KID: i.ID(), X: i.public()}}}) // of strings
+	text, _ := json.Marshal(map[string][]file{"keys": {{KTY: "OKP", CRV: "Ed25519", KID: i.ID(),
+		X: i.public()}}}) // of strings
 	return text
 }
 
@@ -168,7 +170,8 @@ func (i *Identity) Sign(authority string, now time.Time) http.Header {
 	agent := `"` + i.site + `"`
 	params := fmt.Sprintf(`("@authority" "signature-agent");created=%d;expires=%d;keyid="%s";alg="ed25519";nonce="%s";tag="web-bot-auth"`,
 		now.Unix(), now.Add(valid).Unix(), i.ID(), base64.StdEncoding.EncodeToString(nonce))
-	base := `"@authority": ` + strings.ToLower(authority) + "\n" + `"signature-agent": ` + agent + "\n" + `"@signature-params": ` + params
+	base := `"@authority": ` + strings.ToLower(authority) + "\n" + `"signature-agent": ` + agent + "\n" +
+		`"@signature-params": ` + params
 	signature := ed25519.Sign(i.key, []byte(base))
 	return http.Header{
 		"Signature-Agent": {agent},

@@ -22,7 +22,8 @@ func TestThumbprint(t *testing.T) {
 	if want := "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"; i.ID() != want {
 		t.Errorf("%s, want %s", i.ID(), want)
 	}
-	if jwks := string(i.JWKS()); strings.Contains(jwks, `"d"`) || !strings.Contains(jwks, `"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`) {
+	if jwks := string(i.JWKS()); strings.Contains(jwks, `"d"`) ||
+		!strings.Contains(jwks, `"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`) {
 		t.Errorf("published: %s", jwks)
 	}
 }
@@ -33,12 +34,14 @@ func TestSign(t *testing.T) {
 	now := time.Unix(1_900_000_000, 0)
 	h := i.Sign("Example.com:8443", now)
 	params := strings.TrimPrefix(h["Signature-Input"][0], "sig1=")
-	for _, want := range []string{`("@authority" "signature-agent")`, `;created=1900000000;expires=1900000300`, `;keyid="kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"`, `;tag="web-bot-auth"`} {
+	for _, want := range []string{`("@authority" "signature-agent")`, `;created=1900000000;expires=1900000300`,
+		`;keyid="kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"`, `;tag="web-bot-auth"`} {
 		if !strings.Contains(params, want) {
 			t.Errorf("%s lacks %s", params, want)
 		}
 	}
-	base := "\"@authority\": example.com:8443\n\"signature-agent\": \"https://example.org\"\n\"@signature-params\": " + params
+	base := "\"@authority\": example.com:8443\n\"signature-agent\": \"https://example.org\"\n\"@signature-params\": " +
+		params
 	raw, err := base64.StdEncoding.DecodeString(strings.Trim(strings.TrimPrefix(h["Signature"][0], "sig1="), ":"))
 	if err != nil || !ed25519.Verify(i.key.Public().(ed25519.PublicKey), []byte(base), raw) {
 		t.Errorf("%v: not a signature of %q", err, base)
@@ -77,7 +80,8 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%q is taken for a site", site)
 		}
 	}
-	for _, text := range []string{"", "{}", "null", strings.Replace(rfcKey, "11qY", "22qY", 1), strings.Replace(rfcKey, "Ed25519", "P-256", 1)} {
+	for _, text := range []string{"", "{}", "null", strings.Replace(rfcKey, "11qY", "22qY", 1),
+		strings.Replace(rfcKey, "Ed25519", "P-256", 1)} {
 		if _, err := parse([]byte(text)); err == nil {
 			t.Errorf("%q is taken for a key", text)
 		}

@@ -120,7 +120,8 @@ func verify(public any, signature, text string) error {
 	}
 	sum := sha256.Sum256([]byte(text))
 	size := (key.Curve.Params().BitSize + 7) / 8
-	if len(raw) == 2*size && ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(raw[:size]), new(big.Int).SetBytes(raw[size:])) || ecdsa.VerifyASN1(key, sum[:], raw) {
+	if len(raw) == 2*size && ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(raw[:size]),
+		new(big.Int).SetBytes(raw[size:])) || ecdsa.VerifyASN1(key, sum[:], raw) {
 		return nil
 	}
 	return ErrSignature

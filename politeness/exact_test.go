@@ -65,7 +65,8 @@ func TestAbsurdPausesAreLong(t *testing.T) {
 				h.Start(noon)
 				h.Done(noon.Add(ms), ok)
 				h.SetRules(c.r)
-				if w := h.Next(noon.Add(time.Hour)); w.At.Before(noon.Add(year-time.Second)) || !strings.HasPrefix(w.Why, why) {
+				if w := h.Next(noon.Add(time.Hour)); w.At.Before(noon.Add(year-time.Second)) ||
+					!strings.HasPrefix(w.Why, why) {
 					t.Errorf("a %s of %v is over at %v (%s)", why, pause, w.At, w.Why)
 				}
 			}
@@ -86,7 +87,8 @@ func TestACrawlTakesTheArithmeticTime(t *testing.T) {
 		pauseAtLast time.Duration
 	}{
 		{"10 ms, 1,000 pages of 3 ms", Options{Delay: 10 * ms}, Rules{}, 3 * ms, 1000, 999*13*ms + 3*ms, 1, 10 * ms},
-		{"crawl-delay 200 ms, 200 pages of 5 ms, 8 workers", Options{Concurrency: 8}, Rules{CrawlDelay: 200 * ms, DelayLine: 1}, 5 * ms, 200, 199*205*ms + 5*ms, 1, 200 * ms},
+		{"crawl-delay 200 ms, 200 pages of 5 ms, 8 workers", Options{Concurrency: 8},
+			Rules{CrawlDelay: 200 * ms, DelayLine: 1}, 5 * ms, 200, 199*205*ms + 5*ms, 1, 200 * ms},
 		{"no delay, one at a time", Options{}, Rules{}, 5 * ms, 100, 500 * ms, 1, 0},
 	}
 	for _, tt := range tests {

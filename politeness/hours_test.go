@@ -23,8 +23,10 @@ func TestWindowNext(t *testing.T) {
 		{"over midnight, after it", Window{22 * hour, 6 * hour, nil}, "2026-03-01T05:00:00Z", "2026-03-01T06:00:00Z"},
 		{"an empty one", Window{8 * hour, 8 * hour, nil}, "2026-03-01T08:00:00Z", "2026-03-01T08:00:00Z"},
 		{"in a time zone", Window{8 * hour, 10 * hour, berlin}, "2026-03-01T07:30:00Z", "2026-03-01T09:00:00Z"},
-		{"on the day the clocks go forward", Window{22 * hour, 6 * hour, berlin}, "2026-03-28T22:00:00Z", "2026-03-29T04:00:00Z"},
-		{"on the day they go back", Window{22 * hour, 6 * hour, berlin}, "2026-10-24T21:00:00Z", "2026-10-25T05:00:00Z"},
+		{"on the day the clocks go forward", Window{22 * hour, 6 * hour, berlin}, "2026-03-28T22:00:00Z",
+			"2026-03-29T04:00:00Z"},
+		{"on the day they go back", Window{22 * hour, 6 * hour, berlin}, "2026-10-24T21:00:00Z",
+			"2026-10-25T05:00:00Z"},
 		{"to the end of the day", Window{20 * hour, 24 * hour, nil}, "2026-03-01T23:59:59Z", "2026-03-02T00:00:00Z"},
 	}
 	for _, tt := range tests {
@@ -63,11 +65,15 @@ func TestHoursHoldTheHost(t *testing.T) {
 		steps []step
 	}{
 		{"quiet hours hold it", lunch, []step{next(0, hour, "quiet hours until 2026-03-01 13:00 UTC")}},
-		{"a pause that ends in quiet hours ends with them", Options{Delay: 2 * hour, Quiet: []Window{{Start: 13 * hour, End: 15 * hour}}},
+		{"a pause that ends in quiet hours ends with them",
+			Options{Delay: 2 * hour, Quiet: []Window{{Start: 13 * hour, End: 15 * hour}}},
 			[]step{start(0), done(0, ok), next(0, 3*hour, "quiet hours")}},
-		{"visit-time holds it till the next day", Options{}, []step{rulesAre(0, morning), next(0, 18*hour, "visit-time (robots.txt line 5), until 2026-03-02 06:00 UTC")}},
-		{"visit-time and quiet hours together", Options{Quiet: []Window{{Start: 5 * hour, End: 8 * hour}}}, []step{rulesAre(0, morning), next(0, 20*hour, "quiet hours until 2026-03-02 08:00")}},
-		{"quiet hours that follow each other", Options{Quiet: []Window{{Start: 14 * hour, End: 15 * hour}, {Start: 13 * hour, End: 14 * hour}, {Start: 12 * hour, End: 13 * hour}}},
+		{"visit-time holds it till the next day", Options{}, []step{rulesAre(0, morning),
+			next(0, 18*hour, "visit-time (robots.txt line 5), until 2026-03-02 06:00 UTC")}},
+		{"visit-time and quiet hours together", Options{Quiet: []Window{{Start: 5 * hour, End: 8 * hour}}},
+			[]step{rulesAre(0, morning), next(0, 20*hour, "quiet hours until 2026-03-02 08:00")}},
+		{"quiet hours that follow each other", Options{Quiet: []Window{{Start: 14 * hour, End: 15 * hour},
+			{Start: 13 * hour, End: 14 * hour}, {Start: 12 * hour, End: 13 * hour}}},
 			[]step{next(0, 3*hour, "")}},
 	}
 	for _, tt := range tests {
@@ -76,7 +82,8 @@ func TestHoursHoldTheHost(t *testing.T) {
 }
 
 func TestHoursThatNeverOpen(t *testing.T) {
-	h := NewHost(Options{Quiet: []Window{{Start: 0, End: 12 * time.Hour}, {Start: 12 * time.Hour, End: 24 * time.Hour}}})
+	h := NewHost(Options{Quiet: []Window{{Start: 0, End: 12 * time.Hour},
+		{Start: 12 * time.Hour, End: 24 * time.Hour}}})
 	if w := h.Next(noon); !w.At.After(noon) {
 		t.Errorf("may begin at %v", w.At)
 	}

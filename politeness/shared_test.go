@@ -36,7 +36,8 @@ func TestSharedPace(t *testing.T) {
 	if took := last.Sub(noon); took < 59*250*ms || took > 59*250*ms+time.Second {
 		t.Errorf("60 requests took %v", took)
 	}
-	if w := NewHost(o).Next(last); !w.At.Equal(last.Add(250*ms)) || w.Why != "one request per 250ms to all of them together" {
+	if w := NewHost(o).Next(last); !w.At.Equal(last.Add(250*ms)) ||
+		w.Why != "one request per 250ms to all of them together" {
 		t.Errorf("a new host waits until %v (%s)", w.At.Sub(last), w.Why)
 	}
 }

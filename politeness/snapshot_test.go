@@ -33,9 +33,12 @@ func TestGoingOnIsNeverEarlier(t *testing.T) {
 		{"nothing happened", nil, time.Second, 0},
 		{"after a page", []step{start(0), done(time.Second, ok)}, 2 * time.Second, 11 * time.Second},
 		{"after a kill in flight", []step{start(time.Second)}, 2 * time.Second, 11 * time.Second},
-		{"after a retry-after", []step{start(0), done(0, Result{Status: 503, RetryAfter: "300"})}, time.Second, 5 * time.Minute},
-		{"after giving up", []step{start(0), done(0, Result{Status: 503}), start(20 * time.Second), done(20*time.Second, Result{Status: 503})}, time.Minute, time.Minute},
-		{"after the clock was put back", []step{start(48 * time.Hour), done(48*time.Hour, Result{Status: 503, RetryAfter: "300"})}, 0, time.Hour},
+		{"after a retry-after", []step{start(0), done(0, Result{Status: 503, RetryAfter: "300"})}, time.Second,
+			5 * time.Minute},
+		{"after giving up", []step{start(0), done(0, Result{Status: 503}), start(20 * time.Second),
+			done(20*time.Second, Result{Status: 503})}, time.Minute, time.Minute},
+		{"after the clock was put back", []step{start(48 * time.Hour),
+			done(48*time.Hour, Result{Status: 503, RetryAfter: "300"})}, 0, time.Hour},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,14 +74,16 @@ func TestAGivenUpHostGetsOneTry(t *testing.T) {
 
 func TestHostileSnapshots(t *testing.T) {
 	h := NewHost(Options{})
-	h.Restore(Snapshot{LastEnd: noon.AddDate(9000, 0, 0), Until: noon.AddDate(9000, 0, 0), Failures: -1 << 62, Penalty: -5, Smoothed: -5}, noon)
+	h.Restore(Snapshot{LastEnd: noon.AddDate(9000, 0, 0), Until: noon.AddDate(9000, 0, 0), Failures: -1 << 62,
+		Penalty: -5, Smoothed: -5}, noon)
 	if w := h.Next(noon); w.At.After(noon.Add(time.Hour)) {
 		t.Errorf("held until %v", w.At)
 	}
 }
 
 func FuzzRetryAfter(f *testing.F) {
-	for _, s := range []string{"120", "0", "-1", "1e9", "99999999999999999999", "Sun, 01 Mar 2026 12:00:30 GMT", "Sunday, 01-Mar-26 12:00:30 GMT", "Sun Mar  1 12:00:30 2026", "Thu, 01 Jan 9999 00:00:00 GMT", "\x00"} {
+	for _, s := range []string{"120", "0", "-1", "1e9", "99999999999999999999", "Sun, 01 Mar 2026 12:00:30 GMT",
+		"Sunday, 01-Mar-26 12:00:30 GMT", "Sun Mar  1 12:00:30 2026", "Thu, 01 Jan 9999 00:00:00 GMT", "\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -93,7 +93,8 @@ func (k *kept) Read(p []byte) (int, error) {
 
 func damaged(v *crawllog.Visit, err error) error {
 	var d *storage.DamageError
-	if errors.As(err, &d) || errors.Is(err, storage.ErrNoBody) || errors.Is(err, storage.ErrHead) || storage.IsDisk(err) {
+	if errors.As(err, &d) || errors.Is(err, storage.ErrNoBody) || errors.Is(err, storage.ErrHead) ||
+		storage.IsDisk(err) {
 		return err
 	}
 	file := "crawl.db"
@@ -127,7 +128,8 @@ func (b *Body) Close() error {
 func codings(r *storage.Response) []string {
 	list := coding.Order(append(http1.Tokens(r.Header["Content-Encoding"]), r.Transfer...))
 	switch t, _, _ := strings.Cut(strings.ToLower(r.Header.Get("Content-Type")), ";"); strings.TrimSpace(t) {
-	case "application/gzip", "application/x-gzip", "application/x-gunzip", "application/x-gtar", "application/x-compress":
+	case "application/gzip", "application/x-gzip", "application/x-gunzip", "application/x-gtar",
+		"application/x-compress":
 		list = slices.DeleteFunc(list, func(c string) bool { return c == "gzip" || c == "x-gzip" })
 	}
 	return list

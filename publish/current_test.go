@@ -14,17 +14,23 @@ func TestCurrent(t *testing.T) {
 		want   int
 	}{
 		{"the later of equals", []crawllog.Visit{{Status: 200}, {Status: 203}}, 1},
-		{"a redirect that leads nowhere hides no page", []crawllog.Visit{{Status: 200}, {Status: 301, Location: "http://a/"}}, 0},
-		{"but is what there is where no page was", []crawllog.Visit{{Status: 404}, {Status: 301, Location: "http://a/"}, {Status: 404}}, 1},
+		{"a redirect that leads nowhere hides no page",
+			[]crawllog.Visit{{Status: 200}, {Status: 301, Location: "http://a/"}}, 0},
+		{"but is what there is where no page was", []crawllog.Visit{{Status: 404}, {Status: 301, Location: "http://a/"},
+			{Status: 404}}, 1},
 		{"a page that is gone takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 404}, {Status: 410}}, 0},
 		{"nor does one that is forbidden now", []crawllog.Visit{{Status: 200}, {Status: 403}}, 0},
 		{"gone is more than down", []crawllog.Visit{{Status: 503}, {Status: 404}, {}}, 1},
-		{"unchanged is the copy that it refers to", []crawllog.Visit{{Status: 200}, {Status: 304, Refers: &crawllog.Ref{}}, {Status: 304, Refers: &crawllog.Ref{}}}, 0},
+		{"unchanged is the copy that it refers to", []crawllog.Visit{{Status: 200},
+			{Status: 304, Refers: &crawllog.Ref{}}, {Status: 304, Refers: &crawllog.Ref{}}}, 0},
 		{"what is suspect hides no good copy", []crawllog.Visit{{Status: 200}, {Status: 200, Suspect: "empty"}}, 0},
-		{"a server that is down takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 503}, {}, {Status: 429}}, 0},
+		{"a server that is down takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 503}, {}, {Status: 429}},
+			0},
 		{"nor does a challenge", []crawllog.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}}, 0},
-		{"a whole one before a later one cut off", []crawllog.Visit{{Status: 200}, {Status: 200, Truncated: "disconnect"}}, 0},
-		{"our own limit of length cuts off each time", []crawllog.Visit{{Status: 200, Truncated: "length"}, {Status: 200, Truncated: "disconnect"}, {Status: 200, Truncated: "length"}}, 2},
+		{"a whole one before a later one cut off",
+			[]crawllog.Visit{{Status: 200}, {Status: 200, Truncated: "disconnect"}}, 0},
+		{"our own limit of length cuts off each time", []crawllog.Visit{{Status: 200, Truncated: "length"},
+			{Status: 200, Truncated: "disconnect"}, {Status: 200, Truncated: "length"}}, 2},
 		{"and hides no whole copy", []crawllog.Visit{{Status: 200}, {Status: 200, Truncated: "length"}}, 0},
 		{"an error with an answer before one without", []crawllog.Visit{{}, {Status: 500}, {}}, 1},
 	} {
@@ -43,7 +49,8 @@ func TestCurrent(t *testing.T) {
 }
 
 func TestCurrentAt(t *testing.T) {
-	visits := []*crawllog.Visit{{Status: 200, At: time.Unix(1, 0)}, {Status: 200, At: time.Unix(5, 0)}, {Status: 503, At: time.Unix(9, 0)}}
+	visits := []*crawllog.Visit{{Status: 200, At: time.Unix(1, 0)}, {Status: 200, At: time.Unix(5, 0)},
+		{Status: 503, At: time.Unix(9, 0)}}
 	for at, want := range map[int64]*crawllog.Visit{0: nil, 1: visits[0], 4: visits[0], 5: visits[1], 20: visits[1]} {
 		if got := CurrentAt(visits, time.Unix(at, 0), nil); got != want {
 			t.Errorf("at %d: got %v, want %v", at, got, want)

@@ -17,12 +17,17 @@ func TestPermitsOfAHistory(t *testing.T) {
 		want   []bool // shown
 	}{
 		{"each by itself", []crawllog.Visit{{Status: 200}, {Status: 200}}, []bool{true, true}},
-		{"noarchive now takes back what was kept before", []crawllog.Visit{{Status: 200}, {Status: 200, Kept: crawllog.KeptWithheld}}, []bool{false, false}},
-		{"noarchive then does not bind a later capture", []crawllog.Visit{{Status: 200, Directives: noarchive}, {Status: 200}}, []bool{false, true}},
+		{"noarchive now takes back what was kept before",
+			[]crawllog.Visit{{Status: 200}, {Status: 200, Kept: crawllog.KeptWithheld}}, []bool{false, false}},
+		{"noarchive then does not bind a later capture", []crawllog.Visit{{Status: 200, Directives: noarchive},
+			{Status: 200}}, []bool{false, true}},
 		{"a page that is gone takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 404}}, []bool{true, true}},
-		{"nor does a challenge", []crawllog.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}}, []bool{true, false}},
-		{"an unchanged page asks what its original asks", []crawllog.Visit{{N: 1, Status: 200, Directives: noarchive}, {N: 2, Status: 304, Refers: &crawllog.Ref{N: 1}}}, []bool{false, false}},
-		{"an unchanged page of the original before, whose own header forbids it", []crawllog.Visit{{N: 1, Status: 200}, {N: 2, Status: 304, Refers: &crawllog.Ref{N: 1}, Directives: noarchive}}, []bool{false, false}},
+		{"nor does a challenge", []crawllog.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}},
+			[]bool{true, false}},
+		{"an unchanged page asks what its original asks", []crawllog.Visit{{N: 1, Status: 200, Directives: noarchive},
+			{N: 2, Status: 304, Refers: &crawllog.Ref{N: 1}}}, []bool{false, false}},
+		{"an unchanged page of the original before, whose own header forbids it", []crawllog.Visit{{N: 1, Status: 200},
+			{N: 2, Status: 304, Refers: &crawllog.Ref{N: 1}, Directives: noarchive}}, []bool{false, false}},
 	} {
 		var visits []*crawllog.Visit
 		for i := range c.visits {
@@ -38,7 +43,8 @@ func TestPermitsOfAHistory(t *testing.T) {
 			}
 		}
 	}
-	limited := []*crawllog.Visit{{Status: 200}, {Status: 200, At: now, Directives: &crawllog.Directives{MaxSnippet: &short, NoTranslate: true}}}
+	limited := []*crawllog.Visit{{Status: 200},
+		{Status: 200, At: now, Directives: &crawllog.Directives{MaxSnippet: &short, NoTranslate: true}}}
 	if p := Permits(limited, now, nil)[0]; p.Snippet != 30 || p.Translate || !p.Show {
 		t.Errorf("an earlier capture has the limits of the current one: %+v", p)
 	}

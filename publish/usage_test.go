@@ -12,7 +12,8 @@ import (
 func TestPermitsOfUsage(t *testing.T) {
 	now := time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC)
 	says := func(v usage.Value) []usage.Statement {
-		return []usage.Statement{{Category: usage.Search, Value: v, Source: usage.InRobots, By: "Content-Usage", Line: 3, Text: "Content-Usage: search=" + string(v)}}
+		return []usage.Statement{{Category: usage.Search, Value: v, Source: usage.InRobots, By: "Content-Usage",
+			Line: 3, Text: "Content-Usage: search=" + string(v)}}
 	}
 	n, y := says(usage.No), says(usage.Yes)
 	refers := &crawllog.Ref{N: 1}
@@ -25,12 +26,18 @@ func TestPermitsOfUsage(t *testing.T) {
 		{"nothing said", []crawllog.Visit{{Status: 200}}, []usage.Value{""}, []bool{true}},
 		{"y permits what is permitted", []crawllog.Visit{{Status: 200, Usage: y}}, []usage.Value{"y"}, []bool{true}},
 		{"n is as noindex", []crawllog.Visit{{Status: 200, Usage: n}}, []usage.Value{"n"}, []bool{false}},
-		{"then n, now y", []crawllog.Visit{{Status: 200, Usage: n}, {Status: 200, Usage: y}}, []usage.Value{"n", "y"}, []bool{false, true}},
-		{"then y, now n", []crawllog.Visit{{Status: 200, Usage: y}, {Status: 200, Usage: n}}, []usage.Value{"y", "n"}, []bool{true, false}},
-		{"unchanged, now y", []crawllog.Visit{{N: 1, Status: 200, Usage: n}, {N: 2, Status: 304, Refers: refers, Usage: y}}, []usage.Value{"y", "y"}, []bool{true, true}},
-		{"unchanged, now n", []crawllog.Visit{{N: 1, Status: 200, Usage: y}, {N: 2, Status: 304, Refers: refers, Usage: n}}, []usage.Value{"n", "n"}, []bool{false, false}},
-		{"a failure says nothing", []crawllog.Visit{{Status: 200, Usage: n}, {Status: 503, Usage: y}}, []usage.Value{"n", "y"}, []bool{false, true}},
-		{"y undoes no noindex", []crawllog.Visit{{Status: 200, Usage: y, Directives: &crawllog.Directives{NoIndex: true}}}, []usage.Value{"y"}, []bool{false}},
+		{"then n, now y", []crawllog.Visit{{Status: 200, Usage: n}, {Status: 200, Usage: y}}, []usage.Value{"n", "y"},
+			[]bool{false, true}},
+		{"then y, now n", []crawllog.Visit{{Status: 200, Usage: y}, {Status: 200, Usage: n}}, []usage.Value{"y", "n"},
+			[]bool{true, false}},
+		{"unchanged, now y", []crawllog.Visit{{N: 1, Status: 200, Usage: n},
+			{N: 2, Status: 304, Refers: refers, Usage: y}}, []usage.Value{"y", "y"}, []bool{true, true}},
+		{"unchanged, now n", []crawllog.Visit{{N: 1, Status: 200, Usage: y},
+			{N: 2, Status: 304, Refers: refers, Usage: n}}, []usage.Value{"n", "n"}, []bool{false, false}},
+		{"a failure says nothing", []crawllog.Visit{{Status: 200, Usage: n}, {Status: 503, Usage: y}},
+			[]usage.Value{"n", "y"}, []bool{false, true}},
+		{"y undoes no noindex", []crawllog.Visit{{Status: 200, Usage: y,
+			Directives: &crawllog.Directives{NoIndex: true}}}, []usage.Value{"y"}, []bool{false}},
 	} {
 		var visits []*crawllog.Visit
 		for i := range c.visits {
@@ -44,7 +51,8 @@ func TestPermitsOfUsage(t *testing.T) {
 		}
 	}
 	p := Decide(&crawllog.Visit{Usage: n}, now)
-	if want := "search=n (robots.txt, line 3: Content-Usage: search=n)"; p.Why() != want || !p.Refuses(usage.Search) || p.Refuses(usage.TDM) {
+	if want := "search=n (robots.txt, line 3: Content-Usage: search=n)"; p.Why() != want || !p.Refuses(usage.Search) ||
+		p.Refuses(usage.TDM) {
 		t.Errorf("%q, want %q", p.Why(), want)
 	}
 }

@@ -330,7 +330,8 @@ func (a *Archive) grow() {
 func (a *Archive) whole(tx *bbolt.Tx) error {
 	for _, name := range [][]byte{bucketMeta, bucketSegments, bucketVisits, bucketDigests, bucketRobots, bucketBodies} {
 		if tx.Bucket(name) == nil {
-			return &DamageError{File: a.dir.file(dbName), What: "not a curtsy archive: bucket " + string(name) + " is missing"}
+			return &DamageError{File: a.dir.file(dbName), What: "not a curtsy archive: bucket " +
+				string(name) + " is missing"}
 		}
 	}
 	return nil

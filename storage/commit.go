@@ -299,7 +299,8 @@ func (a *Archive) abandon(err error) error {
 		if a.seg.durable == 0 {
 			a.seg.file.Close()
 			err := a.dir.remove(segmentFile(a.seg.name))
-			a.opts.Logger.Debug("removed", "segment", a.seg.name, "err", errors.Join(err, a.dir.sync(segmentFile(a.seg.name))))
+			a.opts.Logger.Debug("removed", "segment", a.seg.name, "err",
+				errors.Join(err, a.dir.sync(segmentFile(a.seg.name))))
 			a.seg = nil
 		}
 	}

@@ -10,7 +10,8 @@ import (
 
 // refusals are what the system says when nothing is wrong with the archive:
 // there is no room, the disk fails, too much is open.
-var refusals = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}
+var refusals = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO, syscall.EMFILE, syscall.ENFILE,
+	syscall.ENOMEM}
 
 // IsDisk says whether the system refused to write or to open, so that the same
 // may be tried again.

@@ -261,7 +261,8 @@ func (s *sidecar) readFrame(size int64) bool {
 	u := func(at int) int64 { return int64(binary.LittleEndian.Uint32(head[at:])) }
 	count, places, packed, raw := u(8), u(12), u(16), u(20)
 	at := s.end + frameHead
-	if count == 0 || count > places || raw > maxFrame || places > size-at || packed > size-at-places || count > fullCount || len(s.places) > maxPlaces {
+	if count == 0 || count > places || raw > maxFrame || places > size-at || packed > size-at-places ||
+		count > fullCount || len(s.places) > maxPlaces {
 		return false
 	}
 	b := make([]byte, places)
@@ -278,7 +279,8 @@ func (s *sidecar) readFrame(size int64) bool {
 		list = append(list, factPlace{offset, int32(len(s.frames)), n})
 	}
 	s.places = list
-	s.frames = append(s.frames, frame{at: at + places, packed: packed, raw: int(raw), places: int(places), sum: binary.LittleEndian.Uint32(head[4:])})
+	s.frames = append(s.frames, frame{at: at + places, packed: packed, raw: int(raw), places: int(places),
+		sum: binary.LittleEndian.Uint32(head[4:])})
 	s.end = at + places + packed
 	return true
 }
@@ -321,7 +323,8 @@ func (a *Archive) readPacked(s *sidecar, f *frame) []byte {
 		return nil
 	}
 	if a.facts.dec == nil {
-		a.facts.dec, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxFrame)) // fails for no such options
+		a.facts.dec, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxMemory(maxFrame)) // fails for no such options
 	}
 	facts, err := a.facts.dec.DecodeAll(b[summed:], make([]byte, 0, f.raw))
 	if err != nil {
@@ -351,7 +354,8 @@ func (a *Archive) flushFacts(s *sidecar) {
 // packFrame makes a frame.
 func (a *Archive) packFrame(list []fact) []byte {
 	if a.facts.enc == nil {
-		a.facts.enc, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), // fails for no such options
+		a.facts.enc, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
+			zstd.WithEncoderConcurrency(1), // fails for no such options
 			zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(1<<20))
 	}
 	b, last := make([]byte, frameHead, frameHead+8*len(list)), int64(0)

@@ -20,7 +20,8 @@ const factsSegment = "curtsy-20260101000000-00000.warc.gz"
 // manyFacts are of so many captures.
 func manyFacts(n int) (list []fact) {
 	for i := range n {
-		list = append(list, fact{FactsKey{factsSegment, int64(1000 * (n - i)), uint64(i)}, fmt.Appendf(nil, "facts of %d %s", i, strings.Repeat("x", i))})
+		list = append(list, fact{FactsKey{factsSegment, int64(1000 * (n - i)), uint64(i)},
+			fmt.Appendf(nil, "facts of %d %s", i, strings.Repeat("x", i))})
 	}
 	return list
 }
@@ -186,7 +187,8 @@ func TestFactsAfterAKill(t *testing.T) {
 				}
 			}
 			if n := haveFacts(a, list); n != len(list) {
-				t.Errorf("killed after %d octets, %d facts: %d of %d after they were added again", octets, had, n, len(list))
+				t.Errorf("killed after %d octets, %d facts: %d of %d after they were added again", octets,
+					had, n, len(list))
 			}
 		})
 	}
@@ -195,8 +197,14 @@ func TestFactsAfterAKill(t *testing.T) {
 func TestFactsThatCannotBeWritten(t *testing.T) {
 	list := manyFacts(3)
 	for says, spoil := range map[string]func(dir string) error{
-		"a link in the place of the directory": func(dir string) error { return os.Symlink(t.TempDir(), filepath.Join(dir, factsDir)) },
-		"a file in the place of the directory": func(dir string) error { return os.WriteFile(filepath.Join(dir, factsDir), nil, 0o644) },
+		"a link in the place of the directory": func(dir string) error {
+			return os.Symlink(t.TempDir(),
+				filepath.Join(dir, factsDir))
+		},
+		"a file in the place of the directory": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir,
+				factsDir), nil, 0o644)
+		},
 		"a directory in the place of the file": func(dir string) error {
 			return os.MkdirAll(filepath.Join(dir, filepath.FromSlash(factsFile(factsSegment))), 0o755)
 		},
@@ -204,7 +212,8 @@ func TestFactsThatCannotBeWritten(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, factsDir), 0o755); err != nil {
 				return err
 			}
-			return os.Symlink(filepath.Join(t.TempDir(), "x"), filepath.Join(dir, filepath.FromSlash(factsFile(factsSegment))))
+			return os.Symlink(filepath.Join(t.TempDir(), "x"),
+				filepath.Join(dir, filepath.FromSlash(factsFile(factsSegment))))
 		},
 	} {
 		dir := t.TempDir()

@@ -54,7 +54,8 @@ func victim(t *testing.T, dir string) (path string, untouched func()) {
 
 func TestSegmentNamesFromCrawlDBLeadNowhere(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"../../victim", "..", "/etc/passwd", "a/b-20260101000000-00000.warc.gz", "x\n-20260101000000-00000.warc.gz", strings.Repeat("a", 300) + "-20260101000000-00000.warc.gz"} {
+	for _, name := range []string{"../../victim", "..", "/etc/passwd", "a/b-20260101000000-00000.warc.gz",
+		"x\n-20260101000000-00000.warc.gz", strings.Repeat("a", 300) + "-20260101000000-00000.warc.gz"} {
 		dir := filepath.Join(t.TempDir(), "archive")
 		segment := one(t, dir)
 		_, untouched := victim(t, dir)
@@ -112,7 +113,8 @@ func TestSegmentsOfAnotherArchiveAreNotReached(t *testing.T) {
 	dir, other := filepath.Join(base, "archive"), filepath.Join(base, "other")
 	one(t, dir)
 	theirs := one(t, other)
-	if err := errors.Join(os.RemoveAll(filepath.Join(dir, warcDir)), os.Symlink("../other/warc", filepath.Join(dir, warcDir))); err != nil {
+	if err := errors.Join(os.RemoveAll(filepath.Join(dir, warcDir)),
+		os.Symlink("../other/warc", filepath.Join(dir, warcDir))); err != nil {
 		t.Fatal(err)
 	}
 	for what, open := range map[string]func() error{
@@ -148,7 +150,8 @@ func TestAnUnknownSegmentOfAnotherCrawlIsSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if got, err := os.ReadFile(filepath.Join(dir, warcDir, name+"."+asideUnknown)); err != nil || string(got) != string(b) {
+	if got, err := os.ReadFile(filepath.Join(dir, warcDir, name+"."+asideUnknown)); err != nil ||
+		string(got) != string(b) {
 		t.Errorf("it is not set aside: %v", err)
 	}
 }

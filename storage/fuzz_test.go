@@ -22,7 +22,8 @@ func FuzzReadHTTP(f *testing.F) {
 	for _, s := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nfoo\r\n2;x=y\r\nba\r\n0\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1;eeeeeeeeeeeeeeeeeeeeee\r\nx\r\n", 50) + "0\r\nA: b\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1;eeeeeeeeeeeeeeeeeeeeee\r\nx\r\n",
+			50) + "0\r\nA: b\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\nx",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nx", "HTTP/1.0 304 X\n\n", "", "\r\n\r\n",
 	} {
@@ -52,7 +53,8 @@ func FuzzVisit(f *testing.F) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
 	v := &crawllog.Visit{URLID: 1, N: 2, URL: "http://h/", At: at, Status: 200, Length: 3, Kept: crawllog.KeptResponse,
 		Digest: warc.Sum([]byte("foo")).String(), Robots: &crawllog.Decision{Allow: true, Fetched: at},
-		Record: &crawllog.Record{Segment: "curtsy-20260301120000-00000.warc.gz", Offset: 9, Length: 3, ID: warc.NewID()}}
+		Record: &crawllog.Record{Segment: "curtsy-20260301120000-00000.warc.gz", Offset: 9, Length: 3,
+			ID: warc.NewID()}}
 	for range 3 { // with and without a record, and with what is seldom
 		whole, err := crawllog.Pack(v)
 		if err != nil {
@@ -61,8 +63,10 @@ func FuzzVisit(f *testing.F) {
 		f.Add(v.Ref().Key(), whole, true)
 		f.Add(v.Ref().Key(), whole[:len(whole)-5], true)
 		if v.Record = nil; len(v.Usage) == 0 {
-			v.Directives = &crawllog.Directives{NoIndex: true, Sources: []crawllog.Source{{Directive: "noindex", From: "meta", Text: "none"}}}
-			v.Usage, v.Rendered = []usage.Statement{{Line: 1, By: "b"}}, &crawllog.Rendered{Missing: []crawllog.Missing{{URL: "u", Why: "w"}}}
+			v.Directives = &crawllog.Directives{NoIndex: true,
+				Sources: []crawllog.Source{{Directive: "noindex", From: "meta", Text: "none"}}}
+			v.Usage, v.Rendered = []usage.Statement{{Line: 1, By: "b"}},
+				&crawllog.Rendered{Missing: []crawllog.Missing{{URL: "u", Why: "w"}}}
 		}
 	}
 	f.Fuzz(func(t *testing.T, key, value []byte, sealed bool) {
@@ -75,7 +79,8 @@ func FuzzVisit(f *testing.F) {
 		}
 		if err == nil {
 			var again crawllog.Visit
-			if b, err := crawllog.Pack(v); err != nil || crawllog.Unpack(b, &again) != nil || again.URL != v.URL || !again.At.Equal(v.At) {
+			if b, err := crawllog.Pack(v); err != nil || crawllog.Unpack(b, &again) != nil || again.URL != v.URL ||
+				!again.At.Equal(v.At) {
 				t.Errorf("%q: packed anew it is %+v, %v", value, again, err)
 			}
 		}
@@ -92,17 +97,20 @@ func FuzzVisit(f *testing.F) {
 func FuzzScan(f *testing.F) {
 	e := warc.NewEncoder()
 	block := []byte("HTTP/1.1 200 OK\r\n\r\nbody")
-	h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), TargetURI: "http://h/", PayloadDigest: warc.Sum([]byte("body")).String()}
+	h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), TargetURI: "http://h/",
+		PayloadDigest: warc.Sum([]byte("body")).String()}
 	response := e.Append(nil, h, warc.Small, block)
 	fields := []byte("withheld: all\r\n" + `curtsy-visit: {"class":"page"}` + "\r\n")
-	withheld := e.Append(nil, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), TargetURI: "http://h/2"}, warc.Small, fields)
+	withheld := e.Append(nil, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), TargetURI: "http://h/2"},
+		warc.Small, fields)
 	f.Add(append(bytes.Clone(response), withheld...))
 	f.Add(append(response[:len(response)/2], withheld...))
 	f.Add(bytes.Repeat([]byte{0x1f, 0x8b, 8}, 20))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := t.TempDir()
 		name := "f-20260101000000-00000.warc.gz"
-		if err := errors.Join(os.Mkdir(filepath.Join(dir, warcDir), 0o755), os.WriteFile(filepath.Join(dir, warcDir, name), b, 0o644)); err != nil {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, warcDir), 0o755),
+			os.WriteFile(filepath.Join(dir, warcDir, name), b, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		end := int64(0)

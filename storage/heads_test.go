@@ -22,9 +22,11 @@ func TestReadHTTP(t *testing.T) {
 		{"a body that begins as a head ends", ok + "\r\n\r\n\r\n", "", "\r\n\r\n"},
 		{"no body", ok + "A: b\n\n", "b", ""},
 		{"transfer coding identity", ok + "Transfer-Encoding: identity\r\n\r\nbody", "", "body"},
-		{"chunks of an HTTP/1.0 server", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", "", "1\r\nx\r\n0\r\n\r\n"},
+		{"chunks of an HTTP/1.0 server", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", "",
+			"1\r\nx\r\n0\r\n\r\n"},
 		{"chunks", inChunks + "1;x=" + strings.Repeat("y", 4000) + "\r\na\r\n2 \r\nbc\r\n0\r\nA: b\r\n\r\n", "", "abc"},
-		{"chunks too large to be read at once", inChunks + "186a0\r\n" + strings.Repeat("x", 100_000) + "\r\n0\r\n\r\n", "", strings.Repeat("x", 100_000)},
+		{"chunks too large to be read at once", inChunks + "186a0\r\n" + strings.Repeat("x", 100_000) + "\r\n0\r\n\r\n",
+			"", strings.Repeat("x", 100_000)},
 	} {
 		r, err := readHTTP(strings.NewReader(c.block))
 		if err != nil {
@@ -33,7 +35,8 @@ func TestReadHTTP(t *testing.T) {
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.Status != 200 || r.Header.Get("A") != c.field || string(body) != c.body {
-			t.Errorf("%s: %d, A is %q, body %.40q, %v; want %q, %.40q", c.says, r.Status, r.Header.Get("A"), body, err, c.field, c.body)
+			t.Errorf("%s: %d, A is %q, body %.40q, %v; want %q, %.40q", c.says, r.Status, r.Header.Get("A"), body, err,
+				c.field, c.body)
 		}
 	}
 	for _, block := range []string{inChunks, inChunks + "5\r\nabc", inChunks + "3\r\nabc\r\n"} {
@@ -45,7 +48,9 @@ func TestReadHTTP(t *testing.T) {
 			t.Errorf("cut off, %q: %v", block, err)
 		}
 	}
-	for _, block := range []string{"", "garbage\r\n\r\n", ok + "A: b\r\n", ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nxy", ok + strings.Repeat("A: b\r\n", 20_000) + "\r\n", ok + strings.Repeat("x", 3<<20) + "\r\n\r\n"} {
+	for _, block := range []string{"", "garbage\r\n\r\n", ok + "A: b\r\n",
+		ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nxy", ok + strings.Repeat("A: b\r\n", 20_000) + "\r\n",
+		ok + strings.Repeat("x", 3<<20) + "\r\n\r\n"} {
 		if _, err := readHTTP(strings.NewReader(block)); !errors.Is(err, ErrHead) {
 			t.Errorf("%.60q: %v", block, err)
 		}
@@ -57,7 +62,8 @@ func TestThePayloadBehindAnOddHeadIsVerified(t *testing.T) {
 	d := warc.Sum([]byte("body")).String()
 	for body, want := range map[string]error{"body": nil, "bodx": errPayload} {
 		block := "HTTP/1.1 200 OK\r\nthis is no field\r\nA: b\x00c\r\nTransfer-Encoding: identity\r\n\r\n" + body
-		err := checkPayload(strings.NewReader(block), &warc.Header{PayloadDigest: d}, &crawllog.Visit{Digest: d, Length: 4})
+		err := checkPayload(strings.NewReader(block), &warc.Header{PayloadDigest: d},
+			&crawllog.Visit{Digest: d, Length: 4})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v", body, err)
 		}

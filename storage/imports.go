@@ -71,7 +71,8 @@ func (a *Archive) NotesFrom(prefix, after string, n int) (names []string, err er
 			return nil
 		}
 		c := notes.Cursor()
-		for k, _ := c.Seek([]byte(max(prefix, after))); bytes.HasPrefix(k, []byte(prefix)) && len(names) < n; k, _ = c.Next() {
+		for k, _ := c.Seek([]byte(max(prefix, after))); bytes.HasPrefix(k, []byte(prefix)) &&
+			len(names) < n; k, _ = c.Next() {
 			if string(k) != after {
 				names = append(names, string(k))
 			}

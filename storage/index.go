@@ -57,7 +57,9 @@ func (d *directory) neverLost() error {
 	if err != nil {
 		what = "missing"
 	}
-	return &DamageError{File: d.file(dbName), What: fmt.Sprintf("%s, but its segments are there (%d): it can be rebuilt from them, or restored from a backup", what, len(segments))}
+	return &DamageError{File: d.file(dbName),
+		What: fmt.Sprintf("%s, but its segments are there (%d): it can be rebuilt from them, or restored from a backup",
+			what, len(segments))}
 }
 
 // openDB opens a bbolt file. Where bbolt panics over what is in it, the file
@@ -90,7 +92,8 @@ func openError(path string, err error) error {
 		return &DamageError{File: path, What: damage.What}
 	case errors.Is(err, berrors.ErrTimeout):
 		return fmt.Errorf("%s: %w", path, ErrInUse)
-	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum),
+		errors.Is(err, berrors.ErrVersionMismatch):
 		return &DamageError{File: path, What: err.Error()}
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s: %w", path, err)

@@ -40,7 +40,8 @@ const (
 // info is what new segments say.
 func (a *Archive) info() Info {
 	o := &a.opts
-	return Info{software: o.Software, Robots: o.RobotsLine, Operator: o.Operator, agent: o.UserAgent, Archive: a.id(), Crawl: a.crawlJSON(), label: o.Label}
+	return Info{software: o.Software, Robots: o.RobotsLine, Operator: o.Operator, agent: o.UserAgent, Archive: a.id(),
+		Crawl: a.crawlJSON(), label: o.Label}
 }
 
 // Label is that of the digests in new records, as in Options.
@@ -57,7 +58,8 @@ func (a *Archive) id() string {
 func (i *Info) append(b []byte) []byte {
 	b = warc.AppendField(b, fieldSoftware, i.software)
 	b = warc.AppendField(b, fieldFormat, "WARC File Format 1.1")
-	b = warc.AppendField(b, fieldConforms, "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
+	b = warc.AppendField(b, fieldConforms,
+		"http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
 	for _, f := range [][2]string{{fieldDescription, i.description}, {fieldRobots, i.Robots},
 		{fieldOperator, i.Operator}, {fieldAgent, i.agent}, {fieldArchive, i.Archive}, {fieldCrawl, string(i.Crawl)}} {
 		if f[1] != "" {
@@ -69,7 +71,8 @@ func (i *Info) append(b []byte) []byte {
 
 // infoOf is what append wrote.
 func infoOf(segment string, h *warc.Header, fields map[string]string) Info {
-	i := Info{Segment: segment, ID: h.ID, Operator: fields[fieldOperator], Robots: fields[fieldRobots], agent: fields[fieldAgent],
+	i := Info{Segment: segment, ID: h.ID, Operator: fields[fieldOperator], Robots: fields[fieldRobots],
+		agent:   fields[fieldAgent],
 		Archive: fields[fieldArchive]}
 	if line := []byte(fields[fieldCrawl]); json.Valid(line) {
 		i.Crawl = line

@@ -52,7 +52,8 @@ func readMeta(f io.ReaderAt, at int64) (m meta, whole bool) {
 	h := fnv.New64a()
 	h.Write(b[:metaSize-8])
 	n := binary.NativeEndian
-	m = meta{int64(n.Uint32(b[8:])), int64(n.Uint64(b[16:])), int64(n.Uint64(b[32:])), int64(n.Uint64(b[40:])), int64(n.Uint64(b[48:]))}
+	m = meta{int64(n.Uint32(b[8:])), int64(n.Uint64(b[16:])), int64(n.Uint64(b[32:])), int64(n.Uint64(b[40:])),
+		int64(n.Uint64(b[48:]))}
 	return m, n.Uint32(b) == metaMagic && n.Uint64(b[metaSize-8:]) == h.Sum64()
 }
 

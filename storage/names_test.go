@@ -23,7 +23,8 @@ func TestNamesOfSegmentsFollowEachOther(t *testing.T) {
 		{"20360504030201-00007-r2", at, 3, "20360504030201", 8},
 	} {
 		if stamp, n := following(tt.last, tt.now, tt.n); stamp != tt.stamp || n != tt.want {
-			t.Errorf("after %q, at %v with %d: %s-%05d, want %s-%05d", tt.last, tt.now, tt.n, stamp, n, tt.stamp, tt.want)
+			t.Errorf("after %q, at %v with %d: %s-%05d, want %s-%05d", tt.last, tt.now, tt.n, stamp, n,
+				tt.stamp, tt.want)
 		}
 	}
 }

@@ -39,7 +39,8 @@ func checkPages(f io.ReaderAt, octets int64) error {
 	if m.pages > octets/m.pageSize {
 		return fmt.Errorf("truncated: %d pages expected", m.pages)
 	}
-	p := &pages{file: f, size: int(m.pageSize), high: uint64(m.pages), used: make([]uint64, m.pages/64+1), buf: make([]byte, m.pageSize)}
+	p := &pages{file: f, size: int(m.pageSize), high: uint64(m.pages), used: make([]uint64, m.pages/64+1),
+		buf: make([]byte, m.pageSize)}
 	if err := p.walk(uint64(m.root), 0); err != nil {
 		return err
 	}
@@ -101,7 +102,8 @@ func (p *pages) walk(id uint64, depth int) error {
 		if flags == pageLeaf {
 			next = p.leaf
 		}
-		if err := next(id, elements[i*pageElement:][:pageElement], room-at, int64(id)*int64(p.size)+int64(at), depth); err != nil {
+		if err := next(id, elements[i*pageElement:][:pageElement], room-at, int64(id)*int64(p.size)+int64(at),
+			depth); err != nil {
 			return err
 		}
 	}
@@ -121,7 +123,8 @@ func (p *pages) branch(id uint64, e []byte, room int, _ int64, depth int) error 
 // leaf checks an element that holds a value: flags, offset of the key, its
 // length, that of the value behind it.
 func (p *pages) leaf(id uint64, e []byte, room int, at int64, depth int) error {
-	key, value := uint64(binary.NativeEndian.Uint32(e[4:]))+uint64(binary.NativeEndian.Uint32(e[8:])), uint64(binary.NativeEndian.Uint32(e[12:]))
+	key, value := uint64(binary.NativeEndian.Uint32(e[4:]))+uint64(binary.NativeEndian.Uint32(e[8:])),
+		uint64(binary.NativeEndian.Uint32(e[12:]))
 	if key+value > uint64(room) {
 		return fmt.Errorf("page %d: a value lies beyond its end", id)
 	}

@@ -29,7 +29,8 @@ const (
 // crawl is what the new archive says of its crawl, as in Commit. It has its name
 // when check, which gets the directory where it lies until then, is content; else
 // it is removed.
-func (a *Archive) Prune(ctx context.Context, to string, drop map[crawllog.Ref]bool, o Options, crawl any, check func(dir string) error) (err error) {
+func (a *Archive) Prune(ctx context.Context, to string, drop map[crawllog.Ref]bool, o Options, crawl any,
+	check func(dir string) error) (err error) {
 	defer Guard(&err)()
 	if a.IsLive() {
 		return fmt.Errorf("%s: %w", a.dir.path, ErrInUse)
@@ -147,7 +148,8 @@ const compactBatch = 1 << 20
 
 // compact writes crawl.db from another index.
 func (d *directory) compact(from *Archive) error {
-	db, _, err := d.openDB(dbName, bbolt.Options{Timeout: lockTimeout, NoStatistics: true, NoSync: true, FreelistType: bbolt.FreelistMapType})
+	db, _, err := d.openDB(dbName, bbolt.Options{Timeout: lockTimeout, NoStatistics: true, NoSync: true,
+		FreelistType: bbolt.FreelistMapType})
 	if err != nil {
 		return err
 	}
@@ -197,7 +199,8 @@ func (b *Archive) without(ctx context.Context, from *Archive, drop map[crawllog.
 // renew makes a segment of what is kept of another: all of it under the same name,
 // else its records behind a warcinfo record of their own. One of which nothing is
 // kept is left out, but for the newest, which says how the crawl was set.
-func (b *Archive) renew(from *Archive, name string, e segmentEntry, list []extent, drop map[crawllog.Ref]bool, newest bool) error {
+func (b *Archive) renew(from *Archive, name string, e segmentEntry, list []extent, drop map[crawllog.Ref]bool,
+	newest bool) error {
 	kept := 0
 	for _, x := range list {
 		if !drop[x.ref] {

@@ -34,7 +34,8 @@ func TestPrune(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 	unsound := errors.New("not sound")
-	if err := a.Prune(t.Context(), to, drop, Options{}, nil, func(string) error { return unsound }); !errors.Is(err, unsound) {
+	if err := a.Prune(t.Context(), to, drop, Options{}, nil, func(string) error { return unsound }); !errors.Is(err,
+		unsound) {
 		t.Errorf("not sound: %v", err)
 	}
 	if left, _ := filepath.Glob(to + "*"); len(left) > 0 {
@@ -81,7 +82,8 @@ func TestPruneOfEverything(t *testing.T) {
 	}
 	defer a.Close()
 	drop := map[crawllog.Ref]bool{}
-	if err := sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error { drop[v.Ref()] = true; return nil }); err != nil {
+	if err := sitetest.Each(a.Visits(nil),
+		func(v *crawllog.Visit) error { drop[v.Ref()] = true; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "pruned")

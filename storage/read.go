@@ -80,7 +80,8 @@ func (a *Archive) readResponse(v *crawllog.Visit) (*Response, error) {
 	w.Reset(section, v.Record.Offset)
 	h, err := w.Next()
 	if err == nil && h.TargetURI != v.URL {
-		err = &DamageError{File: v.Record.Segment, What: fmt.Sprintf("at %d: found %s instead of %s", v.Record.Offset, h.TargetURI, v.URL)}
+		err = &DamageError{File: v.Record.Segment, What: fmt.Sprintf("at %d: found %s instead of %s", v.Record.Offset,
+			h.TargetURI, v.URL)}
 	}
 	if err != nil {
 		f.Close()
@@ -116,7 +117,8 @@ func readHTTP(block io.Reader) (*Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrHead, err)
 	}
-	r := &Response{Head: head, Status: status, Header: fields, Transfer: frame.Codings, close: func() error { return nil }}
+	r := &Response{Head: head, Status: status, Header: fields, Transfer: frame.Codings,
+		close: func() error { return nil }}
 	if r.Body = io.MultiReader(bytes.NewReader(rest), block); frame.Chunked {
 		r.Body = http1.Dechunk(rest, block)
 	}

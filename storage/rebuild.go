@@ -171,7 +171,8 @@ func (d *directory) asides() (names []string) {
 		entries, _ := d.list(sub) // only to tell of them
 		for _, e := range entries {
 			name := e.Name()
-			if strings.Contains(name, "."+asideDamaged) || strings.Contains(name, "."+asideUnknown) || isSegment(name) && !e.Type().IsRegular() {
+			if strings.Contains(name, "."+asideDamaged) || strings.Contains(name, "."+asideUnknown) ||
+				isSegment(name) && !e.Type().IsRegular() {
 				names = append(names, filepath.Join(sub, name))
 			}
 		}

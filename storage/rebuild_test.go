@@ -54,7 +54,8 @@ func (w *writer) page(url, body string) {
 	w.t.Helper()
 	w.n++
 	head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + fmt.Sprint(len(body)) + "\r\n\r\n"
-	v := &crawllog.Visit{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC(), Status: 200, Kept: crawllog.KeptResponse,
+	v := &crawllog.Visit{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC(), Status: 200,
+		Kept:   crawllog.KeptResponse,
 		Length: int64(len(body)), Digest: warc.Sum([]byte(body)).String(), Record: &crawllog.Record{ID: warc.NewID()}}
 	err := w.a.Append(v, func(to io.Writer, infoID string) error {
 		e := w.e
@@ -63,10 +64,13 @@ func (w *writer) page(url, body string) {
 			PayloadDigest: v.Digest, BlockDigest: warc.Sum(block).String()}
 		b := e.Append(nil, &h, warc.Small, block)
 		asked := []byte("GET / HTTP/1.1\r\n\r\n")
-		b = e.Append(b, &warc.Header{Type: warc.TypeRequest, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
+		b = e.Append(b, &warc.Header{Type: warc.TypeRequest, ID: warc.NewID(), Date: v.At, TargetURI: url,
+			WarcinfoID:   infoID,
 			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(asked).String()}, warc.Small, asked)
-		fields := []byte("via: http://h/\r\nhopsFromSeed: 3\r\nfetchTimeMs: 17\r\n" + `curtsy-visit: {"class":"page","how":"a href"}` + "\r\n")
-		_, err := to.Write(e.Append(b, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), Date: v.At, TargetURI: url, WarcinfoID: infoID,
+		fields := []byte("via: http://h/\r\nhopsFromSeed: 3\r\nfetchTimeMs: 17\r\n" +
+			`curtsy-visit: {"class":"page","how":"a href"}` + "\r\n")
+		_, err := to.Write(e.Append(b, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), Date: v.At,
+			TargetURI: url, WarcinfoID: infoID,
 			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(fields).String()}, warc.Small, fields))
 		return err
 	})
@@ -98,7 +102,8 @@ func five(t *testing.T) (dir string, places []crawllog.Record) {
 		w.page(fmt.Sprintf("http://h/%d", i), strings.Repeat(fmt.Sprint("page ", i, " "), 50))
 	}
 	w.commit()
-	if err := sitetest.Each(w.a.Visits(nil), func(v *crawllog.Visit) error { places = append(places, *v.Record); return nil }); err != nil {
+	if err := sitetest.Each(w.a.Visits(nil),
+		func(v *crawllog.Visit) error { places = append(places, *v.Record); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	w.close()
@@ -134,7 +139,8 @@ func TestScanFindsEveryVisitWithWhatItsRecordsSay(t *testing.T) {
 		if *v.Record != places[i] {
 			t.Errorf("page %d lies at %+v, want %+v", i, *v.Record, places[i])
 		}
-		if v.URL != fmt.Sprintf("http://h/%d", i) || v.Status != 200 || v.Kept != crawllog.KeptResponse || v.Length != 350 || v.Took != 17*time.Millisecond {
+		if v.URL != fmt.Sprintf("http://h/%d", i) || v.Status != 200 || v.Kept != crawllog.KeptResponse ||
+			v.Length != 350 || v.Took != 17*time.Millisecond {
 			t.Errorf("page %d: %+v", i, v)
 		}
 		if c.Via != "http://h/" || c.Depth != 3 || !c.Noted || c.Note.How != "a href" {
@@ -154,15 +160,19 @@ func TestScanPassesOverDamage(t *testing.T) {
 		lost []string // those that are known to be lost
 		gaps bool
 	}{
-		"an octet of a response": {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset + 40 }), want: []string{"0", "1", "3", "4"}, gaps: true},
+		"an octet of a response": {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset + 40 }),
+			want: []string{"0", "1", "3", "4"}, gaps: true},
 		"the end of a response's member": {do: func(b []byte, p []crawllog.Record) []byte {
 			end := bytes.Index(b[p[2].Offset+2:], []byte{0x1f, 0x8b, 8}) + int(p[2].Offset) + 2
 			b[end-6] ^= 1 // of the sum
 			return b
 		}, want: []string{"0", "1", "3", "4"}, lost: []string{"http://h/2"}, gaps: true},
-		"the first octet of a visit": {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset }), want: []string{"0", "1", "3", "4"}, gaps: true},
-		"the metadata of a visit":    {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset + p[2].Length - 3 }), want: []string{"0", "1", "2", "3", "4"}, gaps: true},
-		"the warcinfo":               {do: flip(func([]crawllog.Record) int64 { return 30 }), want: []string{"0", "1", "2", "3", "4"}, gaps: true},
+		"the first octet of a visit": {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset }),
+			want: []string{"0", "1", "3", "4"}, gaps: true},
+		"the metadata of a visit": {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset + p[2].Length - 3 }),
+			want: []string{"0", "1", "2", "3", "4"}, gaps: true},
+		"the warcinfo": {do: flip(func([]crawllog.Record) int64 { return 30 }),
+			want: []string{"0", "1", "2", "3", "4"}, gaps: true},
 		"junk between two visits": {do: func(b []byte, p []crawllog.Record) []byte {
 			return slices.Insert(b, int(p[3].Offset), bytes.Repeat([]byte{0x1f, 0x8b, 8, 0}, 1000)...)
 		}, want: []string{"0", "1", "2", "3", "4"}, gaps: true},
@@ -172,14 +182,22 @@ func TestScanPassesOverDamage(t *testing.T) {
 		}, want: []string{"0", "4"}, gaps: true},
 		"a record within what a site sent": {do: func(b []byte, p []crawllog.Record) []byte {
 			foreign := b[p[4].Offset : p[4].Offset+p[4].Length]
-			h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), WarcinfoID: warc.NewID(), TargetURI: "http://h/forged",
+			h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), WarcinfoID: warc.NewID(),
+				TargetURI:     "http://h/forged",
 				PayloadDigest: warc.Sum(nil).String()}
 			forged := warc.NewEncoder().Append(nil, h, warc.Small, []byte("HTTP/1.1 200 OK\r\n\r\n"))
 			return slices.Concat(b[:p[4].Offset], []byte("damaged"), forged, []byte("damaged"), foreign)
 		}, want: []string{"0", "1", "2", "3", "4"}, gaps: true},
-		"a torn end":         {do: func(b []byte, p []crawllog.Record) []byte { return b[:p[4].Offset+20] }, want: []string{"0", "1", "2", "3"}},
-		"junk at the end":    {do: func(b []byte, p []crawllog.Record) []byte { return append(b, "what a kill left"...) }, want: []string{"0", "1", "2", "3", "4"}},
-		"nothing but junk":   {do: func(b []byte, p []crawllog.Record) []byte { return bytes.Repeat([]byte("junk"), 1000) }},
+		"a torn end": {do: func(b []byte, p []crawllog.Record) []byte { return b[:p[4].Offset+20] },
+			want: []string{"0", "1", "2", "3"}},
+		"junk at the end": {do: func(b []byte, p []crawllog.Record) []byte {
+			return append(b,
+				"what a kill left"...)
+		}, want: []string{"0", "1", "2", "3", "4"}},
+		"nothing but junk": {do: func(b []byte, p []crawllog.Record) []byte {
+			return bytes.Repeat([]byte("junk"),
+				1000)
+		}},
 		"nothing at all":     {do: func(b []byte, p []crawllog.Record) []byte { return nil }},
 		"the warcinfo alone": {do: func(b []byte, p []crawllog.Record) []byte { return b[:p[0].Offset] }},
 	} {
@@ -229,7 +247,8 @@ func TestRebuildIsInPlaceOnlyWhenItIsFinished(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{".damaged": "destroyed", ".damaged-1": "again 0", ".damaged-2": "again 1"} {
+	for name, want := range map[string]string{".damaged": "destroyed", ".damaged-1": "again 0",
+		".damaged-2": "again 1"} {
 		if b, err := os.ReadFile(db + name); err != nil || string(b) != want {
 			t.Errorf("%s is %q, %v, want %q", name, b, err, want)
 		}
@@ -319,7 +338,8 @@ func TestNamesOfSegments(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, warcDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"z-20250101000000-00000.warc.gz", "a-20260101000000-00000-r1.warc.gz", "a-20260101000000-00001.warc.gz", "b-20260201000000-00002.warc.gz"}
+	want := []string{"z-20250101000000-00000.warc.gz", "a-20260101000000-00000-r1.warc.gz",
+		"a-20260101000000-00001.warc.gz", "b-20260201000000-00002.warc.gz"}
 	for _, name := range append(want, "theirs.warc.gz", want[0]+".unknown") {
 		if err := os.WriteFile(filepath.Join(dir, warcDir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
@@ -369,7 +389,8 @@ func TestRepairIsNotBoundByTheReport(t *testing.T) {
 }
 
 func TestVisitsHaveKeysOfTheirOwn(t *testing.T) {
-	for _, r := range []crawllog.Ref{{URLID: 7, N: 1}, {URLID: 7, N: 1 << 16}, {URLID: 7, N: 1<<16 + 1}, {URLID: 1 << 40, N: 1}} {
+	for _, r := range []crawllog.Ref{{URLID: 7, N: 1}, {URLID: 7, N: 1 << 16}, {URLID: 7, N: 1<<16 + 1},
+		{URLID: 1 << 40, N: 1}} {
 		if got := crawllog.RefOf(r.Key()); got != r {
 			t.Errorf("%v is read back as %v", r, got)
 		}

@@ -38,7 +38,8 @@ func (a *Archive) Rendered(v *crawllog.Visit) ([]byte, error) {
 			return err
 		})
 		if err != nil {
-			return nil, &DamageError{File: v.Record.Segment, What: fmt.Sprintf("the rendered document of %s: %v", v.URL, err)}
+			return nil, &DamageError{File: v.Record.Segment,
+				What: fmt.Sprintf("the rendered document of %s: %v", v.URL, err)}
 		}
 		if b != nil {
 			return b, nil

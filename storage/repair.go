@@ -218,7 +218,8 @@ func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
 }
 
 // replaceSegments puts segments in the place of old ones, and says where visits lie now.
-func replaceSegments(tx *bbolt.Tx, moves map[crawllog.Ref]crawllog.Record, old []string, renewed map[string]segmentEntry) error {
+func replaceSegments(tx *bbolt.Tx, moves map[crawllog.Ref]crawllog.Record, old []string,
+	renewed map[string]segmentEntry) error {
 	visits, segments := tx.Bucket(bucketVisits), tx.Bucket(bucketSegments)
 	for ref, to := range moves {
 		v, err := getVisit(tx, ref)

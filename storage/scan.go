@@ -67,7 +67,8 @@ func (s *scanner) scan(from int64) error {
 		if broken != nil {
 			return broken
 		}
-		s.r.add(Problem{File: segmentFile(s.name), Offset: at, What: fmt.Sprintf("%d bytes cannot be kept: %v", next-at, err)})
+		s.r.add(Problem{File: segmentFile(s.name), Offset: at, What: fmt.Sprintf("%d bytes cannot be kept: %v",
+			next-at, err)})
 		at = next
 		s.w.Reset(io.NewSectionReader(s.file, at, s.size-at), at)
 	}
@@ -166,12 +167,13 @@ func First(dir string, wanted func(*crawllog.Recovered) bool) (first *crawllog.R
 // further than one more than most.
 func (d *directory) capturesFrom(name string, from int64, infoID string, most int) (n int, err error) {
 	stop := errors.New("enough")
-	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{ID: infoID}, found: func(*crawllog.Recovered) error {
-		if n++; n > most {
-			return stop
-		}
-		return nil
-	}}
+	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{ID: infoID},
+		found: func(*crawllog.Recovered) error {
+			if n++; n > most {
+				return stop
+			}
+			return nil
+		}}
 	if err := s.read(d, from); err != nil && err != stop {
 		return n, err
 	}
@@ -179,7 +181,8 @@ func (d *directory) capturesFrom(name string, from int64, infoID string, most in
 }
 
 // scanSegment reads one segment and says how much of it is of use.
-func (d *directory) scanSegment(name string, r *Report, found func(*crawllog.Recovered) error, lost func(url string)) (e segmentEntry, err error) {
+func (d *directory) scanSegment(name string, r *Report, found func(*crawllog.Recovered) error,
+	lost func(url string)) (e segmentEntry, err error) {
 	s := &scanner{name: name, r: r, lost: lost, found: func(c *crawllog.Recovered) error {
 		r.Visits++
 		return found(c)

@@ -53,7 +53,8 @@ func (a *Archive) segments() (known map[string]segmentEntry, err error) {
 func (a *Archive) segmentsIn(tx *bbolt.Tx, known map[string]segmentEntry) error {
 	return tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
 		var e segmentEntry
-		if err := json.Unmarshal(v, &e); err != nil || e.Check != e.check(string(k)) || !isSegment(string(k)) || e.Size < 0 {
+		if err := json.Unmarshal(v, &e); err != nil || e.Check != e.check(string(k)) ||
+			!isSegment(string(k)) || e.Size < 0 {
 			return &DamageError{File: a.dir.file(dbName), What: "a segment's entry cannot be decoded"}
 		}
 		known[string(k)] = e
@@ -100,7 +101,8 @@ func (a *Archive) recover() (err error) {
 	a.dropFacts(known)
 	last := ""
 	for name := range known {
-		if strings.HasPrefix(name, a.opts.Prefix+"-") { // another prefix is another owner's, and what it wrote is sealed
+		if strings.HasPrefix(name, a.opts.Prefix+
+			"-") { // another prefix is another owner's, and what it wrote is sealed
 			last = max(last, name)
 		}
 	}
@@ -213,7 +215,8 @@ func (a *Archive) newest(known map[string]segmentEntry) error {
 			return err
 		}
 		if visits > MaxGroup {
-			return &DamageError{File: a.dir.file(dbName), What: "it is older than " + name + ", which holds visits missing from it; it can be rebuilt from the segments"}
+			return &DamageError{File: a.dir.file(dbName), What: "it is older than " + name +
+				", which holds visits missing from it; it can be rebuilt from the segments"}
 		}
 	}
 	return nil

@@ -110,7 +110,8 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	}
 	for name, lost := range extents {
 		for _, e := range lost {
-			r.add(Problem{File: segmentFile(name), Offset: e.offset, What: "a visit is in a segment unknown to crawl.db", Visit: &e.ref})
+			r.add(Problem{File: segmentFile(name), Offset: e.offset,
+				What: "a visit is in a segment unknown to crawl.db", Visit: &e.ref})
 		}
 	}
 	return r, nil
@@ -202,7 +203,8 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 		}
 		r.Visits++
 		if v.Record != nil {
-			extents[v.Record.Segment] = append(extents[v.Record.Segment], extent{v.Record.Offset, v.Record.Length, v.Ref()})
+			extents[v.Record.Segment] = append(extents[v.Record.Segment],
+				extent{v.Record.Offset, v.Record.Length, v.Ref()})
 		}
 		return nil
 	})
@@ -469,7 +471,8 @@ func checkPayload(block io.Reader, h *warc.Header, visit *crawllog.Visit) error 
 		return err
 	}
 	if got.n != visit.Length || got.labelled != h.PayloadDigest {
-		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, got.n, got.labelled, visit.Length, h.PayloadDigest)
+		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, got.n, got.labelled,
+			visit.Length, h.PayloadDigest)
 	}
 	if got.digest != visit.Digest {
 		return fmt.Errorf("%w: %s; crawl.db says %s", errPayload, got.digest, visit.Digest)

@@ -26,7 +26,8 @@ func putVisit(visits *bbolt.Bucket, v *crawllog.Visit) error {
 func readVisit(key, sealed []byte) (*crawllog.Visit, error) {
 	v := new(crawllog.Visit)
 	b, ok := sum.Open(key, sealed)
-	if ok && len(key) == crawllog.RefSize && crawllog.Unpack(b, v) == nil && v.Ref() == crawllog.RefOf(key) && plausible(v.Record) {
+	if ok && len(key) == crawllog.RefSize && crawllog.Unpack(b, v) == nil && v.Ref() == crawllog.RefOf(key) &&
+		plausible(v.Record) {
 		return v, nil
 	}
 	return nil, &DamageError{File: dbName, What: "a visit cannot be decoded"}
@@ -62,7 +63,8 @@ func (a *Archive) LastVisits(urlID uint64, n int) (visits []*crawllog.Visit, err
 		if next, _ := c.Seek(crawllog.Ref{URLID: urlID + 1}.Key()); next != nil {
 			last = c.Prev
 		}
-		for k, b := last(); len(k) == crawllog.RefSize && crawllog.RefOf(k).URLID == urlID && len(visits) < n; k, b = c.Prev() {
+		for k, b := last(); len(k) == crawllog.RefSize && crawllog.RefOf(k).URLID == urlID &&
+			len(visits) < n; k, b = c.Prev() {
 			v, err := readVisit(k, b)
 			if err != nil {
 				return err
@@ -127,7 +129,8 @@ func (a *Archive) VisitsAt(url string) []*crawllog.Visit {
 func (a *Archive) LastN(urlID uint64) (n int) {
 	_ = a.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketVisits).Cursor()
-		for k, _ := c.Seek(crawllog.Ref{URLID: urlID}.Key()); len(k) == crawllog.RefSize && crawllog.RefOf(k).URLID == urlID; k, _ = c.Next() {
+		for k, _ := c.Seek(crawllog.Ref{URLID: urlID}.Key()); len(k) == crawllog.RefSize &&
+			crawllog.RefOf(k).URLID == urlID; k, _ = c.Next() {
 			n = crawllog.RefOf(k).N
 		}
 		return nil
@@ -185,7 +188,8 @@ func (a *Archive) Visits(wanted func(crawllog.Ref) bool) iter.Seq2[*crawllog.Vis
 }
 
 // batch reads visits from a key on; next is where the following ones begin, nil behind the last.
-func (a *Archive) batch(from []byte, wanted func(crawllog.Ref) bool) (visits []*crawllog.Visit, next []byte, err error) {
+func (a *Archive) batch(from []byte, wanted func(crawllog.Ref) bool) (visits []*crawllog.Visit,
+	next []byte, err error) {
 	defer Guard(&err)()
 	err = a.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketVisits).Cursor()

@@ -218,7 +218,8 @@ func Summarize(list []Statement) Summary {
 	sum := Summary{Usage: Combine(list), By: []Stated{}, Licenses: Licenses(list), Policies: Policies(list)}
 	for i, s := range list {
 		if s.Category != "" {
-			sum.By = append(sum.By, Stated{s.Category, s.Value, s.Source, s.Line, s.By, s.For, s.Text, Superseded(list, i)})
+			sum.By = append(sum.By, Stated{s.Category, s.Value, s.Source, s.Line, s.By, s.For, s.Text,
+				Superseded(list, i)})
 		}
 	}
 	return sum

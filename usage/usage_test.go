@@ -25,19 +25,29 @@ func TestContentUsage(t *testing.T) {
 		{"train-ai=n,search=y", "search=y, train-ai=n"},
 		{"", ""},
 		// Only the Tokens y and n count.
-		{"train-ai", ""}, {"train-ai=?0", ""}, {"train-ai=?1", ""}, {`train-ai="n"`, ""}, {"train-ai=N", ""}, {"train-ai=no", ""},
-		{"train-ai=0", ""}, {"train-ai=(n)", ""}, {"train-ai=:bg==:", ""}, {"train-ai=@1", ""}, {`train-ai=%"n"`, ""}, {"train-ai=1.5", ""},
+		{"train-ai", ""}, {"train-ai=?0", ""}, {"train-ai=?1", ""}, {`train-ai="n"`, ""}, {"train-ai=N", ""},
+		{"train-ai=no", ""},
+		{"train-ai=0", ""}, {"train-ai=(n)", ""}, {"train-ai=:bg==:", ""}, {"train-ai=@1", ""}, {`train-ai=%"n"`, ""},
+		{"train-ai=1.5", ""},
 		// The last of a key that is repeated.
-		{"train-ai=n, train-ai=y", "train-ai=y"}, {"train-ai=y, search=y, train-ai=n", "search=y, train-ai=n"}, {"train-ai=n, train-ai", ""},
+		{"train-ai=n, train-ai=y", "train-ai=y"}, {"train-ai=y, search=y, train-ai=n", "search=y, train-ai=n"},
+		{"train-ai=n, train-ai", ""},
 		// Parameters and unknown keys are ignored.
-		{"train-ai=n;x", "train-ai=n"}, {`train-ai=n;x="a, b";y=2, search=y`, "search=y, train-ai=n"}, {"genai=n, train-ai=n", "train-ai=n"},
-		{"tdm=n, ai-input=y", "ai-input=y, tdm=n"}, {`a=(1 "b" c);d, train-ai=n`, "train-ai=n"}, {"*a=n, train-ai=n", "train-ai=n"},
-		{`a="\"", train-ai=n`, "train-ai=n"}, {"a=@1659578233, train-ai=n", "train-ai=n"}, {`a=%"f%c3%bc", train-ai=n`, "train-ai=n"},
+		{"train-ai=n;x", "train-ai=n"}, {`train-ai=n;x="a, b";y=2, search=y`, "search=y, train-ai=n"},
+		{"genai=n, train-ai=n", "train-ai=n"},
+		{"tdm=n, ai-input=y", "ai-input=y, tdm=n"}, {`a=(1 "b" c);d, train-ai=n`, "train-ai=n"},
+		{"*a=n, train-ai=n", "train-ai=n"},
+		{`a="\"", train-ai=n`, "train-ai=n"}, {"a=@1659578233, train-ai=n", "train-ai=n"},
+		{`a=%"f%c3%bc", train-ai=n`, "train-ai=n"},
 		// What does not parse says nothing at all.
-		{"Train-ai=n", ""}, {"search=y, Train-ai=n", ""}, {"train-ai=n,", ""}, {"train-ai=n search=y", ""}, {",train-ai=n", ""},
-		{"train-ai =n", ""}, {"train-ai= n", ""}, {"train-ai=n;", ""}, {"train-ai=n,,search=y", ""}, {"1a=n, train-ai=n", ""},
-		{`a=", train-ai=n`, ""}, {"a=(1, train-ai=n", ""}, {"train-ai=n; X=1", ""}, {"é=n, train-ai=n", ""}, {"train-ai=n\x00", ""},
-		{`a=%"%zz", train-ai=n`, ""}, {"a=1234567890123456, train-ai=n", ""}, {"a=:*:, train-ai=n", ""}, {"train-ai=n; ", ""},
+		{"Train-ai=n", ""}, {"search=y, Train-ai=n", ""}, {"train-ai=n,", ""}, {"train-ai=n search=y", ""},
+		{",train-ai=n", ""},
+		{"train-ai =n", ""}, {"train-ai= n", ""}, {"train-ai=n;", ""}, {"train-ai=n,,search=y", ""},
+		{"1a=n, train-ai=n", ""},
+		{`a=", train-ai=n`, ""}, {"a=(1, train-ai=n", ""}, {"train-ai=n; X=1", ""}, {"é=n, train-ai=n", ""},
+		{"train-ai=n\x00", ""},
+		{`a=%"%zz", train-ai=n`, ""}, {"a=1234567890123456, train-ai=n", ""}, {"a=:*:, train-ai=n", ""},
+		{"train-ai=n; ", ""},
 	} {
 		if got := Combine(OfHeaders(http.Header{"Content-Usage": {row.value}})).String(); got != row.want {
 			t.Errorf("header %q: %q, want %q", row.value, got, row.want)
@@ -93,12 +103,14 @@ func TestTDMRep(t *testing.T) {
 	for _, row := range []struct{ file, header, meta, want string }{
 		{"1", "", "", "tdm=n"}, {"0", "", "", "tdm=y"}, {"", "1", "", "tdm=n"}, {"", "", "0", "tdm=y"},
 		{"1", "0", "", "tdm=y"}, {"1", "0", "1", "tdm=n"}, {"0", "1", "0", "tdm=y"}, {"1", "", "0", "tdm=y"},
-		{"1", "2", "", "tdm=n"}, {"1", "0", "yes", "tdm=y"}, {"2", "", "", ""}, {"null", "", "", ""}, {"true", "", "", ""}, {`"1"`, "", "", "tdm=n"},
+		{"1", "2", "", "tdm=n"}, {"1", "0", "yes", "tdm=y"}, {"2", "", "", ""}, {"null", "", "", ""},
+		{"true", "", "", ""}, {`"1"`, "", "", "tdm=n"},
 		{"", "0, 1", "", "tdm=n"},
 	} {
 		var list []Statement
 		if row.file != "" {
-			f, err := tdmRep.ReadFile([]byte(`[{"location":"/","tdm-reservation":` + row.file + `,"tdm-policy":"https://example.com/policy"}]`))
+			f, err := tdmRep.ReadFile([]byte(`[{"location":"/","tdm-reservation":` + row.file +
+				`,"tdm-policy":"https://example.com/policy"}]`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +136,8 @@ func TestTDMRepLocations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for target, want := range map[string]string{"/x": "tdm=n", "/open/x": "tdm=y", "/open/not": "tdm=y", "/Open/x": "tdm=n", "/odd/x": ""} {
+	for target, want := range map[string]string{"/x": "tdm=n", "/open/x": "tdm=y", "/open/not": "tdm=y",
+		"/Open/x": "tdm=n", "/odd/x": ""} {
 		if got := Combine(tdmRep.OfFile(f, target, hasPrefix)).String(); got != want {
 			t.Errorf("%s: %q, want %q", target, got, want)
 		}
@@ -173,7 +186,8 @@ func TestCombine(t *testing.T) {
 		list []Statement
 		want string
 	}{
-		{nil, ""}, {[]Statement{y}, "search=y"}, {[]Statement{n, y}, "search=n"}, {[]Statement{y, n}, "search=n"}, {[]Statement{{License: "x"}}, ""},
+		{nil, ""}, {[]Statement{y}, "search=y"}, {[]Statement{n, y}, "search=n"}, {[]Statement{y, n}, "search=n"},
+		{[]Statement{{License: "x"}}, ""},
 	} {
 		if got := Combine(row.list).String(); got != row.want {
 			t.Errorf("%v: %q, want %q", row.list, got, row.want)
@@ -184,7 +198,8 @@ func TestCombine(t *testing.T) {
 // A 304 has headers of its own; what it does not have, and what the document says,
 // holds still (RFC 9111 §3.2).
 func TestRetained(t *testing.T) {
-	before := append(OfHeaders(headers("Content-Usage: search=n", "Content-Signal: ai-train=no")), OfMeta("tdm-reservation", "1")...)
+	before := append(OfHeaders(headers("Content-Usage: search=n", "Content-Signal: ai-train=no")),
+		OfMeta("tdm-reservation", "1")...)
 	before = append(before, Statement{Category: Search, Value: Yes, Source: InRobots, By: "Content-Usage"})
 	h := headers("Content-Usage: search=y")
 	if got := Combine(append(OfHeaders(h), Retained(before, h)...)).String(); got != "search=y, tdm=n, train-ai=n" {
@@ -196,7 +211,8 @@ func FuzzReaders(f *testing.F) {
 	f.Add("train-ai=n;a=1, search=y", "1", `[{"location":"/*a$","tdm-reservation":1,"tdm-policy":"x"}]`)
 	f.Add("search=yes, ai-train=no", "0", `[{"location":"*"},{}]`)
 	f.Fuzz(func(t *testing.T, field, content, file string) {
-		h := http.Header{"Content-Usage": {field, content}, "Content-Signal": {field}, "Tdm-Reservation": {field}, "Tdm-Policy": {content}}
+		h := http.Header{"Content-Usage": {field, content}, "Content-Signal": {field}, "Tdm-Reservation": {field},
+			"Tdm-Policy": {content}}
 		list := append(OfHeaders(h), OfMeta("tdm-reservation", content)...)
 		for _, r := range readers {
 			if r.Rule != nil {

@@ -198,7 +198,8 @@ func TestJSONOfRounds(t *testing.T) {
 	if err := s.Set("/robots.txt", "User-agent: *\nDisallow: /x\nSitemap: "+s.Origin+"/sitemap.xml\n"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Set("/sitemap.xml", "<urlset><url><loc>"+s.Origin+"/</loc></url><url><loc>"+s.Origin+"/x</loc></url></urlset>"); err != nil {
+	if err := s.Set("/sitemap.xml", "<urlset><url><loc>"+s.Origin+"/</loc></url><url><loc>"+s.Origin+
+		"/x</loc></url></urlset>"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Set("/", "<title>Home</title><p>The slow brown fox.<p>It stays.\n"); err != nil {
@@ -220,7 +221,8 @@ func TestJSONOfAFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	due := time.Unix(1_700_000_000, 0).UTC()
-	for _, s := range []fleet.SiteStatus{{}, {Name: "a", Seed: "https://a.example/", State: "running", Worker: "w", Ending: "done", Due: &due, Epoch: 2, Unsaved: 1.5}} {
+	for _, s := range []fleet.SiteStatus{{}, {Name: "a", Seed: "https://a.example/", State: "running", Worker: "w",
+		Ending: "done", Due: &due, Epoch: 2, Unsaved: 1.5}} {
 		var v any
 		text, err := json.Marshal(&s)
 		if err == nil {

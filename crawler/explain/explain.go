@@ -130,7 +130,8 @@ func (e *explainer) explain(u weburl.URL) error {
 	e.x.Known, e.x.State, e.x.Reason = true, last.State.String(), last.Reason
 	for _, f := range found {
 		via, _ := e.f.Get(f.Via)
-		e.x.Finds = append(e.x.Finds, Find{Via: via.URL.String(), How: string(f.How), Depth: f.Depth, State: f.State.String(), Reason: f.Reason})
+		e.x.Finds = append(e.x.Finds, Find{Via: via.URL.String(), How: string(f.How), Depth: f.Depth,
+			State: f.State.String(), Reason: f.Reason})
 	}
 	for _, f := range e.f.Path(last.ID) {
 		e.x.Path = append(e.x.Path, Step{f.URL.String(), string(f.How)})
@@ -184,7 +185,8 @@ func (e *explainer) asked(u weburl.URL, last frontier.Found) error {
 		return e.robots(u)
 	}
 	if v := e.x.Visits[len(e.x.Visits)-1]; v.Robots != nil {
-		e.x.Decisions = append(e.x.Decisions, Decision{Rule: judge.Robots, Allow: true, Text: robotstxt.Words(*v.Robots), Fetched: v.Robots.Fetched})
+		e.x.Decisions = append(e.x.Decisions, Decision{Rule: judge.Robots, Allow: true,
+			Text: robotstxt.Words(*v.Robots), Fetched: v.Robots.Fetched})
 	}
 	return nil
 }
@@ -203,7 +205,8 @@ func (e *explainer) add(rule, text string, now bool) {
 }
 
 func (e *explainer) excluded(why judge.Reason, now bool) {
-	e.x.Decisions = append(e.x.Decisions, Decision{Rule: why.Rule, Params: why.Params, Text: judge.Detail(why), Decided: true, Now: now})
+	e.x.Decisions = append(e.x.Decisions, Decision{Rule: why.Rule, Params: why.Params, Text: judge.Detail(why),
+		Decided: true, Now: now})
 }
 
 func (e *explainer) scopeText(u weburl.URL, depth int) string {

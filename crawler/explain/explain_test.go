@@ -53,7 +53,8 @@ func TestWhatAnArchiveSaysOfItsURLs(t *testing.T) {
 		{"/a", "fetched", "", []string{"/", "/a"}, "", 1},
 		{"/moved", "fetched", "redirect to " + s.Origin + "/a", []string{"/", "/moved"}, "", 1},
 		{"/diary", "fetched", "noarchive (X-Robots-Tag)", []string{"/", "/diary"}, "", 1},
-		{"/private/b", "disregarded", "robots.txt: line 2: Disallow: /private/", []string{"/", "/private/b"}, "robots.txt", 0},
+		{"/private/b", "disregarded", "robots.txt: line 2: Disallow: /private/", []string{"/", "/private/b"},
+			"robots.txt", 0},
 		{"/nowhere", "unknown", "", nil, "", 0},
 	} {
 		i := slices.IndexFunc(rows, func(r explain.Row) bool { return r.URL == at(c.path).String() })
@@ -64,7 +65,8 @@ func TestWhatAnArchiveSaysOfItsURLs(t *testing.T) {
 		} else if i < 0 || rows[i].State != c.state || !strings.Contains(rows[i].Rule, c.rule) {
 			t.Errorf("%s is not listed as %s, %q: %+v", c.path, c.state, c.rule, rows)
 		}
-		x, err := explain.URL(dir, at(c.path), crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+		x, err := explain.URL(dir, at(c.path),
+			crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,8 +80,10 @@ func TestWhatAnArchiveSaysOfItsURLs(t *testing.T) {
 				decided = d.Rule
 			}
 		}
-		if x.State != c.state || !slices.Equal(path, c.path0) || decided != c.decided || len(x.Visits) != c.visits || (x.Due != nil) != (c.visits > 0) {
-			t.Errorf("%s: %s by %q over %q, decided by %q, %d visits, due %v", c.path, x.State, x.Reason, path, decided, len(x.Visits), x.Due)
+		if x.State != c.state || !slices.Equal(path, c.path0) || decided != c.decided || len(x.Visits) != c.visits ||
+			(x.Due != nil) != (c.visits > 0) {
+			t.Errorf("%s: %s by %q over %q, decided by %q, %d visits, due %v", c.path, x.State, x.Reason, path, decided,
+				len(x.Visits), x.Due)
 		}
 	}
 }

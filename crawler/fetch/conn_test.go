@@ -38,7 +38,8 @@ func TestConnectionsAreKept(t *testing.T) {
 		{"connection: close", "HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 1\r\n\r\nx", 2},
 		{"bytes behind the body", page + "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad", 2},
 		{"a body behind a 204", "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad", 2},
-		{"a length and chunks", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 2},
+		{"a length and chunks", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+			2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -208,16 +209,24 @@ func TestOutOfTime(t *testing.T) {
 		kind      Kind
 		truncated string
 	}{
-		{"no answer", Options{Timeouts: Timeouts{HeadTimeout: short}}, func(net.Conn) { time.Sleep(3 * short) }, KindTimeout, ""},
-		{"a head that drips", Options{Timeouts: Timeouts{HeadTimeout: short, IdleTimeout: short}}, func(c net.Conn) { drip(c, ok+strings.Repeat("A: b\r\n", 100), short/10) }, KindTimeout, ""},
-		{"heads without end", Options{Timeouts: Timeouts{HeadTimeout: short}}, func(c net.Conn) { drip(c, strings.Repeat("HTTP/1.1 100 x\r\n\r\n", 7), short/50) }, KindTimeout, ""},
-		{"a body that stops", Options{Timeouts: Timeouts{IdleTimeout: short}}, func(c net.Conn) { io.WriteString(c, ok+"Content-Length: 9\r\n\r\nhello"); time.Sleep(3 * short) }, "", "time"},
-		{"a body that drips", Options{Timeouts: Timeouts{TotalTimeout: 2 * short, IdleTimeout: short}}, func(c net.Conn) { io.WriteString(c, ok+"\r\n"); drip(c, strings.Repeat("x", 1000), short/10) }, "", "time"},
+		{"no answer", Options{Timeouts: Timeouts{HeadTimeout: short}}, func(net.Conn) { time.Sleep(3 * short) },
+			KindTimeout, ""},
+		{"a head that drips", Options{Timeouts: Timeouts{HeadTimeout: short, IdleTimeout: short}},
+			func(c net.Conn) { drip(c, ok+strings.Repeat("A: b\r\n", 100), short/10) }, KindTimeout, ""},
+		{"heads without end", Options{Timeouts: Timeouts{HeadTimeout: short}},
+			func(c net.Conn) { drip(c, strings.Repeat("HTTP/1.1 100 x\r\n\r\n", 7), short/50) }, KindTimeout, ""},
+		{"a body that stops", Options{Timeouts: Timeouts{IdleTimeout: short}},
+			func(c net.Conn) { io.WriteString(c, ok+"Content-Length: 9\r\n\r\nhello"); time.Sleep(3 * short) }, "",
+			"time"},
+		{"a body that drips", Options{Timeouts: Timeouts{TotalTimeout: 2 * short, IdleTimeout: short}},
+			func(c net.Conn) { io.WriteString(c, ok+"\r\n"); drip(c, strings.Repeat("x", 1000), short/10) }, "",
+			"time"},
 		{"chunks that drip", Options{Timeouts: Timeouts{TotalTimeout: 2 * short}}, func(c net.Conn) {
 			io.WriteString(c, ok+"Transfer-Encoding: chunked\r\n\r\n")
 			drip(c, strings.Repeat("1\r\nx\r\n", 1000), short/10)
 		}, "", "time"},
-		{"slow, but in time", Options{Timeouts: Timeouts{HeadTimeout: 20 * short, IdleTimeout: short}}, func(c net.Conn) { drip(c, page, short/20) }, "", ""},
+		{"slow, but in time", Options{Timeouts: Timeouts{HeadTimeout: 20 * short, IdleTimeout: short}},
+			func(c net.Conn) { drip(c, page, short/20) }, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -244,10 +253,11 @@ func TestOutOfTime(t *testing.T) {
 }
 
 func TestNobodyAccepts(t *testing.T) {
-	c := local(t, Options{Timeouts: Timeouts{ConnectTimeout: 50 * time.Millisecond}, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}})
+	c := local(t, Options{Timeouts: Timeouts{ConnectTimeout: 50 * time.Millisecond},
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
 	if x := do(t, c, "http://127.0.0.1:1/"); kindOf(x.Err) != KindTimeout {
 		t.Error(x.Err)
 	}
@@ -297,7 +307,8 @@ func TestRefused(t *testing.T) {
 	l, _ := net.Listen("tcp", "127.0.0.1:0")
 	l.Close()
 	x := do(t, local(t, Options{}), "http://"+l.Addr().String()+"/a?b")
-	if kindOf(x.Err) != KindRefused || x.Err.Error() != "fetch http://"+l.Addr().String()+"/a?b: refused: connection refused" {
+	if kindOf(x.Err) != KindRefused || x.Err.Error() != "fetch http://"+l.Addr().String()+
+		"/a?b: refused: connection refused" {
 		t.Error(x.Err)
 	}
 }
@@ -355,8 +366,10 @@ func TestNoFilesAreLeft(t *testing.T) {
 	}
 	before := files()
 	answers := []string{page, "", "HTTP/1.1 200 OK\r\n", "SSH-2.0", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
-		"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1<<17), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz"}
-	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 16, Timeouts: Timeouts{HeadTimeout: 20 * time.Millisecond, IdleTimeout: 5 * time.Millisecond}, Spill: spillTo(t.TempDir())})
+		"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1<<17),
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz"}
+	c := New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 16, Timeouts: Timeouts{HeadTimeout: 20 * time.Millisecond,
+		IdleTimeout: 5 * time.Millisecond}, Spill: spillTo(t.TempDir())})
 	var listeners []net.Listener
 	for i, a := range answers {
 		s := serve(t, func(c net.Conn, _ string) bool { io.WriteString(c, a); return i%2 == 0 })

@@ -45,7 +45,8 @@ func code(t testing.TB, s string, codings ...string) string {
 
 // answerOf is a response with a body and its Content-Encoding.
 func answerOf(coding, body string) string {
-	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", coding, len(body), body)
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", coding,
+		len(body), body)
 }
 
 func TestDecoded(t *testing.T) {
@@ -69,7 +70,8 @@ func TestDecoded(t *testing.T) {
 		{"zstd", "zstd", code(t, html, "zstd"), html, false, ""},
 		{"br, then gzip", "br, gzip", code(t, html, "br", "gzip"), html, false, ""},
 		{"five", "gzip,br,zstd,gzip,br", code(t, html, "gzip", "br", "zstd", "gzip", "br"), html, false, ""},
-		{"six", "gzip,br,zstd,gzip,br,gzip", code(t, html, "gzip", "br", "zstd", "gzip", "br", "gzip"), "", false, "6 content codings"},
+		{"six", "gzip,br,zstd,gzip,br,gzip", code(t, html, "gzip", "br", "zstd", "gzip", "br", "gzip"), "", false,
+			"6 content codings"},
 		{"two members", "gzip", code(t, html[:9], "gzip") + code(t, html[9:], "gzip"), html, false, ""},
 		{"bytes behind the last member", "gzip", code(t, html, "gzip") + "more", html, false, ""},
 		{"two zstd frames", "zstd", code(t, html[:9], "zstd") + code(t, html[9:], "zstd"), html, false, ""},
@@ -90,17 +92,21 @@ func TestDecoded(t *testing.T) {
 		{"compress", "compress", "\x1f\x9d\x90", "", false, "unknown"},
 		{"larger than allowed", "gzip", code(t, html+"x", "gzip"), html, true, ""},
 		{"larger than allowed, as it is", "", html + "x", html, true, ""},
-		{"larger than allowed in between", "gzip, gzip", code(t, strings.Repeat("\x00", 10<<20), "gzip", "gzip"), strings.Repeat("\x00", int(n)), true, ""},
+		{"larger than allowed in between", "gzip, gzip", code(t, strings.Repeat("\x00", 10<<20), "gzip", "gzip"),
+			strings.Repeat("\x00", int(n)), true, ""},
 	}
 	for _, tt := range tests {
 		for _, spill := range []int64{0, 1} {
 			t.Run(fmt.Sprintf("%s, spill %d", tt.name, spill), func(t *testing.T) {
-				x := do(t, local(t, Options{SpillAt: spill, Spill: spillTo(t.TempDir())}), say(t, answerOf(tt.coding, tt.body)).url)
+				x := do(t, local(t, Options{SpillAt: spill, Spill: spillTo(t.TempDir())}),
+					say(t, answerOf(tt.coding, tt.body)).url)
 				for range 2 {
 					got, cut, err := x.Decoded(n)
-					failed := err == nil && tt.err != "" || err != nil && (tt.err == "" || !strings.Contains(err.Error(), tt.err))
+					failed := err == nil && tt.err != "" || err != nil &&
+						(tt.err == "" || !strings.Contains(err.Error(), tt.err))
 					if failed || cut != tt.cut || tt.want != "" && string(got) != tt.want {
-						t.Fatalf("got %d bytes %.20q, cut %v, %v; want %d bytes, cut %v, %q", len(got), got, cut, err, len(tt.want), tt.cut, tt.err)
+						t.Fatalf("got %d bytes %.20q, cut %v, %v; want %d bytes, cut %v, %q", len(got), got, cut, err,
+							len(tt.want), tt.cut, tt.err)
 					}
 				}
 				if got, cut, _ := x.Decoded(3); len(got) > 3 || tt.err == "" && len(tt.want) > 3 && !cut {
@@ -158,9 +164,11 @@ func TestBombs(t *testing.T) {
 			took := time.Since(began)
 			runtime.ReadMemStats(&after)
 			if len(b) > most || took > 30*time.Second || after.Sys > before.Sys+64<<20 {
-				t.Errorf("%d bytes, cut %v, %v, in %v with %d MiB", len(b), cut, err, took, (after.TotalAlloc-before.TotalAlloc)>>20)
+				t.Errorf("%d bytes, cut %v, %v, in %v with %d MiB", len(b), cut, err, took,
+					(after.TotalAlloc-before.TotalAlloc)>>20)
 			}
-			t.Logf("%d of %d bytes, cut %v, %v, in %v with %d KiB", len(b), len(tt.body), cut, err, took, (after.TotalAlloc-before.TotalAlloc)>>10)
+			t.Logf("%d of %d bytes, cut %v, %v, in %v with %d KiB", len(b), len(tt.body), cut, err, took,
+				(after.TotalAlloc-before.TotalAlloc)>>10)
 		})
 	}
 }

@@ -22,7 +22,8 @@ func distrust(err error) error {
 	if name, ok := errors.AsType[x509.HostnameError](err); ok && name.Certificate != nil {
 		return untrusted("certificate is " + validFor(name.Certificate) + "not for " + name.Host)
 	}
-	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired && invalid.Cert != nil {
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired &&
+		invalid.Cert != nil {
 		if time.Now().Before(invalid.Cert.NotBefore) {
 			return untrusted("certificate is not valid before " + day(invalid.Cert.NotBefore))
 		}

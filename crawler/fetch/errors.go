@@ -74,7 +74,8 @@ func Cause(err error) error {
 // reason: there is no such host, its address may not be dialled, its certificate
 // is not trusted, or what answers speaks no TLS.
 func Lasting(err error) bool {
-	return KindOf(err) == KindBlocked || errors.Is(err, ErrNoHost) || errors.Is(err, ErrUntrusted) || errors.Is(err, ErrNoTLS)
+	return KindOf(err) == KindBlocked || errors.Is(err, ErrNoHost) || errors.Is(err, ErrUntrusted) ||
+		errors.Is(err, ErrNoTLS)
 }
 
 // fault is an error whose kind is known where it happens.

@@ -144,7 +144,8 @@ func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
 			return err
 		}
 		x.reset()
-		c.o.Logger.LogAttrs(ctx, slog.LevelDebug, "retried on a new connection", slog.String("origin", k.origin), slog.Any("why", err))
+		c.o.Logger.LogAttrs(ctx, slog.LevelDebug, "retried on a new connection", slog.String("origin", k.origin),
+			slog.Any("why", err))
 	}
 	k, err := c.connect(ctx, r.URL, end)
 	if err != nil {

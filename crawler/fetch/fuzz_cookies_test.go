@@ -13,7 +13,8 @@ import (
 // FuzzCookies: whatever cookies a server sets, what is sent back is one line
 // of the request, and nothing goes to another site.
 func FuzzCookies(f *testing.F) {
-	for _, s := range []string{"a=b", "a=b; Domain=com; Path=/", "a=\"b; c\"; Max-Age=9", "a=b\x00c; Domain=.h.example", "=;=", "__Host-x=1; Secure", "a=b; Domain=127.0.0.1"} {
+	for _, s := range []string{"a=b", "a=b; Domain=com; Path=/", "a=\"b; c\"; Max-Age=9", "a=b\x00c; Domain=.h.example",
+		"=;=", "__Host-x=1; Secure", "a=b; Domain=127.0.0.1"} {
 		f.Add(s, "c=d; Path=/x")
 	}
 	f.Fuzz(func(t *testing.T, one, two string) {
@@ -22,7 +23,8 @@ func FuzzCookies(f *testing.F) {
 			t.Fatal(err)
 		}
 		c := &Client{o: Options{Cookies: jar}}
-		x := &Exchange{URL: weburl.MustParse("http://h.example/x/y"), Header: map[string][]string{"Set-Cookie": {one, two}}}
+		x := &Exchange{URL: weburl.MustParse("http://h.example/x/y"),
+			Header: map[string][]string{"Set-Cookie": {one, two}}}
 		c.keepCookies(x)
 		line := string(c.appendCookies(nil, Request{URL: x.URL}))
 		if line != "" && (!strings.HasPrefix(line, "Cookie: ") || strings.IndexAny(line, "\r\n\x00") != len(line)-2) {

@@ -46,9 +46,10 @@ type scripts struct {
 
 func newScripts() *scripts {
 	s := &scripts{}
-	s.Client = New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 20, MaxHead: 1 << 14, MaxBody: 1 << 20, Dial: func(context.Context, string, string) (net.Conn, error) {
-		return s.next, nil
-	}})
+	s.Client = New(Options{AllowHost: "127.0.0.1", SpillAt: 1 << 20, MaxHead: 1 << 14, MaxBody: 1 << 20,
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			return s.next, nil
+		}})
 	return s
 }
 
@@ -78,7 +79,8 @@ func FuzzResponse(f *testing.F) {
 		payload := payloadOf(t, x)
 		y := c.ask(answer, 1+piece&63)
 		defer y.Release()
-		if kindOf(x.Err) != kindOf(y.Err) || x.Truncated != y.Truncated || !bytes.Equal(payload, payloadOf(t, y)) || !bytes.Equal(x.Head, y.Head) {
+		if kindOf(x.Err) != kindOf(y.Err) || x.Truncated != y.Truncated || !bytes.Equal(payload, payloadOf(t, y)) ||
+			!bytes.Equal(x.Head, y.Head) {
 			t.Fatalf("in pieces of %d: %v %q, in one: %v %q", 1+piece&63, y.Err, y.Truncated, x.Err, x.Truncated)
 		}
 		x.Decoded(1 << 16)
@@ -93,7 +95,8 @@ func FuzzResponse(f *testing.F) {
 			return // we are the more lenient one
 		}
 		body, err := io.ReadAll(r.Body)
-		if err != nil || x.Proto == "HTTP/1.0" && strings.Contains(strings.ToLower(string(x.Head)), "transfer-encoding") {
+		if err != nil || x.Proto == "HTTP/1.0" && strings.Contains(strings.ToLower(string(x.Head)),
+			"transfer-encoding") {
 			return
 		}
 		if r.StatusCode != x.Status || !bytes.Equal(body, payload) {
@@ -110,7 +113,8 @@ func payloadOf(t *testing.T, x *Exchange) []byte {
 // FuzzDecoded undoes every coding of anything, within its bounds.
 func FuzzDecoded(f *testing.F) {
 	for _, c := range []string{"gzip", "zlib", "raw", "br", "zstd"} {
-		f.Add(strings.NewReplacer("zlib", "deflate", "raw", "deflate").Replace(c), []byte(code(f, strings.Repeat("hello ", 50), c)))
+		f.Add(strings.NewReplacer("zlib", "deflate", "raw", "deflate").Replace(c),
+			[]byte(code(f, strings.Repeat("hello ", 50), c)))
 	}
 	f.Add("gzip, br", []byte(code(f, "hello", "gzip", "br")))
 	c := newScripts()

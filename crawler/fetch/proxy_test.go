@@ -29,7 +29,8 @@ func (p *httpProxy) answer(t *testing.T) *rawServer {
 		p.mu.Lock()
 		p.asked = append(p.asked, request)
 		p.mu.Unlock()
-		if !strings.Contains(request, "Proxy-Authorization: Basic "+base64.StdEncoding.EncodeToString([]byte("user:secret"))) {
+		if !strings.Contains(request, "Proxy-Authorization: Basic "+
+			base64.StdEncoding.EncodeToString([]byte("user:secret"))) {
 			io.WriteString(c, "HTTP/1.1 407 Who?\r\nContent-Length: 0\r\n\r\n")
 			return true
 		}
@@ -118,7 +119,8 @@ func TestBadProxies(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			x := do(t, proxied(t, "http://u:pass-word@"+say(t, tt.answer).l.Addr().String(), Options{}), "https://site.example/")
+			x := do(t, proxied(t, "http://u:pass-word@"+say(t, tt.answer).l.Addr().String(), Options{}),
+				"https://site.example/")
 			if kindOf(x.Err) != KindProxy || strings.Contains(x.Err.Error(), "pass-word") {
 				t.Error(x.Err)
 			}
@@ -173,12 +175,15 @@ func TestSOCKS(t *testing.T) {
 
 // A proxy is no way round the guard, as far as a name tells.
 func TestGuardBeforeProxies(t *testing.T) {
-	for _, u := range []string{"http://127.0.0.1/", "http://localhost/", "http://a.localhost./", "http://[::1]/", "http://169.254.169.254/", "https://10.0.0.1/"} {
-		if x := do(t, proxied(t, "http://127.0.0.1:1", Options{AllowHost: "192.168.0.1"}), u); kindOf(x.Err) != KindBlocked {
+	for _, u := range []string{"http://127.0.0.1/", "http://localhost/", "http://a.localhost./", "http://[::1]/",
+		"http://169.254.169.254/", "https://10.0.0.1/"} {
+		if x := do(t, proxied(t, "http://127.0.0.1:1", Options{AllowHost: "192.168.0.1"}),
+			u); kindOf(x.Err) != KindBlocked {
 			t.Errorf("%s: %v", u, x.Err)
 		}
 	}
-	if x := do(t, proxied(t, "http://127.0.0.1:1", Options{AllowHost: "192.168.0.1"}), "http://192.168.0.1/"); kindOf(x.Err) != KindProxy {
+	if x := do(t, proxied(t, "http://127.0.0.1:1", Options{AllowHost: "192.168.0.1"}),
+		"http://192.168.0.1/"); kindOf(x.Err) != KindProxy {
 		t.Error(x.Err) // nobody listens at port 1
 	}
 }
@@ -200,7 +205,8 @@ func TestProxyFromEnvironment(t *testing.T) {
 		{map[string]string{"ALL_PROXY": "socks5://p:1"}, "http://localhost/", ""},
 	}
 	for _, tt := range tests {
-		for _, k := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "REQUEST_METHOD"} {
+		for _, k := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+			"all_proxy", "no_proxy", "REQUEST_METHOD"} {
 			t.Setenv(k, tt.env[k])
 		}
 		u, _ := url.Parse(tt.url)
@@ -219,7 +225,8 @@ func TestProxyFromEnvironment(t *testing.T) {
 }
 
 func TestBadProxyURLs(t *testing.T) {
-	for _, raw := range []string{"", "proxy", "ftp://p", "http://", "http://u:secret@[", "://x", "http://u:secret@p:port"} {
+	for _, raw := range []string{"", "proxy", "ftp://p", "http://", "http://u:secret@[", "://x",
+		"http://u:secret@p:port"} {
 		if _, err := ProxyURL(raw); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", raw, err)
 		}

@@ -11,7 +11,8 @@ import (
 // nobody. Its digest is that of the payload given.
 func (c *Client) Replay(u weburl.URL, start time.Time, head, payload []byte) (*Exchange, error) {
 	x := &Exchange{URL: u, Times: Times{Start: start}, payload: int64(len(payload))}
-	x.rec = recording{buf: append(c.scratch.buffer(), head...), scratch: &c.scratch, body: len(head), size: int64(len(payload))}
+	x.rec = recording{buf: append(c.scratch.buffer(), head...), scratch: &c.scratch, body: len(head),
+		size: int64(len(payload))}
 	x.rec.buf = append(x.rec.buf, payload...)
 	var err error
 	if x.Proto, x.Status, x.Header, err = parseHead(head); err != nil {

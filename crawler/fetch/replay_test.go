@@ -24,10 +24,13 @@ func TestReplayReadsWhatAnArchiveKeeps(t *testing.T) {
 		status  int
 		want    string
 	}{
-		"plain":                     {"HTTP/1.1 200 OK\r\n\r\n", []byte("hello"), 200, "hello"},
-		"gzip":                      {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", packed.Bytes(), 200, "hello"},
-		"chunks, undone already":    {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", []byte("hello"), 200, "hello"},
-		"gzip in transfer":          {"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", packed.Bytes(), 200, "hello"},
+		"plain": {"HTTP/1.1 200 OK\r\n\r\n", []byte("hello"), 200, "hello"},
+		"gzip": {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n",
+			packed.Bytes(), 200, "hello"},
+		"chunks, undone already": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+			[]byte("hello"), 200, "hello"},
+		"gzip in transfer": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+			packed.Bytes(), 200, "hello"},
 		"no body":                   {"HTTP/1.1 304 Not Modified\r\n\r\n", nil, 304, ""},
 		"less than the head claims": {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", []byte("hello"), 200, "hello"},
 	} {
@@ -37,7 +40,8 @@ func TestReplayReadsWhatAnArchiveKeeps(t *testing.T) {
 			continue
 		}
 		body, _, err := x.Decoded(1000)
-		if _, n := x.PayloadDigest(); string(body) != tc.want || err != nil || x.Status != tc.status || string(x.Head) != tc.head || n != int64(len(tc.payload)) || !x.Start.Equal(at) {
+		if _, n := x.PayloadDigest(); string(body) != tc.want || err != nil || x.Status != tc.status ||
+			string(x.Head) != tc.head || n != int64(len(tc.payload)) || !x.Start.Equal(at) {
 			t.Errorf("%s: %d %q %v, want %d %q", name, x.Status, body, err, tc.status, tc.want)
 		}
 		x.Release()

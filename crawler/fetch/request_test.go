@@ -34,14 +34,23 @@ func TestRequestsAreSentAsKept(t *testing.T) {
 		want string // behind the request line and Host
 	}{
 		{"nothing set", Options{}, nil, "/", accept + coding},
-		{"a user agent", Options{UserAgent: "curtsy/1 (+x@y)"}, nil, "/", "User-Agent: curtsy/1 (+x@y)\r\n" + accept + coding},
-		{"fields for all", Options{Header: http.Header{"b": {"2", "3"}, "A": {" 1 "}}}, nil, "/", accept + coding + "A: 1\r\nB: 2\r\nB: 3\r\n"},
-		{"fields for one", Options{}, http.Header{"If-None-Match": {`"x"`}}, "/", accept + coding + "If-None-Match: \"x\"\r\n"},
-		{"a field in place of ours", Options{UserAgent: "x"}, http.Header{"user-agent": {"y"}, "Accept": nil}, "/", coding + "User-Agent: y\r\n"},
-		{"framing is not theirs to set", Options{Header: http.Header{"Host": {"x"}, "Content-Length": {"5"}, "transfer-encoding": {"chunked"}, "Connection": {"close"}}}, http.Header{"TE": {"gzip"}}, "/", accept + coding},
-		{"nobody splits a request", Options{UserAgent: "x\r\nEvil: 1", Header: http.Header{"A": {"b\r\nEvil: 1"}, "C\r\nEvil": {"d"}}}, http.Header{"E": {"f\nEvil: 1", "ok\x00"}}, "/", accept + coding},
-		{"no credentials for everybody", Options{Header: http.Header{"authorization": {"Basic x"}, "Cookie": {"a=b"}}}, nil, "/", accept + coding},
-		{"credentials for one", Options{}, http.Header{"Authorization": {"Basic x"}}, "/", accept + coding + "Authorization: Basic x\r\n"},
+		{"a user agent", Options{UserAgent: "curtsy/1 (+x@y)"}, nil, "/", "User-Agent: curtsy/1 (+x@y)\r\n" +
+			accept + coding},
+		{"fields for all", Options{Header: http.Header{"b": {"2", "3"}, "A": {" 1 "}}}, nil, "/",
+			accept + coding + "A: 1\r\nB: 2\r\nB: 3\r\n"},
+		{"fields for one", Options{}, http.Header{"If-None-Match": {`"x"`}}, "/",
+			accept + coding + "If-None-Match: \"x\"\r\n"},
+		{"a field in place of ours", Options{UserAgent: "x"}, http.Header{"user-agent": {"y"}, "Accept": nil}, "/",
+			coding + "User-Agent: y\r\n"},
+		{"framing is not theirs to set", Options{Header: http.Header{"Host": {"x"}, "Content-Length": {"5"},
+			"transfer-encoding": {"chunked"}, "Connection": {"close"}}}, http.Header{"TE": {"gzip"}}, "/",
+			accept + coding},
+		{"nobody splits a request", Options{UserAgent: "x\r\nEvil: 1", Header: http.Header{"A": {"b\r\nEvil: 1"},
+			"C\r\nEvil": {"d"}}}, http.Header{"E": {"f\nEvil: 1", "ok\x00"}}, "/", accept + coding},
+		{"no credentials for everybody", Options{Header: http.Header{"authorization": {"Basic x"}, "Cookie": {"a=b"}}},
+			nil, "/", accept + coding},
+		{"credentials for one", Options{}, http.Header{"Authorization": {"Basic x"}}, "/",
+			accept + coding + "Authorization: Basic x\r\n"},
 		{"a long, odd URL", Options{}, nil, "/a%20b/ü?q=ы'\"<>" + strings.Repeat("x", 4000), accept + coding},
 	}
 	for _, tt := range tests {
@@ -66,7 +75,8 @@ func TestCookies(t *testing.T) {
 	jar, _ := cookiejar.New(nil)
 	c := local(t, Options{Cookies: jar})
 	for i, want := range []bool{false, true} {
-		if x := do(t, c, s.url+"/"); x.Err != nil || strings.Contains(string(x.RequestBytes), "\r\nCookie: a=b\r\n") != want {
+		if x := do(t, c, s.url+"/"); x.Err != nil || strings.Contains(string(x.RequestBytes),
+			"\r\nCookie: a=b\r\n") != want {
 			t.Errorf("request %d: %v, %q", i, x.Err, x.RequestBytes)
 		}
 	}
@@ -128,10 +138,14 @@ func TestCancelledRequestsAreNotSent(t *testing.T) {
 // A field is a credential by its name, and others are not.
 func TestSecret(t *testing.T) {
 	for name, want := range map[string]bool{
-		"Authorization": true, "Proxy-Authorization": true, "cookie": true, "X-Api-Key": true, "apikey": true, "API_KEY": true, "X-Auth-Token": true,
-		"X-Amz-Security-Token": true, "Client-Secret": true, "X-Hub-Signature-256": true, "Ocp-Apim-Subscription-Key": true, "X-Session": true,
-		"Password": true, "X-Credentials": true, "Private-Token": true, "X-Goog-Api-Key": true, "CF-Access-Client-Secret": true, "X-JWT": true, "X-CSRF-Token": true,
-		"Accept-Language": false, "X-Author": false, "Authority": false, "DNT": false, "Keyboard": false, "From": false, "X-Keyword": false, "Referer": false, "X-Debug": false,
+		"Authorization": true, "Proxy-Authorization": true, "cookie": true, "X-Api-Key": true, "apikey": true,
+		"API_KEY": true, "X-Auth-Token": true,
+		"X-Amz-Security-Token": true, "Client-Secret": true, "X-Hub-Signature-256": true,
+		"Ocp-Apim-Subscription-Key": true, "X-Session": true,
+		"Password": true, "X-Credentials": true, "Private-Token": true, "X-Goog-Api-Key": true,
+		"CF-Access-Client-Secret": true, "X-JWT": true, "X-CSRF-Token": true,
+		"Accept-Language": false, "X-Author": false, "Authority": false, "DNT": false, "Keyboard": false, "From": false,
+		"X-Keyword": false, "Referer": false, "X-Debug": false,
 	} {
 		if got := Secret(name); got != want {
 			t.Errorf("%s: %v", name, got)

@@ -22,7 +22,8 @@ func Unsettable(name string) string {
 // X-Api-Key, X-Auth-Token, X-Amz-Security-Token, X-Hub-Signature, Client-Secret.
 // Of a name that says something else besides, too much is kept back, not too little.
 var (
-	secretParts = []string{"auth", "token", "secret", "passw", "passphrase", "credential", "session", "signature", "cookie", "apikey", "accesskey", "bearer", "license", "private"}
+	secretParts = []string{"auth", "token", "secret", "passw", "passphrase", "credential", "session", "signature",
+		"cookie", "apikey", "accesskey", "bearer", "license", "private"}
 	secretWords = []string{"key", "keys", "pass", "pwd", "pin", "sid", "jwt", "otp", "sig", "hmac", "login"}
 )
 

@@ -42,7 +42,8 @@ func (failingFile) ReadAt([]byte, int64) (int, error) { return 0, syscall.EIO }
 
 func TestSpilledBodyThatCannotBeReadBack(t *testing.T) {
 	dir := t.TempDir()
-	for name, head := range map[string]string{"whole": "HTTP/1.1 200 OK\r\n\r\n", "chunked": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100000\r\n"} {
+	for name, head := range map[string]string{"whole": "HTTP/1.1 200 OK\r\n\r\n",
+		"chunked": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100000\r\n"} {
 		c := local(t, Options{SpillAt: 1000, Spill: func() (File, error) {
 			f, err := os.CreateTemp(dir, "body-*")
 			return failingFile{f}, err

@@ -37,7 +37,8 @@ func TestTLS(t *testing.T) {
 			t.Fatal(x.Err)
 		}
 		r, n := x.Payload()
-		if got := all(t, r, n); got != "HTTP/1.1 http/1.1 " || x.TLSVersion != "tls/1.3" || !strings.HasPrefix(x.CipherSuite, "TLS_") {
+		if got := all(t, r, n); got != "HTTP/1.1 http/1.1 " || x.TLSVersion != "tls/1.3" ||
+			!strings.HasPrefix(x.CipherSuite, "TLS_") {
 			t.Errorf("%q, %q, %q", got, x.TLSVersion, x.CipherSuite)
 		}
 	}
@@ -52,7 +53,8 @@ func TestTLSHandshakeThatIsNotAnswered(t *testing.T) {
 	}
 	defer l.Close()
 	c := local(t, Options{Timeouts: Timeouts{ConnectTimeout: 20 * time.Millisecond}})
-	if x := do(t, c, "https://"+l.Addr().String()+"/"); KindOf(x.Err) != KindTLS || Cause(x.Err).Error() != "the TLS handshake was not answered in time" {
+	if x := do(t, c, "https://"+l.Addr().String()+"/"); KindOf(x.Err) != KindTLS ||
+		Cause(x.Err).Error() != "the TLS handshake was not answered in time" {
 		t.Errorf("got %v", x.Err)
 	}
 }
@@ -102,7 +104,8 @@ func TestUntrusted(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 	s, roots := secureServer(t, func(http.ResponseWriter, *http.Request) {}, nil)
-	old, oldRoots := secureServer(t, func(http.ResponseWriter, *http.Request) {}, &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10})
+	old, oldRoots := secureServer(t, func(http.ResponseWriter, *http.Request) {},
+		&tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10})
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	tests := []struct {
 		name, url, host string
@@ -132,7 +135,8 @@ func TestCertificateOfALogin(t *testing.T) {
 	ask := func() *tls.Config { return &tls.Config{ClientAuth: tls.RequestClientCert} }
 	site, roots := secureServer(t, shown, ask())
 	other, _ := secureServer(t, shown, ask())
-	c := local(t, Options{RootCAs: roots, Login: &Login{Origin: site.URL, Certificates: site.TLS.Certificates, Authorization: "Bearer x"}})
+	c := local(t, Options{RootCAs: roots, Login: &Login{Origin: site.URL, Certificates: site.TLS.Certificates,
+		Authorization: "Bearer x"}})
 	for url, want := range map[string]string{site.URL: "1 Bearer x", other.URL: "0 "} {
 		x := do(t, c, url+"/")
 		if x.Err != nil {

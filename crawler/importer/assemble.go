@@ -237,7 +237,8 @@ func (p *part) request() *part {
 
 func (a *assembler) metadata(q *part) {
 	p := a.open
-	if p == nil || len(p.beside) >= maxParts || q.ConcurrentTo != p.ID && q.RefersTo != p.ID && (p.request() == nil || q.ConcurrentTo != p.request().ID) {
+	if p == nil || len(p.beside) >= maxParts || q.ConcurrentTo != p.ID && q.RefersTo != p.ID &&
+		(p.request() == nil || q.ConcurrentTo != p.request().ID) {
 		a.counts.pass("metadata of no response beside it", 1)
 		return
 	}

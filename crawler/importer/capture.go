@@ -62,8 +62,10 @@ func (a *assembler) capture(p *part) (*rebuild.Capture, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &made{part: p, note: crawllog.Import{File: a.source.Name, At: p.At.String(), Header: strings.ToValidUTF8(string(p.Raw), "\ufffd")}}
-	v := &crawllog.Visit{URL: u.String(), At: p.Date.UTC().Truncate(time.Microsecond), Truncated: token(p.Truncated), Record: &crawllog.Record{ID: p.id()}}
+	m := &made{part: p, note: crawllog.Import{File: a.source.Name, At: p.At.String(),
+		Header: strings.ToValidUTF8(string(p.Raw), "\ufffd")}}
+	v := &crawllog.Visit{URL: u.String(), At: p.Date.UTC().Truncate(time.Microsecond), Truncated: token(p.Truncated),
+		Record: &crawllog.Record{ID: p.id()}}
 	c := &rebuild.Capture{Recovered: &crawllog.Recovered{Visit: v, RefersTo: p.RefersTo, RefersToURI: p.RefersToURI},
 		RefersToDate: p.RefersToDate.UTC().Truncate(time.Microsecond), Weight: int64(len(p.block.mem)), Done: p.close}
 	if p.RefersToDate.IsZero() {
@@ -99,7 +101,8 @@ func (a *assembler) answer(m *made, u weburl.URL) error {
 		return nil // its head is that of its original
 	case p.Type == warc.TypeConversion && a.in.Known(u):
 		return errMade
-	case p.Type == typeResource, p.Type == warc.TypeConversion, err == errNoHead && p.ContentType != "" && !strings.HasPrefix(p.ContentType, "application/http"):
+	case p.Type == typeResource, p.Type == warc.TypeConversion, err == errNoHead && p.ContentType != "" &&
+		!strings.HasPrefix(p.ContentType, "application/http"):
 		head, at = p.madeHead(), 0
 		m.note.Mended = []string{"the record is a " + p.Type + ", which has no HTTP head"}
 	case err != nil:
@@ -247,10 +250,12 @@ func posted(request []byte) string {
 
 // id is the record's id, or one made of what the record is.
 func (p *part) id() string {
-	if id := p.ID; id != "" && len(id) <= 200 && strings.IndexFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) < 0 {
+	if id := p.ID; id != "" && len(id) <= 200 &&
+		strings.IndexFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) < 0 {
 		return id
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", p.TargetURI, p.Date.UTC().Format(time.RFC3339Nano), p.block.sum))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", p.TargetURI, p.Date.UTC().Format(time.RFC3339Nano),
+		p.block.sum))
 	u := [16]byte(sum[:16])
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // version 8 (RFC 9562 §5.8)
 	return warc.FormatID(u)

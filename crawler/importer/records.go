@@ -41,7 +41,8 @@ func (m *made) header(kind, infoID string) warc.Header {
 func (m *made) writeAnswer(w io.Writer, e *warc.Encoder, infoID string, original *crawllog.Visit) error {
 	v := m.visit
 	h := m.header(warc.TypeResponse, infoID)
-	h.ID, h.ContentType, h.IP, h.Protocol, h.CipherSuite = v.Record.ID, "application/http; msgtype=response", m.IP, m.Protocol, m.CipherSuite
+	h.ID, h.ContentType, h.IP, h.Protocol, h.CipherSuite = v.Record.ID, "application/http; msgtype=response", m.IP,
+		m.Protocol, m.CipherSuite
 	h.PayloadDigest, h.Truncated = v.Labelled(), v.Truncated
 	if v.Kept == crawllog.KeptRevisit {
 		return m.writeRevisit(w, e, &h, original)
@@ -63,7 +64,8 @@ func (m *made) mended() bool { return len(m.note.Mended) > 0 || m.body != int64(
 func (m *made) writeRevisit(w io.Writer, e *warc.Encoder, h *warc.Header, original *crawllog.Visit) error {
 	head := m.head
 	if head == nil {
-		head = fmt.Appendf(nil, "HTTP/1.1 %d \r\nContent-Type: %s\r\n\r\n", original.Status, token(original.ContentType))
+		head = fmt.Appendf(nil, "HTTP/1.1 %d \r\nContent-Type: %s\r\n\r\n", original.Status,
+			token(original.ContentType))
 	}
 	h.Type, h.Profile, h.Truncated = warc.TypeRevisit, warc.ProfileIdentical, ""
 	if m.visit.Status == 304 {

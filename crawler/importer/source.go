@@ -111,9 +111,10 @@ func sourcesOf(path string) ([]*Source, error) {
 	case len(head) > 0 && (head[0] == '{' || strings.HasPrefix(string(head), "\xef\xbb\xbf{")):
 		return []*Source{fromHAR(path, key, st.Size())}, nil
 	}
-	return []*Source{{Name: path, key: key, size: st.Size(), seekable: true, open: func(_ *importer, from *checkpoint) (records, error) {
-		return openAt(func() (io.ReadCloser, error) { return os.Open(path) }, from)
-	}}}, nil
+	return []*Source{{Name: path, key: key, size: st.Size(), seekable: true,
+		open: func(_ *importer, from *checkpoint) (records, error) {
+			return openAt(func() (io.ReadCloser, error) { return os.Open(path) }, from)
+		}}}, nil
 }
 
 // openAt opens a WARC file where the next record begins, or at its beginning.
@@ -313,7 +314,8 @@ func sourcesOfWACZ(name, key string, size int64, open archived, nested bool) (li
 			list = append(list, found...)
 			continue
 		}
-		s := &Source{Name: name + "!" + f.Name, First: first, key: key, size: int64(f.CompressedSize64), seekable: f.Method == zip.Store}
+		s := &Source{Name: name + "!" + f.Name, First: first, key: key, size: int64(f.CompressedSize64),
+			seekable: f.Method == zip.Store}
 		s.open = func(_ *importer, from *checkpoint) (records, error) {
 			return openAt(func() (io.ReadCloser, error) { return open.entry(n) }, from)
 		}

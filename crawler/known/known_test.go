@@ -20,11 +20,14 @@ const (
 var lines = strings.Join([]string{
 	`!meta 0 {"format": "cdxj"}`,
 	`com,example)/a 20200102030405 {"url": "http://example.com/a", "mime": "text/html", "status": "200", "digest": "VR6PFWUQ4HLYV7Q3IHUC3AJWLUL6P4HJ"}`,
-	`com,example)/c 20190102030405 {"url": "http://example.com/c", "mime": "text/html", "status": 200, "digest": "` + hexA + `"}`,
-	`com,example)/b 20210102030405 {"url": "http://example.com/b", "mime": "text/html", "status": "200", "digest": "` + sha256B + `"}`,
+	`com,example)/c 20190102030405 {"url": "http://example.com/c", "mime": "text/html", "status": 200, "digest": "` +
+		hexA + `"}`,
+	`com,example)/b 20210102030405 {"url": "http://example.com/b", "mime": "text/html", "status": "200", "digest": "` +
+		sha256B + `"}`,
 	`com,example)/r 20210102030405 {"url": "http://example.com/r", "mime": "warc/revisit", "status": "200", "digest": "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"}`,
 	`com,example)/g 20210102030405 {"url": "http://example.com/g", "mime": "text/html", "status": "404", "digest": "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"}`,
-	`com,example)/x 20210102030405 {"url": "http://example.com/x", "status": "-", "digest": "-"}`, `not a line`, ``, `a b {`,
+	`com,example)/x 20210102030405 {"url": "http://example.com/x", "status": "-", "digest": "-"}`,
+	`not a line`, ``, `a b {`,
 }, "\n")
 
 // The same index in every packing, and by columns.
@@ -42,7 +45,8 @@ func TestPayloadsOfOthersAreFound(t *testing.T) {
 	columns := " CDX a b s m k r V g\nhttp://example.com/a 20200102030405 200 text/html VR6PFWUQ4HLYV7Q3IHUC3AJWLUL6P4HJ - 9 x\n" +
 		"http://example.com/c 20190102030405 200 text/html VR6PFWUQ4HLYV7Q3IHUC3AJWLUL6P4HJ - 9 x\n" +
 		"http://example.com/b 20210102030405 200 text/html " + sha256B + " - 9 x\n"
-	for name, data := range map[string][]byte{"a.cdxj": []byte(lines), "a.cdxj.gz": gz.Bytes(), "a.wacz": wacz.Bytes(), "a.cdx": []byte(columns)} {
+	for name, data := range map[string][]byte{"a.cdxj": []byte(lines), "a.cdxj.gz": gz.Bytes(), "a.wacz": wacz.Bytes(),
+		"a.cdx": []byte(columns)} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -57,11 +61,13 @@ func TestPayloadsOfOthersAreFound(t *testing.T) {
 		}
 		for _, c := range []struct{ digest, url, want string }{
 			{sha1A, "http://example.com/a", "the body is in another archive: http://example.com/a of 2020-01-02T03:04:05Z"},
-			{sha1A, "http://example.com/else", "the body is in another archive: http://example.com/c of 2019-01-02T03:04:05Z"},
+			{sha1A, "http://example.com/else",
+				"the body is in another archive: http://example.com/c of 2019-01-02T03:04:05Z"},
 			{hexA, "http://example.com/a", "the body is in another archive: http://example.com/a of 2020-01-02T03:04:05Z"},
 			{sha256B, "", "the body is in another archive: http://example.com/b of 2021-01-02T03:04:05Z"},
 			{"sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "http://example.com/g", ""},
-			{"sha256:" + strings.Repeat("ff", 32), "", ""}, {"sha256:" + strings.Repeat("00", 32), "", ""}, {"", "", ""},
+			{"sha256:" + strings.Repeat("ff", 32), "", ""}, {"sha256:" + strings.Repeat("00", 32), "", ""},
+			{"", "", ""},
 		} {
 			got := ""
 			found, err := p.Find(c.digest, c.url)

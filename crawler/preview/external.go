@@ -93,7 +93,8 @@ func NewProber(o crawler.Options, allowed ...string) *Prober {
 	o = o.WithDefaults()
 	o.Pace.Concurrency, o.Fetch.SpillAt = 1, 2*wholePage
 	o.Pace.MaxFailures = maxFailures
-	p := &Prober{o: o, client: fetch.New(o.Fetch), MaxWait: 2 * time.Minute, Hosts: 16, hosts: map[string]*host{}, probes: map[string]*Probe{},
+	p := &Prober{o: o, client: fetch.New(o.Fetch), MaxWait: 2 * time.Minute, Hosts: 16, hosts: map[string]*host{},
+		probes: map[string]*Probe{},
 		wanted: map[string][]string{}, secure: map[string]bool{}}
 	p.client.Allow(allowed...)
 	return p
@@ -164,14 +165,18 @@ func (p *Prober) follow(ctx context.Context, j job, r *Probe) {
 
 // knows says whether each of the fragments was looked for.
 func (r *Probe) knows(fragments []string) bool {
-	return !slices.ContainsFunc(fragments, func(f string) bool { return !slices.Contains(r.Has, f) && !slices.Contains(r.Lacks, f) })
+	return !slices.ContainsFunc(fragments, func(f string) bool {
+		return !slices.Contains(r.Has, f) &&
+			!slices.Contains(r.Lacks, f)
+	})
 }
 
 // host finds or makes one; p.mu is held.
 func (p *Prober) host(name string) *host {
 	h := p.hosts[name]
 	if h == nil {
-		h = &host{pv: &previewer{o: p.o, client: p.client, paces: map[string]*pace{}, robots: map[string]*robotstxt.Answer{}}}
+		h = &host{pv: &previewer{o: p.o, client: p.client, paces: map[string]*pace{},
+			robots: map[string]*robotstxt.Answer{}}}
 		h.pv.exclusive = p.turn
 		p.hosts[name] = h
 	}
@@ -230,7 +235,8 @@ func (p *Prober) probe(ctx context.Context, pv *previewer, u weburl.URL, wanted 
 	for n := range maxFailures {
 		if wait := pv.pace(u).Next(p.o.Now()); !wait.At.Equal(politeness.Never) && wait.At.Sub(p.o.Now()) > p.MaxWait {
 			if n == 0 { // another URL of it was answered so
-				r.Kind, r.Why = "host", fmt.Sprintf("not asked for, %s until %s", wait.Why, wait.At.UTC().Format("2006-01-02 15:04 UTC"))
+				r.Kind, r.Why = "host", fmt.Sprintf("not asked for, %s until %s", wait.Why,
+					wait.At.UTC().Format("2006-01-02 15:04 UTC"))
 			}
 			break
 		}
@@ -308,7 +314,8 @@ func (p *Prober) secured(ctx context.Context, pv *previewer, u weburl.URL) bool 
 		return known
 	}
 	is := false
-	if s, err := weburl.Parse("https" + u.String()[len("http"):]); err == nil && s.Port() == "443" && pv.judge(ctx, s) == nil {
+	if s, err := weburl.Parse("https" + u.String()[len("http"):]); err == nil && s.Port() == "443" &&
+		pv.judge(ctx, s) == nil {
 		if x, err := pv.do(ctx, fetch.Request{URL: s, HeadOnly: true}); err == nil {
 			is = x.Err == nil && x.Status >= 200 && x.Status < 300
 			x.Release()

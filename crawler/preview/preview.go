@@ -220,7 +220,8 @@ func (pv *previewer) leads(f *Front, from, to weburl.URL) bool {
 	case judge.SameSite(from, to):
 		pv.p.Notes = append(pv.p.Notes, fmt.Sprintf("%s redirects to %s: both count as the site", from, to))
 	case pv.o.FollowSeed:
-		pv.p.Notes = append(pv.p.Notes, fmt.Sprintf("%s redirects to %s, which counts as the site (--follow-seed)", from, to))
+		pv.p.Notes = append(pv.p.Notes, fmt.Sprintf("%s redirects to %s, which counts as the site (--follow-seed)",
+			from, to))
 	case pv.scope.Holds(to):
 		return true
 	default:
@@ -294,7 +295,8 @@ func (pv *previewer) fetchRobots(ctx context.Context, u weburl.URL) *robotstxt.A
 		if err != nil {
 			return &robotstxt.Answer{Failed: err.Error()}
 		}
-		r := robotstxt.Read(robotstxt.Request{Origin: origin, URL: u, Hops: hops}, x, robotstxt.Options{Rules: pv.o.Rules, MaxAge: pv.o.MaxRobotsAge})
+		r := robotstxt.Read(robotstxt.Request{Origin: origin, URL: u, Hops: hops}, x,
+			robotstxt.Options{Rules: pv.o.Rules, MaxAge: pv.o.MaxRobotsAge})
 		x.Release()
 		if r.Rules != nil {
 			first.obey(r.Rules.Pace())
@@ -307,7 +309,8 @@ func (pv *previewer) fetchRobots(ctx context.Context, u weburl.URL) *robotstxt.A
 }
 
 func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
-	if depth > visit.MaxSitemapDepth || len(pv.p.Sitemaps) >= maxPreviewSitemaps || pv.seen[u] || pv.p.Stopped != "" || ctx.Err() != nil {
+	if depth > visit.MaxSitemapDepth || len(pv.p.Sitemaps) >= maxPreviewSitemaps || pv.seen[u] || pv.p.Stopped != "" ||
+		ctx.Err() != nil {
 		return
 	}
 	pv.seen[u] = true

@@ -26,9 +26,11 @@ func TestWhatACrawlWouldBeLetDo(t *testing.T) {
 		closed, urls  int
 		failed, title string
 	}{
-		"no robots.txt":          {home, false, "", 0, 1, "", "Home"},
-		"a part is closed":       {home + "-- /robots.txt --\nUser-agent: *\nDisallow: /private/\n", false, "", 1, 1, "", "Home"},
-		"all is closed":          {home + "-- /robots.txt --\nUser-agent: *\nDisallow: /\n", true, "line 2", 1, 0, "", ""},
+		"no robots.txt": {home, false, "", 0, 1, "", "Home"},
+		"a part is closed": {home + "-- /robots.txt --\nUser-agent: *\nDisallow: /private/\n", false, "", 1,
+			1, "", "Home"},
+		"all is closed": {home + "-- /robots.txt --\nUser-agent: *\nDisallow: /\n", true,
+			"line 2", 1, 0, "", ""},
 		"a sitemap of two pages": {home + "-- /robots.txt --\nSitemap: /sitemap.xml\n-- /sitemap.xml --\n<urlset><url><loc>ORIGIN/a</loc></url><url><loc>ORIGIN/b</loc></url></urlset>\n", false, "", 0, 3, "", "Home"},
 		"a seed that is gone":    {"-- /other --\nx\n", false, "", 0, 1, "404", "404"},
 	} {
@@ -49,7 +51,8 @@ func TestWhatACrawlWouldBeLetDo(t *testing.T) {
 		if p.Front != nil {
 			front = *p.Front
 		}
-		if (p.Refused != "") != c.refused || !strings.Contains(p.Verdict, c.verdict) || len(p.Closed) != c.closed || !c.refused && p.URLs != c.urls ||
+		if (p.Refused != "") != c.refused || !strings.Contains(p.Verdict, c.verdict) || len(p.Closed) != c.closed ||
+			!c.refused && p.URLs != c.urls ||
 			front.Title != c.title || !strings.Contains(front.Failed, c.failed) {
 			t.Errorf("%s: %+v %+v", says, p, front)
 		}
@@ -61,7 +64,8 @@ func TestOnePage(t *testing.T) {
 	s, seed := crawltest.Site(t, "-- / --\nHome\n-- /moved --\nHTTP 302\nLocation: /\n\n-- /to-private --\nHTTP 302\nLocation: /private\n\n-- /loop --\nHTTP 302\nLocation: /loop\n\n"+
 		"-- /private --\nx\n-- /robots.txt --\nUser-agent: *\nDisallow: /private\n")
 	for path, want := range map[string]string{
-		"/": "Home", "/moved": "Home", "/private": "denied", "/to-private": "denied", "/loop": "more than", "/nothing": "404",
+		"/": "Home", "/moved": "Home", "/private": "denied", "/to-private": "denied", "/loop": "more than",
+		"/nothing": "404",
 	} {
 		page, err := preview.FetchPage(t.Context(), weburl.MustParse(s.Origin+path), options(seed))
 		_, denied := errors.AsType[*preview.DeniedError](err)

@@ -36,7 +36,8 @@ func (b *rebuilder) commitFrontier(again ...frontier.Found) error {
 	for _, f := range again {
 		b.frontier.Requeue(f.ID, f.Attempts)
 	}
-	b.state.Origins, b.state.Primary, b.state.Updated = b.reader.Scope().Origins, b.reader.Scope().Primary, b.opts.Now().UTC()
+	b.state.Origins, b.state.Primary, b.state.Updated = b.reader.Scope().Origins, b.reader.Scope().Primary,
+		b.opts.Now().UTC()
 	b.state.Session = b.opts.Session()
 	return b.a.Commit(b.state)
 }
@@ -206,7 +207,8 @@ func (b *rebuilder) refer(c captured) bool {
 func (b *rebuilder) referred(c captured) *crawllog.Visit {
 	_, comparable := warc.ParseDigest(c.Visit.Digest) // not SHA-1, as earlier archives have it
 	holds := func(v *crawllog.Visit) bool {
-		return v.Kept == crawllog.KeptResponse && v.Record != nil && v.Record.ID == c.RefersTo && (v.Digest == c.Visit.Digest || !comparable)
+		return v.Kept == crawllog.KeptResponse && v.Record != nil && v.Record.ID == c.RefersTo &&
+			(v.Digest == c.Visit.Digest || !comparable)
 	}
 	for _, other := range b.batch {
 		if holds(other.Visit) && other.Visit.URLID != 0 {

@@ -79,7 +79,8 @@ func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 	}
 	b, err := newRebuilder(a, o)
 	if err == nil {
-		i = &Intake{rebuilder: b, notes: map[string]any{}, fresh: map[uint64]bool{}, labels: map[string]crawllog.Ref{}, encoding: &errgroup.Group{}}
+		i = &Intake{rebuilder: b, notes: map[string]any{}, fresh: map[uint64]bool{}, labels: map[string]crawllog.Ref{},
+			encoding: &errgroup.Group{}}
 		_ = i.encoded()
 		err = i.begin()
 	}
@@ -200,7 +201,10 @@ func (i *Intake) had(k *met, c *Capture) bool {
 		}
 	}
 	visits, _ := i.a.VisitsOf(k.id)
-	return slices.ContainsFunc(visits, func(v *crawllog.Visit) bool { return v.Record != nil && v.Record.ID == c.Visit.Record.ID })
+	return slices.ContainsFunc(visits, func(v *crawllog.Visit) bool {
+		return v.Record != nil &&
+			v.Record.ID == c.Visit.Record.ID
+	})
 }
 
 // resolve finds the response that holds the payload of a revisit: by the id of its

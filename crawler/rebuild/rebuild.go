@@ -187,13 +187,15 @@ func (b *rebuilder) requeueLost() {
 // finish puts the new index in place, and takes damage out of the segments.
 func (b *rebuilder) finish(dir string) (*Done, error) {
 	counts := b.frontier.Counts()
-	d := &Done{Visits: b.r.Report.Visits - b.copies, Again: len(b.lost) + b.withheld, Queued: counts.Queued(), Problems: b.r.Report.Problems}
+	d := &Done{Visits: b.r.Report.Visits - b.copies, Again: len(b.lost) + b.withheld, Queued: counts.Queued(),
+		Problems: b.r.Report.Problems}
 	said, err := b.r.Finish()
 	if err != nil {
 		return nil, err
 	}
 	d.Said = append(d.Said, fmt.Sprintf("%s rebuilt from %d segments: %d visits of %d URLs, %d URLs queued",
-		filepath.Join(dir, "crawl.db"), b.r.Report.Segments, d.Visits, counts.Discovered-counts.Queued()-counts.Disregarded, d.Queued))
+		filepath.Join(dir, "crawl.db"), b.r.Report.Segments, d.Visits,
+		counts.Discovered-counts.Queued()-counts.Disregarded, d.Queued))
 	d.Said = append(d.Said, said...)
 	d.Said = append(d.Said, b.shortcomings()...)
 	if !b.gaps && len(d.Problems) == 0 {

@@ -36,7 +36,8 @@ func TestRebuild(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, "crawl.db")); err != nil {
 				t.Fatal(err)
 			}
-			done, err := rebuild.Archive(dir, crawler.Options{Seed: seed, RelNofollow: true, Fetch: fetch.Options{AllowHost: seed.Hostname()}})
+			done, err := rebuild.Archive(dir, crawler.Options{Seed: seed, RelNofollow: true,
+				Fetch: fetch.Options{AllowHost: seed.Hostname()}})
 			if err != nil || len(done.Problems) > 0 {
 				t.Fatalf("%+v %v", done, err)
 			}

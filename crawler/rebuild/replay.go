@@ -80,7 +80,8 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 	}
 	e := b.last.entry
 	e.Attempts = v.N - 1
-	j := &visit.Attempt{Entry: e, URL: weburl.FromCanonical(v.URL), N: v.N, Now: v.At, Earlier: visit.Earlier{Round: v.Round}, Body: v.Body, Replayed: v.Body != ""}
+	j := &visit.Attempt{Entry: e, URL: weburl.FromCanonical(v.URL), N: v.N, Now: v.At,
+		Earlier: visit.Earlier{Round: v.Round}, Body: v.Body, Replayed: v.Body != ""}
 	if err := b.condition(j, v); err != nil {
 		return err
 	}

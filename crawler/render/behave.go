@@ -58,7 +58,8 @@ func (t *rendering) fold() {
 	if t.window(height) != nil || t.settle() != nil {
 		return
 	}
-	if now, err := t.number("document.documentElement.textContent.length", time.Second); err == nil && now < 0.98*before {
+	if now, err := t.number("document.documentElement.textContent.length", time.Second); err == nil &&
+		now < 0.98*before {
 		_ = t.window(tall) // it shows what fits only
 		_ = t.settle()
 	}
@@ -76,7 +77,8 @@ func (t *rendering) take() {
 		return
 	}
 	began, left := time.Now(), 0
-	for n, taken := 0, 0; n < len(list) && taken < maxTaken && left < 2 && time.Since(began) < t.o.Timeout && t.ways.worth(); n++ {
+	for n, taken := 0, 0; n < len(list) && taken < maxTaken && left < 2 && time.Since(began) < t.o.Timeout &&
+		t.ways.worth(); n++ {
 		if !t.first(list[n]) {
 			continue
 		}

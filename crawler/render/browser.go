@@ -18,7 +18,8 @@ import (
 )
 
 // names are those that distributions give the program.
-var names = [...]string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless_shell", "chrome"}
+var names = [...]string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+	"headless_shell", "chrome"}
 
 // Find is the program or address of a browser: what was asked for, if it is
 // there, else the first of the usual names.
@@ -130,7 +131,8 @@ func (b *Browser) start() (*process, error) {
 			w.Close()
 			return nil, err
 		}
-		parent, stop = chromedp.NewExecAllocator(parent, append(flags(b.o.Browser, profile, w.address), confine(b.o.Memory))...)
+		parent, stop = chromedp.NewExecAllocator(parent, append(flags(b.o.Browser, profile, w.address),
+			confine(b.o.Memory))...)
 	}
 	ctx, cancel := chromedp.NewContext(parent, chromedp.WithErrorf(func(string, ...any) {}))
 	p := &process{ctx: ctx, wall: w, stop: func() {

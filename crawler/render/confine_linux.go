@@ -17,7 +17,8 @@ import (
 func confine(memory int64) chromedp.ExecAllocatorOption {
 	return chromedp.ModifyCmdFunc(func(c *exec.Cmd) {
 		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		c.Args = append([]string{"/bin/sh", "-c", `ulimit -d "$0" && exec "$@"`, strconv.FormatInt(memory>>10, 10), c.Path}, c.Args[1:]...)
+		c.Args = append([]string{"/bin/sh", "-c", `ulimit -d "$0" && exec "$@"`, strconv.FormatInt(memory>>10, 10),
+			c.Path}, c.Args[1:]...)
 		c.Path = "/bin/sh"
 		if err := filterFrames(c); err != nil {
 			c.Err = err // Start says so

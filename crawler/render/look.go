@@ -92,10 +92,12 @@ func (t *rendering) press(n int) error {
 	t.mu.Lock()
 	t.page.Missing = nil
 	t.mu.Unlock()
-	if err := call(t.calls, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+	if err := call(t.calls, emulation.SetFocusEmulationEnabled,
+		emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
 		return err
 	}
-	_, _ = t.number(fmt.Sprintf(`(setTimeout(() => document.querySelectorAll("a[href]")[%d].click(), 0), 0)`, n), time.Second)
+	_, _ = t.number(fmt.Sprintf(`(setTimeout(() => document.querySelectorAll("a[href]")[%d].click(), 0), 0)`, n),
+		time.Second)
 	select {
 	case <-t.calls.Done():
 		return context.Cause(t.calls)

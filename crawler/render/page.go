@@ -145,13 +145,16 @@ func (t *rendering) prepare(agent string) error {
 	c := chromedp.FromContext(t.tab)
 	t.frame = cdp.FrameID(c.Target.TargetID)
 	return errors.Join(
-		call(t.calls, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "http://*"}, {URLPattern: "https://*"}, {URLPattern: "file://*"}}}),
+		call(t.calls, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "http://*"},
+			{URLPattern: "https://*"}, {URLPattern: "file://*"}}}),
 		call(t.calls, network.Disable, cdp.Empty{}), // what it would tell is as long as the page likes, and so is the console
 		call(t.calls, runtime.Disable, cdp.Empty{}),
 		call(t.calls, log.Disable, cdp.Empty{}),
 		call(t.calls, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent}),
-		call(t.calls, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: absent}),
-		call(t.calls, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: listen, WorldName: world}),
+		call(t.calls, page.AddScriptToEvaluateOnNewDocument,
+			page.AddScriptToEvaluateOnNewDocumentParams{Source: absent}),
+		call(t.calls, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: listen,
+			WorldName: world}),
 		t.window(height),
 		callBrowser(t.calls, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
 			Behavior: browser.SetDownloadBehaviorBehaviorDeny, BrowserContextID: c.BrowserContextID}),
@@ -170,7 +173,8 @@ func callBrowser[P, R any](ctx context.Context, command cdp.Command[P, R], p P) 
 
 func (t *rendering) window(high int64) error {
 	t.high = high
-	return call(t.calls, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: high, DeviceScaleFactor: 1})
+	return call(t.calls, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width,
+		Height: high, DeviceScaleFactor: 1})
 }
 
 // grow makes the window as tall as the page; false where it is so already.
@@ -192,12 +196,14 @@ func (t *rendering) number(expression string, most time.Duration) (n float64, er
 func (t *rendering) evaluate(expression string, most time.Duration, value any) error {
 	ctx, cancel := context.WithTimeout(t.calls, most)
 	defer cancel()
-	own, err := chromedp.Call(ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: t.frame, WorldName: world})
+	own, err := chromedp.Call(ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: t.frame,
+		WorldName: world})
 	if err != nil {
 		return err
 	}
 	yes := true
-	r, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, ContextID: own.ExecutionContextID,
+	r, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: expression,
+		ContextID:    own.ExecutionContextID,
 		AwaitPromise: &yes, ReturnByValue: &yes, Silent: &yes})
 	if err != nil {
 		return err

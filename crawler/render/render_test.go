@@ -31,7 +31,8 @@ func TestFind(t *testing.T) {
 
 func TestHeadsAreGivenAsTheyCameButForTheirCoding(t *testing.T) {
 	got := string(lines(&Response{Header: http.Header{
-		"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}, "Content-Length": {"3"}, "Set-Cookie": {"a=1", "b=\xff"}, "X-Broken": {"a\r\nb"},
+		"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}, "Content-Length": {"3"},
+		"Set-Cookie": {"a=1", "b=\xff"}, "X-Broken": {"a\r\nb"},
 	}}))
 	if want := "Content-Type: text/html\x00Set-Cookie: a=1\x00Set-Cookie: b=\xff\x00"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -91,7 +92,8 @@ func TestChromiumShowsWhatScriptsMake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<!DOCTYPE html>", `href="/item/3"`, "curtsy/test", `href="/shadow"`, "<title>denied</title>"} {
+	for _, want := range []string{"<!DOCTYPE html>", `href="/item/3"`, "curtsy/test", `href="/shadow"`,
+		"<title>denied</title>"} {
 		if !strings.Contains(string(p.HTML), want) {
 			t.Errorf("the document lacks %s", want)
 			t.Log(string(p.HTML[:min(len(p.HTML), 2000)]))
@@ -123,7 +125,8 @@ func TestChromiumIsBounded(t *testing.T) {
 	if _, err := b.Render(t.Context(), "http://site.test/spin", s.fetch); err == nil {
 		t.Error("an endless script was rendered")
 	}
-	if p, err := b.Render(t.Context(), "http://site.test/fine", s.fetch); err != nil || !strings.Contains(string(p.HTML), "fine") {
+	if p, err := b.Render(t.Context(), "http://site.test/fine", s.fetch); err != nil ||
+		!strings.Contains(string(p.HTML), "fine") {
 		t.Errorf("after an endless script: %v", err)
 	}
 }
@@ -132,7 +135,8 @@ func TestChromiumIsStartedAnew(t *testing.T) {
 	b := testBrowser(t, Options{})
 	s := &site{files: map[string]string{"/": "<p>here</p>"}}
 	for range 2 {
-		if p, err := b.Render(t.Context(), "http://site.test/", s.fetch); err != nil || !strings.Contains(string(p.HTML), "here") {
+		if p, err := b.Render(t.Context(), "http://site.test/", s.fetch); err != nil ||
+			!strings.Contains(string(p.HTML), "here") {
 			t.Fatal(err)
 		}
 		kill(t, b)
@@ -207,7 +211,8 @@ func TestChromiumTellsLittle(t *testing.T) {
 		"a body that is sent":     huge + `fetch("/x", {method: "POST", body: huge}).catch(() => 0)`,
 		"a promise":               huge + `Promise.resolve = () => huge; globalThis.setTimeout = () => huge`,
 	} {
-		s := &site{files: map[string]string{"/": "<!doctype html><p>shown<script>" + script + "</script>", "/next": "<!doctype html><p>next"}}
+		s := &site{files: map[string]string{"/": "<!doctype html><p>shown<script>" + script + "</script>",
+			"/next": "<!doctype html><p>next"}}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := b.Render(t.Context(), "http://site.test/", s.fetch)
@@ -215,7 +220,8 @@ func TestChromiumTellsLittle(t *testing.T) {
 		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 100 {
 			t.Errorf("%s: %d MB were taken from the page (%v)", name, took, err)
 		}
-		if p, err := b.Render(t.Context(), "http://site.test/next", s.fetch); err != nil || !strings.Contains(string(p.HTML), "next") {
+		if p, err := b.Render(t.Context(), "http://site.test/next", s.fetch); err != nil ||
+			!strings.Contains(string(p.HTML), "next") {
 			t.Errorf("after %s: %v", name, err)
 		}
 	}
@@ -244,10 +250,12 @@ func TestChromiumSeesAndClicks(t *testing.T) {
 		base, text string
 		failed     []string
 	}{
-		{"http://site.test/", "One page zon data", []string{"http://site.test/none.gif", "http://site.test/outside.js"}},
+		{"http://site.test/", "One page zon data",
+			[]string{"http://site.test/none.gif", "http://site.test/outside.js"}},
 		{disk, "One page zon by script", []string{"file:///outside.js", disk + "none.gif"}},
 	} {
-		l := Looking{Answer: s.fetch, File: func(u string) bool { return strings.HasPrefix(u, disk) }, Press: func(s *Seen) int { return slices.Index(s.Links, c.base+"b.html") }}
+		l := Looking{Answer: s.fetch, File: func(u string) bool { return strings.HasPrefix(u, disk) },
+			Press: func(s *Seen) int { return slices.Index(s.Links, c.base+"b.html") }}
 		first, after, err := b.Look(t.Context(), c.base+"a.html", l)
 		if err != nil {
 			t.Fatal(err)
@@ -279,14 +287,16 @@ let endless = 0; new IntersectionObserver((e) => { if (e[0].isIntersecting && en
 addEventListener("scroll", () => {}); const size = () => hero.style.minHeight = innerHeight + "px"; addEventListener("resize", size); size();
 document.addEventListener("click", (e) => { if (e.target.pathname === "/two") { e.preventDefault(); history.pushState(0, "", "/two"); import("/two.js"); get("/two.json") } });
 </script>`,
-		"/details.json": "1", "/tab.json": "2", "/more.json?1": "1", "/more.json?2": "1", "/more.json?3": "1", "/endless.json?1": "1", "/endless.json?2": "1", "/endless.json?3": "1",
+		"/details.json": "1", "/tab.json": "2", "/more.json?1": "1", "/more.json?2": "1", "/more.json?3": "1",
+		"/endless.json?1": "1", "/endless.json?2": "1", "/endless.json?3": "1",
 		"/two.json": "2", "/two.js": "export default 1",
 	}}
 	p, err := b.Render(t.Context(), "http://site.test/", s.fetch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"inside 1", "item 3", "part 1", ">first<", "min-height: 1024px", "<details id=\"d\">"} {
+	for _, want := range []string{"inside 1", "item 3", "part 1", ">first<", "min-height: 1024px",
+		"<details id=\"d\">"} {
 		if !strings.Contains(string(p.HTML), want) {
 			t.Errorf("the document lacks %s", want)
 		}
@@ -300,7 +310,8 @@ document.addEventListener("click", (e) => { if (e.target.pathname === "/two") { 
 		t.Errorf("moved %q, cut %q, url %q", p.Moved, p.Cut, p.URL)
 	}
 	before := len(s.asked)
-	if _, err := b.Render(t.Context(), "http://site.test/", s.fetch); err != nil || slices.Contains(s.asked[before:], "http://site.test/two.json") {
+	if _, err := b.Render(t.Context(), "http://site.test/", s.fetch); err != nil ||
+		slices.Contains(s.asked[before:], "http://site.test/two.json") {
 		t.Errorf("a link was taken twice: %v", err)
 	}
 }

@@ -98,10 +98,12 @@ func (t *rendering) paused(ev *fetch.EventRequestPaused) {
 		return
 	}
 	if err != nil {
-		_ = call(t.calls, fetch.FailRequest, fetch.FailRequestParams{RequestID: ev.RequestID, ErrorReason: t.missing(ev, err)})
+		_ = call(t.calls, fetch.FailRequest, fetch.FailRequestParams{RequestID: ev.RequestID,
+			ErrorReason: t.missing(ev, err)})
 		return
 	}
-	_ = call(t.calls, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: ev.RequestID, ResponseCode: int64(r.Status),
+	_ = call(t.calls, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: ev.RequestID,
+		ResponseCode:          int64(r.Status),
 		BinaryResponseHeaders: lines(r), Body: r.Body})
 }
 
@@ -182,7 +184,8 @@ func (t *rendering) missing(ev *fetch.EventRequestPaused, why error) network.Err
 }
 
 // unfit are the fields of a head that are not true of the body as it is given.
-var unfit = map[string]bool{"Content-Encoding": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Keep-Alive": true, "Trailer": true}
+var unfit = map[string]bool{"Content-Encoding": true, "Content-Length": true, "Transfer-Encoding": true,
+	"Connection": true, "Keep-Alive": true, "Trailer": true}
 
 // lines are the fields of a head as the protocol takes them where they may
 // hold any octets: "name: value", with a NUL between two.
@@ -209,7 +212,8 @@ func (t *rendering) settle() error { return t.settleFor(t.o.Quiet) }
 
 // settleFor waits until the page has asked for nothing for so long.
 func (t *rendering) settleFor(quiet time.Duration) error {
-	rest := fmt.Sprintf("new Promise(r => setTimeout(() => requestIdleCallback(r, {timeout: 5000}), %d))", quiet.Milliseconds())
+	rest := fmt.Sprintf("new Promise(r => setTimeout(() => requestIdleCallback(r, {timeout: 5000}), %d))",
+		quiet.Milliseconds())
 	for left := t.o.Timeout; left > 0; {
 		busy, loaded, asked := t.state()
 		if busy || !loaded {

@@ -23,7 +23,8 @@ func (s Answers) Add(v, good *crawllog.Visit) (suspect []crawllog.Ref) {
 		return nil
 	}
 	list := s[v.Digest]
-	if list == nil && len(s) >= maxAnswers || slices.ContainsFunc(list, func(r crawllog.Ref) bool { return r.URLID == v.URLID }) {
+	if list == nil && len(s) >= maxAnswers ||
+		slices.ContainsFunc(list, func(r crawllog.Ref) bool { return r.URLID == v.URLID }) {
 		return nil
 	}
 	if len(list) > MaxSame {
@@ -39,7 +40,8 @@ func (s Answers) Add(v, good *crawllog.Visit) (suspect []crawllog.Ref) {
 
 // mayCompare says whether a visit brought a page that can be compared with others.
 func mayCompare(v *crawllog.Visit) bool {
-	return v.HasBody() && v.Rendered == nil && v.Status >= 200 && v.Status <= 299 && (v.Suspect == "" || v.Suspect == SameBody) && v.Truncated == "" && v.Length > 0
+	return v.HasBody() && v.Rendered == nil && v.Status >= 200 && v.Status <= 299 &&
+		(v.Suspect == "" || v.Suspect == SameBody) && v.Truncated == "" && v.Length > 0
 }
 
 // differ says whether two payloads are known to be two: the digests of an earlier

@@ -23,14 +23,22 @@ func TestDue(t *testing.T) {
 		wait    time.Duration // from the last answer; about
 	}{
 		{"what was seen once is due after a week", []*crawllog.Visit{visit(0, 200, "a")}, time.Time{}, Unknown},
-		{"what never changed waits longer", []*crawllog.Visit{visit(0, 200, "a"), visit(7, 200, "a"), visit(14, 304, "a"), visit(21, 200, "a")}, time.Time{}, Longest},
-		{"what changes each time comes sooner than its visits", []*crawllog.Visit{visit(0, 200, "a"), visit(7, 200, "b"), visit(14, 200, "c"), visit(21, 200, "d")}, time.Time{}, 86 * time.Hour},
-		{"but not sooner than a day", []*crawllog.Visit{visit(0, 200, "a"), visit(1, 200, "b"), visit(2, 200, "c")}, time.Time{}, day},
-		{"half the time", []*crawllog.Visit{visit(0, 200, "a"), visit(7, 200, "b"), visit(14, 200, "b"), visit(21, 200, "c"), visit(28, 200, "c")}, time.Time{}, 11*day + 22*time.Hour},
-		{"a failure of the server is no answer", []*crawllog.Visit{visit(0, 200, "a"), visit(3, 503, "x"), visit(4, 0, "")}, time.Time{}, Unknown},
-		{"a sitemap that tells of a later change", []*crawllog.Visit{visit(0, 200, "a")}, began.AddDate(0, 0, 2), 2 * day},
-		{"one that tells of an earlier change tells nothing", []*crawllog.Visit{visit(0, 200, "a")}, began.AddDate(0, 0, -2), Unknown},
-		{"max-age is a lower bound", []*crawllog.Visit{{At: began, Status: 200, Digest: "a", MaxAge: 30 * 86400}}, time.Time{}, 30 * day},
+		{"what never changed waits longer", []*crawllog.Visit{visit(0, 200, "a"), visit(7, 200, "a"),
+			visit(14, 304, "a"), visit(21, 200, "a")}, time.Time{}, Longest},
+		{"what changes each time comes sooner than its visits", []*crawllog.Visit{visit(0, 200, "a"),
+			visit(7, 200, "b"), visit(14, 200, "c"), visit(21, 200, "d")}, time.Time{}, 86 * time.Hour},
+		{"but not sooner than a day", []*crawllog.Visit{visit(0, 200, "a"), visit(1, 200, "b"), visit(2, 200, "c")},
+			time.Time{}, day},
+		{"half the time", []*crawllog.Visit{visit(0, 200, "a"), visit(7, 200, "b"), visit(14, 200, "b"),
+			visit(21, 200, "c"), visit(28, 200, "c")}, time.Time{}, 11*day + 22*time.Hour},
+		{"a failure of the server is no answer", []*crawllog.Visit{visit(0, 200, "a"), visit(3, 503, "x"),
+			visit(4, 0, "")}, time.Time{}, Unknown},
+		{"a sitemap that tells of a later change", []*crawllog.Visit{visit(0, 200, "a")},
+			began.AddDate(0, 0, 2), 2 * day},
+		{"one that tells of an earlier change tells nothing", []*crawllog.Visit{visit(0, 200, "a")},
+			began.AddDate(0, 0, -2), Unknown},
+		{"max-age is a lower bound", []*crawllog.Visit{{At: began, Status: 200, Digest: "a", MaxAge: 30 * 86400}},
+			time.Time{}, 30 * day},
 	} {
 		p := Due(c.visits, c.lastMod)
 		got := p.At.Sub(lastAnswer(c.visits).At)
@@ -59,9 +67,11 @@ func TestAlways(t *testing.T) {
 func TestGood(t *testing.T) {
 	ok := func() *crawllog.Visit { return &crawllog.Visit{Status: 200, Kept: crawllog.KeptResponse} }
 	empty, cut, blocked, withheld := ok(), ok(), ok(), ok()
-	empty.Suspect, cut.Truncated, blocked.Blocked, withheld.Kept = Empty, "disconnect", "challenge", crawllog.KeptWithheld
+	empty.Suspect, cut.Truncated, blocked.Blocked, withheld.Kept = Empty, "disconnect", "challenge",
+		crawllog.KeptWithheld
 	first := ok()
-	for _, bad := range []*crawllog.Visit{empty, cut, blocked, withheld, {Status: 503, Kept: crawllog.KeptResponse}, {Status: 304, Kept: crawllog.KeptRevisit}, {}} {
+	for _, bad := range []*crawllog.Visit{empty, cut, blocked, withheld, {Status: 503, Kept: crawllog.KeptResponse},
+		{Status: 304, Kept: crawllog.KeptRevisit}, {}} {
 		if got := Good([]*crawllog.Visit{first, bad}); got != first {
 			t.Errorf("%+v is taken for the page", bad)
 		}
@@ -82,17 +92,23 @@ func TestSuspicion(t *testing.T) {
 	}{
 		{"a page", page, crawllog.Visit{Status: 200, Body: crawllog.BodyWhole}, ""},
 		{"nothing where there was text", page, crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, Empty},
-		{"nothing where there was nothing", &crawllog.Visit{Status: 200}, crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, ""},
+		{"nothing where there was nothing", &crawllog.Visit{Status: 200},
+			crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, ""},
 		{"nothing is known of it", nil, crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, ""},
 		{"a redirect to the home page", page, crawllog.Visit{Status: 302, Location: "https://example.org/"}, ToHome},
 		{"with a query", page, crawllog.Visit{Status: 302, Location: "https://example.org/?gone=1"}, ToHome},
 		{"a redirect elsewhere is one", page, crawllog.Visit{Status: 301, Location: "https://example.org/new"}, ""},
-		{"another site's home page is elsewhere", page, crawllog.Visit{Status: 301, Location: "https://example.com/"}, ""},
-		{"a login", page, crawllog.Visit{Status: 302, Location: "https://example.org/wp-login.php?redirect_to=%2Fpage"}, ToLogin},
-		{"another host's", page, crawllog.Visit{Status: 302, Location: "https://id.example.com/auth/realms/x"}, ToLogin},
-		{"a wiki's", page, crawllog.Visit{Status: 302, Location: "https://example.org/index.php?title=Special:UserLogin&returnto=Page"}, ToLogin},
+		{"another site's home page is elsewhere", page, crawllog.Visit{Status: 301, Location: "https://example.com/"},
+			""},
+		{"a login", page, crawllog.Visit{Status: 302, Location: "https://example.org/wp-login.php?redirect_to=%2Fpage"},
+			ToLogin},
+		{"another host's", page, crawllog.Visit{Status: 302, Location: "https://id.example.com/auth/realms/x"},
+			ToLogin},
+		{"a wiki's", page, crawllog.Visit{Status: 302,
+			Location: "https://example.org/index.php?title=Special:UserLogin&returnto=Page"}, ToLogin},
 		{"a page about logins", page, crawllog.Visit{Status: 302, Location: "https://example.org/blog/login-help"}, ""},
-		{"the home page itself may redirect", &crawllog.Visit{URL: "https://example.org/", Status: 200, Length: 9}, crawllog.Visit{Status: 302, Location: "https://example.org/login"}, ""},
+		{"the home page itself may redirect", &crawllog.Visit{URL: "https://example.org/", Status: 200, Length: 9},
+			crawllog.Visit{Status: 302, Location: "https://example.org/login"}, ""},
 	} {
 		if got := Suspicion(c.was, &c.v, home); got != c.want {
 			t.Errorf("%s: %q, want %q", c.says, got, c.want)

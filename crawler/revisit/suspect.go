@@ -67,7 +67,8 @@ func IsLogin(u weburl.URL) bool {
 	for part := range strings.SplitSeq(strings.ToLower(u.Path()), "/") {
 		name, _, _ := strings.Cut(part, ".")
 		switch name {
-		case "login", "log-in", "logon", "signin", "sign-in", "sign_in", "wp-login", "sso", "special:userlogin", "auth", "authenticate":
+		case "login", "log-in", "logon", "signin", "sign-in", "sign_in", "wp-login", "sso", "special:userlogin", "auth",
+			"authenticate":
 			return true
 		}
 	}

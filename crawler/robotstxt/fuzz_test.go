@@ -8,7 +8,8 @@ import (
 
 // FuzzMaxAge: an age is never negative and never longer than 69 years.
 func FuzzMaxAge(f *testing.F) {
-	for _, s := range []string{"max-age=60", "public, max-age=\"3600\"", "no-cache", "max-age=-1", "max-age=99999999999", "MAX-AGE = 1,,no-store", "max-age"} {
+	for _, s := range []string{"max-age=60", "public, max-age=\"3600\"", "no-cache", "max-age=-1",
+		"max-age=99999999999", "MAX-AGE = 1,,no-store", "max-age"} {
 		f.Add(s, "private")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {

@@ -18,7 +18,8 @@ import (
 )
 
 // InForce gives the rules last read of an origin's robots.txt; nil if none were.
-func InForce(a *storage.Archive, origin string, o rules.Options) (r *rules.Robots, from crawllog.RobotsVersion, err error) {
+func InForce(a *storage.Archive, origin string, o rules.Options) (r *rules.Robots, from crawllog.RobotsVersion,
+	err error) {
 	v, err := a.RobotsInForce(origin, time.Time{})
 	if v == nil || err != nil {
 		return nil, from, err
@@ -104,9 +105,11 @@ func (a *Answer) Summary() string {
 	case v.Digest == "" && v.Status > 299:
 		return fmt.Sprintf("answered %d: everything is allowed", v.Status)
 	case len(r.Groups()) == 0 && bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")):
-		return fmt.Sprintf("answered %d with a page (%s), not a robots.txt: everything is allowed", v.Status, cmp.Or(v.Type, "no type"))
+		return fmt.Sprintf("answered %d with a page (%s), not a robots.txt: everything is allowed", v.Status,
+			cmp.Or(v.Type, "no type"))
 	case chosen == "":
-		return strings.Join(append([]string{fmt.Sprintf("answered %d: no group for us, everything is allowed", v.Status)}, asks(r)...), "; ")
+		return strings.Join(append([]string{fmt.Sprintf("answered %d: no group for us, everything is allowed",
+			v.Status)}, asks(r)...), "; ")
 	}
 	n := 0
 	for _, g := range r.Groups() {
@@ -118,7 +121,8 @@ func (a *Answer) Summary() string {
 	if n == 1 {
 		noun = "rule"
 	}
-	return strings.Join(append([]string{fmt.Sprintf("answered %d: %d %s for %q", v.Status, n, noun, chosen)}, asks(r)...), "; ")
+	return strings.Join(append([]string{fmt.Sprintf("answered %d: %d %s for %q", v.Status, n, noun, chosen)},
+		asks(r)...), "; ")
 }
 
 // asks lists what a robots.txt asks for beside its rules.
@@ -130,7 +134,8 @@ func asks(r *rules.Robots) (list []string) {
 		list = append(list, fmt.Sprintf("Request-rate %d in %v", q.Requests, q.Per))
 	}
 	if t, ok := r.VisitTime(); ok {
-		list = append(list, fmt.Sprintf("Visit-time %02d:%02d to %02d:%02d UTC", t.Start/60, t.Start%60, t.End/60, t.End%60))
+		list = append(list, fmt.Sprintf("Visit-time %02d:%02d to %02d:%02d UTC", t.Start/60, t.Start%60,
+			t.End/60, t.End%60))
 	}
 	for _, s := range r.Usage("/") {
 		if s.Category != "" {

@@ -104,7 +104,8 @@ func (s *State) Names() []string {
 	if !slices.Contains(s.Origins, s.Primary) {
 		return s.Origins
 	}
-	return append([]string{s.Primary}, slices.DeleteFunc(slices.Clone(s.Origins), func(o string) bool { return o == s.Primary })...)
+	return append([]string{s.Primary}, slices.DeleteFunc(slices.Clone(s.Origins),
+		func(o string) bool { return o == s.Primary })...)
 }
 
 // RoundPages is how many pages were fetched before the round.

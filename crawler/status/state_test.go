@@ -34,12 +34,18 @@ func TestCount(t *testing.T) {
 		page bool
 		want State
 	}{
-		"a page":                {crawllog.Visit{Length: 7, Kept: crawllog.KeptResponse}, true, State{Pages: 1, Kept: 1, Totals: Totals{Visits: 1, Bytes: 7}}},
-		"a picture":             {crawllog.Visit{Length: 7, Kept: crawllog.KeptResponse}, false, State{Kept: 1, Totals: Totals{Visits: 1, Bytes: 7}}},
-		"the same payload":      {crawllog.Visit{Length: 7, Kept: crawllog.KeptRevisit}, true, State{Pages: 1, Totals: Totals{Visits: 1, Bytes: 7, Revisits: 1}}},
-		"a page with noarchive": {crawllog.Visit{Length: 7, Kept: crawllog.KeptWithheld}, true, State{Pages: 1, Withheld: 1, Totals: Totals{Visits: 1, Bytes: 7}}},
-		"a shell":               {crawllog.Visit{Bare: true}, true, State{Pages: 1, Bare: 1, Totals: Totals{Visits: 1}}},
-		"a rendered shell":      {crawllog.Visit{Bare: true, Rendered: &crawllog.Rendered{}}, true, State{Pages: 1, Totals: Totals{Visits: 1}}},
+		"a page": {crawllog.Visit{Length: 7, Kept: crawllog.KeptResponse}, true,
+			State{Pages: 1, Kept: 1, Totals: Totals{Visits: 1, Bytes: 7}}},
+		"a picture": {crawllog.Visit{Length: 7, Kept: crawllog.KeptResponse}, false,
+			State{Kept: 1, Totals: Totals{Visits: 1, Bytes: 7}}},
+		"the same payload": {crawllog.Visit{Length: 7, Kept: crawllog.KeptRevisit}, true,
+			State{Pages: 1, Totals: Totals{Visits: 1, Bytes: 7, Revisits: 1}}},
+		"a page with noarchive": {crawllog.Visit{Length: 7, Kept: crawllog.KeptWithheld}, true,
+			State{Pages: 1, Withheld: 1, Totals: Totals{Visits: 1, Bytes: 7}}},
+		"a shell": {crawllog.Visit{Bare: true}, true,
+			State{Pages: 1, Bare: 1, Totals: Totals{Visits: 1}}},
+		"a rendered shell": {crawllog.Visit{Bare: true, Rendered: &crawllog.Rendered{}}, true,
+			State{Pages: 1, Totals: Totals{Visits: 1}}},
 	} {
 		var got State
 		got.Count(&c.v, c.page)
@@ -62,12 +68,17 @@ func TestOtherHostsAreAskedForSitemapsUpToABound(t *testing.T) {
 
 func TestWhatIsSaidOfSessions(t *testing.T) {
 	for want, s := range map[string]Session{
-		"9 links carried a session id, 0 when the cookie was sent back: so cookies are kept":       {Before: 9, Kept: true},
-		"9 links carried a session id, 9 when the cookie was sent back: so cookies stay off":       {Before: 9, After: 9},
-		"it redirected to itself until its cookie was sent back: so cookies are kept":              {Wall: true, Kept: true},
-		"0 links carried a session id, 0 when the cookie was sent back: so cookies stay off":       {},
-		"10 links carried a session id, 1 when the cookie was sent back: so cookies are kept":      {Before: 10, After: 1, Kept: true},
-		"1000 links carried a session id, 1000 when the cookie was sent back: so cookies stay off": {Before: 1000, After: 1000},
+		"9 links carried a session id, 0 when the cookie was sent back: so cookies are kept": {Before: 9,
+			Kept: true},
+		"9 links carried a session id, 9 when the cookie was sent back: so cookies stay off": {Before: 9,
+			After: 9},
+		"it redirected to itself until its cookie was sent back: so cookies are kept": {Wall: true,
+			Kept: true},
+		"0 links carried a session id, 0 when the cookie was sent back: so cookies stay off": {},
+		"10 links carried a session id, 1 when the cookie was sent back: so cookies are kept": {Before: 10,
+			After: 1, Kept: true},
+		"1000 links carried a session id, 1000 when the cookie was sent back: so cookies stay off": {Before: 1000,
+			After: 1000},
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -78,7 +89,8 @@ func TestWhatIsSaidOfSessions(t *testing.T) {
 // What is written at each commit and what is written once a run are one state.
 func TestPartsAreTheWhole(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	s := State{Seed: "http://a/", Settings: map[string]any{"x": "y"}, Rounds: []time.Time{now}, Totals: Totals{Visits: 3}, Round: &Round{N: 1, Pages: 2, Bytes: 5}}
+	s := State{Seed: "http://a/", Settings: map[string]any{"x": "y"}, Rounds: []time.Time{now},
+		Totals: Totals{Visits: 3}, Round: &Round{N: 1, Pages: 2, Bytes: 5}}
 	often, lasting := s.Parts()
 	whole := fields(t, lasting)
 	maps.Copy(whole, fields(t, often))

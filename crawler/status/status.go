@@ -79,8 +79,10 @@ const MaxInFlight = 16
 // Of puts together what is known without a running crawl.
 func Of(st State, all frontier.Counts, state string) Status {
 	n := all.OfSite()
-	s := Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(), Fetched: n.Fetched,
-		Failed: n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, OtherSites: all.OtherSites(), Rules: n.Reasons.Rules(), Reasons: n.Reasons.Largest(ShownReasons),
+	s := Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(),
+		Fetched: n.Fetched,
+		Failed:  n.Failed, Disregarded: n.Disregarded, Orphans: n.Orphans, OtherSites: all.OtherSites(),
+		Rules: n.Reasons.Rules(), Reasons: n.Reasons.Largest(ShownReasons),
 		Totals: st.Totals, Elapsed: st.Elapsed, Updated: st.Updated}
 	if st.Holds != nil {
 		s.Counts = *st.Holds

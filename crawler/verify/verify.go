@@ -61,7 +61,8 @@ func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem 
 	if err != nil {
 		return err
 	}
-	if want := f.Counts(); want.Discovered != got.Discovered || want.Fetched != got.Fetched || want.Failed != got.Failed || want.Disregarded != got.Disregarded {
+	if want := f.Counts(); want.Discovered != got.Discovered || want.Fetched != got.Fetched ||
+		want.Failed != got.Failed || want.Disregarded != got.Disregarded {
 		problem("", fmt.Sprintf("the totals do not match its URLs: %d discovered, %d fetched, %d failed, %d "+
 			"disregarded were counted", got.Discovered, got.Fetched, got.Failed, got.Disregarded))
 	}

@@ -79,7 +79,8 @@ func (r *Reader) IsApart(u weburl.URL) bool { return r.probes.isSettled(u.Origin
 // the site is let through to find out, a few times at most.
 func (r *Reader) judgeName(l *frontier.Link, f *judge.Facts) judge.Verdict {
 	v := judge.Decide(judge.Found, l, f)
-	if v.Reason.Rule != judge.Host || l.Class <= frontier.Sitemap || !f.Sibling(l.URL) || !r.probes.ask(l.URL.Origin()) {
+	if v.Reason.Rule != judge.Host || l.Class <= frontier.Sitemap || !f.Sibling(l.URL) ||
+		!r.probes.ask(l.URL.Origin()) {
 		return v
 	}
 	probe := *l

@@ -24,12 +24,18 @@ const maxChallengeText = 1500
 // they are made of, which a page that only speaks of them is not. Both in
 // lower case.
 var (
-	challengeTitles = []string{"just a moment", "attention required", "checking your browser", "a robot", "not a robot", "robot check", "не робот",
-		"security check", "are human", "human verification", "bot verification", "ddos-guard", "ddos protection", "access denied",
-		"проверка браузера", "captcha", "pardon our interruption", "one more step", "request unsuccessful", "один момент", "einen moment"}
-	challengeMarks = [][]byte{[]byte("cdn-cgi/challenge-platform"), []byte("cf-chl"), []byte("jschl"), []byte("g-recaptcha"), []byte("recaptcha/api"),
-		[]byte("h-captcha"), []byte("hcaptcha.com"), []byte("cf-turnstile"), []byte("turnstile/v0"), []byte("smartcaptcha"), []byte("showcaptcha"),
-		[]byte("_incapsula_resource"), []byte("ddos-guard"), []byte("__ddg"), []byte("px-captcha"), []byte("datadome"), []byte("awswaf"), []byte("geetest"),
+	challengeTitles = []string{"just a moment", "attention required", "checking your browser", "a robot", "not a robot",
+		"robot check", "не робот",
+		"security check", "are human", "human verification", "bot verification", "ddos-guard", "ddos protection",
+		"access denied",
+		"проверка браузера", "captcha", "pardon our interruption", "one more step", "request unsuccessful",
+		"один момент", "einen moment"}
+	challengeMarks = [][]byte{[]byte("cdn-cgi/challenge-platform"), []byte("cf-chl"), []byte("jschl"),
+		[]byte("g-recaptcha"), []byte("recaptcha/api"),
+		[]byte("h-captcha"), []byte("hcaptcha.com"), []byte("cf-turnstile"), []byte("turnstile/v0"),
+		[]byte("smartcaptcha"), []byte("showcaptcha"),
+		[]byte("_incapsula_resource"), []byte("ddos-guard"), []byte("__ddg"), []byte("px-captcha"), []byte("datadome"),
+		[]byte("awswaf"), []byte("geetest"),
 		[]byte("enable javascript and cookies"), []byte("id=\"captcha"), []byte("name=\"captcha")}
 )
 

@@ -281,7 +281,8 @@ func (o *Outcome) metadata() crawllog.Metadata {
 // note is what a rebuild of crawl.db needs and no other record shows.
 func (o *Outcome) note() crawllog.Note {
 	v, e := o.Visit, o.Entry
-	n := crawllog.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay, Suspect: v.Suspect, Body: v.Body,
+	n := crawllog.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay,
+		Suspect: v.Suspect, Body: v.Body,
 		Round: o.round, Began: o.began, Rendered: v.Rendered, Usage: v.Usage}
 	if of := e.URL.String(); of != v.URL {
 		n.Of = of
@@ -340,7 +341,8 @@ func IsCompressed(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch kind {
 	case "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "application/zip", "application/gzip",
-		"application/java-archive", "font/woff", "font/woff2", "application/x-xz", "application/x-bzip2", "application/zstd":
+		"application/java-archive", "font/woff", "font/woff2", "application/x-xz", "application/x-bzip2",
+		"application/zstd":
 		return true
 	}
 	return strings.HasPrefix(kind, "video/") || strings.HasPrefix(kind, "audio/")

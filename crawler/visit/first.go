@@ -42,7 +42,8 @@ func (o *Outcome) leadsTo(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document)
 }
 
 func doorway(page weburl.URL, x *fetch.Exchange, doc *htmlmeta.Document) weburl.URL {
-	if x.Status != http.StatusOK || doc.Kind != htmlmeta.HTML || doc.Directives.NoFollow || len(doc.Links) > maxDoorwayLinks {
+	if x.Status != http.StatusOK || doc.Kind != htmlmeta.HTML || doc.Directives.NoFollow ||
+		len(doc.Links) > maxDoorwayLinks {
 		return weburl.URL{}
 	}
 	body, cut, err := x.Decoded(maxDoorway)
@@ -90,7 +91,8 @@ func leadsElsewhere(doc *htmlmeta.Document, to, page weburl.URL) bool {
 
 // isListing says whether a seed is a sitemap or a feed, which is read as one.
 func (o *Outcome) isListing(a *Attempt) bool {
-	if !a.Entry.IsSeed() || a.Entry.Class != frontier.Page || o.State != frontier.StateFetched || o.x.Status != http.StatusOK {
+	if !a.Entry.IsSeed() || a.Entry.Class != frontier.Page || o.State != frontier.StateFetched ||
+		o.x.Status != http.StatusOK {
 		return false
 	}
 	kind, _, _ := strings.Cut(strings.ToLower(o.x.Header.Get("Content-Type")), ";")
@@ -139,8 +141,10 @@ func LookAt(u weburl.URL, x *fetch.Exchange, agents []string) (k Look) {
 	need(k.Wall, "cookies, which a crawl keeps where they are needed")
 	page := x.Status == http.StatusOK && k.LeadsTo.IsZero() && stands == ""
 	need(x.Status == http.StatusUnauthorized, "a login: --cookies FILE, --basic, --bearer or --netrc")
-	need(!k.LeadsTo.IsZero() && asksAt(u, k.LeadsTo) || page && hasPassword(x) && shownText(body) < maxChallengeText, "perhaps a login: --cookies FILE")
-	need(page && doc.Kind == htmlmeta.HTML && isBare(&doc, body), "scripts: it shows next to nothing without them; --render auto runs them in Chromium")
+	need(!k.LeadsTo.IsZero() && asksAt(u, k.LeadsTo) || page && hasPassword(x) && shownText(body) < maxChallengeText,
+		"perhaps a login: --cookies FILE")
+	need(page && doc.Kind == htmlmeta.HTML && isBare(&doc, body),
+		"scripts: it shows next to nothing without them; --render auto runs them in Chromium")
 	need(page && byLanguage(x), "perhaps a language: the page depends on the reader's, --language bg,en asks for one")
 	need(page && doc.Directives.NoArchive, "leave to keep it: the page forbids that (noarchive), and no body is stored")
 	need(page && doc.Directives.NoFollow, "links: the page asks that its own not be followed (nofollow)")

@@ -9,7 +9,8 @@ import (
 // FuzzShown: the texts of a page lie in order within it, and its words are
 // found in what is cut anywhere.
 func FuzzShown(f *testing.F) {
-	for _, s := range []string{"<p>text<script>if (a<b)</script>more", "<style>p{}", "<", "a<!-- > -->b", "<SCRIPT></script", "no markup"} {
+	for _, s := range []string{"<p>text<script>if (a<b)</script>more", "<style>p{}", "<", "a<!-- > -->b",
+		"<SCRIPT></script", "no markup"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -56,7 +56,8 @@ func (r *Reader) asDocumentSays(a *Attempt, x *fetch.Exchange) fetch.Holding {
 	defer r.heavy.Unlock()
 	body, _, _ := x.Decoded(r.opts.MaxParse)
 	x.Limit(int64(len(body)))
-	if doc := htmlmeta.Read(htmlmeta.Page{URL: a.URL, Header: x.Header, Body: body}, r.reading()); doc.Directives.NoArchive {
+	if doc := htmlmeta.Read(htmlmeta.Page{URL: a.URL, Header: x.Header, Body: body},
+		r.reading()); doc.Directives.NoArchive {
 		return fetch.NotNeeded
 	}
 	return fetch.InFile

@@ -44,7 +44,8 @@ func (o *Outcome) follow(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 		if !ok {
 			continue
 		}
-		link := frontier.Link{URL: l.URL, Class: class, Via: a.Entry.ID, Needed: class == frontier.Requisite, Aside: r.guesses.aside(l),
+		link := frontier.Link{URL: l.URL, Class: class, Via: a.Entry.ID, Needed: class == frontier.Requisite,
+			Aside: r.guesses.aside(l),
 			Depth: a.Entry.Depth + 1, How: judge.How(l.Tag + " " + l.Attr)}
 		if n.Listed {
 			if l.URL != a.URL {
@@ -94,7 +95,8 @@ func (b *bodies) again(d string) int {
 
 // facts are what the rules may know of the links of a document.
 func (r *Reader) facts(a *Attempt, o *Outcome, doc *htmlmeta.Document) *judge.Facts {
-	f := &judge.Facts{Settings: r.Scope(), Now: a.Now, Guesses: &r.guesses, Page: judge.PageFacts{NoFollow: doc.Directives.NoFollow}}
+	f := &judge.Facts{Settings: r.Scope(), Now: a.Now, Guesses: &r.guesses,
+		Page: judge.PageFacts{NoFollow: doc.Directives.NoFollow}}
 	f.Settings = f.Settings.With(o.Names)
 	return f
 }

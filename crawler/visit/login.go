@@ -98,5 +98,6 @@ func hasPassword(x *fetch.Exchange) bool {
 	}
 	body, _, _ := x.Decoded(1 << 20)
 	lower := bytes.ToLower(body)
-	return bytes.Contains(lower, []byte(`type="password"`)) || bytes.Contains(lower, []byte(`type=password`)) || bytes.Contains(lower, []byte(`type='password'`))
+	return bytes.Contains(lower, []byte(`type="password"`)) || bytes.Contains(lower, []byte(`type=password`)) ||
+		bytes.Contains(lower, []byte(`type='password'`))
 }

@@ -65,7 +65,8 @@ func Answered(status int) judge.Reason {
 // decide turns an exchange and what its document says into an outcome.
 func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
 	r.guesses.note(a.Entry, x.Status)
-	o := &Outcome{Entry: a.Entry, Refetch: a.Refetch, x: x, round: a.Round, began: a.Began, Visit: newVisit(a, x), via: r.via(a.Entry.Via)}
+	o := &Outcome{Entry: a.Entry, Refetch: a.Refetch, x: x, round: a.Round, began: a.Began, Visit: newVisit(a, x),
+		via: r.via(a.Entry.Via)}
 	switch {
 	case x.Err != nil && r.isProbe(a):
 		o.State, o.Reason, o.Visit.Error = frontier.StateDisregarded, judge.Reason{Rule: judge.Host}, x.Err.Error()
@@ -80,7 +81,8 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 		o.answersItself(r, a, x.Status)
 		return o
 	case a.lacksUsageFile(x.Status):
-		o.State, o.Reason = frontier.StateDisregarded, judge.Reason{Rule: judge.NoUsageFile, Params: judge.Params{Status: x.Status}}
+		o.State, o.Reason = frontier.StateDisregarded,
+			judge.Reason{Rule: judge.NoUsageFile, Params: judge.Params{Status: x.Status}}
 	case crawllog.IsRedirect(x.Status):
 		o.State = frontier.StateFetched
 		o.redirect(r, a, x, doc)
@@ -89,7 +91,8 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 	case x.Status == 200, x.Status == 203, x.Status == 204, x.Status == 205:
 		o.State = frontier.StateFetched
 	case a.Entry.How == judge.HowGuess && x.Status < 500 && x.Status != 429:
-		o.State, o.Reason = frontier.StateDisregarded, judge.Reason{Rule: judge.NoSitemap, Params: judge.Params{Status: x.Status}}
+		o.State, o.Reason = frontier.StateDisregarded,
+			judge.Reason{Rule: judge.NoSitemap, Params: judge.Params{Status: x.Status}}
 	case a.Entry.Class == frontier.Speculative && x.Status < 500 && x.Status != 429:
 		o.State, o.Reason = frontier.StateDisregarded, Answered(x.Status) // a guess that was wrong is nothing broken
 		o.Reason.Text = judge.Guessed
@@ -234,7 +237,8 @@ func isBlank(doc *htmlmeta.Document, body []byte) bool {
 		return false
 	}
 	lower := bytes.ToLower(body)
-	for _, tag := range []string{"<script", "<svg", "<canvas", "<img", "<frame", "<iframe", "<object", "<embed", "<video", "<audio", "<form", "<input", "http-equiv"} {
+	for _, tag := range []string{"<script", "<svg", "<canvas", "<img", "<frame", "<iframe", "<object", "<embed",
+		"<video", "<audio", "<form", "<input", "http-equiv"} {
 		if bytes.Contains(lower, []byte(tag)) {
 			return false
 		}
@@ -288,7 +292,8 @@ func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 	location := x.Header.Get("Location")
 	target, err := a.URL.Resolve(location)
 	if location == "" || err != nil {
-		o.State, o.Reason = frontier.StateFailed, judge.Reason{Rule: judge.Location, Params: judge.Params{Status: x.Status}}
+		o.State, o.Reason = frontier.StateFailed,
+			judge.Reason{Rule: judge.Location, Params: judge.Params{Status: x.Status}}
 		return
 	}
 	o.Visit.Location = target.String()
@@ -319,7 +324,8 @@ func (o *Outcome) leadOn(r *Reader, a *Attempt, target weburl.URL, doc *htmlmeta
 	if !o.learnName(r, a, target) {
 		return
 	}
-	link := frontier.Link{URL: target, Class: a.Entry.Class, Depth: a.Entry.Depth, Redirects: a.Entry.Redirects + 1, How: redirectHow(a.Entry)}
+	link := frontier.Link{URL: target, Class: a.Entry.Class, Depth: a.Entry.Depth, Redirects: a.Entry.Redirects + 1,
+		How: redirectHow(a.Entry)}
 	if s := r.Scope(); s.Main(target) && s.AtPrimary(target) == a.URL {
 		link.How = judge.HowOwnName // the primary name leads there itself
 	}
@@ -330,7 +336,8 @@ func (o *Outcome) leadOn(r *Reader, a *Attempt, target weburl.URL, doc *htmlmeta
 // led here, which is asked for once more, with the cookie.
 func (o *Outcome) cookieGiver(r *Reader, a *Attempt, target weburl.URL) {
 	if s := r.opts.Session; a.Entry.Redirects > 0 && target.String() == o.via && s != nil && s.wall(o.via, o.x) {
-		o.tell("%s redirects to %s and back until the cookie of that is sent: cookies are kept from now on", target, a.URL)
+		o.tell("%s redirects to %s and back until the cookie of that is sent: cookies are kept from now on", target,
+			a.URL)
 		o.Again = a.Entry.Via
 	}
 }
@@ -399,7 +406,8 @@ func (r *Reader) Deduplicate(o *Outcome) error {
 // to. What a later visit or a browser needs of it is kept here all the same.
 func (o *Outcome) lookElsewhere(r *Reader, a *Attempt) {
 	v := o.Visit
-	if r.known == nil || a.Replayed || a.Listing() || v.Kept != crawllog.KeptResponse || v.Length == 0 || v.Status != http.StatusOK ||
+	if r.known == nil || a.Replayed || a.Listing() || v.Kept != crawllog.KeptResponse || v.Length == 0 ||
+		v.Status != http.StatusOK ||
 		v.Truncated != "" || v.Bare || v.Rendered != nil {
 		return
 	}
@@ -415,7 +423,8 @@ func (o *Outcome) lookElsewhere(r *Reader, a *Attempt) {
 		found, err = r.known.Find(label, v.URL)
 	}
 	if err != nil {
-		r.opts.Logger.Warn("what other archives hold cannot be read; the page is kept in full", "url", v.URL, "err", err)
+		r.opts.Logger.Warn("what other archives hold cannot be read; the page is kept in full", "url",
+			v.URL, "err", err)
 	}
 	if found != nil {
 		v.Kept, o.elsewhere, o.payload = crawllog.KeptElsewhere, found, label

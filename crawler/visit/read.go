@@ -44,9 +44,11 @@ func (r *Reader) read(a *Attempt, x *fetch.Exchange) *Reading {
 		body, cut, err := x.Decoded(r.opts.MaxParse)
 		switch {
 		case err != nil:
-			r.opts.Logger.Debug("the body cannot be fully decoded; it is kept as received", "url", a.URL.String(), "err", err)
+			r.opts.Logger.Debug("the body cannot be fully decoded; it is kept as received", "url",
+				a.URL.String(), "err", err)
 		case cut && x.Truncated == "":
-			r.opts.Logger.Debug("kept in full; only its beginning is parsed for links", "url", a.URL.String(), "octets", len(body))
+			r.opts.Logger.Debug("kept in full; only its beginning is parsed for links", "url", a.URL.String(),
+				"octets", len(body))
 		}
 		p.Body, whole = body, err == nil && !cut && len(body) <= facts.MaxBody && !listing
 		if len(body) > heavyBody {

@@ -94,7 +94,8 @@ type Reader struct {
 // NewReader makes a Reader for a crawl over an archive and its frontier, of
 // which it changes neither.
 func NewReader(a *storage.Archive, f *frontier.Frontier, o Options) *Reader {
-	r := &Reader{opts: o, frontier: f, archive: a, probes: probes{asked: map[string]int{}}, bodies: bodies{n: map[string]int{}},
+	r := &Reader{opts: o, frontier: f, archive: a, probes: probes{asked: map[string]int{}},
+		bodies:  bodies{n: map[string]int{}},
 		guesses: guesses{shapes: map[string]guessed{}}}
 	for _, origin := range o.Apart {
 		r.probes.settle(origin)

@@ -39,7 +39,8 @@ type Shell struct {
 // whole, or too large.
 func (r *Reader) Shell(a *Attempt, x *fetch.Exchange) *Shell {
 	defer r.caught(a)
-	if x.Err != nil || x.Status != http.StatusOK || a.Entry.Class != frontier.Page || x.Truncated != "" || x.Held() > heavyBody {
+	if x.Err != nil || x.Status != http.StatusOK || a.Entry.Class != frontier.Page || x.Truncated != "" ||
+		x.Held() > heavyBody {
 		return nil
 	}
 	body, cut, err := x.Decoded(heavyBody)
@@ -55,7 +56,8 @@ func (r *Reader) Shell(a *Attempt, x *fetch.Exchange) *Shell {
 // requisite of the page, as if the page named it.
 func (s *Shell) Ask(u weburl.URL) *Outcome {
 	f := s.facts
-	l := frontier.Link{URL: u, Class: frontier.Requisite, Via: s.a.Entry.ID, Needed: true, Depth: s.a.Entry.Depth + 1, How: judge.HowRendering}
+	l := frontier.Link{URL: u, Class: frontier.Requisite, Via: s.a.Entry.ID, Needed: true, Depth: s.a.Entry.Depth + 1,
+		How: judge.HowRendering}
 	return &Outcome{Entry: s.a.Entry, Refetch: true, Links: s.r.judgeNew(nil, s.a, l, &f)}
 }
 

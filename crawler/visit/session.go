@@ -141,7 +141,8 @@ func (s *Session) again(u *url.URL, set []*http.Cookie, given, carrying int) (ag
 // where it is to be asked for once more with the cookie.
 func (o *Outcome) askWithCookie(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	s := r.opts.Session
-	if s == nil || a.Entry.Class != frontier.Page || a.Robots != nil || o.State != frontier.StateFetched || x.Status != http.StatusOK ||
+	if s == nil || a.Entry.Class != frontier.Page || a.Robots != nil || o.State != frontier.StateFetched ||
+		x.Status != http.StatusOK ||
 		!o.RetryAt.IsZero() || judge.Session(a.URL) != "" {
 		return
 	}

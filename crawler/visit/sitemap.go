@@ -72,7 +72,8 @@ func (o *Outcome) moved(r *Reader, a *Attempt, to weburl.URL, redirects int) {
 	if a.Entry.How == judge.HowGuess {
 		l.How = judge.HowGuess // nobody has named it: that it is missing is no failure
 	}
-	if l.Reason = r.notNamed(a.URL, to); r.Scope().Holds(a.URL) && !r.Scope().Holds(to) && to.Hostname() != a.URL.Hostname() {
+	if l.Reason = r.notNamed(a.URL, to); r.Scope().Holds(a.URL) && !r.Scope().Holds(to) &&
+		to.Hostname() != a.URL.Hostname() {
 		l.Reason = judge.Reason{Rule: judge.Host}
 	}
 	o.Links = r.addSitemap(o.Links, a, l)
@@ -104,7 +105,8 @@ func (r *Reader) outcomeOfSitemap(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	if err != nil || summary.Kind == sitemap.None {
 		o.State, o.Reason = frontier.StateFailed, Because(judge.BadSitemap, "neither a sitemap nor an index of them")
 		if a.Entry.How == judge.HowGuess { // many sites have a page of theirs for what they do not know
-			o.State, o.Reason = frontier.StateDisregarded, judge.Reason{Rule: judge.NoSitemap, Params: judge.Params{Status: x.Status}}
+			o.State, o.Reason = frontier.StateDisregarded,
+				judge.Reason{Rule: judge.NoSitemap, Params: judge.Params{Status: x.Status}}
 		}
 		return
 	}
@@ -114,10 +116,12 @@ func (r *Reader) outcomeOfSitemap(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	f := &judge.Facts{Settings: r.Scope(), Now: a.Now}
 	for _, p := range pages {
 		if u, err := a.URL.Resolve(p.Loc); err == nil && r.Scope().Holds(u) {
-			o.Links = r.Judge(o.Links, a, frontier.Link{URL: u, Class: frontier.Page, Depth: 1, How: judge.HowSitemap}, f)
+			o.Links = r.Judge(o.Links, a, frontier.Link{URL: u, Class: frontier.Page, Depth: 1, How: judge.HowSitemap},
+				f)
 		}
 	}
-	r.opts.Logger.Info("sitemap", "url", a.URL.String(), "type", fmt.Sprint(summary.Kind), "urls", summary.URLs, "children", summary.Children)
+	r.opts.Logger.Info("sitemap", "url", a.URL.String(), "type", fmt.Sprint(summary.Kind), "urls", summary.URLs,
+		"children", summary.Children)
 }
 
 // isOld says whether a sitemap's page was last changed before what is asked for.

@@ -140,9 +140,11 @@ func (look *lookalikes) probe(s *shape, a *Attempt) frontier.Link {
 	s.verdict = asked
 	look.asked++
 	path := a.URL.Path()
-	u := weburl.FromCanonical(fmt.Sprintf("%s%scurtsy-%08x%08x", a.URL.Origin(), path[:strings.LastIndexByte(path, '/')+1], rand.Uint32(), rand.Uint32()))
+	u := weburl.FromCanonical(fmt.Sprintf("%s%scurtsy-%08x%08x", a.URL.Origin(),
+		path[:strings.LastIndexByte(path, '/')+1], rand.Uint32(), rand.Uint32()))
 	look.probes[u.String()] = s
-	return frontier.Link{URL: u, Class: frontier.Requisite, Via: a.Entry.ID, Depth: a.Entry.Depth + 1, How: judge.HowProbe}
+	return frontier.Link{URL: u, Class: frontier.Requisite, Via: a.Entry.ID, Depth: a.Entry.Depth + 1,
+		How: judge.HowProbe}
 }
 
 // answered takes in what a made-up name was answered with. It is no page.
@@ -166,7 +168,8 @@ func (o *Outcome) answered(r *Reader, a *Attempt) {
 	case s == nil:
 	case isPage && bits.OnesCount64(s.print^p) <= nearPrints:
 		s.verdict = soft
-		r.opts.Logger.Warn("the site answers names that do not exist with a page, whose links are not followed", "asked", a.URL.String())
+		r.opts.Logger.Warn("the site answers names that do not exist with a page, whose links are not followed",
+			"asked", a.URL.String())
 	default:
 		s.verdict = honest
 	}

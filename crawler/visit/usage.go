@@ -101,7 +101,8 @@ func (r *Reader) addUsageFiles(o *Outcome, a *Attempt, base weburl.URL) {
 // lacksUsageFile says whether an answer is that the site has no such file.
 func (a *Attempt) lacksUsageFile(status int) bool {
 	switch {
-	case a.Entry.How != judge.HowUsageFile, status == http.StatusOK, status == http.StatusTooManyRequests, status >= 500:
+	case a.Entry.How != judge.HowUsageFile, status == http.StatusOK, status == http.StatusTooManyRequests,
+		status >= 500:
 		return false
 	}
 	return status != http.StatusNotModified || !a.Conditional
@@ -114,7 +115,8 @@ func (r *Reader) outcomeOfUsageFile(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	if reader == nil || x.Err != nil || o.State == frontier.StateFailed {
 		return
 	}
-	v := crawllog.RobotsVersion{Origin: fileOrigin(a.URL.Origin(), reader), At: x.Start.UTC(), Status: x.Status, Used: true}
+	v := crawllog.RobotsVersion{Origin: fileOrigin(a.URL.Origin(), reader), At: x.Start.UTC(),
+		Status: x.Status, Used: true}
 	f := &UsageFile{Version: v}
 	switch x.Status {
 	case http.StatusNotModified:
@@ -129,7 +131,8 @@ func (r *Reader) outcomeOfUsageFile(o *Outcome, a *Attempt, x *fetch.Exchange) {
 			_, err = reader.ReadFile(body)
 		}
 		if err != nil { // many sites have a page of theirs for what they do not know
-			o.State, o.Reason = frontier.StateDisregarded, judge.Reason{Rule: judge.NoUsageFile, Params: judge.Params{Status: x.Status}}
+			o.State, o.Reason = frontier.StateDisregarded,
+				judge.Reason{Rule: judge.NoUsageFile, Params: judge.Params{Status: x.Status}}
 			break
 		}
 		if o.Visit.Kept == crawllog.KeptWithheld {

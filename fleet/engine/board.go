@@ -118,7 +118,8 @@ func openBucket(ctx context.Context, js jetstream.JetStream, nodes int) (kv jets
 		try, cancel := context.WithTimeout(ctx, 5*time.Second)
 		kv, err = js.KeyValue(try, bucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) && nodes > 0 {
-			kv, err = js.CreateKeyValue(try, jetstream.KeyValueConfig{Bucket: bucket, History: 1, Storage: jetstream.FileStorage,
+			kv, err = js.CreateKeyValue(try, jetstream.KeyValueConfig{Bucket: bucket, History: 1,
+				Storage:  jetstream.FileStorage,
 				Replicas: min(nodes, 3), LimitMarkerTTL: removedFor})
 		}
 		cancel()
@@ -313,7 +314,8 @@ func (b *Board) Remove(ctx context.Context, had Entry) error {
 // refused says that the servers found the condition of a write broken.
 func refused(err error) bool {
 	var api *jetstream.APIError
-	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == wrongSequenceOfReplicas)
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == wrongSequenceOfReplicas)
 }
 
 // wrongSequenceOfReplicas is what a replicated stream says of a condition that does not hold.

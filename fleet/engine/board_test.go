@@ -80,7 +80,8 @@ func TestABoardFollowsLongerThanItWasOpened(t *testing.T) {
 // A copy that does not follow is known by what was written here and has not come back.
 func TestABoardKnowsThatItIsBehind(t *testing.T) {
 	var clock atomic.Int64
-	b := opened(t, t.Context(), started(t), BoardOptions{Clock: func() time.Duration { return time.Duration(clock.Load()) }})
+	b := opened(t, t.Context(), started(t),
+		BoardOptions{Clock: func() time.Duration { return time.Duration(clock.Load()) }})
 	b.note("k", []byte("v"), 3, false)
 	clock.Store(int64(20 * time.Second))
 	if got := b.Behind(); got != 20*time.Second {

@@ -66,7 +66,8 @@ func amongServers(conf *tls.Config) *tls.Config {
 	conf = conf.Clone()
 	conf.VerifyConnection = func(s tls.ConnectionState) error {
 		if role := roleOf(s.PeerCertificates); role != RoleServe {
-			return fmt.Errorf("the certificate at the other end is not that of a server (OU=%s): its role is %q", RoleServe, role)
+			return fmt.Errorf("the certificate at the other end is not that of a server (OU=%s): its role is %q",
+				RoleServe, role)
 		}
 		return nil
 	}
@@ -108,9 +109,13 @@ func (r Role) permissions() *server.Permissions {
 			pub = append(pub, other.inbox()+".>")
 		}
 		const stream = "KV_" + bucket
-		pub = append(pub, "$KV."+bucket+".>", "$JS.API.INFO", "$JS.API.STREAM.INFO."+stream, "$JS.API.STREAM.MSG.GET."+stream,
-			"$JS.API.DIRECT.GET."+stream, "$JS.API.DIRECT.GET."+stream+".>", "$JS.API.CONSUMER.CREATE."+stream, "$JS.API.CONSUMER.CREATE."+stream+".>",
-			"$JS.API.CONSUMER.DELETE."+stream+".>", "$JS.API.CONSUMER.INFO."+stream+".>", "$JS.ACK."+stream+".>", "$JS.FC."+stream+".>")
+		pub = append(pub, "$KV."+bucket+".>", "$JS.API.INFO", "$JS.API.STREAM.INFO."+stream,
+			"$JS.API.STREAM.MSG.GET."+stream,
+			"$JS.API.DIRECT.GET."+stream, "$JS.API.DIRECT.GET."+stream+".>", "$JS.API.CONSUMER.CREATE."+stream,
+			"$JS.API.CONSUMER.CREATE."+stream+".>",
+			"$JS.API.CONSUMER.DELETE."+stream+".>", "$JS.API.CONSUMER.INFO."+stream+".>", "$JS.ACK."+stream+".>",
+			"$JS.FC."+stream+".>")
 	}
-	return &server.Permissions{Publish: &server.SubjectPermission{Allow: pub}, Subscribe: &server.SubjectPermission{Allow: sub}}
+	return &server.Permissions{Publish: &server.SubjectPermission{Allow: pub},
+		Subscribe: &server.SubjectPermission{Allow: sub}}
 }

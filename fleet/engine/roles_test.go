@@ -33,7 +33,8 @@ func newAuthority(t *testing.T) *authority {
 		t.Fatal(err)
 	}
 	a := &authority{t: t, key: key, pool: x509.NewCertPool()}
-	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -48,8 +49,10 @@ func newAuthority(t *testing.T) *authority {
 // conf is the configuration of who has a certificate with these units.
 func (a *authority) conf(units ...string) *tls.Config {
 	a.t.Helper()
-	of := &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: time.Now().Add(time.Hour), Subject: pkix.Name{CommonName: "x", OrganizationalUnit: units},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	of := &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: time.Now().Add(time.Hour),
+		Subject:     pkix.Name{CommonName: "x", OrganizationalUnit: units},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth,
+			x509.ExtKeyUsageClientAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, of, a.cert, &a.key.PublicKey, a.key)
 	if err != nil {
 		a.t.Fatal(err)
@@ -58,7 +61,8 @@ func (a *authority) conf(units ...string) *tls.Config {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: a.key, Leaf: leaf}}, RootCAs: a.pool, ClientCAs: a.pool,
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: a.key, Leaf: leaf}},
+		RootCAs: a.pool, ClientCAs: a.pool,
 		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13}
 }
 
@@ -118,7 +122,8 @@ func TestRoles(t *testing.T) {
 			return err == nil && string(m.Data) == "done"
 		}
 		_, putErr := js.Publish(t.Context(), "$KV.curtsy.site.x", []byte("stolen"))
-		got := []bool{ask(AskRead), ask(AskAdd), ask(AskPeers + "w1"), putErr == nil, js.DeleteStream(t.Context(), "KV_curtsy") == nil}
+		got := []bool{ask(AskRead), ask(AskAdd), ask(AskPeers + "w1"), putErr == nil,
+			js.DeleteStream(t.Context(), "KV_curtsy") == nil}
 		want := []bool{each.read, each.add, each.peers, each.board, each.destroy}
 		for i, what := range []string{"read", "add", "ask workers", "write to the board", "delete the board"} {
 			if got[i] != want[i] {
@@ -137,7 +142,8 @@ func TestRoles(t *testing.T) {
 		}
 		c.Close()
 	}
-	for what, conf := range map[string]*tls.Config{"no role": a.conf(), "an unknown role": a.conf("root"), "another authority": newAuthority(t).conf("work"), "no certificate": nil} {
+	for what, conf := range map[string]*tls.Config{"no role": a.conf(), "an unknown role": a.conf("root"),
+		"another authority": newAuthority(t).conf("work"), "no certificate": nil} {
 		if c, err := Dial("nats://"+address, conf); err == nil {
 			c.Close()
 			t.Errorf("connected with %s", what)

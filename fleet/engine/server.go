@@ -73,9 +73,11 @@ func Start(o Options) (*Server, error) {
 const maxStore = 64 << 30
 
 func (o *Options) server() (*server.Options, error) {
-	so := &server.Options{ServerName: o.Name, JetStream: true, StoreDir: filepath.Join(o.Dir, "engine"), SyncAlways: true,
-		JetStreamMaxStore: maxStore, JetStreamMaxMemory: 64 << 20, NoSigs: true, NoLog: true, DontListen: o.Listen == "",
-		TLSConfig: o.TLS, TLSVerify: o.TLS != nil, CustomClientAuthentication: doorkeeper{}}
+	so := &server.Options{ServerName: o.Name, JetStream: true, StoreDir: filepath.Join(o.Dir, "engine"),
+		SyncAlways:        true,
+		JetStreamMaxStore: maxStore, JetStreamMaxMemory: 64 << 20, NoSigs: true, NoLog: true,
+		DontListen: o.Listen == "",
+		TLSConfig:  o.TLS, TLSVerify: o.TLS != nil, CustomClientAuthentication: doorkeeper{}}
 	if o.Listen != "" {
 		host, port, err := o.address(o.Listen)
 		if err != nil {
@@ -164,7 +166,8 @@ func pipe(to, from net.Conn) {
 
 // Connect connects to the server within the process.
 func (s *Server) Connect() (*nats.Conn, error) {
-	return nats.Connect("", nats.InProcessServer(s.ns), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
+	return nats.Connect("", nats.InProcessServer(s.ns), nats.MaxReconnects(-1),
+		nats.ReconnectWait(100*time.Millisecond))
 }
 
 // Nodes is how many servers there are to be.
@@ -182,11 +185,13 @@ func Dial(urls string, conf *tls.Config) (*nats.Conn, error) {
 	if conf == nil {
 		return nil, fmt.Errorf("engine at %s: a certificate is required", urls)
 	}
-	c, err := nats.Connect(urls, nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond), nats.Timeout(5*time.Second),
+	c, err := nats.Connect(urls, nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond),
+		nats.Timeout(5*time.Second),
 		nats.Secure(amongServers(conf)), nats.CustomInboxPrefix(OwnRole(conf).inbox()),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // whoever asked hears of it
 	if errors.Is(err, nats.ErrAuthorization) {
-		return nil, fmt.Errorf("engine at %s: the certificate names no role (OU=%s, %s or %s)", urls, RoleRead, RoleAdd, RoleWork)
+		return nil, fmt.Errorf("engine at %s: the certificate names no role (OU=%s, %s or %s)", urls, RoleRead,
+			RoleAdd, RoleWork)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("engine at %s: %w", urls, err)
@@ -197,7 +202,8 @@ func Dial(urls string, conf *tls.Config) (*nats.Conn, error) {
 // DialSocket connects to the server that runs over dir on this machine.
 func DialSocket(dir string) (*nats.Conn, error) {
 	c, err := nats.Connect("nats://fleet.invalid", nats.SetCustomDialer(unixDialer(Socket(dir))), nats.NoReconnect())
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) { // the socket of none, or of one that has ended
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err,
+		syscall.ECONNREFUSED) { // the socket of none, or of one that has ended
 		return nil, fmt.Errorf("no fleet is running at %s", dir)
 	}
 	if err != nil {

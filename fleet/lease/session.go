@@ -109,7 +109,8 @@ func Begin(ctx context.Context, b *engine.Board, o Options) (*Session, error) {
 	if o.About == nil {
 		o.About = func() any { return nil }
 	}
-	s := &Session{o: o, board: b, id: rand.Text(), held: map[string]*Lease{}, trying: map[string]bool{}, missing: map[string]time.Duration{}}
+	s := &Session{o: o, board: b, id: rand.Text(), held: map[string]*Lease{}, trying: map[string]bool{},
+		missing: map[string]time.Duration{}}
 	s.over, s.end = context.WithCancel(ctx)
 	if o.Alone {
 		if err := s.alone(ctx); err != nil {
@@ -178,7 +179,8 @@ func (s *Session) Settle(ctx context.Context) error {
 func (s *Session) state() []byte {
 	b, err := json.Marshal(state{ID: s.id, Worker: s.o.Worker, Number: s.number, About: s.o.About()})
 	if err != nil {
-		b, _ = json.Marshal(state{ID: s.id, Worker: s.o.Worker, Number: s.number}) // what it says of itself is for people
+		b, _ = json.Marshal(state{ID: s.id, Worker: s.o.Worker,
+			Number: s.number}) // what it says of itself is for people
 	}
 	return b
 }

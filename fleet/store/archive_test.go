@@ -281,12 +281,14 @@ func TestAManifestOfAnotherIsRefused(t *testing.T) {
 		{Version: 2, DB: &Blob{Key: "site/db/e1-1.zst"}, Deltas: []Blob{{Key: "site/db/../MANIFEST"}}},
 		{Version: 1, DB: &Blob{Key: "other/db/e1-1.zst"}},
 		{Version: 1, Segments: []Segment{{Name: "../x", Sealed: true}}},
-		{Version: 1, Segments: []Segment{{Name: "x", Size: 5, Tail: []Piece{{Key: "site/tail/x/1", Offset: 1, Size: 4}}}}},
+		{Version: 1, Segments: []Segment{{Name: "x", Size: 5,
+			Tail: []Piece{{Key: "site/tail/x/1", Offset: 1, Size: 4}}}}},
 		{Version: 1, Segments: []Segment{{Name: "x", Size: 5}}},
 		{Version: 1, DB: &Blob{Key: "site/db/../../../victim"}},
 		{Version: 1, DB: &Blob{Key: "site/db/"}},
 		{Version: 1, DB: &Blob{Key: "site/db/.."}},
-		{Version: 1, Segments: []Segment{{Name: "x", Size: 4, Tail: []Piece{{Key: "site/tail/x/../../../victim", Size: 4}}}}},
+		{Version: 1, Segments: []Segment{{Name: "x", Size: 4,
+			Tail: []Piece{{Key: "site/tail/x/../../../victim", Size: 4}}}}},
 		{Version: 1, Segments: []Segment{{Name: "x", Sealed: true}, {Name: "x", Sealed: true}}},
 		{Version: 1, Epoch: -1},
 		{Version: 1, Epoch: 1<<63 - 1},
@@ -300,7 +302,8 @@ func TestAManifestOfAnotherIsRefused(t *testing.T) {
 		_, _, err := s.Get(t.Context(), key)
 		_, _, openErr := s.Open(t.Context(), key)
 		_, swapErr := s.Swap(t.Context(), key, nil, "")
-		if err == nil || openErr == nil || swapErr == nil || s.Remove(t.Context(), key) == nil || s.Put(t.Context(), key, section("x")) == nil {
+		if err == nil || openErr == nil || swapErr == nil || s.Remove(t.Context(), key) == nil ||
+			s.Put(t.Context(), key, section("x")) == nil {
 			t.Errorf("the key %q was taken", key)
 		}
 	}
@@ -515,8 +518,10 @@ func BenchmarkADayOfSaves(b *testing.B) {
 		dir := filepath.Join(b.TempDir(), "archive")
 		n = 0
 		for i := range saves {
-			c, err := crawler.Open(dir, crawler.Options{Seed: u, Rules: rules.Options{Agents: []string{"curtsy"}}, Hooks: crawler.Hooks{CommitEvery: 5 * time.Second},
-				Fetch: fetch.Options{AllowHost: u.Hostname()}, Limits: crawler.Limits{Pages: (i + 1) * each}, Archive: storage.Options{Prefix: a.Prefix("curtsy")}})
+			c, err := crawler.Open(dir, crawler.Options{Seed: u, Rules: rules.Options{Agents: []string{"curtsy"}},
+				Hooks: crawler.Hooks{CommitEvery: 5 * time.Second},
+				Fetch: fetch.Options{AllowHost: u.Hostname()}, Limits: crawler.Limits{Pages: (i + 1) * each},
+				Archive: storage.Options{Prefix: a.Prefix("curtsy")}})
 			if err != nil {
 				b.Fatal(err)
 			}

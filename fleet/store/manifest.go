@@ -119,7 +119,8 @@ const maxEpoch = 1 << 50
 // write to the store, and what a manifest names is read and removed.
 func (m *Manifest) check(site string) error {
 	if m.Version < manifestVersion || m.Version > withDeltas {
-		return fmt.Errorf("%s: its manifest has version %d, this version of curtsy reads up to %d", site, m.Version, withDeltas)
+		return fmt.Errorf("%s: its manifest has version %d, this version of curtsy reads up to %d", site,
+			m.Version, withDeltas)
 	}
 	bad := func(what string) error { return fmt.Errorf("%s: %w: %s", site, ErrDamaged, what) }
 	if m.Epoch < 0 || m.Epoch > maxEpoch || m.Seq < 0 {

@@ -75,7 +75,8 @@ func (a *Archive) inherit(dir string, from map[uint64]int) error {
 	return p.end()
 }
 
-func restored(ctx context.Context, s Store, m *Manifest, dir string, then func(dir string, from map[uint64]int) error) error {
+func restored(ctx context.Context, s Store, m *Manifest, dir string,
+	then func(dir string, from map[uint64]int) error) error {
 	if m.DB == nil {
 		return fmt.Errorf("restore %s: nothing of it has been saved yet: %w", dir, ErrNotFound)
 	}

@@ -165,7 +165,8 @@ func (s *s3Store) List(ctx context.Context, prefix string) iter.Seq2[Object, err
 	return func(yield func(Object, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		for o := range s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
+		for o := range s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix,
+			Recursive: true}) {
 			if !yield(Object{strings.TrimPrefix(o.Key, s.prefix), o.Size}, failed(prefix, o.Err)) || o.Err != nil {
 				return
 			}

@@ -123,7 +123,8 @@ func probe(ctx context.Context, s Store) error {
 		return err
 	}
 	if _, err := s.Swap(ctx, key, []byte("4"), tag); !errors.Is(err, ErrConflict) {
-		return fmt.Errorf("it does not honour If-Match (result: %v), so it cannot hold archives for several machines", err)
+		return fmt.Errorf("it does not honour If-Match (result: %v), so it cannot hold archives for several machines",
+			err)
 	}
 	return nil
 }

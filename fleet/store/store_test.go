@@ -92,7 +92,8 @@ func TestASwapHoldsItsCondition(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for what, condition := range map[string]string{"that there is none": "", "of an old tag": old, "of no tag": "x"} {
+		for what, condition := range map[string]string{"that there is none": "", "of an old tag": old,
+			"of no tag": "x"} {
 			if _, err := s.Swap(ctx, "a/M", []byte("late"), condition); !errors.Is(err, ErrConflict) {
 				t.Errorf("the condition %s: got %v, want ErrConflict", what, err)
 			}
@@ -236,12 +237,16 @@ func TestAStoreThatIsAway(t *testing.T) {
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "tester")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "testing-secret")
-	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
 	defer refuses.Close()
 	for address, away := range map[string]bool{"http://" + freePort(t): true, refuses.URL: false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		waited := 0
-		_, err := OpenOnceThere(ctx, "s3://bucket/fleet?region=us-east-1&endpoint="+address, func(error) { waited++; cancel() })
+		_, err := OpenOnceThere(ctx, "s3://bucket/fleet?region=us-east-1&endpoint="+address,
+			func(error) { waited++; cancel() })
 		if err == nil || (waited == 1) != away {
 			t.Errorf("%s: waited %d times, %v", address, waited, err)
 		}

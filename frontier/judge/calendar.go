@@ -31,7 +31,8 @@ func calendar(l *Link, f *Facts) Budget {
 	if !digits || latest(target, 0, 9999, likely) == 0 {
 		return Budget{}
 	}
-	if latest(target, firstYear, lastYear, likely) == 0 && f.Memory != nil && f.Memory.Counted(Calendar+" "+shape) < manyDates {
+	if latest(target, firstYear, lastYear, likely) == 0 && f.Memory != nil &&
+		f.Memory.Counted(Calendar+" "+shape) < manyDates {
 		return Budget{}
 	}
 	b, atOnce := Budget{Shape: shape, Limit: f.Calendar}, aYear

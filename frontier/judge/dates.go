@@ -161,9 +161,11 @@ func namesCalendar(target string, at int) bool {
 	if ofTime(target, at) {
 		return true
 	}
-	for word := range strings.FieldsFuncSeq(strings.ToLower(target), func(r rune) bool { return r > 'z' || !isLetter(byte(r)) }) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(target),
+		func(r rune) bool { return r > 'z' || !isLetter(byte(r)) }) {
 		switch word {
-		case "cal", "date", "dates", "day", "days", "daily", "week", "weeks", "weekly", "month", "months", "monthly", "year", "years", "yearly":
+		case "cal", "date", "dates", "day", "days", "daily", "week", "weeks", "weekly", "month", "months", "monthly",
+			"year", "years", "yearly":
 			return true
 		}
 		if strings.Contains(word, "calend") || strings.Contains(word, "kalend") {

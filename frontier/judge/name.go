@@ -14,7 +14,8 @@ import (
 const Name = "name"
 
 func name(l *Link, f *Facts) Verdict {
-	if f.Primary == "" || l.Class <= Sitemap || l.IsSeed() || l.How == HowOwnName || l.URL.Origin() == f.Primary || !f.Main(l.URL) {
+	if f.Primary == "" || l.Class <= Sitemap || l.IsSeed() || l.How == HowOwnName || l.URL.Origin() == f.Primary ||
+		!f.Main(l.URL) {
 		return Verdict{}
 	}
 	v := excludes(Name, Params{Text: f.Primary})

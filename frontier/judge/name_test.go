@@ -48,15 +48,19 @@ func TestPagesAreAskedForUnderThePrimaryName(t *testing.T) {
 		link    judge.Link
 		instead string
 	}{
-		{"a page", judge.Link{Class: judge.Page, URL: weburl.MustParse("http://a.example/x?q=1")}, "https://www.a.example/x?q=1"},
-		{"a picture", judge.Link{Class: judge.Requisite, URL: weburl.MustParse("http://a.example/x.png")}, "https://www.a.example/x.png"},
-		{"what a redirect leads to", judge.Link{Class: judge.Page, How: judge.HowRedirect, URL: weburl.MustParse("http://a.example/x")}, "https://www.a.example/x"},
+		{"a page", judge.Link{Class: judge.Page, URL: weburl.MustParse("http://a.example/x?q=1")},
+			"https://www.a.example/x?q=1"},
+		{"a picture", judge.Link{Class: judge.Requisite, URL: weburl.MustParse("http://a.example/x.png")},
+			"https://www.a.example/x.png"},
+		{"what a redirect leads to", judge.Link{Class: judge.Page, How: judge.HowRedirect,
+			URL: weburl.MustParse("http://a.example/x")}, "https://www.a.example/x"},
 		{"the primary name", judge.Link{Class: judge.Page, URL: weburl.MustParse("https://www.a.example/x")}, ""},
 		{"a host of the domain", judge.Link{Class: judge.Page, URL: weburl.MustParse("https://shop.a.example/x")}, ""},
 		{"robots.txt", judge.Link{Class: judge.Prerequisite, URL: weburl.MustParse("http://a.example/robots.txt")}, ""},
 		{"a sitemap", judge.Link{Class: judge.Sitemap, URL: weburl.MustParse("http://a.example/sitemap.xml")}, ""},
 		{"the seed", judge.Link{Class: judge.Page, How: judge.HowSeed, URL: weburl.MustParse("http://a.example/")}, ""},
-		{"what the primary name lacks", judge.Link{Class: judge.Page, How: judge.HowOwnName, URL: weburl.MustParse("http://a.example/x")}, ""},
+		{"what the primary name lacks", judge.Link{Class: judge.Page, How: judge.HowOwnName,
+			URL: weburl.MustParse("http://a.example/x")}, ""},
 	} {
 		v := judge.Decide(judge.Found, &c.link, &judge.Facts{Settings: s})
 		if v.Instead.String() != c.instead || v.Excludes() != (c.instead != "") {

@@ -16,7 +16,8 @@ func queryVariants(l *Link, f *Facts) Budget {
 	if f.Products > 0 && hasHash(query, leastHash) {
 		names, n = views(query), 1
 	}
-	return Budget{Shape: l.URL.Origin() + l.URL.Path() + "?" + names, Limit: max(f.QueryVariants>>max(0, min(n-1, 6)), 10)}
+	return Budget{Shape: l.URL.Origin() + l.URL.Path() + "?" + names,
+		Limit: max(f.QueryVariants>>max(0, min(n-1, 6)), 10)}
 }
 
 // views are the names of parameters, with the values that are words: a=commit.

@@ -26,12 +26,14 @@ func (c counts) Discovered() int             { return len(c) }
 func (c counts) Twin(_ *Link, s string) bool { c[s]++; return c[s] > 1 }
 
 func TestSemicolonsSeparateParameters(t *testing.T) {
-	for query, want := range map[string]string{"a=1;b=2&c": "a&b&c", "p=x.git;a=log;h=1": "a&h&p", "C=M;O=A": "C&O", "": ""} {
+	for query, want := range map[string]string{"a=1;b=2&c": "a&b&c", "p=x.git;a=log;h=1": "a&h&p",
+		"C=M;O=A": "C&O", "": ""} {
 		if names, _ := parameterNames(query); names != want {
 			t.Errorf("%s: %s, want %s", query, names, want)
 		}
 	}
-	for query, want := range map[string]string{"O=A;C=M": "http://h/?C=M;O=A", "C=M;O=A": "", "q=b;a": "", "b=1;a=2&a=3": "http://h/?a=3&b=1;a=2"} {
+	for query, want := range map[string]string{"O=A;C=M": "http://h/?C=M;O=A", "C=M;O=A": "", "q=b;a": "",
+		"b=1;a=2&a=3": "http://h/?a=3&b=1;a=2"} {
 		if form, _ := twin(weburl.MustParse("http://h/?" + query)); form != want {
 			t.Errorf("the form of %s: %s, want %s", query, form, want)
 		}
@@ -98,7 +100,8 @@ func TestArchivesOfTheWholeTree(t *testing.T) {
 		{"/zip/a23456789b/p-a23456789b.zip", true}, {"/zip/b23456789b/p-b23456789b.zip", false},
 		{"/tarball/b23456789b/p.tar.gz", true}, {"/tarball/c23456789b/p.tar.gz", false},
 		{"/?a=snapshot;h=a23456789b;sf=tgz", true}, {"/?a=snapshot;h=b23456789b;sf=tgz", false},
-		{"/p-1.0.tar.gz", true}, {"/p-1.1.tar.gz", true}, {"/doc/a23456789b.html", true}, {"/doc/b23456789b.html", true},
+		{"/p-1.0.tar.gz", true}, {"/p-1.1.tar.gz", true}, {"/doc/a23456789b.html", true},
+		{"/doc/b23456789b.html", true},
 	} {
 		v := Decide(Added, &Link{URL: weburl.MustParse("http://h" + c.target), Class: Page}, f)
 		if v.Excludes() == c.ok {
@@ -113,7 +116,8 @@ func TestEachViewOfVersionsHasABudgetOfItsOwn(t *testing.T) {
 	left := map[string]int{}
 	for i := range 60 {
 		commit := string([]byte{'a' + byte(i%6), '0' + byte(i/6)}) + "23456789ab"
-		for _, q := range []string{"p=x.git;a=commit;h=" + commit, "p=x.git;a=commitdiff;h=" + commit, "p=x.git;a=log;pg=" + commit[1:2] + commit} {
+		for _, q := range []string{"p=x.git;a=commit;h=" + commit, "p=x.git;a=commitdiff;h=" + commit,
+			"p=x.git;a=log;pg=" + commit[1:2] + commit} {
 			if v := Decide(Added, &Link{URL: weburl.MustParse("http://h/?" + q), Class: Page}, f); v.Excludes() {
 				left[v.Reason.Rule]++
 			}
@@ -141,13 +145,15 @@ func TestCheckInsComeBeforeViewsByDate(t *testing.T) {
 			from, _, _ = strings.Cut(from, "&")
 			n = dated[from]
 		} else if _, err := fmt.Sscanf(target, "/info/%2xa%7xf", &k, &n); err == nil {
-			list = append(list, info(max(n-1, 0)), info(min(n+1, checkIns-1)), fmt.Sprintf("/artifact/%02xb%07xe", n%256, n))
+			list = append(list, info(max(n-1, 0)), info(min(n+1, checkIns-1)),
+				fmt.Sprintf("/artifact/%02xb%07xe", n%256, n))
 			return append(list, "/timeline?c="+at(n), "/timeline?r=trunk&c="+at(n))
 		}
 		for i := max(n-shown, 0); i < min(n+shown, checkIns); i++ {
 			list = append(list, info(i), "/timeline?c="+at(i), "/timeline?r=trunk&c="+at(i))
 		}
-		return append(list, "/timeline?c="+at(n)+"&n=50", "/timeline?c="+at(n)+"&b="+at(n), "/timeline?c="+at(n)+"&advm=0", "/timeline?r=trunk&c="+at(n)+"&n=50")
+		return append(list, "/timeline?c="+at(n)+"&n=50", "/timeline?c="+at(n)+"&b="+at(n), "/timeline?c="+at(n)+
+			"&advm=0", "/timeline?r=trunk&c="+at(n)+"&n=50")
 	}
 	for seed := range uint64(8) {
 		order := crawlOrder("/timeline", links, rand.New(rand.NewPCG(seed, 0)))
@@ -166,7 +172,8 @@ func TestCheckInsComeBeforeViewsByDate(t *testing.T) {
 // crawlOrder is the order in which the pages of a site are asked for, where four are
 // at a time and any of them answers first.
 func crawlOrder(start string, links func(target string) []string, r *rand.Rand) (order []string) {
-	f := &Facts{Settings: &Settings{Traps: Traps{Products: 2000, Facets: 500, Calendar: 4000, QueryVariants: 2000}}, Memory: counts{}}
+	f := &Facts{Settings: &Settings{Traps: Traps{Products: 2000, Facets: 500, Calendar: 4000, QueryVariants: 2000}},
+		Memory: counts{}}
 	pages, late, seen := []string{start}, []string(nil), map[string]bool{start: true}
 	for len(pages)+len(late) > 0 && len(order) < 5000 {
 		from := &pages

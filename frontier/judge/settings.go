@@ -54,7 +54,8 @@ type Traps struct {
 
 // DefaultTraps are budgets that real sites stay below.
 func DefaultTraps() Traps {
-	return Traps{PathDepth: 60, Repeats: 5, Length: 2000, Ahead: 18, QueryVariants: 20_000, Facets: 1000, Versions: 1000, Archives: 2, Products: 5000, Discovered: 3_000_000,
+	return Traps{PathDepth: 60, Repeats: 5, Length: 2000, Ahead: 18, QueryVariants: 20_000, Facets: 1000,
+		Versions: 1000, Archives: 2, Products: 5000, Discovered: 3_000_000,
 		Calendar: 10_000, Pattern: 1_000_000, Twins: true, SameBody: 20, SoftNotFound: 20}
 }
 

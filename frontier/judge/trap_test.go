@@ -17,16 +17,24 @@ func TestTrapsByURLAlone(t *testing.T) {
 		path string
 		ok   bool
 	}{
-		{"/", true}, {"/a/b/c", true}, {"/a/a/b", true}, {"/a/a/a/", true}, {"/a/a/a/a/a/", false}, {"/x/a/b/a/b/a/b/a/b/a/b", false}, {"/x/a/b/a/b/a/b", true}, {"/x/a/b/a/b/c", true},
-		{"/calendar/2026/12", true}, {"/calendar/2029-01", false}, {"/cal?year=2031&month=4", false}, {"/cal/20310401", false},
-		{"/rfc/9309", true}, {"/i.php?tok=209912", true}, {"/i.php?seed=b203108", true}, {"/i.php?date=203108", false}, {"/item/20300", true}, {"/v/2048.10", true}, {"/p/1999-13", true}, {"/news/2012/05/01", true},
+		{"/", true}, {"/a/b/c", true}, {"/a/a/b", true}, {"/a/a/a/", true}, {"/a/a/a/a/a/", false},
+		{"/x/a/b/a/b/a/b/a/b/a/b", false}, {"/x/a/b/a/b/a/b", true}, {"/x/a/b/a/b/c", true},
+		{"/calendar/2026/12", true}, {"/calendar/2029-01", false}, {"/cal?year=2031&month=4", false},
+		{"/cal/20310401", false},
+		{"/rfc/9309", true}, {"/i.php?tok=209912", true}, {"/i.php?seed=b203108", true}, {"/i.php?date=203108", false},
+		{"/item/20300", true}, {"/v/2048.10", true}, {"/p/1999-13", true}, {"/news/2012/05/01", true},
 		{"/api/java.base/java/util/concurrent/atomic/package-summary.html", true},
 		// Numbers that are no dates.
-		{"/article/203005", true}, {"/news/209912.html", true}, {"/p/20301145", true}, {"/p/20300045", true}, {"/isbn/2030-11", true}, {"/?id=203005", true}, {"/i.php?id=2031-05", true},
-		{"/report-2031/05", true}, {"/topic/2060/05", true}, {"/20600401", true}, {"/v/2031.08.77", true}, {"/shop?category=2031", true}, {"/tile?x=7&y=2031", true}, {"/friends/203005", true}, {"/local/203005", true},
+		{"/article/203005", true}, {"/news/209912.html", true}, {"/p/20301145", true}, {"/p/20300045", true},
+		{"/isbn/2030-11", true}, {"/?id=203005", true}, {"/i.php?id=2031-05", true},
+		{"/report-2031/05", true}, {"/topic/2060/05", true}, {"/20600401", true}, {"/v/2031.08.77", true},
+		{"/shop?category=2031", true}, {"/tile?x=7&y=2031", true}, {"/friends/203005", true}, {"/local/203005", true},
 		// Calendars.
-		{"/calendar/203005", false}, {"/Calendar/month-203005.html", false}, {"/kalender/2031-05", false}, {"/203005?view=week", false}, {"/i.php?month=2031-05", false}, {"/2031/5/", false}, {"/2031/05.html", false}, {"/blog/2031/05/12/title", false},
-		{"/tv/2031-05-01", false}, {"/tv/20310501", false}, {"/calendar/2060/05", false}, {"/?year=2060", false}, {"/c?y=2031&m=4", false}, {"/daily/203005", false}, {"/cal?y=2031", false},
+		{"/calendar/203005", false}, {"/Calendar/month-203005.html", false}, {"/kalender/2031-05", false},
+		{"/203005?view=week", false}, {"/i.php?month=2031-05", false}, {"/2031/5/", false}, {"/2031/05.html", false},
+		{"/blog/2031/05/12/title", false},
+		{"/tv/2031-05-01", false}, {"/tv/20310501", false}, {"/calendar/2060/05", false}, {"/?year=2060", false},
+		{"/c?y=2031&m=4", false}, {"/daily/203005", false}, {"/cal?y=2031", false},
 	} {
 		v := Decide(Found, &Link{URL: weburl.MustParse("http://h" + c.path), Class: Page}, f)
 		if v.Excludes() == c.ok {
@@ -68,7 +76,8 @@ func TestViewsByDateAreLate(t *testing.T) {
 	for target, want := range map[string]int{"/timeline?c=2024-%02d-%02d": 100 - aFewViews, "/2024/%02d/%02d/": 0} {
 		late := 0
 		for i := range 100 {
-			if v := Decide(Added, &Link{URL: weburl.MustParse("http://h" + fmt.Sprintf(target, i%12+1, i/12+1)), Class: Page}, f); v.Late {
+			if v := Decide(Added, &Link{URL: weburl.MustParse("http://h" + fmt.Sprintf(target, i%12+1, i/12+1)),
+				Class: Page}, f); v.Late {
 				late++
 			}
 		}
@@ -84,11 +93,13 @@ type forgets struct{ Memory }
 // A rule that fails over a link excludes that link: it ends no goroutine that asks.
 func TestARuleThatPanics(t *testing.T) {
 	l := &Link{URL: weburl.MustParse("http://h/list?a=1&b=2"), Class: Page}
-	f := &Facts{Settings: &Settings{Scope: Scope{Origins: []string{"http://h"}}, Traps: DefaultTraps()}, Memory: forgets{}}
+	f := &Facts{Settings: &Settings{Scope: Scope{Origins: []string{"http://h"}}, Traps: DefaultTraps()},
+		Memory: forgets{}}
 	for range 2 {
 		v := Decide(Added, l, f)
 		text := v.Reason.String()
-		if v.Reason.Rule != Internal || v.Soft || !strings.Contains(text, "please report it") || !strings.Contains(text, "nil pointer") || !regexp.MustCompile(`\(\w+\.go:\d+\)$`).MatchString(text) {
+		if v.Reason.Rule != Internal || v.Soft || !strings.Contains(text, "please report it") ||
+			!strings.Contains(text, "nil pointer") || !regexp.MustCompile(`\(\w+\.go:\d+\)$`).MatchString(text) {
 			t.Errorf("%+v: %s", v, text)
 		}
 	}

@@ -13,7 +13,8 @@ func BenchmarkGzip(b *testing.B) {
 	var coded bytes.Buffer
 	z := gzip.NewWriter(&coded)
 	for i := range 600 {
-		fmt.Fprintf(z, "<li><a href=\"/page-%d.html\">The %dth of its kind</a> says what %d says</li>\n", i, i*7919%601, i*31)
+		fmt.Fprintf(z, "<li><a href=\"/page-%d.html\">The %dth of its kind</a> says what %d says</li>\n", i,
+			i*7919%601, i*31)
 	}
 	z.Close()
 	for name, open := range map[string]func() io.Reader{

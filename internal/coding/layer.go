@@ -125,7 +125,8 @@ func (l *Reader) openZstd(head []byte) error {
 	z, _ := l.pool.zstds.Get().(*zstd.Decoder)
 	if z == nil {
 		var err error
-		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return err
 		}

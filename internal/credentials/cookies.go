@@ -20,7 +20,8 @@ func Cookies(r io.Reader, host string, now time.Time) (list []*http.Cookie, othe
 	s := bufio.NewScanner(r)
 	for n := 1; s.Scan(); n++ {
 		line, hidden := strings.CutPrefix(s.Text(), "#HttpOnly_")
-		if line = strings.TrimRight(line, "\r"); strings.TrimSpace(line) == "" || !hidden && strings.HasPrefix(line, "#") {
+		if line = strings.TrimRight(line, "\r"); strings.TrimSpace(line) == "" || !hidden &&
+			strings.HasPrefix(line, "#") {
 			continue
 		}
 		c, ends, ok := cookie(strings.Split(line, "\t"), host)

@@ -27,7 +27,8 @@ func TestCookies(t *testing.T) {
 }
 
 func TestBrokenCookiesAreNamedByLineAlone(t *testing.T) {
-	for _, file := range []string{"a b c s3cret\n", "example.org\tTRUE\t/\tTRUE\tsoon\tn\ts3cret\n", "{\"cookies\":\"s3cret\"}"} {
+	for _, file := range []string{"a b c s3cret\n", "example.org\tTRUE\t/\tTRUE\tsoon\tn\ts3cret\n",
+		"{\"cookies\":\"s3cret\"}"} {
 		_, _, _, err := Cookies(strings.NewReader(file), "example.org", time.Now())
 		if err == nil || !strings.Contains(err.Error(), "line 1") || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v", file, err)
@@ -44,7 +45,8 @@ func TestNetrc(t *testing.T) {
 			t.Errorf("%s: got %s:%s, %v; want %s", host, name, password, err, want)
 		}
 	}
-	for _, file := range []string{"", "machine", "machine a", "machine a login", "login x password y", "machine a password p", "default"} {
+	for _, file := range []string{"", "machine", "machine a", "machine a login", "login x password y",
+		"machine a password p", "default"} {
 		if _, _, err := Netrc(strings.NewReader(file), "a"); !errors.Is(err, ErrNoEntry) {
 			t.Errorf("%q: %v", file, err)
 		}

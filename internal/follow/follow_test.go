@@ -11,14 +11,16 @@ import (
 // What they do in a browser, .ci/e2e/88-render.sh shows (follow.mjs).
 func TestTheScriptIsWhole(t *testing.T) {
 	got := follow.With("// Why.\n{\n  keep(); // now\n  go(\"http://h/\");\n}\n")
-	for _, want := range []string{"(() => {\n", "\nfunction follow(where) {\n", "\nfunction keep() {\n", "\nfunction storage() {\n", "\nfunction sources(of) {\n",
+	for _, want := range []string{"(() => {\n", "\nfunction follow(where) {\n", "\nfunction keep() {\n",
+		"\nfunction storage() {\n", "\nfunction sources(of) {\n",
 		"\n{\nkeep();\ngo(\"http://h/\");\n}\n})();\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}
 	}
 	for line := range strings.Lines(got) {
-		if strings.HasPrefix(line, "//") || strings.Contains(line, " // ") || strings.TrimSpace(line) == "" || strings.Contains(line, "</") {
+		if strings.HasPrefix(line, "//") || strings.Contains(line, " // ") || strings.TrimSpace(line) == "" ||
+			strings.Contains(line, "</") {
 			t.Errorf("a line that no page needs, or that ends its script: %q", line)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 
 // hidden are all characters of the class.
 func hidden() (s string) {
-	for _, between := range [][2]rune{{0x7f, 0x9f}, {0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}} {
+	for _, between := range [][2]rune{{0x7f, 0x9f}, {0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e},
+		{0x2066, 0x2069}} {
 		for r := between[0]; r <= between[1]; r++ {
 			s += string(r)
 		}
@@ -23,7 +24,8 @@ func TestNothingHiddenIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, got := range []string{Text(text), b.String()} {
-		if strings.ContainsAny(got, hidden()+"\x1b") || !strings.HasPrefix(got, "a‹U+001B›[2J‹U+007F›") || !strings.HasSuffix(got, "‹U+2069›\u05d0\u200d\u2764\n\tz") {
+		if strings.ContainsAny(got, hidden()+"\x1b") || !strings.HasPrefix(got, "a‹U+001B›[2J‹U+007F›") ||
+			!strings.HasSuffix(got, "‹U+2069›\u05d0\u200d\u2764\n\tz") {
 			t.Errorf("%q", got)
 		}
 	}
@@ -37,7 +39,8 @@ func TestJSONStaysTheSameValue(t *testing.T) {
 	}
 	got := JSON(plain)
 	var m map[string]string
-	if err := json.Unmarshal(got, &m); err != nil || m[strings.ToValidUTF8(text, "\ufffd")] != strings.ToValidUTF8(text, "\ufffd") {
+	if err := json.Unmarshal(got, &m); err != nil || m[strings.ToValidUTF8(text, "\ufffd")] != strings.ToValidUTF8(text,
+		"\ufffd") {
 		t.Errorf("%v: %q", err, m)
 	}
 	if strings.ContainsAny(string(got), hidden()) || !strings.Contains(string(got), `\u007f\u0080`) {

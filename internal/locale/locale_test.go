@@ -37,12 +37,14 @@ func TestEveryTextHasAllLanguages(t *testing.T) {
 			if text == "" {
 				t.Errorf("%q has no text in %s", e.Key, tag)
 			}
-			if got, want := verbs.FindAllString(text, -1), verbs.FindAllString(e.In["en"], -1); !slices.Equal(got, want) {
+			if got, want := verbs.FindAllString(text, -1),
+				verbs.FindAllString(e.In["en"], -1); !slices.Equal(got, want) {
 				t.Errorf("%q in %s has %q, want %q", e.Key, tag, got, want)
 			}
 		}
 	}
-	for pattern, find := range map[string]*regexp.Regexp{"../../app/ui/*.html": inTemplates, "../../publish/replay/ui/*.html": inTemplates, "../../app/*.go": inCode, "../../publish/replay/*.go": inCode} {
+	for pattern, find := range map[string]*regexp.Regexp{"../../app/ui/*.html": inTemplates,
+		"../../publish/replay/ui/*.html": inTemplates, "../../app/*.go": inCode, "../../publish/replay/*.go": inCode} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -85,7 +87,8 @@ func TestTheReadersLanguage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for tag, want := range map[string]string{"en": "Pages: 1,234", "bg": "Страници: 1\u00a0234", "ru": "Страниц: 1\u00a0234"} {
+	for tag, want := range map[string]string{"en": "Pages: 1,234", "bg": "Страници: 1\u00a0234",
+		"ru": "Страниц: 1\u00a0234"} {
 		if got := printers[tag].Sprintf("Pages: %d", 1234); got != want {
 			t.Errorf("%s: %q, want %q", tag, got, want)
 		}

@@ -30,7 +30,8 @@ func Check(dir string, min int64) error {
 func Fits(dir string, min, n int64) error {
 	free, size, ok := space(dir)
 	if floor := Floor(min, size); ok && free-n < floor {
-		return fmt.Errorf("%.1f MB free on the disk of %s, and %.1f MB must stay free (storage.min_free): %w", float64(free)/1e6, dir, float64(floor)/1e6, syscall.ENOSPC)
+		return fmt.Errorf("%.1f MB free on the disk of %s, and %.1f MB must stay free (storage.min_free): %w",
+			float64(free)/1e6, dir, float64(floor)/1e6, syscall.ENOSPC)
 	}
 	return nil
 }

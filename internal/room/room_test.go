@@ -31,7 +31,8 @@ func TestCheck(t *testing.T) {
 }
 
 func TestFloor(t *testing.T) {
-	for _, c := range []struct{ min, size, want int64 }{{100, 10_000, 100}, {100, 200, 10}, {100, 0, 100}, {0, 200, 0}} {
+	for _, c := range []struct{ min, size, want int64 }{{100, 10_000, 100}, {100, 200, 10},
+		{100, 0, 100}, {0, 200, 0}} {
 		if got := Floor(c.min, c.size); got != c.want {
 			t.Errorf("%d of %d: got %d, want %d", c.min, c.size, got, c.want)
 		}

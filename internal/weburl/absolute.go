@@ -40,7 +40,8 @@ func plainHost(host string) bool {
 		}
 	}
 	last := host[label:]
-	return last != "" && len(host) < 254 && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == "" && !strings.Contains(host, "--")
+	return last != "" && len(host) < 254 && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == "" &&
+		!strings.Contains(host, "--")
 }
 
 // plainPath says whether a path and its query stay as they are.

@@ -129,7 +129,8 @@ func (u URL) with(prefix, rest string, query int) URL {
 	if rest == "" {
 		query = 0
 	}
-	return URL{href: href, hostAt: u.hostAt, pathAt: u.pathAt, queryAt: uint16(len(prefix) + query), routeAt: uint16(len(href))}
+	return URL{href: href, hostAt: u.hostAt, pathAt: u.pathAt, queryAt: uint16(len(prefix) + query),
+		routeAt: uint16(len(href))}
 }
 
 // encodeQuery percent-encodes what is not ASCII in ref's query in the

@@ -180,7 +180,8 @@ func index(href string) (URL, bool) {
 	} else {
 		query += path
 	}
-	return URL{href: href, hostAt: uint16(host), pathAt: uint16(path), queryAt: uint16(query), routeAt: uint16(route)}, true
+	return URL{href: href, hostAt: uint16(host), pathAt: uint16(path), queryAt: uint16(query), routeAt: uint16(route)},
+		true
 }
 
 // IsZero says whether u is no URL at all.
@@ -266,7 +267,10 @@ func CutRoute(fragment string) (route, part string) {
 	if id != "" {
 		part = "#" + id
 	}
-	if strings.Trim(route, "#!/") == "" || strings.ContainsFunc(route, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>\\^{|}`+"`", r) }) {
+	if strings.Trim(route, "#!/") == "" || strings.ContainsFunc(route, func(r rune) bool {
+		return r <= ' ' || r > '~' ||
+			strings.ContainsRune(`"<>\\^{|}`+"`", r)
+	}) {
 		route = ""
 	}
 	return route, part

@@ -93,7 +93,8 @@ func TestResolveInCharset(t *testing.T) {
 
 // FuzzResolve: where the fast path answers, it answers as the full parser does.
 func FuzzResolve(f *testing.F) {
-	for _, s := range []string{"../a/b", "./x?y", "a:b", "/a/./b", "..", "../..//", "a%2e/", "?", "/?x:y", "./?a", "..?a", "h", "http://h/", "http://h"} {
+	for _, s := range []string{"../a/b", "./x?y", "a:b", "/a/./b", "..", "../..//", "a%2e/", "?", "/?x:y", "./?a",
+		"..?a", "h", "http://h/", "http://h"} {
 		f.Add("http://h/d/e?f", s)
 	}
 	f.Fuzz(func(t *testing.T, b, ref string) {
@@ -124,8 +125,10 @@ func BenchmarkResolve(b *testing.B) {
 
 func TestRoutes(t *testing.T) {
 	for fragment, want := range map[string][2]string{
-		"": {}, "#top": {"", "#top"}, "#": {"", "#"}, "#/": {}, "#!": {}, "#!/": {}, "#/a": {"#/a", ""}, "#!a": {"#!a", ""}, "#/a/b?x=1": {"#/a/b?x=1", ""},
-		"#/a?id=part": {"#/a", "#part"}, "#/?id=part": {"", "#part"}, "#/a b": {"", ""}, "#/<": {"", ""}, "#/%20é": {"", ""}, "#/a#b": {"#/a#b", ""},
+		"": {}, "#top": {"", "#top"}, "#": {"", "#"}, "#/": {}, "#!": {}, "#!/": {}, "#/a": {"#/a", ""},
+		"#!a": {"#!a", ""}, "#/a/b?x=1": {"#/a/b?x=1", ""},
+		"#/a?id=part": {"#/a", "#part"}, "#/?id=part": {"", "#part"}, "#/a b": {"", ""}, "#/<": {"", ""},
+		"#/%20é": {"", ""}, "#/a#b": {"#/a#b", ""},
 	} {
 		if route, part := CutRoute(fragment); route != want[0] || part != want[1] {
 			t.Errorf("%q: got %q and %q, want %q", fragment, route, part, want)
@@ -135,10 +138,12 @@ func TestRoutes(t *testing.T) {
 	if err != nil || u.String() != "http://h/dir/page?q=1#/a/b?c=d" || u != FromCanonical(u.String()) {
 		t.Errorf("got %v, %v", u, err)
 	}
-	if u.Target() != "/dir/page?q=1" || u.Path() != "/dir/page" || u.Query() != "q=1" || u.Route() != "#/a/b?c=d" || u.Page() != MustParse("http://h/dir/page?q=1") {
+	if u.Target() != "/dir/page?q=1" || u.Path() != "/dir/page" || u.Query() != "q=1" || u.Route() != "#/a/b?c=d" ||
+		u.Page() != MustParse("http://h/dir/page?q=1") {
 		t.Errorf("parts of %v", u)
 	}
-	for ref, want := range map[string]string{"x": "http://h/dir/x", "": "http://h/dir/page?q=1", "#/c": "http://h/dir/page?q=1", "?r": "http://h/dir/page?r", "//o/é": "http://o/%C3%A9"} {
+	for ref, want := range map[string]string{"x": "http://h/dir/x", "": "http://h/dir/page?q=1",
+		"#/c": "http://h/dir/page?q=1", "?r": "http://h/dir/page?r", "//o/é": "http://o/%C3%A9"} {
 		if got, err := u.Resolve(ref); err != nil || got != MustParse(want) {
 			t.Errorf("%q: got %v, %v", ref, got, err)
 		}

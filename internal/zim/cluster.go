@@ -33,11 +33,13 @@ func compressible(typ string) bool {
 	switch {
 	case t == typeListing:
 		return false // readers map it into memory
-	case strings.HasPrefix(t, "text/"), strings.HasSuffix(t, "+xml"), strings.HasSuffix(t, "json"), strings.HasSuffix(t, "javascript"):
+	case strings.HasPrefix(t, "text/"), strings.HasSuffix(t, "+xml"), strings.HasSuffix(t, "json"),
+		strings.HasSuffix(t, "javascript"):
 		return true
 	}
 	switch t {
-	case "application/wasm", "image/bmp", "image/x-icon", "font/ttf", "font/otf", "application/vnd.ms-fontobject", "application/xml":
+	case "application/wasm", "image/bmp", "image/x-icon", "font/ttf", "font/otf", "application/vnd.ms-fontobject",
+		"application/xml":
 		return true
 	}
 	return false

@@ -142,7 +142,8 @@ func (w *Writer) Meta(name, value string) error {
 
 // Illustration adds the picture of the file, a PNG of 48 by 48 pixels.
 func (w *Writer) Illustration(png []byte) error {
-	return w.put(entry{space: metadata, path: "Illustration_48x48@1"}, "image/png", int64(len(png)), bytes.NewReader(png))
+	return w.put(entry{space: metadata, path: "Illustration_48x48@1"}, "image/png", int64(len(png)),
+		bytes.NewReader(png))
 }
 
 func (w *Writer) put(e entry, typ string, size int64, body io.Reader) (err error) {

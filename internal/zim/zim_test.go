@@ -95,18 +95,22 @@ func made(t *testing.T, fill func(*zim.Writer) error, main string) (reader, erro
 }
 
 func add(w *zim.Writer, path, title, typ, body string) error {
-	return w.Add(zim.Page{Path: path, Title: title, Type: typ, Front: title != ""}, int64(len(body)), strings.NewReader(body))
+	return w.Add(zim.Page{Path: path, Title: title, Type: typ, Front: title != ""}, int64(len(body)),
+		strings.NewReader(body))
 }
 
 func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("large ", 300_000) // a cluster of its own
-	bodies := map[string]string{"C/b.html": "<p>b", "C/a.html": "<p>a", "C/p.jpg": "\xff\xd8", "C/l.html": large, "C/big.jpg": large, "C/empty.html": ""}
+	bodies := map[string]string{"C/b.html": "<p>b", "C/a.html": "<p>a", "C/p.jpg": "\xff\xd8", "C/l.html": large,
+		"C/big.jpg": large, "C/empty.html": ""}
 	r, err := made(t, func(w *zim.Writer) error {
 		w.Redirect("old.html", "", "a.html")
-		return errors.Join(add(w, "b.html", "A first title", "text/html", bodies["C/b.html"]), add(w, "p.jpg", "", "image/jpeg", bodies["C/p.jpg"]),
+		return errors.Join(add(w, "b.html", "A first title", "text/html", bodies["C/b.html"]),
+			add(w, "p.jpg", "", "image/jpeg", bodies["C/p.jpg"]),
 			add(w, "l.html", "large", "text/html", large), add(w, "a.html", "Later", "text/html", bodies["C/a.html"]),
-			add(w, "big.jpg", "", "image/jpeg", large), add(w, "empty.html", "", "text/html", ""), w.Meta("Title", "T"), w.Meta("Nothing", ""), w.Illustration([]byte("png")))
+			add(w, "big.jpg", "", "image/jpeg", large), add(w, "empty.html", "", "text/html", ""), w.Meta("Title", "T"),
+			w.Meta("Nothing", ""), w.Illustration([]byte("png")))
 	}, "b.html")
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +125,8 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"C/a.html", "C/b.html", "C/big.jpg", "C/empty.html", "C/l.html", "C/old.html", "C/p.jpg", "M/Counter", "M/Illustration_48x48@1", "M/Scraper", "M/Title", "W/mainPage", "X/listing/titleOrdered/v1"}
+	want := []string{"C/a.html", "C/b.html", "C/big.jpg", "C/empty.html", "C/l.html", "C/old.html", "C/p.jpg",
+		"M/Counter", "M/Illustration_48x48@1", "M/Scraper", "M/Title", "W/mainPage", "X/listing/titleOrdered/v1"}
 	if !slices.Equal(keys, want) {
 		t.Fatalf("entries %q, want %q", keys, want)
 	}
@@ -149,7 +154,8 @@ func TestWhatCannotBeAFileIsAnError(t *testing.T) {
 		fill func(*zim.Writer) error
 		want error
 	}{
-		"twice":   {func(w *zim.Writer) error { w.Redirect("a", "", "a"); return add(w, "a", "", "text/html", "") }, zim.ErrTwice},
+		"twice": {func(w *zim.Writer) error { w.Redirect("a", "", "a"); return add(w, "a", "", "text/html", "") },
+			zim.ErrTwice},
 		"nowhere": {func(w *zim.Writer) error { w.Redirect("a", "", "b"); return nil }, zim.ErrNowhere},
 		"too short": {func(w *zim.Writer) error {
 			return w.Add(zim.Page{Path: "a", Type: "text/html"}, 9, strings.NewReader(""))

@@ -13,17 +13,24 @@ import (
 // TestSeed004CleanParam: every Clean-param example of the document.
 func TestSeed004CleanParam(t *testing.T) {
 	for _, c := range []struct{ line, url, want string }{
-		{"ref /some_dir/get_book.pl", "www.example.com/some_dir/get_book.pl?ref=site_1&book_id=123", "www.example.com/some_dir/get_book.pl?book_id=123"},
-		{"ref /some_dir/get_book.pl", "www.example.com/some_dir/get_book.pl?ref=site_3&book_id=123", "www.example.com/some_dir/get_book.pl?book_id=123"},
-		{"s /forum/showthread.php", "www.example1.com/forum/showthread.php?s=681498b9648949605&t=8243", "www.example1.com/forum/showthread.php?t=8243"},
+		{"ref /some_dir/get_book.pl", "www.example.com/some_dir/get_book.pl?ref=site_1&book_id=123",
+			"www.example.com/some_dir/get_book.pl?book_id=123"},
+		{"ref /some_dir/get_book.pl", "www.example.com/some_dir/get_book.pl?ref=site_3&book_id=123",
+			"www.example.com/some_dir/get_book.pl?book_id=123"},
+		{"s /forum/showthread.php", "www.example1.com/forum/showthread.php?s=681498b9648949605&t=8243",
+			"www.example1.com/forum/showthread.php?t=8243"},
 		{"s /forum/showthread.php", "www.example1.com/forum/other.php?s=1", "www.example1.com/forum/other.php?s=1"},
 		{"abc /forum/showthread.php", "h/forum/showthread.php?abc=1&ABC=2", "h/forum/showthread.php?ABC=2"},
 		{"sid&sort /forum/*.php", "h/forum/a/b.php?sid=1&x=2&sort=3", "h/forum/a/b.php?x=2"},
 		{"someTrash&otherTrash", "h/any?otherTrash&someTrash=1", "h/any"},
-		{"sid /index.php", "www.example2.com/index.php?page=1&sort=3a&sid=2564126ebdec301c607e5df", "www.example2.com/index.php?page=1&sort=3a"},
-		{"s&ref /forum*/showthread.php", "www.example1.com/forum_old/showthread.php?s=681498605&t=8243&ref=1311", "www.example1.com/forum_old/showthread.php?t=8243"},
-		{"s&ref /forum*/showthread.php", "www.example1.com/forum_new/showthread.php?s=1e71c417a&t=8243&ref=9896", "www.example1.com/forum_new/showthread.php?t=8243"},
-		{"s /forum/index.php", "www.example1.com/forum/index.php?s=1e71c4427317a117a&t=8243", "www.example1.com/forum/index.php?t=8243"},
+		{"sid /index.php", "www.example2.com/index.php?page=1&sort=3a&sid=2564126ebdec301c607e5df",
+			"www.example2.com/index.php?page=1&sort=3a"},
+		{"s&ref /forum*/showthread.php", "www.example1.com/forum_old/showthread.php?s=681498605&t=8243&ref=1311",
+			"www.example1.com/forum_old/showthread.php?t=8243"},
+		{"s&ref /forum*/showthread.php", "www.example1.com/forum_new/showthread.php?s=1e71c417a&t=8243&ref=9896",
+			"www.example1.com/forum_new/showthread.php?t=8243"},
+		{"s /forum/index.php", "www.example1.com/forum/index.php?s=1e71c4427317a117a&t=8243",
+			"www.example1.com/forum/index.php?t=8243"},
 		// ours
 		{"a", "h/?a", "h/"},
 		{"a", "h/?b=a&xa=1&a=2&a=3", "h/?b=a&xa=1"},
@@ -64,13 +71,22 @@ func foldHard() map[string]struct{ file, url string } {
 	}
 	many := strings.Join(names, "&")
 	return map[string]struct{ file, url string }{
-		"one name 240 times a line":  {fill(func(int) string { return strings.Repeat("a&", 240) }), query(func(int) string { return "b" })},
+		"one name 240 times a line": {fill(func(int) string { return strings.Repeat("a&", 240) }),
+			query(func(int) string { return "b" })},
 		"120 names, no path of ours": {fill(func(i int) string { return many + " /x" + short(i) }), query(short)},
-		"120 names, stars":           {fill(func(i int) string { return many + " /" + strings.Repeat("a*b*", 8) + "x" + short(i) }), query(short)},
-		"a line a name":              {fill(short), query(short)},
-		"a line a name, stars":       {fill(func(i int) string { return short(i) + " /*a*b*" + short(i%16) }), query(short)},
-		"a line a name, all match":   {fill(func(i int) string { return short(i) + " /a*b" + strings.Repeat("*", i%400) + "a*/" }), query(short)},
-		"escapes":                    {fill(func(i int) string { return strings.Repeat("%61%C3%A9&", 40) + short(i) }), query(func(int) string { return "%61%c3%a9" })},
+		"120 names, stars": {fill(func(i int) string {
+			return many + " /" + strings.Repeat("a*b*", 8) + "x" +
+				short(i)
+		}), query(short)},
+		"a line a name": {fill(short), query(short)},
+		"a line a name, stars": {fill(func(i int) string { return short(i) + " /*a*b*" + short(i%16) }),
+			query(short)},
+		"a line a name, all match": {fill(func(i int) string {
+			return short(i) + " /a*b" +
+				strings.Repeat("*", i%400) + "a*/"
+		}), query(short)},
+		"escapes": {fill(func(i int) string { return strings.Repeat("%61%C3%A9&", 40) + short(i) }),
+			query(func(int) string { return "%61%c3%a9" })},
 	}
 }
 
@@ -90,7 +106,8 @@ func TestFoldIsBounded(t *testing.T) {
 		f.fold(u.Query())
 		parts := strings.Count(u.Query(), "&") + 1
 		if most := parts + maxCleanNames + maxCleanParams; f.steps > most || f.asked > maxAskedFold {
-			t.Errorf("%s: %d looks for %d parameters, want %d at most; temoto asked %d times", name, f.steps, parts, most, f.asked)
+			t.Errorf("%s: %d looks for %d parameters, want %d at most; temoto asked %d times", name, f.steps,
+				parts, most, f.asked)
 		}
 		if n := testing.AllocsPerRun(5, func() { r.Fold(u) }); n > float64(parts+100) {
 			t.Errorf("%s: %v allocations for %d parameters", name, n, parts)
@@ -106,10 +123,12 @@ func TestFoldIsThatOfEachLineInTurn(t *testing.T) {
 	for range 3000 {
 		var file strings.Builder
 		for range 1 + rnd.IntN(5) {
-			fmt.Fprintf(&file, "Clean-param: %s&%s %s\n", pick("a b c d %61"), pick("a b %C3%A9 e"), pick("/ /x /x* /*y * /z"))
+			fmt.Fprintf(&file, "Clean-param: %s&%s %s\n", pick("a b c d %61"), pick("a b %C3%A9 e"),
+				pick("/ /x /x* /*y * /z"))
 		}
 		r := Parse([]byte(file.String()), Options{})
-		u := weburl.MustParse("http://h" + pick("/ /x /xy /z/y /w") + "?" + pick("a=1 b q %61=2") + "&" + pick("c a=3 é q=4") + "&" + pick("e d b=5"))
+		u := weburl.MustParse("http://h" + pick("/ /x /xy /z/y /w") + "?" + pick("a=1 b q %61=2") + "&" +
+			pick("c a=3 é q=4") + "&" + pick("e d b=5"))
 		query, line := u.Query(), 0
 		for _, c := range r.CleanParams() {
 			if c.Path != "" && !c.pattern.matches(u.Path()) {
@@ -117,7 +136,8 @@ func TestFoldIsThatOfEachLineInTurn(t *testing.T) {
 			}
 			rest := slices.DeleteFunc(strings.Split(query, "&"), func(part string) bool {
 				name, _, _ := strings.Cut(part, "=")
-				return slices.ContainsFunc(c.Names, func(n string) bool { return normal(n, RFC9309) == normal(name, RFC9309) })
+				return slices.ContainsFunc(c.Names,
+					func(n string) bool { return normal(n, RFC9309) == normal(name, RFC9309) })
 			})
 			if joined := strings.Join(rest, "&"); joined != query {
 				if query = joined; line == 0 {
@@ -156,7 +176,8 @@ func FuzzFold(f *testing.F) {
 		}
 		r := Parse([]byte("Clean-param: "+line+"\nClean-param: b /x"), Options{})
 		v, by := r.Fold(u)
-		if (by == nil) != (u == v) || v.Origin() != u.Origin() || v.Path() != u.Path() || len(v.String()) > len(u.String()) {
+		if (by == nil) != (u == v) || v.Origin() != u.Origin() || v.Path() != u.Path() ||
+			len(v.String()) > len(u.String()) {
 			t.Fatalf("%q folds %s to %s by %v", line, u, v, by)
 		}
 		if again, by := r.Fold(v); again != v || by != nil {

@@ -98,7 +98,8 @@ func TestFactsAllow(t *testing.T) {
 	for _, f := range facts(t, "allow-*.jsonl") {
 		v := Parse(f.body(t), f.options()).Verdict(targetOf(f.URL))
 		if v.Allow != *f.Allow {
-			t.Errorf("%s %s (%s): %s %s allowed = %v by %q; want %v\n%.400s", f.ID, f.Test, f.Dialect, f.Agent, f.URL, v.Allow, v.Rule, *f.Allow, f.Robots)
+			t.Errorf("%s %s (%s): %s %s allowed = %v by %q; want %v\n%.400s", f.ID, f.Test, f.Dialect, f.Agent, f.URL,
+				v.Allow, v.Rule, *f.Allow, f.Robots)
 		}
 	}
 }

@@ -71,7 +71,8 @@ func (r *Robots) addRules(g *Group, agent string) {
 		w := &g.Rules[i]
 		if usable(w, r.options.Dialect) {
 			p := newPattern(w.Path, r.options.Dialect)
-			r.rules = append(r.rules, rule{pattern: p, needs: p.needs(), allow: w.Allow, line: w.Line, text: w.Text, group: agent})
+			r.rules = append(r.rules, rule{pattern: p, needs: p.needs(), allow: w.Allow, line: w.Line,
+				text: w.Text, group: agent})
 		}
 	}
 }
@@ -110,7 +111,8 @@ func names(value, token string, d Dialect) bool {
 // beginsWithName says whether value is a token that RFC 9309 has no room for
 // (MJ12bot), alone or with a version or other text behind it.
 func beginsWithName(value, token string) bool {
-	if token == "" || strings.ContainsAny(token, blanks) || len(value) < len(token) || !strings.EqualFold(value[:len(token)], token) {
+	if token == "" || strings.ContainsAny(token, blanks) || len(value) < len(token) ||
+		!strings.EqualFold(value[:len(token)], token) {
 		return false
 	}
 	rest := value[len(token):]

@@ -85,7 +85,8 @@ func (r *Robots) VisitTime() (VisitTime, bool) { return r.limits.visit, r.limits
 // Pace is what the site asks for about time.
 func (r *Robots) Pace() politeness.Rules {
 	l := &r.limits
-	p := politeness.Rules{CrawlDelay: l.delay, DelayLine: l.delayLine, Requests: l.rate.Requests, Per: l.rate.Per, RateLine: l.rate.Line}
+	p := politeness.Rules{CrawlDelay: l.delay, DelayLine: l.delayLine, Requests: l.rate.Requests, Per: l.rate.Per,
+		RateLine: l.rate.Line}
 	if l.visit.Line != 0 {
 		p.Visit, p.VisitLine = l.visit, l.visit.Line
 	}

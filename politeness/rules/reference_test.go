@@ -152,8 +152,10 @@ func (g inputs) path(wild bool) string {
 		if wild && g.IntN(4) == 0 {
 			b.WriteString(g.pick("*", "*", "*", "**", "$", "*$*"))
 		}
-		b.WriteString(g.pick("a", "b", "ab", "a", "b", "/", ".", "?", "&", "=", ":", "%61", "%2f", "%2F", "%3f", "%26", "%2A", "%24", "%25",
-			"%3D", "%3a", "%", "%6", "%zz", "*", "$", "é", "%c3%A9", "%C3", "(", "%28", "'", "!", "[", "%5b", "|", " ", "\"", "\\", "{", "^", "~", "%7E", "+", "-", "_", "\xff", "ツ", ";", ","))
+		b.WriteString(g.pick("a", "b", "ab", "a", "b", "/", ".", "?", "&", "=", ":", "%61", "%2f", "%2F", "%3f", "%26",
+			"%2A", "%24", "%25",
+			"%3D", "%3a", "%", "%6", "%zz", "*", "$", "é", "%c3%A9", "%C3", "(", "%28", "'", "!", "[", "%5b", "|", " ",
+			"\"", "\\", "{", "^", "~", "%7E", "+", "-", "_", "\xff", "ツ", ";", ","))
 	}
 	if wild && g.IntN(5) == 0 {
 		b.WriteByte('$')
@@ -170,7 +172,8 @@ func (g inputs) robots() string {
 		case 1:
 			b.WriteString(g.pick("", "# a comment", "Sitemap: http://h/s", "Crawl-delay: 5", "Foo: bar", "junk"))
 		default:
-			b.WriteString(g.pick("Allow: ", "Disallow: ", "Disallow:", "disallow : ") + g.path(true) + g.pick("", "", " ", " # x"))
+			b.WriteString(g.pick("Allow: ", "Disallow: ", "Disallow:", "disallow : ") + g.path(true) + g.pick("",
+				"", " ", " # x"))
 		}
 		b.WriteByte('\n')
 	}
@@ -206,7 +209,8 @@ func TestNoDifferenceToTheReference(t *testing.T) {
 			allow, line := refVerdict(robots, "bot", target)
 			v := r.Verdict(target)
 			if v.Allow != allow || !sameLine(r, v.Line, line) {
-				t.Fatalf("%q on\n%s\nallowed = %v by line %d; the reference says %v by line %d", target, robots, v.Allow, v.Line, allow, line)
+				t.Fatalf("%q on\n%s\nallowed = %v by line %d; the reference says %v by line %d", target, robots,
+					v.Allow, v.Line, allow, line)
 			}
 			if !v.Allow {
 				denied++
@@ -263,7 +267,8 @@ func FuzzVerdict(f *testing.F) {
 		}
 		v := Parse([]byte(robots), o).Verdict(target)
 		if allow, line := refVerdict(robots, "bot", target); v.Allow != allow {
-			t.Fatalf("%q on %q: allowed = %v by line %d; the reference says %v by %d", target, robots, v.Allow, v.Line, allow, line)
+			t.Fatalf("%q on %q: allowed = %v by line %d; the reference says %v by %d", target, robots, v.Allow,
+				v.Line, allow, line)
 		}
 	})
 }
@@ -271,7 +276,8 @@ func FuzzVerdict(f *testing.F) {
 // plainFile says whether the reference can read a file: no leniency of ours
 // is called for. Every line is "field: value" of fields the reference knows.
 func plainFile(s string) bool {
-	if len(s) > 10000 || strings.ContainsAny(s, "\r\x00\v\f\x1c\x1d\x1e\x1f") || strings.HasPrefix(s, "\xef") || strings.ContainsAny(s, "\u0085\u00a0") {
+	if len(s) > 10000 || strings.ContainsAny(s, "\r\x00\v\f\x1c\x1d\x1e\x1f") || strings.HasPrefix(s, "\xef") ||
+		strings.ContainsAny(s, "\u0085\u00a0") {
 		return false
 	}
 	for line := range strings.SplitSeq(s, "\n") {
@@ -287,7 +293,8 @@ func plainFile(s string) bool {
 		}
 		switch lower := strings.ToLower(name); {
 		case strings.TrimSpace(line) == "", !ok && !strings.ContainsAny(strings.TrimSpace(line), " \t"):
-		case !ok, lower == "user-agent" && productToken(strings.TrimSpace(value)) != strings.TrimSpace(value) && strings.TrimSpace(value) != "*":
+		case !ok, lower == "user-agent" && productToken(strings.TrimSpace(value)) != strings.TrimSpace(value) &&
+			strings.TrimSpace(value) != "*":
 			return false
 		case lower == "user-agent" || lower == "allow" || lower == "disallow":
 		case strings.HasPrefix(lower, "u"), strings.HasPrefix(lower, "a"), strings.HasPrefix(lower, "d"):

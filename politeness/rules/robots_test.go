@@ -27,10 +27,12 @@ func TestDefaultDialect(t *testing.T) {
 		{"1 no prefix matching of ours", "user-agent: foo\ndisallow: /", "foobot", "/", yes},
 		{"1 no prefix matching of theirs", "user-agent: foobot\ndisallow: /", "foo", "/", yes},
 		{"1 a token with digits, whole", "user-agent: bot2 x\ndisallow: /", "BOT2", "/", no},
-		{"1 a token with digits and a version", "user-agent: *\ndisallow: /\nuser-agent: MJ12bot/v1.4.5\ndisallow: /x", "mj12bot", "/", yes},
+		{"1 a token with digits and a version", "user-agent: *\ndisallow: /\nuser-agent: MJ12bot/v1.4.5\ndisallow: /x",
+			"mj12bot", "/", yes},
 		{"1 a token with digits, another one behind it", "user-agent: MJ12bots\ndisallow: /", "MJ12bot", "/", yes},
 		{"1 a token with digits is more than its letters", "user-agent: MJ\ndisallow: /", "MJ12bot", "/", yes},
-		{"1 an agent with a blank is no token", "user-agent: *\ndisallow: /\nuser-agent: foo bar\nallow: /x", "foo bar", "/x", no},
+		{"1 an agent with a blank is no token", "user-agent: *\ndisallow: /\nuser-agent: foo bar\nallow: /x",
+			"foo bar", "/x", no},
 		{"1 text after * is ignored", "user-agent: * x\ndisallow: /", "foo", "/", no},
 		{"1 *bot is nobody", "user-agent: *bot\ndisallow: /", "bot", "/", yes},
 		{"2 groups of ours add up", "user-agent: a\ndisallow: /x\nuser-agent: b\ndisallow: /y\nuser-agent: A\ndisallow: /z", "a", "/z", no},
@@ -39,7 +41,8 @@ func TestDefaultDialect(t *testing.T) {
 		{"3 an empty rule ends the list", "user-agent: a\ndisallow:\nuser-agent: b\ndisallow: /", "a", "/", yes},
 		{"3 comments and blanks do not", "user-agent: a\n\n#\n \nuser-agent: b\ndisallow: /", "a", "/", no},
 		{"3 an unknown field does not", "user-agent: a\nfoo: bar\nuser-agent: b\ndisallow: /", "a", "/", no},
-		{"3 an empty agent begins a group of nobody", "user-agent: *\nallow: /x\nuser-agent:\ndisallow: /", "a", "/y", yes},
+		{"3 an empty agent begins a group of nobody", "user-agent: *\nallow: /x\nuser-agent:\ndisallow: /",
+			"a", "/y", yes},
 		{"5 * counts one octet", "user-agent: *\nallow: /abc\ndisallow: /a*c", "a", "/abc", yes},
 		{"5 each of ** counts", "user-agent: *\nallow: /ab\ndisallow: /a**", "a", "/ab", no},
 		{"5 $ counts one octet", "user-agent: *\ndisallow: /abc\nallow: /abc$", "a", "/abc", yes},
@@ -63,9 +66,11 @@ func TestDefaultDialect(t *testing.T) {
 		{"8 no Unicode normalisation", "user-agent: *\ndisallow: /é", "a", "/e\u0301", yes},
 		{"8 no dot segments", "user-agent: *\ndisallow: /b", "a", "/a/../b", yes},
 		{"8 no folding of //", "user-agent: *\ndisallow: /b", "a", "//b", yes},
-		{"8 RFC 9309 §2.2.2: reserved octets, coded or not", "user-agent: *\ndisallow: /wiki/Special:Random", "a", "/wiki/Special%3aRandom", no},
+		{"8 RFC 9309 §2.2.2: reserved octets, coded or not", "user-agent: *\ndisallow: /wiki/Special:Random", "a",
+			"/wiki/Special%3aRandom", no},
 		{"8 a bad escape is a per cent sign", "user-agent: *\ndisallow: /a%zz", "a", "/a%25zz", no},
-		{"9 no slash, no rule", "user-agent: *\ndisallow: a\ndisallow: $\ndisallow: %2Fa\ndisallow: http://h/a", "a", "/a", yes},
+		{"9 no slash, no rule", "user-agent: *\ndisallow: a\ndisallow: $\ndisallow: %2Fa\ndisallow: http://h/a",
+			"a", "/a", yes},
 		{"10 CR alone", "user-agent: *\rdisallow: /", "a", "/", no},
 		{"10 mixed ends", "user-agent: *\r\n\rdisallow: /x\ndisallow: /y\r", "a", "/y", no},
 		{"10 blanks of four kinds", "\tuser-agent\v:\f* \n\f disallow \t:\v/x\f\n", "a", "/x", no},
@@ -80,12 +85,16 @@ func TestDefaultDialect(t *testing.T) {
 		{"11 UTF-16BE without a mark", "\x00u\x00s\x00e\x00r\x00-\x00a\x00g\x00e\x00n\x00t\x00:\x00*\x00\n\x00d\x00i\x00s\x00a\x00l\x00l\x00o\x00w\x00:\x00/\x00x", "a", "/x", no},
 		{"11 the mark of UTF-16LE before ASCII", "\xff\xfeuser-agent: *\ndisallow: /x", "a", "/x", no},
 		{"11 the mark of UTF-16BE before UTF-8", "\xfe\xff# й\r\nuser-agent: *\r\ndisallow: /й", "a", "/%D0%B9", no},
-		{"11 the mark of UTF-16LE before ASCII of odd length with a NUL", "\xff\xfeuser-agent: *\n\x00disallow: /x", "a", "/x", no},
-		{"11 the mark of UTF-8 twice, and before UTF-16's", "\xef\xbb\xbf\xef\xbb\xbf\xff\xfe\xef\xbb\xbfuser-agent: *\ndisallow: /x", "a", "/x", no},
+		{"11 the mark of UTF-16LE before ASCII of odd length with a NUL", "\xff\xfeuser-agent: *\n\x00disallow: /x",
+			"a", "/x", no},
+		{"11 the mark of UTF-8 twice, and before UTF-16's",
+			"\xef\xbb\xbf\xef\xbb\xbf\xff\xfe\xef\xbb\xbfuser-agent: *\ndisallow: /x", "a", "/x", no},
 		{"11 UTF-32LE", "\xff\xfe\x00\x00" + widened("user-agent: *\ndisallow: /x", "%c\x00\x00\x00"), "a", "/x", no},
 		{"11 UTF-32BE", "\x00\x00\xfe\xff" + widened("user-agent: *\ndisallow: /x", "\x00\x00\x00%c"), "a", "/x", no},
-		{"11 UTF-16LE that begins in Cyrillic", "\xff\xfe#\x009\x04\n\x00" + widened("user-agent: *\ndisallow: /x", "%c\x00"), "a", "/x", no},
-		{"11 two octets with a NUL each, and ASCII", "u\x00s\x00er-agent: *\ndisallow: /x\nuser-agent: *\ndisallow: /y", "a", "/y", no},
+		{"11 UTF-16LE that begins in Cyrillic", "\xff\xfe#\x009\x04\n\x00" + widened("user-agent: *\ndisallow: /x",
+			"%c\x00"), "a", "/x", no},
+		{"11 two octets with a NUL each, and ASCII", "u\x00s\x00er-agent: *\ndisallow: /x\nuser-agent: *\ndisallow: /y",
+			"a", "/y", no},
 		{"11 NULs at the ends", "user-agent: *\x00\n\x00disallow: /x\x00", "a", "/x", no},
 		{"11 a NUL ends its line", "user-agent: *\ndisallow: /x\x00y", "a", "/x", no},
 		{"11 invalid UTF-8 is octets", "user-agent: *\ndisallow: /\xff\xfe", "a", "/%ff%FE", no},
@@ -95,8 +104,10 @@ func TestDefaultDialect(t *testing.T) {
 		{"12 a long line is cut", "user-agent: *\ndisallow: " + long + "/more", "a", long + "/other", no},
 		{"12 500 KiB are read", "user-agent: *\n" + strings.Repeat(pad, 255) + "disallow: /x\n", "a", "/x", no},
 		{"12 what follows is not", "user-agent: *\n" + strings.Repeat(pad, 257) + "disallow: /x\n", "a", "/x", yes},
-		{"12 nor is a line that the limit cuts", "user-agent: *\n" + strings.Repeat("#\n", (maxBytes-14-12)/2) + "disallow: /xyz\n", "a", "/xyz", yes},
-		{"12 a line that ends at the limit is whole", "user-agent: *\n" + strings.Repeat("#\n", (maxBytes-14-14)/2) + "disallow: /xyz\n", "a", "/xyz", no},
+		{"12 nor is a line that the limit cuts", "user-agent: *\n" + strings.Repeat("#\n", (maxBytes-14-12)/2) +
+			"disallow: /xyz\n", "a", "/xyz", yes},
+		{"12 a line that ends at the limit is whole", "user-agent: *\n" + strings.Repeat("#\n", (maxBytes-14-14)/2) +
+			"disallow: /xyz\n", "a", "/xyz", no},
 		{"13 /robots.txt is always allowed", "user-agent: *\ndisallow: /", "a", "/robots.txt", yes},
 		{"13 but no other file named so", "user-agent: *\ndisallow: /", "a", "/a/robots.txt", no},
 	} {
@@ -120,7 +131,8 @@ func TestADifferenceOfTheMatchersIsNoLeave(t *testing.T) {
 	}{
 		{"both match an Allow", "/axb", true, true, 2, ""},
 		{"only ours matches an Allow", "/axb", false, true, 5, "temoto/robotstxt does not match Allow: /a*b$"},
-		{"only the second matches an Allow, then a Disallow", "/abxc", true, false, 3, "only temoto/robotstxt matches Allow: /a*b$"},
+		{"only the second matches an Allow, then a Disallow", "/abxc", true, false, 3,
+			"only temoto/robotstxt matches Allow: /a*b$"},
 		{"both match a Disallow", "/dxe", true, false, 4, ""},
 		{"only ours matches a Disallow", "/axc", false, false, 3, "temoto/robotstxt does not match Disallow: /a*c"},
 		{"only the second matches a Disallow", "/dex", true, false, 4, "only temoto/robotstxt matches Disallow: /d*e$"},
@@ -131,7 +143,8 @@ func TestADifferenceOfTheMatchersIsNoLeave(t *testing.T) {
 		v := r.Verdict(c.url)
 		differs := v.Difference.String()
 		if v.Allow != c.allow || v.Line != c.line || differs != c.differs {
-			t.Errorf("%s: %s is allowed %v by line %d, %q; want %v by line %d, %q", c.name, c.url, v.Allow, v.Line, differs, c.allow, c.line, c.differs)
+			t.Errorf("%s: %s is allowed %v by line %d, %q; want %v by line %d, %q", c.name, c.url, v.Allow, v.Line,
+				differs, c.allow, c.line, c.differs)
 		}
 	}
 }
@@ -168,7 +181,8 @@ func TestAgentsAreTriedInOrder(t *testing.T) {
 		agents []string
 		denied string
 	}{
-		{[]string{"a", "b"}, "/a"}, {[]string{"x", "b", "a"}, "/b"}, {[]string{"x"}, "/x"}, {nil, "/x"}, {[]string{"", "*"}, "/x"},
+		{[]string{"a", "b"}, "/a"}, {[]string{"x", "b", "a"}, "/b"}, {[]string{"x"}, "/x"}, {nil, "/x"},
+		{[]string{"", "*"}, "/x"},
 	} {
 		r := parse(robots, c.agents...)
 		var denied []string
@@ -220,8 +234,9 @@ func TestCrawlDelay(t *testing.T) {
 
 func TestRequestRate(t *testing.T) {
 	for text, want := range map[string]string{
-		"1/10s": "1 in 10s", "2/1m": "2 in 1m0s", "1/5": "1 in 5s", "3/1h": "3 in 1h0m0s", "1/10s 0600-0845": "1 in 10s",
-		"": "", "1": "", "0/1": "", "1/0": "", "-1/5": "", "1/5d": "", "1/99999999999999": "", "a/b": "",
+		"1/10s": "1 in 10s", "2/1m": "2 in 1m0s", "1/5": "1 in 5s", "3/1h": "3 in 1h0m0s",
+		"1/10s 0600-0845": "1 in 10s",
+		"":                "", "1": "", "0/1": "", "1/0": "", "-1/5": "", "1/5d": "", "1/99999999999999": "", "a/b": "",
 	} {
 		q, ok := parse("user-agent: *\nrequest-rate: " + text).RequestRate()
 		if got := fmt.Sprintf("%d in %v", q.Requests, q.Per); ok != (want != "") || ok && got != want {
@@ -329,8 +344,10 @@ func TestClassic1994(t *testing.T) {
 		allow                    bool
 	}{
 		{"a blank line ends a record", "user-agent: a\ndisallow: /x\n\ndisallow: /y", "a", "/y", yes},
-		{"the first matching record", "user-agent: foo\ndisallow: /x\n\nuser-agent: foo\ndisallow: /y", "foo", "/y", yes},
-		{"* only where no other names us", "user-agent: *\ndisallow: /\n\nuser-agent: foo\ndisallow: /x", "foo", "/y", yes},
+		{"the first matching record", "user-agent: foo\ndisallow: /x\n\nuser-agent: foo\ndisallow: /y",
+			"foo", "/y", yes},
+		{"* only where no other names us", "user-agent: *\ndisallow: /\n\nuser-agent: foo\ndisallow: /x",
+			"foo", "/y", yes},
 		{"part of our name", "user-agent: foo\ndisallow: /", "FooBot", "/", no},
 		{"our name in the line", "user-agent: The FooBot/2.0 robot\ndisallow: /", "foobot", "/", no},
 		{"our name without version", "user-agent: foobot\ndisallow: /", "FooBot/2.0", "/", no},

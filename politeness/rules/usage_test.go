@@ -64,21 +64,29 @@ func TestUsageInRobots(t *testing.T) {
 		{"percent forms", "Content-Usage: /%7ejoe/ train-ai=n", "/~joe/x", "train-ai=n"},
 		{"%2F is no slash", "Content-Usage: /a%2fb train-ai=n", "/a/b", ""},
 		{"case of the path", "Content-Usage: /A train-ai=n", "/a", ""},
-		{"the longest path applies alone", "Content-Usage: train-ai=n, search=n\nContent-Usage: /a train-ai=y", "/a", "train-ai=y"},
-		{"whichever comes first", "Content-Usage: /a train-ai=y\nContent-Usage: train-ai=n, search=n", "/a", "train-ai=y"},
-		{"several of the same path combine", "Content-Usage: /a train-ai=y\nContent-Usage: /a search=n, train-ai=n", "/a", "search=n, train-ai=n"},
-		{"several without a path combine", "Content-Usage: search=y\nContent-Usage: train-ai=n", "/a", "search=y, train-ai=n"},
+		{"the longest path applies alone", "Content-Usage: train-ai=n, search=n\nContent-Usage: /a train-ai=y",
+			"/a", "train-ai=y"},
+		{"whichever comes first", "Content-Usage: /a train-ai=y\nContent-Usage: train-ai=n, search=n",
+			"/a", "train-ai=y"},
+		{"several of the same path combine", "Content-Usage: /a train-ai=y\nContent-Usage: /a search=n, train-ai=n",
+			"/a", "search=n, train-ai=n"},
+		{"several without a path combine", "Content-Usage: search=y\nContent-Usage: train-ai=n", "/a",
+			"search=y, train-ai=n"},
 		{"a longest path that says nothing", "Content-Usage: train-ai=n\nContent-Usage: /a", "/a", ""},
 		{"a longest path that does not parse", "Content-Usage: train-ai=n\nContent-Usage: /a train-ai=y,", "/a", ""},
 		{"a trailing comma", "Content-Usage: train-ai=n,", "/", ""},
 		{"a missing comma", "Content-Usage: train-ai=n search=n", "/", ""},
 		{"a capital in a key", "Content-Usage: Train-AI=n", "/", ""},
 		{"what may not be crawled", "Disallow: /no\nContent-Usage: train-ai=n", "/no/x", ""},
-		{"content signals", "Content-Signal: search=yes, ai-input=no, ai-train=no", "/x", "ai-input=no, search=yes, train-ai=no"},
-		{"content signals in any order and case", "Content-Signal: AI-Train=No ,search = YES", "/x", "search=yes, train-ai=no"},
+		{"content signals", "Content-Signal: search=yes, ai-input=no, ai-train=no", "/x",
+			"ai-input=no, search=yes, train-ai=no"},
+		{"content signals in any order and case", "Content-Signal: AI-Train=No ,search = YES", "/x",
+			"search=yes, train-ai=no"},
 		{"other signals", "Content-Signal: use=reference, search=maybe, ai-train=yes", "/x", "train-ai=yes"},
-		{"signals do not inherit by path", "Content-Signal: ai-train=no\nContent-Usage: /a train-ai=y", "/a", "train-ai=n"},
-		{"among several statements n takes precedence", "Content-Signal: ai-train=yes\nContent-Usage: train-ai=n", "/a", "train-ai=n"},
+		{"signals do not inherit by path", "Content-Signal: ai-train=no\nContent-Usage: /a train-ai=y",
+			"/a", "train-ai=n"},
+		{"among several statements n takes precedence", "Content-Signal: ai-train=yes\nContent-Usage: train-ai=n",
+			"/a", "train-ai=n"},
 	} {
 		want := strings.NewReplacer("=yes", "=y", "=no", "=n").Replace(row.want)
 		if got := said("User-agent: *\n"+row.lines+"\n", row.target, RFC9309, "curtsy"); got != want {
@@ -90,10 +98,12 @@ func TestUsageInRobots(t *testing.T) {
 func TestUsageInGroups(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
 		{"ours and * never mix", "User-agent: *\nContent-Usage: search=n\nUser-agent: curtsy\nContent-Usage: train-ai=n\n", "train-ai=n"},
-		{"a group of ours without any hides those of *", "User-agent: *\nContent-Usage: search=n\n\nUser-agent: curtsy\nAllow: /\n", ""},
+		{"a group of ours without any hides those of *",
+			"User-agent: *\nContent-Usage: search=n\n\nUser-agent: curtsy\nAllow: /\n", ""},
 		{"groups of ours add up", "User-agent: curtsy\nContent-Usage: search=n\nDisallow: /no\nUser-agent: b\nDisallow: /\nUser-agent: curtsy\nContent-Usage: train-ai=n\n", "search=n, train-ai=n"},
 		{"one list, one rule", "User-agent: a\nUser-agent: curtsy\nContent-Usage: train-ai=n\n", "train-ai=n"},
-		{"a list after a rule begins another", "User-agent: curtsy\nContent-Usage: train-ai=n\nUser-agent: b\nContent-Usage: train-ai=y\n", "train-ai=n"},
+		{"a list after a rule begins another",
+			"User-agent: curtsy\nContent-Usage: train-ai=n\nUser-agent: b\nContent-Usage: train-ai=y\n", "train-ai=n"},
 		{"outside of a group", "Content-Usage: train-ai=n\nUser-agent: *\nAllow: /\n", ""},
 	} {
 		if got := said(row.text, "/x", RFC9309, "curtsy"); got != row.want {
@@ -101,7 +111,8 @@ func TestUsageInGroups(t *testing.T) {
 		}
 	}
 	// Other lines must not interfere with Allow and Disallow (RFC 9309 §2.2.4).
-	r := Parse([]byte("User-agent: curtsy\nContent-Usage: train-ai=y\nUser-agent: b\nDisallow: /\n"), Options{Agents: []string{"curtsy"}})
+	r := Parse([]byte("User-agent: curtsy\nContent-Usage: train-ai=y\nUser-agent: b\nDisallow: /\n"),
+		Options{Agents: []string{"curtsy"}})
 	if r.Verdict("/x").Allow {
 		t.Error("a Content-Usage line took a user-agent line out of the list that a Disallow is for")
 	}
@@ -122,13 +133,15 @@ func TestUsageLines(t *testing.T) {
 	text := "User-agent: *\nAllow: /\nContent-Usage: /a train-ai=n\nLicense: https://example.com/license.xml\nContent-Signal: use=immediate\n"
 	r := Parse([]byte(text), Options{Agents: []string{"curtsy"}})
 	sum := usage.Summarize(r.Usage("/a"))
-	if len(sum.By) != 1 || sum.By[0].Line != 3 || sum.By[0].Source != "robots.txt" || sum.By[0].Text != "Content-Usage: /a train-ai=n" {
+	if len(sum.By) != 1 || sum.By[0].Line != 3 || sum.By[0].Source != "robots.txt" ||
+		sum.By[0].Text != "Content-Usage: /a train-ai=n" {
 		t.Errorf("by %+v", sum.By)
 	}
 	if len(sum.Licenses) != 1 || sum.Licenses[0] != "https://example.com/license.xml" {
 		t.Errorf("licenses %q", sum.Licenses)
 	}
-	alone := Parse([]byte("License: https://example.com/license.xml\nUser-agent: *\nDisallow: /\n"), Options{Agents: []string{"curtsy"}})
+	alone := Parse([]byte("License: https://example.com/license.xml\nUser-agent: *\nDisallow: /\n"),
+		Options{Agents: []string{"curtsy"}})
 	if got := usage.Licenses(alone.Usage("/a")); len(got) != 1 {
 		t.Errorf("a license belongs to no group: %q", got)
 	}
@@ -159,7 +172,8 @@ func TestUsageWarnings(t *testing.T) {
 			t.Errorf("%s: warns %q, want %q", line, got, want)
 		}
 	}
-	if w := Parse([]byte("Content-Usage: train-ai=n\n"), Options{}).Warnings(); len(w) != 1 || !strings.Contains(w[0].Text, "before any user-agent line") {
+	if w := Parse([]byte("Content-Usage: train-ai=n\n"), Options{}).Warnings(); len(w) != 1 ||
+		!strings.Contains(w[0].Text, "before any user-agent line") {
 		t.Errorf("outside of a group: %v", w)
 	}
 }
@@ -169,7 +183,8 @@ func TestMatches(t *testing.T) {
 		pattern, target string
 		want            bool
 	}{
-		{"/", "/x", true}, {"/a", "/ab", true}, {"/A", "/a", false}, {"/*.pdf$", "/a/b.pdf", true}, {"/*.pdf$", "/a.pdf?x", false},
+		{"/", "/x", true}, {"/a", "/ab", true}, {"/A", "/a", false}, {"/*.pdf$", "/a/b.pdf", true},
+		{"/*.pdf$", "/a.pdf?x", false},
 		{"a", "/a", false}, {"", "/a", false}, {"*.pdf", "/a.pdf", true}, {"/%7Ea", "/~a", true},
 	} {
 		if got := Matches(row.pattern, row.target); got != row.want {

@@ -62,7 +62,8 @@ func (r *Robots) Verdict(target string) Verdict {
 			difference = &Difference{Line: rule.line, Rule: rule.text, Pattern: rule.pattern.matches(path)}
 		}
 		if holds {
-			return Verdict{Allow: rule.allow, Line: rule.line, Rule: rule.text, Group: rule.group, Difference: difference}
+			return Verdict{Allow: rule.allow, Line: rule.line, Rule: rule.text, Group: rule.group,
+				Difference: difference}
 		}
 	}
 	return Verdict{Allow: true, Group: r.chosen, Difference: difference}

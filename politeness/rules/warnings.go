@@ -70,7 +70,8 @@ func (p *parser) checkAgent(e entry) {
 	case token == "":
 		p.r.warn(e.line, "a user-agent with characters other than letters, - and _: %s", quote(e.value))
 	default:
-		p.r.warn(e.line, "a user-agent may contain letters, - and _ only: %s is read as %s", quote(e.value), quote(token))
+		p.r.warn(e.line, "a user-agent may contain letters, - and _ only: %s is read as %s",
+			quote(e.value), quote(token))
 	}
 }
 
@@ -88,7 +89,8 @@ func (p *parser) checkPath(e entry) {
 	case path[0] != '/' && path[0] != '*':
 		p.r.warn(e.line, "a path without a leading slash matches nothing: %s", quote(path))
 	case strings.Contains(strings.TrimSuffix(path, "$"), "$"):
-		p.r.warn(e.line, "$ is the end of the URL only as the last character; here it is a dollar sign: %s", quote(path))
+		p.r.warn(e.line, "$ is the end of the URL only as the last character; here it is a dollar sign: %s",
+			quote(path))
 	case strings.Count(path, "*") > maxStars:
 		p.r.warn(e.line, "more than %d stars in one path", maxStars)
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func page(body string) htmlmeta.Page {
-	return htmlmeta.Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(body)}
+	return htmlmeta.Page{URL: weburl.MustParse("http://h/"),
+		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(body)}
 }
 
 // texts are the blocks of the article of a page.
@@ -39,10 +40,12 @@ func TestBlocks(t *testing.T) {
 		{"by JSON-LD", `<script type="application/ld+json">{"@type": "NewsArticle"}</script>` + story + side, false},
 		{"by microdata", `<div itemscope itemtype="https://schema.org/BlogPosting">` + story + "</div>" + side, false},
 		{"no article", story + side, true},
-		{"a list that calls itself one", says + story + strings.Repeat("<ul><li><a href=/x>"+strings.Repeat("The title of a page ", 20)+"</a></ul>", 9) + side, true},
+		{"a list that calls itself one", says + story + strings.Repeat("<ul><li><a href=/x>"+
+			strings.Repeat("The title of a page ", 20)+"</a></ul>", 9) + side, true},
 	} {
 		got := texts(c.body)
-		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "A lamp that smokes") }) || slices.Contains(got, "SECRET") {
+		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "A lamp that smokes") }) ||
+			slices.Contains(got, "SECRET") {
 			t.Errorf("%s: %q", c.says, got)
 		}
 		if slices.Contains(got, "Other news of the day") != c.list {

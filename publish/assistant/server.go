@@ -68,7 +68,8 @@ func New(sources []*replay.Source, o Options) *mcp.Server {
 // add adds a tool that only reads.
 func add[In any](m *mcp.Server, name, about string, f func(context.Context, In) (any, error)) {
 	no := false
-	t := &mcp.Tool{Name: name, Description: about, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no, DestructiveHint: &no}}
+	t := &mcp.Tool{Name: name, Description: about, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true,
+		IdempotentHint: true, OpenWorldHint: &no, DestructiveHint: &no}}
 	mcp.AddTool(m, t, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		out, err := f(ctx, in)
 		if text, ok := out.(string); ok && err == nil {
@@ -87,7 +88,8 @@ func (s *server) addResources(m *mcp.Server, f *replay.Source) {
 	if err != nil {
 		return
 	}
-	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: u.Scheme + "://" + u.Host + "/{+path}", Name: f.Name, MIMEType: "text/markdown",
+	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: u.Scheme + "://" + u.Host + "/{+path}", Name: f.Name,
+		MIMEType:    "text/markdown",
 		Description: "any archived page of " + u.Host + " by its URL, as Markdown"}, s.resource)
 }
 
@@ -103,5 +105,6 @@ func (s *server) resource(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: "text/markdown", Text: p.cite() + "\n" + text}}}, nil
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: "text/markdown",
+		Text: p.cite() + "\n" + text}}}, nil
 }

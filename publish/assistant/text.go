@@ -70,7 +70,8 @@ func headingsOf(parts []string) []heading {
 				inCode = !inCode
 			}
 			level := len(line) - len(strings.TrimLeft(line, "#"))
-			if text := strings.TrimSpace(line[level:]); !inCode && level > 0 && level < 7 && line[level] == ' ' && text != "" {
+			if text := strings.TrimSpace(line[level:]); !inCode && level > 0 && level < 7 &&
+				line[level] == ' ' && text != "" {
 				list = append(list, heading{level, text, i + 1})
 			}
 		}

@@ -72,43 +72,61 @@ var faults = []struct{ path, finding, page string }{
 	{"/mail", "bad-link", sound("mail") + `<a href="mailto:nobody at example">x</a>`},
 	{"/no-title", "title-missing", `<html lang=en><meta name=description content="no title"><h1>x</h1>`},
 	{"/two-titles", "title-several", sound("two titles") + `<title>another</title>`},
-	{"/long-title", "title-long", strings.Replace(sound("long title"), "All about", strings.Repeat("all about ", 9), 1)},
-	{"/same-title-1", "title-duplicate", strings.Replace(sound("first of two"), "<title>All about first of two", "<title>Same", 1)},
-	{"/same-title-2", "title-duplicate", strings.Replace(sound("second of two"), "<title>All about second of two", "<title>Same", 1)},
+	{"/long-title", "title-long", strings.Replace(sound("long title"), "All about", strings.Repeat("all about ", 9),
+		1)},
+	{"/same-title-1", "title-duplicate", strings.Replace(sound("first of two"), "<title>All about first of two",
+		"<title>Same", 1)},
+	{"/same-title-2", "title-duplicate", strings.Replace(sound("second of two"), "<title>All about second of two",
+		"<title>Same", 1)},
 	{"/no-description", "description-missing", `<html lang=en><title>No description</title><h1>x</h1>`},
-	{"/two-descriptions", "description-several", sound("two descriptions") + `<meta name=description content="once more">`},
-	{"/long-description", "description-long", strings.Replace(sound("long description"), "What", strings.Repeat("What ", 80), 1)},
-	{"/same-description-1", "description-duplicate", `<html lang=en><title>one of them</title><meta name=description content=same><h1>1</h1>`},
-	{"/same-description-2", "description-duplicate", `<html lang=en><title>other of them</title><meta name=description content=same><h1>2</h1>`},
+	{"/two-descriptions", "description-several", sound("two descriptions") +
+		`<meta name=description content="once more">`},
+	{"/long-description", "description-long", strings.Replace(sound("long description"), "What",
+		strings.Repeat("What ", 80), 1)},
+	{"/same-description-1", "description-duplicate",
+		`<html lang=en><title>one of them</title><meta name=description content=same><h1>1</h1>`},
+	{"/same-description-2", "description-duplicate",
+		`<html lang=en><title>other of them</title><meta name=description content=same><h1>2</h1>`},
 	{"/no-h1", "h1-missing", `<html lang=en><title>No heading</title><meta name=description content="no h1">`},
 	{"/two-h1", "h1-several", sound("two headings") + `<h1>again</h1>`},
-	{"/two-canonicals", "canonical-several", head("two canonicals", `<link rel=canonical href=/sound><link rel=canonical href=/>`)},
+	{"/two-canonicals", "canonical-several",
+		head("two canonicals", `<link rel=canonical href=/sound><link rel=canonical href=/>`)},
 	{"/bad-canonical", "canonical-bad", head("bad canonical", `<link rel=canonical href="http://[x">`)},
 	{"/canonical-moved", "canonical-to-redirect", head("canonical moved", `<link rel=canonical href=/moved>`)},
 	{"/canonical-gone", "canonical-broken", head("canonical gone", `<link rel=canonical href=/gone>`)},
 	{"/canonical-hidden", "canonical-noindex", head("canonical hidden", `<link rel=canonical href=/map-noindex>`)},
-	{"/canonical-denied", "canonical-disallowed", head("canonical denied", `<link rel=canonical href=/denied-canonical>`)},
+	{"/canonical-denied", "canonical-disallowed",
+		head("canonical denied", `<link rel=canonical href=/denied-canonical>`)},
 	{"/canonical-chain", "canonical-chain", head("canonical chain", `<link rel=canonical href=/canonical-elsewhere>`)},
-	{"/canonical-elsewhere", "canonical-elsewhere", head("canonical elsewhere", `<link rel=canonical href="http://elsewhere.invalid/">`)},
-	{"/noindex-canonical", "noindex-canonical", head("noindex canonical", `<meta name=robots content=noindex><link rel=canonical href=/sound>`)},
+	{"/canonical-elsewhere", "canonical-elsewhere",
+		head("canonical elsewhere", `<link rel=canonical href="http://elsewhere.invalid/">`)},
+	{"/noindex-canonical", "noindex-canonical",
+		head("noindex canonical", `<meta name=robots content=noindex><link rel=canonical href=/sound>`)},
 	{"/bad-hreflang", "hreflang-code", head("bad hreflang", `<link rel=alternate hreflang=en_UK href=/bad-hreflang>`)},
 	{"/uk", "hreflang-code", head("the kingdom", `<link rel=alternate hreflang=en-UK href=/uk>`)},
 	{"/no-self", "hreflang-no-self", head("no self", `<link rel=alternate hreflang=de href=/no-self-de>`)},
-	{"/no-self-de", "hreflang-no-return", head("no self, de", `<link rel=alternate hreflang=de href=/no-self-de><link rel=alternate hreflang=en href=/no-self><link rel=alternate hreflang=fr href=/sound>`)},
-	{"/hreflang-copy", "hreflang-not-canonical", head("hreflang copy", `<link rel=canonical href=/sound><link rel=alternate hreflang=en href=/hreflang-copy>`)},
-	{"/header", "canonical-several", "HTTP 200\nContent-Type: text/html\nLink: </>; rel=canonical\n\n" + head("header", "<link rel=canonical href=/sound>")},
+	{"/no-self-de", "hreflang-no-return", head("no self, de",
+		`<link rel=alternate hreflang=de href=/no-self-de><link rel=alternate hreflang=en href=/no-self><link rel=alternate hreflang=fr href=/sound>`)},
+	{"/hreflang-copy", "hreflang-not-canonical",
+		head("hreflang copy", `<link rel=canonical href=/sound><link rel=alternate hreflang=en href=/hreflang-copy>`)},
+	{"/header", "canonical-several", "HTTP 200\nContent-Type: text/html\nLink: </>; rel=canonical\n\n" +
+		head("header", "<link rel=canonical href=/sound>")},
 	{"/in-body", "canonical-in-body", sound("in body") + `<p><link rel=canonical href=/sound>`},
 	{"/refresh", "meta-refresh", sound("refresh") + `<meta http-equiv=refresh content="5; url=/sound">`},
 	{"/no-viewport", "viewport-missing", strings.Replace(sound("no viewport"), "name=viewport", "name=view", 1)},
-	{"/no-zoom", "zoom-forbidden", sound("no zoom") + `<meta name=viewport content="width=device-width, user-scalable=no">`},
+	{"/no-zoom", "zoom-forbidden", sound("no zoom") +
+		`<meta name=viewport content="width=device-width, user-scalable=no">`},
 	{"/frame", "frame-untitled", sound("frame") + `<iframe src=/sound></iframe>`},
 	{"/skips", "heading-skips", sound("skips") + `<h4>deep</h4>`},
 	{"/ids", "id-twice", sound("ids") + `<p id=a><p id=a>`},
 	{"/area", "alt-missing", sound("area") + `<map><area href=/sound></map>`},
 	{"/button", "alt-missing", sound("button") + `<form><input type=image src=/p.png></form>`},
-	{"/one-way", "hreflang-no-return", head("one way", `<link rel=alternate hreflang=en href=/one-way><link rel=alternate hreflang=de href=/sound>`)},
-	{"/hreflang-gone", "hreflang-broken", head("hreflang gone", `<link rel=alternate hreflang=en href=/hreflang-gone><link rel=alternate hreflang=de href=/gone>`)},
-	{"/hreflang-twice", "hreflang-twice", head("hreflang twice", `<link rel=alternate hreflang=de href=/hreflang-twice><link rel=alternate hreflang=de href=/sound>`)},
+	{"/one-way", "hreflang-no-return", head("one way",
+		`<link rel=alternate hreflang=en href=/one-way><link rel=alternate hreflang=de href=/sound>`)},
+	{"/hreflang-gone", "hreflang-broken", head("hreflang gone",
+		`<link rel=alternate hreflang=en href=/hreflang-gone><link rel=alternate hreflang=de href=/gone>`)},
+	{"/hreflang-twice", "hreflang-twice", head("hreflang twice",
+		`<link rel=alternate hreflang=de href=/hreflang-twice><link rel=alternate hreflang=de href=/sound>`)},
 	{"/no-lang", "lang-missing", strings.Replace(sound("no lang"), " lang=en", "", 1)},
 	{"/bad-lang", "lang-bad", strings.Replace(sound("bad lang"), "lang=en", "lang=english", 1)},
 	{"/misspelt", "robots-misspelt", sound("misspelt") + `<meta name=robots content="noarchiv">`},
@@ -118,13 +136,16 @@ var faults = []struct{ path, finding, page string }{
 	{"/copy-2", "content-duplicate", `<html lang=en><title>Copy</title><meta name=description content="copied"><h1>c</h1>`},
 	{"/large", "page-large", sound("large") + strings.Repeat("so much to read ", 150_000)},
 	{"/fails", "server-error", "HTTP 501\n\n"},
-	{"/contradicts", "usage-contradicts", "HTTP 200\nContent-Type: text/html\nContent-Usage: train-ai=y\n\n" + sound("contradicts") + "<meta name=robots content=noai>"},
+	{"/contradicts", "usage-contradicts", "HTTP 200\nContent-Type: text/html\nContent-Usage: train-ai=y\n\n" +
+		sound("contradicts") + "<meta name=robots content=noai>"},
 }
 
 // elsewhere are the findings of the site's own files.
 var elsewhere = []struct{ path, finding string }{
-	{"/map-gone", "sitemap-broken"}, {"/map-moved", "sitemap-redirect"}, {"/map-noindex", "noindex-in-sitemap"}, {"/denied-map", "sitemap-disallowed"},
-	{"/map-orphan", "sitemap-orphan"}, {"/map-copy", "sitemap-not-canonical"}, {"/sound", "sitemap-lacks"}, {"/sitemap.xml", "sitemap-bad"}, {"/cut.xml", "sitemap-bad"},
+	{"/map-gone", "sitemap-broken"}, {"/map-moved", "sitemap-redirect"}, {"/map-noindex", "noindex-in-sitemap"},
+	{"/denied-map", "sitemap-disallowed"},
+	{"/map-orphan", "sitemap-orphan"}, {"/map-copy", "sitemap-not-canonical"}, {"/sound", "sitemap-lacks"},
+	{"/sitemap.xml", "sitemap-bad"}, {"/cut.xml", "sitemap-bad"},
 	{"/hidden.css", "requisite-disallowed"}, {"/sitemap.xml", "sitemap-elsewhere"},
 }
 
@@ -143,7 +164,8 @@ func TestFaultsThatWerePlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := audit.Find(t.Context(), a, audit.Options{Known: inventory.KnownOf(f), Origins: []string{s.Origin}, Now: time.Now()})
+	found, err := audit.Find(t.Context(), a, audit.Options{Known: inventory.KnownOf(f), Origins: []string{s.Origin},
+		Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +180,8 @@ func TestFaultsThatWerePlanted(t *testing.T) {
 		}
 	}
 	// What comes with others by itself.
-	usual := []string{"sitemap-lacks", "link-to-redirect", "title-duplicate", "description-duplicate", "redirect-nowhere", "broken-link", "hreflang-no-return", "viewport-missing"}
+	usual := []string{"sitemap-lacks", "link-to-redirect", "title-duplicate", "description-duplicate",
+		"redirect-nowhere", "broken-link", "hreflang-no-return", "viewport-missing"}
 	for _, f := range faults {
 		if !slices.Contains(got[f.path], f.finding) {
 			t.Errorf("%s: found %q, want %s", f.path, got[f.path], f.finding)
@@ -183,15 +206,18 @@ func TestFaultsThatWerePlanted(t *testing.T) {
 }
 
 func TestAPageAsItsAuthorWroteIt(t *testing.T) {
-	p := audit.Read(weburl.MustParse("https://h/dir/"), "text/html; charset=windows-1251", strings.NewReader("<html lang=bg><title>\xcf\xf0\xee\xe1\xe0 &amp; x</title><svg><title>no</title></svg>"+
-		`<p id=one>The quick <b>brown</b> fox.</p><a name=two href="other#part">x</a><img src=//h/x.png><a href="mailto:a@b.example,c@d.example?subject=x">m</a>`), true)
+	p := audit.Read(weburl.MustParse("https://h/dir/"), "text/html; charset=windows-1251",
+		strings.NewReader("<html lang=bg><title>\xcf\xf0\xee\xe1\xe0 &amp; x</title><svg><title>no</title></svg>"+
+			`<p id=one>The quick <b>brown</b> fox.</p><a name=two href="other#part">x</a><img src=//h/x.png><a href="mailto:a@b.example,c@d.example?subject=x">m</a>`), true)
 	if len(p.Titles) != 1 || p.Titles[0] != "Проба & x" || p.Lang != "bg" || len(p.NoAlt) != 1 {
 		t.Errorf("%+v", p)
 	}
-	if len(p.Refs) != 3 || p.Refs[0].URL.String() != "https://h/dir/other" || p.Refs[0].Fragment != "part" || p.Refs[2].Odd != "" {
+	if len(p.Refs) != 3 || p.Refs[0].URL.String() != "https://h/dir/other" || p.Refs[0].Fragment != "part" ||
+		p.Refs[2].Odd != "" {
 		t.Errorf("%+v", p.Refs)
 	}
-	for fragment, want := range map[string]bool{"one": true, "two": true, "three": false, "top": true, "/route": true, ":~:text=quick%20brown": true, ":~:text=The,fox": true,
+	for fragment, want := range map[string]bool{"one": true, "two": true, "three": false, "top": true, "/route": true,
+		":~:text=quick%20brown": true, ":~:text=The,fox": true,
 		":~:text=slow": false, "one:~:text=fox": true, "%6Fne": true} {
 		if p.Holds(fragment) != want {
 			t.Errorf("#%s: %v", fragment, !want)

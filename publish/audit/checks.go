@@ -61,43 +61,59 @@ const (
 // checks is the table of all that is looked for.
 var checks = []check{
 	{BrokenLink, Error, "Links lead to a URL that answers with an error, or not at all.", brokenLinks},
-	{"bad-link", Error, "A link is no URL that anybody can follow, or has a scheme or mail address that is none.", oddLinks},
-	{"server-error", Error, "A page answers with an error of the server.", statusOf(func(s int) bool { return s >= 500 })},
+	{"bad-link", Error, "A link is no URL that anybody can follow, or has a scheme or mail address that is none.",
+		oddLinks},
+	{"server-error", Error, "A page answers with an error of the server.",
+		statusOf(func(s int) bool { return s >= 500 })},
 	{"redirect-nowhere", Error, "Redirects lead in a circle, to an error, or are too many in a row.", redirectsNowhere},
 	{"redirect-chain", Warning, "A redirect leads to another redirect: every visitor waits for both.", redirectChains},
-	{"link-to-redirect", Note, "Links lead to a redirect; the new URL would save every visitor a request.", linksToRedirects},
+	{"link-to-redirect", Note, "Links lead to a redirect; the new URL would save every visitor a request.",
+		linksToRedirects},
 	{"title-missing", Error, "The page has no title, which search engines and bookmarks show.",
 		pages(func(p *page) (string, bool) { return "", len(p.Titles) == 0 || p.Titles[0] == "" })},
-	{"title-several", Warning, "The page has more than one title element.", pages(func(p *page) (string, bool) { return count(len(p.Titles)), len(p.Titles) > 1 })},
+	{"title-several", Warning, "The page has more than one title element.",
+		pages(func(p *page) (string, bool) { return count(len(p.Titles)), len(p.Titles) > 1 })},
 	{"title-long", Warning, fmt.Sprintf("The title is longer than %d characters: search results cut it.",
 		longTitle), pages(func(p *page) (string, bool) { return long(p.Titles, longTitle) })},
-	{"title-duplicate", Warning, "Several pages have the same title.", duplicates(func(p *page) string { return first(p.Titles) })},
-	{"description-missing", Note, "The page has no meta description.", indexed(func(p *page) (string, bool) { return "", first(p.Descriptions) == "" })},
-	{"description-several", Warning, "The page has more than one meta description.", pages(func(p *page) (string, bool) {
-		return count(len(p.Descriptions)), len(p.Descriptions) > 1
-	})},
+	{"title-duplicate", Warning, "Several pages have the same title.",
+		duplicates(func(p *page) string { return first(p.Titles) })},
+	{"description-missing", Note, "The page has no meta description.",
+		indexed(func(p *page) (string, bool) { return "", first(p.Descriptions) == "" })},
+	{"description-several", Warning, "The page has more than one meta description.",
+		pages(func(p *page) (string, bool) {
+			return count(len(p.Descriptions)), len(p.Descriptions) > 1
+		})},
 	{"description-long", Note, fmt.Sprintf("The description is longer than %d characters.", longDescription),
 		pages(func(p *page) (string, bool) { return long(p.Descriptions, longDescription) })},
-	{"description-duplicate", Warning, "Several pages have the same description.", duplicates(func(p *page) string { return first(p.Descriptions) })},
-	{"h1-missing", Warning, "The page has no h1, or an empty one.", pages(func(p *page) (string, bool) { return "", strings.Join(p.Headings, "") == "" })},
-	{"h1-several", Note, "The page has more than one h1.", pages(func(p *page) (string, bool) { return count(len(p.Headings)), len(p.Headings) > 1 })},
+	{"description-duplicate", Warning, "Several pages have the same description.",
+		duplicates(func(p *page) string { return first(p.Descriptions) })},
+	{"h1-missing", Warning, "The page has no h1, or an empty one.",
+		pages(func(p *page) (string, bool) { return "", strings.Join(p.Headings, "") == "" })},
+	{"h1-several", Note, "The page has more than one h1.",
+		pages(func(p *page) (string, bool) { return count(len(p.Headings)), len(p.Headings) > 1 })},
 	{"canonical-several", Error, "The page names more than one canonical URL: none of them counts.",
 		pages(func(p *page) (string, bool) { return strings.Join(p.canonicals(), ", "), len(p.canonicals()) > 1 })},
 	{"canonical-in-body", Warning, "A link names a canonical URL in the body of the page: search engines read it in the head only.",
 		pages(func(p *page) (string, bool) { return first(p.Misplaced), len(p.Misplaced) > 0 })},
-	{"canonical-bad", Error, "The canonical URL is none.", pages(func(p *page) (string, bool) { return first(p.Canonicals), len(p.Canonicals) > 0 && p.canonical == "" })},
-	{"canonical-to-redirect", Error, "The canonical URL is a redirect.", canonicals(func(_ *site, _ *page, t *target) bool { return t.to != "" })},
-	{"canonical-broken", Error, "The canonical URL answers with an error.", canonicals(func(_ *site, _ *page, t *target) bool { return t.status >= 400 })},
+	{"canonical-bad", Error, "The canonical URL is none.",
+		pages(func(p *page) (string, bool) { return first(p.Canonicals), len(p.Canonicals) > 0 && p.canonical == "" })},
+	{"canonical-to-redirect", Error, "The canonical URL is a redirect.",
+		canonicals(func(_ *site, _ *page, t *target) bool { return t.to != "" })},
+	{"canonical-broken", Error, "The canonical URL answers with an error.",
+		canonicals(func(_ *site, _ *page, t *target) bool { return t.status >= 400 })},
 	{"canonical-noindex", Error, "The canonical URL asks not to be found, and so neither page is.",
 		canonicals(func(_ *site, _ *page, t *target) bool { return t.status == 200 && !t.index })},
-	{"canonical-disallowed", Error, "robots.txt disallows the canonical URL.", canonicals(func(_ *site, _ *page, t *target) bool { return denied(t) })},
-	{"canonical-chain", Error, "The canonical page names another one as canonical.", canonicals(func(s *site, p *page, _ *target) bool {
-		to := s.by[p.canonical]
-		return to != nil && to != p && to.canonical != "" && to.canonical != to.url
-	})},
-	{"canonical-elsewhere", Note, "The canonical URL is of another site.", pagesOf(func(s *site, p *page) (string, bool) {
-		return p.canonical, p.canonical != "" && !s.isOwn(p.canonical)
-	})},
+	{"canonical-disallowed", Error, "robots.txt disallows the canonical URL.",
+		canonicals(func(_ *site, _ *page, t *target) bool { return denied(t) })},
+	{"canonical-chain", Error, "The canonical page names another one as canonical.",
+		canonicals(func(s *site, p *page, _ *target) bool {
+			to := s.by[p.canonical]
+			return to != nil && to != p && to.canonical != "" && to.canonical != to.url
+		})},
+	{"canonical-elsewhere", Note, "The canonical URL is of another site.",
+		pagesOf(func(s *site, p *page) (string, bool) {
+			return p.canonical, p.canonical != "" && !s.isOwn(p.canonical)
+		})},
 	{"noindex-canonical", Warning, "The page asks not to be found and names another page as canonical: the two contradict each other.", pages(func(p *page) (string, bool) {
 		return p.canonical, !p.index && p.canonical != "" && p.canonical != p.url
 	})},
@@ -111,34 +127,43 @@ var checks = []check{
 		pages(func(p *page) (string, bool) {
 			return p.canonical, len(p.Alternates) > 0 && p.canonical != "" && p.canonical != p.url
 		})},
-	{"lang-missing", Warning, "The html element has no lang: readers aloud and translators have to guess.", pages(func(p *page) (string, bool) { return "", p.Lang == "" })},
-	{"lang-bad", Warning, "The lang of the html element is no language code.", pages(func(p *page) (string, bool) { return p.Lang, p.Lang != "" && badLanguage(p.Lang) })},
+	{"lang-missing", Warning, "The html element has no lang: readers aloud and translators have to guess.",
+		pages(func(p *page) (string, bool) { return "", p.Lang == "" })},
+	{"lang-bad", Warning, "The lang of the html element is no language code.",
+		pages(func(p *page) (string, bool) { return p.Lang, p.Lang != "" && badLanguage(p.Lang) })},
 	{"robots-misspelt", Error, "A robots directive is misspelt, or its value is none: it does nothing.",
 		pages(func(p *page) (string, bool) { return strings.Join(p.misspelt(), "; "), len(p.misspelt()) > 0 })},
-	{"noindex-in-sitemap", Error, "A sitemap lists a page that asks not to be found.", inSitemap(func(t *target) bool { return t.status == 200 && !t.index })},
+	{"noindex-in-sitemap", Error, "A sitemap lists a page that asks not to be found.",
+		inSitemap(func(t *target) bool { return t.status == 200 && !t.index })},
 	{"noindex-disallowed", Error, "robots.txt disallows a page that asks not to be found: nobody who obeys gets to read that.", noindexDisallowed},
-	{"sitemap-broken", Error, "A sitemap lists a URL that answers with an error.", inSitemap(func(t *target) bool { return t.status >= 400 || t.state == "failed" })},
+	{"sitemap-broken", Error, "A sitemap lists a URL that answers with an error.",
+		inSitemap(func(t *target) bool { return t.status >= 400 || t.state == "failed" })},
 	{"sitemap-redirect", Warning, "A sitemap lists a redirect.", inSitemap(func(t *target) bool { return t.to != "" })},
 	{"sitemap-disallowed", Error, "A sitemap lists a URL that robots.txt disallows.", inSitemap(denied)},
-	{"sitemap-not-canonical", Warning, "A sitemap lists a page that names another one as canonical.", sitemapNotCanonical},
-	{"sitemap-orphan", Warning, "A sitemap lists a page that no link leads to.", inSitemap(func(t *target) bool { return t.orphan && t.status == 200 })},
+	{"sitemap-not-canonical", Warning, "A sitemap lists a page that names another one as canonical.",
+		sitemapNotCanonical},
+	{"sitemap-orphan", Warning, "A sitemap lists a page that no link leads to.",
+		inSitemap(func(t *target) bool { return t.orphan && t.status == 200 })},
 	{"sitemap-lacks", Note, "No sitemap lists the page, though there is one.", sitemapLacks},
-	{"sitemap-bad", Error, "A sitemap is none, ends early, or has entries that are no URL.", func(s *site) (hits []Hit) {
-		for _, m := range s.sitemaps {
-			hits = append(hits, Hit{m.url, m.why})
-		}
-		return hits
-	}},
-	{"sitemap-elsewhere", Warning, "A sitemap lists URLs of another site, whose robots.txt would have to name it.", func(s *site) (hits []Hit) {
-		for _, m := range s.strange {
-			hits = append(hits, Hit{m.url, m.why})
-		}
-		return hits
-	}},
+	{"sitemap-bad", Error, "A sitemap is none, ends early, or has entries that are no URL.",
+		func(s *site) (hits []Hit) {
+			for _, m := range s.sitemaps {
+				hits = append(hits, Hit{m.url, m.why})
+			}
+			return hits
+		}},
+	{"sitemap-elsewhere", Warning, "A sitemap lists URLs of another site, whose robots.txt would have to name it.",
+		func(s *site) (hits []Hit) {
+			for _, m := range s.strange {
+				hits = append(hits, Hit{m.url, m.why})
+			}
+			return hits
+		}},
 	{"requisite-disallowed", Warning, "robots.txt disallows what a page needs to be shown.", requisitesDisallowed},
 	{"mixed-content", Error, "A page that came by https loads something by http: browsers refuse or change it.",
 		pages(func(p *page) (string, bool) { return some(p.http), len(p.http) > 0 })},
-	{"form-insecure", Warning, "A form of a page that came by https is sent by http: browsers warn of it.", faults("form-insecure")},
+	{"form-insecure", Warning, "A form of a page that came by https is sent by http: browsers warn of it.",
+		faults("form-insecure")},
 	{"page-large", Warning, "The document alone is larger than 2 MiB.", pages(func(p *page) (string, bool) {
 		return fmt.Sprintf("%d octets", p.visit.Length), p.visit.Length > largePage
 	})},
@@ -156,20 +181,23 @@ var checks = []check{
 	{"meta-refresh", Warning, "The page sends its readers elsewhere, or loads itself anew, after a time: who reads slowly cannot finish.", faults("meta-refresh")},
 	{"viewport-missing", Note, "The page has no meta viewport: telephones show it small.", faults("viewport-missing")},
 	{"zoom-forbidden", Warning, "The viewport keeps readers from making the page larger.", faults("zoom-forbidden")},
-	{"frame-untitled", Warning, "A frame has no title: who cannot see it learns nothing of what is in it.", faults("frame-untitled")},
+	{"frame-untitled", Warning, "A frame has no title: who cannot see it learns nothing of what is in it.",
+		faults("frame-untitled")},
 	{"heading-skips", Note, "A heading skips a level.", faults("heading-skips")},
 	{"id-twice", Note, "An id is that of two elements: links and labels find the first only.", faults("id-twice")},
 	{"alt-missing", Error, "An image, or a link or button that is one, has no alt attribute: who cannot see it learns nothing of it (alt=\"\" says " +
 		"that there is nothing to learn).", pages(func(p *page) (string, bool) {
 		return some(p.NoAlt), len(p.NoAlt) > 0
 	})},
-	{"content-duplicate", Warning, "Several pages have the same content, and none says which is the canonical one.", duplicates(func(p *page) string {
-		if p.canonical != "" {
-			return ""
-		}
-		return p.visit.Digest
-	})},
-	{"usage-contradicts", Warning, "What is said about the use of the page contradicts itself: the stricter counts.", pages(contradictions)},
+	{"content-duplicate", Warning, "Several pages have the same content, and none says which is the canonical one.",
+		duplicates(func(p *page) string {
+			if p.canonical != "" {
+				return ""
+			}
+			return p.visit.Digest
+		})},
+	{"usage-contradicts", Warning, "What is said about the use of the page contradicts itself: the stricter counts.",
+		pages(contradictions)},
 }
 
 // Find goes through all checks. Findings are in the order of the table, their hits by
@@ -181,7 +209,10 @@ func Find(ctx context.Context, a *storage.Archive, o Options) (list []Finding, e
 	}
 	for _, c := range checks {
 		hits := c.find(s)
-		slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.Detail, b.Detail)) })
+		slices.SortFunc(hits, func(a, b Hit) int {
+			return cmp.Or(strings.Compare(a.URL, b.URL),
+				strings.Compare(a.Detail, b.Detail))
+		})
 		if hits = slices.Compact(hits); len(hits) > 0 {
 			list = append(list, Finding{c.name, c.level, c.says, hits})
 		}
@@ -260,7 +291,8 @@ func duplicates(of func(*page) string) func(*site) []Hit {
 		for text, list := range same {
 			for _, p := range list {
 				if len(list) > 1 {
-					hits = append(hits, Hit{p.url, fmt.Sprintf("%s have it: %s", plural(len(list), "page", "pages"), cut(text, 80))})
+					hits = append(hits, Hit{p.url, fmt.Sprintf("%s have it: %s", plural(len(list), "page", "pages"),
+						cut(text, 80))})
 				}
 			}
 		}
@@ -479,7 +511,8 @@ func contradictions(p *page) (string, bool) {
 			said[u.Category] = map[usage.Value]bool{}
 		}
 		said[u.Category][u.Value] = true
-		if name := fmt.Sprint(u.Category); said[u.Category][usage.Yes] && said[u.Category][usage.No] && !slices.Contains(both, name) {
+		if name := fmt.Sprint(u.Category); said[u.Category][usage.Yes] && said[u.Category][usage.No] &&
+			!slices.Contains(both, name) {
 			both = append(both, name)
 		}
 	}

@@ -109,12 +109,14 @@ type sitemapFound struct{ url, why string }
 
 // gather reads the archive.
 func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
-	s := &site{o: o, by: map[string]*page{}, urls: map[string]*target{}, listed: map[string]string{}, moved: map[string]*inventory.Target{}}
+	s := &site{o: o, by: map[string]*page{}, urls: map[string]*target{}, listed: map[string]string{},
+		moved: map[string]*inventory.Target{}}
 	err := inventory.Rows(a, o.Known, o.Now, func(r *inventory.Row) error {
 		if !judge.Belongs(r.Rule.Rule) {
 			return ctx.Err()
 		}
-		t := &target{state: r.State, rule: r.Rule, status: r.Status, index: r.Listed, orphan: r.Orphan, class: r.Class, mime: r.Type, bytes: r.Bytes}
+		t := &target{state: r.State, rule: r.Rule, status: r.Status, index: r.Listed, orphan: r.Orphan, class: r.Class,
+			mime: r.Type, bytes: r.Bytes}
 		if r.Visit != nil {
 			t.to = r.Visit.Location
 		}
@@ -135,18 +137,19 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 		return nil, err
 	}
 	var broken, moved inventory.Targets
-	err = inventory.Links(ctx, a, inventory.Options{Known: o.Known, Now: o.Now, Fold: o.Fold}, func(_ string, links []inventory.Link) error {
-		broken.Add(links, nil)
-		var redirects []inventory.Link
-		for _, l := range links {
-			if crawllog.IsRedirect(l.Status) && !l.Broken {
-				l.Broken = true // what the list is of
-				redirects = append(redirects, l)
+	err = inventory.Links(ctx, a, inventory.Options{Known: o.Known, Now: o.Now, Fold: o.Fold},
+		func(_ string, links []inventory.Link) error {
+			broken.Add(links, nil)
+			var redirects []inventory.Link
+			for _, l := range links {
+				if crawllog.IsRedirect(l.Status) && !l.Broken {
+					l.Broken = true // what the list is of
+					redirects = append(redirects, l)
+				}
 			}
-		}
-		moved.Add(redirects, nil)
-		return nil
-	})
+			moved.Add(redirects, nil)
+			return nil
+		})
 	s.broken = broken.List()
 	for _, t := range moved.List() {
 		s.moved[t.URL] = t
@@ -211,7 +214,8 @@ func (s *site) readSitemap(a *storage.Archive, v *crawllog.Visit) error {
 		s.strange = append(s.strange, sitemapFound{v.URL, plural(elsewhere, "URL", "URLs") + ", such as " + example})
 	}
 	if sum.Bad > 0 {
-		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, plural(sum.Bad, "entry that is", "entries that are") + " no usable URL"})
+		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, plural(sum.Bad, "entry that is", "entries that are") +
+			" no usable URL"})
 	}
 	return nil
 }

@@ -127,7 +127,8 @@ func (r *reader) end(a atom.Atom) {
 	case a == r.in:
 		r.in = 0
 	}
-	if r.text && a != atom.A && a != atom.B && a != atom.I && a != atom.Em && a != atom.Strong && a != atom.Span && a != atom.Code {
+	if r.text && a != atom.A && a != atom.B && a != atom.I && a != atom.Em && a != atom.Strong && a != atom.Span &&
+		a != atom.Code {
 		r.seen.WriteByte(' ')
 	}
 }
@@ -168,7 +169,8 @@ func (r *reader) start(t html.Token) {
 }
 
 // ofHead are the elements that leave the head open (HTML §13.2.6.4.4), without which it is the body.
-var ofHead = []atom.Atom{atom.Html, atom.Head, atom.Base, atom.Link, atom.Meta, atom.Title, atom.Script, atom.Style, atom.Noscript, atom.Template}
+var ofHead = []atom.Atom{atom.Html, atom.Head, atom.Base, atom.Link, atom.Meta, atom.Title, atom.Script, atom.Style,
+	atom.Noscript, atom.Template}
 
 func (r *reader) fault(check, detail string) { r.p.Faults = append(r.p.Faults, Fault{check, detail}) }
 
@@ -247,7 +249,8 @@ func (r *reader) refs(a atom.Atom, attr map[string]string) {
 		case slices.Contains(rel, "canonical"):
 			r.p.Canonicals = append(r.p.Canonicals, strings.TrimSpace(href))
 		case slices.Contains(rel, "alternate") && attr["hreflang"] != "":
-			r.p.Alternates = append(r.p.Alternates, Alternate{strings.TrimSpace(attr["hreflang"]), strings.TrimSpace(href)})
+			r.p.Alternates = append(r.p.Alternates, Alternate{strings.TrimSpace(attr["hreflang"]),
+				strings.TrimSpace(href)})
 		case slices.Contains(rel, "stylesheet"), slices.Contains(rel, "icon"):
 			r.add(a, href, true)
 		}

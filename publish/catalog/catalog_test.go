@@ -69,10 +69,12 @@ func TestCaptures(t *testing.T) {
 	}
 	u := weburl.MustParse(origin + "/a?x=2&a=1")
 	list, err := c.Captures(t.Context(), u)
-	if err != nil || len(list) != 1 || list[0].URL != u.String() || list[0].MIME != "text/html" || list[0].Status != 200 || !list[0].HasBody() || list[0].Length == 0 {
+	if err != nil || len(list) != 1 || list[0].URL != u.String() || list[0].MIME != "text/html" ||
+		list[0].Status != 200 || !list[0].HasBody() || list[0].Length == 0 {
 		t.Fatalf("of a URL that shares its key with another: %+v, %v", list, err)
 	}
-	if list, err = c.Captures(t.Context(), weburl.MustParse(origin+"/hidden")); len(list) != 1 || list[0].HasBody() || list[0].Kept != crawllog.KeptWithheld {
+	if list, err = c.Captures(t.Context(), weburl.MustParse(origin+"/hidden")); len(list) != 1 || list[0].HasBody() ||
+		list[0].Kept != crawllog.KeptWithheld {
 		t.Errorf("withheld: %+v, %v", list, err)
 	}
 	n, err := c.Counts(t.Context())
@@ -112,7 +114,10 @@ func TestDeletedOrDamagedIsBuiltAgain(t *testing.T) {
 			return os.WriteFile(file, b, 0o644)
 		},
 		"killed while it was built": func() error { return os.WriteFile(file+".new", []byte("half"), 0o644) },
-		"no database":               func() error { return os.WriteFile(file, []byte(strings.Repeat("no database", 100)), 0o644) },
+		"no database": func() error {
+			return os.WriteFile(file,
+				[]byte(strings.Repeat("no database", 100)), 0o644)
+		},
 	} {
 		if err := change(); err != nil {
 			t.Fatal(err)

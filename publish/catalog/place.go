@@ -171,5 +171,6 @@ func (p *place) trusted(a *storage.Archive) bool {
 		return false
 	}
 	version, id := p.signature(a)
-	return hmac.Equal(head[userVersionAt:userVersionAt+4], version) && hmac.Equal(head[applicationIDAt:applicationIDAt+4], id)
+	return hmac.Equal(head[userVersionAt:userVersionAt+4], version) &&
+		hmac.Equal(head[applicationIDAt:applicationIDAt+4], id)
 }

@@ -70,7 +70,8 @@ func (c *Catalog) each(ctx context.Context, visit func(*Capture) error, query st
 func scan(rows *sql.Rows) (*Capture, error) {
 	var x Capture
 	var id, ts int64
-	err := rows.Scan(&id, &x.SURT, &ts, &x.URL, &x.Status, &x.MIME, &x.Digest, &x.Kept, &x.Segment, &x.Offset, &x.Length)
+	err := rows.Scan(&id, &x.SURT, &ts, &x.URL, &x.Status, &x.MIME, &x.Digest, &x.Kept, &x.Segment,
+		&x.Offset, &x.Length)
 	x.Ref, x.At = refOf(id), time.Unix(0, ts).UTC()
 	return &x, err
 }

@@ -153,7 +153,8 @@ func (u *update) add(v *crawllog.Visit) error {
 		r = *v.Record
 	}
 	mime, _, _ := strings.Cut(v.ContentType, ";")
-	_, err = u.put.ExecContext(u.ctx, id, url.SURT(), v.At.UnixNano(), v.URL, v.Status, strings.ToLower(strings.TrimSpace(mime)),
+	_, err = u.put.ExecContext(u.ctx, id, url.SURT(), v.At.UnixNano(), v.URL, v.Status,
+		strings.ToLower(strings.TrimSpace(mime)),
 		v.Labelled(), v.Kept, r.Segment, r.Offset, r.Length)
 	if err != nil {
 		return err
@@ -176,7 +177,8 @@ func (u *update) begin() (err error) {
 	if u.tx, err = u.c.db.BeginTx(u.ctx, nil); err != nil {
 		return err
 	}
-	if u.put, err = u.tx.PrepareContext(u.ctx, `INSERT OR REPLACE INTO captures(`+columns+`) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`); err != nil {
+	if u.put, err = u.tx.PrepareContext(u.ctx, `INSERT OR REPLACE INTO captures(`+columns+
+		`) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`); err != nil {
 		return err
 	}
 	u.todo, err = u.tx.PrepareContext(u.ctx, `INSERT OR IGNORE INTO todo VALUES(?)`)

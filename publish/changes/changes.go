@@ -150,7 +150,8 @@ func (r *round) compare(visits []*crawllog.Visit) *Change {
 		visits = publish.Until(visits, r.opts.Until)
 	}
 	before := publish.Until(visits, r.opts.Since)
-	if len(visits) == len(before) || visits[0].Class != "page" && visits[0].Class != "requisite" { // robots.txt and sitemaps have a history of their own
+	if len(visits) == len(before) || visits[0].Class != "page" &&
+		visits[0].Class != "requisite" { // robots.txt and sitemaps have a history of their own
 		return nil
 	}
 	r.seen++
@@ -158,7 +159,8 @@ func (r *round) compare(visits []*crawllog.Visit) *Change {
 	if !r.opts.Until.IsZero() {
 		until = publish.LookupAt(r.find, r.opts.Until)
 	}
-	last, now, was := visits[len(visits)-1], publish.Current(visits, until), publish.CurrentAt(visits, r.opts.Since, r.find)
+	last, now, was := visits[len(visits)-1], publish.Current(visits, until),
+		publish.CurrentAt(visits, r.opts.Since, r.find)
 	if was != nil && crawllog.StandingOf(was, publish.LookupAt(r.find, r.opts.Since)).Rank < crawllog.Partial {
 		was = nil // nothing to compare with
 	}
@@ -189,12 +191,14 @@ func (c *Change) permit(visits []*crawllog.Visit, now time.Time, find crawllog.L
 
 // kindOf names a change between the copies that stand for the URL, of which last is
 // the latest visit.
-func (r *round) kindOf(c *Change, last *crawllog.Visit, before, visits []*crawllog.Visit, find crawllog.Lookup) (kind Kind, reason string) {
+func (r *round) kindOf(c *Change, last *crawllog.Visit, before, visits []*crawllog.Visit,
+	find crawllog.Lookup) (kind Kind, reason string) {
 	was, now := c.Was, c.Now
 	_, gone := publish.GoneSince(visits, find)
 	_, wasGone := publish.GoneSince(before, r.find)
 	standing := crawllog.StandingOf(last, find)
-	isBad := !standing.Stands() && !last.Unchanged() && (last != now || standing.Rank < crawllog.Limited && !last.Redirects())
+	isBad := !standing.Stands() && !last.Unchanged() && (last != now || standing.Rank < crawllog.Limited &&
+		!last.Redirects())
 	switch {
 	case was == nil && (gone || isBad):
 		return "", "" // one that never was is no change
@@ -221,7 +225,8 @@ func (r *round) kindOf(c *Change, last *crawllog.Visit, before, visits []*crawll
 // badKind tells a failure of the server, or of the way to it, from an answer that
 // is not taken for the page.
 func badKind(last *crawllog.Visit, s crawllog.Standing) Kind {
-	if last.Suspect == "" && (s.Rank <= crawllog.Refused || s.Rank >= crawllog.Partial && !last.Redirects() || last.Status >= 400) {
+	if last.Suspect == "" && (s.Rank <= crawllog.Refused || s.Rank >= crawllog.Partial && !last.Redirects() ||
+		last.Status >= 400) {
 		return Unreachable
 	}
 	return Suspect

@@ -39,15 +39,20 @@ func TestKind(t *testing.T) {
 		{"gone after two rounds", []crawllog.Visit{good, {Status: 404}}, []crawllog.Visit{{Status: 404}}, Gone, ""},
 		{"missing once", []crawllog.Visit{good}, []crawllog.Visit{{Status: 404}}, Suspect, "404, once"},
 		{"back", []crawllog.Visit{good, {Status: 410}}, []crawllog.Visit{good}, Back, ""},
-		{"moved", []crawllog.Visit{good}, []crawllog.Visit{{Status: 301, Location: "http://a/new"}}, Moved, "http://a/new"},
-		{"moved to nowhere", []crawllog.Visit{good}, []crawllog.Visit{{Status: 301, Location: "http://b/"}}, Suspect, "redirects to http://b/: not in the archive"},
+		{"moved", []crawllog.Visit{good}, []crawllog.Visit{{Status: 301, Location: "http://a/new"}}, Moved,
+			"http://a/new"},
+		{"moved to nowhere", []crawllog.Visit{good}, []crawllog.Visit{{Status: 301, Location: "http://b/"}}, Suspect,
+			"redirects to http://b/: not in the archive"},
 		{"only a part", []crawllog.Visit{good}, []crawllog.Visit{{Status: 206}}, Suspect, "HTTP 206"},
 		{"down", []crawllog.Visit{good}, []crawllog.Visit{{Status: 503}}, Unreachable, "HTTP 503"},
 		{"no answer", []crawllog.Visit{good}, []crawllog.Visit{{Error: "refused"}}, Unreachable, "refused"},
 		{"cut off", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Truncated = "disconnect" })}, Unreachable, "cut off by the server"},
-		{"a challenge", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Blocked = "challenge" })}, Unreachable, "challenge"},
-		{"suspect", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Suspect = "empty" })}, Suspect, "empty"},
-		{"suspect, and the page after it", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Suspect = "empty" }), good}, "", ""},
+		{"a challenge", []crawllog.Visit{good},
+			[]crawllog.Visit{with(func(v *crawllog.Visit) { v.Blocked = "challenge" })}, Unreachable, "challenge"},
+		{"suspect", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Suspect = "empty" })},
+			Suspect, "empty"},
+		{"suspect, and the page after it", []crawllog.Visit{good},
+			[]crawllog.Visit{with(func(v *crawllog.Visit) { v.Suspect = "empty" }), good}, "", ""},
 	} {
 		all := slices.Concat(c.before, c.after)
 		for i := range all {
@@ -83,7 +88,8 @@ func TestNoise(t *testing.T) {
 		}
 		n.add(compareBlocks(was, now))
 	}
-	d := compareBlocks([]string{"Generated on 5 May 2026.", "Old words here."}, []string{"Generated on 6 May 2026.", "Old words there.", "News of page a."})
+	d := compareBlocks([]string{"Generated on 5 May 2026.", "Old words here."},
+		[]string{"Generated on 6 May 2026.", "Old words there.", "News of page a."})
 	var left []string
 	for _, p := range d.passages {
 		was, now := n.left(p)

@@ -22,7 +22,8 @@ func TestCompare(t *testing.T) {
 		return changes.Copy{Archive: a, Visit: visits[len(visits)-1]}
 	}
 	was, now := last("/"), last("/b")
-	if list, err := changes.Compare(t.Context(), was, now); err != nil || len(list) != 1 || list[0].Now != "Open at nine." {
+	if list, err := changes.Compare(t.Context(), was, now); err != nil || len(list) != 1 ||
+		list[0].Now != "Open at nine." {
 		t.Errorf("%+v, %v", list, err)
 	}
 	ended, end := context.WithCancel(t.Context())

@@ -68,7 +68,10 @@ func (n *noise) without(blocks []string) (left []string) {
 // names of days and months.
 func shape(text string) string {
 	var b strings.Builder
-	for i, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for i, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r)
+	}) {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
@@ -85,15 +88,20 @@ func shape(text string) string {
 func isCalendarName(word string) bool {
 	switch word {
 	case "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
-		"january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december",
-		"mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+		"january", "february", "march", "april", "june", "july", "august", "september", "october",
+		"november", "december",
+		"mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday", "tuesday", "wednesday", "thursday", "friday",
+		"saturday", "sunday",
 		"januar", "februar", "märz", "mai", "juni", "juli", "oktober", "dezember",
 		"montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag",
-		"janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre",
+		"janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre", "octobre",
+		"novembre", "décembre",
 		"lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche",
-		"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre",
+		"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre",
+		"noviembre", "diciembre",
 		"lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo",
-		"января", "февраля", "марта", "апреля", "мая", "июня", "июля", "августа", "сентября", "октября", "ноября", "декабря",
+		"января", "февраля", "марта", "апреля", "мая", "июня", "июля", "августа", "сентября", "октября", "ноября",
+		"декабря",
 		"понедельник", "вторник", "среда", "четверг", "пятница", "суббота", "воскресенье",
 		"am", "pm", "utc", "gmt":
 		return true

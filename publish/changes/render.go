@@ -24,7 +24,8 @@ type JSON struct {
 
 // JSON makes the change ready to be encoded.
 func (c *Change) JSON() JSON {
-	j := JSON{URL: c.URL, Change: c.Kind, Title: c.Title, Now: c.Now.At.UTC().Format(time.RFC3339), Reason: c.Reason, Passages: c.Passages}
+	j := JSON{URL: c.URL, Change: c.Kind, Title: c.Title, Now: c.Now.At.UTC().Format(time.RFC3339), Reason: c.Reason,
+		Passages: c.Passages}
 	if c.Was != nil {
 		j.Was = c.Was.At.UTC().Format(time.RFC3339)
 	}
@@ -96,7 +97,8 @@ type atomLink struct {
 // WriteAtom writes a feed (RFC 4287) with one entry a change: a reader shows
 // each once, since its id names the URL and the capture.
 func (p *Page) WriteAtom(w io.Writer) error {
-	feed := atomFeed{ID: p.Site + "#changes", Title: "Changes of " + p.Site, Updated: p.Now.UTC().Format(time.RFC3339), Author: "curtsy"}
+	feed := atomFeed{ID: p.Site + "#changes", Title: "Changes of " + p.Site, Updated: p.Now.UTC().Format(time.RFC3339),
+		Author: "curtsy"}
 	for _, c := range p.Changes {
 		at := c.Now.At.UTC().Format(time.RFC3339)
 		feed.Entries = append(feed.Entries, atomEntry{

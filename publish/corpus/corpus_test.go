@@ -63,7 +63,8 @@ func text(seed uint64, n, changed int) string {
 func TestClusters(t *testing.T) {
 	c := corpus.NewClusters(t.TempDir())
 	defer c.Close()
-	pages := []string{text(1, 400, 0), text(2, 400, 0), text(1, 400, 0), text(1, 400, 2), text(3, 400, 0), text(2, 400, 1), "short", "short",
+	pages := []string{text(1, 400, 0), text(2, 400, 0), text(1, 400, 0), text(1, 400, 2), text(3, 400, 0),
+		text(2, 400, 1), "short", "short",
 		text(1, 200, 0) + text(9, 200, 0)} // half of it is another's
 	for _, p := range pages {
 		if err := c.Add(p); err != nil {

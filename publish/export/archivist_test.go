@@ -61,7 +61,8 @@ func TestCrawlLogAndBag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := export.Options{Format: export.CrawlLog, Seed: seed, Now: time.Now(), Software: "curtsy/test", Known: inventory.KnownOf(f)}
+	o := export.Options{Format: export.CrawlLog, Seed: seed, Now: time.Now(), Software: "curtsy/test",
+		Known: inventory.KnownOf(f)}
 	out := filepath.Join(t.TempDir(), "crawl.log")
 	_, b := write(t, a, out, o)
 	got := map[string]string{} // status, path of hops, via, type, annotations
@@ -77,8 +78,10 @@ func TestCrawlLogAndBag(t *testing.T) {
 		got[path] = strings.Join([]string{c[1], c[4], strings.TrimPrefix(c[5], seed.Origin()), c[6], c[11]}, " ")
 	}
 	for path, want := range map[string]string{
-		"/": "200 - - text/html -", "/s.css": "200 E / text/css -", "/moved": "301 L / text/html -", "/b": "200 LR /moved text/html duplicate:digest,warcRevisit:digest",
-		"/closed": "-9998 L / no-type -", "/hidden": "200 L / text/html noarchive", "/unlisted": "", "/from-unlisted": "200 LL - text/html -",
+		"/": "200 - - text/html -", "/s.css": "200 E / text/css -", "/moved": "301 L / text/html -",
+		"/b":      "200 LR /moved text/html duplicate:digest,warcRevisit:digest",
+		"/closed": "-9998 L / no-type -", "/hidden": "200 L / text/html noarchive", "/unlisted": "",
+		"/from-unlisted": "200 LL - text/html -",
 	} {
 		if got[path] != want {
 			t.Errorf("%s: got %q, want %q", path, got[path], want)

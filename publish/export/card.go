@@ -68,7 +68,8 @@ func (c *card) page(row *pageRow) {
 	for _, u := range []struct {
 		c usage.Category
 		v string
-	}{{usage.Search, row.Usage.Search}, {usage.AIInput, row.Usage.AIInput}, {usage.TrainAI, row.Usage.TrainAI}, {usage.TDM, row.Usage.TDM}} {
+	}{{usage.Search, row.Usage.Search}, {usage.AIInput, row.Usage.AIInput}, {usage.TrainAI, row.Usage.TrainAI},
+		{usage.TDM, row.Usage.TDM}} {
 		c.uses[string(u.c)+" "+cmp.Or(u.v, "-")]++
 	}
 	if len(row.Boilerplate) > 0 {
@@ -90,7 +91,8 @@ func (c *card) write(out string, r *Result) error {
 	var b strings.Builder
 	seed := c.o.Seed.String()
 	fmt.Fprintf(&b, "%s%s of %s\n\n", cardTitle, r.Table, seed)
-	fmt.Fprintf(&b, "| | |\n|---|---|\n| source | <%s> |\n| made | %s by %s |\n| rows | %d |\n", seed, c.o.Now.UTC().Format(time.RFC3339), c.o.Software, r.Rows)
+	fmt.Fprintf(&b, "| | |\n|---|---|\n| source | <%s> |\n| made | %s by %s |\n| rows | %d |\n", seed,
+		c.o.Now.UTC().Format(time.RFC3339), c.o.Software, r.Rows)
 	if !c.from.IsZero() {
 		fmt.Fprintf(&b, "| captured | %s to %s |\n", c.from.Format(time.DateOnly), c.to.Format(time.DateOnly))
 	}
@@ -101,7 +103,8 @@ func (c *card) write(out string, r *Result) error {
 		if r.Required {
 			fmt.Fprintf(&b, "- %d that say nothing about %s.\n", r.Unstated, r.Purpose)
 		} else {
-			fmt.Fprintf(&b, "- Nothing else for want of consent: %d say nothing about %s and are in it.\n", r.Unstated, r.Purpose)
+			fmt.Fprintf(&b, "- Nothing else for want of consent: %d say nothing about %s and are in it.\n",
+				r.Unstated, r.Purpose)
 		}
 	} else {
 		b.WriteString("- Nothing by purpose: the column `usage` has what owners say; `--purpose` leaves out what they disallow.\n")
@@ -120,14 +123,17 @@ func (c *card) write(out string, r *Result) error {
 
 // writeTexts tells of the texts of pages.
 func (c *card) writeTexts(b *strings.Builder) {
-	fmt.Fprintf(b, "- The text of %d pages: it may not be quoted in full, or there is none.\n\n## Texts\n\n", c.textless)
+	fmt.Fprintf(b, "- The text of %d pages: it may not be quoted in full, or there is none.\n\n## Texts\n\n",
+		c.textless)
 	fmt.Fprintf(b, "- Languages, as detected: %s.\n", tally(c.languages))
-	fmt.Fprintf(b, "- Near-duplicates: %d pages in %d clusters (`near_duplicate_of`); none is left out.\n", c.near, c.clusters)
+	fmt.Fprintf(b, "- Near-duplicates: %d pages in %d clusters (`near_duplicate_of`); none is left out.\n",
+		c.near, c.clusters)
 	fmt.Fprintf(b, "- Boilerplate: %d pages have lines that stand on more than 5 %% of the pages (`boilerplate`); they are in `text`.\n", c.framed)
 	fmt.Fprintf(b, "- Licenses that pages state: %s.\n\n", tally(c.licenses))
 	b.WriteString("| use | y | n | not said |\n|---|--:|--:|--:|\n")
 	for _, name := range usage.Categories {
-		fmt.Fprintf(b, "| %s | %d | %d | %d |\n", name, c.uses[string(name)+" y"], c.uses[string(name)+" n"], c.uses[string(name)+" -"])
+		fmt.Fprintf(b, "| %s | %d | %d | %d |\n", name, c.uses[string(name)+" y"], c.uses[string(name)+" n"],
+			c.uses[string(name)+" -"])
 	}
 }
 

@@ -80,7 +80,8 @@ type usageColumns struct {
 }
 
 func usageOf(p usage.Preferences) usageColumns {
-	return usageColumns{string(p[usage.Search]), string(p[usage.AIInput]), string(p[usage.TrainAI]), string(p[usage.TDM])}
+	return usageColumns{string(p[usage.Search]), string(p[usage.AIInput]), string(p[usage.TrainAI]),
+		string(p[usage.TDM])}
 }
 
 // pageRow is the capture that stands for a page, and what it says.
@@ -124,8 +125,9 @@ func captureOf(a *storage.Archive, m *member) (captureRow, error) {
 		fetchColumns: fetchColumns{m.head.Date.UTC(), int16(v.Status), v.Location},
 		contentColumns: contentColumns{Digest: m.head.PayloadDigest, MIME: mediaType(v.ContentType),
 			Charset: strings.ToUpper(v.Charset), Languages: iso3(v.Lang), Truncated: v.Truncated},
-		warcColumns: warcColumns{File: m.segment, Offset: m.offset, Length: m.first, Segment: numberOf(m.segment), Type: m.head.Type},
-		Usage:       usageOf(m.use),
+		warcColumns: warcColumns{File: m.segment, Offset: m.offset, Length: m.first, Segment: numberOf(m.segment),
+			Type: m.head.Type},
+		Usage: usageOf(m.use),
 	}
 	var err error
 	row.Detected, err = detected(a, v)
@@ -214,14 +216,16 @@ func pageOf(a *storage.Archive, m *member, now time.Time) (*pageRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := &pageRow{captureRow: capture, Title: m.v.Title, Lang: m.v.Lang, Canonical: m.v.Canonical, UsageBy: []statedBy{}}
+	row := &pageRow{captureRow: capture, Title: m.v.Title, Lang: m.v.Lang, Canonical: m.v.Canonical,
+		UsageBy: []statedBy{}}
 	said, err := saidOf(a, m, now)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range usage.Summarize(said).By {
 		if !s.Superseded {
-			row.UsageBy = append(row.UsageBy, statedBy{string(s.Category), string(s.Value), s.Source, int32(s.Line), s.By, s.Text})
+			row.UsageBy = append(row.UsageBy, statedBy{string(s.Category), string(s.Value), s.Source,
+				int32(s.Line), s.By, s.Text})
 		}
 	}
 	row.Licenses, err = licensesOf(a, m.v, usage.Licenses(said))
@@ -241,7 +245,8 @@ func licensesOf(a *storage.Archive, v *crawllog.Visit, list []string) ([]string,
 	for i := range said.Links {
 		l := &said.Links[i]
 		url := l.URL.String()
-		if (slices.Contains(strings.Fields(strings.ToLower(l.Rel)), "license") || isCommons(url)) && !slices.Contains(list, url) {
+		if (slices.Contains(strings.Fields(strings.ToLower(l.Rel)), "license") || isCommons(url)) &&
+			!slices.Contains(list, url) {
 			list = append(list, url)
 		}
 	}
@@ -252,7 +257,8 @@ func licensesOf(a *storage.Archive, v *crawllog.Visit, list []string) ([]string,
 func isCommons(url string) bool {
 	_, path, _ := strings.Cut(url, "://")
 	path = strings.TrimPrefix(path, "www.")
-	return strings.HasPrefix(path, "creativecommons.org/licenses/") || strings.HasPrefix(path, "creativecommons.org/publicdomain/")
+	return strings.HasPrefix(path, "creativecommons.org/licenses/") ||
+		strings.HasPrefix(path, "creativecommons.org/publicdomain/")
 }
 
 // saidOf are the statements about the use of a page.

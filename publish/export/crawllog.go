@@ -34,7 +34,8 @@ const (
 
 // ofKind are the statuses for the words that stand in errors of visits.
 var ofKind = map[string]int{"dns": statusDNS, "refused": statusConnect, "connect": statusConnect, "tls": statusConnect,
-	"proxy": statusConnect, "disconnect": statusBroken, "timeout": statusTimeout, "blocked": statusBlocked, "canceled": statusInterrupted}
+	"proxy": statusConnect, "disconnect": statusBroken, "timeout": statusTimeout, "blocked": statusBlocked,
+	"canceled": statusInterrupted}
 
 func oursLog(_ string, head []byte) bool { return logLine.Match(head) }
 
@@ -173,11 +174,14 @@ func (w *logWriter) line(k *inventory.Known, via string, v *crawllog.Visit) erro
 		size = strconv.FormatInt(v.Length, 10)
 	}
 	if v.Status != statusRobots {
-		began = strings.Replace(v.At.UTC().Format("20060102150405.000"), ".", "", 1) + "+" + strconv.FormatInt(v.Took.Milliseconds(), 10)
+		began = strings.Replace(v.At.UTC().Format("20060102150405.000"), ".", "", 1) + "+" +
+			strconv.FormatInt(v.Took.Milliseconds(), 10)
 	}
 	mime, _, _ := strings.Cut(v.ContentType, ";")
-	return w.lines.Add(fmt.Appendf(nil, "%s %5d %10s %s %s %s %s #001 %s %s - %s\n", v.At.Add(v.Took).UTC().Format("2006-01-02T15:04:05.000Z"),
-		fetchStatus(v), size, v.URL, cmp.Or(w.path(k.ID), "-"), via, cmp.Or(word(mime), "no-type"), began, cmp.Or(v.Labelled(), "-"), annotations(v)))
+	return w.lines.Add(fmt.Appendf(nil, "%s %5d %10s %s %s %s %s #001 %s %s - %s\n",
+		v.At.Add(v.Took).UTC().Format("2006-01-02T15:04:05.000Z"),
+		fetchStatus(v), size, v.URL, cmp.Or(w.path(k.ID), "-"), via, cmp.Or(word(mime), "no-type"), began,
+		cmp.Or(v.Labelled(), "-"), annotations(v)))
 }
 
 // word is text that is one column.

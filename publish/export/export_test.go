@@ -160,10 +160,12 @@ func TestWACZ(t *testing.T) {
 	if strings.Contains(pages, "/unlisted") || strings.Contains(pages, "/hidden") || strings.Count(pages, "\n") != 7 {
 		t.Errorf("pages:\n%s", pages)
 	}
-	if !strings.Contains(pages, "one body") || strings.Contains(pages, "SECRET-SPAN") || strings.Contains(pages, "SECRET-SNIPPET") || !strings.Contains(pages, "SECRET-EXPIRED") {
+	if !strings.Contains(pages, "one body") || strings.Contains(pages, "SECRET-SPAN") ||
+		strings.Contains(pages, "SECRET-SNIPPET") || !strings.Contains(pages, "SECRET-EXPIRED") {
 		t.Errorf("texts:\n%s", pages)
 	}
-	if d := read("datapackage.json"); !strings.Contains(d, `"mainPageUrl": "`+seed.String()+`"`) || !strings.Contains(d, `"title": "start =1"`) {
+	if d := read("datapackage.json"); !strings.Contains(d, `"mainPageUrl": "`+seed.String()+`"`) ||
+		!strings.Contains(d, `"title": "start =1"`) {
 		t.Errorf("datapackage: %s", d)
 	}
 	for _, f := range z.File {
@@ -250,7 +252,8 @@ func TestAnonymous(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.warc.gz")
 	_, b := write(t, a, out, export.Options{Format: export.WARC, Seed: seed, Now: time.Now(), Anonymous: true})
 	list, blocks := records(t, b)
-	if strings.Contains(strings.ToLower(blocks), "user-agent") || strings.Contains(blocks, "curtsy-") || strings.Contains(strings.Join(list, " "), "request") {
+	if strings.Contains(strings.ToLower(blocks), "user-agent") || strings.Contains(blocks, "curtsy-") ||
+		strings.Contains(strings.Join(list, " "), "request") {
 		t.Errorf("%q: %s", list, blocks)
 	}
 }
@@ -264,7 +267,8 @@ func TestWhatNoExportMadeStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := export.Options{Format: export.WACZ, Seed: seed, Now: time.Now(), Software: "curtsy/test"}
-	for _, format := range []export.Format{export.WACZ, export.WARC, export.CDXJ, export.CSV, export.JSONL, export.Text, export.MD} {
+	for _, format := range []export.Format{export.WACZ, export.WARC, export.CDXJ, export.CSV, export.JSONL,
+		export.Text, export.MD} {
 		o.Format = format
 		if _, err := export.Write(context.Background(), a, letter, o); !errors.Is(err, export.ErrNotOurs) {
 			t.Errorf("%s: %v", format, err)

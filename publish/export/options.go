@@ -65,18 +65,23 @@ type format struct {
 
 // formats has a row for each format.
 var formats = []format{
-	{WACZ, "", "records, index and pages in one zip (WACZ 1.1.1), for replayweb.page", Captures, true, writeWACZ, oursWACZ},
+	{WACZ, "", "records, index and pages in one zip (WACZ 1.1.1), for replayweb.page", Captures, true,
+		writeWACZ, oursWACZ},
 	{WARC, "", "the records alone, as one .warc.gz", Captures, true, writeWARC, oursWARC},
-	{CDXJ, "", "an index of the archive's own segments, for pywb and other tools", Captures, false, writeCDXJ, oursCDXJ},
+	{CDXJ, "", "an index of the archive's own segments, for pywb and other tools", Captures, false,
+		writeCDXJ, oursCDXJ},
 	{CSV, "", "a row for every URL that may be listed, as curtsy list gives it", Rows, false, writeTable, oursCSV},
 	{JSONL, "", "the same as JSON, an object a line", Rows, false, writeTable, oursJSONL},
 	{ZIM, "", "the site to be read offline, in one file for Kiwix (openZIM 6.1)", Captures, false, writeZIM, oursZIM},
-	{HTML, "", "one page with its styles, scripts, pictures and fonts in it: --single URL", Pages, false, writeHTML, oursHTML},
+	{HTML, "", "one page with its styles, scripts, pictures and fonts in it: --single URL", Pages, false,
+		writeHTML, oursHTML},
 	{CrawlLog, "log", "a line for every visit, as Heritrix's crawl.log has it", Rows, false, writeLog, oursLog},
-	{BagIt, "", "a directory for deposit (BagIt 1.0, RFC 8493): WACZ, crawl.log and checksums", Captures, true, nil, nil},
+	{BagIt, "", "a directory for deposit (BagIt 1.0, RFC 8493): WACZ, crawl.log and checksums", Captures,
+		true, nil, nil},
 	{Text, "", "the text of pages, each after its URL, title and date", Pages, false, writeText, oursText},
 	{MD, "", "the same as Markdown", Pages, false, writeText, oursText},
-	{Parquet, "", "one table (--table) of pages, captures, links or changes as Apache Parquet", Records, false, writeDataset, oursParquet},
+	{Parquet, "", "one table (--table) of pages, captures, links or changes as Apache Parquet", Records, false,
+		writeDataset, oursParquet},
 	{JSONLZstd, "", "the same as JSON, a row a line, compressed with zstd", Records, false, writeDataset, oursDataset},
 }
 

@@ -53,7 +53,8 @@ func sweep(dir, base string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && strings.HasPrefix(e.Name(), "."+base+tmpMark) && info.Mode().IsRegular() && time.Since(info.ModTime()) > time.Hour {
+		if err == nil && strings.HasPrefix(e.Name(), "."+base+tmpMark) && info.Mode().IsRegular() &&
+			time.Since(info.ModTime()) > time.Hour {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
@@ -132,7 +133,8 @@ func oursWARC(_ string, head []byte) bool {
 	first := make([]byte, 4096)
 	n, _ := io.ReadFull(z, first)
 	first = first[:n]
-	return bytes.HasPrefix(first, []byte("WARC/1.1\r\nWARC-Type: warcinfo\r\n")) && bytes.Contains(first, []byte("\r\nsoftware: curtsy"))
+	return bytes.HasPrefix(first, []byte("WARC/1.1\r\nWARC-Type: warcinfo\r\n")) &&
+		bytes.Contains(first, []byte("\r\nsoftware: curtsy"))
 }
 
 func oursCDXJ(_ string, head []byte) bool { return bytes.Contains(head, []byte(` {"url":"`)) }

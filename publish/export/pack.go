@@ -127,7 +127,8 @@ func (e *entry) close() error {
 		return &DiskError{err}
 	}
 	e.fh.Extra = nil // the directory gets one of its own where it needs it
-	e.p.files = append(e.p.files, resource{Name: base(e.fh.Name), Path: e.fh.Name, Hash: "sha256:" + hex.EncodeToString(e.sum.Sum(nil)), Bytes: e.size})
+	e.p.files = append(e.p.files, resource{Name: base(e.fh.Name), Path: e.fh.Name,
+		Hash: "sha256:" + hex.EncodeToString(e.sum.Sum(nil)), Bytes: e.size})
 	return nil
 }
 

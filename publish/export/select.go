@@ -64,8 +64,9 @@ type choice struct {
 
 // choose asks about every capture of the archive.
 func choose(ctx context.Context, a *storage.Archive, o *Options, dir string) (*choice, error) {
-	c := &choice{a: a, now: o.Now, at: o.At, needed: map[crawllog.Ref]bool{}, places: extsort.New(dir), consent: o.Consent,
-		pages: o.is.unit == Pages || o.is.unit == Records && o.Data.Table != "captures"}
+	c := &choice{a: a, now: o.Now, at: o.At, needed: map[crawllog.Ref]bool{}, places: extsort.New(dir),
+		consent: o.Consent,
+		pages:   o.is.unit == Pages || o.is.unit == Records && o.Data.Table != "captures"}
 	steps := []func([]*crawllog.Visit) error{c.add}
 	if !c.at.IsZero() {
 		steps = []func([]*crawllog.Visit) error{c.need, c.add}
@@ -159,7 +160,8 @@ func (c *choice) original(v *crawllog.Visit, visits []*crawllog.Visit, permits [
 		permits = publish.Permits(visits, c.now, c.a.VisitsAt)
 	}
 	i := slices.IndexFunc(visits, func(o *crawllog.Visit) bool { return o.Ref() == *v.Refers })
-	return i >= 0 && permits[i].Show && c.consent.permits(permits[i].Usage) && visits[i].Kept == crawllog.KeptResponse, nil
+	return i >= 0 && permits[i].Show && c.consent.permits(permits[i].Usage) && visits[i].Kept == crawllog.KeptResponse,
+		nil
 }
 
 // isPage says whether people would call it a page of the site.

@@ -37,8 +37,10 @@ func newSurvey(a *storage.Archive, dir string, main bool) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &survey{a: a, main: main, blocks: corpus.NewBlocks(), clusters: corpus.NewClusters(dir), first: map[int]string{}, file: file}
-	s.in, err = zstd.NewWriter(file, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128<<10))
+	s := &survey{a: a, main: main, blocks: corpus.NewBlocks(), clusters: corpus.NewClusters(dir),
+		first: map[int]string{}, file: file}
+	s.in, err = zstd.NewWriter(file, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(128<<10))
 	return s, err
 }
 

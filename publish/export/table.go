@@ -231,7 +231,8 @@ func writeChanges(ctx context.Context, a *storage.Archive, out *outFile, o *Opti
 			continue
 		}
 		r.Rows++
-		row := changeRow{URL: c.URL, Change: string(c.Kind), Title: c.Title, Now: c.Now.At.UTC(), Reason: c.Reason, Passages: []passage{}}
+		row := changeRow{URL: c.URL, Change: string(c.Kind), Title: c.Title, Now: c.Now.At.UTC(), Reason: c.Reason,
+			Passages: []passage{}}
 		if c.Was != nil {
 			was := c.Was.At.UTC()
 			row.Was = &was

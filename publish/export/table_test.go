@@ -142,7 +142,8 @@ func TestTablesHoldWhatMayBeGivenAway(t *testing.T) {
 		switch row["url_path"] {
 		case "/free/a":
 			by := row["usage_by"].([]any)[0].(map[string]any)
-			if text != "WORDS-OF-A back" || row["content_languages"] != "deu" || by["line"] != 4.0 || row["content_mime_detected"] != "text/html" {
+			if text != "WORDS-OF-A back" || row["content_languages"] != "deu" || by["line"] != 4.0 ||
+				row["content_mime_detected"] != "text/html" {
 				t.Errorf("of the page: %v", row)
 			}
 		case "/short":
@@ -188,11 +189,13 @@ func TestPagesSayWhatTheirTextsAre(t *testing.T) {
 	near := seed.String() + "1"
 	for _, row := range tableOf(t, a, export.Options{Seed: seed}) {
 		path := row["url_path"].(string)
-		want := map[string][3]string{"/1": {"eng", near, "2"}, "/2": {"eng", near, "2"}, "/3": {"deu", "<nil>", "<nil>"}}[path]
+		want := map[string][3]string{"/1": {"eng", near, "2"}, "/2": {"eng", near, "2"},
+			"/3": {"deu", "<nil>", "<nil>"}}[path]
 		if want[0] == "" {
 			want = [3]string{"<nil>", "<nil>", "<nil>"}
 		}
-		got := [3]string{fmt.Sprint(row["language"]), fmt.Sprint(row["near_duplicate_of"]), fmt.Sprint(row["near_duplicates"])}
+		got := [3]string{fmt.Sprint(row["language"]), fmt.Sprint(row["near_duplicate_of"]),
+			fmt.Sprint(row["near_duplicates"])}
 		if got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
@@ -210,7 +213,8 @@ func TestPagesSayWhatTheirTextsAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"| rows | 6 |", "- The text of 1 pages:", "- Languages, as detected: eng 2, deu 1.", "- Near-duplicates: 2 pages in 1 clusters",
+	for _, line := range []string{"| rows | 6 |", "- The text of 1 pages:", "- Languages, as detected: eng 2, deu 1.",
+		"- Near-duplicates: 2 pages in 1 clusters",
 		"- Boilerplate: 5 pages have", "- Licenses that pages state: https://creativecommons.org/licenses/by/4.0/ 1."} {
 		if !strings.Contains(string(card), line) {
 			t.Errorf("the card lacks %q:\n%s", line, card)
@@ -230,7 +234,8 @@ func TestMainTextLeavesOutTheFrame(t *testing.T) {
 	for _, main := range []bool{true, false} {
 		texts := map[export.Format]string{}
 		for _, f := range []export.Format{export.Text, export.MD} {
-			_, b := write(t, a, filepath.Join(t.TempDir(), "t"), export.Options{Seed: seed, Now: time.Now(), Format: f, Main: main})
+			_, b := write(t, a, filepath.Join(t.TempDir(), "t"), export.Options{Seed: seed, Now: time.Now(),
+				Format: f, Main: main})
 			texts[f] = string(b)
 		}
 		for _, row := range tableOf(t, a, export.Options{Seed: seed, Main: main}) {

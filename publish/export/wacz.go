@@ -50,7 +50,8 @@ func writeWACZ(ctx context.Context, a *storage.Archive, out *outFile, o *Options
 	}
 	defer chosen.places.Close()
 	r.Captures, r.Withheld = chosen.count, chosen.withheld
-	w := &wacz{a: a, o: o, out: out, pack: newPack(out, o.Now), copier: &copier{a: a, o: o}, cdx: extsort.New(dir), res: r}
+	w := &wacz{a: a, o: o, out: out, pack: newPack(out, o.Now), copier: &copier{a: a, o: o},
+		cdx: extsort.New(dir), res: r}
 	defer w.cdx.Close()
 	if w.pages, err = newPages(dir, o); err != nil {
 		return err
@@ -229,8 +230,10 @@ type datapackage struct {
 // describe writes datapackage.json and its digest.
 func (w *wacz) describe() error {
 	now := w.o.Now.UTC().Format(time.RFC3339)
-	d := datapackage{Profile: "data-package", WACZVersion: waczVersion, Software: w.o.Software, Created: now, Modified: now,
-		Title: cmp.Or(w.pages.main.Title, w.o.Seed.Host(), "archive"), MainPageURL: w.pages.main.URL, MainPageDate: w.pages.main.TS, Resources: w.pack.files}
+	d := datapackage{Profile: "data-package", WACZVersion: waczVersion, Software: w.o.Software,
+		Created: now, Modified: now,
+		Title: cmp.Or(w.pages.main.Title, w.o.Seed.Host(), "archive"), MainPageURL: w.pages.main.URL,
+		MainPageDate: w.pages.main.TS, Resources: w.pack.files}
 	b, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return err
@@ -278,7 +281,8 @@ func newPages(dir string, o *Options) (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := jsonLine(map[string]any{"format": "json-pages-1.0", "id": "pages", "title": "All Pages", "hasText": true})
+	head, err := jsonLine(map[string]any{"format": "json-pages-1.0", "id": "pages", "title": "All Pages",
+		"hasText": true})
 	if err == nil {
 		_, err = s.Write(head)
 	}

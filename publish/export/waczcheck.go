@@ -89,7 +89,8 @@ func CheckWACZ(path string) (*WACZReport, error) {
 		return nil, err
 	}
 	defer z.Close()
-	c := &waczCheck{z: z, r: &WACZReport{Files: len(z.File), Problems: []Problem{}}, seed: maphash.MakeSeed(), at: map[string]uint64{}}
+	c := &waczCheck{z: z, r: &WACZReport{Files: len(z.File), Problems: []Problem{}}, seed: maphash.MakeSeed(),
+		at: map[string]uint64{}}
 	c.described()
 	for _, f := range z.File {
 		if strings.HasPrefix(f.Name, "archive/") && !strings.HasSuffix(f.Name, "/") {
@@ -97,7 +98,8 @@ func CheckWACZ(path string) (*WACZReport, error) {
 		}
 	}
 	for _, f := range z.File {
-		if strings.HasPrefix(f.Name, "indexes/") && !strings.HasSuffix(f.Name, ".idx") && !strings.HasSuffix(f.Name, "/") {
+		if strings.HasPrefix(f.Name, "indexes/") && !strings.HasSuffix(f.Name, ".idx") &&
+			!strings.HasSuffix(f.Name, "/") {
 			c.index(f)
 		}
 	}
@@ -211,7 +213,8 @@ func (c *waczCheck) signature(name string, d *digestFile) {
 		return
 	}
 	// Whose the certificate is, no authority is asked: anybody can make one for a domain.
-	c.r.SignedBy, c.r.SignedAt = cmp.Or(s.PublicKey, "a certificate for "+s.Domain+", which no authority was asked about"), s.Created
+	c.r.SignedBy, c.r.SignedAt = cmp.Or(s.PublicKey, "a certificate for "+s.Domain+
+		", which no authority was asked about"), s.Created
 }
 
 // key is what stands for a record in the check of the index. Programs write the digest
@@ -324,6 +327,7 @@ func (c *waczCheck) line(name string, line, last []byte) {
 	case !ok:
 		c.problem(name, "line %d: no record begins at %s of %s", n, m.Offset, m.Filename)
 	case had != c.key(m.URL, m.Digest) && had != c.key(m.URL, ""):
-		c.problem(name, "line %d: the record at %s of %s is another than %s with %s", n, m.Offset, m.Filename, m.URL, m.Digest)
+		c.problem(name, "line %d: the record at %s of %s is another than %s with %s", n, m.Offset, m.Filename,
+			m.URL, m.Digest)
 	}
 }

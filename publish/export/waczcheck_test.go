@@ -67,7 +67,8 @@ func TestASignedWACZIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "a.wacz")
-	_, b := write(t, a, out, export.Options{Format: export.WACZ, Seed: seed, Now: time.Now(), Software: "curtsy/test", Sign: s})
+	_, b := write(t, a, out, export.Options{Format: export.WACZ, Seed: seed, Now: time.Now(),
+		Software: "curtsy/test", Sign: s})
 	r, err := export.CheckWACZ(out)
 	if err != nil || len(r.Problems) > 0 || r.SignedBy != s.PublicKey() || r.Lines < 6 || r.Records < 10 {
 		t.Fatalf("%+v, %v", r, err)
@@ -82,7 +83,10 @@ func TestASignedWACZIsChecked(t *testing.T) {
 		{"archive/", flip, "datapackage.json says sha256:", true},
 		{"pages/pages.jsonl", func(b []byte) []byte { return append(b, 10) }, "bytes, datapackage.json says", true},
 		{"indexes/index.cdx.gz", func([]byte) []byte { return []byte("no gzip") }, "cannot be read", true},
-		{"datapackage.json", func(b []byte) []byte { return bytes.Replace(b, []byte("curtsy/test"), []byte("another/one"), 1) }, "datapackage-digest.json says", true},
+		{"datapackage.json", func(b []byte) []byte {
+			return bytes.Replace(b, []byte("curtsy/test"),
+				[]byte("another/one"), 1)
+		}, "datapackage-digest.json says", true},
 		{"datapackage-digest.json", func(b []byte) []byte {
 			return bytes.Replace(b, []byte(`"signature": "`), []byte(`"signature": "AAAA`), 1)
 		}, "signature: the signature does not match", false},
@@ -118,7 +122,8 @@ func TestASignedWACZIsChecked(t *testing.T) {
 		return out.Bytes()
 	}
 	r, err = export.CheckWACZ(changed(t, b, "indexes/index.cdx.gz", bare))
-	if err != nil || slices.ContainsFunc(r.Problems, func(p export.Problem) bool { return strings.Contains(p.What, "is another than") }) {
+	if err != nil || slices.ContainsFunc(r.Problems,
+		func(p export.Problem) bool { return strings.Contains(p.What, "is another than") }) {
 		t.Errorf("digests without a label: %+v, %v", r, err)
 	}
 	if err := os.WriteFile(out, []byte("no zip"), 0o600); err != nil {

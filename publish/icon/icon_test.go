@@ -68,7 +68,8 @@ func TestPicturesThatAreRead(t *testing.T) {
 		if c.side == 0 && err == nil {
 			t.Errorf("%s: got %v, want an error", c.what, p.Bounds())
 		}
-		if c.side != 0 && (err != nil || p.Bounds().Dx() != c.side || p.At(1, 1) != color.Color(red) && color.NRGBAModel.Convert(p.At(1, 1)) != color.Color(red)) {
+		if c.side != 0 && (err != nil || p.Bounds().Dx() != c.side || p.At(1, 1) != color.Color(red) &&
+			color.NRGBAModel.Convert(p.At(1, 1)) != color.Color(red)) {
 			t.Errorf("%s: %v, want %d red pixels a side", c.what, err, c.side)
 		}
 	}

@@ -90,19 +90,20 @@ func crawled(t *testing.T) (*sitetest.Site, *storage.Archive, inventory.EachKnow
 func TestLinksAreJudgedByWhatTheirTargetsAnswered(t *testing.T) {
 	s, a, known := crawled(t)
 	got := map[string]string{}
-	err := inventory.Links(context.Background(), a, inventory.Options{Known: known, Now: time.Now()}, func(from string, links []inventory.Link) error {
-		for _, l := range links {
-			if l.From != from {
-				t.Errorf("a link of %s among those of %s", l.From, from)
+	err := inventory.Links(context.Background(), a, inventory.Options{Known: known, Now: time.Now()},
+		func(from string, links []inventory.Link) error {
+			for _, l := range links {
+				if l.From != from {
+					t.Errorf("a link of %s among those of %s", l.From, from)
+				}
+				name := strings.ReplaceAll(l.From+" > "+l.To, s.Origin, "")
+				if _, twice := got[name]; twice {
+					t.Errorf("%s is given twice", name)
+				}
+				got[name] = fmt.Sprintf("%d %v %s", l.Status, l.Broken, strings.ReplaceAll(l.Reason, s.Origin, ""))
 			}
-			name := strings.ReplaceAll(l.From+" > "+l.To, s.Origin, "")
-			if _, twice := got[name]; twice {
-				t.Errorf("%s is given twice", name)
-			}
-			got[name] = fmt.Sprintf("%d %v %s", l.Status, l.Broken, strings.ReplaceAll(l.Reason, s.Origin, ""))
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,13 +150,15 @@ func TestRowsSayWhatBecameOfEveryURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := rows["/page"]
-	if page.Title != "=cmd" || page.Status != 200 || page.Via != s.Origin+"/" || page.Depth != 1 || page.First == nil || page.Digest == "" {
+	if page.Title != "=cmd" || page.Status != 200 || page.Via != s.Origin+"/" || page.Depth != 1 || page.First == nil ||
+		page.Digest == "" {
 		t.Errorf("/page: %+v", page)
 	}
 	if r := rows["/secret"]; r.Title != "" || r.Digest != "" {
 		t.Errorf("of a page with noarchive: %+v", r)
 	}
-	if r := rows["/private/x"]; r.State != "disregarded" || !strings.HasPrefix(r.Reason, "robots.txt") || r.First != nil {
+	if r := rows["/private/x"]; r.State != "disregarded" || !strings.HasPrefix(r.Reason, "robots.txt") ||
+		r.First != nil {
 		t.Errorf("/private/x: %+v", r)
 	}
 	if r := rows["/"]; r.Via != "" || r.Class != "page" || r.How != "seed" {

@@ -114,7 +114,8 @@ func (t *Targets) Links() (n int) {
 
 // List gives them in order.
 func (t *Targets) List() []*Target {
-	return slices.SortedFunc(maps.Values(t.by), func(a, b *Target) int { return cmp.Or(b.Links-a.Links, strings.Compare(a.URL, b.URL)) })
+	return slices.SortedFunc(maps.Values(t.by),
+		func(a, b *Target) int { return cmp.Or(b.Links-a.Links, strings.Compare(a.URL, b.URL)) })
 }
 
 // Options of Links.
@@ -212,7 +213,8 @@ func (t *targets) unmentioned(a *storage.Archive, each func(string, []Link) erro
 		if err != nil {
 			return err
 		}
-		return each(from.name, []Link{{From: from.name, To: k.URL, Status: int(o.status), Broken: true, Verdict: IsBroken, Reason: t.reasons[o.reason]}})
+		return each(from.name, []Link{{From: from.name, To: k.URL, Status: int(o.status), Broken: true,
+			Verdict: IsBroken, Reason: t.reasons[o.reason]}})
 	})
 }
 

@@ -35,7 +35,8 @@ func KnownOf(f *frontier.Frontier) EachKnown {
 		for class := range judge.NumClasses {
 			err := f.Each(class, func(e frontier.Found) error {
 				return each(Known{ID: e.ID, URL: e.URL.String(), Class: class.String(), State: e.State.String(),
-					Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth, Orphan: e.How == judge.HowSitemap && f.Orphan(e.URL)})
+					Reason: e.Reason, How: string(e.How), Via: e.Via, Depth: e.Depth,
+					Orphan: e.How == judge.HowSitemap && f.Orphan(e.URL)})
 			})
 			if err != nil {
 				return err

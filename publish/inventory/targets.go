@@ -47,10 +47,12 @@ func readTargets(ctx context.Context, a *storage.Archive, o Options) (t *targets
 	if o.Fold == nil {
 		o.Fold = func(u weburl.URL) (weburl.URL, bool) { return u, false }
 	}
-	t = &targets{o: o, seed: maphash.MakeSeed(), by: map[uint64]int32{}, moved: map[uint64]string{}, index: map[string]uint32{}, strange: map[string]bool{}}
+	t = &targets{o: o, seed: maphash.MakeSeed(), by: map[uint64]int32{}, moved: map[uint64]string{},
+		index: map[string]uint32{}, strange: map[string]bool{}}
 	err = o.Known(func(k Known) error {
 		t.by[t.key(k.URL)] = int32(len(t.all))
-		t.all = append(t.all, target{failed: k.State == "failed", waits: k.State == "queued", reason: t.intern(reasonOf(k))})
+		t.all = append(t.all, target{failed: k.State == "failed", waits: k.State == "queued",
+			reason: t.intern(reasonOf(k))})
 		return nil
 	})
 	if err != nil {

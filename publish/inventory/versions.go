@@ -42,8 +42,9 @@ func Versions(a *storage.Archive, now time.Time, each func(*Version) error) erro
 }
 
 func version(v *crawllog.Visit, p *publish.Permit, current bool, find crawllog.Lookup) *Version {
-	r := &Version{URL: v.URL, Captured: v.At.UTC(), Status: v.Status, Type: v.ContentType, Bytes: v.Length, Digest: v.Labelled(),
-		Kept: v.Kept, Shown: current && p.Show && v.HasBody(), Note: noteOf(v, p, find), Usage: p.Usage}
+	r := &Version{URL: v.URL, Captured: v.At.UTC(), Status: v.Status, Type: v.ContentType, Bytes: v.Length,
+		Digest: v.Labelled(),
+		Kept:   v.Kept, Shown: current && p.Show && v.HasBody(), Note: noteOf(v, p, find), Usage: p.Usage}
 	if p.Show {
 		r.Title = v.Title
 	}

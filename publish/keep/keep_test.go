@@ -16,7 +16,8 @@ var began = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC) // a Monday
 // history is visits a day apart: a letter is a version, - a failure, ! gone.
 func history(text string) (visits []*crawllog.Visit) {
 	for i, c := range text {
-		v := &crawllog.Visit{URLID: 1, N: i + 1, At: began.AddDate(0, 0, i), Class: "page", Status: 200, Digest: string(c), Kept: crawllog.KeptResponse}
+		v := &crawllog.Visit{URLID: 1, N: i + 1, At: began.AddDate(0, 0, i), Class: "page", Status: 200,
+			Digest: string(c), Kept: crawllog.KeptResponse}
 		switch c {
 		case '-':
 			v.Status, v.Kept = 503, crawllog.KeptResponse
@@ -38,7 +39,8 @@ func TestKept(t *testing.T) {
 		{"the last two versions from when they came", "last=2", "aabbbccc", "..x..x.x"},
 		{"a version that came back is a version", "last=2", "aba", ".xx"},
 		{"failures are no versions", "last=2", "a-b-c", "..x.x"},
-		{"each month's last", "monthly", strings.Repeat("ab", 30), strings.Repeat(".", 26) + "x" + strings.Repeat(".", 27) + "x" + "....x"},
+		{"each month's last", "monthly", strings.Repeat("ab", 30), strings.Repeat(".", 26) + "x" +
+			strings.Repeat(".", 27) + "x" + "....x"},
 		{"the last two weeks'", "weekly=2", strings.Repeat("abc", 9), strings.Repeat(".", 20) + "x" + ".....x"},
 		{"all since a day, and what stood then", "since", "aab-cd", "..xxxx"},
 		{"two rules", "last=1,weekly", "aaaaaaaaab", "......x..x"},

@@ -85,7 +85,8 @@ func dropMarks(doc *goquery.Document) {
 		text := strings.TrimSpace(a.Text())
 		switch _, leads := a.Attr("href"); {
 		case a.Find("img").Length() > 0:
-		case text == "", leads && !strings.ContainsFunc(text, isLetter) && a.Closest("h1, h2, h3, h4, h5, h6, dt, caption").Length() > 0:
+		case text == "", leads && !strings.ContainsFunc(text, isLetter) &&
+			a.Closest("h1, h2, h3, h4, h5, h6, dt, caption").Length() > 0:
 			a.Remove()
 		case !leads:
 			a.ReplaceWithSelection(a.Contents())
@@ -114,7 +115,8 @@ func Paragraphs(blocks []htmlmeta.Block) string {
 }
 
 // escaped keeps text from being read as Markdown.
-var escaped = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "&", `\&`)
+var escaped = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<",
+	`\<`, "&", `\&`)
 
 // Escape keeps a line of text from being read as Markdown.
 func Escape(text string) string { return escaped.Replace(text) }

@@ -117,7 +117,8 @@ func Browse(ctx context.Context, out string, o Options, b Browsing) (*Opened, er
 		out = real
 	}
 	o.defaults()
-	j := &judging{sum: Opened{Judged: []Judged{}}, b: b, o: &o, root: root, files: serverOf(root, m), held: map[string]*mapped{}, seen: map[string]*Seen{}}
+	j := &judging{sum: Opened{Judged: []Judged{}}, b: b, o: &o, root: root, files: serverOf(root, m),
+		held: map[string]*mapped{}, seen: map[string]*Seen{}}
 	j.dir = (&url.URL{Scheme: "file", Path: filepath.ToSlash(out) + "/"}).String()
 	if b.Archive != nil {
 		if j.site, err = gather(b.Archive, &o); err != nil {
@@ -320,13 +321,14 @@ func (j *judging) view(form, file string) View {
 			return nil, errors.New("it is not in the mirror")
 		}}
 	}
-	return View{URL: "http://mirror.localhost/" + encodePath(file), Answer: func(url string, page bool) (*Answer, error) {
-		rest, ours := strings.CutPrefix(url, "http://mirror.localhost/")
-		if !ours {
-			return nil, errors.New("it is not in the mirror")
-		}
-		return j.served("/"+rest, page)
-	}}
+	return View{URL: "http://mirror.localhost/" + encodePath(file),
+		Answer: func(url string, page bool) (*Answer, error) {
+			rest, ours := strings.CutPrefix(url, "http://mirror.localhost/")
+			if !ours {
+				return nil, errors.New("it is not in the mirror")
+			}
+			return j.served("/"+rest, page)
+		}}
 }
 
 // original is what the site's own page shows: at its own URL, answered from the archive.

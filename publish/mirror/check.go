@@ -243,7 +243,8 @@ func (c *checker) read(name string) error {
 	if typ == typeHTML && !c.m.Online && !c.stubs[name] && len(body) > 0 && !hasPolicy(body) {
 		c.problem(name, "", "it has no policy that stops its scripts from loading from elsewhere")
 	}
-	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: http.Header{"Content-Type": {typ}}, Body: body}, htmlmeta.Options{IgnoreRelNofollow: true})
+	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: http.Header{"Content-Type": {typ}}, Body: body},
+		htmlmeta.Options{IgnoreRelNofollow: true})
 	if doc.Capped {
 		c.problem(name, "", "more links than are checked")
 	}
@@ -259,7 +260,8 @@ func (c *checker) read(name string) error {
 // hasPolicy says whether a page keeps its scripts from loading from elsewhere, or is
 // no text that could hold such a policy.
 func hasPolicy(body []byte) bool {
-	return bytes.Contains(body, []byte(Policy)) || bytes.Contains(body, []byte(singlePolicy)) || bytes.Contains(body, []byte{0})
+	return bytes.Contains(body, []byte(Policy)) || bytes.Contains(body, []byte(singlePolicy)) ||
+		bytes.Contains(body, []byte{0})
 }
 
 // link checks one reference.
@@ -274,8 +276,10 @@ func (c *checker) link(name string, l *htmlmeta.Link) {
 		}
 		return
 	}
-	if c.own[l.URL.Origin()] && l.Kind != htmlmeta.Alternate && l.Kind != htmlmeta.Hint && !c.reported(name) && c.pages[c.o.key(l.URL)] {
-		c.problem(name, l.URL.String(), fmt.Sprintf("%s %s: leads to the live site although the page is in the mirror", l.Tag, l.Attr))
+	if c.own[l.URL.Origin()] && l.Kind != htmlmeta.Alternate && l.Kind != htmlmeta.Hint && !c.reported(name) &&
+		c.pages[c.o.key(l.URL)] {
+		c.problem(name, l.URL.String(), fmt.Sprintf("%s %s: leads to the live site although the page is in the mirror",
+			l.Tag, l.Attr))
 		return
 	}
 	out := linker{}

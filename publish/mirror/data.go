@@ -58,7 +58,8 @@ func (w *writer) dataFiles() (list []*entry, err error) {
 
 // isData says whether scripts fetch a type.
 func isData(typ string) bool {
-	return strings.HasSuffix(typ, "json") && typ != "application/manifest+json" || typ == "text/xml" || typ == "application/wasm" ||
+	return strings.HasSuffix(typ, "json") && typ != "application/manifest+json" || typ == "text/xml" ||
+		typ == "application/wasm" ||
 		typ == typeAny || inert(typ)
 }
 
@@ -78,7 +79,8 @@ func (w *writer) workers(scripts []*entry) (list []*entry, err error) {
 		}
 	}
 	for _, e := range scripts {
-		if len(text) > 0 && bytes.Contains(text, []byte(path.Base(e.file))) && !strings.Contains(strings.ToLower(e.file), "worker") {
+		if len(text) > 0 && bytes.Contains(text, []byte(path.Base(e.file))) &&
+			!strings.Contains(strings.ToLower(e.file), "worker") {
 			list = append(list, e)
 		}
 	}

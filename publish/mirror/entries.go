@@ -145,7 +145,8 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 		s.take(visits)
 	}
 	slices.SortFunc(s.list, func(x, y entry) int {
-		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), cmp.Compare(y.rank, x.rank), cmp.Compare(y.at, x.at))
+		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), cmp.Compare(y.rank, x.rank),
+			cmp.Compare(y.at, x.at))
 	})
 	s.list = slices.CompactFunc(s.list, func(x, y entry) bool { return x.url == y.url })
 	s.at = placesOf(s.list)
@@ -260,7 +261,8 @@ const sniffLength = 4096
 func (s *site) look(a *storage.Archive, e *entry) error {
 	v, err := a.Visit(e.ref)
 	if err != nil || v == nil {
-		return cmp.Or(err, error(&storage.DamageError{File: "crawl.db", What: "the original of " + e.url.String() + " is missing"}))
+		return cmp.Or(err, error(&storage.DamageError{File: "crawl.db", What: "the original of " + e.url.String() +
+			" is missing"}))
 	}
 	p := publish.Decide(v, s.o.Now)
 	e.list = e.list && p.List // of an unchanged page, what its original asks counts too

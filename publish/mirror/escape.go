@@ -40,7 +40,8 @@ func escape(s string) string {
 	escaped := false
 	for s != "" {
 		r, n := utf8.DecodeRuneInString(s)
-		escaped = r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|%`, r) || escaped && joins(s)
+		escaped = r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|%`, r) ||
+			escaped && joins(s)
 		if escaped {
 			writeEscaped(&b, s[:n])
 		} else {

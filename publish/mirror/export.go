@@ -35,7 +35,8 @@ func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Re
 }
 
 // exportTree is Export with a step behind the writing of the site's files.
-func exportTree(ctx context.Context, a *storage.Archive, out string, o Options, after func(*writer, context.Context) error) (*Result, error) {
+func exportTree(ctx context.Context, a *storage.Archive, out string, o Options,
+	after func(*writer, context.Context) error) (*Result, error) {
 	o.defaults()
 	t, err := newTree(out)
 	if err != nil {
@@ -104,7 +105,8 @@ func (w *writer) result() *Result {
 	}
 	r.Still = int(w.still.Load())
 	r.Live = int(w.notes.live.Load())
-	r.Broken, r.External, r.NeedHTTP = len(w.notes.rows[broken]), len(w.notes.rows[external]), len(w.notes.rows[needsHTTP])
+	r.Broken, r.External, r.NeedHTTP = len(w.notes.rows[broken]), len(w.notes.rows[external]),
+		len(w.notes.rows[needsHTTP])
 	return r
 }
 

@@ -27,7 +27,8 @@ func (j *judging) alike(one *Judged, form string, got, want *Seen) bool {
 	case 5*len(lost) > of || 20*len(more) > now+20:
 		one.differs(form, "text", fmt.Sprintf("%d of %d words are missing: %s", len(lost), of, shows(got)))
 	case 20*len(lost) > of:
-		one.differs(form, "text", fmt.Sprintf("%d of %d words are missing: %q", len(lost), of, lost[:min(len(lost), maxDiffers)]))
+		one.differs(form, "text", fmt.Sprintf("%d of %d words are missing: %q", len(lost), of,
+			lost[:min(len(lost), maxDiffers)]))
 	}
 	right := 20*len(lost) <= of && 20*len(more) <= now+20
 	if form == "disk" {
@@ -117,10 +118,12 @@ func (j *judging) find(form string, got, want *Seen, l link) int {
 	there := j.view(form, l.to.File).URL
 	return slices.IndexFunc(got.Links, func(href string) bool {
 		href, _, _ = strings.Cut(href, "#")
-		if path, root := strings.CutPrefix(href, "file://"); root && strings.HasSuffix(l.href, path) && siteRoot(l.href) == len(l.href)-len(path) {
+		if path, root := strings.CutPrefix(href, "file://"); root && strings.HasSuffix(l.href, path) &&
+			siteRoot(l.href) == len(l.href)-len(path) {
 			return true // a script has made it of the path on the site
 		}
-		return href == there || href == l.to.URL || form == "served" && strings.HasSuffix(l.to.URL, strings.TrimPrefix(href, "http://mirror.localhost"))
+		return href == there || href == l.to.URL || form == "served" &&
+			strings.HasSuffix(l.to.URL, strings.TrimPrefix(href, "http://mirror.localhost"))
 	})
 }
 
@@ -143,7 +146,8 @@ func (j *judging) arrives(ctx context.Context, one *Judged, form string, to *map
 		if arrives = 20*len(lost) <= of; !arrives {
 			// A page whose own scripts take its text away is a matter of that page.
 			at, _, _ := strings.Cut(after.URL, "#")
-			arrives = at == j.view(form, to.File).URL || form == "served" && at == "http://mirror.localhost"+to.URL[siteRoot(to.URL):]
+			arrives = at == j.view(form, to.File).URL || form == "served" && at == "http://mirror.localhost"+
+				to.URL[siteRoot(to.URL):]
 		}
 	}
 	j.mu.Lock()
@@ -158,7 +162,8 @@ func (j *judging) arrives(ctx context.Context, one *Judged, form string, to *map
 	case after == nil:
 		one.differs(form, "link", to.URL+" is not on the page")
 	default:
-		one.differs(form, "link", fmt.Sprintf("%s does not lead there, but to %s: %s", to.URL, strings.TrimPrefix(after.URL, j.dir), shows(after)))
+		one.differs(form, "link", fmt.Sprintf("%s does not lead there, but to %s: %s", to.URL,
+			strings.TrimPrefix(after.URL, j.dir), shows(after)))
 	}
 	return arrives, nil
 }

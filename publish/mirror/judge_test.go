@@ -23,14 +23,22 @@ func TestAPageIsJudgedByWhatItShows(t *testing.T) {
 		lost         bool
 		what         string
 	}{
-		{"alike", mirror.Seen{Text: words, Pictures: 1}, mirror.Seen{Text: words + " 12:30", Pictures: 1}, mirror.Seen{}, "disk", false, ""},
-		{"in another order of blanks", mirror.Seen{Text: words}, mirror.Seen{Text: strings.ReplaceAll(words, " ", "\n\n ")}, mirror.Seen{}, "disk", false, ""},
+		{"alike", mirror.Seen{Text: words, Pictures: 1}, mirror.Seen{Text: words + " 12:30", Pictures: 1},
+			mirror.Seen{}, "disk", false, ""},
+		{"in another order of blanks", mirror.Seen{Text: words},
+			mirror.Seen{Text: strings.ReplaceAll(words, " ", "\n\n ")}, mirror.Seen{}, "disk", false, ""},
 		{"emptied", mirror.Seen{Text: words}, mirror.Seen{}, mirror.Seen{Text: words}, "served", true, "disk text"},
-		{"a little is missing", mirror.Seen{Text: words + "phi chi"}, mirror.Seen{Text: words}, mirror.Seen{Text: words + "phi chi"}, "served", false, "disk text"},
-		{"a message more", mirror.Seen{Text: words}, mirror.Seen{Text: words + " This page could not be loaded"}, mirror.Seen{Text: words}, "served", false, "disk text"},
-		{"no picture", mirror.Seen{Text: words, Pictures: 2}, mirror.Seen{Text: words, Pictures: 1}, mirror.Seen{Text: words, Pictures: 1}, "none", false, "disk pictures,served pictures"},
-		{"a request that fails", mirror.Seen{Text: words}, mirror.Seen{Text: words, Failed: []string{"file:///x/count.js"}}, mirror.Seen{}, "disk", false, "disk request"},
-		{"one that fails on the site, too", mirror.Seen{Text: words, Failed: []string{"http://a/count.js"}}, mirror.Seen{Text: words, Failed: []string{"file:///x/count.js"}}, mirror.Seen{}, "disk", false, "archive request"},
+		{"a little is missing", mirror.Seen{Text: words + "phi chi"}, mirror.Seen{Text: words},
+			mirror.Seen{Text: words + "phi chi"}, "served", false, "disk text"},
+		{"a message more", mirror.Seen{Text: words}, mirror.Seen{Text: words + " This page could not be loaded"},
+			mirror.Seen{Text: words}, "served", false, "disk text"},
+		{"no picture", mirror.Seen{Text: words, Pictures: 2}, mirror.Seen{Text: words, Pictures: 1},
+			mirror.Seen{Text: words, Pictures: 1}, "none", false, "disk pictures,served pictures"},
+		{"a request that fails", mirror.Seen{Text: words}, mirror.Seen{Text: words,
+			Failed: []string{"file:///x/count.js"}}, mirror.Seen{}, "disk", false, "disk request"},
+		{"one that fails on the site, too", mirror.Seen{Text: words, Failed: []string{"http://a/count.js"}},
+			mirror.Seen{Text: words, Failed: []string{"file:///x/count.js"}}, mirror.Seen{}, "disk", false,
+			"archive request"},
 	} {
 		got := judged(t, func(v mirror.View, plain bool) (*mirror.Seen, *mirror.Seen) {
 			switch {
@@ -55,14 +63,16 @@ func TestAPageIsJudgedByWhatItShows(t *testing.T) {
 // says without them, and its still form is the page as it came.
 func TestScriptsThatTakeTheTextAway(t *testing.T) {
 	words := strings.Repeat("alpha beta gamma delta epsilon zeta eta theta iota kappa ", 2)
-	broken := mirror.Seen{Text: "This page couldn't load", Failed: []string{"http://a/chunk.js"}, HTML: []byte("couldn't")}
+	broken := mirror.Seen{Text: "This page couldn't load", Failed: []string{"http://a/chunk.js"},
+		HTML: []byte("couldn't")}
 	got := judged(t, func(_ mirror.View, plain bool) (*mirror.Seen, *mirror.Seen) {
 		if plain {
 			return &mirror.Seen{Text: words}, nil
 		}
 		return &broken, nil
 	})
-	if p := got.Judged[0]; p.Right != "none" || !p.Lost || got.None != 1 || !slices.ContainsFunc(p.Differs, func(d mirror.Difference) bool { return d.Form == "archive" && d.What == "text" }) {
+	if p := got.Judged[0]; p.Right != "none" || !p.Lost || got.None != 1 || !slices.ContainsFunc(p.Differs,
+		func(d mirror.Difference) bool { return d.Form == "archive" && d.What == "text" }) {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -117,17 +127,18 @@ func judged(t *testing.T, look func(v mirror.View, plain bool) (first, after *mi
 		t.Fatal(err)
 	}
 	defer a.Close()
-	o, err := mirror.Browse(t.Context(), out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/")}, mirror.Browsing{Archive: a, Clicks: 1,
-		Look: func(_ context.Context, v mirror.View) (*mirror.Seen, *mirror.Seen, error) {
-			plain := false
-			if a, err := v.Answer(v.URL, true); err == nil {
-				plain = a.Header.Get("Content-Security-Policy") == "script-src 'none'"
-			} else if !strings.HasPrefix(v.URL, "file:") {
-				t.Errorf("%s: %v", v.URL, err)
-			}
-			first, after := look(v, plain)
-			return first, after, nil
-		}})
+	o, err := mirror.Browse(t.Context(), out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/")},
+		mirror.Browsing{Archive: a, Clicks: 1,
+			Look: func(_ context.Context, v mirror.View) (*mirror.Seen, *mirror.Seen, error) {
+				plain := false
+				if a, err := v.Answer(v.URL, true); err == nil {
+					plain = a.Header.Get("Content-Security-Policy") == "script-src 'none'"
+				} else if !strings.HasPrefix(v.URL, "file:") {
+					t.Errorf("%s: %v", v.URL, err)
+				}
+				first, after := look(v, plain)
+				return first, after, nil
+			}})
 	if err != nil {
 		t.Fatal(err)
 	}

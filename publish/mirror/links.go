@@ -127,7 +127,8 @@ func live(r htmlmeta.Reference) (htmlmeta.Change, string) {
 // inList says whether commas, quotes and parentheses mean something where the
 // reference stands.
 func inList(r htmlmeta.Reference) bool {
-	return r.Tag == "css" || r.Tag == "style" || strings.HasSuffix(r.Attr, "style") || strings.HasSuffix(r.Attr, "srcset")
+	return r.Tag == "css" || r.Tag == "style" || strings.HasSuffix(r.Attr, "style") ||
+		strings.HasSuffix(r.Attr, "srcset")
 }
 
 func hasPrefixFold(s, prefix string) bool {

@@ -60,7 +60,8 @@ func (s *site) followAll() {
 		}
 	}
 	for i := range s.list {
-		if e := &s.list[i]; e.state == moved && e.final < 0 && e.why() == "" && longest[s.follow(i).end] >= judge.MaxRedirects {
+		if e := &s.list[i]; e.state == moved && e.final < 0 && e.why() == "" &&
+			longest[s.follow(i).end] >= judge.MaxRedirects {
 			e.because("redirect: more than 20 in a row")
 		}
 	}

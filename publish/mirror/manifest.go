@@ -25,7 +25,8 @@ func (w *writer) manifest(e *entry, body []byte) []byte {
 		if i := strings.IndexByte(text, '#'); i >= 0 {
 			part = text[i:]
 		}
-		change, to := l.ref(htmlmeta.Reference{Link: htmlmeta.Link{URL: u, Tag: "manifest", Attr: "src", Kind: htmlmeta.Navigation}, Text: text, Fragment: part})
+		change, to := l.ref(htmlmeta.Reference{Link: htmlmeta.Link{URL: u, Tag: "manifest", Attr: "src",
+			Kind: htmlmeta.Navigation}, Text: text, Fragment: part})
 		if change == htmlmeta.Leave || to == text {
 			return text
 		}

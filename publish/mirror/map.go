@@ -88,7 +88,8 @@ func (w *writer) writeMap(r *Result, extra []mapped) error {
 func (w *writer) encodeMap(to io.Writer, s *Summary, extra []mapped) error {
 	b := bufio.NewWriter(to)
 	o := w.s.o
-	head, err := json.Marshal(mirrorMap{Format: mapFormat, Seed: o.Seed.String(), Origins: o.Origins, Twins: o.twins, Online: o.Online, Summary: s})
+	head, err := json.Marshal(mirrorMap{Format: mapFormat, Seed: o.Seed.String(), Origins: o.Origins, Twins: o.twins,
+		Online: o.Online, Summary: s})
 	if err != nil {
 		return err
 	}

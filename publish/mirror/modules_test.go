@@ -42,12 +42,13 @@ Content-Type: text/javascript
 `)
 	files := exported(t, s, crawl(t, s))
 	for name, want := range map[string]string{
-		"index.html":     `{"imports":{"lib":"./js/lib.js"}}</script><script type="module" src="js/main@v=1.js">`,
-		"js/main@v=1.js": `import "./a@v=1.js"; import x from "./b.js"; import "lib"; import("data:text/javascript,/*` + s.Origin + `/js/gone.js*/"); new Worker(new URL("w.js", import.meta.url));`,
-		"js/a@v=1.js":    "export default 1;",
-		"js/b.js":        `export {default} from "./a@v=1.js";`,
-		"js/w.js":        `importScripts("lib.js")`,
-		"js/lib.js":      "1",
+		"index.html": `{"imports":{"lib":"./js/lib.js"}}</script><script type="module" src="js/main@v=1.js">`,
+		"js/main@v=1.js": `import "./a@v=1.js"; import x from "./b.js"; import "lib"; import("data:text/javascript,/*` +
+			s.Origin + `/js/gone.js*/"); new Worker(new URL("w.js", import.meta.url));`,
+		"js/a@v=1.js": "export default 1;",
+		"js/b.js":     `export {default} from "./a@v=1.js";`,
+		"js/w.js":     `importScripts("lib.js")`,
+		"js/lib.js":   "1",
 	} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s: got %q, want %q", name, files[name], want)

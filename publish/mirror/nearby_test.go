@@ -54,12 +54,14 @@ PNG
 	if files["d/1.html"] != files["d/2.html"] {
 		t.Errorf("1: %s\n2: %s", files["d/1.html"], files["d/2.html"])
 	}
-	for _, want := range []string{`href="c.html#there"`, `href="c.html#own"`, `href="c.html#a%20b"`, `href="c@q=1.html#f"`, `href="d%20e.html#f"`, `action="c.html"`, `src="c.html#part"`} {
+	for _, want := range []string{`href="c.html#there"`, `href="c.html#own"`, `href="c.html#a%20b"`,
+		`href="c@q=1.html#f"`, `href="d%20e.html#f"`, `action="c.html"`, `src="c.html#part"`} {
 		if !strings.Contains(files["d/2.html"], want) {
 			t.Errorf("%s is not in %s", want, files["d/2.html"])
 		}
 	}
-	if got := files["d/c.html"]; !strings.Contains(got, `"#self">1`) || !strings.Contains(got, `"#self">2`) || !strings.Contains(got, `"#self">4`) || !strings.Contains(got, `"c.html">3`) {
+	if got := files["d/c.html"]; !strings.Contains(got, `"#self">1`) || !strings.Contains(got, `"#self">2`) ||
+		!strings.Contains(got, `"#self">4`) || !strings.Contains(got, `"c.html">3`) {
 		t.Errorf("d/c.html: %s", got)
 	}
 	if got := files["d/3.html"]; !strings.Contains(got, `"../e/c.html">1<`) {

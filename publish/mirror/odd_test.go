@@ -27,9 +27,11 @@ func keep(t *testing.T, dir string, v crawllog.Visit, answer string) crawllog.Re
 		t.Fatal(err)
 	}
 	defer a.Close()
-	v.N, v.At, v.Status, v.Kept, v.Record = 1, time.Now(), 200, crawllog.KeptResponse, &crawllog.Record{ID: warc.NewID()}
+	v.N, v.At, v.Status, v.Kept, v.Record = 1, time.Now(), 200, crawllog.KeptResponse,
+		&crawllog.Record{ID: warc.NewID()}
 	if err := a.Append(&v, func(w io.Writer, infoID string) error {
-		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: v.URL, WarcinfoID: infoID, BlockDigest: warc.Sum([]byte(answer)).String()}
+		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: v.URL, WarcinfoID: infoID,
+			BlockDigest: warc.Sum([]byte(answer)).String()}
 		_, err := w.Write(warc.NewEncoder().Append(nil, &h, warc.Stored, []byte(answer)))
 		return err
 	}); err != nil {
@@ -48,7 +50,8 @@ func TestExportWithAHeadThatCannotBeRead(t *testing.T) {
 	const lengths = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy"
 	s := serve(t, small)
 	archive := crawl(t, s)
-	keep(t, archive, crawllog.Visit{URL: s.Origin + "/two-lengths", URLID: 1000, ContentType: "text/html", Links: 1}, lengths)
+	keep(t, archive, crawllog.Visit{URL: s.Origin + "/two-lengths", URLID: 1000, ContentType: "text/html", Links: 1},
+		lengths)
 	keep(t, archive, crawllog.Visit{URL: s.Origin + "/image", URLID: 1001, ContentType: "image/png"}, lengths)
 	last := keep(t, archive, crawllog.Visit{URL: s.Origin + "/untyped", URLID: 1002}, "no head at all")
 	files := exported(t, s, archive)
@@ -153,14 +156,19 @@ func TestExportNamesOctets(t *testing.T) {
 	t.Parallel()
 	s := serve(t, small)
 	archive := crawl(t, s)
-	bodies := map[string]string{"/x.tar.gz": "\x1f\x8b\x08\x00octets", "/README": "read me", "/v.mp4": "\x00\x00\x00\x18ftypmp42", "/w.mp4": "no film", "/page": "<h1>a</h1>", "/p.html": "<h1>b</h1>", "/doc": "<!DOCTYPE html><p>", "/run.php": "<?php x();"}
+	bodies := map[string]string{"/x.tar.gz": "\x1f\x8b\x08\x00octets", "/README": "read me",
+		"/v.mp4": "\x00\x00\x00\x18ftypmp42", "/w.mp4": "no film", "/page": "<h1>a</h1>", "/p.html": "<h1>b</h1>",
+		"/doc": "<!DOCTYPE html><p>", "/run.php": "<?php x();"}
 	n := uint64(1000)
 	for path, body := range bodies {
 		n++
-		keep(t, archive, crawllog.Visit{URLID: n, URL: s.Origin + path, ContentType: "application/octet-stream"}, "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\r\n"+body)
+		keep(t, archive, crawllog.Visit{URLID: n, URL: s.Origin + path, ContentType: "application/octet-stream"},
+			"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\r\n"+body)
 	}
 	files := exported(t, s, archive)
-	for name, path := range map[string]string{"x.tar.gz": "/x.tar.gz", "README": "/README", "v.mp4": "/v.mp4", "w.mp4": "/w.mp4", "doc.html": "/doc", "page.bin": "/page", "p.html.bin": "/p.html", "run_php.bin": "/run.php"} {
+	for name, path := range map[string]string{"x.tar.gz": "/x.tar.gz", "README": "/README", "v.mp4": "/v.mp4",
+		"w.mp4": "/w.mp4", "doc.html": "/doc", "page.bin": "/page", "p.html.bin": "/p.html",
+		"run_php.bin": "/run.php"} {
 		if !strings.HasSuffix(files[name], bodies[path]) && name != "doc.html" || files[name] == "" {
 			t.Errorf("%s is not %s", name, path)
 		}
@@ -188,7 +196,8 @@ func TestTheNextExportKeepsStillPages(t *testing.T) {
 			t.Fatal(r, err)
 		}
 		files := tree(t, out)
-		if !strings.Contains(files["index.html"], "script-src 'none'") || !strings.Contains(files["a.html"], `<a href="index.html">as its scripts`) {
+		if !strings.Contains(files["index.html"], "script-src 'none'") ||
+			!strings.Contains(files["a.html"], `<a href="index.html">as its scripts`) {
 			t.Errorf("got %q and %q", files["index.html"], files["a.html"])
 		}
 	}

@@ -25,7 +25,8 @@ Content-Type: image/svg+xml
 <svg xmlns="http://www.w3.org/2000/svg"><symbol id="a"></symbol></svg><path id="x"/>
 `)
 	files := exported(t, s, crawl(t, s))
-	if got := files["index.html"]; !strings.Contains(got, `<use href="#sprite1-a"/>`) || !strings.Contains(got, `<symbol id="sprite1-a">`) || strings.Contains(got, "sprite1-x") {
+	if got := files["index.html"]; !strings.Contains(got, `<use href="#sprite1-a"/>`) ||
+		!strings.Contains(got, `<symbol id="sprite1-a">`) || strings.Contains(got, "sprite1-x") {
 		t.Errorf("index.html: %s", got)
 	}
 }
@@ -54,7 +55,8 @@ Content-Type: image/png
 \x89PNG
 `)
 	files := exported(t, s, crawl(t, s))
-	if got := files["deep/page.html"]; !strings.Contains(got, `<use href="#sprite1-a"/>`) || !strings.Contains(got, `<image href="../art/dot.png"`) {
+	if got := files["deep/page.html"]; !strings.Contains(got, `<use href="#sprite1-a"/>`) ||
+		!strings.Contains(got, `<image href="../art/dot.png"`) {
 		t.Errorf("deep/page.html: %s", got)
 	}
 }
@@ -83,10 +85,12 @@ func TestExportGoesOnAfterAPanic(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	files := tree(t, out)
-	if !strings.Contains(files["index.html"], `<a href="a.html">`) || !strings.Contains(files["a.html"], `<a href="/">home</a>`) {
+	if !strings.Contains(files["index.html"], `<a href="a.html">`) ||
+		!strings.Contains(files["a.html"], `<a href="/">home</a>`) {
 		t.Errorf("index.html: %s, a.html: %s", files["index.html"], files["a.html"])
 	}
-	if !incomplete(files, s.Origin+"/a") || !strings.Contains(files[mirror.ReportFile], "internal error: index out of range") {
+	if !incomplete(files, s.Origin+"/a") || !strings.Contains(files[mirror.ReportFile],
+		"internal error: index out of range") {
 		t.Error("the report does not name /a")
 	}
 }
@@ -116,7 +120,8 @@ func TestSingleOfWhatPanics(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		if _, err := mirror.ExportSingle(context.Background(), a, out, o); err != nil {
 			t.Errorf("%s panics: %v", bad, err)
-		} else if files := tree(t, out); !strings.Contains(files[mirror.ReportFile], "internal error") || files["a.css"] == "" && bad == "/index.html" {
+		} else if files := tree(t, out); !strings.Contains(files[mirror.ReportFile], "internal error") ||
+			files["a.css"] == "" && bad == "/index.html" {
 			t.Errorf("%s panics: the report does not say so, or what pages are made of is gone", bad)
 		}
 	}

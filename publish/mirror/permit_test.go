@@ -57,7 +57,8 @@ target
 		}
 	}
 	live := `<a href="` + s.Origin
-	if want := live + `/never">1</a> ` + live + `/over">2</a> <a href="target.html">3</a> ` + live + `/via">4</a>`; !strings.Contains(files["index.html"], want) {
+	if want := live + `/never">1</a> ` + live + `/over">2</a> <a href="target.html">3</a> ` + live +
+		`/via">4</a>`; !strings.Contains(files["index.html"], want) {
 		t.Errorf("links: got %q, want %q", files["index.html"], want)
 	}
 	_, redirects, _ := strings.Cut(files[mirror.ReportFile], ">Redirects ")

@@ -43,14 +43,17 @@ Location: http://other.invalid/
 
 `)
 	files := exported(t, s, crawl(t, s))
-	if want := `<link rel=shortlink href="a.html"><link rel=canonical href="` + s.Origin + `/a">`; !strings.Contains(files["index.html"], want) {
+	if want := `<link rel=shortlink href="a.html"><link rel=canonical href="` + s.Origin +
+		`/a">`; !strings.Contains(files["index.html"], want) {
 		t.Errorf("index.html: %s", files["index.html"])
 	}
 	report := files[mirror.ReportFile]
-	for _, c := range []struct{ section, target string }{{"Broken on the site", "/loop"}, {"Broken on the site", "/lost"}, {"Broken on the site", "/hop0"}, {"Broken on the site", "/hop9"}, {"Other sites", "/out"}} {
+	for _, c := range []struct{ section, target string }{{"Broken on the site", "/loop"}, {"Broken on the site",
+		"/lost"}, {"Broken on the site", "/hop0"}, {"Broken on the site", "/hop9"}, {"Other sites", "/out"}} {
 		_, section, _ := strings.Cut(report, ">"+c.section+" ")
 		section, _, _ = strings.Cut(section, "</details>")
-		if !strings.Contains(section, `href="`+s.Origin+c.target+`"`) || !strings.Contains(section, `<th scope="col">URL`) {
+		if !strings.Contains(section, `href="`+s.Origin+c.target+`"`) ||
+			!strings.Contains(section, `<th scope="col">URL`) {
 			t.Errorf("%s does not stand under %s: %s", c.target, c.section, section)
 		}
 	}

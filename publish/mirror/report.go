@@ -63,10 +63,14 @@ func (w *writer) noteAbsent(ctx context.Context) error {
 		return err
 	}
 	for _, t := range list {
-		w.notes.with(broken, t.URL, t.Reason, func(r *row) { r.pages, r.count, r.unlisted = t.On, t.Links-t.Hidden, t.Hidden })
+		w.notes.with(broken, t.URL, t.Reason, func(r *row) {
+			r.pages, r.count, r.unlisted = t.On,
+				t.Links-t.Hidden, t.Hidden
+		})
 	}
 	return w.s.o.Left(func(l Left) error {
-		if rule := l.Reason.Rule; judge.Belongs(rule) && rule != judge.CleanParam && rule != judge.HTTP && rule != judge.Location {
+		if rule := l.Reason.Rule; judge.Belongs(rule) && rule != judge.CleanParam && rule != judge.HTTP &&
+			rule != judge.Location {
 			w.notes.add(unfetched, l.URL, strings.TrimSuffix(l.State+": "+l.Reason.String(), ": "), "")
 		}
 		return nil
@@ -78,7 +82,8 @@ func (w *writer) encodeReport(to io.Writer, r *Result) error {
 	b := bufio.NewWriter(to)
 	seed := visible(w.s.o.Seed.String())
 	b.WriteString(strings.ReplaceAll(head, "{{seed}}", seed))
-	fmt.Fprintf(b, "<p class=sum>%d files, of them %d pages; %d redirects. Fetched until %s.", r.Files, r.Pages, r.Redirects, w.s.last.UTC().Format("2006-01-02 15:04 UTC"))
+	fmt.Fprintf(b, "<p class=sum>%d files, of them %d pages; %d redirects. Fetched until %s.", r.Files, r.Pages,
+		r.Redirects, w.s.last.UTC().Format("2006-01-02 15:04 UTC"))
 	if !r.Complete {
 		fmt.Fprintf(b, " <strong>The crawl is not complete: %s.</strong>", visible(r.Why))
 	}
@@ -170,7 +175,8 @@ func (w *writer) encodeRedirects(b *bufio.Writer) {
 			n++
 		}
 	}
-	begin(b, "Redirects", "links to the URL on the left go straight to the page on the right", "Leads to", n, hidden, n > maxRows)
+	begin(b, "Redirects", "links to the URL on the left go straight to the page on the right", "Leads to", n,
+		hidden, n > maxRows)
 	rows := 0
 	for i := range w.s.list {
 		e := &w.s.list[i]
@@ -182,9 +188,11 @@ func (w *writer) encodeRedirects(b *bufio.Writer) {
 		}
 		if e.final >= 0 {
 			f := &w.s.list[e.final]
-			fmt.Fprintf(b, "<tr><td>%s<td><td><a href=\"%s\">%s</a>\n", anchor(e.url.String()), encodePath(f.file), visible(f.url.String()))
+			fmt.Fprintf(b, "<tr><td>%s<td><td><a href=\"%s\">%s</a>\n", anchor(e.url.String()), encodePath(f.file),
+				visible(f.url.String()))
 		} else {
-			fmt.Fprintf(b, "<tr><td>%s<td>%s<td>%s\n", anchor(e.url.String()), visible(cmp.Or(e.why(), "leads out of the mirror")), anchor(e.to().String()))
+			fmt.Fprintf(b, "<tr><td>%s<td>%s<td>%s\n", anchor(e.url.String()),
+				visible(cmp.Or(e.why(), "leads out of the mirror")), anchor(e.to().String()))
 		}
 	}
 	end(b, n)
@@ -212,7 +220,8 @@ func begin(b *bufio.Writer, title, says, third string, n, hidden int, more bool)
 		fmt.Fprintf(b, "<p>%d not named, because they must not be listed</p>\n", hidden)
 	}
 	if n > 0 {
-		b.WriteString("<table><thead><tr><th scope=\"col\">URL<th scope=\"col\">Reason<th scope=\"col\">" + third + "</thead><tbody>\n")
+		b.WriteString("<table><thead><tr><th scope=\"col\">URL<th scope=\"col\">Reason<th scope=\"col\">" + third +
+			"</thead><tbody>\n")
 	}
 }
 

@@ -32,7 +32,8 @@ func TestHandlerServesWithTheTypesOfTheMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := served.Handler()
-	for target, want := range map[string]string{"/": "200 text/html", "/a.html": "200 text/html", "/../../etc/passwd": "404 text/plain", "/none": "404 text/plain", "/mirror-map.json": "200 application/json"} {
+	for target, want := range map[string]string{"/": "200 text/html", "/a.html": "200 text/html",
+		"/../../etc/passwd": "404 text/plain", "/none": "404 text/plain", "/mirror-map.json": "200 application/json"} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest("GET", "/", nil)
 		r.URL.Path, r.Host = target, "127.0.0.1:8601"
@@ -139,7 +140,8 @@ func TestHandlerServesByURL(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"about.html": `<script src="mirror-links.js"></script>`, "mirror-paths.js": `"/blog/3?ref=1":"blog/3@ref=1.html"`, "mirror-links.js": `origins = ["` + s.Origin,
+		"about.html":      `<script src="mirror-links.js"></script>`,
+		"mirror-paths.js": `"/blog/3?ref=1":"blog/3@ref=1.html"`, "mirror-links.js": `origins = ["` + s.Origin,
 	} {
 		if body, err := root.ReadFile(name); err != nil || !strings.Contains(string(body), want) {
 			t.Errorf("%s: %v %s", name, err, body)
@@ -160,12 +162,14 @@ func TestExportWithoutScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	r, err := mirror.Export(t.Context(), a, out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), NoScripts: true})
+	r, err := mirror.Export(t.Context(), a, out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/"),
+		NoScripts: true})
 	if err != nil || len(r.Problems) > 0 || r.NeedHTTP > 0 {
 		t.Fatal(err, r)
 	}
 	page, err := os.ReadFile(filepath.Join(out, "about.html"))
-	if err != nil || !strings.Contains(string(page), "; script-src 'none'") || strings.Contains(string(page), "mirror-links") {
+	if err != nil || !strings.Contains(string(page), "; script-src 'none'") ||
+		strings.Contains(string(page), "mirror-links") {
 		t.Errorf("%v %s", err, page)
 	}
 	if _, err := os.Stat(filepath.Join(out, "mirror-links.js")); err == nil {
@@ -216,20 +220,27 @@ func origins(t *testing.T, root *os.Root, own *mirror.Site) {
 		host, target string
 		header       [2]string
 	}{
-		{"a browser", "307 http://TOKEN.localhost:8601/a.html?x", own, "127.0.0.1:8601", "/a.html?x", [2]string{"Sec-Fetch-Dest", "document"}},
-		{"a browser at the name", "200 " + scripts, own, "TOKEN.localhost:8601", "/a", [2]string{"Sec-Fetch-Dest", "document"}},
-		{"a browser that does not know it", "200 " + opaque, own, "127.0.0.1:8601", "/TOKEN/a", [2]string{"Sec-Fetch-Dest", "document"}},
-		{"by the file's name", "302 /TOKEN/a", own, "127.0.0.1:8601", "/TOKEN/a.html", [2]string{"Sec-Fetch-Dest", "document"}},
-		{"its pictures", "200 " + opaque, own, "127.0.0.1:8601", "/TOKEN/a.html", [2]string{"Sec-Fetch-Site", "cross-site"}},
+		{"a browser", "307 http://TOKEN.localhost:8601/a.html?x", own, "127.0.0.1:8601", "/a.html?x",
+			[2]string{"Sec-Fetch-Dest", "document"}},
+		{"a browser at the name", "200 " + scripts, own, "TOKEN.localhost:8601", "/a",
+			[2]string{"Sec-Fetch-Dest", "document"}},
+		{"a browser that does not know it", "200 " + opaque, own, "127.0.0.1:8601", "/TOKEN/a",
+			[2]string{"Sec-Fetch-Dest", "document"}},
+		{"by the file's name", "302 /TOKEN/a", own, "127.0.0.1:8601", "/TOKEN/a.html",
+			[2]string{"Sec-Fetch-Dest", "document"}},
+		{"its pictures", "200 " + opaque, own, "127.0.0.1:8601", "/TOKEN/a.html",
+			[2]string{"Sec-Fetch-Site", "cross-site"}},
 		{"its modules", "200 " + opaque, own, "127.0.0.1:8601", "/TOKEN/a.html", [2]string{"Origin", "null"}},
 		{"a program", "200 " + opaque, own, "127.0.0.1:8601", "/a.html", [2]string{}},
-		{"a picture on a page of others", "403", own, "127.0.0.1:8601", "/a.html", [2]string{"Sec-Fetch-Site", "cross-site"}},
+		{"a picture on a page of others", "403", own, "127.0.0.1:8601", "/a.html",
+			[2]string{"Sec-Fetch-Site", "cross-site"}},
 		{"a script of others", "403", own, "127.0.0.1:8601", "/a.html", [2]string{"Origin", "http://evil.test"}},
 		{"rebinding", "421", own, "evil.test:8601", "/a.html", [2]string{}},
 		{"another token", "421", own, "aaaa.localhost:8601", "/a.html", [2]string{}},
 		{"an address of the machine", "421", own, "192.0.2.1:8601", "/a.html", [2]string{}},
 		{"public", "307 /TOKEN/a.html", public, "192.0.2.1:8601", "/a.html", [2]string{"Sec-Fetch-Dest", "document"}},
-		{"public pages", "200 " + opaque, public, "192.0.2.1:8601", "/TOKEN/a", [2]string{"Sec-Fetch-Dest", "document"}},
+		{"public pages", "200 " + opaque, public, "192.0.2.1:8601", "/TOKEN/a",
+			[2]string{"Sec-Fetch-Dest", "document"}},
 		{"public at the name", "421", public, "TOKEN.localhost:8601", "/a.html", [2]string{}},
 	} {
 		in := strings.NewReplacer("TOKEN", c.site.Token)

@@ -35,11 +35,14 @@ func TestTwinsAreDistinctWhereTheirLinksAre(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\nthe logo"
 	s := serve(t, "-- / --\n"+page+"\n-- /index.html --\n"+page+
 		"\n-- /?x=1 --\nof the root\n-- /index.html?x=1 --\nof index.html\n"+
-		"-- /d/ --\n"+below+"\n-- /d/index.html --\n"+below+"\n-- /d/?x=1 --\nof d\n-- /d/index.html?x=1 --\nof the index of d\n"+
-		"-- /logo --\nHTTP 200\nContent-Type: image/png\n\n"+png+"\n-- /logo.png --\nHTTP 200\nContent-Type: image/png\n\n"+png+"\n")
+		"-- /d/ --\n"+below+"\n-- /d/index.html --\n"+below+
+		"\n-- /d/?x=1 --\nof d\n-- /d/index.html?x=1 --\nof the index of d\n"+
+		"-- /logo --\nHTTP 200\nContent-Type: image/png\n\n"+png+
+		"\n-- /logo.png --\nHTTP 200\nContent-Type: image/png\n\n"+png+"\n")
 	files := exported(t, s, crawl(t, s))
 	named := filesOf(t, files, s.Origin)
-	for page, want := range map[string]string{"/": "of the root", "/index.html": "of index.html", "/d/": "of d", "/d/index.html": "of the index of d"} {
+	for page, want := range map[string]string{"/": "of the root", "/index.html": "of index.html", "/d/": "of d",
+		"/d/index.html": "of the index of d"} {
 		_, link, _ := strings.Cut(files[named[page]], `<a href="`)
 		link, _, _ = strings.Cut(link, `"`)
 		to := filepath.ToSlash(filepath.Join(filepath.Dir(named[page]), strings.ReplaceAll(link, "%40", "@")))
@@ -57,7 +60,8 @@ func TestTwoBodiesWithOneSHA1AreTwoFiles(t *testing.T) {
 	t.Parallel()
 	one, two := sitetest.Collision()
 	s := serve(t, "-- / --\n<!DOCTYPE html><title>t</title><a href=/x>1</a><a href=/x.pdf>2</a>\n"+
-		"-- /x --\nHTTP 200\nContent-Type: application/pdf\n\n"+one+"\n-- /x.pdf --\nHTTP 200\nContent-Type: application/pdf\n\n"+two+"\n")
+		"-- /x --\nHTTP 200\nContent-Type: application/pdf\n\n"+one+
+		"\n-- /x.pdf --\nHTTP 200\nContent-Type: application/pdf\n\n"+two+"\n")
 	files := exported(t, s, crawl(t, s))
 	named := filesOf(t, files, s.Origin)
 	if !strings.HasPrefix(files[named["/x"]], one) || !strings.HasPrefix(files[named["/x.pdf"]], two) {

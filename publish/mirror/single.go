@@ -48,7 +48,8 @@ type inliner struct {
 }
 
 func newInliner(w *writer) *inliner {
-	in := &inliner{w: w, byFile: map[string]*entry{}, linked: map[string]bool{}, parts: map[string]string{}, left: map[string]bool{}}
+	in := &inliner{w: w, byFile: map[string]*entry{}, linked: map[string]bool{}, parts: map[string]string{},
+		left: map[string]bool{}}
 	for i := range w.s.list {
 		if e := &w.s.list[i]; e.file != "" && !e.same {
 			in.byFile[e.file] = e

@@ -100,16 +100,21 @@ func TestAPageIsWholeInOneFile(t *testing.T) {
 	}
 	page := unpacked(string(body))
 	for text, want := range map[string]bool{
-		"{font/woff2 wOF2 the font": true, "h1 { color: red }": true, "{text/javascript \"classic\"": true, `import "{text/javascript "deep"`: true,
-		"{image/png PNG one\n} 1x, {image/png PNG two\n} 2x": true, "{text/html <!DOCTYPE html>": true, `href="#here"`: true, `href="#"`: true,
-		`href="` + s.Origin + `/two#part"`: true, `href="` + s.Origin + `/two"`: true, "saved by curtsy: " + s.Origin + "/ -->": true,
-		"default-src data: blob:": true, "self": false, "BROKEN": false, "SECRET": false, "mirror.invalid": false, `rel=manifest href`: false,
+		"{font/woff2 wOF2 the font": true, "h1 { color: red }": true, "{text/javascript \"classic\"": true,
+		`import "{text/javascript "deep"`:                    true,
+		"{image/png PNG one\n} 1x, {image/png PNG two\n} 2x": true, "{text/html <!DOCTYPE html>": true,
+		`href="#here"`: true, `href="#"`: true,
+		`href="` + s.Origin + `/two#part"`: true, `href="` + s.Origin + `/two"`: true, "saved by curtsy: " +
+			s.Origin + "/ -->": true,
+		"default-src data: blob:": true, "self": false, "BROKEN": false, "SECRET": false, "mirror.invalid": false,
+		`rel=manifest href`: false,
 	} {
 		if strings.Contains(page, text) != want {
 			t.Errorf("the page has %q: %v, want %v\n%s", text, !want, want, page)
 		}
 	}
-	for path, why := range map[string]string{"/hidden": "noarchive", "/p.png": "it is image/png", "/nowhere": "the archive does not have it"} {
+	for path, why := range map[string]string{"/hidden": "noarchive", "/p.png": "it is image/png",
+		"/nowhere": "the archive does not have it"} {
 		_, _, err := mirror.Single(a, weburl.MustParse(s.Origin+path), t.TempDir()+"/near", o)
 		if !errors.Is(err, mirror.ErrNoPage) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, want %q", path, err, why)
@@ -139,7 +144,8 @@ func TestAMirrorOfWholePages(t *testing.T) {
 		if !slices.Equal(names, want) {
 			t.Errorf("files %q, want %q", names, want)
 		}
-		if page := unpacked(files["index.html"]); !strings.Contains(page, `href=two.html#part`) && !strings.Contains(page, `href="two.html#part"`) || !strings.Contains(page, "wOF2") {
+		if page := unpacked(files["index.html"]); !strings.Contains(page, `href=two.html#part`) &&
+			!strings.Contains(page, `href="two.html#part"`) || !strings.Contains(page, "wOF2") {
 			t.Errorf("index.html is %s", page)
 		}
 		if page := files["two.html"]; !strings.Contains(page, "60; url=index.html") {

@@ -58,7 +58,8 @@ func Summarize(out string) (*Summary, error) {
 
 // summary is that of the mirror being made.
 func (w *writer) summary(r *Result) *Summary {
-	s := &Summary{Until: w.s.last.UTC().Truncate(time.Second), Files: r.Files, Pages: r.Pages, Redirects: r.Redirects, Live: r.Live}
+	s := &Summary{Until: w.s.last.UTC().Truncate(time.Second), Files: r.Files, Pages: r.Pages,
+		Redirects: r.Redirects, Live: r.Live}
 	for _, h := range headings {
 		urls, hidden := w.listed(h.section)
 		part := SummarySection{Title: h.title, Says: h.says, Total: len(urls) + hidden, Hidden: hidden}

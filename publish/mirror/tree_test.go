@@ -98,8 +98,14 @@ func TestOnlyWhatWasReadIsLinked(t *testing.T) {
 		{"another file", func(out string) error {
 			return os.WriteFile(filepath.Join(out, "page.html"), []byte("other one"), 0o644)
 		}},
-		{"the same octets in another file", func(out string) error { return os.WriteFile(filepath.Join(out, "page.html"), body, 0o644) }},
-		{"a link to elsewhere", func(out string) error { return os.Symlink("/etc/passwd", filepath.Join(out, "page.html")) }},
+		{"the same octets in another file", func(out string) error {
+			return os.WriteFile(filepath.Join(out,
+				"page.html"), body, 0o644)
+		}},
+		{"a link to elsewhere", func(out string) error {
+			return os.Symlink("/etc/passwd",
+				filepath.Join(out, "page.html"))
+		}},
 		{"nothing", func(string) error { return nil }},
 	} {
 		out := filepath.Join(t.TempDir(), "out")

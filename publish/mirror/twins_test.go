@@ -59,7 +59,8 @@ func TestExportLeadsTwinsToTheirPage(t *testing.T) {
 	dir, out := filepath.Join(t.TempDir(), "archive"), filepath.Join(t.TempDir(), "out")
 	crawltest.Archive(t, dir, seed, func(o *crawler.Options) { o.Traps = judge.DefaultTraps() })
 	a := crawltest.Open(t, dir)
-	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: seed, Complete: true, Twin: judge.SamePage})
+	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: seed, Complete: true,
+		Twin: judge.SamePage})
 	r, err = proved(t, out, mirror.Options{Twin: judge.SamePage}, r, err)
 	if err != nil {
 		t.Fatal(err)
@@ -78,12 +79,14 @@ func TestExportLeadsTwinsToTheirPage(t *testing.T) {
 // checkFindsTwins puts a link to the live site into a mirror of which the page is there.
 func checkFindsTwins(t *testing.T, out, origin string) {
 	t.Helper()
-	page := `<meta http-equiv="Content-Security-Policy" content="` + mirror.Policy + `"><a href="` + origin + `/?sid=0123456789abcdef0123456789abcdef">board</a>`
+	page := `<meta http-equiv="Content-Security-Policy" content="` + mirror.Policy + `"><a href="` + origin +
+		`/?sid=0123456789abcdef0123456789abcdef">board</a>`
 	if err := os.WriteFile(filepath.Join(out, "index.html"), []byte(page), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	check, err := mirror.Check(context.Background(), out, mirror.Options{Twin: judge.SamePage})
-	if err != nil || len(check.Problems) != 1 || !strings.Contains(check.Problems[0].What, "the page is in the mirror") {
+	if err != nil || len(check.Problems) != 1 || !strings.Contains(check.Problems[0].What,
+		"the page is in the mirror") {
 		t.Errorf("a link to the live site was not found: %+v, %v", check, err)
 	}
 }

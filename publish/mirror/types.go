@@ -25,7 +25,8 @@ const (
 	typeSealed = "application/x-download"
 )
 
-var pictures = []string{".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".gif", ".webp", ".bmp", ".ico", ".cur", ".avif", ".apng"}
+var pictures = []string{".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".gif", ".webp", ".bmp", ".ico", ".cur",
+	".avif", ".apng"}
 
 // extensions are those that a browser reads as the type; the first is given
 // to files that have none of them. Pictures are known by their content, so
@@ -33,25 +34,37 @@ var pictures = []string{".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".gif", ".webp
 var extensions = map[string][]string{
 	typeHTML:  {".html", ".htm"},
 	typeXHTML: {".xhtml", ".xht"}, typeCSS: {".css"}, typeSVG: {".svg"}, typeJS: {".js", ".mjs"},
-	typeJSON: {".json", ".map", ".geojson", ".webmanifest", ".jsonld"}, "application/manifest+json": {".webmanifest", ".json", ".manifest"},
-	"application/ld+json": {".jsonld", ".json"}, "text/xml": {".xml", ".xsl", ".xslt", ".rdf", ".rss", ".atom", ".opml", ".wsdl", ".xsd", ".kml"},
-	"application/rss+xml": {".rss", ".xml"}, "application/atom+xml": {".atom", ".xml"}, "application/rdf+xml": {".rdf", ".xml"},
+	typeJSON: {".json", ".map", ".geojson", ".webmanifest", ".jsonld"}, "application/manifest+json": {".webmanifest",
+		".json", ".manifest"},
+	"application/ld+json": {".jsonld", ".json"}, "text/xml": {".xml", ".xsl", ".xslt", ".rdf", ".rss", ".atom", ".opml",
+		".wsdl", ".xsd", ".kml"},
+	"application/rss+xml": {".rss", ".xml"}, "application/atom+xml": {".atom", ".xml"},
+	"application/rdf+xml":                   {".rdf", ".xml"},
 	"application/opensearchdescription+xml": {".xml", ".osdx"}, "application/xslt+xml": {".xsl", ".xslt", ".xml"},
-	"text/csv": {".csv"}, "text/calendar": {".ics"}, "text/vtt": {".vtt"}, "text/markdown": {".md", ".markdown"}, "application/pdf": {".pdf"},
-	"image/png": append([]string{".png"}, pictures...), "image/jpeg": append([]string{".jpg"}, pictures...), "image/gif": append([]string{".gif"}, pictures...),
-	"image/webp": append([]string{".webp"}, pictures...), "image/bmp": append([]string{".bmp"}, pictures...), "image/avif": append([]string{".avif"}, pictures...),
-	"image/x-icon": append([]string{".ico"}, pictures...), "image/vnd.microsoft.icon": append([]string{".ico"}, pictures...),
-	"font/woff": {".woff", ".woff2"}, "font/woff2": {".woff2", ".woff"}, "font/ttf": {".ttf", ".otf"}, "font/otf": {".otf", ".ttf"}, "font/collection": {".ttc"},
-	"application/vnd.ms-fontobject": {".eot"}, "application/gzip": {".gz", ".tgz", ".svgz"}, "application/zip": {".zip"}, "application/wasm": {".wasm"},
-	"audio/mpeg": {".mp3", ".mpga"}, "audio/wave": {".wav"}, "audio/ogg": {".ogg", ".oga", ".opus"}, "audio/flac": {".flac"}, "audio/mp4": {".m4a", ".mp4"}, "audio/aac": {".aac"},
+	"text/csv": {".csv"}, "text/calendar": {".ics"}, "text/vtt": {".vtt"}, "text/markdown": {".md", ".markdown"},
+	"application/pdf": {".pdf"},
+	"image/png":       append([]string{".png"}, pictures...), "image/jpeg": append([]string{".jpg"}, pictures...),
+	"image/gif":  append([]string{".gif"}, pictures...),
+	"image/webp": append([]string{".webp"}, pictures...), "image/bmp": append([]string{".bmp"}, pictures...),
+	"image/avif":               append([]string{".avif"}, pictures...),
+	"image/x-icon":             append([]string{".ico"}, pictures...),
+	"image/vnd.microsoft.icon": append([]string{".ico"}, pictures...),
+	"font/woff":                {".woff", ".woff2"}, "font/woff2": {".woff2", ".woff"}, "font/ttf": {".ttf", ".otf"},
+	"font/otf": {".otf", ".ttf"}, "font/collection": {".ttc"},
+	"application/vnd.ms-fontobject": {".eot"}, "application/gzip": {".gz", ".tgz", ".svgz"},
+	"application/zip": {".zip"}, "application/wasm": {".wasm"},
+	"audio/mpeg": {".mp3", ".mpga"}, "audio/wave": {".wav"}, "audio/ogg": {".ogg", ".oga", ".opus"},
+	"audio/flac": {".flac"}, "audio/mp4": {".m4a", ".mp4"}, "audio/aac": {".aac"},
 	"application/ogg": {".ogg", ".ogv", ".oga", ".opus"}, "video/ogg": {".ogv", ".ogg"},
 	"video/mp4": {".mp4", ".m4v", ".m4a"}, "video/webm": {".webm", ".weba"}, "audio/webm": {".weba", ".webm"},
-	"video/x-msvideo": {".avi"}, "video/avi": {".avi"}, "video/quicktime": {".mov"}, typeSealed: {".bin"}, "application/x-tar": {".tar"}, "application/java-archive": {".jar"},
+	"video/x-msvideo": {".avi"}, "video/avi": {".avi"}, "video/quicktime": {".mov"}, typeSealed: {".bin"},
+	"application/x-tar": {".tar"}, "application/java-archive": {".jar"},
 }
 
 // synonyms are other names of the types above.
 var synonyms = map[string]string{
-	"application/javascript": typeJS, "application/x-javascript": typeJS, "text/ecmascript": typeJS, "application/ecmascript": typeJS, "text/x-javascript": typeJS,
+	"application/javascript": typeJS, "application/x-javascript": typeJS, "text/ecmascript": typeJS,
+	"application/ecmascript": typeJS, "text/x-javascript": typeJS,
 	"application/xml": "text/xml", "text/json": typeJSON, "image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg",
 	"image/x-png": "image/png", "image/ico": "image/x-icon", "image/icon": "image/x-icon",
 	"application/font-woff": "font/woff", "application/x-font-woff": "font/woff",
@@ -59,8 +72,10 @@ var synonyms = map[string]string{
 	"application/x-font-truetype": "font/ttf",
 	"application/x-font-otf":      "font/otf", "application/font-sfnt": "font/ttf", "font/sfnt": "font/ttf",
 	"application/x-gzip": "application/gzip", "application/x-zip-compressed": "application/zip",
-	"audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wave", "audio/wav": "audio/wave", "application/x-pdf": "application/pdf",
-	"binary/octet-stream": typeAny, "application/force-download": typeAny, "application/x-download": typeAny, "application/download": typeAny, "application/unknown": typeAny,
+	"audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wave", "audio/wav": "audio/wave",
+	"application/x-pdf":   "application/pdf",
+	"binary/octet-stream": typeAny, "application/force-download": typeAny, "application/x-download": typeAny,
+	"application/download": typeAny, "application/unknown": typeAny,
 	"application/x-unknown": typeAny, "unknown/unknown": typeAny, "*/*": typeAny, "text/xhtml": typeXHTML,
 }
 
@@ -205,5 +220,6 @@ func sniffedText(typ, byExt string, head []byte) string {
 
 // textual says whether a type is one of text.
 func textual(typ string) bool {
-	return strings.HasPrefix(typ, "text/") || strings.HasSuffix(typ, "+xml") || strings.HasSuffix(typ, "json") || typ == typeJS
+	return strings.HasPrefix(typ, "text/") || strings.HasSuffix(typ, "+xml") || strings.HasSuffix(typ, "json") ||
+		typ == typeJS
 }

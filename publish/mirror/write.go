@@ -109,7 +109,8 @@ func (w *writer) write(e *entry) error {
 		return nil
 	case e.state == moved:
 		to := &w.s.list[e.final]
-		return w.tree.put(e.file, time.Time{}, stub(relative(e.file, to.file)+encodeFragment(e.part()), e.url.String(), to.url.String()))
+		return w.tree.put(e.file, time.Time{}, stub(relative(e.file, to.file)+encodeFragment(e.part()), e.url.String(),
+			to.url.String()))
 	case rewritten(e.typ):
 		return w.rewrite(e)
 	}
@@ -136,7 +137,8 @@ func (w *writer) visit(e *entry) (*crawllog.Visit, error) {
 
 // document reads a whole body of at most maxRewrite bytes, or errTooLarge. The
 // memory of it is given back at the end.
-func (w *writer) document(e *entry, use *buffers) (body []byte, h http.Header, v *crawllog.Visit, give func(), err error) {
+func (w *writer) document(e *entry, use *buffers) (body []byte, h http.Header, v *crawllog.Visit,
+	give func(), err error) {
 	for _, most := range []int{shortDocument, maxRewrite} {
 		give = w.held.take(int64(most))
 		body, h, v, err = w.read(e, &use.body, most)
@@ -149,7 +151,8 @@ func (w *writer) document(e *entry, use *buffers) (body []byte, h http.Header, v
 }
 
 // read reads a whole body of at most so many bytes into buf, or errTooLarge.
-func (w *writer) read(e *entry, buf *bytes.Buffer, most int) (body []byte, h http.Header, v *crawllog.Visit, err error) {
+func (w *writer) read(e *entry, buf *bytes.Buffer, most int) (body []byte, h http.Header,
+	v *crawllog.Visit, err error) {
 	v, err = w.visit(e)
 	if err != nil {
 		return nil, nil, nil, err
@@ -196,7 +199,8 @@ func (w *writer) rewrite(e *entry) error {
 	body, h, v, give, err := w.document(e, use)
 	defer give()
 	if errors.Is(err, errTooLarge) {
-		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d MiB: its links were not rewritten", maxRewrite>>20), e.url.String())
+		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d MiB: its links were not rewritten", maxRewrite>>20),
+			e.url.String())
 		e.raw = true
 		return w.copy(e)
 	}
@@ -226,7 +230,8 @@ func (w *writer) rewrite(e *entry) error {
 	l := &linker{s: w.s, from: e, notes: w.notes, near: w.nearbys.take(e)}
 	defer w.nearbys.give(l.near)
 	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body, Tags: tags},
-		htmlmeta.Rewriting{Ref: l.ref, Known: l.known, Room: &use.out, NoTranslate: e.fixed, Inline: w.sprite, Policy: w.s.policy(still), Script: linkScript(e, still)})
+		htmlmeta.Rewriting{Ref: l.ref, Known: l.known, Room: &use.out, NoTranslate: e.fixed, Inline: w.sprite,
+			Policy: w.s.policy(still), Script: linkScript(e, still)})
 	if !still {
 		w.noteNeeds(e, out.NeedsHTTP)
 	}
@@ -327,7 +332,8 @@ func (w *writer) copy(e *entry) error {
 	r := &capped{r: b, left: w.s.o.MaxBody}
 	err = w.tree.stream(e.file, modified(v), r)
 	if r.cut {
-		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d bytes when decoded (fetch.max_body): truncated", w.s.o.MaxBody), e.url.String())
+		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d bytes when decoded (fetch.max_body): truncated",
+			w.s.o.MaxBody), e.url.String())
 	}
 	var disk *DiskError
 	if err != nil && !errors.As(err, &disk) {

@@ -43,7 +43,8 @@ func stream(dict, content string) string {
 
 // paged is a document with pages of such contents.
 func paged(contents ...string) []byte {
-	kids, objects := "", []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"}
+	kids, objects := "", []string{"<< /Type /Catalog /Pages 2 0 R >>", "",
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"}
 	for _, c := range contents {
 		n := len(objects) + 1
 		kids += fmt.Sprintf("%d 0 R ", n)
@@ -75,19 +76,24 @@ func hostile() map[string][]byte {
 	bomb.Write([]byte{3, 0, 0, 0, 0, 0}) // the last block, and a checksum that no reader gets to
 	whole := paged(said("whole"))
 	return map[string][]byte{
-		"empty":             nil,
-		"no PDF":            []byte("<html>"),
-		"cut off":           whole[:len(whole)/2],
-		"noise":             bytes.Repeat([]byte{0xff, 0, '<', '<', '('}, 10000),
-		"xref in a circle":  document("/Prev 9", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [] /Count 0 >>"),
-		"pages in a circle": document("", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R] /Count 1000000000 >>"),
-		"its own parent":    document("", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 3 0 R >>"),
-		"a length in a circle": document("", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"empty":   nil,
+		"no PDF":  []byte("<html>"),
+		"cut off": whole[:len(whole)/2],
+		"noise":   bytes.Repeat([]byte{0xff, 0, '<', '<', '('}, 10000),
+		"xref in a circle": document("/Prev 9", "<< /Type /Catalog /Pages 2 0 R >>",
+			"<< /Type /Pages /Kids [] /Count 0 >>"),
+		"pages in a circle": document("", "<< /Type /Catalog /Pages 2 0 R >>",
+			"<< /Type /Pages /Kids [2 0 R] /Count 1000000000 >>"),
+		"its own parent": document("", "<< /Type /Catalog /Pages 2 0 R >>",
+			"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 3 0 R >>"),
+		"a length in a circle": document("", "<< /Type /Catalog /Pages 2 0 R >>",
+			"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
 			"<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>", "<< /Length 4 0 R >>\nstream\nx\nendstream"),
 		"nested":         paged(stream("", strings.Repeat("[", 1<<20))),
 		"nested objects": document("", strings.Repeat("<</A ", 1<<18)),
 		"a bomb":         paged(stream("/Filter /FlateDecode", bomb.String())),
-		"many pages":     document("", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids ["+strings.Repeat("3 0 R ", 1<<16)+"] /Count 65536 >>", "<< /Type /Page /Parent 2 0 R >>"),
+		"many pages": document("", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids ["+
+			strings.Repeat("3 0 R ", 1<<16)+"] /Count 65536 >>", "<< /Type /Page /Parent 2 0 R >>"),
 	}
 }
 

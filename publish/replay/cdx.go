@@ -69,7 +69,8 @@ func (s *Server) cdx(w http.ResponseWriter, r *http.Request, text string) {
 			s.failed(w, r, err)
 			return
 		case q.page >= max(pages, 1):
-			cdxError(w, http.StatusBadRequest, fmt.Sprintf("Page %d invalid: First Page is 0, Last Page is %d", q.page, pages-1))
+			cdxError(w, http.StatusBadRequest, fmt.Sprintf("Page %d invalid: First Page is 0, Last Page is %d",
+				q.page, pages-1))
 			return
 		case q.count:
 			w.Header().Set("Content-Type", "application/json")
@@ -356,8 +357,10 @@ func cdxLine(c cdxRow) map[string]string {
 	if c.Kept == crawllog.KeptRevisit {
 		mime = "warc/revisit"
 	}
-	return map[string]string{"urlkey": c.SURT, "timestamp": c.At.Format(tsFormat), "url": c.URL, "mime": mime, "status": strconv.Itoa(c.Status),
-		"digest": c.Digest, "length": strconv.FormatInt(c.Length, 10), "offset": strconv.FormatInt(c.Offset, 10), "filename": c.Segment}
+	return map[string]string{"urlkey": c.SURT, "timestamp": c.At.Format(tsFormat), "url": c.URL, "mime": mime,
+		"status": strconv.Itoa(c.Status),
+		"digest": c.Digest, "length": strconv.FormatInt(c.Length, 10), "offset": strconv.FormatInt(c.Offset, 10),
+		"filename": c.Segment}
 }
 
 // write writes a line in the form that is asked for.
@@ -435,7 +438,8 @@ func (g *cdxGate) admits(ctx context.Context, c cdxRow) (bool, error) {
 	return i >= 0 && permits[i].Show, err
 }
 
-func (g *cdxGate) of(ctx context.Context, from *Source, reading *Reading, urlID uint64) ([]*crawllog.Visit, []publish.Permit, error) {
+func (g *cdxGate) of(ctx context.Context, from *Source, reading *Reading, urlID uint64) ([]*crawllog.Visit,
+	[]publish.Permit, error) {
 	visits, err := reading.Archive.VisitsOf(urlID)
 	if err != nil {
 		return nil, nil, err

@@ -61,13 +61,16 @@ func TestCDX(t *testing.T) {
 		t.Errorf("what has expired: %d %s", w.Code, w.Body)
 	}
 	line := v.ui("/cdx?url=" + host + "/case").Body.String()
-	if key, rest, _ := strings.Cut(line, " "); key != v.seed.SURT()+"case" || !strings.Contains(rest, ` {"url": "`+v.seed.Origin()+`/case", "mime": "text/html", "status": "200", "digest": "sha256:`) {
+	if key, rest, _ := strings.Cut(line, " "); key != v.seed.SURT()+"case" || !strings.Contains(rest,
+		` {"url": "`+v.seed.Origin()+`/case", "mime": "text/html", "status": "200", "digest": "sha256:`) {
 		t.Errorf("as CDXJ: %s", line)
 	}
-	if got := v.ui("/cdx?url=" + host + "/case&fl=original,statuscode,nothing").Body.String(); got != v.seed.Origin()+"/case 200 -\n" {
+	if got := v.ui("/cdx?url=" + host + "/case&fl=original,statuscode,nothing").Body.String(); got != v.seed.Origin()+
+		"/case 200 -\n" {
 		t.Errorf("fields: %q", got)
 	}
-	if got := v.ui("/cdx?showNumPages=true&pageSize=2&url=" + host + "/ca*").Body.String(); got != `{"pages": 1, "pageSize": 2, "blocks": 1}`+"\n" {
+	if got := v.ui("/cdx?showNumPages=true&pageSize=2&url=" + host +
+		"/ca*").Body.String(); got != `{"pages": 1, "pageSize": 2, "blocks": 1}`+"\n" {
 		t.Errorf("pages: %q", got)
 	}
 }
@@ -103,7 +106,8 @@ func TestTwoArchivesAreOne(t *testing.T) {
 	for i, line := range lines {
 		keys[i], _, _ = strings.Cut(line, " {")
 	}
-	if len(lines) != 4 || !slices.IsSorted(keys) || !strings.Contains(lines[0], seed.String()) || !strings.Contains(lines[1], seed.String()) {
+	if len(lines) != 4 || !slices.IsSorted(keys) || !strings.Contains(lines[0], seed.String()) ||
+		!strings.Contains(lines[1], seed.String()) {
 		t.Errorf("CDX: %q", lines)
 	}
 }

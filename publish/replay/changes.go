@@ -154,7 +154,8 @@ func (s *Server) changesOf(ctx context.Context, from *Reading, key changesKey) (
 // rowOf is a change as it is shown.
 func rowOf(c *changes.Change) changeRow {
 	ts := c.Now.At.UTC().Format(tsFormat)
-	r := changeRow{Title: c.Name(), URL: c.URL, Reason: c.Reason, Now: c.Now.At, Path: "/" + ts + "/" + listed.Replace(c.URL), Passages: c.Passages}
+	r := changeRow{Title: c.Name(), URL: c.URL, Reason: c.Reason, Now: c.Now.At, Path: "/" + ts + "/" +
+		listed.Replace(c.URL), Passages: c.Passages}
 	if c.Was != nil {
 		r.Was = c.Was.At
 	}

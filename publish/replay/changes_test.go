@@ -108,14 +108,16 @@ func TestWhatChanged(t *testing.T) {
 	pair := regexp.MustCompile(`\d+/\d+`).FindString(compare)
 	comparing := func(target string) string { // its captures may be of other seconds than those of /
 		t.Helper()
-		link := regexp.MustCompile(`/compare/\d+/\d+/[^"]*` + target + `"`).FindString(text("/versions/"+origin+target, 200))
+		link := regexp.MustCompile(`/compare/\d+/\d+/[^"]*` + target + `"`).FindString(text("/versions/"+origin+target,
+			200))
 		return strings.TrimSuffix(link, `"`)
 	}
 	wants(comparing("/unlisted"), "<del>OLD-UNLISTED.</del>")
 	wants(comparing("/brief"), "nosnippet")
 	text("/compare/"+pair+"/"+origin+"/secret", 451)
 	text("/compare/"+pair+"/"+origin+"/nowhere", 404)
-	for _, target := range []string{"/changes?round=7", "/changes?archive=2", "/compare/2030/" + origin + "/", "/compare/x/y/z"} {
+	for _, target := range []string{"/changes?round=7", "/changes?archive=2", "/compare/2030/" + origin + "/",
+		"/compare/x/y/z"} {
 		text(target, 404)
 	}
 	w := v.ui("/compare?url=" + origin + "%2F&a=20300101000000&b=20200101000000")

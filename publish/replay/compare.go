@@ -92,7 +92,8 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, text string, fr
 		s.failed(w, r, err)
 		return
 	}
-	s.show(w, r, http.StatusOK, "compare", &page{Title: say("Two captures of %s", cmp.Or(v.Now.Title, v.URL)), URL: v.URL, View: v})
+	s.show(w, r, http.StatusOK, "compare", &page{Title: say("Two captures of %s", cmp.Or(v.Now.Title, v.URL)),
+		URL: v.URL, View: v})
 }
 
 // choose answers the form that asks for two captures.
@@ -159,7 +160,8 @@ func changePaths(versions []*capture) map[*capture]string {
 }
 
 func (s *Server) compareView(r *http.Request, copies []*capture, before, after *capture, u weburl.URL) *compareView {
-	v := &compareView{URL: u.String(), Was: s.side(r, before, u), Now: s.side(r, after, u), Same: before.Digest == after.Digest,
+	v := &compareView{URL: u.String(), Was: s.side(r, before, u), Now: s.side(r, after, u),
+		Same:     before.Digest == after.Digest,
 		Versions: "/versions/" + listed.Replace(u.String()), Sandbox: s.sandbox(s.opaque())}
 	pair := "/" + v.Was.TS + "/" + v.Now.TS + "/" + listed.Replace(u.String())
 	v.Pairs, v.Other = "/compare"+pair, "/beside"+pair
@@ -178,7 +180,8 @@ func (s *Server) compareView(r *http.Request, copies []*capture, before, after *
 
 func (s *Server) side(r *http.Request, c *capture, u weburl.URL) side {
 	ts := c.At.UTC().Format(tsFormat)
-	return side{At: c.At, TS: ts, Path: pathTo(ts, u), Frame: s.contentBase(r, c.from) + pathTo(ts, u), Size: c.Length, Title: c.Title}
+	return side{At: c.At, TS: ts, Path: pathTo(ts, u), Frame: s.contentBase(r, c.from) + pathTo(ts, u), Size: c.Length,
+		Title: c.Title}
 }
 
 // fill compares the texts, where they may be shown.
@@ -189,7 +192,8 @@ func (v *compareView) fill(ctx context.Context, before, after *capture) (err err
 			return nil
 		}
 	}
-	v.Passages, err = changes.Compare(ctx, changes.Copy{Archive: before.archive, Visit: before.Visit}, changes.Copy{Archive: after.archive, Visit: after.Visit})
+	v.Passages, err = changes.Compare(ctx, changes.Copy{Archive: before.archive, Visit: before.Visit},
+		changes.Copy{Archive: after.archive, Visit: after.Visit})
 	if errors.Is(err, changes.ErrNoText) {
 		return nil
 	}

@@ -294,7 +294,8 @@ func contentType(h http.Header, head []byte, v *crawllog.Visit) string {
 			typ = "text/html"
 		}
 	}
-	if kind == htmlmeta.HTML && v.Charset != "" && httpguts.ValidHeaderFieldValue(v.Charset) && !strings.Contains(strings.ToLower(typ), "charset") {
+	if kind == htmlmeta.HTML && v.Charset != "" && httpguts.ValidHeaderFieldValue(v.Charset) &&
+		!strings.Contains(strings.ToLower(typ), "charset") {
 		typ += "; charset=" + v.Charset
 	}
 	return typ
@@ -317,7 +318,8 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, status int, body i
 		http.ServeContent(w, r, "", noTime, body)
 		return
 	}
-	if status < 200 || status > 599 || status == http.StatusNotModified || status == http.StatusUnauthorized || status == http.StatusProxyAuthRequired {
+	if status < 200 || status > 599 || status == http.StatusNotModified || status == http.StatusUnauthorized ||
+		status == http.StatusProxyAuthRequired {
 		status = http.StatusOK
 	}
 	w.WriteHeader(status)
@@ -345,7 +347,8 @@ func (s *Server) serveRaw(w http.ResponseWriter, r *http.Request, c *capture) {
 	if !strings.HasPrefix(h.Get("Content-Disposition"), "attachment") {
 		h.Set("Content-Disposition", "attachment")
 	}
-	if coded := resp.Header["Content-Encoding"]; len(coded) > 0 && !slices.ContainsFunc(coded, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
+	if coded := resp.Header["Content-Encoding"]; len(coded) > 0 &&
+		!slices.ContainsFunc(coded, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
 		h["Content-Encoding"] = coded
 	}
 	if r.Method != http.MethodHead {

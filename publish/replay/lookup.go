@@ -132,7 +132,8 @@ func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, e
 		}
 		for i, v := range visits {
 			if v.Kept != "" && v.URL == u.String() {
-				list = append(list, &capture{v, permits[i], crawllog.StandingOf(v, find).Rank, from, reading.Archive, since})
+				list = append(list, &capture{v, permits[i], crawllog.StandingOf(v, find).Rank, from,
+					reading.Archive, since})
 			}
 		}
 	}

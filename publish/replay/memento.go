@@ -77,7 +77,8 @@ func (s *Server) timemap(w http.ResponseWriter, r *http.Request, text string) {
 		if i == 0 {
 			rel = append([]string{"first"}, rel...)
 		}
-		fmt.Fprintf(w, ",\n<%s%s>;rel=\"%s\";datetime=\"%s\"", ui, pathTo(c.At.UTC().Format(tsFormat), u), strings.Join(rel, " "), c.At.UTC().Format(http.TimeFormat))
+		fmt.Fprintf(w, ",\n<%s%s>;rel=\"%s\";datetime=\"%s\"", ui, pathTo(c.At.UTC().Format(tsFormat), u),
+			strings.Join(rel, " "), c.At.UTC().Format(http.TimeFormat))
 	}
 	fmt.Fprintln(w)
 }

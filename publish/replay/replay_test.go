@@ -94,7 +94,8 @@ type served struct {
 func newServed(t *testing.T, o replay.Options, crawl ...func(*crawler.Options)) *served {
 	t.Helper()
 	v := newUnreached(t, o, crawl...)
-	frame := regexp.MustCompile(`<iframe [^>]*src="http://([^/"]+)/`).FindStringSubmatch(v.ui("/2026/" + v.seed.String()).Body.String())
+	frame := regexp.MustCompile(`<iframe [^>]*src="http://([^/"]+)/`).FindStringSubmatch(v.ui("/2026/" +
+		v.seed.String()).Body.String())
 	if frame == nil {
 		t.Fatal("the page has no frame")
 	}
@@ -133,7 +134,8 @@ func TestPagesOfHits(t *testing.T) {
 	t.Parallel()
 	seed := weburl.MustParse("http://h/")
 	source := func(total int) *replay.Source {
-		return &replay.Source{Seed: seed, Search: func(_ context.Context, query string, skip, limit int) (hits []replay.Hit, _ int, _ string, _ error) {
+		return &replay.Source{Seed: seed, Search: func(_ context.Context, query string, skip,
+			limit int) (hits []replay.Hit, _ int, _ string, _ error) {
 			for i := skip; i < min(skip+limit, total) && query == "x y"; i++ {
 				hits = append(hits, replay.Hit{URL: fmt.Sprintf("http://h/%d", i+1), Title: fmt.Sprint("hit ", i+1)})
 			}
@@ -151,7 +153,8 @@ func TestPagesOfHits(t *testing.T) {
 		{[]*replay.Source{source(45)}, "&page=4", "Nothing found for|prev page=3|0 hits"},
 		{[]*replay.Source{source(20)}, "", "20 documents for|20 hits"},
 		{[]*replay.Source{source(45), source(21)}, "", "66 documents for|1 to 40|next page=2|40 hits"},
-		{[]*replay.Source{source(45), source(21)}, "&page=2", "66 documents for|41 to 61|prev page=1|next page=3|21 hits"},
+		{[]*replay.Source{source(45), source(21)}, "&page=2",
+			"66 documents for|41 to 61|prev page=1|next page=3|21 hits"},
 		{[]*replay.Source{source(45), source(21)}, "&page=3", "66 documents for|62 to 66|prev page=2|5 hits"},
 		{[]*replay.Source{source(45), source(21)}, "&page=2&archive=2", "21 documents for|21 to 21|prev page=1|1 hits"},
 	} {
@@ -204,21 +207,27 @@ func (scripted) Close() {}
 
 func (scripted) Render(_ context.Context, url string, _ render.Fetch) (*render.Page, error) {
 	u, err := weburl.Parse(url)
-	return &render.Page{URL: url, HTML: []byte("<!doctype html><p>made of " + u.Path() + `<a href="/case">link</a><script>again()</script>`), Asked: 1}, err
+	return &render.Page{URL: url, HTML: []byte("<!doctype html><p>made of " + u.Path() +
+		`<a href="/case">link</a><script>again()</script>`), Asked: 1}, err
 }
 
 // A page that was rendered is shown as its scripts made it, and they do not run again.
 func TestRenderedPages(t *testing.T) {
-	v := newServed(t, replay.Options{}, func(o *crawler.Options) { o.Render, o.Browser = crawler.RenderAll, scripted{} })
+	v := newServed(t, replay.Options{}, func(o *crawler.Options) {
+		o.Render, o.Browser = crawler.RenderAll,
+			scripted{}
+	})
 	w := v.page("/2026/" + v.seed.Origin() + "/case")
 	if w.Code/100 == 3 {
 		w = v.page(w.Header().Get("Location"))
 	}
 	body := w.Body.String()
-	if w.Code != 200 || !strings.Contains(body, "made of /case") || strings.Contains(body, "LOWER") || !strings.Contains(body, `href="/2026`) {
+	if w.Code != 200 || !strings.Contains(body, "made of /case") || strings.Contains(body, "LOWER") ||
+		!strings.Contains(body, `href="/2026`) {
 		t.Errorf("%d %s", w.Code, body)
 	}
-	if policy := strings.Join(w.Header().Values("Content-Security-Policy"), " | "); !strings.Contains(policy, "script-src 'none'") {
+	if policy := strings.Join(w.Header().Values("Content-Security-Policy"), " | "); !strings.Contains(policy,
+		"script-src 'none'") {
 		t.Errorf("policy %s", policy)
 	}
 	if raw := v.page("/2026id_/" + v.seed.Origin() + "/case").Body.String(); !strings.Contains(raw, "LOWER") {
@@ -233,7 +242,8 @@ func TestContent(t *testing.T) {
 	body := v.page("/2026/" + origin + "/").Body.String()
 	for _, want := range []string{
 		`<!DOCTYPE html><script>`, `RTCPeerConnection`,
-		`href="/2026/` + strings.Replace(origin, "//", "/", 1) + `/Case?Q=%281%29%2C2"`, // relative in the page: no style takes it for a link elsewhere
+		`href="/2026/` + strings.Replace(origin, "//", "/", 1) +
+			`/Case?Q=%281%29%2C2"`, // relative in the page: no style takes it for a link elsewhere
 		`src="/2026/http:/other.test/x.png"`, `href="/2026/http://other.test/far"`,
 		`data-live-href="http://other.test/"`, `type=x-inerttionRules`,
 	} {
@@ -241,7 +251,8 @@ func TestContent(t *testing.T) {
 			t.Errorf("no %s in %s", want, body)
 		}
 	}
-	if strings.Contains(strings.ToLower(body), "speculationrules") || strings.Contains(body, ` href="http://other.test`) || strings.Contains(body, `rel=manifest href=`) {
+	if strings.Contains(strings.ToLower(body), "speculationrules") ||
+		strings.Contains(body, ` href="http://other.test`) || strings.Contains(body, `rel=manifest href=`) {
 		t.Errorf("a way out: %s", body)
 	}
 	for target, want := range map[string]string{
@@ -254,7 +265,8 @@ func TestContent(t *testing.T) {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
 		}
 	}
-	for _, target := range []string{"/2026/" + origin + "/CASE", "/2026/" + origin + "/Case", "/2026/" + origin + "/case?", "/2026/http://other.test/"} {
+	for _, target := range []string{"/2026/" + origin + "/CASE", "/2026/" + origin + "/Case",
+		"/2026/" + origin + "/case?", "/2026/http://other.test/"} {
 		if w := v.page(target); w.Code != 404 {
 			t.Errorf("%s: %d: case and query count", target, w.Code)
 		}
@@ -262,7 +274,8 @@ func TestContent(t *testing.T) {
 	if w := v.page("/2026/" + origin + "/old"); w.Code != 301 || w.Header().Get("Location") != "/2026/"+origin+"/case" {
 		t.Errorf("redirect: %d %s", w.Code, w.Header())
 	}
-	if w := v.page("/case", "Referer", "http://"+v.content+"/2026/"+origin+"/"); w.Code != 307 || w.Header().Get("Location") != "/2026/"+origin+"/case" {
+	if w := v.page("/case", "Referer", "http://"+v.content+"/2026/"+origin+"/"); w.Code != 307 ||
+		w.Header().Get("Location") != "/2026/"+origin+"/case" {
 		t.Errorf("a path by a script: %d %s", w.Code, w.Header())
 	}
 	pushed := []string{"Referer", "http://" + v.content + "/case"} // the address as history.pushState has left it
@@ -273,18 +286,21 @@ func TestContent(t *testing.T) {
 	if w := v.page("/case", pushed...); w.Code != 307 || w.Header().Get("Location") != "/2026/"+origin+"/case" {
 		t.Errorf("a path without a time: %d %s", w.Code, w.Header())
 	}
-	if w := v.page("/case", "Sec-Fetch-Dest", "iframe"); w.Code != 307 || w.Header().Get("Location") != "/2026/"+origin+"/case" {
+	if w := v.page("/case", "Sec-Fetch-Dest", "iframe"); w.Code != 307 || w.Header().Get("Location") != "/2026/"+
+		origin+"/case" {
 		t.Errorf("a frame that goes back to the address that its page has on the site: %d %s", w.Code, w.Header())
 	} else if !strings.Contains(w.Header().Get("Connection-Allowlist"), "redirects=allow") {
 		t.Errorf("redirects are blocked: %s", w.Header())
 	}
-	if w := v.page("/2026/"+origin+"/case", "Sec-Fetch-Dest", "document"); w.Code != 307 || w.Header().Get("Location") != "http://127.0.0.1:8600/2026/"+origin+"/case" {
+	if w := v.page("/2026/"+origin+"/case", "Sec-Fetch-Dest", "document"); w.Code != 307 ||
+		w.Header().Get("Location") != "http://127.0.0.1:8600/2026/"+origin+"/case" {
 		t.Errorf("content at top level: %d %s", w.Code, w.Header())
 	}
 	if w := v.page("/2026/"+origin+"/file.bin", "Range", "bytes=2-4"); w.Code != 206 || w.Body.String() != "234" {
 		t.Errorf("range: %d %s", w.Code, w.Body)
 	}
-	if csp := v.page("/2026/" + origin + "/odd").Header().Get("Content-Security-Policy"); strings.Contains(csp, "allow-scripts") {
+	if csp := v.page("/2026/" + origin + "/odd").Header().Get("Content-Security-Policy"); strings.Contains(csp,
+		"allow-scripts") {
 		t.Errorf("a picture may run scripts: %s", csp)
 	}
 }
@@ -321,7 +337,8 @@ func TestHeadersOfTheSiteMeanNothing(t *testing.T) {
 			t.Errorf("%s: %s", name, h.Get(name))
 		}
 	}
-	if strings.Contains(h.Get("Link"), "preload") || strings.Contains(h.Get("Content-Security-Policy"), "*") || h.Get("X-Archive-Orig-Refresh") == "" {
+	if strings.Contains(h.Get("Link"), "preload") || strings.Contains(h.Get("Content-Security-Policy"), "*") ||
+		h.Get("X-Archive-Orig-Refresh") == "" {
 		t.Errorf("headers: %v", h)
 	}
 }
@@ -330,7 +347,8 @@ func TestNoScripts(t *testing.T) {
 	t.Parallel()
 	v := newServed(t, replay.Options{NoScripts: true})
 	w := v.page("/2026/" + v.seed.String())
-	if strings.Contains(w.Header().Get("Content-Security-Policy"), "allow-scripts") || strings.Contains(w.Body.String(), "RTCPeer") {
+	if strings.Contains(w.Header().Get("Content-Security-Policy"), "allow-scripts") ||
+		strings.Contains(w.Body.String(), "RTCPeer") {
 		t.Errorf("%s", w.Header())
 	}
 	if ui := v.ui("/2026/" + v.seed.String()); strings.Contains(ui.Body.String(), "allow-scripts") {
@@ -357,7 +375,8 @@ func TestWhatMayNotBeShown(t *testing.T) {
 			"UI": v.ui("/2026/" + origin + c.path), "content": v.page("/2026/" + origin + c.path),
 			"raw": v.page("/2026id_/" + origin + c.path), "timemap": v.ui("/timemap/link/" + origin + c.path),
 		} {
-			if w.Code != c.code || !strings.Contains(w.Body.String(), c.why) || strings.Contains(w.Body.String(), "SECRET") != (c.code == 200 && (where == "content" || where == "raw")) {
+			if w.Code != c.code || !strings.Contains(w.Body.String(), c.why) || strings.Contains(w.Body.String(),
+				"SECRET") != (c.code == 200 && (where == "content" || where == "raw")) {
 				t.Errorf("%s of %s in %d: %d %s", where, c.path, c.year, w.Code, w.Body)
 			}
 		}
@@ -384,7 +403,8 @@ func TestStrangersAreRefused(t *testing.T) {
 		{"another port", ask(v.UI(), "127.0.0.1:80", "/"), 421},
 		{"another origin", v.ui("/", "Origin", "http://evil.test"), 403},
 		{"an opaque origin", v.page("/2026/"+v.seed.String(), "Origin", "null"), 403},
-		{"a picture on a page of others", v.ui("/icon.svg", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"), 403},
+		{"a picture on a page of others", v.ui("/icon.svg", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode",
+			"no-cors"), 403},
 		{"a link on a page of others", v.ui("/", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"), 200},
 		{"a service worker", v.page("/2026/"+v.seed.String(), "Service-Worker", "script"), 403},
 		{"our own origin", v.page("/2026/"+v.seed.String(), "Origin", "http://"+v.content), 200},
@@ -411,18 +431,21 @@ func TestMemento(t *testing.T) {
 	url := v.seed.Origin() + "/case"
 	w := v.ui("/timegate/"+url, "Accept-Datetime", "Thu, 31 May 2007 20:35:00 GMT")
 	at := regexp.MustCompile(`^/\d{14}/` + regexp.QuoteMeta(url) + `$`)
-	if w.Code != 302 || !at.MatchString(w.Header().Get("Location")) || w.Header().Get("Vary") != "accept-datetime" || !strings.Contains(w.Header().Get("Link"), `rel="original"`) {
+	if w.Code != 302 || !at.MatchString(w.Header().Get("Location")) || w.Header().Get("Vary") != "accept-datetime" ||
+		!strings.Contains(w.Header().Get("Link"), `rel="original"`) {
 		t.Errorf("TimeGate: %d %v", w.Code, w.Header())
 	}
 	if w := v.ui("/timegate/"+url, "Accept-Datetime", "yesterday"); w.Code != 400 {
 		t.Errorf("a time that is none: %d", w.Code)
 	}
 	m := v.ui(w.Header().Get("Location"))
-	if _, err := http.ParseTime(m.Header().Get("Memento-Datetime")); err != nil || !strings.Contains(m.Header().Get("Link"), `rel="timemap"`) {
+	if _, err := http.ParseTime(m.Header().Get("Memento-Datetime")); err != nil ||
+		!strings.Contains(m.Header().Get("Link"), `rel="timemap"`) {
 		t.Errorf("memento: %v", m.Header())
 	}
 	w = v.ui("/timemap/link/" + url)
-	if w.Header().Get("Content-Type") != "application/link-format" || !strings.HasPrefix(w.Body.String(), "<"+url+`>;rel="original",`) ||
+	if w.Header().Get("Content-Type") != "application/link-format" ||
+		!strings.HasPrefix(w.Body.String(), "<"+url+`>;rel="original",`) ||
 		!strings.Contains(w.Body.String(), `;rel="first last memento";datetime="`) {
 		t.Errorf("TimeMap: %v %s", w.Header(), w.Body)
 	}
@@ -451,15 +474,20 @@ func TestViews(t *testing.T) {
 func TestHostileTargets(t *testing.T) {
 	t.Parallel()
 	v := newServed(t, replay.Options{})
-	parts := []string{"/", "..", "%2e%2e", "%00", "\x00", "etc/passwd", "crawl.db", "warc", "2026", "20261122125542", "id_", "http:", "http://", "https:/", v.seed.Host(), "[::1]", "[", "%", "%zz", "?", "#", "&", "=", "'", "\"", "<script>", "\xff\xfe", "ж", "://", "file:///etc/passwd", "timemap/link", "versions", "timegate", "search?q=", "go?url=", "/", "/", strings.Repeat("a", 9000), "javascript:alert(1)", "*", "\\", ";", " "}
+	parts := []string{"/", "..", "%2e%2e", "%00", "\x00", "etc/passwd", "crawl.db", "warc", "2026", "20261122125542",
+		"id_", "http:", "http://", "https:/", v.seed.Host(), "[::1]", "[", "%", "%zz", "?", "#", "&", "=", "'", "\"",
+		"<script>", "\xff\xfe", "ж", "://", "file:///etc/passwd", "timemap/link", "versions", "timegate", "search?q=",
+		"go?url=", "/", "/", strings.Repeat("a", 9000), "javascript:alert(1)", "*", "\\", ";", " "}
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 3000 {
 		target := "/"
 		for range r.IntN(9) {
 			target += parts[r.IntN(len(parts))]
 		}
-		for where, w := range map[string]*httptest.ResponseRecorder{"UI": v.ui(target), "content": v.page(target, "Referer", "http://"+v.content+target)} {
-			if body, _ := io.ReadAll(w.Body); w.Code >= 500 || w.Code < 200 || strings.Contains(string(body), "root:") || strings.Contains(w.Header().Get("Location"), "\n") {
+		for where, w := range map[string]*httptest.ResponseRecorder{"UI": v.ui(target),
+			"content": v.page(target, "Referer", "http://"+v.content+target)} {
+			if body, _ := io.ReadAll(w.Body); w.Code >= 500 || w.Code < 200 ||
+				strings.Contains(string(body), "root:") || strings.Contains(w.Header().Get("Location"), "\n") {
 				t.Fatalf("%s: %.200q: %d", where, target, w.Code)
 			}
 		}
@@ -476,7 +504,8 @@ func TestNamesBelowLocalhost(t *testing.T) {
 		return regexp.MustCompile(`<iframe [^>]*src="http://([^/"]+)/`).FindStringSubmatch(v.ui(page).Body.String())[1]
 	}
 	first := v.ui("/")
-	if !strings.Contains(first.Body.String(), ".localhost:8601/reached") || !strings.Contains(first.Header().Get("Content-Security-Policy"), ".localhost:8601;") {
+	if !strings.Contains(first.Body.String(), ".localhost:8601/reached") ||
+		!strings.Contains(first.Header().Get("Content-Security-Policy"), ".localhost:8601;") {
 		t.Errorf("the page does not ask: %s %s", first.Header(), first.Body)
 	}
 	name := frame()
@@ -494,7 +523,8 @@ func TestNamesBelowLocalhost(t *testing.T) {
 	if got := frame(); got != name || strings.Contains(v.ui("/").Body.String(), "/reached") {
 		t.Errorf("the frame is at %s although %s was reached", got, name)
 	}
-	if late == nil || strings.Contains(late[2], "same-origin") || ask(v.Content(), "127.0.0.1:8601", late[1]).Code != 200 {
+	if late == nil || strings.Contains(late[2], "same-origin") ||
+		ask(v.Content(), "127.0.0.1:8601", late[1]).Code != 200 {
 		t.Errorf("a page that was opened before shows nothing: %q", late)
 	}
 }
@@ -518,14 +548,17 @@ func TestPublicPagesHaveAnOpaqueOrigin(t *testing.T) {
 	v := newUnreached(t, replay.Options{Public: true})
 	shown := ask(v.UI(), "192.0.2.1:8600", "/2026/"+v.seed.String())
 	frame := regexp.MustCompile(`<iframe [^>]*src="http://192.0.2.1:8601(/a[a-z2-7]{16})(/[^"]+)" sandbox="([^"]+)"`).FindStringSubmatch(shown.Body.String())
-	if frame == nil || frame[3] != "allow-forms allow-scripts" || !strings.Contains(shown.Header().Get("Content-Security-Policy"), "frame-src http://192.0.2.1:8601"+frame[1]+"/;") {
+	if frame == nil || frame[3] != "allow-forms allow-scripts" ||
+		!strings.Contains(shown.Header().Get("Content-Security-Policy"), "frame-src http://192.0.2.1:8601"+
+			frame[1]+"/;") {
 		t.Fatalf("%q %s %s", frame, shown.Header(), shown.Body)
 	}
 	page := func(target string, header ...string) *httptest.ResponseRecorder {
 		return ask(v.Content(), "192.0.2.1:8601", target, header...)
 	}
 	body := page(frame[1] + frame[2])
-	if csp := body.Header().Get("Content-Security-Policy"); body.Code != 200 || strings.Contains(csp, "same-origin") || !strings.Contains(csp, "; sandbox allow-forms") || strings.Contains(csp, "frame-ancestors") {
+	if csp := body.Header().Get("Content-Security-Policy"); body.Code != 200 || strings.Contains(csp, "same-origin") ||
+		!strings.Contains(csp, "; sandbox allow-forms") || strings.Contains(csp, "frame-ancestors") {
 		t.Errorf("%d %s", body.Code, csp)
 	}
 	if !strings.Contains(body.Body.String(), `src="`+frame[1]+`/`) || strings.Contains(body.Body.String(), `="/2`) {
@@ -541,7 +574,8 @@ func TestPublicPagesHaveAnOpaqueOrigin(t *testing.T) {
 		{"with another", page("/aaaaaaaaaaaaaaaaa/2026/" + v.seed.String()), 421},
 		{"by another name", ask(v.Content(), "evil.test:8601", at+"/case"), 421},
 		{"a picture of the page", page(at+"/odd", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"), 200},
-		{"a font of the page", page(at+"/file.bin", "Origin", "null", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"), 200},
+		{"a font of the page", page(at+"/file.bin", "Origin", "null", "Sec-Fetch-Site", "cross-site",
+			"Sec-Fetch-Mode", "cors"), 200},
 		{"another origin", page(at+"/case", "Origin", "http://evil.test"), 403},
 		{"a redirect", page(at + "/old"), 301},
 		{"at top level", page(at+"/case", "Sec-Fetch-Dest", "document"), 307},
@@ -550,11 +584,13 @@ func TestPublicPagesHaveAnOpaqueOrigin(t *testing.T) {
 		if c.w.Code != c.want {
 			t.Errorf("%s: %d, want %d", c.says, c.w.Code, c.want)
 		}
-		if to := c.w.Header().Get("Location"); c.want == 301 && !strings.HasPrefix(to, frame[1]+"/2026/") || c.want == 307 && !strings.HasPrefix(to, "http://192.0.2.1:8600/2026/") {
+		if to := c.w.Header().Get("Location"); c.want == 301 && !strings.HasPrefix(to, frame[1]+"/2026/") ||
+			c.want == 307 && !strings.HasPrefix(to, "http://192.0.2.1:8600/2026/") {
 			t.Errorf("%s leads to %s", c.says, to)
 		}
 	}
-	for name, want := range map[string]string{"Access-Control-Allow-Origin": "null", "Access-Control-Allow-Credentials": "true"} {
+	for name, want := range map[string]string{"Access-Control-Allow-Origin": "null",
+		"Access-Control-Allow-Credentials": "true"} {
 		if got := page(at+"/file.bin", "Origin", "null").Header().Get(name); got != want {
 			t.Errorf("fonts and modules are not read: %s: %q", name, got)
 		}
@@ -564,7 +600,8 @@ func TestPublicPagesHaveAnOpaqueOrigin(t *testing.T) {
 // A page of nothing but words that look like rules, or comments, costs what its
 // bytes cost: twice as many take about twice the time.
 func TestRewritingIsLinear(t *testing.T) {
-	for says, row := range map[string]string{"rules": "speculationrules ", "rules in tags": "<script a=speculationrules ", "comments": "<!-- -->"} {
+	for says, row := range map[string]string{"rules": "speculationrules ",
+		"rules in tags": "<script a=speculationrules ", "comments": "<!-- -->"} {
 		took := func(n int) time.Duration {
 			body := []byte(strings.Repeat(row, n/len(row)))
 			began := time.Now()
@@ -592,7 +629,8 @@ func TestRangesOfLongBodies(t *testing.T) {
 	t.Parallel()
 	v := newServed(t, replay.Options{})
 	long := "/2026/" + v.seed.Origin() + "/long"
-	for ranges, want := range map[string]int{"bytes=2-4": 206, "bytes=-1": 206, "bytes=9-9,0-0,3-3": 206, "bytes=9-9,0-0,3-3,1-1": 200,
+	for ranges, want := range map[string]int{"bytes=2-4": 206, "bytes=-1": 206, "bytes=9-9,0-0,3-3": 206,
+		"bytes=9-9,0-0,3-3,1-1":                         200,
 		"bytes=" + strings.Repeat("1-1,", 5000) + "2-2": 200, "bytes=900000-": 416} {
 		w := v.page(long, "Range", ranges)
 		if w.Code != want || ranges == "bytes=2-4" && w.Body.String() != "234" {

@@ -24,7 +24,8 @@ var guardScript string
 var linksScript string
 
 // guardHead is put in at the beginning of each page that may run scripts.
-var guardHead = "<script>//<![CDATA[\n" + strings.TrimSpace(guardScript) + "\n" + follow.With(linksScript) + "//]]></script>"
+var guardHead = "<script>//<![CDATA[\n" + strings.TrimSpace(guardScript) + "\n" + follow.With(linksScript) +
+	"//]]></script>"
 
 // maxGrowth is by how much a document may grow while its references are
 // rewritten, in octets; one that grows more is served as one that is larger.
@@ -35,7 +36,10 @@ const maxGrowth = 24 << 20
 func (s *Server) rewrite(ctx context.Context, a address, c *capture, h http.Header, body []byte) ([]byte, error) {
 	permit := publish.Permit(c.permit)
 	grown := 0
-	o := htmlmeta.Rewriting{NoTranslate: !permit.Translate, Stop: func() bool { return grown > maxGrowth || ctx.Err() != nil },
+	o := htmlmeta.Rewriting{NoTranslate: !permit.Translate, Stop: func() bool {
+		return grown > maxGrowth ||
+			ctx.Err() != nil
+	},
 		Ref: func(r htmlmeta.Reference) (htmlmeta.Change, string) {
 			change, to := reference(a, r, c.Rendered != nil)
 			grown += max(0, len(to)-len(r.Text))
@@ -86,7 +90,8 @@ func reference(a address, r htmlmeta.Reference, still bool) (htmlmeta.Change, st
 
 // fragment is safe in lists, styles and attributes.
 func fragment(s string) string {
-	return listed.Replace(strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", "\n", "", "\t", "", "\r", "").Replace(s))
+	return listed.Replace(strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", "\n", "", "\t", "", "\r",
+		"").Replace(s))
 }
 
 // dropRules makes speculation rules what no browser reads as such: the type of

@@ -46,7 +46,8 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 			s.failed(w, r, err)
 			return
 		}
-		v := startView{Title: from.Name, Seed: from.Seed.String(), State: reading.State, AsOf: reading.AsOf, From: n.From, To: n.To,
+		v := startView{Title: from.Name, Seed: from.Seed.String(), State: reading.State, AsOf: reading.AsOf,
+			From: n.From, To: n.To,
 			Holds: reading.Holds, Captures: n.Captures, Texts: n.Texts, Size: size, Number: i + 1,
 			Searches: from.Search != nil, Reports: from.Report != nil,
 			Open: pathTo(n.To.UTC().Format(tsFormat), from.Seed)}
@@ -116,7 +117,8 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
 	s.uiPolicy(w, base+"/")
 	s.mementoHeaders(w, r, c)
 	ts := c.At.UTC().Format(tsFormat)
-	v := &replayView{Title: cmp.Or(c.Title, c.URL), URL: c.URL, At: c.At, Frame: base + pathTo(ts, u), Sandbox: s.sandbox(s.opaque()),
+	v := &replayView{Title: cmp.Or(c.Title, c.URL), URL: c.URL, At: c.At, Frame: base + pathTo(ts, u),
+		Sandbox:  s.sandbox(s.opaque()),
 		Versions: "/versions/" + listed.Replace(c.URL), Raw: base + pathTo(ts+"id_", u), Rule: ruleText(c),
 		Use: usage.Combine(c.Usage).String(), Status: c.Status, Size: c.Length, Type: c.ContentType}
 	v.Download = strings.HasPrefix(strings.ToLower(c.ContentType), "application/pdf")
@@ -202,7 +204,8 @@ func (s *Server) absent(w http.ResponseWriter, r *http.Request, u weburl.URL, c 
 		refuse(w, http.StatusNotFound, "not in the archive")
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+s.ancestors(r)+"sandbox")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
+		s.ancestors(r)+"sandbox")
 	if u.IsZero() {
 		refuse(w, http.StatusNotFound, "not in the archive")
 		return
@@ -285,7 +288,8 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request, query string) {
 		s.failed(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(b)

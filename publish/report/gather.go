@@ -45,15 +45,19 @@ type totals struct {
 
 func gather(ctx context.Context, a *storage.Archive, o Options) (*Report, error) {
 	g := &gatherer{o: o, r: &Report{Options: o}, a: a, seed: maphash.MakeSeed(), unlisted: map[string]bool{},
-		statuses: map[string]int{}, depths: map[string]int{}, langs: map[string]int{}, types: map[string]int64{}, rules: map[string]*Rule{},
-		places: map[[2]string]int{}, bodies: map[uint64]int32{}, moved: map[string]string{}, cutOff: map[string]bool{}, copies: map[uint64]*Line{},
+		statuses: map[string]int{}, depths: map[string]int{}, langs: map[string]int{}, types: map[string]int64{},
+		rules:  map[string]*Rule{},
+		places: map[[2]string]int{}, bodies: map[uint64]int32{}, moved: map[string]string{}, cutOff: map[string]bool{},
+		copies:   map[uint64]*Line{},
 		requests: requests{hosts: map[string]uint16{}, delays: map[[2]string]int{}, slow: slowest{}}}
-	for _, step := range []func(context.Context) error{g.readRows, g.readCopies, g.readLinks, g.sumVisits, g.readFindings} {
+	for _, step := range []func(context.Context) error{g.readRows, g.readCopies, g.readLinks, g.sumVisits,
+		g.readFindings} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
-	for i, says := range []string{"be found by a search", "be given to a model when it answers (ai-input)", "train a model (train-ai)", "be mined for text and data (tdm)"} {
+	for i, says := range []string{"be found by a search", "be given to a model when it answers (ai-input)",
+		"train a model (train-ai)", "be mined for text and data (tdm)"} {
 		g.uses[i].Says = says
 	}
 	g.r.Uses = g.uses[:]
@@ -227,10 +231,12 @@ func (g *gatherer) readCopies(ctx context.Context) error {
 // readLinks finds the broken links and the pages they stand on.
 func (g *gatherer) readLinks(ctx context.Context) error {
 	listed := func(url string) bool { return !g.unlisted[url] }
-	broken, err := inventory.Broken(ctx, g.a, inventory.Options{Known: g.o.Known, Now: g.o.Now, Fold: g.o.Fold, Visits: g.visited}, listed)
+	broken, err := inventory.Broken(ctx, g.a, inventory.Options{Known: g.o.Known, Now: g.o.Now, Fold: g.o.Fold,
+		Visits: g.visited}, listed)
 	var more []string
 	for _, t := range broken.List() {
-		g.r.Broken.add(listed(t.URL), Line{URL: t.URL, Text: strings.TrimPrefix(t.Reason, "http: "), On: t.On, More: t.Links - len(t.On)})
+		g.r.Broken.add(listed(t.URL), Line{URL: t.URL, Text: strings.TrimPrefix(t.Reason, "http: "), On: t.On,
+			More: t.Links - len(t.On)})
 		if listed(t.URL) && g.r.Broken.Total-g.r.Broken.Hidden > maxRows {
 			more = append(more, t.URL)
 		}

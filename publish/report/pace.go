@@ -153,7 +153,8 @@ func pace(name string, id uint16, all []request) Host {
 	}
 	if len(pauses) > 0 {
 		slices.Sort(pauses)
-		h.Least, h.Median, h.Mean = time.Duration(pauses[0]), time.Duration(pauses[len(pauses)/2]), time.Duration(sum/int64(len(pauses)))
+		h.Least, h.Median, h.Mean = time.Duration(pauses[0]), time.Duration(pauses[len(pauses)/2]),
+			time.Duration(sum/int64(len(pauses)))
 	}
 	return h
 }
@@ -211,7 +212,8 @@ func (g *gatherer) overTime(all []request) {
 	p := Plot{Title: "Requests over time", Upright: true}
 	for i, v := range n {
 		at := time.Unix(0, first+int64(i)*width).UTC()
-		p.Bars = append(p.Bars, Bar{Label: at.Format(layout), Value: float64(v), Text: fmt.Sprintf("%s in %s", countText(v), span(time.Duration(width)))})
+		p.Bars = append(p.Bars, Bar{Label: at.Format(layout), Value: float64(v),
+			Text: fmt.Sprintf("%s in %s", countText(v), span(time.Duration(width)))})
 	}
 	p.Bars[columns-1].Label = time.Unix(0, last).UTC().Format(layout)
 	g.r.Time = p
@@ -219,7 +221,8 @@ func (g *gatherer) overTime(all []request) {
 
 // responseTimes plots how long answers took.
 func (g *gatherer) responseTimes(all []request) {
-	bounds := []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
+	bounds := []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond,
+		200 * time.Millisecond, 500 * time.Millisecond,
 		time.Second, 2 * time.Second, 5 * time.Second}
 	n := make([]int, len(bounds)+1)
 	for _, r := range all {

@@ -87,7 +87,8 @@ func (p Plot) open(b *strings.Builder, height int) {
 			said = append(said, bar.Label+" "+bar.Text)
 		}
 	}
-	fmt.Fprintf(b, `<svg role="img" width="100%%" height="%d" aria-label="%s">`, height, escape(p.Title+": "+strings.Join(said, ", ")))
+	fmt.Fprintf(b, `<svg role="img" width="100%%" height="%d" aria-label="%s">`, height,
+		escape(p.Title+": "+strings.Join(said, ", ")))
 }
 
 func (p Plot) most() (most float64) {

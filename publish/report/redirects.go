@@ -71,6 +71,7 @@ func (g *gatherer) redirects() {
 			text = fmt.Sprintf("%d steps", len(c.via))
 		}
 		listed := !g.unlisted[c.from] && !slices.ContainsFunc(c.via, func(u string) bool { return g.unlisted[u] })
-		g.r.Redirects.add(listed, Line{URL: c.from, Text: text, On: c.via[:min(3, len(c.via))], More: max(0, len(c.via)-3)})
+		g.r.Redirects.add(listed, Line{URL: c.from, Text: text, On: c.via[:min(3, len(c.via))],
+			More: max(0, len(c.via)-3)})
 	}
 }

@@ -67,7 +67,8 @@ X-Robots-Tag: noindex
 // written crawls the site and gives the report on it.
 func written(t *testing.T) string {
 	t.Helper()
-	long := strings.Replace(site, "/sitemap.xml\n", "/sitemap.xml\n"+strings.Repeat(strings.Repeat("#", 99)+"\n", 5<<10)+"Disallow: /\n", 1)
+	long := strings.Replace(site, "/sitemap.xml\n", "/sitemap.xml\n"+strings.Repeat(strings.Repeat("#", 99)+"\n",
+		5<<10)+"Disallow: /\n", 1)
 	s, seed := crawltest.Site(t, long)
 	dir := filepath.Join(t.TempDir(), "archive")
 	var log bytes.Buffer
@@ -85,9 +86,11 @@ func written(t *testing.T) string {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	o := Options{Dir: "site", Seed: seed, Origins: []string{seed.Origin()}, Now: time.Now(), Version: "1", Known: inventory.KnownOf(f), URLs: f.Counts().OfSite(), Holds: *st.Holds}
-	o.Findings = []Finding{{"canonical-noindex", "error", "The canonical URL asks not to be found.", []Line{{URL: s.Origin + "/copy1", Text: "see " + s.Origin + "/secret."},
-		{URL: s.Origin + "/secret", Text: "Hush"}, {URL: s.Origin + "/copy2", Text: "plain"}}}}
+	o := Options{Dir: "site", Seed: seed, Origins: []string{seed.Origin()}, Now: time.Now(), Version: "1",
+		Known: inventory.KnownOf(f), URLs: f.Counts().OfSite(), Holds: *st.Holds}
+	o.Findings = []Finding{{"canonical-noindex", "error", "The canonical URL asks not to be found.",
+		[]Line{{URL: s.Origin + "/copy1", Text: "see " + s.Origin + "/secret."},
+			{URL: s.Origin + "/secret", Text: "Hush"}, {URL: s.Origin + "/copy2", Text: "plain"}}}}
 	found, err := Write(context.Background(), &b, a, o)
 	if err != nil {
 		t.Fatal(err)
@@ -103,14 +106,16 @@ func written(t *testing.T) string {
 
 // Redirects in a circle, those that lead into it, and all of a chain that is cut off.
 func TestRedirectsThatLeadNowhereAreCounted(t *testing.T) {
-	g := &gatherer{r: &Report{}, moved: map[string]string{"a": "b", "b": "c", "c": "b", "self": "self", "ok": "page"}, cutOff: map[string]bool{"hop21": true}}
+	g := &gatherer{r: &Report{}, moved: map[string]string{"a": "b", "b": "c", "c": "b", "self": "self", "ok": "page"},
+		cutOff: map[string]bool{"hop21": true}}
 	for i := range 21 {
 		g.moved[fmt.Sprint("hop", i)] = fmt.Sprint("hop", i+1)
 	}
 	for i := range 20 {
 		g.moved[fmt.Sprint("far", i)] = fmt.Sprint("far", i+1)
 	}
-	for from, want := range map[string]string{"a": inCircle, "b": inCircle, "self": inCircle, "ok": "", "hop0": tooMany, "hop20": tooMany, "far0": ""} {
+	for from, want := range map[string]string{"a": inCircle, "b": inCircle, "self": inCircle, "ok": "", "hop0": tooMany,
+		"hop20": tooMany, "far0": ""} {
 		if got := g.chainOf(from).nowhere; got != want {
 			t.Errorf("%s: %q, want %q", from, got, want)
 		}
@@ -118,7 +123,8 @@ func TestRedirectsThatLeadNowhereAreCounted(t *testing.T) {
 	if !strings.Contains(tooMany, fmt.Sprint(" ", judge.MaxRedirects, " ")) {
 		t.Errorf("%q is not the limit of %d", tooMany, judge.MaxRedirects)
 	}
-	if g.redirects(); g.r.Nowhere != 4+21 || g.r.Redirects.Total != 4+21+1+20 || g.r.Redirects.Lines[0].Text != tooMany {
+	if g.redirects(); g.r.Nowhere != 4+21 || g.r.Redirects.Total != 4+21+1+20 ||
+		g.r.Redirects.Lines[0].Text != tooMany {
 		t.Errorf("%d of %d lead nowhere, %q first", g.r.Nowhere, g.r.Redirects.Total, g.r.Redirects.Lines[0].Text)
 	}
 }
@@ -174,7 +180,8 @@ func TestTheReportNamesNothingThatMustNotBeListed(t *testing.T) {
 
 func TestThePlotsAreXML(t *testing.T) {
 	bars := []Bar{{`a<b>"'&`, 3, "3"}, {"", 0, "0"}, {strings.Repeat("ж", 50), 1e9, "many"}}
-	for _, p := range []Plot{{Title: `x"<`, Bars: bars}, {Title: "y", Bars: bars, Upright: true}, {Title: "one", Bars: bars[:1], Upright: true}} {
+	for _, p := range []Plot{{Title: `x"<`, Bars: bars}, {Title: "y", Bars: bars, Upright: true},
+		{Title: "one", Bars: bars[:1], Upright: true}} {
 		d := xml.NewDecoder(strings.NewReader(string(p.SVG())))
 		for {
 			_, err := d.Token()
@@ -193,9 +200,11 @@ func TestThePlotsAreXML(t *testing.T) {
 
 func TestPausesAreMeasuredFromTheEndOfAnAnswer(t *testing.T) {
 	sec := int64(time.Second)
-	all := []request{{at: 0, took: sec}, {at: 2 * sec, took: sec}, {at: 5 * sec, took: sec, host: 0}, {at: 5 * sec, host: 1}, {at: 8000 * sec, took: 1}}
+	all := []request{{at: 0, took: sec}, {at: 2 * sec, took: sec}, {at: 5 * sec, took: sec, host: 0},
+		{at: 5 * sec, host: 1}, {at: 8000 * sec, took: 1}}
 	h := pace("h", 0, all)
-	if h.Requests != 4 || h.Least != time.Second || h.Mean != 1500*time.Millisecond || h.PerHour != 3 || h.Overlapped != 0 {
+	if h.Requests != 4 || h.Least != time.Second || h.Mean != 1500*time.Millisecond || h.PerHour != 3 ||
+		h.Overlapped != 0 {
 		t.Errorf("%+v", h)
 	}
 }

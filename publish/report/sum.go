@@ -15,7 +15,8 @@ func (g *gatherer) sum() {
 	r.Unlisted = len(g.unlisted)
 	urls, holds := r.URLs, r.Holds
 	r.Numbers = []Number{
-		{countText(holds.Pages), "pages"}, {bytesText(g.bytes), "of responses"}, {countText(urls.Discovered), "URLs known"}, {countText(urls.Fetched), "URLs fetched"},
+		{countText(holds.Pages), "pages"}, {bytesText(g.bytes), "of responses"},
+		{countText(urls.Discovered), "URLs known"}, {countText(urls.Fetched), "URLs fetched"},
 		{countText(urls.Failed), "URLs failed"}, {countText(holds.Kept), "URLs kept"},
 		{countText(r.Broken.Total), "broken URLs"}, {countText(urls.Disregarded), "URLs skipped by a rule"},
 	}
@@ -32,7 +33,8 @@ func (g *gatherer) sum() {
 		r.Numbers = append(r.Numbers, Number{countText(r.Nowhere), "redirects that lead nowhere"})
 	}
 	if r.Again > 0 {
-		r.Numbers = append(r.Numbers, Number{fmt.Sprintf("%s of %s", countText(r.Changed), countText(r.Again)), "revisited URLs had changed"})
+		r.Numbers = append(r.Numbers, Number{fmt.Sprintf("%s of %s", countText(r.Changed), countText(r.Again)),
+			"revisited URLs had changed"})
 	}
 	r.Status = bars("Responses by status", g.statuses, 10, countText[int])
 	r.Types = bars("Types by size", g.types, 10, bytesText)
@@ -64,7 +66,8 @@ func (g *gatherer) depth() {
 // bars is a plot of the largest values; the others are one bar.
 func bars[N int | int64](title string, m map[string]N, most int, text func(N) string) Plot {
 	p := Plot{Title: title}
-	names := slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), strings.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(m),
+		func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), strings.Compare(a, b)) })
 	var rest N
 	for i, name := range names {
 		if i >= most {
@@ -84,7 +87,8 @@ const maxRules = 10
 
 // skipped folds what rules skipped.
 func (g *gatherer) skipped() {
-	rules := slices.SortedFunc(maps.Values(g.rules), func(a, b *Rule) int { return cmp.Or(b.Total-a.Total, strings.Compare(a.Name, b.Name)) })
+	rules := slices.SortedFunc(maps.Values(g.rules),
+		func(a, b *Rule) int { return cmp.Or(b.Total-a.Total, strings.Compare(a.Name, b.Name)) })
 	for i, rule := range rules {
 		if i == maxRules {
 			rest := Rule{Name: fmt.Sprintf("%d other rules", len(rules)-maxRules)}
@@ -125,11 +129,13 @@ func (g *gatherer) next() (steps []Step) {
 		}
 	}
 	add(g.o.Incomplete != "", "The crawl is not complete. To continue:", "curtsy resume "+dir)
-	add(r.Broken.Total > 0, "Repair the broken links; this lists all of them with their pages:", "curtsy links "+dir+" --broken --format csv")
+	add(r.Broken.Total > 0, "Repair the broken links; this lists all of them with their pages:", "curtsy links "+dir+
+		" --broken --format csv")
 	add(r.Orphans.Total > 0, "Link to the orphans from somewhere, or take them out of the sitemap.", "")
 	add(r.Nowhere > 0, "Repair the redirects that lead nowhere: no visitor gets to a page by them.", "")
 	add(r.Redirects.Total > r.Nowhere, "Links that lead to a redirect cost every visitor a request; point them at the final URL instead.", "")
-	add(r.Untitled.Total > 0, "Give the pages without a title one: it is what search engines and bookmarks display.", "")
+	add(r.Untitled.Total > 0, "Give the pages without a title one: it is what search engines and bookmarks display.",
+		"")
 	add(true, "Read the site offline:", "curtsy mirror "+dir+" "+dir+"-mirror")
 	add(true, "Check that the archive is intact:", "curtsy verify "+dir)
 	return steps

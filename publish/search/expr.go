@@ -110,7 +110,8 @@ func (s *Searcher) unit(ctx context.Context, u *unit, langs []string) (string, [
 	case u.words[n-1].pair:
 	case u.prefix:
 		last.begin = last.raw
-		more, err = s.column(ctx, `SELECT DISTINCT stem FROM words WHERE raw >= ? AND raw < ? LIMIT ?`, last.raw, last.raw+"\U0010FFFF", maxExpansion)
+		more, err = s.column(ctx, `SELECT DISTINCT stem FROM words WHERE raw >= ? AND raw < ? LIMIT ?`, last.raw,
+			last.raw+"\U0010FFFF", maxExpansion)
 	case n == 1:
 		more, err = s.column(ctx, `SELECT stem FROM words WHERE raw = ? LIMIT ?`, last.raw, maxSameRaw)
 	}

@@ -288,17 +288,20 @@ func (x *indexer) put(id int64, p *page) error {
 		x.size += len(b.Text)
 	}
 	var title, url, last strings.Builder
-	if err := errors.Join(x.stems(&title, p.title, lang), x.stems(&url, unescaped(p.visit.URL), lang), x.stems(&last, unescaped(lastSegment(p.visit.URL)), lang)); err != nil {
+	if err := errors.Join(x.stems(&title, p.title, lang), x.stems(&url, unescaped(p.visit.URL), lang),
+		x.stems(&last, unescaped(lastSegment(p.visit.URL)), lang)); err != nil {
 		return err
 	}
 	for _, stem := range distinct(strings.Fields(title.String())) {
 		x.titles[stem]++
 	}
-	_, err := x.stmts.putDoc.ExecContext(x.ctx, id, nameOf(p.visit.URL), p.visit.N, p.visit.URL, p.title, lang, inDoubt, x.raws(p.title), title.String(), last.String())
+	_, err := x.stmts.putDoc.ExecContext(x.ctx, id, nameOf(p.visit.URL), p.visit.N, p.visit.URL, p.title, lang, inDoubt,
+		x.raws(p.title), title.String(), last.String())
 	if err != nil {
 		return err
 	}
-	if _, err = x.stmts.putText.ExecContext(x.ctx, id, title.String(), head.String(), body.String(), url.String()); err != nil {
+	if _, err = x.stmts.putText.ExecContext(x.ctx, id, title.String(), head.String(), body.String(),
+		url.String()); err != nil {
 		return err
 	}
 	x.size += len(p.title) + 100

@@ -51,7 +51,8 @@ func Judge(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*craw
 	permit := publish.Permits(visits, now, find)[slices.Index(visits, v)]
 	switch {
 	case v.Status != http.StatusOK && v.Status != http.StatusNonAuthoritativeInfo:
-		return v, Verdict{Why: fmt.Sprintf("answered with status %d; only complete responses (200) are searched", v.Status)}
+		return v, Verdict{Why: fmt.Sprintf("answered with status %d; only complete responses (200) are searched",
+			v.Status)}
 	case v.Class == "prerequisite" || v.Class == "sitemap":
 		return v, Verdict{Why: "robots.txt and sitemaps are not searched"}
 	case !permit.List, !permit.Show:
@@ -61,7 +62,8 @@ func Judge(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*craw
 	case !v.HasBody():
 		return v, Verdict{Why: "no body is kept"}
 	case !isText(v):
-		return v, Verdict{Why: cmp.Or(mimeOf(v), "a document without a type") + " is not searched, but pages, plain text and PDF are"}
+		return v, Verdict{Why: cmp.Or(mimeOf(v), "a document without a type") +
+			" is not searched, but pages, plain text and PDF are"}
 	}
 	return v, Verdict{Searchable: true, Snippet: permit.Snippet}
 }

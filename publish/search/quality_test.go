@@ -206,7 +206,8 @@ func TestPhrases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if slices.ContainsFunc(hits.Hits, func(h search.Hit) bool { return h.URL == d.url }) || len(hits.Hits) == search.MaxLimit {
+			if slices.ContainsFunc(hits.Hits, func(h search.Hit) bool { return h.URL == d.url }) ||
+				len(hits.Hits) == search.MaxLimit {
 				found++
 			} else {
 				fmt.Printf("  %q of %s: not among %d\n", phrase, d.url, len(hits.Hits))
@@ -301,7 +302,8 @@ func TestLatency(t *testing.T) {
 	}
 	for name, list := range map[string][]time.Duration{"rank": took, "rank-cpu": cpu, "with-snippets": whole} {
 		slices.Sort(list)
-		fmt.Printf("figure %s p50 %v p99 %v\n", name, list[len(list)/2].Round(time.Microsecond), list[len(list)*99/100].Round(time.Microsecond))
+		fmt.Printf("figure %s p50 %v p99 %v\n", name, list[len(list)/2].Round(time.Microsecond),
+			list[len(list)*99/100].Round(time.Microsecond))
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

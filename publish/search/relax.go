@@ -27,7 +27,10 @@ func (q *query) bare() (n int) {
 
 // asks says whether a query has a word that asks.
 func (q *query) asks() bool {
-	return slices.ContainsFunc(q.units, func(u unit) bool { return u.bare() && slices.Contains(asking, u.words[0].word) })
+	return slices.ContainsFunc(q.units, func(u unit) bool {
+		return u.bare() &&
+			slices.Contains(asking, u.words[0].word)
+	})
 }
 
 // telling is a query without the words that every question has; the query itself
@@ -44,7 +47,8 @@ func (q query) telling() query {
 
 // relaxed finds pages for a question, of whose words few pages have all: those that
 // have all the telling words, and where these are few, those that have some.
-func (s *Searcher) relaxed(ctx context.Context, asked query, langs []string, w wanted) (list []candidate, terms []term, _ wanted, err error) {
+func (s *Searcher) relaxed(ctx context.Context, asked query, langs []string, w wanted) (list []candidate, terms []term,
+	_ wanted, err error) {
 	asked = asked.telling()
 	for _, asked.any = range []bool{false, true} {
 		if w.expr, terms, err = s.compile(ctx, asked, langs); err != nil {

@@ -151,7 +151,8 @@ func (s *Searcher) candidates(ctx context.Context, q Query) ([]candidate, []term
 		// Among so many, those with the words in title or URL may be missing. Rank
 		// tells these by their titles: bm25 would cost as much again.
 		var more []candidate
-		more, err = s.ask(ctx, wanted{expr: "{title url} : (" + expr + ")", named: true, most: 2 * w.most, sites: w.sites, lang: lang})
+		more, err = s.ask(ctx, wanted{expr: "{title url} : (" + expr + ")", named: true, most: 2 * w.most,
+			sites: w.sites, lang: lang})
 		list = union(list, more)
 	}
 	if err == nil && asked.bare() > 2 && (len(list) == 0 || len(list) < fewestFound && asked.asks()) {
@@ -225,7 +226,8 @@ func (w *wanted) query(docs int) (sql string, args []any) {
 		return `SELECT idx.rowid AS id, 0.0 AS score FROM ` + from + ` LIMIT ?`, append(args, w.most)
 	}
 	weighed := max(mostWeighed, docs/15, w.most)
-	return `SELECT * FROM (SELECT idx.rowid AS id, bm25(idx, ` + columnWeights + `) AS score FROM ` + from + ` LIMIT ?) ORDER BY score LIMIT ?`,
+	return `SELECT * FROM (SELECT idx.rowid AS id, bm25(idx, ` + columnWeights + `) AS score FROM ` + from +
+			` LIMIT ?) ORDER BY score LIMIT ?`,
 		append(args, weighed, w.most)
 }
 
@@ -241,7 +243,8 @@ func (s *Searcher) ask(ctx context.Context, w wanted) (list []candidate, err err
 	for rows.Next() {
 		var c candidate
 		var raws, stems, last string
-		if err := rows.Scan(&c.id, &c.n, &c.url, &c.title, &c.lang, &raws, &stems, &last, &c.inlinks, &c.bm25); err != nil {
+		if err := rows.Scan(&c.id, &c.n, &c.url, &c.title, &c.lang, &raws, &stems, &last, &c.inlinks,
+			&c.bm25); err != nil {
 			return nil, err
 		}
 		c.raws, c.stems, c.last = strings.Fields(raws), strings.Fields(stems), strings.Fields(last)
@@ -252,7 +255,8 @@ func (s *Searcher) ask(ctx context.Context, w wanted) (list []candidate, err err
 
 // hits are the candidates that are wanted and may be found now, with their snippets;
 // hidden are those before the last that may not.
-func (s *Searcher) hits(ctx context.Context, list []candidate, terms []term, q Query) (hits []Hit, hidden int, err error) {
+func (s *Searcher) hits(ctx context.Context, list []candidate, terms []term, q Query) (hits []Hit,
+	hidden int, err error) {
 	var shown []shown
 	skip := q.Skip
 	for i := range list {
@@ -272,7 +276,8 @@ func (s *Searcher) hits(ctx context.Context, list []candidate, terms []term, q Q
 			skip--
 			continue
 		}
-		hits = append(hits, Hit{URL: c.url, Title: v.Title, Lang: c.lang, Captured: v.At, Score: c.score, Rank: q.Skip + len(hits) + 1, Visit: v.Ref()})
+		hits = append(hits, Hit{URL: c.url, Title: v.Title, Lang: c.lang, Captured: v.At, Score: c.score,
+			Rank: q.Skip + len(hits) + 1, Visit: v.Ref()})
 		shown = append(shown, newShown(v, snippet))
 	}
 	return hits, hidden, s.snippets(ctx, hits, shown, terms)

@@ -196,7 +196,8 @@ func TestPermits(t *testing.T) {
 	if got := found(t, x, origin, "zebra"); got != "" {
 		t.Errorf("in the index, and forbidden: found %q", got)
 	}
-	for path, why := range map[string]string{"/noindex": "noindex", "/none": "none", "/expired": "unavailable_after", "/noarchive": "noarchive", "/rose.png": "image/png", "/old": "status 301", "/gone": "status 404"} {
+	for path, why := range map[string]string{"/noindex": "noindex", "/none": "none", "/expired": "unavailable_after",
+		"/noarchive": "noarchive", "/rose.png": "image/png", "/old": "status 301", "/gone": "status 404"} {
 		list, err := cat.Captures(t.Context(), weburl.MustParse(origin+path))
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%s: %v, %v", path, list, err)
@@ -245,8 +246,10 @@ func TestIndexIsWhole(t *testing.T) {
 		}
 		var docs, postings, titles int
 		row := cat.DB().QueryRow(`SELECT (SELECT count(*) FROM docs), (SELECT count(*) FROM idx), (SELECT docs FROM titles WHERE stem = 'rose')`)
-		if err := row.Scan(&docs, &postings, &titles); err != nil || docs != before || postings != before || titles != 1 {
-			t.Errorf("after %s: %d documents, %d postings, %d titles with roses, before %d: %v", change, docs, postings, titles, before, err)
+		if err := row.Scan(&docs, &postings, &titles); err != nil || docs != before ||
+			postings != before || titles != 1 {
+			t.Errorf("after %s: %d documents, %d postings, %d titles with roses, before %d: %v", change, docs, postings,
+				titles, before, err)
 		}
 	}
 	if got := found(t, x, origin, "rose"); got != "/roses /" {
@@ -293,7 +296,8 @@ func TestAnIndexBuiltOnTheWayIsTheSame(t *testing.T) {
 	}
 	for i, set := range []map[string]string{
 		nil,
-		{"/": "<title>Start</title><p>roses <a href=/roses>R</a> <a href=/new>N</a> <a href=/ru>11</a>", "/new": "<title>New roses</title><a href=/roses>R</a><a href=/later>L</a>"},
+		{"/": "<title>Start</title><p>roses <a href=/roses>R</a> <a href=/new>N</a> <a href=/ru>11</a>",
+			"/new": "<title>New roses</title><a href=/roses>R</a><a href=/later>L</a>"},
 		{"/": "<title>Start</title><a href=/new>N</a>", "/roses": "HTTP 410\n\ngone"},
 	} {
 		for target, content := range set {
@@ -308,7 +312,8 @@ func TestAnIndexBuiltOnTheWayIsTheSame(t *testing.T) {
 				}
 			})
 			anew := filepath.Join(t.TempDir(), "archive")
-			if err := errors.Join(os.CopyFS(anew, os.DirFS(dir)), os.Remove(filepath.Join(anew, "index.db"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := errors.Join(os.CopyFS(anew, os.DirFS(dir)),
+				os.Remove(filepath.Join(anew, "index.db"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
 			if got, want := inlinks(dir), inlinks(anew); !slices.Equal(got, want) {

@@ -79,7 +79,8 @@ func isCyrillic(lang string) bool {
 // words are not to be taken for English.
 func isLatin(lang string) bool {
 	switch lang {
-	case "el", "he", "ar", "fa", "ur", "hi", "bn", "ta", "te", "ka", "hy", "am", "zh", "ja", "ko", "th", "lo", "km", "my":
+	case "el", "he", "ar", "fa", "ur", "hi", "bn", "ta", "te", "ka", "hy", "am", "zh", "ja", "ko", "th",
+		"lo", "km", "my":
 		return false
 	}
 	return !isCyrillic(lang)
@@ -114,14 +115,16 @@ func isPlainWord(word string) bool {
 	return true
 }
 
-var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ı", "i", "þ", "th", "ð", "d", "ς", "σ")
+var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ı", "i", "þ", "th",
+	"ð", "d", "ς", "σ")
 
 // fold takes accents off, but not off Cyrillic letters, where й is no и.
 func fold(word string) string {
 	if isPlainWord(word) {
 		return word
 	}
-	if r, _ := utf8.DecodeRuneInString(word); !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Arabic, unicode.Hebrew) {
+	if r, _ := utf8.DecodeRuneInString(word); !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Arabic,
+		unicode.Hebrew) {
 		return word
 	}
 	var b strings.Builder

@@ -46,8 +46,10 @@ func TestBulgarian(t *testing.T) {
 func TestStem(t *testing.T) {
 	for lang, words := range map[string]string{
 		"en": "connection connections connected", "de": "häuser häusern", "fr": "continuer continuait continuée",
-		"es": "archivo archivos", "it": "pagina pagine", "pt": "página páginas", "nl": "boeken boek", "sv": "flickor flickorna",
-		"no": "bøker bøkene", "da": "bøger bøgerne", "fi": "talossa talosta", "hu": "házak házakat", "ro": "cărți cărților",
+		"es": "archivo archivos", "it": "pagina pagine", "pt": "página páginas", "nl": "boeken boek",
+		"sv": "flickor flickorna",
+		"no": "bøker bøkene", "da": "bøger bøgerne", "fi": "talossa talosta", "hu": "házak házakat",
+		"ro": "cărți cărților",
 		"tr": "kitaplar kitapları", "ru": "изображение изображения изображению", "bg": "градове градът",
 	} {
 		list := strings.Fields(words)
@@ -175,7 +177,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		q := parse(text)
 		for _, u := range q.units {
-			if len(u.words) == 0 || slices.ContainsFunc(u.words, func(k token) bool { return strings.ContainsAny(k.word, "\"\x00 ") }) {
+			if len(u.words) == 0 || slices.ContainsFunc(u.words,
+				func(k token) bool { return strings.ContainsAny(k.word, "\"\x00 ") }) {
 				t.Errorf("%q: %v", text, u)
 			}
 		}

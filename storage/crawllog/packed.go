@@ -62,7 +62,8 @@ func (f *fields) put(v *Visit) {
 	if v.Robots != nil {
 		v.Robots.Fetched = time.Unix(0, f.n[0]-f.n[1]).UTC()
 	}
-	v.Waited, v.Took, v.Status, v.Links, v.Length = time.Duration(f.n[2]), time.Duration(f.n[3]), int(f.n[4]), int(f.n[5]), f.n[6]
+	v.Waited, v.Took, v.Status, v.Links, v.Length = time.Duration(f.n[2]), time.Duration(f.n[3]), int(f.n[4]),
+		int(f.n[5]), f.n[6]
 	v.Digest = f.digest.String()
 	v.Record.Offset, v.Record.Length, v.Record.ID = f.n[7], f.n[8], warc.FormatID(f.id)
 }

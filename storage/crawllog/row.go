@@ -25,12 +25,17 @@ const row = 0x12
 
 // common are texts that need no octets but their number. They are part of the
 // format: more may only be added at the end, and up to manyCommon.
-var common = [...]string{"", "page", "requisite", "prerequisite", "sitemap", "response", "revisit", "withheld", "whole", "empty",
-	"configured delay 1s", "configured delay 0s", "text/html", "text/html; charset=utf-8", "text/html; charset=UTF-8", "utf-8",
+var common = [...]string{"", "page", "requisite", "prerequisite", "sitemap", "response", "revisit", "withheld",
+	"whole", "empty",
+	"configured delay 1s", "configured delay 0s", "text/html", "text/html; charset=utf-8", "text/html; charset=UTF-8",
+	"utf-8",
 	"text/css", "text/javascript", "application/javascript", "application/json", "application/pdf", "application/xml",
-	"text/plain", "text/xml", "image/png", "image/jpeg", "image/gif", "image/svg+xml", "image/webp", "image/x-icon", "font/woff2",
-	"windows-1251", "iso-8859-1", "en", "en-US", "ru", "de", "fr", "es", "*", "no rule applies", "robots.txt answered 404",
-	"Allow: /", "Disallow:", "curtsy", "length", "noindex", "nofollow", "noarchive", "nosnippet", "meta", "X-Robots-Tag", "elsewhere"}
+	"text/plain", "text/xml", "image/png", "image/jpeg", "image/gif", "image/svg+xml", "image/webp",
+	"image/x-icon", "font/woff2",
+	"windows-1251", "iso-8859-1", "en", "en-US", "ru", "de", "fr", "es", "*", "no rule applies",
+	"robots.txt answered 404",
+	"Allow: /", "Disallow:", "curtsy", "length", "noindex", "nofollow", "noarchive", "nosnippet", "meta",
+	"X-Robots-Tag", "elsewhere"}
 
 // manyCommon is how many there can be: a text of n octets begins with manyCommon+n.
 const manyCommon = 64

@@ -15,7 +15,8 @@ func TestStanding(t *testing.T) {
 	known := map[string][]*Visit{
 		"http://a/good":      {whole(Visit{})},
 		"http://a/unchanged": {whole(Visit{}), {Status: 304, Refers: &Ref{}}},
-		"http://a/404":       {of(404)}, "http://a/403": {of(403)}, "http://a/500": {of(500)}, "http://a/206": {of(206)},
+		"http://a/404":       {of(404)}, "http://a/403": {of(403)}, "http://a/500": {of(500)},
+		"http://a/206":     {of(206)},
 		"http://a/down":    {{Error: "connection refused"}},
 		"http://a/empty":   {whole(Visit{Body: "", Suspect: ""}), {Status: 200, Body: BodyEmpty, Kept: KeptResponse}},
 		"http://a/old":     {{Status: 200, Kept: KeptResponse, Length: 9}}, // of an earlier curtsy
@@ -30,7 +31,8 @@ func TestStanding(t *testing.T) {
 	}
 	known["http://a/empty"] = known["http://a/empty"][1:]
 	for i := range 30 {
-		known[fmt.Sprint("http://a/", i)] = []*Visit{{URL: fmt.Sprint("http://a/", i), Status: 301, Location: fmt.Sprint("http://a/", i+1)}}
+		known[fmt.Sprint("http://a/", i)] = []*Visit{{URL: fmt.Sprint("http://a/", i), Status: 301,
+			Location: fmt.Sprint("http://a/", i+1)}}
 	}
 	find := func(url string) []*Visit { return known[url] }
 	for _, c := range []struct {
@@ -43,8 +45,10 @@ func TestStanding(t *testing.T) {
 		{"203", of(203), Whole, ""},
 		{"an empty page, where nothing is known of an earlier one", &Visit{Status: 200, Body: BodyEmpty}, Whole, ""},
 		{"a page of an earlier curtsy", &Visit{Status: 200}, Whole, ""},
-		{"what asks to be withheld is read no further", &Visit{Status: 200, Kept: KeptWithheld, Truncated: "length"}, Whole, ""},
-		{"a coding that ends badly", &Visit{Status: 200, Body: "content coding gzip: checksum"}, Partial, "gzip: checksum"},
+		{"what asks to be withheld is read no further", &Visit{Status: 200, Kept: KeptWithheld, Truncated: "length"},
+			Whole, ""},
+		{"a coding that ends badly", &Visit{Status: 200, Body: "content coding gzip: checksum"}, Partial,
+			"gzip: checksum"},
 		{"cut off", &Visit{Status: 200, Truncated: "disconnect"}, Partial, "cut off"},
 		{"stalled", &Visit{Status: 200, Truncated: "time"}, Partial, "timed out"},
 		{"longer than our limit", &Visit{Status: 200, Truncated: "length"}, Limited, "longer"},
@@ -79,8 +83,10 @@ func TestStanding(t *testing.T) {
 		{"to what was good, and is not in the round of the redirect", in(2, to("http://a/was")), Partial, "HTTP 404"},
 		{"to what was good in its round, and is gone since", to("http://a/was"), Whole, ""},
 		{"to what is good again later", in(2, to("http://a/later")), Whole, ""},
-		{"to what was bad when it was last asked, in an earlier round", in(2, to("http://a/earlier")), Partial, "HTTP 404"},
-		{"with a URL that Clean-param makes another", &Visit{URL: "http://a/", Status: 301, Location: "http://a/?s=1", Target: "http://a/good"}, Whole, ""},
+		{"to what was bad when it was last asked, in an earlier round", in(2, to("http://a/earlier")),
+			Partial, "HTTP 404"},
+		{"with a URL that Clean-param makes another", &Visit{URL: "http://a/", Status: 301, Location: "http://a/?s=1",
+			Target: "http://a/good"}, Whole, ""},
 	} {
 		got := StandingOf(c.v, find)
 		if got.Rank != c.rank || !strings.Contains(got.Why, c.why) || (got.Why == "") != got.Stands() {

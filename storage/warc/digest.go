@@ -107,7 +107,8 @@ func DigestOctets(digest string) []byte {
 	if b, err := hex.DecodeString(value); err == nil && (len(b) == sha256.Size || len(b) == sha1.Size) {
 		return b
 	}
-	b, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.TrimRight(strings.ToUpper(value), "="))
+	b, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.TrimRight(strings.ToUpper(value),
+		"="))
 	if err != nil || len(b) != sha256.Size && len(b) != sha1.Size {
 		return nil
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 func foreign(version, end, url, block string) string {
-	head := []string{version, "WARC-Type: response", "WARC-Target-URI: <" + url + ">", "warc-date: 2019-01-02T03:04:05Z",
+	head := []string{version, "WARC-Type: response", "WARC-Target-URI: <" + url + ">",
+		"warc-date: 2019-01-02T03:04:05Z",
 		"X-Folded: one", " two", fmt.Sprintf("Content-Length: %d", len(block)), "", ""}
 	return strings.Join(head, end) + block + end + end
 }
@@ -73,22 +74,32 @@ func TestForeign(t *testing.T) {
 		{"members cut anywhere", members(a[:40], a[40:]+b[:100], b[100:]), both},
 		{"zstd", compressed, both},
 		{"zstd with a dictionary", skippable(dict) + zstdFrames(t, []byte(dict), a, b), both},
-		{"whose dictionary is compressed", skippable(zstdFrames(t, nil, dict)) + zstdFrames(t, []byte(dict), a, b), both},
-		{"whose dictionary is none", skippable("no dictionary") + compressed, "not a WARC file: its zstd dictionary cannot be read: unexpected EOF"},
+		{"whose dictionary is compressed", skippable(zstdFrames(t, nil, dict)) + zstdFrames(t, []byte(dict), a, b),
+			both},
+		{"whose dictionary is none", skippable("no dictionary") + compressed,
+			"not a WARC file: its zstd dictionary cannot be read: unexpected EOF"},
 		{"0.18, line ends of Unix", foreign("WARC/0.18", "\n", "http://h/a", "one"), "http://h/a one"},
 		{"two CR", foreign("WARC/1.0", "\r\r\n", "http://h/a", "one"), "http://h/a one"},
 		{"nothing behind the last block", strings.TrimRight(a, "\r\n"), "http://h/a one"},
 		{"a member is damaged", string(flipped), "! http://h/a|http://h/b two\r\n"},
-		{"a length that is too long", strings.Replace(a, "Length: 3", "Length: 99", 1) + b + b, "! http://h/a|http://h/b two\r\n"},
-		{"a length that is too short", strings.Replace(a, "Length: 3", "Length: 1", 1) + b, "! http://h/a|http://h/b two\r\n"},
-		{"too long, in a member", members(strings.Replace(a, "Length: 3", "Length: 99", 1), b), "! http://h/a|http://h/b two\r\n"},
-		{"below zero", members(strings.Replace(a, "Length: 3", "Length: -3", 1), b), "! no usable Content-Length|http://h/b two\r\n"},
-		{"more than there is", members(strings.Replace(a, "Length: 3", "Length: 4611686018427387904", 1), b), "! http://h/a|http://h/b two\r\n"},
-		{"no number", members(strings.Replace(a, "Length: 3", "Length: 99999999999999999999", 1), b), "! no usable Content-Length|http://h/b two\r\n"},
+		{"a length that is too long", strings.Replace(a, "Length: 3", "Length: 99", 1) + b + b,
+			"! http://h/a|http://h/b two\r\n"},
+		{"a length that is too short", strings.Replace(a, "Length: 3", "Length: 1", 1) + b,
+			"! http://h/a|http://h/b two\r\n"},
+		{"too long, in a member", members(strings.Replace(a, "Length: 3", "Length: 99", 1), b),
+			"! http://h/a|http://h/b two\r\n"},
+		{"below zero", members(strings.Replace(a, "Length: 3", "Length: -3", 1), b),
+			"! no usable Content-Length|http://h/b two\r\n"},
+		{"more than there is", members(strings.Replace(a, "Length: 3", "Length: 4611686018427387904", 1), b),
+			"! http://h/a|http://h/b two\r\n"},
+		{"no number", members(strings.Replace(a, "Length: 3", "Length: 99999999999999999999", 1), b),
+			"! no usable Content-Length|http://h/b two\r\n"},
 		{"no type", members(strings.Replace(a, "WARC-Type", "X-Type", 1), b), "! no WARC-Type|http://h/b two\r\n"},
-		{"a header without end", members("WARC/1.0\r\nX: "+strings.Repeat("x", 2<<20), b), fmt.Sprintf("! the record's header is longer than %d bytes|http://h/b two\r\n", maxForeignHead)},
+		{"a header without end", members("WARC/1.0\r\nX: "+strings.Repeat("x", 2<<20), b),
+			fmt.Sprintf("! the record's header is longer than %d bytes|http://h/b two\r\n", maxForeignHead)},
 		{"garbage between", a + "what is this\r\nand that\r\n" + b, "! http://h/a|http://h/b two\r\n"},
-		{"zeros at the end", members(a, b) + strings.Repeat("\x00", 600), both + "|! it cannot be decompressed: gzip: invalid header"},
+		{"zeros at the end", members(a, b) + strings.Repeat("\x00", 600),
+			both + "|! it cannot be decompressed: gzip: invalid header"},
 		{"cut off", members(a, b)[:len(members(a, b))-12], "http://h/a one|! http://h/b"},
 		{"no WARC", "<html>", `not a WARC file: it begins with "<html"`},
 		{"gzip in gzip", members(members(a)), "not a WARC file: gzip within gzip"},
@@ -134,7 +145,8 @@ func zstdDict(t *testing.T, records ...string) string {
 	for i := range 20 { // with octets that the history has not
 		samples = append(samples, fmt.Appendf(history[:i:i], "%s%x%s", records[i%2], Sum([]byte{byte(i)}), records[0]))
 	}
-	dict, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 7, Contents: samples, History: history, Offsets: [3]int{1, 4, 8}})
+	dict, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 7, Contents: samples, History: history,
+		Offsets: [3]int{1, 4, 8}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +187,8 @@ func TestForeignBeginsWhereItStopped(t *testing.T) {
 
 func FuzzForeign(f *testing.F) {
 	a := foreign("WARC/1.0", "\r\n", "http://h/a", "one")
-	for _, s := range []string{a + a, members(a, a), members(a + a), members(a)[:60], "WARC/1.0\r\n\r\n", magicDict + "\x04\x00\x00\x00abcd"} {
+	for _, s := range []string{a + a, members(a, a), members(a + a), members(a)[:60], "WARC/1.0\r\n\r\n",
+		magicDict + "\x04\x00\x00\x00abcd"} {
 		f.Add([]byte(s), true)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, seek bool) {

@@ -277,7 +277,8 @@ func (h *Header) set(name, value string) {
 
 // dateForms are those that WARC-Date has had (ISO 28500 §5.4): of the later standard, which
 // allows any precision, of the earlier ones, and of ARC files.
-var dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05", "20060102150405", "2006-01-02T15:04Z", "2006-01-02T15:04",
+var dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05", "20060102150405",
+	"2006-01-02T15:04Z", "2006-01-02T15:04",
 	"2006-01-02", "2006-01", "2006"}
 
 // parseDate reads a date; it is zero where that is none.

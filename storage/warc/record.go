@@ -230,5 +230,6 @@ func (e *Encoder) Stream(w io.Writer, h *Header, effort Effort, block ...io.Read
 type LengthError struct{ Declared, Got int64 }
 
 func (e *LengthError) Error() string {
-	return "warc: block of " + strconv.FormatInt(e.Got, 10) + " bytes in a record of " + strconv.FormatInt(e.Declared, 10)
+	return "warc: block of " + strconv.FormatInt(e.Got, 10) + " bytes in a record of " +
+		strconv.FormatInt(e.Declared, 10)
 }

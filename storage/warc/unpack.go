@@ -94,7 +94,8 @@ func (u *unpacked) notWARC(begin []byte, err error) error {
 }
 
 func (u *unpacked) openZstd() error {
-	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstd)}
+	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxZstd)}
 	dict, err := u.dictionary()
 	if dict != nil {
 		options = append(options, zstd.WithDecoderDicts(dict))

@@ -15,8 +15,9 @@ import (
 func TestRoundTrip(t *testing.T) {
 	when := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
 	body := "HTTP/1.1 200 OK\r\n\r\nhello"
-	want := Header{Type: TypeResponse, ID: NewID(), Date: when, TargetURI: "http://h/x", ContentType: "application/http; msgtype=response",
-		IP: netip.MustParseAddr("2001:db8::1"), WarcinfoID: NewID(), BlockDigest: Sum([]byte(body)).String(),
+	want := Header{Type: TypeResponse, ID: NewID(), Date: when, TargetURI: "http://h/x",
+		ContentType: "application/http; msgtype=response",
+		IP:          netip.MustParseAddr("2001:db8::1"), WarcinfoID: NewID(), BlockDigest: Sum([]byte(body)).String(),
 		PayloadDigest: Sum([]byte("hello")).String(), Truncated: "length", Length: int64(len(body))}
 	var file bytes.Buffer
 	e := NewEncoder()
@@ -93,7 +94,8 @@ func TestDigest(t *testing.T) {
 			t.Errorf("%s: %s", label, l)
 		}
 	}
-	for _, s := range []string{"", "sha256:", "sha256:" + strings.Repeat("0", 63), "sha256:" + strings.Repeat("A", 64), "sha256:" + strings.Repeat("g", 64), "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N", strings.Repeat("0", 64)} {
+	for _, s := range []string{"", "sha256:", "sha256:" + strings.Repeat("0", 63), "sha256:" + strings.Repeat("A", 64),
+		"sha256:" + strings.Repeat("g", 64), "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N", strings.Repeat("0", 64)} {
 		if _, ok := ParseDigest(s); ok {
 			t.Errorf("%q is read as a digest", s)
 		}
@@ -124,7 +126,8 @@ func FuzzReader(f *testing.F) {
 func BenchmarkAppend(b *testing.B) {
 	body := []byte("<!DOCTYPE html><title>page 7</title>")
 	for i := range 300 {
-		body = fmt.Appendf(body, "<li class=\"item\"><a href=\"page-%d.html\">the page with number %d</a></li>\n", 7*i%977, i)
+		body = fmt.Appendf(body, "<li class=\"item\"><a href=\"page-%d.html\">the page with number %d</a></li>\n",
+			7*i%977, i)
 	}
 	h := Header{Type: TypeResponse, ID: NewID(), Date: time.Now(), TargetURI: "http://h/x"}
 	e := NewEncoder()

@@ -30,13 +30,18 @@ func options(t *testing.T, seed string, f *hostile.Fixture) crawler.Options {
 	o := crawler.Options{
 		Seed: u, Traps: judge.DefaultTraps(), RelNofollow: true,
 		Rules: rules.Options{Agents: []string{"curtsy"}},
-		Pace:  politeness.Options{Concurrency: 4, Backoff: time.Millisecond, MaxBackoff: 2 * time.Millisecond, MaxRetryAfter: 50 * time.Millisecond, MaxFailures: -1},
-		Fetch: fetch.Options{UserAgent: "curtsy/test", AllowHost: u.Hostname(), Timeouts: fetch.Timeouts{ConnectTimeout: patience * time.Second, HeadTimeout: patience * 800 * time.Millisecond,
-			IdleTimeout: patience * 400 * time.Millisecond, TotalTimeout: patience * 2 * time.Second}, MaxBody: 64 << 20},
+		Pace: politeness.Options{Concurrency: 4, Backoff: time.Millisecond, MaxBackoff: 2 * time.Millisecond,
+			MaxRetryAfter: 50 * time.Millisecond, MaxFailures: -1},
+		Fetch: fetch.Options{UserAgent: "curtsy/test", AllowHost: u.Hostname(),
+			Timeouts: fetch.Timeouts{ConnectTimeout: patience * time.Second,
+				HeadTimeout: patience * 800 * time.Millisecond,
+				IdleTimeout: patience * 400 * time.Millisecond, TotalTimeout: patience * 2 * time.Second},
+			MaxBody: 64 << 20},
 		Retry: crawler.Retry{Retries: 1, RetryBase: time.Millisecond},
 	}
 	if f != nil && !f.Slow { // a busy machine is no attack
-		o.Fetch.ConnectTimeout, o.Fetch.HeadTimeout, o.Fetch.IdleTimeout, o.Fetch.TotalTimeout = time.Minute, time.Minute, time.Minute, time.Minute
+		o.Fetch.ConnectTimeout, o.Fetch.HeadTimeout, o.Fetch.IdleTimeout, o.Fetch.TotalTimeout = time.Minute,
+			time.Minute, time.Minute, time.Minute
 	}
 	if f != nil && f.Cookies {
 		o.Fetch.Cookies, _ = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
@@ -133,7 +138,8 @@ func explained(t *testing.T, dir string, o crawler.Options, rows map[string]stri
 	}
 }
 
-var exits = map[crawler.Ending]int{crawler.Done: 0, crawler.Limited: 3, crawler.Stopped: 3, crawler.Refused: 4, crawler.DiskFull: 3}
+var exits = map[crawler.Ending]int{crawler.Done: 0, crawler.Limited: 3, crawler.Stopped: 3, crawler.Refused: 4,
+	crawler.DiskFull: 3}
 
 // Every attack by itself: it ends in time, what it was is said, what is good
 // is found.

@@ -67,7 +67,8 @@ var Lines = map[int]string{
 func List() []*Fixture { return slices.Clone(list()) }
 
 var list = sync.OnceValue(func() []*Fixture {
-	return slices.Concat(urls(), addresses(), redirects(), responses(), bombs(), documents(), robots(), cookies(), output(), traps(), challenges())
+	return slices.Concat(urls(), addresses(), redirects(), responses(), bombs(), documents(), robots(), cookies(),
+		output(), traps(), challenges())
 })
 
 // Shared are those that one server can serve together.

@@ -176,7 +176,8 @@ func (s *Server) note(c *Conn) {
 	if c.Host != strings.TrimPrefix(s.Origin, "http://") {
 		bad("Host: %.200s", c.Host)
 	}
-	for _, name := range []string{"Authorization", "Referer", "Proxy-Authorization", "Content-Length", "Transfer-Encoding"} {
+	for _, name := range []string{"Authorization", "Referer", "Proxy-Authorization", "Content-Length",
+		"Transfer-Encoding"} {
 		if v := c.Field(name); v != "" {
 			bad("%s: %.100s", name, v)
 		}
@@ -252,7 +253,8 @@ func (s *Server) index(c *Conn) {
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html><title>hostile</title>\n")
 	for i, f := range s.fixtures {
-		fmt.Fprintf(&b, "<a href=%q>%s</a> <a href=\"/good/%c%c\">a good one</a>\n", f.Dir(), f.Name, 'a'+i/26, 'a'+i%26)
+		fmt.Fprintf(&b, "<a href=%q>%s</a> <a href=\"/good/%c%c\">a good one</a>\n", f.Dir(), f.Name,
+			'a'+i/26, 'a'+i%26)
 	}
 	b.WriteString("<a href=\"/last\">last</a>\n")
 	c.HTML("%s", b.String())

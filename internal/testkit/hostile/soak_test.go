@@ -69,7 +69,8 @@ type held struct {
 }
 
 func (h held) String() string {
-	return fmt.Sprintf("%.1f MB of heap, %.1f MB resident, %d files, %d sockets", float64(h.heap)/(1<<20), float64(h.resident)/(1<<20), h.files, h.sockets)
+	return fmt.Sprintf("%.1f MB of heap, %.1f MB resident, %d files, %d sockets", float64(h.heap)/(1<<20),
+		float64(h.resident)/(1<<20), h.files, h.sockets)
 }
 
 // holding measures, with garbage collected and given back.

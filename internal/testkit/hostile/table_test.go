@@ -141,7 +141,8 @@ func (m measured) end() string {
 }
 
 // measure runs a command against a fixture's server, for so long at most.
-func measure(t *testing.T, f *hostile.Fixture, most time.Duration, command func(origin, dir string) *exec.Cmd) (measured, string) {
+func measure(t *testing.T, f *hostile.Fixture, most time.Duration,
+	command func(origin, dir string) *exec.Cmd) (measured, string) {
 	t.Helper()
 	s, err := hostile.Start("127.0.0.1:0", f)
 	if err != nil {
@@ -241,13 +242,15 @@ var ports = regexp.MustCompile(`([0-9]|\]|localhost):[0-9]{4,5}\b`)
 var peers = []func(t *testing.T, f *hostile.Fixture) measured{
 	func(t *testing.T, f *hostile.Fixture) measured {
 		m, _ := measure(t, f, 6*time.Second, func(origin, dir string) *exec.Cmd {
-			return bounded("wget2 -q -r -l inf -T 1 --tries=1 --max-threads=2 -P . "+cookies(f.Cookies, "", "--no-cookies"), origin+"/")
+			return bounded("wget2 -q -r -l inf -T 1 --tries=1 --max-threads=2 -P . "+cookies(f.Cookies, "",
+				"--no-cookies"), origin+"/")
 		})
 		return m
 	},
 	func(t *testing.T, f *hostile.Fixture) measured {
 		m, _ := measure(t, f, 15*time.Second, func(origin, dir string) *exec.Cmd {
-			return bounded("httrack -q -O . -c2 -T1 -R0 -s2 -A100000000 -%c100 --disable-security-limits "+cookies(f.Cookies, "-b1", "-b0"), origin+"/")
+			return bounded("httrack -q -O . -c2 -T1 -R0 -s2 -A100000000 -%c100 --disable-security-limits "+
+				cookies(f.Cookies, "-b1", "-b0"), origin+"/")
 		})
 		return m
 	},

@@ -52,7 +52,8 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 			o.Limits.Pages = first.State.Pages + 100 // some of them may have no end now
 			second := crawl(t, dir, o, hang)
 			if second.Counts.Fetched <= first.Counts.Fetched || len(s.Requests()) <= before {
-				t.Errorf("%d fetched, then %d; %d requests, then %d: %v", first.Counts.Fetched, second.Counts.Fetched, before, len(s.Requests()), second.Counts.Reasons)
+				t.Errorf("%d fetched, then %d; %d requests, then %d: %v", first.Counts.Fetched, second.Counts.Fetched,
+					before, len(s.Requests()), second.Counts.Reasons)
 			}
 			crawltest.Sound(t, dir)
 		})

@@ -25,16 +25,26 @@ func noise(seed string, words int) string {
 func traps() []*Fixture {
 	return []*Fixture{
 		{Line: 12, Name: "calendar", Attack: "an endless calendar, by path, forwards and backwards", Most: 1600,
-			Pages: map[string]Answer{"": func(c *Conn) { c.HTML("<a href=m/%s>now</a> <a href=good>x</a>", time.Now().Format("2006/01")) }, "good": good, "m/*": month("m/", "2006/01")},
-			Want:  map[string]string{"good": fetched}, Counts: map[string]int{"trap: calendar": 1}},
+			Pages: map[string]Answer{"": func(c *Conn) {
+				c.HTML("<a href=m/%s>now</a> <a href=good>x</a>",
+					time.Now().Format("2006/01"))
+			}, "good": good, "m/*": month("m/", "2006/01")},
+			Want: map[string]string{"good": fetched}, Counts: map[string]int{"trap: calendar": 1}},
 		{Line: 12, Name: "calendar-query", Attack: "an endless calendar, by query", Most: 1600,
-			Pages: map[string]Answer{"": func(c *Conn) { c.HTML("<a href='?month=%s'>now</a> <a href=good>x</a>", time.Now().Format("2006-01")) }, "good": good, "?month=*": month("?month=", "2006-01")},
-			Want:  map[string]string{"good": fetched}, Counts: map[string]int{"trap: calendar": 1}},
+			Pages: map[string]Answer{"": func(c *Conn) {
+				c.HTML("<a href='?month=%s'>now</a> <a href=good>x</a>",
+					time.Now().Format("2006-01"))
+			}, "good": good, "?month=*": month("?month=", "2006-01")},
+			Want: map[string]string{"good": fetched}, Counts: map[string]int{"trap: calendar": 1}},
 		{Line: 12, Name: "facets", Attack: "a shop of 20 articles whose filters combine without end", Most: 2000,
-			Pages: map[string]Answer{"": facets, "?*": facets, "article/*": func(c *Conn) { c.HTML("<title>article</title>%s", noise(c.Target, 200)) }},
-			Want:  map[string]string{"article/1": fetched, "article/20": fetched}, Counts: map[string]int{"trap: facets": 1}},
-		{Line: 12, Name: "versions", Attack: "a repository's browser: 40 files in each of 300 commits, in two views", Most: 3500,
-			Pages: map[string]Answer{"": links("log"), "log": func(c *Conn) { c.HTML("%s", versions(c, 300, "commit/?id=%s")) },
+			Pages: map[string]Answer{"": facets, "?*": facets,
+				"article/*": func(c *Conn) { c.HTML("<title>article</title>%s", noise(c.Target, 200)) }},
+			Want:   map[string]string{"article/1": fetched, "article/20": fetched},
+			Counts: map[string]int{"trap: facets": 1}},
+		{Line: 12, Name: "versions", Attack: "a repository's browser: 40 files in each of 300 commits, in two views",
+			Most: 3500,
+			Pages: map[string]Answer{"": links("log"),
+				"log": func(c *Conn) { c.HTML("%s", versions(c, 300, "commit/?id=%s")) },
 				"commit/?id=*": func(c *Conn) {
 					_, id, _ := strings.Cut(c.Target, "id=")
 					var b strings.Builder
@@ -43,7 +53,8 @@ func traps() []*Fixture {
 					}
 					c.HTML("<title>commit %s</title>%s%s", id, b.String(), noise(id, 40))
 				}, "*": func(c *Conn) { c.HTML("<title>file</title>%s", noise(c.Target, 80)) }},
-			Want: map[string]string{"commit/?id=" + commit(0): fetched, "commit/?id=" + commit(299): fetched}, Counts: map[string]int{"trap: versions": 1}},
+			Want:   map[string]string{"commit/?id=" + commit(0): fetched, "commit/?id=" + commit(299): fetched},
+			Counts: map[string]int{"trap: versions": 1}},
 		{Line: 12, Name: "session-path", Attack: "a session id in the path, new in every link", Most: 60,
 			Pages: map[string]Answer{"": sessions(";jsessionid=%s"), "*": sessions(";jsessionid=%s")},
 			Want:  map[string]string{}, Counts: map[string]int{"trap: session-id": 10}},
@@ -51,10 +62,12 @@ func traps() []*Fixture {
 			Pages: map[string]Answer{"": sessions("?PHPSESSID=%s"), "*": sessions("?PHPSESSID=%s")},
 			Want:  map[string]string{}, Counts: map[string]int{"trap: session-id": 10}},
 		{Line: 12, Name: "query-order", Attack: "the same parameters in ever new orders", Most: 10,
-			Pages:  map[string]Answer{"": links("?a=1&amp;b=2&amp;c=3", "?c=3&amp;b=2&amp;a=1", "?b=2&amp;a=1&amp;c=3", "?c=3&amp;a=1&amp;b=2"), "*": good},
+			Pages: map[string]Answer{"": links("?a=1&amp;b=2&amp;c=3", "?c=3&amp;b=2&amp;a=1", "?b=2&amp;a=1&amp;c=3",
+				"?c=3&amp;a=1&amp;b=2"), "*": good},
 			Counts: map[string]int{"trap: query-order": 3}},
 		{Line: 12, Name: "repeated", Attack: "/a/b/a/b/…: a relative link that adds itself", Most: 20,
-			Pages:  map[string]Answer{"": links("a/b/", "good"), "good": good, "*": func(c *Conn) { c.HTML("<a href='a/b/'>%s</a>", noise(c.Target, 100)) }},
+			Pages: map[string]Answer{"": links("a/b/", "good"), "good": good,
+				"*": func(c *Conn) { c.HTML("<a href='a/b/'>%s</a>", noise(c.Target, 100)) }},
 			Want:   map[string]string{"good": fetched},
 			Counts: map[string]int{"trap: repeated-segments": 1}},
 		{Line: 12, Name: "deep", Attack: "ever deeper paths of ever new names", Most: 100,
@@ -67,11 +80,13 @@ func traps() []*Fixture {
 			Pages:  map[string]Answer{"": mirrored, "*": mirrored},
 			Counts: map[string]int{"trap: same-body": 1}},
 		{Line: 12, Name: "soft-404", Attack: "every URL is a page: one and the same, with links to new ones", Most: 500,
-			Pages:  map[string]Answer{"": links("x/start", "good"), "good": good, "x/*": func(c *Conn) { softBody(c, "") }},
+			Pages: map[string]Answer{"": links("x/start", "good"), "good": good,
+				"x/*": func(c *Conn) { softBody(c, "") }},
 			Want:   map[string]string{"good": fetched},
 			Counts: map[string]int{"trap: ": 1}},
 		{Line: 12, Name: "soft-404-echo", Attack: "every URL is a page that names its own address, with links to new ones", Most: 1000,
-			Pages:  map[string]Answer{"": links("x/start", "good"), "good": good, "x/*": func(c *Conn) { softBody(c, c.Target) }},
+			Pages: map[string]Answer{"": links("x/start", "good"), "good": good,
+				"x/*": func(c *Conn) { softBody(c, c.Target) }},
 			Want:   map[string]string{"good": fetched},
 			Counts: map[string]int{"trap: soft-404": 1}},
 	}
@@ -118,7 +133,8 @@ func sessions(form string) Answer {
 		var b strings.Builder
 		for i := range 10 {
 			id := strings.ReplaceAll(noise(c.Target+fmt.Sprint(i), 8), " ", "")
-			fmt.Fprintf(&b, "<a href='%spage%d%s'>x</a>\n", c.Dir, i, fmt.Sprintf(form, (id + "0123456789abcdef0123456789abcdef")[:32]))
+			fmt.Fprintf(&b, "<a href='%spage%d%s'>x</a>\n", c.Dir, i,
+				fmt.Sprintf(form, (id + "0123456789abcdef0123456789abcdef")[:32]))
 		}
 		c.HTML("<title>page</title>%s", b.String())
 	}
@@ -132,7 +148,8 @@ func mirrored(c *Conn) {
 func softBody(c *Conn, echo string) {
 	var b strings.Builder
 	for i := range 5 {
-		fmt.Fprintf(&b, "<a href='%sx/%s'>see also</a>\n", c.Dir, strings.ReplaceAll(strings.TrimSpace(noise(fmt.Sprint(echo, i, len(c.Target)), 2)), " ", "-"))
+		fmt.Fprintf(&b, "<a href='%sx/%s'>see also</a>\n", c.Dir,
+			strings.ReplaceAll(strings.TrimSpace(noise(fmt.Sprint(echo, i, len(c.Target)), 2)), " ", "-"))
 	}
 	if echo == "" {
 		// The links follow from the address by themselves, so that bodies are the same.

@@ -30,8 +30,10 @@ type page struct {
 }
 
 var types = map[string]string{
-	".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript", ".png": "image/png", ".svg": "image/svg+xml", ".txt": "text/plain",
-	".json": "application/json", ".xml": "application/xml", ".pdf": "application/pdf", ".webmanifest": "application/manifest+json", ".xhtml": "application/xhtml+xml",
+	".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript", ".png": "image/png",
+	".svg": "image/svg+xml", ".txt": "text/plain",
+	".json": "application/json", ".xml": "application/xml", ".pdf": "application/pdf",
+	".webmanifest": "application/manifest+json", ".xhtml": "application/xhtml+xml",
 	".vtt": "text/vtt", ".woff2": "font/woff2", ".ico": "image/x-icon", ".mp4": "video/mp4", ".ogg": "audio/ogg",
 }
 
@@ -104,7 +106,8 @@ func (p page) bytes(fill func(string) string) ([]byte, error) {
 		return picture(size)
 	}
 	body := p.body
-	if strings.TrimSpace(body) == "" && p.status == 200 && strings.HasPrefix(p.header.Get("Content-Type"), "text/html") {
+	if strings.TrimSpace(body) == "" && p.status == 200 &&
+		strings.HasPrefix(p.header.Get("Content-Type"), "text/html") {
 		body = "<!DOCTYPE html><title>{{target}}</title><p id=me>{{target}}</p>\n"
 	}
 	if strings.Contains(body, "{{me}}") {

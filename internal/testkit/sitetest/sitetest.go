@@ -124,7 +124,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p, ok := s.pages[r.RequestURI]
 	s.mu.Unlock()
 	if !ok {
-		p = page{status: http.StatusNotFound, header: http.Header{"Content-Type": {"text/html"}}, body: "<!DOCTYPE html><title>404</title>not here"}
+		p = page{status: http.StatusNotFound, header: http.Header{"Content-Type": {"text/html"}},
+			body: "<!DOCTYPE html><title>404</title>not here"}
 	}
 	status := p.write(w, r, s.fill(r))
 	s.mu.Lock()
@@ -134,7 +135,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // fill puts the site's names into a text.
 func (s *Site) fill(r *http.Request) func(string) string {
-	pairs := []string{"{{origin}}", s.Origin, "{{host}}", strings.TrimPrefix(s.Origin, "http://"), "{{target}}", r.RequestURI}
+	pairs := []string{"{{origin}}", s.Origin, "{{host}}", strings.TrimPrefix(s.Origin, "http://"),
+		"{{target}}", r.RequestURI}
 	for name, origin := range s.others {
 		pairs = append(pairs, "{{other "+name+"}}", origin)
 	}

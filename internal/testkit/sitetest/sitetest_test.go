@@ -56,8 +56,10 @@ Test-PNG: 3x2
 		}
 		body, _ := io.ReadAll(resp.Body) // gzip is undone by the client
 		resp.Body.Close()
-		if resp.StatusCode != c.status || !strings.Contains(string(body), c.body) || resp.Header.Get("Content-Type") != c.typ {
-			t.Errorf("%s: %d %q %q, want %d %q %q", c.target, resp.StatusCode, resp.Header.Get("Content-Type"), body, c.status, c.typ, c.body)
+		if resp.StatusCode != c.status || !strings.Contains(string(body), c.body) ||
+			resp.Header.Get("Content-Type") != c.typ {
+			t.Errorf("%s: %d %q %q, want %d %q %q", c.target, resp.StatusCode, resp.Header.Get("Content-Type"), body,
+				c.status, c.typ, c.body)
 		}
 	}
 	if want := []string{"/", "/auto?q=1", "/auto", "/moved", "/coded", "/p.png"}; !slices.Equal(s.Targets(), want) {

@@ -21,7 +21,8 @@ func main() {
 	flag.Parse()
 	if *list {
 		for _, f := range hostile.List() {
-			fmt.Printf("%d\t%s\t%s\t%t\t%s\n", f.Line, f.Name, map[bool]string{true: "alone", false: "shared"}[f.Robots != nil], f.Heavy, f.Attack)
+			fmt.Printf("%d\t%s\t%s\t%t\t%s\n", f.Line, f.Name,
+				map[bool]string{true: "alone", false: "shared"}[f.Robots != nil], f.Heavy, f.Attack)
 		}
 		return
 	}
