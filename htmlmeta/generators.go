@@ -126,8 +126,12 @@ func (s *linkSet) addNextData(src []byte) {
 // sveltePage is what a page of SvelteKit's says of itself where a server made its data.
 var sveltePage = regexp.MustCompile(`\.start\([\w$]+,\s*[\w$]+,\s*\{[^{}]*\bdata:\s*\[[^\]{]*\{\s*type:\s*"data"`)
 
-// addRouterData adds what a router asks for beside this page: SvelteKit's data of it, and
-// the list of versions of Material for MkDocs, where it has several.
+// nuxtPage is what a page of Nuxt's says of its build.
+var nuxtPage = regexp.MustCompile(`baseURL:"([^"]*)",buildId:"([\w-]+)",buildAssetsDir:"/?([^"]*)"`)
+
+// addRouterData adds what a router asks for beside this page: SvelteKit's data of it, the
+// manifest of Nuxt's build, without which it shows an error, and the list of versions of
+// Material for MkDocs, where it has several.
 func (s *linkSet) addRouterData(src []byte) {
 	l := Link{Tag: "script", Attr: "router", Kind: Speculative}
 	if bytes.Contains(src, []byte("__sveltekit")) && sveltePage.Match(src) {
@@ -136,6 +140,11 @@ func (s *linkSet) addRouterData(src []byte) {
 			name = page + ".html__data.json"
 		}
 		s.add(name, l)
+	}
+	if bytes.Contains(src, []byte("__NUXT__")) {
+		if m := nuxtPage.FindSubmatch(src); m != nil {
+			s.add(fmt.Sprintf("%s%sbuilds/meta/%s.json", m[1], m[3], m[2]), l)
+		}
 	}
 	if bytes.Contains(src, []byte(`"provider": "mike"`)) {
 		s.add("../versions.json", l)

@@ -186,6 +186,8 @@ func TestLinksOfGenerators(t *testing.T) {
 			`<script>__sveltekit_1={}; kit.start(app, element, {node_ids: [0], data: [null,{type:"data",data:{}}]})</script>`, "/d/p/__data.json script.router speculative"},
 		{"SvelteKit: a page without data", "text/html",
 			`<script>__sveltekit_1={}; kit.start(app, element, {node_ids: [0], data: [null,null]})</script>`, ""},
+		{"Nuxt: the manifest of its build", "text/html",
+			`<script>window.__NUXT__={};window.__NUXT__.config={public:{},app:{baseURL:"/x/",buildId:"94f0-d1",buildAssetsDir:"/_nuxt/",cdnURL:""}}</script>`, "/x/_nuxt/builds/meta/94f0-d1.json script.router speculative"},
 		{"Material for MkDocs with versions", "text/html",
 			`<script id=__config type="application/json">{"version": {"provider": "mike"}}</script>`,
 			"/versions.json script.router speculative"},

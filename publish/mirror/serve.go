@@ -101,7 +101,10 @@ func (s server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if known {
 		r = r.Clone(r.Context())
-		r.URL.Path = "/" + strings.TrimSuffix(name, "index.html")
+		r.URL.Path = "/" + name
+		if path.Base(name) == "index.html" {
+			r.URL.Path = strings.TrimSuffix(r.URL.Path, "index.html") // which a FileServer redirects
+		}
 	}
 	s.files.ServeHTTP(w, r)
 }

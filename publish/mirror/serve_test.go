@@ -57,13 +57,15 @@ func TestHandlerServesWithTheTypesOfTheMap(t *testing.T) {
 // routed is a site whose scripts know its URLs, not the names of files.
 const routed = `
 -- / --
-<!DOCTYPE html><title>start</title><script src="/app.js"></script><a href="/about">a</a> <a href="/search.html">s</a> <a href="/old">o</a> <a href="/blog/3?ref=1">b</a> <a href="//x/">x</a> <a href="/plain">p</a><script src="/app/%5Bslug%5D/%C3%A9%25.js"></script>
+<!DOCTYPE html><title>start</title><script src="/app.js"></script><a href="/about">a</a> <a href="/search.html">s</a> <a href="/old">o</a> <a href="/blog/3?ref=1">b</a> <a href="//x/">x</a> <a href="/plain">p</a> <a href="/genindex.html">g</a><script src="/app/%5Bslug%5D/%C3%A9%25.js"></script>
 -- /about --
 <!DOCTYPE html><title>about</title><script>1</script>
 -- /blog/3?ref=1 --
 <!DOCTYPE html><title>three</title>
 -- /plain --
 <!DOCTYPE html><title>plain</title>
+-- /genindex.html --
+<!DOCTYPE html><title>all words</title>
 -- /old --
 HTTP 301
 Location: /about
@@ -112,6 +114,7 @@ func TestHandlerServesByURL(t *testing.T) {
 		{"/index.html", "", "301 ./"},
 		{"/about", "document", "200 text/html about"},
 		{"/about.html", "document", "302 /about"},
+		{"/genindex.html", "document", "200 text/html all words"},
 		{"/about.html", "empty", "200 text/html about"},
 		{"/about.html?q=a", "document", "302 /about?q=a"},
 		{"/search.html?q=a", "document", "200 text/html search"},
