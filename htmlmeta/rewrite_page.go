@@ -272,7 +272,7 @@ func (w *rewriter) dropBase(t *tag) {
 			others = true
 		}
 	}
-	if !others {
+	if !others && len(t.attrs) > 0 { // one that says nothing changes nothing
 		w.edits = w.edits[:before]
 		w.edit(t.all, "")
 	}

@@ -30,7 +30,7 @@ func byPlaces(t *testing.T, contentType string, src []byte) {
 var pagesWithPlaces = []string{
 	"", "text", "<p>no head<a href=x>", "<a href=x>",
 	"<html><head><title>t</title></head><body><a href=x>y</a></body></html>",
-	"<head><html lang=x><a href=/y>", "<head><htll lang=x><a ", "<head></head><b>x</b><a href=y>",
+	"<head><html lang=x><a href=/y>", "<head><htll lang=x><a ", "<a x><base>", "<base><a href=x>", "<head></head><b>x</b><a href=y>",
 	"<b>x<html><head><body>", "<!doctype html><html class=a><p><head><a href=x>",
 	"<base href=/b/><a href=x><base href=/c/>", "<textarea><a href=x></textarea><a href=y>",
 	"<script>x</script><a href=z>",
