@@ -117,24 +117,51 @@ func wordingOf(rule string) (topic, detail string) {
 
 // Words is a reason in words, for people: nothing reads them back.
 func Words(r Reason) string {
-	topic, _ := wordingOf(r.Rule)
+	topic, detail := wordingOf(r.Rule)
 	switch {
 	case r.Rule == "":
 		return ""
 	case topic == "":
-		return Detail(r)
+		return fill(detail, r)
 	case r.Rule == Location && r.Status > 0:
 		topic = HTTP
 	}
-	return topic + ": " + Detail(r)
+	return topic + ": " + fill(detail, r)
 }
 
 // Detail is a reason in words without its topic.
 func Detail(r Reason) string {
 	_, detail := wordingOf(r.Rule)
-	words := strings.NewReplacer("{limit}", strconv.Itoa(r.Limit), "{status}", strconv.Itoa(r.Status), "{text}", r.Text,
-		"{quoted}", strconv.Quote(r.Text), "{line}", lineWords(r), "{location}", locationWords(r))
-	return strings.TrimSuffix(words.Replace(detail), ", ")
+	return fill(detail, r)
+}
+
+// fill puts the parameters of a reason in their places. Reports have the words of a
+// million reasons, so none is made that has no place.
+func fill(detail string, r Reason) string {
+	text, rest, more := strings.Cut(detail, "{")
+	for more {
+		name, after, _ := strings.Cut(rest, "}")
+		text += parameter(name, r)
+		after, rest, more = strings.Cut(after, "{")
+		text += after
+	}
+	return strings.TrimSuffix(text, ", ")
+}
+
+func parameter(name string, r Reason) string {
+	switch name {
+	case "limit":
+		return strconv.Itoa(r.Limit)
+	case "status":
+		return strconv.Itoa(r.Status)
+	case "quoted":
+		return strconv.Quote(r.Text)
+	case "line":
+		return lineWords(r)
+	case "location":
+		return locationWords(r)
+	}
+	return r.Text
 }
 
 func lineWords(r Reason) string {
