@@ -70,6 +70,12 @@ func (e *entry) why() string {
 	return e.fate.why
 }
 
+// ended says what became of an entry that has no page of its own.
+func (e *entry) ended(s state, why string) {
+	e.state = s
+	e.because(why)
+}
+
 func (e *entry) because(why string) {
 	if e.fate == nil {
 		e.fate = new(fate)
@@ -201,26 +207,21 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	case v.Status == 0:
 		e.because("fetch: " + v.Error)
 	case (redirect || unchanged) && !permit.Show: // a redirect has its own X-Robots-Tag
-		e.state = withheld
-		e.because(permit.Why())
+		e.ended(withheld, permit.Why())
 	case unchanged:
 		e.ref, e.state = *v.Refers, kept
 	case redirect:
 		e.state, e.fate = moved, &fate{to: weburl.FromCanonical(strings.Clone(v.Location))}
 	case v.Status == 404 || v.Status == 410:
-		e.state = gone
-		e.because(fmt.Sprintf("http: %d", v.Status))
+		e.ended(gone, fmt.Sprintf("http: %d", v.Status))
 	case v.Status != 200 && v.Status != 203:
 		e.because(fmt.Sprintf("http: %d", v.Status))
 	case !permit.Show:
-		e.state = withheld
-		e.because(permit.Why())
+		e.ended(withheld, permit.Why())
 	case v.Elsewhere() != nil:
-		e.state = left
-		e.because(v.Elsewhere().String())
+		e.ended(left, v.Elsewhere().String())
 	case !v.HasBody():
-		e.state = left
-		e.because(noBody)
+		e.ended(left, noBody)
 	default:
 		e.state, e.typ = kept, declared(v.ContentType)
 		// A title or links are found in what is HTML by its content too.
@@ -245,8 +246,7 @@ func (s *site) complete(a *storage.Archive) error {
 		}
 		e.page = e.state == kept && (e.typ == typeHTML || e.typ == typeXHTML)
 		if e.state == kept && e.cut && !e.page {
-			e.state = failed
-			e.because("fetch: cut off")
+			e.ended(failed, "fetch: cut off")
 		}
 	}
 	s.pair()
@@ -267,8 +267,7 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 	p := publish.Decide(v, s.o.Now)
 	e.list = e.list && p.List // of an unchanged page, what its original asks counts too
 	if !p.Show || !v.HasBody() {
-		e.state = withheld
-		e.because(p.Why())
+		e.ended(withheld, p.Why())
 		return nil
 	}
 	e.typ = s.words.keep(declared(v.ContentType))
@@ -281,8 +280,8 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 		return err
 	}
 	if err != nil {
-		e.state, e.bad = failed, true
-		e.because(err.Error())
+		e.bad = true
+		e.ended(failed, err.Error())
 		return nil
 	}
 	defer b.Close()
