@@ -17,6 +17,21 @@ func CurrentAt(visits []*crawllog.Visit, at time.Time, find crawllog.Lookup) *cr
 	return Current(Until(visits, at), LookupAt(find, at))
 }
 
+// maxRedirects is how many redirects in a row are followed.
+const maxRedirects = 20
+
+// LedTo is the visit that stands where the redirects from a URL end; nil if nothing does.
+func LedTo(url string, find crawllog.Lookup) *crawllog.Visit {
+	for range maxRedirects {
+		v := Current(find(url), find)
+		if v == nil || v.Location == "" {
+			return v
+		}
+		url = v.Location
+	}
+	return nil
+}
+
 // LookupAt is find without the visits that came later than a time.
 func LookupAt(find crawllog.Lookup, at time.Time) crawllog.Lookup {
 	if find == nil {

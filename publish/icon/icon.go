@@ -21,7 +21,6 @@ import (
 	_ "golang.org/x/image/webp" // formats of icons
 
 	"curtsy/facts"
-	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
@@ -64,10 +63,8 @@ func fitted(b image.Rectangle) image.Rectangle {
 
 // largestIcon is nil if no icon can be read.
 func largestIcon(a *storage.Archive, seed string, now time.Time) (best image.Image) {
-	for i, url := range icons(a, seed) {
-		if i == maxIcons {
-			break
-		}
+	urls := icons(a, seed)
+	for _, url := range urls[:min(len(urls), maxIcons)] {
 		if p := kept(a, url, now); p != nil && (best == nil || p.Bounds().Dx() > best.Bounds().Dx()) {
 			best = p
 		}
@@ -81,13 +78,7 @@ func icons(a *storage.Archive, page string) (urls []string) {
 	if u, err := weburl.Parse(page); err == nil {
 		urls = append(urls, u.Origin()+"/favicon.ico")
 	}
-	v := publish.Current(a.VisitsAt(page), a.VisitsAt)
-	for range judge.MaxRedirects {
-		if v == nil || v.Location == "" {
-			break
-		}
-		v = publish.Current(a.VisitsAt(v.Location), a.VisitsAt)
-	}
+	v := publish.LedTo(page, a.VisitsAt)
 	if v == nil {
 		return urls
 	}
