@@ -42,6 +42,10 @@ func Find(p htmlmeta.Page, root *html.Node) (found *html.Node, title string) {
 	if !isDeclared(p.Body) {
 		return nil, ""
 	}
+	return find(root)
+}
+
+func find(root *html.Node) (found *html.Node, title string) {
 	defer func() {
 		if recover() != nil { // readability, of a page that was made to break it
 			found, title = nil, ""
@@ -71,7 +75,7 @@ func Blocks(p htmlmeta.Page, blocks []htmlmeta.Block) []htmlmeta.Block {
 	if err != nil {
 		return blocks
 	}
-	found, title := Find(p, root)
+	found, title := find(root)
 	if found == nil {
 		return blocks
 	}

@@ -36,16 +36,7 @@ func NewWriter(whole bool) *Writer {
 // no HTML it is the paragraphs that htmlmeta.ReadText finds.
 func (w *Writer) Of(p htmlmeta.Page, max int) string {
 	if htmlmeta.KindOf(p.Header, p.Body) == htmlmeta.HTML {
-		read := htmlmeta.Readable
-		if w.whole {
-			read = htmlmeta.Whole
-		}
-		root, err := read(p)
-		if err == nil {
-			part := body(root)
-			if found, _ := article.Find(p, root); found != nil && !w.whole {
-				part = found
-			}
+		if part, err := w.partOf(p); err == nil {
 			if text, err := w.convert(part); err == nil {
 				return cut(text, max)
 			}
@@ -55,6 +46,24 @@ func (w *Writer) Of(p htmlmeta.Page, max int) string {
 		return Paragraphs(htmlmeta.ReadWholeText(p, max))
 	}
 	return Paragraphs(htmlmeta.ReadText(p, max))
+}
+
+// partOf is what is written of a page: its article if it has one, unless all is asked for.
+func (w *Writer) partOf(p htmlmeta.Page) (*html.Node, error) {
+	read := htmlmeta.Readable
+	if w.whole {
+		read = htmlmeta.Whole
+	}
+	root, err := read(p)
+	if err != nil {
+		return nil, err
+	}
+	if !w.whole {
+		if found, _ := article.Find(p, root); found != nil {
+			return found, nil
+		}
+	}
+	return body(root), nil
 }
 
 func (w *Writer) convert(part *html.Node) (string, error) {
