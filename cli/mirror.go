@@ -116,7 +116,8 @@ func mirrorCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// What the runtime may hold while a mirror is made, in octets, garbage included: what is read and written, and of each URL its entry and its name.
+// What the runtime may hold while a mirror is made, in octets, garbage included: what is read
+// and written, and of each URL its entry and its name.
 const (
 	mirrorMemory = 96 << 20
 	memoryOfFile = 200

@@ -26,7 +26,8 @@ var candidateTypes = func() map[string]bool {
 
 // unfetched are names that generators and libraries hold in every site and load from none:
 // files of their builds (Next.js), names that are put behind another path (SvelteKit,
-// Material for MkDocs; see addRouterData), symbols (React), an index of version 6 (Storybook), a list of their own parts (Prism).
+// Material for MkDocs; see addRouterData), symbols (React), an index of version 6 (Storybook),
+// a list of their own parts (Prism).
 var unfetched = func() map[string]bool {
 	set := map[string]bool{}
 	for _, name := range strings.Fields(`_devPagesManifest.json _devMiddlewareManifest.json _clientMiddlewareManifest.js __data.json versions.json react.test.json stories.json prism-core.js`) {
@@ -138,8 +139,9 @@ func basedElsewhere(src []byte) span {
 	return span{len(src), len(src)}
 }
 
-// isNoURL says whether a literal is compared with another or put behind one, is a text that is shown, or is the key of an object and
-// names a script: bundlers know modules so ({"./src/lamp.js": () => import("./lamp-4f3a.js")}).
+// isNoURL says whether a literal is compared with another or put behind one, is a text that is
+// shown, or is the key of an object and names a script: bundlers know modules so
+// ({"./src/lamp.js": () => import("./lamp-4f3a.js")}).
 func isNoURL(src []byte, ref scriptRef) bool {
 	behind := bytes.TrimLeft(src[ref.at.to:min(len(src), ref.at.to+64)], asciiBlank)
 	before := bytes.TrimRight(src[max(0, ref.at.from-64):ref.at.from], asciiBlank)

@@ -59,7 +59,8 @@ func (e *diskError) Unwrap() error { return e.Err }
 
 // schema is the version of the on-disk format; it is raised when a reader of
 // the version before would read wrongly. Schemas 5 and 6, whose visits are JSON, plain
-// and packed, and 7, where all that a crawl says of itself is one row, are read as well; the first commit to such an archive makes it one of schema 8.
+// and packed, and 7, where all that a crawl says of itself is one row, are read as well; the
+// first commit to such an archive makes it one of schema 8.
 const (
 	schema       = 8
 	oldestSchema = 5

@@ -73,7 +73,8 @@ func (a *Archive) Damaged(r *Report) ([]crawllog.Ref, error) {
 
 // Salvage writes every segment that holds damage anew, with the intact visits
 // only, and forgets the damaged ones. What the frontier has staged is part of
-// the same transaction, and so is crawl, as in Commit. The old segments go last, so that at no moment an intact record is missing.
+// the same transaction, and so is crawl, as in Commit. The old segments go last, so that at no
+// moment an intact record is missing.
 func (a *Archive) Salvage(damaged []crawllog.Ref, crawl any) (done []string, err error) {
 	report := &Report{}
 	segments, extents, err := a.layout(report)

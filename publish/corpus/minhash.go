@@ -12,8 +12,9 @@ import (
 )
 
 // MinHash (Broder 1997) whose values fall into bins, rather than one permutation for
-// each (Li, Owen and Zhang 2012), and bands of bins: pages whose sets of shingles agree in a share s have a band in common with a
-// probability of 1-(1-s^bandRows)^bands: 0.99 at 0.9, 0.68 at 0.8, 0.01 at 0.5.
+// each (Li, Owen and Zhang 2012), and bands of bins: pages whose sets of shingles agree in a
+// share s have a band in common with a probability of 1-(1-s^bandRows)^bands: 0.99 at 0.9, 0.68
+// at 0.8, 0.01 at 0.5.
 const (
 	bands    = 10
 	bandRows = 10

@@ -1,5 +1,6 @@
 // Package export answers: how does an archive leave, for programs of others?
-// It writes WACZ 1.1.1, WARC, CDXJ, tables of URLs and the text of pages, each as one file that takes its name when it is whole and synced.
+// It writes WACZ 1.1.1, WARC, CDXJ, tables of URLs and the text of pages, each as one file that
+// takes its name when it is whole and synced.
 //
 //	select.go   which captures may be shown (publish.Permits), sorted by where they lie
 //	copy.go     their records, octet by octet, behind the warcinfo of their segment

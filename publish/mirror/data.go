@@ -68,7 +68,7 @@ func isData(typ string) bool {
 func (w *writer) workers(scripts []*entry) (list []*entry, err error) {
 	var text []byte
 	for _, e := range scripts {
-		if !strings.Contains(strings.ToLower(e.file), "worker") {
+		if !isWorker(e) {
 			continue
 		}
 		list = append(list, e)
@@ -79,13 +79,14 @@ func (w *writer) workers(scripts []*entry) (list []*entry, err error) {
 		}
 	}
 	for _, e := range scripts {
-		if len(text) > 0 && bytes.Contains(text, []byte(path.Base(e.file))) &&
-			!strings.Contains(strings.ToLower(e.file), "worker") {
+		if len(text) > 0 && bytes.Contains(text, []byte(path.Base(e.file))) && !isWorker(e) {
 			list = append(list, e)
 		}
 	}
 	return list, nil
 }
+
+func isWorker(e *entry) bool { return strings.Contains(strings.ToLower(e.file), "worker") }
 
 // writeData writes what scripts fetch as a script; there may be nothing of that kind.
 func (w *writer) writeData() (bool, error) {
