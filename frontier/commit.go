@@ -59,6 +59,11 @@ func (c *Counts) add(s State, reason judge.Reason, n int) {
 	case StateDisregarded:
 		c.Disregarded += n
 	}
+	c.because(reason, n)
+}
+
+// because counts n URLs that a reason holds, in no state.
+func (c *Counts) because(reason judge.Reason, n int) {
 	if c.Reasons == nil {
 		c.Reasons = judge.Tally{}
 	}
@@ -213,16 +218,13 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 	}
 	f.superseded = f.superseded[:0]
 	for reason, n := range f.left {
-		if f.counts.Reasons == nil {
-			f.counts.Reasons = judge.Tally{}
-		}
-		f.counts.Reasons[reason] += n
+		f.counts.because(reason, n)
 	}
 	clear(f.left)
 	if f.overruled > 0 {
 		f.counts.Discovered -= f.overruled
 		f.counts.Disregarded -= f.overruled
-		f.counts.Reasons[judge.Reason{Rule: judge.Overruled}] += f.overruled
+		f.counts.because(judge.Reason{Rule: judge.Overruled}, f.overruled) // perhaps before what it overrules is counted
 		f.overruled = 0
 	}
 	return nil

@@ -437,3 +437,20 @@ func BenchmarkNext(b *testing.B) {
 		}
 	}
 }
+
+// Two workers find a URL at once: the one that may follow the link can be counted before
+// the one that may not.
+func TestOverruledBeforeItIsCounted(t *testing.T) {
+	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
+	soft := link("/a", Disregarded)
+	soft.Soft, soft.Reason.Rule = true, judge.NoFollow
+	fp := f.fingerprint(soft.URL.String())
+	f.seen.add(fp, true)
+	f.Add(link("/a", Page))
+	flush(t, f)
+	f.put(soft, fp)
+	flush(t, f)
+	if c := f.Counts(); c.Disregarded != 0 || c.Discovered != 1 {
+		t.Errorf("got %+v, want one URL, which is queued", c)
+	}
+}
