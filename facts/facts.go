@@ -21,7 +21,7 @@ const MaxBody = 16 << 20
 
 // version is the first octet of facts. It is raised when they hold something
 // else, or htmlmeta reads pages otherwise.
-const version = 3
+const version = 4
 
 // What neighbours have in common is written once:
 //
@@ -38,9 +38,14 @@ const version = 3
 //	  uvarint   octets that its URL shares with that of the link before, or of the page
 //	  text      the rest of it
 //	uvarint   references that nobody can follow; of each two texts: as written, and why
+//	uvarint   what fragments may name; of each a uvarint: octets shared with that before; and the
+//	          rest, a text
+//	uvarint   fragments that links name; of each a varint: the number of the link, less that of
+//	          the one before; and a text
 const (
 	kindBits = 0x0f
 	isFeed   = 0x10
+	isCapped = 0x80 // of the first octet: there is more than was read
 )
 
 // place is where a link stands.
@@ -49,7 +54,11 @@ type place struct{ tag, attr, rel string }
 // Of writes down what the document at a URL says. length is that of the decoded body.
 func Of(url weburl.URL, doc *htmlmeta.Document, length int) []byte {
 	b := make([]byte, 0, 64+24*len(doc.Links)+2*len(doc.Tags))
-	b = append(b, version, byte(doc.Kind))
+	kind := byte(doc.Kind)
+	if doc.Capped {
+		kind |= isCapped
+	}
+	b = append(b, version, kind)
 	b = binary.AppendUvarint(b, uint64(length))
 	b = binary.AppendUvarint(b, uint64(len(doc.Tags)))
 	before := uint32(0)
@@ -87,6 +96,22 @@ func Of(url weburl.URL, doc *htmlmeta.Document, length int) []byte {
 	for _, o := range doc.Odd {
 		b = appendText(appendText(b, o.Text), o.Why)
 	}
+	return appendPlaces(b, doc)
+}
+
+// appendPlaces writes what fragments may name, and which the links name.
+func appendPlaces(b []byte, doc *htmlmeta.Document) []byte {
+	b, last := binary.AppendUvarint(b, uint64(len(doc.IDs))), ""
+	for _, id := range doc.IDs {
+		same := shared(last, id)
+		b = appendText(binary.AppendUvarint(b, uint64(same)), id[same:])
+		last = id
+	}
+	b, link := binary.AppendUvarint(b, uint64(len(doc.Fragments))), 0
+	for _, f := range doc.Fragments {
+		b = appendText(binary.AppendVarint(b, int64(f.Link-link)), f.Text)
+		link = f.Link
+	}
 	return b
 }
 
@@ -114,7 +139,11 @@ type Facts struct {
 	// once for each kind; NoFollow is not known.
 	Links []htmlmeta.Link
 	Odd   []htmlmeta.Odd // the first references that nobody can follow
-	Tags  []uint32       // see htmlmeta.Document
+	// See htmlmeta.Document.
+	Capped    bool
+	Tags      []uint32
+	IDs       []string
+	Fragments []htmlmeta.Fragment
 
 	places []place
 	ends   []int // in urls: 0, the end of the page's, and of those of its links
@@ -140,6 +169,7 @@ func (f *Facts) Read(b []byte) error {
 	for n := d.number(uint64(len(d.b))); n > 0 && d.b != nil; n-- {
 		f.Odd = append(f.Odd, htmlmeta.Odd{Text: string(d.text()), Why: string(d.text())})
 	}
+	f.readPlaces(&d)
 	if d.b == nil || len(d.b) > 0 {
 		return ErrOther
 	}
@@ -170,7 +200,8 @@ func (f *Facts) readTags(b []byte) (d decoder, err error) {
 		return d, ErrOther
 	}
 	d.b = b[2:]
-	f.Kind, f.Length = htmlmeta.Kind(b[1]), d.number(maxLength)
+	f.Kind, f.Capped = htmlmeta.Kind(b[1]&^isCapped), b[1]&isCapped != 0
+	f.Length = d.number(maxLength)
 	f.Tags = f.Tags[:0]
 	at := uint64(0)
 	for n := d.number(uint64(len(d.b))); n > 0 && d.b != nil; n-- {
@@ -202,6 +233,30 @@ func (f *Facts) readLink(d *decoder) {
 	p := &f.places[n-1]
 	f.Links = append(f.Links, htmlmeta.Link{Tag: p.tag, Attr: p.attr, Rel: p.rel,
 		Kind: htmlmeta.LinkKind(first & kindBits), Feed: first&isFeed != 0})
+}
+
+// readPlaces reads what appendPlaces wrote.
+func (f *Facts) readPlaces(d *decoder) {
+	f.IDs, f.Fragments = f.IDs[:0], f.Fragments[:0]
+	last, size := "", 0
+	for n := d.number(uint64(len(d.b))); n > 0 && d.b != nil; n-- {
+		same := d.number(uint64(len(last)))
+		last = last[:same] + string(d.text())
+		if size += len(last); size > maxURLs {
+			d.b = nil
+		}
+		f.IDs = append(f.IDs, last)
+	}
+	link := 0
+	for n := d.number(uint64(len(d.b))); n > 0 && d.b != nil; n-- {
+		step, used := binary.Varint(d.b)
+		if link += int(step); used <= 0 || link < 0 || link >= len(f.Links) {
+			d.b = nil
+			return
+		}
+		d.b = d.b[used:]
+		f.Fragments = append(f.Fragments, htmlmeta.Fragment{Link: link, Text: string(d.text())})
+	}
 }
 
 // maxURLs bounds the URLs of one document, in octets: what is read of it has fewer.

@@ -110,8 +110,7 @@ func (s *linkSet) resolve(ref string) (weburl.URL, error) {
 
 // addURL adds a link unless its URL is known, for the same kind.
 func (s *linkSet) addURL(u weburl.URL, l Link) {
-	hash := maphash.String(s.seed, u.String()) + uint64(l.Kind)
-	at, known := s.known.find(hash, func(i int) bool { return s.list[i].Kind == l.Kind && s.list[i].URL == u })
+	at, known := s.at(u, l.Kind)
 	if known {
 		s.list[at].NoFollow = s.list[at].NoFollow && l.NoFollow
 		return
@@ -120,9 +119,18 @@ func (s *linkSet) addURL(u weburl.URL, l Link) {
 		s.capped = true
 		return
 	}
-	s.known.insert(hash, len(s.list))
+	s.known.insert(s.hash(u, l.Kind), len(s.list))
 	l.URL = u
 	s.list = append(s.list, l)
+}
+
+// at is where in the list the link of a URL is.
+func (s *linkSet) at(u weburl.URL, kind LinkKind) (int, bool) {
+	return s.known.find(s.hash(u, kind), func(i int) bool { return s.list[i].Kind == kind && s.list[i].URL == u })
+}
+
+func (s *linkSet) hash(u weburl.URL, kind LinkKind) uint64 {
+	return maphash.String(s.seed, u.String()) + uint64(kind)
 }
 
 // foreignScheme says whether ref plainly has a scheme other than http and https.

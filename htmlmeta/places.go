@@ -152,8 +152,10 @@ var (
 		tagNames.of("meta")
 	tagStyle, tagTitle, tagTemplate = tagNames.of("style"), tagNames.of("title"), tagNames.of("template")
 	tagScript, tagPlaintext         = tagNames.of("script"), tagNames.of("plaintext")
+	tagA                            = tagNames.of("a")
 	tagSVG, tagMath                 = tagNames.of("svg"), tagNames.of("math")
 	attrHref, attrRel               = attrNames.of("href"), attrNames.of("rel")
+	attrID, attrName                = attrNames.of("id"), attrNames.of("name")
 
 	placeOf = placeTable()
 	rawText = rawTextTags()
@@ -172,7 +174,7 @@ func attrList() (list []string) {
 	for _, p := range places {
 		list = append(list, p.attr)
 	}
-	return list
+	return append(list, "id")
 }
 
 const (

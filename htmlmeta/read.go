@@ -43,6 +43,11 @@ type Document struct {
 
 	Title, Lang, Charset string
 
+	// IDs are what a fragment of the page's URL may name, in order, some perhaps more
+	// than once; Fragments, those that its links name. Where it is Capped there are more.
+	IDs       []string
+	Fragments []Fragment
+
 	// Tags are the places in the body of the tags that Rewrite has to see, in order;
 	// nil where it has to look for them: in XML, in what has no charset of octets,
 	// and in what is no page.
@@ -206,6 +211,9 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	r.links.addRustdoc(body)
 	r.links.addNextData(body)
 	r.links.addRouterData(body)
+	if r.inner == 0 {
+		r.addFragments(body)
+	}
 	if bytes.Contains(body, []byte("noframes")) || bytes.Contains(body, []byte("NOFRAMES")) {
 		for _, m := range noframes.FindAllSubmatch(body, 4) {
 			r.readInner(string(m[1]))
@@ -240,6 +248,9 @@ func (r *reader) collect(body []byte, xml bool) {
 		r.scan.places = &r.places
 	}
 	r.found.reset()
+	if r.inner == 0 && r.known == nil {
+		r.scan.ids = &r.found.fragments.ids
+	}
 	r.found.collect(&r.scan)
 }
 

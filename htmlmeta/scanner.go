@@ -57,6 +57,8 @@ type scanner struct {
 
 	// places makes the scanner note where the tags are that a rewriter has to see.
 	places *tagPlaces
+	// ids makes the scanner note what fragments may name.
+	ids *[]span
 	// known are such places: where it is not nil, the scanner sees no other tags.
 	known []uint32
 
@@ -317,6 +319,9 @@ func (s *scanner) keep(a attr) {
 		a.id = id
 		s.tag.attrs = append(s.tag.attrs, a)
 		return
+	}
+	if s.ids != nil && (id == attrID || id == attrName && s.tag.id == tagA) {
+		*s.ids = append(*s.ids, a.value)
 	}
 	if s.row[id] == 0 || s.seen&(1<<id) != 0 || s.tag.end {
 		return

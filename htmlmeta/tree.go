@@ -31,7 +31,8 @@ type elements struct {
 	attrs []elementAttr
 	known indexSet // references that need no second node
 	refs  []reference
-	seed  maphash.Seed
+	fragments
+	seed maphash.Seed
 
 	texts                  int // elements with a text
 	templates              int // open template elements
@@ -42,18 +43,14 @@ type elements struct {
 type reference struct {
 	place    uint8
 	nofollow bool
+	plain    bool // it has been seen without a fragment
 	value    span
 }
 
-// forget gives back what only finding them needs.
-func (e *elements) forget() {
-	e.refs = trimmed(e.refs)
-	e.known.clear()
-}
-
 func (e *elements) reset() {
-	e.list, e.attrs = trimmed(e.list), trimmed(e.attrs)
-	e.forget()
+	e.list, e.attrs, e.refs = trimmed(e.list), trimmed(e.attrs), trimmed(e.refs)
+	e.known.clear()
+	e.fragments.reset()
 	e.texts, e.templates, e.hasBase, e.hasTitle, e.cut = 0, 0, false, false, false
 }
 
@@ -70,7 +67,6 @@ func trimmed[T any](b []T) []T {
 
 // collect finds the elements of a document.
 func (e *elements) collect(s *scanner) {
-	defer e.forget()
 	for s.next() {
 		t := &s.tag
 		switch {
@@ -134,7 +130,7 @@ func (e *elements) anyNew(src []byte, t *tag) bool {
 		switch places[p-1].form {
 		case aside:
 		case oneURL:
-			any = e.isNew(src, reference{p, nofollow, withoutFragment(src, t.attrs[i].value)}) || any
+			any = e.isNew(src, p, nofollow, t.attrs[i].value) || any
 		default:
 			any = true
 		}
@@ -157,19 +153,28 @@ func containsFold(b []byte, sub string) bool {
 	return false
 }
 
-func (e *elements) isNew(src []byte, r reference) bool {
-	value := r.value.of(src)
-	hash := maphash.Bytes(e.seed, value) + uint64(r.place)
-	_, known := e.known.find(hash, func(i int) bool {
+// isNew says whether a reference has not been seen before, but for its fragment.
+func (e *elements) isNew(src []byte, place uint8, nofollow bool, whole span) bool {
+	before := withoutFragment(src, whole)
+	value := before.of(src)
+	hash := maphash.Bytes(e.seed, value) + uint64(place)
+	at, known := e.known.find(hash, func(i int) bool {
 		o := &e.refs[i]
-		return o.place == r.place && o.nofollow == r.nofollow && bytes.Equal(o.value.of(src), value)
+		return o.place == place && o.nofollow == nofollow && bytes.Equal(o.value.of(src), value)
 	})
-	if known {
-		return false
+	if !known {
+		at = len(e.refs)
+		e.known.insert(hash, at)
+		e.refs = append(e.refs, reference{place: place, nofollow: nofollow, value: before})
 	}
-	e.known.insert(hash, len(e.refs))
-	e.refs = append(e.refs, r)
-	return true
+	switch {
+	case places[place-1].kind != Navigation:
+	case before != whole, bytes.IndexByte(value, '#') >= 0:
+		e.named = append(e.named, fragmentSpan{at, whole})
+	default:
+		e.refs[at].plain = true
+	}
+	return !known
 }
 
 // withoutFragment cuts the fragment off a reference, unless the '#' belongs
