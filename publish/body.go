@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 
 	"curtsy/internal/coding"
 	"curtsy/internal/http1"
@@ -127,7 +126,7 @@ func (b *Body) Close() error {
 // too keep x.tar.gz compressed when it comes as gzip in gzip.
 func codings(r *storage.Response) []string {
 	list := coding.Order(append(http1.Tokens(r.Header["Content-Encoding"]), r.Transfer...))
-	switch t, _, _ := strings.Cut(strings.ToLower(r.Header.Get("Content-Type")), ";"); strings.TrimSpace(t) {
+	switch http1.MediaType(r.Header.Get("Content-Type")) {
 	case "application/gzip", "application/x-gzip", "application/x-gunzip", "application/x-gtar",
 		"application/x-compress":
 		list = slices.DeleteFunc(list, func(c string) bool { return c == "gzip" || c == "x-gzip" })

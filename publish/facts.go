@@ -76,6 +76,14 @@ func readFacts(a *storage.Archive, v *crawllog.Visit) ([]byte, error) {
 	return facts.Of(p.URL, &doc, len(p.Body)), nil
 }
 
+// OfArchive is an error of the archive or the disk; nil for one of what the site sent.
+func OfArchive(err error) error {
+	if IsOfArchive(err) {
+		return err
+	}
+	return nil
+}
+
 // IsOfArchive says whether an error of reading a page is one of the archive or the
 // disk, and not of what the site sent.
 func IsOfArchive(err error) bool {

@@ -47,6 +47,15 @@ func Permits(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) []Pe
 	return permits
 }
 
+// CurrentPermit is the visit that stands for a URL, nil if there is none, and its permit.
+func CurrentPermit(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*crawllog.Visit, Permit) {
+	v := Current(visits, find)
+	if v == nil {
+		return nil, Permit{}
+	}
+	return v, Permits(visits, now, find)[slices.Index(visits, v)]
+}
+
 // narrow takes in the restrictions of another permit.
 func (p *Permit) narrow(o *Permit) {
 	p.Show, p.List = p.Show && o.Show, p.List && o.List

@@ -110,3 +110,9 @@ func each(values []string) iter.Seq[string] {
 
 // Tokens are the elements of comma lists, in lower case, but for empty ones.
 func Tokens(values []string) []string { return slices.Collect(each(values)) }
+
+// MediaType is the type of a Content-Type without its parameters, in lower case.
+func MediaType(contentType string) string {
+	t, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(t))
+}

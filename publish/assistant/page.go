@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -92,12 +91,11 @@ func (s *server) stands(r *replay.Reading, id uint64) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := publish.Current(visits, r.Archive.VisitsAt)
+	v, permit := publish.CurrentPermit(visits, s.o.Now(), r.Archive.VisitsAt)
 	if v == nil || v.Kept == "" {
 		return nil, nil
 	}
-	permits := publish.Permits(visits, s.o.Now(), r.Archive.VisitsAt)
-	return &page{Reading: r, visit: v, permit: permits[slices.Index(visits, v)]}, nil
+	return &page{Reading: r, visit: v, permit: permit}, nil
 }
 
 // allowed says why the text of a page may not be given.

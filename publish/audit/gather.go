@@ -34,20 +34,16 @@ func EachPage(ctx context.Context, a *storage.Archive, now time.Time, text bool,
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		v := publish.Current(visits, find)
-		if !v.IsPage() || !v.HasBody() {
-			continue
-		}
+		v, permit := publish.CurrentPermit(visits, now, find)
 		last := visits[len(visits)-1]
-		permit := publish.Permits(visits, now, find)[slices.Index(visits, v)]
-		if !permit.Show || last.Status == 404 || last.Status == 410 {
+		if !v.IsPage() || !v.HasBody() || !permit.Show || last.Status == 404 || last.Status == 410 {
 			continue
 		}
 		b, err := publish.OpenPage(a, v)
-		if err != nil {
-			if publish.IsOfArchive(err) {
-				return err
-			}
+		switch {
+		case publish.IsOfArchive(err):
+			return err
+		case err != nil:
 			continue
 		}
 		p := Read(weburl.FromCanonical(v.URL), v.ContentType, b, text)
@@ -185,10 +181,7 @@ func (s *site) add(read *Page, i *Info) {
 func (s *site) readSitemap(a *storage.Archive, v *crawllog.Visit) error {
 	b, err := publish.OpenBody(a, v)
 	if err != nil {
-		if publish.IsOfArchive(err) {
-			return err
-		}
-		return nil
+		return publish.OfArchive(err)
 	}
 	defer b.Close()
 	elsewhere, example := 0, ""

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 
+	"curtsy/internal/http1"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -152,10 +152,8 @@ func (u *update) add(v *crawllog.Visit) error {
 	if v.Record != nil {
 		r = *v.Record
 	}
-	mime, _, _ := strings.Cut(v.ContentType, ";")
 	_, err = u.put.ExecContext(u.ctx, id, url.SURT(), v.At.UnixNano(), v.URL, v.Status,
-		strings.ToLower(strings.TrimSpace(mime)),
-		v.Labelled(), v.Kept, r.Segment, r.Offset, r.Length)
+		http1.MediaType(v.ContentType), v.Labelled(), v.Kept, r.Segment, r.Offset, r.Length)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,10 @@
 package export
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -69,11 +68,9 @@ type bag struct {
 
 // payload writes data/.
 func (b *bag) payload(ctx context.Context, a *storage.Archive, o Options) (*Result, error) {
-	if err := os.Chmod(b.dir, 0o755); err != nil {
-		return nil, &DiskError{err}
-	}
-	if err := os.Mkdir(filepath.Join(b.dir, "data"), 0o755); err != nil {
-		return nil, &DiskError{err}
+	err := cmp.Or(os.Chmod(b.dir, 0o755), os.Mkdir(filepath.Join(b.dir, "data"), 0o755))
+	if err != nil {
+		return nil, asDisk(err)
 	}
 	var first *Result
 	for _, part := range []struct {
@@ -110,11 +107,9 @@ func (b *bag) sum(to *strings.Builder, name string) error {
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, bufio.NewReaderSize(f, 1<<20)); err != nil {
-		return &DiskError{err}
-	}
-	fmt.Fprintf(to, "%s  %s\n", hex.EncodeToString(h.Sum(nil)), escapeBagPath.Replace(name))
-	return nil
+	_, err = io.Copy(h, f)
+	fmt.Fprintf(to, "%x  %s\n", h.Sum(nil), escapeBagPath.Replace(name))
+	return asDisk(err)
 }
 
 // escapeBagPath writes what would break a line of a manifest (§2.1.3).
@@ -145,10 +140,7 @@ func (b *bag) write(name, text string) error {
 		return &DiskError{err}
 	}
 	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return &DiskError{err}
-	}
-	return nil
+	return asDisk(errors.Join(err, f.Sync(), f.Close()))
 }
 
 // place gives the bag its name. An old one is aside meanwhile, and comes back if that fails.

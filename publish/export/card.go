@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	"curtsy/usage"
@@ -17,30 +19,40 @@ import (
 
 // card tells, beside a table, what it is: a data card in Markdown.
 type card struct {
-	o         *Options
-	from, to  time.Time
-	textless  int
-	languages map[string]int
-	licenses  map[string]int
-	uses      map[string]int
-	clusters  int // of pages that are nearly the same
-	near      int // pages in them
-	framed    int // pages with boilerplate
+	*Result
+	Seed, Software      string
+	Now, From, To       time.Time
+	Textless            int
+	Languages, Licenses map[string]int
+	Uses                [4]use // as usage.Categories
+	Clusters            int    // of pages that are nearly the same
+	Near                int    // pages in them
+	Framed              int    // pages with boilerplate
+	force               bool
 }
 
-func newCard(o *Options) *card {
-	return &card{o: o, languages: map[string]int{}, licenses: map[string]int{}, uses: map[string]int{}}
+// use is how many pages say what about one kind of use.
+type use struct {
+	Category        usage.Category
+	Yes, No, Unsaid int
+}
+
+func newCard(j *job) *card {
+	c := &card{Result: j.r, Seed: j.o.Seed.String(), Software: j.o.Software, Now: j.o.Now.UTC(), force: j.o.Force,
+		Languages: map[string]int{}, Licenses: map[string]int{}}
+	for i, category := range usage.Categories {
+		c.Uses[i].Category = category
+	}
+	return c
 }
 
 // cardName is where the card of a table is.
 func cardName(out string) string { return out + ".md" }
 
-const cardTitle = "# Data card: "
-
 // replaceable says whether a card may come to stand beside out.
 func (c *card) replaceable(out string) error {
 	b, err := os.ReadFile(cardName(out))
-	if errors.Is(err, fs.ErrNotExist) || c.o.Force || bytes.HasPrefix(b, []byte(cardTitle)) {
+	if errors.Is(err, fs.ErrNotExist) || c.force || bytes.HasPrefix(b, []byte("# Data card: ")) {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", cardName(out), cmp.Or(err, ErrNotOurs))
@@ -48,37 +60,41 @@ func (c *card) replaceable(out string) error {
 
 // page takes in a page.
 func (c *card) page(row *pageRow) {
-	if c.from.IsZero() || row.Time.Before(c.from) {
-		c.from = row.Time
+	if c.From.IsZero() || row.Time.Before(c.From) {
+		c.From = row.Time
 	}
-	if row.Time.After(c.to) {
-		c.to = row.Time
+	if row.Time.After(c.To) {
+		c.To = row.Time
 	}
 	if row.Text == "" {
-		c.textless++
+		c.Textless++
 	}
 	if row.Language != "" {
-		c.languages[row.Language]++
+		c.Languages[row.Language]++
 	}
 	for _, license := range row.Licenses {
-		if len(c.licenses) < mostLicenses || c.licenses[license] > 0 {
-			c.licenses[license]++
+		if len(c.Licenses) < mostLicenses || c.Licenses[license] > 0 {
+			c.Licenses[license]++
 		}
 	}
-	for _, u := range []struct {
-		c usage.Category
-		v string
-	}{{usage.Search, row.Usage.Search}, {usage.AIInput, row.Usage.AIInput}, {usage.TrainAI, row.Usage.TrainAI},
-		{usage.TDM, row.Usage.TDM}} {
-		c.uses[string(u.c)+" "+cmp.Or(u.v, "-")]++
+	said := []string{row.Usage.Search, row.Usage.AIInput, row.Usage.TrainAI, row.Usage.TDM}
+	for i, value := range said {
+		switch usage.Value(value) {
+		case usage.Yes:
+			c.Uses[i].Yes++
+		case usage.No:
+			c.Uses[i].No++
+		default:
+			c.Uses[i].Unsaid++
+		}
 	}
 	if len(row.Boilerplate) > 0 {
-		c.framed++
+		c.Framed++
 	}
 	if row.Near != "" {
-		c.near++
+		c.Near++
 		if row.Near == row.URL {
-			c.clusters++
+			c.Clusters++
 		}
 	}
 }
@@ -86,55 +102,20 @@ func (c *card) page(row *pageRow) {
 // mostLicenses bounds the licenses that are counted.
 const mostLicenses = 1000
 
-// write writes the card.
-func (c *card) write(out string, r *Result) error {
-	var b strings.Builder
-	seed := c.o.Seed.String()
-	fmt.Fprintf(&b, "%s%s of %s\n\n", cardTitle, r.Table, seed)
-	fmt.Fprintf(&b, "| | |\n|---|---|\n| source | <%s> |\n| made | %s by %s |\n| rows | %d |\n", seed,
-		c.o.Now.UTC().Format(time.RFC3339), c.o.Software, r.Rows)
-	if !c.from.IsZero() {
-		fmt.Fprintf(&b, "| captured | %s to %s |\n", c.from.Format(time.DateOnly), c.to.Format(time.DateOnly))
-	}
-	b.WriteString("\n## Left out\n\n")
-	fmt.Fprintf(&b, "- %d withheld: the page may not be shown or listed (noarchive, noindex, unavailable_after, blocked).\n", r.Withheld)
-	if r.Consent != nil {
-		fmt.Fprintf(&b, "- %d whose owner does not allow %s.\n", r.Refused, r.Purpose)
-		if r.Required {
-			fmt.Fprintf(&b, "- %d that say nothing about %s.\n", r.Unstated, r.Purpose)
-		} else {
-			fmt.Fprintf(&b, "- Nothing else for want of consent: %d say nothing about %s and are in it.\n",
-				r.Unstated, r.Purpose)
-		}
-	} else {
-		b.WriteString("- Nothing by purpose: the column `usage` has what owners say; `--purpose` leaves out what they disallow.\n")
-	}
-	if r.Table == Tables[0] {
-		c.writeTexts(&b)
-	}
-	fmt.Fprintf(&b, "\n## How to cite\n\n%s, archived %s by %s; the URL and `fetch_time` of each page used.\n"+
-		"The texts belong to their authors: a license that a page states is in `licenses`, and the absence of one is no permission.\n",
-		seed, c.o.Now.UTC().Format(time.DateOnly), c.o.Software)
-	if err := os.WriteFile(cardName(out), []byte(b.String()), 0o644); err != nil {
-		return &DiskError{err}
-	}
-	return nil
-}
+//go:embed card.md
+var cardText string
 
-// writeTexts tells of the texts of pages.
-func (c *card) writeTexts(b *strings.Builder) {
-	fmt.Fprintf(b, "- The text of %d pages: it may not be quoted in full, or there is none.\n\n## Texts\n\n",
-		c.textless)
-	fmt.Fprintf(b, "- Languages, as detected: %s.\n", tally(c.languages))
-	fmt.Fprintf(b, "- Near-duplicates: %d pages in %d clusters (`near_duplicate_of`); none is left out.\n",
-		c.near, c.clusters)
-	fmt.Fprintf(b, "- Boilerplate: %d pages have lines that stand on more than 5 %% of the pages (`boilerplate`); they are in `text`.\n", c.framed)
-	fmt.Fprintf(b, "- Licenses that pages state: %s.\n\n", tally(c.licenses))
-	b.WriteString("| use | y | n | not said |\n|---|--:|--:|--:|\n")
-	for _, name := range usage.Categories {
-		fmt.Fprintf(b, "| %s | %d | %d | %d |\n", name, c.uses[string(name)+" y"], c.uses[string(name)+" n"],
-			c.uses[string(name)+" -"])
+// write writes the card.
+func (c *card) write(out string) error {
+	t, err := template.New("card").Funcs(template.FuncMap{"tally": tally}).Parse(cardText)
+	if err != nil {
+		return err
 	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, c); err != nil {
+		return err
+	}
+	return asDisk(os.WriteFile(cardName(out), b.Bytes(), 0o644))
 }
 
 // tally names what there is most of first.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -49,10 +50,7 @@ func mimeOf(v *crawllog.Visit) string {
 		return "warc/revisit"
 	}
 	t, _, _ := strings.Cut(v.ContentType, ";")
-	if t = strings.TrimSpace(t); t == "" {
-		return "unk"
-	}
-	return t
+	return cmp.Or(strings.TrimSpace(t), "unk")
 }
 
 // jsonLine is JSON as it is, <, > and & included, on a line of its own.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/language"
 
 	"curtsy/facts"
+	"curtsy/internal/http1"
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -123,7 +124,7 @@ func captureOf(a *storage.Archive, m *member) (captureRow, error) {
 	row := captureRow{
 		urlColumns:   urlOf(v.URL),
 		fetchColumns: fetchColumns{m.head.Date.UTC(), int16(v.Status), v.Location},
-		contentColumns: contentColumns{Digest: m.head.PayloadDigest, MIME: mediaType(v.ContentType),
+		contentColumns: contentColumns{Digest: m.head.PayloadDigest, MIME: http1.MediaType(v.ContentType),
 			Charset: strings.ToUpper(v.Charset), Languages: iso3(v.Lang), Truncated: v.Truncated},
 		warcColumns: warcColumns{File: m.segment, Offset: m.offset, Length: m.first, Segment: numberOf(m.segment),
 			Type: m.head.Type},
@@ -132,11 +133,6 @@ func captureOf(a *storage.Archive, m *member) (captureRow, error) {
 	var err error
 	row.Detected, err = detected(a, v)
 	return row, err
-}
-
-func mediaType(contentType string) string {
-	t, _, _ := strings.Cut(contentType, ";")
-	return strings.ToLower(strings.TrimSpace(t))
 }
 
 // numberOf is the number of a segment (storage: PREFIX-TIME-NNNNN.warc.gz).
@@ -165,23 +161,15 @@ func detected(a *storage.Archive, v *crawllog.Visit) (string, error) {
 	}
 	b, err := publish.OpenBody(a, v)
 	if err != nil {
-		return "", onlyArchives(err)
+		return "", publish.OfArchive(err)
 	}
 	defer b.Close()
 	var head [512]byte
 	n, err := io.ReadFull(b, head[:])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || n == 0 {
-		return "", onlyArchives(err)
+		return "", publish.OfArchive(err)
 	}
-	return mediaType(http.DetectContentType(head[:n])), nil
-}
-
-// onlyArchives drops errors of the site.
-func onlyArchives(err error) error {
-	if publish.IsOfArchive(err) {
-		return err
-	}
-	return nil
+	return http1.MediaType(http.DetectContentType(head[:n])), nil
 }
 
 func urlOf(text string) urlColumns {

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -19,27 +18,44 @@ type member struct {
 	head   *warc.Header      // of the first record
 	first  int64             // octets of the first record's gzip member
 	octets *io.SectionReader // all records of the capture, or the first alone
+	from   *copier
 }
 
 // copier reads captures in the order of their segments.
 type copier struct {
-	a    *storage.Archive
-	o    *Options
+	*job
 	name string // of the segment that is open
 	file *os.File
 	info []byte // its warcinfo record, as it is to be written
 	w    *warc.Reader
 }
 
+// captures gives the captures that may be shown, and counts them.
+func (j *job) captures(do func(*member) error) error {
+	chosen, err := j.choose()
+	if err != nil {
+		return err
+	}
+	defer chosen.places.Close()
+	j.r.Captures = chosen.count
+	return chosen.each(func(m *member) error {
+		if m.flags&flagPage != 0 {
+			j.r.Pages++
+		}
+		return do(m)
+	})
+}
+
 // each gives the captures of a choice.
-func (c *copier) each(ctx context.Context, chosen *choice, do func(*member) error) error {
+func (chosen *choice) each(do func(*member) error) error {
+	c := &copier{job: chosen.job}
 	defer c.close()
 	done := 0
 	for line, err := range chosen.places.Sorted() {
 		if err != nil {
-			return &DiskError{err}
+			return asDisk(err)
 		}
-		if err := ctx.Err(); err != nil {
+		if err := c.ctx.Err(); err != nil {
 			return err
 		}
 		m, err := c.member(placeOf(line))
@@ -68,7 +84,7 @@ func (c *copier) member(p place) (*member, error) {
 	if err := c.open(p.segment); err != nil {
 		return nil, err
 	}
-	m := &member{place: p, v: v}
+	m := &member{place: p, v: v, from: c}
 	c.w.Reset(io.NewSectionReader(c.file, p.offset, v.Record.Length), p.offset)
 	if m.head, err = c.w.Next(); err == nil {
 		err = c.w.Finish()

@@ -1,11 +1,8 @@
 package export
 
 import (
-	"bufio"
 	"cmp"
-	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,7 +12,6 @@ import (
 	"curtsy/internal/extsort"
 	"curtsy/publish"
 	"curtsy/publish/inventory"
-	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
 
@@ -50,35 +46,24 @@ type hop struct {
 
 // logWriter writes a line for each visit, as Heritrix's crawl.log has it.
 type logWriter struct {
-	a     *storage.Archive
-	o     *Options
+	*job
 	hops  map[uint64]hop
 	lines *extsort.Sorter
-	res   *Result
 }
 
 // writeLog writes the visits of what may be listed, and what the robots.txt disallows,
 // in the order of time.
-func writeLog(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	w := &logWriter{a: a, o: o, hops: map[uint64]hop{}, lines: extsort.New(filepath.Dir(out.name)), res: r}
+func writeLog(j *job) error {
+	w := &logWriter{job: j, hops: map[uint64]hop{}, lines: extsort.New(j.dir())}
 	defer w.lines.Close()
-	if err := o.Known(w.remember); err != nil {
+	if err := j.o.Known(w.remember); err != nil {
 		return err
 	}
-	err := o.Known(func(k inventory.Known) error { return cmp.Or(ctx.Err(), w.add(&k)) })
+	err := j.o.Known(func(k inventory.Known) error { return cmp.Or(j.ctx.Err(), w.add(&k)) })
 	if err != nil {
 		return err
 	}
-	b := bufio.NewWriterSize(out, 256<<10)
-	for line, err := range w.lines.Sorted() {
-		if err != nil {
-			return &DiskError{err}
-		}
-		if _, err := b.Write(line); err != nil {
-			return err
-		}
-	}
-	return b.Flush()
+	return j.writeSorted(w.lines)
 }
 
 // remember notes how a URL was found.
@@ -139,7 +124,7 @@ func (w *logWriter) add(k *inventory.Known) error {
 	permits := publish.Permits(visits, w.o.Now, w.a.VisitsAt)
 	for i, v := range visits {
 		if !permits[i].List {
-			w.res.Withheld++
+			w.r.Withheld++
 			continue
 		}
 		if !w.o.Consent.Admits(permits[i].Usage) {
@@ -168,7 +153,7 @@ func (w *logWriter) via(id uint64) (url string, at time.Time, err error) {
 // line writes a visit: when it ended, status, size, URL, path of hops, the URL that led
 // here, type, thread, beginning and duration, digest, source, annotations.
 func (w *logWriter) line(k *inventory.Known, via string, v *crawllog.Visit) error {
-	w.res.Rows++
+	w.r.Rows++
 	size, began := "-", "-"
 	if v.Status > 0 {
 		size = strconv.FormatInt(v.Length, 10)
@@ -178,10 +163,10 @@ func (w *logWriter) line(k *inventory.Known, via string, v *crawllog.Visit) erro
 			strconv.FormatInt(v.Took.Milliseconds(), 10)
 	}
 	mime, _, _ := strings.Cut(v.ContentType, ";")
-	return w.lines.Add(fmt.Appendf(nil, "%s %5d %10s %s %s %s %s #001 %s %s - %s\n",
+	return asDisk(w.lines.Add(fmt.Appendf(nil, "%s %5d %10s %s %s %s %s #001 %s %s - %s\n",
 		v.At.Add(v.Took).UTC().Format("2006-01-02T15:04:05.000Z"),
 		fetchStatus(v), size, v.URL, cmp.Or(w.path(k.ID), "-"), via, cmp.Or(word(mime), "no-type"), began,
-		cmp.Or(v.Labelled(), "-"), annotations(v)))
+		cmp.Or(v.Labelled(), "-"), annotations(v))))
 }
 
 // word is text that is one column.

@@ -10,6 +10,16 @@ import (
 	"curtsy/storage"
 )
 
+// job is an export under way.
+type job struct {
+	ctx context.Context
+	a   *storage.Archive
+	o   *Options
+	r   *Result
+	out *outFile
+	w   *bufio.Writer // to out, for those who write from its beginning to its end
+}
+
 // Write exports an archive to the file out. An error leaves what was there.
 func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
 	o.is = o.Format.row()
@@ -20,95 +30,74 @@ func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Res
 	if err != nil {
 		return nil, err
 	}
+	defer f.discard()
 	r := &Result{Format: o.Format, Consent: o.Consent}
-	if err := o.is.write(ctx, a, f, &o, r); err != nil {
-		f.discard()
+	j := &job{ctx: ctx, a: a, o: &o, r: r, out: f, w: bufio.NewWriterSize(f, 256<<10)}
+	if err := o.is.write(j); err != nil {
+		return nil, err
+	}
+	if err := j.w.Flush(); err != nil {
 		return nil, err
 	}
 	if r.Bytes, err = f.finish(); err != nil {
-		f.discard()
 		return nil, err
 	}
 	if r.card != nil {
-		return r, r.card.write(out, r)
+		return r, r.card.write(out)
 	}
 	return r, nil
 }
 
+// dir is where temporary files go: beside the export.
+func (j *job) dir() string { return filepath.Dir(j.out.name) }
+
 // writeWARC writes all that may be shown as one WARC file.
-func writeWARC(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	chosen, err := choose(ctx, a, o, filepath.Dir(out.name))
-	if err != nil {
-		return err
-	}
-	defer chosen.places.Close()
-	r.Captures, r.Withheld = chosen.count, chosen.withheld
-	c := &copier{a: a, o: o}
-	w := bufio.NewWriterSize(out, 1<<20)
+func writeWARC(j *job) error {
 	segment := ""
-	err = c.each(ctx, chosen, func(m *member) error {
-		if m.flags&flagPage != 0 {
-			r.Pages++
-		}
+	return j.captures(func(m *member) error {
 		if segment != m.segment {
 			segment = m.segment
-			if _, err := w.Write(c.info); err != nil {
+			if _, err := j.w.Write(m.from.info); err != nil {
 				return err
 			}
 		}
-		_, err := io.Copy(w, m.octets)
+		_, err := io.Copy(j.w, m.octets)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return w.Flush()
 }
 
 // writeCDXJ writes an index of the archive's own segments: of what may be shown.
-func writeCDXJ(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	dir := filepath.Dir(out.name)
-	chosen, err := choose(ctx, a, o, dir)
-	if err != nil {
-		return err
-	}
-	defer chosen.places.Close()
-	r.Captures, r.Withheld = chosen.count, chosen.withheld
-	lines := extsort.New(dir)
+func writeCDXJ(j *job) error {
+	lines := extsort.New(j.dir())
 	defer lines.Close()
-	var buf []byte
-	err = (&copier{a: a, o: o}).each(ctx, chosen, func(m *member) error {
-		if m.flags&flagPage != 0 {
-			r.Pages++
-		}
-		if buf, err = appendCDX(buf[:0], m, m.segment, m.offset); err != nil {
+	err := j.captures(func(m *member) error {
+		line, err := appendCDX(nil, m, m.segment, m.offset)
+		if err != nil {
 			return err
 		}
-		if err := lines.Add(buf); err != nil {
-			return &DiskError{err}
-		}
-		return nil
+		return asDisk(lines.Add(line))
 	})
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(out, 256<<10)
+	return j.writeSorted(lines)
+}
+
+// writeSorted writes lines in their order.
+func (j *job) writeSorted(lines *extsort.Sorter) error {
 	for line, err := range lines.Sorted() {
 		if err != nil {
-			return &DiskError{err}
+			return asDisk(err)
 		}
-		if _, err := w.Write(line); err != nil {
+		if _, err := j.w.Write(line); err != nil {
 			return err
 		}
 	}
-	return w.Flush()
+	return nil
 }
 
 // writeTable writes a row for each URL that may be listed.
-func writeTable(_ context.Context, _ *storage.Archive, out *outFile, o *Options, r *Result) (err error) {
-	w := bufio.NewWriterSize(out, 256<<10)
-	if r.Rows, r.Withheld, err = o.Table(w); err != nil {
-		return err
-	}
-	return w.Flush()
+func writeTable(j *job) (err error) {
+	j.r.Rows, j.r.Withheld, err = j.o.Table(j.w)
+	return err
 }

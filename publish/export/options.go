@@ -2,7 +2,6 @@ package export
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
 	"curtsy/publish/mirror"
-	"curtsy/storage"
 	"curtsy/usage"
 )
 
@@ -58,9 +56,9 @@ type format struct {
 	end   string // of files; "" is the name
 	about string // what it is, for help
 	unit  Unit
-	who   bool                                                                       // it holds who crawled, and how
-	write func(context.Context, *storage.Archive, *outFile, *Options, *Result) error // nil: BagIt, a directory
-	ours  func(path string, head []byte) bool                                        // is this file, which begins so, an export?
+	who   bool                                // it holds who crawled, and how
+	write func(*job) error                    // nil: BagIt, a directory
+	ours  func(path string, head []byte) bool // is this file, which begins so, an export?
 }
 
 // formats has a row for each format.
@@ -217,3 +215,11 @@ type DiskError struct{ Err error }
 
 func (e *DiskError) Error() string { return "write the export: " + e.Err.Error() }
 func (e *DiskError) Unwrap() error { return e.Err }
+
+// asDisk is an error of writing as a DiskError; nil for none.
+func asDisk(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &DiskError{err}
+}

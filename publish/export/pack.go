@@ -4,10 +4,11 @@ import (
 	"archive/zip"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
+	"fmt"
 	"hash"
 	"hash/crc32"
 	"io"
+	"path"
 	"time"
 
 	"github.com/klauspost/compress/flate"
@@ -29,10 +30,6 @@ type resource struct {
 	Path  string `json:"path"`
 	Hash  string `json:"hash"`
 	Bytes int64  `json:"bytes"`
-}
-
-func newPack(f *outFile, now time.Time) *pack {
-	return &pack{f: f, z: zip.NewWriter(f), now: now}
 }
 
 // entry is one file of the pack, while it is written.
@@ -124,11 +121,11 @@ func (e *entry) close() error {
 	//lint:ignore SA1019 Close writes these for entries below 4 GiB
 	e.fh.UncompressedSize, e.fh.CompressedSize = uint32(min(e.size, 1<<32-1)), uint32(min(e.packed, 1<<32-1))
 	if err := e.patch(); err != nil {
-		return &DiskError{err}
+		return asDisk(err)
 	}
 	e.fh.Extra = nil // the directory gets one of its own where it needs it
-	e.p.files = append(e.p.files, resource{Name: base(e.fh.Name), Path: e.fh.Name,
-		Hash: "sha256:" + hex.EncodeToString(e.sum.Sum(nil)), Bytes: e.size})
+	e.p.files = append(e.p.files, resource{Name: path.Base(e.fh.Name), Path: e.fh.Name,
+		Hash: fmt.Sprintf("sha256:%x", e.sum.Sum(nil)), Bytes: e.size})
 	return nil
 }
 
@@ -138,15 +135,14 @@ func (e *entry) patch() error {
 	if e.fh.Extra == nil {
 		b = binary.LittleEndian.AppendUint32(b, uint32(e.packed))
 		b = binary.LittleEndian.AppendUint32(b, uint32(e.size))
-		_, err := e.p.f.WriteAt(b, e.at+atCRC)
-		return err
 	}
-	if _, err := e.p.f.WriteAt(b, e.at+atCRC); err != nil {
+	_, err := e.p.f.WriteAt(b, e.at+atCRC)
+	if err != nil || e.fh.Extra == nil {
 		return err
 	}
 	b = binary.LittleEndian.AppendUint64(nil, uint64(e.size))
 	b = binary.LittleEndian.AppendUint64(b, uint64(e.packed))
-	_, err := e.p.f.WriteAt(b, e.at+headerSize+int64(len(e.fh.Name))+4)
+	_, err = e.p.f.WriteAt(b, e.at+headerSize+int64(len(e.fh.Name))+4)
 	return err
 }
 
@@ -160,13 +156,4 @@ func (p *pack) add(name string, method uint16, b []byte) error {
 		return err
 	}
 	return e.close()
-}
-
-func base(name string) string {
-	for i := len(name) - 1; i >= 0; i-- {
-		if name[i] == '/' {
-			return name[i+1:]
-		}
-	}
-	return name
 }

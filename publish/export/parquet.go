@@ -17,12 +17,12 @@ type parquetRows[T any] struct {
 	size int // of the row group
 }
 
-func newParquet[T any](out *outFile, o *Options, table string) *parquetRows[T] {
-	return &parquetRows[T]{w: parquet.NewGenericWriter[T](out,
+func newParquet[T any](j *job) *parquetRows[T] {
+	return &parquetRows[T]{w: parquet.NewGenericWriter[T](j.out,
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}),
-		parquet.CreatedBy("curtsy", o.Software, ""),
-		parquet.KeyValueMetadata("curtsy.table", table),
-		parquet.KeyValueMetadata("curtsy.seed", o.Seed.String()),
+		parquet.CreatedBy("curtsy", j.o.Software, ""),
+		parquet.KeyValueMetadata("curtsy.table", j.r.Table),
+		parquet.KeyValueMetadata("curtsy.seed", j.o.Seed.String()),
 		parquet.PageBufferSize(1<<20),
 		parquet.SkipPageBounds("text"), // they would be two whole texts
 	)}

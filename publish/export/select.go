@@ -1,15 +1,13 @@
 package export
 
 import (
-	"context"
+	"cmp"
 	"encoding/binary"
 	"slices"
-	"strings"
-	"time"
 
 	"curtsy/internal/extsort"
+	"curtsy/internal/http1"
 	"curtsy/publish"
-	"curtsy/storage"
 	"curtsy/storage/crawllog"
 	"curtsy/usage"
 )
@@ -51,28 +49,23 @@ func placeOf(line []byte) place {
 
 // choice is the captures that may be shown.
 type choice struct {
-	a        *storage.Archive
-	now      time.Time
-	at       time.Time             // zero: all captures
-	needed   map[crawllog.Ref]bool // with at: what the captures chosen refer to
-	places   *extsort.Sorter
-	count    int
-	withheld int
-	consent  *Consent
-	pages    bool // pages alone
+	*job
+	needed map[crawllog.Ref]bool // with Options.At: what the captures chosen refer to
+	places *extsort.Sorter
+	count  int
+	pages  bool // pages alone
 }
 
 // choose asks about every capture of the archive.
-func choose(ctx context.Context, a *storage.Archive, o *Options, dir string) (*choice, error) {
-	c := &choice{a: a, now: o.Now, at: o.At, needed: map[crawllog.Ref]bool{}, places: extsort.New(dir),
-		consent: o.Consent,
-		pages:   o.is.unit == Pages || o.is.unit == Records && o.Data.Table != "captures"}
+func (j *job) choose() (*choice, error) {
+	c := &choice{job: j, needed: map[crawllog.Ref]bool{}, places: extsort.New(j.dir()),
+		pages: j.o.is.unit == Pages || j.o.is.unit == Records && j.o.Data.Table != "captures"}
 	steps := []func([]*crawllog.Visit) error{c.add}
-	if !c.at.IsZero() {
+	if !j.o.At.IsZero() {
 		steps = []func([]*crawllog.Visit) error{c.need, c.add}
 	}
 	for _, step := range steps {
-		if err := c.each(ctx, step); err != nil {
+		if err := c.histories(step); err != nil {
 			c.places.Close()
 			return nil, err
 		}
@@ -80,16 +73,13 @@ func choose(ctx context.Context, a *storage.Archive, o *Options, dir string) (*c
 	return c, nil
 }
 
-// each calls step with the captures of each URL.
-func (c *choice) each(ctx context.Context, step func([]*crawllog.Visit) error) error {
+// histories calls step with the captures of each URL.
+func (c *choice) histories(step func([]*crawllog.Visit) error) error {
 	for visits, err := range c.a.Histories() {
-		if err == nil {
-			err = ctx.Err()
+		if err = cmp.Or(err, c.ctx.Err()); err != nil {
+			return err
 		}
-		if err == nil {
-			err = step(visits)
-		}
-		if err != nil {
+		if err := step(visits); err != nil {
 			return err
 		}
 	}
@@ -99,7 +89,7 @@ func (c *choice) each(ctx context.Context, step func([]*crawllog.Visit) error) e
 // need notes what the copy that stood for a URL refers to: a revisit is of no use
 // without it, and it may be of another URL.
 func (c *choice) need(visits []*crawllog.Visit) error {
-	if v := publish.CurrentAt(visits, c.at, c.a.VisitsAt); v != nil && v.Refers != nil {
+	if v := publish.CurrentAt(visits, c.o.At, c.a.VisitsAt); v != nil && v.Refers != nil {
 		c.needed[*v.Refers] = true
 	}
 	return nil
@@ -107,25 +97,25 @@ func (c *choice) need(visits []*crawllog.Visit) error {
 
 // add takes in the captures of one URL.
 func (c *choice) add(visits []*crawllog.Visit) error {
-	permits := publish.Permits(visits, c.now, c.a.VisitsAt)
+	permits := publish.Permits(visits, c.o.Now, c.a.VisitsAt)
 	stands := publish.Current(visits, c.a.VisitsAt)
-	if !c.at.IsZero() {
-		stands = publish.CurrentAt(visits, c.at, c.a.VisitsAt)
+	if !c.o.At.IsZero() {
+		stands = publish.CurrentAt(visits, c.o.At, c.a.VisitsAt)
 	}
 	for i, v := range visits {
 		switch {
-		case !c.at.IsZero() && v != stands && !c.needed[v.Ref()]:
+		case !c.o.At.IsZero() && v != stands && !c.needed[v.Ref()]:
 			continue
 		case v.Record == nil || v.Kept == "":
 			continue
 		case v.Kept == crawllog.KeptWithheld || !permits[i].Show:
-			c.withheld++
+			c.r.Withheld++
 			continue
 		}
 		if ok, err := c.original(v, visits, permits); err != nil {
 			return err
 		} else if !ok {
-			c.withheld++
+			c.r.Withheld++
 			continue
 		}
 		p := place{segment: v.Record.Segment, offset: v.Record.Offset, ref: v.Ref(), use: permits[i].Usage}
@@ -135,11 +125,11 @@ func (c *choice) add(visits []*crawllog.Visit) error {
 				p.flags |= flagText
 			}
 		}
-		if c.pages && p.flags&flagPage == 0 || !c.consent.Admits(p.use) {
+		if c.pages && p.flags&flagPage == 0 || !c.o.Consent.Admits(p.use) {
 			continue
 		}
 		if err := c.places.Add(p.line()); err != nil {
-			return &DiskError{err}
+			return asDisk(err)
 		}
 		c.count++
 	}
@@ -157,17 +147,16 @@ func (c *choice) original(v *crawllog.Visit, visits []*crawllog.Visit, permits [
 		if visits, err = c.a.VisitsOf(v.Refers.URLID); err != nil {
 			return false, err
 		}
-		permits = publish.Permits(visits, c.now, c.a.VisitsAt)
+		permits = publish.Permits(visits, c.o.Now, c.a.VisitsAt)
 	}
 	i := slices.IndexFunc(visits, func(o *crawllog.Visit) bool { return o.Ref() == *v.Refers })
-	return i >= 0 && permits[i].Show && c.consent.permits(permits[i].Usage) && visits[i].Kept == crawllog.KeptResponse,
+	return i >= 0 && permits[i].Show && c.o.Consent.permits(permits[i].Usage) && visits[i].Kept == crawllog.KeptResponse,
 		nil
 }
 
 // isPage says whether people would call it a page of the site.
 func isPage(v *crawllog.Visit) bool {
-	t, _, _ := strings.Cut(strings.ToLower(v.ContentType), ";")
-	t = strings.TrimSpace(t)
+	t := http1.MediaType(v.ContentType)
 	html := t == "text/html" || t == "application/xhtml+xml" || t == "" && v.Title != ""
 	return html && v.IsCopy()
 }

@@ -23,10 +23,7 @@ func newSpool(dir string) (*spool, error) {
 
 func (s *spool) Write(p []byte) (int, error) {
 	n, err := s.w.Write(p)
-	if err != nil {
-		err = &DiskError{err}
-	}
-	return n, err
+	return n, asDisk(err)
 }
 
 // rewind ends the writing; s.f is then read from its beginning.
@@ -36,10 +33,7 @@ func (s *spool) rewind() (size int64, err error) {
 			_, err = s.f.Seek(0, io.SeekStart)
 		}
 	}
-	if err != nil {
-		return 0, &DiskError{err}
-	}
-	return size, nil
+	return size, asDisk(err)
 }
 
 func (s *spool) close() {

@@ -1,10 +1,7 @@
 package export
 
 import (
-	"bufio"
-	"encoding/binary"
-	"io"
-	"math"
+	"encoding/gob"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -12,35 +9,34 @@ import (
 	"curtsy/htmlmeta"
 	"curtsy/publish"
 	"curtsy/publish/corpus"
-	"curtsy/storage"
 )
 
 // survey is what is known of the texts of all pages before a row is written. It keeps
 // the texts in a temporary file until then, so that each page is read once.
 type survey struct {
-	a        *storage.Archive
-	main     bool
+	*job
 	blocks   *corpus.Blocks
 	clusters *corpus.Clusters
 	first    map[int]string // by number: the first page of each cluster
 	number   int            // of the page that is told of next
 
-	file  *spool
-	in    *zstd.Encoder
-	out   *zstd.Decoder
-	texts *bufio.Reader
-	buf   []byte
+	file   *spool
+	in     *zstd.Encoder
+	learnt *gob.Encoder // to in
+	out    *zstd.Decoder
+	texts  *gob.Decoder // from out
 }
 
-func newSurvey(a *storage.Archive, dir string, main bool) (*survey, error) {
-	file, err := newSpool(dir)
+func newSurvey(j *job) (*survey, error) {
+	file, err := newSpool(j.dir())
 	if err != nil {
 		return nil, err
 	}
-	s := &survey{a: a, main: main, blocks: corpus.NewBlocks(), clusters: corpus.NewClusters(dir),
+	s := &survey{job: j, blocks: corpus.NewBlocks(), clusters: corpus.NewClusters(j.dir()),
 		first: map[int]string{}, file: file}
 	s.in, err = zstd.NewWriter(file, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithWindowSize(128<<10))
+	s.learnt = gob.NewEncoder(s.in)
 	return s, err
 }
 
@@ -74,39 +70,35 @@ func (s *survey) learn(m *member) error {
 			t = s.read(p)
 		}
 	}
-	if err := s.clusters.Add(t.text); err != nil {
-		return &DiskError{err}
+	if err := s.clusters.Add(t.Text); err != nil {
+		return asDisk(err)
 	}
-	s.buf = append(append(s.buf[:0], byte(len(t.language))), t.language...)
-	s.buf = binary.BigEndian.AppendUint64(s.buf, math.Float64bits(t.score))
-	s.buf = append(binary.AppendUvarint(s.buf, uint64(len(t.text))), t.text...)
-	_, err := s.in.Write(s.buf)
-	return err
+	return s.learnt.Encode(t)
 }
 
 // told is what is known of a page before all are.
 type told struct {
-	text     string
-	language string // of its main text, ISO 639-3
-	score    float64
+	Text     string
+	Language string // of its main text, ISO 639-3
+	Score    float64
 }
 
 func (s *survey) read(p htmlmeta.Page) (t told) {
-	lines := linesOf(blocksOf(p, s.main))
+	lines := linesOf(blocksOf(p, s.o.Main))
 	s.blocks.Add(lines)
-	t.text = strings.Join(lines, "\n")
-	main := t.text
-	if !s.main {
+	t.Text = strings.Join(lines, "\n")
+	main := t.Text
+	if !s.o.Main {
 		main = strings.Join(linesOf(blocksOf(p, true)), "\n")
 	}
-	t.language, t.score = corpus.Language(main)
+	t.Language, t.Score = corpus.Language(main)
 	return t
 }
 
 // find ends the learning.
 func (s *survey) find() error {
 	if err := s.clusters.Find(); err != nil {
-		return &DiskError{err}
+		return asDisk(err)
 	}
 	if err := s.in.Close(); err != nil {
 		return err
@@ -116,32 +108,8 @@ func (s *survey) find() error {
 	}
 	var err error
 	s.out, err = zstd.NewReader(s.file.f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-	s.texts = bufio.NewReaderSize(s.out, 64<<10)
+	s.texts = gob.NewDecoder(s.out)
 	return err
-}
-
-// next is what was told of the next page.
-func (s *survey) next() (t told, err error) {
-	defer func() {
-		if err != nil {
-			err = &DiskError{err}
-		}
-	}()
-	n, err := s.texts.ReadByte()
-	if err != nil {
-		return t, err
-	}
-	head := make([]byte, int(n)+8)
-	if _, err = io.ReadFull(s.texts, head); err != nil {
-		return t, err
-	}
-	size, err := binary.ReadUvarint(s.texts)
-	if err != nil {
-		return t, err
-	}
-	text := make([]byte, size)
-	_, err = io.ReadFull(s.texts, text)
-	return told{string(text), string(head[:n]), math.Float64frombits(binary.BigEndian.Uint64(head[n:]))}, err
 }
 
 // tell fills in what depends on all pages, and the text. Pages come in the order in
@@ -150,9 +118,10 @@ func (s *survey) tell(row *pageRow) error {
 	number := s.number
 	s.number++
 	row.Boilerplate = []string{}
-	t, err := s.next()
-	if row.Text, row.Language, row.Score = t.text, t.language, t.score; err != nil || t.text == "" {
-		return err
+	var t told
+	err := s.texts.Decode(&t)
+	if row.Text, row.Language, row.Score = t.Text, t.Language, t.Score; err != nil || t.Text == "" {
+		return asDisk(err)
 	}
 	row.Boilerplate = s.blocks.Boilerplate(strings.Split(row.Text, "\n"))
 	first, size := s.clusters.Of(number)

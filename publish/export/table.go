@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"hash/maphash"
 	"io"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -17,7 +15,6 @@ import (
 	"curtsy/publish"
 	"curtsy/publish/changes"
 	"curtsy/publish/inventory"
-	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
 
@@ -37,21 +34,21 @@ type Dataset struct {
 var Tables = []string{"pages", "captures", "links", "changes"}
 
 // tables write them.
-var tables = map[string]func(context.Context, *storage.Archive, *outFile, *Options, *Result) error{
+var tables = map[string]func(*job) error{
 	"pages": writePages, "captures": writeCaptures, "links": writeLinks, "changes": writeChanges,
 }
 
-func writeDataset(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	r.Table = cmp.Or(o.Data.Table, Tables[0])
-	write := tables[r.Table]
+func writeDataset(j *job) error {
+	j.r.Table = cmp.Or(j.o.Data.Table, Tables[0])
+	write := tables[j.r.Table]
 	if write == nil {
-		return fmt.Errorf("no table %q", r.Table)
+		return fmt.Errorf("no table %q", j.r.Table)
 	}
-	r.card = newCard(o)
-	if err := r.card.replaceable(out.name); err != nil {
+	j.r.card = newCard(j)
+	if err := j.r.card.replaceable(j.out.name); err != nil {
 		return err
 	}
-	return write(ctx, a, out, o, r)
+	return write(j)
 }
 
 // rows writes the rows of a table as they come.
@@ -61,12 +58,26 @@ type rows[T any] interface {
 	close() error
 }
 
-func newRows[T any](out *outFile, o *Options, r *Result) (rows[T], error) {
-	if o.Format == Parquet {
-		return newParquet[T](out, o, r.Table), nil
+// rowOctets is about what a row takes beside its texts.
+const rowOctets = 300
+
+// writeRows writes the rows that give puts, each with about how many octets its texts have.
+func writeRows[T any](j *job, give func(put func(row *T, size int) error) error) error {
+	var w rows[T]
+	if j.o.Format == Parquet {
+		w = newParquet[T](j)
+	} else {
+		z, err := zstd.NewWriter(j.w, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		w = &jsonRows[T]{z: z, w: bufio.NewWriterSize(z, 64<<10)}
 	}
-	z, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1))
-	return &jsonRows[T]{z: z, w: bufio.NewWriterSize(z, 64<<10)}, err
+	err := give(func(row *T, size int) error {
+		j.r.Rows++
+		return w.write(row, rowOctets+size)
+	})
+	return cmp.Or(err, w.close())
 }
 
 // jsonRows are lines of JSON in one frame of zstd (RFC 8878).
@@ -86,167 +97,122 @@ func (w *jsonRows[T]) write(row *T, _ int) error {
 func (w *jsonRows[T]) close() error { return cmp.Or(w.w.Flush(), w.z.Close()) }
 
 // writeCaptures writes a row for each capture that may be shown.
-func writeCaptures(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	chosen, err := choose(ctx, a, o, filepath.Dir(out.name))
-	if err != nil {
-		return err
-	}
-	defer chosen.places.Close()
-	r.Captures, r.Withheld = chosen.count, chosen.withheld
-	w, err := newRows[captureRow](out, o, r)
-	if err != nil {
-		return err
-	}
-	err = (&copier{a: a, o: o}).each(ctx, chosen, func(m *member) error {
-		if m.flags&flagPage != 0 {
-			r.Pages++
-		}
-		row, err := captureOf(a, m)
-		if err != nil {
-			return err
-		}
-		r.Rows++
-		return w.write(&row, rowOctets+2*len(row.URL))
+func writeCaptures(j *job) error {
+	return writeRows(j, func(put func(*captureRow, int) error) error {
+		return j.captures(func(m *member) error {
+			row, err := captureOf(j.a, m)
+			if err != nil {
+				return err
+			}
+			return put(&row, 2*len(row.URL))
+		})
 	})
-	return cmp.Or(err, w.close())
 }
 
-// rowOctets is about what a row takes beside its texts.
-const rowOctets = 300
-
 // writePages writes a row for each page that may be listed.
-func writePages(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	chosen, err := choose(ctx, a, o, filepath.Dir(out.name))
+func writePages(j *job) error {
+	chosen, err := j.choose()
 	if err != nil {
 		return err
 	}
 	defer chosen.places.Close()
-	r.Withheld = chosen.withheld
-	s, err := newSurvey(a, filepath.Dir(out.name), o.Main)
+	s, err := newSurvey(j)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if err := (&copier{a: a, o: o}).each(ctx, chosen, s.learn); err != nil {
+	if err := chosen.each(s.learn); err != nil {
 		return err
 	}
 	if err := s.find(); err != nil {
 		return err
 	}
-	w, err := newRows[pageRow](out, o, r)
-	if err != nil {
-		return err
-	}
-	err = (&copier{a: a, o: o}).each(ctx, chosen, func(m *member) error {
-		row, err := pageOf(a, m, o.Now)
-		if err == nil {
-			err = s.tell(row)
-		}
-		if err != nil {
-			return err
-		}
-		r.Rows++
-		r.Pages++
-		r.card.page(row)
-		return w.write(row, rowOctets+2*len(row.URL)+len(row.Text))
+	return writeRows(j, func(put func(*pageRow, int) error) error {
+		return chosen.each(func(m *member) error {
+			row, err := pageOf(j.a, m, j.o.Now)
+			if err == nil {
+				err = s.tell(row)
+			}
+			if err != nil {
+				return err
+			}
+			j.r.Pages++
+			j.r.card.page(row)
+			return put(row, 2*len(row.URL)+len(row.Text))
+		})
 	})
-	return cmp.Or(err, w.close())
 }
 
 // writeLinks writes the links of the pages that may be listed.
-func writeLinks(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	w, err := newRows[linkRow](out, o, r)
-	if err != nil {
-		return err
-	}
-	left := newLeftOut(a, o)
-	links := o.Data.Links
-	links.Visits = left.visited
-	err = inventory.Links(ctx, a, links, func(from string, list []inventory.Link) error {
-		if from == "" || left.has(from) {
-			return nil
+func writeLinks(j *job) error {
+	seed := maphash.MakeSeed()
+	left := map[uint64]bool{} // pages that must not be named, by a hash of their URL
+	links := j.o.Data.Links
+	links.Visits = func(visits []*crawllog.Visit) {
+		v, p := publish.CurrentPermit(visits, j.o.Now, j.a.VisitsAt)
+		switch {
+		case v == nil:
+			return
+		case !p.List:
+			j.r.Withheld++
+		case j.o.Consent.Admits(p.Usage):
+			return
 		}
-		r.Pages++
-		for i := range list {
-			r.Rows++
-			row := linkRow{from, list[i].To, list[i].Status, list[i].Broken, string(list[i].Verdict), list[i].Reason}
-			if err := w.write(&row, rowOctets+len(row.To)); err != nil {
+		left[maphash.String(seed, v.URL)] = true
+	}
+	return writeRows(j, func(put func(*linkRow, int) error) error {
+		return inventory.Links(j.ctx, j.a, links, func(from string, list []inventory.Link) error {
+			if from == "" || left[maphash.String(seed, from)] {
+				return nil
+			}
+			j.r.Pages++
+			for _, l := range list {
+				row := linkRow{from, l.To, l.Status, l.Broken, string(l.Verdict), l.Reason}
+				if err := put(&row, len(row.To)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// writeChanges writes what changed, as far as it may be listed.
+func writeChanges(j *job) error {
+	return writeRows(j, func(put func(*changeRow, int) error) error {
+		for c, err := range changes.Of(j.ctx, j.a, j.o.Data.Changes) {
+			if err != nil {
+				return err
+			}
+			if !c.Listed {
+				j.r.Withheld++
+				continue
+			}
+			if !j.o.Consent.Admits(c.Usage) {
+				continue
+			}
+			row, size := changeOf(c)
+			if err := put(row, size); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	r.Withheld = left.withheld
-	return cmp.Or(err, w.close())
 }
 
-// leftOut are the URLs that an export of links must not name as a place where they
-// stand, by a hash with a key of its own.
-type leftOut struct {
-	a        *storage.Archive
-	o        *Options
-	seed     maphash.Seed
-	urls     map[uint64]struct{}
-	withheld int // those that may not be listed
-}
-
-func newLeftOut(a *storage.Archive, o *Options) *leftOut {
-	return &leftOut{a: a, o: o, seed: maphash.MakeSeed(), urls: map[uint64]struct{}{}}
-}
-
-func (l *leftOut) has(url string) bool {
-	_, ok := l.urls[maphash.String(l.seed, url)]
-	return ok
-}
-
-func (l *leftOut) visited(visits []*crawllog.Visit) {
-	v := publish.Current(visits, l.a.VisitsAt)
-	if v == nil {
-		return
+// changeOf is the row of a change, and how many octets its texts have.
+func changeOf(c *changes.Change) (row *changeRow, size int) {
+	row = &changeRow{URL: c.URL, Change: string(c.Kind), Title: c.Title, Now: c.Now.At.UTC(), Reason: c.Reason,
+		Passages: []passage{}}
+	if c.Was != nil {
+		was := c.Was.At.UTC()
+		row.Was = &was
 	}
-	p := publish.Permits(visits, l.o.Now, l.a.VisitsAt)[slices.Index(visits, v)]
-	if !p.List {
-		l.withheld++
-	} else if l.o.Consent.Admits(p.Usage) {
-		return
+	for _, p := range c.Passages {
+		row.Passages = append(row.Passages, passage{p.Was, p.Now})
+		size += len(p.Was) + len(p.Now)
 	}
-	l.urls[maphash.String(l.seed, v.URL)] = struct{}{}
-}
-
-// writeChanges writes what changed, as far as it may be listed.
-func writeChanges(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	w, err := newRows[changeRow](out, o, r)
-	if err != nil {
-		return err
-	}
-	for c, err := range changes.Of(ctx, a, o.Data.Changes) {
-		if err != nil {
-			return err
-		}
-		if !c.Listed {
-			r.Withheld++
-			continue
-		}
-		if !o.Consent.Admits(c.Usage) {
-			continue
-		}
-		r.Rows++
-		row := changeRow{URL: c.URL, Change: string(c.Kind), Title: c.Title, Now: c.Now.At.UTC(), Reason: c.Reason,
-			Passages: []passage{}}
-		if c.Was != nil {
-			was := c.Was.At.UTC()
-			row.Was = &was
-		}
-		size := rowOctets
-		for _, p := range c.Passages {
-			row.Passages = append(row.Passages, passage{p.Was, p.Now})
-			size += len(p.Was) + len(p.Now)
-		}
-		if err := w.write(&row, size); err != nil {
-			return err
-		}
-	}
-	return w.close()
+	return row, size
 }
 
 type linkRow struct {

@@ -2,10 +2,8 @@ package export
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,7 +22,7 @@ const maxText = 1 << 20
 func textOf(a *storage.Archive, v *crawllog.Visit, main bool) ([]htmlmeta.Block, error) {
 	p, err := publish.ReadPage(a, v)
 	if publish.IsOfArchive(err) || p.Header == nil {
-		return nil, onlyArchives(err)
+		return nil, publish.OfArchive(err)
 	}
 	return blocksOf(p, main), nil
 }
@@ -37,53 +35,32 @@ func blocksOf(p htmlmeta.Page, main bool) []htmlmeta.Block {
 }
 
 // joined is the text that may be shown, a line a block.
-func joined(blocks []htmlmeta.Block) string {
-	var b strings.Builder
-	for _, block := range blocks {
-		if text := block.Shown(); text != "" {
-			b.WriteString(text)
-			b.WriteByte('\n')
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func joined(blocks []htmlmeta.Block) string { return strings.Join(linesOf(blocks), "\n") }
 
 // writeText writes the text of all pages that may be listed and quoted in full,
 // in the order in which they were kept. Each begins with its front matter.
-func writeText(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	chosen, err := choose(ctx, a, o, filepath.Dir(out.name))
-	if err != nil {
-		return err
+func writeText(j *job) error {
+	read := plainText(j.o.Main)
+	if j.o.Format == MD {
+		read = markdownOf(markdown.NewWriter(!j.o.Main))
 	}
-	defer chosen.places.Close()
-	r.Withheld = chosen.withheld
-	w := bufio.NewWriterSize(out, 256<<10)
-	read := plainText(o.Main)
-	if o.Format == MD {
-		read = markdownOf(markdown.NewWriter(!o.Main))
-	}
-	err = (&copier{a: a, o: o}).each(ctx, chosen, func(m *member) error {
-		if m.flags&flagPage == 0 {
-			return nil
-		}
+	written := 0
+	err := j.captures(func(m *member) error {
 		if m.flags&flagText == 0 {
-			r.Withheld++
+			j.r.Withheld++
 			return nil
 		}
-		text, err := read(a, m.v)
+		text, err := read(j.a, m.v)
 		if err != nil {
 			return err
 		}
-		r.Pages++
-		r.Captures++
-		writeFront(w, m)
-		fmt.Fprintf(w, "%s\n\n", text)
+		written++
+		writeFront(j.w, m)
+		fmt.Fprintf(j.w, "%s\n\n", text)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return w.Flush()
+	j.r.Captures, j.r.Pages = written, written
+	return err
 }
 
 // writeFront writes what stands before the text of a page; w keeps its error to itself
@@ -115,7 +92,7 @@ func markdownOf(w *markdown.Writer) func(*storage.Archive, *crawllog.Visit) (str
 	return func(a *storage.Archive, v *crawllog.Visit) (string, error) {
 		p, err := publish.ReadPage(a, v)
 		if publish.IsOfArchive(err) || p.Header == nil {
-			return "", onlyArchives(err)
+			return "", publish.OfArchive(err)
 		}
 		text := w.Of(p, maxText)
 		if v.Title != "" && !strings.HasPrefix(text, "#") {

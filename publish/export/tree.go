@@ -1,14 +1,12 @@
 package export
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
 	"curtsy/publish/mirror"
-	"curtsy/storage"
 )
 
 // site is a mirror that is made for an export, and is gone after it.
@@ -22,17 +20,13 @@ type site struct {
 
 // mirrored makes a mirror beside the export: its names, permits and rewriting are
 // those of curtsy mirror.
-func mirrored(ctx context.Context, a *storage.Archive, out *outFile, o *Options) (_ *site, err error) {
-	m, err := o.mirror()
+func (j *job) mirrored() (_ *site, err error) {
+	m, err := j.o.mirror()
 	if err != nil {
 		return nil, err
 	}
-	in, base := filepath.Split(out.name)
-	if in == "" {
-		in = "."
-	}
 	s := new(site)
-	if s.dir, err = os.MkdirTemp(in, "."+base+tmpMark+"*"); err != nil {
+	if s.dir, err = os.MkdirTemp(j.dir(), "."+filepath.Base(j.out.name)+tmpMark+"*"); err != nil {
 		return nil, &DiskError{err}
 	}
 	defer func() {
@@ -41,14 +35,14 @@ func mirrored(ctx context.Context, a *storage.Archive, out *outFile, o *Options)
 		}
 	}()
 	m.Watch = func(p mirror.Progress) {
-		out.touch(s.dir)
-		if o.Watch != nil {
-			o.Watch(p.Done, p.Total)
+		j.out.touch(s.dir)
+		if j.o.Watch != nil {
+			j.o.Watch(p.Done, p.Total)
 		}
 	}
 	tree := filepath.Join(s.dir, "tree")
-	if s.res, err = mirror.Export(ctx, a, tree, m); err != nil {
-		return nil, asDisk(err)
+	if s.res, err = mirror.Export(j.ctx, j.a, tree, m); err != nil {
+		return nil, ofMirror(err)
 	}
 	if s.root, err = os.OpenRoot(tree); err == nil {
 		s.files, s.start, err = mirror.Files(s.root)
@@ -63,8 +57,8 @@ func (o *Options) mirror() (mirror.Options, error) {
 	return m, err
 }
 
-// asDisk is an error of a mirror as one of an export.
-func asDisk(err error) error {
+// ofMirror is an error of a mirror as one of an export.
+func ofMirror(err error) error {
 	var disk *mirror.DiskError
 	if errors.As(err, &disk) {
 		return &DiskError{disk.Err}

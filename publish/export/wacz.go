@@ -4,14 +4,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -19,7 +16,6 @@ import (
 
 	"curtsy/internal/extsort"
 	"curtsy/internal/legible"
-	"curtsy/storage"
 	"curtsy/usage"
 )
 
@@ -28,36 +24,24 @@ const waczVersion = "1.1.1"
 
 // wacz writes the records, their index and the pages as one zip.
 type wacz struct {
-	a      *storage.Archive
-	o      *Options
-	out    *outFile
-	pack   *pack
-	copier *copier
-	cdx    *extsort.Sorter
-	lines  int64 // octets in cdx
-	pages  *pages
-	res    *Result
+	*job
+	pack  *pack
+	cdx   *extsort.Sorter
+	lines int64 // octets in cdx
+	pages *pages
 
 	segment string // that is copied
 	entry   *entry
 }
 
-func writeWACZ(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	dir := filepath.Dir(out.name)
-	chosen, err := choose(ctx, a, o, dir)
-	if err != nil {
-		return err
-	}
-	defer chosen.places.Close()
-	r.Captures, r.Withheld = chosen.count, chosen.withheld
-	w := &wacz{a: a, o: o, out: out, pack: newPack(out, o.Now), copier: &copier{a: a, o: o},
-		cdx: extsort.New(dir), res: r}
+func writeWACZ(j *job) (err error) {
+	w := &wacz{job: j, pack: &pack{f: j.out, z: zip.NewWriter(j.out), now: j.o.Now}, cdx: extsort.New(j.dir())}
 	defer w.cdx.Close()
-	if w.pages, err = newPages(dir, o); err != nil {
+	if w.pages, err = newPages(j); err != nil {
 		return err
 	}
-	defer w.pages.close()
-	if err := w.copier.each(ctx, chosen, w.add); err != nil {
+	defer w.pages.spool.close()
+	if err := w.captures(w.add); err != nil {
 		return err
 	}
 	return w.finish()
@@ -65,7 +49,7 @@ func writeWACZ(ctx context.Context, a *storage.Archive, out *outFile, o *Options
 
 // add copies the records of one capture and notes it for index and pages.
 func (w *wacz) add(m *member) error {
-	if err := w.open(m.segment); err != nil {
+	if err := w.open(m); err != nil {
 		return err
 	}
 	offset := w.entry.size
@@ -78,8 +62,7 @@ func (w *wacz) add(m *member) error {
 	if m.flags&flagPage == 0 {
 		return nil
 	}
-	w.res.Pages++
-	return w.pages.add(w.a, m)
+	return w.pages.add(m)
 }
 
 // index notes a capture for the index, but not one that brought 304: readers take
@@ -94,30 +77,27 @@ func (w *wacz) index(m *member, offset int64) error {
 		return err
 	}
 	w.lines += int64(len(line))
-	if err := w.cdx.Add(line); err != nil {
-		return &DiskError{err}
-	}
-	return nil
+	return asDisk(w.cdx.Add(line))
 }
 
 // open begins the entry of a segment with its warcinfo record.
-func (w *wacz) open(segment string) error {
-	if w.segment == segment {
+func (w *wacz) open(m *member) error {
+	if w.segment == m.segment {
 		return nil
 	}
 	if err := w.endSegment(); err != nil {
 		return err
 	}
-	st, err := w.copier.file.Stat()
+	st, err := m.from.file.Stat()
 	if err != nil {
 		return err
 	}
 	// An anonymous warcinfo record may be a little longer than the original.
-	if w.entry, err = w.pack.create("archive/"+segment, zip.Store, st.Size()+maxInfo); err != nil {
+	if w.entry, err = w.pack.create("archive/"+m.segment, zip.Store, st.Size()+maxInfo); err != nil {
 		return err
 	}
-	w.segment = segment
-	_, err = w.entry.Write(w.copier.info)
+	w.segment = m.segment
+	_, err = w.entry.Write(m.from.info)
 	return err
 }
 
@@ -160,7 +140,7 @@ func (w *wacz) writeIndex() error {
 	b := &indexMember{e: e, idx: idx}
 	for line, err := range w.cdx.Sorted() {
 		if err != nil {
-			return &DiskError{err}
+			return asDisk(err)
 		}
 		if err := b.add(line); err != nil {
 			return err
@@ -205,9 +185,8 @@ func (b *indexMember) flush() error {
 	z := gzip.NewWriter(&packed)
 	_, _ = z.Write(b.lines.Bytes()) // a bytes.Buffer does not fail
 	_ = z.Close()
-	sum := sha256.Sum256(packed.Bytes())
-	fmt.Fprintf(b.idx, `%s {"offset": %d, "length": %d, "digest": "sha256:%s", "filename": "index.cdx.gz"}`+"\n",
-		b.first, b.e.size, packed.Len(), hex.EncodeToString(sum[:]))
+	fmt.Fprintf(b.idx, `%s {"offset": %d, "length": %d, "digest": "sha256:%x", "filename": "index.cdx.gz"}`+"\n",
+		b.first, b.e.size, packed.Len(), sha256.Sum256(packed.Bytes()))
 	b.lines.Reset()
 	b.count = 0
 	_, err := b.e.Write(packed.Bytes())
@@ -270,14 +249,14 @@ type page struct {
 
 // pages gathers the lines of pages.jsonl: a zip takes one entry at a time.
 type pages struct {
-	o     *Options
+	*job
 	spool *spool
 	main  page // where a reader begins
 	first time.Time
 }
 
-func newPages(dir string, o *Options) (*pages, error) {
-	s, err := newSpool(dir)
+func newPages(j *job) (*pages, error) {
+	s, err := newSpool(j.dir())
 	if err != nil {
 		return nil, err
 	}
@@ -286,13 +265,11 @@ func newPages(dir string, o *Options) (*pages, error) {
 	if err == nil {
 		_, err = s.Write(head)
 	}
-	return &pages{o: o, spool: s}, err
+	return &pages{job: j, spool: s}, err
 }
 
-func (p *pages) close() { p.spool.close() }
-
 // add notes a page that may be listed, with its text where that is allowed.
-func (p *pages) add(a *storage.Archive, m *member) error {
+func (p *pages) add(m *member) error {
 	v := m.v
 	line := page{ID: strings.ReplaceAll(strings.TrimPrefix(v.Record.ID, "urn:uuid:"), "-", ""),
 		URL: v.URL, TS: m.head.Date.UTC().Format(time.RFC3339), Title: v.Title, Usage: m.use}
@@ -300,7 +277,7 @@ func (p *pages) add(a *storage.Archive, m *member) error {
 		p.main, p.first = line, v.At
 	}
 	if m.flags&flagText != 0 {
-		blocks, err := textOf(a, v, true)
+		blocks, err := textOf(p.a, v, true)
 		if err != nil {
 			return err
 		}

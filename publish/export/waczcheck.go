@@ -7,13 +7,13 @@ import (
 	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,8 +80,8 @@ type waczCheck struct {
 // CheckWACZ reads a WACZ of any program and holds its parts against each other: files
 // against datapackage.json, that against its digest and signature, records against
 // their digests, and the index against the records.
-func CheckWACZ(path string) (*WACZReport, error) {
-	z, err := zip.OpenReader(path)
+func CheckWACZ(file string) (*WACZReport, error) {
+	z, err := zip.OpenReader(file)
 	if errors.Is(err, zip.ErrFormat) {
 		return &WACZReport{Problems: []Problem{{"", "it is not a zip file, or its directory is cut off"}}}, nil
 	}
@@ -93,14 +93,13 @@ func CheckWACZ(path string) (*WACZReport, error) {
 		at: map[string]uint64{}}
 	c.described()
 	for _, f := range z.File {
-		if strings.HasPrefix(f.Name, "archive/") && !strings.HasSuffix(f.Name, "/") {
-			c.records(f)
+		if strings.HasPrefix(f.Name, "archive/") {
+			c.read(f, c.records)
 		}
 	}
 	for _, f := range z.File {
-		if strings.HasPrefix(f.Name, "indexes/") && !strings.HasSuffix(f.Name, ".idx") &&
-			!strings.HasSuffix(f.Name, "/") {
-			c.index(f)
+		if strings.HasPrefix(f.Name, "indexes/") && !strings.HasSuffix(f.Name, ".idx") {
+			c.read(f, c.index)
 		}
 	}
 	return c.r, nil
@@ -112,8 +111,23 @@ func (c *waczCheck) problem(file, what string, args ...any) {
 	}
 }
 
-// whole reads a file of the zip; nil, and a problem, if it cannot be read.
-func (c *waczCheck) whole(name string) []byte {
+// read gives a file of the zip to a check. An error is a problem.
+func (c *waczCheck) read(f *zip.File, check func(*zip.File, io.Reader) error) {
+	if strings.HasSuffix(f.Name, "/") {
+		return
+	}
+	r, err := f.Open()
+	if err == nil {
+		defer r.Close()
+		err = check(f, r)
+	}
+	if err != nil {
+		c.problem(f.Name, "cannot be read: %v", err)
+	}
+}
+
+// decode reads a file of JSON; nil, and a problem, if it cannot be read.
+func (c *waczCheck) decode(name string, to any) (text []byte) {
 	f, err := c.z.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		c.problem(name, "is missing")
@@ -121,24 +135,24 @@ func (c *waczCheck) whole(name string) []byte {
 	}
 	if err == nil {
 		defer f.Close()
-		var b []byte
-		if b, err = io.ReadAll(io.LimitReader(f, maxWhole)); err == nil {
-			return b
-		}
+		text, err = io.ReadAll(io.LimitReader(f, maxWhole))
 	}
-	c.problem(name, "cannot be read: %v", err)
-	return nil
+	if err != nil {
+		c.problem(name, "cannot be read: %v", err)
+		return nil
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		c.problem(name, "is no JSON: %v", err)
+		return nil
+	}
+	return text
 }
 
 // described checks datapackage.json, its digest, and the files that it names.
 func (c *waczCheck) described() {
-	text := c.whole("datapackage.json")
-	if text == nil {
-		return
-	}
 	var d datapackage
-	if err := json.Unmarshal(text, &d); err != nil {
-		c.problem("datapackage.json", "is no JSON: %v", err)
+	text := c.decode("datapackage.json", &d)
+	if text == nil {
 		return
 	}
 	c.digest(text)
@@ -164,7 +178,7 @@ func (c *waczCheck) resource(r resource) {
 	defer f.Close()
 	h := sha256.New()
 	n, err := io.Copy(h, f)
-	switch got := "sha256:" + hex.EncodeToString(h.Sum(nil)); {
+	switch got := fmt.Sprintf("sha256:%x", h.Sum(nil)); {
 	case err != nil:
 		c.problem(r.Path, "cannot be read: %v", err)
 	case n != r.Bytes:
@@ -177,17 +191,11 @@ func (c *waczCheck) resource(r resource) {
 // digest holds datapackage.json against its digest, and that against its signature.
 func (c *waczCheck) digest(text []byte) {
 	const name = "datapackage-digest.json"
-	b := c.whole(name)
-	if b == nil {
-		return
-	}
 	var d digestFile
-	if err := json.Unmarshal(b, &d); err != nil {
-		c.problem(name, "is no JSON: %v", err)
+	if c.decode(name, &d) == nil {
 		return
 	}
-	sum := sha256.Sum256(text)
-	if got := "sha256:" + hex.EncodeToString(sum[:]); got != d.Hash {
+	if got := fmt.Sprintf("sha256:%x", sha256.Sum256(text)); got != d.Hash {
 		c.problem("datapackage.json", "has the hash %s, %s says %s", got, name, d.Hash)
 	}
 	if d.Signed != nil {
@@ -225,20 +233,13 @@ func (c *waczCheck) key(url, digest string) uint64 {
 
 // records reads a WARC file, as any program writes them, and checks the digests of its
 // records.
-func (c *waczCheck) records(f *zip.File) {
+func (c *waczCheck) records(f *zip.File, r io.Reader) error {
 	if f.Method != zip.Store {
 		c.problem(f.Name, "is compressed in the zip: readers look for records by their offset")
 	}
-	r, err := f.Open()
-	if err != nil {
-		c.problem(f.Name, "cannot be read: %v", err)
-		return
-	}
-	defer r.Close()
 	w, err := warc.NewForeign(r, 0, 1)
 	if err != nil {
-		c.problem(f.Name, "cannot be read: %v", err)
-		return
+		return err
 	}
 	defer w.Close()
 	for {
@@ -246,15 +247,14 @@ func (c *waczCheck) records(f *zip.File) {
 		var bad *warc.Unreadable
 		switch {
 		case err == io.EOF:
-			return
+			return nil
 		case errors.As(err, &bad):
 			c.problem(f.Name, "%v", err)
-			continue
 		case err != nil:
-			c.problem(f.Name, "cannot be read: %v", err)
-			return
+			return err
+		default:
+			c.record(f.Name, w, h)
 		}
-		c.record(f.Name, w, h)
 	}
 }
 
@@ -262,7 +262,7 @@ func (c *waczCheck) records(f *zip.File) {
 func (c *waczCheck) record(name string, w *warc.Foreign, h *warc.ForeignRecord) {
 	c.r.Records++
 	if h.At.Inside == 0 {
-		c.at[base(name)+" "+strconv.FormatInt(h.At.Offset, 10)] = c.key(h.TargetURI, h.PayloadDigest)
+		c.at[path.Base(name)+" "+strconv.FormatInt(h.At.Offset, 10)] = c.key(h.TargetURI, h.PayloadDigest)
 	}
 	sum := warc.NewLabelled(h.BlockDigest)
 	_, err := io.Copy(sum, w)
@@ -278,18 +278,10 @@ func (c *waczCheck) record(name string, w *warc.Foreign, h *warc.ForeignRecord) 
 }
 
 // index checks that each line leads to a record of its URL and digest, and the order.
-func (c *waczCheck) index(f *zip.File) {
-	r, err := f.Open()
-	if err != nil {
-		c.problem(f.Name, "cannot be read: %v", err)
-		return
-	}
-	defer r.Close()
-	in := io.Reader(r)
+func (c *waczCheck) index(f *zip.File, in io.Reader) (err error) {
 	if strings.HasSuffix(f.Name, ".gz") {
-		if in, err = gzip.NewReader(r); err != nil {
-			c.problem(f.Name, "cannot be read: %v", err)
-			return
+		if in, err = gzip.NewReader(in); err != nil {
+			return err
 		}
 	}
 	s := bufio.NewScanner(in)
@@ -302,9 +294,7 @@ func (c *waczCheck) index(f *zip.File) {
 			last = slices.Clone(line)
 		}
 	}
-	if err := s.Err(); err != nil {
-		c.problem(f.Name, "cannot be read: %v", err)
-	}
+	return s.Err()
 }
 
 func (c *waczCheck) line(name string, line, last []byte) {
@@ -322,7 +312,7 @@ func (c *waczCheck) line(name string, line, last []byte) {
 		c.problem(name, "line %d: %v", n, err)
 		return
 	}
-	had, ok := c.at[base(m.Filename)+" "+m.Offset]
+	had, ok := c.at[path.Base(m.Filename)+" "+m.Offset]
 	switch {
 	case !ok:
 		c.problem(name, "line %d: no record begins at %s of %s", n, m.Offset, m.Filename)

@@ -3,7 +3,6 @@ package export
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"html"
 	"io"
 	"net/url"
@@ -18,7 +17,6 @@ import (
 	"curtsy/publish"
 	"curtsy/publish/icon"
 	"curtsy/publish/mirror"
-	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
 
@@ -28,10 +26,9 @@ func oursZIM(_ string, head []byte) bool {
 
 // zimSite writes what a mirror holds as a ZIM file.
 type zimSite struct {
+	*job
 	*site
-	a     *storage.Archive
-	o     *Options
-	w     *zim.Writer
+	file  *zim.Writer
 	byURL map[string]string // names of files that are no redirects
 	langs map[language.Base]int
 	title string // of the page to begin with
@@ -39,14 +36,14 @@ type zimSite struct {
 
 // writeZIM writes the pages of the site for Kiwix: a mirror's files under their names,
 // its redirects as such.
-func writeZIM(ctx context.Context, a *storage.Archive, out *outFile, o *Options, r *Result) error {
-	s, err := mirrored(ctx, a, out, o)
+func writeZIM(j *job) error {
+	s, err := j.mirrored()
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	r.Captures, r.Pages, r.Withheld = s.res.Files, s.res.Pages, s.res.Withheld+s.res.Expired
-	z := &zimSite{site: s, a: a, o: o, byURL: map[string]string{}, langs: map[language.Base]int{}}
+	j.r.Captures, j.r.Pages, j.r.Withheld = s.res.Files, s.res.Pages, s.res.Withheld+s.res.Expired
+	z := &zimSite{job: j, site: s, byURL: map[string]string{}, langs: map[language.Base]int{}}
 	var types []string
 	for _, f := range s.files {
 		types = append(types, f.Type)
@@ -54,12 +51,12 @@ func writeZIM(ctx context.Context, a *storage.Archive, out *outFile, o *Options,
 			z.byURL[f.URL] = f.Name
 		}
 	}
-	if z.w, err = zim.New(out, types, o.Software); err != nil {
+	if z.file, err = zim.New(j.out, types, j.o.Software); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
 	for i, f := range s.files {
-		if err := ctx.Err(); err != nil {
+		if err := j.ctx.Err(); err != nil {
 			return err
 		}
 		if seen[f.Name] || f.URL == "" && f.Name != s.start && strings.HasSuffix(f.Name, ".html") {
@@ -70,19 +67,19 @@ func writeZIM(ctx context.Context, a *storage.Archive, out *outFile, o *Options,
 			return err
 		}
 		if i%64 == 0 {
-			out.touch(s.dir)
+			j.out.touch(s.dir)
 		}
 	}
 	if err := z.describe(); err != nil {
 		return err
 	}
-	return z.w.Finish(s.start)
+	return z.file.Finish(s.start)
 }
 
 // add adds a file of the mirror.
 func (z *zimSite) add(f mirror.File) error {
 	if to, ok := z.byURL[f.To]; ok && !z.hasFragment(f.Name) {
-		z.w.Redirect(f.Name, "", to)
+		z.file.Redirect(f.Name, "", to)
 		return nil
 	}
 	p := zim.Page{Path: f.Name, Type: f.Type}
@@ -99,14 +96,14 @@ func (z *zimSite) add(f mirror.File) error {
 		return &DiskError{err}
 	}
 	if f.Type != "text/html" {
-		return z.w.Add(p, st.Size(), body)
+		return z.file.Add(p, st.Size(), body)
 	}
 	text, err := io.ReadAll(body)
 	if err != nil {
 		return &DiskError{err}
 	}
 	text = zimPage(text, html.EscapeString((&url.URL{Path: path.Base(f.Name)}).String()))
-	return z.w.Add(p, int64(len(text)), bytes.NewReader(text))
+	return z.file.Add(p, int64(len(text)), bytes.NewReader(text))
 }
 
 // hasFragment says whether a page that stands for a redirect leads to a place within
@@ -178,11 +175,11 @@ func (z *zimSite) describe() error {
 		{"Description", cut(host+", as it was on "+as.UTC().Format("2 January 2006"), 80)},
 		{"Source", z.o.Seed.String()},
 	} {
-		if err := z.w.Meta(m[0], m[1]); err != nil {
+		if err := z.file.Meta(m[0], m[1]); err != nil {
 			return err
 		}
 	}
-	return z.w.Illustration(icon.PNG(z.a, z.o.Seed.String(), z.o.Now))
+	return z.file.Illustration(icon.PNG(z.a, z.o.Seed.String(), z.o.Now))
 }
 
 // oneLine is text without breaks, and without what no line can hold.

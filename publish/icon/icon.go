@@ -96,9 +96,8 @@ func icons(a *storage.Archive, page string) (urls []string) {
 
 // kept is the picture at a URL, nil if there is none that may be shown.
 func kept(a *storage.Archive, url string, now time.Time) image.Image {
-	visits := a.VisitsAt(url)
-	v := publish.Current(visits, a.VisitsAt)
-	if v == nil || !publish.Permits(visits, now, a.VisitsAt)[slices.Index(visits, v)].Show {
+	v, permit := publish.CurrentPermit(a.VisitsAt(url), now, a.VisitsAt)
+	if !permit.Show {
 		return nil
 	}
 	f, err := publish.OpenBody(a, v)
@@ -110,14 +109,11 @@ func kept(a *storage.Archive, url string, now time.Time) image.Image {
 	if err != nil {
 		return nil
 	}
-	p, err := decode(b)
-	if err != nil {
-		return nil
-	}
+	p, _ := decode(b)
 	return p
 }
 
-// decode decodes a picture that is not larger than an icon.
+// decode decodes a picture that is not larger than an icon; nil where it cannot be.
 func decode(b []byte) (image.Image, error) {
 	if bytes.HasPrefix(b, []byte("\x00\x00\x01\x00")) {
 		b = largest(b)

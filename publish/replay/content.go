@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"curtsy/htmlmeta"
+	"curtsy/internal/http1"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
@@ -273,8 +274,7 @@ func (s *Server) withoutScripts(w http.ResponseWriter) {
 // isMarkup says whether a browser would make a document of a type that scripts
 // run in.
 func isMarkup(typ string) bool {
-	t, _, _ := strings.Cut(strings.ToLower(typ), ";")
-	t = strings.TrimSpace(t)
+	t := http1.MediaType(typ)
 	return t == "text/html" || strings.HasSuffix(t, "xml") || strings.HasPrefix(t, "multipart/")
 }
 

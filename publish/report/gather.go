@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"curtsy/frontier/judge"
+	"curtsy/internal/http1"
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
@@ -94,7 +95,7 @@ func (g *gatherer) readRows(ctx context.Context) error {
 		g.statuses[statusName(r.Status)]++
 		g.bytes += r.Bytes
 		if r.Visit.Kept != "" {
-			g.types[typeName(r.Type)] += r.Bytes
+			g.types[cmp.Or(http1.MediaType(r.Type), "not said")] += r.Bytes
 		}
 		if r.Visit.Location != "" {
 			g.moved[r.URL] = r.Visit.Location
@@ -136,14 +137,6 @@ func statusName(status int) string {
 		return "no answer"
 	}
 	return fmt.Sprint(status)
-}
-
-func typeName(contentType string) string {
-	t, _, _ := strings.Cut(strings.ToLower(contentType), ";")
-	if t = strings.TrimSpace(t); t == "" {
-		return "not said"
-	}
-	return t
 }
 
 // maxPlaces bounds the places that are told apart.

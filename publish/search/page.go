@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"curtsy/facts"
 	"curtsy/htmlmeta"
+	"curtsy/internal/http1"
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -44,12 +44,10 @@ type Verdict struct {
 // first), and how. It is the same verdict by which pages are indexed and hits are
 // shown. find looks up where redirects lead.
 func Judge(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*crawllog.Visit, Verdict) {
-	v := publish.Current(visits, find)
-	if v == nil {
-		return nil, Verdict{Why: "never fetched"}
-	}
-	permit := publish.Permits(visits, now, find)[slices.Index(visits, v)]
+	v, permit := publish.CurrentPermit(visits, now, find)
 	switch {
+	case v == nil:
+		return nil, Verdict{Why: "never fetched"}
 	case v.Status != http.StatusOK && v.Status != http.StatusNonAuthoritativeInfo:
 		return v, Verdict{Why: fmt.Sprintf("answered with status %d; only complete responses (200) are searched",
 			v.Status)}
@@ -62,7 +60,7 @@ func Judge(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*craw
 	case !v.HasBody():
 		return v, Verdict{Why: "no body is kept"}
 	case !isText(v):
-		return v, Verdict{Why: cmp.Or(mimeOf(v), "a document without a type") +
+		return v, Verdict{Why: cmp.Or(http1.MediaType(v.ContentType), "a document without a type") +
 			" is not searched, but pages, plain text and PDF are"}
 	}
 	return v, Verdict{Searchable: true, Snippet: permit.Snippet}
@@ -72,7 +70,7 @@ func Judge(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*craw
 // what is HTML by its content, whatever its type. Pictures are none, so that
 // noimageindex asks for what is so anyway.
 func isText(v *crawllog.Visit) bool {
-	switch mime := mimeOf(v); mime {
+	switch mime := http1.MediaType(v.ContentType); mime {
 	case "text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf":
 		return true
 	case "image/svg+xml":
@@ -81,20 +79,15 @@ func isText(v *crawllog.Visit) bool {
 	return v.Title != ""
 }
 
-func mimeOf(v *crawllog.Visit) string {
-	mime, _, _ := strings.Cut(v.ContentType, ";")
-	return strings.ToLower(strings.TrimSpace(mime))
-}
-
 // readText reads a page from the archive, with its links if they are asked for.
 // What cannot be read is empty; only damage of the archive is an error.
 func readText(ctx context.Context, a *storage.Archive, v *crawllog.Visit, pdf PDF, links bool) (t text, err error) {
 	t = text{title: v.Title, lang: v.Lang}
-	if mimeOf(v) == "application/pdf" {
+	if http1.MediaType(v.ContentType) == "application/pdf" {
 		return t, t.readPDF(ctx, a, v, pdf)
 	}
-	if t.blocks, err = publish.Text(a, v, maxText); onlyDamage(err) != nil || !links {
-		return t, onlyDamage(err)
+	if t.blocks, err = publish.Text(a, v, maxText); publish.IsOfArchive(err) || !links {
+		return t, publish.OfArchive(err)
 	}
 	t.links, err = linksOf(a, v)
 	return t, err
@@ -118,11 +111,11 @@ func (t *text) readPDF(ctx context.Context, a *storage.Archive, v *crawllog.Visi
 	}
 	body, err := publish.OpenPage(a, v)
 	if err != nil {
-		return onlyDamage(err)
+		return publish.OfArchive(err)
 	}
 	defer body.Close()
 	b, err := io.ReadAll(io.LimitReader(body, maxPDF+1))
-	if err := onlyDamage(err); err != nil {
+	if err := publish.OfArchive(err); err != nil {
 		return err
 	}
 	if len(b) > maxPDF {
@@ -131,14 +124,6 @@ func (t *text) readPDF(ctx context.Context, a *storage.Archive, v *crawllog.Visi
 	}
 	t.blocks, t.unread = read(ctx, b)
 	return ctx.Err()
-}
-
-// onlyDamage drops errors of the site: a coding that ends badly.
-func onlyDamage(err error) error {
-	if publish.IsOfArchive(err) {
-		return err
-	}
-	return nil
 }
 
 // PDF reads the text of a PDF document, as far as it can; an error says why not
