@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,35 +26,14 @@ type appFlags struct {
 
 func appCmd(u *ui) *cobra.Command {
 	f := &appFlags{}
-	c := &cobra.Command{
-		Use:   "app [FOLDER]",
-		Short: "a local page to archive, watch, read and keep sites without a terminal",
-		Long: "app opens a page in the browser over the archives of FOLDER (default: Curtsy in the home directory): begin a\n" +
-			"crawl after a look at what the site's owner allows, watch, pause and continue it, browse, search, export,\n" +
-			"and visit sites again each day or week while the program runs. What ran when the program ended, killed or\n" +
-			"not, is continued by the next.\n\n" +
-			"The page is reachable from this machine only, and only with the key in the address that is printed.",
-		Example: "  curtsy app\n  curtsy app ~/archives --no-open",
-		Args: func(_ *cobra.Command, a []string) error {
-			if len(a) > 1 {
-				return usagef("curtsy app FOLDER", "app opens one folder, not %d", len(a))
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, a []string) error {
-			f.anyPort = !c.Flags().Changed("listen")
-			folder := ""
-			if len(a) > 0 {
-				folder = a[0]
-			}
-			ctx, release := u.until()
-			defer release()
-			return f.run(ctx, u, folder)
-		},
-	}
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8610",
-		"`ADDRESS` of this machine to listen on; port 0 is any free one")
-	c.Flags().BoolVar(&f.noOpen, "no-open", false, "print the address, and open no browser")
+	c := newCommand("app [FOLDER]", func(c *cobra.Command, a []string) error {
+		f.anyPort = !c.Flags().Changed("listen")
+		ctx, release := u.until()
+		defer release()
+		return f.run(ctx, u, strings.Join(a, ""))
+	})
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8610", inHelp)
+	c.Flags().BoolVar(&f.noOpen, "no-open", false, inHelp)
 	return c
 }
 

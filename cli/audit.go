@@ -35,24 +35,12 @@ type auditHit struct {
 
 func auditCmd(u *ui) *cobra.Command {
 	f := &auditFlags{}
-	c := &cobra.Command{
-		Use:   "audit DIR",
-		Short: "what the owner of an archived site may want to repair",
-		Long: "audit DIR goes through the pages of an archive: titles, descriptions, headings, canonical URLs, languages,\n" +
-			"robots directives, sitemaps, redirects, links, images without a text, mixed content, large and slow pages,\n" +
-			"what is said about use. Each finding has a name, a sentence and its pages. No request is made.\n\n" +
-			"It ends with exit code 1 if there is an error or a warning; notes are no reason to fail. --baseline FILE\n" +
-			"leaves out what FILE has, a list that audit --json printed earlier: so that only what is new fails.",
-		Example: "  curtsy audit example.org\n  curtsy audit example.org --json >baseline.json\n" +
-			"  curtsy audit example.org --baseline baseline.json --sarif >audit.sarif",
-		Args: wants("DIR"),
-		RunE: u.runs(func(ctx context.Context, a []string) error { return f.run(ctx, u, a[0]) }),
-	}
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object per finding and page")
-	c.Flags().BoolVar(&f.sarif, "sarif", false, "print SARIF 2.1.0, for CI servers")
-	c.Flags().StringVar(&f.baseline, "baseline", "", "leave out what is in `FILE`, printed by audit --json")
-	c.Flags().StringArrayVar(&f.ignore, "ignore", nil, "leave out pages whose URL matches this `regexp`; repeatable")
-	c.Flags().BoolVar(&f.list, "all", false, "print all pages of each finding, not the first ten")
+	c := newCommand("audit DIR", u.runs(func(ctx context.Context, a []string) error { return f.run(ctx, u, a[0]) }))
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	c.Flags().BoolVar(&f.sarif, "sarif", false, inHelp)
+	c.Flags().StringVar(&f.baseline, "baseline", "", inHelp)
+	c.Flags().StringArrayVar(&f.ignore, "ignore", nil, inHelp)
+	c.Flags().BoolVar(&f.list, "all", false, inHelp)
 	c.MarkFlagsMutuallyExclusive("json", "sarif")
 	return c
 }

@@ -23,25 +23,14 @@ type changesFlags struct {
 
 func changesCmd(u *ui) *cobra.Command {
 	f := &changesFlags{}
-	c := &cobra.Command{
-		Use:   "changes DIR",
-		Short: "what changed on the site: pages new, changed, gone or moved",
-		Long: "changes DIR compares the copies from before a given time with what later visits found, URL by URL, and\n" +
-			"reports which are new, changed, gone, back, moved, suspect or unreachable, with the passages that changed.\n" +
-			"Changes that repeat on many pages (dates, counters, advertisements) are left out.\n\n" +
-			"Without --since and --round it reports on the last round of update.",
-		Example: "  curtsy changes site\n  curtsy changes site --since 7d --atom > changes.xml",
-		Args:    wants("DIR"),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			return f.run(cmd.Context(), u, a[0])
-		},
-	}
-	c.Flags().StringVar(&f.since, "since", "",
-		"compare with the copies from `TIME`: a date, an RFC 3339 time, or an age (7d, 12h)")
-	c.Flags().IntVar(&f.round, "round", 0, "report on round `N` of update only; 1 is the first after the crawl")
-	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per change")
-	c.Flags().BoolVar(&f.html, "html", false, "print an HTML page")
-	c.Flags().BoolVar(&f.atom, "atom", false, "print an Atom feed")
+	c := newCommand("changes DIR", func(cmd *cobra.Command, a []string) error {
+		return f.run(cmd.Context(), u, a[0])
+	})
+	c.Flags().StringVar(&f.since, "since", "", inHelp)
+	c.Flags().IntVar(&f.round, "round", 0, inHelp)
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	c.Flags().BoolVar(&f.html, "html", false, inHelp)
+	c.Flags().BoolVar(&f.atom, "atom", false, inHelp)
 	c.MarkFlagsMutuallyExclusive("json", "html", "atom")
 	c.MarkFlagsMutuallyExclusive("since", "round")
 	return c

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"net/textproto"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,35 +18,29 @@ import (
 
 // checkAmounts refuses what is less than nothing: no key has a meaning for it.
 func checkAmounts(c *config) error {
-	usual := map[string]any{}
 	d := defaults()
-	_ = eachKey(reflect.ValueOf(&d).Elem(), "", func(key string, v reflect.Value) error {
-		usual[key] = v.Interface()
-		return nil
-	})
-	return eachKey(reflect.ValueOf(c).Elem(), "", func(key string, v reflect.Value) error {
-		try := fmt.Sprintf("%s: %v", key, usual[key])
-		for flag, of := range keyOfFlag {
-			if of == key {
-				try = fmt.Sprintf("--%s %v", flag, usual[key])
-			}
+	usual := d.keys()
+	for i, k := range c.keys() {
+		try := fmt.Sprintf("%s: %v", k.key, usual[i].value)
+		if k.flag != "" {
+			try = fmt.Sprintf("--%s %v", k.flag, usual[i].value)
 		}
-		switch n := v.Interface().(type) {
+		switch n := k.value.Interface().(type) {
 		case time.Duration:
 			if n < 0 {
-				return usagef(try, "%s: %s is negative", key, n)
+				return usagef(try, "%s: %s is negative", k.key, n)
 			}
 		case int:
 			if n < 0 {
-				return usagef(try, "%s: %d is negative", key, n)
+				return usagef(try, "%s: %d is negative", k.key, n)
 			}
 		case float64:
 			if !(n >= 0) || math.IsInf(n, 0) {
-				return usagef(try, "%s: %g is not a number of 0 or more", key, n)
+				return usagef(try, "%s: %g is not a number of 0 or more", k.key, n)
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // segmentPrefix is what names of segments may begin with: it stays in its

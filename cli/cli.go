@@ -55,7 +55,6 @@ func execute(ctx context.Context, root *cobra.Command) (err error) {
 func newRoot(u *ui) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "curtsy",
-		Short:         "a polite crawler that archives one site the way its owner asked",
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -85,11 +84,11 @@ func newRoot(u *ui) *cobra.Command {
 	}
 	root.SetHelpCommand(helpCmd(u))
 	root.SetUsageTemplate(root.UsageTemplate() + "\nExit codes: curtsy help exit-codes\n")
-	root.PersistentFlags().StringVar(&u.profile.path, "cpuprofile", "",
-		"write a CPU profile of the whole command to `FILE`, for pprof")
+	root.PersistentFlags().StringVar(&u.profile.path, "cpuprofile", "", inHelp)
 	_ = root.PersistentFlags().MarkHidden("cpuprofile")
-	root.PersistentFlags().BoolVarP(&u.quiet, "quiet", "q", false, "print nothing but errors")
-	root.PersistentFlags().BoolVar(&u.utc, "utc", false, "print times in UTC; default: the local zone")
+	root.PersistentFlags().BoolVarP(&u.quiet, "quiet", "q", false, inHelp)
+	root.PersistentFlags().BoolVar(&u.utc, "utc", false, inHelp)
+	putWords(root)
 	return root
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"curtsy/frontier/judge"
 	"curtsy/internal/near"
 )
@@ -19,11 +21,11 @@ import (
 // config is all that can be set, by a file, by CURTSY_… variables and, for
 // the most used, by flags. config.example.yaml explains every key.
 type config struct {
-	Agent       string        `yaml:"agent"`
-	Contact     string        `yaml:"contact"`
+	Agent       string        `yaml:"agent" flag:"agent"`
+	Contact     string        `yaml:"contact" flag:"contact"`
 	Archive     string        `yaml:"archive"`
-	Delay       time.Duration `yaml:"delay"`
-	Concurrency int           `yaml:"concurrency"`
+	Delay       time.Duration `yaml:"delay" flag:"delay"`
+	Concurrency int           `yaml:"concurrency" flag:"concurrency"`
 	Limits      limitsConfig  `yaml:"limits"`
 	Scope       scopeConfig   `yaml:"scope"`
 	Traps       trapsConfig   `yaml:"traps"`
@@ -37,23 +39,23 @@ type config struct {
 }
 
 type limitsConfig struct {
-	MaxPages int           `yaml:"max_pages"`
-	MaxBytes size          `yaml:"max_bytes"`
-	MaxTime  time.Duration `yaml:"max_time"`
+	MaxPages int           `yaml:"max_pages" flag:"max-pages"`
+	MaxBytes size          `yaml:"max_bytes" flag:"max-bytes"`
+	MaxTime  time.Duration `yaml:"max_time" flag:"max-time"`
 }
 
 type scopeConfig struct {
-	Include        []string `yaml:"include"`
-	Exclude        []string `yaml:"exclude"`
-	MaxDepth       int      `yaml:"max_depth"`
-	Requisites     string   `yaml:"requisites"`
-	Reach          string   `yaml:"reach"`
-	FollowSeed     bool     `yaml:"follow_seed"`
-	Aliases        []string `yaml:"aliases"`
-	AllowHosts     []string `yaml:"allow_hosts"`
-	SkipTypes      []string `yaml:"skip_types"`
-	SkipAlternates bool     `yaml:"skip_alternates"`
-	SkipLarger     size     `yaml:"skip_larger"`
+	Include        []string `yaml:"include" flag:"include"`
+	Exclude        []string `yaml:"exclude" flag:"exclude"`
+	MaxDepth       int      `yaml:"max_depth" flag:"max-depth"`
+	Requisites     string   `yaml:"requisites" flag:"requisites"`
+	Reach          string   `yaml:"reach" flag:"scope"`
+	FollowSeed     bool     `yaml:"follow_seed" flag:"follow-seed"`
+	Aliases        []string `yaml:"aliases" flag:"alias"`
+	AllowHosts     []string `yaml:"allow_hosts" flag:"allow-host"`
+	SkipTypes      []string `yaml:"skip_types" flag:"skip-type"`
+	SkipAlternates bool     `yaml:"skip_alternates" flag:"skip-alternates"`
+	SkipLarger     size     `yaml:"skip_larger" flag:"skip-larger"`
 }
 
 type trapsConfig struct {
@@ -84,7 +86,7 @@ type politeConfig struct {
 	MaxFailures   int           `yaml:"max_failures"`
 	Quiet         []string      `yaml:"quiet"`
 	RelNofollow   bool          `yaml:"rel_nofollow"`
-	LimitRate     size          `yaml:"limit_rate"`
+	LimitRate     size          `yaml:"limit_rate" flag:"limit-rate"`
 	RobotsMaxAge  time.Duration `yaml:"robots_max_age"`
 	GuessSitemap  bool          `yaml:"guess_sitemap"`
 	UsageFiles    bool          `yaml:"usage_files"`
@@ -97,21 +99,21 @@ type fetchConfig struct {
 	IdleTimeout    time.Duration     `yaml:"idle_timeout"`
 	TotalTimeout   time.Duration     `yaml:"total_timeout"`
 	MaxBody        size              `yaml:"max_body"`
-	Proxy          string            `yaml:"proxy"`
-	CA             string            `yaml:"ca" json:"-"`
-	Identity       string            `yaml:"identity" json:"-"`
+	Proxy          string            `yaml:"proxy" flag:"proxy"`
+	CA             string            `yaml:"ca" flag:"ca" json:"-"`
+	Identity       string            `yaml:"identity" flag:"identity" json:"-"`
 	Cookies        cookieMode        `yaml:"cookies"`
-	Language       string            `yaml:"language"`
+	Language       string            `yaml:"language" flag:"language"`
 	Header         map[string]string `yaml:"header"`
-	Retries        int               `yaml:"retries"`
+	Retries        int               `yaml:"retries" flag:"retries"`
 	RetryBase      time.Duration     `yaml:"retry_base"`
 }
 
 // renderConfig says which pages a browser renders. What the browser is comes
 // from who runs the command, never from an archive, which may be a stranger's.
 type renderConfig struct {
-	Pages   string        `yaml:"pages"`
-	Browser string        `yaml:"browser" json:"-"`
+	Pages   string        `yaml:"pages" flag:"render"`
+	Browser string        `yaml:"browser" flag:"browser" json:"-"`
 	Timeout time.Duration `yaml:"timeout"`
 
 	MaxMemory size `yaml:"max_memory"`
@@ -121,7 +123,7 @@ type storageConfig struct {
 	SegmentSize size   `yaml:"segment_size"`
 	Prefix      string `yaml:"prefix"`
 	MinFree     size   `yaml:"min_free"`
-	Digest      string `yaml:"digest"`
+	Digest      string `yaml:"digest" flag:"digest"`
 }
 
 // defaults are the values of keys that nobody sets.
@@ -141,27 +143,72 @@ func defaults() config {
 	}
 }
 
+// setting is a key of a configuration, with its value.
+type setting struct {
+	key, flag string // of crawl; "" if none sets it
+	value     reflect.Value
+}
+
+// keys are all that can be set.
+func (c *config) keys() []setting { return settingsOf(reflect.ValueOf(c).Elem(), "") }
+
+func settingsOf(v reflect.Value, prefix string) (list []setting) {
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		key := prefix + tag.Get("yaml")
+		switch field := v.Field(i); {
+		case tag.Get("yaml") == "-":
+		case field.Kind() == reflect.Struct:
+			list = append(list, settingsOf(field, key+".")...)
+		default:
+			list = append(list, setting{key, tag.Get("flag"), field})
+		}
+	}
+	return list
+}
+
+// register makes the flags of the keys that have one.
+func (c *config) register(fl *pflag.FlagSet) {
+	for _, k := range c.keys() {
+		if k.flag == "" {
+			continue
+		}
+		switch p := k.value.Addr().Interface().(type) {
+		case *string:
+			fl.StringVar(p, k.flag, "", inHelp)
+		case *[]string:
+			fl.StringArrayVar(p, k.flag, nil, inHelp)
+		case *bool:
+			fl.BoolVar(p, k.flag, false, inHelp)
+		case *int:
+			fl.IntVar(p, k.flag, 0, inHelp)
+		case *time.Duration:
+			fl.DurationVar(p, k.flag, 0, inHelp)
+		case pflag.Value:
+			fl.Var(p, k.flag, inHelp)
+		}
+	}
+}
+
 // readEnv reads CURTSY_… variables over the values in c: the key a.b is
 // CURTSY_A_B. lookup is os.LookupEnv, but in tests.
 func readEnv(c *config, lookup func(string) (string, bool)) error {
-	return eachKey(reflect.ValueOf(c).Elem(), "", func(key string, v reflect.Value) error {
-		name := variable(key)
+	for _, k := range c.keys() {
+		name := variable(k.key)
 		s, ok := lookup(name)
-		if !ok {
-			return nil
-		}
-		if v.Kind() == reflect.Map {
-			if s == "" {
-				return nil
+		switch {
+		case !ok:
+		case k.value.Kind() == reflect.Map && s == "":
+		case k.value.Kind() == reflect.Map:
+			return usagef(k.key+" in a file given by --config, and unset "+name,
+				"%s: %s can be set only in a configuration file", name, k.key)
+		default:
+			if err := setValue(k.value, s); err != nil {
+				return usagef("unset "+name, "%s=%s: %v", name, s, err)
 			}
-			return usagef(key+" in a file given by --config, and unset "+name,
-				"%s: %s can be set only in a configuration file", name, key)
 		}
-		if err := setValue(v, s); err != nil {
-			return usagef("unset "+name, "%s=%s: %v", name, s, err)
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // variable is the name of a key's variable.
@@ -175,10 +222,9 @@ func unknownVariables(environ []string) map[string]string {
 	wrong := map[string]string{}
 	known := map[string]bool{failpointVariable: true}
 	c := defaults()
-	_ = eachKey(reflect.ValueOf(&c).Elem(), "", func(key string, _ reflect.Value) error {
-		known[variable(key)] = true
-		return nil
-	})
+	for _, k := range c.keys() {
+		known[variable(k.key)] = true
+	}
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
 		rest, ok := strings.CutPrefix(name, "CURTSY_")
@@ -188,10 +234,8 @@ func unknownVariables(environ []string) map[string]string {
 		wrong[name] = name + " is not a setting"
 		names := slices.Sorted(maps.Keys(known))
 		meant := near.Name(name, names)
-		if i := slices.IndexFunc(names, func(k string) bool {
-			return strings.HasSuffix(k,
-				"_"+strings.ToUpper(rest))
-		}); i >= 0 {
+		isEnd := func(k string) bool { return strings.HasSuffix(k, "_"+strings.ToUpper(rest)) }
+		if i := slices.IndexFunc(names, isEnd); i >= 0 {
 			meant = names[i]
 		}
 		if meant != "" {
@@ -199,25 +243,6 @@ func unknownVariables(environ []string) map[string]string {
 		}
 	}
 	return wrong
-}
-
-// eachKey calls f for every key that holds a value.
-func eachKey(v reflect.Value, prefix string, f func(key string, v reflect.Value) error) error {
-	for i := range v.NumField() {
-		tag := v.Type().Field(i).Tag.Get("yaml")
-		if tag == "-" {
-			continue
-		}
-		key := prefix + tag
-		if field := v.Field(i); field.Kind() == reflect.Struct {
-			if err := eachKey(field, key+".", f); err != nil {
-				return err
-			}
-		} else if err := f(key, field); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 var errForm = errors.New("wrong type for this key")

@@ -44,10 +44,9 @@ func TestExampleHoldsEveryKeyWithItsDefault(t *testing.T) {
 // values are the keys of a configuration that hold one.
 func values(c config) map[string]any {
 	m := map[string]any{}
-	_ = eachKey(reflect.ValueOf(&c).Elem(), "", func(key string, v reflect.Value) error {
-		m[key] = v.Interface()
-		return nil
-	})
+	for _, k := range c.keys() {
+		m[k.key] = k.value.Interface()
+	}
 	return m
 }
 

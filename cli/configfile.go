@@ -46,7 +46,7 @@ func decodeAllowed(c *config, b []byte, may func(key string) error) error {
 	if t := tooDeep(b); t != nil {
 		return &yaml.SyntaxError{Message: fmt.Sprintf("more than %d levels deep", maxLevels), Token: t}
 	}
-	d, f := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict()), filling{may}
+	d := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict())
 	for {
 		doc := reflect.New(asWritten(reflect.TypeOf(*c)))
 		if err := d.Decode(doc.Interface()); err != nil {
@@ -55,7 +55,7 @@ func decodeAllowed(c *config, b []byte, may func(key string) error) error {
 			}
 			return err
 		}
-		if err := f.fill(reflect.ValueOf(c).Elem(), doc.Elem(), ""); err != nil {
+		if err := c.fill(settingsOf(doc.Elem(), ""), may); err != nil {
 			return err
 		}
 	}
@@ -106,33 +106,26 @@ func asWritten(t reflect.Type) reflect.Type {
 		if f.Type.Kind() == reflect.Struct {
 			f.Type = asWritten(f.Type)
 		} else {
-			f.Type = reflect.TypeFor[written]()
+			f.Type = reflect.TypeFor[*written]()
 		}
 		fields[i] = f
 	}
 	return reflect.StructOf(fields)
 }
 
-// filling sets the fields of a configuration; may has to allow each key, nil allows all.
-type filling struct{ may func(key string) error }
-
-// fill sets the fields of v that doc has values for.
-func (f filling) fill(v, doc reflect.Value, prefix string) error {
-	for i := range v.NumField() {
-		key := prefix + v.Type().Field(i).Tag.Get("yaml")
-		if v.Field(i).Kind() == reflect.Struct {
-			if err := f.fill(v.Field(i), doc.Field(i), key+"."); err != nil {
-				return err
-			}
+// fill sets what is written; may has to allow each key, nil allows all.
+func (c *config) fill(doc []setting, may func(key string) error) error {
+	for i, k := range c.keys() {
+		w := doc[i].value.Interface().(*written)
+		if w == nil {
 			continue
 		}
-		n := doc.Field(i).Interface().(written).node
-		err := setNode(v.Field(i), n)
-		if n != nil && f.may != nil && err == nil {
-			err = f.may(key)
+		err := setNode(k.value, w.node)
+		if may != nil && err == nil {
+			err = may(k.key)
 		}
 		if err != nil {
-			return &yaml.SyntaxError{Message: fmt.Sprintf("%s: %v", key, err), Token: n.GetToken()}
+			return &yaml.SyntaxError{Message: fmt.Sprintf("%s: %v", k.key, err), Token: w.node.GetToken()}
 		}
 	}
 	return nil
@@ -141,7 +134,7 @@ func (f filling) fill(v, doc reflect.Value, prefix string) error {
 // setNode reads a value in the form of its key; an empty one stays as it is.
 func setNode(v reflect.Value, n ast.Node) error {
 	switch n := n.(type) {
-	case nil, *ast.NullNode:
+	case *ast.NullNode:
 		return nil
 	case *ast.SequenceNode:
 		p, ok := v.Addr().Interface().(*[]string)

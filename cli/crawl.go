@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/net/http/httpguts"
 
 	"curtsy/crawler"
@@ -73,94 +71,28 @@ type crawlEnd struct {
 
 func (f *crawlFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.config, "config", "", "read settings from `FILE` (config.example.yaml lists them all)")
-	fl.StringVar(&f.set.Contact, "contact", "", "mail address or URL where the site's owner can reach you")
-	fl.StringVar(&f.set.Agent, "agent", "", "product `token` to look for in robots.txt")
-	fl.DurationVar(&f.set.Delay, "delay", 0, "pause between requests; robots.txt may ask for more (default 1s)")
-	fl.IntVar(&f.set.Concurrency, "concurrency", 0,
-		"concurrent requests, where robots.txt sets no Crawl-delay (default 1)")
-	fl.IntVar(&f.set.Limits.MaxPages, "max-pages", 0, "stop after this many pages")
-	fl.IntVar(&f.set.Scope.MaxDepth, "max-depth", 0, "follow links at most this many steps from the seed")
-	fl.Var(&f.set.Limits.MaxBytes, "max-bytes", "stop after this many `bytes` (2GiB, 500MB)")
-	fl.Var(&f.set.Politeness.LimitRate, "limit-rate", "limit the whole crawl to this many `bytes` per second (500kB)")
-	fl.IntVar(&f.set.Fetch.Retries, "retries", 0,
-		"ask again so often for what fails for the moment: a 5xx, a broken connection (default 3)")
-	fl.StringVar(&f.set.Storage.Digest, "digest", "",
-		"label records with this `algorithm`: sha256, or sha1 for tools that compare by it (default sha256)")
-	fl.StringArrayVar(&f.known, "known", nil,
-		"keep no body that another archive has: `FILE` is its index (CDXJ, CDX, WACZ; repeatable)")
-	fl.BoolVar(&f.failFast, "fail-fast", false,
-		"stop with exit 1 at the first page, or file of a page, that fails; for CI")
-	fl.DurationVar(&f.set.Limits.MaxTime, "max-time", 0, "stop after this long")
-	fl.StringArrayVar(&f.set.Scope.Include, "include", nil,
-		"fetch only pages whose URL matches this `regexp` (repeatable)")
-	fl.StringArrayVar(&f.set.Scope.Exclude, "exclude", nil, "skip URLs that match this `regexp` (repeatable)")
-	fl.BoolVar(&f.set.Scope.FollowSeed, "follow-seed", false,
-		"where the seed redirects to another site, crawl that one")
-	fl.StringArrayVar(&f.set.Scope.Aliases, "alias", nil,
-		"`host` that is another name of the site: its pages are fetched under the seed's name (repeatable)")
-	fl.StringArrayVar(&f.set.Scope.AllowHosts, "allow-host", nil,
-		"`host` that may be at a private address if the seed is (repeatable)")
-	fl.StringVar(&f.set.Scope.Reach, "scope", "",
-		"crawl the seed's `host`, only below its directory (prefix), or all subdomains as well (domain)")
-	fl.StringArrayVar(&f.set.Scope.SkipTypes, "skip-type", nil,
-		"skip responses of this `type`, such as 'video/*', without reading the body (repeatable)")
-	fl.Var(&f.set.Scope.SkipLarger, "skip-larger", "skip responses that announce more than this many `bytes`")
-	fl.BoolVar(&f.set.Scope.SkipAlternates, "skip-alternates", false,
-		"skip alternate forms of pages (rel=alternate, shortlink, https://api.w.org/), except the first feed")
-	fl.BoolVar(&f.index, "index", false, "at the end, index all pages for curtsy search")
-	fl.StringVar(&f.mirror, "mirror", "", "at the end, make a browsable copy in `OUT` (see curtsy mirror)")
-	fl.StringVar(&f.set.Render.Pages, "render", "",
-		"run page scripts in a Chromium: `auto` (pages that are nearly empty without them) or all")
-	fl.StringVar(&f.set.Render.Browser, "browser", "",
-		"`PATH` of the Chromium, or the ws:// address of a running one (default: chromium, google-chrome)")
-	fl.StringVar(&f.set.Fetch.Proxy, "proxy", "",
-		"fetch through this proxy: http://host:port, socks5://host:port (default: HTTP_PROXY and the like)")
-	fl.StringVar(&f.set.Scope.Requisites, "requisites", "",
-		"fetch images, styles and scripts from the seed's host (`same-host`), or from any host that allows it (any)")
-	fl.StringVar(&f.set.Fetch.Language, "language", "",
-		"ask for pages in these languages, the preferred first: `bg,en` (default: none is asked for)")
-	fl.StringArrayVar(&f.header, "header", nil, "send this `'Name: value'` header with every request "+
-		"(repeatable); one named like a key, token, secret or session goes to the seed's origin only and is "+
-		"never stored")
-	f.registerLogin(fl)
-	fl.BoolVar(&f.noReport, "no-report", false, "write no report.html at the end (see curtsy report)")
-	fl.BoolVar(&f.json, "json", false, "print the end result as JSON")
-	fl.StringVar(&f.metrics, "metrics", "", metricsUsage)
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log each visit on a line")
-}
-
-// keyOfFlag are the flags of crawl that set a key of the configuration.
-var keyOfFlag = map[string]string{
-	"contact": "contact", "agent": "agent", "delay": "delay", "concurrency": "concurrency",
-	"max-pages": "limits.max_pages", "max-bytes": "limits.max_bytes", "max-time": "limits.max_time",
-	"include": "scope.include", "exclude": "scope.exclude", "max-depth": "scope.max_depth", "scope": "scope.reach",
-	"requisites":  "scope.requisites",
-	"follow-seed": "scope.follow_seed", "alias": "scope.aliases", "allow-host": "scope.allow_hosts",
-	"skip-type": "scope.skip_types", "skip-larger": "scope.skip_larger", "skip-alternates": "scope.skip_alternates",
-	"limit-rate": "politeness.limit_rate", "retries": "fetch.retries", "proxy": "fetch.proxy",
-	"language": "fetch.language",
-	"ca":       "fetch.ca", "identity": "fetch.identity", "render": "render.pages", "browser": "render.browser",
-	"digest":  "storage.digest",
-	"cookies": "login.cookies", "netrc": "login.netrc", "basic": "login.basic", "bearer": "login.bearer",
-	"cert": "login.cert", "key": "login.key",
+	f.set.register(fl)
+	fl.StringVar(&f.config, "config", "", inHelp)
+	fl.StringArrayVar(&f.known, "known", nil, inHelp)
+	fl.BoolVar(&f.failFast, "fail-fast", false, inHelp)
+	fl.BoolVar(&f.index, "index", false, inHelp)
+	fl.StringVar(&f.mirror, "mirror", "", inHelp)
+	fl.StringArrayVar(&f.header, "header", nil, inHelp)
+	fl.BoolVar(&f.noLogin, "no-login", false, inHelp)
+	fl.BoolVar(&f.noReport, "no-report", false, inHelp)
+	fl.BoolVar(&f.json, "json", false, inHelp)
+	fl.StringVar(&f.metrics, "metrics", "", inHelp)
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, inHelp)
 }
 
 // lay puts the flags that were given over c.
 func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
-	given := map[string]reflect.Value{}
-	_ = eachKey(reflect.ValueOf(&f.set).Elem(), "", func(key string, v reflect.Value) error {
-		given[key] = v
-		return nil
-	})
-	flags := map[string]bool{}
-	cmd.Flags().Visit(func(flag *pflag.Flag) { flags[keyOfFlag[flag.Name]] = true })
-	_ = eachKey(reflect.ValueOf(c).Elem(), "", func(key string, v reflect.Value) error {
-		if flags[key] {
-			v.Set(given[key])
+	given := f.set.keys()
+	for i, k := range c.keys() {
+		if cmd.Flags().Changed(k.flag) {
+			k.value.Set(given[i].value)
 		}
-		return nil
-	})
+	}
 }
 
 // settings joins defaults (or what an archive was made with), file,
@@ -226,29 +158,20 @@ func crawlCmd(u *ui) *cobra.Command {
 	f := &crawlFlags{}
 	var dir string
 	var dry bool
-	c := &cobra.Command{
-		Use:   "crawl URL...",
-		Short: "archive a site politely; continues where it stopped",
-		Long: "crawl URL archives the site of a URL, by its rules and at its pace, into a directory named after the host;\n" +
-			"an unfinished archive is continued. Further URLs of the site, --seeds and --sitemap add starting\n" +
-			"points. curtsy crawl URL --dry-run shows what may be fetched at all.",
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, a []string) error {
-			run := crawlAndMirror
-			if dry {
-				run = dryRun
-			}
-			return f.crawl(u, cmd, a, dir, run)
-		},
-	}
+	c := newCommand("crawl URL...", func(cmd *cobra.Command, a []string) error {
+		run := crawlAndMirror
+		if dry {
+			run = dryRun
+		}
+		return f.crawl(u, cmd, a, dir, run)
+	})
+	c.Args = cobra.ArbitraryArgs
 	f.register(c)
-	c.Flags().StringVar(&f.seeds, "seeds", "", "also start from the URLs in `FILE`, one per line (- is stdin)")
-	c.Flags().StringArrayVar(&f.sitemaps, "sitemap", nil,
-		"also start from the pages of the sitemap at this `URL` (repeatable)")
-	c.Flags().StringVar(&f.since, "since", "", "leave out sitemap pages last modified before `DATE`")
-	c.Flags().StringVar(&dir, "archive", "", "archive `directory` (default: the host's name)")
-	c.Flags().BoolVar(&dry, "dry-run", false,
-		"show what the rules would allow, what it would take and need; fetch one page and keep nothing")
+	c.Flags().StringVar(&f.seeds, "seeds", "", inHelp)
+	c.Flags().StringArrayVar(&f.sitemaps, "sitemap", nil, inHelp)
+	c.Flags().StringVar(&f.since, "since", "", inHelp)
+	c.Flags().StringVar(&dir, "archive", "", inHelp)
+	c.Flags().BoolVar(&dry, "dry-run", false, inHelp)
 	return c
 }
 

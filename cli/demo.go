@@ -19,24 +19,19 @@ import (
 
 func demoCmd(u *ui) *cobra.Command {
 	var keep string
-	c := &cobra.Command{
-		Use:   "demo",
-		Short: "crawl a small built-in site over loopback and show what came of it",
-		Args:  wants(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			dir := keep
-			if dir == "" {
-				tmp, err := os.MkdirTemp("", "curtsy-demo-")
-				if err != nil {
-					return err
-				}
-				defer os.RemoveAll(tmp)
-				dir = filepath.Join(tmp, "archive")
+	c := newCommand("demo", func(c *cobra.Command, _ []string) error {
+		dir := keep
+		if dir == "" {
+			tmp, err := os.MkdirTemp("", "curtsy-demo-")
+			if err != nil {
+				return err
 			}
-			return demo(c.Context(), u, dir, keep != "")
-		},
-	}
-	c.Flags().StringVar(&keep, "keep", "", "keep the archive in `DIR`")
+			defer os.RemoveAll(tmp)
+			dir = filepath.Join(tmp, "archive")
+		}
+		return demo(c.Context(), u, dir, keep != "")
+	})
+	c.Flags().StringVar(&keep, "keep", "", inHelp)
 	return c
 }
 

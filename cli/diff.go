@@ -20,23 +20,12 @@ import (
 
 func diffCmd(u *ui) *cobra.Command {
 	asJSON := false
-	c := &cobra.Command{
-		Use:   "diff DIR URL [T1 [T2]]",
-		Short: "the passages in which two captures of a URL differ",
-		Long: "diff DIR URL compares the text of the last two copies of a URL that differ. T1 and T2 select the\n" +
-			"copies that were current at two times: dates, RFC 3339 times, or ages (7d, 12h); without T2\n" +
-			"the later one is the current copy. Removed words are printed [-so-], added words {+so+};\n" +
-			"on a terminal they are coloured.\n\n" +
-			"What the page's owner now withholds (noarchive, nosnippet, unavailable_after) is not compared.",
-		Example: "  curtsy diff site /news.html\n  curtsy diff site /news.html 2026-01-31 7d --json",
-		Args:    between(2, 4, "DIR", "URL"),
-		RunE: func(_ *cobra.Command, a []string) error {
-			ctx, release := u.until()
-			defer release()
-			return diff(ctx, u, a, asJSON)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c := newCommand("diff DIR URL [T1 [T2]]", func(_ *cobra.Command, a []string) error {
+		ctx, release := u.until()
+		defer release()
+		return diff(ctx, u, a, asJSON)
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
 	return c
 }
 

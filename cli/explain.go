@@ -17,50 +17,43 @@ import (
 
 func explainCmd(u *ui) *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{
-		Use:   "explain DIR URL",
-		Short: "why a URL was or was not fetched, kept, published",
-		Long: "explain shows where a URL was found, which rule decided and on which line, and the result of each visit.\n" +
-			"The URL may be a path on the site: /private/x.",
-		Args: wants("DIR", "URL"),
-		RunE: func(_ *cobra.Command, a []string) error {
-			seed, c, err := remembered(a[0])
-			if err != nil {
-				return err
-			}
-			url, err := urlAt(seed, a[1])
-			if err != nil {
-				return err
-			}
-			o, err := offlineOptions(&c, seed, u.logger(false))
-			if err != nil {
-				return err
-			}
-			x, err := explain.URL(a[0], url, o)
-			if err != nil {
-				return archiveError(err, a[0])
-			}
-			p := permitOf(x, time.Now())
-			if asJSON {
-				return u.json(struct {
-					*explain.Explanation
-					Permit *permitJSON `json:"permit,omitempty"`
-				}{x, p})
-			}
-			printExplanation(u, x)
-			if p != nil {
-				u.print("published")
-				u.print("  %s", p)
-				u.print("  searched    %s", searchedText(x.Visits, time.Now(), x.Lookup))
-			}
-			if x.Due != nil {
-				u.print("due")
-				u.print("  %s", dueText(u, x.Due, time.Now()))
-			}
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c := newCommand("explain DIR URL", func(_ *cobra.Command, a []string) error {
+		seed, c, err := remembered(a[0])
+		if err != nil {
+			return err
+		}
+		url, err := urlAt(seed, a[1])
+		if err != nil {
+			return err
+		}
+		o, err := offlineOptions(&c, seed, u.logger(false))
+		if err != nil {
+			return err
+		}
+		x, err := explain.URL(a[0], url, o)
+		if err != nil {
+			return archiveError(err, a[0])
+		}
+		p := permitOf(x, time.Now())
+		if asJSON {
+			return u.json(struct {
+				*explain.Explanation
+				Permit *permitJSON `json:"permit,omitempty"`
+			}{x, p})
+		}
+		printExplanation(u, x)
+		if p != nil {
+			u.print("published")
+			u.print("  %s", p)
+			u.print("  searched    %s", searchedText(x.Visits, time.Now(), x.Lookup))
+		}
+		if x.Due != nil {
+			u.print("due")
+			u.print("  %s", dueText(u, x.Due, time.Now()))
+		}
+		return nil
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
 	return c
 }
 

@@ -42,9 +42,8 @@ type purposeFlags struct {
 }
 
 func (f *purposeFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.purpose, "purpose", "",
-		"leave out what its owner does not want used so: `USE` is search, ai-input, train-ai or tdm")
-	c.Flags().BoolVar(&f.consent, "require-consent", false, "with --purpose, leave out what says nothing about it, too")
+	c.Flags().StringVar(&f.purpose, "purpose", "", inHelp)
+	c.Flags().BoolVar(&f.consent, "require-consent", false, inHelp)
 }
 
 // consentFor reads --purpose and --require-consent; nil where neither is given.
@@ -64,37 +63,18 @@ func (f *purposeFlags) consentFor() (*export.Consent, error) {
 
 func exportCmd(u *ui) *cobra.Command {
 	f := &exportFlags{}
-	names := strings.Join(export.Formats(), ", ")
-	c := &cobra.Command{
-		Use:   "export DIR OUT",
-		Short: "write an archive as one file that other programs read",
-		Long: "export DIR OUT writes what may be shown of an archive to the file OUT. Its extension selects the format:\n\n" +
-			export.About() + "\n" +
-			"Each page has what its owner says about use beside it; --purpose leaves out what says n for that use.\n" +
-			"What a page's owner withholds (noarchive, unavailable_after, noindex in lists) is left out. The records\n" +
-			"say who crawled and with which settings; --anonymous leaves that out. OUT appears only when it is\n" +
-			"complete; a file that export did not make is replaced only with --force.",
-		Example: "  curtsy export site site.wacz\n  curtsy export site urls.csv\n" +
-			"  curtsy export site text.md --text all\n  curtsy export site page.html --single https://example.org/page\n" +
-			"  curtsy export site pages.parquet --purpose tdm\n  curtsy export site captures.parquet --table captures",
-		Args: wants("DIR", "OUT"),
-		RunE: u.runs(func(ctx context.Context, a []string) error { return exportArchive(ctx, u, f, a[0], a[1]) }),
-	}
-	c.Flags().StringVar(&f.format, "format", "", "`FORMAT`: "+names+" (default: by the extension of OUT)")
-	c.Flags().StringVar(&f.table, "table", "", "of parquet and jsonl.zst: `TABLE` is "+strings.Join(export.Tables,
-		", ")+" (default pages)")
-	c.Flags().StringVar(&f.text, "text", "main",
-		"of txt, md, parquet and jsonl.zst: `WHICH` text of pages: main leaves out navigation, banners and forms, all has them")
-	c.Flags().StringVar(&f.since, "since", "",
-		"of --table changes: compare with the copies from `TIME` (default: before the last update)")
-	c.Flags().StringVar(&f.at, "at", "", "for each URL, only the copy that was current at `TIME`: a date, an RFC 3339 time, or an age (7d)")
-	c.Flags().StringVar(&f.single, "single", "",
-		"write the page at `URL` alone, with all that it is made of: OUT ends in .html")
-	c.Flags().StringVar(&f.sign, "sign", "", "sign a WACZ with the key in `FILE` (curtsy identity new --wacz FILE)")
+	c := newCommand("export DIR OUT", u.runs(func(ctx context.Context, a []string) error { return exportArchive(ctx, u, f, a[0], a[1]) }))
+	c.Flags().StringVar(&f.format, "format", "", inHelp)
+	c.Flags().StringVar(&f.table, "table", "", inHelp)
+	c.Flags().StringVar(&f.text, "text", "main", inHelp)
+	c.Flags().StringVar(&f.since, "since", "", inHelp)
+	c.Flags().StringVar(&f.at, "at", "", inHelp)
+	c.Flags().StringVar(&f.single, "single", "", inHelp)
+	c.Flags().StringVar(&f.sign, "sign", "", inHelp)
 	f.purposeFlags.register(c)
-	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "leave out who crawled and with which settings")
-	c.Flags().BoolVar(&f.force, "force", false, "replace OUT even if export did not make it")
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().BoolVar(&f.anonymous, "anonymous", false, inHelp)
+	c.Flags().BoolVar(&f.force, "force", false, inHelp)
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
 	return c
 }
 

@@ -28,26 +28,18 @@ type fleetAt struct {
 func fleetCmd(u *ui) *cobra.Command {
 	at := &fleetAt{}
 	c := &cobra.Command{
-		Use:   "fleet",
-		Short: "crawl many sites, on one machine or on many",
-		Long: "fleet serve crawls the sites of a list, each at its own pace, and as often as its schedule says; the\n" +
-			"other commands change and show the list. Archives are kept in a store, a directory or an S3 bucket: a\n" +
-			"machine that dies is replaced by any other. On one machine nothing listens on any port.",
-		Example: "  curtsy fleet serve --dir fleet\n  curtsy fleet add https://example.org/ --every 7d\n  curtsy fleet why example.org\n  curtsy fleet pull example.org site",
-		Args:    noUnknownCommand,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:  "fleet",
+		Args: noUnknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	fl := c.PersistentFlags()
-	fl.StringVar(&at.dir, "dir", "fleet", "`directory` of the fleet on this machine")
-	fl.StringVar(&at.join, "join", "", "`URLs` of the servers of a cluster: nats://HOST:PORT,…")
-	fl.StringVar(&at.cert, "tls-cert", "",
-		"this machine's certificate, `FILE` in PEM, with its role as OU: read, add, work or serve; needed with --join and --cluster")
-	fl.StringVar(&at.key, "tls-key", "", "its key, `FILE` in PEM")
-	fl.StringVar(&at.ca, "tls-ca", "", "the authority that signed the certificates of all machines of the fleet, `FILE` in PEM")
+	fl.StringVar(&at.dir, "dir", "fleet", inHelp)
+	fl.StringVar(&at.join, "join", "", inHelp)
+	fl.StringVar(&at.cert, "tls-cert", "", inHelp)
+	fl.StringVar(&at.key, "tls-key", "", inHelp)
+	fl.StringVar(&at.ca, "tls-ca", "", inHelp)
 	c.AddCommand(fleetServeCmd(u, at), fleetAddCmd(u, at), fleetStatusCmd(u, at), fleetWhyCmd(u, at),
-		fleetNamesCmd(u, at, "pause", "pause a site until go"),
-		fleetNamesCmd(u, at, "go", "let a paused site be crawled again"),
-		fleetNamesCmd(u, at, "remove", "take a site off the list; its archive stays in the store"),
+		fleetNamesCmd(u, at, "pause"), fleetNamesCmd(u, at, "go"), fleetNamesCmd(u, at, "remove"),
 		fleetSetCmd(u, at), fleetWatchCmd(u, at), fleetDrainCmd(u, at), fleetPullCmd(u, at))
 	return c
 }
@@ -117,24 +109,19 @@ func (at *fleetAt) tls() (*tls.Config, error) {
 		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13}, nil
 }
 
-func fleetNamesCmd(u *ui, at *fleetAt, do, short string) *cobra.Command {
-	return &cobra.Command{
-		Use:   do + " HOST...",
-		Short: short,
-		Args:  between(1, 0, "HOST"),
-		RunE: func(_ *cobra.Command, a []string) error {
-			n, err := at.connect(do)
-			if err != nil {
-				return err
-			}
-			defer n.Close()
-			names := fleetNames(a)
-			if _, err := fleet.Request(n, fleet.Ask{Do: do, Names: names}); err != nil || do == "go" {
-				return err
-			}
-			return fleetStopped(u, n, do, names)
-		},
-	}
+func fleetNamesCmd(u *ui, at *fleetAt, do string) *cobra.Command {
+	return newCommand(do+" HOST...", func(_ *cobra.Command, a []string) error {
+		n, err := at.connect(do)
+		if err != nil {
+			return err
+		}
+		defer n.Close()
+		names := fleetNames(a)
+		if _, err := fleet.Request(n, fleet.Ask{Do: do, Names: names}); err != nil || do == "go" {
+			return err
+		}
+		return fleetStopped(u, n, do, names)
+	})
 }
 
 // stopWait is how long pause and remove wait for the crawls to stop: what is in flight is
@@ -180,33 +167,23 @@ func fleetNames(args []string) (names []string) {
 }
 
 func fleetDrainCmd(u *ui, at *fleetAt) *cobra.Command {
-	return &cobra.Command{
-		Use:   "drain WORKER",
-		Short: "have a worker stop and save its crawls and start no new ones",
-		Args:  wants("WORKER"),
-		RunE: func(_ *cobra.Command, a []string) error {
-			_, err := at.ask(fleet.Ask{Do: "drain", Worker: a[0]})
-			return err
-		},
-	}
+	return newCommand("drain WORKER", func(_ *cobra.Command, a []string) error {
+		_, err := at.ask(fleet.Ask{Do: "drain", Worker: a[0]})
+		return err
+	})
 }
 
 func fleetWhyCmd(u *ui, at *fleetAt) *cobra.Command {
-	return &cobra.Command{
-		Use:   "why HOST...",
-		Short: "say why a site is waiting, or what is happening to it",
-		Args:  between(1, 0, "HOST"),
-		RunE: func(_ *cobra.Command, a []string) error {
-			answer, err := at.ask(fleet.Ask{Do: "why", Names: fleetNames(a)})
-			if err != nil {
-				return err
-			}
-			for line := range strings.Lines(answer.Text) {
-				u.print("%s", strings.TrimSuffix(line, "\n"))
-			}
-			return nil
-		},
-	}
+	return newCommand("why HOST...", func(_ *cobra.Command, a []string) error {
+		answer, err := at.ask(fleet.Ask{Do: "why", Names: fleetNames(a)})
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(answer.Text) {
+			u.print("%s", strings.TrimSuffix(line, "\n"))
+		}
+		return nil
+	})
 }
 
 // fleetShown is what status and watch show.
@@ -216,61 +193,50 @@ type fleetShown struct {
 }
 
 func (f *fleetShown) flags(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&f.state, "state", "",
-		"list sites of this `state` only: running, due, waiting, scheduled, paused, failed, done")
-	c.Flags().StringVar(&f.worker, "worker", "", "list the sites that this `worker` crawls")
+	c.Flags().StringVar(&f.state, "state", "", inHelp)
+	c.Flags().StringVar(&f.worker, "worker", "", inHelp)
 	return c
 }
 
 func fleetStatusCmd(u *ui, at *fleetAt) *cobra.Command {
 	f := &fleetShown{}
-	c := &cobra.Command{
-		Use:   "status",
-		Short: "list the sites, and the number in each state",
-		Args:  wants(),
-		RunE: func(*cobra.Command, []string) error {
-			n, err := at.connect("status")
-			if err != nil {
-				return err
-			}
-			defer n.Close()
-			return f.status(u, n)
-		},
-	}
-	c.Flags().BoolVar(&f.json, "json", false, "print a JSON object per site")
+	c := newCommand("status", func(*cobra.Command, []string) error {
+		n, err := at.connect("status")
+		if err != nil {
+			return err
+		}
+		defer n.Close()
+		return f.status(u, n)
+	})
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
 	return f.flags(c)
 }
 
 func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
 	f, every := &fleetShown{}, 2*time.Second
-	c := &cobra.Command{
-		Use:   "watch",
-		Short: "show the sites that are being crawled, again and again",
-		Args:  wants(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if every < 100*time.Millisecond {
-				return usagef("--every 2s", "--every %s is too short", every)
-			}
-			n, err := at.connect("status")
-			if err != nil {
+	c := newCommand("watch", func(cmd *cobra.Command, _ []string) error {
+		if every < 100*time.Millisecond {
+			return usagef("--every 2s", "--every %s is too short", every)
+		}
+		n, err := at.connect("status")
+		if err != nil {
+			return err
+		}
+		defer n.Close()
+		stop, release := u.until()
+		defer release()
+		for {
+			if err := f.status(u, n); err != nil {
 				return err
 			}
-			defer n.Close()
-			stop, release := u.until()
-			defer release()
-			for {
-				if err := f.status(u, n); err != nil {
-					return err
-				}
-				select {
-				case <-stop.Done():
-					return nil
-				case <-time.After(every):
-				}
+			select {
+			case <-stop.Done():
+				return nil
+			case <-time.After(every):
 			}
-		},
-	}
-	c.Flags().DurationVar(&every, "every", every, "time between two looks")
+		}
+	})
+	c.Flags().DurationVar(&every, "every", every, inHelp)
 	f.flags(c)
 	f.state = "running"
 	c.Flags().Lookup("state").DefValue = f.state

@@ -25,34 +25,26 @@ type fleetAddFlags struct {
 
 func fleetAddCmd(u *ui, at *fleetAt) *cobra.Command {
 	f := &fleetAddFlags{}
-	c := &cobra.Command{
-		Use:   "add URL|FILE...",
-		Short: "add sites to the list, or change the schedule and settings of listed ones",
-		Long: "add puts sites on the list: URLs, or files with one URL per line (- is standard input). Adding a site\n" +
-			"again changes what is given with it (--every or --cron, --config, --contact, --group) and keeps the rest.",
-		Example: "  curtsy fleet add https://example.org/ --contact you@example.org\n  curtsy fleet add sites.txt --cron '0 3 * * 1' --tz Europe/Berlin --config polite.yaml",
-		Args:    between(1, 0, "HOST"),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			sites, err := f.sites(u, a)
-			if err != nil {
-				return err
+	c := newCommand("add URL|FILE...", func(cmd *cobra.Command, a []string) error {
+		sites, err := f.sites(u, a)
+		if err != nil {
+			return err
+		}
+		given := []string{}
+		for _, flag := range []string{"every", "cron", "config", "contact", "group"} {
+			if cmd.Flags().Changed(flag) {
+				given = append(given, flag)
 			}
-			given := []string{}
-			for _, flag := range []string{"every", "cron", "config", "contact", "group"} {
-				if cmd.Flags().Changed(flag) {
-					given = append(given, flag)
-				}
-			}
-			return fleetAdd(u, at, sites, given)
-		},
-	}
+		}
+		return fleetAdd(u, at, sites, given)
+	})
 	fl := c.Flags()
-	fl.Var(&f.every, "every", "crawl again this long after the last run started (7d, 12h)")
-	fl.StringVar(&f.cron, "cron", "", "crawl at these `TIMES`: minute, hour, day, month, weekday, such as '0 3 * * 1'")
-	fl.StringVar(&f.zone, "tz", "", "time `zone` of --cron, such as Europe/Berlin (default UTC)")
-	fl.StringVar(&f.config, "config", "", "settings of these sites, from `FILE` (config.example.yaml lists them all)")
-	fl.StringVar(&f.contact, "contact", "", "mail address or URL where the sites' owners can reach you")
-	fl.StringVar(&f.group, "group", "", "crawl sites that share this `name` one at a time (default: the registered domain of each)")
+	fl.Var(&f.every, "every", inHelp)
+	fl.StringVar(&f.cron, "cron", "", inHelp)
+	fl.StringVar(&f.zone, "tz", "", inHelp)
+	fl.StringVar(&f.config, "config", "", inHelp)
+	fl.StringVar(&f.contact, "contact", "", inHelp)
+	fl.StringVar(&f.group, "group", "", inHelp)
 	c.MarkFlagsMutuallyExclusive("every", "cron")
 	return c
 }
@@ -139,39 +131,31 @@ func fleetAdd(u *ui, at *fleetAt, sites []fleet.Site, given []string) error {
 }
 
 func fleetSetCmd(u *ui, at *fleetAt) *cobra.Command {
-	return &cobra.Command{
-		Use:   "set HOST KEY=VALUE...",
-		Short: "change settings of a listed site; an empty value takes one away",
-		Long: "set changes a site's every, cron, tz, contact and group, and the keys of its configuration, such as delay\n" +
-			"or limits.max_pages. Other settings stay. A crawl that runs continues with the settings it began with.",
-		Example: "  curtsy fleet set example.org every=7d delay=2s\n  curtsy fleet set example.org every=",
-		Args:    cobra.MinimumNArgs(2),
-		RunE: func(_ *cobra.Command, a []string) error {
-			n, err := at.connect("add")
-			if err != nil {
-				return err
-			}
-			defer n.Close()
-			got, err := fleet.Request(n, fleet.Ask{Do: "site", Names: fleetNames(a[:1])})
-			if err != nil {
-				return err
-			}
-			for _, pair := range a[1:] {
-				key, value, ok := strings.Cut(pair, "=")
-				if !ok {
-					return usagef("curtsy fleet set "+a[0]+" "+pair+"=VALUE", "%q is not of the form KEY=VALUE", pair)
-				}
-				if err := setSite(got.Site, key, value); err != nil {
-					return usagef("curtsy fleet set --help", "%s: %v", key, err)
-				}
-			}
-			if _, err := siteOptions(*got.Site, nil, u.logger(false)); err != nil {
-				return err
-			}
-			_, err = fleet.Request(n, fleet.Ask{Do: "add", Sites: []fleet.Site{*got.Site}})
+	return newCommand("set HOST KEY=VALUE...", func(_ *cobra.Command, a []string) error {
+		n, err := at.connect("add")
+		if err != nil {
 			return err
-		},
-	}
+		}
+		defer n.Close()
+		got, err := fleet.Request(n, fleet.Ask{Do: "site", Names: fleetNames(a[:1])})
+		if err != nil {
+			return err
+		}
+		for _, pair := range a[1:] {
+			key, value, ok := strings.Cut(pair, "=")
+			if !ok {
+				return usagef("curtsy fleet set "+a[0]+" "+pair+"=VALUE", "%q is not of the form KEY=VALUE", pair)
+			}
+			if err := setSite(got.Site, key, value); err != nil {
+				return usagef("curtsy fleet set --help", "%s: %v", key, err)
+			}
+		}
+		if _, err := siteOptions(*got.Site, nil, u.logger(false)); err != nil {
+			return err
+		}
+		_, err = fleet.Request(n, fleet.Ask{Do: "add", Sites: []fleet.Site{*got.Site}})
+		return err
+	})
 }
 
 // setSite changes one setting of a site.
@@ -223,30 +207,25 @@ func siteOptions(s fleet.Site, all logins, logger *slog.Logger) (crawler.Options
 
 func fleetPullCmd(u *ui, at *fleetAt) *cobra.Command {
 	var place string
-	c := &cobra.Command{
-		Use:   "pull HOST DIR",
-		Short: "copy a site's archive from the store, as it was last saved",
-		Args:  wants("HOST", "DIR"),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			s, err := store.Open(cmd.Context(), cmp.Or(place, fleetStore(at.dir)))
-			if err != nil {
-				return err
-			}
-			m, err := store.Load(cmd.Context(), s, fleetNames(a[:1])[0])
-			if errors.Is(err, store.ErrNotFound) || err == nil && m.DB == nil {
-				return exitWith(exitFailed, fmt.Errorf("%s: nothing of it has been saved yet", a[0]),
-					"curtsy fleet why "+a[0])
-			}
-			if err == nil {
-				err = store.Restore(cmd.Context(), s, &m, a[1])
-			}
-			if err != nil {
-				return err
-			}
-			u.say("%s: %d fetched, saved at %s", a[1], m.Run.Fetched, u.time(m.Saved))
-			return nil
-		},
-	}
-	c.Flags().StringVar(&place, "store", "", "the store: s3://BUCKET/PREFIX or a `directory` (default: store in --dir)")
+	c := newCommand("pull HOST DIR", func(cmd *cobra.Command, a []string) error {
+		s, err := store.Open(cmd.Context(), cmp.Or(place, fleetStore(at.dir)))
+		if err != nil {
+			return err
+		}
+		m, err := store.Load(cmd.Context(), s, fleetNames(a[:1])[0])
+		if errors.Is(err, store.ErrNotFound) || err == nil && m.DB == nil {
+			return exitWith(exitFailed, fmt.Errorf("%s: nothing of it has been saved yet", a[0]),
+				"curtsy fleet why "+a[0])
+		}
+		if err == nil {
+			err = store.Restore(cmd.Context(), s, &m, a[1])
+		}
+		if err != nil {
+			return err
+		}
+		u.say("%s: %d fetched, saved at %s", a[1], m.Run.Fetched, u.time(m.Saved))
+		return nil
+	})
+	c.Flags().StringVar(&place, "store", "", inHelp)
 	return c
 }

@@ -34,34 +34,20 @@ type fleetServeFlags struct {
 
 func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
 	f := &fleetServeFlags{minFree: 1 << 30}
-	c := &cobra.Command{
-		Use:   "serve",
-		Short: "crawl the sites of the list until stopped",
-		Long: "serve crawls the sites of the list, several at a time. Alone it listens only on a socket in --dir.\n" +
-			"With --cluster it is one of three servers, with --join a worker of such a cluster; both need a --store\n" +
-			"that all machines can reach, and certificates that name roles.",
-		Example: "  curtsy fleet serve --dir fleet\n" +
-			"  curtsy fleet serve --dir n1 --store s3://archives/fleet --name n1 --cluster " +
-			"n1=10.0.0.1:6222,n2=10.0.0.2:6222,n3=10.0.0.3:6222 --listen 10.0.0.1:4222 --tls-cert c.pem " +
-			"--tls-key k.pem --tls-ca ca.pem\n" +
-			"  curtsy fleet serve --dir w1 --store s3://archives/fleet --join nats://10.0.0.1:4222,nats://10.0.0.2:4222 --tls-cert c.pem --tls-key k.pem --tls-ca ca.pem",
-		Args: wants(),
-		RunE: func(*cobra.Command, []string) error { return f.serve(u, at) },
-	}
+	c := newCommand("serve", func(*cobra.Command, []string) error { return f.serve(u, at) })
 	fl := c.Flags()
-	fl.StringVar(&f.store, "store", "", "where archives are kept: s3://BUCKET/PREFIX or a `directory` (default: store in --dir)")
-	fl.StringVar(&f.name, "name", "", "`name` of this worker, and of this server (default: the host's)")
-	fl.StringSliceVar(&f.cluster, "cluster", nil, "the servers of the cluster, this one among them: `NAME=HOST:PORT`,…")
-	fl.StringVar(&f.listen, "listen", "", "with --cluster, `HOST:PORT` for workers and commands")
-	fl.IntVar(&f.slots, "slots", 50, "sites crawled at a time; 0 crawls none here")
-	fl.IntVar(&f.places, "per-address", 1, "sites crawled at a time per address, over the whole fleet")
-	fl.DurationVar(&f.term, "lease", 30*time.Second, "how long a worker that does not respond keeps its sites")
-	fl.DurationVar(&f.save, "save", time.Minute, "time between saves of an archive that is being crawled")
-	fl.Var(&f.minFree, "min-free", "`bytes` of disk to keep free: with less, no site is started here")
-	fl.StringVar(&f.logins, "credentials", "",
-		"logins of this worker's operator by host, from `FILE` (docs/fleet.md); sites cannot name any")
-	fl.StringVar(&f.metrics, "metrics", "", metricsUsage)
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log what is done")
+	fl.StringVar(&f.store, "store", "", inHelp)
+	fl.StringVar(&f.name, "name", "", inHelp)
+	fl.StringSliceVar(&f.cluster, "cluster", nil, inHelp)
+	fl.StringVar(&f.listen, "listen", "", inHelp)
+	fl.IntVar(&f.slots, "slots", 50, inHelp)
+	fl.IntVar(&f.places, "per-address", 1, inHelp)
+	fl.DurationVar(&f.term, "lease", 30*time.Second, inHelp)
+	fl.DurationVar(&f.save, "save", time.Minute, inHelp)
+	fl.Var(&f.minFree, "min-free", inHelp)
+	fl.StringVar(&f.logins, "credentials", "", inHelp)
+	fl.StringVar(&f.metrics, "metrics", "", inHelp)
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, inHelp)
 	return c
 }
 

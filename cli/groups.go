@@ -12,25 +12,7 @@ var groups = []struct {
 	{"Check your own site:", []string{"links", "audit", "report", "robots", "inspect", "sitemap"}},
 }
 
-// examples are those of commands that have none where they are made.
-var examples = map[string]string{
-	"crawl":    "  curtsy crawl https://example.org/ --contact you@example.org\n  curtsy crawl https://example.org/ --contact you@example.org --dry-run",
-	"explain":  "  curtsy explain example.org /private/x",
-	"identity": "  curtsy identity new key.pem --site https://you.example",
-	"man":      "  curtsy man /usr/local/share/man/man1",
-	"mirror":   "  curtsy mirror example.org copy\n  curtsy mirror --check copy",
-	"report":   "  curtsy report example.org -o report.html",
-	"resume":   "  curtsy resume example.org --max-pages 0",
-	"status":   "  curtsy status example.org\n  curtsy status --watch example.org example.net",
-	"verify":   "  curtsy verify example.org\n  curtsy verify example.org --repair",
-	"demo":     "  curtsy demo",
-	"version":  "  curtsy version --json",
-	"import":   "  curtsy import example.org old.warc.gz site.wacz",
-	"mcp":      "  curtsy mcp example.org",
-}
-
-// group puts commands into the groups of the help, and gives those examples that have
-// none.
+// group puts commands into the groups of the help.
 func group(root *cobra.Command) {
 	of := map[string]string{}
 	for _, g := range groups {
@@ -41,8 +23,5 @@ func group(root *cobra.Command) {
 	}
 	for _, c := range root.Commands() {
 		c.GroupID = of[c.Name()]
-		if c.Example == "" {
-			c.Example = examples[c.Name()]
-		}
 	}
 }

@@ -1,8 +1,74 @@
 package cli
 
 import (
+	"cmp"
+	_ "embed"
+	"strings"
+	"sync"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/tools/txtar"
+
+	"curtsy/publish/export"
 )
+
+//go:embed help.txtar
+var helpFile []byte
+
+// inHelp is what a flag is for: help.txtar says it.
+const inHelp = ""
+
+// words are what help says of a command.
+type words struct {
+	short, long, examples string
+	flags                 map[string]string
+}
+
+// helpWords are those of help.txtar, by the names of commands.
+var helpWords = sync.OnceValue(func() map[string]words {
+	fill := strings.NewReplacer("{formats}\n", export.About(), "{extensions}", strings.Join(export.Formats(), ", "),
+		"{tables}", strings.Join(export.Tables, ", "))
+	all := map[string]words{}
+	for _, section := range txtar.Parse(helpFile).Files {
+		text, flags, _ := strings.Cut("\n"+fill.Replace(string(section.Data)), "\nFlags:\n")
+		text, examples, _ := strings.Cut(text, "\nExamples:\n")
+		short, long, _ := strings.Cut(strings.TrimSpace(text), "\n")
+		for name := range strings.SplitSeq(section.Name, ", ") {
+			w := words{short, strings.TrimSpace(long), strings.TrimRight(examples, "\n"), all[name].flags}
+			if w.flags == nil {
+				w.flags = map[string]string{}
+			}
+			for line := range strings.Lines(flags) {
+				if flag, usage, ok := strings.Cut(strings.TrimSpace(line), "  "); ok {
+					w.flags[strings.TrimPrefix(flag, "--")] = usage
+				}
+			}
+			all[name] = w
+		}
+	}
+	return all
+})
+
+// putWords gives a command, and those below it, the words of help.txtar.
+func putWords(c *cobra.Command) {
+	w := helpWords()[strings.TrimPrefix(c.CommandPath(), "curtsy ")]
+	c.Short, c.Long, c.Example = cmp.Or(c.Short, w.short), cmp.Or(c.Long, w.long), cmp.Or(c.Example, w.examples)
+	for _, flags := range []*pflag.FlagSet{c.Flags(), c.PersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			f.Usage = cmp.Or(f.Usage, w.flags[f.Name], helpWords()["any command"].flags[f.Name])
+		})
+	}
+	for _, sub := range c.Commands() {
+		putWords(sub)
+	}
+}
+
+// newCommand makes a command whose arguments are those that use names, and whose words are in
+// help.txtar.
+func newCommand(use string, run func(*cobra.Command, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Args: arguments(use), RunE: run}
+}
 
 // helpCmd is "curtsy help COMMAND", and "curtsy help exit-codes".
 func helpCmd(u *ui) *cobra.Command {
@@ -11,10 +77,8 @@ func helpCmd(u *ui) *cobra.Command {
 		Short: "help about a command, or the exit codes",
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			names := []string{"exit-codes"}
-			for _, sub := range c.Root().Commands() {
-				if !sub.Hidden {
-					names = append(names, sub.Name())
-				}
+			for _, sub := range visibleCommands(c.Root()) {
+				names = append(names, sub.Name())
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},

@@ -26,29 +26,9 @@ type importFlags struct {
 
 func importCmd(u *ui) *cobra.Command {
 	f := &importFlags{}
-	c := &cobra.Command{
-		Use:   "import DIR FILE...",
-		Short: "take archives that other programs wrote: WARC, WACZ, HAR",
-		Long: "import DIR FILE... adds what WARC files (0.17 to 1.1; gzip, zstd, or not compressed), WACZ and HAR files\n" +
-			"hold to the archive DIR, or begins it. A FILE may be a directory, or - for a WARC on standard input. Then\n" +
-			"serve, search, mirror, links and all other commands work on DIR, and update visits its site again.\n\n" +
-			"Records are kept as they are; files are not changed. What cannot be read is listed with its file and\n" +
-			"offset, and the rest is taken. An import that was stopped continues with the same command; nothing is\n" +
-			"taken twice. Pages that ask not to be archived are not copied (noarchive).\n\n" +
-			"The site of a new archive, which update visits, is that of the first page, or of --seed.",
-		Example: "  curtsy import shelf crawl-2019.warc.gz crawl-2020.warc.gz\n  curtsy import shelf my-site.wacz\n" +
-			"  curtsy import shelf /srv/warcs --seed https://example.org/\n  zcat old.warc.gz | curtsy import shelf - --seed https://example.org/",
-		Args: func(c *cobra.Command, a []string) error {
-			if len(a) < 2 {
-				return usagef(c.CommandPath()+" --help", "%s accepts DIR and at least one FILE", c.CommandPath())
-			}
-			return nil
-		},
-		RunE: u.runs(func(ctx context.Context, a []string) error { return importFiles(ctx, u, f, a[0], a[1:]) }),
-	}
-	c.Flags().BoolVar(&f.json, "json", false,
-		"print JSON: a line for each part that is refused, then one for each file, then the total")
-	c.Flags().StringVar(&f.seed, "seed", "", "of a new archive: the `URL` of the site that update will visit")
+	c := newCommand("import DIR FILE...", u.runs(func(ctx context.Context, a []string) error { return importFiles(ctx, u, f, a[0], a[1:]) }))
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	c.Flags().StringVar(&f.seed, "seed", "", inHelp)
 	return c
 }
 

@@ -65,30 +65,15 @@ type inspectLink struct {
 // inspectCmd answers what a page asks of crawlers.
 func inspectCmd(u *ui) *cobra.Command {
 	var f inspectFlags
-	c := &cobra.Command{
-		Use:   "inspect FILE|URL",
-		Short: "what a page asks of crawlers, and its links",
-		Long: "Reads a page, or any other document with its response headers, as the crawl\n" +
-			"does: meta robots, X-Robots-Tag, Robots-Tag, what is said about use, canonical,\n" +
-			"base, language, charset and links, and says where each directive was found.\n" +
-			"FILE - is stdin.",
-		Example: "  curtsy inspect page.html --base https://example.com/page\n" +
-			"  curtsy inspect https://example.com/page --contact you@example.org\n" +
-			"  curtsy inspect page.html --select 'main a[href], h1'\n" +
-			"  curtsy inspect paper.pdf --header 'X-Robots-Tag: noindex' --header 'X-Robots-Tag: googlebot: nofollow'",
-		Args: wants("FILE or URL"),
-		RunE: func(c *cobra.Command, a []string) error { return u.inspect(c, a[0], f) },
-	}
-	c.Flags().StringArrayVar(&f.headers, "header", nil, "a response header, 'Name: value' (repeatable)")
-	c.Flags().StringVar(&f.base, "base", "", "the page's own URL, to resolve relative links against")
-	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, "product token to read it as (repeatable)")
+	c := newCommand("inspect FILE|URL", func(c *cobra.Command, a []string) error { return u.inspect(c, a[0], f) })
+	c.Flags().StringArrayVar(&f.headers, "header", nil, inHelp)
+	c.Flags().StringVar(&f.base, "base", "", inHelp)
+	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, inHelp)
 	contactFlag(c, &f.contact)
-	c.Flags().StringVar(&f.tdmrep, "tdmrep", "",
-		"the site's /.well-known/tdmrep.json, in `FILE`; --base says which location the page is")
-	c.Flags().StringVar(&f.selector, "select", "",
-		"print what this CSS `selector` selects instead, one element per line")
-	c.Flags().BoolVar(&f.strict, "strict", false, "exit 1 if there is a warning")
-	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object; with --select, one per line")
+	c.Flags().StringVar(&f.tdmrep, "tdmrep", "", inHelp)
+	c.Flags().StringVar(&f.selector, "select", "", inHelp)
+	c.Flags().BoolVar(&f.strict, "strict", false, inHelp)
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
 	return c
 }
 

@@ -29,47 +29,30 @@ type linksFlags struct {
 
 func linksCmd(u *ui) *cobra.Command {
 	f := &linksFlags{}
-	c := &cobra.Command{
-		Use:   "links DIR",
-		Short: "the links of an archived site, and which are broken",
-		Long: "links DIR shows the links of every archived page and where each leads. It ends with\n" +
-			"exit code 1 if a link is broken: its target, or what that redirects to, answered with an error or not\n" +
-			"at all, or it is no URL. What was not requested (other sites, what robots.txt disallows) does not count as\n" +
-			"broken, and the line names the rule; one that failed and will be retried is undecided. No request is\n" +
-			"made; for links to pages that may have changed, crawl again first.\n\n" +
-			"--external asks other sites for what is linked to, one request a host at a time, as far as their robots.txt\n" +
-			"allows; nothing is archived, and results are used again for a day. Dead are 404, 410, names and hosts that\n" +
-			"are not there; 401, 403, 429, 5xx and time-outs leave a link undecided. Pages are read again for fragments.\n\n" +
-			"--broken --format table prints a line for each broken URL: how many pages lead there, and three of them.",
-		Example: "  curtsy crawl https://example.org/ && curtsy links example.org --broken --format junit >links.xml\n" +
-			"  curtsy links example.org --broken --ignore '/print/' --format sarif >links.sarif",
-		Args: wants("DIR"),
-		RunE: u.runs(func(ctx context.Context, a []string) error {
-			if f.json {
-				f.format = "json"
-			}
-			ignored, err := ignoring(f.ignore)
-			if err != nil {
-				return err
-			}
-			w, err := f.rows(u)
-			if err != nil {
-				return err
-			}
-			if f.external || f.fragments {
-				return f.check(ctx, u, a[0], ignored, w)
-			}
-			return f.print(ctx, u, a[0], ignored, w)
-		}),
-	}
-	c.Flags().BoolVar(&f.broken, "broken", false, "broken links only")
-	c.Flags().BoolVar(&f.external, "external", false, "ask other sites whether what is linked to is there; see below")
-	c.Flags().BoolVar(&f.fragments, "fragments", false, "check that #fragments of links lead to a place in their page")
+	c := newCommand("links DIR", u.runs(func(ctx context.Context, a []string) error {
+		if f.json {
+			f.format = "json"
+		}
+		ignored, err := ignoring(f.ignore)
+		if err != nil {
+			return err
+		}
+		w, err := f.rows(u)
+		if err != nil {
+			return err
+		}
+		if f.external || f.fragments {
+			return f.check(ctx, u, a[0], ignored, w)
+		}
+		return f.print(ctx, u, a[0], ignored, w)
+	}))
+	c.Flags().BoolVar(&f.broken, "broken", false, inHelp)
+	c.Flags().BoolVar(&f.external, "external", false, inHelp)
+	c.Flags().BoolVar(&f.fragments, "fragments", false, inHelp)
 	contactFlag(c, &f.contact)
-	c.Flags().StringArrayVar(&f.ignore, "ignore", nil, "leave out links to URLs that match this `regexp`; repeatable")
-	c.Flags().StringVar(&f.format, "format", "table",
-		"print a `table`, csv, json (one object per line), junit or sarif")
-	c.Flags().BoolVar(&f.json, "json", false, "the same as --format json")
+	c.Flags().StringArrayVar(&f.ignore, "ignore", nil, inHelp)
+	c.Flags().StringVar(&f.format, "format", "table", inHelp)
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
 }

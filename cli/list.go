@@ -27,53 +27,37 @@ type listFlags struct {
 
 func listCmd(u *ui) *cobra.Command {
 	f := &listFlags{}
-	c := &cobra.Command{
-		Use:   "list DIR",
-		Short: "the table of all URLs of an archive and what became of each",
-		Long: "list DIR prints one line for every URL known to the crawl: its state, the rule behind it, the response.\n" +
-			"States are queued, fetched, failed and skipped (by a rule; csv and json call it disregarded). Those that are\n" +
-			"in no count have - there: URLs of other sites (--reason host lists them), and what was looked for in vain,\n" +
-			"such as a sitemap that nobody named. --state leaves them out.\n\n" +
-			"--where KEY=VALUE prints only the lines with that value; it is repeatable. Keys are state, reason, status,\n" +
-			"type, depth and url. A reason or type starts with the value; a status may be 4xx; a url contains it.\n\n" +
-			"--versions prints one line for every visit to every URL: when, with what result, and whether it is what\n" +
-			"mirror, serve, search and export show for the URL.",
-		Example: "  curtsy list site --status 404\n  curtsy list site --state skipped --reason robots.txt --format csv\n" +
-			"  curtsy list site --versions --where url=/news/",
-		Args: wants("DIR"),
-		RunE: func(_ *cobra.Command, a []string) error {
-			run, columns, filters := list, listColumns, f.urlFilters
-			if f.versions {
-				run, columns, filters = listVersions, versionColumns, f.versionFilters
-			}
-			if f.json {
-				f.format = "json"
-			}
-			keep, err := filters()
-			if err != nil {
-				return err
-			}
-			w, err := newRows(u, f.format, columns)
-			if err != nil {
-				return err
-			}
-			passed := false
-			keep = append(keep, func(*inventory.Row) bool { passed = true; return true })
-			if err := run(u, a[0], keep, w); err != nil || passed {
-				return err
-			}
-			return f.checkReason()
-		},
-	}
-	c.Flags().StringVar(&f.state, "state", "", "only URLs in `STATE`: queued, fetched, failed, skipped")
-	c.Flags().StringVar(&f.reason, "reason", "", "only URLs decided by `RULE`, such as robots.txt, scope, trap, http")
-	c.Flags().StringVar(&f.status, "status", "", "only URLs answered with status `N`; 4xx is any of them")
-	c.Flags().StringArrayVar(&f.where, "where", nil, "only URLs with `KEY=VALUE`, such as status=404 or type=image/")
-	c.Flags().StringArrayVar(&f.usage, "usage", nil,
-		"only what says this about use: `CATEGORY=y|n|unknown`, such as train-ai=n")
-	c.Flags().BoolVar(&f.versions, "versions", false, "one line for every visit to every URL")
-	c.Flags().StringVar(&f.format, "format", "table", "print a `table`, csv or json (one object per line)")
-	c.Flags().BoolVar(&f.json, "json", false, "the same as --format json")
+	c := newCommand("list DIR", func(_ *cobra.Command, a []string) error {
+		run, columns, filters := list, listColumns, f.urlFilters
+		if f.versions {
+			run, columns, filters = listVersions, versionColumns, f.versionFilters
+		}
+		if f.json {
+			f.format = "json"
+		}
+		keep, err := filters()
+		if err != nil {
+			return err
+		}
+		w, err := newRows(u, f.format, columns)
+		if err != nil {
+			return err
+		}
+		passed := false
+		keep = append(keep, func(*inventory.Row) bool { passed = true; return true })
+		if err := run(u, a[0], keep, w); err != nil || passed {
+			return err
+		}
+		return f.checkReason()
+	})
+	c.Flags().StringVar(&f.state, "state", "", inHelp)
+	c.Flags().StringVar(&f.reason, "reason", "", inHelp)
+	c.Flags().StringVar(&f.status, "status", "", inHelp)
+	c.Flags().StringArrayVar(&f.where, "where", nil, inHelp)
+	c.Flags().StringArrayVar(&f.usage, "usage", nil, inHelp)
+	c.Flags().BoolVar(&f.versions, "versions", false, inHelp)
+	c.Flags().StringVar(&f.format, "format", "table", inHelp)
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
 }

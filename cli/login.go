@@ -19,7 +19,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
 	"golang.org/x/net/http/httpguts"
 
 	"curtsy/crawler"
@@ -32,12 +31,12 @@ import (
 // there is read when a crawl starts, and written nowhere; the places are not kept
 // either, or an archive from somebody else could name any file of this machine.
 type loginConfig struct {
-	Cookies string `yaml:"cookies"`
-	Netrc   bool   `yaml:"netrc"`
-	Basic   string `yaml:"basic"`
-	Bearer  string `yaml:"bearer"`
-	Cert    string `yaml:"cert"`
-	Key     string `yaml:"key"`
+	Cookies string `yaml:"cookies" flag:"cookies"`
+	Netrc   bool   `yaml:"netrc" flag:"netrc"`
+	Basic   string `yaml:"basic" flag:"basic"`
+	Bearer  string `yaml:"bearer" flag:"bearer"`
+	Cert    string `yaml:"cert" flag:"cert"`
+	Key     string `yaml:"key" flag:"key"`
 
 	Header http.Header `yaml:"-"` // fields of fetch.header and --header that hold credentials
 }
@@ -79,21 +78,6 @@ func (l *loginConfig) kinds() string {
 		list = append(list, "--header "+name)
 	}
 	return strings.Join(slices.Sorted(slices.Values(list)), ", ")
-}
-
-func (f *crawlFlags) registerLogin(fl *pflag.FlagSet) {
-	l := &f.set.Login
-	fl.StringVar(&l.Cookies, "cookies", "",
-		"log in with the cookies in `FILE` (cookies.txt); sent to the seed's origin only, never stored")
-	fl.BoolVar(&l.Netrc, "netrc", false, "log in with the user name and password in $NETRC or ~/.netrc")
-	fl.StringVar(&l.Basic, "basic", "", "log in with the name:password in a file or variable: `FILE|env:NAME`")
-	fl.StringVar(&l.Bearer, "bearer", "", "log in with the token in a file or variable: `FILE|env:NAME`")
-	fl.StringVar(&l.Cert, "cert", "", "log in with the client certificate in `FILE` (PEM, with its key or --key)")
-	fl.StringVar(&l.Key, "key", "", "key of the client certificate, in `FILE` (PEM)")
-	fl.BoolVar(&f.noLogin, "no-login", false, "continue without the login that the crawl started with")
-	fl.StringVar(&f.set.Fetch.Identity, "identity", "",
-		"sign each request with the key in `FILE`, made by curtsy identity new")
-	fl.StringVar(&f.set.Fetch.CA, "ca", "", "also trust the certificate authorities in `FILE` (PEM)")
 }
 
 // checkLogin refuses to continue without the login that a crawl had: what comes

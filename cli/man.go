@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"text/template"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,45 +18,29 @@ import (
 var manPage string
 
 func manCmd(u *ui) *cobra.Command {
-	return &cobra.Command{
-		Use:   "man DIR",
-		Short: "write the manual page, curtsy.1, into a directory",
-		Args:  wants("DIR"),
-		RunE: func(c *cobra.Command, a []string) error {
-			path := filepath.Join(a[0], "curtsy.1")
-			err := os.MkdirAll(a[0], 0o755)
-			if err == nil {
-				err = os.WriteFile(path, manual(c.Root()), 0o644)
-			}
-			if err != nil {
-				return exitWith(exitFailed, err, "a writable directory")
-			}
-			u.say("%s: read it with man -l %s", path, quoted(path))
-			return nil
-		},
-	}
+	return newCommand("man DIR", func(c *cobra.Command, a []string) error {
+		path := filepath.Join(a[0], "curtsy.1")
+		err := os.MkdirAll(a[0], 0o755)
+		if err == nil {
+			err = os.WriteFile(path, manual(c.Root()), 0o644)
+		}
+		if err != nil {
+			return exitWith(exitFailed, err, "a writable directory")
+		}
+		u.say("%s: read it with man -l %s", path, quoted(path))
+		return nil
+	})
 }
 
 // manual is the manual page with the options of all commands, as they are.
 func manual(root *cobra.Command) []byte {
+	page := template.Must(template.New("curtsy.1").Funcs(template.FuncMap{"roff": roff, "line": macroLine,
+		"text": manText, "options": manOptions, "usage": manUsage}).Parse(manPage))
 	var b bytes.Buffer
-	for line := range strings.Lines(manPage) {
-		switch strings.TrimSpace(line) {
-		case ".Dd @DATE":
-			fmt.Fprintf(&b, ".Dd %s\n", manDate(readVersion().Date))
-		case "@COMMANDS":
-			manCommands(&b, root)
-		case "@OPTIONS":
-			for _, c := range visibleCommands(root) {
-				manCommand(&b, c)
-			}
-		case "@EXIT":
-			for code, meaning := range exitMeanings {
-				fmt.Fprintf(&b, ".It %d\n%s\n", code, roff(meaning))
-			}
-		default:
-			b.WriteString(line)
-		}
+	err := page.Execute(&b, map[string]any{"Date": manDate(readVersion().Date), "Commands": visibleCommands(root),
+		"Exit": exitMeanings})
+	if err != nil {
+		panic(err) // a mistake in the template
 	}
 	return b.Bytes()
 }
@@ -80,64 +64,40 @@ func visibleCommands(root *cobra.Command) (list []*cobra.Command) {
 	return list
 }
 
-func manCommands(b *bytes.Buffer, root *cobra.Command) {
-	b.WriteString(".Bl -tag -width explain\n")
-	for _, c := range visibleCommands(root) {
-		fmt.Fprintf(b, ".It Cm %s\n%s\n", roff(c.Name()), roff(c.Short))
-	}
-	b.WriteString(".El\n")
+func manUsage(c *cobra.Command) string {
+	return macroLine(strings.Replace(c.UseLine(), "[flags]", "[options]", 1))
 }
 
-// manCommand writes what a command's help says.
-func manCommand(b *bytes.Buffer, c *cobra.Command) {
-	fmt.Fprintf(b, ".Ss %s\n.Dl %s\n.Pp\n", macroLine(c.CommandPath()),
-		macroLine(strings.Replace(c.UseLine(), "[flags]", "[options]", 1)))
-	text := c.Long
-	text = cmp.Or(text, c.Short)
-	for i, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		if i > 0 {
-			b.WriteString(".Pp\n")
+// manText is the text of a command's help; lines that are set in are shown as they are.
+func manText(c *cobra.Command) string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimSpace(cmp.Or(c.Long, c.Short)), "\n") {
+		switch text := strings.TrimSpace(line); {
+		case text == "":
+			lines = append(lines, ".Pp")
+		case strings.HasPrefix(line, "  "):
+			lines = append(lines, ".Dl "+macroLine(text))
+		default:
+			lines = append(lines, roff(text))
 		}
-		manText(b, part)
 	}
-	begun := false
+	return strings.Join(lines, "\n")
+}
+
+// manOption is a flag of a command, with what help says of it.
+type manOption struct {
+	*pflag.Flag
+	Value, Says string
+}
+
+func manOptions(c *cobra.Command) (list []manOption) {
 	c.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Name == "help" {
-			return
+		if !f.Hidden && f.Name != "help" {
+			value, says := pflag.UnquoteUsage(f)
+			list = append(list, manOption{f, value, says})
 		}
-		if !begun {
-			b.WriteString(".Bl -tag -width Ds\n")
-			begun = true
-		}
-		manFlag(b, f)
 	})
-	if begun {
-		b.WriteString(".El\n")
-	}
-}
-
-// manText writes a paragraph; lines that are set in are shown as they are.
-func manText(b *bytes.Buffer, part string) {
-	for line := range strings.Lines(part) {
-		if strings.HasPrefix(line, "  ") {
-			fmt.Fprintf(b, ".Dl %s\n", macroLine(strings.TrimSpace(line)))
-			continue
-		}
-		fmt.Fprintf(b, "%s\n", roff(strings.TrimSpace(line)))
-	}
-}
-
-func manFlag(b *bytes.Buffer, f *pflag.Flag) {
-	value, usage := pflag.UnquoteUsage(f)
-	name := "\\-\\-" + roff(f.Name)
-	if f.Shorthand != "" {
-		name = "\\-" + f.Shorthand + " , " + name
-	}
-	fmt.Fprintf(b, ".It Fl %s", strings.ReplaceAll(strings.TrimPrefix(name, "\\-"), " , \\-", " , Fl "))
-	if value != "" {
-		fmt.Fprintf(b, " Ar %s", roff(value))
-	}
-	fmt.Fprintf(b, "\n%s\n", roff(usage))
+	return list
 }
 
 // roff writes text so that nothing in it is a request: no line begins with a

@@ -77,3 +77,36 @@ func TestCompletionOffersArchives(t *testing.T) {
 		t.Errorf("the second argument: %q %v", got, d)
 	}
 }
+
+// Every command and every flag is explained, and help.txtar explains nothing else.
+func TestHelpHasWordsForAllThatThereIs(t *testing.T) {
+	known := map[string]map[string]bool{}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		name := strings.TrimPrefix(c.CommandPath(), "curtsy ")
+		known[name] = map[string]bool{}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			known[name][f.Name] = true
+			if f.Usage == "" {
+				t.Errorf("%s: nothing says what --%s is for", name, f.Name)
+			}
+		})
+		if c.Short == "" {
+			t.Errorf("%s has no description", name)
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot(&ui{out: &dataWriter{}}))
+	for name, w := range helpWords() {
+		for flag := range w.flags {
+			if name != "any command" && !known[name][flag] {
+				t.Errorf("help.txtar explains --%s of %s, which there is not", flag, name)
+			}
+		}
+		if name != "any command" && known[name] == nil {
+			t.Errorf("help.txtar explains %s, which there is not", name)
+		}
+	}
+}

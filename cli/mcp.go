@@ -15,22 +15,10 @@ import (
 )
 
 func mcpCmd(u *ui) *cobra.Command {
-	return &cobra.Command{
-		Use:   "mcp DIR...",
-		Short: "let an assistant read archives (Model Context Protocol)",
-		Long: "mcp serves archives to an assistant over stdin and stdout, by the Model Context Protocol. Its tools are\n" +
-			"search, read (a page as Markdown, in parts), outline, links, changes and explain; pages are resources,\n" +
-			"by their URL. It makes no request and changes nothing; index.db is kept up to date, as search does.\n\n" +
-			"Answers name the URL and the time of the capture. Pages whose owner says ai-input=n are refused with\n" +
-			"the statement, its line and version; what may not be shown or quoted in full is refused too.",
-		Example: "  curtsy mcp example.org docs.example.org\n" +
-			`  {"mcpServers": {"archive": {"command": "curtsy", "args": ["mcp", "/data/example.org"]}}}`,
-		Args: atLeastOneDir,
-		RunE: u.runs(func(ctx context.Context, dirs []string) error {
-			return serveAssistant(ctx, u, dirs, &mcp.IOTransport{Reader: io.NopCloser(os.Stdin),
-				Writer: unclosed{u.out}})
-		}),
-	}
+	return newCommand("mcp DIR...", u.runs(func(ctx context.Context, dirs []string) error {
+		return serveAssistant(ctx, u, dirs, &mcp.IOTransport{Reader: io.NopCloser(os.Stdin),
+			Writer: unclosed{u.out}})
+	}))
 }
 
 // unclosed is a writer that the end of a session does not close.

@@ -16,9 +16,6 @@ import (
 	"curtsy/internal/room"
 )
 
-// metricsUsage is of the flag that all commands with metrics share.
-const metricsUsage = "serve /metrics for Prometheus, /status as JSON, /livez and /readyz at `HOST:PORT` of this machine (127.0.0.1:9464)"
-
 // metrics are what a process says of itself to a Prometheus. No label holds a
 // URL, a host or anything else that a site may choose.
 type metrics struct {

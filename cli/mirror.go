@@ -38,81 +38,51 @@ type mirrorFlags struct {
 
 func mirrorCmd(u *ui) *cobra.Command {
 	f := &mirrorFlags{}
-	c := &cobra.Command{
-		Use:   "mirror DIR OUT",
-		Short: "make a copy of an archive for browsing offline",
-		Long: "mirror DIR OUT writes a tree of files that opens in any browser, offline, from a disk or behind\n" +
-			"any web server. An existing OUT is replaced as a whole, at the end, and only if it is a mirror\n" +
-			"made by curtsy. OUT/mirror-report.html lists what was withheld and why, what is broken on the site\n" +
-			"itself, what needs a web server, and where redirects lead.\n\n" +
-			"mirror --check OUT checks a mirror: every local reference leads to a file, on case-insensitive\n" +
-			"systems too, nothing is loaded from elsewhere, and no link leads to the live site if its page\n" +
-			"is in the mirror. mirror DIR OUT ends with this check.\n\n" +
-			"mirror --check --browser PATH [DIR] OUT opens pages in a Chromium, too, from the disk and served,\n" +
-			"beside what the archive DIR shows at the site's URLs (without DIR, the mirror's own files there):\n" +
-			"text, pictures, failed requests, and where links lead. --sample 0 opens all pages that run scripts.\n" +
-			"mirror --repair DIR OUT makes a mirror in which pages that their scripts empty or destroy are\n" +
-			"shown as their scripts had left them, without scripts.\n\n" +
-			"mirror FILE OUT imports a WARC, WACZ or HAR first, into the account's cache directory (curtsy import).\n\n" +
-			"mirror --serve OUT serves a mirror on this machine: browsers refuse modules, workers and fetch from\n" +
-			"files on a disk. --listen elsewhere needs --public.",
-		Args: func(c *cobra.Command, a []string) error {
-			switch {
-			case f.check && f.browser != "" && len(a) == 2:
-				return nil
-			case f.check || f.serve:
-				return wants("OUT")(c, a)
+	c := newCommand("mirror DIR OUT", func(c *cobra.Command, a []string) error {
+		ctx, release := u.until()
+		defer release()
+		if f.serve {
+			return serveMirror(ctx, u, a[0], f)
+		}
+		if f.check {
+			return checkMirror(ctx, u, f, a)
+		}
+		if f.repair {
+			if !c.Flags().Changed("sample") {
+				f.sample = 0
 			}
-			return wants("DIR", "OUT")(c, a)
-		},
-		RunE: func(c *cobra.Command, a []string) error {
-			ctx, release := u.until()
-			defer release()
-			if f.serve {
-				return serveMirror(ctx, u, a[0], f)
-			}
-			if f.check {
-				return checkMirror(ctx, u, f, a)
-			}
-			if f.repair {
-				if !c.Flags().Changed("sample") {
-					f.sample = 0
-				}
-				return repairMirror(ctx, u, f, a[0], a[1])
-			}
-			dir, err := asArchive(ctx, u, a[0])
-			if err != nil {
-				return err
-			}
-			return exportMirror(ctx, u, f, dir, a[1])
-		},
+			return repairMirror(ctx, u, f, a[0], a[1])
+		}
+		dir, err := asArchive(ctx, u, a[0])
+		if err != nil {
+			return err
+		}
+		return exportMirror(ctx, u, f, dir, a[1])
+	})
+	c.Args = func(c *cobra.Command, a []string) error {
+		if f.serve || f.check && (f.browser == "" || len(a) != 2) {
+			return arguments("mirror OUT")(c, a)
+		}
+		return arguments(c.Use)(c, a)
 	}
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.Flags().BoolVar(&f.check, "check", false, "check the mirror OUT, changing nothing")
-	c.Flags().BoolVar(&f.serve, "serve", false, "serve the mirror OUT over HTTP, for what browsers refuse from a disk")
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8601", "with --serve: `address` and port")
-	c.Flags().BoolVar(&f.public, "public", false,
-		"with --serve: allow --listen on an address that other machines can reach")
-	c.Flags().BoolVar(&f.repair, "repair", false,
-		"open the pages in a Chromium, and show those without scripts that their scripts empty or destroy")
-	c.Flags().StringVar(&f.browser, "browser", "",
-		"with --check and --repair: the `path` of a Chromium or Chrome (with --check, none is used without it)")
-	c.Flags().IntVar(&f.sample, "sample", 20,
-		"with --check --browser: open this many pages, `N`, spread over the mirror; 0 is all that run scripts (--repair: 0)")
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	c.Flags().BoolVar(&f.check, "check", false, inHelp)
+	c.Flags().BoolVar(&f.serve, "serve", false, inHelp)
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8601", inHelp)
+	c.Flags().BoolVar(&f.public, "public", false, inHelp)
+	c.Flags().BoolVar(&f.repair, "repair", false, inHelp)
+	c.Flags().StringVar(&f.browser, "browser", "", inHelp)
+	c.Flags().IntVar(&f.sample, "sample", 20, inHelp)
 	c.MarkFlagsMutuallyExclusive("serve", "check", "repair")
-	c.Flags().BoolVar(&f.online, "online", false,
-		"load images, styles and scripts that the archive lacks from the live site")
-	c.Flags().BoolVar(&f.noScripts, "no-scripts", false,
-		"keep pages as they came: no script of theirs runs, so that none can empty or replace them")
+	c.Flags().BoolVar(&f.online, "online", false, inHelp)
+	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, inHelp)
 	c.MarkFlagsMutuallyExclusive("repair", "no-scripts")
-	c.Flags().BoolVar(&f.single, "single", false,
-		"put into each page what it is made of: styles, scripts, pictures and fonts, so that a file shows it alone")
+	c.Flags().BoolVar(&f.single, "single", false, inHelp)
 	c.MarkFlagsMutuallyExclusive("single", "online")
 	c.MarkFlagsMutuallyExclusive("single", "repair")
-	c.Flags().StringVar(&f.at, "at", "", "copy the site as it stood at `TIME`: a date, an RFC 3339 time, or an age (7d)")
+	c.Flags().StringVar(&f.at, "at", "", inHelp)
 	f.purposeFlags.register(c)
-	c.Flags().Var(&f.maxBytes, "max-bytes",
-		"write at most this many `bytes`, such as 20GB (default: 1GiB plus 50 times the size of the archive)")
+	c.Flags().Var(&f.maxBytes, "max-bytes", inHelp)
 	return c
 }
 

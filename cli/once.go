@@ -19,8 +19,7 @@ import (
 
 // contactFlag is that of the commands which may fetch a single file.
 func contactFlag(c *cobra.Command, contact *string) {
-	c.Flags().StringVar(contact, "contact", "",
-		"mail address or URL where the site's owner can reach you; needed for a URL of another machine")
+	c.Flags().StringVar(contact, "contact", "", inHelp)
 }
 
 // once makes options for fetching a single file of a site, by the defaults,

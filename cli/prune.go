@@ -25,30 +25,16 @@ type pruneFlags struct {
 
 func pruneCmd(u *ui) *cobra.Command {
 	f := &pruneFlags{}
-	c := &cobra.Command{
-		Use:   "prune DIR OUT",
-		Short: "write a new archive with fewer versions of each page",
-		Long: "prune DIR OUT writes a new archive with the versions of each URL that --keep selects; DIR is not changed.\n\n" +
-			"  --keep last=3        the last three versions: copies that differ from those before them\n" +
-			"  --keep 90d           the copies of the last 90 days, and those current at their start; a date works too\n" +
-			"  --keep monthly       the last copy of each month; also daily, weekly, yearly; monthly=12: of the last twelve\n\n" +
-			"Rules add up: what any of them keeps is kept. Always kept are the copy that is shown, the last visit,\n" +
-			"what says that a page is gone or must not be shown, every robots.txt, and any copy that holds the\n" +
-			"bytes of one that is kept. OUT is verified before it gets its name; update continues from it.",
-		Example: "  curtsy prune site site-small --keep last=3\n  curtsy prune site site-small --keep 90d --keep monthly",
-		Args:    wants("DIR", "OUT"),
-		RunE: u.runs(func(ctx context.Context, a []string) error {
-			r, err := f.rules(time.Now())
-			if err != nil {
-				return err
-			}
-			return f.prune(ctx, u, r, a[0], a[1])
-		}),
-	}
-	c.Flags().StringSliceVar(&f.keep, "keep", nil,
-		"keep these versions: `RULE` is last=N, an age, a date, daily, weekly, monthly or yearly (repeatable)")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be kept, and write nothing")
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c := newCommand("prune DIR OUT", u.runs(func(ctx context.Context, a []string) error {
+		r, err := f.rules(time.Now())
+		if err != nil {
+			return err
+		}
+		return f.prune(ctx, u, r, a[0], a[1])
+	}))
+	c.Flags().StringSliceVar(&f.keep, "keep", nil, inHelp)
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, inHelp)
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
 	return c
 }
 

@@ -26,26 +26,18 @@ import (
 func reportCmd(u *ui) *cobra.Command {
 	var out, copied string
 	var brief bool
-	c := &cobra.Command{
-		Use:   "report DIR",
-		Short: "a one-page report on an archive: figures, plots, what is broken, what was skipped",
-		Long: "report DIR writes one HTML file that needs no network and no scripts: the site in figures, plots, broken links\n" +
-			"and the pages they are on, what audit finds, redirects, orphans, duplicates, what was skipped and by which rule,\n" +
-			"and how politely the site was fetched. It names no URL that the site wants unlisted (noindex). -o - writes it to stdout.",
-		Args: wants("DIR"),
-		RunE: u.runs(func(ctx context.Context, a []string) error {
-			if u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
-				defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
-			}
-			if err := mayReplace(out); err != nil {
-				return err
-			}
-			return writeReport(ctx, u, a[0], reportOf{out: out, copied: copied, audit: !brief})
-		}),
-	}
-	c.Flags().StringVarP(&out, "output", "o", "report.html", "write to `FILE`")
-	c.Flags().BoolVar(&brief, "no-audit", false, "leave out what audit finds, for which all pages are read")
-	c.Flags().StringVar(&copied, "mirror", "", "add what the mirror in `OUT` withholds, lacks and needs")
+	c := newCommand("report DIR", u.runs(func(ctx context.Context, a []string) error {
+		if u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
+		}
+		if err := mayReplace(out); err != nil {
+			return err
+		}
+		return writeReport(ctx, u, a[0], reportOf{out: out, copied: copied, audit: !brief})
+	}))
+	c.Flags().StringVarP(&out, "output", "o", "report.html", inHelp)
+	c.Flags().BoolVar(&brief, "no-audit", false, inHelp)
+	c.Flags().StringVar(&copied, "mirror", "", inHelp)
 	return c
 }
 

@@ -18,25 +18,20 @@ import (
 func resumeCmd(u *ui) *cobra.Command {
 	f := &crawlFlags{}
 	var asArchived bool
-	c := &cobra.Command{
-		Use:   "resume DIR",
-		Short: "continue a crawl that was stopped",
-		Args:  wants("DIR"),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			seed, c, err := f.again(u, cmd, a[0], asArchived)
-			if err != nil {
-				return err
-			}
-			return crawlAndMirror(u, f, &c, seed)
-		},
-	}
+	c := newCommand("resume DIR", func(cmd *cobra.Command, a []string) error {
+		seed, c, err := f.again(u, cmd, a[0], asArchived)
+		if err != nil {
+			return err
+		}
+		return crawlAndMirror(u, f, &c, seed)
+	})
 	f.register(c)
 	asArchivedFlag(c, &asArchived)
 	return c
 }
 
 func asArchivedFlag(c *cobra.Command, asArchived *bool) {
-	c.Flags().BoolVar(asArchived, "as-archived", false, "accept proxy and pace as the archive records them")
+	c.Flags().BoolVar(asArchived, "as-archived", false, inHelp)
 }
 
 // again is the seed of the crawl in an archive, and its settings with those that

@@ -34,29 +34,16 @@ type robotsText struct {
 // robotsCmd answers what a robots.txt says of URLs, or of itself.
 func robotsCmd(u *ui) *cobra.Command {
 	var f robotsFlags
-	c := &cobra.Command{
-		Use:   "robots FILE|URL [URL...]",
-		Short: "what a robots.txt allows, which line decides, and what in it is doubtful",
-		Long: "Says for each URL whether the robots.txt allows it and which line decides.\n" +
-			"The robots.txt is the first argument, or --file or --url: a file counts as the\n" +
-			"robots.txt of each URL's own host; one from a URL applies to its own host only,\n" +
-			"where paths are resolved. If the first URL is a page, it is checked too. Without\n" +
-			"URLs they are read from stdin, one per line; if there are none, it shows the\n" +
-			"groups, delays and sitemaps, and warns about each doubtful line.",
-		Example: "  curtsy robots https://example.com/page --contact you@example.org\n" +
-			"  curtsy robots robots.txt /private/ 'https://example.com/a?b=c'\n" +
-			"  curtsy robots --file robots.txt --agent Googlebot --json < urls.txt",
-		RunE: func(c *cobra.Command, urls []string) error { return u.robots(c, f, urls) },
-	}
-	c.Flags().StringVar(&f.file, "file", "", "the robots.txt to read (- is stdin)")
-	c.Flags().StringVar(&f.url, "url", "", "where to fetch the robots.txt from")
+	c := newCommand("robots FILE|URL [URL...]", func(c *cobra.Command, urls []string) error { return u.robots(c, f, urls) })
+	c.Args = cobra.ArbitraryArgs
+	c.Flags().StringVar(&f.file, "file", "", inHelp)
+	c.Flags().StringVar(&f.url, "url", "", inHelp)
 	contactFlag(c, &f.contact)
-	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"},
-		"product token to read it as (repeatable, the preferred one first)")
-	c.Flags().StringVar(&f.dialect, "dialect", "rfc9309", "how to read it: rfc9309, yandex or 1994")
-	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per line")
-	c.Flags().BoolVar(&f.check, "check", false, "exit 1 if a URL is disallowed")
-	c.Flags().BoolVar(&f.strict, "strict", false, "exit 1 if there is a warning about a line")
+	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, inHelp)
+	c.Flags().StringVar(&f.dialect, "dialect", "rfc9309", inHelp)
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	c.Flags().BoolVar(&f.check, "check", false, inHelp)
+	c.Flags().BoolVar(&f.strict, "strict", false, inHelp)
 	return c
 }
 

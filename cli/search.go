@@ -31,41 +31,21 @@ type searchFlags struct {
 
 func searchCmd(u *ui) *cobra.Command {
 	f := &searchFlags{}
-	c := &cobra.Command{
-		Use:   "search DIR QUERY...",
-		Short: "find pages of an archive by what they say",
-		Long: "search finds the pages that contain all the words, in any inflection; words in a title count most.\n\n" +
-			"  \"some words\"    these words as a phrase\n" +
-			"  begin*          words that begin like this\n" +
-			"  -word           not this word\n" +
-			"  title:word      in the title          url:word   in the URL\n" +
-			"  site:host/dir   in this part of the site\n\n" +
-			"Pages with noindex, none or an unavailable_after that has passed are not found, and for\n" +
-			"those with nosnippet no text is shown; explain says which. The first search of an archive indexes all its\n" +
-			"pages in index.db, which can be deleted; later ones add what is new.",
-		Example: "  curtsy search example.org opening hours\n  curtsy search example.org '\"terms of use\" -draft' --json",
-		Args: func(c *cobra.Command, a []string) error {
-			if len(a) < 2 {
-				return wants("DIR", "QUERY")(c, a)
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, a []string) error {
-			if f.limit < 1 || f.limit > search.MaxLimit {
-				return usagef("--limit 10", "--limit %d: from 1 to %d", f.limit, search.MaxLimit)
-			}
-			if f.page < 1 || f.page > search.MaxSkip {
-				return usagef("--page 2", "--page %d: from 1 to %d", f.page, search.MaxSkip)
-			}
-			ctx, release := u.until()
-			defer release()
-			return searchArchive(ctx, u, f, a[0], strings.ReplaceAll(strings.Join(a[1:], " "), notWord, ""))
-		},
-	}
-	c.Flags().IntVar(&f.limit, "limit", 10, "show at most `N` hits")
-	c.Flags().IntVar(&f.page, "page", 1, "show the `N`th page of hits, of --limit each")
-	c.Flags().StringVar(&f.lang, "lang", "", "only pages in this `LANGUAGE`: en, de, ru, …")
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object per hit")
+	c := newCommand("search DIR QUERY...", func(_ *cobra.Command, a []string) error {
+		if f.limit < 1 || f.limit > search.MaxLimit {
+			return usagef("--limit 10", "--limit %d: from 1 to %d", f.limit, search.MaxLimit)
+		}
+		if f.page < 1 || f.page > search.MaxSkip {
+			return usagef("--page 2", "--page %d: from 1 to %d", f.page, search.MaxSkip)
+		}
+		ctx, release := u.until()
+		defer release()
+		return searchArchive(ctx, u, f, a[0], strings.ReplaceAll(strings.Join(a[1:], " "), notWord, ""))
+	})
+	c.Flags().IntVar(&f.limit, "limit", 10, inHelp)
+	c.Flags().IntVar(&f.page, "page", 1, inHelp)
+	c.Flags().StringVar(&f.lang, "lang", "", inHelp)
+	c.Flags().BoolVar(&f.json, "json", false, inHelp)
 	return c
 }
 

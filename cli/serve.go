@@ -31,23 +31,11 @@ type serveFlags struct {
 
 func serveCmd(u *ui) *cobra.Command {
 	f := &serveFlags{}
-	c := &cobra.Command{
-		Use:   "serve DIR...",
-		Short: "show archives in a browser, without reaching the network",
-		Long: "serve DIR... shows archives at http://127.0.0.1:8600/: start page, pages as they were at any time,\n" +
-			"all captures of a URL, and search. Pages run in a frame that can reach only the archive; what\n" +
-			"their owners withhold is not shown. Page content is served on a second port, the next one. A DIR may\n" +
-			"be a WARC, WACZ or HAR file, which is imported first, into the account's cache directory.\n\n" +
-			"It is reachable from this machine only. --listen elsewhere needs --public: everybody who can reach that\n" +
-			"address then sees what may be shown of the archives.",
-		Example: "  curtsy serve site --open\n  curtsy serve site-2024 site-2026 --no-scripts",
-		Args:    between(1, 0, "DIR"),
-		RunE:    u.runs(func(ctx context.Context, a []string) error { return serve(ctx, u, f, a) }),
-	}
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8600", "`ADDRESS` to listen on; port 0 is any free one")
-	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, "show pages without running their scripts")
-	c.Flags().BoolVar(&f.open, "open", false, "open it in the browser")
-	c.Flags().BoolVar(&f.public, "public", false, "allow --listen on an address that other machines can reach")
+	c := newCommand("serve DIR...", u.runs(func(ctx context.Context, a []string) error { return serve(ctx, u, f, a) }))
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8600", inHelp)
+	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, inHelp)
+	c.Flags().BoolVar(&f.open, "open", false, inHelp)
+	c.Flags().BoolVar(&f.public, "public", false, inHelp)
 	return c
 }
 

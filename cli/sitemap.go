@@ -29,23 +29,14 @@ type sitemapFacts struct {
 func sitemapCmd(u *ui) *cobra.Command {
 	var base, contact string
 	var asJSON, strict bool
-	c := &cobra.Command{
-		Use:   "sitemap FILE|URL",
-		Short: "the URLs and sitemaps that a sitemap lists",
-		Long: "Reads a sitemap, recognized by its content: XML, index, text, RSS or Atom, gzipped or not.\n" +
-			"With --base, URLs of another scheme, host or port are left out.",
-		Example: "  curtsy sitemap sitemap.xml.gz --base https://example.com/ --json\n" +
-			"  curtsy sitemap https://example.com/sitemap.xml --contact you@example.org",
-		Args: wants("FILE or URL"),
-		RunE: func(c *cobra.Command, a []string) error {
-			in := func() (io.ReadCloser, error) { return u.openSitemap(c, a[0], contact) }
-			return u.sitemap(a[0], base, asJSON, strict, in)
-		},
-	}
-	c.Flags().StringVar(&base, "base", "", "the sitemap's own URL: defines the scope and resolves relative URLs")
+	c := newCommand("sitemap FILE|URL", func(c *cobra.Command, a []string) error {
+		in := func() (io.ReadCloser, error) { return u.openSitemap(c, a[0], contact) }
+		return u.sitemap(a[0], base, asJSON, strict, in)
+	})
+	c.Flags().StringVar(&base, "base", "", inHelp)
 	contactFlag(c, &contact)
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	c.Flags().BoolVar(&strict, "strict", false, "exit 1 also if entries are on another scheme, host or port")
+	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
+	c.Flags().BoolVar(&strict, "strict", false, inHelp)
 	return c
 }
 

@@ -14,39 +14,34 @@ import (
 
 func statusCmd(u *ui) *cobra.Command {
 	var asJSON, watching bool
-	c := &cobra.Command{
-		Use:   "status DIR...",
-		Short: "the progress of a crawl, or its result",
-		Args:  atLeastOneDir,
-		RunE: func(_ *cobra.Command, a []string) error {
-			if watching {
-				ctx, release := u.until()
-				defer release()
-				return watch(ctx, u, a, watchEvery)
+	c := newCommand("status DIR...", func(_ *cobra.Command, a []string) error {
+		if watching {
+			ctx, release := u.until()
+			defer release()
+			return watch(ctx, u, a, watchEvery)
+		}
+		if len(a) > 1 && asJSON {
+			return statusLines(u, a)
+		}
+		if len(a) > 1 {
+			rows, _ := watchRows(a, time.Now())
+			for _, row := range rows {
+				u.print("%s", row)
 			}
-			if len(a) > 1 && asJSON {
-				return statusLines(u, a)
-			}
-			if len(a) > 1 {
-				rows, _ := watchRows(a, time.Now())
-				for _, row := range rows {
-					u.print("%s", row)
-				}
-				return nil
-			}
-			s, err := status.Read(a[0])
-			if err != nil {
-				return archiveError(err, a[0])
-			}
-			if asJSON {
-				return u.json(inSeconds("", s))
-			}
-			printStatus(u, s)
 			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().BoolVar(&watching, "watch", false, "refresh every second until the crawl ends; several archives as rows")
+		}
+		s, err := status.Read(a[0])
+		if err != nil {
+			return archiveError(err, a[0])
+		}
+		if asJSON {
+			return u.json(inSeconds("", s))
+		}
+		printStatus(u, s)
+		return nil
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
+	c.Flags().BoolVar(&watching, "watch", false, inHelp)
 	return c
 }
 

@@ -31,55 +31,42 @@ func updateCmd(u *ui) *cobra.Command {
 	f, g := &crawlFlags{}, &updateFlags{}
 	var asArchived bool
 	var dir string
-	c := &cobra.Command{
-		Use:   "update DIR|URL",
-		Short: "visit a site again: fetch what changed, keep what was good",
-		Long: "update DIR revisits the URLs of a finished crawl in a round: robots.txt and sitemaps first, then each\n" +
-			"page with a conditional request, by the same rules and at the same pace. New links are followed.\n" +
-			"A good copy is never replaced by an error, an empty response or a placeholder page. A round that was\n" +
-			"stopped continues with the same command, and so does a first crawl; a crawl that reached --max-pages or\n" +
-			"--max-bytes is revisited.\n\n" +
-			"update URL --archive DIR crawls the site first where there is no archive yet: one line for cron.",
-		Example: "  curtsy update https://example.org/ --archive /var/lib/curtsy/site --if-older 6d\n  curtsy " +
-			"update site --older-than 7d\n  curtsy update site --auto\n  curtsy changes site",
-		Args: wants("DIR or URL"),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			if isURL(a[0]) {
-				seed, err := seedURL(a[0])
-				if err != nil {
-					return err
-				}
-				at := cmp.Or(dir, archiveName(seed.Host()))
-				if _, err := os.Stat(filepath.Join(at, "crawl.db")); errors.Is(err, fs.ErrNotExist) {
-					return f.crawl(u, cmd, a, dir, crawlAndMirror)
-				}
-				if had, _, err := remembered(at); err == nil && had.Host() != seed.Host() {
-					return usagef("--archive with another directory", "%s is the archive of %s", at, had)
-				}
-				a[0] = at
-			} else if dir != "" {
-				return usagef("curtsy update "+quoted(dir), "--archive is for update URL; %s is a directory", a[0])
-			}
-			seed, c, err := f.again(u, cmd, a[0], asArchived)
+	c := newCommand("update DIR|URL", func(cmd *cobra.Command, a []string) error {
+		if isURL(a[0]) {
+			seed, err := seedURL(a[0])
 			if err != nil {
 				return err
 			}
-			if f.round, err = g.options(); err != nil {
-				return err
+			at := cmp.Or(dir, archiveName(seed.Host()))
+			if _, err := os.Stat(filepath.Join(at, "crawl.db")); errors.Is(err, fs.ErrNotExist) {
+				return f.crawl(u, cmd, a, dir, crawlAndMirror)
 			}
-			if ready, err := g.mayBegin(u, a[0]); err != nil || !ready {
-				return err
+			if had, _, err := remembered(at); err == nil && had.Host() != seed.Host() {
+				return usagef("--archive with another directory", "%s is the archive of %s", at, had)
 			}
-			return crawlAndMirror(u, f, &c, seed)
-		},
-	}
+			a[0] = at
+		} else if dir != "" {
+			return usagef("curtsy update "+quoted(dir), "--archive is for update URL; %s is a directory", a[0])
+		}
+		seed, c, err := f.again(u, cmd, a[0], asArchived)
+		if err != nil {
+			return err
+		}
+		if f.round, err = g.options(); err != nil {
+			return err
+		}
+		if ready, err := g.mayBegin(u, a[0]); err != nil || !ready {
+			return err
+		}
+		return crawlAndMirror(u, f, &c, seed)
+	})
 	f.register(c)
 	asArchivedFlag(c, &asArchived)
-	c.Flags().StringVar(&dir, "archive", "", "of update URL: archive `directory` (default: the host's name)")
-	c.Flags().Var(&g.olderThan, "older-than", "visit URLs whose last visit is older than `AGE` (7d, 12h); default: all")
-	c.Flags().BoolVar(&g.auto, "auto", false, "visit URLs that are due by their sitemap, max-age and rate of change")
-	c.Flags().StringVar(&g.only, "only", "", "visit URLs that match this `regexp`")
-	c.Flags().Var(&g.ifOlder, "if-older", "do nothing if the last round, or the crawl, started less than `AGE` ago")
+	c.Flags().StringVar(&dir, "archive", "", inHelp)
+	c.Flags().Var(&g.olderThan, "older-than", inHelp)
+	c.Flags().BoolVar(&g.auto, "auto", false, inHelp)
+	c.Flags().StringVar(&g.only, "only", "", inHelp)
+	c.Flags().Var(&g.ifOlder, "if-older", inHelp)
 	c.MarkFlagsMutuallyExclusive("older-than", "auto")
 	return c
 }

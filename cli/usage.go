@@ -24,10 +24,8 @@ func noUnknownCommand(c *cobra.Command, args []string) error {
 // unknownCommand says which command was probably meant.
 func unknownCommand(root *cobra.Command, word string) error {
 	var names []string
-	for _, c := range root.Commands() {
-		if !c.Hidden {
-			names = append(names, c.Name())
-		}
+	for _, c := range visibleCommands(root) {
+		names = append(names, c.Name())
 	}
 	if meant := near.Name(word, names); meant != "" {
 		return usagef(root.CommandPath()+" "+meant, "unknown command %q; did you mean %s?", word, meant)
@@ -35,54 +33,44 @@ func unknownCommand(root *cobra.Command, word string) error {
 	return usagef(root.CommandPath()+" --help", "unknown command %q", word)
 }
 
-// wants makes a wrong number of arguments a usage error that names them.
-func wants(names ...string) cobra.PositionalArgs {
+// arguments wants those that the use line of a command names; a mistake names them. Those in
+// brackets may be left out, the last of "NAME..." may come several times.
+func arguments(use string) cobra.PositionalArgs {
+	names := strings.Fields(strings.ReplaceAll(use, "...", ""))[1:]
+	repeated, least := strings.HasSuffix(use, "..."), len(names)
+	for i, name := range names {
+		if strings.HasPrefix(name, "[") {
+			least = min(least, i)
+		}
+		names[i] = strings.ReplaceAll(name, "|", " or ")
+	}
 	return func(c *cobra.Command, args []string) error {
+		path, needed := c.CommandPath(), slices.Clone(names[:least])
 		switch {
-		case len(args) == len(names):
+		case len(args) >= least && (len(args) <= len(names) || repeated):
 			return noURLs(c, names, args)
-		case len(names) == 0:
-			return usagef(c.CommandPath()+" --help", "%s accepts no arguments, not %d", c.CommandPath(), len(args))
+		case least == 0:
+			return usagef(path+" --help", "%s accepts no arguments, not %d", path, len(args))
+		case repeated:
+			needed[least-1] = "at least one " + needed[least-1]
+			return usagef(path+" --help", "%s accepts %s", path, strings.Join(needed, " and "))
 		}
-		return usagef(c.CommandPath()+" --help", "%s accepts %s, %s, not %s", c.CommandPath(),
-			count(len(names), "argument"), strings.Join(names, " and "), none(len(args)))
+		return usagef(path+" --help", "%s accepts %s, %s, not %s", path, count(least, "argument"),
+			strings.Join(needed, " and "), none(len(args)))
 	}
-}
-
-// between wants so many arguments at least and at most (0 is any number); names are what
-// a mistake says is missing.
-func between(least, most int, names ...string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) < least || most > 0 && len(args) > most {
-			return wants(names...)(c, args)
-		}
-		return nil
-	}
-}
-
-// atLeastOneDir wants one archive, or several.
-func atLeastOneDir(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return wants("DIR")(c, args)
-	}
-	for _, a := range args {
-		if err := noURLs(c, []string{"DIR"}, []string{a}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // noURLs refuses a URL where the directory of an archive belongs.
 func noURLs(c *cobra.Command, names, args []string) error {
-	for i, name := range names {
-		if name != "DIR" || !strings.Contains(args[i], "://") {
+	for i, arg := range args {
+		_, host, isURL := strings.Cut(arg, "://")
+		name := names[min(i, len(names)-1)]
+		if !isURL || !strings.HasPrefix(name, "DIR") || strings.HasSuffix(name, "URL") {
 			continue
 		}
-		_, rest, _ := strings.Cut(args[i], "://")
-		host, _, _ := strings.Cut(rest, "/")
+		host, _, _ = strings.Cut(host, "/")
 		return usagef(c.CommandPath()+" "+quoted(host),
-			"%s is a URL; %s expects an archive directory, by default named after the host", args[i], c.CommandPath())
+			"%s is a URL; %s expects an archive directory, by default named after the host", arg, c.CommandPath())
 	}
 	return nil
 }

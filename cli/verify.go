@@ -14,50 +14,39 @@ import (
 
 func verifyCmd(u *ui) *cobra.Command {
 	var asJSON, repair bool
-	c := &cobra.Command{
-		Use:   "verify DIR|FILE.wacz",
-		Short: "check index, records and digests of an archive against each other",
-		Long: "verify reads every record and checks its position, length and digests against crawl.db.\n" +
-			"It changes nothing: what a killed crawl wrote after its last commit is cut off when the crawl resumes.\n" +
-			"With --repair, damaged records are removed and their URLs queued again; intact ones are never touched.\n" +
-			"A missing or unreadable crawl.db is rebuilt from the segments; the old one is kept as crawl.db.damaged.\n\n" +
-			"Of a WACZ, of any program: files against datapackage.json, its digest and signature, records against\n" +
-			"their digests, the index against the records.",
-		Args: wants("DIR"),
-		RunE: func(_ *cobra.Command, a []string) error {
-			if strings.HasSuffix(strings.ToLower(a[0]), ".wacz") {
-				if repair {
-					return usagef("curtsy verify "+quoted(a[0]), "--repair is for archives, not for a WACZ")
-				}
-				return verifyWACZ(u, a[0], asJSON)
-			}
+	c := newCommand("verify DIR|FILE.wacz", func(_ *cobra.Command, a []string) error {
+		if strings.HasSuffix(strings.ToLower(a[0]), ".wacz") {
 			if repair {
-				if err := repairArchive(u, a[0]); err != nil {
-					return err
-				}
+				return usagef("curtsy verify "+quoted(a[0]), "--repair is for archives, not for a WACZ")
 			}
-			bar := newStepBar(u)
-			r, err := verify.Archive(a[0], func(read, of int64) {
-				bar.show(byteCount(read)+" of "+byteCount(of), read, of)
-			})
-			bar.close()
-			if r != nil {
-				if e := printReport(u, r, asJSON); e != nil {
-					return e
-				}
+			return verifyWACZ(u, a[0], asJSON)
+		}
+		if repair {
+			if err := repairArchive(u, a[0]); err != nil {
+				return err
 			}
-			if err != nil {
-				return archiveError(err, a[0])
+		}
+		bar := newStepBar(u)
+		r, err := verify.Archive(a[0], func(read, of int64) {
+			bar.show(byteCount(read)+" of "+byteCount(of), read, of)
+		})
+		bar.close()
+		if r != nil {
+			if e := printReport(u, r, asJSON); e != nil {
+				return e
 			}
-			if len(r.Problems) > 0 {
-				return exitWith(exitDamaged, fmt.Errorf("%s: %s", a[0], count(len(r.Problems), "problem")),
-					"curtsy verify "+quoted(a[0])+" --repair")
-			}
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().BoolVar(&repair, "repair", false, "repair what can be repaired")
+		}
+		if err != nil {
+			return archiveError(err, a[0])
+		}
+		if len(r.Problems) > 0 {
+			return exitWith(exitDamaged, fmt.Errorf("%s: %s", a[0], count(len(r.Problems), "problem")),
+				"curtsy verify "+quoted(a[0])+" --repair")
+		}
+		return nil
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
+	c.Flags().BoolVar(&repair, "repair", false, inHelp)
 	return c
 }
 

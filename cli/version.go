@@ -21,26 +21,21 @@ type versionInfo struct {
 
 func versionCmd(u *ui) *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{
-		Use:   "version",
-		Short: "version, commit and Go version of this program",
-		Args:  wants(),
-		RunE: func(*cobra.Command, []string) error {
-			v := readVersion()
-			if asJSON {
-				return u.json(v)
-			}
-			commit := cmp.Or(v.Commit, "unknown")
-			if v.Modified {
-				commit += " (modified)"
-			}
-			u.print("curtsy %s", v.Version)
-			u.print("commit %s %s", commit, v.Date)
-			u.print("%s %s/%s", v.Go, v.OS, v.Arch)
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c := newCommand("version", func(*cobra.Command, []string) error {
+		v := readVersion()
+		if asJSON {
+			return u.json(v)
+		}
+		commit := cmp.Or(v.Commit, "unknown")
+		if v.Modified {
+			commit += " (modified)"
+		}
+		u.print("curtsy %s", v.Version)
+		u.print("commit %s %s", commit, v.Date)
+		u.print("%s %s/%s", v.Go, v.OS, v.Arch)
+		return nil
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
 	return c
 }
 
