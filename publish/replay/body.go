@@ -70,7 +70,7 @@ func (s *seeker) length() (int64, error) {
 	}
 	defer b.Close()
 	n, err := io.Copy(io.Discard, ended{s.ctx, b})
-	if fatal(err) || s.ctx.Err() != nil {
+	if publish.IsOfArchive(err) || s.ctx.Err() != nil {
 		return 0, cmp.Or(s.ctx.Err(), err)
 	}
 	s.size = n // of a body that breaks off in its coding, what can be read
@@ -135,14 +135,8 @@ func readUpTo(c *capture, most int64) ([]byte, error) {
 	if int64(b.Len()) > most {
 		return nil, errLarge
 	}
-	if fatal(err) {
+	if publish.IsOfArchive(err) {
 		return nil, err
 	}
 	return b.Bytes(), nil // what breaks off in its coding is shown as far as it goes
-}
-
-// fatal says whether an error is the archive's or the system's, not the site's.
-func fatal(err error) bool {
-	var damage *storage.DamageError
-	return err != nil && (errors.As(err, &damage) || storage.IsDisk(err))
 }

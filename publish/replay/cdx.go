@@ -56,26 +56,23 @@ type cdxFilter struct {
 // cdx answers as a CDX server: https://pywb.readthedocs.io/en/latest/manual/cdxserver_api.html.
 // What may not be shown has no line, and what may not be listed only one for who asks
 // for its very URL.
-func (s *Server) cdx(w http.ResponseWriter, r *http.Request, text string) {
-	q, err := readCDXQuery(text)
+func (s *Server) cdx(w http.ResponseWriter, r *http.Request) error {
+	q, err := readCDXQuery(r.URL.Query())
 	if err != nil {
-		cdxError(w, http.StatusBadRequest, err.Error())
-		return
+		return cdxError(w, http.StatusBadRequest, err.Error())
 	}
 	if q.count || q.page > 0 {
 		pages, err := s.cdxPages(r.Context(), q)
 		switch {
 		case err != nil:
-			s.failed(w, r, err)
-			return
+			return err
 		case q.page >= max(pages, 1):
-			cdxError(w, http.StatusBadRequest, fmt.Sprintf("Page %d invalid: First Page is 0, Last Page is %d",
+			return cdxError(w, http.StatusBadRequest, fmt.Sprintf("Page %d invalid: First Page is 0, Last Page is %d",
 				q.page, pages-1))
-			return
 		case q.count:
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, `{"pages": %d, "pageSize": %d, "blocks": %d}`+"\n", pages, q.size, pages)
-			return
+			return nil
 		}
 	}
 	out := bufio.NewWriter(w)
@@ -89,30 +86,25 @@ func (s *Server) cdx(w http.ResponseWriter, r *http.Request, text string) {
 		return q.write(out, line)
 	})
 	switch {
-	case err != nil && n == 0:
-		s.failed(w, r, err)
-	case n == 0:
-		cdxError(w, http.StatusNotFound, "No Captures found for: "+queryOf(text).Get("url"))
-	default:
+	case n > 0:
 		_ = out.Flush() // who asked has gone
+		return nil
+	case err != nil:
+		return err
 	}
+	return cdxError(w, http.StatusNotFound, "No Captures found for: "+r.FormValue("url"))
 }
 
-func queryOf(text string) url.Values {
-	v, _ := url.ParseQuery(text) // what is right of it counts
-	return v
-}
-
-func cdxError(w http.ResponseWriter, status int, message string) {
+func cdxError(w http.ResponseWriter, status int, message string) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	b, _ := json.Marshal(map[string]string{"message": message}) // of strings: no error
 	_, _ = w.Write(append(b, '\n'))
+	return nil
 }
 
-// readCDXQuery reads a query string.
-func readCDXQuery(text string) (*cdxQuery, error) {
-	v := queryOf(text)
+// readCDXQuery reads a query.
+func readCDXQuery(v url.Values) (*cdxQuery, error) {
 	q := &cdxQuery{json: v.Get("output") == "json", page: -1, size: cdxPage, count: v.Get("showNumPages") == "true",
 		reverse: v.Get("sort") == "reverse", since: padTime(v.Get("from"), "0"), until: padTime(v.Get("to"), "9")}
 	for name, to := range map[string]*int{"limit": &q.limit, "page": &q.page, "pageSize": &q.size} {
@@ -216,67 +208,53 @@ func readCDXFilter(text string) (f cdxFilter, err error) {
 }
 
 // cdxRows are the rows of all archives for a query, by SURT and time.
-func (s *Server) cdxRows(ctx context.Context, q *cdxQuery) iter.Seq2[cdxRow, error] {
-	return func(yield func(cdxRow, error) bool) {
-		var heads []*cdxHead
+func (s *Server) cdxRows(ctx context.Context, q *cdxQuery) iter.Seq2[*cdxRow, error] {
+	return func(yield func(*cdxRow, error) bool) {
+		var heads []*cdxRow // the next of each archive
 		for _, from := range s.sources {
 			next, stop := iter.Pull2(from.Catalog.Range(ctx, q.from, q.to))
 			defer stop()
-			heads = append(heads, &cdxHead{from: from, next: next})
+			heads = append(heads, &cdxRow{from: from, next: next})
 		}
+		behind := heads // those that are to go on
 		for {
-			var first *cdxHead
-			for _, h := range heads {
-				if err := h.fill(q.domain); err != nil {
-					yield(cdxRow{}, err)
+			for _, r := range behind {
+				if err := r.advance(); err != nil {
+					yield(nil, err)
 					return
 				}
-				if h.row != nil && (first == nil || h.before(first)) {
-					first = h
-				}
 			}
-			if first == nil || !yield(cdxRow{first.row, first.from}, nil) {
+			heads = slices.DeleteFunc(heads, func(r *cdxRow) bool { return r.Capture == nil })
+			if len(heads) == 0 {
 				return
 			}
-			first.row = nil
+			first := slices.MinFunc(heads, func(a, b *cdxRow) int {
+				return cmp.Or(strings.Compare(a.SURT, b.SURT), a.At.Compare(b.At))
+			})
+			if q.isWithin(first.SURT) && !yield(first, nil) {
+				return
+			}
+			behind = []*cdxRow{first}
 		}
 	}
 }
 
 // cdxRow is a capture of an archive.
 type cdxRow struct {
-	*catalog.Capture
-	from *Source
+	*catalog.Capture // nil behind the last
+	from             *Source
+	next             func() (*catalog.Capture, error, bool)
 }
 
-// cdxHead is the next row of one archive.
-type cdxHead struct {
-	from *Source
-	next func() (*catalog.Capture, error, bool)
-	row  *catalog.Capture
-	done bool
+func (r *cdxRow) advance() (err error) {
+	r.Capture, err, _ = r.next()
+	return err
 }
 
-// fill reads the next row, of a domain where one is asked for.
-func (h *cdxHead) fill(domain string) error {
-	for h.row == nil && !h.done {
-		row, err, ok := h.next()
-		if err != nil {
-			return err
-		}
-		h.done = !ok
-		if rest, within := "", false; ok {
-			rest, within = strings.CutPrefix(row.SURT, domain)
-			if domain == "" || within && rest != "" && (rest[0] == ')' || rest[0] == ',' || rest[0] == ':') {
-				h.row = row
-			}
-		}
-	}
-	return nil
-}
-
-func (h *cdxHead) before(o *cdxHead) bool {
-	return cmp.Or(strings.Compare(h.row.SURT, o.row.SURT), h.row.At.Compare(o.row.At)) < 0
+// isWithin says whether a SURT is of the domain that is asked for, if one is.
+func (q *cdxQuery) isWithin(surt string) bool {
+	rest, ok := strings.CutPrefix(surt, q.domain)
+	return q.domain == "" || ok && rest != "" && strings.ContainsAny(rest[:1], "),:")
 }
 
 // cdxPages is how many pages a query has. Rows are counted before permits and filters.
@@ -311,10 +289,9 @@ func (s *Server) cdxLines(ctx context.Context, q *cdxQuery, each func(map[string
 		if !q.wants(line) {
 			continue
 		}
-		if ok, err := gate.admits(ctx, row); err != nil || !ok {
-			if err != nil {
-				return err
-			}
+		if ok, err := gate.admits(ctx, row); err != nil {
+			return err
+		} else if !ok {
 			continue
 		}
 		if q.reverse {
@@ -330,13 +307,12 @@ func (s *Server) cdxLines(ctx context.Context, q *cdxQuery, each func(map[string
 			return nil
 		}
 	}
-	slices.Reverse(all)
-	for i, line := range all {
-		if q.limit > 0 && i == q.limit {
-			break
-		}
+	for _, line := range slices.Backward(all) {
 		if err := each(line); err != nil {
 			return err
+		}
+		if n++; n == q.limit {
+			break
 		}
 	}
 	return nil
@@ -352,7 +328,7 @@ func (q *cdxQuery) wants(line map[string]string) bool {
 }
 
 // cdxLine is a capture as CDXJ has it. Its length is that of all its records.
-func cdxLine(c cdxRow) map[string]string {
+func cdxLine(c *cdxRow) map[string]string {
 	mime := cmp.Or(c.MIME, "unk")
 	if c.Kept == crawllog.KeptRevisit {
 		mime = "warc/revisit"
@@ -411,7 +387,7 @@ type cdxGate struct {
 }
 
 // admits says whether a capture may have a line.
-func (g *cdxGate) admits(ctx context.Context, c cdxRow) (bool, error) {
+func (g *cdxGate) admits(ctx context.Context, c *cdxRow) (bool, error) {
 	if !c.HasBody() {
 		return false, nil
 	}

@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -68,38 +67,33 @@ var about = map[changes.Kind]phrase{
 type changesKey struct{ source, round, version int }
 
 // changes answers /changes?archive=N&round=N.
-func (s *Server) changes(w http.ResponseWriter, r *http.Request, query string) {
-	values, _ := url.ParseQuery(query)
+func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	key := changesKey{source: 1}
-	if n, err := strconv.Atoi(values.Get("archive")); err == nil {
+	if n, err := strconv.Atoi(r.FormValue("archive")); err == nil {
 		key.source = n
 	}
 	if key.source < 1 || key.source > len(s.sources) {
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such archive")})
-		return
+		return s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such archive")})
 	}
 	from, err := s.sources[key.source-1].reading(r.Context())
 	if err == nil {
 		key.version, _, err = from.Archive.LastCommit()
 	}
 	if err != nil {
-		s.failed(w, r, err)
-		return
+		return err
 	}
 	key.round = len(from.Rounds)
-	if n, err := strconv.Atoi(values.Get("round")); err == nil {
+	if n, err := strconv.Atoi(r.FormValue("round")); err == nil {
 		key.round = n
 	}
 	if len(from.Rounds) > 0 && (key.round < 1 || key.round > len(from.Rounds)) {
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such round")})
-		return
+		return s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such round")})
 	}
 	v, err := s.changesOf(r.Context(), from, key)
 	if err != nil {
-		s.failed(w, r, err)
-		return
+		return err
 	}
-	s.show(w, r, http.StatusOK, "changes", &page{Title: say("What changed"), View: v})
+	return s.show(w, r, http.StatusOK, "changes", &page{Title: say("What changed"), View: v})
 }
 
 // changesOf compares the copies of a round once for each state of the archive.

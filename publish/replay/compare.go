@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"curtsy/internal/weburl"
+	"curtsy/publish"
 	"curtsy/publish/changes"
 	"curtsy/storage/crawllog"
 )
@@ -56,60 +56,54 @@ func comparePath(was, now time.Time, u string) string {
 }
 
 // compareTexts answers /compare/TS/TS/URL.
-func (s *Server) compareTexts(w http.ResponseWriter, r *http.Request, text string) {
-	s.compare(w, r, text, false)
+func (s *Server) compareTexts(w http.ResponseWriter, r *http.Request, text string) error {
+	return s.compare(w, r, text, false)
 }
 
 // comparePages answers /beside/TS/TS/URL: the pages themselves, in frames.
-func (s *Server) comparePages(w http.ResponseWriter, r *http.Request, text string) {
-	s.compare(w, r, text, true)
+func (s *Server) comparePages(w http.ResponseWriter, r *http.Request, text string) error {
+	return s.compare(w, r, text, true)
 }
 
-func (s *Server) compare(w http.ResponseWriter, r *http.Request, text string, frames bool) {
+func (s *Server) compare(w http.ResponseWriter, r *http.Request, text string, frames bool) error {
 	first, rest, _ := strings.Cut(text, "/")
 	was, ok := parseTS(first)
 	a, ok2 := parseAddress("/" + rest)
 	if !ok || !ok2 || a.raw {
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such page")})
-		return
+		return s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such page")})
 	}
 	_, all, u, err := s.find(r.Context(), a)
 	if err != nil {
-		s.failed(w, r, err)
-		return
+		return err
 	}
 	copies := versionsOf(all)
 	before, after := pairAt(copies, was, a.at)
 	if before == nil {
-		s.absentUI(w, r, u, nearest(all, a.at))
-		return
+		return s.absentUI(w, r, u, nearest(all, a.at))
 	}
 	v := s.compareView(r, copies, before, after, u)
 	if v.Frames = frames; frames {
 		s.uiPolicy(w, s.contentBase(r, before.from)+"/ "+s.contentBase(r, after.from)+"/")
 	}
 	if err := v.fill(r.Context(), before, after); err != nil {
-		s.failed(w, r, err)
-		return
+		return err
 	}
-	s.show(w, r, http.StatusOK, "compare", &page{Title: say("Two captures of %s", cmp.Or(v.Now.Title, v.URL)),
+	return s.show(w, r, http.StatusOK, "compare", &page{Title: say("Two captures of %s", cmp.Or(v.Now.Title, v.URL)),
 		URL: v.URL, View: v})
 }
 
 // choose answers the form that asks for two captures.
-func (s *Server) choose(w http.ResponseWriter, r *http.Request, query string) {
-	values, _ := url.ParseQuery(query)
-	was, ok := parseTS(values.Get("a"))
-	now, ok2 := parseTS(values.Get("b"))
-	urls := urlsOf(values.Get("url"))
+func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
+	was, ok := parseTS(r.FormValue("a"))
+	now, ok2 := parseTS(r.FormValue("b"))
+	urls := urlsOf(r.FormValue("url"))
 	if !ok || !ok2 || len(urls) == 0 {
-		s.show(w, r, http.StatusBadRequest, "lost", &page{Title: say("Not two captures")})
-		return
+		return s.show(w, r, http.StatusBadRequest, "lost", &page{Title: say("Not two captures")})
 	}
 	if was.After(now) {
 		was, now = now, was
 	}
-	redirect(w, http.StatusSeeOther, comparePath(was, now, urls[0].String()))
+	return redirect(w, http.StatusSeeOther, comparePath(was, now, urls[0].String()))
 }
 
 // versionsOf are the captures that hold a copy which differs from the one before
@@ -197,7 +191,7 @@ func (v *compareView) fill(ctx context.Context, before, after *capture) (err err
 	if errors.Is(err, changes.ErrNoText) {
 		return nil
 	}
-	if err != nil && !fatal(err) { // what the site sent cannot be decoded
+	if err != nil && !publish.IsOfArchive(err) { // what the site sent cannot be decoded
 		return nil
 	}
 	v.Text = true

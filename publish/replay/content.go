@@ -23,36 +23,38 @@ import (
 )
 
 // serveContent answers a frame, or what a page in it asks for.
-func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) error {
 	s.policies(w, r)
 	under := s.under(r)
 	rest := strings.TrimPrefix(target(r), under)
 	a, ok := parseAddress(rest)
 	a.under = under
 	if !ok {
-		s.strayed(w, r)
-		return
+		return s.strayed(w, r)
 	}
 	if r.Header.Get("Sec-Fetch-Dest") == "document" && !a.raw {
-		redirect(w, http.StatusTemporaryRedirect, s.uiOrigin(r)+rest)
-		return
+		return redirect(w, http.StatusTemporaryRedirect, s.uiOrigin(r)+rest)
 	}
 	c, _, u, err := s.find(r.Context(), a)
 	switch {
 	case err != nil:
-		s.failed(w, r, err)
+		return err
 	case c == nil || c.Status == 0:
-		s.absent(w, r, u, nil)
+		return s.absent(w, r, u, nil)
 	case !c.shown():
-		s.absent(w, r, u, c)
+		return s.absent(w, r, u, c)
 	case a.raw:
-		s.serveRaw(w, r, c)
+		err = s.serveRaw(w, r, c)
 	default:
 		if inFrame(r) {
 			s.opened.Store(r.Host, a)
 		}
-		s.serveCapture(w, r, a, c)
+		err = s.serveCapture(w, r, a, c)
 	}
+	if err != nil && !publish.IsOfArchive(err) && r.Context().Err() == nil {
+		return refuse(w, http.StatusNotFound, fmt.Sprintf("what the site sent cannot be decoded: %v", err))
+	}
+	return err
 }
 
 // inFrame says whether a browser asks for the document of a frame (Fetch Metadata).
@@ -74,25 +76,16 @@ func (s *Server) policies(w http.ResponseWriter, r *http.Request) {
 // strayed answers a path that a script has made: it is resolved against the page
 // that asks, or, if its script has changed that page's address or it is opened anew
 // at such an address, against the page that was opened last.
-func (s *Server) strayed(w http.ResponseWriter, r *http.Request) {
+func (s *Server) strayed(w http.ResponseWriter, r *http.Request) error {
+	var a address
 	from, err := url.Parse(r.Referer())
-	if err != nil || from.Host != r.Host && !inFrame(r) { // a frame may go back to such an address
-		refuse(w, http.StatusNotFound, "not in the archive")
-		return
-	}
-	a, ok := address{}, false
-	if from.Host == r.Host {
+	ok := false
+	if err == nil && from.Host == r.Host {
 		a, ok = parseAddress(from.RequestURI())
 	}
-	if !ok {
-		var last any
-		if last, ok = s.opened.Load(r.Host); ok {
-			a = last.(address)
-		}
-	}
-	if !ok {
-		refuse(w, http.StatusNotFound, "not in the archive")
-		return
+	// A frame may go back to such an address.
+	if last, opened := s.opened.Load(r.Host); opened && !ok && err == nil && (from.Host == r.Host || inFrame(r)) {
+		a = last.(address)
 	}
 	for _, base := range urlsOf(a.text) {
 		if to, err := base.Resolve(target(r)); err == nil {
@@ -100,19 +93,17 @@ func (s *Server) strayed(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Sec-Fetch-Dest") == "script" { // a module is one by its address: see reference
 				there = strings.Replace(there, "://", ":/", 1)
 			}
-			redirect(w, http.StatusTemporaryRedirect, there)
-			return
+			return redirect(w, http.StatusTemporaryRedirect, there)
 		}
 	}
-	refuse(w, http.StatusNotFound, "not in the archive")
+	return refuse(w, http.StatusNotFound, "not in the archive")
 }
 
 // serveCapture gives a capture as a page of this server.
-func (s *Server) serveCapture(w http.ResponseWriter, r *http.Request, a address, c *capture) {
+func (s *Server) serveCapture(w http.ResponseWriter, r *http.Request, a address, c *capture) error {
 	resp, err := c.archive.Response(c.Visit)
 	if err != nil {
-		s.unreadable(w, r, c, err)
-		return
+		return err
 	}
 	header := resp.Header
 	resp.Close()
@@ -122,30 +113,27 @@ func (s *Server) serveCapture(w http.ResponseWriter, r *http.Request, a address,
 		if to, err := weburl.Parse(c.Location); err == nil {
 			w.Header().Set("Location", a.pathTo(to))
 			w.WriteHeader(c.Status)
-			return
+			return nil
 		}
 	}
 	if c.Rendered != nil {
-		s.serveRendered(w, r, a, c)
-		return
+		return s.serveRendered(w, r, a, c)
 	}
-	s.serveBody(w, r, a, c, header)
+	return s.serveBody(w, r, a, c, header)
 }
 
 // serveRendered gives the document that a browser made of a page when it was
 // crawled. Its scripts have run, and would look for an address that is not theirs:
 // many show nothing then but that there is no such page.
-func (s *Server) serveRendered(w http.ResponseWriter, r *http.Request, a address, c *capture) {
+func (s *Server) serveRendered(w http.ResponseWriter, r *http.Request, a address, c *capture) error {
 	free, err := s.hold(r.Context(), c.Rendered.Length)
 	if err != nil {
-		s.unreadable(w, r, c, err)
-		return
+		return err
 	}
 	defer free()
 	page, err := publish.OpenPage(c.archive, c.Visit)
 	if err != nil {
-		s.unreadable(w, r, c, err)
-		return
+		return err
 	}
 	defer page.Close()
 	text, err := io.ReadAll(page)
@@ -153,12 +141,11 @@ func (s *Server) serveRendered(w http.ResponseWriter, r *http.Request, a address
 		text, err = s.rewrite(r.Context(), a, c, page.Header, text)
 	}
 	if err != nil {
-		s.unreadable(w, r, c, err)
-		return
+		return err
 	}
 	w.Header().Set("Content-Type", page.Header.Get("Content-Type"))
 	w.Header().Add("Content-Security-Policy", "script-src 'none'")
-	s.sendHeld(w, r, c.Status, text)
+	return s.sendHeld(w, r, c.Status, text)
 }
 
 // rewritable says whether a response is a document with references, by the
@@ -171,18 +158,16 @@ func rewritable(h http.Header, head []byte) bool {
 	return false
 }
 
-func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c *capture, header http.Header) {
+func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c *capture, header http.Header) error {
 	body, done, err := open(r.Context(), c)
 	if err != nil {
-		s.unreadable(w, r, c, err)
-		return
+		return err
 	}
 	defer done()
 	head := make([]byte, 4096)
 	n, err := io.ReadFull(body, head)
-	if fatal(err) {
-		s.unreadable(w, r, c, err)
-		return
+	if publish.IsOfArchive(err) {
+		return err
 	}
 	head = head[:n]
 	w.Header().Set("Content-Type", contentType(header, head, c.Visit))
@@ -190,8 +175,7 @@ func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c 
 		if isMarkup(w.Header().Get("Content-Type")) {
 			s.withoutScripts(w)
 		}
-		s.send(w, r, c.Status, body)
-		return
+		return s.send(w, r, c.Status, body)
 	}
 	if htmlmeta.KindOf(header, head) == htmlmeta.XML {
 		s.withoutScripts(w) // no guard can be put into it
@@ -203,14 +187,12 @@ func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c 
 	}
 	if errors.Is(err, errLarge) {
 		s.withoutScripts(w)
-		s.send(w, r, c.Status, body)
-		return
+		return s.send(w, r, c.Status, body)
 	}
 	if err != nil {
-		s.unreadable(w, r, c, err)
-		return
+		return err
 	}
-	s.sendHeld(w, r, c.Status, text)
+	return s.sendHeld(w, r, c.Status, text)
 }
 
 // sendTime is how long a client may take for a document that others wait for
@@ -218,11 +200,11 @@ func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c 
 const sendTime = 2 * time.Minute
 
 // sendHeld answers with a document that is held in memory.
-func (s *Server) sendHeld(w http.ResponseWriter, r *http.Request, status int, text []byte) {
+func (s *Server) sendHeld(w http.ResponseWriter, r *http.Request, status int, text []byte) error {
 	conn := http.NewResponseController(w)
 	_ = conn.SetWriteDeadline(time.Now().Add(sendTime)) // what has none needs none
-	s.send(w, r, status, bytes.NewReader(text))
-	_ = conn.SetWriteDeadline(time.Time{})
+	defer conn.SetWriteDeadline(time.Time{})
+	return s.send(w, r, status, bytes.NewReader(text))
 }
 
 // maxHeld is what documents may take together while they are rewritten, in octets.
@@ -306,17 +288,16 @@ func contentType(h http.Header, head []byte, v *crawllog.Visit) string {
 const maxRanges = 3
 
 // send answers with a body, in ranges if it is asked for so.
-func (s *Server) send(w http.ResponseWriter, r *http.Request, status int, body io.ReadSeeker) {
+func (s *Server) send(w http.ResponseWriter, r *http.Request, status int, body io.ReadSeeker) error {
 	if strings.Count(r.Header.Get("Range"), ",") >= maxRanges {
 		r.Header.Del("Range") // RFC 9110 §14.2 lets a server ignore it
 	}
 	if _, err := body.Seek(0, io.SeekStart); err != nil {
-		s.failed(w, r, err)
-		return
+		return err
 	}
 	if status == http.StatusOK || status == http.StatusPartialContent {
 		http.ServeContent(w, r, "", noTime, body)
-		return
+		return nil
 	}
 	if status < 200 || status > 599 || status == http.StatusNotModified || status == http.StatusUnauthorized ||
 		status == http.StatusProxyAuthRequired {
@@ -326,14 +307,14 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, status int, body i
 	if r.Method != http.MethodHead && status != http.StatusNoContent {
 		_, _ = io.Copy(w, body)
 	}
+	return nil
 }
 
 // serveRaw gives the octets as they are kept, to be saved.
-func (s *Server) serveRaw(w http.ResponseWriter, r *http.Request, c *capture) {
+func (s *Server) serveRaw(w http.ResponseWriter, r *http.Request, c *capture) error {
 	resp, err := c.archive.Response(c.Visit)
 	if err != nil {
-		s.unreadable(w, r, c, err)
-		return
+		return err
 	}
 	defer resp.Close()
 	copyHeader(w.Header(), resp.Header)
@@ -354,27 +335,19 @@ func (s *Server) serveRaw(w http.ResponseWriter, r *http.Request, c *capture) {
 	if r.Method != http.MethodHead {
 		_, _ = io.Copy(w, ended{r.Context(), resp.Body})
 	}
+	return nil
 }
 
-// unreadable answers for a capture whose body cannot be read: the archive's
-// damage is a failure, what the site sent broken is not.
-func (s *Server) unreadable(w http.ResponseWriter, r *http.Request, c *capture, err error) {
-	if fatal(err) {
-		s.failed(w, r, err)
-		return
-	}
-	refuse(w, http.StatusNotFound, fmt.Sprintf("what the site sent cannot be decoded: %v", err))
-}
-
+// failed says that a request could not be answered.
 func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // nobody waits for it
 	}
 	if errors.Is(err, storage.ErrInUse) { // a crawl begins or ends
 		w.Header().Set("Retry-After", "2")
-		refuse(w, http.StatusServiceUnavailable, "the archive cannot be read at the moment; try again")
+		_ = refuse(w, http.StatusServiceUnavailable, "the archive cannot be read at the moment; try again")
 		return
 	}
 	s.log.Error("the archive is damaged", "target", target(r), "err", err)
-	refuse(w, http.StatusInternalServerError, "the archive is damaged: curtsy verify says where")
+	_ = refuse(w, http.StatusInternalServerError, "the archive is damaged: curtsy verify says where")
 }

@@ -24,35 +24,31 @@ func (s *Server) relations(r *http.Request, url string) string {
 }
 
 // timegate leads to the capture nearest to Accept-Datetime (§4.1), or to the last.
-func (s *Server) timegate(w http.ResponseWriter, r *http.Request, text string) {
+func (s *Server) timegate(w http.ResponseWriter, r *http.Request, text string) error {
 	w.Header().Set("Vary", "accept-datetime")
 	at := s.now()
 	if asked := r.Header.Get("Accept-Datetime"); asked != "" {
 		var err error
 		if at, err = http.ParseTime(asked); err != nil {
-			refuse(w, http.StatusBadRequest, "Accept-Datetime is not an HTTP date")
-			return
+			return refuse(w, http.StatusBadRequest, "Accept-Datetime is not an HTTP date")
 		}
 	}
 	c, _, u, err := s.find(r.Context(), address{text: text, at: at})
 	if err != nil {
-		s.failed(w, r, err)
-		return
+		return err
 	}
 	if c == nil || !c.shown() {
-		s.absentUI(w, r, u, c)
-		return
+		return s.absentUI(w, r, u, c)
 	}
 	w.Header().Set("Link", s.relations(r, c.URL))
-	redirect(w, http.StatusFound, pathTo(c.At.UTC().Format(tsFormat), urlsOf(c.URL)[0]))
+	return redirect(w, http.StatusFound, pathTo(c.At.UTC().Format(tsFormat), urlsOf(c.URL)[0]))
 }
 
 // timemap lists the captures of a URL (§5).
-func (s *Server) timemap(w http.ResponseWriter, r *http.Request, text string) {
+func (s *Server) timemap(w http.ResponseWriter, r *http.Request, text string) error {
 	_, all, u, err := s.find(r.Context(), address{text: text})
 	if err != nil {
-		s.failed(w, r, err)
-		return
+		return err
 	}
 	var shown []*capture
 	for _, c := range all {
@@ -61,8 +57,7 @@ func (s *Server) timemap(w http.ResponseWriter, r *http.Request, text string) {
 		}
 	}
 	if len(shown) == 0 {
-		s.absentUI(w, r, u, nearest(all, s.now()))
-		return
+		return s.absentUI(w, r, u, nearest(all, s.now()))
 	}
 	w.Header().Set("Content-Type", "application/link-format")
 	ui, ref := s.uiOrigin(r), listed.Replace(u.String())
@@ -81,4 +76,5 @@ func (s *Server) timemap(w http.ResponseWriter, r *http.Request, text string) {
 			strings.Join(rel, " "), c.At.UTC().Format(http.TimeFormat))
 	}
 	fmt.Fprintln(w)
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -88,45 +87,42 @@ func functions(p locale.Printer) template.FuncMap {
 }
 
 // serveUI answers on the UI's origin.
-func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) error {
 	s.uiPolicy(w, "'none'")
 	at := target(r)
-	path, query, _ := strings.Cut(at, "?")
-	for prefix, serve := range map[string]func(http.ResponseWriter, *http.Request, string){
+	path, _, _ := strings.Cut(at, "?")
+	for prefix, serve := range map[string]func(http.ResponseWriter, *http.Request, string) error{
 		"/versions/": s.versions, "/timegate/": s.timegate, "/timemap/link/": s.timemap,
 		"/compare/": s.compareTexts, "/beside/": s.comparePages,
 	} {
 		if text, ok := strings.CutPrefix(at, prefix); ok {
-			serve(w, r, text)
-			return
+			return serve(w, r, text)
 		}
 	}
 	switch path {
 	case "/":
-		s.start(w, r)
+		return s.start(w, r)
 	case "/search":
-		s.search(w, r, query)
+		return s.search(w, r)
 	case "/cdx":
-		s.cdx(w, r, query)
+		return s.cdx(w, r)
 	case "/changes":
-		s.changes(w, r, query)
+		return s.changes(w, r)
 	case "/compare":
-		s.choose(w, r, query)
+		return s.choose(w, r)
 	case "/report":
-		s.report(w, r, query)
+		return s.report(w, r)
 	case "/go":
-		s.goTo(w, r, query)
+		return s.goTo(w, r)
 	case "/style.css":
-		s.file(w, "ui/style.css", "text/css; charset=utf-8")
+		return file(w, "ui/style.css", "text/css; charset=utf-8")
 	case "/icon.svg", "/favicon.ico":
-		s.file(w, "ui/icon.svg", "image/svg+xml")
-	default:
-		if a, ok := parseAddress(at); ok {
-			s.replay(w, r, a)
-			return
-		}
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such page")})
+		return file(w, "ui/icon.svg", "image/svg+xml")
 	}
+	if a, ok := parseAddress(at); ok {
+		return s.replay(w, r, a)
+	}
+	return s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such page")})
 }
 
 // uiPolicy lets a page of ours show itself, and a frame of that source.
@@ -145,15 +141,12 @@ func (s *Server) probeSource() string {
 	return ""
 }
 
-func (s *Server) file(w http.ResponseWriter, name, typ string) {
-	b, err := files.ReadFile(name)
-	if err != nil {
-		refuse(w, http.StatusNotFound, "no such file")
-		return
-	}
+func file(w http.ResponseWriter, name, typ string) error {
 	w.Header().Set("Content-Type", typ)
 	w.Header().Set("Cache-Control", "private, max-age=3600")
+	b, err := files.ReadFile(name)
 	_, _ = w.Write(b)
+	return err
 }
 
 // page is what every view has.
@@ -168,7 +161,7 @@ type page struct {
 }
 
 // show renders a view of ours.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view string, p *page) {
+func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view string, p *page) error {
 	for _, from := range s.sources {
 		p.Searches = p.Searches || from.Search != nil
 	}
@@ -177,21 +170,18 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view s
 	var b bytes.Buffer
 	if err := views()[p.Lang].ExecuteTemplate(legible.Writer{W: &b}, view+".html", p); err != nil {
 		s.log.Error("render", "view", view, "err", err)
-		refuse(w, http.StatusInternalServerError, "this page cannot be shown")
-		return
+		return refuse(w, http.StatusInternalServerError, "this page cannot be shown")
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Add("Vary", "Accept-Language")
 	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(b.Bytes())
-	}
+	_, _ = w.Write(b.Bytes())
+	return nil
 }
 
 // goTo leads from the address box to a page.
-func (s *Server) goTo(w http.ResponseWriter, r *http.Request, query string) {
-	values, _ := url.ParseQuery(query)
-	text := strings.TrimSpace(values.Get("url"))
+func (s *Server) goTo(w http.ResponseWriter, r *http.Request) error {
+	text := strings.TrimSpace(r.FormValue("url"))
 	u, err := weburl.Parse(text)
 	if err != nil && len(s.sources) > 0 {
 		seed := s.sources[0].Seed
@@ -203,8 +193,7 @@ func (s *Server) goTo(w http.ResponseWriter, r *http.Request, query string) {
 		u, err = seed.Resolve(text)
 	}
 	if err != nil {
-		s.show(w, r, http.StatusBadRequest, "lost", &page{Title: say("Not an address"), URL: text})
-		return
+		return s.show(w, r, http.StatusBadRequest, "lost", &page{Title: say("Not an address"), URL: text})
 	}
-	redirect(w, http.StatusSeeOther, pathTo(s.now().UTC().Format(tsFormat), u))
+	return redirect(w, http.StatusSeeOther, pathTo(s.now().UTC().Format(tsFormat), u))
 }

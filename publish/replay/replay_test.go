@@ -184,6 +184,7 @@ func TestPagesOfHits(t *testing.T) {
 func ask(h http.Handler, host, target string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.RequestURI, r.Host = target, host
+	_, r.URL.RawQuery, _ = strings.Cut(target, "?")
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}

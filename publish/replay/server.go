@@ -110,12 +110,12 @@ func (s *Server) UI() http.Handler {
 		}
 		s.asked(r)
 		return localweb.Own
-	}, reading(s.serveUI))
+	}, s.reading(s.serveUI))
 }
 
 // Content is the handler of what is kept.
 func (s *Server) Content() http.Handler {
-	serve := localweb.Guard(s.access, reading(s.serveContent))
+	serve := localweb.Guard(s.access, s.reading(s.serveContent))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.RequestURI == probePath && s.access(r) == localweb.Own {
 			w.WriteHeader(http.StatusNoContent)
@@ -151,24 +151,29 @@ func (s *Server) under(r *http.Request) string {
 	return ""
 }
 
-// reading gives each request archives that are open while it is answered.
-func reading(serve http.HandlerFunc) http.Handler {
+// reading gives each request archives that are open while it is answered, and says what failed.
+func (s *Server) reading(serve func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		open := readings{}
 		defer open.close()
-		serve(w, r.WithContext(context.WithValue(r.Context(), readingsKey{}, open)))
+		r = r.WithContext(context.WithValue(r.Context(), readingsKey{}, open))
+		if err := serve(w, r); err != nil {
+			s.failed(w, r, err)
+		}
 	})
 }
 
-// refuse answers with a line of text.
-func refuse(w http.ResponseWriter, status int, why string) {
+// refuse answers with a line of text. It is no error to have answered so.
+func refuse(w http.ResponseWriter, status int, why string) error {
 	localweb.Refuse(w, status, legible.Text(why))
+	return nil
 }
 
 // redirect leads elsewhere. That of net/http cleans the paths of URLs away.
-func redirect(w http.ResponseWriter, status int, to string) {
+func redirect(w http.ResponseWriter, status int, to string) error {
 	w.Header().Set("Location", to)
 	w.WriteHeader(status)
+	return nil
 }
 
 // contentBase is where the content of an archive is, as the one who asks for a

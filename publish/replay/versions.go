@@ -38,15 +38,13 @@ type row struct {
 	Size            int64
 }
 
-func (s *Server) versions(w http.ResponseWriter, r *http.Request, text string) {
+func (s *Server) versions(w http.ResponseWriter, r *http.Request, text string) error {
 	_, all, u, err := s.find(r.Context(), address{text: text})
 	if err != nil {
-		s.failed(w, r, err)
-		return
+		return err
 	}
 	if len(all) == 0 {
-		s.absentUI(w, r, u, nil)
-		return
+		return s.absentUI(w, r, u, nil)
 	}
 	v := &versionsView{URL: u.String()}
 	var shown []row
@@ -64,7 +62,7 @@ func (s *Server) versions(w http.ResponseWriter, r *http.Request, text string) {
 	v.Months = calendar(shown)
 	slices.Reverse(shown)
 	v.Rows = shown
-	s.show(w, r, http.StatusOK, "versions", &page{Title: say("Captures of %s", u), URL: u.String(), View: v})
+	return s.show(w, r, http.StatusOK, "versions", &page{Title: say("Captures of %s", u), URL: u.String(), View: v})
 }
 
 // whatText says how a capture differs from the one before.

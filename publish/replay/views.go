@@ -4,57 +4,49 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"curtsy/internal/weburl"
-	"curtsy/storage/crawllog"
+	"curtsy/publish/catalog"
 	"curtsy/usage"
 )
 
 // startView is an archive on the start page.
 type startView struct {
-	Title, Seed, Open, State string
-	From, To, AsOf           time.Time
-	Captures, Texts          int
-	Holds                    crawllog.Counts
-	Size                     int64
-	Changes                  string // the page of the last round; "" for none
-	Number                   int    // from 1, as ?archive= has it
-	Searches, Reports        bool
-	Plots                    []Plot
+	*Reading
+	catalog.Counts
+	Title, Seed, Open string
+	Size              int64
+	Changes           string // the page of the last round; "" for none
+	Number            int    // from 1, as ?archive= has it
+	Searches, Reports bool
+	Plots             []Plot
 }
 
-func (s *Server) start(w http.ResponseWriter, r *http.Request) {
+func (s *Server) start(w http.ResponseWriter, r *http.Request) error {
 	var list []startView
 	for i, from := range s.sources {
 		n, err := from.Catalog.Counts(r.Context())
 		if err != nil {
-			s.failed(w, r, err)
-			return
+			return err
 		}
 		reading, err := from.reading(r.Context())
 		if err != nil {
-			s.failed(w, r, err)
-			return
+			return err
 		}
 		size, err := reading.Archive.SegmentBytes()
 		if err != nil {
-			s.failed(w, r, err)
-			return
+			return err
 		}
-		v := startView{Title: from.Name, Seed: from.Seed.String(), State: reading.State, AsOf: reading.AsOf,
-			From: n.From, To: n.To,
-			Holds: reading.Holds, Captures: n.Captures, Texts: n.Texts, Size: size, Number: i + 1,
-			Searches: from.Search != nil, Reports: from.Report != nil,
+		v := startView{Reading: reading, Counts: n, Title: from.Name, Seed: from.Seed.String(), Size: size,
+			Number: i + 1, Searches: from.Search != nil, Reports: from.Report != nil,
 			Open: pathTo(n.To.UTC().Format(tsFormat), from.Seed)}
 		c, _, _, err := s.find(r.Context(), address{text: from.Seed.String(), at: s.now()})
 		if err != nil {
-			s.failed(w, r, err)
-			return
+			return err
 		}
 		if c != nil && c.shown() {
 			v.Title = cmp.Or(c.Title, v.Title)
@@ -68,13 +60,12 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 		}
 		if from.Plots != nil && n.Captures > 0 {
 			if v.Plots, err = from.Plots(r.Context()); err != nil {
-				s.failed(w, r, err)
-				return
+				return err
 			}
 		}
 		list = append(list, v)
 	}
-	s.show(w, r, http.StatusOK, "start", &page{Title: say("Archive"), View: list})
+	return s.show(w, r, http.StatusOK, "start", &page{Title: say("Archive"), View: list})
 }
 
 // replayView is a capture in its frame.
@@ -100,18 +91,15 @@ type link struct {
 }
 
 // replay shows a capture in its frame, with a banner.
-func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
+func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) error {
 	c, all, u, err := s.find(r.Context(), a)
 	switch {
 	case err != nil:
-		s.failed(w, r, err)
-		return
+		return err
 	case c == nil || !c.shown():
-		s.absentUI(w, r, u, c)
-		return
+		return s.absentUI(w, r, u, c)
 	case a.raw:
-		redirect(w, http.StatusFound, s.contentBase(r, c.from)+target(r))
-		return
+		return redirect(w, http.StatusFound, s.contentBase(r, c.from)+target(r))
 	}
 	base := s.contentBase(r, c.from)
 	s.uiPolicy(w, base+"/")
@@ -142,7 +130,7 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) {
 	if c.Status >= 400 {
 		v.Note = say("The site answered with status %d.", c.Status)
 	}
-	s.show(w, r, http.StatusOK, "replay", &page{Title: say("%s", v.Title), URL: c.URL, View: v})
+	return s.show(w, r, http.StatusOK, "replay", &page{Title: say("%s", v.Title), URL: c.URL, View: v})
 }
 
 // ruleText says what let a capture be kept.
@@ -167,13 +155,12 @@ type absentView struct {
 }
 
 // absentUI says why there is nothing to show.
-func (s *Server) absentUI(w http.ResponseWriter, r *http.Request, u weburl.URL, c *capture) {
+func (s *Server) absentUI(w http.ResponseWriter, r *http.Request, u weburl.URL, c *capture) error {
 	if u.IsZero() {
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("Not an address")})
-		return
+		return s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("Not an address")})
 	}
 	v, status := s.absentView(u, c)
-	s.show(w, r, status, "absent", &page{Title: say("Not in the archive"), URL: u.String(), View: v})
+	return s.show(w, r, status, "absent", &page{Title: say("Not in the archive"), URL: u.String(), View: v})
 }
 
 func (s *Server) absentView(u weburl.URL, c *capture) (*absentView, int) {
@@ -197,21 +184,19 @@ func (s *Server) absentView(u weburl.URL, c *capture) (*absentView, int) {
 }
 
 // absent says the same within the frame.
-func (s *Server) absent(w http.ResponseWriter, r *http.Request, u weburl.URL, c *capture) {
+func (s *Server) absent(w http.ResponseWriter, r *http.Request, u weburl.URL, c *capture) error {
 	switch r.Header.Get("Sec-Fetch-Dest") {
 	case "", "document", "iframe", "frame":
 	default: // a picture, a script
-		refuse(w, http.StatusNotFound, "not in the archive")
-		return
+		return refuse(w, http.StatusNotFound, "not in the archive")
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
 		s.ancestors(r)+"sandbox")
 	if u.IsZero() {
-		refuse(w, http.StatusNotFound, "not in the archive")
-		return
+		return refuse(w, http.StatusNotFound, "not in the archive")
 	}
 	v, status := s.absentView(u, c)
-	s.show(w, r, status, "missing", &page{Title: say("Not in the archive"), View: v})
+	return s.show(w, r, status, "missing", &page{Title: say("Not in the archive"), View: v})
 }
 
 // searchView is the result of a search.
@@ -235,8 +220,8 @@ const (
 	maxHitPages = 500
 )
 
-func (s *Server) search(w http.ResponseWriter, r *http.Request, query string) {
-	values, _ := url.ParseQuery(query)
+func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
+	values := r.URL.Query()
 	q := strings.TrimSpace(values.Get("q"))
 	v := &searchView{}
 	in, _ := strconv.Atoi(values.Get("archive"))
@@ -271,27 +256,23 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, query string) {
 	if more && at < maxHitPages {
 		v.On = to(at + 1)
 	}
-	s.show(w, r, http.StatusOK, "search", &page{Title: say("Search"), Query: q, View: v})
+	return s.show(w, r, http.StatusOK, "search", &page{Title: say("Search"), Query: q, View: v})
 }
 
 // report shows the report of an archive: a document of its own, with its own
 // style and no script.
-func (s *Server) report(w http.ResponseWriter, r *http.Request, query string) {
-	values, _ := url.ParseQuery(query)
-	n, err := strconv.Atoi(cmp.Or(values.Get("archive"), "1"))
+func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
+	n, err := strconv.Atoi(cmp.Or(r.FormValue("archive"), "1"))
 	if err != nil || n < 1 || n > len(s.sources) || s.sources[n-1].Report == nil {
-		s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such report")})
-		return
+		return s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such report")})
 	}
 	b, err := s.sources[n-1].Report(r.Context())
 	if err != nil {
-		s.failed(w, r, err)
-		return
+		return err
 	}
 	w.Header().Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(b)
-	}
+	_, _ = w.Write(b)
+	return nil
 }
