@@ -211,9 +211,7 @@ func fetchOptions(c *config, o *crawler.Options) error {
 		MaxBody: int64(c.Fetch.MaxBody), AllowHost: o.Seed.Hostname(), Logger: o.Logger,
 		Proxy: fetch.ProxyFromEnvironment(), Header: http.Header{},
 	}
-	if ceiling := politeness.NewBandwidth(int64(c.Politeness.LimitRate)); ceiling != nil {
-		f.Ceiling = ceiling
-	}
+	f.Ceiling = politeness.NewBandwidth(int64(c.Politeness.LimitRate))
 	if err := checkHeader(c.Fetch.Header); err != nil {
 		return err
 	}

@@ -42,30 +42,12 @@ func (s *Shared) next(now time.Time) time.Time {
 // take takes a token, on credit where there is none.
 func (s *Shared) take(now time.Time) { s.limiter.ReserveN(now, 1) }
 
-// Bandwidth is a ceiling on the bytes a second of a whole crawl, over all its
-// connections. It is safe for concurrent use.
-type Bandwidth struct{ limiter *rate.Limiter }
-
-// NewBandwidth makes a ceiling; 0 or less is none, and gives nil.
-func NewBandwidth(bytesPerSecond int64) *Bandwidth {
+// NewBandwidth makes a ceiling on the bytes a second of a whole crawl, over all its
+// connections; 0 or less is none, and gives nil. Its burst is how many bytes may be
+// read at once, so that one read makes no long wait.
+func NewBandwidth(bytesPerSecond int64) *rate.Limiter {
 	if bytesPerSecond <= 0 {
 		return nil
 	}
-	most := int(min(max(bytesPerSecond/10, 1<<10), 1<<20)) // what may come at once
-	return &Bandwidth{rate.NewLimiter(rate.Limit(bytesPerSecond), most)}
-}
-
-// Most is how many bytes may be read at once, so that one read makes no long
-// wait.
-func (b *Bandwidth) Most() int { return b.limiter.Burst() }
-
-// Take counts n bytes that came at now, and says how long to wait before more
-// are read.
-func (b *Bandwidth) Take(now time.Time, n int) (wait time.Duration) {
-	for n > 0 {
-		some := min(n, b.Most())
-		wait = b.limiter.ReserveN(now, some).DelayFrom(now)
-		n -= some
-	}
-	return wait
+	return rate.NewLimiter(rate.Limit(bytesPerSecond), int(min(max(bytesPerSecond/10, 1<<10), 1<<20)))
 }

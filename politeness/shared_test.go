@@ -61,9 +61,9 @@ func TestBandwidth(t *testing.T) {
 	total := 0
 	for range 1000 {
 		total += 7777
-		now = now.Add(b.Take(now, 7777))
+		now = now.Add(b.ReserveN(now, 7777).DelayFrom(now))
 	}
-	want := time.Duration(float64(total-b.Most()) / 500_000 * float64(time.Second))
+	want := time.Duration(float64(total-b.Burst()) / 500_000 * float64(time.Second))
 	if took := now.Sub(noon); took < want || took > want+time.Millisecond {
 		t.Errorf("%d bytes took %v, want %v", total, took, want)
 	}

@@ -7,22 +7,16 @@ import (
 	"sync"
 	"syscall"
 	"time"
-)
 
-// Ceiling bounds the bytes a second of all connections together.
-type Ceiling interface {
-	// Most is how many bytes may be read at once.
-	Most() int
-	// Take counts n bytes read at now and says how long to wait before more.
-	Take(now time.Time, n int) (wait time.Duration)
-}
+	"golang.org/x/time/rate"
+)
 
 // receiveBuffer is what the system may hold of a connection under a ceiling:
 // the server should feel it, not only we.
 const receiveBuffer = 64 << 10
 
 // under makes connections whose reads keep to a ceiling.
-func under(ceiling Ceiling, dial dialFunc) dialFunc {
+func under(ceiling *rate.Limiter, dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {
@@ -41,7 +35,7 @@ type dialFunc = func(ctx context.Context, network, address string) (net.Conn, er
 // ceilingConn waits after each read as long as the ceiling asks for.
 type ceilingConn struct {
 	net.Conn
-	ceiling Ceiling
+	ceiling *rate.Limiter
 	once    sync.Once
 	closed  chan struct{}
 }
@@ -49,11 +43,12 @@ type ceilingConn struct {
 // Read reads no more than may come at once. A wait ends when the connection
 // is closed, which is how an exchange is cancelled.
 func (c *ceilingConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p[:min(len(p), c.ceiling.Most())])
+	n, err := c.Conn.Read(p[:min(len(p), c.ceiling.Burst())])
 	if n <= 0 {
 		return n, err
 	}
-	if wait := c.ceiling.Take(time.Now(), n); wait > 0 {
+	now := time.Now()
+	if wait := c.ceiling.ReserveN(now, n).DelayFrom(now); wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		select {

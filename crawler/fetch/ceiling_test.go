@@ -44,7 +44,7 @@ func TestCeilingAtTheServer(t *testing.T) {
 						}
 						mu.Lock()
 						sent += len(piece)
-						most := rate*time.Since(began).Seconds() + float64(clients*(band.Most()+len(piece)))
+						most := rate*time.Since(began).Seconds() + float64(clients*(band.Burst()+len(piece)))
 						if float64(sent) > most {
 							t.Errorf("%d bytes after %v, want %.0f at most", sent, time.Since(began), most)
 						}
@@ -66,7 +66,7 @@ func TestCeilingAtTheServer(t *testing.T) {
 			})
 		}
 		all.Wait()
-		least := time.Duration(float64(clients*size-band.Most()) / rate * float64(time.Second))
+		least := time.Duration(float64(clients*size-band.Burst()) / rate * float64(time.Second))
 		if took := time.Since(began); took < least || took > least+time.Second {
 			t.Errorf("took %v, want %v and hardly more", took, least)
 		}

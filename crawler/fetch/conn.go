@@ -2,8 +2,10 @@ package fetch
 
 import (
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -67,22 +69,8 @@ func quietTLS(t *tls.Conn) bool {
 	if t.SetReadDeadline(time.Unix(1, 0)) != nil {
 		return false
 	}
-	var one [1]byte
-	n, err := t.Read(one[:])
-	var late net.Error
-	if n != 0 || !asTimeout(err, &late) {
-		return false
-	}
-	return t.SetReadDeadline(time.Time{}) == nil
-}
-
-// asTimeout says whether err is a deadline that passed.
-func asTimeout(err error, to *net.Error) bool {
-	e, ok := err.(net.Error)
-	if ok {
-		*to = e
-	}
-	return ok && e.Timeout()
+	n, err := t.Read(make([]byte, 1))
+	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && t.SetReadDeadline(time.Time{}) == nil
 }
 
 // The probation of an origin: after so many of its first reuses, each within
@@ -107,8 +95,7 @@ func (k *conn) surplus() bool {
 		return false
 	}
 	k.probe = 0
-	var one [1]byte
-	n, err := k.Read(one[:])
+	n, err := k.Read(make([]byte, 1))
 	return n > 0 || err == nil
 }
 

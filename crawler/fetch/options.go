@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // The bounds on what a server may make us read, hold or wait for. Those that
@@ -68,8 +70,8 @@ type Options struct {
 	// Sign gives the fields that sign a request to an authority; nil signs none.
 	Sign func(authority string, now time.Time) http.Header
 	// Ceiling bounds the bytes a second of all connections together, as they
-	// come: heads, bodies and TLS; nil is none.
-	Ceiling Ceiling
+	// come: heads, bodies and TLS; nil is none. Its burst is what is read at once.
+	Ceiling *rate.Limiter
 	// Gate is asked right before each request is written, one that is sent once
 	// more included, with the host as URL.Host gives it and the address that it
 	// goes to, which is not valid behind a proxy. It may wait until ctx is done;

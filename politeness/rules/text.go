@@ -3,8 +3,11 @@ package rules
 import (
 	"bytes"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 )
 
 // maxLine is how many octets of a line are read (what Google's parser reads).
@@ -57,14 +60,15 @@ func (t *text) next() (line string, long, ok bool) {
 // wide is an encoding of two or four octets a unit.
 type wide struct {
 	name, mark string
-	size, low  int // octets of a unit, and which of them is the lowest
+	size       int // octets of a unit
+	encoding.Encoding
 }
 
 var wides = []wide{
-	{"UTF-32LE", "\xff\xfe\x00\x00", 4, 0},
-	{"UTF-32BE", "\x00\x00\xfe\xff", 4, 3},
-	{"UTF-16LE", "\xff\xfe", 2, 0},
-	{"UTF-16BE", "\xfe\xff", 2, 1},
+	{"UTF-32LE", "\xff\xfe\x00\x00", 4, utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)},
+	{"UTF-32BE", "\x00\x00\xfe\xff", 4, utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)},
+	{"UTF-16LE", "\xff\xfe", 2, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
+	{"UTF-16BE", "\xfe\xff", 2, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
 }
 
 // decode takes off byte order marks, also a cut one, and makes UTF-8 of UTF-16
@@ -99,51 +103,27 @@ func withoutMarks(body []byte) []byte {
 	return body
 }
 
-// unit is the character at i.
-func (w wide) unit(b []byte, i int) (r rune) {
-	for k := range w.size {
-		at := i + k
-		if w.low == 0 {
-			at = i + w.size - 1 - k
-		}
-		r = r<<8 | rune(b[at])
-	}
-	return r
-}
-
 // begins says whether the first two units are of ASCII.
 func (w wide) begins(b []byte) bool {
 	if len(b) < 2*w.size {
 		return false
 	}
-	ascii := func(r rune) bool { return r > 0 && r < utf8.RuneSelf }
-	return ascii(w.unit(b, 0)) && ascii(w.unit(b, w.size))
+	for _, r := range w.decode(b[:2*w.size]) {
+		if r == 0 || r >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // written says whether a line ends, a field or a comment begins: without that
 // the file says nothing in this encoding.
-func (w wide) written(b []byte) bool {
-	for i := 0; i+w.size <= len(b); i += w.size {
-		switch w.unit(b, i) {
-		case '\n', '\r', ':', '#':
-			return true
-		}
-	}
-	return false
-}
+func (w wide) written(b []byte) bool { return strings.ContainsAny(w.decode(b), "\n\r:#") }
 
+// decode is the text of whole units.
 func (w wide) decode(b []byte) string {
-	out := make([]byte, 0, len(b)/w.size)
-	for i := 0; i+w.size <= len(b); i += w.size {
-		r := w.unit(b, i)
-		if utf16.IsSurrogate(r) && w.size == 2 && i+3 < len(b) {
-			if pair := utf16.DecodeRune(r, w.unit(b, i+2)); pair != utf8.RuneError {
-				r, i = pair, i+2
-			}
-		}
-		out = utf8.AppendRune(out, r)
-	}
-	return strings.TrimLeft(string(out), "\ufeff")
+	text, _ := w.NewDecoder().Bytes(b[:len(b)-len(b)%w.size]) // of what is no character it makes U+FFFD
+	return strings.TrimLeft(string(text), "\ufeff")
 }
 
 // binary says whether a file is plainly no text.

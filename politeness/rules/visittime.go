@@ -3,6 +3,8 @@ package rules
 import (
 	"strings"
 	"time"
+
+	"curtsy/politeness"
 )
 
 const day = 24 * 60
@@ -14,27 +16,10 @@ type VisitTime struct {
 	Line       int
 }
 
-// Contains says whether t is in the window.
-func (v VisitTime) Contains(t time.Time) bool {
-	t = t.UTC()
-	m := t.Hour()*60 + t.Minute()
-	if v.Start <= v.End {
-		return v.Start <= m && m < v.End
-	}
-	return m >= v.Start || m < v.End
-}
-
 // Next is the first time from t on that is in the window.
 func (v VisitTime) Next(t time.Time) time.Time {
-	if v.Contains(t) {
-		return t
-	}
-	u := t.UTC()
-	start := time.Date(u.Year(), u.Month(), u.Day(), v.Start/60, v.Start%60, 0, 0, time.UTC)
-	if start.Before(u) {
-		start = start.AddDate(0, 0, 1)
-	}
-	return start
+	minutes := func(n int) time.Duration { return time.Duration(n) * time.Minute }
+	return politeness.Window{Start: minutes(v.End), End: minutes(v.Start)}.Next(t)
 }
 
 // readVisit reads "0600-0845"; colons in the times are overlooked.
