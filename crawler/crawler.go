@@ -87,8 +87,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, st.Seed, o.Seed)
 	}
 	if st.Session != nil && o.session != nil {
-		o.session.Recall(visit.SessionFinding{Page: st.Session.Page, Wall: st.Session.Wall, Before: st.Session.Before,
-			After: st.Session.After})
+		o.session.Recall(*st.Session)
 	}
 	settings := o.Judging()
 	for _, origin := range st.Origins {

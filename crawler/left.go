@@ -17,57 +17,40 @@ func left(n int, rate float64, pause time.Duration) time.Duration {
 	return time.Duration(min(ns, math.MaxInt64/2))
 }
 
-// meter counts visits of late: over the last 30 s, or as long as the last 20
-// visits took where that is longer.
+// meter counts visits of late: those of the last 30 s, or the last 20 where these took
+// longer.
 type meter struct {
-	slots [30]int
-	at    int64 // second of the newest slot
-	first int64
-	last  [20]time.Time // when these visits ended
-	n     int
+	late []time.Time // when they ended
+	n    int         // of the whole run
 }
+
+const (
+	late    = 30 * time.Second
+	fewLate = 20
+)
 
 func (m *meter) add(t time.Time) {
-	m.turn(t.Unix())
-	m.slots[m.at%int64(len(m.slots))]++
-	m.last[m.n%len(m.last)] = t
+	m.late = append(m.late, t)
 	m.n++
+	m.forget(t)
 }
 
-func (m *meter) turn(second int64) {
-	if m.first == 0 {
-		m.first, m.at = second, second
-	}
-	for ; m.at < second; m.at++ {
-		m.slots[(m.at+1)%int64(len(m.slots))] = 0
-		if second-m.at > int64(len(m.slots)) {
-			m.at = second - int64(len(m.slots))
-		}
+func (m *meter) forget(now time.Time) {
+	for len(m.late) > fewLate && now.Sub(m.late[0]) > late {
+		m.late = m.late[1:]
 	}
 }
 
+// perSecond is the rate of late. The time since the last visit counts once it is longer
+// than it was between them.
 func (m *meter) perSecond(now time.Time) float64 {
-	if m.first == 0 {
+	m.forget(now)
+	k := len(m.late)
+	if k < 2 {
 		return 0
 	}
-	m.turn(now.Unix())
-	n := 0
-	for _, v := range m.slots {
-		n += v
-	}
-	if n < len(m.last) && m.n > 1 {
-		return m.slow(now)
-	}
-	return float64(n) / float64(min(int64(len(m.slots)), m.at-m.first+1))
-}
-
-// slow is the rate of the last visits. The time since the last one counts once
-// it is longer than it was between them.
-func (m *meter) slow(now time.Time) float64 {
-	k := min(m.n, len(m.last))
-	newest, oldest := m.last[(m.n-1)%len(m.last)], m.last[(m.n-k)%len(m.last)]
-	took := newest.Sub(oldest)
-	if since := now.Sub(newest); since > took/time.Duration(k-1) {
+	took := m.late[k-1].Sub(m.late[0])
+	if since := now.Sub(m.late[k-1]); since > took/time.Duration(k-1) {
 		took, k = took+since, k+1
 	}
 	if took <= 0 {

@@ -48,14 +48,11 @@ type Options struct {
 	Hooks
 }
 
-// SiteFiles are those in which a site speaks about itself: which are asked for, and when.
-type SiteFiles struct {
-	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is what the dialect says
-	UsageFiles   bool          // ask for those about use, as tdmrep.json
-	Since        time.Time     // pages of sitemaps that were last changed before are left out; zero is none
-	GuessSitemap bool          // ask for /sitemap.xml where robots.txt names none
-	SitemapHosts int           // other hosts than the site's that are asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
-}
+// SiteFiles and Retry are how answers are read, and asked for again.
+type (
+	SiteFiles = visit.SiteFiles
+	Retry     = visit.Retry
+)
 
 // Cookies are those of sessions.
 type Cookies struct {
@@ -69,12 +66,6 @@ type Cookies struct {
 type Rendering struct {
 	Render  RenderMode
 	Browser Browser // closed with the crawl; nil renders nothing
-}
-
-// Retry is how often a visit is tried again that failed for a passing reason.
-type Retry struct {
-	Retries   int
-	RetryBase time.Duration // before the first of these; four times as long before each next
 }
 
 // Remembered is what the archive keeps of the settings.
@@ -165,16 +156,7 @@ func (o Options) WithDefaults() Options {
 }
 
 // Session is what was found of the site's sessions; nil as long as nothing was.
-func (o *Options) Session() *status.Session {
-	if o.session == nil {
-		return nil
-	}
-	f, ok := o.session.Found()
-	if !ok {
-		return nil
-	}
-	return &status.Session{Page: f.Page, Wall: f.Wall, Before: f.Before, After: f.After, Kept: f.Helps()}
-}
+func (o *Options) Session() *status.Session { return o.session.Found() }
 
 // longestRetry is the longest that a URL waits for its next visit.
 func (o *Options) longestRetry() time.Duration { return visit.LongestRetry(o.Retries, o.RetryBase) }
@@ -243,11 +225,8 @@ func (o *Options) allowed(origins []string) []string {
 // Visiting is how answers are read. admit says whether one more host that is not
 // the site's may be asked for a sitemap, most of them in all.
 func (o *Options) Visiting(settings *judge.Settings, admit func(host string, most int) bool) visit.Options {
-	most := o.SitemapHosts
-	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, MaxRobotsAge: o.MaxRobotsAge, Since: o.Since,
-		GuessSitemap: o.GuessSitemap, UsageFiles: o.UsageFiles,
+	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, SiteFiles: o.SiteFiles, Retry: o.Retry,
 		FollowSeed: o.FollowSeed, Language: o.Fetch.Header.Get("Accept-Language"), Apart: o.apart,
-		SitemapHosts: most, RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil,
-		Session: o.session, Retries: o.Retries, RetryBase: o.RetryBase, MaxParse: o.MaxParse,
-		Now: o.Now, Logger: o.Logger, Admit: func(host string) bool { return admit(host, most) }}
+		RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil, Session: o.session,
+		MaxParse: o.MaxParse, Now: o.Now, Logger: o.Logger, Admit: admit}
 }

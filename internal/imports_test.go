@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 		"frontier/judge", "politeness/rules", "storage", "storage/crawllog", "usage"},
 	"crawler/fetch":  {},
 	"crawler/render": {},
-	"crawler/visit": {"facts", "crawler/fetch", "crawler/revisit", "crawler/robotstxt", "frontier",
+	"crawler/visit": {"facts", "crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status", "frontier",
 		"frontier/judge", "htmlmeta", "politeness/rules", "sitemap", "storage", "storage/crawllog",
 		"storage/warc", "usage"},
 	"crawler/rebuild": {"crawler", "crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status",

@@ -109,7 +109,7 @@ func (a *Answer) absent(why string) {
 func (a *Answer) parse(x *fetch.Exchange, o rules.Options) {
 	v := &a.Version
 	v.Type = bounded(x.Header.Get("Content-Type"), 200)
-	v.ETag, v.LastMod = validator(x.Header.Get("ETag"), 300), validator(x.Header.Get("Last-Modified"), 100)
+	v.ETag, v.LastMod = Validators(x.Header)
 	if rules.ResponseAccess(x.Status, v.Type, o) == rules.Refused {
 		a.Failed = fmt.Sprintf("answered %d", x.Status)
 		return
@@ -134,13 +134,16 @@ func (a *Answer) parse(x *fetch.Exchange, o rules.Options) {
 // bounded cuts text from the network that is only kept for people.
 func bounded(s string, n int) string { return s[:min(len(s), n)] }
 
-// validator is one that may be sent back: none where it is longer than n octets,
-// for a part of one is never the server's (RFC 9110 §8.8).
-func validator(s string, n int) string {
-	if len(s) > n {
-		return ""
+// Validators are those that may be sent back: none that is longer than what is kept, for
+// a part of one is never the server's (RFC 9110 §8.8).
+func Validators(h http.Header) (etag, lastModified string) {
+	if etag = h.Get("ETag"); len(etag) > 300 {
+		etag = ""
 	}
-	return s
+	if lastModified = h.Get("Last-Modified"); len(lastModified) > 100 {
+		lastModified = ""
+	}
+	return etag, lastModified
 }
 
 // OnlyRules forgets what of the text is no rule.

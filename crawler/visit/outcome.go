@@ -141,8 +141,7 @@ func newVisit(a *Attempt, x *fetch.Exchange) *crawllog.Visit {
 		if age, ok := robotstxt.MaxAge(x.Header); ok {
 			v.MaxAge = int(age.Seconds())
 		}
-		v.ETag = validator(x.Header.Get("ETag"), 300)
-		v.LastModified = validator(x.Header.Get("Last-Modified"), 100)
+		v.ETag, v.LastModified = robotstxt.Validators(x.Header)
 	}
 	return v
 }
@@ -162,15 +161,6 @@ func bounded(s string, n int) string {
 		n--
 	}
 	return s[:n]
-}
-
-// validator is one that may be sent back: none where it is longer than
-// n octets, for a part of one is never the server's (RFC 9110 §8.8).
-func validator(s string, n int) string {
-	if len(s) > n {
-		return ""
-	}
-	return s
 }
 
 // retry puts the URL off, if what failed may pass and tries are left.

@@ -17,13 +17,3 @@ func TestWhatIsCutIsCutBetweenLetters(t *testing.T) {
 		t.Error("what fits is cut")
 	}
 }
-
-// A part of an ETag would never be confirmed.
-func TestAValidatorIsWholeOrNone(t *testing.T) {
-	if got := validator(strings.Repeat("x", 301), 300); got != "" {
-		t.Errorf("got %q", got)
-	}
-	if got := validator(`"a"`, 300); got != `"a"` {
-		t.Errorf("got %q", got)
-	}
-}

@@ -37,27 +37,38 @@ import (
 
 // Options are how answers are read.
 type Options struct {
-	Seed         weburl.URL
-	Settings     *judge.Settings // what links are judged with, to begin with
-	Rules        rules.Options
-	MaxRobotsAge time.Duration
-	Since        time.Time // pages of sitemaps that were last changed before are left out
-	GuessSitemap bool      // ask for /sitemap.xml where robots.txt names none
-	Language     string    // that is asked for (Accept-Language); "" where none is
-	FollowSeed   bool      // wherever the seed redirects to is the site
-	Apart        []string  // origins that might be names of the site and are not
-	UsageFiles   bool      // ask for the files in which sites speak about use
-	SitemapHosts int       // other hosts than the site's that are asked for sitemaps
-	RelNofollow  bool      // rel=nofollow stops a link
-	Cookies      bool      // are kept
-	Session      *Session  // where they are kept only if that helps; nil elsewhere
-	Retries      int
-	RetryBase    time.Duration
-	MaxParse     int64 // octets of a decoded body that are read for links
-	Now          func() time.Time
-	Logger       *slog.Logger
-	// Admit says whether one more host that is not the site's may be asked for a sitemap.
-	Admit func(origin string) bool
+	Seed     weburl.URL
+	Settings *judge.Settings // what links are judged with, to begin with
+	Rules    rules.Options
+	SiteFiles
+	Retry
+	Language    string   // that is asked for (Accept-Language); "" where none is
+	FollowSeed  bool     // wherever the seed redirects to is the site
+	Apart       []string // origins that might be names of the site and are not
+	RelNofollow bool     // rel=nofollow stops a link
+	Cookies     bool     // are kept
+	Session     *Session // where they are kept only if that helps; nil elsewhere
+	MaxParse    int64    // octets of a decoded body that are read for links
+	Now         func() time.Time
+	Logger      *slog.Logger
+	// Admit says whether a host that is not the site's may be asked for a sitemap, most of
+	// them in all.
+	Admit func(origin string, most int) bool
+}
+
+// SiteFiles are those in which a site speaks about itself: which are asked for, and when.
+type SiteFiles struct {
+	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is what the dialect says
+	UsageFiles   bool          // ask for those about use, as tdmrep.json
+	Since        time.Time     // pages of sitemaps that were last changed before are left out; zero is none
+	GuessSitemap bool          // ask for /sitemap.xml where robots.txt names none
+	SitemapHosts int           // other hosts than the site's that are asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
+}
+
+// Retry is how often a visit is tried again that failed for a passing reason.
+type Retry struct {
+	Retries   int
+	RetryBase time.Duration // before the first of these; four times as long before each next
 }
 
 // Known finds payloads in other archives.

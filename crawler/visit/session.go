@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"curtsy/crawler/fetch"
+	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
@@ -30,38 +31,34 @@ type Session struct {
 	jar http.CookieJar
 
 	mu    sync.Mutex
-	found SessionFinding
+	found status.Session
 	known bool   // found is final
 	page  string // that is being asked for once more; "" for none
 	asked int
 }
 
-// SessionFinding is what asking with the cookie showed.
-type SessionFinding struct {
-	Page   string // that was asked for twice
-	Wall   bool   // it redirected to itself until its cookie was sent; the counts are 1 and 0 then
-	Before int    // links with the session's id, without its cookie
-	After  int    // with it
-}
-
-// Helps says whether cookies are kept: most of the ids were gone.
-func (f SessionFinding) Helps() bool { return 2*f.After < f.Before }
-
 // NewSession makes a Session that keeps its cookies in jar.
 func NewSession(jar http.CookieJar) *Session { return &Session{jar: jar} }
 
 // Recall takes in what an earlier run found.
-func (s *Session) Recall(f SessionFinding) {
+func (s *Session) Recall(f status.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.found, s.known = f, true
 }
 
-// Found is what was found; !ok as long as nothing was.
-func (s *Session) Found() (f SessionFinding, ok bool) {
+// Found is what was found; nil as long as nothing was.
+func (s *Session) Found() *status.Session {
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.found, s.known
+	if !s.known {
+		return nil
+	}
+	found := s.found
+	return &found
 }
 
 // Cookies are those to send (net/http.CookieJar).
@@ -82,7 +79,7 @@ func (s *Session) SetCookies(u *url.URL, cookies []*http.Cookie) {
 func (s *Session) uses(u *url.URL) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.known && s.found.Helps() || s.page != "" && s.page == u.String()
+	return s.known && s.found.Kept || s.page != "" && s.page == u.String()
 }
 
 // wall begins to keep cookies for a page that redirects to itself until the cookie
@@ -95,15 +92,15 @@ func (s *Session) wall(page string, x *fetch.Exchange) bool {
 	if err != nil || len(set) == 0 || s.known {
 		return false
 	}
-	s.known, s.page, s.found = true, "", SessionFinding{Page: page, Wall: true, Before: 1}
+	s.known, s.page, s.found = true, "", status.Session{Page: page, Wall: true, Before: 1, Kept: true}
 	s.jar.SetCookies(u, set[:min(len(set), fetch.MaxCookies)])
 	return true
 }
 
 // keeps says whether cookies are kept.
 func (s *Session) keeps() bool {
-	f, ok := s.Found()
-	return ok && f.Helps()
+	f := s.Found()
+	return f != nil && f.Kept
 }
 
 // again says whether the page is to be asked for once more: so many of its links
@@ -118,12 +115,13 @@ func (s *Session) again(u *url.URL, set []*http.Cookie, given, carrying int) (ag
 			return false, ""
 		}
 		s.found.After, s.known = carrying, true
-		if !s.found.Helps() {
+		s.found.Kept = 2*s.found.After < s.found.Before // most of the ids are gone
+		if !s.found.Kept {
 			return false, "the links carry a session id although its cookie was sent: cookies stay off"
 		}
 		return false, "the site puts a session id into its links unless its cookie is sent: cookies are kept from now on"
 	}
-	isOff := s.known && !s.found.Helps()
+	isOff := s.known && !s.found.Kept
 	isAsked := s.page != "" || !s.known && s.asked > 0
 	if given == 0 || isOff || isAsked || s.asked == maxSessions {
 		return false, ""
@@ -131,7 +129,7 @@ func (s *Session) again(u *url.URL, set []*http.Cookie, given, carrying int) (ag
 	s.asked++
 	s.page = u.String()
 	if !s.known {
-		s.found = SessionFinding{Page: s.page, Before: carrying}
+		s.found = status.Session{Page: s.page, Before: carrying}
 	}
 	s.jar.SetCookies(u, set)
 	return true, ""

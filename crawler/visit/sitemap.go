@@ -43,8 +43,9 @@ func (r *Reader) addSitemap(links []frontier.Link, a *Attempt, l frontier.Link) 
 		return links
 	}
 	l.Via = a.Entry.ID
-	if l.Class = frontier.Sitemap; l.Reason.IsZero() && !r.Scope().Holds(l.URL) && !r.opts.Admit(l.URL.Origin()) {
-		l.Reason = judge.Reason{Rule: judge.SitemapHosts, Params: judge.Params{Limit: max(r.opts.SitemapHosts, 0)}}
+	most := r.opts.SitemapHosts
+	if l.Class = frontier.Sitemap; l.Reason.IsZero() && !r.Scope().Holds(l.URL) && !r.opts.Admit(l.URL.Origin(), most) {
+		l.Reason = judge.Reason{Rule: judge.SitemapHosts, Params: judge.Params{Limit: max(most, 0)}}
 	}
 	if !l.Reason.IsZero() {
 		l.Class, l.Soft = frontier.Disregarded, true

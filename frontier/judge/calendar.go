@@ -5,10 +5,8 @@ package judge
 const FarDates = "far-dates"
 
 func farDates(l *Link, f *Facts) Verdict {
-	if f.Ahead <= 0 || l.Class == Requisite || !ahead(l.URL.Target(), f.Now, f.Ahead) {
-		return Verdict{}
-	}
-	return excludes(FarDates, Params{Limit: f.Ahead})
+	far := f.Ahead > 0 && l.Class != Requisite && ahead(l.URL.Target(), f.Now, f.Ahead)
+	return excludesIf(far, FarDates, Params{Limit: f.Ahead})
 }
 
 // Calendar bounds the URLs with a date that differ in digits only.

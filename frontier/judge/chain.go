@@ -199,6 +199,20 @@ func (r *Rule) ask(l *Link, f *Facts) Verdict {
 // excludes is the verdict of a rule that has something against a URL.
 func excludes(rule string, p Params) Verdict { return Verdict{Reason: Reason{rule, p}} }
 
+// excludesIf is the same where that holds; else the rule has nothing against it.
+func excludesIf(holds bool, rule string, p Params) Verdict {
+	if !holds {
+		return Verdict{}
+	}
+	return excludes(rule, p)
+}
+
+// softIf makes a verdict that excludes one on the link and not on its URL.
+func (v Verdict) softIf(soft bool) Verdict {
+	v.Soft = soft && v.Excludes()
+	return v
+}
+
 // Again says whether a link that a rule held back in an earlier run may pass
 // with the settings of now, as far as the link alone tells.
 func Again(l *Link, f *Facts) bool {

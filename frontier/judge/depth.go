@@ -5,10 +5,6 @@ package judge
 const Depth = "depth"
 
 func depth(l *Link, f *Facts) Verdict {
-	if f.MaxDepth <= 0 || l.Class != Page || l.Depth <= f.MaxDepth {
-		return Verdict{}
-	}
-	v := excludes(Depth, Params{Limit: f.MaxDepth})
-	v.Soft = true
-	return v
+	deep := f.MaxDepth > 0 && l.Class == Page && l.Depth > f.MaxDepth
+	return excludesIf(deep, Depth, Params{Limit: f.MaxDepth}).softIf(true)
 }

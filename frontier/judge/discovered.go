@@ -5,8 +5,6 @@ package judge
 const Discovered = "discovered"
 
 func discovered(_ *Link, f *Facts) Verdict {
-	if f.Discovered <= 0 || f.Memory == nil || f.Memory.Discovered() < f.Discovered {
-		return Verdict{}
-	}
-	return excludes(Discovered, Params{Limit: f.Discovered})
+	full := f.Discovered > 0 && f.Memory != nil && f.Memory.Discovered() >= f.Discovered
+	return excludesIf(full, Discovered, Params{Limit: f.Discovered})
 }

@@ -31,12 +31,8 @@ func guess(l *Link, f *Facts) Verdict {
 		return Verdict{}
 	}
 	asked, there := f.Guesses.Guessed(GuessShape(l.URL))
-	if vain := asked >= vainGuesses && there == 0; !vain && (asked < enoughGuesses || 2*there >= asked) {
-		return Verdict{}
-	}
-	v := excludes(Guess, Params{})
-	v.Soft = true // a page may link to it
-	return v
+	vain := asked >= vainGuesses && there == 0 || asked >= enoughGuesses && 2*there < asked
+	return excludesIf(vain, Guess, Params{}).softIf(true) // a page may link to it
 }
 
 // guessedBefore holds back what was: what became of the guesses then is not known
@@ -54,12 +50,7 @@ func GuessShape(u weburl.URL) string {
 const Alternate = "alternate"
 
 func alternate(l *Link, f *Facts) Verdict {
-	if !l.Aside || !f.SkipAlternates {
-		return Verdict{}
-	}
-	v := excludes(Alternate, Params{})
-	v.Soft = true
-	return v
+	return excludesIf(l.Aside && f.SkipAlternates, Alternate, Params{}).softIf(true)
 }
 
 func alternatesOff(_ Reason, s *Settings) bool { return s.SkipAlternates }

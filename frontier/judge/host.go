@@ -6,12 +6,8 @@ import "strings"
 const Host = "host"
 
 func host(l *Link, f *Facts) Verdict {
-	if f.Holds(l.URL) || l.How == HowName || f.AnyRequisites && l.Class == Requisite && !isDocument(l.How) {
-		return Verdict{}
-	}
-	v := excludes(Host, Params{})
-	v.Soft = isRobots(l) // it may be needed, for requisites from there
-	return v
+	in := f.Holds(l.URL) || l.How == HowName || f.AnyRequisites && l.Class == Requisite && !isDocument(l.How)
+	return excludesIf(!in, Host, Params{}).softIf(isRobots(l)) // it may be needed, for requisites from there
 }
 
 // isDocument says whether a requisite is, by the place it was found in, a

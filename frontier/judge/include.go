@@ -14,9 +14,7 @@ func exclude(l *Link, f *Facts) Verdict {
 	href := l.URL.String()
 	for _, re := range f.Exclude {
 		if re.MatchString(href) {
-			v := excludes(Exclude, Params{Text: re.String()})
-			v.Soft = isRobots(l)
-			return v
+			return excludes(Exclude, Params{Text: re.String()}).softIf(isRobots(l))
 		}
 	}
 	return Verdict{}
@@ -31,12 +29,8 @@ func include(l *Link, f *Facts) Verdict {
 		return Verdict{}
 	}
 	href := l.URL.String()
-	if slices.ContainsFunc(f.Include, func(re *regexp.Regexp) bool { return re.MatchString(href) }) {
-		return Verdict{}
-	}
-	v := excludes(Include, Params{})
-	v.Soft = isRobots(l)
-	return v
+	in := slices.ContainsFunc(f.Include, func(re *regexp.Regexp) bool { return re.MatchString(href) })
+	return excludesIf(!in, Include, Params{}).softIf(isRobots(l))
 }
 
 func isRobots(l *Link) bool { return l.URL.Target() == rules.Location }

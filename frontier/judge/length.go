@@ -4,8 +4,5 @@ package judge
 const Length = "length"
 
 func length(l *Link, f *Facts) Verdict {
-	if f.Length <= 0 || len(l.URL.String()) <= f.Length {
-		return Verdict{}
-	}
-	return excludes(Length, Params{Limit: f.Length})
+	return excludesIf(f.Length > 0 && len(l.URL.String()) > f.Length, Length, Params{Limit: f.Length})
 }

@@ -4,17 +4,13 @@ package judge
 // or in its head.
 const NoFollow = "nofollow"
 
-func noFollow(_ *Link, f *Facts) Verdict { return softly(NoFollow, f.Page.NoFollow) }
+func noFollow(_ *Link, f *Facts) Verdict {
+	return excludesIf(f.Page.NoFollow, NoFollow, Params{}).softIf(true)
+}
 
 // RelNoFollow excludes a link that says rel=nofollow.
 const RelNoFollow = "rel-nofollow"
 
-func relNoFollow(_ *Link, f *Facts) Verdict { return softly(RelNoFollow, f.Page.RelNoFollow) }
-
-// softly excludes a link for the page that it stands on.
-func softly(rule string, holds bool) Verdict {
-	if !holds {
-		return Verdict{}
-	}
-	return Verdict{Reason: Reason{Rule: rule}, Soft: true}
+func relNoFollow(_ *Link, f *Facts) Verdict {
+	return excludesIf(f.Page.RelNoFollow, RelNoFollow, Params{}).softIf(true)
 }

@@ -6,8 +6,6 @@ import "strings"
 const PathDepth = "path-depth"
 
 func pathDepth(l *Link, f *Facts) Verdict {
-	if f.PathDepth <= 0 || strings.Count(l.URL.Path(), "/") <= f.PathDepth {
-		return Verdict{}
-	}
-	return excludes(PathDepth, Params{Limit: f.PathDepth})
+	deep := f.PathDepth > 0 && strings.Count(l.URL.Path(), "/") > f.PathDepth
+	return excludesIf(deep, PathDepth, Params{Limit: f.PathDepth})
 }

@@ -10,12 +10,8 @@ import (
 const Prefix = "prefix"
 
 func prefix(l *Link, f *Facts) Verdict {
-	if f.Prefix == "" || l.Class != Page || l.IsSeed() || strings.HasPrefix(f.prefixed(l.URL), f.Prefix) {
-		return Verdict{}
-	}
-	v := excludes(Prefix, Params{Text: f.Prefix})
-	v.Soft = isRobots(l)
-	return v
+	above := f.Prefix != "" && l.Class == Page && !l.IsSeed() && !strings.HasPrefix(f.prefixed(l.URL), f.Prefix)
+	return excludesIf(above, Prefix, Params{Text: f.Prefix}).softIf(isRobots(l))
 }
 
 // prefixed is the URL as its prefix is compared: under any of the site's names

@@ -8,10 +8,5 @@ const Redirects = "redirects"
 const MaxRedirects = 20
 
 func redirects(l *Link, _ *Facts) Verdict {
-	if l.Redirects <= MaxRedirects {
-		return Verdict{}
-	}
-	v := excludes(Redirects, Params{Limit: MaxRedirects})
-	v.Soft = true
-	return v
+	return excludesIf(l.Redirects > MaxRedirects, Redirects, Params{Limit: MaxRedirects}).softIf(true)
 }

@@ -8,10 +8,7 @@ import "strings"
 const RepeatedSegments = "repeated-segments"
 
 func repeatedSegments(l *Link, f *Facts) Verdict {
-	if f.Repeats <= 0 || !repeats(l.URL.Path(), f.Repeats) {
-		return Verdict{}
-	}
-	return excludes(RepeatedSegments, Params{Limit: f.Repeats})
+	return excludesIf(f.Repeats > 0 && repeats(l.URL.Path(), f.Repeats), RepeatedSegments, Params{Limit: f.Repeats})
 }
 
 // repeats says whether a run of segments follows itself n times: /a/a/a, or

@@ -5,11 +5,7 @@ package judge
 const SameBody = "same-body"
 
 func sameBody(_ *Link, f *Facts) Verdict {
-	v := softly(SameBody, f.Page.SameBody)
-	if v.Excludes() {
-		v.Reason.Limit = f.SameBody
-	}
-	return v
+	return excludesIf(f.Page.SameBody, SameBody, Params{Limit: f.SameBody}).softIf(true)
 }
 
 func sameBodyOn(_ Reason, s *Settings) bool { return s.SameBody > 0 }

@@ -5,10 +5,8 @@ package judge
 const SkipLarger = "skip-larger"
 
 func skipLarger(_ *Link, f *Facts) Verdict {
-	if f.SkipLarger <= 0 || f.Answer.Length <= f.SkipLarger {
-		return Verdict{}
-	}
-	return excludes(SkipLarger, Params{Limit: int(f.Answer.Length)})
+	large := f.SkipLarger > 0 && f.Answer.Length > f.SkipLarger
+	return excludesIf(large, SkipLarger, Params{Limit: int(f.Answer.Length)})
 }
 
 func skipsLarger(r Reason, s *Settings) bool {

@@ -4,6 +4,8 @@ package judge
 // answers, with status 200, for a name that does not exist.
 const SoftNotFound = "soft-404"
 
-func softNotFound(_ *Link, f *Facts) Verdict { return softly(SoftNotFound, f.Page.SoftNotFound) }
+func softNotFound(_ *Link, f *Facts) Verdict {
+	return excludesIf(f.Page.SoftNotFound, SoftNotFound, Params{}).softIf(true)
+}
 
 func softNotFoundOn(_ Reason, s *Settings) bool { return s.SoftNotFound > 0 }

@@ -22,10 +22,7 @@ func twinOf(rule string, l *Link, f *Facts) Verdict {
 		return Verdict{}
 	}
 	form, by := twin(l.URL)
-	if form == "" || by != rule || !f.Memory.Twin(l, form) {
-		return Verdict{}
-	}
-	return excludes(rule, Params{})
+	return excludesIf(form != "" && by == rule && f.Memory.Twin(l, form), rule, Params{})
 }
 
 func twinsOn(_ Reason, s *Settings) bool { return s.Twins }
