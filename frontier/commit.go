@@ -67,7 +67,9 @@ func (c *Counts) because(reason judge.Reason, n int) {
 	if c.Reasons == nil {
 		c.Reasons = judge.Tally{}
 	}
-	c.Reasons[reason] += n
+	if c.Reasons[reason] += n; c.Reasons[reason] <= 0 {
+		delete(c.Reasons, reason)
+	}
 }
 
 // Counts are the totals as of the last Flush.
@@ -89,23 +91,18 @@ func (f *Frontier) Flush(tx *bbolt.Tx) error {
 		return err
 	}
 	for _, step := range []func(*bbolt.Bucket) error{f.putAgain, f.putBlocks, f.putLinked, f.putFinished,
-		f.putRetries, f.putQueues} {
+		f.putRetries, f.putQueues, f.putCounts, f.putTally, f.saveNames} {
 		if err := step(top); err != nil {
 			return err
 		}
 	}
-	if err := f.putCounts(top); err != nil {
-		return err
-	}
-	if err := f.putTally(top.Bucket(bucketTally)); err != nil {
-		return err
-	}
-	return f.saveNames(top)
+	return nil
 }
 
-func (f *Frontier) putTally(b *bbolt.Bucket) error {
+func (f *Frontier) putTally(top *bbolt.Bucket) error {
+	b := top.Bucket(bucketTally)
 	for h, n := range f.tallied {
-		if err := b.Put(binary.BigEndian.AppendUint64(nil, h), tallyValue(n)); err != nil {
+		if err := b.Put(idKey(h), tallyValue(n)); err != nil {
 			return err
 		}
 	}
@@ -160,7 +157,7 @@ func (f *Frontier) putLinked(top *bbolt.Bucket) error {
 	}
 	f.counts.Orphans -= len(f.linked)
 	f.linked = f.linked[:0]
-	k := binary.BigEndian.AppendUint64(nil, n)
+	k := idKey(n)
 	return b.Put(k, sum.Seal(k, v))
 }
 
@@ -193,7 +190,7 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 	b.FillPercent = 0.9
 	for _, d := range f.done {
 		v := binary.AppendUvarint([]byte{byte(d.state)}, uint64(d.reason))
-		if err := b.Put(binary.BigEndian.AppendUint64(nil, d.e.ID), v); err != nil {
+		if err := b.Put(idKey(d.e.ID), v); err != nil {
 			return err
 		}
 		if err := f.settleRetry(top, d.e); err != nil {
@@ -207,14 +204,11 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 	}
 	f.done = f.done[:0]
 	for _, s := range f.superseded {
-		if err := b.Put(binary.BigEndian.AppendUint64(nil, s.ID), []byte{byte(StateQueued), 0}); err != nil {
+		if err := b.Put(idKey(s.ID), []byte{byte(StateQueued), 0}); err != nil {
 			return err
 		}
 		f.counts.add(StateDisregarded, s.Reason, -1)
 		f.counts.Discovered--
-		if f.counts.Reasons[s.Reason] <= 0 {
-			delete(f.counts.Reasons, s.Reason)
-		}
 	}
 	f.superseded = f.superseded[:0]
 	for reason, n := range f.left {
@@ -315,13 +309,10 @@ func (f *Frontier) requeue(top *bbolt.Bucket, id uint64, attempts int) error {
 	if !ok || found.State == StateQueued || found.Class == Disregarded || found.Class == Prerequisite {
 		return nil
 	}
-	if err := top.Bucket(bucketFinished).Delete(binary.BigEndian.AppendUint64(nil, id)); err != nil {
+	if err := top.Bucket(bucketFinished).Delete(idKey(id)); err != nil {
 		return err
 	}
 	f.counts.add(found.State, found.Reason, -1)
-	if f.counts.Reasons[found.Reason] <= 0 {
-		delete(f.counts.Reasons, found.Reason)
-	}
 	f.putOff[id] = true
 	found.Attempts = attempts
 	f.retries[found.at.host]++

@@ -48,6 +48,7 @@ func FuzzEntries(f *testing.F) {
 		for name, load := range map[string]func(k, v []byte) error{
 			"seen": fr.loadSeen, "linked": fr.loadLinked, "queue": fr.loadQueue, "retry": fr.loadRetry,
 		} {
+			load = opened(load)
 			if err := load(key, sealed); err != nil && !errors.Is(err, ErrCorrupt) {
 				t.Errorf("%s: %v", name, err)
 			}

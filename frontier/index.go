@@ -3,6 +3,7 @@ package frontier
 import (
 	"cmp"
 	"encoding/binary"
+	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -42,12 +43,12 @@ func (x *index) find(top *bbolt.Bucket, hosts int, want uint64) (ids []uint64) {
 		ids = append(ids, uint64(x.ids[i].id))
 	}
 	behind, last := 0, uint64(0)
-	eachFingerprint(top, hosts, x.upTo, func(fp, id uint64) {
+	for fp, id := range fingerprintsFrom(top, hosts, x.upTo) {
 		if behind++; fp == want {
 			ids = append(ids, id)
 		}
 		last = id
-	})
+	}
 	if x.asked > manyFinds && behind > max(manyNew, len(x.ids)/16) && last < math.MaxUint32 {
 		x.sort(top, hosts, behind)
 	}
@@ -58,33 +59,64 @@ func (x *index) find(top *bbolt.Bucket, hosts int, want uint64) (ids []uint64) {
 func (x *index) sort(top *bbolt.Bucket, hosts, n int) {
 	x.ids = slices.Grow(x.ids, n)
 	upTo := x.upTo
-	eachFingerprint(top, hosts, x.upTo, func(fp, id uint64) {
+	for fp, id := range fingerprintsFrom(top, hosts, x.upTo) {
 		x.ids = append(x.ids, place{uint32(fp >> 32), uint32(fp), uint32(id)})
 		upTo = max(upTo, id+1)
-	})
+	}
 	x.upTo = upTo
 	slices.SortFunc(x.ids, func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.fingerprint(), b.fingerprint()), cmp.Compare(a.id, b.id))
 	})
 }
 
-// eachFingerprint reads those of the ids from one on, which a block begins with.
-func eachFingerprint(top *bbolt.Bucket, hosts int, from uint64, visit func(fp, id uint64)) {
-	c := top.Bucket(bucketSeen).Cursor()
-	for host := range max(hosts, 1) {
-		for class := Prerequisite; class < judge.NumClasses; class++ {
-			if class == Disregarded && host > 0 {
-				continue
+// fingerprintsFrom gives those of the ids from one on, which a block begins with.
+func fingerprintsFrom(top *bbolt.Bucket, hosts int, from uint64) iter.Seq2[uint64, uint64] {
+	return func(yield func(fp, id uint64) bool) {
+		c := top.Bucket(bucketSeen).Cursor()
+		for key := range ranges(hosts) {
+			for k, v := range blocksFrom(c, key, from) {
+				_, id := parseBlockKey(k)
+				for fp := range fingerprints(v) {
+					if !yield(fp&^flagBits, id) {
+						return
+					}
+					id++
+				}
 			}
-			key := queueKey{uint32(host), class}
-			for k, v := c.Seek(blockKey(key, from)); k != nil; k, v = c.Next() {
-				of, first := parseBlockKey(k)
-				if of != key {
-					break
+		}
+	}
+}
+
+// fingerprints are those of a value.
+func fingerprints(v []byte) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for ; len(v) >= 8; v = v[8:] {
+			if !yield(binary.LittleEndian.Uint64(v)) {
+				return
+			}
+		}
+	}
+}
+
+// ranges are those of the keys of blocks. What was decided against lies under no host.
+func ranges(hosts int) iter.Seq[queueKey] {
+	return func(yield func(queueKey) bool) {
+		for host := range max(hosts, 1) {
+			for class := Prerequisite; class < judge.NumClasses; class++ {
+				if (class != Disregarded || host == 0) && !yield(queueKey{uint32(host), class}) {
+					return
 				}
-				for i := 0; i+8 <= len(v); i += 8 {
-					visit(binary.LittleEndian.Uint64(v[i:])&^flagBits, first+uint64(i/8))
-				}
+			}
+		}
+	}
+}
+
+// blocksFrom are the keys and values of a range, from an id on that a block begins with.
+func blocksFrom(c *bbolt.Cursor, key queueKey, from uint64) iter.Seq2[[]byte, []byte] {
+	return func(yield func(k, v []byte) bool) {
+		for k, v := c.Seek(blockKey(key, from)); k != nil; k, v = c.Next() {
+			if of, _ := parseBlockKey(k); of != key || !yield(k, v) {
+				return
 			}
 		}
 	}

@@ -22,13 +22,24 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 	for _, part := range []struct {
 		bucket []byte
 		load   func(k, v []byte) error
-	}{{bucketSeen, f.loadSeen}, {bucketLinked, f.loadLinked}, {bucketTally, f.loadTally}, {bucketQueues, f.loadQueue},
+	}{{bucketSeen, f.loadSeen}, {bucketLinked, f.loadLinked}, {bucketQueues, f.loadQueue},
 		{bucketRetries, f.loadRetry}} {
-		if err := top.Bucket(part.bucket).ForEach(part.load); err != nil {
+		if err := top.Bucket(part.bucket).ForEach(opened(part.load)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return top.Bucket(bucketTally).ForEach(f.loadTally)
+}
+
+// opened is load for values with their sums.
+func opened(load func(k, v []byte) error) func(k, sealed []byte) error {
+	return func(k, sealed []byte) error {
+		v, ok := sum.Open(k, sealed)
+		if !ok {
+			return ErrCorrupt
+		}
+		return load(k, v)
+	}
 }
 
 // loadTotals reads what any use needs: totals and names.
@@ -65,18 +76,16 @@ func whole(tx *bbolt.Tx) (*bbolt.Bucket, error) {
 // isListed says whether a sitemap lists the URL with a fingerprint and no link
 // has led to it.
 func (f *Frontier) isListed(fp uint64) (listed bool) {
-	_ = f.db.View(func(tx *bbolt.Tx) error {
-		top := tx.Bucket(bucketTop)
-		_ = top.Bucket(bucketSeen).ForEach(func(k, v []byte) error {
-			for ; len(v) >= 8; v = v[8:] {
-				known := binary.LittleEndian.Uint64(v)
+	_ = f.read(func(top *bbolt.Bucket) error {
+		_ = top.Bucket(bucketSeen).ForEach(func(_, v []byte) error {
+			for known := range fingerprints(v) {
 				listed = listed || known&^flagBits == fp && known&listedBit != 0
 			}
 			return nil
 		})
-		return top.Bucket(bucketLinked).ForEach(func(k, v []byte) error {
-			for ; len(v) >= 8; v = v[8:] {
-				listed = listed && binary.LittleEndian.Uint64(v)&^flagBits != fp
+		return top.Bucket(bucketLinked).ForEach(func(_, v []byte) error {
+			for linked := range fingerprints(v) {
+				listed = listed && linked&^flagBits != fp
 			}
 			return nil
 		})
@@ -84,13 +93,8 @@ func (f *Frontier) isListed(fp uint64) (listed bool) {
 	return listed
 }
 
-func (f *Frontier) loadSeen(k, v []byte) error {
-	v, ok := sum.Open(k, v)
-	if !ok {
-		return ErrCorrupt
-	}
-	for ; len(v) >= 8; v = v[8:] {
-		fp := binary.LittleEndian.Uint64(v)
+func (f *Frontier) loadSeen(_, v []byte) error {
+	for fp := range fingerprints(v) {
 		f.seen.add(fp&^flagBits, fp&softBit != 0)
 		f.seen.set(fp&^flagBits, guessBit, fp&guessBit != 0)
 		if fp&listedBit != 0 {
@@ -100,13 +104,9 @@ func (f *Frontier) loadSeen(k, v []byte) error {
 	return nil
 }
 
-func (f *Frontier) loadLinked(k, v []byte) error {
-	v, ok := sum.Open(k, v)
-	if !ok {
-		return ErrCorrupt
-	}
-	for ; len(v) >= 8; v = v[8:] {
-		f.seen.set(binary.LittleEndian.Uint64(v), listedBit, false)
+func (f *Frontier) loadLinked(_, v []byte) error {
+	for fp := range fingerprints(v) {
+		f.seen.set(fp, listedBit, false)
 	}
 	return nil
 }
@@ -121,8 +121,7 @@ func (f *Frontier) loadTally(k, v []byte) error {
 }
 
 func (f *Frontier) loadRetry(k, v []byte) error {
-	v, ok := sum.Open(k, v)
-	if !ok || len(k) != 20 || len(v) < 10 {
+	if len(k) != 20 || len(v) < 10 {
 		return ErrCorrupt
 	}
 	f.retries[binary.BigEndian.Uint32(k)]++
@@ -133,8 +132,7 @@ func (f *Frontier) loadRetry(k, v []byte) error {
 }
 
 func (f *Frontier) loadQueue(k, v []byte) error {
-	v, ok := sum.Open(k, v)
-	if !ok || len(k) != 5 || len(v) < 10 || Class(k[4]) == Disregarded || Class(k[4]) >= judge.NumClasses {
+	if len(k) != 5 || len(v) < 10 || Class(k[4]) == Disregarded || Class(k[4]) >= judge.NumClasses {
 		return ErrCorrupt
 	}
 	d := decoder{b: v[8:]}
@@ -147,10 +145,14 @@ func (f *Frontier) loadQueue(k, v []byte) error {
 	return nil
 }
 
-func (f *Frontier) isFinished(id uint64) bool {
-	found := false
-	_ = f.db.View(func(tx *bbolt.Tx) error {
-		found = tx.Bucket(bucketTop).Bucket(bucketFinished).Get(binary.BigEndian.AppendUint64(nil, id)) != nil
+// read gives what looks something up the frontier's bucket.
+func (f *Frontier) read(look func(top *bbolt.Bucket) error) error {
+	return f.db.View(func(tx *bbolt.Tx) error { return look(tx.Bucket(bucketTop)) })
+}
+
+func (f *Frontier) isFinished(id uint64) (found bool) {
+	_ = f.read(func(top *bbolt.Bucket) error {
+		found = top.Bucket(bucketFinished).Get(idKey(id)) != nil
 		return nil
 	})
 	return found
@@ -180,8 +182,7 @@ func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 	defer f.look()()
 	want := f.fingerprint(u.String())
 	var found []Found
-	err := f.db.View(func(tx *bbolt.Tx) error {
-		top := tx.Bucket(bucketTop)
+	err := f.read(func(top *bbolt.Bucket) error {
 		ids := f.seen.index.find(top, len(f.hosts.list), want)
 		slices.Sort(ids) // blocks lie by host and class, finds are told by age
 		for _, id := range ids {
@@ -196,12 +197,9 @@ func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 }
 
 // Get looks an id up.
-func (f *Frontier) Get(id uint64) (Found, bool) {
+func (f *Frontier) Get(id uint64) (found Found, ok bool) {
 	defer f.look()()
-	var found Found
-	var ok bool
-	_ = f.db.View(func(tx *bbolt.Tx) error {
-		top := tx.Bucket(bucketTop)
+	_ = f.read(func(top *bbolt.Bucket) error {
 		found, ok = f.get(top, id)
 		return nil
 	})
@@ -212,8 +210,7 @@ func (f *Frontier) Get(id uint64) (Found, bool) {
 func (f *Frontier) Path(id uint64) []Found {
 	defer f.look()()
 	var path []Found
-	_ = f.db.View(func(tx *bbolt.Tx) error {
-		top := tx.Bucket(bucketTop)
+	_ = f.read(func(top *bbolt.Bucket) error {
 		for id != 0 && len(path) < 1000 {
 			e, ok := f.get(top, id)
 			if !ok {
@@ -230,32 +227,25 @@ func (f *Frontier) Path(id uint64) []Found {
 // get finds an id: in each range of keys, the block that begins at or before it.
 func (f *Frontier) get(top *bbolt.Bucket, id uint64) (Found, bool) {
 	c := top.Bucket(bucketBlocks).Cursor()
-	for host := range max(len(f.hosts.list), 1) {
-		for class := Prerequisite; class < judge.NumClasses; class++ {
-			key := queueKey{uint32(host), class}
-			if class == Disregarded && host > 0 {
-				continue
-			}
-			var k, v []byte
-			if after, _ := c.Seek(blockKey(key, id+1)); after == nil {
-				k, v = c.Last()
-			} else {
-				k, v = c.Prev()
-			}
-			if k == nil {
-				continue
-			}
-			at, first := parseBlockKey(k)
-			n, _ := binary.Uvarint(v)
-			if at != key || id < first || id >= first+n {
-				continue
-			}
-			e, err := f.entry(top, k, int(id-first))
-			if err != nil {
-				return Found{}, false
-			}
-			return f.judged(top, e), true
+	for key := range ranges(len(f.hosts.list)) {
+		last := c.Prev
+		if after, _ := c.Seek(blockKey(key, id+1)); after == nil {
+			last = c.Last
 		}
+		k, v := last()
+		if k == nil {
+			continue
+		}
+		at, first := parseBlockKey(k)
+		n, _ := binary.Uvarint(v)
+		if at != key || id < first || id >= first+n {
+			continue
+		}
+		e, err := f.entry(top, k, int(id-first))
+		if err != nil {
+			return Found{}, false
+		}
+		return f.judged(top, e), true
 	}
 	return Found{}, false
 }
@@ -276,7 +266,7 @@ func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
 	if e.Class == Disregarded {
 		return Found{e, StateDisregarded, e.Reason}
 	}
-	v := top.Bucket(bucketFinished).Get(binary.BigEndian.AppendUint64(nil, e.ID))
+	v := top.Bucket(bucketFinished).Get(idKey(e.ID))
 	if len(v) < 2 {
 		return Found{Entry: e}
 	}
@@ -291,15 +281,13 @@ func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
 // for disregarded ones that AddAgain let through.
 func (f *Frontier) Each(class Class, visit func(Found) error) error {
 	defer f.look()()
-	return f.db.View(func(tx *bbolt.Tx) error {
-		top := tx.Bucket(bucketTop)
+	return f.read(func(top *bbolt.Bucket) error {
 		return top.Bucket(bucketBlocks).ForEach(func(k, v []byte) error {
 			if q, _ := parseBlockKey(k); q.class.OfLink() != class {
 				return nil
 			}
 			return f.eachOf(top, k, v, func(found Found) error {
-				if class == Disregarded && top.Bucket(bucketFinished).Get(binary.BigEndian.AppendUint64(nil,
-					found.ID)) != nil {
+				if class == Disregarded && top.Bucket(bucketFinished).Get(idKey(found.ID)) != nil {
 					return nil // superseded
 				}
 				return visit(found)
@@ -326,15 +314,10 @@ func (f *Frontier) eachOf(top *bbolt.Bucket, k, v []byte, visit func(Found) erro
 // they lie.
 func (f *Frontier) Robots(visit func(Found)) error {
 	defer f.look()()
-	return f.db.View(func(tx *bbolt.Tx) error {
-		top := tx.Bucket(bucketTop)
+	return f.read(func(top *bbolt.Bucket) error {
 		c := top.Bucket(bucketBlocks).Cursor()
 		for host := range f.hosts.list {
-			key := queueKey{uint32(host), Prerequisite}
-			for k, v := c.Seek(blockKey(key, 0)); k != nil; k, v = c.Next() {
-				if q, _ := parseBlockKey(k); q != key {
-					break
-				}
+			for k, v := range blocksFrom(c, queueKey{uint32(host), Prerequisite}, 0) {
 				if err := f.eachOf(top, k, v, func(found Found) error { visit(found); return nil }); err != nil {
 					return err
 				}

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"go.etcd.io/bbolt"
@@ -54,9 +55,8 @@ func (n *names[T]) save(b *bbolt.Bucket, encode func(T) []byte) error {
 }
 
 func (n *names[T]) load(b *bbolt.Bucket, decode func([]byte) (T, error)) error {
-	return b.ForEach(func(k, v []byte) error {
-		v, ok := sum.Open(k, v)
-		if !ok || len(k) != 4 || int(binary.BigEndian.Uint32(k)) != len(n.list) {
+	return b.ForEach(opened(func(k, v []byte) error {
+		if len(k) != 4 || int(binary.BigEndian.Uint32(k)) != len(n.list) {
 			return ErrCorrupt
 		}
 		value, err := decode(v)
@@ -66,28 +66,20 @@ func (n *names[T]) load(b *bbolt.Bucket, decode func([]byte) (T, error)) error {
 		n.number(value)
 		n.saved = len(n.list)
 		return nil
-	})
+	}))
 }
 
 func encodeText(s string) []byte          { return []byte(s) }
 func decodeText(b []byte) (string, error) { return string(b), nil }
 
 func (f *Frontier) saveNames(top *bbolt.Bucket) error {
-	if err := f.hosts.save(top.Bucket(bucketHosts), encodeText); err != nil {
-		return err
-	}
-	if err := f.words.save(top.Bucket(bucketWords), encodeText); err != nil {
-		return err
-	}
-	return f.reasons.save(top.Bucket(bucketReasons), judge.Reason.Encode)
+	return cmp.Or(f.hosts.save(top.Bucket(bucketHosts), encodeText),
+		f.words.save(top.Bucket(bucketWords), encodeText),
+		f.reasons.save(top.Bucket(bucketReasons), judge.Reason.Encode))
 }
 
 func (f *Frontier) loadNames(top *bbolt.Bucket) error {
-	if err := f.hosts.load(top.Bucket(bucketHosts), decodeText); err != nil {
-		return err
-	}
-	if err := f.words.load(top.Bucket(bucketWords), decodeText); err != nil {
-		return err
-	}
-	return f.reasons.load(top.Bucket(bucketReasons), judge.Decode)
+	return cmp.Or(f.hosts.load(top.Bucket(bucketHosts), decodeText),
+		f.words.load(top.Bucket(bucketWords), decodeText),
+		f.reasons.load(top.Bucket(bucketReasons), judge.Decode))
 }

@@ -20,6 +20,9 @@ type position struct {
 
 func (p position) key() []byte { return blockKey(queueKey{p.host, p.class}, p.first) }
 
+// idKey is a number as a key: keys sort as numbers do.
+func idKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
+
 func blockKey(q queueKey, first uint64) []byte {
 	b := make([]byte, 0, 13)
 	b = binary.BigEndian.AppendUint32(b, q.host)
@@ -102,25 +105,11 @@ func (f *Frontier) Waiting(origin string) (w Waiting, ok bool) {
 	if f.retries[host] == 0 {
 		return w, false
 	}
-	_ = f.db.View(func(tx *bbolt.Tx) error {
-		top := tx.Bucket(bucketTop)
-		c := top.Bucket(bucketRetries).Cursor()
-		others := f.retries[host] - 1
-		for k, v := firstOf(c, host); k != nil; k, v = nextOf(c, host) {
-			e := retryEntry(k, v)
-			if f.inFlight[e.ID] != nil { // it is being visited, and waits no more
-				others--
-				continue
-			}
-			ok = true
-			at := e.at.key()
-			l, err := f.decodeOne(at, top.Bucket(bucketBlocks).Get(at), e.at.index)
-			w = Waiting{Due: retryDue(k), URL: l.URL, More: others}
-			return err
-		}
-		return nil
-	})
-	return w, ok
+	e, visited, _ := f.firstRetry(host, func([]byte) bool { return true })
+	if e == nil {
+		return w, false
+	}
+	return Waiting{Due: retryDue(e.retry), URL: e.URL, More: f.retries[host] - 1 - visited}, true
 }
 
 // Origins lists the origins that have queued entries.
@@ -228,19 +217,13 @@ func (f *Frontier) take(q *queue) (*Entry, error) {
 
 // loadBlock reads the block at q.next, or the one after it.
 func (f *Frontier) loadBlock(q *queue) error {
-	return f.db.View(func(tx *bbolt.Tx) error {
-		c := tx.Bucket(bucketTop).Bucket(bucketBlocks).Cursor()
-		k, v := c.Seek(blockKey(q.key, q.next.first))
-		for ; k != nil; k, v = c.Next() {
-			at, first := parseBlockKey(k)
-			if at != q.key {
-				break
-			}
+	return f.read(func(top *bbolt.Bucket) error {
+		for k, v := range blocksFrom(top.Bucket(bucketBlocks).Cursor(), q.key, q.next.first) {
 			links, err := f.decodeSealed(k, v)
 			if err != nil {
 				return err
 			}
-			if first > q.next.first {
+			if _, first := parseBlockKey(k); first > q.next.first {
 				q.next.first, q.next.index = first, 0
 			}
 			if q.next.index < len(links) {
@@ -253,16 +236,25 @@ func (f *Frontier) loadBlock(q *queue) error {
 }
 
 func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
-	var e *Entry
-	err := f.db.View(func(tx *bbolt.Tx) error {
-		top := tx.Bucket(bucketTop)
+	e, _, err := f.firstRetry(host, func(k []byte) bool { return f.isDue(k, now) })
+	if e == nil || err != nil {
+		return nil, err
+	}
+	f.inFlight[e.ID] = e
+	return e, nil
+}
+
+// firstRetry is the first retry of a host, as long as they are wanted by their keys, but
+// for those that are being visited and wait no more; nil if there is none.
+func (f *Frontier) firstRetry(host uint32, wanted func(k []byte) bool) (e *Entry, visited int, err error) {
+	err = f.read(func(top *bbolt.Bucket) (err error) {
 		c := top.Bucket(bucketRetries).Cursor()
-		for k, v := firstOf(c, host); k != nil && f.isDue(k, now); k, v = nextOf(c, host) {
+		for k, v := firstOf(c, host); k != nil && wanted(k); k, v = nextOf(c, host) {
 			r := retryEntry(k, v)
 			if f.inFlight[r.ID] != nil {
+				visited++
 				continue
 			}
-			var err error
 			at := r.at.key()
 			r.Link, err = f.decodeOne(at, top.Bucket(bucketBlocks).Get(at), r.at.index)
 			e, r.Class = r, r.at.class.OfLink()
@@ -270,11 +262,7 @@ func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
 		}
 		return nil
 	})
-	if e == nil || err != nil {
-		return nil, err
-	}
-	f.inFlight[e.ID] = e
-	return e, nil
+	return e, visited, err
 }
 
 // Retry keys are host, due time, id; values the block's class and first id,
