@@ -6,7 +6,6 @@ package coding
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -33,8 +32,7 @@ func Order(applied []string) []string {
 // Open begins to undo codings of r, the first of them first; there must be
 // one. A coding that is only claimed, as the first octets show, is passed
 // over. At most one octet more than most comes out of each coding. The reader
-// is to be closed after an error, too, and knows whether that came of a cut; a
-// *bytes.Reader belongs to it and is empty once it is closed.
+// is to be closed after an error, too, and knows whether that came of a cut.
 func (p *Pool) Open(r io.Reader, codings []string, most int64) (*Reader, error) {
 	if len(codings) > maxCodings {
 		return nil, fmt.Errorf("%d content codings, more than %d", len(codings), maxCodings)
@@ -54,12 +52,12 @@ func (p *Pool) Open(r io.Reader, codings []string, most int64) (*Reader, error) 
 type Reader struct {
 	coding string
 	r      io.Reader
-	in     input
-	put    func() // gives the decoder back
-	left   int64  // octets it may still give
-	cut    bool   // it would have given more
-	over   error  // why it gives no more
-	alien  bool   // it is only claimed, and what came is no document without it
+	in     *bufio.Reader // what the decoder reads
+	put    func()        // gives the decoder back
+	left   int64         // octets it may still give
+	cut    bool          // it would have given more
+	over   error         // why it gives no more
+	alien  bool          // it is only claimed, and what came is no document without it
 	pool   *Pool
 	below  *Reader
 }
@@ -109,53 +107,17 @@ func (l *Reader) Close() {
 		if l.put != nil {
 			l.put()
 		}
-		l.in.put(l.pool)
+		l.in.Reset(nil) // decoders that wait for the next body hold their input, and must not keep this one
+		l.pool.readers.Put(l.in)
 	}
 }
 
-// input is what a decoder reads. What is in memory is read as it lies, since
-// flate has a quicker loop for a *bytes.Reader; anything else is buffered.
-type input struct {
-	memory   *bytes.Reader
-	buffered *bufio.Reader // where memory is nil
-}
-
-func (p *Pool) input(r io.Reader) input {
-	if b, ok := r.(*bytes.Reader); ok {
-		return input{memory: b}
+// buffered is a buffer from the pool that reads r.
+func (p *Pool) buffered(r io.Reader) *bufio.Reader {
+	in, ok := p.readers.Get().(*bufio.Reader)
+	if !ok {
+		return bufio.NewReaderSize(r, 32<<10)
 	}
-	if b, ok := p.readers.Get().(*bufio.Reader); ok {
-		b.Reset(r)
-		return input{buffered: b}
-	}
-	return input{buffered: bufio.NewReaderSize(r, 32<<10)}
-}
-
-func (in input) reader() io.Reader {
-	if in.memory != nil {
-		return in.memory
-	}
-	return in.buffered
-}
-
-// peek gives up to n octets without reading past them.
-func (in input) peek(n int) []byte {
-	if in.memory == nil {
-		b, _ := in.buffered.Peek(n)
-		return b
-	}
-	b := make([]byte, n)
-	n, _ = in.memory.ReadAt(b, in.memory.Size()-int64(in.memory.Len()))
-	return b[:n]
-}
-
-// put gives the buffer back, empty: decoders that wait for the next body hold
-// their input and must not keep this one.
-func (in input) put(p *Pool) {
-	if in.memory != nil {
-		in.memory.Reset(nil)
-		return
-	}
-	in.buffered.Reset(nil)
-	p.readers.Put(in.buffered)
+	in.Reset(r)
+	return in
 }

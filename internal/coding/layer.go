@@ -1,6 +1,7 @@
 package coding
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -16,9 +17,9 @@ import (
 
 // layer begins to undo a coding of r.
 func (p *Pool) layer(coding string, r io.Reader, most int64) (*Reader, error) {
-	l := &Reader{coding: coding, left: most + 1, pool: p, in: p.input(r)}
-	l.r = l.in.reader()
-	head := l.in.peek(256)
+	l := &Reader{coding: coding, left: most + 1, pool: p, in: p.buffered(r)}
+	l.r = l.in
+	head, _ := l.in.Peek(256) // as much as there is
 	var err error
 	switch coding {
 	case "gzip", "x-gzip":
@@ -45,7 +46,7 @@ func (p *Pool) layer(coding string, r io.Reader, most int64) (*Reader, error) {
 // §2.2). What follows the last one and is none is passed over.
 type members struct {
 	z  *gzip.Reader
-	in input
+	in *bufio.Reader
 	n  int
 }
 
@@ -61,7 +62,7 @@ func (m *members) Read(p []byte) (int, error) {
 		if m.n++; m.n == maxMembers {
 			return 0, errors.New("more than 100000 members")
 		}
-		if !isGzip(m.in.peek(3)) || m.z.Reset(m.in.reader()) != nil {
+		if head, _ := m.in.Peek(3); !isGzip(head) || m.z.Reset(m.in) != nil {
 			return 0, io.EOF
 		}
 		m.z.Multistream(false)
@@ -77,7 +78,7 @@ func (l *Reader) openGzip(head []byte) error {
 	if z == nil {
 		z = new(gzip.Reader)
 	}
-	if err := z.Reset(l.in.reader()); err != nil {
+	if err := z.Reset(l.in); err != nil {
 		return err
 	}
 	z.Multistream(false)
@@ -91,14 +92,14 @@ func (l *Reader) openGzip(head []byte) error {
 func (l *Reader) openDeflate(head []byte) {
 	switch {
 	case isZlib(head):
-		if z, err := zlib.NewReader(l.in.reader()); err == nil {
+		if z, err := zlib.NewReader(l.in); err == nil {
 			l.r = z
 			return
 		}
 	case isText(head):
 		return
 	}
-	l.r = flate.NewReader(l.in.reader())
+	l.r = flate.NewReader(l.in)
 }
 
 func (l *Reader) openBrotli(head []byte) {
@@ -109,7 +110,7 @@ func (l *Reader) openBrotli(head []byte) {
 	if z == nil {
 		z = brotli.NewReader(nil)
 	}
-	z.Reset(l.in.reader())
+	z.Reset(l.in)
 	l.r, l.put = z, func() { l.pool.brotlis.Put(z) }
 }
 
@@ -131,7 +132,7 @@ func (l *Reader) openZstd(head []byte) error {
 			return err
 		}
 	}
-	if err := z.Reset(l.in.reader()); err != nil {
+	if err := z.Reset(l.in); err != nil {
 		return err
 	}
 	l.r = z
