@@ -16,7 +16,10 @@ func parseFast(ref string) (URL, bool) {
 	if path < 0 {
 		path = len(ref) - host
 	}
-	if path += host; len(ref) >= MaxLength || !plainHost(ref[host:path]) || !plainPath(ref[path:]) {
+	if path += host; len(ref) >= MaxLength || !plainHost(ref[host:path]) {
+		return URL{}, false
+	}
+	if _, plain := scanPlain(ref[path:]); !plain {
 		return URL{}, false
 	}
 	if path == len(ref) {
@@ -42,17 +45,4 @@ func plainHost(host string) bool {
 	last := host[label:]
 	return last != "" && len(host) < 254 && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == "" &&
 		!strings.Contains(host, "--")
-}
-
-// plainPath says whether a path and its query stay as they are.
-func plainPath(s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case !plain[c] && c != '?':
-			return false
-		case c == '.' && s[i-1] == '/', c == '%' && i+2 < len(s) && s[i+1] == '2' && s[i+2]|0x20 == 'e':
-			return false // perhaps a dot segment
-		}
-	}
-	return true
 }

@@ -2,9 +2,11 @@ package crawllog
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -464,50 +466,30 @@ func (p *packer) sized(b []byte, known bool, s *string) bool {
 // segment is the name of a segment: with its time and number as numbers, where it is
 // PREFIX-YYYYMMDDhhmmss-NNNNN.warc.gz.
 func (p *packer) segment(s *string) {
-	const form, end = "-20060102150405-00000", ".warc.gz"
-	at := len(*s) - len(form) - len(end)
-	var at14, n int64
-	known := !p.read && at > 0 && strings.HasSuffix(*s, end) && (*s)[at] == '-' && (*s)[at+15] == '-' &&
-		digits((*s)[at+1:at+15], &at14) && digits((*s)[at+16:at+21], &n)
+	prefix, at, n, known := "", int64(0), int64(0), false
+	if !p.read {
+		prefix, at, n, known = partsOfSegment(*s)
+	}
 	if !p.field(known) {
 		p.text(s, "")
 		return
 	}
 	p.field(false) // that of the text
-	prefix := ""
-	if !p.read {
-		prefix = (*s)[:at]
-	}
 	p.rawText(&prefix, "")
-	p.varint(&at14)
+	p.varint(&at)
 	p.varint(&n)
 	if p.read {
-		b := append(make([]byte, 0, len(prefix)+len(form)+len(end)), prefix...)
-		b = appendDigits(append(b, '-'), at14, 14)
-		b = appendDigits(append(b, '-'), n, 5)
-		*s = string(append(b, end...))
+		*s = fmt.Sprintf("%s-%014d-%05d.warc.gz", prefix, at, n)
 	}
 }
 
-func digits(s string, n *int64) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-		*n = *n*10 + int64(s[i]-'0')
+func partsOfSegment(name string) (prefix string, at, n int64, ok bool) {
+	stem, ok := strings.CutSuffix(name, ".warc.gz")
+	i := len(stem) - len("-20060102150405-00000")
+	if !ok || i <= 0 || stem[i] != '-' || stem[i+15] != '-' {
+		return "", 0, 0, false
 	}
-	return true
-}
-
-// appendDigits appends the last count digits of a number.
-func appendDigits(b []byte, n int64, count int) []byte {
-	at := len(b)
-	for range count {
-		b = append(b, '0')
-	}
-	for i := len(b) - 1; i >= at && n > 0; i-- {
-		b[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return b
+	when, err1 := strconv.ParseUint(stem[i+1:i+15], 10, 63)
+	number, err2 := strconv.ParseUint(stem[i+16:], 10, 63)
+	return stem[:i], int64(when), int64(number), err1 == nil && err2 == nil
 }
