@@ -87,7 +87,7 @@ type linkSum struct {
 }
 
 func (s *linkSum) page(from string, links []inventory.Link) error {
-	s.broken.Add(links, nil)
+	s.broken.Add(links)
 	shown := links[:0]
 	for _, l := range links {
 		if l.Verdict == inventory.Undecided {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/frontier/judge"
+	"curtsy/publish/inventory"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
 )
@@ -34,6 +35,7 @@ type mirrorFlags struct {
 
 	quiet bool                                   // says nothing of what was made
 	still func(url string) ([]byte, bool, error) // mirror.Options.Still
+	found *inventory.Targets                     // the site's broken URLs, for its report
 }
 
 func mirrorCmd(u *ui) *cobra.Command {
@@ -120,6 +122,13 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	}
 	if o.At, err = standingAt(a, f.at, o.Now); err != nil {
 		return err
+	}
+	find := o.Broken
+	o.Broken = func(ctx context.Context) (found *inventory.Targets, err error) {
+		if found, err = find(ctx); err == nil {
+			f.found = found
+		}
+		return found, err
 	}
 	o.Admits = consent.Admits
 	o.Online, o.NoScripts, o.MaxBytes, o.Still = f.online, f.noScripts, int64(f.maxBytes), f.still

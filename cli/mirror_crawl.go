@@ -34,8 +34,8 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		debug.FreeOSMemory() // what the crawl held
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	copied, mirrored := f.mirrorEnd(u, c, seed, code)
-	f.reportEnd(u, c, code, copied)
+	made, mirrored := f.mirrorEnd(u, c, seed, code)
+	f.reportEnd(u, c, code, made)
 	if err != nil && mirrored != nil {
 		u.fail(mirrored)
 	}
@@ -43,27 +43,30 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 }
 
 // mirrorEnd makes the mirror that was asked for, if the crawl ended so that there
-// is one to make, and says where it is.
-func (f *crawlFlags) mirrorEnd(u *ui, c *config, seed weburl.URL, code int) (copied string, err error) {
+// is one to make, and says what a report may have of it.
+func (f *crawlFlags) mirrorEnd(u *ui, c *config, seed weburl.URL, code int) (of reportOf, err error) {
+	of.out = filepath.Join(c.Archive, "report.html")
 	if f.mirror == "" || code != exitDone && code != exitStopped {
-		return "", nil
+		return of, nil
 	}
 	ctx, release := u.until()
 	defer release()
-	err = exportMirror(ctx, u, &mirrorFlags{json: f.json}, c.Archive, f.mirror)
-	if _, none := mirrorReport(f.mirror, seed); none != nil {
-		return "", err
+	made := mirrorFlags{json: f.json}
+	err = exportMirror(ctx, u, &made, c.Archive, f.mirror)
+	of.broken = made.found
+	if _, none := mirrorReport(f.mirror, seed); none == nil {
+		of.copied = f.mirror
 	}
-	return f.mirror, err
+	return of, err
 }
 
 // reportedAtEnd is how many URLs an archive may know for its report to be written
 // with the crawl: it takes memory for each of them.
 const reportedAtEnd = 50_000
 
-// reportEnd writes the report of what there is now, and of its mirror, and says
+// reportEnd writes the report of what there is now, with its mirror, and says
 // what may be done with it. Failing to write it changes nothing else.
-func (f *crawlFlags) reportEnd(u *ui, c *config, code int, copied string) {
+func (f *crawlFlags) reportEnd(u *ui, c *config, code int, of reportOf) {
 	if !f.ran || code != exitDone && code != exitStopped {
 		return
 	}
@@ -72,8 +75,7 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int, copied string) {
 	} else if !f.noReport {
 		ctx, release := u.until()
 		defer release()
-		if err := writeReport(ctx, u, c.Archive, reportOf{out: filepath.Join(c.Archive, "report.html"),
-			copied: copied}); err != nil {
+		if err := writeReport(ctx, u, c.Archive, of); err != nil {
 			u.fail(err)
 		}
 	}

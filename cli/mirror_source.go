@@ -42,13 +42,12 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 }
 
 // broken gives the site's broken URLs.
-func (o *opened) broken(ctx context.Context, listed func(string) bool) ([]*inventory.Target, error) {
+func (o *opened) broken(ctx context.Context) (*inventory.Targets, error) {
 	links, err := linkOptions(o)
 	if err != nil {
 		return nil, err
 	}
-	t, err := inventory.Broken(ctx, o.Archive, links, listed)
-	return t.List(), err
+	return inventory.Broken(ctx, o.Archive, links)
 }
 
 // unfinished says why the crawl of an archive has not come to its end.

@@ -18,6 +18,7 @@ import (
 
 	"curtsy/internal/weburl"
 	"curtsy/publish/audit"
+	"curtsy/publish/inventory"
 	"curtsy/publish/mirror"
 	"curtsy/publish/report"
 	"curtsy/storage"
@@ -59,8 +60,9 @@ func mayReplace(out string) error {
 // reportOf says where a report goes, and what belongs to it.
 type reportOf struct {
 	out    string
-	copied string // the mirror that it reports on; "" for none
-	audit  bool   // pages are read for what there is to repair
+	copied string             // the mirror that it reports on; "" for none
+	broken *inventory.Targets // what that found broken; nil: it is looked for
+	audit  bool               // pages are read for what there is to repair
 }
 
 // writeReport writes the report of an archive, and of its mirror, if one is named.
@@ -75,6 +77,7 @@ func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error
 	if err != nil {
 		return err
 	}
+	o.Targets = of.broken
 	if of.copied != "" {
 		if o.Mirror, err = mirrorReport(of.copied, a.seed); err != nil {
 			return err

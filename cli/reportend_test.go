@@ -16,7 +16,7 @@ func TestALargeArchiveIsReportedOnRequest(t *testing.T) {
 	c := defaults()
 	c.Archive = t.TempDir()
 	f := &crawlFlags{crawlEnd: crawlEnd{ran: true, found: reportedAtEnd + 1}}
-	f.reportEnd(u, &c, exitStopped, "")
+	f.reportEnd(u, &c, exitStopped, reportOf{})
 	if !strings.Contains(said.String(), "the report on 50001 URLs is written by curtsy report "+c.Archive) {
 		t.Errorf("said: %s", &said)
 	}

@@ -135,7 +135,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 	var broken, moved inventory.Targets
 	err = inventory.Links(ctx, a, inventory.Options{Known: o.Known, Now: o.Now, Fold: o.Fold},
 		func(_ string, links []inventory.Link) error {
-			broken.Add(links, nil)
+			broken.Add(links)
 			var redirects []inventory.Link
 			for _, l := range links {
 				if crawllog.IsRedirect(l.Status) && !l.Broken {
@@ -143,7 +143,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 					redirects = append(redirects, l)
 				}
 			}
-			moved.Add(redirects, nil)
+			moved.Add(redirects)
 			return nil
 		})
 	s.broken = broken.List()

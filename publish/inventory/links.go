@@ -24,6 +24,8 @@ type Link struct {
 	Broken  bool    `json:"broken"`
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason"` // why it is broken, or why it was not asked for
+
+	hidden bool // From must not be named
 }
 
 // Verdict is what is known of a link's target.
@@ -72,9 +74,8 @@ type Targets struct {
 	Pages int // that have a broken one
 }
 
-// Add takes in the links of a page; listed, which may be nil, says which page may be
-// named.
-func (t *Targets) Add(links []Link, listed func(url string) bool) {
+// Add takes in the links of a page.
+func (t *Targets) Add(links []Link) {
 	t.Total += len(links)
 	had := false
 	for i := range links {
@@ -93,7 +94,7 @@ func (t *Targets) Add(links []Link, listed func(url string) bool) {
 		}
 		to.Links++
 		switch {
-		case listed != nil && !listed(l.From):
+		case l.hidden:
 			to.Hidden++
 		case len(to.On) < examples && l.From != "":
 			to.On = append(to.On, l.From)
@@ -141,14 +142,17 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 	}
 	var page facts.Facts
 	var list []Link
-	for _, p := range pages {
+	for i, p := range pages {
 		if err := cmp.Or(ctx.Err(), publish.Facts(a, p, &page)); err != nil {
 			return err
 		}
 		from := page.URL.String()
-		list = t.linksOf(list[:0], from, page.Links)
+		list = t.linksOf(list[:0], page.Links)
 		for _, o := range page.Odd {
-			list = append(list, Link{From: from, To: o.Text, Broken: true, Verdict: IsBroken, Reason: o.Why})
+			list = append(list, Link{To: o.Text, Broken: true, Verdict: IsBroken, Reason: o.Why})
+		}
+		for j := range list {
+			list[j].From, list[j].hidden = from, t.hidden[i]
 		}
 		if len(list) == 0 {
 			continue
@@ -160,31 +164,29 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 	return t.unmentioned(a, each)
 }
 
-// Broken gives the broken URLs of an archive; listed as for Targets.Add.
-func Broken(ctx context.Context, a *storage.Archive, o Options, listed func(url string) bool) (*Targets, error) {
+// Broken gives the broken URLs of an archive.
+func Broken(ctx context.Context, a *storage.Archive, o Options) (*Targets, error) {
 	var t Targets
 	err := Links(ctx, a, o, func(_ string, links []Link) error {
-		t.Add(links, listed)
+		t.Add(links)
 		return nil
 	})
 	return &t, err
 }
 
-// readable is the visit whose body tells the links of a page; nil where they
-// cannot or may not be read, and where the page is gone.
-func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) *crawllog.Visit {
+// readable is the visit whose body tells the links of a page, and what may be done with
+// it; ok is false where they cannot or may not be read, and where the page is gone.
+func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) (v *crawllog.Visit, p publish.Permit, ok bool) {
 	v, last := publish.Current(visits, a.VisitsAt), visits[len(visits)-1]
-	switch {
-	case !v.IsCopy() || v.Links == 0 || last.Status == 404 || last.Status == 410:
-		return nil
-	case !permit(a, visits, v, now).Show:
-		return nil
+	if !v.IsCopy() || v.Links == 0 || last.Status == 404 || last.Status == 410 {
+		return v, p, false
 	}
-	return v
+	p = permit(a, visits, v, now)
+	return v, p, p.Show
 }
 
 // linksOf judges the links of a page, each target once.
-func (t *targets) linksOf(list []Link, from string, links []htmlmeta.Link) []Link {
+func (t *targets) linksOf(list []Link, links []htmlmeta.Link) []Link {
 	t.page++
 	clear(t.strange)
 	for i := range links {
@@ -193,7 +195,6 @@ func (t *targets) linksOf(list []Link, from string, links []htmlmeta.Link) []Lin
 			continue
 		}
 		if link, first := t.judge(l.URL); first {
-			link.From = from
 			list = append(list, link)
 		}
 	}
@@ -203,7 +204,7 @@ func (t *targets) linksOf(list []Link, from string, links []htmlmeta.Link) []Lin
 // unmentioned gives the broken URLs that no page read above links to: those of
 // sitemaps, of redirects and of pages whose bodies are not kept.
 func (t *targets) unmentioned(a *storage.Archive, each func(string, []Link) error) error {
-	vias := vias{a: a}
+	vias := vias{a: a, now: t.o.Now}
 	return t.o.Known(func(k Known) error {
 		o := t.find(k.URL)
 		if o == nil || !o.failed || o.mentioned || !isLink(k) {
@@ -214,7 +215,7 @@ func (t *targets) unmentioned(a *storage.Archive, each func(string, []Link) erro
 			return err
 		}
 		return each(from.name, []Link{{From: from.name, To: k.URL, Status: int(o.status), Broken: true,
-			Verdict: IsBroken, Reason: t.reasons[o.reason]}})
+			Verdict: IsBroken, Reason: t.reasons[o.reason], hidden: !from.listed}})
 	})
 }
 

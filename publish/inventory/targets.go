@@ -37,6 +37,7 @@ type targets struct {
 	by      map[uint64]int32 // places in all: no pointers, for a URL each
 	all     []target
 	moved   map[uint64]string // where redirects lead
+	hidden  []bool            // of each page that is read: it must not be named
 	reasons []string
 	index   map[string]uint32
 }
@@ -66,10 +67,12 @@ func readTargets(ctx context.Context, a *storage.Archive, o Options) (t *targets
 			o.Visits(visits)
 		}
 		t.visited(visits[len(visits)-1])
-		if v := readable(a, visits, o.Now); v != nil {
-			if p, ok := publish.PageOf(v); ok {
-				pages = append(pages, p)
-			}
+		v, may, ok := readable(a, visits, o.Now)
+		if !ok {
+			continue
+		}
+		if p, ok := publish.PageOf(v); ok {
+			pages, t.hidden = append(pages, p), append(t.hidden, !may.List)
 		}
 	}
 	return t, pages, nil

@@ -46,9 +46,8 @@ func export(t *testing.T, s *sitetest.Site, archive, out string) (*mirror.Result
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := func(ctx context.Context, listed func(string) bool) ([]*inventory.Target, error) {
-		list, err := inventory.Broken(ctx, a, inventory.Options{Known: inventory.KnownOf(f), Now: time.Now()}, listed)
-		return list.List(), err
+	broken := func(ctx context.Context) (*inventory.Targets, error) {
+		return inventory.Broken(ctx, a, inventory.Options{Known: inventory.KnownOf(f), Now: time.Now()})
 	}
 	r, err := mirror.Export(context.Background(), a, out, mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true, Broken: broken})
 	return proved(t, out, mirror.Options{}, r, err)
@@ -317,7 +316,7 @@ func TestWhatIsBrokenIsLookedForUntilTheEnd(t *testing.T) {
 	s := serve(t, "-- / --\n<title>x</title>one\n")
 	a, out := crawltest.Open(t, crawl(t, s)), t.TempDir()+"/out"
 	ctx, cancel := context.WithCancel(t.Context())
-	o := mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true, Broken: func(ctx context.Context, _ func(string) bool) ([]*inventory.Target, error) {
+	o := mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true, Broken: func(ctx context.Context) (*inventory.Targets, error) {
 		cancel()
 		<-ctx.Done()
 		return nil, ctx.Err()

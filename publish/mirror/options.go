@@ -40,8 +40,8 @@ type Options struct {
 	Twin func(weburl.URL) (weburl.URL, bool)
 	// Left calls back with what the crawl knows of and did not fetch.
 	Left func(func(Left) error) error
-	// Broken gives the site's broken URLs; listed says which pages may be named.
-	Broken func(ctx context.Context, listed func(url string) bool) ([]*inventory.Target, error)
+	// Broken gives the site's broken URLs.
+	Broken func(context.Context) (*inventory.Targets, error)
 	// Admits says whether what has these preferences may be given away; nil is all.
 	Admits func(usage.Preferences) bool
 	// Watch is told how far the export is, now and then.
@@ -93,7 +93,7 @@ func (o *Options) defaults() {
 		o.Left = func(func(Left) error) error { return nil }
 	}
 	if o.Broken == nil {
-		o.Broken = func(context.Context, func(string) bool) ([]*inventory.Target, error) { return nil, nil }
+		o.Broken = func(context.Context) (*inventory.Targets, error) { return new(inventory.Targets), nil }
 	}
 	if o.rewrite == nil {
 		o.rewrite = htmlmeta.Rewrite

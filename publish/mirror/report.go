@@ -57,12 +57,11 @@ func (w *writer) noteAbsent(ctx context.Context) error {
 			w.notes.add(cutOff, e.url.String(), e.why(), "")
 		}
 	}
-	listed := func(url string) bool { return !w.s.unlisted(w.s.find(weburl.FromCanonical(url))) }
-	list, err := w.s.o.Broken(ctx, listed)
+	found, err := w.s.o.Broken(ctx)
 	if err != nil {
 		return err
 	}
-	for _, t := range list {
+	for _, t := range found.List() {
 		w.notes.with(broken, t.URL, t.Reason, func(r *row) {
 			r.pages, r.count, r.unlisted = t.On,
 				t.Links-t.Hidden, t.Hidden

@@ -224,8 +224,10 @@ func (g *gatherer) readCopies(ctx context.Context) error {
 // readLinks finds the broken links and the pages they stand on.
 func (g *gatherer) readLinks(ctx context.Context) error {
 	listed := func(url string) bool { return !g.unlisted[url] }
-	broken, err := inventory.Broken(ctx, g.a, inventory.Options{Known: g.o.Known, Now: g.o.Now, Fold: g.o.Fold,
-		Visits: g.visited}, listed)
+	broken, err := g.broken(ctx)
+	if err != nil {
+		return err
+	}
 	var more []string
 	for _, t := range broken.List() {
 		g.r.Broken.add(listed(t.URL), Line{URL: t.URL, Text: strings.TrimPrefix(t.Reason, "http: "), On: t.On,
@@ -235,7 +237,22 @@ func (g *gatherer) readLinks(ctx context.Context) error {
 		}
 	}
 	g.r.Broken.fold(more, g.place)
-	return err
+	return nil
+}
+
+// broken gives the broken links, and reads all visits.
+func (g *gatherer) broken(ctx context.Context) (*inventory.Targets, error) {
+	if g.o.Targets == nil {
+		return inventory.Broken(ctx, g.a, inventory.Options{Known: g.o.Known, Now: g.o.Now, Fold: g.o.Fold,
+			Visits: g.visited})
+	}
+	for visits, err := range g.a.Histories() {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		g.visited(visits)
+	}
+	return g.o.Targets, nil
 }
 
 // span is the time of a crawl for people.

@@ -43,6 +43,7 @@ type Options struct {
 	URLs       frontier.Counts // of the site
 	Holds      crawllog.Counts
 	Fold       func(weburl.URL) (weburl.URL, bool)
+	Targets    *inventory.Targets // the broken ones; nil: they are looked for
 }
 
 //go:embed report.html
