@@ -92,7 +92,7 @@ func mirrorCmd(u *ui) *cobra.Command {
 // and written, and of each URL its entry and its name.
 const (
 	mirrorMemory = 96 << 20
-	memoryOfFile = 200
+	memoryOfFile = 180
 )
 
 // muchToWrite is from how many octets on a mirror's size is said beforehand.

@@ -429,7 +429,7 @@ func (s *site) answer(a *storage.Archive, u weburl.URL) (*Answer, error) {
 	case e.state != kept:
 		return nil, errors.New(cmp.Or(e.why(), "it leads elsewhere"))
 	}
-	v, err := a.Visit(e.ref)
+	v, err := a.Visit(e.ref())
 	if err != nil || v == nil {
 		return nil, cmp.Or(err, errors.New("its visit is missing"))
 	}
@@ -442,7 +442,7 @@ func (s *site) answer(a *storage.Archive, u weburl.URL) (*Answer, error) {
 	if err != nil && len(body) == 0 {
 		return nil, err
 	}
-	return &Answer{Status: http.StatusOK, Header: headerFor(b.Header, e.typ), Body: body}, nil
+	return &Answer{Status: http.StatusOK, Header: headerFor(b.Header, e.typ()), Body: body}, nil
 }
 
 // served is what mirror --serve answers.

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"strings"
+	"unique"
 )
 
 // nameSet is a set of names by 64 bits of a hash under a seed of its own: sixteen
@@ -94,19 +95,14 @@ func (t *texts) keep(s string) string {
 	return t.room.String()[from:]
 }
 
-// common keeps each of a few texts once.
-type common map[string]string
+// word is a text that many share, and is there once. The zero word is "".
+type word unique.Handle[string]
 
-// maxCommon bounds how many are known: others are there as often as they are said.
-const maxCommon = 4096
+func wordOf(s string) word { return word(unique.Make(s)) }
 
-func (w common) keep(s string) string {
-	if had, ok := w[s]; ok {
-		return had
+func (w word) text() string {
+	if w == (word{}) {
+		return ""
 	}
-	if len(w) < maxCommon {
-		s = strings.Clone(s)
-		w[s] = s
-	}
-	return s
+	return unique.Handle[string](w).Value()
 }

@@ -33,9 +33,9 @@ func (w *writer) dataFiles() (list []*entry, err error) {
 			continue
 		}
 		switch dir := path.Dir(e.file); {
-		case e.typ == typeJS:
+		case e.typ() == typeJS:
 			byDir[dir] = append(byDir[dir], e)
-		case isData(e.typ):
+		case isData(e.typ()):
 			v, err := w.visit(e)
 			if err != nil {
 				return nil, err
@@ -117,9 +117,9 @@ func (w *writer) encodeData(to io.Writer, list []*entry) error {
 			continue // the report says what cannot be read
 		}
 		left -= len(body)
-		value := []any{e.typ, string(body)}
+		value := []any{e.typ(), string(body)}
 		if !utf8.Valid(body) {
-			value = []any{e.typ, base64.StdEncoding.EncodeToString(body), true}
+			value = []any{e.typ(), base64.StdEncoding.EncodeToString(body), true}
 		}
 		err = pair(e.file, value)
 		if at := e.url.Target()[1:]; err == nil && at != e.file {

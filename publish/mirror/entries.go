@@ -36,12 +36,12 @@ const noBody = "no body is kept"
 // a file named as its URL is a part of it.
 type entry struct {
 	url   weburl.URL
-	ref   crawllog.Ref
-	at    int64 // of the visit, in nanoseconds
-	typ   string
+	kind  word   // see typ
 	file  string // "" if it has none
 	fate  *fate  // nil for most that are kept
-	final int32  // moved: the entry at the end of the chain, or -1
+	urlID uint64 // with n, of the visit
+	n     uint32
+	final int32 // moved: the entry at the end of the chain, or -1
 	rank  crawllog.Rank
 	state state
 	cut   bool // the body is not complete
@@ -58,16 +58,26 @@ type entry struct {
 
 // fate is what became of a URL that has no page of its own.
 type fate struct {
-	why  string     // for all but kept: the reason
+	why  word       // for all but kept: the reason
 	to   weburl.URL // of a redirect
 	part string     // the fragment of its Location
 }
+
+// typ is the media type; "" where none is known.
+func (e *entry) typ() string { return e.kind.text() }
+
+func (e *entry) is(typ string) { e.kind = wordOf(typ) }
+
+// ref is the visit whose body the entry has.
+func (e *entry) ref() crawllog.Ref { return crawllog.Ref{URLID: e.urlID, N: int(e.n)} }
+
+func (e *entry) refers(r crawllog.Ref) { e.urlID, e.n = r.URLID, uint32(r.N) }
 
 func (e *entry) why() string {
 	if e.fate == nil {
 		return ""
 	}
-	return e.fate.why
+	return e.fate.why.text()
 }
 
 // ended says what became of an entry that has no page of its own.
@@ -80,7 +90,7 @@ func (e *entry) because(why string) {
 	if e.fate == nil {
 		e.fate = new(fate)
 	}
-	e.fate.why = why
+	e.fate.why = wordOf(why)
 }
 
 // to and part are where a redirect leads: nowhere for all else.
@@ -120,7 +130,6 @@ type site struct {
 	badNames []Problem
 
 	texts  texts
-	words  common
 	digest func(crawllog.Ref) string // of a payload; "" where it is not known
 }
 
@@ -128,7 +137,7 @@ type site struct {
 // stands highest (publish.Current), or stood so at a time. What it may show, its
 // whole history says.
 func gather(a *storage.Archive, o *Options) (*site, error) {
-	s := &site{a: a, o: o, own: map[string]bool{}, origins: map[string]bool{}, words: common{}}
+	s := &site{a: a, o: o, own: map[string]bool{}, origins: map[string]bool{}}
 	for _, origin := range o.Origins {
 		s.own[origin] = true
 	}
@@ -152,7 +161,7 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 	}
 	slices.SortFunc(s.list, func(x, y entry) int {
 		return cmp.Or(strings.Compare(x.url.String(), y.url.String()), cmp.Compare(y.rank, x.rank),
-			cmp.Compare(y.at, x.at))
+			cmp.Compare(y.urlID, x.urlID))
 	})
 	s.list = slices.CompactFunc(s.list, func(x, y entry) bool { return x.url == y.url })
 	s.at = placesOf(s.list)
@@ -190,18 +199,15 @@ func (s *site) take(visits []*crawllog.Visit) {
 		s.sent += v.Length
 	}
 	e.own, e.taken = v.IsPage(), unfit || crawllog.TakenBack(until, v, find)
-	e.rank, e.at = crawllog.StandingOf(v, find).Rank, v.At.UnixNano()
-	e.typ = s.words.keep(e.typ)
-	if e.fate != nil {
-		e.fate.why = s.words.keep(e.fate.why)
-	}
+	e.rank = crawllog.StandingOf(v, find).Rank
 	s.routes = s.routes || u.Route() != ""
 	s.list = append(s.list, e)
 }
 
 // describe says what a visit means for the mirror.
 func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
-	e := entry{url: u, ref: v.Ref(), final: -1, cut: v.Truncated != "", list: permit.List, fixed: !permit.Translate}
+	e := entry{url: u, final: -1, cut: v.Truncated != "", list: permit.List, fixed: !permit.Translate}
+	e.refers(v.Ref())
 	redirect, unchanged := v.Redirects(), v.Unchanged()
 	switch {
 	case v.Status == 0:
@@ -209,7 +215,8 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	case (redirect || unchanged) && !permit.Show: // a redirect has its own X-Robots-Tag
 		e.ended(withheld, permit.Why())
 	case unchanged:
-		e.ref, e.state = *v.Refers, kept
+		e.refers(*v.Refers)
+		e.state = kept
 	case redirect:
 		e.state, e.fate = moved, &fate{to: weburl.FromCanonical(strings.Clone(v.Location))}
 	case v.Status == 404 || v.Status == 410:
@@ -223,9 +230,10 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	case !v.HasBody():
 		e.ended(left, noBody)
 	default:
-		e.state, e.typ = kept, declared(v.ContentType)
+		e.state = kept
+		e.is(declared(v.ContentType))
 		// A title or links are found in what is HTML by its content too.
-		e.page = e.typ == typeHTML && (v.Title != "" || v.Links > 0)
+		e.page = e.typ() == typeHTML && (v.Title != "" || v.Links > 0)
 	}
 	return e
 }
@@ -237,14 +245,14 @@ func (s *site) complete(a *storage.Archive) error {
 		e := &s.list[i]
 		switch {
 		case e.state == moved:
-			e.fate.part = fragmentOf(a, e.ref)
+			e.fate.part = fragmentOf(a, e.ref())
 		case e.state != kept:
-		case e.typ == "" || doubtful(e.typ) && !e.page:
+		case e.typ() == "" || doubtful(e.typ()) && !e.page:
 			if err := s.look(a, e); err != nil {
 				return err
 			}
 		}
-		e.page = e.state == kept && (e.typ == typeHTML || e.typ == typeXHTML)
+		e.page = e.state == kept && (e.typ() == typeHTML || e.typ() == typeXHTML)
 		if e.state == kept && e.cut && !e.page {
 			e.ended(failed, "fetch: cut off")
 		}
@@ -259,7 +267,7 @@ const sniffLength = 4096
 
 // look decides the type of an entry by its content.
 func (s *site) look(a *storage.Archive, e *entry) error {
-	v, err := a.Visit(e.ref)
+	v, err := a.Visit(e.ref())
 	if err != nil || v == nil {
 		return cmp.Or(err, error(&storage.DamageError{File: "crawl.db", What: "the original of " + e.url.String() +
 			" is missing"}))
@@ -270,8 +278,8 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 		e.ended(withheld, p.Why())
 		return nil
 	}
-	e.typ = s.words.keep(declared(v.ContentType))
-	if e.typ != "" && !doubtful(e.typ) {
+	e.is(declared(v.ContentType))
+	if e.typ() != "" && !doubtful(e.typ()) {
 		return nil
 	}
 	b, err := publish.OpenBody(a, v)
@@ -289,7 +297,7 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 	n, _ := io.ReadFull(b, head) // a broken coding shows when the file is written
 	path := e.url.Path()
 	_, ext := splitExt(decode(path[strings.LastIndexByte(path, '/')+1:]))
-	e.typ = s.words.keep(sniffed(e.typ, ext, head[:n]))
+	e.is(sniffed(e.typ(), ext, head[:n]))
 	return nil
 }
 

@@ -49,6 +49,10 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options,
 			return nil, &DiskError{err}
 		}
 	}
+	broken, err := o.Broken(ctx) // before the entries are there: both take memory for each URL
+	if err != nil {
+		return nil, err
+	}
 	s, err := gather(a, &o)
 	if err != nil {
 		return nil, err
@@ -64,7 +68,7 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options,
 	if err := after(w, ctx); err != nil {
 		return nil, err
 	}
-	if err := w.noteAbsent(ctx); err != nil {
+	if err := w.noteAbsent(broken.List()); err != nil {
 		return nil, err
 	}
 	r := w.result()

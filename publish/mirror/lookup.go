@@ -54,7 +54,8 @@ func (s *site) followAll() {
 			continue
 		}
 		t := s.follow(i)
-		s.list[i].final, s.list[i].fate.why = t.final, t.why
+		s.list[i].final = t.final
+		s.list[i].because(t.why)
 		if !t.end.IsZero() {
 			longest[t.end] = max(longest[t.end], t.hops)
 		}

@@ -111,7 +111,7 @@ func (w *writer) encodeMap(to io.Writer, s *Summary, extra []mapped) error {
 		if e.file == "" {
 			continue
 		}
-		m := mapped{URL: e.url.String(), File: e.file, Type: e.typ, Raw: e.raw, Still: stillNames[e.still]}
+		m := mapped{URL: e.url.String(), File: e.file, Type: e.typ(), Raw: e.raw, Still: stillNames[e.still]}
 		if e.state == moved {
 			m.Type, m.To = typeHTML, w.s.list[e.final].url.String()
 		}

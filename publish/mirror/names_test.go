@@ -22,7 +22,7 @@ func namesOf(types map[string]string, targets ...string) map[string]string {
 		if typ == "" {
 			typ = typeHTML
 		}
-		s.list = append(s.list, entry{url: u, state: kept, typ: typ, final: -1})
+		s.list = append(s.list, entry{url: u, state: kept, kind: wordOf(typ), final: -1})
 	}
 	s.nameAll()
 	got := map[string]string{}

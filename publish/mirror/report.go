@@ -3,7 +3,6 @@ package mirror
 import (
 	"bufio"
 	"cmp"
-	"context"
 	_ "embed"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
+	"curtsy/publish/inventory"
 )
 
 //go:embed report.html
@@ -46,7 +46,7 @@ func (w *writer) writeReport(r *Result) error {
 }
 
 // noteAbsent notes what is broken or has no file.
-func (w *writer) noteAbsent(ctx context.Context) error {
+func (w *writer) noteAbsent(found []*inventory.Target) error {
 	for i := range w.s.list {
 		switch e := &w.s.list[i]; {
 		case e.state == left && e.why() != noBody:
@@ -57,11 +57,7 @@ func (w *writer) noteAbsent(ctx context.Context) error {
 			w.notes.add(cutOff, e.url.String(), e.why(), "")
 		}
 	}
-	found, err := w.s.o.Broken(ctx)
-	if err != nil {
-		return err
-	}
-	for _, t := range found.List() {
+	for _, t := range found {
 		w.notes.with(broken, t.URL, t.Reason, func(r *row) {
 			r.pages, r.count, r.unlisted = t.On,
 				t.Links-t.Hidden, t.Hidden

@@ -101,7 +101,7 @@ func (d *document) rewrite(e *entry, body []byte) ([]byte, error) {
 			o.Policy += "; " + stillPolicy
 		}
 	}
-	out := d.w.s.o.rewrite(htmlmeta.Page{URL: base, Header: http.Header{"Content-Type": {e.typ}}, Body: body}, o)
+	out := d.w.s.o.rewrite(htmlmeta.Page{URL: base, Header: http.Header{"Content-Type": {e.typ()}}, Body: body}, o)
 	return out.Body, failure
 }
 
@@ -186,13 +186,13 @@ func (d *document) encode(e *entry) (string, error) {
 	if err != nil {
 		return "", &DiskError{err}
 	}
-	if rewritten(e.typ) && !e.raw {
+	if rewritten(e.typ()) && !e.raw {
 		inner := &document{inliner: d.inliner, open: append(slices.Clone(d.open), e.file), size: d.size}
 		if body, err = inner.rewrite(e, body); err != nil {
 			return "", err
 		}
 	}
-	return "data:" + cmp.Or(served(e.typ, e.file), typeAny) + ";base64," + base64.StdEncoding.EncodeToString(body), nil
+	return "data:" + cmp.Or(served(e.typ(), e.file), typeAny) + ";base64," + base64.StdEncoding.EncodeToString(body), nil
 }
 
 // present writes the file of an entry, if it is not there.
@@ -256,7 +256,7 @@ func (in *inliner) replace(e *entry) error {
 func (in *inliner) prune() error {
 	gone := map[string]bool{}
 	for name, e := range in.byFile {
-		if e.state != kept || e.page || in.linked[name] || !isPart(e.typ) {
+		if e.state != kept || e.page || in.linked[name] || !isPart(e.typ()) {
 			continue
 		}
 		if err := in.w.tree.root.Remove(name); err != nil {
@@ -331,7 +331,7 @@ func (s *site) whyNot(u weburl.URL, e *entry) string {
 	i := s.find(u)
 	switch {
 	case e != nil:
-		return "it is " + cmp.Or(e.typ, "of no known type")
+		return "it is " + cmp.Or(e.typ(), "of no known type")
 	case i < 0:
 		return "the archive does not have it"
 	}

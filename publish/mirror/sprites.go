@@ -51,7 +51,7 @@ func (w *writer) readSprite(u weburl.URL, prefix string) sprite {
 	if e.state == moved && e.final >= 0 {
 		e = &w.s.list[e.final]
 	}
-	if e.state != kept || e.typ != typeSVG {
+	if e.state != kept || e.typ() != typeSVG {
 		return sprite{}
 	}
 	body, _, _, err := w.read(e, new(bytes.Buffer), htmlmeta.MaxSprite)

@@ -16,7 +16,7 @@ func (s *site) nameAll() {
 		e := &s.list[i]
 		switch {
 		case e.state == kept:
-			e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), e.typ))
+			e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), e.typ()))
 		case e.state == moved && e.final >= 0:
 			e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), typeHTML))
 		default:
@@ -87,7 +87,7 @@ func (n *namer) share(s *site, i int) bool {
 	}
 	o := &s.list[j]
 	onePath := e.url.Origin() == o.url.Origin() && bareEscapes(e.url.Target()) == bareEscapes(o.url.Target())
-	e.same = o.state == kept && o.typ == e.typ && (!rewritten(e.typ) || onePath) && s.equal(o, e)
+	e.same = o.state == kept && o.typ() == e.typ() && (!rewritten(e.typ()) || onePath) && s.equal(o, e)
 	if e.same {
 		e.file = o.file
 	}
@@ -96,8 +96,8 @@ func (n *namer) share(s *site, i int) bool {
 
 // equal says whether two entries have the same payload.
 func (s *site) equal(x, y *entry) bool {
-	sum := s.digest(x.ref)
-	return sum != "" && sum == s.digest(y.ref)
+	sum := s.digest(x.ref())
+	return sum != "" && sum == s.digest(y.ref())
 }
 
 // bareEscapes undoes the escapes of what needs none: letters, digits and -._~.

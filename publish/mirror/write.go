@@ -51,7 +51,7 @@ func (w *writer) writeAll(ctx context.Context) error {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(i, j int32) int { return cmp.Compare(w.s.list[i].ref.URLID, w.s.list[j].ref.URLID) })
+	slices.SortFunc(order, func(i, j int32) int { return cmp.Compare(w.s.list[i].urlID, w.s.list[j].urlID) })
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
@@ -111,7 +111,7 @@ func (w *writer) write(e *entry) error {
 		to := &w.s.list[e.final]
 		return w.tree.put(e.file, time.Time{}, stub(relative(e.file, to.file)+encodeFragment(e.part()), e.url.String(),
 			to.url.String()))
-	case rewritten(e.typ):
+	case rewritten(e.typ()):
 		return w.rewrite(e)
 	}
 	return w.copy(e)
@@ -128,7 +128,7 @@ func rewritten(typ string) bool {
 
 // visit is the visit that an entry stands for.
 func (w *writer) visit(e *entry) (*crawllog.Visit, error) {
-	v, err := w.a.Visit(e.ref)
+	v, err := w.a.Visit(e.ref())
 	if err == nil && v == nil {
 		err = &storage.DamageError{File: "crawl.db", What: "the visit of " + e.url.String() + " is missing"}
 	}
@@ -207,7 +207,7 @@ func (w *writer) rewrite(e *entry) error {
 	if err != nil {
 		return w.unreadable(e, err)
 	}
-	if e.typ == "application/manifest+json" {
+	if e.typ() == "application/manifest+json" {
 		return w.tree.put(e.file, modified(v), w.manifest(e, body))
 	}
 	tags := publish.Tags(w.a, v, len(body))
@@ -229,7 +229,7 @@ func (w *writer) rewrite(e *entry) error {
 	}
 	l := &linker{s: w.s, from: e, notes: w.notes, near: w.nearbys.take(e)}
 	defer w.nearbys.give(l.near)
-	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ), Body: body, Tags: tags},
+	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ()), Body: body, Tags: tags},
 		htmlmeta.Rewriting{Ref: l.ref, Known: l.known, Room: &use.out, NoTranslate: e.fixed, Inline: w.sprite,
 			Policy: w.s.policy(still), Script: linkScript(e, still)})
 	if !still {
