@@ -23,6 +23,7 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/known"
+	"curtsy/crawler/rebuild"
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/frontier"
@@ -294,6 +295,13 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	fresh := errors.Is(err, fs.ErrNotExist)
 	if name := strangersIn(c.Archive); name != "" {
 		u.say("%s already holds other files (%s); they are left untouched", c.Archive, oneLine(name))
+	}
+	imported, err := rebuild.ReadLinks(ctx, c.Archive, o)
+	if imported > 0 {
+		u.say("read the links of %s that were imported", count(imported, "URL"))
+	}
+	if err != nil && ctx.Err() == nil { // else it is continued the next time
+		return archiveError(err, c.Archive)
 	}
 	cr, err := crawler.Open(c.Archive, o)
 	if errors.Is(err, crawler.ErrUnfinished) {

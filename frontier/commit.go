@@ -198,8 +198,8 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 		}
 		f.settled = append(f.settled, d.e.ID)
 		f.counts.add(d.state, f.reasons.text(d.reason), 1)
-		if d.refuted {
-			f.counts.add(StateFetched, judge.Reason{}, -1)
+		if d.was.State != StateQueued {
+			f.counts.add(d.was.State, d.was.Reason, -1)
 		}
 	}
 	f.done = f.done[:0]

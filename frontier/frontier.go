@@ -150,8 +150,7 @@ type finished struct {
 	e      *Entry
 	state  State
 	reason uint32
-	// refuted: it was fetched before
-	refuted bool
+	was    Found // what it was before, where it was finished
 }
 
 type again struct {

@@ -30,22 +30,19 @@ func (f *Frontier) Restore(l Link) {
 	f.put(l, fp)
 }
 
-// Settle is Finish for an entry that nobody took from its queue.
+// Settle is Finish for an entry that nobody took from its queue, or that is finished.
 func (f *Frontier) Settle(id uint64, s State, reason judge.Reason) {
+	was, _ := f.Get(id)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.done = append(f.done, finished{e: &Entry{ID: id}, state: s, reason: f.reasons.number(reason)})
+	f.done = append(f.done, finished{e: &Entry{ID: id}, state: s, reason: f.reasons.number(reason), was: was})
 }
 
 // Refute makes a URL that was fetched a failure: what it led to shows that it is one.
 func (f *Frontier) Refute(id uint64, reason judge.Reason) {
-	if found, ok := f.Get(id); !ok || found.State != StateFetched {
-		return
+	if found, ok := f.Get(id); ok && found.State == StateFetched {
+		f.Settle(id, StateFailed, reason)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.done = append(f.done, finished{e: &Entry{ID: id}, state: StateFailed, reason: f.reasons.number(reason),
-		refuted: true})
 }
 
 // Advance moves every queue behind what is finished at its beginning, so that

@@ -255,7 +255,7 @@ func (a *assembler) flush(next *warc.ForeignRecord) error {
 	}
 	c, err := a.capture(p)
 	if err != nil {
-		p.close()
+		defer p.close()
 		return a.verdict(p, err)
 	}
 	before := a.counts
@@ -273,7 +273,7 @@ func (a *assembler) flush(next *warc.ForeignRecord) error {
 	if err == nil {
 		return nil
 	}
-	p.close()
+	defer p.close()
 	a.counts = before
 	err = a.verdict(p, err)
 	a.checkpoint(next)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 
 	"curtsy/storage/warc"
 )
@@ -14,7 +16,7 @@ type block struct {
 	mem  []byte
 	file spilled // nil: it is in mem
 	size int64
-	sum  string // SHA-256, labelled
+	sum  string // labelled, of the algorithm of the record's own
 	said string // what is remarkable: it has another digest than its record says
 }
 
@@ -33,25 +35,26 @@ const (
 
 var errTooLong = fmt.Errorf("longer than %d GB", maxBlock>>30)
 
-// readBlock reads a block to its end and computes its digests.
+// readBlock reads a block to its end and computes its digest.
 func (i *importer) readBlock(r io.Reader, label string, length int64) (b *block, err error) {
 	if length > maxBlock {
 		return nil, errTooLong
 	}
 	b = &block{}
-	own, theirs := warc.NewLabelled(""), warc.NewLabelled(label)
-	w := io.Writer(own)
-	if label != "" && theirs.Size() != own.Size() {
-		w = io.MultiWriter(own, theirs)
-	} else {
-		theirs = own
-	}
+	w := warc.NewLabelled(label)
 	defer func() {
 		if err != nil {
 			b.close()
 		}
 	}()
-	buf := bytes.NewBuffer(make([]byte, 0, min(length, inMemory)))
+	var mem *[]byte
+	if length > leastPooled && length <= mostPooled {
+		mem, _ = blocks.Get().(*[]byte)
+	}
+	if mem == nil {
+		mem = new([]byte)
+	}
+	buf := bytes.NewBuffer(slices.Grow((*mem)[:0], int(min(length, inMemory))))
 	if b.size, err = io.CopyN(io.MultiWriter(buf, w), r, min(length, inMemory)); err != nil {
 		return nil, short(err)
 	}
@@ -71,8 +74,8 @@ func (i *importer) readBlock(r io.Reader, label string, length int64) (b *block,
 	}
 	// Programs err in their digests more often than disks: a gzip member has a checksum of
 	// its own, and who forges a block can make its digest.
-	if b.sum = own.String(); !theirs.Matches(label) {
-		b.said = fmt.Sprintf("its block digest is %s, the record says %.80s", theirs, label)
+	if b.sum = w.String(); !w.Matches(label) {
+		b.said = fmt.Sprintf("its block digest is %s, the record says %.80s", b.sum, label)
 	}
 	return b, nil
 }
@@ -84,8 +87,23 @@ func short(err error) error {
 	return err
 }
 
+// blocks are the memory of blocks that were closed, of those of middle size.
+var blocks sync.Pool
+
+const (
+	leastPooled = 8 << 10
+	mostPooled  = 128 << 10
+)
+
 func (b *block) close() {
-	if b != nil && b.file != nil {
+	if b == nil {
+		return
+	}
+	if mem := b.mem; cap(mem) > leastPooled && cap(mem) <= mostPooled {
+		blocks.Put(&mem)
+	}
+	b.mem = nil
+	if b.file != nil {
 		b.file.Close()
 		b.file = nil
 	}

@@ -187,11 +187,14 @@ func (a *assembler) withhold(m *made, u weburl.URL, frame http1.Frame) error {
 	if frame.Chunked {
 		body, _ = io.ReadAll(http1.Dechunk(body, nil))
 	}
-	said := a.in.Forbids(u, v.At, m.head, body)
-	if said == nil {
+	seen := a.in.Glance(u, v.At, m.head, body)
+	if seen.Forbids == nil {
+		if v.Truncated == "" && int64(len(begin)) == m.block.size {
+			v.Body = seen.Body
+		}
 		return nil
 	}
-	v.Kept, v.Directives, v.Digest = crawllog.KeptWithheld, said, ""
+	v.Kept, v.Directives, v.Digest = crawllog.KeptWithheld, seen.Forbids, ""
 	m.note.Head = "" // the header of the record stays
 	return nil
 }

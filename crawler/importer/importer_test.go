@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/importer"
+	"curtsy/crawler/rebuild"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
@@ -265,6 +267,42 @@ func TestARevisitWaitsForItsOriginal(t *testing.T) {
 	}
 	if i = imports(t, dir, original); i.body("http://h.example/p") != "200 text" || i.result.Revisits != 1 {
 		t.Errorf("after: %q, %+v", i.body("http://h.example/p"), i.result)
+	}
+}
+
+// TestLinksAreReadLater: an import reads of a page what it says of itself, and the links when a
+// crawl goes on.
+func TestLinksAreReadLater(t *testing.T) {
+	text := "<head><meta charset=utf-8><title>T</title><meta name=robots content=noindex></head><body><a href=/next>n</a>" +
+		strings.Repeat("words enough to be a page ", 100)
+	dir := t.TempDir()
+	imports(t, dir, write(t, compressed(record("response", "http://h.example/p", "1", page(text), http))))
+	look := func() (queued int, v *crawllog.Visit) {
+		a, err := storage.OpenRead(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		f, err := a.Frontier()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Counts().Queued(), a.VisitsAt("http://h.example/p")[0]
+	}
+	before, v := look()
+	if v.Title != "T" || v.Body != crawllog.BodyWhole || v.Directives == nil || v.Links == 0 {
+		t.Errorf("imported: %+v", v)
+	}
+	o := crawler.Options{Seed: weburl.MustParse("http://h.example/"), Remembered: crawler.Remembered{Settings: map[string]any{}}}
+	for _, want := range []int{1, 0} {
+		if n, err := rebuild.ReadLinks(t.Context(), dir, o); n != want || err != nil {
+			t.Errorf("read the links of %d, %v, want %d", n, err, want)
+		}
+	}
+	after, w := look()
+	if w.Title != v.Title || w.Body != v.Body || !reflect.DeepEqual(w.Directives, v.Directives) || w.Links != 1 ||
+		after != before+1 {
+		t.Errorf("then: %+v; queued %d, before %d", w, after, before)
 	}
 }
 

@@ -1,17 +1,20 @@
 package rebuild
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"curtsy/crawler"
+	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -50,7 +53,7 @@ type Capture struct {
 
 	of       *met
 	original *crawllog.Visit
-	members  []byte
+	members  *bytes.Buffer
 	infoID   string
 }
 
@@ -119,15 +122,15 @@ func (i *Intake) Known(u weburl.URL) bool {
 	return ok && k.visits > 0
 }
 
-// Forbids is what a response says that forbids keeping it; nil where nothing does. Of the
-// payload, the beginning is enough.
-func (i *Intake) Forbids(u weburl.URL, at time.Time, head, payload []byte) *crawllog.Directives {
+// Glance looks at a response. Of the payload the beginning is enough to learn what forbids
+// keeping it.
+func (i *Intake) Glance(u weburl.URL, at time.Time, head, payload []byte) visit.Glance {
 	x, err := i.client.Replay(u, at, head, payload)
 	if err != nil {
-		return nil
+		return visit.Glance{}
 	}
 	defer x.Release()
-	return i.reader.Forbids(u, x)
+	return i.reader.Glance(u, x)
 }
 
 // Close gives the archive free. What was not committed is dropped.
@@ -372,8 +375,12 @@ func (i *Intake) encode(c *Capture) {
 		return // the first segment is not there yet, or it is streamed
 	}
 	i.encoding.Go(func() error {
-		var b sliceWriter
-		err := c.Records(&b, infoID, c.original)
+		b, _ := members.Get().(*bytes.Buffer)
+		if b == nil {
+			b = &bytes.Buffer{}
+		}
+		b.Reset()
+		err := c.Records(b, infoID, c.original)
 		c.members, c.infoID = b, infoID
 		return err
 	})
@@ -387,24 +394,31 @@ func (i *Intake) encoded() error {
 	return err
 }
 
-type sliceWriter []byte
+// members are buffers of records that were written.
+var members sync.Pool
 
-func (s *sliceWriter) Write(p []byte) (int, error) { *s = append(*s, p...); return len(p), nil }
+const mostPooled = 128 << 10 // a large one for a small record would be a waste
 
 func (i *Intake) write(c *Capture) error {
 	return i.a.Append(c.Visit, func(w io.Writer, infoID string) error {
 		if c.infoID == infoID {
-			_, err := w.Write(c.members)
+			_, err := w.Write(c.members.Bytes())
+			if c.members.Cap() <= mostPooled {
+				members.Put(c.members)
+			}
+			c.members = nil
 			return err
 		}
 		return c.Records(w, infoID, c.original)
 	})
 }
 
-// Names of notes: of URLs whose visits are to be read, robots.txt before all others.
+// Names of notes: of URLs whose visits are to be read, robots.txt before all others, and
+// of those whose links are.
 const (
 	noteRobots = "read/0/"
 	noteURL    = "read/1/"
+	noteLinks  = "read/2/"
 )
 
 // mark notes that the visits of a URL are to be read.
@@ -417,15 +431,43 @@ func (i *Intake) mark(id uint64, u weburl.URL) {
 	if u.Target() == rules.Location {
 		name = noteRobots
 	}
-	_ = i.a.Note(fmt.Sprintf("%s%016x", name, id), true) // of a bool, which is no error
+	_ = i.a.Note(noteName(name, id), true) // of a bool, which is no error
 }
 
+func noteName(prefix string, id uint64) string { return fmt.Sprintf("%s%016x", prefix, id) }
+
 // Replay reads every visit that was added, as a rebuild does, and makes the totals right.
-// progress is told how many URLs were read.
-func (i *Intake) Replay(ctx context.Context, progress func(urls int)) (err error) {
+// Links are left to ReadLinks. progress is told how many URLs were read.
+func (i *Intake) Replay(ctx context.Context, progress func(urls int)) error {
+	i.linksLater = true
+	return i.readNoted(ctx, progress, noteRobots, noteURL)
+}
+
+// ReadLinks reads the links of what was imported to the archive in dir, if that was not
+// done, so that a crawl goes on with them. It says of how many URLs.
+func ReadLinks(ctx context.Context, dir string, o crawler.Options) (urls int, err error) {
+	a, err := storage.OpenRead(dir)
+	if err != nil {
+		return 0, nil // whoever opens it to write says why
+	}
+	unread, err := a.NotesFrom(noteLinks, "", 1)
+	a.Close()
+	if err != nil || len(unread) == 0 {
+		return 0, err
+	}
+	i, err := OpenIntake(dir, o)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, i.Close()) }()
+	err = i.readNoted(ctx, func(n int) { urls = n }, noteLinks)
+	return urls, err
+}
+
+func (i *Intake) readNoted(ctx context.Context, progress func(urls int), prefixes ...string) (err error) {
 	defer storage.Guard(&err)()
 	n := 0
-	for _, prefix := range []string{noteRobots, noteURL} {
+	for _, prefix := range prefixes {
 		for {
 			names, err := i.a.NotesFrom(prefix, "", rebuildBatch)
 			if err != nil {
@@ -467,6 +509,11 @@ func (i *Intake) replayAll(prefix string, names []string) error {
 	for _, name := range names {
 		if err := i.a.Note(name, nil); err != nil {
 			return err
+		}
+	}
+	for _, v := range all {
+		if i.headOnly(v) {
+			_ = i.a.Note(noteName(noteLinks, v.URLID), true)
 		}
 	}
 	return i.commit()

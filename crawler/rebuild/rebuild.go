@@ -51,6 +51,8 @@ type rebuilder struct {
 	guess  int // captures whose class no record tells
 	scanned
 
+	linksLater bool // and not in this reading
+
 	circles  visit.Circles
 	past     map[string]*past // by origin
 	last     replayed         // the URL being replayed

@@ -81,7 +81,8 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 	e := b.last.entry
 	e.Attempts = v.N - 1
 	j := &visit.Attempt{Entry: e, URL: weburl.FromCanonical(v.URL), N: v.N, Now: v.At,
-		Earlier: visit.Earlier{Round: v.Round}, Body: v.Body, Replayed: v.Body != ""}
+		Earlier: visit.Earlier{Round: v.Round}, Body: v.Body, Replayed: v.Body != "",
+		HeadOnly: b.headOnly(v)}
 	if err := b.condition(j, v); err != nil {
 		return err
 	}
@@ -147,6 +148,9 @@ func (b *rebuilder) outcome(j *visit.Attempt, v *crawllog.Visit, read *ahead) *v
 	w := o.Visit
 	w.Waited, w.Delay, w.Kept, w.Record, w.Refers = v.Waited, v.Delay, v.Kept, v.Record, v.Refers
 	w.Digest, w.Length, w.Suspect = v.Digest, v.Length, v.Suspect
+	if j.HeadOnly {
+		w.Links = 1 // so that whoever lists links reads it
+	}
 	if len(v.Usage) > 0 {
 		w.Usage = v.Usage // as its record has it
 	}
@@ -174,6 +178,12 @@ func ledOn(v *crawllog.Visit) bool {
 	return !v.Directives.NoFollow && (v.Links > 0 || v.Location != "")
 }
 
+// headOnly says whether links are left for later, and all else that the document says is
+// in its head: whoever added the visit has seen so.
+func (b *rebuilder) headOnly(v *crawllog.Visit) bool {
+	return b.linksLater && v.Body == crawllog.BodyWhole && visit.Readable(v.ContentType)
+}
+
 // exchange is the visit's exchange, with as much of the payload as is read. cut says that
 // there is more.
 func (b *rebuilder) exchange(e *frontier.Entry, v *crawllog.Visit) (x *fetch.Exchange, cut bool, err error) {
@@ -190,6 +200,8 @@ func (b *rebuilder) exchange(e *frontier.Entry, v *crawllog.Visit) (x *fetch.Exc
 		most = sitemap.MaxBytes
 	case !visit.Readable(resp.Header.Get("Content-Type")) && e.Class != frontier.Prerequisite:
 		most = -1
+	case b.headOnly(v) && resp.Header.Get("Content-Encoding") == "":
+		most = visit.MaxHead
 	}
 	payload := bytes.NewBuffer(make([]byte, 0, max(0, min(v.Length, most))+bytes.MinRead))
 	_, err = payload.ReadFrom(io.LimitReader(resp.Body, most+1))

@@ -34,6 +34,7 @@ type Attempt struct {
 	Conditional bool
 	Earlier
 	Replayed bool          // of what is kept, in a rebuild
+	HeadOnly bool          // it shows enough to be a page; only its head is read, its links are left for later
 	Body     string        // of a replayed visit, crawllog.Visit.Body
 	Robots   *Robots       // not nil: robots.txt is asked for
 	Rules    *rules.Robots // in force at the host, for Clean-param

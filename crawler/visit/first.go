@@ -35,7 +35,8 @@ var scriptMove = regexp.MustCompile(`(?:^|[^\w.$])(?:(?:window|document|self|top
 // leadsTo is where a page leads whose only content is a meta element or a script
 // that leads elsewhere; zero where it is a page.
 func (o *Outcome) leadsTo(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) weburl.URL {
-	if a.Entry.Class != frontier.Page || a.Rendered != nil || o.State != frontier.StateFetched || !o.RetryAt.IsZero() {
+	if a.Entry.Class != frontier.Page || a.Rendered != nil || a.HeadOnly || o.State != frontier.StateFetched ||
+		!o.RetryAt.IsZero() {
 		return weburl.URL{}
 	}
 	return doorway(a.URL, x, doc)

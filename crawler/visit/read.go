@@ -5,7 +5,6 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/facts"
-	"curtsy/frontier"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 )
@@ -19,15 +18,14 @@ type Reading struct {
 
 // Ahead reads the answer to a page before Outcome's turn, which takes it from
 // Attempt.Read. It is nil where that is to be left to Outcome.
-func (r *Reader) Ahead(e *frontier.Entry, x *fetch.Exchange) (read *Reading) {
-	a := &Attempt{Entry: e, URL: x.URL}
+func (r *Reader) Ahead(a *Attempt, x *fetch.Exchange) (read *Reading) {
 	defer func() {
 		if a.broken != nil {
 			read = nil
 		}
 	}()
 	defer r.caught(a)
-	if body, _, _ := x.Decoded(r.opts.MaxParse); len(body) > heavyBody {
+	if body, _, _ := x.Decoded(r.most(a)); len(body) > heavyBody {
 		return nil
 	}
 	return r.read(a, x)
@@ -41,12 +39,12 @@ func (r *Reader) read(a *Attempt, x *fetch.Exchange) *Reading {
 	p, whole := htmlmeta.Page{URL: a.URL, Header: x.Header}, false
 	listing := a.isListing()
 	if Readable(x.Header.Get("Content-Type")) && (!listing || isPage(x)) {
-		body, cut, err := x.Decoded(r.opts.MaxParse)
+		body, cut, err := x.Decoded(r.most(a))
 		switch {
 		case err != nil:
 			r.opts.Logger.Debug("the body cannot be fully decoded; it is kept as received", "url",
 				a.URL.String(), "err", err)
-		case cut && x.Truncated == "":
+		case cut && x.Truncated == "" && !a.HeadOnly:
 			r.opts.Logger.Debug("kept in full; only its beginning is parsed for links", "url", a.URL.String(),
 				"octets", len(body))
 		}
@@ -59,11 +57,25 @@ func (r *Reader) read(a *Attempt, x *fetch.Exchange) *Reading {
 	if strings.Contains(x.Header.Get("Content-Type"), "script") {
 		o.LoadedBy = weburl.FromCanonical(r.via(a.Entry.Via))
 	}
+	if a.HeadOnly {
+		p.Body, whole = headOf(htmlmeta.KindOf(x.Header, p.Body), p.Body), false
+	}
 	said := htmlmeta.Read(p, o)
+	if a.HeadOnly {
+		said.Links = nil
+	}
 	if listing {
 		said = htmlmeta.Document{Directives: said.Directives}
 	}
 	return &Reading{&said, len(p.Body), whole}
+}
+
+// most is how much of a document is decoded.
+func (r *Reader) most(a *Attempt) int64 {
+	if a.HeadOnly {
+		return min(r.opts.MaxParse, MaxHead)
+	}
+	return r.opts.MaxParse
 }
 
 // isPage says whether a page stands where a robots.txt or a sitemap should:

@@ -119,7 +119,7 @@ func isBare(doc *htmlmeta.Document, body []byte) bool {
 // noteRendered notes that a page shows next to nothing without its scripts, and
 // what they made of it.
 func (o *Outcome) noteRendered(r *Reader, a *Attempt, doc *htmlmeta.Document) {
-	if o.x.Status != http.StatusOK || a.Entry.Class != frontier.Page || doc.Kind != htmlmeta.HTML {
+	if o.x.Status != http.StatusOK || a.Entry.Class != frontier.Page || doc.Kind != htmlmeta.HTML || a.HeadOnly {
 		return
 	}
 	if o.rendered = a.Rendered; o.rendered != nil {

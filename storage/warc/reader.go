@@ -45,7 +45,7 @@ func (c *counter) Read(p []byte) (int, error) {
 // NewReader reads from r, whose first octet is at the given offset of the segment.
 func NewReader(r io.Reader, offset int64) *Reader {
 	src := &counter{r: r, n: offset}
-	return &Reader{src: src, buf: bufio.NewReaderSize(src, 256<<10), offset: offset}
+	return &Reader{src: src, buf: bufio.NewReaderSize(src, 64<<10), offset: offset}
 }
 
 // Reset makes the reader begin anew on r.
