@@ -65,7 +65,7 @@ func (b *rebuilder) ahead(v *crawllog.Visit) (a *ahead) {
 	}
 	a = &ahead{}
 	if a.x, a.cut, err = b.exchange(&found.Entry, v); err == nil {
-		a.read = b.reader.Ahead(&visit.Attempt{Entry: &found.Entry, URL: a.x.URL, HeadOnly: b.headOnly(v)}, a.x)
+		a.read = b.reader.Ahead(&visit.Attempt{Entry: &found.Entry, URL: a.x.URL, Kept: b.kept(v)}, a.x)
 	}
 	return a
 }

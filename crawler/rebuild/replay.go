@@ -81,8 +81,7 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 	e := b.last.entry
 	e.Attempts = v.N - 1
 	j := &visit.Attempt{Entry: e, URL: weburl.FromCanonical(v.URL), N: v.N, Now: v.At,
-		Earlier: visit.Earlier{Round: v.Round}, Body: v.Body, Replayed: v.Body != "",
-		HeadOnly: b.headOnly(v)}
+		Earlier: visit.Earlier{Round: v.Round}, Kept: b.kept(v)}
 	if err := b.condition(j, v); err != nil {
 		return err
 	}
@@ -182,6 +181,10 @@ func ledOn(v *crawllog.Visit) bool {
 // in its head: whoever added the visit has seen so.
 func (b *rebuilder) headOnly(v *crawllog.Visit) bool {
 	return b.linksLater && v.Body == crawllog.BodyWhole && visit.Readable(v.ContentType)
+}
+
+func (b *rebuilder) kept(v *crawllog.Visit) visit.Kept {
+	return visit.Kept{Replayed: v.Body != "", HeadOnly: b.headOnly(v), Body: v.Body}
 }
 
 // exchange is the visit's exchange, with as much of the payload as is read. cut says that

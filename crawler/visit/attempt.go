@@ -24,6 +24,13 @@ type Earlier struct {
 	Began    time.Time       // when it did
 }
 
+// Kept is of a visit that was made and is read again.
+type Kept struct {
+	Replayed bool
+	HeadOnly bool   // the page shows enough to be one: only its head is read, its links are left for later
+	Body     string // crawllog.Visit.Body
+}
+
 // Attempt is one visit to be made, and what is known of its URL.
 type Attempt struct {
 	Entry       *frontier.Entry
@@ -33,9 +40,7 @@ type Attempt struct {
 	Header      http.Header
 	Conditional bool
 	Earlier
-	Replayed bool          // of what is kept, in a rebuild
-	HeadOnly bool          // it shows enough to be a page; only its head is read, its links are left for later
-	Body     string        // of a replayed visit, crawllog.Visit.Body
+	Kept
 	Robots   *Robots       // not nil: robots.txt is asked for
 	Rules    *rules.Robots // in force at the host, for Clean-param
 	Allowed  *crawllog.Decision
