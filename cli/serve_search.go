@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"curtsy/publish/catalog"
-	"curtsy/publish/replay"
 	"curtsy/publish/search"
 	"curtsy/storage"
 )
@@ -107,7 +106,7 @@ func (t *texts) note(err error) bool {
 }
 
 // find answers one query by what the index has.
-func (t *texts) find(ctx context.Context, query string, skip, limit int) (hits []replay.Hit, total int,
+func (t *texts) find(ctx context.Context, query string, skip, limit int) (hits []search.Hit, total int,
 	note string, err error) {
 	defer storage.Guard(&err)()
 	e, err := t.s.take()
@@ -121,11 +120,7 @@ func (t *texts) find(ctx context.Context, query string, skip, limit int) (hits [
 	}
 	defer t.using.RUnlock()
 	found, err := x.Search(ctx, search.Query{Text: query, Skip: skip, Limit: limit})
-	hits = make([]replay.Hit, len(found.Hits))
-	for i, h := range found.Hits {
-		hits[i] = replay.Hit{URL: h.URL, Title: h.Title, Lang: h.Lang, Captured: h.Captured, Snippet: pieces(h.Snippet)}
-	}
-	return hits, found.Total, note, err
+	return found.Hits, found.Total, note, err
 }
 
 // open is the search of an edition, to be unlocked after use; note says what is
@@ -157,17 +152,4 @@ func (t *texts) drop() {
 		_ = t.searcher.Close() // nothing was written
 	}
 	t.searcher = nil
-}
-
-// pieces cuts a snippet at its marks.
-func pieces(s search.Snippet) (list []replay.Piece) {
-	at := 0
-	for _, m := range s.Marks {
-		list = append(list, replay.Piece{Text: s.Text[at:m[0]]}, replay.Piece{Text: s.Text[m[0]:m[1]], Marked: true})
-		at = m[1]
-	}
-	if at < len(s.Text) {
-		list = append(list, replay.Piece{Text: s.Text[at:]})
-	}
-	return list
 }

@@ -75,7 +75,7 @@ var allowed = map[string][]string{
 	"publish/article":  {"htmlmeta"},
 	"publish/corpus":   {"publish/search"},
 	"publish/markdown": {"htmlmeta", "publish/article"},
-	"publish/replay": {"htmlmeta", "publish", "publish/catalog", "publish/changes", "storage",
+	"publish/replay": {"htmlmeta", "publish", "publish/catalog", "publish/changes", "publish/search", "storage",
 		"storage/crawllog", "usage"},
 	"publish/report": {"frontier", "frontier/judge", "publish", "publish/catalog", "publish/inventory",
 		"storage", "storage/crawllog", "usage"},

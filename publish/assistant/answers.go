@@ -16,6 +16,7 @@ import (
 	"curtsy/publish/catalog"
 	"curtsy/publish/changes"
 	"curtsy/publish/replay"
+	"curtsy/publish/search"
 	"curtsy/usage"
 )
 
@@ -74,7 +75,7 @@ func (s *server) search(ctx context.Context, in searchIn) (any, error) {
 }
 
 // take adds a hit, if its page may be given to a model.
-func (s *server) take(ctx context.Context, out *searchOut, h *replay.Hit) error {
+func (s *server) take(ctx context.Context, out *searchOut, h *search.Hit) error {
 	p, err := s.find(ctx, h.URL)
 	if err != nil {
 		return err
@@ -84,11 +85,7 @@ func (s *server) take(ctx context.Context, out *searchOut, h *replay.Hit) error 
 		out.Refused = append(out.Refused, p.allowed().Error())
 		return nil
 	}
-	text := ""
-	for _, piece := range h.Snippet {
-		text += piece.Text
-	}
-	out.Pages = append(out.Pages, found{h.URL, h.Title, h.Captured.UTC().Format(time.RFC3339), text, h.Lang})
+	out.Pages = append(out.Pages, found{h.URL, h.Title, h.Captured.UTC().Format(time.RFC3339), h.Snippet.Text, h.Lang})
 	return nil
 }
 

@@ -60,29 +60,28 @@ const (
 
 // checks is the table of all that is looked for.
 var checks = []check{
-	{BrokenLink, Error, "Links lead to a URL that answers with an error, or not at all.", brokenLinks},
+	{BrokenLink, Error, "Links lead to a URL that answers with an error, or not at all.", brokenLinks(false)},
 	{"bad-link", Error, "A link is no URL that anybody can follow, or has a scheme or mail address that is none.",
 		oddLinks},
 	{"server-error", Error, "A page answers with an error of the server.",
-		statusOf(func(s int) bool { return s >= 500 })},
-	{"redirect-nowhere", Error, "Redirects lead in a circle, to an error, or are too many in a row.", redirectsNowhere},
+		urls(func(t *target) (string, bool) { return fmt.Sprint(t.status), t.status >= 500 })},
+	{"redirect-nowhere", Error, "Redirects lead in a circle, to an error, or are too many in a row.",
+		brokenLinks(true)},
 	{"redirect-chain", Warning, "A redirect leads to another redirect: every visitor waits for both.", redirectChains},
 	{"link-to-redirect", Note, "Links lead to a redirect; the new URL would save every visitor a request.",
-		linksToRedirects},
+		func(s *site) []Hit { return linksTo(s.moved) }},
 	{"title-missing", Error, "The page has no title, which search engines and bookmarks show.",
 		pages(func(p *page) (string, bool) { return "", len(p.Titles) == 0 || p.Titles[0] == "" })},
 	{"title-several", Warning, "The page has more than one title element.",
-		pages(func(p *page) (string, bool) { return count(len(p.Titles)), len(p.Titles) > 1 })},
+		several(func(p *page) []string { return p.Titles })},
 	{"title-long", Warning, fmt.Sprintf("The title is longer than %d characters: search results cut it.",
 		longTitle), pages(func(p *page) (string, bool) { return long(p.Titles, longTitle) })},
 	{"title-duplicate", Warning, "Several pages have the same title.",
 		duplicates(func(p *page) string { return first(p.Titles) })},
 	{"description-missing", Note, "The page has no meta description.",
-		indexed(func(p *page) (string, bool) { return "", first(p.Descriptions) == "" })},
+		pages(func(p *page) (string, bool) { return "", p.index && first(p.Descriptions) == "" })},
 	{"description-several", Warning, "The page has more than one meta description.",
-		pages(func(p *page) (string, bool) {
-			return count(len(p.Descriptions)), len(p.Descriptions) > 1
-		})},
+		several(func(p *page) []string { return p.Descriptions })},
 	{"description-long", Note, fmt.Sprintf("The description is longer than %d characters.", longDescription),
 		pages(func(p *page) (string, bool) { return long(p.Descriptions, longDescription) })},
 	{"description-duplicate", Warning, "Several pages have the same description.",
@@ -90,7 +89,7 @@ var checks = []check{
 	{"h1-missing", Warning, "The page has no h1, or an empty one.",
 		pages(func(p *page) (string, bool) { return "", strings.Join(p.Headings, "") == "" })},
 	{"h1-several", Note, "The page has more than one h1.",
-		pages(func(p *page) (string, bool) { return count(len(p.Headings)), len(p.Headings) > 1 })},
+		several(func(p *page) []string { return p.Headings })},
 	{"canonical-several", Error, "The page names more than one canonical URL: none of them counts.",
 		pages(func(p *page) (string, bool) { return strings.Join(p.canonicals(), ", "), len(p.canonicals()) > 1 })},
 	{"canonical-in-body", Warning, "A link names a canonical URL in the body of the page: search engines read it in the head only.",
@@ -115,7 +114,7 @@ var checks = []check{
 			return p.canonical, p.canonical != "" && !s.isOwn(p.canonical)
 		})},
 	{"noindex-canonical", Warning, "The page asks not to be found and names another page as canonical: the two contradict each other.", pages(func(p *page) (string, bool) {
-		return p.canonical, !p.index && p.canonical != "" && p.canonical != p.url
+		return p.canonical, !p.index && p.isCopy()
 	})},
 	{"hreflang-code", Error, "A hreflang is no language code (BCP 47), nor x-default.", pages(badLanguages)},
 	{"hreflang-no-return", Error, "A page in another language does not link back.", hreflangNoReturn},
@@ -124,9 +123,7 @@ var checks = []check{
 	{"hreflang-no-self", Warning, "The page names others in other languages, but not itself: search engines want all of them in each.",
 		pages(func(p *page) (string, bool) { return "", len(p.Alternates) > 0 && !p.names(p.url) })},
 	{"hreflang-not-canonical", Warning, "The page has hreflang links and names another page as canonical: search engines ignore them.",
-		pages(func(p *page) (string, bool) {
-			return p.canonical, len(p.Alternates) > 0 && p.canonical != "" && p.canonical != p.url
-		})},
+		pages(func(p *page) (string, bool) { return p.canonical, len(p.Alternates) > 0 && p.isCopy() })},
 	{"lang-missing", Warning, "The html element has no lang: readers aloud and translators have to guess.",
 		pages(func(p *page) (string, bool) { return "", p.Lang == "" })},
 	{"lang-bad", Warning, "The lang of the html element is no language code.",
@@ -135,7 +132,8 @@ var checks = []check{
 		pages(func(p *page) (string, bool) { return strings.Join(p.misspelt(), "; "), len(p.misspelt()) > 0 })},
 	{"noindex-in-sitemap", Error, "A sitemap lists a page that asks not to be found.",
 		inSitemap(func(t *target) bool { return t.status == 200 && !t.index })},
-	{"noindex-disallowed", Error, "robots.txt disallows a page that asks not to be found: nobody who obeys gets to read that.", noindexDisallowed},
+	{"noindex-disallowed", Error, "robots.txt disallows a page that asks not to be found: nobody who obeys gets to read that.",
+		urls(func(t *target) (string, bool) { return t.rule.String(), denied(t) && t.status == 200 && !t.index })},
 	{"sitemap-broken", Error, "A sitemap lists a URL that answers with an error.",
 		inSitemap(func(t *target) bool { return t.status >= 400 || t.state == "failed" })},
 	{"sitemap-redirect", Warning, "A sitemap lists a redirect.", inSitemap(func(t *target) bool { return t.to != "" })},
@@ -146,22 +144,15 @@ var checks = []check{
 		inSitemap(func(t *target) bool { return t.orphan && t.status == 200 })},
 	{"sitemap-lacks", Note, "No sitemap lists the page, though there is one.", sitemapLacks},
 	{"sitemap-bad", Error, "A sitemap is none, ends early, or has entries that are no URL.",
-		func(s *site) (hits []Hit) {
-			for _, m := range s.sitemaps {
-				hits = append(hits, Hit{m.url, m.why})
-			}
-			return hits
-		}},
+		func(s *site) []Hit { return s.sitemaps }},
 	{"sitemap-elsewhere", Warning, "A sitemap lists URLs of another site, whose robots.txt would have to name it.",
-		func(s *site) (hits []Hit) {
-			for _, m := range s.strange {
-				hits = append(hits, Hit{m.url, m.why})
-			}
-			return hits
-		}},
-	{"requisite-disallowed", Warning, "robots.txt disallows what a page needs to be shown.", requisitesDisallowed},
+		func(s *site) []Hit { return s.strange }},
+	{"requisite-disallowed", Warning, "robots.txt disallows what a page needs to be shown.",
+		urls(func(t *target) (string, bool) {
+			return t.rule.String(), denied(t) && t.class == judge.Requisite.String()
+		})},
 	{"mixed-content", Error, "A page that came by https loads something by http: browsers refuse or change it.",
-		pages(func(p *page) (string, bool) { return some(p.http), len(p.http) > 0 })},
+		lists(func(p *page) []string { return p.http })},
 	{"form-insecure", Warning, "A form of a page that came by https is sent by http: browsers warn of it.",
 		faults("form-insecure")},
 	{"page-large", Warning, "The document alone is larger than 2 MiB.", pages(func(p *page) (string, bool) {
@@ -170,14 +161,10 @@ var checks = []check{
 	{"page-slow", Warning, "The page took longer than 3 s.", pages(func(p *page) (string, bool) {
 		return p.visit.Took.Round(100 * time.Millisecond).String(), p.visit.Took > slowPage
 	})},
-	{"image-large", Warning, "An image is larger than 1 MiB.", func(s *site) (hits []Hit) {
-		for url, t := range s.urls {
-			if strings.HasPrefix(t.mime, "image/") && t.status == 200 && t.bytes > largeImage {
-				hits = append(hits, Hit{url, fmt.Sprintf("%d octets", t.bytes)})
-			}
-		}
-		return hits
-	}},
+	{"image-large", Warning, "An image is larger than 1 MiB.", urls(func(t *target) (string, bool) {
+		return fmt.Sprintf("%d octets", t.bytes),
+			strings.HasPrefix(t.mime, "image/") && t.status == 200 && t.bytes > largeImage
+	})},
 	{"meta-refresh", Warning, "The page sends its readers elsewhere, or loads itself anew, after a time: who reads slowly cannot finish.", faults("meta-refresh")},
 	{"viewport-missing", Note, "The page has no meta viewport: telephones show it small.", faults("viewport-missing")},
 	{"zoom-forbidden", Warning, "The viewport keeps readers from making the page larger.", faults("zoom-forbidden")},
@@ -186,9 +173,7 @@ var checks = []check{
 	{"heading-skips", Note, "A heading skips a level.", faults("heading-skips")},
 	{"id-twice", Note, "An id is that of two elements: links and labels find the first only.", faults("id-twice")},
 	{"alt-missing", Error, "An image, or a link or button that is one, has no alt attribute: who cannot see it learns nothing of it (alt=\"\" says " +
-		"that there is nothing to learn).", pages(func(p *page) (string, bool) {
-		return some(p.NoAlt), len(p.NoAlt) > 0
-	})},
+		"that there is nothing to learn).", lists(func(p *page) []string { return p.NoAlt })},
 	{"content-duplicate", Warning, "Several pages have the same content, and none says which is the canonical one.",
 		duplicates(func(p *page) string {
 			if p.canonical != "" {
@@ -236,18 +221,30 @@ func pagesOf(find func(*site, *page) (string, bool)) func(*site) []Hit {
 	}
 }
 
+// lists is a check of pages that have some of what is wrong.
+func lists(of func(*page) []string) func(*site) []Hit {
+	return pages(func(p *page) (string, bool) { return some(of(p)), len(of(p)) > 0 })
+}
+
+// several is a check of pages that have more than one of what there is to be one of.
+func several(of func(*page) []string) func(*site) []Hit {
+	return pages(func(p *page) (string, bool) { return fmt.Sprint(len(of(p))), len(of(p)) > 1 })
+}
+
 // faults finds what the elements of a page alone tell.
 func faults(check string) func(*site) []Hit {
-	return pages(func(p *page) (string, bool) {
-		var list []string
+	return lists(func(p *page) (list []string) {
 		for _, f := range p.Faults {
 			if f.Check == check {
 				list = append(list, f.Detail)
 			}
 		}
-		return some(list), len(list) > 0
+		return list
 	})
 }
+
+// isCopy says whether a page names another one as canonical.
+func (p *page) isCopy() bool { return p.canonical != "" && p.canonical != p.url }
 
 // canonicals are all that the page and its header name.
 func (p *page) canonicals() []string {
@@ -270,21 +267,13 @@ func some(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// indexed is pages without those that ask not to be found.
-func indexed(find func(*page) (string, bool)) func(*site) []Hit {
-	return pages(func(p *page) (string, bool) {
-		detail, is := find(p)
-		return detail, is && p.index
-	})
-}
-
 // duplicates finds pages that may be found and have the same of something, but for
 // those that name another page as canonical.
 func duplicates(of func(*page) string) func(*site) []Hit {
 	return func(s *site) (hits []Hit) {
 		same := map[string][]*page{}
 		for _, p := range s.pages {
-			if text := of(p); text != "" && p.index && (p.canonical == "" || p.canonical == p.url) {
+			if text := of(p); text != "" && p.index && !p.isCopy() {
 				same[text] = append(same[text], p)
 			}
 		}
@@ -322,37 +311,29 @@ func inSitemap(is func(*target) bool) func(*site) []Hit {
 
 func denied(t *target) bool { return t.state == "disregarded" && t.rule.Rule == judge.Robots }
 
-func statusOf(is func(int) bool) func(*site) []Hit {
+// urls is a check of what the archive knows of one URL at a time.
+func urls(is func(*target) (string, bool)) func(*site) []Hit {
 	return func(s *site) (hits []Hit) {
 		for url, t := range s.urls {
-			if is(t.status) {
-				hits = append(hits, Hit{url, count(t.status)})
+			if detail, is := is(t); is {
+				hits = append(hits, Hit{url, detail})
 			}
 		}
 		return hits
 	}
 }
 
-func brokenLinks(s *site) (hits []Hit) {
-	for _, t := range s.broken {
-		if !strings.HasPrefix(t.Reason, "redirect") {
-			hits = append(hits, Hit{t.URL, t.Reason + from(t)})
-		}
+// brokenLinks are links that lead nowhere, by a redirect or without one.
+func brokenLinks(byRedirect bool) func(*site) []Hit {
+	return func(s *site) []Hit {
+		return linksTo(slices.DeleteFunc(slices.Clone(s.broken), func(t *inventory.Target) bool {
+			return strings.HasPrefix(t.Reason, "redirect") != byRedirect
+		}))
 	}
-	return hits
 }
 
-func redirectsNowhere(s *site) (hits []Hit) {
-	for _, t := range s.broken {
-		if strings.HasPrefix(t.Reason, "redirect") {
-			hits = append(hits, Hit{t.URL, t.Reason + from(t)})
-		}
-	}
-	return hits
-}
-
-func linksToRedirects(s *site) (hits []Hit) {
-	for _, t := range s.moved {
+func linksTo(targets []*inventory.Target) (hits []Hit) {
+	for _, t := range targets {
 		hits = append(hits, Hit{t.URL, t.Reason + from(t)})
 	}
 	return hits
@@ -466,27 +447,9 @@ func hreflangBroken(s *site) (hits []Hit) {
 	return hits
 }
 
-func noindexDisallowed(s *site) (hits []Hit) {
-	for url, t := range s.urls {
-		if denied(t) && t.status == 200 && !t.index {
-			hits = append(hits, Hit{url, t.rule.String()})
-		}
-	}
-	return hits
-}
-
-func requisitesDisallowed(s *site) (hits []Hit) {
-	for url, t := range s.urls {
-		if denied(t) && t.class == judge.Requisite.String() {
-			hits = append(hits, Hit{url, t.rule.String()})
-		}
-	}
-	return hits
-}
-
 func sitemapNotCanonical(s *site) (hits []Hit) {
 	for url, sitemap := range s.listed {
-		if p := s.by[url]; p != nil && p.canonical != "" && p.canonical != p.url {
+		if p := s.by[url]; p != nil && p.isCopy() {
 			hits = append(hits, Hit{url, "in " + sitemap + "; canonical is " + p.canonical})
 		}
 	}
@@ -495,7 +458,7 @@ func sitemapNotCanonical(s *site) (hits []Hit) {
 
 func sitemapLacks(s *site) (hits []Hit) {
 	for _, p := range s.pages {
-		if len(s.listed) > 0 && s.listed[p.url] == "" && p.index && (p.canonical == "" || p.canonical == p.url) {
+		if len(s.listed) > 0 && s.listed[p.url] == "" && p.index && !p.isCopy() {
 			hits = append(hits, Hit{p.url, ""})
 		}
 	}
@@ -531,8 +494,6 @@ func long(list []string, most int) (string, bool) {
 	n := utf8.RuneCountInString(first(list))
 	return fmt.Sprintf("%d characters", n), n > most
 }
-
-func count(n int) string { return fmt.Sprint(n) }
 
 func plural(n int, one, many string) string {
 	if n == 1 {

@@ -95,18 +95,15 @@ type site struct {
 	by       map[string]*page
 	urls     map[string]*target
 	listed   map[string]string // URLs of sitemaps, by the sitemap
-	sitemaps []sitemapFound
-	strange  []sitemapFound // sitemaps that list other sites' URLs
+	sitemaps []Hit
+	strange  []Hit // sitemaps that list other sites' URLs
 	broken   []*inventory.Target
-	moved    map[string]*inventory.Target // redirects that links lead to
+	moved    []*inventory.Target // redirects that links lead to
 }
-
-type sitemapFound struct{ url, why string }
 
 // gather reads the archive.
 func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
-	s := &site{o: o, by: map[string]*page{}, urls: map[string]*target{}, listed: map[string]string{},
-		moved: map[string]*inventory.Target{}}
+	s := &site{o: o, by: map[string]*page{}, urls: map[string]*target{}, listed: map[string]string{}}
 	err := inventory.Rows(a, o.Known, o.Now, func(r *inventory.Row) error {
 		if !judge.Belongs(r.Rule.Rule) {
 			return ctx.Err()
@@ -146,10 +143,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 			moved.Add(redirects)
 			return nil
 		})
-	s.broken = broken.List()
-	for _, t := range moved.List() {
-		s.moved[t.URL] = t
-	}
+	s.broken, s.moved = broken.List(), moved.List()
 	return s, err
 }
 
@@ -199,15 +193,15 @@ func (s *site) readSitemap(a *storage.Archive, v *crawllog.Visit) error {
 	case err != nil:
 		return nil
 	case sum.Kind == sitemap.None:
-		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, "it is no sitemap"})
+		s.sitemaps = append(s.sitemaps, Hit{v.URL, "it is no sitemap"})
 	case sum.Truncated != "":
-		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, "it ends early: " + sum.Truncated})
+		s.sitemaps = append(s.sitemaps, Hit{v.URL, "it ends early: " + sum.Truncated})
 	}
 	if elsewhere > 0 {
-		s.strange = append(s.strange, sitemapFound{v.URL, plural(elsewhere, "URL", "URLs") + ", such as " + example})
+		s.strange = append(s.strange, Hit{v.URL, plural(elsewhere, "URL", "URLs") + ", such as " + example})
 	}
 	if sum.Bad > 0 {
-		s.sitemaps = append(s.sitemaps, sitemapFound{v.URL, plural(sum.Bad, "entry that is", "entries that are") +
+		s.sitemaps = append(s.sitemaps, Hit{v.URL, plural(sum.Bad, "entry that is", "entries that are") +
 			" no usable URL"})
 	}
 	return nil

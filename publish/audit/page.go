@@ -115,23 +115,26 @@ func (r *reader) gather(raw []byte) {
 }
 
 func (r *reader) end(a atom.Atom) {
-	switch {
-	case a == atom.Svg && r.svg > 0:
+	if a == atom.Svg && r.svg > 0 {
 		r.svg--
-	case a == r.in && a == atom.Title:
-		r.p.Titles = append(r.p.Titles, fold(html.UnescapeString(r.words.String())))
-		r.in = 0
-	case a == r.in && a == atom.H1:
-		r.p.Headings = append(r.p.Headings, fold(html.UnescapeString(r.words.String())))
-		r.in = 0
-	case a == r.in:
+	}
+	if a == r.in {
+		text := fold(html.UnescapeString(r.words.String()))
+		switch a {
+		case atom.Title:
+			r.p.Titles = append(r.p.Titles, text)
+		case atom.H1:
+			r.p.Headings = append(r.p.Headings, text)
+		}
 		r.in = 0
 	}
-	if r.text && a != atom.A && a != atom.B && a != atom.I && a != atom.Em && a != atom.Strong && a != atom.Span &&
-		a != atom.Code {
+	if r.text && !slices.Contains(inWords, a) {
 		r.seen.WriteByte(' ')
 	}
 }
+
+// inWords are the elements that end within a word.
+var inWords = []atom.Atom{atom.A, atom.B, atom.I, atom.Em, atom.Strong, atom.Span, atom.Code}
 
 func (r *reader) start(t html.Token) {
 	attr := map[string]string{}

@@ -11,6 +11,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/publish/catalog"
+	"curtsy/publish/search"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -26,7 +27,7 @@ type Source struct {
 	Explain func(weburl.URL) []string
 	// Search finds pages, and says how many there are and what is missing in its
 	// index; nil: this archive has no search.
-	Search func(ctx context.Context, query string, skip, limit int) (hits []Hit, total int, note string, err error)
+	Search func(ctx context.Context, query string, skip, limit int) (hits []search.Hit, total int, note string, err error)
 	// Plots are drawings of what is kept, and Report is a whole page about it; nil:
 	// there is none.
 	Plots  func(ctx context.Context) ([]Plot, error)
@@ -70,23 +71,10 @@ func (l readings) close() {
 	}
 }
 
-// Hit is one result of a search.
-type Hit struct {
-	URL, Title, Lang string
-	Captured         time.Time
-	Snippet          []Piece
-}
-
 // Plot is a drawing with its title.
 type Plot struct {
 	Title string
 	SVG   template.HTML
-}
-
-// Piece is a part of a snippet.
-type Piece struct {
-	Text   string
-	Marked bool
 }
 
 // capture is one capture of a URL, with what may be done with it.

@@ -22,6 +22,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/publish/catalog"
 	"curtsy/publish/replay"
+	"curtsy/publish/search"
 )
 
 var site = `
@@ -135,9 +136,9 @@ func TestPagesOfHits(t *testing.T) {
 	seed := weburl.MustParse("http://h/")
 	source := func(total int) *replay.Source {
 		return &replay.Source{Seed: seed, Search: func(_ context.Context, query string, skip,
-			limit int) (hits []replay.Hit, _ int, _ string, _ error) {
+			limit int) (hits []search.Hit, _ int, _ string, _ error) {
 			for i := skip; i < min(skip+limit, total) && query == "x y"; i++ {
-				hits = append(hits, replay.Hit{URL: fmt.Sprintf("http://h/%d", i+1), Title: fmt.Sprint("hit ", i+1)})
+				hits = append(hits, search.Hit{URL: fmt.Sprintf("http://h/%d", i+1), Title: fmt.Sprint("hit ", i+1)})
 			}
 			return hits, total, "", nil
 		}}

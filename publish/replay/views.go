@@ -11,6 +11,7 @@ import (
 
 	"curtsy/internal/weburl"
 	"curtsy/publish/catalog"
+	"curtsy/publish/search"
 	"curtsy/usage"
 )
 
@@ -209,7 +210,7 @@ type searchView struct {
 }
 
 type hitView struct {
-	Hit
+	search.Hit
 	Path string
 }
 

@@ -110,42 +110,22 @@ func (s *Searcher) unit(ctx context.Context, u *unit, langs []string) (string, [
 	case u.words[n-1].pair:
 	case u.prefix:
 		last.begin = last.raw
-		more, err = s.column(ctx, `SELECT DISTINCT stem FROM words WHERE raw >= ? AND raw < ? LIMIT ?`, last.raw,
+		more, err = column[string](ctx, s.db, `SELECT DISTINCT stem FROM words WHERE raw >= ? AND raw < ? LIMIT ?`, last.raw,
 			last.raw+"\U0010FFFF", maxExpansion)
 	case n == 1:
-		more, err = s.column(ctx, `SELECT stem FROM words WHERE raw = ? LIMIT ?`, last.raw, maxSameRaw)
+		more, err = column[string](ctx, s.db, `SELECT stem FROM words WHERE raw = ? LIMIT ?`, last.raw, maxSameRaw)
 	}
 	if err != nil {
 		return "", nil, err
 	}
 	for _, stem := range more {
 		last.stems[stem] = true
-		phrases = append(phrases, phraseEnding(phrases[0], stem, n))
+		phrases = append(phrases, phraseEnding(phrases[0], stem))
 	}
 	return `"` + strings.Join(distinct(phrases), `" OR "`) + `"`, terms, nil
 }
 
 // phraseEnding is a phrase with another last word.
-func phraseEnding(phrase, stem string, n int) string {
-	if n == 1 {
-		return stem
-	}
+func phraseEnding(phrase, stem string) string {
 	return phrase[:strings.LastIndexByte(phrase, ' ')+1] + stem
-}
-
-// column reads a list of words.
-func (s *Searcher) column(ctx context.Context, query string, args ...any) (list []string, err error) {
-	rows, err := s.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var word string
-		if err := rows.Scan(&word); err != nil {
-			return nil, err
-		}
-		list = append(list, word)
-	}
-	return list, rows.Err()
 }

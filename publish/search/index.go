@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -84,10 +85,10 @@ type indexer struct {
 	site   string // the language of most pages
 
 	tx     *sql.Tx
-	stmts  statements
-	titles map[string]int // stem → titles more
-	links  map[int64]int  // name of a URL → pages more that link to it
-	seen   map[int64]bool // targets of the page that is read
+	stmts  map[string]*sql.Stmt // of tx, by their text
+	titles map[string]int       // stem → titles more
+	links  map[int64]int        // name of a URL → pages more that link to it
+	seen   map[int64]bool       // targets of the page that is read
 	size   int
 }
 
@@ -102,18 +103,13 @@ const fewestSample = 64
 // siteLanguage is that of most pages of a sample: pages in doubt follow it, those too
 // that were indexed when the sample was another.
 func (x *indexer) siteLanguage() error {
-	rows, err := x.db.QueryContext(x.ctx, `SELECT DISTINCT id >> 20 FROM captures
+	ids, err := column[int64](x.ctx, x.db, `SELECT DISTINCT id >> 20 FROM captures
 		WHERE (id >> 20) % max(1, (SELECT count(*) FROM captures) / ?) = 0 LIMIT 200`, fewestSample)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
 	counts, best := map[string]int{}, ""
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
+	for _, id := range ids {
 		p, err := x.read(id, nil)
 		if err != nil {
 			return err
@@ -129,9 +125,6 @@ func (x *indexer) siteLanguage() error {
 		}
 	}
 	x.site = best
-	if err := rows.Err(); err != nil {
-		return err
-	}
 	_, err = x.db.ExecContext(x.ctx, `INSERT OR IGNORE INTO todo SELECT id FROM docs WHERE doubt AND lang != ?`, x.site)
 	return err
 }
@@ -153,11 +146,9 @@ func (x *indexer) batch(done, total int64) (n int64, err error) {
 		return 0, err
 	}
 	defer x.tx.Rollback()
-	if err := x.stmts.prepare(x.ctx, x.tx); err != nil {
-		return 0, err
-	}
+	x.stmts = map[string]*sql.Stmt{}
 	x.titles, x.links, x.seen, x.size = map[string]int{}, map[int64]int{}, map[int64]bool{}, 0
-	ids, err := x.next()
+	ids, err := column[int64](x.ctx, x.tx, `SELECT id FROM todo ORDER BY id LIMIT ?`, batchPages)
 	if err != nil {
 		return 0, err
 	}
@@ -180,20 +171,36 @@ func (x *indexer) batch(done, total int64) (n int64, err error) {
 	return n, x.tx.Commit()
 }
 
-func (x *indexer) next() (ids []int64, err error) {
-	rows, err := x.tx.QueryContext(x.ctx, `SELECT id FROM todo ORDER BY id LIMIT ?`, batchPages)
+// exec runs a statement of the transaction, and prepares it the first time.
+func (x *indexer) exec(query string, args ...any) (err error) {
+	s := x.stmts[query]
+	if s == nil {
+		if s, err = x.tx.PrepareContext(x.ctx, query); err != nil {
+			return err
+		}
+		x.stmts[query] = s
+	}
+	_, err = s.ExecContext(x.ctx, args...)
+	return err
+}
+
+// column reads the one column that a query has.
+func column[T any](ctx context.Context, from interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+}, query string, args ...any) (list []T, err error) {
+	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var value T
+		if err := rows.Scan(&value); err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
+		list = append(list, value)
 	}
-	return ids, rows.Err()
+	return list, rows.Err()
 }
 
 // page is a page that is to be found.
@@ -230,7 +237,7 @@ func (x *indexer) take(id int64) error {
 		err = x.put(id, p)
 	}
 	if err == nil {
-		_, err = x.stmts.done.ExecContext(x.ctx, id)
+		err = x.exec(`DELETE FROM todo WHERE id = ?`, id)
 	}
 	return err
 }
@@ -239,7 +246,7 @@ func (x *indexer) take(id int64) error {
 func (x *indexer) forget(id int64) error {
 	var n int
 	var stems string
-	err := x.stmts.stems.QueryRowContext(x.ctx, id).Scan(&n, &stems)
+	err := x.tx.QueryRowContext(x.ctx, `SELECT n, stems FROM docs WHERE id = ?`, id).Scan(&n, &stems)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -260,11 +267,7 @@ func (x *indexer) forget(id int64) error {
 		}
 		x.countLinks(v.URL, links, -1)
 	}
-	if _, err := x.stmts.dropDoc.ExecContext(x.ctx, id); err != nil {
-		return err
-	}
-	_, err = x.stmts.dropText.ExecContext(x.ctx, id)
-	return err
+	return cmp.Or(x.exec(`DELETE FROM docs WHERE id = ?`, id), x.exec(`DELETE FROM idx WHERE rowid = ?`, id))
 }
 
 // put takes a document into the index.
@@ -295,18 +298,14 @@ func (x *indexer) put(id int64, p *page) error {
 	for _, stem := range distinct(strings.Fields(title.String())) {
 		x.titles[stem]++
 	}
-	_, err := x.stmts.putDoc.ExecContext(x.ctx, id, nameOf(p.visit.URL), p.visit.N, p.visit.URL, p.title, lang, inDoubt,
-		x.raws(p.title), title.String(), last.String())
-	if err != nil {
-		return err
-	}
-	if _, err = x.stmts.putText.ExecContext(x.ctx, id, title.String(), head.String(), body.String(),
-		url.String()); err != nil {
-		return err
-	}
 	x.size += len(p.title) + 100
 	x.countLinks(p.visit.URL, p.links, 1)
-	return nil
+	return cmp.Or(
+		x.exec(`INSERT INTO docs(id, name, n, url, title, lang, doubt, raws, stems, last)
+			VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, nameOf(p.visit.URL), p.visit.N, p.visit.URL, p.title, lang,
+			inDoubt, x.raws(p.title), title.String(), last.String()),
+		x.exec(`INSERT INTO idx(rowid, title, head, body, url) VALUES(?, ?, ?, ?, ?)`, id, title.String(),
+			head.String(), body.String(), url.String()))
 }
 
 // stems appends the words of a text as the index has them.
@@ -316,19 +315,13 @@ func (x *indexer) stems(out *strings.Builder, text, lang string) (err error) {
 		if !k.pair {
 			word = k.in(lang)
 			if !k.noted {
-				err = errors.Join(err, x.note(k.form))
+				k.noted = true
+				err = cmp.Or(err, x.exec(`INSERT OR IGNORE INTO words VALUES(?, ?)`, cutWord(fold(k.word)), k.stem))
 			}
 		}
 		out.WriteString(word)
 		out.WriteByte(' ')
 	})
-	return err
-}
-
-// note writes a word of a text and its stem.
-func (x *indexer) note(f *form) error {
-	f.noted = true
-	_, err := x.stmts.putWord.ExecContext(x.ctx, cutWord(fold(f.word)), f.stem)
 	return err
 }
 
@@ -371,7 +364,8 @@ func (x *indexer) sums() error {
 		if n == 0 {
 			continue
 		}
-		if _, err := x.stmts.addTitle.ExecContext(x.ctx, stem, n); err != nil {
+		if err := x.exec(`INSERT INTO titles VALUES(?, ?) ON CONFLICT DO UPDATE SET docs = docs + excluded.docs`,
+			stem, n); err != nil {
 			return err
 		}
 	}
@@ -379,34 +373,8 @@ func (x *indexer) sums() error {
 		if n == 0 {
 			continue
 		}
-		if _, err := x.stmts.addLinks.ExecContext(x.ctx, name, n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// statements are those of one transaction.
-type statements struct {
-	stems, dropDoc, dropText, putDoc, putText, putWord, done, addTitle, addLinks *sql.Stmt
-}
-
-func (s *statements) prepare(ctx context.Context, tx *sql.Tx) (err error) {
-	for _, p := range []struct {
-		to  **sql.Stmt
-		sql string
-	}{
-		{&s.stems, `SELECT n, stems FROM docs WHERE id = ?`},
-		{&s.dropDoc, `DELETE FROM docs WHERE id = ?`},
-		{&s.dropText, `DELETE FROM idx WHERE rowid = ?`},
-		{&s.putDoc, `INSERT INTO docs(id, name, n, url, title, lang, doubt, raws, stems, last) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&s.putText, `INSERT INTO idx(rowid, title, head, body, url) VALUES(?, ?, ?, ?, ?)`},
-		{&s.putWord, `INSERT OR IGNORE INTO words VALUES(?, ?)`},
-		{&s.done, `DELETE FROM todo WHERE id = ?`},
-		{&s.addTitle, `INSERT INTO titles VALUES(?, ?) ON CONFLICT DO UPDATE SET docs = docs + excluded.docs`},
-		{&s.addLinks, `INSERT INTO inlinks VALUES(?, ?) ON CONFLICT DO UPDATE SET pages = pages + excluded.pages`},
-	} {
-		if *p.to, err = tx.PrepareContext(ctx, p.sql); err != nil {
+		if err := x.exec(`INSERT INTO inlinks VALUES(?, ?) ON CONFLICT DO UPDATE SET pages = pages + excluded.pages`,
+			name, n); err != nil {
 			return err
 		}
 	}

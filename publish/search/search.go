@@ -101,6 +101,25 @@ type Hit struct {
 	Visit    crawllog.Ref
 }
 
+// Piece is a part of a snippet.
+type Piece struct {
+	Text   string
+	Marked bool // it was asked for
+}
+
+// Pieces are a snippet cut at its marks.
+func (s Snippet) Pieces() (list []Piece) {
+	at := 0
+	for _, m := range s.Marks {
+		list = append(list, Piece{Text: s.Text[at:m[0]]}, Piece{s.Text[m[0]:m[1]], true})
+		at = m[1]
+	}
+	if at < len(s.Text) {
+		list = append(list, Piece{Text: s.Text[at:]})
+	}
+	return list
+}
+
 // MaxLimit bounds the hits of one query, and MaxSkip those before them.
 const (
 	MaxLimit = 1000
