@@ -10,6 +10,7 @@ import (
 
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/robotstxt"
+	"curtsy/crawler/status"
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/storage"
@@ -289,7 +290,7 @@ func (c *Crawl) renewUsageFiles(o *outcome) {
 // total counts an outcome in the state of the crawl.
 func (c *Crawl) total(o *outcome) error {
 	if o.Narrowed {
-		c.ledger.narrowed()
+		c.ledger.change(func(s *status.State) { s.Narrowed = true })
 	}
 	v := o.Visit
 	if v == nil {
@@ -304,6 +305,10 @@ func (c *Crawl) total(o *outcome) error {
 		}
 		earlier = slices.DeleteFunc(earlier, func(w *crawllog.Visit) bool { return w.N >= v.N })
 	}
-	c.ledger.visited(v, v.Class == "page" && v.Status > 0 && v.Blocked == "" && o.RetryAt.IsZero(), earlier)
+	page := v.Class == "page" && v.Status > 0 && v.Blocked == "" && o.RetryAt.IsZero()
+	c.ledger.change(func(s *status.State) {
+		s.Count(v, page)
+		s.Hold(v, earlier)
+	})
 	return nil
 }

@@ -281,7 +281,7 @@ func (c *Crawl) finish(r Result) (Result, error) {
 		if err := st.CountHeld(c.archive); err != nil {
 			return r, err
 		}
-		c.ledger.holds(st.Holds)
+		c.ledger.change(func(s *status.State) { s.Holds = st.Holds })
 	}
 	var find crawllog.Lookup
 	if c.earlier != nil { // there were runs before

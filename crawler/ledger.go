@@ -2,13 +2,11 @@ package crawler
 
 import (
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"curtsy/crawler/status"
 	"curtsy/politeness"
-	"curtsy/storage/crawllog"
 )
 
 // ledger is the crawl's own entry in crawl.db: its totals over all runs, and
@@ -25,39 +23,24 @@ type ledger struct {
 	err   error     // the first of the committer's
 }
 
-// visited counts a visit in the totals.
-func (l *ledger) visited(v *crawllog.Visit, page bool, earlier []*crawllog.Visit) {
+// change changes the state. Its lists and maps are replaced, never changed: the
+// committer reads them.
+func (l *ledger) change(by func(*status.State)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.state.Count(v, page)
-	l.state.Hold(v, earlier)
+	by(&l.state)
 }
 
-// holds sets what the archive holds to what was counted.
-func (l *ledger) holds(n *crawllog.Counts) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.state.Holds = n
+// get is the state as of the last change.
+func (l *ledger) get() (s status.State) {
+	l.change(func(now *status.State) { s = *now })
+	return s
 }
 
 // answers counts the visits that had an answer.
 func (l *ledger) answers() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state.Kept + l.state.Revisits + l.state.Withheld
-}
-
-func (l *ledger) pages() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state.Pages - l.state.RoundPages()
-}
-
-// bytes is how many octets were fetched, but for those of earlier rounds.
-func (l *ledger) bytes() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state.Bytes - l.state.RoundBytes()
+	s := l.get()
+	return s.Kept + s.Revisits + s.Withheld
 }
 
 // snapshot is the state as of now.
@@ -68,21 +51,6 @@ func (l *ledger) snapshot(now time.Time) status.State {
 	s.Updated = now.UTC()
 	s.Elapsed += now.Sub(l.began)
 	return s
-}
-
-// narrowed notes that a narrower scope held back what was queued already.
-func (l *ledger) narrowed() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.state.Narrowed = true
-}
-
-// setApart notes an origin that might have been a name of the site and is not. The
-// list is never changed once it is in the state, since the committer reads it.
-func (l *ledger) setApart(origin string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.state.Apart = append(slices.Clone(l.state.Apart), origin)
 }
 
 // end notes how a run ended, and what each host must be remembered for.
@@ -103,17 +71,8 @@ func (l *ledger) end(r Result, now time.Time, paces map[string]*pace) {
 	l.err = nil
 }
 
-// pace is what is remembered of a host.
-func (l *ledger) pace(host string) (s politeness.Snapshot, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s, ok = l.state.Paces[host]
-	return s, ok
-}
-
 // remember keeps what a kill must not lose: failures, and the time before
-// which a host asked not to be visited. Maps of paces are never changed once
-// they are in the state, since the committer reads them.
+// which a host asked not to be visited.
 func (l *ledger) remember(p *pace) {
 	s := p.Snapshot()
 	l.mu.Lock()

@@ -161,7 +161,8 @@ func (c *Crawl) bytesLeft() int64 {
 	if c.opts.Limits.Bytes <= 0 {
 		return math.MaxInt64
 	}
-	return max(0, c.opts.Limits.Bytes-c.ledger.bytes())
+	st := c.ledger.get()
+	return max(0, c.opts.Limits.Bytes-st.OfRound().Bytes)
 }
 
 // limits says whether something ends the crawl before it is done.
@@ -180,7 +181,7 @@ func (c *Crawl) limits(stop context.Context, now time.Time) {
 		r.end(DiskFull, err.Error())
 	case stop.Err() != nil:
 		r.end(Stopped, "asked to stop")
-	case l.Pages > 0 && st.Pages-st.RoundPages() >= l.Pages:
+	case l.Pages > 0 && st.OfRound().Pages >= l.Pages:
 		r.endWith(Result{Ending: Limited, Limit: "max-pages", Why: fmt.Sprintf("max-pages %d is reached", l.Pages)})
 	case l.Bytes > 0 && c.bytesLeft() == 0:
 		r.endWith(Result{Ending: Limited, Limit: "max-bytes", Why: fmt.Sprintf("max-bytes %d is reached", l.Bytes)})

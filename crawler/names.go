@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"curtsy/crawler/status"
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
@@ -25,7 +26,7 @@ func (c *Crawl) learnNames(n judge.Names) {
 		c.client.Allow(weburl.FromCanonical(n.Alias + "/").Hostname())
 	}
 	if n.Apart != "" {
-		c.ledger.setApart(n.Apart)
+		c.ledger.change(func(s *status.State) { s.Apart = append(slices.Clone(s.Apart), n.Apart) })
 	}
 }
 

@@ -66,7 +66,7 @@ func (c *Crawl) pace(u weburl.URL) (*pace, error) {
 // restore continues the pace of a host where the last run left it. After a
 // kill nobody knows when the last request ended: perhaps right now.
 func (c *Crawl) restore(p *pace) {
-	s, ok := c.ledger.pace(p.host)
+	s, ok := c.ledger.get().Paces[p.host]
 	if c.ledger.killed {
 		s.LastEnd, ok = c.now(), true
 	}

@@ -45,9 +45,9 @@ const leastVisits = 5
 // toDo is how many URLs are left before the crawl ends, by itself or by its
 // limit of pages.
 func (c *Crawl) toDo(s *status.Status) int {
-	st, n := c.ledger.snapshot(c.now()), s.Queued
+	st, n := c.ledger.get(), s.Queued
 	if most := c.opts.Limits.Pages; most > 0 {
-		n = min(n, max(most-(st.Pages-st.RoundPages()), 0))
+		n = min(n, max(most-st.OfRound().Pages, 0))
 	}
 	return n
 }

@@ -44,7 +44,7 @@ func (c *Crawl) beginRound(finished bool) error {
 // allow: what is queued then waits for a higher limit, and for no end of the crawl.
 func (c *Crawl) full() bool {
 	s, l := &c.ledger.state, &c.opts.Limits
-	return l.Pages > 0 && s.Pages-s.RoundPages() >= l.Pages || l.Bytes > 0 && s.Bytes-s.RoundBytes() >= l.Bytes
+	return l.Pages > 0 && s.OfRound().Pages >= l.Pages || l.Bytes > 0 && s.OfRound().Bytes >= l.Bytes
 }
 
 // planRound queues what the round visits again.

@@ -52,7 +52,7 @@ func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 		return true
 	}
 	e := o.next
-	if e.Class == frontier.Page && !c.flight.mayStartPage(c.ledger.pages()) {
+	if st := c.ledger.get(); e.Class == frontier.Page && !c.flight.mayStartPage(st.OfRound().Pages) {
 		c.schedule.limited = append(c.schedule.limited, o)
 		return false
 	}

@@ -146,7 +146,7 @@ type broken struct {
 
 // Open opens the archive in dir for its one writer and makes it if there is
 // none. What a killed crawl left behind the last commit is cut off.
-func Open(dir string, o Options) (*Archive, error) {
+func Open(dir string, o Options) (a *Archive, err error) {
 	o.defaults()
 	if !isSegment(o.Prefix + "-20060102150405-00000.warc.gz") {
 		return nil, fmt.Errorf("%q cannot be the prefix of segment names", o.Prefix)
@@ -155,25 +155,13 @@ func Open(dir string, o Options) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := d.openArchive(o)
-	if err != nil {
-		d.close()
+	defer d.closeOn(&err)
+	for _, step := range []func() error{d.lockToWrite, d.neverLost, d.begin} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
-	return a, err
-}
-
-func (d *directory) openArchive(o Options) (*Archive, error) {
-	if err := d.lock(true); err != nil {
-		return nil, err
-	}
-	if err := d.neverLost(); err != nil {
-		return nil, err
-	}
-	if err := d.begin(); err != nil {
-		return nil, err
-	}
-	a, err := d.openIndex(dbName, o, false)
-	if err != nil {
+	if a, err = d.openIndex(dbName, o, false); err != nil {
 		return nil, err
 	}
 	if err = d.metas(); err == nil {
@@ -190,42 +178,36 @@ func (d *directory) openArchive(o Options) (*Archive, error) {
 // OpenRead opens the archive in dir for reading, and changes nothing in it.
 // Many may read at once, and while a crawl writes: then it is the state of that
 // crawl's last commit. Where the system does not allow that, it is ErrInUse.
-func OpenRead(dir string) (*Archive, error) {
+func OpenRead(dir string) (a *Archive, err error) {
 	d, err := look(dir)
 	if err != nil {
 		return nil, err
 	}
+	defer d.closeOn(&err)
 	o := Options{}
 	o.defaults()
-	a, err := d.openIndex(dbName, o, true)
-	if err != nil {
-		d.close()
-	}
-	return a, err
+	return d.openIndex(dbName, o, true)
 }
 
 // look opens the directory of an archive that must be there: else it is ErrNone,
 // or that its crawl.db is gone.
-func look(dir string) (*directory, error) {
-	d, err := openDirectory(dir)
+func look(dir string) (d *directory, err error) {
+	d, err = openDirectory(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err = d.neverLost(); err == nil {
-		var st fs.FileInfo
-		st, err = d.stat(dbName)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
-			err = fmt.Errorf("%s: %w", dir, ErrNone)
-		}
-	}
-	if err != nil {
-		d.close()
+	defer d.closeOn(&err)
+	if err := d.neverLost(); err != nil {
 		return nil, err
 	}
-	return d, nil
+	st, err := d.stat(dbName)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+	}
+	return d, err
 }
 
 func (o *Options) defaults() {

@@ -25,7 +25,7 @@ type directory struct {
 }
 
 // openDirectory opens the directory that is there.
-func openDirectory(path string) (*directory, error) {
+func openDirectory(path string) (d *directory, err error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -37,9 +37,9 @@ func openDirectory(path string) (*directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &directory{path: path, root: root}
+	d = &directory{path: path, root: root}
+	defer d.closeOn(&err)
 	if err := d.openWARC(); err != nil {
-		d.close()
 		return nil, err
 	}
 	_ = d.openSub(factsDir, &d.facts) // they are made again from the segments
@@ -48,23 +48,19 @@ func openDirectory(path string) (*directory, error) {
 
 // makeDirectory opens the directory of an archive for writing, and makes it if
 // there is none.
-func makeDirectory(path string) (*directory, error) {
+func makeDirectory(path string) (d *directory, err error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
-	d, err := openDirectory(path)
+	d, err = openDirectory(path)
 	if err != nil || d.warc != nil {
 		return d, err
 	}
-	err = d.root.Mkdir(warcDir, 0o755)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		err = d.openWARC()
-	}
-	if err != nil {
-		d.close()
+	defer d.closeOn(&err)
+	if err := d.root.Mkdir(warcDir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return d, nil
+	return d, d.openWARC()
 }
 
 func (d *directory) openWARC() error { return d.openSub(warcDir, &d.warc) }
@@ -104,6 +100,16 @@ func (d *directory) close() {
 	}
 	d.root.Close()
 }
+
+// closeOn closes the directory where an error is to be given.
+func (d *directory) closeOn(err *error) {
+	if *err != nil {
+		d.close()
+	}
+}
+
+// lockToWrite takes the lock of the one writer.
+func (d *directory) lockToWrite() error { return d.lock(true) }
 
 // in is the handle of the directory that a name is in, and its last part.
 func (d *directory) in(name string) (*os.Root, string, error) {

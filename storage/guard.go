@@ -41,14 +41,10 @@ func (r *reach) of(db *bbolt.DB, tx *bbolt.Tx) {
 	*r = reach{from, from + uint64(max(mappedSize, tx.Size())) + maxNamed}
 }
 
-// viewDB and updateDB are bbolt's View and Update, guarded.
-func viewDB(db *bbolt.DB, fn func(*bbolt.Tx) error) error { return transact(db, db.View, fn) }
-
-func updateDB(db *bbolt.DB, fn func(*bbolt.Tx) error) error { return transact(db, db.Update, fn) }
-
-func transact(db *bbolt.DB, run func(func(*bbolt.Tx) error) error, fn func(*bbolt.Tx) error) error {
+// updateDB is bbolt's Update, guarded.
+func updateDB(db *bbolt.DB, fn func(*bbolt.Tx) error) error {
 	return guarded(func(r *reach) error {
-		return run(func(tx *bbolt.Tx) error {
+		return db.Update(func(tx *bbolt.Tx) error {
 			r.of(db, tx)
 			return fn(tx)
 		})

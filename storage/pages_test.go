@@ -96,8 +96,11 @@ func tour(path string, most int) (n int, err error) {
 			return nil
 		})
 	}
-	err = viewDB(db, func(tx *bbolt.Tx) error {
-		return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return visit(b) })
+	err = guarded(func(r *reach) error {
+		return db.View(func(tx *bbolt.Tx) error {
+			r.of(db, tx)
+			return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return visit(b) })
+		})
 	})
 	return n, err
 }

@@ -36,14 +36,8 @@ func OpenRebuild(dir string, o Options) (r *Rebuild, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r, err = d.openRebuild(o); err != nil {
-		d.close()
-	}
-	return r, err
-}
-
-func (d *directory) openRebuild(o Options) (*Rebuild, error) {
-	if err := d.lock(true); err != nil {
+	defer d.closeOn(&err)
+	if err := d.lockToWrite(); err != nil {
 		return nil, err
 	}
 	names, err := d.segmentNames()

@@ -1,10 +1,12 @@
 package storage
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -17,7 +19,7 @@ import (
 
 // OpenSalvage opens a damaged archive for Salvage: segments are left as they
 // are found, and may be missing or too short.
-func OpenSalvage(dir string, o Options) (*Archive, error) {
+func OpenSalvage(dir string, o Options) (a *Archive, err error) {
 	d, err := look(dir)
 	if err != nil {
 		return nil, err
@@ -26,14 +28,12 @@ func OpenSalvage(dir string, o Options) (*Archive, error) {
 	if d, err = makeDirectory(dir); err != nil {
 		return nil, err
 	}
+	defer d.closeOn(&err)
 	o.defaults()
-	if err := d.lock(true); err != nil {
-		d.close()
+	if err := d.lockToWrite(); err != nil {
 		return nil, err
 	}
-	a, err := d.openIndex(dbName, o, false)
-	if err != nil {
-		d.close()
+	if a, err = d.openIndex(dbName, o, false); err != nil {
 		return nil, err
 	}
 	known, err := a.segments()
@@ -41,7 +41,7 @@ func OpenSalvage(dir string, o Options) (*Archive, error) {
 		err = a.newest(known)
 	}
 	if err != nil {
-		a.Close()
+		a.closeDB()
 		return nil, err
 	}
 	return a, nil
@@ -50,25 +50,26 @@ func OpenSalvage(dir string, o Options) (*Archive, error) {
 // Damaged lists the visits that a report says are damaged, and those that
 // refer to them for their payload.
 func (a *Archive) Damaged(r *Report) ([]crawllog.Ref, error) {
-	bad := map[crawllog.Ref]bool{}
-	for _, ref := range r.damaged {
-		bad[ref] = true
-	}
-	if len(bad) == 0 && len(r.Problems) == 0 {
+	if len(r.damaged) == 0 && len(r.Problems) == 0 {
 		return nil, nil
 	}
+	bad := setOf(r.damaged)
 	err := a.eachVisit(func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
 		if err == nil && v.Refers != nil && bad[*v.Refers] {
 			bad[v.Ref()] = true
 		}
 		return nil
 	})
-	refs := make([]crawllog.Ref, 0, len(bad))
-	for ref := range bad {
-		refs = append(refs, ref)
+	return slices.SortedFunc(maps.Keys(bad),
+		func(x, y crawllog.Ref) int { return bytes.Compare(x.Key(), y.Key()) }), err
+}
+
+func setOf(refs []crawllog.Ref) map[crawllog.Ref]bool {
+	set := map[crawllog.Ref]bool{}
+	for _, ref := range refs {
+		set[ref] = true
 	}
-	slices.SortFunc(refs, func(x, y crawllog.Ref) int { return slices.Compare(x.Key(), y.Key()) })
-	return refs, err
+	return set
 }
 
 // Salvage writes every segment that holds damage anew, with the intact visits
@@ -81,10 +82,7 @@ func (a *Archive) Salvage(damaged []crawllog.Ref, crawl any) (done []string, err
 	if err != nil {
 		return nil, err
 	}
-	bad := map[crawllog.Ref]bool{}
-	for _, ref := range damaged {
-		bad[ref] = true
-	}
+	bad := setOf(damaged)
 	moves := map[crawllog.Ref]crawllog.Record{}
 	renewed := map[string]segmentEntry{}
 	var old []string
@@ -129,14 +127,14 @@ func (a *Archive) Salvage(damaged []crawllog.Ref, crawl any) (done []string, err
 
 // dropOld removes a segment that is written anew.
 func (a *Archive) dropOld(name string) error {
-	file := segmentFile(name)
-	if err := a.dir.remove(file); err != nil {
-		if os.IsNotExist(err) {
-			return nil
-		}
+	err := a.dir.remove(segmentFile(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	return a.dir.sync(file)
+	return a.dir.sync(segmentFile(name))
 }
 
 // intact says whether a segment can stay: its size is right, its warcinfo

@@ -28,7 +28,7 @@ func (a *Archive) Spill() (interface {
 	io.Closer
 }, error) {
 	s := &spill{dir: a.dir, min: a.opts.MinFree}
-	f, err := a.dir.unnamed()
+	f, err := a.dir.root.OpenFile(".", os.O_RDWR|nameless, 0o600)
 	if err != nil {
 		f, err = s.create()
 	}

@@ -155,7 +155,7 @@ func (a *Archive) eachVisit(visit func(crawllog.Ref, *crawllog.Visit, error) err
 
 // Visit reads one visit; nil if there is none.
 func (a *Archive) Visit(r crawllog.Ref) (v *crawllog.Visit, err error) {
-	err = a.view(func(tx *bbolt.Tx) error {
+	err = a.view(func(tx *bbolt.Tx) (err error) {
 		v, err = getVisit(tx, r)
 		return err
 	})

@@ -108,20 +108,12 @@ func (s *State) Names() []string {
 		func(o string) bool { return o == s.Primary })...)
 }
 
-// RoundPages is how many pages were fetched before the round.
-func (s *State) RoundPages() int {
+// OfRound is what was fetched, without what was before the round if there is one.
+func (s *State) OfRound() RoundCount {
 	if s.Round == nil {
-		return 0
+		return RoundCount{Pages: s.Pages, Bytes: s.Bytes}
 	}
-	return s.Round.Pages
-}
-
-// RoundBytes is the octets fetched before the round.
-func (s *State) RoundBytes() int64 {
-	if s.Round == nil {
-		return 0
-	}
-	return s.Round.Bytes
+	return RoundCount{N: s.Round.N, Pages: s.Pages - s.Round.Pages, Bytes: s.Bytes - s.Round.Bytes}
 }
 
 // Round is what an archive knows of a round: URLs that are known being visited

@@ -97,8 +97,12 @@ func TestPartsAreTheWhole(t *testing.T) {
 	if a, b := text(t, whole), text(t, fields(t, s)); a != b {
 		t.Errorf("%s, want %s", a, b)
 	}
-	if s.RoundPages() != 2 || s.RoundBytes() != 5 || (&State{}).RoundPages() != 0 || (&State{}).RoundBytes() != 0 {
-		t.Errorf("before the round: %d pages, %d octets", s.RoundPages(), s.RoundBytes())
+	s.Pages, s.Bytes = 3, 9
+	if got, want := s.OfRound(), (RoundCount{N: 1, Pages: 1, Bytes: 4}); got != want {
+		t.Errorf("of the round: %+v, want %+v", got, want)
+	}
+	if s.Round = nil; s.OfRound() != (RoundCount{Pages: 3, Bytes: 9}) {
+		t.Errorf("without a round: %+v", s.OfRound())
 	}
 }
 

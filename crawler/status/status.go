@@ -88,7 +88,8 @@ func Of(st State, all frontier.Counts, state string) Status {
 		s.Counts = *st.Holds
 	}
 	if st.Round != nil {
-		s.Round = &RoundCount{N: st.Round.N, Pages: st.Pages - st.Round.Pages, Bytes: st.Bytes - st.Round.Bytes}
+		of := st.OfRound()
+		s.Round = &of
 	}
 	return s
 }
