@@ -48,7 +48,6 @@ const (
 	maxTabs     = 2                // pages at a time
 	maxAnswer   = 32 << 20         // octets of an answer that a browser is given
 	maxPageWait = 30 * time.Second // for what is queued as a page, whose turn may be far
-	maxSettled  = 1 << 14          // URLs whose state is remembered
 )
 
 // tabs is what rendering needs beside the crawl. Its zero value renders nothing.
@@ -57,9 +56,8 @@ type tabs struct {
 	free    chan struct{}   // holds a token for each page being rendered
 	ctx     context.Context // ends with the run, before the visits in flight do
 
-	mu      sync.Mutex
-	wanted  map[weburl.URL]chan struct{} // closed by the next commit that says something of the URL
-	settled map[weburl.URL]frontier.Found
+	mu     sync.Mutex
+	wanted map[weburl.URL]chan struct{} // closed by the next commit that says something of the URL
 }
 
 func (t *tabs) open(o *Options) {
@@ -67,7 +65,7 @@ func (t *tabs) open(o *Options) {
 		return
 	}
 	t.browser, t.free = o.Browser, make(chan struct{}, maxTabs)
-	t.wanted, t.settled = map[weburl.URL]chan struct{}{}, map[weburl.URL]frontier.Found{}
+	t.wanted = map[weburl.URL]chan struct{}{}
 }
 
 func (t *tabs) close() {
@@ -188,15 +186,20 @@ func (a *asker) answer(ctx context.Context, r render.Request) (_ *render.Respons
 
 // settled waits until it is decided what becomes of a URL, which is put into
 // the frontier where it is not known.
-func (a *asker) settled(ctx context.Context, u weburl.URL) (frontier.Found, error) {
+func (a *asker) settled(ctx context.Context, u weburl.URL) (f frontier.Found, err error) {
 	c, asked := a.c, false
 	late := time.After(maxPageWait)
 	for isLate := false; ; {
 		changed := c.tabs.wait(u)
-		f, known, err := c.tabs.find(c.frontier, u)
-		switch {
-		case err != nil:
+		found, err := c.frontier.Find(u)
+		if err != nil {
 			return f, err
+		}
+		known := len(found) > 0
+		if known {
+			f = found[len(found)-1]
+		}
+		switch {
 		case known && f.State != frontier.StateQueued:
 			return f, nil
 		case known && isLate && f.Class.OfLink() == frontier.Page:
@@ -217,30 +220,6 @@ func (a *asker) settled(ctx context.Context, u weburl.URL) (frontier.Found, erro
 			isLate = true
 		}
 	}
-}
-
-// find looks a URL up; what is settled is remembered.
-func (t *tabs) find(fr *frontier.Frontier, u weburl.URL) (f frontier.Found, known bool, err error) {
-	t.mu.Lock()
-	f, known = t.settled[u]
-	t.mu.Unlock()
-	if known {
-		return f, true, nil
-	}
-	l, err := fr.Find(u)
-	if err != nil || len(l) == 0 {
-		return f, false, err
-	}
-	f = l[len(l)-1]
-	if f.State == frontier.StateQueued {
-		return f, true, nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.settled) < maxSettled {
-		t.settled[u] = f
-	}
-	return f, true, nil
 }
 
 // archived is the answer that the archive has for a URL.

@@ -29,15 +29,10 @@ func (g *guard) admit(host string, addrs []netip.Addr) ([]netip.Addr, error) {
 	for i, a := range addrs {
 		kinds[i] = addressKind(a)
 	}
-	if g.isSeed(host) {
-		g.learn(kinds)
-	}
-	if g.isSeed(host) || g.isAllowed(host) {
-		g.excuse(kinds)
-	}
+	excused := g.excused(host, kinds)
 	var ok []netip.Addr
 	for i, a := range addrs {
-		if kinds[i] == "" && len(ok) < maxAddresses {
+		if (kinds[i] == "" || excused[kinds[i]]) && len(ok) < maxAddresses {
 			ok = append(ok, a)
 		}
 	}
@@ -60,49 +55,43 @@ func (g *guard) allow(hosts ...string) {
 	}
 }
 
-func (g *guard) isAllowed(host string) bool {
+// excused are the sorts of private address that a host may be at: those of the seed,
+// for itself and for whom allow has named. It takes in what the seed is at.
+func (g *guard) excused(host string, kinds []string) map[string]bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.also[strings.ToLower(bare(host))]
-}
-
-// excuse makes of the sorts of address that the seed is at public ones.
-func (g *guard) excuse(kinds []string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for i, k := range kinds {
-		if g.kinds[k] {
-			kinds[i] = ""
-		}
+	switch {
+	case g.isSeed(host):
+		g.learn(kinds)
+	case !g.also[strings.ToLower(bare(host))]:
+		return nil
 	}
+	return g.kinds // never changed once it is made
 }
 
 // waits says whether a host is judged by the seed's addresses, and these have not
 // been seen yet.
 func (g *guard) waits(host string) bool {
-	if g.host == "" || g.isSeed(host) || !g.isAllowed(host) {
-		return false
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.known
+	return g.host != "" && !g.isSeed(host) && g.also[strings.ToLower(bare(host))] && !g.known
 }
 
 // learn notes, once, the sorts of private address of the seed's own host,
-// if it is at no other.
+// if it is at no other. g.mu is held.
 func (g *guard) learn(kinds []string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.known || len(kinds) == 0 {
 		return
 	}
-	g.known, g.kinds = true, map[string]bool{}
+	g.known = true
 	if slices.Contains(kinds, "") {
 		return
 	}
+	all := map[string]bool{}
 	for _, k := range kinds {
-		g.kinds[k] = true
+		all[k] = true
 	}
+	g.kinds = all
 }
 
 // named refuses, of the hosts a proxy is to resolve for us, literal

@@ -9,11 +9,13 @@ import (
 // Unsettable says why a field of Options.Header is not sent; "" if it is. It
 // speaks of the name only.
 func Unsettable(name string) string {
-	switch key := textproto.CanonicalMIMEHeaderKey(name); {
-	case framing[key]:
-		return "belongs to the connection, and is set for each request"
-	case forOneOrigin(key):
+	switch key := textproto.CanonicalMIMEHeaderKey(name); key {
+	case "Authorization", "Cookie", "Proxy-Authorization": // Request.Header may have them
 		return "is a secret of one host, and would go to every host that is asked"
+	default:
+		if framing[key] {
+			return "belongs to the connection, and is set for each request"
+		}
 	}
 	return ""
 }
@@ -40,14 +42,4 @@ func Secret(name string) bool {
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "author" || w == "authors" || w == "authority" })
 	plain := strings.Join(words, "")
 	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(plain, part) })
-}
-
-// forOneOrigin says whether a field holds credentials, which must not go to
-// every origin; Request.Header may have them.
-func forOneOrigin(key string) bool {
-	switch key {
-	case "Authorization", "Cookie", "Proxy-Authorization":
-		return true
-	}
-	return false
 }

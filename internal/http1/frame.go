@@ -97,9 +97,7 @@ func keepAlive(proto string, h http.Header) bool {
 func each(values []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, v := range values {
-			for more := true; more; {
-				var t string
-				t, v, more = strings.Cut(v, ",")
+			for t := range strings.SplitSeq(v, ",") {
 				if t = trimBlanks(t); t != "" && !yield(strings.ToLower(t)) {
 					return
 				}

@@ -136,12 +136,4 @@ func cleanValue(v string) string {
 }
 
 // trimBlanks cuts blanks and tabs at both ends.
-func trimBlanks(s string) string {
-	for s != "" && (s[0] == ' ' || s[0] == '\t') {
-		s = s[1:]
-	}
-	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
-		s = s[:len(s)-1]
-	}
-	return s
-}
+func trimBlanks(s string) string { return strings.Trim(s, " \t") }

@@ -3,6 +3,8 @@ package rules
 import (
 	"strconv"
 	"strings"
+
+	"golang.org/x/net/idna"
 )
 
 // hostLine is the first valid Host line; a line of 0 means there is none.
@@ -38,25 +40,8 @@ func validHost(s string) bool {
 			return false
 		}
 	}
-	labels := strings.Split(name, ".")
-	for _, l := range labels {
-		if !validLabel(l) {
-			return false
-		}
-	}
-	last := labels[len(labels)-1]
-	return len(name) <= 253 && strings.Trim(last, "0123456789") != ""
-}
-
-func validLabel(l string) bool {
-	if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' {
-		return false
-	}
-	for i := 0; i < len(l); i++ {
-		c := l[i] | 0x20
-		if (c < 'a' || c > 'z') && (l[i] < '0' || l[i] > '9') && l[i] != '-' {
-			return false
-		}
-	}
-	return true
+	name = strings.ToLower(name)
+	ascii, err := idna.Registration.ToASCII(name)
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return err == nil && ascii == name && strings.Trim(last, "0123456789") != ""
 }
