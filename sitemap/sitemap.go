@@ -66,15 +66,11 @@ type Summary struct {
 func Read(r io.Reader, base weburl.URL, visit func(e Entry, child bool) error) (Summary, error) {
 	s := &reader{base: base, visit: visit}
 	s.sum.Kind = None
-	src := &watched{r: r}
-	s.read(src)
-	switch {
-	case s.err != nil:
-		return s.sum, s.err
-	case src.err != nil && src.err != io.EOF:
-		return s.sum, src.err
+	src := s.read(r)
+	if s.err == nil && src.err != io.EOF {
+		s.err = src.err
 	}
-	return s.sum, nil
+	return s.sum, s.err
 }
 
 // reader carries the state of one reading.
@@ -85,21 +81,8 @@ type reader struct {
 	err   error // visit's
 }
 
-// watched remembers how a reader ended.
-type watched struct {
-	r   io.Reader
-	err error
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	if err != nil {
-		w.err = err
-	}
-	return n, err
-}
-
-func (s *reader) read(src io.Reader) {
+// read reads all layers of gzip, of which it gives the outermost.
+func (s *reader) read(src io.Reader) *counting {
 	var layers []*counting // each is bounded: what unpacks to nothing takes time too
 	layer := func(r io.Reader) *bufio.Reader {
 		c := &counting{r: r, left: MaxBytes}
@@ -114,11 +97,11 @@ func (s *reader) read(src io.Reader) {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			s.truncate("broken gzip")
-			return
+			return layers[0]
 		}
 		if len(layers) > maxPacked {
 			s.truncate("gzip within gzip, more than 4 times")
-			return
+			return layers[0]
 		}
 		in = layer(z)
 	}
@@ -128,6 +111,7 @@ func (s *reader) read(src io.Reader) {
 			s.sum.Truncated = c.why()
 		}
 	}
+	return layers[0]
 }
 
 // counting ends a stream after left bytes, and remembers why it ended.

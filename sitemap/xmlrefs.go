@@ -3,6 +3,7 @@ package sitemap
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -34,6 +35,9 @@ func entity(b []byte) bool {
 	return b[0] == '&' && ended && len(name) > 0 && !bytes.ContainsAny(name, "&#=?/%+ \t\r\n")
 }
 
+// predefined are the entities that need no declaration (XML §4.6).
+var predefined = map[string]rune{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
+
 // reference reads &name; at the start of b; n is its length, 0 if it is none.
 func reference(b []byte) (r rune, n int) {
 	if b[0] != '&' {
@@ -44,24 +48,15 @@ func reference(b []byte) (r rune, n int) {
 		return 0, 0
 	}
 	name := string(b[1:end])
-	switch name {
-	case "amp":
-		return '&', end + 1
-	case "lt":
-		return '<', end + 1
-	case "gt":
-		return '>', end + 1
-	case "quot":
-		return '"', end + 1
-	case "apos":
-		return '\'', end + 1
+	if r, ok := predefined[name]; ok {
+		return r, end + 1
 	}
 	if name[0] != '#' {
 		return 0, 0
 	}
 	base, digits := 10, name[1:]
-	if digits != "" && (digits[0] == 'x' || digits[0] == 'X') {
-		base, digits = 16, digits[1:]
+	if hex := strings.TrimLeft(digits, "xX"); len(hex) == len(digits)-1 {
+		base, digits = 16, hex
 	}
 	// A reference is never shorter than the rune's UTF-8, so that unescape
 	// can write in place: &#1; is four octets, &#x10FFFF; ten.

@@ -26,7 +26,7 @@ type pages struct {
 	size int    // of a page
 	high uint64 // pages there are
 	used []uint64
-	buf  []byte
+	head [pageHeader]byte // of the page that is read
 }
 
 // checkPages reads a bbolt file of that many octets; the error says what is
@@ -39,38 +39,39 @@ func checkPages(f io.ReaderAt, octets int64) error {
 	if m.pages > octets/m.pageSize {
 		return fmt.Errorf("truncated: %d pages expected", m.pages)
 	}
-	p := &pages{file: f, size: int(m.pageSize), high: uint64(m.pages), used: make([]uint64, m.pages/64+1),
-		buf: make([]byte, m.pageSize)}
+	p := &pages{file: f, size: int(m.pageSize), high: uint64(m.pages), used: make([]uint64, m.pages/64+1)}
 	if err := p.walk(uint64(m.root), 0); err != nil {
 		return err
 	}
 	return p.freelist(uint64(m.freelist))
 }
 
-// page reads the header and the beginning of a page, and takes note that it
-// is in use.
-func (p *pages) page(id uint64) (flags uint16, count int, room int, err error) {
+// page reads a page with those that it goes on in, and takes note that they are in use.
+func (p *pages) page(id uint64) (flags uint16, count int, b []byte, err error) {
 	if id < 2 || id >= p.high {
-		return 0, 0, 0, fmt.Errorf("page %d: there are %d pages", id, p.high)
+		return 0, 0, nil, fmt.Errorf("page %d: there are %d pages", id, p.high)
 	}
-	if _, err := p.file.ReadAt(p.buf[:p.size], int64(id)*int64(p.size)); err != nil {
-		return 0, 0, 0, err
+	at := int64(id) * int64(p.size)
+	if _, err := p.file.ReadAt(p.head[:], at); err != nil {
+		return 0, 0, nil, err
 	}
-	b := p.buf
-	overflow := uint64(binary.NativeEndian.Uint32(b[12:]))
-	if own := binary.NativeEndian.Uint64(b); own != id {
-		return 0, 0, 0, fmt.Errorf("page %d: is labelled page %d", id, own)
+	n := binary.NativeEndian
+	overflow := uint64(n.Uint32(p.head[12:]))
+	if own := n.Uint64(p.head[:]); own != id {
+		return 0, 0, nil, fmt.Errorf("page %d: is labelled page %d", id, own)
 	}
 	if id+overflow >= p.high {
-		return 0, 0, 0, fmt.Errorf("page %d: reaches beyond the end", id)
+		return 0, 0, nil, fmt.Errorf("page %d: reaches beyond the end", id)
 	}
-	for at := id; at <= id+overflow; at++ {
-		if p.isUsed(at) {
-			return 0, 0, 0, fmt.Errorf("page %d: in use twice", at)
+	for part := id; part <= id+overflow; part++ {
+		if p.isUsed(part) {
+			return 0, 0, nil, fmt.Errorf("page %d: in use twice", part)
 		}
-		p.used[at/64] |= 1 << (at % 64)
+		p.used[part/64] |= 1 << (part % 64)
 	}
-	return binary.NativeEndian.Uint16(b[8:]), int(binary.NativeEndian.Uint16(b[10:])), p.size * int(overflow+1), nil
+	b = make([]byte, p.size*int(overflow+1))
+	_, err = p.file.ReadAt(b, at)
+	return n.Uint16(b[8:]), int(n.Uint16(b[10:])), b, err
 }
 
 func (p *pages) isUsed(id uint64) bool { return p.used[id/64]>>(id%64)&1 == 1 }
@@ -80,30 +81,22 @@ func (p *pages) walk(id uint64, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("page %d: is nested too deeply", id)
 	}
-	flags, count, room, err := p.page(id)
+	flags, count, b, err := p.page(id)
 	if err != nil {
 		return err
 	}
 	if flags != pageBranch && flags != pageLeaf || flags == pageBranch && count == 0 {
 		return fmt.Errorf("page %d: is not a page of keys", id)
 	}
-	if pageHeader+count*pageElement > room {
+	if pageHeader+count*pageElement > len(b) {
 		return fmt.Errorf("page %d: %d elements do not fit", id, count)
 	}
-	elements := make([]byte, count*pageElement)
-	if n := copy(elements, p.buf[pageHeader:]); n < len(elements) {
-		if _, err := p.file.ReadAt(elements, int64(id)*int64(p.size)+pageHeader); err != nil {
-			return err
-		}
+	check := p.branch
+	if flags == pageLeaf {
+		check = p.leaf
 	}
 	for i := range count {
-		at := pageHeader + i*pageElement
-		next := p.branch
-		if flags == pageLeaf {
-			next = p.leaf
-		}
-		if err := next(id, elements[i*pageElement:][:pageElement], room-at, int64(id)*int64(p.size)+int64(at),
-			depth); err != nil {
+		if err := check(id, b[pageHeader+i*pageElement:], depth); err != nil {
 			return err
 		}
 	}
@@ -111,37 +104,42 @@ func (p *pages) walk(id uint64, depth int) error {
 }
 
 // branch checks an element that leads to another page: offset of the key from
-// the element, its length, the page. room is what lies from the element to
-// the page's end.
-func (p *pages) branch(id uint64, e []byte, room int, _ int64, depth int) error {
-	if uint64(binary.NativeEndian.Uint32(e))+uint64(binary.NativeEndian.Uint32(e[4:])) > uint64(room) {
+// the element, its length, the page. e begins with it and ends with the page.
+func (p *pages) branch(id uint64, e []byte, depth int) error {
+	n := binary.NativeEndian
+	if uint64(n.Uint32(e))+uint64(n.Uint32(e[4:])) > uint64(len(e)) {
 		return fmt.Errorf("page %d: a key lies beyond its end", id)
 	}
-	return p.walk(binary.NativeEndian.Uint64(e[8:]), depth+1)
+	return p.walk(n.Uint64(e[8:]), depth+1)
 }
 
 // leaf checks an element that holds a value: flags, offset of the key, its
 // length, that of the value behind it.
-func (p *pages) leaf(id uint64, e []byte, room int, at int64, depth int) error {
-	key, value := uint64(binary.NativeEndian.Uint32(e[4:]))+uint64(binary.NativeEndian.Uint32(e[8:])),
-		uint64(binary.NativeEndian.Uint32(e[12:]))
-	if key+value > uint64(room) {
+func (p *pages) leaf(id uint64, e []byte, depth int) error {
+	value, isBucket, ok := valueOf(e)
+	switch {
+	case !ok:
 		return fmt.Errorf("page %d: a value lies beyond its end", id)
-	}
-	if binary.NativeEndian.Uint32(e)&bucketLeaf == 0 {
+	case !isBucket:
 		return nil
-	}
-	if value < 16 {
+	case len(value) < 16:
 		return fmt.Errorf("page %d: a bucket is cut off", id)
 	}
-	b := make([]byte, value)
-	if _, err := p.file.ReadAt(b, at+int64(key)); err != nil {
-		return err
-	}
-	if root := binary.NativeEndian.Uint64(b); root != 0 {
+	if root := binary.NativeEndian.Uint64(value); root != 0 {
 		return p.walk(root, depth+1)
 	}
-	return inline(id, b[16:])
+	return inline(id, value[16:])
+}
+
+// valueOf is what an element of a leaf holds.
+func valueOf(e []byte) (value []byte, isBucket, ok bool) {
+	n := binary.NativeEndian
+	from := uint64(n.Uint32(e[4:])) + uint64(n.Uint32(e[8:]))
+	to := from + uint64(n.Uint32(e[12:]))
+	if to > uint64(len(e)) {
+		return nil, false, false
+	}
+	return e[from:to], n.Uint32(e)&bucketLeaf != 0, true
 }
 
 // inline checks a bucket that lies within a value: one leaf, without buckets
@@ -156,10 +154,7 @@ func inline(id uint64, b []byte) error {
 		return broken
 	}
 	for i := range count {
-		at := pageHeader + i*pageElement
-		e := b[at:]
-		end := uint64(binary.NativeEndian.Uint32(e[4:])) + uint64(binary.NativeEndian.Uint32(e[8:])) + uint64(binary.NativeEndian.Uint32(e[12:]))
-		if binary.NativeEndian.Uint32(e)&bucketLeaf != 0 || end > uint64(len(b)-at) {
+		if _, isBucket, ok := valueOf(b[pageHeader+i*pageElement:]); isBucket || !ok {
 			return broken
 		}
 	}
@@ -168,30 +163,22 @@ func inline(id uint64, b []byte) error {
 
 // freelist checks that no page in use is to be written over.
 func (p *pages) freelist(id uint64) error {
-	flags, count, room, err := p.page(id)
+	flags, count, b, err := p.page(id)
 	if err != nil {
 		return err
 	}
 	if flags != pageFree {
 		return fmt.Errorf("page %d: is not the list of free pages", id)
 	}
-	at, n := int64(pageHeader), uint64(count)
+	list, n := b[pageHeader:], uint64(count)
 	if count == 0xFFFF { // too many for the header
-		var b [8]byte
-		if _, err := p.file.ReadAt(b[:], int64(id)*int64(p.size)+at); err != nil {
-			return err
-		}
-		at, n = at+8, binary.NativeEndian.Uint64(b[:])
+		list, n = list[8:], binary.NativeEndian.Uint64(list)
 	}
-	if n > uint64(room)/8 || uint64(at)+n*8 > uint64(room) {
+	if n > uint64(len(list))/8 {
 		return fmt.Errorf("page %d: %d free pages do not fit", id, n)
 	}
-	list := make([]byte, n*8)
-	if _, err := p.file.ReadAt(list, int64(id)*int64(p.size)+at); err != nil {
-		return err
-	}
 	last := uint64(1)
-	for ; len(list) > 0; list = list[8:] {
+	for list = list[:n*8]; len(list) > 0; list = list[8:] {
 		free := binary.NativeEndian.Uint64(list)
 		if free <= last || free >= p.high || p.isUsed(free) {
 			return fmt.Errorf("page %d: lists page %d as free, which it is not", id, free)

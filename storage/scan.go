@@ -141,7 +141,6 @@ func (s *scanner) warcinfo(h *warc.Header) error {
 // First is the first capture in the segments of dir that is wanted; nil if
 // there is none.
 func First(dir string, wanted func(*crawllog.Recovered) bool) (first *crawllog.Recovered) {
-	stop := errors.New("found")
 	d, err := openDirectory(dir)
 	if err != nil {
 		return nil
@@ -154,7 +153,7 @@ func First(dir string, wanted func(*crawllog.Recovered) bool) (first *crawllog.R
 				return nil
 			}
 			first = c
-			return stop
+			return errEnough
 		}, func(string) {})
 		if first != nil {
 			return first
@@ -166,19 +165,21 @@ func First(dir string, wanted func(*crawllog.Recovered) bool) (first *crawllog.R
 // capturesFrom counts the captures of a segment from an offset on, but no
 // further than one more than most.
 func (d *directory) capturesFrom(name string, from int64, infoID string, most int) (n int, err error) {
-	stop := errors.New("enough")
 	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{ID: infoID},
 		found: func(*crawllog.Recovered) error {
 			if n++; n > most {
-				return stop
+				return errEnough
 			}
 			return nil
 		}}
-	if err := s.read(d, from); err != nil && err != stop {
-		return n, err
+	if err = s.read(d, from); err == errEnough {
+		err = nil
 	}
-	return n, nil
+	return n, err
 }
+
+// errEnough ends a scan.
+var errEnough = errors.New("enough")
 
 // scanSegment reads one segment and says how much of it is of use.
 func (d *directory) scanSegment(name string, r *Report, found func(*crawllog.Recovered) error,

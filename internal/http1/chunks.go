@@ -3,6 +3,7 @@ package http1
 import (
 	"errors"
 	"io"
+	"strconv"
 )
 
 // Chunks reads the chunked transfer coding (RFC 9112 §7.1), piece by piece
@@ -87,16 +88,8 @@ func (c *Chunks) octet(b byte) error {
 
 // size reads hexadecimal digits, and what follows them to the line's end.
 func (c *Chunks) size(b byte) error {
-	d := -1
-	switch {
-	case '0' <= b && b <= '9':
-		d = int(b - '0')
-	case 'a' <= b && b <= 'f':
-		d = int(b-'a') + 10
-	case 'A' <= b && b <= 'F':
-		d = int(b-'A') + 10
-	}
-	if d < 0 {
+	d, err := strconv.ParseUint(string(rune(b)), 16, 8)
+	if err != nil {
 		if !c.digits || b != ';' && b != ' ' && b != '\t' && b != '\r' && b != '\n' {
 			return errChunkSize
 		}

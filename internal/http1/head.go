@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/textproto"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -63,15 +64,13 @@ func ParseStatus(line string) (proto string, status int, err error) {
 	proto, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimLeft(rest, " ")
 	code, _, _ := strings.Cut(rest, " ")
-	ok := len(proto) == len("HTTP/1.1") && strings.HasPrefix(proto, "HTTP/1.") && digit(proto[7]) &&
-		len(code) == 3 && digit(code[0]) && digit(code[1]) && digit(code[2]) && code[0] != '0'
-	if !ok {
+	minor, isHTTP1 := strings.CutPrefix(proto, "HTTP/1.")
+	status, err = strconv.Atoi(code)
+	if !isHTTP1 || len(minor) != 1 || minor < "0" || minor > "9" || len(code) != 3 || err != nil || status < 100 {
 		return "", 0, fmt.Errorf("not an HTTP/1 status line: %.40q", line)
 	}
-	return proto, int(code[0]-'0')*100 + int(code[1]-'0')*10 + int(code[2]-'0'), nil
+	return proto, status, nil
 }
-
-func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // parseFields reads field lines up to the blank one (RFC 9112 §5).
 func parseFields(s string) (http.Header, error) {
