@@ -138,7 +138,7 @@ func inspectWarnings(page htmlmeta.Page) []string {
 			list = append(list, htmlmeta.FromHeader+": "+w)
 		}
 	}
-	p := audit.Read(page.URL, page.Header.Get("Content-Type"), bytes.NewReader(page.Body), false)
+	p := audit.Read(page.URL, page.Header.Get("Content-Type"), bytes.NewReader(page.Body))
 	for _, content := range p.Robots {
 		for _, w := range htmlmeta.Misspelt(content) {
 			list = append(list, "meta robots: "+w)

@@ -13,48 +13,35 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/preview"
 	"curtsy/frontier/judge"
+	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/publish/audit"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
-	"curtsy/storage/crawllog"
 )
 
-// linkCheck is a check of links for which the pages are read again, each once:
+// linkCheck is a check of links for which more is asked than what became of their URLs:
 // --external, --fragments.
 type linkCheck struct {
 	*linksFlags
 	a       *opened
 	now     time.Time
 	ignored func(string) bool
+	site    *inventory.Site
 	probes  map[string]*preview.Probe
 
-	names  []string         // URLs, fragments and remarks of all links, each once
-	number map[string]int32 // in names
-	pages  []linkedPage
-	at     map[int32]int             // in pages, by number of the URL
-	wanted map[string][]string       // fragments by URL
-	places []uint64                  // hashes of what fragments may name: page, '#' and id; in order
-	seed   maphash.Seed              // of places
-	judged map[string]inventory.Link // by target; of the site
-	moved  map[string]string         // where redirects of the site lead
+	pages  map[string]publish.Page // whose places are known, by URL
+	wanted map[string][]string     // fragments by URL
+	places []uint64                // hashes of what fragments may name: page, '#' and id; in order
+	seed   maphash.Seed            // of places
 }
-
-// linkedPage is a page with its links; visit says where its body is.
-type linkedPage struct {
-	url   int32
-	visit crawllog.Ref
-	links []pageLink
-}
-
-// pageLink is one link as numbers of linkCheck.names; odd is why it is no URL, or "".
-type pageLink struct{ to, fragment, odd int32 }
 
 // check prints the links of an archive with what other sites say of theirs.
 func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(string) bool, w linkRows) (err error) {
@@ -64,13 +51,10 @@ func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(
 		return err
 	}
 	defer a.Close()
-	k := &linkCheck{linksFlags: f, a: a, now: time.Now(), ignored: ignored, number: map[string]int32{},
-		at: map[int32]int{}, wanted: map[string][]string{},
-		seed: maphash.MakeSeed(), judged: map[string]inventory.Link{}, moved: map[string]string{}}
-	for _, step := range []func(context.Context) error{k.readTargets, k.readPages} {
-		if err := step(ctx); err != nil {
-			return archiveError(err, dir)
-		}
+	k := &linkCheck{linksFlags: f, a: a, now: time.Now(), ignored: ignored, pages: map[string]publish.Page{},
+		wanted: map[string][]string{}, seed: maphash.MakeSeed()}
+	if err := k.read(ctx); err != nil {
+		return archiveError(err, dir)
 	}
 	if f.external {
 		if err := k.ask(ctx, u); err != nil {
@@ -78,100 +62,58 @@ func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(
 		}
 	}
 	sum := &linkSum{w: w, only: f.broken}
-	for i := range k.pages {
-		links, err := k.judge(&k.pages[i])
-		if err == nil && len(links) > 0 {
-			err = sum.page(k.names[k.pages[i].url], links)
+	err = k.eachLinks(ctx, func(from string, links []inventory.Link) error {
+		for i := range links {
+			if err := k.judge(&links[i]); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return archiveError(err, dir)
-		}
-	}
-	return sum.end(u, a, dir, "--broken for the list; --ignore REGEXP for what is known", ctx.Err())
+		return sum.page(from, links)
+	})
+	return sum.end(u, a, dir, "--broken for the list; --ignore REGEXP for what is known", err)
 }
 
 // isOwn says whether a URL is the site's.
 func (k *linkCheck) isOwn(u weburl.URL) bool { return slices.Contains(k.a.state.Origins, u.Origin()) }
 
-// readTargets reads what the archive says of the site's own links.
-func (k *linkCheck) readTargets(ctx context.Context) error {
+// eachLinks calls each with the links of a page that are not ignored, page by page.
+func (k *linkCheck) eachLinks(ctx context.Context, each func(from string, links []inventory.Link) error) error {
+	return k.site.Links(ctx, func(from string, links []inventory.Link) error {
+		return each(from, slices.DeleteFunc(links, func(l inventory.Link) bool { return k.ignored(l.To) }))
+	})
+}
+
+// read notes what fragments may name, and what is to be asked for.
+func (k *linkCheck) read(ctx context.Context) error {
 	o, err := linkOptions(k.a)
 	if err != nil {
 		return err
 	}
-	o.Visits = func(visits []*crawllog.Visit) {
-		if v := visits[len(visits)-1]; v.Location != "" {
-			k.moved[v.URL] = v.Location
-		}
+	o.Fragments = true
+	if k.site, err = inventory.Read(ctx, k.a.Archive, o); err != nil {
+		return err
 	}
-	return inventory.Links(ctx, k.a.Archive, o, func(_ string, links []inventory.Link) error {
-		for _, l := range links {
-			k.judged[l.To] = l
-		}
-		return nil
-	})
-}
-
-// end is where redirects of the site lead.
-func (k *linkCheck) end(url string) string {
-	for range judge.MaxRedirects {
-		next, moved := k.moved[url]
-		if !moved {
-			break
-		}
-		url = next
-	}
-	return url
-}
-
-// intern gives the number of a text.
-func (k *linkCheck) intern(text string) int32 {
-	n, ok := k.number[text]
-	if !ok {
-		n = int32(len(k.names))
-		k.names, k.number[text] = append(k.names, text), n
-	}
-	return n
-}
-
-// readPages notes the links of all pages, each once a page, what is to be asked for,
-// and what fragments may name.
-func (k *linkCheck) readPages(ctx context.Context) error {
-	err := audit.EachPage(ctx, k.a.Archive, k.now, false, func(p *audit.Page, i *audit.Info) error {
-		url := p.URL.String()
-		page, seen := linkedPage{url: k.intern(url), visit: i.Visit.Ref()}, map[pageLink]bool{}
-		for _, r := range p.Refs {
-			to := r.URL.String()
-			if r.URL.IsZero() {
-				to = r.Text
-			}
-			if r.URL.IsZero() && r.Odd == "" || k.ignored(to) {
-				continue
-			}
-			l := pageLink{k.intern(to), k.intern(""), k.intern(r.Odd)}
-			if !r.URL.IsZero() {
-				l.fragment = k.intern(r.Fragment)
-				k.want(weburl.FromCanonical(k.end(to)), r.Fragment)
-			}
-			if !seen[l] {
-				seen[l] = true
-				page.links = append(page.links, l)
-			}
-		}
-		for id := range p.IDs {
+	err = k.site.Places(ctx, func(url string, p publish.Page, ids []string) {
+		k.pages[url] = p
+		for _, id := range ids {
 			k.places = append(k.places, k.place(url, id))
 		}
-		k.at[page.url] = len(k.pages)
-		k.pages = append(k.pages, page)
-		return nil
 	})
 	slices.Sort(k.places)
-	return err
+	if err != nil || !k.external {
+		return err
+	}
+	return k.eachLinks(ctx, func(_ string, links []inventory.Link) error {
+		for i := range links {
+			k.want(weburl.FromCanonical(k.site.End(links[i].To)), links[i].Fragment)
+		}
+		return nil
+	})
 }
 
 // want notes what other sites are to be asked for.
 func (k *linkCheck) want(u weburl.URL, fragment string) {
-	if !k.external || k.isOwn(u) {
+	if u.IsZero() || k.isOwn(u) {
 		return
 	}
 	url := u.String()
@@ -187,38 +129,50 @@ func (k *linkCheck) place(url, id string) uint64 { return maphash.String(k.seed,
 // leads says whether a fragment leads to a place in a page of the site. One that was
 // not read has all.
 func (k *linkCheck) leads(url, fragment string) (leads bool, err error) {
-	n, known := k.number[url]
-	i, read := k.at[n]
-	if !known || !read {
+	page, read := k.pages[url]
+	if !read {
 		return true, nil
 	}
-	var page *audit.Page // for what it says, once
 	return audit.Leads(fragment, func(id string) bool {
 		_, has := slices.BinarySearch(k.places, k.place(url, id))
 		return has
-	}, func(text string) bool {
-		if page == nil {
-			page, err = k.reread(k.pages[i].visit)
-		}
-		return err == nil && page.Says(text)
+	}, func() string {
+		var blocks []htmlmeta.Block
+		blocks, err = publish.WholeText(k.a.Archive, page, maxSaid)
+		return wordsOf(blocks)
 	}), err
 }
 
-// reread reads what a page says.
-func (k *linkCheck) reread(visit crawllog.Ref) (*audit.Page, error) {
-	v, err := k.a.Visit(visit)
-	if err == nil && v == nil {
-		err = errors.New("a visit has disappeared")
+// What is read of a page in which fragments are looked for, and of its text, in octets.
+const (
+	maxRead = 16 << 20
+	maxSaid = 1 << 20
+)
+
+// wordsOf is what a page says, as one line.
+func wordsOf(blocks []htmlmeta.Block) string {
+	var b strings.Builder
+	for i := range blocks {
+		b.WriteString(blocks[i].Text + " ")
 	}
-	if err != nil {
-		return nil, err
+	return b.String()
+}
+
+// lacks are the fragments that lead nowhere in a page of another site.
+func lacks(at weburl.URL, contentType string, body io.Reader, fragments []string) (list []string) {
+	if kind, _, _ := mime.ParseMediaType(contentType); kind != "text/html" && kind != "application/xhtml+xml" {
+		return nil // what a fragment means there is another matter: a page of a PDF, a line of a text
 	}
-	b, err := publish.OpenPage(k.a.Archive, v)
-	if err != nil {
-		return nil, err
+	p := htmlmeta.Page{URL: at, Header: http.Header{"Content-Type": {contentType}}}
+	p.Body, _ = io.ReadAll(io.LimitReader(body, maxRead))
+	said := htmlmeta.Read(p, htmlmeta.Options{})
+	for _, f := range fragments {
+		if !said.Capped && !audit.Leads(f, func(id string) bool { return slices.Contains(said.IDs, id) },
+			func() string { return wordsOf(htmlmeta.ReadWholeText(p, maxSaid)) }) {
+			list = append(list, f)
+		}
 	}
-	defer b.Close()
-	return audit.Read(weburl.FromCanonical(v.URL), v.ContentType, b, true), nil
+	return list
 }
 
 // ask asks the other sites.
@@ -250,18 +204,7 @@ func (k *linkCheck) ask(ctx context.Context, u *ui) error {
 	cache := readProbes(k.now)
 	p.Cached = func(url string, fragments []string) *preview.Probe { return cache.find(url, fragments, k.now) }
 	p.Fragments = func(url string) []string { return k.wanted[url] }
-	p.Lacks = func(at weburl.URL, contentType string, body io.Reader, fragments []string) (lacks []string) {
-		if kind, _, _ := mime.ParseMediaType(contentType); kind != "text/html" && kind != "application/xhtml+xml" {
-			return nil // what a fragment means there is another matter: a page of a PDF, a line of a text
-		}
-		page := audit.Read(at, contentType, body, true)
-		for _, f := range fragments {
-			if !page.Holds(f) {
-				lacks = append(lacks, f)
-			}
-		}
-		return lacks
-	}
+	p.Lacks = lacks
 	u.say("asking for %s of other sites", count(len(urls), "URL"))
 	k.probes = p.Run(ctx, urls)
 	cache.keep(k.probes)
@@ -272,56 +215,46 @@ func (k *linkCheck) ask(ctx context.Context, u *ui) error {
 	return nil
 }
 
-// judge judges the links of a page.
-func (k *linkCheck) judge(p *linkedPage) (links []inventory.Link, err error) {
-	for _, n := range p.links {
-		to, fragment := k.names[n.to], k.names[n.fragment]
-		l := inventory.Link{From: k.names[p.url], To: to, Verdict: inventory.OK}
-		if fragment != "" {
-			l.To += "#" + fragment
-		}
-		switch {
-		case k.names[n.odd] != "":
-			l.Verdict, l.Reason = inventory.IsBroken, k.names[n.odd]
-		case k.isOwn(weburl.FromCanonical(to)):
-			err = cmp.Or(err, k.ownVerdict(&l, to, fragment))
-		case !k.external:
-			l.Verdict, l.Reason = inventory.Unchecked, "another site; --external asks it"
-		default:
-			k.verdict(&l, to, fragment)
-			if p := k.probes[to]; p != nil {
-				l.Status = p.Status
-			}
-		}
-		l.Broken = l.Verdict == inventory.IsBroken
-		links = append(links, l)
+// judge says of a link what is known of its fragment, or of another site's page.
+func (k *linkCheck) judge(l *inventory.Link) (err error) {
+	to, fragment := l.To, l.Fragment
+	if fragment != "" {
+		l.To += "#" + fragment
 	}
-	return links, err
+	switch {
+	case l.URL.IsZero(): // it is no URL
+	case k.isOwn(l.URL):
+		err = k.ownVerdict(l, to)
+	case !k.external:
+		l.Verdict, l.Reason = inventory.Unchecked, "another site; --external asks it"
+	default:
+		k.verdict(l, to, fragment)
+		if p := k.probes[to]; p != nil {
+			l.Status = p.Status
+		}
+	}
+	l.Broken = l.Verdict == inventory.IsBroken
+	return err
 }
 
-// ownVerdict says what the archive knows of a link to the site itself, and what
-// another site answers that it redirects to.
-func (k *linkCheck) ownVerdict(l *inventory.Link, to, fragment string) error {
-	own, known := k.judged[to]
-	if !known {
-		own = inventory.Link{Verdict: inventory.Unchecked, Reason: "unknown to the crawl"}
-	}
-	l.Status, l.Verdict, l.Reason = own.Status, own.Verdict, own.Reason
-	end := k.end(to)
+// ownVerdict says whether a link to the site itself leads to the place that it names, and
+// what another site answers that it redirects to.
+func (k *linkCheck) ownVerdict(l *inventory.Link, to string) error {
+	end, known := k.site.End(to), l.Reason
 	switch {
 	case l.Verdict != inventory.OK:
 	case !k.isOwn(weburl.FromCanonical(end)):
 		if k.external {
-			if k.verdict(l, end, fragment); l.Verdict != inventory.OK {
+			if k.verdict(l, end, l.Fragment); l.Verdict != inventory.OK {
 				l.Reason = "redirect to " + end + ": " + l.Reason
 			} else {
-				l.Reason = own.Reason
+				l.Reason = known
 			}
 		}
-	case fragment != "":
-		leads, err := k.leads(end, fragment)
+	case l.Fragment != "":
+		leads, err := k.leads(end, l.Fragment)
 		if !leads {
-			l.Verdict, l.Reason = inventory.IsBroken, "no place #"+fragment+" in the page"
+			l.Verdict, l.Reason = inventory.IsBroken, "no place #"+l.Fragment+" in the page"
 			if end != to {
 				l.Reason = "redirect to " + end + ": " + l.Reason
 			}

@@ -21,7 +21,7 @@ const MaxBody = 16 << 20
 
 // version is the first octet of facts. It is raised when they hold something
 // else, or htmlmeta reads pages otherwise.
-const version = 4
+const version = 5
 
 // What neighbours have in common is written once:
 //
@@ -40,8 +40,8 @@ const version = 4
 //	uvarint   references that nobody can follow; of each two texts: as written, and why
 //	uvarint   what fragments may name; of each a uvarint: octets shared with that before; and the
 //	          rest, a text
-//	uvarint   fragments that links name; of each a varint: the number of the link, less that of
-//	          the one before; and a text
+//	uvarint   fragments that links name; of each a uvarint: the number of the link, less that of
+//	          the one before; and as of what they may name, its octets
 const (
 	kindBits = 0x0f
 	isFeed   = 0x10
@@ -103,16 +103,20 @@ func Of(url weburl.URL, doc *htmlmeta.Document, length int) []byte {
 func appendPlaces(b []byte, doc *htmlmeta.Document) []byte {
 	b, last := binary.AppendUvarint(b, uint64(len(doc.IDs))), ""
 	for _, id := range doc.IDs {
-		same := shared(last, id)
-		b = appendText(binary.AppendUvarint(b, uint64(same)), id[same:])
-		last = id
+		b, last = appendAfter(b, last, id), id
 	}
 	b, link := binary.AppendUvarint(b, uint64(len(doc.Fragments))), 0
 	for _, f := range doc.Fragments {
-		b = appendText(binary.AppendVarint(b, int64(f.Link-link)), f.Text)
-		link = f.Link
+		b = appendAfter(binary.AppendUvarint(b, uint64(f.Link-link)), last, f.Text)
+		link, last = f.Link, f.Text
 	}
 	return b
+}
+
+// appendAfter writes a text without what it begins with as that before it does.
+func appendAfter(b []byte, before, s string) []byte {
+	same := shared(before, s)
+	return appendText(binary.AppendUvarint(b, uint64(same)), s[same:])
 }
 
 func appendText(b []byte, s string) []byte {
@@ -238,24 +242,18 @@ func (f *Facts) readLink(d *decoder) {
 // readPlaces reads what appendPlaces wrote.
 func (f *Facts) readPlaces(d *decoder) {
 	f.IDs, f.Fragments = f.IDs[:0], f.Fragments[:0]
-	last, size := "", 0
+	last, room := "", maxURLs
 	for n := d.number(uint64(len(d.b))); n > 0 && d.b != nil; n-- {
-		same := d.number(uint64(len(last)))
-		last = last[:same] + string(d.text())
-		if size += len(last); size > maxURLs {
-			d.b = nil
-		}
+		last = d.after(last, &room)
 		f.IDs = append(f.IDs, last)
 	}
 	link := 0
 	for n := d.number(uint64(len(d.b))); n > 0 && d.b != nil; n-- {
-		step, used := binary.Varint(d.b)
-		if link += int(step); used <= 0 || link < 0 || link >= len(f.Links) {
+		if link += d.number(uint64(len(f.Links))); link >= len(f.Links) {
 			d.b = nil
-			return
 		}
-		d.b = d.b[used:]
-		f.Fragments = append(f.Fragments, htmlmeta.Fragment{Link: link, Text: string(d.text())})
+		last = d.after(last, &room)
+		f.Fragments = append(f.Fragments, htmlmeta.Fragment{Link: link, Text: last})
 	}
 }
 
@@ -294,6 +292,16 @@ func (d *decoder) text() []byte {
 	text := d.b[:n]
 	d.b = d.b[n:]
 	return text
+}
+
+// after is a text that appendAfter wrote, while there is room for it.
+func (d *decoder) after(before string, room *int) string {
+	same := d.number(uint64(len(before)))
+	s := before[:same] + string(d.text())
+	if *room -= len(s); *room < 0 {
+		d.b = nil
+	}
+	return s
 }
 
 // name makes the texts that most links have without asking for memory.

@@ -1,6 +1,10 @@
 package htmlmeta
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Fragment is one that a link of a document names: "" where it is named without one, too.
 type Fragment struct {
@@ -24,35 +28,55 @@ func (f *fragments) reset() { f.ids, f.named = trimmed(f.ids), trimmed(f.named) 
 
 // addFragments decodes what the scan has found. All links are there.
 func (r *reader) addFragments(src []byte) {
-	f, buf, last := &r.found.fragments, []byte(nil), ""
+	f, t := &r.found.fragments, &r.tree
+	t.text, t.ends = t.text[:0], t.ends[:0]
 	for _, id := range f.ids {
-		buf = r.decode(buf[:0], id.of(src), true)
-		if string(buf) != last && len(buf) > 0 {
-			last = string(buf)
-			r.doc.IDs = append(r.doc.IDs, last)
+		t.text = r.decode(t.text, id.of(src), true)
+		t.ends = append(t.ends, len(t.text))
+	}
+	for _, n := range f.named {
+		t.text = r.decode(t.text, n.value.of(src), true)
+		t.ends = append(t.ends, len(t.text))
+	}
+	c := cutter{text: string(t.text), ends: t.ends}
+	r.doc.IDs, r.doc.Fragments = make([]string, 0, len(f.ids)), make([]Fragment, 0, len(f.named))
+	for range f.ids {
+		if id := c.next(); id != "" {
+			r.doc.IDs = append(r.doc.IDs, id)
 		}
 	}
-	ref, link, before := -1, -1, Fragment{Link: -1}
+	r.doc.IDs = slices.Compact(r.doc.IDs)
+	ref, link := -1, -1
 	for _, n := range f.named {
-		buf = r.decode(buf[:0], n.value.of(src), true)
-		value, text, found := strings.Cut(strings.Trim(string(buf), asciiBlank), "#")
+		value, text, found := strings.Cut(strings.Trim(c.next(), asciiBlank), "#")
 		if !found {
 			continue // the '#' was of a character reference
 		}
 		if n.ref != ref {
 			ref, link = n.ref, r.links.find(value)
+			if link >= 0 && r.found.refs[ref].plain {
+				r.links.plain = append(r.links.plain, link)
+			}
 		}
-		if link < 0 {
-			continue
-		}
-		if r.found.refs[ref].plain && before.Link != link {
-			r.doc.Fragments = append(r.doc.Fragments, Fragment{Link: link})
-		}
-		if next := (Fragment{link, text}); next != before {
-			r.doc.Fragments = append(r.doc.Fragments, next)
-			before = next
+		if link >= 0 {
+			r.doc.Fragments = append(r.doc.Fragments, Fragment{link, text})
 		}
 	}
+	slices.SortFunc(r.doc.Fragments, compareFragments)
+	named := slices.Compact(r.doc.Fragments)
+	r.doc.Fragments = named
+	for _, link := range r.links.plain {
+		at, _ := slices.BinarySearchFunc(named, Fragment{Link: link}, compareFragments)
+		if at < len(named) && named[at].Link == link {
+			r.doc.Fragments = append(r.doc.Fragments, Fragment{Link: link})
+		}
+	}
+	slices.SortFunc(r.doc.Fragments, compareFragments)
+	r.doc.Fragments = slices.Compact(r.doc.Fragments)
+}
+
+func compareFragments(a, b Fragment) int {
+	return cmp.Or(a.Link-b.Link, strings.Compare(a.Text, b.Text))
 }
 
 // find is the link that a reference to a page has become; -1 for none.

@@ -12,12 +12,12 @@ import (
 // What fragments may name, and which the links name, with the URLs that they are of.
 func TestFragments(t *testing.T) {
 	for body, want := range map[string]string{
-		`<p ID=a><p id="a"><a name="b&amp;c"></a><img name=no><P id='ж'>`:               "a b&c ж |",
-		`<a href="#x">1</a><a href="/p#y ">2</a><a href="/p">3</a><a href="/p#z">4</a>`: "| /d#x /p /p#y /p#z",
-		`<a href="/p#y">1</a><a href="/p#y">2</a><area href="/q?a&amp;b#z">`:            "| /p#y /q?a&b#z",
-		`<a href="mailto:a@b#c">1</a><a href="&#x2F;p">2</a><a href="/p&#35;x">3</a>`:   "| /p#x",
-		`<base href="/base/"><a href="#x">1</a><iframe srcdoc="<p id=in>"></iframe>`:    "| /base/#x",
-		`<!-- <p id=no> --><script>"<p id=no>"</script><template><p id=yes></template>`: "yes |",
+		`<p ID=a><p id="a"><a name="b&amp;c"></a><img name=no><P id='ж'>`:                "a b&c ж |",
+		`<a href="#x">1</a><a href="/p#y ">2</a><a href="./p">3</a><a href="/p#z">4</a>`: "| /d#x /p /p#y /p#z",
+		`<a href="/p#y">1</a><a href="/p#y">2</a><area href="/q?a&amp;b#z">`:             "| /p#y /q?a&b#z",
+		`<a href="mailto:a@b#c">1</a><a href="&#x2F;p">2</a><a href="/p&#35;x">3</a>`:    "| /p /p#x",
+		`<base href="/base/"><a href="#x">1</a><iframe srcdoc="<p id=in>"></iframe>`:     "| /base/#x",
+		`<!-- <p id=no> --><script>"<p id=no>"</script><template><p id=yes></template>`:  "yes |",
 	} {
 		doc := Read(Page{URL: weburl.MustParse("http://h/d"), Body: []byte(body),
 			Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}}, Options{})

@@ -73,6 +73,7 @@ type linkSet struct {
 	known       indexSet
 	seed        maphash.Seed
 	capped      bool
+	plain       []int             // links to pages that are named without a fragment
 	speculative int               // candidates in scripts
 	inPage      bool              // they are in the page itself
 	imports     map[string]string // directories of the page's import map, by prefix
@@ -82,10 +83,7 @@ type linkSet struct {
 
 // add resolves a reference and adds it; what else is known of the link is in l.
 func (s *linkSet) add(ref string, l Link) {
-	ref = strings.Trim(ref, asciiBlank)
-	if i := strings.IndexByte(ref, '#'); i >= 0 {
-		ref = ref[:i]
-	}
+	ref, _, part := strings.Cut(strings.Trim(ref, asciiBlank), "#")
 	if ref == "" && l.Kind != Navigation && l.Kind != Form {
 		return // a part of this document, or nothing at all
 	}
@@ -98,7 +96,9 @@ func (s *linkSet) add(ref string, l Link) {
 		s.skipped(ref, l, err)
 		return
 	}
-	s.addURL(u, l)
+	if at := s.addURL(u, l); !part && at >= 0 && l.Kind == Navigation {
+		s.plain = append(s.plain, at)
+	}
 }
 
 func (s *linkSet) resolve(ref string) (weburl.URL, error) {
@@ -108,20 +108,21 @@ func (s *linkSet) resolve(ref string) (weburl.URL, error) {
 	return s.base.Resolve(ref)
 }
 
-// addURL adds a link unless its URL is known, for the same kind.
-func (s *linkSet) addURL(u weburl.URL, l Link) {
+// addURL adds a link unless its URL is known, for the same kind. It gives its place, or -1.
+func (s *linkSet) addURL(u weburl.URL, l Link) int {
 	at, known := s.at(u, l.Kind)
 	if known {
 		s.list[at].NoFollow = s.list[at].NoFollow && l.NoFollow
-		return
+		return at
 	}
 	if len(s.list) >= MaxLinks {
 		s.capped = true
-		return
+		return -1
 	}
 	s.known.insert(s.hash(u, l.Kind), len(s.list))
 	l.URL = u
 	s.list = append(s.list, l)
+	return len(s.list) - 1
 }
 
 // at is where in the list the link of a URL is.

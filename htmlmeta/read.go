@@ -44,7 +44,8 @@ type Document struct {
 	Title, Lang, Charset string
 
 	// IDs are what a fragment of the page's URL may name, in order, some perhaps more
-	// than once; Fragments, those that its links name. Where it is Capped there are more.
+	// than once; Fragments, those that its links name, each once, by link and text. Where
+	// it is Capped there are more.
 	IDs       []string
 	Fragments []Fragment
 
@@ -94,7 +95,7 @@ func (r *reader) free() {
 	r.doc, r.dec, r.inner, r.known = Document{}, nil, 0, nil
 	r.places.reset()
 	r.links.known.clear()
-	r.links = linkSet{known: r.links.known, seed: r.links.seed}
+	r.links = linkSet{known: r.links.known, seed: r.links.seed, plain: trimmed(r.links.plain)}
 	r.scan = scanner{tag: tag{attrs: trimmed(r.scan.tag.attrs)}}
 	r.found.reset()
 	readers.Put(r)

@@ -33,10 +33,7 @@ func Facts(a *storage.Archive, p Page, f *facts.Facts) error {
 	if b := a.Facts(p.key); b != nil && f.Read(b) == nil {
 		return nil
 	}
-	v, err := a.Visit(p.ref)
-	if err == nil && v == nil {
-		err = &storage.DamageError{File: "crawl.db", What: "a visit has disappeared"}
-	}
+	v, err := p.visit(a)
 	if err != nil {
 		return err
 	}
@@ -46,6 +43,14 @@ func Facts(a *storage.Archive, p Page, f *facts.Facts) error {
 	}
 	a.KeepFacts(p.key, b)
 	return f.Read(b)
+}
+
+func (p Page) visit(a *storage.Archive) (*crawllog.Visit, error) {
+	v, err := a.Visit(p.ref)
+	if err == nil && v == nil {
+		err = &storage.DamageError{File: "crawl.db", What: "a visit has disappeared"}
+	}
+	return v, err
 }
 
 // Tags are the places of the tags in the page of a visit which a rewriter has to see,

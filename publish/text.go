@@ -25,13 +25,18 @@ func Text(a *storage.Archive, v *crawllog.Visit, most int) ([]htmlmeta.Block, er
 	return htmlmeta.ReadText(p, most), err
 }
 
-// WholeText is Text with navigation, banners and forms (htmlmeta.ReadWholeText).
-func WholeText(a *storage.Archive, v *crawllog.Visit, most int) ([]htmlmeta.Block, error) {
-	p, err := ReadPage(a, v)
-	if p.Header == nil {
+// WholeText is the text of a page with navigation, banners and forms
+// (htmlmeta.ReadWholeText); an error is one of the archive.
+func WholeText(a *storage.Archive, page Page, most int) ([]htmlmeta.Block, error) {
+	v, err := page.visit(a)
+	if err != nil {
 		return nil, err
 	}
-	return htmlmeta.ReadWholeText(p, most), err
+	p, err := ReadPage(a, v)
+	if IsOfArchive(err) {
+		return nil, err
+	}
+	return htmlmeta.ReadWholeText(p, most), nil
 }
 
 // ReadPage is the page of a visit that may be shown, without codings. Of one that

@@ -208,18 +208,18 @@ func TestFaultsThatWerePlanted(t *testing.T) {
 func TestAPageAsItsAuthorWroteIt(t *testing.T) {
 	p := audit.Read(weburl.MustParse("https://h/dir/"), "text/html; charset=windows-1251",
 		strings.NewReader("<html lang=bg><title>\xcf\xf0\xee\xe1\xe0 &amp; x</title><svg><title>no</title></svg>"+
-			`<p id=one>The quick <b>brown</b> fox.</p><a name=two href="other#part">x</a><img src=//h/x.png><a href="mailto:a@b.example,c@d.example?subject=x">m</a>`), true)
+			`<p id=one>The quick <b>brown</b> fox.</p><a name=two href="other#part">x</a><img src=//h/x.png><a href="mailto:a@b.example,c@d.example?subject=x">m</a>`))
 	if len(p.Titles) != 1 || p.Titles[0] != "Проба & x" || p.Lang != "bg" || len(p.NoAlt) != 1 {
 		t.Errorf("%+v", p)
 	}
-	if len(p.Refs) != 3 || p.Refs[0].URL.String() != "https://h/dir/other" || p.Refs[0].Fragment != "part" ||
-		p.Refs[2].Odd != "" {
+	if len(p.Refs) != 3 || p.Refs[0].URL.String() != "https://h/dir/other" || p.Refs[2].Odd != "" {
 		t.Errorf("%+v", p.Refs)
 	}
 	for fragment, want := range map[string]bool{"one": true, "two": true, "three": false, "top": true, "/route": true,
 		":~:text=quick%20brown": true, ":~:text=The,fox": true,
 		":~:text=slow": false, "one:~:text=fox": true, "%6Fne": true} {
-		if p.Holds(fragment) != want {
+		if audit.Leads(fragment, func(id string) bool { return id == "one" || id == "two" },
+			func() string { return "The quick brown fox." }) != want {
 			t.Errorf("#%s: %v", fragment, !want)
 		}
 	}
@@ -229,7 +229,7 @@ func TestAPageAsItsAuthorWroteIt(t *testing.T) {
 func TestFormsThatAreSentByHTTP(t *testing.T) {
 	const form = `<meta name=viewport content=width=device-width><form action="http://h/send">`
 	for at, want := range map[string]int{"https://h/": 1, "http://h/": 0} {
-		if p := audit.Read(weburl.MustParse(at), "text/html", strings.NewReader(form), false); len(p.Faults) != want {
+		if p := audit.Read(weburl.MustParse(at), "text/html", strings.NewReader(form)); len(p.Faults) != want {
 			t.Errorf("%s: %v", at, p.Faults)
 		}
 	}

@@ -26,9 +26,8 @@ type Info struct {
 	Permit publish.Permit
 }
 
-// EachPage reads the pages that stand for their URLs and may be shown; text says
-// whether what a reader sees of them is wanted.
-func EachPage(ctx context.Context, a *storage.Archive, now time.Time, text bool, each func(*Page, *Info) error) error {
+// EachPage reads the pages that stand for their URLs and may be shown.
+func EachPage(ctx context.Context, a *storage.Archive, now time.Time, each func(*Page, *Info) error) error {
 	find := crawllog.Remember(a.VisitsAt)
 	for visits, err := range a.Histories() {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -46,7 +45,7 @@ func EachPage(ctx context.Context, a *storage.Archive, now time.Time, text bool,
 		case err != nil:
 			continue
 		}
-		p := Read(weburl.FromCanonical(v.URL), v.ContentType, b, text)
+		p := Read(weburl.FromCanonical(v.URL), v.ContentType, b)
 		b.Close()
 		if err := each(p, &Info{v, permit}); err != nil {
 			return err
@@ -122,7 +121,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = EachPage(ctx, a, o.Now, false, func(p *Page, i *Info) error {
+	err = EachPage(ctx, a, o.Now, func(p *Page, i *Info) error {
 		s.add(p, i)
 		return nil
 	})

@@ -30,8 +30,7 @@ type Page struct {
 	NoAlt        []string // sources of images, and links of areas, without an alt attribute
 	Faults       []Fault  // what a check of the elements alone finds
 	Refs         []Ref
-	IDs          map[string]bool // what a fragment may name
-	Text         string          // what a reader sees, blanks folded; only where it was asked for
+	IDs          map[string]bool
 }
 
 // Fault is one of an element: the name of its check, and what is to be said of it.
@@ -44,25 +43,21 @@ type Alternate struct{ Lang, Href string }
 type Ref struct {
 	Tag, Text string
 	URL       weburl.URL // without the fragment; zero where there is none
-	Fragment  string     // without its '#'
 	Odd       string     // why it is no URL that anybody can follow
 	Loads     bool       // a browser loads it to show the page
 }
 
-// maxPage bounds what is read of a page, and maxText its text, in octets.
-const (
-	maxPage = 16 << 20
-	maxText = 1 << 20
-)
+// maxPage bounds what is read of a page, in octets.
+const maxPage = 16 << 20
 
 // maxRefs bounds the references of a page.
 const maxRefs = 100_000
 
 // Read reads a page. contentType is that of its header. It never fails: what cannot
 // be read is not there.
-func Read(at weburl.URL, contentType string, body io.Reader, text bool) *Page {
+func Read(at weburl.URL, contentType string, body io.Reader) *Page {
 	p := &Page{URL: at, IDs: map[string]bool{}}
-	r := &reader{p: p, base: at, text: text}
+	r := &reader{p: p, base: at}
 	if decoded, err := charset.NewReader(io.LimitReader(body, maxPage), contentType); err == nil {
 		r.read(html.NewTokenizer(decoded))
 	}
@@ -74,8 +69,6 @@ type reader struct {
 	p     *Page
 	base  weburl.URL
 	based bool
-	text  bool
-	seen  strings.Builder
 	in    atom.Atom // the element whose text is gathered: title, h1; or not read: script, style
 	words strings.Builder
 	svg   int
@@ -89,7 +82,6 @@ func (r *reader) read(z *html.Tokenizer) {
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			r.p.Text = fold(r.seen.String())
 			if !r.view {
 				r.fault("viewport-missing", "")
 			}
@@ -109,9 +101,6 @@ func (r *reader) gather(raw []byte) {
 	if r.in == atom.Title || r.in == atom.H1 {
 		r.words.Write(raw)
 	}
-	if r.text && r.in != atom.Script && r.in != atom.Style && r.in != atom.Title && r.seen.Len() < maxText {
-		r.seen.Write(raw)
-	}
 }
 
 func (r *reader) end(a atom.Atom) {
@@ -128,13 +117,7 @@ func (r *reader) end(a atom.Atom) {
 		}
 		r.in = 0
 	}
-	if r.text && !slices.Contains(inWords, a) {
-		r.seen.WriteByte(' ')
-	}
 }
-
-// inWords are the elements that end within a word.
-var inWords = []atom.Atom{atom.A, atom.B, atom.I, atom.Em, atom.Strong, atom.Span, atom.Code}
 
 func (r *reader) start(t html.Token) {
 	attr := map[string]string{}
@@ -271,8 +254,7 @@ func (r *reader) add(a atom.Atom, text string, loads bool) {
 	}
 	text = strings.Trim(text, " \t\r\n\f")
 	ref := Ref{Tag: a.String(), Text: text, Loads: loads}
-	before, fragment, _ := strings.Cut(text, "#")
-	ref.Fragment = fragment
+	before, _, _ := strings.Cut(text, "#")
 	why, other := htmlmeta.OddScheme(text)
 	if ref.Odd = why; !other {
 		u, err := r.base.Resolve(before)
@@ -287,15 +269,10 @@ func (r *reader) add(a atom.Atom, text string, loads bool) {
 // fold makes blanks one, and takes those round a text away.
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Holds says whether a fragment leads to a place in the page.
-func (p *Page) Holds(fragment string) bool {
-	return Leads(fragment, func(id string) bool { return p.IDs[id] }, p.Says)
-}
-
 // Leads says whether a fragment leads to a place in a page: an id or a name that it
 // has, and texts that it says (text fragments). What scripts make of a fragment is not
 // looked at: a route, a line of a source file.
-func Leads(fragment string, has, says func(string) bool) bool {
+func Leads(fragment string, has func(id string) bool, text func() string) bool {
 	name, directive, isText := strings.Cut(fragment, ":~:")
 	if name != "" && !strings.EqualFold(name, "top") && !scripted.MatchString(name) {
 		decoded, err := url.PathUnescape(name)
@@ -309,8 +286,9 @@ func Leads(fragment string, has, says func(string) bool) bool {
 	if !isText {
 		return true
 	}
+	all := strings.ToLower(text())
 	for part := range strings.SplitSeq(directive, "&") {
-		if text, ok := strings.CutPrefix(part, "text="); ok && !says(text) {
+		if words, ok := strings.CutPrefix(part, "text="); ok && !says(all, words) {
 			return false
 		}
 	}
@@ -319,9 +297,9 @@ func Leads(fragment string, has, says func(string) bool) bool {
 
 var scripted = regexp.MustCompile(`^([/!]|L\d+(C\d+)?(-L?\d+(C\d+)?)?$)`)
 
-// Says looks for [prefix-,]start[,end][,-suffix] in the text.
-func (p *Page) Says(directive string) bool {
-	at, text := 0, strings.ToLower(p.Text)
+// says looks for [prefix-,]start[,end][,-suffix] in a text in lower case.
+func says(text, directive string) bool {
+	at := 0
 	for part := range strings.SplitSeq(directive, ",") {
 		words, err := url.PathUnescape(strings.Trim(part, "-"))
 		if err != nil {

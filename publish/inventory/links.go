@@ -25,7 +25,9 @@ type Link struct {
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason"` // why it is broken, or why it was not asked for
 
-	hidden bool // From must not be named
+	hidden   bool       // From must not be named
+	Fragment string     `json:"-"` // without its '#'; To is without it
+	URL      weburl.URL `json:"-"` // To; zero where it is none
 }
 
 // Verdict is what is known of a link's target.
@@ -126,42 +128,87 @@ type Options struct {
 	// Fold gives the URL that the site's Clean-param makes of another one; nil
 	// folds nothing.
 	Fold func(weburl.URL) (weburl.URL, bool)
+	// Fragments gives each fragment that a link names as a link of its own.
+	Fragments bool
 	// Visits, which may be nil, is called with the visits of each URL, as they are
 	// read for the links: who wants them too need not read them again.
 	Visits func(visits []*crawllog.Visit)
 }
 
-// Links calls each with all links of one page, page by page, each target once; the
-// list is valid until each returns. The links of a page whose body is not kept, or
-// may not be shown, are unknown; of those, and of sitemaps and redirects, it gives
-// the broken URLs that they led to first.
-func Links(ctx context.Context, a *storage.Archive, o Options, each func(from string, links []Link) error) error {
+// Site is the pages of an archive whose links can be told, and what became of all URLs.
+type Site struct {
+	*targets
+	a     *storage.Archive
+	pages []publish.Page
+}
+
+// Read reads what is known of all URLs, and which pages have links that can be told.
+func Read(ctx context.Context, a *storage.Archive, o Options) (*Site, error) {
 	t, pages, err := readTargets(ctx, a, o)
+	return &Site{t, a, pages}, err
+}
+
+// Links is Read, and Links of what it gives.
+func Links(ctx context.Context, a *storage.Archive, o Options, each func(from string, links []Link) error) error {
+	s, err := Read(ctx, a, o)
 	if err != nil {
 		return err
 	}
+	return s.Links(ctx, each)
+}
+
+// Places calls each with what fragments of the URLs of pages may name, where all of it is
+// known; it is valid until each returns.
+func (s *Site) Places(ctx context.Context, each func(url string, p publish.Page, ids []string)) error {
+	return s.eachFacts(ctx, func(p publish.Page, said *facts.Facts) error {
+		if !said.Capped {
+			each(said.URL.String(), p, said.IDs)
+		}
+		return nil
+	})
+}
+
+// eachFacts calls each with what the pages say, one after another; it is valid until each
+// returns.
+func (s *Site) eachFacts(ctx context.Context, each func(publish.Page, *facts.Facts) error) error {
 	var page facts.Facts
-	var list []Link
-	for i, p := range pages {
-		if err := cmp.Or(ctx.Err(), publish.Facts(a, p, &page)); err != nil {
+	for _, p := range s.pages {
+		if err := cmp.Or(ctx.Err(), publish.Facts(s.a, p, &page)); err != nil {
 			return err
 		}
+		if err := each(p, &page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Links calls each with all links of one page, page by page, each target once, and each
+// fragment of it where o.Fragments says so; the list is valid until each returns. The
+// links of a page whose body is not kept, or may not be shown, are unknown; of those,
+// and of sitemaps and redirects, it gives the broken URLs that they led to first.
+func (s *Site) Links(ctx context.Context, each func(from string, links []Link) error) error {
+	var list []Link
+	n := -1
+	err := s.eachFacts(ctx, func(_ publish.Page, page *facts.Facts) error {
 		from := page.URL.String()
-		list = t.linksOf(list[:0], page.Links)
+		n++
+		list = s.linksOf(list[:0], page)
 		for _, o := range page.Odd {
 			list = append(list, Link{To: o.Text, Broken: true, Verdict: IsBroken, Reason: o.Why})
 		}
 		for j := range list {
-			list[j].From, list[j].hidden = from, t.hidden[i]
+			list[j].From, list[j].hidden = from, s.hidden[n]
 		}
 		if len(list) == 0 {
-			continue
+			return nil
 		}
-		if err := each(from, list); err != nil {
-			return err
-		}
+		return each(from, list)
+	})
+	if err != nil {
+		return err
 	}
-	return t.unmentioned(a, each)
+	return s.unmentioned(s.a, each)
 }
 
 // Broken gives the broken URLs of an archive.
@@ -178,7 +225,7 @@ func Broken(ctx context.Context, a *storage.Archive, o Options) (*Targets, error
 // it; ok is false where they cannot or may not be read, and where the page is gone.
 func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) (v *crawllog.Visit, p publish.Permit, ok bool) {
 	v, last := publish.Current(visits, a.VisitsAt), visits[len(visits)-1]
-	if !v.IsCopy() || v.Links == 0 || last.Status == 404 || last.Status == 410 {
+	if !v.IsCopy() || v.Links == 0 && !v.IsPage() || last.Status == 404 || last.Status == 410 {
 		return v, p, false
 	}
 	p = permit(a, visits, v, now)
@@ -186,19 +233,43 @@ func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) (v *c
 }
 
 // linksOf judges the links of a page, each target once.
-func (t *targets) linksOf(list []Link, links []htmlmeta.Link) []Link {
+func (t *targets) linksOf(list []Link, page *facts.Facts) []Link {
 	t.page++
 	clear(t.strange)
-	for i := range links {
-		l := &links[i]
+	fragments := page.Fragments
+	for i := range page.Links {
+		l := &page.Links[i]
 		if l.Kind == htmlmeta.Form || l.Kind == htmlmeta.Hint || l.Kind == htmlmeta.Speculative {
 			continue
 		}
-		if link, first := t.judge(l.URL); first {
-			list = append(list, link)
+		named := fragmentsOf(&fragments, i)
+		if !t.o.Fragments || len(named) == 0 {
+			named = plain
+		}
+		link, first := t.judge(l.URL, named[len(named)-1].Text != "")
+		for _, f := range named {
+			if link.Fragment = f.Text; first || f.Text != "" {
+				list = append(list, link)
+			}
 		}
 	}
 	return list
+}
+
+var plain = []htmlmeta.Fragment{{}}
+
+// fragmentsOf takes those of a link off the front of a list, which is by link.
+func fragmentsOf(list *[]htmlmeta.Fragment, link int) (named []htmlmeta.Fragment) {
+	from := 0
+	for from < len(*list) && (*list)[from].Link < link {
+		from++
+	}
+	to := from
+	for to < len(*list) && (*list)[to].Link == link {
+		to++
+	}
+	named, *list = (*list)[from:to], (*list)[to:]
+	return named
 }
 
 // unmentioned gives the broken URLs that no page read above links to: those of

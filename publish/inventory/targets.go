@@ -117,13 +117,14 @@ func (t *targets) intern(s string) uint32 {
 	return i
 }
 
-// judge says what a link to u leads to; !first: the page being read has had one.
-func (t *targets) judge(u weburl.URL) (l Link, first bool) {
-	l.To = u.String()
+// judge says what a link to u leads to; !first: the page being read has had one, and
+// that says it, unless it is asked for again.
+func (t *targets) judge(u weburl.URL, again bool) (l Link, first bool) {
+	l.To, l.URL = u.String(), u
 	key := t.key(l.To)
 	o := t.at(key)
-	switch {
-	case o == nil && t.strange[l.To], o != nil && o.page == t.page:
+	switch first = o == nil && !t.strange[l.To] || o != nil && o.page != t.page; {
+	case !first && !again:
 		return l, false
 	case o == nil:
 		t.strange[l.To] = true
@@ -138,7 +139,7 @@ func (t *targets) judge(u weburl.URL) (l Link, first bool) {
 	}
 	if o == nil {
 		l.Reason, l.Verdict = "unknown to the crawl", Unchecked
-		return l, true
+		return l, first
 	}
 	o.mentioned = true
 	l.Status, l.Broken, l.Reason = int(o.status), o.failed, t.reasons[o.reason]
@@ -146,7 +147,19 @@ func (t *targets) judge(u weburl.URL) (l Link, first bool) {
 		t.redirected(&l, url)
 	}
 	l.judged(o.waits)
-	return l, true
+	return l, first
+}
+
+// End is where redirects of the site lead from a URL.
+func (t *targets) End(url string) string {
+	for range maxHops {
+		next, moved := t.moved[t.key(url)]
+		if !moved {
+			break
+		}
+		url = next
+	}
+	return url
 }
 
 var inCircle = judge.Words(judge.Reason{Rule: judge.Location, Params: judge.Params{Text: judge.InCircle}})
