@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
@@ -53,7 +52,12 @@ func (s *Server) begin(name string, w work) *activity {
 	ctx, drop := context.WithCancel(s.ctx)
 	stop, finish := context.WithCancel(s.stop)
 	a.drop, a.finish = drop, finish
-	var out firstLines
+	var data []string
+	out := &lines{each: func(line string) {
+		if len(data) < maxSaid {
+			data = append(data, line)
+		}
+	}}
 	if a.crawls() {
 		s.note(name, func(i *intentions) { i.Goes = true })
 	}
@@ -61,8 +65,8 @@ func (s *Server) begin(name string, w work) *activity {
 		defer drop()
 		defer finish()
 		o := s.o.Command(w.args, Hooks{Ctx: ctx, Stop: stop, Steer: a.steer, Began: a.begun, Watch: a.watch,
-			Visit: a.visited, Step: a.stepped, Said: a.say, Out: &out})
-		for _, line := range out.lines {
+			Visit: a.visited, Step: a.stepped, Err: &lines{each: a.say}, Out: out})
+		for _, line := range data {
 			a.say(line)
 		}
 		a.mu.Lock()
@@ -83,9 +87,7 @@ func (a *activity) begun(delay time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.wanted.Delay, a.usual = delay, delay
-	select {
-	case <-a.steering:
-	default:
+	if !isDone(a.steering) {
 		close(a.steering)
 	}
 }
@@ -132,10 +134,10 @@ func (a *activity) change(change func(w *crawler.Steering, usual time.Duration))
 	}
 }
 
-// ended says whether the command has ended.
-func (a *activity) ended() bool {
+// isDone says whether a channel is closed.
+func isDone(c <-chan struct{}) bool {
 	select {
-	case <-a.done:
+	case <-c:
 		return true
 	default:
 		return false
@@ -192,23 +194,23 @@ func (c *curve) svg() string {
 	return strings.TrimSpace(b.String())
 }
 
-// firstLines keeps the first lines of what a command prints: it is for people here.
-type firstLines struct {
-	rest  string
-	lines []string
+// lines gives each line that is written to it.
+type lines struct {
+	mu   sync.Mutex
+	rest string
+	each func(line string)
 }
 
-var _ io.Writer = (*firstLines)(nil)
-
-func (l *firstLines) Write(b []byte) (int, error) {
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.rest += string(b)
 	for {
 		line, rest, ok := strings.Cut(l.rest, "\n")
 		if !ok {
 			return len(b), nil
 		}
-		if l.rest = rest; len(l.lines) < maxSaid {
-			l.lines = append(l.lines, line)
-		}
+		l.rest = rest
+		l.each(line)
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"os"
@@ -140,12 +141,7 @@ func (s *Server) visitDue() {
 }
 
 // act does what a form asks for.
-func (s *Server) act(w http.ResponseWriter, r *http.Request) {
-	a := s.find(r.PathValue("name"))
-	if a == nil {
-		s.lost(w, r)
-		return
-	}
+func (s *Server) act(w http.ResponseWriter, r *http.Request, a *archive) {
 	if err := r.ParseForm(); err != nil {
 		s.problem(w, r, http.StatusBadRequest, "This form cannot be read.", "")
 		return
@@ -206,7 +202,7 @@ func (s *Server) steer(a *archive, action string) {
 	a.mu.Lock()
 	act := a.doing
 	a.mu.Unlock()
-	if act == nil || act.ended() {
+	if act == nil || isDone(act.done) {
 		return
 	}
 	switch action {
@@ -239,10 +235,7 @@ func (s *Server) remove(a *archive, typed string) error {
 	if typed != a.name {
 		return errName
 	}
-	a.mu.Lock()
-	busy := a.doing != nil && !a.doing.ended()
-	a.mu.Unlock()
-	if busy {
+	if a.isBusy() {
 		return errBusy
 	}
 	s.stopViewers(a.name)
@@ -275,12 +268,7 @@ type ruleCount struct {
 	Count int
 }
 
-func (s *Server) archivePage(w http.ResponseWriter, r *http.Request) {
-	a := s.find(r.PathValue("name"))
-	if a == nil {
-		s.lost(w, r)
-		return
-	}
+func (s *Server) archivePage(w http.ResponseWriter, r *http.Request, a *archive) {
 	l := s.language(r)
 	v := &archiveView{card: s.seen(a), Live: s.live(a, l), Gone: !s.isArchive(a.name), Formats: s.makes()}
 	if !v.Gone && v.State != "damaged" {
@@ -315,10 +303,7 @@ func rulesOf(st *status.Status) (list []ruleCount) {
 		list = append(list, ruleCount{rule, n})
 	}
 	slices.SortFunc(list, func(a, b ruleCount) int {
-		if a.Count != b.Count {
-			return b.Count - a.Count
-		}
-		return strings.Compare(a.Rule, b.Rule)
+		return cmp.Or(b.Count-a.Count, strings.Compare(a.Rule, b.Rule))
 	})
 	return list
 }

@@ -52,7 +52,7 @@ type card struct {
 func (s *Server) seen(a *archive) card {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	busy := a.doing != nil && !a.doing.ended() && a.doing.crawls()
+	busy := a.doing != nil && !isDone(a.doing.done) && a.doing.crawls()
 	if at := s.changedAt(a.name); a.of.IsZero() || !at.Equal(a.of) && !busy {
 		a.card, a.of = readCard(filepath.Join(s.o.Folder, a.name)), at
 		a.card.Name = a.name
@@ -198,12 +198,7 @@ func changesSince(ctx context.Context, dir string, since time.Time) (t changes.T
 
 // picture shows the icon of an archived site, encoded anew: no archived octet is on
 // this origin.
-func (s *Server) picture(w http.ResponseWriter, r *http.Request) {
-	a := s.find(r.PathValue("name"))
-	if a == nil {
-		s.lost(w, r)
-		return
-	}
+func (s *Server) picture(w http.ResponseWriter, r *http.Request, a *archive) {
 	png, err := s.pictureOf(a)
 	if err != nil { // it begins, or is damaged: the card says so
 		http.NotFound(w, r)

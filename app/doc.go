@@ -49,8 +49,8 @@ type Hooks struct {
 	Watch func(status.Status)       // told about every second how a crawl goes
 	Visit func(url string)          // a visit is in the archive
 	Step  func(text string, done, total int64)
-	Said  func(line string) // a line for people
-	Out   io.Writer         // data
+	Err   io.Writer // lines for people
+	Out   io.Writer // data
 }
 
 // Outcome is how a command ended.

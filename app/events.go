@@ -40,12 +40,7 @@ func writeJSON(w http.ResponseWriter, v any) {
 const eventsEvery = 500 * time.Millisecond
 
 // events tells how what is done with an archive goes, until it has ended.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	a := s.find(r.PathValue("name"))
-	if a == nil {
-		s.lost(w, r)
-		return
-	}
+func (s *Server) events(w http.ResponseWriter, r *http.Request, a *archive) {
 	l := s.language(r)
 	e := newEvents(w)
 	tick := time.NewTicker(eventsEvery)
@@ -81,27 +76,14 @@ type liveView struct {
 	Out     string      `json:"-"`
 	Crawls  bool        `json:"-"`
 	Slowed  bool        `json:"-"`
-	Text    liveText    `json:"text"`
+	Text    texts       `json:"text"`
 	Curve   string      `json:"curve"`
 	Percent int         `json:"percent"` // below 0: not known
 	Reasons []ruleCount `json:"-"`
 }
 
-// liveText are the texts, by what the page calls them.
-type liveText struct {
-	Pages   string `json:"pages"`
-	Fetched string `json:"fetched"`
-	Bytes   string `json:"bytes"`
-	Queued  string `json:"queued"`
-	Failed  string `json:"failed"`
-	Skipped string `json:"skipped"`
-	Rate    string `json:"rate"`
-	Pace    string `json:"pace"`
-	Wait    string `json:"wait"`
-	Left    string `json:"left"`
-	URL     string `json:"url"`
-	Step    string `json:"step"`
-}
+// texts are by what the page calls them.
+type texts map[string]string
 
 // live is how what was begun last goes; nil where nothing was.
 func (s *Server) live(a *archive, l *language) *liveView {
@@ -114,7 +96,7 @@ func (s *Server) live(a *archive, l *language) *liveView {
 	act.mu.Lock()
 	defer act.mu.Unlock()
 	st := &act.status
-	v := &liveView{Kind: act.kind, Over: act.ended(), Said: act.said, Outcome: act.outcome, Out: act.out,
+	v := &liveView{Kind: act.kind, Over: isDone(act.done), Said: act.said, Outcome: act.outcome, Out: act.out,
 		Crawls: act.crawls(),
 		State:  "running", Curve: act.curve.svg(), Percent: -1, Reasons: rulesOf(st),
 		Slowed: act.wanted.Delay > act.usual}
@@ -127,19 +109,19 @@ func (s *Server) live(a *archive, l *language) *liveView {
 	if act.of > 0 {
 		v.Percent = int(100 * act.at / act.of)
 	}
-	t := &v.Text
-	t.Pages, t.Fetched, t.Queued = l.number(st.Pages), l.number(st.Fetched), l.number(st.Queued)
-	t.Failed, t.Skipped, t.Bytes, t.Step = l.number(st.Failed), l.number(st.Disregarded), l.Size(st.Bytes), act.step
-	t.Rate, t.Pace = l.say("%.1f a second", st.Rate), st.Delay
+	v.Text = texts{"pages": l.number(st.Pages), "fetched": l.number(st.Fetched), "queued": l.number(st.Queued),
+		"failed": l.number(st.Failed), "skipped": l.number(st.Disregarded), "bytes": l.Size(st.Bytes),
+		"step": act.step, "rate": l.say("%.1f a second", st.Rate), "pace": st.Delay, "left": leftText(l, act),
+		"url": act.url, "wait": ""}
 	if !act.wanted.Pause {
-		t.Wait = st.WaitingFor
-		if st.NextDue != nil && st.NextDue.Sub(s.now()) > 2*time.Second && !strings.Contains(t.Wait, "until ") {
-			t.Wait += l.say(", until %s", st.NextDue.Local().Format("15:04:05"))
+		wait := st.WaitingFor
+		if st.NextDue != nil && st.NextDue.Sub(s.now()) > 2*time.Second && !strings.Contains(wait, "until ") {
+			wait += l.say(", until %s", st.NextDue.Local().Format("15:04:05"))
 		}
+		v.Text["wait"] = wait
 	}
-	t.Left = leftText(l, act)
-	if t.URL = act.url; len(st.InFlight) > 0 && s.now().Sub(st.InFlight[0].Since) > 2*time.Second { // a slow one
-		t.URL = st.InFlight[0].URL
+	if len(st.InFlight) > 0 && s.now().Sub(st.InFlight[0].Since) > 2*time.Second { // a slow one
+		v.Text["url"] = st.InFlight[0].URL
 	}
 	if done := st.Fetched + st.Failed; (st.Left > 0 || act.wanted.Pause) && done+st.Queued > 0 {
 		v.Percent = 100 * done / (done + st.Queued)

@@ -72,7 +72,7 @@ func (s *Server) beginLook(w http.ResponseWriter, r *http.Request) {
 	k := &look{ID: rand.Text(), plan: p, done: make(chan struct{})}
 	s.mu.Lock()
 	for id, old := range s.looks {
-		if len(s.looks) >= maxLooks && old.isDone() {
+		if len(s.looks) >= maxLooks && isDone(old.done) {
 			delete(s.looks, id)
 		}
 	}
@@ -99,15 +99,6 @@ func (s *Server) lookAt(ctx context.Context, k *look) {
 	}
 }
 
-func (k *look) isDone() bool {
-	select {
-	case <-k.done:
-		return true
-	default:
-		return false
-	}
-}
-
 func (s *Server) lookOf(r *http.Request) *look {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +107,7 @@ func (s *Server) lookOf(r *http.Request) *look {
 
 // lookView shows what was found, with the settings of a plan.
 func (s *Server) lookView(k *look, p *plan) *newView {
-	v := &newView{Plan: p, Look: k, Waiting: !k.isDone(), Makes: s.makes()}
+	v := &newView{Plan: p, Look: k, Waiting: !isDone(k.done), Makes: s.makes()}
 	if v.Waiting {
 		return v
 	}

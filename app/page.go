@@ -174,12 +174,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 var errName = fmt.Errorf("the name that was typed is not that of the archive: nothing was deleted")
 
 // askDelete asks before an archive is deleted.
-func (s *Server) askDelete(w http.ResponseWriter, r *http.Request) {
-	a := s.find(r.PathValue("name"))
-	if a == nil {
-		s.lost(w, r)
-		return
-	}
+func (s *Server) askDelete(w http.ResponseWriter, r *http.Request, a *archive) {
 	c := s.seen(a)
 	s.show(w, r, http.StatusOK, "delete", s.language(r).say("Delete an archive"), &c)
 }

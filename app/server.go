@@ -141,18 +141,18 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("GET /look/{id}", s.lookPage)
 	m.HandleFunc("GET /look/{id}/events", s.lookEvents)
 	m.HandleFunc("POST /look/{id}", s.start)
-	m.HandleFunc("GET /a/{name}", s.archivePage)
-	m.HandleFunc("GET /a/{name}/events", s.events)
-	m.HandleFunc("GET /a/{name}/picture", s.picture)
-	m.HandleFunc("GET /a/{name}/browse", s.browse)
-	m.HandleFunc("GET /a/{name}/copy", s.browseCopy)
-	m.HandleFunc("GET /a/{name}/skipped", s.skipped)
-	m.HandleFunc("GET /a/{name}/explain", s.explain)
-	m.HandleFunc("GET /a/{name}/changes", s.changed)
-	m.HandleFunc("GET /a/{name}/broken", s.broken)
-	m.HandleFunc("GET /a/{name}/audit", s.audit)
-	m.HandleFunc("GET /a/{name}/delete", s.askDelete)
-	m.HandleFunc("POST /a/{name}/{action}", s.act)
+	m.HandleFunc("GET /a/{name}", s.of(s.archivePage))
+	m.HandleFunc("GET /a/{name}/events", s.of(s.events))
+	m.HandleFunc("GET /a/{name}/picture", s.of(s.picture))
+	m.HandleFunc("GET /a/{name}/browse", s.of(s.browse))
+	m.HandleFunc("GET /a/{name}/copy", s.of(s.browseCopy))
+	m.HandleFunc("GET /a/{name}/skipped", s.table("Left out by a rule", skipped, "list"))
+	m.HandleFunc("GET /a/{name}/explain", s.of(s.explain))
+	m.HandleFunc("GET /a/{name}/changes", s.table("What changed", changed, "changes"))
+	m.HandleFunc("GET /a/{name}/broken", s.table("Broken links", broken, "links", "--broken"))
+	m.HandleFunc("GET /a/{name}/audit", s.table("Audit", audited, "audit"))
+	m.HandleFunc("GET /a/{name}/delete", s.of(s.askDelete))
+	m.HandleFunc("POST /a/{name}/{action}", s.of(s.act))
 	m.HandleFunc("POST /language", s.setLanguage)
 	m.HandleFunc("POST /quit", s.quit)
 	m.HandleFunc("GET /static/{file}", s.static)
@@ -224,6 +224,17 @@ func (s *Server) find(name string) *archive {
 	return a
 }
 
+// of answers about the archive that an address names.
+func (s *Server) of(answer func(http.ResponseWriter, *http.Request, *archive)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if a := s.find(r.PathValue("name")); a != nil {
+			answer(w, r, a)
+			return
+		}
+		s.lost(w, r)
+	}
+}
+
 // isArchive says whether a directory of the folder holds an archive. What a symbolic
 // link leads to lies elsewhere.
 func (s *Server) isArchive(name string) bool {
@@ -246,7 +257,7 @@ var errBusy = errors.New("something else is being done with this archive: wait f
 func (s *Server) run(a *archive, w work) (*activity, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.doing != nil && !a.doing.ended() {
+	if a.doing != nil && !isDone(a.doing.done) {
 		return nil, errBusy
 	}
 	a.doing = s.begin(a.name, w)

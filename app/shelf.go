@@ -36,7 +36,7 @@ func (s *Server) names() (list []string) {
 func (a *archive) isBusy() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.doing != nil && !a.doing.ended()
+	return a.doing != nil && !isDone(a.doing.done)
 }
 
 // shelfView is the first page.
@@ -103,8 +103,7 @@ func (s *Server) shelf(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	slices.SortStableFunc(v.Cards, func(a, b card) int {
-		return cmp.Or(orders[v.Sort](&a, &b),
-			strings.Compare(a.Name, b.Name))
+		return cmp.Or(orders[v.Sort](&a, &b), strings.Compare(a.Name, b.Name))
 	})
 	s.show(w, r, http.StatusOK, "shelf", s.language(r).say("Archives"), v)
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -33,37 +32,18 @@ const maxViewers = 8
 // viewerFor is how long an archive may take to open.
 const viewerFor = 2 * time.Minute
 
-// firstLine hands on the first line that is written.
-type firstLine struct {
-	text string
-	to   chan string
-	had  bool
-}
-
-func (f *firstLine) Write(b []byte) (int, error) {
-	if f.had {
-		return len(b), nil
-	}
-	f.text += string(b)
-	if line, _, ok := strings.Cut(f.text, "\n"); ok {
-		f.had = true
-		f.to <- line
-	}
-	return len(b), nil
-}
-
 var servedAt = regexp.MustCompile(`at (http://[^ ]+/)$`)
 
 // view gives the address at which a command of serve shows something.
 func (s *Server) view(ctx context.Context, of string, args []string) (string, error) {
 	s.mu.Lock()
-	i := slices.IndexFunc(s.viewers, func(v *viewer) bool { return v.of == of && !v.ended() })
+	i := slices.IndexFunc(s.viewers, func(v *viewer) bool { return v.of == of && !isDone(v.done) })
 	var v *viewer
 	if i >= 0 {
 		v = s.viewers[i]
 		s.viewers = append(slices.Delete(s.viewers, i, i+1), v)
 	} else {
-		s.viewers = slices.DeleteFunc(s.viewers, func(v *viewer) bool { return v.ended() })
+		s.viewers = slices.DeleteFunc(s.viewers, func(v *viewer) bool { return isDone(v.done) })
 		if len(s.viewers) >= maxViewers {
 			s.viewers[0].stop()
 		}
@@ -77,23 +57,16 @@ func (s *Server) view(ctx context.Context, of string, args []string) (string, er
 func (s *Server) beginViewer(of string, args []string) *viewer {
 	ctx, stop := context.WithCancel(s.stop)
 	v := &viewer{of: of, stop: stop, done: make(chan struct{}), said: make(chan string, 1)}
+	first := sync.Once{}
+	out := &lines{each: func(line string) { first.Do(func() { v.said <- line }) }}
 	s.running.Go(func() {
 		defer close(v.done)
-		o := s.o.Command(args, Hooks{Ctx: ctx, Stop: ctx, Out: &firstLine{to: v.said}})
+		o := s.o.Command(args, Hooks{Ctx: ctx, Stop: ctx, Out: out})
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		v.fail = o
 	})
 	return v
-}
-
-func (v *viewer) ended() bool {
-	select {
-	case <-v.done:
-		return true
-	default:
-		return false
-	}
 }
 
 // address waits until it is known.
@@ -143,12 +116,7 @@ func (s *Server) stopViewers(of string) {
 const copyMark = "/"
 
 // browse opens an archive in serve, at a page of it.
-func (s *Server) browse(w http.ResponseWriter, r *http.Request) {
-	a := s.find(r.PathValue("name"))
-	if a == nil {
-		s.lost(w, r)
-		return
-	}
+func (s *Server) browse(w http.ResponseWriter, r *http.Request, a *archive) {
 	at, err := s.view(r.Context(), a.name, []string{"serve", s.dir(a.name), "--listen=127.0.0.1:0"})
 	if err != nil {
 		s.problem(w, r, http.StatusConflict, err.Error(), "/a/"+a.name)
@@ -173,12 +141,7 @@ func placeIn(q url.Values) string {
 }
 
 // browseCopy opens the offline copy of an archive.
-func (s *Server) browseCopy(w http.ResponseWriter, r *http.Request) {
-	a := s.find(r.PathValue("name"))
-	if a == nil {
-		s.lost(w, r)
-		return
-	}
+func (s *Server) browseCopy(w http.ResponseWriter, r *http.Request, a *archive) {
 	at, err := s.view(r.Context(), a.name+copyMark,
 		[]string{"mirror", "--serve", filepath.Join(s.o.Folder, exports, a.name), "--listen=127.0.0.1:0"})
 	if err != nil {

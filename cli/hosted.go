@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -21,59 +19,26 @@ import (
 )
 
 // runHosted runs a command line for the page of curtsy app, as Main does for a
-// terminal: what a person would read goes to h.Said, what a program would, to h.Out.
+// terminal: what a person would read goes to h.Err, what a program would, to h.Out.
 func runHosted(args []string, h app.Hooks) app.Outcome {
-	lines := &saidLines{say: h.Said}
-	u := &ui{in: strings.NewReader(""), out: &dataWriter{w: h.Out}, err: lines, host: &h}
-	if h.Out == nil {
-		u.out.w = io.Discard
+	u := &ui{in: strings.NewReader(""), out: &dataWriter{w: io.Discard}, err: io.Discard, host: &h}
+	if h.Out != nil {
+		u.out.w = h.Out
+	}
+	if h.Err != nil {
+		u.err = h.Err
 	}
 	root := newRoot(u)
 	root.SetArgs(searchWords(args))
 	err := execute(h.Ctx, root)
-	lines.end()
 	if err == nil {
 		return app.Outcome{Code: exitDone}
 	}
 	o := app.Outcome{Code: exitCode(err), Err: clean(err.Error())}
-	var e *exitError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*exitError](err); ok {
 		o.Try = clean(e.try)
 	}
 	return o
-}
-
-// saidLines hands on what is written line by line.
-type saidLines struct {
-	mu   sync.Mutex
-	rest []byte
-	say  func(string)
-}
-
-func (l *saidLines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rest = append(l.rest, b...)
-	for {
-		line, rest, ok := bytes.Cut(l.rest, []byte("\n"))
-		if !ok {
-			return len(b), nil
-		}
-		l.tell(string(line))
-		l.rest = rest
-	}
-}
-
-func (l *saidLines) end() {
-	if len(l.rest) > 0 {
-		l.tell(string(l.rest))
-	}
-}
-
-func (l *saidLines) tell(line string) {
-	if l.say != nil {
-		l.say(line)
-	}
 }
 
 // until makes the context of a command that has nothing in flight worth finishing: the
