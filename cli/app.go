@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -99,7 +98,7 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 	defer end()
 	ending := make(chan struct{})
 	go func() { defer close(ending); s.Go(ctx); end() }()
-	err = serveBoth(ctx, [2]net.Listener{page, files}, [2]http.Handler{s.Page(), s.Files()})
+	err = serveAll(ctx, []net.Listener{page, files}, s.Page(), s.Files())
 	<-ending
 	return cmp.Or(err, s.Close())
 }

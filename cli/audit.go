@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 
 	"curtsy/internal/weburl"
 	"curtsy/publish/audit"
-	"curtsy/storage"
 )
 
 // auditFlags are the flags of audit.
@@ -47,7 +47,6 @@ func auditCmd(u *ui) *cobra.Command {
 
 // run prints what is found.
 func (f *auditFlags) run(ctx context.Context, u *ui, dir string) (err error) {
-	defer storage.Guard(&err)()
 	ignored, err := ignoring(f.ignore)
 	if err != nil {
 		return err
@@ -75,17 +74,13 @@ func (f *auditFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	}
 	left := 0
 	for i := range list {
-		kept := list[i].Hits[:0]
-		for _, h := range list[i].Hits {
-			switch {
-			case ignored(h.URL):
-			case known[baselineKey(list[i].Name, h.URL)]:
+		list[i].Hits = slices.DeleteFunc(list[i].Hits, func(h audit.Hit) bool {
+			known := known[baselineKey(list[i].Name, h.URL)]
+			if known && !ignored(h.URL) {
 				left++
-			default:
-				kept = append(kept, h)
 			}
-		}
-		list[i].Hits = kept
+			return known || ignored(h.URL)
+		})
 	}
 	if err := f.print(u, list); err != nil {
 		return err

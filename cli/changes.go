@@ -37,7 +37,6 @@ func changesCmd(u *ui) *cobra.Command {
 }
 
 func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
-	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		return archiveError(err, dir)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -73,21 +74,19 @@ func digestLabel(c *config) (string, error) {
 	return "", usagef("--digest sha256, or --digest sha1", "storage.digest: %q is not sha256 or sha1", c.Storage.Digest)
 }
 
+// ownWays are those of fields that are not set as fields.
+var ownWays = map[string]string{
+	"User-Agent":    "--agent TOKEN --contact you@example.org",
+	"Cookie":        "--cookies FILE, or fetch.cookies: true",
+	"Authorization": "--basic FILE, or --bearer FILE",
+}
+
 // checkHeader refuses header fields that would not be sent as they were given.
 func checkHeader(header map[string]string) error {
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		key := textproto.CanonicalMIMEHeaderKey(name)
-		try := "fetch.header: {Accept-Language: de}"
-		if key == "User-Agent" {
-			try = "--agent TOKEN --contact you@example.org"
-		}
-		if key == "Cookie" {
-			try = "--cookies FILE, or fetch.cookies: true"
-		}
-		if key == "Authorization" {
-			try = "--basic FILE, or --bearer FILE"
-		}
+		try := cmp.Or(ownWays[key], "fetch.header: {Accept-Language: de}")
 		why := fieldTrouble(key, header[name])
 		if why == "" && seen[key] {
 			why = "is given twice"

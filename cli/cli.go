@@ -72,8 +72,15 @@ func newRoot(u *ui) *cobra.Command {
 	root.SetOut(u.out)
 	root.SetErr(u.err)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(commands(u)...)
-	group(root)
+	for _, g := range commands(u) {
+		if g.title != "" {
+			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		}
+		for _, c := range g.list {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return flagError(c, err)
 	})
@@ -92,36 +99,21 @@ func newRoot(u *ui) *cobra.Command {
 	return root
 }
 
-// commands lists the subcommands in the order of the flow.
-func commands(u *ui) []*cobra.Command {
-	return []*cobra.Command{
-		crawlCmd(u),
-		resumeCmd(u),
-		importCmd(u),
-		updateCmd(u),
-		changesCmd(u),
-		diffCmd(u),
-		statusCmd(u),
-		explainCmd(u),
-		verifyCmd(u),
-		mirrorCmd(u),
-		exportCmd(u),
-		pruneCmd(u),
-		serveCmd(u), mcpCmd(u),
-		appCmd(u),
-		listCmd(u),
-		linksCmd(u),
-		auditCmd(u),
-		reportCmd(u),
-		searchCmd(u),
-		demoCmd(u),
-		robotsCmd(u),
-		identityCmd(u),
-		inspectCmd(u),
-		sitemapCmd(u),
-		versionCmd(u),
-		manCmd(u),
-		fleetCmd(u),
+// group is a part of the list of commands.
+type group struct {
+	title string // "" for what help lists at the end
+	list  []*cobra.Command
+}
+
+func commands(u *ui) []group {
+	return []group{
+		{"Archive a site:", []*cobra.Command{crawlCmd(u), resumeCmd(u), updateCmd(u), statusCmd(u), importCmd(u),
+			pruneCmd(u), verifyCmd(u), fleetCmd(u), appCmd(u)}},
+		{"Read an archive:", []*cobra.Command{mirrorCmd(u), serveCmd(u), searchCmd(u), listCmd(u), explainCmd(u),
+			changesCmd(u), diffCmd(u), exportCmd(u), mcpCmd(u)}},
+		{"Check your own site:", []*cobra.Command{linksCmd(u), auditCmd(u), reportCmd(u), robotsCmd(u),
+			inspectCmd(u), sitemapCmd(u)}},
+		{"", []*cobra.Command{demoCmd(u), identityCmd(u), versionCmd(u), manCmd(u)}},
 	}
 }
 

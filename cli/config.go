@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
 	"curtsy/frontier/judge"
@@ -317,25 +318,13 @@ func (m cookieMode) MarshalJSON() ([]byte, error) {
 // size is a number of octets: "1073741824", "1GiB", "20 MB".
 type size int64
 
-var sizeUnits = []struct {
-	suffix string
-	octets int64
-}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1000}, {"mb", 1000_000}, {"gb", 1000_000_000}, {"b", 1}}
-
 // UnmarshalText reads a size.
 func (z *size) UnmarshalText(b []byte) error {
-	s, unit := strings.ToLower(strings.TrimSpace(string(b))), int64(1)
-	for _, u := range sizeUnits {
-		if rest, ok := strings.CutSuffix(s, u.suffix); ok {
-			s, unit = strings.TrimSpace(rest), u.octets
-			break
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > (1<<62)/unit {
+	n, err := humanize.ParseBytes(string(b))
+	if err != nil || n > 1<<62 {
 		return fmt.Errorf("%q is not a size (write 500MB, 2GiB, or a number of bytes)", b)
 	}
-	*z = size(n * unit)
+	*z = size(n)
 	return nil
 }
 

@@ -201,7 +201,7 @@ func TestRobotsHoldsForWhatTheDialectSaysUnlessSet(t *testing.T) {
 func TestSizes(t *testing.T) {
 	for text, want := range map[string]int64{
 		"0": 0, "1073741824": 1 << 30, "1GiB": 1 << 30, "20 MB": 20_000_000, "500kb": 500_000, "7 b": 7,
-		"-1": -1, "x": -1, "1.5GB": -1, "": -1, "99999999999GiB": -1, "GiB": -1,
+		"-1": -1, "x": -1, "1.5GB": 1500_000_000, "": -1, "99999999999GiB": -1, "GiB": -1,
 	} {
 		var z size
 		err := z.UnmarshalText([]byte(text))

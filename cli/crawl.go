@@ -592,11 +592,14 @@ func refusedHint(denied bool, again string) string {
 	return again + ", later"
 }
 
-// archiveError gives an error of opening an archive its exit code.
+// archiveError gives an error of opening an archive its exit code, unless it has one.
 func archiveError(err error, dir string) error {
 	var damage *storage.DamageError
 	var forbidden *fs.PathError
+	var said *exitError
 	switch {
+	case err == nil || errors.As(err, &said):
+		return err
 	case noRights(err) && errors.As(err, &forbidden): // it names the path once
 		return exitWith(exitFailed, forbidden, rightsHint(err, "as a user who may read and write "+dir))
 	case errors.Is(err, syscall.ENOTDIR):
@@ -606,12 +609,9 @@ func archiveError(err error, dir string) error {
 		return exitWith(exitDamaged, err, "curtsy status "+quoted(dir))
 	case errors.Is(err, storage.ErrIrregular):
 		return exitWith(exitDamaged, err, "a copy of the archive with a regular file in its place")
-	case errors.Is(err, storage.ErrOld):
-		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+
-			" --repair, which rebuilds crawl.db from the segments")
 	case errors.Is(err, storage.ErrSchema):
 		return exitWith(exitDamaged, err, "the version of curtsy that wrote it")
-	case errors.As(err, &damage) && damage.Index(), errors.Is(err, frontier.ErrCorrupt):
+	case errors.As(err, &damage) && damage.Index(), errors.Is(err, frontier.ErrCorrupt), errors.Is(err, storage.ErrOld):
 		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+
 			" --repair, which rebuilds crawl.db from the segments")
 	case errors.As(err, &damage):

@@ -20,11 +20,8 @@ import (
 
 func diffCmd(u *ui) *cobra.Command {
 	asJSON := false
-	c := newCommand("diff DIR URL [T1 [T2]]", func(_ *cobra.Command, a []string) error {
-		ctx, release := u.until()
-		defer release()
-		return diff(ctx, u, a, asJSON)
-	})
+	c := newCommand("diff DIR URL [T1 [T2]]",
+		u.runs(func(ctx context.Context, a []string) error { return diff(ctx, u, a, asJSON) }))
 	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
 	return c
 }
@@ -43,7 +40,6 @@ type diffJSON struct {
 // diff prints how two copies of a URL differ.
 func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
 	dir, text, times := args[0], args[1], args[2:]
-	defer storage.Guard(&err)()
 	a, err := openBoth(dir)
 	if err != nil {
 		return err

@@ -22,7 +22,6 @@ import (
 	"curtsy/publish/export"
 	"curtsy/publish/inventory"
 	"curtsy/publish/mirror"
-	"curtsy/storage"
 	"curtsy/usage"
 )
 
@@ -127,7 +126,6 @@ const (
 
 // exportArchive writes an archive to a file.
 func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) (err error) {
-	defer storage.Guard(&err)()
 	format, ok := export.FormatOf(strings.ToLower(f.format), out)
 	switch {
 	case !ok && f.format != "":

@@ -74,14 +74,23 @@ func (at *fleetAt) dial(needs engine.Role) (*nats.Conn, error) {
 	return engine.Dial(at.join, conf)
 }
 
-// ask asks the fleet one thing.
-func (at *fleetAt) ask(q fleet.Ask) (fleet.Answer, error) {
-	n, err := at.connect(q.Do)
+// with connects to the fleet for as long as use takes, to ask one kind of request.
+func (at *fleetAt) with(do string, use func(*nats.Conn) error) error {
+	n, err := at.connect(do)
 	if err != nil {
-		return fleet.Answer{}, err
+		return err
 	}
 	defer n.Close()
-	return fleet.Request(n, q)
+	return use(n)
+}
+
+// ask asks the fleet one thing.
+func (at *fleetAt) ask(q fleet.Ask) (a fleet.Answer, err error) {
+	err = at.with(q.Do, func(n *nats.Conn) (err error) {
+		a, err = fleet.Request(n, q)
+		return err
+	})
+	return a, err
 }
 
 // tls is how the machines of a fleet know each other: each shows a certificate
@@ -111,16 +120,13 @@ func (at *fleetAt) tls() (*tls.Config, error) {
 
 func fleetNamesCmd(u *ui, at *fleetAt, do string) *cobra.Command {
 	return newCommand(do+" HOST...", func(_ *cobra.Command, a []string) error {
-		n, err := at.connect(do)
-		if err != nil {
-			return err
-		}
-		defer n.Close()
 		names := fleetNames(a)
-		if _, err := fleet.Request(n, fleet.Ask{Do: do, Names: names}); err != nil || do == "go" {
-			return err
-		}
-		return fleetStopped(u, n, do, names)
+		return at.with(do, func(n *nats.Conn) error {
+			if _, err := fleet.Request(n, fleet.Ask{Do: do, Names: names}); err != nil || do == "go" {
+				return err
+			}
+			return fleetStopped(u, n, do, names)
+		})
 	})
 }
 
@@ -201,12 +207,7 @@ func (f *fleetShown) flags(c *cobra.Command) *cobra.Command {
 func fleetStatusCmd(u *ui, at *fleetAt) *cobra.Command {
 	f := &fleetShown{}
 	c := newCommand("status", func(*cobra.Command, []string) error {
-		n, err := at.connect("status")
-		if err != nil {
-			return err
-		}
-		defer n.Close()
-		return f.status(u, n)
+		return at.with("status", func(n *nats.Conn) error { return f.status(u, n) })
 	})
 	c.Flags().BoolVar(&f.json, "json", false, inHelp)
 	return f.flags(c)
@@ -218,23 +219,20 @@ func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
 		if every < 100*time.Millisecond {
 			return usagef("--every 2s", "--every %s is too short", every)
 		}
-		n, err := at.connect("status")
-		if err != nil {
-			return err
-		}
-		defer n.Close()
 		stop, release := u.until()
 		defer release()
-		for {
-			if err := f.status(u, n); err != nil {
-				return err
+		return at.with("status", func(n *nats.Conn) error {
+			for {
+				if err := f.status(u, n); err != nil {
+					return err
+				}
+				select {
+				case <-stop.Done():
+					return nil
+				case <-time.After(every):
+				}
 			}
-			select {
-			case <-stop.Done():
-				return nil
-			case <-time.After(every):
-			}
-		}
+		})
 	})
 	c.Flags().DurationVar(&every, "every", every, inHelp)
 	f.flags(c)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler"
@@ -110,34 +112,26 @@ func fleetSeeds(u *ui, args []string) (seeds []weburl.URL, err error) {
 
 // fleetAdd adds a page of sites at a time.
 func fleetAdd(u *ui, at *fleetAt, sites []fleet.Site, given []string) error {
-	n, err := at.connect("add")
-	if err != nil {
-		return err
-	}
-	defer n.Close()
 	const page = fleet.Page / 10 // each is written to the store before the answer
 	added, all := 0, len(sites)
-	for len(sites) > 0 {
-		now := sites[:min(page, len(sites))]
-		a, err := fleet.Request(n, fleet.Ask{Do: "add", Sites: now, Given: given})
-		added += a.Added
-		if err != nil {
-			return err
+	err := at.with("add", func(n *nats.Conn) error {
+		for now := range slices.Chunk(sites, page) {
+			a, err := fleet.Request(n, fleet.Ask{Do: "add", Sites: now, Given: given})
+			if added += a.Added; err != nil {
+				return err
+			}
 		}
-		sites = sites[len(now):]
+		return nil
+	})
+	if err == nil {
+		u.say("%s added, %d changed", count(added, "site"), all-added)
 	}
-	u.say("%s added, %s changed", count(added, "site"), fmt.Sprint(all-added))
-	return nil
+	return err
 }
 
 func fleetSetCmd(u *ui, at *fleetAt) *cobra.Command {
 	return newCommand("set HOST KEY=VALUE...", func(_ *cobra.Command, a []string) error {
-		n, err := at.connect("add")
-		if err != nil {
-			return err
-		}
-		defer n.Close()
-		got, err := fleet.Request(n, fleet.Ask{Do: "site", Names: fleetNames(a[:1])})
+		got, err := at.ask(fleet.Ask{Do: "site", Names: fleetNames(a[:1])})
 		if err != nil {
 			return err
 		}
@@ -153,7 +147,7 @@ func fleetSetCmd(u *ui, at *fleetAt) *cobra.Command {
 		if _, err := siteOptions(*got.Site, nil, u.logger(false)); err != nil {
 			return err
 		}
-		_, err = fleet.Request(n, fleet.Ask{Do: "add", Sites: []fleet.Site{*got.Site}})
+		_, err = at.ask(fleet.Ask{Do: "add", Sites: []fleet.Site{*got.Site}})
 		return err
 	})
 }

@@ -192,17 +192,13 @@ func (u *ui) inspected(c *cobra.Command, name, contact string, header http.Heade
 	if isURL(name) {
 		return fetchPage(c.Context(), u, name, contact, header)
 	}
-	in := u.in
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return htmlmeta.Page{}, fileError(err)
-		}
-		defer file.Close()
-		in = file
-		if t := typeOfName(name); t != "" && header.Get("Content-Type") == "" {
-			header.Set("Content-Type", t)
-		}
+	in, err := u.open(name)
+	if err != nil {
+		return htmlmeta.Page{}, err
+	}
+	defer in.Close()
+	if t := typeOfName[strings.ToLower(filepath.Ext(name))]; t != "" && header.Get("Content-Type") == "" {
+		header.Set("Content-Type", t)
 	}
 	body, err := io.ReadAll(io.LimitReader(in, maxInspected))
 	if err != nil {
@@ -211,21 +207,8 @@ func (u *ui) inspected(c *cobra.Command, name, contact string, header http.Heade
 	return htmlmeta.Page{Header: header, Body: body}, nil
 }
 
-func typeOfName(name string) string {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".html", ".htm":
-		return "text/html"
-	case ".xhtml", ".xht":
-		return "application/xhtml+xml"
-	case ".css":
-		return "text/css"
-	case ".svg":
-		return "image/svg+xml"
-	case ".pdf":
-		return "application/pdf"
-	}
-	return ""
-}
+var typeOfName = map[string]string{".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml",
+	".xht": "application/xhtml+xml", ".css": "text/css", ".svg": "image/svg+xml", ".pdf": "application/pdf"}
 
 func inspectFactsOf(doc htmlmeta.Document) inspectFacts {
 	d := doc.Directives
@@ -330,4 +313,40 @@ func skippedLinks(doc htmlmeta.Document) string {
 		s += ", list cut off"
 	}
 	return s
+}
+
+// selectedFacts is the JSON of an element that --select selects.
+type selectedFacts struct {
+	Tag   string            `json:"tag"`
+	Text  string            `json:"text"`
+	Attrs map[string]string `json:"attrs"`
+}
+
+// inspectSelected shows what a selector selects: tag, attributes and text.
+func (u *ui) inspectSelected(page htmlmeta.Page, f inspectFlags) error {
+	list, err := htmlmeta.Query(page, f.selector)
+	if err != nil {
+		return usagef("curtsy inspect page.html --select 'main a[href]'", "%v", err)
+	}
+	for _, s := range list {
+		if f.json {
+			attrs := map[string]string{}
+			for _, a := range s.Attrs {
+				attrs[a.Key] = a.Val
+			}
+			if err := u.json(selectedFacts{s.Tag, s.Text, attrs}); err != nil {
+				return err
+			}
+			continue
+		}
+		tag := s.Tag
+		for _, a := range s.Attrs {
+			tag += fmt.Sprintf(" %s=%q", a.Key, a.Val)
+		}
+		u.print("%s", strings.TrimRight("<"+tag+">  "+s.Text, " "))
+	}
+	if len(list) == 0 {
+		u.say("nothing in the page matches %s", quoted(f.selector))
+	}
+	return nil
 }

@@ -21,12 +21,17 @@ type opened struct {
 }
 
 // openBoth opens an archive for a command that reads what the crawl knows.
-func openBoth(dir string) (*opened, error) {
+func openBoth(dir string) (*opened, error) { return open(dir, newOpened) }
+
+// openShown is openBoth without the frontier, which takes memory for each URL.
+func openShown(dir string) (*opened, error) { return open(dir, newShown) }
+
+func open(dir string, read func(*storage.Archive, string) (*opened, error)) (*opened, error) {
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		return nil, archiveError(err, dir)
 	}
-	o, err := newOpened(a, dir)
+	o, err := read(a, dir)
 	if err != nil {
 		a.Close()
 		return nil, archiveError(err, dir)
@@ -36,52 +41,30 @@ func openBoth(dir string) (*opened, error) {
 
 // newOpened reads what the crawl knows of an archive that is open.
 func newOpened(a *storage.Archive, dir string) (*opened, error) {
+	o, err := newShown(a, dir)
+	if err == nil {
+		o.f, err = o.Frontier()
+	}
+	return o, corrupt(err)
+}
+
+func newShown(a *storage.Archive, dir string) (*opened, error) {
 	o := &opened{Archive: a, config: defaults()}
 	o.state.Settings = &o.config
-	return o, o.load(dir)
-}
-
-// openShown is openBoth without the frontier, which takes memory for each URL.
-func openShown(dir string) (*opened, error) {
-	a, err := storage.OpenRead(dir)
-	if err != nil {
-		return nil, archiveError(err, dir)
-	}
-	o := &opened{Archive: a, config: defaults()}
-	o.state.Settings = &o.config
-	if err := o.loadState(dir); err != nil {
-		a.Close()
-		return nil, archiveError(err, dir)
-	}
-	return o, nil
-}
-
-func (o *opened) load(dir string) error {
-	if err := o.loadState(dir); err != nil {
-		return err
-	}
-	var err error
-	o.f, err = o.Frontier()
-	return corrupt(err)
-}
-
-func (o *opened) loadState(dir string) error {
 	ok, err := o.Crawl(&o.state)
 	if err == nil && !ok {
 		err = fmt.Errorf("%s: %w", dir, storage.ErrNone)
 	}
-	if err != nil {
-		return err
+	if err == nil && o.state.Holds == nil {
+		err = o.state.CountHeld(a)
 	}
-	if o.state.Holds == nil {
-		if err := o.state.CountHeld(o.Archive); err != nil {
-			return err
-		}
+	if err != nil {
+		return o, err
 	}
 	if o.seed, err = weburl.Parse(o.state.Seed); err != nil {
-		return &storage.DamageError{File: "crawl.db", What: "its seed cannot be decoded"}
+		err = &storage.DamageError{File: "crawl.db", What: "its seed cannot be decoded"}
 	}
-	return nil
+	return o, err
 }
 
 // corrupt makes what the frontier finds wrong in crawl.db a DamageError.

@@ -15,7 +15,6 @@ import (
 	"curtsy/crawler"
 	"curtsy/internal/legible"
 	"curtsy/publish/inventory"
-	"curtsy/storage"
 )
 
 // linksFlags are the flags of links.
@@ -129,7 +128,6 @@ func (s *linkSum) end(u *ui, a *opened, dir, try string, err error) error {
 
 // print prints the links of an archive; it is an error that one is broken.
 func (f *linksFlags) print(ctx context.Context, u *ui, dir string, ignored func(string) bool, w linkRows) (err error) {
-	defer storage.Guard(&err)()
 	a, err := openBoth(dir)
 	if err != nil {
 		return err

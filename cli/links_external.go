@@ -24,7 +24,6 @@ import (
 	"curtsy/publish"
 	"curtsy/publish/audit"
 	"curtsy/publish/inventory"
-	"curtsy/storage"
 )
 
 // linkCheck is a check of links for which more is asked than what became of their URLs:
@@ -45,7 +44,6 @@ type linkCheck struct {
 
 // check prints the links of an archive with what other sites say of theirs.
 func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(string) bool, w linkRows) (err error) {
-	defer storage.Guard(&err)()
 	a, err := openBoth(dir)
 	if err != nil {
 		return err

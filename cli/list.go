@@ -12,7 +12,6 @@ import (
 
 	"curtsy/frontier/judge"
 	"curtsy/publish/inventory"
-	"curtsy/storage"
 	"curtsy/usage"
 )
 
@@ -65,10 +64,8 @@ func listCmd(u *ui) *cobra.Command {
 // checkReason refuses a reason that there is none of here, and nowhere else.
 func (f *listFlags) checkReason() error {
 	known := append(judge.RuleNames(), "scope", "trap", "redirect")
-	if f.reason == "" || slices.ContainsFunc(known, func(name string) bool {
-		return hasPrefixFold(name, f.reason) ||
-			hasPrefixFold(f.reason, name)
-	}) {
+	near := func(name string) bool { return hasPrefixFold(name, f.reason) || hasPrefixFold(f.reason, name) }
+	if f.reason == "" || slices.ContainsFunc(known, near) {
 		return nil
 	}
 	slices.Sort(known)
@@ -76,25 +73,19 @@ func (f *listFlags) checkReason() error {
 }
 
 // list prints the URLs of an archive that pass all filters.
-func list(u *ui, dir string, keep []filter, w rowWriter) (err error) {
-	defer storage.Guard(&err)()
+func list(u *ui, dir string, keep []filter, w rowWriter) error {
 	a, err := openBoth(dir)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	err = inventory.Rows(a.Archive, a.known, time.Now(), func(r *inventory.Row) error {
-		for _, pass := range keep {
-			if !pass(r) {
-				return nil
-			}
+		if !passes(keep, r) {
+			return nil
 		}
 		return w.write(r, listCells(r))
 	})
-	if err == nil {
-		err = w.close()
-	}
-	if err != nil {
+	if err = cmp.Or(err, w.close()); err != nil {
 		return archiveError(err, dir)
 	}
 	a.sayIncomplete(u)
@@ -112,6 +103,10 @@ func listCells(r *inventory.Row) []string {
 
 // filter says whether a row is wanted.
 type filter func(*inventory.Row) bool
+
+func passes(keep []filter, r *inventory.Row) bool {
+	return !slices.ContainsFunc(keep, func(pass filter) bool { return !pass(r) })
+}
 
 // urlFilters are the filters of list without --versions.
 func (f *listFlags) urlFilters() ([]filter, error) {
@@ -240,4 +235,44 @@ func firstLine(s string, n int) string {
 		return fmt.Sprintf("%s…", string(r[:n-1]))
 	}
 	return s
+}
+
+// The columns of list --versions.
+var versionColumns = []column{{"url", 0}, {"captured", -20}, {"status", 6}, {"type", -24}, {"bytes", 10}, {"digest", 0},
+	{"kept", -8}, {"shown", -5}, {"note", 0}, {"title", 0}, {"usage", 0}}
+
+// versionFilters are the filters that tell of a visit, not of its URL.
+func (f *listFlags) versionFilters() ([]filter, error) {
+	for _, flag := range [][2]string{{"state", f.state}, {"reason", f.reason}} {
+		if flag[1] != "" {
+			return nil, usagef("--where url=/news/",
+				"--%s applies to URLs: list --versions is filtered by url, status and type", flag[0])
+		}
+	}
+	return f.filters("url", "status", "type")
+}
+
+// listVersions prints all visits that pass all filters.
+func listVersions(_ *ui, dir string, keep []filter, w rowWriter) error {
+	a, err := openShown(dir)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	err = inventory.Versions(a.Archive, time.Now(), func(v *inventory.Version) error {
+		if !passes(keep, &inventory.Row{URL: v.URL, Status: v.Status, Type: v.Type, Usage: v.Usage}) {
+			return nil
+		}
+		return w.write(v, versionCells(v))
+	})
+	return archiveError(cmp.Or(err, w.close()), dir)
+}
+
+func versionCells(v *inventory.Version) []string {
+	shown := ""
+	if v.Shown {
+		shown = "shown"
+	}
+	return []string{v.URL, instant(&v.Captured), number(v.Status), v.Type, strconv.FormatInt(v.Bytes, 10), v.Digest,
+		v.Kept, shown, v.Note, v.Title, v.Usage.String()}
 }

@@ -11,7 +11,6 @@ import (
 
 	"curtsy/publish/assistant"
 	"curtsy/publish/pdf"
-	"curtsy/storage"
 )
 
 func mcpCmd(u *ui) *cobra.Command {
@@ -28,7 +27,6 @@ func (unclosed) Close() error { return nil }
 
 // serveAssistant answers until the session ends.
 func serveAssistant(ctx context.Context, u *ui, dirs []string, t mcp.Transport) (err error) {
-	defer storage.Guard(&err)()
 	sources, closeAll, err := openShelves(ctx, u, dirs)
 	defer closeAll()
 	if err != nil {

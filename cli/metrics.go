@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -65,11 +64,7 @@ func (m *metrics) listen(address string) (end func(), err error) {
 		_ = server.Serve(l) // ErrServerClosed
 	}()
 	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if server.Shutdown(ctx) != nil {
-			_ = server.Close()
-		}
+		stopServer(server)
 		<-done
 	}, nil
 }

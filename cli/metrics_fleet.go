@@ -64,12 +64,7 @@ func newFleetMetrics(gauges func() fleet.Gauges) *fleetMetrics {
 }
 
 // Describe implements prometheus.Collector.
-func (c *fleetMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.sites, c.running, c.margin, c.takeovers, c.fenced, c.messages, c.save,
-		c.unwritten, c.due} {
-		ch <- d
-	}
-}
+func (c *fleetMetrics) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
 
 // Collect implements prometheus.Collector.
 func (c *fleetMetrics) Collect(ch chan<- prometheus.Metric) {

@@ -2,12 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
-	"net/http"
 	"os"
-	"time"
 
 	"curtsy/internal/localweb"
 	"curtsy/publish/mirror"
@@ -38,23 +34,5 @@ func serveMirror(ctx context.Context, u *ui, out string, f *mirrorFlags) error {
 		u.say("browsers are led to http://%s.localhost:%d/; one that does not find it: http://%s/%s/",
 			site.Token, l.Addr().(*net.TCPAddr).Port, l.Addr(), site.Token)
 	}
-	return serveUntil(ctx, l, site.Handler())
-}
-
-// serveUntil serves until the context ends, and then what has begun for a
-// moment more.
-func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	ended := context.AfterFunc(ctx, func() {
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if s.Shutdown(bounded) != nil {
-			s.Close()
-		}
-	})
-	defer ended()
-	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve: %w", err)
-	}
-	return nil
+	return serveAll(ctx, []net.Listener{l}, site.Handler())
 }

@@ -71,7 +71,6 @@ type prunedJSON struct {
 }
 
 func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out string) (err error) {
-	defer storage.Guard(&err)()
 	a, err := openShown(dir)
 	if err != nil {
 		return err

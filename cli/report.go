@@ -192,13 +192,7 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	if err := write(b); err != nil {
 		return err
 	}
-	if err := b.Flush(); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
+	if err := errors.Join(b.Flush(), f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

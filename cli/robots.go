@@ -129,22 +129,20 @@ func (u *ui) robotsText(c *cobra.Command, f robotsFlags) (robotsText, error) {
 			"expected --file, --url, or a file or URL as the first argument")
 	case f.url != "":
 		return fetchRobots(c.Context(), u, f.url, f.contact)
-	case f.file == "-":
-		body, err := readSome(u.in)
-		return robotsText{body: body, from: "stdin"}, err
 	}
-	file, err := os.Open(f.file)
+	file, err := u.open(f.file)
 	if err != nil {
-		return robotsText{}, fileError(err)
+		return robotsText{}, err
 	}
 	defer file.Close()
-	body, err := readSome(file)
-	return robotsText{body: body, from: f.file}, err
+	from := f.file
+	if from == "-" {
+		from = "stdin"
+	}
+	// No more is read than shows that it is too long (500 KiB are read by the rules).
+	body, err := io.ReadAll(io.LimitReader(file, 1<<20))
+	return robotsText{body: body, from: from}, err
 }
-
-// readSome reads a robots.txt, no more of it than shows that it is too long
-// (500 KiB are read by the rules).
-func readSome(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, 1<<20)) }
 
 // readRobots takes the outcome of an HTTP answer into account.
 func readRobots(text robotsText, o rules.Options) *rules.Robots {

@@ -31,17 +31,15 @@ type searchFlags struct {
 
 func searchCmd(u *ui) *cobra.Command {
 	f := &searchFlags{}
-	c := newCommand("search DIR QUERY...", func(_ *cobra.Command, a []string) error {
+	c := newCommand("search DIR QUERY...", u.runs(func(ctx context.Context, a []string) error {
 		if f.limit < 1 || f.limit > search.MaxLimit {
 			return usagef("--limit 10", "--limit %d: from 1 to %d", f.limit, search.MaxLimit)
 		}
 		if f.page < 1 || f.page > search.MaxSkip {
 			return usagef("--page 2", "--page %d: from 1 to %d", f.page, search.MaxSkip)
 		}
-		ctx, release := u.until()
-		defer release()
 		return searchArchive(ctx, u, f, a[0], strings.ReplaceAll(strings.Join(a[1:], " "), notWord, ""))
-	})
+	}))
 	c.Flags().IntVar(&f.limit, "limit", 10, inHelp)
 	c.Flags().IntVar(&f.page, "page", 1, inHelp)
 	c.Flags().StringVar(&f.lang, "lang", "", inHelp)
@@ -70,8 +68,7 @@ func searchWords(args []string) []string {
 }
 
 // searchArchive answers one query.
-func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string) (err error) {
-	defer storage.Guard(&err)()
+func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string) error {
 	x, err := openIndex(ctx, u, dir)
 	if err != nil {
 		return indexError(err, dir, query)

@@ -80,7 +80,7 @@ func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error)
 	if f.open {
 		openBrowser(u, at)
 	}
-	return serveBoth(ctx, [2]net.Listener{ui, content}, [2]http.Handler{s.UI(), s.Content()})
+	return serveAll(ctx, []net.Listener{ui, content}, s.UI(), s.Content())
 }
 
 // listeners opens the UI's port, and the next one, or any, for the content.
@@ -184,8 +184,8 @@ func (s *shelf) explain(url weburl.URL) (lines []string) {
 	return lines
 }
 
-// serveBoth runs two servers until the context ends or one fails.
-func serveBoth(ctx context.Context, on [2]net.Listener, handlers [2]http.Handler) error {
+// serveAll runs servers until the context ends or one fails.
+func serveAll(ctx context.Context, on []net.Listener, handlers ...http.Handler) error {
 	ended := make(chan error, len(on))
 	var servers []*http.Server
 	for i, l := range on {

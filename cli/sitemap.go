@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -126,17 +125,10 @@ func isURL(s string) bool {
 }
 
 func (u *ui) openSitemap(c *cobra.Command, name, contact string) (io.ReadCloser, error) {
-	switch {
-	case isURL(name):
+	if isURL(name) {
 		return fetchSitemap(c.Context(), u, name, contact)
-	case name == "-":
-		return io.NopCloser(u.in), nil
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, fileError(err)
-	}
-	return file, nil
+	return u.open(name)
 }
 
 // sitemapReport prints the URLs on stdout, and tells people about the rest.

@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -175,6 +177,18 @@ func none(n int) string {
 	return strconv.Itoa(n)
 }
 
+// open opens a file that was named; - is stdin.
+func (u *ui) open(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(u.in), nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fileError(err)
+	}
+	return f, nil
+}
+
 // isTerminal says whether people look at w while it is written.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
@@ -190,3 +204,30 @@ func clean(s string) string {
 
 // oneLine is clean for a name or a text that must not begin a line of its own.
 func oneLine(s string) string { return strings.ReplaceAll(clean(s), "\n", "‹U+000A›") }
+
+// peopleHandler writes what is logged as a line for people: "what happened:
+// key value, key value".
+type peopleHandler struct {
+	u     *ui
+	level slog.Level
+}
+
+func (h peopleHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
+
+func (h peopleHandler) Handle(_ context.Context, r slog.Record) error {
+	var parts []string
+	r.Attrs(func(a slog.Attr) bool {
+		parts = append(parts, fmt.Sprintf("%s %v", a.Key, a.Value))
+		return true
+	})
+	text := r.Message
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	h.u.tell("%s", text)
+	return nil
+}
+
+// WithAttrs and WithGroup are not used by the crawl: what they add is left out.
+func (h peopleHandler) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h peopleHandler) WithGroup(string) slog.Handler      { return h }

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -99,7 +101,7 @@ func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError) error {
 	written := "-" + strings.Repeat("-", min(len(word)-1, 1)) + word
 	if cluster := unknown.GetSpecifiedShortnames(); cluster != "" {
 		written = "-" + word
-		if othersFlags[cluster] != "" {
+		if othersFlags()[cluster] != "" {
 			word, written = cluster, "-"+cluster
 		}
 	}
@@ -115,7 +117,7 @@ func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError) error {
 // ownWay says how a command does what a flag of another program does: by a flag, by
 // an argument, or by what it prints; else it names the flag of crawl that does.
 func ownWay(c *cobra.Command, word, written string) error {
-	ways := strings.Fields(othersFlags[word])
+	ways := strings.Fields(othersFlags()[word])
 	crawl, _, _ := c.Root().Find([]string{"crawl"})
 	for _, way := range ways {
 		switch f := c.Flags().Lookup(way); {
@@ -136,28 +138,19 @@ func ownWay(c *cobra.Command, word, written string) error {
 // othersFlags are flags of wget, wget2, HTTrack, curl and common tools, and the flags
 // that do the same here. Of several the first that a command has counts; OUT is an
 // argument of that name.
-var othersFlags = map[string]string{
-	"depth": "max-depth", "level": "max-depth", "l": "max-depth", "r": "max-depth", "recursive": "max-depth",
-	"output": "output archive OUT stdout", "o": "output archive OUT stdout", "out": "output archive OUT stdout",
-	"O": "output archive OUT stdout", "output-document": "output archive OUT stdout", "output-dir": "archive OUT",
-	"directory":        "archive OUT",
-	"directory-prefix": "archive OUT", "P": "archive OUT", "path": "archive OUT", "d": "archive OUT",
-	"dir":          "archive OUT",
-	"accept-regex": "include", "accept": "include", "A": "include", "reject-regex": "exclude", "reject": "exclude",
-	"R":    "exclude",
-	"wait": "delay", "w": "delay", "connection-per-second": "delay", "user-agent": "agent", "U": "agent",
-	"input-file": "seeds", "i": "seeds", "quota": "max-bytes", "Q": "max-bytes", "max-size": "max-bytes",
-	"max-files":    "skip-larger",
-	"load-cookies": "cookies", "ca-certificate": "ca", "cacert": "ca", "certificate": "cert",
-	"private-key": "key", "H": "header",
-	"no-parent": "scope", "np": "scope", "span-hosts": "scope", "domains": "scope", "page-requisites": "requisites",
-	"p":      "listen requisites",
-	"mirror": "mirror", "m": "mirror", "convert-links": "mirror", "k": "mirror", "sockets": "concurrency",
-	"max-threads": "concurrency", "c": "concurrency",
-	"max-rate": "limit-rate", "timeout": "config", "tries": "retries config", "t": "retries config",
-	"limit": "max-pages limit", "n": "max-pages limit", "max-urls": "max-pages",
-	"port": "listen", "bind": "listen", "address": "listen", "csv": "format json stdout", "format": "json stdout",
-}
+var othersFlags = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(othersFile) {
+		ours, theirs, _ := strings.Cut(line, ":")
+		for flag := range strings.FieldsSeq(theirs) {
+			all[flag] = ours
+		}
+	}
+	return all
+})
+
+//go:embed othersflags.txt
+var othersFile string
 
 // invalidValue says what the flag wants.
 func invalidValue(err *pflag.InvalidValueError) error {

@@ -203,11 +203,7 @@ func (w *Worker) kept(name, text string) error {
 	if err := os.MkdirAll(w.o.Dir, 0o755); err != nil {
 		return err
 	}
-	path := filepath.Join(w.o.Dir, name)
-	if err := os.WriteFile(path+".new", []byte(text), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return replaceFile(filepath.Join(w.o.Dir, name), []byte(text))
 }
 
 // onDisk are the sites that this worker has on its disk.

@@ -54,8 +54,7 @@ func (g *gate) ask(ctx context.Context, _ string, addr netip.Addr) error {
 
 // place waits for a place at an address.
 func (g *gate) place(ctx context.Context, addr netip.Addr) (*lease.Lease, error) {
-	end := time.NewTimer(maxWait)
-	defer end.Stop()
+	end := time.After(maxWait)
 	for {
 		changed := g.board.Changed()
 		l, err := g.take(ctx, addr)
@@ -63,18 +62,14 @@ func (g *gate) place(ctx context.Context, addr netip.Addr) (*lease.Lease, error)
 		if !errors.As(err, &held) {
 			return l, err
 		}
-		again := time.NewTimer(time.Second)
 		select {
 		case <-ctx.Done():
-			again.Stop()
 			return nil, ctx.Err()
-		case <-end.C:
-			again.Stop()
+		case <-end:
 			return nil, err
 		case <-changed:
-		case <-again.C:
+		case <-time.After(time.Second):
 		}
-		again.Stop()
 	}
 }
 

@@ -201,11 +201,15 @@ func writeOwned(dir string, o owned) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
-	fresh := dir + ownedSuffix + ".new"
-	if err := os.WriteFile(fresh, b, 0o644); err != nil {
+	return replaceFile(dir+ownedSuffix, b)
+}
+
+// replaceFile writes a small file, whole or not at all.
+func replaceFile(path string, b []byte) error {
+	if err := os.WriteFile(path+".new", b, 0o644); err != nil {
 		return err
 	}
-	return os.Rename(fresh, dir+ownedSuffix)
+	return os.Rename(path+".new", path)
 }
 
 // Of many sites at a slow pace, each with its own archive, most of the work would be
@@ -301,10 +305,7 @@ func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 		r.mu.Lock()
 		state := r.state
 		r.mu.Unlock()
-		err := r.save(ctx, func(ctx context.Context) error {
-			return r.archive.Save(ctx, r.dir, r.prefix,
-				state, false)
-		})
+		err := r.save(ctx, func(ctx context.Context) error { return r.archive.Save(ctx, r.dir, r.prefix, state, false) })
 		if errors.Is(err, store.ErrFenced) {
 			r.w.o.Logger.Warn("another worker owns the site", "site", r.rec.Name)
 			end()
@@ -386,12 +387,10 @@ func (r *running) lastTry(ctx context.Context, sound bool) error {
 
 // sleep is false when ctx was done first.
 func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	}
 }

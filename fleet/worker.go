@@ -121,10 +121,8 @@ func (w *Worker) Run(ctx, stop context.Context) error {
 			return nil
 		}
 		w.o.Logger.Warn("the session has ended; starting a new one", "worker", w.o.Name, "err", err)
-		select {
-		case <-stop.Done():
+		if !sleep(stop, time.Second) {
 			return nil
-		case <-time.After(time.Second):
 		}
 	}
 }

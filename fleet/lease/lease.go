@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -102,11 +103,10 @@ func (s *Session) ended(ctx context.Context, id string) (bool, error) {
 	if id == s.o.Previous && id != "" {
 		return true, nil
 	}
-	e, ok := s.board.Entry(sessions + id)
-	var st state
-	if ok && json.Unmarshal(e.Value, &st) == nil && st.Dead {
+	if s.dead(id) {
 		return true, nil
 	}
+	e, ok := s.board.Entry(sessions + id)
 	if s.left(id, e, ok) > 0 {
 		return false, nil
 	}
@@ -156,10 +156,7 @@ func (s *Session) heldError(key string) error {
 	if !ok || json.Unmarshal(e.Value, &c) != nil {
 		return h
 	}
-	h.For = c.For
-	if c.Worker != "" {
-		h.Worker = c.Worker
-	}
+	h.For, h.Worker = c.For, cmp.Or(c.Worker, h.Worker)
 	if se, ok := s.board.Entry(sessions + c.Session); ok {
 		h.Left = s.left(c.Session, se, true)
 	}
@@ -208,14 +205,10 @@ func (s *Session) forget(l *Lease) {
 func (s *Session) Claim(key string) (h HeldError, ok bool) {
 	e, ok := s.board.Entry(claims + key)
 	var c claim
-	if !ok || json.Unmarshal(e.Value, &c) != nil || c.Session == "" || c.Session == s.o.Previous {
+	if !ok || json.Unmarshal(e.Value, &c) != nil || c.Session == "" || c.Session == s.o.Previous || s.dead(c.Session) {
 		return h, false
 	}
 	se, there := s.board.Entry(sessions + c.Session)
-	var st state
-	if there && json.Unmarshal(se.Value, &st) == nil && st.Dead {
-		return h, false
-	}
 	return HeldError{Key: key, Worker: c.Worker, For: c.For, Left: s.left(c.Session, se, there)}, true
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -35,12 +34,6 @@ const tmpDir = ".tmp"
 const keptVersions = 16
 
 func (d *dirStore) path(key string) string { return filepath.Join(d.root, filepath.FromSlash(key)) }
-
-func random() string {
-	var b [8]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
 
 // versions is the directory of an object's versions.
 func versions(key string) string { return key + ".v" }
@@ -108,8 +101,12 @@ func (d *dirStore) Swap(_ context.Context, key string, data []byte, tag string) 
 		}
 		had = n
 	}
-	if now, _, err := d.newest(key); err != nil || now != had {
-		return "", errors.Join(err, conflictIf(now != had))
+	now, _, err := d.newest(key)
+	if err == nil && now != had {
+		err = ErrConflict
+	}
+	if err != nil {
+		return "", err
 	}
 	mine := had + 1
 	if err := d.write(versioned(key, mine), strings.NewReader(string(data))); err != nil {
@@ -130,16 +127,9 @@ func (d *dirStore) Swap(_ context.Context, key string, data []byte, tag string) 
 	return strconv.Itoa(mine), nil
 }
 
-func conflictIf(is bool) error {
-	if is {
-		return ErrConflict
-	}
-	return nil
-}
-
 // write makes a file whole, durable and new, or says ErrConflict.
 func (d *dirStore) write(key string, r io.Reader) error {
-	name, tmp := d.path(key), d.path(tmpDir+"/"+random())
+	name, tmp := d.path(key), d.path(tmpDir+"/"+rand.Text())
 	if err := makeDir(filepath.Dir(name)); err != nil {
 		return err
 	}

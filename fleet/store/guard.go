@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ func Mark(ctx context.Context, s Store) (id string, fresh bool, err error) {
 	if !errors.Is(err, ErrUnmarked) {
 		return id, false, err
 	}
-	_, err = s.Swap(ctx, marker, []byte(random()), "")
+	_, err = s.Swap(ctx, marker, []byte(rand.Text()), "")
 	if err != nil && !errors.Is(err, ErrConflict) {
 		return "", false, fmt.Errorf("marker: %w", err)
 	}

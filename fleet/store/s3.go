@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,12 +39,7 @@ func newS3(u *url.URL) (*s3Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	region := u.Query().Get("region")
-	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {
-		if region == "" {
-			region = os.Getenv(name)
-		}
-	}
+	region := cmp.Or(u.Query().Get("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 	c, err := minio.New(host, &minio.Options{
 		Creds: credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.EnvMinio{},
 			&credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{}}}),
@@ -60,11 +56,7 @@ func newS3(u *url.URL) (*s3Store, error) {
 }
 
 func endpoint(given string) (host string, secure bool, err error) {
-	for _, name := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"} {
-		if given == "" {
-			given = os.Getenv(name)
-		}
-	}
+	given = cmp.Or(given, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
 	if given == "" {
 		return "s3.amazonaws.com", true, nil
 	}

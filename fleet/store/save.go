@@ -259,8 +259,12 @@ func (s *saving) putDB(ctx context.Context, part *Blob) error {
 // Sweep removes what no manifest names: what owners left that were fenced, or
 // that died between data and pointer. Objects of later epochs are another's.
 func (a *Archive) Sweep(ctx context.Context) (n int, err error) {
-	if m, _, err := load(ctx, a.store, a.site); err != nil || m.Epoch != a.m.Epoch {
-		return 0, errors.Join(err, fencedIf(err == nil, a.site))
+	m, _, err := load(ctx, a.store, a.site)
+	if err == nil && m.Epoch != a.m.Epoch {
+		err = fmt.Errorf("%s: %w", a.site, ErrFenced)
+	}
+	if err != nil {
+		return 0, err
 	}
 	named := a.m.keys(a.site)
 	for _, part := range []string{"/db/", "/tail/", "/warc/"} {
@@ -278,11 +282,4 @@ func (a *Archive) Sweep(ctx context.Context) (n int, err error) {
 		}
 	}
 	return n, nil
-}
-
-func fencedIf(is bool, site string) error {
-	if is {
-		return fmt.Errorf("%s: %w", site, ErrFenced)
-	}
-	return nil
 }

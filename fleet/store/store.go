@@ -15,6 +15,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -110,7 +111,7 @@ func at(place string) (Store, error) {
 // probe sees that the store refuses what a condition forbids: a server that
 // ignores conditions would let two owners write one manifest.
 func probe(ctx context.Context, s Store) error {
-	key := ".probe/" + random()
+	key := ".probe/" + rand.Text()
 	tag, err := swap(ctx, s, key, []byte("1"), "") // whose answer may be lost: the client tries again
 	if err != nil {
 		return err
