@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
+	"github.com/tdewolff/parse/v2"
+	lex "github.com/tdewolff/parse/v2/html"
 	"golang.org/x/net/html"
 
 	"curtsy/internal/weburl"
@@ -57,11 +59,12 @@ func corpusStep() int {
 var htmlHeader = http.Header{"Content-Type": {"text/html"}}
 
 // BenchmarkPage reads pages of each corpus: with Read, and the way that is
-// usual, html.Parse and goquery; and the scanner and x/net's tokenizer alone.
+// usual, html.Parse and goquery; and the scanner, x/net's tokenizer and tdewolff's
+// lexer alone.
 func BenchmarkPage(b *testing.B) {
 	for name := range corpora {
 		for how, f := range map[string]func([]byte){
-			"read": readOne, "parse": parseOne, "scan": scanOne, "tokenize": tokenizeOne,
+			"read": readOne, "parse": parseOne, "scan": scanOne, "tokenize": tokenizeOne, "lex": lexOne,
 		} {
 			b.Run(name+"/"+how, func(b *testing.B) { benchPages(b, corpus(b, name, 40), f) })
 		}
@@ -91,6 +94,12 @@ var benchURL = weburl.MustParse("http://127.0.0.1:8080/api/java.base/java/lang/S
 func scanOne(p []byte) {
 	s := scanner{src: p}
 	for s.next() {
+	}
+}
+
+func lexOne(p []byte) {
+	l := lex.NewLexer(parse.NewInputBytes(bytes.Clone(p))) // it writes into what it reads
+	for t, _ := l.Next(); t != lex.ErrorToken; t, _ = l.Next() {
 	}
 }
 

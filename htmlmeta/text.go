@@ -19,8 +19,9 @@ type Block struct {
 	Hidden [][2]int
 }
 
-// Shown is the text without what its author keeps from results.
-func (b *Block) Shown() string {
+// Shown is the text without what its author keeps from results, in the place of which
+// gap stands.
+func (b *Block) Shown(gap string) string {
 	if len(b.Hidden) == 0 {
 		return b.Text
 	}
@@ -28,8 +29,9 @@ func (b *Block) Shown() string {
 	at := 0
 	for _, h := range b.Hidden {
 		from, to := min(h[0], len(b.Text)), min(h[1], len(b.Text)) // the text may have been cut
-		if from > at {
-			shown.WriteString(b.Text[at:from])
+		shown.WriteString(b.Text[at:max(at, from)])
+		if at < to {
+			shown.WriteString(gap)
 		}
 		at = max(at, to)
 	}

@@ -99,7 +99,7 @@ func TestShownLeavesOutWhatMustNotBeQuoted(t *testing.T) {
 		{Block{Text: "one two", Hidden: [][2]int{{4, 90}}}, "one"}, // the text was cut
 		{Block{Text: "one two", Hidden: [][2]int{{0, 4}, {2, 4}}}, "two"},
 	} {
-		if got := c.b.Shown(); got != c.want {
+		if got := c.b.Shown(""); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.b, got, c.want)
 		}
 	}

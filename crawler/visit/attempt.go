@@ -48,7 +48,7 @@ type Attempt struct {
 	Delay    string // why the pause was so long
 	Now      time.Time
 	Rendered *Rendered // what a browser made of the page; nil where none did
-	Read     *Reading  // what Ahead read; nil: nothing did
+	Read     *Reading  // what Ahead or Shell read; nil: nothing did
 
 	heavy    *sync.Mutex   // held
 	unwanted judge.Verdict // on the head of the answer

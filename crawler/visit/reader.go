@@ -194,7 +194,7 @@ func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) (o *Outcome) {
 	}
 	x.Check()
 	read := a.Read
-	if read == nil {
+	if read == nil || x.Err != nil { // what Check found came after it
 		read = r.read(a, x)
 	}
 	doc, length, whole := read.doc, read.length, read.whole

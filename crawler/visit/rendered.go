@@ -47,9 +47,9 @@ func (r *Reader) Shell(a *Attempt, x *fetch.Exchange) *Shell {
 	if err != nil || cut || htmlmeta.KindOf(x.Header, body[:min(len(body), 1<<10)]) != htmlmeta.HTML {
 		return nil
 	}
-	doc := htmlmeta.Read(htmlmeta.Page{URL: a.URL, Header: x.Header, Body: body}, r.reading())
-	return &Shell{Status: x.Status, Header: x.Header, Body: bytes.Clone(body), Bare: isBare(&doc, body), r: r, a: a,
-		facts: *r.facts(a, &Outcome{}, &doc)}
+	a.Read = r.read(a, x)
+	return &Shell{Status: x.Status, Header: x.Header, Body: bytes.Clone(body), Bare: isBare(a.Read.doc, body), r: r,
+		a: a, facts: *r.facts(a, &Outcome{}, a.Read.doc)}
 }
 
 // Ask makes a link of what the page's scripts ask for, with the verdict on it: a

@@ -82,7 +82,7 @@ func Blocks(p htmlmeta.Page, blocks []htmlmeta.Block) []htmlmeta.Block {
 	article := lettersOf(title + "\n" + textOf(found))
 	kept := []htmlmeta.Block{}
 	for _, b := range blocks {
-		if strings.Contains(article, lettersOf(b.Shown())) {
+		if strings.Contains(article, lettersOf(b.Shown(""))) {
 			kept = append(kept, b)
 		}
 	}

@@ -19,7 +19,7 @@ func page(body string) htmlmeta.Page {
 // texts are the blocks of the article of a page.
 func texts(body string) (list []string) {
 	for _, b := range article.Blocks(page(body), htmlmeta.ReadText(page(body), 1<<20)) {
-		list = append(list, b.Shown())
+		list = append(list, b.Shown(""))
 	}
 	return list
 }

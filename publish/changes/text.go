@@ -143,7 +143,7 @@ func (c Copy) blocks() (texts []string, err error) {
 		return nil, err
 	}
 	for i := range blocks {
-		texts = append(texts, blocks[i].Shown())
+		texts = append(texts, blocks[i].Shown(""))
 	}
 	return texts, nil
 }

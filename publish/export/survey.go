@@ -51,7 +51,7 @@ func (s *survey) close() {
 // linesOf are the texts of blocks that may be shown.
 func linesOf(blocks []htmlmeta.Block) (lines []string) {
 	for i := range blocks {
-		if text := blocks[i].Shown(); text != "" {
+		if text := blocks[i].Shown(""); text != "" {
 			lines = append(lines, text)
 		}
 	}

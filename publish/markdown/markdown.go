@@ -109,7 +109,7 @@ func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 func Paragraphs(blocks []htmlmeta.Block) string {
 	var b strings.Builder
 	for _, block := range blocks {
-		text := escaped.Replace(block.Shown())
+		text := escaped.Replace(block.Shown(""))
 		switch {
 		case text == "":
 			continue

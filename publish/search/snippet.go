@@ -109,20 +109,8 @@ func (m *marker) best(title string, blocks []htmlmeta.Block) Snippet {
 // visible is the text of a block that may be shown, and the words in it that
 // were asked for.
 func (m *marker) visible(b *htmlmeta.Block) (text string, marks []mark) {
-	text = b.Text
-	if len(b.Hidden) > 0 {
-		var out strings.Builder
-		at := 0
-		for _, h := range b.Hidden {
-			from, to := min(h[0], len(text)), min(h[1], len(text))
-			out.WriteString(text[at:max(at, from)])
-			if at < to {
-				out.WriteString(" … ")
-			}
-			at = max(at, to)
-		}
-		out.WriteString(text[at:])
-		text = strings.Trim(strings.Join(strings.Fields(out.String()), " "), "… ")
+	if text = b.Text; len(b.Hidden) > 0 {
+		text = strings.Trim(strings.Join(strings.Fields(b.Shown(" … ")), " "), "… ")
 	}
 	m.tokens.each(text, func(k token) {
 		for i := range m.terms {
