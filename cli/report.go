@@ -85,7 +85,8 @@ func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error
 	}
 	out := of.out
 	if of.audit {
-		if o.Findings, err = reportFindings(ctx, a, &o); err != nil {
+		if o.Findings, err = audit.Find(ctx, a.Archive, audit.Options{Known: o.Known, Fold: o.Fold, Origins: o.Origins,
+			Now: o.Now}); err != nil {
 			return reportError(err, dir, out)
 		}
 	}
@@ -102,23 +103,6 @@ func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error
 	}
 	u.say("%s: the report on %s%s", out, a.seed, problemsText(found))
 	return nil
-}
-
-// reportFindings are those of an audit.
-func reportFindings(ctx context.Context, a *opened, o *report.Options) (list []report.Finding, err error) {
-	found, err := audit.Find(ctx, a.Archive, audit.Options{Known: o.Known, Fold: o.Fold,
-		Origins: o.Origins, Now: o.Now})
-	for _, f := range found {
-		if f.Name == audit.BrokenLink || len(f.Hits) == 0 { // the report has them in a table of their own
-			continue
-		}
-		r := report.Finding{Name: f.Name, Level: string(f.Level), Says: f.Says}
-		for _, h := range f.Hits {
-			r.Hits = append(r.Hits, report.Line{URL: h.URL, Text: h.Detail})
-		}
-		list = append(list, r)
-	}
-	return list, err
 }
 
 // problemsText says what a report found, for the end of a line.

@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 	"publish/markdown": {"htmlmeta", "publish/article"},
 	"publish/replay": {"htmlmeta", "publish", "publish/catalog", "publish/changes", "publish/search", "storage",
 		"storage/crawllog", "usage"},
-	"publish/report": {"frontier", "frontier/judge", "publish", "publish/catalog", "publish/inventory",
+	"publish/report": {"frontier", "frontier/judge", "publish", "publish/audit", "publish/catalog", "publish/inventory",
 		"storage", "storage/crawllog", "usage"},
 	"publish/inventory": {"facts", "frontier", "frontier/judge", "htmlmeta", "publish", "storage",
 		"storage/crawllog", "usage"},

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -25,13 +26,13 @@ const (
 // one open meanwhile, so that its write-ahead log cannot come to stand beside
 // the new file.
 func (p *place) build(ctx context.Context, a *storage.Archive, why reason) error {
-	if ours, err := p.exclusive(a, why); ours || err != nil {
+	defer p.share()
+	ours, err := p.exclusive(a, why)
+	if ours || err != nil {
 		return err
 	}
-	defer p.share()
 	fresh := p.file() + ".new"
-	err := remove(fresh)
-	if err == nil {
+	if err = remove(fresh); err == nil {
 		err = p.fill(ctx, a, fresh)
 	}
 	if err == nil {
@@ -51,17 +52,18 @@ func (p *place) build(ctx context.Context, a *storage.Archive, why reason) error
 func (p *place) exclusive(a *storage.Archive, why reason) (ours bool, err error) {
 	for range 50 {
 		if why == untrusted && p.trusted(a) {
-			return true, p.share()
+			return true, nil
 		}
-		if flock(p.lock, alone) == nil {
-			return why == untrusted && p.trusted(a), nil
+		if alone, err := p.lock.TryLock(); alone || err != nil {
+			return why == untrusted && p.trusted(a), err
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	return false, errPlace
 }
 
-func (p *place) share() error { return flock(p.lock, shared) }
+// share gives back what exclusive took. A lock that could not be had alone is none any more.
+func (p *place) share() error { return cmp.Or(p.lock.Unlock(), p.lock.RLock()) }
 
 // fill makes the tables and signs the file.
 func (p *place) fill(ctx context.Context, a *storage.Archive, path string) error {

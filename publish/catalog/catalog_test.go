@@ -50,11 +50,11 @@ func open(t *testing.T, a *storage.Archive, cache string) *catalog.Catalog {
 
 func each(t *testing.T, c *catalog.Catalog) (lines []string) {
 	t.Helper()
-	if err := c.Each(t.Context(), func(x *catalog.Capture) error {
+	for x, err := range c.Range(t.Context(), "", "") {
+		if err != nil {
+			t.Fatal(err)
+		}
 		lines = append(lines, x.SURT+" "+x.URL[strings.LastIndexByte(x.URL, '/'):]+" "+x.Kept)
-		return nil
-	}); err != nil {
-		t.Fatal(err)
 	}
 	return lines
 }

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gofrs/flock"
+
 	"curtsy/storage"
 )
 
@@ -28,7 +30,7 @@ type place struct {
 	dir    string
 	secret []byte // of this account, to know its own files by
 	temp   bool   // goes with the process
-	lock   *os.File
+	lock   *flock.Flock
 }
 
 func (p *place) file() string { return filepath.Join(p.dir, fileName) }
@@ -108,10 +110,11 @@ func (p *place) enter() (err error) {
 			return errors.Join(errPlace, err)
 		}
 	}
-	if p.lock, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
+	p.lock = flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
+	if err := p.lock.RLock(); err != nil {
 		return errors.Join(errPlace, err)
 	}
-	return flock(p.lock, shared)
+	return nil
 }
 
 // leave gives the place back.

@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"iter"
 	"time"
 
@@ -37,34 +36,43 @@ func (c *Capture) HasBody() bool {
 // Captures are those of a URL, the oldest first, visits without an answer among
 // them.
 func (c *Catalog) Captures(ctx context.Context, u weburl.URL) (list []Capture, err error) {
-	err = c.each(ctx, func(x *Capture) error {
-		list = append(list, *x)
-		return nil
-	}, `SELECT `+columns+` FROM captures WHERE surt = ? AND url = ? ORDER BY ts, id`, u.SURT(), u.String())
-	return list, err
-}
-
-// Each visits all captures by SURT and time, as CDXJ has them.
-func (c *Catalog) Each(ctx context.Context, visit func(*Capture) error) error {
-	return c.each(ctx, visit, `SELECT `+columns+` FROM captures ORDER BY surt, ts, id`)
-}
-
-func (c *Catalog) each(ctx context.Context, visit func(*Capture) error, query string, args ...any) error {
-	rows, err := c.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return c.wrap("read", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		x, err := scan(rows)
+	for x, err := range c.captures(ctx, `surt = ? AND url = ? ORDER BY ts, id`, u.SURT(), u.String()) {
 		if err != nil {
-			return c.wrap("read", err)
+			return nil, err
 		}
-		if err := visit(x); err != nil {
-			return err
+		list = append(list, *x)
+	}
+	return list, nil
+}
+
+// Range are the captures whose SURT lies in [from, to), by SURT and time; "" as to
+// is no bound.
+func (c *Catalog) Range(ctx context.Context, from, to string) iter.Seq2[*Capture, error] {
+	if to == "" {
+		return c.captures(ctx, `segment <> '' AND surt >= ? ORDER BY surt, ts, id`, from)
+	}
+	return c.captures(ctx, `segment <> '' AND surt >= ? AND surt < ? ORDER BY surt, ts, id`, from, to)
+}
+
+// captures are those that a condition holds for.
+func (c *Catalog) captures(ctx context.Context, where string, args ...any) iter.Seq2[*Capture, error] {
+	return func(yield func(*Capture, error) bool) {
+		rows, err := c.db.QueryContext(ctx, `SELECT `+columns+` FROM captures WHERE `+where, args...)
+		if err != nil {
+			yield(nil, c.wrap("read", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			x, err := scan(rows)
+			if !yield(x, c.wrap("read", err)) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(nil, c.wrap("read", err))
 		}
 	}
-	return c.wrap("read", rows.Err())
 }
 
 func scan(rows *sql.Rows) (*Capture, error) {
@@ -106,15 +114,10 @@ const mostTallies = 8
 
 // Tallies are the statuses and the types of the captures, the most frequent first.
 func (c *Catalog) Tallies(ctx context.Context) (statuses, types []Tally, err error) {
-	for _, t := range []struct {
-		to     *[]Tally
-		column string
-	}{{&statuses, "status"}, {&types, "mime"}} {
-		if *t.to, err = c.tally(ctx, t.column); err != nil {
-			return nil, nil, c.wrap("count", err)
-		}
+	if statuses, err = c.tally(ctx, "status"); err == nil {
+		types, err = c.tally(ctx, "mime")
 	}
-	return statuses, types, nil
+	return statuses, types, c.wrap("count", err)
 }
 
 func (c *Catalog) tally(ctx context.Context, column string) (list []Tally, err error) {
@@ -133,26 +136,3 @@ func (c *Catalog) tally(ctx context.Context, column string) (list []Tally, err e
 	}
 	return list, rows.Err()
 }
-
-// Range are the captures whose SURT lies in [from, to), by SURT and time; "" as to
-// is no bound.
-func (c *Catalog) Range(ctx context.Context, from, to string) iter.Seq2[*Capture, error] {
-	return func(yield func(*Capture, error) bool) {
-		query, args := `SELECT `+columns+` FROM captures WHERE segment <> '' AND surt >= ?`, []any{from}
-		if to != "" {
-			query, args = query+` AND surt < ?`, append(args, to)
-		}
-		err := c.each(ctx, func(x *Capture) error {
-			if !yield(x, nil) {
-				return errEnough
-			}
-			return nil
-		}, query+` ORDER BY surt, ts, id`, args...)
-		if err != nil && !errors.Is(err, errEnough) {
-			yield(nil, err)
-		}
-	}
-}
-
-// errEnough ends a query.
-var errEnough = errors.New("enough")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -183,11 +184,7 @@ func (g *gatherer) place(url string) string {
 
 // readCopies names the pages whose bodies are the same.
 func (g *gatherer) readCopies(ctx context.Context) error {
-	for key, n := range g.bodies {
-		if n < 2 {
-			delete(g.bodies, key)
-		}
-	}
+	maps.DeleteFunc(g.bodies, func(_ uint64, n int32) bool { return n < 2 })
 	if len(g.bodies) == 0 {
 		return nil
 	}
@@ -205,17 +202,9 @@ func (g *gatherer) readCopies(ctx context.Context) error {
 			l.On, l.More = append(l.On, r.URL), l.More-1
 		}
 	})
-	lines := make([]*Line, 0, len(g.copies))
-	for _, l := range g.copies {
-		lines = append(lines, l)
-	}
-	slices.SortFunc(lines, func(a, b *Line) int {
-		if n := b.More + len(b.On) - a.More - len(a.On); n != 0 {
-			return n
-		}
-		return strings.Compare(a.URL, b.URL)
-	})
-	for _, l := range lines {
+	for _, l := range slices.SortedFunc(maps.Values(g.copies), func(a, b *Line) int {
+		return cmp.Or(b.More+len(b.On)-a.More-len(a.On), strings.Compare(a.URL, b.URL))
+	}) {
 		g.r.Duplicates.add(true, *l)
 	}
 	return err

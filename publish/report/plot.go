@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,7 +42,7 @@ func (p Plot) SVG() template.HTML {
 	}
 	var b strings.Builder
 	p.open(&b, len(p.Bars)*barHeight)
-	most := p.most()
+	most := p.tallest().Value
 	for i, bar := range p.Bars {
 		y, width := i*barHeight, 0.0
 		if bar.Value > 0 {
@@ -57,7 +59,7 @@ func (p Plot) SVG() template.HTML {
 func (p Plot) columns() template.HTML {
 	var b strings.Builder
 	p.open(&b, columnHeight+40)
-	most, step := p.most(), 100/float64(len(p.Bars))
+	most, step := p.tallest().Value, 100/float64(len(p.Bars))
 	fmt.Fprintf(&b, `<line class="axis" x1="0" x2="100%%" y1="%d" y2="%d"/>`, columnHeight+18, columnHeight+18)
 	for i, bar := range p.Bars {
 		height := 0.0
@@ -70,7 +72,7 @@ func (p Plot) columns() template.HTML {
 		fmt.Fprintf(&b, `<rect class="bar" x="%.3f%%" y="%.1f" width="%.3f%%" height="%.1f"><title>%s: %s</title></rect>`,
 			float64(i)*step+step/10, columnHeight+18-height, step*0.8, height, escape(bar.Label), escape(bar.Text))
 	}
-	fmt.Fprintf(&b, `<text x="0" y="12">up to %s</text>`, escape(p.tallest()))
+	fmt.Fprintf(&b, `<text x="0" y="12">up to %s</text>`, escape(p.tallest().Text))
 	fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`, columnHeight+35, escape(p.Bars[0].Label))
 	if last := p.Bars[len(p.Bars)-1]; len(p.Bars) > 1 {
 		fmt.Fprintf(&b, `<text x="100%%" y="%d" text-anchor="end">%s</text>`, columnHeight+35, escape(last.Label))
@@ -91,21 +93,9 @@ func (p Plot) open(b *strings.Builder, height int) {
 		escape(p.Title+": "+strings.Join(said, ", ")))
 }
 
-func (p Plot) most() (most float64) {
-	for _, bar := range p.Bars {
-		most = max(most, bar.Value)
-	}
-	return most
-}
-
-func (p Plot) tallest() string {
-	best := p.Bars[0]
-	for _, bar := range p.Bars {
-		if bar.Value > best.Value {
-			best = bar
-		}
-	}
-	return best.Text
+// tallest is the largest value, the first of equals.
+func (p Plot) tallest() Bar {
+	return slices.MaxFunc(p.Bars, func(a, b Bar) int { return cmp.Compare(a.Value, b.Value) })
 }
 
 func escape(s string) string { return template.HTMLEscapeString(s) }

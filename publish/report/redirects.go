@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,14 +61,7 @@ func (g *gatherer) redirects() {
 		return cmp.Or(strings.Compare(b.nowhere, a.nowhere), len(b.via)-len(a.via), strings.Compare(a.from, b.from))
 	})
 	for _, c := range chains {
-		text := c.nowhere
-		switch {
-		case text != "":
-		case len(c.via) == 1:
-			text = "1 step"
-		default:
-			text = fmt.Sprintf("%d steps", len(c.via))
-		}
+		text := cmp.Or(c.nowhere, many(len(c.via), "step"))
 		listed := !g.unlisted[c.from] && !slices.ContainsFunc(c.via, func(u string) bool { return g.unlisted[u] })
 		g.r.Redirects.add(listed, Line{URL: c.from, Text: text, On: c.via[:min(3, len(c.via))],
 			More: max(0, len(c.via)-3)})

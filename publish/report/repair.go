@@ -3,18 +3,13 @@ package report
 import (
 	"context"
 	"strings"
-)
 
-// Finding is what an audit found: a fault, what it means in a sentence, and the
-// pages that have it.
-type Finding struct {
-	Name, Level, Says string
-	Hits              []Line
-}
+	"curtsy/publish/audit"
+)
 
 // Repair is a finding with a folded list of its pages.
 type Repair struct {
-	Finding
+	audit.Finding
 	Table Table
 }
 
@@ -22,9 +17,13 @@ type Repair struct {
 // page, or what is said of one if that names another.
 func (g *gatherer) readFindings(context.Context) error {
 	for _, f := range g.o.Findings {
+		if f.Name == audit.BrokenLink { // they have a table of their own
+			continue
+		}
 		r := Repair{Finding: f}
 		var more []string
-		for _, l := range f.Hits {
+		for _, h := range f.Hits {
+			l := Line{URL: h.URL, Text: h.Detail}
 			for word := range strings.FieldsSeq(l.Text) {
 				if g.unlisted[word] || g.unlisted[strings.Trim(word, `.,;:()"`)] {
 					l.Text = ""
@@ -36,7 +35,6 @@ func (g *gatherer) readFindings(context.Context) error {
 				more = append(more, l.URL)
 			}
 		}
-		r.Hits = nil
 		r.Table.fold(more, g.place)
 		g.r.Repairs = append(g.r.Repairs, r)
 	}

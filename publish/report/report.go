@@ -20,6 +20,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
+	"curtsy/publish/audit"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -34,11 +35,11 @@ type Options struct {
 	Seed       weburl.URL
 	Origins    []string // the site's: the seed's and its aliases
 	Now        time.Time
-	Incomplete string    // why the crawl is not complete; "" where it is
-	Version    string    // of the program
-	Home       string    // where a link leads back to; "" is no link
-	Mirror     *Mirror   // nil: no mirror is reported on
-	Findings   []Finding // of an audit; nil: there was none
+	Incomplete string          // why the crawl is not complete; "" where it is
+	Version    string          // of the program
+	Home       string          // where a link leads back to; "" is no link
+	Mirror     *Mirror         // nil: no mirror is reported on
+	Findings   []audit.Finding // of an audit; nil: there was none
 	Known      inventory.EachKnown
 	URLs       frontier.Counts // of the site
 	Holds      crawllog.Counts

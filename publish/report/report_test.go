@@ -16,6 +16,7 @@ import (
 	"curtsy/crawler/status"
 	"curtsy/frontier/judge"
 	"curtsy/internal/testkit/crawltest"
+	"curtsy/publish/audit"
 	"curtsy/publish/inventory"
 )
 
@@ -88,9 +89,9 @@ func written(t *testing.T) string {
 	var b bytes.Buffer
 	o := Options{Dir: "site", Seed: seed, Origins: []string{seed.Origin()}, Now: time.Now(), Version: "1",
 		Known: inventory.KnownOf(f), URLs: f.Counts().OfSite(), Holds: *st.Holds}
-	o.Findings = []Finding{{"canonical-noindex", "error", "The canonical URL asks not to be found.",
-		[]Line{{URL: s.Origin + "/copy1", Text: "see " + s.Origin + "/secret."},
-			{URL: s.Origin + "/secret", Text: "Hush"}, {URL: s.Origin + "/copy2", Text: "plain"}}}}
+	o.Findings = []audit.Finding{{Name: "canonical-noindex", Level: audit.Error, Says: "The canonical URL asks not to be found.",
+		Hits: []audit.Hit{{URL: s.Origin + "/copy1", Detail: "see " + s.Origin + "/secret."},
+			{URL: s.Origin + "/secret", Detail: "Hush"}, {URL: s.Origin + "/copy2", Detail: "plain"}}}}
 	found, err := Write(context.Background(), &b, a, o)
 	if err != nil {
 		t.Fatal(err)

@@ -20,17 +20,14 @@ func (g *gatherer) sum() {
 		{countText(urls.Failed), "URLs failed"}, {countText(holds.Kept), "URLs kept"},
 		{countText(r.Broken.Total), "broken URLs"}, {countText(urls.Disregarded), "URLs skipped by a rule"},
 	}
-	if n := holds.Withheld; n > 0 {
-		r.Numbers = append(r.Numbers, Number{countText(n), "URLs withheld"})
-	}
-	if n := urls.OtherSites(); n > 0 {
-		r.Numbers = append(r.Numbers, Number{countText(n), "URLs of other sites"})
-	}
-	if n := urls.Queued(); n > 0 {
-		r.Numbers = append(r.Numbers, Number{countText(n), "URLs still queued"})
-	}
-	if r.Nowhere > 0 {
-		r.Numbers = append(r.Numbers, Number{countText(r.Nowhere), "redirects that lead nowhere"})
+	for _, more := range []struct {
+		n    int
+		name string
+	}{{holds.Withheld, "URLs withheld"}, {urls.OtherSites(), "URLs of other sites"},
+		{urls.Queued(), "URLs still queued"}, {r.Nowhere, "redirects that lead nowhere"}} {
+		if more.n > 0 {
+			r.Numbers = append(r.Numbers, Number{countText(more.n), more.name})
+		}
 	}
 	if r.Again > 0 {
 		r.Numbers = append(r.Numbers, Number{fmt.Sprintf("%s of %s", countText(r.Changed), countText(r.Again)),

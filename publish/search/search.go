@@ -315,11 +315,3 @@ func (s *Searcher) permitted(c *candidate) (*crawllog.Visit, int, error) {
 	}
 	return v, verdict.Snippet, nil
 }
-
-// Ranked is how many candidates a query has once they are in order: Search
-// without permits and snippets, for those who measure.
-func (s *Searcher) Ranked(ctx context.Context, q Query) (int, error) {
-	q.Limit = 10
-	list, _, _, err := s.candidates(ctx, q)
-	return len(list), err
-}
