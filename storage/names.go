@@ -3,19 +3,53 @@ package storage
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
-// segmentName is how Curtsy names segments. Other files in the directory are
-// somebody else's, and no other name is taken from crawl.db.
-var segmentName = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}-(\d{14}-\d{5,9}(-r\d{1,9})?)\.warc\.gz$`)
+// isSegment says whether a name is that of a segment of ours. Other files in the
+// directory are somebody else's, and no other name is taken from crawl.db.
+func isSegment(name string) bool {
+	_, _, ok := segmentParts(name)
+	return ok
+}
 
-// isSegment says whether a name is that of a segment of ours.
-func isSegment(name string) bool { return len(name) < 200 && segmentName.MatchString(name) }
+// segmentParts takes apart PREFIX-TIME-NUMBER.warc.gz, where behind the number may be
+// the mark of a repair, "-r1": age is from the time on, without the ending. It is asked
+// of each visit that is read.
+func segmentParts(name string) (age, repair string, ok bool) {
+	stem, ok := strings.CutSuffix(name, ".warc.gz")
+	prefix, number := cutLast(stem)
+	if n, is := strings.CutPrefix(number, "r"); is {
+		repair = "-r" + n
+		ok = ok && areDigits(n, 1, 9)
+		prefix, number = cutLast(prefix)
+	}
+	prefix, stamp := cutLast(prefix)
+	if !ok || prefix == "" || utf8.RuneCountInString(prefix) > 100 || len(name) >= 200 ||
+		!areDigits(number, 5, 9) || !areDigits(stamp, len(stampFormat), len(stampFormat)) {
+		return "", "", false
+	}
+	for i, r := range prefix {
+		if !unicode.In(r, unicode.L, unicode.N) && (i == 0 || !strings.ContainsRune("._-", r)) {
+			return "", "", false
+		}
+	}
+	return stem[len(prefix)+1:], repair, true
+}
+
+func cutLast(s string) (before, after string) {
+	i := strings.LastIndexByte(s, '-')
+	return s[:max(i, 0)], s[i+1:]
+}
+
+func areDigits(s string, least, most int) bool {
+	return len(s) >= least && len(s) <= most && strings.Trim(s, "0123456789") == ""
+}
 
 // segmentFile is the name of a segment within the archive's directory.
 func segmentFile(name string) string { return warcDir + "/" + name }
@@ -38,8 +72,8 @@ func (d *directory) segmentNames() ([]string, error) {
 
 // age is the part of a segment's name that sorts by time.
 func age(name string) string {
-	m := segmentName.FindStringSubmatch(name)
-	return m[1]
+	age, _, _ := segmentParts(name)
+	return age
 }
 
 // stampFormat is how the time stands in a segment's name.
@@ -60,19 +94,19 @@ func following(last string, now time.Time, n int) (stamp string, number int) {
 
 // stem is the name of a segment without the mark of a repair.
 func stem(name string) string {
-	m := segmentName.FindStringSubmatchIndex(name)
-	if m == nil || m[4] < 0 {
+	_, repair, ok := segmentParts(name)
+	if !ok || repair == "" {
 		return name
 	}
-	return name[:m[4]] + name[m[5]:]
+	return strings.TrimSuffix(name, repair+".warc.gz") + ".warc.gz"
 }
 
 // repairedName is the name of a segment's successor: "-r1" before the
 // ending, then "-r2" and so on.
 func repairedName(name string) string {
 	n := 1
-	if m := segmentName.FindStringSubmatch(name); m != nil && m[2] != "" {
-		n, _ = strconv.Atoi(m[2][len("-r"):]) // digits
+	if _, repair, ok := segmentParts(name); ok && repair != "" {
+		n, _ = strconv.Atoi(repair[len("-r"):]) // digits
 		n++
 	}
 	return fmt.Sprintf("%s-r%d.warc.gz", strings.TrimSuffix(stem(name), ".warc.gz"), n)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"runtime/debug"
-	"sync"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -44,13 +43,22 @@ type buffers struct {
 	out  []byte
 }
 
-var spare = sync.Pool{New: func() any { return new(buffers) }}
-
-func takeBuffers() *buffers { return spare.Get().(*buffers) }
-
-func (b *buffers) give() {
-	if b.body.Cap() <= shortDocument && cap(b.out) <= shortDocument {
+func (w *writer) takeBuffers() *buffers {
+	select {
+	case b := <-w.spare:
 		b.body.Reset()
-		spare.Put(b)
+		return b
+	default:
+		return new(buffers)
+	}
+}
+
+func (w *writer) giveBuffers(b *buffers) {
+	if b.body.Cap() > shortDocument || cap(b.out) > shortDocument {
+		return
+	}
+	select {
+	case w.spare <- b:
+	default:
 	}
 }

@@ -205,7 +205,7 @@ func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 }
 
 // openDirs is how many directories stay open. Files come in the order of their URLs.
-const openDirs = 64
+const openDirs = 256
 
 // openDir opens a directory, for the caller alone until it is given back: from the
 // root each file would take all directories above it anew.

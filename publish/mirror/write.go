@@ -36,13 +36,18 @@ type writer struct {
 	// strict makes a document an error that cannot be rewritten: there is no report to say so.
 	strict bool
 
+	spare   chan *buffers // that no worker has at the moment
 	nearbys nearbys
 	sprites sprites
 }
 
 func newWriter(a *storage.Archive, s *site, t *tree) *writer {
-	return &writer{a: a, s: s, tree: t, notes: newNotes(), held: newHeld(), sprites: sprites{made: map[string]sprite{}}}
+	return &writer{a: a, s: s, tree: t, notes: newNotes(), held: newHeld(), sprites: sprites{made: map[string]sprite{}},
+		spare: make(chan *buffers, workers())}
 }
+
+// workers is how many files are written at a time.
+func workers() int { return 2 * runtime.GOMAXPROCS(0) }
 
 // writeAll writes the file of every entry, several at a time, in the order in which
 // they were found: about that in which the archive has them, and what they say.
@@ -55,9 +60,9 @@ func (w *writer) writeAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
+	var all sync.WaitGroup
+	for range workers() {
+		all.Go(func() {
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(w.s.list) {
@@ -71,7 +76,7 @@ func (w *writer) writeAll(ctx context.Context) error {
 			}
 		})
 	}
-	workers.Wait()
+	all.Wait()
 	return context.Cause(ctx)
 }
 
@@ -194,8 +199,8 @@ func readUpTo(r io.Reader, buf *bytes.Buffer, most int) (body []byte, broken, er
 }
 
 func (w *writer) rewrite(e *entry) error {
-	use := takeBuffers()
-	defer use.give()
+	use := w.takeBuffers()
+	defer w.giveBuffers(use)
 	body, h, v, give, err := w.document(e, use)
 	defer give()
 	if errors.Is(err, errTooLarge) {
@@ -314,8 +319,8 @@ func (w *writer) copy(e *entry) error {
 	defer b.Close()
 	if v.Length <= shortDocument && b.Header.Get("Content-Encoding") == "" {
 		defer w.held.take(shortDocument)()
-		use := takeBuffers()
-		defer use.give()
+		use := w.takeBuffers()
+		defer w.giveBuffers(use)
 		body, err := w.whole(e, b, &use.body, shortDocument)
 		if err == nil {
 			return w.tree.put(e.file, modified(v), body)
