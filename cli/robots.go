@@ -220,7 +220,7 @@ func (q *robotsQuestions) ask(url string) error {
 	}
 	said := usage.Summarize(q.rules.Usage(rawTarget(url)))
 	if q.flags.json {
-		return q.u.json(robotsAnswer{url, v.Allow, v.Line, v.Rule, v.Group, v.Difference.String(), said})
+		return q.u.json(robotsAnswer{url, v.Allow, v.Line, v.Rule, v.Group, v.Differs, said})
 	}
 	word := "allowed "
 	if !v.Allow {
@@ -268,8 +268,8 @@ func verdictText(v rules.Verdict) string {
 	default:
 		text = "no group names this agent"
 	}
-	if v.Difference != nil {
-		text += "; two readings differ, the stricter applies: " + v.Difference.String()
+	if v.Differs != "" {
+		text += "; two readings differ, the stricter applies: " + v.Differs
 	}
 	return text
 }

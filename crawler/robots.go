@@ -110,7 +110,7 @@ func (c *Crawl) neverReached(r *robotstxt.Answer) bool {
 func (c *Crawl) robotsVisit(o *origin) *job {
 	s := &o.robots
 	j := &job{origin: o, Attempt: visit.Attempt{Entry: s.entry, URL: s.url, N: s.visits + 1, Refetch: s.done,
-		Robots: &visit.Robots{Origin: o.name, Hops: s.hops, Had: o.from}}}
+		Robots: &robotstxt.Request{Origin: o.name, Hops: s.hops, Had: o.from}}}
 	if o.rules != nil && s.hops == 0 && o.from.Digest != "" && (o.from.ETag != "" || o.from.LastMod != "") {
 		j.Original = c.original(s.entry)
 	}

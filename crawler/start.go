@@ -9,6 +9,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/politeness"
+	"curtsy/politeness/rules"
 )
 
 // start starts one thing, if anything may be started now: a visit, or the
@@ -141,7 +142,7 @@ func (c *Crawl) judgeNext(o *origin) {
 	}
 	o.judged, o.by = &d, o.rules
 	f := c.reader.Facts()
-	f.Decision = &judge.RobotsVerdict{Allow: d.Allow, Line: d.Line, Rule: d.Rule, Version: d.Version}
+	f.Decision, f.Version = &rules.Verdict{Allow: d.Allow, Line: d.Line, Rule: d.Rule}, d.Version
 	o.verdict = judge.Decide(at, c.asNamed(e), f)
 }
 

@@ -233,7 +233,7 @@ func (e *explainer) foresee(u weburl.URL) error {
 	f := &judge.Facts{Settings: settings, Now: time.Now(), Rules: r}
 	if r != nil {
 		v := r.Verdict(u.Target())
-		f.Decision = &judge.RobotsVerdict{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Version: from.Short()}
+		f.Decision, f.Version = &v, from.Short()
 	}
 	for _, s := range judge.Walk(&frontier.Link{URL: u, Class: frontier.Page, Depth: 1}, f) {
 		switch {

@@ -15,9 +15,8 @@ import (
 
 // Times are when an exchange went on.
 type Times struct {
-	Start     time.Time     // before the connection was sought
-	FirstByte time.Duration // after Start; 0 if none came
-	Total     time.Duration // after Start; the download ended at End()
+	Start time.Time     // before the connection was sought
+	Total time.Duration // after Start; the download ended at End()
 }
 
 // Peer is who answered.

@@ -324,8 +324,6 @@ func (c *Client) readToBlank(k *conn, x *Exchange, start, from int) (int, error)
 		silent := len(rec.buf) == rec.request
 		rec.buf = rec.buf[:len(rec.buf)+n]
 		switch {
-		case n > 0 && silent:
-			x.FirstByte = c.o.Now().Sub(x.Start)
 		case n == 0 && err != nil && silent:
 			return 0, k.stale(err)
 		case n == 0 && err != nil:

@@ -365,7 +365,7 @@ func (pv *previewer) count(u weburl.URL, depth int) bool {
 	}
 	v := pv.rules.Verdict(u.Target())
 	verdict := judge.Decide(judge.Taken, &frontier.Link{URL: u, Class: frontier.Page, Depth: depth},
-		&judge.Facts{Settings: &pv.scope, Decision: &judge.RobotsVerdict{Allow: v.Allow, Line: v.Line, Rule: v.Rule}})
+		&judge.Facts{Settings: &pv.scope, Decision: &v})
 	ok := !verdict.Excludes()
 	switch {
 	case pv.seen[u]:

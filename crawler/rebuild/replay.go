@@ -244,7 +244,7 @@ func (b *rebuilder) settle() {
 // prepareRobots makes the job one that asks for a robots.txt.
 func (b *rebuilder) prepareRobots(j *visit.Attempt, v *crawllog.Visit) {
 	origin := j.Entry.URL.Origin()
-	j.Robots = &visit.Robots{Origin: origin, Hops: b.last.hops, Had: b.of(origin).from}
+	j.Robots = &robotstxt.Request{Origin: origin, Hops: b.last.hops, Had: b.of(origin).from}
 }
 
 // condition makes the job of an unchanged answer a conditional one, as it was.

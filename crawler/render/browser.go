@@ -88,16 +88,6 @@ func (b *Browser) Close() {
 	}
 }
 
-// Refused counts the connections that the browser tried to make by itself.
-func (b *Browser) Refused() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.on == nil {
-		return 0
-	}
-	return int(b.on.wall.met.Load())
-}
-
 // process is the browser, started if it does not run.
 func (b *Browser) process() (*process, error) {
 	b.mu.Lock()

@@ -2,15 +2,13 @@ package render
 
 import (
 	"net"
-	"sync/atomic"
 )
 
 // wall is a proxy that refuses every connection: what a browser asks for by a
-// way that is not paused ends here, and is counted.
+// way that is not paused ends here.
 type wall struct {
 	net.Listener
 	address string // "http://127.0.0.1:40123"
-	met     atomic.Int64
 }
 
 func newWall() (*wall, error) {
@@ -25,7 +23,6 @@ func newWall() (*wall, error) {
 			if err != nil {
 				return
 			}
-			w.met.Add(1)
 			c.Close()
 		}
 	}()

@@ -87,7 +87,7 @@ func Words(d crawllog.Decision) string {
 // Decide is the verdict of rules on a URL, and of which version.
 func Decide(r *rules.Robots, from *crawllog.RobotsVersion, u weburl.URL) crawllog.Decision {
 	v := r.Verdict(u.Target())
-	return crawllog.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Difference.String(),
+	return crawllog.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Differs,
 		Version: from.Short(), Fetched: from.At}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"curtsy/crawler/revisit"
+	"curtsy/crawler/robotstxt"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -41,8 +42,8 @@ type Attempt struct {
 	Conditional bool
 	Earlier
 	Kept
-	Robots   *Robots       // not nil: robots.txt is asked for
-	Rules    *rules.Robots // in force at the host, for Clean-param
+	Robots   *robotstxt.Request // not nil: robots.txt is asked for; its URL and conditions are those of the attempt
+	Rules    *rules.Robots      // in force at the host, for Clean-param
 	Allowed  *crawllog.Decision
 	Waited   time.Duration
 	Delay    string // why the pause was so long
@@ -53,13 +54,6 @@ type Attempt struct {
 	heavy    *sync.Mutex   // held
 	unwanted judge.Verdict // on the head of the answer
 	broken   error         // not nil: the program failed while the answer came
-}
-
-// Robots is what is known of the robots.txt that is asked for.
-type Robots struct {
-	Origin string
-	Hops   int                    // redirects followed so far
-	Had    crawllog.RobotsVersion // in force
 }
 
 // Listing says whether the visit is to a robots.txt or a sitemap, which

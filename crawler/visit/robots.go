@@ -12,8 +12,8 @@ import (
 
 // outcomeOfRobots lets the fetch of robots.txt decide when its URL is done.
 func (r *Reader) outcomeOfRobots(o *Outcome, a *Attempt, x *fetch.Exchange) {
-	q := robotstxt.Request{Origin: a.Robots.Origin, URL: a.URL, Hops: a.Robots.Hops, Conditional: a.Conditional,
-		Had: a.Robots.Had}
+	q := *a.Robots
+	q.URL, q.Conditional = a.URL, a.Conditional
 	o.Robots = robotstxt.Read(q, x, robotstxt.Options{Rules: r.opts.Rules, MaxAge: r.opts.MaxRobotsAge})
 	if o.Visit.Kept == crawllog.KeptWithheld && o.Robots.Version.Digest != "" {
 		o.Robots.OnlyRules(r.opts.Rules)

@@ -78,7 +78,8 @@ type Facts struct {
 	Now      time.Time
 	Page     PageFacts
 	Rules    *rules.Robots  // of the link's host, for Clean-param; nil where unknown
-	Decision *RobotsVerdict // of the robots.txt in force; nil where none was asked
+	Decision *rules.Verdict // of the robots.txt in force; nil where none was asked
+	Version  string         // of that robots.txt
 	Memory   Memory         // what the frontier counts; nil where nothing is counted
 	Guesses  Guesses        // what came of literals in scripts; nil where that is not known
 	Answer   Answer         // what its head says; zero before
@@ -96,14 +97,6 @@ type PageFacts struct {
 	RelNoFollow  bool // the link itself does
 	SameBody     bool // too many pages had the same body
 	SoftNotFound bool // it looks like the site's "not found"
-}
-
-// RobotsVerdict is what a robots.txt says of a URL.
-type RobotsVerdict struct {
-	Allow   bool
-	Line    int
-	Rule    string
-	Version string
 }
 
 // Memory is what rules may know of the URLs that came before.

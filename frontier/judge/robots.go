@@ -8,5 +8,5 @@ func robots(_ *Link, f *Facts) Verdict {
 	if d == nil || d.Allow {
 		return Verdict{}
 	}
-	return excludes(Robots, Params{Line: d.Line, Text: d.Rule, Version: d.Version})
+	return excludes(Robots, Params{Line: d.Line, Text: d.Rule, Version: f.Version})
 }

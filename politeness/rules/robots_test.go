@@ -141,7 +141,7 @@ func TestADifferenceOfTheMatchersIsNoLeave(t *testing.T) {
 		r := parse(robots, "curtsy")
 		r.second.match = says(c.second)
 		v := r.Verdict(c.url)
-		differs := v.Difference.String()
+		differs := v.Differs
 		if v.Allow != c.allow || v.Line != c.line || differs != c.differs {
 			t.Errorf("%s: %s is allowed %v by line %d, %q; want %v by line %d, %q", c.name, c.url, v.Allow, v.Line,
 				differs, c.allow, c.line, c.differs)

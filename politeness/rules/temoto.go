@@ -30,24 +30,12 @@ type secondReader struct {
 	match func(p *pattern, path string) bool
 }
 
-// Difference is a rule that the two matchers do not read alike for one URL.
-type Difference struct {
-	Line int    // of the rule
-	Rule string // as written
-	// Pattern says that pattern.matches does and temoto/robotstxt does not match;
-	// else it is the other way round.
-	Pattern bool
-}
-
-// String says what differs; "" for no difference.
-func (d *Difference) String() string {
-	switch {
-	case d == nil:
-		return ""
-	case d.Pattern:
-		return "temoto/robotstxt does not match " + d.Rule
+// differs says how the two matchers read a rule for a path.
+func (r *rule) differs(path string) string {
+	if r.pattern.matches(path) {
+		return "temoto/robotstxt does not match " + r.text
 	}
-	return "only temoto/robotstxt matches " + d.Rule
+	return "only temoto/robotstxt matches " + r.text
 }
 
 // holds says whether a rule holds for a path: a Disallow where either matcher

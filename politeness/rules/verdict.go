@@ -8,9 +8,9 @@ type Verdict struct {
 	Line  int    // of the rule that decided; 0: no rule did
 	Rule  string // the line as written, "" if no rule decided
 	Group string // value of the user-agent line that chose the group, "" if none
-	// Difference is the first rule on the way that pattern.matches and
-	// temoto/robotstxt read differently, nil if there is none.
-	Difference *Difference
+	// Differs says how pattern.matches and temoto/robotstxt read the first rule on the
+	// way that they read differently; "" if there is none.
+	Differs string
 }
 
 // rule is a rule of a group that holds for the agents.
@@ -51,20 +51,19 @@ func (r *Robots) Verdict(target string) Verdict {
 		have = new(grams) // on the stack
 		have.fill(path)
 	}
-	var difference *Difference
+	difference := ""
 	for i := range r.rules {
 		rule := &r.rules[i]
 		if have != nil && have.lack(rule.needs) {
 			continue
 		}
 		holds, differs := r.second.holds(rule, path)
-		if differs && difference == nil {
-			difference = &Difference{Line: rule.line, Rule: rule.text, Pattern: rule.pattern.matches(path)}
+		if differs && difference == "" {
+			difference = rule.differs(path)
 		}
 		if holds {
-			return Verdict{Allow: rule.allow, Line: rule.line, Rule: rule.text, Group: rule.group,
-				Difference: difference}
+			return Verdict{Allow: rule.allow, Line: rule.line, Rule: rule.text, Group: rule.group, Differs: difference}
 		}
 	}
-	return Verdict{Allow: true, Group: r.chosen, Difference: difference}
+	return Verdict{Allow: true, Group: r.chosen, Differs: difference}
 }
