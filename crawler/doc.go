@@ -6,7 +6,7 @@
 //	2 politeness.Gate    may it be fetched (rules), and when (limiter)               (start.go, origin.go)
 //	3 fetch.Do           one HTTP exchange, verbatim bytes kept, no redirect followed (visit.go)
 //	4 htmlmeta.Read      directives, links, base, canonical, language, charset       (visit/read.go)
-//	5 visit.Outcome      a plain value: state, reason, capture, links, what is kept  (visit/outcome.go)
+//	5 visit.Outcome      what became of it: state, reason, capture, links, what is kept (visit/outcome.go)
 //	6 commit             WARC bytes written and synced, then one bbolt transaction   (commit.go)
 //
 // What step 4 found is kept beside the WARC, once (package facts), for all that

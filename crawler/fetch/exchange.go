@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -89,17 +88,6 @@ func (x *Exchange) undecode() {
 
 // Wire gives the body as it was transferred, chunks and all, and its length.
 func (x *Exchange) Wire() (io.Reader, int64) { return x.rec.reader(), x.rec.size }
-
-// WireBytes gives the body as Wire does, all of it in memory; buf is where it
-// is read to when it is in a file.
-func (x *Exchange) WireBytes(buf *bytes.Buffer) ([]byte, error) {
-	if x.rec.file == nil {
-		return x.rec.memory(), nil
-	}
-	buf.Reset()
-	_, err := buf.ReadFrom(x.rec.reader())
-	return buf.Bytes(), err
-}
 
 // Payload gives the body without the chunks, content codings kept, and its
 // length: what WARC's payload digest is taken of.

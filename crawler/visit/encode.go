@@ -18,8 +18,7 @@ const largeBody = 4 << 20
 // records are those of a visit, made while it is still nobody's turn to write:
 // compressing is most of the work.
 type records struct {
-	members   []byte              // ready to be written
-	buf       *[]byte             // where they lie, from memberPool
+	members   *bytes.Buffer       // ready to be written, from memberPool; nil: not made yet
 	infoID    string              // the warcinfo record that they name
 	label     string              // of their digests, as storage.Options has it
 	payload   string              // digest of the payload by that label; "": that of the visit
@@ -43,20 +42,19 @@ func (o *Outcome) Prepare(infoID string, hurry bool) (octets int) {
 	if o.isLarge() || infoID == "" {
 		return -1
 	}
-	buf := memberPool.Get().(*[]byte)
-	members, err := o.encode((*buf)[:0], infoID)
-	*buf = members
-	if err != nil { // the committer meets it again
-		memberPool.Put(buf)
+	members := memberPool.Get().(*bytes.Buffer)
+	members.Reset()
+	if err := o.encode(members, infoID); err != nil { // the committer meets it again
+		memberPool.Put(members)
 		return -1
 	}
-	o.buf, o.members, o.infoID = buf, members, infoID
+	o.members, o.infoID = members, infoID
 	// All that a revisit needs, should the committer find that another visit
 	// brought the same payload; the rest makes room for the next body.
 	head, request := bytes.Clone(o.x.Head), bytes.Clone(o.x.RequestBytes)
 	o.x.Release()
 	o.x.Head, o.x.RequestBytes, o.released = head, request, true
-	return cap(members)
+	return members.Cap()
 }
 
 // broken is deferred where records are made: a panic is why they cannot be.
@@ -70,20 +68,19 @@ func broken(why *error) {
 // that Prepare has made, if they can be used, or new ones.
 func (o *Outcome) Write(w io.Writer, infoID string) (err error) {
 	defer broken(&err)
-	members := o.members
 	switch {
 	case o.broken != nil:
 		return o.broken
-	case o.isLarge():
-		return o.stream(w, infoID)
-	case members == nil:
-		members, err = o.encode(nil, infoID)
-	case o.infoID != infoID: // a segment ended in the meantime
-		members, err = renamed(members, o.infoID, infoID)
+	case o.members == nil:
+		return o.encode(w, infoID)
 	}
-	if err == nil {
-		_, err = w.Write(members)
+	members := o.members.Bytes()
+	if o.infoID != infoID { // a segment ended in the meantime
+		if members, err = renamed(members, o.infoID, infoID); err != nil {
+			return err
+		}
 	}
+	_, err = w.Write(members)
 	return err
 }
 
@@ -92,9 +89,9 @@ func (o *Outcome) Release() {
 	if o.x != nil && !o.released {
 		o.x.Release()
 	}
-	if o.buf != nil {
-		memberPool.Put(o.buf)
-		o.buf, o.members = nil, nil
+	if o.members != nil {
+		memberPool.Put(o.members)
+		o.members = nil
 	}
 }
 
@@ -106,7 +103,7 @@ func (o *Outcome) isLarge() bool {
 // scratch is what making records needs, reused from visit to visit.
 type scratch struct {
 	encoder *warc.Encoder
-	wire    bytes.Buffer
+	out     []byte // records on their way
 	fields  []byte
 }
 
@@ -114,29 +111,29 @@ var scratches = sync.Pool{New: func() any { return &scratch{encoder: warc.NewEnc
 
 // members are the gzip members of a visit, in a buffer from a pool: they live
 // from prepare to the end of their commit.
-var memberPool = sync.Pool{New: func() any { return new([]byte) }}
+var memberPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// encode makes the records of a visit: what came (a response, a revisit, or
+// encode writes the records of a visit: what came (a response, a revisit, or
 // metadata alone where the body is withheld), what was asked, and what else
 // is known (ISO 28500 §6).
-func (o *Outcome) encode(dst []byte, infoID string) ([]byte, error) {
+func (o *Outcome) encode(w io.Writer, infoID string) error {
 	s := scratches.Get().(*scratch) // given back only where all went well
 	id := warc.NewID()
 	o.Visit.Record = o.record(id)
 	switch o.Visit.Kept {
 	case crawllog.KeptWithheld:
-		dst = o.appendMetadata(s, dst, infoID, id, "")
+		s.out = o.appendMetadata(s, s.out[:0], infoID, id, "")
 	case crawllog.KeptRevisit, crawllog.KeptElsewhere:
-		dst = o.appendRest(s, o.appendRevisit(s, dst, infoID, id), infoID, id)
+		s.out = o.appendRest(s, o.appendRevisit(s, s.out[:0], infoID, id), infoID, id)
 	default:
-		var err error
-		if dst, err = o.appendResponse(s, dst, infoID, id); err != nil {
-			return dst, err
+		if err := o.writeResponse(s, w, infoID, id); err != nil {
+			return err
 		}
-		dst = o.appendRest(s, dst, infoID, id)
+		s.out = o.appendRest(s, s.out[:0], infoID, id)
 	}
+	_, err := w.Write(s.out)
 	scratches.Put(s)
-	return dst, nil
+	return err
 }
 
 // appendRest makes the records beside that of the response.
@@ -146,28 +143,6 @@ func (o *Outcome) appendRest(s *scratch, dst []byte, infoID, id string) []byte {
 		dst = o.appendRendered(s, dst, infoID, id)
 	}
 	return o.appendMetadata(s, dst, infoID, warc.NewID(), id)
-}
-
-// stream is encode for a large body: its record is written as it is made.
-func (o *Outcome) stream(w io.Writer, infoID string) error {
-	s := scratches.Get().(*scratch)
-	id := warc.NewID()
-	o.Visit.Record = o.record(id)
-	h := o.responseHeader(id, infoID)
-	wire, n := o.x.Wire()
-	h.Length = int64(len(o.x.Head)) + n
-	digest := warc.NewLabelled(o.label)
-	if _, err := io.Copy(digest, io.MultiReader(bytes.NewReader(o.x.Head), wire)); err != nil {
-		return err
-	}
-	h.BlockDigest = digest.String()
-	wire, _ = o.x.Wire()
-	if err := s.encoder.Stream(w, &h, o.effort(), bytes.NewReader(o.x.Head), wire); err != nil {
-		return err
-	}
-	_, err := w.Write(o.appendRest(s, nil, infoID, id))
-	scratches.Put(s)
-	return err
 }
 
 // renamed makes members name another warcinfo record. Both names are of one
@@ -227,14 +202,19 @@ func (o *Outcome) responseHeader(id, infoID string) warc.Header {
 	return h
 }
 
-func (o *Outcome) appendResponse(s *scratch, dst []byte, infoID, id string) ([]byte, error) {
+// writeResponse writes the record of the response as it is made: the body may be in a file.
+func (o *Outcome) writeResponse(s *scratch, w io.Writer, infoID, id string) error {
 	h := o.responseHeader(id, infoID)
-	wire, err := o.x.WireBytes(&s.wire)
+	digest := warc.NewLabelled(o.label)
+	digest.Write(o.x.Head)
+	wire, _ := o.x.Wire()
+	n, err := io.Copy(digest, wire)
 	if err != nil {
-		return dst, err
+		return err
 	}
-	h.BlockDigest = o.sum(o.x.Head, wire)
-	return s.encoder.Append(dst, &h, o.effort(), o.x.Head, wire), nil
+	h.Length, h.BlockDigest = int64(len(o.x.Head))+n, digest.String()
+	wire, _ = o.x.Wire()
+	return s.encoder.Stream(w, &h, o.effort(), bytes.NewReader(o.x.Head), wire)
 }
 
 func (o *Outcome) appendRevisit(s *scratch, dst []byte, infoID, id string) []byte {

@@ -18,8 +18,8 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Outcome is what became of one URL: a plain value, decided (step 5) before
-// anything is written.
+// Outcome is what became of one URL, decided (step 5) before anything is written. It
+// holds the answer, and the records that are made of it, until Release.
 type Outcome struct {
 	Entry   *frontier.Entry
 	Refetch bool // a robots.txt fetched again: its URL is finished already

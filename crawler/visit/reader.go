@@ -1,6 +1,6 @@
 // Package visit answers: what does an exchange tell of its URL? It takes
 // steps 4 and 5 of a visit. Nothing is written here, and nothing is scheduled:
-// what comes out is an Outcome, a plain value, which the crawl commits.
+// what comes out is an Outcome, which the crawl commits and releases.
 //
 //	attempt.go   what is to be asked, and what is known of the URL
 //	hold.go      how the body is held while it comes
