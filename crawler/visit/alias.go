@@ -59,7 +59,7 @@ func (o *Outcome) primary(a *Attempt, status int) {
 
 // answersItself takes in that what might have been a name of the site gives pages.
 func (o *Outcome) answersItself(r *Reader, a *Attempt, status int) {
-	if !r.isProbe(a) || status < 200 || status > 299 || !r.probes.settle(a.URL.Origin()) {
+	if !r.isProbe(a) || status < 200 || status > 299 || r.probes.add(a.URL.Origin(), settled) >= 2*settled {
 		return
 	}
 	o.Names.Apart = a.URL.Origin()
@@ -73,14 +73,14 @@ func (r *Reader) isProbe(a *Attempt) bool {
 }
 
 // IsApart says whether what might have been a name of the site answers for itself.
-func (r *Reader) IsApart(u weburl.URL) bool { return r.probes.isSettled(u.Origin()) }
+func (r *Reader) IsApart(u weburl.URL) bool { return r.probes.add(u.Origin(), 0) >= settled }
 
 // judgeName asks the rules about a link. One that may lead to another name of
 // the site is let through to find out, a few times at most.
 func (r *Reader) judgeName(l *frontier.Link, f *judge.Facts) judge.Verdict {
 	v := judge.Decide(judge.Found, l, f)
 	if v.Reason.Rule != judge.Host || l.Class <= frontier.Sitemap || !f.Sibling(l.URL) ||
-		!r.probes.ask(l.URL.Origin()) {
+		r.probes.add(l.URL.Origin(), 1) > maxNameProbes {
 		return v
 	}
 	probe := *l
@@ -96,36 +96,29 @@ func (r *Reader) judgeName(l *frontier.Link, f *judge.Facts) judge.Verdict {
 // name of the site: one may be missing.
 const maxNameProbes = 3
 
-// settled is the count of an origin that no more URLs are asked for of.
-const settled = 1 << 30
+// settled is added to the count of an origin that no more URLs are asked for of.
+const settled = 1 << 28
 
-// probes counts them by origin. It is for any goroutine.
-type probes struct {
-	mu    sync.Mutex
-	asked map[string]int
+// tally counts by a key, of maxTallied keys at most. It is for any goroutine; the zero
+// value is ready.
+type tally struct {
+	mu sync.Mutex
+	n  map[string]int
 }
 
-// ask says whether one more URL may be asked for.
-func (p *probes) ask(origin string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.asked[origin]++
-	return p.asked[origin] <= maxNameProbes
-}
+const maxTallied = 1 << 16
 
-// settle lets no more be asked for, and is true the first time.
-func (p *probes) settle(origin string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	first := p.asked[origin] < settled
-	p.asked[origin] = settled
-	return first
-}
-
-func (p *probes) isSettled(origin string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.asked[origin] >= settled
+// add counts so many more, and says how many that makes.
+func (t *tally) add(key string, more int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.n == nil {
+		t.n = map[string]int{}
+	}
+	if more != 0 && (len(t.n) < maxTallied || t.n[key] > 0) {
+		t.n[key] += more
+	}
+	return t.n[key]
 }
 
 func (o *Outcome) tell(format string, args ...any) {

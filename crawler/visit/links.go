@@ -1,8 +1,6 @@
 package visit
 
 import (
-	"sync"
-
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
@@ -61,36 +59,18 @@ func (o *Outcome) follow(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 	}
 }
 
-// maxBodies bounds what seenBefore remembers: payloads that came twice.
-const maxBodies = 1 << 16
-
 // seenBefore says whether so many pages had this very payload before that
 // the links of one more are not followed: a soft 404, or a tree that mirrors
 // itself.
 func (r *Reader) seenBefore(o *Outcome) bool {
 	d := o.Visit.Digest
 	if made := o.Visit.Rendered; made != nil { // the pages that one shell makes differ
-		return r.Scope().Traps.SameBody > 0 && r.bodies.again(made.SHA256) > r.Scope().Traps.SameBody
+		return r.Scope().Traps.SameBody > 0 && r.bodies.add(made.SHA256, 1) > r.Scope().Traps.SameBody
 	}
 	if r.Scope().Traps.SameBody <= 0 || d == "" || o.original == nil || o.original.URLID == o.Visit.URLID {
 		return false
 	}
-	return r.bodies.again(d) >= r.Scope().Traps.SameBody
-}
-
-// bodies counts how often a payload came again. It is for any goroutine.
-type bodies struct {
-	mu sync.Mutex
-	n  map[string]int // by digest
-}
-
-func (b *bodies) again(d string) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.n) < maxBodies || b.n[d] > 0 {
-		b.n[d]++
-	}
-	return b.n[d]
+	return r.bodies.add(d, 1) >= r.Scope().Traps.SameBody
 }
 
 // facts are what the rules may know of the links of a document.

@@ -92,12 +92,12 @@ type Reader struct {
 	heavy   sync.Mutex                               // held while a large document is read
 
 	look    lookalikes
-	bodies  bodies
+	bodies  tally // payloads that came twice
 	guesses guesses
 	logins  logins
 	nested  atomic.Int64 // sitemaps that indexes within indexes named
 	vias    vias
-	probes  probes
+	probes  tally // URLs that were asked for to learn whether an origin is a name of the site
 	files   usageFiles
 	known   Known // nil: none is
 }
@@ -105,11 +105,9 @@ type Reader struct {
 // NewReader makes a Reader for a crawl over an archive and its frontier, of
 // which it changes neither.
 func NewReader(a *storage.Archive, f *frontier.Frontier, o Options) *Reader {
-	r := &Reader{opts: o, frontier: f, archive: a, probes: probes{asked: map[string]int{}},
-		bodies:  bodies{n: map[string]int{}},
-		guesses: guesses{shapes: map[string]guessed{}}}
+	r := &Reader{opts: o, frontier: f, archive: a, guesses: guesses{shapes: map[string]guessed{}}}
 	for _, origin := range o.Apart {
-		r.probes.settle(origin)
+		r.probes.add(origin, settled)
 	}
 	r.scope.Store(o.Settings)
 	return r

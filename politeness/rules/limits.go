@@ -126,15 +126,12 @@ func readSeconds(s string) (time.Duration, bool) {
 func readRate(s string) (RequestRate, bool) {
 	s, _, _ = strings.Cut(s, " ")
 	requests, per, ok := strings.Cut(s, "/")
+	per = strings.ToLower(per)
 	unit := time.Second
-	if n := len(per) - 1; n > 0 {
-		switch per[n] {
-		case 's', 'S':
-			per = per[:n]
-		case 'm', 'M':
-			per, unit = per[:n], time.Minute
-		case 'h', 'H':
-			per, unit = per[:n], time.Hour
+	for suffix, is := range map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour} {
+		if digits, has := strings.CutSuffix(per, suffix); has {
+			per, unit = digits, is
+			break
 		}
 	}
 	n, err1 := strconv.ParseUint(requests, 10, 31)
