@@ -3,7 +3,6 @@
 package charsets
 
 import (
-	"errors"
 	"sync"
 	"unicode/utf8"
 
@@ -63,7 +62,7 @@ func (c *singleByte) NewDecoder() *encoding.Decoder {
 }
 
 func (c *singleByte) NewEncoder() *encoding.Encoder {
-	return &encoding.Encoder{Transformer: encoder{c: c}}
+	return &encoding.Encoder{Transformer: encoder{c.table.NewEncoder().Transformer, c}}
 }
 
 type decoder struct {
@@ -86,43 +85,25 @@ func (d decoder) Transform(dst, src []byte, _ bool) (nDst, nSrc int, err error) 
 	return nDst, nSrc, nil
 }
 
+// encoder is that of the table, and has the C1 controls.
 type encoder struct {
-	transform.NopResetter
+	transform.Transformer
 	c *singleByte
 }
 
-// errLacks is an error that encoding.HTMLEscapeUnsupported and the like know.
-type errLacks struct{ error }
-
-func (errLacks) Replacement() byte { return '\x1a' }
-
-var lacks = errLacks{errors.New("the charset lacks a character")}
-
 func (e encoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
-	for nSrc < len(src) {
+	for {
+		n, m, err := e.Transformer.Transform(dst[nDst:], src[nSrc:], atEOF)
+		nDst, nSrc = nDst+n, nSrc+m
 		r, size := utf8.DecodeRune(src[nSrc:])
-		if r == utf8.RuneError && size == 1 {
-			if !atEOF && !utf8.FullRune(src[nSrc:]) {
-				return nDst, nSrc, transform.ErrShortSrc
-			}
-			return nDst, nSrc, lacks
-		}
-		b, ok := e.c.octet(r)
-		if !ok {
-			return nDst, nSrc, lacks
-		}
-		if nDst == len(dst) {
+		isControl := r >= 0x80 && r < 0xA0 && e.c.runes[r-0x80] == r
+		switch {
+		case err == nil || !isControl || err == transform.ErrShortDst:
+			return nDst, nSrc, err
+		case nDst == len(dst):
 			return nDst, nSrc, transform.ErrShortDst
 		}
-		dst[nDst] = b
+		dst[nDst] = byte(r)
 		nDst, nSrc = nDst+1, nSrc+size
 	}
-	return nDst, nSrc, nil
-}
-
-func (c *singleByte) octet(r rune) (byte, bool) {
-	if r >= 0x80 && r < 0xA0 && c.runes[r-0x80] == r {
-		return byte(r), true
-	}
-	return c.table.EncodeRune(r)
 }
