@@ -13,7 +13,7 @@ import (
 // answer begins the capture of a response or of a revisit.
 func (s *scanner) answer(h *warc.Header) error {
 	if err := s.close(); err != nil {
-		return &stopError{err}
+		return err
 	}
 	v := s.visitOf(h)
 	v.Kept = crawllog.KeptResponse
@@ -92,7 +92,7 @@ func (s *scanner) metadata(h *warc.Header) error {
 	m := crawllog.MetadataOf(fields)
 	if h.ConcurrentTo == "" && m.Withheld != "" {
 		if err := s.close(); err != nil {
-			return &stopError{err}
+			return err
 		}
 		v := s.visitOf(h)
 		v.Kept, v.Status = crawllog.KeptWithheld, m.Status

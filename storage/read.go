@@ -68,23 +68,17 @@ func (a *Archive) readResponse(v *crawllog.Visit) (*Response, error) {
 	if v.Record == nil {
 		return nil, ErrNoBody
 	}
-	f, err := a.dir.open(segmentFile(v.Record.Segment))
+	w, done, err := a.records(v.Record)
 	if err != nil {
 		return nil, err
 	}
-	section := io.NewSectionReader(f, v.Record.Offset, v.Record.Length)
-	w, _ := a.readers.Get().(*warc.Reader)
-	if w == nil {
-		w = warc.NewReader(section, v.Record.Offset)
-	}
-	w.Reset(section, v.Record.Offset)
 	h, err := w.Next()
 	if err == nil && h.TargetURI != v.URL {
 		err = &DamageError{File: v.Record.Segment, What: fmt.Sprintf("at %d: found %s instead of %s", v.Record.Offset,
 			h.TargetURI, v.URL)}
 	}
 	if err != nil {
-		f.Close()
+		done()
 		return nil, err
 	}
 	r, err := readHTTP(w)
@@ -92,14 +86,29 @@ func (a *Archive) readResponse(v *crawllog.Visit) (*Response, error) {
 		err = cmp.Or(w.Finish(), err) // a damaged record is another matter
 	}
 	if err != nil {
-		f.Close()
+		done()
 		return nil, err
 	}
-	r.close = sync.OnceValue(func() error {
+	r.close = done
+	return r, nil
+}
+
+// records opens those of a visit; done ends the reading.
+func (a *Archive) records(at *crawllog.Record) (w *warc.Reader, done func() error, err error) {
+	f, err := a.dir.open(segmentFile(at.Segment))
+	if err != nil {
+		return nil, nil, err
+	}
+	section := io.NewSectionReader(f, at.Offset, at.Length)
+	w, _ = a.readers.Get().(*warc.Reader)
+	if w == nil {
+		w = warc.NewReader(section, at.Offset)
+	}
+	w.Reset(section, at.Offset)
+	return w, sync.OnceValue(func() error {
 		a.readers.Put(w)
 		return f.Close()
-	})
-	return r, nil
+	}), nil
 }
 
 // readHTTP reads the block of a response or revisit record, as it was read when

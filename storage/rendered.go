@@ -16,12 +16,11 @@ func (a *Archive) Rendered(v *crawllog.Visit) ([]byte, error) {
 	if v.Rendered == nil || v.Record == nil || !v.HasBody() {
 		return nil, fmt.Errorf("%s: %w", v.URL, ErrNoBody)
 	}
-	f, err := a.dir.open(segmentFile(v.Record.Segment))
+	w, done, err := a.records(v.Record)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	w := warc.NewReader(io.NewSectionReader(f, v.Record.Offset, v.Record.Length), v.Record.Offset)
+	defer done()
 	for {
 		h, err := w.Next()
 		if err == io.EOF {

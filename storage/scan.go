@@ -26,6 +26,7 @@ type scanner struct {
 	open *crawllog.Recovered // whose records are being read
 	torn bool                // what follows lies behind damage, and is no part of it
 	end  int64               // behind the last good record of a capture
+	stop error               // of whoever is told, not of the segment
 }
 
 // read opens the segment and scans it.
@@ -50,12 +51,11 @@ func (s *scanner) scan(from int64) error {
 	s.w = warc.NewReader(io.NewSectionReader(s.file, from, s.size-from), from)
 	for at := from; at < s.size; {
 		err := s.record()
-		var stop *stopError
 		switch {
 		case err == io.EOF:
 			return s.close()
-		case errors.As(err, &stop):
-			return stop.err
+		case s.stop != nil:
+			return s.stop
 		case err == nil:
 			at = s.w.End()
 			continue
@@ -74,11 +74,6 @@ func (s *scanner) scan(from int64) error {
 	}
 	return s.close()
 }
-
-// stopError is an error of whoever is told, not of the segment.
-type stopError struct{ err error }
-
-func (e *stopError) Error() string { return e.err.Error() }
 
 // record reads one record and puts it where it belongs.
 func (s *scanner) record() error {
@@ -203,7 +198,8 @@ func (s *scanner) close() error {
 		return nil
 	}
 	s.end = c.Visit.Record.Offset + c.Visit.Record.Length
-	return s.found(c)
+	s.stop = s.found(c)
+	return s.stop
 }
 
 // resync finds where the next record begins, at or behind an offset; the
