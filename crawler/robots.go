@@ -2,7 +2,7 @@ package crawler
 
 import (
 	"fmt"
-	"net/http"
+	"slices"
 	"time"
 
 	"curtsy/crawler/robotstxt"
@@ -112,17 +112,7 @@ func (c *Crawl) robotsVisit(o *origin) *job {
 	j := &job{origin: o, Attempt: visit.Attempt{Entry: s.entry, URL: s.url, N: s.visits + 1, Refetch: s.done,
 		Robots: &robotstxt.Request{Origin: o.name, Hops: s.hops, Had: o.from}}}
 	if o.rules != nil && s.hops == 0 && o.from.Digest != "" && (o.from.ETag != "" || o.from.LastMod != "") {
-		j.Original = c.original(s.entry)
-	}
-	if j.Original != nil {
-		j.Conditional = true
-		j.Header = http.Header{}
-		if o.from.ETag != "" {
-			j.Header.Set("If-None-Match", o.from.ETag)
-		}
-		if o.from.LastMod != "" {
-			j.Header.Set("If-Modified-Since", o.from.LastMod)
-		}
+		j.Condition(c.original(s.entry), o.from.ETag, o.from.LastMod)
 	}
 	return j
 }
@@ -134,8 +124,7 @@ func (c *Crawl) original(e *frontier.Entry) *crawllog.Visit {
 	if err != nil {
 		return nil
 	}
-	for i := len(visits) - 1; i >= 0; i-- {
-		v := visits[i]
+	for _, v := range slices.Backward(visits) {
 		if v.Status != 200 {
 			continue
 		}

@@ -76,11 +76,10 @@ func (l *Login) cookieLine(u weburl.URL) string {
 // secureURL is u for a jar. Where the login may be shown, the way is safe: TLS,
 // or this machine.
 func secureURL(u weburl.URL) *url.URL {
-	at, err := url.Parse(u.String())
-	if err != nil {
-		return nil
+	at := standard(u)
+	if at != nil {
+		at.Scheme = "https"
 	}
-	at.Scheme = "https"
 	return at
 }
 

@@ -171,8 +171,8 @@ func (c *Client) appendCookies(b []byte, r Request) []byte {
 	if c.o.Cookies == nil || r.Header.Get("Cookie") != "" {
 		return b
 	}
-	u, err := url.Parse(r.URL.String())
-	if err != nil {
+	u := standard(r.URL)
+	if u == nil {
 		return b
 	}
 	req := http.Request{Header: http.Header{}}
@@ -194,10 +194,17 @@ func (c *Client) keepCookies(x *Exchange) {
 	if c.o.Cookies == nil || len(x.Header["Set-Cookie"]) == 0 {
 		return
 	}
-	u, err := url.Parse(x.URL.String())
-	if err != nil {
-		return
-	}
 	l := (&http.Response{Header: x.Header}).Cookies()
-	c.o.Cookies.SetCookies(u, l[:min(len(l), MaxCookies)])
+	if u := standard(x.URL); u != nil {
+		c.o.Cookies.SetCookies(u, l[:min(len(l), MaxCookies)])
+	}
+}
+
+// standard is u for the standard library; nil where that does not read it.
+func standard(u weburl.URL) *url.URL {
+	s, err := url.Parse(u.String())
+	if err != nil {
+		return nil
+	}
+	return s
 }

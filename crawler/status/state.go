@@ -81,8 +81,8 @@ func (s State) Parts() (often, lasting any) {
 // once more, with the cookie that it had set.
 type Session struct {
 	Page   string `json:"page"`
-	Wall   bool   `json:"wall,omitempty"` // it redirected to itself until its cookie was sent back; the counts are 1 and 0 then
-	Before int    `json:"before"`         // links with an id, without the cookie
+	Wall   bool   `json:"wall,omitempty"` // it redirected to itself until its cookie was sent back
+	Before int    `json:"before"`         // links with an id, without the cookie; 1 for a wall
 	After  int    `json:"after"`          // with it
 	Kept   bool   `json:"kept"`           // cookies are kept from then on
 }

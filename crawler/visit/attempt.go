@@ -113,15 +113,21 @@ func (r *Reader) Recall(a *Attempt, round int, began time.Time) {
 	if good.Kept != crawllog.KeptResponse || a.Good.URL != a.URL.String() {
 		return
 	}
-	a.Header = http.Header{}
-	if tag := a.Good.ETag; tag != "" && len(tag) < maxValidator {
-		a.Header.Set("If-None-Match", tag)
+	a.Condition(good, a.Good.ETag, a.Good.LastModified)
+}
+
+// Condition makes the request one for what is not as in a response that is held, if there
+// is one and a validator of it (RFC 9110 §13.1).
+func (a *Attempt) Condition(held *crawllog.Visit, etag, lastModified string) {
+	h := http.Header{}
+	if etag != "" && len(etag) < maxValidator {
+		h.Set("If-None-Match", etag)
 	}
-	if date := a.Good.LastModified; date != "" {
-		a.Header.Set("If-Modified-Since", date)
+	if lastModified != "" {
+		h.Set("If-Modified-Since", lastModified)
 	}
-	if a.Conditional = len(a.Header) > 0; a.Conditional {
-		a.Original = good
+	if held != nil && len(h) > 0 {
+		a.Header, a.Conditional, a.Original = h, true, held
 	}
 }
 
