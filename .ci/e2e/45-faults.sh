@@ -9,7 +9,7 @@
 need strace python3
 tools
 pages=${PAGES:-60}
-every=${EVERY:-31}
+every=${EVERY:-61}
 export CURTSY_STORAGE_SEGMENT_SIZE=30000 # several segments
 synth_start -pages "$pages" -bytes 1500 -fanout 60 -links 2 -robots 'User-agent: *\nDisallow: /no'
 synthsite -pages "$pages" -list | sort >"$WORK/list"
