@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
-	"curtsy/publish/audit"
 	"curtsy/usage"
 )
 
@@ -138,14 +136,19 @@ func inspectWarnings(page htmlmeta.Page) []string {
 			list = append(list, htmlmeta.FromHeader+": "+w)
 		}
 	}
-	p := audit.Read(page.URL, page.Header.Get("Content-Type"), bytes.NewReader(page.Body))
-	for _, content := range p.Robots {
-		for _, w := range htmlmeta.Misspelt(content) {
-			list = append(list, "meta robots: "+w)
+	var canonicals []string
+	for _, n := range htmlmeta.Read(page, htmlmeta.Options{}).Notes {
+		switch n.Name {
+		case htmlmeta.NoteRobots:
+			for _, w := range htmlmeta.Misspelt(n.Text) {
+				list = append(list, "meta robots: "+w)
+			}
+		case htmlmeta.NoteCanonical:
+			canonicals = append(canonicals, n.Text)
 		}
 	}
-	if len(p.Canonicals) > 1 {
-		list = append(list, "several canonical URLs, none of which counts: "+strings.Join(p.Canonicals, ", "))
+	if len(canonicals) > 1 {
+		list = append(list, "several canonical URLs, none of which counts: "+strings.Join(canonicals, ", "))
 	}
 	return list
 }

@@ -28,7 +28,7 @@ func reportCmd(u *ui) *cobra.Command {
 	var out, copied string
 	var brief bool
 	c := newCommand("report DIR", u.runs(func(ctx context.Context, a []string) error {
-		if u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
+		if brief && u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
 		}
 		if err := mayReplace(out); err != nil {

@@ -21,7 +21,7 @@ const MaxBody = 16 << 20
 
 // version is the first octet of facts. It is raised when they hold something
 // else, or htmlmeta reads pages otherwise.
-const version = 5
+const version = 6
 
 // What neighbours have in common is written once:
 //
@@ -42,6 +42,7 @@ const version = 5
 //	          rest, a text
 //	uvarint   fragments that links name; of each a uvarint: the number of the link, less that of
 //	          the one before; and as of what they may name, its octets
+//	uvarint   notes; of each an octet, its name, and a text
 const (
 	kindBits = 0x0f
 	isFeed   = 0x10
@@ -110,6 +111,10 @@ func appendPlaces(b []byte, doc *htmlmeta.Document) []byte {
 		b = appendAfter(binary.AppendUvarint(b, uint64(f.Link-link)), last, f.Text)
 		link, last = f.Link, f.Text
 	}
+	b = binary.AppendUvarint(b, uint64(len(doc.Notes)))
+	for _, n := range doc.Notes {
+		b = appendText(append(b, byte(n.Name)), n.Text)
+	}
 	return b
 }
 
@@ -148,6 +153,7 @@ type Facts struct {
 	Tags      []uint32
 	IDs       []string
 	Fragments []htmlmeta.Fragment
+	Notes     []htmlmeta.Note
 
 	places []place
 	ends   []int // in urls: 0, the end of the page's, and of those of its links
@@ -254,6 +260,10 @@ func (f *Facts) readPlaces(d *decoder) {
 		}
 		last = d.after(last, &room)
 		f.Fragments = append(f.Fragments, htmlmeta.Fragment{Link: link, Text: last})
+	}
+	f.Notes = f.Notes[:0]
+	for n := d.number(uint64(len(d.b))); n > 0 && d.b != nil; n-- {
+		f.Notes = append(f.Notes, htmlmeta.Note{Name: htmlmeta.NoteName(d.octet()), Text: string(d.text())})
 	}
 }
 

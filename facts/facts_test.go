@@ -34,7 +34,7 @@ func TestFactsSayWhatTheDocumentSays(t *testing.T) {
 			t.Errorf("%.60s: %v", body, err)
 		}
 		if f.URL.String() != "http://h/d/p" || f.Kind != doc.Kind || f.Length != len(body) ||
-			!slices.Equal(f.Tags, doc.Tags) || !slices.Equal(f.IDs, doc.IDs) || !slices.Equal(f.Fragments, doc.Fragments) || !reflect.DeepEqual(append([]htmlmeta.Link{}, f.Links...),
+			!slices.Equal(f.Tags, doc.Tags) || !slices.Equal(f.IDs, doc.IDs) || !slices.Equal(f.Fragments, doc.Fragments) || !slices.Equal(f.Notes, doc.Notes) || !reflect.DeepEqual(append([]htmlmeta.Link{}, f.Links...),
 			append([]htmlmeta.Link{}, doc.Links...)) {
 			t.Errorf("%.60s: got %+v, want %+v", body, f, doc)
 		}
@@ -72,10 +72,10 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		doc := htmlmeta.Document{Kind: said.Kind, Tags: said.Tags, Links: said.Links, Odd: said.Odd,
-			Capped: said.Capped, IDs: said.IDs, Fragments: said.Fragments}
+			Capped: said.Capped, IDs: said.IDs, Fragments: said.Fragments, Notes: said.Notes}
 		if err := again.Read(facts.Of(said.URL, &doc, said.Length)); err != nil || !reflect.DeepEqual(again.Links,
 			said.Links) || !slices.Equal(again.Tags, said.Tags) || !slices.Equal(again.IDs, said.IDs) ||
-			!slices.Equal(again.Fragments, said.Fragments) || len(again.Odd) != len(said.Odd) {
+			!slices.Equal(again.Fragments, said.Fragments) || !slices.Equal(again.Notes, said.Notes) || len(again.Odd) != len(said.Odd) {
 			t.Errorf("%q: %+v, again %+v, %v", b, said.Links, again.Links, err)
 		}
 	})

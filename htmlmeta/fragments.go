@@ -14,8 +14,14 @@ type Fragment struct {
 
 // fragments are where a scan has found ids, and references with a fragment.
 type fragments struct {
-	ids   []span
+	ids   []idSpan
 	named []fragmentSpan
+}
+
+// idSpan is an id, or the name of an anchor.
+type idSpan struct {
+	value  span
+	isName bool
 }
 
 // fragmentSpan is a reference with a fragment: the value, and which of elements.refs it is.
@@ -31,7 +37,7 @@ func (r *reader) addFragments(src []byte) {
 	f, t := &r.found.fragments, &r.tree
 	t.text, t.ends = t.text[:0], t.ends[:0]
 	for _, id := range f.ids {
-		t.text = r.decode(t.text, id.of(src), true)
+		t.text = r.decode(t.text, id.value.of(src), true)
 		t.ends = append(t.ends, len(t.text))
 	}
 	for _, n := range f.named {

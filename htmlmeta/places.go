@@ -136,11 +136,32 @@ var places = []place{
 	{"base", "href", aside, 0},
 	{"html", "lang", aside, 0},
 	{"html", "xml:lang", aside, 0},
+
+	// and the notes
+	{"link", "hreflang", aside, 0},
+	{"img", "alt", aside, 0},
+	{"img", "role", aside, 0},
+	{"img", "aria-hidden", aside, 0},
+	{"area", "alt", aside, 0},
+	{"area", "aria-label", aside, 0},
+	{"area", "aria-labelledby", aside, 0},
+	{"input", "type", aside, 0},
+	{"input", "alt", aside, 0},
+	{"input", "title", aside, 0},
+	{"input", "aria-label", aside, 0},
+	{"input", "aria-labelledby", aside, 0},
+	{"iframe", "title", aside, 0},
+	{"iframe", "role", aside, 0},
+	{"iframe", "aria-hidden", aside, 0},
+	{"iframe", "aria-label", aside, 0},
+	{"iframe", "aria-labelledby", aside, 0},
+	{"frame", "title", aside, 0},
 }
 
 // otherTags are tags without a place of their own whose content is special.
 var otherTags = []string{
 	"title", "style", "template", "textarea", "xmp", "noembed", "noframes", "plaintext", "svg", "math",
+	"h1", "h2", "h3", "h4", "h5", "h6", // in this order
 }
 
 // Numbers of the tags and attributes that code asks for by name.
@@ -154,8 +175,15 @@ var (
 	tagScript, tagPlaintext         = tagNames.of("script"), tagNames.of("plaintext")
 	tagA                            = tagNames.of("a")
 	tagSVG, tagMath                 = tagNames.of("svg"), tagNames.of("math")
+	tagH1, tagH6                    = tagNames.of("h1"), tagNames.of("h6")
+	tagImg, tagArea, tagInput       = tagNames.of("img"), tagNames.of("area"), tagNames.of("input")
+	tagIframe, tagFrame             = tagNames.of("iframe"), tagNames.of("frame")
 	attrHref, attrRel               = attrNames.of("href"), attrNames.of("rel")
 	attrID, attrName                = attrNames.of("id"), attrNames.of("name")
+	attrSrc, attrType, attrAlt      = attrNames.of("src"), attrNames.of("type"), attrNames.of("alt")
+	attrTitle, attrRole             = attrNames.of("title"), attrNames.of("role")
+	attrAriaHidden                  = attrNames.of("aria-hidden")
+	attrAriaLabel, attrLabelledBy   = attrNames.of("aria-label"), attrNames.of("aria-labelledby")
 
 	placeOf = placeTable()
 	rawText = rawTextTags()

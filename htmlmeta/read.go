@@ -42,6 +42,7 @@ type Document struct {
 	Canonical weburl.URL // zero if none is named
 
 	Title, Lang, Charset string
+	Notes                []Note
 
 	// IDs are what a fragment of the page's URL may name, in order, some perhaps more
 	// than once; Fragments, those that its links name, each once, by link and text. Where
@@ -198,6 +199,9 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	r.setCode(code)
 	all := r.tree.build(&r.found, body, r.decode)
 	r.selectHead(all)
+	if r.inner == 0 {
+		r.addNotes(body, all.Nodes)
+	}
 	holders := all.FilterMatcher(selPlaces).Nodes
 	r.links.list = slices.Grow(r.links.list, min(len(holders), MaxLinks))
 	for _, n := range holders {

@@ -58,7 +58,7 @@ type scanner struct {
 	// places makes the scanner note where the tags are that a rewriter has to see.
 	places *tagPlaces
 	// ids makes the scanner note what fragments may name.
-	ids *[]span
+	ids *[]idSpan
 	// known are such places: where it is not nil, the scanner sees no other tags.
 	known []uint32
 
@@ -139,7 +139,7 @@ func (s *scanner) startTag() bool {
 	if s.places != nil {
 		s.places.start(src, t, matters || inForeign || s.foreign.depth > 0)
 	}
-	return matters
+	return matters || t.id >= tagH1 && t.id <= tagH6
 }
 
 func (s *scanner) findTag(b []byte) name {
@@ -321,7 +321,7 @@ func (s *scanner) keep(a attr) {
 		return
 	}
 	if s.ids != nil && (id == attrID || id == attrName && s.tag.id == tagA) {
-		*s.ids = append(*s.ids, a.value)
+		*s.ids = append(*s.ids, idSpan{a.value, id == attrName})
 	}
 	if s.row[id] == 0 || s.seen&(1<<id) != 0 || s.tag.end {
 		return

@@ -1,6 +1,10 @@
 package htmlmeta
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
 
 // tagPlaces notes where the start tags are that Rewrite does something about: those
 // with an attribute of the table or with a text, all in SVG and MathML with the end
@@ -8,6 +12,7 @@ import "bytes"
 type tagPlaces struct {
 	list  []uint32 // offsets of their '<', in order
 	begun bool     // a tag came that is neither html nor head
+	body  int      // where the first tag is that is of no element of the head; 0 before it came
 }
 
 // start notes the start tag that was read. matters: the scanner gives it.
@@ -16,7 +21,13 @@ func (p *tagPlaces) start(src []byte, t *tag, matters bool) {
 		p.list = append(p.list, uint32(t.all.from))
 	}
 	p.begun = p.begun || t.id != tagHTML && !bytes.EqualFold(t.name.of(src), []byte("head"))
+	if p.body == 0 && !slices.Contains(ofHead, strings.ToLower(string(t.name.of(src)))) {
+		p.body = t.all.from
+	}
 }
+
+// ofHead are the elements that leave the head open (HTML §13.2.6.4.4), without which it is the body.
+var ofHead = []string{"html", "head", "base", "link", "meta", "title", "script", "style", "noscript", "template"}
 
 // end notes the end tag that was read.
 func (p *tagPlaces) end(src []byte, t *tag, inForeign bool) {
@@ -26,7 +37,7 @@ func (p *tagPlaces) end(src []byte, t *tag, inForeign bool) {
 	}
 }
 
-func (p *tagPlaces) reset() { p.list, p.begun = trimmed(p.list), false }
+func (p *tagPlaces) reset() { *p = tagPlaces{list: trimmed(p.list)} }
 
 // aboutAll are the letters that a start tag begins with which says something of the
 // page as a whole (base, meta, script), or whose content is not the page's (template,

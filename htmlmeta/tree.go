@@ -32,7 +32,8 @@ type elements struct {
 	known indexSet // references that need no second node
 	refs  []reference
 	fragments
-	seed maphash.Seed
+	notes notes
+	seed  maphash.Seed
 
 	texts                  int // elements with a text
 	templates              int // open template elements
@@ -51,6 +52,7 @@ func (e *elements) reset() {
 	e.list, e.attrs, e.refs = trimmed(e.list), trimmed(e.attrs), trimmed(e.refs)
 	e.known.clear()
 	e.fragments.reset()
+	e.notes.reset()
 	e.texts, e.templates, e.hasBase, e.hasTitle, e.cut = 0, 0, false, false, false
 }
 
@@ -78,6 +80,9 @@ func (e *elements) collect(s *scanner) {
 		case len(e.list) >= maxElements:
 			e.cut = true
 			return
+		}
+		if e.templates == 0 && s.foreign.depth == 0 {
+			e.notes.look(s)
 		}
 		if e.wanted(s) {
 			e.add(t)

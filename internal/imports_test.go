@@ -81,7 +81,7 @@ var allowed = map[string][]string{
 		"storage", "storage/crawllog", "usage"},
 	"publish/inventory": {"facts", "frontier", "frontier/judge", "htmlmeta", "publish", "storage",
 		"storage/crawllog", "usage"},
-	"publish/audit": {"frontier/judge", "htmlmeta", "publish", "publish/inventory", "sitemap", "storage",
+	"publish/audit": {"facts", "frontier/judge", "htmlmeta", "publish", "publish/inventory", "sitemap", "storage",
 		"storage/crawllog", "usage"},
 	"publish/mirror": {"facts", "frontier/judge", "htmlmeta", "publish", "publish/inventory", "storage",
 		"storage/crawllog", "usage"},

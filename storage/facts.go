@@ -36,7 +36,7 @@ const factsDir = "facts"
 const (
 	// frameVersion is raised with the version of what the frames hold (facts.Of): a
 	// sidecar of another one is none, and is written over.
-	frameVersion = 4
+	frameVersion = 5
 	frameHead    = 24
 	// maxFrame is more octets than the facts of any frame have, fullFrame what
 	// is enough for one, and so is fullCount.

@@ -2,12 +2,15 @@ package audit_test
 
 import (
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"curtsy/facts"
+	"curtsy/htmlmeta"
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/audit"
@@ -205,15 +208,28 @@ func TestFaultsThatWerePlanted(t *testing.T) {
 	}
 }
 
-func TestAPageAsItsAuthorWroteIt(t *testing.T) {
-	p := audit.Read(weburl.MustParse("https://h/dir/"), "text/html; charset=windows-1251",
-		strings.NewReader("<html lang=bg><title>\xcf\xf0\xee\xe1\xe0 &amp; x</title><svg><title>no</title></svg>"+
-			`<p id=one>The quick <b>brown</b> fox.</p><a name=two href="other#part">x</a><img src=//h/x.png><a href="mailto:a@b.example,c@d.example?subject=x">m</a>`))
-	if len(p.Titles) != 1 || p.Titles[0] != "Проба & x" || p.Lang != "bg" || len(p.NoAlt) != 1 {
-		t.Errorf("%+v", p)
+// read reads a page as a crawl does.
+func read(t *testing.T, at, contentType, body string) *audit.Page {
+	url := weburl.MustParse(at)
+	doc := htmlmeta.Read(htmlmeta.Page{URL: url, Header: http.Header{"Content-Type": {contentType}}, Body: []byte(body)},
+		htmlmeta.Options{})
+	var said facts.Facts
+	if err := said.Read(facts.Of(url, &doc, len(body))); err != nil {
+		t.Fatal(err)
 	}
-	if len(p.Refs) != 3 || p.Refs[0].URL.String() != "https://h/dir/other" || p.Refs[2].Odd != "" {
-		t.Errorf("%+v", p.Refs)
+	return audit.Read(&said)
+}
+
+func TestAPageAsItsAuthorWroteIt(t *testing.T) {
+	p := read(t, "https://h/dir/", "text/html; charset=windows-1251",
+		"<html lang=bg><title>\xcf\xf0\xee\xe1\xe0 &amp; x</title><svg><title>no</title></svg>"+
+			`<template><h1>no</h1><img></template><h1> <a name=x></a>`+"\n"+`</h1><H3><b>3</b></H3><img src=//h/x.png>`+
+			`<img alt="" src=1><img aria-hidden=true src=2><link rel=Canonical href=" /c ">`+
+			`<a href="mailto:a@b.example,c@d.example?subject=x">m</a>`)
+	if len(p.Titles) != 1 || p.Titles[0] != "Проба & x" || p.Lang != "bg" || !slices.Equal(p.NoAlt, []string{"//h/x.png"}) ||
+		!slices.Equal(p.Headings, []string{""}) || !slices.Equal(p.Misplaced, []string{"/c"}) || len(p.Odd) > 0 ||
+		!slices.Equal(p.Faults["heading-skips"], []string{"h3 after h1"}) {
+		t.Errorf("%+v", p)
 	}
 	for fragment, want := range map[string]bool{"one": true, "two": true, "three": false, "top": true, "/route": true,
 		":~:text=quick%20brown": true, ":~:text=The,fox": true,
@@ -226,11 +242,11 @@ func TestAPageAsItsAuthorWroteIt(t *testing.T) {
 }
 
 // What is insecure about a page that came by https.
-func TestFormsThatAreSentByHTTP(t *testing.T) {
-	const form = `<meta name=viewport content=width=device-width><form action="http://h/send">`
+func TestWhatIsAskedForByHTTP(t *testing.T) {
+	const body = `<form action="http://h/send"></form><img src=http://h/i alt=""><a href=http://h/a>`
 	for at, want := range map[string]int{"https://h/": 1, "http://h/": 0} {
-		if p := audit.Read(weburl.MustParse(at), "text/html", strings.NewReader(form)); len(p.Faults) != want {
-			t.Errorf("%s: %v", at, p.Faults)
+		if p := read(t, at, "text/html", body); len(p.Faults["form-insecure"]) != want || len(p.ByHTTP) != want {
+			t.Errorf("%s: %+v", at, p)
 		}
 	}
 }

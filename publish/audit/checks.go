@@ -38,12 +38,13 @@ type Finding struct {
 // Hit is a page with the fault, and what is to be said of it.
 type Hit struct{ URL, Detail string }
 
-// check is a row of the table.
+// check is a row of the table. It looks at one page at a time, or at the whole site.
 type check struct {
 	name  string
 	level Level
 	says  string
-	find  func(*site) []Hit
+	page  func(*page) (string, bool)
+	site  func(*site) []Hit
 }
 
 // BrokenLink is the name of a finding that other outlets have too.
@@ -60,129 +61,128 @@ const (
 
 // checks is the table of all that is looked for.
 var checks = []check{
-	{BrokenLink, Error, "Links lead to a URL that answers with an error, or not at all.", brokenLinks(false)},
+	{BrokenLink, Error, "Links lead to a URL that answers with an error, or not at all.", nil, brokenLinks(false)},
 	{"bad-link", Error, "A link is no URL that anybody can follow, or has a scheme or mail address that is none.",
-		oddLinks},
+		nil, func(s *site) []Hit { return s.odd }},
 	{"server-error", Error, "A page answers with an error of the server.",
-		urls(func(t *target) (string, bool) { return fmt.Sprint(t.status), t.status >= 500 })},
+		nil, urls(func(t *target) (string, bool) { return fmt.Sprint(t.status), t.status >= 500 })},
 	{"redirect-nowhere", Error, "Redirects lead in a circle, to an error, or are too many in a row.",
-		brokenLinks(true)},
-	{"redirect-chain", Warning, "A redirect leads to another redirect: every visitor waits for both.", redirectChains},
+		nil, brokenLinks(true)},
+	{"redirect-chain", Warning, "A redirect leads to another redirect: every visitor waits for both.", nil, redirectChains},
 	{"link-to-redirect", Note, "Links lead to a redirect; the new URL would save every visitor a request.",
-		func(s *site) []Hit { return linksTo(s.moved) }},
+		nil, func(s *site) []Hit { return linksTo(s.moved) }},
 	{"title-missing", Error, "The page has no title, which search engines and bookmarks show.",
-		pages(func(p *page) (string, bool) { return "", len(p.Titles) == 0 || p.Titles[0] == "" })},
+		func(p *page) (string, bool) { return "", len(p.Titles) == 0 || p.Titles[0] == "" }, nil},
 	{"title-several", Warning, "The page has more than one title element.",
-		several(func(p *page) []string { return p.Titles })},
+		several(func(p *page) []string { return p.Titles }), nil},
 	{"title-long", Warning, fmt.Sprintf("The title is longer than %d characters: search results cut it.",
-		longTitle), pages(func(p *page) (string, bool) { return long(p.Titles, longTitle) })},
+		longTitle), func(p *page) (string, bool) { return long(p.Titles, longTitle) }, nil},
 	{"title-duplicate", Warning, "Several pages have the same title.",
-		duplicates(func(p *page) string { return first(p.Titles) })},
+		nil, duplicates(func(p *page) string { return p.title })},
 	{"description-missing", Note, "The page has no meta description.",
-		pages(func(p *page) (string, bool) { return "", p.index && first(p.Descriptions) == "" })},
+		func(p *page) (string, bool) { return "", p.index && first(p.Descriptions) == "" }, nil},
 	{"description-several", Warning, "The page has more than one meta description.",
-		several(func(p *page) []string { return p.Descriptions })},
+		several(func(p *page) []string { return p.Descriptions }), nil},
 	{"description-long", Note, fmt.Sprintf("The description is longer than %d characters.", longDescription),
-		pages(func(p *page) (string, bool) { return long(p.Descriptions, longDescription) })},
+		func(p *page) (string, bool) { return long(p.Descriptions, longDescription) }, nil},
 	{"description-duplicate", Warning, "Several pages have the same description.",
-		duplicates(func(p *page) string { return first(p.Descriptions) })},
+		nil, duplicates(func(p *page) string { return p.description })},
 	{"h1-missing", Warning, "The page has no h1, or an empty one.",
-		pages(func(p *page) (string, bool) { return "", strings.Join(p.Headings, "") == "" })},
+		func(p *page) (string, bool) { return "", strings.Join(p.Headings, "") == "" }, nil},
 	{"h1-several", Note, "The page has more than one h1.",
-		several(func(p *page) []string { return p.Headings })},
+		several(func(p *page) []string { return p.Headings }), nil},
 	{"canonical-several", Error, "The page names more than one canonical URL: none of them counts.",
-		pages(func(p *page) (string, bool) { return strings.Join(p.canonicals(), ", "), len(p.canonicals()) > 1 })},
+		func(p *page) (string, bool) { return strings.Join(p.allCanonicals(), ", "), len(p.allCanonicals()) > 1 }, nil},
 	{"canonical-in-body", Warning, "A link names a canonical URL in the body of the page: search engines read it in the head only.",
-		pages(func(p *page) (string, bool) { return first(p.Misplaced), len(p.Misplaced) > 0 })},
+		func(p *page) (string, bool) { return first(p.Misplaced), len(p.Misplaced) > 0 }, nil},
 	{"canonical-bad", Error, "The canonical URL is none.",
-		pages(func(p *page) (string, bool) { return first(p.Canonicals), len(p.Canonicals) > 0 && p.canonical == "" })},
+		func(p *page) (string, bool) { return first(p.Canonicals), len(p.Canonicals) > 0 && p.canonical == "" }, nil},
 	{"canonical-to-redirect", Error, "The canonical URL is a redirect.",
-		canonicals(func(_ *site, _ *page, t *target) bool { return t.to != "" })},
+		nil, canonicals(func(_ *site, _ *page, t *target) bool { return t.to != "" })},
 	{"canonical-broken", Error, "The canonical URL answers with an error.",
-		canonicals(func(_ *site, _ *page, t *target) bool { return t.status >= 400 })},
+		nil, canonicals(func(_ *site, _ *page, t *target) bool { return t.status >= 400 })},
 	{"canonical-noindex", Error, "The canonical URL asks not to be found, and so neither page is.",
-		canonicals(func(_ *site, _ *page, t *target) bool { return t.status == 200 && !t.index })},
+		nil, canonicals(func(_ *site, _ *page, t *target) bool { return t.status == 200 && !t.index })},
 	{"canonical-disallowed", Error, "robots.txt disallows the canonical URL.",
-		canonicals(func(_ *site, _ *page, t *target) bool { return denied(t) })},
+		nil, canonicals(func(_ *site, _ *page, t *target) bool { return denied(t) })},
 	{"canonical-chain", Error, "The canonical page names another one as canonical.",
-		canonicals(func(s *site, p *page, _ *target) bool {
+		nil, canonicals(func(s *site, p *page, _ *target) bool {
 			to := s.by[p.canonical]
 			return to != nil && to != p && to.canonical != "" && to.canonical != to.url
 		})},
 	{"canonical-elsewhere", Note, "The canonical URL is of another site.",
-		pagesOf(func(s *site, p *page) (string, bool) {
+		nil, pages(func(s *site, p *page) (string, bool) {
 			return p.canonical, p.canonical != "" && !s.isOwn(p.canonical)
 		})},
-	{"noindex-canonical", Warning, "The page asks not to be found and names another page as canonical: the two contradict each other.", pages(func(p *page) (string, bool) {
+	{"noindex-canonical", Warning, "The page asks not to be found and names another page as canonical: the two contradict each other.", func(p *page) (string, bool) {
 		return p.canonical, !p.index && p.isCopy()
-	})},
-	{"hreflang-code", Error, "A hreflang is no language code (BCP 47), nor x-default.", pages(badLanguages)},
-	{"hreflang-no-return", Error, "A page in another language does not link back.", hreflangNoReturn},
-	{"hreflang-broken", Error, "A hreflang leads to a URL that is not a page: an error or a redirect.", hreflangBroken},
-	{"hreflang-twice", Warning, "Two hreflang links name the same language.", pages(sameLanguages)},
+	}, nil},
+	{"hreflang-code", Error, "A hreflang is no language code (BCP 47), nor x-default.", badLanguages, nil},
+	{"hreflang-no-return", Error, "A page in another language does not link back.", nil, hreflangNoReturn},
+	{"hreflang-broken", Error, "A hreflang leads to a URL that is not a page: an error or a redirect.", nil, hreflangBroken},
+	{"hreflang-twice", Warning, "Two hreflang links name the same language.", sameLanguages, nil},
 	{"hreflang-no-self", Warning, "The page names others in other languages, but not itself: search engines want all of them in each.",
-		pages(func(p *page) (string, bool) { return "", len(p.Alternates) > 0 && !p.names(p.url) })},
+		func(p *page) (string, bool) { return "", len(p.alternates) > 0 && !p.names(p.url) }, nil},
 	{"hreflang-not-canonical", Warning, "The page has hreflang links and names another page as canonical: search engines ignore them.",
-		pages(func(p *page) (string, bool) { return p.canonical, len(p.Alternates) > 0 && p.isCopy() })},
+		func(p *page) (string, bool) { return p.canonical, len(p.alternates) > 0 && p.isCopy() }, nil},
 	{"lang-missing", Warning, "The html element has no lang: readers aloud and translators have to guess.",
-		pages(func(p *page) (string, bool) { return "", p.Lang == "" })},
+		func(p *page) (string, bool) { return "", p.Lang == "" }, nil},
 	{"lang-bad", Warning, "The lang of the html element is no language code.",
-		pages(func(p *page) (string, bool) { return p.Lang, p.Lang != "" && badLanguage(p.Lang) })},
+		func(p *page) (string, bool) { return p.Lang, p.Lang != "" && badLanguage(p.Lang) }, nil},
 	{"robots-misspelt", Error, "A robots directive is misspelt, or its value is none: it does nothing.",
-		pages(func(p *page) (string, bool) { return strings.Join(p.misspelt(), "; "), len(p.misspelt()) > 0 })},
+		func(p *page) (string, bool) { return strings.Join(p.misspelt(), "; "), len(p.misspelt()) > 0 }, nil},
 	{"noindex-in-sitemap", Error, "A sitemap lists a page that asks not to be found.",
-		inSitemap(func(t *target) bool { return t.status == 200 && !t.index })},
+		nil, inSitemap(func(t *target) bool { return t.status == 200 && !t.index })},
 	{"noindex-disallowed", Error, "robots.txt disallows a page that asks not to be found: nobody who obeys gets to read that.",
-		urls(func(t *target) (string, bool) { return t.rule.String(), denied(t) && t.status == 200 && !t.index })},
+		nil, urls(func(t *target) (string, bool) { return t.rule.String(), denied(t) && t.status == 200 && !t.index })},
 	{"sitemap-broken", Error, "A sitemap lists a URL that answers with an error.",
-		inSitemap(func(t *target) bool { return t.status >= 400 || t.state == "failed" })},
-	{"sitemap-redirect", Warning, "A sitemap lists a redirect.", inSitemap(func(t *target) bool { return t.to != "" })},
-	{"sitemap-disallowed", Error, "A sitemap lists a URL that robots.txt disallows.", inSitemap(denied)},
+		nil, inSitemap(func(t *target) bool { return t.status >= 400 || t.state == "failed" })},
+	{"sitemap-redirect", Warning, "A sitemap lists a redirect.", nil, inSitemap(func(t *target) bool { return t.to != "" })},
+	{"sitemap-disallowed", Error, "A sitemap lists a URL that robots.txt disallows.", nil, inSitemap(denied)},
 	{"sitemap-not-canonical", Warning, "A sitemap lists a page that names another one as canonical.",
-		sitemapNotCanonical},
+		nil, sitemapNotCanonical},
 	{"sitemap-orphan", Warning, "A sitemap lists a page that no link leads to.",
-		inSitemap(func(t *target) bool { return t.orphan && t.status == 200 })},
-	{"sitemap-lacks", Note, "No sitemap lists the page, though there is one.", sitemapLacks},
+		nil, inSitemap(func(t *target) bool { return t.orphan && t.status == 200 })},
+	{"sitemap-lacks", Note, "No sitemap lists the page, though there is one.", nil, sitemapLacks},
 	{"sitemap-bad", Error, "A sitemap is none, ends early, or has entries that are no URL.",
-		func(s *site) []Hit { return s.sitemaps }},
+		nil, func(s *site) []Hit { return s.sitemaps }},
 	{"sitemap-elsewhere", Warning, "A sitemap lists URLs of another site, whose robots.txt would have to name it.",
-		func(s *site) []Hit { return s.strange }},
+		nil, func(s *site) []Hit { return s.strange }},
 	{"requisite-disallowed", Warning, "robots.txt disallows what a page needs to be shown.",
-		urls(func(t *target) (string, bool) {
-			return t.rule.String(), denied(t) && t.class == judge.Requisite.String()
+		nil, urls(func(t *target) (string, bool) {
+			return t.rule.String(), denied(t) && t.requisite
 		})},
 	{"mixed-content", Error, "A page that came by https loads something by http: browsers refuse or change it.",
-		lists(func(p *page) []string { return p.http })},
+		lists(func(p *page) []string { return p.ByHTTP }), nil},
 	{"form-insecure", Warning, "A form of a page that came by https is sent by http: browsers warn of it.",
-		faults("form-insecure")},
-	{"page-large", Warning, "The document alone is larger than 2 MiB.", pages(func(p *page) (string, bool) {
+		faults("form-insecure"), nil},
+	{"page-large", Warning, "The document alone is larger than 2 MiB.", func(p *page) (string, bool) {
 		return fmt.Sprintf("%d octets", p.visit.Length), p.visit.Length > largePage
-	})},
-	{"page-slow", Warning, "The page took longer than 3 s.", pages(func(p *page) (string, bool) {
+	}, nil},
+	{"page-slow", Warning, "The page took longer than 3 s.", func(p *page) (string, bool) {
 		return p.visit.Took.Round(100 * time.Millisecond).String(), p.visit.Took > slowPage
+	}, nil},
+	{"image-large", Warning, "An image is larger than 1 MiB.", nil, urls(func(t *target) (string, bool) {
+		return fmt.Sprintf("%d octets", t.image), t.image > largeImage
 	})},
-	{"image-large", Warning, "An image is larger than 1 MiB.", urls(func(t *target) (string, bool) {
-		return fmt.Sprintf("%d octets", t.bytes),
-			strings.HasPrefix(t.mime, "image/") && t.status == 200 && t.bytes > largeImage
-	})},
-	{"meta-refresh", Warning, "The page sends its readers elsewhere, or loads itself anew, after a time: who reads slowly cannot finish.", faults("meta-refresh")},
-	{"viewport-missing", Note, "The page has no meta viewport: telephones show it small.", faults("viewport-missing")},
-	{"zoom-forbidden", Warning, "The viewport keeps readers from making the page larger.", faults("zoom-forbidden")},
+	{"meta-refresh", Warning, "The page sends its readers elsewhere, or loads itself anew, after a time: who reads slowly cannot finish.", faults("meta-refresh"), nil},
+	{"viewport-missing", Note, "The page has no meta viewport: telephones show it small.", faults("viewport-missing"), nil},
+	{"zoom-forbidden", Warning, "The viewport keeps readers from making the page larger.", faults("zoom-forbidden"), nil},
 	{"frame-untitled", Warning, "A frame has no title: who cannot see it learns nothing of what is in it.",
-		faults("frame-untitled")},
-	{"heading-skips", Note, "A heading skips a level.", faults("heading-skips")},
-	{"id-twice", Note, "An id is that of two elements: links and labels find the first only.", faults("id-twice")},
+		faults("frame-untitled"), nil},
+	{"heading-skips", Note, "A heading skips a level.", faults("heading-skips"), nil},
+	{"id-twice", Note, "An id is that of two elements: links and labels find the first only.", faults("id-twice"), nil},
 	{"alt-missing", Error, "An image, or a link or button that is one, has no alt attribute: who cannot see it learns nothing of it (alt=\"\" says " +
-		"that there is nothing to learn).", lists(func(p *page) []string { return p.NoAlt })},
+		"that there is nothing to learn).", lists(func(p *page) []string { return p.NoAlt }), nil},
 	{"content-duplicate", Warning, "Several pages have the same content, and none says which is the canonical one.",
-		duplicates(func(p *page) string {
+		nil, duplicates(func(p *page) string {
 			if p.canonical != "" {
 				return ""
 			}
-			return p.visit.Digest
+			return p.digest
 		})},
 	{"usage-contradicts", Warning, "What is said about the use of the page contradicts itself: the stricter counts.",
-		pages(contradictions)},
+		contradictions, nil},
 }
 
 // Find goes through all checks. Findings are in the order of the table, their hits by
@@ -192,8 +192,11 @@ func Find(ctx context.Context, a *storage.Archive, o Options) (list []Finding, e
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range checks {
-		hits := c.find(s)
+	for n, c := range checks {
+		hits := s.hits[n]
+		if c.site != nil {
+			hits = c.site(s)
+		}
 		slices.SortFunc(hits, func(a, b Hit) int {
 			return cmp.Or(strings.Compare(a.URL, b.URL),
 				strings.Compare(a.Detail, b.Detail))
@@ -205,12 +208,8 @@ func Find(ctx context.Context, a *storage.Archive, o Options) (list []Finding, e
 	return list, nil
 }
 
-// pages is a check of one page at a time.
-func pages(find func(*page) (string, bool)) func(*site) []Hit {
-	return pagesOf(func(_ *site, p *page) (string, bool) { return find(p) })
-}
-
-func pagesOf(find func(*site, *page) (string, bool)) func(*site) []Hit {
+// pages is a check of the site that looks at what is kept of its pages.
+func pages(find func(*site, *page) (string, bool)) func(*site) []Hit {
 	return func(s *site) (hits []Hit) {
 		for _, p := range s.pages {
 			if detail, is := find(s, p); is {
@@ -221,33 +220,26 @@ func pagesOf(find func(*site, *page) (string, bool)) func(*site) []Hit {
 	}
 }
 
-// lists is a check of pages that have some of what is wrong.
-func lists(of func(*page) []string) func(*site) []Hit {
-	return pages(func(p *page) (string, bool) { return some(of(p)), len(of(p)) > 0 })
+// lists is a check of a page that has some of what is wrong.
+func lists(of func(*page) []string) func(*page) (string, bool) {
+	return func(p *page) (string, bool) { return some(of(p)), len(of(p)) > 0 }
 }
 
-// several is a check of pages that have more than one of what there is to be one of.
-func several(of func(*page) []string) func(*site) []Hit {
-	return pages(func(p *page) (string, bool) { return fmt.Sprint(len(of(p))), len(of(p)) > 1 })
+// several is a check of a page that has more than one of what there is to be one of.
+func several(of func(*page) []string) func(*page) (string, bool) {
+	return func(p *page) (string, bool) { return fmt.Sprint(len(of(p))), len(of(p)) > 1 }
 }
 
 // faults finds what the elements of a page alone tell.
-func faults(check string) func(*site) []Hit {
-	return lists(func(p *page) (list []string) {
-		for _, f := range p.Faults {
-			if f.Check == check {
-				list = append(list, f.Detail)
-			}
-		}
-		return list
-	})
+func faults(check string) func(*page) (string, bool) {
+	return lists(func(p *page) []string { return p.Faults[check] })
 }
 
 // isCopy says whether a page names another one as canonical.
 func (p *page) isCopy() bool { return p.canonical != "" && p.canonical != p.url }
 
 // canonicals are all that the page and its header name.
-func (p *page) canonicals() []string {
+func (p *page) allCanonicals() []string {
 	if p.header == "" || len(p.Canonicals) == 0 {
 		return p.Canonicals
 	}
@@ -256,7 +248,7 @@ func (p *page) canonicals() []string {
 
 // names says whether one of the hreflang links of a page leads to a URL.
 func (p *page) names(url string) bool {
-	return slices.ContainsFunc(p.Alternates, func(a Alternate) bool { return p.resolved(a.Href) == url })
+	return slices.ContainsFunc(p.alternates, func(a Alternate) bool { return a.Href == url })
 }
 
 // some are the first of a list, and how many more there are.
@@ -291,9 +283,9 @@ func duplicates(of func(*page) string) func(*site) []Hit {
 
 // canonicals is a check of what the one canonical URL of a page leads to.
 func canonicals(is func(*site, *page, *target) bool) func(*site) []Hit {
-	return pagesOf(func(s *site, p *page) (string, bool) {
+	return pages(func(s *site, p *page) (string, bool) {
 		t := s.urls[p.canonical]
-		return p.canonical, len(p.Canonicals) == 1 && t != nil && p.canonical != p.url && is(s, p, t)
+		return p.canonical, p.canonicals == 1 && t != nil && p.canonical != p.url && is(s, p, t)
 	})
 }
 
@@ -371,15 +363,6 @@ func redirectChains(s *site) (hits []Hit) {
 	return hits
 }
 
-func oddLinks(s *site) (hits []Hit) {
-	for _, p := range s.pages {
-		for _, r := range p.odd {
-			hits = append(hits, Hit{p.url, cut(r.Text, 200) + ": " + r.Odd})
-		}
-	}
-	return hits
-}
-
 // badLanguage says whether a code is none that BCP 47 knows.
 func badLanguage(code string) bool {
 	tag, err := language.Parse(code)
@@ -402,7 +385,7 @@ func badLanguage(code string) bool {
 
 func badLanguages(p *page) (string, bool) {
 	var bad []string
-	for _, a := range p.Alternates {
+	for _, a := range p.alternates {
 		if !strings.EqualFold(a.Lang, "x-default") && badLanguage(a.Lang) {
 			bad = append(bad, a.Lang)
 		}
@@ -412,8 +395,8 @@ func badLanguages(p *page) (string, bool) {
 
 func sameLanguages(p *page) (string, bool) {
 	seen := map[string]string{}
-	for _, a := range p.Alternates {
-		lang, href := strings.ToLower(a.Lang), p.resolved(a.Href)
+	for _, a := range p.alternates {
+		lang, href := strings.ToLower(a.Lang), a.Href
 		if had, twice := seen[lang]; twice && had != href {
 			return a.Lang, true
 		}
@@ -424,8 +407,8 @@ func sameLanguages(p *page) (string, bool) {
 
 func hreflangNoReturn(s *site) (hits []Hit) {
 	for _, p := range s.pages {
-		for _, a := range p.Alternates {
-			other := s.by[p.resolved(a.Href)]
+		for _, a := range p.alternates {
+			other := s.by[a.Href]
 			if other == nil || other == p || other.names(p.url) {
 				continue
 			}
@@ -437,8 +420,8 @@ func hreflangNoReturn(s *site) (hits []Hit) {
 
 func hreflangBroken(s *site) (hits []Hit) {
 	for _, p := range s.pages {
-		for _, a := range p.Alternates {
-			url := p.resolved(a.Href)
+		for _, a := range p.alternates {
+			url := a.Href
 			if t := s.urls[url]; t != nil && (t.status >= 300 || denied(t)) {
 				hits = append(hits, Hit{p.url, fmt.Sprintf("%s: %s (%d)", a.Lang, url, t.status)})
 			}

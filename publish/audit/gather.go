@@ -1,5 +1,5 @@
 // Package audit answers: what would the owner of a site want to repair? It reads the
-// pages of an archive once more, for what the archive does not list, and goes through
+// pages of an archive, and goes through
 // a table of checks (checks.go); each finding has a name, a sentence and its pages.
 package audit
 
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"curtsy/facts"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
@@ -26,9 +27,10 @@ type Info struct {
 	Permit publish.Permit
 }
 
-// EachPage reads the pages that stand for their URLs and may be shown.
-func EachPage(ctx context.Context, a *storage.Archive, now time.Time, each func(*Page, *Info) error) error {
+// eachPage gives the pages that stand for their URLs and may be shown.
+func eachPage(ctx context.Context, a *storage.Archive, now time.Time, each func(*Page, *Info)) error {
 	find := crawllog.Remember(a.VisitsAt)
+	var said facts.Facts
 	for visits, err := range a.Histories() {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
@@ -38,18 +40,14 @@ func EachPage(ctx context.Context, a *storage.Archive, now time.Time, each func(
 		if !v.IsPage() || !v.HasBody() || !permit.Show || last.Status == 404 || last.Status == 410 {
 			continue
 		}
-		b, err := publish.OpenPage(a, v)
-		switch {
-		case publish.IsOfArchive(err):
-			return err
-		case err != nil:
+		at, ok := publish.PageOf(v)
+		if !ok {
 			continue
 		}
-		p := Read(weburl.FromCanonical(v.URL), v.ContentType, b)
-		b.Close()
-		if err := each(p, &Info{v, permit}); err != nil {
+		if err := publish.Facts(a, at, &said); err != nil {
 			return err
 		}
+		each(Read(&said), &Info{v, permit})
 	}
 	return nil
 }
@@ -64,32 +62,34 @@ type Options struct {
 
 // page is what the checks know of a page.
 type page struct {
-	*Page
+	*Page     // nil where only what other pages are held against is left of it
 	url       string
-	visit     *crawllog.Visit
-	index     bool     // nothing asks that it not be found
-	canonical string   // the URL that its one canonical names; "" for none
-	header    string   // what a Link header names as canonical, where the document does not name it
-	http      []string // what a page that came by https loads by http
-	odd       []Ref
+	visit     *crawllog.Visit // nil like Page
+	index     bool            // nothing asks that it not be found
+	canonical string          // the URL that its one canonical names; "" for none
+	header    string          // what a Link header names as canonical, where the document does not name it
+
+	title, description, digest string
+	canonicals                 int
+	alternates                 []Alternate // their Href resolved, "" for none
 }
 
 // target is what the archive knows of a URL.
 type target struct {
-	state  string
-	rule   judge.Reason
-	status int
-	to     string // it redirects
-	index  bool
-	orphan bool
-	class  string
-	mime   string
-	bytes  int64
+	state     string
+	rule      judge.Reason
+	status    int
+	to        string // it redirects
+	index     bool
+	orphan    bool
+	requisite bool
+	image     int64 // octets of one
 }
 
 // site is what the checks look at.
 type site struct {
 	o        Options
+	hits     [][]Hit // by check, of those that look at one page at a time
 	pages    []*page
 	by       map[string]*page
 	urls     map[string]*target
@@ -98,17 +98,22 @@ type site struct {
 	strange  []Hit // sitemaps that list other sites' URLs
 	broken   []*inventory.Target
 	moved    []*inventory.Target // redirects that links lead to
+	odd      []Hit               // links that nobody can follow
 }
 
 // gather reads the archive.
 func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
-	s := &site{o: o, by: map[string]*page{}, urls: map[string]*target{}, listed: map[string]string{}}
+	s := &site{o: o, by: map[string]*page{}, urls: map[string]*target{}, listed: map[string]string{},
+		hits: make([][]Hit, len(checks))}
 	err := inventory.Rows(a, o.Known, o.Now, func(r *inventory.Row) error {
 		if !judge.Belongs(r.Rule.Rule) {
 			return ctx.Err()
 		}
-		t := &target{state: r.State, rule: r.Rule, status: r.Status, index: r.Listed, orphan: r.Orphan, class: r.Class,
-			mime: r.Type, bytes: r.Bytes}
+		t := &target{state: r.State, rule: r.Rule, status: r.Status, index: r.Listed, orphan: r.Orphan,
+			requisite: r.Class == judge.Requisite.String()}
+		if strings.HasPrefix(r.Type, "image/") && r.Status == 200 {
+			t.image = r.Bytes
+		}
 		if r.Visit != nil {
 			t.to = r.Visit.Location
 		}
@@ -121,11 +126,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = EachPage(ctx, a, o.Now, func(p *Page, i *Info) error {
-		s.add(p, i)
-		return nil
-	})
-	if err != nil {
+	if err := eachPage(ctx, a, o.Now, s.add); err != nil {
 		return nil, err
 	}
 	var broken, moved inventory.Targets
@@ -146,26 +147,34 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 	return s, err
 }
 
-// add takes in a page, without what no check asks.
+// add makes the checks of one page, and keeps what others are held against.
 func (s *site) add(read *Page, i *Info) {
-	p := &page{Page: read, url: read.URL.String(), visit: i.Visit, index: i.Permit.List}
-	for _, r := range read.Refs {
-		if r.Odd != "" {
-			p.odd = append(p.odd, r)
-		}
-		if r.Loads && read.URL.Scheme() == "https" && r.URL.Scheme() == "http" {
-			p.http = append(p.http, r.URL.String())
-		}
-	}
+	p := &page{Page: read, url: strings.Clone(read.URL.String()), visit: i.Visit, index: i.Permit.List,
+		title: first(read.Titles), description: first(read.Descriptions), digest: i.Visit.Digest,
+		canonicals: len(read.Canonicals)}
 	if len(read.Canonicals) > 0 {
-		if u, err := read.URL.Resolve(read.Canonicals[0]); err == nil && read.Canonicals[0] != "" {
-			p.canonical = u.String()
-		}
+		p.canonical = read.resolved(read.Canonicals[0])
 	}
 	if named := i.Visit.Canonical; named != "" && named != p.canonical { // a header takes precedence
 		p.header, p.canonical = named, cmp.Or(p.canonical, named)
 	}
-	read.Refs, read.IDs = nil, nil
+	for _, a := range read.Alternates {
+		p.alternates = append(p.alternates, Alternate{a.Lang, read.resolved(a.Href)})
+	}
+	for n := range checks {
+		if of := checks[n].page; of != nil {
+			if detail, is := of(p); is {
+				s.hits[n] = append(s.hits[n], Hit{p.url, detail})
+			}
+		}
+	}
+	for _, o := range read.Odd {
+		if slices.Contains(read.Canonicals, o.Text) {
+			continue // a check of its own
+		}
+		s.odd = append(s.odd, Hit{p.url, cut(o.Text, 200) + ": " + o.Why})
+	}
+	p.Page, p.visit = nil, nil
 	s.pages = append(s.pages, p)
 	s.by[p.url] = p
 }
@@ -207,7 +216,7 @@ func (s *site) readSitemap(a *storage.Archive, v *crawllog.Visit) error {
 }
 
 // resolved is a reference of a page as a URL of the one form; "" for none.
-func (p *page) resolved(href string) string {
+func (p *Page) resolved(href string) string {
 	u, err := p.URL.Resolve(href)
 	if err != nil || strings.TrimSpace(href) == "" {
 		return ""
@@ -221,7 +230,7 @@ func (s *site) isOwn(url string) bool {
 }
 
 // misspelt are the directives of a page that mean nothing.
-func (p *page) misspelt() (list []string) {
+func (p *Page) misspelt() (list []string) {
 	for _, content := range p.Robots {
 		list = append(list, htmlmeta.Misspelt(content)...)
 	}

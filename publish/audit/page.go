@@ -1,17 +1,11 @@
 package audit
 
 import (
-	"fmt"
-	"io"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
-	"golang.org/x/net/html/charset"
-
+	"curtsy/facts"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 )
@@ -21,249 +15,78 @@ type Page struct {
 	URL          weburl.URL
 	Lang         string // of the html element
 	Titles       []string
-	Headings     []string // h1
+	Headings     []string // of each h1 whether it has a text: "", or "text"
 	Descriptions []string
 	Robots       []string // contents of meta robots
 	Canonicals   []string // as written, in the head
 	Misplaced    []string // canonicals in the body
 	Alternates   []Alternate
-	NoAlt        []string // sources of images, and links of areas, without an alt attribute
-	Faults       []Fault  // what a check of the elements alone finds
-	Refs         []Ref
-	IDs          map[string]bool
+	NoAlt        []string            // sources of images, and links of areas, without an alt attribute
+	Faults       map[string][]string // what the elements alone tell: by the name of the check, what is to be said
+	Odd          []htmlmeta.Odd      // references that nobody can follow
+	ByHTTP       []string            // what a page that came by https loads by http
 }
-
-// Fault is one of an element: the name of its check, and what is to be said of it.
-type Fault struct{ Check, Detail string }
 
 // Alternate is a page in another language (link rel=alternate hreflang).
 type Alternate struct{ Lang, Href string }
 
-// Ref is a reference as it stands in a page.
-type Ref struct {
-	Tag, Text string
-	URL       weburl.URL // without the fragment; zero where there is none
-	Odd       string     // why it is no URL that anybody can follow
-	Loads     bool       // a browser loads it to show the page
-}
+// faultOf is the check that a note alone is a fault for.
+var faultOf = map[htmlmeta.NoteName]string{htmlmeta.NoteZoom: "zoom-forbidden", htmlmeta.NoteRefresh: "meta-refresh",
+	htmlmeta.NoteFrame: "frame-untitled", htmlmeta.NoteSkips: "heading-skips", htmlmeta.NoteIDTwice: "id-twice"}
 
-// maxPage bounds what is read of a page, in octets.
-const maxPage = 16 << 20
-
-// maxRefs bounds the references of a page.
-const maxRefs = 100_000
-
-// Read reads a page. contentType is that of its header. It never fails: what cannot
-// be read is not there.
-func Read(at weburl.URL, contentType string, body io.Reader) *Page {
-	p := &Page{URL: at, IDs: map[string]bool{}}
-	r := &reader{p: p, base: at}
-	if decoded, err := charset.NewReader(io.LimitReader(body, maxPage), contentType); err == nil {
-		r.read(html.NewTokenizer(decoded))
+// Read makes a page of what was read of it.
+func Read(said *facts.Facts) *Page {
+	p := &Page{URL: said.URL, Faults: map[string][]string{}, Odd: append([]htmlmeta.Odd(nil), said.Odd...)}
+	view := false
+	for _, n := range said.Notes {
+		view = view || n.Name == htmlmeta.NoteViewport
+		p.take(n)
+	}
+	if !view {
+		p.Faults["viewport-missing"] = []string{""}
+	}
+	if p.URL.Scheme() != "https" {
+		return p
+	}
+	for i := range said.Links {
+		switch l := &said.Links[i]; {
+		case l.URL.Scheme() != "http":
+		case l.Kind == htmlmeta.Requisite:
+			p.ByHTTP = append(p.ByHTTP, l.URL.String())
+		case l.Kind == htmlmeta.Form:
+			p.Faults["form-insecure"] = append(p.Faults["form-insecure"], l.URL.String())
+		}
 	}
 	return p
 }
 
-// reader is a page being read.
-type reader struct {
-	p     *Page
-	base  weburl.URL
-	based bool
-	in    atom.Atom // the element whose text is gathered: title, h1; or not read: script, style
-	words strings.Builder
-	svg   int
-	body  bool // the body has begun
-	level int  // of the last heading
-	view  bool // there is a viewport
-}
-
-func (r *reader) read(z *html.Tokenizer) {
-	z.SetMaxBuf(maxPage)
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			if !r.view {
-				r.fault("viewport-missing", "")
-			}
-			return
-		case html.TextToken:
-			r.gather(z.Text())
-		case html.StartTagToken, html.SelfClosingTagToken:
-			r.start(z.Token())
-		case html.EndTagToken:
-			name, _ := z.TagName()
-			r.end(atom.Lookup(name))
+// take takes in a note.
+func (p *Page) take(n htmlmeta.Note) {
+	switch n.Name {
+	case htmlmeta.NoteTitle:
+		p.Titles = append(p.Titles, n.Text)
+	case htmlmeta.NoteHeading:
+		p.Headings = append(p.Headings, n.Text)
+	case htmlmeta.NoteDescription:
+		p.Descriptions = append(p.Descriptions, n.Text)
+	case htmlmeta.NoteRobots:
+		p.Robots = append(p.Robots, n.Text)
+	case htmlmeta.NoteCanonical:
+		p.Canonicals = append(p.Canonicals, n.Text)
+	case htmlmeta.NoteMisplaced:
+		p.Misplaced = append(p.Misplaced, n.Text)
+	case htmlmeta.NoteAlternate:
+		lang, href, _ := strings.Cut(n.Text, " ")
+		p.Alternates = append(p.Alternates, Alternate{lang, href})
+	case htmlmeta.NoteLang:
+		p.Lang = n.Text
+	case htmlmeta.NoteNoAlt:
+		p.NoAlt = append(p.NoAlt, n.Text)
+	default:
+		if check := faultOf[n.Name]; check != "" {
+			p.Faults[check] = append(p.Faults[check], n.Text)
 		}
 	}
-}
-
-func (r *reader) gather(raw []byte) {
-	if r.in == atom.Title || r.in == atom.H1 {
-		r.words.Write(raw)
-	}
-}
-
-func (r *reader) end(a atom.Atom) {
-	if a == atom.Svg && r.svg > 0 {
-		r.svg--
-	}
-	if a == r.in {
-		text := fold(html.UnescapeString(r.words.String()))
-		switch a {
-		case atom.Title:
-			r.p.Titles = append(r.p.Titles, text)
-		case atom.H1:
-			r.p.Headings = append(r.p.Headings, text)
-		}
-		r.in = 0
-	}
-}
-
-func (r *reader) start(t html.Token) {
-	attr := map[string]string{}
-	for _, a := range slices.Backward(t.Attr) { // the first of duplicates counts
-		attr[a.Key] = a.Val
-	}
-	if id := attr["id"]; id != "" {
-		if r.p.IDs[id] {
-			r.fault("id-twice", id)
-		}
-		r.p.IDs[id] = true
-	}
-	r.body = r.body || !slices.Contains(ofHead, t.DataAtom)
-	r.accessible(t.DataAtom, attr)
-	switch t.DataAtom {
-	case atom.Svg:
-		if t.Type == html.StartTagToken {
-			r.svg++
-		}
-	case atom.Title, atom.H1, atom.Script, atom.Style:
-		if t.Type == html.StartTagToken && (t.DataAtom != atom.Title || r.svg == 0) && r.in == 0 {
-			r.in = t.DataAtom
-			r.words.Reset()
-		}
-	case atom.Html:
-		r.p.Lang = strings.TrimSpace(attr["lang"])
-	case atom.Base:
-		if u, err := r.p.URL.Resolve(attr["href"]); err == nil && !r.based && attr["href"] != "" {
-			r.base, r.based = u, true
-		}
-	case atom.Meta:
-		r.meta(attr)
-	}
-	r.refs(t.DataAtom, attr)
-}
-
-// ofHead are the elements that leave the head open (HTML §13.2.6.4.4), without which it is the body.
-var ofHead = []atom.Atom{atom.Html, atom.Head, atom.Base, atom.Link, atom.Meta, atom.Title, atom.Script, atom.Style,
-	atom.Noscript, atom.Template}
-
-func (r *reader) fault(check, detail string) { r.p.Faults = append(r.p.Faults, Fault{check, detail}) }
-
-// accessible looks at an element as who cannot see it, or not well, meets it (WCAG 1.1.1, 1.3.1, 4.1.2).
-func (r *reader) accessible(a atom.Atom, attr map[string]string) {
-	hidden := attr["role"] == "presentation" || attr["aria-hidden"] == "true"
-	named := attr["aria-label"]+attr["aria-labelledby"] != ""
-	_, hasAlt := attr["alt"]
-	_, links := attr["href"]
-	switch a {
-	case atom.Img:
-		if !hasAlt && !hidden {
-			r.p.NoAlt = append(r.p.NoAlt, attr["src"])
-		}
-	case atom.Area:
-		if links && !hasAlt && !named {
-			r.p.NoAlt = append(r.p.NoAlt, attr["href"])
-		}
-	case atom.Input:
-		if strings.EqualFold(attr["type"], "image") && !hasAlt && !named && attr["title"] == "" {
-			r.p.NoAlt = append(r.p.NoAlt, attr["src"])
-		}
-	case atom.Iframe, atom.Frame:
-		if attr["title"] == "" && !named && !hidden {
-			r.fault("frame-untitled", attr["src"])
-		}
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		level := int(a.String()[1] - '0')
-		if r.level > 0 && level > r.level+1 {
-			r.fault("heading-skips", fmt.Sprintf("h%d after h%d", level, r.level))
-		}
-		r.level = level
-	case atom.Form:
-		if u, err := r.base.Resolve(attr["action"]); err == nil && r.p.URL.Scheme() == "https" && u.Scheme() == "http" {
-			r.fault("form-insecure", u.String())
-		}
-	}
-}
-
-func (r *reader) meta(attr map[string]string) {
-	switch strings.ToLower(strings.TrimSpace(attr["name"])) {
-	case "description":
-		r.p.Descriptions = append(r.p.Descriptions, fold(attr["content"]))
-	case "robots":
-		r.p.Robots = append(r.p.Robots, attr["content"])
-	case "viewport":
-		r.view = true
-		if content := strings.ReplaceAll(strings.ToLower(attr["content"]), " ", ""); noZoom.MatchString(content) {
-			r.fault("zoom-forbidden", content)
-		}
-	}
-	if strings.EqualFold(attr["http-equiv"], "refresh") && attr["content"] != "" {
-		r.fault("meta-refresh", attr["content"])
-	}
-}
-
-var noZoom = regexp.MustCompile(`(^|[,;])(user-scalable=(no|0)|maximum-scale=(0|1)(\.\d*)?)([,;]|$)`)
-
-// refs takes in what an element refers to.
-func (r *reader) refs(a atom.Atom, attr map[string]string) {
-	href, hasHref := attr["href"]
-	src, hasSrc := attr["src"]
-	switch a {
-	case atom.A, atom.Area:
-		if name := attr["name"]; a == atom.A && name != "" {
-			r.p.IDs[name] = true
-		}
-		if hasHref {
-			r.add(a, href, false)
-		}
-	case atom.Link:
-		rel := strings.Fields(strings.ToLower(attr["rel"]))
-		switch {
-		case slices.Contains(rel, "canonical") && r.body:
-			r.p.Misplaced = append(r.p.Misplaced, strings.TrimSpace(href))
-		case slices.Contains(rel, "canonical"):
-			r.p.Canonicals = append(r.p.Canonicals, strings.TrimSpace(href))
-		case slices.Contains(rel, "alternate") && attr["hreflang"] != "":
-			r.p.Alternates = append(r.p.Alternates, Alternate{strings.TrimSpace(attr["hreflang"]),
-				strings.TrimSpace(href)})
-		case slices.Contains(rel, "stylesheet"), slices.Contains(rel, "icon"):
-			r.add(a, href, true)
-		}
-	case atom.Img, atom.Script, atom.Iframe, atom.Audio, atom.Video, atom.Source, atom.Embed:
-		if hasSrc {
-			r.add(a, src, true)
-		}
-	}
-}
-
-// add takes in one reference.
-func (r *reader) add(a atom.Atom, text string, loads bool) {
-	if len(r.p.Refs) >= maxRefs {
-		return
-	}
-	text = strings.Trim(text, " \t\r\n\f")
-	ref := Ref{Tag: a.String(), Text: text, Loads: loads}
-	before, _, _ := strings.Cut(text, "#")
-	why, other := htmlmeta.OddScheme(text)
-	if ref.Odd = why; !other {
-		u, err := r.base.Resolve(before)
-		if err != nil {
-			ref.Odd = htmlmeta.OddURL(err)
-		}
-		ref.URL = u
-	}
-	r.p.Refs = append(r.p.Refs, ref)
 }
 
 // fold makes blanks one, and takes those round a text away.
