@@ -11,7 +11,6 @@ import (
 
 	"curtsy/crawler/status"
 	"curtsy/publish/changes"
-	"curtsy/storage"
 )
 
 // changesFlags are the flags of changes.
@@ -37,22 +36,18 @@ func changesCmd(u *ui) *cobra.Command {
 }
 
 func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
-	a, err := storage.OpenRead(dir)
+	a, err := openShown(dir)
 	if err != nil {
-		return archiveError(err, dir)
+		return err
 	}
 	defer a.Close()
-	st := status.State{}
-	if _, err := a.Crawl(&st); err != nil {
-		return archiveError(err, dir)
-	}
-	o, err := f.span(&st, dir)
+	o, err := f.span(&a.state, dir)
 	if err != nil {
 		return err
 	}
 	told := 0
-	page := &changes.Page{Site: st.Seed, Since: o.Since, Now: time.Now()}
-	for c, err := range changes.Of(ctx, a, o) {
+	page := &changes.Page{Site: a.state.Seed, Since: o.Since, Now: time.Now()}
+	for c, err := range changes.Of(ctx, a.Archive, o) {
 		if err != nil {
 			return archiveError(err, dir)
 		}

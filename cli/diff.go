@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -155,7 +154,7 @@ func (u *ui) printDiff(j *diffJSON, was, now *crawllog.Visit) {
 		u.print("the text is the same, the bytes differ: %s → %s", was.Digest, now.Digest)
 	}
 	marks := map[string][2]string{"=": {"", ""}, "-": {"[-", "-]"}, "+": {"{+", "+}"}}
-	if isTerminal(u.out.w) && os.Getenv("NO_COLOR") == "" {
+	if lookOf(u.out.w).colours {
 		marks["-"], marks["+"] = [2]string{red, plain}, [2]string{green, plain}
 	}
 	for _, p := range j.Passages {

@@ -157,7 +157,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	}
 	defer a.Close()
 	now := time.Now()
-	at, err := standingAt(a.Archive, f.at, now)
+	at, err := asOf(a.Archive, f.at, now)
 	if err != nil {
 		return err
 	}

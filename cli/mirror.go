@@ -120,7 +120,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	if err != nil {
 		return err
 	}
-	if o.At, err = standingAt(a, f.at, o.Now); err != nil {
+	if o.At, err = asOf(a, f.at, o.Now); err != nil {
 		return err
 	}
 	find := o.Broken
@@ -159,8 +159,8 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	return sayMirror(u, f, out, r)
 }
 
-// standingAt reads --at. A time before the first visit has nothing to show.
-func standingAt(a *storage.Archive, text string, now time.Time) (time.Time, error) {
+// asOf reads --at, the time as of which a site is shown. One before the first visit has nothing to show.
+func asOf(a *storage.Archive, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}

@@ -111,10 +111,9 @@ func problemsText(p report.Problems) string {
 	if p.Broken > 0 {
 		parts = append(parts, count(p.Broken, "broken link"))
 	}
-	switch {
-	case p.Nowhere == 1:
+	if p.Nowhere == 1 {
 		parts = append(parts, "1 redirect that leads nowhere")
-	case p.Nowhere > 1:
+	} else if p.Nowhere > 1 {
 		parts = append(parts, fmt.Sprintf("%d redirects that lead nowhere", p.Nowhere))
 	}
 	if len(parts) == 0 {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"curtsy/crawler/status"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 )
@@ -102,32 +100,16 @@ func proxyText(proxy string) string {
 
 // remembered reads seed and settings of the crawl in an archive.
 func remembered(dir string) (seed weburl.URL, c config, err error) {
-	c = defaults()
-	defer func() {
-		var exit *exitError
-		if err != nil && !errors.As(err, &exit) {
-			err = archiveError(err, dir)
-		}
-	}()
+	defer func() { err = archiveError(err, dir) }()
 	defer storage.Guard(&err)()
-	a, err := storage.OpenRead(dir)
+	a, err := openShown(dir)
 	if err != nil {
-		return seed, c, err
+		return seed, defaults(), err
 	}
 	defer a.Close()
-	st := status.State{Settings: &c}
-	ok, err := a.Crawl(&st)
-	if err != nil {
-		return seed, c, err
-	}
-	if !ok {
-		return seed, c, fmt.Errorf("%s: %w", dir, storage.ErrNone)
-	}
+	c = a.config
 	if c.takeSecrets(); c.Login.Header != nil { // of an archive made before they were withheld
 		c.LoggedIn, c.Login.Header = c.Login.kinds(), nil
 	}
-	if seed, err = weburl.Parse(st.Seed); err != nil {
-		err = &storage.DamageError{File: dir, What: "its seed cannot be decoded"}
-	}
-	return seed, c, err
+	return a.seed, c, nil
 }

@@ -233,9 +233,9 @@ const (
 // printHit prints a hit for people. All that comes from a page is cleaned
 // before it stands between escape sequences of our own.
 func (u *ui) printHit(h *search.Hit) {
-	on, off := bold, plain
-	if !isTerminal(u.out.w) || os.Getenv("NO_COLOR") != "" {
-		on, off = "", ""
+	on, off := "", ""
+	if lookOf(u.out.w).colours {
+		on, off = bold, plain
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%3d  %s%s%s\n     %s\n", h.Rank, on, oneLine(cmp.Or(h.Title, h.URL)), off, oneLine(h.URL))

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler/revisit"
-	"curtsy/crawler/status"
 	"curtsy/publish/changes"
 	"curtsy/storage"
 )
@@ -146,15 +145,12 @@ func (g *updateFlags) mayBegin(u *ui, dir string) (bool, error) {
 	if g.ifOlder == 0 {
 		return true, nil
 	}
-	a, err := storage.OpenRead(dir)
+	a, err := openShown(dir)
 	if err != nil {
-		return false, archiveError(err, dir)
+		return false, err
 	}
 	defer a.Close()
-	var st status.State
-	if _, err := a.Crawl(&st); err != nil {
-		return false, archiveError(err, dir)
-	}
+	st := &a.state
 	began := st.Began
 	if n := len(st.Rounds); n > 0 {
 		began = st.Rounds[n-1]

@@ -156,22 +156,18 @@ var othersFile string
 func invalidValue(err *pflag.InvalidValueError) error {
 	f, value := err.GetFlag(), err.GetValue()
 	name := "--" + f.Name
-	_, isNumber := strconv.ParseFloat(value, 64)
-	switch f.Value.Type() {
-	case "duration":
-		if isNumber == nil {
-			return usagef(fmt.Sprintf("%s %ss, or %s %sms", name, value, name, value),
-				"invalid argument %q for %s: a duration has a unit; write 5s or 500ms", value, name)
-		}
+	_, notNumber := strconv.ParseFloat(value, 64)
+	switch kind := f.Value.Type(); {
+	case kind == "duration" && notNumber == nil:
+		return usagef(fmt.Sprintf("%s %ss, or %s %sms", name, value, name, value),
+			"invalid argument %q for %s: a duration has a unit; write 5s or 500ms", value, name)
+	case kind == "duration":
 		return usagef(name+" 5s", "invalid argument %q for %s: not a duration; write 5s, 500ms or 1h30m", value, name)
-	case "int", "int64", "uint", "uint64":
+	case kind == "int":
 		return usagef(name+" 100", "invalid argument %q for %s: want a whole number", value, name)
-	case "float64":
-		return usagef(name+" 1.5", "invalid argument %q for %s: want a number", value, name)
-	case "bool":
+	case kind == "bool":
 		return usagef(name+", or "+name+"=false", "invalid argument %q for %s: want true or false", value, name)
-	}
-	if f.Value.Type() == "bytes" {
+	case kind == "bytes":
 		return usagef(name+" 500MB", "invalid argument for %s: %v", name, err.Unwrap())
 	}
 	return usagef("curtsy help COMMAND, which explains what "+name+" wants", "invalid argument %q for %s: %v", value,

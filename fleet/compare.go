@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"curtsy/fleet/engine"
 	"curtsy/fleet/store"
@@ -218,4 +221,19 @@ func (w *Worker) onDisk() (names []string) {
 		}
 	}
 	return names
+}
+
+// Lock makes this process the only one over a fleet's directory, until its end.
+func Lock(dir string) (release func(), err error) {
+	if runtime.GOOS == "windows" {
+		return nil, errors.New("curtsy fleet serve needs a Unix system")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	l := flock.New(filepath.Join(dir, "fleet.lock"), flock.SetPermissions(0o600))
+	if ok, err := l.TryLock(); err != nil || !ok {
+		return nil, fmt.Errorf("%s: in use by another curtsy fleet serve", dir)
+	}
+	return func() { _ = l.Close() }, nil
 }
