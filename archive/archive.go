@@ -26,7 +26,6 @@ import (
 	"net/http"
 	"time"
 
-	"curtsy/facts"
 	"curtsy/htmlmeta"
 	"curtsy/publish"
 	"curtsy/storage"
@@ -131,20 +130,13 @@ func (c *Capture) Body() (io.ReadCloser, http.Header, error) {
 
 // Links are the URLs that a page links to: other pages, not pictures or styles.
 func (c *Capture) Links() (list []string, err error) {
-	page, ok := publish.PageOf(c.v)
-	if !ok {
-		return nil, nil
-	}
-	var said facts.Facts
-	if err := publish.Facts(c.a, page, &said); err != nil {
-		return nil, err
-	}
-	for _, l := range said.Links {
+	links, err := publish.Links(c.a, c.v)
+	for _, l := range links {
 		if l.Kind == htmlmeta.Navigation {
 			list = append(list, l.URL.String())
 		}
 	}
-	return list, nil
+	return list, err
 }
 
 // WriteTo writes the WARC records of the capture as they are kept, each a gzip

@@ -53,6 +53,17 @@ func (p Page) visit(a *storage.Archive) (*crawllog.Visit, error) {
 	return v, err
 }
 
+// Links are the links of the page of a visit that may be shown.
+func Links(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Link, error) {
+	var said facts.Facts
+	p, ok := PageOf(v)
+	if !ok {
+		return nil, nil
+	}
+	err := Facts(a, p, &said)
+	return said.Links, err
+}
+
 // Tags are the places of the tags in the page of a visit which a rewriter has to see,
 // where they were kept of a body of this length; else nil, and it looks for them.
 func Tags(a *storage.Archive, v *crawllog.Visit, length int) []uint32 {

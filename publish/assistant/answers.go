@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"curtsy/facts"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
@@ -166,16 +165,11 @@ func (s *server) links(ctx context.Context, in urlIn) (any, error) {
 	}
 	defer p.close()
 	out := linksOut{URL: p.visit.URL, Captured: captured(p.visit), Links: []link{}}
-	about, ok := publish.PageOf(p.visit)
-	if !ok {
-		return out, nil
-	}
-	var said facts.Facts
-	if err := publish.Facts(p.Archive, about, &said); err != nil {
+	all, err := publish.Links(p.Archive, p.visit)
+	if err != nil {
 		return nil, err
 	}
-	for i := range said.Links {
-		l := &said.Links[i]
+	for _, l := range all {
 		switch {
 		case l.Kind != htmlmeta.Navigation:
 			continue

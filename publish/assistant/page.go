@@ -68,34 +68,26 @@ func (s *server) find(ctx context.Context, text string) (*page, error) {
 		if len(captures) == 0 {
 			continue
 		}
-		r, err := f.Open()
-		if err != nil {
-			return nil, err
+		if p, err := s.stands(f, captures[0].URLID); p != nil || err != nil {
+			return p, err
 		}
-		p, err := s.stands(r, captures[0].URLID)
-		if p == nil {
-			r.Close()
-			if err != nil {
-				return nil, err
-			}
-			continue
-		}
-		p.source = f
-		return p, nil
 	}
 	return nil, fmt.Errorf("%s is not archived; explain says why", u)
 }
 
-func (s *server) stands(r *replay.Reading, id uint64) (*page, error) {
-	visits, err := r.Archive.VisitsOf(id)
+// stands is what stands for a URL of an archive; nil if nothing does.
+func (s *server) stands(f *replay.Source, id uint64) (*page, error) {
+	r, err := f.Open()
 	if err != nil {
 		return nil, err
 	}
+	visits, err := r.Archive.VisitsOf(id)
 	v, permit := publish.CurrentPermit(visits, s.o.Now(), r.Archive.VisitsAt)
-	if v == nil || v.Kept == "" {
-		return nil, nil
+	if err != nil || v == nil || v.Kept == "" {
+		r.Close()
+		return nil, err
 	}
-	return &page{Reading: r, visit: v, permit: permit}, nil
+	return &page{Reading: r, source: f, visit: v, permit: permit}, nil
 }
 
 // allowed says why the text of a page may not be given.

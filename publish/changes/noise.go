@@ -75,7 +75,7 @@ func shape(text string) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		if strings.ContainsFunc(word, unicode.IsDigit) || isCalendarName(word) {
+		if strings.ContainsFunc(word, unicode.IsDigit) || calendarNames[word] {
 			word = "#"
 		}
 		b.WriteString(word)
@@ -83,28 +83,18 @@ func shape(text string) string {
 	return b.String()
 }
 
-// isCalendarName knows days and months of the commonest languages by their first
-// letters; a word is at most a little longer than these.
-func isCalendarName(word string) bool {
-	switch word {
-	case "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
-		"january", "february", "march", "april", "june", "july", "august", "september", "october",
-		"november", "december",
-		"mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday", "tuesday", "wednesday", "thursday", "friday",
-		"saturday", "sunday",
-		"januar", "februar", "märz", "mai", "juni", "juli", "oktober", "dezember",
-		"montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag",
-		"janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre", "octobre",
-		"novembre", "décembre",
-		"lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche",
-		"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre",
-		"noviembre", "diciembre",
-		"lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo",
-		"января", "февраля", "марта", "апреля", "мая", "июня", "июля", "августа", "сентября", "октября", "ноября",
-		"декабря",
-		"понедельник", "вторник", "среда", "четверг", "пятница", "суббота", "воскресенье",
-		"am", "pm", "utc", "gmt":
-		return true
+// calendarNames are days and months of the commonest languages, some cut short.
+var calendarNames = func() map[string]bool {
+	names := map[string]bool{}
+	for name := range strings.FieldsSeq(`jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
+		september october november december mon tue wed thu fri sat sun monday tuesday wednesday thursday friday
+		saturday sunday januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag
+		freitag samstag sonntag janvier février mars avril juin juillet août septembre octobre novembre décembre
+		lundi mardi mercredi jeudi vendredi samedi dimanche enero febrero marzo abril mayo junio julio agosto
+		septiembre octubre noviembre diciembre lunes martes miércoles jueves viernes sábado domingo января
+		февраля марта апреля мая июня июля августа сентября октября ноября декабря понедельник вторник среда
+		четверг пятница суббота воскресенье am pm utc gmt`) {
+		names[name] = true
 	}
-	return false
-}
+	return names
+}()

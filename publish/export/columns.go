@@ -14,7 +14,6 @@ import (
 	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/language"
 
-	"curtsy/facts"
 	"curtsy/internal/http1"
 	"curtsy/publish"
 	"curtsy/storage"
@@ -222,23 +221,15 @@ func pageOf(a *storage.Archive, m *member, now time.Time) (*pageRow, error) {
 
 // licensesOf adds the licenses that the page itself links to.
 func licensesOf(a *storage.Archive, v *crawllog.Visit, list []string) ([]string, error) {
-	about, ok := publish.PageOf(v)
-	if !ok {
-		return list, nil
-	}
-	var said facts.Facts
-	if err := publish.Facts(a, about, &said); err != nil {
-		return nil, err
-	}
-	for i := range said.Links {
-		l := &said.Links[i]
+	links, err := publish.Links(a, v)
+	for _, l := range links {
 		url := l.URL.String()
 		if (slices.Contains(strings.Fields(strings.ToLower(l.Rel)), "license") || isCommons(url)) &&
 			!slices.Contains(list, url) {
 			list = append(list, url)
 		}
 	}
-	return list, nil
+	return list, err
 }
 
 // isCommons says whether a URL is that of a license of Creative Commons.

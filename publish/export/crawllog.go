@@ -44,6 +44,11 @@ type hop struct {
 	letter byte // as Heritrix has it: L link, E embed, R redirect, P prerequisite, M manifest, X in a script, I inferred
 }
 
+// letters are those of hops that are no links of a page; 0 is a seed.
+var letters = map[judge.How]byte{judge.HowSeed: 0, judge.HowGiven: 0, judge.HowRedirect: 'R', judge.HowRobots: 'P',
+	judge.HowUsageFile: 'P', judge.HowLicense: 'P', judge.HowSitemap: 'M', judge.HowSitemapIndex: 'M',
+	judge.HowSitemapLine: 'M', judge.HowProbe: 'I', judge.HowName: 'I', judge.HowOwnName: 'I', judge.HowGuess: 'I'}
+
 // logWriter writes a line for each visit, as Heritrix's crawl.log has it.
 type logWriter struct {
 	*job
@@ -69,17 +74,9 @@ func writeLog(j *job) error {
 // remember notes how a URL was found.
 func (w *logWriter) remember(k inventory.Known) error {
 	h := hop{via: k.Via, letter: 'L'}
-	switch how := judge.How(k.How); {
-	case how == judge.HowSeed || how == judge.HowGiven:
-		h.letter = 0
-	case how == judge.HowRedirect:
-		h.letter = 'R'
-	case how == judge.HowRobots || how == judge.HowUsageFile || how == judge.HowLicense:
-		h.letter = 'P'
-	case how == judge.HowSitemap || how == judge.HowSitemapIndex || how == judge.HowSitemapLine:
-		h.letter = 'M'
-	case how == judge.HowProbe || how == judge.HowName || how == judge.HowOwnName || how == judge.HowGuess:
-		h.letter = 'I'
+	switch letter, ok := letters[judge.How(k.How)]; {
+	case ok:
+		h.letter = letter
 	case strings.HasPrefix(k.How, "script"):
 		h.letter = 'X'
 	case k.Class == "requisite":

@@ -20,7 +20,6 @@ import (
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // formats of icons
 
-	"curtsy/facts"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage"
@@ -82,11 +81,8 @@ func icons(a *storage.Archive, page string) (urls []string) {
 	if v == nil {
 		return urls
 	}
-	var f facts.Facts
-	if p, ok := publish.PageOf(v); !ok || publish.Facts(a, p, &f) != nil {
-		return urls
-	}
-	for _, l := range f.Links {
+	links, _ := publish.Links(a, v) // an icon that cannot be found is none
+	for _, l := range links {
 		if slices.ContainsFunc(strings.Fields(l.Rel), func(r string) bool { return strings.HasSuffix(r, "icon") }) {
 			urls = append(urls, l.URL.String())
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"curtsy/htmlmeta"
+	"curtsy/publish"
 	"curtsy/publish/catalog"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -261,7 +262,7 @@ func (x *indexer) forget(id int64) error {
 		return err
 	}
 	if v != nil { // else it was pruned
-		links, err := linksOf(x.a, v)
+		links, err := publish.Links(x.a, v)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"curtsy/facts"
 	"curtsy/htmlmeta"
 	"curtsy/internal/http1"
 	"curtsy/publish"
@@ -89,19 +88,8 @@ func readText(ctx context.Context, a *storage.Archive, v *crawllog.Visit, pdf PD
 	if t.blocks, err = publish.Text(a, v, maxText); publish.IsOfArchive(err) || !links {
 		return t, publish.OfArchive(err)
 	}
-	t.links, err = linksOf(a, v)
+	t.links, err = publish.Links(a, v)
 	return t, err
-}
-
-// linksOf are the links of a capture.
-func linksOf(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Link, error) {
-	var said facts.Facts
-	page, ok := publish.PageOf(v)
-	if !ok {
-		return nil, nil
-	}
-	err := publish.Facts(a, page, &said)
-	return said.Links, err
 }
 
 // readPDF reads the text of a PDF document.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,24 +68,15 @@ func stemLanguage(word, lang string) string {
 
 // isCyrillic lists languages whose Cyrillic words are not to be taken for
 // Russian, and Russian. Those without a stemmer stay as they are.
-func isCyrillic(lang string) bool {
-	switch lang {
-	case "ru", "bg", "uk", "be", "sr", "mk", "kk", "ky", "mn", "tg":
-		return true
-	}
-	return false
-}
+func isCyrillic(lang string) bool { return slices.Contains(cyrillic, lang) }
+
+var cyrillic = strings.Fields("ru bg uk be sr mk kk ky mn tg")
 
 // isLatin says whether a language is written in Latin letters, so that its
 // words are not to be taken for English.
-func isLatin(lang string) bool {
-	switch lang {
-	case "el", "he", "ar", "fa", "ur", "hi", "bn", "ta", "te", "ka", "hy", "am", "zh", "ja", "ko", "th",
-		"lo", "km", "my":
-		return false
-	}
-	return !isCyrillic(lang)
-}
+func isLatin(lang string) bool { return !isCyrillic(lang) && !slices.Contains(otherScripts, lang) }
+
+var otherScripts = strings.Fields("el he ar fa ur hi bn ta te ka hy am zh ja ko th lo km my")
 
 func stemIn(word, lang string) string {
 	if lang == "bg" {
@@ -107,7 +99,7 @@ func stemIn(word, lang string) string {
 
 // isPlainWord says whether fold leaves a word as it is.
 func isPlainWord(word string) bool {
-	for i := 0; i < len(word); i++ {
+	for i := range len(word) {
 		if word[i] >= utf8.RuneSelf {
 			return false
 		}
