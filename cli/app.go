@@ -36,20 +36,13 @@ func appCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// defaultFolder is where archives are kept, unless it is said.
-func defaultFolder() (string, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", usagef("curtsy app FOLDER", "no home directory: %v", err)
-	}
-	return filepath.Join(home, "Curtsy"), nil
-}
-
 func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 	if folder == "" {
-		if folder, err = defaultFolder(); err != nil {
-			return err
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return usagef("curtsy app FOLDER", "no home directory: %v", err)
 		}
+		folder = filepath.Join(home, "Curtsy")
 	}
 	if f.listen, err = localAddress("--listen", f.listen, false,
 		"--listen 127.0.0.1:0: the page is for this machine alone"); err != nil {
@@ -73,14 +66,14 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 	s, err := app.New(app.Options{Folder: folder, Page: page.Addr().String(), Files: files.Addr().String(),
 		Version: version,
 		Formats: export.Formats(), Command: runHosted, Quote: quoted, Logger: u.logger(false)})
-	if at := app.Running(folder); errors.Is(err, app.ErrInUse) && at != "" &&
-		!f.noOpen { // started twice, as by a double click
-		u.say("%v: opening its page", err)
+	if errors.Is(err, app.ErrInUse) {
+		at := app.Running(folder)
+		if at == "" || f.noOpen {
+			return exitWith(exitFailed, err, "the page that is open, or another FOLDER")
+		}
+		u.say("%v: opening its page", err) // started twice, as by a double click
 		openBrowser(u, at)
 		return nil
-	}
-	if errors.Is(err, app.ErrInUse) {
-		return exitWith(exitFailed, err, "the page that is open, or another FOLDER")
 	}
 	if err != nil {
 		return exitWith(exitFailed, err, "another FOLDER")

@@ -198,13 +198,7 @@ func (f *exportFlags) signer(format export.Format) (*identity.Signer, error) {
 		return nil, usagef("an OUT that ends in .wacz", "--sign signs a WACZ")
 	}
 	s, err := identity.ReadSigner(f.sign)
-	switch {
-	case errors.Is(err, identity.ErrOpen):
-		return nil, exitWith(exitUsage, err, "chmod 600 "+quoted(f.sign))
-	case err != nil:
-		return nil, exitWith(exitUsage, err, "curtsy identity new --wacz FILE")
-	}
-	return s, nil
+	return s, keyError(err, f.sign, "curtsy identity new --wacz FILE")
 }
 
 // page reads --single, which goes with HTML alone.

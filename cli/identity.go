@@ -74,11 +74,16 @@ func showIdentity(u *ui, i *identity.Identity, path string) error {
 // readIdentity reads a key for --identity.
 func readIdentity(path string) (*identity.Identity, error) {
 	i, err := identity.Read(path)
+	return i, keyError(err, path, "curtsy identity new FILE --site https://you.example")
+}
+
+// keyError is an error of reading a key; try is how to make one.
+func keyError(err error, path, try string) error {
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, identity.ErrOpen):
-		return nil, exitWith(exitUsage, err, "chmod 600 "+quoted(path))
-	case err != nil:
-		return nil, exitWith(exitUsage, err, "curtsy identity new FILE --site https://you.example")
+		try = "chmod 600 " + quoted(path)
 	}
-	return i, nil
+	return exitWith(exitUsage, err, try)
 }
