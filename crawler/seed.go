@@ -88,6 +88,8 @@ func (c *Crawl) seedFailure(seed frontier.Found) (*SeedFailure, error) {
 		return nil, nil
 	case seed.State == frontier.StateFetched:
 		return c.ledAway(seed.URL, weburl.FromCanonical(last.Location))
+	case seed.State == frontier.StateQueued && c.ledger.get().Finished: // nothing waits when a crawl is at its end
+		return nil, &storage.DamageError{File: "crawl.db", What: "the state of " + seed.URL.String() + " is missing"}
 	case last.Error != "":
 		return &SeedFailure{Why: last.Error}, nil
 	case seed.Reason.Rule == judge.HTTP:
