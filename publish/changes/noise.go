@@ -86,7 +86,8 @@ func shape(text string) string {
 // calendarNames are days and months of the commonest languages, some cut short.
 var calendarNames = func() map[string]bool {
 	names := map[string]bool{}
-	for name := range strings.FieldsSeq(`jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
+	for name := range strings.FieldsSeq(`
+		jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
 		september october november december mon tue wed thu fri sat sun monday tuesday wednesday thursday friday
 		saturday sunday januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag
 		freitag samstag sonntag janvier février mars avril juin juillet août septembre octobre novembre décembre

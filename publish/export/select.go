@@ -150,8 +150,8 @@ func (c *choice) original(v *crawllog.Visit, visits []*crawllog.Visit, permits [
 		permits = publish.Permits(visits, c.o.Now, c.a.VisitsAt)
 	}
 	i := slices.IndexFunc(visits, func(o *crawllog.Visit) bool { return o.Ref() == *v.Refers })
-	return i >= 0 && permits[i].Show && c.o.Consent.permits(permits[i].Usage) && visits[i].Kept == crawllog.KeptResponse,
-		nil
+	return i >= 0 && permits[i].Show && c.o.Consent.permits(permits[i].Usage) &&
+		visits[i].Kept == crawllog.KeptResponse, nil
 }
 
 // isPage says whether people would call it a page of the site.

@@ -27,7 +27,8 @@ type Source struct {
 	Explain func(weburl.URL) []string
 	// Search finds pages, and says how many there are and what is missing in its
 	// index; nil: this archive has no search.
-	Search func(ctx context.Context, query string, skip, limit int) (hits []search.Hit, total int, note string, err error)
+	Search func(ctx context.Context, query string, skip, limit int) (hits []search.Hit, total int, note string,
+		err error)
 	// Plots are drawings of what is kept, and Report is a whole page about it; nil:
 	// there is none.
 	Plots  func(ctx context.Context) ([]Plot, error)

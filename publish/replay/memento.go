@@ -3,7 +3,6 @@ package replay
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -65,15 +64,15 @@ func (s *Server) timemap(w http.ResponseWriter, r *http.Request, text string) er
 	fmt.Fprintf(w, "<%s>;rel=\"original\",\n<%s/timemap/link/%s>;rel=\"self\";type=\"application/link-format\";from=\"%s\";until=\"%s\",\n<%s/timegate/%s>;rel=\"timegate\"",
 		ref, ui, ref, first, last, ui, ref)
 	for i, c := range shown {
-		rel := []string{"memento"}
+		rel := "memento"
 		if i == len(shown)-1 {
-			rel = append([]string{"last"}, rel...)
+			rel = "last " + rel
 		}
 		if i == 0 {
-			rel = append([]string{"first"}, rel...)
+			rel = "first " + rel
 		}
 		fmt.Fprintf(w, ",\n<%s%s>;rel=\"%s\";datetime=\"%s\"", ui, pathTo(c.At.UTC().Format(tsFormat), u),
-			strings.Join(rel, " "), c.At.UTC().Format(http.TimeFormat))
+			rel, c.At.UTC().Format(http.TimeFormat))
 	}
 	fmt.Fprintln(w)
 	return nil

@@ -186,16 +186,12 @@ func (s *Server) absentView(u weburl.URL, c *capture) (*absentView, int) {
 
 // absent says the same within the frame.
 func (s *Server) absent(w http.ResponseWriter, r *http.Request, u weburl.URL, c *capture) error {
-	switch r.Header.Get("Sec-Fetch-Dest") {
-	case "", "document", "iframe", "frame":
-	default: // a picture, a script
+	isDocument := slices.Contains([]string{"", "document", "iframe", "frame"}, r.Header.Get("Sec-Fetch-Dest"))
+	if u.IsZero() || !isDocument { // a picture, a script
 		return refuse(w, http.StatusNotFound, "not in the archive")
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
 		s.ancestors(r)+"sandbox")
-	if u.IsZero() {
-		return refuse(w, http.StatusNotFound, "not in the archive")
-	}
 	v, status := s.absentView(u, c)
 	return s.show(w, r, status, "missing", &page{Title: say("Not in the archive"), View: v})
 }

@@ -110,8 +110,8 @@ func (s *Searcher) unit(ctx context.Context, u *unit, langs []string) (string, [
 	case u.words[n-1].pair:
 	case u.prefix:
 		last.begin = last.raw
-		more, err = column[string](ctx, s.db, `SELECT DISTINCT stem FROM words WHERE raw >= ? AND raw < ? LIMIT ?`, last.raw,
-			last.raw+"\U0010FFFF", maxExpansion)
+		more, err = column[string](ctx, s.db, `SELECT DISTINCT stem FROM words WHERE raw >= ? AND raw < ? LIMIT ?`,
+			last.raw, last.raw+"\U0010FFFF", maxExpansion)
 	case n == 1:
 		more, err = column[string](ctx, s.db, `SELECT stem FROM words WHERE raw = ? LIMIT ?`, last.raw, maxSameRaw)
 	}
