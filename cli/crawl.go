@@ -597,9 +597,12 @@ func archiveError(err error, dir string) error {
 	var damage *storage.DamageError
 	var forbidden *fs.PathError
 	var said *exitError
+	var link *storage.LinkError
 	switch {
 	case err == nil || errors.As(err, &said):
 		return err
+	case errors.As(err, &link):
+		return exitWith(exitDamaged, link, "the file back in its place, or curtsy import --link "+quoted(dir)+" FILE")
 	case noRights(err) && errors.As(err, &forbidden): // it names the path once
 		return exitWith(exitFailed, forbidden, rightsHint(err, "as a user who may read and write "+dir))
 	case errors.Is(err, syscall.ENOTDIR):

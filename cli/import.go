@@ -21,6 +21,7 @@ import (
 // importFlags are the flags of import.
 type importFlags struct {
 	json  bool
+	link  bool
 	seed  string
 	quiet bool // says only what is refused
 }
@@ -29,6 +30,7 @@ func importCmd(u *ui) *cobra.Command {
 	f := &importFlags{}
 	c := newCommand("import DIR FILE...", u.runs(func(ctx context.Context, a []string) error { return importFiles(ctx, u, f, a[0], a[1:]) }))
 	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	c.Flags().BoolVar(&f.link, "link", false, inHelp)
 	c.Flags().StringVar(&f.seed, "seed", "", inHelp)
 	return c
 }
@@ -81,7 +83,8 @@ func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files [
 	}
 	bar := newStepBar(u)
 	defer bar.close()
-	r, err := importer.Import(ctx, dir, sources, importer.Options{Crawl: o, Refused: refused, Watch: bar.showImport})
+	r, err := importer.Import(ctx, dir, sources, importer.Options{Crawl: o, Refused: refused, Watch: bar.showImport,
+		Link: f.link})
 	bar.close()
 	if errors.Is(err, context.Canceled) {
 		return exitWith(exitStopped, errors.New("stopped; what was read so far is in "+dir),
@@ -169,7 +172,7 @@ func countsText(c *importer.Counts) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{c.Revisits, "revisits"}, {c.Withheld, "withheld (noarchive)"}, {c.Beside, "beside them (requests, metadata)"},
+	}{{c.Linked, "of them left where they lie"}, {c.Revisits, "revisits"}, {c.Withheld, "withheld (noarchive)"}, {c.Beside, "beside them (requests, metadata)"},
 		{c.Known, "here already"},
 		{c.Later, "revisits of what is not here"}, {c.Refused, "refused"}} {
 		if p.n > 0 {

@@ -92,7 +92,8 @@ func (k *kept) Read(p []byte) (int, error) {
 
 func damaged(v *crawllog.Visit, err error) error {
 	var d *storage.DamageError
-	if errors.As(err, &d) || errors.Is(err, storage.ErrNoBody) || errors.Is(err, storage.ErrHead) ||
+	var l *storage.LinkError
+	if errors.As(err, &d) || errors.As(err, &l) || errors.Is(err, storage.ErrNoBody) || errors.Is(err, storage.ErrHead) ||
 		storage.IsDisk(err) {
 		return err
 	}

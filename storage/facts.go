@@ -408,7 +408,7 @@ func (a *Archive) dropFacts(known map[string]segmentEntry) {
 	list, _ := a.dir.list(factsDir) // only to tidy up
 	for _, e := range list {
 		name, ok := strings.CutSuffix(e.Name(), ".facts")
-		if _, ours := known[name+".warc.gz"]; ok && !ours {
+		if _, ours := known[name+".warc.gz"]; ok && !ours && !IsLink(name) {
 			_ = a.dir.remove(factsDir + "/" + e.Name())
 		}
 	}

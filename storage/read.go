@@ -73,7 +73,7 @@ func (a *Archive) readResponse(v *crawllog.Visit) (*Response, error) {
 		return nil, err
 	}
 	h, err := w.Next()
-	if err == nil && h.TargetURI != v.URL {
+	if err == nil && !IsRecordOf(h, v) {
 		err = &DamageError{File: v.Record.Segment, What: fmt.Sprintf("at %d: found %s instead of %s", v.Record.Offset,
 			h.TargetURI, v.URL)}
 	}
@@ -95,7 +95,7 @@ func (a *Archive) readResponse(v *crawllog.Visit) (*Response, error) {
 
 // records opens those of a visit; done ends the reading.
 func (a *Archive) records(at *crawllog.Record) (w *warc.Reader, done func() error, err error) {
-	f, err := a.dir.open(segmentFile(at.Segment))
+	f, foreign, err := a.openSegment(at.Segment)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,10 +105,20 @@ func (a *Archive) records(at *crawllog.Record) (w *warc.Reader, done func() erro
 		w = warc.NewReader(section, at.Offset)
 	}
 	w.Reset(section, at.Offset)
+	w.Any = foreign
 	return w, sync.OnceValue(func() error {
 		a.readers.Put(w)
 		return f.Close()
 	}), nil
+}
+
+// IsRecordOf says whether a record is the first of a visit. In a linked file its URL may be
+// written in another way.
+func IsRecordOf(h *warc.Header, v *crawllog.Visit) bool {
+	if IsLink(v.Record.Segment) {
+		return h.ID == v.Record.ID
+	}
+	return h.TargetURI == v.URL
 }
 
 // readHTTP reads the block of a response or revisit record, as it was read when

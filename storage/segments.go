@@ -12,7 +12,8 @@ func (a *Archive) OpenSegment(name string) (*os.File, error) {
 	if !isSegment(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return a.dir.open(segmentFile(name))
+	f, _, err := a.openSegment(name)
+	return f, err
 }
 
 // SegmentBytes is how much the segments hold that is committed, in octets.

@@ -104,6 +104,14 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 		}
 		delete(extents, name)
 	}
+	for _, name := range slices.Sorted(maps.Keys(extents)) {
+		if IsLink(name) {
+			if err := v.verifyLink(name, extents[name]); err != nil {
+				return r, err
+			}
+			delete(extents, name)
+		}
+	}
 	r.Aside = a.dir.asides()
 	if err := a.verifyFacts(r); err != nil {
 		return r, err
@@ -237,6 +245,7 @@ func (v *verifier) reader(which int, offset, length int64) *warc.Reader {
 	} else {
 		v.readers[which].Reset(section, offset)
 	}
+	v.readers[which].Any = IsLink(v.name)
 	return v.readers[which]
 }
 
@@ -398,7 +407,7 @@ func checkVisit(w *warc.Reader, visit *crawllog.Visit) (n int, err error) {
 		if n == 0 && h.ID != visit.Record.ID {
 			return n + 1, fmt.Errorf("found record %s instead of %s", h.ID, visit.Record.ID)
 		}
-		if h.TargetURI != visit.URL {
+		if h.TargetURI != visit.URL && !IsLink(visit.Record.Segment) {
 			return n + 1, fmt.Errorf("a record of %s", h.TargetURI)
 		}
 		if err := checkRecord(w, h, visit); err != nil {
@@ -459,20 +468,24 @@ func sumPayload(body io.Reader, label string) (payloadSum, error) {
 }
 
 func checkPayload(block io.Reader, h *warc.Header, visit *crawllog.Visit) error {
-	if h.PayloadDigest == "" {
+	label := h.PayloadDigest
+	if label == "" && IsLink(visit.Record.Segment) {
+		label = visit.Digest
+	}
+	if label == "" {
 		return nil
 	}
 	resp, err := readHTTP(block)
 	if err != nil {
 		return nil // a head too broken to read again; the block digest still guards it
 	}
-	got, err := sumPayload(resp.Body, h.PayloadDigest)
+	got, err := sumPayload(resp.Body, label)
 	if err != nil && visit.Truncated == "" {
 		return err
 	}
-	if got.n != visit.Length || got.labelled != h.PayloadDigest {
+	if got.n != visit.Length || got.labelled != label {
 		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, got.n, got.labelled,
-			visit.Length, h.PayloadDigest)
+			visit.Length, label)
 	}
 	if got.digest != visit.Digest {
 		return fmt.Errorf("%w: %s; crawl.db says %s", errPayload, got.digest, visit.Digest)

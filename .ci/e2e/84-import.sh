@@ -16,8 +16,8 @@ echo '<!DOCTYPE html><meta name="robots" content="noarchive"><title>Secret</titl
 printf 'User-agent: *\nDisallow: /private/\n' >"$WORK/site/robots.txt"
 chmod -R a+rX "$WORK"
 nginx_start "root $WORK/site; gzip on; gzip_min_length 1; gzip_types text/css; location = /moved { return 301 /manual/bookindex.html; }"
-(cd "$WORK" && wget -q -r -l 2 --header='Accept-Encoding: gzip' --no-warc-keep-log --warc-file=theirs --warc-cdx -P copy "$SITE/" || true)
 (cd "$WORK" && wget -q -r -l 2 --no-warc-keep-log --warc-file=theirs --warc-cdx -P copy "$SITE/" || true)
+(cd "$WORK" && find copy -name '*.html' -printf 'http://%P\n' | wget -q -i - --header='Accept-Encoding: gzip' --no-warc-keep-log --warc-file=coded -P coded || true)
 pages=$(zcat "$WORK/theirs.warc.gz" | grep -ac '^WARC-Type: response')
 claim "wget recorded the site ($pages responses)" test "$pages" -gt 50
 cp -r "$WORK/theirs.warc.gz" "$WORK/before.warc.gz"
@@ -41,6 +41,9 @@ if command -v node >/dev/null; then
 	npm_tools
 	node "$NPM_TOOLS/warcsame.mjs" "$WORK/theirs.warc.gz" -- "$WORK"/a/warc/*.gz >"$WORK/same" || true
 	claim "npm warcio reads the same payloads: $(tail -n 1 "$WORK/same")" eval '! grep -v secret.html "$WORK/same" | grep -E "^(differs|missing)" && grep -q "[0-9][0-9] the same" "$WORK/same"'
+	"$CURTSY" import "$WORK/c" "$WORK/coded.warc.gz" >/dev/null 2>"$WORK/err"
+	node "$NPM_TOOLS/warcsame.mjs" "$WORK/coded.warc.gz" -- "$WORK"/c/warc/*.gz >"$WORK/same" || true
+	claim "and of bodies that came in gzip: $(tail -n 1 "$WORK/same")" eval '! grep -v secret.html "$WORK/same" | grep -E "^(differs|missing)" && grep -q "[0-9][0-9] the same" "$WORK/same"'
 	claim "js-wacz packages it" eval 'node "$NPM_TOOLS/node_modules/@harvard-lil/js-wacz/bin/cli.js" create -f "$WORK/theirs.warc.gz" -o "$WORK/theirs.wacz" >/dev/null 2>&1'
 	export XDG_CACHE_HOME=$WORK/cache
 	claim "mirror FILE.wacz in one step" eval '"$CURTSY" mirror "$WORK/theirs.wacz" "$WORK/of-wacz" >/dev/null 2>"$WORK/err"'
@@ -51,11 +54,27 @@ if command -v node >/dev/null; then
 	claim "serve FILE.wacz lists its captures" eval 'curl -fsS "$(sed -n "s/^serving .* at //p" "$WORK/serving")" | grep -q "$SITE"'
 fi
 
-# kill -9 at 20 points; the same command goes on. One that came to its end begins anew.
+# Referred to instead of copied: the same pages, and the file is as it was whatever is done.
+cp -p "$WORK/theirs.warc.gz" "$WORK/linked.warc.gz"
+claim "import --link" eval '"$CURTSY" import --link "$WORK/l" "$WORK/linked.warc.gz" >"$WORK/said" 2>"$WORK/err" && grep -q "$((pages - 1)) of them left where they lie" "$WORK/said"'
+claim "takes a tenth of the room: $(du -sb "$WORK/l" | cut -f1) of $(du -sb "$WORK/a" | cut -f1)" eval '[[ $(du -sb "$WORK/l/warc" | cut -f1) -lt $(($(du -sb "$WORK/a/warc" | cut -f1) / 10)) ]]'
+claim "and verify finds nothing" verified "$WORK/l"
+claim "a mirror of it is the same" eval '"$CURTSY" mirror "$WORK/l" "$WORK/of-link" >/dev/null 2>"$WORK/err" && diff -r -x "mirror-*" "$WORK/mirror" "$WORK/of-link"'
+claim "an export copies it" eval '"$CURTSY" export "$WORK/l" "$WORK/l.wacz" >/dev/null 2>&1 && "$CURTSY" verify "$WORK/l.wacz" >/dev/null 2>&1'
+mv "$WORK/linked.warc.gz" "$WORK/moved.warc.gz"
+claim "verify names the file that is not there" eval '! "$CURTSY" verify "$WORK/l" >"$WORK/said" 2>&1 && grep -q "linked.warc.gz: cannot be read" "$WORK/said"'
+"$CURTSY" verify "$WORK/l" --repair >/dev/null 2>&1 || true
+claim "after a repair, it is linked where it is now" eval '"$CURTSY" import --link "$WORK/l" "$WORK/moved.warc.gz" >/dev/null 2>"$WORK/err"'
+claim "and verify finds nothing" verified "$WORK/l"
+claim "the file is as it was" cmp "$WORK/before.warc.gz" "$WORK/moved.warc.gz"
+
+# kill -9 at 20 points, half of them with --link; the same command goes on. One that came to
+# its end begins anew.
 kills=0
 for n in {1..60}; do
 	code=0
-	(timeout -s KILL "0.0$((n % 8 + 2))" "$CURTSY" import "$WORK/k" "$WORK/theirs.warc.gz" || exit $?) >/dev/null 2>&1 || code=$?
+	((n % 2)) && link=--link || link=
+	(timeout -s KILL "0.0$((n % 8 + 2))" "$CURTSY" import $link "$WORK/k" "$WORK/theirs.warc.gz" || exit $?) >/dev/null 2>&1 || code=$?
 	sleep 0.05 # until the killed process is gone
 	[[ ! -e $WORK/k/crawl.db ]] || "$CURTSY" verify "$WORK/k" >"$WORK/verify" 2>&1 || { show "$WORK/verify"; bad "verify after kill $kills"; }
 	[[ $code -ne 137 ]] || kills=$((kills + 1))

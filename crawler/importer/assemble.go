@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"curtsy/storage"
@@ -21,6 +22,7 @@ type assembler struct {
 	*importer
 	source *Source
 	counts Counts
+	link   string  // the name of the file among those that are linked; "" where it is not
 	open   *part   // a response, or what is made one; nil: none
 	loose  []*part // requests whose response may come
 }
@@ -30,6 +32,7 @@ type part struct {
 	*warc.ForeignRecord
 	block  *block
 	beside []*part // of a response: its request and metadata
+	end    int64   // where what belongs to a response ends in its file; 0: not known yet, -1: never
 }
 
 const (
@@ -53,6 +56,7 @@ func (a *assembler) run(ctx context.Context, from *checkpoint) error {
 		var bad *warc.Unreadable
 		switch {
 		case err == io.EOF:
+			a.ends(a.source.size)
 			if err := a.flush(nil); err != nil {
 				return err
 			}
@@ -60,14 +64,21 @@ func (a *assembler) run(ctx context.Context, from *checkpoint) error {
 			a.in.Note(noteFile+a.source.key, checkpoint{Whole: true, Counts: a.counts})
 			return nil
 		case errors.As(err, &bad):
+			a.ends(-1)
 			a.counts.Records++
 			a.refuse(bad.At.String(), "", bad.What)
 		case err != nil:
 			return cmp.Or(a.flush(nil), error(&sourceError{"", err}))
 		case r.Number < from.Number: // it was taken in an earlier run
 		default:
+			if isMain(r) {
+				a.endsBefore(r)
+			}
 			if err := a.record(in, r); err != nil {
 				return err
+			}
+			if p := a.open; p != nil && p.ForeignRecord != r && !p.holds(r) {
+				a.endsBefore(r)
 			}
 			a.opts.Watch(Progress{File: a.source.Name, Read: r.At.Offset, Size: a.source.size})
 		}
@@ -103,10 +114,8 @@ func (a *assembler) remark(p *part, what string) {
 
 // record takes one record.
 func (a *assembler) record(in records, r *warc.ForeignRecord) error {
-	main := false
-	switch r.Type {
-	case warc.TypeResponse, warc.TypeRevisit, typeResource, warc.TypeConversion:
-		main = true
+	main := isMain(r)
+	if main {
 		if err := a.flush(r); err != nil {
 			return err
 		}
@@ -158,6 +167,33 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 }
 
 const typeResource = "resource"
+
+// isMain says whether a record is a capture, or what is made one.
+func isMain(r *warc.ForeignRecord) bool {
+	switch r.Type {
+	case warc.TypeResponse, warc.TypeRevisit, typeResource, warc.TypeConversion:
+		return true
+	}
+	return false
+}
+
+// ends says where what belongs to the open capture ends in the file.
+func (a *assembler) ends(at int64) {
+	if a.open != nil && a.open.end == 0 {
+		a.open.end = at
+	}
+}
+
+func (p *part) holds(r *warc.ForeignRecord) bool {
+	return slices.ContainsFunc(p.beside, func(q *part) bool { return q.ForeignRecord == r })
+}
+
+func (a *assembler) endsBefore(r *warc.ForeignRecord) {
+	if !r.Member {
+		a.ends(-1)
+	}
+	a.ends(r.At.Offset)
+}
 
 // passed is the kind of a record that a web archive has no place for; "" for others.
 func passed(r *warc.ForeignRecord) string {
@@ -267,6 +303,9 @@ func (a *assembler) flush(next *warc.ForeignRecord) error {
 		a.counts.Withheld++
 	default:
 		a.counts.Kept++
+	}
+	if c.Linked != nil {
+		a.counts.Linked++
 	}
 	a.checkpoint(next)
 	err = a.in.Add(c)

@@ -81,10 +81,29 @@ func (a *assembler) capture(p *part) (*rebuild.Capture, error) {
 	c.Metadata = m.metadata()
 	c.Noted, c.Label = true, m.label
 	c.Records = m.write
+	if a.link != "" && m.isAsItLies() {
+		c.Linked = &crawllog.Record{Segment: a.link, Offset: a.source.base + p.At.Offset, Length: p.end - p.At.Offset}
+	}
 	for _, q := range p.beside {
 		c.Weight += int64(len(q.block.mem))
 	}
 	return c, nil
+}
+
+// isAsItLies says whether the records can be used where they lie, as they are: each is a
+// member of gzip, has the digests that it says, and is what would be written.
+func (m *made) isAsItLies() bool {
+	v := m.visit
+	if m.Type != warc.TypeResponse || v.Kept != crawllog.KeptResponse || m.mended() || v.Record.ID != m.ID ||
+		v.Truncated != m.Truncated || !m.exact || m.end <= m.At.Offset {
+		return false
+	}
+	for _, q := range append(m.beside, m.part) {
+		if !q.Member || !q.IsPlain() || q.BlockDigest != "" && q.BlockDigest != q.block.sum {
+			return false
+		}
+	}
+	return true
 }
 
 // answer reads what came.
@@ -158,6 +177,7 @@ func (a *assembler) payload(m *made, frame http1.Frame) error {
 		v.Truncated = "disconnect"
 	}
 	v.Digest, v.Length = own.String(), n
+	m.exact = p.PayloadDigest == "" || p.PayloadDigest == theirs.String()
 	if theirs.Matches(p.PayloadDigest) {
 		m.label = p.PayloadDigest
 		return nil
@@ -297,6 +317,7 @@ type made struct {
 	note  crawllog.Import
 	coded bool   // by a content coding
 	label string // the payload's digest as the record has it, if it is right
+	exact bool   // it is that, to the letter
 }
 
 // metadata is what the capture's own metadata record says.

@@ -33,6 +33,7 @@ type Options struct {
 	Crawl   crawler.Options // its Seed is the archive's
 	Refused func(Refusal)   // told of all that is not taken because something is wrong with it
 	Watch   func(Progress)  // told what goes on
+	Link    bool            // records are referred to where they lie, where that can be
 }
 
 // Refusal is a part of a file that was not taken, and why. For a remark it was.
@@ -51,6 +52,7 @@ var ErrParts = errors.New("could not be read, or not to the end")
 type Counts struct {
 	Records  int            `json:"records"`
 	Kept     int            `json:"kept"`     // captures added: responses and what is made one
+	Linked   int            `json:"linked"`   // of these, those whose records were not copied
 	Revisits int            `json:"revisits"` // captures added whose payload is an earlier one's
 	Withheld int            `json:"withheld"` // captures added without what came: noarchive
 	Beside   int            `json:"beside"`   // records kept with a capture: requests, metadata
@@ -71,6 +73,7 @@ func (c *Counts) pass(kind string, n int) {
 func (c *Counts) Add(o *Counts) {
 	c.Records += o.Records
 	c.Kept += o.Kept
+	c.Linked += o.Linked
 	c.Revisits += o.Revisits
 	c.Withheld += o.Withheld
 	c.Beside += o.Beside
@@ -154,6 +157,16 @@ const (
 // file imports one file. What is wrong with it alone is no error.
 func (i *importer) file(ctx context.Context, s *Source) (err error) {
 	var from checkpoint
+	link := ""
+	if i.opts.Link && s.path != "" {
+		if link, err = i.in.Archive().Link(s.path); err == nil {
+			err = i.in.Commit()
+		}
+		if err != nil {
+			return err
+		}
+		s.key = fmt.Sprintf("%s %d", link, s.base)
+	}
 	if s.key != "" {
 		if _, err := i.in.Archive().Noted(noteFile+s.key, &from); err != nil {
 			return err
@@ -161,7 +174,7 @@ func (i *importer) file(ctx context.Context, s *Source) (err error) {
 	}
 	res := FileResult{File: s.Name, Counts: from.Counts, Before: from.Whole}
 	if !from.Whole {
-		a := &assembler{importer: i, source: s, counts: from.Counts}
+		a := &assembler{importer: i, source: s, counts: from.Counts, link: link}
 		err = a.run(ctx, &from)
 		res.Counts = a.counts
 		var bad *sourceError

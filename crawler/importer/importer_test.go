@@ -63,6 +63,7 @@ type imported struct {
 	dir      string
 	result   *importer.Result
 	refusals []importer.Refusal
+	link     bool
 }
 
 // imports imports files into an archive, which is checked as a whole.
@@ -83,7 +84,8 @@ func (i *imported) run(ctx context.Context, watch func(importer.Progress), files
 	}
 	o := crawler.Options{Seed: weburl.MustParse("http://h.example/"),
 		Remembered: crawler.Remembered{Settings: map[string]any{}}}
-	i.result, err = importer.Import(ctx, i.dir, sources, importer.Options{Crawl: o, Refused: refused, Watch: watch})
+	i.result, err = importer.Import(ctx, i.dir, sources, importer.Options{Crawl: o, Refused: refused, Watch: watch,
+		Link: i.link})
 	a, failed := storage.OpenRead(i.dir)
 	if failed != nil {
 		i.t.Fatal(failed)
@@ -273,7 +275,8 @@ func TestARevisitWaitsForItsOriginal(t *testing.T) {
 // TestLinksAreReadLater: an import reads of a page what it says of itself, and the links when a
 // crawl goes on.
 func TestLinksAreReadLater(t *testing.T) {
-	text := "<head><meta charset=utf-8><title>T</title><meta name=robots content=noindex></head><body><a href=/next>n</a>" +
+	text := "<head><meta charset=utf-8><title>T</title><meta name=robots content=noindex></head>" +
+		"<body><a href=/next>n</a>" +
 		strings.Repeat("words enough to be a page ", 100)
 	dir := t.TempDir()
 	imports(t, dir, write(t, compressed(record("response", "http://h.example/p", "1", page(text), http))))
@@ -293,7 +296,8 @@ func TestLinksAreReadLater(t *testing.T) {
 	if v.Title != "T" || v.Body != crawllog.BodyWhole || v.Directives == nil || v.Links == 0 {
 		t.Errorf("imported: %+v", v)
 	}
-	o := crawler.Options{Seed: weburl.MustParse("http://h.example/"), Remembered: crawler.Remembered{Settings: map[string]any{}}}
+	o := crawler.Options{Seed: weburl.MustParse("http://h.example/"),
+		Remembered: crawler.Remembered{Settings: map[string]any{}}}
 	for _, want := range []int{1, 0} {
 		if n, err := rebuild.ReadLinks(t.Context(), dir, o); n != want || err != nil {
 			t.Errorf("read the links of %d, %v, want %d", n, err, want)
@@ -303,6 +307,98 @@ func TestLinksAreReadLater(t *testing.T) {
 	if w.Title != v.Title || w.Body != v.Body || !reflect.DeepEqual(w.Directives, v.Directives) || w.Links != 1 ||
 		after != before+1 {
 		t.Errorf("then: %+v; queued %d, before %d", w, after, before)
+	}
+}
+
+// TestLink: records are referred to where they lie, nothing writes to the file, and what becomes
+// of the file is said.
+func TestLink(t *testing.T) {
+	path, dir := write(t, compressed(
+		record("request", "http://h.example/p", "2", "GET /p HTTP/1.1\r\n\r\n",
+			"WARC-Concurrent-To: <urn:uuid:"+uuid("1")+">"),
+		record("response", "<http://h.example/p>", "1", page("text"), http),
+		record("response", "http://h.example/secret", "3", "HTTP/1.1 200 OK\r\nX-Robots-Tag: noarchive\r\n\r\nhush",
+			http),
+		record("response", "http://h.example/two", "4", "HTTP/2 200\r\nContent-Type: text/html\r\n\r\nsecond", http),
+		record("response", "http://h.example/bad", "5", page("x"), http,
+			"WARC-Block-Digest: sha1:"+strings.Repeat("A", 32)),
+		record("response", "http://h.example/none", "6", "garbage", http))), t.TempDir()
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &imported{t: t, dir: dir, link: true}
+	if err := i.run(t.Context(), func(importer.Progress) {}, path); err != nil {
+		t.Fatal(err)
+	}
+	c := i.result.Counts
+	if c.Kept != 3 || c.Linked != 1 || c.Withheld != 1 || c.Refused != 1 {
+		t.Errorf("%+v", c)
+	}
+	want := map[string]string{"p": "200 text", "secret": "withheld", "two": "200 second", "bad": "200 x"}
+	check := func(where string) {
+		t.Helper()
+		for name, body := range want {
+			if got := i.body("http://h.example/" + name); got != body {
+				t.Errorf("%s: %s is %q, want %q", where, name, got, body)
+			}
+		}
+	}
+	check("linked")
+	moved := filepath.Join(t.TempDir(), "moved.warc.gz")
+	if err := os.Rename(path, moved); err != nil {
+		t.Fatal(err)
+	}
+	problems := func() (list []string) {
+		a, err := storage.OpenRead(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		report, err := a.Verify(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range report.Problems {
+			list = append(list, p.File+": "+p.What)
+		}
+		if refs, err := a.Damaged(report); err != nil || len(refs) > 0 {
+			t.Errorf("a repair would discard %v, %v", refs, err)
+		}
+		return list
+	}
+	if list := problems(); len(list) != 1 || !strings.Contains(list[0], path+": cannot be read") {
+		t.Errorf("moved: %q", list)
+	}
+	if err := i.run(t.Context(), func(importer.Progress) {}, moved); err != nil || !i.result.Files[0].Before {
+		t.Errorf("linked anew: %v, %+v", err, i.result)
+	}
+	check("linked anew")
+	for what, change := range map[string]func([]byte) []byte{
+		"when it was linked":          func(b []byte) []byte { return b[:len(b)-100] },
+		"changed since it was linked": func(b []byte) []byte { b[300] ^= 1; return b },
+	} {
+		if err := os.WriteFile(moved, change(bytes.Clone(before)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if list := problems(); len(list) == 0 || !strings.Contains(strings.Join(list, "\n"), what) {
+			t.Errorf("%s: %q", what, list)
+		}
+	}
+	if err := os.WriteFile(moved, before, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	a, err := storage.OpenSalvage(dir, storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said, err := a.Salvage(nil, nil); len(said) > 0 || err != nil {
+		t.Errorf("salvaged %q, %v", said, err)
+	}
+	a.Close()
+	check("salvaged")
+	if now, err := os.ReadFile(moved); err != nil || !bytes.Equal(now, before) {
+		t.Errorf("the file is another: %v", err)
 	}
 }
 

@@ -22,6 +22,8 @@ type Source struct {
 	First    string // the URL of a page that it names as its first; "" where it names none
 	key      string // of its note; "" where it cannot be read again
 	size     int64
+	path     string // of the file that may be linked, in which it begins at base; "" where none may
+	base     int64
 	seekable bool // reading can begin where a record does
 	open     func(i *importer, from *checkpoint) (records, error)
 }
@@ -111,7 +113,7 @@ func sourcesOf(path string) ([]*Source, error) {
 	case len(head) > 0 && (head[0] == '{' || strings.HasPrefix(string(head), "\xef\xbb\xbf{")):
 		return []*Source{fromHAR(path, key, st.Size())}, nil
 	}
-	return []*Source{{Name: path, key: key, size: st.Size(), seekable: true,
+	return []*Source{{Name: path, key: key, size: st.Size(), path: path, seekable: true,
 		open: func(_ *importer, from *checkpoint) (records, error) {
 			return openAt(func() (io.ReadCloser, error) { return os.Open(path) }, from)
 		}}}, nil
@@ -318,6 +320,9 @@ func sourcesOfWACZ(name, key string, size int64, open archived, nested bool) (li
 			seekable: f.Method == zip.Store}
 		s.open = func(_ *importer, from *checkpoint) (records, error) {
 			return openAt(func() (io.ReadCloser, error) { return open.entry(n) }, from)
+		}
+		if at, err := f.DataOffset(); err == nil && s.seekable && !nested {
+			s.path, s.base = name, at
 		}
 		list = append(list, s)
 	}

@@ -47,9 +47,10 @@ type Capture struct {
 	// Records writes the records, to name infoID: v.Record.ID is that of the first.
 	// original is what a revisit refers to.
 	Records func(w io.Writer, infoID string, original *crawllog.Visit) error
-	Label   string // the payload's digest as others have it, by which revisits may name it
-	Weight  int64  // octets of memory that it holds
-	Done    func() // it is written, or was refused
+	Linked  *crawllog.Record // where they lie in a linked file; nil: they are to be written
+	Label   string           // the payload's digest as others have it, by which revisits may name it
+	Weight  int64            // octets of memory that it holds
+	Done    func()           // it is written, or was refused
 
 	of       *met
 	original *crawllog.Visit
@@ -371,7 +372,7 @@ func (i *Intake) Commit() (err error) {
 // processors, while the next ones are read.
 func (i *Intake) encode(c *Capture) {
 	infoID := i.a.InfoID()
-	if infoID == "" || c.Weight > heavyRecord {
+	if infoID == "" || c.Weight > heavyRecord || c.Linked != nil {
 		return // the first segment is not there yet, or it is streamed
 	}
 	i.encoding.Go(func() error {
@@ -400,6 +401,11 @@ var members sync.Pool
 const mostPooled = 128 << 10 // a large one for a small record would be a waste
 
 func (i *Intake) write(c *Capture) error {
+	if r := c.Linked; r != nil {
+		c.Visit.Record.Segment, c.Visit.Record.Offset, c.Visit.Record.Length = r.Segment, r.Offset, r.Length
+		i.a.AddVisit(c.Visit)
+		return nil
+	}
 	return i.a.Append(c.Visit, func(w io.Writer, infoID string) error {
 		if c.infoID == infoID {
 			_, err := w.Write(c.members.Bytes())

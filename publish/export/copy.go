@@ -89,11 +89,14 @@ func (c *copier) member(p place) (*member, error) {
 	if m.head, err = c.w.Next(); err == nil {
 		err = c.w.Finish()
 	}
-	if err == nil && m.head.TargetURI != v.URL {
+	if err == nil && !storage.IsRecordOf(m.head, v) {
 		err = fmt.Errorf("found %s instead", m.head.TargetURI)
 	}
 	if err != nil {
 		return nil, c.damage(v.URL, err)
+	}
+	if m.head.PayloadDigest == "" { // in a linked file
+		m.head.PayloadDigest = v.Labelled()
 	}
 	m.first = c.w.End() - p.offset
 	length := v.Record.Length
@@ -126,6 +129,7 @@ func (c *copier) open(name string) error {
 		c.w = warc.NewReader(f, 0)
 	}
 	c.w.Reset(f, 0)
+	c.w.Any = storage.IsLink(name)
 	if c.info, err = c.readInfo(); err != nil {
 		return c.damage("its warcinfo record", err)
 	}
@@ -147,6 +151,9 @@ func (c *copier) readInfo() ([]byte, error) {
 	h, err := c.w.Next()
 	if err != nil {
 		return nil, err
+	}
+	if h.Type != warc.TypeInfo && c.w.Any {
+		return nil, nil
 	}
 	if h.Type != warc.TypeInfo {
 		return nil, fmt.Errorf("it starts with a %s record", h.Type)

@@ -29,6 +29,7 @@ type ForeignRecord struct {
 	At     Place
 	Number int    // of the record in its file, from 1
 	Raw    []byte // version line and fields, verbatim, with the blank line
+	Member bool   // a member of gzip begins with it, and as far as was read it ends in that one
 }
 
 // Place is where a record begins: Inside octets, decompressed, behind what begins at
@@ -86,6 +87,7 @@ func (f *Foreign) Next() (*ForeignRecord, error) {
 		return nil, f.unreadable(f.in.place(), err)
 	}
 	r := &ForeignRecord{At: f.in.place(), Number: f.record.Number + 1}
+	r.Member = f.in.atMember()
 	f.record = r
 	var err error
 	if r.Raw, err = f.readHead(); err != nil {
@@ -170,9 +172,18 @@ func (r *ForeignRecord) parse() error {
 		return fmt.Errorf("no usable Content-Length: %w", ErrRecord)
 	}
 	h.Type = strings.ToLower(h.Type)
-	unbracket := func(s string) string { return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "<"), ">")) }
 	h.TargetURI, h.RefersToURI = unbracket(h.TargetURI), unbracket(h.RefersToURI)
 	return nil
+}
+
+func unbracket(s string) string {
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "<"), ">"))
+}
+
+// IsPlain says whether a Reader of any version reads the same of the record's header.
+func (r *ForeignRecord) IsPlain() bool {
+	h, err := readHeader(bufio.NewReaderSize(bytes.NewReader(r.Raw), readerBuf), true)
+	return err == nil && *h == r.Header
 }
 
 // Read reads the block of the current record.
@@ -187,6 +198,7 @@ func (f *Foreign) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		p = p[:min(len(p), most)]
+		f.record.Member = f.record.Member && f.in.place().Offset == f.record.At.Offset
 	}
 	n, err := f.in.rec.Read(p)
 	if f.left -= int64(n); f.left > 0 && err == io.EOF {

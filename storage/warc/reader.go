@@ -22,6 +22,7 @@ const maxHead = 64 << 10
 
 // Reader reads records one after another, each a gzip member.
 type Reader struct {
+	Any    bool // of any version, as other programs write them
 	src    *counter
 	buf    *bufio.Reader
 	z      *gzip.Reader
@@ -41,6 +42,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	c.n += int64(n)
 	return n, err
 }
+
+const readerBuf = 32 << 10 // octets that a field may have
 
 // NewReader reads from r, whose first octet is at the given offset of the segment.
 func NewReader(r io.Reader, offset int64) *Reader {
@@ -77,7 +80,7 @@ func (r *Reader) Next() (*Header, error) {
 	if err := r.member(); err != nil {
 		return nil, fmt.Errorf("record at %d: %w", r.offset, err)
 	}
-	h, err := readHeader(r.rec)
+	h, err := readHeader(r.rec, r.Any)
 	if err != nil {
 		return nil, fmt.Errorf("record at %d: %w", r.offset, err)
 	}
@@ -92,7 +95,7 @@ func (r *Reader) member() error {
 			return err
 		}
 		r.z = z
-		r.rec = bufio.NewReaderSize(z, 32<<10)
+		r.rec = bufio.NewReaderSize(z, readerBuf)
 	} else {
 		if err := r.z.Reset(r.buf); err != nil {
 			return err
@@ -132,6 +135,9 @@ func (r *Reader) Finish() error {
 	if _, err := io.Copy(io.Discard, readOnly{r}); err != nil {
 		return fmt.Errorf("record at %d: %w", r.offset, err)
 	}
+	if r.Any {
+		return r.finishAny()
+	}
 	var tail [4]byte
 	if _, err := io.ReadFull(r.rec, tail[:]); err != nil || string(tail[:]) != "\r\n\r\n" {
 		return fmt.Errorf("record at %d: end: %w", r.offset, ErrRecord)
@@ -144,6 +150,22 @@ func (r *Reader) Finish() error {
 		return fmt.Errorf("record at %d: end: %w", r.offset, err)
 	}
 	return nil
+}
+
+// finishAny takes line ends of any kind and number behind a block.
+func (r *Reader) finishAny() error {
+	for {
+		b, err := r.rec.ReadByte()
+		if err == nil && b != '\r' && b != '\n' {
+			err = ErrRecord
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("record at %d: end: %w", r.offset, err)
+		}
+	}
 }
 
 // Probe tells beginnings of records from other octets.
@@ -185,12 +207,14 @@ type readOnly struct{ io.Reader }
 // End is the offset behind the last record finished.
 func (r *Reader) End() int64 { return r.pos() }
 
-func readHeader(r *bufio.Reader) (*Header, error) {
+// readHeader reads version line and fields; any: of whatever version, with URLs in angle
+// brackets, as 1.0 had them.
+func readHeader(r *bufio.Reader, any bool) (*Header, error) {
 	line, err := readLine(r)
 	if err != nil {
 		return nil, err
 	}
-	if line != Version {
+	if line != Version && !(any && strings.HasPrefix(line, "WARC/")) {
 		return nil, ErrRecord
 	}
 	h := &Header{Length: -1}
@@ -213,6 +237,9 @@ func readHeader(r *bufio.Reader) (*Header, error) {
 	}
 	if h.Type == "" || h.Length < 0 {
 		return nil, ErrRecord
+	}
+	if any {
+		h.TargetURI, h.RefersToURI = unbracket(h.TargetURI), unbracket(h.RefersToURI)
 	}
 	return h, nil
 }
