@@ -29,7 +29,9 @@ type shelf struct {
 	key     [16]byte
 	catalog *catalog.Catalog
 	texts   *texts
-	figures figures
+
+	drawn    kept[[]replay.Plot]
+	reported kept[[]byte]
 
 	mu  sync.Mutex
 	now *edition // nil: not open
@@ -157,22 +159,17 @@ func (s *shelf) read() (*replay.Reading, error) {
 		Names: e.state.Names(), Holds: *e.state.Holds, Close: func() { s.giveBack(e) }}, nil
 }
 
-// figures are the plots and the report of an archive that is served, made when
-// somebody asks, and again when crawl.db has changed.
-type figures struct {
-	mu      sync.Mutex // one at a time
-	plots   kept[[]replay.Plot]
-	reports kept[[]byte]
-}
-
-// kept is what was made of crawl.db as it was at a time.
+// kept is what was made of crawl.db as it was at a time, when somebody asked for it.
 type kept[T any] struct {
+	mu    sync.Mutex
 	of    time.Time
 	value T
 }
 
-// get gives what is kept, or makes it.
+// get gives what is kept, or makes it: the first time, and when crawl.db has changed.
 func (k *kept[T]) get(of time.Time, make func() (T, error)) (T, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if !k.of.IsZero() && k.of.Equal(of) {
 		return k.value, nil
 	}
@@ -185,9 +182,7 @@ func (k *kept[T]) get(of time.Time, make func() (T, error)) (T, error) {
 
 // plots draws what the index counts.
 func (s *shelf) plots(ctx context.Context) ([]replay.Plot, error) {
-	s.figures.mu.Lock()
-	defer s.figures.mu.Unlock()
-	return s.figures.plots.get(s.changedAt(), func() ([]replay.Plot, error) {
+	return s.drawn.get(s.changedAt(), func() ([]replay.Plot, error) {
 		statuses, types, err := s.catalog.Tallies(ctx)
 		if err != nil {
 			return nil, err
@@ -207,9 +202,7 @@ func plotOf(title string, list []catalog.Tally) replay.Plot {
 
 // report is what the command of that name writes.
 func (s *shelf) report(ctx context.Context) ([]byte, error) {
-	s.figures.mu.Lock()
-	defer s.figures.mu.Unlock()
-	return s.figures.reports.get(s.changedAt(), func() (page []byte, err error) {
+	return s.reported.get(s.changedAt(), func() (page []byte, err error) {
 		defer storage.Guard(&err)()
 		a, err := openBoth(s.dir)
 		if err != nil {

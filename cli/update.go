@@ -83,7 +83,8 @@ func (g *updateFlags) options() (*revisit.Options, error) {
 	return o, nil
 }
 
-// roundJSON is how a round ends: what was visited in it, by what became of it.
+// roundJSON is how a round ends: what was visited in it, by what became of it. A round is one
+// pass of update over the site's URLs; it may take several runs of the command.
 type roundJSON struct {
 	State       string  `json:"state"`
 	Why         string  `json:"why"`

@@ -152,10 +152,9 @@ func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err
 
 func (w *Worker) change(ctx context.Context, q Ask) (err error) {
 	for _, name := range q.Names {
-		switch q.Do {
-		case "remove":
+		if q.Do == "remove" {
 			err = w.book.remove(ctx, name)
-		default:
+		} else {
 			err = w.book.pause(ctx, name, q.Do == "pause")
 		}
 		if err != nil {

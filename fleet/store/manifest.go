@@ -31,7 +31,9 @@ type Manifest struct {
 	Segments []Segment `json:"segments,omitempty"`
 }
 
-// Run is how the last run over the archive goes, or went.
+// Run is how the last run over the archive goes, or went. A run is what one worker does for a
+// site from its claim to its last save: the first crawl, the rest of one that was cut off, or
+// a round, which visits again what is known.
 type Run struct {
 	Round  bool      `json:"round,omitempty"` // it visits again what is known
 	Began  time.Time `json:"began"`
