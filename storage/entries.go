@@ -2,7 +2,9 @@ package storage
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"strings"
 
 	"go.etcd.io/bbolt"
 
@@ -45,6 +47,9 @@ func digestFits(tx *bbolt.Tx, k, v []byte) bool {
 	visit, err := getVisit(tx, crawllog.RefOf(v))
 	if err != nil || visit == nil {
 		return false
+	}
+	if strings.HasPrefix(visit.Digest, "sha1:") { // of an old archive of schema 5: its SHA-256 is read no more
+		return len(k) == sha256.Size
 	}
 	return len(k) > 0 && bytes.Equal(digestKey(visit.Digest), k)
 }

@@ -1,0 +1,26 @@
+package storage
+
+import (
+	"bytes"
+	"testing"
+
+	"curtsy/storage/crawllog"
+	"curtsy/storage/warc"
+)
+
+// Early builds kept SHA-1 alone of a payload in what is read of a visit.
+func TestAPayloadThatIsKnownBySHA1(t *testing.T) {
+	const block = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
+	h := &warc.Header{PayloadDigest: "sha1:Q325D6SPWCM7MTNKZCSVPI2SVZXN4LH4"}
+	sum, err := sumPayload(bytes.NewReader([]byte("a")), h.PayloadDigest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.PayloadDigest = sum.labelled
+	for digest, sound := range map[string]bool{sum.labelled: true, sum.digest: true, "sha1:AAAA": false} {
+		err := checkPayload(bytes.NewReader([]byte(block)), h, &crawllog.Visit{Digest: digest, Length: 1})
+		if (err == nil) != sound {
+			t.Errorf("%s: %v", digest, err)
+		}
+	}
+}
