@@ -68,7 +68,7 @@ func (f *auditFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	if err != nil {
 		return archiveError(err, dir)
 	}
-	list, err := audit.Find(ctx, a.Archive, audit.Options{Known: a.known, Fold: links.Fold, Origins: a.state.Origins,
+	list, _, err := audit.Find(ctx, a.Archive, audit.Options{Known: a.known, Fold: links.Fold, Origins: a.state.Origins,
 		Now: time.Now()})
 	if errors.Is(err, context.Canceled) {
 		return exitWith(exitStopped, errors.New("stopped; not all pages were read"), "curtsy audit "+quoted(dir))

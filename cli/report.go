@@ -85,8 +85,8 @@ func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error
 	}
 	out := of.out
 	if of.audit {
-		if o.Findings, err = audit.Find(ctx, a.Archive, audit.Options{Known: o.Known, Fold: o.Fold, Origins: o.Origins,
-			Now: o.Now}); err != nil {
+		if o.Findings, o.Targets, err = audit.Find(ctx, a.Archive, audit.Options{Known: o.Known, Fold: o.Fold,
+			Origins: o.Origins, Now: o.Now}); err != nil {
 			return reportError(err, dir, out)
 		}
 	}

@@ -167,7 +167,7 @@ func TestFaultsThatWerePlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := audit.Find(t.Context(), a, audit.Options{Known: inventory.KnownOf(f), Origins: []string{s.Origin},
+	found, _, err := audit.Find(t.Context(), a, audit.Options{Known: inventory.KnownOf(f), Origins: []string{s.Origin},
 		Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)

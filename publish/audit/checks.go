@@ -186,11 +186,11 @@ var checks = []check{
 }
 
 // Find goes through all checks. Findings are in the order of the table, their hits by
-// URL.
-func Find(ctx context.Context, a *storage.Archive, o Options) (list []Finding, err error) {
+// URL. broken are the broken URLs that links lead to, for a report that has them, too.
+func Find(ctx context.Context, a *storage.Archive, o Options) (list []Finding, broken *inventory.Targets, err error) {
 	s, err := gather(ctx, a, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for n, c := range checks {
 		hits := s.hits[n]
@@ -205,7 +205,7 @@ func Find(ctx context.Context, a *storage.Archive, o Options) (list []Finding, e
 			list = append(list, Finding{c.name, c.level, c.says, hits})
 		}
 	}
-	return list, nil
+	return list, &s.broken, nil
 }
 
 // pages is a check of the site that looks at what is kept of its pages.
@@ -318,7 +318,7 @@ func urls(is func(*target) (string, bool)) func(*site) []Hit {
 // brokenLinks are links that lead nowhere, by a redirect or without one.
 func brokenLinks(byRedirect bool) func(*site) []Hit {
 	return func(s *site) []Hit {
-		return linksTo(slices.DeleteFunc(slices.Clone(s.broken), func(t *inventory.Target) bool {
+		return linksTo(slices.DeleteFunc(s.broken.List(), func(t *inventory.Target) bool {
 			return strings.HasPrefix(t.Reason, "redirect") != byRedirect
 		}))
 	}

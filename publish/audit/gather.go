@@ -96,7 +96,7 @@ type site struct {
 	listed   map[string]string // URLs of sitemaps, by the sitemap
 	sitemaps []Hit
 	strange  []Hit // sitemaps that list other sites' URLs
-	broken   []*inventory.Target
+	broken   inventory.Targets
 	moved    []*inventory.Target // redirects that links lead to
 	odd      []Hit               // links that nobody can follow
 }
@@ -129,10 +129,10 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 	if err := eachPage(ctx, a, o.Now, s.add); err != nil {
 		return nil, err
 	}
-	var broken, moved inventory.Targets
+	var moved inventory.Targets
 	err = inventory.Links(ctx, a, inventory.Options{Known: o.Known, Now: o.Now, Fold: o.Fold},
 		func(_ string, links []inventory.Link) error {
-			broken.Add(links)
+			s.broken.Add(links)
 			var redirects []inventory.Link
 			for _, l := range links {
 				if crawllog.IsRedirect(l.Status) && !l.Broken {
@@ -143,7 +143,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 			moved.Add(redirects)
 			return nil
 		})
-	s.broken, s.moved = broken.List(), moved.List()
+	s.moved = moved.List()
 	return s, err
 }
 
