@@ -6,6 +6,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"runtime/pprof"
@@ -48,8 +49,19 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // execute runs the command. That an archive proved damaged, wherever in it, is an error.
 func execute(ctx context.Context, root *cobra.Command) (err error) {
+	defer func() { err = damaged(err) }()
 	defer storage.Guard(&err)()
 	return root.ExecuteContext(ctx)
+}
+
+// damaged says what to try about damage that no command has said anything of.
+func damaged(err error) error {
+	var damage *storage.DamageError
+	var said *exitError
+	if !errors.As(err, &damage) || errors.As(err, &said) {
+		return err
+	}
+	return exitWith(exitDamaged, err, "curtsy verify DIR --repair")
 }
 
 func newRoot(u *ui) *cobra.Command {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"curtsy/publish/mirror"
+	"curtsy/storage"
 )
 
 func TestAPlaceThatMayNotBeWrittenIsNoFullDisk(t *testing.T) {
@@ -59,6 +61,19 @@ func TestWhereNoMoreCanBeWrittenTheHintSaysHowMuchIsNeeded(t *testing.T) {
 	} {
 		if got := diskHint(fmt.Errorf("write: %w", c.err), dir, c.bytes); !regexp.MustCompile(c.want).MatchString(got) {
 			t.Errorf("%v, %d bytes: got %q, want %s", c.err, c.bytes, got, c.want)
+		}
+	}
+}
+
+// Damage that no command has said anything of is exit 5, too; what one has said stays.
+func TestDamageIsExit5(t *testing.T) {
+	damage := &storage.DamageError{File: "crawl.db", What: "a page is in use twice"}
+	for err, want := range map[error]int{
+		nil: 0, errors.New("else"): exitFailed, fmt.Errorf("list: %w", damage): exitDamaged,
+		exitWith(exitStopped, damage, "later"): exitStopped,
+	} {
+		if got := exitCode(damaged(err)); got != want {
+			t.Errorf("%v: exit %d, want %d", err, got, want)
 		}
 	}
 }
