@@ -102,7 +102,10 @@ func (m *Metadata) Append(b []byte) []byte {
 // MetadataOf is what Append wrote.
 func MetadataOf(fields map[string]string) Metadata {
 	m := Metadata{Via: fields[fieldVia], Withheld: fields[fieldWithheld]}
-	m.Depth, _ = strconv.Atoi(fields[fieldHops])
+	var err error
+	if m.Depth, err = strconv.Atoi(fields[fieldHops]); err != nil {
+		m.Depth = len(fields[fieldHops]) // a letter a hop, as Heritrix writes it: "LLE"
+	}
 	m.Status, _ = strconv.Atoi(fields[fieldStatus])
 	ms, _ := strconv.ParseInt(fields[fieldTook], 10, 64)
 	m.Took = time.Duration(ms) * time.Millisecond

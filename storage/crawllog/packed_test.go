@@ -136,3 +136,12 @@ func BenchmarkPack(b *testing.B) {
 		}
 	})
 }
+
+// Heritrix writes hopsFromSeed as a letter a hop, this program as a number.
+func TestHopsOfOtherPrograms(t *testing.T) {
+	for hops, want := range map[string]int{"": 0, "0": 0, "12": 12, "LLE": 3} {
+		if got := MetadataOf(map[string]string{"hopsFromSeed": hops}).Depth; got != want {
+			t.Errorf("%q: %d, want %d", hops, got, want)
+		}
+	}
+}
