@@ -4,45 +4,12 @@
 package dates
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 )
 
 // MaxLength is the longest text that is tried as a date, in bytes.
 const MaxLength = 128
-
-// The parts of a date, in lower case.
-const (
-	weekday = `(?:(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\.?[\s,]+)?`
-	day     = `(?P<day>\d{1,2})(?:st|nd|rd|th)?`
-	month   = `(?P<month>[a-z]{3,9})\.?`
-	year    = `(?P<year>\d{4}|\d{2})`
-	within  = `[\s,-]*` // between the parts of a date
-	clock   = `(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::` + seconds + `)?\s*(?P<half>[ap]m)?`
-	seconds = `(?P<second>\d{1,2})(?P<fraction>\.\d{1,9})?`
-	basic   = `(?P<hour>\d\d)(?:(?P<minute>\d\d)(?P<second>\d\d)?)?` // ISO 8601, without colons
-	zone    = `\s*(?P<zone>[a-z]{1,5})?\s*(?P<offset>[+-]\d{1,2}(?::?\d\d)?)?`
-)
-
-// forms are those of dates with a time or without.
-var forms = func() (list []*regexp.Regexp) {
-	add := func(form string) { list = append(list, regexp.MustCompile(`^`+weekday+form+`$`)) }
-	for _, date := range []string{
-		`(?P<year>\d{4})[-\s]+(?P<month>\d{1,2})[-\s]+` + day,
-		`(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)`,
-		day + within + month + within + year,
-		month + within + day + `[\s,-]+` + year,
-		`(?P<year>\d{4})` + within + month + within + day,
-	} {
-		add(date + `(?:(?:[\s,]+|t)` + clock + `)?` + zone)
-		add(date + `t` + basic + zone)
-		add(clock + `[\s,]+` + date + zone)
-	}
-	add(month + within + day + `[\s,]+` + clock + zone + `\s+` + year) // asctime
-	return list
-}()
 
 // Parse reads a date as site owners write it: an HTTP-date in its three forms
 // (RFC 9110 §5.6.7: IMF-fixdate, RFC 850, asctime), RFC 822 and 5322, ISO 8601
@@ -53,22 +20,16 @@ func Parse(s string) (time.Time, bool) {
 	if len(s) > MaxLength {
 		return time.Time{}, false
 	}
-	if t, err := time.Parse(time.RFC3339, s); err == nil && t.Year() >= firstYear {
-		return t.UTC(), true
+	if i := strings.IndexByte(s, '('); i >= 0 {
+		s = s[:i] // an RFC 822 comment at the end: "+0000 (UTC)"
 	}
-	s, _, _ = strings.Cut(s, "(") // an RFC 822 comment at the end: "+0000 (UTC)"
-	s = strings.Trim(s, " \t\n\f\r\"'.,")
-	for _, form := range forms {
-		if m := form.FindStringSubmatch(strings.ToLower(s)); m != nil {
-			return timeOf(s, func(name string) string {
-				if i := form.SubexpIndex(name); i >= 0 {
-					return m[i]
-				}
-				return ""
-			})
+	p := dateParser{in: strings.Trim(s, blank+`"'.,`), month: -1, hour: -1}
+	for p.in != "" {
+		if !p.token() {
+			return time.Time{}, false
 		}
 	}
-	return time.Time{}, false
+	return p.time()
 }
 
 // ParseW3C is Parse, and a year or a month alone is its first day, as the
@@ -83,77 +44,283 @@ func ParseW3C(s string) (time.Time, bool) {
 	return Parse(s)
 }
 
-// firstYear is the first that may be meant.
-const firstYear = 1900
+// dateParser reads a date word by word, in any order that is unambiguous.
+type dateParser struct {
+	in       string
+	numbers  [3]int // day and year; or year, month and day
+	digits   [3]int // how many digits each was written with
+	n        int
+	month    int // 1 to 12 where named, -1 where not
+	hour     int // -1: no time of day yet
+	min, sec int
+	nanos    int
+	zone     int // seconds east of UTC
+	zoned    bool
+	weekday  bool
+}
 
-// timeOf puts the parts of a text together; part gives each by its name, "" where it
-// is not there.
-func timeOf(text string, part func(name string) string) (t time.Time, ok bool) {
-	number := func(name string) int {
-		n, _ := strconv.Atoi(part(name)) // digits, or nothing
-		return n
+// token reads the next word, number, time or zone.
+func (p *dateParser) token() bool {
+	switch c := p.in[0]; {
+	case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == ',':
+		p.in = p.in[1:]
+		return true
+	case isDigit(c):
+		return p.number()
+	case c == '+', c == '-' && p.complete():
+		return p.offset()
+	case c == '-':
+		p.in = p.in[1:]
+		return p.n > 0 && p.in != "" && p.in[0] != '-'
+	case isLetter(c):
+		return p.word()
 	}
-	year, month, day := number("year"), monthOf(part("month")), number("day")
-	switch short := len(part("year")) == 2; {
-	case short && year >= 69: // as POSIX and Go read two digits
+	return false
+}
+
+// complete says whether day, month and year are known, so that a sign begins
+// an offset and not the next part of the date.
+func (p *dateParser) complete() bool {
+	return p.n == 3 || p.n == 2 && p.month > 0
+}
+
+func (p *dateParser) number() bool {
+	n, width := leadingDigits(p.in)
+	if width > 0 && width < len(p.in) && p.in[width] == ':' {
+		return p.clock()
+	}
+	if width == 8 && p.n == 0 && p.month < 0 { // 20100625, ISO 8601 basic
+		p.numbers, p.digits, p.n = [3]int{n / 10000, n / 100 % 100, n % 100}, [3]int{4, 2, 2}, 3
+		p.in = p.in[width:]
+		return true
+	}
+	if width > 4 || width == 3 || p.complete() || p.n == len(p.numbers) {
+		return false
+	}
+	p.numbers[p.n], p.digits[p.n] = n, width
+	p.n++
+	p.in = trimOrdinal(p.in[width:])
+	return true
+}
+
+// trimOrdinal drops the "th" of "25th June".
+func trimOrdinal(s string) string {
+	if len(s) < 2 || len(s) > 2 && isLetter(s[2]) {
+		return s
+	}
+	switch strings.ToLower(s[:2]) {
+	case "st", "nd", "rd", "th":
+		return s[2:]
+	}
+	return s
+}
+
+// clock reads 15:00, 15:00:00 and 15:00:00.5.
+func (p *dateParser) clock() bool {
+	if p.hour >= 0 {
+		return false
+	}
+	var part [3]int
+	for i := range part {
+		n, width := leadingDigits(p.in)
+		if width == 0 || width > 2 {
+			return false
+		}
+		part[i], p.in = n, p.in[width:]
+		if p.in == "" || p.in[0] != ':' || i == len(part)-1 {
+			break
+		}
+		p.in = p.in[1:]
+	}
+	if p.in != "" && (p.in[0] == '.' || p.in[0] == ':') {
+		n, width := leadingDigits(p.in[1:])
+		if p.in[0] == ':' || width == 0 {
+			return false
+		}
+		p.in = p.in[1+width:]
+		for ; width < 9; width++ {
+			n *= 10
+		}
+		p.nanos = n
+	}
+	p.hour, p.min, p.sec = part[0], part[1], part[2]
+	return p.min < 60 && p.sec <= 60 && (p.hour < 24 || p.hour == 24 && p.min+p.sec == 0)
+}
+
+// offset reads +03, +0300 and +03:00.
+func (p *dateParser) offset() bool {
+	sign := 1
+	if p.in[0] == '-' {
+		sign = -1
+	}
+	n, width := leadingDigits(p.in[1:])
+	p.in = p.in[1+width:]
+	var hours, minutes int
+	switch width {
+	case 1, 2:
+		hours = n
+		if strings.HasPrefix(p.in, ":") {
+			minutes, width = leadingDigits(p.in[1:])
+			if width != 2 {
+				return false
+			}
+			p.in = p.in[3:]
+		}
+	case 4:
+		hours, minutes = n/100, n%100
+	default:
+		return false
+	}
+	if p.zoned && p.zone != 0 || hours > 15 || minutes > 59 || !p.complete() {
+		return false // "GMT+3" is one zone, "PST+3" none
+	}
+	p.zoned, p.zone = true, sign*(hours*3600+minutes*60)
+	return true
+}
+
+// word reads the name of a month, a weekday or a zone, T, Z, am and pm.
+func (p *dateParser) word() bool {
+	i := 0
+	for i < len(p.in) && isLetter(p.in[i]) {
+		i++
+	}
+	word := strings.ToLower(p.in[:i])
+	upper := word != p.in[:i] && strings.ToUpper(word) == p.in[:i]
+	p.in = p.in[i:]
+	switch {
+	case word == "t" && p.complete() && p.hour < 0:
+		return p.isoTime()
+	case word == "am", word == "pm":
+		return p.halfDay(word)
+	case monthOf(word) > 0 && p.month < 0:
+		p.month = monthOf(word)
+		p.in = strings.TrimPrefix(p.in, ".")
+		return true
+	case isWeekday(word) && !p.weekday:
+		p.weekday = true
+		p.in = strings.TrimPrefix(p.in, ".")
+		return true
+	}
+	return p.zoneName(word, upper)
+}
+
+// isoTime reads what follows the T: 15:00:00 goes on as usual, 150000 and
+// 1500 and 15 are the basic format.
+func (p *dateParser) isoTime() bool {
+	n, width := leadingDigits(p.in)
+	if width < len(p.in) && p.in[width] == ':' {
+		return true
+	}
+	switch width {
+	case 2:
+		p.hour = n
+	case 4:
+		p.hour, p.min = n/100, n%100
+	case 6:
+		p.hour, p.min, p.sec = n/10000, n/100%100, n%100
+	default:
+		return false
+	}
+	p.in = p.in[width:]
+	return p.hour < 24 && p.min < 60 && p.sec <= 60
+}
+
+func (p *dateParser) halfDay(word string) bool {
+	if p.hour < 1 || p.hour > 12 {
+		return false
+	}
+	p.hour %= 12
+	if word == "pm" {
+		p.hour += 12
+	}
+	return true
+}
+
+// zoneName takes in a zone. A name that nobody knows is UTC where it can
+// only be a zone: in capitals, behind a time of day.
+func (p *dateParser) zoneName(word string, upper bool) bool {
+	if p.zoned {
+		return false
+	}
+	east, known := zones[word]
+	if !known && !(upper && p.hour >= 0 && len(word) <= 5) {
+		return false
+	}
+	p.zoned, p.zone = true, east
+	return true
+}
+
+// time puts the parts together.
+func (p *dateParser) time() (time.Time, bool) {
+	year, month, day, digits := p.date()
+	p.hour = max(p.hour, 0)
+	switch {
+	case digits == 0 || month < 1 || month > 12:
+		return time.Time{}, false
+	case digits <= 2 && year >= 69: // as POSIX and Go read two digits
 		year += 1900
-	case short:
+	case digits <= 2:
 		year += 2000
 	}
-	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if year < firstYear || month < 1 || month > 12 || date.Day() != day {
-		return t, false
+	if t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC); year < 1900 || t.Day() != day {
+		return time.Time{}, false
 	}
-	hour, minute, second := number("hour"), number("minute"), number("second")
-	if half := part("half"); half != "" {
-		if hour < 1 || hour > 12 {
-			return t, false
-		}
-		if hour %= 12; half == "pm" {
-			hour += 12
-		}
-	}
-	if minute > 59 || second > 60 || hour > 24 || hour == 24 && minute+second > 0 {
-		return t, false
-	}
-	name := part("zone")
-	// A name that nobody knows is UTC where it can only be a zone.
-	inCapitals := part("hour") != "" && strings.Contains(text, strings.ToUpper(name))
-	east, ok := eastOf(name, part("offset"), inCapitals)
-	fraction, _ := time.ParseDuration("0" + part("fraction") + "s")
-	date = date.Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute)
-	return date.Add(time.Duration(second-east)*time.Second + fraction), ok
+	t := time.Date(year, time.Month(month), day, p.hour, p.min, p.sec, p.nanos, time.UTC)
+	return t.Add(-time.Duration(p.zone) * time.Second), true
 }
 
-// eastOf is how many seconds east of UTC a zone is that is named, or written as +03,
-// +0300 or +03:00, or both: "GMT+3" is one zone, "PST+3" none.
-func eastOf(name, offset string, anyName bool) (east int, ok bool) {
-	east, known := zones[name]
-	if offset == "" || !known && !anyName && name != "" {
-		return east, known || anyName || name == ""
+// date says which number is what: "25 Jun 2010", "2010 Jun 25" or
+// "2010-06-25". Other numbers only, such as 06/07/10, are ambiguous.
+func (p *dateParser) date() (year, month, day, digits int) {
+	switch {
+	case p.month > 0 && p.n == 2 && p.digits[0] == 4:
+		return p.numbers[0], p.month, p.numbers[1], 4
+	case p.month > 0 && p.n == 2:
+		return p.numbers[1], p.month, p.numbers[0], p.digits[1]
+	case p.month < 0 && p.n == 3 && p.digits[0] == 4:
+		return p.numbers[0], p.numbers[1], p.numbers[2], 4
 	}
-	digits := strings.Replace(offset[1:], ":", "", 1)
-	if len(digits) <= 2 {
-		digits += "00"
-	}
-	n, _ := strconv.Atoi(digits)
-	if offset[0] == '-' {
-		n = -n
-	}
-	hours, minutes := n/100, n%100
-	return hours*hour + minutes*60, east == 0 && max(hours, -hours) <= 15 && max(minutes, -minutes) <= 59
+	return 0, 0, 0, 0
 }
 
-// monthOf is a month by its number, its name or the first three letters of that; 0 for
-// none.
-func monthOf(s string) int {
-	if n, err := strconv.Atoi(s); err == nil {
-		return n
+// leadingDigits reads up to nine digits.
+func leadingDigits(s string) (n, width int) {
+	for width < len(s) && width < 9 && isDigit(s[width]) {
+		n = n*10 + int(s[width]-'0')
+		width++
 	}
-	for m := time.January; m <= time.December; m++ {
-		name := strings.ToLower(m.String())
-		if s == name || s == name[:3] || s == "sept" && m == time.September {
-			return int(m)
+	return n, width
+}
+
+const blank = " \t\n\f\r"
+
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+const monthNames = "january february march april may june july august september october november december"
+
+func monthOf(word string) int {
+	if word == "sept" {
+		return 9
+	}
+	return nameOf(word, monthNames)
+}
+
+func isWeekday(word string) bool {
+	switch word {
+	case "tues", "wednes", "thur", "thurs":
+		return true
+	}
+	return nameOf(word, "monday tuesday wednesday thursday friday saturday sunday") > 0
+}
+
+// nameOf finds word, whole or as its first three letters, among names.
+func nameOf(word, names string) int {
+	i := 0
+	for name := range strings.FieldsSeq(names) {
+		i++
+		if word == name || word == name[:3] {
+			return i
 		}
 	}
 	return 0
