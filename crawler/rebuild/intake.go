@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -362,7 +363,7 @@ func (i *Intake) Commit() (err error) {
 	}
 	for _, c := range group {
 		if c.Label != "" && len(i.labels) < maxLabels && c.Visit.Kept == crawllog.KeptResponse {
-			i.labels[c.Label] = c.Visit.Ref()
+			i.labels[strings.Clone(c.Label)] = c.Visit.Ref() // not the record head that it is of
 		}
 	}
 	return nil
