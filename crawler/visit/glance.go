@@ -98,10 +98,10 @@ func isRest(p htmlmeta.Page) bool {
 			return true
 		}
 		rest = rest[i+1:]
-		if len(rest) == 0 || !strings.ContainsRune("mMlLbB/", rune(rest[0])) {
+		if len(rest) == 0 || !strings.ContainsRune("mMlLbB/tThH", rune(rest[0])) {
 			continue
 		}
-		for _, name := range []string{"meta", "link", "base", "/head>"} {
+		for _, name := range []string{"meta", "link", "base", "title", "html", "/head>"} {
 			if hasTag(rest, name) {
 				return false
 			}
