@@ -92,6 +92,9 @@ func isRest(p htmlmeta.Page) bool {
 		!bytes.HasPrefix(rest, []byte("<")) || bytes.Contains(rest, []byte("srcdoc")) || shownText(rest[:min(len(rest), MaxHead-len(head))]) <= maxChallengeText {
 		return false
 	}
+	if low := bytes.ToLower(head); bytes.Contains(low, []byte("<title")) && !bytes.Contains(low, []byte("</title")) {
+		return false // all that follows is the title's
+	}
 	for {
 		i := bytes.IndexByte(rest, '<')
 		if i < 0 {
