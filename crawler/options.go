@@ -48,7 +48,7 @@ type Options struct {
 	Hooks
 }
 
-// SiteFiles and Retry are how answers are read, and asked for again.
+// SiteFiles and Retry say which files of the site are read, and how often a failed visit is retried.
 type (
 	SiteFiles = visit.SiteFiles
 	Retry     = visit.Retry

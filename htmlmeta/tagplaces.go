@@ -12,7 +12,7 @@ import (
 type tagPlaces struct {
 	list  []uint32 // offsets of their '<', in order
 	begun bool     // a tag came that is neither html nor head
-	body  int      // where the first tag is that is of no element of the head; 0 before it came
+	body  int      // where, behind its '<', the first tag is that is of no element of the head; 0 before it came
 }
 
 // start notes the start tag that was read. matters: the scanner gives it.
@@ -22,7 +22,7 @@ func (p *tagPlaces) start(src []byte, t *tag, matters bool) {
 	}
 	p.begun = p.begun || t.id != tagHTML && !bytes.EqualFold(t.name.of(src), []byte("head"))
 	if p.body == 0 && !slices.Contains(ofHead, strings.ToLower(string(t.name.of(src)))) {
-		p.body = t.all.from
+		p.body = t.name.from
 	}
 }
 
@@ -35,6 +35,17 @@ func (p *tagPlaces) end(src []byte, t *tag, inForeign bool) {
 	if inForeign || len(name) == 8 && equalFold(name, "template") || len(name) == 4 && equalFold(name, "body") {
 		p.list = append(p.list, uint32(t.all.from))
 	}
+}
+
+// HeadOf is a document up to the first tag of its body (HTML §13.2.6.4.4); all of it where it has none.
+func HeadOf(src []byte) []byte {
+	var p tagPlaces
+	for s := (scanner{src: src, places: &p}); p.body == 0 && s.next(); {
+	}
+	if p.body == 0 {
+		return src
+	}
+	return src[:p.body-1]
 }
 
 func (p *tagPlaces) reset() { *p = tagPlaces{list: trimmed(p.list)} }

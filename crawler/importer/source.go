@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"curtsy/internal/weburl"
+	"curtsy/storage"
 	"curtsy/storage/warc"
 )
 
@@ -85,7 +86,10 @@ func within(dir string) (files []string, err error) {
 
 // sourcesOf looks at how a file begins, whatever its name.
 func sourcesOf(path string) ([]*Source, error) {
-	f, err := os.Open(path)
+	f, err := storage.OpenRegular(path)
+	if errors.Is(err, storage.ErrIrregular) {
+		return nil, errors.New("not a regular file; a pipe is read from standard input: -")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +97,6 @@ func sourcesOf(path string) ([]*Source, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, errors.New("not a regular file; a pipe is read from standard input: -")
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {

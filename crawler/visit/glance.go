@@ -60,16 +60,7 @@ func headOf(kind htmlmeta.Kind, body []byte) []byte {
 	if kind != htmlmeta.HTML {
 		return body[:min(len(body), 200)] // a style sheet's charset
 	}
-	body = body[:min(len(body), MaxHead)]
-	for at := 0; ; {
-		i := bytes.IndexByte(body[at:], '<')
-		if i < 0 {
-			return body
-		}
-		if at += i + 1; hasTag(body[at:], "body") {
-			return body[:at-1]
-		}
-	}
+	return htmlmeta.HeadOf(body[:min(len(body), MaxHead)])
 }
 
 // hasTag says whether the name of a tag begins so.
@@ -91,9 +82,6 @@ func isRest(p htmlmeta.Page) bool {
 	if !strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") || !declared ||
 		!bytes.HasPrefix(rest, []byte("<")) || bytes.Contains(rest, []byte("srcdoc")) || shownText(rest[:min(len(rest), MaxHead-len(head))]) <= maxChallengeText {
 		return false
-	}
-	if low := bytes.ToLower(head); bytes.Contains(low, []byte("<title")) && !bytes.Contains(low, []byte("</title")) {
-		return false // all that follows is the title's
 	}
 	for {
 		i := bytes.IndexByte(rest, '<')

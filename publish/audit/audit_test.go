@@ -226,10 +226,15 @@ func TestAPageAsItsAuthorWroteIt(t *testing.T) {
 			`<template><h1>no</h1><img></template><h1> <a name=x></a>`+"\n"+`</h1><H3><b>3</b></H3><img src=//h/x.png>`+
 			`<img alt="" src=1><img aria-hidden=true src=2><link rel=Canonical href=" /c ">`+
 			`<a href="mailto:a@b.example,c@d.example?subject=x">m</a>`)
-	if len(p.Titles) != 1 || p.Titles[0] != "Проба & x" || p.Lang != "bg" || !slices.Equal(p.NoAlt, []string{"//h/x.png"}) ||
-		!slices.Equal(p.Headings, []string{""}) || !slices.Equal(p.Misplaced, []string{"/c"}) || len(p.Odd) > 0 ||
-		!slices.Equal(p.Faults["heading-skips"], []string{"h3 after h1"}) {
-		t.Errorf("%+v", p)
+	for name, want := range map[htmlmeta.NoteName][]string{htmlmeta.NoteTitle: {"Проба & x"}, htmlmeta.NoteLang: {"bg"},
+		htmlmeta.NoteNoAlt: {"//h/x.png"}, htmlmeta.NoteHeading: {""}, htmlmeta.NoteMisplaced: {"/c"},
+		htmlmeta.NoteSkips: {"h3 after h1"}} {
+		if !slices.Equal(p.Notes[name], want) {
+			t.Errorf("note %d: %q, want %q", name, p.Notes[name], want)
+		}
+	}
+	if len(p.Odd) > 0 {
+		t.Errorf("odd: %v", p.Odd)
 	}
 	for fragment, want := range map[string]bool{"one": true, "two": true, "three": false, "top": true, "/route": true,
 		":~:text=quick%20brown": true, ":~:text=The,fox": true,
@@ -245,7 +250,7 @@ func TestAPageAsItsAuthorWroteIt(t *testing.T) {
 func TestWhatIsAskedForByHTTP(t *testing.T) {
 	const body = `<form action="http://h/send"></form><img src=http://h/i alt=""><a href=http://h/a>`
 	for at, want := range map[string]int{"https://h/": 1, "http://h/": 0} {
-		if p := read(t, at, "text/html", body); len(p.Faults["form-insecure"]) != want || len(p.ByHTTP) != want {
+		if p := read(t, at, "text/html", body); len(p.Forms) != want || len(p.ByHTTP) != want {
 			t.Errorf("%s: %+v", at, p)
 		}
 	}

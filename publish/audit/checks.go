@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/language"
 
 	"curtsy/frontier/judge"
+	"curtsy/htmlmeta"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
 	"curtsy/usage"
@@ -72,31 +73,35 @@ var checks = []check{
 	{"link-to-redirect", Note, "Links lead to a redirect; the new URL would save every visitor a request.",
 		nil, func(s *site) []Hit { return linksTo(s.moved) }},
 	{"title-missing", Error, "The page has no title, which search engines and bookmarks show.",
-		func(p *page) (string, bool) { return "", len(p.Titles) == 0 || p.Titles[0] == "" }, nil},
+		func(p *page) (string, bool) { return "", p.first(htmlmeta.NoteTitle) == "" }, nil},
 	{"title-several", Warning, "The page has more than one title element.",
-		several(func(p *page) []string { return p.Titles }), nil},
+		several(htmlmeta.NoteTitle), nil},
 	{"title-long", Warning, fmt.Sprintf("The title is longer than %d characters: search results cut it.",
-		longTitle), func(p *page) (string, bool) { return long(p.Titles, longTitle) }, nil},
+		longTitle), long(htmlmeta.NoteTitle, longTitle), nil},
 	{"title-duplicate", Warning, "Several pages have the same title.",
 		nil, duplicates(func(p *page) string { return p.title })},
 	{"description-missing", Note, "The page has no meta description.",
-		func(p *page) (string, bool) { return "", p.index && first(p.Descriptions) == "" }, nil},
+		func(p *page) (string, bool) { return "", p.index && p.first(htmlmeta.NoteDescription) == "" }, nil},
 	{"description-several", Warning, "The page has more than one meta description.",
-		several(func(p *page) []string { return p.Descriptions }), nil},
+		several(htmlmeta.NoteDescription), nil},
 	{"description-long", Note, fmt.Sprintf("The description is longer than %d characters.", longDescription),
-		func(p *page) (string, bool) { return long(p.Descriptions, longDescription) }, nil},
+		long(htmlmeta.NoteDescription, longDescription), nil},
 	{"description-duplicate", Warning, "Several pages have the same description.",
 		nil, duplicates(func(p *page) string { return p.description })},
 	{"h1-missing", Warning, "The page has no h1, or an empty one.",
-		func(p *page) (string, bool) { return "", strings.Join(p.Headings, "") == "" }, nil},
+		func(p *page) (string, bool) { return "", strings.Join(p.Notes[htmlmeta.NoteHeading], "") == "" }, nil},
 	{"h1-several", Note, "The page has more than one h1.",
-		several(func(p *page) []string { return p.Headings }), nil},
+		several(htmlmeta.NoteHeading), nil},
 	{"canonical-several", Error, "The page names more than one canonical URL: none of them counts.",
 		func(p *page) (string, bool) { return strings.Join(p.allCanonicals(), ", "), len(p.allCanonicals()) > 1 }, nil},
 	{"canonical-in-body", Warning, "A link names a canonical URL in the body of the page: search engines read it in the head only.",
-		func(p *page) (string, bool) { return first(p.Misplaced), len(p.Misplaced) > 0 }, nil},
+		func(p *page) (string, bool) {
+			return p.first(htmlmeta.NoteMisplaced), len(p.Notes[htmlmeta.NoteMisplaced]) > 0
+		}, nil},
 	{"canonical-bad", Error, "The canonical URL is none.",
-		func(p *page) (string, bool) { return first(p.Canonicals), len(p.Canonicals) > 0 && p.canonical == "" }, nil},
+		func(p *page) (string, bool) {
+			return p.first(htmlmeta.NoteCanonical), p.canonicals > 0 && p.canonical == ""
+		}, nil},
 	{"canonical-to-redirect", Error, "The canonical URL is a redirect.",
 		nil, canonicals(func(_ *site, _ *page, t *target) bool { return t.to != "" })},
 	{"canonical-broken", Error, "The canonical URL answers with an error.",
@@ -126,9 +131,9 @@ var checks = []check{
 	{"hreflang-not-canonical", Warning, "The page has hreflang links and names another page as canonical: search engines ignore them.",
 		func(p *page) (string, bool) { return p.canonical, len(p.alternates) > 0 && p.isCopy() }, nil},
 	{"lang-missing", Warning, "The html element has no lang: readers aloud and translators have to guess.",
-		func(p *page) (string, bool) { return "", p.Lang == "" }, nil},
+		func(p *page) (string, bool) { return "", p.first(htmlmeta.NoteLang) == "" }, nil},
 	{"lang-bad", Warning, "The lang of the html element is no language code.",
-		func(p *page) (string, bool) { return p.Lang, p.Lang != "" && badLanguage(p.Lang) }, nil},
+		badLang, nil},
 	{"robots-misspelt", Error, "A robots directive is misspelt, or its value is none: it does nothing.",
 		func(p *page) (string, bool) { return strings.Join(p.misspelt(), "; "), len(p.misspelt()) > 0 }, nil},
 	{"noindex-in-sitemap", Error, "A sitemap lists a page that asks not to be found.",
@@ -155,7 +160,7 @@ var checks = []check{
 	{"mixed-content", Error, "A page that came by https loads something by http: browsers refuse or change it.",
 		lists(func(p *page) []string { return p.ByHTTP }), nil},
 	{"form-insecure", Warning, "A form of a page that came by https is sent by http: browsers warn of it.",
-		faults("form-insecure"), nil},
+		lists(func(p *page) []string { return p.Forms }), nil},
 	{"page-large", Warning, "The document alone is larger than 2 MiB.", func(p *page) (string, bool) {
 		return fmt.Sprintf("%d octets", p.visit.Length), p.visit.Length > largePage
 	}, nil},
@@ -165,15 +170,17 @@ var checks = []check{
 	{"image-large", Warning, "An image is larger than 1 MiB.", nil, urls(func(t *target) (string, bool) {
 		return fmt.Sprintf("%d octets", t.image), t.image > largeImage
 	})},
-	{"meta-refresh", Warning, "The page sends its readers elsewhere, or loads itself anew, after a time: who reads slowly cannot finish.", faults("meta-refresh"), nil},
-	{"viewport-missing", Note, "The page has no meta viewport: telephones show it small.", faults("viewport-missing"), nil},
-	{"zoom-forbidden", Warning, "The viewport keeps readers from making the page larger.", faults("zoom-forbidden"), nil},
+	{"meta-refresh", Warning, "The page sends its readers elsewhere, or loads itself anew, after a time: who reads slowly cannot finish.", noted(htmlmeta.NoteRefresh), nil},
+	{"viewport-missing", Note, "The page has no meta viewport: telephones show it small.", func(p *page) (string, bool) {
+		return "", len(p.Notes[htmlmeta.NoteViewport]) == 0
+	}, nil},
+	{"zoom-forbidden", Warning, "The viewport keeps readers from making the page larger.", noted(htmlmeta.NoteZoom), nil},
 	{"frame-untitled", Warning, "A frame has no title: who cannot see it learns nothing of what is in it.",
-		faults("frame-untitled"), nil},
-	{"heading-skips", Note, "A heading skips a level.", faults("heading-skips"), nil},
-	{"id-twice", Note, "An id is that of two elements: links and labels find the first only.", faults("id-twice"), nil},
+		noted(htmlmeta.NoteFrame), nil},
+	{"heading-skips", Note, "A heading skips a level.", noted(htmlmeta.NoteSkips), nil},
+	{"id-twice", Note, "An id is that of two elements: links and labels find the first only.", noted(htmlmeta.NoteIDTwice), nil},
 	{"alt-missing", Error, "An image, or a link or button that is one, has no alt attribute: who cannot see it learns nothing of it (alt=\"\" says " +
-		"that there is nothing to learn).", lists(func(p *page) []string { return p.NoAlt }), nil},
+		"that there is nothing to learn).", noted(htmlmeta.NoteNoAlt), nil},
 	{"content-duplicate", Warning, "Several pages have the same content, and none says which is the canonical one.",
 		nil, duplicates(func(p *page) string {
 			if p.canonical != "" {
@@ -225,14 +232,22 @@ func lists(of func(*page) []string) func(*page) (string, bool) {
 	return func(p *page) (string, bool) { return some(of(p)), len(of(p)) > 0 }
 }
 
-// several is a check of a page that has more than one of what there is to be one of.
-func several(of func(*page) []string) func(*page) (string, bool) {
-	return func(p *page) (string, bool) { return fmt.Sprint(len(of(p))), len(of(p)) > 1 }
+// noted is a check of a page that has notes of a name, which are what is wrong.
+func noted(n htmlmeta.NoteName) func(*page) (string, bool) {
+	return lists(func(p *page) []string { return p.Notes[n] })
 }
 
-// faults finds what the elements of a page alone tell.
-func faults(check string) func(*page) (string, bool) {
-	return lists(func(p *page) []string { return p.Faults[check] })
+// several is a check of a page that has more than one of what there is to be one of.
+func several(n htmlmeta.NoteName) func(*page) (string, bool) {
+	return func(p *page) (string, bool) { return fmt.Sprint(len(p.Notes[n])), len(p.Notes[n]) > 1 }
+}
+
+// long is a check of whether the first text is longer than so many characters.
+func long(name htmlmeta.NoteName, most int) func(*page) (string, bool) {
+	return func(p *page) (string, bool) {
+		n := utf8.RuneCountInString(p.first(name))
+		return fmt.Sprintf("%d characters", n), n > most
+	}
 }
 
 // isCopy says whether a page names another one as canonical.
@@ -240,15 +255,15 @@ func (p *page) isCopy() bool { return p.canonical != "" && p.canonical != p.url 
 
 // canonicals are all that the page and its header name.
 func (p *page) allCanonicals() []string {
-	if p.header == "" || len(p.Canonicals) == 0 {
-		return p.Canonicals
+	if p.header == "" || p.canonicals == 0 {
+		return p.Notes[htmlmeta.NoteCanonical]
 	}
-	return append(slices.Clone(p.Canonicals), p.header+" (header)")
+	return append(slices.Clone(p.Notes[htmlmeta.NoteCanonical]), p.header+" (header)")
 }
 
 // names says whether one of the hreflang links of a page leads to a URL.
 func (p *page) names(url string) bool {
-	return slices.ContainsFunc(p.alternates, func(a Alternate) bool { return a.Href == url })
+	return slices.ContainsFunc(p.alternates, func(a alternate) bool { return a.url == url })
 }
 
 // some are the first of a list, and how many more there are.
@@ -383,11 +398,16 @@ func badLanguage(code string) bool {
 	return base.String() == "und"
 }
 
+func badLang(p *page) (string, bool) {
+	lang := p.first(htmlmeta.NoteLang)
+	return lang, lang != "" && badLanguage(lang)
+}
+
 func badLanguages(p *page) (string, bool) {
 	var bad []string
 	for _, a := range p.alternates {
-		if !strings.EqualFold(a.Lang, "x-default") && badLanguage(a.Lang) {
-			bad = append(bad, a.Lang)
+		if !strings.EqualFold(a.lang, "x-default") && badLanguage(a.lang) {
+			bad = append(bad, a.lang)
 		}
 	}
 	return strings.Join(bad, ", "), len(bad) > 0
@@ -396,9 +416,9 @@ func badLanguages(p *page) (string, bool) {
 func sameLanguages(p *page) (string, bool) {
 	seen := map[string]string{}
 	for _, a := range p.alternates {
-		lang, href := strings.ToLower(a.Lang), a.Href
+		lang, href := strings.ToLower(a.lang), a.url
 		if had, twice := seen[lang]; twice && had != href {
-			return a.Lang, true
+			return a.lang, true
 		}
 		seen[lang] = href
 	}
@@ -408,11 +428,11 @@ func sameLanguages(p *page) (string, bool) {
 func hreflangNoReturn(s *site) (hits []Hit) {
 	for _, p := range s.pages {
 		for _, a := range p.alternates {
-			other := s.by[a.Href]
+			other := s.by[a.url]
 			if other == nil || other == p || other.names(p.url) {
 				continue
 			}
-			hits = append(hits, Hit{p.url, a.Lang + ": " + other.url + " does not name this page"})
+			hits = append(hits, Hit{p.url, a.lang + ": " + other.url + " does not name this page"})
 		}
 	}
 	return hits
@@ -421,9 +441,9 @@ func hreflangNoReturn(s *site) (hits []Hit) {
 func hreflangBroken(s *site) (hits []Hit) {
 	for _, p := range s.pages {
 		for _, a := range p.alternates {
-			url := a.Href
+			url := a.url
 			if t := s.urls[url]; t != nil && (t.status >= 300 || denied(t)) {
-				hits = append(hits, Hit{p.url, fmt.Sprintf("%s: %s (%d)", a.Lang, url, t.status)})
+				hits = append(hits, Hit{p.url, fmt.Sprintf("%s: %s (%d)", a.lang, url, t.status)})
 			}
 		}
 	}
@@ -463,19 +483,6 @@ func contradictions(p *page) (string, bool) {
 		}
 	}
 	return strings.Join(both, ", "), len(both) > 0
-}
-
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
-
-// long says whether the first text is longer than so many characters.
-func long(list []string, most int) (string, bool) {
-	n := utf8.RuneCountInString(first(list))
-	return fmt.Sprintf("%d characters", n), n > most
 }
 
 func plural(n int, one, many string) string {

@@ -1,6 +1,5 @@
-// Package audit answers: what would the owner of a site want to repair? It reads the
-// pages of an archive, and goes through
-// a table of checks (checks.go); each finding has a name, a sentence and its pages.
+// Package audit answers: what would the owner of a site want to repair? It goes through
+// a table of checks (checks.go) with what is kept of the pages of an archive; each finding has a name, a sentence and its pages.
 package audit
 
 import (
@@ -21,37 +20,6 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Info is what the archive says of a page.
-type Info struct {
-	Visit  *crawllog.Visit
-	Permit publish.Permit
-}
-
-// eachPage gives the pages that stand for their URLs and may be shown.
-func eachPage(ctx context.Context, a *storage.Archive, now time.Time, each func(*Page, *Info)) error {
-	find := crawllog.Remember(a.VisitsAt)
-	var said facts.Facts
-	for visits, err := range a.Histories() {
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return err
-		}
-		v, permit := publish.CurrentPermit(visits, now, find)
-		last := visits[len(visits)-1]
-		if !v.IsPage() || !v.HasBody() || !permit.Show || last.Status == 404 || last.Status == 410 {
-			continue
-		}
-		at, ok := publish.PageOf(v)
-		if !ok {
-			continue
-		}
-		if err := publish.Facts(a, at, &said); err != nil {
-			return err
-		}
-		each(Read(&said), &Info{v, permit})
-	}
-	return nil
-}
-
 // Options of an audit. All are needed.
 type Options struct {
 	Known   inventory.EachKnown
@@ -71,7 +39,7 @@ type page struct {
 
 	title, description, digest string
 	canonicals                 int
-	alternates                 []Alternate // their Href resolved, "" for none
+	alternates                 []alternate // url is "" where it is none
 }
 
 // target is what the archive knows of a URL.
@@ -126,7 +94,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := eachPage(ctx, a, o.Now, s.add); err != nil {
+	if err := s.readPages(ctx, a); err != nil {
 		return nil, err
 	}
 	var moved inventory.Targets
@@ -147,19 +115,43 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 	return s, err
 }
 
-// add makes the checks of one page, and keeps what others are held against.
-func (s *site) add(read *Page, i *Info) {
-	p := &page{Page: read, url: strings.Clone(read.URL.String()), visit: i.Visit, index: i.Permit.List,
-		title: first(read.Titles), description: first(read.Descriptions), digest: i.Visit.Digest,
-		canonicals: len(read.Canonicals)}
-	if len(read.Canonicals) > 0 {
-		p.canonical = read.resolved(read.Canonicals[0])
+// readPages reads those that stand for their URLs and may be shown.
+func (s *site) readPages(ctx context.Context, a *storage.Archive) error {
+	find := crawllog.Remember(a.VisitsAt)
+	var said facts.Facts
+	for visits, err := range a.Histories() {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		v, permit := publish.CurrentPermit(visits, s.o.Now, find)
+		last := visits[len(visits)-1]
+		if !v.IsPage() || !v.HasBody() || !permit.Show || last.Status == 404 || last.Status == 410 {
+			continue
+		}
+		at, ok := publish.PageOf(v)
+		if !ok {
+			continue
+		}
+		if err := publish.Facts(a, at, &said); err != nil {
+			return err
+		}
+		s.add(Read(&said), v, permit.List)
 	}
-	if named := i.Visit.Canonical; named != "" && named != p.canonical { // a header takes precedence
+	return nil
+}
+
+// add makes the checks of one page, and keeps what others are held against.
+func (s *site) add(read *Page, v *crawllog.Visit, index bool) {
+	canonicals := read.Notes[htmlmeta.NoteCanonical]
+	p := &page{Page: read, url: strings.Clone(read.URL.String()), visit: v, index: index,
+		title: read.first(htmlmeta.NoteTitle), description: read.first(htmlmeta.NoteDescription), digest: v.Digest,
+		canonicals: len(canonicals), canonical: read.resolved(read.first(htmlmeta.NoteCanonical))}
+	if named := v.Canonical; named != "" && named != p.canonical { // a header takes precedence
 		p.header, p.canonical = named, cmp.Or(p.canonical, named)
 	}
-	for _, a := range read.Alternates {
-		p.alternates = append(p.alternates, Alternate{a.Lang, read.resolved(a.Href)})
+	for _, text := range read.Notes[htmlmeta.NoteAlternate] {
+		lang, href, _ := strings.Cut(text, " ")
+		p.alternates = append(p.alternates, alternate{lang, read.resolved(href)})
 	}
 	for n := range checks {
 		if of := checks[n].page; of != nil {
@@ -169,10 +161,9 @@ func (s *site) add(read *Page, i *Info) {
 		}
 	}
 	for _, o := range read.Odd {
-		if slices.Contains(read.Canonicals, o.Text) {
-			continue // a check of its own
+		if !slices.Contains(canonicals, o.Text) { // for those there is a check of its own
+			s.odd = append(s.odd, Hit{p.url, cut(o.Text, 200) + ": " + o.Why})
 		}
-		s.odd = append(s.odd, Hit{p.url, cut(o.Text, 200) + ": " + o.Why})
 	}
 	p.Page, p.visit = nil, nil
 	s.pages = append(s.pages, p)
@@ -231,7 +222,7 @@ func (s *site) isOwn(url string) bool {
 
 // misspelt are the directives of a page that mean nothing.
 func (p *Page) misspelt() (list []string) {
-	for _, content := range p.Robots {
+	for _, content := range p.Notes[htmlmeta.NoteRobots] {
 		list = append(list, htmlmeta.Misspelt(content)...)
 	}
 	return list

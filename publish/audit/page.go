@@ -3,6 +3,7 @@ package audit
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"curtsy/facts"
@@ -12,38 +13,21 @@ import (
 
 // Page is what a check of a page looks at, as its author wrote it.
 type Page struct {
-	URL          weburl.URL
-	Lang         string // of the html element
-	Titles       []string
-	Headings     []string // of each h1 whether it has a text: "", or "text"
-	Descriptions []string
-	Robots       []string // contents of meta robots
-	Canonicals   []string // as written, in the head
-	Misplaced    []string // canonicals in the body
-	Alternates   []Alternate
-	NoAlt        []string            // sources of images, and links of areas, without an alt attribute
-	Faults       map[string][]string // what the elements alone tell: by the name of the check, what is to be said
-	Odd          []htmlmeta.Odd      // references that nobody can follow
-	ByHTTP       []string            // what a page that came by https loads by http
+	URL    weburl.URL
+	Notes  map[htmlmeta.NoteName][]string // their texts, in order
+	Odd    []htmlmeta.Odd                 // references that nobody can follow
+	ByHTTP []string                       // what a page that came by https loads by http
+	Forms  []string                       // where it sends forms by http
 }
 
-// Alternate is a page in another language (link rel=alternate hreflang).
-type Alternate struct{ Lang, Href string }
-
-// faultOf is the check that a note alone is a fault for.
-var faultOf = map[htmlmeta.NoteName]string{htmlmeta.NoteZoom: "zoom-forbidden", htmlmeta.NoteRefresh: "meta-refresh",
-	htmlmeta.NoteFrame: "frame-untitled", htmlmeta.NoteSkips: "heading-skips", htmlmeta.NoteIDTwice: "id-twice"}
+// alternate is a page in another language (link rel=alternate hreflang).
+type alternate struct{ lang, url string }
 
 // Read makes a page of what was read of it.
 func Read(said *facts.Facts) *Page {
-	p := &Page{URL: said.URL, Faults: map[string][]string{}, Odd: append([]htmlmeta.Odd(nil), said.Odd...)}
-	view := false
+	p := &Page{URL: said.URL, Notes: map[htmlmeta.NoteName][]string{}, Odd: slices.Clone(said.Odd)}
 	for _, n := range said.Notes {
-		view = view || n.Name == htmlmeta.NoteViewport
-		p.take(n)
-	}
-	if !view {
-		p.Faults["viewport-missing"] = []string{""}
+		p.Notes[n.Name] = append(p.Notes[n.Name], n.Text)
 	}
 	if p.URL.Scheme() != "https" {
 		return p
@@ -54,39 +38,18 @@ func Read(said *facts.Facts) *Page {
 		case l.Kind == htmlmeta.Requisite:
 			p.ByHTTP = append(p.ByHTTP, l.URL.String())
 		case l.Kind == htmlmeta.Form:
-			p.Faults["form-insecure"] = append(p.Faults["form-insecure"], l.URL.String())
+			p.Forms = append(p.Forms, l.URL.String())
 		}
 	}
 	return p
 }
 
-// take takes in a note.
-func (p *Page) take(n htmlmeta.Note) {
-	switch n.Name {
-	case htmlmeta.NoteTitle:
-		p.Titles = append(p.Titles, n.Text)
-	case htmlmeta.NoteHeading:
-		p.Headings = append(p.Headings, n.Text)
-	case htmlmeta.NoteDescription:
-		p.Descriptions = append(p.Descriptions, n.Text)
-	case htmlmeta.NoteRobots:
-		p.Robots = append(p.Robots, n.Text)
-	case htmlmeta.NoteCanonical:
-		p.Canonicals = append(p.Canonicals, n.Text)
-	case htmlmeta.NoteMisplaced:
-		p.Misplaced = append(p.Misplaced, n.Text)
-	case htmlmeta.NoteAlternate:
-		lang, href, _ := strings.Cut(n.Text, " ")
-		p.Alternates = append(p.Alternates, Alternate{lang, href})
-	case htmlmeta.NoteLang:
-		p.Lang = n.Text
-	case htmlmeta.NoteNoAlt:
-		p.NoAlt = append(p.NoAlt, n.Text)
-	default:
-		if check := faultOf[n.Name]; check != "" {
-			p.Faults[check] = append(p.Faults[check], n.Text)
-		}
+// first is the text of the first note of a name; "" for none.
+func (p *Page) first(n htmlmeta.NoteName) string {
+	if len(p.Notes[n]) == 0 {
+		return ""
 	}
+	return p.Notes[n][0]
 }
 
 // fold makes blanks one, and takes those round a text away.

@@ -117,8 +117,8 @@ func (t *targets) intern(s string) uint32 {
 	return i
 }
 
-// judge says what a link to u leads to; !first: the page being read has had one, and
-// that says it, unless it is asked for again.
+// judge says what a link to u leads to; !first: the page being read has had one, whose
+// verdict stands, unless again.
 func (t *targets) judge(u weburl.URL, again bool) (l Link, first bool) {
 	l.To, l.URL = u.String(), u
 	key := t.key(l.To)
