@@ -602,7 +602,7 @@ func archiveError(err error, dir string) error {
 	case err == nil || errors.As(err, &said):
 		return err
 	case errors.As(err, &link):
-		return exitWith(exitDamaged, link, "the file back in its place, or curtsy import --link "+quoted(dir)+" FILE")
+		return exitWith(exitDamaged, link, backInPlace(dir))
 	case noRights(err) && errors.As(err, &forbidden): // it names the path once
 		return exitWith(exitFailed, forbidden, rightsHint(err, "as a user who may read and write "+dir))
 	case errors.Is(err, syscall.ENOTDIR):

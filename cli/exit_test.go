@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -74,6 +75,19 @@ func TestDamageIsExit5(t *testing.T) {
 	} {
 		if got := exitCode(damaged(err)); got != want {
 			t.Errorf("%v: exit %d, want %d", err, got, want)
+		}
+	}
+}
+
+// A repair does not help where a linked file is what is wrong.
+func TestWhatMendsALinkedFile(t *testing.T) {
+	own, linked := storage.Problem{File: "warc/x.warc.gz"}, storage.Problem{File: filepath.Join(t.TempDir(), "x.warc.gz")}
+	for try, found := range map[string][]storage.Problem{
+		"curtsy verify a --repair":                                   {linked, own},
+		"the file back in its place, or curtsy import --link a FILE": {linked, linked},
+	} {
+		if got := mendHint("a", found); got != try {
+			t.Errorf("%v: try: %s", found, got)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,7 @@ func verifyCmd(u *ui) *cobra.Command {
 		}
 		if len(r.Problems) > 0 {
 			return exitWith(exitDamaged, fmt.Errorf("%s: %s", a[0], count(len(r.Problems), "problem")),
-				"curtsy verify "+quoted(a[0])+" --repair")
+				mendHint(a[0], r.Problems))
 		}
 		return nil
 	})
@@ -107,6 +108,20 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 	u.print("%s, %s of %s, %s: %s", count(r.Segments, "segment"), count(r.Records, "record"), count(r.Visits, "visit"),
 		byteCount(r.Bytes), count(len(r.Problems), "problem"))
 	return nil
+}
+
+// mendHint says what to try about what verify found. A repair leaves alone what is wrong with linked
+// files, which alone are named by a whole path.
+func mendHint(dir string, found []storage.Problem) string {
+	if slices.ContainsFunc(found, func(p storage.Problem) bool { return !filepath.IsAbs(p.File) }) {
+		return "curtsy verify " + quoted(dir) + " --repair"
+	}
+	return backInPlace(dir)
+}
+
+// backInPlace is what to try about a linked file that is not as it was.
+func backInPlace(dir string) string {
+	return "the file back in its place, or curtsy import --link " + quoted(dir) + " FILE"
 }
 
 // repairArchive takes out what is damaged; an index that cannot be read is

@@ -83,7 +83,7 @@ func (i *imported) run(ctx context.Context, watch func(importer.Progress), files
 		i.t.Fatal(err)
 	}
 	o := crawler.Options{Seed: weburl.MustParse("http://h.example/"),
-		Remembered: crawler.Remembered{Settings: map[string]any{}}}
+		Remembered: crawler.Remembered{Settings: map[string]any{"Proxy": "archived"}}}
 	i.result, err = importer.Import(ctx, i.dir, sources, importer.Options{Crawl: o, Refused: refused, Watch: watch,
 		Link: i.link})
 	a, failed := storage.OpenRead(i.dir)
@@ -296,12 +296,15 @@ func TestLinksAreReadLater(t *testing.T) {
 	if v.Title != "T" || v.Body != crawllog.BodyWhole || v.Directives == nil || v.Links == 0 {
 		t.Errorf("imported: %+v", v)
 	}
-	o := crawler.Options{Seed: weburl.MustParse("http://h.example/"),
-		Remembered: crawler.Remembered{Settings: map[string]any{}}}
+	given := struct{ Proxy string }{"given"} // an archive of a stranger may name any
+	o := crawler.Options{Seed: weburl.MustParse("http://h.example/"), Remembered: crawler.Remembered{Settings: &given}}
 	for _, want := range []int{1, 0} {
 		if n, err := rebuild.ReadLinks(t.Context(), dir, o); n != want || err != nil {
 			t.Errorf("read the links of %d, %v, want %d", n, err, want)
 		}
+	}
+	if given.Proxy != "given" {
+		t.Errorf("the archive's settings are in those that were given: %+v", given)
 	}
 	after, w := look()
 	if w.Title != v.Title || w.Body != v.Body || !reflect.DeepEqual(w.Directives, v.Directives) || w.Links != 1 ||

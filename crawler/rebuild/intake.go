@@ -98,6 +98,8 @@ func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 
 // begin takes in what an archive that is there says of its crawl.
 func (i *Intake) begin() error {
+	settings := i.state.Settings // the caller's: those of an archive are not read into them
+	i.state.Settings = nil
 	known, err := i.a.Crawl(&i.state)
 	if err != nil {
 		return err
@@ -111,7 +113,7 @@ func (i *Intake) begin() error {
 		i.state.Finished = false
 		return nil
 	}
-	i.state.Began = i.opts.Now().UTC()
+	i.state.Began, i.state.Settings = i.opts.Now().UTC(), settings
 	return i.rebuilder.begin()
 }
 
