@@ -617,6 +617,8 @@ func archiveError(err error, dir string) error {
 	case errors.As(err, &damage) && damage.Index(), errors.Is(err, frontier.ErrCorrupt), errors.Is(err, storage.ErrOld):
 		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+
 			" --repair, which rebuilds crawl.db from the segments")
+	case errors.As(err, &damage) && storage.IsLink(damage.File):
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+", which names the file that is linked")
 	case errors.As(err, &damage):
 		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair")
 	case storage.IsDisk(err):

@@ -91,10 +91,7 @@ func (k *kept) Read(p []byte) (int, error) {
 }
 
 func damaged(v *crawllog.Visit, err error) error {
-	var d *storage.DamageError
-	var l *storage.LinkError
-	if errors.As(err, &d) || errors.As(err, &l) || errors.Is(err, storage.ErrNoBody) || errors.Is(err, storage.ErrHead) ||
-		storage.IsDisk(err) {
+	if IsOfArchive(err) || errors.Is(err, storage.ErrNoBody) || errors.Is(err, storage.ErrHead) {
 		return err
 	}
 	file := "crawl.db"

@@ -104,5 +104,6 @@ func OfArchive(err error) error {
 // disk, and not of what the site sent.
 func IsOfArchive(err error) bool {
 	var damage *storage.DamageError
-	return errors.As(err, &damage) || storage.IsDisk(err)
+	var link *storage.LinkError
+	return errors.As(err, &damage) || errors.As(err, &link) || storage.IsDisk(err)
 }

@@ -1,6 +1,10 @@
 package publish_test
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -150,5 +154,22 @@ func TestFactsInAReadOnlyDirectory(t *testing.T) {
 		if err := publish.Facts(a, p, &f); err != nil || v.Links != len(f.Links) {
 			t.Errorf("%s: %d links, want %d: %v", v.URL, len(f.Links), v.Links, err)
 		}
+	}
+}
+
+// What cannot be read of the archive or of a file that it refers to is no page without links: facts
+// that said so were kept, and stayed when the file was back.
+func TestWhatIsOfTheArchiveAndNotOfTheSite(t *testing.T) {
+	gone := &fs.PathError{Op: "stat", Path: "x.warc.gz", Err: fs.ErrNotExist}
+	for err, want := range map[error]bool{
+		&storage.DamageError{File: "crawl.db"}: true, fmt.Errorf("read x: %w", &storage.LinkError{Err: gone}): true,
+		io.ErrUnexpectedEOF: false, storage.ErrNoBody: false,
+	} {
+		if publish.IsOfArchive(err) != want {
+			t.Errorf("%v: %v, want %v", err, !want, want)
+		}
+	}
+	if err := error(&storage.LinkError{Err: gone}); errors.Is(err, fs.ErrNotExist) {
+		t.Error("a linked file that is not there is taken for OUT that is not")
 	}
 }

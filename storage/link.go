@@ -114,13 +114,13 @@ func (a *Archive) openSegment(name string) (f *os.File, foreign bool, err error)
 	return f, true, nil
 }
 
-// LinkError says that a linked file cannot be read.
+// LinkError says that a linked file cannot be read. It wraps nothing: that no file is there, say, would
+// be taken for the lack of another one.
 type LinkError struct{ Err error }
 
 func (e *LinkError) Error() string {
 	return "a file that the archive refers to cannot be read: " + e.Err.Error()
 }
-func (e *LinkError) Unwrap() error { return e.Err }
 
 // verifyLink checks the visits whose records lie in a linked file. What is wrong there is
 // for whoever keeps that file: a repair leaves the visits as they are.
