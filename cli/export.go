@@ -62,7 +62,9 @@ func (f *purposeFlags) consentFor() (*export.Consent, error) {
 
 func exportCmd(u *ui) *cobra.Command {
 	f := &exportFlags{}
-	c := newCommand("export DIR OUT", u.runs(func(ctx context.Context, a []string) error { return exportArchive(ctx, u, f, a[0], a[1]) }))
+	c := newCommand("export DIR OUT", u.runs(func(ctx context.Context, a []string) error {
+		return exportArchive(ctx, u, f, a[0], a[1])
+	}))
 	c.Flags().StringVar(&f.format, "format", "", inHelp)
 	c.Flags().StringVar(&f.table, "table", "", inHelp)
 	c.Flags().StringVar(&f.text, "text", "main", inHelp)

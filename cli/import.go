@@ -28,7 +28,9 @@ type importFlags struct {
 
 func importCmd(u *ui) *cobra.Command {
 	f := &importFlags{}
-	c := newCommand("import DIR FILE...", u.runs(func(ctx context.Context, a []string) error { return importFiles(ctx, u, f, a[0], a[1:]) }))
+	c := newCommand("import DIR FILE...", u.runs(func(ctx context.Context, a []string) error {
+		return importFiles(ctx, u, f, a[0], a[1:])
+	}))
 	c.Flags().BoolVar(&f.json, "json", false, inHelp)
 	c.Flags().BoolVar(&f.link, "link", false, inHelp)
 	c.Flags().StringVar(&f.seed, "seed", "", inHelp)
@@ -172,7 +174,8 @@ func countsText(c *importer.Counts) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{c.Linked, "of them left where they lie"}, {c.Revisits, "revisits"}, {c.Withheld, "withheld (noarchive)"}, {c.Beside, "beside them (requests, metadata)"},
+	}{{c.Linked, "of them left where they lie"}, {c.Revisits, "revisits"}, {c.Withheld, "withheld (noarchive)"},
+		{c.Beside, "beside them (requests, metadata)"},
 		{c.Known, "here already"},
 		{c.Later, "revisits of what is not here"}, {c.Refused, "refused"}} {
 		if p.n > 0 {

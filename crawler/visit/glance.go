@@ -80,7 +80,8 @@ func isRest(p htmlmeta.Page) bool {
 	declared := strings.Contains(strings.ToLower(p.Header.Get("Content-Type")), "charset=") ||
 		bytes.Contains(head, []byte("charset=")) && !bytes.Contains(p.Body[:min(len(p.Body), 100)], []byte{0})
 	if !strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") || !declared ||
-		!bytes.HasPrefix(rest, []byte("<")) || bytes.Contains(rest, []byte("srcdoc")) || shownText(rest[:min(len(rest), MaxHead-len(head))]) <= maxChallengeText {
+		!bytes.HasPrefix(rest, []byte("<")) || bytes.Contains(rest, []byte("srcdoc")) ||
+		shownText(rest[:min(len(rest), MaxHead-len(head))]) <= maxChallengeText {
 		return false
 	}
 	for {

@@ -1,5 +1,6 @@
 // Package audit answers: what would the owner of a site want to repair? It goes through
-// a table of checks (checks.go) with what is kept of the pages of an archive; each finding has a name, a sentence and its pages.
+// a table of checks (checks.go) with what is kept of the pages of an archive; each finding has
+// a name, a sentence and its pages.
 package audit
 
 import (
