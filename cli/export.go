@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -170,8 +168,8 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	if err != nil {
 		return err
 	}
-	if _, last, err := a.LastCommit(); err == nil && format.Unit() == export.Records && os.Getenv("GOMEMLIMIT") == "" {
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(tableMemory + memoryOfRow*int64(last.URLID)))
+	if format.Unit() == export.Records {
+		defer bounded(a.Archive, tableMemory, memoryOfRow)()
 	}
 	bar := newStepBar(u)
 	defer bar.close()

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -109,9 +108,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 		return archiveError(err, dir)
 	}
 	defer a.Close()
-	if _, last, err := a.LastCommit(); err == nil && os.Getenv("GOMEMLIMIT") == "" {
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(mirrorMemory + memoryOfFile*int64(last.URLID)))
-	}
+	defer bounded(a, mirrorMemory, memoryOfFile)()
 	consent, err := f.consentFor()
 	if err != nil {
 		return err

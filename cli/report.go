@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -28,13 +27,10 @@ func reportCmd(u *ui) *cobra.Command {
 	var out, copied string
 	var brief bool
 	c := newCommand("report DIR", u.runs(func(ctx context.Context, a []string) error {
-		if brief && u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
-			defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
-		}
 		if err := mayReplace(out); err != nil {
 			return err
 		}
-		return writeReport(ctx, u, a[0], reportOf{out: out, copied: copied, audit: !brief})
+		return writeReport(ctx, u, a[0], reportOf{out: out, copied: copied, audit: !brief, alone: u.host == nil})
 	}))
 	c.Flags().StringVarP(&out, "output", "o", "report.html", inHelp)
 	c.Flags().BoolVar(&brief, "no-audit", false, inHelp)
@@ -62,8 +58,15 @@ type reportOf struct {
 	out    string
 	copied string             // the mirror that it reports on; "" for none
 	broken *inventory.Targets // what that found broken; nil: it is looked for
-	audit  bool               // pages are read for what there is to repair
+	audit  bool               // what there is to repair is in it
+	alone  bool               // the process does nothing else: its memory is bounded by what a report needs
 }
+
+// What a report may hold, garbage included, in octets: for each URL, and for one that is audited.
+const (
+	memoryOfTarget  = 300
+	memoryOfAudited = 1200
+)
 
 // writeReport writes the report of an archive, and of its mirror, if one is named.
 func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error) {
@@ -73,6 +76,13 @@ func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error
 		return err
 	}
 	defer a.Close()
+	if of.alone {
+		ofURL := int64(memoryOfTarget)
+		if of.audit {
+			ofURL = memoryOfAudited
+		}
+		defer bounded(a.Archive, serveMemory, ofURL)()
+	}
 	o, err := reportOptions(a, dir)
 	if err != nil {
 		return err

@@ -144,13 +144,7 @@ func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 	if os.Getenv("GOGC") == "" { // what is read is garbage at once, and little is kept
 		defer debug.SetGCPercent(debug.SetGCPercent(indexGarbage))
 	}
-	_, last, err := x.archive.LastCommit()
-	if err != nil {
-		return x, err
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(indexMemory + memoryOfURL*int64(last.URLID)))
-	}
+	defer bounded(x.archive, indexMemory, memoryOfURL)()
 	bar := newStepBar(u)
 	defer bar.close()
 	watch := func(p catalog.Progress) {

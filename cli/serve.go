@@ -43,6 +43,17 @@ func serveCmd(u *ui) *cobra.Command {
 // it can: documents are rewritten in memory, 96 MiB of them at a time.
 const serveMemory = 120 << 20
 
+// bounded has the collector of garbage keep the process below so many octets, and so many more for
+// each URL of an archive, until restore is called. What GOMEMLIMIT says takes precedence.
+func bounded(a *storage.Archive, octets, ofURL int64) (restore func()) {
+	_, last, err := a.LastCommit()
+	if err != nil || os.Getenv("GOMEMLIMIT") != "" { // the error is met where the archive is read
+		return func() {}
+	}
+	was := debug.SetMemoryLimit(octets + ofURL*int64(last.URLID))
+	return func() { debug.SetMemoryLimit(was) }
+}
+
 // serve shows archives until a signal ends it.
 func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error) {
 	defer storage.Guard(&err)()
