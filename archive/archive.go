@@ -30,6 +30,7 @@ import (
 	"curtsy/publish"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
+	"curtsy/storage/warc"
 )
 
 // ErrNoBody says that no body is kept of a capture: it was withheld as the site
@@ -150,5 +151,12 @@ func (c *Capture) WriteTo(w io.Writer) (int64, error) {
 		return 0, err
 	}
 	defer f.Close()
-	return io.Copy(w, io.NewSectionReader(f, c.v.Record.Offset, c.v.Record.Length))
+	n := int64(0)
+	for _, x := range c.v.Record.Extents() {
+		m, err := warc.CopyMembers(w, f, x.Offset, x.Length)
+		if n += m; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -136,7 +137,7 @@ func TestScanFindsEveryVisitWithWhatItsRecordsSay(t *testing.T) {
 	}
 	for i, c := range found {
 		v := c.Visit
-		if *v.Record != places[i] {
+		if !reflect.DeepEqual(*v.Record, places[i]) {
 			t.Errorf("page %d lies at %+v, want %+v", i, *v.Record, places[i])
 		}
 		if v.URL != fmt.Sprintf("http://h/%d", i) || v.Status != 200 || v.Kept != crawllog.KeptResponse ||

@@ -342,6 +342,17 @@ func (v *verifier) check(which int, ref crawllog.Ref) (c checked) {
 	}
 	c.visit = visit
 	c.records, c.err = checkVisit(v.reader(which, visit.Record.Offset, visit.Record.Length), visit)
+	for _, x := range visit.Record.Beside {
+		if c.err != nil {
+			break
+		}
+		w := v.reader(which, x.Offset, x.Length)
+		h, err := w.Next()
+		if c.err = err; err == nil {
+			c.err = checkRecord(w, h, visit)
+		}
+		c.records++
+	}
 	return c
 }
 

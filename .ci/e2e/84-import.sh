@@ -61,6 +61,30 @@ claim "takes a tenth of the room: $(du -sb "$WORK/l" | cut -f1) of $(du -sb "$WO
 claim "and verify finds nothing" verified "$WORK/l"
 claim "a mirror of it is the same" eval '"$CURTSY" mirror "$WORK/l" "$WORK/of-link" >/dev/null 2>"$WORK/err" && diff -r -x "mirror-*" "$WORK/mirror" "$WORK/of-link"'
 claim "an export copies it" eval '"$CURTSY" export "$WORK/l" "$WORK/l.wacz" >/dev/null 2>&1 && "$CURTSY" verify "$WORK/l.wacz" >/dev/null 2>&1'
+# requests FILE: how many of them name a response of the file, or are named by one.
+requests() {
+	zcat "$1" | python3 -c '
+import re, sys
+records = re.findall(rb"^WARC/1\.[01]\r\n(?:[^\r\n]+\r\n)+\r\n", sys.stdin.buffer.read(), re.M)
+field = lambda r, n: set(re.findall(rb"^" + n + rb": *(\S+)", r, re.M | re.I))
+of = lambda t: [r for r in records if field(r, b"WARC-Type") == {t}]
+answers = of(b"response") + of(b"revisit")
+ids = set().union(*[field(r, b"WARC-Record-ID") for r in answers])
+named = set().union(*[field(r, b"WARC-Concurrent-To") for r in answers])
+print(sum(1 for r in of(b"request") if field(r, b"WARC-Concurrent-To") & ids or field(r, b"WARC-Record-ID") & named))'
+}
+(cd "$WORK" && wget -q -r -l 2 --no-warc-keep-log --no-warc-compression --warc-file=plain -P plain "$SITE/" || true)
+claim "a WARC that is not compressed is linked, too" eval '"$CURTSY" import --link "$WORK/p" "$WORK/plain.warc" >"$WORK/said" 2>"$WORK/err" && grep -q "$((pages - 1)) of them left where they lie" "$WORK/said"' || show "$WORK/said"
+claim "and verify finds nothing" verified "$WORK/p"
+for of in a:copied l:linked p:plain; do
+	"$CURTSY" export "$WORK/${of%:*}" "$WORK/${of#*:}-out.warc.gz" >/dev/null 2>"$WORK/err" || show "$WORK/err"
+	claim "of wget's requests, which stand before their responses, all are exported: ${of#*:}" eval '[[ $(requests "$WORK/${of#*:}-out.warc.gz") -eq $((pages - 1)) ]]'
+done
+claim "each record is a member of gzip there" eval '"$CURTSY" import --link "$WORK/pp" "$WORK/plain-out.warc.gz" 2>/dev/null | grep -q "$((pages - 1)) of them left where they lie"'
+if command -v node >/dev/null; then
+	node "$NPM_TOOLS/warcsame.mjs" "$WORK/plain.warc" -- "$WORK/plain-out.warc.gz" >"$WORK/same" || true
+	claim "with the payloads that npm warcio reads: $(tail -n 1 "$WORK/same")" eval '! grep -v secret.html "$WORK/same" | grep -E "^(differs|missing)" && grep -q "[0-9][0-9] the same" "$WORK/same"'
+fi
 mv "$WORK/linked.warc.gz" "$WORK/moved.warc.gz"
 claim "verify names the file that is not there" eval '! "$CURTSY" verify "$WORK/l" >"$WORK/said" 2>&1 && grep -q "linked.warc.gz: cannot be read" "$WORK/said"'
 "$CURTSY" verify "$WORK/l" --repair >/dev/null 2>&1 || true

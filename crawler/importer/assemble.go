@@ -15,29 +15,36 @@ import (
 	"curtsy/storage/warc"
 )
 
-// assembler makes captures of the records of one file. The request of a response stands
-// before it or behind it, its metadata behind it: so one capture at a time is open, and
-// the requests before it.
+// assembler makes captures of the records of one file. What belongs to a response may stand
+// before it or behind it, with others between: so some captures are open at a time, and
+// some records wait for theirs.
 type assembler struct {
 	*importer
 	source *Source
-	counts Counts
+	seen   Counts  // of the records that were read
+	done   Counts  // of what became of those that were held
 	link   string  // the name of the file among those that are linked; "" where it is not
-	open   *part   // a response, or what is made one; nil: none
-	loose  []*part // requests whose response may come
+	open   []*part // responses, and what is made one, the oldest first
+	loose  []*part // requests and metadata whose response may come
+	last   *part   // where it ends is not known yet
 }
 
 // part is a record that is held.
 type part struct {
 	*warc.ForeignRecord
 	block  *block
-	beside []*part // of a response: its request and metadata
-	end    int64   // where what belongs to a response ends in its file; 0: not known yet, -1: never
+	beside []*part // of a response: its requests and metadata
+	end    int64   // where it ends in its file; 0: not known yet, -1: never
+	near   bool    // no response stands between it and where the file was read to
+	before Counts  // of a response: assembler.seen, before it
 }
 
+// Bounds of what is held of a file.
 const (
 	maxBeside = 1 << 20 // octets of a request or of metadata that are kept
-	maxLoose  = 8       // requests that wait for a response
+	maxLoose  = 64      // records that wait for a response
+	maxOpen   = 16      // captures that wait for what belongs to them
+	heavyOpen = 8 << 20 // octets of these
 	maxParts  = 16      // records beside a response
 )
 
@@ -48,6 +55,7 @@ func (a *assembler) run(ctx context.Context, from *checkpoint) error {
 	}
 	defer in.Close()
 	defer a.drop()
+	a.restore(from.Held)
 	for {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -57,45 +65,45 @@ func (a *assembler) run(ctx context.Context, from *checkpoint) error {
 		switch {
 		case err == io.EOF:
 			a.ends(a.source.size)
-			if err := a.flush(nil); err != nil {
+			if err := a.flush(nil, 0); err != nil {
 				return err
 			}
 			a.pass(a.loose...)
-			a.in.Note(noteFile+a.source.key, checkpoint{Whole: true, Counts: a.counts})
+			a.loose = nil
+			a.in.Note(noteFile+a.source.key, checkpoint{Whole: true, Counts: a.counts(&a.seen)})
 			return nil
 		case errors.As(err, &bad):
 			a.ends(-1)
-			a.counts.Records++
-			a.refuse(bad.At.String(), "", bad.What)
+			a.seen.Records++
+			a.refuse(&a.seen, bad.At.String(), "", bad.What)
 		case err != nil:
-			return cmp.Or(a.flush(nil), error(&sourceError{"", err}))
+			return cmp.Or(a.flush(nil, 0), error(&sourceError{"", err}))
 		case r.Number < from.Number: // it was taken in an earlier run
 		default:
-			if isMain(r) {
-				a.endsBefore(r)
-			}
+			a.endsBefore(r)
 			if err := a.record(in, r); err != nil {
 				return err
-			}
-			if p := a.open; p != nil && p.ForeignRecord != r && !p.holds(r) {
-				a.endsBefore(r)
 			}
 			a.opts.Watch(Progress{File: a.source.Name, Read: r.At.Offset, Size: a.source.size})
 		}
 	}
 }
 
+// counts are those of all that was done, and of the records that were seen.
+func (a *assembler) counts(seen *Counts) (c Counts) {
+	c.Add(seen)
+	c.Add(&a.done)
+	return c
+}
+
 // drop closes what is held, and is of no use.
 func (a *assembler) drop() {
-	for _, p := range append(a.loose, a.open) {
+	for _, p := range slices.Concat(a.loose, a.open) {
 		p.close()
 	}
 }
 
 func (p *part) close() {
-	if p == nil {
-		return
-	}
 	p.block.close()
 	for _, b := range p.beside {
 		b.block.close()
@@ -103,8 +111,8 @@ func (p *part) close() {
 }
 
 // refuse tells of what is not taken because something is wrong with it.
-func (a *assembler) refuse(at, url, what string) {
-	a.counts.Refused++
+func (a *assembler) refuse(c *Counts, at, url, what string) {
+	c.Refused++
 	a.opts.Refused(Refusal{File: a.source.Name, At: at, URL: url, What: what})
 }
 
@@ -116,17 +124,18 @@ func (a *assembler) remark(p *part, what string) {
 func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 	main := isMain(r)
 	if main {
-		if err := a.flush(r); err != nil {
+		if err := a.flush(r, maxOpen-1); err != nil {
 			return err
 		}
 	}
-	a.counts.Records++
+	before := a.seen.clone()
+	a.seen.Records++
 	if kind := passed(r); kind != "" {
-		a.counts.pass(kind, 1)
+		a.seen.pass(kind, 1)
 		return nil
 	}
 	if !main && r.Length > maxBeside {
-		a.refuse(r.At.String(), r.TargetURI, fmt.Sprintf("a %s record of more than %d bytes", r.Type, maxBeside))
+		a.refuse(&a.seen, r.At.String(), r.TargetURI, fmt.Sprintf("a %s record of more than %d bytes", r.Type, maxBeside))
 		return nil
 	}
 	b, err := a.readBlock(in, r.BlockDigest, r.Length)
@@ -139,29 +148,28 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 	var bad *warc.Unreadable
 	switch {
 	case errors.As(err, &bad):
-		a.refuse(r.At.String(), r.TargetURI, bad.What)
+		a.refuse(&a.seen, r.At.String(), r.TargetURI, bad.What)
 	case errors.Is(err, errTooLong):
-		a.refuse(r.At.String(), r.TargetURI, err.Error())
+		a.refuse(&a.seen, r.At.String(), r.TargetURI, err.Error())
 	case err != nil && storage.IsDisk(err):
 		return err
 	case err != nil:
-		a.refuse(r.At.String(), r.TargetURI, err.Error())
+		a.refuse(&a.seen, r.At.String(), r.TargetURI, err.Error())
 	}
 	if err != nil {
 		b.close()
 		return nil
 	}
-	p := &part{ForeignRecord: r, block: b}
+	p := &part{ForeignRecord: r, block: b, near: true, before: before}
+	a.last = p
 	if b.said != "" {
 		a.remark(p, b.said)
 	}
 	switch {
 	case main:
 		a.begin(p)
-	case r.Type == warc.TypeRequest:
-		a.request(p)
 	default:
-		a.metadata(p)
+		a.attach(p)
 	}
 	return nil
 }
@@ -177,22 +185,18 @@ func isMain(r *warc.ForeignRecord) bool {
 	return false
 }
 
-// ends says where what belongs to the open capture ends in the file.
+// ends says where the last record that is held ends in the file.
 func (a *assembler) ends(at int64) {
-	if a.open != nil && a.open.end == 0 {
-		a.open.end = at
+	if a.last != nil {
+		a.last.end, a.last = at, nil
 	}
-}
-
-func (p *part) holds(r *warc.ForeignRecord) bool {
-	return slices.ContainsFunc(p.beside, func(q *part) bool { return q.ForeignRecord == r })
 }
 
 func (a *assembler) endsBefore(r *warc.ForeignRecord) {
-	if !r.Member {
-		a.ends(-1)
+	if r.Apart {
+		a.ends(r.At.Offset)
 	}
-	a.ends(r.At.Offset)
+	a.ends(-1)
 }
 
 // passed is the kind of a record that a web archive has no place for; "" for others.
@@ -216,49 +220,44 @@ func passed(r *warc.ForeignRecord) string {
 	return fmt.Sprintf("%.20s record", r.Type)
 }
 
-// begin opens the capture of a response.
+// begin opens the capture of a response, with what stood before it.
 func (a *assembler) begin(p *part) {
-	a.open = p
-	rest := a.loose[:0]
+	a.open = append(a.open, p)
+	for more := true; more; { // one may belong to it by another
+		n := len(a.loose)
+		a.loose = slices.DeleteFunc(a.loose, p.take)
+		more = len(a.loose) < n
+	}
 	for _, q := range a.loose {
-		if len(p.beside) == 0 && p.isAnswerTo(q) {
-			p.beside = append(p.beside, q)
-		} else {
-			rest = append(rest, q)
-		}
+		q.near = false
 	}
-	a.pass(rest...)
-	a.loose = nil
-}
-
-// pass counts requests whose response is not here.
-func (a *assembler) pass(list ...*part) {
-	for _, q := range list {
-		a.counts.pass("request without a response", 1)
-		q.close()
+	for _, other := range a.open {
+		other.near = other == p
 	}
 }
 
-// isAnswerTo says whether a request is the one of the response: one of them names the
-// other, or neither names any and both are of the same URL.
+// take takes in what belongs to a response.
+func (p *part) take(q *part) bool {
+	if len(p.beside) >= maxParts || !p.isNamed(q) && !p.isAnswerTo(q) {
+		return false
+	}
+	p.beside = append(p.beside, q)
+	return true
+}
+
+// isNamed says whether q names the response or a record beside it, or is named by them.
+func (p *part) isNamed(q *part) bool {
+	return slices.ContainsFunc(append(p.beside, p), func(r *part) bool {
+		return r.ID != "" && (slices.Contains(q.Concurrent, r.ID) || q.Type == warc.TypeMetadata && q.RefersTo == r.ID) ||
+			q.ID != "" && slices.Contains(r.Concurrent, q.ID)
+	})
+}
+
+// isAnswerTo says whether q is the request of the response by its URL alone: there is no other,
+// and no response between.
 func (p *part) isAnswerTo(q *part) bool {
-	switch {
-	case q.ConcurrentTo != "" && q.ConcurrentTo == p.ID, p.ConcurrentTo != "" && p.ConcurrentTo == q.ID:
-		return true
-	}
-	return p.TargetURI == q.TargetURI && (q.ConcurrentTo == "" || p.ConcurrentTo == "")
-}
-
-func (a *assembler) request(q *part) {
-	if p := a.open; p != nil && p.request() == nil && p.isAnswerTo(q) {
-		p.beside = append(p.beside, q)
-		return
-	}
-	if len(a.loose) == maxLoose {
-		a.pass(a.loose[0])
-		a.loose = a.loose[1:]
-	}
-	a.loose = append(a.loose, q)
+	return q.Type == warc.TypeRequest && p.near && q.near && p.TargetURI == q.TargetURI && p.request() == nil &&
+		(q.ConcurrentTo == "" || p.ConcurrentTo == "")
 }
 
 // request is the request of a response, if it is there.
@@ -271,41 +270,79 @@ func (p *part) request() *part {
 	return nil
 }
 
-func (a *assembler) metadata(q *part) {
-	p := a.open
-	if p == nil || len(p.beside) >= maxParts || q.ConcurrentTo != p.ID && q.RefersTo != p.ID &&
-		(p.request() == nil || q.ConcurrentTo != p.request().ID) {
-		a.counts.pass("metadata of no response beside it", 1)
+// attach gives a request or metadata to its response, or keeps it until that comes.
+func (a *assembler) attach(q *part) {
+	for _, p := range slices.Backward(a.open) {
+		if p.take(q) {
+			return
+		}
+	}
+	if q.Type == warc.TypeMetadata && q.ConcurrentTo+q.RefersTo == "" {
+		a.pass(q)
 		return
 	}
-	p.beside = append(p.beside, q)
+	a.loose = append(a.loose, q)
+	octets := int64(0)
+	for _, q := range a.loose {
+		octets += q.block.size
+	}
+	for len(a.loose) > maxLoose || octets > maxBeside {
+		octets -= a.loose[0].block.size
+		a.pass(a.loose[0])
+		a.loose = a.loose[1:]
+	}
 }
 
-// flush adds the capture that is open. next is the record behind it, from which on an
-// import that was killed would go on.
-func (a *assembler) flush(next *warc.ForeignRecord) error {
-	p := a.open
-	a.open = nil
-	if p == nil {
-		return nil
+// pass counts what belongs to no response here.
+func (a *assembler) pass(list ...*part) {
+	for _, q := range list {
+		kind := "request without a response"
+		if q.Type == warc.TypeMetadata {
+			kind = "metadata of no response beside it"
+		}
+		a.done.pass(kind, 1)
+		q.close()
 	}
+}
+
+// flush adds captures that are open, the oldest first, until few are and not too large. next is
+// the record behind them.
+func (a *assembler) flush(next *warc.ForeignRecord, few int) error {
+	octets := 0
+	for _, p := range a.open {
+		octets += len(p.block.mem)
+	}
+	for len(a.open) > few || len(a.open) > 0 && octets > heavyOpen {
+		p := a.open[0]
+		a.open = a.open[1:]
+		octets -= len(p.block.mem)
+		if err := a.add(p, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds a capture.
+func (a *assembler) add(p *part, next *warc.ForeignRecord) error {
+	slices.SortStableFunc(p.beside, func(q, r *part) int { return cmp.Compare(q.Number, r.Number) })
 	c, err := a.capture(p)
 	if err != nil {
 		defer p.close()
 		return a.verdict(p, err)
 	}
-	before := a.counts
-	a.counts.Beside += len(p.beside)
+	before := a.done.clone()
+	a.done.Beside += len(p.beside)
 	switch c.Visit.Kept {
 	case crawllog.KeptRevisit:
-		a.counts.Revisits++
+		a.done.Revisits++
 	case crawllog.KeptWithheld:
-		a.counts.Withheld++
+		a.done.Withheld++
 	default:
-		a.counts.Kept++
+		a.done.Kept++
 	}
 	if c.Linked != nil {
-		a.counts.Linked++
+		a.done.Linked++
 	}
 	a.checkpoint(next)
 	err = a.in.Add(c)
@@ -313,26 +350,47 @@ func (a *assembler) flush(next *warc.ForeignRecord) error {
 		return nil
 	}
 	defer p.close()
-	a.counts = before
+	a.done = before
 	err = a.verdict(p, err)
 	a.checkpoint(next)
 	return err
 }
 
-// checkpoint notes where to go on.
+// checkpoint notes where to go on, and what is held that stands before.
 func (a *assembler) checkpoint(next *warc.ForeignRecord) {
+	seen := &a.seen
+	if len(a.open) > 0 {
+		next, seen = a.open[0].ForeignRecord, &a.open[0].before
+	}
 	if a.source.key == "" || next == nil {
 		return
 	}
-	if len(a.loose) > 0 {
-		next = a.loose[0].ForeignRecord
-	}
-	c := checkpoint{Number: next.Number, Counts: a.counts}
-	c.Counts.Records -= len(a.loose)
+	c := checkpoint{Number: next.Number, Counts: a.counts(seen)}
 	if next.At.Inside == 0 && a.source.seekable {
 		c.Offset = next.At.Offset
 	}
+	lists := [][]*part{a.loose}
+	for _, p := range a.open {
+		lists = append(lists, p.beside)
+	}
+	for _, q := range slices.Concat(lists...) {
+		if q.Number < next.Number {
+			c.Held = append(c.Held, held{Number: q.Number, At: q.At, End: q.end, Member: q.Member, Apart: q.Apart,
+				Near: q.near, Record: q.verbatim()})
+		}
+	}
 	a.in.Note(noteFile+a.source.key, c)
+}
+
+// restore takes up what was held at a checkpoint.
+func (a *assembler) restore(list []held) {
+	slices.SortFunc(list, func(x, y held) int { return cmp.Compare(x.Number, y.Number) })
+	for _, h := range list {
+		if q, err := a.again(h.Record, h.At); err == nil {
+			q.Number, q.end, q.Member, q.Apart, q.near = h.Number, h.End, h.Member, h.Apart, h.Near
+			a.loose = append(a.loose, q)
+		}
+	}
 }
 
 // fields are what a metadata record of fields says.

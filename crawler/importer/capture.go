@@ -33,13 +33,13 @@ func (a *assembler) verdict(p *part, err error) error {
 	var wrong *captureError
 	switch {
 	case errors.Is(err, rebuild.ErrKnown):
-		a.counts.Known++
+		a.done.Known++
 	case errors.Is(err, rebuild.ErrNoOriginal):
 		a.postpone(p)
 	case errors.Is(err, errMethod), errors.Is(err, errMade):
-		a.counts.pass(err.Error(), 1)
+		a.done.pass(err.Error(), 1)
 	case errors.As(err, &wrong):
-		a.refuse(p.At.String(), p.TargetURI, wrong.Error())
+		a.refuse(&a.done, p.At.String(), p.TargetURI, wrong.Error())
 	default:
 		return err
 	}
@@ -82,7 +82,7 @@ func (a *assembler) capture(p *part) (*rebuild.Capture, error) {
 	c.Noted, c.Label = true, m.label
 	c.Records = m.write
 	if a.link != "" && m.isAsItLies() {
-		c.Linked = &crawllog.Record{Segment: a.link, Offset: a.source.base + p.At.Offset, Length: p.end - p.At.Offset}
+		c.Linked = m.place(a.link, a.source.base)
 	}
 	for _, q := range p.beside {
 		c.Weight += int64(len(q.block.mem))
@@ -91,19 +91,35 @@ func (a *assembler) capture(p *part) (*rebuild.Capture, error) {
 }
 
 // isAsItLies says whether the records can be used where they lie, as they are: each is a
-// member of gzip, has the digests that it says, and is what would be written.
+// member of gzip, or not compressed and guarded by a digest, has the digests that it says, and
+// is what would be written.
 func (m *made) isAsItLies() bool {
 	v := m.visit
 	if m.Type != warc.TypeResponse || v.Kept != crawllog.KeptResponse || m.mended() || v.Record.ID != m.ID ||
-		v.Truncated != m.Truncated || !m.exact || m.end <= m.At.Offset {
+		v.Truncated != m.Truncated || !m.exact {
 		return false
 	}
 	for _, q := range append(m.beside, m.part) {
-		if !q.Member || !q.IsPlain() || q.BlockDigest != "" && q.BlockDigest != q.block.sum {
+		guarded := q.BlockDigest == q.block.sum || q.BlockDigest == "" && q.Member
+		if !q.Apart || q.end <= q.At.Offset || !guarded || !q.IsPlain() {
 			return false
 		}
 	}
 	return true
+}
+
+// place is where the records lie in a linked file, which begins at base.
+func (m *made) place(link string, base int64) *crawllog.Record {
+	r := &crawllog.Record{Segment: link, Offset: base + m.At.Offset, Length: m.end - m.At.Offset}
+	for _, q := range m.beside {
+		x := crawllog.Extent{Offset: base + q.At.Offset, Length: q.end - q.At.Offset}
+		if x.Offset == r.Offset+r.Length {
+			r.Length += x.Length
+		} else {
+			r.Beside = append(r.Beside, x)
+		}
+	}
+	return r
 }
 
 // answer reads what came.

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"curtsy/crawler"
@@ -67,6 +68,12 @@ func (c *Counts) pass(kind string, n int) {
 		c.Passed = map[string]int{}
 	}
 	c.Passed[kind] += n
+}
+
+func (c *Counts) clone() Counts {
+	d := *c
+	d.Passed = maps.Clone(c.Passed)
+	return d
 }
 
 // Add adds the counts of another file.
@@ -146,6 +153,18 @@ type checkpoint struct {
 	Number int    `json:"number"` // of that record
 	Whole  bool   `json:"whole"`  // nothing comes next
 	Counts Counts `json:"counts"`
+	Held   []held `json:"held,omitempty"` // of the records before: those whose response may come
+}
+
+// held is a record that waits for its response, as it is noted.
+type held struct {
+	Number int        `json:"number"`
+	At     warc.Place `json:"at"`
+	End    int64      `json:"end"`
+	Member bool       `json:"member,omitempty"`
+	Apart  bool       `json:"apart,omitempty"`
+	Near   bool       `json:"near,omitempty"`
+	Record []byte     `json:"record"` // header and block
 }
 
 // Names of notes.
@@ -174,9 +193,9 @@ func (i *importer) file(ctx context.Context, s *Source) (err error) {
 	}
 	res := FileResult{File: s.Name, Counts: from.Counts, Before: from.Whole}
 	if !from.Whole {
-		a := &assembler{importer: i, source: s, counts: from.Counts, link: link}
+		a := &assembler{importer: i, source: s, seen: from.Counts, link: link}
 		err = a.run(ctx, &from)
-		res.Counts = a.counts
+		res.Counts = a.counts(&a.seen)
 		var bad *sourceError
 		if errors.As(err, &bad) {
 			res.Error, err = bad.Error(), nil

@@ -23,6 +23,7 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
+	"curtsy/storage/warc"
 )
 
 // record makes a WARC record; fields are further lines of its header.
@@ -310,6 +311,151 @@ func TestLinksAreReadLater(t *testing.T) {
 	if w.Title != v.Title || w.Body != v.Body || !reflect.DeepEqual(w.Directives, v.Directives) || w.Links != 1 ||
 		after != before+1 {
 		t.Errorf("then: %+v; queued %d, before %d", w, after, before)
+	}
+}
+
+// TestBeside: a request and metadata are with their response wherever in the file they stand: copied,
+// and left where they lie, compressed or not, and where an import was interrupted between them.
+func TestBeside(t *testing.T) {
+	of := func(id string) string { return "WARC-Concurrent-To: <urn:uuid:" + uuid(id) + ">" }
+	digest := func(block string) string { return "WARC-Block-Digest: " + warc.SumLabelled("sha1:", []byte(block)) }
+	response := func(id string, fields ...string) string {
+		block := page("page " + id)
+		return record("response", "http://h.example/"+id, id, block, append(fields, http, digest(block))...)
+	}
+	request := func(id, of string, fields ...string) string {
+		block := "GET /" + of + " HTTP/1.1\r\n\r\n"
+		return record("request", "http://h.example/"+of, id, block, append(fields, digest(block))...)
+	}
+	metadata := func(id string, fields ...string) string {
+		block := "via: http://h.example/from" + id + "\r\n"
+		return record("metadata", "http://h.example/", id, block, append(fields, digest(block))...)
+	}
+	var many []string
+	for n := range 12 {
+		many = append(many, response(fmt.Sprint(100+n)))
+	}
+	between := strings.Join(many, "\x00")
+	for name, c := range map[string]struct {
+		records string
+		want    string // the records of capture 1, then of capture 2
+	}{
+		"wget: the request, then the response, which names it": {
+			request("11", "1") + "\x00" + response("1", of("11")) + "\x00" + request("12", "2") + "\x00" +
+				response("2", of("12")), "response 1, request 11; response 2, request 12"},
+		"both requests, then both responses": {
+			request("11", "1", of("1")) + "\x00" + request("12", "2", of("2")) + "\x00" + response("1") + "\x00" +
+				response("2"), "response 1, request 11; response 2, request 12"},
+		"both responses, then both requests": {
+			response("1") + "\x00" + response("2") + "\x00" + request("12", "2", of("2")) + "\x00" +
+				request("11", "1", of("1")), "response 1, request 11; response 2, request 12"},
+		"metadata that names the request, both before": {
+			metadata("21", of("11")) + "\x00" + request("11", "1", of("1")) + "\x00" + response("1") + "\x00" +
+				response("2"), "response 1, metadata 21, request 11; response 2"},
+		"several, far apart": {
+			request("11", "1", of("1")) + "\x00" + metadata("21", of("2")) + "\x00" + between + "\x00" + response("1") +
+				"\x00" + response("2", of("13"), of("14")) + "\x00" + response("201") + "\x00" + response("202") + "\x00" + request("13", "2") +
+				"\x00" + request("14", "2") + "\x00" + metadata("22", of("1")),
+			"response 1, request 11, metadata 22; response 2, metadata 21, request 13, request 14"},
+		"by the URL alone, side by side": {
+			request("11", "1") + "\x00" + response("1") + "\x00" + response("2") + "\x00" + request("12", "2"),
+			"response 1, request 11; response 2, request 12"},
+		"not by the URL alone over other responses": {
+			request("11", "1") + "\x00" + response("2") + "\x00" + response("1"), "response 1; response 2"},
+	} {
+		records := strings.Split(c.records, "\x00")
+		for form, file := range map[string][]byte{
+			"gzip": compressed(records...), "plain": []byte(strings.Join(records, "")),
+			"one gzip stream": compressed(strings.Join(records, ""))} {
+			for _, link := range []bool{false, true} {
+				i := &imported{t: t, dir: t.TempDir(), link: link}
+				path, n := write(t, file), 0
+				ctx, stop := context.WithCancel(t.Context())
+				err := i.run(ctx, func(importer.Progress) {
+					if n++; n == len(records)/2+1 {
+						stop()
+					}
+				}, path)
+				if err == nil && len(records) > 2 {
+					t.Fatal("it was not interrupted")
+				}
+				if err := i.run(t.Context(), func(importer.Progress) {}, path); err != nil {
+					t.Fatal(err)
+				}
+				got := i.recordsOf("http://h.example/1") + "; " + i.recordsOf("http://h.example/2")
+				if got != c.want {
+					t.Errorf("%s, %s, link %v: %s, want %s", name, form, link, got, c.want)
+				}
+				counts := i.result.Counts
+				if counts.Records != len(records) || link && form != "one gzip stream" && counts.Linked != counts.Kept {
+					t.Errorf("%s, %s, link %v: %+v of %d records", name, form, link, counts, len(records))
+				}
+			}
+		}
+	}
+}
+
+// recordsOf are type and id of the records of the first capture of a URL, but for our own.
+func (i *imported) recordsOf(url string) string {
+	a, err := storage.OpenRead(i.dir)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer a.Close()
+	v := a.VisitsAt(url)[0]
+	f, err := a.OpenSegment(v.Record.Segment)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	for _, x := range v.Record.Extents() {
+		if _, err := warc.CopyMembers(&b, f, x.Offset, x.Length); err != nil {
+			i.t.Fatal(err)
+		}
+	}
+	var list []string
+	for w := warc.NewReader(&b, 0); ; {
+		w.Any = true
+		h, err := w.Next()
+		if err == io.EOF {
+			return strings.Join(list, ", ")
+		}
+		if err != nil {
+			i.t.Fatal(err)
+		}
+		if id := strings.TrimLeft(strings.TrimPrefix(h.ID, "urn:uuid:00000000-0000-4000-8000-"), "0"); len(id) < 13 {
+			list = append(list, h.Type+" "+id)
+		}
+	}
+}
+
+// TestBesideChanged: verify looks at what stands before a response, too, in a file without checksums.
+func TestBesideChanged(t *testing.T) {
+	ask, answer := "GET /p HTTP/1.1\r\n\r\n", page("text")
+	digest := func(block string) string { return "WARC-Block-Digest: " + warc.SumLabelled("sha1:", []byte(block)) }
+	file := record("request", "http://h.example/p", "2", ask, digest(ask)) +
+		record("response", "http://h.example/p", "1", answer, http, digest(answer)) +
+		record("response", "http://h.example/bare", "3", page("bare"), http)
+	i := &imported{t: t, dir: t.TempDir(), link: true}
+	path := write(t, []byte(file))
+	if err := i.run(t.Context(), func(importer.Progress) {}, path); err != nil {
+		t.Fatal(err)
+	}
+	if c := i.result.Counts; c.Kept != 2 || c.Linked != 1 { // not the one without a digest
+		t.Errorf("%+v", c)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(file, "GET", "PUT", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := storage.OpenRead(i.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	report, err := a.Verify(nil)
+	if err != nil || len(report.Problems) != 1 || !strings.Contains(report.Problems[0].What, "changed since it was linked") {
+		t.Errorf("%v, %+v", err, report.Problems)
 	}
 }
 

@@ -30,11 +30,11 @@ func (a *assembler) postpone(p *part) {
 		l.Beside = append(l.Beside, q.verbatim())
 	}
 	if p.block.file != nil || len(l.Record) > maxPostponed {
-		a.refuse(p.At.String(), p.TargetURI, rebuild.ErrNoOriginal.Error())
+		a.refuse(&a.done, p.At.String(), p.TargetURI, rebuild.ErrNoOriginal.Error())
 		return
 	}
 	sum := sha256.Sum256(slices.Concat([]byte(p.id()), l.Record))
-	a.counts.Later++
+	a.done.Later++
 	a.in.Note(noteLater+hex.EncodeToString(sum[:16]), l)
 }
 

@@ -405,7 +405,8 @@ const mostPooled = 128 << 10 // a large one for a small record would be a waste
 
 func (i *Intake) write(c *Capture) error {
 	if r := c.Linked; r != nil {
-		c.Visit.Record.Segment, c.Visit.Record.Offset, c.Visit.Record.Length = r.Segment, r.Offset, r.Length
+		r.ID, r.Label = c.Visit.Record.ID, c.Visit.Record.Label
+		c.Visit.Record = r
 		i.a.AddVisit(c.Visit)
 		return nil
 	}

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -14,11 +15,10 @@ import (
 // member is one capture that may be shown, while its records are copied.
 type member struct {
 	place
-	v      *crawllog.Visit
-	head   *warc.Header      // of the first record
-	first  int64             // octets of the first record's gzip member
-	octets *io.SectionReader // all records of the capture, or the first alone
-	from   *copier
+	v     *crawllog.Visit
+	head  *warc.Header // of the first record
+	first int64        // octets of the first record: of its gzip member, that writeTo has written
+	from  *copier
 }
 
 // copier reads captures in the order of their segments.
@@ -99,12 +99,23 @@ func (c *copier) member(p place) (*member, error) {
 		m.head.PayloadDigest = v.Labelled()
 	}
 	m.first = c.w.End() - p.offset
-	length := v.Record.Length
-	if c.o.Anonymous {
-		length = m.first
-	}
-	m.octets = io.NewSectionReader(c.file, p.offset, length)
 	return m, nil
+}
+
+// writeTo writes the records of the capture, each a gzip member: all, or in an anonymous export the
+// first alone.
+func (m *member) writeTo(w io.Writer) error {
+	list := m.v.Record.Extents()
+	rest := list[0]
+	rest.Offset, rest.Length = rest.Offset+m.first, rest.Length-m.first
+	n, err := warc.CopyMembers(w, m.from.file, m.offset, m.first)
+	if m.first = n; err != nil || m.from.o.Anonymous {
+		return err
+	}
+	for list[0] = rest; err == nil && len(list) > 0; list = list[1:] {
+		_, err = warc.CopyMembers(w, m.from.file, list[0].Offset, list[0].Length)
+	}
+	return err
 }
 
 func (c *copier) damage(what string, err error) error {
@@ -149,11 +160,11 @@ const maxInfo = 1 << 20
 // readInfo is the first record of the open segment.
 func (c *copier) readInfo() ([]byte, error) {
 	h, err := c.w.Next()
+	if c.w.Any && !storage.IsDisk(err) && (err != nil || h.Type != warc.TypeInfo) {
+		return nil, nil // a WACZ begins otherwise
+	}
 	if err != nil {
 		return nil, err
-	}
-	if h.Type != warc.TypeInfo && c.w.Any {
-		return nil, nil
 	}
 	if h.Type != warc.TypeInfo {
 		return nil, fmt.Errorf("it starts with a %s record", h.Type)
@@ -170,9 +181,9 @@ func (c *copier) readInfo() ([]byte, error) {
 		h.BlockDigest = warc.SumLabelled(h.BlockDigest, block)
 		return warc.NewEncoder().Append(nil, h, warc.Small, block), nil
 	}
-	octets := make([]byte, c.w.End())
-	_, err = c.file.ReadAt(octets, 0)
-	return octets, err
+	var octets bytes.Buffer
+	_, err = warc.CopyMembers(&octets, c.file, 0, c.w.End())
+	return octets.Bytes(), err
 }
 
 // anonymous keeps the fields that say what the file is, not who crawled.

@@ -3,7 +3,6 @@ package export
 import (
 	"bufio"
 	"context"
-	"io"
 	"path/filepath"
 
 	"curtsy/internal/extsort"
@@ -61,8 +60,7 @@ func writeWARC(j *job) error {
 				return err
 			}
 		}
-		_, err := io.Copy(j.w, m.octets)
-		return err
+		return m.writeTo(j.w)
 	})
 }
 

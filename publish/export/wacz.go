@@ -53,7 +53,7 @@ func (w *wacz) add(m *member) error {
 		return err
 	}
 	offset := w.entry.size
-	if _, err := io.Copy(w.entry, m.octets); err != nil {
+	if err := m.writeTo(w.entry); err != nil {
 		return err
 	}
 	if err := w.index(m, offset); err != nil {
@@ -92,8 +92,8 @@ func (w *wacz) open(m *member) error {
 	if err != nil {
 		return err
 	}
-	// An anonymous warcinfo record may be a little longer than the original.
-	if w.entry, err = w.pack.create("archive/"+m.segment, zip.Store, st.Size()+maxInfo); err != nil {
+	// An anonymous warcinfo record may be a little longer than the original, as may be what was not compressed.
+	if w.entry, err = w.pack.create("archive/"+m.segment, zip.Store, st.Size()+st.Size()/1000+maxInfo); err != nil {
 		return err
 	}
 	w.segment = m.segment

@@ -137,6 +137,10 @@ func (p *packer) visit(v *Visit) {
 			p.text(&v.Record.Elsewhere.URL, v.URL)
 			p.time(&v.Record.Elsewhere.At, v.At)
 		}
+		list(p, &v.Record.Beside, func(x *Extent) {
+			number(p, &x.Offset)
+			number(p, &x.Length)
+		})
 	}
 }
 

@@ -105,7 +105,18 @@ type Record struct {
 	Label   string `json:"label,omitempty"` // its WARC-Payload-Digest, where that is SHA-1
 	// Elsewhere is the capture of another archive that it refers to.
 	Elsewhere *Elsewhere `json:"elsewhere,omitempty"`
+	// Beside is where records of the visit lie that do not follow on the first, in a linked file.
+	Beside []Extent `json:"beside,omitempty"`
 }
+
+// Extent is a part of a file.
+type Extent struct {
+	Offset int64 `json:"offset"`
+	Length int64 `json:"length"`
+}
+
+// Extents are where the records of the visit lie, that of the response first.
+func (r *Record) Extents() []Extent { return append([]Extent{{r.Offset, r.Length}}, r.Beside...) }
 
 // Elsewhere names a capture of another archive, as a revisit record does (ISO 28500 §6.7).
 type Elsewhere struct {

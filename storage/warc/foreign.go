@@ -30,6 +30,9 @@ type ForeignRecord struct {
 	Number int    // of the record in its file, from 1
 	Raw    []byte // version line and fields, verbatim, with the blank line
 	Member bool   // a member of gzip begins with it, and as far as was read it ends in that one
+	Apart  bool   // it is a Member, or the file is not compressed: it can be read where it lies
+	// Concurrent are its WARC-Concurrent-To, which may be there several times (ISO 28500 §5.7).
+	Concurrent []string
 }
 
 // Place is where a record begins: Inside octets, decompressed, behind what begins at
@@ -56,6 +59,9 @@ func (u *Unreadable) Error() string { return fmt.Sprintf("at %s: %s", u.At, u.Wh
 
 // maxForeignHead bounds version line and fields of a record.
 const maxForeignHead = 1 << 20
+
+// maxConcurrent bounds how many records one names as its own.
+const maxConcurrent = 16
 
 // NewForeign begins to read at an offset of a file, where a record begins, as the
 // number-th. Where r can seek, more is found behind damage. An error says that it is
@@ -88,6 +94,7 @@ func (f *Foreign) Next() (*ForeignRecord, error) {
 	}
 	r := &ForeignRecord{At: f.in.place(), Number: f.record.Number + 1}
 	r.Member = f.in.atMember()
+	r.Apart = r.Member || f.in.z == nil && f.in.zs == nil
 	f.record = r
 	var err error
 	if r.Raw, err = f.readHead(); err != nil {
@@ -159,7 +166,11 @@ func (r *ForeignRecord) parse() error {
 			line += " " + strings.TrimSpace(more)
 		}
 		name, value, ok := strings.Cut(line, ":")
-		if name = strings.ToLower(strings.TrimSpace(name)); !ok || had[name] {
+		name = strings.ToLower(strings.TrimSpace(name))
+		if name == "warc-concurrent-to" && len(r.Concurrent) < maxConcurrent {
+			r.Concurrent = append(r.Concurrent, unbracket(strings.TrimSpace(value)))
+		}
+		if !ok || had[name] {
 			continue
 		}
 		had[name] = true
@@ -199,6 +210,7 @@ func (f *Foreign) Read(p []byte) (int, error) {
 		}
 		p = p[:min(len(p), most)]
 		f.record.Member = f.record.Member && f.in.place().Offset == f.record.At.Offset
+		f.record.Apart = f.record.Member
 	}
 	n, err := f.in.rec.Read(p)
 	if f.left -= int64(n); f.left > 0 && err == io.EOF {

@@ -22,12 +22,13 @@ const maxHead = 64 << 10
 
 // Reader reads records one after another, each a gzip member.
 type Reader struct {
-	Any    bool // of any version, as other programs write them
+	Any    bool // of any version, as other programs write them, also not compressed
 	src    *counter
 	buf    *bufio.Reader
 	z      *gzip.Reader
-	rec    *bufio.Reader
-	left   int64 // octets of the current block not yet read
+	inZ    *bufio.Reader // what z decompresses
+	rec    *bufio.Reader // inZ, or buf where the record is not compressed
+	left   int64         // octets of the current block not yet read
 	offset int64
 	open   bool
 }
@@ -89,19 +90,24 @@ func (r *Reader) Next() (*Header, error) {
 }
 
 func (r *Reader) member() error {
+	if b, _ := r.buf.Peek(len("WARC/")); r.Any && string(b) == "WARC/" {
+		r.rec = r.buf
+		return nil
+	}
 	if r.z == nil {
 		z, err := gzip.NewReader(r.buf)
 		if err != nil {
 			return err
 		}
 		r.z = z
-		r.rec = bufio.NewReaderSize(z, readerBuf)
+		r.inZ = bufio.NewReaderSize(z, readerBuf)
 	} else {
 		if err := r.z.Reset(r.buf); err != nil {
 			return err
 		}
-		r.rec.Reset(r.z)
+		r.inZ.Reset(r.z)
 	}
+	r.rec = r.inZ
 	r.z.Multistream(false)
 	return nil
 }
@@ -157,6 +163,9 @@ func (r *Reader) finishAny() error {
 	for {
 		b, err := r.rec.ReadByte()
 		if err == nil && b != '\r' && b != '\n' {
+			if r.rec == r.buf {
+				return r.rec.UnreadByte() // of the next record
+			}
 			err = ErrRecord
 		}
 		if err == io.EOF {
@@ -166,6 +175,49 @@ func (r *Reader) finishAny() error {
 			return fmt.Errorf("record at %d: end: %w", r.offset, err)
 		}
 	}
+}
+
+// CopyMembers copies the records in a part of a file, each as a member of gzip: those that are not
+// compressed there are made one. It says how many octets it wrote.
+func CopyMembers(w io.Writer, f io.ReaderAt, offset, length int64) (n int64, err error) {
+	section := func(from, to int64) io.Reader { return io.NewSectionReader(f, from, to-from) }
+	var begin [len("WARC/")]byte
+	if _, err := f.ReadAt(begin[:], offset); err != nil || string(begin[:]) != "WARC/" {
+		return io.Copy(w, section(offset, offset+length))
+	}
+	r := NewReader(section(offset, offset+length), offset)
+	r.Any = true
+	to := &written{w, 0}
+	for z := gzip.NewWriter(nil); ; {
+		if _, err = r.Next(); err == io.EOF {
+			return to.n, nil
+		}
+		if err == nil {
+			err = r.Finish()
+		}
+		if err != nil {
+			return to.n, err
+		}
+		z.Reset(to)
+		if _, err := io.Copy(z, section(r.offset, r.End())); err != nil {
+			return to.n, err
+		}
+		if err := z.Close(); err != nil {
+			return to.n, err
+		}
+	}
+}
+
+// written counts what is written.
+type written struct {
+	w io.Writer
+	n int64
+}
+
+func (c *written) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // Probe tells beginnings of records from other octets.
@@ -278,7 +330,9 @@ func (h *Header) set(name, value string) {
 	case "warc-ip-address":
 		h.IP, _ = netip.ParseAddr(value)
 	case "warc-concurrent-to":
-		h.ConcurrentTo = id()
+		if h.ConcurrentTo == "" { // of several, the first
+			h.ConcurrentTo = id()
+		}
 	case "warc-warcinfo-id":
 		h.WarcinfoID = id()
 	case "warc-block-digest":
