@@ -54,7 +54,11 @@ func (w *writer) readSprite(u weburl.URL, prefix string) sprite {
 	if e.state != kept || e.typ() != typeSVG {
 		return sprite{}
 	}
-	body, _, _, err := w.read(e, new(bytes.Buffer), htmlmeta.MaxSprite)
+	v, err := w.visit(e)
+	if err != nil {
+		return sprite{}
+	}
+	body, _, err := w.read(e, v, new(bytes.Buffer), htmlmeta.MaxSprite)
 	if err != nil {
 		return sprite{}
 	}

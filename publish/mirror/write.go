@@ -144,33 +144,34 @@ func (w *writer) visit(e *entry) (*crawllog.Visit, error) {
 // memory of it is given back at the end.
 func (w *writer) document(e *entry, use *buffers) (body []byte, h http.Header, v *crawllog.Visit,
 	give func(), err error) {
-	for _, most := range []int{shortDocument, maxRewrite} {
+	if v, err = w.visit(e); err != nil {
+		return nil, nil, nil, func() {}, err
+	}
+	// One that is not compressed is as long as its payload.
+	for _, most := range []int{max(shortDocument, int(min(v.Length, maxRewrite))), maxRewrite} {
 		give = w.held.take(int64(most))
-		body, h, v, err = w.read(e, &use.body, most)
+		body, h, err = w.read(e, v, &use.body, most)
 		if !errors.Is(err, errTooLarge) {
 			return body, h, v, give, err
 		}
-		give()
+		if give(); most == maxRewrite {
+			break
+		}
 	}
 	return nil, nil, nil, func() {}, err
 }
 
 // read reads a whole body of at most so many bytes into buf, or errTooLarge.
-func (w *writer) read(e *entry, buf *bytes.Buffer, most int) (body []byte, h http.Header,
-	v *crawllog.Visit, err error) {
-	v, err = w.visit(e)
-	if err != nil {
-		return nil, nil, nil, err
-	}
+func (w *writer) read(e *entry, v *crawllog.Visit, buf *bytes.Buffer, most int) ([]byte, http.Header, error) {
 	b, err := publish.OpenPage(w.a, v)
 	if err != nil {
-		return nil, nil, v, err
+		return nil, nil, err
 	}
 	defer b.Close()
 	buf.Reset()
 	buf.Grow(min(max(int(v.Length), 4<<10), most) + bytes.MinRead)
-	body, err = w.whole(e, b, buf, most)
-	return body, b.Header, v, err
+	body, err := w.whole(e, b, buf, most)
+	return body, b.Header, err
 }
 
 // whole is a body to its end. One that breaks off in its coding is what could
