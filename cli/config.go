@@ -36,7 +36,8 @@ type config struct {
 	Login       loginConfig   `yaml:"login" json:"-"`
 	Storage     storageConfig `yaml:"storage"`
 
-	LoggedIn string `yaml:"-" json:",omitempty"` // the kinds of login that the crawl has
+	LoggedIn string   `yaml:"-" json:",omitempty"` // the kinds of login that the crawl has
+	Known    []string `yaml:"-" json:",omitempty"` // indexes of other archives: absolute paths
 }
 
 type limitsConfig struct {

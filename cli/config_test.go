@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -221,5 +222,17 @@ func TestQuietWindows(t *testing.T) {
 		if text == "08:00-18:30" && (w.Start != 8*time.Hour || w.End != 18*time.Hour+30*time.Minute) {
 			t.Errorf("%q is %+v", text, w)
 		}
+	}
+}
+
+// What stands in segments, which are handed on, names no place on this machine.
+func TestPublicSettings(t *testing.T) {
+	c := defaults()
+	c.Archive, c.Fetch.Proxy, c.Fetch.CA, c.Fetch.Identity, c.Render.Browser = "/home/a", "http://home/", "/home/c",
+		"/home/i", "/home/b"
+	c.Known = []string{"/home/k"}
+	b, err := json.Marshal(c.public())
+	if err != nil || strings.Contains(string(b), "home") {
+		t.Errorf("%v, %s", err, b)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -115,7 +116,26 @@ func (f *crawlFlags) settings(u *ui, cmd *cobra.Command, c config) (config, erro
 		return c, err
 	}
 	c.takeSecrets()
+	if cmd.Flags().Changed("known") {
+		return c, layKnown(&c, f.known)
+	}
 	return c, nil
+}
+
+// layKnown puts the indexes given by --known in the place of those of the archive; "" is none.
+func layKnown(c *config, list []string) error {
+	c.Known = nil
+	for _, name := range list {
+		if name == "" {
+			continue
+		}
+		path, err := filepath.Abs(name)
+		if err != nil {
+			return err
+		}
+		c.Known = append(c.Known, path)
+	}
+	return nil
 }
 
 // layHeader puts the fields given by --header over those of the file.
@@ -226,15 +246,32 @@ func (u *ui) logger(verbose bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: level}))
 }
 
-// openKnown reads the indexes of other archives.
-func (f *crawlFlags) openKnown(u *ui, o *crawler.Options) (done func(), err error) {
-	if len(f.known) == 0 {
+// openKnown reads the indexes of other archives. Those that the archive names may come from anybody: of
+// them no device is read, and no other machine is asked.
+func (f *crawlFlags) openKnown(u *ui, c *config, o *crawler.Options) (done func(), err error) {
+	if len(c.Known) == 0 {
 		return func() {}, nil
 	}
-	k, err := known.Open("", f.known)
+	hint := "an index made by curtsy export DIR OUT.cdxj, or by pywb or cdxj-indexer"
+	for _, name := range c.Known {
+		if len(f.known) > 0 {
+			break
+		}
+		hint = `put it back, or give --known with where it is now; --known "" goes on without it`
+		if strings.HasPrefix(filepath.ToSlash(name), "//") || !filepath.IsAbs(name) {
+			err = errors.New("an archive from somebody else may name any file")
+		} else if st, failed := os.Stat(name); failed != nil {
+			err = errors.Unwrap(failed)
+		} else if !st.Mode().IsRegular() {
+			err = storage.ErrIrregular
+		}
+		if err != nil {
+			return nil, exitWith(exitFailed, fmt.Errorf("the crawl has --known %s: %w", oneLine(name), err), hint)
+		}
+	}
+	k, err := known.Open("", c.Known)
 	if err != nil {
-		return nil, exitWith(exitFailed, fmt.Errorf("--known: %w", err),
-			"an index made by curtsy export DIR OUT.cdxj, or by pywb or cdxj-indexer")
+		return nil, exitWith(exitFailed, fmt.Errorf("--known: %w", err), hint)
 	}
 	u.say("--known: %s of other archives", count(k.Len(), "response"))
 	o.Known = k
@@ -265,7 +302,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	defer endMetrics()
 	o.Tell = func(text string) { u.say("%s", text) }
-	closeKnown, err := f.openKnown(u, &o)
+	closeKnown, err := f.openKnown(u, c, &o)
 	if err != nil {
 		return err
 	}

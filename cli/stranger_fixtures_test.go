@@ -453,6 +453,7 @@ func visitFixtures() (list []strangerFixture) {
 		"length of 200 TB":         record("length", int64(200)<<40),
 		"length negative":          record("length", -5),
 		"length 0":                 record("length", 0),
+		"beside it, anywhere":      record("beside", []map[string]int64{{"offset": -1, "length": 1 << 62}, {"offset": 1 << 62, "length": -5}}),
 		"a segment that is not":    record("segment", "curtsy-20990101000000-00099.warc.gz"),
 		"a segment above":          record("segment", "../../victim"),
 		"no record":                func(v map[string]any) { delete(v, "record") },

@@ -205,6 +205,6 @@ func rememberedBySegments(dir string) (seed weburl.URL, c config, note string, e
 // no password, no header that may hold one, no place on this machine.
 func (c *config) public() config {
 	p := *c
-	p.Archive, p.Fetch.Proxy, p.Fetch.Header = "", "", nil
+	p.Archive, p.Fetch.Proxy, p.Fetch.Header, p.Known = "", "", nil, nil
 	return p
 }
