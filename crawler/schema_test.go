@@ -1,59 +1,23 @@
 package crawler_test
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"errors"
-	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
 	"curtsy/crawler/verify"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
 
-// unpacked is an archive from testdata.
-func unpacked(t *testing.T, name string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "archive")
-	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			return dir
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, h.Name)
-		if h.Typeflag == tar.TypeDir {
-			continue
-		}
-		b, err := io.ReadAll(r)
-		if err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // An archive of schema 4, which named payloads by their SHA-1 and kept reasons
 // as prose, is made one of this schema from its segments.
 func TestAnArchiveOfAnEarlierSchemaIsRebuilt(t *testing.T) {
 	t.Parallel()
-	dir := unpacked(t, "schema4.tar.gz")
+	dir := crawltest.Unpacked(t, "testdata/schema4.tar.gz")
 	if _, err := verify.Archive(dir, nil); !errors.Is(err, storage.ErrOld) {
 		t.Errorf("verify says %v, want that it is an earlier version's", err)
 	}
@@ -75,16 +39,16 @@ func TestAnArchiveOfAnEarlierSchemaIsRebuilt(t *testing.T) {
 	check(t, dir)
 }
 
-// Schemas 5 and 6, whose visits are JSON, plain and packed, are read as they are; the
+// Schemas 5 and 6, whose visits are JSON, plain and packed, and 7 are read as they are; the
 // first commit makes of them this schema, with visits in both forms.
-func TestAnArchiveOfSchema5Or6IsReadAndContinued(t *testing.T) {
-	for _, name := range []string{"schema5.tar.gz", "schema6.tar.gz"} {
+func TestAnArchiveOfSchema5To7IsReadAndContinued(t *testing.T) {
+	for _, name := range []string{"schema5.tar.gz", "schema6.tar.gz", "schema7.tar.gz"} {
 		t.Run(name, func(t *testing.T) { readAndContinued(t, name) })
 	}
 }
 
 func readAndContinued(t *testing.T, name string) {
-	dir := unpacked(t, name)
+	dir := crawltest.Unpacked(t, "testdata/"+name)
 	visits := func() (list []crawllog.Visit) {
 		t.Helper()
 		a, err := storage.Open(dir, storage.Options{Alone: true})

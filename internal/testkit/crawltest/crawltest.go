@@ -3,7 +3,13 @@
 package crawltest
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -96,5 +102,37 @@ func Sound(t testing.TB, dir string) {
 	}
 	if err := a.Close(); err != nil {
 		t.Errorf("close: %v", err)
+	}
+}
+
+// Unpacked is an archive that stands in a .tar.gz, in a directory of the test.
+func Unpacked(t testing.TB, name string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "archive")
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return dir
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, h.Name)
+		if h.Typeflag == tar.TypeDir {
+			continue
+		}
+		b, err := io.ReadAll(r)
+		if err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b, 0o644)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

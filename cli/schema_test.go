@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"archive/zip"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"curtsy/internal/testkit/crawltest"
+)
+
+// What is shown of an archive of an earlier schema comes from its segments as from facts/ of today,
+// whether it has none (5), those of an earlier version (6, 7), or those that the first command made.
+func TestOutletsOfAnEarlierSchema(t *testing.T) {
+	t.Parallel()
+	for schema := 5; schema <= 7; schema++ {
+		t.Run(fmt.Sprint(schema), func(t *testing.T) {
+			t.Parallel()
+			dir := crawltest.Unpacked(t, fmt.Sprintf("../crawler/testdata/schema%d.tar.gz", schema))
+			first := outlets(t, dir)
+			if again := outlets(t, dir); !maps.Equal(first, again) {
+				t.Error("with the facts that the first commands made:", differing(first, again))
+			}
+			if err := os.RemoveAll(filepath.Join(dir, "facts")); err != nil {
+				t.Fatal(err)
+			}
+			if again := outlets(t, dir); !maps.Equal(first, again) {
+				t.Error("with facts made again:", differing(first, again))
+			}
+			if made, _ := filepath.Glob(filepath.Join(dir, "facts", "*.facts")); len(made) == 0 ||
+				strings.Count(first["links"], "\n") < 10 || first["x.md"] == "" || len(first) < 20 {
+				t.Errorf("facts %q, %d files", made, len(first))
+			}
+			said(t, "verify", dir)
+		})
+	}
+}
+
+// outlets is what an archive gives out, by the names of commands and files; of a WACZ the sums of its entries,
+// but for those that hold the time at which it was made.
+func outlets(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all, out := map[string]string{}, t.TempDir()
+	all["links"], _ = said(t, "links", dir, "--format", "csv")
+	all["list"], _ = said(t, "list", dir, "--json")
+	all["audit"], _ = said(t, "audit", dir, "--json")
+	said(t, "mirror", dir, filepath.Join(out, "copy"))
+	for _, name := range []string{"x.md", "x.txt", "x.jsonl", "x.csv", "x.cdxj", "x.crawl.log", "x.wacz"} {
+		said(t, "export", dir, filepath.Join(out, name))
+	}
+	said(t, "report", dir, "-o", filepath.Join(out, "report.html"))
+	err := filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, _ := filepath.Rel(out, path)
+		if strings.HasSuffix(name, ".wacz") {
+			return zipped(path, func(f *zip.File) { all[name+"/"+f.Name] = fmt.Sprint(f.CRC32) })
+		}
+		b, err := os.ReadFile(path)
+		all[name] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func zipped(path string, each func(*zip.File)) error {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return err
+	}
+	for _, f := range z.File {
+		if !strings.HasPrefix(f.Name, "datapackage") {
+			each(f)
+		}
+	}
+	return z.Close()
+}
+
+func differing(a, b map[string]string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if a[name] != b[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
