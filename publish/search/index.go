@@ -7,6 +7,8 @@ import (
 	"errors"
 	"hash/fnv"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,10 +85,13 @@ type indexer struct {
 	o   Options
 
 	tokens tokenizer
-	site   string // the language of most pages
+	cut    []token // the words of a page's blocks
+	ends   []int   // in cut: where those of each block end
+	site   string  // the language of most pages
 
 	tx     *sql.Tx
 	stmts  map[string]*sql.Stmt // of tx, by their text
+	words  map[[2]string]bool   // word and its stem that the index may lack
 	titles map[string]int       // stem → titles more
 	links  map[int64]int        // name of a URL → pages more that link to it
 	seen   map[int64]bool       // targets of the page that is read
@@ -118,7 +123,8 @@ func (x *indexer) siteLanguage() error {
 		if p == nil {
 			continue
 		}
-		if lang := languageOf(p.lang, x.sample(&p.text)); lang != "" {
+		x.cutBlocks(p.blocks)
+		if lang := languageOf(p.lang, x.sample()); lang != "" {
 			counts[lang]++
 			if counts[lang] > counts[best] {
 				best = lang
@@ -130,13 +136,20 @@ func (x *indexer) siteLanguage() error {
 	return err
 }
 
-// sample are the first words of a text.
-func (x *indexer) sample(t *text) (words []string) {
-	for _, b := range t.blocks {
-		if len(words) >= maxSample {
-			break
-		}
-		x.tokens.each(b.Text, func(k token) { words = append(words, k.word) })
+// cutBlocks cuts the text of a page into words.
+func (x *indexer) cutBlocks(blocks []htmlmeta.Block) {
+	x.cut, x.ends = x.cut[:0], x.ends[:0]
+	for i := range blocks {
+		x.tokens.each(blocks[i].Text, func(k token) { x.cut = append(x.cut, k) })
+		x.ends = append(x.ends, len(x.cut))
+	}
+}
+
+// sample are the first words of the page that is cut.
+func (x *indexer) sample() []string {
+	words := make([]string, min(len(x.cut), maxSample))
+	for i := range words {
+		words[i] = x.cut[i].word
 	}
 	return words
 }
@@ -147,7 +160,7 @@ func (x *indexer) batch(done, total int64) (n int64, err error) {
 		return 0, err
 	}
 	defer x.tx.Rollback()
-	x.stmts = map[string]*sql.Stmt{}
+	x.stmts, x.words = map[string]*sql.Stmt{}, map[[2]string]bool{}
 	x.titles, x.links, x.seen, x.size = map[string]int{}, map[int64]int{}, map[int64]bool{}, 0
 	ids, err := column[int64](x.ctx, x.tx, `SELECT id FROM todo ORDER BY id LIMIT ?`, batchPages)
 	if err != nil {
@@ -166,22 +179,31 @@ func (x *indexer) batch(done, total int64) (n int64, err error) {
 		n++
 		x.o.Watch(catalog.Progress{Step: "texts", Done: done + n, Total: total})
 	}
-	if err := x.sums(); err != nil {
+	if n == 0 {
+		return 0, nil
+	}
+	if err := cmp.Or(x.exec(`DELETE FROM todo WHERE id <= ?`, ids[n-1]), x.sums()); err != nil {
 		return 0, err
 	}
 	return n, x.tx.Commit()
 }
 
-// exec runs a statement of the transaction, and prepares it the first time.
-func (x *indexer) exec(query string, args ...any) (err error) {
-	s := x.stmts[query]
-	if s == nil {
-		if s, err = x.tx.PrepareContext(x.ctx, query); err != nil {
-			return err
-		}
+// prepared is a statement of the transaction.
+func (x *indexer) prepared(query string) (s *sql.Stmt, err error) {
+	if s = x.stmts[query]; s == nil {
+		s, err = x.tx.PrepareContext(x.ctx, query)
 		x.stmts[query] = s
 	}
-	_, err = s.ExecContext(x.ctx, args...)
+	return s, err
+}
+
+// exec runs a statement of the transaction. A context that can end would cost each a
+// goroutine: batch looks at it between two pages.
+func (x *indexer) exec(query string, args ...any) error {
+	s, err := x.prepared(query)
+	if err == nil {
+		_, err = s.ExecContext(context.WithoutCancel(x.ctx), args...)
+	}
 	return err
 }
 
@@ -237,9 +259,6 @@ func (x *indexer) take(id int64) error {
 	if err = x.forget(id); err == nil && p != nil {
 		err = x.put(id, p)
 	}
-	if err == nil {
-		err = x.exec(`DELETE FROM todo WHERE id = ?`, id)
-	}
 	return err
 }
 
@@ -247,7 +266,10 @@ func (x *indexer) take(id int64) error {
 func (x *indexer) forget(id int64) error {
 	var n int
 	var stems string
-	err := x.tx.QueryRowContext(x.ctx, `SELECT n, stems FROM docs WHERE id = ?`, id).Scan(&n, &stems)
+	s, err := x.prepared(`SELECT n, stems FROM docs WHERE id = ?`)
+	if err == nil {
+		err = s.QueryRowContext(context.WithoutCancel(x.ctx), id).Scan(&n, &stems)
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -273,57 +295,65 @@ func (x *indexer) forget(id int64) error {
 
 // put takes a document into the index.
 func (x *indexer) put(id int64, p *page) error {
-	lang := languageOf(p.lang, x.sample(&p.text))
+	x.cutBlocks(p.blocks)
+	lang := languageOf(p.lang, x.sample())
 	inDoubt := lang == ""
 	if inDoubt {
 		lang = x.site
 	}
-	x.tokens.turkish = lang == "tr"
-	defer func() { x.tokens.turkish = false }()
+	if x.tokens.turkish = lang == "tr"; x.tokens.turkish {
+		x.cutBlocks(p.blocks)
+		defer func() { x.tokens.turkish = false }()
+	}
 	var body, head strings.Builder
-	for _, b := range p.blocks {
+	size, from := 0, 0
+	for i := range p.blocks {
+		size += len(p.blocks[i].Text)
+	}
+	body.Grow(size + size/16)
+	for i, end := range x.ends {
 		out := &body
-		if b.Head {
+		if p.blocks[i].Head {
 			out = &head
 		}
-		if err := x.stems(out, b.Text, lang); err != nil {
-			return err
+		for _, k := range x.cut[from:end] {
+			x.stem(out, k, lang)
 		}
-		x.size += len(b.Text)
+		from = end
 	}
-	var title, url, last strings.Builder
-	if err := errors.Join(x.stems(&title, p.title, lang), x.stems(&url, unescaped(p.visit.URL), lang),
-		x.stems(&last, unescaped(lastSegment(p.visit.URL)), lang)); err != nil {
-		return err
-	}
-	for _, stem := range distinct(strings.Fields(title.String())) {
+	title, last := x.stems(p.title, lang), x.stems(unescaped(lastSegment(p.visit.URL)), lang)
+	for _, stem := range distinct(strings.Fields(title)) {
 		x.titles[stem]++
 	}
-	x.size += len(p.title) + 100
+	x.size += size + len(p.title) + 100
 	x.countLinks(p.visit.URL, p.links, 1)
 	return cmp.Or(
 		x.exec(`INSERT INTO docs(id, name, n, url, title, lang, doubt, raws, stems, last)
 			VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, nameOf(p.visit.URL), p.visit.N, p.visit.URL, p.title, lang,
-			inDoubt, x.raws(p.title), title.String(), last.String()),
-		x.exec(`INSERT INTO idx(rowid, title, head, body, url) VALUES(?, ?, ?, ?, ?)`, id, title.String(),
-			head.String(), body.String(), url.String()))
+			inDoubt, x.raws(p.title), title, last),
+		x.exec(`INSERT INTO idx(rowid, title, head, body, url) VALUES(?, ?, ?, ?, ?)`, id, title,
+			head.String(), body.String(), x.stems(unescaped(p.visit.URL), lang)))
 }
 
-// stems appends the words of a text as the index has them.
-func (x *indexer) stems(out *strings.Builder, text, lang string) (err error) {
-	x.tokens.each(text, func(k token) {
-		word := k.word
-		if !k.pair {
-			word = k.in(lang)
-			if !k.noted {
-				k.noted = true
-				err = cmp.Or(err, x.exec(`INSERT OR IGNORE INTO words VALUES(?, ?)`, cutWord(fold(k.word)), k.stem))
-			}
+// stem appends a word as the index has it.
+func (x *indexer) stem(out *strings.Builder, k token, lang string) {
+	word := k.word
+	if !k.pair {
+		word = k.in(lang)
+		if !k.noted {
+			k.noted = true
+			x.words[[2]string{cutWord(fold(k.word)), k.stem}] = true
 		}
-		out.WriteString(word)
-		out.WriteByte(' ')
-	})
-	return err
+	}
+	out.WriteString(word)
+	out.WriteByte(' ')
+}
+
+// stems are the words of a text as the index has them.
+func (x *indexer) stems(text, lang string) string {
+	var b strings.Builder
+	x.tokens.each(text, func(k token) { x.stem(&b, k, lang) })
+	return b.String()
 }
 
 // raws are the words of a title as they stand there, one for each stem.
@@ -361,21 +391,31 @@ func nameOf(url string) int64 {
 
 // sums writes what the pages of a batch add up to.
 func (x *indexer) sums() error {
-	for stem, n := range x.titles {
-		if n == 0 {
-			continue
-		}
-		if err := x.exec(`INSERT INTO titles VALUES(?, ?) ON CONFLICT DO UPDATE SET docs = docs + excluded.docs`,
-			stem, n); err != nil {
-			return err
+	words := make([]any, 0, 2*len(x.words))
+	for _, w := range slices.SortedFunc(maps.Keys(x.words), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		words = append(words, w[0], w[1])
+	}
+	return cmp.Or(x.insert(`INSERT OR IGNORE INTO words VALUES`, ``, words),
+		x.insert(`INSERT INTO titles VALUES`, ` ON CONFLICT DO UPDATE SET docs = docs + excluded.docs`, counts(x.titles)),
+		x.insert(`INSERT INTO inlinks VALUES`, ` ON CONFLICT DO UPDATE SET pages = pages + excluded.pages`, counts(x.links)))
+}
+
+// counts are the keys of a map in order, each before its number, but for 0.
+func counts[K cmp.Ordered](m map[K]int) (pairs []any) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if m[k] != 0 {
+			pairs = append(pairs, k, m[k])
 		}
 	}
-	for name, n := range x.links {
-		if n == 0 {
-			continue
-		}
-		if err := x.exec(`INSERT INTO inlinks VALUES(?, ?) ON CONFLICT DO UPDATE SET pages = pages + excluded.pages`,
-			name, n); err != nil {
+	return pairs
+}
+
+// insert puts in rows of two columns, many with one statement: in their order, for the
+// sake of the tree that they go into.
+func (x *indexer) insert(into, then string, pairs []any) error {
+	for rows := range slices.Chunk(pairs, 2*200) {
+		values := strings.Repeat(`, (?, ?)`, len(rows)/2)
+		if err := x.exec(into+values[1:]+then, rows...); err != nil {
 			return err
 		}
 	}

@@ -52,6 +52,8 @@ func languageOf(declared string, words []string) string {
 	n, cyrillic, other := 0, 0, 0
 	for _, w := range words {
 		switch r, _ := utf8.DecodeRuneInString(w); {
+		case 'a' <= r && r <= 'z':
+			n++
 		case unicode.Is(unicode.Cyrillic, r):
 			cyrillic++
 			n++

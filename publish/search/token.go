@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,7 +19,8 @@ type token struct {
 
 // form is a word as it is remembered.
 type form struct {
-	word  string // in lower case, composed; not stemmed
+	key   string // in lower case
+	word  string // the same, composed; not stemmed
 	lang  string // of the page it was last stemmed for
 	stem  string
 	noted bool // the index has it with this stem
@@ -29,6 +31,7 @@ type tokenizer struct {
 	turkish bool // İ and ı are the letters of i and I
 	buf     []byte
 	forms   map[string]*form
+	recent  [1 << 12]*form // those of them that came last, by hash: most words of a text are few
 }
 
 // maxForms bounds how many words are remembered.
@@ -43,7 +46,7 @@ func (t *tokenizer) each(text string, give func(token)) {
 	for i := 0; i < len(text); {
 		c := text[i]
 		if c < utf8.RuneSelf {
-			if !isWordByte(c) {
+			if lowerOf[c] == 0 {
 				i++
 				continue
 			}
@@ -58,9 +61,13 @@ func (t *tokenizer) each(text string, give func(token)) {
 	}
 }
 
-func isWordByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
+// lowerOf are the ASCII letters and digits that words are of, in lower case; 0 for all else.
+var lowerOf = func() (table [256]byte) {
+	for _, c := range []byte("0123456789abcdefghijklmnopqrstuvwxyz") {
+		table[c], table[bytes.ToUpper([]byte{c})[0]] = c, c
+	}
+	return table
+}()
 
 func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.Is(unicode.No, r)
@@ -80,22 +87,24 @@ func (t *tokenizer) run(text string, from int, give func(token)) int {
 	cyrillic := false
 	for i < len(text) {
 		c := text[i]
+		if low := lowerOf[c]; low != 0 && !t.turkish {
+			t.buf = append(t.buf, low)
+			i++
+			continue
+		}
 		if c < utf8.RuneSelf {
 			if c == '\'' && cyrillic && apostrophe(text[i+1:]) {
 				t.buf, plain = append(t.buf, "ʼ"...), false
 				i++
 				continue
 			}
-			if !isWordByte(c) {
+			if lowerOf[c] == 0 {
 				break
 			}
-			if 'A' <= c && c <= 'Z' {
-				c |= 0x20
-			}
-			if t.turkish && text[i] == 'I' {
+			if c == 'I' { // Turkish
 				t.buf, plain = append(t.buf, "ı"...), false
 			} else {
-				t.buf = append(t.buf, c)
+				t.buf = append(t.buf, lowerOf[c])
 			}
 			i++
 			continue
@@ -136,17 +145,26 @@ func lower(r rune) rune {
 
 // word is what buf holds, composed.
 func (t *tokenizer) word(plain bool) *form {
-	if f, ok := t.forms[string(t.buf)]; ok {
-		return f
+	h := uint32(2166136261) // FNV-1a
+	for _, c := range t.buf {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	last := &t.recent[h>>20]
+	if *last != nil && (*last).key == string(t.buf) {
+		return *last
+	}
+	if *last = t.forms[string(t.buf)]; *last != nil {
+		return *last
 	}
 	if t.forms == nil || len(t.forms) > maxForms {
 		t.forms = map[string]*form{}
 	}
-	f := &form{word: string(t.buf)}
+	key := string(t.buf)
+	f := &form{key: key, word: key}
 	if !plain {
-		f.word = composed(f.word)
+		f.word = composed(key)
 	}
-	t.forms[string(t.buf)] = f
+	t.forms[key], *last = f, f
 	return f
 }
 
