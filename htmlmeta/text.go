@@ -94,7 +94,7 @@ func (r *reader) plainText(h http.Header, body []byte, code textCode, max int) (
 		if len(bytes.TrimSpace(part)) == 0 {
 			t.flush()
 		}
-		t.append(string(r.decode(nil, part, false)) + "\n")
+		t.append(append(r.decode(nil, part, false), '\n'))
 	}
 	t.flush()
 	return t.blocks
@@ -203,7 +203,7 @@ func (t *textReader) open(tag *tag) {
 	}
 	switch {
 	case string(name) == "br":
-		t.append(" ")
+		t.append([]byte(" "))
 		return
 	case what&isBlock != 0:
 		t.flush()
@@ -341,32 +341,35 @@ func (t *textReader) raw(b []byte) {
 	if !isASCIIBytes(b) {
 		b = t.r.toUTF8(b)
 	}
-	s := string(b)
-	if strings.IndexByte(s, '&') >= 0 {
-		s = html.UnescapeString(s)
+	if bytes.IndexByte(b, '&') >= 0 {
+		b = []byte(html.UnescapeString(string(b)))
 	}
-	t.append(s)
+	t.append(b)
 }
 
 // append adds text to the block, blanks made single.
-func (t *textReader) append(s string) {
+func (t *textReader) append(s []byte) {
 	from := len(t.buf)
 	for i := 0; i < len(s); {
-		r, n := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(s[i:])
+		start := i
+		for i < len(s) && ' ' < s[i] && s[i] < 0x7F {
+			i++
 		}
-		switch {
-		case r <= ' ' || r == 0xA0 || r == 0x7F:
-			t.blank = len(t.buf) > 0
-		case r == 0xAD || r == 0x200B || r == 0x2060 || r == 0xFEFF: // a place where a word may break
-		default:
-			if t.blank {
-				t.buf, t.blank = append(t.buf, ' '), false
+		if i == start {
+			r, n := utf8.DecodeRune(s[i:])
+			i += n
+			switch {
+			case r <= ' ' || r == 0xA0 || r == 0x7F:
+				t.blank = len(t.buf) > 0
+				continue
+			case r == 0xAD || r == 0x200B || r == 0x2060 || r == 0xFEFF: // a place where a word may break
+				continue
 			}
-			t.buf = append(t.buf, s[i:i+n]...)
 		}
-		i += n
+		if t.blank {
+			t.buf, t.blank = append(t.buf, ' '), false
+		}
+		t.buf = append(t.buf, s[start:i]...)
 	}
 	t.head = t.head || t.heads > 0
 	if to := len(t.buf); t.hidden > 0 && to > from {

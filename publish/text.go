@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"sync"
 
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
@@ -17,39 +18,59 @@ const maxPage = 32 << 20
 // Text is what a person reads in the page of a visit that may be shown, up to most
 // octets (htmlmeta.ReadText). Of a page that cannot be decoded to its end it is what
 // can be read, beside the error; see IsOfArchive.
-func Text(a *storage.Archive, v *crawllog.Visit, most int) ([]htmlmeta.Block, error) {
-	p, err := ReadPage(a, v)
-	if p.Header == nil {
-		return nil, err
-	}
-	return htmlmeta.ReadText(p, most), err
+func Text(a *storage.Archive, v *crawllog.Visit, most int) (text []htmlmeta.Block, err error) {
+	err = lend(a, v, maxPage, func(p htmlmeta.Page) { text = htmlmeta.ReadText(p, most) })
+	return text, err
 }
 
 // WholeText is the text of a page with navigation, banners and forms
 // (htmlmeta.ReadWholeText); an error is one of the archive.
-func WholeText(a *storage.Archive, page Page, most int) ([]htmlmeta.Block, error) {
+func WholeText(a *storage.Archive, page Page, most int) (text []htmlmeta.Block, err error) {
 	v, err := page.visit(a)
 	if err != nil {
 		return nil, err
 	}
-	p, err := ReadPage(a, v)
-	if IsOfArchive(err) {
-		return nil, err
-	}
-	return htmlmeta.ReadWholeText(p, most), nil
+	err = lend(a, v, maxPage, func(p htmlmeta.Page) { text = htmlmeta.ReadWholeText(p, most) })
+	return text, OfArchive(err)
 }
 
 // ReadPage is the page of a visit that may be shown, without codings. Of one that
 // cannot be decoded to its end it is what can be read, beside the error.
-func ReadPage(a *storage.Archive, v *crawllog.Visit) (p htmlmeta.Page, err error) {
+func ReadPage(a *storage.Archive, v *crawllog.Visit) (htmlmeta.Page, error) {
+	return readPage(a, v, maxPage, new(bytes.Buffer))
+}
+
+// bodies hold a page each while it is read.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// lend gives what ReadPage does, up to most octets, and takes the body back when f is done
+// with it. It gives nothing where there is no page.
+func lend(a *storage.Archive, v *crawllog.Visit, most int64, f func(htmlmeta.Page)) error {
+	body := bodies.Get().(*bytes.Buffer)
+	defer func() {
+		if body.Cap() <= 2*maxRoom { // else it would stay as large
+			body.Reset()
+			bodies.Put(body)
+		}
+	}()
+	p, err := readPage(a, v, most, body)
+	if p.Header != nil {
+		f(p)
+	}
+	return err
+}
+
+// maxRoom is how much room is made for a body before any of it is read, in octets.
+const maxRoom = 1 << 20
+
+func readPage(a *storage.Archive, v *crawllog.Visit, most int64, body *bytes.Buffer) (p htmlmeta.Page, err error) {
 	b, err := OpenPage(a, v)
 	if err != nil {
 		return p, err
 	}
 	defer b.Close()
-	var body bytes.Buffer
-	body.Grow(int(min(max(v.Length, 4<<10), 1<<20)) + bytes.MinRead)
-	if _, err = body.ReadFrom(io.LimitReader(b, maxPage)); IsOfArchive(err) {
+	body.Grow(int(min(max(v.Length, 4<<10), maxRoom)) + bytes.MinRead)
+	if _, err = body.ReadFrom(io.LimitReader(b, most)); IsOfArchive(err) {
 		return p, err
 	}
 	if v.Charset != "" && v.Rendered == nil { // it was found out when the page was read first

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -137,7 +138,7 @@ func (u *update) drop() error {
 
 // add takes in a new visit.
 func (u *update) add(v *crawllog.Visit) error {
-	if err := u.begin(); err != nil {
+	if err := cmp.Or(u.ctx.Err(), u.begin()); err != nil {
 		return err
 	}
 	id, err := idOf(v.Ref())
@@ -152,12 +153,13 @@ func (u *update) add(v *crawllog.Visit) error {
 	if v.Record != nil {
 		r = *v.Record
 	}
-	_, err = u.put.ExecContext(u.ctx, id, url.SURT(), v.At.UnixNano(), v.URL, v.Status,
+	ctx := context.WithoutCancel(u.ctx) // one that can end costs each statement a goroutine
+	_, err = u.put.ExecContext(ctx, id, url.SURT(), v.At.UnixNano(), v.URL, v.Status,
 		http1.MediaType(v.ContentType), v.Labelled(), v.Kept, r.Segment, r.Offset, r.Length)
 	if err != nil {
 		return err
 	}
-	if _, err := u.todo.ExecContext(u.ctx, int64(v.URLID)); err != nil {
+	if _, err := u.todo.ExecContext(ctx, int64(v.URLID)); err != nil {
 		return err
 	}
 	if u.written++; u.written%batch != 0 {
