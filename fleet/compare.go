@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -221,6 +223,23 @@ func (w *Worker) onDisk() (names []string) {
 		}
 	}
 	return names
+}
+
+// tidy removes what a kill left beside the archives on the disk, and what was half removed.
+// It is for a worker of which nothing runs.
+func (w *Worker) tidy() error {
+	entries, err := os.ReadDir(w.work(""))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	owned := w.onDisk()
+	for _, e := range entries {
+		if slices.Contains(owned, strings.TrimSuffix(e.Name(), ownedSuffix)) {
+			continue
+		}
+		err = errors.Join(err, os.RemoveAll(w.work(e.Name())))
+	}
+	return err
 }
 
 // Lock makes this process the only one over a fleet's directory, until its end.

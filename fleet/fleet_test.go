@@ -130,7 +130,8 @@ func testOptions(s Site) (crawler.Options, error) {
 
 func (f *testFleet) until(what string, is func() bool) {
 	f.t.Helper()
-	for range 1500 {
+	end, limited := f.t.Deadline()
+	for !limited || time.Until(end) > 10*time.Second {
 		if is() {
 			return
 		}
@@ -486,6 +487,46 @@ func TestARunThatWasNotSavedAtItsEnd(t *testing.T) {
 		if n != 1 {
 			t.Errorf("%s was asked %d times", target, n)
 		}
+	}
+}
+
+// A worker that dies while it removes an archive that is saved leaves a part of it, or none:
+// that is not the archive, which would be saved as empty, and lost.
+func TestAnArchiveThatWasHalfRemoved(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	dir := f.t.TempDir()
+	here := func(o *Options) { o.Dir = dir }
+	w, stop := f.worker("w1", here)
+	s := newSite(t, 3)
+	f.add(s, nil)
+	f.isState(s, "done")
+	stop()
+	m, err := store.Load(t.Context(), f.store, s.name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := w.work(s.name())
+	if err := writeOwned(work, owned{Epoch: m.Epoch}); err != nil {
+		t.Fatal(err)
+	}
+	for _, left := range []string{work + "/warc", w.work(".snapshot-1"), w.work("other") + "/warc"} {
+		if err := os.MkdirAll(left, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.worker("w2", func(o *Options) {
+		here(o)
+		o.Now = func() time.Time { return time.Now().Add(time.Hour) }
+	})
+	f.add(s, func(one *Site) { one.Every = time.Hour })
+	f.until("the site is visited again", func() bool {
+		again, err := store.Load(t.Context(), f.store, s.name())
+		return err == nil && again.Epoch > m.Epoch && !again.Run.Ended.IsZero()
+	})
+	f.sound(s, 3)
+	if entries, err := os.ReadDir(w.work("")); err != nil || len(entries) > 0 {
+		t.Errorf("left on the disk: %v, %v", entries, err)
 	}
 }
 

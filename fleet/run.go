@@ -160,7 +160,7 @@ func (r *running) own(ctx context.Context) (ended bool, err error) {
 // copied makes the archive of a manifest this worker's.
 func (r *running) copied(ctx context.Context, m *store.Manifest) error {
 	o := readOwned(r.dir)
-	if o.Epoch == m.Epoch-1 {
+	if _, err := os.Stat(filepath.Join(r.dir, "crawl.db")); o.Epoch == m.Epoch-1 && (err == nil || m.DB == nil) {
 		r.state.Passes = cmp.Or(o.Passes, r.state.Passes)
 		return writeOwned(r.dir, owned{m.Epoch, r.state.Passes})
 	}
@@ -400,7 +400,11 @@ func (r *running) finish(ctx context.Context) error {
 	if _, err := r.archive.Sweep(ctx); err != nil {
 		r.w.o.Logger.Warn("not swept", "site", r.rec.Name, "err", err)
 	}
-	if err := errors.Join(os.RemoveAll(r.dir), os.Remove(r.dir+ownedSuffix)); err != nil {
+	// What is half removed must not be taken for the archive, and saved as that.
+	if err := os.Remove(r.dir + ownedSuffix); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(r.dir); err != nil {
 		return err
 	}
 	m := r.archive.Manifest()

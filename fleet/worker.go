@@ -227,6 +227,9 @@ func (w *Worker) begin(ctx context.Context) {
 // reclaim begins what is on this worker's disk, and was its own when the session before
 // ended; then it leaves the rest of what that one held to all.
 func (w *Worker) reclaim(ctx context.Context) {
+	if err := w.tidy(); err != nil {
+		w.o.Logger.Warn("the working directory was not tidied", "err", err)
+	}
 	for _, name := range w.onDisk() {
 		r, err := w.book.record(name)
 		if err != nil || r.Paused || !r.isDue(w.o.Now()) || w.blocked(&r) != "" || !w.mayBegin() {
