@@ -63,7 +63,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit": exitScript, "serve": serveScript, "change": changeScript, "asked": askedScript,
 			"damage": damageScript, "older": olderScript,
-			"transcript": transcriptScript,
+			"transcript": transcriptScript, "same": sameScript,
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "race" {
@@ -93,6 +93,15 @@ func exitScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d\n%s%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// sameScript is "same FILE FILE": two reports that differ in the minute they were made in, at most.
+func sameScript(ts *testscript.TestScript, neg bool, args []string) {
+	made := regexp.MustCompile(`(Made by curtsy \S+ on )[-0-9]+ [0-9:]+ UTC`)
+	a, b := made.ReplaceAllString(ts.ReadFile(args[0]), "$1"), made.ReplaceAllString(ts.ReadFile(args[1]), "$1")
+	if a != b || !made.MatchString(ts.ReadFile(args[0])) {
+		ts.Fatalf("%s and %s differ, or are no reports:\n%s\n%s", args[0], args[1], a, b)
 	}
 }
 

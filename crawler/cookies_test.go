@@ -30,7 +30,7 @@ func TestCookieWall(t *testing.T) {
 			o.Fetch.Cookies, _ = cookiejar.New(nil)
 		}
 		dir := filepath.Join(t.TempDir(), "archive")
-		crawltest.Run(t, t.Context(), dir, o, time.Minute)
+		crawltest.Run(t, t.Context(), dir, o, 5*time.Minute)
 		row := rows(t, dir)["/"]
 		switch {
 		case cookies && (row.State != "fetched" || s.times("/") != 2):

@@ -59,7 +59,7 @@ func TestWhatTheGateRefusesIsNotSent(t *testing.T) {
 		}
 		return nil
 	}
-	r := crawltest.Run(t, t.Context(), dir, o, time.Minute)
+	r := crawltest.Run(t, t.Context(), dir, o, 5*time.Minute)
 	if r.Ending != crawler.Stopped || !strings.Contains(r.Why, "the lease is over") {
 		t.Errorf("got %v, %q", r.Ending, r.Why)
 	}

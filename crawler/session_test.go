@@ -122,7 +122,7 @@ func TestSessionCookiesRebuilt(t *testing.T) {
 	r := crawl(t, dir, sessionOptions(t, s))
 	rebuilt(t, dir, sessionOptions(t, s))
 	o := sessionOptions(t, s)
-	after := crawltest.Run(t, t.Context(), dir, o, time.Minute)
+	after := crawltest.Run(t, t.Context(), dir, o, 5*time.Minute)
 	if after.State.Session == nil || *after.State.Session != *r.State.Session ||
 		after.Counts.OfSite().Fetched != r.Counts.OfSite().Fetched ||
 		after.Counts.OfSite().Discovered != r.Counts.OfSite().Discovered {

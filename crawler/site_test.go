@@ -207,7 +207,7 @@ func crawl(t *testing.T, dir string, o crawler.Options) crawler.Result {
 // run is one run that ends by itself, or when stop ends.
 func run(t *testing.T, stop context.Context, dir string, o crawler.Options) crawler.Result {
 	t.Helper()
-	return crawltest.Run(t, stop, dir, o, 30*time.Second)
+	return crawltest.Run(t, stop, dir, o, 5*time.Minute)
 }
 
 // check compares an archive with what must be true of every archive.

@@ -83,7 +83,7 @@ func local(t testing.TB, o Options) *Client {
 // do makes one exchange, released when the test ends.
 func do(t testing.TB, c *Client, url string) *Exchange {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	x := c.Do(ctx, Request{URL: weburl.MustParse(url)})
 	t.Cleanup(x.Release)

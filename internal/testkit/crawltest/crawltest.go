@@ -43,7 +43,7 @@ func Archive(t testing.TB, dir string, seed weburl.URL, change ...func(*crawler.
 	for _, f := range change {
 		f(&o)
 	}
-	Run(t, t.Context(), dir, o, time.Minute)
+	Run(t, t.Context(), dir, o, 5*time.Minute) // far beyond what a slow machine takes
 }
 
 // Open opens an archive for reading until the test ends.
