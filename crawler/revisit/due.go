@@ -44,9 +44,6 @@ func Due(visits []*crawllog.Visit, lastMod time.Time) Plan {
 	if Unconfirmed(visits) {
 		return Plan{At: last.At, Why: "the last response does not look like the page: it is fetched once more"}
 	}
-	if lastMod.After(last.At) {
-		return Plan{At: lastMod, Why: "the sitemap gives a change on " + lastMod.UTC().Format("2006-01-02")}
-	}
 	seen, changes, span := compared(visits)
 	p := Plan{Changes: changes, Seen: seen}
 	wait := Unknown
@@ -59,6 +56,9 @@ func Due(visits []*crawllog.Visit, lastMod time.Time) Plan {
 		p.Why = "Cache-Control: max-age is " + days(wait)
 	}
 	p.At = last.At.Add(wait)
+	if lastMod.After(last.At) && lastMod.Before(p.At) { // one that lies further ahead puts nothing off
+		return Plan{At: lastMod, Why: "the sitemap gives a change on " + lastMod.UTC().Format("2006-01-02")}
+	}
 	return p
 }
 

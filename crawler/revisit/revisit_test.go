@@ -37,6 +37,7 @@ func TestDue(t *testing.T) {
 			began.AddDate(0, 0, 2), 2 * day},
 		{"one that tells of an earlier change tells nothing", []*crawllog.Visit{visit(0, 200, "a")},
 			began.AddDate(0, 0, -2), Unknown},
+		{"a date far ahead puts nothing off", []*crawllog.Visit{visit(0, 200, "a")}, began.AddDate(70, 0, 0), Unknown},
 		{"max-age is a lower bound", []*crawllog.Visit{{At: began, Status: 200, Digest: "a", MaxAge: 30 * 86400}},
 			time.Time{}, 30 * day},
 	} {
@@ -82,7 +83,7 @@ func TestGood(t *testing.T) {
 }
 
 func TestSuspicion(t *testing.T) {
-	home := weburl.FromCanonical("https://example.org/")
+	isSite := func(u weburl.URL) bool { return u.Hostname() == "example.org" || u.Hostname() == "www.example.org" }
 	page := &crawllog.Visit{URL: "https://example.org/page", Status: 200, Length: 900}
 	for _, c := range []struct {
 		says string
@@ -97,6 +98,9 @@ func TestSuspicion(t *testing.T) {
 		{"nothing is known of it", nil, crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, ""},
 		{"a redirect to the home page", page, crawllog.Visit{Status: 302, Location: "https://example.org/"}, ToHome},
 		{"with a query", page, crawllog.Visit{Status: 302, Location: "https://example.org/?gone=1"}, ToHome},
+		{"by another name of the site", page, crawllog.Visit{Status: 302, Location: "https://www.example.org/"}, ToHome},
+		{"from there to here", &crawllog.Visit{URL: "https://www.example.org/page", Status: 200, Length: 9},
+			crawllog.Visit{Status: 302, Location: "https://example.org/"}, ToHome},
 		{"a redirect elsewhere is one", page, crawllog.Visit{Status: 301, Location: "https://example.org/new"}, ""},
 		{"another site's home page is elsewhere", page, crawllog.Visit{Status: 301, Location: "https://example.com/"},
 			""},
@@ -110,7 +114,7 @@ func TestSuspicion(t *testing.T) {
 		{"the home page itself may redirect", &crawllog.Visit{URL: "https://example.org/", Status: 200, Length: 9},
 			crawllog.Visit{Status: 302, Location: "https://example.org/login"}, ""},
 	} {
-		if got := Suspicion(c.was, &c.v, home); got != c.want {
+		if got := Suspicion(c.was, &c.v, isSite); got != c.want {
 			t.Errorf("%s: %q, want %q", c.says, got, c.want)
 		}
 	}

@@ -34,8 +34,8 @@ func Good(visits []*crawllog.Visit) *crawllog.Visit {
 }
 
 // Suspicion says why an answer is not taken for the page of which was is the
-// last good visit; "" if it is. home is the URL of the site's home page.
-func Suspicion(was, v *crawllog.Visit, home weburl.URL) string {
+// last good visit; "" if it is. isSite knows the URLs of the site by their origins.
+func Suspicion(was, v *crawllog.Visit, isSite func(weburl.URL) bool) string {
 	switch {
 	case was == nil:
 		return ""
@@ -44,17 +44,17 @@ func Suspicion(was, v *crawllog.Visit, home weburl.URL) string {
 			return Empty
 		}
 	case v.Redirects():
-		return redirected(was, weburl.FromCanonical(v.Location), home)
+		return redirected(weburl.FromCanonical(was.URL), weburl.FromCanonical(v.Location), isSite)
 	}
 	return ""
 }
 
 // redirected judges a redirect of what was a page.
-func redirected(was *crawllog.Visit, to, home weburl.URL) string {
+func redirected(was, to weburl.URL, isSite func(weburl.URL) bool) string {
 	switch {
-	case was.URL == home.String():
+	case was.Target() == "/" && isSite(was):
 		return ""
-	case to == home || to.Origin() == home.Origin() && to.Path() == "/":
+	case to.Path() == "/" && isSite(to):
 		return ToHome
 	case IsLogin(to):
 		return ToLogin

@@ -436,8 +436,7 @@ func (o *Outcome) suspect(r *Reader, a *Attempt) {
 	if a.Good == nil || o.State != frontier.StateFetched || o.Visit.Status == http.StatusNotModified {
 		return
 	}
-	home := weburl.FromCanonical(r.opts.Seed.Origin() + "/")
-	o.Visit.Suspect = revisit.Suspicion(a.Good, o.Visit, home)
+	o.Visit.Suspect = revisit.Suspicion(a.Good, o.Visit, r.Scope().Main)
 	if o.Visit.Suspect != "" && a.Entry.Attempts == a.Before {
 		o.RetryAt = r.opts.Now().Add(suspectWait * r.opts.RetryBase)
 	}
