@@ -126,3 +126,18 @@ func TestSchedule(t *testing.T) {
 		t.Error("something waits in empty lanes")
 	}
 }
+
+// A pace that is changed while the crawl runs is that of the other hosts together, too.
+func TestSteeringHoldsForOtherHosts(t *testing.T) {
+	o := Options{Pace: politeness.Options{Delay: time.Second}}
+	c := &Crawl{opts: o, schedule: newSchedule(&o)}
+	for _, delay := range []time.Duration{5 * time.Second, time.Second / 2, 0} {
+		c.steer(Steering{Delay: delay})
+		now := time.Unix(1e9, 0)
+		c.schedule.others.pace.Start(now)
+		c.schedule.others.pace.Done(now, politeness.Result{})
+		if got := max(c.schedule.others.pace.Next(now).At.Sub(now), 0); got != delay {
+			t.Errorf("the next one after %v, want %v", got, delay)
+		}
+	}
+}

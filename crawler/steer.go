@@ -25,6 +25,7 @@ func (c *Crawl) steer(s Steering) {
 			c.schedule.enqueue(o)
 		}
 	}
+	c.schedule.others.pace.Share(politeness.NewShared(s.Delay))
 	if o := c.schedule.origins[c.opts.Seed.Origin()]; o != nil {
 		c.schedule.enqueue(o)
 	}

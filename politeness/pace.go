@@ -48,6 +48,9 @@ func (h *Host) SetDelay(d time.Duration) {
 	h.SetRules(h.rules)
 }
 
+// Share keeps another pace together with others than Options.Shared; nil is none.
+func (h *Host) Share(s *Shared) { h.o.Shared = s }
+
 // ratePause keeps a Request-rate: the time between two requests, rounded up.
 func ratePause(r Rules) time.Duration {
 	n := time.Duration(r.Requests)
