@@ -234,7 +234,7 @@ func TestRecordsOfEveryKindOfResponse(t *testing.T) {
 		t.Error("a large body came out otherwise")
 	}
 	m := string(of(t, list, "metadata", "/chunked").block)
-	for _, line := range []string{"via: " + s.URL + "/\r\n", "hopsFromSeed: 1\r\n", "fetchTimeMs: ",
+	for _, line := range []string{"via: " + s.URL + "/\r\n", "hopsFromSeed: L\r\n", "fetchTimeMs: ",
 		": Allow: /chunked\r\n", "robots: line 2 of robots.txt "} {
 		has(t, m, line)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"curtsy/crawler/rebuild"
 	"curtsy/crawler/visit"
+	"curtsy/frontier/judge"
 	"curtsy/internal/http1"
 	"curtsy/internal/weburl"
 	"curtsy/storage/crawllog"
@@ -346,6 +347,9 @@ func (m *made) metadata() crawllog.Metadata {
 				d.Via = u.String()
 			}
 			d.Depth, d.Took = min(max(other.Depth, 0), 1000), max(other.Took, 0)
+			if d.Hops = other.Hops; d.Hops != "" {
+				d.Note.How = judge.HowImported + d.Hops[len(d.Hops)-1:]
+			}
 		}
 	}
 	if v := m.visit; v.Kept == crawllog.KeptWithheld {

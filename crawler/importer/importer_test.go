@@ -430,6 +430,43 @@ func (i *imported) recordsOf(url string) string {
 	}
 }
 
+// TestHops: how Heritrix found a URL is kept: in our metadata record, and with the URL.
+func TestHops(t *testing.T) {
+	response := record("response", "http://h.example/s.css", "1", page("x"), http)
+	i := imports(t, t.TempDir(), write(t, compressed(response, record("metadata", "http://h.example/s.css", "2",
+		"via: http://h.example/a\r\nhopsFromSeed: LRE\r\nfetchTimeMs: 7\r\n",
+		"WARC-Concurrent-To: <urn:uuid:"+uuid("1")+">", "Content-Type: application/warc-fields"))))
+	a, err := storage.OpenRead(i.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	f, err := a.Frontier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := f.Find(weburl.MustParse("http://h.example/s.css"))
+	if err != nil || len(found) != 1 || found[0].How != "imported, hop E" || found[0].Depth != 2 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	v := a.VisitsAt("http://h.example/s.css")[0]
+	file, err := a.OpenSegment(v.Record.Segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	w := warc.NewReader(io.NewSectionReader(file, v.Record.Offset, v.Record.Length), 0)
+	for range 3 {
+		if _, err = w.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	block, err := io.ReadAll(w)
+	if err != nil || !strings.Contains(string(block), "hopsFromSeed: LRE\r\n") || !strings.Contains(string(block), "curtsy-visit") {
+		t.Errorf("%s, %v", block, err)
+	}
+}
+
 // TestBesideChanged: verify looks at what stands before a response, too, in a file without checksums.
 func TestBesideChanged(t *testing.T) {
 	ask, answer := "GET /p HTTP/1.1\r\n\r\n", page("text")

@@ -36,6 +36,7 @@ type Outcome struct {
 	round    int // that it was visited in, and when that began
 	began    time.Time
 	via      string          // the URL that led here
+	hops     string          // the path from a seed to here
 	original *crawllog.Visit // who holds the payload of a revisit
 	rendered *Rendered
 	records
@@ -65,8 +66,9 @@ func Answered(status int) judge.Reason {
 // decide turns an exchange and what its document says into an outcome.
 func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
 	r.guesses.note(a.Entry, x.Status)
-	o := &Outcome{Entry: a.Entry, Refetch: a.Refetch, x: x, round: a.Round, began: a.Began, Visit: newVisit(a, x),
-		via: r.via(a.Entry.Via)}
+	o := &Outcome{Entry: a.Entry, Refetch: a.Refetch, x: x, round: a.Round, began: a.Began, Visit: newVisit(a, x)}
+	from := r.via(a.Entry.Via, maxHops)
+	o.via, o.hops = from.url, hopsOf(a.Entry, from)
 	switch {
 	case x.Err != nil && r.isProbe(a):
 		o.State, o.Reason, o.Visit.Error = frontier.StateDisregarded, judge.Reason{Rule: judge.Host}, x.Err.Error()

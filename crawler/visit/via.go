@@ -3,7 +3,8 @@ package visit
 import (
 	"sync/atomic"
 
-	"curtsy/internal/weburl"
+	"curtsy/frontier"
+	"curtsy/frontier/judge"
 )
 
 // vias remembers the URLs of pages that led to others: what is queued side by
@@ -12,26 +13,43 @@ import (
 type vias [4096]atomic.Pointer[via]
 
 type via struct {
-	id  uint64
-	url string
+	id   uint64
+	url  string
+	hops string // that led to it
 }
 
-// RememberVia remembers that the page at u led to others.
-func (r *Reader) RememberVia(id uint64, u weburl.URL) {
-	v := &r.vias
-	v[id%uint64(len(v))].Store(&via{id, u.String()})
+// maxHops bounds how many pages are looked up for a path of hops.
+const maxHops = 1000
+
+// RememberVia remembers that a page led to others.
+func (r *Reader) RememberVia(o *Outcome) {
+	r.vias.at(o.Entry.ID).Store(&via{o.Entry.ID, o.Entry.URL.String(), o.hops})
 }
 
-// via is the URL with an id, "" for that of a seed.
-func (r *Reader) via(id uint64) string {
-	if id == 0 {
-		return ""
+func (v *vias) at(id uint64) *atomic.Pointer[via] { return &v[id%uint64(len(v))] }
+
+// via is the URL with an id, and how it was reached; of none for that of a seed.
+func (r *Reader) via(id uint64, most int) *via {
+	if id == 0 || most == 0 {
+		return &via{}
 	}
-	place := &r.vias[id%uint64(len(r.vias))]
-	if v := place.Load(); v != nil && v.id == id {
-		return v.url
+	if v := r.vias.at(id).Load(); v != nil && v.id == id {
+		return v
 	}
 	found, _ := r.frontier.Get(id)
-	r.RememberVia(id, found.URL)
-	return found.URL.String()
+	v := &via{id, found.URL.String(), ""}
+	if found.Via != id {
+		v.hops = hopsOf(&found.Entry, r.via(found.Via, most-1))
+	}
+	r.vias.at(id).Store(v)
+	return v
+}
+
+// hopsOf is the path of hops to a URL from what led to it.
+func hopsOf(e *frontier.Entry, from *via) string {
+	hop := judge.Hop(e.How, e.Class == frontier.Requisite || e.Needed, e.Via != 0)
+	if hop == 0 {
+		return "" // a path begins here
+	}
+	return judge.ExtendHops(from.hops, hop)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,13 +42,8 @@ var logLine = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[0-9:.]+Z +-?\d+ +[-0-9]+ htt
 // hop is how a URL was found.
 type hop struct {
 	via    uint64
-	letter byte // as Heritrix has it: L link, E embed, R redirect, P prerequisite, M manifest, X in a script, I inferred
+	letter byte // judge.Hop
 }
-
-// letters are those of hops that are no links of a page; 0 is a seed.
-var letters = map[judge.How]byte{judge.HowSeed: 0, judge.HowGiven: 0, judge.HowRedirect: 'R', judge.HowRobots: 'P',
-	judge.HowUsageFile: 'P', judge.HowLicense: 'P', judge.HowSitemap: 'M', judge.HowSitemapIndex: 'M',
-	judge.HowSitemapLine: 'M', judge.HowProbe: 'I', judge.HowName: 'I', judge.HowOwnName: 'I', judge.HowGuess: 'I'}
 
 // logWriter writes a line for each visit, as Heritrix's crawl.log has it.
 type logWriter struct {
@@ -73,33 +69,23 @@ func writeLog(j *job) error {
 
 // remember notes how a URL was found.
 func (w *logWriter) remember(k inventory.Known) error {
-	h := hop{via: k.Via, letter: 'L'}
-	switch letter, ok := letters[judge.How(k.How)]; {
-	case ok:
-		h.letter = letter
-	case strings.HasPrefix(k.How, "script"):
-		h.letter = 'X'
-	case k.Class == "requisite":
-		h.letter = 'E'
-	}
-	w.hops[k.ID] = h
+	w.hops[k.ID] = hop{k.Via, judge.Hop(judge.How(k.How), k.Class == "requisite", k.Via != 0)}
 	return nil
 }
 
-// maxHops bounds the path of hops in a line; Heritrix cuts longer ones off at 50.
-const maxHops = 50
+// maxHops bounds how many pages are looked at for a path of hops.
+const maxHops = 1000
 
 // path is the hops that led to a URL from a seed; "" of a seed.
-func (w *logWriter) path(id uint64) string {
-	var b []byte
-	for range maxHops {
-		h := w.hops[id]
-		if h.letter == 0 {
-			break
-		}
-		b, id = append([]byte{h.letter}, b...), h.via
+func (w *logWriter) path(id uint64) (path string) {
+	var letters []byte // the last first
+	for h := w.hops[id]; h.letter != 0 && len(letters) < maxHops; h = w.hops[h.via] {
+		letters = append(letters, h.letter)
 	}
-	return string(b)
+	for _, letter := range slices.Backward(letters) {
+		path = judge.ExtendHops(path, letter)
+	}
+	return path
 }
 
 // add adds the lines of one URL.

@@ -2,7 +2,9 @@ package crawllog
 
 import (
 	"encoding/json"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"curtsy/storage/warc"
@@ -13,7 +15,8 @@ import (
 // its other records do not show: with it crawl.db can be rebuilt.
 type Note struct {
 	Class     string        `json:"class"`
-	How       string        `json:"how,omitempty"` // the place in which the URL was found
+	How       string        `json:"how,omitempty"`   // the place in which the URL was found
+	Depth     int           `json:"depth,omitempty"` // Metadata.Depth; 0 also where hopsFromSeed is that number
 	Redirects int           `json:"redirects,omitempty"`
 	Of        string        `json:"of,omitempty"` // the URL that led here by redirects, for a robots.txt
 	Waited    time.Duration `json:"waited,omitempty"`
@@ -57,6 +60,7 @@ type Import struct {
 // records do not say.
 type Metadata struct {
 	Via      string // the URL that led here
+	Hops     string // how, from a seed on: a letter a hop, as Heritrix has it
 	Depth    int    // links from the seed
 	Took     time.Duration
 	Robots   *Decision // the line that allowed it; written only
@@ -84,7 +88,9 @@ func (m *Metadata) Append(b []byte) []byte {
 	if m.Via != "" {
 		b = warc.AppendField(b, fieldVia, m.Via)
 	}
-	b = warc.AppendField(b, fieldHops, strconv.Itoa(m.Depth))
+	if m.Hops != "" {
+		b = warc.AppendField(b, fieldHops, m.Hops)
+	}
 	b = warc.AppendField(b, fieldTook, strconv.FormatInt(m.Took.Milliseconds(), 10))
 	if r := m.Robots; r != nil && r.Line > 0 {
 		b = warc.AppendField(b, fieldRobots, "line "+strconv.Itoa(r.Line)+" of robots.txt "+r.Version+": "+r.Rule)
@@ -93,7 +99,9 @@ func (m *Metadata) Append(b []byte) []byte {
 		b = warc.AppendField(b, fieldStatus, strconv.Itoa(m.Status))
 		b = warc.AppendField(b, fieldWithheld, "the body, as the site asks: "+m.Withheld)
 	}
-	if note, err := json.Marshal(m.Note); err == nil { // of strings and numbers, which is no error
+	n := m.Note
+	n.Depth = m.Depth
+	if note, err := json.Marshal(n); err == nil { // of strings and numbers, which is no error
 		b = warc.AppendField(b, fieldVisit, string(note))
 	}
 	return b
@@ -102,15 +110,31 @@ func (m *Metadata) Append(b []byte) []byte {
 // MetadataOf is what Append wrote.
 func MetadataOf(fields map[string]string) Metadata {
 	m := Metadata{Via: fields[fieldVia], Withheld: fields[fieldWithheld]}
-	var err error
-	if m.Depth, err = strconv.Atoi(fields[fieldHops]); err != nil {
-		m.Depth = len(fields[fieldHops]) // a letter a hop, as Heritrix writes it: "LLE"
-	}
 	m.Status, _ = strconv.Atoi(fields[fieldStatus])
 	ms, _ := strconv.ParseInt(fields[fieldTook], 10, 64)
 	m.Took = time.Duration(ms) * time.Millisecond
 	m.noted = json.Unmarshal([]byte(fields[fieldVisit]), &m.Note) == nil
+	m.Hops, m.Depth = hopsOf(fields[fieldHops])
+	m.Depth = max(m.Depth, m.Note.Depth)
+	if m.noted && m.Hops != "" {
+		m.Depth = m.Note.Depth
+	}
 	return m
+}
+
+// hops are the letters of Heritrix, of more than 50 the last, behind the number of the others.
+var hops = regexp.MustCompile(`^(?:(\d{1,9})\+)?([LERPXIMS]{1,50})$`)
+
+// hopsOf reads a path of hops, or its length, as earlier versions had it. Redirects and
+// prerequisites are no links.
+func hopsOf(text string) (path string, links int) {
+	m := hops.FindStringSubmatch(text)
+	if m == nil {
+		links, _ = strconv.Atoi(text)
+		return "", links
+	}
+	links, _ = strconv.Atoi(m[1])
+	return text, links + len(m[2]) - strings.Count(m[2], "R") - strings.Count(m[2], "P")
 }
 
 // Recovered is a visit as its records alone tell of it: without the ids that

@@ -137,11 +137,18 @@ func BenchmarkPack(b *testing.B) {
 	})
 }
 
-// Heritrix writes hopsFromSeed as a letter a hop, this program as a number.
-func TestHopsOfOtherPrograms(t *testing.T) {
-	for hops, want := range map[string]int{"": 0, "0": 0, "12": 12, "LLE": 3} {
-		if got := MetadataOf(map[string]string{"hopsFromSeed": hops}).Depth; got != want {
-			t.Errorf("%q: %d, want %d", hops, got, want)
+// hopsFromSeed is a letter a hop, as Heritrix writes it; in archives of earlier versions a number.
+func TestHops(t *testing.T) {
+	for text, want := range map[string]Metadata{"": {}, "0": {}, "12": {Depth: 12}, "LLE": {Hops: "LLE", Depth: 3},
+		"PLRL": {Hops: "PLRL", Depth: 2}, "7+LLE": {Hops: "7+LLE", Depth: 10}, "L\x1b": {}, "-3": {}} {
+		got := MetadataOf(map[string]string{"hopsFromSeed": text})
+		if got.Hops != want.Hops || got.Depth != want.Depth {
+			t.Errorf("%q: %q, %d, want %q, %d", text, got.Hops, got.Depth, want.Hops, want.Depth)
 		}
+	}
+	own := Metadata{Hops: "LRL", Depth: 2, Note: Note{Class: "page"}}
+	fields, err := warc.ReadFields(bytes.NewReader(own.Append(nil)))
+	if got := MetadataOf(fields); err != nil || got.Hops != own.Hops || got.Depth != 2 {
+		t.Errorf("%v, %+v", err, got)
 	}
 }
