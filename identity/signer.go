@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
+	"time"
 )
 
 // Signer is a key that signs archives (wacz-auth 0.1.0, anonymous signature): ECDSA
@@ -94,18 +96,53 @@ func VerifyKey(publicKey, signature, text string) error {
 	return verify(key, signature, text)
 }
 
+// Certificate is one that has signed a text, with those that it came with.
+type Certificate struct {
+	leaf   *x509.Certificate
+	issued *x509.CertPool
+}
+
 // VerifyCertificate checks the signature of a text by the first of some certificates in
-// PEM. Who issued it, and whether it was valid then, is not looked at.
-func VerifyCertificate(chain, signature, text string) error {
-	block, _ := pem.Decode([]byte(chain))
-	if block == nil {
-		return errors.New("there is no certificate")
+// PEM. Who issued it, Issuer says.
+func VerifyCertificate(chain, signature, text string) (*Certificate, error) {
+	c := &Certificate{issued: x509.NewCertPool()}
+	for rest := []byte(chain); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		one, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		if c.leaf == nil {
+			c.leaf = one
+		} else {
+			c.issued.AddCert(one)
+		}
 	}
-	c, err := x509.ParseCertificate(block.Bytes)
+	if c.leaf == nil {
+		return nil, errors.New("there is no certificate")
+	}
+	return c, verify(c.leaf.PublicKey, signature, text)
+}
+
+// ErrNoRoots says that the system has no list of authorities.
+var ErrNoRoots = errors.New("this system has no root certificates to check it with")
+
+// Issuer is the authority, one that the system trusts, to which the certificate leads. An error says
+// that it leads to none, or was not one of the domain at that time.
+func (c *Certificate) Issuer(domain string, at time.Time) (string, error) {
+	if roots, err := x509.SystemCertPool(); err != nil || roots.Equal(x509.NewCertPool()) {
+		return "", ErrNoRoots
+	}
+	chains, err := c.leaf.Verify(x509.VerifyOptions{DNSName: domain, Intermediates: c.issued, CurrentTime: at,
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
 	if err != nil {
-		return err
+		return "", err
 	}
-	return verify(c.PublicKey, signature, text)
+	root := chains[0][len(chains[0])-1].Subject
+	return cmp.Or(root.CommonName, root.String()), nil
 }
 
 // verify takes r and s as they are, and in DER.

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
@@ -17,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"curtsy/identity"
 	"curtsy/storage/warc"
@@ -51,7 +51,8 @@ type WACZReport struct {
 	Records  int       `json:"records"`
 	Lines    int       `json:"lines"` // of the index
 	Problems []Problem `json:"problems"`
-	// SignedBy is the public key whose signature is good, or what is said of a domain's; "" if there is none.
+	// SignedBy is the public key whose signature is good, or the domain, and who issued its certificate; "" if
+	// there is none.
 	SignedBy string `json:"signed_by"`
 	SignedAt string `json:"signed_at,omitempty"` // as the signer says
 }
@@ -204,15 +205,15 @@ func (c *waczCheck) digest(text []byte) {
 }
 
 func (c *waczCheck) signature(name string, d *digestFile) {
-	s := d.Signed
+	s, by := d.Signed, ""
 	var err error
 	switch {
 	case s.Hash != d.Hash:
 		err = fmt.Errorf("it signs %s", s.Hash)
 	case s.PublicKey != "":
-		err = identity.VerifyKey(s.PublicKey, s.Signature, s.Hash)
+		by, err = s.PublicKey, identity.VerifyKey(s.PublicKey, s.Signature, s.Hash)
 	case s.DomainCert != "":
-		err = identity.VerifyCertificate(s.DomainCert, s.Signature, s.Hash)
+		by, err = s.certified()
 	default:
 		err = errors.New("it has neither publicKey nor domainCert")
 	}
@@ -220,9 +221,31 @@ func (c *waczCheck) signature(name string, d *digestFile) {
 		c.problem(name, "signature: %v", err)
 		return
 	}
-	// Whose the certificate is, no authority is asked: anybody can make one for a domain.
-	c.r.SignedBy, c.r.SignedAt = cmp.Or(s.PublicKey, "a certificate for "+s.Domain+
-		", which no authority was asked about"), s.Created
+	c.r.SignedBy, c.r.SignedAt = by, s.Created
+}
+
+// certified says whose certificate has signed: one of the domain at the time that the signer names, by
+// an authority of the system's. Anybody can make another.
+func (s *signedData) certified() (string, error) {
+	certificate, err := identity.VerifyCertificate(s.DomainCert, s.Signature, s.Hash)
+	if err != nil {
+		return "", err
+	}
+	at, err := time.Parse(time.RFC3339, s.Created)
+	if err != nil {
+		at, err = time.Parse("2006-01-02T15:04:05", s.Created) // of UTC, as Python writes it
+	}
+	if err != nil || s.Domain == "" {
+		return "", fmt.Errorf("by a certificate, for the domain %q at %q, which cannot be checked", s.Domain, s.Created)
+	}
+	issuer, err := certificate.Issuer(s.Domain, at)
+	if errors.Is(err, identity.ErrNoRoots) {
+		return fmt.Sprintf("a certificate for %s, not checked: %v", s.Domain, err), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("the certificate for %s: %w", s.Domain, err)
+	}
+	return fmt.Sprintf("%s, whose certificate %s has issued", s.Domain, issuer), nil
 }
 
 // key is what stands for a record in the check of the index. Programs write the digest
