@@ -222,7 +222,7 @@ func (c *Crawl) append(o *outcome) error {
 // dispose tells the frontier and the totals what became of the URL.
 func (c *Crawl) dispose(o *outcome) error {
 	if len(o.Links) > 0 {
-		c.reader.RememberVia(o)
+		c.reader.RememberVia(o.Outcome)
 	}
 	last := ""
 	for _, l := range o.Links {

@@ -55,7 +55,7 @@ func (r *Reader) read(a *Attempt, x *fetch.Exchange) *Reading {
 	}
 	o := r.reading()
 	if strings.Contains(x.Header.Get("Content-Type"), "script") {
-		o.LoadedBy = weburl.FromCanonical(r.via(a.Entry.Via))
+		o.LoadedBy = weburl.FromCanonical(r.via(a.Entry.Via, maxHops).url)
 	}
 	if a.HeadOnly {
 		p.Body, whole = headOf(htmlmeta.KindOf(x.Header, p.Body), p.Body), false
