@@ -130,6 +130,7 @@ type Archive struct {
 	broken
 	// readers are of records that were read: their buffers are used again.
 	readers sync.Pool
+	opened  openedSegments
 	facts   sidecars
 }
 
@@ -353,6 +354,7 @@ func (a *Archive) Dir() string { return a.dir.path }
 func (a *Archive) Close() error {
 	defer a.dir.close()
 	a.closeFacts()
+	a.opened.close()
 	if a.seg != nil {
 		a.seg.cut()
 		a.seg.file.Close()

@@ -95,20 +95,23 @@ func (a *Archive) readResponse(v *crawllog.Visit) (*Response, error) {
 
 // records opens those of a visit; done ends the reading.
 func (a *Archive) records(at *crawllog.Record) (w *warc.Reader, done func() error, err error) {
-	f, foreign, err := a.openSegment(at.Segment)
+	f, err := a.opened.segment(a, at.Segment)
 	if err != nil {
 		return nil, nil, err
 	}
-	section := io.NewSectionReader(f, at.Offset, at.Length)
+	section := io.NewSectionReader(f.file, at.Offset, at.Length)
 	w, _ = a.readers.Get().(*warc.Reader)
 	if w == nil {
 		w = warc.NewReader(section, at.Offset)
 	}
 	w.Reset(section, at.Offset)
-	w.Any = foreign
+	w.Any = f.foreign
 	return w, sync.OnceValue(func() error {
 		a.readers.Put(w)
-		return f.Close()
+		if f.stays {
+			return nil
+		}
+		return f.file.Close()
 	}), nil
 }
 

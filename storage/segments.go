@@ -3,7 +3,51 @@ package storage
 import (
 	"io/fs"
 	"os"
+	"sync"
 )
+
+// openedSegments are segments that stay open until the archive is closed: most records are
+// read one after another.
+type openedSegments struct {
+	mu  sync.Mutex
+	all map[string]openedSegment
+}
+
+type openedSegment struct {
+	file           *os.File
+	foreign, stays bool
+}
+
+// maxOpened is how many segments of an archive stay open.
+const maxOpened = 16
+
+// segment opens a segment. One that may still be written to, cut or replaced does not stay.
+func (o *openedSegments) segment(a *Archive, name string) (s openedSegment, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s, ok := o.all[name]; ok {
+		return s, nil
+	}
+	if s.file, s.foreign, err = a.openSegment(name); err != nil {
+		return s, err
+	}
+	if s.stays = a.live == nil && a.db.IsReadOnly() && !s.foreign && len(o.all) < maxOpened; s.stays {
+		if o.all == nil {
+			o.all = map[string]openedSegment{}
+		}
+		o.all[name] = s
+	}
+	return s, nil
+}
+
+func (o *openedSegments) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range o.all {
+		s.file.Close()
+	}
+	o.all = nil
+}
 
 // OpenSegment opens a segment, for outlets that copy its records as they are:
 // those of a visit lie where its Record says. What lies behind the last visit

@@ -88,3 +88,28 @@ func exportWith(t *testing.T, origin, archive, out string, o mirror.Options) (*m
 	r, err := mirror.Export(context.Background(), a, out, o)
 	return proved(t, out, mirror.Options{}, r, err)
 }
+
+// A document over a mebibyte is rewritten to its end, whatever its payload's length tells of it.
+func TestExportOfLongDocuments(t *testing.T) {
+	t.Parallel()
+	s := serve(t, small)
+	archive, out := crawl(t, s), filepath.Join(t.TempDir(), "out")
+	page := strings.Repeat("a", 3<<20) + `<a href="/a">`
+	plain := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
+	for i, c := range []struct {
+		name, answer string
+		length       int64
+	}{{"plain", plain, int64(len(page))}, {"unknown", plain, 0}, {"longer", plain, 1 << 40}, {"coded", bomb("text/html", page, 0), 9000}} {
+		keep(t, archive, crawllog.Visit{URLID: 1000 + uint64(i), URL: s.Origin + "/" + c.name, ContentType: "text/html",
+			Links: 1, Length: c.length}, c.answer)
+	}
+	if _, err := exportWith(t, s.Origin, archive, out, mirror.Options{MaxBytes: 1 << 30}); err != nil {
+		t.Fatal(err)
+	}
+	files := tree(t, out)
+	for _, name := range []string{"plain", "unknown", "longer", "coded"} {
+		if f := files[name+".html"]; len(f) < len(page) || !strings.HasSuffix(f, `<a href="a.html">`) {
+			t.Errorf("%s: %d bytes, not rewritten to the end", name, len(f))
+		}
+	}
+}

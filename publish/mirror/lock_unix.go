@@ -8,6 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// asFile spares a file that is opened the question whether it is to be waited for, in five
+// calls to the system.
+const asFile = unix.O_NONBLOCK
+
 // lock takes a directory until the file is closed, or the process ends in any
 // way; nil if another has it or the file system knows no locks.
 func lock(dir string) *os.File {

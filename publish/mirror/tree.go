@@ -174,7 +174,7 @@ func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 	}
 	defer t.giveDir(in, dir)
 	name = path.Base(name)
-	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|asFile, 0o644)
 	if err != nil {
 		return &DiskError{err}
 	}
