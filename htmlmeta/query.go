@@ -47,14 +47,12 @@ func wholeTree(p Page) (*html.Node, error) {
 
 // textOf is a page's body in UTF-8, by the charset that Read finds.
 func textOf(p Page) []byte {
-	code := codeByHeader(p.Header, p.Body)
-	body := p.Body
+	code, body, _, asXML := textAndKind(p)
 	if code.wide() {
-		return decodeAll(code, body)
+		return body
 	}
 	r := readers.Get().(*reader)
 	defer r.free()
-	_, asXML := kindOf(p.Header, body)
 	body = r.scanAll(body, &code, asXML)
 	if code.enc == nil || code.wide() {
 		return bytes.ToValidUTF8(bytes.TrimPrefix(body, []byte(bomUTF8)), []byte("\uFFFD"))

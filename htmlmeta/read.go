@@ -103,12 +103,7 @@ func (r *reader) free() {
 }
 
 func (r *reader) read(p Page) {
-	code := codeByHeader(p.Header, p.Body)
-	body := p.Body
-	if code.wide() {
-		body = decodeAll(code, body)
-	}
-	kind, asXML := kindOf(p.Header, body)
+	code, body, kind, asXML := textAndKind(p)
 	if kind == Other && strings.HasSuffix(p.URL.Path(), ".webmanifest") {
 		kind = Manifest // some servers say text/plain
 	}
@@ -137,6 +132,17 @@ func (r *reader) read(p Page) {
 	if r.doc.Lang == "" {
 		r.doc.Lang = firstLang(p.Header.Get("Content-Language"))
 	}
+}
+
+// textAndKind is what the header and the first octets of a page say of it, and its body: in
+// UTF-8 if its charset is not one of octets.
+func textAndKind(p Page) (code textCode, body []byte, kind Kind, asXML bool) {
+	code, body = codeByHeader(p.Header, p.Body), p.Body
+	if code.wide() {
+		body = decodeAll(code, body)
+	}
+	kind, asXML = kindOf(p.Header, body)
+	return code, body, kind, asXML
 }
 
 // readHeader reads the links of the Link and Refresh headers. They are

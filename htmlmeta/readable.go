@@ -12,14 +12,11 @@ import (
 // leaves out and what must not be shown in results, its links absolute. An error
 // says that it is no HTML or too deep.
 func Readable(p Page) (*html.Node, error) {
-	root, length, err := readable(p, true)
-	if err != nil || length >= fewestOctets {
-		return root, err
-	}
-	all, longer, err := readable(p, false)
-	if err == nil && longer > 2*length {
-		return all, nil
-	}
+	var err error
+	root := mostlyText(func(frugal bool) (root *html.Node, length int) {
+		root, length, err = readable(p, frugal)
+		return root, length
+	})
 	return root, err
 }
 
@@ -34,7 +31,7 @@ func readable(p Page, frugal bool) (*html.Node, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	t := &pruner{frugal: frugal}
+	t := &pruner{textRules: textRules{frugal: frugal}}
 	t.base, _ = url.Parse(p.URL.String())
 	t.prune(root)
 	return root, t.length, nil
@@ -42,11 +39,10 @@ func readable(p Page, frugal bool) (*html.Node, int, error) {
 
 // pruner takes out of a tree what is not read.
 type pruner struct {
+	textRules
 	base   *url.URL // nil: references stay as they are
-	frugal bool
-	main   int
-	quiet  bool // between <!--noindex--> and <!--/noindex-->
-	length int  // octets of text that are left
+	quiet  bool     // between <!--noindex--> and <!--/noindex-->
+	length int      // octets of text that are left
 }
 
 func (t *pruner) prune(n *html.Node) {
@@ -78,15 +74,18 @@ func (t *pruner) child(parent, c *html.Node) {
 }
 
 func (t *pruner) element(parent, c *html.Node) {
-	isMain := roleOf[c.Data]&isMain != 0 || strings.EqualFold(attribute(c, "role"), "main")
-	if t.leaves(c) {
+	el := t.textRules.element(roleOf[c.Data])
+	for _, a := range c.Attr {
+		addAttribute(&t.textRules, &el, a.Key, a.Val)
+	}
+	if el.never || el.quiet {
 		if c.Data == "head" {
 			t.findBase(c)
 		}
 		parent.RemoveChild(c)
 		return
 	}
-	if isMain {
+	if el.main {
 		t.main++
 		defer func() { t.main-- }()
 	}
@@ -102,33 +101,10 @@ func (t *pruner) element(parent, c *html.Node) {
 	t.prune(c)
 }
 
-// leaves says whether an element is left out, by the rules of textReader.
-func (t *pruner) leaves(c *html.Node) bool {
-	what := roleOf[c.Data]
-	if what&isNever != 0 || c.Data == "noindex" || t.frugal &&
-		(what&isAside != 0 || what&isMargin != 0 && t.main == 0) {
-		return true
-	}
-	for _, a := range c.Attr {
-		switch a.Key {
-		case "hidden", "data-nosnippet":
-			return true
-		case "aria-hidden":
-			return strings.EqualFold(a.Val, "true")
-		case "role":
-			switch strings.ToLower(a.Val) {
-			case "navigation", "banner", "contentinfo", "search", "complementary":
-				return t.frugal && t.main == 0
-			}
-		}
-	}
-	return false
-}
-
 func (t *pruner) findBase(head *html.Node) {
 	for c := range head.Descendants() {
-		if c.Data == "base" && attribute(c, "href") != "" {
-			if u, err := url.Parse(attribute(c, "href")); err == nil && t.base != nil {
+		if c.Data == "base" && attrOf(c, "href") != "" {
+			if u, err := url.Parse(attrOf(c, "href")); err == nil && t.base != nil {
 				t.base = t.base.ResolveReference(u)
 			}
 			return
@@ -147,15 +123,6 @@ func (t *pruner) absolute(ref string) string {
 	switch u.Scheme {
 	case "http", "https", "mailto", "ftp":
 		return u.String()
-	}
-	return ""
-}
-
-func attribute(n *html.Node, key string) string {
-	for _, a := range n.Attr {
-		if a.Key == key {
-			return a.Val
-		}
 	}
 	return ""
 }

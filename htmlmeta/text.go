@@ -50,12 +50,7 @@ func ReadWholeText(p Page, max int) []Block { return readText(p, max, false) }
 func readText(p Page, max int, frugal bool) []Block {
 	r := readers.Get().(*reader)
 	defer r.free()
-	code := codeByHeader(p.Header, p.Body)
-	body := p.Body
-	if code.wide() {
-		body = decodeAll(code, body)
-	}
-	kind, asXML := kindOf(p.Header, body)
+	code, body, kind, asXML := textAndKind(p)
 	if kind != HTML {
 		return r.plainText(p.Header, body, code, max)
 	}
@@ -63,18 +58,29 @@ func readText(p Page, max int, frugal bool) []Block {
 		body = r.scanAll(body, &code, asXML)
 	}
 	r.setCode(code)
-	t := &textReader{r: r, src: body, max: max, frugal: frugal}
-	t.read(asXML)
-	if !frugal || t.total >= fewestOctets {
-		return t.blocks
+	read := func(frugal bool) ([]Block, int) {
+		t := &textReader{textRules: textRules{frugal: frugal}, r: r, src: body, max: max}
+		t.read(asXML)
+		return t.blocks, t.total
 	}
-	// Some sites put all of a page into a form, or into an aside.
-	all := &textReader{r: r, src: body, max: max}
-	all.read(asXML)
-	if all.total > 2*t.total {
-		return all.blocks
+	if frugal {
+		return mostlyText(read)
 	}
-	return t.blocks
+	blocks, _ := read(false)
+	return blocks
+}
+
+// mostlyText gives what a page says without what stands beside its text; all of it where
+// that is next to nothing: some sites put all of a page into a form, or into an aside. read
+// says how many octets of text it gives.
+func mostlyText[T any](read func(frugal bool) (T, int)) T {
+	text, length := read(true)
+	if length < fewestOctets {
+		if all, longer := read(false); longer > 2*length {
+			return all
+		}
+	}
+	return text
 }
 
 // fewestOctets is what a page has if its text is not where it is left out.
@@ -101,7 +107,7 @@ func (r *reader) plainText(h http.Header, body []byte, code textCode, max int) (
 }
 
 // What an element is to the text of a page.
-type role uint8
+type role uint16
 
 const (
 	isBlock  role = 1 << iota // it stands by itself
@@ -112,6 +118,7 @@ const (
 	isMain
 	isHead
 	isLoose // another of its name ends it
+	isQuiet // its content is not shown in results (Yandex)
 )
 
 var roleOf = func() map[string]role {
@@ -127,6 +134,7 @@ var roleOf = func() map[string]role {
 		"main article":        isMain,
 		"h1 h2 h3":            isHead | isBlock,
 		"p li dt dd td th tr": isLoose,
+		"noindex":             isQuiet,
 	} {
 		for name := range strings.FieldsSeq(names) {
 			m[name] |= r
@@ -136,16 +144,46 @@ var roleOf = func() map[string]role {
 	return m
 }()
 
+// textRules say which elements hold text.
+type textRules struct {
+	frugal bool // leave out what is beside the text
+	main   int  // how many elements with the main text are open
+}
+
+// element is what one with the role of its name is to the text.
+func (t *textRules) element(what role) textElement {
+	return textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0, quiet: what&isQuiet != 0,
+		never: what&isNever != 0 || t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0)}
+}
+
+// addAttribute takes in what an attribute of an element says.
+func addAttribute[T string | []byte](t *textRules, el *textElement, name, value T) {
+	switch n := len(name); {
+	case n == 4 && equalFold(name, "role"):
+		switch strings.ToLower(string(value)) {
+		case "navigation", "banner", "contentinfo", "search", "complementary":
+			el.never = el.never || t.frugal && t.main == 0
+		case "main":
+			el.main = true
+		}
+	case n == 6 && equalFold(name, "hidden"):
+		el.never = true
+	case n == 11 && equalFold(name, "aria-hidden"):
+		el.never = el.never || strings.EqualFold(string(value), "true")
+	case n == 14 && equalFold(name, "data-nosnippet"):
+		el.quiet = true
+	}
+}
+
 // textReader follows the elements that matter to the text, and gathers it.
 type textReader struct {
-	r      *reader
-	src    []byte
-	max    int
-	frugal bool // leave out what is beside the text
+	textRules
+	r   *reader
+	src []byte
+	max int
 
 	stack  []textElement
 	never  int // how many of the stack are left out
-	main   int
 	heads  int
 	hidden int
 
@@ -215,11 +253,10 @@ func (t *textReader) open(tag *tag) {
 		t.stack[n-1].name == "p") {
 		t.pop(n - 1)
 	}
-	el := textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0,
-		never: what&isNever != 0}
-	el.never = el.never || t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0)
-	el.quiet = string(name) == "noindex"
-	t.attributes(tag, &el)
+	el := t.element(what)
+	for i := range tag.attrs {
+		addAttribute(&t.textRules, &el, tag.attrs[i].name.of(t.src), tag.attrs[i].value.of(t.src))
+	}
 	if what == 0 && !el.never && !el.main && !el.quiet || tag.selfEnd && t.never > 0 || len(t.stack) == maxOpen {
 		return
 	}
@@ -229,28 +266,6 @@ func (t *textReader) open(tag *tag) {
 
 // maxOpen bounds how deep elements are followed.
 const maxOpen = 512
-
-// attributes takes in what the attributes of an element say.
-func (t *textReader) attributes(tag *tag, el *textElement) {
-	for i := range tag.attrs {
-		a := &tag.attrs[i]
-		switch name := a.name.of(t.src); {
-		case len(name) == 4 && equalFold(name, "role"):
-			switch strings.ToLower(string(a.value.of(t.src))) {
-			case "navigation", "banner", "contentinfo", "search", "complementary":
-				el.never = el.never || t.frugal && t.main == 0
-			case "main":
-				el.main = true
-			}
-		case len(name) == 6 && equalFold(name, "hidden"):
-			el.never = true
-		case len(name) == 11 && equalFold(name, "aria-hidden"):
-			el.never = el.never || strings.EqualFold(string(a.value.of(t.src)), "true")
-		case len(name) == 14 && equalFold(name, "data-nosnippet"):
-			el.quiet = true
-		}
-	}
-}
 
 func (t *textReader) push(el textElement) {
 	t.stack = append(t.stack, el)

@@ -1,14 +1,11 @@
 package publish
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 
 	"curtsy/facts"
 	"curtsy/htmlmeta"
-	"curtsy/internal/weburl"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -75,21 +72,12 @@ func Tags(a *storage.Archive, v *crawllog.Visit, length int) []uint32 {
 }
 
 // readFacts reads a kept page again.
-func readFacts(a *storage.Archive, v *crawllog.Visit) ([]byte, error) {
-	p := htmlmeta.Page{URL: weburl.FromCanonical(v.URL)}
-	b, err := OpenPage(a, v)
-	if err == nil {
-		defer b.Close()
-		var body bytes.Buffer
-		body.Grow(int(min(max(v.Length, 4<<10), 1<<20)) + bytes.MinRead)
-		_, err = body.ReadFrom(io.LimitReader(b, facts.MaxBody))
-		p.Header, p.Body = b.Header, body.Bytes()
-	}
-	if IsOfArchive(err) {
-		return nil, err
-	}
-	doc := htmlmeta.Read(p, htmlmeta.Options{})
-	return facts.Of(p.URL, &doc, len(p.Body)), nil
+func readFacts(a *storage.Archive, v *crawllog.Visit) (b []byte, err error) {
+	err = lend(a, v, facts.MaxBody, func(p htmlmeta.Page) {
+		doc := htmlmeta.Read(p, htmlmeta.Options{})
+		b = facts.Of(p.URL, &doc, len(p.Body))
+	})
+	return b, OfArchive(err)
 }
 
 // OfArchive is an error of the archive or the disk; nil for one of what the site sent.

@@ -19,7 +19,7 @@ const maxPage = 32 << 20
 // octets (htmlmeta.ReadText). Of a page that cannot be decoded to its end it is what
 // can be read, beside the error; see IsOfArchive.
 func Text(a *storage.Archive, v *crawllog.Visit, most int) (text []htmlmeta.Block, err error) {
-	err = lend(a, v, maxPage, func(p htmlmeta.Page) { text = htmlmeta.ReadText(p, most) })
+	err = lend(a, v, maxPage, func(p htmlmeta.Page) { text = htmlmeta.ReadText(inCharset(p, v), most) })
 	return text, err
 }
 
@@ -30,21 +30,32 @@ func WholeText(a *storage.Archive, page Page, most int) (text []htmlmeta.Block, 
 	if err != nil {
 		return nil, err
 	}
-	err = lend(a, v, maxPage, func(p htmlmeta.Page) { text = htmlmeta.ReadWholeText(p, most) })
+	err = lend(a, v, maxPage, func(p htmlmeta.Page) { text = htmlmeta.ReadWholeText(inCharset(p, v), most) })
 	return text, OfArchive(err)
 }
 
 // ReadPage is the page of a visit that may be shown, without codings. Of one that
 // cannot be decoded to its end it is what can be read, beside the error.
 func ReadPage(a *storage.Archive, v *crawllog.Visit) (htmlmeta.Page, error) {
-	return readPage(a, v, maxPage, new(bytes.Buffer))
+	p, err := readPage(a, v, maxPage, new(bytes.Buffer))
+	return inCharset(p, v), err
+}
+
+// inCharset is a page with the charset that was found out when it was read first.
+func inCharset(p htmlmeta.Page, v *crawllog.Visit) htmlmeta.Page {
+	if p.Header != nil && v.Charset != "" && v.Rendered == nil {
+		mime, _, _ := strings.Cut(v.ContentType, ";")
+		p.Header.Set("Content-Type", strings.TrimSpace(mime)+"; charset="+v.Charset)
+	}
+	return p
 }
 
 // bodies hold a page each while it is read.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// lend gives what ReadPage does, up to most octets, and takes the body back when f is done
-// with it. It gives nothing where there is no page.
+// lend gives the page of a visit, up to most octets, and takes its body back when f is done
+// with it. Where nothing can be read of it, it is a page without a body; where the archive
+// is damaged, none.
 func lend(a *storage.Archive, v *crawllog.Visit, most int64, f func(htmlmeta.Page)) error {
 	body := bodies.Get().(*bytes.Buffer)
 	defer func() {
@@ -54,7 +65,7 @@ func lend(a *storage.Archive, v *crawllog.Visit, most int64, f func(htmlmeta.Pag
 		}
 	}()
 	p, err := readPage(a, v, most, body)
-	if p.Header != nil {
+	if !IsOfArchive(err) {
 		f(p)
 	}
 	return err
@@ -64,6 +75,7 @@ func lend(a *storage.Archive, v *crawllog.Visit, most int64, f func(htmlmeta.Pag
 const maxRoom = 1 << 20
 
 func readPage(a *storage.Archive, v *crawllog.Visit, most int64, body *bytes.Buffer) (p htmlmeta.Page, err error) {
+	p.URL = weburl.FromCanonical(v.URL)
 	b, err := OpenPage(a, v)
 	if err != nil {
 		return p, err
@@ -73,9 +85,6 @@ func readPage(a *storage.Archive, v *crawllog.Visit, most int64, body *bytes.Buf
 	if _, err = body.ReadFrom(io.LimitReader(b, most)); IsOfArchive(err) {
 		return p, err
 	}
-	if v.Charset != "" && v.Rendered == nil { // it was found out when the page was read first
-		mime, _, _ := strings.Cut(v.ContentType, ";")
-		b.Header.Set("Content-Type", strings.TrimSpace(mime)+"; charset="+v.Charset)
-	}
-	return htmlmeta.Page{URL: weburl.FromCanonical(v.URL), Header: b.Header, Body: body.Bytes()}, err
+	p.Header, p.Body = b.Header, body.Bytes()
+	return p, err
 }
