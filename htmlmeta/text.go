@@ -152,8 +152,8 @@ type textRules struct {
 
 // element is what one with the role of its name is to the text.
 func (t *textRules) element(what role) textElement {
-	return textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0, quiet: what&isQuiet != 0,
-		never: what&isNever != 0 || t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0)}
+	return textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0,
+		quiet: what&isQuiet != 0, never: what&isNever != 0 || t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0)}
 }
 
 // addAttribute takes in what an attribute of an element says.

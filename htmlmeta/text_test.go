@@ -109,17 +109,20 @@ func TestShownLeavesOutWhatMustNotBeQuoted(t *testing.T) {
 
 // TestHiddenInEveryReading: what is hidden stays so whatever other attributes say.
 func TestHiddenInEveryReading(t *testing.T) {
-	for _, attrs := range []string{`hidden`, `role="navigation" hidden`, `aria-hidden="false" hidden`, `aria-hidden="TRUE"`} {
+	for _, attrs := range []string{`hidden`, `role="navigation" hidden`, `aria-hidden="false" hidden`,
+		`aria-hidden="TRUE"`} {
 		p := Page{Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
 			Body: []byte(`<main><p>shown</p><div ` + attrs + `>secret</div></main>`)}
-		for name, blocks := range map[string][]Block{"ReadText": ReadText(p, 1<<20), "ReadWholeText": ReadWholeText(p, 1<<20)} {
+		for name, read := range map[string]func(Page, int) []Block{"ReadText": ReadText, "ReadWholeText": ReadWholeText} {
+			blocks := read(p, 1<<20)
 			if len(blocks) != 1 || blocks[0].Text != "shown" {
 				t.Errorf("%s of %s: got %v, want no more than what is shown", name, attrs, blocks)
 			}
 		}
 		for name, read := range map[string]func(Page) (*html.Node, error){"Readable": Readable, "Whole": Whole} {
 			var b strings.Builder
-			if root, err := read(p); err != nil || html.Render(&b, root) != nil || strings.Contains(b.String(), "secret") {
+			root, err := read(p)
+			if err != nil || html.Render(&b, root) != nil || strings.Contains(b.String(), "secret") {
 				t.Errorf("%s of %s: got %s, %v, want no more than what is shown", name, attrs, b.String(), err)
 			}
 		}

@@ -392,12 +392,15 @@ func nameOf(url string) int64 {
 // sums writes what the pages of a batch add up to.
 func (x *indexer) sums() error {
 	words := make([]any, 0, 2*len(x.words))
-	for _, w := range slices.SortedFunc(maps.Keys(x.words), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	order := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
+	for _, w := range slices.SortedFunc(maps.Keys(x.words), order) {
 		words = append(words, w[0], w[1])
 	}
 	return cmp.Or(x.insert(`INSERT OR IGNORE INTO words VALUES`, ``, words),
-		x.insert(`INSERT INTO titles VALUES`, ` ON CONFLICT DO UPDATE SET docs = docs + excluded.docs`, counts(x.titles)),
-		x.insert(`INSERT INTO inlinks VALUES`, ` ON CONFLICT DO UPDATE SET pages = pages + excluded.pages`, counts(x.links)))
+		x.insert(`INSERT INTO titles VALUES`, ` ON CONFLICT DO UPDATE SET docs = docs + excluded.docs`,
+			counts(x.titles)),
+		x.insert(`INSERT INTO inlinks VALUES`, ` ON CONFLICT DO UPDATE SET pages = pages + excluded.pages`,
+			counts(x.links)))
 }
 
 // counts are the keys of a map in order, each before its number, but for 0.
