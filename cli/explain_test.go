@@ -11,20 +11,20 @@ import (
 // TestPermitOf: explain judges the visit that the mirror shows.
 func TestPermitOf(t *testing.T) {
 	noindex, noarchive := &crawllog.Directives{NoIndex: true}, &crawllog.Directives{NoArchive: true}
-	page := crawllog.Visit{Status: 200, Kept: crawllog.KeptResponse}
+	page := crawllog.Visit{Answer: crawllog.Answer{Status: 200}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse}}
 	for _, c := range []struct {
 		says   string
 		visits []crawllog.Visit
 		want   string
 	}{
-		{"the page, not the later error", []crawllog.Visit{page, {Status: 503, Kept: crawllog.KeptResponse,
+		{"the page, not the later error", []crawllog.Visit{page, {Answer: crawllog.Answer{Status: 503}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse},
 			Directives: noindex}}, "the copy may be shown, the URL listed"},
-		{"the later answer", []crawllog.Visit{page, {Status: 200, Kept: crawllog.KeptWithheld, Directives: noarchive}},
+		{"the later answer", []crawllog.Visit{page, {Answer: crawllog.Answer{Status: 200}, Stored: crawllog.Stored{Kept: crawllog.KeptWithheld}, Directives: noarchive}},
 			"the copy may not be shown, the URL listed: noarchive"},
-		{"an unchanged page asks what it asked", []crawllog.Visit{{Status: 200, Kept: crawllog.KeptResponse,
-			Directives: noindex}, {Status: 304, Kept: crawllog.KeptRevisit, Refers: &crawllog.Ref{URLID: 7, N: 1}}},
+		{"an unchanged page asks what it asked", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse},
+			Directives: noindex}, {Answer: crawllog.Answer{Status: 304}, Stored: crawllog.Stored{Kept: crawllog.KeptRevisit, Refers: &crawllog.Ref{URLID: 7, N: 1}}}},
 			"the copy may be shown, the URL not listed: noindex"},
-		{"nothing is kept", []crawllog.Visit{{Error: "timeout"}}, ""},
+		{"nothing is kept", []crawllog.Visit{{Answer: crawllog.Answer{Error: "timeout"}}}, ""},
 	} {
 		x := &explain.Explanation{}
 		for i := range c.visits {

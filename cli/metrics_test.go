@@ -30,10 +30,9 @@ func TestMetricsOfACrawl(t *testing.T) {
 	var crawls []status.Status
 	c := newCrawlMetrics(func() []status.Status { return crawls })
 	c.commit(crawler.Commit{Took: 20 * time.Millisecond, Visits: []*crawllog.Visit{
-		{Class: "page", Status: 200, Length: 100, Took: time.Second, Waited: 2 * time.Second,
-			Kept: crawllog.KeptResponse, Record: &crawllog.Record{Length: 80}},
-		{Class: "page", Error: "refused"},
-		{Class: "page", Status: 999},
+		{Asked: crawllog.Asked{Class: "page", Took: time.Second, Waited: 2 * time.Second}, Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Length: 100}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse, Record: &crawllog.Record{Length: 80}}},
+		{Asked: crawllog.Asked{Class: "page"}, Answer: crawllog.Answer{Error: "refused"}},
+		{Asked: crawllog.Asked{Class: "page"}, Answer: crawllog.Answer{Status: 999}},
 	}})
 	m := newMetrics(t.TempDir(), func() string { return unless(crawls != nil, "not yet") },
 		func() any { return crawls })

@@ -13,26 +13,26 @@ func TestCurrent(t *testing.T) {
 		visits []crawllog.Visit
 		want   int
 	}{
-		{"the later of equals", []crawllog.Visit{{Status: 200}, {Status: 203}}, 1},
+		{"the later of equals", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 203}}}, 1},
 		{"a redirect that leads nowhere hides no page",
-			[]crawllog.Visit{{Status: 200}, {Status: 301, Location: "http://a/"}}, 0},
-		{"but is what there is where no page was", []crawllog.Visit{{Status: 404}, {Status: 301, Location: "http://a/"},
-			{Status: 404}}, 1},
-		{"a page that is gone takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 404}, {Status: 410}}, 0},
-		{"nor does one that is forbidden now", []crawllog.Visit{{Status: 200}, {Status: 403}}, 0},
-		{"gone is more than down", []crawllog.Visit{{Status: 503}, {Status: 404}, {}}, 1},
-		{"unchanged is the copy that it refers to", []crawllog.Visit{{Status: 200},
-			{Status: 304, Refers: &crawllog.Ref{}}, {Status: 304, Refers: &crawllog.Ref{}}}, 0},
-		{"what is suspect hides no good copy", []crawllog.Visit{{Status: 200}, {Status: 200, Suspect: "empty"}}, 0},
-		{"a server that is down takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 503}, {}, {Status: 429}},
+			[]crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 301, Location: "http://a/"}}}, 0},
+		{"but is what there is where no page was", []crawllog.Visit{{Answer: crawllog.Answer{Status: 404}}, {Answer: crawllog.Answer{Status: 301, Location: "http://a/"}},
+			{Answer: crawllog.Answer{Status: 404}}}, 1},
+		{"a page that is gone takes nothing back", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 404}}, {Answer: crawllog.Answer{Status: 410}}}, 0},
+		{"nor does one that is forbidden now", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 403}}}, 0},
+		{"gone is more than down", []crawllog.Visit{{Answer: crawllog.Answer{Status: 503}}, {Answer: crawllog.Answer{Status: 404}}, {}}, 1},
+		{"unchanged is the copy that it refers to", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}},
+			{Answer: crawllog.Answer{Status: 304}, Stored: crawllog.Stored{Refers: &crawllog.Ref{}}}, {Answer: crawllog.Answer{Status: 304}, Stored: crawllog.Stored{Refers: &crawllog.Ref{}}}}, 0},
+		{"what is suspect hides no good copy", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Suspect: "empty"}}}, 0},
+		{"a server that is down takes nothing back", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 503}}, {}, {Answer: crawllog.Answer{Status: 429}}},
 			0},
-		{"nor does a challenge", []crawllog.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}}, 0},
+		{"nor does a challenge", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 403}, Payload: crawllog.Payload{Blocked: "challenge"}}}, 0},
 		{"a whole one before a later one cut off",
-			[]crawllog.Visit{{Status: 200}, {Status: 200, Truncated: "disconnect"}}, 0},
-		{"our own limit of length cuts off each time", []crawllog.Visit{{Status: 200, Truncated: "length"},
-			{Status: 200, Truncated: "disconnect"}, {Status: 200, Truncated: "length"}}, 2},
-		{"and hides no whole copy", []crawllog.Visit{{Status: 200}, {Status: 200, Truncated: "length"}}, 0},
-		{"an error with an answer before one without", []crawllog.Visit{{}, {Status: 500}, {}}, 1},
+			[]crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Truncated: "disconnect"}}}, 0},
+		{"our own limit of length cuts off each time", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Truncated: "length"}},
+			{Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Truncated: "disconnect"}}, {Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Truncated: "length"}}}, 2},
+		{"and hides no whole copy", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Truncated: "length"}}}, 0},
+		{"an error with an answer before one without", []crawllog.Visit{{}, {Answer: crawllog.Answer{Status: 500}}, {}}, 1},
 	} {
 		var visits []*crawllog.Visit
 		for i := range c.visits {
@@ -49,8 +49,8 @@ func TestCurrent(t *testing.T) {
 }
 
 func TestCurrentAt(t *testing.T) {
-	visits := []*crawllog.Visit{{Status: 200, At: time.Unix(1, 0)}, {Status: 200, At: time.Unix(5, 0)},
-		{Status: 503, At: time.Unix(9, 0)}}
+	visits := []*crawllog.Visit{{Answer: crawllog.Answer{Status: 200}, Asked: crawllog.Asked{At: time.Unix(1, 0)}}, {Answer: crawllog.Answer{Status: 200}, Asked: crawllog.Asked{At: time.Unix(5, 0)}},
+		{Answer: crawllog.Answer{Status: 503}, Asked: crawllog.Asked{At: time.Unix(9, 0)}}}
 	for at, want := range map[int64]*crawllog.Visit{0: nil, 1: visits[0], 4: visits[0], 5: visits[1], 20: visits[1]} {
 		if got := CurrentAt(visits, time.Unix(at, 0), nil); got != want {
 			t.Errorf("at %d: got %v, want %v", at, got, want)
@@ -74,7 +74,7 @@ func TestGoneSince(t *testing.T) {
 	} {
 		var visits []*crawllog.Visit
 		for i, s := range c.status {
-			visits = append(visits, &crawllog.Visit{Status: s, At: time.Unix(int64(i), 0)})
+			visits = append(visits, &crawllog.Visit{Answer: crawllog.Answer{Status: s}, Asked: crawllog.Asked{At: time.Unix(int64(i), 0)}})
 		}
 		since, gone := GoneSince(visits, nil)
 		if gone != (c.since >= 0) || gone && since.Unix() != c.since {

@@ -16,18 +16,18 @@ func TestPermitsOfAHistory(t *testing.T) {
 		visits []crawllog.Visit
 		want   []bool // shown
 	}{
-		{"each by itself", []crawllog.Visit{{Status: 200}, {Status: 200}}, []bool{true, true}},
+		{"each by itself", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 200}}}, []bool{true, true}},
 		{"noarchive now takes back what was kept before",
-			[]crawllog.Visit{{Status: 200}, {Status: 200, Kept: crawllog.KeptWithheld}}, []bool{false, false}},
-		{"noarchive then does not bind a later capture", []crawllog.Visit{{Status: 200, Directives: noarchive},
-			{Status: 200}}, []bool{false, true}},
-		{"a page that is gone takes nothing back", []crawllog.Visit{{Status: 200}, {Status: 404}}, []bool{true, true}},
-		{"nor does a challenge", []crawllog.Visit{{Status: 200}, {Status: 403, Blocked: "challenge"}},
+			[]crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 200}, Stored: crawllog.Stored{Kept: crawllog.KeptWithheld}}}, []bool{false, false}},
+		{"noarchive then does not bind a later capture", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}, Directives: noarchive},
+			{Answer: crawllog.Answer{Status: 200}}}, []bool{false, true}},
+		{"a page that is gone takes nothing back", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 404}}}, []bool{true, true}},
+		{"nor does a challenge", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 403}, Payload: crawllog.Payload{Blocked: "challenge"}}},
 			[]bool{true, false}},
-		{"an unchanged page asks what its original asks", []crawllog.Visit{{N: 1, Status: 200, Directives: noarchive},
-			{N: 2, Status: 304, Refers: &crawllog.Ref{N: 1}}}, []bool{false, false}},
-		{"an unchanged page of the original before, whose own header forbids it", []crawllog.Visit{{N: 1, Status: 200},
-			{N: 2, Status: 304, Refers: &crawllog.Ref{N: 1}, Directives: noarchive}}, []bool{false, false}},
+		{"an unchanged page asks what its original asks", []crawllog.Visit{{Asked: crawllog.Asked{N: 1}, Answer: crawllog.Answer{Status: 200}, Directives: noarchive},
+			{Asked: crawllog.Asked{N: 2}, Answer: crawllog.Answer{Status: 304}, Stored: crawllog.Stored{Refers: &crawllog.Ref{N: 1}}}}, []bool{false, false}},
+		{"an unchanged page of the original before, whose own header forbids it", []crawllog.Visit{{Asked: crawllog.Asked{N: 1}, Answer: crawllog.Answer{Status: 200}},
+			{Asked: crawllog.Asked{N: 2}, Answer: crawllog.Answer{Status: 304}, Stored: crawllog.Stored{Refers: &crawllog.Ref{N: 1}}, Directives: noarchive}}, []bool{false, false}},
 	} {
 		var visits []*crawllog.Visit
 		for i := range c.visits {
@@ -43,8 +43,8 @@ func TestPermitsOfAHistory(t *testing.T) {
 			}
 		}
 	}
-	limited := []*crawllog.Visit{{Status: 200},
-		{Status: 200, At: now, Directives: &crawllog.Directives{MaxSnippet: &short, NoTranslate: true}}}
+	limited := []*crawllog.Visit{{Answer: crawllog.Answer{Status: 200}},
+		{Answer: crawllog.Answer{Status: 200}, Asked: crawllog.Asked{At: now}, Directives: &crawllog.Directives{MaxSnippet: &short, NoTranslate: true}}}
 	if p := Permits(limited, now, nil)[0]; p.Snippet != 30 || p.Translate || !p.Show {
 		t.Errorf("an earlier capture has the limits of the current one: %+v", p)
 	}

@@ -17,14 +17,14 @@ func TestDecide(t *testing.T) {
 		want Permit
 		why  string
 	}{
-		{"a page that asks for nothing is shown", crawllog.Visit{Kept: crawllog.KeptResponse},
+		{"a page that asks for nothing is shown", crawllog.Visit{Stored: crawllog.Stored{Kept: crawllog.KeptResponse}},
 			Permit{Show: true, List: true, Snippet: NoLimit, Images: true, Translate: true}, ""},
 		{"noindex is shown, and not listed", crawllog.Visit{Directives: &crawllog.Directives{NoIndex: true,
 			Sources: []crawllog.Source{{Directive: "none", From: "meta", Text: "none"}}}},
 			Permit{Show: true, Snippet: NoLimit, Images: true, Translate: true}, "none (meta: none)"},
 		{"noarchive is not shown, but listed", crawllog.Visit{Directives: &crawllog.Directives{NoArchive: true}},
 			Permit{List: true, Snippet: NoLimit, Images: true, Translate: true}, "noarchive"},
-		{"a body that was withheld is not shown", crawllog.Visit{Kept: crawllog.KeptWithheld},
+		{"a body that was withheld is not shown", crawllog.Visit{Stored: crawllog.Stored{Kept: crawllog.KeptWithheld}},
 			Permit{List: true, Snippet: NoLimit, Images: true, Translate: true}, "noarchive"},
 		{"unavailable_after in the past hides",
 			crawllog.Visit{Directives: &crawllog.Directives{UnavailableAfter: &past,

@@ -23,20 +23,20 @@ func TestPermitsOfUsage(t *testing.T) {
 		usage  []usage.Value
 		listed []bool
 	}{
-		{"nothing said", []crawllog.Visit{{Status: 200}}, []usage.Value{""}, []bool{true}},
-		{"y permits what is permitted", []crawllog.Visit{{Status: 200, Usage: y}}, []usage.Value{"y"}, []bool{true}},
-		{"n is as noindex", []crawllog.Visit{{Status: 200, Usage: n}}, []usage.Value{"n"}, []bool{false}},
-		{"then n, now y", []crawllog.Visit{{Status: 200, Usage: n}, {Status: 200, Usage: y}}, []usage.Value{"n", "y"},
+		{"nothing said", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}}, []usage.Value{""}, []bool{true}},
+		{"y permits what is permitted", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}, Usage: y}}, []usage.Value{"y"}, []bool{true}},
+		{"n is as noindex", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}, Usage: n}}, []usage.Value{"n"}, []bool{false}},
+		{"then n, now y", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}, Usage: n}, {Answer: crawllog.Answer{Status: 200}, Usage: y}}, []usage.Value{"n", "y"},
 			[]bool{false, true}},
-		{"then y, now n", []crawllog.Visit{{Status: 200, Usage: y}, {Status: 200, Usage: n}}, []usage.Value{"y", "n"},
+		{"then y, now n", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}, Usage: y}, {Answer: crawllog.Answer{Status: 200}, Usage: n}}, []usage.Value{"y", "n"},
 			[]bool{true, false}},
-		{"unchanged, now y", []crawllog.Visit{{N: 1, Status: 200, Usage: n},
-			{N: 2, Status: 304, Refers: refers, Usage: y}}, []usage.Value{"y", "y"}, []bool{true, true}},
-		{"unchanged, now n", []crawllog.Visit{{N: 1, Status: 200, Usage: y},
-			{N: 2, Status: 304, Refers: refers, Usage: n}}, []usage.Value{"n", "n"}, []bool{false, false}},
-		{"a failure says nothing", []crawllog.Visit{{Status: 200, Usage: n}, {Status: 503, Usage: y}},
+		{"unchanged, now y", []crawllog.Visit{{Asked: crawllog.Asked{N: 1}, Answer: crawllog.Answer{Status: 200}, Usage: n},
+			{Asked: crawllog.Asked{N: 2}, Answer: crawllog.Answer{Status: 304}, Stored: crawllog.Stored{Refers: refers}, Usage: y}}, []usage.Value{"y", "y"}, []bool{true, true}},
+		{"unchanged, now n", []crawllog.Visit{{Asked: crawllog.Asked{N: 1}, Answer: crawllog.Answer{Status: 200}, Usage: y},
+			{Asked: crawllog.Asked{N: 2}, Answer: crawllog.Answer{Status: 304}, Stored: crawllog.Stored{Refers: refers}, Usage: n}}, []usage.Value{"n", "n"}, []bool{false, false}},
+		{"a failure says nothing", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}, Usage: n}, {Answer: crawllog.Answer{Status: 503}, Usage: y}},
 			[]usage.Value{"n", "y"}, []bool{false, true}},
-		{"y undoes no noindex", []crawllog.Visit{{Status: 200, Usage: y,
+		{"y undoes no noindex", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}, Usage: y,
 			Directives: &crawllog.Directives{NoIndex: true}}}, []usage.Value{"y"}, []bool{false}},
 	} {
 		var visits []*crawllog.Visit

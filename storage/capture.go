@@ -34,7 +34,11 @@ func (s *scanner) visitOf(h *warc.Header) *crawllog.Visit {
 	if _, ok := warc.ParseDigest(h.PayloadDigest); !ok {
 		r.Label = h.PayloadDigest
 	}
-	return &crawllog.Visit{URL: h.TargetURI, At: h.Date, Digest: h.PayloadDigest, Truncated: h.Truncated, Record: r}
+	return &crawllog.Visit{
+		Asked:   crawllog.Asked{URL: h.TargetURI, At: h.Date},
+		Payload: crawllog.Payload{Digest: h.PayloadDigest, Truncated: h.Truncated},
+		Stored:  crawllog.Stored{Record: r},
+	}
 }
 
 // readAnswer takes from the block of a response what a visit says of it, and

@@ -23,7 +23,7 @@ func kept(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	v := &crawllog.Visit{URL: "http://h/", URLID: 1, N: 1, At: time.Unix(1e9, 0), Record: &crawllog.Record{}}
+	v := &crawllog.Visit{Asked: crawllog.Asked{URL: "http://h/", URLID: 1, N: 1, At: time.Unix(1e9, 0)}, Stored: crawllog.Stored{Record: &crawllog.Record{}}}
 	if err := a.Append(v, func(w io.Writer, _ string) error { _, err := io.WriteString(w, "a record"); return err }); err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func TestRecordsThatCannotBeMade(t *testing.T) {
 			w := begun(t, dir, Options{})
 			w.page("http://h/a", "first")
 			why := errors.New("a mistake")
-			v := &crawllog.Visit{URLID: 77, N: 1, URL: "http://h/b"}
+			v := &crawllog.Visit{Asked: crawllog.Asked{URLID: 77, N: 1, URL: "http://h/b"}}
 			err := w.a.Append(v, func(to io.Writer, _ string) error {
 				_, err := io.Copy(to, io.LimitReader(strings.NewReader(strings.Repeat("x", octets)), int64(octets)))
 				return errors.Join(err, why)

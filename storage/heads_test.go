@@ -63,7 +63,7 @@ func TestThePayloadBehindAnOddHeadIsVerified(t *testing.T) {
 	for body, want := range map[string]error{"body": nil, "bodx": errPayload} {
 		block := "HTTP/1.1 200 OK\r\nthis is no field\r\nA: b\x00c\r\nTransfer-Encoding: identity\r\n\r\n" + body
 		err := checkPayload(strings.NewReader(block), &warc.Header{PayloadDigest: d},
-			&crawllog.Visit{Digest: d, Length: 4})
+			&crawllog.Visit{Payload: crawllog.Payload{Digest: d, Length: 4}})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v", body, err)
 		}

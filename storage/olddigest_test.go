@@ -18,7 +18,7 @@ func TestAPayloadThatIsKnownBySHA1(t *testing.T) {
 	}
 	h.PayloadDigest = sum.labelled
 	for digest, sound := range map[string]bool{sum.labelled: true, sum.digest: true, "sha1:AAAA": false} {
-		err := checkPayload(bytes.NewReader([]byte(block)), h, &crawllog.Visit{Digest: digest, Length: 1})
+		err := checkPayload(bytes.NewReader([]byte(block)), h, &crawllog.Visit{Payload: crawllog.Payload{Digest: digest, Length: 1}})
 		if (err == nil) != sound {
 			t.Errorf("%s: %v", digest, err)
 		}

@@ -55,9 +55,7 @@ func (w *writer) page(url, body string) {
 	w.t.Helper()
 	w.n++
 	head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + fmt.Sprint(len(body)) + "\r\n\r\n"
-	v := &crawllog.Visit{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC(), Status: 200,
-		Kept:   crawllog.KeptResponse,
-		Length: int64(len(body)), Digest: warc.Sum([]byte(body)).String(), Record: &crawllog.Record{ID: warc.NewID()}}
+	v := &crawllog.Visit{Asked: crawllog.Asked{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC()}, Answer: crawllog.Answer{Status: 200}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse, Record: &crawllog.Record{ID: warc.NewID()}}, Payload: crawllog.Payload{Length: int64(len(body)), Digest: warc.Sum([]byte(body)).String()}}
 	err := w.a.Append(v, func(to io.Writer, infoID string) error {
 		e := w.e
 		block := []byte(head + body)

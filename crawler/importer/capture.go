@@ -65,8 +65,11 @@ func (a *assembler) capture(p *part) (*rebuild.Capture, error) {
 	}
 	m := &made{part: p, note: crawllog.Import{File: a.source.Name, At: p.At.String(),
 		Header: strings.ToValidUTF8(string(p.Raw), "\ufffd")}}
-	v := &crawllog.Visit{URL: u.String(), At: p.Date.UTC().Truncate(time.Microsecond), Truncated: token(p.Truncated),
-		Record: &crawllog.Record{ID: p.id()}}
+	v := &crawllog.Visit{
+		Asked:   crawllog.Asked{URL: u.String(), At: p.Date.UTC().Truncate(time.Microsecond)},
+		Payload: crawllog.Payload{Truncated: token(p.Truncated)},
+		Stored:  crawllog.Stored{Record: &crawllog.Record{ID: p.id()}},
+	}
 	c := &rebuild.Capture{Recovered: &crawllog.Recovered{Visit: v, RefersTo: p.RefersTo, RefersToURI: p.RefersToURI},
 		RefersToDate: p.RefersToDate.UTC().Truncate(time.Microsecond), Weight: int64(len(p.block.mem)), Done: p.close}
 	if p.RefersToDate.IsZero() {

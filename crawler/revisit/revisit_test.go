@@ -8,10 +8,18 @@ import (
 	"curtsy/storage/crawllog"
 )
 
+type (
+	asked    = crawllog.Asked
+	answer   = crawllog.Answer
+	document = crawllog.Document
+	payload  = crawllog.Payload
+	stored   = crawllog.Stored
+)
+
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func visit(day int, status int, digest string) *crawllog.Visit {
-	return &crawllog.Visit{At: began.AddDate(0, 0, day), Status: status, Digest: digest}
+	return &crawllog.Visit{Asked: asked{At: began.AddDate(0, 0, day)}, Answer: answer{Status: status}, Payload: payload{Digest: digest}}
 }
 
 func TestDue(t *testing.T) {
@@ -38,7 +46,7 @@ func TestDue(t *testing.T) {
 		{"one that tells of an earlier change tells nothing", []*crawllog.Visit{visit(0, 200, "a")},
 			began.AddDate(0, 0, -2), Unknown},
 		{"a date far ahead puts nothing off", []*crawllog.Visit{visit(0, 200, "a")}, began.AddDate(70, 0, 0), Unknown},
-		{"max-age is a lower bound", []*crawllog.Visit{{At: began, Status: 200, Digest: "a", MaxAge: 30 * 86400}},
+		{"max-age is a lower bound", []*crawllog.Visit{{Asked: asked{At: began}, Answer: answer{Status: 200}, Payload: payload{Digest: "a"}, Document: document{MaxAge: 30 * 86400}}},
 			time.Time{}, 30 * day},
 	} {
 		p := Due(c.visits, c.lastMod)
@@ -66,13 +74,15 @@ func TestAlways(t *testing.T) {
 }
 
 func TestGood(t *testing.T) {
-	ok := func() *crawllog.Visit { return &crawllog.Visit{Status: 200, Kept: crawllog.KeptResponse} }
+	ok := func() *crawllog.Visit {
+		return &crawllog.Visit{Answer: answer{Status: 200}, Stored: stored{Kept: crawllog.KeptResponse}}
+	}
 	empty, cut, blocked, withheld := ok(), ok(), ok(), ok()
 	empty.Suspect, cut.Truncated, blocked.Blocked, withheld.Kept = Empty, "disconnect", "challenge",
 		crawllog.KeptWithheld
 	first := ok()
-	for _, bad := range []*crawllog.Visit{empty, cut, blocked, withheld, {Status: 503, Kept: crawllog.KeptResponse},
-		{Status: 304, Kept: crawllog.KeptRevisit}, {}} {
+	for _, bad := range []*crawllog.Visit{empty, cut, blocked, withheld, {Answer: answer{Status: 503}, Stored: stored{Kept: crawllog.KeptResponse}},
+		{Answer: answer{Status: 304}, Stored: stored{Kept: crawllog.KeptRevisit}}, {}} {
 		if got := Good([]*crawllog.Visit{first, bad}); got != first {
 			t.Errorf("%+v is taken for the page", bad)
 		}
@@ -84,35 +94,34 @@ func TestGood(t *testing.T) {
 
 func TestSuspicion(t *testing.T) {
 	isSite := func(u weburl.URL) bool { return u.Hostname() == "example.org" || u.Hostname() == "www.example.org" }
-	page := &crawllog.Visit{URL: "https://example.org/page", Status: 200, Length: 900}
+	page := &crawllog.Visit{Asked: asked{URL: "https://example.org/page"}, Answer: answer{Status: 200}, Payload: payload{Length: 900}}
 	for _, c := range []struct {
 		says string
 		was  *crawllog.Visit
 		v    crawllog.Visit
 		want string
 	}{
-		{"a page", page, crawllog.Visit{Status: 200, Body: crawllog.BodyWhole}, ""},
-		{"nothing where there was text", page, crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, Empty},
-		{"nothing where there was nothing", &crawllog.Visit{Status: 200},
-			crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, ""},
-		{"nothing is known of it", nil, crawllog.Visit{Status: 200, Body: crawllog.BodyEmpty}, ""},
-		{"a redirect to the home page", page, crawllog.Visit{Status: 302, Location: "https://example.org/"}, ToHome},
-		{"with a query", page, crawllog.Visit{Status: 302, Location: "https://example.org/?gone=1"}, ToHome},
-		{"by another name of the site", page, crawllog.Visit{Status: 302, Location: "https://www.example.org/"}, ToHome},
-		{"from there to here", &crawllog.Visit{URL: "https://www.example.org/page", Status: 200, Length: 9},
-			crawllog.Visit{Status: 302, Location: "https://example.org/"}, ToHome},
-		{"a redirect elsewhere is one", page, crawllog.Visit{Status: 301, Location: "https://example.org/new"}, ""},
-		{"another site's home page is elsewhere", page, crawllog.Visit{Status: 301, Location: "https://example.com/"},
+		{"a page", page, crawllog.Visit{Answer: answer{Status: 200}, Payload: payload{Body: crawllog.BodyWhole}}, ""},
+		{"nothing where there was text", page, crawllog.Visit{Answer: answer{Status: 200}, Payload: payload{Body: crawllog.BodyEmpty}}, Empty},
+		{"nothing where there was nothing", &crawllog.Visit{Answer: answer{Status: 200}},
+			crawllog.Visit{Answer: answer{Status: 200}, Payload: payload{Body: crawllog.BodyEmpty}}, ""},
+		{"nothing is known of it", nil, crawllog.Visit{Answer: answer{Status: 200}, Payload: payload{Body: crawllog.BodyEmpty}}, ""},
+		{"a redirect to the home page", page, crawllog.Visit{Answer: answer{Status: 302, Location: "https://example.org/"}}, ToHome},
+		{"with a query", page, crawllog.Visit{Answer: answer{Status: 302, Location: "https://example.org/?gone=1"}}, ToHome},
+		{"by another name of the site", page, crawllog.Visit{Answer: answer{Status: 302, Location: "https://www.example.org/"}}, ToHome},
+		{"from there to here", &crawllog.Visit{Asked: asked{URL: "https://www.example.org/page"}, Answer: answer{Status: 200}, Payload: payload{Length: 9}},
+			crawllog.Visit{Answer: answer{Status: 302, Location: "https://example.org/"}}, ToHome},
+		{"a redirect elsewhere is one", page, crawllog.Visit{Answer: answer{Status: 301, Location: "https://example.org/new"}}, ""},
+		{"another site's home page is elsewhere", page, crawllog.Visit{Answer: answer{Status: 301, Location: "https://example.com/"}},
 			""},
-		{"a login", page, crawllog.Visit{Status: 302, Location: "https://example.org/wp-login.php?redirect_to=%2Fpage"},
+		{"a login", page, crawllog.Visit{Answer: answer{Status: 302, Location: "https://example.org/wp-login.php?redirect_to=%2Fpage"}},
 			ToLogin},
-		{"another host's", page, crawllog.Visit{Status: 302, Location: "https://id.example.com/auth/realms/x"},
+		{"another host's", page, crawllog.Visit{Answer: answer{Status: 302, Location: "https://id.example.com/auth/realms/x"}},
 			ToLogin},
-		{"a wiki's", page, crawllog.Visit{Status: 302,
-			Location: "https://example.org/index.php?title=Special:UserLogin&returnto=Page"}, ToLogin},
-		{"a page about logins", page, crawllog.Visit{Status: 302, Location: "https://example.org/blog/login-help"}, ""},
-		{"the home page itself may redirect", &crawllog.Visit{URL: "https://example.org/", Status: 200, Length: 9},
-			crawllog.Visit{Status: 302, Location: "https://example.org/login"}, ""},
+		{"a wiki's", page, crawllog.Visit{Answer: answer{Status: 302, Location: "https://example.org/index.php?title=Special:UserLogin&returnto=Page"}}, ToLogin},
+		{"a page about logins", page, crawllog.Visit{Answer: answer{Status: 302, Location: "https://example.org/blog/login-help"}}, ""},
+		{"the home page itself may redirect", &crawllog.Visit{Asked: asked{URL: "https://example.org/"}, Answer: answer{Status: 200}, Payload: payload{Length: 9}},
+			crawllog.Visit{Answer: answer{Status: 302, Location: "https://example.org/login"}}, ""},
 	} {
 		if got := Suspicion(c.was, &c.v, isSite); got != c.want {
 			t.Errorf("%s: %q, want %q", c.says, got, c.want)

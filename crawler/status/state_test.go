@@ -34,13 +34,13 @@ func TestCount(t *testing.T) {
 		page bool
 		want State
 	}{
-		"a page": {crawllog.Visit{Length: 7, Kept: crawllog.KeptResponse}, true,
+		"a page": {crawllog.Visit{Payload: crawllog.Payload{Length: 7}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse}}, true,
 			State{Pages: 1, Kept: 1, Totals: Totals{Visits: 1, Bytes: 7}}},
-		"a picture": {crawllog.Visit{Length: 7, Kept: crawllog.KeptResponse}, false,
+		"a picture": {crawllog.Visit{Payload: crawllog.Payload{Length: 7}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse}}, false,
 			State{Kept: 1, Totals: Totals{Visits: 1, Bytes: 7}}},
-		"the same payload": {crawllog.Visit{Length: 7, Kept: crawllog.KeptRevisit}, true,
+		"the same payload": {crawllog.Visit{Payload: crawllog.Payload{Length: 7}, Stored: crawllog.Stored{Kept: crawllog.KeptRevisit}}, true,
 			State{Pages: 1, Totals: Totals{Visits: 1, Bytes: 7, Revisits: 1}}},
-		"a page with noarchive": {crawllog.Visit{Length: 7, Kept: crawllog.KeptWithheld}, true,
+		"a page with noarchive": {crawllog.Visit{Payload: crawllog.Payload{Length: 7}, Stored: crawllog.Stored{Kept: crawllog.KeptWithheld}}, true,
 			State{Pages: 1, Withheld: 1, Totals: Totals{Visits: 1, Bytes: 7}}},
 		"a shell": {crawllog.Visit{Bare: true}, true,
 			State{Pages: 1, Bare: 1, Totals: Totals{Visits: 1}}},

@@ -134,9 +134,11 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 
 func newVisit(a *Attempt, x *fetch.Exchange) *crawllog.Visit {
 	v := &crawllog.Visit{
-		URLID: a.Entry.ID, N: a.N, URL: a.URL.String(), Class: a.Entry.Class.String(),
-		At: x.Start.UTC(), Waited: a.Waited, Delay: a.Delay, Took: x.Total, Status: x.Status,
-		Truncated: x.Truncated, Robots: a.Allowed,
+		Asked: crawllog.Asked{URLID: a.Entry.ID, N: a.N, URL: a.URL.String(), Class: a.Entry.Class.String(),
+			At: x.Start.UTC(), Waited: a.Waited, Delay: a.Delay, Took: x.Total},
+		Answer:  crawllog.Answer{Status: x.Status},
+		Payload: crawllog.Payload{Truncated: x.Truncated},
+		Robots:  a.Allowed,
 	}
 	if x.Header != nil {
 		v.ContentType = bounded(x.Header.Get("Content-Type"), 200)

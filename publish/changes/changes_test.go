@@ -19,7 +19,7 @@ func seen(visits ...crawllog.Visit) (list []*crawllog.Visit) {
 }
 
 func TestKind(t *testing.T) {
-	good, other := crawllog.Visit{Status: 200, Digest: "a"}, crawllog.Visit{Status: 200, Digest: "b"}
+	good, other := crawllog.Visit{Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Digest: "a"}}, crawllog.Visit{Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Digest: "b"}}
 	with := func(change func(*crawllog.Visit)) crawllog.Visit { v := other; change(&v); return v }
 	for _, c := range []struct {
 		says   string
@@ -28,24 +28,24 @@ func TestKind(t *testing.T) {
 		want   Kind
 		reason string
 	}{
-		{"unchanged", []crawllog.Visit{good}, []crawllog.Visit{{Status: 304, Refers: &crawllog.Ref{}}}, "", ""},
-		{"a 304 that nobody asked for", []crawllog.Visit{good}, []crawllog.Visit{{Status: 304}}, Suspect, "HTTP 304"},
+		{"unchanged", []crawllog.Visit{good}, []crawllog.Visit{{Answer: crawllog.Answer{Status: 304}, Stored: crawllog.Stored{Refers: &crawllog.Ref{}}}}, "", ""},
+		{"a 304 that nobody asked for", []crawllog.Visit{good}, []crawllog.Visit{{Answer: crawllog.Answer{Status: 304}}}, Suspect, "HTTP 304"},
 		{"the same again", []crawllog.Visit{good}, []crawllog.Visit{good}, "", ""},
 		{"another text", []crawllog.Visit{good}, []crawllog.Visit{other}, Changed, ""},
 		{"not there before", nil, []crawllog.Visit{good}, New, ""},
-		{"never there", nil, []crawllog.Visit{{Status: 404}}, "", ""},
-		{"gone", []crawllog.Visit{good}, []crawllog.Visit{{Status: 410}}, Gone, ""},
-		{"gone since before", []crawllog.Visit{good, {Status: 410}}, []crawllog.Visit{{Status: 410}}, "", ""},
-		{"gone after two rounds", []crawllog.Visit{good, {Status: 404}}, []crawllog.Visit{{Status: 404}}, Gone, ""},
-		{"missing once", []crawllog.Visit{good}, []crawllog.Visit{{Status: 404}}, Suspect, "404, once"},
-		{"back", []crawllog.Visit{good, {Status: 410}}, []crawllog.Visit{good}, Back, ""},
-		{"moved", []crawllog.Visit{good}, []crawllog.Visit{{Status: 301, Location: "http://a/new"}}, Moved,
+		{"never there", nil, []crawllog.Visit{{Answer: crawllog.Answer{Status: 404}}}, "", ""},
+		{"gone", []crawllog.Visit{good}, []crawllog.Visit{{Answer: crawllog.Answer{Status: 410}}}, Gone, ""},
+		{"gone since before", []crawllog.Visit{good, {Answer: crawllog.Answer{Status: 410}}}, []crawllog.Visit{{Answer: crawllog.Answer{Status: 410}}}, "", ""},
+		{"gone after two rounds", []crawllog.Visit{good, {Answer: crawllog.Answer{Status: 404}}}, []crawllog.Visit{{Answer: crawllog.Answer{Status: 404}}}, Gone, ""},
+		{"missing once", []crawllog.Visit{good}, []crawllog.Visit{{Answer: crawllog.Answer{Status: 404}}}, Suspect, "404, once"},
+		{"back", []crawllog.Visit{good, {Answer: crawllog.Answer{Status: 410}}}, []crawllog.Visit{good}, Back, ""},
+		{"moved", []crawllog.Visit{good}, []crawllog.Visit{{Answer: crawllog.Answer{Status: 301, Location: "http://a/new"}}}, Moved,
 			"http://a/new"},
-		{"moved to nowhere", []crawllog.Visit{good}, []crawllog.Visit{{Status: 301, Location: "http://b/"}}, Suspect,
+		{"moved to nowhere", []crawllog.Visit{good}, []crawllog.Visit{{Answer: crawllog.Answer{Status: 301, Location: "http://b/"}}}, Suspect,
 			"redirects to http://b/: not in the archive"},
-		{"only a part", []crawllog.Visit{good}, []crawllog.Visit{{Status: 206}}, Suspect, "HTTP 206"},
-		{"down", []crawllog.Visit{good}, []crawllog.Visit{{Status: 503}}, Unreachable, "HTTP 503"},
-		{"no answer", []crawllog.Visit{good}, []crawllog.Visit{{Error: "refused"}}, Unreachable, "refused"},
+		{"only a part", []crawllog.Visit{good}, []crawllog.Visit{{Answer: crawllog.Answer{Status: 206}}}, Suspect, "HTTP 206"},
+		{"down", []crawllog.Visit{good}, []crawllog.Visit{{Answer: crawllog.Answer{Status: 503}}}, Unreachable, "HTTP 503"},
+		{"no answer", []crawllog.Visit{good}, []crawllog.Visit{{Answer: crawllog.Answer{Error: "refused"}}}, Unreachable, "refused"},
 		{"cut off", []crawllog.Visit{good}, []crawllog.Visit{with(func(v *crawllog.Visit) { v.Truncated = "disconnect" })}, Unreachable, "cut off by the server"},
 		{"a challenge", []crawllog.Visit{good},
 			[]crawllog.Visit{with(func(v *crawllog.Visit) { v.Blocked = "challenge" })}, Unreachable, "challenge"},
@@ -121,10 +121,10 @@ func TestPassage(t *testing.T) {
 
 func TestLastPair(t *testing.T) {
 	of := func(digest string) crawllog.Visit {
-		return crawllog.Visit{Status: 200, Digest: digest, Kept: crawllog.KeptResponse}
+		return crawllog.Visit{Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Digest: digest}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse}}
 	}
-	failed := crawllog.Visit{Status: 503, Digest: "e", Kept: crawllog.KeptResponse}
-	withheld := crawllog.Visit{Status: 200, Digest: "w", Kept: crawllog.KeptWithheld}
+	failed := crawllog.Visit{Answer: crawllog.Answer{Status: 503}, Payload: crawllog.Payload{Digest: "e"}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse}}
+	withheld := crawllog.Visit{Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Digest: "w"}, Stored: crawllog.Stored{Kept: crawllog.KeptWithheld}}
 	for _, c := range []struct {
 		says     string
 		visits   []crawllog.Visit

@@ -100,7 +100,8 @@ func (w *logWriter) add(k *inventory.Known) error {
 	}
 	if len(visits) == 0 {
 		if k.State == "disregarded" && k.Reason.Rule == judge.Robots {
-			return w.line(k, via, &crawllog.Visit{URL: k.URL, At: at, Status: statusRobots})
+			return w.line(k, via, &crawllog.Visit{Asked: crawllog.Asked{URL: k.URL, At: at},
+				Answer: crawllog.Answer{Status: statusRobots}})
 		}
 		return nil
 	}

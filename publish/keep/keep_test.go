@@ -16,8 +16,8 @@ var began = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC) // a Monday
 // history is visits a day apart: a letter is a version, - a failure, ! gone.
 func history(text string) (visits []*crawllog.Visit) {
 	for i, c := range text {
-		v := &crawllog.Visit{URLID: 1, N: i + 1, At: began.AddDate(0, 0, i), Class: "page", Status: 200,
-			Digest: string(c), Kept: crawllog.KeptResponse}
+		v := &crawllog.Visit{Asked: crawllog.Asked{URLID: 1, N: i + 1, At: began.AddDate(0, 0, i), Class: "page"}, Answer: crawllog.Answer{Status: 200},
+			Payload: crawllog.Payload{Digest: string(c)}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse}}
 		switch c {
 		case '-':
 			v.Status, v.Kept = 503, crawllog.KeptResponse

@@ -32,9 +32,9 @@ func TestExportBoundsWhatIsDecoded(t *testing.T) {
 	t.Parallel()
 	s := serve(t, small)
 	archive := crawl(t, s)
-	keep(t, archive, crawllog.Visit{URLID: 1000, URL: s.Origin + "/long.txt", ContentType: "text/plain"},
+	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1000, URL: s.Origin + "/long.txt"}, Document: crawllog.Document{ContentType: "text/plain"}},
 		bomb("text/plain", "", 8<<20))
-	keep(t, archive, crawllog.Visit{URLID: 1001, URL: s.Origin + "/long.html", ContentType: "text/html", Links: 1},
+	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1001, URL: s.Origin + "/long.html"}, Document: crawllog.Document{ContentType: "text/html", Links: 1}},
 		bomb("text/html", `<a href="/a">`, 40<<20))
 	out := filepath.Join(t.TempDir(), "out")
 	r, err := exportWith(t, s.Origin, archive, out, mirror.Options{MaxBody: 5 << 20})
@@ -61,7 +61,7 @@ func TestExportBoundsTheWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := tree(t, out)
-	keep(t, archive, crawllog.Visit{URLID: 1000, URL: s.Origin + "/long.txt", ContentType: "text/plain"},
+	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1000, URL: s.Origin + "/long.txt"}, Document: crawllog.Document{ContentType: "text/plain"}},
 		bomb("text/plain", "", 8<<20))
 	_, err := exportWith(t, s.Origin, archive, out, mirror.Options{MaxBytes: 1 << 20})
 	var disk *mirror.DiskError

@@ -56,7 +56,7 @@ func TestTheMirrorShowsWhatTheCrawlerRead(t *testing.T) {
 	for i, tt := range cases {
 		head := "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n" + tt.fields + "\r\n\r\n"
 		u := fmt.Sprintf("%s/%d.txt", s.Origin, i)
-		keep(t, archive, crawllog.Visit{URL: u, URLID: uint64(1000 + i), ContentType: "text/plain"}, head+tt.payload)
+		keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URL: u, URLID: uint64(1000 + i)}, Document: crawllog.Document{ContentType: "text/plain"}}, head+tt.payload)
 		x, err := c.Replay(weburl.MustParse(u), time.Now(), []byte(head), []byte(tt.payload))
 		if err != nil {
 			t.Fatal(err)

@@ -50,10 +50,10 @@ func TestExportWithAHeadThatCannotBeRead(t *testing.T) {
 	const lengths = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy"
 	s := serve(t, small)
 	archive := crawl(t, s)
-	keep(t, archive, crawllog.Visit{URL: s.Origin + "/two-lengths", URLID: 1000, ContentType: "text/html", Links: 1},
+	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URL: s.Origin + "/two-lengths", URLID: 1000}, Document: crawllog.Document{ContentType: "text/html", Links: 1}},
 		lengths)
-	keep(t, archive, crawllog.Visit{URL: s.Origin + "/image", URLID: 1001, ContentType: "image/png"}, lengths)
-	last := keep(t, archive, crawllog.Visit{URL: s.Origin + "/untyped", URLID: 1002}, "no head at all")
+	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URL: s.Origin + "/image", URLID: 1001}, Document: crawllog.Document{ContentType: "image/png"}}, lengths)
+	last := keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URL: s.Origin + "/untyped", URLID: 1002}}, "no head at all")
 	files := exported(t, s, archive)
 	if !strings.Contains(files["index.html"], `<a href="a.html">`) || !strings.Contains(files["a.html"], "home") {
 		t.Errorf("the other pages: %q, %q", files["index.html"], files["a.html"])
@@ -110,10 +110,10 @@ func TestExportWithABodyThatCannotBeDecoded(t *testing.T) {
 	s := serve(t, small)
 	archive := crawl(t, s)
 	for i, v := range []crawllog.Visit{
-		{URL: s.Origin + "/p.png", ContentType: "image/png"},
-		{URL: s.Origin + "/p.js", ContentType: "text/javascript"},
-		{URL: s.Origin + "/p.css", ContentType: "text/css"},
-		{URL: s.Origin + "/p.txt", ContentType: "text/plain"},
+		{Asked: crawllog.Asked{URL: s.Origin + "/p.png"}, Document: crawllog.Document{ContentType: "image/png"}},
+		{Asked: crawllog.Asked{URL: s.Origin + "/p.js"}, Document: crawllog.Document{ContentType: "text/javascript"}},
+		{Asked: crawllog.Asked{URL: s.Origin + "/p.css"}, Document: crawllog.Document{ContentType: "text/css"}},
+		{Asked: crawllog.Asked{URL: s.Origin + "/p.txt"}, Document: crawllog.Document{ContentType: "text/plain"}},
 	} {
 		v.URLID = uint64(1000 + i)
 		keep(t, archive, v, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"+string(broken))
@@ -142,7 +142,7 @@ func TestExportWithADocumentThatBreaksOff(t *testing.T) {
 	w.Close()
 	s := serve(t, small)
 	archive := crawl(t, s)
-	keep(t, archive, crawllog.Visit{URLID: 1000, URL: s.Origin + "/half.html", ContentType: "text/html"},
+	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1000, URL: s.Origin + "/half.html"}, Document: crawllog.Document{ContentType: "text/html"}},
 		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"+string(z.Bytes()[:first]))
 	files := exported(t, s, archive)
 	if !strings.Contains(files["half.html"], "<title>half</title>") || !incomplete(files, s.Origin+"/half.html") {
@@ -162,7 +162,7 @@ func TestExportNamesOctets(t *testing.T) {
 	n := uint64(1000)
 	for path, body := range bodies {
 		n++
-		keep(t, archive, crawllog.Visit{URLID: n, URL: s.Origin + path, ContentType: "application/octet-stream"},
+		keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: n, URL: s.Origin + path}, Document: crawllog.Document{ContentType: "application/octet-stream"}},
 			"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\r\n"+body)
 	}
 	files := exported(t, s, archive)

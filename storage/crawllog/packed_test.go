@@ -17,11 +17,7 @@ import (
 
 func ordinaryVisit() *Visit {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
-	return &Visit{URLID: 501, N: 1, URL: "http://example.org/p/8484.html", Class: "page", At: at, Waited: 20501, Delay: "configured delay 1s", Took: 745491,
-		Status: 200, ContentType: "text/html; charset=utf-8", Charset: "utf-8", Title: "Page 8484", Lang: "en", Links: 21, Length: 5119,
-		Digest: "sha256:3ceb82a72fc5582986951efdae93dec87bd48d4ba85f399bd7eae76ad80e7cdd", Kept: KeptResponse,
-		Robots: &Decision{Allow: true, Rule: "no rule applies", Group: "*", Fetched: at},
-		Record: &Record{Segment: "curtsy-20260301120000-00000.warc.gz", Offset: 1628825, Length: 3241, ID: "urn:uuid:26a73519-8c34-45ad-8580-fcf2b553007f"}}
+	return &Visit{Asked: Asked{URLID: 501, N: 1, URL: "http://example.org/p/8484.html", Class: "page", At: at, Waited: 20501, Delay: "configured delay 1s", Took: 745491}, Answer: Answer{Status: 200}, Document: Document{ContentType: "text/html; charset=utf-8", Charset: "utf-8", Title: "Page 8484", Lang: "en", Links: 21}, Payload: Payload{Length: 5119, Digest: "sha256:3ceb82a72fc5582986951efdae93dec87bd48d4ba85f399bd7eae76ad80e7cdd"}, Stored: Stored{Kept: KeptResponse, Record: &Record{Segment: "curtsy-20260301120000-00000.warc.gz", Offset: 1628825, Length: 3241, ID: "urn:uuid:26a73519-8c34-45ad-8580-fcf2b553007f"}}, Robots: &Decision{Allow: true, Rule: "no rule applies", Group: "*", Fetched: at}}
 }
 
 func TestAVisitIsReadAsItWasPacked(t *testing.T) {

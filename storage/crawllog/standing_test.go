@@ -9,30 +9,34 @@ import (
 // TestStanding is the table of docs/update.md: what stands for a URL.
 func TestStanding(t *testing.T) {
 	whole := func(v Visit) *Visit { v.Status, v.Body, v.Length, v.Kept = 200, BodyWhole, 9, KeptResponse; return &v }
-	to := func(url string) *Visit { return &Visit{URL: "http://a/", Status: 302, Location: url} }
-	of := func(status int) *Visit { return &Visit{Status: status, Body: BodyWhole, Kept: KeptResponse, Length: 9} }
+	to := func(url string) *Visit {
+		return &Visit{Asked: Asked{URL: "http://a/"}, Answer: Answer{Status: 302, Location: url}}
+	}
+	of := func(status int) *Visit {
+		return &Visit{Answer: Answer{Status: status}, Payload: Payload{Body: BodyWhole, Length: 9}, Stored: Stored{Kept: KeptResponse}}
+	}
 	in := func(round int, v *Visit) *Visit { w := *v; w.Round = round; return &w }
 	known := map[string][]*Visit{
 		"http://a/good":      {whole(Visit{})},
-		"http://a/unchanged": {whole(Visit{}), {Status: 304, Refers: &Ref{}}},
+		"http://a/unchanged": {whole(Visit{}), {Answer: Answer{Status: 304}, Stored: Stored{Refers: &Ref{}}}},
 		"http://a/404":       {of(404)}, "http://a/403": {of(403)}, "http://a/500": {of(500)},
 		"http://a/206":     {of(206)},
-		"http://a/down":    {{Error: "connection refused"}},
-		"http://a/empty":   {whole(Visit{Body: "", Suspect: ""}), {Status: 200, Body: BodyEmpty, Kept: KeptResponse}},
-		"http://a/old":     {{Status: 200, Kept: KeptResponse, Length: 9}}, // of an earlier curtsy
-		"http://a/broken":  {{Status: 200, Body: "checksum", Kept: KeptResponse}},
-		"http://a/hop":     {{URL: "http://a/hop", Status: 301, Location: "http://a/good"}},
-		"http://a/worse":   {{URL: "http://a/worse", Status: 301, Location: "http://a/404"}},
-		"http://a/back":    {{URL: "http://a/back", Status: 301, Location: "http://a/"}},
-		"http://a/self":    {{URL: "http://a/self", Status: 301, Location: "http://a/self"}},
+		"http://a/down":    {{Answer: Answer{Error: "connection refused"}}},
+		"http://a/empty":   {whole(Visit{Payload: Payload{Body: "", Suspect: ""}}), {Answer: Answer{Status: 200}, Payload: Payload{Body: BodyEmpty}, Stored: Stored{Kept: KeptResponse}}},
+		"http://a/old":     {{Answer: Answer{Status: 200}, Stored: Stored{Kept: KeptResponse}, Payload: Payload{Length: 9}}}, // of an earlier curtsy
+		"http://a/broken":  {{Answer: Answer{Status: 200}, Payload: Payload{Body: "checksum"}, Stored: Stored{Kept: KeptResponse}}},
+		"http://a/hop":     {{Asked: Asked{URL: "http://a/hop"}, Answer: Answer{Status: 301, Location: "http://a/good"}}},
+		"http://a/worse":   {{Asked: Asked{URL: "http://a/worse"}, Answer: Answer{Status: 301, Location: "http://a/404"}}},
+		"http://a/back":    {{Asked: Asked{URL: "http://a/back"}, Answer: Answer{Status: 301, Location: "http://a/"}}},
+		"http://a/self":    {{Asked: Asked{URL: "http://a/self"}, Answer: Answer{Status: 301, Location: "http://a/self"}}},
 		"http://a/was":     {whole(Visit{}), in(2, of(404))},
 		"http://a/later":   {whole(Visit{}), in(2, of(404)), in(3, whole(Visit{}))},
 		"http://a/earlier": {whole(Visit{}), in(1, of(404))},
 	}
 	known["http://a/empty"] = known["http://a/empty"][1:]
 	for i := range 30 {
-		known[fmt.Sprint("http://a/", i)] = []*Visit{{URL: fmt.Sprint("http://a/", i), Status: 301,
-			Location: fmt.Sprint("http://a/", i+1)}}
+		known[fmt.Sprint("http://a/", i)] = []*Visit{{Asked: Asked{URL: fmt.Sprint("http://a/", i)}, Answer: Answer{Status: 301,
+			Location: fmt.Sprint("http://a/", i+1)}}}
 	}
 	find := func(url string) []*Visit { return known[url] }
 	for _, c := range []struct {
@@ -43,25 +47,25 @@ func TestStanding(t *testing.T) {
 	}{
 		{"a page", whole(Visit{}), Whole, ""},
 		{"203", of(203), Whole, ""},
-		{"an empty page, where nothing is known of an earlier one", &Visit{Status: 200, Body: BodyEmpty}, Whole, ""},
-		{"a page of an earlier curtsy", &Visit{Status: 200}, Whole, ""},
-		{"what asks to be withheld is read no further", &Visit{Status: 200, Kept: KeptWithheld, Truncated: "length"},
+		{"an empty page, where nothing is known of an earlier one", &Visit{Answer: Answer{Status: 200}, Payload: Payload{Body: BodyEmpty}}, Whole, ""},
+		{"a page of an earlier curtsy", &Visit{Answer: Answer{Status: 200}}, Whole, ""},
+		{"what asks to be withheld is read no further", &Visit{Answer: Answer{Status: 200}, Stored: Stored{Kept: KeptWithheld}, Payload: Payload{Truncated: "length"}},
 			Whole, ""},
-		{"a coding that ends badly", &Visit{Status: 200, Body: "content coding gzip: checksum"}, Partial,
+		{"a coding that ends badly", &Visit{Answer: Answer{Status: 200}, Payload: Payload{Body: "content coding gzip: checksum"}}, Partial,
 			"gzip: checksum"},
-		{"cut off", &Visit{Status: 200, Truncated: "disconnect"}, Partial, "cut off"},
-		{"stalled", &Visit{Status: 200, Truncated: "time"}, Partial, "timed out"},
-		{"longer than our limit", &Visit{Status: 200, Truncated: "length"}, Limited, "longer"},
-		{"suspect", &Visit{Status: 200, Suspect: "same-answer"}, Refused, "same-answer"},
-		{"a challenge", &Visit{Status: 200, Blocked: "challenge"}, Refused, "challenge"},
-		{"no answer", &Visit{Error: "refused"}, NoAnswer, "refused"},
-		{"unchanged", &Visit{Status: 304, Refers: &Ref{}}, Without, "unchanged"},
+		{"cut off", &Visit{Answer: Answer{Status: 200}, Payload: Payload{Truncated: "disconnect"}}, Partial, "cut off"},
+		{"stalled", &Visit{Answer: Answer{Status: 200}, Payload: Payload{Truncated: "time"}}, Partial, "timed out"},
+		{"longer than our limit", &Visit{Answer: Answer{Status: 200}, Payload: Payload{Truncated: "length"}}, Limited, "longer"},
+		{"suspect", &Visit{Answer: Answer{Status: 200}, Payload: Payload{Suspect: "same-answer"}}, Refused, "same-answer"},
+		{"a challenge", &Visit{Answer: Answer{Status: 200}, Payload: Payload{Blocked: "challenge"}}, Refused, "challenge"},
+		{"no answer", &Visit{Answer: Answer{Error: "refused"}}, NoAnswer, "refused"},
+		{"unchanged", &Visit{Answer: Answer{Status: 304}, Stored: Stored{Refers: &Ref{}}}, Without, "unchanged"},
 		{"304 that nobody asked for", of(304), Without, "HTTP 304"},
 		{"300 without a Location", of(300), Without, "HTTP 300"},
-		{"300 with one", &Visit{URL: "http://a/", Status: 300, Location: "http://a/good"}, Whole, ""},
-		{"305 with a Location", &Visit{Status: 305, Location: "http://a/good"}, Without, "HTTP 305"},
-		{"306 with a Location", &Visit{Status: 306, Location: "http://a/good"}, Without, "HTTP 306"},
-		{"399 with a Location", &Visit{Status: 399, Location: "http://a/good"}, Without, "HTTP 399"},
+		{"300 with one", &Visit{Asked: Asked{URL: "http://a/"}, Answer: Answer{Status: 300, Location: "http://a/good"}}, Whole, ""},
+		{"305 with a Location", &Visit{Answer: Answer{Status: 305, Location: "http://a/good"}}, Without, "HTTP 305"},
+		{"306 with a Location", &Visit{Answer: Answer{Status: 306, Location: "http://a/good"}}, Without, "HTTP 306"},
+		{"399 with a Location", &Visit{Answer: Answer{Status: 399, Location: "http://a/good"}}, Without, "HTTP 399"},
 		{"a redirect without a Location", of(302), Without, "HTTP 302"},
 		{"to a page", to("http://a/good"), Whole, ""},
 		{"to a page of an earlier curtsy", to("http://a/old"), Whole, ""},
@@ -85,8 +89,8 @@ func TestStanding(t *testing.T) {
 		{"to what is good again later", in(2, to("http://a/later")), Whole, ""},
 		{"to what was bad when it was last asked, in an earlier round", in(2, to("http://a/earlier")),
 			Partial, "HTTP 404"},
-		{"with a URL that Clean-param makes another", &Visit{URL: "http://a/", Status: 301, Location: "http://a/?s=1",
-			Target: "http://a/good"}, Whole, ""},
+		{"with a URL that Clean-param makes another", &Visit{Asked: Asked{URL: "http://a/"}, Answer: Answer{Status: 301, Location: "http://a/?s=1",
+			Target: "http://a/good"}}, Whole, ""},
 	} {
 		got := StandingOf(c.v, find)
 		if got.Rank != c.rank || !strings.Contains(got.Why, c.why) || (got.Why == "") != got.Stands() {

@@ -24,44 +24,14 @@ const (
 	KeptElsewhere = "elsewhere"
 )
 
-// Visit is one attempt to fetch a URL and what came of it.
+// Visit is one attempt to fetch a URL and what came of it. The order of the fields is
+// that of its JSON.
 type Visit struct {
-	URLID  uint64        `json:"url_id"`
-	N      int           `json:"n"` // which visit of this URL, from 1
-	URL    string        `json:"url"`
-	Class  string        `json:"class"`
-	At     time.Time     `json:"at"`
-	Waited time.Duration `json:"waited,omitempty"` // ns between being next and being fetched
-	Delay  string        `json:"delay,omitempty"`  // the delay in force and its source
-	Took   time.Duration `json:"took,omitempty"`   // ns from connecting to the last octet
-
-	Status   int    `json:"status,omitempty"`
-	Error    string `json:"error,omitempty"`    // why there is no response
-	Location string `json:"location,omitempty"` // where a redirect leads, absolute
-	Target   string `json:"target,omitempty"`   // what Clean-param makes of Location; "" where it is the same
-	Round    int    `json:"round,omitempty"`    // that it was made in; 0: the first crawl, or an earlier curtsy
-
-	ContentType  string `json:"content_type,omitempty"`
-	Charset      string `json:"charset,omitempty"`
-	Title        string `json:"title,omitempty"`
-	Lang         string `json:"lang,omitempty"`
-	Canonical    string `json:"canonical,omitempty"`
-	ETag         string `json:"etag,omitempty"`
-	LastModified string `json:"last_modified,omitempty"`
-	MaxAge       int    `json:"max_age,omitempty"`   // seconds that Cache-Control lets an answer be used
-	Links        int    `json:"links,omitempty"`     // found in the document
-	Length       int64  `json:"length"`              // octets of the payload as it was sent
-	Digest       string `json:"digest,omitempty"`    // of the payload, "sha256:" and its digits: by it two payloads are the same
-	Truncated    string `json:"truncated,omitempty"` // as WARC-Truncated
-	// Body is what decoding the body found: BodyWhole, BodyEmpty, or why it does not
-	// decode to its end; "" where there is none, it is not all there, or an earlier
-	// curtsy made the visit.
-	Body    string `json:"body,omitempty"`
-	Blocked string `json:"blocked,omitempty"` // what stands in the page's place: a challenge, a refusal of crawlers
-
-	// Suspect is why an answer is not taken for the page although its status is
-	// good: it hides no earlier copy.
-	Suspect string `json:"suspect,omitempty"`
+	Asked
+	Answer
+	Round int `json:"round,omitempty"` // that it was made in; 0: the first crawl, or an earlier curtsy
+	Document
+	Payload
 
 	// Bare says that a page shows next to nothing without its scripts.
 	Bare     bool      `json:"bare,omitempty"`
@@ -74,6 +44,60 @@ type Visit struct {
 
 	Robots *Decision `json:"robots,omitempty"` // the line that allowed it
 
+	Stored
+}
+
+// Asked is which visit it is, and the request.
+type Asked struct {
+	URLID  uint64        `json:"url_id"`
+	N      int           `json:"n"` // which visit of this URL, from 1
+	URL    string        `json:"url"`
+	Class  string        `json:"class"`
+	At     time.Time     `json:"at"`
+	Waited time.Duration `json:"waited,omitempty"` // ns between being next and being fetched
+	Delay  string        `json:"delay,omitempty"`  // the delay in force and its source
+	Took   time.Duration `json:"took,omitempty"`   // ns from connecting to the last octet
+}
+
+// Answer is what the site answered, or that it did not.
+type Answer struct {
+	Status   int    `json:"status,omitempty"`
+	Error    string `json:"error,omitempty"`    // why there is no response
+	Location string `json:"location,omitempty"` // where a redirect leads, absolute
+	Target   string `json:"target,omitempty"`   // what Clean-param makes of Location; "" where it is the same
+}
+
+// Document is what the header and the document say of what came.
+type Document struct {
+	ContentType  string `json:"content_type,omitempty"`
+	Charset      string `json:"charset,omitempty"`
+	Title        string `json:"title,omitempty"`
+	Lang         string `json:"lang,omitempty"`
+	Canonical    string `json:"canonical,omitempty"`
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	MaxAge       int    `json:"max_age,omitempty"` // seconds that Cache-Control lets an answer be used
+	Links        int    `json:"links,omitempty"`   // found in the document
+}
+
+// Payload is the body, and whether it is the page.
+type Payload struct {
+	Length    int64  `json:"length"`              // octets of the payload as it was sent
+	Digest    string `json:"digest,omitempty"`    // "sha256:" and its digits: by it two payloads are the same
+	Truncated string `json:"truncated,omitempty"` // as WARC-Truncated
+	// Body is what decoding the body found: BodyWhole, BodyEmpty, or why it does not
+	// decode to its end; "" where there is none, it is not all there, or an earlier
+	// curtsy made the visit.
+	Body    string `json:"body,omitempty"`
+	Blocked string `json:"blocked,omitempty"` // what stands in the page's place: a challenge, a refusal of crawlers
+
+	// Suspect is why an answer is not taken for the page although its status is
+	// good: it hides no earlier copy.
+	Suspect string `json:"suspect,omitempty"`
+}
+
+// Stored is what is kept of it, and where.
+type Stored struct {
 	Kept   string  `json:"kept,omitempty"`
 	Record *Record `json:"record,omitempty"` // the response, revisit or metadata record
 	Refers *Ref    `json:"refers,omitempty"` // for a revisit: who holds the payload
