@@ -55,7 +55,7 @@ func (c *Crawl) commitLoop(ctx context.Context) {
 			}
 		}
 		for _, o := range group {
-			o.Release()
+			o.release()
 			if o.job != nil {
 				o.job.Done()
 			}
@@ -204,12 +204,12 @@ func (c *Crawl) append(o *outcome) error {
 	if err := c.reader.Deduplicate(o.Outcome); err != nil {
 		return err
 	}
-	if err := c.archive.Append(v, o.Write); err != nil {
+	if err := c.archive.Append(v, o.records.Write); err != nil {
 		var unmade *storage.EncodeError
 		if !errors.As(err, &unmade) {
 			return err
 		}
-		o.Outcome = c.reader.Unwritten(&o.job.Attempt, o.Outcome, unmade)
+		o.Outcome = c.reader.Unwritten(&o.job.Attempt, o.records, unmade)
 		c.archive.AddVisit(o.Visit)
 		return nil
 	}

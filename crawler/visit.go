@@ -30,10 +30,18 @@ type job struct {
 // outcome is what became of one URL, on its way to the committer.
 type outcome struct {
 	*visit.Outcome
-	job     *job       // nil where there was no visit
-	held    int        // counted in flight.held
-	brought int64      // and in flight.brought
-	asked   weburl.URL // what a page that is rendered asked for, where that is all
+	records *visit.Records // of the visit, with what the answer was read into; nil where there was none
+	job     *job           // nil where there was no visit
+	held    int            // counted in flight.held
+	brought int64          // and in flight.brought
+	asked   weburl.URL     // what a page that is rendered asked for, where that is all
+}
+
+// release gives back what a visit holds, once it is committed or dropped.
+func (o *outcome) release() {
+	if o.records != nil {
+		o.records.Release()
+	}
 }
 
 // step is what a visit is doing, and since when.
@@ -106,11 +114,12 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 	j.at(fetch.StepConnect, c.now())
 	x := c.client.Do(ctx, fetch.Request{URL: j.URL, Header: j.Header, Step: func(s string) { j.at(s, c.now()) },
 		Wanted: c.reader.Wanted(&j.Attempt), Hold: c.reader.Hold(&j.Attempt)})
+	o.records = visit.RecordsOf(x)
 	d := &download{job: j, end: x.End(), result: ResultOf(x)}
 	if kind := fetch.KindOf(x.Err); kind == fetch.KindCanceled || kind == fetch.KindLocal &&
 		!errors.Is(x.Err, fetch.ErrNoRoom) {
 		d.local = x.Err
-		x.Release()
+		o.release()
 		c.crew.fetched <- d // before it is over: the loop must not end as if nothing had failed
 		c.flight.dropped(j)
 		return nil
@@ -123,7 +132,6 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 		m.told = true
 	}
 	if !c.render(j, x) {
-		x.Release()
 		c.letGo(o)
 		c.flight.dropped(j)
 		return nil
@@ -146,7 +154,6 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 		}
 	})
 	if o.LoggedOut != "" { // it stays queued, to be asked for with a new login
-		o.Release()
 		c.letGo(o)
 		c.crew.fetched <- &download{job: j, end: d.end, loggedOut: o.LoggedOut}
 		c.flight.dropped(j)
@@ -164,6 +171,7 @@ const manyLinks = 1 << 14
 
 // letGo gives back what a visit holds that is dropped.
 func (c *Crawl) letGo(o *outcome) {
+	o.release()
 	c.flight.hold(-o.held)
 	c.flight.came(-o.brought)
 }
@@ -171,7 +179,7 @@ func (c *Crawl) letGo(o *outcome) {
 // prepare makes the records of the visit while it is still nobody's turn to
 // write: compressing is most of the work.
 func (c *Crawl) prepare(o *outcome) {
-	if n := o.Prepare(c.archive.InfoID(), o.job.pause == 0 || c.flight.busy()); n >= 0 {
+	if n := o.records.Prepare(o.Outcome, c.archive.InfoID(), o.job.pause == 0 || c.flight.busy()); n >= 0 {
 		c.flight.hold(n - o.held)
 		o.held = n
 	}

@@ -79,9 +79,9 @@ func shownText(b []byte) (n int) {
 
 // block makes of an answer in a page's place what it is: kept for whoever
 // wants to see it, but no page, and asked for again later.
-func (o *Outcome) block(r *Reader, a *Attempt, doc *htmlmeta.Document) {
-	o.Visit.Blocked = challenge(o.x, doc)
-	if o.Visit.Blocked == "" || o.x.Status == http.StatusTooManyRequests {
+func (o *Outcome) block(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
+	o.Visit.Blocked = challenge(x, doc)
+	if o.Visit.Blocked == "" || x.Status == http.StatusTooManyRequests {
 		return
 	}
 	o.State, o.Reason = frontier.StateFailed, Because(judge.Blocked, o.Visit.Blocked)

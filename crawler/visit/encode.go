@@ -8,6 +8,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"curtsy/crawler/fetch"
 	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
@@ -15,45 +16,50 @@ import (
 // largeBody is the payload above which a response record is not made in memory.
 const largeBody = 4 << 20
 
-// records are those of a visit, made while it is still nobody's turn to write:
-// compressing is most of the work.
-type records struct {
-	members   *bytes.Buffer       // ready to be written, from memberPool; nil: not made yet
-	infoID    string              // the warcinfo record that they name
-	label     string              // of their digests, as storage.Options has it
-	payload   string              // digest of the payload by that label; "": that of the visit
-	elsewhere *crawllog.Elsewhere // what another archive holds in place of this
-	broken    error               // why they cannot be made
-	hurry     bool                // compress by the quick road
-	released  bool                // x gave its buffers back
+// Records are those of a visit, made while it is still nobody's turn to write:
+// compressing is most of the work. They own what the answer was read into, and the
+// buffer that they are made in: whoever had the answer fetched calls Release, once the
+// visit is committed or dropped.
+type Records struct {
+	*Outcome // that they are of, from Prepare on
+
+	x       *fetch.Exchange
+	members *bytes.Buffer // ready to be written, from memberPool; nil: not made yet
+	kept    string        // as what, as in Visit.Kept
+	infoID  string        // the warcinfo record that they name
+	broken  error         // why they cannot be made
+	hurry   bool          // compress by the quick road
 }
 
-// Prepare makes the records, to name the warcinfo record infoID, and says how
+// RecordsOf are those that are to be made of an answer.
+func RecordsOf(x *fetch.Exchange) *Records { return &Records{x: x} }
+
+// Prepare makes the records of o, to name the warcinfo record infoID, and says how
 // many octets they hold in place of the exchange's; -1 where they are not made
 // yet. Others who wait for the processor, or could, are reason to hurry.
-func (o *Outcome) Prepare(infoID string, hurry bool) (octets int) {
-	o.hurry = hurry
+func (r *Records) Prepare(of *Outcome, infoID string, hurry bool) (octets int) {
+	r.Outcome, r.hurry = of, hurry
 	octets = -1
-	defer broken(&o.broken)
-	if o.Visit.Status == 0 || o.x.Unwanted {
-		o.Visit.Kept = ""
+	defer broken(&r.broken)
+	if r.Visit.Status == 0 || r.x.Unwanted {
+		r.Visit.Kept = ""
 		return -1
 	}
-	if o.isLarge() || infoID == "" {
+	if r.isLarge() || infoID == "" {
 		return -1
 	}
 	members := memberPool.Get().(*bytes.Buffer)
 	members.Reset()
-	if err := o.encode(members, infoID); err != nil { // the committer meets it again
+	if err := r.encode(members, infoID); err != nil { // the committer meets it again
 		memberPool.Put(members)
 		return -1
 	}
-	o.members, o.infoID = members, infoID
+	r.members, r.kept, r.infoID = members, r.Visit.Kept, infoID
 	// All that a revisit needs, should the committer find that another visit
 	// brought the same payload; the rest makes room for the next body.
-	head, request := bytes.Clone(o.x.Head), bytes.Clone(o.x.RequestBytes)
-	o.x.Release()
-	o.x.Head, o.x.RequestBytes, o.released = head, request, true
+	head, request := bytes.Clone(r.x.Head), bytes.Clone(r.x.RequestBytes)
+	r.x.Release()
+	r.x.Head, r.x.RequestBytes = head, request
 	return members.Cap()
 }
 
@@ -66,17 +72,17 @@ func broken(why *error) {
 
 // Write writes the records of the visit, which name the warcinfo record of infoID: those
 // that Prepare has made, if they can be used, or new ones.
-func (o *Outcome) Write(w io.Writer, infoID string) (err error) {
+func (r *Records) Write(w io.Writer, infoID string) (err error) {
 	defer broken(&err)
 	switch {
-	case o.broken != nil:
-		return o.broken
-	case o.members == nil:
-		return o.encode(w, infoID)
+	case r.broken != nil:
+		return r.broken
+	case r.members == nil || r.kept != r.Visit.Kept: // a response may have become a revisit
+		return r.encode(w, infoID)
 	}
-	members := o.members.Bytes()
-	if o.infoID != infoID { // a segment ended in the meantime
-		if members, err = renamed(members, o.infoID, infoID); err != nil {
+	members := r.members.Bytes()
+	if r.infoID != infoID { // a segment ended in the meantime
+		if members, err = renamed(members, r.infoID, infoID); err != nil {
 			return err
 		}
 	}
@@ -84,20 +90,18 @@ func (o *Outcome) Write(w io.Writer, infoID string) (err error) {
 	return err
 }
 
-// Release gives back what an outcome holds, once it is committed or dropped.
-func (o *Outcome) Release() {
-	if o.x != nil && !o.released {
-		o.x.Release()
-	}
-	if o.members != nil {
-		memberPool.Put(o.members)
-		o.members = nil
+// Release gives the buffers back. It may be called again.
+func (r *Records) Release() {
+	r.x.Release()
+	if r.members != nil {
+		memberPool.Put(r.members)
+		r.members = nil
 	}
 }
 
 // isLarge says whether the records are made as they are written.
-func (o *Outcome) isLarge() bool {
-	return o.Visit.Length > largeBody && o.Visit.Kept == crawllog.KeptResponse
+func (r *Records) isLarge() bool {
+	return r.Visit.Length > largeBody && r.Visit.Kept == crawllog.KeptResponse
 }
 
 // scratch is what making records needs, reused from visit to visit.
@@ -116,20 +120,20 @@ var memberPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // encode writes the records of a visit: what came (a response, a revisit, or
 // metadata alone where the body is withheld), what was asked, and what else
 // is known (ISO 28500 §6).
-func (o *Outcome) encode(w io.Writer, infoID string) error {
+func (r *Records) encode(w io.Writer, infoID string) error {
 	s := scratches.Get().(*scratch) // given back only where all went well
 	id := warc.NewID()
-	o.Visit.Record = o.record(id)
-	switch o.Visit.Kept {
+	r.Visit.Record = r.record(id)
+	switch r.Visit.Kept {
 	case crawllog.KeptWithheld:
-		s.out = o.appendMetadata(s, s.out[:0], infoID, id, "")
+		s.out = r.appendMetadata(s, s.out[:0], infoID, id, "")
 	case crawllog.KeptRevisit, crawllog.KeptElsewhere:
-		s.out = o.appendRest(s, o.appendRevisit(s, s.out[:0], infoID, id), infoID, id)
+		s.out = r.appendRest(s, r.appendRevisit(s, s.out[:0], infoID, id), infoID, id)
 	default:
-		if err := o.writeResponse(s, w, infoID, id); err != nil {
+		if err := r.writeResponse(s, w, infoID, id); err != nil {
 			return err
 		}
-		s.out = o.appendRest(s, s.out[:0], infoID, id)
+		s.out = r.appendRest(s, s.out[:0], infoID, id)
 	}
 	_, err := w.Write(s.out)
 	scratches.Put(s)
@@ -137,12 +141,12 @@ func (o *Outcome) encode(w io.Writer, infoID string) error {
 }
 
 // appendRest makes the records beside that of the response.
-func (o *Outcome) appendRest(s *scratch, dst []byte, infoID, id string) []byte {
-	dst = o.appendRequest(s, dst, infoID, id)
-	if o.Visit.Rendered != nil {
-		dst = o.appendRendered(s, dst, infoID, id)
+func (r *Records) appendRest(s *scratch, dst []byte, infoID, id string) []byte {
+	dst = r.appendRequest(s, dst, infoID, id)
+	if r.Visit.Rendered != nil {
+		dst = r.appendRendered(s, dst, infoID, id)
 	}
-	return o.appendMetadata(s, dst, infoID, warc.NewID(), id)
+	return r.appendMetadata(s, dst, infoID, warc.NewID(), id)
 }
 
 // renamed makes members name another warcinfo record. Both names are of one
@@ -174,78 +178,78 @@ func renamed(members []byte, from, to string) ([]byte, error) {
 }
 
 // header is what all records of the visit share.
-func (o *Outcome) header(kind, id, infoID string) warc.Header {
-	return warc.Header{Type: kind, ID: id, Date: o.Visit.At, TargetURI: o.Visit.URL, WarcinfoID: infoID}
+func (r *Records) header(kind, id, infoID string) warc.Header {
+	return warc.Header{Type: kind, ID: id, Date: r.Visit.At, TargetURI: r.Visit.URL, WarcinfoID: infoID}
 }
 
 // record is that of the visit, before it is written. A revisit is labelled as what it
 // refers to: readers look for that by it.
-func (o *Outcome) record(id string) *crawllog.Record {
-	r := &crawllog.Record{ID: id}
-	switch o.Visit.Kept {
+func (r *Records) record(id string) *crawllog.Record {
+	made := &crawllog.Record{ID: id}
+	switch r.Visit.Kept {
 	case crawllog.KeptResponse, crawllog.KeptElsewhere:
-		r.Label, r.Elsewhere = o.payload, o.elsewhere
+		made.Label, made.Elsewhere = r.payload, r.elsewhere
 	case crawllog.KeptRevisit:
-		r.Label = o.original.Record.Label
+		made.Label = r.original.Record.Label
 	}
-	return r
+	return made
 }
 
 // sum is the digest of a block.
-func (o *Outcome) sum(parts ...[]byte) string { return warc.SumLabelled(o.label, parts...) }
+func (r *Records) sum(parts ...[]byte) string { return warc.SumLabelled(r.label, parts...) }
 
-func (o *Outcome) responseHeader(id, infoID string) warc.Header {
-	h := o.header(warc.TypeResponse, id, infoID)
-	h.ContentType, h.IP = "application/http; msgtype=response", o.x.IP
-	h.Protocol, h.CipherSuite = protocol(o.x.Proto, o.x.TLSVersion), o.x.CipherSuite
-	h.PayloadDigest, h.Truncated = o.Visit.Labelled(), o.Visit.Truncated
+func (r *Records) responseHeader(id, infoID string) warc.Header {
+	h := r.header(warc.TypeResponse, id, infoID)
+	h.ContentType, h.IP = "application/http; msgtype=response", r.x.IP
+	h.Protocol, h.CipherSuite = protocol(r.x.Proto, r.x.TLSVersion), r.x.CipherSuite
+	h.PayloadDigest, h.Truncated = r.Visit.Labelled(), r.Visit.Truncated
 	return h
 }
 
 // writeResponse writes the record of the response as it is made: the body may be in a file.
-func (o *Outcome) writeResponse(s *scratch, w io.Writer, infoID, id string) error {
-	h := o.responseHeader(id, infoID)
-	digest := warc.NewLabelled(o.label)
-	digest.Write(o.x.Head)
-	wire, _ := o.x.Wire()
+func (r *Records) writeResponse(s *scratch, w io.Writer, infoID, id string) error {
+	h := r.responseHeader(id, infoID)
+	digest := warc.NewLabelled(r.label)
+	digest.Write(r.x.Head)
+	wire, _ := r.x.Wire()
 	n, err := io.Copy(digest, wire)
 	if err != nil {
 		return err
 	}
-	h.Length, h.BlockDigest = int64(len(o.x.Head))+n, digest.String()
-	wire, _ = o.x.Wire()
-	return s.encoder.Stream(w, &h, o.effort(), bytes.NewReader(o.x.Head), wire)
+	h.Length, h.BlockDigest = int64(len(r.x.Head))+n, digest.String()
+	wire, _ = r.x.Wire()
+	return s.encoder.Stream(w, &h, r.effort(), bytes.NewReader(r.x.Head), wire)
 }
 
-func (o *Outcome) appendRevisit(s *scratch, dst []byte, infoID, id string) []byte {
-	h := o.responseHeader(id, infoID)
+func (r *Records) appendRevisit(s *scratch, dst []byte, infoID, id string) []byte {
+	h := r.responseHeader(id, infoID)
 	h.Type, h.Profile, h.Truncated = warc.TypeRevisit, warc.ProfileIdentical, ""
-	if o.x.Status == 304 {
+	if r.x.Status == 304 {
 		h.Profile = warc.ProfileNotModified
 	}
-	if e := o.elsewhere; e != nil { // whose record's id no index tells
+	if e := r.elsewhere; e != nil { // whose record's id no index tells
 		h.RefersToURI, h.RefersToDate = e.URL, e.At
 	} else {
-		h.RefersTo, h.RefersToURI, h.RefersToDate = o.original.Record.ID, o.original.URL, o.original.At
+		h.RefersTo, h.RefersToURI, h.RefersToDate = r.original.Record.ID, r.original.URL, r.original.At
 	}
-	h.BlockDigest = o.sum(o.x.Head)
-	return s.encoder.Append(dst, &h, o.small(), o.x.Head)
+	h.BlockDigest = r.sum(r.x.Head)
+	return s.encoder.Append(dst, &h, r.small(), r.x.Head)
 }
 
-func (o *Outcome) appendRequest(s *scratch, dst []byte, infoID, responseID string) []byte {
-	h := o.header(warc.TypeRequest, warc.NewID(), infoID)
-	h.ContentType, h.IP, h.ConcurrentTo = "application/http; msgtype=request", o.x.IP, responseID
-	h.BlockDigest = o.sum(o.x.RequestBytes)
-	return s.encoder.Append(dst, &h, o.small(), o.x.RequestBytes)
+func (r *Records) appendRequest(s *scratch, dst []byte, infoID, responseID string) []byte {
+	h := r.header(warc.TypeRequest, warc.NewID(), infoID)
+	h.ContentType, h.IP, h.ConcurrentTo = "application/http; msgtype=request", r.x.IP, responseID
+	h.BlockDigest = r.sum(r.x.RequestBytes)
+	return s.encoder.Append(dst, &h, r.small(), r.x.RequestBytes)
 }
 
-func (o *Outcome) appendMetadata(s *scratch, dst []byte, infoID, id, responseID string) []byte {
-	h := o.header(warc.TypeMetadata, id, infoID)
+func (r *Records) appendMetadata(s *scratch, dst []byte, infoID, id, responseID string) []byte {
+	h := r.header(warc.TypeMetadata, id, infoID)
 	h.ContentType, h.ConcurrentTo = "application/warc-fields", responseID
-	m := o.metadata()
+	m := r.metadata()
 	s.fields = m.Append(s.fields[:0])
-	h.BlockDigest = o.sum(s.fields)
-	return s.encoder.Append(dst, &h, o.small(), s.fields)
+	h.BlockDigest = r.sum(s.fields)
+	return s.encoder.Append(dst, &h, r.small(), s.fields)
 }
 
 // metadata is what the metadata record says.
@@ -300,17 +304,17 @@ func protocol(http, tls string) string {
 
 // effort is how hard to compress the response: not at all what is compressed
 // already, and little while others wait for the processor.
-func (o *Outcome) effort() warc.Effort {
-	if o.x.Header.Get("Content-Encoding") != "" || IsCompressed(o.Visit.ContentType) {
+func (r *Records) effort() warc.Effort {
+	if r.x.Header.Get("Content-Encoding") != "" || IsCompressed(r.Visit.ContentType) {
 		return warc.Stored
 	}
-	return o.small()
+	return r.small()
 }
 
 // small is the effort for records that hold heads and fields. Those of a revisit
 // are all that a round writes of an unchanged page: they are worth it.
-func (o *Outcome) small() warc.Effort {
-	if o.hurry && o.Visit.Kept != crawllog.KeptRevisit {
+func (r *Records) small() warc.Effort {
+	if r.hurry && r.Visit.Kept != crawllog.KeptRevisit {
 		return warc.Quick
 	}
 	return warc.Small

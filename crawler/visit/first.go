@@ -91,16 +91,16 @@ func leadsElsewhere(doc *htmlmeta.Document, to, page weburl.URL) bool {
 }
 
 // isListing says whether a seed is a sitemap or a feed, which is read as one.
-func (o *Outcome) isListing(a *Attempt) bool {
+func (o *Outcome) isListing(a *Attempt, x *fetch.Exchange) bool {
 	if !a.Entry.IsSeed() || a.Entry.Class != frontier.Page || o.State != frontier.StateFetched ||
-		o.x.Status != http.StatusOK {
+		x.Status != http.StatusOK {
 		return false
 	}
-	kind, _, _ := strings.Cut(strings.ToLower(o.x.Header.Get("Content-Type")), ";")
+	kind, _, _ := strings.Cut(strings.ToLower(x.Header.Get("Content-Type")), ";")
 	if strings.Contains(kind, "html") || strings.HasPrefix(kind, "image/") {
 		return false
 	}
-	body, _, err := o.x.Decoded(sitemap.MaxBytes)
+	body, _, err := x.Decoded(sitemap.MaxBytes)
 	if err != nil || len(body) == 0 {
 		return false
 	}

@@ -1,6 +1,7 @@
 package visit
 
 import (
+	"curtsy/crawler/fetch"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
@@ -33,7 +34,7 @@ func (r *Reader) rulesFor(a *Attempt, u weburl.URL) *rules.Robots {
 }
 
 // follow makes links of what the document names.
-func (o *Outcome) follow(r *Reader, a *Attempt, doc *htmlmeta.Document) {
+func (o *Outcome) follow(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	f := r.facts(a, o, doc)
 	f.Page.SameBody = r.seenBefore(o)
 	for _, n := range r.frontier.Unknown(nil, len(doc.Links), func(i int) weburl.URL { return doc.Links[i].URL }) {
@@ -55,7 +56,7 @@ func (o *Outcome) follow(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 		o.Links = r.judgeNew(o.Links, a, link, f)
 	}
 	if a.Rendered == nil { // the shell of all pages tells nothing of one
-		o.softNotFound(r, a, doc)
+		o.softNotFound(r, a, x, doc)
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Outcome is what became of one URL, decided (step 5) before anything is written. It
-// holds the answer, and the records that are made of it, until Release.
+// Outcome is what became of one URL, decided (step 5) before anything is written. It is
+// a plain value: what the answer was read into belongs to Records.
 type Outcome struct {
 	Entry   *frontier.Entry
 	Refetch bool // a robots.txt fetched again: its URL is finished already
@@ -32,14 +32,15 @@ type Outcome struct {
 	Facts   []byte // what the page says (package facts); nil: not worth keeping, or not all of it was read
 	News
 
-	x        *fetch.Exchange
-	round    int // that it was visited in, and when that began
-	began    time.Time
-	via      string          // the URL that led here
-	hops     string          // the path from a seed to here
-	original *crawllog.Visit // who holds the payload of a revisit
-	rendered *Rendered
-	records
+	round     int // that it was visited in, and when that began
+	began     time.Time
+	via       string              // the URL that led here
+	hops      string              // the path from a seed to here
+	original  *crawllog.Visit     // who holds the payload of a revisit
+	elsewhere *crawllog.Elsewhere // what another archive holds in place of this
+	rendered  *Rendered
+	label     string // of the digests in its records, as storage.Options has it
+	payload   string // digest of the payload by that label; "": that of the visit
 }
 
 // News is what a visit tells of the site, or of the crawl, beside its own URL.
@@ -66,7 +67,7 @@ func Answered(status int) judge.Reason {
 // decide turns an exchange and what its document says into an outcome.
 func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
 	r.guesses.note(a.Entry, x.Status)
-	o := &Outcome{Entry: a.Entry, Refetch: a.Refetch, x: x, round: a.Round, began: a.Began, Visit: newVisit(a, x)}
+	o := &Outcome{Entry: a.Entry, Refetch: a.Refetch, round: a.Round, began: a.Began, Visit: newVisit(a, x)}
 	from := r.via(a.Entry.Via, maxHops)
 	o.via, o.hops = from.url, hopsOf(a.Entry, from)
 	switch {
@@ -103,13 +104,13 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 		// Of a success that is not whole, 206 that nobody asked for among it, the whole may come later.
 		o.retry(r, a, x.Status == 429 || x.Status >= 500 || x.Status < 300)
 	}
-	o.describe(r, a, doc)
+	o.describe(r, a, x, doc)
 	o.Visit.Usage = r.usageOf(a, x, doc)
 	partial := o.State == frontier.StateFetched && o.partial(r, a)
 	lasting := partial && o.RetryAt.IsZero() // no more of it is to be had: what is there leads on
-	o.noteRendered(r, a, doc)
+	o.noteRendered(r, a, x, doc)
 	o.keep(doc)
-	o.block(r, a, doc)
+	o.block(r, a, x, doc)
 	o.turnedAway(r, a, x)
 	o.primary(a, x.Status)
 	if x.Status == 304 && a.Conditional {
@@ -117,7 +118,7 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 	}
 	o.suspect(r, a)
 	_ = r.Deduplicate(o) // asked again, and an error met, by the committer
-	o.lookElsewhere(r, a)
+	o.lookElsewhere(r, a, x)
 	o.askWithCookie(r, a, x, doc)
 	if to := o.leadsTo(a, x, doc); !to.IsZero() {
 		if o.Visit.Kept != crawllog.KeptWithheld { // it is of the body
@@ -127,7 +128,7 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 	}
 	o.notes(r, a, x)
 	if (o.State == frontier.StateFetched && o.RetryAt.IsZero() || lasting) && x.Status < 300 && o.Visit.Suspect == "" {
-		o.follow(r, a, doc)
+		o.follow(r, a, x, doc)
 	}
 	return o
 }
@@ -199,8 +200,7 @@ func (o *Outcome) partial(r *Reader, a *Attempt) bool {
 }
 
 // bodyOf is what decoding the body finds: see crawllog.Visit.
-func (o *Outcome) bodyOf(r *Reader, doc *htmlmeta.Document) string {
-	x := o.x
+func (r *Reader) bodyOf(contentType string, x *fetch.Exchange, doc *htmlmeta.Document) string {
 	if x.Truncated != "" || x.Status == http.StatusNotModified {
 		return ""
 	}
@@ -210,7 +210,7 @@ func (o *Outcome) bodyOf(r *Reader, doc *htmlmeta.Document) string {
 	if _, n := x.PayloadDigest(); n == 0 {
 		return crawllog.BodyEmpty
 	}
-	if Readable(o.Visit.ContentType) {
+	if Readable(contentType) {
 		if body, cut, err := x.Decoded(r.opts.MaxParse); err == nil && !cut && isBlank(doc, body) {
 			return crawllog.BodyEmpty
 		}
@@ -240,24 +240,24 @@ func isBlank(doc *htmlmeta.Document, body []byte) bool {
 	return true
 }
 
-func (o *Outcome) describe(r *Reader, a *Attempt, doc *htmlmeta.Document) {
+func (o *Outcome) describe(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	v := o.Visit
 	v.Round = a.Round
 	if v.Body = a.Body; !a.Replayed {
-		v.Body = o.bodyOf(r, doc)
+		v.Body = r.bodyOf(v.ContentType, x, doc)
 	}
 	v.Charset, v.Title, v.Lang = doc.Charset, bounded(doc.Title, 500), bounded(doc.Lang, 40)
 	v.Canonical = doc.Canonical.String()
 	v.Links = len(doc.Links)
 	v.Directives = directivesOf(&doc.Directives)
-	d, n := o.x.PayloadDigest()
+	d, n := x.PayloadDigest()
 	v.Length = n
 	v.Digest = warc.Digest(d).String()
 	if o.label = r.archive.Label(); o.label == "" {
 		return
 	}
 	h := warc.NewLabelled(o.label)
-	payload, _ := o.x.Payload()
+	payload, _ := x.Payload()
 	_, _ = io.Copy(h, payload) // Check has read it before
 	o.payload = h.String()
 }
@@ -309,7 +309,7 @@ func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 		o.moved(r, a, target, a.Entry.Redirects+1)
 		return
 	}
-	o.cookieGiver(r, a, target)
+	o.cookieGiver(r, a, x, target)
 	o.leadOn(r, a, target, doc)
 }
 
@@ -328,8 +328,8 @@ func (o *Outcome) leadOn(r *Reader, a *Attempt, target weburl.URL, doc *htmlmeta
 
 // cookieGiver notices a redirect that sets a cookie and leads back to the page that
 // led here, which is asked for once more, with the cookie.
-func (o *Outcome) cookieGiver(r *Reader, a *Attempt, target weburl.URL) {
-	if s := r.opts.Session; a.Entry.Redirects > 0 && target.String() == o.via && s != nil && s.wall(o.via, o.x) {
+func (o *Outcome) cookieGiver(r *Reader, a *Attempt, x *fetch.Exchange, target weburl.URL) {
+	if s := r.opts.Session; a.Entry.Redirects > 0 && target.String() == o.via && s != nil && s.wall(o.via, x) {
 		o.tell("%s redirects to %s and back until the cookie of that is sent: cookies are kept from now on", target,
 			a.URL)
 		o.Again = a.Entry.Via
@@ -398,7 +398,7 @@ func (r *Reader) Deduplicate(o *Outcome) error {
 
 // lookElsewhere makes the visit one whose payload another archive holds, if one is known
 // to. What a later visit or a browser needs of it is kept here all the same.
-func (o *Outcome) lookElsewhere(r *Reader, a *Attempt) {
+func (o *Outcome) lookElsewhere(r *Reader, a *Attempt, x *fetch.Exchange) {
 	v := o.Visit
 	if r.known == nil || a.Replayed || a.Listing() || v.Kept != crawllog.KeptResponse || v.Length == 0 ||
 		v.Status != http.StatusOK ||
@@ -410,7 +410,7 @@ func (o *Outcome) lookElsewhere(r *Reader, a *Attempt) {
 	if err == nil && found == nil && r.known.BySHA1() {
 		if label = o.payload; label == "" {
 			h := warc.NewLabelled(warc.LabelSHA1)
-			payload, _ := o.x.Payload()
+			payload, _ := x.Payload()
 			_, _ = io.Copy(h, payload) // Check has read it before
 			label = h.String()
 		}
@@ -432,7 +432,6 @@ func (o *Outcome) refer(original *crawllog.Visit) {
 	ref := original.Ref()
 	o.Visit.Kept, o.Visit.Refers = crawllog.KeptRevisit, &ref
 	o.original = original
-	o.members = nil // they are of a response
 }
 
 // suspect decides whether what came is taken for the page.

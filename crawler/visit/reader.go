@@ -1,6 +1,7 @@
 // Package visit answers: what does an exchange tell of its URL? It takes
 // steps 4 and 5 of a visit. Nothing is written here, and nothing is scheduled:
-// what comes out is an Outcome, which the crawl commits and releases.
+// what comes out is an Outcome, a plain value, and the Records, which the crawl commits
+// and releases.
 //
 //	attempt.go   what is to be asked, and what is known of the URL
 //	hold.go      how the body is held while it comes
@@ -181,8 +182,8 @@ func (r *Reader) Failed(a *Attempt, x *fetch.Exchange, why error) *Outcome {
 	return o
 }
 
-// Unwritten is Failed for an outcome whose records could not be made.
-func (r *Reader) Unwritten(a *Attempt, o *Outcome, why error) *Outcome { return r.Failed(a, o.x, why) }
+// Unwritten is Failed for a visit whose records could not be made.
+func (r *Reader) Unwritten(a *Attempt, w *Records, why error) *Outcome { return r.Failed(a, w.x, why) }
 
 // outcome is nil where the attempt breaks.
 func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) (o *Outcome) {
@@ -208,12 +209,12 @@ func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) (o *Outcome) {
 		r.outcomeOfRobots(d, a, x)
 	}
 	if a.Entry.How == judge.HowProbe {
-		d.answered(r, a)
+		d.answered(r, a, x)
 	}
 	switch {
 	case a.Entry.How == judge.HowUsageFile:
 		r.outcomeOfUsageFile(d, a, x)
-	case (a.Entry.Class == frontier.Sitemap || d.isListing(a)) && x.Err == nil && x.Status == 200:
+	case (a.Entry.Class == frontier.Sitemap || d.isListing(a, x)) && x.Err == nil && x.Status == 200:
 		r.outcomeOfSitemap(d, a, x)
 	}
 	return d

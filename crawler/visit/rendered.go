@@ -118,26 +118,26 @@ func isBare(doc *htmlmeta.Document, body []byte) bool {
 
 // noteRendered notes that a page shows next to nothing without its scripts, and
 // what they made of it.
-func (o *Outcome) noteRendered(r *Reader, a *Attempt, doc *htmlmeta.Document) {
-	if o.x.Status != http.StatusOK || a.Entry.Class != frontier.Page || doc.Kind != htmlmeta.HTML || a.HeadOnly {
+func (o *Outcome) noteRendered(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
+	if x.Status != http.StatusOK || a.Entry.Class != frontier.Page || doc.Kind != htmlmeta.HTML || a.HeadOnly {
 		return
 	}
 	if o.rendered = a.Rendered; o.rendered != nil {
 		o.Visit.Rendered, o.Visit.Bare = &o.rendered.Rendered, true
 		return
 	}
-	if o.x.Held() <= heavyBody {
-		body, _, _ := o.x.Decoded(r.opts.MaxParse)
+	if x.Held() <= heavyBody {
+		body, _, _ := x.Decoded(r.opts.MaxParse)
 		o.Visit.Bare = isBare(doc, body)
 	}
 }
 
 // appendRendered makes the conversion record of what a browser made of the page
 // (ISO 28500 §6.8).
-func (o *Outcome) appendRendered(s *scratch, dst []byte, infoID, responseID string) []byte {
-	h := o.header(warc.TypeConversion, warc.NewID(), infoID)
+func (r *Records) appendRendered(s *scratch, dst []byte, infoID, responseID string) []byte {
+	h := r.header(warc.TypeConversion, warc.NewID(), infoID)
 	h.ContentType, h.RefersTo = crawllog.TypeRendered, responseID
-	h.BlockDigest = o.sum(o.rendered.HTML)
+	h.BlockDigest = r.sum(r.rendered.HTML)
 	h.PayloadDigest = h.BlockDigest
-	return s.encoder.Append(dst, &h, o.small(), o.rendered.HTML)
+	return s.encoder.Append(dst, &h, r.small(), r.rendered.HTML)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"curtsy/crawler/fetch"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
@@ -55,7 +56,7 @@ const (
 
 // softNotFound says whether the links of a page are to be held back. It may
 // add the made-up name to the page's links.
-func (o *Outcome) softNotFound(r *Reader, a *Attempt, doc *htmlmeta.Document) {
+func (o *Outcome) softNotFound(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	most := r.Scope().Traps.SoftNotFound
 	if most <= 0 || !bringsNew(o.Links) {
 		return
@@ -74,7 +75,7 @@ func (o *Outcome) softNotFound(r *Reader, a *Attempt, doc *htmlmeta.Document) {
 		s.verdict = honest // pages of a kind, most of which differ
 		return
 	}
-	p, ok := o.print(r, a.URL)
+	p, ok := r.print(x, a.URL)
 	switch {
 	case !ok:
 	case s.print == 0:
@@ -148,15 +149,15 @@ func (look *lookalikes) probe(s *shape, a *Attempt) frontier.Link {
 }
 
 // answered takes in what a made-up name was answered with. It is no page.
-func (o *Outcome) answered(r *Reader, a *Attempt) {
+func (o *Outcome) answered(r *Reader, a *Attempt, x *fetch.Exchange) {
 	o.Links = nil
 	p, isPage := uint64(0), false
-	if o.x.Err == nil && o.x.Status == 200 {
-		p, isPage = o.print(r, a.URL)
+	if x.Err == nil && x.Status == 200 {
+		p, isPage = r.print(x, a.URL)
 		o.Visit.Blocked = "a made-up name, requested once to learn how the site answers for missing pages"
 		o.State, o.Reason = frontier.StateFailed, Because(judge.Probe, "made up, but answered like a page")
 	}
-	if o.x.Err == nil && o.x.Status >= 400 && o.x.Status < 500 {
+	if x.Err == nil && x.Status >= 400 && x.Status < 500 {
 		o.Reason = Because(judge.Probe, "made up; the site reports it as missing")
 	}
 	look := &r.look
@@ -178,8 +179,8 @@ func (o *Outcome) answered(r *Reader, a *Attempt) {
 // print is a similarity hash (Charikar 2002) of what a page shows, without
 // the words of its own address: pages that differ in a few words differ in a
 // few bits.
-func (o *Outcome) print(r *Reader, u weburl.URL) (p uint64, ok bool) {
-	body, _, err := o.x.Decoded(r.opts.MaxParse)
+func (r *Reader) print(x *fetch.Exchange, u weburl.URL) (p uint64, ok bool) {
+	body, _, err := x.Decoded(r.opts.MaxParse)
 	if err != nil && len(body) == 0 {
 		return 0, false
 	}

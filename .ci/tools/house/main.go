@@ -3,7 +3,8 @@
 //
 //	go run .ci/tools/house/main.go [DIR]
 //
-// It fails where a line of code is over 180 columns or a struct is over 20 fields.
+// It fails where a line of code is over 180 columns or a struct is over 20 fields
+// that is not in the list of those still to be split.
 package main
 
 import (
@@ -20,6 +21,11 @@ import (
 	"strings"
 	"unicode/utf8"
 )
+
+// large are the structs over 20 fields that are known, with how many they may have.
+var large = map[string]int{
+	"crawllog.Visit": 36,
+}
 
 const maxFields, maxColumns = 20, 180
 
@@ -140,7 +146,7 @@ func declared(file *ast.File) (exported, bad int) {
 					continue
 				}
 				name, fields := file.Name.Name+"."+t.Name.Name, s.Fields.NumFields()
-				if fields > maxFields {
+				if fields > max(maxFields, large[name]) {
 					bad++
 					fmt.Printf("%s has %d fields\n", name, fields)
 				}
