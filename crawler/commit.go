@@ -205,11 +205,10 @@ func (c *Crawl) append(o *outcome) error {
 		return err
 	}
 	if err := c.archive.Append(v, o.records.Write); err != nil {
-		var unmade *storage.EncodeError
-		if !errors.As(err, &unmade) {
+		if !errors.Is(err, storage.ErrEncode) {
 			return err
 		}
-		o.Outcome = c.reader.Unwritten(&o.job.Attempt, o.records, unmade)
+		o.Outcome = c.reader.Unwritten(&o.job.Attempt, o.records, err)
 		c.archive.AddVisit(o.Visit)
 		return nil
 	}

@@ -50,12 +50,11 @@ func (e *DamageError) Error() string { return e.File + ": " + e.What }
 // rebuilt from the segments.
 func (e *DamageError) Index() bool { return filepath.Base(e.File) == dbName }
 
-// diskError says that the disk refused a write. The archive is as it was at
+// errDisk says that the disk refused a write. The archive is as it was at
 // the last commit.
-type diskError struct{ Err error }
+var errDisk = errors.New("write to the archive")
 
-func (e *diskError) Error() string { return "write to the archive: " + e.Err.Error() }
-func (e *diskError) Unwrap() error { return e.Err }
+func diskError(err error) error { return fmt.Errorf("%w: %w", errDisk, err) }
 
 // schema is the version of the on-disk format; it is raised when a reader of
 // the version before would read wrongly. Schemas 5 and 6, whose visits are JSON, plain
@@ -387,17 +386,17 @@ func (a *Archive) Crawl(v any) (ok bool, err error) {
 	return ok, err
 }
 
-// Parted is what a crawl says of itself where a part of it seldom changes: that has
+// parted is what a crawl says of itself where a part of it seldom changes: that has
 // a row of its own, written when it has changed. Both are JSON objects; decoding
 // one and then the other into a value gives the whole.
-type Parted interface {
+type parted interface {
 	Parts() (often, lasting any)
 }
 
 // putCrawl keeps what the crawl says of itself; nil leaves it as it is.
 func putCrawl(tx *bbolt.Tx, v any) error {
 	var lasting any
-	if p, ok := v.(Parted); ok {
+	if p, ok := v.(parted); ok {
 		v, lasting = p.Parts()
 	}
 	for _, row := range []struct {

@@ -3,6 +3,7 @@ package storage
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -71,7 +72,7 @@ func digestKey(digest string) []byte {
 
 // Append adds the records that encode writes, whose warcinfo record is infoID, and their
 // visit to the group. v.Record says then where they lie. Where encode fails, that is an
-// *EncodeError and nothing of it is kept; any other error ends the group.
+// ErrEncode and nothing of it is kept; any other error ends the group.
 func (a *Archive) Append(v *crawllog.Visit, encode func(w io.Writer, infoID string) error) error {
 	if err := a.room(v.At); err != nil {
 		return a.abandon(err)
@@ -92,12 +93,9 @@ func (a *Archive) Append(v *crawllog.Visit, encode func(w io.Writer, infoID stri
 	return nil
 }
 
-// EncodeError says that the records of a visit could not be made. The group and its
+// ErrEncode says that the records of a visit could not be made. The group and its
 // segment are as they were before.
-type EncodeError struct{ Err error }
-
-func (e *EncodeError) Error() string { return "its records cannot be made: " + e.Err.Error() }
-func (e *EncodeError) Unwrap() error { return e.Err }
+var ErrEncode = errors.New("its records cannot be made")
 
 // unmade takes what was written of a visit back. What the system refuses ends the
 // group: it is not of this visit.
@@ -108,7 +106,7 @@ func (a *Archive) unmade(err error, offset int64) error {
 	if err := a.seg.back(offset); err != nil {
 		return a.abandon(err)
 	}
-	return &EncodeError{err}
+	return fmt.Errorf("%w: %w", ErrEncode, err)
 }
 
 // noting notes what the system says of writing.

@@ -16,20 +16,18 @@ var refusals = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EI
 // IsDisk says whether the system refused to write or to open, so that the same
 // may be tried again.
 func IsDisk(err error) bool {
-	var disk *diskError
 	var damage *DamageError
-	return errors.As(err, &disk) ||
+	return errors.Is(err, errDisk) ||
 		!errors.As(err, &damage) && slices.ContainsFunc(refusals, func(e error) bool { return errors.Is(err, e) })
 }
 
-// refused makes the error of a write a diskError, unless it is damage.
+// refused makes the error of a write an errDisk, unless it is damage.
 func refused(err error) error {
-	var disk *diskError
 	var damage *DamageError
-	if errors.As(err, &disk) || errors.As(err, &damage) {
+	if errors.Is(err, errDisk) || errors.As(err, &damage) {
 		return err
 	}
-	return &diskError{err}
+	return diskError(err)
 }
 
 // update is bbolt's Update. A transaction that panics over a damaged file ends

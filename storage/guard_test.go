@@ -77,11 +77,10 @@ func TestRecordsThatCannotBeMade(t *testing.T) {
 				_, err := io.Copy(to, io.LimitReader(strings.NewReader(strings.Repeat("x", octets)), int64(octets)))
 				return errors.Join(err, why)
 			})
-			var unmade *EncodeError
-			if !errors.As(err, &unmade) || !errors.Is(err, why) {
+			if !errors.Is(err, ErrEncode) || !errors.Is(err, why) {
 				t.Fatalf("it is %v", err)
 			}
-			if err := w.a.Append(v, func(to io.Writer, _ string) error { io.WriteString(to, "half"); return why }); !errors.As(err, &unmade) {
+			if err := w.a.Append(v, func(to io.Writer, _ string) error { io.WriteString(to, "half"); return why }); !errors.Is(err, ErrEncode) {
 				t.Fatalf("it is %v", err)
 			}
 			w.page("http://h/c", "last")

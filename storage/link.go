@@ -11,11 +11,11 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Link is a file of another program in which records of visits lie. It is read, and never
+// link is a file of another program in which records of visits lie. It is read, and never
 // written: nothing in the directory of the archive leads to it, neither a symbolic nor a
 // hard link, and no segment's entry, so that nothing that writes, cuts, renames or removes
 // segments meets it. A note of the import names it.
-type Link struct {
+type link struct {
 	Path  string    `json:"path"` // absolute
 	Size  int64     `json:"size"`
 	Time  time.Time `json:"time"`  // of its last change
@@ -34,7 +34,7 @@ const (
 func IsLink(name string) bool { return strings.HasPrefix(name, linkPrefix) }
 
 // linkOf looks at a file.
-func linkOf(path string) (*Link, error) {
+func linkOf(path string) (*link, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func linkOf(path string) (*Link, error) {
 	n := st.Size()
 	begin, end := io.NewSectionReader(f, 0, edgeSize), io.NewSectionReader(f, max(0, n-edgeSize), edgeSize)
 	sum, _, err := warc.SumReader(begin, end)
-	return &Link{Path: path, Size: n, Time: st.ModTime().UTC(), Edges: sum.String()}, err
+	return &link{Path: path, Size: n, Time: st.ModTime().UTC(), Edges: sum.String()}, err
 }
 
 // OpenRegular opens a file to read. What is a pipe or a device, which would wait for ever, is an
@@ -81,7 +81,7 @@ func (a *Archive) Link(path string) (name string, err error) {
 	}
 	name = fmt.Sprintf(linkPrefix+"%014d-%05d.warc.gz", 0, len(names)+1)
 	for _, note := range names {
-		var had Link
+		var had link
 		if _, err := a.Noted(note, &had); err != nil {
 			return "", err
 		}
@@ -98,7 +98,7 @@ func (a *Archive) Link(path string) (name string, err error) {
 
 // openSegment opens a segment, or the file that is linked in its place; foreign says so.
 func (a *Archive) openSegment(name string) (f *os.File, foreign bool, err error) {
-	var l Link
+	var l link
 	if IsLink(name) {
 		if foreign, err = a.Noted(noteLink+name, &l); err != nil {
 			return nil, false, err
@@ -125,7 +125,7 @@ func (e *LinkError) Error() string {
 // verifyLink checks the visits whose records lie in a linked file. What is wrong there is
 // for whoever keeps that file: a repair leaves the visits as they are.
 func (v *verifier) verifyLink(name string, list []extent) error {
-	var l Link
+	var l link
 	if _, err := v.a.Noted(noteLink+name, &l); err != nil {
 		return err
 	}

@@ -122,11 +122,11 @@ func (r *Rebuild) Finish() (done []string, err error) {
 		done = append(done, fmt.Sprintf("%s: unreadable, kept as %s", name, to))
 	}
 	if err := r.db.Sync(); err != nil {
-		return done, &diskError{err}
+		return done, diskError(err)
 	}
 	defer r.dir.close()
 	if err := r.closeDB(); err != nil {
-		return done, &diskError{err}
+		return done, diskError(err)
 	}
 	if st, err := r.dir.stat(dbName); err == nil || st != nil {
 		to, err := r.dir.setAside(dbName, asideDamaged)

@@ -95,7 +95,7 @@ func (a *Archive) Salvage(damaged []crawllog.Ref, crawl any) (done []string, err
 		}
 		newName, entry, err := a.rewrite(a.dir, name, e, extents[name], bad, moves)
 		if err != nil {
-			return nil, &diskError{err}
+			return nil, diskError(err)
 		}
 		old = append(old, name)
 		renewed[newName] = entry

@@ -262,7 +262,7 @@ func (a *Archive) begin(now time.Time) error {
 			break
 		}
 		if !os.IsExist(err) {
-			return &diskError{err}
+			return diskError(err)
 		}
 		n++
 	}
@@ -270,11 +270,11 @@ func (a *Archive) begin(now time.Time) error {
 	info := a.info()
 	if _, err := s.Write(info.record(name, s.infoID, now)); err != nil {
 		f.Close()
-		return &diskError{err}
+		return diskError(err)
 	}
 	if err := a.dir.sync(segmentFile(name)); err != nil {
 		f.Close()
-		return &diskError{err}
+		return diskError(err)
 	}
 	a.seg = s
 	return nil

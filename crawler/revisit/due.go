@@ -41,7 +41,7 @@ func Due(visits []*crawllog.Visit, lastMod time.Time) Plan {
 	if last == nil {
 		return Plan{Why: "never answered"}
 	}
-	if Unconfirmed(visits) {
+	if unconfirmed(visits) {
 		return Plan{At: last.At, Why: "the last response does not look like the page: it is fetched once more"}
 	}
 	seen, changes, span := compared(visits)
@@ -62,9 +62,9 @@ func Due(visits []*crawllog.Visit, lastMod time.Time) Plan {
 	return p
 }
 
-// Unconfirmed says that what came last is not taken for the page, a first 404 among
+// unconfirmed says that what came last is not taken for the page, a first 404 among
 // it, and that no later round has asked once more.
-func Unconfirmed(visits []*crawllog.Visit) bool {
+func unconfirmed(visits []*crawllog.Visit) bool {
 	n := len(visits)
 	if n < 2 || !doubtful(visits[n-1]) || Good(visits) == nil {
 		return false

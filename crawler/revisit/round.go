@@ -83,7 +83,7 @@ func (r *Round) consider(visits []*crawllog.Visit) error {
 	case o.Only != nil && !o.Only.MatchString(last.URL):
 		return nil
 	case !r.State.Auto:
-		if o.OlderThan > 0 && !undated && r.State.Began.Sub(last.At) < o.OlderThan && !Unconfirmed(visits) {
+		if o.OlderThan > 0 && !undated && r.State.Began.Sub(last.At) < o.OlderThan && !unconfirmed(visits) {
 			return nil
 		}
 	default:

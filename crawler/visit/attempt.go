@@ -56,16 +56,16 @@ type Attempt struct {
 	broken   error         // not nil: the program failed while the answer came
 }
 
-// Listing says whether the visit is to a robots.txt or a sitemap, which
+// waitedFor says whether the visit is to a robots.txt or a sitemap, which
 // pages of its origin wait for.
-func (a *Attempt) Listing() bool {
+func (a *Attempt) waitedFor() bool {
 	return a.Entry.Class == frontier.Prerequisite || a.Entry.Class == frontier.Sitemap
 }
 
 // GoesFirst says whether other visits to its origin wait until it is committed: they
 // depend on its robots.txt, its sitemaps, and on which name of the site it is.
 func (a *Attempt) GoesFirst() bool {
-	return a.Listing() || a.Entry.IsSeed() || a.Entry.How == judge.HowName
+	return a.waitedFor() || a.Entry.IsSeed() || a.Entry.How == judge.HowName
 }
 
 // isListing says whether what comes is read as a robots.txt or a sitemap.
@@ -148,7 +148,7 @@ func (r *Reader) Wanted(a *Attempt) func(status int, h http.Header) bool {
 			return status >= 300 && status < 400
 		}
 	}
-	if a.Listing() || a.Entry.IsSeed() || len(settings.SkipTypes) == 0 && settings.SkipLarger == 0 {
+	if a.waitedFor() || a.Entry.IsSeed() || len(settings.SkipTypes) == 0 && settings.SkipLarger == 0 {
 		return nil
 	}
 	return func(status int, h http.Header) bool {

@@ -29,7 +29,7 @@ type logins struct {
 // kept then, nor anything after it.
 func (o *Outcome) turnedAway(r *Reader, a *Attempt, x *fetch.Exchange) {
 	switch {
-	case a.Listing():
+	case a.waitedFor():
 		return
 	case x.Cleared != "" && !x.LoggedIn:
 		o.LoggedOut = fmt.Sprintf("the login seems to have ended: a response deleted the cookie %s", x.Cleared)

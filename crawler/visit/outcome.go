@@ -400,7 +400,7 @@ func (r *Reader) Deduplicate(o *Outcome) error {
 // to. What a later visit or a browser needs of it is kept here all the same.
 func (o *Outcome) lookElsewhere(r *Reader, a *Attempt, x *fetch.Exchange) {
 	v := o.Visit
-	if r.known == nil || a.Replayed || a.Listing() || v.Kept != crawllog.KeptResponse || v.Length == 0 ||
+	if r.known == nil || a.Replayed || a.waitedFor() || v.Kept != crawllog.KeptResponse || v.Length == 0 ||
 		v.Status != http.StatusOK ||
 		v.Truncated != "" || v.Bare || v.Rendered != nil {
 		return

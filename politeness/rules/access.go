@@ -19,12 +19,12 @@ const (
 	Refused               // "unreachable": everything is disallowed for now; wait, ask again
 )
 
-// StatusAccess says what an HTTP status of the robots.txt means; 0 stands for
+// statusAccess says what an HTTP status of the robots.txt means; 0 stands for
 // no answer at all (timeout, DNS, TLS, a cut body). A 3xx is what remains
 // after the hops that are followed: that MAY be taken as absent (§2.3.1.2). 429 is
 // the server asking for less, not the absence of rules, and so little is a 304
 // to somebody who has no copy.
-func StatusAccess(status int, o Options) Access {
+func statusAccess(status int, o Options) Access {
 	class := status / 100
 	switch {
 	case o.Dialect == Yandex && status != 0:
@@ -42,11 +42,11 @@ func StatusAccess(status int, o Options) Access {
 	return Refused
 }
 
-// ResponseAccess is StatusAccess that also looks at the Content-Type: in the
+// ResponseAccess is statusAccess that also looks at the Content-Type: in the
 // Yandex dialect a file that is not text has no rules. Elsewhere the type is
 // no reason to overlook rules.
 func ResponseAccess(status int, contentType string, o Options) Access {
-	a := StatusAccess(status, o)
+	a := statusAccess(status, o)
 	if a != Parsed || o.Dialect != Yandex || contentType == "" {
 		return a
 	}

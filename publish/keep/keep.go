@@ -41,8 +41,8 @@ const (
 	Yearly  Span = "yearly"
 )
 
-// Spans lists them all.
-func Spans() []Span { return []Span{Daily, Weekly, Monthly, Yearly} }
+// spans lists them all.
+func spans() []Span { return []Span{Daily, Weekly, Monthly, Yearly} }
 
 // Add takes in a rule as people write it: last=3, monthly, daily=7; !ok if it is
 // none of these.
@@ -56,7 +56,7 @@ func (r *Rules) Add(text string) (ok bool) {
 		r.Last = max(r.Last, n)
 		return true
 	}
-	if !slices.Contains(Spans(), Span(name)) {
+	if !slices.Contains(spans(), Span(name)) {
 		return false
 	}
 	r.Periods = append(r.Periods, Period{Span(name), n})

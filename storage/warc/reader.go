@@ -232,8 +232,8 @@ const ProbeSize = 512
 // Begins says whether a record begins so.
 func (p *Probe) Begins(b []byte) bool { return p.line(b) == Version }
 
-// BeginsAny says whether a record of any version begins so.
-func (p *Probe) BeginsAny(b []byte) bool { return strings.HasPrefix(p.line(b), "WARC/") }
+// beginsAny says whether a record of any version begins so.
+func (p *Probe) beginsAny(b []byte) bool { return strings.HasPrefix(p.line(b), "WARC/") }
 
 // line is what b decompresses to, as long as a version line.
 func (p *Probe) line(b []byte) string {

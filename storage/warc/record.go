@@ -61,8 +61,8 @@ type Header struct {
 // dateFormat is WARC-Date (ISO 28500 §5.4), to the microsecond.
 const dateFormat = "2006-01-02T15:04:05.000000Z"
 
-// FormatDate writes a time as records have it.
-func FormatDate(t time.Time) string { return t.UTC().Format(dateFormat) }
+// formatDate writes a time as records have it.
+func formatDate(t time.Time) string { return t.UTC().Format(dateFormat) }
 
 // append writes version line and fields, and the empty line after them.
 func (h *Header) append(b []byte) []byte {
@@ -84,7 +84,7 @@ func (h *Header) append(b []byte) []byte {
 	}
 	field("WARC-Type", h.Type)
 	id("WARC-Record-ID", h.ID)
-	field("WARC-Date", FormatDate(h.Date))
+	field("WARC-Date", formatDate(h.Date))
 	field("WARC-Filename", h.Filename)
 	field("WARC-Target-URI", h.TargetURI)
 	if h.IP.IsValid() {
@@ -96,7 +96,7 @@ func (h *Header) append(b []byte) []byte {
 	id("WARC-Refers-To", h.RefersTo)
 	field("WARC-Refers-To-Target-URI", h.RefersToURI)
 	if !h.RefersToDate.IsZero() {
-		field("WARC-Refers-To-Date", FormatDate(h.RefersToDate))
+		field("WARC-Refers-To-Date", formatDate(h.RefersToDate))
 	}
 	field("WARC-Protocol", h.Protocol)
 	field("WARC-Cipher-Suite", h.CipherSuite)

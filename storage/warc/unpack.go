@@ -316,7 +316,7 @@ func (u *unpacked) nextMember() error {
 			_, _ = u.file.Discard(i)
 			continue
 		}
-		if u.probe.BeginsAny(b) {
+		if u.probe.beginsAny(b) {
 			return nil
 		}
 		_, _ = u.file.Discard(1)
