@@ -169,7 +169,8 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case !isName(p.Name):
-		again(http.StatusBadRequest, s.language(r).say("A name has letters of the Latin alphabet, digits, dots, hyphens and underscores."), "")
+		said := s.language(r).say("A name has letters of the Latin alphabet, digits, dots, hyphens and underscores.")
+		again(http.StatusBadRequest, said, "")
 		return
 	case r.PostForm.Get("show") != "":
 		if strings.Contains(r.Header.Get("Accept"), "application/json") {

@@ -199,7 +199,8 @@ func writeSARIF(w io.Writer, tool string, list []finding) error {
 		run.AddRule(f.Rule).WithDescription(f.Says)
 		r := run.CreateResultForRule(f.Rule).WithLevel(f.Level).WithMessage(sarif.NewTextMessage(f.Text))
 		for _, page := range f.Pages {
-			r.AddLocation(sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(page))))
+			at := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(page))
+			r.AddLocation(sarif.NewLocationWithPhysicalLocation(at))
 		}
 	}
 	report := sarif.NewReport()

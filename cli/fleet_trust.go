@@ -26,12 +26,14 @@ func siteKey(key string) error {
 	case "limits", "scope", "traps", "politeness":
 		return nil
 	case "login":
-		return errors.New("a login cannot be part of a site of a fleet: whoever runs the workers gives it with fleet serve --credentials")
+		return errors.New("a login cannot be part of a site of a fleet: " +
+			"whoever runs the workers gives it with fleet serve --credentials")
 	}
 	if siteKeys[key] {
 		return nil
 	}
-	return errors.New("cannot be set for a site of a fleet: a site sets its pace, scope, limits, traps and which pages are rendered")
+	return errors.New("cannot be set for a site of a fleet: " +
+		"a site sets its pace, scope, limits, traps and which pages are rendered")
 }
 
 // logins are those that a worker's operator has, by host. A site is matched to

@@ -107,7 +107,8 @@ func sayOpened(u *ui, f *mirrorFlags, out string, r *mirror.Opened) error {
 		}
 	}
 	if !f.json {
-		u.print("%s: %d of %s opened: %d right from disk, %d only by mirror --serve, %d in neither; %d of %s lead where they do on the site",
+		u.print("%s: %d of %s opened: %d right from disk, %d only by mirror --serve, %d in neither; "+
+			"%d of %s lead where they do on the site",
 			out, r.Pages, count(r.Of, "page"), r.Disk, r.Served, r.None, r.Arrive, count(r.Clicks, "link"))
 	}
 	if lost == 0 {

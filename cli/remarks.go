@@ -23,7 +23,8 @@ func remarks(dir string) (list []string, err error) {
 	defer a.Close()
 	n := a.f.Counts()
 	if left := n.Reasons.Rules()[judge.Include]; left > 0 && a.state.Holds.Pages <= 1 {
-		list = append(list, fmt.Sprintf("no page but the seed matches --include; %s did not: curtsy list %s --reason include", count(left, "URL"), quoted(dir)))
+		list = append(list, fmt.Sprintf(
+			"no page but the seed matches --include; %s did not: curtsy list %s --reason include", count(left, "URL"), quoted(dir)))
 	} else if a.state.Holds.Pages <= 1 { // a document that is no page, alone, is none
 		text, err := lonely(a)
 		if err != nil {
@@ -87,7 +88,8 @@ func lonely(a *opened) (list []string, err error) {
 			list = append(list, fmt.Sprintf("%s is one document (%s) without links that are followed: it is all "+
 				"there is; its site: curtsy crawl %s/", f.URL, v.ContentType, f.URL.Origin()))
 		case v.Directives != nil && v.Directives.NoFollow:
-			list = append(list, fmt.Sprintf("%s asks that its links not be followed (nofollow): no other page was fetched", f.URL))
+			list = append(list, fmt.Sprintf(
+				"%s asks that its links not be followed (nofollow): no other page was fetched", f.URL))
 		case v.Links > 0 && ledNowhere(a.f.Counts().Reasons.Rules()):
 			list = append(list, fmt.Sprintf("%s links to no page of the site: links made by JavaScript are not seen",
 				f.URL))

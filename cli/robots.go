@@ -34,7 +34,9 @@ type robotsText struct {
 // robotsCmd answers what a robots.txt says of URLs, or of itself.
 func robotsCmd(u *ui) *cobra.Command {
 	var f robotsFlags
-	c := newCommand("robots FILE|URL [URL...]", func(c *cobra.Command, urls []string) error { return u.robots(c, f, urls) })
+	c := newCommand("robots FILE|URL [URL...]", func(c *cobra.Command, urls []string) error {
+		return u.robots(c, f, urls)
+	})
 	c.Args = cobra.ArbitraryArgs
 	c.Flags().StringVar(&f.file, "file", "", inHelp)
 	c.Flags().StringVar(&f.url, "url", "", inHelp)

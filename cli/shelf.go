@@ -46,7 +46,7 @@ type edition struct {
 }
 
 const (
-	idleShelf = 50 * time.Millisecond // that an archive stays open when nobody reads it; a crawl that begins waits longer
+	idleShelf = 50 * time.Millisecond // that an archive nobody reads stays open; a crawl that begins waits longer
 	freshFor  = time.Second           // that one state is shown, at least
 )
 

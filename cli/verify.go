@@ -103,7 +103,8 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 		u.print("%s written after the last commit: curtsy resume cuts them off", count(r.InFlight, "byte"))
 	}
 	if r.Facts > 0 {
-		u.print("facts/: what %s say is not there, or not whole; it is read again from the segments when a command asks for it", count(r.Facts, "page"))
+		u.print("facts/: what %s say is not there, or not whole; "+
+			"it is read again from the segments when a command asks for it", count(r.Facts, "page"))
 	}
 	u.print("%s, %s of %s, %s: %s", count(r.Segments, "segment"), count(r.Records, "record"), count(r.Visits, "visit"),
 		byteCount(r.Bytes), count(len(r.Problems), "problem"))
@@ -197,7 +198,8 @@ func rememberedBySegments(dir string) (seed weburl.URL, c config, note string, e
 	if dialect, ok := strings.CutPrefix(info.Robots, "obeyed ("); ok {
 		c.Politeness.Dialect, _, _ = strings.Cut(dialect, ")")
 	}
-	return seed, c, fmt.Sprintf("no segment records the seed or settings: the seed is taken to be %s, the first page fetched,"+
+	return seed, c, fmt.Sprintf("no segment records the seed or settings: "+
+		"the seed is taken to be %s, the first page fetched,"+
 		" and all settings are the defaults; give yours to curtsy resume", seed), nil
 }
 

@@ -186,7 +186,9 @@ type Result struct {
 	Why    string // in words
 	Denied bool   // with Refused, robots.txt denies the seed; else it is unavailable
 	Limit  string // with Limited, the one that was reached: "max-pages", "max-bytes", "max-time"
-	Err    error  // with DiskFull, what the disk said; with Unreachable, an UnreachableError; with Refused, why there was no answer, if there was none
+	// Err is, with DiskFull, what the disk said; with Unreachable, an UnreachableError; with
+	// Refused, why there was no answer, if there was none.
+	Err    error
 	State  status.State
 	Counts frontier.Counts
 }

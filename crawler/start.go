@@ -223,7 +223,7 @@ func (c *Crawl) pacesOf(j *job) error {
 	switch s := c.reader.Scope(); {
 	case !s.Holds(j.URL) && !s.Sibling(j.URL):
 		j.paces = append(j.paces, c.schedule.others.pace)
-	case j.URL.Host() != c.opts.Seed.Host(): // the names of one site, and the hosts of one domain, are asked as one host would be
+	case j.URL.Host() != c.opts.Seed.Host(): // names of one site, and hosts of one domain, are asked as one host
 		p, err := c.pace(c.opts.Seed)
 		if err != nil {
 			return err

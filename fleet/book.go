@@ -447,7 +447,8 @@ const fewGone = 10
 type ShrunkError struct{ Left, Known int }
 
 func (e *ShrunkError) Error() string {
-	return fmt.Sprintf("the list in the store has %d of %d sites: nothing was removed; restore it, or take sites off with curtsy fleet remove", e.Left, e.Known)
+	return fmt.Sprintf("the list in the store has %d of %d sites: nothing was removed; "+
+		"restore it, or take sites off with curtsy fleet remove", e.Left, e.Known)
 }
 
 // recall brings a site of the list to the board. If it was taken off the list meanwhile,

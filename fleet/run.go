@@ -305,7 +305,9 @@ func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 		r.mu.Lock()
 		state := r.state
 		r.mu.Unlock()
-		err := r.save(ctx, func(ctx context.Context) error { return r.archive.Save(ctx, r.dir, r.prefix, state, false) })
+		err := r.save(ctx, func(ctx context.Context) error {
+			return r.archive.Save(ctx, r.dir, r.prefix, state, false)
+		})
 		if errors.Is(err, store.ErrFenced) {
 			r.w.o.Logger.Warn("another worker owns the site", "site", r.rec.Name)
 			end()

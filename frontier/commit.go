@@ -218,7 +218,7 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 	if f.overruled > 0 {
 		f.counts.Discovered -= f.overruled
 		f.counts.Disregarded -= f.overruled
-		f.counts.because(judge.Reason{Rule: judge.Overruled}, f.overruled) // perhaps before what it overrules is counted
+		f.counts.because(judge.Reason{Rule: judge.Overruled}, f.overruled) // perhaps before that is counted
 		f.overruled = 0
 	}
 	return nil

@@ -168,7 +168,8 @@ func (i *Identity) Sign(authority string, now time.Time) http.Header {
 	nonce := make([]byte, 64)
 	_, _ = rand.Read(nonce) // does not fail
 	agent := `"` + i.site + `"`
-	params := fmt.Sprintf(`("@authority" "signature-agent");created=%d;expires=%d;keyid="%s";alg="ed25519";nonce="%s";tag="web-bot-auth"`,
+	params := fmt.Sprintf(`("@authority" "signature-agent");created=%d;expires=%d;`+
+		`keyid="%s";alg="ed25519";nonce="%s";tag="web-bot-auth"`,
 		now.Unix(), now.Add(valid).Unix(), i.ID(), base64.StdEncoding.EncodeToString(nonce))
 	base := `"@authority": ` + strings.ToLower(authority) + "\n" + `"signature-agent": ` + agent + "\n" +
 		`"@signature-params": ` + params

@@ -90,7 +90,7 @@ const LabelSHA1 = warc.LabelSHA1
 // Options of an archive. The zero value is good.
 type Options struct {
 	Prefix      string // of segment names; "" is "curtsy"
-	MinFree     int64  // bytes of the disk that stay free, but a twentieth of it at most: a commit that would take them is refused as by a full disk
+	MinFree     int64  // bytes of the disk that stay free, a twentieth of it at most: else it counts as full
 	SegmentSize int64  // octets after which a new segment begins; 0 is 1 GB
 	Label       string // of the digests in new records: LabelSHA1, or "" for SHA-256
 	Software    string // for the warcinfo records

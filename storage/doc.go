@@ -4,7 +4,7 @@
 //	DIR/crawl.db                               bbolt, locked by one writer
 //	DIR/warc/PREFIX-YYYYMMDDhhmmss-NNNNN.warc.gz   segments, one gzip member a record
 //	DIR/status.json                            what a running crawl publishes (derived)
-//	DIR/crawl.db.readers                       a socket: whoever reads while a crawl writes asks it for the last commit (live.go)
+//	DIR/crawl.db.readers                       a socket: who reads meanwhile asks it for the last commit (live.go)
 //	DIR/crawl.db.closed                        says that crawl.db is as the last writer left it, on this machine
 //	DIR/crawl.db.damaged, DIR/warc/*.damaged   what could not be read, set aside by a rebuild; never read again
 //	DIR/warc/*.unknown                         a segment that crawl.db does not know and no kill can have left

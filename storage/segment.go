@@ -155,7 +155,8 @@ func (a *Archive) dropUnknown(name string, known map[string]segmentEntry) error 
 		return a.dir.remove(segmentFile(name))
 	}
 	to, err := a.dir.setAside(segmentFile(name), asideUnknown)
-	a.opts.Logger.Warn("a segment unknown to crawl.db holds more than a killed crawl leaves behind; it is kept (is crawl.db an older copy?)",
+	a.opts.Logger.Warn("a segment unknown to crawl.db holds more than a killed crawl leaves behind; it is kept "+
+		"(is crawl.db an older copy?)",
 		"segment", name, "as", to, "err", err)
 	return err
 }

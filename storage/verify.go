@@ -36,9 +36,9 @@ type Report struct {
 	Visits   int       `json:"visits"`
 	Bytes    int64     `json:"bytes"`
 	Problems []Problem `json:"problems"`            // not more than maxProblems
-	Live     bool      `json:"live,omitempty"`      // a crawl writes: this is its last commit, and the pages of crawl.db are not checked
+	Live     bool      `json:"live,omitempty"`      // a crawl writes: it is its last commit; no page of crawl.db is checked
 	InFlight int64     `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
-	Facts    int       `json:"facts,omitempty"`     // pages whose facts are not kept or cannot be read: they are made again when they are asked for
+	Facts    int       `json:"facts,omitempty"`     // pages whose facts are not kept, and made again when asked for
 	Aside    []string  `json:"aside,omitempty"`     // files that an opening or a rebuild gave names that nothing reads
 
 	damaged []crawllog.Ref // all visits that a problem names, listed or not

@@ -38,7 +38,7 @@ type Preview struct {
 	Concurrency int              `json:"concurrency"`
 	Names       []string         `json:"names"`           // origins that count as the site, that of the pages first
 	Notes       []string         `json:"notes"`           // how they were found, a line each
-	Front       *Front           `json:"front,omitempty"` // the page that the seed leads to; nil where it was not asked for
+	Front       *Front           `json:"front,omitempty"` // that the seed leads to; nil where it was not asked for
 	Sitemaps    []PreviewSitemap `json:"sitemaps"`
 	LeftOut     map[string]int   `json:"left_out"` // URLs of sitemaps, by reason
 	URLs        int              `json:"urls"`     // in scope and allowed, the seed among them

@@ -216,10 +216,12 @@ func (b *rebuilder) shortcomings() (said []string) {
 		}
 	}
 	say(len(b.lost), "%d visits were damaged: their URLs are queued again")
-	say(b.withheld, "%d pages are not kept, as they ask or because another archive has them, so their links are no longer known: they are queued again")
+	say(b.withheld, "%d pages are not kept, as they ask or because another archive has them, "+
+		"so their links are no longer known: they are queued again")
 	say(b.guess, "%d visits were recorded by an older version of curtsy: how their URLs were found is a guess")
 	say(b.copies, "%d visits are in two segments: one copy is ignored")
-	return append(said, "what only the old index held is lost: visits without a response (their URLs are queued again if a link leads to them),"+
+	return append(said, "what only the old index held is lost: "+
+		"visits without a response (their URLs are queued again if a link leads to them),"+
 		" when to retry, and what the soft-404 rule had learned")
 }
 

@@ -27,7 +27,7 @@ type State struct {
 	// Holds is what is there now; nil in an archive of an earlier curtsy. A round that
 	// runs may change what redirects stand for: it is exact when the round has ended.
 	Holds    *crawllog.Counts `json:"holds,omitempty"`
-	Bare     int              `json:"bare,omitempty"` // pages that show next to nothing without their scripts, and were not rendered
+	Bare     int              `json:"bare,omitempty"` // pages that need their scripts, and were not rendered
 	Settings any              `json:"settings,omitempty"`
 	// SitemapHosts are the hosts, not of the site, that were asked for sitemaps.
 	SitemapHosts []string `json:"sitemap_hosts,omitempty"`

@@ -139,10 +139,12 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		return done, err
 	}
 	if kept := len(damaged) - len(again); kept > 0 {
-		done = append(done, fmt.Sprintf("%d damaged visits were followed by later visits to the same URLs, which are kept", kept))
+		done = append(done, fmt.Sprintf(
+			"%d damaged visits were followed by later visits to the same URLs, which are kept", kept))
 	}
 	if len(again) > 0 {
-		done = append(done, fmt.Sprintf("%d visits were damaged: their URLs are queued again; curtsy resume %s fetches them", len(again), dir))
+		done = append(done, fmt.Sprintf(
+			"%d visits were damaged: their URLs are queued again; curtsy resume %s fetches them", len(again), dir))
 	}
 	return done, err
 }

@@ -63,7 +63,8 @@ func (o *Outcome) answersItself(r *Reader, a *Attempt, status int) {
 		return
 	}
 	o.Names.Apart = a.URL.Origin()
-	o.tell("%s answers for itself and does not redirect to %s: another site, its pages are skipped; to crawl both as one: curtsy crawl %s --alias %s, with another --archive",
+	o.tell("%s answers for itself and does not redirect to %s: another site, its pages are skipped; "+
+		"to crawl both as one: curtsy crawl %s --alias %s, with another --archive",
 		a.URL, cmp.Or(r.Scope().Primary, r.opts.Seed.Origin()), word(r.opts.Seed), a.URL.Hostname())
 }
 

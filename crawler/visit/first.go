@@ -160,9 +160,11 @@ func (o *Outcome) notes(r *Reader, a *Attempt, x *fetch.Exchange) {
 	to := weburl.FromCanonical(o.Visit.Location)
 	switch {
 	case byLanguage(x):
-		o.tell("%s depends on the reader's language (Vary: Accept-Language), and none was asked for; --language bg,en asks for one, with another --archive", a.URL)
+		o.tell("%s depends on the reader's language (Vary: Accept-Language), and none was asked for; "+
+			"--language bg,en asks for one, with another --archive", a.URL)
 	case a.URL.Path() == "/" && !to.IsZero() && judge.SameSite(a.URL, to) && languagePath.MatchString(to.Path()):
-		o.tell("%s leads to %s, as to one language of several; --language bg,en asks for another, with another --archive", a.URL, to)
+		o.tell("%s leads to %s, as to one language of several; "+
+			"--language bg,en asks for another, with another --archive", a.URL, to)
 	}
 }
 

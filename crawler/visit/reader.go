@@ -9,7 +9,8 @@
 //	outcome.go   what becomes of the URL
 //	links.go     which of its links may be queued
 //	usage.go     what is said about the use of what came
-//	robots.go, sitemap.go, alias.go, challenge.go, login.go, session.go, soft404.go   what is special about some answers
+//	robots.go, sitemap.go, alias.go, challenge.go, login.go, session.go, soft404.go
+//	             what is special about some answers
 //	encode.go    the records that are to be committed
 package visit
 
@@ -63,7 +64,7 @@ type SiteFiles struct {
 	UsageFiles   bool          // ask for those about use, as tdmrep.json
 	Since        time.Time     // pages of sitemaps that were last changed before are left out; zero is none
 	GuessSitemap bool          // ask for /sitemap.xml where robots.txt names none
-	SitemapHosts int           // other hosts than the site's that are asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
+	SitemapHosts int           // others that are asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
 }
 
 // Retry is how often a visit is tried again that failed for a passing reason.

@@ -19,7 +19,7 @@ func (r *Reader) outcomeOfRobots(o *Outcome, a *Attempt, x *fetch.Exchange) {
 		o.Robots.OnlyRules(r.opts.Rules)
 	}
 	o.RetryAt, o.Links = time.Time{}, nil
-	if o.Robots.Version.Used && o.State == frontier.StateFailed { // there is none: that is an answer (RFC 9309 §2.3.1.3)
+	if o.Robots.Version.Used && o.State == frontier.StateFailed { // there is none (RFC 9309 §2.3.1.3)
 		o.State, o.Reason = frontier.StateFetched, judge.Reason{}
 	}
 	// A hop or a failure leaves the URL as it was: it is asked for again.

@@ -119,7 +119,8 @@ func (s *Session) again(u *url.URL, set []*http.Cookie, given, carrying int) (ag
 		if !s.found.Kept {
 			return false, "the links carry a session id although its cookie was sent: cookies stay off"
 		}
-		return false, "the site puts a session id into its links unless its cookie is sent: cookies are kept from now on"
+		return false, "the site puts a session id into its links unless its cookie is sent: " +
+			"cookies are kept from now on"
 	}
 	isOff := s.known && !s.found.Kept
 	isAsked := s.page != "" || !s.known && s.asked > 0

@@ -30,7 +30,8 @@ type s3Store struct {
 // credentials is refused: it would be in lists of processes and in logs.
 func newS3(u *url.URL) (*s3Store, error) {
 	if u.User != nil {
-		return nil, errors.New("store: credentials belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or ~/.aws/credentials, not in the URL")
+		return nil, errors.New("store: credentials belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY " +
+			"or ~/.aws/credentials, not in the URL")
 	}
 	if u.Host == "" {
 		return nil, errors.New("store: s3://BUCKET/PREFIX needs a bucket")

@@ -176,7 +176,7 @@ func (s *saving) snapshot(src *storage.Archive, dir string) (list []storage.Segm
 	}
 	s.file = f.Name()
 	z, err := zstd.NewWriter(f, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true)) // one for each save: its buffers cost more than they find
+		zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true)) // its buffers cost more than they find
 	if err == nil {
 		s.pager.w = bufio.NewWriter(z)
 		if list, err = src.Snapshot(&s.pager); err == nil {

@@ -2,7 +2,7 @@
 // It is a place of objects, an S3 bucket or a directory that machines share,
 // and in it, for each site:
 //
-//	SITE/MANIFEST                 what the archive is; written only on the condition that nobody else wrote it meanwhile
+//	SITE/MANIFEST                 what the archive is; written only where nobody else wrote it meanwhile
 //	SITE/warc/NAME                sealed segments, whole; written once. Other tools read them here
 //	SITE/tail/NAME/OFFSET+SIZE.eEPOCH-SEQ   pieces of the segment that is being written
 //	SITE/db/eEPOCH-SEQ.zst        crawl.db as of one commit
@@ -118,7 +118,8 @@ func probe(ctx context.Context, s Store) error {
 	}
 	defer s.Remove(ctx, key) //nolint:errcheck // it is in nobody's way
 	if _, err := s.Swap(ctx, key, []byte("2"), ""); !errors.Is(err, ErrConflict) {
-		return fmt.Errorf("it does not honour If-None-Match (result: %v), so it cannot hold archives for several machines", err)
+		return fmt.Errorf("it does not honour If-None-Match (result: %v), "+
+			"so it cannot hold archives for several machines", err)
 	}
 	if _, err := swap(ctx, s, key, []byte("3"), tag); err != nil {
 		return err

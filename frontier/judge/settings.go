@@ -18,7 +18,7 @@ type Settings struct {
 // Scope says which URLs belong to the crawl.
 type Scope struct {
 	Origins        []string         // "scheme://host[:port]" of the seed and its aliases
-	Primary        string           // of Origins, the one under which pages are asked for; "" as long as that is not known
+	Primary        string           // of Origins, that under which pages are asked for; "" until it is known
 	Include        []*regexp.Regexp // a page must match one, if there are any; requisites need not
 	Exclude        []*regexp.Regexp // nothing that matches one is fetched
 	MaxDepth       int              // links from the seed; 0 is no limit

@@ -183,7 +183,8 @@ func locationWords(r Reason) string {
 		return fmt.Sprintf("%d without a usable Location", r.Status)
 	}
 	if r.Text == WantsCookie {
-		return "to itself, expecting a cookie to be sent back: fetch.cookies: true in --config (or CURTSY_FETCH_COOKIES=true) keeps cookies"
+		return "to itself, expecting a cookie to be sent back: " +
+			"fetch.cookies: true in --config (or CURTSY_FETCH_COOKIES=true) keeps cookies"
 	}
 	return cmp.Or(r.Text, "to itself")
 }

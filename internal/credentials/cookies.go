@@ -27,7 +27,8 @@ func Cookies(r io.Reader, host string, now time.Time) (list []*http.Cookie, othe
 		c, ends, ok := cookie(strings.Split(line, "\t"), host)
 		switch {
 		case !ok:
-			return nil, 0, 0, fmt.Errorf("line %d does not have seven tab-separated fields (domain, subdomains, path, secure, expires, name, value)", n)
+			return nil, 0, 0, fmt.Errorf("line %d does not have seven tab-separated fields "+
+				"(domain, subdomains, path, secure, expires, name, value)", n)
 		case c == nil:
 			others++
 		case ends != 0 && !time.Unix(ends, 0).After(now):

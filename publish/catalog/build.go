@@ -79,7 +79,8 @@ func (p *place) fill(ctx context.Context, a *storage.Archive, path string) error
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	version, id := p.signature(a)
-	_, err = db.ExecContext(ctx, fmt.Sprintf("BEGIN; %s PRAGMA user_version=%d; PRAGMA application_id=%d; COMMIT; PRAGMA wal_checkpoint(TRUNCATE);",
+	_, err = db.ExecContext(ctx, fmt.Sprintf("BEGIN; %s PRAGMA user_version=%d; PRAGMA application_id=%d; COMMIT; "+
+		"PRAGMA wal_checkpoint(TRUNCATE);",
 		tables, int32(binary.BigEndian.Uint32(version)), int32(binary.BigEndian.Uint32(id))))
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ type Note struct {
 	Of        string        `json:"of,omitempty"` // the URL that led here by redirects, for a robots.txt
 	Waited    time.Duration `json:"waited,omitempty"`
 	Delay     string        `json:"delay,omitempty"`
-	Suspect   string        `json:"suspect,omitempty"`    // Visit.Suspect, as far as it was known when the record was written
+	Suspect   string        `json:"suspect,omitempty"`    // Visit.Suspect, as far as it was known then
 	Body      string        `json:"body,omitempty"`       // Visit.Body
 	Round     int           `json:"round,omitempty"`      // that it was made in; 0: the first crawl
 	Began     time.Time     `json:"round_began,omitzero"` // when that round began
