@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	"crawler/rebuild": {"crawler", "crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status",
 		"crawler/visit", "frontier", "frontier/judge", "politeness/rules", "sitemap", "storage", "storage/crawllog",
 		"storage/warc", "usage"},
-	"crawler/importer": {"crawler", "crawler/rebuild", "crawler/visit", "storage", "storage/crawllog",
+	"crawler/importer": {"crawler", "crawler/rebuild", "crawler/visit", "frontier/judge", "storage", "storage/crawllog",
 		"storage/warc"},
 	"crawler/known": {"storage/crawllog", "storage/warc"},
 	"crawler/preview": {"crawler", "crawler/fetch", "crawler/robotstxt", "crawler/visit", "frontier",
@@ -67,8 +67,8 @@ var allowed = map[string][]string{
 	"fleet/engine": {},
 	"fleet/lease":  {"fleet/engine"},
 	"fleet/store":  {"storage", "storage/crawllog"},
-	"archive": {"facts", "htmlmeta", "publish", "storage",
-		"storage/crawllog"}, // for programs of others
+	"archive": {"facts", "htmlmeta", "publish", "storage", "storage/crawllog",
+		"storage/warc"}, // for programs of others
 	"publish": {"facts", "htmlmeta", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"publish/assistant": {"facts", "htmlmeta", "publish", "publish/catalog", "publish/changes",
 		"publish/markdown", "publish/replay", "publish/search", "storage/crawllog", "usage"},

@@ -18,8 +18,8 @@ func TestSegmentsStayOpenForReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := crawllog.Visit{URLID: 1, N: 1, URL: "http://a.example/", At: time.Now(), Status: 200,
-		Kept: crawllog.KeptResponse, Record: &crawllog.Record{ID: warc.NewID()}}
+	v := crawllog.Visit{Asked: crawllog.Asked{URLID: 1, N: 1, URL: "http://a.example/", At: time.Now()}, Answer: crawllog.Answer{Status: 200},
+		Stored: crawllog.Stored{Kept: crawllog.KeptResponse, Record: &crawllog.Record{ID: warc.NewID()}}}
 	block := []byte("HTTP/1.1 200 OK\r\n\r\nbody")
 	err = a.Append(&v, func(w io.Writer, infoID string) error {
 		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: v.URL, WarcinfoID: infoID}

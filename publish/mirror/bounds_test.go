@@ -32,9 +32,11 @@ func TestExportBoundsWhatIsDecoded(t *testing.T) {
 	t.Parallel()
 	s := serve(t, small)
 	archive := crawl(t, s)
-	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1000, URL: s.Origin + "/long.txt"}, Document: crawllog.Document{ContentType: "text/plain"}},
+	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1000, URL: s.Origin + "/long.txt"},
+		Document: crawllog.Document{ContentType: "text/plain"}},
 		bomb("text/plain", "", 8<<20))
-	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1001, URL: s.Origin + "/long.html"}, Document: crawllog.Document{ContentType: "text/html", Links: 1}},
+	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1001, URL: s.Origin + "/long.html"},
+		Document: crawllog.Document{ContentType: "text/html", Links: 1}},
 		bomb("text/html", `<a href="/a">`, 40<<20))
 	out := filepath.Join(t.TempDir(), "out")
 	r, err := exportWith(t, s.Origin, archive, out, mirror.Options{MaxBody: 5 << 20})
@@ -61,7 +63,8 @@ func TestExportBoundsTheWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := tree(t, out)
-	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1000, URL: s.Origin + "/long.txt"}, Document: crawllog.Document{ContentType: "text/plain"}},
+	keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1000, URL: s.Origin + "/long.txt"},
+		Document: crawllog.Document{ContentType: "text/plain"}},
 		bomb("text/plain", "", 8<<20))
 	_, err := exportWith(t, s.Origin, archive, out, mirror.Options{MaxBytes: 1 << 20})
 	var disk *mirror.DiskError
@@ -100,8 +103,9 @@ func TestExportOfLongDocuments(t *testing.T) {
 		name, answer string
 		length       int64
 	}{{"plain", plain, int64(len(page))}, {"unknown", plain, 0}, {"longer", plain, 1 << 40}, {"coded", bomb("text/html", page, 0), 9000}} {
-		keep(t, archive, crawllog.Visit{URLID: 1000 + uint64(i), URL: s.Origin + "/" + c.name, ContentType: "text/html",
-			Links: 1, Length: c.length}, c.answer)
+		keep(t, archive, crawllog.Visit{Asked: crawllog.Asked{URLID: 1000 + uint64(i), URL: s.Origin + "/" + c.name},
+			Document: crawllog.Document{ContentType: "text/html", Links: 1},
+			Payload:  crawllog.Payload{Length: c.length}}, c.answer)
 	}
 	if _, err := exportWith(t, s.Origin, archive, out, mirror.Options{MaxBytes: 1 << 30}); err != nil {
 		t.Fatal(err)
