@@ -96,9 +96,10 @@ func exitScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+var made = regexp.MustCompile(`(Made by curtsy \S+ on )[-0-9]+ [0-9:]+ UTC`)
+
 // sameScript is "same FILE FILE": two reports that differ in the minute they were made in, at most.
 func sameScript(ts *testscript.TestScript, neg bool, args []string) {
-	made := regexp.MustCompile(`(Made by curtsy \S+ on )[-0-9]+ [0-9:]+ UTC`)
 	a, b := made.ReplaceAllString(ts.ReadFile(args[0]), "$1"), made.ReplaceAllString(ts.ReadFile(args[1]), "$1")
 	if a != b || !made.MatchString(ts.ReadFile(args[0])) {
 		ts.Fatalf("%s and %s differ, or are no reports:\n%s\n%s", args[0], args[1], a, b)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"curtsy/crawler/rebuild"
+	"curtsy/crawler/revisit"
 	"curtsy/crawler/visit"
 	"curtsy/frontier/judge"
 	"curtsy/internal/http1"
@@ -350,6 +351,9 @@ func (m *made) metadata() crawllog.Metadata {
 				d.Via = u.String()
 			}
 			d.Depth, d.Took = min(max(other.Depth, 0), 1000), max(other.Took, 0)
+			if revisit.IsSuspicion(other.Note.Suspect) { // an answer that curtsy did not take for the page
+				m.visit.Suspect, d.Note.Suspect = other.Note.Suspect, other.Note.Suspect
+			}
 			if d.Hops = other.Hops; d.Hops != "" {
 				d.Note.How = judge.HowImported + d.Hops[len(d.Hops)-1:]
 			}

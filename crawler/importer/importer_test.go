@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +21,9 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/importer"
 	"curtsy/crawler/rebuild"
+	"curtsy/crawler/revisit"
+	"curtsy/crawler/status"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
@@ -464,6 +469,82 @@ func TestHops(t *testing.T) {
 	block, err := io.ReadAll(w)
 	if err != nil || !strings.Contains(string(block), "hopsFromSeed: LRE\r\n") || !strings.Contains(string(block), "curtsy-visit") {
 		t.Errorf("%s, %v", block, err)
+	}
+}
+
+// TestPoorerCapture: of several captures of a URL one that is not the page (nothing, a redirect to the home
+// page or a login, what curtsy noted) stands for it as little as in a crawl, in whichever order the files come.
+func TestPoorerCapture(t *testing.T) {
+	at := func(day int) string { return fmt.Sprintf("WARC-Date: 2019-01-%02dT03:04:05Z", day) }
+	text := page("<title>T</title>" + strings.Repeat("words enough to be a page ", 100))
+	led := func(to string) string {
+		return "HTTP/1.1 302 Found\r\nLocation: " + to + "\r\nContent-Length: 0\r\n\r\n"
+	}
+	var good, later []string
+	want := map[string]string{"empty": revisit.Empty, "home": revisit.ToHome, "login": revisit.ToLogin,
+		"noted": revisit.SameBody, "odd": "", "moved": "", "other": revisit.ToHome}
+	for i, name := range slices.Sorted(maps.Keys(want)) {
+		url, id := "http://h.example/"+name, fmt.Sprint(i+1)
+		answer := map[string]string{"empty": page(""), "home": led("/"), "login": led("/login?to=p"), "moved": led("/new"),
+			"other": led("http://o.example/")}[name]
+		if name == "other" {
+			url = "http://o.example/" + name
+		}
+		if answer == "" {
+			answer = page("sorry")
+		}
+		good = append(good, record("response", url, id, text, http, at(1)))
+		later = append(later, record("response", url, "5"+id, answer, http, at(2)))
+		if said := map[string]string{"noted": revisit.SameBody, "odd": "made up"}[name]; said != "" {
+			later = append(later, record("metadata", url, "6"+id, `curtsy-visit: {"suspect":"`+said+`"}`+"\r\n", at(2),
+				"WARC-Concurrent-To: <urn:uuid:"+uuid("5"+id)+">", "Content-Type: application/warc-fields"))
+		}
+	}
+	files := []string{write(t, compressed(good...)), write(t, compressed(later...))}
+	for range 2 {
+		dir := t.TempDir()
+		imports(t, dir, files[0])
+		imports(t, dir, files[1])
+		a, err := storage.OpenRead(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		for name, want := range want {
+			host := "h"
+			if name == "other" {
+				host = "o"
+			}
+			visits := a.VisitsAt("http://" + host + ".example/" + name)
+			if len(visits) != 2 || visits[0].Suspect != "" || visits[1].Suspect != want {
+				t.Errorf("%s: %d visits, want the second %q: %+v", name, len(visits), want, visits)
+			}
+		}
+		slices.Reverse(files)
+	}
+}
+
+// A file in which nothing can be read does not say that the crawl ended with it.
+func TestNothingImported(t *testing.T) {
+	_, seed := crawltest.Site(t, "-- / --\n<title>A</title><a href=/b>\n-- /b --\n<title>B</title>\n")
+	dir := t.TempDir()
+	crawltest.Archive(t, dir, seed)
+	ended := func() string {
+		a, err := storage.OpenRead(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		var s status.State
+		if _, err := a.Crawl(&s); err != nil {
+			t.Fatal(err)
+		}
+		return s.Ended
+	}
+	before := ended()
+	imports(t, dir, write(t, []byte("no WARC at all")))
+	if after := ended(); after != before || after == "imported" {
+		t.Errorf("ended %q, before the import %q", after, before)
 	}
 }
 

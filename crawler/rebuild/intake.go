@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"curtsy/crawler"
+	"curtsy/crawler/revisit"
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
@@ -496,7 +497,7 @@ func (i *Intake) readNoted(ctx context.Context, progress func(urls int), prefixe
 			progress(n)
 		}
 	}
-	return i.end()
+	return i.end(n)
 }
 
 func (i *Intake) replayAll(prefix string, names []string) error {
@@ -516,6 +517,11 @@ func (i *Intake) replayAll(prefix string, names []string) error {
 		return err
 	}
 	i.settle()
+	if len(all) > len(names) {
+		if err := i.doubt(all); err != nil {
+			return err
+		}
+	}
 	for _, name := range names {
 		if err := i.a.Note(name, nil); err != nil {
 			return err
@@ -529,7 +535,42 @@ func (i *Intake) replayAll(prefix string, names []string) error {
 	return i.commit()
 }
 
-func (i *Intake) end() error {
+// doubt marks captures that are not taken for their page, as a crawl does that visits it again: the
+// files of an import bring them in any order, so that it is known when all of a URL are there.
+func (i *Intake) doubt(all []*crawllog.Visit) error {
+	if err := i.commit(); err != nil { // so that what was read of them now is there
+		return err
+	}
+	isSite := i.reader.Scope().Main
+	for _, v := range all {
+		if v.N != 1 {
+			continue
+		}
+		visits, err := i.a.VisitsOf(v.URLID)
+		if err != nil {
+			return err
+		}
+		own := weburl.FromCanonical(v.URL).Hostname()
+		for n, v := range visits {
+			if v.Suspect != "" {
+				continue
+			}
+			v.Suspect = revisit.Suspicion(revisit.Good(visits[:n]), v, func(u weburl.URL) bool {
+				return u.Hostname() == own || isSite(u)
+			})
+			if v.Suspect == "" {
+				continue
+			}
+			if err := i.a.Amend(v.Ref(), func(kept *crawllog.Visit) { kept.Suspect = v.Suspect }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// end brings the totals up to date; urls are those of which something was read.
+func (i *Intake) end(urls int) error {
 	if err := i.a.Advance(); err != nil {
 		return err
 	}
@@ -541,6 +582,9 @@ func (i *Intake) end() error {
 	if err := i.state.Recount(i.a, nil); err != nil {
 		return err
 	}
-	i.state.Finished, i.state.Ended = i.frontier.Counts().Queued() == 0, "imported"
+	i.state.Finished = i.frontier.Counts().Queued() == 0
+	if urls > 0 || i.state.Ended == "" { // a crawl to which nothing was added ended as it did
+		i.state.Ended = "imported"
+	}
 	return i.commitFrontier()
 }

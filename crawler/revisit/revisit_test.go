@@ -92,6 +92,17 @@ func TestGood(t *testing.T) {
 	}
 }
 
+func titled(title string) *crawllog.Visit {
+	v := typed("text/html")
+	v.Title = title
+	return v
+}
+
+func typed(kind string) *crawllog.Visit {
+	return &crawllog.Visit{Asked: asked{URL: "https://example.org/page"}, Answer: answer{Status: 200},
+		Document: document{ContentType: kind}, Payload: payload{Length: 900, Body: crawllog.BodyWhole}}
+}
+
 func TestSuspicion(t *testing.T) {
 	isSite := func(u weburl.URL) bool { return u.Hostname() == "example.org" || u.Hostname() == "www.example.org" }
 	page := &crawllog.Visit{Asked: asked{URL: "https://example.org/page"}, Answer: answer{Status: 200}, Payload: payload{Length: 900}}
@@ -101,6 +112,16 @@ func TestSuspicion(t *testing.T) {
 		v    crawllog.Visit
 		want string
 	}{
+		{"a page that names an error", titled("Prices"), *titled("404 Not Found"), ErrorPage},
+		{"as WordPress has it", titled("Prices"), *titled("Page not found – Example"), ErrorPage},
+		{"of a proxy", titled("Prices"), *titled("503 Service Temporarily Unavailable"), ErrorPage},
+		{"a status alone", titled("Prices"), *titled("Example | Error 500"), ErrorPage},
+		{"a page about errors", titled("404 Not Found"), *titled("404 - Not Found"), ""},
+		{"a number", titled("Prices"), *titled("451 degrees: a book"), ""},
+		{"a phrase in a title", titled("Prices"), *titled("Forbidden forests"), ""},
+		{"data in place of a page", titled("Prices"), *typed("application/json; charset=utf-8"), ErrorPage},
+		{"data as it was", typed("application/json"), *typed("application/json"), ""},
+		{"a picture in place of a page", titled("Prices"), *typed("image/png"), ""},
 		{"a page", page, crawllog.Visit{Answer: answer{Status: 200}, Payload: payload{Body: crawllog.BodyWhole}}, ""},
 		{"nothing where there was text", page, crawllog.Visit{Answer: answer{Status: 200}, Payload: payload{Body: crawllog.BodyEmpty}}, Empty},
 		{"nothing where there was nothing", &crawllog.Visit{Answer: answer{Status: 200}},

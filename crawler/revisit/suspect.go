@@ -1,6 +1,8 @@
 package revisit
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"curtsy/internal/weburl"
@@ -10,11 +12,17 @@ import (
 // Why an answer is not taken for the page although its status is good. Each is
 // what crawllog.Visit.Suspect holds.
 const (
-	Empty    = "empty"       // nothing, where there was text
-	ToHome   = "to-home"     // a redirect to the home page, where there was a page
-	ToLogin  = "to-login"    // a redirect to a login
-	SameBody = "same-answer" // one answer in place of several pages: maintenance, a block
+	Empty     = "empty"       // nothing, where there was text
+	ErrorPage = "error-page"  // what calls itself an error, or data, where there was a page
+	ToHome    = "to-home"     // a redirect to the home page, where there was a page
+	ToLogin   = "to-login"    // a redirect to a login
+	SameBody  = "same-answer" // one answer in place of several pages: maintenance, a block
 )
+
+// IsSuspicion knows these reasons.
+func IsSuspicion(s string) bool {
+	return slices.Contains([]string{Empty, ErrorPage, ToHome, ToLogin, SameBody}, s)
+}
 
 // MaxSame is how many URLs may change to one and the same answer in a round
 // before it is SameBody.
@@ -42,6 +50,9 @@ func Suspicion(was, v *crawllog.Visit, isSite func(weburl.URL) bool) string {
 	case v.Status >= 200 && v.Status < 300:
 		if v.Body == crawllog.BodyEmpty && was.Length > 0 && was.Body != crawllog.BodyEmpty {
 			return Empty
+		}
+		if isPage(was) && (isJSON(v) || isPage(v) && namesError(v.Title) && !namesError(was.Title)) {
+			return ErrorPage
 		}
 	case v.Redirects():
 		return redirected(weburl.FromCanonical(was.URL), weburl.FromCanonical(v.Location), isSite)
@@ -73,4 +84,34 @@ func IsLogin(u weburl.URL) bool {
 		}
 	}
 	return strings.Contains(strings.ToLower(u.Query()), "title=special:userlogin") // MediaWiki
+}
+
+func mediaType(v *crawllog.Visit) string {
+	kind, _, _ := strings.Cut(strings.ToLower(v.ContentType), ";")
+	return strings.TrimSpace(kind)
+}
+
+func isPage(v *crawllog.Visit) bool {
+	return mediaType(v) == "text/html" || mediaType(v) == "application/xhtml+xml"
+}
+
+// isJSON knows what a server that answers for programs says of an error (RFC 9457).
+func isJSON(v *crawllog.Visit) bool {
+	return mediaType(v) == "application/json" || mediaType(v) == "application/problem+json"
+}
+
+// errorTitle matches a part of a title that is an error's: its status, alone or with its phrase
+// (RFC 9110 §15), or the phrase alone.
+var errorTitle = func() *regexp.Regexp {
+	const phrase = `(?:not found|forbidden|access denied|unauthorized|bad request|too many requests|` +
+		`internal server error|bad gateway|(?:service )?(?:temporarily )?unavailable|gateway time-?out)`
+	return regexp.MustCompile(`^\W*(?:(?:http|error|status|code)\W+)*` +
+		`(?:(?:4[0-5]|5[0-2])\d(?:\W+(?:page |file )?(?:` + phrase + `|error))?|(?:page |file )?` + phrase + `)\W*$`)
+}()
+
+var titleParts = regexp.MustCompile(`\s+[-–—|:·»]\s+|:\s`)
+
+// namesError says whether a title is that of an error, beside the name of the site.
+func namesError(title string) bool {
+	return slices.ContainsFunc(titleParts.Split(strings.ToLower(title), -1), errorTitle.MatchString)
 }
