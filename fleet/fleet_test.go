@@ -520,10 +520,14 @@ func TestAnArchiveThatWasHalfRemoved(t *testing.T) {
 		o.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	})
 	f.add(s, func(one *Site) { one.Every = time.Hour })
+	var again store.Manifest
 	f.until("the site is visited again", func() bool {
-		again, err := store.Load(t.Context(), f.store, s.name())
+		again, err = store.Load(t.Context(), f.store, s.name())
 		return err == nil && again.Epoch > m.Epoch && !again.Run.Ended.IsZero()
 	})
+	if !again.Run.Round || len(again.Segments) <= len(m.Segments) || again.Segments[0].Name != m.Segments[0].Name {
+		t.Errorf("the archive is not the one that was saved: %+v, with %+v", again.Run, again.Segments)
+	}
 	f.sound(s, 3)
 	if entries, err := os.ReadDir(w.work("")); err != nil || len(entries) > 0 {
 		t.Errorf("left on the disk: %v, %v", entries, err)
