@@ -37,10 +37,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil && strings.HasPrefix(err.Error(), "if any flags in the group") { // cobra's own
 		err = exitWith(exitUsage, err, "one of these flags")
 	}
-	if err != nil {
+	lost := u.out.failure()
+	if err != nil && (lost == nil || !errors.Is(err, u.out.err)) { // what is said of the output once is enough
 		u.fail(err)
 	}
-	if lost := u.out.failure(); lost != nil {
+	if lost != nil {
 		u.fail(lost)
 		err = cmp.Or(err, lost)
 	}

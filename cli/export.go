@@ -128,6 +128,8 @@ const (
 func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) (err error) {
 	format, ok := export.FormatOf(strings.ToLower(f.format), out)
 	switch {
+	case out == "-":
+		return usagef("the name of a file as OUT", "export writes a file, and nothing to standard output")
 	case !ok && f.format != "":
 		return usagef("--format wacz", "no format %q: want %s", f.format, strings.Join(export.Formats(), ", "))
 	case !ok:

@@ -297,10 +297,14 @@ func TestOutputThatIsLostIsAFailure(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	curtsy(t, "demo", "--keep", dir).run(t, exitDone)
 	for _, args := range [][]string{{"status", dir}, {"status", dir, "--json"}, {"verify", dir},
-		{"crawl", "--help"}, {"demo"}} {
+		{"crawl", "--help"}, {"demo"}, {"links", dir, "--format", "junit"}, {"audit", dir, "--sarif"},
+		{"completion", "bash"}} {
 		c := curtsy(t, args...)
 		c.Stdout = full
 		said := c.run(t, exitFailed)
+		if strings.Count(said, "no space left on device") != 1 {
+			t.Errorf("%q says it more than once:\n%s", args, said)
+		}
 		contains(t, said, "curtsy: the output cannot be written: ")
 		contains(t, said, "no space left on device")
 	}

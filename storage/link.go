@@ -114,6 +114,19 @@ func (a *Archive) openSegment(name string) (f *os.File, foreign bool, err error)
 	return f, true, nil
 }
 
+// FileOf is the name of the file that a visit's segment stands for, without its directory: for
+// whoever has the files and looks for records in them.
+func (a *Archive) FileOf(segment string) (string, error) {
+	var l link
+	if !IsLink(segment) {
+		return segment, nil
+	}
+	if ok, err := a.Noted(noteLink+segment, &l); err != nil || !ok {
+		return segment, err
+	}
+	return filepath.Base(l.Path), nil
+}
+
 // LinkError says that a linked file cannot be read. It wraps nothing: that no file is there, say, would
 // be taken for the lack of another one.
 type LinkError struct{ Err error }

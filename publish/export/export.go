@@ -64,12 +64,16 @@ func writeWARC(j *job) error {
 	})
 }
 
-// writeCDXJ writes an index of the archive's own segments: of what may be shown.
+// writeCDXJ writes an index of the archive's own segments and of linked files: of what may be shown.
 func writeCDXJ(j *job) error {
 	lines := extsort.New(j.dir())
 	defer lines.Close()
 	err := j.captures(func(m *member) error {
-		line, err := appendCDX(nil, m, m.segment, m.offset)
+		file, err := j.a.FileOf(m.segment)
+		if err != nil {
+			return err
+		}
+		line, err := appendCDX(nil, m, file, m.offset)
 		if err != nil {
 			return err
 		}

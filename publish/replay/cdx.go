@@ -330,7 +330,7 @@ func (q *cdxQuery) wants(line map[string]string) bool {
 // cdxLine is a capture as CDXJ has it. Its length is that of all its records.
 func cdxLine(c *cdxRow) map[string]string {
 	mime := cmp.Or(c.MIME, "unk")
-	if c.Kept == crawllog.KeptRevisit {
+	if c.Kept == crawllog.KeptRevisit || c.Kept == crawllog.KeptElsewhere {
 		mime = "warc/revisit"
 	}
 	return map[string]string{"urlkey": c.SURT, "timestamp": c.At.Format(tsFormat), "url": c.URL, "mime": mime,
