@@ -38,7 +38,7 @@ type Change struct {
 	Passages []Passage         // of Changed: what of the text, noise left out
 	Listed   bool              // it may stand in a list that is published
 	Usage    usage.Preferences // what its owner says about use now
-	shown    bool              // title and text of both copies may be shown
+	quoted   bool              // all of the text of both copies may be shown
 }
 
 // Options of a comparison. The zero value compares with the beginning of the
@@ -50,7 +50,8 @@ type Options struct {
 }
 
 // Of gives the changes of an archive, by URL in the order of discovery. What may
-// not be shown has no title and no passages. An error ends it.
+// not be shown has no title and no passages, and text of which only so much may be shown (max-snippet)
+// has no passages. An error ends it.
 func Of(ctx context.Context, a *storage.Archive, o Options) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		stopped := false
@@ -105,7 +106,7 @@ func (r *round) tell(ctx context.Context, yield func(*Change) error) error {
 		if real, err := r.passages(c); err != nil || !real {
 			return err
 		}
-		if !c.shown {
+		if !c.quoted {
 			c.Passages = nil
 		}
 		return yield(c)
@@ -175,16 +176,18 @@ func (r *round) compare(visits []*crawllog.Visit) *Change {
 
 // permit asks what of the change may be told.
 func (c *Change) permit(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) {
-	c.Listed, c.shown = true, true
+	c.Listed, c.quoted = true, true
+	titled := true
 	for i, p := range publish.Permits(visits, now, find) {
 		if v := visits[i]; v == c.Now || v == c.Was {
-			c.Listed, c.shown = c.Listed && p.List, c.shown && p.Quote()
+			c.Listed, titled = c.Listed && p.List, titled && p.Quote()
+			c.quoted = c.quoted && p.Show && p.Snippet == publish.NoLimit
 			if v == c.Now {
 				c.Usage = p.Usage
 			}
 		}
 	}
-	if c.shown {
+	if titled {
 		c.Title = c.Now.Title
 	}
 }

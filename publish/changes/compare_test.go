@@ -3,8 +3,12 @@ package changes_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
+	"curtsy/crawler"
+	"curtsy/crawler/revisit"
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/publish/changes"
 )
@@ -30,5 +34,43 @@ func TestCompare(t *testing.T) {
 	end()
 	if list, err := changes.Compare(ended, was, now); !errors.Is(err, context.Canceled) || list != nil {
 		t.Errorf("after the end of its context: %+v, %v", list, err)
+	}
+}
+
+// What may be shown of a text in part is not told in passages, as it is in no export.
+func TestPassagesOfWhatMayBeQuoted(t *testing.T) {
+	page := func(robots, hours string) string {
+		return "<meta name=robots content='" + robots + "'><title>Hours</title><p>Open at " + hours + "."
+	}
+	pages := map[string]string{"/all": "index", "/some": "max-snippet:9", "/none": "nosnippet"}
+	text := "-- / --\n<a href=/all>a</a><a href=/some>s</a><a href=/none>n</a>\n"
+	for path, robots := range pages {
+		text += "-- " + path + " --\n" + page(robots, "eight") + "\n"
+	}
+	s, seed := crawltest.Site(t, text)
+	dir := t.TempDir() + "/b"
+	crawltest.Archive(t, dir, seed)
+	for path, robots := range pages {
+		if err := s.Set(path, page(robots, "nine")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	between := time.Now()
+	crawltest.Archive(t, dir, seed, func(o *crawler.Options) { o.Round = &revisit.Options{} })
+	told := map[string]string{}
+	for c, err := range changes.Of(t.Context(), crawltest.Open(t, dir), changes.Options{Since: between}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range c.Passages {
+			c.Title += "; " + p.Was + " " + p.Now
+		}
+		told[strings.TrimPrefix(c.URL, s.Origin)] = string(c.Kind) + ": " + c.Title
+	}
+	for path, want := range map[string]string{"/all": "changed: Hours; Open at eight. Open at nine.",
+		"/some": "changed: Hours", "/none": "changed: "} {
+		if told[path] != want {
+			t.Errorf("%s: %q, want %q", path, told[path], want)
+		}
 	}
 }
