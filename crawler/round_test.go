@@ -24,7 +24,9 @@ import (
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/crawler/verify"
+	"curtsy/frontier"
 	seal "curtsy/internal/sum"
+	"curtsy/internal/testkit/crawltest"
 	"curtsy/publish"
 	"curtsy/publish/changes"
 	"curtsy/storage"
@@ -556,5 +558,28 @@ func TestRoundsAreARowOfTheirOwn(t *testing.T) {
 	}
 	if r, err := verify.Archive(dir, nil); err != nil || len(r.Problems) != 1 {
 		t.Errorf("verify: %v, %v", r, err)
+	}
+}
+
+// A plan that was killed, and is made again, counts each URL once.
+func TestAPlanThatIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	_, seed := crawltest.Site(t, "-- / --\n<title>A</title><a href=/b>b</a><a href=/c>c</a>\n-- /b --\n<title>B</title>\n"+
+		"-- /c --\n<title>C</title>\n")
+	dir := filepath.Join(t.TempDir(), "archive")
+	crawltest.Archive(t, dir, seed)
+	a := crawltest.Open(t, dir)
+	now := time.Now()
+	killed := errors.New("killed")
+	state := &status.Round{Began: now}
+	for _, end := range []error{killed, killed, nil} {
+		queued := 0
+		r := revisit.Round{State: state, Now: now, Queue: func(again ...frontier.Found) error {
+			queued += len(again)
+			return end
+		}}
+		if err := r.Plan(a); err != end || state.Queued != queued || queued < 3 {
+			t.Errorf("%v: %d are counted, %d were queued", err, state.Queued, queued)
+		}
 	}
 }

@@ -46,6 +46,7 @@ const planBatch = 5000
 // is known before pages are chosen.
 func (r *Round) Plan(a *storage.Archive) error {
 	s := r.State
+	s.Queued = 0 // what a plan that was killed had counted is counted again
 	r.sitemaps = s.Auto && !s.Listed
 	if s.Auto && s.Listed {
 		r.lastMod = lastMods(a)
@@ -75,7 +76,12 @@ func (r *Round) consider(visits []*crawllog.Visit) error {
 	last, o := visits[len(visits)-1], &r.Options
 	isMap, undated := last.Class == frontier.Sitemap.String(), last.At.After(r.Now)
 	switch {
-	case last.Class == frontier.Prerequisite.String(), !last.At.Before(r.State.Began) && !undated, r.sitemaps && !isMap:
+	case last.Class == frontier.Prerequisite.String():
+		return nil
+	case !last.At.Before(r.State.Began) && !undated:
+		r.State.Queued++ // of this round: it was queued before
+		return nil
+	case r.sitemaps && !isMap:
 		return nil
 	case isMap:
 	case r.Beyond != nil && r.Beyond(last):
