@@ -9,7 +9,7 @@
 need strace python3
 tools
 pages=${PAGES:-60}
-every=${EVERY:-61}
+every=${EVERY:-127}
 export CURTSY_STORAGE_SEGMENT_SIZE=30000 # several segments
 synth_start -pages "$pages" -bytes 1500 -fanout 60 -links 2 -robots 'User-agent: *\nDisallow: /no'
 synthsite -pages "$pages" -list | sort >"$WORK/list"
@@ -22,10 +22,8 @@ curtsy() { timeout -k 5 120 "$CURTSY" "$@"; }
 
 # records FILE DIR: what the segments of a directory hold, by segment and place.
 records() {
-	local s
-	for s in "$2"/*.warc.gz; do
-		[[ ! -e $s ]] || warcls "$s" | sed "s|^|${s##*/}\t|"
-	done | sort >"$1"
+	local segments=("$2"/*.warc.gz)
+	if [[ -e ${segments[0]} ]]; then warcls --by-name "${segments[@]}" | sort >"$1"; else : >"$1"; fi
 }
 
 # places FILE: the records with their places; but without these where a repair that failed may have

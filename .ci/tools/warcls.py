@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Lists the records of WARC segments, sharing no code with curtsy: offset, type, target URI, HTTP
-   status, sha1 of the entity body, cut or whole, separated by tabs. It exits with 1 at the first
-   byte that is not a whole record in a gzip member of its own."""
+   status, sha1 of the entity body, cut or whole, separated by tabs; after --by-name the segment's name
+   stands before them. A segment is read up to the first byte that is not a whole record in a gzip
+   member of its own, which is an error and exit 1 after the last segment."""
 import hashlib
 import http.client
 import io
+import os
 import sys
 import zlib
 
@@ -50,15 +52,20 @@ def record(at, member):
     kind, cut, status, digest = fields["warc-type"], fields.get("warc-truncated"), "-", "-"
     if kind in ("response", "revisit"):
         status, digest = entity(rest[:size], cut, kind == "revisit")
-    print(at, kind, fields.get("warc-target-uri", "-"), status, digest, f"cut:{cut}" if cut else "whole", sep="\t")
+    return at, kind, fields.get("warc-target-uri", "-"), status, digest, f"cut:{cut}" if cut else "whole"
 
 
 http.client._MAXLINE = 1 << 20
-for name in sys.argv[1:]:
+names, bad = sys.argv[1:], False
+by_name = names[:1] == ["--by-name"]
+for name in names[by_name:]:
+    start = (os.path.basename(name),) if by_name else ()
     try:
         with open(name, "rb") as f:
             for at, member in members(memoryview(f.read())):
-                record(at, member)
+                print(*start, *record(at, member), sep="\t")
     except (ValueError, KeyError, zlib.error, http.client.HTTPException) as e:
         sys.stdout.flush()
-        sys.exit(f"warcls: {name}: {e}")
+        print(f"warcls: {name}: {e}", file=sys.stderr)
+        bad = True
+sys.exit(bad)
