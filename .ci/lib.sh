@@ -48,11 +48,16 @@ stopped() {
 ok() { echo "ok: $*"; }
 bad() { echo "FAIL: $*"; FAILED=$((FAILED + 1)); }
 
-# claim WORDS COMMAND...: one line for one claim, true when the command succeeds.
+# claim WORDS COMMAND...: one line for one claim, true when the command succeeds; what takes long says how long.
 claim() {
-	local words=$1
+	local words=$1 from=$SECONDS took=''
 	shift
-	if "$@"; then ok "$words"; else bad "$words"; fi
+	if "$@"; then
+		[[ $((SECONDS - from)) -lt 15 ]] || took=" [$((SECONDS - from)) s]"
+		ok "$words$took"
+	else
+		bad "$words"
+	fi
 }
 
 # show FILE: why a claim failed, a few lines of it.

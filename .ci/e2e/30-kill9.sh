@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 tools
 kills=${KILLS:-100}
-pages=${PAGES:-5000}
+pages=${PAGES:-3000}
 concurrency=${CONCURRENCY:-8}
 # Visits in flight: those being fetched, and those that wait for a commit (storage/segment.go).
 inflight=$((concurrency + $(sed -nE 's/^const MaxGroup = ([0-9]+).*/\1/p' "$CI_DIR/../storage/segment.go" | grep .)))
