@@ -71,14 +71,14 @@ func (l *ledger) end(r Result, now time.Time, paces map[string]*pace) {
 	l.err = nil
 }
 
-// remember keeps what a kill must not lose: failures, and the time before
-// which a host asked not to be visited.
+// remember keeps what a kill must not lose: failures, challenges in a row, and the
+// time before which a host asked not to be visited.
 func (l *ledger) remember(p *pace) {
 	s := p.Snapshot()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	had := l.state.Paces[p.host]
-	if s.Failures == had.Failures && s.Until.Equal(had.Until) {
+	if s.Failures == had.Failures && s.Blocks == had.Blocks && s.Until.Equal(had.Until) {
 		return
 	}
 	paces := maps.Clone(l.state.Paces)

@@ -464,6 +464,41 @@ func TestRulesBehindARedirectToAnotherHostHoldForTheFirst(t *testing.T) {
 	has(t, rows(t, dir)["/private"].Rule, "robots.txt: line 2: Disallow: /private")
 }
 
+// A robots.txt that moves to another host while the last one is in force: trouble over
+// there is that host's, which alone is left alone for a while.
+func TestTroubleWhereRobotsHasMovedToIsNotTheSites(t *testing.T) {
+	t.Parallel()
+	pages := chain(150)
+	pages["site.example/robots.txt"] = turning(text(""), redirect("http://rules.example/shared.txt"))
+	pages["rules.example/shared.txt"] = answering(503)
+	inBubble(t, pages, func(t *testing.T, s *site) {
+		o := s.options()
+		o.Pace = politeness.Options{Delay: time.Second, Backoff: 20 * time.Second, MaxBackoff: 20 * time.Second,
+			MaxFailures: -1}
+		o.MaxRobotsAge, o.RetryBase = time.Minute, time.Second
+		if r := crawlLong(t, t.TempDir(), o); r.Ending != crawler.Done {
+			t.Errorf("ended as %v: %s", r.Ending, r.Why)
+		}
+		last := map[string]time.Time{}
+		asked := map[string]int{}
+		for _, a := range s.asked() {
+			gap := a.start.Sub(last[a.host])
+			switch first := last[a.host].IsZero(); {
+			case first:
+			case a.host == "site.example" && gap > 1100*time.Millisecond:
+				t.Errorf("%s came after %v, want a pause of a second", a.target, gap)
+			case a.host == "rules.example" && gap < 20*time.Second:
+				t.Errorf("%s was asked again after %v, want the back-off", a.host, gap)
+			}
+			last[a.host] = a.start
+			asked[a.host]++
+		}
+		if asked["rules.example"] < 3 {
+			t.Errorf("requests by host: %v, want several of rules.example", asked)
+		}
+	})
+}
+
 func TestChangedRobotsMayNameASitemap(t *testing.T) {
 	t.Parallel()
 	pages := chain(20)

@@ -35,9 +35,29 @@ func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 	if o.robots.busy && none {
 		return false
 	}
-	if !o.gone && c.needsRobots(o, now) && (o.rules == nil || o.robots.due.IsZero() || o.next != nil || c.hasWork(o)) {
-		return c.launch(ctx, c.robotsVisit(o), now)
+	if !c.wantsRobots(o, now) {
+		return c.startNext(ctx, o, none, now)
 	}
+	if c.launch(ctx, c.robotsVisit(o), now) {
+		return true
+	}
+	if none || o.robots.hops == 0 || c.run.ending != nil {
+		return false
+	}
+	// It has moved to a host that is not to be asked yet: the rules in force hold meanwhile.
+	s, due, why := c.schedule, o.due, o.why
+	if o.lane == nil {
+		due = politeness.Never
+	}
+	started := c.startNext(ctx, o, none, now)
+	if !started && (o.lane == nil || due.Before(o.due)) {
+		s.at(o, due, why)
+	}
+	return started
+}
+
+// startNext starts a visit to the origin's next URL, or dismisses it.
+func (c *Crawl) startNext(ctx context.Context, o *origin, none bool, now time.Time) bool {
 	if none {
 		c.schedule.at(o, o.robots.due, "robots.txt of "+o.name+" is fetched again")
 		return false
@@ -66,11 +86,15 @@ func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 	return true
 }
 
-// needsRobots says whether robots.txt is to be fetched before anything else: its
-// time has come, or is farther away than it can be, where the clock was set back.
-func (c *Crawl) needsRobots(o *origin, now time.Time) bool {
+// wantsRobots says whether robots.txt is to be fetched before anything else: its
+// time has come, or is farther away than it can be, where the clock was set back; and
+// it is needed.
+func (c *Crawl) wantsRobots(o *origin, now time.Time) bool {
 	wait := o.robots.due.Sub(now)
-	return !o.robots.busy && (wait <= 0 || wait > max(c.opts.MaxRobotsAge, time.Hour))
+	if o.gone || o.robots.busy || wait > 0 && wait <= max(c.opts.MaxRobotsAge, time.Hour) {
+		return false
+	}
+	return o.rules == nil || o.robots.due.IsZero() || o.next != nil || c.hasWork(o)
 }
 
 // ready says whether an entry of the origin should be taken now: not while it
@@ -170,8 +194,7 @@ func (c *Crawl) deny(o *origin) {
 }
 
 // launch starts a visit, if every pace it must keep lets it start now: that of
-// its host, that of its origin's host where the robots.txt has moved to
-// another, and that of all hosts which are not the site's.
+// its host, and that of the site or of all hosts which are not the site's.
 func (c *Crawl) launch(ctx context.Context, j *job, now time.Time) bool {
 	o := j.origin
 	if err := c.pacesOf(j); err != nil {
@@ -211,15 +234,12 @@ func (c *Crawl) launch(ctx context.Context, j *job, now time.Time) bool {
 
 // pacesOf sets the paces that a visit keeps.
 func (c *Crawl) pacesOf(j *job) error {
-	j.paces = []*pace{j.origin.pace}
-	if j.URL.Host() != j.origin.pace.host {
-		p, err := c.pace(j.URL)
-		if err != nil {
-			return err
-		}
-		j.paces = append(j.paces, p)
-		p.waits(j.origin)
+	p, err := c.pace(j.URL) // its origin's, but where the robots.txt has moved to another host
+	if err != nil {
+		return err
 	}
+	j.paces = []*pace{p}
+	p.waits(j.origin)
 	switch s := c.reader.Scope(); {
 	case !s.Holds(j.URL) && !s.Sibling(j.URL):
 		j.paces = append(j.paces, c.schedule.others.pace)
@@ -230,7 +250,6 @@ func (c *Crawl) pacesOf(j *job) error {
 		}
 		j.paces = append(j.paces, p)
 		p.waits(j.origin)
-		j.shared = p
 	}
 	return nil
 }
@@ -251,13 +270,15 @@ func (c *Crawl) ended(d *download) {
 	c.flight.answered()
 	o.ended = d.end
 	for _, p := range d.job.paces {
-		r := d.result
-		if p == c.schedule.others.pace || p == d.job.shared {
-			r = politeness.Result{} // one host's trouble is no other's
+		r := politeness.Result{} // one host's trouble is no other's
+		if p.host == d.job.URL.Host() {
+			r = d.result
 		}
 		p.Done(d.end.Add(o.pace.margin()), r)
+		if p != c.schedule.others.pace {
+			c.ledger.remember(p)
+		}
 	}
-	c.ledger.remember(o.pace)
 	c.run.rate.add(d.end)
 	if d.local != nil {
 		c.run.end(Stopped, d.local.Error())

@@ -23,7 +23,6 @@ type job struct {
 	origin *origin
 	pause  time.Duration
 	paces  []*pace              // that it keeps
-	shared *pace                // of these, the one that all hosts of a domain keep
 	step   atomic.Pointer[step] // that it is at
 }
 

@@ -77,3 +77,51 @@ func TestChallengesAmongPagesDoNotAddUp(t *testing.T) {
 		}
 	}
 }
+
+// A row of challenges goes on where a stopped crawl does: it ends the crawl, and pages
+// before or after the stop end it.
+func TestARowOfChallengesOutlivesAStop(t *testing.T) {
+	const challenge, page = true, false
+	o := Options{Delay: time.Second, MaxFailures: 4}
+	tests := []struct {
+		name          string
+		before, after []bool
+		gave          bool
+	}{
+		{"challenges on both sides", []bool{challenge, challenge, challenge}, []bool{challenge}, true},
+		{"too few of them", []bool{challenge, challenge}, []bool{challenge}, false},
+		{"a page before the stop", []bool{challenge, challenge, challenge, page}, []bool{challenge}, false},
+		{"a page after it", []bool{challenge, challenge, challenge}, []bool{page, challenge}, false},
+		{"given up before, it gets one try", []bool{challenge, challenge, challenge, challenge}, []bool{challenge}, true},
+		{"given up before, and a page comes", []bool{challenge, challenge, challenge, challenge}, []bool{page}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			now := noon
+			visit := func(h *Host, blocked bool) {
+				now = now.Add(time.Hour)
+				h.Start(now)
+				h.Done(now, ok)
+				if blocked {
+					h.Blocked(now, "challenge")
+				}
+			}
+			stopped, going := NewHost(o), NewHost(Options{Delay: time.Second, MaxFailures: -1})
+			for _, blocked := range tt.before {
+				visit(stopped, blocked)
+				visit(going, blocked)
+			}
+			h := again(t, stopped, o, now)
+			for _, blocked := range tt.after {
+				visit(h, blocked)
+				visit(going, blocked)
+			}
+			if gave, why := h.GaveUp(); gave != tt.gave {
+				t.Errorf("given up: %v %q, want %v", gave, why, tt.gave)
+			}
+			if h.penalty != going.penalty {
+				t.Errorf("a pause of %v, want %v as without the stop", h.penalty, going.penalty)
+			}
+		})
+	}
+}

@@ -12,6 +12,10 @@ type Snapshot struct {
 	LastFailure string        `json:"last_failure,omitempty"`
 	Penalty     time.Duration `json:"penalty,omitempty"`
 	Smoothed    time.Duration `json:"smoothed,omitempty"`
+	// Blocks is the row of answers that stood in a page's place, Pages the successes
+	// since the last of them.
+	Blocks int `json:"blocks,omitempty"`
+	Pages  int `json:"pages,omitempty"`
 }
 
 // Snapshot gives the state to keep.
@@ -22,6 +26,7 @@ func (h *Host) Snapshot() Snapshot {
 		UntilWhy: h.untilWhy,
 		Failures: h.failures, LastFailure: h.lastFailure,
 		Penalty: h.penalty, Smoothed: h.smoothed,
+		Blocks: h.blocks, Pages: h.pages,
 	}
 }
 
@@ -34,8 +39,9 @@ func (h *Host) Restore(s Snapshot, now time.Time) {
 	h.until = earlier(s.Until, now.Add(max(h.o.MaxRetryAfter, h.o.MaxBackoff)))
 	h.untilWhy = s.UntilWhy
 	h.failures, h.lastFailure = max(s.Failures, 0), s.LastFailure
+	h.blocks, h.pages = max(s.Blocks, 0), max(s.Pages, 0)
 	if h.o.MaxFailures > 0 {
-		h.failures = min(h.failures, h.o.MaxFailures-1)
+		h.failures, h.blocks = min(h.failures, h.o.MaxFailures-1), min(h.blocks, h.o.MaxFailures-1)
 	}
 	h.penalty = min(max(s.Penalty, 0), h.o.MaxBackoff, h.o.MaxSlowdown)
 	h.smoothed = max(s.Smoothed, 0)
