@@ -76,8 +76,8 @@ func robotsSummary(r *rules.Robots) robotsFacts {
 	for _, p := range r.CleanParams() {
 		f.CleanParams = append(f.CleanParams, paramText(p))
 	}
-	if q, ok := r.RequestRate(); ok {
-		f.RequestRate = &requestRate{q.Requests, seconds(q.Per)}
+	if p := r.Pace(); p.RateLine != 0 {
+		f.RequestRate = &requestRate{p.Requests, seconds(p.Per)}
 	}
 	if v, ok := r.VisitTime(); ok {
 		f.VisitTime = &visitTime{clock(v.Start), clock(v.End)}
@@ -169,8 +169,8 @@ func (u *ui) robotsForAgent(r *rules.Robots) {
 	if d, line, ok := r.CrawlDelay(); ok {
 		u.print("pause between requests: %v (line %d)", d, line)
 	}
-	if q, ok := r.RequestRate(); ok {
-		u.print("no more than %s in %v (line %d)", count(q.Requests, "request"), q.Per, q.Line)
+	if p := r.Pace(); p.RateLine != 0 {
+		u.print("no more than %s in %v (line %d)", count(p.Requests, "request"), p.Per, p.RateLine)
 	}
 	if v, ok := r.VisitTime(); ok {
 		u.print("visits from %s to %s UTC only (line %d)", clock(v.Start), clock(v.End), v.Line)

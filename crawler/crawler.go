@@ -96,7 +96,6 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	settings = settings.With(judge.Names{Primary: st.Primary})
 	o.apart = st.Apart
 	c.reader = visit.NewReader(a, f, o.Visiting(settings, c.ledger.admitted))
-	c.reader.Consult(o.Known)
 	f.Judge(settings)
 	if o.Fetch.Spill == nil {
 		o.Fetch.Spill = func() (fetch.File, error) { return a.Spill() }
@@ -170,8 +169,7 @@ func (c *Crawl) reconsider() error {
 	}
 	n := 0
 	for _, found := range again {
-		if c.frontier.AddAgain(found) {
-			c.plantRobots(found.URL.Origin(), found.Via)
+		if c.requeue(found) {
 			n++
 		}
 	}
@@ -202,10 +200,8 @@ func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err
 				return nil // a robots.txt comes with the first URL of its host
 			}
 			l := f.Link
-			l.Class, l.Reason = frontier.Page, f.Reason
-			if l.Needed {
-				l.Class = frontier.Requisite
-			}
+			l.Admit()
+			l.Reason = f.Reason
 			if judge.Again(&l, facts) {
 				again = append(again, f)
 			}

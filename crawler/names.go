@@ -59,10 +59,7 @@ func (c *Crawl) admitNamed(l *frontier.Link) {
 	if l.Class != frontier.Disregarded || l.Reason.Rule != judge.Host || !c.reader.Scope().Main(l.URL) {
 		return
 	}
-	l.Class, l.Reason, l.Soft = frontier.Page, judge.Reason{}, false
-	if l.Needed {
-		l.Class = frontier.Requisite
-	}
+	l.Admit()
 }
 
 // adopt queues what was left out before its origin became a name of the site. What
@@ -89,11 +86,13 @@ func (c *Crawl) adopt() error {
 	return c.archive.Commit(c.State())
 }
 
-// requeue queues what was disregarded.
-func (c *Crawl) requeue(f frontier.Found) {
-	if c.frontier.AddAgain(f) {
-		c.plantRobots(f.URL.Origin(), f.Via)
+// requeue queues what was disregarded, unless it is held back still.
+func (c *Crawl) requeue(f frontier.Found) bool {
+	if !c.frontier.AddAgain(f) {
+		return false
 	}
+	c.plantRobots(f.URL.Origin(), f.Via)
+	return true
 }
 
 // askElsewhere asks for a page that is missing under the primary name under the
@@ -124,7 +123,5 @@ func (c *Crawl) askAtPrimary(o *origin) {
 	l := e.Link
 	l.URL, l.Class = v.Instead, e.Class.OfLink()
 	links := c.reader.Judge(nil, &visit.Attempt{Entry: e, URL: e.URL, Now: c.now()}, l, c.reader.Facts())
-	c.flight.dismiss()
-	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: e, State: frontier.StateDisregarded,
-		Reason: v.Reason, Links: links}}
+	c.dismiss(&visit.Outcome{Entry: e, State: frontier.StateDisregarded, Reason: v.Reason, Links: links})
 }

@@ -230,5 +230,5 @@ func (o *Options) Visiting(settings *judge.Settings, admit func(host string, mos
 	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, SiteFiles: o.SiteFiles, Retry: o.Retry,
 		FollowSeed: o.FollowSeed, Language: o.Fetch.Header.Get("Accept-Language"), Apart: o.apart,
 		RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil, Session: o.session,
-		MaxParse: o.MaxParse, Now: o.Now, Logger: o.Logger, Admit: admit}
+		MaxParse: o.MaxParse, Now: o.Now, Logger: o.Logger, Admit: admit, Known: o.Known}
 }

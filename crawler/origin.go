@@ -34,11 +34,10 @@ type origin struct {
 	first   int                // visits that others wait for (GoesFirst), not yet committed
 
 	// Its place in the schedule.
-	lane  *lane // nil: in none
-	place int
-	turn  uint64
-	due   time.Time
-	why   string
+	lane *lane // nil: in none
+	turn uint64
+	due  time.Time
+	why  string
 }
 
 // origin finds or makes the state of an origin that URLs are queued for.
@@ -115,7 +114,7 @@ func (c *Crawl) enforce(o *origin, r *rules.Robots, from crawllog.RobotsVersion)
 	if o.ours {
 		c.reader.Enforce(o.name, r)
 	}
-	o.pace.obey(o.name, r.Pace())
+	o.pace.Obey(o.name, r.Pace())
 }
 
 // gate is the verdict of the rules in force (step 2). robots.txt itself is
@@ -191,11 +190,9 @@ func (c *Crawl) giveUp(o *origin, why string) {
 		return
 	}
 	o.robots.done = true
-	c.flight.dismiss()
 	state := frontier.StateFailed
 	if c.reader.Scope().Sibling(o.robots.entry.URL) { // nobody knows whether it is of the site
 		state = frontier.StateDisregarded
 	}
-	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: o.robots.entry, State: state,
-		Reason: visit.Because(judge.NoRobots, why)}}
+	c.dismiss(&visit.Outcome{Entry: o.robots.entry, State: state, Reason: visit.Because(judge.NoRobots, why)})
 }

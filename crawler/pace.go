@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -10,27 +9,15 @@ import (
 	"curtsy/politeness"
 )
 
-// pace is when a host is asked. Its origins, by http and by https, have a
-// robots.txt each: all of them are kept.
+// pace is when a host is asked.
 type pace struct {
 	*politeness.Host
 	host    string
-	asked   map[string]politeness.Rules // by origin
-	origins []*origin                   // that wait for it
+	origins []*origin // that wait for it
 }
 
 func newPace(host string, o politeness.Options) *pace {
-	return &pace{Host: politeness.NewHost(o), host: host, asked: map[string]politeness.Rules{}}
-}
-
-// obey takes what the robots.txt of one origin says now.
-func (p *pace) obey(origin string, r politeness.Rules) {
-	p.asked[origin] = r
-	var all politeness.Rules
-	for _, origin := range slices.Sorted(maps.Keys(p.asked)) {
-		all = all.And(p.asked[origin])
-	}
-	p.SetRules(all)
+	return &pace{Host: politeness.NewHost(o), host: host}
 }
 
 // waits notes that an origin is to be looked at when a request here has ended.
@@ -55,7 +42,7 @@ func (c *Crawl) pace(u weburl.URL) (*pace, error) {
 			return nil, err
 		}
 		if r != nil {
-			p.obey(scheme+u.Host(), r.Pace())
+			p.Obey(scheme+u.Host(), r.Pace())
 		}
 	}
 	c.restore(p)

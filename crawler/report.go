@@ -16,8 +16,9 @@ func (c *Crawl) status(now time.Time, state string) status.Status {
 	s.InProcess, s.InFlight = c.flight.inProcess(status.MaxInFlight)
 	s.Rate = c.run.rate.perSecond(now)
 	s.Updated, s.PID = now.UTC(), os.Getpid()
+	var pause time.Duration // that the site is given between two requests now
 	if o := c.schedule.origins[c.opts.Seed.Origin()]; o != nil {
-		_, s.Delay = o.pace.Delay()
+		pause, s.Delay = o.pace.Delay()
 	}
 	if state != "running" {
 		s.PID, s.InFlight = 0, nil
@@ -31,7 +32,7 @@ func (c *Crawl) status(now time.Time, state string) status.Status {
 		}
 	}
 	if s.Growth = c.run.trend.growth(); !s.Growing() && !c.run.paused && c.run.rate.n >= leastVisits {
-		s.Left = left(c.toDo(&s), s.Rate, c.pause())
+		s.Left = left(c.toDo(s.Queued), s.Rate, pause)
 		if s.NextDue != nil { // all that is queued waits, for a retry or for hours
 			s.Left = max(s.Left, s.NextDue.Sub(now))
 		}
@@ -42,24 +43,14 @@ func (c *Crawl) status(now time.Time, state string) status.Status {
 // leastVisits are those of a run before it is said how long it takes.
 const leastVisits = 5
 
-// toDo is how many URLs are left before the crawl ends, by itself or by its
-// limit of pages.
-func (c *Crawl) toDo(s *status.Status) int {
-	st, n := c.ledger.get(), s.Queued
+// toDo is how many URLs of those that are queued are left before the crawl ends, by
+// itself or by its limit of pages.
+func (c *Crawl) toDo(queued int) int {
 	if most := c.opts.Limits.Pages; most > 0 {
-		n = min(n, max(most-st.OfRound().Pages, 0))
+		st := c.ledger.get()
+		return min(queued, max(most-st.OfRound().Pages, 0))
 	}
-	return n
-}
-
-// pause is what the site is given between two requests now.
-func (c *Crawl) pause() time.Duration {
-	o := c.schedule.origins[c.opts.Seed.Origin()]
-	if o == nil {
-		return 0
-	}
-	d, _ := o.pace.Delay()
-	return d
+	return queued
 }
 
 // report publishes the status and tells whoever watches.

@@ -1,7 +1,8 @@
 package crawler
 
 import (
-	"container/heap"
+	"cmp"
+	"slices"
 	"time"
 
 	"curtsy/politeness"
@@ -23,8 +24,8 @@ type schedule struct {
 
 // lane is a queue of origins by the time from which on each may be asked.
 type lane struct {
-	queue originQueue
-	pace  *pace // of all of them together; nil if there is none
+	queue []*origin // ordered
+	pace  *pace     // of all of them together; nil if there is none
 }
 
 func newSchedule(o *Options) *schedule {
@@ -38,8 +39,7 @@ func newSchedule(o *Options) *schedule {
 // enqueue queues an origin to be looked at now.
 func (s *schedule) enqueue(o *origin) { s.at(o, time.Time{}, "") }
 
-// at queues an origin to be looked at from a time on. Among equals it is
-// first come, first served.
+// at queues an origin to be looked at from a time on.
 func (s *schedule) at(o *origin, due time.Time, why string) {
 	s.dequeue(o)
 	l := &s.others
@@ -51,13 +51,15 @@ func (s *schedule) at(o *origin, due time.Time, why string) {
 	}
 	s.turns++
 	o.due, o.why, o.turn, o.lane = due, why, s.turns, l
-	heap.Push(&l.queue, o)
+	i, _ := slices.BinarySearchFunc(l.queue, o, byDue)
+	l.queue = slices.Insert(l.queue, i, o)
 }
 
 // dequeue takes an origin out of its lane.
 func (s *schedule) dequeue(o *origin) {
-	if o.lane != nil {
-		heap.Remove(&o.lane.queue, o.place)
+	if l := o.lane; l != nil {
+		i := slices.Index(l.queue, o) // and not by its time: a clock that is set may have changed the order
+		l.queue = slices.Delete(l.queue, i, i+1)
 		o.lane = nil
 	}
 }
@@ -104,33 +106,6 @@ type waiting struct {
 	why   string
 }
 
-// originQueue is a heap.Interface.
-type originQueue []*origin
-
-func (q originQueue) Len() int { return len(q) }
-
-func (q originQueue) Less(i, j int) bool {
-	if !q[i].due.Equal(q[j].due) {
-		return q[i].due.Before(q[j].due)
-	}
-	return q[i].turn < q[j].turn
-}
-
-func (q originQueue) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].place, q[j].place = i, j
-}
-
-func (q *originQueue) Push(x any) {
-	o := x.(*origin)
-	o.place = len(*q)
-	*q = append(*q, o)
-}
-
-func (q *originQueue) Pop() any {
-	old := *q
-	o := old[len(old)-1]
-	old[len(old)-1] = nil
-	*q = old[:len(old)-1]
-	return o
-}
+// byDue orders origins by when each is due; among equals it is first come, first
+// served.
+func byDue(a, b *origin) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.turn, b.turn)) }

@@ -188,9 +188,8 @@ func (c *Crawl) deny(o *origin) {
 		c.frontier.Dismissed(e.URL)
 	}
 	o.next = nil
-	c.flight.dismiss()
-	c.crew.outcomes <- &outcome{Outcome: &visit.Outcome{Entry: e, State: frontier.StateDisregarded, Reason: why,
-		News: visit.News{Narrowed: why.Rule != judge.Robots}}}
+	c.dismiss(&visit.Outcome{Entry: e, State: frontier.StateDisregarded, Reason: why,
+		News: visit.News{Narrowed: why.Rule != judge.Robots}})
 }
 
 // launch starts a visit, if every pace it must keep lets it start now: that of

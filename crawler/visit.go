@@ -43,6 +43,12 @@ func (o *outcome) release() {
 	}
 }
 
+// dismiss hands over what became of a URL without a visit.
+func (c *Crawl) dismiss(o *visit.Outcome) {
+	c.flight.dismiss()
+	c.crew.outcomes <- &outcome{Outcome: o}
+}
+
 // step is what a visit is doing, and since when.
 type step struct {
 	name  string
@@ -92,8 +98,7 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 		if !m.told {
 			c.crew.fetched <- &download{job: j, end: c.now(), local: err}
 		}
-		c.letGo(&m.outcome)
-		c.flight.dropped(j)
+		c.drop(&m.outcome)
 	}
 }
 
@@ -118,9 +123,8 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 	if kind := fetch.KindOf(x.Err); kind == fetch.KindCanceled || kind == fetch.KindLocal &&
 		!errors.Is(x.Err, fetch.ErrNoRoom) {
 		d.local = x.Err
-		o.release()
 		c.crew.fetched <- d // before it is over: the loop must not end as if nothing had failed
-		c.flight.dropped(j)
+		c.drop(o)
 		return nil
 	}
 	o.held, o.brought = x.Memory(), x.Held()
@@ -131,8 +135,7 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 		m.told = true
 	}
 	if !c.render(j, x) {
-		c.letGo(o)
-		c.flight.dropped(j)
+		c.drop(o)
 		return nil
 	}
 	c.crew.process(func() {
@@ -153,9 +156,8 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 		}
 	})
 	if o.LoggedOut != "" { // it stays queued, to be asked for with a new login
-		c.letGo(o)
 		c.crew.fetched <- &download{job: j, end: d.end, loggedOut: o.LoggedOut}
-		c.flight.dropped(j)
+		c.drop(o)
 		return nil
 	}
 	j.at("committing", c.now())
@@ -168,11 +170,12 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 // until they are committed.
 const manyLinks = 1 << 14
 
-// letGo gives back what a visit holds that is dropped.
-func (c *Crawl) letGo(o *outcome) {
+// drop ends a visit that leaves nothing to commit, and gives back what it holds.
+func (c *Crawl) drop(o *outcome) {
 	o.release()
 	c.flight.hold(-o.held)
 	c.flight.came(-o.brought)
+	c.flight.dropped(o.job)
 }
 
 // prepare makes the records of the visit while it is still nobody's turn to

@@ -102,7 +102,7 @@ func (f *Frontier) Flush(tx *bbolt.Tx) error {
 func (f *Frontier) putTally(top *bbolt.Bucket) error {
 	b := top.Bucket(bucketTally)
 	for h, n := range f.tallied {
-		if err := b.Put(idKey(h), tallyValue(n)); err != nil {
+		if err := b.Put(idKey(h), binary.AppendUvarint(nil, uint64(n))); err != nil {
 			return err
 		}
 	}
@@ -130,9 +130,7 @@ func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
 				if links[i].Listed() {
 					f.counts.Orphans++
 				}
-			}
-			if key.class == Disregarded {
-				for i := range links {
+				if key.class == Disregarded {
 					f.counts.add(StateDisregarded, links[i].Reason, 1)
 				}
 			}

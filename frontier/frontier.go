@@ -386,10 +386,7 @@ func (f *Frontier) AddAgain(found Found) bool {
 			return false
 		}
 	}
-	l.Class, l.Reason, l.Soft = Page, judge.Reason{}, false
-	if l.Needed {
-		l.Class = Requisite
-	}
+	l.Admit()
 	if l.Listed() {
 		f.seen.set(fp, listedBit, true)
 	}

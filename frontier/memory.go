@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"curtsy/frontier/judge"
@@ -92,5 +91,3 @@ func (f *Frontier) stillHeld(found *Found) bool {
 	f.passed[b.Shape]++
 	return false
 }
-
-func tallyValue(n int) []byte { return binary.AppendUvarint(nil, uint64(n)) }

@@ -31,11 +31,6 @@ func (n *names[T]) number(v T) uint32 {
 	return i
 }
 
-func (n *names[T]) find(v T) (uint32, bool) {
-	i, ok := n.index[v]
-	return i, ok
-}
-
 // text is the value with a number, the zero value where there is none.
 func (n *names[T]) text(i uint32) (v T) {
 	if int(i) >= len(n.list) {

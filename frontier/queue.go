@@ -2,6 +2,8 @@ package frontier
 
 import (
 	"encoding/binary"
+	"iter"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -93,14 +95,12 @@ type Waiting struct {
 func (f *Frontier) Waiting(origin string) (w Waiting, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	host, known := f.hosts.find(origin)
+	host, known := f.hosts.index[origin]
 	if !known {
 		return w, false
 	}
-	for _, c := range judge.Served {
-		if q := f.queues[queueKey{host, c}]; q != nil && q.waiting > 0 {
-			return w, true
-		}
+	if f.hasQueued(host, judge.Served[:]...) {
+		return w, true
 	}
 	if f.retries[host] == 0 {
 		return w, false
@@ -151,7 +151,7 @@ func (f *Frontier) isDue(k []byte, now time.Time) bool {
 func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	host, ok := f.hosts.find(origin)
+	host, ok := f.hosts.index[origin]
 	if !ok {
 		return nil, nil
 	}
@@ -180,16 +180,16 @@ func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
 func (f *Frontier) Urgent(origin string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	host, ok := f.hosts.find(origin)
-	if !ok {
-		return false
-	}
-	for _, c := range [...]Class{Prerequisite, Sitemap, Requisite} {
-		if q := f.queues[queueKey{host, c}]; q != nil && q.waiting > 0 {
-			return true
-		}
-	}
-	return false
+	host, ok := f.hosts.index[origin]
+	return ok && f.hasQueued(host, Prerequisite, Sitemap, Requisite)
+}
+
+// hasQueued says whether anything of some classes waits at a host that was not put off.
+func (f *Frontier) hasQueued(host uint32, classes ...Class) bool {
+	return slices.ContainsFunc(classes, func(c Class) bool {
+		q := f.queues[queueKey{host, c}]
+		return q != nil && q.waiting > 0
+	})
 }
 
 // take hands out the entry at q.next, or nothing if that is finished or put
@@ -248,8 +248,10 @@ func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
 // for those that are being visited and wait no more; nil if there is none.
 func (f *Frontier) firstRetry(host uint32, wanted func(k []byte) bool) (e *Entry, visited int, err error) {
 	err = f.read(func(top *bbolt.Bucket) (err error) {
-		c := top.Bucket(bucketRetries).Cursor()
-		for k, v := firstOf(c, host); k != nil && wanted(k); k, v = nextOf(c, host) {
+		for k, v := range retriesOf(top.Bucket(bucketRetries).Cursor(), host) {
+			if !wanted(k) {
+				break
+			}
 			r := retryEntry(k, v)
 			if f.inFlight[r.ID] != nil {
 				visited++
@@ -290,20 +292,16 @@ func retryEntry(k, v []byte) *Entry {
 	return &Entry{ID: id, Attempts: int(attempts), at: at, retry: append([]byte(nil), k...)}
 }
 
-func firstOf(c *bbolt.Cursor, host uint32) (k, v []byte) {
-	return ofHost(host)(c.Seek(binary.BigEndian.AppendUint32(nil, host)))
-}
-
-func nextOf(c *bbolt.Cursor, host uint32) (k, v []byte) { return ofHost(host)(c.Next()) }
-
-func ofHost(host uint32) func(k, v []byte) ([]byte, []byte) {
-	return func(k, v []byte) ([]byte, []byte) {
-		if k != nil && (len(k) != 20 || len(v) < 10) {
-			panic(ErrCorrupt) // they are of another bucket
+// retriesOf are the keys and values of the retries of a host, the first due first.
+func retriesOf(c *bbolt.Cursor, host uint32) iter.Seq2[[]byte, []byte] {
+	return func(yield func(k, v []byte) bool) {
+		for k, v := c.Seek(binary.BigEndian.AppendUint32(nil, host)); k != nil; k, v = c.Next() {
+			if len(k) != 20 || len(v) < 10 {
+				panic(ErrCorrupt) // they are of another bucket
+			}
+			if binary.BigEndian.Uint32(k) != host || !yield(k, v) {
+				return
+			}
 		}
-		if k == nil || binary.BigEndian.Uint32(k) != host {
-			return nil, nil
-		}
-		return k, v
 	}
 }

@@ -6,6 +6,8 @@ package politeness
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -72,7 +74,7 @@ type Rules struct {
 // And is what keeps both r and s: the longer pause of each kind, and the hours
 // that are in both.
 func (r Rules) And(s Rules) Rules {
-	if s.CrawlDelay > r.CrawlDelay {
+	if s.CrawlDelay > r.CrawlDelay || r.CrawlDelay == 0 && r.DelayLine == 0 {
 		r.CrawlDelay, r.DelayLine = s.CrawlDelay, s.DelayLine
 	}
 	if ratePause(s) > ratePause(r) {
@@ -106,7 +108,8 @@ type Wait struct {
 // Host is the state of one host. It is for one goroutine.
 type Host struct {
 	o     Options
-	rules Rules
+	asked map[string]Rules // what the robots.txt of each of its origins says
+	rules Rules            // all of that
 	texts texts
 
 	flying    int
@@ -121,12 +124,23 @@ type Host struct {
 
 // NewHost begins with a host that nobody has asked yet.
 func NewHost(o Options) *Host {
-	h := &Host{o: o.withDefaults()}
+	h := &Host{o: o.withDefaults(), asked: map[string]Rules{}}
 	h.SetRules(Rules{})
 	return h
 }
 
-// SetRules takes what robots.txt says now. It holds from the next request
+// Obey takes what the robots.txt of one of the host's origins, by http or by https,
+// says now. All of them are kept.
+func (h *Host) Obey(origin string, r Rules) {
+	h.asked[origin] = r
+	var all Rules
+	for _, origin := range slices.Sorted(maps.Keys(h.asked)) {
+		all = all.And(h.asked[origin])
+	}
+	h.SetRules(all)
+}
+
+// SetRules takes what the host is asked for now. It holds from the next request
 // on, one that is waited for already included.
 func (h *Host) SetRules(r Rules) {
 	r.CrawlDelay = min(r.CrawlDelay, maxPause)

@@ -213,13 +213,14 @@ func (e *explainer) scopeText(u weburl.URL, depth int) string {
 	if !slices.Contains(e.st.Origins, u.Origin()) {
 		return "a requisite of a kept page, from another host as the settings allow"
 	}
-	if depth == 0 {
-		return "same scheme, host and port as the seed"
+	text := "same scheme, host and port as the seed"
+	switch depth {
+	case 0:
+		return text
+	case 1:
+		return text + ", 1 link from the seed"
 	}
-	if depth == 1 {
-		return "same scheme, host and port as the seed, 1 link from the seed"
-	}
-	return fmt.Sprintf("same scheme, host and port as the seed, %d links from the seed", depth)
+	return fmt.Sprintf("%s, %d links from the seed", text, depth)
 }
 
 // foresee walks the chain for a URL never seen, as far as the URL alone tells.
@@ -279,9 +280,9 @@ func (e *explainer) robots(u weburl.URL) error {
 		e.add(judge.Robots, "not fetched yet; it will be fetched before this URL", true)
 		return nil
 	}
-	v := r.Verdict(u.Target())
-	text := robotstxt.Words(robotstxt.Decide(r, &from, u))
-	d := Decision{Rule: judge.Robots, Allow: v.Allow, Text: text, Decided: !v.Allow, Now: true, Fetched: from.At}
+	v := robotstxt.Decide(r, &from, u)
+	d := Decision{Rule: judge.Robots, Allow: v.Allow, Text: robotstxt.Words(v), Decided: !v.Allow, Now: true,
+		Fetched: v.Fetched}
 	if !v.Allow {
 		d.Params = robotstxt.Denial(v).Params
 	}

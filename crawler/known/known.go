@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sort"
 	"strings"
 	"time"
 
@@ -155,20 +156,15 @@ func (p *Payloads) Find(digest, url string) (*crawllog.Elsewhere, error) {
 
 // first is the first entry whose digest begins with that of the key, or where it would be.
 func (p *Payloads) first(key []byte) (int64, error) {
-	lo, hi := int64(0), p.n
 	var entry [indexEntry]byte
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if _, err := p.index.ReadAt(entry[:], mid*indexEntry); err != nil {
-			return 0, err
+	var failed error
+	n := sort.Search(int(p.n), func(i int) bool {
+		if _, err := p.index.ReadAt(entry[:], int64(i)*indexEntry); err != nil {
+			failed = err
 		}
-		if bytes.Compare(entry[:8], key[:8]) < 0 {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo, nil
+		return bytes.Compare(entry[:8], key[:8]) >= 0
+	})
+	return int64(n), failed
 }
 
 // line is the n-th line.

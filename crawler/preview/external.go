@@ -175,7 +175,7 @@ func (r *Probe) knows(fragments []string) bool {
 func (p *Prober) host(name string) *host {
 	h := p.hosts[name]
 	if h == nil {
-		h = &host{pv: &previewer{o: p.o, client: p.client, paces: map[string]*pace{},
+		h = &host{pv: &previewer{o: p.o, client: p.client, paces: map[string]*politeness.Host{},
 			robots: map[string]*robotstxt.Answer{}}}
 		h.pv.exclusive = p.turn
 		p.hosts[name] = h

@@ -10,6 +10,7 @@ import (
 	"curtsy/crawler/robotstxt"
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
+	"curtsy/politeness"
 	"curtsy/politeness/rules"
 	"curtsy/sitemap"
 )
@@ -113,7 +114,7 @@ func FetchPage(ctx context.Context, u weburl.URL, o crawler.Options) (*Page, err
 func newPreviewer(o crawler.Options) *previewer {
 	o = o.WithDefaults()
 	o.Fetch.SpillAt = sitemap.MaxBytes // in memory, or cut there
-	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*pace{},
+	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*politeness.Host{},
 		robots: map[string]*robotstxt.Answer{}, scope: judge.Settings{Scope: o.Scope}, seen: map[weburl.URL]bool{}}
 }
 

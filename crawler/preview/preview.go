@@ -78,7 +78,7 @@ const maxPreviewSitemaps = 50
 type previewer struct {
 	o      crawler.Options
 	client *fetch.Client
-	paces  map[string]*pace             // by host
+	paces  map[string]*politeness.Host  // by host
 	robots map[string]*robotstxt.Answer // by origin
 	rules  *rules.Robots                // of the seed
 	scope  judge.Settings
@@ -155,12 +155,11 @@ func (pv *previewer) told() {
 }
 
 func (pv *previewer) seed(f *robotstxt.Answer) {
-	v := pv.rules.Verdict(pv.o.Seed.Target())
 	d := robotstxt.Decide(pv.rules, &f.Version, pv.o.Seed)
 	pv.p.Verdict = "allowed: " + robotstxt.Words(d)
-	if !v.Allow {
+	if !d.Allow {
 		pv.p.Verdict = "denied: " + robotstxt.Words(d)
-		pv.p.Refused, pv.p.Denied = fmt.Sprintf("%s is denied by %s", pv.o.Seed, robotstxt.Denial(v)), true
+		pv.p.Refused, pv.p.Denied = fmt.Sprintf("%s is denied by %s", pv.o.Seed, robotstxt.Denial(d)), true
 		return
 	}
 	pv.count(pv.o.Seed, 0)
@@ -249,26 +248,13 @@ func (pv *previewer) home(ctx context.Context, u weburl.URL) {
 	}
 }
 
-// pace is when a host is asked, by all that the robots.txt of its origins ask for.
-type pace struct {
-	*politeness.Host
-	rules politeness.Rules
-}
-
-func (p *pace) obey(r politeness.Rules) {
-	p.rules = p.rules.And(r)
-	p.SetRules(p.rules)
-}
-
 // pace finds or makes the pace of u's host, which the names of a site share.
-func (pv *previewer) pace(u weburl.URL) *pace {
+func (pv *previewer) pace(u weburl.URL) *politeness.Host {
 	host := judge.SiteKey(u)
-	p := pv.paces[host]
-	if p == nil {
-		p = &pace{Host: politeness.NewHost(pv.o.Pace)}
-		pv.paces[host] = p
+	if pv.paces[host] == nil {
+		pv.paces[host] = politeness.NewHost(pv.o.Pace)
 	}
-	return p
+	return pv.paces[host]
 }
 
 // get makes one request when the limiter lets it. The error says that it
@@ -299,7 +285,7 @@ func (pv *previewer) fetchRobots(ctx context.Context, u weburl.URL) *robotstxt.A
 			robotstxt.Options{Rules: pv.o.Rules, MaxAge: pv.o.MaxRobotsAge})
 		x.Release()
 		if r.Rules != nil {
-			first.obey(r.Rules.Pace())
+			first.Obey(origin, r.Rules.Pace())
 		}
 		if r.Hop.IsZero() {
 			return r

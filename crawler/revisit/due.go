@@ -120,9 +120,9 @@ func compared(visits []*crawllog.Visit) (seen, changes int, span time.Duration) 
 }
 
 func lastAnswer(visits []*crawllog.Visit) *crawllog.Visit {
-	for i := len(visits) - 1; i >= 0; i-- {
-		if answered(visits[i]) {
-			return visits[i]
+	for _, v := range slices.Backward(visits) {
+		if answered(v) {
+			return v
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"curtsy/internal/http1"
 	"curtsy/internal/weburl"
 	"curtsy/storage/crawllog"
 )
@@ -32,8 +33,7 @@ const MaxSame = 3
 // is compared with: the last that brought the page, whole. nil if there is none.
 // The visits are those of one URL, the oldest first.
 func Good(visits []*crawllog.Visit) *crawllog.Visit {
-	for i := len(visits) - 1; i >= 0; i-- {
-		v := visits[i]
+	for _, v := range slices.Backward(visits) {
 		if v.IsCopy() && crawllog.StandingOf(v, nil).Stands() {
 			return v
 		}
@@ -86,18 +86,15 @@ func IsLogin(u weburl.URL) bool {
 	return strings.Contains(strings.ToLower(u.Query()), "title=special:userlogin") // MediaWiki
 }
 
-func mediaType(v *crawllog.Visit) string {
-	kind, _, _ := strings.Cut(strings.ToLower(v.ContentType), ";")
-	return strings.TrimSpace(kind)
-}
-
 func isPage(v *crawllog.Visit) bool {
-	return mediaType(v) == "text/html" || mediaType(v) == "application/xhtml+xml"
+	kind := http1.MediaType(v.ContentType)
+	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
 // isJSON knows what a server that answers for programs says of an error (RFC 9457).
 func isJSON(v *crawllog.Visit) bool {
-	return mediaType(v) == "application/json" || mediaType(v) == "application/problem+json"
+	kind := http1.MediaType(v.ContentType)
+	return kind == "application/json" || kind == "application/problem+json"
 }
 
 // errorTitle matches a part of a title that is an error's: its status, alone or with its phrase

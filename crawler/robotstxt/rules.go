@@ -130,8 +130,8 @@ func asks(r *rules.Robots) (list []string) {
 	if d, _, ok := r.CrawlDelay(); ok {
 		list = append(list, fmt.Sprintf("Crawl-delay %v", d))
 	}
-	if q, ok := r.RequestRate(); ok {
-		list = append(list, fmt.Sprintf("Request-rate %d in %v", q.Requests, q.Per))
+	if p := r.Pace(); p.RateLine != 0 {
+		list = append(list, fmt.Sprintf("Request-rate %d in %v", p.Requests, p.Per))
 	}
 	if t, ok := r.VisitTime(); ok {
 		list = append(list, fmt.Sprintf("Visit-time %02d:%02d to %02d:%02d UTC", t.Start/60, t.Start%60,
@@ -146,6 +146,6 @@ func asks(r *rules.Robots) (list []string) {
 }
 
 // Denial is the reason of a URL that robots.txt denies.
-func Denial(v rules.Verdict) judge.Reason {
-	return judge.Reason{Rule: judge.Robots, Params: judge.Params{Line: v.Line, Text: v.Rule}}
+func Denial(d crawllog.Decision) judge.Reason {
+	return judge.Reason{Rule: judge.Robots, Params: judge.Params{Line: d.Line, Text: d.Rule}}
 }

@@ -23,10 +23,10 @@ type guessed struct{ asked, there int }
 // maxGuessed bounds what is remembered.
 const maxGuessed = 1 << 14
 
-// Guessed is how many literals of a shape were asked for, and how many were
+// count is how many literals of a shape were asked for, and how many were
 // there. A shape of which little is known is worth what all literals of the site
 // are: else a script of module names has a few of each directory asked for.
-func (g *guesses) Guessed(shape string) (asked, there int) {
+func (g *guesses) count(shape string) (asked, there int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.shapes[shape]

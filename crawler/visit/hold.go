@@ -17,7 +17,10 @@ func (r *Reader) Hold(a *Attempt) func(*fetch.Exchange) fetch.Holding {
 		defer r.caught(a)
 		most := r.mostRead(a, x)
 		if htmlmeta.ReadDirectives(x.Header, r.reading()).NoArchive {
-			return inMemory(x.Held() < most)
+			if x.Held() < most {
+				return fetch.InMemory
+			}
+			return fetch.NotNeeded
 		}
 		switch {
 		case x.Held() == 0:
@@ -29,13 +32,6 @@ func (r *Reader) Hold(a *Attempt) func(*fetch.Exchange) fetch.Holding {
 		}
 		return r.asDocumentSays(a, x)
 	}
-}
-
-func inMemory(needed bool) fetch.Holding {
-	if needed {
-		return fetch.InMemory
-	}
-	return fetch.NotNeeded
 }
 
 // mostRead is how many octets of a body are read for what they say.

@@ -76,7 +76,7 @@ func (r *Reader) seenBefore(o *Outcome) bool {
 
 // facts are what the rules may know of the links of a document.
 func (r *Reader) facts(a *Attempt, o *Outcome, doc *htmlmeta.Document) *judge.Facts {
-	f := &judge.Facts{Settings: r.Scope(), Now: a.Now, Guesses: &r.guesses,
+	f := &judge.Facts{Settings: r.Scope(), Now: a.Now, Guessed: r.guesses.count,
 		Page: judge.PageFacts{NoFollow: doc.Directives.NoFollow}}
 	f.Settings = f.Settings.With(o.Names)
 	return f

@@ -400,21 +400,21 @@ func (r *Reader) Deduplicate(o *Outcome) error {
 // to. What a later visit or a browser needs of it is kept here all the same.
 func (o *Outcome) lookElsewhere(r *Reader, a *Attempt, x *fetch.Exchange) {
 	v := o.Visit
-	if r.known == nil || a.Replayed || a.waitedFor() || v.Kept != crawllog.KeptResponse || v.Length == 0 ||
+	if r.opts.Known == nil || a.Replayed || a.waitedFor() || v.Kept != crawllog.KeptResponse || v.Length == 0 ||
 		v.Status != http.StatusOK ||
 		v.Truncated != "" || v.Bare || v.Rendered != nil {
 		return
 	}
 	label := ""
-	found, err := r.known.Find(v.Digest, v.URL)
-	if err == nil && found == nil && r.known.BySHA1() {
+	found, err := r.opts.Known.Find(v.Digest, v.URL)
+	if err == nil && found == nil && r.opts.Known.BySHA1() {
 		if label = o.payload; label == "" {
 			h := warc.NewLabelled(warc.LabelSHA1)
 			payload, _ := x.Payload()
 			_, _ = io.Copy(h, payload) // Check has read it before
 			label = h.String()
 		}
-		found, err = r.known.Find(label, v.URL)
+		found, err = r.opts.Known.Find(label, v.URL)
 	}
 	if err != nil {
 		r.opts.Logger.Warn("what other archives hold cannot be read; the page is kept in full", "url",

@@ -56,6 +56,7 @@ type Options struct {
 	// Admit says whether a host that is not the site's may be asked for a sitemap, most of
 	// them in all.
 	Admit func(origin string, most int) bool
+	Known Known // finds payloads in other archives; nil finds none
 }
 
 // SiteFiles are those in which a site speaks about itself: which are asked for, and when.
@@ -101,7 +102,6 @@ type Reader struct {
 	vias    vias
 	probes  tally // URLs that were asked for to learn whether an origin is a name of the site
 	files   usageFiles
-	known   Known // nil: none is
 }
 
 // NewReader makes a Reader for a crawl over an archive and its frontier, of
@@ -115,9 +115,6 @@ func NewReader(a *storage.Archive, f *frontier.Frontier, o Options) *Reader {
 	return r
 }
 
-// Consult makes the reader ask what other archives hold, before it is used.
-func (r *Reader) Consult(k Known) { r.known = k }
-
 // Scope is what links are judged with now.
 func (r *Reader) Scope() *judge.Settings { return r.scope.Load() }
 
@@ -126,7 +123,7 @@ func (r *Reader) Learn(n judge.Names) { r.scope.Store(r.Scope().With(n)) }
 
 // Facts are what the rules may know of any URL.
 func (r *Reader) Facts() *judge.Facts {
-	return &judge.Facts{Settings: r.Scope(), Guesses: &r.guesses, Now: r.opts.Now()}
+	return &judge.Facts{Settings: r.Scope(), Guessed: r.guesses.count, Now: r.opts.Now()}
 }
 
 // Enforce puts the rules of an origin of the site in force for the links that

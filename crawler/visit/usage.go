@@ -1,6 +1,7 @@
 package visit
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"sync"
@@ -41,20 +42,12 @@ func (r *Reader) usageOf(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) 
 	}
 	list = append(list, doc.Directives.Usage...)
 	if x.Status == http.StatusNotModified && a.Conditional {
-		list = append(list, usage.Retained(beforeThat(a).Usage, x.Header)...)
+		list = append(list, usage.Retained(cmp.Or(a.Good, a.Original).Usage, x.Header)...) // the one confirmed last
 	}
 	if strings.HasPrefix(strings.ToLower(x.Header.Get("Content-Type")), "image/") {
 		list = append(list, r.ofPictures(a.Entry.Via)...)
 	}
 	return usage.Bound(list)
-}
-
-// beforeThat is the visit that a 304 speaks of, or one that confirmed it last.
-func beforeThat(a *Attempt) *crawllog.Visit {
-	if a.Good != nil {
-		return a.Good
-	}
-	return a.Original
 }
 
 // ofPictures is what the page that led to a picture says of its pictures.

@@ -81,8 +81,10 @@ type Facts struct {
 	Decision *rules.Verdict // of the robots.txt in force; nil where none was asked
 	Version  string         // of that robots.txt
 	Memory   Memory         // what the frontier counts; nil where nothing is counted
-	Guesses  Guesses        // what came of literals in scripts; nil where that is not known
-	Answer   Answer         // what its head says; zero before
+	// Guessed is how many literals in scripts of a shape were asked for, and how many
+	// were there; nil where that is not known.
+	Guessed func(shape string) (asked, there int)
+	Answer  Answer // what its head says; zero before
 }
 
 // Answer is what the head of an answer says of its body.

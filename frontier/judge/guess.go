@@ -13,12 +13,6 @@ const Guess = "guess"
 // Guessed is said of an answer that shows a literal to name nothing.
 const Guessed = "guessed from a text in a script"
 
-// Guesses is what is known of the literals that were asked for.
-type Guesses interface {
-	// Guessed is how many of a shape were asked for, and how many were there.
-	Guessed(shape string) (asked, there int)
-}
-
 // enoughGuesses is how many answers tell what a shape is worth, vainGuesses how many
 // where nothing was there.
 const (
@@ -27,10 +21,10 @@ const (
 )
 
 func guess(l *Link, f *Facts) Verdict {
-	if l.Class != Speculative || f.Guesses == nil {
+	if l.Class != Speculative || f.Guessed == nil {
 		return Verdict{}
 	}
-	asked, there := f.Guesses.Guessed(GuessShape(l.URL))
+	asked, there := f.Guessed(GuessShape(l.URL))
 	vain := asked >= vainGuesses && there == 0 || asked >= enoughGuesses && 2*there < asked
 	return excludesIf(vain, Guess, Params{}).softIf(true) // a page may link to it
 }

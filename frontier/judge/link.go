@@ -83,5 +83,13 @@ func (l *Link) IsSeed() bool { return l.How == HowSeed }
 // Listed says whether the link is a page that a sitemap names.
 func (l *Link) Listed() bool { return l.Class == Page && l.How == HowSitemap }
 
+// Admit makes a link that was disregarded one to be fetched.
+func (l *Link) Admit() {
+	l.Class, l.Reason, l.Soft = Page, Reason{}, false
+	if l.Needed {
+		l.Class = Requisite
+	}
+}
+
 // Exclude makes the link one that is not to be fetched, as a verdict says.
 func (l *Link) Exclude(v Verdict) { l.Class, l.Reason, l.Soft = Disregarded, v.Reason, v.Soft }

@@ -86,9 +86,13 @@ func usable(w *Rule, d Dialect) bool {
 // addLimits adds the limits that belong to token.
 func (r *Robots) addLimits(g *Group, token string) {
 	for _, l := range g.limits {
-		if r.addresses(g.Agents[l.from:l.to], token) {
-			r.limits.add(l)
+		if !r.addresses(g.Agents[l.from:l.to], token) {
+			continue
 		}
+		if r.pace.Visit != nil {
+			l.Visit = nil // the first holds
+		}
+		r.pace = r.pace.And(l.Rules)
 	}
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -9,103 +10,70 @@ import (
 	"curtsy/politeness"
 )
 
-// RequestRate is at most so many requests in a time ("1/10s", "2/1m").
-type RequestRate struct {
-	Requests int
-	Per      time.Duration
-	Line     int
-}
-
 // limit is one Crawl-delay, Request-rate or Visit-time line.
 type limit struct {
-	is       field
-	line     int
+	politeness.Rules // what it asks for
+
 	from, to int // which of its group's agents it belongs to
-	delay    time.Duration
-	rate     RequestRate
-	visit    VisitTime
-}
-
-// limits are those that hold for the agents; a line of 0 means there is none.
-type limits struct {
-	delay     time.Duration
-	delayLine int
-	rate      RequestRate
-	visit     VisitTime
-}
-
-// add adds a limit: the largest delay and the slowest rate hold, and the
-// first visit time.
-func (l *limits) add(one limit) {
-	switch {
-	case one.is == fieldDelay && (l.delayLine == 0 || one.delay > l.delay):
-		l.delay, l.delayLine = one.delay, one.line
-	case one.is == fieldRate && (l.rate.Line == 0 || one.rate.pause() > l.rate.pause()):
-		l.rate = one.rate
-	case one.is == fieldVisit && l.visit.Line == 0:
-		l.visit = one.visit
-	}
-}
-
-// pause is the time between two requests that keeps the rate.
-func (q RequestRate) pause() time.Duration { return q.Per / time.Duration(q.Requests) }
-
-func largestDelay(ls []limit) (d time.Duration, line int, ok bool) {
-	var sum limits
-	for _, l := range ls {
-		if l.is == fieldDelay {
-			sum.add(l)
-		}
-	}
-	return sum.delay, sum.delayLine, sum.delayLine != 0
 }
 
 // CrawlDelay is the pause the site asks for; of several the largest. It is
 // never above Options.MaxCrawlDelay.
-func (r *Robots) CrawlDelay() (d time.Duration, line int, ok bool) {
-	return r.limits.delay, r.limits.delayLine, r.limits.delayLine != 0
+func (r *Robots) CrawlDelay() (d time.Duration, line int, ok bool) { return delayOf(r.pace) }
+
+// CrawlDelay is the largest delay among the group's lines.
+func (g *Group) CrawlDelay() (d time.Duration, line int, ok bool) {
+	var all politeness.Rules
+	for _, l := range g.limits {
+		all = all.And(l.Rules)
+	}
+	return delayOf(all)
+}
+
+func delayOf(p politeness.Rules) (d time.Duration, line int, ok bool) {
+	return p.CrawlDelay, p.DelayLine, p.DelayLine != 0
 }
 
 // capDelay applies Options.MaxCrawlDelay, and says so.
 func (r *Robots) capDelay() {
 	most := r.options.MaxCrawlDelay
-	if most <= 0 || r.limits.delay <= most {
+	if most <= 0 || r.pace.CrawlDelay <= most {
 		return
 	}
-	r.warn(r.limits.delayLine, "Crawl-delay of %v is over the configured limit: %v is used", r.limits.delay, most)
-	r.limits.delay = most
+	r.warn(r.pace.DelayLine, "Crawl-delay of %v is over the configured limit: %v is used", r.pace.CrawlDelay, most)
+	r.pace.CrawlDelay = most
 }
 
-// RequestRate is the rate the site asks for; of several the slowest.
-func (r *Robots) RequestRate() (RequestRate, bool) { return r.limits.rate, r.limits.rate.Line != 0 }
+// Pace is what the site asks for about time: of several delays the largest, of several
+// rates the slowest, of several visit times the first.
+func (r *Robots) Pace() politeness.Rules { return r.pace }
 
 // VisitTime is the time of day, UTC, that the site wants visits at.
-func (r *Robots) VisitTime() (VisitTime, bool) { return r.limits.visit, r.limits.visit.Line != 0 }
-
-// Pace is what the site asks for about time.
-func (r *Robots) Pace() politeness.Rules {
-	l := &r.limits
-	p := politeness.Rules{CrawlDelay: l.delay, DelayLine: l.delayLine, Requests: l.rate.Requests, Per: l.rate.Per,
-		RateLine: l.rate.Line}
-	if l.visit.Line != 0 {
-		p.Visit, p.VisitLine = l.visit, l.visit.Line
-	}
-	return p
+func (r *Robots) VisitTime() (v VisitTime, ok bool) {
+	v, ok = r.pace.Visit.(VisitTime)
+	return v, ok
 }
 
-func readLimit(e entry) (l limit, ok bool) {
-	l = limit{is: e.is, line: e.line}
+// readLimit reads a line; bad is what is wrong with it, "" if nothing is.
+func readLimit(e entry) (l limit, bad string) {
+	var ok bool
 	switch e.is {
 	case fieldDelay:
-		l.delay, ok = readSeconds(e.value)
+		l.CrawlDelay, ok = readSeconds(e.value)
+		l.DelayLine, bad = e.line, "Crawl-delay %s is not a number of seconds: ignored"
 	case fieldRate:
-		l.rate, ok = readRate(e.value)
-		l.rate.Line = e.line
+		l.Requests, l.Per, ok = readRate(e.value)
+		l.RateLine, bad = e.line, "Request-rate %s is not of the form 1/10s: ignored"
 	case fieldVisit:
-		l.visit, ok = readVisit(e.value)
-		l.visit.Line = e.line
+		var v VisitTime
+		v, ok = readVisit(e.value)
+		v.Line = e.line
+		l.Visit, l.VisitLine, bad = v, e.line, "Visit-time %s is not of the form 0600-0845: ignored"
 	}
-	return l, ok
+	if ok {
+		return l, ""
+	}
+	return limit{}, fmt.Sprintf(bad, quote(e.value))
 }
 
 // readSeconds reads digits and at most one dot. What is longer than a
@@ -123,31 +91,21 @@ func readSeconds(s string) (time.Duration, bool) {
 
 // readRate reads "documents/time"; the time's unit is s, m or h. Hours of
 // day may follow; the rate is kept outside of them too.
-func readRate(s string) (RequestRate, bool) {
+func readRate(s string) (requests int, per time.Duration, ok bool) {
 	s, _, _ = strings.Cut(s, " ")
-	requests, per, ok := strings.Cut(s, "/")
-	per = strings.ToLower(per)
+	documents, span, ok := strings.Cut(s, "/")
+	span = strings.ToLower(span)
 	unit := time.Second
 	for suffix, is := range map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour} {
-		if digits, has := strings.CutSuffix(per, suffix); has {
-			per, unit = digits, is
+		if digits, has := strings.CutSuffix(span, suffix); has {
+			span, unit = digits, is
 			break
 		}
 	}
-	n, err1 := strconv.ParseUint(requests, 10, 31)
-	t, err2 := strconv.ParseUint(per, 10, 21) // 24 days in seconds, and no overflow in hours
+	n, err1 := strconv.ParseUint(documents, 10, 31)
+	t, err2 := strconv.ParseUint(span, 10, 21) // 24 days in seconds, and no overflow in hours
 	if !ok || err1 != nil || err2 != nil || n == 0 || t == 0 {
-		return RequestRate{}, false
+		return 0, 0, false
 	}
-	return RequestRate{Requests: int(n), Per: time.Duration(t) * unit}, true
-}
-
-func badLimit(e entry) string {
-	switch e.is {
-	case fieldDelay:
-		return "Crawl-delay " + quote(e.value) + " is not a number of seconds: ignored"
-	case fieldRate:
-		return "Request-rate " + quote(e.value) + " is not of the form 1/10s: ignored"
-	}
-	return "Visit-time " + quote(e.value) + " is not of the form 0600-0845: ignored"
+	return int(n), time.Duration(t) * unit, true
 }

@@ -1,8 +1,7 @@
 package rules
 
 import (
-	"time"
-
+	"curtsy/politeness"
 	"curtsy/usage"
 )
 
@@ -15,7 +14,7 @@ type Robots struct {
 	groups   []Group
 	chosen   string // value of the agent line that chose the group, "" if none
 	rules    []rule // those that hold for the agents, in the order of precedence
-	limits   limits
+	pace     politeness.Rules
 	sitemaps []Sitemap
 	host     hostLine
 	params   cleanParams
@@ -197,9 +196,9 @@ func (p *parser) limit(e entry) {
 		p.r.warn(e.line, "%s before any user-agent line: ignored", e.name)
 		return
 	}
-	l, ok := readLimit(e)
-	if !ok {
-		p.r.warn(e.line, "%s", badLimit(e))
+	l, bad := readLimit(e)
+	if bad != "" {
+		p.r.warn(e.line, "%s", bad)
 		return
 	}
 	l.from, l.to = p.addressed(g)
@@ -235,6 +234,3 @@ func (r *Robots) Sitemaps() []Sitemap { return r.sitemaps }
 
 // Groups are all groups of the file, in its order.
 func (r *Robots) Groups() []Group { return r.groups }
-
-// CrawlDelay is the largest delay among the group's lines.
-func (g *Group) CrawlDelay() (d time.Duration, line int, ok bool) { return largestDelay(g.limits) }

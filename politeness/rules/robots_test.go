@@ -238,14 +238,15 @@ func TestRequestRate(t *testing.T) {
 		"1/10s 0600-0845": "1 in 10s",
 		"":                "", "1": "", "0/1": "", "1/0": "", "-1/5": "", "1/5d": "", "1/99999999999999": "", "a/b": "",
 	} {
-		q, ok := parse("user-agent: *\nrequest-rate: " + text).RequestRate()
-		if got := fmt.Sprintf("%d in %v", q.Requests, q.Per); ok != (want != "") || ok && got != want {
+		p := parse("user-agent: *\nrequest-rate: " + text).Pace()
+		ok := p.RateLine != 0
+		if got := fmt.Sprintf("%d in %v", p.Requests, p.Per); ok != (want != "") || ok && got != want {
 			t.Errorf("request-rate: %s is %s, %v; want %s", text, got, ok, want)
 		}
 	}
-	q, _ := parse("user-agent: *\nrequest-rate: 1/5\nrequest-rate: 1/1m\nrequest-rate: 2/1m").RequestRate()
-	if q.Line != 3 {
-		t.Errorf("of several rates %+v holds; want the slowest", q)
+	p := parse("user-agent: *\nrequest-rate: 1/5\nrequest-rate: 1/1m\nrequest-rate: 2/1m").Pace()
+	if p.RateLine != 3 {
+		t.Errorf("of several rates %+v holds; want the slowest", p)
 	}
 }
 
@@ -272,6 +273,10 @@ func TestVisitTime(t *testing.T) {
 		if got := v.Next(at(c.now)); !ok || !got.Equal(at(c.next)) {
 			t.Errorf("%s at %s: next %v, %v; want %s", c.text, c.now, got, ok, c.next)
 		}
+	}
+	first, _ := parse("user-agent: *\nvisit-time: 0600-0845\nvisit-time: 0700-0900").VisitTime()
+	if first.Line != 2 {
+		t.Errorf("of several visit times %+v holds; want the first", first)
 	}
 	for _, bad := range []string{"", "0600", "0600-0600", "0660-0800", "2500-0600", "a-b", "600-845", "2400-0100"} {
 		if v, ok := parse("user-agent: *\nvisit-time: " + bad).VisitTime(); ok {
