@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -24,8 +23,13 @@ import (
 
 // TestMain lets the scripts run curtsy as a command.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == pdf.Command { // a child of a test or of a script
+	switch {
+	case len(os.Args) == 1:
+	case os.Args[1] == pdf.Command: // a child of a test or of a script
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	case os.Args[1] == runnerCommand:
+		runCommands(os.Stdin, os.Stdout)
+		os.Exit(0)
 	}
 	testscript.Main(m, map[string]func(){
 		"curtsy": func() {
@@ -79,20 +83,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exitScript is "exit CODE COMMAND ARG...": the command must end with it.
+// exitScript is "exit CODE curtsy ARG... [<FILE]": the command must end with it.
 func exitScript(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	err = ts.Exec(args[1], args[2:]...)
-	got := 0
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		got = exit.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d\n%s%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	if r := runCurtsy(ts, args[1:]); r.Code != want {
+		ts.Fatalf("exit code %d, want %d\n%s%s", r.Code, want, r.Stdout, r.Stderr)
 	}
 }
 

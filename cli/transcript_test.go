@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -33,22 +31,15 @@ func transcriptScript(ts *testscript.TestScript, neg bool, args []string) {
 func ranIn(ts *testscript.TestScript, line string) string {
 	command, head, cut := strings.Cut(line, " | head -")
 	args := typedWords(strings.ReplaceAll(command, "SITE", ts.Getenv("SITE")))
-	err := ts.Exec(args[0], args[1:]...)
-	code := 0
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		code = exit.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	out := ts.ReadFile("stdout")
+	r := runCurtsy(ts, args)
+	out := r.Stdout
 	if cut {
 		n, err := strconv.Atoi(head)
 		ts.Check(err)
 		lines := strings.SplitAfter(out, "\n")
 		out = strings.Join(lines[:min(n, len(lines))], "")
 	}
-	said := ts.ReadFile("stderr")
+	said := r.Stderr
 	if said != "" {
 		said = "! " + strings.ReplaceAll(strings.TrimSuffix(said, "\n"), "\n", "\n! ") + "\n"
 	}
@@ -59,8 +50,8 @@ func ranIn(ts *testscript.TestScript, line string) string {
 	}
 	text = strings.ReplaceAll(text, ts.Getenv("WORK")+"/", "")
 	text = steady(text)
-	if code != 0 {
-		text += fmt.Sprintf("[exit %d]\n", code)
+	if r.Code != 0 {
+		text += fmt.Sprintf("[exit %d]\n", r.Code)
 	}
 	return text
 }

@@ -46,7 +46,7 @@ serving "$WORK/pg" "$WORK/gimp"
 pages() { "$CURTSY" list "$WORK/$1" --status 200 --format json | node -e 'let n=0;for(const l of require("fs").readFileSync(0,"utf8").trim().split("\n")){const r=JSON.parse(l);if(/html/.test(r.type))console.log(r.url)}'; }
 pages pg >"$WORK/pg.urls"
 pages gimp >"$WORK/gimp.urls"
-mapfile -t sample < <(awk 'NR % 117 == 5 { print }' "$WORK/pg.urls"; awk 'NR % 68 == 7 { print }' "$WORK/gimp.urls")
+mapfile -t sample < <(awk 'NR % 292 == 5 { print }' "$WORK/pg.urls"; awk 'NR % 170 == 7 { print }' "$WORK/gimp.urls")
 claim "${#sample[@]} pages of two sites, pixel by pixel" seen replaycheck.mjs pixels "$UI" "$SITE" "${sample[@]#"$SITE"}"
 claim "axe: the UI has no violation" seen replaycheck.mjs axe "$UI" / "/2026/$SITE/pg/index.html" "/versions/$SITE/pg/index.html" "/search?q=select" "/changes?round=1" /report "/report?archive=2" "/2026/$SITE/pg/none.html" /nowhere
 claim "1,000 random pages, live and from the archive" seen replaycheck.mjs pace "$UI" 1000 "$WORK/pg.urls"

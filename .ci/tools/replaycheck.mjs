@@ -1,6 +1,6 @@
 // replaycheck.mjs pixels UI LIVE PATH...     pages in their frame against the live site, pixel by pixel
 // replaycheck.mjs shots UI DIR PATH...       pictures of pages of the UI, at 1280 and 390 px, each light and dark, for people to look at
-// replaycheck.mjs axe UI PATH...             axe-core on pages of the UI, at 1280 and 390 px, each light and dark
+// replaycheck.mjs axe UI PATH...             axe-core on pages of the UI, at 1280 px in light and 390 px in dark colours; AXE=all: each in both
 // replaycheck.mjs pace UI N URLFILE          N random pages of a list, live and from the archive, one after the other: p50 and p99 in ms
 // replaycheck.mjs hostile UI N               N random and hostile targets at both servers: no 5xx
 // replaycheck.mjs public UI URL [PICTURE]    a page of serve --public that tries for cookies and storage, beside another service of the host
@@ -73,7 +73,9 @@ const modes = {
     const axe = fs.readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
     const browser = await chromium();
     let violations = 0;
-    for (const [width, colorScheme] of [[1280, 'light'], [1280, 'dark'], [390, 'light'], [390, 'dark']]) {
+    // Each width and each scheme once; AXE=all takes them in all four pairs.
+    const pairs = [[1280, 'light'], [390, 'dark'], [1280, 'dark'], [390, 'light']];
+    for (const [width, colorScheme] of process.env.AXE === 'all' ? pairs : pairs.slice(0, 2)) {
       const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
       const page = await context.newPage();
       for (const path of paths) {
