@@ -606,8 +606,8 @@ func unreachableHint(err error) string {
 	case errors.Is(err, fetch.ErrNoTLS):
 		return "http:// instead of https://"
 	case errors.Is(err, fetch.ErrUntrusted):
-		return "--ca FILE with the issuing authority, if the certificate is your own (verification cannot be turned off), " +
-			"or http:// if the site is not served by https"
+		return "--ca FILE with the issuing authority, if the certificate is your own " +
+			"(verification cannot be turned off), or http:// if the site is not served by https"
 	}
 	return "another URL, or this one later"
 }

@@ -159,7 +159,8 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 		_ = u.json(importJSON{Counts: r.Counts, Seed: r.Seed, Passed: orNone(r.Passed)})
 	} else {
 		u.print("%s: %s", dir, countsText(&r.Counts))
-		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, curtsy update %s (visit %s again)",
+		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, "+
+			"curtsy update %s (visit %s again)",
 			quoted(dir), quoted(dir), quoted(dir), quoted(dir), r.Seed)
 	}
 	if unread > 0 {

@@ -24,7 +24,8 @@ func remarks(dir string) (list []string, err error) {
 	n := a.f.Counts()
 	if left := n.Reasons.Rules()[judge.Include]; left > 0 && a.state.Holds.Pages <= 1 {
 		list = append(list, fmt.Sprintf(
-			"no page but the seed matches --include; %s did not: curtsy list %s --reason include", count(left, "URL"), quoted(dir)))
+			"no page but the seed matches --include; %s did not: curtsy list %s --reason include",
+			count(left, "URL"), quoted(dir)))
 	} else if a.state.Holds.Pages <= 1 { // a document that is no page, alone, is none
 		text, err := lonely(a)
 		if err != nil {

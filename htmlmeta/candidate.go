@@ -18,7 +18,8 @@ const maxCandidate = 300
 // candidateTypes are the extensions that make a literal a candidate.
 var candidateTypes = func() map[string]bool {
 	set := map[string]bool{}
-	for _, ext := range strings.Fields("html htm js mjs json css svg wasm png jpg jpeg gif webp avif ico woff woff2 ttf otf") {
+	for _, ext := range strings.Fields("html htm js mjs json css svg wasm png jpg jpeg gif webp avif ico " +
+		"woff woff2 ttf otf") {
 		set["."+ext] = true
 	}
 	return set
@@ -30,7 +31,8 @@ var candidateTypes = func() map[string]bool {
 // a list of their own parts (Prism).
 var unfetched = func() map[string]bool {
 	set := map[string]bool{}
-	for _, name := range strings.Fields(`_devPagesManifest.json _devMiddlewareManifest.json _clientMiddlewareManifest.js __data.json versions.json react.test.json stories.json prism-core.js`) {
+	for _, name := range strings.Fields(`_devPagesManifest.json _devMiddlewareManifest.json
+		_clientMiddlewareManifest.js __data.json versions.json react.test.json stories.json prism-core.js`) {
 		set[name] = true
 	}
 	return set

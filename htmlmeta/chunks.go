@@ -18,8 +18,10 @@ const maxChunks = 2000
 //
 // A table of a single name is written (17===e?"home":e): it is read as {17:"home"}[e]||e.
 var (
-	loneName   = regexp.MustCompile(`\((?:(\d+|"[\w$./~-]+")===[\w$]+|[\w$]+===(\d+|"[\w$./~-]+"))\?("[^"\\{}]*"):([\w$]+)\)`)
-	chunkName  = regexp.MustCompile(`"[\w./~-]*"(?:\+(?:"[\w./~-]*"|[\w$]+|\(*\{[^{}]*\}\)?\[[\w$]+\](?:\|\|[\w$]+)?\)?))+\+"[\w.~-]*\.(?:js|mjs|css)"`)
+	loneName = regexp.MustCompile(`\((?:(\d+|"[\w$./~-]+")===[\w$]+|[\w$]+===(\d+|"[\w$./~-]+"))` +
+		`\?("[^"\\{}]*"):([\w$]+)\)`)
+	chunkName = regexp.MustCompile(`"[\w./~-]*"(?:\+(?:"[\w./~-]*"|[\w$]+|\(*\{[^{}]*\}\)?\[[\w$]+\]` +
+		`(?:\|\|[\w$]+)?\)?))+\+"[\w.~-]*\.(?:js|mjs|css)"`)
 	chunkPart  = regexp.MustCompile(`"([^"]*)"|\(*\{([^{}]*)\}\)?\[[\w$]+\](\|\|[\w$]+)?\)?|([\w$]+)`)
 	chunkPair  = regexp.MustCompile(`"?([\w$./~-]+)"?:"([^"\\]*)"`)
 	publicPath = regexp.MustCompile(`\.p\s*=\s*"([^"\\]*)"`)

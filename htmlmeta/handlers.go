@@ -7,7 +7,8 @@ import (
 
 // leads finds where the code of a handler leads: location.href = 'x', location.assign('x'),
 // window.open('x').
-var leads = regexp.MustCompile(`(?:location(?:\.href)?\s*=|location\.(?:assign|replace)\s*\(|\bopen\s*\()\s*(?:'([^'\\<]+)'|"([^"\\<]+)")`)
+var leads = regexp.MustCompile(`(?:location(?:\.href)?\s*=|location\.(?:assign|replace)\s*\(|\bopen\s*\()\s*` +
+	`(?:'([^'\\<]+)'|"([^"\\<]+)")`)
 
 // eachLead gives the literals that lead elsewhere, as places in the text.
 func eachLead(code string) (list []span) {
@@ -21,7 +22,8 @@ func eachLead(code string) (list []span) {
 }
 
 // written finds references in markup that scripts write: document.write('<a href="x">').
-var written = regexp.MustCompile(`(?i)<(?:a|area|img|frame|iframe|script|link)\s[^<>]*?(?:href|src)\s*=\s*(?:"([^"<>{}$+\s]+)"|'([^'<>{}$+\s]+)')`)
+var written = regexp.MustCompile(`(?i)<(?:a|area|img|frame|iframe|script|link)\s[^<>]*?(?:href|src)\s*=\s*` +
+	`(?:"([^"<>{}$+\s]+)"|'([^'<>{}$+\s]+)')`)
 
 // addWritten adds the references of a literal that is markup.
 func (s *linkSet) addWritten(text string, l Link) {

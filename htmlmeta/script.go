@@ -17,8 +17,9 @@ type scriptUse uint8
 
 const (
 	asString scriptUse = iota // anything else: it may name a file
-	asModule                  // import, export … from, import(), new URL(x, import.meta.url), importScripts: relative to the script
-	asPage                    // new Worker(x), serviceWorker.register(x): relative to the page
+	// import, export … from, import(), new URL(x, import.meta.url), importScripts: relative to the script
+	asModule
+	asPage // new Worker(x), serviceWorker.register(x): relative to the page
 )
 
 // scriptRef is one literal of a script.

@@ -127,8 +127,9 @@ var roleOf = func() map[string]role {
 		"address article blockquote body caption center dd details dialog div dl dt fieldset figcaption figure " +
 			"h4 h5 h6 hgroup html legend li main menu ol optgroup p pre search section summary table tbody td " +
 			"tfoot th thead tr ul": isBlock,
-		"br hr wbr img input meta link area base col embed source track param":                                                                 isVoid,
-		"script style template noscript svg math select button textarea title iframe object noembed noframes canvas audio video datalist head": isNever,
+		"br hr wbr img input meta link area base col embed source track param": isVoid,
+		"script style template noscript svg math select button textarea title iframe object noembed noframes " +
+			"canvas audio video datalist head": isNever,
 		"nav form":            isAside,
 		"header footer aside": isMargin | isBlock,
 		"main article":        isMain,
@@ -152,8 +153,9 @@ type textRules struct {
 
 // element is what one with the role of its name is to the text.
 func (t *textRules) element(what role) textElement {
+	beside := what&isAside != 0 || what&isMargin != 0 && t.main == 0
 	return textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0,
-		quiet: what&isQuiet != 0, never: what&isNever != 0 || t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0)}
+		quiet: what&isQuiet != 0, never: what&isNever != 0 || t.frugal && beside}
 }
 
 // addAttribute takes in what an attribute of an element says.

@@ -36,7 +36,7 @@ type Report struct {
 	Visits   int       `json:"visits"`
 	Bytes    int64     `json:"bytes"`
 	Problems []Problem `json:"problems"`            // not more than maxProblems
-	Live     bool      `json:"live,omitempty"`      // a crawl writes: it is its last commit; no page of crawl.db is checked
+	Live     bool      `json:"live,omitempty"`      // as of a crawl's last commit; no page of crawl.db is checked
 	InFlight int64     `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
 	Facts    int       `json:"facts,omitempty"`     // pages whose facts are not kept, and made again when asked for
 	Aside    []string  `json:"aside,omitempty"`     // files that an opening or a rebuild gave names that nothing reads

@@ -135,7 +135,8 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 		return nil
 	}
 	if !main && r.Length > maxBeside {
-		a.refuse(&a.seen, r.At.String(), r.TargetURI, fmt.Sprintf("a %s record of more than %d bytes", r.Type, maxBeside))
+		a.refuse(&a.seen, r.At.String(), r.TargetURI,
+			fmt.Sprintf("a %s record of more than %d bytes", r.Type, maxBeside))
 		return nil
 	}
 	b, err := a.readBlock(in, r.BlockDigest, r.Length)
@@ -248,7 +249,8 @@ func (p *part) take(q *part) bool {
 // isNamed says whether q names the response or a record beside it, or is named by them.
 func (p *part) isNamed(q *part) bool {
 	return slices.ContainsFunc(append(p.beside, p), func(r *part) bool {
-		return r.ID != "" && (slices.Contains(q.Concurrent, r.ID) || q.Type == warc.TypeMetadata && q.RefersTo == r.ID) ||
+		return r.ID != "" && slices.Contains(q.Concurrent, r.ID) ||
+			r.ID != "" && q.Type == warc.TypeMetadata && q.RefersTo == r.ID ||
 			q.ID != "" && slices.Contains(r.Concurrent, q.ID)
 	})
 }

@@ -110,5 +110,6 @@ func (a *assembler) again(b []byte, at warc.Place) (*part, error) {
 	}
 	r.At = at
 	mem, err := io.ReadAll(f)
-	return &part{ForeignRecord: r, block: &block{mem: mem, size: int64(len(mem)), sum: warc.SumLabelled(r.BlockDigest, mem)}}, err
+	held := &block{mem: mem, size: int64(len(mem)), sum: warc.SumLabelled(r.BlockDigest, mem)}
+	return &part{ForeignRecord: r, block: held}, err
 }

@@ -31,14 +31,22 @@ func (t *rendering) unfold() error {
 
 // unfold is how many things were opened; globalThis.opened are those.
 const unfold = `(() => {
-	const o = globalThis.opened ||= {seen: new Set(), details: [], tabs: [...document.querySelectorAll("[role=tab][aria-selected=true]")]};
-	const more = /^\+?\s*((load|show|see|view|read|display) (more|all)|more( results| items)?|show next|показать (ещё|еще|все|больше)|(загрузить|смотреть) (ещё|еще)|покажи още|зареди още|mehr (laden|anzeigen)|(voir|afficher|charger) plus|(cargar|ver|mostrar) más|carica altro|mostra altro)\b/i;
+	const o = globalThis.opened ||= {seen: new Set(), details: [],
+		tabs: [...document.querySelectorAll("[role=tab][aria-selected=true]")]};
+	const words = ["(load|show|see|view|read|display) (more|all)", "more( results| items)?", "show next",
+		"показать (ещё|еще|все|больше)", "(загрузить|смотреть) (ещё|еще)", "покажи още", "зареди още",
+		"mehr (laden|anzeigen)", "(voir|afficher|charger) plus", "(cargar|ver|mostrar) más", "carica altro",
+		"mostra altro"];
+	const more = new RegExp("^\\+?\\s*(" + words.join("|") + ")\\b", "i");
 	const once = (e) => !o.seen.has(e) && o.seen.size < 500 && !!o.seen.add(e);
 	let n = 0;
-	for (const d of document.querySelectorAll("details:not([open])")) if (once(d)) { d.open = true; o.details.push(d); n++; }
-	for (const e of document.querySelectorAll("[role=tab]:not([aria-selected=true]):not(a[href])")) if (once(e)) { e.click(); n++; break; }
+	for (const d of document.querySelectorAll("details:not([open])"))
+		if (once(d)) { d.open = true; o.details.push(d); n++; }
+	for (const e of document.querySelectorAll("[role=tab]:not([aria-selected=true]):not(a[href])"))
+		if (once(e)) { e.click(); n++; break; }
+	const says = (e) => (e.innerText || "").trim().slice(0, 60);
 	for (const e of document.querySelectorAll("button, [role=button]:not(a[href])"))
-		if (!e.disabled && e.getClientRects().length && more.test((e.innerText || "").trim().slice(0, 60))) { e.click(); n++; break; }
+		if (!e.disabled && e.getClientRects().length && more.test(says(e))) { e.click(); n++; break; }
 	scrollTo(0, document.documentElement.scrollHeight);
 	return n;
 })()`
@@ -47,9 +55,13 @@ const unfold = `(() => {
 // height of the window, where scripts have written it into the page, is that of a
 // window and not of the whole page.
 func (t *rendering) fold() {
-	_, _ = t.number(`(() => { const o = globalThis.opened; if (o) { o.details.forEach((d) => d.open = false); if (o.seen.size) o.tabs.forEach((e) => e.click()); } scrollTo(0, 0); return 1 })()`, time.Second)
-	before, err := t.number(`(() => { const tall = innerHeight, near = (v) => Math.abs(v - tall) < 2 || Math.abs(v * 100 - tall) < 2;
-		const baked = [...document.querySelectorAll("[style]")].some((e) => (e.getAttribute("style").match(/[\d.]+(?=px)/g) || []).some((v) => near(+v)));
+	_, _ = t.number(`(() => { const o = globalThis.opened;
+		if (o) { o.details.forEach((d) => d.open = false); if (o.seen.size) o.tabs.forEach((e) => e.click()); }
+		scrollTo(0, 0); return 1 })()`, time.Second)
+	before, err := t.number(`(() => { const tall = innerHeight;
+		const near = (v) => Math.abs(v - tall) < 2 || Math.abs(v * 100 - tall) < 2;
+		const lengths = (e) => e.getAttribute("style").match(/[\d.]+(?=px)/g) || [];
+		const baked = [...document.querySelectorAll("[style]")].some((e) => lengths(e).some((v) => near(+v)));
 		return tall > 1024 && baked ? document.documentElement.textContent.length : 0 })()`, time.Second)
 	if err != nil || before == 0 {
 		return
@@ -86,7 +98,11 @@ func (t *rendering) take() {
 		t.mu.Lock()
 		t.left = false
 		t.mu.Unlock()
-		found, err := t.number(fmt.Sprintf(`(() => { const a = [...document.querySelectorAll("a[href]")].find((a) => a.href === %q); if (!a) return 0; setTimeout(() => a.click(), 0); return 1 })()`, list[n]), time.Second)
+		found, err := t.number(fmt.Sprintf(`(() => {
+			const a = [...document.querySelectorAll("a[href]")].find((a) => a.href === %q);
+			if (!a) return 0;
+			setTimeout(() => a.click(), 0);
+			return 1 })()`, list[n]), time.Second)
 		if err != nil {
 			return
 		}
@@ -107,8 +123,11 @@ func (t *rendering) take() {
 }
 
 // links are those of a page to others of the site.
-const links = `Promise.resolve([...new Set([...document.querySelectorAll("a[href]")].filter((a) => !/^(_blank|_new)$/i.test(a.target) && !a.hasAttribute("download") && a.getClientRects().length)
-	.map((a) => String(a.href)).filter((u) => u.length < 2000 && u.startsWith(location.origin + "/") && u.split("#")[0] !== location.href.split("#")[0]))].slice(0, 500))`
+const links = `Promise.resolve([...new Set([...document.querySelectorAll("a[href]")]
+	.filter((a) => !/^(_blank|_new)$/i.test(a.target) && !a.hasAttribute("download") && a.getClientRects().length)
+	.map((a) => String(a.href))
+	.filter((u) => u.length < 2000 && u.startsWith(location.origin + "/"))
+	.filter((u) => u.split("#")[0] !== location.href.split("#")[0]))].slice(0, 500))`
 
 // first says whether a link has not been taken before.
 func (t *rendering) first(url string) bool {

@@ -181,9 +181,11 @@ func flags(program, profile, proxy string) []chromedp.ExecAllocatorOption {
 		{"disk-cache-size", "1"},
 		{"js-flags", "--max-old-space-size=512"},
 		{"disable-site-isolation-trials", true}, // frames of a page are its own target's, and so are their requests
-		{"disable-features", "IsolateOrigins,site-per-process,Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider," +
-			"AutofillServerCommunication,CertificateTransparencyComponentUpdater,Prerender2,SpeculationRulesPrefetchFuture," +
-			"LocalNetworkAccessChecks,PrivateNetworkAccessSendPreflights,BlockInsecurePrivateNetworkRequests"}, // the crawl has its own guard,
+		{"disable-features", "IsolateOrigins,site-per-process,Translate,OptimizationHints,MediaRouter," +
+			"DialMediaRouteProvider,AutofillServerCommunication,CertificateTransparencyComponentUpdater," +
+			"Prerender2,SpeculationRulesPrefetchFuture," +
+			// the crawl has its own guard
+			"LocalNetworkAccessChecks,PrivateNetworkAccessSendPreflights,BlockInsecurePrivateNetworkRequests"},
 	} {
 		list = append(list, chromedp.Flag(f.name, f.value))
 	}

@@ -33,14 +33,19 @@ type Seen struct {
 
 // listen notes what could not be loaded, in a world of its own.
 const listen = `globalThis.failed = []; addEventListener("error", (e) => { const t = e.target;
-	if (t && t !== window && failed.length < 100) failed.push(String(t.currentSrc || t.src || t.href || t.localName).slice(0, 2000)) }, true)`
+	if (t && t !== window && failed.length < 100)
+		failed.push(String(t.currentSrc || t.src || t.href || t.localName).slice(0, 2000)) }, true)`
 
 // seen is what the page shows.
 const seen = `Promise.resolve((() => {
-	const plain = (a) => !/^(_blank|_new)$/i.test(a.target) && !a.hasAttribute("download") && a.getClientRects().length && getComputedStyle(a).visibility === "visible";
-	return {Text: (document.body ? document.body.innerText : "").slice(0, 1 << 20), URL: String(location.href).slice(0, 2000),
-		Pictures: [...document.images].filter((i) => i.complete && i.naturalWidth > 1).length, Failed: globalThis.failed || [],
-		Links: [...document.querySelectorAll("a[href]")].slice(0, 2000).map((a) => plain(a) ? String(a.href).slice(0, 2000) : "")}})())`
+	const plain = (a) => !/^(_blank|_new)$/i.test(a.target) && !a.hasAttribute("download") &&
+		a.getClientRects().length && getComputedStyle(a).visibility === "visible";
+	return {Text: (document.body ? document.body.innerText : "").slice(0, 1 << 20),
+		URL: String(location.href).slice(0, 2000),
+		Pictures: [...document.images].filter((i) => i.complete && i.naturalWidth > 1).length,
+		Failed: globalThis.failed || [],
+		Links: [...document.querySelectorAll("a[href]")].slice(0, 2000)
+			.map((a) => plain(a) ? String(a.href).slice(0, 2000) : "")}})())`
 
 // Look opens a page and says what is seen of it, and after a click on one of its
 // links, which it lets lead on; after is nil where none was chosen.

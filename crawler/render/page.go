@@ -23,11 +23,14 @@ import (
 
 // absent takes away what would open a way out or a window, before any script
 // of the page runs. Scripts that look for it find a browser without.
-const absent = `for (const n of ["RTCPeerConnection","webkitRTCPeerConnection","RTCDataChannel","WebTransport","WebSocketStream","SharedWorker","PushManager"])
+const absent = `for (const n of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport",
+	"WebSocketStream", "SharedWorker", "PushManager"])
 	try { delete globalThis[n] } catch (e) {}
 try { delete Navigator.prototype.serviceWorker } catch (e) {}
 try { globalThis.open = () => null } catch (e) {}
-try { globalThis.print = globalThis.alert = () => {}; globalThis.confirm = () => false; globalThis.prompt = () => null } catch (e) {}`
+try {
+	globalThis.print = globalThis.alert = () => {}; globalThis.confirm = () => false; globalThis.prompt = () => null
+} catch (e) {}`
 
 // world is the name of the world of our own in a page.
 const world = "curtsy"
@@ -147,7 +150,8 @@ func (t *rendering) prepare(agent string) error {
 	return errors.Join(
 		call(t.calls, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "http://*"},
 			{URLPattern: "https://*"}, {URLPattern: "file://*"}}}),
-		call(t.calls, network.Disable, cdp.Empty{}), // what it would tell is as long as the page likes, and so is the console
+		// What these would tell is as long as the page likes.
+		call(t.calls, network.Disable, cdp.Empty{}),
 		call(t.calls, runtime.Disable, cdp.Empty{}),
 		call(t.calls, log.Disable, cdp.Empty{}),
 		call(t.calls, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent}),
@@ -216,7 +220,8 @@ func (t *rendering) evaluate(expression string, most time.Duration, value any) e
 
 // routes are the links of a page to what scripts of the site show for a fragment.
 const routes = `Promise.resolve([...new Set([...document.querySelectorAll("a[href]")].map((a) => String(a.href))
-	.filter((u) => /^https?:[^#]*#[/!]./.test(u) && u.length < 2000 && u.startsWith(location.origin + "/")))].slice(0, 2000))`
+	.filter((u) => /^https?:[^#]*#[/!]./.test(u) && u.length < 2000 && u.startsWith(location.origin + "/")))]
+	.slice(0, 2000))`
 
 // The protocol gives a document in one message, in which a letter may take six
 // octets. A longer one is taken in slices, without its shadow trees.

@@ -255,7 +255,8 @@ func (r *Records) appendMetadata(s *scratch, dst []byte, infoID, id, responseID 
 // metadata is what the metadata record says.
 func (o *Outcome) metadata() crawllog.Metadata {
 	v := o.Visit
-	m := crawllog.Metadata{Via: o.via, Hops: o.hops, Depth: o.Entry.Depth, Took: v.Took, Robots: v.Robots, Note: o.note()}
+	m := crawllog.Metadata{Via: o.via, Hops: o.hops, Depth: o.Entry.Depth, Took: v.Took, Robots: v.Robots,
+		Note: o.note()}
 	if v.Kept == crawllog.KeptWithheld {
 		m.Status, m.Withheld = v.Status, WithheldBy(v)
 	}

@@ -118,9 +118,11 @@ func Refuse(w http.ResponseWriter, status int, why string) {
 }
 
 // permissions takes from pages what reaches beyond them.
-const permissions = "accelerometer=(), ambient-light-sensor=(), attribution-reporting=(), autoplay=(self), bluetooth=(), " +
-	"browsing-topics=(), camera=(), compute-pressure=(), cross-origin-isolated=(), display-capture=(), encrypted-media=(), " +
-	"gamepad=(), geolocation=(), gyroscope=(), hid=(), identity-credentials-get=(), idle-detection=(), join-ad-interest-group=(), " +
-	"local-fonts=(), magnetometer=(), microphone=(), midi=(), otp-credentials=(), payment=(), picture-in-picture=(), " +
-	"private-state-token-issuance=(), publickey-credentials-create=(), publickey-credentials-get=(), run-ad-auction=(), " +
-	"screen-wake-lock=(), serial=(), shared-storage=(), storage-access=(), usb=(), web-share=(), window-management=(), xr-spatial-tracking=()"
+const permissions = "accelerometer=(), ambient-light-sensor=(), attribution-reporting=(), autoplay=(self), " +
+	"bluetooth=(), browsing-topics=(), camera=(), compute-pressure=(), cross-origin-isolated=(), display-capture=(), " +
+	"encrypted-media=(), gamepad=(), geolocation=(), gyroscope=(), hid=(), identity-credentials-get=(), " +
+	"idle-detection=(), join-ad-interest-group=(), local-fonts=(), magnetometer=(), microphone=(), " +
+	"midi=(), otp-credentials=(), payment=(), picture-in-picture=(), private-state-token-issuance=(), " +
+	"publickey-credentials-create=(), publickey-credentials-get=(), run-ad-auction=(), " +
+	"screen-wake-lock=(), serial=(), shared-storage=(), storage-access=(), usb=(), web-share=(), " +
+	"window-management=(), xr-spatial-tracking=()"

@@ -18,7 +18,8 @@ import (
 
 // declared is how a page calls itself an article: Open Graph, or a type of
 // schema.org in JSON-LD or microdata.
-var declared = regexp.MustCompile(`(?i)og:type["'][^>]{0,40}content=["']article|content=["']article["'][^>]{0,40}og:type|` +
+var declared = regexp.MustCompile(`(?i)og:type["'][^>]{0,40}content=["']article|` +
+	`content=["']article["'][^>]{0,40}og:type|` +
 	`"@type"\s*:\s*\[?\s*"(?:\w*Article|BlogPosting)"|itemtype=["']https?://schema.org/(?:\w*Article|BlogPosting)["']`)
 
 // markers are one of what each of its alternatives has. Most pages have none, and to

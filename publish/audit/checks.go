@@ -69,7 +69,8 @@ var checks = []check{
 		nil, urls(func(t *target) (string, bool) { return fmt.Sprint(t.status), t.status >= 500 })},
 	{"redirect-nowhere", Error, "Redirects lead in a circle, to an error, or are too many in a row.",
 		nil, brokenLinks(true)},
-	{"redirect-chain", Warning, "A redirect leads to another redirect: every visitor waits for both.", nil, redirectChains},
+	{"redirect-chain", Warning, "A redirect leads to another redirect: every visitor waits for both.",
+		nil, redirectChains},
 	{"link-to-redirect", Note, "Links lead to a redirect; the new URL would save every visitor a request.",
 		nil, func(s *site) []Hit { return linksTo(s.moved) }},
 	{"title-missing", Error, "The page has no title, which search engines and bookmarks show.",
@@ -94,7 +95,8 @@ var checks = []check{
 		several(htmlmeta.NoteHeading), nil},
 	{"canonical-several", Error, "The page names more than one canonical URL: none of them counts.",
 		func(p *page) (string, bool) { return strings.Join(p.allCanonicals(), ", "), len(p.allCanonicals()) > 1 }, nil},
-	{"canonical-in-body", Warning, "A link names a canonical URL in the body of the page: search engines read it in the head only.",
+	{"canonical-in-body", Warning, "A link names a canonical URL in the body of the page: " +
+		"search engines read it in the head only.",
 		func(p *page) (string, bool) {
 			return p.first(htmlmeta.NoteMisplaced), len(p.Notes[htmlmeta.NoteMisplaced]) > 0
 		}, nil},
@@ -119,16 +121,19 @@ var checks = []check{
 		nil, pages(func(s *site, p *page) (string, bool) {
 			return p.canonical, p.canonical != "" && !s.isOwn(p.canonical)
 		})},
-	{"noindex-canonical", Warning, "The page asks not to be found and names another page as canonical: the two contradict each other.", func(p *page) (string, bool) {
-		return p.canonical, !p.index && p.isCopy()
-	}, nil},
+	{"noindex-canonical", Warning, "The page asks not to be found and names another page as canonical: " +
+		"the two contradict each other.",
+		func(p *page) (string, bool) { return p.canonical, !p.index && p.isCopy() }, nil},
 	{"hreflang-code", Error, "A hreflang is no language code (BCP 47), nor x-default.", badLanguages, nil},
 	{"hreflang-no-return", Error, "A page in another language does not link back.", nil, hreflangNoReturn},
-	{"hreflang-broken", Error, "A hreflang leads to a URL that is not a page: an error or a redirect.", nil, hreflangBroken},
+	{"hreflang-broken", Error, "A hreflang leads to a URL that is not a page: an error or a redirect.",
+		nil, hreflangBroken},
 	{"hreflang-twice", Warning, "Two hreflang links name the same language.", sameLanguages, nil},
-	{"hreflang-no-self", Warning, "The page names others in other languages, but not itself: search engines want all of them in each.",
+	{"hreflang-no-self", Warning, "The page names others in other languages, but not itself: " +
+		"search engines want all of them in each.",
 		func(p *page) (string, bool) { return "", len(p.alternates) > 0 && !p.names(p.url) }, nil},
-	{"hreflang-not-canonical", Warning, "The page has hreflang links and names another page as canonical: search engines ignore them.",
+	{"hreflang-not-canonical", Warning, "The page has hreflang links and names another page as canonical: " +
+		"search engines ignore them.",
 		func(p *page) (string, bool) { return p.canonical, len(p.alternates) > 0 && p.isCopy() }, nil},
 	{"lang-missing", Warning, "The html element has no lang: readers aloud and translators have to guess.",
 		func(p *page) (string, bool) { return "", p.first(htmlmeta.NoteLang) == "" }, nil},
@@ -138,11 +143,13 @@ var checks = []check{
 		func(p *page) (string, bool) { return strings.Join(p.misspelt(), "; "), len(p.misspelt()) > 0 }, nil},
 	{"noindex-in-sitemap", Error, "A sitemap lists a page that asks not to be found.",
 		nil, inSitemap(func(t *target) bool { return t.status == 200 && !t.index })},
-	{"noindex-disallowed", Error, "robots.txt disallows a page that asks not to be found: nobody who obeys gets to read that.",
+	{"noindex-disallowed", Error, "robots.txt disallows a page that asks not to be found: " +
+		"nobody who obeys gets to read that.",
 		nil, urls(func(t *target) (string, bool) { return t.rule.String(), denied(t) && t.status == 200 && !t.index })},
 	{"sitemap-broken", Error, "A sitemap lists a URL that answers with an error.",
 		nil, inSitemap(func(t *target) bool { return t.status >= 400 || t.state == "failed" })},
-	{"sitemap-redirect", Warning, "A sitemap lists a redirect.", nil, inSitemap(func(t *target) bool { return t.to != "" })},
+	{"sitemap-redirect", Warning, "A sitemap lists a redirect.",
+		nil, inSitemap(func(t *target) bool { return t.to != "" })},
 	{"sitemap-disallowed", Error, "A sitemap lists a URL that robots.txt disallows.", nil, inSitemap(denied)},
 	{"sitemap-not-canonical", Warning, "A sitemap lists a page that names another one as canonical.",
 		nil, sitemapNotCanonical},
@@ -170,17 +177,20 @@ var checks = []check{
 	{"image-large", Warning, "An image is larger than 1 MiB.", nil, urls(func(t *target) (string, bool) {
 		return fmt.Sprintf("%d octets", t.image), t.image > largeImage
 	})},
-	{"meta-refresh", Warning, "The page sends its readers elsewhere, or loads itself anew, after a time: who reads slowly cannot finish.", noted(htmlmeta.NoteRefresh), nil},
-	{"viewport-missing", Note, "The page has no meta viewport: telephones show it small.", func(p *page) (string, bool) {
-		return "", len(p.Notes[htmlmeta.NoteViewport]) == 0
-	}, nil},
-	{"zoom-forbidden", Warning, "The viewport keeps readers from making the page larger.", noted(htmlmeta.NoteZoom), nil},
+	{"meta-refresh", Warning, "The page sends its readers elsewhere, or loads itself anew, after a time: " +
+		"who reads slowly cannot finish.", noted(htmlmeta.NoteRefresh), nil},
+	{"viewport-missing", Note, "The page has no meta viewport: telephones show it small.",
+		func(p *page) (string, bool) { return "", len(p.Notes[htmlmeta.NoteViewport]) == 0 }, nil},
+	{"zoom-forbidden", Warning, "The viewport keeps readers from making the page larger.",
+		noted(htmlmeta.NoteZoom), nil},
 	{"frame-untitled", Warning, "A frame has no title: who cannot see it learns nothing of what is in it.",
 		noted(htmlmeta.NoteFrame), nil},
 	{"heading-skips", Note, "A heading skips a level.", noted(htmlmeta.NoteSkips), nil},
-	{"id-twice", Note, "An id is that of two elements: links and labels find the first only.", noted(htmlmeta.NoteIDTwice), nil},
-	{"alt-missing", Error, "An image, or a link or button that is one, has no alt attribute: who cannot see it learns nothing of it (alt=\"\" says " +
-		"that there is nothing to learn).", noted(htmlmeta.NoteNoAlt), nil},
+	{"id-twice", Note, "An id is that of two elements: links and labels find the first only.",
+		noted(htmlmeta.NoteIDTwice), nil},
+	{"alt-missing", Error, "An image, or a link or button that is one, has no alt attribute: " +
+		"who cannot see it learns nothing of it (alt=\"\" says that there is nothing to learn).",
+		noted(htmlmeta.NoteNoAlt), nil},
 	{"content-duplicate", Warning, "Several pages have the same content, and none says which is the canonical one.",
 		nil, duplicates(func(p *page) string {
 			if p.canonical != "" {

@@ -95,7 +95,8 @@ type Counts struct {
 // Counts counts.
 func (c *Catalog) Counts(ctx context.Context) (n Counts, err error) {
 	var from, to sql.NullInt64
-	err = c.db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(kept IN ('response', 'revisit')), 0), min(ts), max(ts), (SELECT count(*) FROM docs)
+	err = c.db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(kept IN ('response', 'revisit')), 0),
+		min(ts), max(ts), (SELECT count(*) FROM docs)
 		FROM captures WHERE segment <> ''`).Scan(&n.Captures, &n.Kept, &from, &to, &n.Texts)
 	if from.Valid {
 		n.From, n.To = time.Unix(0, from.Int64).UTC(), time.Unix(0, to.Int64).UTC()
@@ -121,7 +122,8 @@ func (c *Catalog) Tallies(ctx context.Context) (statuses, types []Tally, err err
 }
 
 func (c *Catalog) tally(ctx context.Context, column string) (list []Tally, err error) {
-	rows, err := c.db.QueryContext(ctx, `SELECT `+column+`, count(*) FROM captures WHERE segment <> '' AND `+column+` <> ''
+	rows, err := c.db.QueryContext(ctx, `SELECT `+column+`, count(*) FROM captures
+		WHERE segment <> '' AND `+column+` <> ''
 		GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`, mostTallies)
 	if err != nil {
 		return nil, err

@@ -117,7 +117,8 @@ var escapeBagPath = strings.NewReplacer("%", "%25", "\n", "%0A", "\r", "%0D")
 
 // tags writes what describes the payload.
 func (b *bag) tags(o *Options) error {
-	info := fmt.Sprintf("%s\nBagging-Date: %s\nPayload-Oxum: %d.%d\nExternal-Description: %s, archived; what its owner withholds is left out\nInternal-Sender-Identifier: %s\n",
+	info := fmt.Sprintf("%s\nBagging-Date: %s\nPayload-Oxum: %d.%d\n"+
+		"External-Description: %s, archived; what its owner withholds is left out\nInternal-Sender-Identifier: %s\n",
 		strings.TrimSuffix(bagAgent, "curtsy/")+o.Software, o.Now.UTC().Format("2006-01-02"), b.size, b.files,
 		o.Seed.Host(), o.Seed)
 	var tags strings.Builder

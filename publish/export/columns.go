@@ -93,7 +93,8 @@ type pageRow struct {
 	Canonical string     `parquet:"canonical,optional" json:"canonical,omitempty"`
 	UsageBy   []statedBy `parquet:"usage_by,list" json:"usage_by"`
 	Licenses  []string   `parquet:"licenses,list" json:"licenses"`
-	Text      string     `parquet:"text,optional" json:"text,omitempty"` // null where it may not be given away as a whole
+	// Text is null where it may not be given away as a whole.
+	Text string `parquet:"text,optional" json:"text,omitempty"`
 }
 
 // corpusColumns are what a corpus says of its texts. Nothing is left out by them.

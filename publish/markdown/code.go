@@ -12,7 +12,8 @@ import (
 // languageClass is how the class of an element names the language of its code: as HTML
 // suggests it and Prism has it, and as Sphinx, GitHub, MediaWiki, Org mode and
 // SyntaxHighlighter ("brush: LANGUAGE") have it.
-var languageClass = regexp.MustCompile(`(?:^|\s)(?:(?:mw-highlight-lang|language)-|highlight-(?:source-|text-)?|src src-|brush:\s*)([\w+#-]+)`)
+var languageClass = regexp.MustCompile(`(?:^|\s)(?:(?:mw-highlight-lang|language)-|highlight-(?:source-|text-)?|` +
+	`src src-|brush:\s*)([\w+#-]+)`)
 
 // noLanguage are what highlighters say of code whose language they are not told.
 var noLanguage = []string{"default", "none", "auto", "plain", "plaintext", "text", "notranslate"}

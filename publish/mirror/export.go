@@ -19,7 +19,7 @@ type Result struct {
 	Broken    int       `json:"broken"`           // URLs of the site that links lead to in vain
 	Live      int       `json:"live"`             // links to the live site whose page is here
 	Still     int       `json:"still,omitempty"`  // pages in the form that Options.Still gave
-	Moving    int       `json:"moving,omitempty"` // pages that run their scripts again, which a repair had shown as these left them
+	Moving    int       `json:"moving,omitempty"` // pages that run their scripts again, after a repair
 	Complete  bool      `json:"complete"`
 	Why       string    `json:"why,omitempty"` // it is not complete
 	Problems  []Problem `json:"problems"`      // with the names of files; see Check for the references in them

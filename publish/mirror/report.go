@@ -92,7 +92,8 @@ func (w *writer) encodeReport(to io.Writer, r *Result) error {
 			"<code>curtsy mirror --serve</code>, or from any web server.</p>\n", pages)
 	}
 	if n := w.countUnlisted(); n > 0 {
-		fmt.Fprintf(b, "<p class=sum>%d of the URLs visited must not be listed and are not named here; <code>curtsy explain</code> shows the result of each.</p>\n", n)
+		fmt.Fprintf(b, "<p class=sum>%d of the URLs visited must not be listed and are not named here; "+
+			"<code>curtsy explain</code> shows the result of each.</p>\n", n)
 	}
 	for _, h := range headings {
 		w.encodeSection(b, h.section, h.title, h.says)

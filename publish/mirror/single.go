@@ -192,7 +192,8 @@ func (d *document) encode(e *entry) (string, error) {
 			return "", err
 		}
 	}
-	return "data:" + cmp.Or(served(e.typ(), e.file), typeAny) + ";base64," + base64.StdEncoding.EncodeToString(body), nil
+	kind := cmp.Or(served(e.typ(), e.file), typeAny)
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(body), nil
 }
 
 // present writes the file of an entry, if it is not there.

@@ -49,7 +49,8 @@ func (s *Site) access(r *http.Request) localweb.Access {
 }
 
 // opaqueSandbox is what a page without an origin of its own may do.
-const opaqueSandbox = "sandbox allow-scripts allow-forms allow-modals allow-downloads allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
+const opaqueSandbox = "sandbox allow-scripts allow-forms allow-modals allow-downloads " +
+	"allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
 
 func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	files := s.files

@@ -18,7 +18,8 @@ func (s *Server) mementoHeaders(w http.ResponseWriter, r *http.Request, c *captu
 // relations are the links from a memento to its original, gate and map.
 func (s *Server) relations(r *http.Request, url string) string {
 	ui, ref := s.uiOrigin(r), listed.Replace(url)
-	return fmt.Sprintf(`<%s>; rel="original", <%s/timegate/%s>; rel="timegate", <%s/timemap/link/%s>; rel="timemap"; type="application/link-format"`,
+	return fmt.Sprintf(`<%s>; rel="original", <%s/timegate/%s>; rel="timegate", `+
+		`<%s/timemap/link/%s>; rel="timemap"; type="application/link-format"`,
 		ref, ui, ref, ui, ref)
 }
 
@@ -61,7 +62,9 @@ func (s *Server) timemap(w http.ResponseWriter, r *http.Request, text string) er
 	w.Header().Set("Content-Type", "application/link-format")
 	ui, ref := s.uiOrigin(r), listed.Replace(u.String())
 	first, last := shown[0].At.UTC().Format(http.TimeFormat), shown[len(shown)-1].At.UTC().Format(http.TimeFormat)
-	fmt.Fprintf(w, "<%s>;rel=\"original\",\n<%s/timemap/link/%s>;rel=\"self\";type=\"application/link-format\";from=\"%s\";until=\"%s\",\n<%s/timegate/%s>;rel=\"timegate\"",
+	fmt.Fprintf(w, "<%s>;rel=\"original\",\n"+
+		"<%s/timemap/link/%s>;rel=\"self\";type=\"application/link-format\";from=\"%s\";until=\"%s\",\n"+
+		"<%s/timegate/%s>;rel=\"timegate\"",
 		ref, ui, ref, first, last, ui, ref)
 	for i, c := range shown {
 		rel := "memento"

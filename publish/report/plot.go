@@ -69,7 +69,8 @@ func (p Plot) columns() template.HTML {
 		if bar.Value > 0 {
 			height = max(height, 1)
 		}
-		fmt.Fprintf(&b, `<rect class="bar" x="%.3f%%" y="%.1f" width="%.3f%%" height="%.1f"><title>%s: %s</title></rect>`,
+		fmt.Fprintf(&b, `<rect class="bar" x="%.3f%%" y="%.1f" width="%.3f%%" height="%.1f">`+
+			`<title>%s: %s</title></rect>`,
 			float64(i)*step+step/10, columnHeight+18-height, step*0.8, height, escape(bar.Label), escape(bar.Text))
 	}
 	fmt.Fprintf(&b, `<text x="0" y="12">up to %s</text>`, escape(p.tallest().Text))

@@ -130,7 +130,8 @@ func (g *gatherer) next() (steps []Step) {
 		" --broken --format csv")
 	add(r.Orphans.Total > 0, "Link to the orphans from somewhere, or take them out of the sitemap.", "")
 	add(r.Nowhere > 0, "Repair the redirects that lead nowhere: no visitor gets to a page by them.", "")
-	add(r.Redirects.Total > r.Nowhere, "Links that lead to a redirect cost every visitor a request; point them at the final URL instead.", "")
+	add(r.Redirects.Total > r.Nowhere,
+		"Links that lead to a redirect cost every visitor a request; point them at the final URL instead.", "")
 	add(r.Untitled.Total > 0, "Give the pages without a title one: it is what search engines and bookmarks display.",
 		"")
 	add(true, "Read the site offline:", "curtsy mirror "+dir+" "+dir+"-mirror")

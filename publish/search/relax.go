@@ -8,12 +8,12 @@ import (
 
 // asking are words of questions, beside the common ones: they say nothing of what is
 // asked for.
-var asking = strings.Fields("how what why which when where who whose do does did can could should must have has i my me we our you your " +
-	"they them there so if then while without whenever whether " +
-	"wie was warum welche welcher welches welchem wann wo wer wozu kann können darf muss soll ich mein meine meinen meinem man wir " +
-	"werden diese dieser dieses eigene eigenes haben hat nach bei aus " +
-	"как что почему какой какая какое какие каком какому где когда кто чем зачем можно ли нужно мне мой моя мои я мы у о об быть есть " +
-	"как какво защо кой коя кое кои къде кога мога ми аз ли")
+var asking = strings.Fields("how what why which when where who whose do does did can could should must have has " +
+	"i my me we our you your they them there so if then while without whenever whether " +
+	"wie was warum welche welcher welches welchem wann wo wer wozu kann können darf muss soll " +
+	"ich mein meine meinen meinem man wir werden diese dieser dieses eigene eigenes haben hat nach bei aus " +
+	"как что почему какой какая какое какие каком какому где когда кто чем зачем " +
+	"можно ли нужно мне мой моя мои я мы у о об быть есть как какво защо кой коя кое кои къде кога мога ми аз ли")
 
 // bare are the words of a query that are no more than words.
 func (q *query) bare() (n int) {

@@ -253,7 +253,8 @@ func (w *wanted) query(docs int) (sql string, args []any) {
 // ask gets the candidates: the best by bm25, or as they were discovered.
 func (s *Searcher) ask(ctx context.Context, w wanted) (list []candidate, err error) {
 	inner, args := w.query(s.docs)
-	rows, err := s.db.QueryContext(ctx, `SELECT d.id, d.n, d.url, d.title, d.lang, d.raws, d.stems, d.last, coalesce(l.pages, 0), -m.score
+	rows, err := s.db.QueryContext(ctx, `SELECT d.id, d.n, d.url, d.title, d.lang, d.raws, d.stems, d.last,
+		coalesce(l.pages, 0), -m.score
 		FROM (`+inner+`) m JOIN docs d ON d.id = m.id LEFT JOIN inlinks l ON l.name = d.name`, args...)
 	if err != nil {
 		return nil, err

@@ -34,11 +34,16 @@ const (
 const maxUnpacked = 4 << 20
 
 // dictionary is part of the format.
-const dictionary = `"class":"prerequisite","class":"requisite","content_type":"text/css","content_type":"image/png","canonical":"http","etag":"","last_modified":" GMT","directives":{"noindex":true,"sources":[{"directive":"` +
-	`"robots":{"allow":true,"line":1,"rule":"Allow: /","group":"*","version":"","robots":{"allow":true,"rule":"no rule applies",` +
+const dictionary = `"class":"prerequisite","class":"requisite","content_type":"text/css","content_type":"image/png",` +
+	`"canonical":"http","etag":"","last_modified":" GMT","directives":{"noindex":true,"sources":[{"directive":"` +
+	`"robots":{"allow":true,"line":1,"rule":"Allow: /","group":"*","version":"",` +
+	`"robots":{"allow":true,"rule":"no rule applies",` +
 	`"kept":"revisit","record":{"segment":"","offset":0,"length":0,"id":""},"refers":{"url_id":1,"n":1}}` +
-	`{"url_id":1,"n":1,"url":"https://.html","class":"page","at":"0001-01-01T00:00:00Z","delay":"configured delay 1s","content_type":"text/html; charset=utf-8","charset":"utf-8","title":"","lang":"en","length":0,` +
-	`"robots":{"allow":true,"rule":"robots.txt answered 404","fetched":"0001-01-01T00:00:00Z"},"kept":"response","record":{"segment":"curtsy-20260101000000-00000.warc.gz","offset":0,"length":0,"id":""}}`
+	`{"url_id":1,"n":1,"url":"https://.html","class":"page","at":"0001-01-01T00:00:00Z",` +
+	`"delay":"configured delay 1s","content_type":"text/html; charset=utf-8","charset":"utf-8",` +
+	`"title":"","lang":"en","length":0,` +
+	`"robots":{"allow":true,"rule":"robots.txt answered 404","fetched":"0001-01-01T00:00:00Z"},` +
+	`"kept":"response","record":{"segment":"curtsy-20260101000000-00000.warc.gz","offset":0,"length":0,"id":""}}`
 
 // inflater is kept for the next visit: making one costs more than the visit does.
 type inflater struct {
