@@ -93,7 +93,7 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 		}
 		u.print("%s: %s %s", at, p.What, p.URL)
 	}
-	for _, name := range r.Aside {
+	for _, name := range r.SetAside {
 		u.print("%s: set aside by a repair, not used", filepath.ToSlash(name))
 	}
 	if r.Live {

@@ -283,7 +283,7 @@ func (c *Crawl) finish(r Result) (Result, error) {
 	if c.earlier != nil { // there were runs before
 		find = c.archive.VisitsAt
 	}
-	c.committer.circles.Settle(c.frontier, find)
+	c.committer.circles.Resolve(c.frontier, find)
 	c.ledger.end(r, c.now(), c.schedule.paces)
 	if err := c.commitFrontier(); err != nil && r.Ending != DiskFull {
 		if !storage.IsDisk(err) {

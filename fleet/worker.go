@@ -238,7 +238,7 @@ func (w *Worker) reclaim(ctx context.Context) {
 		e, _, _ := w.book.entry(name)
 		w.try(ctx, r, entry{name: name, rev: e.Rev, due: r.Due})
 	}
-	if err := w.session.Settle(ctx); err != nil {
+	if err := w.session.ReleaseUnclaimed(ctx); err != nil {
 		w.o.Logger.Info("the session before is left to run out", "err", err)
 	}
 }

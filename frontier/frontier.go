@@ -303,7 +303,7 @@ func (f *Frontier) Add(l Link) bool {
 		return false
 	}
 	v := f.judge(&l)
-	if l.Late = (v.Late || l.Aside) && l.Class == Page; v.Excludes() {
+	if l.Late = (v.Late || l.Alternate) && l.Class == Page; v.Excludes() {
 		l.Exclude(v)
 	}
 	f.put(l, fp)

@@ -39,7 +39,7 @@ type Report struct {
 	Live     bool      `json:"live,omitempty"`      // as of a crawl's last commit; no page of crawl.db is checked
 	InFlight int64     `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
 	Facts    int       `json:"facts,omitempty"`     // pages whose facts are not kept, and made again when asked for
-	Aside    []string  `json:"aside,omitempty"`     // files that an opening or a rebuild gave names that nothing reads
+	SetAside []string  `json:"aside,omitempty"`     // files that an opening or a rebuild gave names that nothing reads
 
 	damaged []crawllog.Ref // all visits that a problem names, listed or not
 }
@@ -112,7 +112,7 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 			delete(extents, name)
 		}
 	}
-	r.Aside = a.dir.asides()
+	r.SetAside = a.dir.asides()
 	if err := a.verifyFacts(r); err != nil {
 		return r, err
 	}

@@ -578,7 +578,7 @@ func (i *Intake) end(urls int) error {
 	if i.frontier, err = i.a.Frontier(); err != nil {
 		return err
 	}
-	i.circles.Settle(i.frontier, i.a.VisitsAt)
+	i.circles.Resolve(i.frontier, i.a.VisitsAt)
 	if err := i.state.Recount(i.a, nil); err != nil {
 		return err
 	}

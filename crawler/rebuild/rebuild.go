@@ -160,7 +160,7 @@ func (b *rebuilder) end() error {
 	if b.frontier, err = b.a.Frontier(); err != nil {
 		return err
 	}
-	b.circles.Settle(b.frontier, nil)
+	b.circles.Resolve(b.frontier, nil)
 	if !b.began.IsZero() {
 		b.state.Began = b.began
 	}

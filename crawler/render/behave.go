@@ -22,7 +22,7 @@ func (t *rendering) unfold() error {
 		if err != nil || n == 0 && !grown {
 			return t.calls.Err()
 		}
-		if err := t.settle(); err != nil {
+		if err := t.idle(); err != nil {
 			return err
 		}
 	}
@@ -67,13 +67,13 @@ func (t *rendering) fold() {
 		return
 	}
 	tall := t.high
-	if t.window(height) != nil || t.settle() != nil {
+	if t.window(height) != nil || t.idle() != nil {
 		return
 	}
 	if now, err := t.number("document.documentElement.textContent.length", time.Second); err == nil &&
 		now < 0.98*before {
 		_ = t.window(tall) // it shows what fits only
-		_ = t.settle()
+		_ = t.idle()
 	}
 }
 
@@ -109,14 +109,14 @@ func (t *rendering) take() {
 		if found == 0 {
 			continue
 		}
-		if t.settleFor(t.o.Quiet/4) != nil {
+		if t.idleFor(t.o.Quiet/4) != nil {
 			return
 		}
 		if t.ways.note(t.leads()) {
 			left++
 		}
 		if _, err := t.number(fmt.Sprintf("(location.href.split('#')[0] !== %q && setTimeout(() => "+
-			"history.back(), 0), 1)", t.asked.url), time.Second); err != nil || t.settleFor(beat) != nil {
+			"history.back(), 0), 1)", t.asked.url), time.Second); err != nil || t.idleFor(beat) != nil {
 			return
 		}
 	}

@@ -134,9 +134,9 @@ func (t *rendering) run(agent string, then func(*rendering) error) error {
 
 // rest waits until a page is at rest, with what loads when it is scrolled to.
 func (t *rendering) rest() error {
-	err := t.settle()
+	err := t.idle()
 	if err == nil && t.grow() {
-		err = t.settle()
+		err = t.idle()
 	}
 	return err
 }

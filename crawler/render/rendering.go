@@ -206,12 +206,12 @@ func lines(r *Response) (b []byte) {
 // beat is how often a page is looked at.
 const beat = 50 * time.Millisecond
 
-// settle waits until the page is loaded and asks for nothing more. Time in
+// idle waits until the page is loaded and asks for nothing more. Time in
 // which it waits for answers does not count.
-func (t *rendering) settle() error { return t.settleFor(t.o.Quiet) }
+func (t *rendering) idle() error { return t.idleFor(t.o.Quiet) }
 
-// settleFor waits until the page has asked for nothing for so long.
-func (t *rendering) settleFor(quiet time.Duration) error {
+// idleFor waits until the page has asked for nothing for so long.
+func (t *rendering) idleFor(quiet time.Duration) error {
 	rest := fmt.Sprintf("new Promise(r => setTimeout(() => requestIdleCallback(r, {timeout: 5000}), %d))",
 		quiet.Milliseconds())
 	for left := t.o.Timeout; left > 0; {

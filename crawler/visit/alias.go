@@ -59,7 +59,7 @@ func (o *Outcome) primary(a *Attempt, status int) {
 
 // answersItself takes in that what might have been a name of the site gives pages.
 func (o *Outcome) answersItself(r *Reader, a *Attempt, status int) {
-	if !r.isProbe(a) || status < 200 || status > 299 || r.probes.add(a.URL.Origin(), settled) >= 2*settled {
+	if !r.isProbe(a) || status < 200 || status > 299 || r.probes.add(a.URL.Origin(), decidedOrigin) >= 2*decidedOrigin {
 		return
 	}
 	o.Names.Apart = a.URL.Origin()
@@ -74,7 +74,7 @@ func (r *Reader) isProbe(a *Attempt) bool {
 }
 
 // IsApart says whether what might have been a name of the site answers for itself.
-func (r *Reader) IsApart(u weburl.URL) bool { return r.probes.add(u.Origin(), 0) >= settled }
+func (r *Reader) IsApart(u weburl.URL) bool { return r.probes.add(u.Origin(), 0) >= decidedOrigin }
 
 // judgeName asks the rules about a link. One that may lead to another name of
 // the site is let through to find out, a few times at most.
@@ -85,7 +85,7 @@ func (r *Reader) judgeName(l *frontier.Link, f *judge.Facts) judge.Verdict {
 		return v
 	}
 	probe := *l
-	probe.How, probe.Class, probe.Needed, probe.Aside = judge.HowName, frontier.Page, false, false
+	probe.How, probe.Class, probe.Needed, probe.Alternate = judge.HowName, frontier.Page, false, false
 	if v := judge.Decide(judge.Found, &probe, f); v.Excludes() {
 		return v
 	}
@@ -97,8 +97,8 @@ func (r *Reader) judgeName(l *frontier.Link, f *judge.Facts) judge.Verdict {
 // name of the site: one may be missing.
 const maxNameProbes = 3
 
-// settled is added to the count of an origin that no more URLs are asked for of.
-const settled = 1 << 28
+// decidedOrigin is added to the count of an origin that no more URLs are asked for of.
+const decidedOrigin = 1 << 28
 
 // tally counts by a key, of maxTallied keys at most. It is for any goroutine; the zero
 // value is ready.

@@ -36,9 +36,9 @@ func (c *Circles) Note(v *crawllog.Visit) {
 	}
 }
 
-// Settle makes those that lead nowhere failures. find, if there is one, looks up what
+// Resolve makes those that lead nowhere failures. find, if there is one, looks up what
 // was not noted: the redirects of earlier runs.
-func (c *Circles) Settle(f *frontier.Frontier, find crawllog.Lookup) {
+func (c *Circles) Resolve(f *frontier.Frontier, find crawllog.Lookup) {
 	nowhere := map[string]bool{} // of the URLs that were looked at
 	for from := range c.hops {
 		var way []string

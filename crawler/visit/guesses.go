@@ -66,10 +66,10 @@ func (g *guesses) note(e *frontier.Entry, status int) {
 	g.shapes[shape] = n
 }
 
-// aside says whether a link is asked for last: the page again in another form,
+// isAlternate says whether a link is asked for last: the page again in another form,
 // or what is for programs. The first feed is none of these: what it lists are
 // pages.
-func (g *guesses) aside(l *htmlmeta.Link) bool {
+func (g *guesses) isAlternate(l *htmlmeta.Link) bool {
 	if l.Kind != htmlmeta.Alternate || l.IsCanonical() {
 		return false
 	}

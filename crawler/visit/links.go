@@ -44,8 +44,8 @@ func (o *Outcome) follow(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta
 			continue
 		}
 		link := frontier.Link{URL: l.URL, Class: class, Via: a.Entry.ID, Needed: class == frontier.Requisite,
-			Aside: r.guesses.aside(l),
-			Depth: a.Entry.Depth + 1, How: judge.How(l.Tag + " " + l.Attr)}
+			Alternate: r.guesses.isAlternate(l),
+			Depth:     a.Entry.Depth + 1, How: judge.How(l.Tag + " " + l.Attr)}
 		if n.Listed {
 			if l.URL != a.URL {
 				o.Links = append(o.Links, link) // which tells the frontier that a link leads there

@@ -109,7 +109,7 @@ type Reader struct {
 func NewReader(a *storage.Archive, f *frontier.Frontier, o Options) *Reader {
 	r := &Reader{opts: o, frontier: f, archive: a, guesses: guesses{shapes: map[string]guessed{}}}
 	for _, origin := range o.Apart {
-		r.probes.add(origin, settled)
+		r.probes.add(origin, decidedOrigin)
 	}
 	r.scope.Store(o.Settings)
 	return r

@@ -176,7 +176,7 @@ func TestASessionContinuesTheOneBefore(t *testing.T) {
 	if _, err := after.Acquire(t.Context(), "k", "site"); err != nil {
 		t.Error(err)
 	}
-	if err := after.Settle(t.Context()); err != nil {
+	if err := after.ReleaseUnclaimed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	seen(t, "the rest is free", func() bool { _, ok := b.Claim("other"); return !ok })

@@ -51,7 +51,7 @@ type Options struct {
 	Alone bool
 	// Previous is the session that this worker had before, "" for none. Whoever gives it
 	// knows that nothing of it runs any more: what it holds is this session's to take,
-	// until Settle.
+	// until ReleaseUnclaimed.
 	Previous string
 	About    func() any // what the session says of its worker
 	Logger   *slog.Logger
@@ -163,8 +163,8 @@ func (s *Session) Closed() time.Duration {
 	return max(s.began+s.o.Term-s.o.Clock(), time.Second)
 }
 
-// Settle gives up what the previous session held and this one has not taken.
-func (s *Session) Settle(ctx context.Context) error {
+// ReleaseUnclaimed gives up what the previous session held and this one has not taken.
+func (s *Session) ReleaseUnclaimed(ctx context.Context) error {
 	e, ok := s.board.Entry(sessions + s.o.Previous)
 	if s.o.Previous == "" || !ok {
 		return nil

@@ -44,7 +44,7 @@ func GuessShape(u weburl.URL) string {
 const Alternate = "alternate"
 
 func alternate(l *Link, f *Facts) Verdict {
-	return excludesIf(l.Aside && f.SkipAlternates, Alternate, Params{}).softIf(true)
+	return excludesIf(l.Alternate && f.SkipAlternates, Alternate, Params{}).softIf(true)
 }
 
 func alternatesOff(_ Reason, s *Settings) bool { return s.SkipAlternates }

@@ -68,9 +68,9 @@ type Link struct {
 	// Soft marks a disregarded URL that a later find may queue after all:
 	// a nofollow link excludes that link, not the URL.
 	Soft bool
-	// Aside marks another form of a page, or what is for programs: it waits as
-	// Late ones do. It is not stored.
-	Aside bool
+	// Alternate marks a page in another form (rel=alternate) that is not canonical, but for
+	// the first feed: it waits as Late ones do. It is not stored.
+	Alternate bool
 	// Late makes a page wait until the others are fetched.
 	Late bool
 	// Needed marks a requisite, also where it is disregarded.
