@@ -4,7 +4,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -358,6 +360,26 @@ func TestDiskThatRefusesAWriteStopsTheCrawlAndItGoesOn(t *testing.T) {
 	contains(t, said, "try: make room, then curtsy resume "+dir)
 	contains(t, curtsy(t, "verify", dir).run(t, exitDone), ": 0 problems")
 	contains(t, curtsy(t, "resume", dir).run(t, exitDone), "done: 62 fetched, 0 failed")
+}
+
+// A key that was written in part would be taken for one, and nothing replaces a key.
+func TestAKeyThatCannotBeWrittenLeavesNoFile(t *testing.T) {
+	for _, args := range [][]string{{"--site", "https://a.example/"}, {"--wacz"}} {
+		key := filepath.Join(t.TempDir(), "key")
+		c := curtsy(t)
+		c.Path, c.Args = "/bin/sh", []string{"sh", "-c", `ulimit -f 0; exec "$0" "$@"`}
+		c.Args = append(append(c.Args, curtsyPath(t), "identity", "new"), append(args, key)...)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait()
+		if c.ProcessState.Success() || !strings.Contains(c.said.String(), key) {
+			t.Errorf("%q: %v\n%s", c.Args, c.ProcessState, c.said.String())
+		}
+		if _, err := os.Stat(key); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q left a file: %v", c.Args, err)
+		}
+	}
 }
 
 // curtsyPath is a file that is run as curtsy: its name says what it is.

@@ -85,7 +85,10 @@ func writeSecret(path string, text []byte) error {
 		return err
 	}
 	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path)) // half a key would be taken for one
+	}
+	return nil
 }
 
 // ErrOpen says that others may read a private key.

@@ -36,12 +36,11 @@ const (
 var errTooLong = fmt.Errorf("longer than %d GB", maxBlock>>30)
 
 // readBlock reads a block to its end and computes its digest.
-func (i *importer) readBlock(r io.Reader, label string, length int64) (b *block, err error) {
+func (i *importer) readBlock(r io.Reader, label string, length int64) (_ *block, err error) {
 	if length > maxBlock {
 		return nil, errTooLong
 	}
-	b = &block{}
-	w := warc.NewLabelled(label)
+	b, w := &block{}, warc.NewLabelled(label)
 	defer func() {
 		if err != nil {
 			b.close()

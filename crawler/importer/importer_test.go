@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -275,6 +276,28 @@ func TestARevisitWaitsForItsOriginal(t *testing.T) {
 	}
 	if i = imports(t, dir, original); i.body("http://h.example/p") != "200 text" || i.result.Revisits != 1 {
 		t.Errorf("after: %q, %+v", i.body("http://h.example/p"), i.result)
+	}
+}
+
+// A block that is too large for memory waits in a file, which is closed where the block ends early.
+func TestABlockThatEndsEarlyLeavesNoOpenFile(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("/proc tells which files are open on Linux alone")
+	}
+	whole := record("response", "http://h.example/large", "1", page(strings.Repeat("x", 6<<20)), http)
+	file, dir := write(t, []byte(whole[:5<<20])), t.TempDir()
+	i := &imported{t: t, dir: dir}
+	if err := i.run(t.Context(), func(importer.Progress) {}, file); err != nil || len(i.refusals) == 0 {
+		t.Errorf("%v, %v: want a record that is refused", err, i.refusals)
+	}
+	open, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil || len(open) == 0 {
+		t.Fatal(open, err)
+	}
+	for _, fd := range open {
+		if name, _ := os.Readlink(fd); strings.HasPrefix(name, dir) {
+			t.Errorf("%s is open still", name)
+		}
 	}
 }
 

@@ -54,8 +54,11 @@ func (b *rebuilder) visitGuarded(v *crawllog.Visit, read *ahead) (err error) {
 func (b *rebuilder) ahead(v *crawllog.Visit) (a *ahead) {
 	var err error
 	defer func() {
-		if err != nil {
-			a = nil // whatever it is, it is met again
+		if err != nil { // whatever it is, it is met again
+			if a != nil && a.x != nil {
+				a.x.Release()
+			}
+			a = nil
 		}
 	}()
 	defer storage.Guard(&err)()
