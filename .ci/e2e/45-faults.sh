@@ -171,7 +171,7 @@ sweep() {
 
 RANDOM=${SEED:=$(date +%s)}
 echo "  seed $SEED, every ${every}th call"
-few=$(((every + 4) / 5))
+few=$(((every + 2) / 3))
 for scenario in ${SCENARIOS:-crawl resume repair}; do
 	case $scenario in
 	crawl) step=$every ;;

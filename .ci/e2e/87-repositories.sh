@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../wikis.sh"
 need git curl
-COMMITS=${COMMITS:-25} FILES=${FILES:-15} FIRST=${FIRST:-300} CHECKINS=${CHECKINS:-25} ARTIFACTS=${ARTIFACTS:-40}
+COMMITS=${COMMITS:-25} FILES=${FILES:-15} FIRST=${FIRST:-450} CHECKINS=${CHECKINS:-25} ARTIFACTS=${ARTIFACTS:-40}
 
 # first N LOG: the targets of the first N requests.
 first() { awk -F '\t' -v n="$1" 'NR <= n { split($2, request, " "); print request[2] }' "$2"; }
@@ -70,7 +70,7 @@ if [[ ${ONLY:-fossil} != fossil ]]; then :; elif command -v fossil >/dev/null; t
 	if [[ -n ${DEFAULTS:-} ]]; then
 		visit fossil "http://127.0.0.1:$port/" --max-pages "$FIRST"
 	else
-		CURTSY_TRAPS_PRODUCTS=${PRODUCTS:-100} CURTSY_TRAPS_FACETS=${FACETS:-50} CURTSY_TRAPS_CALENDAR=${CALENDAR:-200} visit fossil "http://127.0.0.1:$port/"
+		CURTSY_TRAPS_PRODUCTS=${PRODUCTS:-200} CURTSY_TRAPS_FACETS=${FACETS:-100} CURTSY_TRAPS_CALENDAR=${CALENDAR:-200} visit fossil "http://127.0.0.1:$port/"
 		claim "fossil: ended by itself" test "$CODE" -eq 0
 	fi
 	"$CURTSY" list "$WORK/fossil.archive" --format csv | awk -F, '$2 != "disregarded" && $8 != "" { print $8 "," $1 }' | sort | awk -v n="$FIRST" 'NR <= n' >"$WORK/fossil.first"
