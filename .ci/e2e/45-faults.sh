@@ -8,9 +8,9 @@
 . "$(dirname "$0")/../lib.sh"
 need strace python3
 tools
-pages=${PAGES:-60}
+pages=${PAGES:-30}
 every=${EVERY:-127}
-export CURTSY_STORAGE_SEGMENT_SIZE=30000 # several segments
+export CURTSY_STORAGE_SEGMENT_SIZE=15000 # several segments
 synth_start -pages "$pages" -bytes 1500 -fanout 60 -links 2 -robots 'User-agent: *\nDisallow: /no'
 synthsite -pages "$pages" -list | sort >"$WORK/list"
 a=$WORK/archive
