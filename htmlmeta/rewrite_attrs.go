@@ -63,9 +63,9 @@ func (w *rewriter) attribute(t *tag, a *attr, f form, l Link) Change {
 			w.attributeCode(a, handler, text, l)
 			return Leave
 		}
-		return w.single(t, a, text, l)
+		return w.single(a, text, l)
 	case linkHref:
-		return w.single(t, a, text, l)
+		return w.single(a, text, l)
 	case srcset:
 		return w.candidates(a, text, l)
 	case cssStyle:
@@ -78,7 +78,7 @@ func (w *rewriter) attribute(t *tag, a *attr, f form, l Link) Change {
 		w.refresh(t, a, text, l)
 	case param:
 		if isURLParam(w.named(t, "name")) {
-			return w.single(t, a, text, l)
+			return w.single(a, text, l)
 		}
 	case archives:
 		w.archives(t, a, text, l)
@@ -126,8 +126,8 @@ func isURLParam(name string) bool {
 }
 
 // single rewrites an attribute that is one reference.
-func (w *rewriter) single(t *tag, a *attr, text string, l Link) Change {
-	if l.Tag == "use" && w.use(a, text, l) {
+func (w *rewriter) single(a *attr, text string, l Link) Change {
+	if l.Tag == "use" && w.use(a, text) {
 		return Local
 	}
 	change, to := w.ref(text, l)

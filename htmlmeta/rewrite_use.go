@@ -19,7 +19,7 @@ type sprite struct {
 
 // use makes a reference to a part of another SVG file one to a part of this
 // page; false where it is none or the file cannot be taken in.
-func (w *rewriter) use(a *attr, text string, l Link) bool {
+func (w *rewriter) use(a *attr, text string) bool {
 	ref := trimRef(text)
 	i := indexByteOrLen(ref, '#')
 	if i == 0 || i == len(ref) || foreignScheme(ref[:i]) {

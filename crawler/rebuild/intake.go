@@ -161,7 +161,7 @@ func (i *Intake) Add(c *Capture) (err error) {
 		return ErrKnown
 	}
 	if c.Visit.Kept == crawllog.KeptRevisit {
-		if err := i.resolve(k, c); err != nil {
+		if err := i.resolve(c); err != nil {
 			return err
 		}
 	}
@@ -217,7 +217,7 @@ func (i *Intake) had(k *met, c *Capture) bool {
 
 // resolve finds the response that holds the payload of a revisit: by the id of its
 // record, by URL and date, or by its digest among the captures of its URL.
-func (i *Intake) resolve(k *met, c *Capture) error {
+func (i *Intake) resolve(c *Capture) error {
 	at := c.RefersToURI
 	if u, err := weburl.ParsePage(at); err == nil {
 		at = u.String()

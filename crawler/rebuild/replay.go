@@ -86,7 +86,7 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 		return err
 	}
 	if e.Class == frontier.Prerequisite {
-		b.prepareRobots(j, v)
+		b.prepareRobots(j)
 	} else if p := b.at(j.URL.Origin(), v); p.rules != nil {
 		j.Rules = p.rules
 		if d := robotstxt.Decide(p.rules, &p.from, e.URL); d.Allow {
@@ -242,7 +242,7 @@ func (b *rebuilder) settle() {
 }
 
 // prepareRobots makes the job one that asks for a robots.txt.
-func (b *rebuilder) prepareRobots(j *visit.Attempt, v *crawllog.Visit) {
+func (b *rebuilder) prepareRobots(j *visit.Attempt) {
 	origin := j.Entry.URL.Origin()
 	j.Robots = &robotstxt.Request{Origin: origin, Hops: b.last.hops, Had: b.of(origin).from}
 }

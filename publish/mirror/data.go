@@ -46,11 +46,7 @@ func (w *writer) dataFiles() (list []*entry, err error) {
 		}
 	}
 	for _, scripts := range byDir {
-		more, err := w.workers(scripts)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, more...)
+		list = append(list, w.workers(scripts)...)
 	}
 	slices.SortFunc(list, func(a, b *entry) int { return strings.Compare(a.file, b.file) })
 	return list, nil
@@ -65,7 +61,7 @@ func isData(typ string) bool {
 
 // workers are those of a directory's scripts that are named so, and what they name of the
 // others.
-func (w *writer) workers(scripts []*entry) (list []*entry, err error) {
+func (w *writer) workers(scripts []*entry) (list []*entry) {
 	var text []byte
 	for _, e := range scripts {
 		if !isWorker(e) {
@@ -83,7 +79,7 @@ func (w *writer) workers(scripts []*entry) (list []*entry, err error) {
 			list = append(list, e)
 		}
 	}
-	return list, nil
+	return list
 }
 
 func isWorker(e *entry) bool { return strings.Contains(strings.ToLower(e.file), "worker") }

@@ -180,7 +180,7 @@ func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c 
 	if htmlmeta.KindOf(header, head) == htmlmeta.XML {
 		s.withoutScripts(w) // no guard can be put into it
 	}
-	text, free, err := s.whole(r.Context(), c, body)
+	text, free, err := s.whole(r.Context(), body)
 	if err == nil {
 		defer free()
 		text, err = s.rewrite(r.Context(), a, c, header, text)
@@ -221,7 +221,7 @@ func (s *Server) hold(ctx context.Context, size int64) (free func(), err error) 
 }
 
 // whole is a document in memory; the caller frees it.
-func (s *Server) whole(ctx context.Context, c *capture, body io.ReadSeeker) (text []byte, free func(), err error) {
+func (s *Server) whole(ctx context.Context, body io.ReadSeeker) (text []byte, free func(), err error) {
 	size, err := body.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, nil, err
