@@ -24,9 +24,9 @@ bom = json.load(open(sys.argv[1]))
 names = {c["name"] for c in bom["components"]}
 sys.exit(not (bom["bomFormat"] == "CycloneDX" and {"std", "go.etcd.io/bbolt"} <= names and all("@" + c["version"] in c["purl"] for c in bom["components"])))
 PY
-# As on another system: the error types and signals of Windows and macOS.
-vetted() { local os; for os in windows darwin; do GOOS=$os go vet . ./app ./cli ./storage/... ./crawler/... ./publish/... ./fleet/... ./internal/mapped 2>"$WORK/log" || { show "$WORK/log"; return 1; }; done; }
-claim "go vet for Windows and macOS" vetted
+# The tests too, where signals and errors are others; that macOS can be built for, the release has shown.
+vetted() { GOOS=windows go vet . ./app ./cli ./storage/... ./crawler/... ./publish/... ./fleet/... ./internal/mapped 2>"$WORK/log" || { show "$WORK/log"; return 1; }; }
+claim "go vet for Windows" vetted
 
 deb=$(echo "$WORK"/one/*_amd64.deb)
 mkdir -p "$WORK/root/var/lib/dpkg/updates" "$WORK/root/var/lib/dpkg/info"
