@@ -24,15 +24,14 @@ type appFlags struct {
 }
 
 func appCmd(u *ui) *cobra.Command {
-	f := &appFlags{}
+	f := &appFlags{listen: "127.0.0.1:8610"}
 	c := newCommand("app [FOLDER]", func(c *cobra.Command, a []string) error {
 		f.anyPort = !c.Flags().Changed("listen")
 		ctx, release := u.until()
 		defer release()
 		return f.run(ctx, u, strings.Join(a, ""))
 	})
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8610", inHelp)
-	c.Flags().BoolVar(&f.noOpen, "no-open", false, inHelp)
+	flags(c.Flags(), vars{"listen": &f.listen, "no-open": &f.noOpen})
 	return c
 }
 

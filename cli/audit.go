@@ -40,11 +40,8 @@ type auditHit struct {
 func auditCmd(u *ui) *cobra.Command {
 	f := &auditFlags{}
 	c := newCommand("audit DIR", u.runs(func(ctx context.Context, a []string) error { return f.run(ctx, u, a[0]) }))
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
-	c.Flags().BoolVar(&f.sarif, "sarif", false, inHelp)
-	c.Flags().StringVar(&f.baseline, "baseline", "", inHelp)
-	c.Flags().StringArrayVar(&f.ignore, "ignore", nil, inHelp)
-	c.Flags().BoolVar(&f.list, "all", false, inHelp)
+	flags(c.Flags(), vars{"json": &f.json, "sarif": &f.sarif, "baseline": &f.baseline, "ignore": &f.ignore,
+		"all": &f.list})
 	c.MarkFlagsMutuallyExclusive("json", "sarif")
 	return c
 }

@@ -25,11 +25,7 @@ func changesCmd(u *ui) *cobra.Command {
 	c := newCommand("changes DIR", func(cmd *cobra.Command, a []string) error {
 		return f.run(cmd.Context(), u, a[0])
 	})
-	c.Flags().StringVar(&f.since, "since", "", inHelp)
-	c.Flags().IntVar(&f.round, "round", 0, inHelp)
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
-	c.Flags().BoolVar(&f.html, "html", false, inHelp)
-	c.Flags().BoolVar(&f.atom, "atom", false, inHelp)
+	flags(c.Flags(), vars{"since": &f.since, "round": &f.round, "json": &f.json, "html": &f.html, "atom": &f.atom})
 	c.MarkFlagsMutuallyExclusive("json", "html", "atom")
 	c.MarkFlagsMutuallyExclusive("since", "round")
 	return c

@@ -104,10 +104,8 @@ func newRoot(u *ui) *cobra.Command {
 	}
 	root.SetHelpCommand(helpCmd(u))
 	root.SetUsageTemplate(root.UsageTemplate() + "\nExit codes: curtsy help exit-codes\n")
-	root.PersistentFlags().StringVar(&u.profile.path, "cpuprofile", "", inHelp)
+	flags(root.PersistentFlags(), vars{"cpuprofile": &u.profile.path, "quiet,q": &u.quiet, "utc": &u.utc})
 	_ = root.PersistentFlags().MarkHidden("cpuprofile")
-	root.PersistentFlags().BoolVarP(&u.quiet, "quiet", "q", false, inHelp)
-	root.PersistentFlags().BoolVar(&u.utc, "utc", false, inHelp)
 	putWords(root)
 	return root
 }

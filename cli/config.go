@@ -172,22 +172,8 @@ func settingsOf(v reflect.Value, prefix string) (list []setting) {
 // register makes the flags of the keys that have one.
 func (c *config) register(fl *pflag.FlagSet) {
 	for _, k := range c.keys() {
-		if k.flag == "" {
-			continue
-		}
-		switch p := k.value.Addr().Interface().(type) {
-		case *string:
-			fl.StringVar(p, k.flag, "", inHelp)
-		case *[]string:
-			fl.StringArrayVar(p, k.flag, nil, inHelp)
-		case *bool:
-			fl.BoolVar(p, k.flag, false, inHelp)
-		case *int:
-			fl.IntVar(p, k.flag, 0, inHelp)
-		case *time.Duration:
-			fl.DurationVar(p, k.flag, 0, inHelp)
-		case pflag.Value:
-			fl.Var(p, k.flag, inHelp)
+		if k.flag != "" {
+			flags(fl, vars{k.flag: k.value.Addr().Interface()})
 		}
 	}
 }

@@ -72,19 +72,10 @@ type crawlEnd struct {
 }
 
 func (f *crawlFlags) register(c *cobra.Command) {
-	fl := c.Flags()
-	f.set.register(fl)
-	fl.StringVar(&f.config, "config", "", inHelp)
-	fl.StringArrayVar(&f.known, "known", nil, inHelp)
-	fl.BoolVar(&f.failFast, "fail-fast", false, inHelp)
-	fl.BoolVar(&f.index, "index", false, inHelp)
-	fl.StringVar(&f.mirror, "mirror", "", inHelp)
-	fl.StringArrayVar(&f.header, "header", nil, inHelp)
-	fl.BoolVar(&f.noLogin, "no-login", false, inHelp)
-	fl.BoolVar(&f.noReport, "no-report", false, inHelp)
-	fl.BoolVar(&f.json, "json", false, inHelp)
-	fl.StringVar(&f.metrics, "metrics", "", inHelp)
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, inHelp)
+	f.set.register(c.Flags())
+	flags(c.Flags(), vars{"config": &f.config, "known": &f.known, "fail-fast": &f.failFast, "index": &f.index,
+		"mirror": &f.mirror, "header": &f.header, "no-login": &f.noLogin, "no-report": &f.noReport, "json": &f.json,
+		"metrics": &f.metrics, "verbose,v": &f.verbose})
 }
 
 // lay puts the flags that were given over c.
@@ -188,11 +179,8 @@ func crawlCmd(u *ui) *cobra.Command {
 	})
 	c.Args = cobra.ArbitraryArgs
 	f.register(c)
-	c.Flags().StringVar(&f.seeds, "seeds", "", inHelp)
-	c.Flags().StringArrayVar(&f.sitemaps, "sitemap", nil, inHelp)
-	c.Flags().StringVar(&f.since, "since", "", inHelp)
-	c.Flags().StringVar(&dir, "archive", "", inHelp)
-	c.Flags().BoolVar(&dry, "dry-run", false, inHelp)
+	flags(c.Flags(), vars{"seeds": &f.seeds, "sitemap": &f.sitemaps, "since": &f.since, "archive": &dir,
+		"dry-run": &dry})
 	return c
 }
 

@@ -38,7 +38,7 @@ func demoCmd(u *ui) *cobra.Command {
 		}
 		return demo(c.Context(), u, dir, keep != "")
 	})
-	c.Flags().StringVar(&keep, "keep", "", inHelp)
+	flags(c.Flags(), vars{"keep": &keep})
 	return c
 }
 

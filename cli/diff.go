@@ -21,7 +21,7 @@ func diffCmd(u *ui) *cobra.Command {
 	asJSON := false
 	c := newCommand("diff DIR URL [T1 [T2]]",
 		u.runs(func(ctx context.Context, a []string) error { return diff(ctx, u, a, asJSON) }))
-	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
+	flags(c.Flags(), vars{"json": &asJSON})
 	return c
 }
 

@@ -53,7 +53,7 @@ func explainCmd(u *ui) *cobra.Command {
 		}
 		return nil
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
+	flags(c.Flags(), vars{"json": &asJSON})
 	return c
 }
 

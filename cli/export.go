@@ -39,8 +39,7 @@ type purposeFlags struct {
 }
 
 func (f *purposeFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.purpose, "purpose", "", inHelp)
-	c.Flags().BoolVar(&f.consent, "require-consent", false, inHelp)
+	flags(c.Flags(), vars{"purpose": &f.purpose, "require-consent": &f.consent})
 }
 
 // consentFor reads --purpose and --require-consent; nil where neither is given.
@@ -59,21 +58,13 @@ func (f *purposeFlags) consentFor() (*export.Consent, error) {
 }
 
 func exportCmd(u *ui) *cobra.Command {
-	f := &exportFlags{}
+	f := &exportFlags{text: "main"}
 	c := newCommand("export DIR OUT", u.runs(func(ctx context.Context, a []string) error {
 		return exportArchive(ctx, u, f, a[0], a[1])
 	}))
-	c.Flags().StringVar(&f.format, "format", "", inHelp)
-	c.Flags().StringVar(&f.table, "table", "", inHelp)
-	c.Flags().StringVar(&f.text, "text", "main", inHelp)
-	c.Flags().StringVar(&f.since, "since", "", inHelp)
-	c.Flags().StringVar(&f.at, "at", "", inHelp)
-	c.Flags().StringVar(&f.single, "single", "", inHelp)
-	c.Flags().StringVar(&f.sign, "sign", "", inHelp)
+	flags(c.Flags(), vars{"format": &f.format, "table": &f.table, "text": &f.text, "since": &f.since, "at": &f.at,
+		"single": &f.single, "sign": &f.sign, "anonymous": &f.anonymous, "force": &f.force, "json": &f.json})
 	f.purposeFlags.register(c)
-	c.Flags().BoolVar(&f.anonymous, "anonymous", false, inHelp)
-	c.Flags().BoolVar(&f.force, "force", false, inHelp)
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
 	return c
 }
 

@@ -26,18 +26,14 @@ type fleetAt struct {
 }
 
 func fleetCmd(u *ui) *cobra.Command {
-	at := &fleetAt{}
+	at := &fleetAt{dir: "fleet"}
 	c := &cobra.Command{
 		Use:  "fleet",
 		Args: noUnknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	fl := c.PersistentFlags()
-	fl.StringVar(&at.dir, "dir", "fleet", inHelp)
-	fl.StringVar(&at.join, "join", "", inHelp)
-	fl.StringVar(&at.cert, "tls-cert", "", inHelp)
-	fl.StringVar(&at.key, "tls-key", "", inHelp)
-	fl.StringVar(&at.ca, "tls-ca", "", inHelp)
+	flags(c.PersistentFlags(), vars{"dir": &at.dir, "join": &at.join, "tls-cert": &at.cert, "tls-key": &at.key,
+		"tls-ca": &at.ca})
 	c.AddCommand(fleetServeCmd(u, at), fleetAddCmd(u, at), fleetStatusCmd(u, at), fleetWhyCmd(u, at),
 		fleetNamesCmd(u, at, "pause"), fleetNamesCmd(u, at, "go"), fleetNamesCmd(u, at, "remove"),
 		fleetSetCmd(u, at), fleetWatchCmd(u, at), fleetDrainCmd(u, at), fleetPullCmd(u, at))
@@ -199,8 +195,7 @@ type fleetShown struct {
 }
 
 func (f *fleetShown) flags(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&f.state, "state", "", inHelp)
-	c.Flags().StringVar(&f.worker, "worker", "", inHelp)
+	flags(c.Flags(), vars{"state": &f.state, "worker": &f.worker})
 	return c
 }
 
@@ -209,12 +204,12 @@ func fleetStatusCmd(u *ui, at *fleetAt) *cobra.Command {
 	c := newCommand("status", func(*cobra.Command, []string) error {
 		return at.with("status", func(n *nats.Conn) error { return f.status(u, n) })
 	})
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	flags(c.Flags(), vars{"json": &f.json})
 	return f.flags(c)
 }
 
 func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
-	f, every := &fleetShown{}, 2*time.Second
+	f, every := &fleetShown{state: "running"}, 2*time.Second
 	c := newCommand("watch", func(cmd *cobra.Command, _ []string) error {
 		if every < 100*time.Millisecond {
 			return usagef("--every 2s", "--every %s is too short", every)
@@ -234,11 +229,8 @@ func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
 			}
 		})
 	})
-	c.Flags().DurationVar(&every, "every", every, inHelp)
-	f.flags(c)
-	f.state = "running"
-	c.Flags().Lookup("state").DefValue = f.state
-	return c
+	flags(c.Flags(), vars{"every": &every})
+	return f.flags(c)
 }
 
 func (f *fleetShown) status(u *ui, n *nats.Conn) error {

@@ -40,13 +40,8 @@ func fleetAddCmd(u *ui, at *fleetAt) *cobra.Command {
 		}
 		return fleetAdd(u, at, sites, given)
 	})
-	fl := c.Flags()
-	fl.Var(&f.every, "every", inHelp)
-	fl.StringVar(&f.cron, "cron", "", inHelp)
-	fl.StringVar(&f.zone, "tz", "", inHelp)
-	fl.StringVar(&f.config, "config", "", inHelp)
-	fl.StringVar(&f.contact, "contact", "", inHelp)
-	fl.StringVar(&f.group, "group", "", inHelp)
+	flags(c.Flags(), vars{"every": &f.every, "cron": &f.cron, "tz": &f.zone, "config": &f.config, "contact": &f.contact,
+		"group": &f.group})
 	c.MarkFlagsMutuallyExclusive("every", "cron")
 	return c
 }
@@ -220,6 +215,6 @@ func fleetPullCmd(u *ui, at *fleetAt) *cobra.Command {
 		u.say("%s: %d fetched, saved at %s", a[1], m.Run.Fetched, u.time(m.Saved))
 		return nil
 	})
-	c.Flags().StringVar(&place, "store", "", inHelp)
+	flags(c.Flags(), vars{"store": &place})
 	return c
 }

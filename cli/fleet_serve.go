@@ -33,21 +33,12 @@ type fleetServeFlags struct {
 }
 
 func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
-	f := &fleetServeFlags{minFree: 1 << 30}
+	f := &fleetServeFlags{slots: 50, places: 1, term: 30 * time.Second, save: time.Minute, minFree: 1 << 30}
 	c := newCommand("serve", func(*cobra.Command, []string) error { return f.serve(u, at) })
-	fl := c.Flags()
-	fl.StringVar(&f.store, "store", "", inHelp)
-	fl.StringVar(&f.name, "name", "", inHelp)
-	fl.StringSliceVar(&f.cluster, "cluster", nil, inHelp)
-	fl.StringVar(&f.listen, "listen", "", inHelp)
-	fl.IntVar(&f.slots, "slots", 50, inHelp)
-	fl.IntVar(&f.places, "per-address", 1, inHelp)
-	fl.DurationVar(&f.term, "lease", 30*time.Second, inHelp)
-	fl.DurationVar(&f.save, "save", time.Minute, inHelp)
-	fl.Var(&f.minFree, "min-free", inHelp)
-	fl.StringVar(&f.logins, "credentials", "", inHelp)
-	fl.StringVar(&f.metrics, "metrics", "", inHelp)
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, inHelp)
+	flags(c.Flags(), vars{"store": &f.store, "name": &f.name, "listen": &f.listen, "slots": &f.slots,
+		"per-address": &f.places, "lease": &f.term, "save": &f.save, "min-free": &f.minFree,
+		"credentials": &f.logins, "metrics": &f.metrics, "verbose,v": &f.verbose})
+	c.Flags().StringSliceVar(&f.cluster, "cluster", nil, "")
 	return c
 }
 

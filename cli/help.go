@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,8 +19,29 @@ import (
 //go:embed help.txtar
 var helpFile []byte
 
-// inHelp is what a flag is for: help.txtar says it.
-const inHelp = ""
+// vars are the variables that flags set, by name: "verbose,v" has a letter as well.
+type vars map[string]any
+
+// flags gives fl a flag for each variable, whose value is the default. help.txtar says what each is for.
+func flags(fl *pflag.FlagSet, list vars) {
+	for name, p := range list {
+		name, letter, _ := strings.Cut(name, ",")
+		switch p := p.(type) {
+		case *string:
+			fl.StringVarP(p, name, letter, *p, "")
+		case *[]string:
+			fl.StringArrayVarP(p, name, letter, *p, "")
+		case *bool:
+			fl.BoolVarP(p, name, letter, *p, "")
+		case *int:
+			fl.IntVarP(p, name, letter, *p, "")
+		case *time.Duration:
+			fl.DurationVarP(p, name, letter, *p, "")
+		case pflag.Value:
+			fl.VarP(p, name, letter, "")
+		}
+	}
+}
 
 // words are what help says of a command.
 type words struct {

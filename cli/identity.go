@@ -29,8 +29,7 @@ func identityCmd(u *ui) *cobra.Command {
 		}
 		return showIdentity(u, i, a[0])
 	})
-	make.Flags().StringVar(&site, "site", "", inHelp)
-	make.Flags().BoolVar(&wacz, "wacz", false, inHelp)
+	flags(make.Flags(), vars{"site": &site, "wacz": &wacz})
 	make.MarkFlagsMutuallyExclusive("site", "wacz")
 	c.AddCommand(make, newCommand("show FILE", func(_ *cobra.Command, a []string) error {
 		i, err := readIdentity(a[0])

@@ -31,9 +31,7 @@ func importCmd(u *ui) *cobra.Command {
 	c := newCommand("import DIR FILE...", u.runs(func(ctx context.Context, a []string) error {
 		return importFiles(ctx, u, f, a[0], a[1:])
 	}))
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
-	c.Flags().BoolVar(&f.link, "link", false, inHelp)
-	c.Flags().StringVar(&f.seed, "seed", "", inHelp)
+	flags(c.Flags(), vars{"json": &f.json, "link": &f.link, "seed": &f.seed})
 	return c
 }
 

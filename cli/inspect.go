@@ -62,16 +62,10 @@ type inspectLink struct {
 
 // inspectCmd answers what a page asks of crawlers.
 func inspectCmd(u *ui) *cobra.Command {
-	var f inspectFlags
+	f := inspectFlags{agents: []string{"curtsy"}}
 	c := newCommand("inspect FILE|URL", func(c *cobra.Command, a []string) error { return u.inspect(c, a[0], f) })
-	c.Flags().StringArrayVar(&f.headers, "header", nil, inHelp)
-	c.Flags().StringVar(&f.base, "base", "", inHelp)
-	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, inHelp)
-	contactFlag(c, &f.contact)
-	c.Flags().StringVar(&f.tdmrep, "tdmrep", "", inHelp)
-	c.Flags().StringVar(&f.selector, "select", "", inHelp)
-	c.Flags().BoolVar(&f.strict, "strict", false, inHelp)
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	flags(c.Flags(), vars{"header": &f.headers, "base": &f.base, "agent": &f.agents, "contact": &f.contact,
+		"tdmrep": &f.tdmrep, "select": &f.selector, "strict": &f.strict, "json": &f.json})
 	return c
 }
 

@@ -27,7 +27,7 @@ type linksFlags struct {
 }
 
 func linksCmd(u *ui) *cobra.Command {
-	f := &linksFlags{}
+	f := &linksFlags{format: "table"}
 	c := newCommand("links DIR", u.runs(func(ctx context.Context, a []string) error {
 		if f.json {
 			f.format = "json"
@@ -45,13 +45,8 @@ func linksCmd(u *ui) *cobra.Command {
 		}
 		return f.print(ctx, u, a[0], ignored, w)
 	}))
-	c.Flags().BoolVar(&f.broken, "broken", false, inHelp)
-	c.Flags().BoolVar(&f.external, "external", false, inHelp)
-	c.Flags().BoolVar(&f.fragments, "fragments", false, inHelp)
-	contactFlag(c, &f.contact)
-	c.Flags().StringArrayVar(&f.ignore, "ignore", nil, inHelp)
-	c.Flags().StringVar(&f.format, "format", "table", inHelp)
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	flags(c.Flags(), vars{"broken": &f.broken, "external": &f.external, "fragments": &f.fragments,
+		"contact": &f.contact, "ignore": &f.ignore, "format": &f.format, "json": &f.json})
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
 }

@@ -25,7 +25,7 @@ type listFlags struct {
 }
 
 func listCmd(u *ui) *cobra.Command {
-	f := &listFlags{}
+	f := &listFlags{format: "table"}
 	c := newCommand("list DIR", func(_ *cobra.Command, a []string) error {
 		run, columns, filters := list, listColumns, f.urlFilters
 		if f.versions {
@@ -49,14 +49,8 @@ func listCmd(u *ui) *cobra.Command {
 		}
 		return f.checkReason()
 	})
-	c.Flags().StringVar(&f.state, "state", "", inHelp)
-	c.Flags().StringVar(&f.reason, "reason", "", inHelp)
-	c.Flags().StringVar(&f.status, "status", "", inHelp)
-	c.Flags().StringArrayVar(&f.where, "where", nil, inHelp)
-	c.Flags().StringArrayVar(&f.usage, "usage", nil, inHelp)
-	c.Flags().BoolVar(&f.versions, "versions", false, inHelp)
-	c.Flags().StringVar(&f.format, "format", "table", inHelp)
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	flags(c.Flags(), vars{"state": &f.state, "reason": &f.reason, "status": &f.status, "where": &f.where,
+		"usage": &f.usage, "versions": &f.versions, "format": &f.format, "json": &f.json})
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
 }

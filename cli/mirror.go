@@ -38,7 +38,7 @@ type mirrorFlags struct {
 }
 
 func mirrorCmd(u *ui) *cobra.Command {
-	f := &mirrorFlags{}
+	f := &mirrorFlags{listen: "127.0.0.1:8601", sample: 20}
 	c := newCommand("mirror DIR OUT", func(c *cobra.Command, a []string) error {
 		ctx, release := u.until()
 		defer release()
@@ -66,24 +66,14 @@ func mirrorCmd(u *ui) *cobra.Command {
 		}
 		return arguments(c.Use)(c, a)
 	}
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
-	c.Flags().BoolVar(&f.check, "check", false, inHelp)
-	c.Flags().BoolVar(&f.serve, "serve", false, inHelp)
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8601", inHelp)
-	c.Flags().BoolVar(&f.public, "public", false, inHelp)
-	c.Flags().BoolVar(&f.repair, "repair", false, inHelp)
-	c.Flags().StringVar(&f.browser, "browser", "", inHelp)
-	c.Flags().IntVar(&f.sample, "sample", 20, inHelp)
+	flags(c.Flags(), vars{"json": &f.json, "check": &f.check, "serve": &f.serve, "listen": &f.listen,
+		"public": &f.public, "repair": &f.repair, "browser": &f.browser, "sample": &f.sample, "online": &f.online,
+		"no-scripts": &f.noScripts, "single": &f.single, "at": &f.at, "max-bytes": &f.maxBytes})
 	c.MarkFlagsMutuallyExclusive("serve", "check", "repair")
-	c.Flags().BoolVar(&f.online, "online", false, inHelp)
-	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, inHelp)
 	c.MarkFlagsMutuallyExclusive("repair", "no-scripts")
-	c.Flags().BoolVar(&f.single, "single", false, inHelp)
 	c.MarkFlagsMutuallyExclusive("single", "online")
 	c.MarkFlagsMutuallyExclusive("single", "repair")
-	c.Flags().StringVar(&f.at, "at", "", inHelp)
 	f.purposeFlags.register(c)
-	c.Flags().Var(&f.maxBytes, "max-bytes", inHelp)
 	return c
 }
 

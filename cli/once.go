@@ -9,18 +9,11 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/spf13/cobra"
-
 	"curtsy/crawler"
 	"curtsy/crawler/preview"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 )
-
-// contactFlag is that of the commands which may fetch a single file.
-func contactFlag(c *cobra.Command, contact *string) {
-	c.Flags().StringVar(contact, "contact", "", inHelp)
-}
 
 // once makes options for fetching a single file of a site, by the defaults,
 // CURTSY_… variables and, if it is not empty, the contact.

@@ -32,9 +32,8 @@ func pruneCmd(u *ui) *cobra.Command {
 		}
 		return f.prune(ctx, u, r, a[0], a[1])
 	}))
-	c.Flags().StringSliceVar(&f.keep, "keep", nil, inHelp)
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, inHelp)
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	c.Flags().StringSliceVar(&f.keep, "keep", nil, "")
+	flags(c.Flags(), vars{"dry-run": &f.dryRun, "json": &f.json})
 	return c
 }
 

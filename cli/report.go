@@ -24,7 +24,7 @@ import (
 )
 
 func reportCmd(u *ui) *cobra.Command {
-	var out, copied string
+	out, copied := "report.html", ""
 	var brief bool
 	c := newCommand("report DIR", u.runs(func(ctx context.Context, a []string) error {
 		if err := mayReplace(out); err != nil {
@@ -32,9 +32,7 @@ func reportCmd(u *ui) *cobra.Command {
 		}
 		return writeReport(ctx, u, a[0], reportOf{out: out, copied: copied, audit: !brief, alone: u.host == nil})
 	}))
-	c.Flags().StringVarP(&out, "output", "o", "report.html", inHelp)
-	c.Flags().BoolVar(&brief, "no-audit", false, inHelp)
-	c.Flags().StringVar(&copied, "mirror", "", inHelp)
+	flags(c.Flags(), vars{"output,o": &out, "no-audit": &brief, "mirror": &copied})
 	return c
 }
 

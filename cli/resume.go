@@ -29,7 +29,7 @@ func resumeCmd(u *ui) *cobra.Command {
 }
 
 func asArchivedFlag(c *cobra.Command, asArchived *bool) {
-	c.Flags().BoolVar(asArchived, "as-archived", false, inHelp)
+	flags(c.Flags(), vars{"as-archived": asArchived})
 }
 
 // again is the seed of the crawl in an archive, and its settings with those that

@@ -33,19 +33,13 @@ type robotsText struct {
 
 // robotsCmd answers what a robots.txt says of URLs, or of itself.
 func robotsCmd(u *ui) *cobra.Command {
-	var f robotsFlags
+	f := robotsFlags{agents: []string{"curtsy"}, dialect: "rfc9309"}
 	c := newCommand("robots FILE|URL [URL...]", func(c *cobra.Command, urls []string) error {
 		return u.robots(c, f, urls)
 	})
 	c.Args = cobra.ArbitraryArgs
-	c.Flags().StringVar(&f.file, "file", "", inHelp)
-	c.Flags().StringVar(&f.url, "url", "", inHelp)
-	contactFlag(c, &f.contact)
-	c.Flags().StringArrayVar(&f.agents, "agent", []string{"curtsy"}, inHelp)
-	c.Flags().StringVar(&f.dialect, "dialect", "rfc9309", inHelp)
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
-	c.Flags().BoolVar(&f.check, "check", false, inHelp)
-	c.Flags().BoolVar(&f.strict, "strict", false, inHelp)
+	flags(c.Flags(), vars{"file": &f.file, "url": &f.url, "contact": &f.contact, "agent": &f.agents,
+		"dialect": &f.dialect, "json": &f.json, "check": &f.check, "strict": &f.strict})
 	return c
 }
 

@@ -30,7 +30,7 @@ type searchFlags struct {
 }
 
 func searchCmd(u *ui) *cobra.Command {
-	f := &searchFlags{}
+	f := &searchFlags{limit: 10, page: 1}
 	c := newCommand("search DIR QUERY...", u.runs(func(ctx context.Context, a []string) error {
 		if f.limit < 1 || f.limit > search.MaxLimit {
 			return usagef("--limit 10", "--limit %d: from 1 to %d", f.limit, search.MaxLimit)
@@ -40,10 +40,7 @@ func searchCmd(u *ui) *cobra.Command {
 		}
 		return searchArchive(ctx, u, f, a[0], strings.ReplaceAll(strings.Join(a[1:], " "), notWord, ""))
 	}))
-	c.Flags().IntVar(&f.limit, "limit", 10, inHelp)
-	c.Flags().IntVar(&f.page, "page", 1, inHelp)
-	c.Flags().StringVar(&f.lang, "lang", "", inHelp)
-	c.Flags().BoolVar(&f.json, "json", false, inHelp)
+	flags(c.Flags(), vars{"limit": &f.limit, "page": &f.page, "lang": &f.lang, "json": &f.json})
 	return c
 }
 

@@ -30,12 +30,9 @@ type serveFlags struct {
 }
 
 func serveCmd(u *ui) *cobra.Command {
-	f := &serveFlags{}
+	f := &serveFlags{listen: "127.0.0.1:8600"}
 	c := newCommand("serve DIR...", u.runs(func(ctx context.Context, a []string) error { return serve(ctx, u, f, a) }))
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8600", inHelp)
-	c.Flags().BoolVar(&f.noScripts, "no-scripts", false, inHelp)
-	c.Flags().BoolVar(&f.open, "open", false, inHelp)
-	c.Flags().BoolVar(&f.public, "public", false, inHelp)
+	flags(c.Flags(), vars{"listen": &f.listen, "no-scripts": &f.noScripts, "open": &f.open, "public": &f.public})
 	return c
 }
 

@@ -32,10 +32,7 @@ func sitemapCmd(u *ui) *cobra.Command {
 		in := func() (io.ReadCloser, error) { return u.openSitemap(c, a[0], contact) }
 		return u.sitemap(a[0], base, asJSON, strict, in)
 	})
-	c.Flags().StringVar(&base, "base", "", inHelp)
-	contactFlag(c, &contact)
-	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
-	c.Flags().BoolVar(&strict, "strict", false, inHelp)
+	flags(c.Flags(), vars{"base": &base, "contact": &contact, "json": &asJSON, "strict": &strict})
 	return c
 }
 

@@ -47,8 +47,7 @@ func statusCmd(u *ui) *cobra.Command {
 		printStatus(u, s)
 		return nil
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
-	c.Flags().BoolVar(&watching, "watch", false, inHelp)
+	flags(c.Flags(), vars{"json": &asJSON, "watch": &watching})
 	return c
 }
 

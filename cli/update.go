@@ -61,11 +61,8 @@ func updateCmd(u *ui) *cobra.Command {
 	})
 	f.register(c)
 	asArchivedFlag(c, &asArchived)
-	c.Flags().StringVar(&dir, "archive", "", inHelp)
-	c.Flags().Var(&g.olderThan, "older-than", inHelp)
-	c.Flags().BoolVar(&g.auto, "auto", false, inHelp)
-	c.Flags().StringVar(&g.only, "only", "", inHelp)
-	c.Flags().Var(&g.ifOlder, "if-older", inHelp)
+	flags(c.Flags(), vars{"archive": &dir, "older-than": &g.olderThan, "auto": &g.auto, "only": &g.only,
+		"if-older": &g.ifOlder})
 	c.MarkFlagsMutuallyExclusive("older-than", "auto")
 	return c
 }

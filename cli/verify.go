@@ -51,8 +51,7 @@ func verifyCmd(u *ui) *cobra.Command {
 		}
 		return nil
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
-	c.Flags().BoolVar(&repair, "repair", false, inHelp)
+	flags(c.Flags(), vars{"json": &asJSON, "repair": &repair})
 	return c
 }
 

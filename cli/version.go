@@ -35,7 +35,7 @@ func versionCmd(u *ui) *cobra.Command {
 		u.print("%s %s/%s", v.Go, v.OS, v.Arch)
 		return nil
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, inHelp)
+	flags(c.Flags(), vars{"json": &asJSON})
 	return c
 }
 
