@@ -64,14 +64,16 @@ func (s *Server) begin(name string, w work) *activity {
 	s.running.Go(func() {
 		defer drop()
 		defer finish()
-		o := s.o.Command(w.args, Hooks{Ctx: ctx, Stop: stop, Steer: a.steer, Began: a.begun, Watch: a.watch,
-			Visit: a.visited, Step: a.stepped, Err: &lines{each: a.say}, Out: out})
+		o := s.o.Command(w.args, Hooks{Ctx: ctx, Stop: stop, Steer: a.steer, Began: a.begun,
+			Watch: func(st status.Status) { a.locked(func() { a.status = st; a.curve.add(st.Fetched) }) },
+			Visit: func(url string) { a.locked(func() { a.url = url }) },
+			Step: func(text string, done, total int64) {
+				a.locked(func() { a.step, a.at, a.of = text, done, total })
+			}, Err: &lines{each: a.say}, Out: out})
 		for _, line := range data {
 			a.say(line)
 		}
-		a.mu.Lock()
-		a.outcome = &o
-		a.mu.Unlock()
+		a.locked(func() { a.outcome = &o })
 		if a.crawls() && s.stop.Err() == nil {
 			s.note(name, func(i *intentions) { i.Goes = false })
 		}
@@ -92,23 +94,11 @@ func (a *activity) begun(delay time.Duration) {
 	}
 }
 
-func (a *activity) watch(st status.Status) {
+// locked runs what changes an activity.
+func (a *activity) locked(change func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.status = st
-	a.curve.add(st.Fetched)
-}
-
-func (a *activity) visited(url string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.url = url
-}
-
-func (a *activity) stepped(text string, done, total int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.step, a.at, a.of = text, done, total
+	change()
 }
 
 func (a *activity) say(line string) {

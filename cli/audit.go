@@ -67,11 +67,8 @@ func (f *auditFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	}
 	list, _, err := audit.Find(ctx, a.Archive, audit.Options{Known: a.known, Fold: links.Fold, Origins: a.state.Origins,
 		Now: time.Now()})
-	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; not all pages were read"), "curtsy audit "+quoted(dir))
-	}
 	if err != nil {
-		return archiveError(err, dir)
+		return stoppedError(err, dir, "stopped; not all pages were read", "curtsy audit "+quoted(dir))
 	}
 	left := 0
 	for i := range list {

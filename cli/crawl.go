@@ -659,6 +659,14 @@ func archiveError(err error, dir string) error {
 	return exitWith(exitFailed, err, "")
 }
 
+// stoppedError is archiveError of what a signal may have stopped: said and try are of that.
+func stoppedError(err error, dir, said, try string) error {
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New(said), try)
+	}
+	return archiveError(err, dir)
+}
+
 func byteCount(n int64) string {
 	const unit = 1000
 	if n < unit {

@@ -64,12 +64,9 @@ func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
 	}
 	passages, err := changes.Compare(ctx, changes.Copy{Archive: a.Archive, Visit: was},
 		changes.Copy{Archive: a.Archive, Visit: now})
-	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped"), "curtsy diff "+quoted(dir)+" "+quoted(text))
-	}
 	noText := errors.Is(err, changes.ErrNoText)
 	if err != nil && !noText {
-		return archiveError(err, dir)
+		return stoppedError(err, dir, "stopped", "curtsy diff "+quoted(dir)+" "+quoted(text))
 	}
 	j := diffJSON{url.String(), instant(&was.At), instant(&now.At), now.ContentType, !noText, was.Digest != now.Digest,
 		orEmpty(passages)}

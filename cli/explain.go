@@ -186,7 +186,7 @@ func printVisit(u *ui, v *crawllog.Visit) {
 	}
 	if r := v.Rendered; r != nil {
 		u.print("  rendered   %s, %s requested%s", byteCount(r.Length), count(r.Asked, "URL"),
-			orText(r.Cut, "; "+r.Cut))
+			unless(r.Cut == "", "; "+r.Cut))
 		for _, m := range r.Missing {
 			u.print("  missing    %s: %s", m.URL, m.Why)
 		}
@@ -202,14 +202,6 @@ func printVisit(u *ui, v *crawllog.Visit) {
 		u.print("  use        %s", publish.StatementText(v, i))
 	}
 	u.print("  kept       %s", keptText(v))
-}
-
-// orText is text, or "" where there is nothing to say.
-func orText(why, text string) string {
-	if why == "" {
-		return ""
-	}
-	return text
 }
 
 // keptText says what is kept of a visit, and where.

@@ -86,12 +86,9 @@ func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files [
 	r, err := importer.Import(ctx, dir, sources, importer.Options{Crawl: o, Refused: refused, Watch: bar.showImport,
 		Link: f.link})
 	bar.close()
-	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; what was read so far is in "+dir),
-			"the same command again, which continues")
-	}
 	if err != nil {
-		return archiveError(err, dir)
+		return stoppedError(err, dir, "stopped; what was read so far is in "+dir,
+			"the same command again, which continues")
 	}
 	return sayImport(u, f, dir, r, unread)
 }

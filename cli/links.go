@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -103,11 +102,8 @@ func (s *linkSum) end(u *ui, a *opened, dir, try string, err error) error {
 	if err == nil {
 		err = s.w.close(&s.broken)
 	}
-	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; not all links were read"), "curtsy links "+quoted(dir))
-	}
 	if err != nil {
-		return archiveError(err, dir)
+		return stoppedError(err, dir, "stopped; not all links were read", "curtsy links "+quoted(dir))
 	}
 	a.sayIncomplete(u)
 	if s.undecided > 0 {

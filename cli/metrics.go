@@ -43,12 +43,12 @@ func newMetrics(dir string, ready func() (why string), status func() any) *metri
 	return m
 }
 
-// unless is a reason, but not where it does not hold.
-func unless(is bool, why string) string {
+// unless is a text, but "" where something is so.
+func unless(is bool, text string) string {
 	if is {
 		return ""
 	}
-	return why
+	return text
 }
 
 // listen answers at an address until the function that it returns is called.

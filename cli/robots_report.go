@@ -17,10 +17,10 @@ type robotsFacts struct {
 	RequestRate *requestRate `json:"request_rate"`
 	VisitTime   *visitTime   `json:"visit_time"`
 
-	Agent    string         `json:"agent"` // whose group holds; "" if none does
-	Groups   []robotsGroup  `json:"groups"`
-	Warnings []robotsRemark `json:"warnings"`
-	Licenses []string       `json:"licenses"`
+	Agent    string          `json:"agent"` // whose group holds; "" if none does
+	Groups   []robotsGroup   `json:"groups"`
+	Warnings []rules.Warning `json:"warnings"`
+	Licenses []string        `json:"licenses"`
 }
 
 // robotsGroup is a group as it is written.
@@ -28,18 +28,12 @@ type robotsGroup struct {
 	Line       int          `json:"line"`
 	Agents     []string     `json:"agents"`
 	CrawlDelay *float64     `json:"crawl_delay"` // seconds
-	Rules      []robotsRule `json:"rules"`
+	Rules      []rules.Rule `json:"rules"`
 	// Usage are the lines about use, Content-Usage and Content-Signal.
 	Usage []robotsRemark `json:"usage,omitempty"`
 }
 
-type robotsRule struct {
-	Line  int    `json:"line"`
-	Allow bool   `json:"allow"`
-	Rule  string `json:"rule"`
-}
-
-// robotsRemark is what is doubtful about a line; 0 is the file as a whole.
+// robotsRemark is a line that is no rule.
 type robotsRemark struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
@@ -58,12 +52,9 @@ type visitTime struct {
 func robotsSummary(r *rules.Robots) robotsFacts {
 	f := robotsFacts{Sitemaps: []string{}, CleanParams: []string{}, Agent: r.Verdict("/").Group,
 		Groups:   []robotsGroup{},
-		Warnings: []robotsRemark{}, Licenses: usage.Licenses(r.Usage(rules.Location))}
+		Warnings: orEmpty(r.Warnings()), Licenses: usage.Licenses(r.Usage(rules.Location))}
 	for _, g := range r.Groups() {
 		f.Groups = append(f.Groups, groupFacts(g))
-	}
-	for _, w := range r.Warnings() {
-		f.Warnings = append(f.Warnings, robotsRemark{w.Line, w.Text})
 	}
 	if d, _, ok := r.CrawlDelay(); ok {
 		s := seconds(d)
@@ -86,16 +77,13 @@ func robotsSummary(r *rules.Robots) robotsFacts {
 }
 
 func groupFacts(g rules.Group) robotsGroup {
-	f := robotsGroup{Line: g.Line, Agents: orEmpty(g.Agents), Rules: []robotsRule{}}
+	f := robotsGroup{Line: g.Line, Agents: orEmpty(g.Agents), Rules: orEmpty(g.Rules)}
 	if d, _, ok := g.CrawlDelay(); ok {
 		s := seconds(d)
 		f.CrawlDelay = &s
 	}
 	for _, r := range g.Usage {
 		f.Usage = append(f.Usage, robotsRemark{r.Line, r.Text})
-	}
-	for _, r := range g.Rules {
-		f.Rules = append(f.Rules, robotsRule{r.Line, r.Allow, r.Text})
 	}
 	return f
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -244,11 +243,8 @@ func (u *ui) printHit(h *search.Hit) {
 
 // indexError gives an error of a search its exit code.
 func indexError(err error, dir, query string) error {
-	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; what was indexed so far is kept"),
-			"curtsy search "+quoted(dir)+" "+quoted(query))
-	}
-	return archiveError(err, dir)
+	return stoppedError(err, dir, "stopped; what was indexed so far is kept",
+		"curtsy search "+quoted(dir)+" "+quoted(query))
 }
 
 // searchedText says whether a search finds a URL, and why not.

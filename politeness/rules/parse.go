@@ -47,10 +47,10 @@ type Group struct {
 
 // Rule is an Allow or Disallow line.
 type Rule struct {
-	Line  int
-	Allow bool
-	Path  string // as written; "" is no rule
-	Text  string // the line without comment
+	Line  int    `json:"line"`
+	Allow bool   `json:"allow"`
+	Path  string `json:"-"`    // as written; "" is no rule
+	Text  string `json:"rule"` // the line without comment
 }
 
 // parser makes groups of entries. The zero value of open means that there is

@@ -8,8 +8,8 @@ import (
 
 // Warning is a doubtful line, for the site's owner.
 type Warning struct {
-	Line int // 0: the file as a whole
-	Text string
+	Line int    `json:"line"` // 0: the file as a whole
+	Text string `json:"text"`
 }
 
 // maxWarnings bounds how many a hostile file leads to.
