@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,8 @@ func flags(fl *pflag.FlagSet, list vars) {
 			fl.DurationVarP(p, name, letter, *p, "")
 		case pflag.Value:
 			fl.VarP(p, name, letter, "")
+		default:
+			panic(fmt.Sprintf("--%s: no flag sets a %T", name, p))
 		}
 	}
 }
