@@ -227,7 +227,7 @@ func (c *Crawl) archived(f frontier.Found) (*render.Response, error) {
 	if f.State == frontier.StateDisregarded {
 		return nil, errors.New(f.Reason.String())
 	}
-	visits, err := c.archive.LastVisits(f.ID, 1)
+	visits, err := c.archive.VisitsOf(f.ID, 1)
 	if err != nil || len(visits) == 0 {
 		return nil, errors.Join(errors.New("it has no visit"), err)
 	}

@@ -2,8 +2,8 @@ package storage
 
 import (
 	"bytes"
-	"encoding/binary"
 	"iter"
+	"math"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -51,36 +51,6 @@ func getVisit(tx *bbolt.Tx, r crawllog.Ref) (*crawllog.Visit, error) {
 	return readVisit(key, b)
 }
 
-// LastVisits are the last n visits of a URL, the oldest of them first.
-func (a *Archive) LastVisits(urlID uint64, n int) (visits []*crawllog.Visit, err error) {
-	imported := false
-	err = a.view(func(tx *bbolt.Tx) error {
-		if imported = tx.Bucket(bucketImports) != nil; imported {
-			return nil // the last by age may have any number
-		}
-		c := tx.Bucket(bucketVisits).Cursor()
-		last := c.Last
-		if next, _ := c.Seek(crawllog.Ref{URLID: urlID + 1}.Key()); next != nil {
-			last = c.Prev
-		}
-		for k, b := last(); len(k) == crawllog.RefSize && crawllog.RefOf(k).URLID == urlID &&
-			len(visits) < n; k, b = c.Prev() {
-			v, err := readVisit(k, b)
-			if err != nil {
-				return err
-			}
-			visits = append(visits, v)
-		}
-		return nil
-	})
-	if imported && err == nil {
-		visits, err = a.VisitsOf(urlID)
-		return visits[max(0, len(visits)-n):], err
-	}
-	slices.Reverse(visits)
-	return visits, err
-}
-
 // byAge puts the visits of a URL in the order of their time: those of an import may have
 // come after later ones.
 func byAge(visits []*crawllog.Visit) []*crawllog.Visit {
@@ -91,12 +61,15 @@ func byAge(visits []*crawllog.Visit) []*crawllog.Visit {
 	return visits
 }
 
-// VisitsOf are the visits of one URL, the oldest first.
-func (a *Archive) VisitsOf(urlID uint64) (visits []*crawllog.Visit, err error) {
-	prefix := binary.BigEndian.AppendUint64(nil, urlID)
+// VisitsOf are the visits of one URL, the oldest first: all of them, or, where a number is
+// given, so many of the last.
+func (a *Archive) VisitsOf(urlID uint64, last ...int) (visits []*crawllog.Visit, err error) {
+	most := append(last, math.MaxInt)[0]
 	err = a.view(func(tx *bbolt.Tx) error {
+		imported := tx.Bucket(bucketImports) != nil // the last by age may have any number
 		c := tx.Bucket(bucketVisits).Cursor()
-		for k, b := c.Seek(prefix); len(k) == crawllog.RefSize && bytes.HasPrefix(k, prefix); k, b = c.Next() {
+		for k, b := before(c, crawllog.Ref{URLID: urlID + 1}.Key()); isOf(k, urlID) &&
+			(imported || len(visits) < most); k, b = c.Prev() {
 			v, err := readVisit(k, b)
 			if err != nil {
 				return err
@@ -105,8 +78,13 @@ func (a *Archive) VisitsOf(urlID uint64) (visits []*crawllog.Visit, err error) {
 		}
 		return nil
 	})
-	return byAge(visits), err
+	slices.Reverse(visits)
+	visits = byAge(visits)
+	return visits[max(0, len(visits)-most):], err
 }
+
+// isOf says whether a key is that of a visit of a URL.
+func isOf(k []byte, urlID uint64) bool { return len(k) == crawllog.RefSize && crawllog.RefOf(k).URLID == urlID }
 
 // VisitsAt are the visits of the URL with this text, the oldest first; none where
 // it cannot be looked up.
@@ -128,9 +106,8 @@ func (a *Archive) VisitsAt(url string) []*crawllog.Visit {
 // or not; 0 for none.
 func (a *Archive) LastN(urlID uint64) (n int) {
 	_ = a.view(func(tx *bbolt.Tx) error {
-		c := tx.Bucket(bucketVisits).Cursor()
-		for k, _ := c.Seek(crawllog.Ref{URLID: urlID}.Key()); len(k) == crawllog.RefSize &&
-			crawllog.RefOf(k).URLID == urlID; k, _ = c.Next() {
+		k, _ := before(tx.Bucket(bucketVisits).Cursor(), crawllog.Ref{URLID: urlID + 1}.Key())
+		if isOf(k, urlID) {
 			n = crawllog.RefOf(k).N
 		}
 		return nil
@@ -234,19 +211,4 @@ func (a *Archive) Histories() iter.Seq2[[]*crawllog.Visit, error] {
 			yield(byAge(open), nil)
 		}
 	}
-}
-
-// VisitedURLs counts the URLs that have visits.
-func (a *Archive) VisitedURLs() (n int, err error) {
-	err = a.view(func(tx *bbolt.Tx) error {
-		var last uint64
-		c := tx.Bucket(bucketVisits).Cursor()
-		for k, _ := c.First(); k != nil; k, _ = c.Next() {
-			if len(k) == crawllog.RefSize && (n == 0 || crawllog.RefOf(k).URLID != last) {
-				n, last = n+1, crawllog.RefOf(k).URLID
-			}
-		}
-		return nil
-	})
-	return n, err
 }

@@ -23,7 +23,7 @@ func TestLastVisits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for url := uint64(1); url <= 3; url++ {
-		visits, err := a.LastVisits(url, 3)
+		visits, err := a.VisitsOf(url, 3)
 		if err != nil || len(visits) != 3 {
 			t.Fatalf("URL %d: %d visits, %v", url, len(visits), err)
 		}
@@ -33,7 +33,7 @@ func TestLastVisits(t *testing.T) {
 			}
 		}
 	}
-	if visits, err := a.LastVisits(9, 3); len(visits) > 0 || err != nil {
+	if visits, err := a.VisitsOf(9, 3); len(visits) > 0 || err != nil {
 		t.Errorf("a URL that was never visited: %d visits, %v", len(visits), err)
 	}
 }

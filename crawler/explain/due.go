@@ -43,7 +43,7 @@ func (e *explainer) lastMod(u weburl.URL) (latest time.Time, err error) {
 		return latest, err
 	}
 	for _, id := range sitemaps {
-		visits, err := e.a.LastVisits(id, maxLooked)
+		visits, err := e.a.VisitsOf(id, maxLooked)
 		if err != nil {
 			return latest, err
 		}

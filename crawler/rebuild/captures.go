@@ -150,7 +150,7 @@ func (b *rebuilder) isCopy(k *met, v *crawllog.Visit) bool {
 			return true
 		}
 	}
-	visits, _ := b.a.LastVisits(k.id, 8)
+	visits, _ := b.a.VisitsOf(k.id, 8)
 	if !slices.ContainsFunc(visits, func(had *crawllog.Visit) bool { return !had.At.Before(v.At) }) {
 		return false
 	}

@@ -87,7 +87,7 @@ func (r *Reader) Recall(a *Attempt, round int, began time.Time) {
 	if a.Robots != nil || a.N < 2 {
 		return
 	}
-	visits, err := r.archive.LastVisits(a.Entry.ID, maxRecalled)
+	visits, err := r.archive.VisitsOf(a.Entry.ID, maxRecalled)
 	if err != nil {
 		return // the committer meets it again
 	}

@@ -55,7 +55,7 @@ func (r *Reader) ofPictures(via uint64) (list []usage.Statement) {
 	if via == 0 {
 		return nil
 	}
-	visits, err := r.archive.LastVisits(via, 1)
+	visits, err := r.archive.VisitsOf(via, 1)
 	if err != nil || len(visits) == 0 {
 		return nil
 	}

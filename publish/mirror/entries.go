@@ -148,9 +148,16 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 		}
 		return v.Digest
 	}
-	n, err := a.VisitedURLs()
-	if err != nil {
-		return nil, err
+	n, last := 0, uint64(0)
+	for _, err := range a.Visits(func(r crawllog.Ref) bool { // of none: the URLs are only counted
+		if r.URLID != last {
+			n, last = n+1, r.URLID
+		}
+		return false
+	}) {
+		if err != nil {
+			return nil, err
+		}
 	}
 	s.list = make([]entry, 0, n)
 	for visits, err := range a.Histories() {
