@@ -101,6 +101,9 @@ type Options struct {
 	// segments alone can continue it. It must hold no secrets. nil is nothing.
 	Crawl  any
 	Logger *slog.Logger
+	// Mend is for Salvage: the archive must be there, and its segments are left as they are
+	// found. They may be missing or too short.
+	Mend bool
 	// Alone lets no other process read while this one writes: there is no socket.
 	Alone bool
 	// Fail is called at the named points of a commit, in tests that kill the
@@ -151,6 +154,13 @@ func Open(dir string, o Options) (a *Archive, err error) {
 	if !isSegment(o.Prefix + "-20060102150405-00000.warc.gz") {
 		return nil, fmt.Errorf("%q cannot be the prefix of segment names", o.Prefix)
 	}
+	if o.Mend {
+		d, err := look(dir)
+		if err != nil {
+			return nil, err
+		}
+		d.close()
+	}
 	d, err := makeDirectory(dir)
 	if err != nil {
 		return nil, err
@@ -164,7 +174,10 @@ func Open(dir string, o Options) (a *Archive, err error) {
 	if a, err = d.openIndex(dbName, o, false); err != nil {
 		return nil, err
 	}
-	if err = d.metas(); err == nil {
+	if !o.Mend {
+		err = d.metas()
+	}
+	if err == nil {
 		err = a.recover()
 	}
 	if err != nil {
@@ -214,6 +227,7 @@ func (o *Options) defaults() {
 	o.Prefix = cmp.Or(o.Prefix, "curtsy")
 	o.SegmentSize = cmp.Or(o.SegmentSize, 1<<30)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Alone = o.Alone || o.Mend
 	if o.Fail == nil {
 		o.Fail = func(string) {}
 	}

@@ -41,7 +41,7 @@
 // # Rebuilding crawl.db
 //
 // The segments hold all that matters, so crawl.db can be made anew of them
-// (OpenRebuild). Beside what WARC asks for, they say
+// (Rebuild). Beside what WARC asks for, they say
 //
 //	curtsy-crawl   in the warcinfo record: seed and settings as JSON. A segment is
 //	               written on only by a crawl with the same; so the newest that

@@ -377,19 +377,6 @@ func (a *Archive) packFrame(list []fact) []byte {
 	return b
 }
 
-// verifyFacts counts the pages whose facts would have to be made again.
-func (a *Archive) verifyFacts(r *Report) error {
-	return a.eachVisit(func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
-		if err != nil || v.Links == 0 || v.Status < 200 || v.Status > 299 {
-			return nil // the former is a problem of its own
-		}
-		if k, ok := FactsKeyOf(v); ok && a.Facts(k) == nil {
-			r.Facts++
-		}
-		return nil
-	})
-}
-
 // closeFacts writes what is left and closes all sidecars.
 func (a *Archive) closeFacts() {
 	a.facts.mu.Lock()

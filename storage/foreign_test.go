@@ -72,7 +72,7 @@ func TestSegmentNamesFromCrawlDBLeadNowhere(t *testing.T) {
 			t.Errorf("%q: verify says %v, want that it is damaged", name, err)
 		}
 		a.Close()
-		if _, err := OpenSalvage(dir, Options{}); !errors.As(err, &damage) {
+		if _, err := Open(dir, Options{Mend: true}); !errors.As(err, &damage) {
 			t.Errorf("%q: repair says %v, want that it is damaged", name, err)
 		}
 		untouched()
@@ -97,7 +97,7 @@ func TestNothingIsReadOrWrittenThroughALink(t *testing.T) {
 		t.Errorf("verify says %v, want that it is no regular file", err)
 	}
 	a.Close()
-	if a, err = OpenSalvage(dir, Options{}); err != nil {
+	if a, err = Open(dir, Options{Mend: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Salvage(nil, nil); !errors.Is(err, ErrIrregular) {
@@ -120,7 +120,7 @@ func TestSegmentsOfAnotherArchiveAreNotReached(t *testing.T) {
 	for what, open := range map[string]func() error{
 		"open":   func() error { _, err := Open(dir, Options{}); return err },
 		"read":   func() error { _, err := OpenRead(dir); return err },
-		"repair": func() error { _, err := OpenSalvage(dir, Options{}); return err },
+		"repair": func() error { _, err := Open(dir, Options{Mend: true}); return err },
 	} {
 		if err := open(); !errors.Is(err, ErrIrregular) {
 			t.Errorf("%s says %v, want that warc is not a directory", what, err)

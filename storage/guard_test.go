@@ -86,8 +86,8 @@ func TestRecordsThatCannotBeMade(t *testing.T) {
 			w.page("http://h/c", "last")
 			w.commit()
 			w.close()
-			if found, lost, r := scanned(t, dir); len(found) != 2 || len(lost) > 0 || len(r.Report.Problems) > 0 {
-				t.Errorf("found %d, lost %q, problems %v", len(found), lost, r.Report.Problems)
+			if found, lost, r := scanned(t, dir, killed); len(found) != 2 || len(lost) > 0 || len(r.Problems) > 0 {
+				t.Errorf("found %d, lost %q, problems %v", len(found), lost, r.Problems)
 			}
 			st, err := os.Stat(filepath.Join(dir, "warc", namesIn(t, dir)[0]))
 			if err != nil || st.Size() > 10000 {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,50 +21,57 @@ const rebuildName = dbName + ".rebuilding"
 // ErrNoSegments says that there is nothing to rebuild an index from.
 var ErrNoSegments = errors.New("no segments to rebuild from")
 
-// Rebuild is an archive whose index is made anew, of its segments.
-type Rebuild struct {
-	*Archive
-	Report Report // what was read and what was damaged
-	aside  []string
-}
-
-// OpenRebuild begins a new index for the archive in dir. The one that is
-// there, if any, stays what it is until Finish.
-func OpenRebuild(dir string, o Options) (r *Rebuild, err error) {
+// Rebuild makes a new index for the archive in dir, of its segments: fill gets the
+// archive with an empty one, and reads them with Scan. The index that is there, if
+// any, stays what it is until fill is content.
+func Rebuild(dir string, o Options, fill func(*Archive) error) (done []string, err error) {
 	defer Guard(&err)()
 	o.defaults()
 	d, err := openDirectory(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer d.closeOn(&err)
-	if err := d.lockToWrite(); err != nil {
+	defer d.close()
+	if err := d.beginRebuild(); err != nil {
 		return nil, err
 	}
-	names, err := d.segmentNames()
-	if err != nil {
-		return nil, err
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("%s: %w", d.path, ErrNoSegments)
-	}
-	for _, used := range []string{dbName, rebuildName} {
-		if err := d.unused(used); err != nil {
-			return nil, err
-		}
-	}
-	if err := d.remove(rebuildName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if err := d.makeDB(rebuildName); err != nil {
-		return nil, refused(err)
-	}
+	defer d.remove(rebuildName) // the next rebuild does it again if this fails
 	a, err := d.openIndex(rebuildName, o, false)
 	if err != nil {
 		return nil, err
 	}
-	a.db.NoSync = true // Finish syncs; a kill before it leaves nothing of use
-	return &Rebuild{Archive: a}, nil
+	a.db.NoSync = true // finishRebuild syncs; a kill before it leaves nothing of use
+	if err := a.filled(fill); err != nil {
+		a.closeDB()
+		return nil, err
+	}
+	return a.finishRebuild()
+}
+
+// beginRebuild makes an empty index, of an archive that nobody else uses.
+func (d *directory) beginRebuild() error {
+	if err := d.lock(true); err != nil {
+		return err
+	}
+	names, err := d.segmentNames()
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("%s: %w", d.path, ErrNoSegments)
+	}
+	if err = cmp.Or(err, d.unused(dbName), d.unused(rebuildName)); err != nil {
+		return err
+	}
+	if err := d.remove(rebuildName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := d.makeDB(rebuildName); err != nil {
+		return refused(err)
+	}
+	return nil
+}
+
+func (a *Archive) filled(fill func(*Archive) error) (err error) {
+	defer Guard(&err)()
+	return fill(a)
 }
 
 // unused says whether no other process holds the file, whatever is in it.
@@ -81,75 +89,65 @@ func (d *directory) unused(name string) error {
 	return nil
 }
 
-// Scan reads all segments, the oldest first, and tells of every capture whose
-// records are whole, in the order in which they were written; lost hears of
-// the URLs whose records are not.
-func (r *Rebuild) Scan(found func(*crawllog.Recovered) error, lost func(url string)) error {
-	entries := map[string]segmentEntry{}
-	names, err := r.dir.segmentNames()
+// Scan reads all segments for the index that a Rebuild fills, the oldest first, and
+// tells of every capture whose records are whole, in the order in which they were
+// written; lost hears of the URLs whose records are not. It reports what was read and
+// what was damaged.
+func (a *Archive) Scan(found func(*crawllog.Recovered) error, lost func(url string)) (*Report, error) {
+	r, entries := &Report{}, map[string]segmentEntry{}
+	names, err := a.dir.segmentNames()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range names {
-		e, err := r.dir.scanSegment(name, &r.Report, found, lost)
+		e, err := a.dir.scanSegment(name, r, found, lost)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if e.Size == 0 {
-			r.aside = append(r.aside, name)
-			continue
+		if e.Size > 0 {
+			entries[name] = e
 		}
-		entries[name] = e
 	}
-	return r.update(func(tx *bbolt.Tx) error {
-		for name, e := range entries {
-			if err := putSegment(tx, name, e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return r, a.update(func(tx *bbolt.Tx) error { return putSegments(tx, entries) })
 }
 
-// Finish puts the new index in place. The old one is never deleted: it gets
+// finishRebuild puts the new index in place. The old one is never deleted: it gets
 // another name, and so do the segments in which nothing could be read.
-func (r *Rebuild) Finish() (done []string, err error) {
-	for _, name := range r.aside {
-		to, err := r.dir.setAside(segmentFile(name), asideDamaged)
+func (a *Archive) finishRebuild() (done []string, err error) {
+	defer a.closeDB()
+	known, err := a.segments()
+	if err != nil {
+		return nil, err
+	}
+	names, err := a.dir.segmentNames()
+	for _, name := range names {
+		if _, ok := known[name]; ok {
+			continue
+		}
+		to, err := a.dir.setAside(segmentFile(name), asideDamaged)
 		if err != nil {
 			return done, err
 		}
 		done = append(done, fmt.Sprintf("%s: unreadable, kept as %s", name, to))
 	}
-	if err := r.db.Sync(); err != nil {
+	if err = errors.Join(err, a.db.Sync(), a.closeDB()); err != nil {
 		return done, diskError(err)
 	}
-	defer r.dir.close()
-	if err := r.closeDB(); err != nil {
-		return done, diskError(err)
-	}
-	if st, err := r.dir.stat(dbName); err == nil || st != nil {
-		to, err := r.dir.setAside(dbName, asideDamaged)
+	if st, err := a.dir.stat(dbName); err == nil || st != nil {
+		to, err := a.dir.setAside(dbName, asideDamaged)
 		if err != nil {
 			return done, err
 		}
 		done = append(done, fmt.Sprintf("the old %s is kept as %s", dbName, to))
 	}
-	if err := r.dir.rename(rebuildName, dbName); err != nil {
+	if err := a.dir.rename(rebuildName, dbName); err != nil {
 		return done, err
 	}
-	if err := r.dir.sync(dbName); err != nil {
+	if err := a.dir.sync(dbName); err != nil {
 		return done, err
 	}
-	r.dir.seal()
+	a.dir.seal()
 	return done, nil
-}
-
-// Abandon ends a rebuild that failed, and leaves all as it was.
-func (r *Rebuild) Abandon() {
-	defer r.dir.close()
-	r.closeDB()
-	_ = r.dir.remove(rebuildName) // the next rebuild does it again if this fails
 }
 
 // Why a file is set aside, as its name says.

@@ -109,29 +109,37 @@ func five(t *testing.T) (dir string, places []crawllog.Record) {
 	return dir, places
 }
 
-// scanned is what a rebuild finds in the segments.
-func scanned(t *testing.T, dir string) (found []*crawllog.Recovered, lost []string, r *Rebuild) {
+// scanned is what a rebuild finds in the segments; then may still fail it.
+func scanned(t *testing.T, dir string, then func() error) (found []*crawllog.Recovered, lost []string, r *Report) {
 	t.Helper()
-	r, err := OpenRebuild(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	if err := r.Scan(func(c *crawllog.Recovered) error { found = append(found, c); return nil },
-		func(url string) { lost = append(lost, url) }); err != nil {
+	var failed error
+	_, err := Rebuild(dir, Options{}, func(a *Archive) (err error) {
+		r, err = a.Scan(func(c *crawllog.Recovered) error { found = append(found, c); return nil },
+			func(url string) { lost = append(lost, url) })
+		if err != nil {
+			return err
+		}
+		failed = then()
+		return failed
+	})
+	if err != failed {
 		t.Fatal(err)
 	}
 	return found, lost, r
 }
+
+var errKilled = errors.New("killed")
+
+func killed() error { return errKilled }
 
 func TestScanFindsEveryVisitWithWhatItsRecordsSay(t *testing.T) {
 	dir, places := five(t)
 	if err := os.Remove(filepath.Join(dir, dbName)); err != nil {
 		t.Fatal(err)
 	}
-	found, lost, r := scanned(t, dir)
-	if len(found) != 5 || len(lost) != 0 || len(r.Report.Problems) != 0 {
-		t.Fatalf("found %d, lost %q, problems %v", len(found), lost, r.Report.Problems)
+	found, lost, r := scanned(t, dir, killed)
+	if len(found) != 5 || len(lost) != 0 || len(r.Problems) != 0 {
+		t.Fatalf("found %d, lost %q, problems %v", len(found), lost, r.Problems)
 	}
 	for i, c := range found {
 		v := c.Visit
@@ -210,16 +218,16 @@ func TestScanPassesOverDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, lost, r := scanned(t, dir)
+			found, lost, r := scanned(t, dir, killed)
 			var got []string
 			for _, c := range found {
 				got = append(got, strings.TrimPrefix(c.Visit.URL, "http://h/"))
 			}
 			if !slices.Equal(got, h.want) || h.lost != nil && !slices.Equal(lost, h.lost) {
-				t.Errorf("found %q, lost %q, want %q and %q; problems %v", got, lost, h.want, h.lost, r.Report.Problems)
+				t.Errorf("found %q, lost %q, want %q and %q; problems %v", got, lost, h.want, h.lost, r.Problems)
 			}
-			if h.gaps && len(r.Report.Problems) == 0 {
-				t.Errorf("no gap is told; problems %v", r.Report.Problems)
+			if h.gaps && len(r.Problems) == 0 {
+				t.Errorf("no gap is told; problems %v", r.Problems)
 			}
 		})
 	}
@@ -232,16 +240,12 @@ func TestRebuildIsInPlaceOnlyWhenItIsFinished(t *testing.T) {
 	if err := os.WriteFile(db, []byte("destroyed"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, _, r := scanned(t, dir)
-	r.Close() // as a kill would
+	scanned(t, dir, killed)
 	if b, err := os.ReadFile(db); err != nil || string(b) != "destroyed" {
 		t.Fatalf("crawl.db before the end: %q, %v", b, err)
 	}
 	for n := range 3 {
-		_, _, r = scanned(t, dir)
-		if _, err := r.Finish(); err != nil {
-			t.Fatal(err)
-		}
+		scanned(t, dir, func() error { return nil })
 		if err := os.WriteFile(db, fmt.Appendf(nil, "again %d", n), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +263,7 @@ func TestRebuildOfAnArchiveInUseIsRefused(t *testing.T) {
 	dir, _ := five(t)
 	w := begun(t, dir, Options{})
 	defer w.close()
-	if _, err := OpenRebuild(dir, Options{}); !errors.Is(err, ErrInUse) {
+	if _, err := Rebuild(dir, Options{}, nil); !errors.Is(err, ErrInUse) {
 		t.Errorf("rebuild beside a crawl: %v, want %v", err, ErrInUse)
 	}
 }
@@ -366,7 +370,7 @@ func TestRepairIsNotBoundByTheReport(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, warcDir, namesIn(t, dir)[0])); err != nil {
 		t.Fatal(err)
 	}
-	a, err := OpenSalvage(dir, Options{})
+	a, err := Open(dir, Options{Mend: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,11 +379,10 @@ func TestRepairIsNotBoundByTheReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refs, err := a.Damaged(r)
-	if err != nil || len(refs) != visits || len(r.Problems) != maxProblems {
-		t.Fatalf("%v: %d visits are damaged, %d problems listed", err, len(refs), len(r.Problems))
+	if len(r.Damaged) != visits || len(r.Problems) != maxProblems {
+		t.Fatalf("%d visits are damaged, %d problems listed", len(r.Damaged), len(r.Problems))
 	}
-	if _, err := a.Salvage(refs, nil); err != nil {
+	if _, err := a.Salvage(r.Damaged, nil); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = a.Verify(nil); err != nil || len(r.Problems) > 0 || r.Visits > 0 {

@@ -1,12 +1,10 @@
 package storage
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -16,53 +14,6 @@ import (
 	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
 )
-
-// OpenSalvage opens a damaged archive for Salvage: segments are left as they
-// are found, and may be missing or too short.
-func OpenSalvage(dir string, o Options) (a *Archive, err error) {
-	d, err := look(dir)
-	if err != nil {
-		return nil, err
-	}
-	d.close()
-	if d, err = makeDirectory(dir); err != nil {
-		return nil, err
-	}
-	defer d.closeOn(&err)
-	o.defaults()
-	if err := d.lockToWrite(); err != nil {
-		return nil, err
-	}
-	if a, err = d.openIndex(dbName, o, false); err != nil {
-		return nil, err
-	}
-	known, err := a.segments()
-	if err == nil {
-		err = a.newest(known)
-	}
-	if err != nil {
-		a.closeDB()
-		return nil, err
-	}
-	return a, nil
-}
-
-// Damaged lists the visits that a report says are damaged, and those that
-// refer to them for their payload.
-func (a *Archive) Damaged(r *Report) ([]crawllog.Ref, error) {
-	if len(r.damaged) == 0 && len(r.Problems) == 0 {
-		return nil, nil
-	}
-	bad := setOf(r.damaged)
-	err := a.eachVisit(func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
-		if err == nil && v.Refers != nil && bad[*v.Refers] {
-			bad[v.Ref()] = true
-		}
-		return nil
-	})
-	return slices.SortedFunc(maps.Keys(bad),
-		func(x, y crawllog.Ref) int { return bytes.Compare(x.Key(), y.Key()) }), err
-}
 
 func setOf(refs []crawllog.Ref) map[crawllog.Ref]bool {
 	set := map[crawllog.Ref]bool{}
@@ -236,10 +187,5 @@ func replaceSegments(tx *bbolt.Tx, moves map[crawllog.Ref]crawllog.Record, old [
 			return err
 		}
 	}
-	for name, e := range renewed {
-		if err := putSegment(tx, name, e); err != nil {
-			return err
-		}
-	}
-	return nil
+	return putSegments(tx, renewed)
 }

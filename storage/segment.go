@@ -40,6 +40,15 @@ func putSegment(tx *bbolt.Tx, name string, e segmentEntry) error {
 	return tx.Bucket(bucketSegments).Put([]byte(name), b)
 }
 
+func putSegments(tx *bbolt.Tx, entries map[string]segmentEntry) error {
+	for name, e := range entries {
+		if err := putSegment(tx, name, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // segments are those that crawl.db knows, by name.
 func (a *Archive) segments() (known map[string]segmentEntry, err error) {
 	defer Guard(&err)()
@@ -80,6 +89,9 @@ func (a *Archive) recover() (err error) {
 	known, err := a.segments()
 	if err != nil {
 		return err
+	}
+	if a.opts.Mend {
+		return a.newest(known)
 	}
 	// Nothing is cut or removed before all that was committed is seen to be there,
 	// and no more than what a kill leaves.

@@ -40,8 +40,9 @@ type Report struct {
 	InFlight int64     `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
 	Facts    int       `json:"facts,omitempty"`     // pages whose facts are not kept, and made again when asked for
 	SetAside []string  `json:"aside,omitempty"`     // files that an opening or a rebuild gave names that nothing reads
-
-	damaged []crawllog.Ref // all visits that a problem names, listed or not
+	// Damaged are all visits that a problem names, listed or not, and those that refer to
+	// them for their payload.
+	Damaged []crawllog.Ref `json:"-"`
 }
 
 // maxProblems bounds a report; a disk that lost everything needs no list.
@@ -49,7 +50,7 @@ const maxProblems = 10000
 
 func (r *Report) add(p Problem) {
 	if p.Visit != nil {
-		r.damaged = append(r.damaged, *p.Visit)
+		r.Damaged = append(r.Damaged, *p.Visit)
 	}
 	if len(r.Problems) < maxProblems {
 		r.Problems = append(r.Problems, p)
@@ -113,16 +114,37 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 		}
 	}
 	r.SetAside = a.dir.asides()
-	if err := a.verifyFacts(r); err != nil {
-		return r, err
-	}
 	for name, lost := range extents {
 		for _, e := range lost {
 			r.add(Problem{File: segmentFile(name), Offset: e.offset,
 				What: "a visit is in a segment unknown to crawl.db", Visit: &e.ref})
 		}
 	}
-	return r, nil
+	return r, a.verifyFurther(r)
+}
+
+// verifyFurther adds to the damaged visits those that refer to them, and counts the
+// pages whose facts would have to be made again.
+func (a *Archive) verifyFurther(r *Report) error {
+	bad := setOf(r.Damaged)
+	err := a.eachVisit(func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
+		if err != nil {
+			return nil // a problem of its own
+		}
+		if v.Refers != nil && bad[*v.Refers] {
+			bad[v.Ref()] = true
+		}
+		if v.Links == 0 || v.Status < 200 || v.Status > 299 {
+			return nil
+		}
+		if k, ok := FactsKeyOf(v); ok && a.Facts(k) == nil {
+			r.Facts++
+		}
+		return nil
+	})
+	r.Damaged = slices.SortedFunc(maps.Keys(bad),
+		func(x, y crawllog.Ref) int { return bytes.Compare(x.Key(), y.Key()) })
+	return err
 }
 
 // behind notes what lies behind the last commit: what was in flight, which the

@@ -84,7 +84,9 @@ func (a *Archive) VisitsOf(urlID uint64, last ...int) (visits []*crawllog.Visit,
 }
 
 // isOf says whether a key is that of a visit of a URL.
-func isOf(k []byte, urlID uint64) bool { return len(k) == crawllog.RefSize && crawllog.RefOf(k).URLID == urlID }
+func isOf(k []byte, urlID uint64) bool {
+	return len(k) == crawllog.RefSize && crawllog.RefOf(k).URLID == urlID
+}
 
 // VisitsAt are the visits of the URL with this text, the oldest first; none where
 // it cannot be looked up.

@@ -38,7 +38,7 @@ type Done struct {
 type rebuilder struct {
 	opts     crawler.Options
 	a        *storage.Archive
-	r        *storage.Rebuild // nil: captures are added to an archive that is there
+	read     *storage.Report // of the segments; nil: captures are added to an archive that is there
 	frontier *frontier.Frontier
 	reader   *visit.Reader
 	client   *fetch.Client
@@ -94,22 +94,18 @@ func Archive(dir string, o crawler.Options) (done *Done, err error) {
 	o.Archive.Crawl = crawler.SegmentInfo{Seed: o.Seed.String(), Settings: o.Public}
 	// Who looks alike is found out by asking the site, which is not there.
 	o.Traps.SoftNotFound = 0
-	r, err := storage.OpenRebuild(dir, o.Archive)
+	var b *rebuilder
+	said, err := storage.Rebuild(dir, o.Archive, func(a *storage.Archive) (err error) {
+		if b, err = newRebuilder(a, o); err != nil {
+			return err
+		}
+		defer b.client.Close()
+		return b.run()
+	})
 	if err != nil {
 		return nil, err
 	}
-	b, err := newRebuilder(r.Archive, o)
-	if err != nil {
-		r.Abandon()
-		return nil, err
-	}
-	b.r = r
-	defer b.client.Close()
-	if err := b.run(); err != nil {
-		r.Abandon()
-		return nil, err
-	}
-	return b.finish(dir)
+	return b.finish(dir, said)
 }
 
 func newRebuilder(a *storage.Archive, o crawler.Options) (*rebuilder, error) {
@@ -135,7 +131,8 @@ func (b *rebuilder) run() error {
 			k.id = id
 		}
 	})
-	if err := b.r.Scan(b.take, b.lose); err != nil {
+	var err error
+	if b.read, err = b.a.Scan(b.take, b.lose); err != nil {
 		return err
 	}
 	if err := b.flush(); err != nil {
@@ -186,17 +183,13 @@ func (b *rebuilder) requeueLost() {
 	}
 }
 
-// finish puts the new index in place, and takes damage out of the segments.
-func (b *rebuilder) finish(dir string) (*Done, error) {
+// finish takes damage out of the segments, when the new index is in place.
+func (b *rebuilder) finish(dir string, said []string) (*Done, error) {
 	counts := b.frontier.Counts()
-	d := &Done{Visits: b.r.Report.Visits - b.copies, Again: len(b.lost) + b.withheld, Queued: counts.Queued(),
-		Problems: b.r.Report.Problems}
-	said, err := b.r.Finish()
-	if err != nil {
-		return nil, err
-	}
+	d := &Done{Visits: b.read.Visits - b.copies, Again: len(b.lost) + b.withheld, Queued: counts.Queued(),
+		Problems: b.read.Problems}
 	d.Said = append(d.Said, fmt.Sprintf("%s rebuilt from %d segments: %d visits of %d URLs, %d URLs queued",
-		filepath.Join(dir, "crawl.db"), b.r.Report.Segments, d.Visits,
+		filepath.Join(dir, "crawl.db"), b.read.Segments, d.Visits,
 		counts.Discovered-counts.Queued()-counts.Disregarded, d.Queued))
 	d.Said = append(d.Said, said...)
 	d.Said = append(d.Said, b.shortcomings()...)
@@ -227,7 +220,8 @@ func (b *rebuilder) shortcomings() (said []string) {
 
 // repairSegments writes segments that hold what belongs to no visit anew.
 func repairSegments(dir string, o storage.Options) ([]string, error) {
-	a, err := storage.OpenSalvage(dir, o)
+	o.Mend = true
+	a, err := storage.Open(dir, o)
 	if err != nil {
 		return nil, err
 	}

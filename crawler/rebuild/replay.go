@@ -101,7 +101,7 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 		b.plantRobots(j.URL.Origin(), e.Via)
 	}
 	b.reader.Learn(o.Names)
-	if b.r == nil && o.Facts != nil {
+	if b.read == nil && o.Facts != nil {
 		b.a.AddFacts(o.Visit, o.Facts)
 	}
 	b.a.AddVisit(o.Visit)

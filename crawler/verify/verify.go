@@ -100,7 +100,7 @@ func FirstSeed(dir string) (weburl.URL, bool) {
 // itself is damaged it changes nothing: that is for Rebuild.
 func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	defer storage.Guard(&err)()
-	a, err := storage.OpenSalvage(dir, storage.Options{Logger: logger})
+	a, err := storage.Open(dir, storage.Options{Logger: logger, Mend: true})
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +118,10 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 			return nil, d
 		}
 	}
-	damaged, err := a.Damaged(r)
-	if err != nil || len(r.Problems) == 0 {
-		return nil, err
+	if len(r.Problems) == 0 {
+		return nil, nil
 	}
-	again := lastOf(a, damaged)
+	again := lastOf(a, r.Damaged)
 	for _, ref := range again {
 		f.Requeue(ref.URLID, ref.N-1)
 	}
@@ -131,14 +130,14 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		return nil, err
 	}
 	st.Finished, st.AskRobots = st.Finished && len(again) == 0, true // a robots.txt may be among the damaged
-	if err := st.Recount(a, damaged); err != nil {
+	if err := st.Recount(a, r.Damaged); err != nil {
 		return nil, err
 	}
-	done, err = a.Salvage(damaged, st)
-	if len(damaged) == 0 {
+	done, err = a.Salvage(r.Damaged, st)
+	if len(r.Damaged) == 0 {
 		return done, err
 	}
-	if kept := len(damaged) - len(again); kept > 0 {
+	if kept := len(r.Damaged) - len(again); kept > 0 {
 		done = append(done, fmt.Sprintf(
 			"%d damaged visits were followed by later visits to the same URLs, which are kept", kept))
 	}
