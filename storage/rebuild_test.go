@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -266,6 +267,28 @@ func TestRebuildOfAnArchiveInUseIsRefused(t *testing.T) {
 	if _, err := Rebuild(dir, Options{}, nil); !errors.Is(err, ErrInUse) {
 		t.Errorf("rebuild beside a crawl: %v, want %v", err, ErrInUse)
 	}
+}
+
+func TestRebuildThatMeetsDamageGivesTheArchiveBack(t *testing.T) {
+	t.Parallel()
+	dir, _ := five(t)
+	db := filepath.Join(dir, dbName)
+	before, err := os.ReadFile(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damage := &DamageError{File: dbName, What: "damaged"}
+	var got *DamageError
+	if _, err := Rebuild(dir, Options{}, func(*Archive) error { panic(damage) }); !errors.As(err, &got) {
+		t.Fatalf("damage met while it fills: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, rebuildName)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the new index is left: %v", err)
+	}
+	if after, err := os.ReadFile(db); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("crawl.db is another: %v", err)
+	}
+	begun(t, dir, Options{}).close() // as nobody else can while the lock is held
 }
 
 func TestSegmentsTellOfTheirCrawl(t *testing.T) {
