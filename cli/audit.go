@@ -85,7 +85,7 @@ func (f *auditFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	}
 	a.sayIncomplete(u)
 	if left > 0 {
-		u.say("%s in the baseline", count(left, "finding"))
+		u.say("%s in the baseline", legible.Count(left, "finding"))
 	}
 	return auditEnd(u, list)
 }
@@ -96,8 +96,8 @@ func auditEnd(u *ui, list []audit.Finding) error {
 	for _, f := range list {
 		n[f.Level] += len(f.Hits)
 	}
-	text := fmt.Sprintf("%s, %s, %s", count(n[audit.Error], "error"), count(n[audit.Warning], "warning"),
-		count(n[audit.Note], "note"))
+	text := fmt.Sprintf("%s, %s, %s", legible.Count(n[audit.Error], "error"),
+		legible.Count(n[audit.Warning], "warning"), legible.Count(n[audit.Note], "note"))
 	if n[audit.Error]+n[audit.Warning] > 0 {
 		return exitWith(exitFailed, errors.New(text), "--baseline with what --json prints, to be told of new ones only")
 	}
@@ -115,7 +115,7 @@ func (f *auditFlags) print(u *ui, list []audit.Finding) error {
 			continue
 		}
 		if !f.json && !f.sarif {
-			u.print("%s: %s (%s)", found.Level, found.Name, count(len(found.Hits), "URL"))
+			u.print("%s: %s (%s)", found.Level, found.Name, legible.Count(len(found.Hits), "URL"))
 			u.print("  %s", found.Says)
 		}
 		for i, h := range found.Hits {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler/status"
+	"curtsy/internal/legible"
 	"curtsy/publish/changes"
 )
 
@@ -81,7 +82,7 @@ func (f *changesFlags) span(st *status.State, dir string) (o changes.Options, er
 		o.Since, err = timeFlag("--since", f.since, time.Now())
 	case f.round < 0 || f.round > len(st.Rounds):
 		err = usagef("curtsy changes "+quoted(dir)+" --round "+strconv.Itoa(max(1, len(st.Rounds))),
-			"--round %d: the archive has %s", f.round, count(len(st.Rounds), "round"))
+			"--round %d: the archive has %s", f.round, legible.Count(len(st.Rounds), "round"))
 	case f.round > 0:
 		o.Since = st.Rounds[f.round-1]
 		if f.round < len(st.Rounds) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 )
 
@@ -89,8 +90,8 @@ func TestURLsThatHoldASecretAreKnown(t *testing.T) {
 }
 
 func TestOneThingIsNotMany(t *testing.T) {
-	if got := count(0, "page") + ", " + count(1, "page") + ", " +
-		count(int64(2), "page"); got != "0 pages, 1 page, 2 pages" {
+	if got := legible.Count(0, "page") + ", " + legible.Count(1, "page") + ", " +
+		legible.Count(int64(2), "page"); got != "0 pages, 1 page, 2 pages" {
 		t.Error(got)
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -261,7 +262,7 @@ func (f *crawlFlags) openKnown(u *ui, c *config, o *crawler.Options) (done func(
 	if err != nil {
 		return nil, exitWith(exitFailed, fmt.Errorf("--known: %w", err), hint)
 	}
-	u.say("--known: %s of other archives", count(k.Len(), "response"))
+	u.say("--known: %s of other archives", legible.Count(k.Len(), "response"))
 	o.Known = k
 	return func() { _ = k.Close() }, nil
 }
@@ -323,7 +324,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	imported, err := rebuild.ReadLinks(ctx, c.Archive, o)
 	if imported > 0 {
-		u.say("read the links of %s that were imported", count(imported, "URL"))
+		u.say("read the links of %s that were imported", legible.Count(imported, "URL"))
 	}
 	if err != nil && ctx.Err() == nil { // else it is continued the next time
 		return archiveError(err, c.Archive)
@@ -550,7 +551,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 	}
 	if s.Bare > 0 {
 		u.say("%d of %s are nearly empty without their scripts, which were not run: their content and links are "+
-			"unknown; try --render auto with another --archive", s.Bare, count(pages, "page"))
+			"unknown; try --render auto with another --archive", s.Bare, legible.Count(pages, "page"))
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/explain"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 )
 
@@ -83,7 +84,7 @@ func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 	printDemo(u, rows, origin)
 	n := result.Counts.OfSite()
 	u.print("")
-	u.print("%s: %d fetched, %d failed, %d skipped, in %s", count(n.Discovered, "URL"), n.Fetched, n.Failed,
+	u.print("%s: %d fetched, %d failed, %d skipped, in %s", legible.Count(n.Discovered, "URL"), n.Fetched, n.Failed,
 		n.Disregarded, result.State.Elapsed.Round(1e7))
 	if kept {
 		u.say("the archive is in %s; try: curtsy explain %s '/news?ref=top'", dir, quoted(dir))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"curtsy/crawler/preview"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 )
 
@@ -73,7 +74,7 @@ func printPreview(u *ui, p *preview.Preview) {
 	u.print("  seed         %s", p.Verdict)
 	if f := p.Front; f != nil && f.Status > 0 {
 		u.print("  page         %s answered %d, %s, %q, %s", f.URL, f.Status, cmp.Or(f.Type, "no type"), f.Title,
-			count(f.Links, "link"))
+			legible.Count(f.Links, "link"))
 		for _, need := range f.Needs {
 			u.print("  needs        %s", need)
 		}
@@ -81,14 +82,14 @@ func printPreview(u *ui, p *preview.Preview) {
 	u.print("  pace         %s, %d at a time", p.Delay, p.Concurrency)
 	for _, s := range p.Sitemaps {
 		u.print("  sitemap      %s: %s, %s, %d of them in scope and allowed", s.URL, s.Type,
-			count(s.URLs, "URL"), s.Allowed)
+			legible.Count(s.URLs, "URL"), s.Allowed)
 	}
 	for _, reason := range byCount(p.LeftOut) {
 		u.print("  left out     %6d  %s", p.LeftOut[reason], reason)
 	}
 	if p.URLs > 0 {
 		u.print("  it would take at least %s for the %s known so far; links will add more",
-			p.AtLeast.Round(time.Second), count(p.URLs, "URL"))
+			p.AtLeast.Round(time.Second), legible.Count(p.URLs, "URL"))
 	} else {
 		u.print("  no sitemap says how many pages there are; %s per page", p.Delay)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler/explain"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/storage/crawllog"
@@ -185,7 +186,7 @@ func printVisit(u *ui, v *crawllog.Visit) {
 		u.print("  truncated  %s", v.Truncated)
 	}
 	if r := v.Rendered; r != nil {
-		u.print("  rendered   %s, %s requested%s", byteCount(r.Length), count(r.Asked, "URL"),
+		u.print("  rendered   %s, %s requested%s", byteCount(r.Length), legible.Count(r.Asked, "URL"),
 			unless(r.Cut == "", "; "+r.Cut))
 		for _, m := range r.Missing {
 			u.print("  missing    %s: %s", m.URL, m.Why)
@@ -208,7 +209,7 @@ func printVisit(u *ui, v *crawllog.Visit) {
 func keptText(v *crawllog.Visit) string {
 	where := ""
 	if v.Record != nil {
-		where = fmt.Sprintf(": %s at %d, %s", v.Record.Segment, v.Record.Offset, count(v.Record.Length, "byte"))
+		where = fmt.Sprintf(": %s at %d, %s", v.Record.Segment, v.Record.Offset, legible.Count(v.Record.Length, "byte"))
 	}
 	if e := v.Elsewhere(); e != nil {
 		return "the head; " + e.String() + where

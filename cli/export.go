@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/identity"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish/export"
 	"curtsy/publish/inventory"
@@ -216,14 +217,14 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 			return err
 		}
 	} else {
-		what := count(r.Captures, "capture") + ", " + count(r.Pages, "page")
+		what := legible.Count(r.Captures, "capture") + ", " + legible.Count(r.Pages, "page")
 		switch unit := r.Format.Unit(); unit {
 		case export.Pages:
-			what = count(r.Pages, string(unit))
+			what = legible.Count(r.Pages, string(unit))
 		case export.Rows:
-			what = count(r.Rows, string(unit))
+			what = legible.Count(r.Rows, string(unit))
 		case export.Records:
-			what = count(r.Rows, string(unit)) + " of " + r.Table
+			what = legible.Count(r.Rows, string(unit)) + " of " + r.Table
 		}
 		u.print("%s: %s, %s; %d withheld", out, what, byteCount(r.Bytes), r.Withheld)
 	}

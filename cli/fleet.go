@@ -16,6 +16,7 @@ import (
 
 	"curtsy/fleet"
 	"curtsy/fleet/engine"
+	"curtsy/internal/legible"
 )
 
 // fleetAt says where a fleet is.
@@ -275,7 +276,7 @@ func fleetTotals(u *ui, a *fleet.Answer) {
 	if a.Text != "" {
 		u.say("%s", oneLine(a.Text))
 	}
-	text := count(a.Total, "site")
+	text := legible.Count(a.Total, "site")
 	for _, state := range fleet.States() {
 		if n := a.States[state]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, state)
@@ -293,9 +294,9 @@ func fleetTotals(u *ui, a *fleet.Answer) {
 			u.say("%s: %s", w.Name, oneLine(about.Store))
 		}
 	}
-	text += fmt.Sprintf("; %d fetched, %s; %s", a.Pages, byteCount(a.Bytes), count(workers, "worker"))
+	text += fmt.Sprintf("; %d fetched, %s; %s", a.Pages, byteCount(a.Bytes), legible.Count(workers, "worker"))
 	if servers > 0 {
-		text += ", " + count(servers, "server") + " without slots"
+		text += ", " + legible.Count(servers, "server") + " without slots"
 	}
 	u.say("%s", text)
 }

@@ -16,6 +16,7 @@ import (
 	"curtsy/crawler"
 	"curtsy/fleet"
 	"curtsy/fleet/store"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 )
 
@@ -119,7 +120,7 @@ func fleetAdd(u *ui, at *fleetAt, sites []fleet.Site, given []string) error {
 		return nil
 	})
 	if err == nil {
-		u.say("%s added, %d changed", count(added, "site"), all-added)
+		u.say("%s added, %d changed", legible.Count(added, "site"), all-added)
 	}
 	return err
 }

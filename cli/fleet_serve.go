@@ -19,6 +19,7 @@ import (
 	"curtsy/fleet"
 	"curtsy/fleet/engine"
 	"curtsy/fleet/store"
+	"curtsy/internal/legible"
 )
 
 // fleetServeFlags are those of fleet serve.
@@ -92,7 +93,7 @@ func (f *fleetServeFlags) checkCluster(at *fleetAt, conf *tls.Config) error {
 		return usagef("one of them", "--cluster makes this process a server, --join a worker of other servers")
 	case n == 1 || n == 2:
 		return usagef("three servers, or no --cluster on one machine",
-			"--cluster: %s cannot agree on anything when one is away", count(n, "server"))
+			"--cluster: %s cannot agree on anything when one is away", legible.Count(n, "server"))
 	case n == 0:
 		needs = engine.RoleWork
 	}

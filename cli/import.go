@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler/importer"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 )
@@ -159,14 +160,14 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 			quoted(dir), quoted(dir), quoted(dir), quoted(dir), r.Seed)
 	}
 	if unread > 0 {
-		return exitWith(exitFailed, fmt.Errorf("%s %w", count(unread, "file"), importer.ErrParts), "")
+		return exitWith(exitFailed, fmt.Errorf("%s %w", legible.Count(unread, "file"), importer.ErrParts), "")
 	}
 	return nil
 }
 
 // countsText is what became of the records.
 func countsText(c *importer.Counts) string {
-	parts := []string{count(c.Records, "record"), fmt.Sprintf("%d kept", c.Kept)}
+	parts := []string{legible.Count(c.Records, "record"), fmt.Sprintf("%d kept", c.Kept)}
 	for _, p := range []struct {
 		n    int
 		what string
@@ -187,7 +188,7 @@ func countsText(c *importer.Counts) string {
 // showImport shows the progress of an import.
 func (b *stepBar) showImport(p importer.Progress) {
 	if p.URLs > 0 {
-		b.show(fmt.Sprintf("reading %s", count(p.URLs, "URL")), 0, 0)
+		b.show(fmt.Sprintf("reading %s", legible.Count(p.URLs, "URL")), 0, 0)
 		return
 	}
 	b.show(p.File, p.Read, p.Size)

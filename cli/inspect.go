@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"curtsy/htmlmeta"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/usage"
@@ -118,7 +119,7 @@ func strictly(strict bool, warnings int) error {
 	if !strict || warnings == 0 {
 		return nil
 	}
-	return exitWith(exitFailed, errors.New(count(warnings, "warning")), "")
+	return exitWith(exitFailed, errors.New(legible.Count(warnings, "warning")), "")
 }
 
 // inspectWarnings says what of a page is meant and does nothing: directives that are

@@ -107,13 +107,13 @@ func (s *linkSum) end(u *ui, a *opened, dir, try string, err error) error {
 	}
 	a.sayIncomplete(u)
 	if s.undecided > 0 {
-		u.say("%s undecided: the URL failed and will be retried", count(s.undecided, "link"))
+		u.say("%s undecided: the URL failed and will be retried", legible.Count(s.undecided, "link"))
 	}
 	if n := len(s.broken.List()); n > 0 {
-		return exitWith(exitFailed, fmt.Errorf("%s broken: %s of %d, on %s", count(n, "URL"),
-			count(s.broken.Links(), "link"), s.broken.Total, count(s.broken.Pages, "page")), try)
+		return exitWith(exitFailed, fmt.Errorf("%s broken: %s of %d, on %s", legible.Count(n, "URL"),
+			legible.Count(s.broken.Links(), "link"), s.broken.Total, legible.Count(s.broken.Pages, "page")), try)
 	}
-	u.say("%s, none broken", count(s.broken.Total, "link"))
+	u.say("%s, none broken", legible.Count(s.broken.Total, "link"))
 	return nil
 }
 
@@ -194,7 +194,7 @@ func (w linkSARIF) close(broken *inventory.Targets) error {
 	for _, t := range broken.List() {
 		list = append(list, finding{Rule: "broken-link", Level: "error",
 			Says: "A link leads to a URL that answers with an error, or not at all.",
-			Text: fmt.Sprintf("%s (%s), linked from %s", t.URL, t.Reason, count(t.Links, "page")), Pages: t.On})
+			Text: fmt.Sprintf("%s (%s), linked from %s", t.URL, t.Reason, legible.Count(t.Links, "page")), Pages: t.On})
 	}
 	return writeSARIF(w.u.out, "curtsy links", list)
 }

@@ -20,6 +20,7 @@ import (
 	"curtsy/crawler/preview"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/publish/audit"
@@ -203,7 +204,7 @@ func (k *linkCheck) ask(ctx context.Context, u *ui) error {
 	p.Cached = func(url string, fragments []string) *preview.Probe { return cache.find(url, fragments, k.now) }
 	p.Fragments = func(url string) []string { return k.wanted[url] }
 	p.Lacks = lacks
-	u.say("asking for %s of other sites", count(len(urls), "URL"))
+	u.say("asking for %s of other sites", legible.Count(len(urls), "URL"))
 	k.probes = p.Run(ctx, urls)
 	cache.keep(k.probes)
 	if ctx.Err() != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/publish/inventory"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
@@ -175,8 +176,8 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 		}
 	} else if !f.quiet {
 		u.print("%s: %s, of them %s, %s; %s, %d needing a web server, %d broken on the site; see %s/%s",
-			out, count(r.Files, "file"), count(r.Pages, "page"), count(r.Redirects, "redirect"), withheldText(r),
-			r.NeedHTTP, r.Broken, out, mirror.ReportFile)
+			out, legible.Count(r.Files, "file"), legible.Count(r.Pages, "page"),
+			legible.Count(r.Redirects, "redirect"), withheldText(r), r.NeedHTTP, r.Broken, out, mirror.ReportFile)
 	}
 	if r.Moving > 0 && !f.quiet && !f.json {
 		u.say("%s: %s their scripts again, since they have changed after a repair; try: curtsy mirror --repair DIR %s",
@@ -197,7 +198,7 @@ func runs(n int) string {
 	if n == 1 {
 		return "1 page runs"
 	}
-	return count(n, "page") + " run"
+	return legible.Count(n, "page") + " run"
 }
 
 // withheldText says how many URLs their pages keep from being shown.
@@ -218,7 +219,7 @@ func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 			u.print("%s: %s %s", p.File, p.What, p.Ref)
 		}
 	}
-	return exitWith(exitFailed, fmt.Errorf("%s: %s", out, count(len(list), "problem")), "")
+	return exitWith(exitFailed, fmt.Errorf("%s: %s", out, legible.Count(len(list), "problem")), "")
 }
 
 // checkMirror proves a mirror that is there.
@@ -248,7 +249,7 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) erro
 			return err
 		}
 	} else if len(r.Problems) == 0 {
-		u.print("%s: %s, %s, none broken", out, count(r.Files, "file"), count(r.Refs, "reference"))
+		u.print("%s: %s, %s, none broken", out, legible.Count(r.Files, "file"), legible.Count(r.Refs, "reference"))
 	}
 	if r.Browser != nil {
 		err = sayOpened(u, f, out, r.Browser)

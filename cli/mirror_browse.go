@@ -12,6 +12,7 @@ import (
 
 	"curtsy/crawler/render"
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/publish/mirror"
 	"curtsy/storage"
 )
@@ -109,7 +110,8 @@ func sayOpened(u *ui, f *mirrorFlags, out string, r *mirror.Opened) error {
 	if !f.json {
 		u.print("%s: %d of %s opened: %d right from disk, %d only by mirror --serve, %d in neither; "+
 			"%d of %s lead where they do on the site",
-			out, r.Pages, count(r.Of, "page"), r.Disk, r.Served, r.None, r.Arrive, count(r.Clicks, "link"))
+			out, r.Pages, legible.Count(r.Of, "page"), r.Disk, r.Served, r.None, r.Arrive,
+			legible.Count(r.Clicks, "link"))
 	}
 	if lost == 0 {
 		return nil
@@ -122,7 +124,7 @@ func are(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing + " is"
 	}
-	return count(n, thing) + " are"
+	return legible.Count(n, thing) + " are"
 }
 
 // repairMirror makes the mirror of an archive, opens its pages, and makes it again with
@@ -162,8 +164,8 @@ func repairMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 		err = exportMirror(ctx, u, &made, dir, out)
 	}
 	if !f.json {
-		u.print("%s: %d of %s opened, %s shown without scripts now", out, opened.Pages, count(opened.Of, "page"),
-			are(len(still), "page"))
+		u.print("%s: %d of %s opened, %s shown without scripts now", out, opened.Pages,
+			legible.Count(opened.Of, "page"), are(len(still), "page"))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish/mirror"
 )
@@ -71,7 +72,7 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int, of reportOf) {
 		return
 	}
 	if !f.noReport && f.found > reportedAtEnd {
-		u.say("the report on %s is written by curtsy report %s", count(f.found, "URL"), quoted(c.Archive))
+		u.say("the report on %s is written by curtsy report %s", legible.Count(f.found, "URL"), quoted(c.Archive))
 	} else if !f.noReport {
 		ctx, release := u.until()
 		defer release()

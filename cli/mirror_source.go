@@ -8,6 +8,7 @@ import (
 	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/publish/inventory"
@@ -59,7 +60,7 @@ func unfinished(a *storage.Archive, st *status.State, f *frontier.Frontier) stri
 	case why == "":
 		why = "it was cut short"
 	}
-	return fmt.Sprintf("%s, %s queued", why, count(f.Counts().Queued(), "URL"))
+	return fmt.Sprintf("%s, %s queued", why, legible.Count(f.Counts().Queued(), "URL"))
 }
 
 // eachLeft gives what the crawl knows of and did not fetch. What was fetched

@@ -12,6 +12,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"curtsy/crawler/status"
+	"curtsy/internal/legible"
 )
 
 // progress shows how a crawl goes: three lines that change on a terminal,
@@ -125,7 +126,7 @@ func countTexts(s status.Status, zeros bool) []string {
 		texts = []string{fmt.Sprintf("round %d: %d fetched", s.Round.N, s.Round.Pages), byteCount(s.Round.Bytes)}
 	}
 	if zeros || s.Failed > 0 {
-		texts = append(texts, count(s.Failed, "error"))
+		texts = append(texts, legible.Count(s.Failed, "error"))
 	}
 	if zeros || s.Disregarded > 0 {
 		texts = append(texts, fmt.Sprintf("%d skipped", s.Disregarded))

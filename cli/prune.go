@@ -12,6 +12,7 @@ import (
 
 	"curtsy/crawler/status"
 	"curtsy/crawler/verify"
+	"curtsy/internal/legible"
 	"curtsy/publish/keep"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -84,7 +85,7 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 		return archiveError(err, dir)
 	}
 	if f.dryRun {
-		u.say("%s would be kept, %d dropped", count(kept, "visit"), len(drop))
+		u.say("%s would be kept, %d dropped", legible.Count(kept, "visit"), len(drop))
 		return nil
 	}
 	if j.BytesAfter, err = pruned(ctx, a, out, drop); err != nil {
@@ -93,7 +94,7 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 	if f.json {
 		return u.json(j)
 	}
-	u.say("%s: %s kept, %d dropped; segments now take %s instead of %s", out, count(kept, "visit"), len(drop),
+	u.say("%s: %s kept, %d dropped; segments now take %s instead of %s", out, legible.Count(kept, "visit"), len(drop),
 		byteCount(j.BytesAfter), byteCount(j.BytesBefore))
 	u.say("%s was not changed; curtsy update %s continues from the new archive", dir, quoted(out))
 	return nil

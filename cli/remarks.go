@@ -9,6 +9,7 @@ import (
 
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/storage"
 )
 
@@ -25,7 +26,7 @@ func remarks(dir string) (list []string, err error) {
 	if left := n.Reasons.Rules()[judge.Include]; left > 0 && a.state.Holds.Pages <= 1 {
 		list = append(list, fmt.Sprintf(
 			"no page but the seed matches --include; %s did not: curtsy list %s --reason include",
-			count(left, "URL"), quoted(dir)))
+			legible.Count(left, "URL"), quoted(dir)))
 	} else if a.state.Holds.Pages <= 1 { // a document that is no page, alone, is none
 		text, err := lonely(a)
 		if err != nil {
@@ -142,7 +143,7 @@ func needed(a *opened) ([]string, error) {
 		on = fmt.Sprintf("on %d other hosts, %d of them on %s,", len(hosts), hosts[most], most)
 	}
 	return []string{fmt.Sprintf("%s that pages need %s were not fetched; --requisites any fetches them",
-		count(all, "file"), on)}, nil
+		legible.Count(all, "file"), on)}, nil
 }
 
 // strangersIn names a file in a directory that is to become an archive; "" where

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish/audit"
 	"curtsy/publish/inventory"
@@ -117,7 +118,7 @@ func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error
 func problemsText(p report.Problems) string {
 	var parts []string
 	if p.Broken > 0 {
-		parts = append(parts, count(p.Broken, "broken link"))
+		parts = append(parts, legible.Count(p.Broken, "broken link"))
 	}
 	if p.Nowhere == 1 {
 		parts = append(parts, "1 redirect that leads nowhere")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 )
@@ -85,7 +86,7 @@ func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived boo
 // paceText is what a crawl that goes on shows of its settings.
 func paceText(c *config) string {
 	return oneLine(fmt.Sprintf("pause %s, %s at a time, proxy %s, contact %s", c.Delay.Round(time.Millisecond),
-		count(c.Concurrency, "request"),
+		legible.Count(c.Concurrency, "request"),
 		cmp.Or(proxyText(c.Fetch.Proxy), "none"), cmp.Or(c.Contact, "none")))
 }
 

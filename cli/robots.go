@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/usage"
@@ -77,7 +78,7 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 	}
 	switch {
 	case q.denied > 0 && f.check:
-		return exitWith(exitFailed, fmt.Errorf("%s of %d disallowed", count(q.denied, "URL"), q.asked), "")
+		return exitWith(exitFailed, fmt.Errorf("%s of %d disallowed", legible.Count(q.denied, "URL"), q.asked), "")
 	case q.asked > 0:
 	case f.json:
 		if err := u.json(robotsSummary(q.rules)); err != nil {

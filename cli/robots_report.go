@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"curtsy/internal/legible"
 	"curtsy/politeness/rules"
 	"curtsy/usage"
 )
@@ -97,7 +98,7 @@ func clock(minutes int) string { return fmt.Sprintf("%02d%02d", minutes/60, minu
 
 // robotsReport is the checker: what the file says, then warnings.
 func (u *ui) robotsReport(r *rules.Robots, text robotsText) {
-	u.print("%s: %s, %s", text.from, byteCount(int64(len(text.body))), count(len(r.Groups()), "group"))
+	u.print("%s: %s, %s", text.from, byteCount(int64(len(text.body))), legible.Count(len(r.Groups()), "group"))
 	for _, g := range r.Groups() {
 		u.robotsGroup(g)
 	}
@@ -137,7 +138,7 @@ func (u *ui) robotsGroup(g rules.Group) {
 	}
 	for i, rule := range g.Rules {
 		if i == most {
-			u.print("  and %s more", count(len(g.Rules)-most, "rule"))
+			u.print("  and %s more", legible.Count(len(g.Rules)-most, "rule"))
 			return
 		}
 		u.print("  line %d: %s", rule.Line, rule.Text)
@@ -158,7 +159,7 @@ func (u *ui) robotsForAgent(r *rules.Robots) {
 		u.print("pause between requests: %v (line %d)", d, line)
 	}
 	if p := r.Pace(); p.RateLine != 0 {
-		u.print("no more than %s in %v (line %d)", count(p.Requests, "request"), p.Per, p.RateLine)
+		u.print("no more than %s in %v (line %d)", legible.Count(p.Requests, "request"), p.Per, p.RateLine)
 	}
 	if v, ok := r.VisitTime(); ok {
 		u.print("visits from %s to %s UTC only (line %d)", clock(v.Start), clock(v.End), v.Line)

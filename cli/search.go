@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler/status"
+	"curtsy/internal/legible"
 	"curtsy/publish"
 	"curtsy/publish/catalog"
 	"curtsy/publish/pdf"
@@ -93,15 +94,15 @@ func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string
 	case search.IsEmpty(query):
 		u.say("nothing to look for: a query needs a word that pages must have, beside those that they must not have")
 	case len(hits) == 0 && skip > 0:
-		u.say("%s found, and none on page %d", count(found.Total, "document"), f.page)
+		u.say("%s found, and none on page %d", legible.Count(found.Total, "document"), f.page)
 	case len(hits) == 0:
-		u.say("nothing found among %s", count(x.Documents(), "document"))
+		u.say("nothing found among %s", legible.Count(x.Documents(), "document"))
 	case last < found.Total:
-		u.say("%d to %d of %s; more: --page %d", skip+1, last, count(found.Total, "document"), f.page+1)
+		u.say("%d to %d of %s; more: --page %d", skip+1, last, legible.Count(found.Total, "document"), f.page+1)
 	case skip > 0:
-		u.say("%d to %d of %s", skip+1, last, count(found.Total, "document"))
+		u.say("%d to %d of %s", skip+1, last, legible.Count(found.Total, "document"))
 	case !f.json:
-		u.say("%s found", count(found.Total, "document"))
+		u.say("%s found", legible.Count(found.Total, "document"))
 	}
 	x.sayUnfinished(u)
 	return nil
@@ -256,7 +257,7 @@ func searchedText(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup)
 	case v.Snippet == 0:
 		return "yes, without a snippet"
 	case v.Snippet != publish.NoLimit:
-		return fmt.Sprintf("yes, with a snippet of at most %s", count(v.Snippet, "character"))
+		return fmt.Sprintf("yes, with a snippet of at most %s", legible.Count(v.Snippet, "character"))
 	}
 	return "yes"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/sitemap"
 )
@@ -139,7 +140,7 @@ func (u *ui) sitemapReport(name string, f sitemapFacts, sum sitemap.Summary) {
 	if sum.Kind == sitemap.None {
 		return
 	}
-	u.say("%s: %s, %s, %s", name, sum.Kind, count(sum.URLs, "URL"), count(sum.Children, "sitemap"))
+	u.say("%s: %s, %s, %s", name, sum.Kind, legible.Count(sum.URLs, "URL"), legible.Count(sum.Children, "sitemap"))
 	if sum.OutOfScope > 0 {
 		u.say("  %d on another scheme, host or port", sum.OutOfScope)
 	}

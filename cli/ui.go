@@ -138,14 +138,6 @@ func timeIn(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("2006-01-02 15:04:05 MST")
 }
 
-// count is a number of things: "1 file", "2 files".
-func count[N int | int64](n N, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // stateWord is a state for people: what a rule held back was skipped.
 func stateWord(state string) string {
 	if state == frontier.StateDisregarded.String() {

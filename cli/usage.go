@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/near"
 )
 
@@ -57,7 +58,7 @@ func arguments(use string) cobra.PositionalArgs {
 			needed[least-1] = "at least one " + needed[least-1]
 			return usagef(path+" --help", "%s accepts %s", path, strings.Join(needed, " and "))
 		}
-		return usagef(path+" --help", "%s accepts %s, %s, not %s", path, count(least, "argument"),
+		return usagef(path+" --help", "%s accepts %s, %s, not %s", path, legible.Count(least, "argument"),
 			strings.Join(needed, " and "), none(len(args)))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"curtsy/crawler"
 	"curtsy/crawler/rebuild"
 	"curtsy/crawler/verify"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish/export"
 	"curtsy/storage"
@@ -46,7 +47,7 @@ func verifyCmd(u *ui) *cobra.Command {
 			return archiveError(err, a[0])
 		}
 		if len(r.Problems) > 0 {
-			return exitWith(exitDamaged, fmt.Errorf("%s: %s", a[0], count(len(r.Problems), "problem")),
+			return exitWith(exitDamaged, fmt.Errorf("%s: %s", a[0], legible.Count(len(r.Problems), "problem")),
 				mendHint(a[0], r.Problems))
 		}
 		return nil
@@ -71,11 +72,11 @@ func verifyWACZ(u *ui, path string, asJSON bool) error {
 		if r.SignedBy != "" {
 			signed = "signed on " + r.SignedAt + " with the key of " + r.SignedBy
 		}
-		u.print("%s, %s, %s in the index: %s; %s", count(r.Files, "file"), count(r.Records, "record"),
-			count(r.Lines, "line"), count(len(r.Problems), "problem"), signed)
+		u.print("%s, %s, %s in the index: %s; %s", legible.Count(r.Files, "file"), legible.Count(r.Records, "record"),
+			legible.Count(r.Lines, "line"), legible.Count(len(r.Problems), "problem"), signed)
 	}
 	if err == nil && len(r.Problems) > 0 {
-		err = exitWith(exitDamaged, fmt.Errorf("%s: %s", path, count(len(r.Problems), "problem")), "")
+		err = exitWith(exitDamaged, fmt.Errorf("%s: %s", path, legible.Count(len(r.Problems), "problem")), "")
 	}
 	return err
 }
@@ -99,14 +100,14 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 		u.print("a crawl is running: its last commit was checked; the pages of crawl.db are checked once it has ended")
 	}
 	if r.InFlight > 0 {
-		u.print("%s written after the last commit: curtsy resume cuts them off", count(r.InFlight, "byte"))
+		u.print("%s written after the last commit: curtsy resume cuts them off", legible.Count(r.InFlight, "byte"))
 	}
 	if r.Facts > 0 {
 		u.print("facts/: what %s say is not there, or not whole; "+
-			"it is read again from the segments when a command asks for it", count(r.Facts, "page"))
+			"it is read again from the segments when a command asks for it", legible.Count(r.Facts, "page"))
 	}
-	u.print("%s, %s of %s, %s: %s", count(r.Segments, "segment"), count(r.Records, "record"), count(r.Visits, "visit"),
-		byteCount(r.Bytes), count(len(r.Problems), "problem"))
+	u.print("%s, %s of %s, %s: %s", legible.Count(r.Segments, "segment"), legible.Count(r.Records, "record"),
+		legible.Count(r.Visits, "visit"), byteCount(r.Bytes), legible.Count(len(r.Problems), "problem"))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -185,7 +186,7 @@ func (c *Crawl) reconsider() error {
 	if n += len(queued); n == 0 {
 		return nil
 	}
-	c.opts.Tell(fmt.Sprintf("the new settings allow %d URLs that were skipped before", n))
+	c.opts.Tell("the new settings allow " + legible.Count(n, "URL") + " skipped before")
 	c.ledger.state.Finished = false
 	return c.commitFrontier(queued...)
 }

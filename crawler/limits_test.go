@@ -122,7 +122,7 @@ func TestScopeNamesWhatItLeavesOutAndWideningLetsItThrough(t *testing.T) {
 	got := s.requests()
 	slices.Sort(got)
 	same(t, "requests after widening", got, []string{"/a/3", "/b/1", "/b/2"})
-	same(t, "told", said, []string{"the new settings allow 2 URLs that were skipped before"})
+	same(t, "told", said, []string{"the new settings allow 2 URLs skipped before"})
 }
 
 func TestNarrowedScopeHoldsBackWhatWasQueuedAndWidenedItComesBack(t *testing.T) {

@@ -85,7 +85,7 @@ ended() {
 # few_damaged: of what repair takes out, no more is damaged than the template's two visits and what refers to them.
 few_damaged() {
 	local n
-	n=$(sed -nE 's/^([0-9]+) visits were damaged.*/\1/p' "$WORK/err")
+	n=$(sed -nE 's/^([0-9]+) visits? damaged.*/\1/p' "$WORK/err")
 	[[ ${n:-0} -le 4 || $how == lie ]] || wrong "repair discarded $n visits"
 }
 

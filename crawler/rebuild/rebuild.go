@@ -20,6 +20,7 @@ import (
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -188,9 +189,9 @@ func (b *rebuilder) finish(dir string, said []string) (*Done, error) {
 	counts := b.frontier.Counts()
 	d := &Done{Visits: b.read.Visits - b.copies, Again: len(b.lost) + b.withheld, Queued: counts.Queued(),
 		Problems: b.read.Problems}
-	d.Said = append(d.Said, fmt.Sprintf("%s rebuilt from %d segments: %d visits of %d URLs, %d URLs queued",
-		filepath.Join(dir, "crawl.db"), b.read.Segments, d.Visits,
-		counts.Discovered-counts.Queued()-counts.Disregarded, d.Queued))
+	d.Said = append(d.Said, fmt.Sprintf("%s rebuilt from %s: %s of %s, %s queued", filepath.Join(dir, "crawl.db"),
+		legible.Count(b.read.Segments, "segment"), legible.Count(d.Visits, "visit"),
+		legible.Count(counts.Discovered-counts.Queued()-counts.Disregarded, "URL"), legible.Count(d.Queued, "URL")))
 	d.Said = append(d.Said, said...)
 	d.Said = append(d.Said, b.shortcomings()...)
 	if !b.gaps && len(d.Problems) == 0 {
@@ -203,16 +204,16 @@ func (b *rebuilder) finish(dir string, said []string) (*Done, error) {
 
 // shortcomings is what was lost with the old index, honestly.
 func (b *rebuilder) shortcomings() (said []string) {
-	say := func(n int, format string) {
+	say := func(n int, thing, what string) {
 		if n > 0 {
-			said = append(said, fmt.Sprintf(format, n))
+			said = append(said, legible.Count(n, thing)+" "+what)
 		}
 	}
-	say(len(b.lost), "%d visits were damaged: their URLs are queued again")
-	say(b.withheld, "%d pages are not kept, as they ask or because another archive has them, "+
-		"so their links are no longer known: they are queued again")
-	say(b.guess, "%d visits were recorded by an older version of curtsy: how their URLs were found is a guess")
-	say(b.copies, "%d visits are in two segments: one copy is ignored")
+	say(len(b.lost), "visit", "damaged, queued again")
+	say(b.withheld, "page", "not kept, as the site asks or because another archive has it: "+
+		"links of it are no longer known, and it is queued again")
+	say(b.guess, "visit", "recorded by an older version of curtsy: how the URL was found is a guess")
+	say(b.copies, "visit", "in two segments: one copy is ignored")
 	return append(said, "what only the old index held is lost: "+
 		"visits without a response (their URLs are queued again if a link leads to them),"+
 		" when to retry, and what the soft-404 rule had learned")

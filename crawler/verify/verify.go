@@ -9,6 +9,7 @@ import (
 	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage"
@@ -138,12 +139,12 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		return done, err
 	}
 	if kept := len(r.Damaged) - len(again); kept > 0 {
-		done = append(done, fmt.Sprintf(
-			"%d damaged visits were followed by later visits to the same URLs, which are kept", kept))
+		done = append(done, legible.Count(kept, "damaged visit")+
+			" followed by a later one to the same URL, which is kept")
 	}
 	if len(again) > 0 {
-		done = append(done, fmt.Sprintf(
-			"%d visits were damaged: their URLs are queued again; curtsy resume %s fetches them", len(again), dir))
+		done = append(done, fmt.Sprintf("%s damaged, queued again: curtsy resume %s",
+			legible.Count(len(again), "visit"), dir))
 	}
 	return done, err
 }

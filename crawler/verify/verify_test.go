@@ -42,7 +42,7 @@ func TestRepair(t *testing.T) {
 		t.Fatalf("damaged: %+v, %v", r, err)
 	}
 	done, err := verify.Repair(dir, slog.New(slog.DiscardHandler))
-	if err != nil || !strings.Contains(strings.Join(done, "\n"), "1 visits were damaged") {
+	if err != nil || !strings.Contains(strings.Join(done, "\n"), "1 visit damaged, queued again") {
 		t.Errorf("repair: %q, %v", done, err)
 	}
 	if done, err = verify.Repair(dir, slog.New(slog.DiscardHandler)); err != nil || len(done) > 0 {

@@ -70,3 +70,11 @@ func (w Writer) Write(b []byte) (int, error) {
 	}
 	return len(b), nil
 }
+
+// Count is a number of things: "1 file", "2 files".
+func Count[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -13,6 +13,7 @@ import (
 
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
+	"curtsy/internal/legible"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
 	"curtsy/usage"
@@ -297,7 +298,7 @@ func duplicates(of func(*page) string) func(*site) []Hit {
 		for text, list := range same {
 			for _, p := range list {
 				if len(list) > 1 {
-					hits = append(hits, Hit{p.url, fmt.Sprintf("%s have it: %s", plural(len(list), "page", "pages"),
+					hits = append(hits, Hit{p.url, fmt.Sprintf("%s have it: %s", legible.Count(len(list), "page"),
 						cut(text, 80))})
 				}
 			}
@@ -493,13 +494,6 @@ func contradictions(p *page) (string, bool) {
 		}
 	}
 	return strings.Join(both, ", "), len(both) > 0
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // cut shortens a text.

@@ -13,6 +13,7 @@ import (
 	"curtsy/facts"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/publish/inventory"
@@ -198,11 +199,11 @@ func (s *site) readSitemap(a *storage.Archive, v *crawllog.Visit) error {
 		s.sitemaps = append(s.sitemaps, Hit{v.URL, "it ends early: " + sum.Truncated})
 	}
 	if elsewhere > 0 {
-		s.strange = append(s.strange, Hit{v.URL, plural(elsewhere, "URL", "URLs") + ", such as " + example})
+		s.strange = append(s.strange, Hit{v.URL, legible.Count(elsewhere, "URL") + ", such as " + example})
 	}
 	if sum.Bad > 0 {
-		s.sitemaps = append(s.sitemaps, Hit{v.URL, plural(sum.Bad, "entry that is", "entries that are") +
-			" no usable URL"})
+		s.sitemaps = append(s.sitemaps, Hit{v.URL, legible.Count(sum.Bad, "loc element") +
+			" without a usable URL"})
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
 )
@@ -77,8 +78,9 @@ func (w *writer) encodeReport(to io.Writer, r *Result) error {
 	b := bufio.NewWriter(to)
 	seed := visible(w.s.o.Seed.String())
 	b.WriteString(strings.ReplaceAll(head, "{{seed}}", seed))
-	fmt.Fprintf(b, "<p class=sum>%d files, of them %d pages; %d redirects. Fetched until %s.", r.Files, r.Pages,
-		r.Redirects, w.s.last.UTC().Format("2006-01-02 15:04 UTC"))
+	fmt.Fprintf(b, "<p class=sum>%s, of them %s; %s. Fetched until %s.", legible.Count(r.Files, "file"),
+		legible.Count(r.Pages, "page"), legible.Count(r.Redirects, "redirect"),
+		w.s.last.UTC().Format("2006-01-02 15:04 UTC"))
 	if !r.Complete {
 		fmt.Fprintf(b, " <strong>The crawl is not complete: %s.</strong>", visible(r.Why))
 	}
