@@ -185,7 +185,7 @@ until_true() {
 }
 
 # answers URL LOG: it does, with a good status; else the server's LOG is shown.
-answers() { curl -fsS -o /dev/null "$1" || { tail -n 5 "$2" >"$WORK/unanswered" && show "$WORK/unanswered"; return 1; }; }
+answers() { curl -fsS --retry 3 -o /dev/null "$1" || { tail -n 5 "$2" >"$WORK/unanswered" && show "$WORK/unanswered"; return 1; }; }
 
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1"); }
 
