@@ -76,7 +76,7 @@ claim "$within of $kills kills within the indexing: integrity_check is ok, docum
 claim "the next search completes the index" "$CURTSY" search "$killed" java
 
 for test in KnownItems Questions Titles Phrases Latency; do
-	found() { (cd "$CI_DIR/.." && CURTSY_TEST_SEARCH_ARCHIVES=$base go test ./publish/search -run "^Test$test\$" -v -count 1) >"$WORK/figures" 2>&1; }
+	found() { (cd "$CI_DIR/.." && CURTSY_TEST_SEARCH_ARCHIVES=$base go test ./publish/search -run "^Test$test\$" -v -count 1) >"$WORK/figures" 2>&1 || { show "$WORK/figures" '' 8; return 1; }; }
 	claim "$test" found
 	grep -E '^ *(figure|  )' "$WORK/figures" | grep -v '^    ---' | cut -c1-200 || true
 done
