@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"curtsy/crawler/fetch"
-	"curtsy/storage/warc"
+	"curtsy/storage"
 )
 
 // checkAmounts refuses what is less than nothing: no key has a meaning for it.
@@ -69,7 +69,7 @@ func digestLabel(c *config) (string, error) {
 	case digestSHA256, "": // "": of an archive that was made before there was a choice
 		return "", nil
 	case digestSHA1:
-		return warc.LabelSHA1, nil
+		return storage.LabelSHA1, nil
 	}
 	return "", usagef("--digest sha256, or --digest sha1", "storage.digest: %q is not sha256 or sha1", c.Storage.Digest)
 }

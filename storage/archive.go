@@ -23,6 +23,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/internal/sum"
 	"curtsy/storage/crawllog"
+	"curtsy/storage/warc"
 )
 
 // Errors of opening an archive.
@@ -82,6 +83,9 @@ var (
 	keyCrawl       = []byte("crawl")
 	keyLasting     = []byte("crawl-lasting")
 )
+
+// LabelSHA1 is an Options.Label.
+const LabelSHA1 = warc.LabelSHA1
 
 // Options of an archive. The zero value is good.
 type Options struct {
