@@ -77,17 +77,17 @@ func (a *Archive) Append(v *crawllog.Visit, encode func(w io.Writer, infoID stri
 	if err := a.room(v.At); err != nil {
 		return a.abandon(err)
 	}
-	offset, w := a.seg.size, &noting{w: a.seg}
-	err := encode(w, a.seg.infoID)
-	if w.err == nil && err != nil {
+	s, offset := a.seg, a.seg.size
+	err := encode(s, s.infoID)
+	if s.err == nil && err != nil {
 		return a.unmade(err, offset)
 	}
 	a.opts.Fail("appended")
-	if w.err == nil && len(a.seg.buf) >= flushSize {
-		w.err = a.seg.flush()
+	if s.err == nil && len(s.buf) >= flushSize {
+		_ = s.flush() // s.err has it
 	}
-	if w.err != nil {
-		return a.abandon(w.err)
+	if s.err != nil {
+		return a.abandon(s.err)
 	}
 	a.note(v, offset)
 	return nil
@@ -107,18 +107,6 @@ func (a *Archive) unmade(err error, offset int64) error {
 		return a.abandon(err)
 	}
 	return fmt.Errorf("%w: %w", ErrEncode, err)
-}
-
-// noting notes what the system says of writing.
-type noting struct {
-	w   io.Writer
-	err error
-}
-
-func (n *noting) Write(p []byte) (int, error) {
-	done, err := n.w.Write(p)
-	n.err = cmp.Or(n.err, err)
-	return done, err
 }
 
 // room sees to it that there is a segment with room.

@@ -20,7 +20,7 @@ func (a *Archive) Frontier() (*frontier.Frontier, error) {
 	if a.db.IsReadOnly() {
 		open = frontier.OpenRead
 	}
-	f, err := open(views{a}, a.key)
+	f, err := open(a.view, a.key)
 	if err != nil {
 		return nil, ofIndex(err)
 	}
