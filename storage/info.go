@@ -44,9 +44,6 @@ func (a *Archive) info() Info {
 		Crawl: a.crawlJSON(), label: o.Label}
 }
 
-// Label is that of the digests in new records, as in Options.
-func (a *Archive) Label() string { return a.opts.Label }
-
 // id names the archive and tells nothing of its key.
 func (a *Archive) id() string {
 	h := sha256.Sum256(append([]byte("curtsy archive id "), a.key[:]...))

@@ -44,6 +44,7 @@ type Options struct {
 	Rules    rules.Options
 	SiteFiles
 	Retry
+	Label       string   // of the digests in records, as in storage.Options
 	Language    string   // that is asked for (Accept-Language); "" where none is
 	FollowSeed  bool     // wherever the seed redirects to is the site
 	Apart       []string // origins that might be names of the site and are not

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"curtsy/storage"
@@ -101,6 +102,10 @@ func (c *copier) member(p place) (*member, error) {
 	m.first = c.w.End() - p.offset
 	return m, nil
 }
+
+// fileName is the name of the file that the records lie in, without its directory: for whoever has
+// the files and looks for records in them.
+func (m *member) fileName() string { return filepath.Base(m.from.file.Name()) }
 
 // writeTo writes the records of the capture, each a gzip member: all, or in an anonymous export the
 // first alone.
