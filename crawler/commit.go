@@ -213,7 +213,7 @@ func (c *Crawl) append(o *outcome) error {
 		return nil
 	}
 	if o.Facts != nil {
-		c.archive.AddFacts(v, o.Facts)
+		c.archive.KeepFacts(v, o.Facts)
 	}
 	return nil
 }

@@ -72,8 +72,7 @@ func saidBy(t *testing.T, dir string, ask bool) map[string]string {
 	defer a.Close()
 	said := map[string]string{}
 	if err := sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
-		key, ok := storage.FactsKeyOf(v)
-		if b := a.Facts(key); ok && b != nil {
+		if b := a.Facts(v); b != nil {
 			said[v.URL] = string(b)
 		}
 		p, ok := publish.PageOf(v)
@@ -84,7 +83,7 @@ func saidBy(t *testing.T, dir string, ask bool) map[string]string {
 		if err := publish.Facts(a, p, &f); err != nil || f.URL.String() != v.URL {
 			t.Errorf("%s: %+v, %v", v.URL, f, err)
 		}
-		said[v.URL] = string(a.Facts(key))
+		said[v.URL] = string(a.Facts(v))
 		return nil
 	}); err != nil {
 		t.Fatal(err)

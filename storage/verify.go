@@ -137,7 +137,7 @@ func (a *Archive) verifyFurther(r *Report) error {
 		if v.Links == 0 || v.Status < 200 || v.Status > 299 {
 			return nil
 		}
-		if k, ok := FactsKeyOf(v); ok && a.Facts(k) == nil {
+		if k, ok := factKeyOf(v); ok && a.factsAt(k) == nil {
 			r.Facts++
 		}
 		return nil

@@ -102,7 +102,7 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 	}
 	b.reader.Learn(o.Names)
 	if b.read == nil && o.Facts != nil {
-		b.a.AddFacts(o.Visit, o.Facts)
+		b.a.KeepFacts(o.Visit, o.Facts)
 	}
 	b.a.AddVisit(o.Visit)
 	if o.UsageFile != nil {
