@@ -86,7 +86,7 @@ type Frontier struct {
 	view   View
 	isRead bool // for looking things up only
 	k0, k1 uint64
-	seen   seenSet
+	seen   *seenSet
 	mu     sync.RWMutex // guards what follows
 	waiting
 	numbered
@@ -203,6 +203,7 @@ func OpenRead(view View, key [16]byte) (*Frontier, error) {
 func newFrontier(view View, key [16]byte) *Frontier {
 	return &Frontier{
 		view: view,
+		seen: &seenSet{},
 		k0:   binary.LittleEndian.Uint64(key[:8]),
 		k1:   binary.LittleEndian.Uint64(key[8:]),
 		waiting: waiting{queues: map[queueKey]*queue{}, retries: map[uint32]int{}, inFlight: map[uint64]*Entry{},

@@ -151,11 +151,7 @@ func (b *rebuilder) end() error {
 	if err := b.commit(); err != nil {
 		return err
 	}
-	if err := b.a.Advance(); err != nil {
-		return err
-	}
-	var err error
-	if b.frontier, err = b.a.Frontier(); err != nil {
+	if err := b.frontier.Advance(); err != nil {
 		return err
 	}
 	b.circles.Resolve(b.frontier, nil)
