@@ -72,8 +72,13 @@ func digestKey(digest string) []byte {
 
 // Append adds the records that encode writes, whose warcinfo record is infoID, and their
 // visit to the group. v.Record says then where they lie. Where encode fails, that is an
-// ErrEncode and nothing of it is kept; any other error ends the group.
+// ErrEncode and nothing of it is kept; any other error ends the group. With a nil encode
+// it is the visit alone, with the record that it names, if any, and never an error.
 func (a *Archive) Append(v *crawllog.Visit, encode func(w io.Writer, infoID string) error) error {
+	if encode == nil {
+		a.add(v)
+		return nil
+	}
 	if err := a.room(v.At); err != nil {
 		return a.abandon(err)
 	}
@@ -137,11 +142,11 @@ func (a *Archive) note(v *crawllog.Visit, offset int64) {
 		v.Record.Offset = offset
 		v.Record.Length = a.seg.size - offset
 	}
-	a.AddVisit(v)
+	a.add(v)
 }
 
-// AddVisit makes a visit without records part of the group.
-func (a *Archive) AddVisit(v *crawllog.Visit) {
+// add makes a visit part of the group.
+func (a *Archive) add(v *crawllog.Visit) {
 	a.pend.visits = append(a.pend.visits, v)
 	if v.Kept != crawllog.KeptResponse || v.Length == 0 {
 		return

@@ -183,11 +183,11 @@ func (a *Archive) isLeftover(name string, known map[string]segmentEntry) (bool, 
 	}
 	info := a.dir.readInfo(name)
 	for other, e := range known {
-		if stem(other) == stem(name) && info.ID == e.InfoID {
+		if stem(other) == stem(name) && info.id == e.InfoID {
 			return true, nil
 		}
 	}
-	if info.Archive != a.id() {
+	if info.archive != a.id() {
 		return false, nil
 	}
 	visits, err := a.dir.capturesFrom(name, 0, "", MaxGroup)

@@ -408,8 +408,7 @@ func (i *Intake) write(c *Capture) error {
 	if r := c.Linked; r != nil {
 		r.ID, r.Label = c.Visit.Record.ID, c.Visit.Record.Label
 		c.Visit.Record = r
-		i.a.AddVisit(c.Visit)
-		return nil
+		return i.a.Append(c.Visit, nil)
 	}
 	return i.a.Append(c.Visit, func(w io.Writer, infoID string) error {
 		if c.infoID == infoID {

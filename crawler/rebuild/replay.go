@@ -104,7 +104,9 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 	if b.read == nil && o.Facts != nil {
 		b.a.KeepFacts(o.Visit, o.Facts)
 	}
-	b.a.AddVisit(o.Visit)
+	if err := b.a.Append(o.Visit, nil); err != nil {
+		return err
+	}
 	if o.UsageFile != nil {
 		b.a.AddRobots(o.UsageFile.Version, o.UsageFile.Body)
 		return b.commit() // the pages behind it ask for it
