@@ -130,7 +130,7 @@ func (v *verifier) verifyLink(name string, list []extent) error {
 		return err
 	}
 	problem := func(offset int64, url, what string) {
-		v.r.add(Problem{File: l.Path, Offset: offset, URL: url, What: what})
+		v.r.add(DamageError{File: l.Path, Offset: offset, URL: url, What: what})
 	}
 	f, err := openRegular(l.Path)
 	if err != nil {

@@ -67,7 +67,7 @@ func (s *scanner) scan(from int64) error {
 		if broken != nil {
 			return broken
 		}
-		s.r.add(Problem{File: segmentFile(s.name), Offset: at, What: fmt.Sprintf("%d bytes cannot be kept: %v",
+		s.r.add(DamageError{File: segmentFile(s.name), Offset: at, What: fmt.Sprintf("%d bytes cannot be kept: %v",
 			next-at, err)})
 		at = next
 		s.w.Reset(io.NewSectionReader(s.file, at, s.size-at), at)
