@@ -145,7 +145,7 @@ func TestFactsInAReadOnlyDirectory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := publish.Current(visits, a.VisitsAt)
+		v := crawllog.Current(visits, a.VisitsAt)
 		p, ok := publish.PageOf(v)
 		if !ok || !publish.Permits(visits, time.Now(), a.VisitsAt)[0].Show {
 			continue

@@ -185,7 +185,7 @@ func (s *site) take(visits []*crawllog.Visit) {
 	if !s.o.At.IsZero() {
 		until, find = publish.Until(visits, s.o.At), publish.LookupAt(find, s.o.At)
 	}
-	v := publish.Current(until, find)
+	v := crawllog.Current(until, find)
 	if u.IsZero() || v == nil {
 		return
 	}
