@@ -81,7 +81,7 @@ func infoOf(segment string, h *warc.Header, fields map[string]string) Info {
 func (i *Info) record(name, id string, now time.Time) []byte {
 	block := i.append(nil)
 	h := &warc.Header{Type: warc.TypeInfo, ID: id, Date: now, Filename: name,
-		ContentType: "application/warc-fields", BlockDigest: warc.SumLabelled(i.label, block)}
+		ContentType: "application/warc-fields", BlockDigest: warc.Sum(i.label, block)}
 	return warc.NewEncoder().Append(nil, h, warc.Small, block)
 }
 

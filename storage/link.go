@@ -50,7 +50,8 @@ func linkOf(path string) (*link, error) {
 	}
 	n := st.Size()
 	begin, end := io.NewSectionReader(f, 0, edgeSize), io.NewSectionReader(f, max(0, n-edgeSize), edgeSize)
-	sum, _, err := warc.SumReader(begin, end)
+	sum := warc.NewLabelled("")
+	_, err = io.Copy(sum, io.MultiReader(begin, end))
 	return &link{Path: path, Size: n, Time: st.ModTime().UTC(), Edges: sum.String()}, err
 }
 

@@ -183,7 +183,7 @@ func (c *copier) readInfo() ([]byte, error) {
 	}
 	if c.o.Anonymous {
 		block = anonymous(block)
-		h.BlockDigest = warc.SumLabelled(h.BlockDigest, block)
+		h.BlockDigest = warc.Sum(h.BlockDigest, block)
 		return warc.NewEncoder().Append(nil, h, warc.Small, block), nil
 	}
 	var octets bytes.Buffer
