@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/internal/robotsmeta"
 	"curtsy/internal/sum"
 	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
@@ -62,7 +63,7 @@ func FuzzVisit(f *testing.F) {
 		f.Add(v.Ref().Key(), whole[:len(whole)-5], true)
 		if v.Record = nil; len(v.Usage) == 0 {
 			v.Directives = &crawllog.Directives{NoIndex: true,
-				Sources: []crawllog.Source{{Directive: "noindex", From: "meta", Text: "none"}}}
+				Sources: []robotsmeta.Source{{Directive: "noindex", From: "meta", Text: "none"}}}
 			v.Usage, v.Rendered = []usage.Statement{{Line: 1, By: "b"}},
 				&crawllog.Rendered{Missing: []crawllog.Missing{{URL: "u", Why: "w"}}}
 		}
