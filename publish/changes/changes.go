@@ -38,7 +38,7 @@ type Change struct {
 	Passages []Passage         // of Changed: what of the text, noise left out
 	Listed   bool              // it may stand in a list that is published
 	Usage    usage.Preferences // what its owner says about use now
-	quoted   bool              // all of the text of both copies may be shown
+	quoted   bool              // passages of both copies may be shown
 }
 
 // Options of a comparison. The zero value compares with the beginning of the
@@ -50,8 +50,8 @@ type Options struct {
 }
 
 // Of gives the changes of an archive, by URL in the order of discovery. What may
-// not be shown has no title and no passages, and text of which only so much may be shown (max-snippet)
-// has no passages. An error ends it.
+// not be shown has no title and no passages, and what may not be quoted
+// (publish.Permit.Quote) has no passages. An error ends it.
 func Of(ctx context.Context, a *storage.Archive, o Options) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		stopped := false
@@ -180,8 +180,8 @@ func (c *Change) permit(visits []*crawllog.Visit, now time.Time, find crawllog.L
 	titled := true
 	for i, p := range publish.Permits(visits, now, find) {
 		if v := visits[i]; v == c.Now || v == c.Was {
-			c.Listed, titled = c.Listed && p.List, titled && p.Quote()
-			c.quoted = c.quoted && p.Show && p.Snippet == publish.NoLimit
+			c.Listed, titled = c.Listed && p.List, titled && p.Show && p.Snippet != 0
+			c.quoted = c.quoted && p.Quote()
 			if v == c.Now {
 				c.Usage = p.Usage
 			}

@@ -22,13 +22,15 @@ func newRounds(t *testing.T) (*served, string) {
 	t.Helper()
 	s, seed := crawltest.Site(t, `
 -- / --
-<title>Home</title><p>The quick brown fox. <a href=/same>s</a> <a href=/secret>s</a> <a href=/brief>b</a> <a href=/unlisted>u</a>
+<title>Home</title><p>The quick brown fox. <a href=/same>s</a> <a href=/secret>s</a> <a href=/brief>b</a> <a href=/short>s</a> <a href=/unlisted>u</a>
 -- /same --
 <title>Same</title><p>It stays.
 -- /secret --
 <title>Secret</title><p>OLD-SECRET.
 -- /brief --
 <title>Brief</title><p>OLD-BRIEF.
+-- /short --
+<title>Short</title><p>OLD-SHORT.
 -- /unlisted --
 <title>Unlisted</title><p>OLD-UNLISTED.
 `)
@@ -39,6 +41,7 @@ func newRounds(t *testing.T) (*served, string) {
 		"/added":    "<title>Added</title><p>It came.",
 		"/secret":   "<title>Secret</title><meta name=robots content=noarchive><p>NEW-SECRET.",
 		"/brief":    "<title>Brief</title><meta name=robots content=nosnippet><p>NEW-BRIEF.",
+		"/short":    "<title>Short</title><meta name=robots content='max-snippet:4'><p>NEW-SHORT.",
 		"/unlisted": "<title>Unlisted</title><meta name=robots content=noindex><p>NEW-UNLISTED.",
 	} {
 		if err := s.Set(target, text+"\n"); err != nil {
@@ -77,7 +80,7 @@ func TestWhatChanged(t *testing.T) {
 		if w.Code != status || strings.Contains(body, "<script") {
 			t.Errorf("%s: status %d, want %d: %s", target, w.Code, status, body)
 		}
-		for _, never := range []string{"SECRET.", "BRIEF.", "UNLISTED."} {
+		for _, never := range []string{"SECRET.", "BRIEF.", "SHORT.", "UNLISTED."} {
 			if strings.Contains(body, never) && !strings.Contains(target, "unlisted") {
 				t.Errorf("%s tells %s", target, never)
 			}
@@ -114,6 +117,7 @@ func TestWhatChanged(t *testing.T) {
 	}
 	wants(comparing("/unlisted"), "<del>OLD-UNLISTED.</del>")
 	wants(comparing("/brief"), "nosnippet")
+	wants(comparing("/short"), "max-snippet")
 	text("/compare/"+pair+"/"+origin+"/secret", 451)
 	text("/compare/"+pair+"/"+origin+"/nowhere", 404)
 	for _, target := range []string{"/changes?round=7", "/changes?archive=2", "/compare/2030/" + origin + "/",
