@@ -42,7 +42,11 @@ func writeBag(ctx context.Context, a *storage.Archive, out string, o Options) (*
 		return nil, err
 	}
 	r.Format, r.Bytes = BagIt, b.size
-	return r, b.place(out)
+	if err := b.place(out); err != nil {
+		return nil, err
+	}
+	sweep(filepath.Dir(out), filepath.Base(out)) // not before: a kill within place leaves the old bag aside
+	return r, nil
 }
 
 // replaceableBag says whether a bag may come to stand at out.
