@@ -70,8 +70,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	}
 	c = &Crawl{opts: o, archive: a, frontier: f, schedule: newSchedule(&o), flight: newFlight(&o), crew: newCrew()}
 	f.WaitAtMost(o.longestRetry())
-	c.committer.planted, c.committer.answers, c.committer.files = map[string]bool{}, revisit.Answers{},
-		map[string][]crawllog.Ref{}
+	c.committer.planted, c.committer.answers = map[string]bool{}, revisit.Answers{}
 	st := &c.ledger.state
 	c.ledger.began = c.now()
 	known, err := a.Crawl(st)
