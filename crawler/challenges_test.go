@@ -13,6 +13,13 @@ import (
 	"curtsy/storage/crawllog"
 )
 
+// copyKilled copies an archive in OnVisit: as a kill leaves it behind that commit.
+func copyKilled(dir, to string) error {
+	db, err := os.ReadFile(filepath.Join(dir, "crawl.db"))
+	return errors.Join(err, os.CopyFS(filepath.Join(to, "warc"), os.DirFS(filepath.Join(dir, "warc"))),
+		os.WriteFile(filepath.Join(to, "crawl.db"), db, 0o600))
+}
+
 // A row of challenges outlives a kill: a site that turns the crawler away is not asked
 // anew, as often as it takes to give up, by each resume.
 func TestARowOfChallengesOutlivesAKill(t *testing.T) {
@@ -36,9 +43,7 @@ func TestARowOfChallengesOutlivesAKill(t *testing.T) {
 		if came++; came != most/2 {
 			return nil
 		}
-		db, err := os.ReadFile(filepath.Join(dir, "crawl.db")) // as a kill leaves it behind this commit
-		return errors.Join(err, os.CopyFS(filepath.Join(killed, "warc"), os.DirFS(filepath.Join(dir, "warc"))),
-			os.WriteFile(filepath.Join(killed, "crawl.db"), db, 0o600))
+		return copyKilled(dir, killed)
 	}
 	for _, dir := range []string{dir, killed} {
 		s.forget()

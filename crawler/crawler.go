@@ -283,6 +283,14 @@ func (c *Crawl) finish(r Result) (Result, error) {
 	if c.earlier != nil { // there were runs before
 		find = c.archive.VisitsAt
 	}
+	if c.ledger.killed { // what it had noted is lost
+		for visits, err := range c.archive.Histories() {
+			if err != nil {
+				return r, err
+			}
+			c.committer.circles.Note(visits[len(visits)-1])
+		}
+	}
 	c.committer.circles.Resolve(c.frontier, find)
 	c.ledger.end(r, c.now(), c.schedule.paces)
 	if err := c.commitFrontier(); err != nil && r.Ending != DiskFull {
