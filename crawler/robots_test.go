@@ -725,3 +725,27 @@ func TestARobotsTxtThatIsNotWholeIsNotBelieved(t *testing.T) {
 		})
 	}
 }
+
+// A run that is killed before it has asked for the robots.txt that refused the crawl
+// leaves that to the next one.
+func TestARefusedCrawlAsksForRobotsAlsoAfterAKill(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /"), "/": html("home"),
+		"/given": html("given")})
+	dir, o := t.TempDir(), options(s.URL+"/")
+	if r := crawl(t, dir, o); r.Ending != crawler.Refused {
+		t.Fatalf("ends with %v", r.Ending)
+	}
+	s.set("/robots.txt", text(""))
+	o.Given.Pages = []weburl.URL{weburl.MustParse(s.URL + "/given")}
+	c, err := crawler.Open(dir, o) // it writes what was given, and does no more
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := crawl(t, dir, o); r.Ending != crawler.Done {
+		t.Errorf("ends with %v, %s", r.Ending, r.Why)
+	}
+}
