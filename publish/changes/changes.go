@@ -37,7 +37,7 @@ type Change struct {
 	Reason   string            // of Suspect, Unreachable and Moved: what came
 	Passages []Passage         // of Changed: what of the text, noise left out
 	Listed   bool              // it may stand in a list that is published
-	Usage    usage.Preferences // what its owner says about use now
+	Usage    usage.Preferences // what its owner says about use now; of Changed, about both texts
 	quoted   bool              // passages of both copies may be shown
 }
 
@@ -177,19 +177,34 @@ func (r *round) compare(visits []*crawllog.Visit) *Change {
 // permit asks what of the change may be told.
 func (c *Change) permit(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) {
 	c.Listed, c.quoted = true, true
-	titled := true
+	titled, uses := true, map[*crawllog.Visit]usage.Preferences{}
 	for i, p := range publish.Permits(visits, now, find) {
 		if v := visits[i]; v == c.Now || v == c.Was {
 			c.Listed, titled = c.Listed && p.List, titled && p.Show && p.Snippet != 0
 			c.quoted = c.quoted && p.Quote()
-			if v == c.Now {
-				c.Usage = p.Usage
-			}
+			uses[v] = p.Usage
 		}
 	}
 	if titled {
 		c.Title = c.Now.Title
 	}
+	if c.Usage = uses[c.Now]; c.Kind == Changed && c.text() {
+		c.Usage = both(uses[c.Was], c.Usage)
+	}
+}
+
+// both is what may be done with a text that is of two captures: n where either says so, y
+// where both do.
+func both(a, b usage.Preferences) usage.Preferences {
+	p := usage.Preferences{}
+	for _, list := range []usage.Preferences{a, b} {
+		for c, value := range list {
+			if value == usage.No || a[c] == b[c] {
+				p[c] = value
+			}
+		}
+	}
+	return p
 }
 
 // kindOf names a change between the copies that stand for the URL, of which last is
