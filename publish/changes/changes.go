@@ -38,6 +38,7 @@ type Change struct {
 	Passages []Passage         // of Changed: what of the text, noise left out
 	Listed   bool              // it may stand in a list that is published
 	Usage    usage.Preferences // what its owner says about use now; of Changed, about both texts
+	Until    time.Time         // when less of it may be told (unavailable_after); zero: never
 	quoted   bool              // passages of both copies may be shown
 }
 
@@ -179,7 +180,12 @@ func (c *Change) permit(visits []*crawllog.Visit, now time.Time, find crawllog.L
 	c.Listed, c.quoted = true, true
 	titled, uses := true, map[*crawllog.Visit]usage.Preferences{}
 	for i, p := range publish.Permits(visits, now, find) {
-		if v := visits[i]; v == c.Now || v == c.Was {
+		v := visits[i]
+		if d := v.Directives; d != nil && d.UnavailableAfter != nil && d.UnavailableAfter.After(now) &&
+			(c.Until.IsZero() || d.UnavailableAfter.Before(c.Until)) {
+			c.Until = *d.UnavailableAfter
+		}
+		if v == c.Now || v == c.Was {
 			c.Listed, titled = c.Listed && p.List, titled && p.Show && p.Snippet != 0
 			c.quoted = c.quoted && p.Quote()
 			uses[v] = p.Usage
