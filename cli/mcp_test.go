@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,5 +132,41 @@ func TestAnAssistantAsks(t *testing.T) {
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, "crawl.db")); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("crawl.db was changed, %v", err)
+	}
+}
+
+// Of two archives that have a page, each hit is given or refused by what its own copy is
+// for.
+func TestAnAssistantIsRefusedWhatTheHitsArchiveRefuses(t *testing.T) {
+	t.Parallel()
+	s, seed := crawltest.Site(t, "-- /robots.txt --\nUser-agent: *\nAllow: /\n-- / --\n<title>Manual</title><p>Opening OPEN\n")
+	open, closed := filepath.Join(t.TempDir(), "open"), filepath.Join(t.TempDir(), "closed")
+	crawltest.Archive(t, open, seed)
+	if err := errors.Join(s.Set("/robots.txt", "User-agent: *\nContent-Usage: ai-input=n\n"),
+		s.Set("/", "<title>Manual</title><p>Opening SECRET\n")); err != nil {
+		t.Fatal(err)
+	}
+	crawltest.Archive(t, closed, seed)
+	ours, theirs := mcp.NewInMemoryTransports()
+	ended := make(chan error)
+	ctx, stop := context.WithCancel(t.Context())
+	go func() { ended <- serveAssistant(ctx, &ui{err: &bytes.Buffer{}}, []string{open, closed}, ours) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, theirs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "search", Arguments: map[string]any{"query": "opening"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := r.Content[0].(*mcp.TextContent).Text
+	if !strings.Contains(text, "OPEN") || !strings.Contains(text, "ai-input=n (robots.txt, line 2") ||
+		strings.Contains(text, "SECRET") {
+		t.Errorf("want the one copy, and the other refused: %s", text)
+	}
+	session.Close()
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("the end: %v", err)
 	}
 }
