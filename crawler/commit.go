@@ -236,7 +236,7 @@ func (c *Crawl) dispose(o *outcome) error {
 	if err := c.total(o); err != nil {
 		return err
 	}
-	if err := c.renewUsageFiles(o); err != nil {
+	if err := c.robotsCame(o); err != nil {
 		return err
 	}
 	switch {
@@ -274,10 +274,16 @@ func (c *Crawl) plantRobots(origin string, via uint64) {
 	c.frontier.Add(robotstxt.Link(origin, via))
 }
 
-// renewUsageFiles has the files about use of an origin fetched again after its
-// robots.txt was.
-func (c *Crawl) renewUsageFiles(o *outcome) error {
-	if o.Robots == nil || !o.Refetch || !o.Robots.Version.Used {
+// robotsCame notes that the robots.txt has been asked for, and has the files about use of
+// its origin fetched again after it was.
+func (c *Crawl) robotsCame(o *outcome) error {
+	if o.Robots == nil || !o.Robots.Version.Used {
+		return nil
+	}
+	if c.isMain(o.job.origin) {
+		c.ledger.change(func(s *status.State) { s.AskRobots = false })
+	}
+	if !o.Refetch {
 		return nil
 	}
 	for _, reader := range usage.Files() {

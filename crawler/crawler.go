@@ -110,7 +110,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c.ledger.askRobots = st.AskRobots
 	c.ledger.had = c.ledger.answers()
 	st.Settings = o.Settings
-	st.Ended, st.Ending = "", "" // AskRobots stays until the run ends: if it is killed, the next one asks
+	st.Ended, st.Ending = "", "" // AskRobots stays until robots.txt came: of a run that is killed, the next one asks
 	if known {
 		finished := st.Finished // before what more may be fetched now is queued: a round fetches that too
 		if err := c.reconsider(); err != nil {
