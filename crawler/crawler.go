@@ -283,12 +283,9 @@ func (c *Crawl) finish(r Result) (Result, error) {
 	if c.earlier != nil { // there were runs before
 		find = c.archive.VisitsAt
 	}
-	if c.ledger.killed { // what it had noted is lost
-		for visits, err := range c.archive.Histories() {
-			if err != nil {
-				return r, err
-			}
-			c.committer.circles.Note(visits[len(visits)-1])
+	if c.ledger.killed {
+		if err := c.committer.circles.Recall(c.archive.Histories()); err != nil {
+			return r, err
 		}
 	}
 	c.committer.circles.Resolve(c.frontier, find)
