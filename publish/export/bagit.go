@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"curtsy/publish/mirror"
 	"curtsy/storage"
 )
 
@@ -148,20 +149,11 @@ func (b *bag) write(name, text string) error {
 	return asDisk(errors.Join(err, f.Sync(), f.Close()))
 }
 
-// place gives the bag its name. An old one is aside meanwhile, and comes back if that fails.
+// place gives the bag its name, in one step where the system can do that; an old one is
+// removed in its stead.
 func (b *bag) place(out string) error {
-	aside := b.dir + ".old"
-	err := os.Rename(out, aside)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
+		return asDisk(os.Rename(b.dir, out))
 	}
-	if err == nil {
-		err = os.Rename(b.dir, out)
-	}
-	if err != nil {
-		_ = os.Rename(aside, out)
-		return &DiskError{err}
-	}
-	_ = os.RemoveAll(aside)
-	return nil
+	return asDisk(mirror.Exchange(b.dir, out))
 }
