@@ -133,7 +133,7 @@ func TestThereIsAlwaysABag(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "bag")
 	var ended atomic.Bool
 	var looks sync.WaitGroup
-	for n := range 20 {
+	for n := range 8 {
 		if _, err := export.Write(t.Context(), a, out, o); err != nil {
 			t.Fatal(err)
 		}
