@@ -161,10 +161,15 @@ func titleOf(a *storage.Archive, url string) string {
 		return visits
 	}
 	v := publish.LedTo(url, at)
-	if v == nil || !publish.Decide(v, time.Now()).List {
+	if v == nil {
 		return ""
 	}
-	return v.Title
+	visits, err := a.VisitsOf(v.URLID) // later ones may ask for more
+	now, permit := publish.CurrentPermit(visits, time.Now(), nil)
+	if err != nil || now == nil || !permit.List || !permit.Show {
+		return ""
+	}
+	return now.Title
 }
 
 // compare finds out beside the page what the last round brought: it reads the

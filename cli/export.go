@@ -289,6 +289,8 @@ func exportError(err error, dir, out string) error {
 		return exitWith(exitStopped, errors.New("stopped; "+out+" is as it was"), again)
 	case errors.Is(err, mirror.ErrNoPage):
 		return usagef("curtsy explain "+quoted(dir)+" URL", "%v", err)
+	case errors.Is(err, export.ErrNoFile):
+		return usagef("the name of a file as OUT", "%v", err)
 	case errors.Is(err, export.ErrNotOurs):
 		return exitWith(exitUsage, err, "another OUT, or --force to replace it")
 	case noRights(err):

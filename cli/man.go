@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ func manCmd(u *ui) *cobra.Command {
 		path := filepath.Join(a[0], "curtsy.1")
 		err := os.MkdirAll(a[0], 0o755)
 		if err == nil {
-			err = os.WriteFile(path, manual(c.Root()), 0o644)
+			err = writeWhole(path, func(w io.Writer) error { _, err := w.Write(manual(c.Root())); return err })
 		}
 		if err != nil {
 			return exitWith(exitFailed, err, "a writable directory")

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,18 @@ Content-Type: text/html
 HTTP 404
 
 `
+
+// callTool calls a tool, again as long as what it searches is being made.
+func callTool(ctx context.Context, s *mcp.ClientSession, name string, args map[string]any) (refused bool, text string,
+	err error) {
+	for err == nil && (text == "" || strings.Contains(text, "index is being built")) {
+		var r *mcp.CallToolResult
+		if r, err = s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args}); err == nil {
+			refused, text = r.IsError, r.Content[0].(*mcp.TextContent).Text
+		}
+	}
+	return refused, text, err
+}
 
 func TestAnAssistantAsks(t *testing.T) {
 	t.Parallel()
@@ -92,14 +105,13 @@ func TestAnAssistantAsks(t *testing.T) {
 		{"changes since a time", "changes", map[string]any{"since": "2020-01-01"},
 			[]string{`"change":"new"`, `"refused":1`, "!no/x"}, false},
 	} {
-		r, err := session.CallTool(ctx, &mcp.CallToolParams{Name: c.tool, Arguments: c.args})
+		refused, text, err := callTool(ctx, session, c.tool, c.args)
 		if err != nil {
 			t.Errorf("%s: %v", c.says, err)
 			continue
 		}
-		text := r.Content[0].(*mcp.TextContent).Text
-		if r.IsError != c.refused {
-			t.Errorf("%s: refused is %v: %s", c.says, r.IsError, text)
+		if refused != c.refused {
+			t.Errorf("%s: refused is %v: %s", c.says, refused, text)
 		}
 		for _, want := range c.want {
 			if not, ok := strings.CutPrefix(want, "!"); strings.Contains(text, not) == ok {
@@ -131,5 +143,40 @@ func TestAnAssistantAsks(t *testing.T) {
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, "crawl.db")); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("crawl.db was changed, %v", err)
+	}
+}
+
+// Of two archives that have a page, each hit is given or refused by what its own copy is
+// for.
+func TestAnAssistantIsRefusedWhatTheHitsArchiveRefuses(t *testing.T) {
+	t.Parallel()
+	s, seed := crawltest.Site(t, "-- /robots.txt --\nUser-agent: *\nAllow: /\n-- / --\n<title>Manual</title><p>Opening OPEN\n")
+	open, closed := filepath.Join(t.TempDir(), "open"), filepath.Join(t.TempDir(), "closed")
+	crawltest.Archive(t, open, seed)
+	if err := errors.Join(s.Set("/robots.txt", "User-agent: *\nContent-Usage: ai-input=n\n"),
+		s.Set("/", "<title>Manual</title><p>Opening SECRET\n")); err != nil {
+		t.Fatal(err)
+	}
+	crawltest.Archive(t, closed, seed)
+	ours, theirs := mcp.NewInMemoryTransports()
+	ended := make(chan error)
+	ctx, stop := context.WithCancel(t.Context())
+	go func() { ended <- serveAssistant(ctx, &ui{err: &bytes.Buffer{}}, []string{open, closed}, ours) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, theirs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, err := callTool(ctx, session, "search", map[string]any{"query": "opening"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text, "OPEN") || !strings.Contains(text, "ai-input=n (robots.txt, line 2") ||
+		strings.Contains(text, "SECRET") {
+		t.Errorf("want the one copy, and the other refused: %s", text)
+	}
+	session.Close()
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("the end: %v", err)
 	}
 }

@@ -39,14 +39,17 @@ func reportCmd(u *ui) *cobra.Command {
 
 // mayReplace refuses a file that is there and is no report of this program.
 func mayReplace(out string) error {
+	if st, err := os.Stat(out); err != nil || !st.Mode().IsRegular() {
+		return nil // what is wrong, if anything, is met when it is written
+	}
 	f, err := os.Open(out)
-	if err != nil { // what is wrong, if anything, is met when it is written
+	if err != nil {
 		return nil
 	}
 	defer f.Close()
 	head := make([]byte, 1<<10)
 	n, _ := io.ReadFull(f, head)
-	if n == 0 || out == os.DevNull || bytes.Contains(head[:n], []byte(`<meta name="generator" content="curtsy">`)) {
+	if n == 0 || bytes.Contains(head[:n], []byte(`<meta name="generator" content="curtsy">`)) {
 		return nil
 	}
 	return usagef("-o another FILE", "%s is there, and is not a report that curtsy wrote: it is left as it is", out)
@@ -172,8 +175,16 @@ func mirrorReport(out string, seed weburl.URL) (*report.Mirror, error) {
 	return m, nil
 }
 
-// writeWhole makes a file that is there as a whole or, after an error, as it was.
+// writeWhole makes a file that is there as a whole or, after an error, as it was. A
+// link stays one; a device or a pipe is written to.
 func writeWhole(path string, write func(io.Writer) error) error {
+	if st, err := os.Stat(path); err == nil {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil || !st.Mode().IsRegular() {
+			return writeInto(path, write)
+		}
+		path = real
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
@@ -188,6 +199,19 @@ func writeWhole(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// writeInto writes to what is there.
+func writeInto(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(f)
+	if err = write(b); err == nil {
+		err = b.Flush()
+	}
+	return errors.Join(err, f.Close())
 }
 
 func reportError(err error, dir, out string) error {

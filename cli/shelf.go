@@ -161,21 +161,27 @@ func (s *shelf) read() (*replay.Reading, error) {
 
 // kept is what was made of crawl.db as it was at a time, when somebody asked for it.
 type kept[T any] struct {
-	mu    sync.Mutex
-	of    time.Time
-	value T
+	mu       sync.Mutex
+	of, made time.Time
+	value    T
 }
 
-// get gives what is kept, or makes it: the first time, and when crawl.db has changed.
+// keptFor is how long what was made is kept: with time pages become unavailable
+// (unavailable_after), although crawl.db does not change.
+const keptFor = 10 * time.Minute
+
+// get gives what is kept, or makes it: the first time, when crawl.db has changed, and when
+// it is old.
 func (k *kept[T]) get(of time.Time, make func() (T, error)) (T, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.of.IsZero() && k.of.Equal(of) {
+	now := time.Now()
+	if !k.of.IsZero() && k.of.Equal(of) && now.Sub(k.made) < keptFor {
 		return k.value, nil
 	}
 	value, err := make()
 	if err == nil {
-		k.of, k.value = of, value
+		k.of, k.made, k.value = of, now, value
 	}
 	return value, err
 }

@@ -382,6 +382,31 @@ func TestAKeyThatCannotBeWrittenLeavesNoFile(t *testing.T) {
 	}
 }
 
+// The card of a table belongs to it: where there is no room for both, there is neither.
+func TestATableWithoutRoomForItsCardIsNotThere(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<title>Alone</title><a href=/x>x</a>"))
+	}))
+	defer s.Close()
+	dir := filepath.Join(t.TempDir(), "archive")
+	curtsy(t, "crawl", s.URL+"/", "--archive", dir, "--delay", "0s").run(t, exitDone)
+	out := filepath.Join(t.TempDir(), "links.jsonl.zst")
+	c := curtsy(t)
+	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", `ulimit -f 1; exec "$0" "$@"`} // 512 octets
+	c.Args = append(c.Args, curtsyPath(t), "export", dir, out, "--table", "links")
+	said := c.run(t, exitStopped)
+	contains(t, said, "write the export: ")
+	if left, err := os.ReadDir(filepath.Dir(out)); err != nil || len(left) > 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+	curtsy(t, "export", dir, out, "--table", "links").run(t, exitDone)
+}
+
 // curtsyPath is a file that is run as curtsy: its name says what it is.
 func curtsyPath(t *testing.T) string {
 	t.Helper()

@@ -1,6 +1,7 @@
 package crawler_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"curtsy/crawler/rebuild"
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
+	"curtsy/storage/crawllog"
 )
 
 // Redirects in a circle, and those that lead into it, are failures: in this run, in
@@ -51,4 +53,34 @@ func TestRedirectsInACircleAreFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("rebuild", append(circle, "/late", "/later")...)
+}
+
+// What a killed run had seen of circles is found again.
+func TestRedirectsInACircleAreFailuresAfterAKill(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/one", "/last"), "/one": redirect("/two"),
+		"/two": redirect("/one"), "/last": html("last")})
+	base := t.TempDir()
+	dir, killed := filepath.Join(base, "archive"), filepath.Join(base, "killed")
+	o := options(s.URL + "/")
+	seen := 0
+	o.OnVisit = func(_ context.Context, v *crawllog.Visit) error {
+		if v.Redirects() {
+			seen++
+		}
+		if seen != 2 {
+			return nil
+		}
+		seen++
+		return copyKilled(dir, killed)
+	}
+	crawl(t, dir, o)
+	crawl(t, killed, o)
+	for _, dir := range []string{dir, killed} {
+		for target, r := range rows(t, dir) {
+			if failed := target == "/one" || target == "/two"; failed != (r.State == "failed") {
+				t.Errorf("%s: %s is %s, %s", filepath.Base(dir), target, r.State, r.Rule)
+			}
+		}
+	}
 }

@@ -13,8 +13,10 @@ import (
 	"curtsy/crawler/status"
 	"curtsy/crawler/visit"
 	"curtsy/frontier"
+	"curtsy/internal/weburl"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
+	"curtsy/usage"
 )
 
 // maxGroup is the most visits in one commit: half of those that may wait for
@@ -34,7 +36,6 @@ type committer struct {
 	answers revisit.Answers
 	fresh   map[string]bool // origins that got URLs since the last commit
 	circles visit.Circles
-	files   map[string][]crawllog.Ref // files about use that were asked for in this run, by origin
 }
 
 // commitLoop writes outcomes (step 6) until the channel is closed. After an
@@ -233,7 +234,9 @@ func (c *Crawl) dispose(o *outcome) error {
 	if err := c.total(o); err != nil {
 		return err
 	}
-	c.renewUsageFiles(o)
+	if err := c.robotsCame(o); err != nil {
+		return err
+	}
 	switch {
 	case o.Refetch:
 	case !o.RetryAt.IsZero():
@@ -269,19 +272,28 @@ func (c *Crawl) plantRobots(origin string, via uint64) {
 	c.frontier.Add(robotstxt.Link(origin, via))
 }
 
-// renewUsageFiles has the files about use of an origin fetched again after its
-// robots.txt was.
-func (c *Crawl) renewUsageFiles(o *outcome) {
-	origin := o.Entry.URL.Origin()
-	switch {
-	case o.UsageFile != nil && o.RetryAt.IsZero():
-		c.committer.files[origin] = append(c.committer.files[origin], o.Visit.Ref())
-	case o.Robots != nil && o.Refetch && o.Robots.Version.Used:
-		for _, ref := range c.committer.files[origin] {
-			c.frontier.Requeue(ref.URLID, ref.N)
-		}
-		delete(c.committer.files, origin)
+// robotsCame notes that the robots.txt has been asked for, and has the files about use of
+// its origin fetched again after it was.
+func (c *Crawl) robotsCame(o *outcome) error {
+	if o.Robots == nil || !o.Robots.Version.Used {
+		return nil
 	}
+	if c.isMain(o.job.origin) {
+		c.ledger.change(func(s *status.State) { s.AskRobots = false })
+	}
+	if !o.Refetch {
+		return nil
+	}
+	for _, reader := range usage.Files() {
+		found, err := c.frontier.Find(weburl.FromCanonical(o.Entry.URL.Origin() + reader.File))
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			c.frontier.Requeue(f.ID, c.archive.LastN(f.ID))
+		}
+	}
+	return nil
 }
 
 // total counts an outcome in the state of the crawl.

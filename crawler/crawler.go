@@ -70,8 +70,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	}
 	c = &Crawl{opts: o, archive: a, frontier: f, schedule: newSchedule(&o), flight: newFlight(&o), crew: newCrew()}
 	f.WaitAtMost(o.longestRetry())
-	c.committer.planted, c.committer.answers, c.committer.files = map[string]bool{}, revisit.Answers{},
-		map[string][]crawllog.Ref{}
+	c.committer.planted, c.committer.answers = map[string]bool{}, revisit.Answers{}
 	st := &c.ledger.state
 	c.ledger.began = c.now()
 	known, err := a.Crawl(st)
@@ -111,7 +110,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c.ledger.askRobots = st.AskRobots
 	c.ledger.had = c.ledger.answers()
 	st.Settings = o.Settings
-	st.Ended, st.Ending, st.AskRobots = "", "", false
+	st.Ended, st.Ending = "", "" // AskRobots stays until robots.txt came: of a run that is killed, the next one asks
 	if known {
 		finished := st.Finished // before what more may be fetched now is queued: a round fetches that too
 		if err := c.reconsider(); err != nil {
@@ -283,6 +282,11 @@ func (c *Crawl) finish(r Result) (Result, error) {
 	var find crawllog.Lookup
 	if c.earlier != nil { // there were runs before
 		find = c.archive.VisitsAt
+	}
+	if c.ledger.killed {
+		if err := c.committer.circles.Recall(c.archive.Histories()); err != nil {
+			return r, err
+		}
 	}
 	c.committer.circles.Resolve(c.frontier, find)
 	c.ledger.end(r, c.now(), c.schedule.paces)

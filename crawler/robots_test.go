@@ -19,6 +19,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/preview"
+	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	seal "curtsy/internal/sum"
 	"curtsy/internal/weburl"
@@ -723,5 +724,60 @@ func TestARobotsTxtThatIsNotWholeIsNotBelieved(t *testing.T) {
 				t.Errorf("asked for %s, want %s", got, want)
 			}
 		})
+	}
+}
+
+// A run that is killed before it has asked for the robots.txt that refused the crawl
+// leaves that to the next one.
+func TestARefusedCrawlAsksForRobotsAlsoAfterAKill(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /"), "/": html("home"),
+		"/given": html("given")})
+	dir, o := t.TempDir(), options(s.URL+"/")
+	if r := crawl(t, dir, o); r.Ending != crawler.Refused {
+		t.Fatalf("ends with %v", r.Ending)
+	}
+	s.set("/robots.txt", text(""))
+	o.Given.Pages = []weburl.URL{weburl.MustParse(s.URL + "/given")}
+	c, err := crawler.Open(dir, o) // it writes what was given, and does no more
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := crawl(t, dir, o); r.Ending != crawler.Done {
+		t.Errorf("ends with %v, %s", r.Ending, r.Why)
+	}
+}
+
+// A round asks for robots.txt first, once: not again after each kill.
+func TestARoundAsksForRobotsOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": html("a"), "/b": html("b")})
+	base, o := t.TempDir(), options(s.URL+"/")
+	dir, killed := filepath.Join(base, "archive"), filepath.Join(base, "killed")
+	crawl(t, dir, o)
+	s.forget()
+	pages := 0
+	o.OnVisit = func(_ context.Context, v *crawllog.Visit) error {
+		if v.Class != "page" {
+			return nil
+		}
+		if pages++; pages != 1 {
+			return nil
+		}
+		return copyKilled(dir, killed)
+	}
+	round(t, dir, o, revisit.Options{})
+	if n := s.times("/robots.txt"); n != 1 {
+		t.Errorf("the round asked for robots.txt %d times", n)
+	}
+	s.forget()
+	if r := crawl(t, killed, o); r.Ending != crawler.Done || s.times("/a")+s.times("/b") == 0 {
+		t.Errorf("resumed, it ends with %v, %s, after %q", r.Ending, r.Why, s.requests())
+	}
+	if n := s.times("/robots.txt"); n != 0 {
+		t.Errorf("resumed, it asked for robots.txt %d times", n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"curtsy/crawler/revisit"
 	"curtsy/publish"
@@ -198,5 +199,30 @@ func TestUsageFileOfItsOwn(t *testing.T) {
 		if r.Counts.Failed > 0 && c.asked < 3 {
 			t.Errorf("%s: counts as a failure", c.says)
 		}
+	}
+}
+
+// TestUsageFilesAreFetchedAgain: as the robots.txt is, a day later, also where the crawl
+// was stopped in between.
+func TestUsageFilesAreFetchedAgain(t *testing.T) {
+	reserve := func(n int) page {
+		return page{header: []string{"Content-Type: application/json"},
+			body: fmt.Sprintf(`[{"location":"/","tdm-reservation":%d}]`, n)}
+	}
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/.well-known/tdmrep.json": reserve(0),
+		"/": html("<title>home</title><a href=/a>"), "/a": html("<title>a</title>")})
+	dir, o := t.TempDir(), options(s.origin+"/")
+	o.UsageFiles, o.Limits.Pages = true, 1
+	crawl(t, dir, o)
+	s.set("/.well-known/tdmrep.json", reserve(1))
+	o.Limits.Pages = 0
+	o.Now = func() time.Time { return time.Now().Add(25 * time.Hour) }
+	crawl(t, dir, o)
+	if n := s.times("/.well-known/tdmrep.json"); n != 2 {
+		t.Errorf("tdmrep.json was asked for %d times", n)
+	}
+	shown := shownUsage(t, dir, s.origin)
+	if shown["/"] != "tdm=y" || shown["/a"] != "tdm=n" {
+		t.Errorf("shown with %v", shown)
 	}
 }

@@ -44,8 +44,9 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s (%s: %s)", r.Directive, r.From, r.Text)
 }
 
-// Quote says whether passages of the copy may be shown.
-func (p *Permit) Quote() bool { return p.Show && p.Snippet != 0 }
+// Quote says whether any passage of the copy may be shown: where only so many characters
+// of it may be, only a search shows them.
+func (p *Permit) Quote() bool { return p.Show && p.Snippet == NoLimit }
 
 // Why is the reasons in one line.
 func (p *Permit) Why() string {

@@ -24,6 +24,7 @@ import (
 	"curtsy/crawler/rebuild"
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
+	"curtsy/frontier"
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/internal/weburl"
@@ -731,6 +732,47 @@ func TestStoppedAnywhere(t *testing.T) {
 				t.Errorf("once more: %+v", again.result)
 			}
 		})
+	}
+}
+
+// TestStoppedBehindACircle: redirects in a circle are failures, also where the import was
+// stopped after it had read them.
+func TestStoppedBehindACircle(t *testing.T) {
+	var records []string
+	for n := range 300 {
+		block := page(fmt.Sprint("page ", n))
+		if n < 2 {
+			block = fmt.Sprintf("HTTP/1.1 301 Moved\r\nLocation: /%d\r\nContent-Length: 0\r\n\r\n", 1-n)
+		}
+		records = append(records, record("response", fmt.Sprintf("http://h.example/%d", n), fmt.Sprint(n+1), block, http))
+	}
+	path := write(t, compressed(records...))
+	i := &imported{t: t, dir: t.TempDir()}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	err := i.run(ctx, func(p importer.Progress) {
+		if p.URLs > 0 {
+			cancel()
+		}
+	}, path)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("not stopped: %v", err)
+	}
+	imports(t, i.dir, path)
+	a, err := storage.OpenRead(i.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	f, err := a.Frontier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []frontier.State{frontier.StateFailed, frontier.StateFailed, frontier.StateFetched} {
+		found, err := f.Find(weburl.MustParse(fmt.Sprintf("http://h.example/%d", n)))
+		if err != nil || len(found) != 1 || found[0].State != want {
+			t.Errorf("/%d: %+v, %v, want %v", n, found, err, want)
+		}
 	}
 }
 

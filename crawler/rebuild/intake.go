@@ -573,6 +573,9 @@ func (i *Intake) end(urls int) error {
 	if err := i.frontier.Advance(); err != nil {
 		return err
 	}
+	if err := i.circles.Recall(i.a.Histories()); err != nil {
+		return err
+	}
 	i.circles.Resolve(i.frontier, i.a.VisitsAt)
 	if err := i.state.Recount(i.a, nil); err != nil {
 		return err

@@ -2,6 +2,7 @@ package visit
 
 import (
 	"cmp"
+	"iter"
 
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
@@ -34,6 +35,17 @@ func (c *Circles) Note(v *crawllog.Visit) {
 	if len(c.hops) < maxRedirecting {
 		c.hops[v.URL] = hop{v.URLID, cmp.Or(v.Target, v.Location)}
 	}
+}
+
+// Recall takes in the last visits of all URLs: what was noted goes with the process.
+func (c *Circles) Recall(histories iter.Seq2[[]*crawllog.Visit, error]) error {
+	for visits, err := range histories {
+		if err != nil {
+			return err
+		}
+		c.Note(visits[len(visits)-1])
+	}
+	return nil
 }
 
 // Resolve makes those that lead nowhere failures. find, if there is one, looks up what

@@ -65,7 +65,7 @@ func (s *server) search(ctx context.Context, in searchIn) (any, error) {
 			out.Notes = append(out.Notes, f.Name+": "+note)
 		}
 		for i := range hits {
-			if err := s.take(ctx, &out, &hits[i]); err != nil {
+			if err := s.take(ctx, &out, f, &hits[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -73,9 +73,9 @@ func (s *server) search(ctx context.Context, in searchIn) (any, error) {
 	return out, nil
 }
 
-// take adds a hit, if its page may be given to a model.
-func (s *server) take(ctx context.Context, out *searchOut, h *search.Hit) error {
-	p, err := s.find(ctx, h.URL)
+// take adds a hit in an archive, if its page there may be given to a model.
+func (s *server) take(ctx context.Context, out *searchOut, f *replay.Source, h *search.Hit) error {
+	p, err := s.findIn(ctx, h.URL, []*replay.Source{f})
 	if err != nil {
 		return err
 	}

@@ -56,11 +56,15 @@ func (s *server) page(ctx context.Context, text string) (*page, error) {
 
 // find finds what stands for a URL, in the first archive that has it.
 func (s *server) find(ctx context.Context, text string) (*page, error) {
+	return s.findIn(ctx, text, s.sources)
+}
+
+func (s *server) findIn(ctx context.Context, text string, sources []*replay.Source) (*page, error) {
 	u, err := weburl.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%q is no URL: %w", text, err)
 	}
-	for _, f := range s.sources {
+	for _, f := range sources {
 		captures, err := f.Catalog.Captures(ctx, u)
 		if err != nil {
 			return nil, err

@@ -37,8 +37,9 @@ type Change struct {
 	Reason   string            // of Suspect, Unreachable and Moved: what came
 	Passages []Passage         // of Changed: what of the text, noise left out
 	Listed   bool              // it may stand in a list that is published
-	Usage    usage.Preferences // what its owner says about use now
-	quoted   bool              // all of the text of both copies may be shown
+	Usage    usage.Preferences // what its owner says about use now; of Changed, about both texts
+	Until    time.Time         // when less of it may be told (unavailable_after); zero: never
+	quoted   bool              // passages of both copies may be shown
 }
 
 // Options of a comparison. The zero value compares with the beginning of the
@@ -50,8 +51,8 @@ type Options struct {
 }
 
 // Of gives the changes of an archive, by URL in the order of discovery. What may
-// not be shown has no title and no passages, and text of which only so much may be shown (max-snippet)
-// has no passages. An error ends it.
+// not be shown has no title and no passages, and what may not be quoted
+// (publish.Permit.Quote) has no passages. An error ends it.
 func Of(ctx context.Context, a *storage.Archive, o Options) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		stopped := false
@@ -177,19 +178,39 @@ func (r *round) compare(visits []*crawllog.Visit) *Change {
 // permit asks what of the change may be told.
 func (c *Change) permit(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) {
 	c.Listed, c.quoted = true, true
-	titled := true
+	titled, uses := true, map[*crawllog.Visit]usage.Preferences{}
 	for i, p := range publish.Permits(visits, now, find) {
-		if v := visits[i]; v == c.Now || v == c.Was {
-			c.Listed, titled = c.Listed && p.List, titled && p.Quote()
-			c.quoted = c.quoted && p.Show && p.Snippet == publish.NoLimit
-			if v == c.Now {
-				c.Usage = p.Usage
-			}
+		v := visits[i]
+		if d := v.Directives; d != nil && d.UnavailableAfter != nil && d.UnavailableAfter.After(now) &&
+			(c.Until.IsZero() || d.UnavailableAfter.Before(c.Until)) {
+			c.Until = *d.UnavailableAfter
+		}
+		if v == c.Now || v == c.Was {
+			c.Listed, titled = c.Listed && p.List, titled && p.Show && p.Snippet != 0
+			c.quoted = c.quoted && p.Quote()
+			uses[v] = p.Usage
 		}
 	}
 	if titled {
 		c.Title = c.Now.Title
 	}
+	if c.Usage = uses[c.Now]; c.Kind == Changed && c.text() {
+		c.Usage = both(uses[c.Was], c.Usage)
+	}
+}
+
+// both is what may be done with a text that is of two captures: n where either says so, y
+// where both do.
+func both(a, b usage.Preferences) usage.Preferences {
+	p := usage.Preferences{}
+	for _, list := range []usage.Preferences{a, b} {
+		for c, value := range list {
+			if value == usage.No || a[c] == b[c] {
+				p[c] = value
+			}
+		}
+	}
+	return p
 }
 
 // kindOf names a change between the copies that stand for the URL, of which last is

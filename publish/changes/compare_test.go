@@ -3,6 +3,7 @@ package changes_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -72,5 +73,35 @@ func TestPassagesOfWhatMayBeQuoted(t *testing.T) {
 		if told[path] != want {
 			t.Errorf("%s: %q, want %q", path, told[path], want)
 		}
+	}
+}
+
+// Passages are of two texts, each of which has what its owner said when it was fetched.
+func TestPassagesAreForWhatBothTextsAreFor(t *testing.T) {
+	s, seed := crawltest.Site(t, "-- /robots.txt --\nUser-agent: *\nContent-Usage: ai-input=n, tdm=y\n"+
+		"-- / --\n<title>x</title><p>Open at eight.\n")
+	dir := t.TempDir() + "/b"
+	crawltest.Archive(t, dir, seed)
+	if err := s.Set("/robots.txt", "User-agent: *\nContent-Usage: ai-input=y, tdm=y, train-ai=y\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Set("/", "<title>x</title><p>Open at nine. <a href=/new>new</a>"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Set("/new", "<title>new</title>"); err != nil {
+		t.Fatal(err)
+	}
+	between := time.Now()
+	crawltest.Archive(t, dir, seed, func(o *crawler.Options) { o.Round = &revisit.Options{} })
+	got := map[string]string{}
+	for c, err := range changes.Of(t.Context(), crawltest.Open(t, dir), changes.Options{Since: between}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[strings.TrimPrefix(c.URL, s.Origin)] = c.Usage.String()
+	}
+	want := map[string]string{"/": "ai-input=n, tdm=y", "/new": "ai-input=y, tdm=y, train-ai=y"}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,5 +119,38 @@ func TestCrawlLogAndBag(t *testing.T) {
 	}
 	if _, err := export.Write(context.Background(), a, bag, o); !errors.Is(err, export.ErrNotOurs) {
 		t.Errorf("over a foreign directory: %v", err)
+	}
+}
+
+// A bag takes the place of an older one in one step: there is no moment without one.
+func TestThereIsAlwaysABag(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it takes three steps")
+	}
+	a, seed := crawled(t)
+	o := export.Options{Format: export.BagIt, Seed: seed, Now: time.Now(), Software: "curtsy/test",
+		Known: func(func(inventory.Known) error) error { return nil }}
+	out := filepath.Join(t.TempDir(), "bag")
+	var ended atomic.Bool
+	var looks sync.WaitGroup
+	for n := range 8 {
+		if _, err := export.Write(t.Context(), a, out, o); err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			looks.Go(func() {
+				for !ended.Load() {
+					if _, err := os.Lstat(out); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+	}
+	ended.Store(true)
+	looks.Wait()
+	if left, _ := os.ReadDir(filepath.Dir(out)); len(left) != 1 {
+		t.Errorf("beside it lie %v", left)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"curtsy/publish/mirror"
 	"curtsy/storage"
 )
 
@@ -42,7 +43,11 @@ func writeBag(ctx context.Context, a *storage.Archive, out string, o Options) (*
 		return nil, err
 	}
 	r.Format, r.Bytes = BagIt, b.size
-	return r, b.place(out)
+	if err := b.place(out); err != nil {
+		return nil, err
+	}
+	sweep(filepath.Dir(out), filepath.Base(out)) // not before: a kill within place leaves the old bag aside
+	return r, nil
 }
 
 // replaceableBag says whether a bag may come to stand at out.
@@ -144,20 +149,11 @@ func (b *bag) write(name, text string) error {
 	return asDisk(errors.Join(err, f.Sync(), f.Close()))
 }
 
-// place gives the bag its name. An old one is aside meanwhile, and comes back if that fails.
+// place gives the bag its name, in one step where the system can do that; an old one is
+// removed in its stead.
 func (b *bag) place(out string) error {
-	aside := b.dir + ".old"
-	err := os.Rename(out, aside)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
+		return asDisk(os.Rename(b.dir, out))
 	}
-	if err == nil {
-		err = os.Rename(b.dir, out)
-	}
-	if err != nil {
-		_ = os.Rename(aside, out)
-		return &DiskError{err}
-	}
-	_ = os.RemoveAll(aside)
-	return nil
+	return asDisk(mirror.Exchange(b.dir, out))
 }

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"text/template"
@@ -28,7 +25,6 @@ type card struct {
 	Clusters            int    // of pages that are nearly the same
 	Near                int    // pages in them
 	Framed              int    // pages with boilerplate
-	force               bool
 }
 
 // use is how many pages say what about one kind of use.
@@ -38,7 +34,7 @@ type use struct {
 }
 
 func newCard(j *job) *card {
-	c := &card{Result: j.r, Seed: j.o.Seed.String(), Software: j.o.Software, Now: j.o.Now.UTC(), force: j.o.Force,
+	c := &card{Result: j.r, Seed: j.o.Seed.String(), Software: j.o.Software, Now: j.o.Now.UTC(),
 		Languages: map[string]int{}, Licenses: map[string]int{}}
 	for i, category := range usage.Categories {
 		c.Uses[i].Category = category
@@ -49,14 +45,7 @@ func newCard(j *job) *card {
 // cardName is where the card of a table is.
 func cardName(out string) string { return out + ".md" }
 
-// replaceable says whether a card may come to stand beside out.
-func (c *card) replaceable(out string) error {
-	b, err := os.ReadFile(cardName(out))
-	if errors.Is(err, fs.ErrNotExist) || c.force || bytes.HasPrefix(b, []byte("# Data card: ")) {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", cardName(out), cmp.Or(err, ErrNotOurs))
-}
+func oursCard(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("# Data card: ")) }
 
 // page takes in a page.
 func (c *card) page(row *pageRow) {
@@ -115,7 +104,16 @@ func (c *card) write(out string) error {
 	if err := t.Execute(&b, c); err != nil {
 		return err
 	}
-	return asDisk(os.WriteFile(cardName(out), b.Bytes(), 0o644))
+	f, err := begin(cardName(out))
+	if err != nil {
+		return err
+	}
+	defer f.discard()
+	_, _ = f.Write(b.Bytes()) // seal tells its error
+	if _, err := f.seal(); err != nil {
+		return err
+	}
+	return f.place()
 }
 
 // tally names what there is most of first.

@@ -21,7 +21,7 @@ type job struct {
 
 // Write exports an archive to the file out. An error leaves what was there.
 func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
-	o.is = o.Format.row()
+	o.is, out = o.Format.row(), target(out)
 	if o.is.write == nil {
 		return writeBag(ctx, a, out, o)
 	}
@@ -38,13 +38,15 @@ func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Res
 	if err := j.w.Flush(); err != nil {
 		return nil, err
 	}
-	if r.Bytes, err = f.finish(); err != nil {
+	if r.Bytes, err = f.seal(); err != nil {
 		return nil, err
 	}
 	if r.card != nil {
-		return r, r.card.write(out)
+		if err := r.card.write(out); err != nil {
+			return nil, err
+		}
 	}
-	return r, nil
+	return r, f.place()
 }
 
 // dir is where temporary files go: beside the export.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/internal/weburl"
 	"curtsy/publish/export"
+	"curtsy/publish/inventory"
 	"curtsy/storage"
 	"curtsy/storage/warc"
 )
@@ -255,6 +257,44 @@ func TestAnonymous(t *testing.T) {
 	if strings.Contains(strings.ToLower(blocks), "user-agent") || strings.Contains(blocks, "curtsy-") ||
 		strings.Contains(strings.Join(list, " "), "request") {
 		t.Errorf("%q: %s", list, blocks)
+	}
+}
+
+// A killed export leaves a file, or a directory where it made a mirror or a bag: the next
+// one removes it, unless something in it is so young that another may be at work.
+func TestWhatAKilledExportLeftIsRemoved(t *testing.T) {
+	t.Parallel()
+	a, seed := crawled(t)
+	for _, format := range []export.Format{export.WARC, export.BagIt} {
+		dir := t.TempDir()
+		for name, age := range map[string]time.Duration{".out.curtsy-new-1/tree/old": 2 * time.Hour,
+			".out.curtsy-new-2/tree/young": time.Minute, ".out.curtsy-new-3": 2 * time.Hour} {
+			path, at := dir+"/"+name, time.Now().Add(-age)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			for _, old := range []string{path, filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
+				if age > time.Hour && len(old) > len(dir) {
+					if err := os.Chtimes(old, at, at); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		o := export.Options{Format: format, Seed: seed, Now: time.Now(), Known: func(func(inventory.Known) error) error {
+			return nil
+		}}
+		if _, err := export.Write(t.Context(), a, filepath.Join(dir, "out"), o); err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			left = append(left, e.Name())
+		}
+		if want := []string{".out.curtsy-new-2", "out"}; !slices.Equal(left, want) {
+			t.Errorf("%s: %q is left, want %q", format, left, want)
+		}
 	}
 }
 

@@ -24,9 +24,14 @@ type outFile struct {
 
 // create begins the file. It refuses to replace what no export has made.
 func create(out string, o *Options) (*outFile, error) {
-	if err := replaceable(out, o); err != nil {
+	if err := replaceable(out, o.Force, o.is.ours); err != nil {
 		return nil, err
 	}
+	return begin(out)
+}
+
+// begin begins a file that may come to stand at out.
+func begin(out string) (*outFile, error) {
 	dir, base := filepath.Split(out)
 	if dir == "" {
 		dir = "."
@@ -44,20 +49,41 @@ func create(out string, o *Options) (*outFile, error) {
 	return &outFile{File: f, name: out}, nil
 }
 
+// target is what a name leads to, so that a link to an export stays one.
+func target(out string) string {
+	if real, err := filepath.EvalSymlinks(out); err == nil {
+		return real
+	}
+	return out
+}
+
 // tmpMark is in the name of a file that is not finished.
 const tmpMark = ".curtsy-new-"
 
 // sweep removes what a killed export left. One that is at work writes all the
-// time, so that its file is never old.
+// time, so that something of it is never old.
 func sweep(dir, base string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		info, err := e.Info()
-		if err == nil && strings.HasPrefix(e.Name(), "."+base+tmpMark) && info.Mode().IsRegular() &&
-			time.Since(info.ModTime()) > time.Hour {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
+		if left := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), "."+base+tmpMark) && isOld(left) {
+			_ = os.RemoveAll(left)
 		}
 	}
+}
+
+// isOld says whether a file, or all of a directory, is as it was an hour ago.
+func isOld(path string) bool {
+	err := filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && time.Since(info.ModTime()) < time.Hour {
+			err = fs.ErrExist
+		}
+		return err
+	})
+	return err == nil
 }
 
 // Write remembers that the disk refused: whoever writes to it need not.
@@ -70,59 +96,65 @@ func (f *outFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// discard removes the file, if it has not been finished.
+// discard removes the file, if it has not got its name.
 func (f *outFile) discard() {
 	f.Close()
 	os.Remove(f.Name())
 }
 
-// finish gives the file its name, once its octets are on the disk.
-func (f *outFile) finish() (size int64, err error) {
+// seal brings the octets of the file to the disk. Nothing is written to it any more.
+func (f *outFile) seal() (size int64, err error) {
 	if f.err != nil {
 		return 0, f.err
 	}
 	if size, err = f.Seek(0, io.SeekEnd); err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), f.name)
-	}
-	if err != nil {
-		return 0, &DiskError{err}
+	return size, asDisk(errors.Join(err, f.Close()))
+}
+
+// place gives the file its name, once it is sealed.
+func (f *outFile) place() error {
+	if err := os.Rename(f.Name(), f.name); err != nil {
+		return &DiskError{err}
 	}
 	if d, err := os.Open(filepath.Dir(f.name)); err == nil {
 		_ = d.Sync() // not every file system can
 		d.Close()
 	}
-	return size, nil
+	return nil
 }
 
-// replaceable says whether a file may come to stand at out.
-func replaceable(out string, o *Options) error {
-	st, err := os.Stat(out)
+// replaceable says whether a file may come to stand at out; ours knows an export by
+// its path and how it begins.
+func replaceable(out string, force bool, ours func(path string, head []byte) bool) error {
+	st, err := os.Lstat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%s: %w: it is not a regular file", out, ErrNotOurs)
-	case o.Force || st.Size() == 0 || ours(out, o.Format):
+		return &fs.PathError{Op: "write", Path: out, Err: ErrNoFile}
+	case force || st.Size() == 0 || ours(out, headOf(out)):
 		return nil
 	}
 	return fmt.Errorf("%s: %w", out, ErrNotOurs)
 }
 
-// ours says whether a file looks like an export of that format.
-func ours(path string, format Format) bool {
+// ErrNoFile says that what stands at OUT is a directory, a device or a pipe.
+var ErrNoFile = errors.New("not a regular file")
+
+// headOf is how a file begins; nothing where it cannot be read.
+func headOf(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer f.Close()
 	head := make([]byte, 4096)
 	n, _ := io.ReadFull(f, head)
-	return format.row().ours(path, head[:n])
+	return head[:n]
 }
 
 func oursWARC(_ string, head []byte) bool {

@@ -45,7 +45,7 @@ func writeDataset(j *job) error {
 		return fmt.Errorf("no table %q", j.r.Table)
 	}
 	j.r.card = newCard(j)
-	if err := j.r.card.replaceable(j.out.name); err != nil {
+	if err := replaceable(cardName(j.out.name), j.o.Force, oursCard); err != nil {
 		return err
 	}
 	return write(j)

@@ -116,7 +116,7 @@ func (z *zimSite) hasFragment(name string) bool {
 }
 
 // page says what a page is called, and whether readers may suggest it: noindex keeps
-// it out of lists.
+// it out of lists, and the title of the first page out of the file's.
 func (z *zimSite) page(p *zim.Page, f mirror.File) {
 	visits := z.a.VisitsAt(f.URL)
 	until := visits
@@ -136,12 +136,12 @@ func (z *zimSite) page(p *zim.Page, f mirror.File) {
 	if base, ok := baseOf(v); ok {
 		z.langs[base]++
 	}
-	title := cut(oneLine(v.Title), 250)
-	if f.Name == z.start {
-		z.title = title
+	if !permit.List {
+		return
 	}
-	if permit.List {
-		p.Front, p.Title = true, title
+	p.Front, p.Title = true, cut(oneLine(v.Title), 250)
+	if f.Name == z.start {
+		z.title = p.Title
 	}
 }
 

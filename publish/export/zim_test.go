@@ -1,13 +1,17 @@
 package export_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"curtsy/internal/testkit/crawltest"
 	"curtsy/publish/export"
@@ -81,5 +85,32 @@ func TestZIMHoldsWhatTheMirrorDoes(t *testing.T) {
 	}
 	if _, err := export.Write(context.Background(), a, out, o); !errors.Is(err, export.ErrNotOurs) {
 		t.Errorf("over a foreign file: %v", err)
+	}
+}
+
+func TestTheTitleOfAZIMMayBeListed(t *testing.T) {
+	t.Parallel()
+	for robots, want := range map[string]bool{"index": true, "noindex": false} {
+		_, seed := crawltest.Site(t, "-- / --\n<!DOCTYPE html><meta name=robots content="+robots+"><title>Front page</title>x\n")
+		dir := filepath.Join(t.TempDir(), "archive")
+		crawltest.Archive(t, dir, seed)
+		out := filepath.Join(t.TempDir(), "site.zim")
+		_, b := write(t, crawltest.Open(t, dir), out, export.Options{Format: export.ZIM, Seed: seed, Now: time.Now(),
+			Mirror: func() (mirror.Options, error) { return mirror.Options{Seed: seed, Complete: true}, nil }})
+		text := string(b)
+		for at := b; ; at = at[4:] { // its clusters (RFC 8878)
+			i := bytes.Index(at, []byte("\x28\xb5\x2f\xfd"))
+			if i < 0 {
+				break
+			}
+			at = at[i:]
+			cluster, _ := zstd.NewReader(bytes.NewReader(at), zstd.WithDecoderConcurrency(1))
+			plain, _ := io.ReadAll(cluster) // what follows it is none
+			text += string(plain)
+			cluster.Close()
+		}
+		if strings.Contains(strings.ReplaceAll(text, "<title>Front page</title>", ""), "Front page") != want {
+			t.Errorf("%s: that the file names it is %v", robots, !want)
+		}
 	}
 }

@@ -2,8 +2,8 @@ package mirror
 
 import "golang.org/x/sys/unix"
 
-// exchange swaps two directories at once.
-func exchange(a, b string) error {
+// Exchange swaps two directories at once.
+func Exchange(a, b string) error {
 	if unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE) == nil {
 		return nil
 	}

@@ -2,6 +2,7 @@
 
 package mirror
 
-func exchange(a, b string) error { return exchangeByRename(a, b) }
+// Exchange swaps two directories.
+func Exchange(a, b string) error { return exchangeByRename(a, b) }
 
 func syncDir(string) error { return nil }

@@ -378,7 +378,7 @@ func (t *tree) swap() error {
 		t.tmp = ""
 		return nil
 	}
-	if err := exchange(t.tmp, t.out); err != nil {
+	if err := Exchange(t.tmp, t.out); err != nil {
 		return t.fail(err)
 	}
 	// What is in tmp now is the old mirror, and ours.
@@ -390,7 +390,7 @@ func (t *tree) swap() error {
 	return nil
 }
 
-// exchangeByRename is exchange in three steps.
+// exchangeByRename is Exchange in three steps.
 func exchangeByRename(a, b string) error {
 	if l := lock(b); l != nil {
 		defer l.Close() // while it is aside, it is nothing left behind

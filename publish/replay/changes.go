@@ -25,6 +25,7 @@ type changesView struct {
 	Round    int
 	Rounds   []roundLink // the newest first
 	Sections []changesSection
+	stale    time.Time // when less of it may be told; zero: never
 }
 
 type roundLink struct {
@@ -96,11 +97,12 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, "changes", &page{Title: say("What changed"), View: v})
 }
 
-// changesOf compares the copies of a round once for each state of the archive.
+// changesOf compares the copies of a round once for each state of the archive, and again
+// when less of it may be told.
 func (s *Server) changesOf(ctx context.Context, from *Reading, key changesKey) (*changesView, error) {
 	s.comparing.Lock()
 	defer s.comparing.Unlock()
-	if v := s.compared[key]; v != nil {
+	if v := s.compared[key]; v != nil && (v.stale.IsZero() || s.now().Before(v.stale)) {
 		return v, nil
 	}
 	v := &changesView{Seed: s.sources[key.source-1].Seed.String(), Round: key.round}
@@ -122,6 +124,9 @@ func (s *Server) changesOf(ctx context.Context, from *Reading, key changesKey) (
 		}
 		if !c.Listed {
 			continue
+		}
+		if !c.Until.IsZero() && (v.stale.IsZero() || c.Until.Before(v.stale)) {
+			v.stale = c.Until
 		}
 		section := byKind[c.Kind]
 		if section == nil {

@@ -22,13 +22,17 @@ func newRounds(t *testing.T) (*served, string) {
 	t.Helper()
 	s, seed := crawltest.Site(t, `
 -- / --
-<title>Home</title><p>The quick brown fox. <a href=/same>s</a> <a href=/secret>s</a> <a href=/brief>b</a> <a href=/unlisted>u</a>
+<title>Home</title><p>The quick brown fox. <a href=/same>s</a> <a href=/secret>s</a> <a href=/brief>b</a> <a href=/short>s</a> <a href=/late>l</a> <a href=/unlisted>u</a>
 -- /same --
 <title>Same</title><p>It stays.
 -- /secret --
 <title>Secret</title><p>OLD-SECRET.
 -- /brief --
 <title>Brief</title><p>OLD-BRIEF.
+-- /short --
+<title>Short</title><p>OLD-SHORT.
+-- /late --
+<title>Late</title><p>It was late.
 -- /unlisted --
 <title>Unlisted</title><p>OLD-UNLISTED.
 `)
@@ -39,6 +43,8 @@ func newRounds(t *testing.T) (*served, string) {
 		"/added":    "<title>Added</title><p>It came.",
 		"/secret":   "<title>Secret</title><meta name=robots content=noarchive><p>NEW-SECRET.",
 		"/brief":    "<title>Brief</title><meta name=robots content=nosnippet><p>NEW-BRIEF.",
+		"/short":    "<title>Short</title><meta name=robots content='max-snippet:4'><p>NEW-SHORT.",
+		"/late":     "<title>Late</title><meta name=robots content='unavailable_after: 2100-01-01'><p>It is late.",
 		"/unlisted": "<title>Unlisted</title><meta name=robots content=noindex><p>NEW-UNLISTED.",
 	} {
 		if err := s.Set(target, text+"\n"); err != nil {
@@ -56,11 +62,11 @@ func newRounds(t *testing.T) (*served, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { index.Close() })
-	v := &served{seed: seed}
+	v := &served{seed: seed, now: time.Now()}
 	v.Server, err = replay.New([]*replay.Source{{Catalog: index, Seed: seed, Open: func() (*replay.Reading, error) {
 		return &replay.Reading{Archive: a, AsOf: time.Now(), Rounds: st.Rounds, Close: func() {}}, nil
 	}}},
-		replay.Options{UI: "127.0.0.1:8600", Content: "127.0.0.1:8601"})
+		replay.Options{UI: "127.0.0.1:8600", Content: "127.0.0.1:8601", Now: func() time.Time { return v.now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +83,7 @@ func TestWhatChanged(t *testing.T) {
 		if w.Code != status || strings.Contains(body, "<script") {
 			t.Errorf("%s: status %d, want %d: %s", target, w.Code, status, body)
 		}
-		for _, never := range []string{"SECRET.", "BRIEF.", "UNLISTED."} {
+		for _, never := range []string{"SECRET.", "BRIEF.", "SHORT.", "UNLISTED."} {
 			if strings.Contains(body, never) && !strings.Contains(target, "unlisted") {
 				t.Errorf("%s tells %s", target, never)
 			}
@@ -99,6 +105,12 @@ func TestWhatChanged(t *testing.T) {
 	if strings.Contains(page, ">Same<") || strings.Contains(page, "Unlisted") {
 		t.Error("what has not changed, or may not be listed, is listed")
 	}
+	wants("/changes", "<ins>is</ins> late")
+	v.now = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+	if page := wants("/changes", ">Added</a>"); strings.Contains(page, "late") {
+		t.Error("what is not available any more is listed")
+	}
+	v.now = time.Now()
 	compare := regexp.MustCompile(`/compare/\d+/\d+/[^"]*`).FindString(page)
 	wants(compare, "The <del>quick</del> brown fox.", "The <ins>slow</ins> brown fox.", "All captures")
 	wants(strings.Replace(compare, "compare", "beside", 1), "<iframe", `class="beside"`)
@@ -114,6 +126,7 @@ func TestWhatChanged(t *testing.T) {
 	}
 	wants(comparing("/unlisted"), "<del>OLD-UNLISTED.</del>")
 	wants(comparing("/brief"), "nosnippet")
+	wants(comparing("/short"), "max-snippet")
 	text("/compare/"+pair+"/"+origin+"/secret", 451)
 	text("/compare/"+pair+"/"+origin+"/nowhere", 404)
 	for _, target := range []string{"/changes?round=7", "/changes?archive=2", "/compare/2030/" + origin + "/",
