@@ -579,6 +579,7 @@ func (i *Intake) end(urls int) error {
 		return err
 	}
 	i.circles.Resolve(i.frontier, i.a.VisitsAt)
+	i.frontier.DropOverruled()
 	if err := i.state.Recount(i.a, nil); err != nil {
 		return err
 	}

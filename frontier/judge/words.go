@@ -30,8 +30,8 @@ const (
 )
 
 // InVain are the rules of what was looked for where sites may have it, and is not
-// there: it is no part of the crawl.
-var InVain = []string{NoSitemap, NoUsageFile}
+// there, and of names made up: they are no part of the crawl.
+var InVain = []string{NoSitemap, NoUsageFile, Probe}
 
 // Belongs says whether a URL with this reason is part of the crawl, and counted: not a
 // URL of another site, nor what was looked for in vain. Both are known so that explain
