@@ -2,8 +2,11 @@ package crawler_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"curtsy/crawler/revisit"
 )
 
 // A name that was made up to learn how a site answers is no URL of the site: it counts
@@ -23,14 +26,12 @@ func TestAMadeUpNameCountsNowhere(t *testing.T) {
 		o := options(s.origin + "/0")
 		o.Traps.SoftNotFound = 4
 		c := crawl(t, dir, o).Counts.OfSite()
-		asked := 0
-		for _, path := range s.requests() {
-			if strings.HasPrefix(path, "/curtsy-") {
-				asked++
-			}
+		asked := slices.DeleteFunc(s.requests(), func(path string) bool { return !strings.HasPrefix(path, "/curtsy-") })
+		if len(asked) != 1 || c.Failed != 0 || c.Discovered != c.Fetched+c.Disregarded {
+			t.Fatalf("missing %t: made-up names %q, counts %+v", missing, asked, c)
 		}
-		if asked != 1 || c.Failed != 0 || c.Discovered != c.Fetched+c.Disregarded {
-			t.Errorf("missing %t: %d made-up names, counts %+v", missing, asked, c)
+		if round(t, dir, o, revisit.Options{}); s.times(asked[0]) != 1 {
+			t.Errorf("missing %t: %s was visited again", missing, asked[0])
 		}
 	}
 }

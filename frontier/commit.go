@@ -309,7 +309,8 @@ func (f *Frontier) putAgain(top *bbolt.Bucket) error {
 
 func (f *Frontier) requeue(top *bbolt.Bucket, id uint64, attempts int) error {
 	found, ok := f.get(top, id)
-	if !ok || found.State == StateQueued || found.Class == Disregarded || found.Class == Prerequisite {
+	if !ok || found.State == StateQueued || found.Class == Disregarded || found.Class == Prerequisite ||
+		found.Reason.Rule == judge.Probe {
 		return nil
 	}
 	if err := top.Bucket(bucketFinished).Delete(idKey(id)); err != nil {
