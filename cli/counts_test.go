@@ -90,7 +90,6 @@ func TestOutputsCountAlike(t *testing.T) {
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRIES", "0")
 	t.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
 	s, err := sitetest.Parse([]byte(countedSite))
 	if err == nil {

@@ -319,44 +319,13 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	_, err = os.Lstat(c.Archive)
 	fresh := errors.Is(err, fs.ErrNotExist)
-	if name := strangersIn(c.Archive); name != "" {
-		u.say("%s already holds other files (%s); they are left untouched", c.Archive, oneLine(name))
-	}
-	imported, err := rebuild.ReadLinks(ctx, c.Archive, o)
-	if imported > 0 {
-		u.say("read the links of %s that were imported", legible.Count(imported, "URL"))
-	}
-	if err != nil && ctx.Err() == nil { // else it is continued the next time
-		return archiveError(err, c.Archive)
-	}
-	cr, err := crawler.Open(c.Archive, o)
-	if errors.Is(err, crawler.ErrUnfinished) {
-		u.say("%s: its crawl is not finished, and is continued; the next update visits its pages again", c.Archive)
-		o.Round, f.round = nil, nil
-		cr, err = crawler.Open(c.Archive, o)
-	}
+	cr, err := f.open(ctx, u, c, &o)
 	if err != nil {
-		return archiveError(err, c.Archive)
+		return err
 	}
 	defer func() { cr.Close() }()
 	if cr.Finished() && o.Round == nil {
-		again, err := cr.SeedAgain()
-		if err != nil {
-			return archiveError(err, c.Archive)
-		}
-		if again {
-			u.say("%s: its seed failed; asking for it again", c.Archive)
-		}
-	}
-	if cr.Finished() && o.Round == nil {
-		n := cr.Counts()
-		own := n.OfSite()
-		u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d skipped", c.Archive, seed, own.Fetched,
-			own.Failed, own.Disregarded)
-		if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}); err != nil {
-			return err
-		}
-		return f.seedError(cr, c, seed)
+		return f.nothingLeft(u, cr, c, seed)
 	}
 	floor := u.frugal(cr.Counts().Discovered)
 	defer runtime.KeepAlive(floor)
@@ -391,17 +360,63 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	} else if err := u.result(f, result); err != nil {
 		return err
 	}
-	if failure != nil {
+	switch {
+	case failure != nil:
 		why := fmt.Errorf("%s: %s", failure.URL, cmp.Or(failure.Error, fmt.Sprintf("HTTP %d", failure.Status)))
 		return exitWith(exitFailed, why, "curtsy explain "+quoted(c.Archive)+" "+quoted(failure.URL))
-	}
-	if result.Ending == crawler.Done {
+	case result.Ending == crawler.Done:
 		return f.seedError(cr, c, seed)
-	}
-	if f.round != nil && result.Ending == crawler.Unreachable {
+	case f.round != nil && result.Ending == crawler.Unreachable:
 		return exitWith(exitFailed, result.Err, "the same command later; what the archive has stays")
 	}
 	return endingError(result, c.again(), c.Archive)
+}
+
+// open opens the crawl of an archive and says what of an earlier one goes on.
+func (f *crawlFlags) open(ctx context.Context, u *ui, c *config, o *crawler.Options) (*crawler.Crawl, error) {
+	if name := strangersIn(c.Archive); name != "" {
+		u.say("%s already holds other files (%s); they are left untouched", c.Archive, oneLine(name))
+	}
+	imported, err := rebuild.ReadLinks(ctx, c.Archive, *o)
+	if imported > 0 {
+		u.say("read the links of %s that were imported", legible.Count(imported, "URL"))
+	}
+	if err != nil && ctx.Err() == nil { // else it is continued the next time
+		return nil, archiveError(err, c.Archive)
+	}
+	cr, err := crawler.Open(c.Archive, *o)
+	if errors.Is(err, crawler.ErrUnfinished) {
+		u.say("%s: its crawl is not finished, and is continued; the next update visits its pages again", c.Archive)
+		o.Round, f.round = nil, nil
+		cr, err = crawler.Open(c.Archive, *o)
+	}
+	if err != nil {
+		return nil, archiveError(err, c.Archive)
+	}
+	if !cr.Finished() || o.Round != nil {
+		return cr, nil
+	}
+	again, err := cr.SeedAgain()
+	if err != nil {
+		cr.Close()
+		return nil, archiveError(err, c.Archive)
+	}
+	if again {
+		u.say("%s: its seed failed; asking for it again", c.Archive)
+	}
+	return cr, nil
+}
+
+// nothingLeft says what a crawl that was finished before has brought.
+func (f *crawlFlags) nothingLeft(u *ui, cr *crawler.Crawl, c *config, seed weburl.URL) error {
+	n := cr.Counts()
+	own := n.OfSite()
+	u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d skipped", c.Archive, seed, own.Fetched,
+		own.Failed, own.Disregarded)
+	if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}); err != nil {
+		return err
+	}
+	return f.seedError(cr, c, seed)
 }
 
 // fails says whether a visit is one that --fail-fast stops at: that of a page, or of

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -74,10 +75,8 @@ func (o *others) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestLinksToOtherSites(t *testing.T) {
 	long(t)
-	t.Setenv("CURTSY_DELAY", "0s")
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Setenv("HOME", t.TempDir())
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	archive := filepath.Join(t.TempDir(), "a")
 	o := &others{asked: map[string]int{}}
 	there := httptest.NewServer(o)
 	defer there.Close()
@@ -149,11 +148,11 @@ Location: ` + there.URL + `/404
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	said(t, "crawl", s.Origin+"/", "--archive", "a", "--quiet")
+	said(t, "crawl", s.Origin+"/", "--archive", archive, "--delay", "0", "--quiet")
 	check := func() (got map[string]inventory.Link) {
 		t.Helper()
 		got = map[string]inventory.Link{}
-		out, errs := said(t, "links", "a", "--external", "--json")
+		out, errs := said(t, "links", archive, "--external", "--json")
 		for line := range strings.Lines(out) {
 			var l inventory.Link
 			if err := json.Unmarshal([]byte(line), &l); err != nil {

@@ -169,6 +169,7 @@ func TestLogins(t *testing.T) {
 		"header":  {"--header", "x-wiki-key: " + apiKey},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w, dir := newWiki(t), filepath.Join(t.TempDir(), "a")
 			code, said := crawled(t, append([]string{"crawl", w.URL + "/", "--archive", dir, "-v"}, login...)...)
 			if code != 0 || w.pages != 42 {
@@ -207,6 +208,7 @@ func TestALoginThatEnds(t *testing.T) {
 	t.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
 	for _, ending := range []string{"login", "clear", "401", "form"} {
 		t.Run(ending, func(t *testing.T) {
+			t.Parallel()
 			w, dir := newWiki(t), filepath.Join(t.TempDir(), "a")
 			w.endAfter, w.ending = 10, ending
 			args := []string{"--cookies", cookieFile(t, "127.0.0.1")}

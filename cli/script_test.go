@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"flag"
 	"io"
 	"io/fs"
 	"os"
@@ -31,13 +32,27 @@ func TestMain(m *testing.M) {
 		runCommands(os.Stdin, os.Stdout)
 		os.Exit(0)
 	}
-	testscript.Main(m, map[string]func(){
+	flag.Set("test.parallel", "8") // most of them wait for a crawl's pauses
+	testscript.Main(tests{m}, map[string]func(){
 		"curtsy": func() {
 			code := Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 			reportPeak()
 			os.Exit(code)
 		},
 	})
+}
+
+// tests keeps what is cached away from the user's own cache.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	cache, err := os.MkdirTemp("", "cache")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(cache)
+	os.Setenv("XDG_CACHE_HOME", cache)
+	return m.M.Run()
 }
 
 // peakFile names the environment variable that says where reportPeak writes.

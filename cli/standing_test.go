@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -238,35 +239,37 @@ func badAnswers(t *testing.T) (bad map[string]string, stalls map[string]bool) {
 // none lends its validators to the round after it.
 func TestNoSecondVisitMakesAnArchiveWorse(t *testing.T) {
 	long(t)
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	dir := t.TempDir()
+	site, out, exported := filepath.Join(dir, "site"), filepath.Join(dir, "out"), filepath.Join(dir, "exported.")
 	s := &badSite{}
 	s.bad, s.stalls = badAnswers(t)
 	kinds := len(s.bad)
 	s.bad["/moved.html"] = answerOf(302, "text/html", "", "Location: /end-good")
 	s.start(t)
-	s.crawl(t, "site", nil)
+	s.crawl(t, site, nil)
 	close(s.turned)
 	for range 2 {
-		s.crawl(t, "site", &revisit.Options{})
+		s.crawl(t, site, &revisit.Options{})
 	}
 	close(s.asked)
 	for asked := range s.asked {
 		t.Errorf("asked on condition: %s", asked)
 	}
-	wantWords(t, "verify", curtsyText(t, "verify", "site"), "no damage")
+	wantWords(t, "verify", curtsyText(t, "verify", site), "no damage")
 
 	told := map[string]string{}
-	for _, line := range runLines(t, "changes", "site", "--round", "1", "--json") {
+	for _, line := range runLines(t, "changes", site, "--round", "1", "--json") {
 		var c struct{ URL, Change, Reason string }
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			t.Fatal(err)
 		}
 		told[strings.TrimPrefix(c.URL, s.origin)] = c.Change + ": " + c.Reason
 	}
-	curtsyText(t, "mirror", "site", "out", "-q")
-	mirrored := treeText(t, "out")
+	curtsyText(t, "mirror", site, out, "-q")
+	mirrored := treeText(t, out)
 	found := map[string]bool{}
-	show := server(t, "site")
+	show := server(t, site)
 	for path := range s.bad {
 		if path == "/moved.html" {
 			continue
@@ -287,11 +290,11 @@ func TestNoSecondVisitMakesAnArchiveWorse(t *testing.T) {
 		t.Errorf("the mirror has a bad answer: %.80q", mirrored[strings.Index(mirrored, "BAD"):])
 	}
 	for _, format := range []string{"jsonl", "txt", "md", "cdxj"} {
-		curtsyText(t, "export", "site", "exported."+format, "--format", format, "-q")
-		s.exported(t, treeText(t, "exported."+format), format, found)
+		curtsyText(t, "export", site, exported+format, "--format", format, "-q")
+		s.exported(t, treeText(t, exported+format), format, found)
 	}
-	curtsyText(t, "export", "site", "exported.wacz", "-q")
-	z, err := zip.OpenReader("exported.wacz")
+	curtsyText(t, "export", site, exported+"wacz", "-q")
+	z, err := zip.OpenReader(exported + "wacz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,13 +307,13 @@ func TestNoSecondVisitMakesAnArchiveWorse(t *testing.T) {
 	if told["/moved.html"] != "moved: "+s.origin+"/end-good" {
 		t.Errorf("a redirect to a good page: %q", told["/moved.html"])
 	}
-	hits := strings.Join(runLines(t, "search", "site", "words", "--limit", "1000", "--json"), "\n")
+	hits := strings.Join(runLines(t, "search", site, "words", "--limit", "1000", "--json"), "\n")
 	for path, text := range found {
 		if text && !strings.Contains(hits, s.origin+path+`"`) {
 			t.Errorf("%s is not found any more", path)
 		}
 	}
-	if bad := runLines(t, "search", "site", "came", "--json"); len(bad) > 0 {
+	if bad := runLines(t, "search", site, "came", "--json"); len(bad) > 0 {
 		t.Errorf("search finds %q", bad)
 	}
 	if n := len(told) - 1; n < kinds {

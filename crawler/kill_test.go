@@ -3,6 +3,7 @@ package crawler_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -25,6 +26,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("CURTSY_TEST_ARCHIVE"); dir != "" {
 		victim(dir)
 	}
+	flag.Set("test.parallel", "8") // most of them wait for a server or a disk
 	os.Exit(m.Run())
 }
 

@@ -130,3 +130,23 @@ func parseOne(p []byte) {
 		}
 	})
 }
+
+// BenchmarkNames compares the vocabulary with a map for the names of a page's attributes; ToLower is
+// what a map needs for names in capitals.
+func BenchmarkNames(b *testing.B) {
+	list := [][]byte{[]byte("href"), []byte("CLASS"), []byte("data-id"), []byte("src"), []byte("aria-label"), []byte("style")}
+	known := map[string]name{}
+	for id, s := range attrNames.list {
+		known[s] = name(id)
+	}
+	b.Run("names", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			find(attrNames, list[i%len(list)])
+		}
+	})
+	b.Run("map", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			_ = known[string(bytes.ToLower(list[i%len(list)]))]
+		}
+	})
+}
