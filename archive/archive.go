@@ -104,7 +104,7 @@ func (a *Archive) Captures() iter.Seq2[*Capture, error] {
 
 // history is the captures of one URL.
 func (a *Archive) history(visits []*crawllog.Visit, now time.Time) (list []*Capture) {
-	permits, current := publish.Permits(visits, now, a.a.VisitsAt), publish.Current(visits, a.a.VisitsAt)
+	permits, current := publish.Permits(visits, now, a.a.VisitsAt), crawllog.Current(visits, a.a.VisitsAt)
 	for i, v := range visits {
 		if v.Status == 0 {
 			continue

@@ -52,7 +52,7 @@ func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
 	if err != nil {
 		return archiveError(err, dir)
 	}
-	if err := mayQuote(a.Archive, visits, publish.Current(visits, a.VisitsAt)); err != nil {
+	if err := mayQuote(a.Archive, visits, crawllog.Current(visits, a.VisitsAt)); err != nil {
 		return err
 	}
 	was, now, err := pairOf(a.Archive, visits, url, dir, times)
@@ -103,7 +103,7 @@ func pairOf(a *storage.Archive, visits []*crawllog.Visit, url weburl.URL, dir st
 		}
 		return was, now, nil
 	}
-	now = publish.Current(copies, a.VisitsAt)
+	now = crawllog.Current(copies, a.VisitsAt)
 	for i, chosen := range []**crawllog.Visit{&was, &now}[:len(times)] {
 		at, err := atFlag(fmt.Sprintf("T%d", i+1), times[i], time.Now())
 		if err != nil {

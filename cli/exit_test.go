@@ -81,8 +81,8 @@ func TestDamageIsExit5(t *testing.T) {
 
 // A repair does not help where a linked file is what is wrong.
 func TestWhatMendsALinkedFile(t *testing.T) {
-	own, linked := storage.Problem{File: "warc/x.warc.gz"}, storage.Problem{File: filepath.Join(t.TempDir(), "x.warc.gz")}
-	for try, found := range map[string][]storage.Problem{
+	own, linked := storage.DamageError{File: "warc/x.warc.gz"}, storage.DamageError{File: filepath.Join(t.TempDir(), "x.warc.gz")}
+	for try, found := range map[string][]storage.DamageError{
 		"curtsy verify a --repair":                                   {linked, own},
 		"the file back in its place, or curtsy import --link a FILE": {linked, linked},
 	} {

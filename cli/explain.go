@@ -113,7 +113,7 @@ func (p *permitJSON) String() string {
 
 // permitOf asks the one gate about the visit that stands for the URL.
 func permitOf(x *explain.Explanation, now time.Time) *permitJSON {
-	v := publish.Current(x.Visits, x.Lookup)
+	v := crawllog.Current(x.Visits, x.Lookup)
 	if v == nil || v.Kept == "" {
 		return nil
 	}

@@ -113,8 +113,8 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 
 // mendHint says what to try about what verify found. A repair leaves alone what is wrong with linked
 // files, which alone are named by a whole path.
-func mendHint(dir string, found []storage.Problem) string {
-	if slices.ContainsFunc(found, func(p storage.Problem) bool { return !filepath.IsAbs(p.File) }) {
+func mendHint(dir string, found []storage.DamageError) string {
+	if slices.ContainsFunc(found, func(p storage.DamageError) bool { return !filepath.IsAbs(p.File) }) {
 		return "curtsy verify " + quoted(dir) + " --repair"
 	}
 	return backInPlace(dir)

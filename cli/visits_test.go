@@ -77,7 +77,9 @@ func manyVisits(t *testing.T, dir, path string, many int) (url string) {
 		v := *first
 		v.N, v.At, v.Status, v.Kept, v.Refers, v.Length = n, first.At.Add(time.Duration(n)*time.Hour), 304,
 			crawllog.KeptRevisit, &ref, 0
-		a.AddVisit(&v)
+		if err := a.Append(&v, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := a.Commit(nil); err != nil {
 		t.Fatal(err)

@@ -198,8 +198,7 @@ func (c *Crawl) append(o *outcome) error {
 		c.archive.AddRobots(o.UsageFile.Version, o.UsageFile.Body)
 	}
 	if v.Kept == "" {
-		c.archive.AddVisit(v)
-		return nil
+		return c.archive.Append(v, nil)
 	}
 	if err := c.reader.Deduplicate(o.Outcome); err != nil {
 		return err
@@ -209,11 +208,10 @@ func (c *Crawl) append(o *outcome) error {
 			return err
 		}
 		o.Outcome = c.reader.Unwritten(&o.job.Attempt, o.records, err)
-		c.archive.AddVisit(o.Visit)
-		return nil
+		return c.archive.Append(o.Visit, nil)
 	}
 	if o.Facts != nil {
-		c.archive.AddFacts(v, o.Facts)
+		c.archive.KeepFacts(v, o.Facts)
 	}
 	return nil
 }

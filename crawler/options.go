@@ -228,7 +228,7 @@ func (o *Options) allowed(origins []string) []string {
 // the site's may be asked for a sitemap, most of them in all.
 func (o *Options) Visiting(settings *judge.Settings, admit func(host string, most int) bool) visit.Options {
 	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, SiteFiles: o.SiteFiles, Retry: o.Retry,
-		FollowSeed: o.FollowSeed, Language: o.Fetch.Header.Get("Accept-Language"), Apart: o.apart,
-		RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil, Session: o.session,
-		MaxParse: o.MaxParse, Now: o.Now, Logger: o.Logger, Admit: admit, Known: o.Known}
+		Label: o.Archive.Label, Language: o.Fetch.Header.Get("Accept-Language"), FollowSeed: o.FollowSeed,
+		Apart: o.apart, RelNofollow: o.RelNofollow, Cookies: o.Fetch.Cookies != nil && o.session == nil,
+		Session: o.session, MaxParse: o.MaxParse, Now: o.Now, Logger: o.Logger, Admit: admit, Known: o.Known}
 }

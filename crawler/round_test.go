@@ -174,7 +174,7 @@ func TestGoneBad(t *testing.T) {
 				t.Errorf("round %d: %s: %s (%s), want %s (%s)", i+1, w.name, c.Kind, c.Reason, w.kind, w.why)
 			}
 			visits := visitsOf(t, dir, s.origin+"/"+w.name)
-			if v := publish.Current(visits, nil); v != visits[0] && w.kind != changes.Changed {
+			if v := crawllog.Current(visits, nil); v != visits[0] && w.kind != changes.Changed {
 				t.Errorf("round %d: %s: visit %d (%d) is shown in place of the good one", i+1, w.name, v.N, v.Status)
 			}
 		}
@@ -388,7 +388,7 @@ func TestRoundIsRebuilt(t *testing.T) {
 	shown := func(when string) (state status.State) {
 		t.Helper()
 		for target, n := range want {
-			if v := publish.Current(visitsOf(t, dir, s.origin+target), nil); v.N != n {
+			if v := crawllog.Current(visitsOf(t, dir, s.origin+target), nil); v.N != n {
 				t.Errorf("%s: visit %d of %s is shown, want %d", when, v.N, target, n)
 			}
 		}
@@ -457,7 +457,7 @@ func TestSuspectIsAskedOnceMore(t *testing.T) {
 		}
 		same(t, fmt.Sprintf("round %d", i+2), slices.Compact(got), want)
 	}
-	if v := publish.Current(visitsOf(t, dir, s.origin+"/m1"), nil); v.N != 1 {
+	if v := crawllog.Current(visitsOf(t, dir, s.origin+"/m1"), nil); v.N != 1 {
 		t.Errorf("visit %d of a page in maintenance is shown", v.N)
 	}
 }

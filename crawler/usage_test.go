@@ -11,6 +11,7 @@ import (
 	"curtsy/crawler/revisit"
 	"curtsy/publish"
 	"curtsy/storage"
+	"curtsy/storage/crawllog"
 	"curtsy/usage"
 )
 
@@ -57,7 +58,7 @@ func shownUsage(t *testing.T, dir, origin string) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		current := publish.Current(visits, nil)
+		current := crawllog.Current(visits, nil)
 		p := publish.Permits(visits, current.At, nil)[slices.Index(visits, current)]
 		text := p.Usage.String()
 		if !p.List {

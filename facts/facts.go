@@ -1,6 +1,6 @@
 // Package facts answers: what did a page say when it was read? A crawl keeps that
 // beside the records of each capture, in a sidecar of the segment
-// (storage.Archive.AddFacts), so that whatever comes after the crawl need not open
+// (storage.Archive.KeepFacts), so that whatever comes after the crawl need not open
 // a body and read it again. Facts are derived: they are what htmlmeta says of the
 // kept body, and are made again from it where they are missing.
 //

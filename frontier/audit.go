@@ -7,7 +7,7 @@ import "curtsy/frontier/judge"
 // being crawled.
 func (f *Frontier) Audit(visit func(Found)) (c Counts, err error) {
 	// What a restart reads must read back, too.
-	if err := f.db.View(newFrontier(f.db, [16]byte{}).load); err != nil {
+	if err := f.view(newFrontier(f.view, [16]byte{}).load); err != nil {
 		return c, err
 	}
 	for class := Prerequisite; class < judge.NumClasses && err == nil; class++ {

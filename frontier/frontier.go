@@ -75,20 +75,18 @@ type Entry struct {
 	retry []byte // key in the retries bucket this was handed out from
 }
 
-// DB is crawl.db as the frontier reads it: bbolt's, or the archive around it.
-// It writes in the archive's transactions only (Flush).
-type DB interface {
-	View(func(*bbolt.Tx) error) error
-}
+// View reads crawl.db: bbolt's, or that of the archive around it. The frontier
+// writes in the archive's transactions only (Flush).
+type View func(func(*bbolt.Tx) error) error
 
 // Frontier is the set of discovered URLs and the queues of those that wait.
 // Known, Next and Counts may be called from any goroutine; Add, Finish,
 // Retry, Flush and Publish belong to the one that commits.
 type Frontier struct {
-	db     DB
+	view   View
 	isRead bool // for looking things up only
 	k0, k1 uint64
-	seen   seenSet
+	seen   *seenSet
 	mu     sync.RWMutex // guards what follows
 	waiting
 	numbered
@@ -182,11 +180,11 @@ var (
 var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketLinked, bucketWords,
 	bucketReasons, bucketHosts, bucketTally}
 
-// Open reads the frontier kept in db. key is the secret of the archive that
+// Open reads the frontier that view shows. key is the secret of the archive that
 // fingerprints are keyed with, so that no site can choose URLs that collide.
-func Open(db DB, key [16]byte) (*Frontier, error) {
-	f := newFrontier(db, key)
-	if err := db.View(f.load); err != nil {
+func Open(view View, key [16]byte) (*Frontier, error) {
+	f := newFrontier(view, key)
+	if err := view(f.load); err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}
 	return f, nil
@@ -194,20 +192,21 @@ func Open(db DB, key [16]byte) (*Frontier, error) {
 
 // OpenRead is Open for looking things up: what is known of URLs is read when it
 // is asked for. Nothing can be added to such a frontier, or taken from it.
-func OpenRead(db DB, key [16]byte) (*Frontier, error) {
-	f := newFrontier(db, key)
+func OpenRead(view View, key [16]byte) (*Frontier, error) {
+	f := newFrontier(view, key)
 	f.isRead = true
-	if err := db.View(f.loadTotals); err != nil {
+	if err := view(f.loadTotals); err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}
 	return f, nil
 }
 
-func newFrontier(db DB, key [16]byte) *Frontier {
+func newFrontier(view View, key [16]byte) *Frontier {
 	return &Frontier{
-		db: db,
-		k0: binary.LittleEndian.Uint64(key[:8]),
-		k1: binary.LittleEndian.Uint64(key[8:]),
+		view: view,
+		seen: &seenSet{},
+		k0:   binary.LittleEndian.Uint64(key[:8]),
+		k1:   binary.LittleEndian.Uint64(key[8:]),
 		waiting: waiting{queues: map[queueKey]*queue{}, retries: map[uint32]int{}, inFlight: map[uint64]*Entry{},
 			putOff: map[uint64]bool{}},
 		numbered: numbered{nextID: 1},

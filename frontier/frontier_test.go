@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,9 @@ func openDB(t testing.TB, path string) *bbolt.DB {
 	return db
 }
 
+// stores are what the frontiers of tests are in: *bbolt.DB by *Frontier.
+var stores sync.Map
+
 func open(t testing.TB, db *bbolt.DB) *Frontier {
 	t.Helper()
 	if err := db.Update(func(tx *bbolt.Tx) error {
@@ -38,16 +42,18 @@ func open(t testing.TB, db *bbolt.DB) *Frontier {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(db, [16]byte{1})
+	f, err := Open(db.View, [16]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
+	stores.Store(f, db)
 	return f
 }
 
 func flush(t testing.TB, f *Frontier) {
 	t.Helper()
-	if err := f.db.(*bbolt.DB).Update(f.Flush); err != nil {
+	db, _ := stores.Load(f)
+	if err := db.(*bbolt.DB).Update(f.Flush); err != nil {
 		t.Fatal(err)
 	}
 	f.Publish()

@@ -42,7 +42,7 @@ func FuzzEntries(f *testing.F) {
 	f.Add(blockKey(q, 1), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Add([]byte{}, []byte{})
 	f.Fuzz(func(t *testing.T, key, value []byte) {
-		fr := &Frontier{waiting: waiting{queues: map[queueKey]*queue{}, retries: map[uint32]int{},
+		fr := &Frontier{seen: &seenSet{}, waiting: waiting{queues: map[queueKey]*queue{}, retries: map[uint32]int{},
 			putOff: map[uint64]bool{}}}
 		sealed := sum.Seal(key, bytes.Clone(value))
 		for name, load := range map[string]func(k, v []byte) error{

@@ -147,7 +147,7 @@ func (f *Frontier) loadQueue(k, v []byte) error {
 
 // read gives what looks something up the frontier's bucket.
 func (f *Frontier) read(look func(top *bbolt.Bucket) error) error {
-	return f.db.View(func(tx *bbolt.Tx) error { return look(tx.Bucket(bucketTop)) })
+	return f.view(func(tx *bbolt.Tx) error { return look(tx.Bucket(bucketTop)) })
 }
 
 func (f *Frontier) isFinished(id uint64) (found bool) {

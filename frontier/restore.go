@@ -1,6 +1,8 @@
 package frontier
 
 import (
+	"fmt"
+
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 )
@@ -45,11 +47,18 @@ func (f *Frontier) Refute(id uint64, reason judge.Reason) {
 	}
 }
 
-// Advance moves every queue behind what is finished at its beginning, so that
-// a restart has no need to. It is for a frontier just opened, before Next.
+// Advance reads the frontier once more, as it is on disk now, and moves every queue
+// behind what is finished at its beginning, so that a restart has no need to. What
+// Judge and OnPlaced said is forgotten.
 func (f *Frontier) Advance() error {
+	now := newFrontier(f.view, [16]byte{})
+	if err := f.view(now.load); err != nil {
+		return fmt.Errorf("frontier: %w", err)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.seen, f.waiting, f.numbered = now.seen, now.waiting, now.numbered
+	f.staging, f.adding, f.onPlaced = now.staging, now.adding, nil
 	for _, q := range f.queues {
 		for q.waiting > 0 {
 			e, err := f.take(q)

@@ -6,15 +6,9 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Current is the visit that stands for a URL, crawllog.Current: what is published of
-// the URL, everywhere.
-func Current(visits []*crawllog.Visit, find crawllog.Lookup) *crawllog.Visit {
-	return crawllog.Current(visits, find)
-}
-
 // CurrentAt is the visit that stood for a URL at a time, nil if there was none.
 func CurrentAt(visits []*crawllog.Visit, at time.Time, find crawllog.Lookup) *crawllog.Visit {
-	return Current(Until(visits, at), LookupAt(find, at))
+	return crawllog.Current(Until(visits, at), LookupAt(find, at))
 }
 
 // maxRedirects is how many redirects in a row are followed.
@@ -23,7 +17,7 @@ const maxRedirects = 20
 // LedTo is the visit that stands where the redirects from a URL end; nil if nothing does.
 func LedTo(url string, find crawllog.Lookup) *crawllog.Visit {
 	for range maxRedirects {
-		v := Current(find(url), find)
+		v := crawllog.Current(find(url), find)
 		if v == nil || v.Location == "" {
 			return v
 		}
@@ -63,12 +57,9 @@ func GoneSince(visits []*crawllog.Visit, find crawllog.Lookup) (since time.Time,
 				since = v.At
 			}
 			gone = gone || missing > 1 || v.Status == 410
-		case Answers(v, find):
+		case crawllog.Answers(v, find):
 			missing, gone = 0, false
 		}
 	}
 	return since, gone
 }
-
-// Answers is crawllog.Answers.
-func Answers(v *crawllog.Visit, find crawllog.Lookup) bool { return crawllog.Answers(v, find) }

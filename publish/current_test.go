@@ -39,11 +39,11 @@ func TestCurrent(t *testing.T) {
 			c.visits[i].At = time.Unix(int64(i), 0)
 			visits = append(visits, &c.visits[i])
 		}
-		if got := Current(visits, nil); got != visits[c.want] {
+		if got := crawllog.Current(visits, nil); got != visits[c.want] {
 			t.Errorf("%s: got the visit of %v", c.says, got.At.Unix())
 		}
 	}
-	if Current(nil, nil) != nil {
+	if crawllog.Current(nil, nil) != nil {
 		t.Error("a visit of none")
 	}
 }

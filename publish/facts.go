@@ -13,32 +13,30 @@ import (
 // Page is a capture whose facts may be asked for: its permit is given.
 type Page struct {
 	ref crawllog.Ref
-	key storage.FactsKey
 }
 
 // PageOf is the page of a visit that may be shown; false where there is no body to
 // ask about.
 func PageOf(v *crawllog.Visit) (Page, bool) {
-	key, ok := storage.FactsKeyOf(v)
-	return Page{v.Ref(), key}, ok
+	return Page{v.Ref()}, v.Record != nil && v.HasBody()
 }
 
 // Facts are what a page says, put in the place of what f held: as they were kept
 // when it was read, else read from the body, and kept. What the site sent damaged
 // says what can be read of it; damage of the archive is an error.
 func Facts(a *storage.Archive, p Page, f *facts.Facts) error {
-	if b := a.Facts(p.key); b != nil && f.Read(b) == nil {
-		return nil
-	}
 	v, err := p.visit(a)
 	if err != nil {
 		return err
+	}
+	if b := a.Facts(v); b != nil && f.Read(b) == nil {
+		return nil
 	}
 	b, err := readFacts(a, v)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", v.URL, err)
 	}
-	a.KeepFacts(p.key, b)
+	a.KeepFacts(v, b)
 	return f.Read(b)
 }
 
@@ -65,7 +63,7 @@ func Links(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Link, error) {
 // where they were kept of a body of this length; else nil, and it looks for them.
 func Tags(a *storage.Archive, v *crawllog.Visit, length int) []uint32 {
 	var f facts.Facts
-	if p, ok := PageOf(v); !ok || f.ReadTags(a.Facts(p.key)) != nil || f.Length != length {
+	if f.ReadTags(a.Facts(v)) != nil || f.Length != length {
 		return nil
 	}
 	return f.Tags

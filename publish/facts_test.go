@@ -72,8 +72,7 @@ func saidBy(t *testing.T, dir string, ask bool) map[string]string {
 	defer a.Close()
 	said := map[string]string{}
 	if err := sitetest.Each(a.Visits(nil), func(v *crawllog.Visit) error {
-		key, ok := storage.FactsKeyOf(v)
-		if b := a.Facts(key); ok && b != nil {
+		if b := a.Facts(v); b != nil {
 			said[v.URL] = string(b)
 		}
 		p, ok := publish.PageOf(v)
@@ -84,7 +83,7 @@ func saidBy(t *testing.T, dir string, ask bool) map[string]string {
 		if err := publish.Facts(a, p, &f); err != nil || f.URL.String() != v.URL {
 			t.Errorf("%s: %+v, %v", v.URL, f, err)
 		}
-		said[v.URL] = string(a.Facts(key))
+		said[v.URL] = string(a.Facts(v))
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -146,7 +145,7 @@ func TestFactsInAReadOnlyDirectory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := publish.Current(visits, a.VisitsAt)
+		v := crawllog.Current(visits, a.VisitsAt)
 		p, ok := publish.PageOf(v)
 		if !ok || !publish.Permits(visits, time.Now(), a.VisitsAt)[0].Show {
 			continue

@@ -23,7 +23,7 @@ func Permits(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) []Pe
 	latest := -1
 	for i, v := range visits {
 		permits[i] = decide(v, now)
-		if Answers(v, find) {
+		if crawllog.Answers(v, find) {
 			latest = i
 		}
 		at[v.Ref()] = i
@@ -37,7 +37,7 @@ func Permits(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) []Pe
 	for i := range permits[:max(latest, 0)] {
 		permits[i].narrow(&permits[latest])
 	}
-	current := Current(visits, find)
+	current := crawllog.Current(visits, find)
 	for i, v := range visits {
 		if v == current && latest > i {
 			v = visits[latest]
@@ -49,7 +49,7 @@ func Permits(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) []Pe
 
 // CurrentPermit is the visit that stands for a URL, nil if there is none, and its permit.
 func CurrentPermit(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*crawllog.Visit, Permit) {
-	v := Current(visits, find)
+	v := crawllog.Current(visits, find)
 	if v == nil {
 		return nil, Permit{}
 	}

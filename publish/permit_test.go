@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/internal/robotsmeta"
 	"curtsy/storage/crawllog"
 )
 
@@ -20,7 +21,7 @@ func TestDecide(t *testing.T) {
 		{"a page that asks for nothing is shown", crawllog.Visit{Stored: crawllog.Stored{Kept: crawllog.KeptResponse}},
 			Permit{Show: true, List: true, Snippet: NoLimit, Images: true, Translate: true}, ""},
 		{"noindex is shown, and not listed", crawllog.Visit{Directives: &crawllog.Directives{NoIndex: true,
-			Sources: []crawllog.Source{{Directive: "none", From: "meta", Text: "none"}}}},
+			Sources: []robotsmeta.Source{{Directive: "none", From: "meta", Text: "none"}}}},
 			Permit{Show: true, Snippet: NoLimit, Images: true, Translate: true}, "none (meta: none)"},
 		{"noarchive is not shown, but listed", crawllog.Visit{Directives: &crawllog.Directives{NoArchive: true}},
 			Permit{List: true, Snippet: NoLimit, Images: true, Translate: true}, "noarchive"},
@@ -28,7 +29,7 @@ func TestDecide(t *testing.T) {
 			Permit{List: true, Snippet: NoLimit, Images: true, Translate: true}, "noarchive"},
 		{"unavailable_after in the past hides",
 			crawllog.Visit{Directives: &crawllog.Directives{UnavailableAfter: &past,
-				Sources: []crawllog.Source{{Directive: "unavailable_after:1 Jun", From: "X-Robots-Tag",
+				Sources: []robotsmeta.Source{{Directive: "unavailable_after:1 Jun", From: "X-Robots-Tag",
 					Text: "unavailable_after: 1 Jun"}}}},
 			Permit{Snippet: NoLimit, Images: true, Translate: true},
 			"unavailable_after:1 Jun (X-Robots-Tag: unavailable_after: 1 Jun)"},

@@ -40,8 +40,12 @@ var (
 
 // DamageError says that an archive is not as it was written.
 type DamageError struct {
-	File string
-	What string
+	File string `json:"file"`
+	// Offset, URL and Visit are said in a Report alone; an Offset of -1 is the file as a whole.
+	Offset int64         `json:"offset"`
+	URL    string        `json:"url,omitempty"`
+	What   string        `json:"what"`
+	Visit  *crawllog.Ref `json:"visit,omitempty"` // whose record is damaged
 }
 
 func (e *DamageError) Error() string { return e.File + ": " + e.What }

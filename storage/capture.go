@@ -44,10 +44,11 @@ func (s *scanner) visitOf(h *warc.Header) *crawllog.Visit {
 // readAnswer takes from the block of a response what a visit says of it, and
 // holds the payload against its digest.
 func readAnswer(block io.Reader, h *warc.Header, v *crawllog.Visit) error {
-	var head bytes.Buffer
-	r, err := readHTTP(io.TeeReader(block, &limited{&head, 64}))
+	line := make([]byte, 64)
+	n, _ := io.ReadFull(block, line) // an error is met again
+	r, err := readHTTP(io.MultiReader(bytes.NewReader(line[:n]), block))
 	if err != nil { // a head too broken to read again; the block digest still guards it
-		v.Status = statusOf(head.Bytes())
+		v.Status = statusOf(line[:n])
 		return nil
 	}
 	v.Status, v.ContentType, v.Location = r.Status, r.Header.Get("Content-Type"), r.Header.Get("Location")
@@ -63,17 +64,6 @@ func readAnswer(block io.Reader, h *warc.Header, v *crawllog.Visit) error {
 		return fmt.Errorf("%w: %d bytes, %s; the record says %s", errPayload, got.n, got.labelled, h.PayloadDigest)
 	}
 	return nil
-}
-
-// limited keeps the first octets of what is written to it.
-type limited struct {
-	*bytes.Buffer
-	most int
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	l.Buffer.Write(p[:min(len(p), max(l.most-l.Len(), 0))])
-	return len(p), nil
 }
 
 // statusOf reads "HTTP/1.1 200".

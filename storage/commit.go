@@ -72,22 +72,27 @@ func digestKey(digest string) []byte {
 
 // Append adds the records that encode writes, whose warcinfo record is infoID, and their
 // visit to the group. v.Record says then where they lie. Where encode fails, that is an
-// ErrEncode and nothing of it is kept; any other error ends the group.
+// ErrEncode and nothing of it is kept; any other error ends the group. With a nil encode
+// it is the visit alone, with the record that it names, if any, and never an error.
 func (a *Archive) Append(v *crawllog.Visit, encode func(w io.Writer, infoID string) error) error {
+	if encode == nil {
+		a.add(v)
+		return nil
+	}
 	if err := a.room(v.At); err != nil {
 		return a.abandon(err)
 	}
-	offset, w := a.seg.size, &noting{w: a.seg}
-	err := encode(w, a.seg.infoID)
-	if w.err == nil && err != nil {
+	s, offset := a.seg, a.seg.size
+	err := encode(s, s.infoID)
+	if s.err == nil && err != nil {
 		return a.unmade(err, offset)
 	}
 	a.opts.Fail("appended")
-	if w.err == nil && len(a.seg.buf) >= flushSize {
-		w.err = a.seg.flush()
+	if s.err == nil && len(s.buf) >= flushSize {
+		_ = s.flush() // s.err has it
 	}
-	if w.err != nil {
-		return a.abandon(w.err)
+	if s.err != nil {
+		return a.abandon(s.err)
 	}
 	a.note(v, offset)
 	return nil
@@ -107,18 +112,6 @@ func (a *Archive) unmade(err error, offset int64) error {
 		return a.abandon(err)
 	}
 	return fmt.Errorf("%w: %w", ErrEncode, err)
-}
-
-// noting notes what the system says of writing.
-type noting struct {
-	w   io.Writer
-	err error
-}
-
-func (n *noting) Write(p []byte) (int, error) {
-	done, err := n.w.Write(p)
-	n.err = cmp.Or(n.err, err)
-	return done, err
 }
 
 // room sees to it that there is a segment with room.
@@ -149,11 +142,11 @@ func (a *Archive) note(v *crawllog.Visit, offset int64) {
 		v.Record.Offset = offset
 		v.Record.Length = a.seg.size - offset
 	}
-	a.AddVisit(v)
+	a.add(v)
 }
 
-// AddVisit makes a visit without records part of the group.
-func (a *Archive) AddVisit(v *crawllog.Visit) {
+// add makes a visit part of the group.
+func (a *Archive) add(v *crawllog.Visit) {
 	a.pend.visits = append(a.pend.visits, v)
 	if v.Kept != crawllog.KeptResponse || v.Length == 0 {
 		return

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"curtsy/internal/mapped"
 )
 
 // directory is the directory of an archive, which may be moved while it is
@@ -96,6 +98,7 @@ func (d *directory) close() {
 		}
 	}
 	if d.locked != nil {
+		mapped.Unlock(d.locked) // a child that this process begins just now has the file too
 		d.locked.Close()
 	}
 	d.root.Close()

@@ -91,21 +91,21 @@ type factPlace struct {
 
 // fact is what the page of a capture says.
 type fact struct {
-	FactsKey
+	factKey
 	text []byte
 }
 
-// FactsKey is by what the facts of a capture are found.
-type FactsKey struct {
-	Segment string
-	Offset  int64
+// factKey is by what the facts of a capture are found.
+type factKey struct {
+	segment string
+	offset  int64
 	// name tells the captures apart that were at one place: a segment may have been
 	// cut and written anew.
 	name uint64
 }
 
-// FactsKeyOf is the key of a visit; false where no facts of it are kept.
-func FactsKeyOf(v *crawllog.Visit) (k FactsKey, ok bool) {
+// factKeyOf is the key of a visit; false where no facts of it are kept.
+func factKeyOf(v *crawllog.Visit) (k factKey, ok bool) {
 	if v.Record == nil || !v.HasBody() {
 		return k, false
 	}
@@ -114,7 +114,7 @@ func FactsKeyOf(v *crawllog.Visit) (k FactsKey, ok bool) {
 		io.WriteString(h, s)
 		h.Write([]byte{0})
 	}
-	return FactsKey{v.Record.Segment, v.Record.Offset, h.Sum64()}, true
+	return factKey{v.Record.Segment, v.Record.Offset, h.Sum64()}, true
 }
 
 // factsFile is the name of a segment's sidecar within the archive's directory.
@@ -122,19 +122,17 @@ func factsFile(segment string) string {
 	return factsDir + "/" + strings.TrimSuffix(segment, ".warc.gz") + ".facts"
 }
 
-// AddFacts adds what the page of a visit of the running group says. It is kept
-// once the group is committed.
-func (a *Archive) AddFacts(v *crawllog.Visit, text []byte) {
-	if k, ok := FactsKeyOf(v); ok && len(text) <= maxFact {
-		a.pend.facts = append(a.pend.facts, fact{k, text})
-	}
-}
-
-// KeepFacts keeps what was found out anew, for those who ask after it. It does
-// nothing where the archive cannot be written to, or is being written.
-func (a *Archive) KeepFacts(k FactsKey, text []byte) {
-	if len(text) <= maxFact && a.live == nil {
+// KeepFacts keeps what the page of a visit says: with the running group, where the archive
+// is written, else at once, for those who ask after it. It does nothing where the archive
+// cannot be written to, or another writes it.
+func (a *Archive) KeepFacts(v *crawllog.Visit, text []byte) {
+	k, ok := factKeyOf(v)
+	switch {
+	case !ok || len(text) > maxFact || a.live != nil:
+	case a.db.IsReadOnly():
 		a.keepFacts(fact{k, text})
+	default:
+		a.pend.facts = append(a.pend.facts, fact{k, text})
 	}
 }
 
@@ -142,8 +140,8 @@ func (a *Archive) keepFacts(list ...fact) {
 	a.facts.mu.Lock()
 	defer a.facts.mu.Unlock()
 	for _, f := range list {
-		s := a.sidecar(f.Segment)
-		if s.closed || !s.appends && !a.appendTo(s, f.Segment) {
+		s := a.sidecar(f.segment)
+		if s.closed || !s.appends && !a.appendTo(s, f.segment) {
 			continue
 		}
 		s.fresh = append(s.fresh, f)
@@ -153,20 +151,28 @@ func (a *Archive) keepFacts(list ...fact) {
 	}
 }
 
-// Facts are what the page of a capture says, as they were added; nil where that is
+// Facts are what the page of a visit says, as they were kept; nil where that is
 // not known. The caller has seen that the capture may be shown, and changes nothing
 // in what it gets.
-func (a *Archive) Facts(k FactsKey) []byte {
+func (a *Archive) Facts(v *crawllog.Visit) []byte {
+	k, ok := factKeyOf(v)
+	if !ok {
+		return nil
+	}
+	return a.factsAt(k)
+}
+
+func (a *Archive) factsAt(k factKey) []byte {
 	a.facts.mu.Lock()
 	defer a.facts.mu.Unlock()
-	s := a.sidecar(k.Segment)
+	s := a.sidecar(k.segment)
 	for i := range s.fresh {
-		if s.fresh[i].FactsKey == k {
+		if s.fresh[i].factKey == k {
 			return s.fresh[i].text
 		}
 	}
-	i := sort.Search(len(s.places), func(i int) bool { return s.places[i].offset > k.Offset })
-	for i--; i >= 0 && s.places[i].offset == k.Offset; i-- {
+	i := sort.Search(len(s.places), func(i int) bool { return s.places[i].offset > k.offset })
+	for i--; i >= 0 && s.places[i].offset == k.offset; i-- {
 		if name, text := a.factIn(s, s.places[i]); name == k.name {
 			return text
 		}
@@ -361,8 +367,8 @@ func (a *Archive) packFrame(list []fact) []byte {
 	b, last := make([]byte, frameHead, frameHead+8*len(list)), int64(0)
 	var raw []byte
 	for _, f := range list {
-		b = binary.AppendVarint(b, f.Offset-last)
-		last = f.Offset
+		b = binary.AppendVarint(b, f.offset-last)
+		last = f.offset
 		raw = binary.LittleEndian.AppendUint64(raw, f.name)
 		raw = binary.AppendUvarint(raw, uint64(len(f.text)))
 		raw = append(raw, f.text...)

@@ -20,7 +20,7 @@ const factsSegment = "curtsy-20260101000000-00000.warc.gz"
 // manyFacts are of so many captures.
 func manyFacts(n int) (list []fact) {
 	for i := range n {
-		list = append(list, fact{FactsKey{factsSegment, int64(1000 * (n - i)), uint64(i)},
+		list = append(list, fact{factKey{factsSegment, int64(1000 * (n - i)), uint64(i)},
 			fmt.Appendf(nil, "facts of %d %s", i, strings.Repeat("x", i))})
 	}
 	return list
@@ -47,7 +47,7 @@ func factsOf(t *testing.T, dir string, do func(*Archive)) {
 
 func haveFacts(a *Archive, list []fact) (n int) {
 	for _, f := range list {
-		if b := a.Facts(f.FactsKey); b != nil {
+		if b := a.factsAt(f.factKey); b != nil {
 			if !bytes.Equal(b, f.text) {
 				return -1
 			}
@@ -73,13 +73,13 @@ func TestFactsAreKept(t *testing.T) {
 	if n := haveFacts(a, list); n != len(list) {
 		t.Errorf("%d of %d", n, len(list))
 	}
-	other := list[3].FactsKey
+	other := list[3].factKey
 	other.name++
-	if a.Facts(other) != nil {
+	if a.factsAt(other) != nil {
 		t.Error("those of another capture that was at the same place")
 	}
-	a.KeepFacts(other, []byte("of the other"))
-	if string(a.Facts(other)) != "of the other" || !bytes.Equal(a.Facts(list[3].FactsKey), list[3].text) {
+	a.keepFacts(fact{other, []byte("of the other")})
+	if string(a.factsAt(other)) != "of the other" || !bytes.Equal(a.factsAt(list[3].factKey), list[3].text) {
 		t.Error("the facts of two captures at one place are not told apart")
 	}
 }
@@ -124,8 +124,8 @@ func TestTornFacts(t *testing.T) {
 		}
 		if n%85 == 0 || n >= len(whole) {
 			for _, f := range list {
-				if a.Facts(f.FactsKey) == nil {
-					a.KeepFacts(f.FactsKey, f.text)
+				if a.factsAt(f.factKey) == nil {
+					a.keepFacts(f)
 				}
 			}
 			if had := haveFacts(a, list); had != len(list) {
@@ -182,7 +182,7 @@ func TestFactsAfterAKill(t *testing.T) {
 				t.Errorf("killed after %d octets: other facts than were written", octets)
 			}
 			for _, f := range list {
-				if a.Facts(f.FactsKey) == nil {
+				if a.factsAt(f.factKey) == nil {
 					a.keepFacts(f)
 				}
 			}
@@ -268,7 +268,7 @@ func FuzzSidecar(f *testing.F) {
 		a.facts.all = map[string]*sidecar{factsSegment: s}
 		s.readPlaces()
 		for _, f := range manyFacts(3) {
-			a.Facts(f.FactsKey)
+			a.factsAt(f.factKey)
 		}
 		a.keepFacts(list...)
 		a.flushFacts(s)

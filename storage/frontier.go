@@ -20,23 +20,12 @@ func (a *Archive) Frontier() (*frontier.Frontier, error) {
 	if a.db.IsReadOnly() {
 		open = frontier.OpenRead
 	}
-	f, err := open(views{a}, a.key)
+	f, err := open(a.view, a.key)
 	if err != nil {
 		return nil, ofIndex(err)
 	}
 	a.urls = f
 	return f, nil
-}
-
-// Advance opens the frontier once more, as it is on disk now, and moves its queues
-// behind what is finished. It is for an archive that is not being crawled.
-func (a *Archive) Advance() error {
-	a.urls = nil
-	f, err := a.Frontier()
-	if err != nil {
-		return err
-	}
-	return f.Advance()
 }
 
 // ofIndex makes what is wrong with a bucket of crawl.db a DamageError.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"curtsy/internal/robotsmeta"
 	"curtsy/internal/sum"
 	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
@@ -51,7 +52,7 @@ func FuzzVisit(f *testing.F) {
 	f.Add([]byte{}, []byte("null"), true)
 	f.Add(crawllog.Ref{URLID: 1, N: 2}.Key(), []byte{1, 2, 3}, false)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
-	v := &crawllog.Visit{Asked: crawllog.Asked{URLID: 1, N: 2, URL: "http://h/", At: at}, Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Length: 3, Digest: warc.Sum([]byte("foo")).String()}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse, Record: &crawllog.Record{Segment: "curtsy-20260301120000-00000.warc.gz", Offset: 9, Length: 3,
+	v := &crawllog.Visit{Asked: crawllog.Asked{URLID: 1, N: 2, URL: "http://h/", At: at}, Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Length: 3, Digest: warc.Sum("", []byte("foo"))}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse, Record: &crawllog.Record{Segment: "curtsy-20260301120000-00000.warc.gz", Offset: 9, Length: 3,
 		ID: warc.NewID()}}, Robots: &crawllog.Decision{Allow: true, Fetched: at}}
 	for range 3 { // with and without a record, and with what is seldom
 		whole, err := crawllog.Pack(v)
@@ -62,7 +63,7 @@ func FuzzVisit(f *testing.F) {
 		f.Add(v.Ref().Key(), whole[:len(whole)-5], true)
 		if v.Record = nil; len(v.Usage) == 0 {
 			v.Directives = &crawllog.Directives{NoIndex: true,
-				Sources: []crawllog.Source{{Directive: "noindex", From: "meta", Text: "none"}}}
+				Sources: []robotsmeta.Source{{Directive: "noindex", From: "meta", Text: "none"}}}
 			v.Usage, v.Rendered = []usage.Statement{{Line: 1, By: "b"}},
 				&crawllog.Rendered{Missing: []crawllog.Missing{{URL: "u", Why: "w"}}}
 		}
@@ -96,7 +97,7 @@ func FuzzScan(f *testing.F) {
 	e := warc.NewEncoder()
 	block := []byte("HTTP/1.1 200 OK\r\n\r\nbody")
 	h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), TargetURI: "http://h/",
-		PayloadDigest: warc.Sum([]byte("body")).String()}
+		PayloadDigest: warc.Sum("", []byte("body"))}
 	response := e.Append(nil, h, warc.Small, block)
 	fields := []byte("withheld: all\r\n" + `curtsy-visit: {"class":"page"}` + "\r\n")
 	withheld := e.Append(nil, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), TargetURI: "http://h/2"},

@@ -14,12 +14,12 @@ import (
 // Info is what the warcinfo record of a segment says.
 type Info struct {
 	Segment  string
-	ID       string
 	Crawl    json.RawMessage // Options.Crawl when it was begun; nil if it has none
 	Operator string
 	Robots   string
-	Archive  string // id of the archive that began it
 
+	id                           string
+	archive                      string // id of the one that began it
 	software, agent, description string
 	label                        string // of the record's digest
 }
@@ -40,12 +40,9 @@ const (
 // info is what new segments say.
 func (a *Archive) info() Info {
 	o := &a.opts
-	return Info{software: o.Software, Robots: o.RobotsLine, Operator: o.Operator, agent: o.UserAgent, Archive: a.id(),
+	return Info{software: o.Software, Robots: o.RobotsLine, Operator: o.Operator, agent: o.UserAgent, archive: a.id(),
 		Crawl: a.crawlJSON(), label: o.Label}
 }
-
-// Label is that of the digests in new records, as in Options.
-func (a *Archive) Label() string { return a.opts.Label }
 
 // id names the archive and tells nothing of its key.
 func (a *Archive) id() string {
@@ -61,7 +58,7 @@ func (i *Info) append(b []byte) []byte {
 	b = warc.AppendField(b, fieldConforms,
 		"http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
 	for _, f := range [][2]string{{fieldDescription, i.description}, {fieldRobots, i.Robots},
-		{fieldOperator, i.Operator}, {fieldAgent, i.agent}, {fieldArchive, i.Archive}, {fieldCrawl, string(i.Crawl)}} {
+		{fieldOperator, i.Operator}, {fieldAgent, i.agent}, {fieldArchive, i.archive}, {fieldCrawl, string(i.Crawl)}} {
 		if f[1] != "" {
 			b = warc.AppendField(b, f[0], f[1])
 		}
@@ -71,9 +68,9 @@ func (i *Info) append(b []byte) []byte {
 
 // infoOf is what append wrote.
 func infoOf(segment string, h *warc.Header, fields map[string]string) Info {
-	i := Info{Segment: segment, ID: h.ID, Operator: fields[fieldOperator], Robots: fields[fieldRobots],
+	i := Info{Segment: segment, id: h.ID, Operator: fields[fieldOperator], Robots: fields[fieldRobots],
 		agent:   fields[fieldAgent],
-		Archive: fields[fieldArchive]}
+		archive: fields[fieldArchive]}
 	if line := []byte(fields[fieldCrawl]); json.Valid(line) {
 		i.Crawl = line
 	}
@@ -84,7 +81,7 @@ func infoOf(segment string, h *warc.Header, fields map[string]string) Info {
 func (i *Info) record(name, id string, now time.Time) []byte {
 	block := i.append(nil)
 	h := &warc.Header{Type: warc.TypeInfo, ID: id, Date: now, Filename: name,
-		ContentType: "application/warc-fields", BlockDigest: warc.SumLabelled(i.label, block)}
+		ContentType: "application/warc-fields", BlockDigest: warc.Sum(i.label, block)}
 	return warc.NewEncoder().Append(nil, h, warc.Small, block)
 }
 
@@ -135,7 +132,7 @@ func LastInfo(dir string) (info Info, ok bool) {
 		if read.Crawl != nil {
 			return read, true
 		}
-		if info.ID == "" {
+		if info.id == "" {
 			info = read
 		}
 	}

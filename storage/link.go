@@ -39,7 +39,7 @@ func linkOf(path string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := OpenRegular(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +50,14 @@ func linkOf(path string) (*link, error) {
 	}
 	n := st.Size()
 	begin, end := io.NewSectionReader(f, 0, edgeSize), io.NewSectionReader(f, max(0, n-edgeSize), edgeSize)
-	sum, _, err := warc.SumReader(begin, end)
+	sum := warc.NewLabelled("")
+	_, err = io.Copy(sum, io.MultiReader(begin, end))
 	return &link{Path: path, Size: n, Time: st.ModTime().UTC(), Edges: sum.String()}, err
 }
 
-// OpenRegular opens a file to read. What is a pipe or a device, which would wait for ever, is an
+// openRegular opens a file to read. What is a pipe or a device, which would wait for ever, is an
 // ErrIrregular.
-func OpenRegular(path string) (*os.File, error) {
+func openRegular(path string) (*os.File, error) {
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
 		err = fmt.Errorf("%s: %w", path, ErrIrregular)
@@ -108,23 +109,10 @@ func (a *Archive) openSegment(name string) (f *os.File, foreign bool, err error)
 		f, err = a.dir.open(segmentFile(name))
 		return f, false, err
 	}
-	if f, err = OpenRegular(l.Path); err != nil {
+	if f, err = openRegular(l.Path); err != nil {
 		return nil, true, &LinkError{err}
 	}
 	return f, true, nil
-}
-
-// FileOf is the name of the file that a visit's segment stands for, without its directory: for
-// whoever has the files and looks for records in them.
-func (a *Archive) FileOf(segment string) (string, error) {
-	var l link
-	if !IsLink(segment) {
-		return segment, nil
-	}
-	if ok, err := a.Noted(noteLink+segment, &l); err != nil || !ok {
-		return segment, err
-	}
-	return filepath.Base(l.Path), nil
 }
 
 // LinkError says that a linked file cannot be read. It wraps nothing: that no file is there, say, would
@@ -143,9 +131,9 @@ func (v *verifier) verifyLink(name string, list []extent) error {
 		return err
 	}
 	problem := func(offset int64, url, what string) {
-		v.r.add(Problem{File: l.Path, Offset: offset, URL: url, What: what})
+		v.r.add(DamageError{File: l.Path, Offset: offset, URL: url, What: what})
 	}
-	f, err := OpenRegular(l.Path)
+	f, err := openRegular(l.Path)
 	if err != nil {
 		problem(-1, "", fmt.Sprintf("cannot be read: %v; %s", err, linkHint))
 		return nil

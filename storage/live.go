@@ -93,11 +93,6 @@ func (a *Archive) release(tx *bbolt.Tx, reads int64) {
 // IsLive says whether a crawl writes to the archive that is open for reading.
 func (a *Archive) IsLive() bool { return a.live != nil }
 
-// views makes the archive a frontier.DB.
-type views struct{ a *Archive }
-
-func (v views) View(fn func(*bbolt.Tx) error) error { return v.a.view(fn) }
-
 // liveViews is how many may read at a time, those within another included.
 const liveViews = 64
 

@@ -12,10 +12,34 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"curtsy/frontier"
 )
 
 type tallied struct{ Visits int }
+
+// A child that the process begins while it closes an archive holds the file of its lock until it
+// runs its own program.
+func TestAClosedArchiveIsFreeWhateverAChildHolds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := begun(t, dir, Options{})
+	held, err := unix.Dup(int(w.a.dir.locked.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(held)
+	w.page("http://h/", "text")
+	if err := errors.Join(w.a.Commit(tallied{1}), w.a.Close()); err != nil {
+		t.Fatal(err)
+	}
+	a, err := OpenRead(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+}
 
 // Whoever reads while a crawl writes sees one commit, whole, to its end.
 func TestReadingWhileAWriterWrites(t *testing.T) {

@@ -168,8 +168,7 @@ func (b *Archive) without(ctx context.Context, from *Archive, drop map[crawllog.
 		return err
 	}
 	if len(report.Problems) > 0 {
-		p := report.Problems[0]
-		return &DamageError{File: p.File, What: p.What}
+		return &report.Problems[0]
 	}
 	if err := from.present(segments); err != nil {
 		return err

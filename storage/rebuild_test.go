@@ -56,22 +56,22 @@ func (w *writer) page(url, body string) {
 	w.t.Helper()
 	w.n++
 	head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + fmt.Sprint(len(body)) + "\r\n\r\n"
-	v := &crawllog.Visit{Asked: crawllog.Asked{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC()}, Answer: crawllog.Answer{Status: 200}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse, Record: &crawllog.Record{ID: warc.NewID()}}, Payload: crawllog.Payload{Length: int64(len(body)), Digest: warc.Sum([]byte(body)).String()}}
+	v := &crawllog.Visit{Asked: crawllog.Asked{URLID: w.n, N: 1, URL: url, Class: "page", At: time.Now().UTC()}, Answer: crawllog.Answer{Status: 200}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse, Record: &crawllog.Record{ID: warc.NewID()}}, Payload: crawllog.Payload{Length: int64(len(body)), Digest: warc.Sum("", []byte(body))}}
 	err := w.a.Append(v, func(to io.Writer, infoID string) error {
 		e := w.e
 		block := []byte(head + body)
 		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: url, WarcinfoID: infoID,
-			PayloadDigest: v.Digest, BlockDigest: warc.Sum(block).String()}
+			PayloadDigest: v.Digest, BlockDigest: warc.Sum("", block)}
 		b := e.Append(nil, &h, warc.Small, block)
 		asked := []byte("GET / HTTP/1.1\r\n\r\n")
 		b = e.Append(b, &warc.Header{Type: warc.TypeRequest, ID: warc.NewID(), Date: v.At, TargetURI: url,
 			WarcinfoID:   infoID,
-			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(asked).String()}, warc.Small, asked)
+			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum("", asked)}, warc.Small, asked)
 		fields := []byte("via: http://h/\r\nhopsFromSeed: 3\r\nfetchTimeMs: 17\r\n" +
 			`curtsy-visit: {"class":"page","how":"a href"}` + "\r\n")
 		_, err := to.Write(e.Append(b, &warc.Header{Type: warc.TypeMetadata, ID: warc.NewID(), Date: v.At,
 			TargetURI: url, WarcinfoID: infoID,
-			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum(fields).String()}, warc.Small, fields))
+			ConcurrentTo: v.Record.ID, BlockDigest: warc.Sum("", fields)}, warc.Small, fields))
 		return err
 	})
 	if err != nil {
@@ -192,7 +192,7 @@ func TestScanPassesOverDamage(t *testing.T) {
 			foreign := b[p[4].Offset : p[4].Offset+p[4].Length]
 			h := &warc.Header{Type: warc.TypeResponse, ID: warc.NewID(), WarcinfoID: warc.NewID(),
 				TargetURI:     "http://h/forged",
-				PayloadDigest: warc.Sum(nil).String()}
+				PayloadDigest: warc.Sum("", nil)}
 			forged := warc.NewEncoder().Append(nil, h, warc.Small, []byte("HTTP/1.1 200 OK\r\n\r\n"))
 			return slices.Concat(b[:p[4].Offset], []byte("damaged"), forged, []byte("damaged"), foreign)
 		}, want: []string{"0", "1", "2", "3", "4"}, gaps: true},

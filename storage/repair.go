@@ -161,7 +161,7 @@ func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []e
 // rewriteInfo begins a segment's successor; what the old one says of the
 // crawl goes along.
 func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
-	old.Archive, old.label = a.id(), a.opts.Label
+	old.archive, old.label = a.id(), a.opts.Label
 	old.software, old.description = a.opts.Software, "records of an earlier segment, without those that were removed"
 	_, err := s.Write(old.record(s.name, id, time.Now()))
 	return err

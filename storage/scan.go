@@ -67,7 +67,7 @@ func (s *scanner) scan(from int64) error {
 		if broken != nil {
 			return broken
 		}
-		s.r.add(Problem{File: segmentFile(s.name), Offset: at, What: fmt.Sprintf("%d bytes cannot be kept: %v",
+		s.r.add(DamageError{File: segmentFile(s.name), Offset: at, What: fmt.Sprintf("%d bytes cannot be kept: %v",
 			next-at, err)})
 		at = next
 		s.w.Reset(io.NewSectionReader(s.file, at, s.size-at), at)
@@ -85,10 +85,10 @@ func (s *scanner) record() error {
 	if h.Type == warc.TypeInfo {
 		return s.warcinfo(h)
 	}
-	if s.info.ID == "" {
-		s.info.ID = h.WarcinfoID // the warcinfo record is damaged, and this names it
+	if s.info.id == "" {
+		s.info.id = h.WarcinfoID // the warcinfo record is damaged, and this names it
 	}
-	if h.WarcinfoID != s.info.ID {
+	if h.WarcinfoID != s.info.id {
 		// Behind damage, what looks like a record may be part of what a site
 		// sent. It cannot know this id.
 		return fmt.Errorf("a %s record of another segment", h.Type)
@@ -160,7 +160,7 @@ func First(dir string, wanted func(*crawllog.Recovered) bool) (first *crawllog.R
 // capturesFrom counts the captures of a segment from an offset on, but no
 // further than one more than most.
 func (d *directory) capturesFrom(name string, from int64, infoID string, most int) (n int, err error) {
-	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{ID: infoID},
+	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{id: infoID},
 		found: func(*crawllog.Recovered) error {
 			if n++; n > most {
 				return errEnough
@@ -188,7 +188,7 @@ func (d *directory) scanSegment(name string, r *Report, found func(*crawllog.Rec
 	}
 	r.Segments++
 	r.Bytes += s.end
-	return segmentEntry{Size: s.end, InfoID: s.info.ID}, nil
+	return segmentEntry{Size: s.end, InfoID: s.info.id}, nil
 }
 
 // close tells of the capture whose records have been read.

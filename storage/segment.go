@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,6 +80,7 @@ type segment struct {
 	buf     []byte // whole records not yet handed to the system
 	size    int64  // octets written, buffered ones included
 	durable int64  // octets that a committed transaction names
+	err     error  // what the system first said of writing; see cut
 }
 
 // recover makes the segments what crawl.db says they are: longer ones are
@@ -181,11 +183,11 @@ func (a *Archive) isLeftover(name string, known map[string]segmentEntry) (bool, 
 	}
 	info := a.dir.readInfo(name)
 	for other, e := range known {
-		if stem(other) == stem(name) && info.ID == e.InfoID {
+		if stem(other) == stem(name) && info.id == e.InfoID {
 			return true, nil
 		}
 	}
-	if info.Archive != a.id() {
+	if info.archive != a.id() {
 		return false, nil
 	}
 	visits, err := a.dir.capturesFrom(name, 0, "", MaxGroup)
@@ -310,7 +312,7 @@ func (s *segment) Write(p []byte) (int, error) {
 
 func (s *segment) flush() error {
 	_, err := s.file.Write(s.buf)
-	s.buf = s.buf[:0]
+	s.buf, s.err = s.buf[:0], cmp.Or(s.err, err)
 	return err
 }
 
@@ -340,7 +342,7 @@ func (s *segment) back(size int64) error {
 
 // cut takes the segment back to its last durable octet.
 func (s *segment) cut() {
-	s.buf = s.buf[:0]
+	s.buf, s.err = s.buf[:0], nil
 	_ = s.file.Truncate(s.durable) // Open does it again if this fails
 	_, _ = s.file.Seek(s.durable, io.SeekStart)
 	s.size = s.durable

@@ -20,26 +20,17 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Problem is one thing that is not as it was written.
-type Problem struct {
-	File   string        `json:"file"`
-	Offset int64         `json:"offset"` // -1: the file as a whole
-	URL    string        `json:"url,omitempty"`
-	What   string        `json:"what"`
-	Visit  *crawllog.Ref `json:"visit,omitempty"` // whose record is damaged
-}
-
 // Report is what Verify found.
 type Report struct {
-	Segments int       `json:"segments"`
-	Records  int       `json:"records"`
-	Visits   int       `json:"visits"`
-	Bytes    int64     `json:"bytes"`
-	Problems []Problem `json:"problems"`            // not more than maxProblems
-	Live     bool      `json:"live,omitempty"`      // as of a crawl's last commit; no page of crawl.db is checked
-	InFlight int64     `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
-	Facts    int       `json:"facts,omitempty"`     // pages whose facts are not kept, and made again when asked for
-	SetAside []string  `json:"aside,omitempty"`     // files that an opening or a rebuild gave names that nothing reads
+	Segments int           `json:"segments"`
+	Records  int           `json:"records"`
+	Visits   int           `json:"visits"`
+	Bytes    int64         `json:"bytes"`
+	Problems []DamageError `json:"problems"`            // not more than maxProblems
+	Live     bool          `json:"live,omitempty"`      // as of a crawl's last commit; no page of crawl.db is checked
+	InFlight int64         `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
+	Facts    int           `json:"facts,omitempty"`     // pages whose facts are not kept, and made again when asked for
+	SetAside []string      `json:"aside,omitempty"`     // files that an opening or a rebuild gave names nobody reads
 	// Damaged are all visits that a problem names, listed or not, and those that refer to
 	// them for their payload.
 	Damaged []crawllog.Ref `json:"-"`
@@ -48,7 +39,7 @@ type Report struct {
 // maxProblems bounds a report; a disk that lost everything needs no list.
 const maxProblems = 10000
 
-func (r *Report) add(p Problem) {
+func (r *Report) add(p DamageError) {
 	if p.Visit != nil {
 		r.Damaged = append(r.Damaged, *p.Visit)
 	}
@@ -58,7 +49,7 @@ func (r *Report) add(p Problem) {
 }
 
 // index adds a problem of crawl.db as a whole.
-func (r *Report) index(what string) { r.add(Problem{File: dbName, Offset: -1, What: what}) }
+func (r *Report) index(what string) { r.add(DamageError{File: dbName, Offset: -1, What: what}) }
 
 // extent is where the records of a visit lie.
 type extent struct {
@@ -116,7 +107,7 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	r.SetAside = a.dir.asides()
 	for name, lost := range extents {
 		for _, e := range lost {
-			r.add(Problem{File: segmentFile(name), Offset: e.offset,
+			r.add(DamageError{File: segmentFile(name), Offset: e.offset,
 				What: "a visit is in a segment unknown to crawl.db", Visit: &e.ref})
 		}
 	}
@@ -137,7 +128,7 @@ func (a *Archive) verifyFurther(r *Report) error {
 		if v.Links == 0 || v.Status < 200 || v.Status > 299 {
 			return nil
 		}
-		if k, ok := FactsKeyOf(v); ok && a.Facts(k) == nil {
+		if k, ok := factKeyOf(v); ok && a.factsAt(k) == nil {
 			r.Facts++
 		}
 		return nil
@@ -228,7 +219,7 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 	extents := map[string][]extent{}
 	err = a.eachVisit(func(ref crawllog.Ref, v *crawllog.Visit, err error) error {
 		if err != nil {
-			r.add(Problem{File: dbName, Offset: -1, What: "a visit cannot be decoded", Visit: &ref})
+			r.add(DamageError{File: dbName, Offset: -1, What: "a visit cannot be decoded", Visit: &ref})
 			return nil
 		}
 		r.Visits++
@@ -272,7 +263,7 @@ func (v *verifier) reader(which int, offset, length int64) *warc.Reader {
 }
 
 func (v *verifier) problem(offset int64, visit *crawllog.Visit, what string) {
-	p := Problem{File: segmentFile(v.name), Offset: offset, What: what}
+	p := DamageError{File: segmentFile(v.name), Offset: offset, What: what}
 	if visit != nil {
 		ref := visit.Ref()
 		p.URL, p.Visit = visit.URL, &ref

@@ -16,7 +16,7 @@ func TestLastVisits(t *testing.T) {
 	defer a.Close()
 	for url := uint64(1); url <= 3; url++ {
 		for n := 1; n <= 4; n++ {
-			a.AddVisit(&crawllog.Visit{Asked: crawllog.Asked{URLID: url, N: n, URL: "http://h/", At: time.Unix(int64(n), 0)}})
+			a.add(&crawllog.Visit{Asked: crawllog.Asked{URLID: url, N: n, URL: "http://h/", At: time.Unix(int64(n), 0)}})
 		}
 	}
 	if err := a.Commit(nil); err != nil {

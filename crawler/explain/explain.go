@@ -155,21 +155,21 @@ func (e *explainer) decided(u weburl.URL, last frontier.Found) error {
 	if last.State == frontier.StateDisregarded {
 		why = last.Reason
 	}
-	for _, r := range judge.Rules() {
+	for _, rule := range judge.Rules() {
 		switch {
-		case r.Name == why.Rule:
+		case rule == why.Rule:
 			e.excluded(why, false)
-			if r.Name != judge.CleanParam {
+			if rule != judge.CleanParam {
 				return nil
 			}
 			_, err := e.standsFor(u)
 			return err
-		case r.Name == judge.Robots:
+		case rule == judge.Robots:
 			if err := e.asked(u, last); err != nil || len(e.x.Visits) == 0 {
 				return err
 			}
 		default:
-			e.passed(r.Name, u, last.Depth, false)
+			e.passed(rule, u, last.Depth, false)
 		}
 	}
 	return nil

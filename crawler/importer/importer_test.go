@@ -346,7 +346,7 @@ func TestLinksAreReadLater(t *testing.T) {
 // and left where they lie, compressed or not, and where an import was interrupted between them.
 func TestBeside(t *testing.T) {
 	of := func(id string) string { return "WARC-Concurrent-To: <urn:uuid:" + uuid(id) + ">" }
-	digest := func(block string) string { return "WARC-Block-Digest: " + warc.SumLabelled("sha1:", []byte(block)) }
+	digest := func(block string) string { return "WARC-Block-Digest: " + warc.Sum("sha1:", []byte(block)) }
 	response := func(id string, fields ...string) string {
 		block := page("page " + id)
 		return record("response", "http://h.example/"+id, id, block, append(fields, http, digest(block))...)
@@ -574,7 +574,7 @@ func TestNothingImported(t *testing.T) {
 // TestBesideChanged: verify looks at what stands before a response, too, in a file without checksums.
 func TestBesideChanged(t *testing.T) {
 	ask, answer := "GET /p HTTP/1.1\r\n\r\n", page("text")
-	digest := func(block string) string { return "WARC-Block-Digest: " + warc.SumLabelled("sha1:", []byte(block)) }
+	digest := func(block string) string { return "WARC-Block-Digest: " + warc.Sum("sha1:", []byte(block)) }
 	file := record("request", "http://h.example/p", "2", ask, digest(ask)) +
 		record("response", "http://h.example/p", "1", answer, http, digest(answer)) +
 		record("response", "http://h.example/bare", "3", page("bare"), http)

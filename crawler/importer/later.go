@@ -110,6 +110,6 @@ func (a *assembler) again(b []byte, at warc.Place) (*part, error) {
 	}
 	r.At = at
 	mem, err := io.ReadAll(f)
-	held := &block{mem: mem, size: int64(len(mem)), sum: warc.SumLabelled(r.BlockDigest, mem)}
+	held := &block{mem: mem, size: int64(len(mem)), sum: warc.Sum(r.BlockDigest, mem)}
 	return &part{ForeignRecord: r, block: held}, err
 }

@@ -49,8 +49,8 @@ func (m *made) writeAnswer(w io.Writer, e *warc.Encoder, infoID string, original
 	}
 	h.Length = int64(len(m.head)) + m.block.size - m.body
 	if h.BlockDigest = m.block.sum; m.mended() {
-		sum, _, err := warc.SumReader(m.wire())
-		if err != nil {
+		sum := warc.NewLabelled("")
+		if _, err := io.Copy(sum, m.wire()); err != nil {
 			return err
 		}
 		h.BlockDigest = sum.String()
@@ -72,7 +72,7 @@ func (m *made) writeRevisit(w io.Writer, e *warc.Encoder, h *warc.Header, origin
 		h.Profile = warc.ProfileNotModified
 	}
 	h.RefersTo, h.RefersToURI, h.RefersToDate = original.Record.ID, original.URL, original.At
-	h.BlockDigest = warc.Sum(head).String()
+	h.BlockDigest = warc.Sum("", head)
 	_, err := w.Write(e.Append(nil, h, warc.Quick, head))
 	return err
 }
@@ -86,7 +86,7 @@ func (m *made) writeNote(w io.Writer, e *warc.Encoder, infoID, of string) error 
 	d := m.metadata()
 	d.Note.Class = m.visit.Class
 	block := d.Append(nil)
-	h.BlockDigest = warc.Sum(block).String()
+	h.BlockDigest = warc.Sum("", block)
 	_, err := w.Write(e.Append(nil, &h, warc.Quick, block))
 	return err
 }

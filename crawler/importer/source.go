@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"curtsy/internal/weburl"
-	"curtsy/storage"
 	"curtsy/storage/warc"
 )
 
@@ -86,18 +85,18 @@ func within(dir string) (files []string, err error) {
 
 // sourcesOf looks at how a file begins, whatever its name.
 func sourcesOf(path string) ([]*Source, error) {
-	f, err := storage.OpenRegular(path)
-	if errors.Is(err, storage.ErrIrregular) {
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
 		return nil, errors.New("not a regular file; a pipe is read from standard input: -")
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	st, err := f.Stat()
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
+	defer f.Close()
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err

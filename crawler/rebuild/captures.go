@@ -176,7 +176,9 @@ func (b *rebuilder) flush() error {
 			b.gaps = true
 			continue
 		}
-		b.a.AddVisit(v)
+		if err := b.a.Append(v, nil); err != nil {
+			return err
+		}
 	}
 	if err := b.commitFrontier(); err != nil {
 		return err

@@ -409,8 +409,7 @@ func (i *Intake) write(c *Capture) error {
 	if r := c.Linked; r != nil {
 		r.ID, r.Label = c.Visit.Record.ID, c.Visit.Record.Label
 		c.Visit.Record = r
-		i.a.AddVisit(c.Visit)
-		return nil
+		return i.a.Append(c.Visit, nil)
 	}
 	return i.a.Append(c.Visit, func(w io.Writer, infoID string) error {
 		if c.infoID == infoID {
@@ -572,11 +571,7 @@ func (i *Intake) doubt(all []*crawllog.Visit) error {
 
 // end brings the totals up to date; urls are those of which something was read.
 func (i *Intake) end(urls int) error {
-	if err := i.a.Advance(); err != nil {
-		return err
-	}
-	var err error
-	if i.frontier, err = i.a.Frontier(); err != nil {
+	if err := i.frontier.Advance(); err != nil {
 		return err
 	}
 	i.circles.Resolve(i.frontier, i.a.VisitsAt)

@@ -29,10 +29,10 @@ import (
 // Done is what a rebuild did and what it could not do.
 type Done struct {
 	Visits   int
-	Again    int               // URLs that are asked for again, though they were fetched
-	Queued   int               // URLs that wait
-	Problems []storage.Problem // what could not be read
-	Said     []string          // what a person should know
+	Again    int                   // URLs that are asked for again, though they were fetched
+	Queued   int                   // URLs that wait
+	Problems []storage.DamageError // what could not be read
+	Said     []string              // what a person should know
 }
 
 // rebuilder is a crawl whose network is the archive.
@@ -151,11 +151,7 @@ func (b *rebuilder) end() error {
 	if err := b.commit(); err != nil {
 		return err
 	}
-	if err := b.a.Advance(); err != nil {
-		return err
-	}
-	var err error
-	if b.frontier, err = b.a.Frontier(); err != nil {
+	if err := b.frontier.Advance(); err != nil {
 		return err
 	}
 	b.circles.Resolve(b.frontier, nil)

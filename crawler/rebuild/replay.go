@@ -102,9 +102,11 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 	}
 	b.reader.Learn(o.Names)
 	if b.read == nil && o.Facts != nil {
-		b.a.AddFacts(o.Visit, o.Facts)
+		b.a.KeepFacts(o.Visit, o.Facts)
 	}
-	b.a.AddVisit(o.Visit)
+	if err := b.a.Append(o.Visit, nil); err != nil {
+		return err
+	}
 	if o.UsageFile != nil {
 		b.a.AddRobots(o.UsageFile.Version, o.UsageFile.Body)
 		return b.commit() // the pages behind it ask for it

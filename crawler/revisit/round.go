@@ -1,6 +1,7 @@
 package revisit
 
 import (
+	"crypto/sha256"
 	"regexp"
 	"time"
 
@@ -9,7 +10,6 @@ import (
 	"curtsy/internal/weburl"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
-	"curtsy/storage/warc"
 )
 
 // Options are what a round visits again.
@@ -32,9 +32,9 @@ type Round struct {
 	// Beyond says which URLs are not of the site, by their last visit; nil: none.
 	Beyond func(last *crawllog.Visit) bool
 
-	sitemaps bool                      // sitemaps alone
-	lastMod  map[warc.Digest]time.Time // by the digest of a page's URL
-	held     []frontier.Found          // pages that differ at each visit
+	sitemaps bool                            // sitemaps alone
+	lastMod  map[[sha256.Size]byte]time.Time // by the digest of a page's URL
+	held     []frontier.Found                // pages that differ at each visit
 	batch    []frontier.Found
 }
 
@@ -93,7 +93,7 @@ func (r *Round) consider(visits []*crawllog.Visit) error {
 			return nil
 		}
 	default:
-		due := Due(visits, r.lastMod[warc.Sum([]byte(last.URL))])
+		due := Due(visits, r.lastMod[sha256.Sum256([]byte(last.URL))])
 		if due.At.After(r.State.Began) && !undated {
 			return nil
 		}
@@ -128,15 +128,15 @@ func (r *Round) flush() error {
 
 // lastMods is what the sitemaps that are kept say of each page's last change, by
 // the digest of its URL.
-func lastMods(a *storage.Archive) map[warc.Digest]time.Time {
-	dates := map[warc.Digest]time.Time{}
+func lastMods(a *storage.Archive) map[[sha256.Size]byte]time.Time {
+	dates := map[[sha256.Size]byte]time.Time{}
 	for visits, err := range a.Histories() {
 		if err != nil {
 			break // the plan meets it again
 		}
 		if good := Good(visits); good != nil && good.Class == frontier.Sitemap.String() {
 			LastMods(a, good, func(u weburl.URL, at time.Time) {
-				if key := warc.Sum([]byte(u.String())); at.After(dates[key]) {
+				if key := sha256.Sum256([]byte(u.String())); at.After(dates[key]) {
 					dates[key] = at
 				}
 			})

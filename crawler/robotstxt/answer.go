@@ -125,7 +125,7 @@ func (a *Answer) parse(x *fetch.Exchange, o rules.Options) {
 			return
 		}
 		a.Body = append([]byte{}, body...)
-		v.Digest = warc.Sum(a.Body).String()
+		v.Digest = warc.Sum("", a.Body)
 	}
 	a.Rules = Rules(*v, a.Body, o)
 	v.Cut = a.Rules.Cut()
@@ -149,7 +149,7 @@ func Validators(h http.Header) (etag, lastModified string) {
 // OnlyRules forgets what of the text is no rule.
 func (a *Answer) OnlyRules(o rules.Options) {
 	a.Body = rules.OnlyRules(a.Body, o)
-	a.Version.Digest = warc.Sum(a.Body).String()
+	a.Version.Digest = warc.Sum("", a.Body)
 }
 
 // age is how long a robots.txt is in force: a day at most, if neither the

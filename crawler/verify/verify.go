@@ -38,7 +38,7 @@ func Archive(dir string, progress func(read, of int64)) (r *storage.Report, err 
 // error is of the disk.
 func audited(a *storage.Archive, r *storage.Report) (*frontier.Frontier, error) {
 	problem := func(url, what string) {
-		r.Problems = append(r.Problems, storage.Problem{File: "crawl.db", Offset: -1, URL: url, What: what})
+		r.Problems = append(r.Problems, storage.DamageError{File: "crawl.db", Offset: -1, URL: url, What: what})
 	}
 	f, err := a.Frontier()
 	if err == nil {
@@ -115,8 +115,8 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 		return nil, err
 	}
 	for _, p := range r.Problems {
-		if d := (&storage.DamageError{File: p.File, What: p.What}); d.Index() {
-			return nil, d
+		if p.Index() {
+			return nil, &p
 		}
 	}
 	if len(r.Problems) == 0 {

@@ -196,7 +196,7 @@ func (r *Records) record(id string) *crawllog.Record {
 }
 
 // sum is the digest of a block.
-func (r *Records) sum(parts ...[]byte) string { return warc.SumLabelled(r.label, parts...) }
+func (r *Records) sum(parts ...[]byte) string { return warc.Sum(r.label, parts...) }
 
 func (r *Records) responseHeader(id, infoID string) warc.Header {
 	h := r.header(warc.TypeResponse, id, infoID)

@@ -253,7 +253,7 @@ func (o *Outcome) describe(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 	d, n := x.PayloadDigest()
 	v.Length = n
 	v.Digest = warc.Digest(d).String()
-	if o.label = r.archive.Label(); o.label == "" {
+	if o.label = r.opts.Label; o.label == "" {
 		return
 	}
 	h := warc.NewLabelled(o.label)

@@ -44,6 +44,7 @@ type Options struct {
 	Rules    rules.Options
 	SiteFiles
 	Retry
+	Label       string   // of the digests in records, as in storage.Options
 	Language    string   // that is asked for (Accept-Language); "" where none is
 	FollowSeed  bool     // wherever the seed redirects to is the site
 	Apart       []string // origins that might be names of the site and are not
@@ -147,7 +148,7 @@ func (r *Reader) Outcome(a *Attempt, x *fetch.Exchange) *Outcome {
 			return o
 		}
 	}
-	return r.Failed(a, x, a.broken)
+	return r.failed(a, x, a.broken)
 }
 
 // caught is deferred where an answer is read: a panic breaks the attempt. That of a
@@ -167,9 +168,9 @@ func (r *Reader) caught(a *Attempt) {
 // panicked is the error that a panic, in a function deferred where that was caught, is.
 func panicked(cause any) error { return fmt.Errorf("%v\n%s", cause, debug.Stack()) }
 
-// Failed is the outcome of a visit in which the program itself failed. The log has
+// failed is the outcome of a visit in which the program itself failed. The log has
 // all of why, the archive the first line.
-func (r *Reader) Failed(a *Attempt, x *fetch.Exchange, why error) *Outcome {
+func (r *Reader) failed(a *Attempt, x *fetch.Exchange, why error) *Outcome {
 	r.opts.Logger.Error("internal error: please report it", "url", a.URL.String(), "cause", why)
 	line, _, _ := strings.Cut(why.Error(), "\n")
 	x.Fail(fetch.KindInternal, errors.New(line))
@@ -180,8 +181,8 @@ func (r *Reader) Failed(a *Attempt, x *fetch.Exchange, why error) *Outcome {
 	return o
 }
 
-// Unwritten is Failed for a visit whose records could not be made.
-func (r *Reader) Unwritten(a *Attempt, w *Records, why error) *Outcome { return r.Failed(a, w.x, why) }
+// Unwritten is failed for a visit whose records could not be made.
+func (r *Reader) Unwritten(a *Attempt, w *Records, why error) *Outcome { return r.failed(a, w.x, why) }
 
 // outcome is nil where the attempt breaks.
 func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) (o *Outcome) {

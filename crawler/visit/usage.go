@@ -132,7 +132,7 @@ func (r *Reader) outcomeOfUsageFile(o *Outcome, a *Attempt, x *fetch.Exchange) {
 			return
 		}
 		f.Body = append([]byte{}, body...)
-		f.Version.Digest = warc.Sum(f.Body).String()
+		f.Version.Digest = warc.Sum("", f.Body)
 	}
 	o.UsageFile = f
 }

@@ -25,20 +25,20 @@ const (
 	Answered
 )
 
-// Kind says whose will a rule is.
-type Kind uint8
+// kind says whose will a rule is.
+type kind uint8
 
 // Kinds of rules.
 const (
-	OfSite  Kind = iota // what the site asks for
-	OfScope             // what the crawl was set to
-	OfTrap              // a bound on what a site can make a crawl fetch
+	ofSite  kind = iota // what the site asks for
+	ofScope             // what the crawl was set to
+	ofTrap              // a bound on what a site can make a crawl fetch
 )
 
-// Rule is one reason to leave a link out.
-type Rule struct {
+// rule is one reason to leave a link out.
+type rule struct {
 	Name string
-	Kind Kind
+	Kind kind
 	At   Point
 	// Judge decides; the zero Verdict has nothing against the link.
 	Judge func(l *Link, f *Facts) Verdict
@@ -116,8 +116,13 @@ type Memory interface {
 	Twin(l *Link, form string) bool
 }
 
-// Rules lists the chain.
-func Rules() []Rule { return chain }
+// Rules are the names of the rules, in the order in which they are asked.
+func Rules() (names []string) {
+	for i := range chain {
+		names = append(names, chain[i].Name)
+	}
+	return names
+}
 
 // Decide asks the rules of a point, in order; the first that has something
 // against the link decides. A rule that panics over a link excludes it, by Internal:
@@ -147,7 +152,7 @@ type Step struct {
 
 // Walk asks every rule, whatever the point, until one excludes the link.
 func Walk(l *Link, f *Facts) (steps []Step) {
-	ask := func(r *Rule) (v Verdict) {
+	ask := func(r *rule) (v Verdict) {
 		defer broken(&r.Name, &v)
 		return r.ask(l, f)
 	}
@@ -180,7 +185,7 @@ func broken(rule *string, v *Verdict) {
 	}
 }
 
-func (r *Rule) ask(l *Link, f *Facts) Verdict {
+func (r *rule) ask(l *Link, f *Facts) Verdict {
 	if r.Budget == nil {
 		return r.Judge(l, f)
 	}
@@ -212,7 +217,7 @@ func (v Verdict) softIf(soft bool) Verdict {
 // with the settings of now, as far as the link alone tells.
 func Again(l *Link, f *Facts) bool {
 	r := ruleOf(l.Reason.Rule)
-	if r == nil || r.Kind == OfSite || r.Still != nil && r.Still(l.Reason, f.Settings) {
+	if r == nil || r.Kind == ofSite || r.Still != nil && r.Still(l.Reason, f.Settings) {
 		return false
 	}
 	return !Decide(Found, l, f).Excludes()
@@ -227,7 +232,7 @@ func BudgetOf(rule string, l *Link, s *Settings) (b Budget, ok bool) {
 	return r.Budget(l, &Facts{Settings: s}), true
 }
 
-func ruleOf(name string) *Rule {
+func ruleOf(name string) *rule {
 	for i := range chain {
 		if chain[i].Name == name {
 			return &chain[i]

@@ -91,10 +91,7 @@ func RuleNames() (names []string) {
 			names = append(names, w.rule)
 		}
 	}
-	for i := range chain {
-		names = append(names, chain[i].Name)
-	}
-	return names
+	return append(names, Rules()...)
 }
 
 // wordingOf is the topic and the detail of a rule.
@@ -107,7 +104,7 @@ func wordingOf(rule string) (topic, detail string) {
 	k := ruleOf(rule)
 	switch {
 	case topic != "", k == nil && detail != "":
-	case k != nil && k.Kind == OfTrap:
+	case k != nil && k.Kind == ofTrap:
 		topic, detail = "trap: "+rule, cmp.Or(detail, "over {limit} similar URLs")
 	default:
 		topic, detail = "scope", cmp.Or(detail, rule+" {text}")

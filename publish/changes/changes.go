@@ -160,7 +160,7 @@ func (r *round) compare(visits []*crawllog.Visit) *Change {
 	if !r.opts.Until.IsZero() {
 		until = publish.LookupAt(r.find, r.opts.Until)
 	}
-	last, now, was := visits[len(visits)-1], publish.Current(visits, until),
+	last, now, was := visits[len(visits)-1], crawllog.Current(visits, until),
 		publish.CurrentAt(visits, r.opts.Since, r.find)
 	if was != nil && crawllog.StandingOf(was, publish.LookupAt(r.find, r.opts.Since)).Rank < crawllog.Partial {
 		was = nil // nothing to compare with

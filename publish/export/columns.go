@@ -121,19 +121,16 @@ type statedBy struct {
 
 func captureOf(a *storage.Archive, m *member) (captureRow, error) {
 	v := m.v
-	file, err := a.FileOf(m.segment)
-	if err != nil {
-		return captureRow{}, err
-	}
 	row := captureRow{
 		urlColumns:   urlOf(v.URL),
 		fetchColumns: fetchColumns{m.head.Date.UTC(), int16(v.Status), v.Location},
 		contentColumns: contentColumns{Digest: m.head.PayloadDigest, MIME: http1.MediaType(v.ContentType),
 			Charset: strings.ToUpper(v.Charset), Languages: iso3(v.Lang), Truncated: v.Truncated},
-		warcColumns: warcColumns{File: file, Offset: m.offset, Length: m.first, Segment: numberOf(m.segment),
+		warcColumns: warcColumns{File: m.fileName(), Offset: m.offset, Length: m.first, Segment: numberOf(m.segment),
 			Type: m.head.Type},
 		Usage: usageOf(m.use),
 	}
+	var err error
 	row.Detected, err = detected(a, v)
 	return row, err
 }

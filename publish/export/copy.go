@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"curtsy/storage"
@@ -102,6 +103,10 @@ func (c *copier) member(p place) (*member, error) {
 	return m, nil
 }
 
+// fileName is the name of the file that the records lie in, without its directory: for whoever has
+// the files and looks for records in them.
+func (m *member) fileName() string { return filepath.Base(m.from.file.Name()) }
+
 // writeTo writes the records of the capture, each a gzip member: all, or in an anonymous export the
 // first alone.
 func (m *member) writeTo(w io.Writer) error {
@@ -178,7 +183,7 @@ func (c *copier) readInfo() ([]byte, error) {
 	}
 	if c.o.Anonymous {
 		block = anonymous(block)
-		h.BlockDigest = warc.SumLabelled(h.BlockDigest, block)
+		h.BlockDigest = warc.Sum(h.BlockDigest, block)
 		return warc.NewEncoder().Append(nil, h, warc.Small, block), nil
 	}
 	var octets bytes.Buffer

@@ -69,11 +69,7 @@ func writeCDXJ(j *job) error {
 	lines := extsort.New(j.dir())
 	defer lines.Close()
 	err := j.captures(func(m *member) error {
-		file, err := j.a.FileOf(m.segment)
-		if err != nil {
-			return err
-		}
-		line, err := appendCDX(nil, m, file, m.offset)
+		line, err := appendCDX(nil, m, m.fileName(), m.offset)
 		if err != nil {
 			return err
 		}

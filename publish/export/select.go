@@ -98,7 +98,7 @@ func (c *choice) need(visits []*crawllog.Visit) error {
 // add takes in the captures of one URL.
 func (c *choice) add(visits []*crawllog.Visit) error {
 	permits := publish.Permits(visits, c.o.Now, c.a.VisitsAt)
-	stands := publish.Current(visits, c.a.VisitsAt)
+	stands := crawllog.Current(visits, c.a.VisitsAt)
 	if !c.o.At.IsZero() {
 		stands = publish.CurrentAt(visits, c.o.At, c.a.VisitsAt)
 	}

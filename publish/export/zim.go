@@ -123,7 +123,7 @@ func (z *zimSite) page(p *zim.Page, f mirror.File) {
 	if !z.o.At.IsZero() {
 		until = publish.Until(visits, z.o.At)
 	}
-	v := publish.Current(until, z.a.VisitsAt)
+	v := crawllog.Current(until, z.a.VisitsAt)
 	if v == nil {
 		return
 	}

@@ -226,7 +226,7 @@ func Broken(ctx context.Context, a *storage.Archive, o Options) (*Targets, error
 // it; ok is false where they cannot or may not be read, and where the page is gone.
 func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) (v *crawllog.Visit, p publish.Permit,
 	ok bool) {
-	v, last := publish.Current(visits, a.VisitsAt), visits[len(visits)-1]
+	v, last := crawllog.Current(visits, a.VisitsAt), visits[len(visits)-1]
 	if !v.IsCopy() || v.Links == 0 && !v.IsPage() || last.Status == 404 || last.Status == 410 {
 		return v, p, false
 	}

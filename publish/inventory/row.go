@@ -96,7 +96,7 @@ func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) er
 // describe fills in what the visits say: the status is that of the latest, the
 // rest is of the visit that stands for the URL.
 func (r *Row) describe(a *storage.Archive, visits []*crawllog.Visit, now time.Time) {
-	v := publish.Current(visits, a.VisitsAt)
+	v := crawllog.Current(visits, a.VisitsAt)
 	if v == nil {
 		return
 	}
@@ -143,7 +143,7 @@ func (c *vias) of(id uint64) (via, error) {
 		return via{}, err
 	}
 	*had = via{id: id, listed: true}
-	if v := publish.Current(visits, c.a.VisitsAt); v != nil {
+	if v := crawllog.Current(visits, c.a.VisitsAt); v != nil {
 		had.name, had.listed = v.URL, permit(c.a, visits, v, c.now).List
 	}
 	return *had, nil

@@ -31,7 +31,7 @@ func Versions(a *storage.Archive, now time.Time, each func(*Version) error) erro
 		if err != nil {
 			return err
 		}
-		current, permits := publish.Current(visits, a.VisitsAt), publish.Permits(visits, now, a.VisitsAt)
+		current, permits := crawllog.Current(visits, a.VisitsAt), publish.Permits(visits, now, a.VisitsAt)
 		for i, v := range visits {
 			if err := each(version(v, &permits[i], v == current, a.VisitsAt)); err != nil {
 				return err

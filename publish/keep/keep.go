@@ -85,13 +85,13 @@ func (r *Rules) needed(visits []*crawllog.Visit, kept []bool) {
 	}
 	last := len(visits) - 1
 	kept[last] = true
-	kept[slices.Index(visits, publish.Current(visits, r.Find))] = true
+	kept[slices.Index(visits, crawllog.Current(visits, r.Find))] = true
 	permitting := -1
 	for i, v := range visits {
 		if v.Class == judge.Prerequisite.String() {
 			kept[i] = true
 		}
-		if publish.Answers(v, r.Find) {
+		if crawllog.Answers(v, r.Find) {
 			permitting = i
 		}
 	}

@@ -134,7 +134,7 @@ type site struct {
 }
 
 // gather reads the visits of the archive and keeps, of each URL, the one that
-// stands highest (publish.Current), or stood so at a time. What it may show, its
+// stands highest (crawllog.Current), or stood so at a time. What it may show, its
 // whole history says.
 func gather(a *storage.Archive, o *Options) (*site, error) {
 	s := &site{a: a, o: o, own: map[string]bool{}, origins: map[string]bool{}}
@@ -185,7 +185,7 @@ func (s *site) take(visits []*crawllog.Visit) {
 	if !s.o.At.IsZero() {
 		until, find = publish.Until(visits, s.o.At), publish.LookupAt(find, s.o.At)
 	}
-	v := publish.Current(until, find)
+	v := crawllog.Current(until, find)
 	if u.IsZero() || v == nil {
 		return
 	}

@@ -31,7 +31,7 @@ func keep(t *testing.T, dir string, v crawllog.Visit, answer string) crawllog.Re
 		&crawllog.Record{ID: warc.NewID()}
 	if err := a.Append(&v, func(w io.Writer, infoID string) error {
 		h := warc.Header{Type: warc.TypeResponse, ID: v.Record.ID, Date: v.At, TargetURI: v.URL, WarcinfoID: infoID,
-			BlockDigest: warc.Sum([]byte(answer)).String()}
+			BlockDigest: warc.Sum("", []byte(answer))}
 		_, err := w.Write(warc.NewEncoder().Append(nil, &h, warc.Stored, []byte(answer)))
 		return err
 	}); err != nil {

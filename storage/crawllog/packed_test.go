@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
+	"curtsy/internal/robotsmeta"
 	"curtsy/storage/warc"
 	"curtsy/usage"
 )
@@ -38,7 +39,7 @@ func TestAVisitIsReadAsItWasPacked(t *testing.T) {
 		"all that is seldom": with(func(v *Visit) {
 			most, until := 0, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 			v.Directives = &Directives{NoIndex: true, NoTranslate: true, MaxSnippet: &most, UnavailableAfter: &until,
-				Sources: []Source{{Directive: "noindex", From: "meta", Text: "noindex, notranslate"}, {Directive: "x", Text: "y"}}}
+				Sources: []robotsmeta.Source{{Directive: "noindex", From: "meta", Text: "noindex, notranslate"}, {Directive: "x", Text: "y"}}}
 			v.Usage = []usage.Statement{{Category: "tdm", Value: "n", Source: "http://example.org/robots.txt", Line: 7, By: "robots.txt", Text: "a=b"},
 				{For: usage.ForImages, License: "l", Policy: "p"}}
 			v.Rendered = &Rendered{Length: 1 << 40, SHA256: "ab", Asked: 3, Missing: []Missing{{"http://x/", "closed"}}, Cut: "30s"}

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"curtsy/internal/robotsmeta"
 	"curtsy/storage/warc"
 	"curtsy/usage"
 )
@@ -192,7 +193,7 @@ func (p *packer) directives(d *Directives) {
 	if there(p, &d.UnavailableAfter) {
 		p.time(d.UnavailableAfter, time.Time{})
 	}
-	list(p, &d.Sources, func(s *Source) {
+	list(p, &d.Sources, func(s *robotsmeta.Source) {
 		p.text(&s.Directive, "")
 		p.text(&s.From, "")
 		p.text(&s.Text, "")

@@ -161,9 +161,9 @@ func (t *trail) good(w *Visit) (why string) {
 	}
 }
 
-// Current is the visit that stands for a URL (StandingOf), or where none does the best
-// that there is; nil if there is none. The visits are those of one URL, the oldest
-// first; find looks up where redirects lead.
+// Current is what is published of a URL, everywhere: the visit that stands for it
+// (StandingOf), or where none does the best that there is; nil if there is none. The
+// visits are those of one URL, the oldest first; find looks up where redirects lead.
 func Current(visits []*Visit, find Lookup) (best *Visit) {
 	var rank Rank
 	for _, v := range slices.Backward(visits) {

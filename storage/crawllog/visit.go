@@ -106,9 +106,6 @@ type Stored struct {
 // Directives are what the document or its header asked for.
 type Directives = robotsmeta.Directives
 
-// Source is one directive as it was found.
-type Source = robotsmeta.Source
-
 // Decision is a verdict of a robots.txt and the line behind it.
 type Decision struct {
 	Allow   bool      `json:"allow"`

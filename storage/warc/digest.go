@@ -7,7 +7,6 @@ import (
 	"encoding/base32"
 	"encoding/hex"
 	"hash"
-	"io"
 	"strings"
 )
 
@@ -17,31 +16,14 @@ import (
 // LabelSHA1 is asked for.
 type Digest [sha256.Size]byte
 
-// Sum is the digest of octets in memory.
-func Sum(b []byte) Digest { return sha256.Sum256(b) }
-
-// SumReader is the digest of what the readers give, and its length.
-func SumReader(rs ...io.Reader) (d Digest, n int64, err error) {
-	h := sha256.New()
-	for _, r := range rs {
-		m, err := io.Copy(h, r)
-		n += m
-		if err != nil {
-			return d, n, err
-		}
-	}
-	h.Sum(d[:0])
-	return d, n, nil
-}
-
 // LabelSHA1 begins a SHA-1 digest, in base32, as most programs label records.
 const LabelSHA1 = "sha1:"
 
 const labelSHA256 = "sha256:"
 
-// SumLabelled is the labelled digest of octets in memory, by the algorithm of a label
-// as NewLabelled takes it.
-func SumLabelled(label string, parts ...[]byte) string {
+// Sum is the labelled digest of octets in memory, by the algorithm of a label as
+// NewLabelled takes it.
+func Sum(label string, parts ...[]byte) string {
 	l := NewLabelled(label)
 	for _, b := range parts {
 		l.Write(b)

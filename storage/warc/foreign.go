@@ -114,8 +114,8 @@ func (f *Foreign) unreadable(at Place, err error) error {
 	switch {
 	case err == io.EOF:
 		return io.EOF
-	case errors.Is(err, ErrRecord), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &bad):
-		return &Unreadable{At: at, What: strings.TrimSuffix(err.Error(), ": "+ErrRecord.Error())}
+	case errors.Is(err, errRecord), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &bad):
+		return &Unreadable{At: at, What: strings.TrimSuffix(err.Error(), ": "+errRecord.Error())}
 	}
 	return err
 }
@@ -126,13 +126,13 @@ func (f *Foreign) readHead() ([]byte, error) {
 	case len(b) == 0 && err != nil:
 		return nil, err
 	case string(b) != "WARC/":
-		return nil, fmt.Errorf("no record begins here: %w", ErrRecord)
+		return nil, fmt.Errorf("no record begins here: %w", errRecord)
 	}
 	var raw []byte
 	for begin := 0; ; {
 		line, err := f.in.rec.ReadSlice('\n')
 		if raw = append(raw, line...); len(raw) > maxForeignHead {
-			return nil, fmt.Errorf("the record's header is longer than %d bytes: %w", maxForeignHead, ErrRecord)
+			return nil, fmt.Errorf("the record's header is longer than %d bytes: %w", maxForeignHead, errRecord)
 		}
 		if err == bufio.ErrBufferFull {
 			continue
@@ -178,9 +178,9 @@ func (r *ForeignRecord) parse() error {
 	}
 	switch {
 	case h.Type == "":
-		return fmt.Errorf("no WARC-Type: %w", ErrRecord)
+		return fmt.Errorf("no WARC-Type: %w", errRecord)
 	case h.Length < 0:
-		return fmt.Errorf("no usable Content-Length: %w", ErrRecord)
+		return fmt.Errorf("no usable Content-Length: %w", errRecord)
 	}
 	h.Type = strings.ToLower(h.Type)
 	h.TargetURI, h.RefersToURI = unbracket(h.TargetURI), unbracket(h.RefersToURI)
@@ -243,7 +243,7 @@ func (f *Foreign) Finish() error {
 		return f.unreadable(at, err)
 	}
 	if b, _ := f.in.rec.Peek(len("WARC/")); string(b) != "WARC/" && !f.in.atMember() {
-		return f.unreadable(at, fmt.Errorf("its block does not end where its Content-Length says: %w", ErrRecord))
+		return f.unreadable(at, fmt.Errorf("its block does not end where its Content-Length says: %w", errRecord))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -143,7 +144,7 @@ func zstdDict(t *testing.T, records ...string) string {
 	history := []byte(strings.Join(records, ""))
 	var samples [][]byte
 	for i := range 20 { // with octets that the history has not
-		samples = append(samples, fmt.Appendf(history[:i:i], "%s%x%s", records[i%2], Sum([]byte{byte(i)}), records[0]))
+		samples = append(samples, fmt.Appendf(history[:i:i], "%s%x%s", records[i%2], sha256.Sum256([]byte{byte(i)}), records[0]))
 	}
 	dict, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 7, Contents: samples, History: history,
 		Offsets: [3]int{1, 4, 8}})

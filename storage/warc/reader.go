@@ -14,8 +14,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// ErrRecord says that bytes are not a record of ours.
-var ErrRecord = errors.New("not a WARC 1.1 record")
+// errRecord says that bytes are not a record of ours.
+var errRecord = errors.New("not a WARC 1.1 record")
 
 // maxHead bounds the fields of one record while reading.
 const maxHead = 64 << 10
@@ -146,12 +146,12 @@ func (r *Reader) Finish() error {
 	}
 	var tail [4]byte
 	if _, err := io.ReadFull(r.rec, tail[:]); err != nil || string(tail[:]) != "\r\n\r\n" {
-		return fmt.Errorf("record at %d: end: %w", r.offset, ErrRecord)
+		return fmt.Errorf("record at %d: end: %w", r.offset, errRecord)
 	}
 	// Only reading on to the member's end makes gzip check its sum.
 	if _, err := r.rec.ReadByte(); err != io.EOF {
 		if err == nil {
-			err = ErrRecord
+			err = errRecord
 		}
 		return fmt.Errorf("record at %d: end: %w", r.offset, err)
 	}
@@ -166,7 +166,7 @@ func (r *Reader) finishAny() error {
 			if r.rec == r.buf {
 				return r.rec.UnreadByte() // of the next record
 			}
-			err = ErrRecord
+			err = errRecord
 		}
 		if err == io.EOF {
 			return nil
@@ -230,7 +230,7 @@ type Probe struct {
 const ProbeSize = 512
 
 // Begins says whether a record begins so.
-func (p *Probe) Begins(b []byte) bool { return p.line(b) == Version }
+func (p *Probe) Begins(b []byte) bool { return p.line(b) == version }
 
 // beginsAny says whether a record of any version begins so.
 func (p *Probe) beginsAny(b []byte) bool { return strings.HasPrefix(p.line(b), "WARC/") }
@@ -244,7 +244,7 @@ func (p *Probe) line(b []byte) string {
 	} else {
 		err = p.z.Reset(&p.src)
 	}
-	var line [len(Version)]byte
+	var line [len(version)]byte
 	if err == nil {
 		_, err = io.ReadFull(p.z, line[:])
 	}
@@ -266,8 +266,8 @@ func readHeader(r *bufio.Reader, any bool) (*Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	if line != Version && !(any && strings.HasPrefix(line, "WARC/")) {
-		return nil, ErrRecord
+	if line != version && !(any && strings.HasPrefix(line, "WARC/")) {
+		return nil, errRecord
 	}
 	h := &Header{Length: -1}
 	for size := 0; ; {
@@ -279,16 +279,16 @@ func readHeader(r *bufio.Reader, any bool) (*Header, error) {
 			break
 		}
 		if size += len(line); size > maxHead {
-			return nil, ErrRecord
+			return nil, errRecord
 		}
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
-			return nil, ErrRecord
+			return nil, errRecord
 		}
 		h.set(strings.ToLower(name), strings.TrimSpace(value))
 	}
 	if h.Type == "" || h.Length < 0 {
-		return nil, ErrRecord
+		return nil, errRecord
 	}
 	if any {
 		h.TargetURI, h.RefersToURI = unbracket(h.TargetURI), unbracket(h.RefersToURI)

@@ -6,6 +6,7 @@ package warc
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/netip"
@@ -16,8 +17,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Version is the first line of every record (ISO 28500 §4).
-const Version = "WARC/1.1"
+// version is the first line of every record (ISO 28500 §4).
+const version = "WARC/1.1"
 
 // Record types in use (ISO 28500 §6).
 const (
@@ -66,7 +67,7 @@ func formatDate(t time.Time) string { return t.UTC().Format(dateFormat) }
 
 // append writes version line and fields, and the empty line after them.
 func (h *Header) append(b []byte) []byte {
-	b = append(b, Version...)
+	b = append(b, version...)
 	b = append(b, "\r\n"...)
 	field := func(name, value string) {
 		if value == "" {
@@ -218,18 +219,10 @@ func (e *Encoder) Stream(w io.Writer, h *Header, effort Effort, block ...io.Read
 		}
 	}
 	if n != h.Length {
-		return &LengthError{Declared: h.Length, Got: n}
+		return fmt.Errorf("warc: block of %d bytes in a record of %d", n, h.Length)
 	}
 	if _, err := io.WriteString(z, "\r\n\r\n"); err != nil {
 		return err
 	}
 	return z.Close()
-}
-
-// LengthError says that a block was not as long as its record declares.
-type LengthError struct{ Declared, Got int64 }
-
-func (e *LengthError) Error() string {
-	return "warc: block of " + strconv.FormatInt(e.Got, 10) + " bytes in a record of " +
-		strconv.FormatInt(e.Declared, 10)
 }

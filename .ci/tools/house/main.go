@@ -118,7 +118,7 @@ func declared(file *ast.File) (exported, bad int) {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d.Name.IsExported() {
+			if d.Name.IsExported() && (d.Recv == nil || isExportedType(d.Recv.List[0].Type)) {
 				exported++
 			}
 		case *ast.GenDecl:
@@ -142,4 +142,19 @@ func declared(file *ast.File) (exported, bad int) {
 		}
 	}
 	return exported, bad
+}
+
+// isExportedType says whether a receiver's type has a name that others can use.
+func isExportedType(t ast.Expr) bool {
+	switch t := t.(type) {
+	case *ast.StarExpr:
+		return isExportedType(t.X)
+	case *ast.IndexExpr: // of a generic type
+		return isExportedType(t.X)
+	case *ast.IndexListExpr:
+		return isExportedType(t.X)
+	case *ast.Ident:
+		return t.IsExported()
+	}
+	return true
 }
