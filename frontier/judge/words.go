@@ -53,7 +53,7 @@ var wordings = []struct{ rule, topic, detail string }{
 	{NoSitemap, BadSitemap, "none at the default location"},
 	{NoUsageFile, "use", "the site has no such file"},
 	{NoRobots, Robots, "unavailable: {text}"},
-	{Overruled, Overruled, "found again by a link that may be followed"},
+	{Overruled, Overruled, "to be taken off the others: a link that may be followed led there, too"},
 	{Unreadable, "", "its state cannot be decoded"},
 	{Internal, "", "internal error, please report it: rule {text}"},
 	{Robots, Robots, "{line}"},
