@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"curtsy/crawler/status"
+	"curtsy/frontier/judge"
 )
 
 // crawlOn begins or continues a crawl.
@@ -277,7 +278,7 @@ func (s *Server) archivePage(w http.ResponseWriter, r *http.Request, a *archive)
 			v.Status, v.Rules = &st, rulesOf(&st)
 		}
 		update := s.again(a.name, "update")
-		v.Cron, v.Service = schedules(a.name, s.commandLine(append(slices.Clip(update), "--quiet")))
+		v.Cron, v.Service = s.schedules(a.name, append(slices.Clip(update), "--quiet"))
 		for _, args := range [][]string{update, {"serve", dir, "--open"}, {"report", dir}} {
 			v.Commands = append(v.Commands, s.commandLine(args))
 		}
@@ -288,7 +289,12 @@ func (s *Server) archivePage(w http.ResponseWriter, r *http.Request, a *archive)
 
 // schedules are a command as a line for cron and as units for systemd, both of which
 // have a meaning of their own for a percent sign.
-func schedules(name, command string) (cron, units string) {
+func (s *Server) schedules(name string, args []string) (cron, units string) {
+	program, err := os.Executable() // neither looks for it where a shell does
+	if err != nil {
+		program = "curtsy"
+	}
+	command := s.commandOf(program, args)
 	unit := "~/.config/systemd/user/curtsy-" + name
 	cron = "17 3 * * *  " + strings.ReplaceAll(command, "%", `\%`)
 	units = "# " + unit + ".service\n[Service]\nType=oneshot\nExecStart=" + strings.ReplaceAll(command, "%", "%%") +
@@ -300,7 +306,9 @@ func schedules(name, command string) (cron, units string) {
 // rulesOf lists the rules that left something out, the most frequent first.
 func rulesOf(st *status.Status) (list []ruleCount) {
 	for rule, n := range st.Rules {
-		list = append(list, ruleCount{rule, n})
+		if !slices.Contains(judge.InVain, rule) {
+			list = append(list, ruleCount{rule, n})
+		}
 	}
 	slices.SortFunc(list, func(a, b ruleCount) int {
 		return cmp.Or(b.Count-a.Count, strings.Compare(a.Rule, b.Rule))

@@ -102,8 +102,11 @@ func nameFor(address string, taken func(string) bool) string {
 }
 
 // commandLine is a command as a shell takes it.
-func (s *Server) commandLine(args []string) string {
-	words := []string{"curtsy"}
+func (s *Server) commandLine(args []string) string { return s.commandOf("curtsy", args) }
+
+// commandOf is commandLine with the program's name, or its path.
+func (s *Server) commandOf(program string, args []string) string {
+	words := []string{s.o.Quote(program)}
 	for _, a := range args {
 		words = append(words, s.o.Quote(a))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"curtsy/crawler"
 	"curtsy/crawler/status"
+	"curtsy/frontier/judge"
 )
 
 // ran collects the command lines that a page runs.
@@ -182,5 +183,26 @@ func TestWhatRunsIsNoted(t *testing.T) {
 		if <-act.done; s.memory.of("a").Goes {
 			t.Fatal("a crawl that has ended is noted: the next program would continue it")
 		}
+	}
+}
+
+// What cron and systemd run names the program by its path: they do not look for it where
+// a shell does.
+func TestAScheduleNamesTheProgramByItsPath(t *testing.T) {
+	s, _ := open(t, (&ran{}).command)
+	cron, units := s.schedules("a", []string{"update", "a"})
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := program + " update a"; cron != "17 3 * * *  "+want || !strings.Contains(units, "\nExecStart="+want+"\n") {
+		t.Errorf("cron %q, units %q", cron, units)
+	}
+}
+
+func TestWhatWasLookedForInVainIsNotLeftOut(t *testing.T) {
+	got := rulesOf(&status.Status{Rules: map[string]int{judge.Depth: 2, judge.NoSitemap: 1, judge.Probe: 3}})
+	if want := []ruleCount{{judge.Depth, 2}}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

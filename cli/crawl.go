@@ -565,8 +565,8 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 			byteCount(s.Bytes), s.Elapsed.Round(time.Millisecond))
 	}
 	if s.Bare > 0 {
-		u.say("%d of %s are nearly empty without their scripts, which were not run: their content and links are "+
-			"unknown; try --render auto with another --archive", s.Bare, legible.Count(pages, "page"))
+		u.say("nearly empty without scripts, which were not run: %d of %s; what they show and link to is unknown; "+
+			"try --render auto with another --archive", s.Bare, legible.Count(pages, "page"))
 	}
 	return nil
 }

@@ -133,8 +133,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	if err := f.checkText(format); err != nil {
 		return err
 	}
-	page, err := f.page(format)
-	if err != nil {
+	if err := f.checkSingle(format); err != nil {
 		return err
 	}
 	consent, err := f.consentFor()
@@ -150,6 +149,12 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 		return err
 	}
 	defer a.Close()
+	var page weburl.URL
+	if f.single != "" {
+		if page, err = urlAt(a.seed, f.single); err != nil {
+			return err
+		}
+	}
 	now := time.Now()
 	at, err := asOf(a.Archive, f.at, now)
 	if err != nil {
@@ -195,20 +200,15 @@ func (f *exportFlags) signer(format export.Format) (*identity.Signer, error) {
 	return s, keyError(err, f.sign, "curtsy identity new --wacz FILE")
 }
 
-// page reads --single, which goes with HTML alone.
-func (f *exportFlags) page(format export.Format) (page weburl.URL, err error) {
+// checkSingle: --single goes with HTML alone.
+func (f *exportFlags) checkSingle(format export.Format) error {
 	switch {
 	case f.single == "" && format == export.HTML:
-		return page, usagef("--single https://example.org/page", "HTML holds one page: want --single URL")
+		return usagef("--single https://example.org/page", "HTML holds one page: want --single URL")
 	case f.single != "" && format != export.HTML:
-		return page, usagef("an OUT that ends in .html", "--single writes a page as HTML")
-	case f.single == "":
-		return page, nil
+		return usagef("an OUT that ends in .html", "--single writes a page as HTML")
 	}
-	if page, err = weburl.Parse(f.single); err != nil {
-		return page, usagef("--single https://example.org/page", "--single: %v", err)
-	}
-	return page, nil
+	return nil
 }
 
 func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) error {
@@ -226,7 +226,7 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 		case export.Records:
 			what = legible.Count(r.Rows, string(unit)) + " of " + r.Table
 		}
-		u.print("%s: %s, %s; %d withheld", out, what, byteCount(r.Bytes), r.Withheld)
+		u.print("%s: %s, %s; %d left out", out, what, byteCount(r.Bytes), r.Withheld)
 	}
 	if c := r.Consent; c != nil {
 		more := ""

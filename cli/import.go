@@ -106,7 +106,9 @@ func importSettings(f *importFlags, dir string, sources []*importer.Source) (see
 	c = defaults()
 	if f.seed != "" {
 		seed, err = seedURL(f.seed)
-	} else if seed, err = importer.FirstPage(sources); err != nil {
+	} else if seed, err = importer.FirstPage(sources); errors.Is(err, importer.ErrNotWARC) {
+		err = usagef("a WARC, WACZ or HAR, or a directory of them", "%v", err)
+	} else if err != nil {
 		err = usagef("--seed URL", "%v", err)
 	}
 	c.Archive = dir

@@ -175,7 +175,7 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 			return err
 		}
 	} else if !f.quiet {
-		u.print("%s: %s, of them %s, %s; %s, %d needing a web server, %d broken on the site; see %s/%s",
+		u.print("%s: %s, of them %s, %s; %s, %d that may need a web server, %d broken on the site; see %s/%s",
 			out, legible.Count(r.Files, "file"), legible.Count(r.Pages, "page"),
 			legible.Count(r.Redirects, "redirect"), withheldText(r), r.NeedHTTP, r.Broken, out, mirror.ReportFile)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"curtsy/crawler/render"
+	"curtsy/crawler/status"
 	"curtsy/frontier/judge"
 	"curtsy/internal/legible"
 	"curtsy/publish/mirror"
@@ -54,6 +55,9 @@ func (f *mirrorFlags) browse(ctx context.Context, u *ui, dir, out string, b mirr
 			return nil, err
 		}
 		b.Archive = a
+		if !f.repair {
+			sayOlder(u, a, dir, out)
+		}
 	}
 	bar := newStepBar(u)
 	defer bar.close()
@@ -71,6 +75,18 @@ func (f *mirrorFlags) browse(ctx context.Context, u *ui, dir, out string, b mirr
 		return nil, checkError(err, out)
 	}
 	return opened, nil
+}
+
+// sayOlder says so of a mirror that was made before the last round of its archive: pages
+// that changed since then differ.
+func sayOlder(u *ui, a *storage.Archive, dir, out string) {
+	var st status.State
+	_, err := a.Crawl(&st)
+	info, missing := os.Stat(filepath.Join(out, mirror.ReportFile))
+	if n := len(st.Rounds); err == nil && missing == nil && n > 0 && st.Rounds[n-1].After(info.ModTime()) {
+		u.say("%s is older than the last update of %s, and pages that changed since differ; try: curtsy mirror %s %s",
+			out, dir, quoted(dir), quoted(out))
+	}
 }
 
 // looker shows pages in a browser.

@@ -75,4 +75,12 @@ const k = new Worker("lib/search-worker.js"); k.onmessage = e => { w.textContent
 	if !strings.Contains(said, `"opened":6,"of":6,"disk":6,"served":0,"none":0,"clicks":4,"arrive":4`) {
 		t.Error(said)
 	}
+	if strings.Contains(said, "is older than") {
+		t.Error(said)
+	}
+	curtsy(t, "update", dir, "--delay", "0").run(t, exitDone)
+	said = curtsy(t, "mirror", "--check", "--sample", "1", "--browser", browser, dir, out).run(t, exitDone)
+	if !strings.Contains(said, "is older than the last update of") {
+		t.Error(said)
+	}
 }

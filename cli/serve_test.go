@@ -85,6 +85,14 @@ func TestServeLetsCrawlsBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.close()
+	r, err := s.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := s.now.state; r.State != "finished" || !r.AsOf.Equal(st.Updated) {
+		t.Errorf("%s as of %v; the crawl ended at %v", r.State, r.AsOf, st.Updated)
+	}
+	r.Close()
 	for ready := false; !ready; time.Sleep(time.Millisecond) { // the texts are read
 		s.texts.mu.Lock()
 		ready = s.texts.ready

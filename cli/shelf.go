@@ -148,14 +148,14 @@ func (s *shelf) read() (*replay.Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := "finished"
+	state, at := "finished", e.state.Updated
 	switch {
 	case e.IsLive():
-		state = "running"
+		state, at = "running", e.asOf
 	case !e.state.Finished:
 		state = cmp.Or(e.state.Ended, "not finished")
 	}
-	return &replay.Reading{Archive: e.Archive, State: state, AsOf: e.asOf, Rounds: e.state.Rounds,
+	return &replay.Reading{Archive: e.Archive, State: state, AsOf: at, Rounds: e.state.Rounds,
 		Names: e.state.Names(), Holds: *e.state.Holds, Close: func() { s.giveBack(e) }}, nil
 }
 

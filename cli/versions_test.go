@@ -88,7 +88,7 @@ func TestTheSiteAsItStood(t *testing.T) {
 	curtsyText(t, "export", "site", "now.txt", "--at", "0s")
 	wantWords(t, "export", treeText(t, "now.txt"), now...)
 	wantWords(t, "export --at, warc", curtsyText(t, "export", "site", "then.warc.gz", "--at", between),
-		"4 pages", "1 withheld")
+		"4 pages", "1 left out")
 }
 
 func TestAtRefusesWhatItCannotShow(t *testing.T) {

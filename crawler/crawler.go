@@ -289,6 +289,7 @@ func (c *Crawl) finish(r Result) (Result, error) {
 		}
 	}
 	c.committer.circles.Resolve(c.frontier, find)
+	c.frontier.DropOverruled()
 	c.ledger.end(r, c.now(), c.schedule.paces)
 	if err := c.commitFrontier(); err != nil && r.Ending != DiskFull {
 		if !storage.IsDisk(err) {

@@ -583,3 +583,27 @@ func TestAPlanThatIsMadeAgain(t *testing.T) {
 		}
 	}
 }
+
+// Four names of one page are no four pages that one answer takes the place of: the page has
+// changed.
+func TestAPageOfManyNamesMayChange(t *testing.T) {
+	t.Parallel()
+	names := []string{"/a", "/a?by=name", "/a?by=age", "/a?by=size"}
+	pages := map[string]page{"/robots.txt": text(""), "/": links(names...)}
+	for _, name := range names {
+		pages[name] = article("list")
+	}
+	s := newSite(t, pages)
+	dir, o := t.TempDir(), options(s.origin+"/")
+	crawl(t, dir, o)
+	for _, name := range names {
+		s.set(name, article("other"))
+	}
+	round(t, dir, o, revisit.Options{})
+	got := found(t, dir)
+	for _, name := range names {
+		if c := got[name]; c == nil || c.Kind != changes.Changed {
+			t.Errorf("%s: %+v, want that it has changed", name, c)
+		}
+	}
+}

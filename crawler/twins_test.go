@@ -2,6 +2,7 @@ package crawler_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -94,8 +95,13 @@ func TestWhatAShorterWayLedToIsNotFetchedAgainWhenTheDepthIsRaised(t *testing.T)
 	o := options(s.origin + "/")
 	o.Scope.MaxDepth = 2
 	r := crawl(t, dir, o)
-	if s.times("/far") != 1 || r.Counts.Reasons[judge.Reason{Rule: judge.Overruled}] != 1 {
-		t.Fatalf("the test is not what it should be: %q, %v", s.requests(), r.Counts.Reasons)
+	x := why(t, dir, s.origin+"/far", o)
+	if s.times("/far") != 1 || len(x.Finds) != 2 {
+		t.Fatalf("the test is not what it should be: %q, %+v", s.requests(), x)
+	}
+	// Only /end counts as too deep: /far was fetched.
+	if c := r.Counts; c.Disregarded != 1 || !maps.Equal(c.Reasons.Rules(), map[string]int{judge.Depth: 1}) {
+		t.Errorf("counts %+v", c)
 	}
 	s.forget()
 	o.Scope.MaxDepth = 9

@@ -18,8 +18,8 @@ func (f *Frontier) Audit(visit func(Found)) (c Counts, err error) {
 			return nil
 		})
 	}
-	overruled := f.Counts().Reasons[judge.Reason{Rule: judge.Overruled}] // they have an entry that counts, too
-	c.Discovered -= overruled
-	c.Disregarded -= overruled
+	n := f.Counts().Reasons[overruled] // they have an entry that counts, too
+	c.Discovered -= n
+	c.Disregarded -= n
 	return c, err
 }

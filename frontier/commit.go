@@ -22,7 +22,7 @@ type Counts struct {
 	Orphans     int `json:"orphans"` // pages of sitemaps that no link has led to
 	// Reasons are those of failed and disregarded URLs. URLs that a nofollow
 	// link or the like excluded until another let them through count under
-	// judge.Overruled, and no longer among the disregarded.
+	// judge.Overruled until DropOverruled, and no longer among the disregarded.
 	Reasons judge.Tally `json:"reasons,omitempty"`
 	NextID  uint64      `json:"next_id"`
 }
@@ -91,7 +91,7 @@ func (f *Frontier) Flush(tx *bbolt.Tx) error {
 		return err
 	}
 	for _, step := range []func(*bbolt.Bucket) error{f.putAgain, f.putBlocks, f.putLinked, f.putFinished,
-		f.putRetries, f.putQueues, f.putCounts, f.putTally, f.saveNames} {
+		f.putOverruled, f.putRetries, f.putQueues, f.putCounts, f.putTally, f.saveNames} {
 		if err := step(top); err != nil {
 			return err
 		}
@@ -183,12 +183,17 @@ func (f *Frontier) fingerprints(links []Link) []byte {
 	return b
 }
 
+// finishedValue is how a state is written. StateQueued: another entry has taken this one's
+// place, and the reason is that by which it was excluded.
+func finishedValue(s State, reason uint32) []byte {
+	return binary.AppendUvarint([]byte{byte(s)}, uint64(reason))
+}
+
 func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 	b := top.Bucket(bucketFinished)
 	b.FillPercent = 0.9
 	for _, d := range f.done {
-		v := binary.AppendUvarint([]byte{byte(d.state)}, uint64(d.reason))
-		if err := b.Put(idKey(d.e.ID), v); err != nil {
+		if err := b.Put(idKey(d.e.ID), finishedValue(d.state, d.reason)); err != nil {
 			return err
 		}
 		if err := f.settleRetry(top, d.e); err != nil {
@@ -202,7 +207,7 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 	}
 	f.done = f.done[:0]
 	for _, s := range f.superseded {
-		if err := b.Put(idKey(s.ID), []byte{byte(StateQueued), 0}); err != nil {
+		if err := f.putPast(top, s); err != nil {
 			return err
 		}
 		f.counts.add(StateDisregarded, s.Reason, -1)
@@ -216,7 +221,7 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 	if f.overruled > 0 {
 		f.counts.Discovered -= f.overruled
 		f.counts.Disregarded -= f.overruled
-		f.counts.because(judge.Reason{Rule: judge.Overruled}, f.overruled) // perhaps before that is counted
+		f.counts.because(overruled, f.overruled) // perhaps before that is counted
 		f.overruled = 0
 	}
 	return nil
@@ -304,7 +309,8 @@ func (f *Frontier) putAgain(top *bbolt.Bucket) error {
 
 func (f *Frontier) requeue(top *bbolt.Bucket, id uint64, attempts int) error {
 	found, ok := f.get(top, id)
-	if !ok || found.State == StateQueued || found.Class == Disregarded || found.Class == Prerequisite {
+	if !ok || found.State == StateQueued || found.Class == Disregarded || found.Class == Prerequisite ||
+		found.Reason.Rule == judge.Probe {
 		return nil
 	}
 	if err := top.Bucket(bucketFinished).Delete(idKey(id)); err != nil {

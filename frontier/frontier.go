@@ -127,6 +127,7 @@ type staging struct {
 	linked     []uint64       // listed URLs that a link led to
 	left       judge.Tally    // URLs left out since there are too many
 	overruled  int            // soft finds that a later find replaced
+	dropping   bool           // their entries
 	passed     map[string]int // by shape, what AddAgain let through
 }
 

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
@@ -458,5 +459,59 @@ func TestOverruledBeforeItIsCounted(t *testing.T) {
 	flush(t, f)
 	if c := f.Counts(); c.Disregarded != 0 || c.Discovered != 1 {
 		t.Errorf("got %+v, want one URL, which is queued", c)
+	}
+}
+
+// At the end of a run each URL is there once, under the state that counts.
+func TestOverruledEntriesAreDropped(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "db"))
+	f := open(t, db)
+	soft := func(path string) Link {
+		l := link(path, Disregarded)
+		l.Soft, l.Reason.Rule = true, judge.NoFollow
+		return l
+	}
+	f.Add(soft("/a"))
+	f.Add(soft("/b"))
+	f.Add(link("/guess", Speculative))
+	f.Add(link("/guess2", Speculative))
+	f.seen.add(f.fingerprint(soft("/late").URL.String()), true) // two workers find it at once
+	f.Add(link("/late", Page))
+	flush(t, f)
+	f.put(soft("/late"), f.fingerprint(soft("/late").URL.String()))
+	for range 2 {
+		e, err := f.Next(origin, time.Now())
+		if err != nil || e.Class != Speculative {
+			t.Fatalf("next is %+v, %v, want a guess", e, err)
+		}
+		f.Dismissed(e.URL)
+		f.Finish(e, StateDisregarded, judge.Reason{Rule: judge.Guess})
+	}
+	flush(t, f)
+	f.Add(link("/a", Page))
+	f.Add(link("/guess", Page))
+	flush(t, f)
+	f.DropOverruled()
+	flush(t, f)
+	c := f.Counts()
+	want := judge.Tally{{Rule: judge.NoFollow}: 1, {Rule: judge.Guess}: 1}
+	if c.Discovered != 5 || c.Disregarded != 2 || !maps.Equal(c.Reasons, want) {
+		t.Errorf("counts %+v", c)
+	}
+	got := map[string]int{}
+	sum, err := f.Audit(func(found Found) { got[found.URL.Path()+" "+found.State.String()]++ })
+	all := map[string]int{"/a queued": 1, "/b disregarded": 1, "/late queued": 1, "/guess queued": 1,
+		"/guess2 disregarded": 1}
+	if err != nil || sum.Discovered != 5 || sum.Disregarded != 2 || !maps.Equal(got, all) {
+		t.Errorf("audit %+v, %v, %v", sum, got, err)
+	}
+	for _, path := range []string{"/a", "/late", "/guess"} {
+		found, err := f.Find(weburl.MustParse(origin + path))
+		if err != nil || len(found) != 2 || found[0].State != StateDisregarded || found[1].State != StateQueued {
+			t.Errorf("find %s = %+v, %v", path, found, err)
+		}
+	}
+	if f = open(t, db); f.Counts().Disregarded != 2 {
+		t.Errorf("opened again: %+v", f.Counts())
 	}
 }

@@ -44,7 +44,7 @@ func (x *index) find(top *bbolt.Bucket, hosts int, want uint64) (ids []uint64) {
 	}
 	behind, last := 0, uint64(0)
 	for fp, id := range fingerprintsFrom(top, hosts, x.upTo) {
-		if behind++; fp == want {
+		if behind++; fp&^flagBits == want {
 			ids = append(ids, id)
 		}
 		last = id
@@ -60,6 +60,7 @@ func (x *index) sort(top *bbolt.Bucket, hosts, n int) {
 	x.ids = slices.Grow(x.ids, n)
 	upTo := x.upTo
 	for fp, id := range fingerprintsFrom(top, hosts, x.upTo) {
+		fp &^= flagBits
 		x.ids = append(x.ids, place{uint32(fp >> 32), uint32(fp), uint32(id)})
 		upTo = max(upTo, id+1)
 	}
@@ -69,7 +70,7 @@ func (x *index) sort(top *bbolt.Bucket, hosts, n int) {
 	})
 }
 
-// fingerprintsFrom gives those of the ids from one on, which a block begins with.
+// fingerprintsFrom gives those of the ids from one on, which a block begins with, and their flags.
 func fingerprintsFrom(top *bbolt.Bucket, hosts int, from uint64) iter.Seq2[uint64, uint64] {
 	return func(yield func(fp, id uint64) bool) {
 		c := top.Bucket(bucketSeen).Cursor()
@@ -77,7 +78,7 @@ func fingerprintsFrom(top *bbolt.Bucket, hosts int, from uint64) iter.Seq2[uint6
 			for k, v := range blocksFrom(c, key, from) {
 				_, id := parseBlockKey(k)
 				for fp := range fingerprints(v) {
-					if !yield(fp&^flagBits, id) {
+					if !yield(fp, id) {
 						return
 					}
 					id++

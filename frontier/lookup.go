@@ -163,6 +163,7 @@ type Found struct {
 	Entry
 	State  State
 	Reason judge.Reason
+	past   bool // another entry has taken its place
 }
 
 // look guards a look-up, within which another may be made where nothing is written.
@@ -190,6 +191,9 @@ func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 			if e, ok := f.get(top, id); ok && e.URL == u {
 				found = append(found, e)
 			}
+		}
+		if last := len(found) - 1; last > 0 && found[last].past { // two workers found it at once
+			slices.Reverse(found)
 		}
 		return nil
 	})
@@ -263,22 +267,26 @@ func (f *Frontier) entry(top *bbolt.Bucket, key []byte, index int) (Entry, error
 }
 
 func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
-	if e.Class == Disregarded {
-		return Found{e, StateDisregarded, e.Reason}
-	}
 	v := top.Bucket(bucketFinished).Get(idKey(e.ID))
+	if e.Class == Disregarded {
+		return Found{e, StateDisregarded, e.Reason, v != nil}
+	}
 	if len(v) < 2 {
 		return Found{Entry: e}
 	}
 	if State(v[0]) > StateDisregarded {
-		return Found{e, StateFailed, judge.Reason{Rule: judge.Unreadable}}
+		return Found{Entry: e, State: StateFailed, Reason: judge.Reason{Rule: judge.Unreadable}}
 	}
 	reason, _ := binary.Uvarint(v[1:])
-	return Found{e, State(v[0]), f.reasons.text(uint32(reason))}
+	found := Found{e, State(v[0]), f.reasons.text(uint32(reason)), State(v[0]) == StateQueued}
+	if found.past {
+		found.State = StateDisregarded
+	}
+	return found
 }
 
-// Each calls visit for every URL of a class, in the order of discovery, but
-// for disregarded ones that AddAgain let through.
+// Each calls visit for every URL of a class, in the order of discovery, but for entries
+// that another has taken the place of: AddAgain let it through, or it was overruled.
 func (f *Frontier) Each(class Class, visit func(Found) error) error {
 	defer f.look()()
 	return f.read(func(top *bbolt.Bucket) error {
@@ -287,8 +295,8 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 				return nil
 			}
 			return f.eachOf(top, k, v, func(found Found) error {
-				if class == Disregarded && top.Bucket(bucketFinished).Get(idKey(found.ID)) != nil {
-					return nil // superseded
+				if found.past {
+					return nil
 				}
 				return visit(found)
 			})

@@ -170,6 +170,9 @@ func fromStdin(stdin io.Reader) *Source {
 	}}
 }
 
+// ErrNotWARC is that of a file which is no WARC, nor anything else that is read here.
+var ErrNotWARC = warc.ErrNotWARC
+
 // FirstPage finds the URL to be the seed of a new archive: the page that a WACZ or a HAR
 // names as its first, else the first HTML page that was answered well, else the first URL.
 func FirstPage(list []*Source) (weburl.URL, error) {

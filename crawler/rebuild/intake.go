@@ -79,6 +79,7 @@ func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 	o = o.WithDefaults()
 	o.Archive.Crawl = crawler.SegmentInfo{Seed: o.Seed.String(), Settings: o.Public}
 	o.Traps.SoftNotFound = 0
+	o.GuessSitemap, o.UsageFiles = false, false // the next visit to the site asks for these
 	a, err := storage.Open(dir, o.Archive)
 	if err != nil {
 		return nil, err
@@ -577,12 +578,16 @@ func (i *Intake) end(urls int) error {
 		return err
 	}
 	i.circles.Resolve(i.frontier, i.a.VisitsAt)
+	i.frontier.DropOverruled()
 	if err := i.state.Recount(i.a, nil); err != nil {
 		return err
 	}
 	i.state.Finished = i.frontier.Counts().Queued() == 0
 	if urls > 0 || i.state.Ended == "" { // a crawl to which nothing was added ended as it did
-		i.state.Ended = "imported"
+		i.state.Ended, i.state.Ending = "imported", ""
+		if i.state.Finished {
+			i.state.Ending = "finished"
+		}
 	}
 	return i.commitFrontier()
 }

@@ -155,6 +155,7 @@ func (b *rebuilder) end() error {
 		return err
 	}
 	b.circles.Resolve(b.frontier, nil)
+	b.frontier.DropOverruled()
 	if !b.began.IsZero() {
 		b.state.Began = b.began
 	}

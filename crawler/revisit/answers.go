@@ -1,6 +1,7 @@
 package revisit
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,33 +10,48 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Answers finds, in one round, answers that take the place of several pages:
-// by digest, the visits that changed to it.
-type Answers map[string][]crawllog.Ref
+// Answers finds, in one round, answers that take the place of several pages: by digest,
+// what changed to it.
+type Answers map[string]*shared
+
+// shared is one of them.
+type shared struct {
+	by  map[uint64]crawllog.Ref // the visits that it came in, by URL
+	was []string                // digests of the pages before it, MaxSame+1 at most
+}
 
 // maxAnswers bounds the digests that are remembered.
 const maxAnswers = 1 << 17
 
 // Add takes in a visit and the last good one before it, and gives those visits
-// that are suspect now.
+// that are suspect now. URLs that had one page in common before count once: it is their
+// page that has changed.
 func (s Answers) Add(v, good *crawllog.Visit) (suspect []crawllog.Ref) {
 	if good == nil || !mayCompare(v) || !differ(v.Digest, good.Digest) {
 		return nil
 	}
-	list := s[v.Digest]
-	if list == nil && len(s) >= maxAnswers ||
-		slices.ContainsFunc(list, func(r crawllog.Ref) bool { return r.URLID == v.URLID }) {
+	a := s[v.Digest]
+	if a == nil {
+		if len(s) >= maxAnswers {
+			return nil
+		}
+		a = &shared{by: map[uint64]crawllog.Ref{}}
+		s[v.Digest] = a
+	}
+	if _, again := a.by[v.URLID]; again {
 		return nil
 	}
-	if len(list) > MaxSame {
+	if len(a.was) > MaxSame {
 		return []crawllog.Ref{v.Ref()}
 	}
-	list = append(list, v.Ref())
-	s[v.Digest] = list
-	if len(list) > MaxSame {
-		return list
+	a.by[v.URLID] = v.Ref()
+	if !slices.Contains(a.was, good.Digest) {
+		a.was = append(a.was, good.Digest)
 	}
-	return nil
+	if len(a.was) <= MaxSame {
+		return nil
+	}
+	return slices.Collect(maps.Values(a.by))
 }
 
 // mayCompare says whether a visit brought a page that can be compared with others.

@@ -25,7 +25,7 @@ func IsSuspicion(s string) bool {
 	return slices.Contains([]string{Empty, ErrorPage, ToHome, ToLogin, SameBody}, s)
 }
 
-// MaxSame is how many URLs may change to one and the same answer in a round
+// MaxSame is how many pages may change to one and the same answer in a round
 // before it is SameBody.
 const MaxSame = 3
 

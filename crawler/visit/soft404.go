@@ -155,10 +155,10 @@ func (o *Outcome) answered(r *Reader, a *Attempt, x *fetch.Exchange) {
 	if x.Err == nil && x.Status == 200 {
 		p, isPage = r.print(x, a.URL)
 		o.Visit.Blocked = "a made-up name, requested once to learn how the site answers for missing pages"
-		o.State, o.Reason = frontier.StateFailed, Because(judge.Probe, "made up, but answered like a page")
+		o.State, o.Reason = frontier.StateDisregarded, Because(judge.Probe, "made up, but answered like a page")
 	}
 	if x.Err == nil && x.Status >= 400 && x.Status < 500 {
-		o.Reason = Because(judge.Probe, "made up; the site reports it as missing")
+		o.State, o.Reason = frontier.StateDisregarded, Because(judge.Probe, "made up; the site reports it as missing")
 	}
 	look := &r.look
 	look.mu.Lock()

@@ -30,8 +30,8 @@ const (
 )
 
 // InVain are the rules of what was looked for where sites may have it, and is not
-// there: it is no part of the crawl.
-var InVain = []string{NoSitemap, NoUsageFile}
+// there, and of names made up: they are no part of the crawl.
+var InVain = []string{NoSitemap, NoUsageFile, Probe}
 
 // Belongs says whether a URL with this reason is part of the crawl, and counted: not a
 // URL of another site, nor what was looked for in vain. Both are known so that explain
@@ -53,7 +53,7 @@ var wordings = []struct{ rule, topic, detail string }{
 	{NoSitemap, BadSitemap, "none at the default location"},
 	{NoUsageFile, "use", "the site has no such file"},
 	{NoRobots, Robots, "unavailable: {text}"},
-	{Overruled, Overruled, "found again by a link that may be followed"},
+	{Overruled, Overruled, "to be taken off the others: a link that may be followed led there, too"},
 	{Unreadable, "", "its state cannot be decoded"},
 	{Internal, "", "internal error, please report it: rule {text}"},
 	{Robots, Robots, "{line}"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"curtsy/facts"
+	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
@@ -293,7 +294,11 @@ func (t *targets) unmentioned(a *storage.Archive, each func(string, []Link) erro
 
 // isLink says whether somebody named the URL. Nobody links to the robots.txt
 // that every crawler asks for, nor to a name that was made up to learn what the
-// site answers for what it does not have.
+// site answers for what it does not have. Of what another crawler asked for
+// that is known by its last hop.
 func isLink(k Known) bool {
-	return k.How != "robots.txt" && !strings.HasPrefix(k.How, "probe")
+	if hop, imported := strings.CutPrefix(k.How, judge.HowImported); imported {
+		return strings.Contains("LERM", hop) // not what was inferred, nor what a script may name
+	}
+	return k.How != "robots.txt" && k.How != "imported" && !strings.HasPrefix(k.How, "probe")
 }

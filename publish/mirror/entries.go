@@ -219,6 +219,8 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	switch {
 	case v.Status == 0:
 		e.because("fetch: " + v.Error)
+	case v.Blocked != "": // a challenge, or a name made up: no page asks for that
+		e.because("blocked: " + v.Blocked)
 	case (redirect || unchanged) && !permit.Show: // a redirect has its own X-Robots-Tag
 		e.ended(withheld, permit.Why())
 	case unchanged:

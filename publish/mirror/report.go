@@ -29,7 +29,7 @@ var headings = []struct {
 }{
 	{absent, "Withheld", "fetched, and left out as their pages ask; links to these lead to the live site"},
 	{broken, "Broken on the site", "the site's own links that lead nowhere, with the pages they are on"},
-	{needsHTTP, "Need a web server", "these use modules, workers or parts of other images, or contain scripts " +
+	{needsHTTP, "May need a web server", "these use modules, workers or parts of other images, or contain scripts " +
 		"that may load files (fetch, XMLHttpRequest), which browsers refuse for files on a disk; behind a web " +
 		"server, such as curtsy mirror --serve, they work as far as the files are in this mirror"},
 	{cutOff, "Incomplete", "the response was cut off, could not be decoded, or was too large to rewrite"},

@@ -41,7 +41,7 @@ type Source struct {
 type Reading struct {
 	Archive *storage.Archive
 	State   string      // "finished", or that the crawl goes on
-	AsOf    time.Time   // what came later is not shown
+	AsOf    time.Time   // when that was so: the crawl's end, or now
 	Rounds  []time.Time // when the site was visited again
 	Names   []string    // origins that count as the site, that of the pages first
 	Holds   crawllog.Counts

@@ -53,7 +53,6 @@ func functions(p locale.Printer) template.FuncMap {
 	day := in("2 January 2006")
 	return template.FuncMap{
 		"day": day, "month": in("January 2006"), "clock": in("2 January 2006, 15:04:05 UTC"),
-		"hour": func(t time.Time) string { return t.UTC().Format("15:04:05") },
 		"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"size": p.Size, "t": func(text string, args ...any) string { return p.Sprintf(text, args...) },
 		"word": func(text any) string { return p.Word(fmt.Sprint(text)) },

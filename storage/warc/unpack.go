@@ -51,8 +51,8 @@ const (
 	maxBack    = 1 << 30 // of a file whose members lie in each other, no more is read again
 )
 
-// errNotWARC says what a file is that is none.
-var errNotWARC = errors.New("not a WARC file")
+// ErrNotWARC says what a file is that is none.
+var ErrNotWARC = errors.New("not a WARC file")
 
 func unpack(r io.Reader, offset int64) (*unpacked, error) {
 	u := &unpacked{src: &counter{r: r, n: offset}}
@@ -82,15 +82,15 @@ func unpack(r io.Reader, offset int64) (*unpacked, error) {
 func (u *unpacked) notWARC(begin []byte, err error) error {
 	switch {
 	case string(begin) == "filed":
-		return fmt.Errorf("%w: an ARC file, which is not read: convert it first, as with warcio recompress", errNotWARC)
+		return fmt.Errorf("%w: an ARC file, which is not read: convert it first, as with warcio recompress", ErrNotWARC)
 	case bytes.HasPrefix(begin, []byte(magicGzip)):
-		return fmt.Errorf("%w: gzip within gzip", errNotWARC)
+		return fmt.Errorf("%w: gzip within gzip", ErrNotWARC)
 	case len(begin) == 0 && err == io.EOF:
-		return fmt.Errorf("%w: empty", errNotWARC)
+		return fmt.Errorf("%w: empty", ErrNotWARC)
 	case err != nil && err != io.EOF:
-		return fmt.Errorf("%w: %w", errNotWARC, err)
+		return fmt.Errorf("%w: %w", ErrNotWARC, err)
 	}
-	return fmt.Errorf("%w: it begins with %q", errNotWARC, begin)
+	return fmt.Errorf("%w: it begins with %q", ErrNotWARC, begin)
 }
 
 func (u *unpacked) openZstd() error {
@@ -104,7 +104,7 @@ func (u *unpacked) openZstd() error {
 		u.zs, err = zstd.NewReader(u.file, options...)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: its zstd dictionary cannot be read: %w", errNotWARC, err)
+		return fmt.Errorf("%w: its zstd dictionary cannot be read: %w", ErrNotWARC, err)
 	}
 	return nil
 }
