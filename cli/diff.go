@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/publish/changes"
@@ -145,7 +146,7 @@ func (u *ui) printDiff(j *diffJSON, was, now *crawllog.Visit) {
 	case !j.Differ:
 		u.print("the copies are the same")
 	case !j.Text:
-		u.print("%s: no text to compare; %s → %s, %s → %s", j.Type, byteCount(was.Length), byteCount(now.Length),
+		u.print("%s: no text to compare; %s → %s, %s → %s", j.Type, legible.Bytes(was.Length), legible.Bytes(now.Length),
 			was.Digest, now.Digest)
 	case len(j.Passages) == 0:
 		u.print("the text is the same, the bytes differ: %s → %s", was.Digest, now.Digest)

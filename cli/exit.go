@@ -1,16 +1,21 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
 	"curtsy/crawler"
+	"curtsy/frontier"
+	"curtsy/internal/legible"
 	"curtsy/internal/room"
+	"curtsy/storage"
 )
 
 // Exit codes: the contract with scripts.
@@ -71,6 +76,55 @@ func fileError(err error) error {
 	return exitWith(exitFailed, err, "a readable file, or a URL with its scheme")
 }
 
+// archiveError gives an error of opening an archive its exit code, unless it has one.
+func archiveError(err error, dir string) error {
+	var damage *storage.DamageError
+	var forbidden *fs.PathError
+	var said *exitError
+	var link *storage.LinkError
+	switch {
+	case err == nil || errors.As(err, &said):
+		return err
+	case errors.As(err, &link):
+		return exitWith(exitDamaged, link, backInPlace(dir))
+	case noRights(err) && errors.As(err, &forbidden): // it names the path once
+		return exitWith(exitFailed, forbidden, rightsHint(err, "as a user who may read and write "+dir))
+	case errors.Is(err, syscall.ENOTDIR):
+		return usagef("the directory of an archive, or for a WARC, WACZ or HAR: curtsy import NEW-DIR "+quoted(dir),
+			"%s is not a directory", dir)
+	case errors.Is(err, storage.ErrInUse):
+		return exitWith(exitDamaged, err, "curtsy status "+quoted(dir))
+	case errors.Is(err, storage.ErrIrregular):
+		return exitWith(exitDamaged, err, "a copy of the archive with a regular file in its place")
+	case errors.Is(err, storage.ErrSchema):
+		return exitWith(exitDamaged, err, "the version of curtsy that wrote it")
+	case errors.As(err, &damage) && damage.Index(), errors.Is(err, frontier.ErrCorrupt), errors.Is(err, storage.ErrOld):
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+
+			" --repair, which rebuilds crawl.db from the segments")
+	case errors.As(err, &damage) && storage.IsLink(damage.File):
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+", which names the file that is linked")
+	case errors.As(err, &damage):
+		return exitWith(exitDamaged, err, "curtsy verify "+quoted(dir)+" --repair")
+	case storage.IsDisk(err):
+		return exitWith(exitStopped, err, diskHint(err, dir, 0)+", then the same command again")
+	case errors.Is(err, crawler.ErrSeed):
+		return usagef("curtsy resume "+quoted(dir)+", or another --archive", "%s: %v", dir, err)
+	case errors.Is(err, storage.ErrNone) && holdsFiles(dir):
+		return usagef("the directory of an archive; curtsy crawl URL --archive NEW-DIR makes one", "%v", err)
+	case errors.Is(err, storage.ErrNone):
+		return usagef("curtsy crawl URL --archive "+quoted(dir), "%v", err)
+	}
+	return exitWith(exitFailed, err, "")
+}
+
+// stoppedError is archiveError of what a signal may have stopped: said and try are of that.
+func stoppedError(err error, dir, said, try string) error {
+	if errors.Is(err, context.Canceled) {
+		return exitWith(exitStopped, errors.New(said), try)
+	}
+	return archiveError(err, dir)
+}
+
 // usagef is a mistake on the command line or in the configuration.
 func usagef(try, format string, args ...any) error {
 	return exitWith(exitUsage, fmt.Errorf(format, args...), try)
@@ -113,7 +167,7 @@ func diskHint(err error, dir string, bytes int64) string {
 	}
 	hint := "make room" + roomFor(bytes, ": ")
 	if free > 0 && bytes > 0 {
-		hint += ", " + byteCount(free) + " are free"
+		hint += ", " + legible.Bytes(free) + " are free"
 	}
 	return hint
 }
@@ -131,7 +185,7 @@ func roomFor(bytes int64, before string) string {
 	if bytes <= 0 {
 		return ""
 	}
-	return before + "about " + byteCount(bytes) + " are needed"
+	return before + "about " + legible.Bytes(bytes) + " are needed"
 }
 
 // stillToCome is about how many bytes the URLs that are queued take, as large as
@@ -156,4 +210,10 @@ func sizeOf(dir string) (sum int64) {
 		return nil
 	})
 	return sum
+}
+
+// holdsFiles says whether a directory is somebody's: no place for a new archive.
+func holdsFiles(dir string) bool {
+	list, err := os.ReadDir(dir)
+	return err == nil && len(list) > 0
 }

@@ -171,7 +171,7 @@ func printVisit(u *ui, v *crawllog.Visit) {
 		u.print("  error      %s", v.Error)
 	} else {
 		status := strings.TrimSpace(fmt.Sprintf("%d %s", v.Status, v.ContentType))
-		u.print("  status     %s, %s in %s", status, byteCount(v.Length), v.Took.Round(10*time.Microsecond))
+		u.print("  status     %s, %s in %s", status, legible.Bytes(v.Length), v.Took.Round(10*time.Microsecond))
 	}
 	if v.Waited > 0 || v.Delay != "" {
 		u.print("  waited     %s after the last download (%s)", v.Waited.Round(10*time.Microsecond), v.Delay)
@@ -186,7 +186,7 @@ func printVisit(u *ui, v *crawllog.Visit) {
 		u.print("  truncated  %s", v.Truncated)
 	}
 	if r := v.Rendered; r != nil {
-		u.print("  rendered   %s, %s requested%s", byteCount(r.Length), legible.Count(r.Asked, "URL"),
+		u.print("  rendered   %s, %s requested%s", legible.Bytes(r.Length), legible.Count(r.Asked, "URL"),
 			unless(r.Cut == "", "; "+r.Cut))
 		for _, m := range r.Missing {
 			u.print("  missing    %s: %s", m.URL, m.Why)

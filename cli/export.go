@@ -226,7 +226,7 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 		case export.Records:
 			what = legible.Count(r.Rows, string(unit)) + " of " + r.Table
 		}
-		u.print("%s: %s, %s; %d left out", out, what, byteCount(r.Bytes), r.Withheld)
+		u.print("%s: %s, %s; %d left out", out, what, legible.Bytes(r.Bytes), r.Withheld)
 	}
 	if c := r.Consent; c != nil {
 		more := ""

@@ -294,7 +294,7 @@ func fleetTotals(u *ui, a *fleet.Answer) {
 			u.say("%s: %s", w.Name, oneLine(about.Store))
 		}
 	}
-	text += fmt.Sprintf("; %d fetched, %s; %s", a.Pages, byteCount(a.Bytes), legible.Count(workers, "worker"))
+	text += fmt.Sprintf("; %d fetched, %s; %s", a.Pages, legible.Bytes(a.Bytes), legible.Count(workers, "worker"))
 	if servers > 0 {
 		text += ", " + legible.Count(servers, "server") + " without slots"
 	}

@@ -127,7 +127,7 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 		sent = max(sent, p.Bytes)
 		if p.Step == "begin" && p.Bytes >= muchToWrite {
 			u.say("%s: about %s to write, as the site sent it; what came compressed takes more", out,
-				byteCount(p.Bytes))
+				legible.Bytes(p.Bytes))
 		}
 		bar.showMirror(p)
 	}

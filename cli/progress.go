@@ -121,9 +121,9 @@ func progressLines(s status.Status, now time.Time, keys string) [3]string {
 // countTexts are the counts of a status; zeros says whether there is room for what
 // has not happened.
 func countTexts(s status.Status, zeros bool) []string {
-	texts := []string{fmt.Sprintf("%d fetched", s.Fetched), byteCount(s.Bytes)}
+	texts := []string{fmt.Sprintf("%d fetched", s.Fetched), legible.Bytes(s.Bytes)}
 	if s.Round != nil {
-		texts = []string{fmt.Sprintf("round %d: %d fetched", s.Round.N, s.Round.Pages), byteCount(s.Round.Bytes)}
+		texts = []string{fmt.Sprintf("round %d: %d fetched", s.Round.N, s.Round.Pages), legible.Bytes(s.Round.Bytes)}
 	}
 	if zeros || s.Failed > 0 {
 		texts = append(texts, legible.Count(s.Failed, "error"))

@@ -95,7 +95,7 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 		return u.json(j)
 	}
 	u.say("%s: %s kept, %d dropped; segments now take %s instead of %s", out, legible.Count(kept, "visit"), len(drop),
-		byteCount(j.BytesAfter), byteCount(j.BytesBefore))
+		legible.Bytes(j.BytesAfter), legible.Bytes(j.BytesBefore))
 	u.say("%s was not changed; curtsy update %s continues from the new archive", dir, quoted(out))
 	return nil
 }

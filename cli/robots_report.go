@@ -98,7 +98,7 @@ func clock(minutes int) string { return fmt.Sprintf("%02d%02d", minutes/60, minu
 
 // robotsReport is the checker: what the file says, then warnings.
 func (u *ui) robotsReport(r *rules.Robots, text robotsText) {
-	u.print("%s: %s, %s", text.from, byteCount(int64(len(text.body))), legible.Count(len(r.Groups()), "group"))
+	u.print("%s: %s, %s", text.from, legible.Bytes(int64(len(text.body))), legible.Count(len(r.Groups()), "group"))
 	for _, g := range r.Groups() {
 		u.robotsGroup(g)
 	}

@@ -5,6 +5,8 @@ package cli
 import (
 	"fmt"
 	"syscall"
+
+	"curtsy/internal/legible"
 )
 
 // leastSpace is the address space that every command does with. The runtime
@@ -19,6 +21,6 @@ func enoughSpace() error {
 		return nil
 	}
 	return exitWith(exitFailed, fmt.Errorf("the address space is limited to %s (ulimit -v), but %s is needed, "+
-		"most of it reserved and never used", byteCount(int64(limit.Cur)), byteCount(leastSpace)),
+		"most of it reserved and never used", legible.Bytes(int64(limit.Cur)), legible.Bytes(leastSpace)),
 		"ulimit -v unlimited; to limit memory itself use a control group: systemd-run -p MemoryMax=300M")
 }

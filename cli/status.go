@@ -17,6 +17,7 @@ import (
 
 	"curtsy/crawler/status"
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 )
 
 func statusCmd(u *ui) *cobra.Command {
@@ -124,9 +125,9 @@ func printStatus(u *ui, s status.Status) {
 	if s.Elsewhere > 0 {
 		u.print("  elsewhere    %8d  (visits whose body is in another archive: --known)", s.Elsewhere)
 	}
-	u.print("  visits       %8d  (%d brought the same bytes as another; %s)", s.Visits, s.Revisits, byteCount(s.Bytes))
+	u.print("  visits       %8d  (%d brought the same bytes as another; %s)", s.Visits, s.Revisits, legible.Bytes(s.Bytes))
 	if s.Round != nil {
-		u.print("  round %-2d     %8d  (%s)", s.Round.N, s.Round.Pages, byteCount(s.Round.Bytes))
+		u.print("  round %-2d     %8d  (%s)", s.Round.N, s.Round.Pages, legible.Bytes(s.Round.Bytes))
 	}
 	if s.State == "running" {
 		u.print("  now          %s", statusLine(s, u.zone()))

@@ -23,6 +23,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/sum"
 	"curtsy/internal/testkit/sitetest"
 	"curtsy/storage"
@@ -304,7 +305,7 @@ func (g *stranger) harmless(t *testing.T, f strangerFixture, line string, writes
 	}
 	peak, code, said := g.run(filepath.Join(root, "home"), args...)
 	row.add(peak, code)
-	t.Logf("exit %d, %s", code, byteCount(peak))
+	t.Logf("exit %d, %s", code, legible.Bytes(peak))
 	shown := said[:min(len(said), 3000)]
 	switch {
 	case code < exitDone || code > exitDamaged:
@@ -318,7 +319,7 @@ func (g *stranger) harmless(t *testing.T, f strangerFixture, line string, writes
 		t.Errorf("control %q, or a line that a name began:\n%q", bad, shown)
 	}
 	if peak > strangerMemory {
-		t.Errorf("it took %s", byteCount(peak))
+		t.Errorf("it took %s", legible.Bytes(peak))
 	}
 	if after := around(t, root, but...); after != before {
 		t.Errorf("%s\nthere was\n%s\nthere is\n%s", shown, before, after)
@@ -351,7 +352,7 @@ func strangerTable(table map[string]*strangerRow) string {
 		for code := exitDone; code <= exitDamaged; code++ {
 			fmt.Fprintf(&b, " %d |", r.codes[code])
 		}
-		fmt.Fprintf(&b, " %s |\n", byteCount(r.peak))
+		fmt.Fprintf(&b, " %s |\n", legible.Bytes(r.peak))
 	}
 	return b.String()
 }

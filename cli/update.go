@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/crawler/revisit"
+	"curtsy/internal/legible"
 	"curtsy/publish/changes"
 	"curtsy/storage"
 )
@@ -132,7 +133,7 @@ func (f *crawlFlags) roundEnd(u *ui, dir string) (err error) {
 	if j.Queued > 0 {
 		parts = append(parts, fmt.Sprintf("%d queued", j.Queued))
 	}
-	u.say("round %d %s: %s; %s in %s", j.Round, j.State, strings.Join(parts, ", "), byteCount(j.Bytes),
+	u.say("round %d %s: %s; %s in %s", j.Round, j.State, strings.Join(parts, ", "), legible.Bytes(j.Bytes),
 		took.Round(time.Millisecond))
 	return nil
 }

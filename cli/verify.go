@@ -35,7 +35,7 @@ func verifyCmd(u *ui) *cobra.Command {
 		}
 		bar := newStepBar(u)
 		r, err := verify.Archive(a[0], func(read, of int64) {
-			bar.show(byteCount(read)+" of "+byteCount(of), read, of)
+			bar.show(legible.Bytes(read)+" of "+legible.Bytes(of), read, of)
 		})
 		bar.close()
 		if r != nil {
@@ -107,7 +107,7 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 			"it is read again from the segments when a command asks for it", legible.Count(r.Facts, "page"))
 	}
 	u.print("%s, %s of %s, %s: %s", legible.Count(r.Segments, "segment"), legible.Count(r.Records, "record"),
-		legible.Count(r.Visits, "visit"), byteCount(r.Bytes), legible.Count(len(r.Problems), "problem"))
+		legible.Count(r.Visits, "visit"), legible.Bytes(r.Bytes), legible.Count(len(r.Problems), "problem"))
 	return nil
 }
 

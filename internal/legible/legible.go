@@ -78,3 +78,15 @@ func Count[N int | int64](n N, thing string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
+
+// Bytes is a number of bytes in the largest unit of a thousand of which there is one: "1.2 MB".
+func Bytes(n int64) string {
+	f, unit := float64(n), -1
+	for f >= 1000 && unit < len("kMGTPE")-1 {
+		f, unit = f/1000, unit+1
+	}
+	if unit < 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %cB", f, "kMGTPE"[unit])
+}

@@ -47,3 +47,12 @@ func TestJSONStaysTheSameValue(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 1_250_000: "1.2 MB", 1 << 60: "1.2 EB",
+		1<<63 - 1: "9.2 EB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/storage/crawllog"
 )
@@ -256,7 +257,7 @@ func (s *slowest) add(v *crawllog.Visit) {
 
 func (s *slowest) lines() (lines []Line) {
 	for _, v := range s.list {
-		lines = append(lines, Line{URL: v.URL, Text: pauseText(v.Took) + ", " + bytesText(v.Length)})
+		lines = append(lines, Line{URL: v.URL, Text: pauseText(v.Took) + ", " + legible.Bytes(v.Length)})
 	}
 	return lines
 }

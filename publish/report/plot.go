@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"curtsy/internal/legible"
 )
 
 // Plot is a bar chart, made here: it needs no script. Horizontal bars are
@@ -111,7 +113,7 @@ func short(s string, n int) string {
 
 // funcs are what the page formats with.
 var funcs = template.FuncMap{
-	"bytes": bytesText,
+	"bytes": legible.Bytes,
 	"pause": pauseText,
 	"time":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
 	"count": countText[int],
@@ -133,17 +135,6 @@ func countText[N int | int64](n N) string {
 		s = s[:i] + "\u202f" + s[i:]
 	}
 	return s
-}
-
-func bytesText(n int64) string {
-	f, unit := float64(n), 0
-	for f >= 1000 && unit < 5 {
-		f, unit = f/1000, unit+1
-	}
-	if unit == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %cB", f, "kMGTP"[unit-1])
 }
 
 func pauseText(d time.Duration) string {

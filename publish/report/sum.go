@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"curtsy/internal/legible"
 )
 
 // sum puts together what was counted.
@@ -15,7 +17,7 @@ func (g *gatherer) sum() {
 	r.Unlisted = len(g.unlisted)
 	urls, holds := r.URLs, r.Holds
 	r.Numbers = []Number{
-		{countText(holds.Pages), "pages"}, {bytesText(g.bytes), "of responses"},
+		{countText(holds.Pages), "pages"}, {legible.Bytes(g.bytes), "of responses"},
 		{countText(urls.Discovered), "URLs known"}, {countText(urls.Fetched), "URLs fetched"},
 		{countText(urls.Failed), "URLs failed"}, {countText(holds.Kept), "URLs kept"},
 		{countText(r.Broken.Total), "broken URLs"}, {countText(urls.Disregarded), "URLs skipped by a rule"},
@@ -34,7 +36,7 @@ func (g *gatherer) sum() {
 			"revisited URLs had changed"})
 	}
 	r.Status = bars("Responses by status", g.statuses, 10, countText[int])
-	r.Types = bars("Types by size", g.types, 10, bytesText)
+	r.Types = bars("Types by size", g.types, 10, legible.Bytes)
 	r.Languages = bars("Languages of pages", g.langs, 10, countText[int])
 	g.depth()
 	g.skipped()

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"curtsy/crawler"
+	"curtsy/crawler/fetch"
+	"curtsy/crawler/status"
+	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
+	"curtsy/internal/weburl"
+	"curtsy/storage/crawllog"
+)
+
+// fails says whether a visit is one that --fail-fast stops at: that of a page, or of
+// what one needs, which will not be retried.
+func fails(v *crawllog.Visit, retries int) bool {
+	if v.Class != judge.Page.String() && v.Class != judge.Requisite.String() {
+		return false
+	}
+	if v.Status == 0 || v.Status == http.StatusTooManyRequests || v.Status >= 500 {
+		return v.N > retries
+	}
+	return v.Status >= 400
+}
+
+// again is the command that continues a crawl.
+func (c *config) again() string {
+	command := "curtsy resume " + quoted(c.Archive)
+	if c.LoggedIn != "" {
+		command += " with " + c.LoggedIn + " anew"
+	}
+	return command
+}
+
+// seedError is the error of a crawl that came to its end without the page it began
+// at. What else it brought is reported as that of others.
+func (f *crawlFlags) seedError(cr *crawler.Crawl, c *config, seed weburl.URL) error {
+	failed, err := cr.SeedFailure()
+	switch {
+	case err != nil:
+		return archiveError(err, c.Archive)
+	case failed == nil:
+		return f.givenError(cr, c.Archive)
+	case !failed.Elsewhere.IsZero():
+		what := "nothing was fetched"
+		if failed.Others {
+			what = "the seed was not fetched"
+		}
+		f.others = failed.Others
+		return exitWith(exitFailed, fmt.Errorf("%s: %s", what, failed.Why),
+			c.command(seed)+" --follow-seed, if that is the site")
+	}
+	try := "another URL, or the same command later: it asks again"
+	if failed.Refused {
+		try = c.askOwner()
+	}
+	f.others = failed.Others
+	if failed.Others {
+		failed.Why += "; " + c.Archive + " has the other pages"
+	}
+	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", failed.Why), try)
+}
+
+// givenError says each URL that was given beside the seed and gave nothing.
+func (f *crawlFlags) givenError(cr *crawler.Crawl, dir string) error {
+	failed, err := cr.GivenFailures()
+	if err != nil {
+		return archiveError(err, dir)
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	f.others = true
+	return exitWith(exitFailed, fmt.Errorf("%s: %s", given(len(failed)), strings.Join(failed, "; ")),
+		"other URLs; "+dir+" has the other pages")
+}
+
+func given(n int) string {
+	if n == 1 {
+		return "a URL that was given failed"
+	}
+	return fmt.Sprintf("%d URLs that were given failed", n)
+}
+
+// askOwner is what helps where the site refuses the crawler.
+func (c *config) askOwner() string {
+	return "ask the site's owner to let " + userAgent(c) + " in, in the firewall and by a group \"User-agent: " +
+		c.Agent +
+		"\" in robots.txt; it never poses as a browser. Then the same command"
+}
+
+// command is the crawl's own, with what it takes to run it once more.
+func (c *config) command(seed weburl.URL) string {
+	text := "curtsy crawl " + quoted(seed.String())
+	for _, flag := range []struct{ name, value, usual string }{
+		{"archive", c.Archive, seed.Host()}, {"contact", c.Contact, ""}, {"ca", c.Fetch.CA, ""},
+		{"identity", c.Fetch.Identity, ""},
+	} {
+		if flag.value != flag.usual {
+			text += " --" + flag.name + " " + quoted(flag.value)
+		}
+	}
+	return text
+}
+
+// result says how a run ended, but for one that had nothing to do.
+func (u *ui) result(f *crawlFlags, r crawler.Result) error {
+	s := r.State
+	n, pages := r.Counts.OfSite(), 0
+	if s.Holds != nil {
+		pages = s.Holds.Pages
+	}
+	if f.json {
+		return u.json(struct {
+			State       string         `json:"state"`
+			Why         string         `json:"why"`
+			Discovered  int            `json:"discovered"`
+			Queued      int            `json:"queued"`
+			Fetched     int            `json:"fetched"`
+			Failed      int            `json:"failed"`
+			Disregarded int            `json:"disregarded"`
+			Bytes       int64          `json:"bytes"`
+			Pages       int            `json:"pages"`
+			Rules       map[string]int `json:"rules"`
+			Reasons     []judge.Count  `json:"reasons"`
+		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, pages,
+			n.Reasons.Rules(), n.Reasons.Largest(status.ShownReasons)})
+	}
+	if r.Why != "" && r.Ending != crawler.Unreachable {
+		what := r.Why
+		if endingError(r, "", "") != nil { // which says why
+			what = r.Ending.String()
+		}
+		u.say("%s: %d fetched, %d failed, %d skipped, %d queued; %s in %s", what, n.Fetched, n.Failed,
+			n.Disregarded, n.Queued(),
+			legible.Bytes(s.Bytes), s.Elapsed.Round(time.Millisecond))
+	}
+	if s.Bare > 0 {
+		u.say("nearly empty without scripts, which were not run: %d of %s; what they show and link to is unknown; "+
+			"try --render auto with another --archive", s.Bare, legible.Count(pages, "page"))
+	}
+	return nil
+}
+
+// endingError gives an ending its exit code.
+func endingError(r crawler.Result, resume, dir string) error {
+	switch r.Ending {
+	case crawler.Limited:
+		return exitWith(exitStopped, errors.New(r.Why), resume+beyond(r.Limit))
+	case crawler.Stopped:
+		return exitWith(exitStopped, errors.New(r.Why), resume)
+	case crawler.DiskFull:
+		return exitWith(exitStopped, errors.New(r.Why), diskHint(r.Err, dir, stillToCome(r, dir))+", then "+resume)
+	case crawler.Unreachable:
+		return exitWith(exitFailed, r.Err, unreachableHint(r.Err))
+	case crawler.Refused:
+		if fetch.KindOf(r.Err) == fetch.KindBlocked {
+			resume += " --follow-seed (the site is where its seed leads), or --allow-host with that host"
+			return exitWith(exitRefused, refusedWords(r.Why, r.Denied), resume)
+		}
+		return exitWith(exitRefused, refusedWords(r.Why, r.Denied), refusedHint(r.Denied, resume))
+	}
+	return nil
+}
+
+// beyond is what lets a crawl continue that its own limit ended: resume keeps
+// that, but for the time, which is of each run.
+func beyond(limit string) string {
+	if limit == "max-pages" || limit == "max-bytes" {
+		return " --" + limit + " 0 (no limit), or another"
+	}
+	return ""
+}
+
+// unreachableHint is what may help where no request was ever answered.
+func unreachableHint(err error) string {
+	var u *crawler.UnreachableError
+	switch {
+	case errors.Is(err, fetch.ErrNoAnswer) && errors.As(err, &u) && u.URL.Scheme() == "http":
+		return "https:// instead of http://"
+	case errors.Is(err, fetch.ErrNoTLS):
+		return "http:// instead of https://"
+	case errors.Is(err, fetch.ErrUntrusted):
+		return "--ca FILE with the issuing authority, if the certificate is your own " +
+			"(verification cannot be turned off), or http:// if the site is not served by https"
+	}
+	return "another URL, or this one later"
+}
+
+// refusedWords says that robots.txt denies the seed, or that it is unavailable,
+// which forbids everything for now (RFC 9309 §2.3.1.4).
+func refusedWords(why string, denied bool) error {
+	if denied {
+		return fmt.Errorf("the site does not allow it: %s", why)
+	}
+	return fmt.Errorf("robots.txt is unavailable, and without it nothing is fetched: %s", why)
+}
+
+// refusedHint says what may help where robots.txt denies the seed, or cannot
+// be had.
+func refusedHint(denied bool, again string) string {
+	if denied {
+		return "ask its owner for a group \"User-agent: curtsy\" in robots.txt, then " + again
+	}
+	return again + ", later"
+}
