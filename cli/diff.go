@@ -146,8 +146,8 @@ func (u *ui) printDiff(j *diffJSON, was, now *crawllog.Visit) {
 	case !j.Differ:
 		u.print("the copies are the same")
 	case !j.Text:
-		u.print("%s: no text to compare; %s → %s, %s → %s", j.Type, legible.Bytes(was.Length), legible.Bytes(now.Length),
-			was.Digest, now.Digest)
+		u.print("%s: no text to compare; %s → %s, %s → %s", j.Type, legible.Bytes(was.Length),
+			legible.Bytes(now.Length), was.Digest, now.Digest)
 	case len(j.Passages) == 0:
 		u.print("the text is the same, the bytes differ: %s → %s", was.Digest, now.Digest)
 	}

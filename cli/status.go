@@ -125,7 +125,8 @@ func printStatus(u *ui, s status.Status) {
 	if s.Elsewhere > 0 {
 		u.print("  elsewhere    %8d  (visits whose body is in another archive: --known)", s.Elsewhere)
 	}
-	u.print("  visits       %8d  (%d brought the same bytes as another; %s)", s.Visits, s.Revisits, legible.Bytes(s.Bytes))
+	u.print("  visits       %8d  (%d brought the same bytes as another; %s)", s.Visits, s.Revisits,
+		legible.Bytes(s.Bytes))
 	if s.Round != nil {
 		u.print("  round %-2d     %8d  (%s)", s.Round.N, s.Round.Pages, legible.Bytes(s.Round.Bytes))
 	}
