@@ -249,7 +249,8 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) erro
 			return err
 		}
 	} else if len(r.Problems) == 0 {
-		u.print("%s: %s, %s, none broken", out, legible.Count(r.Files, "file"), legible.Count(r.Refs, "reference"))
+		u.print("%s: %s with those of the mirror itself, %s, none broken", out, legible.Count(r.Files, "file"),
+			legible.Count(r.Refs, "reference"))
 	}
 	if r.Browser != nil {
 		err = sayOpened(u, f, out, r.Browser)

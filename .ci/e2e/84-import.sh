@@ -27,7 +27,7 @@ show "$WORK/said"
 claim "nothing is refused" eval '! grep -q refused "$WORK/said" "$WORK/err"'
 claim "verify finds nothing" verified "$WORK/a"
 claim "the file is as it was" cmp "$WORK/before.warc.gz" "$WORK/theirs.warc.gz"
-claim "search finds a word of a page" eval '"$CURTSY" search "$WORK/a" vacuum 2>/dev/null | grep -q /manual/'
+claim "search finds a word of a page" eval '"$CURTSY" search "$WORK/a" vacuum >"$WORK/said" 2>"$WORK/err" && grep -q /manual/ "$WORK/said"'
 claim "the noarchive page is withheld, and its text is nowhere" eval '! zcat "$WORK"/a/warc/*.gz | grep -q kingfisher'
 claim "a mirror is made of it" eval '"$CURTSY" mirror "$WORK/a" "$WORK/mirror" >/dev/null 2>"$WORK/err"'
 held=$("$CURTSY" list "$WORK/a" --format json 2>/dev/null | grep -c '"state":"fetched".*"status":200.*"type":"text/html')
@@ -80,7 +80,7 @@ for of in a:copied l:linked p:plain; do
 	"$CURTSY" export "$WORK/${of%:*}" "$WORK/${of#*:}-out.warc.gz" >/dev/null 2>"$WORK/err" || show "$WORK/err"
 	claim "of wget's requests, which stand before their responses, all are exported: ${of#*:}" eval '[[ $(requests "$WORK/${of#*:}-out.warc.gz") -eq $((pages - 1)) ]]'
 done
-claim "each record is a member of gzip there" eval '"$CURTSY" import --link "$WORK/pp" "$WORK/plain-out.warc.gz" 2>/dev/null | grep -q "$((pages - 1)) of them left where they lie"'
+claim "each record is a member of gzip there" eval '"$CURTSY" import --link "$WORK/pp" "$WORK/plain-out.warc.gz" >"$WORK/said" 2>"$WORK/err" && grep -q "$((pages - 1)) of them left where they lie" "$WORK/said"' || { show "$WORK/said"; show "$WORK/err"; }
 if command -v node >/dev/null; then
 	node "$NPM_TOOLS/warcsame.mjs" "$WORK/plain.warc" -- "$WORK/plain-out.warc.gz" >"$WORK/same" || true
 	claim "with the payloads that npm warcio reads: $(tail -n 1 "$WORK/same")" eval '! grep -v secret.html "$WORK/same" | grep -E "^(differs|missing)" && grep -q "[0-9][0-9] the same" "$WORK/same"'
@@ -139,7 +139,7 @@ python3 - "$WORK/bomb.warc.gz" <<-'P'
 	    f.write(gzip.compress(record("http://bomb.example/good", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>good", 51) + b"\r\n\r\n"))
 P
 "$CURTSY" import "$WORK/b" "$WORK/bomb.warc.gz" >"$WORK/said" 2>"$WORK/err" || true
-claim "a bomb is refused, the page behind it taken" eval 'grep -q "longer than 8 GB" "$WORK/err" && "$CURTSY" list "$WORK/b" 2>/dev/null | grep -q "fetched.*bomb.example/good"'
+claim "a bomb is refused, the page behind it taken" eval 'grep -q "longer than 8 GB" "$WORK/err" && "$CURTSY" list "$WORK/b" >"$WORK/said" 2>/dev/null && grep -q "fetched.*bomb.example/good" "$WORK/said"'
 
 # What a hostile site sends, recorded octet by octet, comes through this door too.
 mkdir -p "$TOOLS/bin"
