@@ -110,7 +110,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c.ledger.askRobots = st.AskRobots
 	c.ledger.had = c.ledger.answers()
 	st.Settings = o.Settings
-	st.Ended, st.Ending = "", "" // AskRobots stays true until robots.txt has been answered: after a killed run the next one must ask
+	st.Ended, st.Ending = "", "" // AskRobots stays true until robots.txt has been answered, even after a kill
 	if known {
 		finished := st.Finished // before newly allowed URLs are queued: a round fetches those too
 		if err := c.reconsider(); err != nil {

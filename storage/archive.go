@@ -91,7 +91,7 @@ const LabelSHA1 = warc.LabelSHA1
 // Options of an archive. The zero value is usable.
 type Options struct {
 	Prefix      string // prefix of segment names; "" is "curtsy"
-	MinFree     int64  // bytes of the disk to be left free, at most a twentieth of it; with less the disk counts as full
+	MinFree     int64  // bytes of the disk to leave free, at most a twentieth of it; with less it is full
 	SegmentSize int64  // octets from which on a new segment is begun; 0 is 1 GiB
 	Label       string // algorithm of digests in new records: LabelSHA1, or "" for SHA-256
 	Software    string // field of the warcinfo records, like Operator and UserAgent

@@ -27,10 +27,10 @@ type Report struct {
 	Visits   int           `json:"visits"`
 	Bytes    int64         `json:"bytes"`
 	Problems []DamageError `json:"problems"`            // at most maxProblems
-	Live     bool          `json:"live,omitempty"`      // the state of a running crawl's last commit; the pages of crawl.db are not checked
+	Live     bool          `json:"live,omitempty"`      // last commit of a running crawl; pages of crawl.db not checked
 	InFlight int64         `json:"in_flight,omitempty"` // octets after the last commit, which the next crawl truncates
 	Facts    int           `json:"facts,omitempty"`     // pages without stored facts, which are computed when needed
-	SetAside []string      `json:"aside,omitempty"`     // files that were renamed by Open or a rebuild and are not read any more
+	SetAside []string      `json:"aside,omitempty"`     // files that Open or a rebuild renamed; not read any more
 	// Damaged are the visits with problems, listed or not, and those that refer to them for their
 	// payload.
 	Damaged []crawllog.Ref `json:"-"`

@@ -210,7 +210,7 @@ func (p *Prober) work(ctx context.Context, h *host) {
 		r := p.probe(ctx, h.pv, j.url, wanted)
 		p.mu.Lock()
 		p.probes[r.URL] = r
-		if r.Status == http.StatusOK && len(p.wanted[r.URL]) > len(wanted) { // a further redirect added fragments meanwhile
+		if r.Status == http.StatusOK && len(p.wanted[r.URL]) > len(wanted) { // a redirect added fragments
 			h.queue = append(h.queue, j)
 		}
 		p.follow(ctx, j, r)

@@ -29,14 +29,14 @@ type Preview struct {
 	Robots      string           `json:"robots"`
 	Verdict     string           `json:"verdict"` // on the seed
 	Closed      []string         `json:"closed"`  // the first paths that robots.txt disallows for the crawler
-	Usage       string           `json:"usage"`   // what robots.txt says about the use of the seed: "search=y, train-ai=n"
+	Usage       string           `json:"usage"`   // what robots.txt says of the use of the seed: "search=y, train-ai=n"
 	Refused     string           `json:"refused,omitempty"`
 	Unreachable error            `json:"-"`                 // a crawler.UnreachableError
 	Denied      bool             `json:"-"`                 // robots.txt denies the seed; else it is unavailable
 	Stopped     string           `json:"stopped,omitempty"` // why the preview is incomplete: the site failed repeatedly
 	Delay       string           `json:"delay"`
 	Concurrency int              `json:"concurrency"`
-	Names       []string         `json:"names"`           // origins that count as the site, that of the front page first
+	Names       []string         `json:"names"`           // origins that count as the site, the front page's first
 	Notes       []string         `json:"notes"`           // how the origins were found, one line each
 	Front       *Front           `json:"front,omitempty"` // the page that the seed leads to; nil if it was not fetched
 	Sitemaps    []PreviewSitemap `json:"sitemaps"`

@@ -58,7 +58,7 @@ type parser struct {
 	r      *Robots
 	d      Dialect
 	open   bool            // lines belong to a group
-	inList bool            // since the group began there were only user-agent lines, and lines that do not end their list
+	inList bool            // only user-agent lines, and lines that do not end their list, since the group began
 	run    int             // index of the first agent of the last run of user-agent lines
 	broken bool            // a limit has ended that run
 	seen   map[string]bool // sitemap URLs
