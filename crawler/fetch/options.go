@@ -37,8 +37,8 @@ type Timeouts struct {
 type Options struct {
 	// UserAgent is sent unchanged; empty sends no User-Agent.
 	UserAgent string
-	// Header is sent with every request, after our own fields, sorted by name. Fields for which
-	// Unsettable or Secret says so, and those that frame the message, are left out.
+	// Header is sent with every request, after our own fields, sorted by name. Fields that hold
+	// credentials (Secret) or frame the message (Unsettable) are left out.
 	Header http.Header
 
 	Timeouts
