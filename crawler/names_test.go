@@ -298,8 +298,8 @@ func TestASitemapAsTheSeed(t *testing.T) {
 	}
 }
 
-// The other names of a site may have private addresses if the seed has one. Another host may only if in
-// addition FollowSeed is set; AllowHosts does not admit a private address.
+// The other names of a site may have private addresses if the seed has one, of the same kind. Another
+// host may only if it is also admitted by FollowSeed or AllowHosts.
 func TestPrivateAddressesOfTheNames(t *testing.T) {
 	t.Parallel()
 	const private, public = "10.1.1.1", "93.184.216.34"
