@@ -185,7 +185,7 @@ func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 		ids := f.seen.index.find(top, len(f.hosts.list), want)
 		slices.Sort(ids) // blocks are ordered by host and class
 		for _, id := range ids {
-			// A twin's fingerprint stands behind the block and has the id of another URL.
+			// The fingerprint of a twin, stored after those of the block's links, leads to an entry of another URL.
 			if e, ok := f.get(top, id); ok && e.URL == u {
 				found = append(found, e)
 			}
