@@ -26,7 +26,7 @@ const late = 'x'
 
 const (
 	handshake = 2 * time.Second // time for a reader to open the preserved commit; until then nothing is committed
-	maxKept   = time.Hour       // limit for a reader, since crawl.db grows meanwhile
+	maxKept   = time.Hour       // limit for a reader, since crawl.db grows while it is kept
 )
 
 // lock locks the directory until it is closed: exclusively for a writer, or shared for readers. The error is
